@@ -1,0 +1,209 @@
+// Package catalog holds the resources that scripts and manifests declare, and
+// puts them in order.
+//
+// A [Builder] collects resources; [Builder.Build] checks what they say of each
+// other and returns a [Catalog].
+package catalog
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A Builder collects resources in the order of their declaration.
+type Builder struct {
+	list []*resource.Resource
+	byID map[resource.ID]*resource.Resource // aliases too
+}
+
+// Add adds r. An ID can be added once; a second resource that is equal to the
+// first in every property is the first, and is returned.
+func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
+	if b.byID == nil {
+		b.byID = make(map[resource.ID]*resource.Resource)
+	}
+	if first, ok := b.byID[r.ID]; ok {
+		if first.ID == r.ID && reflect.DeepEqual(first.Spec, r.Spec) && reflect.DeepEqual(first.Common, r.Common) && first.Skip == r.Skip {
+			return first, nil
+		}
+		return nil, taken(r, r.ID, first)
+	}
+	alias := resource.ID{Type: r.ID.Type, Name: r.Common.Alias}
+	if alias.Name != "" {
+		if first, ok := b.byID[alias]; ok {
+			return nil, taken(r, alias, first)
+		}
+		b.byID[alias] = r
+	}
+	b.byID[r.ID] = r
+	b.list = append(b.list, r)
+	return r, nil
+}
+
+func taken(r *resource.Resource, id resource.ID, first *resource.Resource) error {
+	e := &diag.Error{Pos: r.Pos, Subject: r.ID.String(), Notes: r.Calls}
+	text := "is already declared"
+	if id != r.ID || first.ID != id {
+		text = "is already the name or alias of " + first.ID.String()
+	}
+	e.Err = diag.Errorf(diag.Pos{}, "%s %s at %s", id, text, first.Pos).Err
+	return e
+}
+
+// Get returns the resource of that name or alias, or nil.
+func (b *Builder) Get(id resource.ID) *resource.Resource { return b.byID[id] }
+
+// Resources returns what was added so far, in the order of declaration.
+func (b *Builder) Resources() []*resource.Resource { return b.list }
+
+// A Dep is a resource that another one comes after.
+type Dep struct {
+	Index int // of the resource that comes first
+	// Refresh says that its change refreshes the other one.
+	Refresh bool
+}
+
+// A Catalog is a set of resources in the order in which they are converged.
+type Catalog struct {
+	Resources []*resource.Resource
+	// Deps lists for each resource what it comes after, in ascending order.
+	Deps [][]Dep
+}
+
+// Build resolves the references and orders the resources: as declared, save
+// where one has to come after another. It returns every mistake it finds.
+func (b *Builder) Build() (*Catalog, error) {
+	edges, err := b.edges()
+	if err != nil {
+		return nil, err
+	}
+	return order(b.list, edges)
+}
+
+// An edge says that the resource declared as number from comes before number to.
+type edge struct {
+	from, to int
+	refresh  bool
+	property string // that says so
+	index    int    // of the reference in that property
+	by       int    // the resource that says so
+}
+
+func (b *Builder) edges() ([]edge, error) {
+	index := make(map[*resource.Resource]int, len(b.list))
+	for i, r := range b.list {
+		index[r] = i
+	}
+	var edges []edge
+	var errs diag.List
+	for i, r := range b.list {
+		for _, rel := range []struct {
+			property      string
+			refs          []resource.Reference
+			forward, wake bool
+		}{
+			{"require", r.Common.Require, false, false},
+			{"subscribe", r.Common.Subscribe, false, true},
+			{"before", r.Common.Before, true, false},
+			{"notify", r.Common.Notify, true, true},
+		} {
+			for n, ref := range rel.refs {
+				other, ok := b.byID[resource.ID(ref)]
+				if !ok {
+					errs.Add(b.unknown(r, rel.property, n, ref))
+					continue
+				}
+				if rel.property == "notify" && !other.Type.Refreshable() {
+					errs.Add(r.Errorf(schema.Path{rel.property, n}, "notify: a %s cannot act on a change elsewhere", other.ID.Type).WithHint("use before"))
+					continue
+				}
+				e := edge{from: index[other], to: i, refresh: rel.wake, property: rel.property, index: n, by: i}
+				if rel.forward {
+					e.from, e.to = e.to, e.from
+				}
+				edges = append(edges, e)
+			}
+		}
+	}
+	return edges, errs.Err()
+}
+
+// unknown reports a reference to a resource that is not there.
+func (b *Builder) unknown(r *resource.Resource, property string, n int, ref resource.Reference) error {
+	e := r.Errorf(schema.Path{property, n}, "%s: no resource %s", property, ref)
+	var same, all []string
+	for _, x := range b.list {
+		names := []string{x.ID.Name, x.Common.Alias}
+		for _, name := range names {
+			if name == "" {
+				continue
+			}
+			all = append(all, x.ID.Type+"#"+name)
+			if x.ID.Type == ref.Type {
+				same = append(same, name)
+			}
+		}
+	}
+	if near := diag.Nearest(ref.Name, same); near != "" {
+		return e.WithHint("did you mean %s#%s?", ref.Type, near)
+	}
+	if near := diag.Nearest(ref.String(), all); near != "" {
+		return e.WithHint("did you mean %s?", near)
+	}
+	// The same name under another type is a likely slip too.
+	for _, id := range all {
+		if strings.HasSuffix(id, "#"+ref.Name) {
+			return e.WithHint("did you mean %s?", id)
+		}
+	}
+	return e
+}
+
+// Target returns the part of c that brings the named resources about: they and
+// all they come after. An ID that is not there is an error.
+func (c *Catalog) Target(ids []resource.ID) (*Catalog, error) {
+	keep := make([]bool, len(c.Resources))
+	var names []string
+	for _, r := range c.Resources {
+		names = append(names, r.ID.String())
+	}
+	for _, id := range ids {
+		at := slices.IndexFunc(c.Resources, func(r *resource.Resource) bool {
+			return r.ID == id || r.Common.Alias != "" && id == resource.ID{Type: r.ID.Type, Name: r.Common.Alias}
+		})
+		if at < 0 {
+			e := diag.Errorf(diag.Pos{}, "target: no resource %s", id)
+			if near := diag.Nearest(id.String(), names); near != "" {
+				e.WithHint("did you mean %s?", near)
+			}
+			return nil, e
+		}
+		keep[at] = true
+	}
+	// Everything comes after what it needs, so one pass from the end suffices.
+	for i := len(c.Resources) - 1; i >= 0; i-- {
+		if keep[i] {
+			for _, d := range c.Deps[i] {
+				keep[d.Index] = true
+			}
+		}
+	}
+	out, at := new(Catalog), make([]int, len(c.Resources))
+	for i, r := range c.Resources {
+		if !keep[i] {
+			continue
+		}
+		at[i] = len(out.Resources)
+		deps := make([]Dep, len(c.Deps[i]))
+		for k, d := range c.Deps[i] {
+			deps[k] = Dep{at[d.Index], d.Refresh}
+		}
+		out.Resources, out.Deps = append(out.Resources, r), append(out.Deps, deps)
+	}
+	return out, nil
+}

@@ -1,0 +1,65 @@
+package diag
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Nearest returns the candidate that word was most likely meant to be: the
+// same but for case, at most two edits away (one for words of up to three
+// letters; exchanging two neighbours counts as one edit), or one that begins
+// with word. It returns "" if none is near. The first of several equally near
+// candidates wins.
+func Nearest(word string, candidates []string) string {
+	if word == "" {
+		return ""
+	}
+	limit := 2
+	if len(word) <= 3 {
+		limit = 1
+	}
+	best, at := "", limit+1
+	for _, c := range candidates {
+		if c == word {
+			continue
+		}
+		if strings.EqualFold(c, word) {
+			return c
+		}
+		if d := distance(word, c); d < at {
+			best, at = c, d
+		}
+	}
+	if best != "" || len(word) < 3 {
+		return best
+	}
+	for _, c := range candidates {
+		if strings.HasPrefix(c, word) {
+			return c
+		}
+	}
+	return ""
+}
+
+// DidYouMean returns the hint `did you mean "x"?`, or "" if nothing is near.
+func DidYouMean(word string, candidates []string) string {
+	if near := Nearest(word, candidates); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return ""
+}
+
+// distance counts edits; an exchange of two neighbouring letters is one.
+func distance(a, b string) int {
+	d := levenshtein.ComputeDistance(a, b)
+	if d == 2 && len(a) == len(b) {
+		for i := range len(a) - 1 {
+			if a[:i] == b[:i] && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:] {
+				return 1
+			}
+		}
+	}
+	return d
+}

@@ -1,0 +1,198 @@
+// Package facts is what is so about the machine: a tree of plain data (nil,
+// bool, int64, float64, string, []any, map[string]any) whose branches are
+// gathered when they are asked for, at most once a run.
+//
+// Begin with [New] and [Facts.Get].
+package facts
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A Gatherer gathers one branch of the tree.
+type Gatherer struct {
+	// Name is the name of the branch at the top of the tree.
+	Name string
+	// Doc says what it holds, in one sentence for users.
+	Doc string
+	// Costly marks a branch that takes more than a few milliseconds.
+	Costly bool
+	// Gather looks. An error is that of whoever asks for the branch.
+	Gather func(ctx context.Context, v *host.View) (any, error)
+}
+
+// Facts is a read-only tree of facts. It is safe for use by several goroutines.
+type Facts struct {
+	names    []string
+	branches map[string]*branch
+}
+
+type branch struct {
+	Gatherer
+	once     func() (any, error)
+	gathered bool
+	mu       sync.Mutex
+}
+
+// New returns the facts of the machine that v looks at. What over holds is laid
+// over what is gathered, deep: it wins.
+func New(ctx context.Context, v *host.View, gatherers []Gatherer, over map[string]any) *Facts {
+	f := &Facts{branches: make(map[string]*branch)}
+	for _, g := range gatherers {
+		extra, replaced := over[g.Name]
+		b := &branch{Gatherer: g}
+		b.once = sync.OnceValues(func() (any, error) {
+			if _, isMap := extra.(map[string]any); replaced && !isMap {
+				return extra, nil
+			}
+			val, err := g.Gather(ctx, v)
+			if err != nil {
+				return nil, fmt.Errorf("fact %s: %w", g.Name, err)
+			}
+			if replaced {
+				return Merge(val, extra), nil
+			}
+			return val, nil
+		})
+		f.branches[g.Name] = b
+	}
+	for name, val := range over {
+		if f.branches[name] == nil {
+			f.branches[name] = &branch{Gatherer: Gatherer{Name: name}, once: func() (any, error) { return val, nil }, gathered: true}
+		}
+	}
+	f.names = slices.Sorted(maps.Keys(f.branches))
+	return f
+}
+
+// Static returns facts that are known already.
+func Static(tree map[string]any) *Facts {
+	return New(context.Background(), nil, nil, tree)
+}
+
+// Merge lays over over base: maps are merged deep, anything else is replaced.
+// Neither argument is changed.
+func Merge(base, over any) any {
+	b, ok1 := base.(map[string]any)
+	o, ok2 := over.(map[string]any)
+	if !ok1 || !ok2 {
+		return over
+	}
+	out := maps.Clone(b)
+	for k, v := range o {
+		if old, ok := out[k]; ok {
+			out[k] = Merge(old, v)
+			continue
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// Names returns the names at the top of the tree in order.
+func (f *Facts) Names() []string { return f.names }
+
+// Gatherer returns what gathers the branch of that name.
+func (f *Facts) Gatherer(name string) (Gatherer, bool) {
+	b, ok := f.branches[name]
+	if !ok {
+		return Gatherer{}, false
+	}
+	return b.Gatherer, true
+}
+
+// Gathered reports whether the branch of that name is there already.
+func (f *Facts) Gathered(name string) bool {
+	b, ok := f.branches[name]
+	if !ok {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.gathered
+}
+
+// Branch returns one branch at the top of the tree, gathering it if need be.
+func (f *Facts) Branch(name string) (any, error) {
+	b, ok := f.branches[name]
+	if !ok {
+		return nil, &NotFoundError{Path: name, Part: name, Known: f.names}
+	}
+	val, err := b.once()
+	b.mu.Lock()
+	b.gathered = true
+	b.mu.Unlock()
+	return val, err
+}
+
+// A NotFoundError says that there is no such fact.
+type NotFoundError struct {
+	Path  string   // that was asked for
+	Part  string   // the first element of it that is not there
+	Known []string // what is there instead
+}
+
+// Error says which fact is not there.
+func (e *NotFoundError) Error() string { return fmt.Sprintf("no fact %q", e.Path) }
+
+// Hint returns the nearest name, or "".
+func (e *NotFoundError) Hint() string { return diag.DidYouMean(e.Part, e.Known) }
+
+// Get returns the fact at a dotted path, such as os.family; list items by their
+// number from 0. The empty path is the whole tree. The error is a
+// [*NotFoundError] if there is no such fact.
+func (f *Facts) Get(path string) (any, error) {
+	if path == "" {
+		return f.Tree()
+	}
+	parts := strings.Split(path, ".")
+	val, err := f.Branch(parts[0])
+	if err != nil {
+		if nf, ok := err.(*NotFoundError); ok {
+			nf.Path = path
+		}
+		return nil, err
+	}
+	for _, part := range parts[1:] {
+		var known []string
+		ok := false
+		switch x := val.(type) {
+		case map[string]any:
+			known = slices.Sorted(maps.Keys(x))
+			val, ok = x[part]
+		case []any:
+			var i int
+			if n, err := fmt.Sscanf(part, "%d", &i); n == 1 && err == nil && i >= 0 && i < len(x) {
+				val, ok = x[i], true
+			}
+		}
+		if !ok {
+			return nil, &NotFoundError{Path: path, Part: part, Known: known}
+		}
+	}
+	return val, nil
+}
+
+// Tree gathers everything. A branch that cannot be gathered is left out, and
+// is part of the error.
+func (f *Facts) Tree() (map[string]any, error) {
+	tree := make(map[string]any, len(f.names))
+	var errs diag.List
+	for _, name := range f.names {
+		val, err := f.Branch(name)
+		if err != nil {
+			errs.Add(err)
+			continue
+		}
+		tree[name] = val
+	}
+	return tree, errs.Err()
+}

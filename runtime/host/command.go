@@ -1,0 +1,248 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/kballard/go-shellquote"
+)
+
+// A Cmd is a command to run. It is run without a shell, with its standard
+// input closed, in a process group of its own.
+type Cmd struct {
+	Argv []string
+	// Dir is the working directory, / if empty.
+	Dir string
+	// Env is added to the environment of this process, as KEY=value.
+	Env []string
+	// Path is a colon-separated list of directories in which the command is
+	// looked up, and its PATH. If empty, it is the PATH of this process.
+	Path string
+	// Timeout ends the command and everything it started; 0 means never.
+	Timeout time.Duration
+	// KeepLocale leaves the language settings as they are. Otherwise LC_ALL is
+	// C.UTF-8, so that output can be parsed.
+	KeepLocale bool
+	// Stdin is the standard input.
+	Stdin []byte
+	// OnLine is called for each line of output as it comes; may be nil.
+	OnLine func(line string)
+
+	root string
+}
+
+// String formats c so that a shell would read it.
+func (c Cmd) String() string { return shellquote.Join(c.Argv...) }
+
+// A Result is how a command ended.
+type Result struct {
+	// Stdout and Stderr hold at most OutputLimit bytes each: the first half and
+	// the last.
+	Stdout, Stderr []byte
+	Code           int // exit code, 128+n if signal n ended it
+}
+
+// OutputLimit is how many bytes of each output of a command are kept.
+const OutputLimit = 8 << 20
+
+// Err returns nil if the command exited 0, and otherwise an error with its last
+// words.
+func (r Result) Err(c Cmd) error {
+	if r.Code == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: exit status %d%s", c, r.Code, r.LastWords())
+}
+
+// LastWords returns ": " and the last lines that the command said, or "".
+func (r Result) LastWords() string {
+	out := strings.TrimSpace(string(r.Stderr))
+	if out == "" {
+		out = strings.TrimSpace(string(r.Stdout))
+	}
+	if out == "" {
+		return ""
+	}
+	lines := strings.Split(out, "\n")
+	return ": " + strings.Join(lines[max(0, len(lines)-5):], "\n")
+}
+
+// A Runner runs commands. Its error means that the command did not start or
+// did not run to its end; an exit code other than 0 is a Result.
+type Runner interface {
+	Run(ctx context.Context, c Cmd) (Result, error)
+}
+
+// ErrTimeout means that a command was ended because it took too long.
+var ErrTimeout = errors.New("timed out")
+
+// LookPath finds a command in path, a colon-separated list of directories, or
+// in the PATH of this process if path is empty. A name with a slash is itself.
+func LookPath(name, path string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	if path == "" {
+		path = os.Getenv("PATH")
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		file := filepath.Join(dir, name)
+		if fi, err := os.Stat(file); err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("command %q not found in %s", name, path)
+}
+
+// Exec is the Runner of a real machine.
+type Exec struct{}
+
+// grace is how long a command that is told to end may take to tidy up, and how
+// long its outputs may stay open after it has ended.
+const grace = 2 * time.Second
+
+// Run implements Runner.
+func (Exec) Run(ctx context.Context, c Cmd) (Result, error) {
+	if len(c.Argv) == 0 {
+		return Result{}, errors.New("no command specified")
+	}
+	file, err := LookPath(c.Argv[0], c.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("%w after %s", ErrTimeout, c.Timeout))
+		defer cancel()
+	}
+	cmd := exec.CommandContext(ctx, file)
+	cmd.Args = c.Argv
+	cmd.Dir = filepath.Join("/", c.root, c.Dir)
+	cmd.Env = c.environ()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if c.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(c.Stdin)
+	}
+	var stdout, stderr capture
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if c.OnLine != nil {
+		lines := newLineWriter(c.OnLine)
+		defer lines.Close()
+		cmd.Stdout, cmd.Stderr = io.MultiWriter(&stdout, lines), io.MultiWriter(&stderr, lines)
+	}
+	cmd.WaitDelay = grace + time.Second
+	cmd.Cancel = func() error {
+		group := -cmd.Process.Pid
+		time.AfterFunc(grace, func() { _ = syscall.Kill(group, syscall.SIGKILL) })
+		return syscall.Kill(group, syscall.SIGTERM)
+	}
+	err = cmd.Run()
+	res := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
+	if cmd.ProcessState == nil {
+		return res, err
+	}
+	res.Code = cmd.ProcessState.ExitCode()
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		res.Code = 128 + int(ws.Signal())
+	}
+	if ctx.Err() != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		return res, fmt.Errorf("%s: %w", c, context.Cause(ctx))
+	}
+	// A command that leaves a daemon behind leaves its outputs open too.
+	if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
+		err = nil
+	}
+	return res, err
+}
+
+func (c Cmd) environ() []string {
+	env := os.Environ()
+	if c.Path != "" {
+		env = append(env, "PATH="+c.Path)
+	}
+	if !c.KeepLocale {
+		env = append(env, "LC_ALL=C.UTF-8", "LANGUAGE=")
+	}
+	return append(env, c.Env...)
+}
+
+// capture keeps the beginning and the end of what is written to it.
+type capture struct {
+	head, tail bytes.Buffer
+	left       int
+}
+
+// Write implements io.Writer. It never fails.
+func (c *capture) Write(p []byte) (int, error) {
+	n := len(p)
+	if room := OutputLimit/2 - c.head.Len(); room > 0 {
+		k := min(room, len(p))
+		c.head.Write(p[:k])
+		p = p[k:]
+	}
+	c.tail.Write(p)
+	if c.tail.Len() > OutputLimit {
+		cut := c.tail.Len() - OutputLimit/2
+		c.left += cut
+		c.tail.Next(cut)
+	}
+	return n, nil
+}
+
+// Bytes returns what was kept.
+func (c *capture) Bytes() []byte {
+	if cut := c.tail.Len() - OutputLimit/2; cut > 0 {
+		c.left += cut
+		c.tail.Next(cut)
+	}
+	out := c.head.Bytes()
+	if c.left > 0 {
+		out = append(out, fmt.Sprintf("\n[%d bytes left out]\n", c.left)...)
+	}
+	return append(out, c.tail.Bytes()...)
+}
+
+// lineWriter calls a function for each line.
+type lineWriter struct {
+	pw   *io.PipeWriter
+	done sync.WaitGroup
+}
+
+func newLineWriter(onLine func(string)) *lineWriter {
+	pr, pw := io.Pipe()
+	w := &lineWriter{pw: pw}
+	w.done.Go(func() {
+		sc := bufio.NewScanner(pr)
+		sc.Buffer(nil, 1<<20)
+		for sc.Scan() {
+			onLine(sc.Text())
+		}
+		_, _ = io.Copy(io.Discard, pr) // after a line that was too long
+	})
+	return w
+}
+
+// Write implements io.Writer.
+func (w *lineWriter) Write(p []byte) (int, error) { return w.pw.Write(p) }
+
+// Close waits until the last line has been told.
+func (w *lineWriter) Close() error {
+	err := w.pw.Close()
+	w.done.Wait()
+	return err
+}

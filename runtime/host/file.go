@@ -1,0 +1,323 @@
+package host
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A FileKind is what stands at a path.
+type FileKind uint8
+
+const (
+	Missing FileKind = iota
+	Regular
+	Directory
+	Symlink
+	Special // a device, a pipe, a socket
+)
+
+// String returns the name of k with its article, for messages.
+func (k FileKind) String() string {
+	return [...]string{"nothing", "a file", "a directory", "a symbolic link", "a special file"}[k]
+}
+
+// An Info describes what stands at a path, without following a link.
+type Info struct {
+	Kind     FileKind
+	Mode     uint32 // permission bits, with setuid, setgid and sticky
+	UID, GID uint32
+	Size     int64
+	MTime    time.Time
+	Dev, Ino uint64
+}
+
+// A Planned is what a plan assumes to stand at a path after something earlier
+// in the order has been done.
+type Planned struct {
+	Path string
+	Kind FileKind
+}
+
+// overlay remembers what a plan assumes.
+type overlay struct {
+	mu    sync.RWMutex
+	paths map[string]FileKind
+}
+
+// Planning returns a view of the same machine that can be told what a plan
+// assumes.
+func (v *View) Planning() *View {
+	return &View{machine: v.machine, plan: &overlay{paths: make(map[string]FileKind)}}
+}
+
+// Assume makes Lstat answer as if p stood there. It does nothing outside plans.
+func (v *View) Assume(p ...Planned) {
+	if v.plan == nil {
+		return
+	}
+	v.plan.mu.Lock()
+	defer v.plan.mu.Unlock()
+	for _, x := range p {
+		v.plan.paths[x.Path] = x.Kind
+	}
+}
+
+// Assumed reports whether a plan assumes something about the path. What stands
+// there now then says nothing about what will.
+func (v *View) Assumed(name string) (FileKind, bool) {
+	if v.plan == nil {
+		return Missing, false
+	}
+	v.plan.mu.RLock()
+	defer v.plan.mu.RUnlock()
+	k, ok := v.plan.paths[name]
+	return k, ok
+}
+
+// Lstat describes what stands at the path. That nothing does is an Info of
+// kind Missing; an error means that it cannot be told. In a plan, what is
+// assumed counts, and only the Kind of it is known.
+func (v *View) Lstat(name string) (Info, error) {
+	path, err := v.real(name)
+	if err != nil {
+		return Info{}, err
+	}
+	var st syscall.Stat_t
+	err = ignoringEINTR(func() error { return syscall.Lstat(path, &st) })
+	missing := errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR)
+	if k, ok := v.Assumed(name); ok {
+		if err != nil || infoOf(&st).Kind != k {
+			return Info{Kind: k}, nil
+		}
+	}
+	switch {
+	case missing:
+		return Info{}, nil
+	case err != nil:
+		return Info{}, &os.PathError{Op: "lstat", Path: name, Err: err}
+	}
+	return infoOf(&st), nil
+}
+
+// Exists reports whether anything stands at the path. A link counts if what it
+// points to exists.
+func (v *View) Exists(name string) (bool, error) {
+	info, err := v.Lstat(name)
+	if err != nil || info.Kind != Symlink {
+		return info.Kind != Missing, err
+	}
+	path, err := v.real(name)
+	if err != nil {
+		return false, err
+	}
+	if v.root != "/" {
+		if path, err = v.resolve(name); err != nil {
+			return false, err
+		}
+	}
+	_, err = os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// IsDirectory reports whether a directory stands at the path, or a link to one.
+func (v *View) IsDirectory(name string) (bool, error) {
+	info, err := v.Lstat(name)
+	if err != nil || info.Kind != Symlink {
+		return info.Kind == Directory, err
+	}
+	path, err := v.resolve(name)
+	if err != nil {
+		return false, err
+	}
+	fi, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	return err == nil && fi.IsDir(), err
+}
+
+// Readlink returns where the link at the path points.
+func (v *View) Readlink(name string) (string, error) {
+	path, err := v.real(name)
+	if err != nil {
+		return "", err
+	}
+	return os.Readlink(path)
+}
+
+// Open opens the file at the path for reading. It does not follow a link at
+// the end and does not wait for a pipe.
+func (v *View) Open(name string) (*os.File, error) {
+	path, err := v.real(name)
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+}
+
+// ReadFile returns the content of the file at the path, links followed.
+func (v *View) ReadFile(name string) ([]byte, error) {
+	path, err := v.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// ReadDir returns the names in the directory at the path, sorted.
+func (v *View) ReadDir(name string) ([]string, error) {
+	path, err := v.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(path)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names, err
+}
+
+// Sum returns the SHA-256 of the regular file at the path in hexadecimal.
+func (v *View) Sum(name string) (string, error) {
+	f, err := v.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return SumReader(f)
+}
+
+// SumSource is Sum for a file that the user names as a source: it lies outside
+// the root, and links are followed.
+func (v *View) SumSource(name string) (string, error) {
+	f, err := v.OpenSource(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return SumReader(f)
+}
+
+// OpenSource opens a file that the user names as a source. Sources belong to
+// the script, not to the machine below the root.
+func (v *View) OpenSource(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		f.Close()
+		return nil, errors.Join(err, fmt.Errorf("%s is not a file", name))
+	}
+	return f, nil
+}
+
+// SumReader returns the SHA-256 of what r holds in hexadecimal.
+func SumReader(r io.Reader) (string, error) {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, r); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// SumBytes returns the SHA-256 of b in hexadecimal.
+func SumBytes(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Holds reports whether the file at the path holds exactly want. It reads no
+// more than is needed to tell.
+func (v *View) Holds(name string, want []byte) (bool, error) {
+	f, err := v.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	for {
+		n, err := f.Read(*buf)
+		if n > len(want) || !bytes.Equal((*buf)[:n], want[:n]) {
+			return false, nil
+		}
+		want = want[n:]
+		switch {
+		case err == io.EOF:
+			return len(want) == 0, nil
+		case err != nil:
+			return false, err
+		}
+	}
+}
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+
+// resolve returns where the named path is for the operating system, with links
+// followed inside the root, the last one too.
+func (m *machine) resolve(name string) (string, error) {
+	if m.root == "/" {
+		return name, nil
+	}
+	return secureJoin(m.root, name)
+}
+
+func infoOf(st *syscall.Stat_t) Info {
+	i := Info{
+		Mode: st.Mode & 0o7777, UID: st.Uid, GID: st.Gid, Size: st.Size,
+		MTime: time.Unix(st.Mtim.Unix()), Dev: uint64(st.Dev), Ino: st.Ino,
+	}
+	switch st.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+		i.Kind = Regular
+	case syscall.S_IFDIR:
+		i.Kind = Directory
+	case syscall.S_IFLNK:
+		i.Kind = Symlink
+	default:
+		i.Kind = Special
+	}
+	return i
+}
+
+func ignoringEINTR(f func() error) error {
+	for {
+		if err := f(); err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+// Glob returns the paths that match pattern (path/filepath), sorted.
+func (v *View) Glob(pattern string) ([]string, error) {
+	if v.root == "/" {
+		return filepath.Glob(pattern)
+	}
+	found, err := filepath.Glob(filepath.Join(v.root, pattern))
+	for i, p := range found {
+		found[i] = "/" + mustRel(v.root, p)
+	}
+	return found, err
+}
+
+func mustRel(base, path string) string {
+	rel, err := filepath.Rel(base, path)
+	if err != nil {
+		return path
+	}
+	return rel
+}

@@ -1,0 +1,129 @@
+// Package host is the machine that is being converged, and the one place with
+// effects on it. A [View] can look at it, a [Host] can also change it: which of
+// the two a function is given says what it may do.
+//
+// Paths are absolute as the machine sees them. A host whose root is not "/"
+// keeps everything below that directory, following links inside it as chroot
+// would; commands are not confined.
+//
+// Begin with [New].
+package host
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+
+	securejoin "github.com/cyphar/filepath-securejoin"
+)
+
+// A View looks at a machine without changing it. It is safe for use by several
+// goroutines at once.
+type View struct {
+	*machine
+	plan *overlay // what a plan assumes to have been done, nil outside plans
+}
+
+// machine is what all views of one machine share.
+type machine struct {
+	root   string
+	runner Runner
+	clock  Clock
+	log    *slog.Logger
+	users  *accounts
+	effect func(op, path string) error
+}
+
+// A Host is a View that can also change the machine.
+type Host struct {
+	View
+}
+
+// Options describe a host. The zero Options are the real machine.
+type Options struct {
+	Root   string       // the directory that stands for /, "" for / itself
+	Runner Runner       // runs commands; nil for real ones
+	Clock  Clock        // nil for the time of day
+	Log    *slog.Logger // nil for none
+	// Effect is called before each single effect, and the effect fails with its
+	// error. Op is the system call or command, path what it is about. Tests use
+	// it to fail and to kill at every point of a run.
+	Effect func(op, path string) error
+}
+
+// New returns a host.
+func New(o Options) *Host {
+	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, clock: o.Clock, log: o.Log, effect: o.Effect}
+	if o.Root != "" && !filepath.IsAbs(o.Root) {
+		if abs, err := filepath.Abs(o.Root); err == nil {
+			m.root = abs
+		}
+	}
+	if m.runner == nil {
+		m.runner = Exec{}
+	}
+	if m.clock == nil {
+		m.clock = RealClock{}
+	}
+	if m.log == nil {
+		m.log = slog.New(slog.DiscardHandler)
+	}
+	m.users = newAccounts(m)
+	return &Host{View{machine: m}}
+}
+
+// Root returns the directory that stands for /.
+func (m *machine) Root() string { return m.root }
+
+// Log returns where the story of a run is told.
+func (m *machine) Log() *slog.Logger { return m.log }
+
+// real returns where the named path is for the operating system. Links in its
+// directory are followed inside the root, its last element is not followed.
+func (m *machine) real(name string) (string, error) {
+	if m.root == "/" {
+		return name, nil
+	}
+	dir, err := secureJoin(m.root, filepath.Dir(name))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, filepath.Base(name)), nil
+}
+
+// do asks whether an effect may happen and makes it happen.
+func (h *Host) do(op, path string, effect func() error) error {
+	if h.effect != nil {
+		if err := h.effect(op, path); err != nil {
+			return err
+		}
+	}
+	return effect()
+}
+
+// WithLog returns a copy of h that logs to log.
+func (h *Host) WithLog(log *slog.Logger) *Host {
+	m := *h.machine
+	m.log = log
+	return &Host{View{machine: &m, plan: h.plan}}
+}
+
+// Query runs a command that only asks.
+func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
+	c.root = v.root
+	return v.runner.Run(ctx, c)
+}
+
+// Run runs a command that changes the machine.
+func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
+	var res Result
+	c.root = h.root
+	h.log.Debug("run", "command", c.String())
+	err := h.do("run", c.String(), func() (err error) {
+		res, err = h.runner.Run(ctx, c)
+		return err
+	})
+	return res, err
+}
+
+func secureJoin(root, name string) (string, error) { return securejoin.SecureJoin(root, name) }

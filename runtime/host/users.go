@@ -1,0 +1,167 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// accounts turns names of users and groups into numbers and back. The files
+// are read once, and again when something is not found in them that may have
+// been added since. On the machine itself, names that are not in the files are
+// asked of getent, which knows LDAP and the like.
+type accounts struct {
+	passwd, group *database
+}
+
+func newAccounts(m *machine) *accounts {
+	return &accounts{
+		passwd: &database{m: m, path: "/etc/passwd", name: "passwd", what: "user"},
+		group:  &database{m: m, path: "/etc/group", name: "group", what: "group"},
+	}
+}
+
+// database is /etc/passwd or /etc/group (passwd(5), group(5)): the name is the
+// first field, the number the third.
+type database struct {
+	m                *machine
+	path, name, what string
+
+	mu     sync.Mutex
+	stamp  string
+	byName map[string]uint32
+	byID   map[uint32]string
+}
+
+// UserID returns the number of a user, given by name or number.
+func (v *View) UserID(user string) (uint32, error) { return v.users.passwd.id(user) }
+
+// GroupID returns the number of a group, given by name or number.
+func (v *View) GroupID(group string) (uint32, error) { return v.users.group.id(group) }
+
+// UserName returns the name of a user, or the number as text if it has none.
+func (v *View) UserName(uid uint32) string { return v.users.passwd.nameOf(uid) }
+
+// GroupName returns the name of a group, or the number as text if it has none.
+func (v *View) GroupName(gid uint32) string { return v.users.group.nameOf(gid) }
+
+func (d *database) id(name string) (uint32, error) {
+	if n, err := strconv.ParseUint(name, 10, 32); err == nil {
+		return uint32(n), nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if id, ok := d.byName[name]; ok {
+		return id, nil
+	}
+	if err := d.read(); err != nil {
+		return 0, err
+	}
+	if id, ok := d.byName[name]; ok {
+		return id, nil
+	}
+	d.ask(name)
+	if id, ok := d.byName[name]; ok {
+		return id, nil
+	}
+	return 0, fmt.Errorf("could not lookup %s %q: no such %s", d.what, name, d.what)
+}
+
+func (d *database) nameOf(id uint32) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if name, ok := d.byID[id]; ok {
+		return name
+	}
+	if d.read() == nil {
+		if name, ok := d.byID[id]; ok {
+			return name
+		}
+	}
+	num := strconv.FormatUint(uint64(id), 10)
+	d.ask(num)
+	if name, ok := d.byID[id]; ok {
+		return name
+	}
+	if d.byID != nil {
+		d.byID[id] = num
+	}
+	return num
+}
+
+// read reads the file if it has changed since it was read last.
+func (d *database) read() error {
+	path, err := d.m.resolve(d.path)
+	if err != nil {
+		return err
+	}
+	fi, err := os.Stat(path)
+	if os.IsNotExist(err) && d.m.root != "/" {
+		// A directory that is no system has the users of this machine.
+		path = d.path
+		fi, err = os.Stat(path)
+	}
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	stamp := fmt.Sprint(path, fi.ModTime().UnixNano(), fi.Size())
+	if stamp == d.stamp {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	d.stamp, d.byName, d.byID = stamp, make(map[string]uint32), make(map[uint32]string)
+	d.parse(text)
+	return nil
+}
+
+func (d *database) parse(text []byte) {
+	if d.byName == nil {
+		d.byName, d.byID = make(map[string]uint32), make(map[uint32]string)
+	}
+	for sc := bufio.NewScanner(bytes.NewReader(text)); sc.Scan(); {
+		fields := strings.SplitN(sc.Text(), ":", 4)
+		if len(fields) < 4 {
+			continue
+		}
+		n, err := strconv.ParseUint(fields[2], 10, 32)
+		if err != nil {
+			continue
+		}
+		if _, ok := d.byName[fields[0]]; !ok {
+			d.byName[fields[0]] = uint32(n)
+		}
+		if _, ok := d.byID[uint32(n)]; !ok {
+			d.byID[uint32(n)] = fields[0]
+		}
+	}
+}
+
+// ask asks getent, which knows what the files do not.
+func (d *database) ask(key string) {
+	if d.m.root != "/" {
+		return
+	}
+	getent, err := exec.LookPath("getent")
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	res, err := d.m.runner.Run(ctx, Cmd{Argv: []string{getent, d.name, key}})
+	if err == nil && res.Code == 0 {
+		d.parse(res.Stdout)
+	}
+}

@@ -1,0 +1,39 @@
+package resource
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An ID names a resource. It is unique in a catalog.
+type ID struct{ Type, Name string }
+
+// String formats id as scripts and reports write it: file#/etc/motd.
+func (id ID) String() string { return id.Type + "#" + id.Name }
+
+// ParseID is the inverse of String. The name may hold further # signs.
+func ParseID(s string) (ID, error) {
+	typ, name, ok := strings.Cut(s, "#")
+	if !ok || typ == "" || name == "" {
+		return ID{}, fmt.Errorf("want a reference such as file#/etc/motd, got %q", s)
+	}
+	return ID{typ, name}, nil
+}
+
+// A Reference is a resource that another one speaks of, by its name or alias.
+type Reference ID
+
+// UnmarshalText reads type#name or type#alias.
+func (r *Reference) UnmarshalText(text []byte) error {
+	id, err := ParseID(string(text))
+	*r = Reference(id)
+	return err
+}
+
+// String formats r as it was written.
+func (r Reference) String() string { return ID(r).String() }
+
+// JSONSchema implements schema.Documented.
+func (Reference) JSONSchema() map[string]any {
+	return map[string]any{"type": "string", "pattern": "^[^#]+#.+$"}
+}

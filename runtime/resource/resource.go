@@ -1,0 +1,213 @@
+// Package resource is the contract between the engine, the types of resource
+// and the providers. A type says what can be wanted and what must be done to
+// get there; a provider looks and acts; the engine decides when.
+//
+// Begin with [Spec], the contract of a type, [Define], which makes a [Type] of
+// one, and [Kind.Provide], which makes a [Factory] of a provider.
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// ErrDesiredStateFailed means that a provider reported success and yet the
+// resource is not as wanted.
+var ErrDesiredStateFailed = errors.New("failed to reach desired state")
+
+// A Delta is one property that is not as wanted. Have and Want are for people:
+// they are what a report prints.
+type Delta struct {
+	Property string `json:"property"`
+	Have     string `json:"have"`
+	Want     string `json:"want"`
+}
+
+// String formats d as property: have → want.
+func (d Delta) String() string { return d.Property + ": " + d.Have + " → " + d.Want }
+
+// Refresh is the property of the delta that stands for a change elsewhere.
+const Refresh = "refresh"
+
+// An Action is one verb that a provider is to perform. Its phrase is written
+// once, without a capital and without a subject ("created the file"): a plan
+// prints "Would have created the file", a run "Created the file".
+type Action struct {
+	Verb   string
+	Phrase string
+}
+
+// Done returns the phrase of a run.
+func (a Action) Done() string { return strings.ToUpper(a.Phrase[:1]) + a.Phrase[1:] }
+
+// Would returns the phrase of a plan.
+func (a Action) Would() string { return "Would have " + a.Phrase }
+
+// Text is the content of a text file before and after, for a unified diff.
+type Text struct {
+	Path       string
+	Have, Want []byte
+	HaveExists bool
+	WantExists bool
+}
+
+// A Decision is what is to be done about a resource, and why. The empty
+// Decision means that it is as wanted.
+type Decision struct {
+	// Diff lists the properties that differ.
+	Diff []Delta
+	// Actions are the verbs to perform, in order.
+	Actions []Action
+	// Err says why what is wanted cannot be had from this state, for instance
+	// because a directory stands where a file is wanted. Nothing is performed.
+	Err error
+	// Leaves is what the actions will have done to the file system, as far as
+	// that is known, so that a plan can look at later resources as if it had
+	// been done.
+	Leaves []host.Planned
+	// Text is the content that the actions replace. It is fetched only when a
+	// report wants it; nil if there is none.
+	Text func(v *host.View) (Text, error)
+}
+
+// Stable reports whether nothing is to be done.
+func (d Decision) Stable() bool { return len(d.Actions) == 0 && d.Err == nil }
+
+// Add adds a difference.
+func (d *Decision) Add(property, have, want string) {
+	d.Diff = append(d.Diff, Delta{property, have, want})
+}
+
+// Act adds an action.
+func (d *Decision) Act(verb, phrase string) {
+	d.Actions = append(d.Actions, Action{verb, phrase})
+}
+
+// Has reports whether the property is among the differences.
+func (d Decision) Has(property string) bool {
+	return slices.ContainsFunc(d.Diff, func(x Delta) bool { return x.Property == property })
+}
+
+// String lists the differences on one line.
+func (d Decision) String() string {
+	parts := make([]string, len(d.Diff))
+	for i, x := range d.Diff {
+		parts[i] = x.String()
+	}
+	return strings.Join(parts, ", ")
+}
+
+// A Spec is the properties of a resource: P, a struct with ccm tags. S is the
+// state that its providers report, V the interface that they implement.
+type Spec[S, V any] interface {
+	// Validate finds what no single property shows: contradictions.
+	Validate() error
+	// Decide compares have with what is wanted. It looks at nothing but its
+	// receiver and its argument.
+	Decide(have S) Decision
+	// Perform has p perform one action of a decision. A refresh is an action
+	// like any other.
+	Perform(ctx context.Context, h *host.Host, p V, a Action) error
+}
+
+// A Provider looks at resources of a type. The interface of each type adds the
+// verbs.
+type Provider[P, S any] interface {
+	// Status reports the present state. It changes nothing, and never guesses:
+	// what cannot be told is an error.
+	Status(ctx context.Context, v *host.View, want P) (S, error)
+}
+
+// Further abilities of a spec, each a one-method interface.
+type (
+	// Refreshable is implemented by specs that can act on a change elsewhere.
+	// Refresh returns the decision, given that something subscribed to has
+	// changed: d with what is to be done besides, or d itself.
+	Refreshable[S any] interface {
+		Refresh(have S, d Decision) Decision
+	}
+	// Judged is implemented by specs whose Perform judges the outcome itself, as
+	// a command is judged by its exit code. The engine does not look again.
+	Judged interface{ JudgedByPerform() bool }
+	// Located is implemented by specs that name files of the user. Locate makes
+	// relative paths absolute, given the directory of the script or manifest.
+	Located[P any] interface{ Locate(dir string) P }
+	// Wanted is implemented by specs that can say which ensure value is asked
+	// for, for reports.
+	Wanted interface{ WantedEnsure() string }
+)
+
+// A StateEnsure is implemented by states that can say in the words of ensure
+// what they are.
+type StateEnsure interface{ CurrentEnsure() string }
+
+// A HealthCheck is a command in the conventions of Nagios plugins: exit code 0
+// is ok, 1 warning, 2 critical, anything else unknown.
+type HealthCheck struct {
+	// Command is split into words as a shell would and run without one.
+	Command string `ccm:"command,required"`
+	// Name is how reports speak of the check. Left out, it is the command.
+	Name string `ccm:"name"`
+	// Tries is how often the command is run until it says ok.
+	Tries int `ccm:"tries,default=1"`
+	// TrySleep is the time between two tries, such as "1s".
+	TrySleep host.Duration `ccm:"try_sleep,default=1s"`
+	// Timeout ends a try, such as "10s".
+	Timeout host.Duration `ccm:"timeout,default=10s"`
+}
+
+// Common is the properties that every type has.
+type Common struct {
+	// Alias is a second name by which other resources can speak of this one.
+	Alias string `ccm:"alias"`
+	// Provider forces one provider instead of the one that suits best.
+	Provider string `ccm:"provider"`
+	// Require names resources that must be in order before this one is looked at.
+	Require []Reference `ccm:"require"`
+	// Before names resources that are looked at only after this one is in order.
+	Before []Reference `ccm:"before"`
+	// Notify is before, and refreshes the named resources when this one changes.
+	Notify []Reference `ccm:"notify"`
+	// Subscribe is require, and refreshes this resource when one of them changes.
+	Subscribe []Reference `ccm:"subscribe"`
+	// HealthChecks are commands that are run after the resource is in order. A
+	// critical one fails the resource.
+	HealthChecks []HealthCheck `ccm:"health_checks"`
+}
+
+// A Resource is one entry of a catalog. It does not change once it is in there.
+type Resource struct {
+	ID     ID
+	Type   *Type
+	Spec   any // *P of its Type
+	Common Common
+	// Pos is where it was declared.
+	Pos diag.Pos
+	// Where finds the places of single properties; may be nil.
+	Where schema.Locator
+	// Calls is the chain of calls that led to a declaration inside a module,
+	// innermost first.
+	Calls []diag.Note
+	// Skip says why the resource is not managed, "" if it is.
+	Skip string
+}
+
+// Locate returns the place of a property of r.
+func (r *Resource) Locate(path ...any) diag.Pos {
+	if r.Where == nil {
+		return r.Pos
+	}
+	return r.Where.Locate(path, false)
+}
+
+// Errorf returns a mistake in r, at the place of the property at path.
+func (r *Resource) Errorf(path schema.Path, format string, args ...any) *diag.Error {
+	return &diag.Error{Pos: r.Locate(path...), Subject: r.ID.String(), Err: fmt.Errorf(format, args...), Notes: r.Calls}
+}

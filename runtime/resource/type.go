@@ -1,0 +1,244 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A Type is a kind of thing that can be managed. Specs, states and providers
+// pass through its methods as any; only values of one [Define] meet there.
+type Type struct {
+	Name string
+
+	schema      func() *schema.Schema
+	mix         func() schema.Mix
+	new         func() any // *P
+	validate    func(spec any) error
+	locate      func(spec any, dir string) any
+	decide      func(spec, state any) Decision
+	refresh     func(spec, state any, d Decision) Decision // nil if it cannot
+	status      func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	statusAll   func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error, bool)
+	perform     func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
+}
+
+// A Kind is a Type together with what it is made of, so that only providers of
+// the right type can be registered for it.
+type Kind[P Spec[S, V], S any, V Provider[P, S]] struct{ Type *Type }
+
+// A Batch is a provider that can look at many resources at once. It answers
+// for wants[i] with states[i] or errs[i].
+type Batch[P, S any] interface {
+	StatusAll(ctx context.Context, v *host.View, wants []P) (states []S, errs []error)
+}
+
+var commonSchema = sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[Common]()) })
+
+// CommonSchema describes the properties that every type has.
+func CommonSchema() *schema.Schema { return commonSchema() }
+
+// Define declares the type of that name, whose properties are the struct P.
+func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
+	t := &Type{
+		Name:     name,
+		schema:   sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[P]()) }),
+		new:      func() any { return new(P) },
+		validate: func(p any) error { return (*p.(*P)).Validate() },
+		decide:   func(p, s any) Decision { return (*p.(*P)).Decide(s.(S)) },
+		status: func(ctx context.Context, v *host.View, prov, p any) (any, error) {
+			return prov.(V).Status(ctx, v, *p.(*P))
+		},
+		perform: func(ctx context.Context, h *host.Host, prov, p any, a Action) error {
+			return (*p.(*P)).Perform(ctx, h, prov.(V), a)
+		},
+		statusAll: statusAll[P, S],
+	}
+	t.mix = sync.OnceValue(func() schema.Mix { return schema.Mix{t.schema(), commonSchema()} })
+	if _, ok := any(*new(P)).(Refreshable[S]); ok {
+		t.refresh = func(p, s any, d Decision) Decision { return any(*p.(*P)).(Refreshable[S]).Refresh(s.(S), d) }
+	}
+	if _, ok := any(*new(P)).(Located[P]); ok {
+		t.locate = func(p any, dir string) any {
+			spec := any(*p.(*P)).(Located[P]).Locate(dir)
+			return &spec
+		}
+	}
+	return Kind[P, S, V]{t}
+}
+
+func statusAll[P, S any](ctx context.Context, v *host.View, prov any, specs []any) ([]any, []error, bool) {
+	b, ok := prov.(Batch[P, S])
+	if !ok {
+		return nil, nil, false
+	}
+	wants := make([]P, len(specs))
+	for i, p := range specs {
+		wants[i] = *p.(*P)
+	}
+	states, errs := b.StatusAll(ctx, v, wants)
+	out := make([]any, len(states))
+	for i, s := range states {
+		out[i] = s
+	}
+	return out, errs, true
+}
+
+// Schema describes the properties of t.
+func (t *Type) Schema() *schema.Schema { return t.schema() }
+
+// Properties describes the properties of t and those that every type has.
+func (t *Type) Properties() schema.Mix { return t.mix() }
+
+// Refreshable reports whether resources of t can act on a change elsewhere.
+func (t *Type) Refreshable() bool { return t.refresh != nil }
+
+// Origin is where a declaration comes from.
+type Origin struct {
+	Pos   diag.Pos
+	Dir   string // the directory of the script or manifest, for relative paths
+	Calls []diag.Note
+	Skip  string // why the resource is not managed, or ""
+}
+
+// Decode makes a resource of what a script or a manifest wrote. It returns
+// every mistake that it finds as a [diag.List].
+func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
+	r := &Resource{Type: t, Pos: from.Pos, Where: tab.Where, Calls: from.Calls, Skip: from.Skip}
+	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
+	spec := t.new()
+	if err := t.mix().Decode(tab, spec, &r.Common); err != nil {
+		return nil, r.mistakes(err)
+	}
+	r.ID.Name = t.schema().NameOf(spec)
+	if len(r.Common.Subscribe) > 0 && !t.Refreshable() {
+		return nil, r.Errorf(schema.Path{"subscribe"}, "subscribe: a %s cannot act on a change elsewhere", t.Name).WithHint("use require")
+	}
+	if t.locate != nil && from.Dir != "" {
+		spec = t.locate(spec, from.Dir)
+	}
+	r.Spec = spec
+	if err := t.validate(spec); err != nil {
+		return nil, r.mistakes(err)
+	}
+	return r, nil
+}
+
+// nameIn returns the name that tab gives its resource, as far as it can be
+// told before decoding.
+func nameIn(s *schema.Schema, tab *schema.Table) string {
+	if len(tab.Entries) > 0 {
+		f := s.Name()
+		for i := range tab.Entries {
+			if s.Field(tab.Entries[i].Key) == f {
+				return tab.Entries[i].Val.S
+			}
+		}
+	}
+	return ""
+}
+
+// A PropertyError is what Validate returns when one property is to blame.
+type PropertyError struct {
+	Property string
+	Err      error
+	Hint     string
+}
+
+// Error returns property: error.
+func (e *PropertyError) Error() string { return e.Property + ": " + e.Err.Error() }
+
+// Unwrap returns the error without the property.
+func (e *PropertyError) Unwrap() error { return e.Err }
+
+// Wrong returns a PropertyError.
+func Wrong(property, format string, args ...any) *PropertyError {
+	return &PropertyError{Property: property, Err: fmt.Errorf(format, args...)}
+}
+
+// mistakes gives every mistake in err a subject and a place.
+func (r *Resource) mistakes(err error) error {
+	subject := r.ID.String()
+	if r.ID.Name == "" {
+		subject = r.ID.Type
+	}
+	var list diag.List
+	list.Add(err)
+	for i, e := range list {
+		c := *e
+		c.Subject, c.Notes = subject, r.Calls
+		if c.Pos.IsZero() {
+			c.Pos = r.Pos
+			if p, ok := errors.AsType[*PropertyError](c.Err); ok {
+				c.Pos, c.Hint = r.Locate(p.Property), p.Hint
+			}
+		}
+		list[i] = &c
+	}
+	return list.Err()
+}
+
+// A Factory is a provider of one type under its name.
+type Factory struct {
+	Name string
+	Type *Type
+
+	impl  any
+	suits func(f *facts.Facts, spec any) (int, error)
+}
+
+// Suits says whether a provider can manage want on the machine that f
+// describes: its priority (the lowest wins), or why it cannot.
+type Suits[P any] func(f *facts.Facts, want P) (priority int, err error)
+
+// Always is the Suits of a provider that can always manage its resources.
+func Always[P any](priority int) Suits[P] {
+	return func(*facts.Facts, P) (int, error) { return priority, nil }
+}
+
+// Provide returns the factory of the provider impl.
+func (k Kind[P, S, V]) Provide(name string, suits Suits[P], impl V) Factory {
+	return Factory{
+		Name: name, Type: k.Type, impl: impl,
+		suits: func(f *facts.Facts, spec any) (int, error) { return suits(f, *spec.(*P)) },
+	}
+}
+
+// Status reports the present state of a resource of the factory's type.
+func (f Factory) Status(ctx context.Context, v *host.View, spec any) (any, error) {
+	return f.Type.status(ctx, v, f.impl, spec)
+}
+
+// StatusAll reports the present states of many resources at once. The last
+// result is false if the provider cannot.
+func (f Factory) StatusAll(ctx context.Context, v *host.View, specs []any) ([]any, []error, bool) {
+	return f.Type.statusAll(ctx, v, f.impl, specs)
+}
+
+// Perform performs one action.
+func (f Factory) Perform(ctx context.Context, h *host.Host, spec any, a Action) error {
+	return f.Type.perform(ctx, h, f.impl, spec, a)
+}
+
+// Decide compares a state with what a spec wants. If refresh is set, something
+// that the resource subscribes to has changed.
+func (t *Type) Decide(spec, state any, refresh bool) Decision {
+	d := t.decide(spec, state)
+	if refresh && t.refresh != nil && d.Err == nil {
+		d = t.refresh(spec, state, d)
+	}
+	return d
+}
+
+// JudgedByPerform reports whether Perform judges the outcome of spec itself.
+func JudgedByPerform(spec any) bool {
+	j, ok := spec.(Judged)
+	return ok && j.JudgedByPerform()
+}

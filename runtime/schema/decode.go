@@ -1,0 +1,309 @@
+package schema
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// Decode fills the struct that dst points to from t. It returns every mistake
+// it finds, each at its place, as a [diag.List].
+func (s *Schema) Decode(t *Table, dst any) error {
+	d := decoder{where: t}
+	d.object(s, t, reflect.ValueOf(dst).Elem())
+	return d.errs.Err()
+}
+
+// A Mix decodes tables whose properties are spread over several structs: those
+// of a type, and those that every type has.
+type Mix []*Schema
+
+// Decode is like [Schema.Decode] for one struct for each schema.
+func (m Mix) Decode(t *Table, dst ...any) error {
+	d := decoder{where: t}
+	vals := make([]reflect.Value, len(dst))
+	for i, p := range dst {
+		vals[i] = reflect.ValueOf(p).Elem()
+	}
+	d.objects(m, t, vals)
+	return d.errs.Err()
+}
+
+// Names returns the names of all properties of all schemas, aliases last.
+func (m Mix) Names() []string {
+	var names []string
+	for _, s := range m {
+		names = append(names, s.Names()...)
+	}
+	return names
+}
+
+// A decoder collects the mistakes of one table.
+type decoder struct {
+	where *Table
+	path  Path
+	errs  diag.List
+}
+
+func (d *decoder) fail(key bool, hint, format string, args ...any) {
+	e := diag.Errorf(d.where.Locate(slices.Clone(d.path), key), format, args...)
+	e.Hint = hint
+	d.errs = append(d.errs, e)
+}
+
+func (d *decoder) object(s *Schema, t *Table, dst reflect.Value) {
+	d.objects(Mix{s}, t, []reflect.Value{dst})
+}
+
+func (d *decoder) objects(m Mix, t *Table, dst []reflect.Value) {
+	// A bit for each property that was given; no type has anywhere near 64.
+	var given [4]uint64
+entries:
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		for k, s := range m {
+			at, ok := s.byName[e.Key]
+			if !ok {
+				continue
+			}
+			f := &s.Fields[at]
+			d.path = append(d.path, e.Key)
+			if given[k]&(1<<at) != 0 {
+				d.fail(true, "", "%s is given twice", f.spelled(e.Key))
+			} else if e.Val.Kind != Nil {
+				given[k] |= 1 << at
+				f.assign(d, dst[k].Field(f.index), e.Val)
+			}
+			d.path = d.path[:len(d.path)-1]
+			continue entries
+		}
+		d.path = append(d.path, e.Key)
+		d.fail(true, diag.DidYouMean(e.Key, m.Names()), "unknown property %q", e.Key)
+		d.path = d.path[:len(d.path)-1]
+	}
+	for k, s := range m {
+		for at := range s.Fields {
+			f := &s.Fields[at]
+			if given[k]&(1<<at) != 0 {
+				continue
+			}
+			switch {
+			case f.Default != "":
+				f.assign(d, dst[k].Field(f.index), TextValue(f.Default))
+			case f.Required || f.IsName:
+				d.fail(false, "", "%s is required", f.Name)
+			}
+		}
+	}
+}
+
+// spelled names f as the user wrote it.
+func (f *Field) spelled(key string) string {
+	if key == f.Name {
+		return key
+	}
+	return fmt.Sprintf("%s (the same as %s)", key, f.Name)
+}
+
+// A setter puts v into dst.
+type setter func(d *decoder, f *Field, dst reflect.Value, v Value)
+
+// assign sets dst, and what it points to if it is a pointer.
+func (f *Field) assign(d *decoder, dst reflect.Value, v Value) {
+	if dst.Kind() == reflect.Pointer {
+		p := reflect.New(dst.Type().Elem())
+		f.set(d, f, p.Elem(), v)
+		dst.Set(p)
+		return
+	}
+	f.set(d, f, dst, v)
+}
+
+// mismatch reports that v is not what f wants.
+func (f *Field) mismatch(d *decoder, v Value) {
+	hint := ""
+	if f.Kind == String && (v.Kind == Int || v.Kind == Float) {
+		num := strings.TrimPrefix(v.describe(), "the number ")
+		hint = fmt.Sprintf("quote it: %q", num)
+		if h, ok := reflect.New(elemType(f.goType)).Interface().(interface{ NumberHint(string) string }); ok {
+			hint = h.NumberHint(num)
+		}
+	}
+	d.fail(false, hint, "%swant %s, got %s", d.prefix(), f.article(), v.describe())
+}
+
+// prefix names the property for a message about its value.
+func (d *decoder) prefix() string {
+	if len(d.path) == 0 {
+		return ""
+	}
+	return d.path.String() + ": "
+}
+
+// article returns what f holds, with its article.
+func (f *Field) article() string {
+	switch f.Kind {
+	case Int:
+		return "an integer"
+	case Float:
+		return "a number"
+	case Bool:
+		return "true or false"
+	case List:
+		return "a list"
+	case Map, Object:
+		return "a table"
+	}
+	return "a string"
+}
+
+func elemType(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+func setText(d *decoder, f *Field, dst reflect.Value, v Value) {
+	s, ok := v.text()
+	if !ok {
+		f.mismatch(d, v)
+		return
+	}
+	if err := dst.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(s)); err != nil {
+		d.fail(false, "", "%s%w", d.prefix(), err)
+	}
+}
+
+func setString(d *decoder, f *Field, dst reflect.Value, v Value) {
+	s, ok := v.text()
+	if !ok {
+		f.mismatch(d, v)
+		return
+	}
+	if f.Values != nil && !slices.Contains(f.Values, s) {
+		d.fail(false, diag.DidYouMean(s, f.Values), "%swant one of %s, got %q", d.prefix(), strings.Join(f.Values, ", "), s)
+		return
+	}
+	dst.SetString(s)
+}
+
+func setBool(d *decoder, f *Field, dst reflect.Value, v Value) {
+	if v.Kind == Text {
+		if b, err := strconv.ParseBool(v.S); err == nil {
+			v = BoolValue(b)
+		}
+	}
+	if v.Kind != Bool {
+		f.mismatch(d, v)
+		return
+	}
+	dst.SetBool(v.B)
+}
+
+func setInt(d *decoder, f *Field, dst reflect.Value, v Value) {
+	if v.Kind == Text {
+		if i, err := strconv.ParseInt(v.S, 10, 64); err == nil {
+			v = IntValue(i)
+		}
+	}
+	if v.Kind != Int {
+		f.mismatch(d, v)
+		return
+	}
+	dst.SetInt(v.I)
+}
+
+func setFloat(d *decoder, f *Field, dst reflect.Value, v Value) {
+	if v.Kind == Text {
+		if x, err := strconv.ParseFloat(v.S, 64); err == nil {
+			v = Value{Kind: Float, F: x}
+		}
+	}
+	switch v.Kind {
+	case Int:
+		dst.SetFloat(float64(v.I))
+	case Float:
+		dst.SetFloat(v.F)
+	default:
+		f.mismatch(d, v)
+	}
+}
+
+func setAny(_ *decoder, _ *Field, dst reflect.Value, v Value) {
+	if x := v.Go(); x != nil {
+		dst.Set(reflect.ValueOf(x))
+	}
+}
+
+// setList takes a list, and also a single item where a list of scalars is
+// wanted.
+func setList(d *decoder, f *Field, dst reflect.Value, v Value) {
+	items := v.Items()
+	if v.Kind == Map && len(v.Table().Entries) == 0 {
+		items = []Value{} // an empty Lua table is an empty list
+	} else if v.Kind != List {
+		scalar := f.Elem.Kind != Object && f.Elem.Kind != Map
+		if v.Kind == Map && scalar || v.Kind == Opaque {
+			f.mismatch(d, v)
+			return
+		}
+		items = []Value{v}
+	}
+	list := reflect.MakeSlice(dst.Type(), len(items), len(items))
+	for i, item := range items {
+		if v.Kind == List {
+			d.path = append(d.path, i)
+		}
+		f.Elem.assign(d, list.Index(i), item)
+		if v.Kind == List {
+			d.path = d.path[:len(d.path)-1]
+		}
+	}
+	dst.Set(list)
+}
+
+func setMap(d *decoder, f *Field, dst reflect.Value, v Value) {
+	if v.Kind == Text { // k=v on the command line
+		key, val, ok := strings.Cut(v.S, "=")
+		if ok {
+			v = MapValue(&Table{Entries: []Entry{{key, TextValue(val)}}})
+		}
+	}
+	if v.Kind == List && len(v.Items()) == 0 {
+		v = MapValue(&Table{})
+	}
+	if v.Kind != Map {
+		f.mismatch(d, v)
+		return
+	}
+	m := reflect.MakeMapWithSize(dst.Type(), len(v.Table().Entries))
+	for _, e := range v.Table().Entries {
+		d.path = append(d.path, e.Key)
+		elem := reflect.New(dst.Type().Elem()).Elem()
+		f.Elem.assign(d, elem, e.Val)
+		m.SetMapIndex(reflect.ValueOf(e.Key).Convert(dst.Type().Key()), elem)
+		d.path = d.path[:len(d.path)-1]
+	}
+	dst.Set(m)
+}
+
+func setObject(d *decoder, f *Field, dst reflect.Value, v Value) {
+	if v.Kind != Map {
+		f.mismatch(d, v)
+		return
+	}
+	n := len(d.errs)
+	d.object(f.Object, v.Table(), dst)
+	// What is wrong inside is said with the way that leads there.
+	for _, e := range d.errs[n:] {
+		if !strings.HasPrefix(e.Err.Error(), d.path.String()) {
+			e.Err = fmt.Errorf("%s: %w", d.path, e.Err)
+		}
+	}
+}

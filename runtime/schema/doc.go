@@ -1,0 +1,94 @@
+package schema
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"strings"
+)
+
+// Document fills in the documentation of each schema from the doc comments in
+// src, the embedded source of the package that declares them. One comment thus
+// serves the reader of the code, the reference, the JSON Schema and the editor.
+// Objects inside a schema are documented from the same source.
+func Document(src fs.FS, schemas ...*Schema) error {
+	names, err := fs.Glob(src, "*.go")
+	if err != nil {
+		return err
+	}
+	structs := make(map[string]*ast.GenDecl)
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := fs.ReadFile(src, name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		for _, d := range file.Decls {
+			gd, ok := d.(*ast.GenDecl)
+			if !ok || gd.Tok != token.TYPE {
+				continue
+			}
+			if spec, ok := gd.Specs[0].(*ast.TypeSpec); ok {
+				if _, ok := spec.Type.(*ast.StructType); ok {
+					structs[spec.Name.Name] = gd
+				}
+			}
+		}
+	}
+	for _, s := range schemas {
+		if err := s.document(structs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Schema) document(structs map[string]*ast.GenDecl) error {
+	gd, ok := structs[s.GoType.Name()]
+	if !ok {
+		return fmt.Errorf("schema: no source for %v", s.GoType)
+	}
+	s.Doc = strings.TrimSpace(gd.Doc.Text())
+	for _, af := range gd.Specs[0].(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
+		for i := range s.Fields {
+			f := &s.Fields[i]
+			if len(af.Names) != 1 || f.goName != af.Names[0].Name {
+				continue
+			}
+			f.Doc = userDoc(f, af.Doc.Text())
+			for _, obj := range []*Schema{f.Object, f.elemObject()} {
+				if obj != nil {
+					if err := obj.document(structs); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Field) elemObject() *Schema {
+	if f.Elem == nil {
+		return nil
+	}
+	return f.Elem.Object
+}
+
+// userDoc turns a Go doc comment, which begins with the name of the Go field,
+// into one that begins with the property.
+func userDoc(f *Field, text string) string {
+	text = strings.TrimSpace(text)
+	if rest, ok := strings.CutPrefix(text, f.goName+" "); ok {
+		return f.Name + " " + rest
+	}
+	return text
+}

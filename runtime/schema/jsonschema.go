@@ -1,0 +1,73 @@
+package schema
+
+import (
+	"maps"
+	"reflect"
+)
+
+// JSONSchema returns the JSON Schema (draft 2020-12) of a table with the
+// properties of m. No other properties are allowed. The property that names
+// the resource is left out of what is required, because most front ends write
+// it elsewhere.
+func (m Mix) JSONSchema() map[string]any {
+	props := map[string]any{}
+	required := []string{}
+	for _, s := range m {
+		for i := range s.Fields {
+			f := &s.Fields[i]
+			props[f.Name] = f.JSONSchema()
+			for _, a := range f.Aliases {
+				props[a] = f.JSONSchema()
+			}
+			if f.Required && !f.IsName && f.Default == "" {
+				required = append(required, f.Name)
+			}
+		}
+	}
+	out := map[string]any{"type": "object", "properties": props, "additionalProperties": false}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	if len(m) > 0 && m[0].Doc != "" {
+		out["description"] = m[0].Doc
+	}
+	return out
+}
+
+// JSONSchema returns the JSON Schema of the values of f.
+func (f *Field) JSONSchema() map[string]any {
+	p := f.shape()
+	if f.Values != nil {
+		p["enum"] = f.Values
+	}
+	if f.Default != "" {
+		p["default"] = f.Default
+	}
+	if f.Doc != "" {
+		p["description"] = f.Doc
+	}
+	return p
+}
+
+func (f *Field) shape() map[string]any {
+	switch f.Kind {
+	case Bool, Int, Float:
+		return map[string]any{"type": f.Kind.String()}
+	case List:
+		list := map[string]any{"type": "array", "items": f.Elem.JSONSchema()}
+		if f.Elem.Kind == Object || f.Elem.Kind == Map || f.Elem.Kind == Any {
+			return list
+		}
+		return map[string]any{"anyOf": []any{list, f.Elem.JSONSchema()}}
+	case Map:
+		return map[string]any{"type": "object", "additionalProperties": f.Elem.JSONSchema()}
+	case Object:
+		return Mix{f.Object}.JSONSchema()
+	case Any:
+		return map[string]any{}
+	}
+	if d, ok := reflect.New(elemType(f.goType)).Interface().(Documented); ok {
+		return maps.Clone(d.JSONSchema())
+	}
+	return map[string]any{"type": "string"}
+}

@@ -1,0 +1,192 @@
+// Package schema reads a property struct once and derives from it everything
+// else that needs to know its shape: the decoder for every front end, the JSON
+// Schema, the reference, command-line flags and editor stubs.
+//
+// A property is a field with a ccm tag: its name, then options.
+//
+//	Content *string `ccm:"content,alias=contents"`
+//
+// The options are name (it names the resource), required, secret, alias=x,
+// default=x and example=x. A pointer means "may be left out, and then is not managed". A
+// property with a syntax of its own is a type with UnmarshalText and String; a
+// closed set is a string type with Values. The doc comment of a field is
+// written for users, because users read it.
+//
+// Begin with [Of] and [Schema.Decode].
+package schema
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A Field is one property.
+type Field struct {
+	Name     string
+	Aliases  []string
+	Kind     Kind
+	Elem     *Field   // what a List or Map holds
+	Object   *Schema  // the properties of an Object
+	Values   []string // the only values allowed, if any
+	Default  string
+	Example  string
+	Required bool
+	Optional bool // a pointer: left out, it is not managed
+	Secret   bool
+	IsName   bool // the property that names the resource
+	Doc      string
+
+	goName string
+	goType reflect.Type
+	index  int
+	set    setter
+}
+
+// A Schema lists the properties of a struct in the order they are declared.
+type Schema struct {
+	GoType reflect.Type
+	Doc    string
+	Fields []Field
+
+	byName map[string]int // names and aliases
+	name   int            // index of the field that names the resource, or -1
+}
+
+// Enumerated is implemented by string types with a closed set of values.
+type Enumerated interface{ Values() []string }
+
+// Documented is implemented by types with a syntax of their own that have more
+// to say in the JSON Schema than that they are strings.
+type Documented interface{ JSONSchema() map[string]any }
+
+var (
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+	enumerated      = reflect.TypeFor[Enumerated]()
+)
+
+// Of describes the struct type t. It panics on a malformed declaration, which
+// is a mistake in this program and not in anyone's manifest.
+func Of(t reflect.Type) *Schema {
+	s := &Schema{GoType: t, byName: make(map[string]int), name: -1}
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		tag, ok := sf.Tag.Lookup("ccm")
+		if !ok {
+			continue
+		}
+		f := describe(sf.Type)
+		f.goName, f.index = sf.Name, i
+		name, opts, _ := strings.Cut(tag, ",")
+		f.Name = name
+		f.setOptions(t, opts)
+		for _, n := range append([]string{f.Name}, f.Aliases...) {
+			if _, dup := s.byName[n]; dup {
+				panic(fmt.Sprintf("schema: %v declares %q twice", t, n))
+			}
+			s.byName[n] = len(s.Fields)
+		}
+		if f.IsName {
+			s.name = len(s.Fields)
+		}
+		s.Fields = append(s.Fields, f)
+	}
+	return s
+}
+
+func (f *Field) setOptions(t reflect.Type, opts string) {
+	for opts != "" {
+		var opt string
+		opt, opts, _ = strings.Cut(opts, ",")
+		key, val, _ := strings.Cut(opt, "=")
+		switch key {
+		case "name":
+			f.IsName = true
+		case "required":
+			f.Required = true
+		case "secret":
+			f.Secret = true
+		case "default":
+			f.Default = val
+		case "example":
+			f.Example = val
+		case "alias":
+			f.Aliases = append(f.Aliases, val)
+		default:
+			panic(fmt.Sprintf("schema: %v.%s: unknown option %q", t, f.goName, opt))
+		}
+	}
+}
+
+// describe finds the kind of a Go type and how to set it.
+func describe(t reflect.Type) Field {
+	f := Field{goType: t}
+	if t.Kind() == reflect.Pointer {
+		f = describe(t.Elem())
+		f.goType, f.Optional = t, true
+		return f
+	}
+	if reflect.PointerTo(t).Implements(enumerated) {
+		f.Values = reflect.New(t).Interface().(Enumerated).Values()
+	}
+	switch {
+	case reflect.PointerTo(t).Implements(textUnmarshaler):
+		f.Kind, f.set = String, setText
+	case t.Kind() == reflect.String:
+		f.Kind, f.set = String, setString
+	case t.Kind() == reflect.Bool:
+		f.Kind, f.set = Bool, setBool
+	case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
+		f.Kind, f.set = Int, setInt
+	case t.Kind() == reflect.Float64:
+		f.Kind, f.set = Float, setFloat
+	case t.Kind() == reflect.Interface:
+		f.Kind, f.set = Any, setAny
+	case t.Kind() == reflect.Slice:
+		elem := describe(t.Elem())
+		f.Kind, f.Elem, f.set = List, &elem, setList
+	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String:
+		elem := describe(t.Elem())
+		f.Kind, f.Elem, f.set = Map, &elem, setMap
+	case t.Kind() == reflect.Struct:
+		f.Kind, f.Object, f.set = Object, Of(t), setObject
+	default:
+		panic(fmt.Sprintf("schema: no property kind for %v", t))
+	}
+	return f
+}
+
+// Name returns the field that names the resource, or nil.
+func (s *Schema) Name() *Field {
+	if s.name < 0 {
+		return nil
+	}
+	return &s.Fields[s.name]
+}
+
+// NameOf returns the name that the struct p points to gives its resource.
+func (s *Schema) NameOf(p any) string {
+	return reflect.ValueOf(p).Elem().Field(s.Fields[s.name].index).String()
+}
+
+// Field returns the property of that name or alias, or nil.
+func (s *Schema) Field(name string) *Field {
+	i, ok := s.byName[name]
+	if !ok {
+		return nil
+	}
+	return &s.Fields[i]
+}
+
+// Names returns the names of all properties, aliases last.
+func (s *Schema) Names() []string {
+	names := make([]string, 0, len(s.byName))
+	for _, f := range s.Fields {
+		names = append(names, f.Name)
+	}
+	for _, f := range s.Fields {
+		names = append(names, f.Aliases...)
+	}
+	return names
+}

@@ -1,0 +1,218 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A Kind is the shape of a value or of a property.
+type Kind uint8
+
+const (
+	Nil Kind = iota
+	Bool
+	Int
+	Float
+	String
+	List
+	Map    // a table with names; for a property, of strings to T
+	Ref    // a handle to a resource, its ID in S
+	Text   // text that has no type yet and takes that of its property (command line)
+	Object // for a property: a table with properties of its own
+	Any    // for a property: whatever was written
+	Opaque // for a value: something of the front end, in X
+)
+
+// String returns the name of k as users read it.
+func (k Kind) String() string {
+	return [...]string{"nil", "boolean", "integer", "number", "string", "list", "map", "reference", "text", "object", "any", "opaque"}[k]
+}
+
+// A Value is a property as a front end read it, before it has a Go type.
+type Value struct {
+	Kind Kind
+	B    bool
+	I    int64
+	F    float64
+	// S is the text of a String, Text or Ref. For any other scalar it is how the
+	// scalar was written, if the front end knows: a string property takes it, so
+	// that the version 1.10 and the mode 0644 of a manifest are not numbers.
+	S string
+	X any // []Value of a List, *Table of a Map, anything of an Opaque
+}
+
+// StringValue returns a String.
+func StringValue(s string) Value { return Value{Kind: String, S: s} }
+
+// TextValue returns a Text.
+func TextValue(s string) Value { return Value{Kind: Text, S: s} }
+
+// BoolValue returns a Bool.
+func BoolValue(b bool) Value { return Value{Kind: Bool, B: b} }
+
+// IntValue returns an Int.
+func IntValue(i int64) Value { return Value{Kind: Int, I: i} }
+
+// NumberValue returns an Int if f is whole and fits, and else a Float.
+func NumberValue(f float64) Value {
+	if i := int64(f); float64(i) == f {
+		return IntValue(i)
+	}
+	return Value{Kind: Float, F: f}
+}
+
+// ListValue returns a List.
+func ListValue(items ...Value) Value { return Value{Kind: List, X: items} }
+
+// MapValue returns a Map.
+func MapValue(t *Table) Value { return Value{Kind: Map, X: t} }
+
+// Items returns the items of a List, nil for anything else.
+func (v Value) Items() []Value { items, _ := v.X.([]Value); return items }
+
+// Table returns the table of a Map, nil for anything else.
+func (v Value) Table() *Table { t, _ := v.X.(*Table); return t }
+
+// Go returns v as plain data: nil, bool, int64, float64, string, []any or
+// map[string]any.
+func (v Value) Go() any {
+	switch v.Kind {
+	case Bool:
+		return v.B
+	case Int:
+		return v.I
+	case Float:
+		return v.F
+	case String, Text, Ref:
+		return v.S
+	case List:
+		out := make([]any, len(v.Items()))
+		for i, e := range v.Items() {
+			out[i] = e.Go()
+		}
+		return out
+	case Map:
+		out := make(map[string]any, len(v.Table().Entries))
+		for _, e := range v.Table().Entries {
+			out[e.Key] = e.Val.Go()
+		}
+		return out
+	case Opaque:
+		return v.X
+	}
+	return nil
+}
+
+// describe says what v is, for "want ..., got ...".
+func (v Value) describe() string {
+	switch v.Kind {
+	case Nil:
+		return "nothing"
+	case Bool:
+		return "the boolean " + strconv.FormatBool(v.B)
+	case Int:
+		return "the number " + strconv.FormatInt(v.I, 10)
+	case Float:
+		return "the number " + strconv.FormatFloat(v.F, 'g', -1, 64)
+	case String, Text:
+		if len(v.S) > 60 {
+			return fmt.Sprintf("a string of %d bytes", len(v.S))
+		}
+		return strconv.Quote(v.S)
+	case Ref:
+		return v.S
+	case List:
+		return "a list"
+	case Map:
+		return "a table"
+	}
+	return fmt.Sprintf("%T", v.X)
+}
+
+// text returns v as a property made of text sees it.
+func (v Value) text() (string, bool) {
+	if v.Kind == String || v.Kind == Text || v.Kind == Ref {
+		return v.S, true
+	}
+	return v.S, v.S != "" && v.Kind != List && v.Kind != Map && v.Kind != Opaque
+}
+
+// An Entry is one named value.
+type Entry struct {
+	Key string
+	Val Value
+}
+
+// A Table is named values in the order they were written.
+type Table struct {
+	Entries []Entry
+	// Where finds the places of the entries; nil if nobody knows.
+	Where Locator
+}
+
+// Get returns the value of that name.
+func (t *Table) Get(key string) (Value, bool) {
+	for i := range t.Entries {
+		if t.Entries[i].Key == key {
+			return t.Entries[i].Val, true
+		}
+	}
+	return Value{}, false
+}
+
+// Set adds or replaces one value.
+func (t *Table) Set(key string, v Value) {
+	for i := range t.Entries {
+		if t.Entries[i].Key == key {
+			t.Entries[i].Val = v
+			return
+		}
+	}
+	t.Entries = append(t.Entries, Entry{key, v})
+}
+
+// A Path leads from a table to one of its values: names (string) and, in
+// lists, positions (int, from 0).
+type Path []any
+
+// String formats p as users write it: control.if, subscribe[2] (from 1).
+func (p Path) String() string {
+	s := ""
+	for _, step := range p {
+		switch step := step.(type) {
+		case int:
+			s += fmt.Sprintf("[%d]", step+1)
+		default:
+			if s != "" {
+				s += "."
+			}
+			s += fmt.Sprint(step)
+		}
+	}
+	return s
+}
+
+// A Locator knows where the values of a table were written. Front ends keep
+// what they need to find a place and look for it only when a message needs it.
+type Locator interface {
+	// Locate returns the place of the value at path, or of its name if key is
+	// set. The empty path is the table itself. What cannot be found has the
+	// place of the nearest thing around it.
+	Locate(path Path, key bool) diag.Pos
+}
+
+// At is a Locator for which everything stands in one place.
+type At diag.Pos
+
+// Locate implements Locator.
+func (a At) Locate(Path, bool) diag.Pos { return diag.Pos(a) }
+
+// Locate returns the place of the value at path below t.
+func (t *Table) Locate(path Path, key bool) diag.Pos {
+	if t.Where == nil {
+		return diag.Pos{}
+	}
+	return t.Where.Locate(path, key)
+}
