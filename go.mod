@@ -29,3 +29,5 @@ require (
 )
 
 require github.com/cyphar/filepath-securejoin v0.7.0
+
+require go.yaml.in/yaml/v3 v3.0.5 // indirect

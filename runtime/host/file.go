@@ -265,6 +265,51 @@ func (v *View) Holds(name string, want []byte) (bool, error) {
 	}
 }
 
+// HoldsSource reports whether the file at the path holds exactly what the source
+// holds. Files of different sizes are not read.
+func (v *View) HoldsSource(name, source string) (bool, error) {
+	src, err := v.OpenSource(source)
+	if err != nil {
+		return false, err
+	}
+	defer src.Close()
+	f, err := v.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	a, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	b, err := src.Stat()
+	if err != nil || a.Size() != b.Size() {
+		return false, err
+	}
+	left, right := buffers.Get().(*[]byte), buffers.Get().(*[]byte)
+	defer buffers.Put(left)
+	defer buffers.Put(right)
+	for {
+		n, errA := io.ReadFull(f, *left)
+		m, errB := io.ReadFull(src, *right)
+		if !bytes.Equal((*left)[:n], (*right)[:m]) {
+			return false, nil
+		}
+		if errA != nil || errB != nil {
+			return endOf(errA) && endOf(errB), errors.Join(unlessEnd(errA), unlessEnd(errB))
+		}
+	}
+}
+
+func endOf(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+
+func unlessEnd(err error) error {
+	if endOf(err) {
+		return nil
+	}
+	return err
+}
+
 var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
 // resolve returns where the named path is for the operating system, with links

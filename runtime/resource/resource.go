@@ -68,10 +68,13 @@ type Decision struct {
 	// Err says why what is wanted cannot be had from this state, for instance
 	// because a directory stands where a file is wanted. Nothing is performed.
 	Err error
-	// Leaves is what the actions will have done to the file system, as far as
-	// that is known, so that a plan can look at later resources as if it had
-	// been done.
+	// Leaves is what the actions will have done to the file system, so that a plan
+	// can look at later resources as if it had been done.
 	Leaves []host.Planned
+	// Closed says that Leaves is all that the actions do to the machine. What is
+	// not closed may have any effect, and a plan cannot tell what comes of errors
+	// after it.
+	Closed bool
 	// Text is the content that the actions replace. It is fetched only when a
 	// report wants it; nil if there is none.
 	Text func(v *host.View) (Text, error)
@@ -139,6 +142,13 @@ type (
 	// Located is implemented by specs that name files of the user. Locate makes
 	// relative paths absolute, given the directory of the script or manifest.
 	Located[P any] interface{ Locate(dir string) P }
+	// ValidatedWith is implemented by specs whose validity depends on properties
+	// that every type has. ValidateWith is called after Validate.
+	ValidatedWith interface{ ValidateWith(c Common) error }
+	// Uncertain is implemented by specs that look at things which other resources
+	// may bring about in ways that a plan cannot foresee. If it says so, a plan
+	// reports unknown when something that the resource comes after is pending.
+	Uncertain interface{ UncertainAfterPending() bool }
 	// Wanted is implemented by specs that can say which ensure value is asked
 	// for, for reports.
 	Wanted interface{ WantedEnsure() string }
@@ -147,6 +157,13 @@ type (
 // A StateEnsure is implemented by states that can say in the words of ensure
 // what they are.
 type StateEnsure interface{ CurrentEnsure() string }
+
+// An UnknownError is what Status returns in a plan if the state cannot be known
+// before something pending has been done.
+type UnknownError struct{ Because string }
+
+// Error says why.
+func (e *UnknownError) Error() string { return "unknown, because " + e.Because }
 
 // A HealthCheck is a command in the conventions of Nagios plugins: exit code 0
 // is ok, 1 warning, 2 critical, anything else unknown.

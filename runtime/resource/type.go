@@ -125,7 +125,11 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		spec = t.locate(spec, from.Dir)
 	}
 	r.Spec = spec
-	if err := t.validate(spec); err != nil {
+	err := t.validate(spec)
+	if w, ok := spec.(ValidatedWith); ok {
+		err = errors.Join(err, w.ValidateWith(r.Common))
+	}
+	if err != nil {
 		return nil, r.mistakes(err)
 	}
 	return r, nil
@@ -241,4 +245,11 @@ func (t *Type) Decide(spec, state any, refresh bool) Decision {
 func JudgedByPerform(spec any) bool {
 	j, ok := spec.(Judged)
 	return ok && j.JudgedByPerform()
+}
+
+// UncertainAfterPending reports whether a plan cannot foresee the state of spec
+// when something that it comes after is pending.
+func UncertainAfterPending(spec any) bool {
+	u, ok := spec.(Uncertain)
+	return ok && u.UncertainAfterPending()
 }

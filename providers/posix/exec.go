@@ -1,0 +1,100 @@
+package posix
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// execs runs commands. Split makes a command of a line.
+type execs struct {
+	split func(line string) ([]string, error)
+}
+
+var _ resources.ExecProvider = execs{}
+
+// words splits a line into words as a shell would (go-shellquote).
+func words(line string) ([]string, error) {
+	argv, err := shellquote.Split(line)
+	if err != nil {
+		return nil, fmt.Errorf("%s in %q", strings.ToLower(err.Error()), line)
+	}
+	if len(argv) == 0 {
+		return nil, fmt.Errorf("no command specified")
+	}
+	return argv, nil
+}
+
+// shell has a shell run a line.
+func shell(line string) ([]string, error) {
+	if strings.TrimSpace(line) == "" {
+		return nil, fmt.Errorf("no command to execute")
+	}
+	return []string{sh, "-c", line}, nil
+}
+
+func isExecutable(path string) bool {
+	_, err := host.LookPath(path, "")
+	return err == nil
+}
+
+// Status implements resources.ExecProvider.
+func (p execs) Status(ctx context.Context, v *host.View, want resources.Exec) (have resources.ExecState, err error) {
+	if want.Creates != "" {
+		if have.CreatesSatisfied, err = v.Exists(want.Creates); err != nil {
+			return have, err
+		}
+	}
+	if !want.AsksGuards(have.CreatesSatisfied) {
+		return have, nil
+	}
+	if want.OnlyIf != "" {
+		if have.OnlyIfSatisfied, err = p.ask(ctx, v, want, "onlyif", want.OnlyIf); err != nil || !*have.OnlyIfSatisfied {
+			return have, err
+		}
+	}
+	if want.Unless != "" {
+		have.UnlessSatisfied, err = p.ask(ctx, v, want, "unless", want.Unless)
+	}
+	return have, err
+}
+
+// ask runs a guard and reports whether it exited 0.
+func (p execs) ask(ctx context.Context, v *host.View, want resources.Exec, name, line string) (*bool, error) {
+	cmd, err := p.command(want, line)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	res, err := v.Query(ctx, cmd)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return new(res.Code == 0), nil
+}
+
+// command returns the command that runs line with the properties of want.
+func (p execs) command(want resources.Exec, line string) (host.Cmd, error) {
+	argv, err := p.split(line)
+	return host.Cmd{
+		Argv: argv, Dir: want.Cwd, Env: want.Environment, Path: want.Path,
+		Timeout: time.Duration(want.Timeout), KeepLocale: true,
+	}, err
+}
+
+// Execute implements resources.ExecProvider.
+func (p execs) Execute(ctx context.Context, h *host.Host, want resources.Exec) (host.Result, error) {
+	cmd, err := p.command(want, want.CommandLine())
+	if err != nil {
+		return host.Result{}, err
+	}
+	if want.LogOutput {
+		cmd.OnLine = func(line string) { h.Log().Info(line) }
+	}
+	return h.Run(ctx, cmd)
+}

@@ -1,0 +1,188 @@
+package posix
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+type files struct{}
+
+var _ resources.FileProvider = files{}
+
+// Status implements resources.FileProvider. What is cheap decides before what
+// is not: kind, owner and mode before size, size before content, and digests
+// are computed only of content that differs.
+func (p files) Status(_ context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
+	info, err := v.Lstat(want.Name)
+	if err != nil {
+		return have, err
+	}
+	have = resources.FileState{Kind: info.Kind, UID: info.UID, GID: info.GID, Mode: info.Mode, Size: info.Size}
+	switch {
+	case info.Kind == host.Symlink:
+		have.Target, err = v.Readlink(want.Name)
+		return have, err
+	case want.Ensure == resources.FileAbsent:
+		return have, p.entries(v, want, &have)
+	}
+	if have.WantUID, err = v.UserID(want.Owner); err != nil {
+		return have, err
+	}
+	if have.WantGID, err = v.GroupID(want.Group); err != nil {
+		return have, err
+	}
+	if info.Kind == host.Missing {
+		parent, err := v.IsDirectory(filepath.Dir(want.Name))
+		if err != nil {
+			return have, err
+		}
+		have.NoParent = !parent
+	} else {
+		if have.UID != have.WantUID {
+			have.Owner = v.UserName(have.UID)
+		}
+		if have.GID != have.WantGID {
+			have.Group = v.GroupName(have.GID)
+		}
+	}
+	if want.Ensure != resources.FilePresent || !want.ManagesContent(info.Kind) || info.Kind != host.Missing && info.Kind != host.Regular {
+		return have, nil
+	}
+	return have, p.content(v, want, &have)
+}
+
+// entries fills in whether a directory that is to go has something in it.
+func (files) entries(v *host.View, want resources.File, have *resources.FileState) error {
+	if have.Kind != host.Directory || want.Force {
+		return nil
+	}
+	names, err := v.ReadDir(want.Name)
+	have.Entries = len(names) > 0
+	return err
+}
+
+// content compares the content with what is wanted.
+func (p files) content(v *host.View, want resources.File, have *resources.FileState) error {
+	if _, assumed := v.Assumed(want.Name); have.Kind == host.Regular && !assumed {
+		same, err := p.same(v, want, have.Size)
+		if err != nil || same {
+			return err
+		}
+		if have.Checksum, err = v.Sum(want.Name); err != nil {
+			return err
+		}
+	}
+	have.ContentDiffers = true
+	if want.Content != nil {
+		have.WantChecksum = host.SumBytes([]byte(*want.Content))
+		return nil
+	}
+	var err error
+	have.WantChecksum, err = v.SumSource(*want.Source)
+	return err
+}
+
+func (files) same(v *host.View, want resources.File, size int64) (bool, error) {
+	if want.Content != nil {
+		if size != int64(len(*want.Content)) {
+			return false, nil
+		}
+		return v.Holds(want.Name, []byte(*want.Content))
+	}
+	return v.HoldsSource(want.Name, *want.Source)
+}
+
+// Store implements resources.FileProvider.
+func (p files) Store(_ context.Context, h *host.Host, want resources.File) error {
+	info, err := h.Lstat(want.Name)
+	if err != nil {
+		return err
+	}
+	if info.Kind != host.Missing && info.Kind != host.Regular {
+		return fmt.Errorf("want a file, found %s", info.Kind)
+	}
+	attr, err := p.attr(&h.View, want, info, 0o644)
+	if err != nil {
+		return err
+	}
+	if info.Kind == host.Regular {
+		keep := !want.ManagesContent(info.Kind)
+		if !keep {
+			if keep, err = p.same(&h.View, want, info.Size); err != nil {
+				return err
+			}
+		}
+		if keep {
+			return h.SetAttr(want.Name, attr)
+		}
+	}
+	content, err := p.open(h, want)
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.WriteFile(want.Name, content, attr), content.Close())
+}
+
+func (files) open(h *host.Host, want resources.File) (io.ReadCloser, error) {
+	switch {
+	case want.Source != nil:
+		return h.OpenSource(*want.Source)
+	case want.Content != nil:
+		return io.NopCloser(bytes.NewReader([]byte(*want.Content))), nil
+	}
+	return io.NopCloser(bytes.NewReader(nil)), nil
+}
+
+// attr returns the attributes that are wanted. Digits of the mode that are not
+// managed are those of what is there, or of mode if nothing is.
+func (files) attr(v *host.View, want resources.File, have host.Info, mode uint32) (a host.Attr, err error) {
+	if a.UID, err = v.UserID(want.Owner); err != nil {
+		return a, err
+	}
+	if a.GID, err = v.GroupID(want.Group); err != nil {
+		return a, err
+	}
+	if have.Kind != host.Missing {
+		mode = have.Mode
+	}
+	a.Mode = want.Mode.Over(mode)
+	return a, nil
+}
+
+// CreateDirectory implements resources.FileProvider.
+func (p files) CreateDirectory(_ context.Context, h *host.Host, want resources.File) error {
+	info, err := h.Lstat(want.Name)
+	if err != nil {
+		return err
+	}
+	attr, err := p.attr(&h.View, want, info, 0o755)
+	if err != nil {
+		return err
+	}
+	switch info.Kind {
+	case host.Missing:
+		return h.MakeDirectory(want.Name, attr)
+	case host.Directory:
+		return h.SetAttr(want.Name, attr)
+	}
+	return fmt.Errorf("want a directory, found %s", info.Kind)
+}
+
+// Remove implements resources.FileProvider.
+func (files) Remove(_ context.Context, h *host.Host, want resources.File) error {
+	info, err := h.Lstat(want.Name)
+	if err != nil || info.Kind == host.Missing {
+		return err
+	}
+	if info.Kind == host.Directory && want.Force {
+		return h.RemoveTree(want.Name)
+	}
+	return h.Remove(want.Name)
+}

@@ -1,0 +1,30 @@
+// Package posix provides files and commands on any POSIX system, and commands
+// that a shell runs.
+package posix
+
+import (
+	"errors"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Providers returns what this package provides. Shell never wins by itself: it
+// is chosen with provider = "shell".
+func Providers() []resource.Factory {
+	return []resource.Factory{
+		resources.FileType.Provide("posix", resource.Always[resources.File](1), files{}),
+		resources.ExecType.Provide("posix", resource.Always[resources.Exec](1), execs{split: words}),
+		resources.ExecType.Provide("shell", hasShell, execs{split: shell}),
+	}
+}
+
+const sh = "/bin/sh"
+
+func hasShell(_ *facts.Facts, _ resources.Exec) (int, error) {
+	if !isExecutable(sh) {
+		return 0, errors.New(sh + " is not there")
+	}
+	return 99, nil
+}

@@ -1,0 +1,316 @@
+package resources
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// FileType is the type of files and directories.
+var FileType = resource.Define[File, FileState, FileProvider]("file")
+
+// File manages one file or directory: whether it exists, its content, its
+// owner, its group and its permissions.
+type File struct {
+	// Name is the absolute path, without . and .. in it.
+	Name string `ccm:"name,name,alias=path,example=/etc/motd"`
+	// Ensure says whether there is to be a file, a directory, or nothing.
+	Ensure FileEnsure `ccm:"ensure,default=present"`
+	// Content is the whole text of the file. With neither content nor source,
+	// the content of an existing file is left alone, and a missing one is
+	// created empty.
+	Content *string `ccm:"content,alias=contents"`
+	// Source is the path of a file to copy. A relative path is relative to the
+	// script or manifest that says it.
+	Source *string `ccm:"source"`
+	// ContentOnce writes the content only when the file is missing. After that
+	// only owner, group and mode are managed.
+	ContentOnce bool `ccm:"content_once"`
+	// Owner is the user that owns the file, by name or number. It is required
+	// unless ensure is absent.
+	Owner string `ccm:"owner,example=root"`
+	// Group is the group of the file, by name or number. It is required unless
+	// ensure is absent.
+	Group string `ccm:"group,example=root"`
+	// Mode is the permissions in octal, as a string such as "0644". Digits that
+	// are x are left alone. It is required unless ensure is absent.
+	Mode *Mode `ccm:"mode,example=0644"`
+	// Force removes a directory that is not empty. It goes with ensure absent.
+	Force bool `ccm:"force"`
+}
+
+// A FileEnsure is what can be wanted of a path.
+type FileEnsure string
+
+// The values of FileEnsure.
+const (
+	FilePresent   FileEnsure = "present"
+	FileDirectory FileEnsure = "directory"
+	FileAbsent    FileEnsure = "absent"
+)
+
+// Values implements schema.Enumerated.
+func (FileEnsure) Values() []string { return []string{"present", "absent", "directory"} }
+
+// FileState is what stands at a path, and how what is wanted compares with it.
+type FileState struct {
+	Kind     host.FileKind
+	UID, GID uint32
+	Mode     uint32
+	Size     int64
+	// Target is where a symbolic link points.
+	Target string
+	// Owner and Group are the names of UID and GID; left empty where they are as
+	// wanted.
+	Owner, Group string
+	// Checksum is the SHA-256 of the content in hexadecimal; left empty where the
+	// content is as wanted or not managed.
+	Checksum string
+	// WantUID, WantGID are the numbers of the owner and group that are wanted.
+	WantUID, WantGID uint32
+	// WantChecksum is the SHA-256 of the content that is wanted; left empty like
+	// Checksum.
+	WantChecksum string
+	// ContentDiffers is set if the content is managed and is not as wanted.
+	ContentDiffers bool
+	// Entries is set if a directory that is to be removed is not empty.
+	Entries bool
+	// NoParent is set if nothing stands at the path and there is no directory in
+	// which to create it.
+	NoParent bool
+}
+
+// CurrentEnsure implements resource.StateEnsure.
+func (s FileState) CurrentEnsure() string {
+	switch s.Kind {
+	case host.Missing:
+		return string(FileAbsent)
+	case host.Directory:
+		return string(FileDirectory)
+	case host.Symlink:
+		return "link"
+	case host.Special:
+		return "special"
+	}
+	return string(FilePresent)
+}
+
+// FileProvider brings files about.
+type FileProvider interface {
+	// Status compares what stands at the path with what is wanted.
+	Status(ctx context.Context, v *host.View, want File) (FileState, error)
+	// Store creates the file, or gives an existing one the content and
+	// attributes that are wanted, in one step.
+	Store(ctx context.Context, h *host.Host, want File) error
+	// CreateDirectory creates the directory and those above it, or gives an
+	// existing one the attributes that are wanted.
+	CreateDirectory(ctx context.Context, h *host.Host, want File) error
+	// Remove removes what stands at the path; a directory with all its entries
+	// only if want.Force is set.
+	Remove(ctx context.Context, h *host.Host, want File) error
+}
+
+// Validate implements resource.Spec.
+func (f File) Validate() error {
+	var errs []error
+	if err := checkPath("name", f.Name); err != nil {
+		errs = append(errs, err)
+	}
+	if f.Ensure != FileAbsent {
+		for _, p := range []struct {
+			name  string
+			given bool
+		}{{"owner", f.Owner != ""}, {"group", f.Group != ""}, {"mode", f.Mode != nil}} {
+			if !p.given {
+				errs = append(errs, &resource.PropertyError{Property: p.name, Err: errors.New("is required unless ensure is absent")})
+			}
+		}
+	}
+	switch {
+	case f.Content != nil && f.Source != nil:
+		errs = append(errs, wrong("source", "cannot be given together with content"))
+	case f.Ensure == FileDirectory && f.Content != nil:
+		errs = append(errs, wrong("content", "a directory has no content"))
+	case f.Ensure == FileDirectory && f.Source != nil:
+		errs = append(errs, wrong("source", "a directory has no content"))
+	case f.Source != nil && *f.Source == "":
+		errs = append(errs, wrong("source", "want a path, got an empty string"))
+	case f.ContentOnce && f.Content == nil && f.Source == nil:
+		errs = append(errs, wrong("content_once", "needs content or source"))
+	}
+	if f.Force && f.Ensure != FileAbsent {
+		errs = append(errs, wrong("force", "goes only with ensure absent"))
+	}
+	if f.Ensure == FileAbsent && f.Name == "/" {
+		errs = append(errs, wrong("ensure", "/ cannot be removed"))
+	}
+	return errors.Join(errs...)
+}
+
+// Locate implements resource.Located.
+func (f File) Locate(dir string) File {
+	if f.Source != nil && !filepath.IsAbs(*f.Source) {
+		f.Source = new(filepath.Join(dir, *f.Source))
+	}
+	return f
+}
+
+// WantedEnsure implements resource.Wanted.
+func (f File) WantedEnsure() string { return string(f.Ensure) }
+
+// UncertainAfterPending implements resource.Uncertain: what a source will hold
+// is not known before what makes it has been done.
+func (f File) UncertainAfterPending() bool { return f.Source != nil }
+
+// ManagesContent reports whether the content of what stands there is managed.
+func (f File) ManagesContent(have host.FileKind) bool {
+	return f.Ensure == FilePresent && (f.Content != nil || f.Source != nil) && (!f.ContentOnce || have == host.Missing)
+}
+
+// Decide implements resource.Spec.
+func (f File) Decide(have FileState) resource.Decision {
+	switch {
+	case f.Ensure == FileAbsent:
+		return f.decideAbsent(have)
+	case have.Kind == host.Symlink:
+		return resource.Decision{Err: fmt.Errorf("want %s, found a symbolic link to %s, which is not followed", f.wanted(), have.Target)}
+	case have.Kind != host.Missing && have.Kind != f.wanted():
+		return resource.Decision{Err: fmt.Errorf("want %s, found %s, which is not replaced", f.wanted(), have.Kind)}
+	case have.NoParent && f.Ensure == FilePresent:
+		return resource.Decision{Err: fmt.Errorf("%s is not a directory", filepath.Dir(f.Name))}
+	}
+	return f.decidePresent(have)
+}
+
+// wanted returns the kind of thing that is wanted.
+func (f File) wanted() host.FileKind {
+	if f.Ensure == FileDirectory {
+		return host.Directory
+	}
+	return host.Regular
+}
+
+func (f File) decideAbsent(have FileState) (d resource.Decision) {
+	if have.Kind == host.Missing {
+		return d
+	}
+	if have.Kind == host.Directory && have.Entries && !f.Force {
+		d.Err = errors.New("want nothing, found a directory that is not empty (force = true removes it with all its entries)")
+		return d
+	}
+	phrase := "removed the file"
+	switch have.Kind {
+	case host.Directory:
+		phrase = "removed the directory"
+	case host.Symlink:
+		phrase = "removed the symbolic link"
+	}
+	d.Add("ensure", have.CurrentEnsure(), string(FileAbsent))
+	d.Act("Remove", phrase)
+	d.Leaves, d.Closed = []host.Planned{{Path: f.Name, Kind: host.Missing}}, true
+	if have.Kind == host.Regular {
+		d.Text = f.text(have)
+	}
+	return d
+}
+
+func (f File) decidePresent(have FileState) (d resource.Decision) {
+	verb, phrase := "Store", "created the file"
+	if f.Ensure == FileDirectory {
+		verb, phrase = "CreateDirectory", "created directory"
+	}
+	if have.Kind == host.Missing {
+		d.Add("ensure", string(FileAbsent), string(f.Ensure))
+	} else {
+		phrase = "updated attributes"
+	}
+	if have.ContentDiffers {
+		d.Add("content", digest(have.Checksum), digest(have.WantChecksum))
+		if have.Kind != host.Missing {
+			phrase = "updated the file"
+		}
+	}
+	if have.Kind == host.Missing {
+		d.Add("owner", "", f.Owner)
+		d.Add("group", "", f.Group)
+		d.Add("mode", "", f.Mode.String())
+	} else {
+		if have.UID != have.WantUID {
+			d.Add("owner", have.Owner, f.Owner)
+		}
+		if have.GID != have.WantGID {
+			d.Add("group", have.Group, f.Group)
+		}
+		if !f.Mode.Matches(have.Mode) {
+			d.Add("mode", "0"+strconv.FormatUint(uint64(have.Mode), 8), f.Mode.String())
+		}
+	}
+	if len(d.Diff) == 0 {
+		return d
+	}
+	d.Act(verb, phrase)
+	d.Leaves, d.Closed = []host.Planned{{Path: f.Name, Kind: f.wanted()}}, true
+	if have.ContentDiffers || have.Kind == host.Missing && f.Ensure == FilePresent {
+		d.Text = f.text(have)
+	}
+	return d
+}
+
+// digest formats a SHA-256 for people; nothing for the content of nothing.
+func digest(sum string) string {
+	if len(sum) < 16 {
+		return ""
+	}
+	return "sha256:" + sum[:16]
+}
+
+// text returns how to fetch the content before and after.
+func (f File) text(have FileState) func(v *host.View) (resource.Text, error) {
+	return func(v *host.View) (t resource.Text, err error) {
+		t.Path = f.Name
+		if have.Kind == host.Regular {
+			t.HaveExists = true
+			if t.Have, err = v.ReadFile(f.Name); err != nil {
+				return t, err
+			}
+		}
+		if f.Ensure == FileAbsent {
+			return t, nil
+		}
+		t.WantExists = true
+		switch {
+		case f.Content != nil:
+			t.Want = []byte(*f.Content)
+		case f.Source != nil:
+			src, err := v.OpenSource(*f.Source)
+			if err != nil {
+				return t, err
+			}
+			defer src.Close()
+			var buf bytes.Buffer
+			_, err = buf.ReadFrom(src)
+			t.Want = buf.Bytes()
+			return t, err
+		}
+		return t, nil
+	}
+}
+
+// Perform implements resource.Spec.
+func (f File) Perform(ctx context.Context, h *host.Host, p FileProvider, a resource.Action) error {
+	switch a.Verb {
+	case "Store":
+		return p.Store(ctx, h, f)
+	case "CreateDirectory":
+		return p.CreateDirectory(ctx, h, f)
+	case "Remove":
+		return p.Remove(ctx, h, f)
+	}
+	return fmt.Errorf("a file has no verb %s", a.Verb)
+}

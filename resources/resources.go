@@ -1,0 +1,41 @@
+// Package resources declares the types of resource that ship with ccm, one to
+// a file: its properties, its state, the interface of its providers, and the
+// decision between what is there and what is wanted.
+//
+// A type decides and cannot act: everything that touches the machine is done by
+// a provider. Begin with file.go.
+package resources
+
+import (
+	"embed"
+	"path/filepath"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Source is the text of this package, from which the documentation of the types
+// is taken.
+//
+//go:embed *.go
+var Source embed.FS
+
+// checkPath reports a path that is not absolute and canonical.
+func checkPath(property, path string) error {
+	switch {
+	case !strings.HasPrefix(path, "/"):
+		return wrong(property, "want an absolute path, got %q", path)
+	case filepath.Clean(path) != path:
+		err := wrong(property, "want a path without . or .. or doubled slashes, got %q", path)
+		err.Hint = "write " + filepath.Clean(path)
+		return err
+	case strings.ContainsRune(path, 0):
+		return wrong(property, "want a path without NUL bytes, got %q", path)
+	}
+	return nil
+}
+
+// wrong returns the error of one property.
+func wrong(property, format string, args ...any) *resource.PropertyError {
+	return resource.Wrong(property, format, args...)
+}

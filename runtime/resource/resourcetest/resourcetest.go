@@ -1,0 +1,120 @@
+// Package resourcetest checks that a provider keeps its contract. A provider's
+// own test says how a machine may be and what may be wanted; the suite tries
+// every wish from every start.
+package resourcetest
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Suite is the cases for one provider.
+type Suite[P resource.Spec[S, V], S any, V resource.Provider[P, S]] struct {
+	Kind     resource.Kind[P, S, V]
+	Provider V
+	// Starts makes the machine what it may be before a run, below root. The
+	// Runner answers commands as that machine would, nil runs real ones.
+	Starts map[string]func(t *testing.T, root string) host.Runner
+	// Wants is what may be wanted of it, with every default filled in. They may
+	// depend on the root.
+	Wants map[string]P
+	// Fails lists the pairs, as start/want, that must end in an error, with a
+	// part of its text. Every other pair must succeed.
+	Fails map[string]string
+	// Phrases lists what a plan says for pairs, as start/want: the phrases of the
+	// actions in order, without "Would have". Pairs that are not listed are not
+	// compared; an empty list means stable.
+	Phrases map[string][]string
+}
+
+// Run tries every want from every start and checks that
+//
+//   - Status changes nothing;
+//   - after Perform, nothing is left to do (unless the type judges itself);
+//   - Status gives the same answer twice;
+//   - only declared properties are ever reported as different;
+//   - actions have phrases that read well after "Would have".
+func (s Suite[P, S, V]) Run(t *testing.T) {
+	starts, wants := slices.Sorted(maps.Keys(s.Starts)), slices.Sorted(maps.Keys(s.Wants))
+	pairs := make(map[string]bool)
+	for _, start := range starts {
+		for _, want := range wants {
+			name := start + "/" + want
+			pairs[name] = true
+			t.Run(name, func(t *testing.T) { s.one(t, name, s.Starts[start], s.Wants[want]) })
+		}
+	}
+	for name := range s.Fails {
+		require.True(t, pairs[name], "no pair %s", name)
+	}
+	for name := range s.Phrases {
+		require.True(t, pairs[name], "no pair %s", name)
+	}
+}
+
+func (s Suite[P, S, V]) one(t *testing.T, name string, start func(*testing.T, string) host.Runner, want P) {
+	ctx := t.Context()
+	require.NoError(t, want.Validate())
+	root := t.TempDir()
+	h := host.New(host.Options{Root: root, Runner: start(t, root), Clock: hosttest.Clock{}})
+
+	before := hosttest.Snapshot(t, root)
+	have, err := s.Provider.Status(ctx, &h.View, want)
+	require.Equal(t, before, hosttest.Snapshot(t, root), "Status changed the machine")
+	var d resource.Decision
+	if err == nil {
+		again, err := s.Provider.Status(ctx, &h.View, want)
+		require.NoError(t, err)
+		require.Equal(t, have, again, "Status gave two answers")
+		d = s.Kind.Type.Decide(&want, have, false)
+		s.checkDecision(t, name, d)
+		err = d.Err
+	}
+	for i := 0; err == nil && d.Err == nil && i < len(d.Actions); i++ {
+		err = want.Perform(ctx, h, s.Provider, d.Actions[i])
+	}
+	if err == nil {
+		err = d.Err
+	}
+	if fails, ok := s.Fails[name]; ok {
+		require.ErrorContains(t, err, fails)
+		require.NotContains(t, err.Error(), "\x00")
+		return
+	}
+	require.NoError(t, err)
+	if resource.JudgedByPerform(&want) {
+		return
+	}
+	now, err := s.Provider.Status(ctx, &h.View, want)
+	require.NoError(t, err)
+	left := s.Kind.Type.Decide(&want, now, false)
+	require.True(t, left.Stable(), "not as wanted after %v: %v %v", d, left, left.Err)
+	require.Empty(t, left.Diff)
+}
+
+func (s Suite[P, S, V]) checkDecision(t *testing.T, name string, d resource.Decision) {
+	props := s.Kind.Type.Schema().Names()
+	for _, delta := range d.Diff {
+		require.Contains(t, props, delta.Property)
+		require.NotEqual(t, delta.Have, delta.Want, "%s is said to differ", delta.Property)
+	}
+	phrases := []string{}
+	for _, a := range d.Actions {
+		require.NotEmpty(t, a.Verb)
+		require.Regexp(t, `^[a-z][a-z]+(ed|t)\b`, a.Phrase, "must read well after Would have")
+		phrases = append(phrases, a.Phrase)
+	}
+	if want, ok := s.Phrases[name]; ok {
+		require.ElementsMatch(t, want, phrases)
+	}
+	if len(d.Diff) > 0 && d.Err == nil {
+		require.NotEmpty(t, d.Actions, "a difference without an action")
+	}
+}
