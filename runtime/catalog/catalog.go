@@ -136,30 +136,31 @@ func (b *Builder) edges() ([]edge, error) {
 // unknown reports a reference to a resource that is not there.
 func (b *Builder) unknown(r *resource.Resource, property string, n int, ref resource.Reference) error {
 	e := r.Errorf(schema.Path{property, n}, "%s: no resource %s", property, ref)
-	var same, all []string
+	var same, others []string
 	for _, x := range b.list {
 		names := []string{x.ID.Name, x.Common.Alias}
 		for _, name := range names {
 			if name == "" {
 				continue
 			}
-			all = append(all, x.ID.Type+"#"+name)
 			if x.ID.Type == ref.Type {
 				same = append(same, name)
+			} else {
+				others = append(others, x.ID.Type+"#"+name)
 			}
 		}
 	}
 	if near := diag.Nearest(ref.Name, same); near != "" {
 		return e.WithHint("did you mean %s#%s?", ref.Type, near)
 	}
-	if near := diag.Nearest(ref.String(), all); near != "" {
-		return e.WithHint("did you mean %s?", near)
-	}
 	// The same name under another type is a likely slip too.
-	for _, id := range all {
+	for _, id := range others {
 		if strings.HasSuffix(id, "#"+ref.Name) {
 			return e.WithHint("did you mean %s?", id)
 		}
+	}
+	if near := diag.Nearest(ref.String(), others); near != "" {
+		return e.WithHint("did you mean %s?", near)
 	}
 	return e
 }

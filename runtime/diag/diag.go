@@ -119,14 +119,14 @@ func (l *List) Add(err error) {
 	if err == nil {
 		return
 	}
-	if list, ok := errors.AsType[List](err); ok {
-		*l = append(*l, list...)
-		return
-	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			l.Add(e)
 		}
+		return
+	}
+	if list, ok := errors.AsType[List](err); ok {
+		*l = append(*l, list...)
 		return
 	}
 	if e, ok := errors.AsType[*Error](err); ok {

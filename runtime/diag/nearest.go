@@ -8,16 +8,16 @@ import (
 )
 
 // Nearest returns the candidate that word was most likely meant to be: the
-// same but for case, at most two edits away (one for words of up to three
-// letters; exchanging two neighbours counts as one edit), or one that begins
+// same but for case, at most two edits away (one for words of two or three
+// letters, none for a single one; exchanging two neighbours counts as one edit), or one that begins
 // with word. It returns "" if none is near. The first of several equally near
 // candidates wins.
 func Nearest(word string, candidates []string) string {
 	if word == "" {
 		return ""
 	}
-	limit := 2
-	if len(word) <= 3 {
+	limit := min(2, len(word)/2)
+	if len(word) == 3 {
 		limit = 1
 	}
 	best, at := "", limit+1

@@ -7,10 +7,11 @@ package facts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"strconv"
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -25,7 +26,8 @@ type Gatherer struct {
 	Doc string
 	// Costly marks a branch that takes more than a few milliseconds.
 	Costly bool
-	// Gather looks. An error is that of whoever asks for the branch.
+	// Gather looks. An error is that of whoever asks for the branch. Nil means
+	// that the machine has no such thing, and the branch is absent.
 	Gather func(ctx context.Context, v *host.View) (any, error)
 }
 
@@ -86,7 +88,8 @@ func Merge(base, over any) any {
 	if !ok1 || !ok2 {
 		return over
 	}
-	out := maps.Clone(b)
+	out := make(map[string]any, len(b)+len(o))
+	maps.Copy(out, b)
 	for k, v := range o {
 		if old, ok := out[k]; ok {
 			out[k] = Merge(old, v)
@@ -130,6 +133,9 @@ func (f *Facts) Branch(name string) (any, error) {
 	b.mu.Lock()
 	b.gathered = true
 	b.mu.Unlock()
+	if val == nil && err == nil {
+		return nil, &NotFoundError{Path: name, Part: name}
+	}
 	return val, err
 }
 
@@ -147,13 +153,14 @@ func (e *NotFoundError) Error() string { return fmt.Sprintf("no fact %q", e.Path
 func (e *NotFoundError) Hint() string { return diag.DidYouMean(e.Part, e.Known) }
 
 // Get returns the fact at a dotted path, such as os.family; list items by their
-// number from 0. The empty path is the whole tree. The error is a
+// number from 0. A backslash before a dot makes it part of a name, as in
+// net.interfaces.eth0\.100.ip. The empty path is the whole tree. The error is a
 // [*NotFoundError] if there is no such fact.
 func (f *Facts) Get(path string) (any, error) {
 	if path == "" {
 		return f.Tree()
 	}
-	parts := strings.Split(path, ".")
+	parts := splitPath(path)
 	val, err := f.Branch(parts[0])
 	if err != nil {
 		if nf, ok := err.(*NotFoundError); ok {
@@ -169,8 +176,7 @@ func (f *Facts) Get(path string) (any, error) {
 			known = slices.Sorted(maps.Keys(x))
 			val, ok = x[part]
 		case []any:
-			var i int
-			if n, err := fmt.Sscanf(part, "%d", &i); n == 1 && err == nil && i >= 0 && i < len(x) {
+			if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(x) {
 				val, ok = x[i], true
 			}
 		}
@@ -181,13 +187,16 @@ func (f *Facts) Get(path string) (any, error) {
 	return val, nil
 }
 
-// Tree gathers everything. A branch that cannot be gathered is left out, and
-// is part of the error.
+// Tree gathers everything. A branch that is absent is left out. One that cannot
+// be gathered is left out too, and is part of the error.
 func (f *Facts) Tree() (map[string]any, error) {
 	tree := make(map[string]any, len(f.names))
 	var errs diag.List
 	for _, name := range f.names {
 		val, err := f.Branch(name)
+		if _, absent := errors.AsType[*NotFoundError](err); absent {
+			continue
+		}
 		if err != nil {
 			errs.Add(err)
 			continue

@@ -12,7 +12,9 @@ package host
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"path/filepath"
+	"sync"
 
 	securejoin "github.com/cyphar/filepath-securejoin"
 )
@@ -32,6 +34,9 @@ type machine struct {
 	log    *slog.Logger
 	users  *accounts
 	effect func(op, path string) error
+
+	transport func() http.RoundTripper
+	progress  func(Progress)
 }
 
 // A Host is a View that can also change the machine.
@@ -49,6 +54,12 @@ type Options struct {
 	// error. Op is the system call or command, path what it is about. Tests use
 	// it to fail and to kill at every point of a run.
 	Effect func(op, path string) error
+	// Transport carries downloads; nil for one that asks the environment for a
+	// proxy.
+	Transport http.RoundTripper
+	// Progress is told how far a download is, ten times a second at most; nil if
+	// nobody wants to know.
+	Progress func(Progress)
 }
 
 // New returns a host.
@@ -69,6 +80,10 @@ func New(o Options) *Host {
 		m.log = slog.New(slog.DiscardHandler)
 	}
 	m.users = newAccounts(m)
+	m.progress, m.transport = o.Progress, sync.OnceValue(newTransport)
+	if o.Transport != nil {
+		m.transport = func() http.RoundTripper { return o.Transport }
+	}
 	return &Host{View{machine: m}}
 }
 

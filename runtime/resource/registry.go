@@ -80,13 +80,11 @@ func (reg *Registry) CheckProvider(r *Resource) error {
 // that r asks for, or of those that suit the one with the lowest priority
 // number, then the first in order of name. If none suits, the error lists why.
 func (reg *Registry) Select(r *Resource, f *facts.Facts) (Factory, error) {
-	type candidate struct {
-		Factory
-		priority int
-	}
-	var suitable []candidate
+	var best *Factory
+	var lowest int
 	var whys []string
-	for _, p := range reg.factories[r.Type] {
+	for i := range reg.factories[r.Type] {
+		p := &reg.factories[r.Type][i]
 		if r.Common.Provider != "" && r.Common.Provider != p.Name {
 			continue
 		}
@@ -95,14 +93,13 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Factory, error) {
 			whys = append(whys, p.Name+": "+err.Error())
 			continue
 		}
-		suitable = append(suitable, candidate{p, priority})
+		if best == nil || cmp.Or(cmp.Compare(priority, lowest), strings.Compare(p.Name, best.Name)) < 0 {
+			best, lowest = p, priority
+		}
 	}
-	if len(suitable) == 0 {
+	if best == nil {
 		slices.Sort(whys)
 		return Factory{}, fmt.Errorf("no provider of %s suits this machine: %s", r.Type.Name, strings.Join(whys, "; "))
 	}
-	best := slices.MinFunc(suitable, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.priority, b.priority), strings.Compare(a.Name, b.Name))
-	})
-	return best.Factory, nil
+	return *best, nil
 }

@@ -18,16 +18,16 @@ import (
 type Type struct {
 	Name string
 
-	schema      func() *schema.Schema
-	mix         func() schema.Mix
-	new         func() any // *P
-	validate    func(spec any) error
-	locate      func(spec any, dir string) any
-	decide      func(spec, state any) Decision
-	refresh     func(spec, state any, d Decision) Decision // nil if it cannot
-	status      func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	statusAll   func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error, bool)
-	perform     func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
+	schema    func() *schema.Schema
+	mix       func() schema.Mix
+	new       func() any // *P
+	validate  func(spec any) error
+	locate    func(spec any, dir string) any
+	decide    func(spec, state any) Decision
+	refresh   func(spec, state any, d Decision) Decision // nil if it cannot
+	status    func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	statusAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error, bool)
+	perform   func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
 }
 
 // A Kind is a Type together with what it is made of, so that only providers of

@@ -64,7 +64,7 @@ func (s *Schema) document(structs map[string]*ast.GenDecl) error {
 				continue
 			}
 			f.Doc = userDoc(f, af.Doc.Text())
-			for _, obj := range []*Schema{f.Object, f.elemObject()} {
+			for _, obj := range []*Schema{f.Object, f.ElemObject()} {
 				if obj != nil {
 					if err := obj.document(structs); err != nil {
 						return err
@@ -76,7 +76,9 @@ func (s *Schema) document(structs map[string]*ast.GenDecl) error {
 	return nil
 }
 
-func (f *Field) elemObject() *Schema {
+// ElemObject returns the properties of the objects that a List or Map holds, or
+// nil.
+func (f *Field) ElemObject() *Schema {
 	if f.Elem == nil {
 		return nil
 	}
@@ -91,4 +93,21 @@ func userDoc(f *Field, text string) string {
 		return f.Name + " " + rest
 	}
 	return text
+}
+
+// Describe says in a few words what values f takes, for the reference.
+func (f *Field) Describe() string {
+	switch {
+	case f.Values != nil:
+		return strings.Join(f.Values, " | ")
+	case f.Kind == List:
+		return "list of " + f.Elem.Describe()
+	case f.Kind == Map:
+		return "map of " + f.Elem.Describe()
+	case f.Object != nil:
+		return "table"
+	case f.Kind == String && elemType(f.goType).Name() != "string":
+		return strings.ToLower(elemType(f.goType).Name())
+	}
+	return f.Kind.String()
 }

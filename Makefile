@@ -1,0 +1,33 @@
+# make            build bin/ccm
+# make test       all tests that need no root and no network
+# make lint       gofmt, go vet, staticcheck
+# make generate   write what is derived from the declarations
+# make integration  real apt, dnf and systemd in throw-away systems (root)
+# make bench      measure against the floor programs and installed peers
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+export CGO_ENABLED = 0
+
+.PHONY: build test lint generate integration bench
+
+build:
+	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ccm ./cmd/ccm
+
+test:
+	go test ./...
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+generate:
+	go generate ./...
+
+integration: build
+	go test -tags integration -count=1 -timeout 60m ./test/integration/...
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...

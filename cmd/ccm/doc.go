@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+func (e *env) docCommand() *cobra.Command {
+	output := newChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "doc [TYPE[.PROPERTY]]",
+		Short: "Print the reference of the resource types",
+		Long: `Print the reference of one type, of one property, or of all types. It is
+written from the same declarations that decode scripts and manifests.
+With --output json it is a JSON Schema (draft 2020-12).`,
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			reg, err := registry()
+			if err != nil || len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return reg.TypeNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			reg, err := documented()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return e.docAll(reg, output.value == "json")
+			}
+			return e.docOne(reg, args[0], output.value == "json")
+		},
+	}
+	cmd.Flags().Var(output, "output", "form of the output: text or json")
+	return cmd
+}
+
+// documented returns the registry with the documentation of its schemas filled
+// in from the source of their declarations.
+func documented() (*resource.Registry, error) {
+	reg, err := registry()
+	if err != nil {
+		return nil, err
+	}
+	var own []*schema.Schema
+	for _, t := range reg.Types() {
+		own = append(own, t.Schema())
+	}
+	if err := schema.Document(resources.Source, own...); err != nil {
+		return nil, err
+	}
+	return reg, schema.Document(resource.Source, resource.CommonSchema())
+}
+
+func (e *env) docAll(reg *resource.Registry, asJSON bool) error {
+	if asJSON {
+		all := map[string]any{}
+		for _, t := range reg.Types() {
+			all[t.Name] = t.Properties().JSONSchema()
+		}
+		return e.printJSON(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": all})
+	}
+	for i, t := range reg.Types() {
+		if i > 0 {
+			fmt.Fprintln(e.stdout)
+		}
+		writeType(e.stdout, reg, t)
+	}
+	fmt.Fprintf(e.stdout, "\n## Properties of every type\n\n%s\n\n", wrapText(resource.CommonSchema().Doc, ""))
+	writeFields(e.stdout, resource.CommonSchema())
+	return nil
+}
+
+func (e *env) docOne(reg *resource.Registry, arg string, asJSON bool) error {
+	name, property, hasProperty := strings.Cut(arg, ".")
+	t := reg.Type(name)
+	if t == nil {
+		return unknownType(reg, name)
+	}
+	if !hasProperty {
+		if asJSON {
+			return e.printJSON(t.Properties().JSONSchema())
+		}
+		writeType(e.stdout, reg, t)
+		return nil
+	}
+	for _, s := range t.Properties() {
+		if f := s.Field(property); f != nil {
+			if asJSON {
+				return e.printJSON(f.JSONSchema())
+			}
+			writeField(e.stdout, f)
+			return nil
+		}
+	}
+	err := diag.Errorf(diag.Pos{}, "a %s has no property %q", name, property)
+	err.Hint = diag.DidYouMean(property, t.Properties().Names())
+	return err
+}
+
+// unknownType is the error about a type that is not there.
+func unknownType(reg *resource.Registry, name string) error {
+	err := diag.Errorf(diag.Pos{}, "no resource type %q", name)
+	if err.Hint = diag.DidYouMean(name, reg.TypeNames()); err.Hint == "" {
+		err.Hint = "types: " + strings.Join(reg.TypeNames(), ", ")
+	}
+	return err
+}
+
+func (e *env) printJSON(v any) error {
+	enc := json.NewEncoder(e.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func writeType(w io.Writer, reg *resource.Registry, t *resource.Type) {
+	fmt.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n\n", t.Name, wrapText(t.Schema().Doc, ""), strings.Join(reg.Providers(t), ", "))
+	writeFields(w, t.Schema())
+}
+
+func writeFields(w io.Writer, s *schema.Schema) {
+	for i := range s.Fields {
+		writeField(w, &s.Fields[i])
+	}
+}
+
+// writeField prints one property: its name, its kind and traits, its doc.
+func writeField(w io.Writer, f *schema.Field) {
+	traits := []string{f.Describe()}
+	if len(f.Aliases) > 0 {
+		traits = append(traits, "also "+strings.Join(f.Aliases, ", "))
+	}
+	if f.IsName {
+		traits = append(traits, "names the resource")
+	}
+	if f.Required {
+		traits = append(traits, "required")
+	}
+	if f.Default != "" {
+		traits = append(traits, "default "+f.Default)
+	}
+	fmt.Fprintf(w, "- `%s` (%s)\n%s\n", f.Name, strings.Join(traits, "; "), wrapText(f.Doc, "  "))
+	for _, obj := range []*schema.Schema{f.Object, f.ElemObject()} {
+		if obj == nil {
+			continue
+		}
+		for i := range obj.Fields {
+			g := &obj.Fields[i]
+			fmt.Fprintf(w, "  - `%s.%s` (%s)\n%s\n", f.Name, g.Name, g.Describe(), wrapText(g.Doc, "    "))
+		}
+	}
+}
+
+// wrapText breaks text into lines of at most 80 columns.
+func wrapText(text, indent string) string {
+	var b strings.Builder
+	col := 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case col == 0:
+			b.WriteString(indent)
+			col = len(indent)
+		case col+1+len(word) > 80:
+			b.WriteString("\n" + indent)
+			col = len(indent)
+		default:
+			b.WriteByte(' ')
+			col++
+		}
+		b.WriteString(word)
+		col += len(word)
+	}
+	return b.String()
+}

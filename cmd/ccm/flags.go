@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// choice is a flag with a closed set of values.
+type choice struct {
+	value  string
+	values []string
+}
+
+func newChoice(value string, values ...string) *choice { return &choice{value, values} }
+
+// String implements pflag.Value.
+func (c *choice) String() string { return c.value }
+
+// Type implements pflag.Value.
+func (c *choice) Type() string { return strings.Join(c.values, "|") }
+
+// Set implements pflag.Value.
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.values, s) {
+		hint := ""
+		if near := diag.DidYouMean(s, c.values); near != "" {
+			hint = " (" + near + ")"
+		}
+		return fmt.Errorf("want one of %s%s", strings.Join(c.values, ", "), hint)
+	}
+	c.value = s
+	return nil
+}
+
+// complete offers the values of c for completion of a flag.
+func (c *choice) complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return c.values, cobra.ShellCompDirectiveNoFileComp
+}
+
+// colorful reports whether output to w is to be coloured: --color wins, then
+// CLICOLOR_FORCE and FORCE_COLOR, then NO_COLOR and TERM=dumb, then whether w is
+// a terminal.
+func (e *env) colorful(w any) bool {
+	switch e.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	if set("CLICOLOR_FORCE") || set("FORCE_COLOR") {
+		return true
+	}
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	return isTerminal(w)
+}
+
+func set(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
+
+// isTerminal reports whether w is a terminal.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}

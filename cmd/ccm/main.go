@@ -1,0 +1,128 @@
+// Ccm brings a machine to the state that Lua scripts and YAML manifests
+// describe, and says exactly what it did.
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// Exit statuses.
+const (
+	exitOK          = 0
+	exitUsage       = 1   // could not start: command line, script, manifest, lock
+	exitChanges     = 2   // with --detailed-exitcodes: something was changed, or would be
+	exitFailed      = 4   // a resource failed
+	exitInterrupted = 130 // ended by a signal
+)
+
+func main() {
+	// The first signal asks a run to end, the second ends it.
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := make(chan struct{})
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		close(stop)
+		<-signals
+		cancel()
+	}()
+	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stop: stop}
+	os.Exit(e.run(ctx, os.Args[1:]))
+}
+
+// An env is what commands use of the world, and what they share.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	stop           <-chan struct{} // closed when the run shall end; may be nil
+	effect         func(op, path string) error // see host.Options; nil but in tests
+	color          string
+	sources        diag.Sources // texts that positions speak of
+}
+
+// status is an exit status that is no error of its own: everything has been
+// said.
+type status int
+
+// Error implements error.
+func (s status) Error() string { return "exit status " + string(rune('0'+s)) }
+
+// run is main for tests.
+func (e *env) run(ctx context.Context, args []string) int {
+	root := e.rootCommand()
+	root.SetArgs(args)
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	err := root.ExecuteContext(ctx)
+	if s, ok := errors.AsType[status](err); ok {
+		return int(s)
+	}
+	if err != nil {
+		e.explain(err)
+		return exitUsage
+	}
+	return exitOK
+}
+
+// explain prints an error in the one form for all front ends.
+func (e *env) explain(err error) {
+	var list diag.List
+	list.Add(err)
+	for _, d := range list {
+		prefix := ""
+		if d.Pos.IsZero() {
+			prefix = "ccm: "
+		}
+		diag.Render(e.stderr, prefix, d, e.sources)
+	}
+}
+
+func (e *env) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ccm",
+		Short: "Bring a machine to the state that a Lua script or a YAML manifest describes",
+		Long: `ccm reads what a machine should look like from a Lua script or a YAML
+manifest, changes what is not so, and says exactly what it did.
+
+  ccm run site.lua     make it so
+  ccm plan site.lua    say what run would do, and touch nothing
+
+Exit status: 0 the machine is as described; 1 ccm could not start (command
+line, script, lock); 4 at least one resource failed; 130 interrupted. With
+--detailed-exitcodes: 0 nothing to do, 2 changes (made, or pending in a plan),
+4 failures, 6 both.`,
+		SilenceUsage: true, SilenceErrors: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
+	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours in output: auto, always or never")
+	root.AddCommand(
+		e.runCommand(), e.planCommand(), e.factsCommand(), e.docCommand(), e.versionCommand(),
+	)
+	return root
+}
+
+// flagError adds the nearest flag to the error about one that is not there.
+func flagError(cmd *cobra.Command, err error) error {
+	out := &diag.Error{Err: err}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := diag.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			out.Hint = "did you mean --" + near + "?"
+		}
+	}
+	return out
+}

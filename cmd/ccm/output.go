@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/report"
+)
+
+// A runReport is where a run tells what it does.
+type runReport struct {
+	reporters converge.Reporter
+	stderr    io.Writer // for logs; the status line makes way for it
+	summary   func(converge.Summary)
+	out       *bufio.Writer // stdout, buffered unless it is a terminal
+}
+
+// newReport returns the report that the flags ask for. On a terminal a status
+// line shows what is being worked on.
+func (e *env) newReport(f *runFlags) *runReport {
+	r := &runReport{stderr: e.stderr}
+	stdout := e.stdout
+	var line *report.StatusLine
+	if isTerminal(e.stderr) && !f.quiet && os.Getenv("TERM") != "dumb" {
+		line = &report.StatusLine{W: e.stderr}
+		r.stderr = line
+	}
+	if !isTerminal(e.stdout) {
+		r.out = bufio.NewWriterSize(e.stdout, 64<<10)
+		stdout = r.out
+	}
+	var rep converge.Reporter
+	if f.output.value == "json" {
+		j := report.NewJSON(stdout, newRunID(time.Now()), report.DiffMode(f.diff.value))
+		rep, r.summary = j, j.Summary
+	} else {
+		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, Diff: report.DiffMode(f.diff.value)}
+		rep, r.summary = t, t.Summary
+	}
+	r.reporters = rep
+	if line != nil {
+		r.reporters = converge.Reporters{line, rep}
+	}
+	return r
+}
+
+// end writes the last line and everything that is buffered.
+func (r *runReport) end(s converge.Summary) error {
+	r.summary(s)
+	if r.out == nil {
+		return nil
+	}
+	if err := r.out.Flush(); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// newRunID returns an identifier that sorts by time: the time in seconds and
+// six random bytes, in hexadecimal.
+func newRunID(now time.Time) string {
+	var b [6]byte
+	_, _ = rand.Read(b[:])
+	return fmt.Sprintf("%s-%s", now.UTC().Format("20060102T150405Z"), hex.EncodeToString(b[:]))
+}

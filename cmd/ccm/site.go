@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// siteFlags are the flags of every command that reads a script or manifest.
+type siteFlags struct {
+	root        string
+	facts       []string
+	factsFile   string
+	evalTimeout time.Duration
+	targets     []string
+}
+
+func (f *siteFlags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.root, "root", "/", "converge the file system below `DIR`")
+	fs.StringArrayVar(&f.facts, "fact", nil, "set the fact `NAME=VALUE` for this run (repeatable)")
+	fs.StringVar(&f.factsFile, "facts", "", "read further facts from `FILE` (JSON or YAML)")
+	fs.DurationVar(&f.evalTimeout, "eval-timeout", time.Minute, "how long a script may take to evaluate")
+	fs.StringArrayVar(&f.targets, "target", nil, "only this resource, as `TYPE#NAME`, and what it requires (repeatable)")
+}
+
+// A site is a script or manifest that was read and found good.
+type site struct {
+	registry    *resource.Registry
+	catalog     *catalog.Catalog
+	facts       *facts.Facts
+	host        *host.Host
+	failOnError bool
+}
+
+// readInput returns the text of a script or manifest and the name by which
+// messages speak of it; - is standard input.
+func (e *env) readInput(name string) (shown string, text []byte, err error) {
+	if name == "-" {
+		text, err = io.ReadAll(e.stdin)
+		return "stdin", text, err
+	}
+	text, err = os.ReadFile(name)
+	return name, text, err
+}
+
+// load reads a script or manifest and builds its catalog. Args are the
+// arguments of the script.
+func (e *env) load(ctx context.Context, h *host.Host, name string, args []string, f *siteFlags, noop bool) (*site, error) {
+	reg, err := registry()
+	if err != nil {
+		return nil, err
+	}
+	fs, err := e.gatherFacts(ctx, &h.View, f)
+	if err != nil {
+		return nil, err
+	}
+	shown, text, err := e.readInput(name)
+	if err != nil {
+		return nil, err
+	}
+	s := &site{registry: reg, facts: fs, host: h}
+	var b catalog.Builder
+	if err := e.evaluate(ctx, s, &b, shown, text, args, f, noop); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// evaluate fills b from a text and builds the catalog of s.
+func (e *env) evaluate(ctx context.Context, s *site, b *catalog.Builder, name string, text []byte, args []string, f *siteFlags, noop bool) error {
+	dir := "."
+	if name != "stdin" {
+		dir = filepath.Dir(name)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	in := luaapi.New(luaapi.Options{
+		Registry: s.registry, Builder: b, Facts: s.facts, Args: args, Noop: noop, Version: readBuildInfo().Version,
+		Env: os.LookupEnv, Print: e.stderr, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")), Dir: dir,
+		Warn: func(pos diag.Pos, msg string) {
+			diag.Render(e.stderr, "warning: ", &diag.Error{Pos: pos, Err: errors.New(msg)}, nil)
+		},
+	})
+	defer in.Close()
+	e.sources = in.Sources()
+	if err := in.Run(ctx, name, text); err != nil {
+		return err
+	}
+	return s.build(b, f)
+}
+
+// build orders what b holds, and takes the targets of it.
+func (s *site) build(b *catalog.Builder, f *siteFlags) error {
+	var errs diag.List
+	for _, r := range b.Resources() {
+		errs.Add(s.registry.CheckProvider(r))
+	}
+	c, err := b.Build()
+	errs.Add(err)
+	if err := errs.Err(); err != nil {
+		return err
+	}
+	if s.catalog = c; len(f.targets) == 0 {
+		return nil
+	}
+	ids := make([]resource.ID, len(f.targets))
+	for i, t := range f.targets {
+		if ids[i], err = resource.ParseID(t); err != nil {
+			return fmt.Errorf("--target: %w", err)
+		}
+	}
+	s.catalog, err = c.Target(ids)
+	return err
+}
+
+// gatherFacts returns the facts of the machine with those of the command line
+// over them.
+func (e *env) gatherFacts(ctx context.Context, v *host.View, f *siteFlags) (*facts.Facts, error) {
+	over := map[string]any{}
+	for _, a := range f.facts {
+		tree, err := facts.ParseAssignment(a)
+		if err != nil {
+			return nil, fmt.Errorf("--fact: %w", err)
+		}
+		over = facts.Merge(over, tree).(map[string]any)
+	}
+	return facts.New(ctx, v, facts.Standard(), over), nil
+}
+
+// isLua reports whether a text is Lua rather than YAML: by its suffix, or by
+// what it begins with.
+func isLua(name string, text []byte) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".lua":
+		return true
+	case ".yaml", ".yml", ".json":
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+			continue
+		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "{"), strings.HasPrefix(line, "%YAML"):
+			// A Lua comment begins with two dashes, a YAML document with three.
+			return strings.HasPrefix(line, "---@") || strings.HasPrefix(line, "----")
+		}
+		key, rest, ok := strings.Cut(line, ":")
+		return !ok || strings.HasPrefix(rest, ":") || strings.ContainsAny(key, " ({='\"[")
+	}
+	return true
+}

@@ -1,0 +1,175 @@
+package luaapi
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A chunk is a text that was compiled: the script, a module, a string given to
+// load.
+//
+// gopher-lua knows the line of an instruction and nothing else. So the nodes of
+// the syntax tree get numbers, and the compiler is told that these are their
+// lines: what the machine then reports is the very expression that it was at.
+// Numbers begin at nodeBase, beyond all lines, and no two chunks share one.
+// [chunk.tree] leads from a number to the expression and to its columns.
+type chunk struct {
+	name string // as messages say it
+	dir  string // the absolute directory that relative paths start from
+	text string
+
+	first int      // the number of its first node
+	nodes []uint32 // for each node its line * 2, + 1 if it is curried
+
+	env      *lua.LTable
+	defaults map[*resource.Type]*defaults
+
+	tree func() *tree
+}
+
+// nodeBase is the lowest number of a node.
+const nodeBase = 1 << 24
+
+// numbered reports whether n can be where a script fails or calls.
+func numbered(n ast.PositionHolder) bool {
+	switch n.(type) {
+	case *ast.IdentExpr, *ast.AttrGetExpr, *ast.FuncCallExpr, *ast.TableExpr,
+		*ast.RelationalOpExpr, *ast.StringConcatOpExpr, *ast.ArithmeticOpExpr,
+		*ast.UnaryMinusOpExpr, *ast.UnaryLenOpExpr,
+		*ast.NumberForStmt, *ast.GenericForStmt:
+		return true
+	}
+	return false
+}
+
+// number replaces the lines of the nodes of c by their numbers.
+func (c *chunk) number(stmts []ast.Stmt) {
+	var curried ast.Expr
+	w := walker{enter: func(n ast.PositionHolder) {
+		if !numbered(n) {
+			return
+		}
+		entry := uint32(n.Line()) << 1
+		if call, ok := n.(*ast.FuncCallExpr); ok {
+			if call == curried {
+				entry |= 1
+			}
+			if inner, ok := call.Func.(*ast.FuncCallExpr); ok {
+				curried = inner
+			}
+		}
+		n.SetLine(c.first + len(c.nodes))
+		c.nodes = append(c.nodes, entry)
+	}}
+	w.stmts(stmts)
+}
+
+// line returns the line of a node.
+func (c *chunk) line(node int) int { return int(c.nodes[node-c.first] >> 1) }
+
+// curried reports whether what the call returns is called at once, as in
+// file "/etc/motd" { ... }.
+func (c *chunk) curried(node int) bool { return c.nodes[node-c.first]&1 != 0 }
+
+// parsed returns a text without the #! line of a Unix script. The numbers of the
+// other lines stay as they are.
+func parsed(text string) string {
+	if strings.HasPrefix(text, "#") {
+		if nl := strings.IndexByte(text, '\n'); nl >= 0 {
+			return text[nl:]
+		}
+		return ""
+	}
+	return text
+}
+
+// load compiles a text. The function that it returns is what the text does.
+// A text that is no Lua gives a [*diag.Error] that wraps a [syntaxError].
+func (in *Interp) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	c := &chunk{name: name, dir: dir, text: text, first: in.nextNode()}
+	in.chunks = append(in.chunks, c)
+	stmts, err := parse.Parse(strings.NewReader(parsed(text)), name)
+	if err != nil {
+		return nil, nil, syntaxMistake(name, parsed(text), err)
+	}
+	c.number(stmts)
+	c.tree = sync.OnceValue(func() *tree { return newTree(c.first, parsed(text)) })
+	proto, err := compile(stmts, name)
+	if err != nil {
+		return nil, nil, in.compileMistake(c, err)
+	}
+	c.env = in.environment(c)
+	fn := in.L.NewFunctionFromProto(proto)
+	fn.Env = c.env
+	return fn, c, nil
+}
+
+// nextNode returns the number of the first node of the next chunk.
+func (in *Interp) nextNode() int {
+	if len(in.chunks) == 0 {
+		return nodeBase
+	}
+	last := in.chunks[len(in.chunks)-1]
+	return last.first + max(1, len(last.nodes))
+}
+
+// chunkOf returns the chunk that a node is in, or nil if it is no node.
+func (in *Interp) chunkOf(node int) *chunk {
+	if node < nodeBase {
+		return nil
+	}
+	if c := in.recent; c != nil && node >= c.first && node < c.first+len(c.nodes) {
+		return c
+	}
+	i, found := slices.BinarySearchFunc(in.chunks, node, func(c *chunk, n int) int { return c.first - n })
+	if !found {
+		i--
+	}
+	if i < 0 || node >= in.chunks[i].first+len(in.chunks[i].nodes) {
+		return nil
+	}
+	in.recent = in.chunks[i]
+	return in.recent
+}
+
+// pos returns the place of a node as far as it is known without looking at the
+// text again: file and line.
+func (in *Interp) pos(node int) diag.Pos {
+	c := in.chunkOf(node)
+	if c == nil {
+		return diag.Pos{}
+	}
+	return diag.Pos{File: c.name, Line: c.line(node)}
+}
+
+// exact returns the place of a node with its columns.
+func (in *Interp) exact(node int) diag.Pos {
+	c := in.chunkOf(node)
+	if c == nil {
+		return diag.Pos{}
+	}
+	if p := c.tree().nodePos(node); p.Line > 0 {
+		p.File = c.name
+		return p
+	}
+	return in.pos(node)
+}
+
+// source returns the text of a script or module that was loaded.
+func (in *Interp) source(file string) (string, bool) {
+	for _, c := range slices.Backward(in.chunks) {
+		if c.name == file {
+			return c.text, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,237 @@
+package luaapi
+
+import (
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A tree is the syntax tree of a chunk together with the places of its nodes in
+// the text. It is made when a message needs it, and not before: most scripts
+// have no mistakes.
+//
+// The parser keeps no columns. But every name, string, number and brace in the
+// text is a node or a word of the tree, and a walk meets them in the order of
+// the text; so the tokens of the text, read once more, give the places.
+type tree struct {
+	first  int
+	stmts  []ast.Stmt
+	nodes  []ast.PositionHolder // by number
+	spans  map[ast.PositionHolder]span
+	tokens []token
+}
+
+// A span is the first and the last token of a node.
+type span struct{ first, last int }
+
+// A token is a word of the text.
+type token struct {
+	typ       int
+	text      string
+	line, col int
+	len       int // on its first line
+}
+
+// tokenize reads the tokens of text. The error is a *parse.Error, and the last
+// token is the one that could not be read.
+func tokenize(text string) ([]token, error) {
+	sc := parse.NewScanner(strings.NewReader(text), "")
+	var lexer parse.Lexer
+	var out []token
+	for {
+		tok, err := sc.Scan(&lexer)
+		t := token{typ: tok.Type, text: tok.Str, line: tok.Pos.Line, col: tok.Pos.Column, len: 1}
+		switch {
+		case sc.Pos.Line == t.line:
+			t.len = sc.Pos.Column - t.col + 1
+		case t.typ == parse.TString || err != nil:
+			t.len = 2
+		default: // the last token of a text that ends without a newline
+			t.len = max(1, len(t.text))
+		}
+		if err != nil {
+			return append(out, t), err
+		}
+		if t.typ == parse.EOF {
+			return out, nil
+		}
+		out = append(out, t)
+	}
+}
+
+// newTree parses text, in which first is the number of the first node.
+func newTree(first int, text string) *tree {
+	t := &tree{first: first, spans: make(map[ast.PositionHolder]span)}
+	// The text was parsed before, so there is no error now.
+	t.stmts, _ = parse.Parse(strings.NewReader(text), "")
+	t.tokens, _ = tokenize(text)
+	a := aligner{tree: t}
+	w := walker{enter: a.enter, leave: a.leave, word: a.word}
+	w.stmts(t.stmts)
+	if a.lost {
+		clear(t.spans)
+	}
+	return t
+}
+
+// An aligner holds the nodes of a tree against the tokens of the text.
+type aligner struct {
+	*tree
+	next   int   // the first token that was not met yet
+	leaves []int // the tokens that are nodes or words
+	marks  []mark
+	lost   bool // a token was not where it should be: no place is known
+}
+
+// A mark is the state in which a node was entered.
+type mark struct{ leaves, next int }
+
+func (a *aligner) enter(n ast.PositionHolder) {
+	if numbered(n) {
+		a.nodes = append(a.nodes, n)
+	}
+	a.marks = append(a.marks, mark{len(a.leaves), a.next})
+	switch n := n.(type) {
+	case *ast.IdentExpr:
+		a.meet(n.Value, parse.TIdent)
+	case *ast.StringExpr:
+		a.meet(n.Value, parse.TString, parse.TIdent)
+	case *ast.NumberExpr:
+		a.meet(n.Value, parse.TNumber)
+	case *ast.TableExpr:
+		a.meet("{", '{')
+	case *ast.Comma3Expr:
+		a.meet("...", parse.T3Comma)
+	case *ast.NilExpr:
+		a.meet("nil", parse.TNil)
+	case *ast.TrueExpr:
+		a.meet("true", parse.TTrue)
+	case *ast.FalseExpr:
+		a.meet("false", parse.TFalse)
+	}
+}
+
+func (a *aligner) word(name string, _ bool) {
+	if name == "..." {
+		a.meet(name, parse.T3Comma)
+		return
+	}
+	a.meet(name, parse.TIdent)
+}
+
+// meet finds the next token that is a node or a word. It must be the one that
+// is asked for.
+func (a *aligner) meet(text string, types ...int) {
+	for ; a.next < len(a.tokens) && !a.lost; a.next++ {
+		t := &a.tokens[a.next]
+		switch t.typ {
+		case parse.TIdent, parse.TString, parse.TNumber, '{', parse.T3Comma, parse.TNil, parse.TTrue, parse.TFalse:
+		default:
+			continue
+		}
+		for _, typ := range types {
+			if typ == t.typ && text == t.text {
+				a.leaves = append(a.leaves, a.next)
+				a.next++
+				return
+			}
+		}
+		break
+	}
+	a.lost = true
+}
+
+func (a *aligner) leave(n ast.PositionHolder) {
+	m := a.marks[len(a.marks)-1]
+	a.marks = a.marks[:len(a.marks)-1]
+	if _, ok := n.(*ast.FunctionExpr); ok {
+		// The word function is no leaf, because it stands before the name in a
+		// definition and before the parameters elsewhere.
+		for i := m.next; i < a.next && i < len(a.tokens); i++ {
+			if a.tokens[i].typ == parse.TFunction {
+				a.spans[n] = span{i, i}
+				return
+			}
+		}
+	}
+	if m.leaves < len(a.leaves) {
+		a.spans[n] = span{a.leaves[m.leaves], a.leaves[len(a.leaves)-1]}
+	}
+}
+
+// node returns a node by its number, or nil.
+func (t *tree) node(n int) ast.PositionHolder {
+	if i := n - t.first; i >= 0 && i < len(t.nodes) {
+		return t.nodes[i]
+	}
+	return nil
+}
+
+// nodePos returns the place of a node by its number: what is called of a call,
+// the whole of anything else.
+func (t *tree) nodePos(n int) diag.Pos {
+	switch e := t.node(n).(type) {
+	case *ast.FuncCallExpr:
+		if e.Func != nil {
+			return t.posOf(e.Func)
+		}
+		return t.posOf(e.Receiver)
+	case nil:
+		return diag.Pos{}
+	default:
+		return t.posOf(e)
+	}
+}
+
+// posOf returns the place of a node, without its file. It is nowhere if the
+// node has none.
+func (t *tree) posOf(n ast.PositionHolder) diag.Pos {
+	s, ok := t.spans[n]
+	if !ok {
+		return diag.Pos{}
+	}
+	first, last := t.tokens[s.first], t.tokens[s.last]
+	p := diag.Pos{Line: first.line, Col: first.col, Len: first.len}
+	if first.line == last.line {
+		p.Len = last.col + last.len - first.col
+	}
+	return p
+}
+
+// locals returns the names of the local variables that are visible at a node,
+// the innermost first.
+func (t *tree) locals(node int) []string {
+	target := t.node(node)
+	var scopes [][]string
+	var found []string
+	w := walker{
+		enter: func(n ast.PositionHolder) {
+			if n != target || found != nil {
+				return
+			}
+			found = []string{}
+			for i := len(scopes) - 1; i >= 0; i-- {
+				for k := len(scopes[i]) - 1; k >= 0; k-- {
+					found = append(found, scopes[i][k])
+				}
+			}
+		},
+		word: func(name string, local bool) {
+			if local {
+				scopes[len(scopes)-1] = append(scopes[len(scopes)-1], name)
+			}
+		},
+		scope: func(open bool) {
+			if open {
+				scopes = append(scopes, nil)
+				return
+			}
+			scopes = scopes[:len(scopes)-1]
+		},
+	}
+	w.block(t.stmts)
+	return found
+}

@@ -1,0 +1,109 @@
+package apt
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// format is what dpkg-query prints of a package: five words and then, because
+// they may be anything, two texts. A description goes on in lines that begin
+// with a space.
+const format = `${Package} ${Version} ${Architecture} ${db:Status-Status} ${db:Status-Want} ${binary:Package}\t${Homepage}\t${Description}\n`
+
+// installed is the only status of a package that is there. All others count as
+// absent, so that installing the package repairs it.
+const installed = "installed"
+
+// gone lists the statuses of which nothing but configuration is left.
+var gone = []string{"config-files", "not-installed"}
+
+// unfinished lists the statuses of packages whose installation or removal went
+// wrong or was interrupted.
+var unfinished = []string{"half-installed", "unpacked", "half-configured", "triggers-awaited", "triggers-pending"}
+
+// A record is what dpkg knows of a package in one architecture.
+type record struct {
+	pkg, version, arch string
+	status             string // in words of dpkg: installed, config-files, ...
+	want               string // install, hold, deinstall, ...
+	unique             string // the name that means this architecture only
+	homepage           string
+	summary            string
+	description        string
+}
+
+// records asks dpkg for all the packages at once. The result has an entry for
+// every package that dpkg answered for, with no records if it knows none.
+func records(ctx context.Context, v *host.View, pkgs []string) (map[string][]record, error) {
+	res, err := query(ctx, v, append([]string{"dpkg-query", "-W", "-f=" + format}, pkgs...)...)
+	if err != nil {
+		return nil, err
+	}
+	// It exits 1 if it does not know one of them, and has answered for the others.
+	if res.Code > 1 {
+		return nil, fmt.Errorf("dpkg-query: exit status %d%s", res.Code, res.LastWords())
+	}
+	found := make(map[string][]record, len(pkgs))
+	for line := range strings.Lines(string(res.Stderr)) { // warnings about its database may stand there too
+		if pkg, ok := strings.CutPrefix(strings.TrimSpace(line), "dpkg-query: no packages found matching "); ok {
+			found[pkg] = nil
+		}
+	}
+	list, err := parseRecords(string(res.Stdout))
+	for _, r := range list {
+		found[r.pkg] = append(found[r.pkg], r)
+	}
+	return found, err
+}
+
+// parseRecords reads what dpkg-query printed in our format.
+func parseRecords(out string) ([]record, error) {
+	var list []record
+	for line := range strings.Lines(out) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, " ") && len(list) > 0 {
+			last := &list[len(list)-1]
+			last.description = strings.TrimPrefix(last.description+"\n"+strings.TrimSpace(line), "\n")
+			continue
+		}
+		texts := strings.SplitN(line, "\t", 3)
+		words := strings.Split(texts[0], " ") // an unknown version is an empty word
+		if len(texts) != 3 || len(words) != 6 {
+			return nil, fmt.Errorf("dpkg-query: want a line about a package, got %q", line)
+		}
+		list = append(list, record{
+			pkg: words[0], version: words[1], arch: words[2], status: words[3], want: words[4],
+			unique: words[5], homepage: texts[1], summary: texts[2],
+		})
+	}
+	return list, nil
+}
+
+// of returns the records that n means: those of its architecture, or of no
+// particular one.
+func (n name) of(list []record) []record {
+	if n.arch == "" {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(r record) bool { return r.arch != n.arch && r.arch != "all" })
+}
+
+// pick returns the record that tells the state of a package: an installed one,
+// else one that is unfinished.
+func pick(list []record) (r record, err error) {
+	for _, x := range list {
+		switch {
+		case x.status == installed:
+			return x, nil
+		case slices.Contains(unfinished, x.status):
+			r = x
+		case !slices.Contains(gone, x.status):
+			return r, fmt.Errorf("dpkg says that %s is %q, which is no status that ccm knows", x.unique, x.status)
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,188 @@
+package apt
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// packages manages Debian packages.
+type packages struct{}
+
+var (
+	_ resources.PackageProvider                                 = packages{}
+	_ resource.Batch[resources.Package, resources.PackageState] = packages{}
+)
+
+// Status implements resources.PackageProvider.
+func (p packages) Status(ctx context.Context, v *host.View, want resources.Package) (resources.PackageState, error) {
+	states, errs := p.StatusAll(ctx, v, []resources.Package{want})
+	return states[0], errs[0]
+}
+
+// StatusAll implements resource.Batch: it asks dpkg once for all packages, and
+// apt once for those that are to be the latest.
+func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
+	states, errs := make([]resources.PackageState, len(wants)), make([]error, len(wants))
+	names := make([]name, len(wants))
+	var pkgs []string
+	for i, want := range wants {
+		if names[i], errs[i] = parseName(want.Name); errs[i] == nil {
+			pkgs = append(pkgs, names[i].pkg)
+		}
+	}
+	found, err := p.ask(ctx, v, pkgs)
+	var upgradable []name
+	for i, want := range wants {
+		if errs[i] == nil {
+			errs[i] = err
+		}
+		if errs[i] != nil {
+			continue
+		}
+		if states[i], errs[i] = state(names[i], found); errs[i] == nil && asksCandidate(want, states[i]) {
+			upgradable = append(upgradable, names[i])
+		}
+	}
+	known := map[name]offer{}
+	if len(upgradable) > 0 {
+		known, err = offers(ctx, v, upgradable)
+	}
+	for i, want := range wants {
+		if errs[i] == nil && asksCandidate(want, states[i]) {
+			states[i].Candidate, errs[i] = known[names[i]].candidate, err
+		}
+		if errs[i] == nil {
+			states[i].Order, errs[i] = p.order(want, states[i])
+		}
+	}
+	return states, errs
+}
+
+func (packages) ask(ctx context.Context, v *host.View, pkgs []string) (map[string][]record, error) {
+	if len(pkgs) == 0 {
+		return nil, nil
+	}
+	slices.Sort(pkgs)
+	return records(ctx, v, slices.Compact(pkgs))
+}
+
+// asksCandidate reports whether it matters what apt would choose.
+func asksCandidate(want resources.Package, have resources.PackageState) bool {
+	return want.Ensure == resources.PackageLatest && have.Installed()
+}
+
+// state makes a state of what dpkg knows of n.
+func state(n name, found map[string][]record) (have resources.PackageState, err error) {
+	list, ok := found[n.pkg]
+	if !ok {
+		return have, fmt.Errorf("dpkg-query did not answer for %s", n)
+	}
+	r, err := pick(n.of(list))
+	have.Held = r.want == "hold"
+	if r.status != installed {
+		have.Unfinished = r.status
+		return have, err
+	}
+	have.Metadata = resources.PackageMetadata{
+		Name: r.pkg, Version: r.version, Arch: r.arch, URL: r.homepage,
+		Summary: r.summary, Description: r.description, Provider: Name,
+	}
+	return have, err
+}
+
+// order compares what is installed with what is wished.
+func (p packages) order(want resources.Package, have resources.PackageState) (int, error) {
+	wish := string(want.Ensure)
+	if !want.Ensure.IsVersion() {
+		wish = have.Candidate
+	}
+	if !have.Installed() || wish == "" {
+		return 0, nil
+	}
+	return p.VersionCmp(have.Metadata.Version, wish)
+}
+
+// Install implements resources.PackageProvider. Apt is asked first whether it
+// knows the package, because it would take an unknown name for a regular
+// expression, and install something else for a virtual one.
+func (packages) Install(ctx context.Context, h *host.Host, pkg, version string) error {
+	n, err := parseName(pkg)
+	if err != nil {
+		return err
+	}
+	known, err := offers(ctx, &h.View, []name{n})
+	if err != nil {
+		return err
+	}
+	o, ok := known[n]
+	if !ok {
+		return fmt.Errorf("apt knows no package %s: if it is new in a repository, apt-get update has to be run first", n)
+	}
+	argv := []string{"apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-confold", "-o", lockTimeout}
+	wish := resources.PackageEnsure(version)
+	if !wish.IsVersion() && o.candidate == "" {
+		return nothingToInstall(ctx, &h.View, n)
+	}
+	switch wish {
+	case resources.PackagePresent:
+		return change(ctx, h, append(argv, n.String())...)
+	case resources.PackageLatest:
+		return change(ctx, h, append(argv, n.String()+"="+o.candidate)...)
+	}
+	err = change(ctx, h, append(argv, "--allow-downgrades", n.String()+"="+version)...)
+	if err != nil && !slices.Contains(o.versions, version) && len(o.versions) > 0 {
+		return fmt.Errorf("%w\n(apt has %s of it)", err, strings.Join(o.versions, ", "))
+	}
+	return err
+}
+
+// nothingToInstall says why apt has no candidate for n.
+func nothingToInstall(ctx context.Context, v *host.View, n name) error {
+	pkgs, err := providersOf(ctx, v, n)
+	switch {
+	case err != nil:
+		return err
+	case len(pkgs) > 0:
+		return fmt.Errorf("%s is a virtual package: name one that provides it (%s)", n, strings.Join(pkgs, ", "))
+	}
+	return fmt.Errorf("apt has no version of %s that it may install", n)
+}
+
+// Upgrade implements resources.PackageProvider.
+func (p packages) Upgrade(ctx context.Context, h *host.Host, pkg, version string) error {
+	return p.Install(ctx, h, pkg, version)
+}
+
+// Downgrade implements resources.PackageProvider.
+func (p packages) Downgrade(ctx context.Context, h *host.Host, pkg, version string) error {
+	return p.Install(ctx, h, pkg, version)
+}
+
+// Uninstall implements resources.PackageProvider. Configuration files stay. The
+// package goes from every architecture that its name means.
+func (p packages) Uninstall(ctx context.Context, h *host.Host, pkg string) error {
+	n, err := parseName(pkg)
+	if err != nil {
+		return err
+	}
+	found, err := p.ask(ctx, &h.View, []string{n.pkg})
+	if err != nil {
+		return err
+	}
+	argv := []string{"apt-get", "-q", "-y", "-o", lockTimeout, "remove"}
+	for _, r := range n.of(found[n.pkg]) {
+		if r.status == installed {
+			argv = append(argv, r.unique)
+		}
+	}
+	if argv[len(argv)-1] == "remove" {
+		return nil
+	}
+	return change(ctx, h, argv...)
+}

@@ -1,0 +1,115 @@
+package apt
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// An offer is what apt could install of a package.
+type offer struct {
+	candidate string   // that apt would choose, "" if none
+	versions  []string // all that it knows of, in its order
+}
+
+// offers asks apt for packages, those without an architecture all at once. What
+// apt does not know has no entry.
+func offers(ctx context.Context, v *host.View, names []name) (map[name]offer, error) {
+	found := make(map[name]offer, len(names))
+	var plain []name
+	for _, n := range names {
+		if n.arch == "" {
+			plain = append(plain, n)
+			continue
+		}
+		// apt may leave out the architecture when it answers, so that the answer
+		// can be told from others only if there are none.
+		known, err := policy(ctx, v, n)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range []string{n.String(), n.pkg} {
+			if o, ok := known[key]; ok {
+				found[n] = o
+				break
+			}
+		}
+	}
+	if len(plain) == 0 {
+		return found, nil
+	}
+	known, err := policy(ctx, v, plain...)
+	if err != nil {
+		return nil, err
+	}
+	for key, o := range known {
+		// One that is there only for another architecture is answered with it.
+		pkg, arch, _ := strings.Cut(key, ":")
+		if _, native := known[pkg]; arch == "" || !native {
+			found[name{pkg: pkg}] = o
+		}
+	}
+	return found, nil
+}
+
+func policy(ctx context.Context, v *host.View, names ...name) (map[string]offer, error) {
+	argv := []string{"apt-cache", "policy"}
+	for _, n := range names {
+		argv = append(argv, n.String())
+	}
+	res, err := query(ctx, v, argv...)
+	if err != nil {
+		return nil, err
+	}
+	if res.Code != 0 {
+		return nil, fmt.Errorf("apt-cache policy: exit status %d%s", res.Code, res.LastWords())
+	}
+	return parsePolicy(string(res.Stdout)), nil
+}
+
+// parsePolicy reads what apt-cache policy printed, by the names it gives the
+// packages. It may be more than what was asked for: apt takes the name of a
+// package that it does not know for a regular expression.
+func parsePolicy(out string) map[string]offer {
+	found := make(map[string]offer)
+	pkg := ""
+	for line := range strings.Lines(out) {
+		line = strings.TrimRight(line, "\n")
+		if head, ok := strings.CutSuffix(line, ":"); ok && !strings.HasPrefix(line, " ") {
+			pkg = head
+			found[pkg] = offer{}
+			continue
+		}
+		o := found[pkg]
+		if version, ok := strings.CutPrefix(line, "  Candidate: "); ok && version != "(none)" {
+			o.candidate = version
+		}
+		// Versions stand in the sixth column, what offers them further right.
+		if len(line) > 5 && (line[:5] == "     " || line[:5] == " *** ") && line[5] != ' ' {
+			version, _, _ := strings.Cut(line[5:], " ")
+			o.versions = append(o.versions, version)
+		}
+		if pkg != "" {
+			found[pkg] = o
+		}
+	}
+	return found
+}
+
+// providersOf returns the packages that provide the virtual package n.
+func providersOf(ctx context.Context, v *host.View, n name) ([]string, error) {
+	res, err := query(ctx, v, "apt-cache", "showpkg", n.String())
+	if err != nil || res.Code != 0 {
+		return nil, err
+	}
+	_, list, _ := strings.Cut(string(res.Stdout), "\nReverse Provides:")
+	var pkgs []string
+	for line := range strings.Lines(strings.TrimSpace(list)) {
+		if words := strings.Fields(line); len(words) > 0 {
+			pkgs = append(pkgs, words[0])
+		}
+	}
+	return pkgs, nil
+}

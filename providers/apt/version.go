@@ -1,0 +1,43 @@
+package apt
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+
+	deb "github.com/knqyf263/go-deb-version"
+)
+
+// VersionCmp implements resources.PackageProvider with the order of dpkg.
+func (packages) VersionCmp(a, b string) (int, error) {
+	if a == b {
+		return 0, nil
+	}
+	x, err := parseVersion(a)
+	if err != nil {
+		return 0, err
+	}
+	y, err := parseVersion(b)
+	if err != nil {
+		return 0, err
+	}
+	return cmp.Compare(x.Compare(y), 0), nil
+}
+
+func parseVersion(s string) (deb.Version, error) {
+	v, err := deb.NewVersion(s)
+	if err != nil {
+		return v, fmt.Errorf("want a Debian version such as 1:2.0-3, got %q: %w", s, err)
+	}
+	if strings.HasSuffix(s, "-") {
+		return v, fmt.Errorf("want a Debian version such as 1:2.0-3, got %q: the revision is empty", s)
+	}
+	// The library holds a number in a machine word.
+	for _, number := range strings.FieldsFunc(s, func(c rune) bool { return !unicode.IsDigit(c) }) {
+		if len(strings.TrimLeft(number, "0")) > 18 {
+			return v, fmt.Errorf("cannot compare %q: it has a number of more than 18 digits", s)
+		}
+	}
+	return v, nil
+}

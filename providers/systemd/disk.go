@@ -1,0 +1,154 @@
+package systemd
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// unitDirs are where people and packages put unit files, those that win first
+// (systemd.unit(5)).
+var unitDirs = []string{
+	"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system",
+}
+
+// unitFiles returns where the unit file of a unit may be, that of its template
+// included, and the script of a System V service.
+func unitFiles(name string) []string {
+	names := []string{name}
+	if prefix, instance, ok := strings.Cut(name, "@"); ok && !strings.HasPrefix(instance, ".") {
+		names = append(names, prefix+"@"+filepath.Ext(name))
+	}
+	var paths []string
+	for _, n := range names {
+		for _, dir := range unitDirs {
+			paths = append(paths, filepath.Join(dir, n))
+		}
+	}
+	if service, ok := strings.CutSuffix(name, ".service"); ok {
+		paths = append(paths, "/etc/init.d/"+service)
+	}
+	return paths
+}
+
+// unitFile returns the unit file that systemd would read now, or "" if there is
+// none. Links are not followed: they are aliases and masks.
+func unitFile(v *host.View, name string) (string, error) {
+	for _, path := range unitFiles(name) {
+		info, err := v.Lstat(path)
+		if err != nil {
+			return "", err
+		}
+		if info.Kind == host.Regular {
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
+// pendingFile returns a unit file of a unit of which a plan assumes something,
+// and what.
+func pendingFile(v *host.View, name string) (string, host.FileKind) {
+	for _, path := range unitFiles(name) {
+		if kind, ok := v.Assumed(path); ok {
+			return path, kind
+		}
+	}
+	return "", host.Missing
+}
+
+// links returns the names of the units that links in the configuration start
+// with another unit. That is what enable makes and disable removes.
+func links(v *host.View) (map[string]bool, error) {
+	names := make(map[string]bool)
+	for _, dir := range unitDirs[:2] {
+		entries, err := entriesOf(v, dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			if ext := filepath.Ext(entry); ext != ".wants" && ext != ".requires" && ext != ".upholds" {
+				continue
+			}
+			linked, err := entriesOf(v, filepath.Join(dir, entry))
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range linked {
+				names[name] = true
+			}
+		}
+	}
+	return names, nil
+}
+
+// entriesOf returns the names in a directory, none if there is no directory.
+func entriesOf(v *host.View, dir string) ([]string, error) {
+	if ok, err := v.IsDirectory(dir); !ok {
+		return nil, err
+	}
+	return v.ReadDir(dir)
+}
+
+// unitsLoad is a file whose time is when systemd began to read its unit files
+// the last time. mount(8) looks at it to tell whether fstab was read.
+const unitsLoad = "/run/systemd/systemd-units-load"
+
+// unread reports whether a unit file may have come, gone or been replaced since
+// systemd has read them. Where that cannot be told it may.
+func unread(v *host.View) (bool, error) {
+	loaded, err := v.Lstat(unitsLoad)
+	if err != nil || loaded.Kind == host.Missing {
+		return true, err
+	}
+	dirs := append([]string{"/etc/init.d"}, unitDirs...)
+	for _, dir := range unitDirs {
+		dropins, err := v.Glob(dir + "/*.d")
+		if err != nil {
+			return true, err
+		}
+		dirs = append(dirs, dropins...)
+	}
+	for _, dir := range dirs {
+		changed, err := changeOf(v, dir)
+		if err != nil {
+			return true, err
+		}
+		if !changed.Before(loaded.MTime) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// shadowed reports whether another unit file than the one that systemd has read
+// is in force: one in a directory that wins over that of the other, or one of
+// an instance over its template.
+func (u unit) shadowed(file string) bool {
+	if filepath.Base(file) != filepath.Base(u.FragmentPath) {
+		return filepath.Base(file) == u.Id
+	}
+	return rank(file) < rank(u.FragmentPath)
+}
+
+// rank returns the place of a unit file's directory among unitDirs, or -1. /lib
+// may be a link to /usr/lib.
+func rank(file string) int {
+	dir := filepath.Dir(file)
+	if rest, ok := strings.CutPrefix(dir, "/lib/"); ok {
+		dir = "/usr/lib/" + rest
+	}
+	return slices.Index(unitDirs, dir)
+}
+
+// changeOf returns when something last came to a directory or left it.
+func changeOf(v *host.View, dir string) (time.Time, error) {
+	info, err := v.Lstat(dir)
+	if err != nil || info.Kind != host.Directory {
+		return time.Time{}, err
+	}
+	return info.MTime, nil
+}

@@ -1,0 +1,53 @@
+package systemd
+
+import (
+	"context"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// reader has systemd read its unit files again (daemon-reload) before something
+// is done that depends on them. It does so once: when systemd has not read what
+// is there, or it cannot be told that it has. After that it does so only for a
+// unit that systemd would demonstrably start from an old file.
+type reader struct {
+	mu   sync.Mutex
+	done bool
+}
+
+// refresh sees to it that systemd knows the present unit file of a unit.
+func (r *reader) refresh(ctx context.Context, h *host.Host, m *manager, name string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	u, err := m.one(ctx, &h.View, name)
+	if err != nil {
+		return err
+	}
+	outdated, err := u.outdated(&h.View)
+	if err == nil && !outdated && !r.done {
+		if outdated, err = unread(&h.View); u.NeedDaemonReload == "" {
+			outdated = true
+		}
+	}
+	if err != nil || !outdated {
+		return err
+	}
+	if err := m.do(ctx, h, systemctl("daemon-reload", "--system")); err != nil {
+		return err
+	}
+	r.done = true
+	return nil
+}
+
+// outdated reports whether what systemd has read of u is not what is on the disk.
+func (u unit) outdated(v *host.View) (bool, error) {
+	if u.NeedDaemonReload == "yes" {
+		return true, nil
+	}
+	file, err := unitFile(v, u.Id)
+	if err != nil || file == "" {
+		return false, err
+	}
+	return u.LoadState == "not-found" || u.shadowed(file), nil
+}

@@ -1,0 +1,150 @@
+package systemd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+type services struct {
+	ctl    manager
+	reader reader
+	// wait waits, or returns early with an error if the context ends.
+	wait func(ctx context.Context, d time.Duration) error
+}
+
+var (
+	_ resources.ServiceProvider                                  = (*services)(nil)
+	_ resource.Batch[resources.Service, resources.ServiceState] = (*services)(nil)
+)
+
+func newServices(wait func(context.Context, time.Duration) error) *services {
+	return &services{wait: wait}
+}
+
+// Status implements resources.ServiceProvider.
+func (s *services) Status(ctx context.Context, v *host.View, want resources.Service) (resources.ServiceState, error) {
+	states, errs := s.StatusAll(ctx, v, []resources.Service{want})
+	return states[0], errs[0]
+}
+
+// StatusAll implements resource.Batch: systemctl is asked once for all.
+func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resources.Service) ([]resources.ServiceState, []error) {
+	states := make([]resources.ServiceState, len(wants))
+	linked, err := links(v)
+	if err == nil {
+		err = isBooted(v)
+	}
+	if err != nil {
+		return states, slices.Repeat([]error{err}, len(wants))
+	}
+	names := make([]string, len(wants))
+	for i, want := range wants {
+		names[i] = unitName(want.Name)
+	}
+	units, errs := s.ctl.show(ctx, v, names...)
+	s.settle(ctx, v, units, errs)
+	for i, want := range wants {
+		if errs[i] == nil {
+			states[i], errs[i] = s.state(ctx, v, want, units[i], linked)
+		}
+	}
+	return states, errs
+}
+
+// state returns what is so about one service.
+func (s *services) state(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]bool) (have resources.ServiceState, err error) {
+	if u.UnitFileState, err = s.unitFileState(ctx, v, u, linked); err != nil {
+		return have, err
+	}
+	have, err = u.state()
+	path, kind := pendingFile(v, u.Id)
+	switch {
+	case path == "":
+	case kind == host.Missing, err != nil, have.Missing, u.LoadState != "loaded" && u.LoadState != "masked",
+		want.Enable != nil && (u.UnitFileState == "static" || u.UnitFileState == "indirect"):
+		return have, &resource.UnknownError{Because: "the unit file " + path + " is pending"}
+	}
+	return have, err
+}
+
+// unitFileState returns what is-enabled would answer. What show says was true
+// when systemd last read its unit files; where the disk may say something else,
+// is-enabled is asked.
+func (s *services) unitFileState(ctx context.Context, v *host.View, u unit, linked map[string]bool) (string, error) {
+	if u.LoadState == "not-found" {
+		if file, err := unitFile(v, u.Id); err != nil || file == "" {
+			return notFound, err
+		}
+	}
+	doubt := u.NeedDaemonReload != "no"
+	switch u.UnitFileState {
+	case "masked", "masked-runtime", "transient":
+	case "enabled", "enabled-runtime":
+		doubt = doubt || !linked[u.Id]
+	case "", "bad", "generated":
+		doubt = true
+	default:
+		doubt = doubt || linked[u.Id]
+	}
+	if !doubt {
+		return u.UnitFileState, nil
+	}
+	return s.ctl.isEnabled(ctx, v, u.Id)
+}
+
+// Start implements resources.ServiceProvider.
+func (s *services) Start(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.bringUp(ctx, h, "start", want.Name)
+}
+
+// Restart implements resources.ServiceProvider.
+func (s *services) Restart(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.bringUp(ctx, h, "restart", want.Name)
+}
+
+func (s *services) bringUp(ctx context.Context, h *host.Host, verb, name string) error {
+	if err := s.act(ctx, h, verb, name); err != nil {
+		if u, lookErr := s.ctl.one(ctx, &h.View, unitName(name)); lookErr == nil && u.ActiveState == "failed" {
+			err = fmt.Errorf("%w%s%s", err, u.end(), s.ctl.log(ctx, &h.View, u.name))
+		}
+		return err
+	}
+	return s.watch(ctx, h, unitName(name))
+}
+
+// Stop implements resources.ServiceProvider.
+func (s *services) Stop(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.act(ctx, h, "stop", want.Name)
+}
+
+// Enable implements resources.ServiceProvider.
+func (s *services) Enable(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.act(ctx, h, "enable", want.Name)
+}
+
+// Disable implements resources.ServiceProvider. What was enabled until the next
+// boot only is disabled too, which systemctl has to be told.
+func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Service) error {
+	if err := s.act(ctx, h, "disable", want.Name); err != nil {
+		return err
+	}
+	word, err := s.ctl.isEnabled(ctx, &h.View, unitName(want.Name))
+	if err != nil || word != "enabled-runtime" {
+		return err
+	}
+	return s.ctl.do(ctx, h, systemctl("disable", "--system", "--runtime", want.Name))
+}
+
+// act performs a verb of systemctl on a service.
+func (s *services) act(ctx context.Context, h *host.Host, verb, name string) error {
+	if err := s.reader.refresh(ctx, h, &s.ctl, unitName(name)); err != nil {
+		return err
+	}
+	return s.ctl.do(ctx, h, systemctl(verb, "--system", name))
+}

@@ -1,0 +1,113 @@
+package systemd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// manager talks to systemd. One command runs at a time: what one asks is not
+// mixed with what another changes.
+type manager struct {
+	mu sync.Mutex
+}
+
+// systemctl returns a command about units of the system. Whatever the caller's
+// environment says, nothing is coloured, paged or asked.
+func systemctl(args ...string) host.Cmd {
+	return host.Cmd{
+		Argv: append([]string{"systemctl"}, args...),
+		Env:  []string{"SYSTEMD_COLORS=0", "SYSTEMD_PAGER="},
+	}
+}
+
+// ask runs a command that only looks.
+func (m *manager) ask(ctx context.Context, v *host.View, c host.Cmd) (host.Result, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return v.Query(ctx, c)
+}
+
+// do runs a command that changes something. Its error holds what systemctl says.
+func (m *manager) do(ctx context.Context, h *host.Host, c host.Cmd) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	res, err := h.Run(ctx, c)
+	if err != nil {
+		return err
+	}
+	return res.Err(c)
+}
+
+// show returns the units of those names, in that order. If systemctl does not
+// answer for all of them, each is asked about by itself.
+func (m *manager) show(ctx context.Context, v *host.View, names ...string) ([]unit, []error) {
+	units, errs := make([]unit, len(names)), make([]error, len(names))
+	c := systemctl(append([]string{"show", "--system", "--property=" + strings.Join(properties, ","), "--"}, names...)...)
+	res, err := m.ask(ctx, v, c)
+	if err == nil {
+		err = res.Err(c)
+	}
+	if err == nil {
+		if blocks := blocksOf(string(res.Stdout)); len(blocks) == len(names) {
+			for i, b := range blocks {
+				units[i], errs[i] = parseUnit(names[i], b)
+			}
+			return units, errs
+		}
+		err = fmt.Errorf("systemctl show: want what it knows of %d units, got:\n%s", len(names), res.Stdout)
+	}
+	if len(names) == 1 || ctx.Err() != nil {
+		for i := range errs {
+			errs[i] = err
+		}
+		return units, errs
+	}
+	for i, name := range names {
+		u, e := m.show(ctx, v, name)
+		units[i], errs[i] = u[0], e[0]
+	}
+	return units, errs
+}
+
+// one is show for one unit.
+func (m *manager) one(ctx context.Context, v *host.View, name string) (unit, error) {
+	units, errs := m.show(ctx, v, name)
+	return units[0], errs[0]
+}
+
+// notFound is the answer of is-enabled for a unit that has no unit file.
+const notFound = "not-found"
+
+// isEnabled returns what is-enabled answers for a unit. Unlike show it looks at
+// the disk, and it knows the services of System V init.
+func (m *manager) isEnabled(ctx context.Context, v *host.View, name string) (string, error) {
+	c := systemctl("is-enabled", "--system", name)
+	res, err := m.ask(ctx, v, c)
+	if err != nil {
+		return "", err
+	}
+	// Its exit code says no more than the word. Older ones have no word for a
+	// unit that is not there.
+	word := strings.TrimSpace(string(res.Stdout))
+	switch {
+	case word != "":
+		return word, nil
+	case strings.Contains(string(res.Stderr), "No such file or directory"):
+		return notFound, nil
+	}
+	return "", fmt.Errorf("%s: exit status %d%s", c, res.Code, res.LastWords())
+}
+
+// log returns the last lines of a unit's log, or "".
+func (m *manager) log(ctx context.Context, v *host.View, name string) string {
+	res, err := m.ask(ctx, v, host.Cmd{Argv: []string{"journalctl", "-u", name, "-n", "5", "--no-pager", "-o", "cat"}})
+	lines := strings.TrimSpace(string(res.Stdout))
+	if err != nil || res.Code != 0 || lines == "" || strings.HasPrefix(lines, "-- No entries --") {
+		return ""
+	}
+	return "\nits log ends with:\n  " + strings.ReplaceAll(lines, "\n", "\n  ")
+}

@@ -1,0 +1,168 @@
+package systemd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+)
+
+// unit is what systemd says of a unit: the properties of that name.
+type unit struct {
+	name string // as it was asked for, with its suffix
+
+	Id, Names        string
+	LoadState        string
+	ActiveState      string
+	SubState         string
+	UnitFileState    string
+	FragmentPath     string
+	NeedDaemonReload string
+	Type             string
+	Result           string
+	NRestarts        string
+	ExecMainCode     string
+	ExecMainStatus   string
+}
+
+// properties are the names that are asked for.
+var properties = []string{
+	"Id", "Names", "LoadState", "ActiveState", "SubState", "UnitFileState", "FragmentPath",
+	"NeedDaemonReload", "Type", "Result", "NRestarts", "ExecMainCode", "ExecMainStatus",
+}
+
+// property returns where the property of that name is kept, or nil.
+func (u *unit) property(name string) *string {
+	all := []*string{
+		&u.Id, &u.Names, &u.LoadState, &u.ActiveState, &u.SubState, &u.UnitFileState, &u.FragmentPath,
+		&u.NeedDaemonReload, &u.Type, &u.Result, &u.NRestarts, &u.ExecMainCode, &u.ExecMainStatus,
+	}
+	if i := slices.Index(properties, name); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// blocksOf splits what show says into a block for each unit.
+func blocksOf(out string) []string {
+	out = strings.Trim(out, "\n")
+	if out == "" {
+		return nil
+	}
+	return strings.Split(out, "\n\n")
+}
+
+// parseUnit reads one block.
+func parseUnit(name, block string) (unit, error) {
+	u := unit{name: name}
+	for line := range strings.Lines(block) {
+		key, val, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		if p := u.property(key); ok && p != nil {
+			*p = val
+		}
+	}
+	if u.Id == "" || u.LoadState == "" || u.ActiveState == "" {
+		return u, fmt.Errorf("systemctl show: want Id, LoadState and ActiveState of %s, got:\n%s", name, block)
+	}
+	return u, nil
+}
+
+// suffixes are the kinds of unit (systemd.unit(5)).
+var suffixes = []string{
+	".service", ".socket", ".device", ".mount", ".automount", ".swap", ".target", ".path", ".timer", ".slice", ".scope",
+}
+
+// unitName returns the name of the unit that a service is. As systemctl does, it
+// adds .service to a name that does not say what kind of unit it is.
+func unitName(service string) string {
+	for _, s := range suffixes {
+		if strings.HasSuffix(service, s) && service != s {
+			return service
+		}
+	}
+	return service + ".service"
+}
+
+// alias returns the name of the unit itself if u was asked for by another one,
+// and "" otherwise.
+func (u unit) alias() string {
+	if u.Id != u.name && slices.Contains(strings.Fields(u.Names), u.name) {
+		return u.Id
+	}
+	return ""
+}
+
+// unsettled reports whether a unit is on its way from one state to another.
+func (u unit) unsettled() bool {
+	return slices.Contains([]string{"activating", "deactivating", "reloading", "refreshing"}, u.ActiveState)
+}
+
+// isRunning reads an answer of is-active, or an ActiveState, which is the same.
+func isRunning(word string) (bool, error) {
+	switch word {
+	case "active":
+		return true, nil
+	case "inactive", "failed", "activating":
+		return false, nil
+	}
+	return false, fmt.Errorf("invalid systemctl is-active output: %q", word)
+}
+
+// isEnabled reads an answer of is-enabled, or a UnitFileState, which is the same
+// but for units that are not there.
+func isEnabled(word string) (bool, error) {
+	switch word {
+	case "enabled", "enabled-runtime", "alias", "static", "indirect", "generated", "transient":
+		return true, nil
+	case "linked", "linked-runtime", "masked", "masked-runtime", "disabled":
+		return false, nil
+	}
+	return false, fmt.Errorf("invalid systemctl is-enabled output: %q", word)
+}
+
+// fixed says why neither enable nor disable changes the answer of is-enabled,
+// "" if they do.
+func (u unit) fixed() string {
+	switch alias := u.alias(); {
+	case alias != "":
+		return "it is another name of " + strings.TrimSuffix(alias, ".service") + ", which is the one to enable or disable"
+	case u.UnitFileState == "static":
+		return "its unit file has no [Install] section, other units start it"
+	case u.UnitFileState == "generated" || u.UnitFileState == "transient":
+		return "its unit file is " + u.UnitFileState + ", not installed"
+	}
+	return ""
+}
+
+// state returns u as a service. UnitFileState has to be what is so on the disk.
+func (u unit) state() (have resources.ServiceState, err error) {
+	if u.UnitFileState == notFound {
+		return resources.ServiceState{Missing: true}, nil
+	}
+	have = resources.ServiceState{
+		Active: u.ActiveState, Startup: u.UnitFileState,
+		Starting: u.ActiveState == "activating",
+		Masked:   u.LoadState == "masked" || strings.HasPrefix(u.UnitFileState, "masked"),
+		Fixed:    u.fixed(),
+	}
+	if have.Running, err = isRunning(u.ActiveState); err != nil {
+		return have, err
+	}
+	have.Enabled, err = isEnabled(u.UnitFileState)
+	return have, err
+}
+
+// end says how the service ended: its result and what its main process said.
+func (u unit) end() string {
+	if u.Result == "" || u.Result == "success" {
+		return ""
+	}
+	switch u.ExecMainCode {
+	case "1":
+		return fmt.Sprintf(" (result %s, exit status %s)", u.Result, u.ExecMainStatus)
+	case "2", "3":
+		return fmt.Sprintf(" (result %s, signal %s)", u.Result, u.ExecMainStatus)
+	}
+	return fmt.Sprintf(" (result %s)", u.Result)
+}

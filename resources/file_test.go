@@ -1,0 +1,91 @@
+package resources
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// The tables of modes of the file document.
+func TestMode(t *testing.T) {
+	for _, x := range []struct{ in, out, err string }{
+		{in: "0644", out: "0644"},
+		{in: "644", out: "0644"},
+		{in: "0o755", out: "0755"},
+		{in: "0O700", out: "0700"},
+		{in: "0", out: "0000"},
+		{in: "7xx", out: "07xx"},
+		{in: "0x5x", out: "0x5x"},
+		{in: "0888", err: `want octal permissions such as "0644", got "0888"`},
+		{in: "1777", err: `want at most 0777, got "1777": setuid, setgid and sticky cannot be set`},
+		{in: "rw-r--r--", err: `want octal permissions such as "0644", got "rw-r--r--"`},
+		{in: "rw", err: `want octal permissions such as "0644", got "rw"`},
+		{in: "", err: `want octal permissions such as "0644", got ""`},
+		{in: "+644", err: `want octal permissions such as "0644", got "+644"`},
+		{in: "x", err: `want three digits such as "7x5" where x is used, got "x"`},
+	} {
+		var m Mode
+		err := m.UnmarshalText([]byte(x.in))
+		if x.err != "" {
+			require.EqualError(t, err, x.err)
+			continue
+		}
+		require.NoError(t, err, x.in)
+		require.Equal(t, x.out, m.String())
+	}
+	var m Mode
+	require.NoError(t, m.UnmarshalText([]byte("7x5")))
+	require.True(t, m.Matches(0o725))
+	require.False(t, m.Matches(0o724))
+	require.Equal(t, uint32(0o725), m.Over(0o620))
+	require.False(t, ModeOf(0o755).Matches(0o4755), "setuid is not wanted")
+}
+
+// The validation rules of the file document.
+func TestFileValidate(t *testing.T) {
+	good := File{Name: "/f", Ensure: FilePresent, Owner: "root", Group: "root", Mode: new(ModeOf(0o644))}
+	require.NoError(t, good.Validate())
+	require.NoError(t, File{Name: "/f", Ensure: FileAbsent}.Validate())
+	for _, x := range []struct {
+		change func(*File)
+		err    string
+	}{
+		{func(f *File) { f.Name = "etc/motd" }, `name: want an absolute path, got "etc/motd"`},
+		{func(f *File) { f.Name = "/etc/../motd" }, `name: want a path without . or .. or doubled slashes, got "/etc/../motd"`},
+		{func(f *File) { f.Name = "/etc//motd" }, `name: want a path without . or .. or doubled slashes, got "/etc//motd"`},
+		{func(f *File) { f.Name = "/etc/" }, `name: want a path without . or .. or doubled slashes, got "/etc/"`},
+		{func(f *File) { f.Owner = "" }, "owner: is required unless ensure is absent"},
+		{func(f *File) { f.Group = "" }, "group: is required unless ensure is absent"},
+		{func(f *File) { f.Mode = nil }, "mode: is required unless ensure is absent"},
+		{func(f *File) { f.Content, f.Source = new("x"), new("/y") }, "source: cannot be given together with content"},
+		{func(f *File) { f.Source = new("") }, "source: want a path, got an empty string"},
+		{func(f *File) { f.Ensure, f.Content = FileDirectory, new("x") }, "content: a directory has no content"},
+		{func(f *File) { f.Ensure, f.Source = FileDirectory, new("x") }, "source: a directory has no content"},
+		{func(f *File) { f.Force = true }, "force: goes only with ensure absent"},
+		{func(f *File) { f.ContentOnce = true }, "content_once: needs content or source"},
+		{func(f *File) { *f = File{Name: "/", Ensure: FileAbsent, Force: true} }, "ensure: / cannot be removed"},
+	} {
+		f := good
+		x.change(&f)
+		require.EqualError(t, f.Validate(), x.err)
+	}
+}
+
+func TestFileLocate(t *testing.T) {
+	require.Equal(t, "/site/files/x", *File{Source: new("files/x")}.Locate("/site").Source)
+	require.Equal(t, "/abs/x", *File{Source: new("/abs/x")}.Locate("/site").Source)
+}
+
+func TestFileDiff(t *testing.T) {
+	want := File{Name: "/f", Ensure: FilePresent, Owner: "app", Group: "app", Mode: new(ModeOf(0o640)), Content: new("x")}
+	have := FileState{Kind: host.Regular, UID: 0, GID: 5, WantUID: 7, WantGID: 5, Owner: "root", Mode: 0o600, ContentDiffers: true,
+		Checksum: "0123456789abcdef0123", WantChecksum: "fedcba98765432100000"}
+	d := want.Decide(have)
+	require.Equal(t, "content: sha256:0123456789abcdef → sha256:fedcba9876543210, owner: root → app, mode: 0600 → 0640", d.String())
+	require.Equal(t, "Would have updated the file", d.Actions[0].Would())
+	require.Equal(t, "Updated the file", d.Actions[0].Done())
+	require.Equal(t, []host.Planned{{Path: "/f", Kind: host.Regular}}, d.Leaves)
+	require.True(t, d.Closed)
+}

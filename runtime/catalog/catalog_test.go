@@ -1,0 +1,237 @@
+package catalog_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// node is a resource with nothing to it; it can be refreshed.
+type node struct {
+	Name  string `ccm:"name,name"`
+	Value string `ccm:"value"`
+}
+
+func (node) Validate() error                                                   { return nil }
+func (node) Decide(int) resource.Decision                                      { return resource.Decision{} }
+func (node) Refresh(_ int, d resource.Decision) resource.Decision              { return d }
+func (node) Perform(context.Context, *host.Host, nodes, resource.Action) error { return nil }
+
+type nodes interface {
+	Status(context.Context, *host.View, node) (int, error)
+}
+
+var nodeType = resource.Define[node, int, nodes]("node").Type
+
+// rock is a resource that cannot be refreshed.
+type rock struct {
+	Name string `ccm:"name,name"`
+}
+
+func (rock) Validate() error                                                   { return nil }
+func (rock) Decide(int) resource.Decision                                      { return resource.Decision{} }
+func (rock) Perform(context.Context, *host.Host, rocks, resource.Action) error { return nil }
+
+type rocks interface {
+	Status(context.Context, *host.View, rock) (int, error)
+}
+
+var rockType = resource.Define[rock, int, rocks]("rock").Type
+
+// declare makes resources of lines such as "a require=b,c notify=d".
+func declare(t *testing.T, lines ...string) *catalog.Builder {
+	t.Helper()
+	b := new(catalog.Builder)
+	for i, line := range lines {
+		r := parse(line, i+1)
+		if _, err := b.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+func parse(line string, n int) *resource.Resource {
+	words := strings.Fields(line)
+	r := &resource.Resource{Type: nodeType, ID: resource.ID{Type: "node", Name: words[0]}, Pos: diag.Pos{File: "x", Line: n}}
+	spec := node{Name: words[0]}
+	if name, ok := strings.CutPrefix(words[0], "rock:"); ok {
+		r.Type, r.ID = rockType, resource.ID{Type: "rock", Name: name}
+	}
+	for _, w := range words[1:] {
+		key, val, _ := strings.Cut(w, "=")
+		var refs []resource.Reference
+		for _, name := range strings.Split(val, ",") {
+			typ := "node"
+			if rest, ok := strings.CutPrefix(name, "rock:"); ok {
+				typ, name = "rock", rest
+			}
+			refs = append(refs, resource.Reference{Type: typ, Name: name})
+		}
+		switch key {
+		case "require":
+			r.Common.Require = refs
+		case "before":
+			r.Common.Before = refs
+		case "notify":
+			r.Common.Notify = refs
+		case "subscribe":
+			r.Common.Subscribe = refs
+		case "alias":
+			r.Common.Alias = val
+		case "value":
+			spec.Value = val
+		}
+	}
+	r.Spec = &spec
+	return r
+}
+
+func names(c *catalog.Catalog) string {
+	var out []string
+	for _, r := range c.Resources {
+		out = append(out, r.ID.Name)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestOrder(t *testing.T) {
+	for _, x := range []struct{ lines, want string }{
+		{"a;b;c", "a b c"},
+		{"a require=c;b;c", "b c a"},
+		{"a;b before=a", "b a"},
+		{"a;b notify=a;c", "b a c"},
+		{"a subscribe=b;b require=c;c;d", "c b a d"},
+		{"a;b require=a;c require=a;d", "a b c d"},
+		{"x;a require=other;b alias=other", "x b a"},
+		{"c before=a,b;b;a", "c b a"},
+	} {
+		c, err := declare(t, strings.Split(x.lines, ";")...).Build()
+		require.NoError(t, err)
+		require.Equal(t, x.want, names(c), x.lines)
+	}
+}
+
+func TestDeps(t *testing.T) {
+	c, err := declare(t, "a", "b require=a subscribe=a", "c require=b,a").Build()
+	require.NoError(t, err)
+	require.Equal(t, [][]catalog.Dep{nil, {{Index: 0, Refresh: true}}, {{Index: 0}, {Index: 1}}}, c.Deps)
+}
+
+func TestMistakes(t *testing.T) {
+	for _, x := range []struct{ lines, err string }{
+		{"nginx;a require=ngnix", "x:2: node#a: require: no resource node#ngnix (did you mean node#nginx?)"},
+		{"a require=zzzzz", "x:1: node#a: require: no resource node#zzzzz"},
+		{"rock:web;a require=web", "x:2: node#a: require: no resource node#web (did you mean rock#web?)"},
+		{"rock:r;a notify=rock:r", "x:2: node#a: notify: a rock cannot act on a change elsewhere (use before)"},
+		{"a before=b;b before=c;z;c before=a", "x:1: dependency cycle: node#a → node#b → node#c → node#a\n" +
+			"  x:1: node#a comes before node#b (before)\n  x:2: node#b comes before node#c (before)\n  x:4: node#c comes before node#a (before)"},
+		{"a require=a", "x:1: dependency cycle: node#a → node#a\n  x:1: node#a comes before node#a (require)"},
+		// What merely hangs on a loop is not shown.
+		{"q require=p;p require=b;a subscribe=b;b require=a", "x:3: dependency cycle: node#a → node#b → node#a\n" +
+			"  x:4: node#a comes before node#b (require)\n  x:3: node#b comes before node#a (subscribe)"},
+		{"a require=x;b require=y", "x:1: node#a: require: no resource node#x\nx:2: node#b: require: no resource node#y"},
+	} {
+		_, err := declare(t, strings.Split(x.lines, ";")...).Build()
+		require.EqualError(t, err, x.err)
+	}
+}
+
+func TestDuplicates(t *testing.T) {
+	b := declare(t, "a value=1", "b alias=c")
+	same, err := b.Add(parse("a value=1", 3))
+	require.NoError(t, err)
+	require.Equal(t, 1, same.Pos.Line)
+	for line, want := range map[string]string{
+		"a value=2": "x:9: node#a: node#a is already declared at x:1",
+		"c":         "x:9: node#c: node#c is already the name or alias of node#b at x:2",
+		"d alias=a": "x:9: node#d: node#a is already the name or alias of node#a at x:1",
+		"d alias=c": "x:9: node#d: node#c is already the name or alias of node#b at x:2",
+	} {
+		_, err := b.Add(parse(line, 9))
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestTarget(t *testing.T) {
+	c, err := declare(t, "a", "b subscribe=a", "c", "d require=b", "e").Build()
+	require.NoError(t, err)
+	part, err := c.Target([]resource.ID{{Type: "node", Name: "d"}})
+	require.NoError(t, err)
+	require.Equal(t, "a b d", names(part))
+	require.Equal(t, [][]catalog.Dep{{}, {{Index: 0, Refresh: true}}, {{Index: 1}}}, part.Deps)
+	_, err = c.Target([]resource.ID{{Type: "nod", Name: "d"}})
+	require.EqualError(t, err, "target: no resource nod#d (did you mean node#d?)")
+}
+
+// TestStable: without edges the order is that of declaration; with edges each
+// resource comes as early as its number allows.
+func TestStable(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		n := 1 + rnd.IntN(12)
+		lines := make([]string, n)
+		wait := make([][]int, n)
+		perm := rnd.Perm(n) // edges go up this order, so there is no cycle
+		for i := range n {
+			lines[i] = fmt.Sprintf("n%02d", i)
+		}
+		for i := range n {
+			for j := range n {
+				if perm[j] < perm[i] && rnd.IntN(4) == 0 {
+					wait[i] = append(wait[i], j)
+					lines[i] += fmt.Sprintf(" require=n%02d", j)
+					break
+				}
+			}
+		}
+		c, err := declare(t, lines...).Build()
+		require.NoError(t, err)
+		// The naive algorithm: always the first that may come.
+		var want []string
+		done := make([]bool, n)
+		for len(want) < n {
+			for i := range n {
+				ready := !done[i]
+				for _, j := range wait[i] {
+					ready = ready && done[j]
+				}
+				if ready {
+					done[i] = true
+					want = append(want, fmt.Sprintf("n%02d", i))
+					break
+				}
+			}
+		}
+		require.Equal(t, strings.Join(want, " "), names(c), lines)
+	}
+}
+
+func BenchmarkBuild(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	builder := new(catalog.Builder)
+	for i := range 10000 {
+		line := fmt.Sprintf("n%d", i)
+		if i > 3 {
+			line += fmt.Sprintf(" require=n%d,n%d,n%d", rnd.IntN(i), rnd.IntN(i), rnd.IntN(i))
+		}
+		if _, err := builder.Add(parse(line, i+1)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := builder.Build(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

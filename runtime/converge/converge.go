@@ -1,0 +1,307 @@
+// Package converge brings a machine to the state that a catalog describes. It is
+// the engine, written once for all types: decide, perform, look again.
+//
+// [Engine.Plan] is handed only what looks, so it cannot change the machine;
+// [Engine.Run] is handed what can change it. Both walk the catalog in the same
+// way and decide with the same code.
+package converge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// An Engine converges catalogs.
+type Engine struct {
+	Registry *resource.Registry
+	Facts    *facts.Facts
+	Reporter Reporter
+	// Texts asks for the content before and after of files that change.
+	Texts bool
+	// FailOnError skips everything after the first failure.
+	FailOnError bool
+	// MonitorOnly runs the health checks and nothing else.
+	MonitorOnly bool
+	// Stop asks a run to end: the resource that is being worked on is finished,
+	// the others are skipped. May be nil.
+	Stop <-chan struct{}
+}
+
+// Plan reports what Run would do. It cannot change the machine.
+func (e *Engine) Plan(ctx context.Context, v *host.View, c *catalog.Catalog) Summary {
+	return e.walk(ctx, v.Planning(), nil, c)
+}
+
+// Run converges the machine.
+func (e *Engine) Run(ctx context.Context, h *host.Host, c *catalog.Catalog) Summary {
+	return e.walk(ctx, &h.View, h, c)
+}
+
+// walk takes the resources in order. It goes on after a failure, and skips what
+// depends on one. Without h it is a plan.
+func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalog.Catalog) Summary {
+	w := &walk{
+		Engine: e, view: v, host: h, catalog: c,
+		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)),
+	}
+	sum := Summary{Start: v.Now(), Noop: h == nil}
+	for i := range c.Resources {
+		ev := w.resource(ctx, i)
+		w.outcomes[i] = ev.Outcome
+		if ev.Outcome == Failed && e.FailOnError {
+			w.ended = "fail_on_error is set and " + ev.Resource.ID.String() + " failed"
+		}
+		sum.add(ev)
+		e.Reporter.Event(ev)
+	}
+	sum.Interrupted = w.interrupted
+	sum.Took = v.Now().Sub(sum.Start)
+	return sum
+}
+
+// A walk is one pass over a catalog.
+type walk struct {
+	*Engine
+	view    *host.View
+	host    *host.Host // nil in a plan
+	catalog *catalog.Catalog
+
+	outcomes []Outcome
+	blocks   []bool // failed, or skipped because of something that failed
+	// opaque is the last pending resource whose effects are not fully known.
+	opaque      *resource.Resource
+	ended       string // why no further resource is worked on, or ""
+	interrupted bool
+}
+
+func (w *walk) planning() bool { return w.host == nil }
+
+// resource deals with one resource.
+func (w *walk) resource(ctx context.Context, i int) *Event {
+	r := w.catalog.Resources[i]
+	ev := &Event{Resource: r, Index: i, Noop: w.planning(), Start: w.view.Now()}
+	defer func() {
+		ev.Took = w.view.Now().Sub(ev.Start)
+		w.blocks[i] = ev.Outcome == Failed || len(ev.Unmet) > 0
+	}()
+	if w.skip(ctx, i, ev) {
+		return ev
+	}
+	f, err := w.Registry.Select(r, w.Facts)
+	if err != nil {
+		w.lookFailed(ev, err)
+		return ev
+	}
+	ev.Provider = f.Name
+	if !w.MonitorOnly {
+		w.converge(ctx, i, f, ev)
+	}
+	if !w.planning() && ev.Outcome != Failed {
+		w.checkHealth(ctx, ev)
+	}
+	return ev
+}
+
+// skip reports whether the resource is not to be looked at, and why.
+func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
+	ev.Outcome = Skipped
+	if ev.Reason = ev.Resource.Skip; ev.Reason != "" {
+		return true
+	}
+	if w.stopped(ctx) {
+		w.interrupted, w.ended = true, "the run was interrupted"
+	}
+	if ev.Reason = w.ended; ev.Reason != "" {
+		return true
+	}
+	for _, d := range w.catalog.Deps[i] {
+		if !w.blocks[d.Index] {
+			continue
+		}
+		id := w.catalog.Resources[d.Index].ID
+		if ev.Unmet = append(ev.Unmet, id); len(ev.Unmet) == 1 {
+			ev.Reason = fmt.Sprintf("%s %s", id, map[bool]string{true: "failed", false: "was skipped"}[w.outcomes[d.Index] == Failed])
+		}
+	}
+	if len(ev.Unmet) > 0 {
+		return true
+	}
+	ev.Outcome = Stable
+	return false
+}
+
+func (w *walk) stopped(ctx context.Context) bool {
+	select {
+	case <-w.Stop:
+		return true
+	default:
+		return ctx.Err() != nil
+	}
+}
+
+// converge decides about a resource and, in a run, does what is to be done.
+func (w *walk) converge(ctx context.Context, i int, f resource.Factory, ev *Event) {
+	r := ev.Resource
+	by, maybe := w.refreshers(i)
+	state, err := f.Status(ctx, w.view, r.Spec)
+	if err != nil {
+		w.lookFailed(ev, err)
+		return
+	}
+	ev.Ensure = ensureOf(state)
+	d := r.Type.Decide(r.Spec, state, len(by) > 0)
+	if len(by) > 0 {
+		without := r.Type.Decide(r.Spec, state, false)
+		ev.Refreshed = len(d.Actions) != len(without.Actions) || len(d.Actions) > 0 && d.Actions[0] != without.Actions[0]
+		if ev.Refreshed {
+			ev.RefreshedBy = by
+		}
+	}
+	switch {
+	case d.Err != nil:
+		ev.Diff = d.Diff
+		w.lookFailed(ev, d.Err)
+		return
+	case w.planning() && !ev.Refreshed && resource.UncertainAfterPending(r.Spec):
+		if id, ok := w.pendingBefore(i); ok {
+			w.unknown(ev, id.String()+" is pending")
+			return
+		}
+	}
+	mayRefresh := len(maybe) > 0 && !ev.Refreshed && len(r.Type.Decide(r.Spec, state, true).Actions) > len(d.Actions)
+	switch {
+	case d.Stable() && mayRefresh:
+		w.unknown(ev, maybe[0].String()+" is unknown")
+		return
+	case d.Stable():
+		return
+	case mayRefresh:
+		ev.Reason = "it may be refreshed besides, because " + maybe[0].String() + " is unknown"
+	}
+	w.act(ctx, f, d, ev)
+}
+
+// refreshers returns what has changed, or would, of that which r subscribes to,
+// and what may.
+func (w *walk) refreshers(i int) (by, maybe []resource.ID) {
+	for _, d := range w.catalog.Deps[i] {
+		if !d.Refresh {
+			continue
+		}
+		switch w.outcomes[d.Index] {
+		case Changed, Pending:
+			by = append(by, w.catalog.Resources[d.Index].ID)
+		case Unknown:
+			maybe = append(maybe, w.catalog.Resources[d.Index].ID)
+		}
+	}
+	return by, maybe
+}
+
+// pendingBefore returns something pending or unknown that r comes after.
+func (w *walk) pendingBefore(i int) (resource.ID, bool) {
+	for _, d := range w.catalog.Deps[i] {
+		if o := w.outcomes[d.Index]; o == Pending || o == Unknown {
+			return w.catalog.Resources[d.Index].ID, true
+		}
+	}
+	return resource.ID{}, false
+}
+
+// lookFailed records that the state of a resource cannot be told or cannot be
+// changed. In a plan that may be for want of something that is pending.
+func (w *walk) lookFailed(ev *Event, err error) {
+	if w.planning() {
+		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
+			w.unknown(ev, u.Because)
+			return
+		}
+		if w.opaque != nil {
+			w.unknown(ev, fmt.Sprintf("%s is pending (now: %v)", w.opaque.ID, err))
+			return
+		}
+	}
+	ev.Outcome, ev.Err = Failed, err
+}
+
+// unknown records that the outcome cannot be known in a plan.
+func (w *walk) unknown(ev *Event, because string) {
+	ev.Outcome, ev.Reason = Unknown, because
+	w.opaque = ev.Resource
+}
+
+// act performs a decision, or in a plan notes what it would do.
+func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision, ev *Event) {
+	r := ev.Resource
+	ev.Diff, ev.Actions = d.Diff, d.Actions
+	if w.Texts && d.Text != nil {
+		// A text that cannot be had is no reason not to act: there is no diff then.
+		if text, err := d.Text(w.view); err == nil {
+			ev.Text = &text
+		}
+	}
+	if w.planning() {
+		ev.Outcome = Pending
+		w.view.Assume(d.Leaves...)
+		if !d.Closed {
+			w.opaque = r
+		}
+		return
+	}
+	w.Reporter.Begin(r, ev.Index, len(w.catalog.Resources))
+	h := w.host.WithLog(w.host.Log().With("resource", r.ID.String()))
+	for n, a := range d.Actions {
+		if err := f.Perform(ctx, h, r.Spec, a); err != nil {
+			ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:n]
+			return
+		}
+	}
+	ev.Outcome = Changed
+	if resource.JudgedByPerform(r.Spec) {
+		return
+	}
+	ev.Ensure, ev.Err = w.verify(ctx, f, r)
+	if ev.Err != nil {
+		ev.Outcome = Failed
+	}
+}
+
+// verify looks again. Nothing may be left to do.
+func (w *walk) verify(ctx context.Context, f resource.Factory, r *resource.Resource) (ensure string, err error) {
+	state, err := f.Status(ctx, w.view, r.Spec)
+	if err != nil {
+		return "", err
+	}
+	d := r.Type.Decide(r.Spec, state, false)
+	switch {
+	case d.Err != nil:
+		err = fmt.Errorf("%w: %w", resource.ErrDesiredStateFailed, d.Err)
+	case len(d.Diff) > 0:
+		err = fmt.Errorf("%w: %s", resource.ErrDesiredStateFailed, d)
+	case len(d.Actions) > 0:
+		err = fmt.Errorf("%w: it would have to be %s again", resource.ErrDesiredStateFailed, phrases(d.Actions))
+	}
+	return ensureOf(state), err
+}
+
+func phrases(actions []resource.Action) string {
+	list := make([]string, len(actions))
+	for i, a := range actions {
+		list[i] = a.Phrase
+	}
+	return strings.Join(list, " and ")
+}
+
+func ensureOf(state any) string {
+	if s, ok := state.(resource.StateEnsure); ok {
+		return s.CurrentEnsure()
+	}
+	return ""
+}

@@ -1,0 +1,334 @@
+package converge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// knob is a resource of a small world: a name with a value. Its refresh count
+// is part of the world too.
+type knob struct {
+	Name   string `ccm:"name,name"`
+	Value  string `ccm:"value"`
+	Needs  string `ccm:"needs"`  // a knob without which the state cannot be told
+	Opaque bool   `ccm:"opaque"` // its effects are not known to a plan
+	Guard  bool   `ccm:"guard"`  // looks at things that others may bring about
+	Deaf   bool   `ccm:"deaf"`   // does nothing on refresh
+}
+
+func (k knob) Validate() error { return nil }
+
+func (k knob) UncertainAfterPending() bool { return k.Guard }
+
+func (k knob) Decide(have string) (d resource.Decision) {
+	if k.Value == "impossible" {
+		return resource.Decision{Err: errors.New("cannot be had")}
+	}
+	if have != k.Value {
+		d.Add("value", have, k.Value)
+		d.Act("Set", "set the value")
+		d.Closed = !k.Opaque
+	}
+	return d
+}
+
+func (k knob) Refresh(_ string, d resource.Decision) resource.Decision {
+	if !k.Deaf {
+		d.Act("Kick", "kicked")
+	}
+	return d
+}
+
+func (k knob) Perform(_ context.Context, _ *host.Host, p knobs, a resource.Action) error {
+	switch {
+	case k.Value == "broken":
+		return errors.New("it broke")
+	case a.Verb == "Kick":
+		p.kick(k.Name)
+	case k.Value != "stuck":
+		p.set(k.Name, k.Value)
+	}
+	return nil
+}
+
+type knobs interface {
+	Status(context.Context, *host.View, knob) (string, error)
+	set(name, value string)
+	kick(name string)
+}
+
+var knobType = resource.Define[knob, string, knobs]("knob")
+
+// world is the provider of knobs.
+type world struct {
+	values map[string]string
+	kicks  map[string]int
+	looks  int
+}
+
+func newWorld() *world { return &world{values: map[string]string{}, kicks: map[string]int{}} }
+
+func (w *world) Status(_ context.Context, _ *host.View, k knob) (string, error) {
+	w.looks++
+	if k.Needs != "" && w.values[k.Needs] == "" {
+		return "", fmt.Errorf("knob %s is not there", k.Needs)
+	}
+	return w.values[k.Name], nil
+}
+
+func (w *world) set(name, value string) { w.values[name] = value }
+func (w *world) kick(name string)       { w.kicks[name]++ }
+
+func (w *world) registry(t *testing.T) *resource.Registry {
+	reg, err := resource.NewRegistry(knobType.Provide("world", resource.Always[knob](1), w))
+	require.NoError(t, err)
+	return reg
+}
+
+// cat makes a catalog of lines such as "a=1 require=b opaque".
+func cat(t *testing.T, lines string) *catalog.Catalog {
+	t.Helper()
+	var b catalog.Builder
+	for i, line := range strings.Split(lines, ";") {
+		words := strings.Fields(line)
+		name, value, _ := strings.Cut(words[0], "=")
+		r := &resource.Resource{Type: knobType.Type, ID: resource.ID{Type: "knob", Name: name}, Pos: diag.Pos{File: "x", Line: i + 1}}
+		spec := &knob{Name: name, Value: value}
+		for _, w := range words[1:] {
+			key, val, _ := strings.Cut(w, "=")
+			var refs []resource.Reference
+			for _, n := range strings.Split(val, ",") {
+				refs = append(refs, resource.Reference{Type: "knob", Name: n})
+			}
+			switch key {
+			case "require":
+				r.Common.Require = refs
+			case "subscribe":
+				r.Common.Subscribe = refs
+			case "notify":
+				r.Common.Notify = refs
+			case "needs":
+				spec.Needs = val
+			case "opaque":
+				spec.Opaque = true
+			case "guard":
+				spec.Guard = true
+			case "deaf":
+				spec.Deaf = true
+			case "skip":
+				r.Skip = "control says so"
+			case "health":
+				r.Common.HealthChecks = []resource.HealthCheck{{Command: strings.NewReplacer("_", " ", "^", ";").Replace(val), Tries: 2}}
+			default:
+				t.Fatalf("unknown word %s", w)
+			}
+		}
+		r.Spec = spec
+		_, err := b.Add(r)
+		require.NoError(t, err)
+	}
+	c, err := b.Build()
+	require.NoError(t, err)
+	return c
+}
+
+// tape records events as text.
+type tape struct {
+	lines  []string
+	events []*converge.Event
+}
+
+func (*tape) Begin(*resource.Resource, int, int) {}
+
+func (tp *tape) Event(e *converge.Event) {
+	tp.events = append(tp.events, e)
+	s := e.Resource.ID.Name + " " + e.Outcome.String()
+	if e.Refreshed {
+		s += " by " + fmt.Sprint(e.RefreshedBy)
+	}
+	if e.Reason != "" {
+		s += ": " + e.Reason
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	tp.lines = append(tp.lines, s)
+}
+
+func (w *world) plan(t *testing.T, c *catalog.Catalog) *tape {
+	tp := new(tape)
+	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporter: tp}
+	e.Plan(t.Context(), &host.New(host.Options{}).View, c)
+	return tp
+}
+
+func (w *world) run(t *testing.T, c *catalog.Catalog, change ...func(*converge.Engine)) (*tape, converge.Summary) {
+	tp := new(tape)
+	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporter: tp}
+	for _, f := range change {
+		f(&e)
+	}
+	return tp, e.Run(t.Context(), host.New(host.Options{}), c)
+}
+
+func TestRunAndPlan(t *testing.T) {
+	for _, x := range []struct{ name, lines, plan, run string }{
+		{"changed", "a=1;b=", "a pending|b stable", "a changed|b stable"},
+		{"failure does not stop the run", "a=broken;b=1", "a pending|b pending", "a failed: it broke|b changed"},
+		{"what requires a failure is skipped, at any depth", "a=impossible;b=1 require=a;c=1 require=b;d=1",
+			"a failed: cannot be had|b skipped: knob#a failed|c skipped: knob#b was skipped|d pending",
+			"a failed: cannot be had|b skipped: knob#a failed|c skipped: knob#b was skipped|d changed"},
+		{"what is not managed does not block", "a=1 skip;b=1 require=a", "a skipped: control says so|b pending", "a skipped: control says so|b changed"},
+		{"verification", "a=stuck", "a pending", "a failed: failed to reach desired state: value:  → stuck"},
+		{"refresh", "a=1;b= subscribe=a", "a pending|b pending by [knob#a]", "a changed|b changed by [knob#a]"},
+		{"refresh by notify", "b= ;a=1 notify=b", "a pending|b pending by [knob#a]", "a changed|b changed by [knob#a]"},
+		{"refresh at any depth", "a=1;b= subscribe=a;c= subscribe=b", "a pending|b pending by [knob#a]|c pending by [knob#b]",
+			"a changed|b changed by [knob#a]|c changed by [knob#b]"},
+		{"refresh once for several", "a=1;b=1;c= subscribe=a,b", "a pending|b pending|c pending by [knob#a knob#b]", "a changed|b changed|c changed by [knob#a knob#b]"},
+		{"no refresh without change", "a=;b= subscribe=a", "a stable|b stable", "a stable|b stable"},
+		{"no refresh after failure", "a=broken;b= subscribe=a", "a pending|b pending by [knob#a]", "a failed: it broke|b skipped: knob#a failed"},
+		{"refresh that does nothing", "a=1;b= subscribe=a deaf", "a pending|b stable", "a changed|b stable"},
+		{"state that needs something pending and opaque", "a=1 opaque;b=1 needs=a", "a pending|b unknown: knob#a is pending (now: knob a is not there)", "a changed|b changed"},
+		{"state that cannot be told and nothing will help", "a=1;b=1 needs=z", "a pending|b failed: knob z is not there", "a changed|b failed: knob z is not there"},
+		{"unknown goes on", "a=1 opaque;b=1 needs=a;c=1 needs=b;d=1", "a pending|b unknown: knob#a is pending (now: knob a is not there)|" +
+			"c unknown: knob#b is pending (now: knob b is not there)|d pending", "a changed|b changed|c changed|d changed"},
+		{"refresh by something unknown", "a=1 opaque;b=1 needs=a;c= subscribe=b", "a pending|b unknown: knob#a is pending (now: knob a is not there)|c unknown: knob#b is unknown",
+			"a changed|b changed|c changed by [knob#b]"},
+		{"may be refreshed besides", "a=1 opaque;b=1 needs=a;c=1 subscribe=b", "a pending|b unknown: knob#a is pending (now: knob a is not there)|c pending: it may be refreshed besides, because knob#b is unknown",
+			"a changed|b changed|c changed by [knob#b]"},
+		{"guard after something pending", "a=1;b= require=a guard;c= guard", "a pending|b unknown: knob#a is pending|c stable", "a changed|b stable|c stable"},
+		{"guard that a refresh overrides", "a=1;b= subscribe=a guard", "a pending|b pending by [knob#a]", "a changed|b changed by [knob#a]"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			w, c := newWorld(), cat(t, x.lines)
+			require.Equal(t, x.plan, strings.Join(w.plan(t, c).lines, "|"))
+			require.Empty(t, w.values)
+			tp, _ := w.run(t, c)
+			require.Equal(t, x.run, strings.Join(tp.lines, "|"))
+		})
+	}
+}
+
+func TestRefreshedOnce(t *testing.T) {
+	w := newWorld()
+	w.run(t, cat(t, "a=1;b=1;c=5 subscribe=a,b"))
+	require.Equal(t, map[string]int{"c": 1}, w.kicks)
+	w.run(t, cat(t, "a=1;b=1;c=5 subscribe=a,b"))
+	require.Equal(t, map[string]int{"c": 1}, w.kicks)
+}
+
+func TestFailOnError(t *testing.T) {
+	w := newWorld()
+	tp, sum := w.run(t, cat(t, "a=1;b=broken;c=1"), func(e *converge.Engine) { e.FailOnError = true })
+	require.Equal(t, []string{"a changed", "b failed: it broke", "c skipped: fail_on_error is set and knob#b failed"}, tp.lines)
+	require.False(t, sum.Interrupted)
+}
+
+// stopAfter closes the channel when a resource has been dealt with.
+type stopAfter struct {
+	converge.Reporter
+	name string
+	stop chan struct{}
+}
+
+func (s stopAfter) Event(e *converge.Event) {
+	s.Reporter.Event(e)
+	if e.Resource.ID.Name == s.name {
+		close(s.stop)
+	}
+}
+
+func TestStop(t *testing.T) {
+	w, stop := newWorld(), make(chan struct{})
+	tp, sum := w.run(t, cat(t, "a=1;b=2;c=3"), func(e *converge.Engine) {
+		e.Stop, e.Reporter = stop, stopAfter{e.Reporter, "b", stop}
+	})
+	require.Equal(t, []string{"a changed", "b changed", "c skipped: the run was interrupted"}, tp.lines)
+	require.True(t, sum.Interrupted)
+}
+
+func TestSummary(t *testing.T) {
+	w := newWorld()
+	_, sum := w.run(t, cat(t, "a=1;b= subscribe=a;c=;d=broken;e=1 require=d"))
+	require.Equal(t, 5, sum.Total())
+	require.Equal(t, [...]int{1, 2, 0, 0, 1, 1}, sum.Counts)
+	require.Equal(t, 1, sum.Refreshed)
+}
+
+func TestHealthChecks(t *testing.T) {
+	w := newWorld()
+	tp, sum := w.run(t, cat(t, "a=1 health=sh_-c_'echo_fine^echo_more';b=1 health=sh_-c_'echo_so_so^exit_1';c=1 health=sh_-c_'echo_bad>&2^exit_2';d=1 health=sh_-c_'exit_9';e=1 health=ccm-no-such;f=1 require=c"))
+	require.Equal(t, []string{"a changed", "b changed", "c failed: health check sh -c 'echo bad>&2;exit 2' is critical: bad", "d changed", "e changed", "f skipped: knob#c failed"}, tp.lines)
+	require.Equal(t, converge.Health{Name: "sh -c 'echo fine;echo more'", State: converge.HealthOK, Output: "fine", Tries: 1}, tp.events[0].Health[0])
+	require.Equal(t, converge.HealthWarning, tp.events[1].Health[0].State)
+	require.Equal(t, 2, tp.events[1].Health[0].Tries)
+	require.Equal(t, converge.HealthUnknown, tp.events[3].Health[0].State)
+	require.Equal(t, converge.HealthUnknown, tp.events[4].Health[0].State)
+	require.Equal(t, [...]int{1, 1, 1, 2}, sum.Health)
+	// A plan runs none, and with MonitorOnly nothing else happens.
+	require.Empty(t, w.plan(t, cat(t, "z=1 health=false")).events[0].Health)
+	tp, _ = w.run(t, cat(t, "z=1 health=true"), func(e *converge.Engine) { e.MonitorOnly = true })
+	require.Equal(t, []string{"z stable"}, tp.lines)
+	require.NotContains(t, w.values, "z")
+}
+
+// TestPlanIsHonest: over random catalogs, what a plan calls pending changes in
+// the run, what it calls stable does not, and a second run changes nothing.
+func TestPlanIsHonest(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		w := newWorld()
+		n := 1 + rnd.IntN(8)
+		var lines []string
+		for i := range n {
+			line := fmt.Sprintf("k%d=%d", i, rnd.IntN(3))
+			if rnd.IntN(2) == 0 {
+				w.values[fmt.Sprintf("k%d", i)] = fmt.Sprint(rnd.IntN(3))
+			}
+			if i > 0 {
+				switch rnd.IntN(4) {
+				case 0:
+					line += fmt.Sprintf(" subscribe=k%d", rnd.IntN(i))
+				case 1:
+					line += fmt.Sprintf(" needs=k%d", rnd.IntN(i))
+				case 2:
+					line += fmt.Sprintf(" require=k%d guard", rnd.IntN(i))
+				}
+			}
+			if rnd.IntN(3) == 0 {
+				line += " opaque"
+			}
+			lines = append(lines, line)
+		}
+		c := cat(t, strings.Join(lines, ";"))
+		plan := w.plan(t, c)
+		run, _ := w.run(t, c)
+		for i, p := range plan.events {
+			switch r := run.events[i]; p.Outcome {
+			case converge.Pending:
+				require.Equal(t, converge.Changed, r.Outcome, "%v\n%v\n%v", lines, plan.lines, run.lines)
+				require.Equal(t, p.Diff, r.Diff)
+				if p.Reason == "" {
+					require.Equal(t, p.Actions, r.Actions)
+				}
+			case converge.Stable:
+				require.Equal(t, converge.Stable, r.Outcome, "%v\n%v\n%v", lines, plan.lines, run.lines)
+			}
+		}
+		second, sum := w.run(t, c)
+		require.Zero(t, sum.Of(converge.Changed), second.lines)
+	}
+}

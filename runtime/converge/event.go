@@ -1,0 +1,121 @@
+package converge
+
+import (
+	"time"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// An Outcome is what became of a resource.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Stable  Outcome = iota // as wanted already
+	Changed                // is now as wanted
+	Pending                // would be changed
+	Unknown                // cannot be known before something pending was done
+	Skipped                // not looked at
+	Failed
+)
+
+// Outcomes lists all outcomes in the order in which summaries name them.
+var Outcomes = [...]Outcome{Stable, Changed, Pending, Unknown, Skipped, Failed}
+
+// String returns the word for o.
+func (o Outcome) String() string {
+	return [...]string{"stable", "changed", "pending", "unknown", "skipped", "failed"}[o]
+}
+
+// An Event is the record of one resource in one run.
+type Event struct {
+	Resource *resource.Resource
+	// Index counts the events of a run from 0.
+	Index    int
+	Provider string // "" if none was chosen
+	Outcome  Outcome
+	Noop     bool // whether this is a plan
+	// Diff lists what differed before anything was done.
+	Diff []resource.Delta
+	// Actions is what was done, or would be.
+	Actions []resource.Action
+	// Text is the content before and after, if that was asked for and is known.
+	Text *resource.Text
+	// Refreshed says that the actions came of a change elsewhere, RefreshedBy of
+	// which.
+	Refreshed   bool
+	RefreshedBy []resource.ID
+	// Reason says why a resource is unknown or skipped, or what else may become
+	// of one that is pending.
+	Reason string
+	// Unmet lists the requirements that failed or were themselves skipped.
+	Unmet []resource.ID
+	// Err says why a resource failed.
+	Err error
+	// Ensure is what the resource was found to be in the end, in the words of
+	// its ensure property; "" if that is not known.
+	Ensure string
+	Health []Health
+	Start  time.Time
+	Took   time.Duration
+}
+
+// A Summary counts the events of a run.
+type Summary struct {
+	Counts    [len(Outcomes)]int
+	Refreshed int
+	Health    [len(HealthStates)]int
+	Start     time.Time
+	Took      time.Duration
+	Noop      bool
+	// Interrupted says that the run was stopped before its end.
+	Interrupted bool
+}
+
+// Of returns how many resources had the outcome.
+func (s Summary) Of(o Outcome) int { return s.Counts[o] }
+
+// Total returns the number of resources.
+func (s Summary) Total() int {
+	n := 0
+	for _, c := range s.Counts {
+		n += c
+	}
+	return n
+}
+
+// add counts one event.
+func (s *Summary) add(e *Event) {
+	s.Counts[e.Outcome]++
+	if e.Refreshed && (e.Outcome == Changed || e.Outcome == Pending) {
+		s.Refreshed++
+	}
+	for _, h := range e.Health {
+		s.Health[h.State]++
+	}
+}
+
+// A Reporter is told what happens in a run, in order and from one goroutine.
+type Reporter interface {
+	// Begin is called before a resource is acted on, with its place in the run.
+	Begin(r *resource.Resource, index, total int)
+	// Event is called for every resource.
+	Event(e *Event)
+}
+
+// Reporters passes everything on to several reporters.
+type Reporters []Reporter
+
+// Begin implements Reporter.
+func (rs Reporters) Begin(r *resource.Resource, index, total int) {
+	for _, x := range rs {
+		x.Begin(r, index, total)
+	}
+}
+
+// Event implements Reporter.
+func (rs Reporters) Event(e *Event) {
+	for _, x := range rs {
+		x.Event(e)
+	}
+}

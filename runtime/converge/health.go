@@ -1,0 +1,92 @@
+package converge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A HealthState is what a health check says, in the conventions of Nagios
+// plugins (Monitoring Plugins Development Guidelines, section 2.3).
+type HealthState uint8
+
+// The health states, in the order of their exit codes.
+const (
+	HealthOK HealthState = iota
+	HealthWarning
+	HealthCritical
+	HealthUnknown
+)
+
+// HealthStates lists all health states.
+var HealthStates = [...]HealthState{HealthOK, HealthWarning, HealthCritical, HealthUnknown}
+
+// String returns the word for s.
+func (s HealthState) String() string {
+	return [...]string{"ok", "warning", "critical", "unknown"}[s]
+}
+
+// Health is the result of one health check.
+type Health struct {
+	Name   string
+	State  HealthState
+	Output string // the first line that the command said
+	Tries  int
+}
+
+// checkHealth runs the health checks of a resource. A critical one fails it.
+func (w *walk) checkHealth(ctx context.Context, ev *Event) {
+	for _, c := range ev.Resource.Common.HealthChecks {
+		res := health(ctx, w.view, c)
+		ev.Health = append(ev.Health, res)
+		if res.State == HealthCritical && ev.Err == nil {
+			ev.Outcome = Failed
+			ev.Err = fmt.Errorf("health check %s is critical: %s", res.Name, res.Output)
+		}
+	}
+}
+
+// health runs one check until it says ok, as often as it may.
+func health(ctx context.Context, v *host.View, c resource.HealthCheck) (h Health) {
+	h.Name = c.Name
+	if h.Name == "" {
+		h.Name = c.Command
+	}
+	argv, err := shellquote.Split(c.Command)
+	if err != nil {
+		h.State, h.Output = HealthUnknown, err.Error()
+		return h
+	}
+	for h.Tries = 1; ; h.Tries++ {
+		res, err := v.Query(ctx, host.Cmd{Argv: argv, Timeout: time.Duration(c.Timeout), KeepLocale: true})
+		h.State, h.Output = judge(res, err)
+		if h.State == HealthOK || h.Tries >= c.Tries {
+			return h
+		}
+		select {
+		case <-ctx.Done():
+			return h
+		case <-time.After(time.Duration(c.TrySleep)):
+		}
+	}
+}
+
+func judge(res host.Result, err error) (HealthState, string) {
+	if err != nil {
+		return HealthUnknown, err.Error()
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(res.Stdout)), "\n")
+	if line == "" {
+		line, _, _ = strings.Cut(strings.TrimSpace(string(res.Stderr)), "\n")
+	}
+	if res.Code > int(HealthCritical) {
+		return HealthUnknown, line
+	}
+	return HealthState(res.Code), line
+}

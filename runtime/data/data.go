@@ -1,0 +1,72 @@
+// Package data is what the user configured: plain data (nil, bool, int64,
+// float64, string, []any, map[string]any) that is read from YAML or JSON and
+// resolved through a hierarchy.
+//
+// A hierarchy document holds base data, overrides, and the order in which the
+// overrides are looked for:
+//
+//	hierarchy:
+//	  order: ["os:${ lookup('facts.os.family') }", "host:${ Facts.host.name }"]
+//	  merge: deep
+//	data:
+//	  # @require
+//	  package: httpd
+//	overrides:
+//	  os:debian: {package: apache2}
+//
+// Numbers that are written in their usual form are numbers. What a number
+// would not keep of its writing stays text: the version 1.10, the mode 0644, a
+// date. So data arrives as it was written wherever it goes.
+//
+// Begin with [Parse] and [Resolve]. The package is also where YAML becomes
+// [Node] values, which know their places; manifests are read through it.
+package data
+
+import (
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A Document is one YAML or JSON document with the text that it was read from.
+type Document struct {
+	Root *Node
+
+	source *source
+}
+
+// File returns the name under which messages speak of the document.
+func (d *Document) File() string { return d.source.file }
+
+// Parse reads a file that holds one document. Duplicate keys, aliases that
+// contain themselves, and aliases that make the document grow beyond all bounds
+// are errors.
+func Parse(file, text string) (*Document, error) {
+	docs, err := ParseAll(file, text)
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) > 1 {
+		return nil, diag.Errorf(docs[1].Root.Pos(), "want one document, found a second one")
+	}
+	return docs[0], nil
+}
+
+// ParseAll reads a file that holds several documents, separated by ---. A file
+// without any holds one empty document.
+func ParseAll(file, text string) ([]*Document, error) {
+	src := newSource(file, text)
+	raw, err := src.parse()
+	if err != nil {
+		return nil, err
+	}
+	var errs diag.List
+	docs := make([]*Document, len(raw))
+	for i, n := range raw {
+		c := converter{src: src, limit: 1_000_000 + 20*len(text)}
+		docs[i] = &Document{Root: c.node(n), source: src}
+		errs.Add(c.errs.Err())
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return docs, nil
+}

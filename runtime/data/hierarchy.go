@@ -1,0 +1,205 @@
+package data
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// An Expander evaluates the expressions in a text. It sees facts and
+// environment, and no data, since that is what is being resolved.
+type Expander interface {
+	// Expand returns text with its expressions evaluated: the value of the
+	// expression if it is the whole text, and otherwise a string.
+	Expand(text string) (any, error)
+	// ExpandEach is like Expand for a text in which what is missing is empty. It
+	// reports whether text has no expression or one that gives something.
+	ExpandEach(text string) (string, bool, error)
+}
+
+// A Spanned is implemented by errors that know to which bytes of the expanded
+// text they belong.
+type Spanned interface {
+	error
+	Span() (offset, length int)
+}
+
+// Sections are the keys of a hierarchy document.
+var Sections = []string{"data", "hierarchy", "overrides"}
+
+// A Resolution is data that was resolved, and what its document asks of it.
+type Resolution struct {
+	Data  map[string]any
+	Rules []Rule
+}
+
+// Resolve returns the data of a hierarchy document. Keys besides its sections
+// that are not among others are errors: a manifest is a hierarchy document with
+// others.
+//
+// The base data is laid under the overrides that the order names. With merge
+// first, the first override that is there replaces what it has at the top; with
+// deep, all that are there are merged, later ones over earlier ones. An entry of
+// the order whose expressions all give nothing names no override. The rules are
+// not checked yet, because more data may be merged: see [Resolution.Check].
+func Resolve(doc *Document, ex Expander, others ...string) (Resolution, error) {
+	r := resolver{ex: ex}
+	root := doc.Root
+	if root.IsNil() {
+		return Resolution{Data: map[string]any{}}, nil
+	}
+	if root.Kind != schema.Map {
+		return Resolution{}, diag.List{root.Errorf("want a table with data, hierarchy and overrides, got %s", root.Describe())}
+	}
+	known := slices.Concat(Sections, others)
+	for _, e := range root.Entries {
+		if !slices.Contains(known, e.Key.Text) {
+			err := e.Key.Errorf("unknown key %q", e.Key.Text)
+			err.Hint = diag.DidYouMean(e.Key.Text, known)
+			if err.Hint == "" && len(others) == 0 {
+				err.Hint = "what is configured stands under data"
+			}
+			r.errs = append(r.errs, err)
+		}
+	}
+	base := r.section(root, "data")
+	overrides := r.section(root, "overrides")
+	deep, order := r.hierarchy(root.Get("hierarchy"))
+	out := Resolution{Data: r.values(base), Rules: r.rules(base)}
+	if overrides != nil {
+		for _, e := range overrides.Entries {
+			if !e.Val.IsNil() && e.Val.Kind != schema.Map {
+				r.errs = append(r.errs, e.Val.Errorf("%s: want a table, got %s", e.Key.Text, e.Val.Describe()))
+			}
+		}
+		for _, name := range order {
+			over := overrides.Get(name)
+			if over.IsNil() || over.Kind != schema.Map {
+				continue
+			}
+			if deep {
+				out.Data = Merge(out.Data, r.values(over))
+				continue
+			}
+			for k, v := range r.values(over) {
+				out.Data[k] = v
+			}
+			break
+		}
+	}
+	return out, r.errs.Err()
+}
+
+type resolver struct {
+	ex   Expander
+	errs diag.List
+}
+
+// section returns a table at the top of a document, or nil.
+func (r *resolver) section(root *Node, name string) *Node {
+	n := root.Get(name)
+	if n.IsNil() {
+		return nil
+	}
+	if n.Kind != schema.Map {
+		r.errs = append(r.errs, n.Errorf("%s: want a table, got %s", name, n.Describe()))
+		return nil
+	}
+	return n
+}
+
+// hierarchy returns whether to merge deep, and the names of the overrides.
+func (r *resolver) hierarchy(n *Node) (deep bool, order []string) {
+	if n.IsNil() {
+		return false, []string{"default"}
+	}
+	if n.Kind != schema.Map {
+		r.errs = append(r.errs, n.Errorf("hierarchy: want a table with order and merge, got %s", n.Describe()))
+		return false, nil
+	}
+	order = []string{"default"}
+	for _, e := range n.Entries {
+		switch e.Key.Text {
+		case "merge":
+			switch {
+			case e.Val.Text == "deep":
+				deep = true
+			case e.Val.Text != "first" && !e.Val.IsNil():
+				err := e.Val.Errorf("hierarchy.merge: want one of first, deep, got %s", e.Val.Describe())
+				err.Hint = diag.DidYouMean(e.Val.Text, []string{"first", "deep"})
+				r.errs = append(r.errs, err)
+			}
+		case "order":
+			order = r.order(e.Val)
+		default:
+			err := e.Key.Errorf("hierarchy: unknown key %q", e.Key.Text)
+			err.Hint = diag.DidYouMean(e.Key.Text, []string{"order", "merge"})
+			r.errs = append(r.errs, err)
+		}
+	}
+	return deep, order
+}
+
+func (r *resolver) order(n *Node) (names []string) {
+	if n.Kind != schema.List {
+		r.errs = append(r.errs, n.Errorf("hierarchy.order: want a list, got %s", n.Describe()))
+		return nil
+	}
+	for _, item := range n.Items {
+		if item.Kind == schema.List || item.Kind == schema.Map || item.Kind == schema.Nil {
+			r.errs = append(r.errs, item.Errorf("hierarchy.order: want a list of texts, got %s in it", item.Describe()))
+			continue
+		}
+		name, ok, err := r.ex.ExpandEach(item.Text)
+		if err != nil {
+			r.errs.Add(item.Place("hierarchy.order", err))
+			continue
+		}
+		if ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// values returns the data in a table, its expressions evaluated.
+func (r *resolver) values(n *Node) map[string]any {
+	if n == nil {
+		return map[string]any{}
+	}
+	return n.data(func(text *Node) any {
+		if !strings.Contains(text.Text, "${") && !strings.Contains(text.Text, "{{") {
+			return text.Text
+		}
+		val, err := r.ex.Expand(text.Text)
+		if err != nil {
+			r.errs.Add(text.Place("", err))
+		}
+		return val
+	}).(map[string]any)
+}
+
+// Place gives an error of an Expander its place in n. The property says what
+// n is, and may be empty.
+func (n *Node) Place(property string, err error) *diag.Error {
+	e := &diag.Error{Pos: n.Pos(), Err: err}
+	if inner, ok := errors.AsType[*diag.Error](err); ok {
+		c := *inner
+		e = &c
+		if !c.Pos.IsZero() { // in a file that the expression reads
+			e.Notes = append(slices.Clip(c.Notes), diag.Note{Pos: n.Pos(), Text: "read from here"})
+		} else {
+			e.Pos = n.Pos()
+		}
+	}
+	if m, ok := errors.AsType[Spanned](err); ok && len(e.Notes) == 0 {
+		e.Pos = n.At(m.Span())
+	}
+	if property != "" {
+		e.Err = diag.Errorf(diag.Pos{}, "%s: %w", property, e.Err).Err
+	}
+	return e
+}

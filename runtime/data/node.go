@@ -1,0 +1,180 @@
+package data
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A Node is one value of a document with its place. Aliases and merge keys are
+// resolved: a node that is used twice is the same Node.
+type Node struct {
+	// Kind is Nil, Bool, Int, Float, String, List or Map.
+	Kind schema.Kind
+	// Text is a scalar as it was written, without quotes and indentation.
+	Text    string
+	Items   []*Node
+	Entries []Entry
+
+	src       *source
+	style     style
+	line, col int // of the first character, col in characters
+	size      int // values in it, with aliases written out
+	// annotations are the comment lines that belong to a key and begin with @.
+	annotations []annotation
+	// after are annotations below the value, which belong to the next key.
+	after []annotation
+}
+
+// An Entry is one key of a Map and its value.
+type Entry struct{ Key, Val *Node }
+
+// style says how a scalar is written.
+type style uint8
+
+const (
+	plain style = iota
+	singleQuoted
+	doubleQuoted
+	literal
+	folded
+)
+
+// Get returns the value under key, or nil.
+func (n *Node) Get(key string) *Node {
+	for i := range n.Entries {
+		if n.Entries[i].Key.Text == key {
+			return n.Entries[i].Val
+		}
+	}
+	return nil
+}
+
+// Key returns the node of a key itself, or nil.
+func (n *Node) Key(key string) *Node {
+	for i := range n.Entries {
+		if n.Entries[i].Key.Text == key {
+			return n.Entries[i].Key
+		}
+	}
+	return nil
+}
+
+// Keys returns the keys of a Map in the order they are written.
+func (n *Node) Keys() []string {
+	keys := make([]string, len(n.Entries))
+	for i, e := range n.Entries {
+		keys[i] = e.Key.Text
+	}
+	return keys
+}
+
+// IsNil reports whether nothing is written, or null.
+func (n *Node) IsNil() bool { return n == nil || n.Kind == schema.Nil }
+
+// Describe says what n is, for "want ..., got ...".
+func (n *Node) Describe() string {
+	switch n.Kind {
+	case schema.Nil:
+		return "nothing"
+	case schema.List:
+		return "a list"
+	case schema.Map:
+		return "a table"
+	case schema.String:
+		if len(n.Text) > 60 {
+			return "a text of " + strconv.Itoa(len(n.Text)) + " bytes"
+		}
+		return strconv.Quote(n.Text)
+	case schema.Bool:
+		return "the boolean " + n.Text
+	}
+	return "the number " + n.Text
+}
+
+// Errorf returns a mistake at the place of n.
+func (n *Node) Errorf(format string, args ...any) *diag.Error {
+	return diag.Errorf(n.Pos(), format, args...)
+}
+
+// Scalar returns a scalar as a front end hands it to the decoder: with its type
+// and with its text, so that a text property gets what was written.
+func (n *Node) Scalar() schema.Value {
+	v := schema.Value{Kind: n.Kind, S: n.Text}
+	switch n.Kind {
+	case schema.Nil:
+		v.S = ""
+	case schema.Bool:
+		v.B = strings.EqualFold(n.Text, "true")
+	case schema.Int:
+		v.I, _ = parseInt(n.Text)
+	case schema.Float:
+		v.F, _ = parseFloat(n.Text)
+	}
+	return v
+}
+
+// Go returns n as plain data. A number is a number if that is how it would be
+// printed, and text otherwise.
+func (n *Node) Go() any { return n.data(func(n *Node) any { return n.Text }) }
+
+// data returns n as plain data, each text as given by text.
+func (n *Node) data(text func(*Node) any) any {
+	switch n.Kind {
+	case schema.Bool:
+		return strings.EqualFold(n.Text, "true")
+	case schema.Int:
+		if i, ok := parseInt(n.Text); ok && strconv.FormatInt(i, 10) == n.Text {
+			return i
+		}
+		return n.Text
+	case schema.Float:
+		if f, ok := parseFloat(n.Text); ok && strconv.FormatFloat(f, 'f', -1, 64) == n.Text {
+			return f
+		}
+		return n.Text
+	case schema.String:
+		return text(n)
+	case schema.List:
+		list := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			list[i] = item.data(text)
+		}
+		return list
+	case schema.Map:
+		m := make(map[string]any, len(n.Entries))
+		for _, e := range n.Entries {
+			m[e.Key.Text] = e.Val.data(text)
+		}
+		return m
+	}
+	return nil
+}
+
+// parseInt reads an integer as YAML writes it: decimal, 0x, 0o, 0b, or with a
+// leading zero octal, with _ between digits.
+func parseInt(s string) (int64, bool) {
+	i, err := strconv.ParseInt(s, 0, 64)
+	if err != nil {
+		i, err = strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)
+	}
+	return i, err == nil
+}
+
+func parseFloat(s string) (float64, bool) {
+	switch strings.ToLower(strings.TrimLeft(s, "+-")) {
+	case ".inf":
+		sign := 1
+		if strings.HasPrefix(s, "-") {
+			sign = -1
+		}
+		return math.Inf(sign), true
+	case ".nan":
+		return math.NaN(), true
+	}
+	f, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
+	return f, err == nil
+}

@@ -1,0 +1,154 @@
+package data
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// parse reads all documents of s.
+func (s *source) parse() ([]*yaml.Node, error) {
+	docs, err := parseYAML(s.text)
+	if err != nil {
+		return nil, s.syntaxError(err)
+	}
+	if len(docs) == 0 {
+		docs = []*yaml.Node{{}}
+	}
+	return docs, nil
+}
+
+func parseYAML(text string) (docs []*yaml.Node, err error) {
+	d := yaml.NewDecoder(bytes.NewReader([]byte(text)))
+	for {
+		var doc yaml.Node
+		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
+			return docs, nil
+		} else if err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc.Content[0])
+	}
+}
+
+var (
+	yamlLine      = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+)
+
+// syntaxError gives an error of the YAML library the place that it is about.
+// The library says little: sometimes a line, of the problem or of what
+// surrounds it. What it can still read tells more: the first line without which
+// the text can be read is the one at fault.
+func (s *source) syntaxError(err error) error {
+	m := yamlLine.FindStringSubmatch(err.Error())
+	if m == nil {
+		return diag.Errorf(diag.Pos{File: s.file}, "not valid YAML: %w", err)
+	}
+	said, _ := strconv.Atoi(m[1])
+	problem := m[2]
+	if a := unknownAnchor.FindStringSubmatch(problem); a != nil {
+		return s.unknownAnchor(a[1])
+	}
+	if at, ok := s.badCharacter(); ok {
+		return diag.Errorf(s.pos(at, 1), "not valid YAML: %s", problem)
+	}
+	line := s.faultyLine(said)
+	fromParser := strings.HasPrefix(problem, "did not find expected") && said > 0
+	if !fromParser && said > line && !strings.Contains(problem, "end of stream") {
+		line = said
+	}
+	text := s.line(line)
+	col := len(text) - len(strings.TrimLeft(text, " ")) + 1
+	e := diag.Errorf(diag.Pos{}, "not valid YAML: %s", problem)
+	switch {
+	case strings.HasPrefix(strings.TrimLeft(text, " "), "\t"):
+		e = diag.Errorf(diag.Pos{}, "not valid YAML: a tab cannot indent").WithHint("use spaces")
+	case strings.HasPrefix(problem, "mapping values are not allowed"):
+		if i := strings.LastIndex(text, ": "); i >= 0 && strings.Index(text, ": ") != i {
+			col = i + 1
+			e.WithHint("quote a text that holds a colon and a space")
+		} else {
+			e.WithHint("is the line indented as those around it?")
+		}
+	case strings.HasPrefix(problem, "found character that cannot start any token"):
+		if i := strings.IndexAny(text, "@`%\t"); i >= 0 {
+			col = i + 1
+			e.WithHint("quote a text that begins with %q", text[i:i+1])
+		}
+	case strings.Contains(problem, "',' or"):
+		if i := strings.IndexAny(text, "[{"); i >= 0 {
+			col = i + 1
+			e = diag.Errorf(diag.Pos{}, "not valid YAML: %q is not closed", text[i:i+1])
+		}
+	case strings.Contains(problem, "end of stream"):
+		if i := strings.IndexAny(text, `'"`); i >= 0 {
+			col = i + 1
+			e = diag.Errorf(diag.Pos{}, "not valid YAML: %s is not closed", text[i:i+1])
+		}
+	case strings.HasPrefix(problem, "found unknown escape"):
+		if i := strings.IndexByte(text, '\\'); i >= 0 {
+			col = i + 1
+			e.WithHint("in single quotes \\ has no meaning")
+		}
+	case strings.HasPrefix(problem, "did not find expected"):
+		e.WithHint("is the line indented as those around it?")
+	}
+	e.Pos = diag.Pos{File: s.file, Line: line, Col: col}
+	return e
+}
+
+// faultyLine returns the first line without which, and without all that
+// follows, the text can be read. It tries from below the line that was said.
+func (s *source) faultyLine(said int) int {
+	at := s.lines()
+	last := len(at)
+	if said > 0 {
+		last = min(last, said+3)
+	}
+	for n := last; n > max(0, last-200); n-- {
+		if _, err := parseYAML(s.text[:at[n-1]]); err == nil {
+			return n
+		}
+	}
+	return max(said, 1)
+}
+
+// badCharacter returns where the first character stands that YAML does not
+// allow.
+func (s *source) badCharacter() (int, bool) {
+	for i, r := range s.text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s.text[i:], "\uFFFD"),
+			r < ' ' && r != '\t' && r != '\n' && r != '\r',
+			r >= 0x7f && r <= 0x9f && r != 0x85:
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (s *source) unknownAnchor(name string) error {
+	e := diag.Errorf(diag.Pos{File: s.file}, "unknown anchor &%s", name)
+	alias := regexp.MustCompile(`\*` + regexp.QuoteMeta(name) + `(?:[\s,\]}]|$)`)
+	if at := alias.FindStringIndex(s.text); at != nil {
+		e.Pos = s.pos(at[0], len(name)+1)
+	}
+	var anchors []string
+	for _, m := range regexp.MustCompile(`(?:^|[\s,\[{])&([^\s,\]}]+)`).FindAllStringSubmatch(s.text, -1) {
+		anchors = append(anchors, m[1])
+	}
+	if near := diag.Nearest(name, anchors); near != "" {
+		e.WithHint("%s", fmt.Sprintf("did you mean &%s?", near))
+	}
+	return e
+}

@@ -1,0 +1,89 @@
+package diag
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPosString(t *testing.T) {
+	require.Equal(t, "-", Pos{}.String())
+	require.Equal(t, "a.lua", Pos{File: "a.lua"}.String())
+	require.Equal(t, "a.lua:3", Pos{File: "a.lua", Line: 3}.String())
+	require.Equal(t, "a.lua:3:4", Pos{File: "a.lua", Line: 3, Col: 4}.String())
+}
+
+// The forms of design.md, section 4.
+func TestRender(t *testing.T) {
+	src := func(string) (string, bool) { return "file {\n  mdoe = \"0644\",\n\tx = 1,\n}\n", true }
+	var list List
+	list.Add(&Error{Pos: Pos{File: "site.lua", Line: 3, Col: 2, Len: 1}, Err: errors.New("bad"), Notes: []Note{{Pos{File: "b.lua", Line: 1}, "called from here"}}})
+	list.Add(&Error{Pos: Pos{"site.lua", 2, 3, 4}, Subject: "file#/etc/motd", Err: errors.New(`unknown property "mdoe"`), Hint: `did you mean "mode"?`})
+	list.Add(errors.New("no place"))
+	var b strings.Builder
+	Render(&b, "", list.Err(), src)
+	require.Equal(t, `no place
+site.lua:2:3: file#/etc/motd: unknown property "mdoe" (did you mean "mode"?)
+  2 |   mdoe = "0644",
+    |   ^^^^
+site.lua:3:2: bad
+  3 | `+"\tx = 1,\n    | \t^"+`
+  b.lua:1: called from here
+`, b.String())
+}
+
+func TestListKeepsEverythingOnce(t *testing.T) {
+	one := Errorf(Pos{File: "a", Line: 1}, "one")
+	var inner List
+	inner.Add(one)
+	var list List
+	list.Add(nil)
+	list.Add(errors.Join(inner.Err(), Errorf(Pos{File: "a", Line: 1}, "one"), fmt.Errorf("two")))
+	require.EqualError(t, list.Err(), "two\na:1: one")
+	require.ErrorIs(t, list.Err(), one)
+	require.NoError(t, List(nil).Err())
+}
+
+func TestNearest(t *testing.T) {
+	props := []string{"name", "ensure", "content", "source", "owner", "group", "mode", "require", "subscribe"}
+	for typo, want := range map[string]string{
+		"mdoe": "mode", "Mode": "mode", "contents": "content", "conten": "content", "ownr": "owner",
+		"user": "", "requires": "require", "sub": "subscribe", "zz": "", "": "",
+	} {
+		require.Equal(t, want, Nearest(typo, props), typo)
+	}
+	require.Equal(t, "ab", Nearest("ba", []string{"zz", "ab"}))
+}
+
+// Deleting, exchanging or inserting one letter names the right property in at
+// least 95 of 100 cases (demands.md D7).
+func TestNearestFindsSlips(t *testing.T) {
+	props := []string{"name", "ensure", "content", "contents", "source", "content_once", "owner", "group", "mode", "force", "alias",
+		"provider", "require", "before", "notify", "subscribe", "health_checks", "command", "cwd", "environment", "path", "returns",
+		"timeout", "creates", "onlyif", "unless", "refreshonly", "logoutput"}
+	tried, found := 0, 0
+	try := func(typo, want string) {
+		for _, p := range props {
+			if p == typo {
+				return
+			}
+		}
+		tried++
+		if Nearest(typo, props) == want {
+			found++
+		}
+	}
+	for _, p := range props {
+		for i := range p {
+			try(p[:i]+p[i+1:], p)
+			try(p[:i]+"x"+p[i:], p)
+			if i > 0 && p[i] != p[i-1] {
+				try(p[:i-1]+string(p[i])+string(p[i-1])+p[i+1:], p)
+			}
+		}
+	}
+	require.Greater(t, found*100, tried*95, "%d of %d", found, tried)
+}

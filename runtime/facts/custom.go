@@ -1,0 +1,218 @@
+package facts
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A Loader reads the facts that a user keeps in files: tables in JSON or YAML.
+type Loader struct {
+	View *host.View
+	// YAML decodes the text of a YAML file to plain data. Its errors carry their
+	// place in the file.
+	YAML func(file string, text []byte) (any, error)
+	// RefuseWritable refuses files and directories that everybody may write. It
+	// should be set if ccm runs as root, which would believe what they say.
+	RefuseWritable bool
+}
+
+// Load reads the configuration directories in order, facts.json, facts.yaml,
+// facts.yml and then the .json, .yaml and .yml files of facts.d by name. What
+// is read later is laid over what was read before, deep. What is not there is
+// left out, and so are symbolic links in these places, with a warning.
+//
+// All mistakes are returned, with the facts that could be read.
+func (l Loader) Load(dirs ...string) (map[string]any, error) {
+	tree := make(map[string]any)
+	var errs diag.List
+	for _, dir := range dirs {
+		files, err := l.files(dir)
+		errs.Add(err)
+		for _, file := range files {
+			got, err := l.ownFile(file)
+			errs.Add(err)
+			tree = Merge(tree, got).(map[string]any)
+		}
+	}
+	return tree, errs.Err()
+}
+
+// File reads one file that the user named. It lies outside the root, links are
+// followed, and a name that does not end in .json is YAML.
+func (l Loader) File(name string) (map[string]any, error) {
+	f, err := l.View.OpenSource(name)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	defer f.Close()
+	return l.read(name, f)
+}
+
+// files returns the files of a configuration directory that may hold facts.
+func (l Loader) files(dir string) ([]string, error) {
+	// The dot makes Open follow a link at the end.
+	top, err := l.openDirectory(dir, dir+"/.")
+	if top == nil {
+		return nil, err
+	}
+	top.Close()
+	files := []string{filepath.Join(dir, "facts.json"), filepath.Join(dir, "facts.yaml"), filepath.Join(dir, "facts.yml")}
+
+	sub := filepath.Join(dir, "facts.d")
+	if skip, err := l.isLink(sub); skip || err != nil {
+		return files, err
+	}
+	d, err := l.openDirectory(sub, sub)
+	if d == nil {
+		return files, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return files, unreadable(sub, err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !strings.HasPrefix(name, ".") && slices.Contains([]string{".json", ".yaml", ".yml"}, suffix(name)) {
+			files = append(files, filepath.Join(sub, name))
+		}
+	}
+	return files, nil
+}
+
+var errNoDirectory = errors.New("want a directory, got something else")
+
+// openDirectory opens the directory at the path, which messages call name. It
+// returns nil if there is none.
+func (l Loader) openDirectory(name, path string) (*os.File, error) {
+	d, err := l.View.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = errNoDirectory
+	}
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	fi, err := d.Stat()
+	if err == nil && !fi.IsDir() {
+		err = errNoDirectory
+	}
+	if err == nil {
+		err = l.check(name, fi)
+	}
+	if err != nil {
+		d.Close()
+		return nil, unreadable(name, err)
+	}
+	return d, nil
+}
+
+// ownFile reads one file of a configuration directory, which need not be there.
+func (l Loader) ownFile(name string) (map[string]any, error) {
+	if skip, err := l.isLink(name); skip || err != nil {
+		return nil, err
+	}
+	f, err := l.View.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	defer f.Close()
+	return l.read(name, f)
+}
+
+// read decodes an open file.
+func (l Loader) read(name string, f *os.File) (map[string]any, error) {
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errors.New("want a file, got something else")
+	}
+	if err == nil {
+		err = l.check(name, fi)
+	}
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	val, err := l.decode(name, text)
+	if err != nil {
+		return nil, err
+	}
+	switch x := val.(type) {
+	case nil:
+		return nil, nil
+	case map[string]any:
+		return x, nil
+	}
+	return nil, diag.Errorf(diag.Pos{File: name}, "want a table of facts, got %s", kindOf(val))
+}
+
+func (l Loader) decode(name string, text []byte) (any, error) {
+	if suffix(name) == ".json" {
+		return decodeJSON(name, text)
+	}
+	return l.YAML(name, text)
+}
+
+// check refuses what everybody may write.
+func (l Loader) check(name string, fi fs.FileInfo) error {
+	if !l.RefuseWritable || fi.Mode().Perm()&0o002 == 0 {
+		return nil
+	}
+	return diag.Errorf(diag.Pos{File: name}, "want facts that only their owner may write, got mode %04o", fi.Mode().Perm()).
+		WithHint("chmod o-w %s", name)
+}
+
+// isLink reports whether a symbolic link stands at the path, and warns of it.
+func (l Loader) isLink(name string) (bool, error) {
+	info, err := l.View.Lstat(name)
+	if err != nil {
+		return false, unreadable(name, err)
+	}
+	if info.Kind == host.Symlink {
+		l.View.Log().Warn("facts are not read through a symbolic link", "path", name)
+		return true, nil
+	}
+	return false, nil
+}
+
+// unreadable returns err with the name of the file, once.
+func unreadable(name string, err error) error {
+	if placed, ok := errors.AsType[*diag.Error](err); ok {
+		return placed
+	}
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err
+	}
+	return &diag.Error{Pos: diag.Pos{File: name}, Err: err}
+}
+
+func suffix(name string) string { return strings.ToLower(filepath.Ext(name)) }
+
+func kindOf(val any) string {
+	switch val.(type) {
+	case []any:
+		return "a list"
+	case string:
+		return "text"
+	case bool:
+		return "a boolean"
+	}
+	return "a number"
+}

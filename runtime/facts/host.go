@@ -1,0 +1,105 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	ghost "github.com/shirou/gopsutil/v4/host"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// gatherHost fills gopsutil's description of a host, in which text that is not
+// known is empty. gopsutil's own function is not used: it fails where something
+// is merely missing, runs lsb_release, and looks outside the root.
+func gatherHost(ctx context.Context, v *host.View) (any, error) {
+	run := running(v)
+	info := ghost.InfoStat{OS: "linux"}
+	var err error
+	if info.Hostname, err = nodeName(v); err != nil {
+		return nil, err
+	}
+	release, err := readRelease(installed(v))
+	if err != nil {
+		return nil, err
+	}
+	if release != nil {
+		info.PlatformFamily = family(release)
+		if info.Platform, info.PlatformVersion, err = platform(installed(v), release); err != nil {
+			return nil, err
+		}
+	}
+	k, err := readKernel(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	info.KernelVersion, info.KernelArch = k.release, k.machine
+	m, err := readVirtual(run)
+	if err != nil {
+		return nil, err
+	}
+	info.VirtualizationSystem, info.VirtualizationRole = m.gopsutil()
+	if info.HostID, err = ghost.HostIDWithContext(forGopsutil(ctx, v)); err != nil {
+		return nil, err
+	}
+	if info.Uptime, info.BootTime, info.Procs, err = readProc(run); err != nil {
+		return nil, err
+	}
+	val, err := plain(info)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(val.(map[string]any), func(_ string, val any) bool { return val == int64(0) })
+	return map[string]any{"info": val}, nil
+}
+
+// gopsutil returns the pair that gopsutil makes of it: a container hides the
+// hypervisor, and nothing is "".
+func (m virtual) gopsutil() (system, role string) {
+	switch {
+	case m.container != "none":
+		return m.container, "guest"
+	case m.system != "none":
+		return m.system, m.role
+	}
+	return "", ""
+}
+
+// readProc returns the seconds that the machine is up, the time it was started
+// and the number of processes; 0 is what /proc does not tell.
+func readProc(run *host.View) (uptime, boot, procs uint64, err error) {
+	text, err := readText(run, "/proc/uptime")
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	if text != "" {
+		seconds, err := strconv.ParseFloat(strings.Fields(text)[0], 64)
+		if err != nil {
+			return 0, 0, 0, fmt.Errorf("/proc/uptime: want seconds, got %q", text)
+		}
+		uptime = uint64(seconds)
+	}
+	if text, err = readText(run, "/proc/stat"); err != nil {
+		return 0, 0, 0, err
+	}
+	for line := range strings.Lines(text) {
+		if num, ok := strings.CutPrefix(line, "btime "); ok {
+			if boot, err = strconv.ParseUint(strings.TrimSpace(num), 10, 64); err != nil {
+				return 0, 0, 0, fmt.Errorf("/proc/stat: want seconds, got %q", line)
+			}
+		}
+	}
+	names, err := run.ReadDir("/proc")
+	if missing(err) {
+		return uptime, boot, 0, nil
+	}
+	for _, name := range names {
+		if _, err := strconv.ParseUint(name, 10, 32); err == nil {
+			procs++
+		}
+	}
+	return uptime, boot, procs, err
+}

@@ -1,0 +1,49 @@
+package facts
+
+import (
+	"context"
+	"errors"
+
+	ghost "github.com/shirou/gopsutil/v4/host"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+func gatherKernel(ctx context.Context, v *host.View) (any, error) {
+	k, err := readKernel(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	branch := make(map[string]any)
+	put(branch, "name", k.name)
+	put(branch, "release", k.release)
+	put(branch, "version", k.version)
+	put(branch, "machine", k.machine)
+	return branch, nil
+}
+
+// kernel is what uname(1) tells.
+type kernel struct{ name, release, version, machine string }
+
+// readKernel reads /proc/sys/kernel. The machine, and in a container without
+// /proc the release, are asked of the kernel itself.
+func readKernel(ctx context.Context, v *host.View) (kernel, error) {
+	run := running(v)
+	name, err1 := readText(run, "/proc/sys/kernel/ostype")
+	release, err2 := readText(run, "/proc/sys/kernel/osrelease")
+	version, err3 := readText(run, "/proc/sys/kernel/version")
+	machine, err4 := ghost.KernelArch()
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return kernel{}, err
+	}
+	if name == "" {
+		name = "Linux"
+	}
+	if release == "" {
+		var err error
+		if release, err = ghost.KernelVersionWithContext(ctx); err != nil {
+			return kernel{}, err
+		}
+	}
+	return kernel{name, release, version, machine}, nil
+}

@@ -1,0 +1,54 @@
+package facts
+
+import (
+	"context"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+func gatherOS(ctx context.Context, v *host.View) (any, error) {
+	k, err := readKernel(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	release, err := readRelease(installed(v))
+	if err != nil {
+		return nil, err
+	}
+	branch := map[string]any{"arch": goArch(k.machine), "kernel": k.release}
+	if release == nil {
+		return branch, nil
+	}
+	branch["family"] = family(release)
+	likes := []any{}
+	for _, id := range strings.Fields(release["ID_LIKE"]) {
+		likes = append(likes, id)
+	}
+	branch["id_like"] = likes
+	for name, key := range map[string]string{
+		"name": "NAME", "id": "ID", "release": "VERSION_ID", "codename": "VERSION_CODENAME", "pretty_name": "PRETTY_NAME",
+	} {
+		put(branch, name, release[key])
+	}
+	return branch, nil
+}
+
+// goArch returns the name that Go, and mostly Debian, has for a machine that
+// the kernel calls by another.
+func goArch(machine string) string {
+	switch machine {
+	case "x86_64":
+		return "amd64"
+	case "aarch64":
+		return "arm64"
+	case "i386", "i486", "i586", "i686":
+		return "386"
+	case "loongarch64":
+		return "loong64"
+	}
+	if strings.HasPrefix(machine, "armv") {
+		return "arm"
+	}
+	return machine
+}

@@ -1,0 +1,238 @@
+package host_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+func me() host.Attr {
+	return host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}
+}
+
+func TestWriteFile(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	syscall.Umask(syscall.Umask(0o077)) // the mode is not that of the umask
+	require.NoError(t, h.WriteFile("/f", strings.NewReader("one"), me()))
+	before, err := h.Lstat("/f")
+	require.NoError(t, err)
+	require.Equal(t, uint32(0o640), before.Mode)
+	require.NoError(t, h.WriteFile("/f", strings.NewReader("two"), me()))
+	after, err := h.Lstat("/f")
+	require.NoError(t, err)
+	require.NotEqual(t, before.Ino, after.Ino, "replaced, not overwritten")
+	require.Len(t, hosttest.Snapshot(t, root), 1)
+	require.EqualError(t, h.WriteFile("/no/f", strings.NewReader(""), me()), "/no is not a directory")
+}
+
+// TestConcurrentWriter: a temporary file that somebody is writing is not taken
+// for one that was left behind.
+func TestConcurrentWriter(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	first, err := h.Create("/f", me())
+	require.NoError(t, err)
+	require.EqualError(t, h.WriteFile("/f", strings.NewReader("second"), me()), "/f is being written by another process")
+	_, err = first.Write([]byte("first"))
+	require.NoError(t, err)
+	require.NoError(t, first.Commit())
+	require.NoError(t, first.Discard(), "after Commit it does nothing")
+	text, err := os.ReadFile(filepath.Join(root, "f"))
+	require.NoError(t, err)
+	require.Equal(t, "first", string(text))
+}
+
+func TestLongNames(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	require.NoError(t, h.WriteFile("/"+strings.Repeat("n", 255), strings.NewReader("x"), me()))
+	require.Len(t, hosttest.Snapshot(t, root), 1)
+}
+
+func TestLstat(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte("12345"), 0o604))
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(root, "l")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "p"), 0o600))
+	for path, kind := range map[string]host.FileKind{"/": host.Directory, "/f": host.Regular, "/l": host.Symlink, "/p": host.Special, "/x": host.Missing, "/f/x": host.Missing} {
+		info, err := h.Lstat(path)
+		require.NoError(t, err)
+		require.Equal(t, kind, info.Kind, path)
+	}
+	info, err := h.Lstat("/f")
+	require.NoError(t, err)
+	require.Equal(t, int64(5), info.Size)
+	require.Equal(t, uint32(0o604), info.Mode)
+	exists, err := h.Exists("/l")
+	require.NoError(t, err)
+	require.False(t, exists, "a dangling link is not there")
+	// A pipe does not hold up a run.
+	_, err = h.Holds("/p", []byte("x"))
+	require.NoError(t, err)
+}
+
+func TestHolds(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	big := strings.Repeat("0123456789", 20000)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte(big), 0o600))
+	source := filepath.Join(t.TempDir(), "s")
+	for text, want := range map[string]bool{big: true, big + "x": false, big[1:]: false, big[:len(big)-1] + "x": false, "": false} {
+		got, err := h.Holds("/f", []byte(text))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
+		got, err = h.HoldsSource("/f", source)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err := h.HoldsSource("/f", filepath.Dir(source))
+	require.ErrorContains(t, err, "is not a file")
+}
+
+// TestRootHoldsLinks: links that point out of a root lead back into it.
+func TestRootHoldsLinks(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	outside := t.TempDir()
+	require.NoError(t, os.Symlink(outside, filepath.Join(root, "abs")))
+	require.NoError(t, os.Symlink("../../../../../..", filepath.Join(root, "up")))
+	require.ErrorContains(t, h.WriteFile("/abs/f", strings.NewReader("x"), me()), "is not a directory")
+	require.NoError(t, h.WriteFile("/up/f", strings.NewReader("x"), me()))
+	require.FileExists(t, filepath.Join(root, "f"))
+	entries, err := os.ReadDir(outside)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+func TestMakeDirectory(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	attr := me()
+	attr.Mode = 0o700
+	require.NoError(t, h.MakeDirectory("/a/b/c", attr))
+	snap := hosttest.Snapshot(t, root)
+	require.Contains(t, snap["a"], "drwxr-xr-x")
+	require.Contains(t, snap["a/b/c"], "drwx------")
+}
+
+func TestRemove(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "d/e"), 0o700))
+	require.ErrorIs(t, h.Remove("/d"), syscall.ENOTEMPTY)
+	require.NoError(t, h.RemoveTree("/d"))
+	require.Empty(t, hosttest.Snapshot(t, root))
+	require.EqualError(t, h.RemoveTree("/"), "refusing to remove /")
+}
+
+func TestSymlinkReplaces(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	require.NoError(t, h.Symlink("one", "/l"))
+	require.NoError(t, os.Symlink("left behind", filepath.Join(root, ".l.ccm-new")))
+	require.NoError(t, h.Symlink("two", "/l"))
+	target, err := h.Readlink("/l")
+	require.NoError(t, err)
+	require.Equal(t, "two", target)
+	require.Len(t, hosttest.Snapshot(t, root), 1)
+}
+
+// TestPlanning: a plan looks at the machine as if what is pending had been done.
+func TestPlanning(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "old"), []byte("x"), 0o640))
+	v := h.Planning()
+	v.Assume(host.Planned{Path: "/new", Kind: host.Directory}, host.Planned{Path: "/old", Kind: host.Missing})
+	dir, err := v.IsDirectory("/new")
+	require.NoError(t, err)
+	require.True(t, dir)
+	there, err := v.Exists("/old")
+	require.NoError(t, err)
+	require.False(t, there)
+	there, err = h.Exists("/old")
+	require.NoError(t, err)
+	require.True(t, there)
+}
+
+func TestAccounts(t *testing.T) {
+	h, root := hosttest.New(t, &hosttest.Runner{})
+	require.NoError(t, os.Mkdir(filepath.Join(root, "etc"), 0o755))
+	passwd := filepath.Join(root, "etc/passwd")
+	require.NoError(t, os.WriteFile(passwd, []byte("app:x:1234:77::/:/bin/sh\n#junk\nbad:x:y:z\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/group"), []byte("apps:x:77:\n"), 0o600))
+	uid, err := h.UserID("app")
+	require.NoError(t, err)
+	require.Equal(t, uint32(1234), uid)
+	gid, err := h.GroupID("apps")
+	require.NoError(t, err)
+	require.Equal(t, uint32(77), gid)
+	uid, err = h.UserID("4321")
+	require.NoError(t, err)
+	require.Equal(t, uint32(4321), uid)
+	require.Equal(t, "app", h.UserName(1234))
+	require.Equal(t, "999", h.UserName(999))
+	_, err = h.UserID("late")
+	require.EqualError(t, err, `could not lookup user "late": no such user`)
+	// A user that a command of this run has added is found.
+	require.NoError(t, os.WriteFile(passwd, []byte("app:x:1234:77::/:/bin/sh\nlate:x:5:5::/:/bin/sh\n"), 0o600))
+	uid, err = h.UserID("late")
+	require.NoError(t, err)
+	require.Equal(t, uint32(5), uid)
+}
+
+func TestCommands(t *testing.T) {
+	h := host.New(host.Options{})
+	res, err := h.Query(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo out; echo err >&2; echo $LC_ALL; exit 3"}})
+	require.NoError(t, err)
+	require.Equal(t, host.Result{Stdout: []byte("out\nC.UTF-8\n"), Stderr: []byte("err\n"), Code: 3}, res)
+	require.EqualError(t, res.Err(host.Cmd{Argv: []string{"x", "y z"}}), "x 'y z': exit status 3: err")
+	res, err = h.Query(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "kill -9 $$"}})
+	require.NoError(t, err)
+	require.Equal(t, 137, res.Code)
+	_, err = h.Query(t.Context(), host.Cmd{Argv: []string{"ccm-no-such-command"}, Path: "/bin"})
+	require.EqualError(t, err, `command "ccm-no-such-command" not found in /bin`)
+	_, err = h.Query(t.Context(), host.Cmd{})
+	require.EqualError(t, err, "no command specified")
+	res, err = h.Query(t.Context(), host.Cmd{Argv: []string{"cat"}, Stdin: []byte("in")})
+	require.NoError(t, err)
+	require.Equal(t, "in", string(res.Stdout))
+}
+
+// TestOutputIsBounded: of much output the beginning and the end are kept.
+func TestOutputIsBounded(t *testing.T) {
+	h := host.New(host.Options{})
+	res, err := h.Query(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo first; head -c 30000000 /dev/zero; echo last"}})
+	require.NoError(t, err)
+	require.Less(t, len(res.Stdout), host.OutputLimit+100)
+	require.True(t, strings.HasPrefix(string(res.Stdout), "first\n"))
+	require.True(t, strings.HasSuffix(string(res.Stdout), "last\n"))
+	require.Contains(t, string(res.Stdout), "bytes left out]")
+}
+
+func TestOnLine(t *testing.T) {
+	var lines []string
+	h := host.New(host.Options{})
+	_, err := h.Run(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo one; printf two"}, OnLine: func(l string) { lines = append(lines, l) }})
+	require.NoError(t, err)
+	require.Equal(t, []string{"one", "two"}, lines)
+}
+
+func TestRunIsAnEffect(t *testing.T) {
+	h := host.New(host.Options{Effect: func(op, what string) error {
+		require.Equal(t, "run true", op+" "+what)
+		return hosttest.ErrInjected
+	}})
+	_, err := h.Run(t.Context(), host.Cmd{Argv: []string{"true"}})
+	require.True(t, errors.Is(err, hosttest.ErrInjected))
+}
+
+func TestDuration(t *testing.T) {
+	var d host.Duration
+	require.NoError(t, d.UnmarshalText([]byte("1m30s")))
+	require.Equal(t, 90*time.Second, time.Duration(d))
+	require.EqualError(t, d.UnmarshalText([]byte("30")), `want a duration such as "30s" or "5m", got "30"`)
+	require.EqualError(t, d.UnmarshalText([]byte("-3s")), `want a duration such as "30s" or "5m", got "-3s"`)
+}

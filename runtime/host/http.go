@@ -1,0 +1,157 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// RedactURL formats u for messages: without its user, its password and its
+// query, any of which may be what authorizes a download.
+func RedactURL(u *url.URL) string {
+	c := *u
+	c.Fragment, c.RawFragment = "", ""
+	if c.User != nil {
+		c.User = url.User("xxxxx")
+	}
+	if c.RawQuery != "" {
+		c.RawQuery = "xxxxx"
+	}
+	return c.String()
+}
+
+func newTransport() http.RoundTripper {
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 30 * time.Second,
+		IdleConnTimeout:     10 * time.Second,
+		ForceAttemptHTTP2:   true,
+		// An archive that is marked as compressed is to arrive as it is.
+		DisableCompression: true,
+	}
+}
+
+const maxRedirects = 10
+
+// open sends the request, follows redirects and returns the body and its size,
+// -1 if that is not known. It calls alive before each request.
+func (d Download) open(ctx context.Context, t http.RoundTripper, alive func()) (io.ReadCloser, int64, error) {
+	first := *d.URL
+	if user := first.User; user != nil {
+		if d.Username == "" {
+			d.Username = user.Username()
+			d.Password, _ = user.Password()
+		}
+		first.User = nil
+	}
+	at, trusted, via := &first, true, func(err error) error { return err }
+	for range maxRedirects + 1 {
+		alive()
+		resp, err := d.get(ctx, t, at, trusted)
+		if err != nil {
+			return nil, 0, via(err)
+		}
+		if resp.StatusCode == http.StatusOK {
+			return resp.Body, resp.ContentLength, nil
+		}
+		resp.Body.Close()
+		if !isRedirect(resp.StatusCode) {
+			return nil, 0, via(d.refusal(resp.StatusCode, trusted))
+		}
+		next, err := at.Parse(resp.Header.Get("Location"))
+		if err != nil || resp.Header.Get("Location") == "" {
+			return nil, 0, via(fmt.Errorf("status %d without a usable Location", resp.StatusCode))
+		}
+		if err := d.follows(at, next); err != nil {
+			return nil, 0, via(err)
+		}
+		trusted = trusted && sameServer(at, next)
+		at, via = next, func(err error) error { return fmt.Errorf("redirected to %s: %w", RedactURL(next), err) }
+	}
+	return nil, 0, fmt.Errorf("more than %d redirects", maxRedirects)
+}
+
+// get sends one request. What authorizes it goes with it if trusted is set.
+func (d Download) get(ctx context.Context, t http.RoundTripper, at *url.URL, trusted bool) (*http.Response, error) {
+	bare := *at
+	bare.User, bare.Fragment = nil, ""
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, bare.String(), nil)
+	if err != nil {
+		return nil, errors.New("want a valid URL")
+	}
+	req.Header.Set("User-Agent", "ccm")
+	if user := at.User; user != nil { // the server that redirected said so
+		password, _ := user.Password()
+		req.SetBasicAuth(user.Username(), password)
+	}
+	if trusted {
+		if d.Username != "" {
+			req.SetBasicAuth(d.Username, d.Password)
+		}
+		for _, name := range slices.Sorted(maps.Keys(d.Header)) {
+			req.Header.Set(name, d.Header[name])
+			if strings.EqualFold(name, "Host") {
+				req.Host = d.Header[name]
+			}
+		}
+	}
+	return t.RoundTrip(req)
+}
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// follows reports why a redirect is not followed, if it is not.
+func (d Download) follows(from, to *url.URL) error {
+	switch {
+	case to.Scheme != "http" && to.Scheme != "https" || to.Host == "":
+		return fmt.Errorf("redirect to %s, which is neither http nor https", RedactURL(to))
+	case from.Scheme == "https" && to.Scheme == "http" && d.Checksum == "":
+		return fmt.Errorf("redirect from https to %s, which anyone on the way can change (give a checksum to allow it)", RedactURL(to))
+	}
+	return nil
+}
+
+// sameServer reports whether what authorizes a request to one URL may go with
+// one to the other: scheme, host and port are the same, or the same server asks
+// for https.
+func sameServer(from, to *url.URL) bool {
+	if !strings.EqualFold(from.Hostname(), to.Hostname()) {
+		return false
+	}
+	if from.Scheme == to.Scheme {
+		return portOf(from) == portOf(to)
+	}
+	return to.Scheme == "https" && portOf(from) == "80" && portOf(to) == "443"
+}
+
+func portOf(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+}
+
+// refusal is the error of a status other than 200.
+func (d Download) refusal(status int, trusted bool) error {
+	err := fmt.Errorf("want status 200, got %d %s", status, http.StatusText(status))
+	authorized := d.Username != "" || len(d.Header) > 0
+	if !trusted && authorized && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
+		return fmt.Errorf("%w (credentials and headers do not follow a redirect to another server)", err)
+	}
+	return err
+}

@@ -1,0 +1,130 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A layout is what an archive makes below a directory, by clean relative path.
+// It decides what may be made there; it makes nothing.
+type layout struct {
+	kinds map[string]FileKind
+	// links is where the symbolic links point.
+	links map[string]string
+	// modes is the permissions of the directories that the archive speaks of.
+	modes map[string]uint32
+}
+
+func newLayout() *layout {
+	return &layout{kinds: make(map[string]FileKind), links: make(map[string]string), modes: make(map[string]uint32)}
+}
+
+// entryName returns the name of an archive entry as a clean relative path, ""
+// for the directory that is extracted into.
+func entryName(name string) (string, error) {
+	switch {
+	case name == "":
+		return "", errors.New("has no name")
+	case strings.ContainsRune(name, 0):
+		return "", errors.New("has a NUL byte in its name")
+	case strings.HasPrefix(name, "/"):
+		return "", errors.New("is an absolute path, want one inside the directory")
+	case slices.Contains(strings.Split(name, "/"), ".."):
+		return "", errors.New("has .. in its path, want one inside the directory")
+	}
+	if name = path.Clean(name); name == "." {
+		return "", nil
+	}
+	return name, nil
+}
+
+// put adds an entry and the directories above it. It reports whether it takes
+// the place of an earlier entry of the same name.
+func (l *layout) put(name string, kind FileKind) (replaces bool, err error) {
+	for at := parentOf(name); at != ""; at = parentOf(at) {
+		if k, ok := l.kinds[at]; ok && k != Directory {
+			return false, fmt.Errorf("lies below %s, which is %s in the archive", at, k)
+		}
+	}
+	for at := parentOf(name); at != "" && l.kinds[at] != Directory; at = parentOf(at) {
+		l.kinds[at] = Directory
+	}
+	old, replaces := l.kinds[name]
+	if replaces && (old == Directory) != (kind == Directory) {
+		return false, fmt.Errorf("is both %s and %s in the archive", old, kind)
+	}
+	l.kinds[name] = kind
+	delete(l.links, name)
+	return replaces && kind != Directory, nil
+}
+
+// parentOf returns the directory of a clean relative path, "" for the top.
+func parentOf(name string) string {
+	i := strings.LastIndexByte(name, '/')
+	if i < 0 {
+		return ""
+	}
+	return name[:i]
+}
+
+// names returns all paths in order, directories before what is in them.
+func (l *layout) names() []string { return slices.Sorted(maps.Keys(l.kinds)) }
+
+// checkLinks reports a symbolic link that leads out of parent, the absolute path
+// of the directory that is extracted into. Links are followed through other
+// links; what is missing on the way is taken for a directory, because it may
+// become one.
+func (l *layout) checkLinks(parent string) error {
+	for _, name := range slices.Sorted(maps.Keys(l.links)) {
+		if err := l.follow(name, parent); err != nil {
+			return fmt.Errorf("entry %q: is a symbolic link to %s, which %w", name, l.links[name], err)
+		}
+	}
+	return nil
+}
+
+// maxLinks is how many links are followed one after the other, as in Linux.
+const maxLinks = 40
+
+func (l *layout) follow(name, parent string) error {
+	var at []string
+	if dir := parentOf(name); dir != "" {
+		at = strings.Split(dir, "/")
+	}
+	rest := []string{path.Base(name)}
+	for links := 0; len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			if len(at) == 0 {
+				return errors.New("leads out of the directory")
+			}
+			at = at[:len(at)-1]
+			continue
+		}
+		target, ok := l.links[path.Join(append(slices.Clone(at), part)...)]
+		if !ok {
+			at = append(at, part)
+			continue
+		}
+		if links++; links > maxLinks {
+			return nil // the system refuses to follow it as well
+		}
+		if strings.HasPrefix(target, "/") {
+			inside, ok := strings.CutPrefix(target+"/", strings.TrimSuffix(parent, "/")+"/")
+			if !ok {
+				return errors.New("leads out of the directory")
+			}
+			at, target = nil, inside
+		}
+		rest = append(strings.Split(target, "/"), rest...)
+	}
+	return nil
+}

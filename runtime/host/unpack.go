@@ -1,0 +1,257 @@
+package host
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// An ArchiveFormat is how an archive is packed, named after its suffix.
+type ArchiveFormat string
+
+// The formats.
+const (
+	Tar     ArchiveFormat = ".tar"
+	TarGzip ArchiveFormat = ".tar.gz"
+	Zip     ArchiveFormat = ".zip"
+)
+
+// ArchiveSuffixes lists the suffixes that archives can have.
+var ArchiveSuffixes = [...]string{".tar.gz", ".tgz", ".tar", ".zip"}
+
+// ArchiveFormatOf returns the format that the suffix of a name stands for, or
+// "". Case does not matter, and .tgz is .tar.gz.
+func ArchiveFormatOf(name string) ArchiveFormat {
+	name = strings.ToLower(name)
+	switch {
+	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
+		return TarGzip
+	case strings.HasSuffix(name, ".tar"):
+		return Tar
+	case strings.HasSuffix(name, ".zip"):
+		return Zip
+	}
+	return ""
+}
+
+// An entry is one thing in an archive.
+type entry struct {
+	name  string // as the archive has it
+	kind  FileKind
+	mode  uint32
+	mtime time.Time
+	// target is where a symbolic link points, or the name of the entry that a
+	// hard link is another name of.
+	target   string
+	hardLink bool
+	body     io.Reader // of a file
+}
+
+// readEntries calls add for each entry of the archive in f, in order.
+func readEntries(f *os.File, format ArchiveFormat, check func() error, add func(entry) error) error {
+	src := readerFunc(func(p []byte) (int, error) {
+		if err := check(); err != nil {
+			return 0, err
+		}
+		return f.Read(p)
+	})
+	switch format {
+	case Tar:
+		return readTar(src, add)
+	case TarGzip:
+		gz, err := gzip.NewReader(src)
+		if err != nil {
+			return unreadable(err)
+		}
+		if err := readTar(gz, add); err != nil {
+			return err
+		}
+		// What comes after the last entry is read too, since the checksum of the
+		// whole stands at the end. Anything after that is padding.
+		if _, err := io.Copy(io.Discard, io.LimitReader(gz, 64<<20)); err != nil && !errors.Is(err, gzip.ErrHeader) {
+			return unreadable(err)
+		}
+		return nil
+	case Zip:
+		return readZip(f, check, add)
+	}
+	return fmt.Errorf("archive type not supported, want one of %s", strings.Join(ArchiveSuffixes[:], ", "))
+}
+
+// unreadable says that an archive is not one, or only part of one.
+func unreadable(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
+		return errors.New("the archive is cut short")
+	}
+	return fmt.Errorf("the archive cannot be read: %w", err)
+}
+
+func readTar(r io.Reader, add func(entry) error) error {
+	tr := tar.NewReader(r)
+	for n := 0; ; n++ {
+		head, err := tr.Next()
+		switch {
+		case err == io.EOF && n == 0:
+			return errors.New("the archive is empty")
+		case err == io.EOF:
+			return nil
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are checked by put
+			return unreadable(err)
+		}
+		e, skip, err := tarEntry(head)
+		if skip {
+			continue
+		}
+		e.body = tr
+		if err == nil {
+			err = add(e)
+		}
+		if err != nil {
+			return fmt.Errorf("entry %q: %w", head.Name, err)
+		}
+	}
+}
+
+// tarEntry returns what a header stands for.
+func tarEntry(head *tar.Header) (e entry, skip bool, err error) {
+	e = entry{name: head.Name, mode: uint32(head.Mode) & 0o7777, mtime: head.ModTime, target: head.Linkname}
+	switch head.Typeflag {
+	case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
+		e.kind = Regular
+	case tar.TypeDir:
+		e.kind = Directory
+	case tar.TypeSymlink:
+		e.kind = Symlink
+	case tar.TypeLink:
+		e.kind, e.hardLink = Regular, true
+	case tar.TypeXGlobalHeader:
+		return e, true, nil
+	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
+		return e, false, errors.New("is a device or a pipe, which is not extracted")
+	default:
+		return e, false, fmt.Errorf("is of the unknown type %q", head.Typeflag)
+	}
+	return e, false, nil
+}
+
+func readZip(f *os.File, check func() error, add func(entry) error) error {
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	zr, err := zip.NewReader(f, fi.Size())
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		if errors.Is(err, zip.ErrFormat) {
+			return errors.New("the archive is cut short or is no zip archive")
+		}
+		return unreadable(err)
+	}
+	seen := make(map[string]bool, len(zr.File))
+	for _, file := range zr.File {
+		err := check()
+		if err == nil && seen[file.Name] {
+			err = errors.New("is in the archive twice")
+		}
+		seen[file.Name] = true
+		if err == nil {
+			err = addZip(file, check, add)
+		}
+		if err != nil {
+			return fmt.Errorf("entry %q: %w", file.Name, err)
+		}
+	}
+	return nil
+}
+
+// maxLinkLen is how long the target of a link can be (PATH_MAX).
+const maxLinkLen = 4096
+
+func addZip(file *zip.File, check func() error, add func(entry) error) error {
+	if file.Flags&1 != 0 {
+		return errors.New("is encrypted")
+	}
+	name, err := zipName(file)
+	if err != nil {
+		return err
+	}
+	mode, kind := zipMode(file)
+	e := entry{name: name, kind: kind, mode: mode, mtime: file.Modified}
+	if kind == Special {
+		return errors.New("is a device or a pipe, which is not extracted")
+	}
+	body, err := file.Open()
+	if err != nil {
+		return unreadable(err)
+	}
+	defer body.Close()
+	e.body = readerFunc(func(p []byte) (int, error) {
+		if err := check(); err != nil {
+			return 0, err
+		}
+		return body.Read(p)
+	})
+	if kind == Symlink {
+		target, err := io.ReadAll(io.LimitReader(e.body, maxLinkLen+1))
+		if err != nil {
+			return unreadable(err)
+		}
+		e.target = string(target)
+	}
+	return add(e)
+}
+
+const (
+	zipUnix  = 3
+	zipMacOS = 19
+)
+
+// onUnix reports whether the archive entry was made on a system with Unix
+// permissions.
+func onUnix(file *zip.File) bool {
+	system := file.CreatorVersion >> 8
+	return system == zipUnix || system == zipMacOS
+}
+
+// zipName returns the path of a zip entry. Programs on Windows have written
+// backslashes where slashes belong. On Unix a backslash is part of a name, and
+// is left as it is, but never where it could be meant to lead elsewhere.
+func zipName(file *zip.File) (string, error) {
+	if !strings.Contains(file.Name, `\`) {
+		return file.Name, nil
+	}
+	slashed := strings.ReplaceAll(file.Name, `\`, "/")
+	if _, err := entryName(slashed); err != nil {
+		return "", err
+	}
+	if onUnix(file) {
+		return file.Name, nil
+	}
+	return slashed, nil
+}
+
+// zipMode returns the permissions and the kind of a zip entry. What was not
+// made on Unix has none, and gets the usual ones.
+func zipMode(file *zip.File) (uint32, FileKind) {
+	bits := file.ExternalAttrs >> 16
+	if !onUnix(file) || bits == 0 {
+		if strings.HasSuffix(file.Name, "/") || strings.HasSuffix(file.Name, `\`) && !onUnix(file) {
+			return 0o755, Directory
+		}
+		return 0o644, Regular
+	}
+	switch m := file.Mode(); {
+	case m.IsDir():
+		return bits & 0o7777, Directory
+	case m&os.ModeSymlink != 0:
+		return bits & 0o7777, Symlink
+	case m.IsRegular():
+		return bits & 0o7777, Regular
+	}
+	return bits & 0o7777, Special
+}

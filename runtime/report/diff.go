@@ -1,0 +1,111 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// textLimit is the largest content, in bytes, of which a diff is made.
+const textLimit = 1 << 20
+
+// isText reports whether a diff of b can be printed and applied.
+func isText(b []byte) bool {
+	return len(b) <= textLimit && bytes.IndexByte(b, 0) < 0 && utf8.Valid(b)
+}
+
+// Unified returns the unified diff of a content in the form that git prints and
+// that patch(1) and git-apply(1) read with -p1, and whether there is one: both
+// sides must be text.
+func Unified(t resource.Text) (string, bool) {
+	if !isText(t.Have) || !isText(t.Want) {
+		return "", false
+	}
+	from, to := quoteName("a"+t.Path), quoteName("b"+t.Path)
+	var b strings.Builder
+	fmt.Fprintf(&b, "diff --git %s %s\n", from, to)
+	switch {
+	case !t.HaveExists:
+		b.WriteString("new file mode 100644\n")
+	case !t.WantExists:
+		b.WriteString("deleted file mode 100644\n")
+	}
+	if bytes.Equal(t.Have, t.Want) {
+		// Of an empty file that comes or goes the index line tells patch(1) so:
+		// e69de29 is the object of no content.
+		switch {
+		case !t.HaveExists:
+			b.WriteString("index 0000000..e69de29\n")
+		case !t.WantExists:
+			b.WriteString("index e69de29..0000000\n")
+		}
+		return b.String(), true
+	}
+	if !t.HaveExists {
+		from = "/dev/null"
+	}
+	if !t.WantExists {
+		to = "/dev/null"
+	}
+	edits := udiff.Strings(string(t.Have), string(t.Want))
+	diff, err := udiff.ToUnified("@from@", "@to@", string(t.Have), edits, udiff.DefaultContextLines)
+	if err != nil {
+		return "", false
+	}
+	_, hunks, _ := strings.Cut(diff, "\n+++ @to@\n")
+	fmt.Fprintf(&b, "--- %s\n+++ %s\n%s", headerName(from), headerName(to), hunks)
+	return b.String(), true
+}
+
+// quoteName quotes a file name as git does: names with control characters,
+// quotes or backslashes as C strings.
+func quoteName(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) {
+		return name
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// headerName ends a name that holds spaces with a tab, as git does, so that
+// patch knows where it ends.
+func headerName(name string) string {
+	if strings.Contains(name, " ") && !strings.HasPrefix(name, `"`) {
+		return name + "\t"
+	}
+	return name
+}
+
+// lineCounts returns how many lines a diff adds and removes.
+func lineCounts(diff string) (added, removed int) {
+	inHunk := false
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			inHunk = true
+		case inHunk && line[0] == '+':
+			added++
+		case inHunk && line[0] == '-':
+			removed++
+		}
+	}
+	return added, removed
+}

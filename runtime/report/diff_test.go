@@ -1,0 +1,94 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+func TestUnified(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		text resource.Text
+		want string
+	}{
+		{"changed", resource.Text{Path: "/etc/motd", HaveExists: true, WantExists: true, Have: []byte("a\nb\n"), Want: []byte("a\nc\n")},
+			"diff --git a/etc/motd b/etc/motd\n--- a/etc/motd\n+++ b/etc/motd\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"},
+		{"created", resource.Text{Path: "/f", WantExists: true, Want: []byte("a")},
+			"diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n"},
+		{"removed", resource.Text{Path: "/f", HaveExists: true, Have: []byte("a\n")},
+			"diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"},
+		{"created empty", resource.Text{Path: "/f", WantExists: true}, "diff --git a/f b/f\nnew file mode 100644\nindex 0000000..e69de29\n"},
+		{"blank in name", resource.Text{Path: "/a b", HaveExists: true, WantExists: true, Have: []byte("x\n"), Want: []byte("")},
+			"diff --git a/a b b/a b\n--- a/a b\t\n+++ b/a b\t\n@@ -1 +0,0 @@\n-x\n"},
+		{"odd name", resource.Text{Path: "/a\"\n", HaveExists: true, WantExists: true, Have: []byte("x\n"), Want: []byte("y\n")},
+			"diff --git \"a/a\\\"\\012\" \"b/a\\\"\\012\"\n--- \"a/a\\\"\\012\"\n+++ \"b/a\\\"\\012\"\n@@ -1 +1 @@\n-x\n+y\n"},
+	} {
+		got, ok := Unified(x.text)
+		require.True(t, ok)
+		require.Equal(t, x.want, got, x.name)
+	}
+	_, ok := Unified(resource.Text{Have: []byte("a\x00b")})
+	require.False(t, ok, "what holds NUL bytes is no text")
+	_, ok = Unified(resource.Text{Want: []byte{0xff, 0xfe}})
+	require.False(t, ok)
+}
+
+// TestPatch applies diffs of random texts with patch(1) and with git-apply(1):
+// the result is the new text, byte for byte.
+func TestPatch(t *testing.T) {
+	tools := map[string][]string{"patch": {"-p1", "-s", "--binary"}, "git": {"apply", "--unsafe-paths", "-p1", "-"}}
+	rnd := rand.New(rand.NewPCG(5, 6))
+	lines := []string{"one\n", "two\n", "zwölf\n", "crlf\r\n", "\n", "   \n", "\ttab\n", "--- a\n", "+++ b\n", "@@ -1 +1 @@\n", "\\ No newline at end of file\n", "\r\n", "lone\rcr\n", "last", "\f\n", "diff --git a/x b/x\n"}
+	text := func() []byte {
+		var b bytes.Buffer
+		for range rnd.IntN(8) {
+			b.WriteString(lines[rnd.IntN(len(lines))])
+		}
+		return b.Bytes()
+	}
+	for tool, args := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Logf("%s is not installed", tool)
+			continue
+		}
+		for i := range 60 {
+			dir := t.TempDir()
+			x := resource.Text{Path: fmt.Sprintf("/f%d", i), Have: text(), Want: text(), HaveExists: rnd.IntN(4) > 0, WantExists: rnd.IntN(4) > 0}
+			if !x.HaveExists {
+				x.Have, x.WantExists = nil, true
+			}
+			if !x.WantExists {
+				x.Want = nil
+			}
+			file := filepath.Join(dir, x.Path)
+			if x.HaveExists {
+				require.NoError(t, os.WriteFile(file, x.Have, 0o600))
+			}
+			if x.HaveExists == x.WantExists && bytes.Equal(x.Have, x.Want) {
+				continue
+			}
+			diff, ok := Unified(x)
+			require.True(t, ok)
+			cmd := exec.Command(tool, args...)
+			cmd.Dir, cmd.Stdin = dir, bytes.NewReader([]byte(diff))
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s: %s\n%q\n%q\n%s", tool, out, x.Have, x.Want, diff)
+			got, err := os.ReadFile(file)
+			if !x.WantExists {
+				require.ErrorIs(t, err, os.ErrNotExist)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, string(x.Want), string(got))
+		}
+	}
+}

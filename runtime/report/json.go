@@ -1,0 +1,159 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// The protocols of the objects that are printed.
+const (
+	EventProtocol   = "io.choria.ccm.v1.transaction.event"
+	SummaryProtocol = "io.choria.ccm.v1.session.summary"
+)
+
+// Event is an event as programs read it.
+type Event struct {
+	Protocol          string           `json:"protocol"`
+	EventID           string           `json:"event_id"`
+	Timestamp         time.Time        `json:"timestamp"`
+	Type              string           `json:"type"`
+	Name              string           `json:"name"`
+	Alias             string           `json:"alias,omitempty"`
+	Provider          string           `json:"provider,omitempty"`
+	Position          string           `json:"position,omitempty"`
+	RequestedEnsure   string           `json:"requested_ensure,omitempty"`
+	FinalEnsure       string           `json:"final_ensure,omitempty"`
+	Duration          time.Duration    `json:"duration"`
+	Outcome           string           `json:"outcome"`
+	Changed           bool             `json:"changed"`
+	Refreshed         bool             `json:"refreshed"`
+	Failed            bool             `json:"failed"`
+	Skipped           bool             `json:"skipped"`
+	Noop              bool             `json:"noop"`
+	NoopMessage       string           `json:"noop_message,omitempty"`
+	Message           string           `json:"message,omitempty"`
+	Reason            string           `json:"reason,omitempty"`
+	RefreshedBy       []string         `json:"refreshed_by,omitempty"`
+	Diff              []resource.Delta `json:"diff,omitempty"`
+	Text              string           `json:"text,omitempty"`
+	UnmetRequirements []string         `json:"unmet_requirements,omitempty"`
+	HealthChecks      []HealthCheck    `json:"health_checks,omitempty"`
+	Errors            []string         `json:"errors,omitempty"`
+}
+
+// HealthCheck is the result of a health check as programs read it.
+type HealthCheck struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	Output string `json:"output,omitempty"`
+	Tries  int    `json:"tries"`
+}
+
+// Summary is the end of a run as programs read it.
+type Summary struct {
+	Protocol    string         `json:"protocol"`
+	RunID       string         `json:"run_id"`
+	StartTime   time.Time      `json:"start_time"`
+	Duration    time.Duration  `json:"duration"`
+	Total       int            `json:"total_resources"`
+	Stable      int            `json:"stable_resources"`
+	Changed     int            `json:"changed_resources"`
+	Pending     int            `json:"pending_resources"`
+	Unknown     int            `json:"unknown_resources"`
+	Skipped     int            `json:"skipped_resources"`
+	Failed      int            `json:"failed_resources"`
+	Refreshed   int            `json:"refreshed_resources"`
+	Health      map[string]int `json:"health_checks,omitempty"`
+	Noop        bool           `json:"noop"`
+	Interrupted bool           `json:"interrupted"`
+}
+
+// JSON reports to programs, one object a line.
+type JSON struct {
+	enc   *json.Encoder
+	RunID string
+	diff  DiffMode
+}
+
+var _ converge.Reporter = (*JSON)(nil)
+
+// NewJSON returns a reporter that writes to w. RunID is what the events of a
+// run have in common.
+func NewJSON(w io.Writer, runID string, diff DiffMode) *JSON {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return &JSON{enc: enc, RunID: runID, diff: diff}
+}
+
+// Begin implements converge.Reporter.
+func (*JSON) Begin(*resource.Resource, int, int) {}
+
+// Event implements converge.Reporter.
+func (j *JSON) Event(e *converge.Event) { _ = j.enc.Encode(EventOf(e, j.RunID, j.diff)) }
+
+// Summary writes the last object.
+func (j *JSON) Summary(s converge.Summary) { _ = j.enc.Encode(SummaryOf(s, j.RunID)) }
+
+// EventOf returns an event as programs read it.
+func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
+	r := e.Resource
+	out := Event{
+		Protocol: EventProtocol, EventID: fmt.Sprintf("%s-%06d", runID, e.Index), Timestamp: e.Start.UTC(),
+		Type: r.ID.Type, Name: r.ID.Name, Alias: r.Common.Alias, Provider: e.Provider, Position: r.Pos.String(),
+		FinalEnsure: e.Ensure, Duration: e.Took, Outcome: e.Outcome.String(),
+		Changed: e.Outcome == converge.Changed || e.Outcome == converge.Pending, Refreshed: e.Refreshed,
+		Failed: e.Outcome == converge.Failed, Skipped: e.Outcome == converge.Skipped, Noop: e.Noop,
+		Reason: e.Reason, RefreshedBy: ids(e.RefreshedBy), UnmetRequirements: ids(e.Unmet),
+	}
+	if w, ok := r.Spec.(resource.Wanted); ok {
+		out.RequestedEnsure = w.WantedEnsure()
+	}
+	if diff != DiffOff {
+		out.Diff = e.Diff
+		if e.Text != nil {
+			out.Text, _ = Unified(*e.Text)
+		}
+	}
+	if out.Message = Message(e); e.Noop {
+		out.NoopMessage, out.Message = out.Message, ""
+	}
+	if e.Err != nil {
+		out.Errors = []string{e.Err.Error()}
+	}
+	for _, h := range e.Health {
+		out.HealthChecks = append(out.HealthChecks, HealthCheck{h.Name, h.State.String(), h.Output, h.Tries})
+	}
+	return out
+}
+
+func ids(list []resource.ID) []string {
+	var out []string
+	for _, id := range list {
+		out = append(out, id.String())
+	}
+	return out
+}
+
+// SummaryOf returns a summary as programs read it.
+func SummaryOf(s converge.Summary, runID string) Summary {
+	out := Summary{
+		Protocol: SummaryProtocol, RunID: runID, StartTime: s.Start.UTC(), Duration: s.Took, Total: s.Total(),
+		Stable: s.Of(converge.Stable), Changed: s.Of(converge.Changed), Pending: s.Of(converge.Pending),
+		Unknown: s.Of(converge.Unknown), Skipped: s.Of(converge.Skipped), Failed: s.Of(converge.Failed),
+		Refreshed: s.Refreshed, Noop: s.Noop, Interrupted: s.Interrupted,
+	}
+	for _, state := range converge.HealthStates {
+		if n := s.Health[state]; n > 0 {
+			if out.Health == nil {
+				out.Health = make(map[string]int)
+			}
+			out.Health[state.String()] = n
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// StatusLine shows on a terminal, in one line that is overwritten, what a run is
+// working on. Whatever else is written to the terminal must go through it.
+type StatusLine struct {
+	W io.Writer
+
+	mu    sync.Mutex
+	shown bool
+	stop  chan struct{}
+}
+
+var _ converge.Reporter = (*StatusLine)(nil)
+
+const clearLine = "\r\x1b[K"
+
+// Begin implements converge.Reporter. What takes longer than a moment is shown
+// with the time that it has taken.
+func (s *StatusLine) Begin(r *resource.Resource, index, total int) {
+	s.end()
+	stop := make(chan struct{})
+	s.stop = stop
+	begun := time.Now()
+	go func() {
+		for tick := time.NewTicker(100 * time.Millisecond); ; {
+			select {
+			case <-stop:
+				tick.Stop()
+				return
+			case <-tick.C:
+				s.show(stop, fmt.Sprintf("[%d/%d] %s %s", index+1, total, r.ID, time.Since(begun).Round(100*time.Millisecond)))
+			}
+		}
+	}()
+}
+
+func (s *StatusLine) show(stop chan struct{}, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-stop:
+		return
+	default:
+	}
+	fmt.Fprint(s.W, clearLine, text)
+	s.shown = true
+}
+
+// Event implements converge.Reporter.
+func (s *StatusLine) Event(*converge.Event) { s.end() }
+
+func (s *StatusLine) end() {
+	if s.stop != nil {
+		close(s.stop)
+		s.stop = nil
+	}
+	s.clear()
+}
+
+func (s *StatusLine) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown {
+		fmt.Fprint(s.W, clearLine)
+		s.shown = false
+	}
+}
+
+// Write implements io.Writer: the line makes way for p.
+func (s *StatusLine) Write(p []byte) (int, error) {
+	s.clear()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.W.Write(p)
+}

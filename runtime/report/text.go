@@ -1,0 +1,292 @@
+// Package report tells people and programs what a run did, or a plan would do.
+// All of it consumes the events of package converge.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A DiffMode says how much is told of what differs.
+type DiffMode string
+
+// The diff modes.
+const (
+	DiffOff     DiffMode = "off"     // nothing
+	DiffSummary DiffMode = "summary" // properties, and numbers of lines
+	DiffFull    DiffMode = "full"    // unified diffs besides
+)
+
+// Values lists the diff modes.
+func (DiffMode) Values() []string { return []string{"off", "summary", "full"} }
+
+// Text reports to people, one line for each resource that is not stable.
+type Text struct {
+	W       io.Writer
+	Color   bool
+	Verbose bool // stable resources too
+	Quiet   bool // failures only
+	Diff    DiffMode
+}
+
+var _ converge.Reporter = Text{}
+
+// Begin implements converge.Reporter.
+func (Text) Begin(*resource.Resource, int, int) {}
+
+// colours are the ANSI colours of the outcomes.
+const (
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	red    = "\x1b[31m"
+	cyan   = "\x1b[36m"
+	faint  = "\x1b[2m"
+	reset  = "\x1b[0m"
+)
+
+func (t Text) paint(colour, s string) string {
+	if !t.Color || s == "" {
+		return s
+	}
+	return colour + s + reset
+}
+
+// Event implements converge.Reporter.
+func (t Text) Event(e *converge.Event) {
+	if t.Quiet && e.Outcome != converge.Failed || !t.Verbose && e.Outcome == converge.Stable && len(e.Health) == 0 {
+		return
+	}
+	if !t.Verbose && e.Outcome == converge.Stable && allWell(e.Health) {
+		return
+	}
+	mark, colour := symbol(e)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: %s\n", t.paint(colour, mark), e.Resource.ID, t.story(e))
+	if t.Diff != DiffOff && !t.Quiet {
+		t.differences(&b, e)
+	}
+	if e.Outcome == converge.Failed {
+		for _, n := range e.Resource.Calls {
+			fmt.Fprintf(&b, "    %s: %s\n", n.Pos, n.Text)
+		}
+	}
+	for _, h := range e.Health {
+		if t.Verbose || h.State != converge.HealthOK {
+			fmt.Fprintf(&b, "    health check %s: %s %s\n", h.Name, h.State, h.Output)
+		}
+	}
+	_, _ = io.WriteString(t.W, b.String())
+}
+
+func allWell(checks []converge.Health) bool {
+	for _, h := range checks {
+		if h.State != converge.HealthOK {
+			return false
+		}
+	}
+	return true
+}
+
+// symbol returns the mark of an event and its colour.
+func symbol(e *converge.Event) (string, string) {
+	switch e.Outcome {
+	case converge.Failed:
+		return "x", red
+	case converge.Skipped:
+		return ".", faint
+	case converge.Unknown:
+		return "?", yellow
+	case converge.Stable:
+		return "=", faint
+	}
+	for _, d := range e.Diff {
+		switch {
+		case d.Property == "ensure" && d.Have == "absent":
+			return "+", green
+		case d.Property == "ensure" && d.Want == "absent":
+			return "-", red
+		}
+	}
+	if e.Refreshed {
+		return "!", cyan
+	}
+	return "~", yellow
+}
+
+// story says in one line what became of a resource.
+func (t Text) story(e *converge.Event) string {
+	switch e.Outcome {
+	case converge.Stable:
+		return "stable"
+	case converge.Skipped:
+		return "skipped, because " + e.Reason
+	case converge.Unknown:
+		return "unknown, because " + e.Reason
+	case converge.Failed:
+		return fmt.Sprintf("%s: %s (%s)", t.paint(red, "failed"), indent(e.Err.Error()), e.Resource.Pos)
+	}
+	s := Message(e)
+	if e.Refreshed {
+		s += ", because " + changed(e)
+	}
+	if e.Reason != "" {
+		s += " (" + e.Reason + ")"
+	}
+	return s
+}
+
+// changed says which changes a refresh comes of.
+func changed(e *converge.Event) string {
+	names := make([]string, len(e.RefreshedBy))
+	for i, id := range e.RefreshedBy {
+		names[i] = id.String()
+	}
+	word := "changed"
+	if e.Noop {
+		word = "would change"
+	}
+	return strings.Join(names, " and ") + " " + word
+}
+
+// Message returns what was done, or would have been, in the phrases of the
+// actions.
+func Message(e *converge.Event) string {
+	phrases := make([]string, len(e.Actions))
+	for i, a := range e.Actions {
+		phrases[i] = a.Done()
+		if e.Noop {
+			phrases[i] = a.Would()
+		}
+	}
+	return strings.Join(phrases, ". ")
+}
+
+// indent puts the further lines of a text below its first.
+func indent(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n    ") }
+
+// differences tells the properties that differ, and the text.
+func (t Text) differences(b *strings.Builder, e *converge.Event) {
+	diff, isText := "", false
+	if e.Text != nil {
+		diff, isText = Unified(*e.Text)
+	}
+	var given []string
+	for _, d := range e.Diff {
+		switch {
+		case d.Have == "" && d.Want != "" && d.Property != "content":
+			given = append(given, d.Property+" "+d.Want)
+		case d.Property == "ensure" && (d.Have == "absent" || d.Want == "absent"):
+		case d.Property == "content" && e.Text != nil && isText && t.Diff == DiffFull:
+		case d.Property == "content" && e.Text != nil:
+			fmt.Fprintf(b, "    content  %s\n", contentChange(d, *e.Text, diff, isText))
+		default:
+			fmt.Fprintf(b, "    %s  %s → %s\n", d.Property, or(d.Have, "(none)"), or(d.Want, "(none)"))
+		}
+	}
+	if len(given) > 0 {
+		fmt.Fprintf(b, "    %s\n", strings.Join(given, ", "))
+	}
+	if t.Diff == DiffFull && isText {
+		t.unified(b, diff)
+	}
+}
+
+// contentChange tells in one line how a content changes.
+func contentChange(d resource.Delta, x resource.Text, diff string, isText bool) string {
+	if isText {
+		added, removed := lineCounts(diff)
+		return fmt.Sprintf("+%d -%d lines", added, removed)
+	}
+	side := func(sum string, text []byte, exists bool) string {
+		if !exists {
+			return "(none)"
+		}
+		return fmt.Sprintf("%d bytes %s", len(text), sum)
+	}
+	return side(d.Have, x.Have, x.HaveExists) + " → " + side(d.Want, x.Want, x.WantExists)
+}
+
+func (t Text) unified(b *strings.Builder, diff string) {
+	if !t.Color {
+		b.WriteString(diff)
+		return
+	}
+	for line := range strings.Lines(diff) {
+		colour := ""
+		switch line[0] {
+		case '+':
+			colour = green
+		case '-':
+			colour = red
+		case '@':
+			colour = cyan
+		}
+		if colour == "" {
+			b.WriteString(line)
+			continue
+		}
+		b.WriteString(colour + strings.TrimSuffix(line, "\n") + reset + "\n")
+	}
+}
+
+func or(s, empty string) string {
+	if s == "" {
+		return empty
+	}
+	return s
+}
+
+// Summary writes the last line of a report.
+func (t Text) Summary(s converge.Summary) {
+	if t.Quiet && s.Of(converge.Failed) == 0 && !s.Interrupted {
+		return
+	}
+	fmt.Fprintln(t.W, t.summary(s))
+}
+
+func (t Text) summary(s converge.Summary) string {
+	took := s.Took.Round(time.Millisecond)
+	if s.Took < 10*time.Millisecond {
+		took = s.Took.Round(10 * time.Microsecond)
+	}
+	n := s.Total()
+	if s.Of(converge.Stable) == n {
+		return fmt.Sprintf("Nothing to do: %s as wanted (%s)", count(n, "resource is", "resources are"), took)
+	}
+	var parts []string
+	for _, o := range converge.Outcomes {
+		if c := s.Of(o); c > 0 {
+			part := fmt.Sprintf("%d %s", c, o)
+			switch o {
+			case converge.Failed:
+				part = t.paint(red, part)
+			case converge.Changed, converge.Pending:
+				part = t.paint(yellow, part)
+				if s.Refreshed > 0 {
+					part += fmt.Sprintf(" (%d by refresh)", s.Refreshed)
+				}
+			}
+			parts = append(parts, part)
+		}
+	}
+	text := fmt.Sprintf("%s: %s (%s)", count(n, "resource", "resources"), strings.Join(parts, ", "), took)
+	if s.Noop {
+		text += ", nothing was touched"
+	}
+	if s.Interrupted {
+		text += ", " + t.paint(red, "interrupted")
+	}
+	return text
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

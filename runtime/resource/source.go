@@ -1,0 +1,9 @@
+package resource
+
+import "embed"
+
+// Source is the text of this package, from which the documentation of the
+// properties that every type has is taken.
+//
+//go:embed resource.go
+var Source embed.FS

@@ -1,0 +1,212 @@
+package schema
+
+import (
+	"embed"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+//go:embed schema_test.go
+var source embed.FS
+
+type color string
+
+func (color) Values() []string { return []string{"red", "green"} }
+
+// octal is a property with a syntax of its own.
+type octal uint32
+
+func (o *octal) UnmarshalText(text []byte) error {
+	if _, err := fmt.Sscanf(string(text), "0%o", (*uint32)(o)); err != nil {
+		return fmt.Errorf("want octal, got %q", text)
+	}
+	return nil
+}
+
+type inner struct {
+	// If is a condition.
+	If string `ccm:"if"`
+	// Count counts.
+	Count int `ccm:"count,required"`
+}
+
+// thing is one thing.
+type thing struct {
+	// Name names it.
+	Name string `ccm:"name,name,alias=path"`
+	// Color is its color.
+	Color color `ccm:"color,default=red"`
+	// Mode is octal.
+	Mode *octal `ccm:"mode"`
+	// Tags are words.
+	Tags    []string          `ccm:"tags"`
+	Codes   []int             `ccm:"codes,default=0"`
+	Modes   []octal           `ccm:"modes"`
+	Headers map[string]string `ccm:"headers,secret"`
+	Control *inner            `ccm:"control"`
+	Checks  []inner           `ccm:"checks"`
+	Force   bool              `ccm:"force"`
+	Size    *int64            `ccm:"size"`
+	Ratio   float64           `ccm:"ratio"`
+	Data    any               `ccm:"data"`
+	Must    string            `ccm:"must,required"`
+	Other   string
+}
+
+func table(kv ...any) *Table {
+	t := new(Table)
+	for i := 0; i < len(kv); i += 2 {
+		t.Set(kv[i].(string), value(kv[i+1]))
+	}
+	return t
+}
+
+func value(v any) Value {
+	switch v := v.(type) {
+	case string:
+		return StringValue(v)
+	case int:
+		return IntValue(int64(v))
+	case float64:
+		return NumberValue(v)
+	case bool:
+		return BoolValue(v)
+	case []any:
+		items := []Value{}
+		for _, e := range v {
+			items = append(items, value(e))
+		}
+		return ListValue(items...)
+	case *Table:
+		return MapValue(v)
+	case Value:
+		return v
+	}
+	return Value{}
+}
+
+func TestDecode(t *testing.T) {
+	s := Of(reflect.TypeFor[thing]())
+	var got thing
+	require.NoError(t, s.Decode(table("path", "/x", "mode", "0644", "tags", []any{"a", "b"}, "modes", "07", "headers", table("k", "v"),
+		"control", table("if", "x", "count", 2), "checks", []any{table("count", 1)}, "force", true, "size", 3.0, "ratio", 1,
+		"data", table("a", []any{1, "b", false}), "must", "m", "color", nil), &got))
+	mode, size := octal(0o644), int64(3)
+	require.Equal(t, thing{
+		Name: "/x", Color: "red", Mode: &mode, Tags: []string{"a", "b"}, Codes: []int{0}, Modes: []octal{7}, Headers: map[string]string{"k": "v"},
+		Control: &inner{"x", 2}, Checks: []inner{{"", 1}}, Force: true, Size: &size, Ratio: 1, Data: map[string]any{"a": []any{int64(1), "b", false}}, Must: "m",
+	}, got)
+	require.Equal(t, "/x", s.NameOf(&got))
+}
+
+// A single item is a list of one, an empty table is an empty list or map, and
+// text of the command line takes the type of its property.
+func TestDecodeLenience(t *testing.T) {
+	s := Of(reflect.TypeFor[thing]())
+	var got thing
+	require.NoError(t, s.Decode(table("name", "x", "must", "m", "tags", "one", "codes", table(), "headers", []any{},
+		"force", TextValue("true"), "size", TextValue("12"), "ratio", TextValue("0.5")), &got))
+	require.Equal(t, []string{"one"}, got.Tags)
+	require.Equal(t, []int{}, got.Codes)
+	require.Empty(t, got.Headers)
+	require.True(t, got.Force)
+	require.Equal(t, int64(12), *got.Size)
+	require.InDelta(t, 0.5, got.Ratio, 0)
+	// How a scalar was written counts for text.
+	require.NoError(t, s.Decode(table("name", "x", "must", Value{Kind: Float, F: 1.1, S: "1.10"}, "mode", Value{Kind: Int, I: 420, S: "0644"}), &got))
+	require.Equal(t, "1.10", got.Must)
+	require.Equal(t, octal(0o644), *got.Mode)
+}
+
+func TestMistakes(t *testing.T) {
+	s := Of(reflect.TypeFor[thing]())
+	for _, x := range []struct {
+		t   *Table
+		err string
+	}{
+		{table("must", "m"), "name is required"},
+		{table("name", "x"), "must is required"},
+		{table("name", "x", "must", "m", "colour", "red"), `unknown property "colour" (did you mean "color"?)`},
+		{table("name", "x", "must", "m", "zzzz", 1), `unknown property "zzzz"`},
+		{table("name", "x", "path", "y", "must", "m"), "path (the same as name) is given twice"},
+		{table("name", "x", "must", "m", "color", "gren"), `color: want one of red, green, got "gren" (did you mean "green"?)`},
+		{table("name", "x", "must", "m", "mode", "rw"), `mode: want octal, got "rw"`},
+		{table("name", "x", "must", "m", "mode", 644), `mode: want a string, got the number 644 (quote it: "644")`},
+		{table("name", "x", "must", true), "must: want a string, got the boolean true"},
+		{table("name", "x", "must", "m", "force", "yes"), `force: want true or false, got "yes"`},
+		{table("name", "x", "must", "m", "size", 1.5), "size: want an integer, got the number 1.5"},
+		{table("name", "x", "must", "m", "tags", table("a", 1)), "tags: want a list, got a table"},
+		{table("name", "x", "must", "m", "tags", []any{"a", 2}), `tags[2]: want a string, got the number 2 (quote it: "2")`},
+		{table("name", "x", "must", "m", "headers", "x"), `headers: want a table, got "x"`},
+		{table("name", "x", "must", "m", "headers", table("k", false)), "headers.k: want a string, got the boolean false"},
+		{table("name", "x", "must", "m", "control", table("fi", "x", "count", 1)), `control: unknown property "fi" (did you mean "if"?)`},
+		{table("name", "x", "must", "m", "checks", []any{table("count", "many")}), `checks[1].count: want an integer, got "many"`},
+		{table("name", "x", "must", "m", "checks", []any{table()}), "checks[1]: count is required"},
+	} {
+		require.EqualError(t, s.Decode(x.t, new(thing)), x.err)
+	}
+	// All mistakes of a table are reported.
+	err := s.Decode(table("colour", 1, "mode", 1), new(thing))
+	require.Len(t, err, 4)
+}
+
+type where struct{}
+
+func (where) Locate(path Path, key bool) diag.Pos {
+	return diag.Pos{File: fmt.Sprint(path, key), Line: 1}
+}
+
+func TestPlaces(t *testing.T) {
+	tab := table("name", "x", "nope", 1, "tags", []any{true})
+	tab.Where = where{}
+	require.EqualError(t, Of(reflect.TypeFor[thing]()).Decode(tab, new(thing)),
+		" false:1: must is required\nnope true:1: unknown property \"nope\" (did you mean \"name\"?)\n"+
+			"tags[1] false:1: tags[1]: want a string, got the boolean true")
+}
+
+func TestDocument(t *testing.T) {
+	s := Of(reflect.TypeFor[thing]())
+	text, err := source.ReadFile("schema_test.go")
+	require.NoError(t, err)
+	require.NoError(t, Document(fstest.MapFS{"thing.go": {Data: text}}, s))
+	require.Equal(t, "thing is one thing.", s.Doc)
+	require.Equal(t, "name names it.", s.Field("path").Doc)
+	require.Equal(t, "if is a condition.", s.Field("checks").ElemObject().Field("if").Doc)
+	require.Equal(t, "red | green", s.Field("color").Describe())
+	require.Equal(t, "list of integer", s.Field("codes").Describe())
+}
+
+func TestJSONSchema(t *testing.T) {
+	s := Of(reflect.TypeFor[thing]())
+	js := Mix{s}.JSONSchema()
+	require.Equal(t, []string{"must"}, js["required"])
+	require.Equal(t, false, js["additionalProperties"])
+	props := js["properties"].(map[string]any)
+	require.Equal(t, map[string]any{"type": "string", "enum": []string{"red", "green"}, "default": "red"}, props["color"])
+	require.Contains(t, props, "path")
+	require.Equal(t, "integer", props["size"].(map[string]any)["type"])
+	require.Equal(t, map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}}, props["headers"])
+}
+
+func TestNames(t *testing.T) {
+	require.True(t, strings.HasSuffix(strings.Join(Of(reflect.TypeFor[thing]()).Names(), " "), " must path"))
+}
+
+func BenchmarkDecode(b *testing.B) {
+	s := Of(reflect.TypeFor[thing]())
+	tab := table("name", "/etc/motd", "mode", "0644", "must", "some text", "force", true, "color", "green")
+	b.ReportAllocs()
+	for b.Loop() {
+		var got thing
+		if err := s.Decode(tab, &got); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

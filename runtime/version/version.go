@@ -1,0 +1,93 @@
+// Package version compares version numbers of no particular system, such as
+// those of a program or of a kernel. Packages are compared by the rules of their
+// own package system, which differ: see the providers.
+//
+// Begin with [Compare].
+package version
+
+import "strings"
+
+// Compare returns -1 if a is older than b, 1 if it is newer, and 0 if the two
+// are the same version.
+//
+// Both are read from left to right in parts: a hyphen, a dot, a run of digits,
+// or a run of anything else. At the first parts that differ, a hyphen is older
+// than anything, and a dot older than anything but a hyphen. Two numbers
+// compare as numbers, unless one has a leading zero: then, as everything else,
+// they compare as text, without regard to case. A version that goes on where
+// the other ends is newer.
+//
+// With ignoreTrailingZeroes, 1.0.0 is the same as 1 and 1.0.0-rc1 as 1-rc1.
+func Compare(a, b string, ignoreTrailingZeroes bool) int {
+	a, b = strings.ToUpper(a), strings.ToUpper(b)
+	if ignoreTrailingZeroes {
+		a, b = trimZeroes(a), trimZeroes(b)
+	}
+	wholeA, wholeB := a, b
+	for a != "" && b != "" {
+		var x, y string
+		x, a = part(a)
+		y, b = part(b)
+		if x == y {
+			continue
+		}
+		return compareParts(x, y)
+	}
+	return strings.Compare(wholeA, wholeB)
+}
+
+// compareParts orders two parts that differ.
+func compareParts(x, y string) int {
+	for _, low := range []string{"-", "."} {
+		switch low {
+		case x:
+			return -1
+		case y:
+			return 1
+		}
+	}
+	if isDigit(x[0]) && isDigit(y[0]) && x[0] != '0' && y[0] != '0' && len(x) != len(y) {
+		return sign(len(x) - len(y))
+	}
+	return strings.Compare(x, y)
+}
+
+// part cuts off the first part of s, which is not empty.
+func part(s string) (first, rest string) {
+	if s[0] == '-' || s[0] == '.' {
+		return s[:1], s[1:]
+	}
+	n := 1
+	for n < len(s) && s[n] != '-' && s[n] != '.' && isDigit(s[n]) == isDigit(s[0]) {
+		n++
+	}
+	return s[:n], s[n:]
+}
+
+// trimZeroes removes the parts .0 that end what stands before the first hyphen.
+func trimZeroes(s string) string {
+	number, rest, hyphen := strings.Cut(s, "-")
+	for {
+		i := strings.LastIndexByte(number, '.')
+		if i < 0 || i == len(number)-1 || strings.Trim(number[i+1:], "0") != "" {
+			break
+		}
+		number = number[:i]
+	}
+	if hyphen {
+		return number + "-" + rest
+	}
+	return number
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func sign(n int) int {
+	switch {
+	case n < 0:
+		return -1
+	case n > 0:
+		return 1
+	}
+	return 0
+}
