@@ -56,7 +56,7 @@ func (c *checker) accept(typ int) bool {
 // expect takes the next token, which must be of that type.
 func (c *checker) expect(typ int, want string) {
 	if !c.accept(typ) {
-		c.want(want)
+		c.want("%s", want)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// binary reports whether typ is an operator between two values.
-func binary(typ int) bool {
+// operator reports whether typ is an operator between two values.
+func operator(typ int) bool {
 	switch typ {
 	case parse.TOr, parse.TAnd, '<', '>', parse.TLte, parse.TGte, parse.TEqeq, parse.TNeq,
 		parse.T2Comma, '+', '-', '*', '/', '%', '^':
@@ -30,7 +30,7 @@ func (c *checker) expr() {
 		for c.accept('-') || c.accept('#') || c.accept(parse.TNot) {
 		}
 		c.operand()
-		if !binary(c.peek()) {
+		if !operator(c.peek()) {
 			return
 		}
 		c.at++

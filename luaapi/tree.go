@@ -52,6 +52,9 @@ func tokenize(text string) ([]token, error) {
 		default: // the last token of a text that ends without a newline
 			t.len = max(1, len(t.text))
 		}
+		if t.text == "" && t.typ > 0 && t.typ < 256 {
+			t.text = string(rune(t.typ)) // the scanner leaves out that of a dot
+		}
 		if err != nil {
 			return append(out, t), err
 		}

@@ -143,6 +143,9 @@ func (Exec) JudgedByPerform() bool { return true }
 // not known before what the exec comes after has been done.
 func (e Exec) UncertainAfterPending() bool { return e.OnlyIf != "" || e.Unless != "" }
 
+// MayLookAhead implements resource.Ahead: guards are asked in their turn.
+func (e Exec) MayLookAhead() bool { return e.OnlyIf == "" && e.Unless == "" }
+
 // AsksGuards reports whether the guards matter, given that the creates path is
 // there or not: refreshonly and a satisfied creates settle it without them.
 func (e Exec) AsksGuards(created bool) bool { return !created && !e.RefreshOnly }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -122,15 +123,8 @@ func (f File) Validate() error {
 	if err := checkPath("name", f.Name); err != nil {
 		errs = append(errs, err)
 	}
-	if f.Ensure != FileAbsent {
-		for _, p := range []struct {
-			name  string
-			given bool
-		}{{"owner", f.Owner != ""}, {"group", f.Group != ""}, {"mode", f.Mode != nil}} {
-			if !p.given {
-				errs = append(errs, &resource.PropertyError{Property: p.name, Err: errors.New("is required unless ensure is absent")})
-			}
-		}
+	if missing := f.missing(); f.Ensure != FileAbsent && len(missing) > 0 {
+		errs = append(errs, fmt.Errorf("%s required unless ensure is absent", isAre(missing)))
 	}
 	switch {
 	case f.Content != nil && f.Source != nil:
@@ -153,6 +147,29 @@ func (f File) Validate() error {
 	return errors.Join(errs...)
 }
 
+// missing lists the attributes that were left out.
+func (f File) missing() (names []string) {
+	if f.Owner == "" {
+		names = append(names, "owner")
+	}
+	if f.Group == "" {
+		names = append(names, "group")
+	}
+	if f.Mode == nil {
+		names = append(names, "mode")
+	}
+	return names
+}
+
+// isAre formats "a is", "a and b are" or "a, b and c are".
+func isAre(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0] + " is"
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last] + " are"
+}
+
 // Locate implements resource.Located.
 func (f File) Locate(dir string) File {
 	if f.Source != nil && !filepath.IsAbs(*f.Source) {
@@ -167,6 +184,9 @@ func (f File) WantedEnsure() string { return string(f.Ensure) }
 // UncertainAfterPending implements resource.Uncertain: what a source will hold
 // is not known before what makes it has been done.
 func (f File) UncertainAfterPending() bool { return f.Source != nil }
+
+// MayLookAhead implements resource.Ahead.
+func (File) MayLookAhead() bool { return true }
 
 // ManagesContent reports whether the content of what stands there is managed.
 func (f File) ManagesContent(have host.FileKind) bool {

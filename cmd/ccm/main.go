@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
 )
 
 // Exit statuses.
@@ -37,15 +38,19 @@ func main() {
 		<-signals
 		cancel()
 	}()
-	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stop: stop}
+	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stop: stop, clock: clock}
 	os.Exit(e.run(ctx, os.Args[1:]))
 }
+
+// clock is what tells the time; tests make it stand still.
+var clock host.Clock = host.RealClock{}
 
 // An env is what commands use of the world, and what they share.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	stop           <-chan struct{} // closed when the run shall end; may be nil
+	clock          host.Clock
+	stop           <-chan struct{}             // closed when the run shall end; may be nil
 	effect         func(op, path string) error // see host.Options; nil but in tests
 	color          string
 	sources        diag.Sources // texts that positions speak of
@@ -103,6 +108,7 @@ Exit status: 0 the machine is as described; 1 ccm could not start (command
 line, script, lock); 4 at least one resource failed; 130 interrupted. With
 --detailed-exitcodes: 0 nothing to do, 2 changes (made, or pending in a plan),
 4 failures, 6 both.`,
+		Version:      readBuildInfo().Version,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 	}

@@ -37,7 +37,7 @@ func (e *env) newReport(f *runFlags) *runReport {
 	}
 	var rep converge.Reporter
 	if f.output.value == "json" {
-		j := report.NewJSON(stdout, newRunID(time.Now()), report.DiffMode(f.diff.value))
+		j := report.NewJSON(stdout, newRunID(e.clock.Now()), report.DiffMode(f.diff.value))
 		rep, r.summary = j, j.Summary
 	} else {
 		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, Diff: report.DiffMode(f.diff.value)}

@@ -82,7 +82,7 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 // converge is run and plan.
 func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err error) {
 	rep := e.newReport(f)
-	h := host.New(host.Options{Root: f.root, Log: e.logger(rep.stderr, f.debug), Effect: e.effect})
+	h := host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(rep.stderr, f.debug), Effect: e.effect})
 	s, err := e.load(ctx, h, args[0], args[1:], &f.siteFlags, f.noop)
 	if err != nil {
 		return err

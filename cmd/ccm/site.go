@@ -82,17 +82,9 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 
 // evaluate fills b from a text and builds the catalog of s.
 func (e *env) evaluate(ctx context.Context, s *site, b *catalog.Builder, name string, text []byte, args []string, f *siteFlags, noop bool) error {
-	dir := "."
-	if name != "stdin" {
-		dir = filepath.Dir(name)
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
 	in := luaapi.New(luaapi.Options{
 		Registry: s.registry, Builder: b, Facts: s.facts, Args: args, Noop: noop, Version: readBuildInfo().Version,
-		Env: os.LookupEnv, Print: e.stderr, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")), Dir: dir,
+		Env: os.LookupEnv, Print: e.stderr, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
 		Warn: func(pos diag.Pos, msg string) {
 			diag.Render(e.stderr, "warning: ", &diag.Error{Pos: pos, Err: errors.New(msg)}, nil)
 		},
@@ -127,20 +119,6 @@ func (s *site) build(b *catalog.Builder, f *siteFlags) error {
 	}
 	s.catalog, err = c.Target(ids)
 	return err
-}
-
-// gatherFacts returns the facts of the machine with those of the command line
-// over them.
-func (e *env) gatherFacts(ctx context.Context, v *host.View, f *siteFlags) (*facts.Facts, error) {
-	over := map[string]any{}
-	for _, a := range f.facts {
-		tree, err := facts.ParseAssignment(a)
-		if err != nil {
-			return nil, fmt.Errorf("--fact: %w", err)
-		}
-		over = facts.Merge(over, tree).(map[string]any)
-	}
-	return facts.New(ctx, v, facts.Standard(), over), nil
 }
 
 // isLua reports whether a text is Lua rather than YAML: by its suffix, or by

@@ -36,28 +36,38 @@ type record struct {
 	description        string
 }
 
+// atOnce is for how many packages one command is asked. A run seldom has more;
+// the output of a command is bounded.
+const atOnce = 2000
+
 // records asks dpkg for all the packages at once. The result has an entry for
 // every package that dpkg answered for, with no records if it knows none.
 func records(ctx context.Context, v *host.View, pkgs []string) (map[string][]record, error) {
-	res, err := query(ctx, v, append([]string{"dpkg-query", "-W", "-f=" + format}, pkgs...)...)
-	if err != nil {
-		return nil, err
-	}
-	// It exits 1 if it does not know one of them, and has answered for the others.
-	if res.Code > 1 {
-		return nil, fmt.Errorf("dpkg-query: exit status %d%s", res.Code, res.LastWords())
-	}
 	found := make(map[string][]record, len(pkgs))
-	for line := range strings.Lines(string(res.Stderr)) { // warnings about its database may stand there too
-		if pkg, ok := strings.CutPrefix(strings.TrimSpace(line), "dpkg-query: no packages found matching "); ok {
-			found[pkg] = nil
+	for some := range slices.Chunk(pkgs, atOnce) {
+		res, err := query(ctx, v, append([]string{"dpkg-query", "-W", "-f=" + format}, some...)...)
+		if err != nil {
+			return nil, err
+		}
+		// It exits 1 if it does not know one of them, and has answered for the others.
+		if res.Code > 1 {
+			return nil, fmt.Errorf("dpkg-query: exit status %d%s", res.Code, res.LastWords())
+		}
+		// Warnings about its database may stand there as well.
+		for line := range strings.Lines(string(res.Stderr)) {
+			if pkg, ok := strings.CutPrefix(strings.TrimSpace(line), "dpkg-query: no packages found matching "); ok {
+				found[pkg] = nil
+			}
+		}
+		list, err := parseRecords(string(res.Stdout))
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			found[r.pkg] = append(found[r.pkg], r)
 		}
 	}
-	list, err := parseRecords(string(res.Stdout))
-	for _, r := range list {
-		found[r.pkg] = append(found[r.pkg], r)
-	}
-	return found, err
+	return found, nil
 }
 
 // parseRecords reads what dpkg-query printed in our format.
@@ -67,7 +77,10 @@ func parseRecords(out string) ([]record, error) {
 		line = strings.TrimSuffix(line, "\n")
 		if strings.HasPrefix(line, " ") && len(list) > 0 {
 			last := &list[len(list)-1]
-			last.description = strings.TrimPrefix(last.description+"\n"+strings.TrimSpace(line), "\n")
+			if line = strings.TrimSpace(line); line == "." { // an empty line
+				line = ""
+			}
+			last.description = strings.TrimPrefix(last.description+"\n"+line, "\n")
 			continue
 		}
 		texts := strings.SplitN(line, "\t", 3)

@@ -2,7 +2,6 @@ package apt
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -10,15 +9,16 @@ import (
 // Without, it means the package in whatever architecture it is installed in.
 type name struct{ pkg, arch string }
 
-// dpkg itself allows capitals and underscores, although the policy does not.
-var nameSyntax = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+._-]+(:[a-z0-9-]+)?$`)
+const alnum = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // parseName reads zsh or libc6:i386. apt gives some names a meaning of its own,
 // such as the removal of what stands before a trailing hyphen; they are refused.
 func parseName(s string) (name, error) {
-	pkg, arch, _ := strings.Cut(s, ":")
+	pkg, arch, qualified := strings.Cut(s, ":")
 	switch {
-	case !nameSyntax.MatchString(s):
+	// dpkg itself allows capitals and underscores, although the policy does not.
+	case len(pkg) < 2 || !strings.Contains(alnum, pkg[:1]) || strings.Trim(pkg, alnum+"+._-") != "",
+		qualified && (arch == "" || strings.Trim(arch, alnum+"-") != ""):
 		return name{}, fmt.Errorf("want the name of a Debian package such as zsh or libc6:i386, got %q", s)
 	case strings.HasSuffix(pkg, "-"):
 		return name{}, fmt.Errorf("want the name of a Debian package, got %q: apt takes a hyphen at the end for a wish to remove", s)

@@ -122,7 +122,7 @@ func (packages) Install(ctx context.Context, h *host.Host, pkg, version string) 
 	}
 	o, ok := known[n]
 	if !ok {
-		return fmt.Errorf("apt knows no package %s: if it is new in a repository, apt-get update has to be run first", n)
+		return fmt.Errorf("apt is unable to locate package %s (if it is new in a repository, apt-get update comes first)", n)
 	}
 	argv := []string{"apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-confold", "-o", lockTimeout}
 	wish := resources.PackageEnsure(version)

@@ -3,6 +3,8 @@ package apt
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -44,29 +46,33 @@ func offers(ctx context.Context, v *host.View, names []name) (map[name]offer, er
 	if err != nil {
 		return nil, err
 	}
-	for key, o := range known {
+	for _, key := range slices.Sorted(maps.Keys(known)) {
 		// One that is there only for another architecture is answered with it.
 		pkg, arch, _ := strings.Cut(key, ":")
 		if _, native := known[pkg]; arch == "" || !native {
-			found[name{pkg: pkg}] = o
+			found[name{pkg: pkg}] = known[key]
 		}
 	}
 	return found, nil
 }
 
 func policy(ctx context.Context, v *host.View, names ...name) (map[string]offer, error) {
-	argv := []string{"apt-cache", "policy"}
-	for _, n := range names {
-		argv = append(argv, n.String())
+	found := make(map[string]offer, len(names))
+	for some := range slices.Chunk(names, atOnce) {
+		argv := []string{"apt-cache", "policy"}
+		for _, n := range some {
+			argv = append(argv, n.String())
+		}
+		res, err := query(ctx, v, argv...)
+		if err != nil {
+			return nil, err
+		}
+		if res.Code != 0 {
+			return nil, fmt.Errorf("apt-cache policy: exit status %d%s", res.Code, res.LastWords())
+		}
+		maps.Copy(found, parsePolicy(string(res.Stdout)))
 	}
-	res, err := query(ctx, v, argv...)
-	if err != nil {
-		return nil, err
-	}
-	if res.Code != 0 {
-		return nil, fmt.Errorf("apt-cache policy: exit status %d%s", res.Code, res.LastWords())
-	}
-	return parsePolicy(string(res.Stdout)), nil
+	return found, nil
 }
 
 // parsePolicy reads what apt-cache policy printed, by the names it gives the
@@ -111,5 +117,6 @@ func providersOf(ctx context.Context, v *host.View, n name) ([]string, error) {
 			pkgs = append(pkgs, words[0])
 		}
 	}
-	return pkgs, nil
+	slices.Sort(pkgs) // one that is there for several architectures comes several times
+	return slices.Compact(pkgs), nil
 }

@@ -10,27 +10,26 @@ import (
 // reader has systemd read its unit files again (daemon-reload) before something
 // is done that depends on them. It does so once: when systemd has not read what
 // is there, or it cannot be told that it has. After that it does so only for a
-// unit that systemd would demonstrably start from an old file.
+// unit that systemd would demonstrably handle by an old file.
 type reader struct {
 	mu   sync.Mutex
 	done bool
 }
 
-// refresh sees to it that systemd knows the present unit file of a unit.
-func (r *reader) refresh(ctx context.Context, h *host.Host, m *manager, name string) error {
+// catchUp sees to it that systemd has read the present unit file of a unit.
+func (r *reader) catchUp(ctx context.Context, h *host.Host, m *manager, name string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	u, err := m.one(ctx, &h.View, name)
 	if err != nil {
 		return err
 	}
-	outdated, err := u.outdated(&h.View)
-	if err == nil && !outdated && !r.done {
-		if outdated, err = unread(&h.View); u.NeedDaemonReload == "" {
-			outdated = true
-		}
+	needed, err := u.outdated(&h.View)
+	if err == nil && !needed && !r.done {
+		needed, err = unread(&h.View)
+		needed = needed || u.NeedDaemonReload == ""
 	}
-	if err != nil || !outdated {
+	if err != nil || !needed {
 		return err
 	}
 	if err := m.do(ctx, h, systemctl("daemon-reload", "--system")); err != nil {

@@ -19,7 +19,7 @@ type services struct {
 }
 
 var (
-	_ resources.ServiceProvider                                  = (*services)(nil)
+	_ resources.ServiceProvider                                 = (*services)(nil)
 	_ resource.Batch[resources.Service, resources.ServiceState] = (*services)(nil)
 )
 
@@ -57,20 +57,21 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 	return states, errs
 }
 
-// state returns what is so about one service.
+// state returns what is so about one service. In a plan that may hang on a unit
+// file that is pending.
 func (s *services) state(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]bool) (have resources.ServiceState, err error) {
+	path, kind := pendingFile(v, u.Id)
+	unknown := &resource.UnknownError{Because: "the unit file " + path + " is pending"}
+	if path != "" && (kind == host.Missing || u.LoadState != "loaded" && u.LoadState != "masked") {
+		return have, unknown
+	}
 	if u.UnitFileState, err = s.unitFileState(ctx, v, u, linked); err != nil {
 		return have, err
 	}
-	have, err = u.state()
-	path, kind := pendingFile(v, u.Id)
-	switch {
-	case path == "":
-	case kind == host.Missing, err != nil, have.Missing, u.LoadState != "loaded" && u.LoadState != "masked",
-		want.Enable != nil && (u.UnitFileState == "static" || u.UnitFileState == "indirect"):
-		return have, &resource.UnknownError{Because: "the unit file " + path + " is pending"}
+	if path != "" && want.Enable != nil && u.installs() {
+		return have, unknown
 	}
-	return have, err
+	return u.state()
 }
 
 // unitFileState returns what is-enabled would answer. What show says was true
@@ -128,22 +129,27 @@ func (s *services) Enable(ctx context.Context, h *host.Host, want resources.Serv
 	return s.act(ctx, h, "enable", want.Name)
 }
 
-// Disable implements resources.ServiceProvider. What was enabled until the next
+// Disable implements resources.ServiceProvider. What is enabled until the next
 // boot only is disabled too, which systemctl has to be told.
 func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Service) error {
 	if err := s.act(ctx, h, "disable", want.Name); err != nil {
 		return err
 	}
 	word, err := s.ctl.isEnabled(ctx, &h.View, unitName(want.Name))
-	if err != nil || word != "enabled-runtime" {
+	switch {
+	case err != nil:
 		return err
+	case word == "enabled-runtime":
+		return s.ctl.do(ctx, h, systemctl("disable", "--system", "--runtime", want.Name))
+	case word == "indirect":
+		return fmt.Errorf("%w: the service is still indirect, which counts as enabled: its [Install] section speaks of other units", resource.ErrDesiredStateFailed)
 	}
-	return s.ctl.do(ctx, h, systemctl("disable", "--system", "--runtime", want.Name))
+	return nil
 }
 
 // act performs a verb of systemctl on a service.
 func (s *services) act(ctx context.Context, h *host.Host, verb, name string) error {
-	if err := s.reader.refresh(ctx, h, &s.ctl, unitName(name)); err != nil {
+	if err := s.reader.catchUp(ctx, h, &s.ctl, unitName(name)); err != nil {
 		return err
 	}
 	return s.ctl.do(ctx, h, systemctl(verb, "--system", name))

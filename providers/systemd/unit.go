@@ -135,6 +135,12 @@ func (u unit) fixed() string {
 	return ""
 }
 
+// installs reports whether another [Install] section in its unit file would
+// change the answer of is-enabled.
+func (u unit) installs() bool {
+	return u.UnitFileState == "static" || u.UnitFileState == "indirect"
+}
+
 // state returns u as a service. UnitFileState has to be what is so on the disk.
 func (u unit) state() (have resources.ServiceState, err error) {
 	if u.UnitFileState == notFound {

@@ -6,6 +6,7 @@
 package catalog
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,36 +23,60 @@ type Builder struct {
 }
 
 // Add adds r. An ID can be added once; a second resource that is equal to the
-// first in every property is the first, and is returned.
+// first in every property is the first, and is returned. A resource that is
+// skipped gives way to one that is managed, so that of several with opposite
+// conditions one is there.
 func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 	if b.byID == nil {
 		b.byID = make(map[resource.ID]*resource.Resource)
 	}
 	if first, ok := b.byID[r.ID]; ok {
-		if first.ID == r.ID && reflect.DeepEqual(first.Spec, r.Spec) && reflect.DeepEqual(first.Common, r.Common) && first.Skip == r.Skip {
+		switch {
+		case r.Skip != "":
 			return first, nil
+		case first.Skip != "":
+			b.drop(first)
+		case first.ID == r.ID && same(first, r):
+			return first, nil
+		default:
+			return nil, taken(r, r.ID, first)
 		}
-		return nil, taken(r, r.ID, first)
 	}
 	alias := resource.ID{Type: r.ID.Type, Name: r.Common.Alias}
 	if alias.Name != "" {
-		if first, ok := b.byID[alias]; ok {
+		first, ok := b.byID[alias]
+		if ok && first.Skip == "" && r.Skip == "" {
 			return nil, taken(r, alias, first)
 		}
-		b.byID[alias] = r
+		if !ok || r.Skip == "" {
+			b.byID[alias] = r
+		}
 	}
 	b.byID[r.ID] = r
 	b.list = append(b.list, r)
 	return r, nil
 }
 
+// same reports whether two resources of one ID are one.
+func same(a, b *resource.Resource) bool {
+	return reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
+}
+
+// drop removes a skipped resource, or its claim to an alias.
+func (b *Builder) drop(r *resource.Resource) {
+	b.list = slices.DeleteFunc(b.list, func(x *resource.Resource) bool { return x == r })
+	for _, name := range []string{r.ID.Name, r.Common.Alias} {
+		if id := (resource.ID{Type: r.ID.Type, Name: name}); b.byID[id] == r {
+			delete(b.byID, id)
+		}
+	}
+}
+
 func taken(r *resource.Resource, id resource.ID, first *resource.Resource) error {
 	e := &diag.Error{Pos: r.Pos, Subject: r.ID.String(), Notes: r.Calls}
-	text := "is already declared"
-	if id != r.ID || first.ID != id {
-		text = "is already the name or alias of " + first.ID.String()
+	if e.Err = fmt.Errorf("is already declared at %s", first.Pos); id != r.ID || first.ID != id {
+		e.Err = fmt.Errorf("%s is already the name or alias of %s at %s", id, first.ID, first.Pos)
 	}
-	e.Err = diag.Errorf(diag.Pos{}, "%s %s at %s", id, text, first.Pos).Err
 	return e
 }
 
@@ -130,7 +155,7 @@ func (b *Builder) edges() ([]edge, error) {
 			}
 		}
 	}
-	return edges, errs.Err()
+	return b.applied(edges, index), errs.Err()
 }
 
 // unknown reports a reference to a resource that is not there.

@@ -152,7 +152,7 @@ func TestDuplicates(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, same.Pos.Line)
 	for line, want := range map[string]string{
-		"a value=2": "x:9: node#a: node#a is already declared at x:1",
+		"a value=2": "x:9: node#a: is already declared at x:1",
 		"c":         "x:9: node#c: node#c is already the name or alias of node#b at x:2",
 		"d alias=a": "x:9: node#d: node#a is already the name or alias of node#a at x:1",
 		"d alias=c": "x:9: node#d: node#c is already the name or alias of node#b at x:2",

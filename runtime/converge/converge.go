@@ -29,6 +29,8 @@ type Engine struct {
 	FailOnError bool
 	// MonitorOnly runs the health checks and nothing else.
 	MonitorOnly bool
+	// Sequential looks at every resource only when its turn has come.
+	Sequential bool
 	// Stop asks a run to end: the resource that is being worked on is finished,
 	// the others are skipped. May be nil.
 	Stop <-chan struct{}
@@ -51,9 +53,13 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		Engine: e, view: v, host: h, catalog: c,
 		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)),
 	}
+	w.ahead = e.lookAhead(ctx, v, c)
+	defer w.ahead.end()
 	sum := Summary{Start: v.Now(), Noop: h == nil}
 	for i := range c.Resources {
+		w.touched = false
 		ev := w.resource(ctx, i)
+		w.ahead.done(i, w.touched)
 		w.outcomes[i] = ev.Outcome
 		if ev.Outcome == Failed && e.FailOnError {
 			w.ended = "fail_on_error is set and " + ev.Resource.ID.String() + " failed"
@@ -72,9 +78,13 @@ type walk struct {
 	view    *host.View
 	host    *host.Host // nil in a plan
 	catalog *catalog.Catalog
+	ahead   *ahead
 
 	outcomes []Outcome
 	blocks   []bool // failed, or skipped because of something that failed
+	// touched is set if the machine, or in a plan what is assumed of it, may have
+	// been changed on behalf of the resource whose turn it is.
+	touched bool
 	// opaque is the last pending resource whose effects are not fully known.
 	opaque      *resource.Resource
 	ended       string // why no further resource is worked on, or ""
@@ -150,7 +160,7 @@ func (w *walk) stopped(ctx context.Context) bool {
 func (w *walk) converge(ctx context.Context, i int, f resource.Factory, ev *Event) {
 	r := ev.Resource
 	by, maybe := w.refreshers(i)
-	state, err := f.Status(ctx, w.view, r.Spec)
+	state, err := w.ahead.status(ctx, i, f)
 	if err != nil {
 		w.lookFailed(ev, err)
 		return
@@ -247,6 +257,7 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 			ev.Text = &text
 		}
 	}
+	w.touched = true
 	if w.planning() {
 		ev.Outcome = Pending
 		w.view.Assume(d.Leaves...)

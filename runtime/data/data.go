@@ -39,8 +39,14 @@ func (d *Document) File() string { return d.source.file }
 // Parse reads a file that holds one document. Duplicate keys, aliases that
 // contain themselves, and aliases that make the document grow beyond all bounds
 // are errors.
-func Parse(file, text string) (*Document, error) {
-	docs, err := ParseAll(file, text)
+func Parse(file, text string) (*Document, error) { return newSource(file, text).one() }
+
+// ParseAll reads a file that holds several documents, separated by ---. A file
+// without any holds one empty document.
+func ParseAll(file, text string) ([]*Document, error) { return newSource(file, text).all() }
+
+func (s *source) one() (*Document, error) {
+	docs, err := s.all()
 	if err != nil {
 		return nil, err
 	}
@@ -50,23 +56,37 @@ func Parse(file, text string) (*Document, error) {
 	return docs[0], nil
 }
 
-// ParseAll reads a file that holds several documents, separated by ---. A file
-// without any holds one empty document.
-func ParseAll(file, text string) ([]*Document, error) {
-	src := newSource(file, text)
-	raw, err := src.parse()
+func (s *source) all() ([]*Document, error) {
+	raw, err := s.parse()
 	if err != nil {
 		return nil, err
 	}
 	var errs diag.List
 	docs := make([]*Document, len(raw))
 	for i, n := range raw {
-		c := converter{src: src, limit: 1_000_000 + 20*len(text)}
-		docs[i] = &Document{Root: c.node(n), source: src}
+		c := converter{src: s, limit: 1_000_000 + 20*len(s.text)}
+		docs[i] = &Document{Root: c.node(n), source: s}
 		errs.Add(c.errs.Err())
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	return docs, nil
+}
+
+// ParseGenerated reads text that a template wrote. Every place in it is that of
+// the line of the template that place returns for a line of the text.
+func ParseGenerated(file, text string, place func(line int) diag.Pos) (*Document, error) {
+	src := newSource(file, text)
+	src.place = place
+	return src.one()
+}
+
+// Decode reads one YAML or JSON document as plain data.
+func Decode(file string, text []byte) (any, error) {
+	doc, err := Parse(file, string(text))
+	if err != nil {
+		return nil, err
+	}
+	return doc.Root.Go(), nil
 }

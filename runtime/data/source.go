@@ -14,6 +14,8 @@ import (
 type source struct {
 	file, text string
 	lines      func() []int // offsets at which lines begin
+	// place is set if the text was generated: it returns what wrote a line.
+	place func(line int) diag.Pos
 }
 
 func newSource(file, text string) *source {
@@ -68,7 +70,15 @@ func (s *source) pos(offset, length int) diag.Pos {
 			hi = mid
 		}
 	}
-	return diag.Pos{File: s.file, Line: lo + 1, Col: offset - at[lo] + 1, Len: length}
+	return s.written(diag.Pos{File: s.file, Line: lo + 1, Col: offset - at[lo] + 1, Len: length})
+}
+
+// written returns p, or what wrote the line if the text was generated.
+func (s *source) written(p diag.Pos) diag.Pos {
+	if s.place != nil {
+		return s.place(p.Line)
+	}
+	return p
 }
 
 // Pos returns the place of n.
@@ -77,7 +87,7 @@ func (n *Node) Pos() diag.Pos {
 		return diag.Pos{}
 	}
 	if n.line == 0 {
-		return diag.Pos{File: n.src.file, Line: 1, Col: 1}
+		return n.src.written(diag.Pos{File: n.src.file, Line: 1, Col: 1})
 	}
 	begin, end := n.extent()
 	return n.src.pos(begin, end-begin)
@@ -98,6 +108,9 @@ func (n *Node) At(offset, length int) diag.Pos {
 		}
 	}
 	p := n.src.pos(begin, end-begin)
+	if n.src.place != nil {
+		return p
+	}
 	p.Len = max(0, min(p.Len, len(n.src.line(p.Line))-p.Col+1))
 	return p
 }

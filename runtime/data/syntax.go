@@ -103,7 +103,10 @@ func (s *source) syntaxError(err error) error {
 	case strings.HasPrefix(problem, "did not find expected"):
 		e.WithHint("is the line indented as those around it?")
 	}
-	e.Pos = diag.Pos{File: s.file, Line: line, Col: col}
+	e.Pos = s.written(diag.Pos{File: s.file, Line: line, Col: col})
+	if s.place != nil {
+		e.Hint = fmt.Sprintf("it gives the line %q", strings.TrimSpace(text))
+	}
 	return e
 }
 
@@ -148,7 +151,7 @@ func (s *source) unknownAnchor(name string) error {
 		anchors = append(anchors, m[1])
 	}
 	if near := diag.Nearest(name, anchors); near != "" {
-		e.WithHint("%s", fmt.Sprintf("did you mean &%s?", near))
+		e.WithHint("did you mean &%s?", near)
 	}
 	return e
 }

@@ -18,7 +18,7 @@ import (
 type Loader struct {
 	View *host.View
 	// YAML decodes the text of a YAML file to plain data. Its errors carry their
-	// place in the file.
+	// place in the file. If it is nil, YAML is refused.
 	YAML func(file string, text []byte) (any, error)
 	// RefuseWritable refuses files and directories that everybody may write. It
 	// should be set if ccm runs as root, which would believe what they say.
@@ -166,6 +166,9 @@ func (l Loader) read(name string, f *os.File) (map[string]any, error) {
 func (l Loader) decode(name string, text []byte) (any, error) {
 	if suffix(name) == ".json" {
 		return decodeJSON(name, text)
+	}
+	if l.YAML == nil {
+		return nil, diag.Errorf(diag.Pos{File: name}, "want JSON, got a name that does not end in .json")
 	}
 	return l.YAML(name, text)
 }

@@ -213,6 +213,10 @@ func TestFile(t *testing.T) {
 	_, err = l.File(bad)
 	require.EqualError(t, err, bad+":2:1: want JSON: invalid character '}' looking for beginning of object key string")
 
+	yaml := write("f.yaml", "a: 1\n")
+	_, err = Loader{View: l.View}.File(yaml)
+	require.EqualError(t, err, yaml+": want JSON, got a name that does not end in .json")
+
 	l.RefuseWritable = true
 	open := write("open.json", "{}")
 	require.NoError(t, os.Chmod(open, 0o666))

@@ -74,6 +74,7 @@ func TestMemory(t *testing.T) {
 	require.Equal(t, int64(8000000*1024), get(t, v, "memory.total"))
 	require.Equal(t, int64(6000000*1024), get(t, v, "memory.available"))
 	require.Equal(t, int64(1000000*1024), get(t, v, "memory.free"))
+	require.Equal(t, int64(2000000*1024), get(t, v, "memory.used"))
 	require.Equal(t, get(t, v, "memory.virtual.used"), get(t, v, "memory.used"))
 	require.Equal(t, int64(8000000*1024), get(t, v, "memory.virtual.total"))
 	require.Equal(t, []any{map[string]any{"name": "/dev/vdb", "usedBytes": int64(24 * 1024), "freeBytes": int64(1000 * 1024)}}, get(t, v, "memory.swap.devices"))

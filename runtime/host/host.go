@@ -34,6 +34,7 @@ type machine struct {
 	log    *slog.Logger
 	users  *accounts
 	effect func(op, path string) error
+	keep   func(v *View, d Doomed) error
 
 	transport func() http.RoundTripper
 	progress  func(Progress)
@@ -54,6 +55,11 @@ type Options struct {
 	// error. Op is the system call or command, path what it is about. Tests use
 	// it to fail and to kill at every point of a run.
 	Effect func(op, path string) error
+	// Keep is called before what stands at a path is changed, replaced or
+	// removed, and before something is made where nothing stands. If it fails, the
+	// effect fails with its error and what stands there is untouched. Nil if
+	// nobody wants to know.
+	Keep func(v *View, d Doomed) error
 	// Transport carries downloads; nil for one that asks the environment for a
 	// proxy.
 	Transport http.RoundTripper
@@ -64,7 +70,7 @@ type Options struct {
 
 // New returns a host.
 func New(o Options) *Host {
-	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, clock: o.Clock, log: o.Log, effect: o.Effect}
+	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, clock: o.Clock, log: o.Log, effect: o.Effect, keep: o.Keep}
 	if o.Root != "" && !filepath.IsAbs(o.Root) {
 		if abs, err := filepath.Abs(o.Root); err == nil {
 			m.root = abs

@@ -104,7 +104,11 @@ func (d Download) get(ctx context.Context, t http.RoundTripper, at *url.URL, tru
 			}
 		}
 	}
-	return t.RoundTrip(req)
+	resp, err := t.RoundTrip(req)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the server ended the connection without an answer")
+	}
+	return resp, err
 }
 
 func isRedirect(status int) bool {

@@ -50,7 +50,9 @@ type entry struct {
 	// hard link is another name of.
 	target   string
 	hardLink bool
-	body     io.Reader // of a file
+	// unique says that the format does not let a later entry replace this one.
+	unique bool
+	body   io.Reader // of a file
 }
 
 // readEntries calls add for each entry of the archive in f, in order.
@@ -152,17 +154,8 @@ func readZip(f *os.File, check func() error, add func(entry) error) error {
 		}
 		return unreadable(err)
 	}
-	seen := make(map[string]bool, len(zr.File))
 	for _, file := range zr.File {
-		err := check()
-		if err == nil && seen[file.Name] {
-			err = errors.New("is in the archive twice")
-		}
-		seen[file.Name] = true
-		if err == nil {
-			err = addZip(file, check, add)
-		}
-		if err != nil {
+		if err := addZip(file, check, add); err != nil {
 			return fmt.Errorf("entry %q: %w", file.Name, err)
 		}
 	}
@@ -181,7 +174,7 @@ func addZip(file *zip.File, check func() error, add func(entry) error) error {
 		return err
 	}
 	mode, kind := zipMode(file)
-	e := entry{name: name, kind: kind, mode: mode, mtime: file.Modified}
+	e := entry{name: name, kind: kind, mode: mode, mtime: file.Modified, unique: true}
 	if kind == Special {
 		return errors.New("is a device or a pipe, which is not extracted")
 	}

@@ -138,6 +138,9 @@ func (t *Temp) Commit() error {
 	if err := t.h.do("sync", t.name, t.f.Sync); err != nil {
 		return err
 	}
+	if err := t.h.doomed(t.name, true); err != nil {
+		return err
+	}
 	if err := t.h.do("rename", t.name, func() error { return os.Rename(t.temp, t.path) }); err != nil {
 		return fmt.Errorf("could not rename temporary file: %w", err)
 	}
@@ -201,6 +204,11 @@ func (h *Host) SetAttr(name string, attr Attr) error {
 		return fmt.Errorf("%s is a symbolic link", name)
 	}
 	h.log.Debug("attributes", "path", name, "mode", fmt.Sprintf("%04o", attr.Mode))
+	if info.UID != attr.UID || info.GID != attr.GID || info.Mode != attr.Mode {
+		if err := h.doomed(name, false); err != nil {
+			return err
+		}
+	}
 	if info.UID != attr.UID || info.GID != attr.GID {
 		if err := h.do("chown", name, func() error { return os.Lchown(path, int(attr.UID), int(attr.GID)) }); err != nil {
 			return err
@@ -234,6 +242,9 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 		return err
 	}
 	h.log.Debug("mkdir", "path", name)
+	if err := h.doomed(name, true); err != nil {
+		return err
+	}
 	if err := h.do("mkdir", name, func() error { return os.Mkdir(path, 0o700) }); err != nil {
 		return err
 	}
@@ -250,6 +261,9 @@ func (h *Host) Remove(name string) error {
 		return err
 	}
 	h.log.Debug("remove", "path", name)
+	if err := h.doomed(name, true); err != nil {
+		return err
+	}
 	if err := h.do("remove", name, func() error { return os.Remove(path) }); err != nil {
 		return err
 	}
@@ -267,6 +281,9 @@ func (h *Host) RemoveTree(name string) error {
 		return err
 	}
 	h.log.Debug("remove tree", "path", name)
+	if err := h.doomedTree(name); err != nil {
+		return err
+	}
 	if err := h.do("remove", name, func() error { return os.RemoveAll(path) }); err != nil {
 		return err
 	}
@@ -278,6 +295,9 @@ func (h *Host) RemoveTree(name string) error {
 func (h *Host) Symlink(target, name string) error {
 	path, err := h.real(name)
 	if err != nil {
+		return err
+	}
+	if err := h.doomed(name, true); err != nil {
 		return err
 	}
 	temp := filepath.Join(filepath.Dir(path), tempName(filepath.Base(path)))

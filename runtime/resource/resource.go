@@ -149,6 +149,9 @@ type (
 	// may bring about in ways that a plan cannot foresee. If it says so, a plan
 	// reports unknown when something that the resource comes after is pending.
 	Uncertain interface{ UncertainAfterPending() bool }
+	// Ahead is implemented by specs whose Status is cheap and runs no command, so
+	// that it may be called before the resource's turn, and in vain.
+	Ahead interface{ MayLookAhead() bool }
 	// Wanted is implemented by specs that can say which ensure value is asked
 	// for, for reports.
 	Wanted interface{ WantedEnsure() string }
@@ -214,6 +217,9 @@ type Resource struct {
 	Calls []diag.Note
 	// Skip says why the resource is not managed, "" if it is.
 	Skip string
+	// Scope is the script or manifest that declares it; nil means the one that is
+	// run, unrestrained.
+	Scope *Scope
 }
 
 // Locate returns the place of a property of r.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime/debug"
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -106,12 +107,13 @@ type Origin struct {
 	Dir   string // the directory of the script or manifest, for relative paths
 	Calls []diag.Note
 	Skip  string // why the resource is not managed, or ""
+	Scope *Scope // the script or manifest that declares it, or nil
 }
 
 // Decode makes a resource of what a script or a manifest wrote. It returns
 // every mistake that it finds as a [diag.List].
 func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
-	r := &Resource{Type: t, Pos: from.Pos, Where: tab.Where, Calls: from.Calls, Skip: from.Skip}
+	r := &Resource{Type: t, Pos: from.Pos, Where: tab.Where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope}
 	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
 	spec := t.new()
 	if err := t.mix().Decode(tab, spec, &r.Common); err != nil {
@@ -133,6 +135,15 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		return nil, r.mistakes(err)
 	}
 	return r, nil
+}
+
+// Skipped makes a resource that is not managed, for the reason in from. Of its
+// properties only those that others can refer to are known; none is validated.
+func (t *Type) Skipped(name, alias string, where schema.Locator, from Origin) *Resource {
+	return &Resource{
+		ID: ID{t.Name, name}, Type: t, Spec: t.new(), Common: Common{Alias: alias},
+		Pos: from.Pos, Where: where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope,
+	}
 }
 
 // nameIn returns the name that tab gives its resource, as far as it can be
@@ -216,8 +227,17 @@ func (k Kind[P, S, V]) Provide(name string, suits Suits[P], impl V) Factory {
 }
 
 // Status reports the present state of a resource of the factory's type.
-func (f Factory) Status(ctx context.Context, v *host.View, spec any) (any, error) {
+func (f Factory) Status(ctx context.Context, v *host.View, spec any) (state any, err error) {
+	defer f.recovered(&err)
 	return f.Type.status(ctx, v, f.impl, spec)
+}
+
+// recovered makes an error of a mistake in a provider, so that it is that of one
+// resource and does not end the run.
+func (f Factory) recovered(err *error) {
+	if x := recover(); x != nil {
+		*err = fmt.Errorf("provider %s of %s is broken: %v\n%s", f.Name, f.Type.Name, x, debug.Stack())
+	}
 }
 
 // StatusAll reports the present states of many resources at once. The last
@@ -227,7 +247,8 @@ func (f Factory) StatusAll(ctx context.Context, v *host.View, specs []any) ([]an
 }
 
 // Perform performs one action.
-func (f Factory) Perform(ctx context.Context, h *host.Host, spec any, a Action) error {
+func (f Factory) Perform(ctx context.Context, h *host.Host, spec any, a Action) (err error) {
+	defer f.recovered(&err)
 	return f.Type.perform(ctx, h, f.impl, spec, a)
 }
 
@@ -253,3 +274,12 @@ func UncertainAfterPending(spec any) bool {
 	u, ok := spec.(Uncertain)
 	return ok && u.UncertainAfterPending()
 }
+
+// LooksAhead reports whether Status of spec may be called before its turn.
+func LooksAhead(spec any) bool {
+	a, ok := spec.(Ahead)
+	return ok && a.MayLookAhead()
+}
+
+// Same reports whether f and g are the same provider of the same type.
+func (f Factory) Same(g Factory) bool { return f.Type == g.Type && f.Name == g.Name }

@@ -15,6 +15,9 @@ func (m Mix) JSONSchema() map[string]any {
 	for _, s := range m {
 		for i := range s.Fields {
 			f := &s.Fields[i]
+			if _, given := props[f.Name]; given {
+				continue // an earlier schema has the property
+			}
 			props[f.Name] = f.JSONSchema()
 			for _, a := range f.Aliases {
 				props[a] = f.JSONSchema()

@@ -20,6 +20,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // A Field is one property.
@@ -41,6 +43,7 @@ type Field struct {
 	goName string
 	goType reflect.Type
 	index  int
+	tag    uint64 // stands for the name in a fingerprint
 	set    setter
 }
 
@@ -79,7 +82,7 @@ func Of(t reflect.Type) *Schema {
 		f := describe(sf.Type)
 		f.goName, f.index = sf.Name, i
 		name, opts, _ := strings.Cut(tag, ",")
-		f.Name = name
+		f.Name, f.tag = name, xxhash.Sum64String(name)
 		f.setOptions(t, opts)
 		for _, n := range append([]string{f.Name}, f.Aliases...) {
 			if _, dup := s.byName[n]; dup {

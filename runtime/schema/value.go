@@ -22,7 +22,7 @@ const (
 	Text   // text that has no type yet and takes that of its property (command line)
 	Object // for a property: a table with properties of its own
 	Any    // for a property: whatever was written
-	Opaque // for a value: something of the front end, in X
+	Opaque // for a value: something of the front end, in X; a Stringer says what it is
 )
 
 // String returns the name of k as users read it.
@@ -127,6 +127,9 @@ func (v Value) describe() string {
 		return "a list"
 	case Map:
 		return "a table"
+	}
+	if x, ok := v.X.(fmt.Stringer); ok {
+		return x.String()
 	}
 	return fmt.Sprintf("%T", v.X)
 }

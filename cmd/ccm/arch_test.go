@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/luaccm/ccm"
+
+// TestImports holds the packages to the directions in which they may depend
+// (design: who may import whom).
+func TestImports(t *testing.T) {
+	rules := []struct {
+		of     string   // these packages and those below them
+		banned []string // may not import these or what is below them
+		except []string // but these may
+	}{
+		{of: "runtime", banned: []string{"resources", "providers", "luaapi", "stdlib", "cmd"}},
+		{of: "runtime/diag", banned: []string{"runtime"}},
+		{of: "runtime/schema", banned: []string{"runtime"}, except: []string{"runtime/diag"}},
+		{of: "runtime/host", banned: []string{"runtime"}, except: []string{"runtime/diag"}},
+		{of: "runtime/facts", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/host"}},
+		{of: "runtime/resource", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/schema", "runtime/host", "runtime/facts"}},
+		{of: "runtime/catalog", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/schema", "runtime/resource"}},
+		{of: "runtime/converge", banned: []string{"runtime/report", "runtime/manifest", "runtime/data", "runtime/template"}},
+		{of: "runtime/manifest", banned: []string{"runtime/converge", "runtime/report", "runtime/state"}},
+		{of: "resources", banned: []string{"runtime", "providers", "luaapi", "stdlib", "cmd", "std:os", "std:net/http"},
+			except: []string{"runtime/resource", "runtime/schema", "runtime/diag", "runtime/host"}},
+		{of: "providers", banned: []string{"runtime", "providers", "luaapi", "stdlib", "cmd", "std:os"},
+			except: []string{"runtime/resource", "runtime/host", "runtime/facts", "runtime/diag"}},
+		{of: "luaapi", banned: []string{"resources", "providers", "runtime/converge", "cmd", "std:os/exec"}},
+	}
+	// yaml.v3 stands in two places, so that it can be exchanged.
+	yamlMayBeIn := []string{"runtime/manifest", "runtime/data"}
+
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"/...").Output()
+	require.NoError(t, err)
+	seen := 0
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); seen++ {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		require.NoError(t, dec.Decode(&pkg))
+		name := strings.TrimPrefix(pkg.ImportPath, module+"/")
+		if strings.HasSuffix(name, "test") {
+			continue
+		}
+		for _, imp := range pkg.Imports {
+			short, own := strings.CutPrefix(imp, module+"/")
+			if !own {
+				short = "std:" + imp
+			}
+			if imp == "gopkg.in/yaml.v3" {
+				require.Contains(t, yamlMayBeIn, name, "%s must not import %s", name, imp)
+			}
+			for _, rule := range rules {
+				if !within(name, rule.of) || within(short, rule.of) && rule.of != "providers" || within(short, name) {
+					continue
+				}
+				if anyWithin(short, rule.banned) && !anyWithin(short, rule.except) {
+					require.Failf(t, "import rule", "%s must not import %s", name, imp)
+				}
+			}
+		}
+	}
+	require.Greater(t, seen, 10)
+}
+
+func within(path, layer string) bool { return path == layer || strings.HasPrefix(path, layer+"/") }
+
+func anyWithin(path string, layers []string) bool {
+	for _, l := range layers {
+		if within(path, l) {
+			return true
+		}
+	}
+	return false
+}

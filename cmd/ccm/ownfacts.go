@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// gatherFacts returns the facts of the machine. Over them lie, each over the one
+// before, those of the configuration directories, of --facts and of --fact.
+func (e *env) gatherFacts(ctx context.Context, v *host.View, f *siteFlags) (*facts.Facts, error) {
+	loader := facts.Loader{View: v, YAML: decodeYAML, RefuseWritable: os.Geteuid() == 0}
+	own, err := loader.Load(configDirs()...)
+	if err != nil {
+		return nil, err
+	}
+	over := any(own)
+	if f.factsFile != "" {
+		tree, err := loader.File(f.factsFile)
+		if err != nil {
+			return nil, err
+		}
+		over = facts.Merge(over, tree)
+	}
+	for _, a := range f.facts {
+		tree, err := facts.ParseAssignment(a)
+		if err != nil {
+			return nil, fmt.Errorf("--fact: %w", err)
+		}
+		over = facts.Merge(over, tree)
+	}
+	return facts.New(ctx, v, facts.Standard(), over.(map[string]any)), nil
+}
+
+// decodeYAML reads a YAML document as plain data.
+func decodeYAML(file string, text []byte) (any, error) {
+	doc, err := data.Parse(file, string(text))
+	if err != nil {
+		return nil, err
+	}
+	return doc.Root.Go(), nil
+}
+
+// configDirs returns the directories with configuration, that of the machine
+// before that of the user (XDG Base Directory Specification).
+func configDirs() []string {
+	dirs := []string{"/etc/ccm"}
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return append(dirs, filepath.Join(dir, "ccm"))
+	}
+	if home := os.Getenv("HOME"); home != "" {
+		dirs = append(dirs, filepath.Join(home, ".config", "ccm"))
+	}
+	return dirs
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"ccm": func() {
+			clock = hosttest.Clock{} // so that reports can be compared
+			main()
+		},
+	})
+}
+
+// TestScript runs testdata/script/*.txtar: files and commands, what they print
+// and with which status they exit. UPDATE=1 rewrites what is compared.
+//
+// Scripts see a directory of their own as $WORK, state in $WORK/state, and the
+// user that runs the test as $OWNER and $GROUP.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("CCM_STATE_DIR", filepath.Join(e.WorkDir, "state"))
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("OWNER", strconv.Itoa(os.Geteuid()))
+			e.Setenv("GROUP", strconv.Itoa(os.Getegid()))
+			e.Setenv("NO_COLOR", "1")
+			return os.MkdirAll(filepath.Join(e.WorkDir, "root", "etc"), 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": exitStatusOf,
+			"mode":   modeOf,
+		},
+	})
+}
+
+// exitStatusOf runs ccm and checks its exit status: status 2 plan site.lua.
+func exitStatusOf(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N arguments-of-ccm...")
+	}
+	got := 0
+	if err := ts.Exec("ccm", args[1:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if fmt.Sprint(got) != args[0] {
+		ts.Fatalf("exit status %d, want %s", got, args[0])
+	}
+}
+
+// modeOf checks the permissions of a file: mode 0644 path.
+func modeOf(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mode OCTAL FILE")
+	}
+	fi, err := os.Lstat(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if got := fmt.Sprintf("%04o", fi.Mode().Perm()); got != args[0] {
+		ts.Fatalf("mode of %s is %s, want %s", args[1], got, args[0])
+	}
+}

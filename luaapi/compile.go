@@ -1,0 +1,115 @@
+package luaapi
+
+import (
+	"errors"
+	"fmt"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// maxLocals is how many local variables gopher-lua lets a function have.
+const maxLocals = 200
+
+// compile makes code of a syntax tree.
+func compile(stmts []ast.Stmt, name string) (*lua.FunctionProto, error) {
+	return lua.Compile(stmts, name)
+}
+
+// compileMistake returns the mistake for a text that is Lua but cannot be
+// compiled.
+func (in *Interp) compileMistake(c *chunk, err error) *diag.Error {
+	e := &diag.Error{Pos: diag.Pos{File: c.name, Line: 1}, Err: err}
+	ce, ok := errors.AsType[*lua.CompileError](err)
+	if !ok {
+		return e
+	}
+	e.Err = errors.New(ce.Message)
+	if ce.Line > 0 && ce.Line < nodeBase {
+		e.Pos.Line = ce.Line
+	} else if ce.Line >= nodeBase {
+		e.Pos = in.exact(ce.Line)
+	}
+	for _, rule := range []struct {
+		message string
+		explain func(parts []string)
+	}{
+		{"%too many local variables%", func([]string) {
+			e.Err = fmt.Errorf("too many local variables: a function can have %d of them at a time", maxLocals)
+			e.Hint = "put them into a table, or parts of the text between do and end"
+			if p := c.tree().crowded(); p.Line > 0 {
+				p.File = c.name
+				e.Pos = p
+			}
+		}},
+		{"too many constants", func([]string) {
+			e.Err = errors.New("too many different strings and numbers in one function")
+			e.Hint = "divide it into several functions"
+		}},
+		{"no visible label '%' for <goto> at line %", func(parts []string) {
+			e.Err = fmt.Errorf("goto %s: there is no label ::%[1]s:: in reach", parts[0])
+			e.Pos.Line, _ = number(parts[1])
+		}},
+		{"label '%' already defined on line %", func(parts []string) {
+			e.Err = fmt.Errorf("the label ::%s:: is already in line %s", parts[0], parts[1])
+			e.Pos.Line--
+		}},
+		{"<goto %> at line % jumps into the scope of local '%'", func(parts []string) {
+			e.Err = fmt.Errorf("goto %s jumps to where the local %s lives", parts[0], parts[2])
+			e.Pos.Line, _ = number(parts[1])
+		}},
+		{"cannot use '...' outside a vararg function", func([]string) {
+			e.Err = errors.New("... is not known here: the function has no ... among its parameters")
+		}},
+		{"no loop to break", func([]string) { e.Err = errors.New("break stands outside of a loop") }},
+	} {
+		if parts, ok := match(ce.Message, rule.message); ok {
+			rule.explain(parts)
+			break
+		}
+	}
+	return e
+}
+
+// crowded returns the place of the first local variable that is one too many
+// for its function, or nowhere.
+func (t *tree) crowded() diag.Pos {
+	var found diag.Pos
+	count, outer := 0, []int{}
+	more := func(n int, at ast.PositionHolder) {
+		if count += n; count > maxLocals && found.Line == 0 {
+			found = t.posOf(at)
+		}
+	}
+	w := walker{
+		enter: func(n ast.PositionHolder) {
+			switch n := n.(type) {
+			case *ast.FunctionExpr:
+				outer = append(outer, count)
+				count = 0
+				more(len(n.ParList.Names), n)
+			case *ast.LocalAssignStmt:
+				more(len(n.Names), n)
+			}
+		},
+		leave: func(n ast.PositionHolder) {
+			if _, ok := n.(*ast.FunctionExpr); ok {
+				count = outer[len(outer)-1]
+				outer = outer[:len(outer)-1]
+			}
+		},
+	}
+	var scopes []int
+	w.scope = func(open bool) {
+		if open {
+			scopes = append(scopes, count)
+			return
+		}
+		count = scopes[len(scopes)-1]
+		scopes = scopes[:len(scopes)-1]
+	}
+	w.stmts(t.stmts)
+	return found
+}

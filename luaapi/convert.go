@@ -1,0 +1,96 @@
+package luaapi
+
+import (
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// maxDepth is how deep the tables of a property can be nested.
+const maxDepth = 100
+
+// foreign is a value that no property can hold. It says what it is.
+type foreign string
+
+// String returns what it is, with its article.
+func (f foreign) String() string { return string(f) }
+
+// value converts a Lua value for the decoder. A table whose keys are 1 to n is
+// a list. Tables are walked with Next, which keeps the order in which they were
+// filled; ForEach does not.
+func (in *Interp) value(v lua.LValue, depth int) schema.Value {
+	switch v := v.(type) {
+	case lua.LString:
+		return schema.StringValue(string(v))
+	case lua.LBool:
+		return schema.BoolValue(bool(v))
+	case lua.LNumber:
+		return schema.NumberValue(float64(v))
+	case *lua.LTable:
+		return in.tableValue(in.open(v), depth)
+	case *lua.LUserData:
+		if id, ok := handleOf(v); ok {
+			return schema.Value{Kind: schema.Ref, S: id.String()}
+		}
+	case *lua.LNilType:
+		return schema.Value{}
+	}
+	return schema.Value{Kind: schema.Opaque, X: foreign(article(v.Type().String()))}
+}
+
+func (in *Interp) tableValue(t *lua.LTable, depth int) schema.Value {
+	if depth == maxDepth {
+		return schema.Value{Kind: schema.Opaque, X: foreign("a table inside itself")}
+	}
+	n := t.Len()
+	k, v := t.Next(position(n))
+	if k == lua.LNil && n > 0 {
+		items := make([]schema.Value, n)
+		for i := range items {
+			items[i] = in.value(t.RawGetInt(i+1), depth+1)
+		}
+		return schema.ListValue(items...)
+	}
+	tab := &schema.Table{}
+	for i := 1; i <= n; i++ {
+		tab.Entries = append(tab.Entries, schema.Entry{Key: position(i).String(), Val: in.value(t.RawGetInt(i), depth+1)})
+	}
+	for ; k != lua.LNil; k, v = t.Next(k) {
+		tab.Entries = append(tab.Entries, schema.Entry{Key: keyText(k), Val: in.value(v, depth+1)})
+	}
+	return schema.MapValue(tab)
+}
+
+// positions are the numbers up to 16 as values, because making one costs an
+// allocation.
+var positions = func() (p [17]lua.LValue) {
+	for i := range p {
+		p[i] = lua.LNumber(i)
+	}
+	return p
+}()
+
+// position returns what to give to Next for the fields behind position n.
+func position(n int) lua.LValue {
+	switch {
+	case n == 0:
+		return lua.LNil
+	case n < len(positions):
+		return positions[n]
+	}
+	return lua.LNumber(n)
+}
+
+// keyText returns how messages speak of a key.
+func keyText(k lua.LValue) string {
+	switch k := k.(type) {
+	case lua.LString:
+		return string(k)
+	case lua.LNumber, lua.LBool:
+		return k.String()
+	}
+	if id, ok := handleOf(k); ok {
+		return id.String()
+	}
+	return k.Type().String()
+}

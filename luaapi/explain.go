@@ -1,0 +1,303 @@
+package luaapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// explain fills e with the message of gopher-lua in words that name the
+// expression that is to blame. What the message leaves out is read from the
+// failing instruction and its node.
+func (in *Interp) explain(L *lua.LState, e *diag.Error, f frame, message string) {
+	e.Err = errors.New(message)
+	x := explainer{Interp: in, L: L, e: e, node: f.node}
+	if c := in.chunkOf(f.node); c != nil {
+		x.tree = c.tree()
+		x.ast = x.tree.node(f.node)
+	}
+	x.find()
+	for _, rule := range rules {
+		if args, ok := match(message, rule.message); ok {
+			rule.explain(&x, args)
+			return
+		}
+	}
+}
+
+// rules lists the messages of gopher-lua. A % stands for any text.
+var rules = []struct {
+	message string
+	explain func(x *explainer, args []string)
+}{
+	{"attempt to index a non-table object(%) with key '%'", (*explainer).index},
+	{"attempt to call a non-function object", (*explainer).call},
+	{"cannot perform concat operation between % and %", (*explainer).concat},
+	{"cannot perform % operation between % and %", (*explainer).arithmetic},
+	{"attempt to compare % with %", (*explainer).compare},
+	{"__unm undefined", (*explainer).unary},
+	{"__len undefined", (*explainer).unary},
+	{"for statement % must be a number", (*explainer).loop},
+	{"bad argument #% to % (% expected, got %)", (*explainer).argument},
+	{"bad argument #% to % (%)", (*explainer).argument},
+	{"table index is %", (*explainer).key},
+	{"stack overflow", func(x *explainer, _ []string) { x.e.Err = panicked("callstack overflow") }},
+	{"registry overflow", func(x *explainer, _ []string) {
+		x.say("too many values in one call: there is room for about %d", registrySize)
+	}},
+	{"can not yield from outside of a coroutine", func(x *explainer, _ []string) {
+		x.say("yield is called outside of a coroutine")
+	}},
+}
+
+// match holds text against a message with % in the place of variable parts, and
+// returns these parts.
+func match(text, message string) (parts []string, ok bool) {
+	literals := strings.Split(message, "%")
+	if !strings.HasPrefix(text, literals[0]) {
+		return nil, false
+	}
+	text = text[len(literals[0]):]
+	for i, lit := range literals[1:] {
+		end := strings.Index(text, lit)
+		if i == len(literals)-2 {
+			end = len(text) - len(lit)
+		}
+		if end < 0 || !strings.HasPrefix(text[end:], lit) {
+			return nil, false
+		}
+		parts = append(parts, text[:end])
+		text = text[end+len(lit):]
+	}
+	return parts, text == ""
+}
+
+// An explainer makes one message.
+type explainer struct {
+	*Interp
+	L    *lua.LState
+	e    *diag.Error
+	tree *tree
+	node int
+	ast  ast.PositionHolder // nil if not known
+
+	fn *lua.LFunction // the function that failed, if the machine itself did
+}
+
+func (x *explainer) say(format string, args ...any) { x.e.Err = fmt.Errorf(format, args...) }
+
+// index is about a value that has no fields.
+func (x *explainer) index(args []string) {
+	var object ast.Expr
+	switch n := x.ast.(type) {
+	case *ast.AttrGetExpr:
+		object = n.Object
+	case *ast.FuncCallExpr:
+		object = n.Receiver
+	case *ast.IdentExpr: // the receiver in function t:name()
+		object = n
+	}
+	if object == nil {
+		x.say("want a table, got %s (in the index %q)", article(args[0]), args[1])
+		return
+	}
+	full := show(x.ast.(ast.Expr))
+	fault := x.name(object) + " is " + article(args[0])
+	if args[0] != "nil" {
+		fault += ", not a table"
+	}
+	x.say("%s: %s", full, fault)
+	x.near(object)
+}
+
+// call is about a value that cannot be called.
+func (x *explainer) call([]string) {
+	v, known := x.register(x.operand(lua.OP_CALL, lua.OP_TAILCALL).a, lua.OP_CALL, lua.OP_TAILCALL)
+	if loop, ok := x.ast.(*ast.GenericForStmt); ok {
+		v, _ := x.register(x.operand(lua.OP_TFORLOOP).a, lua.OP_TFORLOOP)
+		x.say("for ... in: %s is %s, not an iterator", x.name(loop.Exprs[0]), kindOf(v))
+		if v.Type() == lua.LTTable {
+			x.e.Hint = fmt.Sprintf("write in pairs(%s) or in ipairs(%[1]s)", show(loop.Exprs[0]))
+		}
+		return
+	}
+	n, ok := x.ast.(*ast.FuncCallExpr)
+	if !ok {
+		x.say("want a function to call")
+		return
+	}
+	what := "is not a function"
+	if known {
+		what = fmt.Sprintf("is %s, not a function", kindOf(v))
+	}
+	if n.Func == nil {
+		x.say("%s: '%s' %s", show(n), n.Method, what)
+		x.nearIn(n.Receiver, n.Method)
+		return
+	}
+	if id, ok := n.Func.(*ast.IdentExpr); ok {
+		x.say("%s %s", x.name(id), what)
+		if x.global(id.Value) != lua.LNil {
+			x.e.Hint = fmt.Sprintf("a variable hides the %s of ccm: give it another name", id.Value)
+		}
+		return
+	}
+	x.say("%s: %s %s", show(n), x.name(n.Func), what)
+	x.near(n.Func)
+}
+
+// concat is about a value that cannot be joined with dots.
+func (x *explainer) concat(args []string) {
+	n, ok := x.ast.(*ast.StringConcatOpExpr)
+	if !ok {
+		x.say("cannot join %s and %s", article(args[0]), article(args[1]))
+		return
+	}
+	operands := []ast.Expr{n.Lhs, n.Rhs}
+	for {
+		last, ok := operands[len(operands)-1].(*ast.StringConcatOpExpr)
+		if !ok {
+			break
+		}
+		operands = append(operands[:len(operands)-1], last.Lhs, last.Rhs)
+	}
+	op := x.operand(lua.OP_CONCAT)
+	for i := len(operands) - 1; i >= 0 && op.ok; i-- {
+		if v, ok := x.register(op.b+i, lua.OP_CONCAT); ok && !lua.LVCanConvToString(v) {
+			x.blame(operands[i], v, "a string or a number")
+			return
+		}
+	}
+	x.say("cannot join %s and %s with ..", article(args[0]), article(args[1]))
+}
+
+// arithmetic is about a value that cannot be calculated with.
+func (x *explainer) arithmetic(args []string) {
+	n, ok := x.ast.(*ast.ArithmeticOpExpr)
+	op := x.operand(lua.OP_ADD, lua.OP_SUB, lua.OP_MUL, lua.OP_DIV, lua.OP_MOD, lua.OP_POW)
+	if ok && op.ok {
+		for _, side := range []struct {
+			expr ast.Expr
+			at   int
+		}{{n.Lhs, op.b}, {n.Rhs, op.c}} {
+			if v := x.value(side.at); !numeric(v) {
+				x.blame(side.expr, v, "a number")
+				return
+			}
+		}
+	}
+	x.say("cannot calculate with %s and %s", article(args[1]), article(args[2]))
+}
+
+func numeric(v lua.LValue) bool {
+	if s, ok := v.(lua.LString); ok {
+		return lua.LVAsNumber(s) != 0 || strings.Trim(string(s), " 0.") == "" && s != ""
+	}
+	return v.Type() == lua.LTNumber
+}
+
+// compare is about two values that have no order.
+func (x *explainer) compare(args []string) {
+	x.say("cannot compare %s with %s", article(args[0]), article(args[1]))
+	n, ok := x.ast.(*ast.RelationalOpExpr)
+	op := x.operand(lua.OP_LT, lua.OP_LE)
+	if !ok || !op.ok {
+		return
+	}
+	left, right := x.value(op.b), x.value(op.c)
+	if n.Operator == ">" || n.Operator == ">=" {
+		left, right = right, left
+	}
+	switch {
+	case left == lua.LNil:
+		x.say("cannot compare nil with %s: %s is nil", kindOf(right), x.name(n.Lhs))
+		x.near(n.Lhs)
+	case right == lua.LNil:
+		x.say("cannot compare %s with nil: %s is nil", kindOf(left), x.name(n.Rhs))
+		x.near(n.Rhs)
+	}
+}
+
+// unary is about -x and #x.
+func (x *explainer) unary([]string) {
+	switch n := x.ast.(type) {
+	case *ast.UnaryMinusOpExpr:
+		x.blame(n.Expr, x.value(x.operand(lua.OP_UNM).b), "a number")
+	case *ast.UnaryLenOpExpr:
+		x.blame(n.Expr, x.value(x.operand(lua.OP_LEN).b), "a table or a string")
+	}
+}
+
+// loop is about the bounds of a numeric for.
+func (x *explainer) loop(args []string) {
+	n, ok := x.ast.(*ast.NumberForStmt)
+	if !ok {
+		return
+	}
+	i := map[string]int{"init": 0, "limit": 1, "step": 2}[args[0]]
+	expr := []ast.Expr{n.Init, n.Limit, n.Step}[i]
+	if v, ok := x.register(x.operand(lua.OP_FORPREP, lua.OP_FORLOOP).a+i, lua.OP_FORPREP, lua.OP_FORLOOP); ok && expr != nil {
+		x.blame(expr, v, "a number")
+		return
+	}
+	x.say("the %s value of for must be a number", [...]string{"first", "last", "step"}[i])
+}
+
+// argument is about what a function of Lua or ccm was given.
+func (x *explainer) argument(args []string) {
+	n, ok := x.ast.(*ast.FuncCallExpr)
+	name := args[1]
+	if !ok || name != lastName(n) {
+		x.say("%s: argument %s: %s", name, args[0], wanted(args[2:]))
+		return
+	}
+	i, _ := number(args[0])
+	if n.Func == nil {
+		i--
+	}
+	list := n.Args
+	if len(args) == 4 && i > 0 && i <= len(list) {
+		switch list[i-1].(type) {
+		case *ast.IdentExpr, *ast.AttrGetExpr, *ast.FuncCallExpr:
+			x.say("%s: %s is %s, want %s", show(n), x.name(list[i-1]), article(args[3]), article(args[2]))
+			if args[3] == "nil" {
+				x.near(list[i-1])
+			}
+			return
+		}
+	}
+	x.say("%s: argument %d: %s", show(n), max(1, i), wanted(args[2:]))
+}
+
+func wanted(args []string) string {
+	if len(args) == 2 {
+		return fmt.Sprintf("want %s, got %s", article(args[0]), article(args[1]))
+	}
+	return args[0]
+}
+
+// key is about a key that is nil or not a number.
+func (x *explainer) key(args []string) {
+	if n, ok := x.ast.(*ast.AttrGetExpr); ok {
+		x.say("%s: the key %s is %s", show(n), x.name(n.Key), args[0])
+		return
+	}
+	x.say("a key of the table is %s", args[0])
+}
+
+// blame says that expr, which is v, is not what is wanted.
+func (x *explainer) blame(expr ast.Expr, v lua.LValue, want string) {
+	path := ""
+	if _, ok := expr.(*ast.AttrGetExpr); ok {
+		path = show(expr) + ": "
+	}
+	x.say("%s%s is %s, want %s", path, x.name(expr), kindOf(v), want)
+	if v == lua.LNil {
+		x.near(expr)
+	}
+}

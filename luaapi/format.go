@@ -1,0 +1,121 @@
+package luaapi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// format is string.format with the directives of C that Lua has.
+func (in *Interp) format(L *lua.LState) int {
+	text := L.CheckString(1)
+	var out strings.Builder
+	arg := 1
+	for {
+		i := strings.IndexByte(text, '%')
+		if i < 0 {
+			break
+		}
+		out.WriteString(text[:i])
+		text = text[i+1:]
+		if strings.HasPrefix(text, "%") {
+			out.WriteByte('%')
+			text = text[1:]
+			continue
+		}
+		n := len(text) - len(strings.TrimLeft(text, "-+ #0"))
+		for limit := n + 5; n < len(text) && n < limit && (text[n] == '.' || text[n] >= '0' && text[n] <= '9'); {
+			n++
+		}
+		if n == len(text) {
+			in.throw(L, "a percent sign itself is written %%", "string.format: the format ends in the middle of a directive")
+		}
+		arg++
+		out.WriteString(in.directive(L, text[:n], text[n], arg))
+		if out.Len() > maxString {
+			in.tooLong(L, "string.format")
+		}
+		text = text[n+1:]
+	}
+	L.Push(lua.LString(out.String() + text))
+	return 1
+}
+
+// directive formats one argument. The flags are those of C and of Go alike.
+func (in *Interp) directive(L *lua.LState, flags string, verb byte, arg int) string {
+	width, precision, hasPrecision := strings.Cut(strings.TrimLeft(flags, "-+ #0"), ".")
+	if len(width) > 2 || len(precision) > 2 || strings.Contains(precision, ".") {
+		in.throw(L, "", "string.format: the width or precision in %%%s%c is longer than two digits", flags, verb)
+	}
+	switch verb {
+	case 'd', 'i':
+		if hasPrecision {
+			return integer(flags, precision, L.CheckInt64(arg))
+		}
+		return fmt.Sprintf("%"+flags+"d", L.CheckInt64(arg))
+	case 'u':
+		return fmt.Sprintf("%"+flags+"d", uint64(L.CheckInt64(arg)))
+	case 'o', 'x', 'X':
+		return fmt.Sprintf("%"+flags+string(verb), uint64(L.CheckInt64(arg)))
+	case 'c':
+		return string([]byte{byte(L.CheckInt(arg))})
+	case 'e', 'E', 'f', 'F':
+		return fmt.Sprintf("%"+flags+string(verb), float64(L.CheckNumber(arg)))
+	case 'g', 'G':
+		if !hasPrecision {
+			flags += ".6"
+		}
+		return fmt.Sprintf("%"+flags+string(verb), float64(L.CheckNumber(arg)))
+	case 'q':
+		return quoted(L.CheckString(arg))
+	case 's':
+		s := L.ToStringMeta(L.CheckAny(arg)).String()
+		if hasPrecision {
+			limit, _ := strconv.Atoi(precision)
+			s = s[:min(limit, len(s))]
+		}
+		if n, _ := strconv.Atoi(width); n > len(s) {
+			// Widths count bytes, as in C.
+			pad := strings.Repeat(" ", n-len(s))
+			if strings.Contains(flags[:len(flags)-len(strings.TrimLeft(flags, "-+ #0"))], "-") {
+				return s + pad
+			}
+			return pad + s
+		}
+		return s
+	}
+	in.throw(L, "a percent sign itself is written %%", "string.format: there is no directive %%%s%c", flags, verb)
+	return ""
+}
+
+// integer formats with a precision: the least number of digits. With one, Go
+// pads with zeros as C does, but for the value 0.
+func integer(flags, precision string, n int64) string {
+	if p, _ := strconv.Atoi(precision); n == 0 && p == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%"+flags+"d", n)
+}
+
+// quoted writes s so that Lua reads it again.
+func quoted(s string) string {
+	var out strings.Builder
+	out.WriteByte('"')
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '"', '\\', '\n':
+			out.WriteByte('\\')
+			out.WriteByte(c)
+		case '\r':
+			out.WriteString(`\r`)
+		case 0:
+			out.WriteString(`\000`)
+		default:
+			out.WriteByte(c)
+		}
+	}
+	out.WriteByte('"')
+	return out.String()
+}

@@ -1,0 +1,132 @@
+package luaapi
+
+import (
+	"fmt"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A handle is what a constructor returns: a userdata that holds a
+// *resource.Resource, or, of a declaration with mistakes, a *dead. A pending one
+// waits for its properties.
+type (
+	// A dead resource is not in the catalog. It has a handle so that the script
+	// can go on to its next mistake.
+	dead struct{ id resource.ID }
+	// A pending declaration is one whose properties come in the next call, as in
+	// file "/etc/motd" { ... }.
+	pending struct {
+		typ   *resource.Type
+		names []lua.LValue
+	}
+)
+
+// handleOf returns the ID of the resource that v is a handle of.
+func handleOf(v lua.LValue) (resource.ID, bool) {
+	ud, ok := v.(*lua.LUserData)
+	if !ok {
+		return resource.ID{}, false
+	}
+	switch x := ud.Value.(type) {
+	case *resource.Resource:
+		return x.ID, true
+	case *dead:
+		return x.id, true
+	case *pending:
+		return resource.ID{Type: x.typ.Name, Name: x.names[0].String()}, true
+	}
+	return resource.ID{}, false
+}
+
+// handle returns a handle that holds x.
+func (in *Interp) handle(x any) *lua.LUserData {
+	return &lua.LUserData{Value: x, Env: in.L.Env, Metatable: in.handles}
+}
+
+// openHandles makes the metatable of handles.
+func (in *Interp) openHandles() {
+	mt := in.L.CreateTable(0, 8)
+	for _, m := range []struct {
+		event string
+		fn    lua.LGFunction
+	}{
+		{"__index", in.handleIndex},
+		{"__newindex", in.handleAssign},
+		{"__tostring", func(L *lua.LState) int {
+			id, _ := handleOf(L.Get(1))
+			L.Push(lua.LString(id.String()))
+			return 1
+		}},
+		{"__concat", func(L *lua.LState) int {
+			L.Push(concatenable(L.Get(1)) + concatenable(L.Get(2)))
+			return 1
+		}},
+		{"__eq", func(L *lua.LState) int {
+			a, _ := handleOf(L.Get(1))
+			b, _ := handleOf(L.Get(2))
+			L.Push(lua.LBool(a == b))
+			return 1
+		}},
+		{"__call", in.handleCall},
+	} {
+		mt.RawSetString(m.event, in.L.NewFunction(m.fn))
+	}
+	mt.RawSetString("__metatable", lua.LFalse)
+	in.handles = mt
+}
+
+// concatenable returns what .. makes of a handle, a string or a number.
+func concatenable(v lua.LValue) lua.LString {
+	if id, ok := handleOf(v); ok {
+		return lua.LString(id.String())
+	}
+	return lua.LString(lua.LVAsString(v))
+}
+
+var handleFields = []string{"type", "name", "id"}
+
+func (in *Interp) handleIndex(L *lua.LState) int {
+	id, _ := handleOf(L.Get(1))
+	switch key := L.Get(2).String(); key {
+	case "type":
+		L.Push(lua.LString(id.Type))
+	case "name":
+		L.Push(lua.LString(id.Name))
+	case "id":
+		L.Push(lua.LString(id.String()))
+	default:
+		hint := diag.DidYouMean(key, handleFields)
+		if hint == "" {
+			hint = "a handle has type, name and id"
+		}
+		in.throw(L, hint, "%s has no field %q", id, key)
+	}
+	return 1
+}
+
+func (in *Interp) handleAssign(L *lua.LState) int {
+	id, _ := handleOf(L.Get(1))
+	in.throw(L, "give all properties when you declare it", "%s cannot be changed any more", id)
+	return 0
+}
+
+// handleCall completes a pending declaration.
+func (in *Interp) handleCall(L *lua.LState) int {
+	ud := L.CheckUserData(1)
+	p, ok := ud.Value.(*pending)
+	if !ok {
+		id, _ := handleOf(ud)
+		in.note(L, fmt.Errorf("%s is declared already", id), fmt.Sprintf("write its properties right behind its name: %s %q { ... }", id.Type, id.Name))
+		L.Push(ud)
+		return 1
+	}
+	props, ok := L.Get(2).(*lua.LTable)
+	if !ok || L.GetTop() > 2 {
+		in.note(L, fmt.Errorf("want a table of properties behind %s %q, got %s", p.typ.Name, p.names[0].String(), kindOf(L.Get(2))), "")
+		return in.deadHandles(L, p.typ, p.names)
+	}
+	return in.declare(L, caller(L), p.typ, p.names, props)
+}

@@ -1,0 +1,129 @@
+package luaapi
+
+import (
+	"math/rand/v2"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// A library is a table of functions of gopher-lua that scripts get. What is not
+// listed they do not get, and what is listed comes in this order, so that
+// listing a library is the same in every run.
+type library struct {
+	name  string
+	open  lua.LGFunction
+	names []string
+}
+
+var libraries = []library{
+	{"", lua.OpenBase, []string{
+		"_VERSION", "error", "getmetatable", "rawequal", "select", "setmetatable", "tonumber", "tostring", "type",
+	}},
+	{"coroutine", lua.OpenCoroutine, []string{"create", "running", "status", "yield"}},
+	{"math", lua.OpenMath, []string{
+		"abs", "acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "deg", "exp", "floor", "fmod", "frexp",
+		"huge", "ldexp", "log", "log10", "max", "min", "modf", "pi", "pow", "rad", "sin", "sinh", "sqrt", "tan", "tanh",
+	}},
+	{"os", lua.OpenOs, []string{"clock", "date", "difftime", "time"}},
+	{"string", lua.OpenString, []string{"byte", "char", "len", "lower", "reverse", "sub", "upper"}},
+	{"table", lua.OpenTable, nil},
+}
+
+// A builtin is a function of this package that scripts get.
+type builtin struct {
+	name string
+	fn   lua.LGFunction
+}
+
+// openGlobals makes the globals of scripts.
+func (in *Interp) openGlobals() {
+	L := in.L
+	origin := L.G.Global
+	for _, lib := range libraries {
+		L.Push(L.NewFunction(lib.open))
+		L.Push(lua.LString(lib.name))
+		L.Call(1, 0)
+	}
+	in.iterators(origin)
+	resume := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("resume").(*lua.LFunction)
+	create := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("create").(*lua.LFunction)
+	sort := origin.RawGetString("table").(*lua.LTable).RawGetString("sort").(*lua.LFunction)
+
+	globals := L.CreateTable(0, 64)
+	L.G.Global, L.Env = globals, globals
+	for _, lib := range libraries {
+		from, to := origin, globals
+		if lib.name != "" {
+			from, to = origin.RawGetString(lib.name).(*lua.LTable), L.CreateTable(0, len(lib.names)+4)
+			globals.RawSetString(lib.name, to)
+		}
+		for _, name := range lib.names {
+			to.RawSetString(name, from.RawGetString(name))
+		}
+	}
+	in.define(globals, in.baseFunctions())
+	in.define(globals.RawGetString("string").(*lua.LTable), in.stringFunctions())
+	in.define(globals.RawGetString("table").(*lua.LTable), in.tableFunctions(sort.GFunction))
+	in.define(globals.RawGetString("coroutine").(*lua.LTable), in.coroutineFunctions(create.GFunction, resume.GFunction))
+	in.define(globals.RawGetString("math").(*lua.LTable), []builtin{{"random", in.mathRandom}, {"randomseed", in.mathSeed}})
+	debug := L.CreateTable(0, 1)
+	globals.RawSetString("debug", debug)
+	in.define(debug, []builtin{{"traceback", in.traceback}})
+	strings := L.CreateTable(0, 1)
+	strings.RawSetString("__index", globals.RawGetString("string"))
+	L.SetMetatable(lua.LString(""), strings)
+
+	globals.RawSetString("_G", globals)
+	in.openPackage(globals)
+	in.openHandles()
+	globals.RawSetString("facts", in.factsTable())
+	globals.RawSetString("env", in.envTable())
+	globals.RawSetString("ccm", in.ccmTable())
+	globals.RawSetString("arg", L.CreateTable(len(in.opts.Args), 0))
+	in.define(globals, []builtin{{"fact", in.fact}, {"require", in.require}})
+	in.constructors(globals)
+	in.names = stringKeys(globals)
+	in.strict(globals)
+}
+
+// define adds functions to a table.
+func (in *Interp) define(t *lua.LTable, list []builtin) {
+	for _, b := range list {
+		t.RawSetString(b.name, in.L.NewFunction(b.fn))
+	}
+}
+
+// setScript sets what depends on the name of the script.
+func (in *Interp) setScript(name string) {
+	arg := in.global("arg").(*lua.LTable)
+	arg.RawSet(lua.LNumber(0), lua.LString(name))
+	for i, a := range in.opts.Args {
+		arg.RawSetInt(i+1, lua.LString(a))
+	}
+	in.setPath(name)
+}
+
+// seed makes math.random begin anew. Unless a script asks for something else,
+// its numbers are the same in every run: a script says the same each time.
+func (in *Interp) seed(n uint64) { in.random = rand.New(rand.NewPCG(n, 0)) }
+
+func (in *Interp) mathSeed(L *lua.LState) int {
+	in.seed(uint64(int64(L.CheckNumber(1))))
+	return 0
+}
+
+func (in *Interp) mathRandom(L *lua.LState) int {
+	if L.GetTop() == 0 {
+		L.Push(lua.LNumber(in.random.Float64()))
+		return 1
+	}
+	low, high := int64(1), L.CheckInt64(1)
+	if L.GetTop() > 1 {
+		low, high = high, L.CheckInt64(2)
+	}
+	if low > high || high-low < 0 {
+		L.ArgError(L.GetTop(), "the interval is empty")
+	}
+	L.Push(lua.LNumber(low + in.random.Int64N(high-low+1)))
+	return 1
+}

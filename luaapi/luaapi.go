@@ -1,0 +1,197 @@
+// Package luaapi is the language as scripts see it: Lua with a constructor for
+// each type of resource, the facts, modules beside the script, and nothing that
+// could touch the machine.
+//
+//	file { "/etc/motd", content = "hi\n", owner = "root", group = "root", mode = "0644" }
+//
+// A script only declares; what it declares goes to a [catalog.Builder]. Every
+// mistake has its place in the text, and all the mistakes of a script are found
+// at once: a constructor that finds one notes it and lets the script go on.
+//
+// The sandbox protects against accidents, not against an enemy: a script can
+// use up the time and the memory that it is granted.
+//
+// Begin with [New] and [Interp.Run].
+package luaapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// DefaultTimeout is how long a script may run unless Options say otherwise.
+const DefaultTimeout = 60 * time.Second
+
+// DefaultMemory is how many bytes a script may hold unless Options say
+// otherwise.
+const DefaultMemory = 2 << 30
+
+// Options are what a script gets to see. Registry and Builder are required.
+type Options struct {
+	// Registry has the types for which there are constructors.
+	Registry *resource.Registry
+	// Builder takes what is declared.
+	Builder *catalog.Builder
+	// Facts are what the table facts reads.
+	Facts *facts.Facts
+	// Args are the elements of arg from 1 on; arg[0] is the name of the script.
+	Args []string
+	// Noop is ccm.noop.
+	Noop bool
+	// Version is ccm.version.
+	Version string
+	// Env finds what env.NAME reads.
+	Env func(name string) (string, bool)
+	// Print takes what print writes.
+	Print io.Writer
+	// Warn takes what ccm.warn says, with its place.
+	Warn func(pos diag.Pos, msg string)
+	// Timeout is the evaluation deadline.
+	Timeout time.Duration
+	// Memory is how many bytes a script may hold.
+	Memory uint64
+	// Path lists directories with modules, searched after those of the script.
+	Path []string
+	// Library holds the modules that ship with ccm. They are searched last.
+	Library fs.FS
+}
+
+// An Interp evaluates scripts that add to one catalog. It is not safe for use
+// by several goroutines.
+type Interp struct {
+	L *lua.LState
+
+	opts  Options
+	ctx   context.Context
+	types []*resource.Type
+
+	chunks []*chunk
+	recent *chunk // the one that chunkOf found last
+
+	mistakes diag.List
+	noted    map[string]bool // assignments to globals that were reported
+	raised   raised
+	fatal    *diag.Error // ccm.fail, or nil
+
+	work       workspace
+	calls      map[string][]diag.Note
+	handles    *lua.LTable // the metatable of handles
+	readonlies map[*lua.LTable]*readonly
+	patterns   map[string]*compiledPattern
+	random     *rand.Rand
+	names      []string // of the globals, for "did you mean"
+	loading    []string // the modules that are being loaded
+	nested     int      // coroutines that wait for one another
+	next       *lua.LFunction
+	iterate    *lua.LFunction // what ipairs returns
+}
+
+// New returns an Interp that has not run anything yet.
+func New(opts Options) *Interp {
+	if opts.Facts == nil {
+		opts.Facts = facts.Static(nil)
+	}
+	if opts.Env == nil {
+		opts.Env = func(string) (string, bool) { return "", false }
+	}
+	if opts.Print == nil {
+		opts.Print = io.Discard
+	}
+	if opts.Warn == nil {
+		opts.Warn = func(diag.Pos, string) {}
+	}
+	if opts.Timeout <= 0 {
+		opts.Timeout = DefaultTimeout
+	}
+	if opts.Memory == 0 {
+		opts.Memory = DefaultMemory
+	}
+	in := &Interp{
+		L: lua.NewState(lua.Options{
+			SkipOpenLibs:        true,
+			CallStackSize:       callDepth,
+			MinimizeStackMemory: true,
+			RegistrySize:        2048,
+			RegistryGrowStep:    4096,
+			RegistryMaxSize:     registrySize,
+		}),
+		opts:       opts,
+		ctx:        context.Background(),
+		types:      opts.Registry.Types(),
+		noted:      make(map[string]bool),
+		calls:      make(map[string][]diag.Note),
+		readonlies: make(map[*lua.LTable]*readonly),
+		patterns:   make(map[string]*compiledPattern),
+	}
+	in.L.Panic = func(L *lua.LState) { panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: L.Get(-1)}) }
+	in.seed(1)
+	in.openGlobals()
+	return in
+}
+
+// Close releases the interpreter.
+func (in *Interp) Close() { in.L.Close() }
+
+// Sources finds the texts of the script and of its modules.
+func (in *Interp) Sources() diag.Sources { return in.source }
+
+// Run evaluates a script. What it declares is in the Builder afterwards. The
+// error is a [diag.List] of all the mistakes that were found, in the order of
+// their places. The name of the script is that of its file: relative paths
+// start from its directory, and so does the search for modules.
+func (in *Interp) Run(ctx context.Context, name string, text []byte) error {
+	in.mistakes, in.fatal = nil, nil
+	dir, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	in.setScript(name)
+	fn, _, err := in.load(name, dir, string(text))
+	if err == nil {
+		err = in.evaluate(ctx, fn)
+	}
+	in.mistakes.Add(err)
+	return in.mistakes.Err()
+}
+
+// evaluate calls a function within the limits of time and memory. The error is
+// a [*diag.Error], or nil; the mistakes of declarations are in in.mistakes.
+func (in *Interp) evaluate(ctx context.Context, fn *lua.LFunction) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(in.opts.Timeout, func() { cancel(errTimeout) })
+	defer timer.Stop()
+	defer watchMemory(in.opts.Memory, cancel)()
+	in.ctx = ctx
+	L := in.L
+	L.SetContext(ctx)
+	defer func() {
+		if r := recover(); r != nil {
+			err = in.fault(L, r)
+		}
+	}()
+	L.Push(fn)
+	L.Call(0, 0)
+	if ctx.Err() != nil {
+		return in.stopped(diag.Pos{}, nil)
+	}
+	return nil
+}
+
+// Why an evaluation is stopped.
+var (
+	errTimeout = errors.New("timeout")
+	errMemory  = errors.New("memory")
+)

@@ -1,0 +1,267 @@
+package luaapi
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// templates are where modules are looked for in a directory, in this order.
+var templates = []string{"lib/?.lua", "lib/?/init.lua", "?.lua", "?/init.lua"}
+
+// libraryDir is how messages call the directory of the modules that ship with
+// ccm.
+const libraryDir = "stdlib"
+
+// openPackage makes the table package. It is Lua's own but for what loads
+// libraries of C.
+func (in *Interp) openPackage(globals *lua.LTable) {
+	p := in.L.CreateTable(0, 8)
+	loaded := in.L.CreateTable(0, 16)
+	for k, v := globals.Next(lua.LNil); k != lua.LNil; k, v = globals.Next(k) {
+		if t, ok := v.(*lua.LTable); ok {
+			loaded.RawSet(k, t)
+		}
+	}
+	loaded.RawSetString("package", p)
+	p.RawSetString("config", lua.LString("/\n;\n?\n!\n-\n"))
+	p.RawSetString("cpath", lua.LString(""))
+	p.RawSetString("loaded", loaded)
+	p.RawSetString("path", lua.LString(""))
+	p.RawSetString("preload", in.L.CreateTable(0, 0))
+	loaders := in.L.CreateTable(3, 0)
+	for i, fn := range []lua.LGFunction{in.preloader, in.pathLoader, in.libraryLoader} {
+		loaders.RawSetInt(i+1, in.L.NewFunction(fn))
+	}
+	p.RawSetString("loaders", loaders)
+	p.RawSetString("searchpath", in.L.NewFunction(in.searchPath))
+	globals.RawSetString("package", p)
+}
+
+// setPath sets package.path to the directory of the script and those that the
+// user named.
+func (in *Interp) setPath(script string) {
+	var list []string
+	for _, dir := range append([]string{filepath.Dir(script)}, in.opts.Path...) {
+		for _, t := range templates {
+			list = append(list, strings.TrimSuffix(filepath.ToSlash(dir), "/")+"/"+t)
+		}
+	}
+	in.packageTable().RawSetString("path", lua.LString(strings.Join(list, ";")))
+}
+
+func (in *Interp) packageTable() *lua.LTable { return in.global("package").(*lua.LTable) }
+
+// packageField returns a field of package that must be a table.
+func (in *Interp) packageField(L *lua.LState, name string) *lua.LTable {
+	t, ok := in.packageTable().RawGetString(name).(*lua.LTable)
+	if !ok {
+		in.throw(L, "", "package.%s must be a table", name)
+	}
+	return t
+}
+
+// require is Lua's, save that modules that require one another are an error
+// that shows the chain.
+func (in *Interp) require(L *lua.LState) int {
+	name := L.CheckString(1)
+	loaded := in.packageField(L, "loaded")
+	if v := loaded.RawGetString(name); lua.LVAsBool(v) {
+		L.Push(v)
+		return 1
+	}
+	if i := slices.Index(in.loading, name); i >= 0 {
+		chain := append(slices.Clone(in.loading[i:]), name)
+		in.throw(L, "", "modules require one another: %s", strings.Join(chain, " -> "))
+	}
+	loader := in.loader(L, name)
+	in.loading = append(in.loading, name)
+	defer func() { in.loading = in.loading[:len(in.loading)-1] }()
+	L.Push(loader)
+	L.Push(lua.LString(name))
+	L.Call(1, 1)
+	v := L.Get(-1)
+	if v == lua.LNil {
+		// A module that returns nothing may have put itself into package.loaded.
+		if v = loaded.RawGetString(name); v == lua.LNil {
+			v = lua.LTrue
+		}
+	}
+	loaded.RawSetString(name, v)
+	L.Push(v)
+	return 1
+}
+
+// loader asks package.loaders, one after the other, for a function that loads
+// the module.
+func (in *Interp) loader(L *lua.LState, name string) lua.LValue {
+	loaders := in.packageField(L, "loaders")
+	var tried strings.Builder
+	for i := 1; loaders.RawGetInt(i) != lua.LNil; i++ {
+		L.Push(loaders.RawGetInt(i))
+		L.Push(lua.LString(name))
+		L.Call(1, 1)
+		v := L.Get(-1)
+		L.Pop(1)
+		switch v := v.(type) {
+		case *lua.LFunction:
+			return v
+		case lua.LString:
+			tried.WriteString(string(v))
+		}
+	}
+	in.throw(L, in.nearModule(name), "module '%s' not found:%s", name, tried.String())
+	return nil
+}
+
+func (in *Interp) preloader(L *lua.LState) int {
+	name := L.CheckString(1)
+	if v := in.packageField(L, "preload").RawGetString(name); v != lua.LNil {
+		L.Push(v)
+		return 1
+	}
+	L.Push(lua.LString(fmt.Sprintf("\n\tno field package.preload['%s']", name)))
+	return 1
+}
+
+// candidates returns the files that a module can be in.
+func (in *Interp) candidates(L *lua.LState, name, paths string) []string {
+	var out []string
+	for template := range strings.SplitSeq(paths, ";") {
+		if template != "" {
+			out = append(out, strings.ReplaceAll(template, "?", strings.ReplaceAll(name, ".", "/")))
+		}
+	}
+	return out
+}
+
+func (in *Interp) pathLoader(L *lua.LState) int {
+	name := L.CheckString(1)
+	paths, ok := in.packageTable().RawGetString("path").(lua.LString)
+	if !ok {
+		in.throw(L, "", "package.path must be a string")
+	}
+	var tried strings.Builder
+	for _, file := range in.candidates(L, name, string(paths)) {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			dir, err := filepath.Abs(filepath.Dir(file))
+			if err != nil {
+				in.throwError(L, err)
+			}
+			return in.pushModule(L, filepath.Clean(file), dir, string(text))
+		}
+		if !notThere(err) {
+			in.throw(L, "", "module '%s': %w", name, err)
+		}
+		fmt.Fprintf(&tried, "\n\tno file '%s'", file)
+	}
+	L.Push(lua.LString(tried.String()))
+	return 1
+}
+
+// notThere reports whether err means that a file is no module: it is not there,
+// or it is a directory.
+func notThere(err error) bool {
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	p, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
+		return false
+	}
+	info, statErr := os.Stat(p.Path)
+	return statErr != nil && !errors.Is(statErr, fs.ErrPermission) || statErr == nil && info.IsDir()
+}
+
+func (in *Interp) libraryLoader(L *lua.LState) int {
+	name := L.CheckString(1)
+	if in.opts.Library == nil {
+		L.Push(lua.LString(""))
+		return 1
+	}
+	var tried strings.Builder
+	for _, file := range in.candidates(L, name, "?.lua;?/init.lua") {
+		text, err := fs.ReadFile(in.opts.Library, path.Clean(file))
+		if err == nil {
+			// What a shipped module declares has no directory of its own.
+			return in.pushModule(L, path.Join(libraryDir, file), "", string(text))
+		}
+		fmt.Fprintf(&tried, "\n\tno file '%s'", path.Join(libraryDir, file))
+	}
+	L.Push(lua.LString(tried.String()))
+	return 1
+}
+
+// pushModule pushes the function that a module's text is.
+func (in *Interp) pushModule(L *lua.LState, file, dir, text string) int {
+	fn, _, err := in.load(file, dir, text)
+	if err != nil {
+		e, ok := errors.AsType[*diag.Error](err)
+		if !ok {
+			in.throwError(L, err)
+		}
+		e.Notes = in.notes(append([]frame{{}}, trace(L)...))
+		in.raise(L, e)
+	}
+	L.Push(fn)
+	return 1
+}
+
+// searchPath is package.searchpath: the file of a module, or nil and the places
+// that were tried.
+func (in *Interp) searchPath(L *lua.LState) int {
+	var tried strings.Builder
+	for _, file := range in.candidates(L, L.CheckString(1), L.CheckString(2)) {
+		if info, err := os.Stat(file); err == nil && !info.IsDir() {
+			L.Push(lua.LString(file))
+			return 1
+		}
+		fmt.Fprintf(&tried, "\n\tno file '%s'", file)
+	}
+	L.Push(lua.LNil)
+	L.Push(lua.LString(tried.String()))
+	return 2
+}
+
+// nearModule returns a hint with the module whose name is nearest.
+func (in *Interp) nearModule(name string) string {
+	paths, _ := in.packageTable().RawGetString("path").(lua.LString)
+	prefix, last := "", name
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		prefix, last = name[:i+1], name[i+1:]
+	}
+	var known []string
+	for template := range strings.SplitSeq(string(paths), ";") {
+		dir, pattern, ok := strings.Cut(template, "?")
+		if !ok || pattern != ".lua" {
+			continue
+		}
+		entries, err := os.ReadDir(dir + strings.ReplaceAll(prefix, ".", "/"))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if base, isLua := strings.CutSuffix(e.Name(), ".lua"); isLua && !e.IsDir() {
+				known = append(known, base)
+			} else if e.IsDir() {
+				if _, err := os.Stat(filepath.Join(dir, prefix, e.Name(), "init.lua")); err == nil {
+					known = append(known, e.Name())
+				}
+			}
+		}
+	}
+	if near := diag.Nearest(last, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", prefix+near)
+	}
+	return ""
+}

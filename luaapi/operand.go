@@ -1,0 +1,258 @@
+package luaapi
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// An instruction is one of gopher-lua's: six bits of operation, eight of A, nine
+// each of C and B (see its opcode.go). A B or C from 256 on is a constant.
+type instruction struct {
+	a, b, c int
+	ok      bool
+}
+
+const constantBit = 1 << 8
+
+// find sets x.fn to the function that runs, if it is the one that the message
+// is about.
+func (x *explainer) find() {
+	dbg, ok := x.L.GetStack(0)
+	if !ok {
+		return
+	}
+	fn, err := x.L.GetInfo("fl", dbg, lua.LNil)
+	if f, ok := fn.(*lua.LFunction); ok && err == nil && !f.IsG && dbg.CurrentLine == x.node {
+		x.fn = f
+	}
+}
+
+// operand returns the instruction that was compiled for the node of the
+// message, given what operations it can be.
+func (x *explainer) operand(ops ...int) instruction { return x.instruction(x.node, ops...) }
+
+func (x *explainer) instruction(node int, ops ...int) instruction {
+	if x.fn == nil {
+		return instruction{}
+	}
+	for i, line := range x.fn.Proto.DbgSourcePositions {
+		if line != node || i >= len(x.fn.Proto.Code) {
+			continue
+		}
+		code := x.fn.Proto.Code[i]
+		if slices.Contains(ops, int(code>>26)) {
+			return instruction{a: int(code>>18) & 0xff, b: int(code) & 0x1ff, c: int(code>>9) & 0x1ff, ok: true}
+		}
+	}
+	return instruction{}
+}
+
+// value returns what operand B or C of the failing instruction stands for.
+func (x *explainer) value(at int) lua.LValue {
+	if x.fn == nil {
+		return lua.LNil
+	}
+	if at&constantBit != 0 {
+		return x.fn.Proto.Constants[at&^constantBit]
+	}
+	return x.L.Get(at + 1)
+}
+
+// register returns a register of the function that failed.
+func (x *explainer) register(at int, ops ...int) (lua.LValue, bool) {
+	if !x.operand(ops...).ok {
+		return lua.LNil, false
+	}
+	return x.L.Get(at + 1), true
+}
+
+// near gives the hint for a field that is not there: the nearest one that is,
+// or why there is none.
+func (x *explainer) near(expr ast.Expr) {
+	if n, ok := expr.(*ast.AttrGetExpr); ok {
+		if key, ok := n.Key.(*ast.StringExpr); ok {
+			x.nearIn(n.Object, key.Value)
+		}
+	}
+}
+
+func (x *explainer) nearIn(object ast.Expr, key string) {
+	if id, ok := object.(*ast.IdentExpr); ok {
+		if hint := absent[id.Value+"."+key]; hint != "" {
+			x.e.Hint = hint
+			return
+		}
+	}
+	t, ok := x.eval(object).(*lua.LTable)
+	if !ok {
+		return
+	}
+	x.e.Hint = diag.DidYouMean(key, stringKeys(x.open(t)))
+}
+
+// stringKeys returns the names in a table in their order.
+func stringKeys(t *lua.LTable) []string {
+	var keys []string
+	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
+		if s, ok := k.(lua.LString); ok {
+			keys = append(keys, string(s))
+		}
+	}
+	return keys
+}
+
+// eval returns the value of a name or of a field, as far as it can be told
+// without running anything; nil if not.
+func (x *explainer) eval(e ast.Expr) lua.LValue {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		if x.fn == nil {
+			return lua.LNil
+		}
+		for i := range x.fn.Upvalues {
+			if name, v := x.L.GetUpvalue(x.fn, i+1); name == e.Value {
+				return v
+			}
+		}
+		if slices.Contains(x.tree.locals(x.node), e.Value) {
+			return x.local(e)
+		}
+		return x.global(e.Value)
+	case *ast.AttrGetExpr:
+		key, ok := e.Key.(*ast.StringExpr)
+		t, isTable := x.eval(e.Object).(*lua.LTable)
+		if ok && isTable {
+			return x.open(t).RawGetString(key.Value)
+		}
+	}
+	return lua.LNil
+}
+
+// local returns the value of a local variable that is indexed in the message's
+// own expression: the instruction that did so names its register.
+func (x *explainer) local(id *ast.IdentExpr) lua.LValue {
+	for i, n := range x.tree.nodes {
+		if attr, ok := n.(*ast.AttrGetExpr); ok && attr.Object == ast.Expr(id) {
+			op := x.instruction(x.tree.first+i, lua.OP_GETTABLE, lua.OP_GETTABLEKS)
+			if op.ok && op.a != op.b {
+				return x.L.Get(op.b + 1)
+			}
+		}
+		if call, ok := n.(*ast.FuncCallExpr); ok && call.Receiver == ast.Expr(id) {
+			if op := x.instruction(x.tree.first+i, lua.OP_SELF); op.ok && op.a != op.b && op.a+1 != op.b {
+				return x.L.Get(op.b + 1)
+			}
+		}
+	}
+	return lua.LNil
+}
+
+// name returns how a message speaks of an expression: its last name in quotes.
+func (x *explainer) name(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		return "'" + e.Value + "'"
+	case *ast.AttrGetExpr:
+		if key, ok := e.Key.(*ast.StringExpr); ok {
+			return "'" + key.Value + "'"
+		}
+		return "'" + show(e) + "'"
+	case *ast.FuncCallExpr:
+		return "the result of " + show(e) + "()"
+	case *ast.StringExpr, *ast.NumberExpr, *ast.NilExpr, *ast.TrueExpr, *ast.FalseExpr:
+		return show(e)
+	}
+	return "the value"
+}
+
+// lastName returns the name by which gopher-lua's messages call a function.
+func lastName(n *ast.FuncCallExpr) string {
+	switch f := n.Func.(type) {
+	case nil:
+		return n.Method
+	case *ast.IdentExpr:
+		return f.Value
+	case *ast.AttrGetExpr:
+		if key, ok := f.Key.(*ast.StringExpr); ok {
+			return key.Value
+		}
+	}
+	return "?"
+}
+
+// show writes an expression as a script would, of a call only what is called.
+func show(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		return e.Value
+	case *ast.AttrGetExpr:
+		if key, ok := e.Key.(*ast.StringExpr); ok && identifier(key.Value) {
+			return object(e.Object) + "." + key.Value
+		}
+		return object(e.Object) + "[" + object(e.Key) + "]"
+	case *ast.FuncCallExpr:
+		if e.Func == nil {
+			return object(e.Receiver) + ":" + e.Method
+		}
+		return object(e.Func)
+	case *ast.StringExpr:
+		if len(e.Value) > 30 {
+			return strconv.Quote(e.Value[:27] + "...")
+		}
+		return strconv.Quote(e.Value)
+	case *ast.NumberExpr:
+		return e.Value
+	case *ast.NilExpr:
+		return "nil"
+	case *ast.TrueExpr:
+		return "true"
+	case *ast.FalseExpr:
+		return "false"
+	}
+	return "(...)"
+}
+
+// object is show for what stands inside another expression.
+func object(e ast.Expr) string {
+	if call, ok := e.(*ast.FuncCallExpr); ok {
+		return show(call) + "()"
+	}
+	return show(e)
+}
+
+func identifier(s string) bool {
+	for i, c := range []byte(s) {
+		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// kindOf returns what v is, with its article.
+func kindOf(v lua.LValue) string {
+	if s, ok := v.(lua.LString); ok && len(s) <= 40 {
+		return fmt.Sprintf("the string %q", string(s))
+	}
+	if h, ok := handleOf(v); ok {
+		return h.String()
+	}
+	return article(v.Type().String())
+}
+
+// article returns a type of Lua with its article.
+func article(typ string) string {
+	switch typ {
+	case "nil":
+		return typ
+	case "userdata":
+		return "a value of ccm"
+	}
+	return "a " + typ
+}

@@ -1,0 +1,109 @@
+package luaapi
+
+import (
+	"fmt"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A read-only table is an empty one that reads through to its contents and
+// refuses to be written. Scripts do not notice: pairs, ipairs, next, # and the functions of table see
+// the contents.
+type readonly struct {
+	name     string // how messages call it: facts.os
+	contents *lua.LTable
+	// missing is called for a name that is not there: it returns its value or an
+	// error. Nil makes a missing name nil.
+	missing func(key lua.LValue) (lua.LValue, error)
+	// list returns what pairs lists, if that is not simply the contents.
+	list func() (*lua.LTable, error)
+}
+
+// readonly returns the table that r describes.
+func (in *Interp) readonly(r readonly) *lua.LTable {
+	proxy := in.L.CreateTable(0, 0)
+	mt := in.L.CreateTable(0, 6)
+	mt.RawSetString("__index", r.contents)
+	mt.RawSetString("__newindex", in.L.NewFunction(func(L *lua.LState) int {
+		in.throw(L, "copy what you want to change", "%s is read-only", dotted(r.name, L.Get(2)))
+		return 0
+	}))
+	mt.RawSetString("__len", in.L.NewFunction(func(L *lua.LState) int {
+		L.Push(lua.LNumber(r.contents.Len()))
+		return 1
+	}))
+	mt.RawSetString("__metatable", lua.LFalse)
+	proxy.Metatable = mt
+	if r.missing != nil {
+		inner := in.L.CreateTable(0, 1)
+		inner.RawSetString("__index", in.L.NewFunction(func(L *lua.LState) int {
+			v, err := r.missing(L.Get(2))
+			if err != nil {
+				in.throwError(L, err)
+			}
+			L.Push(v)
+			return 1
+		}))
+		r.contents.Metatable = inner
+	}
+	in.readonlies[proxy] = &r
+	return proxy
+}
+
+// open returns the contents of a read-only table, and any other table as it is.
+func (in *Interp) open(t *lua.LTable) *lua.LTable {
+	if t.Metatable == lua.LNil {
+		return t
+	}
+	if r, ok := in.readonlies[t]; ok {
+		return r.contents
+	}
+	return t
+}
+
+// listing returns the table to walk when a script lists t.
+func (in *Interp) listing(L *lua.LState, t *lua.LTable) *lua.LTable {
+	r, ok := in.readonlies[t]
+	if !ok {
+		return t
+	}
+	if r.list == nil {
+		return r.contents
+	}
+	list, err := r.list()
+	if err != nil {
+		in.throwError(L, err)
+	}
+	return list
+}
+
+// throwError throws an error of this program, with its hint if it has one.
+func (in *Interp) throwError(L *lua.LState, err error) {
+	hint := ""
+	if h, ok := err.(interface{ Hint() string }); ok {
+		hint = h.Hint()
+	}
+	in.throw(L, hint, "%w", err)
+}
+
+// dotted names a field of a table in a message.
+func dotted(name string, key lua.LValue) string {
+	if s, ok := key.(lua.LString); ok && identifier(string(s)) {
+		return name + "." + string(s)
+	}
+	return fmt.Sprintf("%s[%s]", name, literal(key, 0))
+}
+
+// A missingError says that a table of ccm has no such field.
+type missingError struct {
+	table, key string
+	known      []string
+}
+
+// Error says what is missing.
+func (e *missingError) Error() string { return fmt.Sprintf("%s has no %q", e.table, e.key) }
+
+// Hint returns the nearest name, or "".
+func (e *missingError) Hint() string { return diag.DidYouMean(e.key, e.known) }

@@ -1,0 +1,282 @@
+package luaapi
+
+import (
+	"math"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/luaapi/pattern"
+)
+
+// maxString is how long a string can get that one call of string.rep, gsub,
+// format or table.concat makes.
+const maxString = 64 << 20
+
+// A call that matches a pattern may take this many steps, and some more for
+// each byte of the text.
+const (
+	patternSteps        = 10_000_000
+	patternStepsPerByte = 100
+)
+
+// maxPatterns is how many compiled patterns are kept.
+const maxPatterns = 256
+
+// stringFunctions lists the functions of string that are not gopher-lua's:
+// those that one call can keep busy for ever, or that differ from Lua's.
+func (in *Interp) stringFunctions() []builtin {
+	return []builtin{
+		{"find", func(L *lua.LState) int { return in.find(L, true) }},
+		{"format", in.format},
+		{"gmatch", in.gmatch},
+		{"gsub", in.gsub},
+		{"match", func(L *lua.LState) int { return in.find(L, false) }},
+		{"rep", in.rep},
+	}
+}
+
+// tooLong throws the mistake that a string gets too long.
+func (in *Interp) tooLong(L *lua.LState, function string) {
+	in.throw(L, "", "%s: the result is longer than %d MiB", function, maxString>>20)
+}
+
+func (in *Interp) rep(L *lua.LState) int {
+	s, n, sep := L.CheckString(1), L.CheckNumber(2), L.OptString(3, "")
+	if n < 1 {
+		L.Push(lua.LString(""))
+		return 1
+	}
+	if float64(n)*float64(len(s)+len(sep)) > maxString {
+		in.tooLong(L, "string.rep")
+	}
+	count := int(math.Min(float64(n), maxString))
+	if len(s)+len(sep) == 0 {
+		count = 1
+	}
+	if sep == "" {
+		L.Push(lua.LString(strings.Repeat(s, count)))
+		return 1
+	}
+	L.Push(lua.LString(strings.Repeat(s+sep, count-1) + s))
+	return 1
+}
+
+// A compiledPattern is a pattern in both ways in which a ^ can be read.
+type compiledPattern struct{ anchored, literal *pattern.Pattern }
+
+// pattern returns argument 2, compiled.
+func (in *Interp) pattern(L *lua.LState, anchor bool) *pattern.Pattern {
+	text := L.CheckString(2)
+	c := in.patterns[text]
+	if c == nil {
+		if len(in.patterns) >= maxPatterns {
+			clear(in.patterns)
+		}
+		c = new(compiledPattern)
+		in.patterns[text] = c
+	}
+	which := &c.literal
+	if anchor {
+		which = &c.anchored
+	}
+	if *which == nil {
+		p, err := pattern.Compile(text, anchor)
+		if err != nil {
+			in.throwError(L, err)
+		}
+		*which = p
+	}
+	return *which
+}
+
+// budget returns what a call may spend on matching s.
+func (in *Interp) budget(s string) *pattern.Budget {
+	return &pattern.Budget{Steps: patternSteps + patternStepsPerByte*len(s), Check: in.ctx.Err}
+}
+
+// search finds the next match, or throws.
+func (in *Interp) search(L *lua.LState, p *pattern.Pattern, s string, init int, b *pattern.Budget, buf []pattern.Span) (pattern.Match, bool) {
+	m, ok, err := p.Find(s, init, b, buf)
+	if err != nil {
+		in.throwError(L, err)
+	}
+	return m, ok
+}
+
+// initial returns optional argument n as an offset into a text of that length.
+func initial(L *lua.LState, n, length int) int {
+	i := L.OptInt(n, 1)
+	if i < 0 {
+		i += length + 1
+	}
+	return min(max(i-1, 0), length)
+}
+
+// find is string.find, and string.match if places is not set.
+func (in *Interp) find(L *lua.LState, places bool) int {
+	s, text := L.CheckString(1), L.CheckString(2)
+	init := initial(L, 3, len(s))
+	if places && (lua.LVAsBool(L.Get(4)) || !strings.ContainsAny(text, "^$*+?.([%-")) {
+		at := strings.Index(s[init:], text)
+		if at < 0 {
+			L.Push(lua.LNil)
+			return 1
+		}
+		L.Push(lua.LNumber(init + at + 1))
+		L.Push(lua.LNumber(init + at + len(text)))
+		return 2
+	}
+	m, ok := in.search(L, in.pattern(L, true), s, init, in.budget(s), nil)
+	if !ok {
+		L.Push(lua.LNil)
+		return 1
+	}
+	if !places {
+		return pushCaptures(L, s, m, true)
+	}
+	L.Push(lua.LNumber(m.Start + 1))
+	L.Push(lua.LNumber(m.End))
+	return 2 + pushCaptures(L, s, m, false)
+}
+
+// pushCaptures pushes the captures of a match, or the whole of it if it has none
+// and whole is set.
+func pushCaptures(L *lua.LState, s string, m pattern.Match, whole bool) int {
+	if len(m.Captures) == 0 && whole {
+		L.Push(lua.LString(s[m.Start:m.End]))
+		return 1
+	}
+	for _, c := range m.Captures {
+		L.Push(capture(s, c))
+	}
+	return len(m.Captures)
+}
+
+func capture(s string, c pattern.Span) lua.LValue {
+	if c.IsPosition() {
+		return lua.LNumber(c.Start + 1)
+	}
+	return lua.LString(s[c.Start:c.End])
+}
+
+func (in *Interp) gmatch(L *lua.LState) int {
+	s := L.CheckString(1)
+	p := in.pattern(L, false)
+	b := in.budget(s)
+	at := 0
+	var buf []pattern.Span
+	L.Push(L.NewFunction(func(L *lua.LState) int {
+		if at > len(s) {
+			return 0
+		}
+		m, ok := in.search(L, p, s, at, b, buf)
+		if !ok {
+			at = len(s) + 1
+			return 0
+		}
+		buf = m.Captures
+		at = m.End
+		if m.Start == m.End {
+			at++
+		}
+		return pushCaptures(L, s, m, true)
+	}))
+	return 1
+}
+
+func (in *Interp) gsub(L *lua.LState) int {
+	s := L.CheckString(1)
+	p := in.pattern(L, true)
+	L.CheckTypes(3, lua.LTString, lua.LTNumber, lua.LTTable, lua.LTFunction)
+	limit := L.OptInt(4, math.MaxInt)
+	b := in.budget(s)
+	var out strings.Builder
+	var buf []pattern.Span
+	at, count := 0, 0
+	for count < limit && at <= len(s) {
+		m, ok := in.search(L, p, s, at, b, buf)
+		if !ok {
+			break
+		}
+		buf = m.Captures
+		count++
+		out.WriteString(s[at:m.Start])
+		out.WriteString(in.replacement(L, s, m))
+		if out.Len() > maxString {
+			in.tooLong(L, "string.gsub")
+		}
+		at = m.End
+		if m.Start == m.End {
+			if at < len(s) {
+				out.WriteByte(s[at])
+			}
+			at++
+		}
+		if p.Anchored() {
+			break
+		}
+	}
+	if at < len(s) {
+		out.WriteString(s[at:])
+	}
+	L.Push(lua.LString(out.String()))
+	L.Push(lua.LNumber(count))
+	return 2
+}
+
+// replacement returns what gsub puts in the place of a match.
+func (in *Interp) replacement(L *lua.LState, s string, m pattern.Match) string {
+	var v lua.LValue
+	switch r := L.Get(3).(type) {
+	case *lua.LTable:
+		first := lua.LValue(lua.LString(s[m.Start:m.End]))
+		if len(m.Captures) > 0 {
+			first = capture(s, m.Captures[0])
+		}
+		v = L.GetTable(r, first)
+	case *lua.LFunction:
+		L.Push(r)
+		n := pushCaptures(L, s, m, true)
+		L.Call(n, 1)
+		v = L.Get(-1)
+		L.Pop(1)
+	default:
+		return in.expand(L, s, m, lua.LVAsString(r))
+	}
+	if !lua.LVAsBool(v) {
+		return s[m.Start:m.End]
+	}
+	if !lua.LVCanConvToString(v) {
+		in.throw(L, "", "string.gsub: want a string to put in the place of %q, got %s", s[m.Start:m.End], kindOf(v))
+	}
+	return lua.LVAsString(v)
+}
+
+// expand fills %0 to %9 into a replacement.
+func (in *Interp) expand(L *lua.LState, s string, m pattern.Match, repl string) string {
+	if !strings.Contains(repl, "%") {
+		return repl
+	}
+	var out strings.Builder
+	for i := 0; i < len(repl); i++ {
+		c := repl[i]
+		if c != '%' || i+1 == len(repl) {
+			out.WriteByte(c)
+			continue
+		}
+		i++
+		n := int(repl[i]) - '0'
+		switch {
+		case n < 0 || n > 9:
+			out.WriteByte(repl[i])
+		case n == 0 || n == 1 && len(m.Captures) == 0:
+			out.WriteString(s[m.Start:m.End])
+		case n > len(m.Captures):
+			in.throw(L, "", "string.gsub: the replacement has %%%d, the pattern %d captures", n, len(m.Captures))
+		default:
+			out.WriteString(capture(s, m.Captures[n-1]).String())
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,95 @@
+package luaapi
+
+import (
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// tableFunctions lists the functions of table. They see the contents of
+// read-only tables and do not write them. sort is gopher-lua's.
+func (in *Interp) tableFunctions(sort lua.LGFunction) []builtin {
+	return []builtin{
+		{"concat", in.concat},
+		{"getn", func(L *lua.LState) int {
+			L.Push(lua.LNumber(in.open(L.CheckTable(1)).Len()))
+			return 1
+		}},
+		{"insert", in.insert},
+		{"maxn", func(L *lua.LState) int {
+			L.Push(lua.LNumber(in.open(L.CheckTable(1)).MaxN()))
+			return 1
+		}},
+		{"pack", func(L *lua.LState) int {
+			n := L.GetTop()
+			t := L.CreateTable(n, 1)
+			for i := 1; i <= n; i++ {
+				t.RawSetInt(i, L.Get(i))
+			}
+			t.RawSetString("n", lua.LNumber(n))
+			L.Push(t)
+			return 1
+		}},
+		{"remove", in.remove},
+		{"sort", func(L *lua.LState) int {
+			in.writable(L, 1)
+			if L.Get(2) == lua.LNil {
+				L.SetTop(1)
+			}
+			return sort(L)
+		}},
+		{"unpack", in.unpack},
+	}
+}
+
+func (in *Interp) concat(L *lua.LState) int {
+	t, sep := in.open(L.CheckTable(1)), L.OptString(2, "")
+	from := L.OptInt(3, 1)
+	to := L.OptInt(4, t.Len())
+	var out strings.Builder
+	for i := from; i <= to; i++ {
+		v := t.RawGetInt(i)
+		if !lua.LVCanConvToString(v) {
+			in.throw(L, "", "table.concat: item %d is %s, want a string or a number", i, kindOf(v))
+		}
+		out.WriteString(lua.LVAsString(v))
+		if i < to {
+			out.WriteString(sep)
+		}
+		if out.Len() > maxString {
+			in.tooLong(L, "table.concat")
+		}
+	}
+	L.Push(lua.LString(out.String()))
+	return 1
+}
+
+func (in *Interp) insert(L *lua.LState) int {
+	t := in.writable(L, 1)
+	switch L.GetTop() {
+	case 2:
+		t.Append(L.Get(2))
+	case 3:
+		at, n := L.CheckInt(2), t.Len()
+		if at < 1 || at > n+1 {
+			L.ArgError(2, fmt.Sprintf("the position is not within 1 to %d", n+1))
+		}
+		t.Insert(at, L.Get(3))
+	default:
+		in.throw(L, "", "table.insert: want a table, maybe a position, and a value")
+	}
+	return 0
+}
+
+func (in *Interp) remove(L *lua.LState) int {
+	t := in.writable(L, 1)
+	n := t.Len()
+	at := L.OptInt(2, n)
+	if n == 0 || at < 1 || at > n {
+		L.Push(lua.LNil)
+		return 1
+	}
+	L.Push(t.Remove(at))
+	return 1
+}

@@ -1,0 +1,26 @@
+// Package ccmmanifest provides for the manifests and scripts that others apply.
+// They are read when the catalog is built, so that one bad resource refuses the
+// run before anything is touched; nothing is left to do here.
+package ccmmanifest
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Providers returns what this package provides.
+func Providers() []resource.Factory {
+	return []resource.Factory{
+		resources.ApplyType.Provide("ccmmanifest", resource.Always[resources.Apply](1), manifests{}),
+	}
+}
+
+type manifests struct{}
+
+// Status implements resources.ApplyProvider.
+func (manifests) Status(context.Context, *host.View, resources.Apply) (resources.ApplyState, error) {
+	return resources.ApplyState{}, nil
+}

@@ -1,0 +1,183 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+type archives struct{}
+
+var _ resources.ArchiveProvider = archives{}
+
+// mode is the permissions of an archive.
+const mode = 0o640
+
+// Status implements resources.ArchiveProvider. The archive is read only if what
+// is to be done depends on its checksum.
+func (archives) Status(_ context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
+	info, err := v.Lstat(want.Name)
+	if err != nil {
+		return have, err
+	}
+	have = resources.ArchiveState{
+		Kind: info.Kind, ArchiveExists: info.Kind == host.Regular,
+		UID: info.UID, GID: info.GID, Size: info.Size, MTime: info.MTime,
+	}
+	if info.Kind == host.Symlink {
+		if have.Target, err = v.Readlink(want.Name); err != nil {
+			return have, err
+		}
+	}
+	if want.Creates != "" {
+		if have.CreatesExists, err = v.Exists(want.Creates); err != nil {
+			return have, err
+		}
+	}
+	if have.ArchiveExists {
+		have.Owner, have.Group = v.UserName(have.UID), v.GroupName(have.GID)
+	}
+	if want.Ensure == resources.ArchiveAbsent || have.CreatesExists {
+		return have, nil
+	}
+	if have.WantUID, err = v.UserID(want.Owner); err != nil {
+		return have, err
+	}
+	if have.WantGID, err = v.GroupID(want.Group); err != nil {
+		return have, err
+	}
+	switch info.Kind {
+	case host.Missing:
+		parent, err := v.IsDirectory(filepath.Dir(want.Name))
+		have.NoParent = !parent
+		return have, err
+	case host.Regular:
+		return have, content(v, want, &have)
+	}
+	return have, nil
+}
+
+// content fills in what is in the archive, and whether that was extracted.
+func content(v *host.View, want resources.Archive, have *resources.ArchiveState) (err error) {
+	if _, assumed := v.Assumed(want.Name); assumed {
+		return &resource.UnknownError{Because: "something earlier writes " + want.Name}
+	}
+	if want.Checksum != "" {
+		if have.Checksum, err = v.Sum(want.Name); err != nil {
+			return err
+		}
+	}
+	if marks(want) {
+		info, err := v.Lstat(mark(want))
+		have.Unextracted = info.Kind != host.Missing
+		return err
+	}
+	return nil
+}
+
+// marks reports whether nothing but a mark can tell that a downloaded archive
+// was not extracted to the end.
+func marks(want resources.Archive) bool { return want.ExtractParent != "" && want.Creates == "" }
+
+// mark is the path of a file that is there from before an archive is in its
+// place until it was extracted.
+func mark(want resources.Archive) string {
+	const suffix = ".ccm-unextracted"
+	dir, base := filepath.Split(want.Name)
+	return dir + "." + base[:min(len(base), 255-len(suffix)-1)] + suffix
+}
+
+// Download implements resources.ArchiveProvider.
+func (archives) Download(ctx context.Context, h *host.Host, want resources.Archive) error {
+	attr, err := attributes(&h.View, want, mode)
+	if err != nil {
+		return err
+	}
+	if marks(want) {
+		if err := h.WriteFile(mark(want), bytes.NewReader(nil), attr); err != nil {
+			return err
+		}
+	}
+	headers := make(map[string]string, len(want.Headers))
+	for name, value := range want.Headers {
+		headers[name] = string(value)
+	}
+	return h.Download(ctx, want.Name, attr, host.Download{
+		URL: want.URL.Parse(), Username: want.Username, Password: string(want.Password), Header: headers,
+		Checksum: string(want.Checksum), Stall: time.Duration(want.StallTimeout),
+	})
+}
+
+func attributes(v *host.View, want resources.Archive, mode uint32) (a host.Attr, err error) {
+	a.Mode = mode
+	if a.UID, err = v.UserID(want.Owner); err != nil {
+		return a, err
+	}
+	a.GID, err = v.GroupID(want.Group)
+	return a, err
+}
+
+// Extract implements resources.ArchiveProvider.
+func (archives) Extract(ctx context.Context, h *host.Host, want resources.Archive) error {
+	err := h.Extract(ctx, want.Name, host.Extraction{
+		Format: host.ArchiveFormatOf(want.Name), Parent: want.ExtractParent,
+		MaxEntries: want.MaxEntries, MaxBytes: int64(want.MaxSize), Last: want.Creates,
+	})
+	if limit, ok := errors.AsType[*host.LimitError](err); ok {
+		property := "max_size"
+		if limit.Entries {
+			property = "max_entries"
+		}
+		err = fmt.Errorf("%w (%s sets it)", err, property)
+	}
+	if err != nil {
+		return fmt.Errorf("extracting %s: %w", want.Name, err)
+	}
+	return unmark(h, want)
+}
+
+// unmark removes the mark, if there is one.
+func unmark(h *host.Host, want resources.Archive) error {
+	info, err := h.Lstat(mark(want))
+	if err != nil || info.Kind == host.Missing {
+		return err
+	}
+	return h.Remove(mark(want))
+}
+
+// SetAttributes implements resources.ArchiveProvider.
+func (archives) SetAttributes(_ context.Context, h *host.Host, want resources.Archive) error {
+	info, err := h.Lstat(want.Name)
+	if err != nil {
+		return err
+	}
+	if info.Kind != host.Regular {
+		return fmt.Errorf("want a file, found %s", info.Kind)
+	}
+	attr, err := attributes(&h.View, want, info.Mode)
+	if err != nil {
+		return err
+	}
+	return h.SetAttr(want.Name, attr)
+}
+
+// Remove implements resources.ArchiveProvider.
+func (archives) Remove(_ context.Context, h *host.Host, want resources.Archive) error {
+	info, err := h.Lstat(want.Name)
+	if err != nil {
+		return err
+	}
+	if info.Kind != host.Missing {
+		if err := h.Remove(want.Name); err != nil {
+			return err
+		}
+	}
+	return unmark(h, want)
+}

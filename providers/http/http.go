@@ -1,0 +1,33 @@
+// Package http provides archives from HTTP and HTTPS servers.
+package http
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Providers returns what this package provides.
+func Providers() []resource.Factory {
+	return []resource.Factory{resources.ArchiveType.Provide("http", suits, archives{})}
+}
+
+// suits looks at the archive only: fetching and extracting need no tools of the
+// machine.
+func suits(_ *facts.Facts, want resources.Archive) (int, error) {
+	u := want.URL.Parse()
+	if u == nil && want.Ensure == resources.ArchiveAbsent {
+		return 1, nil
+	}
+	if u == nil || u.Scheme != "http" && u.Scheme != "https" {
+		return 0, fmt.Errorf("want an http or https URL, got %q", want.URL)
+	}
+	if host.ArchiveFormatOf(u.Path) == "" {
+		return 0, fmt.Errorf("archive type not supported, want one of %s", strings.Join(host.ArchiveSuffixes[:], ", "))
+	}
+	return 1, nil
+}

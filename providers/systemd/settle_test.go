@@ -1,0 +1,143 @@
+package systemd
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// waits returns services that add up how long they wait.
+func waits() (*services, *time.Duration) {
+	var total time.Duration
+	return newServices(func(_ context.Context, d time.Duration) error { total += d; return nil }), &total
+}
+
+func TestSettle(t *testing.T) {
+	for _, x := range []struct {
+		start string
+		have  resources.ServiceState
+		waits time.Duration
+		err   string
+	}{
+		{"running", resources.ServiceState{Running: true, Active: "active"}, 0, ""},
+		{"failed", resources.ServiceState{Active: "failed"}, 0, ""},
+		{"activating", resources.ServiceState{Running: true, Active: "active"}, 300 * ms, ""},
+		{"activating, dies", resources.ServiceState{Active: "failed"}, 300 * ms, ""},
+		{"activating, stuck", resources.ServiceState{Active: "activating", Starting: true}, 5 * time.Second, ""},
+		{"deactivating", resources.ServiceState{Active: "inactive"}, 300 * ms, ""},
+		{"deactivating, stuck", resources.ServiceState{}, 5 * time.Second, `invalid systemctl is-active output: "deactivating"`},
+		{"reloading", resources.ServiceState{Running: true, Active: "active"}, 300 * ms, ""},
+	} {
+		m := newMachine(t, t.TempDir())
+		starts[x.start](m)
+		s, total := waits()
+		have, err := s.Status(t.Context(), &m.host().View, service("x"))
+		require.Equal(t, x.waits, *total, x.start)
+		if x.err != "" {
+			require.EqualError(t, err, x.err)
+			continue
+		}
+		require.NoError(t, err)
+		x.have.Startup = "disabled"
+		require.Equal(t, x.have, have, x.start)
+	}
+}
+
+// Who waits for a service is told that the run ends.
+func TestSettleInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	m := newMachine(t, t.TempDir())
+	m.unit("y.service", runs).is("y.service", "active", "running")
+	starts["activating, stuck"](m)
+	s := newServices(func(ctx context.Context, d time.Duration) error {
+		cancel(errors.New("interrupted"))
+		return pause(ctx, time.Hour)
+	})
+	states, errs := s.StatusAll(ctx, &m.host().View, []resources.Service{service("x"), service("y")})
+	require.EqualError(t, errs[0], "interrupted")
+	require.NoError(t, errs[1])
+	require.True(t, states[1].Running)
+	require.NoError(t, pause(t.Context(), 0))
+}
+
+// A service of a kind whose start says nothing about how it gets on is watched
+// for a while after it.
+func TestWatch(t *testing.T) {
+	for _, x := range []struct {
+		name, text string
+		waits      time.Duration
+		err        string
+	}{
+		{"simple", "", 500 * ms, ""},
+		{"forking", "Type=forking\n", 500 * ms, ""},
+		{"notify", "Type=notify\n", 0, ""},
+		{"dbus", "Type=dbus\n", 0, ""},
+		{"exited", "Type=oneshot\nRemainAfterExit=yes\n", 0, ""},
+		{"dies at once", dies, 0, "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)"},
+		{"dies soon", diesSoon, 50 * ms, "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)"},
+		{"dies always", dies + "Restart=always\n", 50 * ms, "failed to reach desired state: the service was started, failed and is being started again and again"},
+	} {
+		m := newMachine(t, t.TempDir())
+		m.unit("x.service", x.text, runs)
+		s, total := waits()
+		err := s.Start(t.Context(), m.host(), service("x"))
+		require.Equal(t, x.waits, *total, x.name)
+		if x.err == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, x.err)
+		require.ErrorContains(t, err, "\nits log ends with:\n  Started x.\n  cannot open /etc/x.conf\n  Main process exited, status=3")
+	}
+}
+
+// What falls between two looks is noticed by how often it was started again.
+func TestFall(t *testing.T) {
+	up := unit{ActiveState: "active", SubState: "running", NRestarts: "3"}
+	require.Empty(t, up.fall("3"))
+	require.Equal(t, "the service was started, failed and is being started again and again", up.fall("2"))
+	require.Equal(t, "the service was started and is not running", unit{ActiveState: "inactive", Type: "simple"}.fall(""))
+	require.Empty(t, unit{ActiveState: "activating", SubState: "start-pre"}.fall(""))
+	require.Equal(t, " (result signal, signal 9)", unit{Result: "signal", ExecMainCode: "2", ExecMainStatus: "9"}.end())
+	require.Equal(t, " (result start-limit-hit)", unit{Result: "start-limit-hit", ExecMainCode: "0", ExecMainStatus: "0"}.end())
+	require.Empty(t, unit{Result: "success", ExecMainCode: "1", ExecMainStatus: "0"}.end())
+}
+
+// A failure that systemctl start reports itself keeps systemctl's words.
+func TestStartFails(t *testing.T) {
+	m := newMachine(t, t.TempDir())
+	m.unit("x.service", "Type=forking\n", dies)
+	err := newServices(noWait).Start(t.Context(), m.host(), service("x"))
+	require.EqualError(t, err, `systemctl start --system x: exit status 1: Job for x.service failed because the control process exited with error code.
+See "systemctl status x.service" and "journalctl -xeu x.service" for details. (result exit-code, exit status 3)
+its log ends with:
+  Started x.
+  cannot open /etc/x.conf
+  Main process exited, status=3`)
+	err = newServices(noWait).Start(t.Context(), m.host(), service("nosuch"))
+	require.EqualError(t, err, "systemctl start --system nosuch: exit status 1: Failed to start nosuch.service: Unit nosuch.service not found.")
+}
+
+// What journalctl cannot say is left out.
+func TestNoLog(t *testing.T) {
+	for _, res := range []host.Result{{}, said("-- No entries --\n"), failed(1, "No journal files were found.")} {
+		m := newMachine(t, t.TempDir())
+		m.unit("x.service", dies)
+		r := m.runner()
+		r.Answer = func(c host.Cmd) (host.Result, error) {
+			if c.Argv[0] == "journalctl" {
+				require.Equal(t, "journalctl -u x.service -n 5 --no-pager -o cat", c.String())
+				return res, nil
+			}
+			return m.answer(c)
+		}
+		err := newServices(noWait).Start(t.Context(), host.New(host.Options{Root: m.root, Runner: r}), service("x"))
+		require.EqualError(t, err, "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)")
+	}
+}

@@ -1,0 +1,116 @@
+package resources
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// ApplyType is the type of manifests and scripts that are applied by others.
+var ApplyType = resource.Define[Apply, ApplyState, ApplyProvider]("apply")
+
+// Apply applies another manifest or script. What that declares is managed
+// before this resource, in the same run; this resource has changed if any of it
+// has, and has failed if any of it has.
+type Apply struct {
+	// Name is the path of the manifest or script, relative to the one that says it.
+	Name string `ccm:"name,name,example=web/manifest.yaml"`
+	// Ensure is always present.
+	Ensure ApplyEnsure `ccm:"ensure,default=present"`
+	// Noop only says what the child would do. A child cannot undo what its parent
+	// asks for.
+	Noop bool `ccm:"noop"`
+	// HealthCheckOnly only runs the health checks of the child. A child cannot undo
+	// what its parent asks for.
+	HealthCheckOnly bool `ccm:"health_check_only"`
+	// AllowApply says whether the child may apply others.
+	AllowApply bool `ccm:"allow_apply,default=true"`
+	// Data is laid over the data of the child.
+	Data map[string]any `ccm:"data"`
+}
+
+// An ApplyEnsure is what can be wanted of a child.
+type ApplyEnsure string
+
+// ApplyPresent is the only value.
+const ApplyPresent ApplyEnsure = "present"
+
+// Values implements schema.Enumerated.
+func (ApplyEnsure) Values() []string { return []string{"present"} }
+
+// ApplyState says nothing: what a child declares has states of its own.
+type ApplyState struct{}
+
+// CurrentEnsure implements resource.StateEnsure.
+func (ApplyState) CurrentEnsure() string { return string(ApplyPresent) }
+
+// ApplyProvider reads manifests or scripts. The reading is done when the catalog
+// is built; what is left is to say that it was.
+type ApplyProvider interface {
+	// Status reports that the child was read.
+	Status(ctx context.Context, v *host.View, want Apply) (ApplyState, error)
+}
+
+var (
+	_ resource.Applying                = Apply{}
+	_ resource.Composite               = Apply{}
+	_ resource.Refreshable[ApplyState] = Apply{}
+)
+
+// Validate implements resource.Spec.
+func (a Apply) Validate() error {
+	if strings.TrimSpace(a.Name) == "" {
+		return wrong("name", "want the path of a manifest or script, got %q", a.Name)
+	}
+	if scheme, _, ok := strings.Cut(a.Name, "://"); ok {
+		return wrong("name", "want the path of a manifest or script, got a %s URL", scheme)
+	}
+	if a.Noop && a.HealthCheckOnly {
+		return wrong("health_check_only", "cannot be given together with noop")
+	}
+	return nil
+}
+
+// Child implements resource.Applying.
+func (a Apply) Child() resource.Child {
+	c := resource.Child{Path: a.Name, Data: a.Data, MayApply: a.AllowApply}
+	switch {
+	case a.HealthCheckOnly:
+		c.Restraint = resource.MonitorOnly
+	case a.Noop:
+		c.Restraint = resource.Noop
+	}
+	return c
+}
+
+// WantedEnsure implements resource.Wanted.
+func (a Apply) WantedEnsure() string { return string(a.Ensure) }
+
+// FailsWithParts implements resource.Composite.
+func (Apply) FailsWithParts() bool { return true }
+
+// JudgedByPerform implements resource.Judged: what there was to do is done and
+// judged already.
+func (Apply) JudgedByPerform() bool { return true }
+
+// Decide implements resource.Spec.
+func (Apply) Decide(ApplyState) (d resource.Decision) { return d }
+
+// Refresh implements resource.Refreshable: something that the child declares
+// has changed, and so has the child.
+func (Apply) Refresh(_ ApplyState, d resource.Decision) resource.Decision {
+	d.Act("Apply", "applied changes")
+	d.Closed = true
+	return d
+}
+
+// Perform implements resource.Spec.
+func (Apply) Perform(_ context.Context, _ *host.Host, _ ApplyProvider, a resource.Action) error {
+	if a.Verb != "Apply" {
+		return fmt.Errorf("an apply has no verb %s", a.Verb)
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package resources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// ArchiveType is the type of archives.
+var ArchiveType = resource.Define[Archive, ArchiveState, ArchiveProvider]("archive")
+
+// Archive downloads an archive, and extracts it if extract_parent is set: after
+// each download, and when what creates names is missing. Archives are .tar.gz,
+// .tgz, .tar and .zip. Extracting needs neither tar nor unzip.
+type Archive struct {
+	// Name is the absolute path that the archive is saved to. It has the same
+	// suffix as the URL; .tgz and .tar.gz are the same.
+	Name string `ccm:"name,name,example=/opt/app.tar.gz"`
+	// Ensure says whether the archive is to be there.
+	Ensure ArchiveEnsure `ccm:"ensure,default=present"`
+	// URL is where the archive is downloaded from, with http or https. A proxy is
+	// taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It is required
+	// unless ensure is absent.
+	URL URL `ccm:"url,example=https://example.net/app.tar.gz"`
+	// Checksum is the SHA-256 of the archive in hexadecimal. A download with any
+	// other is refused, and an archive with any other is downloaded again.
+	Checksum Checksum `ccm:"checksum"`
+	// ExtractParent is the directory that the archive is extracted into. Existing
+	// files are replaced. An entry that would land outside it, by its path or by
+	// way of a link, is an error and nothing is extracted; so is a link that leads
+	// out of it, and a device. Permissions are kept but for setuid, setgid and
+	// sticky; the files belong to the user that runs ccm.
+	ExtractParent string `ccm:"extract_parent,example=/opt/app"`
+	// Creates is a path; if something is there, the archive is neither downloaded
+	// nor extracted. If it is in the archive, it is extracted last.
+	Creates string `ccm:"creates,example=/opt/app/bin/app"`
+	// Cleanup removes the archive after it was extracted. It needs extract_parent
+	// and creates.
+	Cleanup bool `ccm:"cleanup"`
+	// Owner is the user that owns the archive, by name or number. It is required
+	// unless ensure is absent.
+	Owner string `ccm:"owner,example=root"`
+	// Group is the group of the archive, by name or number. The group can read
+	// it, others cannot. It is required unless ensure is absent.
+	Group string `ccm:"group,example=root"`
+	// Username is for basic authentication. Like the password and the headers, it
+	// is not sent to another server if the URL is redirected to one.
+	Username string `ccm:"username"`
+	// Password is for basic authentication.
+	Password Secret `ccm:"password,secret"`
+	// Headers are sent with the request.
+	Headers map[string]Secret `ccm:"headers,secret"`
+	// StallTimeout ends a download when nothing comes for that long. How long a
+	// download takes is not limited.
+	StallTimeout host.Duration `ccm:"stall_timeout,default=1m"`
+	// MaxEntries is how many files, directories and links the archive may hold.
+	MaxEntries int `ccm:"max_entries,default=200000"`
+	// MaxSize is how large the extracted files may be together.
+	MaxSize Size `ccm:"max_size,default=10GiB"`
+}
+
+// An ArchiveEnsure is what can be wanted of an archive.
+type ArchiveEnsure string
+
+// The values of ArchiveEnsure.
+const (
+	ArchivePresent ArchiveEnsure = "present"
+	ArchiveAbsent  ArchiveEnsure = "absent"
+)
+
+// Values implements schema.Enumerated.
+func (ArchiveEnsure) Values() []string { return []string{"present", "absent"} }
+
+// ArchiveState is what stands where the archive is wanted.
+type ArchiveState struct {
+	// Kind is what stands at the path; an archive is a regular file.
+	Kind          host.FileKind
+	ArchiveExists bool
+	CreatesExists bool
+	// Checksum is the SHA-256 of the archive in hexadecimal; left empty where
+	// nothing depends on it.
+	Checksum     string
+	UID, GID     uint32
+	Owner, Group string
+	Size         int64
+	MTime        time.Time
+	// Target is where a symbolic link points.
+	Target string
+	// WantUID, WantGID are the numbers of the owner and group that are wanted.
+	WantUID, WantGID uint32
+	// Unextracted is set if the archive was downloaded to be extracted, and that
+	// has not come to its end.
+	Unextracted bool
+	// NoParent is set if there is no directory for the archive.
+	NoParent bool
+}
+
+// CurrentEnsure implements resource.StateEnsure.
+func (s ArchiveState) CurrentEnsure() string {
+	if s.Kind == host.Missing {
+		return string(ArchiveAbsent)
+	}
+	return string(ArchivePresent)
+}
+
+// ArchiveProvider fetches archives and extracts them.
+type ArchiveProvider interface {
+	// Status looks at the archive and whether the creates path is there.
+	Status(ctx context.Context, v *host.View, want Archive) (ArchiveState, error)
+	// Download fetches the archive, checks it and puts it in its place in one
+	// step. If it is to be extracted and nothing but that can tell, Status says
+	// Unextracted until Extract has come to its end.
+	Download(ctx context.Context, h *host.Host, want Archive) error
+	// Extract unpacks the archive into the extract_parent directory.
+	Extract(ctx context.Context, h *host.Host, want Archive) error
+	// SetAttributes gives the archive its owner and group.
+	SetAttributes(ctx context.Context, h *host.Host, want Archive) error
+	// Remove removes the archive.
+	Remove(ctx context.Context, h *host.Host, want Archive) error
+}
+
+// WantedEnsure implements resource.Wanted.
+func (a Archive) WantedEnsure() string { return string(a.Ensure) }
+
+// Decide implements resource.Spec.
+func (a Archive) Decide(have ArchiveState) resource.Decision {
+	switch {
+	case a.Ensure == ArchiveAbsent:
+		return a.decideAbsent(have)
+	case a.Creates != "" && have.CreatesExists:
+		return a.decideCreated(have)
+	case have.Kind == host.Symlink:
+		return resource.Decision{Err: fmt.Errorf("want a file, found a symbolic link to %s, which is not followed", have.Target)}
+	case have.Kind != host.Missing && have.Kind != host.Regular:
+		return resource.Decision{Err: fmt.Errorf("want a file, found %s, which is not replaced", have.Kind)}
+	case have.NoParent:
+		return resource.Decision{Err: fmt.Errorf("%s is not a directory", filepath.Dir(a.Name))}
+	}
+	return a.decidePresent(have)
+}
+
+func (a Archive) decideAbsent(have ArchiveState) (d resource.Decision) {
+	switch have.Kind {
+	case host.Missing:
+		return d
+	case host.Directory, host.Special:
+		d.Err = fmt.Errorf("want nothing, found %s, which is not removed", have.Kind)
+		return d
+	}
+	d.Add("ensure", string(ArchivePresent), string(ArchiveAbsent))
+	d.Act("Remove", "removed")
+	d.Leaves, d.Closed = []host.Planned{{Path: a.Name, Kind: host.Missing}}, true
+	return d
+}
+
+// decideCreated decides when what the archive is for is there already: it may
+// only be in the way.
+func (a Archive) decideCreated(have ArchiveState) (d resource.Decision) {
+	if a.Cleanup && have.ArchiveExists {
+		d.Add("cleanup", string(ArchivePresent), string(ArchiveAbsent))
+		a.cleanup(&d)
+		d.Leaves, d.Closed = []host.Planned{{Path: a.Name, Kind: host.Missing}}, true
+	}
+	return d
+}
+
+func (a Archive) cleanup(d *resource.Decision) { d.Act("Cleanup", "cleaned up") }
+
+func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
+	download := a.diff(have, &d)
+	extract := a.ExtractParent != "" && (download || a.Creates != "" || have.Unextracted)
+	switch {
+	case download:
+		d.Act("Download", "downloaded")
+	case d.Has("owner") || d.Has("group"):
+		d.Act("SetAttributes", "updated attributes")
+	}
+	if len(d.Actions) > 0 {
+		d.Leaves = []host.Planned{{Path: a.Name, Kind: host.Regular}}
+	}
+	d.Closed = !extract
+	if !extract {
+		return d
+	}
+	if a.Creates != "" {
+		d.Add("creates", "", a.Creates)
+	} else {
+		d.Add("extract_parent", "", a.ExtractParent)
+	}
+	d.Act("Extract", "extracted")
+	d.Leaves = append(d.Leaves, host.Planned{Path: a.ExtractParent, Kind: host.Directory})
+	if a.Creates != "" {
+		d.Leaves = append(d.Leaves, host.Planned{Path: a.Creates, Kind: host.Regular})
+	}
+	if a.Cleanup {
+		a.cleanup(&d)
+		d.Leaves = append(d.Leaves, host.Planned{Path: a.Name, Kind: host.Missing})
+	}
+	return d
+}
+
+// diff adds what differs, and reports whether the archive has to be downloaded:
+// it is missing or is another one. With the wrong owner it may have been changed
+// by that one, and only a checksum shows that it was not.
+func (a Archive) diff(have ArchiveState, d *resource.Decision) (download bool) {
+	if !have.ArchiveExists {
+		d.Add("ensure", string(ArchiveAbsent), string(ArchivePresent))
+		return true
+	}
+	if a.Checksum != "" && have.Checksum != string(a.Checksum) {
+		d.Add("checksum", digest(have.Checksum), digest(string(a.Checksum)))
+		download = true
+	}
+	if have.UID != have.WantUID {
+		d.Add("owner", have.Owner, a.Owner)
+	}
+	if have.GID != have.WantGID {
+		d.Add("group", have.Group, a.Group)
+	}
+	return download || a.Checksum == "" && (d.Has("owner") || d.Has("group"))
+}
+
+// Perform implements resource.Spec.
+func (a Archive) Perform(ctx context.Context, h *host.Host, p ArchiveProvider, act resource.Action) error {
+	switch act.Verb {
+	case "Download":
+		return p.Download(ctx, h, a)
+	case "Extract":
+		return errors.Join(p.Extract(ctx, h, a), a.checkCreated(h))
+	case "SetAttributes":
+		return p.SetAttributes(ctx, h, a)
+	case "Cleanup", "Remove":
+		return p.Remove(ctx, h, a)
+	}
+	return fmt.Errorf("an archive has no verb %s", act.Verb)
+}
+
+// checkCreated reports that the creates path is missing after the archive was
+// extracted, before a cleanup removes the archive.
+func (a Archive) checkCreated(h *host.Host) error {
+	if a.Creates == "" {
+		return nil
+	}
+	ok, err := h.Exists(a.Creates)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: extracted, but there is no %s", resource.ErrDesiredStateFailed, a.Creates)
+	}
+	return err
+}

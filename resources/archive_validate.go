@@ -1,0 +1,125 @@
+package resources
+
+import (
+	"errors"
+	"maps"
+	"net/textproto"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Validate implements resource.Spec.
+func (a Archive) Validate() error {
+	var errs []error
+	if err := checkPath("name", a.Name); err != nil {
+		errs = append(errs, err)
+	}
+	if a.Ensure != ArchiveAbsent {
+		for _, p := range []struct {
+			name  string
+			given bool
+		}{{"url", !a.URL.IsZero()}, {"owner", a.Owner != ""}, {"group", a.Group != ""}} {
+			if !p.given {
+				errs = append(errs, &resource.PropertyError{Property: p.name, Err: errors.New("is required unless ensure is absent")})
+			}
+		}
+	}
+	errs = append(errs, a.checkSuffix(), a.checkExtraction(), a.checkAuthorization(), a.checkHeaders())
+	return errors.Join(errs...)
+}
+
+// checkSuffix reports a URL that is no archive, or another one than the name.
+func (a Archive) checkSuffix() error {
+	u := a.URL.Parse()
+	if u == nil {
+		return nil
+	}
+	suffixes := strings.Join(host.ArchiveSuffixes[:], ", ")
+	remote, local := host.ArchiveFormatOf(u.Path), host.ArchiveFormatOf(a.Name)
+	switch {
+	case remote == "":
+		return wrong("url", "want a path that ends in one of %s, got %q", suffixes, filepath.Base(u.Path))
+	case local == "":
+		return wrong("name", "want a path that ends in one of %s, got %q", suffixes, a.Name)
+	case remote != local:
+		return wrong("url", "want the suffix %s that the name has, got %s", local, remote)
+	}
+	return nil
+}
+
+func (a Archive) checkExtraction() error {
+	var errs []error
+	for _, p := range []struct{ property, path string }{{"extract_parent", a.ExtractParent}, {"creates", a.Creates}} {
+		if p.path != "" {
+			if err := checkPath(p.property, p.path); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if a.Cleanup && a.ExtractParent == "" {
+		errs = append(errs, wrong("cleanup", "needs extract_parent"))
+	}
+	if a.Cleanup && a.Creates == "" {
+		errs = append(errs, wrong("cleanup", "needs creates, which shows later that the archive was extracted"))
+	}
+	if a.Creates != "" && a.Creates == a.Name {
+		errs = append(errs, wrong("creates", "want something that is in the archive, got the archive"))
+	}
+	if a.MaxEntries < 1 {
+		errs = append(errs, wrong("max_entries", "want at least 1, got %d", a.MaxEntries))
+	}
+	return errors.Join(errs...)
+}
+
+// checkAuthorization reports several ways to authorize one request.
+func (a Archive) checkAuthorization() error {
+	if a.Password != "" && a.Username == "" {
+		return wrong("password", "needs username")
+	}
+	if u := a.URL.Parse(); u != nil && u.User != nil && a.Username != "" {
+		return wrong("username", "cannot be given together with a user in url")
+	}
+	if strings.Contains(a.Username, ":") {
+		return wrong("username", "want a name without a colon")
+	}
+	for name := range a.Headers {
+		if a.Username != "" && strings.EqualFold(name, "Authorization") {
+			return wrong("username", "cannot be given together with the header Authorization")
+		}
+	}
+	return nil
+}
+
+func (a Archive) checkHeaders() error {
+	var errs []error
+	seen := make(map[string]bool)
+	for _, name := range slices.Sorted(maps.Keys(a.Headers)) {
+		key := textproto.CanonicalMIMEHeaderKey(name)
+		switch {
+		case name == "" || strings.ContainsFunc(name, notInHeaderName):
+			errs = append(errs, wrong("headers", "want the name of a header, got %q", name))
+		case strings.ContainsFunc(string(a.Headers[name]), notInHeaderValue):
+			errs = append(errs, wrong("headers", "want one line as the value of %s", name))
+		case seen[key]:
+			errs = append(errs, wrong("headers", "%s is given twice", key))
+		}
+		seen[key] = true
+	}
+	return errors.Join(errs...)
+}
+
+// notInHeaderName reports whether c is no tchar of RFC 9110, section 5.6.2.
+func notInHeaderName(c rune) bool {
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		return false
+	}
+	return !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+}
+
+// notInHeaderValue reports a control character other than a tab.
+func notInHeaderValue(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }

@@ -1,0 +1,30 @@
+package resources
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// A Checksum is a SHA-256, as 64 hexadecimal digits.
+type Checksum string
+
+// UnmarshalText reads 64 hexadecimal digits of any case, with an optional
+// sha256: before them.
+func (c *Checksum) UnmarshalText(text []byte) error {
+	digits := strings.ToLower(strings.TrimSpace(string(text)))
+	digits = strings.TrimPrefix(digits, "sha256:")
+	if b, err := hex.DecodeString(digits); err != nil || len(b) != 32 {
+		return fmt.Errorf("want a SHA-256 of 64 hexadecimal digits, got %q", text)
+	}
+	*c = Checksum(digits)
+	return nil
+}
+
+// String returns the digits.
+func (c Checksum) String() string { return string(c) }
+
+// JSONSchema implements schema.Documented.
+func (Checksum) JSONSchema() map[string]any {
+	return map[string]any{"type": "string", "pattern": "^(sha256:)?[0-9a-fA-F]{64}$"}
+}

@@ -1,0 +1,173 @@
+package resources
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+func packageAt(version string, order int) PackageState {
+	return PackageState{Metadata: PackageMetadata{Name: "zsh", Version: version}, Order: order}
+}
+
+// The decision table of the package document, with its noop messages. What the
+// list of decisions in spec/README.md changes is said beside the row.
+func TestPackageDecide(t *testing.T) {
+	absent := PackageState{}
+	latest := func(version, candidate string, order int) PackageState {
+		s := packageAt(version, order)
+		s.Candidate = candidate
+		return s
+	}
+	held := func(s PackageState) PackageState { s.Held = true; return s }
+	for _, x := range []struct {
+		name   string
+		ensure PackageEnsure
+		have   PackageState
+		verb   string
+		would  string
+		diff   string
+		err    string
+	}{
+		{name: "present, installed (any version)", ensure: "present", have: packageAt("1.0", 0)},
+		{name: "present, absent: README item 10", ensure: "present", have: absent,
+			verb: "Install", would: "Would have installed", diff: "ensure: absent → present"},
+		{name: "absent, absent", ensure: "absent", have: absent},
+		{name: "absent, installed", ensure: "absent", have: packageAt("1.0", 0),
+			verb: "Uninstall", would: "Would have uninstalled", diff: "ensure: 1.0 → absent"},
+		{name: "latest, absent", ensure: "latest", have: absent,
+			verb: "Install", would: "Would have installed latest", diff: "ensure: absent → latest"},
+		{name: "latest, installed and older", ensure: "latest", have: latest("1.0", "2.0", -1),
+			verb: "Upgrade", would: "Would have upgraded to latest", diff: "ensure: 1.0 → 2.0"},
+		{name: "latest, candidate installed: README item 10", ensure: "latest", have: latest("2.0", "2.0", 0)},
+		{name: "latest, installed from elsewhere and newer", ensure: "latest", have: latest("3.0", "2.0", 1)},
+		{name: "latest, no candidate", ensure: "latest", have: latest("3.0", "", 0)},
+		{name: "version, same version", ensure: "1.0", have: packageAt("1.0", 0)},
+		{name: "version, same to the package system", ensure: "5.8", have: packageAt("5.8-9.el9", 0)},
+		{name: "version, older version", ensure: "2.0", have: packageAt("1.0", -1),
+			verb: "Upgrade", would: "Would have upgraded to 2.0", diff: "ensure: 1.0 → 2.0"},
+		{name: "version, newer version", ensure: "1.0", have: packageAt("2.0", 1),
+			verb: "Downgrade", would: "Would have downgraded to 1.0", diff: "ensure: 2.0 → 1.0"},
+		{name: "version, absent", ensure: "1.0", have: absent,
+			verb: "Install", would: "Would have installed version 1.0", diff: "ensure: absent → 1.0"},
+		{name: "unfinished counts as absent", ensure: "present", have: PackageState{Unfinished: "half-configured"},
+			verb: "Install", would: "Would have installed", diff: "ensure: half-configured → present"},
+		{name: "unfinished counts as absent", ensure: "absent", have: PackageState{Unfinished: "unpacked"}},
+		{name: "held as wished", ensure: "1.0", have: held(packageAt("1.0", 0))},
+		{name: "held otherwise", ensure: "2.0", have: held(packageAt("1.0", -1)),
+			err: "want 2.0, found 1.0, which is on hold and not changed", diff: "ensure: 1.0 → 2.0"},
+		{name: "held and unwanted", ensure: "absent", have: held(packageAt("1.0", 0)),
+			err: "want absent, found 1.0, which is on hold and not changed", diff: "ensure: 1.0 → absent"},
+		{name: "held, not there", ensure: "present", have: held(absent),
+			verb: "Install", would: "Would have installed", diff: "ensure: absent → present"},
+	} {
+		d := Package{Name: "zsh", Ensure: x.ensure}.Decide(x.have)
+		require.Equal(t, x.diff, d.String(), x.name)
+		require.False(t, d.Closed, x.name)
+		if x.err != "" {
+			require.EqualError(t, d.Err, x.err, x.name)
+			require.Empty(t, d.Actions, x.name)
+			continue
+		}
+		require.NoError(t, d.Err, x.name)
+		if x.verb == "" {
+			require.True(t, d.Stable(), x.name)
+			continue
+		}
+		require.Len(t, d.Actions, 1, x.name)
+		require.Equal(t, x.verb, d.Actions[0].Verb, x.name)
+		require.Equal(t, x.would, d.Actions[0].Would(), x.name)
+	}
+}
+
+// The status response of the package document.
+func TestPackageCurrentEnsure(t *testing.T) {
+	require.Equal(t, "5.8-9.el9", packageAt("5.8-9.el9", 0).CurrentEnsure())
+	require.Equal(t, "absent", PackageState{}.CurrentEnsure())
+	require.Equal(t, "absent", PackageState{Unfinished: "half-installed"}.CurrentEnsure())
+}
+
+// Package name validation of the package document, and what apt and dnf would
+// take for an option.
+func TestPackageValidate(t *testing.T) {
+	const chars = "name: want a package name of letters, digits and . _ + : ~ -, got "
+	const version = "ensure: want present, absent, latest or a version of letters, digits and . _ + : ~ ^ -, got "
+	for _, x := range []struct {
+		name   string
+		ensure PackageEnsure
+		err    string
+	}{
+		{"zsh", "present", ""},
+		{"g++", "absent", ""},
+		{"libc6:i386", "latest", ""},
+		{"python3.11_Dev~x-y", "1:2.0.0+git-20190109~rc1-0ubuntu2", ""},
+		{"zsh", "1.0^20240101git", ""},
+		{"zsh", "r4", ""},
+		{"", "present", "name: want the name of a package, got an empty string"},
+		{"a;b", "present", chars + `"a;b"`},
+		{"a|b", "present", chars + `"a|b"`},
+		{"a&b", "present", chars + `"a&b"`},
+		{"a$b", "present", chars + `"a$b"`},
+		{"a b", "present", chars + `"a b"`},
+		{"a\nb", "present", chars + `"a\nb"`},
+		{`a"b`, "present", chars + `"a\"b"`},
+		{"a'b", "present", chars + `"a'b"`},
+		{"a`b", "present", chars + "\"a`b\""},
+		{"a/b", "present", chars + `"a/b"`},
+		{`a\b`, "present", chars + `"a\\b"`},
+		{"a*", "present", chars + `"a*"`},
+		{"a=1", "present", chars + `"a=1"`},
+		{"@web", "present", chars + `"@web"`},
+		{"zäh", "present", chars + `"zäh"`},
+		{"--reinstall", "present", `name: want a package name, got "--reinstall", which begins like an option`},
+		{"zsh", "1.0; reboot", version + `"1.0; reboot"`},
+		{"zsh", "1.0*", version + `"1.0*"`},
+		{"zsh", "$(id)1", version + `"$(id)1"`},
+		{"zsh", "", `ensure: want present, absent, latest or a version, got ""`},
+		{"zsh", "presnt", `ensure: want present, absent, latest or a version, got "presnt"`},
+		{"zsh", "-1", `ensure: want present, absent, latest or a version, got "-1"`},
+	} {
+		err := Package{Name: x.name, Ensure: x.ensure}.Validate()
+		if x.err == "" {
+			require.NoError(t, err, "%q %q", x.name, x.ensure)
+			continue
+		}
+		require.EqualError(t, err, x.err)
+	}
+	require.EqualError(t, Package{Name: "a b", Ensure: "c d"}.Validate(), chars+`"a b"`+"\n"+version+`"c d"`, "both at once")
+}
+
+func TestPackageDecode(t *testing.T) {
+	decode := func(ensure schema.Value) (*resource.Resource, error) {
+		return PackageType.Type.Decode(&schema.Table{Entries: []schema.Entry{
+			{Key: "name", Val: schema.StringValue("zsh")}, {Key: "ensure", Val: ensure},
+		}}, resource.Origin{})
+	}
+	for _, x := range []struct {
+		ensure schema.Value
+		want   PackageEnsure
+	}{
+		{schema.Value{}, "present"},
+		{schema.StringValue("latest"), "latest"},
+		{schema.Value{Kind: schema.Float, F: 1.1, S: "1.10"}, "1.10"}, // as a manifest writes it
+	} {
+		r, err := decode(x.ensure)
+		require.NoError(t, err)
+		require.Equal(t, &Package{Name: "zsh", Ensure: x.want}, r.Spec)
+		require.Equal(t, string(x.want), r.Spec.(resource.Wanted).WantedEnsure())
+		require.Equal(t, x.want == "latest", resource.UncertainAfterPending(r.Spec))
+	}
+	_, err := decode(schema.NumberValue(1.1)) // as a script does
+	require.ErrorContains(t, err, "want a string, got the number 1.1")
+	_, err = decode(schema.StringValue("latset"))
+	require.ErrorContains(t, err, `package#zsh: ensure: want present, absent, latest or a version, got "latset"`)
+	require.ErrorContains(t, err, `did you mean "latest"?`)
+}
+
+func TestPackagePerform(t *testing.T) {
+	err := Package{Name: "zsh"}.Perform(t.Context(), nil, nil, resource.Action{Verb: "Reinstall"})
+	require.EqualError(t, err, "a package has no verb Reinstall")
+}

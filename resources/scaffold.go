@@ -1,0 +1,290 @@
+package resources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// ScaffoldType is the type of directories that are rendered from templates.
+var ScaffoldType = resource.Define[Scaffold, ScaffoldState, ScaffoldProvider]("scaffold")
+
+// Scaffold renders a directory of templates into a target directory, file by
+// file. Templates see facts and data, also as Facts and Data, and the functions
+// lookup, render and write. Files in directories named _partials are for render
+// only. Rendered files have mode 0644 and directories 0755, unless post changes
+// them.
+type Scaffold struct {
+	// Name is the absolute path of the target directory, without . and .. in it.
+	Name string `ccm:"name,name,example=/etc/app"`
+	// Ensure says whether the rendered files are to be there. With absent only
+	// they are removed, and the directories that are empty then.
+	Ensure ScaffoldEnsure `ccm:"ensure,default=present"`
+	// Source is the directory of the templates. A relative path is relative to the
+	// script or manifest that says it. It is needed with ensure absent too, because
+	// it says which files are meant.
+	Source string `ccm:"source,required,example=templates/app"`
+	// Engine is the language of the templates: jet, in [[ ]], or go, in {{ }} and
+	// with the functions of Sprig.
+	Engine ScaffoldEngine `ccm:"engine,default=jet"`
+	// SkipEmpty leaves out files of which nothing but white space was rendered.
+	SkipEmpty bool `ccm:"skip_empty"`
+	// LeftDelimiter begins what the engine reads. It goes with right_delimiter.
+	LeftDelimiter string `ccm:"left_delimiter"`
+	// RightDelimiter ends what the engine reads. It goes with left_delimiter.
+	RightDelimiter string `ccm:"right_delimiter"`
+	// Purge removes the files in the target that were not rendered.
+	Purge bool `ccm:"purge"`
+	// Post lists commands for rendered files, each under a glob pattern for the
+	// name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {}
+	// stands for the path; without it the path comes last. The command is given a
+	// copy of the file, before the file gets its place. It runs in a plan too, so
+	// it must change nothing but its file. Several patterns in one table apply in
+	// alphabetical order.
+	Post []map[string]string `ccm:"post"`
+}
+
+// A ScaffoldEnsure is what can be wanted of a scaffold.
+type ScaffoldEnsure string
+
+// The values of ScaffoldEnsure.
+const (
+	ScaffoldPresent ScaffoldEnsure = "present"
+	ScaffoldAbsent  ScaffoldEnsure = "absent"
+)
+
+// Values implements schema.Enumerated.
+func (ScaffoldEnsure) Values() []string { return []string{"present", "absent"} }
+
+// A ScaffoldEngine is the language of templates.
+type ScaffoldEngine string
+
+// The values of ScaffoldEngine.
+const (
+	ScaffoldJet ScaffoldEngine = "jet"
+	ScaffoldGo  ScaffoldEngine = "go"
+)
+
+// Values implements schema.Enumerated.
+func (ScaffoldEngine) Values() []string { return []string{"jet", "go"} }
+
+// ScaffoldState is how the target compares with what the templates give. The
+// lists hold absolute paths in order.
+type ScaffoldState struct {
+	// Kind is what stands at the path of the target.
+	Kind         host.FileKind
+	TargetExists bool
+	// Changed lists the files that differ from what was rendered or, unless ensure
+	// is absent, are missing.
+	Changed []string
+	// Missing lists those of Changed that are missing.
+	Missing []string
+	// Stable lists the files that are as rendered.
+	Stable []string
+	// Purged lists the files in the target that were not rendered.
+	Purged []string
+	// Blocked lists what stands where something is to be rendered and is not
+	// replaced, with what it is.
+	Blocked []string
+	Engine  ScaffoldEngine
+	// NoTemplates is set if there is no template in the source.
+	NoTemplates bool
+}
+
+// CurrentEnsure implements resource.StateEnsure.
+func (s ScaffoldState) CurrentEnsure() string {
+	if s.TargetExists {
+		return string(ScaffoldPresent)
+	}
+	return string(ScaffoldAbsent)
+}
+
+// ScaffoldProvider renders scaffolds.
+type ScaffoldProvider interface {
+	// Status renders the templates aside and compares the target with that. With
+	// ensure absent, Changed and Stable list only what is there.
+	Status(ctx context.Context, v *host.View, want Scaffold) (ScaffoldState, error)
+	// Scaffold brings the files that differ to the target and, with purge, removes
+	// those that were not rendered.
+	Scaffold(ctx context.Context, h *host.Host, want Scaffold) error
+	// Remove removes the files that Status lists as changed or stable, then the
+	// directories that are empty, the deepest first, and the target last.
+	Remove(ctx context.Context, h *host.Host, want Scaffold) error
+}
+
+// Validate implements resource.Spec.
+func (s Scaffold) Validate() error {
+	var errs []error
+	if err := checkPath("name", s.Name); err != nil {
+		errs = append(errs, err)
+	} else if s.Name == "/" {
+		errs = append(errs, wrong("name", "want a directory below /, got /"))
+	}
+	if s.Source == "" {
+		errs = append(errs, wrong("source", "want a path, got an empty string"))
+	}
+	if (s.LeftDelimiter == "") != (s.RightDelimiter == "") {
+		missing := "left_delimiter"
+		if s.LeftDelimiter != "" {
+			missing = "right_delimiter"
+		}
+		errs = append(errs, wrong(missing, "both left_delimiter and right_delimiter must be set, or neither"))
+	}
+	for i, step := range s.Post {
+		for _, glob := range slices.Sorted(maps.Keys(step)) {
+			if err := checkPost(glob, step[glob]); err != nil {
+				errs = append(errs, wrong("post", "item %d: %w", i+1, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkPost(glob, command string) error {
+	if glob == "" {
+		return errors.New("want a glob pattern, got an empty string")
+	}
+	if _, err := path.Match(glob, ""); err != nil {
+		return fmt.Errorf("want a glob pattern such as *.conf, got %q", glob)
+	}
+	if strings.Contains(glob, "/") {
+		return fmt.Errorf("want a pattern for the name without its directory, got %q", glob)
+	}
+	words, err := shellquote.Split(command)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s in %q", strings.ToLower(err.Error()), command)
+	case len(words) == 0 || words[0] == "":
+		return fmt.Errorf("want a command for %s, got an empty string", glob)
+	}
+	return nil
+}
+
+// Locate implements resource.Located. A URL is left as it is.
+func (s Scaffold) Locate(dir string) Scaffold {
+	if s.Source != "" && !s.SourceIsURL() && !filepath.IsAbs(s.Source) {
+		s.Source = filepath.Join(dir, s.Source)
+	}
+	return s
+}
+
+// SourceIsURL reports whether the source is a URL and not a path.
+func (s Scaffold) SourceIsURL() bool {
+	u, err := url.Parse(s.Source)
+	return err == nil && u.Scheme != ""
+}
+
+// WantedEnsure implements resource.Wanted.
+func (s Scaffold) WantedEnsure() string { return string(s.Ensure) }
+
+// UncertainAfterPending implements resource.Uncertain: what the templates give
+// is not known before what makes them has been done.
+func (Scaffold) UncertainAfterPending() bool { return true }
+
+// Decide implements resource.Spec.
+func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
+	switch {
+	case have.Kind != host.Missing && have.Kind != host.Directory:
+		d.Err = fmt.Errorf("want a directory, found %s, which is not replaced or followed", have.Kind)
+		return d
+	case s.Ensure == ScaffoldAbsent:
+		return s.decideAbsent(have)
+	case have.NoTemplates:
+		d.Err = fmt.Errorf("there is no template in %s", s.Source)
+		return d
+	case len(have.Blocked) > 0:
+		d.Err = fmt.Errorf("want files and directories, found %s, which is not replaced or followed", strings.Join(have.Blocked, ", "))
+		return d
+	}
+	return s.decidePresent(have)
+}
+
+func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
+	if !have.TargetExists {
+		d.Add("ensure", string(ScaffoldAbsent), string(ScaffoldPresent))
+		d.Leaves = append(d.Leaves, host.Planned{Path: s.Name, Kind: host.Directory})
+	}
+	count := len(have.Changed)
+	for _, file := range have.Changed {
+		what := "differs"
+		if slices.Contains(have.Missing, file) {
+			what = "is missing"
+		}
+		d.Add("source", s.below(file)+" "+what, "rendered")
+		d.Leaves = append(d.Leaves, s.rendered(file)...)
+	}
+	if s.Purge {
+		count += len(have.Purged)
+		for _, file := range have.Purged {
+			d.Add("purge", s.below(file), "removed")
+			d.Leaves = append(d.Leaves, host.Planned{Path: file, Kind: host.Missing})
+		}
+	}
+	if len(d.Diff) == 0 {
+		return d
+	}
+	d.Act("Scaffold", fmt.Sprintf("changed %d scaffold files", count))
+	d.Closed = true
+	return d
+}
+
+func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
+	managed := slices.Concat(have.Changed, have.Stable)
+	if !have.TargetExists || len(managed) == 0 {
+		return d
+	}
+	slices.Sort(managed)
+	for _, file := range managed {
+		d.Add("ensure", s.below(file), string(ScaffoldAbsent))
+		d.Leaves = append(d.Leaves, host.Planned{Path: file, Kind: host.Missing})
+	}
+	count := len(managed)
+	if s.Purge { // they are counted, as the document has it, and stay
+		count += len(have.Purged)
+	}
+	if len(have.Purged) == 0 {
+		d.Leaves = append(d.Leaves, host.Planned{Path: s.Name, Kind: host.Missing})
+	}
+	d.Act("Remove", fmt.Sprintf("removed %d scaffold files", count))
+	d.Closed = true
+	return d
+}
+
+// below returns a path in the target as people name it.
+func (s Scaffold) below(file string) string { return strings.TrimPrefix(file, s.Name+"/") }
+
+// rendered returns what is there after a file was rendered: the file and the
+// directories above it.
+func (s Scaffold) rendered(file string) []host.Planned {
+	kind := host.Regular
+	if strings.HasSuffix(file, "/") {
+		kind, file = host.Directory, strings.TrimSuffix(file, "/")
+	}
+	list := []host.Planned{{Path: file, Kind: kind}}
+	for dir := path.Dir(file); strings.HasPrefix(dir, s.Name+"/"); dir = path.Dir(dir) {
+		list = append(list, host.Planned{Path: dir, Kind: host.Directory})
+	}
+	return list
+}
+
+// Perform implements resource.Spec.
+func (s Scaffold) Perform(ctx context.Context, h *host.Host, p ScaffoldProvider, a resource.Action) error {
+	switch a.Verb {
+	case "Scaffold":
+		return p.Scaffold(ctx, h, s)
+	case "Remove":
+		return p.Remove(ctx, h, s)
+	}
+	return fmt.Errorf("a scaffold has no verb %s", a.Verb)
+}

@@ -1,0 +1,162 @@
+package resources
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// phrases returns what a plan says of d.
+func phrases(d resource.Decision) []string {
+	list := []string{}
+	for _, a := range d.Actions {
+		list = append(list, a.Would())
+	}
+	return list
+}
+
+// The idempotency table of the service document.
+func TestServiceDecide(t *testing.T) {
+	on, off := new(true), new(false)
+	for _, x := range []struct {
+		name    string
+		want    Service
+		have    ServiceState
+		phrases []string
+		diff    string
+	}{
+		{"running, running", Service{Ensure: "running"}, ServiceState{Running: true}, []string{}, ""},
+		{"running, stopped", Service{Ensure: "running"}, ServiceState{}, []string{"Would have started"}, "ensure: stopped → running"},
+		{"stopped, stopped", Service{Ensure: "stopped"}, ServiceState{}, []string{}, ""},
+		{"stopped, running", Service{Ensure: "stopped"}, ServiceState{Running: true}, []string{"Would have stopped"}, "ensure: running → stopped"},
+		{"enable true, enabled", Service{Ensure: "stopped", Enable: on}, ServiceState{Enabled: true}, []string{}, ""},
+		{"enable true, disabled", Service{Ensure: "stopped", Enable: on}, ServiceState{}, []string{"Would have enabled"}, "enable: false → true"},
+		{"enable false, enabled", Service{Ensure: "stopped", Enable: off}, ServiceState{Enabled: true}, []string{"Would have disabled"}, "enable: true → false"},
+		{"enable false, disabled", Service{Ensure: "stopped", Enable: off}, ServiceState{}, []string{}, ""},
+		{"enable nil, enabled", Service{Ensure: "stopped"}, ServiceState{Enabled: true}, []string{}, ""},
+		{"enable nil, disabled", Service{Ensure: "stopped"}, ServiceState{}, []string{}, ""},
+		{"running state first", Service{Ensure: "running", Enable: on}, ServiceState{}, []string{"Would have started", "Would have enabled"}, "ensure: stopped → running, enable: false → true"},
+		{"stop and disable", Service{Ensure: "stopped", Enable: off}, ServiceState{Running: true, Enabled: true}, []string{"Would have stopped", "Would have disabled"}, "ensure: running → stopped, enable: true → false"},
+		{"starting counts as not running", Service{Ensure: "running"}, ServiceState{Starting: true}, []string{"Would have started"}, "ensure: stopped → running"},
+		{"starting does not stay stopped", Service{Ensure: "stopped"}, ServiceState{Starting: true}, []string{"Would have stopped"}, "ensure: starting → stopped"},
+	} {
+		d := x.want.Decide(x.have)
+		require.NoError(t, d.Err, x.name)
+		require.Equal(t, x.phrases, phrases(d), x.name)
+		require.Equal(t, x.diff, d.String(), x.name)
+	}
+}
+
+// The special cases of subscribe in the service document.
+func TestServiceRefresh(t *testing.T) {
+	for _, x := range []struct {
+		name    string
+		want    Service
+		have    ServiceState
+		phrases []string
+	}{
+		{"ensure stopped, running", Service{Ensure: "stopped"}, ServiceState{Running: true}, []string{"Would have stopped"}},
+		{"ensure stopped, stopped", Service{Ensure: "stopped"}, ServiceState{}, []string{}},
+		{"not running, ensure running", Service{Ensure: "running"}, ServiceState{}, []string{"Would have started"}},
+		{"running, ensure running", Service{Ensure: "running"}, ServiceState{Running: true}, []string{"Would have restarted"}},
+		{"restart, then enable", Service{Ensure: "running", Enable: new(true)}, ServiceState{Running: true}, []string{"Would have restarted", "Would have enabled"}},
+	} {
+		require.Equal(t, x.phrases, phrases(ServiceType.Type.Decide(&x.want, x.have, true)), x.name)
+	}
+	d := ServiceType.Type.Decide(&Service{Ensure: "running"}, ServiceState{Running: true, Masked: true}, true)
+	require.EqualError(t, d.Err, "want the service restarted, found it masked: it has to be unmasked first")
+}
+
+func TestServiceCannot(t *testing.T) {
+	on, off := new(true), new(false)
+	static := ServiceState{Enabled: true, Startup: "static", Fixed: "it has no [Install] section"}
+	for _, x := range []struct {
+		want Service
+		have ServiceState
+		err  string
+	}{
+		{Service{Name: "x", Ensure: "running"}, ServiceState{Missing: true}, "service not found: x"},
+		{Service{Name: "x", Ensure: "stopped", Enable: off}, ServiceState{Missing: true}, "service not found: x"},
+		{Service{Ensure: "running"}, ServiceState{Masked: true}, "want the service running, found it masked: it has to be unmasked first"},
+		{Service{Ensure: "stopped", Enable: on}, ServiceState{Masked: true}, "want the service enabled, found it masked: it has to be unmasked first"},
+		{Service{Ensure: "stopped", Enable: off}, static, "want enable = false, found the service static, which cannot be changed: it has no [Install] section"},
+		{Service{Ensure: "stopped", Enable: off}, ServiceState{Masked: true}, ""},
+		{Service{Ensure: "stopped", Enable: on}, static, ""},
+	} {
+		d := x.want.Decide(x.have)
+		if x.err == "" {
+			require.True(t, d.Stable(), x.want)
+			continue
+		}
+		require.EqualError(t, d.Err, x.err)
+		require.Empty(t, d.Actions, "nothing is done")
+	}
+}
+
+// The tables of valid names of the service documents.
+func TestServiceValidate(t *testing.T) {
+	for _, name := range []string{"httpd", "nginx.service", "my-app_v2", "a+b", "a:b", "a~b", "X9.timer"} {
+		require.NoError(t, Service{Name: name}.Validate(), name)
+	}
+	for _, name := range []string{"app@instance", "app; rm -rf /", "a|b", "a&b", "a b", "a\tb", "a\n", "a/b", "../a", "$(a)", "`a`", "a*", "ä"} {
+		require.ErrorContains(t, Service{Name: name}.Validate(), "name: service name contains dangerous characters: ", name)
+	}
+	require.EqualError(t, Service{}.Validate(), "name: want the name of a service, got an empty string")
+	require.EqualError(t, Service{Name: "--now"}.Validate(), `name: want a name that does not begin with a hyphen, as options do, got "--now"`)
+	require.EqualError(t, Service{Name: "app@instance"}.Validate(),
+		`name: service name contains dangerous characters: "app@instance": want letters, digits and . _ + : ~ -`)
+}
+
+// Ensure defaults to running, enable to not managed.
+func TestServiceDefaults(t *testing.T) {
+	decode := func(entries ...schema.Entry) (Service, error) {
+		r, err := ServiceType.Type.Decode(&schema.Table{Entries: entries}, resource.Origin{})
+		if err != nil {
+			return Service{}, err
+		}
+		return *r.Spec.(*Service), nil
+	}
+	name := schema.Entry{Key: "name", Val: schema.TextValue("nginx")}
+	s, err := decode(name)
+	require.NoError(t, err)
+	require.Equal(t, Service{Name: "nginx", Ensure: ServiceRunning}, s)
+	_, err = decode(name, schema.Entry{Key: "ensure", Val: schema.TextValue("started")})
+	require.ErrorContains(t, err, `service#nginx: ensure: want `)
+	require.True(t, ServiceType.Type.Refreshable())
+}
+
+func TestServiceStateEnsure(t *testing.T) {
+	require.Equal(t, "running", ServiceState{Running: true}.CurrentEnsure())
+	require.Equal(t, "stopped", ServiceState{Starting: true}.CurrentEnsure())
+	require.Empty(t, ServiceState{Missing: true}.CurrentEnsure())
+	require.Equal(t, "stopped", Service{Ensure: ServiceStopped}.WantedEnsure())
+}
+
+// verbs is a provider that notes what it is asked to do.
+type verbs struct{ done []string }
+
+func (v *verbs) note(verb string) error { v.done = append(v.done, verb); return nil }
+
+func (v *verbs) Status(context.Context, *host.View, Service) (ServiceState, error) {
+	return ServiceState{}, nil
+}
+func (v *verbs) Start(context.Context, *host.Host, Service) error   { return v.note("Start") }
+func (v *verbs) Stop(context.Context, *host.Host, Service) error    { return v.note("Stop") }
+func (v *verbs) Restart(context.Context, *host.Host, Service) error { return v.note("Restart") }
+func (v *verbs) Enable(context.Context, *host.Host, Service) error  { return v.note("Enable") }
+func (v *verbs) Disable(context.Context, *host.Host, Service) error { return v.note("Disable") }
+
+func TestServicePerform(t *testing.T) {
+	var p verbs
+	all := []string{"Start", "Stop", "Restart", "Enable", "Disable"}
+	for _, verb := range all {
+		require.NoError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: verb}))
+	}
+	require.Equal(t, all, p.done)
+	require.EqualError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: "Reload"}), "a service has no verb Reload")
+}

@@ -1,0 +1,65 @@
+package resources
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A URL is an absolute http or https URL. It prints without its user, its
+// password and its query.
+type URL struct{ text string }
+
+// UnmarshalText reads a URL such as https://example.net/app.tar.gz.
+func (u *URL) UnmarshalText(text []byte) error {
+	parsed, err := url.Parse(string(text))
+	if err != nil {
+		// What Parse says quotes the text, and with it what may be secret.
+		return errors.New("want a URL such as https://example.net/app.tar.gz, got one that cannot be read")
+	}
+	shown := host.RedactURL(parsed)
+	switch {
+	case parsed.Scheme != "http" && parsed.Scheme != "https":
+		return fmt.Errorf("want a URL that begins with http:// or https://, got %q", shown)
+	case parsed.Hostname() == "":
+		return fmt.Errorf("want a URL with a host, got %q", shown)
+	}
+	*u = URL{string(text)}
+	return nil
+}
+
+// IsZero reports whether u was left out.
+func (u URL) IsZero() bool { return u.text == "" }
+
+// Parse returns u in its parts, nil if it was left out.
+func (u URL) Parse() *url.URL {
+	if u.text == "" {
+		return nil
+	}
+	parsed, err := url.Parse(u.text)
+	if err != nil {
+		return nil // UnmarshalText has parsed the same text
+	}
+	return parsed
+}
+
+// String formats u for messages.
+func (u URL) String() string {
+	if parsed := u.Parse(); parsed != nil {
+		return host.RedactURL(parsed)
+	}
+	return ""
+}
+
+// GoString returns what String returns, for %#v.
+func (u URL) GoString() string { return u.String() }
+
+// MarshalText returns what String returns, for JSON and the like.
+func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+
+// JSONSchema implements schema.Documented.
+func (URL) JSONSchema() map[string]any {
+	return map[string]any{"type": "string", "pattern": "^[hH][tT][tT][pP][sS]?://.+"}
+}

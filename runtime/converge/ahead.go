@@ -1,0 +1,198 @@
+package converge
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A look is what Status said of one resource.
+type look struct {
+	f     resource.Factory
+	state any
+	err   error
+	// changes is how many changes had been made when the look began.
+	changes int
+	phase   lookState
+}
+
+type lookState uint8
+
+const (
+	notLooked lookState = iota
+	looking
+	looked
+)
+
+// An ahead looks at resources before their turn, on a pool of workers. What it
+// saw counts only if nothing was changed after it began to look: a machine that
+// is already right is verified at full parallel speed, and the outcome is always
+// that of the order.
+//
+// How far it looks ahead is bounded by how many resources in a row turned out
+// stable, so that it never looks more than twice as often as a walk without it.
+type ahead struct {
+	engine  *Engine
+	view    *host.View
+	catalog *catalog.Catalog
+
+	mu      sync.Mutex
+	moved   sync.Cond // the walk moved on, a worker finished, or all is over
+	looks   []look
+	next    int // the first resource that no worker has taken
+	at      int // where the walk is
+	run     int // how many resources in a row were stable
+	changes int
+	over    bool
+	workers sync.WaitGroup
+}
+
+const (
+	// batch is how many resources a worker takes at once: a hop between
+	// goroutines costs about as much as looking at one file.
+	batch = 32
+	// worthwhile is the size of a catalog from which workers are started.
+	worthwhile = 2 * batch
+	farthest   = 32 * batch
+)
+
+// lookAhead starts the workers for a catalog. End must be called.
+func (e *Engine) lookAhead(ctx context.Context, v *host.View, c *catalog.Catalog) *ahead {
+	a := &ahead{engine: e, view: v, catalog: c, looks: make([]look, len(c.Resources)), run: batch}
+	a.moved.L = &a.mu
+	workers := min(max(2, runtime.GOMAXPROCS(0)), 8)
+	if e.Sequential || len(c.Resources) < worthwhile {
+		workers = 0
+	}
+	for range workers {
+		a.workers.Go(func() { a.work(ctx) })
+	}
+	return a
+}
+
+// end stops the workers and waits for them.
+func (a *ahead) end() {
+	a.mu.Lock()
+	a.over = true
+	a.moved.Broadcast()
+	a.mu.Unlock()
+	a.workers.Wait()
+}
+
+// work takes resources, as far as it may look ahead, and looks at them.
+func (a *ahead) work(ctx context.Context) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for !a.over && a.next < len(a.looks) {
+		from := a.next
+		to := min(from+batch, len(a.looks), a.at+min(a.run, farthest))
+		if to <= from {
+			a.moved.Wait()
+			continue
+		}
+		a.next = to
+		changes := a.changes
+		mine := a.take(from, to)
+		a.mu.Unlock()
+		for _, i := range mine {
+			a.peek(ctx, i)
+		}
+		a.mu.Lock()
+		for _, i := range mine {
+			a.looks[i].phase, a.looks[i].changes = looked, changes
+		}
+		a.moved.Broadcast()
+	}
+}
+
+// take marks those of a range that may be looked at before their turn.
+func (a *ahead) take(from, to int) []int {
+	mine := make([]int, 0, batch)
+	for i := from; i < to; i++ {
+		if r := a.catalog.Resources[i]; r.Skip == "" && resource.LooksAhead(r.Spec) {
+			a.looks[i].phase = looking
+			mine = append(mine, i)
+		}
+	}
+	return mine
+}
+
+// peek looks at one resource.
+func (a *ahead) peek(ctx context.Context, i int) {
+	r, l := a.catalog.Resources[i], &a.looks[i]
+	if l.f, l.err = a.engine.Registry.Select(r, a.engine.Facts); l.err == nil {
+		l.state, l.err = l.f.Status(ctx, a.view, r.Spec)
+	}
+}
+
+// status returns the state of resource i, whose turn it is, by the provider f.
+func (a *ahead) status(ctx context.Context, i int, f resource.Factory) (any, error) {
+	r := a.catalog.Resources[i]
+	a.mu.Lock()
+	a.next = max(a.next, i+1)
+	for a.looks[i].phase == looking {
+		a.moved.Wait()
+	}
+	l, changes := a.looks[i], a.changes
+	a.looks[i] = look{} // it is used once
+	a.mu.Unlock()
+	if l.phase == looked && l.changes == changes && l.f.Same(f) && l.err == nil {
+		return l.state, nil
+	}
+	if resource.LooksAhead(r.Spec) {
+		return f.Status(ctx, a.view, r.Spec)
+	}
+	return a.together(ctx, i, f)
+}
+
+// together looks at resource i and, if its provider can, at all that follow and
+// have the same provider, in one go.
+func (a *ahead) together(ctx context.Context, i int, f resource.Factory) (any, error) {
+	r := a.catalog.Resources[i]
+	var specs []any
+	var at []int
+	for k := i; k < len(a.catalog.Resources); k++ {
+		x := a.catalog.Resources[k]
+		if x.Type != r.Type || k > i && x.Skip != "" || resource.LooksAhead(x.Spec) {
+			continue
+		}
+		if g, err := a.engine.Registry.Select(x, a.engine.Facts); err != nil || !g.Same(f) {
+			continue
+		}
+		specs, at = append(specs, x.Spec), append(at, k)
+	}
+	if len(specs) < 2 {
+		return f.Status(ctx, a.view, r.Spec)
+	}
+	states, errs, ok := f.StatusAll(ctx, a.view, specs)
+	if !ok {
+		return f.Status(ctx, a.view, r.Spec)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for n, k := range at[1:] {
+		a.looks[k] = look{f: f, state: states[n+1], err: errs[n+1], changes: a.changes, phase: looked}
+	}
+	a.next = max(a.next, i+1)
+	return states[0], errs[0]
+}
+
+// done tells that the walk is through with resource i, and whether the machine,
+// or in a plan what is assumed of it, was changed.
+func (a *ahead) done(i int, changed bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at = i + 1
+	a.run++
+	if changed {
+		a.changes++
+		a.run = 0
+	}
+	if i%16 == 0 {
+		a.moved.Broadcast()
+	}
+}

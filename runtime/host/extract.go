@@ -1,0 +1,102 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// An Extraction is how to unpack an archive.
+type Extraction struct {
+	Format ArchiveFormat
+	// Parent is the directory that the entries go to. If it is missing, it is
+	// made, with mode 0755.
+	Parent string
+	// MaxEntries and MaxBytes end the extraction of an archive that holds more
+	// entries, or expands to more bytes; 0 means no limit.
+	MaxEntries int
+	MaxBytes   int64
+	// Last is a path that gets its place after all others, so that whoever finds
+	// it there finds the rest as well; "" for none.
+	Last string
+}
+
+// A LimitError says that an archive holds more than is allowed.
+type LimitError struct {
+	Entries bool  // whether it is the number of entries, not of bytes
+	Limit   int64 // that was reached
+}
+
+// Error says which limit was reached.
+func (e *LimitError) Error() string {
+	if e.Entries {
+		return fmt.Sprintf("the archive holds more than %d entries, which is the limit", e.Limit)
+	}
+	return fmt.Sprintf("the archive expands to more than %s, which is the limit", FormatBytes(e.Limit))
+}
+
+// Extract unpacks the archive at the path. Nothing but Go does it: the machine
+// needs neither tar nor unzip.
+//
+// Everything is unpacked into a directory of its own inside the parent first. If
+// any entry would land outside the parent, by its name or by way of a link, or
+// is a device, or cannot be read, that is an error and nothing is left behind.
+// Only then do the files get their places, each in one step, over existing files
+// and links. A directory or a file that stands where the archive has the other
+// is an error too, found before anything gets its place.
+//
+// Files belong to the user that runs this process. They keep their permissions
+// but for setuid, setgid and sticky, and their times. Directories that are
+// there already are left as they are.
+func (h *Host) Extract(ctx context.Context, archive string, x Extraction) (err error) {
+	file, err := h.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	h.log.Debug("extract", "archive", archive, "parent", x.Parent)
+	made, err := h.makeMissing(x.Parent)
+	defer func() {
+		for _, dir := range made {
+			if err == nil || h.Remove(dir) != nil {
+				return
+			}
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	s, err := h.newStage(archive, x)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.discard()) }()
+	if err := readEntries(file, x.Format, ctx.Err, s.add); err != nil {
+		return err
+	}
+	if err := s.checkLinks(x.Parent); err != nil {
+		return err
+	}
+	return s.place(ctx)
+}
+
+// makeMissing makes the directory and those above it, and returns those that
+// were missing, deepest first.
+func (h *Host) makeMissing(name string) (made []string, err error) {
+	for at := name; ; at = filepath.Dir(at) {
+		ok, err := h.IsDirectory(at)
+		if err != nil {
+			return nil, err
+		}
+		if ok || at == filepath.Dir(at) {
+			break
+		}
+		made = append(made, at)
+	}
+	if len(made) == 0 {
+		return nil, nil
+	}
+	return made, h.MakeDirectory(name, Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o755})
+}

@@ -1,0 +1,445 @@
+package host_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+var (
+	file     = hosttest.File
+	link     = hosttest.Link
+	hardLink = hosttest.HardLink
+	dir      = hosttest.Dir
+)
+
+// extract puts an archive into a fresh machine and extracts it to /opt/app.
+func extract(t *testing.T, name string, archive []byte, x host.Extraction) (root string, err error) {
+	t.Helper()
+	h, root := hosttest.New(t, nil)
+	require.NoError(t, os.WriteFile(filepath.Join(root, name), archive, 0o600))
+	x.Format, x.Parent = host.ArchiveFormatOf(name), "/opt/app"
+	return root, h.Extract(t.Context(), "/"+name, x)
+}
+
+// below returns the snapshot of a directory without the owners.
+func below(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	owner := fmt.Sprintf(" %d:%d ", os.Geteuid(), os.Getegid())
+	snap := hosttest.Snapshot(t, dir)
+	for k, v := range snap {
+		snap[k] = strings.TrimSpace(strings.Replace(v, owner, " ", 1))
+	}
+	return snap
+}
+
+var app = []hosttest.Packed{
+	dir("./", 0o700),
+	dir("bin/", 0o750),
+	{Header: tar.Header{Name: "bin/app", Mode: 0o755}, Body: "#!"},
+	{Header: tar.Header{Name: "bin/su", Mode: 0o6755}, Body: "root"},
+	dir("ro/", 0o555),
+	file("ro/f", "read"),
+	file("lib/deep/er/x", "x"),
+	link("lib/x", "deep/er/x"),
+	link("current", "lib"),
+	link("gone", "not/there"),
+}
+
+var appBelow = map[string]string{
+	"bin": "drwxr-x---", "bin/app": "-rwxr-xr-x #!", "bin/su": "-rwxr-xr-x root",
+	"ro": "dr-xr-xr-x", "ro/f": "-rw-r--r-- read",
+	"lib": "drwxr-xr-x", "lib/deep": "drwxr-xr-x", "lib/deep/er": "drwxr-xr-x", "lib/deep/er/x": "-rw-r--r-- x",
+	"lib/x": "Lrwxrwxrwx → deep/er/x", "current": "Lrwxrwxrwx → lib", "gone": "Lrwxrwxrwx → not/there",
+}
+
+// Modes and symbolic links are kept, setuid is not, and the directory itself is
+// left alone.
+func TestExtract(t *testing.T) {
+	for name, archive := range map[string][]byte{
+		"app.tar": hosttest.Tar(t, app...), "app.tar.gz": hosttest.TarGzip(t, app...),
+		"app.tgz": hosttest.TarGzip(t, app...), "APP.ZIP": hosttest.Zip(t, app...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, last := range []string{"", "/opt/app/bin/app", "/opt/app/lib", "/opt/app/ro", "/opt/app/nothing", "/elsewhere"} {
+				root, err := extract(t, name, archive, host.Extraction{MaxEntries: 10, MaxBytes: 11, Last: last})
+				require.NoError(t, err)
+				want := appBelow
+				if strings.HasSuffix(name, "ZIP") { // files without a mode in a zip
+					want = appBelow
+				}
+				require.Equal(t, want, below(t, root+"/opt/app"), "last is %s", last)
+				require.Equal(t, "drwxr-xr-x", below(t, root)["opt/app"])
+				require.NoError(t, os.Chmod(root+"/opt/app/ro", 0o755)) // so that the test can remove it
+			}
+		})
+	}
+}
+
+func TestExtractHardLinks(t *testing.T) {
+	root, err := extract(t, "a.tar", hosttest.Tar(t, file("a", "x"), dir("d", 0o755), hardLink("d/b", "./a"), link("d/l", "b"), hardLink("d/m", "d/l")), host.Extraction{})
+	require.NoError(t, err)
+	a, err := os.Stat(root + "/opt/app/a")
+	require.NoError(t, err)
+	b, err := os.Stat(root + "/opt/app/d/b")
+	require.NoError(t, err)
+	require.True(t, os.SameFile(a, b))
+	require.Equal(t, "Lrwxrwxrwx → b", below(t, root+"/opt/app")["d/m"])
+}
+
+func TestExtractTimes(t *testing.T) {
+	when := time.Date(2020, 3, 4, 5, 6, 8, 0, time.UTC)
+	for name, pack := range map[string]func(testing.TB, ...hosttest.Packed) []byte{"a.tar": hosttest.Tar, "a.zip": hosttest.Zip} {
+		root, err := extract(t, name, pack(t, hosttest.Packed{Header: tar.Header{Name: "f", ModTime: when}}), host.Extraction{})
+		require.NoError(t, err)
+		fi, err := os.Stat(root + "/opt/app/f")
+		require.NoError(t, err)
+		require.True(t, when.Equal(fi.ModTime()), name)
+	}
+}
+
+// Later entries of a tar replace earlier ones, as with tar -r.
+func TestExtractDuplicates(t *testing.T) {
+	root, err := extract(t, "a.tar", hosttest.Tar(t, file("f", "old"), link("g", "f"), dir("d", 0o700), dir("d", 0o755), file("f", "new"), file("g", "file")), host.Extraction{})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"f": "-rw-r--r-- new", "g": "-rw-r--r-- file", "d": "drwxr-xr-x"}, below(t, root+"/opt/app"))
+}
+
+// Programs on Windows have written backslashes for slashes; on Unix they are
+// part of names, such as those of systemd units.
+func TestExtractBackslashes(t *testing.T) {
+	windows := hosttest.Zip(t, file(`dir\sub\f`, "x"), file(`empty\`, ""))
+	root, err := extract(t, "a.zip", windows, host.Extraction{})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"dir": "drwxr-xr-x", "dir/sub": "drwxr-xr-x", "dir/sub/f": "-rw-r--r-- x", "empty": "drwxr-xr-x"}, below(t, root+"/opt/app"))
+
+	unit := `dev-disk-by\x2dlabel.swap`
+	unix := hosttest.Packed{Header: tar.Header{Name: unit, Mode: 0o644}, Body: "x"}
+	for name, archive := range map[string][]byte{"a.zip": hosttest.Zip(t, unix), "a.tar": hosttest.Tar(t, unix)} {
+		root, err := extract(t, name, archive, host.Extraction{})
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{unit: "-rw-r--r-- x"}, below(t, root+"/opt/app"))
+	}
+}
+
+// flipped returns b with one bit of byte at changed; at counts from the end if
+// it is negative.
+func flipped(b []byte, at int) []byte {
+	c := bytes.Clone(b)
+	if at < 0 {
+		at += len(c)
+	}
+	c[at] ^= 1
+	return c
+}
+
+// encrypted says of each entry of a zip that it is encrypted.
+func encrypted(b []byte) []byte {
+	c := bytes.Clone(b)
+	for sig, at := range map[string]int{"PK\x03\x04": 6, "PK\x01\x02": 8} {
+		i := bytes.Index(c, []byte(sig)) + at
+		binary.LittleEndian.PutUint16(c[i:], binary.LittleEndian.Uint16(c[i:])|1)
+	}
+	return c
+}
+
+// Hostile and broken archives fail, and nothing is left of them: not even the
+// directory that they were to be extracted to.
+func TestExtractHostile(t *testing.T) {
+	special := func(kind byte) hosttest.Packed {
+		return hosttest.Packed{Header: tar.Header{Name: "dev", Typeflag: kind, Devmajor: 1, Devminor: 5}}
+	}
+	good := file("good", "good")
+	noise := strings.Repeat("0123456789abcdef", 1<<10)
+	bomb := file("zeros", strings.Repeat("\x00", 1<<20))
+	tars := []struct {
+		name    string
+		entries []hosttest.Packed
+		want    string
+	}{
+		{"traversal", []hosttest.Packed{good, file("../evil", "x")}, `entry "../evil": has .. in its path`},
+		{"traversal inside", []hosttest.Packed{good, file("a/../../evil", "x")}, "has .. in its path"},
+		{"absolute", []hosttest.Packed{good, file("/evil", "x")}, `entry "/evil": is an absolute path`},
+		{"directory above", []hosttest.Packed{good, dir("../evil/", 0o755)}, "has .. in its path"},
+		{"symbolic link out", []hosttest.Packed{good, link("l", "/etc")}, "is a symbolic link to /etc, which leads out"},
+		{"symbolic link up", []hosttest.Packed{good, link("a/l", "../../x")}, "leads out"},
+		{"symbolic link, then write through it", []hosttest.Packed{good, link("l", "../.."), file("l/evil", "x")}, "lies below l, which is a symbolic link in the archive"},
+		{"absolute symbolic link, then write through it", []hosttest.Packed{good, link("l", "/"), file("l/evil", "x")}, "lies below l"},
+		{"symbolic link to a file, then write to it", []hosttest.Packed{good, link("l", "../../evil"), file("l", "x"), link("m", "../../evil")}, "leads out"},
+		{"symbolic link in place of a directory", []hosttest.Packed{dir("d", 0o755), link("d", "..")}, "is both a directory and a symbolic link"},
+		{"directory in place of a symbolic link", []hosttest.Packed{link("d", ".."), dir("d", 0o755)}, "is both a symbolic link and a directory"},
+		{"chain of symbolic links", []hosttest.Packed{link("x/y/z", "../.."), link("w", "x/y/z/.."), good}, "leads out"},
+		{"hard link outside", []hosttest.Packed{good, hardLink("h", "../evil")}, `is a hard link to "../evil", which has .. in its path`},
+		{"absolute hard link", []hosttest.Packed{good, hardLink("h", "/etc/passwd")}, `which is an absolute path`},
+		{"hard link to what was there", []hosttest.Packed{hardLink("h", "existing")}, "is not a file earlier in the archive"},
+		{"hard link to a directory", []hosttest.Packed{dir("d", 0o755), hardLink("h", "d")}, "is not a file earlier in the archive"},
+		{"hard link to itself", []hosttest.Packed{good, hardLink("good", "good")}, "is not a file earlier in the archive"},
+		{"hard link to a symbolic link that leads out from there", []hosttest.Packed{link("a/b/l", "../../x"), hardLink("l", "a/b/l")}, `entry "l": is a symbolic link to ../../x, which leads out`},
+		{"hard link through a symbolic link", []hosttest.Packed{link("l", "."), good, hardLink("h", "l/good")}, "is not a file earlier in the archive"},
+		{"character device", []hosttest.Packed{good, special(tar.TypeChar)}, "is a device or a pipe"},
+		{"block device", []hosttest.Packed{good, special(tar.TypeBlock)}, "is a device or a pipe"},
+		{"pipe", []hosttest.Packed{good, special(tar.TypeFifo)}, "is a device or a pipe"},
+		{"file below a file", []hosttest.Packed{good, file("good/x", "x")}, "lies below good, which is a file"},
+		{"a link for the directory", []hosttest.Packed{link("./", "/etc")}, "is the directory itself"},
+		{"bomb", []hosttest.Packed{good, bomb}, "expands to more than 64.0 KiB, which is the limit"},
+		{"many entries", []hosttest.Packed{good, file("1", ""), file("2", ""), file("3", ""), file("4", ""), file("5", ""), file("6", "")}, "holds more than 6 entries, which is the limit"},
+		{"name of the stage", []hosttest.Packed{file(".a.tar.ccm-extract/x", "x")}, "has the name of the directory for unpacking"},
+		{"symbolic link to nowhere", []hosttest.Packed{link("l", "a\x00b")}, ""},
+	}
+	archives := []struct {
+		name, file string
+		archive    []byte
+		want       string
+	}{
+		{"empty", "a.tar", nil, "the archive is empty"},
+		{"empty gzip", "a.tar.gz", nil, "the archive is cut short"},
+		{"no gzip", "a.tar.gz", hosttest.Tar(t, good), "the archive cannot be read: gzip: invalid header"},
+		{"no tar", "a.tar", []byte(noise), "the archive cannot be read: archive/tar: invalid tar header"},
+		{"no zip", "a.zip", []byte(noise), "is cut short or is no zip archive"},
+		{"tar cut in a file", "a.tar", hosttest.Tar(t, good, file("b", noise))[:3000], "the archive is cut short"},
+		{"tar cut in a header", "a.tar", hosttest.Tar(t, good, file("b", noise))[:1200], "the archive is cut short"},
+		{"gzip cut", "a.tgz", hosttest.TarGzip(t, good, file("b", noise))[:120], "the archive is cut short"},
+		{"gzip cut in its checksum", "a.tgz", hosttest.TarGzip(t, good)[:len(hosttest.TarGzip(t, good))-6], "the archive is cut short"},
+		{"gzip with a wrong checksum", "a.tgz", flipped(hosttest.TarGzip(t, good), -6), "gzip: invalid checksum"},
+		{"zip cut", "a.zip", hosttest.Zip(t, good, file("b", noise))[:150], "is cut short or is no zip archive"},
+		{"zip with a wrong checksum", "a.zip", flipped(hosttest.Zip(t, file("g", "good")), 33), ""},
+		{"zip, encrypted", "a.zip", encrypted(hosttest.Zip(t, good)), "is encrypted"},
+		{"zip, traversal with backslashes", "a.zip", hosttest.Zip(t, good, file(`..\..\evil`, "x")), "has .. in its path"},
+		{"zip, traversal with backslashes from Unix", "a.zip", hosttest.Zip(t, good, hosttest.Packed{Header: tar.Header{Name: `..\evil`, Mode: 0o644}}), "has .. in its path"},
+		{"zip, absolute with a backslash", "a.zip", hosttest.Zip(t, good, file(`\evil`, "x")), "is an absolute path"},
+		{"zip, duplicate", "a.zip", hosttest.Zip(t, good, good), "is in the archive twice"},
+		{"zip, duplicate by another spelling", "a.zip", hosttest.Zip(t, file("d/f", "1"), file(`d\f`, "2")), "is in the archive twice"},
+		{"zip, device", "a.zip", hosttest.Zip(t, good, hosttest.Packed{Header: tar.Header{Name: "dev", Typeflag: tar.TypeChar, Mode: 0o644}}), "is a device or a pipe"},
+		{"zip, endless link", "a.zip", hosttest.Zip(t, link("l", strings.Repeat("a/", 4000))), "is a symbolic link to nowhere"},
+	}
+	for _, tt := range tars {
+		if tt.want == "" {
+			continue
+		}
+		archives = append(archives, struct {
+			name, file string
+			archive    []byte
+			want       string
+		}{tt.name, "a.tar", hosttest.Tar(t, tt.entries...), tt.want})
+		if !strings.Contains(tt.name, "hard link") && !strings.Contains(tt.name, "pipe") && !strings.Contains(tt.name, "name of the stage") &&
+			!strings.Contains(tt.name, "then write to it") && !strings.Contains(tt.name, "device") && !strings.Contains(tt.name, "the directory") {
+			archives = append(archives, struct {
+				name, file string
+				archive    []byte
+				want       string
+			}{"zip, " + tt.name, "a.zip", hosttest.Zip(t, tt.entries...), tt.want})
+		}
+	}
+	for _, tt := range archives {
+		t.Run(tt.name, func(t *testing.T) {
+			x := host.Extraction{MaxEntries: 6, MaxBytes: 64 << 10}
+			root, err := extract(t, tt.file, tt.archive, x)
+			require.Error(t, err)
+			require.ErrorContains(t, err, tt.want)
+			snap := below(t, root)
+			delete(snap, tt.file)
+			require.Empty(t, snap)
+
+			// Nor is anything left in a directory that is there, and nothing in it
+			// has changed.
+			h := host.New(host.Options{Root: root})
+			require.NoError(t, os.MkdirAll(root+"/opt/app", 0o755))
+			require.NoError(t, os.WriteFile(root+"/opt/app/existing", []byte("old"), 0o600))
+			before := hosttest.Snapshot(t, root)
+			x.Format, x.Parent = host.ArchiveFormatOf(tt.file), "/opt/app"
+			require.ErrorContains(t, h.Extract(t.Context(), "/"+tt.file, x), tt.want)
+			require.Equal(t, before, hosttest.Snapshot(t, root))
+		})
+	}
+}
+
+// A zip says how large its entries are; what counts is what comes out.
+func TestExtractZipThatLies(t *testing.T) {
+	var buf bytes.Buffer
+	zw := zip.NewWriter(&buf)
+	w, err := zw.Create("zeros")
+	require.NoError(t, err)
+	_, err = w.Write(make([]byte, 1<<20))
+	require.NoError(t, err)
+	require.NoError(t, zw.Close())
+	b := buf.Bytes()
+	i := bytes.Index(b, []byte("PK\x01\x02")) + 24
+	binary.LittleEndian.PutUint32(b[i:], 10)
+	root, err := extract(t, "a.zip", b, host.Extraction{MaxBytes: 1000})
+	require.Error(t, err)
+	require.Len(t, below(t, root), 1)
+}
+
+// What stands in the directory is replaced in one step where it can be, and
+// where it cannot nothing at all is done.
+func TestExtractOverExisting(t *testing.T) {
+	tests := []struct {
+		name    string
+		before  func(t *testing.T, app string)
+		entries []hosttest.Packed
+		want    map[string]string
+		fails   string
+	}{
+		{"a file replaces a file", func(t *testing.T, app string) {
+			require.NoError(t, os.WriteFile(app+"/f", []byte("old"), 0o600))
+			require.NoError(t, os.WriteFile(app+"/other", []byte("old"), 0o600))
+		}, []hosttest.Packed{file("f", "new")}, map[string]string{"f": "-rw-r--r-- new", "other": "-rw------- old"}, ""},
+		{"a file replaces a link and not what it points to", func(t *testing.T, app string) {
+			require.NoError(t, os.WriteFile(app+"/../victim", []byte("old"), 0o600))
+			require.NoError(t, os.Symlink("../victim", app+"/f"))
+		}, []hosttest.Packed{file("f", "new")}, map[string]string{"f": "-rw-r--r-- new"}, ""},
+		{"a directory that is there keeps its mode", func(t *testing.T, app string) {
+			require.NoError(t, os.Mkdir(app+"/d", 0o700))
+		}, []hosttest.Packed{dir("d", 0o755), file("d/f", "new")}, map[string]string{"d": "drwx------", "d/f": "-rw-r--r-- new"}, ""},
+		{"a link to a directory inside is followed", func(t *testing.T, app string) {
+			require.NoError(t, os.Mkdir(app+"/real", 0o755))
+			require.NoError(t, os.Symlink("real", app+"/d"))
+		}, []hosttest.Packed{dir("d", 0o700), file("d/f", "new")}, map[string]string{"d": "Lrwxrwxrwx → real", "real": "drwxr-xr-x", "real/f": "-rw-r--r-- new"}, ""},
+		{"a link to a directory outside is not", func(t *testing.T, app string) {
+			require.NoError(t, os.Symlink("..", app+"/d"))
+		}, []hosttest.Packed{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link on the way leads out of /opt/app"},
+		{"an absolute link is not", func(t *testing.T, app string) {
+			require.NoError(t, os.Symlink(app, app+"/d"))
+		}, []hosttest.Packed{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link on the way leads out of /opt/app"},
+		{"a link to nothing", func(t *testing.T, app string) {
+			require.NoError(t, os.Symlink("nothing", app+"/d"))
+		}, []hosttest.Packed{file("a", "new"), dir("d", 0o755)}, nil, "/opt/app/d: want a directory, found a symbolic link to nothing"},
+		{"a directory where a file is wanted", func(t *testing.T, app string) {
+			require.NoError(t, os.Mkdir(app+"/f", 0o755))
+		}, []hosttest.Packed{file("a", "new"), file("f", "new")}, nil, "/opt/app/f: want a file, found a directory"},
+		{"a file where a directory is wanted", func(t *testing.T, app string) {
+			require.NoError(t, os.WriteFile(app+"/d", nil, 0o600))
+		}, []hosttest.Packed{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: want a directory, found a file"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h, root := hosttest.New(t, nil)
+			require.NoError(t, os.MkdirAll(root+"/opt/app", 0o755))
+			require.NoError(t, os.WriteFile(root+"/a.tar", hosttest.Tar(t, tt.entries...), 0o600))
+			tt.before(t, root+"/opt/app")
+			before := hosttest.Snapshot(t, root)
+			err := h.Extract(t.Context(), "/a.tar", host.Extraction{Format: host.Tar, Parent: "/opt/app"})
+			if tt.fails != "" {
+				require.ErrorContains(t, err, tt.fails)
+				require.Equal(t, before, hosttest.Snapshot(t, root))
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, tt.want, below(t, root+"/opt/app"))
+			if victim, ok := before["opt/victim"]; ok {
+				require.Equal(t, victim, hosttest.Snapshot(t, root)["opt/victim"])
+			}
+		})
+	}
+}
+
+// Whoever finds what is placed last finds everything; and wherever a run dies or
+// fails, the next one gets there.
+func TestExtractFailingAnywhere(t *testing.T) {
+	archive := hosttest.Tar(t, app...)
+	there := func(root string) { // beside which two directories are new
+		require.NoError(t, os.MkdirAll(root+"/opt/app/ro", 0o755))
+	}
+	appBelow := maps.Clone(appBelow)
+	appBelow["ro"] = "drwxr-xr-x"
+	for _, last := range []string{"bin/app", "lib"} {
+		for n := 1; ; n++ {
+			effect, asked := hosttest.Failing(n, 1)
+			root := t.TempDir()
+			there(root)
+			require.NoError(t, os.WriteFile(root+"/a.tar", archive, 0o600))
+			x := host.Extraction{Format: host.Tar, Parent: "/opt/app", Last: "/opt/app/" + last}
+			err := host.New(host.Options{Root: root, Effect: effect}).Extract(t.Context(), "/a.tar", x)
+			if asked() < n {
+				require.NoError(t, err)
+				require.Greater(t, n, 20)
+				break
+			}
+			require.ErrorIs(t, err, hosttest.ErrInjected)
+			if _, err := os.Stat(root + "/opt/app/" + last); err == nil {
+				snap := below(t, root+"/opt/app")
+				maps.DeleteFunc(snap, func(k, _ string) bool { return strings.HasPrefix(k, ".a.tar.ccm-extract") })
+				require.Equal(t, appBelow, snap, "effect %d", n)
+			}
+			require.NoError(t, host.New(host.Options{Root: root}).Extract(t.Context(), "/a.tar", x))
+			require.Equal(t, appBelow, below(t, root+"/opt/app"), "effect %d", n)
+		}
+	}
+}
+
+func TestExtractCancelled(t *testing.T) {
+	for name, pack := range map[string]func(testing.TB, ...hosttest.Packed) []byte{"a.tar": hosttest.Tar, "a.tgz": hosttest.TarGzip, "a.zip": hosttest.Zip} {
+		ctx, cancel := context.WithCancel(t.Context())
+		root := t.TempDir()
+		h := host.New(host.Options{Root: root, Effect: func(op, _ string) error {
+			if op == "write" {
+				cancel()
+			}
+			return nil
+		}})
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), pack(t, file("a", "x"), file("b", "x")), 0o600))
+		err := h.Extract(ctx, "/"+name, host.Extraction{Format: host.ArchiveFormatOf(name), Parent: "/opt/app"})
+		require.True(t, errors.Is(err, context.Canceled), "%s: %v", name, err)
+		require.Len(t, below(t, root), 1)
+	}
+}
+
+func TestArchiveFormatOf(t *testing.T) {
+	for name, want := range map[string]host.ArchiveFormat{
+		"a.tar.gz": host.TarGzip, "a.tgz": host.TarGzip, "a.tar": host.Tar, "a.zip": host.Zip, "A.TGZ": host.TarGzip,
+		"a.gz": "", "a.tar.bz2": "", "zip": "", "": "",
+	} {
+		require.Equal(t, want, host.ArchiveFormatOf(name), name)
+	}
+	_, err := extract(t, "a.rar", nil, host.Extraction{})
+	require.ErrorContains(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar, .zip")
+}
+
+// FuzzExtract: no archive puts anything outside, whatever it is.
+func FuzzExtract(f *testing.F) {
+	f.Add(hosttest.Tar(f, app...), uint8(0))
+	f.Add(hosttest.TarGzip(f, app...), uint8(1))
+	f.Add(hosttest.Zip(f, app...), uint8(2))
+	f.Add(hosttest.Tar(f, link("l", "../.."), file("l/evil", "x"), hardLink("h", "../x")), uint8(0))
+	f.Fuzz(func(t *testing.T, archive []byte, kind uint8) {
+		h, root := hosttest.New(t, nil)
+		name := []string{"a.tar", "a.tar.gz", "a.zip"}[int(kind)%3]
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), archive, 0o600))
+		require.NoError(t, os.MkdirAll(root+"/opt/app", 0o755))
+		x := host.Extraction{Format: host.ArchiveFormatOf(name), Parent: "/opt/app", MaxEntries: 100, MaxBytes: 1 << 20}
+		err := h.Extract(t.Context(), "/"+name, x)
+		require.NoError(t, filepath.Walk(root+"/opt/app", func(path string, fi os.FileInfo, err error) error {
+			if err == nil && fi.IsDir() {
+				err = os.Chmod(path, 0o755)
+			}
+			return err
+		}))
+		snap := below(t, root)
+		inside := 0
+		for path := range snap {
+			if strings.HasPrefix(path, "opt/app/") {
+				inside++
+				delete(snap, path)
+			}
+		}
+		require.Len(t, snap, 3) // the archive, opt, opt/app
+		if err != nil {
+			require.Zero(t, inside, "left behind by %v", err)
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package host
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+)
+
+// A Doomed is what stands at a path and is about to be changed, replaced or
+// removed. Where nothing stands, its Kind is Missing.
+type Doomed struct {
+	Path string
+	Info
+	// Content says that what it holds goes too, and not its owner and mode only.
+	Content bool
+}
+
+// doomed says that what stands at the path is about to be changed.
+func (h *Host) doomed(name string, content bool) error {
+	if h.keep == nil {
+		return nil
+	}
+	info, err := h.Lstat(name)
+	if err != nil {
+		return err
+	}
+	return h.keep(&h.View, Doomed{name, info, content})
+}
+
+// doomedTree says that the directory at the path is about to be removed with
+// everything in it: what is in a directory is told before the directory.
+func (h *Host) doomedTree(name string) error {
+	if h.keep == nil {
+		return nil
+	}
+	if info, err := h.Lstat(name); err != nil || info.Kind != Directory {
+		return errors.Join(err, h.doomed(name, true))
+	}
+	entries, err := h.Tree(name)
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(entries) {
+		if err := h.keep(&h.View, Doomed{filepath.Join(name, e.Rel), e.Info, true}); err != nil {
+			return err
+		}
+	}
+	return h.doomed(name, true)
+}

@@ -1,0 +1,81 @@
+package resource
+
+// A Restraint is how far a run may go with the resources of a scope. A higher
+// one is stronger.
+type Restraint uint8
+
+// The restraints.
+const (
+	Unrestrained Restraint = iota
+	Noop                   // say what would be done, and do nothing
+	MonitorOnly            // run the health checks, and nothing else
+)
+
+// A Scope is one script or manifest of a run. Those that apply others are their
+// parents.
+type Scope struct {
+	// File is the name of the script or manifest.
+	File string
+	// Apply is the resource that applies it; zero for the one that is run.
+	Apply  ID
+	Parent *Scope
+	// FailOnError skips what is left of the scope after a failure in it.
+	FailOnError bool
+	// Restraint is at least that of the parent.
+	Restraint Restraint
+}
+
+// Depth returns how many scopes are above s.
+func (s *Scope) Depth() int {
+	n := 0
+	for s != nil && s.Parent != nil {
+		s = s.Parent
+		n++
+	}
+	return n
+}
+
+// Within reports whether s is t or below it.
+func (s *Scope) Within(t *Scope) bool {
+	for ; s != nil; s = s.Parent {
+		if s == t {
+			return true
+		}
+	}
+	return t == nil
+}
+
+// Restraint returns how far a run may go with r.
+func (r *Resource) Restraint() Restraint {
+	if r.Scope == nil {
+		return Unrestrained
+	}
+	return r.Scope.Restraint
+}
+
+// A Child is a script or manifest that a resource applies.
+type Child struct {
+	// Path is relative to the script or manifest that declares the resource.
+	Path string
+	// Data is merged over the data of the child.
+	Data map[string]any
+	// Restraint is what the child is held to at least.
+	Restraint Restraint
+	// MayApply says that the child may apply others.
+	MayApply bool
+}
+
+// Applying is implemented by specs that apply a script or manifest. What the
+// child declares is in the catalog like anything else: it comes before the
+// resource that applies it, and after all that this resource comes after.
+type Applying interface{ Child() Child }
+
+// Composite is implemented by specs that stand for other resources. If one of
+// these fails, so has the composite; it is not skipped.
+type Composite interface{ FailsWithParts() bool }
+
+// FailsWithParts reports whether spec has failed when what it comes after has.
+func FailsWithParts(spec any) bool {
+	c, ok := spec.(Composite)
+	return ok && c.FailsWithParts()
+}

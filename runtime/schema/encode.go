@@ -1,0 +1,140 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Encode is the inverse of [Mix.Decode]: it returns a table that decodes to
+// structs equal to those that src points to. What was left out is left out.
+// Secrets are in it as they are.
+func (m Mix) Encode(src ...any) *Table {
+	t := new(Table)
+	given := make(map[string]bool)
+	for k, s := range m {
+		v := reflect.ValueOf(src[k]).Elem()
+		for i := range s.Fields {
+			f := &s.Fields[i]
+			if given[f.Name] {
+				continue // an earlier schema has the property
+			}
+			given[f.Name] = true
+			if val, ok := f.encode(v.Field(f.index)); ok {
+				t.Entries = append(t.Entries, Entry{f.Name, val})
+			}
+		}
+	}
+	return t
+}
+
+// encode returns the value of a field, and whether it has to be said.
+func (f *Field) encode(v reflect.Value) (Value, bool) {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return Value{}, false
+		}
+		return f.value(v.Elem()), true
+	}
+	if v.IsZero() && f.Default == "" && !f.Required && !f.IsName {
+		return Value{}, false
+	}
+	return f.value(v), true
+}
+
+// value returns v, which is no pointer, as a front end would have read it.
+func (f *Field) value(v reflect.Value) Value {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return Value{}
+		}
+		v = v.Elem()
+	}
+	switch f.Kind {
+	case String:
+		return StringValue(textOf(v))
+	case Bool:
+		return BoolValue(v.Bool())
+	case Int:
+		return IntValue(v.Int())
+	case Float:
+		return Value{Kind: Float, F: v.Float()}
+	case List:
+		items := make([]Value, v.Len())
+		for i := range items {
+			items[i] = f.Elem.value(v.Index(i))
+		}
+		return ListValue(items...)
+	case Map:
+		t := new(Table)
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			t.Entries = append(t.Entries, Entry{k.String(), f.Elem.value(v.MapIndex(k))})
+		}
+		return MapValue(t)
+	case Object:
+		return MapValue(Mix{f.Object}.Encode(addressable(v).Addr().Interface()))
+	case Any:
+		if v.IsNil() {
+			return Value{}
+		}
+		return ValueOf(v.Elem().Interface())
+	}
+	return Value{}
+}
+
+// textOf returns the text of a property that is made of text: by String if it
+// has a syntax of its own, and as it is otherwise, so that a secret is kept.
+func textOf(v reflect.Value) string {
+	if reflect.PointerTo(v.Type()).Implements(textUnmarshaler) {
+		if s, ok := addressable(v).Addr().Interface().(fmt.Stringer); ok {
+			return s.String()
+		}
+	}
+	return v.String()
+}
+
+// addressable returns v, or a copy of it that has an address.
+func addressable(v reflect.Value) reflect.Value {
+	if v.CanAddr() {
+		return v
+	}
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	return c
+}
+
+// ValueOf returns plain data as a Value: the inverse of [Value.Go]. Names are
+// in order.
+func ValueOf(x any) Value {
+	switch x := x.(type) {
+	case nil:
+		return Value{}
+	case bool:
+		return BoolValue(x)
+	case int:
+		return IntValue(int64(x))
+	case int64:
+		return IntValue(x)
+	case float64:
+		return Value{Kind: Float, F: x}
+	case string:
+		return StringValue(x)
+	case []any:
+		items := make([]Value, len(x))
+		for i, e := range x {
+			items[i] = ValueOf(e)
+		}
+		return ListValue(items...)
+	case map[string]any:
+		t := new(Table)
+		for _, k := range slices.Sorted(maps.Keys(x)) {
+			t.Entries = append(t.Entries, Entry{k, ValueOf(x[k])})
+		}
+		return MapValue(t)
+	}
+	return StringValue(fmt.Sprint(x))
+}

@@ -1,0 +1,260 @@
+package template
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// Names of functions that only the compiler writes into expressions.
+const (
+	getFunc  = "get value" // at a path, an error if there is none
+	findFunc = "find value"
+)
+
+// sealed are the functions that an Env has only if it reads files.
+var sealed = []string{"file", "readFile", "template", "jet"}
+
+// variables returns what an expression of e sees when it runs.
+func (e *Env) variables() map[string]any {
+	vars := map[string]any{
+		getFunc:  func(args ...any) (any, error) { return e.fetch(args, true) },
+		findFunc: func(args ...any) (any, error) { return e.fetch(args, false) },
+		"lookup": e.lookup,
+		"now":    func() time.Time { return e.o.Now() },
+		"keys":   sortedKeys,
+		"values": func(m map[string]any) []any {
+			list := make([]any, 0, len(m))
+			for _, k := range sortedKeys(m) {
+				list = append(list, m[k])
+			}
+			return list
+		},
+		"toPairs": func(m map[string]any) []any {
+			list := make([]any, 0, len(m))
+			for _, k := range sortedKeys(m) {
+				list = append(list, []any{k, m[k]})
+			}
+			return list
+		},
+	}
+	for name := range roots {
+		vars[name] = map[string]any{}
+	}
+	if e.o.ReadFile != nil {
+		vars["file"], vars["readFile"] = e.readFile, e.readFile
+		vars["template"], vars["jet"] = e.template, e.jet
+	}
+	return vars
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Evaluate returns the value of an expression as plain data. Errors are of type
+// [*Error].
+func (e *Env) Evaluate(code string) (any, error) {
+	prog, ok := e.programs[code]
+	if !ok {
+		var err error
+		if prog, err = e.compile(code); err != nil {
+			return nil, e.explain(code, err)
+		}
+		e.programs[code] = prog
+	}
+	val, err := expr.Run(prog, e.vars)
+	if err == nil {
+		val, err = plain(val)
+	}
+	if err != nil {
+		return nil, e.explain(code, err)
+	}
+	return val, nil
+}
+
+func (e *Env) compile(code string) (*vm.Program, error) {
+	may := forgiving{nodes: make(map[ast.Node]bool)}
+	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(reader{may.nodes})}
+	// The built-in ones read the clock and give the order of Go maps.
+	for _, name := range []string{"now", "keys", "values", "toPairs"} {
+		opts = append(opts, expr.DisableBuiltin(name))
+	}
+	return expr.Compile(code, opts...)
+}
+
+// forgiving marks the reads whose value may be missing: on the left of ?? and
+// in chains with ?. in them.
+type forgiving struct{ nodes map[ast.Node]bool }
+
+// Visit implements ast.Visitor.
+func (f forgiving) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.BinaryNode:
+		if n.Operator == "??" {
+			ast.Walk(&n.Left, marker(f.nodes))
+		}
+	case *ast.ChainNode:
+		ast.Walk(&n.Node, marker(f.nodes))
+	}
+}
+
+type marker map[ast.Node]bool
+
+// Visit implements ast.Visitor.
+func (m marker) Visit(node *ast.Node) { m[*node] = true }
+
+// reader replaces each read of a tree, such as Facts.os.family, by a call that
+// gathers no more than is asked for and knows what is missing.
+type reader struct{ forgiven map[ast.Node]bool }
+
+// Visit implements ast.Visitor. Children are visited before their parents.
+func (r reader) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		if roots[n.Value] != "" {
+			r.patch(node, n, []ast.Node{&ast.StringNode{Value: n.Value}})
+		}
+	case *ast.MemberNode:
+		call, ok := n.Node.(*ast.CallNode)
+		if !ok || n.Method {
+			return
+		}
+		callee, ok := call.Callee.(*ast.IdentifierNode)
+		if ok && (callee.Value == getFunc || callee.Value == findFunc) {
+			r.patch(node, n, append(slices.Clip(call.Arguments), n.Property))
+		}
+	}
+}
+
+func (r reader) patch(node *ast.Node, n ast.Node, args []ast.Node) {
+	name := getFunc
+	if r.forgiven[n] {
+		name = findFunc
+	}
+	call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: args}
+	for _, c := range []ast.Node{call.Callee, call} {
+		c.SetLocation(n.Location())
+	}
+	*node = call
+}
+
+// fetch returns what is at a path: the name of a tree, and steps.
+func (e *Env) fetch(args []any, strict bool) (any, error) {
+	path := make([]string, len(args)-1)
+	for i, step := range args[1:] {
+		switch x := step.(type) {
+		case string:
+			path[i] = x
+		case nil:
+			return nil, errors.New("want a name or a position in [ ], got nothing")
+		default:
+			v, err := plain(x)
+			if err != nil {
+				return nil, err
+			}
+			n, ok := v.(int64)
+			if !ok {
+				return nil, diag.Errorf(diag.Pos{}, "want a name or a position in [ ], got %s", describe(v))
+			}
+			path[i] = strconv.FormatInt(n, 10)
+		}
+	}
+	val, err := e.get(roots[args[0].(string)], path)
+	if _, ok := errors.AsType[*missingError](err); ok && !strict {
+		return nil, nil
+	}
+	return val, err
+}
+
+// explain gives an error of the expression library a place in the expression
+// and says what there is instead of what is missing.
+func (e *Env) explain(code string, err error) error {
+	out := &Error{Length: len(code), Err: &diag.Error{Err: err}}
+	if fe, ok := errors.AsType[*file.Error](err); ok {
+		from := byteOffset(code, fe.From)
+		to := max(byteOffset(code, fe.To), from)
+		out.Offset, out.Length = from, to-from
+		if fe.Prev != nil {
+			err = fe.Prev
+		} else {
+			err = errors.New(strings.ReplaceAll(strings.TrimSpace(fe.Message), "unexpected token EOF", "want more, the expression ends here"))
+		}
+		out.Err = &diag.Error{Err: err}
+	}
+	if d, ok := errors.AsType[*diag.Error](err); ok {
+		c := *d
+		out.Err = &c
+		return out // said by a template inside, with all it knows
+	}
+	if m, ok := errors.AsType[*missingError](err); ok {
+		out.Err = &diag.Error{Err: m, Hint: cmp.Or(diag.DidYouMean(m.part, m.known), "give a default with lookup(path, default) or ??")}
+		e.widen(code, out)
+		return out
+	}
+	if name, ok := strings.CutPrefix(out.Err.Err.Error(), "unknown name "); ok {
+		out.Length = len(name)
+		hint := diag.DidYouMean(name, e.names())
+		if slices.Contains(sealed, name) {
+			hint = "data cannot read files"
+		} else if hint == "" {
+			hint = "for the text itself write ${ '${" + name + "}' }"
+		}
+		out.Err = &diag.Error{Err: errors.New("unknown name " + strconv.Quote(name)), Hint: hint}
+	}
+	if out.Length <= 0 {
+		out.Length = 1
+	}
+	return out
+}
+
+// widen makes a mistake in a read such as Facts.os.family cover all of it.
+func (e *Env) widen(code string, out *Error) {
+	i := out.Offset
+	isName := func(c byte) bool {
+		return c == '_' || c == '.' || c == '?' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	if strings.HasPrefix(code[i:], "lookup") {
+		if end := strings.IndexByte(code[i:], ')'); end > 0 {
+			out.Length = end + 1
+		}
+		return
+	}
+	begin, end := i, i
+	for begin > 0 && isName(code[begin-1]) {
+		begin--
+	}
+	for end < len(code) && isName(code[end]) {
+		end++
+	}
+	if end > begin {
+		out.Offset, out.Length = begin, end-begin
+	}
+}
+
+// names returns all that an expression can name.
+func (e *Env) names() []string {
+	names := slices.Sorted(maps.Keys(e.vars))
+	names = slices.DeleteFunc(names, func(n string) bool { return n == getFunc || n == findFunc })
+	return append(names, builtins()...)
+}
+
+// byteOffset turns a position counted in characters into one in bytes.
+func byteOffset(s string, runes int) int {
+	i := 0
+	for ; runes > 0 && i < len(s); runes-- {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+	}
+	return i
+}

@@ -1,0 +1,214 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// Expand returns text with its expressions evaluated: the value of the
+// expression if it is the whole text, and otherwise a string. Only space may
+// surround an expression that gives a list or a table. Errors are of type
+// [*Error].
+func (e *Env) Expand(text string) (any, error) {
+	if !HasExpression(text) {
+		return text, nil
+	}
+	spans, err := scan(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(spans) == 1 && spans[0].begin == 0 && spans[0].end == len(text) {
+		return e.value(spans[0])
+	}
+	var b strings.Builder
+	done := 0
+	for _, s := range spans {
+		val, err := e.value(s)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(text[done:s.begin])
+		done = s.end
+		put, err := inText(val)
+		if err != nil {
+			if len(spans) == 1 && val != nil && strings.TrimSpace(text) == text[s.begin:s.end] {
+				return val, nil
+			}
+			return nil, &Error{Offset: s.begin, Length: s.end - s.begin, Err: asDiag(err)}
+		}
+		b.WriteString(put)
+	}
+	b.WriteString(text[done:])
+	return b.String(), nil
+}
+
+// ExpandEach is like Expand for a text in which what is missing is empty. It
+// reports whether text has no expression or one that gives something.
+func (e *Env) ExpandEach(text string) (string, bool, error) {
+	spans, err := scan(text)
+	if err != nil {
+		return "", false, err
+	}
+	var b strings.Builder
+	done, given := 0, len(spans) == 0
+	for _, s := range spans {
+		val, err := e.value(s)
+		if _, ok := errors.AsType[*missingError](err); err != nil && !ok {
+			return "", false, err
+		}
+		put := ""
+		if err == nil && val != nil {
+			if put, err = inText(val); err != nil {
+				return "", false, &Error{Offset: s.begin, Length: s.end - s.begin, Err: asDiag(err)}
+			}
+		}
+		given = given || put != ""
+		b.WriteString(text[done:s.begin])
+		b.WriteString(put)
+		done = s.end
+	}
+	b.WriteString(text[done:])
+	return b.String(), given, nil
+}
+
+// value evaluates one expression of a text.
+func (e *Env) value(s span) (any, error) {
+	val, err := e.Evaluate(s.code)
+	if err != nil {
+		if te, ok := errors.AsType[*Error](err); ok {
+			c := *te
+			c.Offset += s.at
+			return nil, &c
+		}
+		return nil, &Error{Offset: s.at, Length: len(s.code), Err: asDiag(err)}
+	}
+	return val, nil
+}
+
+// Condition evaluates a text that says yes or no: an expression, with or
+// without ${ } around it.
+func (e *Env) Condition(text string) (bool, error) {
+	if text == "true" || text == "false" {
+		return text == "true", nil
+	}
+	at, code := 0, text
+	if spans, err := scan(text); err == nil && len(spans) == 1 && strings.TrimSpace(text) == text[spans[0].begin:spans[0].end] {
+		at, code = spans[0].at, spans[0].code
+	}
+	val, err := e.value(span{at: at, code: code})
+	if err != nil {
+		return false, err
+	}
+	b, ok := val.(bool)
+	if !ok {
+		return false, &Error{Offset: at, Length: len(code), Err: diag.Errorf(diag.Pos{}, "want true or false, got %s", describe(val))}
+	}
+	return b, nil
+}
+
+// inText returns a value as it is put into a text.
+func inText(val any) (string, error) {
+	switch x := val.(type) {
+	case string:
+		return x, nil
+	case bool:
+		return strconv.FormatBool(x), nil
+	case int64:
+		return strconv.FormatInt(x, 10), nil
+	case float64:
+		return strconv.FormatFloat(x, 'f', -1, 64), nil
+	case nil:
+		return "", diag.Errorf(diag.Pos{}, "want a value to put into the text, got nothing").WithHint("give a default with ??")
+	}
+	return "", diag.Errorf(diag.Pos{}, "want a text or a number to put into the text, got %s", describe(val)).WithHint("use join or toJSON")
+}
+
+// describe says what a value is, for "want ..., got ...".
+func describe(val any) string {
+	if p, err := plain(val); err == nil {
+		val = p
+	}
+	switch x := val.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		if len(x) > 60 {
+			return fmt.Sprintf("a text of %d bytes", len(x))
+		}
+		return strconv.Quote(x)
+	case bool:
+		return "the boolean " + strconv.FormatBool(x)
+	case int64, float64:
+		s, _ := inText(x)
+		return "the number " + s
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	}
+	return fmt.Sprintf("%T", val)
+}
+
+// plain returns a value of an expression as plain data.
+func plain(val any) (any, error) {
+	switch x := val.(type) {
+	case nil, bool, string, int64, float64:
+		return x, nil
+	case int:
+		return int64(x), nil
+	case time.Time:
+		return x.Format(time.RFC3339), nil
+	case fmt.Stringer:
+		return x.String(), nil
+	case []byte:
+		return string(x), nil
+	}
+	v := reflect.ValueOf(val)
+	switch v.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return v.Int(), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if v.Uint() > 1<<63-1 {
+			return nil, fmt.Errorf("the number %d is too large", v.Uint())
+		}
+		return int64(v.Uint()), nil
+	case reflect.Float32, reflect.Float64:
+		return v.Float(), nil
+	case reflect.String:
+		return v.String(), nil
+	case reflect.Bool:
+		return v.Bool(), nil
+	case reflect.Slice, reflect.Array:
+		list := make([]any, v.Len())
+		for i := range list {
+			item, err := plain(v.Index(i).Interface())
+			if err != nil {
+				return nil, err
+			}
+			list[i] = item
+		}
+		return list, nil
+	case reflect.Map:
+		m := make(map[string]any, v.Len())
+		for it := v.MapRange(); it.Next(); {
+			item, err := plain(it.Value().Interface())
+			if err != nil {
+				return nil, err
+			}
+			m[fmt.Sprint(it.Key().Interface())] = item
+		}
+		return m, nil
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil, nil
+		}
+		return plain(v.Elem().Interface())
+	}
+	return nil, fmt.Errorf("want a value, got a %s", v.Kind())
+}

@@ -1,0 +1,179 @@
+package template
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/CloudyKit/jet/v6"
+)
+
+// Names of functions that only instrument writes into templates.
+const (
+	atFunc    = "ccm at"    // notes which line runs
+	sortFunc  = "ccm sort"  // ranges over a table in the order of its keys
+	givenFunc = "ccm given" // an error if there is nothing to print
+)
+
+// An instrument changes a parsed template so that it runs as manifests need it:
+// tables are ranged over in order, so that the same input gives the same
+// output; printing what is not there is an error; and it is known at any time
+// which line runs.
+type instrument struct{ path, text string }
+
+func (in *instrument) list(list *jet.ListNode) {
+	if list == nil {
+		return
+	}
+	nodes := make([]jet.Node, 0, 2*len(list.Nodes))
+	for _, n := range list.Nodes {
+		if base := baseOf(n); base != nil {
+			_, isText := n.(*jet.TextNode)
+			nodes = append(nodes, action(*base, call(*base, atFunc,
+				str(*base, in.path), number(*base, in.line(base)), boolean(*base, isText))))
+			in.node(n)
+		}
+		nodes = append(nodes, n)
+	}
+	list.Nodes = nodes
+}
+
+// line returns the line of a node. Jet does not give one to text.
+func (in *instrument) line(base *jet.NodeBase) int {
+	if base.Line > 0 || int(base.Pos) > len(in.text) {
+		return base.Line
+	}
+	return 1 + strings.Count(in.text[:base.Pos], "\n")
+}
+
+func (in *instrument) node(n jet.Node) {
+	switch n := n.(type) {
+	case *jet.ActionNode:
+		if n.Pipe != nil && len(n.Pipe.Cmds) > 0 {
+			given(n.Pipe.Cmds[0])
+		}
+	case *jet.IfNode:
+		in.list(n.List)
+		in.list(n.ElseList)
+	case *jet.RangeNode:
+		if n.Set != nil {
+			n.Set.Right[0] = call(n.NodeBase, sortFunc, n.Set.Right[0])
+		} else {
+			n.Expression = call(n.NodeBase, sortFunc, n.Expression)
+		}
+		in.list(n.List)
+		in.list(n.ElseList)
+	case *jet.BlockNode:
+		in.list(n.List)
+		in.list(n.Content)
+	case *jet.YieldNode:
+		in.list(n.Content)
+	case *jet.TryNode:
+		in.list(n.List)
+		if n.Catch != nil {
+			in.list(n.Catch.List)
+		}
+	}
+}
+
+// baseOf returns the common part of the nodes that are instrumented.
+func baseOf(n jet.Node) *jet.NodeBase {
+	switch n := n.(type) {
+	case *jet.TextNode:
+		return &n.NodeBase
+	case *jet.ActionNode:
+		return &n.NodeBase
+	case *jet.IfNode:
+		return &n.NodeBase
+	case *jet.RangeNode:
+		return &n.NodeBase
+	case *jet.BlockNode:
+		return &n.NodeBase
+	case *jet.YieldNode:
+		return &n.NodeBase
+	case *jet.TryNode:
+		return &n.NodeBase
+	case *jet.IncludeNode:
+		return &n.NodeBase
+	}
+	return nil
+}
+
+// given makes a command that prints a value of a tree fail if there is none.
+func given(c *jet.CommandNode) {
+	if c.Exprs != nil {
+		return
+	}
+	switch c.BaseExpr.(type) {
+	case *jet.FieldNode, *jet.ChainNode, *jet.IndexExprNode:
+		c.BaseExpr = call(c.NodeBase, givenFunc, c.BaseExpr, str(c.NodeBase, fmt.Sprint(c.BaseExpr)))
+	}
+}
+
+func typed(base jet.NodeBase, t jet.NodeType) jet.NodeBase {
+	base.NodeType = t
+	return base
+}
+
+func call(base jet.NodeBase, name string, args ...jet.Expression) *jet.CallExprNode {
+	return &jet.CallExprNode{
+		NodeBase: typed(base, jet.NodeCallExpr),
+		BaseExpr: &jet.IdentifierNode{NodeBase: typed(base, jet.NodeIdentifier), Ident: name},
+		CallArgs: jet.CallArgs{Exprs: args},
+	}
+}
+
+func action(base jet.NodeBase, c *jet.CallExprNode) *jet.ActionNode {
+	cmd := &jet.CommandNode{NodeBase: typed(base, jet.NodeCommand), CallExprNode: jet.CallExprNode{NodeBase: c.NodeBase, BaseExpr: c}}
+	return &jet.ActionNode{
+		NodeBase: typed(base, jet.NodeAction),
+		Pipe:     &jet.PipeNode{NodeBase: typed(base, jet.NodePipe), Cmds: []*jet.CommandNode{cmd}},
+	}
+}
+
+func str(base jet.NodeBase, s string) *jet.StringNode {
+	return &jet.StringNode{NodeBase: typed(base, jet.NodeString), Quoted: fmt.Sprintf("%q", s), Text: s}
+}
+
+func number(base jet.NodeBase, n int) *jet.NumberNode {
+	return &jet.NumberNode{NodeBase: typed(base, jet.NodeNumber), IsInt: true, Int64: int64(n), Text: fmt.Sprint(n)}
+}
+
+func boolean(base jet.NodeBase, b bool) *jet.BoolNode {
+	return &jet.BoolNode{NodeBase: typed(base, jet.NodeBool), True: b}
+}
+
+// ordered returns v as something that Jet ranges over in a fixed order.
+func ordered(v reflect.Value) reflect.Value {
+	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && !v.IsNil() {
+		v = v.Elem()
+	}
+	if !v.IsValid() || v.Kind() != reflect.Map {
+		return v
+	}
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return reflect.ValueOf(&sorted{table: v, keys: keys})
+}
+
+// sorted ranges over a table in the order of its keys.
+type sorted struct {
+	table reflect.Value
+	keys  []reflect.Value
+}
+
+var _ jet.Ranger = (*sorted)(nil)
+
+// Range implements jet.Ranger.
+func (s *sorted) Range() (key, val reflect.Value, end bool) {
+	if len(s.keys) == 0 {
+		return key, val, true
+	}
+	key, s.keys = s.keys[0], s.keys[1:]
+	return key, s.table.MapIndex(key), false
+}
+
+// ProvidesIndex implements jet.Ranger.
+func (s *sorted) ProvidesIndex() bool { return true }

@@ -1,0 +1,267 @@
+package template
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/CloudyKit/jet/v6"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A Rendered is the text that a template gave.
+type Rendered struct {
+	Text string
+	// Lines has for each line of the text the line of the template that wrote it.
+	Lines []Line
+}
+
+// A Line is a line of a template.
+type Line struct {
+	File string
+	Line int
+}
+
+// Inert is put behind each $ and { of a value that is rendered into a manifest,
+// so that what stands in data is not taken for an expression. See [Clean]. It is
+// a character that no text may hold.
+const Inert = "\uFDD2"
+
+// Clean removes what keeps text from being taken for an expression.
+func Clean(text string) string { return strings.ReplaceAll(text, Inert, "") }
+
+// RenderManifest renders the Jet template of resources_jet_file.
+func (e *Env) RenderManifest(file, text string) (Rendered, error) {
+	return e.render(file, text, "[[", "]]", func(w io.Writer, b []byte) {
+		for i, c := range b {
+			_, _ = w.Write(b[i : i+1])
+			if c == '$' || c == '{' {
+				_, _ = io.WriteString(w, Inert)
+			}
+		}
+	})
+}
+
+// jet is the function jet(text), jet(path), jet(text, left, right) of
+// expressions.
+func (e *Env) jet(text string, delims ...string) (string, error) {
+	left, right := "[[", "]]"
+	switch len(delims) {
+	case 0:
+	case 2:
+		left, right = delims[0], delims[1]
+	default:
+		return "", fmt.Errorf("jet: want a template and perhaps both delimiters, got %d values", len(delims)+1)
+	}
+	file := ""
+	if strings.HasSuffix(text, ".jet") {
+		file = e.path(text)
+		body, err := e.open("jet", file)
+		if err != nil {
+			return "", err
+		}
+		text = body
+	}
+	out, err := e.render(file, text, left, right, func(w io.Writer, b []byte) { _, _ = w.Write(b) })
+	return out.Text, err
+}
+
+// inline is how Jet knows a template that has no file.
+const inline = "/template"
+
+func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Rendered, err error) {
+	leave, err := e.nest(file)
+	if err != nil {
+		return out, err
+	}
+	defer leave()
+	r := &renderer{env: e, out: new(bytes.Buffer)}
+	defer func() { // Jet lets the panics of reflection pass
+		if p := recover(); p != nil {
+			out, err = Rendered{}, r.explain(file, fmt.Errorf("%v", p))
+		}
+	}()
+	set := jet.NewSet(loader{e}, jet.WithDelims(left, right), jet.WithSafeWriter(put), jet.WithCache(r))
+	r.globals(set)
+	name := inline
+	if file != "" {
+		name = path.Join("/", file)
+	}
+	t, err := set.Parse(name, text)
+	if err == nil {
+		r.add(name, text, t)
+		vars, verr := r.variables(text)
+		if verr != nil {
+			return out, verr
+		}
+		err = t.Execute(r.out, vars, nil)
+	}
+	if err != nil {
+		return out, r.explain(file, err)
+	}
+	return Rendered{r.out.String(), r.lines(file)}, nil
+}
+
+// A loader lets templates include others, by path.
+type loader struct{ env *Env }
+
+// Exists implements jet.Loader.
+func (l loader) Exists(path string) bool {
+	_, err := l.env.o.ReadFile(path)
+	return err == nil
+}
+
+// Open implements jet.Loader.
+func (l loader) Open(path string) (io.ReadCloser, error) {
+	text, err := l.env.o.ReadFile(path)
+	return io.NopCloser(bytes.NewReader(text)), err
+}
+
+// A renderer runs one template and knows where in it the output comes from. It
+// is the cache of the template set because so it sees each template that is
+// read.
+type renderer struct {
+	env       *Env
+	templates map[string]*jet.Template
+	out       *bytes.Buffer
+	at        Line // of what runs
+	marks     []mark
+}
+
+// Get implements jet.Cache.
+func (r *renderer) Get(path string) *jet.Template { return r.templates[path] }
+
+// Put implements jet.Cache.
+func (r *renderer) Put(path string, t *jet.Template) {
+	text, err := r.env.o.ReadFile(path)
+	if err != nil {
+		text = nil // then the lines of its own text are not known
+	}
+	r.add(path, string(text), t)
+}
+
+func (r *renderer) add(path, text string, t *jet.Template) {
+	if r.templates == nil {
+		r.templates = make(map[string]*jet.Template)
+	}
+	r.templates[path] = t
+	(&instrument{path, text}).list(t.Root)
+}
+
+// variables are what a template sees. Facts are gathered only if it speaks of
+// them or reads templates that may.
+func (r *renderer) variables(text string) (jet.VarMap, error) {
+	vars := jet.VarMap{}
+	for name, tree := range roots {
+		if tree == factsRoot && !strings.Contains(text, name) && !strings.Contains(text, "include") && !strings.Contains(text, "import") && !strings.Contains(text, "extends") {
+			continue
+		}
+		val, err := r.env.tree(tree)
+		if err != nil {
+			return nil, err
+		}
+		vars.Set(name, val)
+	}
+	return vars, nil
+}
+
+var (
+	jetParse = regexp.MustCompile(`(?s)^template: (.*?):(\d+): (.*)$`)
+	jetRun   = regexp.MustCompile(`(?s)^Jet Runtime Error \("(.*?)":(\d+)\): (.*)$`)
+)
+
+// explain gives an error of Jet its place.
+func (r *renderer) explain(file string, err error) error {
+	at, text := r.at, err.Error()
+	for _, re := range []*regexp.Regexp{jetParse, jetRun} {
+		if m := re.FindStringSubmatch(text); m != nil {
+			line, _ := strconv.Atoi(m[2])
+			at, text = Line{m[1], line}, m[3]
+		}
+	}
+	if text == err.Error() {
+		if d, ok := errors.AsType[*diag.Error](err); ok && !d.Pos.IsZero() {
+			return d
+		}
+	}
+	e := &diag.Error{Err: errors.New(text)}
+	if m, ok := errors.AsType[*missingError](err); ok {
+		e.Hint = diag.DidYouMean(m.part, m.known)
+	}
+	switch {
+	case at.File == inline || at.File == "" && file == "":
+		if at.Line > 0 {
+			e.Err = fmt.Errorf("line %d of the template: %s", at.Line, text)
+		}
+	case at.File == "":
+		e.Pos = diag.Pos{File: file, Line: at.Line}
+	default:
+		e.Pos = diag.Pos{File: fileOf(at.File, file), Line: at.Line}
+	}
+	return e
+}
+
+// fileOf turns the rooted path of Jet back into the one that was given.
+func fileOf(name, given string) string {
+	if name == path.Join("/", given) {
+		return given
+	}
+	return name
+}
+
+// globals adds the functions that templates see.
+func (r *renderer) globals(set *jet.Set) {
+	e := r.env
+	add := func(name string, low, high int, f func(args []any) (any, error)) {
+		set.AddGlobalFunc(name, func(a jet.Arguments) reflect.Value {
+			a.RequireNumOfArguments(name, low, high)
+			args := make([]any, a.NumOfArguments())
+			for i := range args {
+				if v := a.Get(i); v.IsValid() {
+					args[i] = v.Interface()
+				}
+			}
+			val, err := f(args)
+			if err != nil {
+				panic(err)
+			}
+			return reflect.ValueOf(val)
+		})
+	}
+	text := func(name string, f func(string) (any, error)) func([]any) (any, error) {
+		return func(args []any) (any, error) {
+			s, ok := args[0].(string)
+			if !ok {
+				return nil, fmt.Errorf("%s: want a text, got %s", name, describe(args[0]))
+			}
+			return f(s)
+		}
+	}
+	add("lookup", 1, 2, func(args []any) (any, error) { return e.lookup(args...) })
+	if e.o.ReadFile != nil {
+		for _, name := range []string{"file", "readFile"} {
+			add(name, 1, 1, text(name, func(s string) (any, error) { return e.readFile(s) }))
+		}
+		add("template", 1, 1, text("template", e.template))
+	}
+	add(atFunc, 3, 3, func(args []any) (any, error) {
+		r.at = Line{args[0].(string), int(args[1].(int64))}
+		r.marks = append(r.marks, mark{r.out.Len(), r.at, args[2].(bool)})
+		return nil, nil
+	})
+	set.AddGlobalFunc(sortFunc, func(a jet.Arguments) reflect.Value { return ordered(a.Get(0)) })
+	set.AddGlobalFunc(givenFunc, func(a jet.Arguments) reflect.Value {
+		v := a.Get(0)
+		if !v.IsValid() || v.Kind() == reflect.Interface && v.IsNil() {
+			panic(&missingError{what: fmt.Sprintf("nothing to print in %s: give a default with lookup(path, default) or test it with isset", a.Get(1))})
+		}
+		return v
+	})
+}

@@ -1,0 +1,50 @@
+package template
+
+import "strings"
+
+// A mark says that from an offset of the output on, a line of a template writes.
+type mark struct {
+	offset int
+	at     Line
+	text   bool // its own text, line by line
+}
+
+// lines returns for each line of the output which line of a template wrote it.
+func (r *renderer) lines(file string) []Line {
+	text := r.out.String()
+	out := make([]Line, 0, strings.Count(text, "\n")+1)
+	for begin := 0; begin <= len(text); {
+		end := begin + strings.IndexByte(text[begin:], '\n')
+		if end < begin {
+			end = len(text)
+		}
+		out = append(out, r.lineAt(text, begin, end, file))
+		begin = end + 1
+	}
+	return out
+}
+
+// lineAt returns what wrote the first visible character of the output between
+// two offsets.
+func (r *renderer) lineAt(text string, begin, end int, file string) Line {
+	for begin < end && text[begin] == ' ' {
+		begin++
+	}
+	lo, hi := 0, len(r.marks)
+	for lo < hi {
+		if mid := (lo + hi) / 2; r.marks[mid].offset <= begin {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 {
+		return Line{file, 1}
+	}
+	m := r.marks[lo-1]
+	at := Line{fileOf(m.at.File, file), m.at.Line}
+	if m.text {
+		at.Line += strings.Count(text[m.offset:begin], "\n")
+	}
+	return at
+}

@@ -1,0 +1,162 @@
+package template
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/builtin"
+	"github.com/tidwall/gjson"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// Lookup returns what is at a path, such as facts.os.family, data.users.0.name
+// or env.HOME. The path is one of GJSON. What is not there is an error, unless
+// there is a fallback.
+func (e *Env) Lookup(path string, fallback ...any) (any, error) {
+	val, err := e.find(path)
+	if _, ok := errors.AsType[*missingError](err); ok && len(fallback) > 0 {
+		return fallback[0], nil
+	}
+	if m, ok := errors.AsType[*missingError](err); ok {
+		return nil, &diag.Error{Err: m, Hint: diag.DidYouMean(m.part, m.known)}
+	}
+	return val, err
+}
+
+// lookup is the function of expressions.
+func (e *Env) lookup(args ...any) (any, error) {
+	if len(args) == 0 || len(args) > 2 {
+		return nil, fmt.Errorf("lookup: want a path and perhaps a default, got %d values", len(args))
+	}
+	path, ok := args[0].(string)
+	if !ok {
+		return nil, fmt.Errorf("lookup: want a path, got %s", describe(args[0]))
+	}
+	val, err := e.find(path)
+	if _, ok := errors.AsType[*missingError](err); ok && len(args) == 2 {
+		return args[1], nil
+	}
+	return val, err
+}
+
+func (e *Env) find(path string) (any, error) {
+	first, rest, _ := strings.Cut(path, ".")
+	r := roots[first]
+	if r == "" && !isSimple(first) {
+		return e.query(path) // a path that begins with a modifier or a list of paths
+	}
+	if r == "" {
+		return nil, &missingError{fmt.Sprintf("want a path that begins with facts, data or env, got %q", path), first, []string{"facts", "data", "env"}}
+	}
+	if rest == "" {
+		return e.tree(r)
+	}
+	if !isSimple(rest) {
+		return e.query(path)
+	}
+	return e.get(r, strings.Split(rest, "."))
+}
+
+// isSimple reports whether a path has no character that GJSON gives a meaning.
+func isSimple(path string) bool {
+	return !strings.ContainsAny(path, `*?|#@!\{}[]()<>=%:"'~,`) && !strings.HasPrefix(path, ".") && !strings.HasSuffix(path, ".") && !strings.Contains(path, "..")
+}
+
+// query asks GJSON. Of the facts it gathers one branch if the path names one.
+func (e *Env) query(path string) (any, error) {
+	first, rest, _ := strings.Cut(path, ".")
+	r, key := roots[first], ""
+	if r == factsRoot {
+		branch := rest
+		if i := strings.IndexAny(rest, ".|"); i >= 0 {
+			branch = rest[:i]
+		}
+		if isSimple(branch) {
+			key = branch
+		}
+	}
+	text, err := e.asJSON(r, first, key)
+	if err != nil {
+		return nil, err
+	}
+	res := gjson.Get(text, path)
+	if !res.Exists() {
+		return nil, &missingError{what: fmt.Sprintf("nothing at %q", path)}
+	}
+	return fromJSON(res), nil
+}
+
+// asJSON returns a tree as JSON under its name: of the facts one branch, unless
+// key is "", of all trees if there is no root.
+func (e *Env) asJSON(r root, name, key string) (string, error) {
+	id := name + "." + key
+	if text, ok := e.json[id]; ok {
+		return text, nil
+	}
+	doc := make(map[string]any)
+	for _, n := range []string{"facts", "data", "env"} {
+		if r != "" && roots[n] != r {
+			continue
+		}
+		if r != "" {
+			n = name
+		}
+		if key != "" {
+			val, err := e.get(r, []string{key})
+			if err != nil {
+				return "", err
+			}
+			doc[n] = map[string]any{key: val}
+			continue
+		}
+		tree, err := e.tree(roots[n])
+		if err != nil {
+			return "", err
+		}
+		doc[n] = tree
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return "", err
+	}
+	if e.json == nil {
+		e.json = make(map[string]string)
+	}
+	e.json[id] = string(text)
+	return string(text), nil
+}
+
+func fromJSON(res gjson.Result) any {
+	switch {
+	case res.IsArray():
+		list := []any{}
+		res.ForEach(func(_, v gjson.Result) bool {
+			list = append(list, fromJSON(v))
+			return true
+		})
+		return list
+	case res.IsObject():
+		m := make(map[string]any)
+		res.ForEach(func(k, v gjson.Result) bool {
+			m[k.String()] = fromJSON(v)
+			return true
+		})
+		return m
+	case res.Type == gjson.Number:
+		if i, err := strconv.ParseInt(res.Raw, 10, 64); err == nil {
+			return i
+		}
+		if f := res.Float(); f == float64(int64(f)) && !strings.ContainsAny(res.Raw, ".eE") {
+			return int64(f)
+		}
+		return res.Float()
+	}
+	return res.Value()
+}
+
+// builtins returns the names of the functions of the expression language.
+func builtins() []string { return builtin.Names }

@@ -1,0 +1,83 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// maxDepth is how deep templates may read templates.
+const maxDepth = 20
+
+// nest guards against templates that read themselves.
+func (e *Env) nest(what string) (leave func(), err error) {
+	if e.depth >= maxDepth {
+		return nil, fmt.Errorf("templates are nested more than %d deep, at %s", maxDepth, what)
+	}
+	e.depth++
+	return func() { e.depth-- }, nil
+}
+
+// template is the function template(text) of expressions. A text that ends in
+// .templ or .jet is the path of a file.
+func (e *Env) template(text string) (any, error) {
+	switch {
+	case strings.HasSuffix(text, ".jet"):
+		return e.jet(text)
+	case !strings.HasSuffix(text, ".templ"):
+		leave, err := e.nest("template(...)")
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+		val, err := e.Expand(text)
+		return val, within("", text, err)
+	}
+	path := e.path(text)
+	leave, err := e.nest(path)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	body, err := e.open("template", path)
+	if err != nil {
+		return nil, err
+	}
+	val, err := e.Expand(body)
+	return val, within(path, body, err)
+}
+
+// open reads the file of a template.
+func (e *Env) open(what, path string) (string, error) {
+	body, err := e.o.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: no file %s", what, path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
+	}
+	return string(body), nil
+}
+
+// within gives an error in a template its place in the file of the template, or
+// its line in a text that has no file.
+func within(file, text string, err error) error {
+	te, ok := errors.AsType[*Error](err)
+	if !ok || !te.Err.Pos.IsZero() {
+		return err
+	}
+	before := text[:min(te.Offset, len(text))]
+	line := strings.Count(before, "\n") + 1
+	c := *te.Err
+	if file == "" {
+		if line > 1 {
+			c.Err = fmt.Errorf("line %d of the template: %w", line, c.Err)
+		}
+		return &c
+	}
+	c.Pos = diag.Pos{File: file, Line: line, Col: len(before) - strings.LastIndexByte(before, '\n'), Len: te.Length}
+	return &c
+}

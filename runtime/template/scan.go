@@ -1,0 +1,88 @@
+package template
+
+import (
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// HasExpression reports whether text may hold an expression. Texts that do not
+// are never looked at again.
+func HasExpression(text string) bool {
+	return strings.Contains(text, "${") || strings.Contains(text, "{{")
+}
+
+// A span is one expression in a text.
+type span struct {
+	begin, end int    // with its braces
+	at         int    // where code begins
+	code       string // without space around it
+}
+
+// scan finds the expressions in a text. An expression ends at the brace that
+// closes it: quoted strings, and braces opened inside it, are skipped. In ${{ x
+// }} the $ is a letter.
+func scan(text string) (spans []span, err error) {
+	for i := 0; i+1 < len(text); {
+		closing := ""
+		switch {
+		case text[i] == '{' && text[i+1] == '{':
+			closing = "}}"
+		case text[i] == '$' && text[i+1] == '{' && !strings.HasPrefix(text[i+1:], "{{"):
+			closing = "}"
+		default:
+			i++
+			continue
+		}
+		end := closeOf(text, i+2, closing)
+		if end < 0 {
+			return nil, &Error{Offset: i, Length: 2, Err: diag.Errorf(diag.Pos{}, "%s is not closed by %s", text[i:i+2], closing).
+				WithHint("for the text itself write ${ '%s' }", text[i:i+2])}
+		}
+		inner := text[i+2 : end]
+		code := strings.TrimSpace(inner)
+		s := span{begin: i, end: end + len(closing), at: i + 2 + strings.Index(inner, code), code: code}
+		if code == "" {
+			return nil, &Error{Offset: s.begin, Length: s.end - s.begin, Err: diag.Errorf(diag.Pos{}, "want an expression in %s, found none", text[s.begin:s.end]).
+				WithHint("for the text itself write ${ '%s' }", text[s.begin:s.end])}
+		}
+		spans = append(spans, s)
+		i = s.end
+	}
+	return spans, nil
+}
+
+// closeOf returns where the expression that begins at i is closed, or -1.
+func closeOf(text string, i int, closing string) int {
+	depth := 0
+	for i < len(text) {
+		switch c := text[i]; c {
+		case '"', '\'', '`':
+			i = endOfString(text, i)
+			continue
+		case '{':
+			depth++
+		case '}':
+			if depth == 0 && strings.HasPrefix(text[i:], closing) {
+				return i
+			}
+			depth = max(0, depth-1)
+		}
+		i++
+	}
+	return -1
+}
+
+// endOfString returns the offset after the string that begins at i.
+func endOfString(text string, i int) int {
+	quote := text[i]
+	for i++; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote != '`':
+			i++
+		case text[i] == quote:
+			return i + 1
+		}
+	}
+	return len(text)
+}
