@@ -18,6 +18,7 @@ const maxCoroutines = 100
 func (in *Interp) baseFunctions() []builtin {
 	return []builtin{
 		{"assert", in.assert},
+		{"error", in.error},
 		{"ipairs", in.ipairs},
 		{"load", in.loadFunction},
 		{"loadstring", in.loadFunction},
@@ -128,6 +129,21 @@ func (in *Interp) assert(L *lua.LState) int {
 	default:
 		L.Error(L.Get(2), 0)
 	}
+	return 0
+}
+
+// error throws its argument. To a text it adds the place of the function at that
+// level: 1 is the one that called error, 2 the one that called it.
+func (in *Interp) error(L *lua.LState) int {
+	v, level := L.Get(1), L.OptInt(2, 1)
+	text, ok := v.(lua.LString)
+	if !ok || level < 1 {
+		L.Error(v, 0)
+	}
+	if f, ok, _ := frameAt(L, level); ok {
+		text = lua.LString(fmt.Sprintf("%s:%d: %s", f.file, f.node, text))
+	}
+	L.Error(text, 0)
 	return 0
 }
 
@@ -250,34 +266,38 @@ func (in *Interp) pieces(L *lua.LState) (string, bool) {
 func (in *Interp) coroutineFunctions(create, resume lua.LGFunction) []builtin {
 	// guarded resumes a coroutine. Each one that waits for another takes some of
 	// the stack of this program, which is not to run out.
-	guarded := func(L *lua.LState) int {
+	guarded := func(L *lua.LState) (n int, thrown lua.LValue) {
 		if in.nested == maxCoroutines {
 			L.RaiseError("too many coroutines that wait for one another: more than %d", maxCoroutines)
 		}
 		in.nested++
 		defer func() { in.nested-- }()
-		n := resume(L)
-		if n != 2 || L.Get(-2) != lua.LFalse {
-			return n
+		if n = resume(L); n != 2 || L.Get(-2) != lua.LFalse {
+			return n, nil
 		}
-		thrown := L.Get(-1)
+		thrown = L.Get(-1)
 		if in.over() {
 			L.Error(thrown, 0)
 		}
-		L.Pop(1)
-		L.Push(in.plain(thrown))
-		return n
+		return n, thrown
 	}
 	return []builtin{
-		{"resume", guarded},
+		{"resume", func(L *lua.LState) int {
+			n, thrown := guarded(L)
+			if thrown != nil {
+				L.Pop(1)
+				L.Push(in.plain(thrown))
+			}
+			return n
+		}},
 		{"wrap", func(L *lua.LState) int {
 			create(L)
 			th := L.Get(-1)
 			L.Push(L.NewFunction(func(L *lua.LState) int {
 				L.Insert(th, 1)
-				n := guarded(L)
-				if L.Get(-n) == lua.LFalse {
-					L.Error(L.Get(-n+1), 0)
+				n, thrown := guarded(L)
+				if thrown != nil {
+					L.Error(thrown, 0)
 				}
 				return n - 1
 			}))

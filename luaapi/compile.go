@@ -15,6 +15,7 @@ const maxLocals = 200
 
 // compile makes code of a syntax tree.
 func compile(stmts []ast.Stmt, name string) (*lua.FunctionProto, error) {
+	mend(stmts)
 	return lua.Compile(stmts, name)
 }
 
@@ -50,18 +51,21 @@ func (in *Interp) compileMistake(c *chunk, err error) *diag.Error {
 		}},
 		{"no visible label '%' for <goto> at line %", func(parts []string) {
 			e.Err = fmt.Errorf("goto %s: there is no label ::%[1]s:: in reach", parts[0])
-			e.Pos.Line, _ = number(parts[1])
+			line, _ := number(parts[1])
+			e.Pos = c.find(line, func(n ast.PositionHolder) bool { g, ok := n.(*ast.GotoStmt); return ok && g.Label == parts[0] })
 		}},
 		{"label '%' already defined on line %", func(parts []string) {
 			e.Err = fmt.Errorf("the label ::%s:: is already in line %s", parts[0], parts[1])
-			e.Pos.Line--
+			e.Pos = c.find(e.Pos.Line-1, func(n ast.PositionHolder) bool { l, ok := n.(*ast.LabelStmt); return ok && l.Name == parts[0] })
 		}},
 		{"<goto %> at line % jumps into the scope of local '%'", func(parts []string) {
 			e.Err = fmt.Errorf("goto %s jumps to where the local %s lives", parts[0], parts[2])
-			e.Pos.Line, _ = number(parts[1])
+			line, _ := number(parts[1])
+			e.Pos = c.find(line, func(n ast.PositionHolder) bool { g, ok := n.(*ast.GotoStmt); return ok && g.Label == parts[0] })
 		}},
 		{"cannot use '...' outside a vararg function", func([]string) {
 			e.Err = errors.New("... is not known here: the function has no ... among its parameters")
+			e.Pos = c.find(e.Pos.Line, func(n ast.PositionHolder) bool { _, ok := n.(*ast.Comma3Expr); return ok })
 		}},
 		{"no loop to break", func([]string) { e.Err = errors.New("break stands outside of a loop") }},
 	} {
@@ -71,6 +75,22 @@ func (in *Interp) compileMistake(c *chunk, err error) *diag.Error {
 		}
 	}
 	return e
+}
+
+// find returns the place of the first node in a line that is wanted, or of the
+// line.
+func (c *chunk) find(line int, wanted func(ast.PositionHolder) bool) diag.Pos {
+	pos := diag.Pos{File: c.name, Line: line}
+	t := c.tree()
+	w := walker{enter: func(n ast.PositionHolder) {
+		if pos.Col == 0 && wanted(n) {
+			if p := t.posOf(n); p.Line == line {
+				pos.Col, pos.Len = p.Col, p.Len
+			}
+		}
+	}}
+	w.stmts(t.stmts)
+	return pos
 }
 
 // crowded returns the place of the first local variable that is one too many

@@ -35,12 +35,18 @@ func (in *Interp) value(v lua.LValue, depth int) schema.Value {
 	case *lua.LNilType:
 		return schema.Value{}
 	}
-	return schema.Value{Kind: schema.Opaque, X: foreign(article(v.Type().String()))}
+	return in.foreign(foreign(article(v.Type().String())))
+}
+
+// foreign returns a value that no property can hold.
+func (in *Interp) foreign(f foreign) schema.Value {
+	in.work.foreign = true
+	return schema.Value{Kind: schema.Opaque, X: f}
 }
 
 func (in *Interp) tableValue(t *lua.LTable, depth int) schema.Value {
 	if depth == maxDepth {
-		return schema.Value{Kind: schema.Opaque, X: foreign("a table inside itself")}
+		return in.foreign(foreign("a table inside itself, or tables nested too deep"))
 	}
 	n := t.Len()
 	k, v := t.Next(position(n))
@@ -51,10 +57,10 @@ func (in *Interp) tableValue(t *lua.LTable, depth int) schema.Value {
 		}
 		return schema.ListValue(items...)
 	}
-	tab := &schema.Table{}
-	for i := 1; i <= n; i++ {
-		tab.Entries = append(tab.Entries, schema.Entry{Key: position(i).String(), Val: in.value(t.RawGetInt(i), depth+1)})
+	if n > 0 {
+		return in.foreign(foreign("a table with names and positions"))
 	}
+	tab := &schema.Table{}
 	for ; k != lua.LNil; k, v = t.Next(k) {
 		tab.Entries = append(tab.Entries, schema.Entry{Key: keyText(k), Val: in.value(v, depth+1)})
 	}
@@ -93,4 +99,32 @@ func keyText(k lua.LValue) string {
 		return id.String()
 	}
 	return k.Type().String()
+}
+
+// foreignIn returns the way to the first value in entries that no property can
+// hold.
+func foreignIn(entries []schema.Entry) (schema.Path, foreign) {
+	for i := range entries {
+		if path, f := foreignAt(entries[i].Val); f != "" {
+			return append(schema.Path{entries[i].Key}, path...), f
+		}
+	}
+	return nil, ""
+}
+
+func foreignAt(v schema.Value) (schema.Path, foreign) {
+	switch v.Kind {
+	case schema.Opaque:
+		f, _ := v.X.(foreign)
+		return nil, f
+	case schema.List:
+		for i, item := range v.Items() {
+			if path, f := foreignAt(item); f != "" {
+				return append(schema.Path{i}, path...), f
+			}
+		}
+	case schema.Map:
+		return foreignIn(v.Table().Entries)
+	}
+	return nil, ""
 }

@@ -16,6 +16,7 @@ type workspace struct {
 	names   []lua.LValue
 	entries []schema.Entry
 	table   schema.Table
+	foreign bool // one of the entries has a value that no property can hold
 }
 
 // construct returns what a call of the constructor of t does. The forms are
@@ -78,6 +79,7 @@ func (in *Interp) isCurried(f frame) bool {
 // positions of props; props may be nil. It pushes the handles.
 func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, props *lua.LTable) int {
 	w := &in.work
+	w.foreign = false
 	w.entries = append(w.entries[:0], schema.Entry{Key: t.Schema().Name().Name})
 	if props != nil {
 		props = in.open(props)
@@ -125,6 +127,11 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 func (in *Interp) add(t *resource.Type, entries []schema.Entry, where place, from resource.Origin) lua.LValue {
 	in.work.table = schema.Table{Entries: entries, Where: &where}
 	r, err := t.Decode(&in.work.table, from)
+	if err == nil && in.work.foreign {
+		// The decoder lets properties that take anything take this too.
+		path, f := foreignIn(entries)
+		err = r.Errorf(path, "%s: a property cannot hold %s", path[:1], f)
+	}
 	if err == nil && r.Common.Provider != "" {
 		err = in.opts.Registry.CheckProvider(r)
 	}

@@ -3,6 +3,7 @@ package luaapi
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -91,6 +92,14 @@ type explainer struct {
 
 func (x *explainer) say(format string, args ...any) { x.e.Err = fmt.Errorf(format, args...) }
 
+// at moves the mistake to the place of an expression.
+func (x *explainer) at(expr ast.Expr) {
+	if p := x.tree.posOf(expr); p.Line > 0 {
+		p.File = x.e.Pos.File
+		x.e.Pos = p
+	}
+}
+
 // index is about a value that has no fields.
 func (x *explainer) index(args []string) {
 	var object ast.Expr
@@ -121,6 +130,7 @@ func (x *explainer) call([]string) {
 	if loop, ok := x.ast.(*ast.GenericForStmt); ok {
 		v, _ := x.register(x.operand(lua.OP_TFORLOOP).a, lua.OP_TFORLOOP)
 		x.say("for ... in: %s is %s, not an iterator", x.name(loop.Exprs[0]), kindOf(v))
+		x.at(loop.Exprs[0])
 		if v.Type() == lua.LTTable {
 			x.e.Hint = fmt.Sprintf("write in pairs(%s) or in ipairs(%[1]s)", show(loop.Exprs[0]))
 		}
@@ -145,6 +155,10 @@ func (x *explainer) call([]string) {
 		if x.global(id.Value) != lua.LNil {
 			x.e.Hint = fmt.Sprintf("a variable hides the %s of ccm: give it another name", id.Value)
 		}
+		return
+	}
+	if _, ok := n.Func.(*ast.FuncCallExpr); ok {
+		x.say("%s %s", x.name(n.Func), what)
 		return
 	}
 	x.say("%s: %s %s", show(n), x.name(n.Func), what)
@@ -194,11 +208,18 @@ func (x *explainer) arithmetic(args []string) {
 	x.say("cannot calculate with %s and %s", article(args[1]), article(args[2]))
 }
 
+// numeric reports whether arithmetic takes v.
 func numeric(v lua.LValue) bool {
-	if s, ok := v.(lua.LString); ok {
-		return lua.LVAsNumber(s) != 0 || strings.Trim(string(s), " 0.") == "" && s != ""
+	s, ok := v.(lua.LString)
+	if !ok {
+		return v.Type() == lua.LTNumber
 	}
-	return v.Type() == lua.LTNumber
+	text := strings.Trim(string(s), " \t\n")
+	_, err := strconv.ParseInt(text, 0, 64)
+	if err != nil {
+		_, err = strconv.ParseFloat(text, 64)
+	}
+	return err == nil
 }
 
 // compare is about two values that have no order.
@@ -216,9 +237,11 @@ func (x *explainer) compare(args []string) {
 	switch {
 	case left == lua.LNil:
 		x.say("cannot compare nil with %s: %s is nil", kindOf(right), x.name(n.Lhs))
+		x.at(n.Lhs)
 		x.near(n.Lhs)
 	case right == lua.LNil:
 		x.say("cannot compare %s with nil: %s is nil", kindOf(left), x.name(n.Rhs))
+		x.at(n.Rhs)
 		x.near(n.Rhs)
 	}
 }
@@ -240,12 +263,15 @@ func (x *explainer) loop(args []string) {
 		return
 	}
 	i := map[string]int{"init": 0, "limit": 1, "step": 2}[args[0]]
-	expr := []ast.Expr{n.Init, n.Limit, n.Step}[i]
-	if v, ok := x.register(x.operand(lua.OP_FORPREP, lua.OP_FORLOOP).a+i, lua.OP_FORPREP, lua.OP_FORLOOP); ok && expr != nil {
-		x.blame(expr, v, "a number")
-		return
+	what := [...]string{"first", "last", "step"}[i]
+	x.say("the %s value of for is not a number", what)
+	if expr := []ast.Expr{n.Init, n.Limit, n.Step}[i]; expr != nil {
+		x.at(expr)
+		if v, ok := x.register(x.operand(lua.OP_FORPREP, lua.OP_FORLOOP).a+i, lua.OP_FORPREP, lua.OP_FORLOOP); ok {
+			x.say("the %s value of for: want a number, got %s", what, kindOf(v))
+			x.near(expr)
+		}
 	}
-	x.say("the %s value of for must be a number", [...]string{"first", "last", "step"}[i])
 }
 
 // argument is about what a function of Lua or ccm was given.
@@ -265,6 +291,7 @@ func (x *explainer) argument(args []string) {
 		switch list[i-1].(type) {
 		case *ast.IdentExpr, *ast.AttrGetExpr, *ast.FuncCallExpr:
 			x.say("%s: %s is %s, want %s", show(n), x.name(list[i-1]), article(args[3]), article(args[2]))
+			x.at(list[i-1])
 			if args[3] == "nil" {
 				x.near(list[i-1])
 			}
@@ -283,11 +310,17 @@ func wanted(args []string) string {
 
 // key is about a key that is nil or not a number.
 func (x *explainer) key(args []string) {
-	if n, ok := x.ast.(*ast.AttrGetExpr); ok {
-		x.say("%s: the key %s is %s", show(n), x.name(n.Key), args[0])
+	n, ok := x.ast.(*ast.AttrGetExpr)
+	if !ok {
+		x.say("a key of the table is %s", args[0])
 		return
 	}
-	x.say("a key of the table is %s", args[0])
+	x.at(n.Key)
+	if _, ok := n.Key.(*ast.NilExpr); ok {
+		x.say("%s: the key is nil", show(n))
+		return
+	}
+	x.say("%s: the key %s is %s", show(n), x.name(n.Key), args[0])
 }
 
 // blame says that expr, which is v, is not what is wanted.
@@ -297,6 +330,7 @@ func (x *explainer) blame(expr ast.Expr, v lua.LValue, want string) {
 		path = show(expr) + ": "
 	}
 	x.say("%s%s is %s, want %s", path, x.name(expr), kindOf(v), want)
+	x.at(expr)
 	if v == lua.LNil {
 		x.near(expr)
 	}

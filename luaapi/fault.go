@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,12 +87,15 @@ func (in *Interp) fault(L *lua.LState, r any) *diag.Error {
 		return &diag.Error{Pos: pos, Notes: notes, Err: panicked(r)}
 	}
 	text, ok := err.Object.(lua.LString)
+	if !ok && in.ctx.Err() != nil {
+		return in.stopped(here())
+	}
 	if !ok {
 		pos, notes := here()
 		return &diag.Error{Pos: pos, Notes: notes, Err: errors.New(in.thrown(L, err.Object))}
 	}
-	if string(text) == in.raised.text {
-		return in.raised.mistake
+	if e := in.raised.mistake; e != nil && string(text) == in.raised.text {
+		return e
 	}
 	f, rest, found := in.prefix(string(text))
 	if !found {
@@ -102,11 +106,13 @@ func (in *Interp) fault(L *lua.LState, r any) *diag.Error {
 		return &diag.Error{Pos: pos, Notes: notes, Err: errors.New(strings.TrimSpace(rest))}
 	}
 	var notes []diag.Note
-	for i := range frames {
-		if frames[i].node == f.node {
-			f, notes = frames[i], in.notes(frames[i:])
-			break
-		}
+	if i := slices.IndexFunc(frames, func(g frame) bool { return g.node == f.node }); i >= 0 {
+		f, notes = frames[i], in.notes(frames[i:])
+	} else if f.node >= nodeBase {
+		// It happened in a coroutine that is gone by now. A message without a node
+		// has been caught and thrown again, and the calls are not those that led
+		// to it.
+		notes = in.notes(append([]frame{f}, frames...))
 	}
 	if in.ctx.Err() != nil {
 		return in.stopped(in.spot(f), notes)
@@ -185,6 +191,9 @@ func (in *Interp) plain(v lua.LValue) lua.LValue {
 
 // thrown returns the text for a value that error threw and that is no string.
 func (in *Interp) thrown(L *lua.LState, v lua.LValue) (text string) {
+	if v == lua.LNil {
+		return "error is called without a message"
+	}
 	t, ok := v.(*lua.LTable)
 	if !ok {
 		return v.String()
@@ -225,7 +234,7 @@ func literal(v lua.LValue, depth int) string {
 	for i := 1; i <= n; i++ {
 		parts = append(parts, literal(t.RawGetInt(i), depth+1))
 	}
-	for k, e := t.Next(lua.LNumber(n)); k != lua.LNil; k, e = t.Next(k) {
+	for k, e := t.Next(position(n)); k != lua.LNil; k, e = t.Next(k) {
 		if s, ok := k.(lua.LString); ok {
 			parts = append(parts, string(s)+" = "+literal(e, depth+1))
 			continue

@@ -17,7 +17,7 @@ type library struct {
 
 var libraries = []library{
 	{"", lua.OpenBase, []string{
-		"_VERSION", "error", "getmetatable", "rawequal", "select", "setmetatable", "tonumber", "tostring", "type",
+		"_VERSION", "getmetatable", "rawequal", "select", "setmetatable", "tonumber", "tostring", "type",
 	}},
 	{"coroutine", lua.OpenCoroutine, []string{"create", "running", "status", "yield"}},
 	{"math", lua.OpenMath, []string{

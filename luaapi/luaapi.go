@@ -36,7 +36,7 @@ const DefaultTimeout = 60 * time.Second
 
 // DefaultMemory is how many bytes a script may hold unless Options say
 // otherwise.
-const DefaultMemory = 2 << 30
+const DefaultMemory = 1 << 30
 
 // Options are what a script gets to see. Registry and Builder are required.
 type Options struct {
@@ -152,7 +152,7 @@ func (in *Interp) Sources() diag.Sources { return in.source }
 // their places. The name of the script is that of its file: relative paths
 // start from its directory, and so does the search for modules.
 func (in *Interp) Run(ctx context.Context, name string, text []byte) error {
-	in.mistakes, in.fatal = nil, nil
+	in.mistakes, in.fatal, in.raised = nil, nil, raised{}
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
 		return err

@@ -203,8 +203,8 @@ func namePos(t *tree, call *ast.FuncCallExpr, props *ast.TableExpr, nth int) dia
 // without the rest of a declaration.
 func (in *Interp) checkDefault(t *resource.Type, d *defaultValue) diag.List {
 	d.names = d.where.spellings(d.entry.Key)
-	if d.names[0] == t.Schema().Name().Name || d.entry.Key == positions[1].String() {
-		return diag.List{{Pos: d.where.Locate(schema.Path{d.entry.Key}, true), Err: errName}}
+	if d.names[0] == t.Schema().Name().Name || d.entry.Key == "1" {
+		return diag.List{{Pos: d.where.Locate(schema.Path{t.Schema().Name().Name}, true), Err: errName}}
 	}
 	tab := &schema.Table{Entries: []schema.Entry{d.entry}, Where: inside{&d.where}}
 	err := t.Properties().Decode(tab, reflect.New(t.Schema().GoType).Interface(), new(resource.Common))

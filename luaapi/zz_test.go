@@ -24,7 +24,7 @@ func TestScratch(t *testing.T) {
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
 		var b catalog.Builder
-		in := luaapi.New(luaapi.Options{Registry: reg, Builder: &b, Print: os.Stdout, Timeout: time.Second / 2, Memory: 512 << 20, Version: "1.0",
+		in := luaapi.New(luaapi.Options{Registry: reg, Builder: &b, Print: os.Stdout, Timeout: time.Second * 20, Memory: 512 << 20, Version: "1.0",
 			Facts: facts.Static(map[string]any{"os": map[string]any{"family": "debian", "name": "x", "empty": nil}, "list": []any{"a", int64(2)}, "num": 1.5}),
 			Warn:  func(p diag.Pos, msg string) { fmt.Println("WARN", p, msg) },
 			Env:   func(n string) (string, bool) { return "/root", n == "HOME" },

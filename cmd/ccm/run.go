@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
@@ -38,7 +39,7 @@ func (e *env) runCommand() *cobra.Command {
 		Long: `Bring this machine to the state that a Lua script or a YAML manifest
 describes. FILE may be - for standard input. The ARGs are arg[1] and on in a
 script; what follows -- is never taken for a flag.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: needFile,
 		RunE: func(cmd *cobra.Command, args []string) error { return e.converge(cmd.Context(), f, args) },
 	}
 	f.add(cmd, report.DiffSummary)
@@ -53,11 +54,19 @@ func (e *env) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan FILE [ARG...]",
 		Short: "Say what run would do, and touch nothing",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  needFile,
 		RunE:  func(cmd *cobra.Command, args []string) error { return e.converge(cmd.Context(), f, args) },
 	}
 	f.add(cmd, report.DiffFull)
 	return cmd
+}
+
+// needFile reports a command line without a script or manifest.
+func needFile(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return diag.Errorf(diag.Pos{}, "want a script or manifest").WithHint("%s FILE; - is standard input", cmd.CommandPath())
+	}
+	return nil
 }
 
 func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {

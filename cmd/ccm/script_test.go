@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -43,8 +44,9 @@ func TestScript(t *testing.T) {
 			return os.MkdirAll(filepath.Join(e.WorkDir, "root", "etc"), 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": exitStatusOf,
-			"mode":   modeOf,
+			"status":  exitStatusOf,
+			"mode":    modeOf,
+			"waitfor": waitFor,
 		},
 	})
 }
@@ -77,4 +79,17 @@ func modeOf(ts *testscript.TestScript, neg bool, args []string) {
 	if got := fmt.Sprintf("%04o", fi.Mode().Perm()); got != args[0] {
 		ts.Fatalf("mode of %s is %s, want %s", args[1], got, args[0])
 	}
+}
+
+// waitFor waits until a file is there: waitfor path.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitfor FILE")
+	}
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%s does not appear", args[0])
 }

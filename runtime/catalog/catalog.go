@@ -98,6 +98,15 @@ type Catalog struct {
 	Resources []*resource.Resource
 	// Deps lists for each resource what it comes after, in ascending order.
 	Deps [][]Dep
+	// Rest lists what is declared besides, if this is a part (Target).
+	Rest []Left
+}
+
+// A Left is a resource that is not in a part of a catalog.
+type Left struct {
+	ID resource.ID
+	// RefreshedBy lists what is in the part and refreshes it.
+	RefreshedBy []int
 }
 
 // Build resolves the references and orders the resources: as declared, save
@@ -222,6 +231,13 @@ func (c *Catalog) Target(ids []resource.ID) (*Catalog, error) {
 	out, at := new(Catalog), make([]int, len(c.Resources))
 	for i, r := range c.Resources {
 		if !keep[i] {
+			left := Left{ID: r.ID}
+			for _, d := range c.Deps[i] {
+				if d.Refresh && keep[d.Index] {
+					left.RefreshedBy = append(left.RefreshedBy, at[d.Index])
+				}
+			}
+			out.Rest = append(out.Rest, left)
 			continue
 		}
 		at[i] = len(out.Resources)

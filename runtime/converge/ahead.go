@@ -143,7 +143,7 @@ func (a *ahead) status(ctx context.Context, i int, f resource.Factory) (any, err
 	if l.phase == looked && l.changes == changes && l.f.Same(f) && l.err == nil {
 		return l.state, nil
 	}
-	if resource.LooksAhead(r.Spec) {
+	if resource.LooksAhead(r.Spec) || r.Common.Timeout > 0 {
 		return f.Status(ctx, a.view, r.Spec)
 	}
 	return a.together(ctx, i, f)

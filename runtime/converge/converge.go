@@ -10,7 +10,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -31,6 +33,15 @@ type Engine struct {
 	MonitorOnly bool
 	// Sequential looks at every resource only when its turn has come.
 	Sequential bool
+	// Journal remembers the refreshes of a run until they were performed; nil for
+	// none. A run that changes nothing does not write to it.
+	Journal Journal
+	// LeftOver is the refreshes that earlier runs have left over.
+	LeftOver []Debt
+	// Cause tells why a resource that is not as wanted is not: whether it was
+	// managed before, and whether the same was wanted of it. Wish is what its
+	// state says of what is wanted (resource.Wishing). May be nil.
+	Cause func(r *resource.Resource, wish string) Cause
 	// Stop asks a run to end: the resource that is being worked on is finished,
 	// the others are skipped. May be nil.
 	Stop <-chan struct{}
@@ -56,6 +67,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	w.ahead = e.lookAhead(ctx, v, c)
 	defer w.ahead.end()
 	sum := Summary{Start: v.Now(), Noop: h == nil}
+	w.left, sum.Dropped = w.debtsOf(e.LeftOver)
 	for i := range c.Resources {
 		w.touched = false
 		ev := w.resource(ctx, i)
@@ -80,6 +92,10 @@ type walk struct {
 	catalog *catalog.Catalog
 	ahead   *ahead
 
+	left      debts
+	refreshes map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
+	causes    map[resource.ID]Cause // of the changes so far
+
 	outcomes []Outcome
 	blocks   []bool // failed, or skipped because of something that failed
 	// touched is set if the machine, or in a plan what is assumed of it, may have
@@ -97,7 +113,13 @@ func (w *walk) planning() bool { return w.host == nil }
 func (w *walk) resource(ctx context.Context, i int) *Event {
 	r := w.catalog.Resources[i]
 	ev := &Event{Resource: r, Index: i, Noop: w.planning(), Start: w.view.Now()}
+	if limit := time.Duration(r.Common.Timeout); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w after %s", host.ErrTimeout, limit))
+		defer cancel()
+	}
 	defer func() {
+		ev.Err = caused(ctx, ev.Err)
 		ev.Took = w.view.Now().Sub(ev.Start)
 		w.blocks[i] = ev.Outcome == Failed || len(ev.Unmet) > 0
 	}()
@@ -127,6 +149,9 @@ func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
 	}
 	if w.stopped(ctx) {
 		w.interrupted, w.ended = true, "the run was interrupted"
+		if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
+			w.ended = cause.Error()
+		}
 	}
 	if ev.Reason = w.ended; ev.Reason != "" {
 		return true
@@ -160,18 +185,21 @@ func (w *walk) stopped(ctx context.Context) bool {
 func (w *walk) converge(ctx context.Context, i int, f resource.Factory, ev *Event) {
 	r := ev.Resource
 	by, maybe := w.refreshers(i)
+	left := w.left[r.ID]
+	refresh := len(by)+len(left) > 0
+	defer w.settle(ev, refresh)
 	state, err := w.ahead.status(ctx, i, f)
 	if err != nil {
 		w.lookFailed(ev, err)
 		return
 	}
 	ev.Ensure = ensureOf(state)
-	d := r.Type.Decide(r.Spec, state, len(by) > 0)
-	if len(by) > 0 {
+	d := r.Type.Decide(r.Spec, state, refresh)
+	if refresh {
 		without := r.Type.Decide(r.Spec, state, false)
 		ev.Refreshed = len(d.Actions) != len(without.Actions) || len(d.Actions) > 0 && d.Actions[0] != without.Actions[0]
 		if ev.Refreshed {
-			ev.RefreshedBy = by
+			ev.RefreshedBy, ev.LeftOver = by, left
 		}
 	}
 	switch {
@@ -195,7 +223,7 @@ func (w *walk) converge(ctx context.Context, i int, f resource.Factory, ev *Even
 	case mayRefresh:
 		ev.Reason = "it may be refreshed besides, because " + maybe[0].String() + " is unknown"
 	}
-	w.act(ctx, f, d, ev)
+	w.act(ctx, f, d, resource.WishOf(state), ev)
 }
 
 // refreshers returns what has changed, or would, of that which r subscribes to,
@@ -248,9 +276,15 @@ func (w *walk) unknown(ev *Event, because string) {
 }
 
 // act performs a decision, or in a plan notes what it would do.
-func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision, ev *Event) {
+func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision, wish string, ev *Event) {
 	r := ev.Resource
-	ev.Diff, ev.Actions = d.Diff, d.Actions
+	ev.Diff, ev.Actions, ev.Wish = d.Diff, d.Actions, wish
+	if ev.Cause = w.causeOf(ev, wish); ev.Cause != NoCause {
+		if w.causes == nil {
+			w.causes = make(map[resource.ID]Cause)
+		}
+		w.causes[r.ID] = ev.Cause
+	}
 	if w.Texts && d.Text != nil {
 		// A text that cannot be had is no reason not to act: there is no diff then.
 		if text, err := d.Text(w.view); err == nil {
@@ -267,10 +301,15 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 		return
 	}
 	w.Reporter.Begin(r, ev.Index, len(w.catalog.Resources))
+	if err := w.owe(ev.Index, ev.Cause); err != nil {
+		ev.Outcome, ev.Err, ev.Actions = Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
+		return
+	}
 	h := w.host.WithLog(w.host.Log().With("resource", r.ID.String()))
 	for n, a := range d.Actions {
 		if err := f.Perform(ctx, h, r.Spec, a); err != nil {
 			ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:n]
+			w.forgive(ctx, f, d, r)
 			return
 		}
 	}
@@ -282,6 +321,30 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 	if ev.Err != nil {
 		ev.Outcome = Failed
 	}
+}
+
+// forgive strikes out what a change was to refresh if it failed and changed
+// nothing: the resource differs in the same way as before. If that cannot be
+// told, what was recorded stands.
+func (w *walk) forgive(ctx context.Context, f resource.Factory, d resource.Decision, r *resource.Resource) {
+	if w.journal() == nil || len(d.Diff) == 0 || resource.JudgedByPerform(r.Spec) {
+		return
+	}
+	state, err := f.Status(ctx, w.view, r.Spec)
+	if err != nil {
+		return
+	}
+	if now := r.Type.Decide(r.Spec, state, false); now.Err == nil && slices.Equal(now.Diff, d.Diff) {
+		w.journal().Forgive(r.ID)
+	}
+}
+
+// caused puts before an error why its context had ended, if it had.
+func caused(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
 }
 
 // verify looks again. Nothing may be left to do.

@@ -45,6 +45,12 @@ type Event struct {
 	// which.
 	Refreshed   bool
 	RefreshedBy []resource.ID
+	// LeftOver lists the refreshes of earlier runs that the actions make up for.
+	LeftOver []Debt
+	// Cause says why the resource was changed, or would be.
+	Cause Cause
+	// Wish is what the state said of what is wanted, if the resource was changed.
+	Wish string
 	// Reason says why a resource is unknown or skipped, or what else may become
 	// of one that is pending.
 	Reason string
@@ -70,6 +76,9 @@ type Summary struct {
 	Noop      bool
 	// Interrupted says that the run was stopped before its end.
 	Interrupted bool
+	// Dropped lists the refreshes of earlier runs that are owed to resources which
+	// are not there any more.
+	Dropped []Debt
 }
 
 // Of returns how many resources had the outcome.

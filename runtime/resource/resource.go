@@ -152,6 +152,9 @@ type (
 	// Ahead is implemented by specs whose Status is cheap and runs no command, so
 	// that it may be called before the resource's turn, and in vain.
 	Ahead interface{ MayLookAhead() bool }
+	// Repeating is implemented by specs that may ask for an action in every run,
+	// whatever the state of the machine.
+	Repeating interface{ ActsAlways() bool }
 	// Wanted is implemented by specs that can say which ensure value is asked
 	// for, for reports.
 	Wanted interface{ WantedEnsure() string }
@@ -160,6 +163,12 @@ type (
 // A StateEnsure is implemented by states that can say in the words of ensure
 // what they are.
 type StateEnsure interface{ CurrentEnsure() string }
+
+// Wishing is implemented by states that hold a part of what is wanted which the
+// spec only points to, such as the digest of a source. A wish that differs from
+// that of an earlier run means that something else is wanted now; "" says
+// nothing.
+type Wishing interface{ CurrentWish() string }
 
 // An UnknownError is what Status returns in a plan if the state cannot be known
 // before something pending has been done.
@@ -200,6 +209,12 @@ type Common struct {
 	// HealthChecks are commands that are run after the resource is in order. A
 	// critical one fails the resource.
 	HealthChecks []HealthCheck `ccm:"health_checks"`
+	// Timeout ends the commands and downloads of the resource when they have taken
+	// that long together, such as "5m", and fails it. 0 means never.
+	Timeout host.Duration `ccm:"timeout"`
+	// Backup says whether what is overwritten or removed is kept in the state
+	// directory, so that ccm restore can bring it back. Left out, it is.
+	Backup *bool `ccm:"backup"`
 }
 
 // A Resource is one entry of a catalog. It does not change once it is in there.

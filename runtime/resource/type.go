@@ -281,5 +281,19 @@ func LooksAhead(spec any) bool {
 	return ok && a.MayLookAhead()
 }
 
+// ActsAlways reports whether spec asks for an action in every run.
+func ActsAlways(spec any) bool {
+	r, ok := spec.(Repeating)
+	return ok && r.ActsAlways()
+}
+
+// WishOf returns what a state says of what is wanted, or "".
+func WishOf(state any) string {
+	if w, ok := state.(Wishing); ok {
+		return w.CurrentWish()
+	}
+	return ""
+}
+
 // Same reports whether f and g are the same provider of the same type.
 func (f Factory) Same(g Factory) bool { return f.Type == g.Type && f.Name == g.Name }

@@ -1,0 +1,183 @@
+package choria
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A comparison is how the target compares with a rendering. The lists hold paths
+// relative to the target in order; a directory ends in a slash.
+type comparison struct {
+	target                           string
+	changed, missing, stable, purged []string
+	blocked                          []string // what stands in the way, with what it is
+}
+
+// path returns the absolute path of something in the target.
+func (c *comparison) path(rel string) string { return strings.TrimSuffix(c.target, "/") + "/" + rel }
+
+func (c *comparison) paths(rels []string) []string {
+	var all []string
+	for _, rel := range rels {
+		all = append(all, c.path(rel))
+	}
+	return all
+}
+
+// compare looks at the target without following any link in it.
+func (r rendering) compare(v *host.View, want resources.Scaffold) (*comparison, error) {
+	c := &comparison{target: want.Name}
+	l := looker{v: v, target: c, seen: make(map[string]host.Info)}
+	absent := want.Ensure == resources.ScaffoldAbsent
+	rendered := make(map[string]bool, len(r.files))
+	for _, f := range r.files {
+		rendered[f.Rel] = true
+		at, info, err := l.look(f.Rel)
+		switch {
+		case err != nil:
+			return c, err
+		case at == f.Rel && info.Kind == host.Regular:
+			if err := c.content(v, r, f, info); err != nil {
+				return c, err
+			}
+		case absent: // it is not there
+		case info.Kind == host.Missing:
+			c.changed, c.missing = append(c.changed, f.Rel), append(c.missing, f.Rel)
+		default:
+			c.block(at, info.Kind)
+		}
+	}
+	if !absent {
+		if err := c.emptyDirs(l, r.dirs); err != nil {
+			return c, err
+		}
+	}
+	return c, c.purge(v, want, rendered)
+}
+
+// content compares what a file holds with what was rendered. Its permissions
+// count if post set some.
+func (c *comparison) content(v *host.View, r rendering, f host.TreeEntry, have host.Info) error {
+	same := false
+	if _, assumed := v.Assumed(c.path(f.Rel)); !assumed && (f.Mode == fileMode || f.Mode == have.Mode) {
+		var err error
+		if same, err = v.HoldsSource(c.path(f.Rel), r.path(f.Rel)); err != nil {
+			return err
+		}
+	}
+	if same {
+		c.stable = append(c.stable, f.Rel)
+	} else {
+		c.changed = append(c.changed, f.Rel)
+	}
+	return nil
+}
+
+// emptyDirs adds the empty directories of the source that are missing.
+func (c *comparison) emptyDirs(l looker, dirs []string) error {
+	for _, dir := range dirs {
+		at, info, err := l.look(dir)
+		switch {
+		case err != nil:
+			return err
+		case info.Kind == host.Missing:
+			c.changed, c.missing = append(c.changed, dir+"/"), append(c.missing, dir+"/")
+		case info.Kind != host.Directory:
+			c.block(at, info.Kind)
+		}
+	}
+	return nil
+}
+
+// purge lists what is in the target and was not rendered. Where that is not
+// removed, it need not be complete.
+func (c *comparison) purge(v *host.View, want resources.Scaffold, rendered map[string]bool) error {
+	info, err := v.Lstat(c.target)
+	if err != nil || info.Kind != host.Directory {
+		return err
+	}
+	entries, err := v.Tree(c.target)
+	for _, e := range entries {
+		if e.Kind != host.Directory && !rendered[e.Rel] {
+			c.purged = append(c.purged, e.Rel)
+		}
+	}
+	if !want.Purge && errors.Is(err, fs.ErrPermission) {
+		err = nil
+	}
+	return err
+}
+
+func (c *comparison) block(rel string, kind host.FileKind) {
+	text := kind.String() + " at " + c.path(rel)
+	if !slices.Contains(c.blocked, text) {
+		c.blocked = append(c.blocked, text)
+	}
+}
+
+// A looker looks at things in the target, at each only once.
+type looker struct {
+	v      *host.View
+	target *comparison
+	seen   map[string]host.Info
+}
+
+// look describes what stands at rel, or the first thing above it in the target
+// that is no directory.
+func (l looker) look(rel string) (at string, info host.Info, err error) {
+	if dir := path.Dir(rel); dir != "." {
+		if at, info, err = l.look(dir); err != nil || info.Kind != host.Directory {
+			return at, info, err
+		}
+	}
+	info, ok := l.seen[rel]
+	if !ok {
+		info, err = l.v.Lstat(l.target.path(rel))
+		l.seen[rel] = info
+	}
+	return rel, info, err
+}
+
+// removeEmpty removes those of the directories that are empty, the deepest
+// first, and the target last.
+func (c *comparison) removeEmpty(h *host.Host, dirs []string) error {
+	slices.SortFunc(dirs, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.Count(b, "/"), strings.Count(a, "/")), cmp.Compare(a, b))
+	})
+	var errs []error
+	for _, dir := range dirs {
+		empty, err := isEmpty(h, c.path(dir))
+		if err == nil && empty {
+			err = h.RemoveBelow(c.target, dir)
+		}
+		if err != nil {
+			h.Log().Error("remove", "path", c.path(dir), "error", err)
+			errs = append(errs, err)
+		}
+	}
+	empty, err := isEmpty(h, c.target)
+	if err == nil && empty {
+		err = h.Remove(c.target)
+	}
+	if err != nil { // nothing of the scaffold is in it any more
+		h.Log().Debug("the target stays", "path", c.target, "error", err)
+	}
+	return errors.Join(errs...)
+}
+
+// isEmpty reports whether a directory, and not a link to one, holds nothing.
+func isEmpty(h *host.Host, dir string) (bool, error) {
+	info, err := h.Lstat(dir)
+	if err != nil || info.Kind != host.Directory {
+		return false, err
+	}
+	names, err := h.ReadDir(dir)
+	return len(names) == 0, err
+}

@@ -1,0 +1,151 @@
+package choria
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+
+	"github.com/CloudyKit/jet/v6"
+
+	"github.com/luaccm/ccm/resources"
+)
+
+// variables returns what templates see at the top. Templates can change tables,
+// so they are given copies.
+func variables(env Env) map[string]any {
+	facts, data := copied(env.Facts), copied(env.Data)
+	return map[string]any{"facts": facts, "Facts": facts, "data": data, "Data": data}
+}
+
+// copied returns a deep copy of plain data.
+func copied(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, x := range v {
+			out[k] = copied(x)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = copied(x)
+		}
+		return out
+	}
+	return v
+}
+
+// sortedKeys and sortedValues take the place of functions of Sprig that return
+// another order each time.
+func sortedKeys(tables ...map[string]any) []string {
+	keys := []string{}
+	for _, t := range tables {
+		keys = append(keys, slices.Sorted(maps.Keys(t))...)
+	}
+	return keys
+}
+
+func sortedValues(t map[string]any) []any {
+	values := make([]any, 0, len(t))
+	for _, k := range slices.Sorted(maps.Keys(t)) {
+		values = append(values, t[k])
+	}
+	return values
+}
+
+// The functions by which Jet templates get at what the library does not hand to
+// them: variables, and tables in order.
+const (
+	treeFunc   = "ccmTree"
+	sortedFunc = "ccmSorted"
+)
+
+// prepare returns the text of a template as the engine gets it. The library
+// hands nothing but the dot to Jet templates; what is put before them, on their
+// first line, adds facts and data as variables, whatever the dot is. Ranging
+// over a table takes its keys in order, as in Go templates, so that the same
+// input gives the same output.
+func prepare(want resources.Scaffold, text []byte) []byte {
+	if want.Engine != resources.ScaffoldJet {
+		return text
+	}
+	left, right := delimiters(want)
+	var buf bytes.Buffer
+	for _, name := range []string{"facts", "Facts", "data", "Data"} {
+		fmt.Fprintf(&buf, "%s%s := %s(%q)%s", left, name, treeFunc, name, right)
+	}
+	ranges := regexp.MustCompile(`(?s)(` + regexp.QuoteMeta(left) + `-?\s*range\s+(?:\w+\s*(?:,\s*\w+\s*)?:?=\s*)?)(.+?)(\s*-?` + regexp.QuoteMeta(right) + `)`)
+	buf.Write(ranges.ReplaceAll(text, []byte("${1}"+sortedFunc+"(${2})${3}")))
+	return buf.Bytes()
+}
+
+// jetFuncs returns the functions that Jet templates see.
+func jetFuncs(env Env, vars map[string]any) map[string]jet.Func {
+	return map[string]jet.Func{
+		"lookup": func(a jet.Arguments) reflect.Value {
+			a.RequireNumOfArguments("lookup", 1, 2)
+			var path string
+			if v := a.Get(0); v.IsValid() {
+				path, _ = v.Interface().(string)
+			}
+			if path == "" {
+				a.Panicf("lookup: want a path such as facts.os.family")
+			}
+			var fallback []any
+			if a.NumOfArguments() == 2 {
+				var x any
+				if v := a.Get(1); v.IsValid() {
+					x = v.Interface()
+				}
+				fallback = []any{x}
+			}
+			val, err := env.lookup(path, fallback...)
+			if err != nil {
+				a.Panicf("lookup: %v", err)
+			}
+			return reflect.ValueOf(val)
+		},
+		treeFunc: func(a jet.Arguments) reflect.Value {
+			return reflect.ValueOf(vars[a.Get(0).String()])
+		},
+		sortedFunc: func(a jet.Arguments) reflect.Value { return inOrder(a.Get(0)) },
+	}
+}
+
+// inOrder returns v as something that Jet ranges over in a fixed order.
+func inOrder(v reflect.Value) reflect.Value {
+	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && !v.IsNil() {
+		v = v.Elem()
+	}
+	if !v.IsValid() || v.Kind() != reflect.Map {
+		return v
+	}
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return reflect.ValueOf(&tableRanger{v, keys})
+}
+
+// A tableRanger ranges over a table in the order of its keys.
+type tableRanger struct {
+	table reflect.Value
+	keys  []reflect.Value
+}
+
+var _ jet.Ranger = (*tableRanger)(nil)
+
+// Range implements jet.Ranger.
+func (r *tableRanger) Range() (key, val reflect.Value, end bool) {
+	if len(r.keys) == 0 {
+		return key, val, true
+	}
+	key, r.keys = r.keys[0], r.keys[1:]
+	return key, r.table.MapIndex(key), false
+}
+
+// ProvidesIndex implements jet.Ranger.
+func (*tableRanger) ProvidesIndex() bool { return true }

@@ -1,0 +1,71 @@
+package choria
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// post runs the commands of post on the rendered files, and notes what became of
+// their owners and permissions. Other files that a command leaves behind are no
+// part of the scaffold.
+func (r *rendering) post(ctx context.Context, want resources.Scaffold, run runner) error {
+	for i := range r.files {
+		f := &r.files[i]
+		ran := false
+		for _, step := range want.Post {
+			for _, glob := range slices.Sorted(maps.Keys(step)) {
+				if ok, err := path.Match(glob, path.Base(f.Rel)); err != nil || !ok {
+					continue // Validate has refused what is no pattern
+				}
+				ran = true
+				if err := postFile(ctx, run, step[glob], r.path(f.Rel)); err != nil {
+					return fmt.Errorf("post-processing %s: %w", f.Rel, err)
+				}
+			}
+		}
+		if !ran {
+			continue
+		}
+		info, err := r.scratch.Info(path.Join(targetDir, f.Rel))
+		if err != nil {
+			return err
+		}
+		if info.Kind != host.Regular {
+			return fmt.Errorf("post-processing %s: want a file afterwards, found %s", f.Rel, info.Kind)
+		}
+		f.Info = info
+	}
+	return nil
+}
+
+// postFile runs one command on one file.
+func postFile(ctx context.Context, run runner, command, file string) error {
+	argv, err := shellquote.Split(command)
+	if err != nil {
+		return fmt.Errorf("%s in %q", strings.ToLower(err.Error()), command)
+	}
+	placed := false
+	for i, word := range argv[1:] {
+		if strings.Contains(word, "{}") {
+			argv[i+1], placed = strings.ReplaceAll(word, "{}", file), true
+		}
+	}
+	if !placed {
+		argv = append(argv, file)
+	}
+	cmd := host.Cmd{Argv: argv, KeepLocale: true}
+	res, err := run(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	return res.Err(cmd)
+}

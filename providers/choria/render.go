@@ -1,0 +1,230 @@
+package choria
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/choria-io/scaffold"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// The directories in the scratch directory.
+const (
+	sourceDir = "source"
+	targetDir = "target"
+)
+
+// partials is the name of directories whose files are only there to be rendered
+// by others.
+const partials = "_partials"
+
+// The permissions of what is rendered.
+const (
+	fileMode = 0o644
+	dirMode  = 0o755
+)
+
+// A rendering is what the templates give.
+type rendering struct {
+	scratch *host.Scratch
+	files   []host.TreeEntry // in order of path
+	// dirs lists the directories of the source that hold nothing.
+	dirs []string
+	// templates counts the files in the source that are rendered by themselves.
+	templates int
+}
+
+// path returns where a rendered file is for the operating system.
+func (r rendering) path(rel string) string { return r.scratch.Path(path.Join(targetDir, rel)) }
+
+// render renders the templates of want, and hands what they give to use. Post
+// commands are run unless run is nil.
+func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Scaffold, run runner, use func(r rendering) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return v.Scratch(func(s *host.Scratch) error {
+		r := rendering{scratch: s}
+		literal, err := r.copySource(v, want)
+		if err != nil {
+			return fmt.Errorf("source: %w", err)
+		}
+		if r.templates > 0 {
+			if err := p.engine(ctx, s, want); err != nil {
+				return r.explain(err)
+			}
+		}
+		if err := r.collect(v, want, literal); err != nil {
+			return err
+		}
+		if run != nil {
+			if err := r.post(ctx, want, run); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return use(r)
+	})
+}
+
+// copySource copies the templates to the scratch directory, those for Jet with
+// what makes them see facts and data. It reports whether any of them holds the
+// text that stands for nothing.
+func (r *rendering) copySource(v *host.View, want resources.Scaffold) (literal bool, err error) {
+	entries, err := v.SourceTree(want.Source)
+	if err != nil {
+		return false, err
+	}
+	if err := r.scratch.MakeDirectory(sourceDir); err != nil {
+		return false, err
+	}
+	if err := r.scratch.MakeDirectory(targetDir); err != nil {
+		return false, err
+	}
+	full := make(map[string]bool)
+	for _, e := range entries {
+		full[path.Dir(e.Rel)] = true
+	}
+	for _, e := range entries {
+		partial := slices.Contains(strings.Split(e.Rel, "/"), partials)
+		switch {
+		case e.Kind == host.Directory:
+			if !full[e.Rel] && !partial {
+				r.dirs = append(r.dirs, e.Rel)
+			}
+			err = r.scratch.MakeDirectory(path.Join(sourceDir, e.Rel))
+		case e.Kind != host.Regular:
+			err = fmt.Errorf("want files and directories, found %s at %s", e.Kind, e.Rel)
+		case path.Base(e.Rel) == partials:
+			err = fmt.Errorf("want a directory, found a file at %s", e.Rel)
+		default:
+			if !partial {
+				r.templates++
+			}
+			var text []byte
+			if text, err = read(v, filepath.Join(want.Source, e.Rel)); err == nil {
+				literal = literal || bytes.Contains(text, []byte(nothing(want.Engine)))
+				err = r.scratch.WriteFile(path.Join(sourceDir, e.Rel), prepare(want, text))
+			}
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return literal, nil
+}
+
+func read(v *host.View, file string) ([]byte, error) {
+	f, err := v.OpenSource(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// engine has the library render from the one directory to the other.
+func (p *scaffolds) engine(ctx context.Context, s *host.Scratch, want resources.Scaffold) (err error) {
+	env, err := p.env(ctx)
+	if err != nil {
+		return err
+	}
+	cfg := scaffold.Config{
+		SourceDirectory: s.Path(sourceDir), TargetDirectory: s.Path(targetDir), MergeTargetDirectory: true,
+	}
+	cfg.CustomLeftDelimiter, cfg.CustomRightDelimiter = delimiters(want)
+	vars := variables(env)
+	lib, err := scaffold.New(cfg, template.FuncMap{"lookup": env.lookup, "keys": sortedKeys, "values": sortedValues})
+	if want.Engine == resources.ScaffoldJet {
+		lib, err = scaffold.NewJet(cfg, jetFuncs(env, vars))
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { // both engines let some panics pass
+		if x := recover(); x != nil {
+			err = fmt.Errorf("%v", x)
+		}
+	}()
+	_, err = lib.Render(vars)
+	return err
+}
+
+// delimiters returns what begins and ends the code in templates.
+func delimiters(want resources.Scaffold) (left, right string) {
+	switch {
+	case want.LeftDelimiter != "":
+		return want.LeftDelimiter, want.RightDelimiter
+	case want.Engine == resources.ScaffoldJet:
+		return "[[", "]]"
+	}
+	return "{{", "}}"
+}
+
+// nothing is what an engine writes for a value that is not there.
+func nothing(engine resources.ScaffoldEngine) string {
+	if engine == resources.ScaffoldJet {
+		return "<nil>"
+	}
+	return "<no value>"
+}
+
+// collect lists what was rendered. A value that was not there is an error,
+// unless a template has the same text literally.
+func (r *rendering) collect(v *host.View, want resources.Scaffold, literal bool) error {
+	entries, err := r.scratch.Tree(targetDir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Kind == host.Directory {
+			continue
+		}
+		text, err := read(v, r.path(e.Rel))
+		if err != nil {
+			return err
+		}
+		if !literal && bytes.Contains(text, []byte(nothing(want.Engine))) {
+			line := 1 + bytes.Count(text[:bytes.Index(text, []byte(nothing(want.Engine)))], []byte("\n"))
+			return fmt.Errorf("%s: line %d of what was rendered has a value that is not there, printed as %s", e.Rel, line, nothing(want.Engine))
+		}
+		if want.SkipEmpty && len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		if err := r.scratch.SetMode(path.Join(targetDir, e.Rel), fileMode); err != nil {
+			return err
+		}
+		e.Mode = fileMode
+		r.files = append(r.files, e)
+	}
+	return nil
+}
+
+var (
+	stagePath = regexp.MustCompile(`/\S*/scaffold-render-\d+/target/?`)
+	jetDump   = regexp.MustCompile(`(?s) not available in current \(.*\) or parent scope, global, or default variables`)
+)
+
+// explain takes out of an error of the library what is only ours to know, the
+// paths in the scratch directory, and what is nobody's, the values of variables.
+func (r rendering) explain(err error) error {
+	text := jetDump.ReplaceAllString(err.Error(), " is not known")
+	text = strings.ReplaceAll(text, r.scratch.Path(sourceDir)+"/", "")
+	text = stagePath.ReplaceAllString(text, "")
+	if text == err.Error() {
+		return err
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,145 @@
+package choria
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// scaffolds renders one scaffold at a time: an Environment need not be safe for
+// use by several goroutines.
+type scaffolds struct {
+	env Environment
+	mu  sync.Mutex
+}
+
+var _ resources.ScaffoldProvider = (*scaffolds)(nil)
+
+// Status implements resources.ScaffoldProvider.
+func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Scaffold) (have resources.ScaffoldState, err error) {
+	info, err := v.Lstat(want.Name)
+	if err != nil {
+		return have, err
+	}
+	have = resources.ScaffoldState{Kind: info.Kind, TargetExists: info.Kind == host.Directory, Engine: want.Engine}
+	absent := want.Ensure == resources.ScaffoldAbsent
+	if info.Kind != host.Directory && (absent || info.Kind != host.Missing) {
+		return have, nil
+	}
+	run := v.Query
+	if absent { // what is to go does not depend on its content
+		run = nil
+	}
+	err = p.render(ctx, v, want, run, func(r rendering) error {
+		c, err := r.compare(v, want)
+		have.NoTemplates = r.templates == 0
+		have.Changed, have.Missing, have.Stable = c.paths(c.changed), c.paths(c.missing), c.paths(c.stable)
+		have.Purged, have.Blocked = c.paths(c.purged), c.blocked
+		return err
+	})
+	return have, err
+}
+
+// Scaffold implements resources.ScaffoldProvider.
+func (p *scaffolds) Scaffold(ctx context.Context, h *host.Host, want resources.Scaffold) error {
+	return p.render(ctx, &h.View, want, h.Run, func(r rendering) error {
+		c, err := r.compare(&h.View, want)
+		if err != nil {
+			return err
+		}
+		if len(c.blocked) > 0 {
+			return fmt.Errorf("want files and directories, found %s", strings.Join(c.blocked, ", "))
+		}
+		if err := r.makeDirectory(h, want.Name); err != nil {
+			return err
+		}
+		for _, rel := range c.changed {
+			if err := r.place(h, want, rel); err != nil {
+				return err
+			}
+		}
+		if !want.Purge {
+			return nil
+		}
+		for _, rel := range c.purged {
+			h.Log().Debug("purge", "path", c.path(rel))
+			if err := h.RemoveBelow(want.Name, rel); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// makeDirectory makes a directory and those above it, unless it is there. They
+// belong to the user that runs ccm, as what is in the scratch directory does.
+func (r rendering) makeDirectory(h *host.Host, dir string) error {
+	ok, err := h.IsDirectory(dir)
+	if err != nil || ok {
+		return err
+	}
+	own, err := r.scratch.Info(targetDir)
+	if err != nil {
+		return err
+	}
+	return h.MakeDirectory(dir, host.Attr{UID: own.UID, GID: own.GID, Mode: dirMode})
+}
+
+// place brings a rendered file, or an empty directory, to the target.
+func (r rendering) place(h *host.Host, want resources.Scaffold, rel string) error {
+	file := path.Join(want.Name, rel)
+	if strings.HasSuffix(rel, "/") {
+		return r.makeDirectory(h, file)
+	}
+	if err := r.makeDirectory(h, path.Dir(file)); err != nil {
+		return err
+	}
+	i, ok := slices.BinarySearchFunc(r.files, rel, func(e host.TreeEntry, rel string) int { return cmp.Compare(e.Rel, rel) })
+	if !ok {
+		return fmt.Errorf("%s was not rendered", rel)
+	}
+	f := r.files[i]
+	src, err := h.OpenSource(r.path(rel))
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.WriteFile(file, src, host.Attr{UID: f.UID, GID: f.GID, Mode: f.Mode & 0o777}), src.Close())
+}
+
+// Remove implements resources.ScaffoldProvider. What cannot be removed does not
+// keep the rest from being removed.
+func (p *scaffolds) Remove(ctx context.Context, h *host.Host, want resources.Scaffold) error {
+	return p.render(ctx, &h.View, want, nil, func(r rendering) error {
+		c, err := r.compare(&h.View, want)
+		if err != nil {
+			return err
+		}
+		var errs []error
+		dirs := make(map[string]bool)
+		for _, rel := range slices.Sorted(slices.Values(slices.Concat(c.changed, c.stable))) {
+			if err := h.RemoveBelow(want.Name, rel); err != nil {
+				h.Log().Error("remove", "path", c.path(rel), "error", err)
+				errs = append(errs, err)
+			}
+			for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+				dirs[dir] = true
+			}
+		}
+		for _, dir := range r.dirs {
+			for ; dir != "."; dir = path.Dir(dir) {
+				dirs[dir] = true
+			}
+		}
+		errs = append(errs, c.removeEmpty(h, slices.Collect(maps.Keys(dirs))))
+		return errors.Join(errs...)
+	})
+}

@@ -1,0 +1,162 @@
+package converge
+
+import (
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Cause says why something was to be changed.
+type Cause uint8
+
+// The causes.
+const (
+	NoCause    Cause = iota // nothing was changed, or nobody knows
+	New                     // it was not managed before
+	Intended                // what is wanted of it has changed
+	Corrective              // it was as wanted once, and is not any more
+)
+
+// String returns the word for c, "" for none.
+func (c Cause) String() string { return [...]string{"", "new", "intended", "corrective"}[c] }
+
+// ParseCause is the inverse of String. What is no cause is NoCause.
+func ParseCause(s string) Cause {
+	for _, c := range []Cause{New, Intended, Corrective} {
+		if c.String() == s {
+			return c
+		}
+	}
+	return NoCause
+}
+
+// A Debt is a refresh that a resource has to get, because something that it
+// subscribes to was changed.
+type Debt struct {
+	To, By resource.ID
+	Run    string // in which By was changed
+	Cause  Cause  // of that change
+}
+
+// A Journal remembers refreshes until they were performed, even if the run ends
+// in between.
+type Journal interface {
+	// Owe records, durably, that a change of by refreshes others. It is called
+	// before by is changed; if it fails, by is not changed.
+	Owe(by resource.ID, cause Cause, to []resource.ID) error
+	// Forgive strikes out what was recorded for by in this run, because nothing
+	// was changed after all.
+	Forgive(by resource.ID)
+	// Settle strikes out whatever is owed to a resource, because it was refreshed
+	// or needs no refresh any more.
+	Settle(to resource.ID)
+}
+
+// debts is what earlier runs have left over, by the resource that it is owed to.
+type debts map[resource.ID][]Debt
+
+// debtsOf sorts list by resource, and returns what is owed to resources that are
+// not there any more. It is dropped in a run.
+func (w *walk) debtsOf(list []Debt) (left debts, dropped []Debt) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	there := make(map[resource.ID]bool, len(w.catalog.Resources))
+	for _, r := range w.catalog.Resources {
+		there[r.ID] = true
+	}
+	left = make(debts)
+	for _, d := range list {
+		switch {
+		case there[d.To]:
+			left[d.To] = append(left[d.To], d)
+		case !slices.ContainsFunc(w.catalog.Rest, func(l catalog.Left) bool { return l.ID == d.To }):
+			dropped = append(dropped, d)
+			if w.journal() != nil {
+				w.journal().Settle(d.To)
+			}
+		}
+	}
+	return left, dropped
+}
+
+// journal returns the journal of a run that has one. A plan has none.
+func (w *walk) journal() Journal {
+	if w.planning() {
+		return nil
+	}
+	return w.Journal
+}
+
+// owe records what a change of resource i is going to refresh.
+func (w *walk) owe(i int, cause Cause) error {
+	if w.journal() == nil {
+		return nil
+	}
+	if w.refreshes == nil {
+		w.refreshes = refreshes(w.catalog)
+	}
+	if to := w.refreshes[i]; len(to) > 0 {
+		return w.journal().Owe(w.catalog.Resources[i].ID, cause, to)
+	}
+	return nil
+}
+
+// refreshes returns what a change of a resource refreshes, also of that which is
+// not in this part of the catalog.
+func refreshes(c *catalog.Catalog) map[int][]resource.ID {
+	out := make(map[int][]resource.ID)
+	for i, deps := range c.Deps {
+		for _, d := range deps {
+			if d.Refresh {
+				out[d.Index] = append(out[d.Index], c.Resources[i].ID)
+			}
+		}
+	}
+	for _, l := range c.Rest {
+		for _, by := range l.RefreshedBy {
+			out[by] = append(out[by], l.ID)
+		}
+	}
+	return out
+}
+
+// settle strikes out what is owed to a resource that is as it should be.
+func (w *walk) settle(ev *Event, owed bool) {
+	if owed && w.journal() != nil && (ev.Outcome == Stable || ev.Outcome == Changed) {
+		w.journal().Settle(ev.Resource.ID)
+	}
+}
+
+// causeOf returns why the event's resource is to be changed. Wish is what the
+// state says of what is wanted.
+func (w *walk) causeOf(ev *Event, wish string) Cause {
+	if w.Cause == nil {
+		return NoCause
+	}
+	if ev.Refreshed && len(ev.Diff) == 0 {
+		return w.causeOfRefresh(ev)
+	}
+	c := w.Cause(ev.Resource, wish)
+	if c == Corrective && resource.ActsAlways(ev.Resource.Spec) {
+		return Intended
+	}
+	return c
+}
+
+// causeOfRefresh returns the cause of what a refresh comes of: it corrects only
+// if nothing else than corrections brought it about.
+func (w *walk) causeOfRefresh(ev *Event) Cause {
+	for _, id := range ev.RefreshedBy {
+		if w.causes[id] != Corrective {
+			return Intended
+		}
+	}
+	for _, d := range ev.LeftOver {
+		if d.Cause != Corrective {
+			return Intended
+		}
+	}
+	return Corrective
+}
