@@ -11,9 +11,6 @@ import (
 // interrupted.
 const maxLoad = 8 << 20
 
-// maxCoroutines is how many coroutines can wait for one another.
-const maxCoroutines = 100
-
 // baseFunctions lists the global functions that are not gopher-lua's.
 func (in *Interp) baseFunctions() []builtin {
 	return []builtin{
@@ -28,6 +25,8 @@ func (in *Interp) baseFunctions() []builtin {
 		{"print", in.print},
 		{"rawget", in.rawget},
 		{"rawset", in.rawset},
+		{"setmetatable", in.setMetatable},
+		{"tonumber", in.toNumber},
 		{"unpack", in.unpack},
 		{"xpcall", in.xpcall},
 	}
@@ -39,11 +38,11 @@ func (in *Interp) iterators(origin *lua.LTable) {
 		name string
 		to   **lua.LFunction
 	}{{"pairs", &in.next}, {"ipairs", &in.iterate}} {
-		in.L.Push(origin.RawGetString(it.name))
-		in.L.Push(in.L.CreateTable(0, 0))
-		in.L.Call(1, 1)
-		*it.to = in.L.Get(-1).(*lua.LFunction)
-		in.L.Pop(1)
+		in.vm.Push(origin.RawGetString(it.name))
+		in.vm.Push(in.vm.CreateTable(0, 0))
+		in.vm.Call(1, 1)
+		*it.to = in.vm.Get(-1).(*lua.LFunction)
+		in.vm.Pop(1)
 	}
 }
 
@@ -62,7 +61,14 @@ func (in *Interp) pairs(L *lua.LState) int {
 	return 3
 }
 
+// ipairs honours __ipairs, as Lua did in 5.2.
 func (in *Interp) ipairs(L *lua.LState) int {
+	if fn, ok := L.GetMetaField(L.Get(1), "__ipairs").(*lua.LFunction); ok {
+		L.Push(fn)
+		L.Push(L.Get(1))
+		L.Call(1, 3)
+		return 3
+	}
 	t := in.open(L.CheckTable(1))
 	L.Push(in.iterate)
 	L.Push(t)
@@ -89,6 +95,19 @@ func (in *Interp) rawget(L *lua.LState) int {
 func (in *Interp) rawset(L *lua.LState) int {
 	t := in.writable(L, 1)
 	L.RawSet(t, L.CheckAny(2), L.CheckAny(3))
+	L.Push(t)
+	return 1
+}
+
+// setMetatable takes only tables: gopher-lua's would change the metatable of all
+// numbers if it is given one.
+func (in *Interp) setMetatable(L *lua.LState) int {
+	t := L.CheckTable(1)
+	L.CheckTypes(2, lua.LTNil, lua.LTTable)
+	if L.GetMetaField(t, "__metatable") != lua.LNil {
+		in.throw(L, "", "the metatable of the table is protected")
+	}
+	t.Metatable = L.Get(2)
 	L.Push(t)
 	return 1
 }
@@ -259,50 +278,6 @@ func (in *Interp) pieces(L *lua.LState) (string, bool) {
 		if b.WriteString(string(s)); b.Len() > maxLoad {
 			L.ArgError(1, fmt.Sprintf("the text is longer than %d MiB", maxLoad>>20))
 		}
-	}
-}
-
-// coroutineFunctions lists the functions of coroutine that are not gopher-lua's.
-func (in *Interp) coroutineFunctions(create, resume lua.LGFunction) []builtin {
-	// guarded resumes a coroutine. Each one that waits for another takes some of
-	// the stack of this program, which is not to run out.
-	guarded := func(L *lua.LState) (n int, thrown lua.LValue) {
-		if in.nested == maxCoroutines {
-			L.RaiseError("too many coroutines that wait for one another: more than %d", maxCoroutines)
-		}
-		in.nested++
-		defer func() { in.nested-- }()
-		if n = resume(L); n != 2 || L.Get(-2) != lua.LFalse {
-			return n, nil
-		}
-		thrown = L.Get(-1)
-		if in.over() {
-			L.Error(thrown, 0)
-		}
-		return n, thrown
-	}
-	return []builtin{
-		{"resume", func(L *lua.LState) int {
-			n, thrown := guarded(L)
-			if thrown != nil {
-				L.Pop(1)
-				L.Push(in.plain(thrown))
-			}
-			return n
-		}},
-		{"wrap", func(L *lua.LState) int {
-			create(L)
-			th := L.Get(-1)
-			L.Push(L.NewFunction(func(L *lua.LState) int {
-				L.Insert(th, 1)
-				n, thrown := guarded(L)
-				if thrown != nil {
-					L.Error(thrown, 0)
-				}
-				return n - 1
-			}))
-			return 1
-		}},
 	}
 }
 

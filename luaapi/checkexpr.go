@@ -24,20 +24,22 @@ func (c *checker) exprs() {
 }
 
 // expr reads operands and the operators between them. What binds closer does
-// not matter here.
-func (c *checker) expr() {
-	for {
+// not matter here. It reports whether all of it is one call.
+func (c *checker) expr() (call bool) {
+	for alone := true; ; alone = false {
 		for c.accept('-') || c.accept('#') || c.accept(parse.TNot) {
+			alone = false
 		}
-		c.operand()
+		call = c.operand() && alone
 		if !operator(c.peek()) {
-			return
+			return call
 		}
 		c.at++
 	}
 }
 
-func (c *checker) operand() {
+// operand reads a value and reports whether it is a call.
+func (c *checker) operand() (call bool) {
 	switch c.peek() {
 	case parse.TNumber, parse.TString, parse.TNil, parse.TTrue, parse.TFalse, parse.T3Comma:
 		c.at++
@@ -48,8 +50,9 @@ func (c *checker) operand() {
 		c.at++
 		c.function(line)
 	default:
-		c.suffixed("a value")
+		_, call = c.suffixed("a value")
 	}
+	return call
 }
 
 // suffixed reads a name or a value in parentheses and all indexes and calls
@@ -62,7 +65,7 @@ func (c *checker) suffixed(want string) (variable, call bool) {
 	case c.peek() == '(':
 		line := c.line()
 		c.at++
-		c.expr()
+		call = c.expr()
 		c.expect(')', "a parenthesis to close the one in line "+fmt.Sprint(line))
 	default:
 		c.want("%s", want)
@@ -100,9 +103,6 @@ func (c *checker) arguments() {
 		c.table()
 	case '(':
 		line := c.line()
-		if before := c.tokens[c.at-1]; before.typ == ')' && before.line < line {
-			c.wrong("put a semicolon before it if it is", "no line break before the arguments of a call, or a new statement")
-		}
 		c.at++
 		if c.accept(')') {
 			return
@@ -139,11 +139,10 @@ func (c *checker) table() {
 	c.at++
 	for c.peek() != '}' {
 		c.field()
-		if c.accept(',') || c.accept(';') {
-			continue
-		}
-		if c.peek() != '}' {
+		if c.peek() != ',' && c.peek() != ';' && c.peek() != '}' {
 			c.tableEnd(line)
+		}
+		for c.accept(',') || c.accept(';') { // gopher-lua takes any number of them
 		}
 	}
 	c.at++

@@ -103,12 +103,12 @@ func (in *Interp) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
 	}
 	c.number(stmts)
 	c.tree = sync.OnceValue(func() *tree { return newTree(c.first, parsed(text)) })
-	proto, err := compile(stmts, name)
+	proto, err := in.compileChunk(c, stmts)
 	if err != nil {
 		return nil, nil, in.compileMistake(c, err)
 	}
 	c.env = in.environment(c)
-	fn := in.L.NewFunctionFromProto(proto)
+	fn := in.vm.NewFunctionFromProto(proto)
 	fn.Env = c.env
 	return fn, c, nil
 }

@@ -30,6 +30,9 @@ func (in *Interp) value(v lua.LValue, depth int) schema.Value {
 		return in.tableValue(in.open(v), depth)
 	case *lua.LUserData:
 		if id, ok := handleOf(v); ok {
+			if id.Name == "" {
+				id.Name = "?" // its mistake is known; this reference is to be none
+			}
 			return schema.Value{Kind: schema.Ref, S: id.String()}
 		}
 	case *lua.LNilType:
@@ -40,7 +43,7 @@ func (in *Interp) value(v lua.LValue, depth int) schema.Value {
 
 // foreign returns a value that no property can hold.
 func (in *Interp) foreign(f foreign) schema.Value {
-	in.work.foreign = true
+	in.foreignSeen = true
 	return schema.Value{Kind: schema.Opaque, X: f}
 }
 

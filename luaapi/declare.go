@@ -3,6 +3,7 @@ package luaapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -16,7 +17,17 @@ type workspace struct {
 	names   []lua.LValue
 	entries []schema.Entry
 	table   schema.Table
-	foreign bool // one of the entries has a value that no property can hold
+}
+
+// takeWork takes the workspace. A type written in Lua can declare something
+// while it is asked about another declaration; that one gets a new workspace.
+func (in *Interp) takeWork() *workspace {
+	w := in.work
+	in.work = nil
+	if w == nil {
+		w = new(workspace)
+	}
+	return w
 }
 
 // construct returns what a call of the constructor of t does. The forms are
@@ -27,13 +38,13 @@ type workspace struct {
 //	package "vim"                        no properties
 //
 // The second form is known by its place in the syntax tree: the call with the
-// name is itself what is called. So the third form is declared at once, without
+// name is itself what is called. So the last form is declared at once, without
 // waiting whether properties may follow.
 func (in *Interp) construct(t *resource.Type) lua.LGFunction {
 	return func(L *lua.LState) int {
 		f := caller(L)
 		first := L.Get(2) // the constructor itself comes before it
-		names := in.work.names[:0]
+		var names []lua.LValue
 		switch v := first.(type) {
 		case lua.LString:
 			names = append(names, v)
@@ -49,13 +60,12 @@ func (in *Interp) construct(t *resource.Type) lua.LGFunction {
 				return in.declare(L, f, t, nil, v)
 			}
 		}
-		in.work.names = names
 		switch {
 		case len(names) == 0:
 			in.noteAt(L, f, fmt.Errorf("%s: want a name or a table of properties, got %s", t.Name, kindOf(first)), "")
 			return in.deadHandles(L, t, []lua.LValue{lua.LString("")})
 		case L.GetTop() == 2 && in.isCurried(f):
-			L.Push(in.handle(&pending{t, append([]lua.LValue(nil), names...)}))
+			L.Push(in.handle(&pending{t, names}))
 			return 1
 		case L.GetTop() == 2:
 			return in.declare(L, f, t, names, nil)
@@ -78,8 +88,8 @@ func (in *Interp) isCurried(f frame) bool {
 // declare declares a resource for each name. If names is nil, they are the
 // positions of props; props may be nil. It pushes the handles.
 func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, props *lua.LTable) int {
-	w := &in.work
-	w.foreign = false
+	w := in.takeWork()
+	in.foreignSeen = false
 	w.entries = append(w.entries[:0], schema.Entry{Key: t.Schema().Name().Name})
 	if props != nil {
 		props = in.open(props)
@@ -102,7 +112,7 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 			w.entries = append(w.entries, schema.Entry{Key: string(key), Val: in.value(v, 0)})
 		}
 	}
-	from := resource.Origin{Pos: in.place(f.node, f.file), Calls: in.chain(L, f)}
+	from := resource.Origin{Pos: in.place(f.node, f.file), Calls: in.chain(L, f), Scope: in.opts.Scope}
 	var def *defaults
 	if c := in.chunkOf(f.node); c != nil {
 		from.Dir = c.dir
@@ -112,22 +122,50 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 	}
 	where := place{in: in, typ: t, node: f.node, file: f.file, defaults: def}
 	if len(names) == 0 {
-		L.Push(in.add(t, w.entries[1:], where, from))
+		L.Push(in.add(t, w, w.entries[1:], where, from))
+		in.work = w
 		return 1
 	}
+	first := len(in.mistakes)
 	for i, name := range names {
-		w.entries[0].Val = in.value(name, 0)
 		where.nth = i
-		L.Push(in.add(t, w.entries, where, from))
+		if name == lua.LNil {
+			at := where.Locate(schema.Path{w.entries[0].Key}, false)
+			in.mistakes.Add(&diag.Error{Pos: at, Subject: t.Name, Err: fmt.Errorf("name %d is nil", i+1), Notes: from.Calls})
+			L.Push(in.handle(&dead{resource.ID{Type: t.Name}}))
+			continue
+		}
+		w.entries[0].Val = in.value(name, 0)
+		before := len(in.mistakes)
+		L.Push(in.add(t, w, w.entries, where, from))
+		if before > first {
+			in.dropRepeated(first, before, &where)
+		}
 	}
+	in.work = w
 	return len(names)
 }
 
+// dropRepeated removes from the mistakes from number before on those in the
+// properties that several names share, and that were found for an earlier name
+// already, from number first on.
+func (in *Interp) dropRepeated(first, before int, where *place) {
+	shared := in.mistakes[first:before]
+	call := where.Locate(nil, false)
+	rest := slices.DeleteFunc(in.mistakes[before:], func(e *diag.Error) bool {
+		return e.Pos != call && slices.ContainsFunc(shared, func(o *diag.Error) bool {
+			return o.Pos == e.Pos && o.Err.Error() == e.Err.Error()
+		})
+	})
+	in.mistakes = in.mistakes[:before+len(rest)]
+}
+
 // add decodes one declaration and adds it to the catalog.
-func (in *Interp) add(t *resource.Type, entries []schema.Entry, where place, from resource.Origin) lua.LValue {
-	in.work.table = schema.Table{Entries: entries, Where: &where}
-	r, err := t.Decode(&in.work.table, from)
-	if err == nil && in.work.foreign {
+func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, where place, from resource.Origin) lua.LValue {
+	foreign := in.foreignSeen
+	w.table = schema.Table{Entries: entries, Where: &where}
+	r, err := t.Decode(&w.table, from)
+	if err == nil && foreign {
 		// The decoder lets properties that take anything take this too.
 		path, f := foreignIn(entries)
 		err = r.Errorf(path, "%s: a property cannot hold %s", path[:1], f)
@@ -136,7 +174,7 @@ func (in *Interp) add(t *resource.Type, entries []schema.Entry, where place, fro
 		err = in.opts.Registry.CheckProvider(r)
 	}
 	if err == nil {
-		r, err = in.opts.Builder.Add(r)
+		r, err = in.admit(r)
 	}
 	if err == nil {
 		return in.handle(r)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -16,7 +17,7 @@ import (
 // factsTable returns the table facts. A branch of it is gathered when the
 // script first asks for it.
 func (in *Interp) factsTable() *lua.LTable {
-	contents := in.L.CreateTable(0, 16)
+	contents := in.vm.CreateTable(0, 16)
 	names := in.opts.Facts.Names()
 	branch := func(name string) (lua.LValue, error) {
 		val, err := in.opts.Facts.Branch(name)
@@ -42,7 +43,7 @@ func (in *Interp) factsTable() *lua.LTable {
 			return v, err
 		},
 		list: func() (*lua.LTable, error) {
-			list := in.L.CreateTable(0, len(names))
+			list := in.vm.CreateTable(0, len(names))
 			for _, name := range names {
 				v := contents.RawGetString(name)
 				if v == lua.LNil {
@@ -66,7 +67,16 @@ type factError struct {
 }
 
 // Error says which fact is not there.
-func (e *factError) Error() string { return fmt.Sprintf("no fact %q in %s", e.name, e.table) }
+func (e *factError) Error() string {
+	if e.isData() {
+		return fmt.Sprintf("no data %q in %s", e.name, e.table)
+	}
+	return fmt.Sprintf("no fact %q in %s", e.name, e.table)
+}
+
+// isData reports whether the table holds what the user configured, which is as
+// strict as the facts.
+func (e *factError) isData() bool { return strings.HasPrefix(e.table, "data") }
 
 // Hint returns the nearest name, or how to ask for what may be absent.
 func (e *factError) Hint() string {
@@ -74,6 +84,9 @@ func (e *factError) Hint() string {
 		return hint
 	}
 	path := e.table + "." + e.name
+	if e.isData() {
+		return fmt.Sprintf("lookup(%q, nil) gives nil for what may be absent", path)
+	}
 	return fmt.Sprintf("fact(%q) gives nil for what may be absent", path[len("facts."):])
 }
 
@@ -92,7 +105,7 @@ func (in *Interp) luaValue(path string, v any) lua.LValue {
 	case string:
 		return lua.LString(v)
 	case []any:
-		contents := in.L.CreateTable(len(v), 0)
+		contents := in.vm.CreateTable(len(v), 0)
 		for i, e := range v {
 			contents.RawSetInt(i+1, in.luaValue(path+"["+strconv.Itoa(i+1)+"]", e))
 		}
@@ -104,7 +117,7 @@ func (in *Interp) luaValue(path string, v any) lua.LValue {
 		}})
 	case map[string]any:
 		names := slices.Sorted(maps.Keys(v))
-		contents := in.L.CreateTable(0, len(v))
+		contents := in.vm.CreateTable(0, len(v))
 		for _, name := range names {
 			contents.RawSetString(name, in.luaValue(path+"."+name, v[name]))
 		}
@@ -141,7 +154,7 @@ func (in *Interp) fact(L *lua.LState) int {
 func (in *Interp) envTable() *lua.LTable {
 	return in.readonly(readonly{
 		name:     "env",
-		contents: in.L.CreateTable(0, 0),
+		contents: in.vm.CreateTable(0, 0),
 		missing: func(key lua.LValue) (lua.LValue, error) {
 			if name, ok := key.(lua.LString); ok {
 				if v, ok := in.opts.Env(string(name)); ok {

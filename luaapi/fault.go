@@ -95,6 +95,9 @@ func (in *Interp) fault(L *lua.LState, r any) *diag.Error {
 		return &diag.Error{Pos: pos, Notes: notes, Err: errors.New(in.thrown(L, err.Object))}
 	}
 	if e := in.raised.mistake; e != nil && string(text) == in.raised.text {
+		if in.ctx.Err() != nil {
+			return in.stopped(e.Pos, e.Notes)
+		}
 		return e
 	}
 	f, rest, found := in.prefix(string(text))

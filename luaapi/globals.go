@@ -33,12 +33,12 @@ var absent = map[string]string{
 
 // strict makes reading and writing an undefined global a mistake.
 func (in *Interp) strict(globals *lua.LTable) {
-	mt := in.L.CreateTable(0, 3)
-	mt.RawSetString("__index", in.L.NewFunction(func(L *lua.LState) int {
+	mt := in.vm.CreateTable(0, 3)
+	mt.RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
 		in.undefined(L, L.Get(2))
 		return 0
 	}))
-	mt.RawSetString("__newindex", in.L.NewFunction(func(L *lua.LState) int {
+	mt.RawSetString("__newindex", in.vm.NewFunction(func(L *lua.LState) int {
 		in.throw(L, "pass values to modules as arguments", "a script cannot define the global %q", keyText(L.Get(2)))
 		return 0
 	}))
@@ -51,6 +51,9 @@ func (in *Interp) undefined(L *lua.LState, key lua.LValue) {
 	name := keyText(key)
 	f := caller(L)
 	hint := absent[name]
+	if hint == "" && in.ships("std."+name) {
+		hint = fmt.Sprintf("write local %s = require %q", name, "std."+name)
+	}
 	if hint == "" {
 		hint = diag.DidYouMean(name, append(in.locals(f), in.names...))
 	}
@@ -69,11 +72,11 @@ func (in *Interp) locals(f frame) []string {
 // to the real ones. An assignment is a mistake, which is noted; the script goes
 // on with the value, so that its other mistakes are found too.
 func (in *Interp) environment(c *chunk) *lua.LTable {
-	env := in.L.CreateTable(0, 0)
-	mt := in.L.CreateTable(0, 3)
-	globals := in.L.Env
+	env := in.vm.CreateTable(0, 0)
+	mt := in.vm.CreateTable(0, 3)
+	globals := in.vm.Env
 	mt.RawSetString("__index", globals)
-	mt.RawSetString("__newindex", in.L.NewFunction(func(L *lua.LState) int {
+	mt.RawSetString("__newindex", in.vm.NewFunction(func(L *lua.LState) int {
 		name, value := keyText(L.Get(2)), L.Get(3)
 		in.noteGlobal(L, name, value)
 		env.RawSetString(name, value)
@@ -109,15 +112,15 @@ func (in *Interp) noteGlobal(L *lua.LState, name string, value lua.LValue) {
 }
 
 // global returns a global without asking whether it is defined.
-func (in *Interp) global(name string) lua.LValue { return in.L.Env.RawGetString(name) }
+func (in *Interp) global(name string) lua.LValue { return in.vm.Env.RawGetString(name) }
 
 // constructors defines the global of each type: a table that can be called. A
 // table of Lua with that name, as package has, stays what it is.
 func (in *Interp) constructors(globals *lua.LTable) {
 	for _, t := range in.types {
-		mt := in.L.CreateTable(0, 5)
-		mt.RawSetString("__call", in.L.NewFunction(in.construct(t)))
-		set := in.L.NewFunction(in.setDefaults(t))
+		mt := in.vm.CreateTable(0, 5)
+		mt.RawSetString("__call", in.vm.NewFunction(in.construct(t)))
+		set := in.vm.NewFunction(in.setDefaults(t))
 		if table, ok := globals.RawGetString(t.Name).(*lua.LTable); ok {
 			table.RawSetString("defaults", set)
 			table.Metatable = mt
@@ -128,7 +131,7 @@ func (in *Interp) constructors(globals *lua.LTable) {
 }
 
 func (in *Interp) constructorTable(t *resource.Type, mt *lua.LTable, set *lua.LFunction) *lua.LTable {
-	fields := in.L.CreateTable(0, 1)
+	fields := in.vm.CreateTable(0, 1)
 	fields.RawSetString("defaults", set)
 	table := in.readonly(readonly{
 		name:     t.Name,
@@ -139,7 +142,7 @@ func (in *Interp) constructorTable(t *resource.Type, mt *lua.LTable, set *lua.LF
 	})
 	own := table.Metatable.(*lua.LTable)
 	own.RawSetString("__call", mt.RawGetString("__call"))
-	own.RawSetString("__tostring", in.L.NewFunction(func(L *lua.LState) int {
+	own.RawSetString("__tostring", in.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(lua.LString("constructor " + t.Name))
 		return 1
 	}))
@@ -152,6 +155,9 @@ func (in *Interp) isConstructor(v lua.LValue) bool {
 	if !ok {
 		return false
 	}
+	if in.made[t] {
+		return true
+	}
 	for _, typ := range in.types {
 		if in.global(typ.Name) == lua.LValue(t) {
 			return true
@@ -162,14 +168,14 @@ func (in *Interp) isConstructor(v lua.LValue) bool {
 
 // ccmTable returns the table ccm.
 func (in *Interp) ccmTable() *lua.LTable {
-	t := in.L.CreateTable(0, 4)
+	t := in.vm.CreateTable(0, 4)
 	t.RawSetString("version", lua.LString(in.opts.Version))
 	t.RawSetString("noop", lua.LBool(in.opts.Noop))
-	t.RawSetString("warn", in.L.NewFunction(func(L *lua.LState) int {
+	t.RawSetString("warn", in.vm.NewFunction(func(L *lua.LState) int {
 		in.opts.Warn(in.spot(caller(L)), in.words(L, " "))
 		return 0
 	}))
-	t.RawSetString("fail", in.L.NewFunction(in.fail))
+	t.RawSetString("fail", in.vm.NewFunction(in.fail))
 	return in.readonly(readonly{name: "ccm", contents: t, missing: func(key lua.LValue) (lua.LValue, error) {
 		return lua.LNil, &missingError{"ccm", keyText(key), stringKeys(t)}
 	}})

@@ -43,12 +43,12 @@ func handleOf(v lua.LValue) (resource.ID, bool) {
 
 // handle returns a handle that holds x.
 func (in *Interp) handle(x any) *lua.LUserData {
-	return &lua.LUserData{Value: x, Env: in.L.Env, Metatable: in.handles}
+	return &lua.LUserData{Value: x, Env: in.vm.Env, Metatable: in.handles}
 }
 
 // openHandles makes the metatable of handles.
 func (in *Interp) openHandles() {
-	mt := in.L.CreateTable(0, 8)
+	mt := in.vm.CreateTable(0, 8)
 	for _, m := range []struct {
 		event string
 		fn    lua.LGFunction
@@ -72,7 +72,7 @@ func (in *Interp) openHandles() {
 		}},
 		{"__call", in.handleCall},
 	} {
-		mt.RawSetString(m.event, in.L.NewFunction(m.fn))
+		mt.RawSetString(m.event, in.vm.NewFunction(m.fn))
 	}
 	mt.RawSetString("__metatable", lua.LFalse)
 	in.handles = mt

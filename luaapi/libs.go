@@ -1,7 +1,10 @@
 package luaapi
 
 import (
+	"errors"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -17,7 +20,7 @@ type library struct {
 
 var libraries = []library{
 	{"", lua.OpenBase, []string{
-		"_VERSION", "getmetatable", "rawequal", "select", "setmetatable", "tonumber", "tostring", "type",
+		"_VERSION", "getmetatable", "rawequal", "select", "tostring", "type",
 	}},
 	{"coroutine", lua.OpenCoroutine, []string{"create", "running", "status", "yield"}},
 	{"math", lua.OpenMath, []string{
@@ -37,7 +40,7 @@ type builtin struct {
 
 // openGlobals makes the globals of scripts.
 func (in *Interp) openGlobals() {
-	L := in.L
+	L := in.vm
 	origin := L.G.Global
 	for _, lib := range libraries {
 		L.Push(L.NewFunction(lib.open))
@@ -69,9 +72,9 @@ func (in *Interp) openGlobals() {
 	debug := L.CreateTable(0, 1)
 	globals.RawSetString("debug", debug)
 	in.define(debug, []builtin{{"traceback", in.traceback}})
-	strings := L.CreateTable(0, 1)
-	strings.RawSetString("__index", globals.RawGetString("string"))
-	L.SetMetatable(lua.LString(""), strings)
+	methods := L.CreateTable(0, 1)
+	methods.RawSetString("__index", globals.RawGetString("string"))
+	L.SetMetatable(lua.LString(""), methods)
 
 	globals.RawSetString("_G", globals)
 	in.openPackage(globals)
@@ -79,6 +82,7 @@ func (in *Interp) openGlobals() {
 	globals.RawSetString("facts", in.factsTable())
 	globals.RawSetString("env", in.envTable())
 	globals.RawSetString("ccm", in.ccmTable())
+	in.packageTable().RawGetString("loaded").(*lua.LTable).RawSetString("ccm", globals.RawGetString("ccm"))
 	globals.RawSetString("arg", L.CreateTable(len(in.opts.Args), 0))
 	in.define(globals, []builtin{{"fact", in.fact}, {"require", in.require}})
 	in.constructors(globals)
@@ -89,7 +93,7 @@ func (in *Interp) openGlobals() {
 // define adds functions to a table.
 func (in *Interp) define(t *lua.LTable, list []builtin) {
 	for _, b := range list {
-		t.RawSetString(b.name, in.L.NewFunction(b.fn))
+		t.RawSetString(b.name, in.vm.NewFunction(b.fn))
 	}
 }
 
@@ -125,5 +129,42 @@ func (in *Interp) mathRandom(L *lua.LState) int {
 		L.ArgError(L.GetTop(), "the interval is empty")
 	}
 	L.Push(lua.LNumber(low + in.random.Int64N(high-low+1)))
+	return 1
+}
+
+// toNumber is tonumber. gopher-lua's does not know 1e3.
+func (in *Interp) toNumber(L *lua.LState) int {
+	v := L.CheckAny(1)
+	if n, ok := v.(lua.LNumber); ok && L.Get(2) == lua.LNil {
+		L.Push(n)
+		return 1
+	}
+	text := strings.ToLower(strings.Trim(lua.LVAsString(v), " \t\r\n\v\f"))
+	base := L.OptInt(2, 10)
+	if base < 2 || base > 36 {
+		L.ArgError(2, "the base is not within 2 to 36")
+	}
+	hex, isHex := strings.CutPrefix(text, "0x")
+	var n float64
+	var err error
+	switch {
+	case isHex && (base == 16 || L.Get(2) == lua.LNil):
+		var u uint64
+		u, err = strconv.ParseUint(hex, 16, 64)
+		n = float64(u)
+	case L.Get(2) != lua.LNil:
+		var i int64
+		i, err = strconv.ParseInt(text, base, 64)
+		n = float64(i)
+	case strings.Trim(text, "0123456789.e+-") != "":
+		err = strconv.ErrSyntax // such as inf, which Go takes for a number
+	default:
+		n, err = strconv.ParseFloat(text, 64)
+	}
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		L.Push(lua.LNil)
+		return 1
+	}
+	L.Push(lua.LNumber(n))
 	return 1
 }

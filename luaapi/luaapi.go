@@ -66,13 +66,18 @@ type Options struct {
 	Path []string
 	// Library holds the modules that ship with ccm. They are searched last.
 	Library fs.FS
+	// Scope is that of all that is declared; nil means the script that is run.
+	Scope *resource.Scope
+	// Add adds a resource to the catalog; nil means Builder.Add.
+	Add func(r *resource.Resource) (*resource.Resource, error)
+	// Extend adds what packages above this one have for scripts; see extension.go.
+	Extend func(in *Interp)
 }
 
 // An Interp evaluates scripts that add to one catalog. It is not safe for use
 // by several goroutines.
 type Interp struct {
-	L *lua.LState
-
+	vm    *lua.LState
 	opts  Options
 	ctx   context.Context
 	types []*resource.Type
@@ -85,17 +90,21 @@ type Interp struct {
 	raised   raised
 	fatal    *diag.Error // ccm.fail, or nil
 
-	work       workspace
-	calls      map[string][]diag.Note
-	handles    *lua.LTable // the metatable of handles
-	readonlies map[*lua.LTable]*readonly
-	patterns   map[string]*compiledPattern
-	random     *rand.Rand
-	names      []string // of the globals, for "did you mean"
-	loading    []string // the modules that are being loaded
-	nested     int      // coroutines that wait for one another
-	next       *lua.LFunction
-	iterate    *lua.LFunction // what ipairs returns
+	work        *workspace // nil while it is in use
+	foreignSeen bool       // a value was converted that no property can hold
+	calls       map[string][]diag.Note
+	handles     *lua.LTable // the metatable of handles
+	readonlies  map[*lua.LTable]*readonly
+	patterns    map[string]*compiledPattern
+	random      *rand.Rand
+	names       []string // of the globals, for "did you mean"
+	loading     []string // the modules that are being loaded
+	nested      int      // coroutines that wait for one another
+	next        *lua.LFunction
+	iterate     *lua.LFunction // what ipairs returns
+	session     *Session       // that evaluates one text after the other, or nil
+	extensions
+	defined
 }
 
 // New returns an Interp that has not run anything yet.
@@ -119,7 +128,7 @@ func New(opts Options) *Interp {
 		opts.Memory = DefaultMemory
 	}
 	in := &Interp{
-		L: lua.NewState(lua.Options{
+		vm: lua.NewState(lua.Options{
 			SkipOpenLibs:        true,
 			CallStackSize:       callDepth,
 			MinimizeStackMemory: true,
@@ -135,14 +144,22 @@ func New(opts Options) *Interp {
 		readonlies: make(map[*lua.LTable]*readonly),
 		patterns:   make(map[string]*compiledPattern),
 	}
-	in.L.Panic = func(L *lua.LState) { panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: L.Get(-1)}) }
+	in.vm.Panic = throwObject
 	in.seed(1)
 	in.openGlobals()
+	if opts.Extend != nil {
+		opts.Extend(in)
+	}
 	return in
 }
 
-// Close releases the interpreter.
-func (in *Interp) Close() { in.L.Close() }
+// Close releases the interpreter. The places of what it declared can still be
+// found.
+func (in *Interp) Close() {
+	if !in.vm.IsClosed() {
+		in.vm.Close()
+	}
+}
 
 // Sources finds the texts of the script and of its modules.
 func (in *Interp) Sources() diag.Sources { return in.source }
@@ -175,11 +192,12 @@ func (in *Interp) evaluate(ctx context.Context, fn *lua.LFunction) (err error) {
 	defer timer.Stop()
 	defer watchMemory(in.opts.Memory, cancel)()
 	in.ctx = ctx
-	L := in.L
+	L := in.vm
 	L.SetContext(ctx)
 	defer func() {
 		if r := recover(); r != nil {
 			err = in.fault(L, r)
+			in.renew()
 		}
 	}()
 	L.Push(fn)
@@ -188,6 +206,22 @@ func (in *Interp) evaluate(ctx context.Context, fn *lua.LFunction) (err error) {
 		return in.stopped(diag.Pos{}, nil)
 	}
 	return nil
+}
+
+// throwObject is how an error leaves the machine. gopher-lua's own makes a text
+// of the stack first; here the stack is looked at where it is needed.
+func throwObject(L *lua.LState) {
+	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: L.Get(-1)})
+}
+
+// renew replaces the thread of scripts after an error: on the old one lies what
+// was running then.
+func (in *Interp) renew() {
+	in.vm.RemoveContext()
+	th, _ := in.vm.NewThread()
+	th.Panic = throwObject
+	th.G.MainThread, th.G.CurrentThread = th, th
+	in.vm, in.nested, in.loading = th, 0, nil
 }
 
 // Why an evaluation is stopped.

@@ -25,8 +25,8 @@ const libraryDir = "stdlib"
 // openPackage makes the table package. It is Lua's own but for what loads
 // libraries of C.
 func (in *Interp) openPackage(globals *lua.LTable) {
-	p := in.L.CreateTable(0, 8)
-	loaded := in.L.CreateTable(0, 16)
+	p := in.vm.CreateTable(0, 8)
+	loaded := in.vm.CreateTable(0, 16)
 	for k, v := globals.Next(lua.LNil); k != lua.LNil; k, v = globals.Next(k) {
 		if t, ok := v.(*lua.LTable); ok {
 			loaded.RawSet(k, t)
@@ -37,13 +37,13 @@ func (in *Interp) openPackage(globals *lua.LTable) {
 	p.RawSetString("cpath", lua.LString(""))
 	p.RawSetString("loaded", loaded)
 	p.RawSetString("path", lua.LString(""))
-	p.RawSetString("preload", in.L.CreateTable(0, 0))
-	loaders := in.L.CreateTable(3, 0)
+	p.RawSetString("preload", in.vm.CreateTable(0, 0))
+	loaders := in.vm.CreateTable(3, 0)
 	for i, fn := range []lua.LGFunction{in.preloader, in.pathLoader, in.libraryLoader} {
-		loaders.RawSetInt(i+1, in.L.NewFunction(fn))
+		loaders.RawSetInt(i+1, in.vm.NewFunction(fn))
 	}
 	p.RawSetString("loaders", loaders)
-	p.RawSetString("searchpath", in.L.NewFunction(in.searchPath))
+	p.RawSetString("searchpath", in.vm.NewFunction(in.searchPath))
 	globals.RawSetString("package", p)
 }
 
@@ -202,6 +202,15 @@ func (in *Interp) libraryLoader(L *lua.LState) int {
 	return 1
 }
 
+// ships reports whether a module of that name ships with ccm.
+func (in *Interp) ships(name string) bool {
+	if in.opts.Library == nil || !fs.ValidPath(name) {
+		return false
+	}
+	_, err := fs.Stat(in.opts.Library, strings.ReplaceAll(name, ".", "/")+".lua")
+	return err == nil
+}
+
 // pushModule pushes the function that a module's text is.
 func (in *Interp) pushModule(L *lua.LState, file, dir, text string) int {
 	fn, _, err := in.load(file, dir, text)
@@ -246,7 +255,8 @@ func (in *Interp) nearModule(name string) string {
 		if !ok || pattern != ".lua" {
 			continue
 		}
-		entries, err := os.ReadDir(dir + strings.ReplaceAll(prefix, ".", "/"))
+		dir += strings.ReplaceAll(prefix, ".", "/")
+		entries, err := os.ReadDir(dir)
 		if err != nil {
 			continue
 		}
@@ -254,7 +264,7 @@ func (in *Interp) nearModule(name string) string {
 			if base, isLua := strings.CutSuffix(e.Name(), ".lua"); isLua && !e.IsDir() {
 				known = append(known, base)
 			} else if e.IsDir() {
-				if _, err := os.Stat(filepath.Join(dir, prefix, e.Name(), "init.lua")); err == nil {
+				if _, err := os.Stat(filepath.Join(dir, e.Name(), "init.lua")); err == nil {
 					known = append(known, e.Name())
 				}
 			}

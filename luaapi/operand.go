@@ -20,16 +20,21 @@ type instruction struct {
 
 const constantBit = 1 << 8
 
-// find sets x.fn to the function that runs, if it is the one that the message
-// is about.
+// find sets x.fn to the function of the script that the message is about, if it
+// still runs: it is the innermost, maybe below a function of this program.
 func (x *explainer) find() {
-	dbg, ok := x.L.GetStack(0)
-	if !ok {
-		return
-	}
-	fn, err := x.L.GetInfo("fl", dbg, lua.LNil)
-	if f, ok := fn.(*lua.LFunction); ok && err == nil && !f.IsG && dbg.CurrentLine == x.node {
-		x.fn = f
+	for level := range 2 {
+		dbg, ok := x.L.GetStack(level)
+		if !ok {
+			return
+		}
+		fn, err := x.L.GetInfo("fl", dbg, lua.LNil)
+		if f, ok := fn.(*lua.LFunction); ok && err == nil && !f.IsG {
+			if dbg.CurrentLine == x.node {
+				x.fn, x.dbg = f, dbg
+			}
+			return
+		}
 	}
 }
 
@@ -61,15 +66,16 @@ func (x *explainer) value(at int) lua.LValue {
 	if at&constantBit != 0 {
 		return x.fn.Proto.Constants[at&^constantBit]
 	}
-	return x.L.Get(at + 1)
+	return x.register(at)
 }
 
-// register returns a register of the function that failed.
-func (x *explainer) register(at int, ops ...int) (lua.LValue, bool) {
-	if !x.operand(ops...).ok {
-		return lua.LNil, false
+// register returns a register of the function that failed. Local variables are
+// registers, and the others are locals without a name.
+func (x *explainer) register(at int) lua.LValue {
+	if _, v := x.L.GetLocal(x.dbg, at+1); v != nil {
+		return v
 	}
-	return x.L.Get(at + 1), true
+	return lua.LNil
 }
 
 // near gives the hint for a field that is not there: the nearest one that is,
@@ -134,20 +140,28 @@ func (x *explainer) eval(e ast.Expr) lua.LValue {
 	return lua.LNil
 }
 
-// local returns the value of a local variable that is indexed in the message's
-// own expression: the instruction that did so names its register.
+// local returns the value of a local variable: the instruction that was compiled
+// for its name, or for the index into it, says which register it is.
 func (x *explainer) local(id *ast.IdentExpr) lua.LValue {
 	for i, n := range x.tree.nodes {
-		if attr, ok := n.(*ast.AttrGetExpr); ok && attr.Object == ast.Expr(id) {
-			op := x.instruction(x.tree.first+i, lua.OP_GETTABLE, lua.OP_GETTABLEKS)
-			if op.ok && op.a != op.b {
-				return x.L.Get(op.b + 1)
+		node := x.tree.first + i
+		var op instruction
+		switch n := n.(type) {
+		case *ast.IdentExpr:
+			if n == id {
+				op = x.instruction(node, lua.OP_MOVE, lua.OP_MOVEN)
+			}
+		case *ast.AttrGetExpr:
+			if n.Object == ast.Expr(id) {
+				op = x.instruction(node, lua.OP_GETTABLE, lua.OP_GETTABLEKS)
+			}
+		case *ast.FuncCallExpr:
+			if n.Receiver == ast.Expr(id) {
+				op = x.instruction(node, lua.OP_SELF)
 			}
 		}
-		if call, ok := n.(*ast.FuncCallExpr); ok && call.Receiver == ast.Expr(id) {
-			if op := x.instruction(x.tree.first+i, lua.OP_SELF); op.ok && op.a != op.b && op.a+1 != op.b {
-				return x.L.Get(op.b + 1)
-			}
+		if op.ok && op.a != op.b {
+			return x.register(op.b)
 		}
 	}
 	return lua.LNil

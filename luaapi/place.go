@@ -52,8 +52,10 @@ func (p *place) locate(path schema.Path, key bool) diag.Pos {
 	name, _ := path[0].(string)
 	names := p.spellings(name)
 	props := tableArg(call)
-	if f := fieldNamed(props, names); f != nil {
-		return inValue(t, f, path[1:], key)
+	for _, spelled := range [][]string{{name}, names} {
+		if f := fieldNamed(props, spelled); f != nil {
+			return inValue(t, f, path[1:], key)
+		}
 	}
 	if names[0] == p.typ.Schema().Name().Name {
 		if pos := namePos(t, call, props, p.nth); pos.Line > 0 {
@@ -206,7 +208,11 @@ func (in *Interp) checkDefault(t *resource.Type, d *defaultValue) diag.List {
 	if d.names[0] == t.Schema().Name().Name || d.entry.Key == "1" {
 		return diag.List{{Pos: d.where.Locate(schema.Path{t.Schema().Name().Name}, true), Err: errName}}
 	}
-	tab := &schema.Table{Entries: []schema.Entry{d.entry}, Where: inside{&d.where}}
+	entries := []schema.Entry{d.entry}
+	if path, f := foreignIn(entries); f != "" {
+		return diag.List{diag.Errorf(d.where.Locate(path, false), "%s: a property cannot hold %s", path[:1], f)}
+	}
+	tab := &schema.Table{Entries: entries, Where: inside{&d.where}}
 	err := t.Properties().Decode(tab, reflect.New(t.Schema().GoType).Interface(), new(resource.Common))
 	var all, mistakes diag.List
 	all.Add(err)

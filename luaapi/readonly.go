@@ -23,22 +23,22 @@ type readonly struct {
 
 // readonly returns the table that r describes.
 func (in *Interp) readonly(r readonly) *lua.LTable {
-	proxy := in.L.CreateTable(0, 0)
-	mt := in.L.CreateTable(0, 6)
+	proxy := in.vm.CreateTable(0, 0)
+	mt := in.vm.CreateTable(0, 6)
 	mt.RawSetString("__index", r.contents)
-	mt.RawSetString("__newindex", in.L.NewFunction(func(L *lua.LState) int {
+	mt.RawSetString("__newindex", in.vm.NewFunction(func(L *lua.LState) int {
 		in.throw(L, "copy what you want to change", "%s is read-only", dotted(r.name, L.Get(2)))
 		return 0
 	}))
-	mt.RawSetString("__len", in.L.NewFunction(func(L *lua.LState) int {
+	mt.RawSetString("__len", in.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(lua.LNumber(r.contents.Len()))
 		return 1
 	}))
 	mt.RawSetString("__metatable", lua.LFalse)
 	proxy.Metatable = mt
 	if r.missing != nil {
-		inner := in.L.CreateTable(0, 1)
-		inner.RawSetString("__index", in.L.NewFunction(func(L *lua.LState) int {
+		inner := in.vm.CreateTable(0, 1)
+		inner.RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
 			v, err := r.missing(L.Get(2))
 			if err != nil {
 				in.throwError(L, err)

@@ -127,6 +127,9 @@ type ArchiveProvider interface {
 // WantedEnsure implements resource.Wanted.
 func (a Archive) WantedEnsure() string { return string(a.Ensure) }
 
+// MayLookAhead implements resource.Ahead.
+func (Archive) MayLookAhead() bool { return true }
+
 // Decide implements resource.Spec.
 func (a Archive) Decide(have ArchiveState) resource.Decision {
 	switch {

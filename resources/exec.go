@@ -22,6 +22,8 @@ var ExecType = resource.Define[Exec, ExecState, ExecProvider]("exec")
 type Exec struct {
 	// Name is the command, or with command any name for it.
 	Name string `ccm:"name,name,example=/usr/bin/true"`
+	// Ensure is always present; a manifest may say so.
+	Ensure ExecEnsure `ccm:"ensure,default=present"`
 	// Command is the command to run, if it is not the name. The posix provider
 	// splits it into words as a shell would, and runs it without one; the shell
 	// provider hands it to /bin/sh -c.
@@ -50,6 +52,12 @@ type Exec struct {
 	// LogOutput logs each line of output as it comes.
 	LogOutput bool `ccm:"logoutput,alias=log_output"`
 }
+
+// An ExecEnsure is what can be wanted of a command.
+type ExecEnsure string
+
+// Values implements schema.Enumerated.
+func (ExecEnsure) Values() []string { return []string{"present"} }
 
 // ExecState says whether there is anything to do. A guard that did not have to
 // be asked is nil.
@@ -142,6 +150,12 @@ func (Exec) JudgedByPerform() bool { return true }
 // UncertainAfterPending implements resource.Uncertain: what a guard will say is
 // not known before what the exec comes after has been done.
 func (e Exec) UncertainAfterPending() bool { return e.OnlyIf != "" || e.Unless != "" }
+
+// ActsAlways implements resource.Repeating: without anything that says when to,
+// the command runs in every run.
+func (e Exec) ActsAlways() bool {
+	return e.Creates == "" && e.OnlyIf == "" && e.Unless == "" && !e.RefreshOnly
+}
 
 // MayLookAhead implements resource.Ahead: guards are asked in their turn.
 func (e Exec) MayLookAhead() bool { return e.OnlyIf == "" && e.Unless == "" }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -27,24 +28,38 @@ type File struct {
 	// the content of an existing file is left alone, and a missing one is
 	// created empty.
 	Content *string `ccm:"content,alias=contents"`
-	// Source is the path of a file to copy. A relative path is relative to the
-	// script or manifest that says it.
+	// Source is the path of a file to copy, or an http or https URL. A relative
+	// path is relative to the script or manifest that says it. A URL is fetched
+	// once in every run and plan; it may hold 64 MiB.
 	Source *string `ccm:"source"`
 	// ContentOnce writes the content only when the file is missing. After that
 	// only owner, group and mode are managed.
 	ContentOnce bool `ccm:"content_once"`
-	// Owner is the user that owns the file, by name or number. It is required
-	// unless ensure is absent.
+	// Owner is the user that owns the file, by name or number; "-1" leaves it as it
+	// is. It is required unless ensure is absent.
 	Owner string `ccm:"owner,example=root"`
-	// Group is the group of the file, by name or number. It is required unless
-	// ensure is absent.
+	// Group is the group of the file, by name or number; "-1" leaves it as it is.
+	// It is required unless ensure is absent.
 	Group string `ccm:"group,example=root"`
 	// Mode is the permissions in octal, as a string such as "0644". Digits that
 	// are x are left alone. It is required unless ensure is absent.
 	Mode *Mode `ccm:"mode,example=0644"`
+	// Check is a command that looks at the new content before it gets its place,
+	// such as "sshd -t -f %s". %s stands for a file that holds it, in the same
+	// directory and with the same owner and mode. It is split into words as a shell
+	// would, and run without one. Unless it exits 0, the file stays as it is. In a
+	// plan it is given a copy in a directory of its own.
+	Check string `ccm:"validate,example=sshd -t -f %s"`
+	// CheckAfter is a command that looks at the machine after the file has its
+	// place, such as "nginx -t". Unless it exits 0, the file is again what it was,
+	// and nothing is refreshed. In a plan it is not asked.
+	CheckAfter string `ccm:"validate_after,example=nginx -t"`
 	// Force removes a directory that is not empty. It goes with ensure absent.
 	Force bool `ccm:"force"`
 }
+
+// Unmanaged is the owner or group that is left as it is, as chown(2) has it.
+const Unmanaged = "-1"
 
 // A FileEnsure is what can be wanted of a path.
 type FileEnsure string
@@ -65,6 +80,8 @@ type FileState struct {
 	UID, GID uint32
 	Mode     uint32
 	Size     int64
+	// MTime is when the content was last changed; it is told by Inspect only.
+	MTime time.Time
 	// Target is where a symbolic link points.
 	Target string
 	// Owner and Group are the names of UID and GID; left empty where they are as
@@ -82,6 +99,9 @@ type FileState struct {
 	ContentDiffers bool
 	// Entries is set if a directory that is to be removed is not empty.
 	Entries bool
+	// Unproven is set if a run died after it had replaced the file and before
+	// validate_after was asked about it.
+	Unproven bool
 	// NoParent is set if nothing stands at the path and there is no directory in
 	// which to create it.
 	NoParent bool
@@ -101,6 +121,10 @@ func (s FileState) CurrentEnsure() string {
 	}
 	return string(FilePresent)
 }
+
+// CurrentWish implements resource.Wishing: a source may hold something else than
+// it did.
+func (s FileState) CurrentWish() string { return s.WantChecksum }
 
 // FileProvider brings files about.
 type FileProvider interface {
@@ -138,6 +162,7 @@ func (f File) Validate() error {
 	case f.ContentOnce && f.Content == nil && f.Source == nil:
 		errs = append(errs, wrong("content_once", "needs content or source"))
 	}
+	errs = append(errs, f.checkCommands())
 	if f.Force && f.Ensure != FileAbsent {
 		errs = append(errs, wrong("force", "goes only with ensure absent"))
 	}
@@ -172,7 +197,7 @@ func isAre(names []string) string {
 
 // Locate implements resource.Located.
 func (f File) Locate(dir string) File {
-	if f.Source != nil && !filepath.IsAbs(*f.Source) {
+	if f.Source != nil && !filepath.IsAbs(*f.Source) && !host.IsURL(*f.Source) {
 		f.Source = new(filepath.Join(dir, *f.Source))
 	}
 	return f
@@ -185,8 +210,8 @@ func (f File) WantedEnsure() string { return string(f.Ensure) }
 // is not known before what makes it has been done.
 func (f File) UncertainAfterPending() bool { return f.Source != nil }
 
-// MayLookAhead implements resource.Ahead.
-func (File) MayLookAhead() bool { return true }
+// MayLookAhead implements resource.Ahead. A URL is fetched in its turn.
+func (f File) MayLookAhead() bool { return f.Source == nil || !host.IsURL(*f.Source) }
 
 // ManagesContent reports whether the content of what stands there is managed.
 func (f File) ManagesContent(have host.FileKind) bool {
@@ -257,8 +282,12 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		}
 	}
 	if have.Kind == host.Missing {
-		d.Add("owner", "", f.Owner)
-		d.Add("group", "", f.Group)
+		if f.Owner != Unmanaged {
+			d.Add("owner", "", f.Owner)
+		}
+		if f.Group != Unmanaged {
+			d.Add("group", "", f.Group)
+		}
 		d.Add("mode", "", f.Mode.String())
 	} else {
 		if have.UID != have.WantUID {
@@ -270,6 +299,9 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		if !f.Mode.Matches(have.Mode) {
 			d.Add("mode", "0"+strconv.FormatUint(uint64(have.Mode), 8), f.Mode.String())
 		}
+	}
+	if have.Unproven {
+		d.Add("validate_after", "not asked", "passed")
 	}
 	if len(d.Diff) == 0 {
 		return d

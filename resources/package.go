@@ -76,21 +76,21 @@ type PackageState struct {
 // PackageMetadata is what a package system knows of an installed package. What
 // it does not know is empty.
 type PackageMetadata struct {
-	Name        string // as the package system writes it
-	Version     string
-	Arch        string
-	License     string
-	URL         string
-	Summary     string
-	Description string
-	Provider    string // that reported it
-	Extended    PackageExtended
+	Name        string          `json:"name"` // as the package system writes it
+	Version     string          `json:"version,omitempty"`
+	Arch        string          `json:"arch,omitempty"`
+	License     string          `json:"license,omitempty"`
+	URL         string          `json:"url,omitempty"`
+	Summary     string          `json:"summary,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Provider    string          `json:"provider,omitempty"` // that reported it
+	Extended    PackageExtended `json:"extended,omitzero"`
 }
 
 // PackageExtended is what only some package systems know.
 type PackageExtended struct {
-	Epoch   string
-	Release string
+	Epoch   string `json:"epoch,omitempty"`
+	Release string `json:"release,omitempty"`
 }
 
 // Installed reports whether the package is there in some version.

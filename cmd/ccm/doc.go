@@ -16,21 +16,28 @@ import (
 
 func (e *env) docCommand() *cobra.Command {
 	output := newChoice("text", "text", "json")
+	man := ""
 	cmd := &cobra.Command{
 		Use:   "doc [TYPE[.PROPERTY]]",
 		Short: "Print the reference of the resource types",
 		Long: `Print the reference of one type, of one property, or of all types. It is
 written from the same declarations that decode scripts and manifests.
-With --output json it is a JSON Schema (draft 2020-12).`,
+With --output json it is a JSON Schema (draft 2020-12).
+
+With --man DIR it writes a manual page for every command to a directory, as
+"man -l DIR/ccm-run.1" reads them.`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			reg, err := registry()
+			reg, err := registry(&surroundings{})
 			if err != nil || len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			return reg.TypeNames(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if man != "" {
+				return e.writeMan(cmd.Root(), man)
+			}
 			reg, err := documented()
 			if err != nil {
 				return err
@@ -42,13 +49,15 @@ With --output json it is a JSON Schema (draft 2020-12).`,
 		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text or json")
+	cmd.Flags().StringVar(&man, "man", "", "write manual pages to `DIR`")
+	_ = cmd.MarkFlagDirname("man")
 	return cmd
 }
 
 // documented returns the registry with the documentation of its schemas filled
 // in from the source of their declarations.
 func documented() (*resource.Registry, error) {
-	reg, err := registry()
+	reg, err := registry(&surroundings{})
 	if err != nil {
 		return nil, err
 	}

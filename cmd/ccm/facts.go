@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -17,7 +15,7 @@ import (
 
 func (e *env) factsCommand() *cobra.Command {
 	f := &siteFlags{}
-	output := newChoice("text", "text", "json")
+	output := newChoice("text", "text", "json", "yaml")
 	cmd := &cobra.Command{
 		Use:   "facts [PATH]",
 		Short: "Print what is known about this machine",
@@ -47,18 +45,15 @@ os.family. Only what is asked for is gathered.`,
 			if err != nil {
 				e.explain(err) // what could be gathered is printed all the same
 			}
-			if output.value == "json" {
-				return e.printJSON(val)
-			}
-			writeFact(e.stdout, val, "")
-			return nil
+			return e.printData(val, output.value)
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.root, "root", "/", "look at the file system below `DIR`")
 	fs.StringArrayVar(&f.facts, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.factsFile, "facts", "", "read further facts from `FILE` (JSON or YAML)")
-	fs.Var(output, "output", "form of the output: text or json")
+	fs.Var(output, "output", "form of the output: text, json or yaml")
+	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }
 
@@ -85,53 +80,4 @@ func (e *env) completeFact(cmd *cobra.Command, args []string, prefix string, f *
 		names = append(names, prefix[:dot+1]+k)
 	}
 	return names, directive
-}
-
-// writeFact prints a fact as an indented tree, one name a line.
-func writeFact(w io.Writer, val any, indent string) {
-	switch x := val.(type) {
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(x)) {
-			writeEntry(w, k+":", x[k], indent)
-		}
-	case []any:
-		for _, v := range x {
-			writeEntry(w, "-", v, indent)
-		}
-	default:
-		fmt.Fprintln(w, indent+scalar(x))
-	}
-}
-
-func writeEntry(w io.Writer, key string, val any, indent string) {
-	switch x := val.(type) {
-	case map[string]any:
-		if len(x) > 0 {
-			fmt.Fprintln(w, indent+key)
-			writeFact(w, x, indent+"  ")
-			return
-		}
-	case []any:
-		if len(x) > 0 {
-			fmt.Fprintln(w, indent+key)
-			writeFact(w, x, indent+"  ")
-			return
-		}
-	}
-	fmt.Fprintf(w, "%s%s %s\n", indent, key, scalar(val))
-}
-
-func scalar(v any) string {
-	switch x := v.(type) {
-	case nil:
-		return "null"
-	case map[string]any:
-		return "{}"
-	case []any:
-		return "[]"
-	case float64:
-		return strings.TrimSuffix(fmt.Sprintf("%f", x), ".000000")
-	default:
-		return fmt.Sprint(x)
-	}
 }

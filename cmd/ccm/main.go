@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/state"
 )
 
 // Exit statuses.
@@ -27,6 +29,7 @@ const (
 )
 
 func main() {
+	debug.SetGCPercent(400) // a run is short, and memory is cheaper than time
 	// The first signal asks a run to end, the second ends it.
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := make(chan struct{})
@@ -37,22 +40,36 @@ func main() {
 		close(stop)
 		<-signals
 		cancel()
+		signal.Stop(signals) // the third ends ccm, whatever it is doing
 	}()
-	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stop: stop, clock: clock}
-	os.Exit(e.run(ctx, os.Args[1:]))
+	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stop: stop, clock: clock, effect: effect}
+	end, err := profile()
+	if err != nil {
+		e.explain(err)
+		os.Exit(exitUsage)
+	}
+	status := e.run(ctx, os.Args[1:])
+	end()
+	os.Exit(status)
 }
 
 // clock is what tells the time; tests make it stand still.
 var clock host.Clock = host.RealClock{}
+
+// effect is asked before each effect on the machine and in the state directory;
+// see host.Options. It is nil but in tests.
+var effect func(op, path string) error
 
 // An env is what commands use of the world, and what they share.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	clock          host.Clock
-	stop           <-chan struct{}             // closed when the run shall end; may be nil
-	effect         func(op, path string) error // see host.Options; nil but in tests
+	stop           <-chan struct{} // closed when the run shall end; may be nil
+	effect         func(op, path string) error
 	color          string
+	recording      *state.Run   // the record of the run that is under way; nil if none is
+	args           []string     // of the command line, for messages
 	sources        diag.Sources // texts that positions speak of
 }
 
@@ -65,6 +82,7 @@ func (s status) Error() string { return "exit status " + string(rune('0'+s)) }
 
 // run is main for tests.
 func (e *env) run(ctx context.Context, args []string) int {
+	e.args = args
 	root := e.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(e.stdin)
@@ -115,7 +133,12 @@ line, script, lock); 4 at least one resource failed; 130 interrupted. With
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours in output: auto, always or never")
 	root.AddCommand(
-		e.runCommand(), e.planCommand(), e.factsCommand(), e.docCommand(), e.versionCommand(),
+		e.replCommand(), e.evalCommand(),
+		e.runCommand(), e.planCommand(), e.convertCommand(), e.factsCommand(), e.docCommand(), e.versionCommand(),
+		e.historyCommand(), e.diffCommand(), e.restoreCommand(), e.undoCommand(), e.driftCommand(),
+		e.ensureCommand(), e.statusCommand(), e.sessionCommand(), e.schemaCommand(), e.dataCommand(), e.hieraCommand(),
+		e.importCommand(), e.graphCommand(), e.catalogCommand(),
+		e.typesCommand(), e.initCommand(),
 	)
 	return root
 }

@@ -15,6 +15,7 @@ import (
 
 // A runReport is where a run tells what it does.
 type runReport struct {
+	id        string // of the run
 	reporters converge.Reporter
 	stderr    io.Writer // for logs; the status line makes way for it
 	summary   func(converge.Summary)
@@ -24,7 +25,7 @@ type runReport struct {
 // newReport returns the report that the flags ask for. On a terminal a status
 // line shows what is being worked on.
 func (e *env) newReport(f *runFlags) *runReport {
-	r := &runReport{stderr: e.stderr}
+	r := &runReport{id: newRunID(time.Now()), stderr: e.stderr}
 	stdout := e.stdout
 	var line *report.StatusLine
 	if isTerminal(e.stderr) && !f.quiet && os.Getenv("TERM") != "dumb" {
@@ -37,7 +38,7 @@ func (e *env) newReport(f *runFlags) *runReport {
 	}
 	var rep converge.Reporter
 	if f.output.value == "json" {
-		j := report.NewJSON(stdout, newRunID(e.clock.Now()), report.DiffMode(f.diff.value))
+		j := report.NewJSON(stdout, r.id, report.DiffMode(f.diff.value))
 		rep, r.summary = j, j.Summary
 	} else {
 		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, Diff: report.DiffMode(f.diff.value)}
@@ -62,10 +63,11 @@ func (r *runReport) end(s converge.Summary) error {
 	return nil
 }
 
-// newRunID returns an identifier that sorts by time: the time in seconds and
-// six random bytes, in hexadecimal.
+// newRunID returns an identifier that sorts by time: the time to the microsecond
+// and three random bytes, in hexadecimal. It is that of the real clock, since
+// later runs must have greater names.
 func newRunID(now time.Time) string {
-	var b [6]byte
+	var b [3]byte
 	_, _ = rand.Read(b[:])
-	return fmt.Sprintf("%s-%s", now.UTC().Format("20060102T150405Z"), hex.EncodeToString(b[:]))
+	return fmt.Sprintf("%s-%s", now.UTC().Format("20060102T150405.000000Z"), hex.EncodeToString(b[:]))
 }

@@ -4,18 +4,24 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/providers/apt"
+	"github.com/luaccm/ccm/providers/ccmmanifest"
+	"github.com/luaccm/ccm/providers/choria"
 	"github.com/luaccm/ccm/providers/dnf"
+	"github.com/luaccm/ccm/providers/http"
 	"github.com/luaccm/ccm/providers/posix"
 	"github.com/luaccm/ccm/providers/systemd"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // registry returns the types and providers that ship with ccm: one line for
-// each folder in providers.
-func registry() (*resource.Registry, error) {
+// each folder in providers. Templates see s.
+func registry(s *surroundings) (*resource.Registry, error) {
 	return resource.NewRegistry(slices.Concat(
 		apt.Providers(),
+		ccmmanifest.Providers(),
+		choria.Providers(s.environment),
 		dnf.Providers(),
+		http.Providers(),
 		posix.Providers(),
 		systemd.Providers(),
 	)...)

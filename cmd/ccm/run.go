@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"time"
@@ -13,12 +14,12 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/state"
 )
 
 // runFlags are the flags of run and plan.
 type runFlags struct {
 	siteFlags
+	recordFlags
 	noop        bool
 	output      *choice
 	detailed    bool
@@ -29,6 +30,8 @@ type runFlags struct {
 	quiet       bool
 	debug       bool
 	monitorOnly bool
+	interactive bool
+	render      bool
 }
 
 func (e *env) runCommand() *cobra.Command {
@@ -40,11 +43,18 @@ func (e *env) runCommand() *cobra.Command {
 describes. FILE may be - for standard input. The ARGs are arg[1] and on in a
 script; what follows -- is never taken for a flag.`,
 		Args: needFile,
-		RunE: func(cmd *cobra.Command, args []string) error { return e.converge(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.interactive {
+				return e.interactively(cmd.Context(), f, args)
+			}
+			return e.converge(cmd.Context(), f, args)
+		},
 	}
 	f.add(cmd, report.DiffSummary)
+	cmd.Flags().BoolVarP(&f.interactive, "interactive", "i", false, "evaluate FILE and prompt, as repl does")
 	cmd.Flags().BoolVarP(&f.noop, "noop", "n", false, "only say what would be done")
 	cmd.Flags().BoolVar(&f.noop, "dry-run", false, "the same as --noop")
+	cmd.Flags().BoolVar(&f.render, "render", false, "print the manifest with all that is resolved in it, and do nothing")
 	cmd.Flags().BoolVar(&f.monitorOnly, "monitor-only", false, "only run the health checks")
 	return cmd
 }
@@ -72,13 +82,21 @@ func needFile(cmd *cobra.Command, args []string) error {
 func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 	fs := cmd.Flags()
 	f.siteFlags.add(fs)
+	f.recordFlags.add(fs)
 	f.output = newChoice("text", "text", "json")
 	f.diff = newChoice(string(diff), diff.Values()...)
+	f.addReport(cmd)
+	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
+	fs.DurationVar(&f.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
+}
+
+// addReport adds the flags about what is told, and those that every command has
+// which looks at the machine or at what was done to it.
+func (f *runFlags) addReport(cmd *cobra.Command) {
+	fs := cmd.Flags()
 	fs.Var(f.output, "output", "form of the report: text, or json (one object a line)")
 	fs.Var(f.diff, "diff", "how much is told of what differs: off, summary or full")
-	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
 	fs.StringVar(&f.stateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.DurationVar(&f.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "report stable resources too")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
@@ -90,25 +108,36 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 
 // converge is run and plan.
 func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err error) {
+	if f.render {
+		return e.render(ctx, args[0], &f.siteFlags)
+	}
 	rep := e.newReport(f)
-	h := host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(rep.stderr, f.debug), Effect: e.effect})
+	h := host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(rep.stderr, f.debug), Effect: e.effect, Keep: e.keep})
 	s, err := e.load(ctx, h, args[0], args[1:], &f.siteFlags, f.noop)
 	if err != nil {
 		return err
 	}
-	if !f.noop {
-		unlock, err := state.Lock(ctx, state.Dir(f.stateDir), f.lockTimeout, h.Now())
-		if err != nil {
-			return err
-		}
-		defer func() { _ = unlock() }()
+	name, err := siteName(args[0])
+	if err != nil {
+		return err
 	}
+	rec, err := e.record(ctx, f, rep.id, "run", name)
+	if err != nil {
+		return err
+	}
+	var sum converge.Summary
+	defer func() { rec.end(sum) }()
 	engine := &converge.Engine{
 		Registry: s.registry, Facts: s.facts, Reporter: rep.reporters,
 		Texts:       f.diff.value != string(report.DiffOff),
-		FailOnError: s.failOnError, MonitorOnly: f.monitorOnly, Stop: e.stop,
+		MonitorOnly: f.monitorOnly, Stop: e.stop,
 	}
-	var sum converge.Summary
+	if err := rec.attach(engine, s.catalog); err != nil {
+		return err
+	}
+	after := e.messages(s.manifest)
+	ctx, cancel := f.limited(ctx)
+	defer cancel()
 	if f.noop {
 		sum = engine.Plan(ctx, &h.View, s.catalog)
 	} else {
@@ -116,6 +145,14 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 	}
 	if err := rep.end(sum); err != nil {
 		return err
+	}
+	after()
+	if _, ok := errors.AsType[errRunTimeout](context.Cause(ctx)); ok {
+		code, _ := exitStatus(sum, f.detailed).(status)
+		if sum.Interrupted {
+			code = exitOK
+		}
+		return code | exitFailed
 	}
 	return exitStatus(sum, f.detailed)
 }

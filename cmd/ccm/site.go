@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,11 +11,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -27,6 +26,8 @@ type siteFlags struct {
 	factsFile   string
 	evalTimeout time.Duration
 	targets     []string
+	dialect     *choice
+	dataFlags
 }
 
 func (f *siteFlags) add(fs *pflag.FlagSet) {
@@ -34,24 +35,30 @@ func (f *siteFlags) add(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.facts, "fact", nil, "set the fact `NAME=VALUE` for this run (repeatable)")
 	fs.StringVar(&f.factsFile, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	fs.DurationVar(&f.evalTimeout, "eval-timeout", time.Minute, "how long a script may take to evaluate")
+	f.dialect = newChoice("", "ccm", "tinycm")
+	fs.Var(f.dialect, "dialect", "of a manifest: ccm or tinycm (default: tinycm for *.cm.yml, else ccm)")
+	f.dataFlags.add(fs)
 	fs.StringArrayVar(&f.targets, "target", nil, "only this resource, as `TYPE#NAME`, and what it requires (repeatable)")
 }
 
 // A site is a script or manifest that was read and found good.
 type site struct {
-	registry    *resource.Registry
-	catalog     *catalog.Catalog
-	facts       *facts.Facts
-	host        *host.Host
-	failOnError bool
+	registry *resource.Registry
+	catalog  *catalog.Catalog
+	facts    *facts.Facts
+	host     *host.Host
+	manifest *manifest.Manifest // nil if it is a script
 }
+
+// stdin is how messages speak of standard input.
+const stdin = "stdin"
 
 // readInput returns the text of a script or manifest and the name by which
 // messages speak of it; - is standard input.
 func (e *env) readInput(name string) (shown string, text []byte, err error) {
 	if name == "-" {
 		text, err = io.ReadAll(e.stdin)
-		return "stdin", text, err
+		return stdin, text, err
 	}
 	text, err = os.ReadFile(name)
 	return name, text, err
@@ -60,7 +67,8 @@ func (e *env) readInput(name string) (shown string, text []byte, err error) {
 // load reads a script or manifest and builds its catalog. Args are the
 // arguments of the script.
 func (e *env) load(ctx context.Context, h *host.Host, name string, args []string, f *siteFlags, noop bool) (*site, error) {
-	reg, err := registry()
+	around := &surroundings{clock: e.clock}
+	reg, err := registry(around)
 	if err != nil {
 		return nil, err
 	}
@@ -68,33 +76,20 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 	if err != nil {
 		return nil, err
 	}
+	around.facts = fs
 	shown, text, err := e.readInput(name)
 	if err != nil {
 		return nil, err
 	}
 	s := &site{registry: reg, facts: fs, host: h}
-	var b catalog.Builder
-	if err := e.evaluate(ctx, s, &b, shown, text, args, f, noop); err != nil {
+	l, err := e.newLoading(s, around, f, args, noop)
+	if err != nil {
 		return nil, err
 	}
-	return s, nil
-}
-
-// evaluate fills b from a text and builds the catalog of s.
-func (e *env) evaluate(ctx context.Context, s *site, b *catalog.Builder, name string, text []byte, args []string, f *siteFlags, noop bool) error {
-	in := luaapi.New(luaapi.Options{
-		Registry: s.registry, Builder: b, Facts: s.facts, Args: args, Noop: noop, Version: readBuildInfo().Version,
-		Env: os.LookupEnv, Print: e.stderr, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
-		Warn: func(pos diag.Pos, msg string) {
-			diag.Render(e.stderr, "warning: ", &diag.Error{Pos: pos, Err: errors.New(msg)}, nil)
-		},
-	})
-	defer in.Close()
-	e.sources = in.Sources()
-	if err := in.Run(ctx, name, text); err != nil {
-		return err
+	if err := l.load(ctx, shown, text); err != nil {
+		return nil, err
 	}
-	return s.build(b, f)
+	return s, s.build(&l.builder, f)
 }
 
 // build orders what b holds, and takes the targets of it.

@@ -77,10 +77,10 @@ func prepare(want resources.Scaffold, text []byte) []byte {
 	left, right := delimiters(want)
 	var buf bytes.Buffer
 	for _, name := range []string{"facts", "Facts", "data", "Data"} {
-		fmt.Fprintf(&buf, "%s%s := %s(%q)%s", left, name, treeFunc, name, right)
+		fmt.Fprintf(&buf, "%s%s := %s(%q) %s", left, name, treeFunc, name, right)
 	}
 	ranges := regexp.MustCompile(`(?s)(` + regexp.QuoteMeta(left) + `-?\s*range\s+(?:\w+\s*(?:,\s*\w+\s*)?:?=\s*)?)(.+?)(\s*-?` + regexp.QuoteMeta(right) + `)`)
-	buf.Write(ranges.ReplaceAll(text, []byte("${1}"+sortedFunc+"(${2})${3}")))
+	buf.Write(ranges.ReplaceAll(text, []byte("${1}"+sortedFunc+"(${2}) ${3}")))
 	return buf.Bytes()
 }
 
@@ -119,15 +119,16 @@ func jetFuncs(env Env, vars map[string]any) map[string]jet.Func {
 
 // inOrder returns v as something that Jet ranges over in a fixed order.
 func inOrder(v reflect.Value) reflect.Value {
-	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && !v.IsNil() {
-		v = v.Elem()
+	table := v
+	for table.Kind() == reflect.Interface && !table.IsNil() {
+		table = table.Elem()
 	}
-	if !v.IsValid() || v.Kind() != reflect.Map {
+	if table.Kind() != reflect.Map {
 		return v
 	}
-	keys := v.MapKeys()
+	keys := table.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-	return reflect.ValueOf(&tableRanger{v, keys})
+	return reflect.ValueOf(&tableRanger{table, keys})
 }
 
 // A tableRanger ranges over a table in the order of its keys.

@@ -61,7 +61,7 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 		}
 		if r.templates > 0 {
 			if err := p.engine(ctx, s, want); err != nil {
-				return r.explain(err)
+				return r.explain(want, err)
 			}
 		}
 		if err := r.collect(v, want, literal); err != nil {
@@ -213,16 +213,21 @@ func (r *rendering) collect(v *host.View, want resources.Scaffold, literal bool)
 }
 
 var (
-	stagePath = regexp.MustCompile(`/\S*/scaffold-render-\d+/target/?`)
+	stagePath = regexp.MustCompile(`/\S*/scaffold-render-\d+(/target)?`)
 	jetDump   = regexp.MustCompile(`(?s) not available in current \(.*\) or parent scope, global, or default variables`)
 )
 
-// explain takes out of an error of the library what is only ours to know, the
-// paths in the scratch directory, and what is nobody's, the values of variables.
-func (r rendering) explain(err error) error {
+// explain puts into an error of the library the paths that the user knows for
+// those of the scratch directory, and takes out of it the values of variables.
+func (r rendering) explain(want resources.Scaffold, err error) error {
 	text := jetDump.ReplaceAllString(err.Error(), " is not known")
-	text = strings.ReplaceAll(text, r.scratch.Path(sourceDir)+"/", "")
-	text = stagePath.ReplaceAllString(text, "")
+	text = strings.ReplaceAll(text, r.scratch.Path(sourceDir), want.Source)
+	text = stagePath.ReplaceAllStringFunc(text, func(at string) string {
+		if strings.HasSuffix(at, "/target") {
+			return want.Name
+		}
+		return path.Dir(want.Name)
+	})
 	if text == err.Error() {
 		return err
 	}

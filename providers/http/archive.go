@@ -15,7 +15,10 @@ import (
 
 type archives struct{}
 
-var _ resources.ArchiveProvider = archives{}
+var (
+	_ resources.ArchiveProvider                                     = archives{}
+	_ resource.Inspector[resources.Archive, resources.ArchiveState] = archives{}
+)
 
 // mode is the permissions of an archive.
 const mode = 0o640
@@ -23,29 +26,8 @@ const mode = 0o640
 // Status implements resources.ArchiveProvider. The archive is read only if what
 // is to be done depends on its checksum.
 func (archives) Status(_ context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
-	info, err := v.Lstat(want.Name)
-	if err != nil {
+	if have, err = look(v, want); err != nil || want.Ensure == resources.ArchiveAbsent || have.CreatesExists {
 		return have, err
-	}
-	have = resources.ArchiveState{
-		Kind: info.Kind, ArchiveExists: info.Kind == host.Regular,
-		UID: info.UID, GID: info.GID, Size: info.Size, MTime: info.MTime,
-	}
-	if info.Kind == host.Symlink {
-		if have.Target, err = v.Readlink(want.Name); err != nil {
-			return have, err
-		}
-	}
-	if want.Creates != "" {
-		if have.CreatesExists, err = v.Exists(want.Creates); err != nil {
-			return have, err
-		}
-	}
-	if have.ArchiveExists {
-		have.Owner, have.Group = v.UserName(have.UID), v.GroupName(have.GID)
-	}
-	if want.Ensure == resources.ArchiveAbsent || have.CreatesExists {
-		return have, nil
 	}
 	if have.WantUID, err = v.UserID(want.Owner); err != nil {
 		return have, err
@@ -53,7 +35,7 @@ func (archives) Status(_ context.Context, v *host.View, want resources.Archive) 
 	if have.WantGID, err = v.GroupID(want.Group); err != nil {
 		return have, err
 	}
-	switch info.Kind {
+	switch have.Kind {
 	case host.Missing:
 		parent, err := v.IsDirectory(filepath.Dir(want.Name))
 		have.NoParent = !parent
@@ -62,6 +44,38 @@ func (archives) Status(_ context.Context, v *host.View, want resources.Archive) 
 		return have, content(v, want, &have)
 	}
 	return have, nil
+}
+
+// Inspect implements resource.Inspector: the checksum is always told.
+func (archives) Inspect(_ context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
+	if have, err = look(v, want); err == nil && have.ArchiveExists {
+		have.Checksum, err = v.Sum(want.Name)
+	}
+	return have, err
+}
+
+// look fills in what can be told without opening the archive.
+func look(v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
+	info, err := v.Lstat(want.Name)
+	if err != nil {
+		return have, err
+	}
+	have = resources.ArchiveState{
+		Kind: info.Kind, ArchiveExists: info.Kind == host.Regular,
+		UID: info.UID, GID: info.GID, Size: info.Size, MTime: info.MTime,
+	}
+	if have.ArchiveExists {
+		have.Owner, have.Group = v.UserName(have.UID), v.GroupName(have.GID)
+	}
+	if info.Kind == host.Symlink {
+		if have.Target, err = v.Readlink(want.Name); err != nil {
+			return have, err
+		}
+	}
+	if want.Creates != "" {
+		have.CreatesExists, err = v.Exists(want.Creates)
+	}
+	return have, err
 }
 
 // content fills in what is in the archive, and whether that was extracted.

@@ -20,10 +20,10 @@ func Providers() []resource.Factory {
 // machine.
 func suits(_ *facts.Facts, want resources.Archive) (int, error) {
 	u := want.URL.Parse()
-	if u == nil && want.Ensure == resources.ArchiveAbsent {
-		return 1, nil
+	if u == nil {
+		return 1, nil // the archive is only looked at, or removed
 	}
-	if u == nil || u.Scheme != "http" && u.Scheme != "https" {
+	if u.Scheme != "http" && u.Scheme != "https" {
 		return 0, fmt.Errorf("want an http or https URL, got %q", want.URL)
 	}
 	if host.ArchiveFormatOf(u.Path) == "" {

@@ -32,10 +32,7 @@ func (p files) Status(_ context.Context, v *host.View, want resources.File) (hav
 	case want.Ensure == resources.FileAbsent:
 		return have, p.entries(v, want, &have)
 	}
-	if have.WantUID, err = v.UserID(want.Owner); err != nil {
-		return have, err
-	}
-	if have.WantGID, err = v.GroupID(want.Group); err != nil {
+	if have.WantUID, have.WantGID, err = owners(v, want, info); err != nil {
 		return have, err
 	}
 	if info.Kind == host.Missing {
@@ -52,10 +49,33 @@ func (p files) Status(_ context.Context, v *host.View, want resources.File) (hav
 			have.Group = v.GroupName(have.GID)
 		}
 	}
+	if want.CheckAfter != "" {
+		if have.Unproven, err = v.IsAside(want.Name); err != nil {
+			return have, err
+		}
+	}
 	if want.Ensure != resources.FilePresent || !want.ManagesContent(info.Kind) || info.Kind != host.Missing && info.Kind != host.Regular {
 		return have, nil
 	}
 	return have, p.content(v, want, &have)
+}
+
+// owners returns the numbers of the owner and the group that are wanted. One
+// that is not managed is that of what is there, or of this process.
+func owners(v *host.View, want resources.File, have host.Info) (uid, gid uint32, err error) {
+	uid, gid = have.UID, have.GID
+	if have.Kind == host.Missing {
+		uid, gid = host.Self()
+	}
+	if want.Owner != resources.Unmanaged {
+		if uid, err = v.UserID(want.Owner); err != nil {
+			return uid, gid, err
+		}
+	}
+	if want.Group != resources.Unmanaged {
+		gid, err = v.GroupID(want.Group)
+	}
+	return uid, gid, err
 }
 
 // entries fills in whether a directory that is to go has something in it.
@@ -100,7 +120,11 @@ func (files) same(v *host.View, want resources.File, size int64) (bool, error) {
 }
 
 // Store implements resources.FileProvider.
-func (p files) Store(_ context.Context, h *host.Host, want resources.File) error {
+func (p files) Store(ctx context.Context, h *host.Host, want resources.File) error {
+	return proven(ctx, h, want, func() error { return p.store(ctx, h, want) })
+}
+
+func (p files) store(ctx context.Context, h *host.Host, want resources.File) error {
 	info, err := h.Lstat(want.Name)
 	if err != nil {
 		return err
@@ -127,7 +151,11 @@ func (p files) Store(_ context.Context, h *host.Host, want resources.File) error
 	if err != nil {
 		return err
 	}
-	return errors.Join(h.WriteFile(want.Name, content, attr), content.Close())
+	write := func() error { return h.WriteFile(want.Name, content, attr) }
+	if want.Check != "" {
+		write = func() error { return writeChecked(ctx, h, want, content, attr) }
+	}
+	return errors.Join(write(), content.Close())
 }
 
 func (files) open(h *host.Host, want resources.File) (io.ReadCloser, error) {
@@ -143,10 +171,7 @@ func (files) open(h *host.Host, want resources.File) (io.ReadCloser, error) {
 // attr returns the attributes that are wanted. Digits of the mode that are not
 // managed are those of what is there, or of mode if nothing is.
 func (files) attr(v *host.View, want resources.File, have host.Info, mode uint32) (a host.Attr, err error) {
-	if a.UID, err = v.UserID(want.Owner); err != nil {
-		return a, err
-	}
-	if a.GID, err = v.GroupID(want.Group); err != nil {
+	if a.UID, a.GID, err = owners(v, want, have); err != nil {
 		return a, err
 	}
 	if have.Kind != host.Missing {

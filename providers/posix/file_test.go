@@ -1,6 +1,9 @@
 package posix
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,6 +49,12 @@ func TestFiles(t *testing.T) {
 	}
 	var xmode resources.Mode
 	require.NoError(t, xmode.UnmarshalText([]byte("6x0")))
+	var anymode resources.Mode
+	require.NoError(t, anymode.UnmarshalText([]byte("xxx")))
+
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }))
+	defer served.Close()
+	remote := served.URL + "/x"
 
 	const notFile, notDir = "which is not replaced", "which is not followed"
 	resourcetest.Suite[resources.File, resources.FileState, resources.FileProvider]{
@@ -76,6 +85,8 @@ func TestFiles(t *testing.T) {
 			"content": file(resources.File{Content: new("hello")}),
 			"empty":   file(resources.File{Content: new("")}),
 			"source":  file(resources.File{Source: &source}),
+			"url":     file(resources.File{Source: &remote}),
+			"anyone":  {Name: "/f", Ensure: resources.FilePresent, Content: new("hello"), Owner: resources.Unmanaged, Group: resources.Unmanaged, Mode: &anymode},
 			"once":    file(resources.File{Content: new("hello"), ContentOnce: true}),
 			"attrs":   file(resources.File{}),
 			"xmode":   file(resources.File{Mode: &xmode}),
@@ -89,12 +100,16 @@ func TestFiles(t *testing.T) {
 			"dir/empty":       notFile,
 			"dir/source":      notFile,
 			"dir/once":        notFile,
+			"dir/url":         notFile,
+			"dir/anyone":      notFile,
 			"dir/attrs":       notFile,
 			"dir/xmode":       notFile,
 			"fulldir/content": "found a directory",
 			"fulldir/empty":   notFile,
 			"fulldir/source":  notFile,
 			"fulldir/once":    notFile,
+			"fulldir/url":     notFile,
+			"fulldir/anyone":  notFile,
 			"fulldir/attrs":   notFile,
 			"fulldir/xmode":   notFile,
 			"same/dir":        "want a directory, found a file",
@@ -106,6 +121,8 @@ func TestFiles(t *testing.T) {
 			"link/empty":      notDir,
 			"link/source":     notDir,
 			"link/once":       notDir,
+			"link/url":        notDir,
+			"link/anyone":     notDir,
 			"link/attrs":      notDir,
 			"link/xmode":      notDir,
 			"link/dir":        notDir,
@@ -122,6 +139,11 @@ func TestFiles(t *testing.T) {
 			"nothing/dir":       {"created directory"},  // directory | absent | CreateDirectory
 			"same/content":      {},                     // present | all matching | None
 			"same/source":       {},
+			"same/url":          {},
+			"nothing/url":       {"created the file"},
+			"othertext/url":     {"updated the file"},
+			"othermode/anyone":  {},
+			"nothing/anyone":    {"created the file"},
 			"same/attrs":        {},
 			"nothing/content":   {"created the file"}, // present | absent | Store
 			"nothing/attrs":     {"created the file"},

@@ -62,7 +62,10 @@ func same(a, b *resource.Resource) bool {
 	return reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
 }
 
-// drop removes a skipped resource, or its claim to an alias.
+// Remove takes r out again, as if it had not been added.
+func (b *Builder) Remove(r *resource.Resource) { b.drop(r) }
+
+// drop removes a resource and its claim to its names.
 func (b *Builder) drop(r *resource.Resource) {
 	b.list = slices.DeleteFunc(b.list, func(x *resource.Resource) bool { return x == r })
 	for _, name := range []string{r.ID.Name, r.Common.Alias} {

@@ -129,8 +129,9 @@ func (a *ahead) peek(ctx context.Context, i int) {
 	}
 }
 
-// status returns the state of resource i, whose turn it is, by the provider f.
-func (a *ahead) status(ctx context.Context, i int, f resource.Factory) (any, error) {
+// status returns the state of resource i, whose turn it is, by the provider f
+// through the view v.
+func (a *ahead) status(ctx context.Context, v *host.View, i int, f resource.Factory) (any, error) {
 	r := a.catalog.Resources[i]
 	a.mu.Lock()
 	a.next = max(a.next, i+1)
@@ -144,14 +145,14 @@ func (a *ahead) status(ctx context.Context, i int, f resource.Factory) (any, err
 		return l.state, nil
 	}
 	if resource.LooksAhead(r.Spec) || r.Common.Timeout > 0 {
-		return f.Status(ctx, a.view, r.Spec)
+		return f.Status(ctx, v, r.Spec)
 	}
-	return a.together(ctx, i, f)
+	return a.together(ctx, v, i, f)
 }
 
 // together looks at resource i and, if its provider can, at all that follow and
 // have the same provider, in one go.
-func (a *ahead) together(ctx context.Context, i int, f resource.Factory) (any, error) {
+func (a *ahead) together(ctx context.Context, v *host.View, i int, f resource.Factory) (any, error) {
 	r := a.catalog.Resources[i]
 	var specs []any
 	var at []int
@@ -166,11 +167,11 @@ func (a *ahead) together(ctx context.Context, i int, f resource.Factory) (any, e
 		specs, at = append(specs, x.Spec), append(at, k)
 	}
 	if len(specs) < 2 {
-		return f.Status(ctx, a.view, r.Spec)
+		return f.Status(ctx, v, r.Spec)
 	}
-	states, errs, ok := f.StatusAll(ctx, a.view, specs)
+	states, errs, ok := f.StatusAll(ctx, v, specs)
 	if !ok {
-		return f.Status(ctx, a.view, r.Spec)
+		return f.Status(ctx, v, r.Spec)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

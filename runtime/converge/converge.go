@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +32,10 @@ type Engine struct {
 	MonitorOnly bool
 	// Sequential looks at every resource only when its turn has come.
 	Sequential bool
+	// Settled has the outcomes of resources that were dealt with before the run, in
+	// another process. The catalog has them, skipped, so that others can refer to
+	// them. No event tells of them and no summary counts them.
+	Settled map[resource.ID]Outcome
 	// Journal remembers the refreshes of a run until they were performed; nil for
 	// none. A run that changes nothing does not write to it.
 	Journal Journal
@@ -68,16 +71,19 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	defer w.ahead.end()
 	sum := Summary{Start: v.Now(), Noop: h == nil}
 	w.left, sum.Dropped = w.debtsOf(e.LeftOver)
-	for i := range c.Resources {
-		w.touched = false
-		ev := w.resource(ctx, i)
-		w.ahead.done(i, w.touched)
-		w.outcomes[i] = ev.Outcome
-		if ev.Outcome == Failed && e.FailOnError {
-			w.ended = "fail_on_error is set and " + ev.Resource.ID.String() + " failed"
+	for i, r := range c.Resources {
+		if o, ok := e.Settled[r.ID]; ok && r.Skip != "" {
+			w.takeOver(i, o)
+			continue
 		}
-		sum.add(ev)
-		e.Reporter.Event(ev)
+		w.touched = false
+		w.beginEdits(i)
+		events := w.edited(ctx, w.resource(ctx, i))
+		w.ahead.done(i, w.touched)
+		for _, ev := range events {
+			sum.Add(ev)
+			e.Reporter.Event(ev)
+		}
 	}
 	sum.Interrupted = w.interrupted
 	sum.Took = v.Now().Sub(sum.Start)
@@ -104,7 +110,29 @@ type walk struct {
 	// opaque is the last pending resource whose effects are not fully known.
 	opaque      *resource.Resource
 	ended       string // why no further resource is worked on, or ""
+	endedScopes map[*resource.Scope]string
 	interrupted bool
+	edits       *edits    // that are under way, or nil
+	single      [1]*Event // of a resource that is no edit
+}
+
+// became notes what became of a resource, for those that come after it.
+func (w *walk) became(ev *Event) {
+	w.outcomes[ev.Index] = ev.Outcome
+	w.blocks[ev.Index] = ev.Outcome == Failed || len(ev.Unmet) > 0
+	if ev.Outcome != Failed {
+		return
+	}
+	if w.FailOnError {
+		w.ended = "fail_on_error is set and " + ev.Resource.ID.String() + " failed"
+	}
+	w.failedIn(ev.Resource)
+}
+
+// takeOver notes what became of a resource before the run.
+func (w *walk) takeOver(i int, o Outcome) {
+	w.outcomes[i], w.blocks[i] = o, o == Failed || o == Skipped
+	w.ahead.done(i, false)
 }
 
 func (w *walk) planning() bool { return w.host == nil }
@@ -112,7 +140,7 @@ func (w *walk) planning() bool { return w.host == nil }
 // resource deals with one resource.
 func (w *walk) resource(ctx context.Context, i int) *Event {
 	r := w.catalog.Resources[i]
-	ev := &Event{Resource: r, Index: i, Noop: w.planning(), Start: w.view.Now()}
+	ev := &Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.view.Now()}
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w after %s", host.ErrTimeout, limit))
@@ -121,7 +149,6 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 	defer func() {
 		ev.Err = caused(ctx, ev.Err)
 		ev.Took = w.view.Now().Sub(ev.Start)
-		w.blocks[i] = ev.Outcome == Failed || len(ev.Unmet) > 0
 	}()
 	if w.skip(ctx, i, ev) {
 		return ev
@@ -132,10 +159,10 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 		return ev
 	}
 	ev.Provider = f.Name
-	if !w.MonitorOnly {
+	if !w.monitorOnly(r) {
 		w.converge(ctx, i, f, ev)
 	}
-	if !w.planning() && ev.Outcome != Failed {
+	if !w.noop(r) && ev.Outcome != Failed {
 		w.checkHealth(ctx, ev)
 	}
 	return ev
@@ -156,6 +183,9 @@ func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
 	if ev.Reason = w.ended; ev.Reason != "" {
 		return true
 	}
+	if ev.Reason = w.endedScope(ev.Resource); ev.Reason != "" {
+		return true
+	}
 	for _, d := range w.catalog.Deps[i] {
 		if !w.blocks[d.Index] {
 			continue
@@ -166,6 +196,7 @@ func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
 		}
 	}
 	if len(ev.Unmet) > 0 {
+		w.unmet(ev)
 		return true
 	}
 	ev.Outcome = Stable
@@ -188,7 +219,7 @@ func (w *walk) converge(ctx context.Context, i int, f resource.Factory, ev *Even
 	left := w.left[r.ID]
 	refresh := len(by)+len(left) > 0
 	defer w.settle(ev, refresh)
-	state, err := w.ahead.status(ctx, i, f)
+	state, err := w.ahead.status(ctx, w.view, i, f)
 	if err != nil {
 		w.lookFailed(ev, err)
 		return
@@ -233,8 +264,11 @@ func (w *walk) refreshers(i int) (by, maybe []resource.ID) {
 		if !d.Refresh {
 			continue
 		}
-		switch w.outcomes[d.Index] {
+		switch o := w.outcomes[d.Index]; o {
 		case Changed, Pending:
+			if o == Pending && !w.noop(w.catalog.Resources[i]) {
+				continue // what was not done refreshes nothing
+			}
 			by = append(by, w.catalog.Resources[d.Index].ID)
 		case Unknown:
 			maybe = append(maybe, w.catalog.Resources[d.Index].ID)
@@ -256,7 +290,7 @@ func (w *walk) pendingBefore(i int) (resource.ID, bool) {
 // lookFailed records that the state of a resource cannot be told or cannot be
 // changed. In a plan that may be for want of something that is pending.
 func (w *walk) lookFailed(ev *Event, err error) {
-	if w.planning() {
+	if w.noop(ev.Resource) {
 		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
 			w.unknown(ev, u.Because)
 			return
@@ -291,9 +325,17 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 			ev.Text = &text
 		}
 	}
-	w.touched = true
-	if w.planning() {
-		ev.Outcome = Pending
+	w.touched = !w.noop(r) || w.planning()
+	if w.noop(r) {
+		caveat, err := f.Foresee(ctx, w.view, r.Spec)
+		if err != nil {
+			ev.Actions = nil
+			w.lookFailed(ev, err)
+			return
+		}
+		if ev.Outcome = Pending; ev.Reason == "" {
+			ev.Reason = caveat
+		}
 		w.view.Assume(d.Leaves...)
 		if !d.Closed {
 			w.opaque = r
@@ -320,22 +362,6 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 	ev.Ensure, ev.Err = w.verify(ctx, f, r)
 	if ev.Err != nil {
 		ev.Outcome = Failed
-	}
-}
-
-// forgive strikes out what a change was to refresh if it failed and changed
-// nothing: the resource differs in the same way as before. If that cannot be
-// told, what was recorded stands.
-func (w *walk) forgive(ctx context.Context, f resource.Factory, d resource.Decision, r *resource.Resource) {
-	if w.journal() == nil || len(d.Diff) == 0 || resource.JudgedByPerform(r.Spec) {
-		return
-	}
-	state, err := f.Status(ctx, w.view, r.Spec)
-	if err != nil {
-		return
-	}
-	if now := r.Type.Decide(r.Spec, state, false); now.Err == nil && slices.Equal(now.Diff, d.Diff) {
-		w.journal().Forgive(r.ID)
 	}
 }
 

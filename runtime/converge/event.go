@@ -93,8 +93,8 @@ func (s Summary) Total() int {
 	return n
 }
 
-// add counts one event.
-func (s *Summary) add(e *Event) {
+// Add counts one event.
+func (s *Summary) Add(e *Event) {
 	s.Counts[e.Outcome]++
 	if e.Refreshed && (e.Outcome == Changed || e.Outcome == Pending) {
 		s.Refreshed++

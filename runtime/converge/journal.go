@@ -1,6 +1,7 @@
 package converge
 
 import (
+	"context"
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -51,6 +52,9 @@ type Journal interface {
 	// Settle strikes out whatever is owed to a resource, because it was refreshed
 	// or needs no refresh any more.
 	Settle(to resource.ID)
+	// Drop strikes out a refresh that is owed to a resource which is not there any
+	// more.
+	Drop(d Debt)
 }
 
 // debts is what earlier runs have left over, by the resource that it is owed to.
@@ -74,7 +78,7 @@ func (w *walk) debtsOf(list []Debt) (left debts, dropped []Debt) {
 		case !slices.ContainsFunc(w.catalog.Rest, func(l catalog.Left) bool { return l.ID == d.To }):
 			dropped = append(dropped, d)
 			if w.journal() != nil {
-				w.journal().Settle(d.To)
+				w.journal().Drop(d)
 			}
 		}
 	}
@@ -129,17 +133,34 @@ func (w *walk) settle(ev *Event, owed bool) {
 	}
 }
 
+// forgive strikes out what a change was to refresh if it failed and changed
+// nothing: the resource differs in the same way as before. If that cannot be
+// told, what was recorded stands.
+func (w *walk) forgive(ctx context.Context, f resource.Factory, d resource.Decision, r *resource.Resource) {
+	if w.journal() == nil || len(d.Diff) == 0 || resource.JudgedByPerform(r.Spec) {
+		return
+	}
+	state, err := f.Status(ctx, w.view, r.Spec)
+	if err != nil {
+		return
+	}
+	if now := r.Type.Decide(r.Spec, state, false); now.Err == nil && slices.Equal(now.Diff, d.Diff) {
+		w.journal().Forgive(r.ID)
+	}
+}
+
 // causeOf returns why the event's resource is to be changed. Wish is what the
 // state says of what is wanted.
 func (w *walk) causeOf(ev *Event, wish string) Cause {
 	if w.Cause == nil {
 		return NoCause
 	}
-	if ev.Refreshed && len(ev.Diff) == 0 {
-		return w.causeOfRefresh(ev)
-	}
 	c := w.Cause(ev.Resource, wish)
-	if c == Corrective && resource.ActsAlways(ev.Resource.Spec) {
+	switch {
+	case c == New:
+	case ev.Refreshed && len(ev.Diff) == 0:
+		return w.causeOfRefresh(ev)
+	case c == Corrective && resource.ActsAlways(ev.Resource.Spec):
 		return Intended
 	}
 	return c

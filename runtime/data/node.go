@@ -25,8 +25,6 @@ type Node struct {
 	size      int // values in it, with aliases written out
 	// annotations are the comment lines that belong to a key and begin with @.
 	annotations []annotation
-	// after are annotations below the value, which belong to the next key.
-	after []annotation
 }
 
 // An Entry is one key of a Map and its value.

@@ -14,6 +14,7 @@ import (
 type source struct {
 	file, text string
 	lines      func() []int // offsets at which lines begin
+	yamlLines  func() []int // the same as YAML counts them, which knows more line breaks
 	// place is set if the text was generated: it returns what wrote a line.
 	place func(line int) diag.Pos
 }
@@ -25,6 +26,20 @@ func newSource(file, text string) *source {
 		for i := range len(text) {
 			if text[i] == '\n' {
 				at = append(at, i+1)
+			}
+		}
+		return at
+	})
+	s.yamlLines = sync.OnceValue(func() []int {
+		if !strings.ContainsAny(text, "\r\u0085\u2028\u2029") {
+			return s.lines()
+		}
+		at := []int{0}
+		for i, r := range text {
+			switch {
+			case r == '\r' && strings.HasPrefix(text[i:], "\r\n"):
+			case r == '\r', r == '\n', r == '\u0085', r == '\u2028', r == '\u2029':
+				at = append(at, i+utf8.RuneLen(r))
 			}
 		}
 		return at
@@ -47,7 +62,7 @@ func (s *source) line(n int) string {
 
 // offset returns where the character at line and col (both from 1) stands.
 func (s *source) offset(line, col int) int {
-	at := s.lines()
+	at := s.yamlLines()
 	if line < 1 || line > len(at) {
 		return len(s.text)
 	}

@@ -8,12 +8,18 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
+
+// pattern returns a regular expression that is compiled when it is first used.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // parse reads all documents of s.
 func (s *source) parse() ([]*yaml.Node, error) {
@@ -41,8 +47,8 @@ func parseYAML(text string) (docs []*yaml.Node, err error) {
 }
 
 var (
-	yamlLine      = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
-	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	yamlLine      = pattern(`^yaml: (?:line (\d+): )?(.*)$`)
+	unknownAnchor = pattern(`^unknown anchor '(.*)' referenced$`)
 )
 
 // syntaxError gives an error of the YAML library the place that it is about.
@@ -50,13 +56,13 @@ var (
 // surrounds it. What it can still read tells more: the first line without which
 // the text can be read is the one at fault.
 func (s *source) syntaxError(err error) error {
-	m := yamlLine.FindStringSubmatch(err.Error())
+	m := yamlLine().FindStringSubmatch(err.Error())
 	if m == nil {
 		return diag.Errorf(diag.Pos{File: s.file}, "not valid YAML: %w", err)
 	}
 	said, _ := strconv.Atoi(m[1])
 	problem := m[2]
-	if a := unknownAnchor.FindStringSubmatch(problem); a != nil {
+	if a := unknownAnchor().FindStringSubmatch(problem); a != nil {
 		return s.unknownAnchor(a[1])
 	}
 	if at, ok := s.badCharacter(); ok {
@@ -67,6 +73,7 @@ func (s *source) syntaxError(err error) error {
 	if !fromParser && said > line && !strings.Contains(problem, "end of stream") {
 		line = said
 	}
+	line = min(line, len(s.lines()))
 	text := s.line(line)
 	col := len(text) - len(strings.TrimLeft(text, " ")) + 1
 	e := diag.Errorf(diag.Pos{}, "not valid YAML: %s", problem)
@@ -85,8 +92,8 @@ func (s *source) syntaxError(err error) error {
 			col = i + 1
 			e.WithHint("quote a text that begins with %q", text[i:i+1])
 		}
-	case strings.Contains(problem, "',' or"):
-		if i := strings.IndexAny(text, "[{"); i >= 0 {
+	case strings.Contains(problem, "',' or"), strings.Contains(problem, "node content"):
+		if i := unclosed(text); i >= 0 {
 			col = i + 1
 			e = diag.Errorf(diag.Pos{}, "not valid YAML: %q is not closed", text[i:i+1])
 		}
@@ -108,6 +115,24 @@ func (s *source) syntaxError(err error) error {
 		e.Hint = fmt.Sprintf("it gives the line %q", strings.TrimSpace(text))
 	}
 	return e
+}
+
+// unclosed returns where the first bracket of a line stands that is not closed
+// in it, or -1.
+func unclosed(line string) int {
+	var open []int
+	for i, c := range line {
+		switch c {
+		case '[', '{':
+			open = append(open, i)
+		case ']', '}':
+			open = open[:max(0, len(open)-1)]
+		}
+	}
+	if len(open) == 0 {
+		return -1
+	}
+	return open[0]
 }
 
 // faultyLine returns the first line without which, and without all that

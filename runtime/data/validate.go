@@ -142,8 +142,8 @@ var validators = map[string]func(v any) bool{
 }
 
 var (
-	hostLabel = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
-	longUnits = regexp.MustCompile(`^(\d+(\.\d+)?(y|Y|M|w|W|d|D))+`)
+	hostLabel = pattern(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+	longUnits = pattern(`^(\d+(\.\d+)?(y|Y|M|w|W|d|D))+`)
 )
 
 // isHostname follows RFC 1123.
@@ -152,7 +152,7 @@ func isHostname(s string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(s, ".") {
-		if !hostLabel.MatchString(label) {
+		if !hostLabel().MatchString(label) {
 			return false
 		}
 	}
@@ -162,7 +162,7 @@ func isHostname(s string) bool {
 // isDuration takes durations as Go writes them, with days, weeks, months and
 // years before them.
 func isDuration(s string) bool {
-	rest := longUnits.ReplaceAllString(strings.TrimLeft(s, "+-"), "")
+	rest := longUnits().ReplaceAllString(strings.TrimLeft(s, "+-"), "")
 	if rest == "" {
 		return s != "" && rest != s
 	}

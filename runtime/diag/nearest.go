@@ -36,7 +36,7 @@ func Nearest(word string, candidates []string) string {
 		return best
 	}
 	for _, c := range candidates {
-		if strings.HasPrefix(c, word) {
+		if c != word && strings.HasPrefix(c, word) {
 			return c
 		}
 	}

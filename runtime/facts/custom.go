@@ -49,7 +49,7 @@ func (l Loader) Load(dirs ...string) (map[string]any, error) {
 // File reads one file that the user named. It lies outside the root, links are
 // followed, and a name that does not end in .json is YAML.
 func (l Loader) File(name string) (map[string]any, error) {
-	f, err := l.View.OpenSource(name)
+	f, err := l.View.OpenUserFile(name)
 	if err != nil {
 		return nil, unreadable(name, err)
 	}

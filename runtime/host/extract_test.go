@@ -443,3 +443,29 @@ func FuzzExtract(f *testing.F) {
 		}
 	})
 }
+
+// Whoever keeps what is about to change is told of every path, those that are
+// new as well.
+func TestExtractTellsKeep(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.MkdirAll(root+"/opt/app", 0o755))
+	require.NoError(t, os.WriteFile(root+"/opt/app/f", []byte("old"), 0o600))
+	require.NoError(t, os.WriteFile(root+"/a.tar", hosttest.Tar(t, file("f", "new"), dir("d", 0o755), file("d/g", "new"), file("d-e", "new")), 0o600))
+	told := map[string]host.FileKind{}
+	h := host.New(host.Options{Root: root, Keep: func(v *host.View, d host.Doomed) error {
+		info, err := v.Lstat(d.Path)
+		require.Equal(t, info.Kind, d.Kind, "told before it happens")
+		told[d.Path] = d.Kind
+		return err
+	}})
+	require.NoError(t, h.Extract(t.Context(), "/a.tar", host.Extraction{Format: host.Tar, Parent: "/opt/app"}))
+	require.Equal(t, map[string]host.FileKind{
+		"/opt/app/f": host.Regular, "/opt/app/d": host.Missing, "/opt/app/d/g": host.Missing, "/opt/app/d-e": host.Missing,
+	}, told)
+
+	h = host.New(host.Options{Root: root, Keep: func(*host.View, host.Doomed) error { return errors.New("no room to keep it") }})
+	before := hosttest.Snapshot(t, root)
+	require.EqualError(t, h.Extract(t.Context(), "/a.tar", host.Extraction{Format: host.Tar, Parent: "/opt/app"}), "no room to keep it")
+	require.EqualError(t, h.RemoveBelow("/opt/app", "f"), "no room to keep it")
+	require.Equal(t, before, hosttest.Snapshot(t, root))
+}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -45,18 +44,28 @@ type Info struct {
 type Planned struct {
 	Path string
 	Kind FileKind
+	// Content is what a file will hold; nil if nobody knows, or Kept is set.
+	Content *string
+	// Kept says that a file holds what it did.
+	Kept bool
 }
 
 // overlay remembers what a plan assumes.
 type overlay struct {
 	mu    sync.RWMutex
 	paths map[string]FileKind
+	// contents has an entry for each file that will hold something else.
+	contents map[string]*string
+}
+
+func newOverlay() *overlay {
+	return &overlay{paths: make(map[string]FileKind), contents: make(map[string]*string)}
 }
 
 // Planning returns a view of the same machine that can be told what a plan
 // assumes.
 func (v *View) Planning() *View {
-	return &View{machine: v.machine, plan: &overlay{paths: make(map[string]FileKind)}}
+	return &View{machine: v.machine, plan: newOverlay()}
 }
 
 // Assume makes Lstat answer as if p stood there. It does nothing outside plans.
@@ -68,6 +77,9 @@ func (v *View) Assume(p ...Planned) {
 	defer v.plan.mu.Unlock()
 	for _, x := range p {
 		v.plan.paths[x.Path] = x.Kind
+		if !x.Kept {
+			v.plan.contents[x.Path] = x.Content
+		}
 	}
 }
 
@@ -200,31 +212,6 @@ func (v *View) Sum(name string) (string, error) {
 	return SumReader(f)
 }
 
-// SumSource is Sum for a file that the user names as a source: it lies outside
-// the root, and links are followed.
-func (v *View) SumSource(name string) (string, error) {
-	f, err := v.OpenSource(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return SumReader(f)
-}
-
-// OpenSource opens a file that the user names as a source. Sources belong to
-// the script, not to the machine below the root.
-func (v *View) OpenSource(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
-		f.Close()
-		return nil, errors.Join(err, fmt.Errorf("%s is not a file", name))
-	}
-	return f, nil
-}
-
 // SumReader returns the SHA-256 of what r holds in hexadecimal.
 func SumReader(r io.Reader) (string, error) {
 	sum := sha256.New()
@@ -242,72 +229,39 @@ func SumBytes(b []byte) string {
 
 // Holds reports whether the file at the path holds exactly want. It reads no
 // more than is needed to tell.
+//
+// It is what a run that finds nothing to do spends its time on, so it does
+// without os.File, which costs as much again as the system calls.
 func (v *View) Holds(name string, want []byte) (bool, error) {
-	f, err := v.Open(name)
+	path, err := v.real(name)
 	if err != nil {
 		return false, err
 	}
-	defer f.Close()
+	var fd int
+	err = ignoringEINTR(func() (err error) {
+		fd, err = syscall.Open(path, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return false, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	defer func() { _ = syscall.Close(fd) }()
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	for {
-		n, err := f.Read(*buf)
-		if n > len(want) || !bytes.Equal((*buf)[:n], want[:n]) {
-			return false, nil
-		}
-		want = want[n:]
+		var n int
+		err := ignoringEINTR(func() (err error) { n, err = syscall.Read(fd, *buf); return err })
 		switch {
-		case err == io.EOF:
-			return len(want) == 0, nil
 		case err != nil:
-			return false, err
-		}
-	}
-}
-
-// HoldsSource reports whether the file at the path holds exactly what the source
-// holds. Files of different sizes are not read.
-func (v *View) HoldsSource(name, source string) (bool, error) {
-	src, err := v.OpenSource(source)
-	if err != nil {
-		return false, err
-	}
-	defer src.Close()
-	f, err := v.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	a, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	b, err := src.Stat()
-	if err != nil || a.Size() != b.Size() {
-		return false, err
-	}
-	left, right := buffers.Get().(*[]byte), buffers.Get().(*[]byte)
-	defer buffers.Put(left)
-	defer buffers.Put(right)
-	for {
-		n, errA := io.ReadFull(f, *left)
-		m, errB := io.ReadFull(src, *right)
-		if !bytes.Equal((*left)[:n], (*right)[:m]) {
+			return false, &os.PathError{Op: "read", Path: name, Err: err}
+		case n > len(want) || !bytes.Equal((*buf)[:n], want[:n]):
 			return false, nil
 		}
-		if errA != nil || errB != nil {
-			return endOf(errA) && endOf(errB), errors.Join(unlessEnd(errA), unlessEnd(errB))
+		// Of a file, less than was asked for comes only at its end (read(2)).
+		if want = want[n:]; n < len(*buf) {
+			return len(want) == 0, nil
 		}
 	}
-}
-
-func endOf(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
-
-func unlessEnd(err error) error {
-	if endOf(err) {
-		return nil
-	}
-	return err
 }
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}

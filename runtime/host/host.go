@@ -38,11 +38,13 @@ type machine struct {
 
 	transport func() http.RoundTripper
 	progress  func(Progress)
+	fetched   *fetched
 }
 
 // A Host is a View that can also change the machine.
 type Host struct {
 	View
+	edit *Edit // what WriteFile keeps instead of writing, or nil
 }
 
 // Options describe a host. The zero Options are the real machine.
@@ -85,12 +87,12 @@ func New(o Options) *Host {
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
 	}
-	m.users = newAccounts(m)
+	m.users, m.fetched = newAccounts(m), new(fetched)
 	m.progress, m.transport = o.Progress, sync.OnceValue(newTransport)
 	if o.Transport != nil {
 		m.transport = func() http.RoundTripper { return o.Transport }
 	}
-	return &Host{View{machine: m}}
+	return &Host{View: View{machine: m}}
 }
 
 // Root returns the directory that stands for /.
@@ -126,7 +128,7 @@ func (h *Host) do(op, path string, effect func() error) error {
 func (h *Host) WithLog(log *slog.Logger) *Host {
 	m := *h.machine
 	m.log = log
-	return &Host{View{machine: &m, plan: h.plan}}
+	return &Host{View: View{machine: &m, plan: h.plan}, edit: h.edit}
 }
 
 // Query runs a command that only asks.

@@ -13,6 +13,9 @@ type Doomed struct {
 	Info
 	// Content says that what it holds goes too, and not its owner and mode only.
 	Content bool
+	// More says that the effect has not begun and others are told of before it
+	// does: what is kept has to be durable by the last of them only.
+	More bool
 }
 
 // doomed says that what stands at the path is about to be changed.
@@ -24,7 +27,7 @@ func (h *Host) doomed(name string, content bool) error {
 	if err != nil {
 		return err
 	}
-	return h.keep(&h.View, Doomed{name, info, content})
+	return h.keep(&h.View, Doomed{Path: name, Info: info, Content: content})
 }
 
 // doomedTree says that the directory at the path is about to be removed with
@@ -41,7 +44,7 @@ func (h *Host) doomedTree(name string) error {
 		return err
 	}
 	for _, e := range slices.Backward(entries) {
-		if err := h.keep(&h.View, Doomed{filepath.Join(name, e.Rel), e.Info, true}); err != nil {
+		if err := h.keep(&h.View, Doomed{filepath.Join(name, e.Rel), e.Info, true, true}); err != nil {
 			return err
 		}
 	}

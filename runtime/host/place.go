@@ -19,6 +19,7 @@ import (
 // it. The one with the last entry in it comes last, after all others are
 // durable.
 func (s *stage) place(ctx context.Context) error {
+	s.sorted = s.names()
 	units, last, err := s.units()
 	if err != nil {
 		return err
@@ -27,6 +28,9 @@ func (s *stage) place(ctx context.Context) error {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.tell(units); err != nil {
 		return err
 	}
 	for _, name := range units {
@@ -54,9 +58,8 @@ func (s *stage) units() (units []string, last string, err error) {
 	if s.x.Last == "" || err != nil {
 		wanted = ""
 	}
-	top := "" // the unit that the entries that follow may be in
-	for _, name := range s.names() {
-		if top != "" && strings.HasPrefix(name, top+"/") {
+	for _, name := range s.sorted {
+		if inUnit(units, parentOf(name)) {
 			continue
 		}
 		there, err := s.fits(name)
@@ -66,7 +69,7 @@ func (s *stage) units() (units []string, last string, err error) {
 		if there && s.kinds[name] == Directory {
 			continue
 		}
-		units, top = append(units, name), name
+		units = append(units, name)
 		if wanted == name || strings.HasPrefix(wanted, name+"/") {
 			last = name
 		}
@@ -77,13 +80,8 @@ func (s *stage) units() (units []string, last string, err error) {
 // setModes gives the directories that are moved their permissions, the deepest
 // first. Those that only files are moved from stay as they are.
 func (s *stage) setModes(units []string) error {
-	names := s.names()
-	for i := len(names) - 1; i >= 0; i-- {
-		name := names[i]
-		if s.kinds[name] != Directory || !slices.ContainsFunc(ancestors(name), func(dir string) bool {
-			_, moved := slices.BinarySearch(units, dir)
-			return moved
-		}) {
+	for _, name := range slices.Backward(s.sorted) {
+		if s.kinds[name] != Directory || !inUnit(units, name) {
 			continue
 		}
 		mode, ok := s.modes[name]
@@ -97,13 +95,15 @@ func (s *stage) setModes(units []string) error {
 	return nil
 }
 
-// ancestors returns name and the directories above it.
-func ancestors(name string) []string {
-	var all []string
+// inUnit reports whether name is one of the units, which are in order, or in one
+// of them.
+func inUnit(units []string, name string) bool {
 	for ; name != ""; name = parentOf(name) {
-		all = append(all, name)
+		if _, ok := slices.BinarySearch(units, name); ok {
+			return true
+		}
 	}
-	return all
+	return false
 }
 
 // fits reports whether something stands already where an entry belongs, and an
@@ -164,6 +164,31 @@ func (s *stage) move(name string) error {
 		return err
 	}
 	return s.chmod(s.parent, name, mode)
+}
+
+// tell says what is about to be replaced, and what is about to be new.
+func (s *stage) tell(units []string) error {
+	if s.h.keep == nil {
+		return nil
+	}
+	var all []Doomed
+	for _, name := range s.sorted {
+		if !inUnit(units, name) {
+			continue
+		}
+		info, err := s.h.Lstat(s.full(name))
+		if err != nil {
+			return err
+		}
+		all = append(all, Doomed{Path: s.full(name), Info: info, Content: true, More: true})
+	}
+	for i, d := range all {
+		d.More = i < len(all)-1
+		if err := s.h.keep(&s.h.View, d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *stage) chmod(root *os.Root, name string, mode uint32) error {

@@ -25,6 +25,7 @@ type stage struct {
 
 	entries int
 	bytes   int64
+	sorted  []string // all paths in order, once everything is unpacked
 }
 
 // stageName returns the name of the stage for an archive.

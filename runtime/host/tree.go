@@ -19,8 +19,9 @@ type TreeEntry struct {
 }
 
 // Tree lists everything below the directory at the path, in order of path,
-// directories before what is in them. Links are listed and not followed. In a
-// plan, what is assumed counts.
+// directories before what is in them. Links are listed and not followed. What
+// cannot be read is left out, and is part of the error. In a plan, what is
+// assumed counts.
 func (v *View) Tree(name string) ([]TreeEntry, error) {
 	path, err := v.real(name)
 	if err != nil {
@@ -75,19 +76,28 @@ func (v *View) SourceTree(dir string) ([]TreeEntry, error) {
 // listTree lists what is below a directory of the operating system.
 func listTree(dir string) ([]TreeEntry, error) {
 	var entries []TreeEntry
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	var errs []error
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, os.ErrNotExist) && path != dir {
+			return nil // gone since it was listed
+		}
+		if err != nil && path != dir {
+			errs = append(errs, err)
+			return fs.SkipDir
+		}
 		if err != nil || path == dir {
 			return err
 		}
 		info, err := infoAt(path)
-		if err != nil || info.Kind == Missing { // gone since it was listed
-			return err
+		if err != nil {
+			errs = append(errs, err)
+		} else if info.Kind != Missing {
+			entries = append(entries, TreeEntry{mustRel(dir, path), info})
 		}
-		entries = append(entries, TreeEntry{mustRel(dir, path), info})
 		return nil
 	})
 	slices.SortFunc(entries, func(a, b TreeEntry) int { return cmp.Compare(a.Rel, b.Rel) })
-	return entries, err
+	return entries, errors.Join(append(errs, err)...)
 }
 
 // infoAt describes what stands at a path of the operating system.

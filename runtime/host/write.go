@@ -19,6 +19,9 @@ type Attr struct {
 // the old content or the new, with the new owner and mode, and nothing between.
 // On any error the old file is untouched and no temporary file is left.
 func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) {
+	if h.edit != nil && h.edit.path == name {
+		return h.edit.keep(content, attr)
+	}
 	tmp, err := h.Create(name, attr)
 	if err != nil {
 		return err
@@ -245,7 +248,11 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	if err := h.doomed(name, true); err != nil {
 		return err
 	}
-	if err := h.do("mkdir", name, func() error { return os.Mkdir(path, 0o700) }); err != nil {
+	first := os.FileMode(0o700)
+	if attr.UID == uint32(os.Geteuid()) && attr.GID == uint32(os.Getegid()) {
+		first = fileMode(attr.Mode) // so that a run that dies here leaves no other mode
+	}
+	if err := h.do("mkdir", name, func() error { return os.Mkdir(path, first) }); err != nil {
 		return err
 	}
 	if err := h.SetAttr(name, attr); err != nil {
@@ -316,6 +323,23 @@ func (h *Host) Symlink(target, name string) error {
 		return errors.Join(err, h.do("remove", name, func() error { return os.Remove(temp) }))
 	}
 	return h.syncDir(name)
+}
+
+// ChownLink gives the link at the path its owner. What it points to is not
+// touched.
+func (h *Host) ChownLink(name string, uid, gid uint32) error {
+	path, err := h.real(name)
+	if err != nil {
+		return err
+	}
+	info, err := h.Lstat(name)
+	if err != nil || info.UID == uid && info.GID == gid {
+		return err
+	}
+	if err := h.doomed(name, false); err != nil {
+		return err
+	}
+	return h.do("chown", name, func() error { return os.Lchown(path, int(uid), int(gid)) })
 }
 
 // fileMode turns permission bits into a Go mode.

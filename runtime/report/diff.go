@@ -26,9 +26,10 @@ func Unified(t resource.Text) (string, bool) {
 	if !isText(t.Have) || !isText(t.Want) {
 		return "", false
 	}
-	from, to := quoteName("a"+t.Path), quoteName("b"+t.Path)
+	from, to := quoteName("a"+t.Path, ""), quoteName("b"+t.Path, "")
 	var b strings.Builder
-	fmt.Fprintf(&b, "diff --git %s %s\n", from, to)
+	// Blanks are quoted here, where nothing else says where a name ends.
+	fmt.Fprintf(&b, "diff --git %s %s\n", quoteName("a"+t.Path, " "), quoteName("b"+t.Path, " "))
 	switch {
 	case !t.HaveExists:
 		b.WriteString("new file mode 100644\n")
@@ -63,9 +64,9 @@ func Unified(t resource.Text) (string, bool) {
 }
 
 // quoteName quotes a file name as git does: names with control characters,
-// quotes or backslashes as C strings.
-func quoteName(name string) string {
-	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) {
+// quotes, backslashes or one of special as C strings.
+func quoteName(name, special string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) && (special == "" || !strings.ContainsAny(name, special)) {
 		return name
 	}
 	var b strings.Builder

@@ -28,7 +28,7 @@ func TestUnified(t *testing.T) {
 			"diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"},
 		{"created empty", resource.Text{Path: "/f", WantExists: true}, "diff --git a/f b/f\nnew file mode 100644\nindex 0000000..e69de29\n"},
 		{"blank in name", resource.Text{Path: "/a b", HaveExists: true, WantExists: true, Have: []byte("x\n"), Want: []byte("")},
-			"diff --git a/a b b/a b\n--- a/a b\t\n+++ b/a b\t\n@@ -1 +0,0 @@\n-x\n"},
+			"diff --git \"a/a b\" \"b/a b\"\n--- a/a b\t\n+++ b/a b\t\n@@ -1 +0,0 @@\n-x\n"},
 		{"odd name", resource.Text{Path: "/a\"\n", HaveExists: true, WantExists: true, Have: []byte("x\n"), Want: []byte("y\n")},
 			"diff --git \"a/a\\\"\\012\" \"b/a\\\"\\012\"\n--- \"a/a\\\"\\012\"\n+++ \"b/a\\\"\\012\"\n@@ -1 +1 @@\n-x\n+y\n"},
 	} {
@@ -62,7 +62,7 @@ func TestPatch(t *testing.T) {
 		}
 		for i := range 60 {
 			dir := t.TempDir()
-			x := resource.Text{Path: fmt.Sprintf("/f%d", i), Have: text(), Want: text(), HaveExists: rnd.IntN(4) > 0, WantExists: rnd.IntN(4) > 0}
+			x := resource.Text{Path: fmt.Sprintf([]string{"/f%d", "/with blank %d", "/zwölf%d", "/quote\"%d"}[rnd.IntN(4)], i), Have: text(), Want: text(), HaveExists: rnd.IntN(4) > 0, WantExists: rnd.IntN(4) > 0}
 			if !x.HaveExists {
 				x.Have, x.WantExists = nil, true
 			}

@@ -18,27 +18,32 @@ const (
 
 // Event is an event as programs read it.
 type Event struct {
-	Protocol          string           `json:"protocol"`
-	EventID           string           `json:"event_id"`
-	Timestamp         time.Time        `json:"timestamp"`
-	Type              string           `json:"type"`
-	Name              string           `json:"name"`
-	Alias             string           `json:"alias,omitempty"`
-	Provider          string           `json:"provider,omitempty"`
-	Position          string           `json:"position,omitempty"`
-	RequestedEnsure   string           `json:"requested_ensure,omitempty"`
-	FinalEnsure       string           `json:"final_ensure,omitempty"`
-	Duration          time.Duration    `json:"duration"`
-	Outcome           string           `json:"outcome"`
-	Changed           bool             `json:"changed"`
-	Refreshed         bool             `json:"refreshed"`
-	Failed            bool             `json:"failed"`
-	Skipped           bool             `json:"skipped"`
-	Noop              bool             `json:"noop"`
-	NoopMessage       string           `json:"noop_message,omitempty"`
-	Message           string           `json:"message,omitempty"`
-	Reason            string           `json:"reason,omitempty"`
+	Protocol        string        `json:"protocol"`
+	EventID         string        `json:"event_id"`
+	Timestamp       time.Time     `json:"timestamp"`
+	Type            string        `json:"type"`
+	Name            string        `json:"name"`
+	Alias           string        `json:"alias,omitempty"`
+	Provider        string        `json:"provider,omitempty"`
+	Position        string        `json:"position,omitempty"`
+	RequestedEnsure string        `json:"requested_ensure,omitempty"`
+	FinalEnsure     string        `json:"final_ensure,omitempty"`
+	Duration        time.Duration `json:"duration"`
+	Outcome         string        `json:"outcome"`
+	Changed         bool          `json:"changed"`
+	Refreshed       bool          `json:"refreshed"`
+	Failed          bool          `json:"failed"`
+	Skipped         bool          `json:"skipped"`
+	Noop            bool          `json:"noop"`
+	NoopMessage     string        `json:"noop_message,omitempty"`
+	Message         string        `json:"message,omitempty"`
+	// Reason says of a change why it was made: new, intended or corrective. Of what
+	// is unknown or was skipped it says why.
+	Reason string `json:"reason,omitempty"`
+	// Caveat says what else may become of something that is pending.
+	Caveat            string           `json:"caveat,omitempty"`
 	RefreshedBy       []string         `json:"refreshed_by,omitempty"`
+	LeftOver          []LeftOver       `json:"left_over,omitempty"`
 	Diff              []resource.Delta `json:"diff,omitempty"`
 	Text              string           `json:"text,omitempty"`
 	UnmetRequirements []string         `json:"unmet_requirements,omitempty"`
@@ -52,6 +57,13 @@ type HealthCheck struct {
 	Status string `json:"status"`
 	Output string `json:"output,omitempty"`
 	Tries  int    `json:"tries"`
+}
+
+// LeftOver is a refresh that an earlier run has left over, as programs read it.
+type LeftOver struct {
+	Resource string `json:"resource,omitempty"` // that is to be refreshed
+	By       string `json:"by"`
+	RunID    string `json:"run_id"`
 }
 
 // Summary is the end of a run as programs read it.
@@ -71,6 +83,8 @@ type Summary struct {
 	Health      map[string]int `json:"health_checks,omitempty"`
 	Noop        bool           `json:"noop"`
 	Interrupted bool           `json:"interrupted"`
+	// Dropped lists refreshes of earlier runs that nothing is left to get.
+	Dropped []LeftOver `json:"dropped_refreshes,omitempty"`
 }
 
 // JSON reports to programs, one object a line.
@@ -110,6 +124,12 @@ func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
 		Failed: e.Outcome == converge.Failed, Skipped: e.Outcome == converge.Skipped, Noop: e.Noop,
 		Reason: e.Reason, RefreshedBy: ids(e.RefreshedBy), UnmetRequirements: ids(e.Unmet),
 	}
+	if e.Cause != converge.NoCause {
+		out.Reason, out.Caveat = e.Cause.String(), e.Reason
+	}
+	for _, d := range e.LeftOver {
+		out.LeftOver = append(out.LeftOver, LeftOver{By: d.By.String(), RunID: d.Run})
+	}
 	if w, ok := r.Spec.(resource.Wanted); ok {
 		out.RequestedEnsure = w.WantedEnsure()
 	}
@@ -146,6 +166,9 @@ func SummaryOf(s converge.Summary, runID string) Summary {
 		Stable: s.Of(converge.Stable), Changed: s.Of(converge.Changed), Pending: s.Of(converge.Pending),
 		Unknown: s.Of(converge.Unknown), Skipped: s.Of(converge.Skipped), Failed: s.Of(converge.Failed),
 		Refreshed: s.Refreshed, Noop: s.Noop, Interrupted: s.Interrupted,
+	}
+	for _, d := range s.Dropped {
+		out.Dropped = append(out.Dropped, LeftOver{d.To.String(), d.By.String(), d.Run})
 	}
 	for _, state := range converge.HealthStates {
 		if n := s.Health[state]; n > 0 {

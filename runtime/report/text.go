@@ -134,6 +134,9 @@ func (t Text) story(e *converge.Event) string {
 	if e.Refreshed {
 		s += ", because " + changed(e)
 	}
+	if e.Cause == converge.Intended || e.Cause == converge.Corrective || e.Cause == converge.New && t.Verbose {
+		s += " (" + e.Cause.String() + ")"
+	}
 	if e.Reason != "" {
 		s += " (" + e.Reason + ")"
 	}
@@ -150,7 +153,14 @@ func changed(e *converge.Event) string {
 	if e.Noop {
 		word = "would change"
 	}
-	return strings.Join(names, " and ") + " " + word
+	var parts []string
+	if len(names) > 0 {
+		parts = append(parts, strings.Join(names, " and ")+" "+word)
+	}
+	for _, d := range e.LeftOver {
+		parts = append(parts, "refresh left over from run "+d.Run+": "+d.By.String()+" changed")
+	}
+	return strings.Join(parts, ", and ")
 }
 
 // Message returns what was done, or would have been, in the phrases of the
@@ -243,6 +253,13 @@ func or(s, empty string) string {
 
 // Summary writes the last line of a report.
 func (t Text) Summary(s converge.Summary) {
+	for _, d := range s.Dropped {
+		word := "Dropped"
+		if s.Noop {
+			word = "Would have dropped"
+		}
+		fmt.Fprintf(t.W, "%s refresh of %s left over from run %s (%s changed): it is not declared any more\n", word, d.To, d.Run, d.By)
+	}
 	if t.Quiet && s.Of(converge.Failed) == 0 && !s.Interrupted {
 		return
 	}

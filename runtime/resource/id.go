@@ -37,3 +37,7 @@ func (r Reference) String() string { return ID(r).String() }
 func (Reference) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[^#]+#.+$"}
 }
+
+// LuaType implements schema.LuaTyped: what a constructor returned is a reference
+// too.
+func (Reference) LuaType() string { return "string|ccm.Handle" }

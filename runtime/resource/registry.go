@@ -3,6 +3,7 @@ package resource
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,11 +11,13 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-// A Registry knows the types and their providers. It does not change.
+// A Registry knows the types and their providers. It does not change, unless it
+// is a [Registry.Layer].
 type Registry struct {
 	types     []*Type
 	byName    map[string]*Type
 	factories map[*Type][]Factory
+	layer     bool
 }
 
 // NewRegistry returns the registry of the given providers and of the types
@@ -35,8 +38,45 @@ func NewRegistry(providers ...Factory) (*Registry, error) {
 		}
 		reg.factories[f.Type] = append(reg.factories[f.Type], f)
 	}
-	slices.SortFunc(reg.types, func(a, b *Type) int { return strings.Compare(a.Name, b.Name) })
+	reg.sort()
 	return reg, nil
+}
+
+func (reg *Registry) sort() {
+	slices.SortFunc(reg.types, func(a, b *Type) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Layer returns a registry that has what reg has and to which the types that a
+// script defines can be added, for one run. Reg itself does not change.
+func (reg *Registry) Layer() *Registry {
+	return &Registry{types: slices.Clone(reg.types), byName: maps.Clone(reg.byName), factories: maps.Clone(reg.factories), layer: true}
+}
+
+// Add adds the type of a provider to a layer, before any goroutine looks
+// resources up in it.
+func (reg *Registry) Add(f Factory) error {
+	switch {
+	case !reg.layer:
+		return fmt.Errorf("the type %s cannot be defined here", f.Type.Name)
+	case reg.byName[f.Type.Name] != nil:
+		return fmt.Errorf("there is a type %s already", f.Type.Name)
+	}
+	reg.byName[f.Type.Name] = f.Type
+	// Whoever asked for the types before keeps the list that they got.
+	reg.types = append(slices.Clip(reg.types), f.Type)
+	reg.factories[f.Type] = []Factory{f}
+	reg.sort()
+	return nil
+}
+
+// Replace is Add for a type that may take the name of another one, as that which
+// a person types does. What is of the old type keeps it.
+func (reg *Registry) Replace(f Factory) error {
+	if old := reg.byName[f.Type.Name]; reg.layer && old != nil {
+		delete(reg.byName, f.Type.Name)
+		reg.types = slices.DeleteFunc(slices.Clone(reg.types), func(t *Type) bool { return t == old })
+	}
+	return reg.Add(f)
 }
 
 // Types returns all types in order of name.

@@ -155,9 +155,22 @@ type (
 	// Repeating is implemented by specs that may ask for an action in every run,
 	// whatever the state of the machine.
 	Repeating interface{ ActsAlways() bool }
+	// Foresighted is implemented by providers that can tell in a plan whether what
+	// is to be done is going to succeed. Foresee changes nothing. The caveat is what
+	// it could not look at, or "".
+	Foresighted[P any] interface {
+		Foresee(ctx context.Context, v *host.View, want P) (caveat string, err error)
+	}
+	// Rendered is implemented by specs whose wish depends on the facts and data of
+	// a run, besides their properties.
+	Rendered interface{ SeesData() bool }
 	// Wanted is implemented by specs that can say which ensure value is asked
 	// for, for reports.
 	Wanted interface{ WantedEnsure() string }
+	// Editing is implemented by specs whose Perform writes one file, whose path it
+	// returns, and does nothing else. Edits of one file that follow one another are
+	// one write.
+	Editing interface{ EditedFile() string }
 )
 
 // A StateEnsure is implemented by states that can say in the words of ensure

@@ -29,6 +29,9 @@ type Type struct {
 	status    func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	statusAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error, bool)
 	perform   func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
+	foresee   func(ctx context.Context, v *host.View, provider, spec any) (string, error)
+	inspect   func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	importing func(state any, im Import) (any, error) // nil if it cannot
 }
 
 // A Kind is a Type together with what it is made of, so that only providers of
@@ -61,6 +64,12 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 			return (*p.(*P)).Perform(ctx, h, prov.(V), a)
 		},
 		statusAll: statusAll[P, S],
+		foresee: func(ctx context.Context, v *host.View, prov, p any) (string, error) {
+			if f, ok := prov.(Foresighted[P]); ok {
+				return f.Foresee(ctx, v, *p.(*P))
+			}
+			return "", nil
+		},
 	}
 	t.mix = sync.OnceValue(func() schema.Mix { return schema.Mix{t.schema(), commonSchema()} })
 	if _, ok := any(*new(P)).(Refreshable[S]); ok {
@@ -72,6 +81,7 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 			return &spec
 		}
 	}
+	inspecting[P, S, V](t)
 	return Kind[P, S, V]{t}
 }
 
@@ -246,6 +256,13 @@ func (f Factory) StatusAll(ctx context.Context, v *host.View, specs []any) ([]an
 	return f.Type.statusAll(ctx, v, f.impl, specs)
 }
 
+// Foresee tells whether what is to be done about a resource is going to succeed,
+// as far as that can be told by looking, and what could not be looked at.
+func (f Factory) Foresee(ctx context.Context, v *host.View, spec any) (caveat string, err error) {
+	defer f.recovered(&err)
+	return f.Type.foresee(ctx, v, f.impl, spec)
+}
+
 // Perform performs one action.
 func (f Factory) Perform(ctx context.Context, h *host.Host, spec any, a Action) (err error) {
 	defer f.recovered(&err)
@@ -285,6 +302,12 @@ func LooksAhead(spec any) bool {
 func ActsAlways(spec any) bool {
 	r, ok := spec.(Repeating)
 	return ok && r.ActsAlways()
+}
+
+// SeesData reports whether what spec wants depends on the data of a run.
+func SeesData(spec any) bool {
+	r, ok := spec.(Rendered)
+	return ok && r.SeesData()
 }
 
 // WishOf returns what a state says of what is wanted, or "".

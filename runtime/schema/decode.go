@@ -11,11 +11,11 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// Decode fills the struct that dst points to from t. It returns every mistake
-// it finds, each at its place, as a [diag.List].
+// Decode fills the struct that dst points to, or holds (see [Holder]), from t. It
+// returns every mistake it finds, each at its place, as a [diag.List].
 func (s *Schema) Decode(t *Table, dst any) error {
 	d := decoder{where: t}
-	d.object(s, t, reflect.ValueOf(dst).Elem())
+	d.object(s, t, structOf(dst))
 	return d.errs.Err()
 }
 
@@ -28,7 +28,7 @@ func (m Mix) Decode(t *Table, dst ...any) error {
 	d := decoder{where: t}
 	vals := make([]reflect.Value, len(dst))
 	for i, p := range dst {
-		vals[i] = reflect.ValueOf(p).Elem()
+		vals[i] = structOf(p)
 	}
 	d.objects(m, t, vals)
 	return d.errs.Err()

@@ -12,7 +12,8 @@ import (
 // Document fills in the documentation of each schema from the doc comments in
 // src, the embedded source of the package that declares them. One comment thus
 // serves the reader of the code, the reference, the JSON Schema and the editor.
-// Objects inside a schema are documented from the same source.
+// Objects inside a schema are documented from the same source. Those that were
+// made at run time have theirs already.
 func Document(src fs.FS, schemas ...*Schema) error {
 	names, err := fs.Glob(src, "*.go")
 	if err != nil {
@@ -44,6 +45,9 @@ func Document(src fs.FS, schemas ...*Schema) error {
 		}
 	}
 	for _, s := range schemas {
+		if s.Made() {
+			continue
+		}
 		if err := s.document(structs); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ func (m Mix) Encode(src ...any) *Table {
 	t := new(Table)
 	given := make(map[string]bool)
 	for k, s := range m {
-		v := reflect.ValueOf(src[k]).Elem()
+		v := structOf(src[k])
 		for i := range s.Fields {
 			f := &s.Fields[i]
 			if given[f.Name] {

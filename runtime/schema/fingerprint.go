@@ -15,7 +15,7 @@ import (
 // every process. Properties that were left out do not count, so that a struct
 // that gains one keeps its fingerprints.
 func (s *Schema) Fingerprint(src any) uint64 {
-	v := reflect.ValueOf(src).Elem()
+	v := structOf(src)
 	var h uint64
 	for i := range s.Fields {
 		f := &s.Fields[i]

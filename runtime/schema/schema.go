@@ -168,9 +168,10 @@ func (s *Schema) Name() *Field {
 	return &s.Fields[s.name]
 }
 
-// NameOf returns the name that the struct p points to gives its resource.
+// NameOf returns the name that the struct which p points to, or holds, gives its
+// resource.
 func (s *Schema) NameOf(p any) string {
-	return reflect.ValueOf(p).Elem().Field(s.Fields[s.name].index).String()
+	return structOf(p).Field(s.Fields[s.name].index).String()
 }
 
 // Field returns the property of that name or alias, or nil.

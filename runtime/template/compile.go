@@ -57,6 +57,7 @@ func (e *Env) variables() map[string]any {
 		vars["file"], vars["readFile"] = e.readFile, e.readFile
 		vars["template"], vars["jet"] = e.template, e.jet
 	}
+	maps.Copy(vars, e.o.Vars)
 	return vars
 }
 
@@ -171,7 +172,7 @@ func (e *Env) fetch(args []any, strict bool) (any, error) {
 		}
 	}
 	val, err := e.get(roots[args[0].(string)], path)
-	if _, ok := errors.AsType[*missingError](err); ok && !strict {
+	if IsMissing(err) && !strict {
 		return nil, nil
 	}
 	return val, err

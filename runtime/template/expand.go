@@ -59,7 +59,7 @@ func (e *Env) ExpandEach(text string) (string, bool, error) {
 	done, given := 0, len(spans) == 0
 	for _, s := range spans {
 		val, err := e.value(s)
-		if _, ok := errors.AsType[*missingError](err); err != nil && !ok {
+		if err != nil && !IsMissing(err) {
 			return "", false, err
 		}
 		put := ""

@@ -169,18 +169,21 @@ func (r *renderer) variables(text string) (jet.VarMap, error) {
 		}
 		vars.Set(name, val)
 	}
+	for name, val := range r.env.o.Vars {
+		vars.Set(name, val)
+	}
 	return vars, nil
 }
 
 var (
-	jetParse = regexp.MustCompile(`(?s)^template: (.*?):(\d+): (.*)$`)
-	jetRun   = regexp.MustCompile(`(?s)^Jet Runtime Error \("(.*?)":(\d+)\): (.*)$`)
+	jetParse = pattern(`(?s)^template: (.*?):(\d+): (.*)$`)
+	jetRun   = pattern(`(?s)^Jet Runtime Error \("(.*?)":(\d+)\): (.*)$`)
 )
 
 // explain gives an error of Jet its place.
 func (r *renderer) explain(file string, err error) error {
 	at, text := r.at, err.Error()
-	for _, re := range []*regexp.Regexp{jetParse, jetRun} {
+	for _, re := range []*regexp.Regexp{jetParse(), jetRun()} {
 		if m := re.FindStringSubmatch(text); m != nil {
 			line, _ := strconv.Atoi(m[2])
 			at, text = Line{m[1], line}, m[3]

@@ -18,7 +18,7 @@ import (
 // there is a fallback.
 func (e *Env) Lookup(path string, fallback ...any) (any, error) {
 	val, err := e.find(path)
-	if _, ok := errors.AsType[*missingError](err); ok && len(fallback) > 0 {
+	if IsMissing(err) && len(fallback) > 0 {
 		return fallback[0], nil
 	}
 	if m, ok := errors.AsType[*missingError](err); ok {
@@ -37,7 +37,7 @@ func (e *Env) lookup(args ...any) (any, error) {
 		return nil, fmt.Errorf("lookup: want a path, got %s", describe(args[0]))
 	}
 	val, err := e.find(path)
-	if _, ok := errors.AsType[*missingError](err); ok && len(args) == 2 {
+	if IsMissing(err) && len(args) == 2 {
 		return args[1], nil
 	}
 	return val, err

@@ -50,7 +50,7 @@ func (e *Env) template(text string) (any, error) {
 	return val, within(path, body, err)
 }
 
-// open reads the file of a template.
+// open reads a file of the user. What says who wants it.
 func (e *Env) open(what, path string) (string, error) {
 	body, err := e.o.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -43,6 +43,8 @@ type Options struct {
 	Facts   *facts.Facts
 	Data    map[string]any
 	Environ map[string]string
+	// Vars is what they see besides, by name.
+	Vars map[string]any
 	// Dir is where relative paths begin.
 	Dir string
 	// ReadFile reads a file of the user. Without it, expressions have no
@@ -162,6 +164,12 @@ type missingError struct {
 
 func (e *missingError) Error() string { return e.what }
 
+// IsMissing reports whether an error says that there is nothing at a path.
+func IsMissing(err error) bool {
+	_, ok := errors.AsType[*missingError](err)
+	return ok
+}
+
 func missing(r root, path []string, n int, known []string) error {
 	kind := map[root]string{factsRoot: "fact", dataRoot: "data", environRoot: "environment variable"}[r]
 	return &missingError{fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), path[n], known}
@@ -239,10 +247,7 @@ func index(s string) (int, bool) {
 }
 
 // readFile reads a file, relative to the directory of the manifest.
-func (e *Env) readFile(path string) (string, error) {
-	text, err := e.o.ReadFile(e.path(path))
-	return string(text), err
-}
+func (e *Env) readFile(path string) (string, error) { return e.open("file", e.path(path)) }
 
 func (e *Env) path(path string) string {
 	if filepath.IsAbs(path) {

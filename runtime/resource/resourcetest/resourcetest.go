@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/resource/contract"
 )
 
 // A Suite is the cases for one provider.
@@ -60,61 +61,11 @@ func (s Suite[P, S, V]) Run(t *testing.T) {
 }
 
 func (s Suite[P, S, V]) one(t *testing.T, name string, start func(*testing.T, string) host.Runner, want P) {
-	ctx := t.Context()
 	require.NoError(t, want.Validate())
 	root := t.TempDir()
-	h := host.New(host.Options{Root: root, Runner: start(t, root), Clock: hosttest.Clock{}})
-
-	before := hosttest.Snapshot(t, root)
-	have, err := s.Provider.Status(ctx, &h.View, want)
-	require.Equal(t, before, hosttest.Snapshot(t, root), "Status changed the machine")
-	var d resource.Decision
-	if err == nil {
-		again, err2 := s.Provider.Status(ctx, &h.View, want)
-		require.NoError(t, err2)
-		require.Equal(t, have, again, "Status gave two answers")
-		d = s.Kind.Type.Decide(&want, have, false)
-		s.checkDecision(t, name, d)
-		err = d.Err
+	x := contract.Trial{
+		Name: name, Factory: s.Kind.Provide("suite", resource.Always[P](1), s.Provider), Want: &want,
+		Fails: s.Fails[name], Phrases: s.Phrases[name],
 	}
-	for i := 0; err == nil && i < len(d.Actions); i++ {
-		err = want.Perform(ctx, h, s.Provider, d.Actions[i])
-	}
-	if d.Err != nil {
-		require.Equal(t, before, hosttest.Snapshot(t, root), "something was changed although it cannot be had")
-	}
-	if fails, ok := s.Fails[name]; ok {
-		require.ErrorContains(t, err, fails)
-		require.NotContains(t, err.Error(), "\x00")
-		return
-	}
-	require.NoError(t, err)
-	if resource.JudgedByPerform(&want) {
-		return
-	}
-	now, err := s.Provider.Status(ctx, &h.View, want)
-	require.NoError(t, err)
-	left := s.Kind.Type.Decide(&want, now, false)
-	require.True(t, left.Stable(), "not as wanted after %v: %v %v", d, left, left.Err)
-	require.Empty(t, left.Diff)
-}
-
-func (s Suite[P, S, V]) checkDecision(t *testing.T, name string, d resource.Decision) {
-	props := s.Kind.Type.Schema().Names()
-	for _, delta := range d.Diff {
-		require.Contains(t, props, delta.Property)
-		require.NotEqual(t, delta.Have, delta.Want, "%s is said to differ", delta.Property)
-	}
-	phrases := []string{}
-	for _, a := range d.Actions {
-		require.NotEmpty(t, a.Verb)
-		require.Regexp(t, `^[a-z][a-z]+(ed|t)\b`, a.Phrase, "must read well after Would have")
-		phrases = append(phrases, a.Phrase)
-	}
-	if want, ok := s.Phrases[name]; ok {
-		require.ElementsMatch(t, want, phrases)
-	}
-	if len(d.Diff) > 0 && d.Err == nil {
-		require.NotEmpty(t, d.Actions, "a difference without an action")
-	}
+	require.NoError(t, x.Check(t.Context(), host.New(host.Options{Root: root, Runner: start(t, root), Clock: hosttest.Clock{}})))
 }

@@ -1,0 +1,330 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/session"
+)
+
+// The protocols of requests and responses.
+const (
+	requestProtocol  = "io.choria.ccm.v1.resource.ensure.request"
+	responseProtocol = "io.choria.ccm.v1.resource.ensure.response"
+)
+
+// A request asks for one resource to be brought in order.
+type request struct {
+	typ        string
+	properties *schema.Table
+}
+
+// A response is the answer to a request: what became of the resource, or why
+// nothing was done.
+type response struct {
+	Protocol string        `json:"protocol"`
+	State    *report.Event `json:"state,omitempty"`
+	Error    string        `json:"error,omitempty"`
+}
+
+// apiFlags are the flags of the pipe.
+type apiFlags struct {
+	stream bool
+	yaml   bool
+	output *choice
+}
+
+func (e *env) apiCommand(f *singleFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "api", Short: "Bring resources in order for programs in other languages",
+		Args: cobra.NoArgs,
+	}
+	a := &apiFlags{output: newChoice("json", "json", "yaml")}
+	pipe := &cobra.Command{
+		Use: "pipe", Aliases: []string{"piped"},
+		Short: "Read requests from standard input, and answer on standard output",
+		Long: `Read a request from standard input, as JSON or YAML, bring the resource in order
+and answer on standard output:
+
+  {"protocol": "` + requestProtocol + `",
+   "type": "file", "properties": {"name": "/etc/motd", "content": "hi\n", ...}}
+
+With --stream every line is a request, in JSON, and is answered by a line, in
+order. Such requests can refer to those before them, as in a session.
+
+The answer has a state, which is an event as "ccm run --output json" prints it,
+or an error. "ccm schema request" and "ccm schema response" print their schemas.
+
+Exit status: 0 all is as wanted; 4 a resource failed; 1 a request was not one,
+or nothing could be done about it.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.pipe(cmd, f, a) },
+	}
+	fs := pipe.Flags()
+	fs.BoolVar(&a.stream, "stream", false, "answer many requests, one JSON object a line")
+	fs.Var(a.output, "output", "form of the answer: json or yaml")
+	fs.BoolVar(&a.yaml, "yaml", false, "the same as --output yaml")
+	_ = pipe.RegisterFlagCompletionFunc("output", a.output.complete)
+	cmd.AddCommand(pipe)
+	return cmd
+}
+
+// pipe answers the requests on standard input.
+func (e *env) pipe(cmd *cobra.Command, f *singleFlags, a *apiFlags) error {
+	if a.yaml {
+		a.output.value = "yaml"
+	}
+	if a.stream && a.output.value == "yaml" {
+		return diag.Errorf(diag.Pos{}, "--stream answers in JSON, one object a line")
+	}
+	s, err := e.newSingle(cmd, f, "request", e.stderr)
+	if err != nil {
+		if !a.stream {
+			_ = e.answer(a, response{Protocol: responseProtocol, Error: errorText(err)})
+		}
+		return err
+	}
+	if a.stream {
+		return s.stream(cmd.Context())
+	}
+	text, err := io.ReadAll(e.stdin)
+	if err != nil {
+		return err
+	}
+	out, code := s.answer(cmd.Context(), func() (request, error) { return readRequest(text) })
+	if err := e.answer(a, out); err != nil {
+		return err
+	}
+	return code.err()
+}
+
+// answer prints one response.
+func (e *env) answer(a *apiFlags, out response) error {
+	if a.output.value == "yaml" {
+		return e.printYAML(out)
+	}
+	enc := json.NewEncoder(e.stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(out)
+}
+
+// stream answers a request a line until standard input ends.
+func (s *single) stream(ctx context.Context) error {
+	if s.session == nil {
+		s.session = session.Memory()
+	}
+	lines := make(chan []byte)
+	var readErr error
+	go func() {
+		defer close(lines)
+		r := bufio.NewReaderSize(s.env.stdin, 64<<10)
+		for {
+			line, err := r.ReadBytes('\n')
+			if len(bytes.TrimSpace(line)) > 0 {
+				lines <- line
+			}
+			if err != nil {
+				if err != io.EOF {
+					readErr = err
+				}
+				return
+			}
+		}
+	}()
+	enc := json.NewEncoder(s.env.stdout)
+	enc.SetEscapeHTML(false)
+	var all status
+	for {
+		select {
+		case <-s.env.stop:
+			return status(exitInterrupted)
+		case line, ok := <-lines:
+			if !ok {
+				if readErr != nil {
+					return fmt.Errorf("standard input: %w", readErr)
+				}
+				return all.err()
+			}
+			out, code := s.answer(ctx, func() (request, error) { return readJSON(line) })
+			if err := enc.Encode(out); err != nil {
+				return fmt.Errorf("answer: %w", err)
+			}
+			switch {
+			case code == exitInterrupted:
+				return code
+			case code == exitUsage && all&exitFailed == 0:
+				all = exitUsage
+			case code != exitUsage && code != exitOK:
+				all = all&^exitUsage | code
+			}
+		}
+	}
+}
+
+// err returns s as an error, nil if it is 0.
+func (s status) err() error {
+	if s == exitOK {
+		return nil
+	}
+	return s
+}
+
+// answer reads a request and deals with it. Whatever goes wrong is the answer.
+// What a request brings with it, such as the resources of a manifest, is told by
+// the event of the resource itself.
+func (s *single) answer(ctx context.Context, read func() (request, error)) (out response, code status) {
+	out.Protocol = responseProtocol
+	defer func() {
+		if x := recover(); x != nil {
+			s.host.Log().Error("a request broke ccm", "panic", x, "stack", string(debug.Stack()))
+			out, code = response{Protocol: responseProtocol, Error: fmt.Sprintf("ccm is broken: %v", x)}, exitUsage
+		}
+	}()
+	refuse := func(err error) (response, status) {
+		out.Error = errorText(err)
+		return out, exitUsage
+	}
+	req, err := read()
+	if err != nil {
+		return refuse(err)
+	}
+	what, err := req.single(s)
+	if err != nil {
+		return refuse(err)
+	}
+	d, err := s.converge(ctx, what, converge.Reporters{})
+	if err != nil {
+		return refuse(err)
+	}
+	out.State = new(report.EventOf(d.Events[len(d.Events)-1], d.ID, report.DiffMode(s.f.diff.value)))
+	return out, d.status(s.f.detailed)
+}
+
+// single returns what a request asks for.
+func (r request) single(s *single) (manifest.Single, error) {
+	reg, err := registry(&surroundings{facts: s.facts, data: s.data, clock: s.env.clock})
+	if err != nil {
+		return manifest.Single{}, err
+	}
+	t := reg.Type(r.typ)
+	if t == nil {
+		return manifest.Single{}, unknownType(reg, r.typ)
+	}
+	what, err := manifest.Requested(t, r.properties)
+	what.Pos = diag.Pos{File: "request"}
+	return what, err
+}
+
+// readRequest reads a request in JSON or YAML.
+func readRequest(text []byte) (request, error) {
+	if trimmed := bytes.TrimSpace(text); bytes.HasPrefix(trimmed, []byte("{")) {
+		r, err := readJSON(text)
+		if _, bad := errors.AsType[*json.SyntaxError](err); !bad {
+			return r, err
+		}
+		// It may still be YAML that begins with a brace.
+		if doc, yamlErr := data.Parse("request", string(text)); yamlErr == nil {
+			return requestOf(manifest.ValueOf(doc.Root))
+		}
+		return r, err
+	}
+	doc, err := data.Parse("request", string(text))
+	if err != nil {
+		return request{}, err
+	}
+	return requestOf(manifest.ValueOf(doc.Root))
+}
+
+// readJSON reads a request in JSON.
+func readJSON(text []byte) (request, error) {
+	tab := new(schema.Table)
+	if err := json.Unmarshal(text, tab); err != nil {
+		return request{}, fmt.Errorf("want a request, one JSON object: %w", err)
+	}
+	return requestOf(schema.MapValue(tab))
+}
+
+// requestOf reads the fields of a request.
+func requestOf(v schema.Value) (request, error) {
+	var r request
+	if v.Kind != schema.Map {
+		return r, errors.New("want a request, a table with protocol, type and properties")
+	}
+	var errs diag.List
+	fields := []string{"protocol", "type", "properties"}
+	for i, e := range v.Table().Entries {
+		if slices.ContainsFunc(v.Table().Entries[:i], func(x schema.Entry) bool { return x.Key == e.Key }) {
+			errs.Add(fmt.Errorf("%s is given twice", e.Key))
+			continue
+		}
+		switch {
+		case e.Key == "protocol" && e.Val.S != requestProtocol:
+			errs.Add(fmt.Errorf("protocol: want %q, got %s", requestProtocol, plainly(e.Val)))
+		case e.Key == "protocol":
+		case e.Key == "type" && e.Val.Kind != schema.String:
+			errs.Add(fmt.Errorf("type: want the name of a resource type, got %s", plainly(e.Val)))
+		case e.Key == "type":
+			r.typ = e.Val.S
+		case e.Key == "properties" && e.Val.Kind != schema.Map:
+			errs.Add(fmt.Errorf("properties: want a table, got %s", plainly(e.Val)))
+		case e.Key == "properties":
+			r.properties = e.Val.Table()
+		default:
+			errs.Add(diag.Errorf(diag.Pos{}, "unknown field %q", e.Key).WithHint("%s", orElse(diag.DidYouMean(e.Key, fields), "a request has "+strings.Join(fields, ", "))))
+		}
+	}
+	for _, name := range fields {
+		if _, ok := v.Table().Get(name); !ok {
+			errs.Add(fmt.Errorf("%s is required", name))
+		}
+	}
+	return r, errs.Err()
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// plainly returns a value for a message.
+func plainly(v schema.Value) string {
+	text, err := json.Marshal(v.Go())
+	if err != nil || len(text) > 60 {
+		return "something else"
+	}
+	return string(text)
+}
+
+// errorText returns an error as the text of a response. The mistakes of one
+// resource say which property they are in; their places are not told, because
+// programs write requests, except where nothing else tells.
+func errorText(err error) string {
+	var list diag.List
+	list.Add(err)
+	lines := make([]string, len(list))
+	for i, e := range list {
+		lines[i] = e.Message()
+		if e.Subject == "" && !e.Pos.IsZero() {
+			lines[i] = e.Pos.String() + ": " + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+const catalogProtocol = "io.choria.ccm.v1.catalog"
+
+func (e *env) catalogCommand() *cobra.Command {
+	f := &siteFlags{}
+	output := newChoice("json", "json", "yaml")
+	cmd := &cobra.Command{
+		Use:   "catalog FILE [ARG...]",
+		Short: "Print what a script or manifest declares on this machine, as plain data",
+		Long: `Print the resources that a script or manifest declares on this machine, in the
+order in which they are converged, with all their properties. Secrets are not
+shown. The same script on the same machine gives the same text.`,
+		Args: needFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h := host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)})
+			s, err := e.load(cmd.Context(), h, args[0], args[1:], f, true)
+			if err != nil {
+				return err
+			}
+			tab := catalogTable(s.catalog)
+			if output.value == "json" {
+				return e.printJSON(tab)
+			}
+			return e.printValue(schema.MapValue(tab), output.value)
+		},
+	}
+	f.add(cmd.Flags())
+	cmd.Flags().Var(output, "output", "form of the output: json or yaml")
+	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
+	return cmd
+}
+
+// catalogTable returns a catalog as plain data.
+func catalogTable(c *catalog.Catalog) *schema.Table {
+	items := make([]schema.Value, len(c.Resources))
+	for i, r := range c.Resources {
+		items[i] = schema.MapValue(resourceTable(c, i, r))
+	}
+	return &schema.Table{Entries: []schema.Entry{
+		{Key: "protocol", Val: schema.StringValue(catalogProtocol)},
+		{Key: "resources", Val: schema.ListValue(items...)},
+	}}
+}
+
+func resourceTable(c *catalog.Catalog, i int, r *resource.Resource) *schema.Table {
+	tab := &schema.Table{Entries: []schema.Entry{
+		{Key: "type", Val: schema.StringValue(r.ID.Type)},
+		{Key: "name", Val: schema.StringValue(r.ID.Name)},
+		{Key: "position", Val: schema.StringValue(r.Pos.String())},
+	}}
+	add := func(key string, v schema.Value) { tab.Entries = append(tab.Entries, schema.Entry{Key: key, Val: v}) }
+	if r.Skip != "" {
+		add("skip", schema.StringValue(r.Skip))
+		return tab
+	}
+	mix := r.Type.Properties()
+	all := mix.Conceal(mix.Encode(r.Spec, &r.Common))
+	own := new(schema.Table)
+	for _, e := range all.Entries {
+		if f := r.Type.Schema().Field(e.Key); f == nil || !f.IsName {
+			own.Entries = append(own.Entries, e)
+		}
+	}
+	add("properties", schema.MapValue(own))
+	if deps := c.Deps[i]; len(deps) > 0 {
+		after := make([]schema.Value, len(deps))
+		for k, d := range deps {
+			after[k] = schema.StringValue(c.Resources[d.Index].ID.String())
+		}
+		add("after", schema.ListValue(after...))
+	}
+	return tab
+}

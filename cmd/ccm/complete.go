@@ -1,0 +1,64 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// complete offers names of resources, and then values of ensure.
+func (x *typed) complete(e *env, reg *resource.Registry) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		switch {
+		case len(args) == 0:
+			return e.completeName(cmd, reg, x.typ, prefix)
+		case len(args) == 1 && x.ensure:
+			return x.typ.Schema().Field("ensure").Suggestions(), cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeName offers names of resources of a type that its provider knows.
+// Where it knows none, names may be paths.
+func (e *env) completeName(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, prefix string) ([]string, cobra.ShellCompDirective) {
+	const paths = cobra.ShellCompDirectiveDefault
+	v := &host.New(host.Options{Clock: e.clock}).View
+	fs, err := e.gatherFacts(cmd.Context(), v, &siteFlags{})
+	if err != nil {
+		return nil, paths
+	}
+	provider, err := reg.Select(t.Skipped(prefix, "", nil, resource.Origin{}), fs)
+	if err != nil {
+		return nil, paths
+	}
+	names, err := provider.Names(cmd.Context(), v, prefix)
+	if err != nil || names == nil {
+		return nil, paths
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeReference offers the resources of the session.
+func (e *env) completeReference(f *singleFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp
+		s, err := f.openSession(cmd)
+		if err != nil || s == nil {
+			return nil, directive
+		}
+		records, err := s.Records()
+		if err != nil {
+			return nil, directive
+		}
+		var names []string
+		for _, r := range records {
+			names = append(names, r.Type+"#"+r.Name)
+		}
+		slices.Sort(names)
+		return slices.Compact(names), directive
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/manifest"
+)
+
+func (e *env) convertCommand() *cobra.Command {
+	f := &siteFlags{}
+	cmd := &cobra.Command{
+		Use:   "convert MANIFEST",
+		Short: "Print the Lua script that declares what a manifest does",
+		Long: `Print a Lua script that declares the same resources as a YAML manifest. It
+belongs beside the manifest: data stays there, and the script reads it with
+data.load. What Lua has no words for is written as its value on this machine,
+with a comment.
+
+  ccm convert site.yaml > site.lua`,
+		Args: needFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := e.loadManifest(cmd.Context(), args[0], f)
+			if err != nil {
+				return err
+			}
+			_, err = e.stdout.Write(m.Convert())
+			return err
+		},
+	}
+	f.add(cmd.Flags())
+	return cmd
+}
+
+// render prints the manifest with all that is resolved in it.
+func (e *env) render(ctx context.Context, name string, f *siteFlags) error {
+	m, err := e.loadManifest(ctx, name, f)
+	if err != nil {
+		return err
+	}
+	text, err := m.Render()
+	if err != nil {
+		return err
+	}
+	_, err = e.stdout.Write(text)
+	return err
+}
+
+// loadManifest reads a manifest. A script is refused.
+func (e *env) loadManifest(ctx context.Context, name string, f *siteFlags) (*manifest.Manifest, error) {
+	h := host.New(host.Options{Root: f.root, Clock: e.clock})
+	s, err := e.load(ctx, h, name, nil, f, true)
+	if err != nil {
+		return nil, err
+	}
+	if s.manifest == nil {
+		return nil, diag.Errorf(diag.Pos{File: name}, "want a manifest, found a Lua script")
+	}
+	return s.manifest, nil
+}
+
+// messages prints what a manifest has to say before a run, and returns what
+// prints what it has to say after it.
+func (e *env) messages(m *manifest.Manifest) (after func()) {
+	say := func(text string) {
+		if text != "" {
+			fmt.Fprintln(e.stderr, strings.TrimSuffix(text, "\n"))
+		}
+	}
+	if m == nil {
+		return func() {}
+	}
+	say(m.PreMessage)
+	return func() { say(m.PostMessage) }
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/kballard/go-shellquote"
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/manifest"
+)
+
+// lookFlags are the flags of data.
+type lookFlags struct {
+	siteFlags
+	given    []string
+	overlays []string
+	envFacts bool
+	env      bool
+	yaml     bool
+	readEnv  dataFlags
+	prefix   string
+	query    string
+	output   *choice
+}
+
+func (e *env) dataCommand() *cobra.Command {
+	f := &lookFlags{}
+	cmd := &cobra.Command{
+		Use:   "data FILE [KEY] [NAME=VALUE...]",
+		Short: "Resolve a hierarchy document and print its data",
+		Long: `Resolve the data of a hierarchy document with the facts of this machine, and
+print it or what is at KEY, a path such as web.port in the syntax of GJSON. A
+manifest is a hierarchy document too. Arguments with = are facts.
+
+  ccm data site.yaml web --fact os.family=debian --output yaml
+  eval "$(ccm data site.yaml --env)"; echo "$HIERA_WEB"`,
+	}
+	e.addData(cmd, f)
+	return cmd
+}
+
+// hieraCommand is data under the name that others know.
+func (e *env) hieraCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "hiera", Short: "Resolve hierarchy documents: another name of data",
+		Args: cobra.NoArgs, Hidden: true,
+	}
+	parse := &cobra.Command{
+		Use: "parse FILE [NAME=VALUE...]", Aliases: []string{"resolve"},
+		Short: "Resolve a hierarchy document and print its data",
+	}
+	f := &lookFlags{}
+	e.addData(parse, f)
+	parse.Flags().StringVar(&f.query, "query", "", "print only what is at the `KEY`")
+	parse.Flags().BoolP("system-facts", "S", true, "facts of this machine are always known")
+	parse.Flags().Lookup("system-facts").Hidden = true
+	cmd.AddCommand(parse)
+	return cmd
+}
+
+func (e *env) addData(cmd *cobra.Command, f *lookFlags) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	f.output = newChoice("json", "json", "yaml", "env", "text")
+	fs.Var(f.output, "output", "form of the output: json, yaml, env (variables for a shell) or text")
+	fs.BoolVar(&f.env, "env", false, "the same as --output env")
+	fs.BoolVar(&f.yaml, "yaml", false, "the same as --output yaml")
+	fs.StringVar(&f.prefix, "env-prefix", "HIERA", "how the names of variables begin")
+	fs.StringArrayVarP(&f.given, "set", "D", nil, "lay `KEY=VALUE` over the data (repeatable)")
+	fs.StringArrayVar(&f.given, "data", nil, "the same as --set")
+	fs.Lookup("data").Hidden = true
+	fs.StringArrayVar(&f.overlays, "data-file", nil, "lay the data of the hierarchy document `FILE` over it (repeatable)")
+	fs.StringArrayVar(&f.facts, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
+	fs.StringVar(&f.factsFile, "facts", "", "read further facts from `FILE` (JSON or YAML)")
+	fs.BoolVarP(&f.envFacts, "env-facts", "E", false, "environment variables are facts too")
+	fs.BoolVar(&f.readEnv.readEnv, "read-env", true, "read environment variables for expressions from ./"+dotenvFile)
+	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return diag.Errorf(diag.Pos{}, "want a hierarchy document").WithHint("%s", cmd.UseLine())
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		keys := 0
+		for _, arg := range args[1:] {
+			if strings.Contains(arg, "=") {
+				f.facts = append(f.facts, arg)
+				continue
+			}
+			if keys++; keys > 1 {
+				return diag.Errorf(diag.Pos{}, "want one key, got also %q", arg).WithHint("%s", cmd.UseLine())
+			}
+			f.query = arg
+		}
+		return e.resolve(cmd, f, args[0])
+	}
+}
+
+// resolve prints the data of a hierarchy document.
+func (e *env) resolve(cmd *cobra.Command, f *lookFlags, name string) error {
+	if f.env {
+		f.output.value = "env"
+	}
+	if f.yaml {
+		f.output.value = "yaml"
+	}
+	val, err := e.resolved(cmd, f, name)
+	if err != nil {
+		return err
+	}
+	if f.output.value == "env" {
+		return writeVariables(e.stdout, f.prefix, val)
+	}
+	return e.printData(val, f.output.value)
+}
+
+// resolved returns the data of a hierarchy document, or what is at a key in it.
+func (e *env) resolved(cmd *cobra.Command, f *lookFlags, name string) (any, error) {
+	h := host.New(host.Options{Clock: e.clock, Log: e.logger(e.stderr, false)})
+	if f.envFacts {
+		// What is given by name wins.
+		var all []string
+		for key, val := range environ() {
+			all = append(all, strings.NewReplacer(`\`, `\\`, ".", `\.`).Replace(key)+"="+strconv.Quote(val))
+		}
+		slices.Sort(all)
+		f.facts = append(all, f.facts...)
+	}
+	fs, err := e.gatherFacts(cmd.Context(), &h.View, &f.siteFlags)
+	if err != nil {
+		return nil, err
+	}
+	vars, err := f.readEnv.environ()
+	if err != nil {
+		return nil, err
+	}
+	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: os.ReadFile, Now: h.Now}
+	e.sources = l.Sources()
+	for _, file := range f.overlays {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		l.Overlays = append(l.Overlays, manifest.Source{File: file, Text: string(text)})
+	}
+	given := map[string]any{}
+	for _, a := range f.given {
+		tree, err := facts.ParseAssignment(a)
+		if err != nil {
+			return nil, fmt.Errorf("--set: %w", err)
+		}
+		given = data.Merge(given, tree)
+	}
+	shown, text, err := e.readInput(name)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := l.Data(manifest.Source{File: shown, Text: string(text)}, given)
+	if err != nil || f.query == "" {
+		return tree, err
+	}
+	return l.Env(tree, "").Lookup("data." + f.query)
+}
+
+// writeVariables prints data as assignments for a shell, a variable for each key
+// at the top. What is no text or number is JSON.
+func writeVariables(w io.Writer, prefix string, val any) error {
+	tree, ok := val.(map[string]any)
+	if !ok {
+		tree = map[string]any{"value": val}
+	}
+	for _, key := range slices.Sorted(maps.Keys(tree)) {
+		text, err := variableText(tree[key])
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		if _, err := fmt.Fprintf(w, "%s_%s=%s\n", prefix, variableName(key), shellquote.Join(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variableName returns a key as the name of a variable: in capitals, with _ for
+// what such names cannot hold.
+func variableName(key string) string {
+	return strings.Map(func(r rune) rune {
+		r = unicode.ToUpper(r)
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, key)
+}
+
+// variableText returns the text of a variable. What is no scalar is JSON.
+func variableText(val any) (string, error) {
+	switch x := val.(type) {
+	case nil:
+		return "", nil
+	case string:
+		if strings.ContainsRune(x, 0) {
+			return "", errors.New("a variable cannot hold a NUL byte")
+		}
+		return x, nil
+	case float64:
+		return strconv.FormatFloat(x, 'f', -1, 64), nil
+	case bool, int64:
+		return fmt.Sprint(x), nil
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(val)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}

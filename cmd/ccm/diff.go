@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+func (e *env) diffCommand() *cobra.Command {
+	f := &pastFlags{}
+	cmd := &cobra.Command{
+		Use:   "diff RUN [PATH...]",
+		Short: "Say how a run changed files, as a patch",
+		Long: `Print how a run changed files, in the form that patch -p1 and git apply read.
+What a patch cannot say, such as a change of owner, is told in lines that begin
+with #. Given PATHs, it is only these and what is below them.`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: e.completeRun(f),
+		RunE: func(_ *cobra.Command, args []string) error {
+			store := e.store(f.stateDir, state.Limits{})
+			rec, err := e.findRun(store, args[0])
+			if err != nil {
+				return err
+			}
+			paths, err := absolute(args[1:])
+			if err != nil {
+				return err
+			}
+			return e.diffRun(store, rec, paths, f.json())
+		},
+	}
+	f.add(cmd.Flags())
+	return cmd
+}
+
+// absolute returns paths with the working directory before those that are
+// relative.
+func absolute(paths []string) ([]string, error) {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = abs
+	}
+	return out, nil
+}
+
+// A pathDiff is the change of one path as programs read it.
+type pathDiff struct {
+	state.Change
+	Text string `json:"text,omitempty"`
+	Note string `json:"note,omitempty"`
+}
+
+func (e *env) diffRun(store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
+	v := &host.New(host.Options{Root: rec.Root}).View
+	found := len(paths) == 0
+	for _, c := range rec.Changes {
+		if c.Undone() || !below(string(c.Path), paths) {
+			continue
+		}
+		found = true
+		text, note, err := diffOf(store, v, rec.ID, c)
+		if err != nil {
+			note = err.Error()
+		}
+		if asJSON {
+			if err := e.printLine(pathDiff{c, text, note}); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, a := range attributeChanges(v, c) {
+			fmt.Fprintf(e.stdout, "# %s: %s\n", c.Path, a)
+		}
+		if note != "" {
+			fmt.Fprintf(e.stdout, "# %s: %s\n", c.Path, note)
+		}
+		fmt.Fprint(e.stdout, text)
+	}
+	if !found {
+		return diag.Errorf(diag.Pos{}, "run %s did not change %s", rec.ID, strings.Join(paths, " or "))
+	}
+	return nil
+}
+
+// below reports whether path is one of paths or below one. All are, if there are
+// none.
+func below(path string, paths []string) bool {
+	for _, p := range paths {
+		if path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") {
+			return true
+		}
+	}
+	return len(paths) == 0
+}
+
+// diffOf returns how the content of a path changed, as a unified diff, and what
+// that does not say.
+func diffOf(store *state.Store, v *host.View, run string, c state.Change) (text, note string, err error) {
+	was, is := c.Before, state.Version{}
+	if c.After == nil {
+		return "", "what became of it is not known: the run ended before", nil
+	}
+	is = *c.After
+	if was.Kind != host.Regular && is.Kind != host.Regular {
+		return "", kindChange(was.Kind, is.Kind), nil
+	}
+	if !c.Content && was.Kind == is.Kind {
+		return "", "", nil
+	}
+	t := resource.Text{Path: string(c.Path), HaveExists: was.Kind == host.Regular, WantExists: is.Kind == host.Regular}
+	if t.HaveExists {
+		if was.Object == "" {
+			return "", "the content before is not kept: " + was.Unkept, nil
+		}
+		if t.Have, err = store.Content(was.Object); err != nil {
+			return "", "", err
+		}
+	}
+	var known bool
+	if t.Want, known, err = store.After(v, run, c); err != nil {
+		return "", "", err
+	}
+	if !known {
+		return "", "the content after is not kept: the file was changed since", nil
+	}
+	text, ok := report.Unified(t)
+	if !ok {
+		note = fmt.Sprintf("%d bytes → %d bytes, which are not text", len(t.Have), len(t.Want))
+	}
+	return text, note, nil
+}
+
+// kindChange says what stood where nothing is a file.
+func kindChange(was, is host.FileKind) string {
+	if was == is {
+		return ""
+	}
+	return fmt.Sprintf("%s → %s", was, is)
+}

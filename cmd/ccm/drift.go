@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+func (e *env) driftCommand() *cobra.Command {
+	f := &runFlags{noop: true}
+	cmd := &cobra.Command{
+		Use:   "drift [FILE]",
+		Short: "Say how the machine differs from what was applied last",
+		Long: `Compare the machine with what was applied last, by the script FILE or by
+whichever ran last, and say what differs. Nothing is changed, and scripts are
+not run: what counts is what was in order after the run, not what the script
+says now.
+
+What runs in every run, such as an exec without a guard, and what would only be
+refreshed is no drift.
+
+Exit status: 0 the machine is as it was left; 2 it is not; 4 something could not
+be looked at, 6 both.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.drift(cmd.Context(), f, args)
+		},
+	}
+	f.output = newChoice("text", "text", "json")
+	f.diff = newChoice(string(report.DiffFull), report.DiffFull.Values()...)
+	f.addReport(cmd)
+	return cmd
+}
+
+func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
+	store := e.store(f.stateDir, state.Limits{})
+	applied, err := store.Applied()
+	if err != nil {
+		return err
+	}
+	a, err := choose(applied, args)
+	if err != nil {
+		return err
+	}
+	s, err := e.appliedSite(ctx, store, a)
+	if err != nil {
+		return err
+	}
+	for _, r := range s.catalog.Resources {
+		switch {
+		case resource.ActsAlways(r.Spec):
+			r.Skip = "it runs in every run"
+		case resource.SeesData(r.Spec):
+			r.Skip = "it depends on data that only a run knows"
+		}
+	}
+	rep := e.newReport(f)
+	d := &drifted{Reporter: rep.reporters}
+	engine := &converge.Engine{
+		Registry: s.registry, Facts: s.facts, Reporter: d, Stop: e.stop,
+		Texts: f.diff.value != string(report.DiffOff), Cause: store.Cause(a.Site, a.Root),
+	}
+	sum := engine.Plan(ctx, &s.host.View, s.catalog)
+	sum.Refreshed = 0
+	for o, n := range d.ignored {
+		sum.Counts[o] -= n
+	}
+	if err := rep.end(sum); err != nil {
+		return err
+	}
+	return exitStatus(sum, true)
+}
+
+// drifted passes on what says something about drift.
+type drifted struct {
+	converge.Reporter
+	ignored [len(converge.Outcomes)]int
+}
+
+// Event implements converge.Reporter.
+func (d *drifted) Event(e *converge.Event) {
+	onlyRefreshed := e.Outcome == converge.Pending && e.Refreshed && len(e.Diff) == 0
+	if onlyRefreshed || e.Outcome == converge.Unknown || e.Resource.Skip != "" {
+		d.ignored[e.Outcome]++
+		return
+	}
+	d.Reporter.Event(e)
+}
+
+// choose returns what the script named on the command line applied, or what was
+// applied last.
+func choose(applied []state.Applied, args []string) (state.Applied, error) {
+	if len(args) == 0 {
+		at := slices.IndexFunc(applied, func(a state.Applied) bool { return a.Site != "" })
+		switch {
+		case at >= 0:
+			return applied[at], nil
+		case len(applied) > 0:
+			return applied[0], nil
+		}
+		return state.Applied{}, diag.Errorf(diag.Pos{}, "nothing was applied yet").WithHint("ccm run FILE applies a script")
+	}
+	name, err := filepath.Abs(args[0])
+	if err != nil {
+		return state.Applied{}, err
+	}
+	var known []string
+	for _, a := range applied {
+		if a.Site == name {
+			return a, nil
+		}
+		if a.Site != "" {
+			known = append(known, a.Site)
+		}
+	}
+	failed := diag.Errorf(diag.Pos{}, "%s was not applied yet", args[0])
+	if len(known) > 0 {
+		failed.Hint = "applied: " + strings.Join(known, ", ")
+	}
+	return state.Applied{}, failed
+}
+
+// appliedSite returns what was applied as a site of its own.
+func (e *env) appliedSite(ctx context.Context, store *state.Store, a state.Applied) (*site, error) {
+	around := &surroundings{clock: e.clock}
+	reg, err := registry(around)
+	if err != nil {
+		return nil, err
+	}
+	s := &site{registry: reg, host: host.New(host.Options{Root: a.Root, Clock: e.clock})}
+	if s.facts, err = e.gatherFacts(ctx, &s.host.View, &siteFlags{root: a.Root}); err != nil {
+		return nil, err
+	}
+	around.facts = s.facts
+	var unknown []string
+	if s.catalog, unknown, err = store.Catalog(a, reg); err != nil {
+		return nil, err
+	}
+	if len(unknown) > 0 {
+		e.warn(fmt.Sprintf("no type for %s, which cannot be looked at", strings.Join(unknown, ", ")))
+	}
+	return s, nil
+}

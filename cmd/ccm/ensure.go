@@ -1,0 +1,265 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+func (e *env) ensureCommand() *cobra.Command {
+	f := &singleFlags{}
+	cmd := &cobra.Command{
+		Use:   "ensure TYPE NAME [ENSURE] [--PROPERTY VALUE...]",
+		Short: "Bring one resource in order",
+		Long: `Bring one resource in order, as a script or manifest would that declares
+nothing else. The properties of the type are its flags: see "ccm ensure TYPE
+--help". Texts may hold expressions such as '{{ lookup("facts.os.family") }}'.
+
+In a session, commands know of each other. What is named by --require has to be
+in order, and a change of what is named by --subscribe refreshes:
+
+  eval "$(ccm session new)"
+  ccm ensure file /etc/app.conf --content "x=1" --owner root --group root --mode 0644
+  ccm ensure service app running --subscribe file#/etc/app.conf
+  ccm session report --remove
+
+Exit status: 0 the resource is as wanted; 1 nothing was done, because of a
+mistake; 4 the resource failed, or something that it requires has failed.`,
+	}
+	f.add(cmd)
+	cmd.AddCommand(e.apiCommand(f))
+	e.typeCommands(cmd, func(reg *resource.Registry, t *resource.Type) *cobra.Command {
+		return e.ensureType(f, reg, t, cmd.PersistentFlags())
+	})
+	return cmd
+}
+
+// typeCommands adds a command for each type to cmd. Help for them is looked up
+// when it is asked for.
+func (e *env) typeCommands(cmd *cobra.Command, make func(*resource.Registry, *resource.Type) *cobra.Command) {
+	reg, err := registry(&surroundings{clock: e.clock})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case err != nil:
+			return err
+		case len(args) == 0:
+			return diag.Errorf(diag.Pos{}, "want a type and a name").WithHint("types: %s", strings.Join(reg.TypeNames(), ", "))
+		}
+		return unknownType(reg, args[0])
+	}
+	cmd.Args = cobra.ArbitraryArgs
+	if err != nil {
+		return
+	}
+	for _, t := range reg.Types() {
+		sub := make(reg, t)
+		sub.Annotations = map[string]string{typeAnnotation: t.Name}
+		cmd.AddCommand(sub)
+	}
+	if len(e.args) > 0 && strings.HasPrefix(e.args[0], cobra.ShellCompRequestCmd) {
+		_ = describeTypes(cmd) // a shell shows it beside what it offers
+	}
+	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if err := describeTypes(cmd); err != nil {
+			e.explain(err)
+		}
+		c.Root().HelpFunc()(c, args)
+	})
+}
+
+// typeAnnotation marks the commands that are for a type.
+const typeAnnotation = "ccm.type"
+
+// describeTypes fills in the help of the commands for types below cmd.
+func describeTypes(cmd *cobra.Command) error {
+	reg, err := documented()
+	if err != nil {
+		return err
+	}
+	for _, sub := range cmd.Commands() {
+		if t := reg.Type(sub.Annotations[typeAnnotation]); t != nil {
+			doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
+			sub.Short, _, _ = strings.Cut(strings.TrimSuffix(doc, "."), ". ")
+			sub.Short = strings.TrimPrefix(sub.Short, t.Schema().GoType.Name()+" ")
+			sub.Long = wrapText(doc, "")
+			schema.Describe(sub.Flags())
+		}
+	}
+	return nil
+}
+
+// A typed command is one whose flags are the properties of a type.
+type typed struct {
+	typ   *resource.Type
+	table schema.Table // of what the flags were given
+	flags []*schema.Flag
+	// ensure says whether the type has a property for the second argument.
+	ensure bool
+}
+
+// newTyped gives cmd flags for the properties of a type. Where properties are
+// left out, cmd has other flags for them.
+func newTyped(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own *pflag.FlagSet, leaveOut ...string) *typed {
+	x := &typed{typ: t, ensure: t.Schema().Field("ensure") != nil}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	x.flags = t.Properties().Flags(fs, &x.table, t.Name, func(name string) bool {
+		return name == "help" || name == "color" || own.Lookup(name) != nil
+	}, leaveOut...)
+	for _, p := range x.flags {
+		if p.Field.Name == "subscribe" && !t.Refreshable() {
+			fs.Lookup(p.Name).Hidden = true
+		}
+		values := p.Field.Suggestions()
+		if p.Field.Name == "provider" {
+			values = reg.Providers(t)
+		}
+		if len(values) > 0 {
+			_ = cmd.RegisterFlagCompletionFunc(p.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	return x
+}
+
+// args checks the arguments of a typed command.
+func (x *typed) args(cmd *cobra.Command, args []string) error {
+	most := 1
+	if x.ensure {
+		most = 2
+	}
+	switch {
+	case len(args) == 0:
+		return diag.Errorf(diag.Pos{}, "want the name of a %s", x.typ.Name).WithHint("%s", cmd.UseLine())
+	case len(args) > most:
+		err := diag.Errorf(diag.Pos{}, "want one %s, got also %q", x.typ.Name, args[most]).WithHint("%s", cmd.UseLine())
+		for _, p := range x.flags {
+			if strings.ReplaceAll(strings.TrimLeft(args[most], "-"), "_", "-") == p.Name {
+				err.WithHint("the flag is --%s", p.Name)
+			}
+		}
+		return err
+	}
+	return nil
+}
+
+// properties returns what the arguments and flags say, with their places.
+func (x *typed) properties(e *env, cmd *cobra.Command, args []string) *schema.Table {
+	tab := new(schema.Table)
+	where := &commandLine{args: e.args, flags: cmd.Flags(), words: 2, positional: []string{x.typ.Schema().Name().Name}}
+	tab.Entries = append(tab.Entries, schema.Entry{Key: where.positional[0], Val: schema.TextValue(args[0])})
+	if len(args) > 1 {
+		where.positional = append(where.positional, "ensure")
+		tab.Entries = append(tab.Entries, schema.Entry{Key: "ensure", Val: schema.TextValue(args[1])})
+	}
+	tab.Entries = append(tab.Entries, x.table.Entries...)
+	tab.Where = where
+	return tab
+}
+
+// use returns the line that says how a typed command is used.
+func use(t *resource.Type) string {
+	if t.Schema().Field("ensure") != nil {
+		return t.Name + " NAME [ENSURE]"
+	}
+	return t.Name + " NAME"
+}
+
+// conditionFlags are the flags of ensure that stand for no property alone.
+type conditionFlags struct {
+	ifText, unless string
+	checks         []string
+	tries          int
+	sleep, timeout string
+}
+
+func (c *conditionFlags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&c.ifText, "if", "", "manage the resource only if this `EXPRESSION` is true")
+	fs.StringVar(&c.unless, "unless", "", "manage the resource unless this `EXPRESSION` is true")
+	fs.StringArrayVar(&c.checks, "check", nil, "run this health check `COMMAND` afterwards (repeatable)")
+	fs.IntVar(&c.tries, "check-tries", 5, "how often a health check is run until it says ok")
+	fs.StringVar(&c.sleep, "check-sleep", "1s", "the `TIME` between two tries")
+	fs.StringVar(&c.timeout, "check-timeout", "10s", "the `TIME` that ends a try")
+}
+
+// condition returns what a flag says, nil if it was not given.
+func condition(fs *pflag.FlagSet, name, text string) *string {
+	if !fs.Changed(name) {
+		return nil
+	}
+	return &text
+}
+
+// healthChecks returns the property that the flags stand for, false if there is
+// none.
+func (c *conditionFlags) healthChecks() (schema.Entry, bool) {
+	var list []schema.Value
+	for _, command := range c.checks {
+		list = append(list, schema.MapValue(&schema.Table{Entries: []schema.Entry{
+			{Key: "command", Val: schema.TextValue(command)},
+			{Key: "tries", Val: schema.IntValue(int64(c.tries))},
+			{Key: "try_sleep", Val: schema.TextValue(c.sleep)},
+			{Key: "timeout", Val: schema.TextValue(c.timeout)},
+		}}))
+	}
+	return schema.Entry{Key: "health_checks", Val: schema.ListValue(list...)}, len(list) > 0
+}
+
+// ensureType returns the command for one type. All of them have the flags in
+// common, which f holds.
+func (e *env) ensureType(f *singleFlags, reg *resource.Registry, t *resource.Type, common *pflag.FlagSet) *cobra.Command {
+	c := &conditionFlags{}
+	cmd := &cobra.Command{Use: use(t), Short: "Bring one " + t.Name + " in order"}
+	var own pflag.FlagSet
+	c.add(&own)
+	own.AddFlagSet(common)
+	x := newTyped(cmd, reg, t, &own, "health_checks", "before", "notify")
+	c.add(cmd.Flags())
+	cmd.Args, cmd.ValidArgsFunction = x.args, x.complete(e, reg)
+	for _, name := range []string{"require", "subscribe"} {
+		_ = cmd.RegisterFlagCompletionFunc(name, e.completeReference(f))
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		what := manifest.Single{
+			Type: t, Properties: x.properties(e, cmd, args), Prefix: "--", Pos: diag.Pos{File: commandLineName},
+			If: condition(cmd.Flags(), "if", c.ifText), Unless: condition(cmd.Flags(), "unless", c.unless),
+		}
+		if checks, ok := c.healthChecks(); ok {
+			what.Properties.Entries = append(what.Properties.Entries, checks)
+		}
+		return e.ensure(cmd, f, what)
+	}
+	return cmd
+}
+
+// ensure brings one resource in order and reports it.
+func (e *env) ensure(cmd *cobra.Command, f *singleFlags, what manifest.Single) error {
+	f.verbose = !f.quiet // that a resource is stable is an answer too
+	rep := e.newReport(&f.runFlags)
+	s, err := e.newSingle(cmd, f, "ensure", rep.stderr)
+	if err != nil {
+		return err
+	}
+	files, line := e.sources, what.Properties.Where.(*commandLine)
+	e.sources = func(name string) (string, bool) {
+		if text, ok := line.source(name); ok {
+			return text, true
+		}
+		return files(name)
+	}
+	d, err := s.converge(cmd.Context(), what, rep.reporters)
+	if err != nil {
+		return err
+	}
+	rep.summary = func(converge.Summary) {} // one line tells all
+	if err := rep.end(d.Summary); err != nil {
+		return err
+	}
+	return d.status(f.detailed).err()
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func (e *env) evalCommand() *cobra.Command {
+	f := &replFlags{}
+	var load string
+	cmd := &cobra.Command{
+		Use:   "eval EXPRESSION",
+		Short: "Evaluate an expression of Lua and print its value",
+		Long: `Evaluate an expression of Lua, or statements, and print what it comes to. It
+sees what is typed at the prompt of ccm repl sees: facts, the library, plan and
+state. Nothing on this machine is touched.
+
+  ccm eval facts.os.family
+  ccm eval --output json 'facts.net'
+  ccm eval --load site.lua 'plan():pending()'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := e.newPrompt(cmd.Context(), f, nil, e.stderr)
+			if err != nil {
+				return err
+			}
+			defer p.dialog.Close()
+			return p.script(cmd.Context(), load, commandLineName, args[0])
+		},
+	}
+	f.add(cmd.Flags())
+	cmd.Flags().StringVar(&load, "load", "", "evaluate the script `FILE` first")
+	_ = cmd.RegisterFlagCompletionFunc("output", f.form.complete)
+	return cmd
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// examples is where the examples are, seen from here.
+const examples = "../../examples"
+
+// resourcesOf returns the catalog of a script or manifest without the places in
+// its text.
+func resourcesOf(t *testing.T, file string) []any {
+	t.Helper()
+	out, stderr, status := ccm(t, nil, "catalog", "--output", "json", file)
+	require.Zero(t, status, stderr)
+	var c struct{ Resources []any }
+	require.NoError(t, json.Unmarshal([]byte(out), &c))
+	for _, r := range c.Resources {
+		delete(r.(map[string]any), "position")
+		delete(r.(map[string]any), "scope")
+	}
+	return c.Resources
+}
+
+// TestExamplesAreOneSite: each example gives the same catalog in Lua, in YAML and
+// in the Lua that convert makes of the YAML.
+func TestExamplesAreOneSite(t *testing.T) {
+	isolate(t)
+	manifests, err := filepath.Glob(filepath.Join(examples, "*", "site.yaml"))
+	require.NoError(t, err)
+	require.Greater(t, len(manifests), 2)
+	for _, file := range manifests {
+		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
+			script := strings.TrimSuffix(file, "yaml") + "lua"
+			want := resourcesOf(t, script)
+			require.NotEmpty(t, want)
+			require.Equal(t, want, resourcesOf(t, file))
+
+			lua, stderr, status := ccm(t, nil, "convert", file)
+			require.Zero(t, status, stderr)
+			// It reads its data, and what it copies, beside itself.
+			dir := t.TempDir()
+			require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Dir(file))))
+			converted := filepath.Join(dir, "converted.lua")
+			require.NoError(t, os.WriteFile(converted, []byte(lua), 0o600))
+			got, err := json.Marshal(resourcesOf(t, converted))
+			require.NoError(t, err)
+			abs, err := filepath.Abs(filepath.Dir(file))
+			require.NoError(t, err)
+			wanted, err := json.Marshal(want)
+			require.NoError(t, err)
+			require.JSONEq(t, strings.ReplaceAll(string(wanted), abs, dir), string(got), lua)
+		})
+	}
+}
+
+// TestHello runs the first example as the README says: a plan touches nothing,
+// a run does what it said, and a second run finds nothing to do.
+func TestHello(t *testing.T) {
+	isolate(t)
+	site, dir := filepath.Join(examples, "hello", "site.lua"), filepath.Join(t.TempDir(), "site")
+	_, stderr, status := ccm(t, nil, "plan", "--detailed-exitcodes", site, dir)
+	require.Equal(t, 2, status, stderr)
+	require.NoDirExists(t, dir)
+	out, stderr, status := ccm(t, nil, "run", "--detailed-exitcodes", site, dir)
+	require.Equal(t, 2, status, stderr)
+	require.Contains(t, out, "Executed via subscribe, because file#"+dir+"/conf/app.conf changed")
+	require.FileExists(t, filepath.Join(dir, "reloaded"))
+	out, stderr, status = ccm(t, nil, "run", "--detailed-exitcodes", site, dir)
+	require.Zero(t, status, stderr)
+	require.Contains(t, out, "Nothing to do: 6 resources are as wanted")
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// pastFlags are the flags of commands that look at what earlier runs did.
+type pastFlags struct {
+	stateDir string
+	output   *choice
+}
+
+func (f *pastFlags) add(fs *pflag.FlagSet) {
+	f.output = newChoice("text", "text", "json")
+	fs.StringVar(&f.stateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	fs.Var(f.output, "output", "form of the output: text, or json (one object a line)")
+}
+
+func (f *pastFlags) json() bool { return f.output.value == "json" }
+
+func (e *env) historyCommand() *cobra.Command {
+	f := &pastFlags{}
+	limit, pending := 20, false
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "List the runs on this machine, the latest first",
+		Long: `List the runs on this machine, the latest first. A name of a run may be cut
+short where commands ask for it, and last is the latest.
+
+With --pending it lists the refreshes that runs have left over, because they
+were ended before, or because the refresh failed. The next run performs them.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if pending {
+				return e.listPending(f)
+			}
+			return e.listRuns(f, limit)
+		},
+	}
+	f.add(cmd.Flags())
+	cmd.Flags().IntVarP(&limit, "limit", "l", limit, "how many runs to list; 0 lists all")
+	cmd.Flags().BoolVar(&pending, "pending", false, "list the refreshes that are left over")
+	cmd.AddCommand(e.historyShowCommand())
+	return cmd
+}
+
+// printLine prints v as JSON on one line.
+func (e *env) printLine(v any) error {
+	enc := json.NewEncoder(e.stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (e *env) listPending(f *pastFlags) error {
+	list, damaged, err := e.store(f.stateDir, state.Limits{}).Pending()
+	if err != nil {
+		return err
+	}
+	e.warnDamaged(damaged)
+	for _, p := range list {
+		if f.json() {
+			err = e.printLine(p)
+		} else {
+			_, err = fmt.Fprintf(e.stdout, "%s (%s)\n", p, shownTime(p.Since))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *env) warnDamaged(lines int) {
+	if lines > 0 {
+		e.warn(fmt.Sprintf("%d lines in the state directory are damaged and left out", lines))
+	}
+}
+
+func (e *env) listRuns(f *pastFlags, limit int) error {
+	list, damaged, err := e.store(f.stateDir, state.Limits{}).History()
+	if err != nil {
+		return err
+	}
+	e.warnDamaged(damaged)
+	slices.Reverse(list)
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	if f.json() {
+		for _, entry := range list {
+			if err := e.printLine(entry); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(e.stderr, "No run is recorded.")
+		return nil
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tSTARTED\tWHAT\tPATHS\tRESULT")
+	for _, entry := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", entry.ID, shownTime(entry.Start), entry.Command, entry.Files, resultOf(entry))
+	}
+	return w.Flush()
+}
+
+// shownTime formats a time for people.
+func shownTime(t time.Time) string { return t.Local().Format(time.DateTime) }
+
+// resultOf says in few words how a run ended.
+func resultOf(entry state.Entry) string {
+	s := entry.Summary
+	if s == nil {
+		return "ended without a last word"
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{s.Changed, "changed"}, {s.Pending, "pending"}, {s.Unknown, "unknown"}, {s.Skipped, "skipped"}, {s.Failed, "failed"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	if s.Interrupted {
+		parts = append(parts, "interrupted")
+	}
+	if len(parts) == 0 {
+		return "nothing to do"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (e *env) historyShowCommand() *cobra.Command {
+	f := &pastFlags{}
+	cmd := &cobra.Command{
+		Use:               "show RUN",
+		Short:             "Say what a run did",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: e.completeRun(f),
+		RunE: func(_ *cobra.Command, args []string) error {
+			rec, err := e.findRun(e.store(f.stateDir, state.Limits{}), args[0])
+			if err != nil {
+				return err
+			}
+			if f.json() {
+				return e.printLine(rec)
+			}
+			return e.showRun(rec)
+		},
+	}
+	f.add(cmd.Flags())
+	return cmd
+}
+
+// completeRun offers the names of runs.
+func (e *env) completeRun(f *pastFlags) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault // paths
+		}
+		list, _, err := e.store(f.stateDir, state.Limits{}).History()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := []string{"last"}
+		for _, entry := range slices.Backward(list) {
+			names = append(names, entry.ID+"\t"+shownTime(entry.Start)+" "+entry.Command)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// findRun returns the record of the run that name stands for. A run that did
+// nothing has an empty one.
+func (e *env) findRun(store *state.Store, name string) (*state.Record, error) {
+	id, err := store.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := store.Record(id)
+	if !errors.Is(err, os.ErrNotExist) {
+		if err == nil {
+			e.warnDamaged(rec.Damaged)
+		}
+		return rec, err
+	}
+	list, _, err := store.History()
+	at := slices.IndexFunc(list, func(entry state.Entry) bool { return entry.ID == id })
+	if err != nil || at < 0 {
+		return nil, errors.Join(err, fmt.Errorf("no run %q", name))
+	}
+	return &state.Record{Entry: list[at]}, nil
+}
+
+func (e *env) showRun(rec *state.Record) error {
+	w := e.stdout
+	fmt.Fprintf(w, "run %s\n%s, started %s: %s\n", rec.ID, rec.Command, shownTime(rec.Start), resultOf(rec.Entry))
+	if rec.Root != "/" {
+		fmt.Fprintf(w, "root %s\n", rec.Root)
+	}
+	for _, text := range rec.Events {
+		var ev report.Event
+		if err := json.Unmarshal(text, &ev); err != nil {
+			continue // counted as damaged where it matters
+		}
+		fmt.Fprintf(w, "\n%s#%s: %s\n", ev.Type, ev.Name, storyOf(ev))
+		for _, d := range ev.Diff {
+			fmt.Fprintf(w, "    %s  %s → %s\n", d.Property, orNone(d.Have), orNone(d.Want))
+		}
+	}
+	v := &host.New(host.Options{Root: rec.Root}).View
+	heading := "\npaths:\n"
+	for _, c := range rec.Changes {
+		if c.Undone() {
+			continue
+		}
+		fmt.Fprint(w, heading)
+		heading = ""
+		showChange(w, v, c)
+	}
+	return nil
+}
+
+// storyOf says in one line what became of a resource.
+func storyOf(ev report.Event) string {
+	switch {
+	case ev.Failed:
+		return "failed: " + strings.ReplaceAll(strings.Join(ev.Errors, "; "), "\n", "\n    ")
+	case !ev.Changed:
+		return ev.Outcome + ", because " + ev.Reason
+	}
+	s := ev.Message
+	if ev.Reason != "" {
+		s += " (" + ev.Reason + ")"
+	}
+	return s
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}
+
+// showChange says in one line what became of a path.
+func showChange(w io.Writer, v *host.View, c state.Change) {
+	mark, what := "~", strings.Join(attributeChanges(v, c), ", ")
+	switch {
+	case c.Before.Kind == host.Missing:
+		mark, what = "+", "made"
+	case c.After == nil:
+		mark, what = "?", "what became of it is not known"
+	case c.After.Kind == host.Missing:
+		mark, what = "-", "removed"
+	case what == "":
+		what = "replaced"
+	}
+	if c.Before.Unkept != "" {
+		what += ", no backup: " + c.Before.Unkept
+	}
+	fmt.Fprintf(w, "    %s %s (%s)\n", mark, c.Path, what)
+}
+
+// attributeChanges says what of a path changed besides its content.
+func attributeChanges(v *host.View, c state.Change) (list []string) {
+	if c.After == nil || c.Before.Kind == host.Missing || c.After.Kind == host.Missing {
+		return nil
+	}
+	a, b := c.Before, *c.After
+	add := func(property, have, want string) {
+		if have != want {
+			list = append(list, fmt.Sprintf("%s %s → %s", property, orNone(have), orNone(want)))
+		}
+	}
+	add("mode", a.Mode.String(), b.Mode.String())
+	add("owner", v.UserName(a.UID), v.UserName(b.UID))
+	add("group", v.GroupName(a.GID), v.GroupName(b.GID))
+	add("target", string(a.Target), string(b.Target))
+	return list
+}

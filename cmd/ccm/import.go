@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// importFlags are the flags of import.
+type importFlags struct {
+	siteFlags
+	files string
+}
+
+func (e *env) importCommand() *cobra.Command {
+	f := &importFlags{}
+	cmd := &cobra.Command{
+		Use:   "import TYPE NAME...",
+		Short: "Print a script that describes what is there",
+		Long: `Print a script in Lua that describes what is there now, so that a plan of it on
+this machine has nothing to do:
+
+  ccm import file /etc/motd /etc/ssh/sshd_config > site.lua
+  ccm import package zsh htop >> site.lua
+
+A file that is large, or is no text, is copied to the directory that --files
+names, from where the script takes it.
+
+Exit status: 1 if something could not be described; the rest is printed.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return diag.Errorf(diag.Pos{}, "want a type and names").WithHint("%s", cmd.UseLine())
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			reg, err := registry(&surroundings{clock: e.clock})
+			switch {
+			case err != nil:
+				return nil, cobra.ShellCompDirectiveError
+			case len(args) == 0:
+				return importable(reg), cobra.ShellCompDirectiveNoFileComp
+			case reg.Type(args[0]) == nil:
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return e.completeName(cmd, reg, reg.Type(args[0]), prefix)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return e.importAll(cmd, f, args[0], args[1:]) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.files, "files", "files", "copy large files below `DIR`, which the script names as it is written here")
+	fs.StringVar(&f.root, "root", "/", "look at the file system below `DIR`")
+	return cmd
+}
+
+// importable returns the names of the types that can be imported.
+func importable(reg *resource.Registry) (names []string) {
+	for _, t := range reg.Types() {
+		if t.Importable() {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// importAll prints what describes the resources of those names, and reports which
+// cannot be described.
+func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []string) error {
+	around := &surroundings{clock: e.clock}
+	reg, err := registry(around)
+	if err != nil {
+		return err
+	}
+	t := reg.Type(typ)
+	switch {
+	case t == nil:
+		return unknownType(reg, typ)
+	case !t.Importable():
+		return diag.Errorf(diag.Pos{}, "resources of type %s cannot be imported", typ).WithHint("these can: %s", strings.Join(importable(reg), ", "))
+	}
+	v := &host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)}).View
+	if around.facts, err = e.gatherFacts(cmd.Context(), v, &f.siteFlags); err != nil {
+		return err
+	}
+	var m manifest.Manifest
+	var errs diag.List
+	for _, name := range names {
+		d, err := importOne(cmd, f, reg, t, v, around, name)
+		if err != nil {
+			var list diag.List
+			list.Add(err)
+			for _, x := range list {
+				x.Subject = t.Name + "#" + name
+			}
+			errs = append(errs, list...)
+			continue
+		}
+		m.Declared = append(m.Declared, d)
+	}
+	if _, err := e.stdout.Write(m.Convert()); err != nil {
+		return err
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
+// importOne returns the declaration of one resource as it is.
+func importOne(cmd *cobra.Command, f *importFlags, reg *resource.Registry, t *resource.Type, v *host.View, around *surroundings, name string) (d manifest.Declared, err error) {
+	asked := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(name)}}}
+	r, err := t.Ask(asked, resource.Origin{})
+	if err != nil {
+		return d, err
+	}
+	provider, err := reg.Select(r, around.facts)
+	if err != nil {
+		return d, err
+	}
+	state, err := provider.Inspect(cmd.Context(), v, r.Spec)
+	if err != nil {
+		return d, err
+	}
+	aside := func(content []byte) (string, error) { return keepAside(filepath.Join(f.files, name), content) }
+	if r, err = t.Import(state, resource.Import{Name: name, View: v, Aside: aside}); err != nil {
+		return d, err
+	}
+	tab := t.Properties().Encode(r.Spec, &r.Common)
+	return manifest.Declared{Type: t, Name: name, Properties: withoutDefaults(t, tab)}, nil
+}
+
+// keepAside writes content to a file that is new, or holds it already.
+func keepAside(path string, content []byte) (string, error) {
+	have, err := os.ReadFile(path)
+	switch {
+	case err == nil && bytes.Equal(have, content):
+		return path, nil
+	case err == nil:
+		return "", fmt.Errorf("%s is there already and holds something else", path)
+	case !errors.Is(err, os.ErrNotExist):
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	// It may hold what only its owner may read.
+	return path, os.WriteFile(path, content, 0o600)
+}
+
+// withoutDefaults returns properties without the name and without those that are
+// as if they were left out.
+func withoutDefaults(t *resource.Type, tab *schema.Table) *schema.Table {
+	out := new(schema.Table)
+	for _, e := range tab.Entries {
+		f := t.Schema().Field(e.Key)
+		if f != nil && (f.IsName || f.Default != "" && e.Val.Kind == schema.String && e.Val.S == f.Default) {
+			continue
+		}
+		out.Entries = append(out.Entries, e)
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A loading is one site in the course of being read: scripts and manifests, and
+// what they apply, into one catalog.
+type loading struct {
+	env     *env
+	site    *site
+	around  *surroundings
+	flags   *siteFlags
+	args    []string
+	noop    bool
+	builder catalog.Builder
+	loader  *manifest.Loader
+	cwd     string
+	sources []diag.Sources // of the scripts
+}
+
+func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []string, noop bool) (*loading, error) {
+	l := &loading{env: e, site: s, around: around, flags: f, args: args, noop: noop}
+	environ, err := f.environ()
+	if err != nil {
+		return nil, err
+	}
+	if l.cwd, err = os.Getwd(); err != nil {
+		return nil, err
+	}
+	l.loader = &manifest.Loader{
+		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: os.ReadFile, Now: s.host.Now,
+		Script: l.script, Dialect: f.dialect.value,
+	}
+	src, err := f.source()
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	if src.Text != "" {
+		l.loader.Overlays = []manifest.Source{src}
+	}
+	e.sources = l.source
+	return l, nil
+}
+
+// source finds the text of a script or manifest, for messages.
+func (l *loading) source(file string) (string, bool) {
+	for _, find := range append(l.sources, l.loader.Sources()) {
+		if text, ok := find(file); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// load reads the script or manifest of the run.
+func (l *loading) load(ctx context.Context, name string, text []byte) (err error) {
+	dir := l.cwd
+	if name != stdin {
+		if dir, err = filepath.Abs(filepath.Dir(name)); err != nil {
+			return err
+		}
+	}
+	u := l.loader.Root(name, dir)
+	if isLua(name, text) && l.flags.dialect.value == "" {
+		if u.Data, err = l.overlaid(); err != nil {
+			return err
+		}
+		return l.evaluate(ctx, u, string(text), l.args)
+	}
+	m, err := u.Load(ctx, string(text))
+	if err != nil {
+		return err
+	}
+	l.site.manifest, l.around.data = m, m.Data
+	return nil
+}
+
+// overlaid returns the data that the command line gives a script.
+func (l *loading) overlaid() (map[string]any, error) {
+	if len(l.loader.Overlays) == 0 {
+		return nil, nil
+	}
+	data, err := l.loader.Data(manifest.Source{}, nil)
+	l.around.data = data
+	return data, err
+}
+
+// script evaluates a script that a manifest applies.
+func (l *loading) script(ctx context.Context, u *manifest.Unit, text string) error {
+	return l.evaluate(ctx, u, text, nil)
+}
+
+// evaluate evaluates a script.
+func (l *loading) evaluate(ctx context.Context, u *manifest.Unit, text string, args []string) error {
+	e := l.env
+	in := luaapi.New(luaapi.Options{
+		Registry: l.site.registry, Builder: &l.builder, Facts: l.site.facts, Args: args, Noop: l.noop, Version: readBuildInfo().Version,
+		Env: os.LookupEnv, Print: e.stderr, Timeout: l.flags.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
+		Scope:  u.Scope,
+		Add:    admit(ctx, u),
+		Warn:   e.scriptWarns,
+		Extend: l.library(u).Extend,
+	})
+	defer in.Close()
+	l.sources = append(l.sources, in.Sources())
+	return in.Run(ctx, u.Name, []byte(text))
+}
+
+// library returns the standard library for the scripts of a unit.
+func (l *loading) library(u *manifest.Unit) std.Options {
+	return std.Options{
+		View: &l.site.host.View, Cwd: l.cwd, Log: l.site.host.Log(), Data: u.Data,
+		Resolve: func(file, text string) (map[string]any, error) {
+			data, err := l.loader.Data(manifest.Source{File: file, Text: text}, u.Data)
+			if u.Scope.Parent == nil {
+				l.around.data = data
+			}
+			return data, err
+		},
+		Templates: l.loader.Env,
+	}
+}
+
+// scriptWarns prints what a script warns of.
+func (e *env) scriptWarns(pos diag.Pos, msg string) {
+	diag.Render(e.stderr, "warning: ", &diag.Error{Pos: pos, Err: errors.New(msg)}, nil)
+}
+
+// admit returns how a script adds resources to the catalog of a unit.
+func admit(ctx context.Context, u *manifest.Unit) func(*resource.Resource) (*resource.Resource, error) {
+	return func(r *resource.Resource) (*resource.Resource, error) { return u.Add(ctx, r) }
+}

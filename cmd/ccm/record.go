@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// recordFlags are the flags of commands that change the machine and record it.
+type recordFlags struct {
+	timeout    time.Duration
+	backupSize resources.Size
+	backupAge  time.Duration
+}
+
+func (f *recordFlags) add(fs *pflag.FlagSet) {
+	f.backupSize = resources.Size(state.DefaultLimits.Bytes)
+	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this long; 0 means never")
+	fs.Func("backup-size", "how much the backups of all runs may take, as a `SIZE` such as 500MiB (default "+f.backupSize.String()+")",
+		func(text string) error { return f.backupSize.UnmarshalText([]byte(text)) })
+	fs.DurationVar(&f.backupAge, "backup-age", state.DefaultLimits.Age, "how long runs and their backups are kept")
+}
+
+func (f *recordFlags) limits() state.Limits {
+	limits := state.DefaultLimits
+	if f.backupSize > 0 {
+		limits.Bytes = int64(f.backupSize)
+	}
+	if f.backupAge > 0 {
+		limits.Age = f.backupAge
+	}
+	return limits
+}
+
+// store returns the state directory that the flag names.
+func (e *env) store(dir string, limits state.Limits) *state.Store {
+	return state.Open(state.Options{Dir: state.Dir(dir), Clock: e.clock, Limits: limits, Effect: e.effect, Warn: e.warn})
+}
+
+// warn tells of what is wrong and does not keep ccm from its work.
+func (e *env) warn(message string) { fmt.Fprintln(e.stderr, "ccm: warning:", message) }
+
+// keep is what hosts tell of what they are about to change.
+func (e *env) keep(v *host.View, d host.Doomed) error {
+	if e.recording == nil {
+		return nil
+	}
+	return e.recording.Keep(v, d)
+}
+
+// A record is what is remembered of earlier runs and, unless it is a plan, the
+// record of this one.
+type record struct {
+	env    *env
+	store  *state.Store
+	site   string
+	root   string
+	run    *state.Run // nil in a plan
+	unlock func() error
+}
+
+// record takes the lock of the state directory and begins the record of a run,
+// or for a plan only looks. Kind is what the run is, site what it applies. End
+// must be called.
+func (e *env) record(ctx context.Context, f *runFlags, id, kind, site string) (*record, error) {
+	root, err := filepath.Abs(filepath.Join("/", f.root))
+	if !filepath.IsAbs(f.root) && f.root != "" {
+		root, err = filepath.Abs(f.root)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &record{env: e, store: e.store(f.stateDir, f.limits()), site: site, root: root}
+	if f.noop {
+		return r, nil
+	}
+	now := e.clock.Now()
+	if r.unlock, err = e.lock(ctx, r.store.Dir(), f.lockTimeout, now); err != nil {
+		return nil, err
+	}
+	r.run, err = r.store.Begin(state.Info{
+		ID: id, Kind: kind, Site: site, Root: root, Command: commandOf(kind, site), Version: readBuildInfo().Version,
+		PID: os.Getpid(), Start: now.UTC(),
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("state directory: %w", err), r.unlock())
+	}
+	e.recording = r.run
+	return r, nil
+}
+
+func commandOf(kind, site string) string {
+	if site == "" {
+		return kind
+	}
+	return kind + " " + site
+}
+
+// lock takes the lock of a state directory. A signal ends the wait for it.
+func (e *env) lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (func() error, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-e.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	unlock, err := state.Lock(ctx, dir, wait, now)
+	select {
+	case <-e.stop:
+		if err != nil {
+			return nil, status(exitInterrupted)
+		}
+	default:
+	}
+	return unlock, err
+}
+
+// attach has an engine make up for what earlier runs have left over, and record
+// what it does.
+func (r *record) attach(engine *converge.Engine, c *catalog.Catalog) error {
+	if r.run == nil {
+		pending, damaged, err := r.store.Pending()
+		if err != nil {
+			return fmt.Errorf("state directory: %w", err)
+		}
+		if damaged > 0 {
+			r.env.warn(fmt.Sprintf("%d damaged lines in the list of refreshes that are owed", damaged))
+		}
+		engine.LeftOver = state.LeftOver(pending, r.site, r.root, c)
+		engine.Cause = r.store.Cause(r.site, r.root)
+		return nil
+	}
+	r.run.Converges(c)
+	engine.Journal, engine.LeftOver, engine.Cause = r.run, r.run.LeftOver(r.site, c), r.run.Cause
+	// The record comes first, so that it is there even if the report cannot be
+	// written.
+	engine.Reporter = converge.Reporters{r.run, engine.Reporter}
+	return nil
+}
+
+// end ends the record and gives the lock back. That the record could not be
+// written does not undo the run.
+func (r *record) end(s converge.Summary) {
+	if r.run == nil {
+		return
+	}
+	r.env.recording = nil
+	if err := r.run.End(s); err != nil {
+		r.env.warn("the record of this run is not complete: " + err.Error())
+	}
+	_ = r.unlock()
+}
+
+// siteName returns the name under which the state directory knows a script or
+// manifest: its absolute path, "" for standard input.
+func siteName(file string) (string, error) {
+	if file == "-" {
+		return "", nil
+	}
+	return filepath.Abs(file)
+}
+
+// errRunTimeout says that a run took longer than it may.
+type errRunTimeout struct{ limit time.Duration }
+
+// Error says how long it may take.
+func (e errRunTimeout) Error() string { return "the run took longer than " + e.limit.String() }
+
+// limited returns ctx with the time limit of a run.
+func (f *recordFlags) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, f.timeout, errRunTimeout{f.timeout})
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+func (e *env) restoreCommand() *cobra.Command {
+	f := &runFlags{}
+	past := &pastFlags{}
+	cmd := &cobra.Command{
+		Use:   "restore RUN [PATH...]",
+		Short: "Give files back what they were before a run",
+		Long: `Give the paths that a run changed back what they were before it: content,
+mode, owner, the target of a link, or that nothing was there. Given PATHs, it is
+only these and what is below them.
+
+What is there now is kept first. A restore is a run of its own, so it can be
+undone like any other.`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: e.completeRun(past),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			paths, err := absolute(args[1:])
+			if err != nil {
+				return err
+			}
+			store := e.store(f.stateDir, f.limits())
+			rec, err := e.findRun(store, args[0])
+			if err != nil {
+				return err
+			}
+			r := &restoration{env: e, f: f, rec: rec, kind: "restore"}
+			return r.run(cmd.Context(), paths)
+		},
+	}
+	f.addRestore(cmd)
+	past.stateDir = f.stateDir
+	return cmd
+}
+
+// addRestore adds the flags of commands that restore files.
+func (f *runFlags) addRestore(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	f.recordFlags.add(fs)
+	f.output = newChoice("text", "text", "json")
+	f.diff = newChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
+	fs.BoolVarP(&f.noop, "noop", "n", false, "only say what would be done")
+	fs.BoolVar(&f.noop, "dry-run", false, "the same as --noop")
+	fs.Lookup("dry-run").Hidden = true
+	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
+	fs.DurationVar(&f.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
+	f.addReport(cmd)
+}
+
+// A restoration gives back what was there before a run.
+type restoration struct {
+	env  *env
+	f    *runFlags
+	rec  *state.Record
+	kind string // of the run that does it
+	// refresh returns the resources that subscribe to those whose files are
+	// restored, as a catalog of their own; nil if nothing is to be refreshed.
+	refresh *refreshing
+
+	host *host.Host
+	out  *runReport
+	past *record
+}
+
+func (r *restoration) run(ctx context.Context, paths []string) error {
+	e, f := r.env, r.f
+	f.root = r.rec.Root
+	r.out = e.newReport(f)
+	rec, err := e.record(ctx, f, r.out.id, r.kind, r.rec.Site)
+	if err != nil {
+		return err
+	}
+	r.past = rec
+	r.host = host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(r.out.stderr, f.debug), Effect: e.effect, Keep: e.keep})
+	var sum converge.Summary
+	defer func() { rec.end(sum) }()
+	list, err := rec.store.Restorations(r.rec.ID, paths)
+	if err != nil {
+		return &diag.Error{Err: err}
+	}
+	sum = r.restore(list)
+	if r.refresh != nil {
+		if err := r.refresh.perform(ctx, r, &sum); err != nil {
+			return err
+		}
+	}
+	if err := r.out.end(sum); err != nil {
+		return err
+	}
+	return exitStatus(sum, f.detailed)
+}
+
+// restore restores paths, or says what would be restored, and reports it.
+func (r *restoration) restore(list []state.Restoration) converge.Summary {
+	sum := converge.Summary{Start: r.host.Now(), Noop: r.f.noop}
+	events := make([]*converge.Event, len(list))
+	for i, x := range list {
+		events[i] = r.look(i, x)
+	}
+	if !r.f.noop {
+		errs := r.past.store.Restore(r.host, list, r.begin)
+		for i, err := range errs {
+			if err != nil {
+				events[i].Outcome, events[i].Err = converge.Failed, err
+			}
+		}
+	}
+	rep := r.out.reporters
+	if r.past.run != nil {
+		rep = converge.Reporters{r.past.run, rep}
+	}
+	for _, ev := range events {
+		sum.Counts[ev.Outcome]++
+		rep.Event(ev)
+	}
+	sum.Took = r.host.Now().Sub(sum.Start)
+	return sum
+}
+
+// look tells of one path what is to be done.
+func (r *restoration) look(i int, x state.Restoration) *converge.Event {
+	ev := &converge.Event{
+		Resource: &resource.Resource{ID: resource.ID{Type: "file", Name: x.Path}}, Index: i, Noop: r.f.noop,
+		Provider: "restore", Start: r.host.Now(), Outcome: converge.Changed,
+	}
+	diff, err := r.past.store.Differs(&r.host.View, x)
+	switch {
+	case err != nil:
+		ev.Outcome, ev.Err = converge.Failed, err
+		return ev
+	case len(diff) == 0 && x.Lost == "":
+		ev.Outcome = converge.Stable
+		return ev
+	case r.f.noop && x.Lost != "":
+		ev.Outcome, ev.Err = converge.Failed, fmt.Errorf("its content was not kept: %s", x.Lost)
+		return ev
+	case r.f.noop:
+		ev.Outcome = converge.Pending
+	}
+	ev.Diff, ev.Actions = diff, []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
+	if r.f.diff.value != string(report.DiffOff) {
+		ev.Text, _ = r.past.store.Text(&r.host.View, x)
+	}
+	return ev
+}
+
+// phraseOf says what it is to restore a path.
+func phraseOf(x state.Restoration) string {
+	switch x.Want.Kind {
+	case host.Missing:
+		return "removed what the run had made"
+	case host.Directory:
+		return "restored the directory"
+	case host.Symlink:
+		return "restored the symbolic link"
+	}
+	return "restored the file"
+}
+
+// begin is called before a path is restored: its resource is noted, and what the
+// change refreshes.
+func (r *restoration) begin(x state.Restoration) error {
+	id, err := resource.ParseID(x.Resource)
+	if err != nil {
+		id = resource.ID{Type: "file", Name: x.Path}
+	}
+	r.past.run.Begin(&resource.Resource{ID: id}, 0, 0)
+	if r.refresh == nil {
+		return nil
+	}
+	return r.refresh.owe(r.past.run, id)
+}
+
+// errNothingToUndo says that no run has changed anything.
+var errNothingToUndo = errors.New("no run has changed a file, so there is nothing to undo")

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/report"
+)
+
+func (e *env) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema request|response|event|manifest",
+		Short: "Print the JSON Schema of what programs read and write",
+		Long: `Print the JSON Schema (draft 2020-12) of
+
+  request    what "ccm ensure api pipe" reads
+  response   what it answers
+  event      what "ccm run --output json" prints of a resource
+  manifest   a manifest in YAML, for editors
+
+They are derived from the declarations of the resource types.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && slices.Contains(schemas, args[0]) {
+				return nil
+			}
+			err := diag.Errorf(diag.Pos{}, "want one of %s, got %s", strings.Join(schemas, ", "), orElse(strings.Join(args, " "), "nothing"))
+			if len(args) > 0 {
+				err.Hint = diag.DidYouMean(args[0], schemas)
+			}
+			return err
+		},
+		ValidArgs: schemas,
+		RunE: func(_ *cobra.Command, args []string) error {
+			reg, err := documented()
+			if err != nil {
+				return err
+			}
+			switch args[0] {
+			case "request":
+				return e.printJSON(manifest.RequestSchema(reg, requestProtocol))
+			case "response":
+				return e.printJSON(responseSchema())
+			case "event":
+				event := report.EventSchema()
+				event["$schema"], event["title"] = schemaDialect, "ccm event"
+				return e.printJSON(event)
+			}
+			return e.printJSON(manifest.Schema(reg))
+		},
+	}
+}
+
+var schemas = []string{"request", "response", "event", "manifest"}
+
+const schemaDialect = "https://json-schema.org/draft/2020-12/schema"
+
+// responseSchema is the JSON Schema of a response: a state or an error, never
+// both.
+func responseSchema() map[string]any {
+	return map[string]any{
+		"$schema": schemaDialect, "title": "ccm response", "type": "object",
+		"description": "The answer to a request: what became of the resource, or why nothing was done.",
+		"properties": map[string]any{
+			"protocol": map[string]any{"const": responseProtocol},
+			"state":    map[string]any{"$ref": "#/$defs/event"},
+			"error":    map[string]any{"type": "string", "minLength": 1},
+		},
+		"required": []any{"protocol"}, "additionalProperties": false,
+		"oneOf": []any{map[string]any{"required": []any{"state"}}, map[string]any{"required": []any{"error"}}},
+		"$defs": map[string]any{"event": report.EventSchema()},
+	}
+}

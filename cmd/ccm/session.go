@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/kballard/go-shellquote"
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/session"
+)
+
+func (e *env) sessionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "session",
+		Short: "Let the commands of a shell script know of each other",
+		Long: `A session is a directory in which commands note what they did. What later
+ones name by --require and --subscribe is looked up there:
+
+  eval "$(ccm session new)"
+  ccm ensure package nginx
+  ccm ensure service nginx running --require package#nginx
+  ccm session report --remove`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(e.sessionNewCommand(), e.sessionReportCommand())
+	return cmd
+}
+
+func (e *env) sessionNewCommand() *cobra.Command {
+	dir := ""
+	cmd := &cobra.Command{
+		Use: "new", Aliases: []string{"start", "create"},
+		Short: "Begin a session, and print what the shell has to be told of it",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			s, err := session.New(dir)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(e.stdout, "export %s=%s\n", session.Variable, shellquote.Join(s.Dir()))
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&dir, "directory", "", "make the directory `DIR` for it, instead of one with a name of its own")
+	return cmd
+}
+
+func (e *env) sessionReportCommand() *cobra.Command {
+	f := &singleFlags{}
+	remove, detailed := false, false
+	output := newChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Say what the commands of a session did",
+		Long: `Say what the commands of a session did.
+
+Exit status: 4 if something that failed was not brought in order since.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.openSession(cmd)
+			if err == nil && s == nil {
+				return diag.Errorf(diag.Pos{}, "there is no session: %s is not set", session.Variable).WithHint(`eval "$(ccm session new)" begins one`)
+			}
+			if err != nil {
+				return err
+			}
+			r, err := s.Report()
+			if err != nil {
+				return err
+			}
+			if err := e.printSession(r, filepath.Base(s.Dir()), output.value == "json"); err != nil {
+				return err
+			}
+			if remove {
+				if err := s.Remove(); err != nil {
+					return err
+				}
+			}
+			return sessionStatus(r, detailed)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.session, "session", "", "the session in `DIR` (default "+session.Variable+")")
+	fs.BoolVar(&remove, "remove", false, "remove the session")
+	fs.BoolVar(&detailed, "detailed-exitcodes", false, "exit with 0 if nothing was changed, 2 on changes, 4 on failures, 6 on both")
+	fs.Var(output, "output", "form of the report: text, or json (one object a line)")
+	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
+	return cmd
+}
+
+// sessionStatus returns the exit status, nil for 0.
+func sessionStatus(r session.Report, detailed bool) error {
+	code := exitOK
+	if r.Failed {
+		code = exitFailed
+	}
+	if detailed && r.Summary.Of(converge.Changed)+r.Summary.Of(converge.Pending)+r.Summary.Of(converge.Unknown) > 0 {
+		code |= exitChanges
+	}
+	if code == exitOK {
+		return nil
+	}
+	return status(code)
+}
+
+// printSession prints what a session did.
+func (e *env) printSession(r session.Report, runID string, asJSON bool) error {
+	out := bufio.NewWriter(e.stdout)
+	if asJSON {
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		for _, ev := range r.Events {
+			if err := enc.Encode(ev); err != nil {
+				return err
+			}
+		}
+		if err := enc.Encode(report.SummaryOf(r.Summary, runID)); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
+	text := report.Text{W: out, Color: e.colorful(e.stdout), Verbose: true, Diff: report.DiffOff}
+	for _, ev := range r.Events {
+		text.Event(report.Restore(ev))
+	}
+	text.Summary(r.Summary)
+	return out.Flush()
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/session"
+)
+
+// singleFlags are the flags of commands that bring one resource in order.
+type singleFlags struct {
+	runFlags
+	dataFlags
+	session string
+}
+
+// add makes the flags those of cmd and of all commands below it.
+func (f *singleFlags) add(cmd *cobra.Command) {
+	fs := cmd.PersistentFlags()
+	fs.SortFlags = false
+	fs.BoolVarP(&f.noop, "noop", "n", false, "only say what would be done")
+	fs.BoolVar(&f.noop, "dry-run", false, "the same as --noop")
+	fs.Lookup("dry-run").Hidden = true
+	f.output = newChoice("text", "text", "json")
+	f.diff = newChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
+	fs.Var(f.output, "output", "form of the report: text or json")
+	fs.Var(f.diff, "diff", "how much is told of what differs: off, summary or full")
+	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on a change, 4 on a failure, 6 on both")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
+	fs.StringVar(&f.session, "session", "", "take part in the session in `DIR` (default "+session.Variable+")")
+	f.dataFlags.add(fs)
+	fs.StringArrayVar(&f.facts, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
+	fs.StringVar(&f.factsFile, "facts", "", "read further facts from `FILE` (JSON or YAML)")
+	fs.StringVar(&f.root, "root", "/", "converge the file system below `DIR`")
+	fs.StringVar(&f.stateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	fs.DurationVar(&f.lockTimeout, "lock-timeout", time.Minute, "how long to wait for another run to end")
+	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
+	for name, c := range map[string]*choice{"output": f.output, "diff": f.diff} {
+		_ = cmd.RegisterFlagCompletionFunc(name, c.complete)
+	}
+}
+
+// openSession returns the session that the flags and the environment name, nil
+// if there is none.
+func (f *singleFlags) openSession(cmd *cobra.Command) (*session.Session, error) {
+	dir, set := os.LookupEnv(session.Variable)
+	if f := cmd.Flag("session"); f != nil && f.Changed {
+		dir, set = f.Value.String(), true
+	}
+	switch {
+	case !set:
+		return nil, nil
+	case dir == "":
+		return nil, diag.Errorf(diag.Pos{}, "want the directory of a session, got an empty one").
+			WithHint(`eval "$(ccm session new)" begins a session, unset %s leaves it`, session.Variable)
+	}
+	return session.Open(dir)
+}
+
+// A single brings resources in order one by one, each as a run of its own.
+type single struct {
+	env     *env
+	f       *singleFlags
+	kind    string // of the runs, for the history
+	host    *host.Host
+	facts   *facts.Facts
+	environ map[string]string
+	data    map[string]any
+	dir     string           // in which relative paths begin
+	session *session.Session // nil if there is none
+}
+
+// newSingle reads what all of the resources see. Kind is what the history calls
+// the runs. Logs go to w.
+func (e *env) newSingle(cmd *cobra.Command, f *singleFlags, kind string, w io.Writer) (s *single, err error) {
+	s = &single{env: e, f: f, kind: kind}
+	s.host = host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(w, f.debug), Effect: e.effect, Keep: e.keep})
+	if s.session, err = f.openSession(cmd); err != nil {
+		return nil, err
+	}
+	if s.facts, err = e.gatherFacts(cmd.Context(), &s.host.View, &f.siteFlags); err != nil {
+		return nil, err
+	}
+	if s.environ, err = f.environ(); err != nil {
+		return nil, err
+	}
+	if s.dir, err = os.Getwd(); err != nil {
+		return nil, err
+	}
+	src, err := f.source()
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	l := s.loader(nil, nil)
+	e.sources = l.Sources()
+	s.data, err = l.Data(src, nil)
+	return s, err
+}
+
+// loader returns what makes resources for b of what was written.
+func (s *single) loader(reg *resource.Registry, b *catalog.Builder) *manifest.Loader {
+	return &manifest.Loader{
+		Registry: reg, Builder: b, Facts: s.facts, Environ: s.environ, ReadFile: os.ReadFile, Now: s.host.Now,
+	}
+}
+
+// A dealt is what became of one resource, and of what it brought with it.
+type dealt struct {
+	converge.Summary
+	ID     string // of the run
+	Events []*converge.Event
+	lost   bool // the session could not be told of it
+}
+
+// Begin implements converge.Reporter.
+func (*dealt) Begin(*resource.Resource, int, int) {}
+
+// Event implements converge.Reporter.
+func (d *dealt) Event(e *converge.Event) { d.Events = append(d.Events, e) }
+
+// unmet reports whether something was skipped because of something that failed.
+// Unlike in a run, nobody else tells of it.
+func (d *dealt) unmet() bool {
+	for _, e := range d.Events {
+		if len(e.Unmet) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// status returns the exit status.
+func (d *dealt) status(detailed bool) status {
+	code, _ := exitStatus(d.Summary, detailed).(status)
+	if (d.unmet() || d.lost) && !d.Interrupted {
+		code |= exitFailed
+	}
+	return code
+}
+
+// converge brings one resource in order, or says what would be done. An error
+// means that nothing was done.
+func (s *single) converge(ctx context.Context, what manifest.Single, rep converge.Reporter) (*dealt, error) {
+	// A registry of its own, because providers may remember what was so in a run.
+	reg, err := registry(&surroundings{facts: s.facts, data: s.data, clock: s.env.clock})
+	if err != nil {
+		return nil, err
+	}
+	var b catalog.Builder
+	r, err := s.loader(reg, &b).Root(commandLineName, s.dir).Single(ctx, what, s.data)
+	if err != nil {
+		return nil, err
+	}
+	if err := onlyEarlier(r); err != nil {
+		return nil, err
+	}
+	id := newRunID(s.host.Now())
+	rec, err := s.env.record(ctx, &s.f.runFlags, id, s.kind, "")
+	if err != nil {
+		return nil, err
+	}
+	d := &dealt{ID: id}
+	engine := &converge.Engine{
+		Registry: reg, Facts: s.facts, Texts: s.f.diff.value != string(report.DiffOff), Stop: s.env.stop,
+		Reporter: converge.Reporters{d, rep},
+	}
+	var recorder *session.Recorder
+	if s.session != nil {
+		recorder = s.session.Recorder(id, report.DiffMode(s.f.diff.value), s.host.Now)
+		engine.Reporter = converge.Reporters{recorder, engine.Reporter}
+		engine.Settled, err = s.session.Settle(&b, reg, r.ID, s.f.noop)
+	}
+	var c *catalog.Catalog
+	if err == nil {
+		c, err = b.Build()
+	}
+	if err != nil {
+		rec.abandon()
+		return nil, s.unknownReference(err, r, &b)
+	}
+	defer func() { rec.end(d.Summary) }()
+	if rec.run != nil {
+		engine.Journal, engine.LeftOver = rec.run, rec.run.LeftOver("", c)
+		engine.Reporter = converge.Reporters{rec.run, engine.Reporter}
+	}
+	if s.f.noop {
+		d.Summary = engine.Plan(ctx, &s.host.View, c)
+	} else {
+		d.Summary = engine.Run(ctx, s.host, c)
+	}
+	if recorder != nil && recorder.Err() != nil {
+		s.env.explain(recorder.Err())
+		d.lost = true
+	}
+	return d, nil
+}
+
+// abandon gives the lock back without a record: nothing was run.
+func (r *record) abandon() {
+	if r.run != nil {
+		r.env.recording = nil
+		_ = r.unlock()
+	}
+}
+
+// onlyEarlier refuses references to what is still to come: a single resource has
+// nothing behind it.
+func onlyEarlier(r *resource.Resource) error {
+	for _, p := range []struct {
+		name, instead string
+		refs          []resource.Reference
+	}{{"before", "require", r.Common.Before}, {"notify", "subscribe", r.Common.Notify}} {
+		if len(p.refs) > 0 {
+			return r.Errorf([]any{p.name, 0}, "%s: a single resource can only speak of what came before it", p.name).
+				WithHint("use %s in the one that comes after", p.instead)
+		}
+	}
+	return nil
+}
+
+// unknownReference says in err, which is about the references of r, what can be
+// done about one that is not there.
+func (s *single) unknownReference(err error, r *resource.Resource, b *catalog.Builder) error {
+	var list diag.List
+	list.Add(err)
+	planned := ""
+	for _, refs := range [][]resource.Reference{r.Common.Require, r.Common.Subscribe} {
+		for _, ref := range refs {
+			if id := resource.ID(ref); s.session != nil && b.Get(id) == nil && s.session.Planned(id) {
+				planned = id.String()
+			}
+		}
+	}
+	for _, e := range list {
+		switch {
+		case planned != "":
+			e.Hint = planned + " was only planned in this session"
+		case s.session == nil:
+			e.Hint = `there is no session: eval "$(ccm session new)" begins one`
+		case e.Hint == "":
+			e.Hint = "no command of this session has dealt with it"
+		}
+	}
+	return list.Err()
+}

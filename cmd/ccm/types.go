@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/docs"
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/luaapi/stubs"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+//go:generate go run . types --definitions ../../stdlib/meta/ccm.lua
+
+func (e *env) typesCommand() *cobra.Command {
+	f := &siteFlags{}
+	withFacts, force := false, false
+	definitions := ""
+	cmd := &cobra.Command{
+		Use:   "types [DIR]",
+		Short: "Write what editors and linters need to know of scripts",
+		Long: `Write the definition files of the Lua language server to .ccm/types of a site,
+and its configuration, that of selene and that of luacheck. An editor then
+completes properties and flags those that are not there. All of it is written
+from the declarations of the types. A file of configuration that was not
+written by ccm types is left alone.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if definitions != "" && len(args) > 0 {
+				return diag.Errorf(diag.Pos{}, "want either DIR or --definitions")
+			}
+			lang, err := language()
+			if err != nil {
+				return err
+			}
+			if withFacts {
+				if lang.Facts, err = e.factTree(cmd.Context(), f); err != nil {
+					return err
+				}
+			}
+			if definitions != "" {
+				return e.writeDefinitions(lang, definitions)
+			}
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			return writeFiles(e.stdout, dir, editorFiles(lang), force)
+		},
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&withFacts, "facts", false, "with the facts of this machine besides those that every machine has")
+	fl.StringArrayVar(&f.facts, "fact", nil, "with the fact `NAME=VALUE` too (repeatable; needs --facts)")
+	fl.BoolVar(&force, "force", false, "overwrite configuration that was not written by ccm types")
+	fl.StringVar(&definitions, "definitions", "", "write only the definitions, to `FILE`; - is standard output")
+	return cmd
+}
+
+// factTree returns the facts of this machine. What cannot be gathered is left
+// out, with a message.
+func (e *env) factTree(ctx context.Context, f *siteFlags) (map[string]any, error) {
+	h := host.New(host.Options{Clock: e.clock})
+	facts, err := e.gatherFacts(ctx, &h.View, f)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := facts.Tree()
+	if err != nil {
+		e.explain(err)
+	}
+	return tree, nil
+}
+
+// language returns what scripts can say.
+func language() (*stubs.Language, error) {
+	reg, err := documented()
+	if err != nil {
+		return nil, err
+	}
+	return languageOf(reg), nil
+}
+
+func languageOf(reg *resource.Registry) *stubs.Language {
+	in := luaapi.New(luaapi.Options{
+		Registry: reg, Builder: new(catalog.Builder),
+		Extend: std.Options{View: &host.New(host.Options{}).View}.Extend,
+	})
+	defer in.Close()
+	return &stubs.Language{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals(), FactsPage: docs.Facts}
+}
+
+func (e *env) writeDefinitions(lang *stubs.Language, file string) error {
+	var b bytes.Buffer
+	lang.Definitions(&b)
+	if file == "-" {
+		_, err := e.stdout.Write(b.Bytes())
+		return err
+	}
+	return os.WriteFile(file, b.Bytes(), 0o644)
+}
+
+// A writtenFile is a file that ccm types or ccm init writes.
+type writtenFile struct {
+	name string
+	text []byte
+	// own says that nobody but ccm writes the file. Any other is overwritten only
+	// if ccm wrote it.
+	own bool
+}
+
+// editorFiles returns what ccm types writes.
+func editorFiles(lang *stubs.Language) []writtenFile {
+	var definitions, luacheck, selene bytes.Buffer
+	lang.Definitions(&definitions)
+	lang.Luacheck(&luacheck)
+	lang.Selene(&selene)
+	return []writtenFile{
+		{name: stubs.TypesDir + "/ccm.d.lua", text: definitions.Bytes(), own: true},
+		{name: stubs.TypesDir + "/spec.d.lua", text: stubs.Spec, own: true},
+		{name: ".luacheckrc", text: luacheck.Bytes()},
+		{name: ".luarc.json", text: stubs.Luarc()},
+		{name: "ccm.yml", text: selene.Bytes()},
+		{name: "selene.toml", text: stubs.SeleneConfig()},
+	}
+}
+
+// writeFiles writes files below a directory and says which.
+func writeFiles(w io.Writer, dir string, files []writtenFile, force bool) error {
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.name))
+		old, err := os.ReadFile(path)
+		switch {
+		case err == nil && bytes.Equal(old, f.text):
+			fmt.Fprintf(w, "unchanged %s\n", path)
+			continue
+		case err == nil && !f.own && !force && !bytes.Contains(old, []byte(stubs.Mark)):
+			fmt.Fprintf(w, "kept %s, which ccm types has not written; --force overwrites it\n", path)
+			continue
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, f.text, 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "wrote %s\n", path)
+	}
+	return nil
+}

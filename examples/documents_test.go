@@ -1,0 +1,108 @@
+// Package examples tests the manifests that people are shown.
+package examples
+
+import (
+	"encoding/json"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/providers/apt"
+	"github.com/luaccm/ccm/providers/ccmmanifest"
+	"github.com/luaccm/ccm/providers/choria"
+	"github.com/luaccm/ccm/providers/dnf"
+	"github.com/luaccm/ccm/providers/http"
+	"github.com/luaccm/ccm/providers/posix"
+	"github.com/luaccm/ccm/providers/systemd"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+func registry(t *testing.T) *resource.Registry {
+	t.Helper()
+	reg, err := resource.NewRegistry(slices.Concat(
+		apt.Providers(), ccmmanifest.Providers(), choria.Providers(nil), dnf.Providers(), http.Providers(), posix.Providers(), systemd.Providers(),
+	)...)
+	require.NoError(t, err)
+	return reg
+}
+
+// load loads a manifest with the types and providers that ship with ccm.
+func load(t *testing.T, text string) (*manifest.Manifest, *catalog.Catalog, error) {
+	t.Helper()
+	var b catalog.Builder
+	l := &manifest.Loader{
+		Registry: registry(t), Builder: &b,
+		Facts: facts.Static(map[string]any{
+			"hostname": "web01",
+			"host":     map[string]any{"info": map[string]any{"os": "linux", "virtualizationSystem": "kvm"}},
+		}),
+		ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist },
+	}
+	m, err := l.Root("m.yaml", "/site").Load(t.Context(), text)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := b.Build()
+	return m, c, err
+}
+
+func documents(t *testing.T) []txtar.File {
+	t.Helper()
+	a, err := txtar.ParseFile("testdata/documents.txtar")
+	require.NoError(t, err)
+	require.Greater(t, len(a.Files), 30)
+	return a.Files
+}
+
+func TestManifestsOfTheDocumentsLoad(t *testing.T) {
+	for _, f := range documents(t) {
+		_, c, err := load(t, string(f.Data))
+		require.NoError(t, err, f.Name)
+		require.NotEmpty(t, c.Resources, f.Name)
+	}
+}
+
+func TestRenderedManifestsDeclareTheSame(t *testing.T) {
+	for _, f := range documents(t) {
+		m, c, err := load(t, string(f.Data))
+		require.NoError(t, err)
+		out, err := m.Render()
+		require.NoError(t, err)
+		_, again, err := load(t, string(out))
+		require.NoError(t, err, "%s\n%s", f.Name, out)
+		require.Len(t, again.Resources, len(c.Resources))
+		for i, r := range c.Resources {
+			require.Equal(t, []any{r.ID, r.Spec, r.Common, r.Skip != ""},
+				[]any{again.Resources[i].ID, again.Resources[i].Spec, again.Resources[i].Common, again.Resources[i].Skip != ""}, f.Name)
+		}
+	}
+}
+
+func TestSchemaAcceptsTheManifestsOfTheDocuments(t *testing.T) {
+	text, err := json.Marshal(manifest.Schema(registry(t)))
+	require.NoError(t, err)
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("manifest.json", doc))
+	s, err := c.Compile("manifest.json")
+	require.NoError(t, err)
+	for _, f := range documents(t) {
+		tree, err := data.Decode("m.yaml", f.Data)
+		require.NoError(t, err)
+		text, err := json.Marshal(tree)
+		require.NoError(t, err)
+		instance, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+		require.NoError(t, err)
+		require.NoError(t, s.Validate(instance), f.Name)
+	}
+}

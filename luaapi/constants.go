@@ -1,0 +1,233 @@
+package luaapi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+)
+
+// gopher-lua's compiler looks for each constant of a function among all the
+// others of it, one by one: a script that is one long table of data, or ten
+// thousand declarations, takes seconds. Therefore, before a long text is
+// compiled,
+//
+//   - a table of constants is taken out of it and made by this program when the
+//     script comes to it (this file);
+//   - a table that holds more than constants, and a series of calls and
+//     assignments, are divided into functions that are called where they stand
+//     (divide.go). They see the same local variables, and no message speaks of
+//     them: the line of their call is [hidden].
+//
+// This also goes around a mistake of gopher-lua, which loses the values of a
+// list behind number 25,550.
+
+const (
+	// shortText is how long a text can be for which all this is not worth it.
+	shortText = 8 << 10
+	// manyConstants is how many constants make a function be divided, and
+	// fewConstants how many its parts have at most, more or less.
+	manyConstants = 256
+	fewConstants  = 128
+	// largeTable is how many constants a table has that is taken out.
+	largeTable = 32
+)
+
+// hidden is the line of a call that no message speaks of.
+const hidden = -1
+
+// compileChunk makes code of the syntax tree of c.
+func (in *Interp) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
+	if len(c.text) < shortText {
+		return compile(stmts, c.name)
+	}
+	d := &divider{chunk: len(in.chunks)}
+	stmts = d.function(stmts)
+	proto, err := compile(stmts, c.name)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.made) > 0 {
+		d.insert(in.vm, proto)
+	}
+	return proto, nil
+}
+
+// placeholder returns the constant in whose place insert puts function number n.
+func (d *divider) placeholder(n int) ast.Expr {
+	return &ast.StringExpr{Value: d.prefix() + strconv.Itoa(n)}
+}
+
+// prefix is what no string of a script begins with but by intent.
+func (d *divider) prefix() string { return fmt.Sprintf("\x00ccm chunk %d function ", d.chunk) }
+
+// insert replaces the placeholders in the constants of proto and of the
+// functions in it.
+func (d *divider) insert(L *lua.LState, proto *lua.FunctionProto) {
+	prefix := d.prefix()
+	for i, k := range proto.Constants {
+		s, ok := k.(lua.LString)
+		if !ok {
+			continue
+		}
+		number, ok := strings.CutPrefix(string(s), prefix)
+		if !ok {
+			continue
+		}
+		if n, err := strconv.Atoi(number); err == nil && n < len(d.made) {
+			proto.Constants[i] = L.NewFunction(d.made[n])
+		}
+	}
+	for _, p := range proto.FunctionPrototypes {
+		d.insert(L, p)
+	}
+}
+
+// call returns a call of a function of this program.
+func (d *divider) call(fn lua.LGFunction, args ...ast.Expr) *ast.FuncCallExpr {
+	d.made = append(d.made, fn)
+	e := &ast.FuncCallExpr{Func: d.placeholder(len(d.made) - 1), Args: args, AdjustRet: true}
+	e.SetLine(hidden)
+	return e
+}
+
+// A constantTable is a table of which all keys and values are constants.
+type constantTable struct {
+	items  []any // lua.LValue or *constantTable
+	keys   []lua.LValue
+	values []any
+}
+
+// make returns a new table.
+func (c *constantTable) make(L *lua.LState) *lua.LTable {
+	t := L.CreateTable(len(c.items), len(c.keys))
+	for i, k := range c.keys {
+		t.RawSet(k, constant(L, c.values[i]))
+	}
+	for i, item := range c.items {
+		t.RawSetInt(i+1, constant(L, item))
+	}
+	return t
+}
+
+func constant(L *lua.LState, v any) lua.LValue {
+	if c, ok := v.(*constantTable); ok {
+		return c.make(L)
+	}
+	return v.(lua.LValue)
+}
+
+// constantOf returns the value of an expression if it is a constant: an
+// lua.LValue or a *constantTable.
+func constantOf(e ast.Expr) (any, bool) {
+	switch e := e.(type) {
+	case *ast.StringExpr:
+		return lua.LString(e.Value), true
+	case *ast.NumberExpr:
+		return numberOf(e.Value)
+	case *ast.TrueExpr:
+		return lua.LTrue, true
+	case *ast.FalseExpr:
+		return lua.LFalse, true
+	case *ast.NilExpr:
+		return lua.LNil, true
+	case *ast.UnaryMinusOpExpr:
+		if n, ok := e.Expr.(*ast.NumberExpr); ok {
+			v, ok := numberOf(n.Value)
+			if ok {
+				return -v.(lua.LNumber), true
+			}
+		}
+	case *ast.TableExpr:
+		if c := constantTableOf(e); c != nil {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// numberOf reads a number as the compiler does.
+func numberOf(text string) (any, bool) {
+	if i, err := strconv.ParseInt(text, 0, lua.LNumberBit); err == nil {
+		return lua.LNumber(i), true
+	}
+	f, err := strconv.ParseFloat(text, lua.LNumberBit)
+	return lua.LNumber(f), err == nil
+}
+
+// constantTableOf returns the table that e always is, or nil.
+func constantTableOf(e *ast.TableExpr) *constantTable {
+	c := &constantTable{}
+	for _, f := range e.Fields {
+		v, ok := constantOf(f.Value)
+		if !ok {
+			return nil
+		}
+		if f.Key == nil {
+			c.items = append(c.items, v)
+			continue
+		}
+		k, ok := constantOf(f.Key)
+		key, scalar := k.(lua.LValue)
+		if !ok || !scalar || key == lua.LNil {
+			return nil
+		}
+		c.keys, c.values = append(c.keys, key), append(c.values, v)
+	}
+	return c
+}
+
+// weight returns how many constants an expression or a list of statements may
+// put into the function that it stands in. Those of functions inside do not
+// count. Distinct names are what upvalues can be made of.
+type weight struct {
+	constants int
+	names     map[string]bool
+	varargs   bool // it speaks of the ... of the function
+}
+
+func weigh(visit func(w *walker)) weight {
+	var out weight
+	inside := 0
+	w := &walker{
+		enter: func(n ast.PositionHolder) {
+			switch n := n.(type) {
+			case *ast.FunctionExpr:
+				inside++
+			case *ast.IdentExpr:
+				if out.names == nil {
+					out.names = make(map[string]bool)
+				}
+				out.names[n.Value] = true // of functions inside too: they reach out
+				if inside == 0 {
+					out.constants++
+				}
+			case *ast.StringExpr, *ast.NumberExpr:
+				if inside == 0 {
+					out.constants++
+				}
+			case *ast.FuncCallExpr:
+				if n.Func == nil && inside == 0 {
+					out.constants++
+				}
+			case *ast.Comma3Expr:
+				if inside == 0 {
+					out.varargs = true
+				}
+			}
+		},
+		leave: func(n ast.PositionHolder) {
+			if _, ok := n.(*ast.FunctionExpr); ok {
+				inside--
+			}
+		},
+	}
+	visit(w)
+	return out
+}
+
+func weighExpr(e ast.Expr) weight { return weigh(func(w *walker) { w.expr(e) }) }
+
+func weighStmts(s ...ast.Stmt) weight { return weigh(func(w *walker) { w.stmts(s) }) }

@@ -1,0 +1,50 @@
+package luaapi
+
+import lua "github.com/yuin/gopher-lua"
+
+// maxCoroutines is how many coroutines can wait for one another.
+const maxCoroutines = 100
+
+// coroutineFunctions lists the functions of coroutine that are not gopher-lua's.
+func (in *Interp) coroutineFunctions(create, resume lua.LGFunction) []builtin {
+	// guarded resumes a coroutine. Each one that waits for another takes some of
+	// the stack of this program, which is not to run out.
+	guarded := func(L *lua.LState) (n int, thrown lua.LValue) {
+		if in.nested == maxCoroutines {
+			L.RaiseError("too many coroutines that wait for one another: more than %d", maxCoroutines)
+		}
+		in.nested++
+		defer func() { in.nested-- }()
+		if n = resume(L); n != 2 || L.Get(-2) != lua.LFalse {
+			return n, nil
+		}
+		thrown = L.Get(-1)
+		if in.over() {
+			L.Error(thrown, 0)
+		}
+		return n, thrown
+	}
+	return []builtin{
+		{"resume", func(L *lua.LState) int {
+			n, thrown := guarded(L)
+			if thrown != nil {
+				L.Pop(1)
+				L.Push(in.plain(thrown))
+			}
+			return n
+		}},
+		{"wrap", func(L *lua.LState) int {
+			create(L)
+			th := L.Get(-1)
+			L.Push(L.NewFunction(func(L *lua.LState) int {
+				L.Insert(th, 1)
+				n, thrown := guarded(L)
+				if thrown != nil {
+					L.Error(thrown, 0)
+				}
+				return n - 1
+			}))
+			return 1
+		}},
+	}
+}

@@ -1,0 +1,135 @@
+package luaapi
+
+import (
+	"context"
+	"fmt"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// Options.Extend is where packages above this one add to what scripts see. They
+// do so with the methods in this file and with nothing else.
+
+// extensions are what was added.
+type extensions struct {
+	lazy       map[string]func(*lua.LState) lua.LValue // globals that are made when they are asked for
+	fields     map[string]func(*lua.LState) lua.LValue // of the table ccm
+	fieldNames []string
+}
+
+// Define adds a global. It is made when a script first asks for it, so that one
+// that no script uses costs nothing. As a module it is called module, unless
+// that is "".
+func (in *Interp) Define(name, module string, open func(L *lua.LState) lua.LValue) {
+	globals := in.vm.Env
+	if in.lazy == nil {
+		in.lazy = make(map[string]func(*lua.LState) lua.LValue)
+		globals.Metatable.(*lua.LTable).RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
+			key := keyText(L.Get(2))
+			open := in.lazy[key]
+			if open == nil {
+				in.undefined(L, L.Get(2))
+			}
+			v := open(L)
+			globals.RawSetString(key, v)
+			L.Push(v)
+			return 1
+		}))
+	}
+	in.lazy[name] = open
+	in.names = append(in.names, name)
+	if module == "" {
+		return
+	}
+	preload := in.packageTable().RawGetString("preload").(*lua.LTable)
+	preload.RawSetString(module, in.vm.NewFunction(func(L *lua.LState) int {
+		v := globals.RawGetString(name)
+		if v == lua.LNil {
+			v = open(L)
+			globals.RawSetString(name, v)
+		}
+		L.Push(v)
+		return 1
+	}))
+}
+
+// Field adds a field to the table ccm. Its value is asked for each time that a
+// script reads it.
+func (in *Interp) Field(name string, get func(L *lua.LState) lua.LValue) {
+	contents := in.open(in.global("ccm").(*lua.LTable))
+	mt := contents.Metatable.(*lua.LTable)
+	if in.fields == nil {
+		in.fields = make(map[string]func(*lua.LState) lua.LValue)
+		mt.RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
+			key := keyText(L.Get(2))
+			get := in.fields[key]
+			if get == nil {
+				in.throwError(L, &missingError{"ccm", key, append(stringKeys(contents), in.fieldNames...)})
+			}
+			L.Push(get(L))
+			return 1
+		}))
+	}
+	in.fields[name] = get
+	in.fieldNames = append(in.fieldNames, name)
+}
+
+// Throw throws a mistake at the place of the script that called.
+func (in *Interp) Throw(L *lua.LState, hint, format string, args ...any) {
+	in.throw(L, hint, format, args...)
+}
+
+// Contents returns what a read-only table reads through to, and any other table
+// as it is.
+func (in *Interp) Contents(t *lua.LTable) *lua.LTable { return in.open(t) }
+
+// Listing returns the table to walk when a script lists t.
+func (in *Interp) Listing(L *lua.LState, t *lua.LTable) *lua.LTable { return in.listing(L, t) }
+
+// Library returns a read-only table of functions and values. A name that it
+// does not have is a mistake.
+func (in *Interp) Library(name string, contents *lua.LTable) *lua.LTable {
+	return in.readonly(readonly{name: name, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+		return lua.LNil, &missingError{name, keyText(key), stringKeys(contents)}
+	}})
+}
+
+// Tree returns a read-only table whose fields get finds, of which list knows
+// all. Contents holds what else it has.
+func (in *Interp) Tree(name string, contents *lua.LTable, get func(key string) (lua.LValue, error), list func() *lua.LTable) *lua.LTable {
+	return in.readonly(readonly{
+		name: name, contents: contents,
+		missing: func(key lua.LValue) (lua.LValue, error) { return get(keyText(key)) },
+		list:    func() (*lua.LTable, error) { return list(), nil },
+	})
+}
+
+// Missing returns the error that a tree of plain data has no such name.
+func Missing(table, name string, known []string) error { return &factError{name, table, known} }
+
+// Value converts plain data: nil, bool, int64, float64, string, []any and
+// map[string]any. Tables become read-only, and to ask for a name that they do
+// not have is a mistake. Name is how messages call the value, such as data.web.
+func (in *Interp) Value(name string, v any) lua.LValue { return in.luaValue(name, v) }
+
+// Dir returns the absolute directory of the script or module that called. For a
+// module that ships with ccm it is that of the script.
+func (in *Interp) Dir(L *lua.LState) string {
+	if c := in.chunkOf(caller(L).node); c != nil && c.dir != "" {
+		return c.dir
+	}
+	if len(in.chunks) > 0 {
+		return in.chunks[0].dir
+	}
+	return ""
+}
+
+// Context returns that of the evaluation: it ends with the time that the script
+// is granted.
+func (in *Interp) Context() context.Context { return in.ctx }
+
+// Print writes a line as print does.
+func (in *Interp) Print(line string) {
+	// There is nobody to tell if the standard error is closed.
+	_, _ = fmt.Fprintln(in.opts.Print, line)
+}

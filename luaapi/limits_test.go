@@ -1,0 +1,65 @@
+package luaapi_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+func TestDeadline(t *testing.T) {
+	for name, script := range map[string]string{
+		"loop":      "while true do end",
+		"call":      "local function f() end\nwhile true do f() end",
+		"pcall":     "while true do pcall(error) end",
+		"pcall in":  "pcall(function() while true do end end)\nprint('on')",
+		"xpcall":    "while true do xpcall(error, function() while true do end end) end",
+		"coroutine": "coroutine.wrap(function() while true do end end)()",
+		"resume":    "local co = coroutine.create(function() while true do end end)\ncoroutine.resume(co)\nprint('on')",
+		"sort":      "local t = {}\nfor i = 1, 1000 do t[i] = -i end\nwhile true do table.sort(t, function(a, b) return a < b end) end",
+		"pattern":   "while true do pcall(string.rep, 'x', 1000) ; pcall(function() (('x'):rep(3000)):find('.-.-.-y') end) end",
+		"gsub":      "('x'):rep(100):gsub('.', function() while true do end end)",
+		"declare":   "while true do file { '/x', content = 'x' } end",
+		"module":    "require 'slow'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, map[string]string{"site.lua": script, "slow.lua": "while true do end"},
+				func(o *luaapi.Options) { o.Timeout = 30 * time.Millisecond })
+			start := time.Now()
+			err := s.in.Run(context.Background(), "site.lua", []byte(script))
+			require.Less(t, time.Since(start), 5*time.Second)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			list, _ := errors.AsType[diag.List](err)
+			last := list[len(list)-1]
+			require.Equal(t, "the script is not done after 30ms (--eval-timeout gives it more time)", last.Message())
+			require.Positive(t, last.Pos.Line)
+			require.Empty(t, s.out.String())
+			if name == "module" {
+				require.Equal(t, "slow.lua:1", last.Pos.String())
+				require.Equal(t, []diag.Note{{Pos: diag.Pos{File: "site.lua", Line: 1}, Text: "called from here"}}, last.Notes)
+			}
+		})
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := newSite(t, nil, func(o *luaapi.Options) {
+		o.Warn = func(diag.Pos, string) { cancel() }
+	})
+	err := s.in.Run(ctx, "site.lua", []byte("ccm.warn 'now'\nwhile true do end"))
+	require.ErrorIs(t, err, context.Canceled)
+	require.EqualError(t, err, "site.lua:2: interrupted")
+}
+
+func TestMemory(t *testing.T) {
+	s := newSite(t, nil, func(o *luaapi.Options) { o.Memory = 64 << 20 })
+	err := s.in.Run(context.Background(), "site.lua", []byte("local t = {}\nwhile true do t[#t + 1] = ('x'):rep(2 ^ 20) .. #t end"))
+	require.ErrorContains(t, err, "site.lua:2")
+	require.ErrorContains(t, err, "the script holds more than 64 MiB of memory")
+}

@@ -1,0 +1,171 @@
+package luaapi_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/luaapi"
+)
+
+func TestModules(t *testing.T) {
+	s := newSite(t, map[string]string{
+		"site.lua": `
+local a, b, c, d = require "a", require "b", require "c", require "d.e"
+assert(require "a" == a and package.loaded.a == a)
+assert(a.name == "a" and a.file == nil and b.where == "lib/b/init.lua" and c.where == "c.lua" and d.where == "d/e/init.lua")
+assert(require "f" == true and require "g" == "g")
+assert(require("extra").where == "more/extra.lua")
+assert(package.path == "./lib/?.lua;./lib/?/init.lua;./?.lua;./?/init.lua;more/lib/?.lua;more/lib/?/init.lua;more/?.lua;more/?/init.lua", package.path)
+assert(package.searchpath("c", package.path) == "./c.lua")
+package.path = "elsewhere/?.lua"
+assert(require("h").where == "elsewhere/h.lua")
+package.loaded.a = nil
+assert(not pcall(require, "a"))
+assert(require("std.str").trim(" x ") == "x")
+table.insert(package.loaders, 1, function(name) if name == "made" then return function() return { made = true } end end end)
+assert(require("made").made)
+a.declare("/from/site")
+file "/site"
+`,
+		"lib/a.lua": `
+local name = ...
+file.defaults { owner = "module" }
+file { "/a", content = "a", source = nil }
+return { name = name, declare = function(path) file { path, content = "x" } end }
+`,
+		"lib/b/init.lua":  `return { where = "lib/b/init.lua" }`,
+		"lib/b.txt":       `no`,
+		"c.lua":           `return { where = "c.lua" }`,
+		"c/init.lua":      `error("the file comes first")`,
+		"d/e/init.lua":    `return { where = "d/e/init.lua" }`,
+		"f.lua":           ``,
+		"g.lua":           `package.loaded[...] = "g"`,
+		"more/extra.lua":  `return { where = "more/extra.lua" }`,
+		"elsewhere/h.lua": `return { where = "elsewhere/h.lua" }`,
+	}, func(o *luaapi.Options) {
+		o.Path = []string{"more"}
+		o.Library = fstest.MapFS{"std/str.lua": {Data: []byte(`return { trim = function(s) return (s:match("^%s*(.-)%s*$")) end }`)}}
+	})
+	require.Empty(t, s.run())
+
+	// Defaults hold in the file that sets them, and nowhere else.
+	owners := make(map[string]string)
+	for _, r := range s.b.Resources() {
+		owners[r.ID.Name] = r.Spec.(*fileProps).Owner
+		require.Equal(t, filepath.Dir(filepath.Join(s.dir, r.Pos.File)), r.Spec.(*fileProps).dir)
+	}
+	require.Equal(t, map[string]string{"/a": "module", "/from/site": "module", "/site": ""}, owners)
+
+	// What is declared in a module shows the calls that led there.
+	calls := make(map[string]string)
+	for _, r := range s.b.Resources() {
+		calls[r.ID.Name] = fmt.Sprint(r.Pos, r.Calls)
+	}
+	require.Equal(t, map[string]string{
+		"/a":         "lib/a.lua:4 [{site.lua:2 called from here}]",
+		"/from/site": "lib/a.lua:5 [{site.lua:16 called from here}]",
+		"/site":      "site.lua:17 []",
+	}, calls)
+}
+
+func TestModuleMistakes(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		want  string
+	}{
+		{"not there", map[string]string{"site.lua": `require "ngnix"`, "lib/nginx.lua": ""}, `site.lua:1:1: module 'ngnix' not found:
+	no field package.preload['ngnix']
+	no file './lib/ngnix.lua'
+	no file './lib/ngnix/init.lua'
+	no file './ngnix.lua'
+	no file './ngnix/init.lua' (did you mean "nginx"?)
+  1 | require "ngnix"
+    | ^^^^^^^
+`},
+		{"not there, in a directory", map[string]string{"site.lua": `require "web.ngnix"`, "web/nginx/init.lua": ""}, `site.lua:1:1: module 'web.ngnix' not found:
+	no field package.preload['web.ngnix']
+	no file './lib/web/ngnix.lua'
+	no file './lib/web/ngnix/init.lua'
+	no file './web/ngnix.lua'
+	no file './web/ngnix/init.lua' (did you mean "web.nginx"?)
+  1 | require "web.ngnix"
+    | ^^^^^^^
+`},
+		{"syntax", map[string]string{"site.lua": `local a = require "a"`, "a.lua": "\nlocal x = = 5"}, `a.lua:2:11: want a value, got =
+  2 | local x = = 5
+    |           ^
+  site.lua:1: called from here
+`},
+		{"cycle", map[string]string{
+			"site.lua": `require "a"`, "a.lua": `require "b"`, "b.lua": `local x = require "c"`, "c.lua": `return require("b")`,
+		}, `c.lua:1:8: modules require one another: b -> c -> b
+  1 | return require("b")
+    |        ^^^^^^^
+  b.lua:1: called from here
+  a.lua:1: called from here
+  site.lua:1: called from here
+`},
+		{"error", map[string]string{"site.lua": "\nrequire 'a'", "a.lua": "local t = {}\nprint(t.x.y)"}, `a.lua:2:7: t.x.y: 'x' is nil
+  2 | print(t.x.y)
+    |       ^^^^^
+  site.lua:2: called from here
+`},
+		{"global", map[string]string{"site.lua": "require 'a'\nprint(helper())", "a.lua": "function helper() return 5 end"}, `a.lua:1:10: assignment to undefined global "helper" (write local function helper)
+  1 | function helper() return 5 end
+    |          ^^^^^^
+  site.lua:1: called from here
+`},
+		{"declaration", map[string]string{
+			"site.lua": "local web = require 'web'\nfor _, n in ipairs { 'a', 'b' } do\n  web.vhost(n)\nend",
+			"web.lua":  "local M = {}\nlocal function conf(name)\n  return file { '/' .. name, mdoe = 1 }\nend\nfunction M.vhost(name)\n  conf(name)\nend\nreturn M",
+		}, `web.lua:3:30: file#/a: unknown property "mdoe" (did you mean "mode"?)
+  3 |   return file { '/' .. name, mdoe = 1 }
+    |                              ^^^^
+  web.lua:6: called from here
+  site.lua:3: called from here
+web.lua:3:30: file#/b: unknown property "mdoe" (did you mean "mode"?)
+  3 |   return file { '/' .. name, mdoe = 1 }
+    |                              ^^^^
+  web.lua:6: called from here
+  site.lua:3: called from here
+`},
+		{"optional", map[string]string{
+			"site.lua": "local ok, err = pcall(require, 'a')\nprint(ok, err)\nprint(pcall(require, 'a'))", "a.lua": "x =",
+		}, ""},
+		{"path is no text", map[string]string{"site.lua": "package.path = nil\nrequire 'a'"}, `site.lua:2:1: package.path must be a string
+  2 | require 'a'
+    | ^^^^^^^
+`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t, tt.files, nil)
+			require.Equal(t, tt.want, s.run())
+			if tt.name == "optional" {
+				line := "false\ta.lua:1:4: want a value, got the end of the text\n"
+				require.Equal(t, line+line, s.out.String())
+			}
+		})
+	}
+}
+
+func TestModulesAreFoundBesideTheScript(t *testing.T) {
+	s := newSite(t, map[string]string{
+		"sites/web/site.lua":    `assert(require("web").here); file "/x"; print(arg[0])`,
+		"sites/web/lib/web.lua": `file "/y"; return { here = true }`,
+		"lib/web.lua":           `error("this is not beside the script")`,
+	}, nil)
+	text, err := os.ReadFile("sites/web/site.lua")
+	require.NoError(t, err)
+	require.Empty(t, rendered(s.in, s.in.Run(context.Background(), "sites/web/site.lua", text)))
+	require.Equal(t, "sites/web/lib/web.lua:1", s.b.Resources()[0].Pos.String())
+	require.Equal(t, filepath.Join(s.dir, "sites/web/lib"), s.b.Resources()[0].Spec.(*fileProps).dir)
+	require.Equal(t, filepath.Join(s.dir, "sites/web"), s.b.Resources()[1].Spec.(*fileProps).dir)
+	require.Equal(t, "sites/web/site.lua\n", s.out.String())
+}

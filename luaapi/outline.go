@@ -1,0 +1,50 @@
+package luaapi
+
+import (
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// A Global is one global of scripts.
+type Global struct {
+	Name string
+	// Fields are the names in it, in order, if it is a table whose names are
+	// known: one of Lua, ccm, or the constructor of a type.
+	Fields []string
+	// Function says whether it can be called.
+	Function bool
+}
+
+// Globals returns the globals of scripts in order of name: Lua's, ccm's and what
+// Options.Extend has added. Those that are made when they are asked for are not
+// made, and have no fields here.
+func (in *Interp) Globals() []Global {
+	names := slices.Clone(in.names)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	out := make([]Global, len(names))
+	for i, name := range names {
+		out[i] = Global{Name: name}
+		switch v := in.global(name).(type) {
+		case *lua.LFunction:
+			out[i].Function = true
+		case *lua.LTable:
+			out[i].Function = in.isConstructor(v)
+			if name != "_G" && name != "facts" && name != "env" && name != "arg" {
+				out[i].Fields = stringKeys(in.open(v))
+			}
+			if name == "ccm" {
+				out[i].Fields = append(out[i].Fields, in.fieldNames...)
+			}
+			slices.Sort(out[i].Fields)
+		}
+	}
+	return out
+}
+
+// Keywords are the reserved words of Lua.
+var Keywords = []string{
+	"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
+	"local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
+}

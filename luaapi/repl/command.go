@@ -1,0 +1,146 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A Command is what a line that begins with a dot does.
+type Command struct {
+	Name    string
+	Aliases []string
+	Args    string // as help shows them: [PATH]
+	Doc     string // one line for users
+	More    string // further lines for .help NAME
+	Takes   Arg    // what completion offers
+	Words   []string
+	// Run does it. What it prints goes to where the answers go.
+	Run func(ctx context.Context, d *Dialog, arg string) error
+}
+
+// An Arg is a kind of argument of a command.
+type Arg uint8
+
+// The kinds of arguments.
+const (
+	ArgNone Arg = iota
+	ArgLua
+	ArgResource
+	ArgFact
+	ArgType
+	ArgFile
+	ArgCommand
+)
+
+// synopsis returns how the command is written.
+func (c *Command) synopsis() string { return strings.TrimSpace("." + c.Name + " " + c.Args) }
+
+// isCommand reports whether a line is a command. No statement of Lua begins
+// with a dot and a letter; the backslash is a habit from another prompt.
+func isCommand(line string) bool {
+	_, _, ok := splitCommand(line)
+	return ok
+}
+
+// splitCommand returns the name of the command that a line begins with, and
+// what stands behind it.
+func splitCommand(line string) (name, arg string, ok bool) {
+	line = strings.TrimLeft(line, " \t")
+	if line == "" || line[0] != '.' && line[0] != '\\' {
+		return "", "", false
+	}
+	n := span(line[1:], func(c byte) bool { return letter(c) || digit(c) || c == '-' })
+	if n > 0 && !letter(line[1]) || n == 0 && len(line) > 1 {
+		return "", "", false
+	}
+	name, arg = line[1:n+1], line[n+1:]
+	if arg != "" && !isSpace(arg[0]) {
+		return "", "", false
+	}
+	return name, strings.TrimLeft(arg, " \t"), true
+}
+
+// isQuestion reports whether a line asks for documentation: ?name or name?.
+func isQuestion(line string) bool {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "?") {
+		return true
+	}
+	name, ok := strings.CutSuffix(line, "?")
+	return ok && name != "" && span(name, func(c byte) bool { return letter(c) || digit(c) || c == '.' || c == ':' }) == len(name)
+}
+
+// command returns the command of that name or alias, or nil.
+func (d *Dialog) command(name string) *Command {
+	for i := range d.commands {
+		if c := &d.commands[i]; c.Name == name || slices.Contains(c.Aliases, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// run runs a command.
+func (d *Dialog) run(ctx context.Context, name, arg string) error {
+	c := d.command(name)
+	if c == nil {
+		var names []string
+		for _, c := range d.commands {
+			names = append(names, "."+c.Name)
+		}
+		e := unknown("command ."+name, "."+name, names)
+		if e.Hint == "" {
+			e.Hint = ".help lists the commands"
+		}
+		return e
+	}
+	if arg != "" && c.Args == "" {
+		return fmt.Errorf(".%s takes no argument, got %q", c.Name, arg)
+	}
+	if arg == "" && c.Args != "" && !strings.HasPrefix(c.Args, "[") {
+		return fmt.Errorf("usage: %s", c.synopsis())
+	}
+	return c.Run(ctx, d, arg)
+}
+
+// unknown is the error about a name that is not there.
+func unknown(what, name string, known []string) *diag.Error {
+	e := diag.Errorf(diag.Pos{}, "there is no %s", what)
+	e.Hint = diag.DidYouMean(name, known)
+	return e
+}
+
+// help prints all commands, or what one does.
+func (d *Dialog) help(name string) error {
+	if name == "" {
+		width := 0
+		for _, c := range d.commands {
+			width = max(width, len(c.synopsis()))
+		}
+		for _, c := range d.commands {
+			d.printf("  %-*s  %s\n", width, c.synopsis(), c.Doc)
+		}
+		d.print(helpFooter)
+		return nil
+	}
+	if c := d.command(strings.TrimPrefix(name, ".")); c != nil {
+		d.printf("%s\n%s\n", c.synopsis(), wrap(c.Doc, "  "))
+		if c.More != "" {
+			d.print(indent(c.More, "  "))
+		}
+		return nil
+	}
+	return d.explain(name)
+}
+
+const helpFooter = `
+  EXPRESSION              print its value; _ is the last one
+  file { "/etc/motd" }    declare a resource; nothing is touched before .apply
+  ?NAME                   what NAME is: a type, a function, a fact, a variable
+
+Tab completes. An unfinished line is continued on the next one. Ctrl-C drops what
+is typed, or stops what is running. Ctrl-R searches the history. Ctrl-D leaves.`

@@ -1,0 +1,137 @@
+package repl
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+)
+
+// allCommands returns the commands in order of name.
+func (d *Dialog) allCommands() []Command {
+	list := append([]Command{
+		{Name: "catalog", Doc: "List what was declared, in the order in which it would be converged.", Run: catalogCommand},
+		{Name: "doc", Args: "TYPE[.PROPERTY]", Doc: "Print the reference of a type or property.", Takes: ArgType, Run: docCommand},
+		{Name: "facts", Args: "[TEXT]", Doc: "Print the facts, or those whose name or value has TEXT in it.", Takes: ArgFact, Run: factsCommand},
+		{Name: "graph", Args: "[FORM]", Doc: "Print what comes after what, as text or in a FORM such as dot.", Words: d.drawingNames(), Run: graphCommand},
+		{Name: "help", Aliases: []string{"h"}, Args: "[TOPIC]", Doc: "Print this, or what TOPIC is.", Takes: ArgCommand, Run: helpCommand},
+		{Name: "load", Args: "FILE", Doc: "Evaluate a script.", Takes: ArgFile, Run: loadCommand},
+		{Name: "quit", Aliases: []string{"q", "exit"}, Doc: "Leave.", Run: quitCommand},
+		{Name: "reset", Doc: "Forget what was declared and defined, and gather the facts anew.", Run: func(_ context.Context, d *Dialog, _ string) error { return d.Reset() }},
+		{Name: "save", Args: "[-f] FILE", Doc: "Write what was typed as a script; -f replaces a file.", Takes: ArgFile, Run: saveCommand},
+		{Name: "set", Args: "[output lua|json|yaml]", Doc: "Print the settings, or say how values are written.",
+			Words: []string{"output lua", "output json", "output yaml"}, Run: setCommand},
+		{Name: "time", Args: "EXPRESSION", Doc: "Evaluate, and say how long it took.", Takes: ArgLua, Run: timeCommand},
+		{Name: "types", Doc: "List the types of resources.", Run: typesCommand},
+	}, d.opts.Commands...)
+	slices.SortFunc(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+func helpCommand(_ context.Context, d *Dialog, arg string) error { return d.help(arg) }
+
+func quitCommand(_ context.Context, d *Dialog, _ string) error {
+	d.quit = true
+	return nil
+}
+
+func docCommand(_ context.Context, d *Dialog, arg string) error {
+	name, _, _ := strings.Cut(arg, ".")
+	if d.registry.Type(name) == nil {
+		return unknown("type "+name, name, d.registry.TypeNames())
+	}
+	return d.explain(arg)
+}
+
+func typesCommand(_ context.Context, d *Dialog, _ string) error {
+	d.document()
+	for _, t := range d.registry.Types() {
+		d.printf("  %-10s %s\n", t.Name, firstSentence(t.Schema().Doc))
+	}
+	return nil
+}
+
+func loadCommand(ctx context.Context, d *Dialog, name string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return d.Load(ctx, name, text)
+}
+
+func timeCommand(ctx context.Context, d *Dialog, text string) error {
+	begin := d.opts.Now()
+	err := d.Eval(ctx, text)
+	d.printf("took %s\n", d.opts.Now().Sub(begin).Round(10*time.Microsecond))
+	return err
+}
+
+func setCommand(_ context.Context, d *Dialog, arg string) error {
+	if arg == "" {
+		d.printf("output %s\n", d.output)
+		return nil
+	}
+	name, value, _ := strings.Cut(arg, " ")
+	if name != "output" {
+		return unknown("setting "+name, name, []string{"output"})
+	}
+	return d.SetOutput(strings.TrimSpace(value))
+}
+
+// Catalog returns what was declared, ordered.
+func (d *Dialog) Catalog() (*catalog.Catalog, error) { return d.builder.Build() }
+
+func catalogCommand(_ context.Context, d *Dialog, _ string) error {
+	c, err := d.Catalog()
+	if err != nil {
+		return err
+	}
+	width := 0
+	for _, r := range c.Resources {
+		width = max(width, len(r.ID.String()))
+	}
+	for _, r := range c.Resources {
+		d.printf("  %-*s  %s\n", min(width, 50), r.ID, r.Pos)
+	}
+	if len(c.Resources) == 0 {
+		d.print("nothing is declared yet")
+	}
+	return nil
+}
+
+func graphCommand(_ context.Context, d *Dialog, arg string) error {
+	c, err := d.Catalog()
+	if err != nil {
+		return err
+	}
+	if arg != "" {
+		names := d.drawingNames()
+		i := slices.Index(names, arg)
+		if i < 0 {
+			return unknown("drawing "+arg, arg, names)
+		}
+		d.print(d.opts.Drawings[i].Draw(c))
+		return nil
+	}
+	for i, r := range c.Resources {
+		d.printf("  %s\n", r.ID)
+		for _, dep := range c.Deps[i] {
+			word := "after"
+			if dep.Refresh {
+				word = "refreshed by"
+			}
+			d.printf("    %s %s\n", word, c.Resources[dep.Index].ID)
+		}
+	}
+	return nil
+}
+
+func (d *Dialog) drawingNames() (names []string) {
+	for _, x := range d.opts.Drawings {
+		names = append(names, x.Name)
+	}
+	return names
+}

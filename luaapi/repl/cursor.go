@@ -1,0 +1,292 @@
+package repl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A cursor is what is known of the place of the cursor in a text that is being
+// typed.
+type cursor struct {
+	text   string  // before the cursor
+	tokens []Token // of it, without space and comments
+	frames []frame // the brackets that are open, outermost first
+
+	word  string // the part of a name that is there already
+	start int    // where it begins
+	// inString says that the cursor is inside of a string; word is then what is
+	// between its quote and the cursor.
+	inString bool
+	// path is what stands before the word, as in facts.os., and method says that
+	// a colon does.
+	path   []string
+	method bool
+	// chained says that something that is no name stands before the word and its
+	// dot, so that nothing can be known.
+	chained bool
+}
+
+// A frame is an open bracket.
+type frame struct {
+	bracket byte
+	at      int            // its token
+	typ     *resource.Type // it holds the properties of a declaration
+	names   bool           // of which it may hold the names too
+	object  *schema.Schema // it holds the properties of a table in a property
+	list    *schema.Field  // it holds the elements of that property
+	call    string         // it holds the arguments of that function
+}
+
+// cursorIn returns the place at the end of text.
+func cursorIn(text string, types func(string) *resource.Type) *cursor {
+	c := &cursor{text: text, start: len(text)}
+	all := Tokens(text)
+	if len(all) > 0 {
+		switch last := all[len(all)-1]; {
+		case last.Kind == Comment && (last.Open || last.End == len(text)):
+			c.chained = true // a comment has no completions
+			return c
+		case last.Kind == String && last.Open && last.End == len(text):
+			c.inString = true
+			c.start = last.Start + 1
+			if text[last.Start] == '[' {
+				c.start += 1 + strings.IndexByte(text[last.Start+1:], '[')
+			}
+			all = all[:len(all)-1]
+		case (last.Kind == Name || last.Kind == Keyword) && last.End == len(text):
+			c.start = last.Start
+			all = all[:len(all)-1]
+		case last.Kind == Number && last.End == len(text):
+			c.chained = true
+		}
+	}
+	c.word = text[c.start:]
+	c.tokens = slices.DeleteFunc(all, func(t Token) bool { return t.Kind == Space || t.Kind == Comment })
+	c.nest(types)
+	if !c.inString {
+		c.findPath()
+	}
+	return c
+}
+
+// at returns the text of a token, counted from the last, which is 1; "" if
+// there is none.
+func (c *cursor) at(n int) string { return c.tokenText(len(c.tokens) - n) }
+
+func (c *cursor) tokenText(i int) string {
+	if i < 0 || i >= len(c.tokens) {
+		return ""
+	}
+	return c.text[c.tokens[i].Start:c.tokens[i].End]
+}
+
+func (c *cursor) kind(i int) Kind {
+	if i < 0 || i >= len(c.tokens) {
+		return Space
+	}
+	return c.tokens[i].Kind
+}
+
+// top returns the innermost open bracket.
+func (c *cursor) top() frame {
+	if len(c.frames) == 0 {
+		return frame{}
+	}
+	return c.frames[len(c.frames)-1]
+}
+
+// nest finds the brackets that are open.
+func (c *cursor) nest(types func(string) *resource.Type) {
+	var closed frame // the last bracket that was closed
+	for i, t := range c.tokens {
+		if t.Kind != Symbol {
+			continue
+		}
+		switch b := c.text[t.Start]; b {
+		case '{', '(', '[':
+			c.frames = append(c.frames, c.open(i, b, closed, types))
+		case '}', ')', ']':
+			if len(c.frames) > 0 {
+				closed = c.top()
+				c.frames = c.frames[:len(c.frames)-1]
+			}
+		}
+	}
+}
+
+// open returns what the bracket at token i holds.
+func (c *cursor) open(i int, bracket byte, closed frame, types func(string) *resource.Type) frame {
+	f := frame{bracket: bracket, at: i}
+	typeAt := func(i int) *resource.Type {
+		if c.kind(i) != Name || c.tokenText(i-1) == "." || c.tokenText(i-1) == ":" {
+			return nil
+		}
+		return types(c.tokenText(i))
+	}
+	before := c.tokenText(i - 1)
+	switch {
+	case bracket == '(':
+		f.call = c.dotted(i - 1)
+		return f
+	case bracket == '[':
+		return f
+	case typeAt(i-1) != nil: // file {
+		f.typ, f.names = typeAt(i-1), true
+	case c.kind(i-1) == String && typeAt(i-2) != nil: // file "/etc/motd" {
+		f.typ = typeAt(i - 2)
+	case before == "}" && closed.typ != nil && closed.names: // file { "/a", "/b" } {
+		f.typ = closed.typ
+	case before == "defaults" && c.tokenText(i-2) == "." && typeAt(i-3) != nil: // file.defaults {
+		f.typ = typeAt(i - 3)
+	case before == "," || before == "(":
+		if p := c.top(); p.bracket == '(' && types(p.call) != nil { // file("/etc/motd", {
+			f.typ, f.names = types(p.call), before == "("
+		} else if p.list != nil {
+			f.object = p.list.ElemObject()
+		}
+	case before == "{":
+		if p := c.top(); p.list != nil {
+			f.object = p.list.ElemObject()
+		}
+	case before == "=":
+		if p := c.property(i - 2); p != nil {
+			switch {
+			case p.Object != nil:
+				f.object = p.Object
+			case p.Elem != nil:
+				f.list = p
+			}
+		}
+	}
+	return f
+}
+
+// dotted returns the name that ends at token i with what stands before it, as in
+// string.format; "" if it is no name.
+func (c *cursor) dotted(i int) string {
+	if c.kind(i) != Name {
+		return ""
+	}
+	name := c.tokenText(i)
+	for i -= 2; (c.tokenText(i+1) == "." || c.tokenText(i+1) == ":") && c.kind(i) == Name; i -= 2 {
+		name = c.tokenText(i) + c.tokenText(i+1) + name
+	}
+	return name
+}
+
+// property returns the property whose name is token i, in the innermost open
+// bracket.
+func (c *cursor) property(i int) *schema.Field {
+	if c.kind(i) != Name {
+		return nil
+	}
+	f := c.top()
+	if f.object != nil {
+		return f.object.Field(c.tokenText(i))
+	}
+	if f.typ == nil {
+		return nil
+	}
+	for _, s := range f.typ.Properties() {
+		if p := s.Field(c.tokenText(i)); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// findPath reads the names and dots before the word.
+func (c *cursor) findPath() {
+	i := len(c.tokens) - 1
+	sign := c.tokenText(i)
+	if sign != "." && sign != ":" {
+		return
+	}
+	c.method = sign == ":"
+	for {
+		name := i - 1
+		if c.kind(name) == String && len(c.path) == 0 {
+			c.path = []string{c.tokenText(name)}
+			return
+		}
+		if c.kind(name) != Name {
+			c.path, c.chained = nil, true
+			return
+		}
+		c.path = append([]string{c.tokenText(name)}, c.path...)
+		if i = name - 1; c.tokenText(i) != "." {
+			c.chained = c.chained || c.tokenText(i) == ":"
+			return
+		}
+	}
+}
+
+// key reports whether the word is where the name of a property stands.
+func (c *cursor) key() bool {
+	f := c.top()
+	if f.bracket != '{' || f.typ == nil && f.object == nil {
+		return false
+	}
+	switch c.at(1) {
+	case "{", ",", ";":
+		return true
+	}
+	return false
+}
+
+// value returns the property whose value the word is, or an element of.
+func (c *cursor) value() *schema.Field {
+	switch c.at(1) {
+	case "=":
+		return c.property(len(c.tokens) - 2)
+	case "{", ",", ";":
+		return c.top().list
+	}
+	return nil
+}
+
+// given lists the properties that the innermost table has already.
+func (c *cursor) given() []string {
+	f := c.top()
+	var out []string
+	depth := 0
+	for i := f.at + 1; i < len(c.tokens); i++ {
+		switch c.tokenText(i) {
+		case "{", "(", "[":
+			depth++
+		case "}", ")", "]":
+			depth--
+		case "=":
+			if depth == 0 && c.kind(i-1) == Name {
+				out = append(out, c.tokenText(i-1))
+			}
+		}
+	}
+	return out
+}
+
+// function returns the name of the function whose argument the word is, as in
+// fact("os.
+func (c *cursor) function() string {
+	if f := c.top(); c.at(1) == "(" && f.bracket == '(' {
+		return f.call
+	}
+	if c.inString && c.kind(len(c.tokens)-1) == Name && c.at(2) != "." {
+		return c.at(1)
+	}
+	return ""
+}
+
+// resourceName returns the type of the resource whose name the word is, or nil.
+func (c *cursor) resourceName(types func(string) *resource.Type) *resource.Type {
+	if f := c.top(); f.typ != nil && f.names && (c.at(1) == "{" || c.at(1) == ",") {
+		return f.typ
+	}
+	if name := c.function(); name != "" {
+		return types(name)
+	}
+	return nil
+}

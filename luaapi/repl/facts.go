@@ -1,0 +1,134 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+)
+
+// factsTree returns the facts as a short tree. It gathers none that are costly.
+func (d *Dialog) factsTree() string {
+	width := 0
+	for _, name := range d.facts.Names() {
+		width = max(width, len(name))
+	}
+	var b strings.Builder
+	for _, name := range d.facts.Names() {
+		text, there := d.factSummary(name, columns-width-4)
+		if there {
+			fmt.Fprintf(&b, "  %-*s  %s\n", width, name, text)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// waiting reports whether a branch is costly and has not been gathered.
+func (d *Dialog) waiting(name string) bool {
+	g, _ := d.facts.Gatherer(name)
+	return g.Costly && !d.facts.Gathered(name)
+}
+
+// factSummary returns a branch in one line. It is false if the machine has no
+// such thing.
+func (d *Dialog) factSummary(name string, width int) (text string, there bool) {
+	if d.waiting(name) {
+		return fmt.Sprintf("(not gathered yet: facts.%s)", name), true
+	}
+	val, err := d.facts.Branch(name)
+	if _, absent := errors.AsType[*facts.NotFoundError](err); absent {
+		return "", false
+	}
+	if err != nil {
+		return "(" + err.Error() + ")", true
+	}
+	branch, ok := val.(map[string]any)
+	if !ok {
+		return short(val), true
+	}
+	names := slices.Sorted(mapKeys(branch))
+	for i, n := range names {
+		part := n + " = " + short(branch[n])
+		if i > 0 {
+			part = ", " + part
+		}
+		more := fmt.Sprintf(", and %d more", len(names)-i)
+		if len(text)+len(part)+len(more) > width && i > 0 {
+			return text + more, true
+		}
+		text += part
+	}
+	return text, true
+}
+
+// factLine returns one line about a branch, for completion.
+func (d *Dialog) factLine(name string) string {
+	g, _ := d.facts.Gatherer(name)
+	if d.waiting(name) || g.Doc != "" {
+		return g.Doc
+	}
+	val, err := d.facts.Branch(name)
+	if err != nil {
+		return ""
+	}
+	return short(val)
+}
+
+// factsCommand is .facts: all of them, or those in which a text occurs.
+func factsCommand(_ context.Context, d *Dialog, text string) error {
+	if text == "" {
+		d.print(d.factsTree())
+		return nil
+	}
+	tree, err := d.facts.Tree()
+	d.Report(err) // what could be gathered is searched all the same
+	want := strings.ToLower(text)
+	found := false
+	for _, leaf := range facts.Leaves("", tree) {
+		value := short(leaf.Value)
+		if s, ok := leaf.Value.(string); ok {
+			value = s
+		}
+		if !strings.Contains(strings.ToLower(leaf.Path), want) && !strings.Contains(strings.ToLower(value), want) {
+			continue
+		}
+		found = true
+		d.printf("  %s = %s\n", leaf.Path, short(leaf.Value))
+	}
+	if found {
+		return nil
+	}
+	e := diag.Errorf(diag.Pos{}, "no fact has %q in its name or value", text)
+	e.Hint = diag.DidYouMean(text, d.facts.Names())
+	return e
+}
+
+// explainFact documents a fact.
+func (d *Dialog) explainFact(path string) error {
+	name, _, _ := strings.Cut(path, ".")
+	g, ok := d.facts.Gatherer(name)
+	if !ok {
+		return unknown("fact "+path, name, d.facts.Names())
+	}
+	text := "facts." + path
+	if g.Doc != "" {
+		text += "\n" + wrap(g.Doc, "  ")
+	}
+	val, err := d.facts.Get(path)
+	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok {
+		e := &diag.Error{Err: nf, Hint: nf.Hint()}
+		return e
+	}
+	if err != nil {
+		return err
+	}
+	for _, leaf := range facts.Leaves(path, val) {
+		text += fmt.Sprintf("\n  %s = %s", leaf.Path, short(leaf.Value))
+	}
+	d.print(text)
+	return nil
+}

@@ -1,0 +1,154 @@
+package repl
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxHistory is how many entries a history keeps.
+const maxHistory = 10000
+
+// A History is what was typed, in this session and in earlier ones. It is kept
+// in a file that only its user can read, one JSON object a line, so that an
+// entry of several lines stays one entry.
+type History struct {
+	path   string // "" if it is not kept
+	list   []record
+	now    func() time.Time
+	redact func(text string) string
+	mute   bool
+	torn   bool // the last line of the file has no end
+}
+
+// A record is a line of the file.
+type record struct {
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
+}
+
+// OpenHistory reads the history in a file. The file need not be there; lines of
+// it that are no entries are passed over. If it cannot be kept there, the error
+// says why, and the history is that of this session.
+func OpenHistory(path string, now func() time.Time, redact func(text string) string) (*History, error) {
+	h := &History{now: now, redact: redact}
+	if path == "" {
+		return h, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return h, fmt.Errorf("history: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		h.path = path
+		return h, nil
+	}
+	if err != nil {
+		return h, fmt.Errorf("history: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().Perm() != 0o600 {
+		if err := f.Chmod(0o600); err != nil {
+			return h, fmt.Errorf("history: %w", err)
+		}
+	}
+	h.path = path
+	lines := bufio.NewReader(f)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var r record
+		if json.Unmarshal(line, &r) == nil && r.Text != "" {
+			h.list = append(h.list, r)
+		}
+		if err != nil {
+			h.torn = len(line) > 0
+			break
+		}
+	}
+	if over := len(h.list) - maxHistory; over > 0 {
+		h.list = slices.Clone(h.list[over:])
+		return h, h.rewrite()
+	}
+	return h, nil
+}
+
+// rewrite writes the whole file anew.
+func (h *History) rewrite() error {
+	f, err := os.CreateTemp(filepath.Dir(h.path), filepath.Base(h.path)+".*")
+	if err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	defer os.Remove(f.Name()) // gone already if all went well
+	w := bufio.NewWriter(f)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, r := range h.list {
+		err = errors.Join(err, enc.Encode(r))
+	}
+	err = errors.Join(err, w.Flush(), f.Chmod(0o600), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), h.path)
+	}
+	if err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	return nil
+}
+
+// Add keeps an entry. One that begins with a space is not kept, nor is one that
+// is the same as the last. Secrets are taken out first.
+func (h *History) Add(text string) error {
+	if h.mute || strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t") {
+		return nil
+	}
+	text = strings.TrimRight(text, " \t\r\n")
+	if text == "" {
+		return nil
+	}
+	text = h.redact(text)
+	if n := len(h.list); n > 0 && h.list[n-1].Text == text {
+		return nil
+	}
+	r := record{h.now(), text}
+	h.list = append(h.list, r)
+	if over := len(h.list) - maxHistory; over > 0 {
+		h.list = slices.Delete(h.list, 0, over)
+	}
+	if h.path == "" {
+		return nil
+	}
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	// One write at the end of the file, so that several sessions can share it.
+	f, err := os.OpenFile(h.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	line = append(line, '\n')
+	if h.torn {
+		line, h.torn = append([]byte{'\n'}, line...), false
+	}
+	_, err = f.Write(line)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	return nil
+}
+
+// Mute makes Add do nothing, or something again.
+func (h *History) Mute(mute bool) { h.mute = mute }
+
+// Len returns how many entries are kept.
+func (h *History) Len() int { return len(h.list) }
+
+// Entry returns an entry; 0 is the oldest.
+func (h *History) Entry(i int) string { return h.list[i].Text }

@@ -1,0 +1,72 @@
+package repl
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"strconv"
+	"strings"
+)
+
+const columns = 80
+
+// wrap breaks a text into lines that begin with indent.
+func wrap(text, indent string) string {
+	var b strings.Builder
+	col := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case col == 0:
+			b.WriteString(indent)
+			col = len(indent)
+		case col+1+len(word) > columns:
+			b.WriteString("\n" + indent)
+			col = len(indent)
+		default:
+			b.WriteByte(' ')
+			col++
+		}
+		b.WriteString(word)
+		col += len(word)
+	}
+	return b.String()
+}
+
+// indent puts indent before every line.
+func indent(text, indent string) string {
+	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
+}
+
+// short returns plain data in a few words.
+func short(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case string:
+		if len(v) > 40 {
+			return strconv.Quote(v[:37] + "...")
+		}
+		return strconv.Quote(v)
+	case []any:
+		return count(len(v), "item")
+	case map[string]any:
+		return count(len(v), "name")
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// isName reports whether s can be written as a name.
+func isName(s string) bool {
+	return s != "" && letter(s[0]) && !keywords[s] && span(s, func(c byte) bool { return letter(c) || digit(c) }) == len(s)
+}
+
+func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }

@@ -1,0 +1,293 @@
+package luaapi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Session evaluates one text after the other as if they were one script, for
+// a person who types them. What a text defines at its top level, with local or
+// without, the later ones see. A resource that is declared anew replaces the
+// one of an earlier text. A text with a mistake declares nothing.
+type Session struct {
+	in       *Interp
+	env      *lua.LTable
+	defined  map[string]bool // the variables, nil ones too
+	names    []string        // the same in the order of their definition
+	defaults map[*resource.Type]*defaults
+	dir      string // what relative paths of a typed text start from
+	count    int    // texts that were evaluated
+	entries  map[*resource.Resource]int
+
+	// Of the text that is being evaluated:
+	values   []lua.LValue
+	replaced []Replacement
+	stray    []string        // names that it assigned to and that are not defined
+	allowed  map[string]bool // those that it may define
+	fresh    []string        // those that it has defined
+}
+
+// A Replacement is a resource that was declared anew.
+type Replacement struct{ Old, New *resource.Resource }
+
+// A Result is what became of a text.
+type Result struct {
+	// Entry is the number of the text, from 1.
+	Entry int
+	// Values are what the expression, or the return at the end, came to.
+	Values []lua.LValue
+	// Expression says that the text is one, and no statement.
+	Expression bool
+	// Declared lists the resources of the text that are in the catalog now.
+	Declared []*resource.Resource
+	// Replaced lists what was declared anew.
+	Replaced []Replacement
+	// Defined lists the variables that the text has defined.
+	Defined []string
+}
+
+// LastValue is the variable that holds the last value of an expression.
+const LastValue = "_"
+
+// NewSession returns a session that has evaluated nothing yet. From then on in
+// is its own. Relative paths start from dir.
+func NewSession(in *Interp, dir string) *Session {
+	s := &Session{
+		in: in, dir: dir,
+		defined:  map[string]bool{LastValue: true},
+		defaults: make(map[*resource.Type]*defaults),
+		entries:  make(map[*resource.Resource]int),
+	}
+	in.session = s
+	in.setScript(filepath.Join(".", "repl"))
+	s.openEnvironment()
+	return s
+}
+
+// Interp returns what evaluates the texts.
+func (s *Session) Interp() *Interp { return s.in }
+
+// Eval evaluates a text that a person typed: an expression, or statements. Its
+// name in messages is repl:N. The error is a [diag.List].
+func (s *Session) Eval(ctx context.Context, text string) (Result, error) {
+	return s.EvalAs(ctx, fmt.Sprintf("repl:%d", s.count+1), text)
+}
+
+// EvalAs is Eval under another name.
+func (s *Session) EvalAs(ctx context.Context, name, text string) (Result, error) {
+	return s.run(ctx, parseTyped(name, text), name, s.dir)
+}
+
+// Load evaluates a script. Its name is that of its file: relative paths start
+// from its directory, and so does the search for modules from now on.
+func (s *Session) Load(ctx context.Context, name, text string) (Result, error) {
+	dir, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		return Result{}, err
+	}
+	s.in.setScript(name)
+	return s.run(ctx, parseScript(name, text), name, dir)
+}
+
+func (s *Session) run(ctx context.Context, p *typed, name, dir string) (res Result, err error) {
+	in := s.in
+	in.mistakes, in.fatal, in.raised = nil, nil, raised{}
+	clear(in.noted)
+	s.count++
+	res = Result{Entry: s.count, Expression: p.prefix != ""}
+	s.values, s.replaced, s.stray = nil, nil, nil
+	before := slices.Clone(in.opts.Builder.Resources())
+	fn, c, err := s.compile(p, name, dir)
+	if err != nil {
+		in.mistakes.Add(err)
+		return res, in.mistakes.Err()
+	}
+	s.allow(p.stmts)
+	c.defaults = maps.Clone(s.defaults)
+	err = in.evaluate(ctx, fn)
+	s.allowed, res.Defined = nil, s.fresh
+	in.mistakes.Add(err)
+	if err := in.mistakes.Err(); err != nil {
+		s.restore(before)
+		s.undefine(res.Defined)
+		for _, name := range s.stray {
+			s.env.RawSetString(name, lua.LNil)
+		}
+		return res, err
+	}
+	s.defaults = c.defaults
+	res.Values, res.Replaced = s.values, s.replaced
+	s.own(&res)
+	if len(res.Values) > 0 && res.Values[0] != lua.LNil && res.Expression {
+		s.env.RawSetString(LastValue, res.Values[0])
+	}
+	return res, nil
+}
+
+// restore makes the catalog what it was before a text that had a mistake.
+func (s *Session) restore(before []*resource.Resource) {
+	b := s.in.opts.Builder
+	if slices.Equal(before, b.Resources()) {
+		return
+	}
+	*b = catalog.Builder{}
+	for _, r := range before {
+		// They were in there together, so they can be again.
+		_, _ = b.Add(r)
+	}
+}
+
+// Adopt takes what fn adds to the catalog as if a text had declared it. If fn
+// fails it has added nothing.
+func (s *Session) Adopt(fn func() error) (res Result, err error) {
+	s.count++
+	res.Entry = s.count
+	before := slices.Clone(s.in.opts.Builder.Resources())
+	if err := fn(); err != nil {
+		s.restore(before)
+		return res, err
+	}
+	s.own(&res)
+	return res, nil
+}
+
+// own notes which resources in the catalog are of this text.
+func (s *Session) own(res *Result) {
+	for _, r := range s.in.opts.Builder.Resources() {
+		if _, known := s.entries[r]; !known {
+			s.entries[r] = s.count
+			res.Declared = append(res.Declared, r)
+		}
+	}
+}
+
+// admit adds a resource to the catalog. Of two with one ID that differ, the
+// later replaces the earlier, unless they are of one text: that is a mistake as
+// it is in a script.
+func (s *Session) admit(r *resource.Resource) (*resource.Resource, error) {
+	b := s.in.opts.Builder
+	add := b.Add
+	if s.in.opts.Add != nil {
+		add = s.in.opts.Add
+	}
+	got, err := add(r)
+	if err == nil {
+		return got, nil
+	}
+	old := b.Get(r.ID)
+	if old == nil || old.ID != r.ID {
+		return nil, err
+	}
+	if _, earlier := s.entries[old]; !earlier {
+		return nil, err
+	}
+	b.Remove(old)
+	if got, err = add(r); err == nil {
+		s.replaced = append(s.replaced, Replacement{old, r})
+	}
+	return got, err
+}
+
+// admit adds a resource to the catalog.
+func (in *Interp) admit(r *resource.Resource) (*resource.Resource, error) {
+	if in.invoked > 0 {
+		return nil, r.Errorf(nil, "%w", errClosed)
+	}
+	if in.session != nil {
+		return in.session.admit(r)
+	}
+	if in.opts.Add != nil {
+		return in.opts.Add(r)
+	}
+	return in.opts.Builder.Add(r)
+}
+
+// Entry returns the number of the text that declared r, 0 if none did.
+func (s *Session) Entry(r *resource.Resource) int { return s.entries[r] }
+
+// Variables returns the names of the variables in the order in which they were
+// defined.
+func (s *Session) Variables() []string { return s.names }
+
+// Set gives a variable a value, and defines it if need be.
+func (s *Session) Set(name string, v lua.LValue) {
+	s.add(name)
+	s.env.RawSetString(name, v)
+}
+
+// Get returns the value of a variable, or nil.
+func (s *Session) Get(name string) lua.LValue { return s.env.RawGetString(name) }
+
+// Sources finds the texts that were evaluated.
+func (s *Session) Sources() diag.Sources { return s.in.source }
+
+// Call calls a function within the limits of an evaluation.
+func (s *Session) Call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (results []lua.LValue, err error) {
+	s.in.mistakes, s.in.fatal, s.in.raised = nil, nil, raised{}
+	err = s.in.evaluate(ctx, s.in.vm.NewFunction(func(L *lua.LState) int {
+		L.Push(fn)
+		for _, a := range args {
+			L.Push(a)
+		}
+		L.Call(len(args), lua.MultRet)
+		for i := 1; i <= L.GetTop(); i++ {
+			results = append(results, L.Get(i))
+		}
+		return 0
+	}))
+	s.in.mistakes.Add(err)
+	return results, s.in.mistakes.Err()
+}
+
+// Define adds a function that scripts do not have. What it returns a text sees
+// as [Session.Live] shows it; an error is a mistake at the place of the call.
+// The arguments are plain: strings, numbers, bools, nil and the IDs of handles.
+func (s *Session) Define(name string, fn func(ctx context.Context, args []any) (any, error)) {
+	s.in.names = append(s.in.names, name)
+	s.in.vm.Env.RawSetString(name, s.in.vm.NewFunction(func(L *lua.LState) int {
+		args := make([]any, L.GetTop())
+		for i := range args {
+			switch v := L.Get(i + 1).(type) {
+			case lua.LString:
+				args[i] = string(v)
+			case lua.LNumber:
+				args[i] = float64(v)
+			case lua.LBool:
+				args[i] = bool(v)
+			case *lua.LNilType:
+			default:
+				id, ok := handleOf(v)
+				if !ok {
+					s.in.throw(L, "", "%s: argument %d: want a string or a handle, got %s", name, i+1, kindOf(v))
+				}
+				args[i] = id.String()
+			}
+		}
+		v, err := fn(s.in.ctx, args)
+		if err != nil {
+			s.throwAll(L, err)
+		}
+		L.Push(s.Live(v))
+		return 1
+	}))
+}
+
+// throwAll throws the first mistake of err and notes the others.
+func (s *Session) throwAll(L *lua.LState, err error) {
+	var list diag.List
+	list.Add(err)
+	s.in.mistakes = append(s.in.mistakes, list[1:]...)
+	if !list[0].Pos.IsZero() {
+		s.in.raise(L, list[0])
+	}
+	s.in.throwError(L, err)
+}

@@ -1,0 +1,182 @@
+package luaapi
+
+import (
+	"fmt"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// valuesFunction is the global that takes the values of an expression. No
+// script can spell it.
+const valuesFunction = "\x00values"
+
+// openEnvironment makes the globals as the texts of a session see them. They
+// are those of scripts and the variables of the session. To read a variable
+// that is not defined is the mistake that it is in scripts; so is to assign to
+// one inside of a function or a block.
+func (s *Session) openEnvironment() {
+	L := s.in.vm
+	globals := L.Env
+	s.env = L.CreateTable(0, 16)
+	s.env.RawSetString(valuesFunction, L.NewFunction(func(L *lua.LState) int {
+		s.values = nil
+		for i := 1; i <= L.GetTop(); i++ {
+			s.values = append(s.values, L.Get(i))
+		}
+		return 0
+	}))
+	mt := L.CreateTable(0, 3)
+	mt.RawSetString("__index", globals)
+	mt.RawSetString("__newindex", L.NewFunction(func(L *lua.LState) int {
+		name, value := keyText(L.Get(2)), L.Get(3)
+		switch {
+		case s.allowed[name]:
+			s.add(name)
+		case !s.defined[name]:
+			s.noteAssignment(L, name, value)
+			s.stray = append(s.stray, name)
+		}
+		s.env.RawSetString(name, value)
+		return 0
+	}))
+	mt.RawSetString("__metatable", lua.LFalse)
+	s.env.Metatable = mt
+
+	// A variable that is nil is in no table, but it is defined.
+	strict := globals.Metatable.(*lua.LTable)
+	undefined := strict.RawGetString("__index")
+	strict.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		if s.defined[keyText(L.Get(2))] {
+			L.Push(lua.LNil)
+			return 1
+		}
+		t, key := L.Get(1), L.Get(2)
+		L.Push(undefined)
+		L.Push(t)
+		L.Push(key)
+		L.Call(2, 1)
+		return 1
+	}))
+}
+
+// noteAssignment records an assignment to a name that is not defined.
+func (s *Session) noteAssignment(L *lua.LState, name string, value lua.LValue) {
+	near := diag.Nearest(name, s.names)
+	if near == "" || slices.Contains(s.in.names, name) {
+		s.in.noteGlobal(L, name, value)
+		return
+	}
+	s.in.note(L, fmt.Errorf("assignment to undefined global %q", name), fmt.Sprintf("did you mean %q? A new variable is written local %s", near, name))
+}
+
+// allow lets the statements of a text define their variables. They are defined
+// when they get their first value.
+func (s *Session) allow(stmts []ast.Stmt) {
+	s.allowed, s.fresh = make(map[string]bool), nil
+	for _, d := range definitions(stmts) {
+		if d.local || !slices.Contains(s.in.names, d.name) {
+			s.allowed[d.name] = true
+		}
+	}
+}
+
+// add defines a variable.
+func (s *Session) add(name string) {
+	if s.defined[name] {
+		return
+	}
+	s.defined[name] = true
+	s.fresh = append(s.fresh, name)
+	s.names = append(s.names, name)
+	s.in.names = append(s.in.names, name)
+}
+
+// undefine takes back the definitions of a text with a mistake that came to
+// nothing.
+func (s *Session) undefine(names []string) {
+	for _, name := range names {
+		if s.env.RawGetString(name) != lua.LNil {
+			continue
+		}
+		is := func(x string) bool { return x == name }
+		delete(s.defined, name)
+		s.names = slices.DeleteFunc(s.names, is)
+		if i := slices.Index(s.in.names, name); i >= 0 {
+			s.in.names = slices.Delete(s.in.names, i, i+1)
+		}
+	}
+}
+
+// A definition is a name that a statement at the top level gives a value.
+type definition struct {
+	name  string
+	local bool
+	stmt  ast.Stmt
+}
+
+// definitions returns what the statements define, in their order.
+func definitions(stmts []ast.Stmt) (out []definition) {
+	for _, st := range stmts {
+		switch st := st.(type) {
+		case *ast.LocalAssignStmt:
+			for _, name := range st.Names {
+				out = append(out, definition{name, true, st})
+			}
+		case *ast.AssignStmt:
+			for _, e := range st.Lhs {
+				if id, ok := e.(*ast.IdentExpr); ok {
+					out = append(out, definition{id.Value, false, st})
+				}
+			}
+		case *ast.FuncDefStmt:
+			if id, ok := st.Name.Func.(*ast.IdentExpr); ok {
+				out = append(out, definition{id.Value, false, st})
+			}
+		}
+	}
+	return out
+}
+
+// share rewrites the statements of a text so that later texts see its local
+// variables, and so that its values arrive: the locals of the top level become
+// variables of the session, and a return at the end becomes a call.
+//
+// As a call, because gopher-lua turns return f() into a jump, and the place of
+// the call would be lost.
+func share(stmts []ast.Stmt) []ast.Stmt {
+	out := make([]ast.Stmt, 0, len(stmts)+1)
+	for _, st := range stmts {
+		switch st := st.(type) {
+		case *ast.LocalAssignStmt:
+			assign := &ast.AssignStmt{Rhs: st.Exprs}
+			for _, name := range st.Names {
+				id := &ast.IdentExpr{Value: name}
+				id.SetLine(st.Line())
+				assign.Lhs = append(assign.Lhs, id)
+			}
+			if len(st.Exprs) == 0 {
+				none := &ast.NilExpr{}
+				none.SetLine(st.Line())
+				assign.Rhs = []ast.Expr{none}
+			}
+			assign.SetLine(st.Line())
+			assign.SetLastLine(st.LastLine())
+			out = append(out, assign)
+		case *ast.ReturnStmt:
+			take := &ast.IdentExpr{Value: valuesFunction}
+			take.SetLine(st.Line())
+			call := &ast.FuncCallExpr{Func: take, Args: st.Exprs}
+			call.SetLine(st.Line())
+			stmt := &ast.FuncCallStmt{Expr: call}
+			stmt.SetLine(st.Line())
+			out = append(out, stmt)
+		default:
+			out = append(out, st)
+		}
+	}
+	return out
+}

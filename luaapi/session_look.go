@@ -1,0 +1,206 @@
+package luaapi
+
+import (
+	"slices"
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// What is in this file looks at values without evaluating anything that a
+// person wrote, for completion and for documentation.
+
+// Global returns the value of a variable or of a global. It is false if there
+// is none of that name.
+func (s *Session) Global(name string) (v lua.LValue, ok bool) {
+	if v := s.env.RawGetString(name); v != lua.LNil {
+		return v, true
+	}
+	if s.defined[name] {
+		return lua.LNil, true
+	}
+	globals := s.in.vm.Env
+	if v := globals.RawGetString(name); v != lua.LNil {
+		return v, true
+	}
+	open := s.in.lazy[name]
+	if open == nil {
+		return lua.LNil, false
+	}
+	defer s.recovered(&v, &ok)
+	v = open(s.in.vm)
+	globals.RawSetString(name, v)
+	return v, true
+}
+
+// GlobalNames returns the names of all variables and globals in order.
+func (s *Session) GlobalNames() []string {
+	names := append(slices.Clone(s.in.names), LastValue)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Field returns a field of a value. It may gather a fact, and it calls no
+// function of a script.
+func (s *Session) Field(v lua.LValue, name string) (field lua.LValue, ok bool) {
+	defer s.recovered(&field, &ok)
+	switch v := v.(type) {
+	case *lua.LTable:
+		return s.tableField(v, name)
+	case lua.LString:
+		field = s.in.open(s.in.global("string").(*lua.LTable)).RawGetString(name)
+	case *lua.LUserData:
+		if id, ok := handleOf(v); ok {
+			switch name {
+			case "type":
+				return lua.LString(id.Type), true
+			case "name":
+				return lua.LString(id.Name), true
+			case "id":
+				return lua.LString(id.String()), true
+			}
+			return lua.LNil, false
+		}
+		if isLive(v) && slices.Contains(liveNames(v.Value), name) {
+			field = s.in.vm.GetField(v, name)
+		}
+	}
+	return field, field != nil && field != lua.LNil
+}
+
+func (s *Session) tableField(t *lua.LTable, name string) (lua.LValue, bool) {
+	if v := s.in.open(t).RawGetString(name); v != lua.LNil {
+		return v, true
+	}
+	if t == s.in.global("ccm") {
+		if get := s.in.fields[name]; get != nil {
+			return get(s.in.vm), true
+		}
+		return lua.LNil, false
+	}
+	r, ok := s.in.readonlies[t]
+	if !ok || r.missing == nil {
+		return lua.LNil, false
+	}
+	v, err := r.missing(lua.LString(name))
+	return v, err == nil && v != lua.LNil
+}
+
+// recovered makes a mistake that was thrown while looking at a value an answer.
+func (s *Session) recovered(v *lua.LValue, ok *bool) {
+	if recover() != nil {
+		*v, *ok = lua.LNil, false
+		s.in.renew()
+	}
+}
+
+// FieldNames returns the names of the fields of a value in order. What a name
+// holds may not be known yet.
+func (s *Session) FieldNames(v lua.LValue) []string {
+	var names []string
+	switch v := v.(type) {
+	case *lua.LTable:
+		if s.IsFacts(v) {
+			return s.in.opts.Facts.Names()
+		}
+		names = stringKeys(s.listed(v))
+		if v == s.in.global("ccm") {
+			names = append(names, s.in.fieldNames...)
+		}
+	case lua.LString:
+		names = stringKeys(s.in.open(s.in.global("string").(*lua.LTable)))
+	case *lua.LUserData:
+		if _, ok := handleOf(v); ok {
+			names = slices.Clone(handleFields)
+		} else if isLive(v) {
+			names = liveNames(v.Value)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// listed returns the table with the fields of t.
+func (s *Session) listed(t *lua.LTable) (list *lua.LTable) {
+	list = s.in.open(t)
+	r, ok := s.in.readonlies[t]
+	if !ok || r.list == nil {
+		return list
+	}
+	defer func() {
+		if recover() != nil {
+			s.in.renew()
+		}
+	}()
+	if all, err := r.list(); err == nil {
+		return all
+	}
+	return list
+}
+
+// IsFacts reports whether v is the table facts.
+func (s *Session) IsFacts(v lua.LValue) bool { return v == s.in.global("facts") }
+
+// Handle returns the ID of the resource that v is a handle of.
+func (s *Session) Handle(v lua.LValue) (id string, ok bool) {
+	h, ok := handleOf(v)
+	return h.String(), ok
+}
+
+// IsLive reports whether v is a live value.
+func (s *Session) IsLive(v *lua.LUserData) bool { return isLive(v) }
+
+// Text returns the text that a value has of its own: a handle, a live value, a
+// table whose metatable says so.
+func (s *Session) Text(v lua.LValue) (text string, ok bool) {
+	if t, isTable := v.(*lua.LTable); isTable && t.Metatable == lua.LNil {
+		return "", false
+	}
+	if v.Type() != lua.LTTable && v.Type() != lua.LTUserData || s.in.vm.GetMetaField(v, "__tostring") == lua.LNil {
+		return "", false
+	}
+	top := s.in.vm.GetTop()
+	defer func() {
+		if recover() != nil {
+			text, ok = "", false
+			s.in.renew()
+		}
+	}()
+	text = s.in.vm.ToStringMeta(v).String()
+	s.in.vm.SetTop(top)
+	return text, true
+}
+
+// A Function is what is known of a function that was written in Lua.
+type Function struct {
+	Parameters []string // the last may be ...
+	File       string
+	Line       int
+	// Comment is the comment right above the function, without its dashes.
+	Comment string
+}
+
+// Function describes a function. It is false for those of this program.
+func (s *Session) Function(fn *lua.LFunction) (Function, bool) {
+	if fn.IsG {
+		return Function{}, false
+	}
+	f := Function{File: fn.Proto.SourceName, Line: fn.Proto.LineDefined}
+	for i := range int(fn.Proto.NumParameters) {
+		name := "arg" + strconv.Itoa(i+1)
+		if i < len(fn.Proto.DbgLocals) {
+			name = fn.Proto.DbgLocals[i].Name
+		}
+		f.Parameters = append(f.Parameters, name)
+	}
+	if fn.Proto.IsVarArg != 0 {
+		f.Parameters = append(f.Parameters, "...")
+	}
+	if p := s.in.place(f.Line, f.File); p.Line > 0 {
+		f.File, f.Line = p.File, p.Line
+	}
+	if text, ok := s.in.source(f.File); ok {
+		f.Comment = commentAbove(text, f.Line)
+	}
+	return f, true
+}

@@ -1,0 +1,126 @@
+package luaapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// What is in this file makes a part of a script of a text that was typed.
+
+// AsScript returns a text so that a script can have it: the variables that it
+// defines, which are in fresh, are declared with local.
+func AsScript(text string, fresh []string) string {
+	t := newTree(nodeBase, text)
+	var plain []string
+	for _, d := range definitions(t.stmts) {
+		if !d.local && slices.Contains(fresh, d.name) && !slices.Contains(plain, d.name) {
+			plain = append(plain, d.name)
+		}
+	}
+	if len(plain) == 0 {
+		return text
+	}
+	if at, ok := t.onlyDefinition(plain); ok {
+		return text[:at] + "local " + text[at:]
+	}
+	return "local " + strings.Join(plain, ", ") + "\n" + text
+}
+
+// onlyDefinition returns where the text of the only statement begins, if it is
+// one that defines these names and no others.
+func (t *tree) onlyDefinition(names []string) (at int, ok bool) {
+	if len(t.stmts) != 1 || len(t.tokens) == 0 || len(definitions(t.stmts)) != len(names) {
+		return 0, false
+	}
+	if s, ok := t.stmts[0].(*ast.AssignStmt); ok && len(s.Lhs) != len(names) {
+		return 0, false
+	}
+	first := t.tokens[0]
+	if first.typ != parse.TIdent && first.typ != parse.TFunction {
+		return 0, false
+	}
+	if first.line == 1 {
+		return first.col - 1, true
+	}
+	return 0, false
+}
+
+// FreeNames returns the names in a text that are no variables of its own.
+func FreeNames(text string) []string {
+	t := newTree(nodeBase, text)
+	var free []string
+	var scopes [][]string
+	w := walker{
+		enter: func(n ast.PositionHolder) {
+			id, ok := n.(*ast.IdentExpr)
+			if !ok || slices.Contains(free, id.Value) {
+				return
+			}
+			for _, s := range scopes {
+				if slices.Contains(s, id.Value) {
+					return
+				}
+			}
+			free = append(free, id.Value)
+		},
+		word: func(name string, local bool) {
+			if local {
+				scopes[len(scopes)-1] = append(scopes[len(scopes)-1], name)
+			}
+		},
+		scope: func(open bool) {
+			if open {
+				scopes = append(scopes, nil)
+				return
+			}
+			scopes = scopes[:len(scopes)-1]
+		},
+	}
+	w.block(t.stmts)
+	return free
+}
+
+// A Shape is what a text consists of.
+type Shape struct {
+	// Call says that it is one call, Variable which variable it gives the value of
+	// one call, "" for none.
+	Call     bool
+	Variable string
+	// Returns says that it ends with a return.
+	Returns bool
+}
+
+// ShapeOf returns what a text consists of.
+func ShapeOf(text string) (s Shape) {
+	stmts := newTree(nodeBase, text).stmts
+	if len(stmts) == 0 {
+		return s
+	}
+	_, s.Returns = stmts[len(stmts)-1].(*ast.ReturnStmt)
+	if len(stmts) > 1 {
+		return s
+	}
+	isCall := func(list []ast.Expr) bool {
+		if len(list) != 1 {
+			return false
+		}
+		_, ok := list[0].(*ast.FuncCallExpr)
+		return ok
+	}
+	switch st := stmts[0].(type) {
+	case *ast.FuncCallStmt:
+		s.Call = true
+	case *ast.LocalAssignStmt:
+		if len(st.Names) == 1 && isCall(st.Exprs) {
+			s.Variable = st.Names[0]
+		}
+	case *ast.AssignStmt:
+		if id, ok := st.Lhs[0].(*ast.IdentExpr); ok && len(st.Lhs) == 1 && isCall(st.Rhs) {
+			s.Variable = id.Value
+		}
+	}
+	return s
+}

@@ -1,0 +1,299 @@
+package std
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A call is one call of a function of the library. Its arguments are of the
+// types that the signature asks for.
+type call struct {
+	*std
+	L    *lua.LState
+	name string // as messages say it: str.split
+	sig  *signature
+}
+
+// check holds the arguments against the signature.
+func (c *call) check() {
+	for i, p := range c.sig.Params {
+		if p.Rest {
+			for n := i + 1; n <= c.L.GetTop(); n++ {
+				c.checkArg(n, p)
+			}
+			return
+		}
+		c.checkArg(i+1, p)
+	}
+}
+
+func (c *call) checkArg(n int, p param) {
+	v := c.L.Get(n)
+	if p.Optional && v == lua.LNil {
+		return
+	}
+	if want := p.Type.mismatch(v); want != "" {
+		hint := ""
+		if s, ok := v.(lua.LString); ok && len(p.Type.values) > 0 {
+			hint = diag.DidYouMean(string(s), p.Type.values)
+		}
+		c.failWith(hint, "want %s as argument %d, got %s", want, n, c.describe(v))
+	}
+	if t, ok := v.(*lua.LTable); ok && p.Type.fields != nil {
+		c.checkOptions(c.in.Contents(t), n, p.Type)
+	}
+}
+
+// checkOptions holds a table against the fields that it may have.
+func (c *call) checkOptions(t *lua.LTable, n int, want *typ) {
+	names := make([]string, len(want.fields))
+	for i, f := range want.fields {
+		names[i] = f.Name
+	}
+next:
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		if _, ok := k.(lua.LNumber); ok && want.list {
+			continue // it is a list with options
+		}
+		for _, f := range want.fields {
+			if k != lua.LValue(lua.LString(f.Name)) {
+				continue
+			}
+			if missing := f.Type.mismatch(v); missing != "" {
+				hint := ""
+				if s, ok := v.(lua.LString); ok {
+					hint = diag.DidYouMean(string(s), f.Type.values)
+				}
+				c.failWith(hint, "want %s as %s, got %s", missing, f.Name, c.describe(v))
+			}
+			continue next
+		}
+		c.failWith(diag.DidYouMean(k.String(), names), "unknown option %q", k.String())
+	}
+	for _, f := range want.fields {
+		if !f.Optional && t.RawGetString(f.Name) == lua.LNil {
+			c.fail("want %s as %s, got nothing", f.Type, f.Name)
+		}
+	}
+}
+
+// fail throws a mistake of the script.
+func (c *call) fail(format string, args ...any) { c.failWith("", format, args...) }
+
+// failWith is fail with advice.
+func (c *call) failWith(hint, format string, args ...any) {
+	c.in.Throw(c.L, hint, c.name+": "+format, args...)
+}
+
+// must throws err if there is one, with its advice.
+func (c *call) must(err error) {
+	if err == nil {
+		return
+	}
+	hint := ""
+	if h, ok := err.(interface{ Hint() string }); ok {
+		hint = h.Hint()
+	}
+	c.failWith(hint, "%w", err)
+}
+
+// given reports whether there is an argument number n that is not nil.
+func (c *call) given(n int) bool { return c.L.Get(n) != lua.LNil }
+
+// str returns argument n, "" if it is not given.
+func (c *call) str(n int) string {
+	s, _ := c.L.Get(n).(lua.LString)
+	return string(s)
+}
+
+// strOr returns argument n, or a default.
+func (c *call) strOr(n int, def string) string {
+	if s, ok := c.L.Get(n).(lua.LString); ok {
+		return string(s)
+	}
+	return def
+}
+
+// number returns argument n.
+func (c *call) number(n int) float64 {
+	v, _ := c.L.Get(n).(lua.LNumber)
+	return float64(v)
+}
+
+// integer returns argument n, or a default.
+func (c *call) integer(n, def int) int {
+	v, ok := c.L.Get(n).(lua.LNumber)
+	if !ok {
+		return def
+	}
+	return clampInt(float64(v))
+}
+
+// clampInt returns the integer nearest to f.
+func clampInt(f float64) int {
+	switch {
+	case f >= math.MaxInt32:
+		return math.MaxInt32
+	case f <= math.MinInt32:
+		return math.MinInt32
+	}
+	return int(f)
+}
+
+// truth returns argument n, false if it is not given.
+func (c *call) truth(n int) bool { return c.L.Get(n) == lua.LTrue }
+
+// fn returns argument n.
+func (c *call) fn(n int) *lua.LFunction {
+	f, _ := c.L.Get(n).(*lua.LFunction)
+	return f
+}
+
+// table returns argument n, what it reads through to if it is read-only, or nil
+// if it is not given.
+func (c *call) table(n int) *lua.LTable {
+	t, ok := c.L.Get(n).(*lua.LTable)
+	if !ok {
+		return nil
+	}
+	return c.in.Listing(c.L, t)
+}
+
+// list returns argument n, which must have no names, and its length.
+func (c *call) list(n int) (*lua.LTable, int) {
+	t := c.table(n)
+	length := t.Len()
+	if k, _ := t.Next(after(length)); k != lua.LNil {
+		c.fail("want a list as argument %d, got a table with the name %s", n, keyText(k))
+	}
+	return t, length
+}
+
+// strings returns argument n, a list of strings.
+func (c *call) strings(n int) []string {
+	t, length := c.list(n)
+	out := make([]string, length)
+	for i := range out {
+		v := t.RawGetInt(i + 1)
+		s, ok := v.(lua.LString)
+		if !ok {
+			c.fail("want a list of strings as argument %d, got %s as item %d", n, c.describe(v), i+1)
+		}
+		out[i] = string(s)
+	}
+	return out
+}
+
+// option returns a field of the table of options that argument n is, or nil.
+func (c *call) option(n int, name string) lua.LValue {
+	t := c.table(n)
+	if t == nil {
+		return lua.LNil
+	}
+	return t.RawGetString(name)
+}
+
+// optionStr returns an option, or a default.
+func (c *call) optionStr(n int, name, def string) string {
+	if s, ok := c.option(n, name).(lua.LString); ok {
+		return string(s)
+	}
+	return def
+}
+
+// give returns values to the script.
+func (c *call) give(values ...lua.LValue) int {
+	for _, v := range values {
+		c.L.Push(v)
+	}
+	return len(values)
+}
+
+// giveStr returns a string, unless it is too long.
+func (c *call) giveStr(s string) int {
+	c.room(len(s))
+	c.L.Push(lua.LString(s))
+	return 1
+}
+
+// room throws the mistake that a result is too long if it has n bytes.
+func (c *call) room(n int) {
+	if n > maxString {
+		c.fail("the result is longer than %d MiB", maxString>>20)
+	}
+}
+
+// items throws the mistake that a result has too many values if it has n.
+func (c *call) items(n int) {
+	if n > maxItems {
+		c.fail("the result has more than %d values", maxItems)
+	}
+}
+
+// giveStrings returns a list of strings.
+func (c *call) giveStrings(list []string) int {
+	c.items(len(list))
+	t := c.L.CreateTable(len(list), 0)
+	for i, s := range list {
+		t.RawSetInt(i+1, lua.LString(s))
+	}
+	c.L.Push(t)
+	return 1
+}
+
+// invoke calls a function of the script and returns its first result.
+func (c *call) invoke(fn lua.LValue, args ...lua.LValue) lua.LValue {
+	c.L.Push(fn)
+	for _, a := range args {
+		c.L.Push(a)
+	}
+	c.L.Call(len(args), 1)
+	v := c.L.Get(-1)
+	c.L.Pop(1)
+	return v
+}
+
+// describe says what v is, for "got ...".
+func (s *std) describe(v lua.LValue) string {
+	switch v := v.(type) {
+	case *lua.LNilType:
+		return "nil"
+	case lua.LBool:
+		return v.String()
+	case lua.LNumber:
+		return "the number " + v.String()
+	case lua.LString:
+		if len(v) > 60 {
+			return fmt.Sprintf("a string of %d bytes", len(v))
+		}
+		return strconv.Quote(string(v))
+	case *lua.LUserData:
+		if v == s.null {
+			return "json.null"
+		}
+		return "a value of ccm"
+	}
+	return "a " + v.Type().String()
+}
+
+// after returns what to give to Next for the fields behind position n.
+func after(n int) lua.LValue {
+	if n == 0 {
+		return lua.LNil
+	}
+	return lua.LNumber(n)
+}
+
+// keyText returns how messages speak of a key.
+func keyText(k lua.LValue) string {
+	if s, ok := k.(lua.LString); ok {
+		return strconv.Quote(string(s))
+	}
+	return strings.TrimPrefix(k.String(), "table: ")
+}

@@ -1,0 +1,115 @@
+package std
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kballard/go-shellquote"
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+func captureLibrary() *Library {
+	return &Library{
+		Name: "capture",
+		Doc:  "Runs a command that only looks.",
+		Funcs: []Func{{
+			Signature: `capture(command: string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>, stdin?: string, check?: boolean }): (output: string, code: integer, errors: string)`,
+			Doc: "Runs a command and returns its output without the line breaks at its end, its exit code and what it said on the standard error. " +
+				"The command is a list of words, or one string that is cut into words as by str.shell_split; no shell is started. Options stand behind the words. " +
+				"It must only look, since it also runs for a plan; what changes the machine is an exec. What it says is an input of the run. " +
+				"An exit code other than 0 is a mistake, unless check is false; so is a command that is not there, or that takes longer than the timeout of 30s.",
+			Example: `capture { "printf", "%s-%s\\n", "a", "b" }`, Result: `"a-b", 0, ""`,
+			Fn: capture,
+		}},
+	}
+}
+
+func capture(c *call) int {
+	cmd := host.Cmd{Timeout: defaultPatience}
+	if t := c.table(1); t != nil {
+		for i := range t.Len() {
+			word, ok := t.RawGetInt(i + 1).(lua.LString)
+			if n, isNumber := t.RawGetInt(i + 1).(lua.LNumber); isNumber {
+				word, ok = lua.LString(n.String()), true
+			}
+			if !ok {
+				c.fail("want a list of strings, got %s as word %d", c.describe(t.RawGetInt(i+1)), i+1)
+			}
+			cmd.Argv = append(cmd.Argv, string(word))
+		}
+		cmd.Timeout = c.timeout(1, defaultPatience)
+		cmd.Dir = c.optionStr(1, "cwd", "")
+		if in, ok := c.option(1, "stdin").(lua.LString); ok {
+			cmd.Stdin = []byte(in)
+		}
+		cmd.Env = c.environment(1)
+	} else {
+		words, err := shellquote.Split(c.str(1))
+		c.must(err)
+		cmd.Argv = words
+	}
+	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
+		c.fail("want a command, got nothing")
+	}
+	res, err := c.View.Query(c.in.Context(), cmd)
+	c.must(err)
+	c.Record(Input{"command", cmd.String(), fmt.Sprintf("%d %s", res.Code, host.SumBytes(res.Stdout))})
+	if c.option(1, "check") != lua.LFalse {
+		c.must(res.Err(cmd))
+	}
+	out := strings.TrimRight(string(res.Stdout), "\n")
+	return c.give(lua.LString(out), lua.LNumber(res.Code), lua.LString(strings.TrimRight(string(res.Stderr), "\n")))
+}
+
+// timeout returns the option of that name, or a default.
+func (c *call) timeout(n int, def time.Duration) time.Duration {
+	text := c.optionStr(n, "timeout", "")
+	if text == "" {
+		return def
+	}
+	var d host.Duration
+	if err := d.UnmarshalText([]byte(text)); err != nil {
+		c.fail("timeout: %w", err)
+	}
+	if d == 0 {
+		c.fail("timeout: want more than 0")
+	}
+	return time.Duration(d)
+}
+
+// environment returns the option env as KEY=value, in order.
+func (c *call) environment(n int) []string {
+	t, ok := c.option(n, "env").(*lua.LTable)
+	if !ok {
+		return nil
+	}
+	t = c.in.Listing(c.L, t)
+	vars := make(map[string]string)
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		if k.Type() != lua.LTString || !lua.LVCanConvToString(v) {
+			c.fail("want strings in env, got %s = %s", keyText(k), c.describe(v))
+		}
+		vars[lua.LVAsString(k)] = lua.LVAsString(v)
+	}
+	var list []string
+	for _, k := range slices.Sorted(maps.Keys(vars)) {
+		list = append(list, k+"="+vars[k])
+	}
+	return list
+}
+
+// within returns the context of the evaluation, which ends after d as well.
+func (c *call) within(d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(c.in.Context(), d, fmt.Errorf("%w after %s", host.ErrTimeout, d))
+}
+
+// recordText records text as an input of the run.
+func (c *call) recordText(kind, name, text string) {
+	c.Record(Input{kind, name, host.SumBytes([]byte(text))})
+}

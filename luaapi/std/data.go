@@ -1,0 +1,133 @@
+package std
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+func dataLibrary() *Library {
+	return &Library{
+		Name: "data",
+		Doc: "What the user configured. data.web.port is a value of it; data is read-only, and a name that it does not have is a mistake: lookup gives a default for what may be absent. " +
+			"At first it is what the script is given by --data or by what applies it.",
+		Funcs: []Func{{
+			Signature: `load(path: string): table`,
+			Doc: "Reads a hierarchy document, found as fs.read finds it, and returns its data: the base laid under the overrides that fit this machine, and under what the script is given. " +
+				"From then on data reads it. Of a second document the keys at the top replace those of the first.",
+			Example: `data.load("site.yaml").web.port`, Result: `8080`,
+			Fn: dataLoad,
+		}},
+	}
+}
+
+func lookupLibrary() *Library {
+	return &Library{
+		Name: "lookup",
+		Doc:  "Finds facts, data and environment by a path, as in manifests.",
+		Funcs: []Func{{
+			Signature: `lookup(path: string, default?: any): any`,
+			Doc: "Returns what is at a path that begins with facts, data or env, such as facts.os.family. Items of lists count from 0, and the path may be any of GJSON. " +
+				"What is not there is a mistake, unless a default is given, which may be nil.",
+			Example: `lookup("data.web.port", 80)`, Result: `80`,
+			Fn: lookup,
+		}},
+	}
+}
+
+// openData makes the table data: the function load, and the data.
+func openData(s *std, L *lua.LState) lua.LValue {
+	contents := s.contents(L, dataLibrary())
+	s.branches = L.CreateTable(0, 0)
+	return s.in.Tree("data", contents, func(key string) (lua.LValue, error) {
+		return s.branch(key)
+	}, func() *lua.LTable {
+		list := L.CreateTable(0, len(s.tree))
+		for _, key := range slices.Sorted(maps.Keys(s.tree)) {
+			v, _ := s.branch(key) // it is there
+			list.RawSetString(key, v)
+		}
+		return list
+	})
+}
+
+// branch returns a value at the top of data.
+func (s *std) branch(key string) (lua.LValue, error) {
+	if v := s.branches.RawGetString(key); v != lua.LNil {
+		return v, nil
+	}
+	val, ok := s.tree[key]
+	if !ok {
+		return lua.LNil, luaapi.Missing("data", key, append(slices.Sorted(maps.Keys(s.tree)), "load"))
+	}
+	v := s.in.Value("data."+key, val)
+	s.branches.RawSetString(key, v)
+	return v, nil
+}
+
+func dataLoad(c *call) int {
+	if c.Resolve == nil {
+		c.fail("not available here")
+	}
+	v, name := c.place(1)
+	text, err := v.ReadUpTo(name, maxString)
+	if missing(err) {
+		c.fail("no file %s", name)
+	}
+	if err != nil {
+		c.fail("%s: %w", name, cause(err))
+	}
+	c.recordText("data", name, string(text))
+	tree, err := c.Resolve(name, string(text))
+	var list diag.List
+	list.Add(err)
+	if len(list) > 0 {
+		c.failWith(list[0].Hint, "%s: %w%s", list[0].Pos, list[0].Err, more(list))
+	}
+	merged := maps.Clone(c.tree)
+	if merged == nil {
+		merged = make(map[string]any)
+	}
+	maps.Copy(merged, tree)
+	c.tree = merged
+	c.branches = c.L.CreateTable(0, 0)
+	return c.give(c.in.Value("data", tree))
+}
+
+// more says how many mistakes there are besides the first.
+func more(list diag.List) string {
+	if len(list) == 1 {
+		return ""
+	}
+	text := ""
+	for _, e := range list[1:] {
+		text += "\n  " + e.Error()
+	}
+	return text
+}
+
+func lookup(c *call) int {
+	path := c.str(1)
+	var fallback []any
+	type nothing struct{} // a default that is not plain data
+	if c.L.GetTop() > 1 {
+		fallback = []any{nothing{}}
+	}
+	v, err := c.env().Lookup(path, fallback...)
+	if e, ok := errors.AsType[*diag.Error](err); ok {
+		c.failWith(e.Hint, "%w", e.Err)
+	}
+	if err != nil {
+		c.fail("%w", fmt.Errorf("%s: %w", path, err))
+	}
+	if _, absent := v.(nothing); absent || v == nil && len(fallback) > 0 {
+		return c.give(c.L.Get(2))
+	}
+	return c.give(c.in.Value(path, v))
+}

@@ -1,0 +1,231 @@
+package std
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+func fsLibrary() *Library {
+	return &Library{
+		Name: "fs",
+		Doc: "Looks at files. An absolute path is one of the machine that is being converged, below --root; a relative one lies beside the script or module that asks. " +
+			"What it looks at is an input of the run. A script is evaluated before anything is changed, in a plan as in a run.",
+		Funcs: []Func{{
+			Signature: `exists(path: string): boolean`,
+			Doc:       "Reports whether anything stands at the path. A link counts if what it points to exists.",
+			Example:   `fs.exists("/etc/motd")`, Result: `true`,
+			Fn: func(c *call) int {
+				v, name := c.place(1)
+				ok, err := v.Exists(name)
+				c.looked(err)
+				c.Record(Input{"stat", name, found(ok)})
+				return c.give(lua.LBool(ok))
+			},
+		}, {
+			Signature: `is_file(path: string): boolean`,
+			Doc:       "Reports whether a file stands at the path, or a link to one.",
+			Example:   `fs.is_file("/etc")`, Result: `false`,
+			Fn: func(c *call) int {
+				v, name := c.place(1)
+				info, err := c.follow(v, name)
+				c.looked(err)
+				c.Record(Input{"stat", name, kindName(info.Kind)})
+				return c.give(lua.LBool(info.Kind == host.Regular))
+			},
+		}, {
+			Signature: `is_directory(path: string): boolean`,
+			Doc:       "Reports whether a directory stands at the path, or a link to one.",
+			Example:   `fs.is_directory("/etc")`, Result: `true`,
+			Fn: func(c *call) int {
+				v, name := c.place(1)
+				ok, err := v.IsDirectory(name)
+				c.looked(err)
+				c.Record(Input{"stat", name, found(ok)})
+				return c.give(lua.LBool(ok))
+			},
+		}, {
+			Signature: `read(path: string, default?: string): string`,
+			Doc:       "Returns the content of a file, links followed. If there is no file it returns the default, and without one that is a mistake. So is what is no file, what may not be read, and a file of more than 64 MiB.",
+			Example:   `fs.read("/etc/motd")`, Result: `"Welcome\n"`,
+			Fn: fsRead,
+		}, {
+			Signature: `stat(path: string): { kind: "file"|"directory"|"link"|"special", mode: string, size: integer, owner: string, group: string, uid: integer, gid: integer, mtime: number, target?: string }|nil`,
+			Doc:       "Describes what stands at the path, or returns nil if nothing does. A link is not followed: target is where it points. The mode is octal, the mtime in seconds as time.now.",
+			Example:   `fs.stat("/etc/motd").mode`, Result: `"0644"`,
+			Fn: fsStat,
+		}, {
+			Signature: `list(path: string): string[]`,
+			Doc:       "Returns the names in a directory, in order. What is no directory is a mistake.",
+			Example:   `fs.list("/etc/conf.d")`, Result: `{ "a.conf", "b.conf" }`,
+			Fn: func(c *call) int {
+				v, name := c.place(1)
+				names, err := v.ReadDir(name)
+				c.looked(notFound(err, name))
+				c.Record(Input{"list", name, host.SumBytes([]byte(strings.Join(names, "\n")))})
+				return c.giveStrings(names)
+			},
+		}, {
+			Signature: `glob(pattern: string): string[]`,
+			Doc:       "Returns the paths that match a pattern of *, ? and [a-z], in order. Those of a relative pattern are relative too.",
+			Example:   `fs.glob("/etc/conf.d/*.conf")`, Result: `{ "/etc/conf.d/a.conf", "/etc/conf.d/b.conf" }`,
+			Fn: fsGlob,
+		}},
+	}
+}
+
+// place returns the path that argument n names, and the machine that it is on.
+func (c *call) place(n int) (*host.View, string) {
+	name := c.str(n)
+	switch {
+	case name == "":
+		c.fail("want a path as argument %d, got an empty string", n)
+	case strings.IndexByte(name, 0) >= 0:
+		c.fail("want a path as argument %d, got one with a NUL byte", n)
+	case path.IsAbs(name):
+		return c.View, path.Clean(name)
+	}
+	return c.Site, path.Join(c.in.Dir(c.L), name)
+}
+
+// looked throws the mistake that something cannot be looked at.
+func (c *call) looked(err error) {
+	if err == nil {
+		return
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		c.fail("%s: %w", p.Path, p.Err)
+	}
+	c.must(err)
+}
+
+// notFound gives an error about a path below the root the path that the script
+// knows.
+func notFound(err error, name string) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
+	}
+	return err
+}
+
+func found(ok bool) string {
+	if ok {
+		return "found"
+	}
+	return "missing"
+}
+
+// follow describes what stands at a path, or what the link there leads to.
+func (c *call) follow(v *host.View, name string) (host.Info, error) {
+	info, err := v.Lstat(name)
+	for range 40 {
+		if err != nil || info.Kind != host.Symlink {
+			return info, err
+		}
+		target, err := v.Readlink(name)
+		if err != nil {
+			return info, err
+		}
+		if !path.IsAbs(target) {
+			target = path.Join(path.Dir(name), target)
+		}
+		name = target
+		info, err = v.Lstat(name)
+		if err != nil {
+			return info, err
+		}
+	}
+	return host.Info{}, &fs.PathError{Op: "stat", Path: name, Err: syscall.ELOOP}
+}
+
+func fsRead(c *call) int {
+	v, name := c.place(1)
+	text, err := v.ReadUpTo(name, maxString)
+	if missing(err) && c.given(2) {
+		c.Record(Input{"file", name, "missing"})
+		return c.giveStr(c.str(2))
+	}
+	if missing(err) {
+		c.fail("no file %s", name)
+	}
+	if err != nil {
+		c.fail("%s: %w", name, cause(err))
+	}
+	c.Record(Input{"file", name, host.SumBytes(text)})
+	return c.giveStr(string(text))
+}
+
+func missing(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// cause returns an error without the path, which may be one below the root.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+func kindName(k host.FileKind) string {
+	return [...]string{"missing", "file", "directory", "link", "special"}[k]
+}
+
+func fsStat(c *call) int {
+	v, name := c.place(1)
+	info, err := v.Lstat(name)
+	c.looked(err)
+	c.Record(Input{"stat", name, statText(info)})
+	if info.Kind == host.Missing {
+		return c.give(lua.LNil)
+	}
+	t := c.L.CreateTable(0, 9)
+	t.RawSetString("kind", lua.LString(kindName(info.Kind)))
+	t.RawSetString("mode", lua.LString(fmt.Sprintf("%04o", info.Mode)))
+	t.RawSetString("size", lua.LNumber(info.Size))
+	t.RawSetString("owner", lua.LString(v.UserName(info.UID)))
+	t.RawSetString("group", lua.LString(v.GroupName(info.GID)))
+	t.RawSetString("uid", lua.LNumber(info.UID))
+	t.RawSetString("gid", lua.LNumber(info.GID))
+	t.RawSetString("mtime", seconds(info.MTime))
+	if info.Kind == host.Symlink {
+		target, err := v.Readlink(name)
+		c.looked(notFound(err, name))
+		t.RawSetString("target", lua.LString(target))
+	}
+	return c.give(t)
+}
+
+// statText is what a look at a path gave, in one line.
+func statText(i host.Info) string {
+	if i.Kind == host.Missing {
+		return "missing"
+	}
+	return fmt.Sprintf("%s %04o %d:%d %d %d", kindName(i.Kind), i.Mode, i.UID, i.GID, i.Size, i.MTime.UnixNano())
+}
+
+func fsGlob(c *call) int {
+	pattern := c.str(1)
+	if _, err := path.Match(pattern, ""); err != nil {
+		c.fail("want a pattern such as \"*.conf\", got %q", pattern)
+	}
+	v, full := c.place(1)
+	paths, err := v.Glob(full)
+	c.looked(err)
+	c.Record(Input{"glob", full, host.SumBytes([]byte(strings.Join(paths, "\n")))})
+	if !path.IsAbs(pattern) {
+		dir := c.in.Dir(c.L)
+		for i, p := range paths {
+			paths[i] = strings.TrimPrefix(strings.TrimPrefix(p, dir), "/")
+		}
+	}
+	return c.giveStrings(paths)
+}

@@ -1,0 +1,67 @@
+package std
+
+import (
+	"net/url"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+func httpLibrary() *Library {
+	return &Library{
+		Name: "http",
+		Doc:  "Asks servers. It only reads: a file that is to be downloaded is a resource.",
+		Funcs: []Func{{
+			Signature: `get(url: string, options?: { timeout?: string, limit?: integer, headers?: table<string, string>, checksum?: string }): string`,
+			Doc: "Returns what is at a URL of http or https. It takes a timeout of 30s at most and a limit of 8 MiB, unless told otherwise; the limit can be 64 MiB. " +
+				"Redirects are followed. A status other than 200, too much of it, too much time and a SHA-256 other than the checksum are mistakes. " +
+				"The answer is an input of the run, also of a plan.",
+			Example: `http.get("http://example.test/motd", { timeout = "5s" })`, Result: `"Welcome\n"`,
+			Fn: httpGet,
+		}},
+	}
+}
+
+// Limits on answers.
+const (
+	defaultAnswer   = 8 << 20
+	defaultPatience = 30 * time.Second
+)
+
+func httpGet(c *call) int {
+	u, err := url.Parse(c.str(1))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		c.fail("want a URL of http or https, got %q", redacted(u, c.str(1)))
+	}
+	d := host.Download{URL: u, Stall: c.timeout(2, defaultPatience), Checksum: c.optionStr(2, "checksum", "")}
+	if headers, ok := c.option(2, "headers").(*lua.LTable); ok {
+		d.Header = make(map[string]string)
+		headers = c.in.Listing(c.L, headers)
+		for k, v := headers.Next(lua.LNil); k != lua.LNil; k, v = headers.Next(k) {
+			if k.Type() != lua.LTString || v.Type() != lua.LTString {
+				c.fail("want strings in headers, got %s = %s", keyText(k), c.describe(v))
+			}
+			d.Header[lua.LVAsString(k)] = lua.LVAsString(v)
+		}
+	}
+	limit := int64(defaultAnswer)
+	if n, ok := c.option(2, "limit").(lua.LNumber); ok {
+		limit = min(max(int64(n), 0), maxString)
+	}
+	ctx, cancel := c.within(d.Stall)
+	defer cancel()
+	body, err := c.View.Fetch(ctx, d, limit)
+	c.must(err)
+	c.recordText("http", host.RedactURL(u), string(body))
+	return c.giveStr(string(body))
+}
+
+// redacted returns a URL without what authorizes it.
+func redacted(u *url.URL, text string) string {
+	if u == nil || u.User != nil {
+		return "something else"
+	}
+	return text
+}

@@ -1,0 +1,374 @@
+package std
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+func inspectLibrary() *Library {
+	return &Library{
+		Name: "inspect",
+		Doc:  "Writes values as Lua writes them, for people to read. It follows inspect.lua, which Neovim has as vim.inspect.",
+		Values: []Value{{
+			Name: "KEY", Type: "userdata", Doc: "Stands in a path that process gets before what is a key.",
+			Example: `inspect({ a = 1 }, { process = function(v, path) if path[#path] ~= inspect.KEY then return v end return v .. "!" end })`, Result: "'{\\n  [\"a!\"] = 1\\n}'",
+			Get: func(s *std, L *lua.LState) lua.LValue { return s.pathMarks(L).key },
+		}, {
+			Name: "METATABLE", Type: "userdata", Doc: "Stands in a path that process gets before what is a metatable.",
+			Example: `inspect(setmetatable({}, { a = 1 }), { process = function(v, path) if path[#path] ~= inspect.METATABLE then return v end end })`, Result: `"{}"`,
+			Get: func(s *std, L *lua.LState) lua.LValue { return s.pathMarks(L).metatable },
+		}},
+		Funcs: []Func{{
+			Signature: `inspect(value: any, options?: { depth?: integer, newline?: string, indent?: string, process?: fun(item: any, path: any[]): any }): string`,
+			Doc: "Writes a value on one or several lines: of tables the list first, then the keys in order. A table that is met again is <table 1>. " +
+				"Tables below depth are {...}. newline and indent say how lines are broken. process is given each value, key and metatable with the path to it, and what it returns is written instead; nil leaves it out.",
+			Example: `inspect({ 1, "two", x = { y = true } })`, Result: "'{ 1, \"two\",\\n  x = {\\n    y = true\\n  }\\n}'",
+			Fn: inspectCall,
+		}},
+	}
+}
+
+// openInspect makes a table that can be called.
+func openInspect(s *std, L *lua.LState) lua.LValue {
+	lib := inspectLibrary()
+	t := s.in.Library(lib.Name, s.contents(L, lib))
+	fn := s.function("", &lib.Funcs[0])
+	t.Metatable.(*lua.LTable).RawSetString("__call", L.NewFunction(func(L *lua.LState) int {
+		L.Remove(1) // the table itself
+		return fn(L)
+	}))
+	return t
+}
+
+// pathMarks are inspect.KEY and inspect.METATABLE.
+type pathMarks struct{ key, metatable *lua.LUserData }
+
+func (s *std) pathMarks(L *lua.LState) *pathMarks {
+	if s.marks == nil {
+		mark := func(name string) *lua.LUserData {
+			ud := L.NewUserData()
+			mt := L.CreateTable(0, 2)
+			mt.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
+				L.Push(lua.LString(name))
+				return 1
+			}))
+			mt.RawSetString("__metatable", lua.LFalse)
+			ud.Metatable = mt
+			return ud
+		}
+		s.marks = &pathMarks{mark("inspect.KEY"), mark("inspect.METATABLE")}
+	}
+	return s.marks
+}
+
+// inspectOptions say how a value is written. The zero value is the usual way.
+type inspectOptions struct {
+	depth           int // 0 means without bounds
+	newline, indent string
+}
+
+func inspectCall(c *call) int {
+	v := c.L.Get(1)
+	if fn, ok := c.option(2, "process").(*lua.LFunction); ok {
+		p := processor{call: c, fn: fn, done: make(map[lua.LValue]lua.LValue)}
+		v = p.process(v, nil)
+	}
+	o := inspectOptions{newline: c.optionStr(2, "newline", "\n"), indent: c.optionStr(2, "indent", "  ")}
+	if d, ok := c.option(2, "depth").(lua.LNumber); ok {
+		if o.depth = clampInt(float64(d)); o.depth <= 0 {
+			o.depth = -1
+		}
+	}
+	return c.giveStr(c.inspectWith(v, o))
+}
+
+// inspect writes v. Of the options only those that are set count.
+func (c *call) inspect(v lua.LValue, o inspectOptions) string {
+	if o.newline == "" {
+		o.newline, o.indent = "\n", "  "
+	}
+	return c.inspectWith(v, o)
+}
+
+func (c *call) inspectWith(v lua.LValue, o inspectOptions) string {
+	w := inspector{call: c, inspectOptions: o, times: make(map[*lua.LTable]int), ids: make(map[lua.LValue]int), last: make(map[string]int)}
+	w.count(v, 0)
+	w.value(v)
+	return w.out.String()
+}
+
+// An inspector writes one value.
+type inspector struct {
+	*call
+	inspectOptions
+	out   strings.Builder
+	level int
+	times map[*lua.LTable]int // how often a table is met
+	ids   map[lua.LValue]int
+	last  map[string]int // the last number of each kind
+}
+
+// count counts how often each table is met.
+func (w *inspector) count(v lua.LValue, depth int) {
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		return
+	}
+	if depth > maxDepth {
+		w.fail("tables are nested more than %d deep", maxDepth)
+	}
+	w.times[t]++
+	if w.times[t] > 1 {
+		return
+	}
+	contents := w.in.Listing(w.L, t)
+	for k, e := contents.Next(lua.LNil); k != lua.LNil; k, e = contents.Next(k) {
+		w.count(k, depth+1)
+		w.count(e, depth+1)
+	}
+	if mt := w.metatable(t); mt != nil {
+		w.count(mt, depth+1)
+	}
+}
+
+// metatable returns what getmetatable gives a script, if that is a table.
+func (w *inspector) metatable(t *lua.LTable) *lua.LTable {
+	mt, ok := t.Metatable.(*lua.LTable)
+	if !ok || mt == w.array {
+		return nil
+	}
+	if protected := mt.RawGetString("__metatable"); protected != lua.LNil {
+		mt, _ = protected.(*lua.LTable)
+	}
+	return mt
+}
+
+// id returns the number of a value among those of its kind.
+func (w *inspector) id(v lua.LValue, kind string) int {
+	if w.ids[v] == 0 {
+		w.last[kind]++
+		w.ids[v] = w.last[kind]
+	}
+	return w.ids[v]
+}
+
+func (w *inspector) put(s string) {
+	w.out.WriteString(s)
+	w.room(w.out.Len())
+}
+
+func (w *inspector) value(v lua.LValue) {
+	switch v := v.(type) {
+	case lua.LString:
+		w.put(quote(string(v)))
+	case lua.LNumber:
+		switch f := float64(v); {
+		case math.IsInf(f, 1):
+			w.put("math.huge")
+		case math.IsInf(f, -1):
+			w.put("-math.huge")
+		default:
+			w.put(v.String())
+		}
+	case lua.LBool, *lua.LNilType:
+		w.put(v.String())
+	case *lua.LTable:
+		w.table(v)
+	case *lua.LUserData:
+		switch {
+		case v == w.null:
+			w.put("json.null")
+		case w.L.GetMetaField(v, "__tostring") != lua.LNil:
+			w.put("<" + w.L.ToStringMeta(v).String() + ">")
+		default:
+			w.put(fmt.Sprintf("<userdata %d>", w.id(v, "userdata")))
+		}
+	default:
+		kind := v.Type().String()
+		w.put(fmt.Sprintf("<%s %d>", kind, w.id(v, kind)))
+	}
+}
+
+func (w *inspector) table(t *lua.LTable) {
+	if w.ids[t] > 0 {
+		w.put(fmt.Sprintf("<table %d>", w.ids[t]))
+		return
+	}
+	if w.depth < 0 || w.depth > 0 && w.level >= w.depth {
+		w.put("{...}")
+		return
+	}
+	if w.times[t] > 1 {
+		w.put(fmt.Sprintf("<%d>", w.id(t, "table")))
+	}
+	contents := w.in.Listing(w.L, t)
+	n := 0
+	for contents.RawGetInt(n+1) != lua.LNil {
+		n++
+	}
+	keys := keysBehind(contents, n)
+	mt := w.metatable(t)
+	w.put("{")
+	w.level++
+	for i := 1; i <= n; i++ {
+		if i > 1 {
+			w.put(",")
+		}
+		w.put(" ")
+		w.value(contents.RawGetInt(i))
+	}
+	for i, k := range keys {
+		if n > 0 || i > 0 {
+			w.put(",")
+		}
+		w.line()
+		w.key(k)
+		w.put(" = ")
+		w.value(contents.RawGet(k))
+	}
+	if mt != nil {
+		if n+len(keys) > 0 {
+			w.put(",")
+		}
+		w.line()
+		w.put("<metatable> = ")
+		w.value(mt)
+	}
+	w.level--
+	switch {
+	case len(keys) > 0 || mt != nil:
+		w.line()
+	case n > 0:
+		w.put(" ")
+	}
+	w.put("}")
+}
+
+// keysBehind returns the keys of t in order, without the positions 1 to n.
+func keysBehind(t *lua.LTable, n int) []lua.LValue {
+	all := sortedKeys(t)
+	keys := all[:0]
+	for _, k := range all {
+		if i, ok := k.(lua.LNumber); ok && i >= 1 && i <= lua.LNumber(n) && i == lua.LNumber(int(i)) {
+			continue
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+func (w *inspector) line() {
+	w.put(w.newline)
+	for range w.level {
+		w.put(w.indent)
+	}
+}
+
+func (w *inspector) key(k lua.LValue) {
+	if s, ok := k.(lua.LString); ok && isIdentifier(string(s)) {
+		w.put(string(s))
+		return
+	}
+	w.put("[")
+	w.value(k)
+	w.put("]")
+}
+
+// isIdentifier reports whether a key can stand without brackets.
+func isIdentifier(s string) bool {
+	if s == "" || s[0] >= '0' && s[0] <= '9' {
+		return false
+	}
+	for i := range len(s) {
+		if !isLetter(s[i]) && (s[i] < '0' || s[i] > '9') {
+			return false
+		}
+	}
+	switch s {
+	case "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
+		"local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while":
+		return false
+	}
+	return true
+}
+
+// quote writes a string as Lua reads it: in single quotes if it holds double
+// ones and no single ones.
+func quote(s string) string {
+	q := byte('"')
+	if strings.Contains(s, `"`) && !strings.Contains(s, "'") {
+		q = '\''
+	}
+	var out strings.Builder
+	out.WriteByte(q)
+	for i := range len(s) {
+		ch := s[i]
+		switch {
+		case ch == q || ch == '\\':
+			out.WriteByte('\\')
+			out.WriteByte(ch)
+		case ch >= ' ' && ch != 127:
+			out.WriteByte(ch)
+		case ch >= '\a' && ch <= '\r':
+			out.WriteByte('\\')
+			out.WriteByte("abtnvfr"[ch-'\a'])
+		case i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9':
+			fmt.Fprintf(&out, "\\%03d", ch)
+		default:
+			fmt.Fprintf(&out, "\\%d", ch)
+		}
+	}
+	out.WriteByte(q)
+	return out.String()
+}
+
+// A processor replaces values by what a function of the script makes of them.
+type processor struct {
+	*call
+	fn    *lua.LFunction
+	done  map[lua.LValue]lua.LValue
+	depth int
+}
+
+func (p *processor) process(item lua.LValue, path []lua.LValue) lua.LValue {
+	if item == lua.LNil {
+		return item
+	}
+	if out, ok := p.done[item]; ok {
+		return out
+	}
+	if p.depth++; p.depth > maxDepth {
+		p.fail("tables are nested more than %d deep", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	steps := p.L.CreateTable(len(path), 0)
+	for i, step := range path {
+		steps.RawSetInt(i+1, step)
+	}
+	v := p.invoke(p.fn, item, steps)
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		return v
+	}
+	out := p.L.CreateTable(0, 0)
+	p.done[item] = out
+	contents := p.in.Listing(p.L, t)
+	step := func(more ...lua.LValue) []lua.LValue { return append(path[:len(path):len(path)], more...) }
+	for k, e := contents.Next(lua.LNil); k != lua.LNil; k, e = contents.Next(k) {
+		key := p.process(k, step(k, p.pathMarks(p.L).key))
+		if key == lua.LNil {
+			continue
+		}
+		out.RawSet(key, p.process(e, step(key)))
+	}
+	w := inspector{call: p.call}
+	if mt := w.metatable(t); mt != nil {
+		if made, ok := p.process(mt, step(p.pathMarks(p.L).metatable)).(*lua.LTable); ok {
+			out.Metatable = made
+		}
+	}
+	return out
+}

@@ -1,0 +1,133 @@
+package std
+
+import (
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// A Library is a global table of functions, or a global function.
+type Library struct {
+	Name string
+	// Doc says what it is for.
+	Doc string
+	// Funcs are its functions. One whose name is that of the library is what a
+	// call of the library itself does.
+	Funcs []Func
+	// Values are its fields that are no functions.
+	Values []Value
+}
+
+// A Func is a function of the library, declared once.
+type Func struct {
+	// Signature is its name, its parameters and what it returns, with the types
+	// of LuaLS: split(text: string, separator: string, limit?: integer): string[].
+	// Arguments are checked against it before Fn sees them.
+	Signature string
+	// Doc says what it does, and which mistakes it reports besides arguments of
+	// the wrong type.
+	Doc string
+	// Example is an expression of Lua, or statements and then an expression on the
+	// last line. Result is what inspect makes of its values, separated by commas.
+	Example, Result string
+	// Fn does it.
+	Fn func(c *call) int
+}
+
+// Name returns the name of f without that of its library.
+func (f *Func) Name() string {
+	name, _, _ := strings.Cut(f.Signature, "(")
+	return name
+}
+
+// A Value is a field of a library.
+type Value struct {
+	Name, Type, Doc string
+	Example, Result string
+	Get             func(s *std, L *lua.LState) lua.LValue
+}
+
+// index lists the libraries in the order of the reference. A library is made
+// when it is asked for: a run that uses none pays for none.
+var index = [...]struct {
+	name string
+	open func(s *std, L *lua.LState) lua.LValue
+	make func() *Library
+}{
+	{"str", openTable(strLibrary), strLibrary},
+	{"tbl", openTable(tblLibrary), tblLibrary},
+	{"path", openTable(pathLibrary), pathLibrary},
+	{"fs", openTable(fsLibrary), fsLibrary},
+	{"json", openTable(jsonLibrary), jsonLibrary},
+	{"yaml", openTable(yamlLibrary), yamlLibrary},
+	{"toml", openTable(tomlLibrary), tomlLibrary},
+	{"re", openTable(reLibrary), reLibrary},
+	{"template", openTable(templateLibrary), templateLibrary},
+	{"version", openTable(versionLibrary), versionLibrary},
+	{"net", openTable(netLibrary), netLibrary},
+	{"hash", openTable(hashLibrary), hashLibrary},
+	{"base64", openTable(base64Library), base64Library},
+	{"time", openTable(timeLibrary), timeLibrary},
+	{"inspect", openInspect, inspectLibrary},
+	{"log", openTable(logLibrary), logLibrary},
+	{"http", openTable(httpLibrary), httpLibrary},
+	{"capture", openFunc(captureLibrary), captureLibrary},
+	{"data", openData, dataLibrary},
+	{"lookup", openFunc(lookupLibrary), lookupLibrary},
+}
+
+// Libraries returns all libraries, and last what the library adds to the table
+// ccm.
+func Libraries() []*Library {
+	list := make([]*Library, 0, len(index)+1)
+	for _, l := range index {
+		list = append(list, l.make())
+	}
+	return append(list, ccmLibrary())
+}
+
+// openTable returns what makes the table of a library.
+func openTable(make func() *Library) func(*std, *lua.LState) lua.LValue {
+	return func(s *std, L *lua.LState) lua.LValue {
+		l := make()
+		return s.in.Library(l.Name, s.contents(L, l))
+	}
+}
+
+// openFunc returns what makes a library that is one function.
+func openFunc(make func() *Library) func(*std, *lua.LState) lua.LValue {
+	return func(s *std, L *lua.LState) lua.LValue {
+		l := make()
+		return L.NewFunction(s.function("", &l.Funcs[0]))
+	}
+}
+
+// contents returns the fields of a library.
+func (s *std) contents(L *lua.LState, l *Library) *lua.LTable {
+	t := L.CreateTable(0, len(l.Funcs)+len(l.Values))
+	for i := range l.Funcs {
+		f := &l.Funcs[i]
+		t.RawSetString(f.Name(), L.NewFunction(s.function(l.Name, f)))
+	}
+	for _, v := range l.Values {
+		t.RawSetString(v.Name, v.Get(s, L))
+	}
+	return t
+}
+
+// function returns f as Lua calls it.
+func (s *std) function(library string, f *Func) lua.LGFunction {
+	name := f.Name()
+	if library != "" {
+		name = library + "." + name
+	}
+	var sig *signature // made at the first call
+	return func(L *lua.LState) int {
+		if sig == nil {
+			sig = mustParse(f.Signature)
+		}
+		c := &call{std: s, L: L, name: name, sig: sig}
+		c.check()
+		return f.Fn(c)
+	}
+}

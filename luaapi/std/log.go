@@ -1,0 +1,48 @@
+package std
+
+import (
+	"context"
+	"log/slog"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+func logLibrary() *Library {
+	return &Library{
+		Name: "log",
+		Doc:  "Says something to whoever runs the script, on the standard error. ccm.warn also says where; ccm.fail ends the script.",
+		Funcs: []Func{
+			logFunc("debug", "Says something that is shown with --debug only.", slog.LevelDebug),
+			logFunc("info", "Says something.", slog.LevelInfo),
+			logFunc("warn", "Says something that may be wrong.", slog.LevelWarn),
+			logFunc("error", "Says something that is wrong. The script goes on.", slog.LevelError),
+		},
+	}
+}
+
+func logFunc(name, doc string, level slog.Level) Func {
+	return Func{
+		Signature: name + `(message: string, values?: table<string, any>)`,
+		Doc:       doc + " The values are added by name, in order.",
+		Example:   `log.` + name + `("checked", { hosts = 3 })`, Result: ``,
+		Fn: func(c *call) int {
+			var attrs []slog.Attr
+			if t := c.table(2); t != nil {
+				for _, k := range sortedKeys(t) {
+					attrs = append(attrs, slog.String(lua.LVAsString(k), c.text(t.RawGet(k))))
+				}
+			}
+			c.Log.LogAttrs(context.Background(), level, c.str(1), attrs...)
+			return 0
+		},
+	}
+}
+
+// text returns v as a person reads it: a string as it is, anything else as
+// inspect writes it on one line.
+func (c *call) text(v lua.LValue) string {
+	if s, ok := v.(lua.LString); ok {
+		return string(s)
+	}
+	return c.inspect(v, inspectOptions{newline: " "})
+}

@@ -1,0 +1,148 @@
+package std
+
+import (
+	"regexp"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+func reLibrary() *Library {
+	return &Library{
+		Name: "re",
+		Doc: "Regular expressions in the syntax of RE2, which takes time in proportion to the text and never more. A pattern that is not one is a mistake. " +
+			"Patterns are easiest to read in long brackets: [[\\d+]]. A match is a table: what the whole pattern matched is at 0, what its groups matched at 1, 2 and so on and under their names, and from and to are the positions in the text.",
+		Funcs: []Func{{
+			Signature: `test(text: string, pattern: string): boolean`,
+			Doc:       "Reports whether the pattern matches anywhere in text.",
+			Example:   `re.test("web01", [[^\w+\d\d$]])`, Result: `true`,
+			Fn: func(c *call) int { return c.give(lua.LBool(c.pattern().MatchString(c.str(1)))) },
+		}, {
+			Signature: `match(text: string, pattern: string): table|nil`,
+			Doc:       "Returns the first match, or nil.",
+			Example:   `re.match("web01.example.org", [[(?P<name>\w+?)(\d+)\.]]).name`, Result: `"web"`,
+			Fn: func(c *call) int {
+				re := c.pattern()
+				at := re.FindStringSubmatchIndex(c.str(1))
+				if at == nil {
+					return c.give(lua.LNil)
+				}
+				return c.give(c.match(re, at))
+			},
+		}, {
+			Signature: `match_all(text: string, pattern: string, limit?: integer): table[]`,
+			Doc:       "Returns all matches, limit at most, none of which overlap.",
+			Example:   `tbl.map(re.match_all("a=1 b=2", [[(\w)=(\d)]]), function(m) return m[2] end)`, Result: `{ "1", "2" }`,
+			Fn: func(c *call) int {
+				re := c.pattern()
+				out := c.L.CreateTable(0, 0)
+				for _, at := range re.FindAllStringSubmatchIndex(c.str(1), c.integer(3, -1)) {
+					out.Append(c.match(re, at))
+				}
+				return c.give(out)
+			},
+		}, {
+			Signature: `find_all(text: string, pattern: string, limit?: integer): string[]`,
+			Doc:       "Returns what the whole pattern matched, limit times at most.",
+			Example:   `re.find_all("10.0.0.1", [[\d+]])`, Result: `{ "10", "0", "0", "1" }`,
+			Fn: func(c *call) int {
+				return c.giveStrings(c.pattern().FindAllString(c.str(1), c.integer(3, -1)))
+			},
+		}, {
+			Signature: `replace(text: string, pattern: string, replacement: string|fun(match: table): string, limit?: integer): string`,
+			Doc:       "Replaces what the pattern matches, limit times at most: by a string in which $1 and ${name} stand for groups and $$ for a dollar, or by what a function gives for the match.",
+			Example:   `re.replace("web01", [[(\D+)(\d+)]], "${2}-$1")`, Result: `"01-web"`,
+			Fn: reReplace,
+		}, {
+			Signature: `split(text: string, pattern: string, limit?: integer): string[]`,
+			Doc:       "Cuts text at what the pattern matches, into limit parts at most.",
+			Example:   `re.split("a, b;c", [[[,;]\s*]])`, Result: `{ "a", "b", "c" }`,
+			Fn: func(c *call) int {
+				limit := c.integer(3, -1)
+				if limit < 1 {
+					limit = -1
+				}
+				return c.giveStrings(c.pattern().Split(c.str(1), limit))
+			},
+		}, {
+			Signature: `escape(text: string): string`,
+			Doc:       "Returns a pattern that matches just the text.",
+			Example:   `re.escape("a.b*")`, Result: `"a\\.b\\*"`,
+			Fn: func(c *call) int { return c.giveStr(regexp.QuoteMeta(c.str(1))) },
+		}},
+	}
+}
+
+// A pattern is a regular expression that was compiled.
+type pattern = regexp.Regexp
+
+// maxPatterns is how many compiled patterns are kept, and maxPattern how long
+// one may be.
+const (
+	maxPatterns = 256
+	maxPattern  = 64 << 10
+)
+
+// pattern returns argument 2, compiled.
+func (c *call) pattern() *pattern {
+	text := c.str(2)
+	if re := c.patterns[text]; re != nil {
+		return re
+	}
+	if len(text) > maxPattern {
+		c.fail("the pattern is longer than %d KiB", maxPattern>>10)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		c.fail("%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	if c.patterns == nil {
+		c.patterns = make(map[string]*pattern)
+	}
+	if len(c.patterns) >= maxPatterns {
+		clear(c.patterns)
+	}
+	c.patterns[text] = re
+	return re
+}
+
+// match returns the table of a match, from the offsets of its groups.
+func (c *call) match(re *pattern, at []int) *lua.LTable {
+	text := c.str(1)
+	t := c.L.CreateTable(re.NumSubexp(), 3)
+	names := re.SubexpNames()
+	for i := 0; i < len(at); i += 2 {
+		if at[i] < 0 {
+			continue // the group took no part
+		}
+		v := lua.LString(text[at[i]:at[i+1]])
+		t.RawSet(lua.LNumber(i/2), v)
+		if name := names[i/2]; name != "" {
+			t.RawSetString(name, v)
+		}
+	}
+	t.RawSetString("from", lua.LNumber(at[0]+1))
+	t.RawSetString("to", lua.LNumber(at[1]))
+	return t
+}
+
+func reReplace(c *call) int {
+	re, text := c.pattern(), c.str(1)
+	var out []byte
+	done := 0
+	for _, at := range re.FindAllStringSubmatchIndex(text, c.integer(4, -1)) {
+		out = append(out, text[done:at[0]]...)
+		if fn := c.fn(3); fn != nil {
+			v := c.invoke(fn, c.match(re, at))
+			if !lua.LVCanConvToString(v) {
+				c.fail("want a string to put in the place of %q, got %s", text[at[0]:at[1]], c.describe(v))
+			}
+			out = append(out, lua.LVAsString(v)...)
+		} else {
+			out = re.ExpandString(out, c.str(3), text, at)
+		}
+		c.room(len(out))
+		done = at[1]
+	}
+	return c.giveStr(string(append(out, text[done:]...)))
+}

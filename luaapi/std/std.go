@@ -1,0 +1,96 @@
+// Package std is the standard library of scripts: text, tables, files, data
+// formats, versions, addresses. It looks at the machine through the
+// [host.View] that it is given and changes nothing; what it looked at is
+// recorded as an input of the run.
+//
+//	str.split("a,b", ",")        json.decode(fs.read("users.json"))
+//	data.load("site.yaml")       capture { "uname", "-r" }
+//
+// Each library is a global table, and a module: str is also what
+// require "std.str" returns. It is made when a script first asks for it.
+//
+// A function is declared once, by a [Func] that stands beside its code: the
+// types of its arguments are checked by the signature from which its reference
+// is written, and its example is run as a test. [Libraries] has all of them.
+//
+// Begin with [Options.Extend].
+package std
+
+import (
+	"log/slog"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+// Options are what the library works with.
+type Options struct {
+	// View is the machine that is being converged. Absolute paths are its.
+	View *host.View
+	// Site is the machine that the script lies on. Relative paths are its. Nil
+	// means that it is the same.
+	Site *host.View
+	// Cwd is the working directory, for ccm.abs and ccm.cwd.
+	Cwd string
+	// Log takes what log.info and its like say; nil for nobody.
+	Log *slog.Logger
+	// Record is told what the script looked at; nil if nobody wants to know.
+	Record func(Input)
+	// Data is what the script is given: what the table data reads.
+	Data map[string]any
+	// Resolve returns the data of a hierarchy document. Nil refuses data.load.
+	Resolve func(file, text string) (map[string]any, error)
+	// Templates returns what evaluates expressions and templates that see the
+	// given data, with relative paths beginning at dir. Nil refuses them.
+	Templates func(data map[string]any, dir string) *template.Env
+}
+
+// An Input is something outside of the script that its result depends on.
+type Input struct {
+	// Kind is file, stat, list, glob, command, http or data.
+	Kind string
+	// Name is the path, the pattern, the command or the URL.
+	Name string
+	// Value is what was there: a SHA-256 of what was read, or what a look gave.
+	Value string
+}
+
+// Limits on single values. Scripts that need more have gone astray.
+const (
+	maxString = 64 << 20 // bytes in one string
+	maxItems  = 4 << 20  // values that one call makes
+	maxDepth  = 1000     // tables inside one another
+)
+
+// A std is the library in one interpreter.
+type std struct {
+	Options
+	in       *luaapi.Interp
+	null     *lua.LUserData // json.null
+	array    *lua.LTable    // the metatable of tables that are lists even if empty
+	patterns map[string]*pattern
+	marks    *pathMarks
+	tree     map[string]any // what data reads
+	branches *lua.LTable    // of data, those that were asked for
+}
+
+// Extend adds the library to an interpreter. It is for luaapi.Options.Extend.
+func (o Options) Extend(in *luaapi.Interp) {
+	if o.Site == nil {
+		o.Site = o.View
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Record == nil {
+		o.Record = func(Input) {}
+	}
+	s := &std{Options: o, in: in, tree: o.Data}
+	for _, l := range index {
+		in.Define(l.name, "std."+l.name, func(L *lua.LState) lua.LValue { return l.open(s, L) })
+	}
+	s.fields()
+}

@@ -1,0 +1,346 @@
+package std
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kballard/go-shellquote"
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+func strLibrary() *Library {
+	return &Library{
+		Name: "str",
+		Doc:  "Works on text. Where a function searches, it searches for plain text: patterns are string.find and re.",
+		Funcs: slices.Concat(
+			strParts, strEdges, strForms,
+		),
+	}
+}
+
+// strParts take text apart and join it.
+var strParts = []Func{{
+	Signature: `split(text: string, separator: string, limit?: integer): string[]`,
+	Doc:       "Cuts text at each separator, into limit parts at most. An empty separator cuts after each character.",
+	Example:   `str.split("a,b,,c", ",")`, Result: `{ "a", "b", "", "c" }`,
+	Fn: func(c *call) int {
+		limit := c.integer(3, -1)
+		if limit < 1 {
+			limit = -1
+		}
+		c.items(strings.Count(c.str(1), c.str(2)))
+		return c.giveStrings(strings.SplitN(c.str(1), c.str(2), limit))
+	},
+}, {
+	Signature: `lines(text: string): string[]`,
+	Doc:       "Returns the lines of text without what ends them. A line break at the end of text begins no further line.",
+	Example:   `str.lines("one\ntwo\n")`, Result: `{ "one", "two" }`,
+	Fn: func(c *call) int {
+		var list []string
+		for line := range strings.Lines(c.str(1)) {
+			line = strings.TrimSuffix(line, "\n")
+			list = append(list, strings.TrimSuffix(line, "\r"))
+		}
+		return c.giveStrings(list)
+	},
+}, {
+	Signature: `fields(text: string): string[]`,
+	Doc:       "Returns the words of text, which stand between white space.",
+	Example:   `str.fields("  one\ttwo ")`, Result: `{ "one", "two" }`,
+	Fn: func(c *call) int { return c.giveStrings(strings.Fields(c.str(1))) },
+}, {
+	Signature: `join(list: any[], separator?: string): string`,
+	Doc:       "Joins strings and numbers with the separator between them. Anything else in the list is a mistake.",
+	Example:   `str.join({ "a", 1, "b" }, "-")`, Result: `"a-1-b"`,
+	Fn: func(c *call) int {
+		t, n := c.list(1)
+		var out strings.Builder
+		for i := range n {
+			v := t.RawGetInt(i + 1)
+			if !lua.LVCanConvToString(v) {
+				c.fail("want a list of strings and numbers as argument 1, got %s as item %d", c.describe(v), i+1)
+			}
+			if i > 0 {
+				out.WriteString(c.str(2))
+			}
+			out.WriteString(lua.LVAsString(v))
+			c.room(out.Len())
+		}
+		return c.giveStr(out.String())
+	},
+}, {
+	Signature: `cut(text: string, separator: string): (before: string, after: string|nil)`,
+	Doc:       "Returns what stands before the first separator and what stands after it. Without one it returns text and nil.",
+	Example:   `str.cut("key=a=b", "=")`, Result: `"key", "a=b"`,
+	Fn: func(c *call) int {
+		before, rest, ok := strings.Cut(c.str(1), c.str(2))
+		if !ok {
+			return c.give(lua.LString(before), lua.LNil)
+		}
+		return c.give(lua.LString(before), lua.LString(rest))
+	},
+}, {
+	Signature: `cut_last(text: string, separator: string): (before: string, after: string|nil)`,
+	Doc:       "Is cut at the last separator.",
+	Example:   `str.cut_last("host:with:80", ":")`, Result: `"host:with", "80"`,
+	Fn: func(c *call) int {
+		text, sep := c.str(1), c.str(2)
+		i := strings.LastIndex(text, sep)
+		if i < 0 {
+			return c.give(lua.LString(text), lua.LNil)
+		}
+		return c.give(lua.LString(text[:i]), lua.LString(text[i+len(sep):]))
+	},
+}, {
+	Signature: `shell_split(text: string): string[]`,
+	Doc:       "Returns the words of text as a shell would read them: quotes and backslashes count, nothing is expanded. A quote that is not closed is a mistake.",
+	Example:   `str.shell_split([[cp "my file" /tmp]])`, Result: `{ "cp", "my file", "/tmp" }`,
+	Fn: func(c *call) int {
+		words, err := shellquote.Split(c.str(1))
+		c.must(err)
+		return c.giveStrings(words)
+	},
+}, {
+	Signature: `shell_quote(words: string|string[]): string`,
+	Doc:       "Returns one word, or a list of them, so that a shell reads back what was given.",
+	Example:   `str.shell_quote { "cp", "my file", "/tmp" }`, Result: `"cp 'my file' /tmp"`,
+	Fn: func(c *call) int {
+		if c.table(1) == nil {
+			return c.giveStr(shellquote.Join(c.str(1)))
+		}
+		return c.giveStr(shellquote.Join(c.strings(1)...))
+	},
+}}
+
+// strEdges look at the ends of text and at what it holds.
+var strEdges = []Func{{
+	Signature: `trim(text: string, characters?: string): string`,
+	Doc:       "Removes white space, or the given characters, from both ends of text.",
+	Example:   `str.trim("  a b\n")`, Result: `"a b"`,
+	Fn: func(c *call) int { return c.giveStr(trim(c, strings.Trim, strings.TrimSpace)) },
+}, {
+	Signature: `trim_start(text: string, characters?: string): string`,
+	Doc:       "Removes white space, or the given characters, from the beginning of text.",
+	Example:   `str.trim_start("007", "0")`, Result: `"7"`,
+	Fn: func(c *call) int {
+		return c.giveStr(trim(c, strings.TrimLeft, func(s string) string { return strings.TrimLeftFunc(s, unicode.IsSpace) }))
+	},
+}, {
+	Signature: `trim_end(text: string, characters?: string): string`,
+	Doc:       "Removes white space, or the given characters, from the end of text.",
+	Example:   `str.trim_end("/srv/www//", "/")`, Result: `"/srv/www"`,
+	Fn: func(c *call) int {
+		return c.giveStr(trim(c, strings.TrimRight, func(s string) string { return strings.TrimRightFunc(s, unicode.IsSpace) }))
+	},
+}, {
+	Signature: `starts(text: string, prefix: string): boolean`,
+	Doc:       "Reports whether text begins with prefix.",
+	Example:   `str.starts("/etc/motd", "/etc/")`, Result: `true`,
+	Fn: func(c *call) int { return c.give(lua.LBool(strings.HasPrefix(c.str(1), c.str(2)))) },
+}, {
+	Signature: `ends(text: string, suffix: string): boolean`,
+	Doc:       "Reports whether text ends with suffix.",
+	Example:   `str.ends("site.lua", ".lua")`, Result: `true`,
+	Fn: func(c *call) int { return c.give(lua.LBool(strings.HasSuffix(c.str(1), c.str(2)))) },
+}, {
+	Signature: `contains(text: string, part: string): boolean`,
+	Doc:       "Reports whether part stands in text.",
+	Example:   `str.contains("a.b", ".")`, Result: `true`,
+	Fn: func(c *call) int { return c.give(lua.LBool(strings.Contains(c.str(1), c.str(2)))) },
+}, {
+	Signature: `strip_prefix(text: string, prefix: string): string`,
+	Doc:       "Returns text without prefix, if it begins with that.",
+	Example:   `str.strip_prefix("v1.2", "v")`, Result: `"1.2"`,
+	Fn: func(c *call) int { return c.giveStr(strings.TrimPrefix(c.str(1), c.str(2))) },
+}, {
+	Signature: `strip_suffix(text: string, suffix: string): string`,
+	Doc:       "Returns text without suffix, if it ends with that.",
+	Example:   `str.strip_suffix("web.service", ".service")`, Result: `"web"`,
+	Fn: func(c *call) int { return c.giveStr(strings.TrimSuffix(c.str(1), c.str(2))) },
+}, {
+	Signature: `count(text: string, part: string): integer`,
+	Doc:       "Returns how often part stands in text, without overlap.",
+	Example:   `str.count("a.b.c", ".")`, Result: `2`,
+	Fn: func(c *call) int { return c.give(lua.LNumber(strings.Count(c.str(1), c.str(2)))) },
+}, {
+	Signature: `length(text: string): integer`,
+	Doc:       "Returns how many characters text has. #text is how many bytes.",
+	Example:   `str.length("grün")`, Result: `4`,
+	Fn: func(c *call) int { return c.give(lua.LNumber(utf8.RuneCountInString(c.str(1)))) },
+}, {
+	Signature: `is_blank(text: string): boolean`,
+	Doc:       "Reports whether there is nothing but white space in text.",
+	Example:   `str.is_blank(" \n")`, Result: `true`,
+	Fn: func(c *call) int { return c.give(lua.LBool(strings.TrimSpace(c.str(1)) == "")) },
+}}
+
+// strForms return text in another form.
+var strForms = []Func{{
+	Signature: `replace(text: string, old: string, new: string, limit?: integer): string`,
+	Doc:       "Replaces old by new, limit times at most. Neither is a pattern.",
+	Example:   `str.replace("a.b.c", ".", "/")`, Result: `"a/b/c"`,
+	Fn: func(c *call) int {
+		text, old, put, limit := c.str(1), c.str(2), c.str(3), c.integer(4, -1)
+		n := strings.Count(text, old)
+		if limit >= 0 {
+			n = min(n, limit)
+		}
+		c.room(len(text) + n*(len(put)-len(old)))
+		return c.giveStr(strings.Replace(text, old, put, limit))
+	},
+}, {
+	Signature: `pad_start(text: string, width: integer, fill?: string): string`,
+	Doc:       "Puts fill, or spaces, before text until it has width characters.",
+	Example:   `str.pad_start("7", 3, "0")`, Result: `"007"`,
+	Fn: func(c *call) int { return c.giveStr(padding(c) + c.str(1)) },
+}, {
+	Signature: `pad_end(text: string, width: integer, fill?: string): string`,
+	Doc:       "Puts fill, or spaces, after text until it has width characters.",
+	Example:   `str.pad_end("ab", 4) .. "|"`, Result: `"ab  |"`,
+	Fn: func(c *call) int { return c.giveStr(c.str(1) + padding(c)) },
+}, {
+	Signature: `indent(text: string, prefix: string): string`,
+	Doc:       "Puts prefix before each line of text that is not empty.",
+	Example:   `str.indent("a\n\nb\n", "  ")`, Result: `"  a\n\n  b\n"`,
+	Fn: func(c *call) int {
+		text, prefix := c.str(1), c.str(2)
+		c.room(len(text) + (strings.Count(text, "\n")+1)*len(prefix))
+		var out strings.Builder
+		for line := range strings.Lines(text) {
+			if strings.TrimRight(line, "\r\n") != "" {
+				out.WriteString(prefix)
+			}
+			out.WriteString(line)
+		}
+		return c.giveStr(out.String())
+	},
+}, {
+	Signature: `dedent(text: string): string`,
+	Doc: "Removes the white space that all lines begin with, so that a long text can be indented as the code around it is. " +
+		"A first line that is empty is dropped, and so is white space behind the last line break.",
+	Example: "str.dedent [[\n\n    a\n      b\n  ]]", Result: `"a\n  b\n"`,
+	Fn: func(c *call) int { return c.giveStr(dedent(c.str(1))) },
+}, {
+	Signature: `capitalize(text: string): string`,
+	Doc:       "Returns text with its first letter in upper case.",
+	Example:   `str.capitalize("élan")`, Result: `"Élan"`,
+	Fn: func(c *call) int {
+		r, size := utf8.DecodeRuneInString(c.str(1))
+		if size < 2 && r == utf8.RuneError {
+			return c.giveStr(c.str(1))
+		}
+		return c.giveStr(string(unicode.ToUpper(r)) + c.str(1)[size:])
+	},
+}, {
+	Signature: `wrap(text: string, width: integer): string`,
+	Doc:       "Breaks each line of text between words, so that it has width characters at most. A longer word has a line of its own.",
+	Example:   `str.wrap("one two three", 8)`, Result: `"one two\nthree"`,
+	Fn: func(c *call) int {
+		lines := strings.Split(c.str(1), "\n")
+		for i, line := range lines {
+			lines[i] = wrap(line, c.integer(2, 0))
+		}
+		return c.giveStr(strings.Join(lines, "\n"))
+	},
+}, {
+	Signature: `nearest(word: string, candidates: string[]): string|nil`,
+	Doc:       "Returns the candidate that word was most likely meant to be, or nil if none is near.",
+	Example:   `str.nearest("prot", { "host", "port" })`, Result: `"port"`,
+	Fn: func(c *call) int {
+		near := diag.Nearest(c.str(1), c.strings(2))
+		if near == "" {
+			return c.give(lua.LNil)
+		}
+		return c.giveStr(near)
+	},
+}}
+
+func trim(c *call, set func(s, cutset string) string, space func(string) string) string {
+	if c.given(2) {
+		return set(c.str(1), c.str(2))
+	}
+	return space(c.str(1))
+}
+
+// padding returns what is missing to the width that argument 2 asks for.
+func padding(c *call) string {
+	fill := c.strOr(3, " ")
+	if fill == "" {
+		c.fail("want a string that is not empty as argument 3")
+	}
+	n := c.integer(2, 0) - utf8.RuneCountInString(c.str(1))
+	if n <= 0 {
+		return ""
+	}
+	c.room(n + len(c.str(1)))
+	runes := []rune(fill)
+	out := make([]rune, n)
+	for i := range out {
+		out[i] = runes[i%len(runes)]
+	}
+	return string(out)
+}
+
+func dedent(text string) string {
+	first, rest, more := strings.Cut(text, "\n")
+	if more && strings.TrimSpace(first) == "" {
+		text = rest
+	}
+	lines := strings.Split(text, "\n")
+	margin, found := "", false
+	for _, line := range lines {
+		body := strings.TrimLeft(line, " \t")
+		if strings.TrimSpace(body) == "" {
+			continue
+		}
+		space := line[:len(line)-len(body)]
+		if !found {
+			margin, found = space, true
+			continue
+		}
+		margin = commonPrefix(margin, space)
+	}
+	for i, line := range lines {
+		if strings.TrimSpace(line) == "" {
+			lines[i] = ""
+			continue
+		}
+		lines[i] = line[len(margin):]
+	}
+	return strings.Join(lines, "\n")
+}
+
+func commonPrefix(a, b string) string {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
+}
+
+func wrap(line string, width int) string {
+	var out strings.Builder
+	col := 0
+	for i, word := range strings.Fields(line) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+			space := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+			out.WriteString(space)
+			col = len(space)
+		case col+1+n > width:
+			out.WriteByte('\n')
+			col = 0
+		default:
+			out.WriteByte(' ')
+			col++
+		}
+		out.WriteString(word)
+		col += n
+	}
+	return out.String()
+}

@@ -1,0 +1,167 @@
+package std
+
+import (
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+func tblLibrary() *Library {
+	return &Library{
+		Name: "tbl",
+		Doc: "Works on tables and leaves them as they are: what it returns is new. Lists are tables whose keys are 1, 2, 3 and so on. " +
+			"A function that is given gets one value of a list, so that any function of one argument will do; of a table with names it gets the value and the key.",
+		Funcs: slices.Concat(tblLists, tblOrder, tblNames, tblWhole),
+	}
+}
+
+// tblLists go through a list with a function.
+var tblLists = []Func{{
+	Signature: `map(list: any[], fn: fun(value: any): any): any[]`,
+	Doc:       "Returns the list of what fn gives for each value. For nil nothing is added.",
+	Example:   `tbl.map({ 1, 2, 3 }, function(n) return n * 2 end)`, Result: `{ 2, 4, 6 }`,
+	Fn: func(c *call) int {
+		out := c.L.CreateTable(0, 0)
+		c.each(func(v lua.LValue) bool {
+			if r := c.invoke(c.fn(2), v); r != lua.LNil {
+				out.Append(r)
+			}
+			return true
+		})
+		return c.give(out)
+	},
+}, {
+	Signature: `filter(list: any[], fn: fun(value: any): boolean): any[]`,
+	Doc:       "Returns the list of the values for which fn gives true.",
+	Example:   `tbl.filter({ 1, 2, 3, 4 }, function(n) return n % 2 == 0 end)`, Result: `{ 2, 4 }`,
+	Fn: func(c *call) int {
+		out := c.L.CreateTable(0, 0)
+		c.each(func(v lua.LValue) bool {
+			if lua.LVAsBool(c.invoke(c.fn(2), v)) {
+				out.Append(v)
+			}
+			return true
+		})
+		return c.give(out)
+	},
+}, {
+	Signature: `reduce(list: any[], fn: fun(result: any, value: any): any, first: any): any`,
+	Doc:       "Gives fn what it gave last, or first, and the next value. Returns what it gave in the end.",
+	Example:   `tbl.reduce({ 1, 2, 3 }, function(sum, n) return sum + n end, 0)`, Result: `6`,
+	Fn: func(c *call) int {
+		result := c.L.Get(3)
+		c.each(func(v lua.LValue) bool {
+			result = c.invoke(c.fn(2), result, v)
+			return true
+		})
+		return c.give(result)
+	},
+}, {
+	Signature: `find(list: any[], fn: fun(value: any): boolean): (value: any, position: integer|nil)`,
+	Doc:       "Returns the first value for which fn gives true, and its position; nil if there is none.",
+	Example:   `tbl.find({ "a", "b" }, function(s) return s > "a" end)`, Result: `"b", 2`,
+	Fn: func(c *call) int {
+		var found lua.LValue
+		at := 0
+		c.each(func(v lua.LValue) bool {
+			at++
+			if lua.LVAsBool(c.invoke(c.fn(2), v)) {
+				found = v
+			}
+			return found == nil
+		})
+		if found == nil {
+			return c.give(lua.LNil, lua.LNil)
+		}
+		return c.give(found, lua.LNumber(at))
+	},
+}, {
+	Signature: `any(list: any[], fn: fun(value: any): boolean): boolean`,
+	Doc:       "Reports whether fn gives true for at least one value.",
+	Example:   `tbl.any({ 1, 2 }, function(n) return n > 1 end)`, Result: `true`,
+	Fn: func(c *call) int {
+		found := false
+		c.each(func(v lua.LValue) bool {
+			found = lua.LVAsBool(c.invoke(c.fn(2), v))
+			return !found
+		})
+		return c.give(lua.LBool(found))
+	},
+}, {
+	Signature: `all(list: any[], fn: fun(value: any): boolean): boolean`,
+	Doc:       "Reports whether fn gives true for each value. For an empty list that is so.",
+	Example:   `tbl.all({ 1, 2 }, function(n) return n > 1 end)`, Result: `false`,
+	Fn: func(c *call) int {
+		all := true
+		c.each(func(v lua.LValue) bool {
+			all = lua.LVAsBool(c.invoke(c.fn(2), v))
+			return all
+		})
+		return c.give(lua.LBool(all))
+	},
+}, {
+	Signature: `group_by(list: any[], key: string|fun(value: any): any): table<any, any[]>`,
+	Doc:       "Returns a table of lists: under each key the values that have it. The key is a field of the values, or what a function gives for them. Values without one are left out.",
+	Example:   `tbl.group_by({ { os = "a", n = 1 }, { os = "b", n = 2 }, { os = "a", n = 3 } }, "os").a[2].n`, Result: `3`,
+	Fn: func(c *call) int {
+		out := c.L.CreateTable(0, 0)
+		c.each(func(v lua.LValue) bool {
+			key := c.keyOf(2, v)
+			if key == lua.LNil {
+				return true
+			}
+			group, ok := out.RawGet(key).(*lua.LTable)
+			if !ok {
+				group = c.L.CreateTable(0, 0)
+				out.RawSet(key, group)
+			}
+			group.Append(v)
+			return true
+		})
+		return c.give(out)
+	},
+}, {
+	Signature: `index_by(list: any[], key: string|fun(value: any): any): table`,
+	Doc:       "Returns a table of the values under their keys, as group_by finds them. Of several with the same key the last one is kept.",
+	Example:   `tbl.index_by({ { id = "x", n = 1 }, { id = "y", n = 2 } }, "id").y.n`, Result: `2`,
+	Fn: func(c *call) int {
+		out := c.L.CreateTable(0, 0)
+		c.each(func(v lua.LValue) bool {
+			if key := c.keyOf(2, v); key != lua.LNil {
+				out.RawSet(key, v)
+			}
+			return true
+		})
+		return c.give(out)
+	},
+}}
+
+// each calls f for the values of the list that argument 1 is, until f returns
+// false.
+func (c *call) each(f func(lua.LValue) bool) {
+	t, n := c.list(1)
+	for i := 1; i <= n; i++ {
+		if !f(t.RawGetInt(i)) {
+			return
+		}
+	}
+}
+
+// keyOf returns the field of v that argument n names, or what the function that
+// it is gives for v.
+func (c *call) keyOf(n int, v lua.LValue) lua.LValue {
+	var key lua.LValue
+	if name, ok := c.L.Get(n).(lua.LString); ok {
+		t, isTable := v.(*lua.LTable)
+		if !isTable {
+			c.fail("want a list of tables as argument 1, got %s in it", c.describe(v))
+		}
+		key = c.in.Contents(t).RawGetString(string(name))
+	} else {
+		key = c.invoke(c.fn(n), v)
+	}
+	if f, ok := key.(lua.LNumber); ok && f != f {
+		c.fail("the key is not a number that can be a key: %s", key)
+	}
+	return key
+}

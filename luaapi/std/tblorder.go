@@ -1,0 +1,213 @@
+package std
+
+import (
+	"cmp"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// tblOrder make lists of lists.
+var tblOrder = []Func{{
+	Signature: `sort(list: any[], less?: fun(a: any, b: any): boolean): any[]`,
+	Doc:       "Returns the list in order: as less says, or numbers by value and strings by their bytes. What is equal keeps its order. Without less, a list of anything else is a mistake.",
+	Example:   `tbl.sort({ "b", "c", "a" })`, Result: `{ "a", "b", "c" }`,
+	Fn: func(c *call) int {
+		list := c.values(1)
+		if less := c.fn(2); less != nil {
+			return c.giveList(c.sorted(list, func(a, b lua.LValue) int { return c.order(less, a, b) }))
+		}
+		return c.giveList(c.sorted(list, c.natural))
+	},
+}, {
+	Signature: `sort_by(list: any[], key: string|fun(value: any): any): any[]`,
+	Doc:       "Returns the list in the order of the keys of its values: a field of them, or what a function gives for them. Keys that are no numbers or strings are a mistake.",
+	Example:   `tbl.sort_by({ { n = 2 }, { n = 1 } }, "n")[1].n`, Result: `1`,
+	Fn: func(c *call) int {
+		type keyed struct{ key, value lua.LValue }
+		var list []keyed
+		for _, v := range c.values(1) {
+			list = append(list, keyed{c.keyOf(2, v), v})
+		}
+		slices.SortStableFunc(list, func(a, b keyed) int { return c.natural(a.key, b.key) })
+		out := make([]lua.LValue, len(list))
+		for i, k := range list {
+			out[i] = k.value
+		}
+		return c.giveList(out)
+	},
+}, {
+	Signature: `reverse(list: any[]): any[]`,
+	Doc:       "Returns the list from its end to its beginning.",
+	Example:   `tbl.reverse({ 1, 2, 3 })`, Result: `{ 3, 2, 1 }`,
+	Fn: func(c *call) int {
+		list := c.values(1)
+		slices.Reverse(list)
+		return c.giveList(list)
+	},
+}, {
+	Signature: `unique(list: any[]): any[]`,
+	Doc:       "Returns the list without what is in it already. Tables are the same only if they are one.",
+	Example:   `tbl.unique({ "a", "b", "a" })`, Result: `{ "a", "b" }`,
+	Fn: func(c *call) int {
+		seen := make(map[lua.LValue]bool)
+		return c.giveList(slices.DeleteFunc(c.values(1), func(v lua.LValue) bool {
+			dup := seen[v]
+			seen[v] = true
+			return dup
+		}))
+	},
+}, {
+	Signature: `concat(...: any[]): any[]`,
+	Doc:       "Returns one list of all the values of several.",
+	Example:   `tbl.concat({ 1 }, { 2, 3 })`, Result: `{ 1, 2, 3 }`,
+	Fn: func(c *call) int {
+		var out []lua.LValue
+		for i := 1; i <= c.L.GetTop(); i++ {
+			out = append(out, c.values(i)...)
+			c.items(len(out))
+		}
+		return c.giveList(out)
+	},
+}, {
+	Signature: `slice(list: any[], first: integer, last?: integer): any[]`,
+	Doc:       "Returns the values from one position to another, or to the end. Positions below zero count from the end.",
+	Example:   `tbl.slice({ "a", "b", "c", "d" }, 2, -2)`, Result: `{ "b", "c" }`,
+	Fn: func(c *call) int {
+		list := c.values(1)
+		from, to := c.integer(2, 1), c.integer(3, -1)
+		if from < 0 {
+			from += len(list) + 1
+		}
+		if to < 0 {
+			to += len(list) + 1
+		}
+		from, to = max(from, 1), min(to, len(list))
+		if from > to {
+			return c.giveList(nil)
+		}
+		return c.giveList(list[from-1 : to])
+	},
+}, {
+	Signature: `flatten(list: any[], depth?: integer): any[]`,
+	Doc:       "Returns the list with the lists in it replaced by their values: one level of them, or as many as depth says. Tables with names stay.",
+	Example:   `tbl.flatten({ 1, { 2, { 3 } } })`, Result: `{ 1, 2, { 3 } }`,
+	Fn: func(c *call) int {
+		return c.giveList(c.flat(nil, c.values(1), min(c.integer(2, 1), maxDepth)))
+	},
+}, {
+	Signature: `range(first: integer, last: integer, step?: integer): integer[]`,
+	Doc:       "Returns the numbers from first to last. A step of zero is a mistake.",
+	Example:   `tbl.range(1, 10, 3)`, Result: `{ 1, 4, 7, 10 }`,
+	Fn: func(c *call) int {
+		first, last, step := c.number(1), c.number(2), 1.0
+		if c.given(3) {
+			step = c.number(3)
+		}
+		if step == 0 {
+			c.fail("want a step other than 0")
+		}
+		n := (last - first) / step
+		if n >= maxItems {
+			c.items(maxItems + 1)
+		}
+		out := c.L.CreateTable(max(0, int(n)+1), 0)
+		for i := 0; i <= int(n) && n >= 0; i++ {
+			out.RawSetInt(i+1, lua.LNumber(first+float64(i)*step))
+		}
+		return c.give(out)
+	},
+}, {
+	Signature: `contains(list: any[], value: any): boolean`,
+	Doc:       "Reports whether value is in the list. Tables are the same only if they are one.",
+	Example:   `tbl.contains({ "a", "b" }, "b")`, Result: `true`,
+	Fn: func(c *call) int { return c.give(lua.LBool(slices.Contains(c.values(1), c.L.Get(2)))) },
+}, {
+	Signature: `index_of(list: any[], value: any): integer|nil`,
+	Doc:       "Returns the first position of value in the list, or nil.",
+	Example:   `tbl.index_of({ "a", "b" }, "b")`, Result: `2`,
+	Fn: func(c *call) int {
+		if i := slices.Index(c.values(1), c.L.Get(2)); i >= 0 {
+			return c.give(lua.LNumber(i + 1))
+		}
+		return c.give(lua.LNil)
+	},
+}}
+
+// values returns the values of the list that argument n is.
+func (c *call) values(n int) []lua.LValue {
+	t, length := c.list(n)
+	out := make([]lua.LValue, length)
+	for i := range out {
+		out[i] = t.RawGetInt(i + 1)
+	}
+	return out
+}
+
+// giveList returns a list of values.
+func (c *call) giveList(list []lua.LValue) int {
+	c.items(len(list))
+	t := c.L.CreateTable(len(list), 0)
+	for i, v := range list {
+		t.RawSetInt(i+1, v)
+	}
+	return c.give(t)
+}
+
+func (c *call) sorted(list []lua.LValue, compare func(a, b lua.LValue) int) []lua.LValue {
+	slices.SortStableFunc(list, compare)
+	return list
+}
+
+// order asks a function of the script which of two values comes first.
+func (c *call) order(less *lua.LFunction, a, b lua.LValue) int {
+	switch {
+	case lua.LVAsBool(c.invoke(less, a, b)):
+		return -1
+	case lua.LVAsBool(c.invoke(less, b, a)):
+		return 1
+	}
+	return 0
+}
+
+// natural orders two numbers or two strings.
+func (c *call) natural(a, b lua.LValue) int {
+	switch x := a.(type) {
+	case lua.LNumber:
+		if y, ok := b.(lua.LNumber); ok {
+			return cmp.Compare(x, y)
+		}
+	case lua.LString:
+		if y, ok := b.(lua.LString); ok {
+			return cmp.Compare(x, y)
+		}
+	}
+	c.fail("want only numbers or only strings to put in order, got %s and %s", c.describe(a), c.describe(b))
+	return 0
+}
+
+// flat appends the values of list to out, and instead of lists what is in them.
+func (c *call) flat(out, list []lua.LValue, depth int) []lua.LValue {
+	for _, v := range list {
+		t, ok := v.(*lua.LTable)
+		if !ok || depth <= 0 || !c.isList(t) {
+			out = append(out, v)
+			c.items(len(out))
+			continue
+		}
+		t = c.in.Listing(c.L, t)
+		inner := make([]lua.LValue, t.Len())
+		for i := range inner {
+			inner[i] = t.RawGetInt(i + 1)
+		}
+		out = c.flat(out, inner, depth-1)
+	}
+	return out
+}
+
+// isList reports whether a table has positions, or is empty, and has no names.
+func (c *call) isList(t *lua.LTable) bool {
+	t = c.in.Listing(c.L, t)
+	k, _ := t.Next(after(t.Len()))
+	return k == lua.LNil
+}

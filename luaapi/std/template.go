@@ -1,0 +1,215 @@
+package std
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	gotemplate "text/template"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+func templateLibrary() *Library {
+	return &Library{
+		Name: "template",
+		Doc: "Fills in templates. They see the values that are given, each by its name, and besides them facts, data, env and lookup(path, default). " +
+			"What is not there is a mistake, which says in which line of the template.",
+		Funcs: []Func{{
+			Signature: `jet(text: string, values?: table<string, any>, options?: { left?: string, right?: string }): string`,
+			Doc:       "Fills in a Jet template. The delimiters are [[ and ]], unless left and right say otherwise. Templates that it includes are read beside the script.",
+			Example:   `template.jet("listen [[ port ]];", { port = 80 })`, Result: `"listen 80;"`,
+			Fn: func(c *call) int {
+				return c.giveStr(c.jet("", c.str(1)))
+			},
+		}, {
+			Signature: `go(text: string, values?: table<string, any>, options?: { left?: string, right?: string }): string`,
+			Doc:       "Fills in a template of Go's text/template. The values are fields: {{ .port }}; facts, data and env are functions: {{ facts.os.family }}.",
+			Example:   `template.go("listen {{ .port }};", { port = 80 })`, Result: `"listen 80;"`,
+			Fn: func(c *call) int {
+				return c.giveStr(c.goTemplate("template", c.str(1)))
+			},
+		}, {
+			Signature: `expand(text: string, values?: table<string, any>): string`,
+			Doc:       "Evaluates the expressions ${ } and {{ }} in text, as manifests do.",
+			Example:   `template.expand("listen ${ port + 1 };", { port = 80 })`, Result: `"listen 81;"`,
+			Fn: func(c *call) int {
+				return c.giveStr(c.expand("", c.str(1)))
+			},
+		}, {
+			Signature: `render(path: string, values?: table<string, any>, options?: { engine?: "jet"|"go"|"expand", left?: string, right?: string }): string`,
+			Doc: "Fills in a template file, found as fs.read finds it. The language is that of the suffix: .jet is Jet, .tmpl and .gotmpl are Go's, .templ has expressions. " +
+				"For any other suffix the engine must be given.",
+			Example: `template.render("motd.tmpl", { name = "web01" })`, Result: `"This is web01.\n"`,
+			Fn: templateRender,
+		}},
+	}
+}
+
+func templateRender(c *call) int {
+	v, name := c.place(1)
+	engine := c.optionStr(3, "engine", "")
+	if engine == "" {
+		switch path.Ext(name) {
+		case ".jet":
+			engine = "jet"
+		case ".tmpl", ".gotmpl":
+			engine = "go"
+		case ".templ":
+			engine = "expand"
+		default:
+			c.failWith(`for instance { engine = "jet" }`, "want a file that ends in .jet, .tmpl, .gotmpl or .templ, or an engine, got %q", c.str(1))
+		}
+	}
+	raw, err := v.ReadUpTo(name, maxString)
+	if missing(err) {
+		c.fail("no file %s", name)
+	}
+	if err != nil {
+		c.fail("%s: %w", name, cause(err))
+	}
+	text := string(raw)
+	c.recordText("file", name, text)
+	switch engine {
+	case "jet":
+		text = c.jet(name, text)
+	case "go":
+		text = c.goTemplate(name, text)
+	default:
+		text = c.expand(name, text)
+	}
+	return c.giveStr(text)
+}
+
+// templateEnv returns what evaluates templates that see argument 2.
+func (c *call) templateEnv() *template.Env {
+	return c.env().WithVars(c.templateValues())
+}
+
+// env returns what evaluates expressions and templates.
+func (c *call) env() *template.Env {
+	if c.Templates == nil {
+		c.fail("not available here")
+	}
+	return c.Templates(c.tree, c.in.Dir(c.L))
+}
+
+// templateValues returns argument 2 as plain data.
+func (c *call) templateValues() map[string]any {
+	if !c.given(2) {
+		return map[string]any{}
+	}
+	values, ok := c.plain(2).(map[string]any)
+	if !ok {
+		c.fail("want a table with names as argument 2, got a list")
+	}
+	for _, name := range []string{"facts", "data", "env"} {
+		if _, taken := values[name]; taken {
+			c.fail("a template sees the %s already: give the value another name", name)
+		}
+	}
+	return values
+}
+
+func (c *call) jet(file, text string) string {
+	out, err := c.templateEnv().Jet(file, text, c.optionStr(3, "left", "[["), c.optionStr(3, "right", "]]"))
+	c.failTemplate(err)
+	return out
+}
+
+func (c *call) expand(file, text string) string {
+	v, err := c.templateEnv().Expand(text)
+	if m, ok := errors.AsType[*template.Error](err); ok {
+		before := text[:min(m.Offset, len(text))]
+		pos := diag.Pos{File: file, Line: strings.Count(before, "\n") + 1, Col: len(before) - strings.LastIndexByte(before, '\n')}
+		e := *m.Err
+		if e.Pos.IsZero() {
+			e.Pos = pos
+		}
+		err = &e
+	}
+	c.failTemplate(err)
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return fmt.Sprint(v)
+}
+
+// failTemplate throws what is wrong with a template.
+func (c *call) failTemplate(err error) {
+	e, ok := errors.AsType[*diag.Error](err)
+	if !ok {
+		c.must(err)
+		return
+	}
+	at := ""
+	switch {
+	case e.Pos.File != "":
+		at = e.Pos.String() + ": "
+	case !e.Pos.IsZero():
+		at = placeIn(e.Pos)
+	}
+	c.failWith(e.Hint, "%s%w", at, e.Err)
+}
+
+// goTemplate fills in a template of text/template that messages call name.
+func (c *call) goTemplate(name, text string) string {
+	env := c.env()
+	root := func(path string) func() (any, error) {
+		return func() (any, error) { return env.Lookup(path) }
+	}
+	t := gotemplate.New(name).Option("missingkey=error").Delims(c.optionStr(3, "left", ""), c.optionStr(3, "right", "")).
+		Funcs(gotemplate.FuncMap{"facts": root("facts"), "data": root("data"), "env": root("env"), "lookup": env.Lookup})
+	var out limited
+	t, err := t.Parse(text)
+	if err == nil {
+		err = t.Execute(&out, c.templateValues())
+	}
+	if err == nil {
+		return out.String()
+	}
+	if errors.Is(err, errTooLong) {
+		c.room(maxString + 1)
+	}
+	c.fail("%s", goProblem(name, err))
+	return ""
+}
+
+var errTooLong = errors.New("too long")
+
+// A limited takes text up to what one string may hold.
+type limited struct{ strings.Builder }
+
+// Write implements io.Writer.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > maxString {
+		return 0, errTooLong
+	}
+	return l.Builder.Write(p)
+}
+
+// goProblem says where and what is wrong in a template of text/template, in the
+// words of this library.
+func goProblem(name string, err error) string {
+	text := err.Error()
+	m := regexp.MustCompile(`(?s)^template: ` + regexp.QuoteMeta(name) + `:(\d+)(?::(\d+))?: (.*)$`).FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	what := m[3]
+	if inner := regexp.MustCompile(`(?s)^executing ".*?" at (<.*?>): (.*)$`).FindStringSubmatch(what); inner != nil {
+		what = inner[1] + ": " + inner[2]
+		if key := regexp.MustCompile(`map has no entry for key (".*")$`).FindStringSubmatch(what); key != nil {
+			what = fmt.Sprintf("%s: there is no value %s", inner[1], key[1])
+		}
+	}
+	switch {
+	case name != "template":
+		return fmt.Sprintf("%s:%s: %s", name, m[1], what)
+	case m[2] != "":
+		return fmt.Sprintf("line %s, column %s: %s", m[1], m[2], what)
+	}
+	return fmt.Sprintf("line %s: %s", m[1], what)
+}

@@ -1,0 +1,244 @@
+package std
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// Lua has one value for nothing and one kind of table. Two markers keep what
+// the formats of data tell apart: json.null is a null, and json.array marks a
+// table that is a list even if it is empty.
+
+// nullValue returns json.null.
+func (s *std) nullValue(L *lua.LState) *lua.LUserData {
+	if s.null == nil {
+		s.null = L.NewUserData()
+		mt := L.CreateTable(0, 2)
+		mt.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
+			L.Push(lua.LString("null"))
+			return 1
+		}))
+		mt.RawSetString("__metatable", lua.LFalse)
+		s.null.Metatable = mt
+	}
+	return s.null
+}
+
+// arrayMark returns the metatable of tables that are lists even if they are
+// empty.
+func (s *std) arrayMark(L *lua.LState) *lua.LTable {
+	if s.array == nil {
+		s.array = L.CreateTable(0, 0)
+	}
+	return s.array
+}
+
+// newArray returns a list with the mark.
+func (c *call) newArray(n int) *lua.LTable {
+	t := c.L.CreateTable(n, 0)
+	t.Metatable = c.arrayMark(c.L)
+	return t
+}
+
+// lua converts plain data to tables that a script can change. Nothing inside of
+// them is json.null.
+func (c *call) lua(v any) lua.LValue {
+	switch v := v.(type) {
+	case nil:
+		return c.nullValue(c.L)
+	case bool:
+		return lua.LBool(v)
+	case int64:
+		return integerValue(strconv.FormatInt(v, 10))
+	case float64:
+		return lua.LNumber(v)
+	case string:
+		return lua.LString(v)
+	case []any:
+		t := c.newArray(len(v))
+		for i, e := range v {
+			t.RawSetInt(i+1, c.lua(e))
+		}
+		return t
+	case map[string]any:
+		t := c.L.CreateTable(0, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			t.RawSetString(k, c.lua(v[k]))
+		}
+		return t
+	case time.Time:
+		return lua.LString(v.Format(time.RFC3339Nano))
+	case fmt.Stringer: // dates and times without a zone
+		return lua.LString(v.String())
+	}
+	return lua.LString(fmt.Sprint(v))
+}
+
+// integerValue returns the integer that text is as a number, or as text if a
+// number of Lua does not hold it exactly.
+func integerValue(text string) lua.LValue {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return lua.LString(text) // larger than any number
+	}
+	if math.Abs(f) <= 1<<53 || strconv.FormatFloat(f, 'f', -1, 64) == text || strconv.FormatFloat(f, 'f', 0, 64) == text {
+		return lua.LNumber(f)
+	}
+	return lua.LString(text)
+}
+
+// plain converts argument n to plain data: nil, bool, int64, float64, string,
+// []any and map[string]any. What is none of that is a mistake.
+func (c *call) plain(n int) any { return c.plainValue(c.L.Get(n), "") }
+
+// plainValue converts a value that messages call what.
+func (c *call) plainValue(v lua.LValue, what string) any {
+	p := plainer{std: c.std, L: c.L}
+	data := p.value(v)
+	if p.fault != "" {
+		at := what
+		for _, step := range slices.Backward(p.path) {
+			at += step
+		}
+		if at != "" && at[0] == '.' {
+			at = at[1:]
+		}
+		if at != "" {
+			at += ": "
+		}
+		c.failWith(p.hint, "%s%s", at, p.fault)
+	}
+	return data
+}
+
+// A plainer converts values of Lua to plain data.
+type plainer struct {
+	*std
+	L     *lua.LState
+	open  []*lua.LTable // those that the value is in
+	fault string        // what is wrong
+	hint  string
+	path  []string // where it is, the innermost first
+}
+
+func (p *plainer) fail(hint, format string, args ...any) any {
+	p.fault, p.hint = fmt.Sprintf(format, args...), hint
+	return nil
+}
+
+func (p *plainer) value(v lua.LValue) any {
+	switch v := v.(type) {
+	case *lua.LNilType:
+		return nil
+	case lua.LBool:
+		return bool(v)
+	case lua.LNumber:
+		return plainNumber(float64(v))
+	case lua.LString:
+		return string(v)
+	case *lua.LTable:
+		return p.table(v)
+	}
+	if v == lua.LValue(p.null) {
+		return nil
+	}
+	return p.fail("", "want data, got %s", p.describe(v))
+}
+
+// plainNumber returns an int64 if f is whole and exact, and else a float64.
+func plainNumber(f float64) any {
+	if i := int64(f); float64(i) == f && math.Abs(f) <= 1<<53 {
+		return i
+	}
+	return f
+}
+
+func (p *plainer) table(v *lua.LTable) any {
+	if len(p.open) == maxDepth {
+		return p.fail("", "tables are nested more than %d deep", maxDepth)
+	}
+	if slices.Contains(p.open, v) {
+		return p.fail("", "the table contains itself")
+	}
+	p.open = append(p.open, v)
+	defer func() { p.open = p.open[:len(p.open)-1] }()
+	t := p.in.Listing(p.L, v)
+	n := t.Len()
+	k, e := t.Next(after(n))
+	switch {
+	case k == lua.LNil && (n > 0 || p.array != nil && t.Metatable == lua.LValue(p.array)):
+		return p.list(t, n)
+	case n > 0 && k.Type() == lua.LTNumber:
+		return p.fail("json.null stands for nothing in a list", "the list has holes: item %d is not there", n+1)
+	case n > 0:
+		return p.fail("", "want a list or a table with names, got both: %d items and %s", n, keyText(k))
+	}
+	return p.fields(t, k, e)
+}
+
+func (p *plainer) list(t *lua.LTable, n int) any {
+	list := make([]any, n)
+	for i := range list {
+		e := t.RawGetInt(i + 1)
+		if e == lua.LNil {
+			return p.fail("json.null stands for nothing in a list", "the list has holes: item %d is not there", i+1)
+		}
+		list[i] = p.value(e)
+		if p.fault != "" {
+			p.path = append(p.path, fmt.Sprintf("[%d]", i+1))
+			return nil
+		}
+	}
+	return list
+}
+
+func (p *plainer) fields(t *lua.LTable, k, e lua.LValue) any {
+	m := make(map[string]any)
+	for ; k != lua.LNil; k, e = t.Next(k) {
+		name, ok := k.(lua.LString)
+		if !ok {
+			return p.fail("", "want a string as key, got %s", p.describe(k))
+		}
+		m[string(name)] = p.value(e)
+		if p.fault != "" {
+			p.path = append(p.path, "."+string(name))
+			return nil
+		}
+	}
+	return m
+}
+
+// nullIn returns the way to the first null in data.
+func nullIn(data any) (path string, found bool) {
+	switch v := data.(type) {
+	case nil:
+		return "", true
+	case []any:
+		for i, e := range v {
+			if rest, found := nullIn(e); found {
+				return joinPath(fmt.Sprintf("[%d]", i+1), rest), true
+			}
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if rest, found := nullIn(v[k]); found {
+				return joinPath(k, rest), true
+			}
+		}
+	}
+	return "", false
+}
+
+// joinPath joins a step and the steps behind it.
+func joinPath(step, rest string) string {
+	if rest == "" || rest[0] == '[' {
+		return step + rest
+	}
+	return step + "." + rest
+}

@@ -1,0 +1,87 @@
+package std
+
+import (
+	"cmp"
+	"strings"
+
+	deb "github.com/knqyf263/go-deb-version"
+	rpm "github.com/knqyf263/go-rpm-version"
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/version"
+)
+
+func versionLibrary() *Library {
+	return &Library{
+		Name: "version",
+		Doc:  "Compares versions. The comparisons return -1 if a is older than b, 1 if it is newer, and 0 if both are the same.",
+		Funcs: []Func{{
+			Signature: `compare(a: string, b: string, ignore_trailing_zeroes?: boolean): integer`,
+			Doc:       "Compares versions of no particular system. Numbers compare as numbers. If trailing zeroes are ignored, 1.0.0 is the same as 1.",
+			Example:   `version.compare("1.9", "1.10")`, Result: `-1`,
+			Fn: func(c *call) int {
+				return c.give(lua.LNumber(version.Compare(c.str(1), c.str(2), c.truth(3))))
+			},
+		}, {
+			Signature: `deb(a: string, b: string): integer`,
+			Doc:       "Compares versions of Debian packages, as dpkg does: with epochs, revisions and ~. What is no such version is a mistake.",
+			Example:   `version.deb("1.0~rc1", "1.0")`, Result: `-1`,
+			Fn: func(c *call) int { return c.give(lua.LNumber(c.compareDeb(c.str(1), c.str(2)))) },
+		}, {
+			Signature: `rpm(a: string, b: string): integer`,
+			Doc:       "Compares versions of RPM packages, as rpm does: with epochs, releases, ~ and ^.",
+			Example:   `version.rpm("1:1.0-1", "2.0-1")`, Result: `1`,
+			Fn: func(c *call) int { return c.give(lua.LNumber(compareRPM(c.str(1), c.str(2)))) },
+		}, {
+			Signature: `matches(version: string, constraint: string, system?: "deb"|"rpm"): boolean`,
+			Doc:       "Reports whether a version is within a constraint: one or more of =, !=, <, <=, >, >= with a version, separated by commas, all of which must hold. A constraint that cannot be read is a mistake.",
+			Example:   `version.matches("1.4.2", ">= 1.2, < 2")`, Result: `true`,
+			Fn: versionMatches,
+		}},
+	}
+}
+
+func (c *call) compareDeb(a, b string) int {
+	x, err := deb.NewVersion(a)
+	if err != nil {
+		c.fail("want a version of a Debian package, got %q", a)
+	}
+	y, err := deb.NewVersion(b)
+	if err != nil {
+		c.fail("want a version of a Debian package, got %q", b)
+	}
+	return cmp.Compare(x.Compare(y), 0)
+}
+
+func compareRPM(a, b string) int {
+	return cmp.Compare(rpm.NewVersion(a).Compare(rpm.NewVersion(b)), 0)
+}
+
+func versionMatches(c *call) int {
+	compare := func(a, b string) int { return version.Compare(a, b, true) }
+	switch c.str(3) {
+	case "deb":
+		compare = c.compareDeb
+	case "rpm":
+		compare = compareRPM
+	}
+	all := true
+	for part := range strings.SplitSeq(c.str(2), ",") {
+		part = strings.TrimSpace(part)
+		bound := strings.TrimLeft(part, "<>=!")
+		op := part[:len(part)-len(bound)]
+		if bound = strings.TrimSpace(bound); bound == "" || strings.ContainsAny(bound, " \t") {
+			c.fail("want a constraint such as \">= 1.2, < 2\", got %q", c.str(2))
+		}
+		sign := compare(c.str(1), bound)
+		ok, known := map[string]bool{
+			"": sign == 0, "=": sign == 0, "==": sign == 0, "!=": sign != 0,
+			"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0,
+		}[op]
+		if !known {
+			c.fail("want one of =, !=, <, <=, >, >= before a version, got %q", op)
+		}
+		all = all && ok
+	}
+	return c.give(lua.LBool(all))
+}

@@ -1,0 +1,137 @@
+package std
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+func yamlLibrary() *Library {
+	return &Library{
+		Name: "yaml",
+		Doc:  "Reads and writes YAML, as data and manifests are read.",
+		Values: []Value{{
+			Name: "null", Type: "userdata", Doc: "Is json.null.",
+			Example: `yaml.null == json.null`, Result: `true`,
+			Get: func(s *std, L *lua.LState) lua.LValue { return s.nullValue(L) },
+		}},
+		Funcs: []Func{{
+			Signature: `decode(text: string, options?: { nulls?: boolean }): any`,
+			Doc: "Reads one YAML document. Tables keep the order of the text. What a number would not keep of its writing stays text: " +
+				"the version 1.10, the mode 0644, a date. A null is json.null; with nulls = false it is left out. Text that is not YAML, " +
+				"a key that is given twice and a second document are mistakes that say where.",
+			Example: "yaml.decode('name: web\\nversion: 1.10\\nports: [80, 443]')", Result: "{\n  name = \"web\",\n  ports = { 80, 443 },\n  version = \"1.10\"\n}",
+			Fn: func(c *call) int {
+				docs := c.documents()
+				if len(docs) > 1 {
+					c.failNode(docs[1].Root, "want one document, found a second one (yaml.decode_all reads several)")
+				}
+				return c.give(c.node(docs[0].Root, c.option(2, "nulls") != lua.LFalse))
+			},
+		}, {
+			Signature: `decode_all(text: string, options?: { nulls?: boolean }): any[]`,
+			Doc:       "Reads a text with several documents, separated by ---, and returns the list of them.",
+			Example:   "#yaml.decode_all('a: 1\\n---\\nb: 2')", Result: "2",
+			Fn: func(c *call) int {
+				list := c.newArray(0)
+				for _, d := range c.documents() {
+					list.Append(c.node(d.Root, c.option(2, "nulls") != lua.LFalse))
+				}
+				return c.give(list)
+			},
+		}, {
+			Signature: `encode(value: any): string`,
+			Doc:       "Writes a value as YAML, the keys in order. What json.encode refuses is a mistake here too, but that numbers may be infinite and that text which is not UTF-8 is written as !!binary.",
+			Example:   `yaml.encode({ name = "web", version = "1.10", ports = { 80 } })`, Result: "'name: web\\nports:\\n  - 80\\nversion: \"1.10\"\\n'",
+			Fn: func(c *call) int {
+				text, err := data.EncodeValue(schema.ValueOf(c.plain(1)))
+				c.must(err)
+				return c.giveStr(text)
+			},
+		}, {
+			Signature: `array(list: table): table`,
+			Doc:       "Is json.array.",
+			Example:   `yaml.encode(yaml.array {})`, Result: `"[]\n"`,
+			Fn: jsonArray,
+		}},
+	}
+}
+
+// documents reads argument 1.
+func (c *call) documents() []*data.Document {
+	text := c.str(1)
+	c.room(len(text))
+	docs, err := data.ParseAll("text", text)
+	if err == nil {
+		return docs
+	}
+	var list diag.List
+	list.Add(err)
+	c.failDiag(list[0])
+	return nil
+}
+
+// failDiag throws a mistake in a text that the script gave.
+func (c *call) failDiag(e *diag.Error) {
+	c.failWith(e.Hint, "%s%w", placeIn(e.Pos), e.Err)
+}
+
+func (c *call) failNode(n *data.Node, format string, args ...any) {
+	c.fail("%s%s", placeIn(n.Pos()), fmt.Sprintf(format, args...))
+}
+
+// placeIn returns how messages call a place in a text that has no file.
+func placeIn(p diag.Pos) string {
+	switch {
+	case p.Line == 0:
+		return ""
+	case p.Col == 0:
+		return fmt.Sprintf("line %d: ", p.Line)
+	}
+	return fmt.Sprintf("line %d, column %d: ", p.Line, p.Col)
+}
+
+// node converts a YAML value to tables that a script can change.
+func (c *call) node(n *data.Node, nulls bool) lua.LValue {
+	switch n.Kind {
+	case schema.List:
+		t := c.newArray(len(n.Items))
+		for _, item := range n.Items {
+			if v := c.node(item, nulls); v != lua.LNil {
+				t.Append(v)
+			}
+		}
+		return t
+	case schema.Map:
+		t := c.L.CreateTable(0, len(n.Entries))
+		for _, e := range n.Entries {
+			t.RawSetString(e.Key.Text, c.node(e.Val, nulls))
+		}
+		return t
+	case schema.Nil:
+		if nulls {
+			return c.nullValue(c.L)
+		}
+		return lua.LNil
+	case schema.Int:
+		if i, ok := n.Go().(int64); ok {
+			return integerValue(strconv.FormatInt(i, 10))
+		}
+	case schema.Float:
+		switch n.Text {
+		case ".inf":
+			return lua.LNumber(math.Inf(1))
+		case "-.inf":
+			return lua.LNumber(math.Inf(-1))
+		case ".nan":
+			return lua.LNumber(math.NaN())
+		}
+	}
+	return c.lua(n.Go())
+}

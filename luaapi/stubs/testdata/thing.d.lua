@@ -1,0 +1,186 @@
+---@meta ccm
+
+-- Written by ccm types from the declarations of the types. Changes are lost.
+
+---What a constructor returns: it stands for the resource in require, before,
+---notify and subscribe.
+---@class (exact) ccm.Handle
+---@field type string The type of the resource.
+---@field name string Its name.
+---@field id string Both, as type#name.
+
+---The environment of ccm: a string, or nil for what is not set.
+---@type table<string, string?>
+env = {}
+
+---The arguments of the script; arg[0] is its name.
+---@type table<integer, string>
+arg = {}
+
+---Returns the fact at a path such as "os.family", or the default if there is none.
+---@param path string
+---@param default? any
+---@return any
+function fact(path, default) end
+
+---What the program offers.
+---@class ccm.lib.ccm
+---@field version string The version of ccm.
+---@field noop boolean Whether this run only says what would be done.
+ccm = {}
+
+---Prints a warning with the place of the call.
+---@param ... any
+function ccm.warn(...) end
+
+---Ends the evaluation with an error that pcall does not stop.
+---@param message string
+function ccm.fail(message) end
+
+---@class (exact) ccm.Facts.cpu.info
+---@field bogo number clock
+---@field mhz number clock
+
+---@class (exact) ccm.Facts.cpu
+---@field info ccm.Facts.cpu.info[]
+
+---@class (exact) ccm.Facts.net.interfaces.NAME
+---@field mtu integer the largest packet
+
+---@class (exact) ccm.Facts.net.interfaces
+---@field [string] ccm.Facts.net.interfaces.NAME
+
+---@class (exact) ccm.Facts.net
+---@field interfaces ccm.Facts.net.interfaces
+
+---@class (exact) ccm.Facts.odd name
+---@field empty table
+---@field mixed any[]
+---@field x number
+
+---@class (exact) ccm.Facts.os
+---@field family? string the family: debian, ...
+---@field zones string[]
+
+---What is so about the machine. A branch is gathered when it is first asked for.
+---@class (exact) ccm.Facts
+---@field cpu ccm.Facts.cpu
+---@field net ccm.Facts.net
+---@field ["odd name"] ccm.Facts.odd name
+---@field os ccm.Facts.os
+---@field role string
+
+---@type ccm.Facts
+facts = nil
+
+---@class (exact) ccm.HealthCheck
+---@field command string
+---@field name? string
+---@field tries? integer Default: 1.
+---@field try_sleep? string Default: 1s.
+---@field timeout? string Default: 10s.
+
+---@class (exact) ccm.Common
+---@field alias? string
+---@field provider? string
+---@field require? string|ccm.Handle|(string|ccm.Handle)[]
+---@field before? string|ccm.Handle|(string|ccm.Handle)[]
+---@field notify? string|ccm.Handle|(string|ccm.Handle)[]
+---@field subscribe? string|ccm.Handle|(string|ccm.Handle)[]
+---@field health_checks? ccm.HealthCheck[]
+---@field timeout? string
+---@field backup? boolean
+
+---@class (exact) ccm.part
+---@field path string
+---@field mode? integer
+
+---The properties of a thing.
+---@class (exact) ccm.Thing.Props: ccm.Common
+---@field ensure? "present"|"absent" Default: present.
+---@field target string
+---@field size? integer
+---@field share? number
+---@field deep? boolean
+---@field recursive? boolean The same as deep.
+---@field tags? string|string[]
+---@field labels? table<string, string>
+---@field data? table<string, any>
+---@field value? any
+---@field after? string|ccm.Handle|(string|ccm.Handle)[]
+---@field parts? ccm.part[]
+
+---The properties of a thing and its name, or several names.
+---@class (exact) ccm.Thing.Table: ccm.Thing.Props
+---@field [integer] string
+---@field name? string
+
+---@class (exact) ccm.part
+---@field path string
+---@field mode? integer
+
+---What declarations of a thing may leave out.
+---@class (exact) ccm.Thing.Defaults: ccm.Common
+---@field ensure? "present"|"absent" Default: present.
+---@field target? string
+---@field size? integer
+---@field share? number
+---@field deep? boolean
+---@field recursive? boolean The same as deep.
+---@field tags? string|string[]
+---@field labels? table<string, string>
+---@field data? table<string, any>
+---@field value? any
+---@field after? string|ccm.Handle|(string|ccm.Handle)[]
+---@field parts? ccm.part[]
+
+---The handle of a thing, whose properties may follow in a second call.
+---@class ccm.Thing.Handle: ccm.Handle
+---@overload fun(properties: ccm.Thing.Props): ccm.Handle
+
+---
+---```lua
+---thing { "lamp", ... }
+---thing "lamp" { ... }
+---thing("lamp", { ... })
+---```
+---@class ccm.Thing.Constructor
+---@overload fun(resource: ccm.Thing.Table): ccm.Handle
+---@overload fun(name: string|string[]): ccm.Thing.Handle
+---@overload fun(name: string|string[], properties: ccm.Thing.Props): ccm.Handle
+---@field defaults fun(properties: ccm.Thing.Defaults) Sets what the following declarations in this file may leave out.
+thing = {}
+
+---Text.
+---@class ccm.lib.str
+str = {}
+
+---Cuts.
+---
+---```lua
+---str.cut("a") --> 1
+---```
+---@param text string
+---@param end_ string
+---@param ... integer
+---@return string before
+---@return string|nil after
+function str.cut(text, end_, ...) end
+
+---Does nothing.
+function str.none() end
+
+---Shows.
+---@class ccm.lib.inspect
+---@overload fun(value: any, options?: { depth?: integer }): string
+inspect = {}
+
+---A key.
+---@type userdata
+inspect.KEY = nil
+
+---Finds.
+---@param path string
+---@return any
+function lookup(path) end
+

@@ -1,0 +1,71 @@
+-- What Lua 5.1 and 5.2 have and gopher-lua has not, or has differently.
+print(table.unpack { 1, 2, 3 }) --: 1	2	3
+print(unpack({ 1, 2, 3 }, 2, 3)) --: 2	3
+print(unpack({}, 1, 0)) --:
+local p = table.pack("a", nil, "c")
+print(p.n, p[1], p[2], p[3]) --: 3	a	nil	c
+print(load("return 1 + ...")(2), loadstring("return 5")()) --: 3	5
+print(type(load(function() return nil end))) --: function
+---
+local pieces = { "return ", "4", "2" }
+local i = 0
+print(load(function() i = i + 1; return pieces[i] end)()) --: 42
+print(load("x =", "=mine")) --: nil	mine:1:4: want a value, got the end of the text
+print(load("return y", "mine", "t", { y = 5 })()) --: 5
+print(select(2, pcall(load("error('e')", "@named")))) --: named:1: e
+print(tonumber("1e3"), tonumber("0x1F"), tonumber(" 12 "), tonumber("z", 36), tonumber("1_0"), tonumber("inf"), tonumber(""), tonumber("12x")) --: 1000	31	12	35	nil	nil	nil	nil
+print(tonumber("ff", 16), tonumber("0xff", 16), tonumber("8", 8), tonumber(nil), tonumber(5), tonumber("1.5"), tonumber("-3")) --: 255	255	nil	nil	5	1.5	-3
+local t = setmetatable({}, { __pairs = function() return function(_, k) if not k then return 1, "one" end end end })
+for k, v in pairs(t) do print(k, v) end --: 1	one
+---
+-- Patterns.
+print(("key = value"):match("^(%w+)%s*=%s*(%w+)$")) --: key	value
+print(("hello"):find("l"), ("hello"):find("l+"), ("hello"):find("(l)(l)")) --: 3	3	3	4	l	l
+print(("a.b"):find(".", 1, true), ("a.b"):find("%."), ("abc"):find("b", -1), ("abc"):find("b", -2)) --: 2	2	nil	2	2
+print(("abc"):find("", 10), ("abc"):find("", 2), ("abc"):match("()", 2)) --: 4	2	2
+print(("hello world"):gsub("o", "0")) --: hell0 w0rld	2
+print(("hello"):gsub("", "-")) --: -h-e-l-l-o-	6
+print(("abc"):gsub("%w", "%0%0", 2), ("abc"):gsub("(a)(b)", "%2%1"), ("abc"):gsub("^a", "x"), ("aaa"):gsub("^a", "x")) --: aabbc	bac	xbc	xaa	1
+print(("$name is $age"):gsub("%$(%w+)", { name = "me", age = 5 })) --: me is 5	2
+print(("abc"):gsub(".", function(c) if c == "b" then return "[" .. c .. "]" end end)) --: a[b]c	3
+print(("50%"):gsub("%%", "%%%%"), ("a,b"):gsub(",", "%,")) --: 50%%	a,b	1
+for k, v in ("a=1, b=2"):gmatch("(%w+)=(%w+)") do print(k, v) end --: a	1 --: b	2
+for w in ("one two"):gmatch("%a+") do print(w) end --: one --: two
+local n = 0
+for _ in ("abc"):gmatch("") do n = n + 1 end
+print(n, ("THE (quick) fox"):find("%((%a+)%)"), ("x^y"):gmatch("^y")()) --: 4	5	^y
+print(("  trim  "):match("^%s*(.-)%s*$") .. "|") --: trim|
+---
+-- Formats.
+print(("%d %5d|%-5d|%05d %+d %i"):format(1, 2, 3, 4, 5, 6.9)) --: 1     2|3    |00004 +5 6
+print(("%x %X %#x %o %c %u"):format(255, 255, 255, 8, 65, 7)) --: ff FF 0xff 10 A 7
+print(("%.2f %5.1f|%e %g %g %g"):format(1.005, 2.25, 12345.678, 0.1, 1e20, 100000)) --: 1.00   2.2|1.234568e+04 0.1 1e+20 100000
+print(("%s %s %s|%5s|%-5s|%.2s"):format(nil, true, "x", "ab", "ab", "abcdef")) --: nil true x|   ab|ab   |ab
+print(("%q"):format('a "b"\\')) --: "a \"b\"\\"
+print(("%%|%5.3d|%.0d"):format(7, 0)) --: %|  007|
+---
+("%d"):format("x") --> 2: "%d":format: argument 1: want a number, got a string
+---
+("%y"):format(1) --> 2: string.format: there is no directive %y (a percent sign itself is written %%)
+---
+("50%"):format() --> 2: string.format: the format ends in the middle of a directive (a percent sign itself is written %%)
+---
+("x"):gsub("x", function() return {} end) --> 2: string.gsub: want a string to put in the place of "x", got a table
+---
+("x"):gsub("x", "%2") --> 2: string.gsub: the replacement has %2, the pattern 0 captures
+---
+("x"):find("[a") --> 2: malformed pattern "[a": want ] to end the set
+---
+-- Tables.
+local t = { "a", "b" }
+table.insert(t, "c")
+table.insert(t, 1, "z")
+print(table.concat(t, ","), table.remove(t), table.remove(t, 1), #t, table.remove({})) --: z,a,b,c	c	z	2	nil
+table.sort(t, function(a, b) return a > b end)
+print(table.concat(t, ","), table.concat({ 1, 2, 3 }, "-", 2, 3), table.concat({}), table.maxn { 1, 2 }, table.getn { 1 }) --: b,a	2-3		2	1
+---
+table.concat({ 1, {} }, ",") --> 1: table.concat: item 2 is a table, want a string or a number
+---
+table.insert({}, 5, "x") --> 1: table.insert: argument 2: the position is not within 1 to 1
+---
+table.insert({}) --> 1: table.insert: want a table, maybe a position, and a value

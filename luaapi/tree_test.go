@@ -1,0 +1,94 @@
+package luaapi
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// corpus is Lua of all kinds.
+func corpus(t testing.TB) []string {
+	t.Helper()
+	texts := []string{
+		"", ";", "return", "return;", "local x", "local a, b = 1", "a.b.c, d[1] = f(), g:h 'x' { y }",
+		"function a.b.c:d(e, ...) return ... end", "local function f(...) local x = { ..., n = ..., [1] = 2; 3, } end",
+		"for i = 1, 2, 3 do break end", "for a, b in c do goto continue ::continue:: end", "repeat local x until x",
+		"while not a and -b or #c ^ 2 ~= 1 .. 'x' do end", "if a then elseif b then else end", "do local x <= 5 end",
+		"x = function() end", "x = [[\nlong\n]] y = [==[ ]] ]==] --[[ comment ]] z = 'a\\'b\\\nc' -- end",
+		"f{}{}()'x'.y:z''", "(a)(b)", "local t = {f = function(self) end; ['k'] = nil, true, false, ...}",
+		"x = 0xFF + 1e3 + .5 + 3.", "a = b\n(c or d)()", "x = -2 ^ -3", "local a = {} ; ; ; b = a",
+		"return function() return function() end end", "x = a.and", "x = 'unfinished", "x = [[", "--[[", "x = ~", "\x00", "x = 1 = 2",
+		"::a:: goto a", "local x = f\n{\n}\n", "function f(a,) end", "if x then", "f(", "{}", "x.y", "for i do", "local 5", "x = }", "return 1 2",
+	}
+	files, err := filepath.Glob("testdata/*.lua")
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		texts = append(texts, strings.Split(string(text), "\n---\n")...)
+	}
+	return texts
+}
+
+// checkTree holds what is promised of a text: the places of all nodes are known,
+// and the checker finds a mistake if and only if the parser does.
+func checkTree(t *testing.T, text string) {
+	_, err := parse.Parse(strings.NewReader(text), "x")
+	tokens, lexical := tokenize(text)
+	if err != nil {
+		m := syntaxMistake("x", text, err)
+		require.NotNil(t, m)
+		require.NotEmpty(t, m.Err.Error())
+		return
+	}
+	require.NoError(t, lexical, "%q", text)
+	c := checker{tokens: tokens}
+	if m := c.check(); m != nil {
+		require.NoError(t, m, "the parser accepts %q", text)
+	}
+	tr := newTree(nodeBase, text)
+	lines := strings.Split(strings.ReplaceAll(text, "\r", ""), "\n")
+	w := walker{enter: func(n ast.PositionHolder) {
+		id, ok := n.(*ast.IdentExpr)
+		if !ok || strings.Contains(text, "\r") {
+			return
+		}
+		p := tr.posOf(n)
+		require.Positive(t, p.Line, "no place for %s in %q", id.Value, text)
+		require.Equal(t, id.Value, lines[p.Line-1][p.Col-1:p.Col-1+p.Len], "%q", text)
+	}}
+	w.stmts(tr.stmts)
+	for i := range tr.nodes {
+		if p := tr.nodePos(nodeBase + i); p.Line > 0 {
+			require.Positive(t, p.Col)
+		}
+	}
+}
+
+func TestTree(t *testing.T) {
+	for _, text := range corpus(t) {
+		checkTree(t, text)
+	}
+}
+
+func FuzzTree(f *testing.F) {
+	for _, text := range corpus(f) {
+		f.Add(text)
+	}
+	f.Fuzz(checkTree)
+}
+
+// Every syntax error is explained by the checker itself: the words of the parser
+// are only for what it knows and the checker does not.
+func TestCheckerExplains(t *testing.T) {
+	for _, text := range corpus(t) {
+		if _, err := parse.Parse(strings.NewReader(text), "x"); err != nil {
+			require.NotContains(t, syntaxMistake("x", text, err).Error(), "syntax error", "%q", text)
+		}
+	}
+}

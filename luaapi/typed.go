@@ -1,0 +1,138 @@
+package luaapi
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// asExpression is put before a text to see whether it is an expression.
+const asExpression = "return "
+
+// blockAfterReturn is how the checker says that something follows a return.
+const blockAfterReturn = "want the end of the block after return"
+
+// typed is a text that a person typed.
+type typed struct {
+	text   string // as typed
+	parsed string // the same as the parser got it
+	prefix string // what stood before it: asExpression, or nothing
+	stmts  []ast.Stmt
+	err    *diag.Error
+	more   bool // the text is the beginning of something
+}
+
+// parseTyped reads a text as an expression or, if it is none, as statements. An
+// equals sign before an expression is allowed, as in the shell of Lua 5.1.
+func parseTyped(name, text string) *typed {
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), "="); ok && !strings.HasPrefix(rest, "=") {
+		// The sign is replaced, so that columns stay what they are.
+		at := strings.IndexByte(text, '=')
+		p := parseAs(asExpression, name, text[:at]+" "+text[at+1:])
+		p.text = text
+		return p
+	}
+	expr := parseAs(asExpression, name, text)
+	if expr.err == nil || expr.more {
+		if isEmpty(expr.stmts) {
+			expr.prefix = ""
+		}
+		return expr
+	}
+	stmt := parseAs("", name, text)
+	if stmt.err != nil && !stmt.more && expr.err.Pos.Compare(stmt.err.Pos) > 0 {
+		return expr
+	}
+	return stmt
+}
+
+// isEmpty reports whether there is nothing behind the return.
+func isEmpty(stmts []ast.Stmt) bool {
+	if len(stmts) != 1 {
+		return false
+	}
+	r, ok := stmts[0].(*ast.ReturnStmt)
+	return ok && len(r.Exprs) == 0
+}
+
+// parseScript reads the text of a file.
+func parseScript(name, text string) *typed {
+	p := parseAs("", name, parsed(strings.TrimPrefix(text, "\ufeff")))
+	p.more = false
+	return p
+}
+
+func parseAs(prefix, name, text string) *typed {
+	p := &typed{text: text, parsed: text, prefix: prefix}
+	stmts, err := parse.Parse(strings.NewReader(prefix+text), name)
+	if err == nil {
+		p.stmts = stmts
+		return p
+	}
+	p.err = syntaxMistake(name, prefix+text, err)
+	if p.err.Pos.Line == 1 && p.err.Pos.Col > len(prefix) {
+		p.err.Pos.Col -= len(prefix)
+	}
+	if text := p.err.Err.Error(); prefix != "" && strings.HasPrefix(text, blockAfterReturn) {
+		// The text has no return.
+		p.err.Err, p.err.Hint = &syntaxError{text: "want an operator or the end" + strings.TrimPrefix(text, blockAfterReturn)}, ""
+	}
+	syntax, ok := errors.AsType[*syntaxError](p.err.Err)
+	p.more = ok && syntax.unfinished || continued(text)
+	return p
+}
+
+// continued reports whether a text ends inside of a string whose line ends with
+// a backslash, so that the string goes on in the next line.
+func continued(text string) bool {
+	if !strings.HasSuffix(text, `\`) {
+		return false
+	}
+	_, err := tokenize(text + "\n\"")
+	_, without := tokenize(text)
+	return err == nil && without != nil
+}
+
+// Unfinished reports whether a text is the beginning of something: more of it
+// could make it right.
+func Unfinished(text string) bool { return parseTyped("", text).more }
+
+// IsStatement reports whether a text can stand in a script as it is.
+func IsStatement(text string) bool { return parseAs("", "", text).err == nil }
+
+// compile makes code of a text of a session.
+func (s *Session) compile(p *typed, name, dir string) (*lua.LFunction, *chunk, error) {
+	in := s.in
+	c := &chunk{name: name, dir: dir, text: p.text, first: in.nextNode()}
+	in.chunks = append(in.chunks, c)
+	c.tree = sync.OnceValue(func() *tree {
+		t := newTree(c.first, p.prefix+p.parsed)
+		for i := range t.tokens {
+			if t.tokens[i].line == 1 {
+				t.tokens[i].col -= len(p.prefix)
+			}
+		}
+		return t
+	})
+	if p.err != nil {
+		return nil, nil, p.err
+	}
+	c.number(p.stmts)
+	proto, err := compile(share(p.stmts), name)
+	if err != nil {
+		return nil, nil, in.compileMistake(c, err)
+	}
+	c.env = s.env
+	fn := in.vm.NewFunctionFromProto(proto)
+	fn.Env = s.env
+	return fn, c, nil
+}
+
+// Parses reports whether a text is an expression or statements.
+func Parses(text string) bool { return parseTyped("", text).err == nil }

@@ -1,0 +1,191 @@
+package posix
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// checker is a machine with two commands: check FILE looks at a file, and verify
+// looks at the file f of the machine. Both refuse a file that holds "bad".
+type checker struct {
+	root string
+	seen []string // what check was shown, with its mode
+	last string   // the path that it was shown
+}
+
+func (c *checker) runner() host.Runner {
+	return &hosttest.Runner{Answer: func(cmd host.Cmd) (host.Result, error) {
+		path := filepath.Join(c.root, "f")
+		if cmd.Argv[0] == "check" {
+			path = cmd.Argv[2]
+			c.last = path
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return host.Result{}, err
+		}
+		fi, err := os.Stat(path)
+		if err != nil {
+			return host.Result{}, err
+		}
+		c.seen = append(c.seen, cmd.Argv[0]+" "+fi.Mode().String()+" "+string(text))
+		if strings.Contains(string(text), "bad") {
+			return host.Result{Code: 3, Stderr: []byte("line 1: bad\n")}, nil
+		}
+		return host.Result{}, nil
+	}}
+}
+
+func checked(content string) resources.File {
+	owner, group := hosttest.Me()
+	return resources.File{
+		Name: "/f", Ensure: resources.FilePresent, Content: &content, Owner: owner, Group: group, Mode: new(resources.ModeOf(0o640)),
+	}
+}
+
+// converge looks, and performs what is to be done.
+func converge(t *testing.T, h *host.Host, want resources.File) error {
+	t.Helper()
+	have, err := files{}.Status(t.Context(), &h.View, want)
+	require.NoError(t, err)
+	for _, a := range want.Decide(have).Actions {
+		if err := want.Perform(t.Context(), h, files{}, a); err != nil {
+			return err
+		}
+	}
+	have, err = files{}.Status(t.Context(), &h.View, want)
+	require.NoError(t, err)
+	require.Empty(t, want.Decide(have).Diff)
+	return nil
+}
+
+func TestValidate(t *testing.T) {
+	root := t.TempDir()
+	c := &checker{root: root}
+	h := host.New(host.Options{Root: root, Runner: c.runner()})
+	want := checked("good")
+	want.Check = "check -f %s"
+	require.NoError(t, want.Validate())
+	require.NoError(t, converge(t, h, want))
+	require.Equal(t, []string{"check -rw-r----- good"}, c.seen, "it has its mode before it is looked at")
+	require.Equal(t, root, filepath.Dir(c.last), "it is in the directory of the file")
+	before := hosttest.Snapshot(t, root)
+	stat, err := os.Stat(filepath.Join(root, "f"))
+	require.NoError(t, err)
+
+	bad := checked("bad")
+	bad.Check = want.Check
+	err = converge(t, h, bad)
+	require.ErrorContains(t, err, "validate: check -f ")
+	require.ErrorContains(t, err, "exit status 3: line 1: bad")
+	require.Equal(t, before, hosttest.Snapshot(t, root))
+	now, err := os.Stat(filepath.Join(root, "f"))
+	require.NoError(t, err)
+	require.True(t, os.SameFile(stat, now), "the file was not touched")
+
+	// What is not replaced is not looked at.
+	c.seen = nil
+	want.Mode = new(resources.ModeOf(0o600))
+	require.NoError(t, converge(t, h, want))
+	require.Empty(t, c.seen)
+}
+
+func TestValidateInPlan(t *testing.T) {
+	root := t.TempDir()
+	c := &checker{root: root}
+	h := host.New(host.Options{Root: root, Runner: c.runner()})
+	for content, wanted := range map[string]string{"good": "", "bad": "exit status 3: line 1: bad"} {
+		want := checked(content)
+		want.Check = "check -f %s"
+		caveat, err := files{}.Foresee(t.Context(), h.Planning(), want)
+		require.Empty(t, caveat)
+		if wanted == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, wanted)
+		}
+		require.NotEqual(t, root, filepath.Dir(c.last))
+		require.NoFileExists(t, c.last)
+	}
+	want := checked("bad")
+	want.CheckAfter = "verify"
+	caveat, err := files{}.Foresee(t.Context(), h.Planning(), want)
+	require.NoError(t, err)
+	require.Equal(t, "validate_after is asked only in a run", caveat)
+	require.Empty(t, hosttest.Snapshot(t, root))
+}
+
+func TestValidateAfter(t *testing.T) {
+	for name, x := range map[string]struct {
+		start func(path string) error
+		want  resources.File
+	}{
+		"content": {func(path string) error { return os.WriteFile(path, []byte("old"), 0o600) }, checked("bad")},
+		"mode":    {func(path string) error { return os.WriteFile(path, []byte("bad"), 0o600) }, checked("bad")},
+		"made":    {func(string) error { return nil }, checked("bad")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			c := &checker{root: root}
+			h := host.New(host.Options{Root: root, Runner: c.runner()})
+			require.NoError(t, x.start(filepath.Join(root, "f")))
+			before := hosttest.Snapshot(t, root)
+			want := x.want
+			want.CheckAfter = "verify"
+			require.NoError(t, want.Validate())
+			require.EqualError(t, converge(t, h, want), "validate_after: verify: exit status 3: line 1: bad")
+			require.Equal(t, before, hosttest.Snapshot(t, root))
+			require.Equal(t, []string{"verify -rw-r----- bad"}, c.seen)
+
+			want = checked("good")
+			want.CheckAfter = "verify"
+			require.NoError(t, converge(t, h, want))
+			require.Equal(t, map[string]string{"f": hosttest.Snapshot(t, root)["f"]}, hosttest.Snapshot(t, root))
+		})
+	}
+}
+
+// TestValidateAfterKill ends the process at every effect: the next run asks about
+// a file that nobody was asked about, and puts back what was there if need be.
+func TestValidateAfterKill(t *testing.T) {
+	for _, start := range []string{"old", ""} {
+		for n, done := 1, false; !done; n++ {
+			root := t.TempDir()
+			path := filepath.Join(root, "f")
+			if start != "" {
+				require.NoError(t, os.WriteFile(path, []byte(start), 0o640))
+			}
+			before := hosttest.Snapshot(t, root)
+			c := &checker{root: root}
+			effect, asked := hosttest.Failing(n, 1<<30)
+			dead := host.New(host.Options{Root: root, Runner: c.runner(), Effect: effect})
+			want := checked("bad")
+			want.CheckAfter = "verify"
+			require.Error(t, want.Perform(t.Context(), dead, files{}, want.Decide(status(t, dead, want)).Actions[0]))
+			done = asked() < n
+
+			h := host.New(host.Options{Root: root, Runner: c.runner()})
+			require.Error(t, converge(t, h, want))
+			require.Equal(t, before, hosttest.Snapshot(t, root), "after a kill at effect %d", n)
+			// What nobody refuses any more is proven, and nothing is left.
+			want = checked("good")
+			want.CheckAfter = "verify"
+			require.NoError(t, converge(t, h, want))
+			require.Len(t, hosttest.Snapshot(t, root), 1)
+		}
+	}
+}
+
+func status(t *testing.T, h *host.Host, want resources.File) resources.FileState {
+	have, err := files{}.Status(t.Context(), &h.View, want)
+	require.NoError(t, err)
+	return have
+}

@@ -1,0 +1,31 @@
+package posix
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+var _ resource.Inspector[resources.File, resources.FileState] = files{}
+
+// Inspect implements resource.Inspector: what Status leaves out where it is as
+// wanted is there, and what compares with what is wanted is not.
+func (files) Inspect(_ context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
+	info, err := v.Lstat(want.Name)
+	if err != nil || info.Kind == host.Missing {
+		return have, err
+	}
+	have = resources.FileState{
+		Kind: info.Kind, UID: info.UID, GID: info.GID, Mode: info.Mode, Size: info.Size, MTime: info.MTime,
+		Owner: v.UserName(info.UID), Group: v.GroupName(info.GID),
+	}
+	switch info.Kind {
+	case host.Symlink:
+		have.Target, err = v.Readlink(want.Name)
+	case host.Regular:
+		have.Checksum, err = v.Sum(want.Name)
+	}
+	return have, err
+}

@@ -1,0 +1,20 @@
+package resources
+
+import "github.com/luaccm/ccm/runtime/resource"
+
+var _ resource.Described = ExecState{}
+
+// ExecMetadata is what there is to say of a command. What its guards say is
+// there only if they had to be asked.
+type ExecMetadata struct {
+	Name             string `json:"name"`
+	Provider         string `json:"provider,omitempty"`
+	CreatesSatisfied bool   `json:"creates_satisfied"`
+	OnlyIfSatisfied  *bool  `json:"onlyif_satisfied,omitempty"`
+	UnlessSatisfied  *bool  `json:"unless_satisfied,omitempty"`
+}
+
+// Describe implements resource.Described.
+func (s ExecState) Describe(name, provider string) any {
+	return ExecMetadata{name, provider, s.CreatesSatisfied, s.OnlyIfSatisfied, s.UnlessSatisfied}
+}

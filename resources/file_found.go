@@ -1,0 +1,76 @@
+package resources
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+var (
+	_ resource.Described        = FileState{}
+	_ resource.Importable[File] = FileState{}
+)
+
+// FileMetadata is what there is to say of what stands at a path.
+type FileMetadata struct {
+	Name     string    `json:"name"`
+	Checksum string    `json:"checksum,omitempty"` // SHA-256 of a file
+	Owner    string    `json:"owner,omitempty"`
+	Group    string    `json:"group,omitempty"`
+	Mode     string    `json:"mode,omitempty"`
+	Provider string    `json:"provider,omitempty"`
+	MTime    time.Time `json:"mtime,omitzero"`
+	Size     *int64    `json:"size,omitempty"`   // of a file
+	Target   string    `json:"target,omitempty"` // of a symbolic link
+}
+
+// Describe implements resource.Described.
+func (s FileState) Describe(name, provider string) any {
+	m := FileMetadata{Name: name, Provider: provider, Target: s.Target}
+	if s.Kind == host.Missing {
+		return m
+	}
+	m.Checksum, m.Owner, m.Group, m.Mode, m.MTime = s.Checksum, s.Owner, s.Group, fmt.Sprintf("%04o", s.Mode), s.MTime.UTC()
+	if s.Kind == host.Regular {
+		m.Size = &s.Size
+	}
+	return m
+}
+
+// inlineLimit is how large a content may be that is written into a script.
+const inlineLimit = 4 << 10
+
+// Import implements resource.Importable. Content that is large, or no text, is
+// kept aside.
+func (s FileState) Import(im resource.Import) (File, error) {
+	f := File{Name: im.Name, Ensure: FilePresent, Owner: s.Owner, Group: s.Group, Mode: new(ModeOf(s.Mode & 0o777))}
+	switch {
+	case s.Kind == host.Missing:
+		return f, errors.New("want a file or a directory, found nothing")
+	case s.Kind == host.Symlink:
+		return f, fmt.Errorf("want a file or a directory, found a symbolic link to %s", s.Target)
+	case s.Kind == host.Special:
+		return f, fmt.Errorf("want a file or a directory, found %s", s.Kind)
+	case s.Mode&^0o777 != 0:
+		return f, fmt.Errorf("found mode %04o: setuid, setgid and sticky cannot be set", s.Mode)
+	case s.Kind == host.Directory:
+		f.Ensure = FileDirectory
+		return f, nil
+	}
+	content, err := im.View.ReadFile(im.Name)
+	if err != nil {
+		return f, err
+	}
+	if len(content) <= inlineLimit && utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 {
+		f.Content = new(string(content))
+		return f, nil
+	}
+	path, err := im.Aside(content)
+	f.Source = &path
+	return f, err
+}

@@ -1,0 +1,37 @@
+package resources
+
+import (
+	"fmt"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+var (
+	_ resource.Described           = PackageState{}
+	_ resource.Importable[Package] = PackageState{}
+)
+
+// Describe implements resource.Described.
+func (s PackageState) Describe(name, provider string) any {
+	if m := s.Metadata; m.Name != "" {
+		return m
+	}
+	return PackageMetadata{Name: name, Provider: provider}
+}
+
+// Import implements resource.Importable: the package is wanted in any version.
+func (s PackageState) Import(im resource.Import) (Package, error) {
+	p := Package{Name: im.Name, Ensure: PackagePresent}
+	if !s.Installed() {
+		return p, fmt.Errorf("want an installed package, found it %s", s.found())
+	}
+	return p, nil
+}
+
+// found says what a package is in one word.
+func (s PackageState) found() string {
+	if s.Unfinished != "" {
+		return s.Unfinished
+	}
+	return s.CurrentEnsure()
+}

@@ -1,0 +1,33 @@
+package resources
+
+import "github.com/luaccm/ccm/runtime/resource"
+
+var _ resource.Described = ScaffoldState{}
+
+// ScaffoldMetadata is what there is to say of a scaffold. The lists hold
+// absolute paths.
+type ScaffoldMetadata struct {
+	Name         string         `json:"name"`
+	Provider     string         `json:"provider,omitempty"`
+	TargetExists bool           `json:"target_exists"`
+	Changed      []string       `json:"changed"`
+	Purged       []string       `json:"purged"`
+	Stable       []string       `json:"stable"`
+	Engine       ScaffoldEngine `json:"engine,omitempty"`
+}
+
+// Describe implements resource.Described.
+func (s ScaffoldState) Describe(name, provider string) any {
+	return ScaffoldMetadata{
+		Name: name, Provider: provider, TargetExists: s.TargetExists, Engine: s.Engine,
+		Changed: list(s.Changed), Purged: list(s.Purged), Stable: list(s.Stable),
+	}
+}
+
+// list returns l, for JSON never null.
+func list(l []string) []string {
+	if l == nil {
+		return []string{}
+	}
+	return l
+}

@@ -1,0 +1,51 @@
+package resources
+
+import (
+	"errors"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+var (
+	_ resource.Described           = ServiceState{}
+	_ resource.Importable[Service] = ServiceState{}
+)
+
+// ServiceMetadata is what there is to say of a service. Nothing but the name is
+// known of one that is not there.
+type ServiceMetadata struct {
+	Name     string `json:"name"`
+	Provider string `json:"provider,omitempty"`
+	Enabled  *bool  `json:"enabled,omitempty"`
+	Running  *bool  `json:"running,omitempty"`
+	Active   string `json:"active,omitempty"`  // in the words of the service manager
+	Startup  string `json:"startup,omitempty"` // likewise
+	Masked   bool   `json:"masked,omitempty"`
+}
+
+// Describe implements resource.Described.
+func (s ServiceState) Describe(name, provider string) any {
+	m := ServiceMetadata{Name: name, Provider: provider}
+	if s.Missing {
+		return m
+	}
+	m.Enabled, m.Running = &s.Enabled, &s.Running
+	m.Active, m.Startup, m.Masked = s.Active, s.Startup, s.Masked
+	return m
+}
+
+// Import implements resource.Importable. Whether the service starts at boot is
+// left out where it cannot be changed.
+func (s ServiceState) Import(im resource.Import) (Service, error) {
+	p := Service{Name: im.Name, Ensure: ServiceStopped}
+	if s.Missing {
+		return p, errors.New("want a service, found none of that name")
+	}
+	if s.Running {
+		p.Ensure = ServiceRunning
+	}
+	if s.Fixed == "" && !s.Masked {
+		p.Enable = &s.Enabled
+	}
+	return p, nil
+}

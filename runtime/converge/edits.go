@@ -1,0 +1,110 @@
+package converge
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Edits are the resources in a row that edit one file (resource.Editing). Each
+// is decided about on what those before it leave, and each has a diff of its
+// own; the file is written once, after the last of them. So the machine never
+// has a file that only some of them have edited, and what is told of them is
+// told after it was written: if that fails, all that changed something have
+// failed.
+type edits struct {
+	edit   *host.Edit
+	last   int      // the number of the last resource
+	events []*Event // of those that were dealt with
+
+	// The walk's own, which are put aside meanwhile.
+	view *host.View
+	host *host.Host
+}
+
+// beginEdits begins the edit of a file, if resource i is the first of several
+// that edit it.
+func (w *walk) beginEdits(i int) {
+	if w.planning() || w.edits != nil {
+		return
+	}
+	path := w.editedFile(i)
+	if path == "" {
+		return
+	}
+	last := i
+	for last+1 < len(w.catalog.Resources) && w.editedFile(last+1) == path && w.sameBackup(i, last+1) {
+		last++
+	}
+	if last == i {
+		return
+	}
+	e := &edits{edit: w.host.Edit(path), last: last, view: w.view, host: w.host}
+	w.host, w.view = e.edit.Host(), &e.edit.Host().View
+	w.edits = e
+}
+
+// editedFile returns the file that resource i edits, "" if it has to have a write
+// of its own: because something is done between that and the next resource, or
+// because its time is measured.
+func (w *walk) editedFile(i int) string {
+	r := w.catalog.Resources[i]
+	x, ok := r.Spec.(resource.Editing)
+	if !ok || r.Skip != "" || w.noop(r) || w.monitorOnly(r) || len(r.Common.HealthChecks) > 0 || r.Common.Timeout > 0 || r.Type.Refreshable() {
+		return ""
+	}
+	return x.EditedFile()
+}
+
+// sameBackup reports whether what two resources overwrite is kept in the same
+// way.
+func (w *walk) sameBackup(i, k int) bool {
+	kept := func(i int) bool {
+		b := w.catalog.Resources[i].Common.Backup
+		return b == nil || *b
+	}
+	return kept(i) == kept(k)
+}
+
+// edited takes the event of a resource and returns those that can be told now:
+// that one or, at the end of a row of edits, all of them.
+func (w *walk) edited(ctx context.Context, ev *Event) []*Event {
+	w.became(ev)
+	e := w.edits
+	if e == nil {
+		w.single[0] = ev
+		return w.single[:]
+	}
+	e.events = append(e.events, ev)
+	if ev.Index < e.last {
+		return nil
+	}
+	w.edits, w.view, w.host = nil, e.view, e.host
+	err := e.edit.Commit()
+	for _, ev := range e.events {
+		if ev.Outcome != Changed {
+			continue
+		}
+		w.touched = true
+		if err == nil {
+			w.written(ctx, ev)
+			continue
+		}
+		ev.Outcome, ev.Err, ev.Actions = Failed, err, nil
+		w.became(ev)
+	}
+	return e.events
+}
+
+// written looks again at a resource after its file was written.
+func (w *walk) written(ctx context.Context, ev *Event) {
+	f, err := w.Registry.Select(ev.Resource, w.Facts)
+	if err == nil {
+		ev.Ensure, err = w.verify(ctx, f, ev.Resource)
+	}
+	if err != nil {
+		ev.Outcome, ev.Err = Failed, err
+		w.became(ev)
+	}
+}

@@ -1,0 +1,60 @@
+package converge
+
+import (
+	"fmt"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// noop reports whether nothing is to be done about r: in a plan, and for what a
+// manifest or script declares that is applied so.
+func (w *walk) noop(r *resource.Resource) bool {
+	return w.planning() || r.Restraint() == resource.Noop
+}
+
+// monitorOnly reports whether only the health checks of r are run.
+func (w *walk) monitorOnly(r *resource.Resource) bool {
+	return w.MonitorOnly || r.Restraint() == resource.MonitorOnly
+}
+
+// failedIn notes that something failed in a scope, which may end it.
+func (w *walk) failedIn(r *resource.Resource) {
+	if r.Scope == nil || !r.Scope.FailOnError {
+		return
+	}
+	if w.endedScopes == nil {
+		w.endedScopes = make(map[*resource.Scope]string)
+	}
+	w.endedScopes[r.Scope] = fmt.Sprintf("fail_on_error is set in %s and %s failed", r.Scope.File, r.ID)
+}
+
+// endedScope returns why the scope of r has ended, or "".
+func (w *walk) endedScope(r *resource.Resource) string {
+	if w.endedScopes == nil {
+		return ""
+	}
+	for s := r.Scope; s != nil; s = s.Parent {
+		if why, ok := w.endedScopes[s]; ok {
+			return why
+		}
+	}
+	return ""
+}
+
+// unmet records that r is not looked at, because of what it comes after. What
+// stands for other resources has failed with them.
+func (w *walk) unmet(ev *Event) {
+	if !resource.FailsWithParts(ev.Resource.Spec) {
+		return
+	}
+	failed := 0
+	for _, d := range w.catalog.Deps[ev.Index] {
+		if part := w.catalog.Resources[d.Index]; part.Scope != nil && part.Scope.Apply == ev.Resource.ID && w.blocks[d.Index] {
+			failed++
+		}
+	}
+	if failed > 0 {
+		ev.Outcome, ev.Err, ev.Unmet = Failed, fmt.Errorf("%d of what it applies failed or was skipped: %s", failed, ev.Reason), nil
+		ev.Reason = ""
+	}
+}

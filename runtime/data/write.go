@@ -1,0 +1,72 @@
+package data
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// EncodeValue writes a value as a YAML document. Tables keep their order, and
+// what is text stays text when it is read again, by whatever reader.
+func EncodeValue(v schema.Value) (string, error) { return Encode(nodeOf(v)) }
+
+func nodeOf(v schema.Value) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode}
+	switch v.Kind {
+	case schema.Nil:
+		n.Tag, n.Value = "!!null", "null"
+	case schema.Bool:
+		n.Tag, n.Value = "!!bool", strconv.FormatBool(v.B)
+	case schema.Int:
+		n.Tag, n.Value = "!!int", strconv.FormatInt(v.I, 10)
+	case schema.Float:
+		n.Tag, n.Value = "!!float", floatText(v.F)
+	case schema.List:
+		n.Kind, n.Tag = yaml.SequenceNode, "!!seq"
+		for _, item := range v.Items() {
+			n.Content = append(n.Content, nodeOf(item))
+		}
+	case schema.Map:
+		n.Kind, n.Tag = yaml.MappingNode, "!!map"
+		for _, e := range v.Table().Entries {
+			n.Content = append(n.Content, nodeOf(schema.StringValue(e.Key)), nodeOf(e.Val))
+		}
+	default:
+		n.SetString(v.S)
+		if n.Style == 0 && readsAsOther(v.S) || n.Style == yaml.LiteralStyle && strings.TrimLeft(v.S[:1], " \t\n") == "" {
+			n.Style = yaml.DoubleQuotedStyle // an indented block would not be read as it is
+		}
+	}
+	return n
+}
+
+// readsAsOther reports whether plain text would be read as something else: by
+// YAML 1.1, or by readers that take any number for one.
+func readsAsOther(s string) bool {
+	n := yaml.Node{Kind: yaml.ScalarNode, Value: s}
+	if n.ShortTag() != "!!str" {
+		return true
+	}
+	switch s {
+	case "y", "Y", "yes", "Yes", "YES", "n", "N", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF":
+		return true
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
+func floatText(f float64) string {
+	switch {
+	case math.IsInf(f, 1):
+		return ".inf"
+	case math.IsInf(f, -1):
+		return "-.inf"
+	case math.IsNaN(f):
+		return ".nan"
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}

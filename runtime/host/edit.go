@@ -1,0 +1,75 @@
+package host
+
+import (
+	"errors"
+	"io"
+	"strings"
+)
+
+// ErrNotKnown means that nobody knows yet what a file will hold: in a plan,
+// something earlier in the order is going to write it.
+var ErrNotKnown = errors.New("what it will hold is not known before it is written")
+
+// ReadExpected is ReadUpTo, save that what is assumed counts: in a plan it
+// returns what the file will hold when the turn has come. If that is not known,
+// the error is [ErrNotKnown].
+func (v *View) ReadExpected(name string, limit int64) ([]byte, error) {
+	if v.plan != nil {
+		v.plan.mu.RLock()
+		text, assumed := v.plan.contents[name]
+		kind := v.plan.paths[name]
+		v.plan.mu.RUnlock()
+		switch {
+		case !assumed || kind != Regular:
+		case text == nil:
+			return nil, ErrNotKnown
+		default:
+			return []byte(*text), nil
+		}
+	}
+	return v.ReadUpTo(name, limit)
+}
+
+// An Edit takes what is written to one file, one after the other, and makes one
+// write of it.
+type Edit struct {
+	host *Host // on the machine itself
+	path string
+
+	view    *Host // on which the file holds what was written so far
+	content string
+	attr    Attr
+	written bool
+}
+
+// Edit begins an edit of the file at the path. Whoever looks through its Host
+// sees what was written there; the machine is as it was until Commit.
+func (h *Host) Edit(name string) *Edit {
+	e := &Edit{host: h, path: name}
+	e.view = &Host{View: View{machine: h.machine, plan: newOverlay()}, edit: e}
+	return e
+}
+
+// Host returns the host through which the file is edited. All effects but those
+// of WriteFile on the path of the edit are made at once.
+func (e *Edit) Host() *Host { return e.view }
+
+// keep remembers what is to be written.
+func (e *Edit) keep(content io.Reader, attr Attr) error {
+	text, err := io.ReadAll(content)
+	if err != nil {
+		return err
+	}
+	e.content, e.attr, e.written = string(text), attr, true
+	e.view.Assume(Planned{Path: e.path, Kind: Regular, Content: &e.content})
+	return nil
+}
+
+// Commit writes the file, unless nothing was written to it. It is one write as
+// WriteFile makes it.
+func (e *Edit) Commit() error {
+	if !e.written {
+		return nil
+	}
+	return e.host.WriteFile(e.path, strings.NewReader(e.content), e.attr)
+}

@@ -1,0 +1,123 @@
+package host_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+func rels(entries []host.TreeEntry) map[string]host.FileKind {
+	m := make(map[string]host.FileKind)
+	for _, e := range entries {
+		m[e.Rel] = e.Kind
+	}
+	return m
+}
+
+func TestTree(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	require.NoError(t, os.MkdirAll(root+"/top/d/e", 0o755))
+	require.NoError(t, os.MkdirAll(root+"/out", 0o755))
+	require.NoError(t, os.WriteFile(root+"/out/f", nil, 0o600))
+	require.NoError(t, os.WriteFile(root+"/top/d/f", nil, 0o600))
+	require.NoError(t, os.WriteFile(root+"/top/d-f", nil, 0o600))
+	require.NoError(t, os.Symlink("../out", root+"/top/link"))
+	entries, err := h.Tree("/top")
+	require.NoError(t, err)
+	require.Equal(t, map[string]host.FileKind{
+		"d": host.Directory, "d/e": host.Directory, "d/f": host.Regular, "d-f": host.Regular, "link": host.Symlink,
+	}, rels(entries))
+	require.Equal(t, "d", entries[0].Rel, "in order of path")
+
+	// A link to a directory is not one.
+	entries, err = h.Tree("/top/link")
+	require.NoError(t, err)
+	require.Empty(t, entries)
+
+	_, err = h.Tree("/no")
+	require.ErrorIs(t, err, os.ErrNotExist)
+
+	// In a plan, what is assumed counts.
+	v := h.Planning()
+	v.Assume(host.Planned{Path: "/top/d/f", Kind: host.Missing}, host.Planned{Path: "/top/new", Kind: host.Regular}, host.Planned{Path: "/no", Kind: host.Directory})
+	entries, err = v.Tree("/top")
+	require.NoError(t, err)
+	require.Equal(t, map[string]host.FileKind{
+		"d": host.Directory, "d/e": host.Directory, "d-f": host.Regular, "link": host.Symlink, "new": host.Regular,
+	}, rels(entries))
+	entries, err = v.Tree("/no")
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+func TestSourceTree(t *testing.T) {
+	h, _ := hosttest.New(t, nil)
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(dir+"/src/d", 0o755))
+	require.NoError(t, os.WriteFile(dir+"/src/f", nil, 0o600))
+	require.NoError(t, os.Symlink("src", dir+"/link"))
+	for _, name := range []string{"/src", "/src/", "/link"} {
+		entries, err := h.SourceTree(dir + name)
+		require.NoError(t, err)
+		require.Equal(t, map[string]host.FileKind{"d": host.Directory, "f": host.Regular}, rels(entries), name)
+	}
+	_, err := h.SourceTree(dir + "/src/f")
+	require.EqualError(t, err, dir+"/src/f is not a directory")
+}
+
+// Nothing outside the directory is removed, whatever links there are.
+func TestRemoveBelow(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	require.NoError(t, os.MkdirAll(root+"/top/d", 0o755))
+	require.NoError(t, os.MkdirAll(root+"/out", 0o755))
+	require.NoError(t, os.WriteFile(root+"/out/f", nil, 0o600))
+	require.NoError(t, os.WriteFile(root+"/top/d/f", nil, 0o600))
+	require.NoError(t, os.Symlink("../out", root+"/top/link"))
+	require.NoError(t, os.Symlink(root+"/out", root+"/top/abs"))
+	for _, rel := range []string{"link/f", "abs/f", "../out/f", "/out/f", "d/../../out/f"} {
+		require.Error(t, h.RemoveBelow("/top", rel), rel)
+	}
+	require.FileExists(t, root+"/out/f")
+	require.Error(t, h.RemoveBelow("/top", "d"), "not empty")
+	for _, rel := range []string{"link", "d/f", "d", "d", "not/there"} {
+		require.NoError(t, h.RemoveBelow("/top", rel), rel)
+	}
+	require.NoError(t, h.RemoveBelow("/no", "f"))
+	require.FileExists(t, root+"/out/f")
+	require.NoDirExists(t, root+"/top/d")
+}
+
+func TestScratch(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	h, root := hosttest.New(t, nil)
+	before := hosttest.Snapshot(t, root)
+	err := h.Scratch(func(s *host.Scratch) error {
+		require.NoError(t, s.WriteFile("d/f", []byte("x")))
+		require.NoError(t, s.MakeDirectory("e"))
+		require.NoError(t, s.SetMode("d/f", 0o644))
+		info, err := s.Info("d/f")
+		require.NoError(t, err)
+		require.Equal(t, uint32(0o644), info.Mode)
+		info, err = s.Info("no")
+		require.NoError(t, err)
+		require.Equal(t, host.Missing, info.Kind)
+		entries, err := s.Tree(".")
+		require.NoError(t, err)
+		require.Len(t, entries, 3)
+		fi, err := os.Stat(s.Path("."))
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o700), fi.Mode().Perm(), "nobody else can read it")
+		sum, err := h.SumSource(s.Path("d/f"))
+		require.NoError(t, err)
+		require.Equal(t, host.SumBytes([]byte("x")), sum)
+		return os.ErrInvalid
+	})
+	require.ErrorIs(t, err, os.ErrInvalid)
+	require.Empty(t, hosttest.Snapshot(t, tmp))
+	require.Equal(t, before, hosttest.Snapshot(t, root))
+}

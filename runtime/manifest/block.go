@@ -1,0 +1,163 @@
+package manifest
+
+import (
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+// resources reads a list of blocks, each the resources of one type.
+func (r *reader) resources(list *data.Node) {
+	if list.Kind != schema.List {
+		r.fail(list, "", "ccm.resources: want a list, got %s", list.Describe())
+		return
+	}
+	for _, item := range list.Items {
+		switch {
+		case item.Kind != schema.Map:
+			r.fail(item, "such as - file: [...]", "want a type with its resources, got %s", item.Describe())
+		case len(item.Entries) == 0:
+			r.fail(item, "", "want a type with its resources, got an empty table")
+		case len(item.Entries) > 1:
+			r.severalTypes(item)
+		default:
+			r.block(item.Entries[0])
+		}
+	}
+}
+
+// severalTypes reports a block with more than one key: two types, or properties
+// that are not indented enough.
+func (r *reader) severalTypes(item *data.Node) {
+	second := item.Entries[1].Key
+	if r.loader.Registry.Type(second.Text) != nil {
+		r.fail(second, "begin another block with -", "want one type in a block, found also %s", second.Text)
+		return
+	}
+	hint := diag.DidYouMean(second.Text, r.loader.Registry.TypeNames())
+	if t := r.loader.Registry.Type(item.Entries[0].Key.Text); t != nil && isProperty(t, second.Text) {
+		hint = "properties of a " + t.Name + " are indented below its name"
+	}
+	r.fail(second, hint, "want one type in a block, found also %q", second.Text)
+}
+
+// isProperty reports whether resources of t have a property of that name.
+func isProperty(t *resource.Type, name string) bool {
+	for _, s := range t.Properties() {
+		if s.Field(name) != nil {
+			return true
+		}
+	}
+	return name == "control"
+}
+
+// block reads the resources of one type, in any of their forms.
+func (r *reader) block(e data.Entry) {
+	t := r.loader.Registry.Type(template.Clean(e.Key.Text))
+	if t == nil {
+		r.fail(e.Key, diag.DidYouMean(e.Key.Text, r.loader.Registry.TypeNames()), "unknown resource type %q", e.Key.Text)
+		return
+	}
+	switch e.Val.Kind {
+	case schema.Map:
+		r.single(t, e)
+	case schema.List:
+		r.list(t, e.Val)
+	default:
+		r.fail(e.Val, "such as - "+t.Name+": [...]", "%s: want a list of resources, got %s", t.Name, e.Val.Describe())
+	}
+}
+
+// single reads a resource whose name is among its properties.
+func (r *reader) single(t *resource.Type, e data.Entry) {
+	name := t.Schema().Name()
+	for _, x := range e.Val.Entries {
+		if t.Schema().Field(x.Key.Text) == name {
+			r.declare(&declaration{typ: t, key: e.Key, body: e.Val, name: x.Val})
+			return
+		}
+	}
+	if len(e.Val.Entries) == 1 && !isProperty(t, e.Val.Entries[0].Key.Text) {
+		r.fail(e.Val.Entries[0].Key, "begin it with -", "%s: want a list of resources, got a table", t.Name)
+		return
+	}
+	r.fail(e.Key, "", "%s: %s is required", t.Name, name.Name)
+}
+
+// list reads resources by their names, with the properties that they share.
+func (r *reader) list(t *resource.Type, list *data.Node) {
+	var defaults *data.Node
+	for _, item := range list.Items {
+		if item.Kind != schema.Map || len(item.Entries) == 0 || item.Entries[0].Key.Text != "defaults" {
+			continue
+		}
+		e := item.Entries[0]
+		switch {
+		case len(item.Entries) > 1:
+			r.several(t, item)
+		case defaults != nil:
+			r.fail(e.Key, "", "%s: defaults are given twice", t.Name)
+		case e.Val.Kind == schema.Map:
+			defaults = r.defaults(t, e.Val)
+		case !e.Val.IsNil():
+			r.fail(e.Val, "", "%s: defaults: want a table of properties, got %s", t.Name, e.Val.Describe())
+		}
+	}
+	for _, item := range list.Items {
+		switch {
+		case item.Kind != schema.Map:
+			hint := "such as - name: {...}"
+			if item.Kind == schema.String {
+				hint = "write - " + item.Text + ": for a resource without properties"
+			}
+			r.fail(item, hint, "%s: want a name with properties, got %s", t.Name, item.Describe())
+		case len(item.Entries) == 0:
+			r.fail(item, "", "%s: want a name with properties, got an empty table", t.Name)
+		case item.Entries[0].Key.Text == "defaults":
+		case len(item.Entries) > 1:
+			r.several(t, item)
+		default:
+			r.named(t, item.Entries[0], defaults)
+		}
+	}
+}
+
+// defaults returns the properties that all resources of a block have unless
+// they say otherwise. Names that are not properties are reported once, here.
+func (r *reader) defaults(t *resource.Type, n *data.Node) *data.Node {
+	good := *n
+	good.Entries = nil
+	for _, e := range n.Entries {
+		switch {
+		case t.Schema().Field(e.Key.Text) == t.Schema().Name():
+			r.fail(e.Key, "", "%s: a name cannot be a default", t.Name)
+		case !isProperty(t, e.Key.Text):
+			r.fail(e.Key, diag.DidYouMean(e.Key.Text, t.Properties().Names()), "%s: unknown property %q", t.Name, e.Key.Text)
+		default:
+			good.Entries = append(good.Entries, e)
+		}
+	}
+	return &good
+}
+
+// several reports an item with more than one name: properties that are not
+// indented enough, most likely.
+func (r *reader) several(t *resource.Type, item *data.Node) {
+	second := item.Entries[1].Key
+	hint := "begin it with -"
+	if isProperty(t, second.Text) {
+		hint = "properties are indented below the name"
+	}
+	r.fail(second, hint, "%s: want one name in an item, found also %q", t.Name, second.Text)
+}
+
+func (r *reader) named(t *resource.Type, e data.Entry, defaults *data.Node) {
+	switch e.Val.Kind {
+	case schema.Nil, schema.Map:
+		r.declare(&declaration{typ: t, key: e.Key, body: e.Val, name: e.Key, named: true, defaults: defaults})
+	default:
+		r.fail(e.Val, "", "%s#%s: want a table of properties, got %s", t.Name, template.Clean(e.Key.Text), e.Val.Describe())
+	}
+}

@@ -1,0 +1,254 @@
+package manifest
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+// Convert returns m as a script in Lua that gives the same catalog. Data stays
+// in the manifest, which the script loads as a hierarchy document. Expressions
+// and conditions become those of Lua where Lua can say them; where it cannot,
+// their values on this machine are written, with the expression in a comment.
+func (m *Manifest) Convert() []byte {
+	c := &converter{m: m, skipped: make(map[string]bool)}
+	for i, d := range m.Declared {
+		if d.Skip != "" {
+			m.Declared[i].Properties, m.Declared[i].where = d.resolved(m.env)
+			c.skipped[d.Type.Name+"#"+d.Name] = true
+		}
+	}
+	if m.usesData {
+		c.line(0, "data.load "+template.LuaString(filepath.Base(m.file))+" -- for its data, hierarchy and overrides")
+	}
+	if m.PreMessage != "" {
+		c.line(0, "print "+template.LuaString(strings.TrimRight(m.PreMessage, "\n")))
+	}
+	if m.FailOnError {
+		c.line(0, "-- fail_on_error is set in "+m.file+": the first failure ends the run")
+	}
+	for i := 0; i < len(m.Declared); {
+		i += c.resources(m.Declared[i:])
+	}
+	if m.PostMessage != "" {
+		c.line(0, "-- post_message of "+m.file+": "+template.LuaString(m.PostMessage))
+	}
+	return []byte(c.out.String())
+}
+
+// A converter writes a script.
+type converter struct {
+	m       *Manifest
+	out     strings.Builder
+	skipped map[string]bool // the resources that may not be there
+}
+
+func (c *converter) line(depth int, text string) {
+	c.out.WriteString(strings.Repeat("  ", depth) + text + "\n")
+}
+
+// A luaProperty is one line of a table.
+type luaProperty struct{ key, value, comment string }
+
+// resources writes the first of list, with all that follow and differ from it
+// only in the name. It returns how many these are.
+func (c *converter) resources(list []Declared) int {
+	d := list[0]
+	cond, known := c.condition(d)
+	if d.Skip != "" && !known {
+		c.line(0, "-- "+d.Type.Name+"#"+d.Name+" is skipped here: "+d.Skip)
+		return 1
+	}
+	props := c.properties(d)
+	names := []string{c.name(d)}
+	for _, next := range list[1:] {
+		if known || next.Skip != "" || next.Type != d.Type || next.decl != nil && next.control() != nil || !slices.Equal(c.properties(next), props) {
+			break
+		}
+		names = append(names, c.name(next))
+	}
+	depth := 0
+	if known {
+		c.line(0, "if "+cond+" then")
+		depth = 1
+	}
+	c.declaration(depth, d.Type.Name, names, props)
+	if known {
+		c.line(0, "end")
+	}
+	return len(names)
+}
+
+// declaration writes one call of a constructor.
+func (c *converter) declaration(depth int, typ string, names []string, props []luaProperty) {
+	if len(props) == 0 && len(names) == 1 && strings.HasPrefix(names[0], `"`) && !strings.Contains(names[0], `" ..`) {
+		c.line(depth, typ+" "+names[0])
+		return
+	}
+	fields := slices.Clone(names)
+	short := true
+	for _, p := range props {
+		fields = append(fields, p.key+" = "+p.value)
+		short = short && p.comment == "" && !strings.Contains(p.value, "\n")
+	}
+	if one := typ + " { " + strings.Join(fields, ", ") + " }"; short && len(one)+2*depth <= 100 {
+		c.line(depth, one)
+		return
+	}
+	c.line(depth, typ+" {")
+	c.line(depth+1, strings.Join(names, ", ")+",")
+	for _, p := range props {
+		comment := ""
+		if p.comment != "" {
+			comment = " -- " + p.comment
+		}
+		c.line(depth+1, p.key+" = "+p.value+","+comment)
+	}
+	c.line(depth, "}")
+}
+
+// control returns the control of a resource, or nil.
+func (d Declared) control() *data.Node {
+	for _, e := range d.decl.entries() {
+		if e.Key.Text == "control" && !e.Val.IsNil() {
+			return e.Val
+		}
+	}
+	return nil
+}
+
+// resolved returns the properties of a skipped resource as far as they can be
+// resolved on this machine; what cannot has its expression only.
+func (d Declared) resolved(env *template.Env) (*schema.Table, *table) {
+	where := &table{at: d.decl.key, tab: new(schema.Table)}
+	for _, e := range d.decl.entries() {
+		if e.Key.Text == "control" {
+			continue
+		}
+		v, errs := value(env, e.Val)
+		if len(errs) > 0 && v.Kind == schema.Nil {
+			v = schema.StringValue("")
+		}
+		where.add(e, template.Clean(e.Key.Text), v)
+	}
+	return where.tab, where
+}
+
+// condition returns the control of a resource as a condition of Lua. Known is
+// false if it has none, or one that cannot be said in Lua.
+func (c *converter) condition(d Declared) (cond string, known bool) {
+	if d.decl == nil {
+		return "", false
+	}
+	control := d.control()
+	if control == nil {
+		return "", false
+	}
+	var parts []string
+	for _, e := range control.Entries {
+		if e.Val.IsNil() {
+			continue
+		}
+		code := template.Clean(e.Val.Text)
+		if split, err := template.Parts(code); err == nil && len(split) == 1 && split[0].Code != "" {
+			code = split[0].Code
+		}
+		lua, ok := template.Lua(code)
+		if !ok {
+			return "", false
+		}
+		if e.Key.Text == "unless" {
+			lua = "not (" + lua + ")"
+		} else if len(control.Entries) > 1 && strings.Contains(lua, " or ") {
+			lua = "(" + lua + ")"
+		}
+		parts = append(parts, lua)
+	}
+	return strings.Join(parts, " and "), len(parts) > 0
+}
+
+// name returns the name of a resource in Lua.
+func (c *converter) name(d Declared) string {
+	if d.decl != nil {
+		if lua, ok := expression(d.decl.name); ok {
+			return lua
+		}
+	}
+	return template.LuaString(d.Name)
+}
+
+// properties returns the properties of a resource in Lua, without its name.
+func (c *converter) properties(d Declared) (props []luaProperty) {
+	name := d.Type.Schema().Name()
+	for i, e := range d.Properties.Entries {
+		f := fieldOfType(d, e.Key)
+		if f == nil || f == name || e.Val.Kind == schema.Nil {
+			continue
+		}
+		var n *data.Node
+		if d.decl != nil {
+			n = d.where.nodes[i].Val
+		}
+		w := valueWriter{c: c, depth: 1, references: f.Elem != nil && slices.Contains(relations, f.Name)}
+		p := luaProperty{key: template.LuaKey(e.Key, false), value: w.write(f, e.Val, n)}
+		p.comment = strings.Join(w.comments, ", ")
+		if p.value != "" {
+			props = append(props, p)
+		}
+	}
+	return props
+}
+
+// relations are the properties that refer to other resources.
+var relations = []string{"require", "before", "notify", "subscribe"}
+
+// fieldOfType returns the property of that name.
+func fieldOfType(d Declared, key string) *schema.Field {
+	for _, s := range d.Type.Properties() {
+		if f := s.Field(key); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// expression returns a text with expressions in Lua, if it has any and Lua can
+// say them.
+func expression(n *data.Node) (string, bool) {
+	if n == nil || n.Kind != schema.String || !template.HasExpression(n.Text) {
+		return "", false
+	}
+	parts, err := template.Parts(template.Clean(n.Text))
+	if err != nil {
+		return "", false
+	}
+	var out []string
+	for _, p := range parts {
+		if p.Code == "" {
+			out = append(out, template.LuaString(p.Text))
+			continue
+		}
+		lua, ok := template.Lua(p.Code)
+		if !ok {
+			return "", false
+		}
+		if len(parts) > 1 && strings.ContainsAny(lua, " ") && !strings.HasPrefix(lua, "lookup(") {
+			lua = "(" + lua + ")"
+		}
+		out = append(out, lua)
+	}
+	return strings.Join(out, " .. "), true
+}
+
+// number returns a number as it is written in Lua.
+func number(v schema.Value) string {
+	if v.Kind == schema.Int {
+		return strconv.FormatInt(v.I, 10)
+	}
+	return strconv.FormatFloat(v.F, 'g', -1, 64)
+}

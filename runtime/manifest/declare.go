@@ -1,0 +1,229 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+// A Declared is a resource of a manifest with its properties as they were
+// resolved.
+type Declared struct {
+	Type *resource.Type
+	Name string
+	// Properties are those that were given or are defaults of the block, without
+	// the name; nil if the resource is skipped.
+	Properties *schema.Table
+	// Skip says why the resource is not managed, "" if it is.
+	Skip string
+
+	decl  *declaration // as it is written; nil if it was translated
+	where *table       // the nodes of Properties
+}
+
+// A declaration is one resource as it is written.
+type declaration struct {
+	typ      *resource.Type
+	key      *data.Node // its name or, if that is among the properties, its type
+	name     *data.Node
+	named    bool // the name is the key, and not among the properties
+	body     *data.Node
+	defaults *data.Node // may be nil
+}
+
+// declare adds a resource to the catalog.
+func (r *reader) declare(d *declaration) {
+	name, err := scalar(r.env, d.name)
+	subject := d.typ.Name + "#" + template.Clean(d.name.Text)
+	if err == nil {
+		subject = d.typ.Name + "#" + name.S
+	}
+	from := resource.Origin{Pos: d.key.Pos(), Dir: r.Dir, Calls: r.calls, Scope: r.Scope}
+	where := &table{at: d.key}
+	tab := d.entries()
+	from.Skip, tab = r.control(tab, subject)
+	if from.Skip == invalid {
+		return
+	}
+	if from.Skip != "" {
+		r.skip(d, tab, where, from, subject)
+		return
+	}
+	if err != nil {
+		r.errs = append(r.errs, about(subject, d.name.Place("", err)))
+		return
+	}
+	where.tab = &schema.Table{Where: where}
+	if d.named {
+		where.add(data.Entry{Key: d.name, Val: d.name}, d.typ.Schema().Name().Name, name)
+	}
+	broken := false
+	for _, e := range tab {
+		val, errs := value(r.env, e.Val)
+		for _, err := range errs {
+			r.errs = append(r.errs, about(subject, within(e.Key.Text, err)))
+			broken = true
+		}
+		if len(errs) == 0 {
+			where.add(e, template.Clean(e.Key.Text), val)
+		}
+	}
+	r.decode(d, where, from, broken)
+}
+
+// decode makes a resource of its table, and adds it unless something is wrong.
+// It is broken if properties are missing because their expressions failed.
+func (r *reader) decode(d *declaration, where *table, from resource.Origin, broken bool) {
+	res, err := d.typ.Decode(where.tab, from)
+	if err == nil {
+		err = r.loader.Registry.CheckProvider(res)
+	}
+	if err == nil && !broken {
+		declared := Declared{Type: d.typ, Name: res.ID.Name, Properties: where.tab, decl: d, where: where}
+		if _, err = r.Add(r.ctx, res); err == nil {
+			r.m.Declared = append(r.m.Declared, declared)
+		}
+	}
+	var list diag.List
+	list.Add(err)
+	for _, e := range list {
+		if broken && e.Pos == from.Pos {
+			continue // what is missing may be what failed
+		}
+		if d.sharesPlace(e.Pos) {
+			if r.reported[e.Pos] {
+				continue // said of another resource of the block already
+			}
+			r.reported[e.Pos] = true
+		}
+		r.errs = append(r.errs, e)
+	}
+}
+
+// sharesPlace reports whether a place lies in the defaults of the block.
+func (d *declaration) sharesPlace(p diag.Pos) bool {
+	if d.defaults == nil {
+		return false
+	}
+	return slices.ContainsFunc(d.defaults.Entries, func(e data.Entry) bool {
+		begin := e.Key.Pos()
+		end := e.Val.Pos()
+		return begin == p || end == p || begin.Compare(p) < 0 && p.Compare(end) < 0
+	})
+}
+
+// entries returns the properties that are given, and the defaults of the block
+// that are not.
+func (d *declaration) entries() []data.Entry {
+	own := slices.Clone(d.body.Entries)
+	if d.defaults == nil {
+		return own
+	}
+	given := len(own)
+next:
+	for _, e := range d.defaults.Entries {
+		for _, o := range own[:given] {
+			if o.Key.Text == e.Key.Text || d.typ.Schema().Field(e.Key.Text) != nil && d.typ.Schema().Field(e.Key.Text) == d.typ.Schema().Field(o.Key.Text) {
+				continue next
+			}
+		}
+		own = append(own, e)
+	}
+	return own
+}
+
+// skip adds a resource that its control leaves out. Its expressions are not
+// evaluated, except for the name if that can be.
+func (r *reader) skip(d *declaration, tab []data.Entry, where *table, from resource.Origin, subject string) {
+	_, name, _ := strings.Cut(subject, "#")
+	alias := ""
+	for _, e := range tab {
+		if e.Key.Text == "alias" {
+			if v, err := scalar(r.env, e.Val); err == nil {
+				alias = v.S
+			}
+		}
+	}
+	where.tab = &schema.Table{Where: where}
+	res := d.typ.Skipped(name, alias, where, from)
+	if _, err := r.Add(r.ctx, res); err != nil {
+		r.errs.Add(err)
+		return
+	}
+	r.m.Declared = append(r.m.Declared, Declared{Type: d.typ, Name: name, Skip: from.Skip, decl: d})
+}
+
+// invalid is what control returns instead of a reason when it has reported a
+// mistake.
+const invalid = "invalid"
+
+// control returns why the resource is not managed, or "", and its entries
+// without the control.
+func (r *reader) control(tab []data.Entry, subject string) (string, []data.Entry) {
+	i := slices.IndexFunc(tab, func(e data.Entry) bool { return e.Key.Text == "control" })
+	if i < 0 {
+		return "", tab
+	}
+	n := tab[i].Val
+	tab = slices.Delete(tab, i, i+1)
+	if n.IsNil() {
+		return "", tab
+	}
+	before := len(r.errs)
+	wrong := func(at *data.Node, hint, format string, args ...any) {
+		e := at.Errorf(format, args...)
+		e.Hint = hint
+		r.errs = append(r.errs, about(subject, e))
+	}
+	if n.Kind != schema.Map {
+		wrong(n, "", "control: want a table with if and unless, got %s", n.Describe())
+		return invalid, tab
+	}
+	skip := ""
+	for _, e := range n.Entries {
+		key := e.Key.Text
+		switch {
+		case key != "if" && key != "unless":
+			wrong(e.Key, diag.DidYouMean(key, []string{"if", "unless"}), "control: unknown key %q", key)
+			continue
+		case e.Val.IsNil():
+			continue
+		case e.Val.Kind != schema.String && e.Val.Kind != schema.Bool:
+			wrong(e.Val, "", "control.%s: want an expression that is true or false, got %s", key, e.Val.Describe())
+			continue
+		}
+		yes, err := e.Val.Scalar().B, error(nil)
+		if e.Val.Kind == schema.String {
+			yes, err = r.env.Condition(template.Clean(e.Val.Text))
+		}
+		if err != nil {
+			r.errs = append(r.errs, about(subject, e.Val.Place("control."+key, err)))
+			continue
+		}
+		if yes != (key == "if") && skip == "" {
+			skip = fmt.Sprintf("control.%s is %t", key, yes)
+		}
+	}
+	if len(r.errs) > before {
+		return invalid, tab
+	}
+	return skip, tab
+}
+
+// about says which resource a mistake is in.
+func about(subject string, e *diag.Error) *diag.Error {
+	e.Subject = subject
+	return e
+}
+
+// within says in which property a mistake is.
+func within(property string, e *diag.Error) *diag.Error {
+	e.Err = diag.Errorf(diag.Pos{}, "%s: %w", property, e.Err).Err
+	return e
+}

@@ -1,0 +1,197 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+// ccmKeys are the keys of the section ccm.
+var ccmKeys = []string{"resources", "resources_jet_file", "fail_on_error", "pre_message", "post_message"}
+
+// A reader reads one manifest. It collects every mistake.
+type reader struct {
+	*Unit
+	ctx  context.Context
+	env  *template.Env
+	m    *Manifest
+	errs diag.List
+	// reported are the places in defaults of which a mistake was reported.
+	reported map[diag.Pos]bool
+}
+
+func (r *reader) fail(n *data.Node, hint, format string, args ...any) {
+	e := n.Errorf(format, args...)
+	e.Hint = hint
+	r.errs = append(r.errs, e)
+}
+
+// manifest loads a manifest of CCM.
+func (u *Unit) manifest(ctx context.Context, text string) (*Manifest, error) {
+	docs, err := data.ParseAll(u.Name, text)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{Unit: u, ctx: ctx, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)}
+	root := docs[0].Root
+	switch {
+	case len(docs) > 1:
+		r.fail(docs[1].Root, "the dialect with several is asked for by --dialect tinycm", "want one document, found a second one")
+	case root.IsNil():
+		r.fail(root, "", "want a manifest with a section ccm, found nothing")
+	case root.Kind != schema.Map:
+		r.fail(root, "", "want a manifest with a section ccm, got %s", root.Describe())
+	}
+	if len(r.errs) > 0 {
+		return nil, r.errs.Err()
+	}
+	for _, key := range data.Sections {
+		r.m.usesData = r.m.usesData || !root.Get(key).IsNil()
+	}
+	resolved, err := data.Resolve(docs[0], u.loader.env().Sealed(), "ccm")
+	r.errs.Add(err)
+	r.m.Data = resolved.Data
+	if err == nil {
+		r.m.Data, err = u.loader.merged(resolved, u.Data)
+		r.errs.Add(err)
+	}
+	r.env = u.loader.Env(r.m.Data, u.Dir)
+	r.m.env = r.env
+	before := len(r.errs)
+	if ccm := root.Get("ccm"); ccm == nil {
+		r.fail(root, "", "want a section ccm with resources, found none")
+	} else {
+		r.section(ccm)
+	}
+	if err != nil {
+		// What is not there may be what went wrong above.
+		r.errs = slices.Concat(r.errs[:before], slices.DeleteFunc(r.errs[before:], func(e *diag.Error) bool { return template.IsMissing(e) }))
+	}
+	if err := r.errs.Err(); err != nil {
+		return nil, err
+	}
+	return r.m, nil
+}
+
+// section reads the section ccm.
+func (r *reader) section(ccm *data.Node) {
+	if ccm.Kind != schema.Map {
+		r.fail(ccm, "", "ccm: want a table with resources, got %s", ccm.Describe())
+		return
+	}
+	before := len(r.errs)
+	for _, e := range ccm.Entries {
+		if !slices.Contains(ccmKeys, e.Key.Text) {
+			r.fail(e.Key, diag.DidYouMean(e.Key.Text, ccmKeys), "ccm: unknown key %q", e.Key.Text)
+		}
+	}
+	unknown := len(r.errs) > before
+	r.m.FailOnError = r.boolean(ccm, "fail_on_error")
+	r.Scope.FailOnError = r.m.FailOnError
+	r.m.PreMessage = r.message(ccm, "pre_message")
+	r.m.PostMessage = r.message(ccm, "post_message")
+	list, jet := ccm.Get("resources"), ccm.Get("resources_jet_file")
+	switch {
+	case jet.IsNil() && list == nil && unknown: // one of them is misspelled, perhaps
+	case jet.IsNil() && list == nil:
+		r.fail(ccm, "", "ccm: want resources or resources_jet_file, found neither")
+	case !jet.IsNil() && list != nil:
+		r.fail(ccm.Key("resources_jet_file"), "", "ccm: resources_jet_file cannot be given together with resources")
+	case !jet.IsNil():
+		r.jetFile(jet)
+	default:
+		r.resources(list)
+	}
+}
+
+// boolean reads a key of the section ccm that says yes or no.
+func (r *reader) boolean(ccm *data.Node, key string) bool {
+	n := ccm.Get(key)
+	if n.IsNil() {
+		return false
+	}
+	v, ok := r.expand(n, "ccm."+key)
+	if ok && v.Kind != schema.Bool {
+		r.fail(n, "", "ccm.%s: want true or false, got %s", key, n.Describe())
+	}
+	return v.B
+}
+
+// message reads a text of the section ccm.
+func (r *reader) message(ccm *data.Node, key string) string {
+	n := ccm.Get(key)
+	if n.IsNil() {
+		return ""
+	}
+	if n.Kind == schema.List || n.Kind == schema.Map {
+		r.fail(n, "", "ccm.%s: want a text, got %s", key, n.Describe())
+		return ""
+	}
+	v, _ := r.expand(n, "ccm."+key)
+	return v.S
+}
+
+// expand returns a scalar of the section ccm, its expressions evaluated.
+func (r *reader) expand(n *data.Node, name string) (schema.Value, bool) {
+	v, err := scalar(r.env, n)
+	if err != nil {
+		r.errs.Add(n.Place(name, err))
+		return schema.Value{}, false
+	}
+	return v, true
+}
+
+// jetFile reads the resources that a Jet template writes. Mistakes in them have
+// the place of the line of the template.
+func (r *reader) jetFile(n *data.Node) {
+	v, ok := r.expand(n, "ccm.resources_jet_file")
+	if !ok {
+		return
+	}
+	name, path := r.beside(v.S), r.inDir(v.S)
+	text, err := r.loader.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("no file %s", path)
+	}
+	if err != nil {
+		r.fail(n, "", "ccm.resources_jet_file: %w", err)
+		return
+	}
+	r.loader.remember(name, string(text))
+	from := diag.Note{Pos: n.Pos(), Text: "rendered from here"}
+	before := len(r.errs)
+	out, err := r.env.RenderManifest(name, string(text))
+	if err != nil {
+		r.errs.Add(err)
+	} else if strings.TrimSpace(template.Clean(out.Text)) != "" {
+		r.generated(name, out)
+	}
+	for i, e := range r.errs[before:] {
+		c := *e
+		c.Notes = append(c.Notes[:len(c.Notes):len(c.Notes)], from)
+		r.errs[before+i] = &c
+	}
+}
+
+// generated reads the resources in the text that a template gave.
+func (r *reader) generated(name string, out template.Rendered) {
+	doc, err := data.ParseGenerated(name, out.Text, func(line int) diag.Pos {
+		at := out.Lines[min(max(line, 1), len(out.Lines))-1]
+		return diag.Pos{File: at.File, Line: at.Line}
+	})
+	if err != nil {
+		r.errs.Add(err)
+		return
+	}
+	if !doc.Root.IsNil() {
+		r.resources(doc.Root)
+	}
+}

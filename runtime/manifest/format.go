@@ -1,0 +1,125 @@
+package manifest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A formatError is a mistake in the bytes of a text from an offset on.
+type formatError struct {
+	offset, length int
+	err            *diag.Error
+}
+
+func (e *formatError) Error() string    { return e.err.Error() }
+func (e *formatError) Unwrap() error    { return e.err }
+func (e *formatError) Span() (int, int) { return e.offset, e.length }
+
+// format puts constants into a text as str.format of Python does: {name},
+// {list[0]}, {table[key]}, also with the key in quotes, {table.key}; {{ and }}
+// are single braces.
+func format(text string, constants map[string]any) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c != '{' && c != '}':
+			b.WriteByte(c)
+		case i+1 < len(text) && text[i+1] == c:
+			b.WriteByte(c)
+			i++
+		case c == '}':
+			return "", wrongFormat(i, 1, "for the text itself write }}", "a single } closes nothing")
+		default:
+			end := strings.IndexByte(text[i:], '}')
+			if end < 0 {
+				return "", wrongFormat(i, 1, "for the text itself write {{", "{ is not closed by }")
+			}
+			field := text[i+1 : i+end]
+			val, err := fieldOf(field, constants)
+			if err != nil {
+				return "", &formatError{i, end + 1, err}
+			}
+			b.WriteString(val)
+			i += end
+		}
+	}
+	return b.String(), nil
+}
+
+func wrongFormat(offset, length int, hint, msg string) error {
+	return &formatError{offset, length, &diag.Error{Err: fmt.Errorf("%s", msg), Hint: hint}}
+}
+
+// fieldOf returns what stands for one field of a format.
+func fieldOf(field string, constants map[string]any) (string, *diag.Error) {
+	name := field
+	if i := strings.IndexAny(field, ".[!:"); i >= 0 {
+		name = field[:i]
+	}
+	if name == "" {
+		return "", diag.Errorf(diag.Pos{}, "want the name of a constant in { }, got %q", field)
+	}
+	val, ok := constants[name]
+	if !ok {
+		e := diag.Errorf(diag.Pos{}, "no constant %q", name)
+		e.Hint = diag.DidYouMean(name, slices.Sorted(maps.Keys(constants)))
+		return "", e
+	}
+	for rest := field[len(name):]; rest != ""; {
+		var step string
+		switch rest[0] {
+		case '.':
+			step = rest[1:]
+			if i := strings.IndexAny(step, ".[!:"); i >= 0 {
+				step = step[:i]
+			}
+			rest = rest[1+len(step):]
+		case '[':
+			end := strings.IndexByte(rest, ']')
+			if end < 0 {
+				return "", diag.Errorf(diag.Pos{}, "[ is not closed by ] in {%s}", field)
+			}
+			step, rest = unquoted(rest[1:end]), rest[end+1:]
+		default:
+			return "", diag.Errorf(diag.Pos{}, "want a name, [ ] or . in {%s}, got %q", field, rest)
+		}
+		var known []string
+		if val, known, ok = childOf(val, step); !ok {
+			e := diag.Errorf(diag.Pos{}, "nothing at %q in {%s}", step, field)
+			e.Hint = diag.DidYouMean(step, known)
+			return "", e
+		}
+	}
+	switch val.(type) {
+	case []any, map[string]any, nil:
+		return "", diag.Errorf(diag.Pos{}, "want a constant that is a text or a number in {%s}, got %s", field, valueOf(val).Kind)
+	}
+	return valueOf(val).S, nil
+}
+
+func unquoted(s string) string {
+	if len(s) >= 2 && (s[0] == '\'' || s[0] == '"') && s[len(s)-1] == s[0] {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+// childOf returns what is under a name or number, or which names there are.
+func childOf(val any, step string) (next any, known []string, ok bool) {
+	switch x := val.(type) {
+	case map[string]any:
+		next, ok = x[step]
+		return next, slices.Sorted(maps.Keys(x)), ok
+	case []any:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(x) {
+			return x[i], nil, true
+		}
+	}
+	return nil, nil, false
+}

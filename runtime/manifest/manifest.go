@@ -1,0 +1,183 @@
+// Package manifest translates YAML manifests into the catalog that Lua scripts
+// build. Manifests can apply scripts and scripts manifests; all that they
+// declare lands in one catalog, with its places.
+//
+// Cmd/ccm makes one [Loader] for a run and begins with a [Unit]:
+//
+//	l := &manifest.Loader{Registry: reg, Builder: &b, Facts: fs, Environ: env, ReadFile: os.ReadFile, Now: h.Now, Script: runLua}
+//	u := l.Root("site.yaml", dir)
+//	m, err := u.Load(ctx, text)      // a manifest: the error is a diag.List of every mistake
+//	...
+//	u := l.Root("site.lua", dir)     // a script: the front end declares with u.Scope, and
+//	err := u.Apply(ctx, r)           // hands each apply resource here instead of to the Builder
+//
+// Loader.Script is how a manifest applies a script: it evaluates the text of a
+// Unit with that Unit's Scope, Dir, Data and Apply. Loader.Sources has the texts
+// for diag.Render.
+package manifest
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+// A Loader loads the manifests of one run into one catalog. Registry, Builder
+// and ReadFile are required. It is not safe for use by several goroutines.
+type Loader struct {
+	// Registry has the types that can be declared.
+	Registry *resource.Registry
+	// Builder takes what is declared.
+	Builder *catalog.Builder
+	// Facts are what is so about the machine.
+	Facts *facts.Facts
+	// Environ is the environment that expressions see, with that of ./.env.
+	Environ map[string]string
+	// ReadFile reads a file of the user.
+	ReadFile func(path string) ([]byte, error)
+	// Now is the time that expressions see.
+	Now func() time.Time
+	// Overlays are hierarchy documents whose data is merged over that of every
+	// manifest.
+	Overlays []Source
+	// Script evaluates a unit whose name ends in .lua. Nil refuses them.
+	Script func(ctx context.Context, u *Unit, text string) error
+	// Fetch gets what is behind an http or https URL, for TinyCM templates. Nil
+	// refuses them.
+	Fetch func(ctx context.Context, url string) ([]byte, error)
+	// Dialect is "ccm" or "tinycm"; left empty, the name of a manifest tells.
+	Dialect string
+
+	base    *template.Env
+	overlay *data.Resolution // the overlays, merged
+	texts   map[string]string
+}
+
+// A Source is the text of a file.
+type Source struct{ File, Text string }
+
+// A Manifest is what was loaded besides resources.
+type Manifest struct {
+	// Data is the resolved data.
+	Data map[string]any
+	// FailOnError ends the run at the first failure.
+	FailOnError bool
+	// PreMessage and PostMessage are shown before and after the run.
+	PreMessage, PostMessage string
+	// Declared are the resources of this manifest, in their order.
+	Declared []Declared
+
+	file     string
+	usesData bool // it has data, hierarchy or overrides
+	env      *template.Env
+}
+
+// env returns the expressions that know facts and environment.
+func (l *Loader) env() *template.Env {
+	if l.base == nil {
+		l.base = template.New(template.Options{Facts: l.Facts, Environ: l.Environ, ReadFile: l.readTemplate, Now: l.Now})
+	}
+	return l.base
+}
+
+// readTemplate reads a file that an expression names, and keeps its text for
+// messages.
+func (l *Loader) readTemplate(path string) ([]byte, error) {
+	text, err := l.ReadFile(path)
+	if err == nil {
+		l.remember(path, string(text))
+	}
+	return text, err
+}
+
+// Sources finds the texts that were loaded.
+func (l *Loader) Sources() diag.Sources {
+	return func(file string) (string, bool) {
+		text, ok := l.texts[file]
+		return text, ok
+	}
+}
+
+// remember keeps a text for messages.
+func (l *Loader) remember(file, text string) {
+	if l.texts == nil {
+		l.texts = make(map[string]string)
+	}
+	l.texts[file] = text
+}
+
+// overlaid returns the data of the overlays, merged in order.
+func (l *Loader) overlaid() (data.Resolution, error) {
+	if l.overlay != nil {
+		return *l.overlay, nil
+	}
+	var all data.Resolution
+	var errs diag.List
+	for _, src := range l.Overlays {
+		r, err := l.resolve(src, "ccm")
+		errs.Add(err)
+		all.Data = data.Merge(all.Data, r.Data)
+		all.Rules = append(all.Rules, r.Rules...)
+	}
+	if err := errs.Err(); err != nil {
+		return data.Resolution{}, err
+	}
+	l.overlay = &all
+	return all, nil
+}
+
+// resolve returns the data of one hierarchy document.
+func (l *Loader) resolve(src Source, others ...string) (data.Resolution, error) {
+	l.remember(src.File, src.Text)
+	doc, err := data.Parse(src.File, src.Text)
+	if err != nil {
+		return data.Resolution{}, err
+	}
+	return data.Resolve(doc, l.env().Sealed(), others...)
+}
+
+// Data returns the resolved data of a hierarchy document, with what given and
+// the overlays hold over it, checked. A manifest is a hierarchy document too.
+func (l *Loader) Data(src Source, given map[string]any) (map[string]any, error) {
+	r, err := l.resolve(src, "ccm")
+	if err != nil {
+		return nil, err
+	}
+	return l.merged(r, given)
+}
+
+// merged lays what is given and the overlays over data, and checks the result.
+func (l *Loader) merged(r data.Resolution, given map[string]any) (map[string]any, error) {
+	over, err := l.overlaid()
+	if err != nil {
+		return nil, err
+	}
+	if len(given) > 0 {
+		r.Data = data.Merge(r.Data, given)
+	}
+	r.Data = data.Merge(r.Data, over.Data)
+	r.Rules = append(slices.Clip(r.Rules), over.Rules...)
+	return r.Data, r.Check()
+}
+
+// Env returns what evaluates expressions and lookups that see the given data,
+// with relative paths beginning at dir.
+func (l *Loader) Env(tree map[string]any, dir string) *template.Env { return l.env().With(tree, dir) }
+
+// isTinyCM reports whether a file is in the dialect of TinyCM.
+func (l *Loader) isTinyCM(name string) bool {
+	if l.Dialect != "" {
+		return l.Dialect == "tinycm"
+	}
+	base := strings.ToLower(filepath.Base(name))
+	return strings.HasSuffix(base, ".cm.yml") || strings.HasSuffix(base, ".cm.yaml")
+}

@@ -1,0 +1,273 @@
+package manifest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A tiny reads a manifest of TinyCM: a document with constants, and documents
+// with one definition each.
+type tiny struct {
+	reader
+	file      *resource.Type
+	constants map[string]any
+	list      []*definition
+	byName    map[string]*definition
+}
+
+// tinycm loads a manifest of TinyCM.
+func (u *Unit) tinycm(ctx context.Context, text string) (*Manifest, error) {
+	docs, err := data.ParseAll(u.Name, text)
+	if err != nil {
+		return nil, err
+	}
+	t := &tiny{
+		reader:    reader{Unit: u, ctx: ctx, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)},
+		file:      u.loader.Registry.Type("file"),
+		constants: make(map[string]any),
+		byName:    make(map[string]*definition),
+	}
+	if t.file == nil {
+		return nil, diag.List{docs[0].Root.Errorf("there is no type file for the definitions of TinyCM")}
+	}
+	for i, doc := range docs {
+		switch root := doc.Root; {
+		case root.IsNil():
+		case root.Kind != schema.Map:
+			t.fail(root, "", "want a definition, got %s", root.Describe())
+		case i == 0 && !isDefinition(root):
+			t.header(root)
+		default:
+			t.definition(root)
+		}
+	}
+	if u.Data != nil {
+		maps.Copy(t.constants, u.Data)
+	}
+	t.m.Data = t.constants
+	for _, d := range t.list {
+		t.declare(d)
+	}
+	if err := t.errs.Err(); err != nil {
+		return nil, err
+	}
+	return t.m, nil
+}
+
+// isDefinition reports whether a document is a definition and not a header.
+func isDefinition(n *data.Node) bool { return n.Get("file") != nil || n.Get("name") != nil }
+
+var headerKeys = []string{"global", "host", "hosts"}
+
+// header reads the constants, and what hosts have instead.
+func (t *tiny) header(n *data.Node) {
+	for _, e := range n.Entries {
+		switch e.Key.Text {
+		case "global":
+			t.constant("global", e.Val)
+		case "host", "hosts":
+		case "plugins", "arguments":
+			t.fail(e.Key, "", "%s of TinyCM are not supported", e.Key.Text)
+		default:
+			t.fail(e.Key, diag.DidYouMean(e.Key.Text, headerKeys), "unknown key %q", e.Key.Text)
+		}
+	}
+	for _, key := range []string{"host", "hosts"} {
+		hosts := n.Get(key)
+		if hosts.IsNil() {
+			continue
+		}
+		if hosts.Kind != schema.List {
+			t.fail(hosts, "", "%s: want a list, got %s", key, hosts.Describe())
+			continue
+		}
+		for _, h := range hosts.Items {
+			t.host(key, h)
+		}
+	}
+}
+
+// host lays the constants of a host over the global ones if its filter matches
+// the name of this machine from the first letter on.
+func (t *tiny) host(key string, n *data.Node) {
+	if n.Kind != schema.Map {
+		t.fail(n, "", "%s: want a table with filter and constants, got %s", key, n.Describe())
+		return
+	}
+	for _, e := range n.Entries {
+		if e.Key.Text != "filter" && e.Key.Text != "constants" {
+			t.fail(e.Key, diag.DidYouMean(e.Key.Text, []string{"filter", "constants"}), "%s: unknown key %q", key, e.Key.Text)
+		}
+	}
+	filter, constants := n.Get("filter"), n.Get("constants")
+	if filter.IsNil() || filter.Kind == schema.List || filter.Kind == schema.Map {
+		t.fail(n, "", "%s: filter is required", key)
+		return
+	}
+	re, err := regexp.Compile("^(?:" + filter.Text + ")")
+	if err != nil {
+		t.fail(filter, "", "%s: filter: %w", key, err)
+		return
+	}
+	name, err := t.hostname()
+	if err != nil {
+		t.errs.Add(err)
+	} else if re.MatchString(name) {
+		t.constant(key+".constants", constants)
+	}
+}
+
+// hostname returns the name that filters are matched with.
+func (t *tiny) hostname() (string, error) {
+	val, err := t.loader.Facts.Get("hostname")
+	return fmt.Sprint(val), err
+}
+
+func (t *tiny) constant(name string, n *data.Node) {
+	if n.IsNil() {
+		return
+	}
+	if n.Kind != schema.Map {
+		t.fail(n, "", "%s: want a table of constants, got %s", name, n.Describe())
+		return
+	}
+	maps.Copy(t.constants, n.Go().(map[string]any))
+}
+
+// tinyKeys are the properties of a file definition.
+var tinyKeys = []string{"name", "ensure", "type", "contents", "interpolate", "encoding", "owner", "group", "permission-mask", "after"}
+
+// A definition is one file of TinyCM, merged of all definitions of its name.
+type definition struct {
+	name  *data.Node
+	props map[string]*data.Node
+	after []*data.Node
+}
+
+// definition reads one document. The properties may stand at its top or below
+// the key file.
+func (t *tiny) definition(n *data.Node) {
+	body := n
+	if n.Get("name") == nil {
+		if len(n.Entries) != 1 || n.Entries[0].Key.Text != "file" {
+			key := n.Entries[0].Key
+			if key.Text == "file" {
+				key = n.Entries[1].Key
+			}
+			hint := "properties are indented below file"
+			if !slices.Contains(tinyKeys, key.Text) {
+				hint = diag.DidYouMean(key.Text, []string{"file"})
+			}
+			t.fail(key, hint, "want a definition of a file, got %q", key.Text)
+			return
+		}
+		body = n.Entries[0].Val
+		if body.Kind != schema.Map {
+			t.fail(body, "", "file: want a table of properties, got %s", body.Describe())
+			return
+		}
+	}
+	d := definition{props: make(map[string]*data.Node)}
+	good := true
+	for _, e := range body.Entries {
+		switch {
+		case !slices.Contains(tinyKeys, e.Key.Text):
+			t.fail(e.Key, diag.DidYouMean(e.Key.Text, tinyKeys), "file: unknown property %q", e.Key.Text)
+			good = false
+		case e.Val.IsNil():
+		case e.Key.Text == "after" && e.Val.Kind == schema.List:
+			d.after = append(d.after, e.Val.Items...)
+		case e.Key.Text == "after":
+			d.after = append(d.after, e.Val)
+		case e.Key.Text != "name" && (e.Val.Kind == schema.List || e.Val.Kind == schema.Map):
+			t.fail(e.Val, "", "file: %s: want a text, got %s", e.Key.Text, e.Val.Describe())
+			good = false
+		default:
+			d.props[e.Key.Text] = e.Val
+		}
+	}
+	name := d.props["name"]
+	delete(d.props, "name")
+	switch {
+	case name == nil:
+		t.fail(body, "", "file: name is required")
+	case !good:
+	case name.Kind == schema.List:
+		for _, item := range name.Items {
+			c := d
+			c.props = maps.Clone(d.props)
+			c.name = item
+			t.merge(&c)
+		}
+	case name.Kind == schema.Map:
+		t.fail(name, "", "file: name: want a path, got a table")
+	default:
+		d.name = name
+		t.merge(&d)
+	}
+}
+
+// merge adds a definition, or makes one of it and another of its name. Nothing
+// in them may differ, except digits of the permission mask that are x.
+func (t *tiny) merge(d *definition) {
+	first, ok := t.byName[d.name.Text]
+	if !ok {
+		t.byName[d.name.Text] = d
+		t.list = append(t.list, d)
+		return
+	}
+	first.after = append(first.after, d.after...)
+	for _, key := range tinyKeys {
+		n, have := d.props[key], first.props[key]
+		switch {
+		case n == nil:
+		case have == nil:
+			first.props[key] = n
+		case key == "permission-mask":
+			t.mergeMasks(first, d)
+		case n.Text != have.Text:
+			t.conflict(d, n, have, "%s: want %s as before, got %s", key, have.Describe(), n.Describe())
+		}
+	}
+}
+
+func (t *tiny) conflict(d *definition, n, first *data.Node, format string, args ...any) {
+	e := n.Errorf(format, args...)
+	e.Subject = "file#" + d.name.Text
+	e.Notes = []diag.Note{{Pos: first.Pos(), Text: "given here first"}}
+	t.errs = append(t.errs, e)
+}
+
+// mergeMasks fills the x digits of one mask from the other.
+func (t *tiny) mergeMasks(first, d *definition) {
+	a, b := first.props["permission-mask"], d.props["permission-mask"]
+	if !isMask(a.Text) || !isMask(b.Text) {
+		return // reported when it is declared
+	}
+	digits := []byte(a.Text)
+	for i := range digits {
+		switch {
+		case digits[i] == 'x':
+			digits[i] = b.Text[i]
+		case b.Text[i] != 'x' && b.Text[i] != digits[i]:
+			t.conflict(d, b, a, "permission-mask: %s and %s differ in the digit of the %s", a.Text, b.Text, []string{"user", "group", "others"}[i])
+			return
+		}
+	}
+	merged := *a
+	merged.Text = string(digits)
+	first.props["permission-mask"] = &merged
+}
+
+func isMask(s string) bool {
+	return len(s) == 3 && strings.Trim(s, "01234567x") == ""
+}

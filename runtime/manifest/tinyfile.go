@@ -1,0 +1,258 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"golang.org/x/text/encoding/htmlindex"
+
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+// The owner or group of a file that is left as it is, and the mode of which
+// every digit is.
+const (
+	unmanagedOwner = "-1"
+	unmanagedMode  = "xxx"
+)
+
+// declare translates a definition of TinyCM into a file of the catalog.
+func (t *tiny) declare(d *definition) {
+	where := &table{at: d.name, tab: &schema.Table{}}
+	where.tab.Where = where
+	f := &tinyFile{tiny: t, d: d, where: where, subject: "file#" + d.name.Text}
+	f.set("name", d.name, d.name.Scalar())
+	before := len(t.errs)
+	switch ensure := f.oneOf("ensure", "contents", "exists", "removed"); ensure {
+	case "removed":
+		f.set("ensure", d.props["ensure"], schema.StringValue("absent"))
+	default:
+		f.content(ensure)
+		f.attributes()
+	}
+	f.require()
+	if len(t.errs) > before {
+		return
+	}
+	r, err := t.file.Decode(where.tab, resource.Origin{Pos: d.name.Pos(), Dir: t.Dir, Calls: t.calls, Scope: t.Scope})
+	if err == nil {
+		_, err = t.Add(t.ctx, r)
+	}
+	if err != nil {
+		t.errs.Add(err)
+		return
+	}
+	t.m.Declared = append(t.m.Declared, Declared{Type: t.file, Name: r.ID.Name, Properties: where.tab})
+}
+
+// A tinyFile is one definition in the course of being translated.
+type tinyFile struct {
+	*tiny
+	d       *definition
+	where   *table
+	subject string
+}
+
+// set gives the file a property, at the place of n, or of the name.
+func (f *tinyFile) set(name string, n *data.Node, v schema.Value) {
+	if n == nil {
+		n = f.d.name
+	}
+	f.where.add(data.Entry{Key: n, Val: n}, name, v)
+}
+
+func (f *tinyFile) wrong(n *data.Node, hint, format string, args ...any) {
+	e := n.Errorf(format, args...)
+	e.Hint = hint
+	f.errs = append(f.errs, about(f.subject, e))
+}
+
+// oneOf returns a property with a closed set of values, the first if it is not
+// given.
+func (f *tinyFile) oneOf(name string, values ...string) string {
+	n := f.d.props[name]
+	if n == nil {
+		return values[0]
+	}
+	for _, v := range values {
+		if n.Text == v {
+			return v
+		}
+	}
+	f.wrong(n, diag.DidYouMean(n.Text, values), "%s: want one of %s, got %s", name, strings.Join(values, ", "), n.Describe())
+	return ""
+}
+
+// content translates ensure, type, contents, interpolate and encoding.
+func (f *tinyFile) content(ensure string) {
+	n := f.d.props["contents"]
+	kind := f.oneOf("type", "constant", "http", "template")
+	// A template that is not rendered is no template.
+	interpolate := kind == "template"
+	if i := f.d.props["interpolate"]; i != nil {
+		if i.Kind != schema.Bool {
+			f.wrong(i, "", "interpolate: want true or false, got %s", i.Describe())
+			return
+		}
+		interpolate = i.Scalar().B
+	}
+	switch {
+	case n == nil && ensure == "contents":
+		f.wrong(f.d.name, "", "contents is required unless ensure is exists or removed")
+	case n == nil || ensure == "" || kind == "":
+	case kind == "constant":
+		f.constantContent(n, interpolate)
+	default:
+		f.fileContent(n, kind, interpolate)
+	}
+	if n != nil && ensure == "exists" {
+		f.set("content_once", f.d.props["ensure"], schema.BoolValue(true))
+	}
+}
+
+func (f *tinyFile) constantContent(n *data.Node, interpolate bool) {
+	text := n.Text
+	if interpolate {
+		var err error
+		if text, err = format(n.Text, f.constants); err != nil {
+			f.errs = append(f.errs, about(f.subject, n.Place("contents", err)))
+			return
+		}
+	}
+	f.set("content", n, schema.StringValue(text))
+}
+
+// fileContent translates contents that are the place of a file. What needs no
+// processing is a source, which is fetched when it is needed.
+func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
+	u, err := url.Parse(n.Text)
+	remote := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	if remote != (kind == "http") {
+		if kind == "http" {
+			f.wrong(n, "", "contents: want an http or https URL, got %q", n.Text)
+		} else {
+			f.wrong(n, "type: http takes a URL", "contents: want a path, got %q", n.Text)
+		}
+		return
+	}
+	decode := f.decoder()
+	if decode == nil {
+		return
+	}
+	encoded := f.d.props["encoding"] != nil && !isUTF8(f.d.props["encoding"].Text)
+	if !interpolate && !encoded {
+		f.set("source", n, schema.StringValue(n.Text))
+		return
+	}
+	text, name, err := f.read(n.Text, remote)
+	if err != nil {
+		f.wrong(n, "", "contents: %w", err)
+		return
+	}
+	if text, err = decode(text); err != nil {
+		f.wrong(f.d.props["encoding"], "", "encoding: %w", err)
+		return
+	}
+	if interpolate {
+		f.loader.remember(name, text)
+		if text, err = template.Jinja(name, text, f.constants, f.loader.readTemplate); err != nil {
+			f.errs = append(f.errs, about(f.subject, n.Place("contents", err)))
+			return
+		}
+	}
+	f.set("content", n, schema.StringValue(text))
+}
+
+// read returns the text of a template and how messages speak of it.
+func (f *tinyFile) read(where string, remote bool) (text, name string, err error) {
+	var raw []byte
+	if remote {
+		if f.loader.Fetch == nil {
+			return "", where, errors.New("nothing can be downloaded here")
+		}
+		raw, err = f.loader.Fetch(f.ctx, where)
+		return string(raw), where, err
+	}
+	path := f.inDir(where)
+	raw, err = f.loader.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("no file %s", path)
+	}
+	return string(raw), path, err
+}
+
+func isUTF8(name string) bool {
+	return strings.EqualFold(strings.ReplaceAll(name, "-", ""), "utf8")
+}
+
+// decoder returns what turns downloaded text into UTF-8, nil if the encoding is
+// not known.
+func (f *tinyFile) decoder() func(string) (string, error) {
+	n := f.d.props["encoding"]
+	if n == nil || isUTF8(n.Text) {
+		return func(s string) (string, error) { return s, nil }
+	}
+	name := strings.ReplaceAll(strings.ToLower(n.Text), "_", "-")
+	if name == "latin-1" {
+		name = "latin1"
+	}
+	enc, err := htmlindex.Get(name)
+	if err != nil {
+		f.wrong(n, "such as utf-8, latin1 or windows-1252", "encoding: unknown encoding %q", n.Text)
+		return nil
+	}
+	return enc.NewDecoder().String
+}
+
+// attributes translates owner, group and permission-mask. What is not given is
+// left as it is.
+func (f *tinyFile) attributes() {
+	for _, name := range []string{"owner", "group"} {
+		v := schema.StringValue(unmanagedOwner)
+		if n := f.d.props[name]; n != nil {
+			v = n.Scalar()
+		}
+		f.set(name, f.d.props[name], v)
+	}
+	n := f.d.props["permission-mask"]
+	mask := unmanagedMode
+	if n != nil {
+		if mask = n.Text; !isMask(mask) {
+			f.wrong(n, "", `permission-mask: want three digits from 0 to 7 or x such as "64x", got %s`, n.Describe())
+		}
+	}
+	f.set("mode", n, schema.StringValue(mask))
+}
+
+// require translates after. A definition is named as file::/path, or by its
+// path.
+func (f *tinyFile) require() {
+	if len(f.d.after) == 0 {
+		return
+	}
+	refs := make([]schema.Value, len(f.d.after))
+	list := *f.d.after[0]
+	list.Kind, list.Items = schema.List, nil
+	for i, n := range f.d.after {
+		if n.Kind == schema.List || n.Kind == schema.Map || n.IsNil() {
+			f.wrong(n, "", "after: want the name of a definition, got %s", n.Describe())
+			continue
+		}
+		ref := n.Text
+		if typ, name, ok := strings.Cut(ref, "::"); ok {
+			ref = typ + "#" + name
+		} else if !strings.Contains(ref, "#") {
+			ref = "file#" + ref
+		}
+		refs[i] = schema.StringValue(ref)
+		list.Items = append(list.Items, n)
+	}
+	f.where.add(data.Entry{Key: f.d.after[0], Val: &list}, "require", schema.ListValue(refs...))
+}

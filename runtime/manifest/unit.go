@@ -1,0 +1,198 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// MaxDepth is how deep manifests and scripts may apply one another.
+const MaxDepth = 10
+
+// A Unit is one manifest or script in the course of being loaded.
+type Unit struct {
+	// Name is how messages speak of it.
+	Name string
+	// Dir is its directory, where relative paths in it begin.
+	Dir string
+	// Scope is that of all that it declares.
+	Scope *resource.Scope
+	// Data is what whoever applies it gives it.
+	Data map[string]any
+
+	loader  *Loader
+	sealed  bool              // it may not apply anything
+	prefix  string            // of the names of what it applies, "" at the root
+	renamed map[string]string // what it applies: as written, and as in the catalog
+	calls   []diag.Note
+}
+
+// Root returns the unit that a run begins with.
+func (l *Loader) Root(name, dir string) *Unit {
+	return &Unit{Name: name, Dir: dir, Scope: &resource.Scope{File: name}, loader: l}
+}
+
+// Load loads a manifest. Its error is a [diag.List] of every mistake in it and
+// in all that it applies.
+func (u *Unit) Load(ctx context.Context, text string) (*Manifest, error) {
+	u.loader.remember(u.Name, text)
+	var m *Manifest
+	var err error
+	if u.loader.isTinyCM(u.Name) {
+		m, err = u.tinycm(ctx, text)
+	} else {
+		m, err = u.manifest(ctx, text)
+	}
+	return m, u.called(err)
+}
+
+// called adds to each mistake the chain of calls that led here.
+func (u *Unit) called(err error) error {
+	if err == nil || len(u.calls) == 0 {
+		return err
+	}
+	var list diag.List
+	list.Add(err)
+	for i, e := range list {
+		if !slices.Contains(e.Notes, u.calls[len(u.calls)-1]) {
+			c := *e
+			c.Notes = append(slices.Clip(c.Notes), u.calls...)
+			list[i] = &c
+		}
+	}
+	return list.Err()
+}
+
+// Add adds a resource of this unit to the catalog. One that applies a manifest
+// or script is applied.
+func (u *Unit) Add(ctx context.Context, r *resource.Resource) (*resource.Resource, error) {
+	u.rename(r)
+	if _, ok := r.Spec.(resource.Applying); ok && r.Skip == "" {
+		return u.apply(ctx, r)
+	}
+	return u.loader.Builder.Add(r)
+}
+
+// Apply is Add for a front end that adds other resources itself.
+func (u *Unit) Apply(ctx context.Context, r *resource.Resource) error {
+	_, err := u.Add(ctx, r)
+	return err
+}
+
+// Applied returns the reference by which the catalog knows what this unit
+// applies under a name: names are relative, and different units may use the
+// same one.
+func (u *Unit) Applied(name string) string {
+	if u.prefix == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(u.prefix, name)
+}
+
+// rename gives r, if it applies something, the name that is unique in the
+// catalog, and makes its references to such resources follow.
+func (u *Unit) rename(r *resource.Resource) {
+	if _, ok := r.Spec.(resource.Applying); ok {
+		if name := u.Applied(r.ID.Name); name != r.ID.Name {
+			if u.renamed == nil {
+				u.renamed = make(map[string]string)
+			}
+			u.renamed[r.ID.Type+"#"+r.ID.Name] = name
+			r.ID.Name = name
+		}
+	}
+	if u.prefix == "" {
+		return
+	}
+	for _, refs := range [][]resource.Reference{r.Common.Require, r.Common.Before, r.Common.Notify, r.Common.Subscribe} {
+		for i, ref := range refs {
+			if name, ok := u.renamed[ref.String()]; ok {
+				refs[i].Name = name
+			}
+		}
+	}
+}
+
+// apply loads the child of r and adds r after all that the child declares.
+func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resource, error) {
+	child := r.Spec.(resource.Applying).Child()
+	if u.sealed {
+		return nil, u.refused(r, "nothing may be applied here: %s is applied with allow_apply = false", u.Name)
+	}
+	if u.Scope.Depth() >= MaxDepth {
+		return nil, u.refused(r, "manifests are applied more than %d deep: %s", MaxDepth, u.chain(child.Path))
+	}
+	if u.loader.Builder.Get(r.ID) != nil {
+		return u.loader.Builder.Add(r) // it is the same, or a mistake
+	}
+	path := u.inDir(child.Path)
+	text, err := u.loader.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, u.refused(r, "no file %s", path)
+	}
+	if err != nil {
+		return nil, u.refused(r, "%w", err)
+	}
+	c := &Unit{
+		Name: u.beside(child.Path), Dir: filepath.Dir(path), Data: child.Data, loader: u.loader, sealed: !child.MayApply,
+		prefix: filepath.Dir(r.ID.Name),
+		Scope:  &resource.Scope{Apply: r.ID, Parent: u.Scope, Restraint: max(u.Scope.Restraint, child.Restraint)},
+		calls:  append([]diag.Note{{Pos: r.Pos, Text: "applied from here"}}, u.calls...),
+	}
+	c.Scope.File = c.Name
+	if err := c.run(ctx, r, string(text)); err != nil {
+		return nil, err
+	}
+	return u.loader.Builder.Add(r)
+}
+
+// run loads the text of a unit that r applies.
+func (u *Unit) run(ctx context.Context, r *resource.Resource, text string) error {
+	if strings.ToLower(filepath.Ext(u.Name)) != ".lua" {
+		_, err := u.Load(ctx, text)
+		return err
+	}
+	if u.loader.Script == nil {
+		return u.refused(r, "a script cannot be applied here")
+	}
+	u.loader.remember(u.Name, text)
+	return u.called(u.loader.Script(ctx, u, text))
+}
+
+// beside returns the name of a file whose path is relative to that of u.
+func (u *Unit) beside(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(u.Name), path)
+}
+
+// inDir returns where a file is whose path is relative to that of u.
+func (u *Unit) inDir(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(u.Dir, path)
+}
+
+// refused reports why r cannot be applied, at its name.
+func (u *Unit) refused(r *resource.Resource, format string, args ...any) error {
+	return &diag.Error{Pos: r.Pos, Subject: r.ID.String(), Err: fmt.Errorf(format, args...), Notes: r.Calls}
+}
+
+// chain names all units from the root to the next one.
+func (u *Unit) chain(next string) string {
+	names := []string{u.beside(next)}
+	for s := u.Scope; s != nil; s = s.Parent {
+		names = append(names, s.File)
+	}
+	slices.Reverse(names)
+	return strings.Join(names, " → ")
+}

@@ -1,0 +1,68 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+)
+
+// The drawings show the resources of a catalog in the order in which they are
+// converged, and an arrow from each to what has to come after it. The arrow is
+// dashed if a change of the one refreshes the other. Resources that are skipped
+// are grey.
+
+// Dot returns a catalog in the language of Graphviz.
+func Dot(c *catalog.Catalog) string {
+	var b strings.Builder
+	b.WriteString("digraph ccm {\n  rankdir = LR;\n  node [shape = box, style = rounded, fontname = \"sans-serif\"];\n  edge [fontname = \"sans-serif\", fontsize = 10];\n")
+	quote := func(i int) string {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(c.Resources[i].ID.String()) + `"`
+	}
+	for i, r := range c.Resources {
+		b.WriteString("  " + quote(i))
+		if r.Skip != "" {
+			b.WriteString(" [color = gray, fontcolor = gray]")
+		}
+		b.WriteString(";\n")
+	}
+	for i, deps := range c.Deps {
+		for _, d := range deps {
+			fmt.Fprintf(&b, "  %s -> %s", quote(d.Index), quote(i))
+			if d.Refresh {
+				b.WriteString(` [style = dashed, label = "refresh"]`)
+			}
+			b.WriteString(";\n")
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// Mermaid returns a catalog in the language of Mermaid.
+func Mermaid(c *catalog.Catalog) string {
+	var b strings.Builder
+	b.WriteString("flowchart LR\n")
+	escape := strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "\n", " ")
+	skipped := false
+	for i, r := range c.Resources {
+		class := ""
+		if r.Skip != "" {
+			class, skipped = ":::skipped", true
+		}
+		fmt.Fprintf(&b, "  r%d[\"%s\"]%s\n", i, escape.Replace(r.ID.String()), class)
+	}
+	for i, deps := range c.Deps {
+		for _, d := range deps {
+			arrow := "-->"
+			if d.Refresh {
+				arrow = "-. refresh .->"
+			}
+			fmt.Fprintf(&b, "  r%d %s r%d\n", d.Index, arrow, i)
+		}
+	}
+	if skipped {
+		b.WriteString("  classDef skipped stroke:#aaa,color:#aaa\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Restore returns an event that was written for programs, as far as it can be
+// told to people again.
+func Restore(e Event) *converge.Event {
+	out := &converge.Event{
+		Resource: &resource.Resource{
+			ID: resource.ID{Type: e.Type, Name: e.Name}, Common: resource.Common{Alias: e.Alias}, Pos: diag.Pos{File: e.Position},
+		},
+		Provider: e.Provider, Noop: e.Noop, Diff: e.Diff, Refreshed: e.Refreshed, RefreshedBy: references(e.RefreshedBy),
+		Reason: e.Reason, Unmet: references(e.UnmetRequirements), Ensure: e.FinalEnsure, Start: e.Timestamp, Took: e.Duration,
+	}
+	for _, o := range converge.Outcomes {
+		if o.String() == e.Outcome {
+			out.Outcome = o
+		}
+	}
+	if out.Cause = converge.ParseCause(e.Reason); out.Cause != converge.NoCause {
+		out.Reason = e.Caveat
+	}
+	phrase := e.Message
+	if e.Noop {
+		phrase = strings.TrimPrefix(e.NoopMessage, "Would have ")
+	}
+	if phrase != "" {
+		// Message begins the phrase of an action as this undoes it.
+		out.Actions = []resource.Action{{Phrase: strings.ToLower(phrase[:1]) + phrase[1:]}}
+	}
+	if len(e.Errors) > 0 {
+		out.Err = errors.New(strings.Join(e.Errors, "; "))
+	}
+	for _, h := range e.HealthChecks {
+		for _, s := range converge.HealthStates {
+			if s.String() == h.Status {
+				out.Health = append(out.Health, converge.Health{Name: h.Name, State: s, Output: h.Output, Tries: h.Tries})
+			}
+		}
+	}
+	return out
+}
+
+// references returns the resources that are named; what is not a name is left
+// out.
+func references(names []string) []resource.ID {
+	var out []resource.ID
+	for _, name := range names {
+		if id, err := resource.ParseID(name); err == nil {
+			out = append(out, id)
+		}
+	}
+	return out
+}

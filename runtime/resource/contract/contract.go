@@ -1,0 +1,266 @@
+// Package contract holds providers to what the engine relies on: that Status
+// changes nothing, and that after the actions of a decision nothing is left to
+// do. It is what the test suite of every provider that ships with ccm runs, and
+// what ccm test offers to the authors of types.
+//
+// Begin with [Trial.Check], which tries one wish, or [Suite.Trials], which makes
+// a trial of every wish from every start.
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Trial is one wish and what must come of it.
+type Trial struct {
+	// Name is start/want.
+	Name    string
+	Factory resource.Factory
+	// Want is a valid spec of the factory's type.
+	Want any
+	// Start makes the directory root what the machine may be before. Commands are
+	// answered by what it returns, nil runs real ones.
+	Start func(root string) (host.Runner, error)
+	// Fails is a part of the error that it must end in, "" if it must succeed.
+	Fails string
+	// Phrases is what a plan must say: the phrases of the actions without "Would
+	// have". Nil means anything, an empty list nothing.
+	Phrases []string
+}
+
+// Run makes a machine of the empty directory root and checks the trial there.
+func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
+	run, err := x.Start(root)
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	return x.Check(ctx, host.New(host.Options{Root: root, Runner: run, Clock: clock}))
+}
+
+// Check looks at the machine below the root of h and brings about what is
+// wanted. It returns how the provider breaks its contract, nil if it keeps it:
+//
+//   - Status changes nothing, and gives the same answer twice;
+//   - only declared properties are reported as different, and with a difference
+//     comes an action whose phrase reads well after "Would have";
+//   - what cannot be had is refused before anything is changed;
+//   - after the actions nothing is left to do.
+func (x Trial) Check(ctx context.Context, h *host.Host) error {
+	if h.Root() == "/" {
+		return errors.New("a trial needs a root of its own")
+	}
+	before, err := snapshot(&h.View)
+	if err != nil {
+		return err
+	}
+	d, err := x.decide(ctx, h, before)
+	if broken, ok := errors.AsType[*breach](err); ok {
+		return broken
+	}
+	if err == nil {
+		err = d.Err
+	}
+	if err == nil {
+		if err := x.checkDecision(d); err != nil {
+			return err
+		}
+	}
+	for i := 0; err == nil && i < len(d.Actions); i++ {
+		err = x.Factory.Perform(ctx, h, x.Want, d.Actions[i])
+	}
+	if d.Err != nil {
+		if changed := changes(before, &h.View); changed != "" {
+			return fmt.Errorf("something was changed although it cannot be had: %s", changed)
+		}
+	}
+	switch {
+	case x.Fails != "" && err == nil:
+		return fmt.Errorf("want an error with %q, got none", x.Fails)
+	case x.Fails != "" && !strings.Contains(err.Error(), x.Fails):
+		return fmt.Errorf("want an error with %q, got %w", x.Fails, err)
+	case x.Fails != "":
+		return nil
+	case err != nil:
+		return err
+	case resource.JudgedByPerform(x.Want):
+		return nil
+	}
+	return x.settled(ctx, h, d)
+}
+
+// A breach is a mistake of the provider, and no failure that may be expected.
+type breach struct{ text string }
+
+// Error says what the provider did.
+func (e *breach) Error() string { return e.text }
+
+// decide looks, twice, and decides.
+func (x Trial) decide(ctx context.Context, h *host.Host, before map[string]string) (resource.Decision, error) {
+	have, err := x.Factory.Status(ctx, &h.View, x.Want)
+	if changed := changes(before, &h.View); changed != "" {
+		return resource.Decision{}, &breach{"Status changed the machine: " + changed}
+	}
+	if err != nil {
+		return resource.Decision{}, err
+	}
+	again, err := x.Factory.Status(ctx, &h.View, x.Want)
+	switch {
+	case err != nil:
+		return resource.Decision{}, &breach{"Status fails the second time: " + err.Error()}
+	case !reflect.DeepEqual(have, again):
+		return resource.Decision{}, &breach{fmt.Sprintf("Status gave two answers: %+v and %+v", have, again)}
+	}
+	return x.Factory.Type.Decide(x.Want, have, false), nil
+}
+
+// settled reports what is left to do after the actions of d.
+func (x Trial) settled(ctx context.Context, h *host.Host, d resource.Decision) error {
+	now, err := x.Factory.Status(ctx, &h.View, x.Want)
+	if err != nil {
+		return err
+	}
+	left := x.Factory.Type.Decide(x.Want, now, false)
+	switch {
+	case left.Err != nil:
+		return fmt.Errorf("not as wanted after %s: %w", phrases(d), left.Err)
+	case !left.Stable() || len(left.Diff) > 0:
+		return fmt.Errorf("not as wanted after %s: %s (it would have to be %s)", phrases(d), left, phrases(left))
+	}
+	return nil
+}
+
+// Phrase is what the phrase of an action begins with: a participle.
+var Phrase = regexp.MustCompile(`^[a-z]+(ed|t|de)\b`)
+
+func (x Trial) checkDecision(d resource.Decision) error {
+	for _, delta := range d.Diff {
+		switch {
+		case x.Factory.Type.Schema().Field(delta.Property) == nil:
+			return fmt.Errorf("%s is said to differ, and is no property", delta.Property)
+		case delta.Have == delta.Want:
+			return fmt.Errorf("%s is said to differ, and is %q and %q", delta.Property, delta.Have, delta.Want)
+		}
+	}
+	for _, a := range d.Actions {
+		if a.Verb == "" || !Phrase.MatchString(a.Phrase) {
+			return fmt.Errorf("want an action whose phrase reads well after Would have, got %q", a.Phrase)
+		}
+	}
+	if len(d.Diff) > 0 && len(d.Actions) == 0 {
+		return fmt.Errorf("a difference without an action: %s", d)
+	}
+	if x.Phrases == nil {
+		return nil
+	}
+	want, got := slices.Sorted(slices.Values(x.Phrases)), phraseList(d)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		return fmt.Errorf("want it to be %q, got %q", want, got)
+	}
+	return nil
+}
+
+func phraseList(d resource.Decision) []string {
+	list := make([]string, len(d.Actions))
+	for i, a := range d.Actions {
+		list[i] = a.Phrase
+	}
+	return list
+}
+
+func phrases(d resource.Decision) string {
+	if len(d.Actions) == 0 {
+		return "nothing"
+	}
+	return strings.Join(phraseList(d), " and ")
+}
+
+// snapshot returns kind, permissions, owner and content of everything below the
+// root, by path.
+func snapshot(v *host.View) (map[string]string, error) {
+	entries, err := v.Tree("/")
+	snap := make(map[string]string, len(entries))
+	for _, e := range entries {
+		path := "/" + e.Rel
+		text := fmt.Sprintf("%s %04o %d:%d", e.Kind, e.Mode, e.UID, e.GID)
+		switch e.Kind {
+		case host.Regular:
+			sum, sumErr := v.Sum(path)
+			err, text = errors.Join(err, sumErr), text+" "+sum
+		case host.Symlink:
+			target, linkErr := v.Readlink(path)
+			err, text = errors.Join(err, linkErr), text+" to "+target
+		}
+		snap[path] = text
+	}
+	return snap, err
+}
+
+// changes returns what is not as it was before, "" if nothing.
+func changes(before map[string]string, v *host.View) string {
+	now, err := snapshot(v)
+	if err != nil {
+		return err.Error()
+	}
+	var list []string
+	for path, text := range now {
+		switch was, ok := before[path]; {
+		case !ok:
+			list = append(list, path+" is new")
+		case was != text:
+			list = append(list, path+" was "+was+" and is "+text)
+		}
+	}
+	for path := range before {
+		if _, ok := now[path]; !ok {
+			list = append(list, path+" is gone")
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// A Suite is the trials of one provider.
+type Suite struct {
+	Factory resource.Factory
+	// Starts are what the machine may be before.
+	Starts map[string]func(root string) (host.Runner, error)
+	// Wants are what may be wanted of it.
+	Wants map[string]any
+	// Fails and Phrases are those of trials, by their names.
+	Fails   map[string]string
+	Phrases map[string][]string
+}
+
+// Trials returns the trials of every wish from every start, in order of their
+// names.
+func (s Suite) Trials() ([]Trial, error) {
+	var all []Trial
+	known := make(map[string]bool)
+	for _, start := range slices.Sorted(maps.Keys(s.Starts)) {
+		for _, want := range slices.Sorted(maps.Keys(s.Wants)) {
+			x := Trial{Name: start + "/" + want, Factory: s.Factory, Want: s.Wants[want], Start: s.Starts[start]}
+			x.Fails, x.Phrases = s.Fails[x.Name], s.Phrases[x.Name]
+			known[x.Name] = true
+			all = append(all, x)
+		}
+	}
+	for _, names := range [][]string{slices.Sorted(maps.Keys(s.Fails)), slices.Sorted(maps.Keys(s.Phrases))} {
+		for _, name := range names {
+			if !known[name] {
+				return nil, fmt.Errorf("no start and want are called %s", name)
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,134 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// Functions make a type that is known only at run time, such as one that a
+// script defines, and its one provider. They do what the methods of a [Spec] and
+// its provider do for a type of [Define]. Those that are nil are abilities that
+// the type does not have; Schema, Decide, Status and Perform are required.
+//
+// Their specs are *[Properties]. They are called from one goroutine, that of the
+// walk: such a type never looks ahead.
+type Functions struct {
+	Name string
+	// Provider is the name of the provider.
+	Provider string
+	// Schema is made by schema.Make. A property named ensure says whether the
+	// resource is to be there at all.
+	Schema *schema.Schema
+
+	Validate func(want *Properties) error
+	// Locate returns want with absolute paths, given the directory of the script or
+	// manifest.
+	Locate func(want *Properties, dir string) *Properties
+	Decide func(want *Properties, have any) Decision
+	// Refresh is what a change elsewhere adds to a decision.
+	Refresh func(want *Properties, have any, d Decision) Decision
+	Status  func(ctx context.Context, v *host.View, want *Properties) (have any, err error)
+	Perform func(ctx context.Context, h *host.Host, want *Properties, a Action) error
+	// Edits returns the path of the one file that Perform writes, for types that do
+	// nothing else.
+	Edits func(want *Properties) string
+}
+
+// Properties are the spec of a type that is made of [Functions].
+type Properties struct {
+	of     *Functions
+	fields any // a pointer to the struct that the schema describes
+}
+
+var (
+	_ schema.Holder = (*Properties)(nil)
+	_ Wanted        = (*Properties)(nil)
+	_ Editing       = (*Properties)(nil)
+)
+
+// Held implements schema.Holder.
+func (p *Properties) Held() any { return p.fields }
+
+// Table returns the properties that were given or have a default.
+func (p *Properties) Table() *schema.Table { return schema.Mix{p.of.Schema}.Encode(p) }
+
+// Name returns the name of the resource.
+func (p *Properties) Name() string { return p.of.Schema.NameOf(p) }
+
+// Text returns the text of a property, "" if it was left out.
+func (p *Properties) Text(property string) string { return p.of.Schema.Text(p, property) }
+
+// With returns a copy of p in which a property has the value v.
+func (p *Properties) With(property string, v schema.Value) (*Properties, error) {
+	t := p.Table()
+	t.Set(property, v)
+	c := p.of.properties()
+	return c, p.of.Schema.Decode(t, c)
+}
+
+// WantedEnsure implements [Wanted].
+func (p *Properties) WantedEnsure() string { return p.Text("ensure") }
+
+// EditedFile implements [Editing].
+func (p *Properties) EditedFile() string {
+	if p.of.Edits == nil {
+		return ""
+	}
+	return p.of.Edits(p)
+}
+
+func (f *Functions) properties() *Properties {
+	return &Properties{f, reflect.New(f.Schema.GoType).Interface()}
+}
+
+// Factory returns the provider, and with it the type. Each call makes another
+// type.
+func (f Functions) Factory() (Factory, error) {
+	switch {
+	case f.Name == "" || f.Provider == "":
+		return Factory{}, errors.New("a type and its provider have names")
+	case f.Schema == nil || f.Schema.Name() == nil:
+		return Factory{}, fmt.Errorf("type %s: no property names the resource", f.Name)
+	case f.Decide == nil || f.Status == nil || f.Perform == nil:
+		return Factory{}, fmt.Errorf("type %s: decide, status and perform are required", f.Name)
+	}
+	for i := range CommonSchema().Fields {
+		if own := f.Schema.Field(CommonSchema().Fields[i].Name); own != nil {
+			return Factory{}, fmt.Errorf("type %s: every type has a property %s", f.Name, CommonSchema().Fields[i].Name)
+		}
+	}
+	t := &Type{
+		Name:     f.Name,
+		schema:   func() *schema.Schema { return f.Schema },
+		mix:      sync.OnceValue(func() schema.Mix { return schema.Mix{f.Schema, commonSchema()} }),
+		new:      func() any { return f.properties() },
+		validate: func(any) error { return nil },
+		decide:   func(p, s any) Decision { return f.Decide(p.(*Properties), s) },
+		status: func(ctx context.Context, v *host.View, _, p any) (any, error) {
+			return f.Status(ctx, v, p.(*Properties))
+		},
+		perform: func(ctx context.Context, h *host.Host, _, p any, a Action) error {
+			return f.Perform(ctx, h, p.(*Properties), a)
+		},
+		statusAll: func(context.Context, *host.View, any, []any) ([]any, []error, bool) { return nil, nil, false },
+	}
+	t.inspect = t.status
+	if f.Validate != nil {
+		t.validate = func(p any) error { return f.Validate(p.(*Properties)) }
+	}
+	if f.Locate != nil {
+		t.locate = func(p any, dir string) any { return f.Locate(p.(*Properties), dir) }
+	}
+	if f.Refresh != nil {
+		t.refresh = func(p, s any, d Decision) Decision { return f.Refresh(p.(*Properties), s, d) }
+	}
+	suits := func(*facts.Facts, any) (int, error) { return 1, nil }
+	return Factory{Name: f.Provider, Type: t, suits: suits}, nil
+}

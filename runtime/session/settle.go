@@ -1,0 +1,129 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// earlier is what references to a resource of an earlier process find.
+type earlier struct {
+	id      resource.ID
+	alias   string
+	outcome converge.Outcome
+}
+
+// Settle adds the resources that earlier processes dealt with to b, so that what
+// is declared there can refer to them, and returns their outcomes as
+// [converge.Engine] wants them. What b declares itself is not among them. In a
+// plan, what earlier plans said counts too; a run goes by what was done.
+//
+// An earlier resource counts as changed if it changed since id, subscribing to it,
+// was last brought in order: a subscriber is refreshed once for each change, and
+// again if its refresh did not succeed. An action that began and of which no event
+// tells counts as a change that failed: the process that took it died.
+func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource.ID, plan bool) (map[resource.ID]converge.Outcome, error) {
+	records, err := s.Records()
+	if err != nil {
+		return nil, err
+	}
+	own := b.Resources()
+	settled := make(map[resource.ID]converge.Outcome)
+	for _, e := range settle(records, id, plan) {
+		t := reg.Type(e.id.Type)
+		declared := slices.ContainsFunc(own, func(r *resource.Resource) bool { return r.ID == e.id })
+		if t == nil || declared {
+			continue
+		}
+		from := resource.Origin{Pos: diag.Pos{File: "an earlier command"}, Skip: "an earlier command of the session dealt with it"}
+		if _, err := b.Add(t.Skipped(e.id.Name, e.alias, nil, from)); err != nil {
+			return nil, err
+		}
+		settled[e.id] = e.outcome
+	}
+	return settled, nil
+}
+
+// settle returns the resources that the records speak of, in the order in which
+// they were first dealt with.
+func settle(records []Record, id resource.ID, plan bool) []earlier {
+	var ids []resource.ID
+	latest := make(map[resource.ID]Record)
+	changed := make(map[resource.ID]bool)
+	for _, r := range records {
+		if r.Noop && !plan {
+			continue
+		}
+		x := resource.ID{Type: r.Type, Name: r.Name}
+		if _, known := latest[x]; !known {
+			ids = append(ids, x)
+		}
+		latest[x] = r
+		if r.begun() || r.Changed {
+			changed[x] = true
+		}
+		if x == id && !r.Noop && inOrder(r) {
+			for _, ref := range r.Subscribe {
+				delete(changed, resolve(ref, latest))
+			}
+		}
+	}
+	out := make([]earlier, len(ids))
+	for i, x := range ids {
+		out[i] = earlier{id: x, alias: latest[x].Alias, outcome: outcome(latest[x], changed[x])}
+	}
+	return out
+}
+
+// resolve returns the resource that a reference means, by its name or alias.
+func resolve(ref string, latest map[resource.ID]Record) resource.ID {
+	id, err := resource.ParseID(ref)
+	if _, known := latest[id]; known || err != nil {
+		return id
+	}
+	for x, r := range latest { // no two have the same alias
+		if x.Type == id.Type && r.Alias == id.Name {
+			return x
+		}
+	}
+	return id
+}
+
+// inOrder reports whether after r a resource was as wanted.
+func inOrder(r Record) bool {
+	return !r.begun() && !r.Failed && !r.Skipped && len(r.UnmetRequirements) == 0
+}
+
+// outcome returns what became of a resource, given its latest record.
+func outcome(latest Record, changed bool) converge.Outcome {
+	switch {
+	case latest.Failed, latest.begun():
+		return converge.Failed
+	case len(latest.UnmetRequirements) > 0:
+		return converge.Skipped
+	case latest.Outcome == converge.Unknown.String():
+		return converge.Unknown
+	case changed && latest.Noop:
+		return converge.Pending
+	case changed:
+		return converge.Changed
+	}
+	return converge.Stable
+}
+
+// Planned reports whether the session speaks of a resource only in plans.
+func (s *Session) Planned(id resource.ID) bool {
+	planned := false
+	for _, r := range s.records {
+		if r.Type == id.Type && (r.Name == id.Name || r.Alias == id.Name) {
+			if !r.Noop {
+				return false
+			}
+			planned = true
+		}
+	}
+	return planned
+}

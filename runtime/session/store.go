@@ -1,0 +1,199 @@
+// Package session lets processes that belong together know of each other. Each
+// deals with one resource, as the commands of a shell script do; the session
+// tells the later ones what became of the earlier ones, so that they can require
+// them and be refreshed by them.
+//
+// A session is a directory with one file, to which every process appends what it
+// did, one JSON object a line. Begin with [Open] and [Session.Settle].
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/report"
+)
+
+// Variable is the environment variable that names the directory of a session.
+const Variable = "CCM_SESSION_STORE"
+
+// fileName is the file in the directory of a session.
+const fileName = "events.jsonl"
+
+// beginProtocol marks the record that an action is about to be taken. One that
+// no event follows is of a process that died in the middle.
+const beginProtocol = "io.choria.ccm.v1.session.begin"
+
+// A Record is one line of a session: an event, or the beginning of an action.
+type Record struct {
+	report.Event
+	// Subscribe lists what the resource subscribes to, by name or alias.
+	Subscribe []string `json:"subscribe,omitempty"`
+}
+
+// begun reports whether r says only that an action begins.
+func (r Record) begun() bool { return r.Protocol == beginProtocol }
+
+// A Session is the records of processes that belong together. It is used by one
+// goroutine at a time; other processes may append at any time.
+type Session struct {
+	dir     string // "" if the session is only in memory
+	records []Record
+	read    int64 // how much of the file is in records
+}
+
+// Memory returns a session that ends with the process.
+func Memory() *Session { return new(Session) }
+
+// New makes the directory of a new session: dir, or one with a name of its own
+// below the directory for temporary files if that is empty. It is an error if
+// dir is there already.
+func New(dir string) (*Session, error) {
+	if dir == "" {
+		dir, err := os.MkdirTemp("", "ccm-session-")
+		return &Session{dir: dir}, err
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, diag.Errorf(diag.Pos{}, "session store %s is there already", dir).
+			WithHint("export %s=%s goes on with it", Variable, dir)
+	}
+	return &Session{dir: dir}, err
+}
+
+// Open opens the session in a directory. The directory has to be there, and may
+// be empty.
+func Open(dir string) (*Session, error) {
+	fi, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, diag.Errorf(diag.Pos{}, "session store %s is not there", dir).
+			WithHint(`eval "$(ccm session new)" begins a session, unset %s leaves it`, Variable)
+	case err != nil:
+		return nil, fmt.Errorf("session store: %w", err)
+	case !fi.IsDir():
+		return nil, fmt.Errorf("session store %s: want a directory, found a file", dir)
+	}
+	return &Session{dir: dir}, nil
+}
+
+// Dir returns the directory of s, or "".
+func (s *Session) Dir() string { return s.dir }
+
+// Append adds a record to the session, after all that are there.
+func (s *Session) Append(r Record) error {
+	text, err := encode(r)
+	if err != nil {
+		return fmt.Errorf("session: %w", err)
+	}
+	if s.dir == "" {
+		return s.take(text)
+	}
+	f, err := s.open(os.O_WRONLY|os.O_APPEND|os.O_CREATE, syscall.LOCK_EX)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	before, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return fmt.Errorf("session: %w", err)
+	}
+	if _, err := f.Write(text); err != nil {
+		// Half a line would spoil the session for all.
+		return fmt.Errorf("session: %w", errors.Join(err, f.Truncate(before)))
+	}
+	return nil
+}
+
+// encode returns a record as a line.
+func encode(record Record) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(record)
+	return b.Bytes(), err
+}
+
+// open opens the file of the session and waits until it has the lock, which ends
+// when the file is closed (flock(2)). A link in its place is not followed.
+func (s *Session) open(flags, lock int) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(s.dir, fileName), flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	for {
+		if err = syscall.Flock(int(f.Fd()), lock); err != syscall.EINTR {
+			break
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("session: lock of %s: %w", f.Name(), err)
+	}
+	return f, nil
+}
+
+// Records returns what all processes have appended so far.
+func (s *Session) Records() ([]Record, error) {
+	if s.dir == "" {
+		return s.records, nil
+	}
+	f, err := s.open(os.O_RDONLY, syscall.LOCK_SH)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if _, err := f.Seek(s.read, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	err = s.take(text)
+	return s.records, err
+}
+
+// take adds whole lines of the file to the records.
+func (s *Session) take(text []byte) error {
+	for line := range bytes.Lines(text) {
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return diag.Errorf(diag.Pos{File: filepath.Join(s.dir, fileName), Line: len(s.records) + 1}, "not a record of a session: %w", err)
+		}
+		s.records = append(s.records, r)
+		s.read += int64(len(line))
+	}
+	return nil
+}
+
+// Remove removes the session. A directory that holds anything else is left, and
+// so is a session that is in memory only.
+func (s *Session) Remove() error {
+	if s.dir == "" {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(s.dir, fileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("session: %w", err)
+	}
+	err := os.Remove(s.dir)
+	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
+		return diag.Errorf(diag.Pos{}, "session store %s is left, because something else is in it", s.dir)
+	}
+	return err
+}

@@ -1,0 +1,193 @@
+package state_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+func TestCauses(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	one := file("/a", "one")
+	must := func(want string, list ...decl) {
+		t.Helper()
+		b.clock.now = b.clock.now.Add(time.Minute)
+		b.must(list...)
+		require.Equal(t, want, b.told())
+	}
+	must("/a changed new", one)
+	must("", one)
+	b.write("a", "by hand", 0o644)
+	must("/a changed corrective", one)
+	must("/a changed intended", file("/a", "two"))
+	b.write("a", "by hand", 0o644)
+	must("/a changed intended", file("/a", "three"))
+	// What was right already was wanted all the same.
+	b.write("a", "four", 0o644)
+	must("", file("/a", "four"))
+	b.write("a", "by hand", 0o644)
+	must("/a changed corrective", file("/a", "four"))
+	// Where a resource stands and what it comes after is nothing that is wanted.
+	b.write("a", "by hand", 0o644)
+	must("/b changed new; /a changed corrective", file("/b", ""), file("/a", "four", props{"require": "file#/b"}))
+	// What was gone from the configuration comes anew.
+	must("", file("/b", ""))
+	b.write("a", "by hand", 0o644)
+	must("/a changed new", file("/b", ""), file("/a", "four"))
+	// An exec that runs always corrects nothing.
+	must("/always changed new", exec("/always"))
+	must("/always changed intended", exec("/always"))
+	// A refresh is what it comes of.
+	guarded := exec("x", props{"creates": "/b", "subscribe": "file#/a"})
+	must("/a changed new; x changed new by /a", file("/a", "five"), file("/b", ""), guarded)
+	b.write("a", "by hand", 0o644)
+	must("/a changed corrective; x changed corrective by /a", file("/a", "five"), file("/b", ""), guarded)
+	must("/a changed intended; x changed intended by /a", file("/a", "six"), file("/b", ""), guarded)
+}
+
+func TestCauseOfSource(t *testing.T) {
+	b := newBox(t)
+	source := filepath.Join(t.TempDir(), "source")
+	put := func(text string) { require.NoError(t, os.WriteFile(source, []byte(text), 0o600)) }
+	put("one")
+	f := file("/a", "", props{"content": nil, "source": source})
+	b.must(f)
+	require.Equal(t, "/a changed new", b.told())
+	put("two")
+	b.must(f)
+	require.Equal(t, "/a changed intended", b.told(), "the source is part of what is wanted")
+	b.must(f)
+	b.write("a", "by hand", 0o644)
+	b.must(f)
+	require.Equal(t, "/a changed corrective", b.told())
+}
+
+func TestFailureKeepsWhatWasWanted(t *testing.T) {
+	b := newBox(t)
+	b.must(file("/a", "one"))
+	b.write("d/x", "", 0o644)
+	_, sum, err := b.run(cat(t, file("/a", "one"), file("/d", "a directory is in the way")))
+	require.NoError(t, err)
+	require.Equal(t, 1, sum.Of(converge.Failed))
+	_, c, err := b.applied()
+	require.NoError(t, err)
+	require.Equal(t, []string{"file#/a"}, ids(c))
+	b.write("a", "by hand", 0o644)
+	_, _, err = b.run(cat(t, file("/a", "one"), file("/d", "a directory is in the way")))
+	require.NoError(t, err)
+	require.Contains(t, b.told(), "/a changed corrective")
+}
+
+func ids(list []*resource.Resource) []string {
+	var out []string
+	for _, r := range list {
+		out = append(out, r.ID.String())
+	}
+	return out
+}
+
+// applied returns the run that applied the catalog, and the catalog.
+func (b *box) applied() (string, []*resource.Resource, error) {
+	list, err := b.store().Applied()
+	require.NoError(b.t, err)
+	require.Len(b.t, list, 1)
+	c, unknown, err := b.store().Catalog(list[0], registry(b.t))
+	if err != nil {
+		return "", nil, err
+	}
+	require.Empty(b.t, unknown)
+	return list[0].Run, c.Resources, nil
+}
+
+// TestAppliedCatalog: what was applied can be read back, and a plan of it finds
+// nothing to do but what has drifted.
+func TestAppliedCatalog(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	odd := "\x00\xff\"\n"
+	list := []decl{
+		file("/a", odd, props{"alias": "first"}), directory("/d", "0x50"), file("/d/e", "", props{"content": nil}), absent("/gone"),
+		exec("x", props{"command": "y z", "creates": "/a", "returns": []any{0, 3}, "environment": []any{"A=b"}, "timeout": "5m", "subscribe": []any{"file#first", "file#/d/e"}}),
+	}
+	c := cat(t, list...)
+	run, _, err := b.run(c)
+	require.NoError(t, err)
+	id, got, err := b.applied()
+	require.NoError(t, err)
+	require.Equal(t, run.ID(), id)
+	require.Len(t, got, len(c.Resources))
+	for i, r := range c.Resources {
+		require.Equal(t, r.ID, got[i].ID)
+		require.Equal(t, r.Spec, got[i].Spec)
+		require.Equal(t, r.Common, got[i].Common)
+		require.Equal(t, r.Pos.String(), got[i].Pos.String())
+	}
+
+	plan := func() int {
+		applied, err := b.store().Applied()
+		require.NoError(t, err)
+		back, _, err := b.store().Catalog(applied[0], registry(t))
+		require.NoError(t, err)
+		e := converge.Engine{Registry: registry(t), Facts: facts.Static(nil), Reporter: b}
+		sum := e.Plan(t.Context(), &host.New(host.Options{Root: b.root, Runner: b.runner}).View, back)
+		return sum.Of(converge.Pending)
+	}
+	require.Zero(t, plan())
+	b.write("a", "by hand", 0o644)
+	require.Equal(t, 2, plan(), "the file, and the exec that it refreshes")
+
+	// A part that is applied changes its part only.
+	part, err := cat(t, append([]decl{file("/a", "new", props{"alias": "first"})}, list[1:]...)...).Target([]resource.ID{{Type: "file", Name: "first"}})
+	require.NoError(t, err)
+	_, _, err = b.run(part)
+	require.NoError(t, err)
+	_, got, err = b.applied()
+	require.NoError(t, err)
+	require.Len(t, got, len(c.Resources))
+	require.Zero(t, plan())
+
+	// A damaged file is set aside, and written anew by the next run.
+	files, err := filepath.Glob(filepath.Join(b.dir, "applied", "*.catalog.gz"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(files[0], []byte("junk"), 0o600))
+	_, _, err = b.applied()
+	require.ErrorContains(t, err, "cannot be read")
+	require.Contains(t, b.warned[len(b.warned)-1], "it is damaged")
+	_, _, err = b.run(cat(t, list...))
+	require.NoError(t, err)
+	_, got, err = b.applied()
+	require.NoError(t, err)
+	require.Len(t, got, len(c.Resources))
+}
+
+func TestDamagedWishes(t *testing.T) {
+	b := newBox(t)
+	b.must(file("/a", "one"), file("/b", "one"))
+	files, err := filepath.Glob(filepath.Join(b.dir, "applied", "*.wishes"))
+	require.NoError(t, err)
+	good, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	for _, junk := range []string{"", "\x00\x00", "{}\n", string(good[:len(good)-5]), string(good) + "junk\n", "{\"protocol\":\"other\"}\n" + string(good)} {
+		require.NoError(t, os.WriteFile(files[0], []byte(junk), 0o600))
+		b.write("a", "by hand", 0o644)
+		b.clock.now = b.clock.now.Add(time.Hour)
+		b.warned = nil
+		b.must(file("/a", "one"), file("/b", "one"))
+		require.Len(t, b.warned, 1, "%q", junk)
+		text, err := os.ReadFile(files[0])
+		require.NoError(t, err)
+		require.Equal(t, string(good)[len(good)-9:], string(text)[len(text)-9:])
+		b.write("a", "by hand", 0o644)
+		b.must(file("/a", "one"), file("/b", "one"))
+		require.Equal(t, "/a changed corrective", b.told())
+	}
+}

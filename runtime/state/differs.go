@@ -1,0 +1,117 @@
+package state
+
+import (
+	"bytes"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Differs returns in which properties what stands at the path differs from what
+// is to be restored.
+func (s *Store) Differs(v *host.View, r Restoration) (diff []resource.Delta, err error) {
+	now, err := versionAt(v, r.Path)
+	if err != nil {
+		return nil, err
+	}
+	add := func(property, have, want string) {
+		if have != want {
+			diff = append(diff, resource.Delta{Property: property, Have: have, Want: want})
+		}
+	}
+	if now.Kind != r.Want.Kind {
+		add("ensure", kinds[now.Kind], kinds[r.Want.Kind])
+	}
+	if r.Want.Kind == host.Missing {
+		return diff, nil
+	}
+	same, err := s.same(v, r, now)
+	if err != nil {
+		return nil, err
+	}
+	if !same && r.Want.Object != "" {
+		have := ""
+		if now.Kind == host.Regular {
+			if have, err = v.Sum(r.Path); err != nil {
+				return nil, err
+			}
+		}
+		add("content", digest(have), digest(r.Want.Object))
+	}
+	if now.Kind != r.Want.Kind {
+		now = Version{} // nothing of it stays
+	}
+	add("target", string(now.Target), string(r.Want.Target))
+	if r.Want.Kind != now.Kind || now.UID != r.Want.UID {
+		add("owner", nameOf(now, v.UserName(now.UID)), v.UserName(r.Want.UID))
+	}
+	if r.Want.Kind != now.Kind || now.GID != r.Want.GID {
+		add("group", nameOf(now, v.GroupName(now.GID)), v.GroupName(r.Want.GID))
+	}
+	if r.Want.Kind != host.Symlink && (r.Want.Kind != now.Kind || now.Mode != r.Want.Mode) {
+		add("mode", nameOf(now, now.Mode.String()), r.Want.Mode.String())
+	}
+	return diff, nil
+}
+
+func nameOf(v Version, name string) string {
+	if v.Kind == host.Missing {
+		return ""
+	}
+	return name
+}
+
+func digest(sum string) string {
+	if sum == "" {
+		return ""
+	}
+	return "sha256:" + sum[:16]
+}
+
+// same reports whether the content of the file at the path is what is to be
+// restored.
+func (s *Store) same(v *host.View, r Restoration, now Version) (bool, error) {
+	if r.Want.Kind != host.Regular || now.Kind != host.Regular {
+		return now.Kind == r.Want.Kind, nil
+	}
+	if r.Want.Object == "" {
+		// The run did not replace the content, nor did a later one.
+		return now.sameContent(r.Want), nil
+	}
+	if now.Size != r.Want.Size {
+		return false, nil
+	}
+	sum, err := v.Sum(r.Path)
+	return sum == r.Want.Object, err
+}
+
+// textLimit is the largest content that is compared for people.
+const textLimit = 1 << 20
+
+// Text returns the content now and the content that is to be restored, for a
+// diff; nil if there is none.
+func (s *Store) Text(v *host.View, r Restoration) (*resource.Text, error) {
+	info, err := v.Lstat(r.Path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size > textLimit || r.Want.Size > textLimit {
+		return nil, nil
+	}
+	t := &resource.Text{Path: r.Path, HaveExists: info.Kind == host.Regular, WantExists: r.Want.Kind == host.Regular}
+	if t.WantExists && r.Want.Object == "" || !t.HaveExists && !t.WantExists {
+		return nil, nil
+	}
+	if t.HaveExists {
+		if t.Have, err = v.ReadFile(r.Path); err != nil {
+			return nil, err
+		}
+	}
+	if t.WantExists {
+		t.Want, err = s.Content(r.Want.Object)
+	}
+	if bytes.Equal(t.Have, t.Want) && t.HaveExists == t.WantExists {
+		return nil, err
+	}
+	return t, err
+}

@@ -1,0 +1,217 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+const historyFile = "history.ndjson"
+
+// History returns the runs that are remembered, oldest first. A run that died
+// has no Summary.
+func (s *Store) History() (list []Entry, damaged int, err error) {
+	known := make(map[string]bool)
+	damaged, err = s.readLines(historyFile, func(line []byte) error {
+		var e Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		if e.ID == "" || known[e.ID] {
+			return errors.New("no line of this file")
+		}
+		known[e.ID] = true
+		list = append(list, e)
+		return nil
+	})
+	if err != nil {
+		return nil, damaged, err
+	}
+	ids, err := s.recorded()
+	if err != nil {
+		return nil, damaged, err
+	}
+	for _, id := range ids {
+		if known[id] {
+			continue
+		}
+		rec, err := s.Record(id)
+		if err != nil {
+			damaged++
+			continue
+		}
+		list = append(list, rec.Entry)
+	}
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
+	return list, damaged, nil
+}
+
+// recorded returns the runs that did something, oldest first.
+func (s *Store) recorded() ([]string, error) {
+	files, err := os.ReadDir(s.path("runs"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var ids []string
+	for _, f := range files {
+		if id, ok := strings.CutSuffix(f.Name(), ".ndjson"); ok && !strings.HasPrefix(id, ".") {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// A Record is all that is known of one run.
+type Record struct {
+	Entry
+	// Changes is what became of paths, in the order in which they were first
+	// changed.
+	Changes []Change `json:"changes,omitempty"`
+	// Events is what was reported and was not stable, as it was written
+	// (report.Event).
+	Events []json.RawMessage `json:"events,omitempty"`
+	// Damaged is how many lines could not be understood.
+	Damaged int `json:"damaged,omitempty"`
+}
+
+// Record returns what a run did. Of a run that did nothing there is none, which
+// is os.ErrNotExist.
+func (s *Store) Record(id string) (*Record, error) {
+	if id == "" || id != filepath.Base(id) {
+		return nil, fmt.Errorf("want the name of a run, got %q", id)
+	}
+	if _, err := os.Stat(s.path(runFile(id))); err != nil {
+		return nil, err
+	}
+	rec := &Record{}
+	at := make(map[Name]int)
+	var err error
+	rec.Damaged, err = s.readLines(runFile(id), func(line []byte) error { return rec.read(line, at) })
+	if rec.ID = id; rec.Summary == nil {
+		rec.Files = 0
+		for _, c := range rec.Changes {
+			if !c.Undone() {
+				rec.Files++
+			}
+		}
+	}
+	return rec, err
+}
+
+// read adds one line to the record. At is where the change of a path is.
+func (rec *Record) read(line []byte, at map[Name]int) error {
+	var head struct {
+		Protocol string `json:"protocol"`
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return err
+	}
+	switch head.Protocol {
+	case startProtocol:
+		return json.Unmarshal(line, &rec.Info)
+	case endProtocol:
+		return json.Unmarshal(line, &rec.Entry)
+	case changeProtocol:
+		var c Change
+		if err := json.Unmarshal(line, &c); err != nil || c.Path == "" {
+			return errors.Join(err, errors.New("no path"))
+		}
+		i, known := at[c.Path]
+		if !known {
+			at[c.Path] = len(rec.Changes)
+			rec.Changes = append(rec.Changes, c)
+			return nil
+		}
+		rec.Changes[i] = c
+		return nil
+	}
+	rec.Events = append(rec.Events, json.RawMessage(slices.Clone(line)))
+	return nil
+}
+
+// Find returns the name of the run that name stands for: a run, the beginning of
+// the name of one run only, or last for the latest.
+func (s *Store) Find(name string) (string, error) {
+	list, _, err := s.History()
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", fmt.Errorf("no run is recorded in %s", s.dir)
+	}
+	if name == "last" {
+		return list[len(list)-1].ID, nil
+	}
+	var found []string
+	for _, e := range list {
+		if e.ID == name {
+			return e.ID, nil
+		}
+		if strings.HasPrefix(e.ID, name) {
+			found = append(found, e.ID)
+		}
+	}
+	switch {
+	case name == "" || len(found) == 0:
+		return "", fmt.Errorf("no run %q (ccm history lists them)", name)
+	case len(found) > 1:
+		return "", fmt.Errorf("%q begins the names of %d runs: %s", name, len(found), strings.Join(found, ", "))
+	}
+	return found[0], nil
+}
+
+// objectsOf returns the contents that a run has kept.
+func (rec *Record) objectsOf() []string {
+	ids := make(map[string]bool)
+	for _, c := range rec.Changes {
+		if c.Before.Object != "" {
+			ids[c.Before.Object] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(ids))
+}
+
+// After returns the content that a run left at a path, and whether that is
+// known: it is if nobody but later runs has touched it since. What is not a file
+// has none.
+func (s *Store) After(v *host.View, run string, c Change) (text []byte, known bool, err error) {
+	if c.After == nil || c.After.Kind != host.Regular {
+		return nil, c.After != nil, nil
+	}
+	runs, err := s.recorded()
+	if err != nil {
+		return nil, false, err
+	}
+	for _, later := range runs {
+		if later <= run {
+			continue
+		}
+		rec, err := s.Record(later)
+		if err != nil {
+			return nil, false, err
+		}
+		i := slices.IndexFunc(rec.Changes, func(x Change) bool { return x.Path == c.Path && x.Content })
+		if i < 0 {
+			continue
+		}
+		was := rec.Changes[i].Before
+		if !was.sameContent(*c.After) || was.Object == "" {
+			return nil, false, nil
+		}
+		text, err = s.Content(was.Object)
+		return text, err == nil, err
+	}
+	now, err := versionAt(v, string(c.Path))
+	if err != nil || !now.sameContent(*c.After) || now.Size > textLimit {
+		return nil, false, err
+	}
+	text, err = v.ReadFile(string(c.Path))
+	return text, err == nil, err
+}

@@ -1,0 +1,150 @@
+package state
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// A lines is a file of JSON objects, one a line, to which lines are added. A
+// line that was not written to its end, because the machine stopped, is no line.
+type lines struct {
+	s    *Store
+	name string
+	f    *os.File
+	size int64
+	// fresh is set if the name of the file is not durable yet.
+	fresh bool
+}
+
+// add adds objects to the file. If durable is set, they survive a loss of power.
+// On an error the file holds none of them.
+func (l *lines) add(durable bool, objects ...any) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	for _, x := range objects {
+		if err := enc.Encode(x); err != nil {
+			return err
+		}
+	}
+	if err := l.open(); err != nil {
+		return err
+	}
+	path := l.s.path(l.name)
+	err := l.s.do("append", path, func() error {
+		_, err := l.f.WriteAt(text.Bytes(), l.size)
+		return err
+	})
+	if err != nil {
+		return errors.Join(err, l.s.do("truncate", path, func() error { return l.f.Truncate(l.size) }))
+	}
+	l.size += int64(text.Len())
+	if !durable {
+		return nil
+	}
+	return l.sync()
+}
+
+// sync makes everything that was added durable.
+func (l *lines) sync() error {
+	if l.f == nil {
+		return nil
+	}
+	path := l.s.path(l.name)
+	if err := l.s.do("sync", path, l.f.Sync); err != nil {
+		return err
+	}
+	if !l.fresh {
+		return nil
+	}
+	l.fresh = false
+	return l.s.syncDir(filepath.Dir(path))
+}
+
+// open opens the file, and cuts off what is after the last whole line.
+func (l *lines) open() error {
+	if l.f != nil {
+		return nil
+	}
+	path := l.s.path(l.name)
+	err := l.s.do("open", path, func() (err error) {
+		l.f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if l.size, err = l.f.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
+	l.fresh = l.size == 0
+	l.size, err = wholeLines(l.f, l.size)
+	return err
+}
+
+// wholeLines returns the length of f up to and including its last newline.
+func wholeLines(f io.ReaderAt, size int64) (int64, error) {
+	buf := make([]byte, 4096)
+	for size > 0 {
+		at := max(0, size-int64(len(buf)))
+		part := buf[:size-at]
+		if _, err := f.ReadAt(part, at); err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return at + int64(i) + 1, nil
+		}
+		size = at
+	}
+	return 0, nil
+}
+
+// empty leaves nothing in the file.
+func (l *lines) empty() error {
+	if err := l.open(); err != nil {
+		return err
+	}
+	l.size = 0
+	return l.s.do("truncate", l.s.path(l.name), func() error { return l.f.Truncate(0) })
+}
+
+func (l *lines) close() error {
+	if l.f == nil {
+		return nil
+	}
+	f := l.f
+	l.f = nil
+	return f.Close()
+}
+
+// readLines calls each for every line of a file of the store. It returns how
+// many lines could not be understood. What is after the last newline was not
+// written to its end and is no line. A file that is not there has no lines.
+func (s *Store) readLines(name string, each func(line []byte) error) (damaged int, err error) {
+	f, err := os.Open(s.path(name))
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err == io.EOF {
+			return damaged, nil
+		}
+		if err != nil {
+			return damaged, err
+		}
+		if each(line) != nil {
+			damaged++
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package state
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+const objectsDir = "objects"
+
+// objects is the content store: files named after the SHA-256 of what they hold,
+// compressed. Equal contents are stored once.
+type objects struct {
+	s *Store
+	// total is how many bytes all of it takes, once it is known.
+	total int64
+	known bool
+	// batched is set if something was stored that is not durable yet.
+	batched bool
+	// run is the run that stores, of which nothing is removed to make room.
+	run string
+}
+
+// errNoRoom says that a content does not fit into what may be stored.
+var errNoRoom = errors.New("the backups of this run take all the room there is for backups")
+
+// A tooLargeError says that a content is larger than what is kept.
+type tooLargeError struct{ limit int64 }
+
+// Error names the limit.
+func (e *tooLargeError) Error() string {
+	return "it is larger than " + host.FormatBytes(e.limit)
+}
+
+func (s *Store) objectPath(id string) string {
+	return s.path(filepath.Join(objectsDir, id[:2], id+".gz"))
+}
+
+// isObjectID reports whether id is the SHA-256 of something in hexadecimal.
+func isObjectID(id string) bool {
+	return len(id) == 2*sha256.Size && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+// put stores the content of the file at a path of the machine and returns its
+// name. If batch is set, it is durable only after the next sync. It is durable
+// before it has its name otherwise.
+func (o *objects) put(v *host.View, path string, batch bool) (id string, err error) {
+	f, err := v.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.LimitReader(f, o.s.limits.Object+1))
+	if err != nil {
+		return "", err
+	}
+	if n > o.s.limits.Object {
+		return "", &tooLargeError{o.s.limits.Object}
+	}
+	id = hex.EncodeToString(sum.Sum(nil))
+	if o.holds(id) {
+		return id, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	return id, o.write(id, f, batch)
+}
+
+// holds reports whether a content is stored already, and is what it should be.
+func (o *objects) holds(id string) bool {
+	r, err := o.s.openObject(id)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, r)
+	if errors.Join(err, r.Close()) == nil {
+		return true
+	}
+	o.s.setAside(filepath.Join(objectsDir, id[:2], id+".gz"), "a backup is damaged")
+	return false
+}
+
+// write stores what r holds under its name.
+func (o *objects) write(id string, r io.Reader, batch bool) error {
+	if err := errors.Join(o.s.makeDir(objectsDir), o.s.makeDir(filepath.Join(objectsDir, id[:2]))); err != nil {
+		return err
+	}
+	if err := o.begin(); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	var size int64
+	name := filepath.Join(objectsDir, id[:2], id+".gz")
+	err := o.s.replace(name, !batch, func(w io.Writer) error {
+		counted := &counter{w: w}
+		z, _ := gzip.NewWriterLevel(counted, gzip.BestSpeed)
+		if _, err := io.Copy(io.MultiWriter(z, sum), r); err != nil {
+			return err
+		}
+		err := z.Close()
+		size = counted.n
+		if got := hex.EncodeToString(sum.Sum(nil)); err == nil && got != id {
+			return errors.New("it changed while it was read")
+		}
+		if err == nil {
+			err = o.makeRoom(size)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	o.total += size
+	o.batched = o.batched || batch
+	return nil
+}
+
+// sync makes what was stored in a batch durable.
+func (o *objects) sync() error {
+	if !o.batched {
+		return nil
+	}
+	o.batched = false
+	path := o.s.path(objectsDir)
+	return o.s.do("sync", path, func() error {
+		d, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(unix.Syncfs(int(d.Fd())), d.Close())
+	})
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// sizeFile holds how many bytes all contents take, while nobody changes that.
+const sizeFile = objectsDir + "/size"
+
+// begin finds out how much is stored. Until end is called, nobody knows.
+func (o *objects) begin() error {
+	if o.known {
+		return nil
+	}
+	path := o.s.path(sizeFile)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		o.total, err = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	}
+	if err != nil {
+		if o.total, err = o.s.measure(); err != nil {
+			return err
+		}
+	}
+	o.known = true
+	err = o.s.do("remove", path, func() error { return os.Remove(path) })
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// end writes down how much is stored.
+func (o *objects) end() error {
+	if !o.known {
+		return nil
+	}
+	o.known = false
+	return o.s.replace(sizeFile, false, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, o.total)
+		return err
+	})
+}
+
+// measure adds up the sizes of all contents.
+func (s *Store) measure() (total int64, err error) {
+	return total, s.eachObject(func(_, _ string, size int64) error { total += size; return nil })
+}
+
+// eachObject calls f for all that is stored. Of what is no content, the id is "".
+func (s *Store) eachObject(f func(id, path string, size int64) error) error {
+	dirs, err := os.ReadDir(s.path(objectsDir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, d := range dirs {
+		if !d.IsDir() || err != nil {
+			continue
+		}
+		dir := filepath.Join(s.path(objectsDir), d.Name())
+		files, e := os.ReadDir(dir)
+		if err = e; err != nil {
+			break
+		}
+		for _, file := range files {
+			fi, e := file.Info()
+			if e != nil {
+				return e
+			}
+			id, ok := strings.CutSuffix(file.Name(), ".gz")
+			if !ok || !isObjectID(id) {
+				id = ""
+			}
+			if err := f(id, filepath.Join(dir, file.Name()), fi.Size()); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// An object is a content that is being read. Reading it to its end fails if it
+// is not what its name says.
+type object struct {
+	f   *os.File
+	z   *gzip.Reader
+	sum hash.Hash
+	id  string
+}
+
+// openObject returns a content.
+func (s *Store) openObject(id string) (io.ReadCloser, error) {
+	if !isObjectID(id) {
+		return nil, fmt.Errorf("want the SHA-256 of a content, got %q", id)
+	}
+	f, err := os.Open(s.objectPath(id))
+	if err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("the backup %s is damaged: %w", id, err)
+	}
+	return &object{f: f, z: z, sum: sha256.New(), id: id}, nil
+}
+
+// Read implements io.Reader.
+func (o *object) Read(p []byte) (int, error) {
+	n, err := o.z.Read(p)
+	o.sum.Write(p[:n])
+	switch {
+	case err == io.EOF && hex.EncodeToString(o.sum.Sum(nil)) != o.id:
+		return n, fmt.Errorf("the backup %s is damaged: it holds something else", o.id)
+	case err != nil && err != io.EOF:
+		return n, fmt.Errorf("the backup %s is damaged: %w", o.id, err)
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (o *object) Close() error { return o.f.Close() }

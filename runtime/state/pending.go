@@ -1,0 +1,229 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+const pendingFile = "pending.ndjson"
+
+// A Pending is a refresh that a run recorded before it made a change, and that
+// nobody has performed since.
+type Pending struct {
+	To    string    `json:"to"` // the resource to refresh
+	By    string    `json:"by"` // the resource that was changed
+	Cause string    `json:"cause,omitempty"`
+	Run   string    `json:"run"`
+	Site  string    `json:"site,omitempty"`
+	Root  string    `json:"root"`
+	Since time.Time `json:"since"`
+}
+
+// String says what is owed, and why.
+func (p Pending) String() string {
+	return fmt.Sprintf("refresh of %s left over from run %s: %s changed", p.To, p.Run, p.By)
+}
+
+// A pendingLine is a line of the file: one of the three.
+type pendingLine struct {
+	Owe *Pending `json:"owe,omitempty"`
+	// Settled strikes out what is owed to a resource.
+	Settled *struck `json:"settled,omitempty"`
+	// Forgiven strikes out one refresh, or all that a change of a run was to bring.
+	Forgiven *struck `json:"forgiven,omitempty"`
+}
+
+// A struck matches what has the same Root and all else of it that is given.
+type struck struct {
+	To   string `json:"to,omitempty"`
+	By   string `json:"by,omitempty"`
+	Run  string `json:"run,omitempty"`
+	Root string `json:"root"`
+}
+
+func (x struck) matches(p Pending) bool {
+	return p.Root == x.Root && (x.To == "" || x.To == p.To) && (x.By == "" || x.By == p.By) && (x.Run == "" || x.Run == p.Run)
+}
+
+// apply does to list what the line says.
+func (l pendingLine) apply(list []Pending) ([]Pending, error) {
+	switch {
+	case l.Owe != nil && l.Owe.To != "":
+		return append(list, *l.Owe), nil
+	case l.Settled != nil && l.Settled.To != "":
+		return slices.DeleteFunc(list, l.Settled.matches), nil
+	case l.Forgiven != nil && l.Forgiven.Run != "":
+		return slices.DeleteFunc(list, l.Forgiven.matches), nil
+	}
+	return list, errors.New("no line of this file")
+}
+
+// Pending returns the refreshes that are owed, oldest first.
+func (s *Store) Pending() (list []Pending, damaged int, err error) {
+	damaged, err = s.readLines(pendingFile, func(line []byte) error {
+		var l pendingLine
+		err := json.Unmarshal(line, &l)
+		if err == nil {
+			list, err = l.apply(list)
+		}
+		return err
+	})
+	return list, damaged, err
+}
+
+// LeftOver returns what is owed of list for a run of the site on the root: what
+// its earlier runs have left, and what others have left to resources that it
+// declares too. Site may be "", which is none.
+func LeftOver(list []Pending, site, root string, c *catalog.Catalog) []converge.Debt {
+	if len(list) == 0 {
+		return nil
+	}
+	declared := make(map[string]bool)
+	for _, r := range c.Resources {
+		declared[r.ID.String()] = true
+	}
+	var out []converge.Debt
+	for _, p := range list {
+		if p.Root != root || !declared[p.To] && (site == "" || p.Site != site) {
+			continue
+		}
+		to, errTo := resource.ParseID(p.To)
+		by, errBy := resource.ParseID(p.By)
+		if errors.Join(errTo, errBy) == nil {
+			out = append(out, converge.Debt{To: to, By: by, Run: p.Run, Cause: converge.ParseCause(p.Cause)})
+		}
+	}
+	return out
+}
+
+// A journal is the refreshes that are owed, during a run.
+type journal struct {
+	s    *Store
+	info Info
+	file lines
+	list []Pending
+	// durable is the resources for which a line that is still good was synced.
+	durable map[string]bool
+}
+
+// openJournal reads what is owed. A damaged file is set aside, and what is good
+// of it kept.
+func (s *Store) openJournal(info Info) (*journal, error) {
+	j := &journal{s: s, info: info, file: lines{s: s, name: pendingFile}, durable: make(map[string]bool)}
+	var damaged int
+	var err error
+	if j.list, damaged, err = s.Pending(); err != nil {
+		return nil, err
+	}
+	if damaged > 0 {
+		s.setAside(pendingFile, fmt.Sprintf("%s could not be understood and may have been refreshes that are owed", count(damaged, "line", "lines")))
+		if err := j.rewrite(); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range j.list {
+		j.durable[p.To] = p.Root == info.Root
+	}
+	return j, nil
+}
+
+// rewrite leaves nothing in the file but what is owed.
+func (j *journal) rewrite() error {
+	if err := j.file.close(); err != nil {
+		return err
+	}
+	return j.s.replace(pendingFile, true, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		for i := range j.list {
+			if err := enc.Encode(pendingLine{Owe: &j.list[i]}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// owe implements converge.Journal. What is owed to a resource already, durably,
+// is owed: that it is for one more reason need not survive a loss of power.
+func (j *journal) owe(by resource.ID, cause converge.Cause, to []resource.ID) error {
+	var objects []any
+	durable := true
+	at := len(j.list)
+	for _, id := range to {
+		p := Pending{
+			To: id.String(), By: by.String(), Cause: cause.String(),
+			Run: j.info.ID, Site: j.info.Site, Root: j.info.Root, Since: j.s.clock.Now().UTC().Round(0),
+		}
+		objects = append(objects, pendingLine{Owe: &p})
+		j.list = append(j.list, p)
+		durable = durable && j.durable[p.To]
+	}
+	if err := j.file.add(!durable, objects...); err != nil {
+		j.list = j.list[:at]
+		return err
+	}
+	for _, id := range to {
+		j.durable[id.String()] = true
+	}
+	return nil
+}
+
+// strike strikes out what matches. That need not survive a loss of power: the
+// worst that comes of it is one refresh more.
+func (j *journal) strike(l pendingLine, x struck) {
+	n := len(j.list)
+	j.list = slices.DeleteFunc(j.list, x.matches)
+	if len(j.list) == n {
+		return
+	}
+	clear(j.durable)
+	for _, p := range j.list {
+		// What is left may not have been synced for its own sake.
+		j.durable[p.To] = p.Run != j.info.ID && p.Root == j.info.Root
+	}
+	if err := j.file.add(false, l); err != nil {
+		j.s.warn(fmt.Sprintf("%s: a refresh could not be struck out and will be repeated: %v", j.s.path(pendingFile), err))
+	}
+}
+
+func (j *journal) settle(to resource.ID) {
+	x := struck{To: to.String(), Root: j.info.Root}
+	j.strike(pendingLine{Settled: &x}, x)
+}
+
+func (j *journal) forgive(by resource.ID) {
+	x := struck{By: by.String(), Run: j.info.ID, Root: j.info.Root}
+	j.strike(pendingLine{Forgiven: &x}, x)
+}
+
+func (j *journal) drop(d converge.Debt) {
+	x := struck{To: d.To.String(), By: d.By.String(), Run: d.Run, Root: j.info.Root}
+	j.strike(pendingLine{Forgiven: &x}, x)
+}
+
+// end tidies the file up.
+func (j *journal) end() error {
+	if j.file.f == nil {
+		return nil
+	}
+	var err error
+	switch {
+	case len(j.list) == 0:
+		err = j.file.empty()
+	case j.file.size > 64<<10 && j.file.size > 1024*int64(len(j.list)):
+		err = j.rewrite()
+	}
+	return errors.Join(err, j.file.close())
+}
+
+func count(n int, one, many string) string {
+	return fmt.Sprintf("%d %s", n, map[bool]string{true: one, false: many}[n == 1])
+}

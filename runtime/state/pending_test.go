@@ -1,0 +1,284 @@
+package state_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// commands is a machine on which commands end with a code, and are counted.
+type commands struct {
+	codes map[string]int
+	ran   map[string]int
+}
+
+func newCommands() *commands { return &commands{map[string]int{}, map[string]int{}} }
+
+func (c *commands) runner() host.Runner {
+	return &hosttest.Runner{Answer: func(cmd host.Cmd) (host.Result, error) {
+		c.ran[cmd.String()]++
+		return host.Result{Code: c.codes[cmd.String()]}, nil
+	}}
+}
+
+func (b *box) pending() []string {
+	list, damaged, err := b.store().Pending()
+	require.NoError(b.t, err)
+	require.Zero(b.t, damaged)
+	out := []string{}
+	for _, p := range list {
+		out = append(out, p.To+" by "+p.By)
+	}
+	return out
+}
+
+var onlyRefresh = props{"refreshonly": true, "subscribe": "file#/a"}
+
+func TestRefreshThatFailedIsRepeated(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	c := cat(t, file("/a", "one"), exec("restart", onlyRefresh))
+	cmds.codes["restart"] = 1
+	run, _, err := b.run(c)
+	require.NoError(t, err)
+	require.Contains(t, b.told(), "/a changed new; restart failed new by /a")
+	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
+	list, _, _ := b.store().Pending()
+	require.Equal(t, "refresh of exec#restart left over from run "+run.ID()+": file#/a changed", list[0].String())
+
+	// It is tried again until it succeeds.
+	_, _, err = b.run(c)
+	require.NoError(t, err)
+	require.Contains(t, b.told(), "restart failed new left over of /a")
+	cmds.codes["restart"] = 0
+	_, _, err = b.run(c)
+	require.NoError(t, err)
+	require.Equal(t, "restart changed new left over of /a", b.told())
+	require.Equal(t, run.ID(), b.events[1].LeftOver[0].Run)
+	require.Empty(t, b.pending())
+	_, _, err = b.run(c)
+	require.NoError(t, err)
+	require.Empty(t, b.told())
+	require.Equal(t, 3, cmds.ran["restart"])
+}
+
+func TestNoRefreshOfWhatFailedAndChangedNothing(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	c := cat(t, file("/a", "one"), exec("restart", onlyRefresh))
+	b.effect = func(op, path string) error {
+		if op == "rename" && path == "/a" {
+			return errors.New("read-only file system")
+		}
+		return nil
+	}
+	_, _, err := b.run(c)
+	require.NoError(t, err)
+	require.Contains(t, b.told(), "read-only file system; restart skipped")
+	require.Empty(t, b.pending(), "nothing was changed, so nothing is owed")
+	noLeftovers(t, b.root)
+}
+
+func TestRefreshOfWhatFailedButChanged(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	c := cat(t, file("/a", "one"), exec("restart", onlyRefresh))
+	b.effect = func(op, path string) error {
+		if op == "syncdir" && path == "/" {
+			return errors.New("input/output error")
+		}
+		return nil
+	}
+	_, _, err := b.run(c)
+	require.NoError(t, err)
+	require.Contains(t, b.told(), "/a failed new: input/output error; restart skipped")
+	b.effect = nil
+	_, _, err = b.run(c)
+	require.NoError(t, err)
+	require.Equal(t, "restart changed new left over of /a", b.told())
+}
+
+func TestNothingIsChangedThatCannotBeRecorded(t *testing.T) {
+	b := newBox(t)
+	b.effect = func(op, path string) error {
+		if filepath.Base(path) == "pending.ndjson" {
+			return errors.New("no space left on device")
+		}
+		return nil
+	}
+	_, _, err := b.run(cat(t, file("/a", "one"), exec("restart", onlyRefresh)))
+	require.NoError(t, err)
+	require.Contains(t, b.told(), "/a failed new: cannot record what this would refresh: no space left on device; restart skipped")
+	require.NoFileExists(t, filepath.Join(b.root, "a"))
+}
+
+func TestInterruptedRunOwes(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	c := cat(t, file("/a", "one"), file("/b", "two"), exec("restart", onlyRefresh))
+	stop := make(chan struct{})
+	b.stop = stop
+	b.effect = func(op, path string) error {
+		if op == "rename" && path == "/a" {
+			close(stop)
+		}
+		return nil
+	}
+	_, sum, err := b.run(c)
+	require.NoError(t, err)
+	require.True(t, sum.Interrupted)
+	require.Equal(t, "/a changed new; /b skipped; restart skipped", b.told())
+	b.stop, b.effect = nil, nil
+	_, _, err = b.run(c)
+	require.NoError(t, err)
+	require.Equal(t, "/b changed new; restart changed new left over of /a", b.told())
+}
+
+// TestRequirementFailed: the notifier changed, but the subscriber was skipped
+// because something else that it requires failed.
+func TestRequirementFailed(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	cmds.codes["check"] = 3
+	c := cat(t, file("/a", "one"), exec("check", props{"refreshonly": false}), exec("restart", onlyRefresh, props{"require": "exec#check"}))
+	_, _, err := b.run(c)
+	require.NoError(t, err)
+	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
+	cmds.codes["check"] = 0
+	_, _, err = b.run(c)
+	require.NoError(t, err)
+	require.Contains(t, b.told(), "restart changed new left over of /a")
+	require.Empty(t, b.pending())
+}
+
+func TestTargets(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	c := cat(t, file("/a", "one"), file("/b", "two"), exec("restart", onlyRefresh))
+	part, err := c.Target([]resource.ID{{Type: "file", Name: "/a"}})
+	require.NoError(t, err)
+	_, _, err = b.run(part)
+	require.NoError(t, err)
+	require.Equal(t, "/a changed new", b.told())
+	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending(), "what was left out is owed")
+	// Another part does not lose it.
+	part, err = c.Target([]resource.ID{{Type: "file", Name: "/b"}})
+	require.NoError(t, err)
+	_, sum, err := b.run(part)
+	require.NoError(t, err)
+	require.Empty(t, sum.Dropped)
+	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
+	_, _, err = b.run(c)
+	require.NoError(t, err)
+	require.Equal(t, "restart changed new left over of /a", b.told())
+}
+
+func TestDropped(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	cmds.codes["restart"] = 1
+	_, _, err := b.run(cat(t, file("/a", "one"), exec("restart", onlyRefresh)))
+	require.NoError(t, err)
+	_, sum, err := b.run(cat(t, file("/a", "one")))
+	require.NoError(t, err)
+	require.Len(t, sum.Dropped, 1)
+	require.Equal(t, "restart", sum.Dropped[0].To.Name)
+	require.Empty(t, b.pending())
+}
+
+// TestChain: of file, exec and exec, each refreshing the next, the last is owed
+// although the one in the middle was refreshed.
+func TestChain(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	cmds.codes["second"] = 1
+	c := cat(t, file("/a", "one"), exec("first", onlyRefresh), exec("second", props{"refreshonly": true, "subscribe": "exec#first"}))
+	_, _, err := b.run(c)
+	require.NoError(t, err)
+	require.Equal(t, []string{"exec#second by exec#first"}, b.pending())
+	cmds.codes["second"] = 0
+	_, _, err = b.run(c)
+	require.NoError(t, err)
+	require.Equal(t, "second changed new left over of first", b.told())
+	require.Equal(t, map[string]int{"first": 1, "second": 2}, cmds.ran)
+}
+
+func TestDamagedJournal(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	cmds.codes["restart"] = 1
+	c := cat(t, file("/a", "one"), exec("restart", onlyRefresh))
+	_, _, err := b.run(c)
+	require.NoError(t, err)
+	path := filepath.Join(b.dir, "pending.ndjson")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	// The end of a line that was being written is no damage.
+	require.NoError(t, os.WriteFile(path, append(text, `{"owe":{"to":"exec#no`...), 0o600))
+	_, _, err = b.run(c)
+	require.NoError(t, err)
+	require.Empty(t, b.warned)
+	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
+
+	// Of damaged lines a copy is kept; those that are good stay good.
+	for _, junk := range []string{"\x00\x00\x00\n", "{}\n", "{\"owe\":\n", "[]\n"} {
+		b.warned = nil
+		require.NoError(t, os.WriteFile(path, append([]byte(junk), text...), 0o600))
+		b.clock.now = b.clock.now.Add(3600e9)
+		_, _, err = b.run(c)
+		require.NoError(t, err)
+		require.Len(t, b.warned, 1, "%q", junk)
+		require.Contains(t, b.warned[0], "1 line could not be understood")
+		require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
+	}
+	broken, err := filepath.Glob(filepath.Join(b.dir, "broken", "*"))
+	require.NoError(t, err)
+	require.Len(t, broken, 4)
+}
+
+func TestSitesDoNotDropForEachOther(t *testing.T) {
+	b, cmds := newBox(t), newCommands()
+	b.runner = cmds.runner()
+	cmds.codes["restart"] = 1
+	c := cat(t, file("/a", "one"), exec("restart", onlyRefresh))
+	_, _, err := b.run(c)
+	require.NoError(t, err)
+	path := filepath.Join(b.dir, "pending.ndjson")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	other := strings.ReplaceAll(string(text), "/site.lua", "/other.lua")
+	require.NoError(t, os.WriteFile(path, []byte(other), 0o600))
+	_, sum, err := b.run(cat(t, file("/a", "one")))
+	require.NoError(t, err)
+	require.Empty(t, sum.Dropped)
+	require.Len(t, b.pending(), 1)
+	// Whoever declares the resource performs the refresh.
+	cmds.codes["restart"] = 0
+	_, _, err = b.run(c)
+	require.NoError(t, err)
+	require.Equal(t, "restart changed new left over of /a", b.told())
+	require.Empty(t, b.pending())
+}
+
+func TestRunThatChangesNothingWritesOneLine(t *testing.T) {
+	b := newBox(t)
+	c := cat(t, file("/a", "one"))
+	_, _, err := b.run(c)
+	require.NoError(t, err)
+	var ops []string
+	b.effect = func(op, path string) error { ops = append(ops, op+" "+filepath.Base(path)); return nil }
+	_, sum, err := b.run(c)
+	require.NoError(t, err)
+	require.Equal(t, 1, sum.Of(converge.Stable))
+	require.Equal(t, []string{"open history.ndjson", "append history.ndjson"}, ops)
+}

@@ -1,0 +1,167 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A Name is a path or the target of a link: bytes, mostly UTF-8. In JSON it is a
+// string if it is UTF-8 and an object with its base64 otherwise.
+type Name string
+
+type rawName struct {
+	Base64 []byte `json:"base64"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (n Name) MarshalJSON() ([]byte, error) {
+	if !utf8.ValidString(string(n)) {
+		return json.Marshal(rawName{[]byte(n)})
+	}
+	return json.Marshal(string(n))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *Name) UnmarshalJSON(text []byte) error {
+	if len(text) == 0 || text[0] != '{' {
+		return json.Unmarshal(text, (*string)(n))
+	}
+	var raw rawName
+	err := json.Unmarshal(text, &raw)
+	*n = Name(raw.Base64)
+	return err
+}
+
+// A Mode is permission bits, in octal in JSON.
+type Mode uint32
+
+// MarshalText implements encoding.TextMarshaler.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// String formats m as four digits.
+func (m Mode) String() string { return fmt.Sprintf("%04o", uint32(m)) }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (m *Mode) UnmarshalText(text []byte) error {
+	bits, err := strconv.ParseUint(string(text), 8, 12)
+	*m = Mode(bits)
+	return err
+}
+
+// kinds are the words for what stands at a path.
+var kinds = [...]string{host.Missing: "absent", host.Regular: "file", host.Directory: "directory", host.Symlink: "link", host.Special: "special"}
+
+// A Version is what stood at a path at one time.
+type Version struct {
+	Kind  host.FileKind `json:"-"`
+	Mode  Mode          `json:"mode"`
+	UID   uint32        `json:"uid"`
+	GID   uint32        `json:"gid"`
+	Size  int64         `json:"size"`
+	MTime time.Time     `json:"mtime"`
+	Dev   uint64        `json:"dev"`
+	Ino   uint64        `json:"ino"`
+	// Target is where a link pointed.
+	Target Name `json:"target,omitempty"`
+	// Object is the SHA-256 of the content, if it was kept.
+	Object string `json:"object,omitempty"`
+	// Unkept says why the content was not kept although it was about to go.
+	Unkept string `json:"unkept,omitempty"`
+}
+
+// plainVersion is a Version without methods, so that it can be put into another
+// form.
+type plainVersion Version
+
+// MarshalJSON implements json.Marshaler. Of nothing, there is nothing to say but
+// that.
+func (v Version) MarshalJSON() ([]byte, error) {
+	kind := kinds[v.Kind]
+	if v.Kind == host.Missing {
+		return json.Marshal(map[string]string{"kind": kind})
+	}
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		plainVersion
+	}{kind, plainVersion(v)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *Version) UnmarshalJSON(text []byte) error {
+	var x struct {
+		Kind string `json:"kind"`
+		plainVersion
+	}
+	if err := json.Unmarshal(text, &x); err != nil {
+		return err
+	}
+	for k, word := range kinds {
+		if word == x.Kind {
+			*v = Version(x.plainVersion)
+			v.Kind = host.FileKind(k)
+			return nil
+		}
+	}
+	return fmt.Errorf("want a kind such as file, got %q", x.Kind)
+}
+
+// versionOf returns what an Info says.
+func versionOf(i host.Info) Version {
+	return Version{
+		Kind: i.Kind, Mode: Mode(i.Mode), UID: i.UID, GID: i.GID, Size: i.Size,
+		MTime: i.MTime.UTC(), Dev: i.Dev, Ino: i.Ino,
+	}
+}
+
+// versionAt returns what stands at a path of the machine.
+func versionAt(v *host.View, path string) (Version, error) {
+	info, err := v.Lstat(path)
+	if err != nil {
+		return Version{}, err
+	}
+	x := versionOf(info)
+	if x.Kind == host.Symlink {
+		target, err := v.Readlink(path)
+		x.Target = Name(target)
+		return x, err
+	}
+	return x, nil
+}
+
+// Is reports whether v and w are one and the same thing, untouched between the
+// two times: its owner, mode and content are the same.
+func (v Version) Is(w Version) bool {
+	if v.Kind != w.Kind || v.Kind == host.Missing {
+		return v.Kind == w.Kind
+	}
+	same := v.Mode == w.Mode && v.UID == w.UID && v.GID == w.GID && v.Target == w.Target
+	if v.Kind == host.Directory {
+		return same
+	}
+	return same && v.sameContent(w)
+}
+
+// sameContent reports whether nobody wrote to the file between the two times.
+func (v Version) sameContent(w Version) bool {
+	return v.Kind == w.Kind && v.Size == w.Size && v.MTime.Equal(w.MTime) && v.Dev == w.Dev && v.Ino == w.Ino
+}
+
+// A Change is what a run did to one path.
+type Change struct {
+	Path     Name    `json:"path"`
+	Resource string  `json:"resource,omitempty"`
+	Before   Version `json:"before"`
+	// Content says that the content was about to go too, and not the owner and mode
+	// only.
+	Content bool `json:"content"`
+	// After is nil if the run did not get to the end of the resource.
+	After *Version `json:"after,omitempty"`
+}
+
+// Undone reports whether the path was left as it had been.
+func (c Change) Undone() bool { return c.After != nil && c.After.Is(c.Before) }

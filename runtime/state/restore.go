@@ -1,0 +1,261 @@
+package state
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A Restoration is one path and what is to stand there again.
+type Restoration struct {
+	Path string
+	// Resource is what had changed it.
+	Resource string
+	Want     Version
+	// Lost says why the content of a file cannot be had, "" if it can.
+	Lost string
+}
+
+// Restorations returns what there was before a run at the paths that it changed,
+// in order of path. Given paths, it is only these and what is below them.
+func (s *Store) Restorations(run string, paths []string) ([]Restoration, error) {
+	rec, err := s.Record(run)
+	if err != nil {
+		return nil, err
+	}
+	var list []Restoration
+	used := make([]bool, len(paths))
+	for _, c := range rec.Changes {
+		if !c.Undone() && among(string(c.Path), paths, used) {
+			list = append(list, Restoration{Path: string(c.Path), Resource: c.Resource, Want: c.Before})
+		}
+	}
+	if i := slices.Index(used, false); i >= 0 {
+		return nil, fmt.Errorf("run %s did not change %s", run, paths[i])
+	}
+	slices.SortFunc(list, func(a, b Restoration) int { return cmp.Compare(a.Path, b.Path) })
+	for i := range list {
+		if err := s.findContent(run, &list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// among reports whether path is one of paths or below one, and marks these. All
+// are, if there are none.
+func among(path string, paths []string, used []bool) bool {
+	if len(paths) == 0 {
+		return true
+	}
+	found := false
+	for i, p := range paths {
+		p = strings.TrimSuffix(p, "/")
+		if path == p || strings.HasPrefix(path, p+"/") {
+			used[i], found = true, true
+		}
+	}
+	return found
+}
+
+// findContent finds the content of a file of which the run changed the owner and
+// the mode only: a later run may have replaced it.
+func (s *Store) findContent(run string, r *Restoration) error {
+	if r.Want.Kind != host.Regular || r.Want.Object != "" {
+		return nil
+	}
+	if r.Lost = r.Want.Unkept; r.Lost != "" {
+		return nil
+	}
+	runs, err := s.recorded()
+	if err != nil {
+		return err
+	}
+	for _, later := range runs {
+		if later <= run {
+			continue
+		}
+		rec, err := s.Record(later)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(rec.Changes, func(c Change) bool { return string(c.Path) == r.Path && c.Content })
+		if i < 0 {
+			continue
+		}
+		switch was := rec.Changes[i].Before; {
+		case !was.sameContent(r.Want):
+			r.Lost = "something other than ccm changed it after the run"
+		case was.Object == "":
+			r.Lost = was.Unkept
+		default:
+			r.Want.Object = was.Object
+		}
+		return nil
+	}
+	return nil
+}
+
+// Content returns a content that was kept.
+func (s *Store) Content(id string) ([]byte, error) {
+	r, err := s.openObject(id)
+	if err != nil {
+		return nil, s.gone(id, err)
+	}
+	text, err := io.ReadAll(r)
+	return text, errors.Join(err, r.Close())
+}
+
+// gone says of a content that is not there that it is not kept any more.
+func (s *Store) gone(id string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("its content (%s) is not kept any more", digest(id))
+	}
+	return err
+}
+
+// Restore gives paths back what they were. It calls begin before it changes one,
+// and does not if that fails. It returns an error for each path, nil where it is
+// as it was.
+func (s *Store) Restore(h *host.Host, list []Restoration, begin func(Restoration) error) []error {
+	x := restorer{Store: s, h: h, list: list, errs: make([]error, len(list)), begin: begin}
+	// What is to go goes before what it is in, and what comes back after.
+	for i := range slices.Backward(list) {
+		x.errs[i] = x.clear(list[i])
+	}
+	for i := range list {
+		if x.errs[i] == nil {
+			x.errs[i] = x.create(list[i])
+		}
+	}
+	for i := range slices.Backward(list) {
+		if x.errs[i] == nil && list[i].Want.Kind == host.Directory {
+			x.errs[i] = x.finish(list[i])
+		}
+	}
+	return x.errs
+}
+
+func (v Version) attr() host.Attr { return host.Attr{UID: v.UID, GID: v.GID, Mode: uint32(v.Mode)} }
+
+type restorer struct {
+	*Store
+	h     *host.Host
+	list  []Restoration
+	errs  []error
+	begin func(Restoration) error
+}
+
+// clear removes what stands at the path and cannot stay.
+func (x *restorer) clear(r Restoration) error {
+	info, err := x.h.Lstat(r.Path)
+	if err != nil || info.Kind == r.Want.Kind || info.Kind == host.Missing {
+		return err
+	}
+	if err := x.possible(r, info); err != nil {
+		return err
+	}
+	if info.Kind == host.Directory {
+		names, err := x.h.ReadDir(r.Path)
+		if err != nil {
+			return err
+		}
+		if len(names) > 0 {
+			return fmt.Errorf("want %s, found a directory that is not empty", r.Want.Kind)
+		}
+	}
+	if r.Want.Kind == host.Regular && info.Kind == host.Symlink || r.Want.Kind == host.Symlink && info.Kind == host.Regular {
+		return nil // one replaces the other in one step
+	}
+	if err := x.begin(r); err != nil {
+		return err
+	}
+	return x.h.Remove(r.Path)
+}
+
+// possible reports why a path cannot be restored.
+func (x *restorer) possible(r Restoration, now host.Info) error {
+	switch {
+	case r.Want.Kind == host.Special:
+		return errors.New("it was a special file, which is not kept")
+	case r.Want.Kind != host.Regular || r.Want.Object != "":
+		return nil
+	case r.Lost != "":
+		return fmt.Errorf("its content was not kept: %s", r.Lost)
+	case !versionOf(now).sameContent(r.Want):
+		return errors.New("its content was not kept: something other than ccm changed it after the run")
+	}
+	return nil
+}
+
+// create brings back what stood at the path.
+func (x *restorer) create(r Restoration) error {
+	diff, err := x.Differs(&x.h.View, r)
+	if err != nil || r.Want.Kind == host.Missing {
+		return err
+	}
+	info, err := x.h.Lstat(r.Path)
+	if err == nil {
+		err = x.possible(r, info)
+	}
+	if err != nil || len(diff) == 0 {
+		return err
+	}
+	if err := x.begin(r); err != nil {
+		return err
+	}
+	attr := r.Want.attr()
+	switch r.Want.Kind {
+	case host.Directory:
+		if info.Kind == host.Missing {
+			// It gets its mode when everything in it is back.
+			return x.h.MakeDirectory(r.Path, host.Attr{UID: attr.UID, GID: attr.GID, Mode: attr.Mode | 0o700})
+		}
+		return nil
+	case host.Symlink:
+		return x.link(r, info)
+	}
+	if same, err := x.same(&x.h.View, r, versionOf(info)); err != nil || same {
+		return errors.Join(err, x.h.SetAttr(r.Path, attr))
+	}
+	content, err := x.openObject(r.Want.Object)
+	if err != nil {
+		return x.gone(r.Want.Object, err)
+	}
+	return errors.Join(x.h.WriteFile(r.Path, content, attr), content.Close())
+}
+
+// finish gives a directory its owner and mode, now that all is in it.
+func (x *restorer) finish(r Restoration) error {
+	diff, err := x.Differs(&x.h.View, r)
+	if err != nil || len(diff) == 0 {
+		return err
+	}
+	if err := x.begin(r); err != nil {
+		return err
+	}
+	return x.h.SetAttr(r.Path, r.Want.attr())
+}
+
+// link brings back a symbolic link.
+func (x *restorer) link(r Restoration, now host.Info) error {
+	target := ""
+	if now.Kind == host.Symlink {
+		var err error
+		if target, err = x.h.Readlink(r.Path); err != nil {
+			return err
+		}
+	}
+	if now.Kind != host.Symlink || target != string(r.Want.Target) {
+		if err := x.h.Symlink(string(r.Want.Target), r.Path); err != nil {
+			return err
+		}
+	}
+	return x.h.ChownLink(r.Path, r.Want.UID, r.Want.GID)
+}

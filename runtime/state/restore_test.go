@@ -1,0 +1,424 @@
+package state_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// restore restores what a run changed.
+func (b *box) restore(id string, paths ...string) (*state.Run, []error) {
+	require.NoError(b.t, os.MkdirAll(b.dir, 0o700))
+	list, err := b.store().Restorations(id, paths)
+	require.NoError(b.t, err)
+	run, h, err := b.begin("restore")
+	require.NoError(b.t, err)
+	errs := b.store().Restore(h, list, func(r state.Restoration) error {
+		id, _ := resource.ParseID(r.Resource)
+		run.Begin(&resource.Resource{ID: id}, 0, 0)
+		return nil
+	})
+	require.NoError(b.t, run.End(converge.Summary{}))
+	for i, err := range errs {
+		if err != nil {
+			errs[i] = fmt.Errorf("%s: %w", list[i].Path, err)
+		}
+	}
+	return run, slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+func (b *box) write(name, text string, mode os.FileMode) {
+	path := filepath.Join(b.root, name)
+	require.NoError(b.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(b.t, os.WriteFile(path, []byte(text), mode))
+	require.NoError(b.t, os.Chmod(path, mode))
+}
+
+// must runs a catalog of which nothing may fail, and returns the name of the run.
+func (b *box) must(list ...decl) string {
+	run, sum, err := b.run(cat(b.t, list...))
+	require.NoError(b.t, err)
+	require.Zero(b.t, sum.Of(converge.Failed), b.told())
+	return run.ID()
+}
+
+func TestRestore(t *testing.T) {
+	for name, x := range map[string]struct {
+		start func(b *box)
+		run   []decl
+	}{
+		"created file":      {func(b *box) {}, []decl{file("/f", "new")}},
+		"created directory": {func(b *box) {}, []decl{directory("/d/e", "0750"), file("/d/e/f", "new")}},
+		"overwritten":       {func(b *box) { b.write("f", "old", 0o640) }, []decl{file("/f", "new")}},
+		"overwritten empty": {func(b *box) { b.write("f", "", 0o600) }, []decl{file("/f", "new")}},
+		"mode only":         {func(b *box) { b.write("f", "same", 0o600) }, []decl{file("/f", "same")}},
+		"setuid":            {func(b *box) { b.write("f", "old", 0o755|os.ModeSetuid|os.ModeSticky) }, []decl{file("/f", "new")}},
+		"removed":           {func(b *box) { b.write("f", "old", 0o400) }, []decl{absent("/f")}},
+		"removed link": {func(b *box) {
+			b.write("target", "precious", 0o600)
+			require.NoError(b.t, os.Symlink("target", filepath.Join(b.root, "f")))
+		}, []decl{absent("/f")}},
+		"removed dangling link": {func(b *box) { require.NoError(b.t, os.Symlink("/no/where", filepath.Join(b.root, "f"))) }, []decl{absent("/f")}},
+		"removed tree": {func(b *box) {
+			b.write("d/a/b", "one", 0o600)
+			b.write("d/a/c", "two", 0o640)
+			b.write("d/e", "", 0o644)
+			require.NoError(b.t, os.Symlink("e", filepath.Join(b.root, "d/link")))
+			require.NoError(b.t, os.Mkdir(filepath.Join(b.root, "d/empty"), 0o711))
+			require.NoError(b.t, os.Chmod(filepath.Join(b.root, "d/a"), 0o500))
+		}, []decl{absent("/d")}},
+		"directory mode":    {func(b *box) { require.NoError(b.t, os.Mkdir(filepath.Join(b.root, "d"), 0o700)) }, []decl{directory("/d", "0755")}},
+		"bytes":             {func(b *box) { b.write("f", "\x00\xff\xfe\r\n"+strings.Repeat("z", 100000), 0o644) }, []decl{file("/f", "new")}},
+		"name with newline": {func(b *box) { b.write("f\n g", "old", 0o644) }, []decl{file("/f\n g", "new")}},
+		"name not in UTF-8": {func(b *box) { b.write("f\xff", "old", 0o644) }, []decl{file("/f\xff", "new")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBox(t)
+			x.start(b)
+			before := hosttest.Snapshot(t, b.root)
+			id := b.must(x.run...)
+			after := hosttest.Snapshot(t, b.root)
+			require.NotEqual(t, before, after)
+			undone, errs := b.restore(id)
+			require.Empty(t, errs)
+			require.Equal(t, before, hosttest.Snapshot(t, b.root))
+			// Restoring is a run like any other, and can be undone itself.
+			_, errs = b.restore(undone.ID())
+			require.Empty(t, errs)
+			require.Equal(t, after, hosttest.Snapshot(t, b.root))
+			// So that nothing is lost, nothing is left to others either.
+			require.NoError(t, filepath.WalkDir(b.dir, func(path string, d os.DirEntry, err error) error {
+				require.NoError(t, err)
+				fi, err := d.Info()
+				require.NoError(t, err)
+				require.Zero(t, fi.Mode().Perm()&0o077, path)
+				return nil
+			}))
+			noLeftovers(t, b.dir)
+			noLeftovers(t, b.root)
+		})
+	}
+}
+
+func TestRestoreOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	b := newBox(t)
+	b.write("f", "old", 0o640)
+	require.NoError(t, os.Chown(filepath.Join(b.root, "f"), 12, 34))
+	require.NoError(t, os.Symlink("f", filepath.Join(b.root, "l")))
+	require.NoError(t, os.Lchown(filepath.Join(b.root, "l"), 56, 78))
+	before := hosttest.Snapshot(t, b.root)
+	id := b.must(file("/f", "new"), absent("/l"))
+	_, errs := b.restore(id)
+	require.Empty(t, errs)
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+}
+
+// TestFiftyFilesThreeTimes changes fifty files in three runs, at random, and
+// restores to before each of them, the last first.
+func TestFiftyFilesThreeTimes(t *testing.T) {
+	b := newBox(t)
+	rnd := rand.New(rand.NewPCG(7, 8))
+	modes := []string{"0600", "0640", "0644", "0755"}
+	var ids []string
+	var snaps []map[string]string
+	for range 3 {
+		snaps = append(snaps, hosttest.Snapshot(t, b.root))
+		var list []decl
+		for i := range 50 {
+			name := fmt.Sprintf("/f%02d", i)
+			switch rnd.IntN(5) {
+			case 0:
+				list = append(list, absent(name))
+			case 1: // the mode only
+				list = append(list, file(name, "", props{"content": nil, "mode": modes[rnd.IntN(4)]}))
+			default:
+				list = append(list, file(name, fmt.Sprint("text ", rnd.IntN(4)), props{"mode": modes[rnd.IntN(4)]}))
+			}
+		}
+		b.clock.now = b.clock.now.Add(time.Hour)
+		ids = append(ids, b.must(list...))
+	}
+	snaps = append(snaps, hosttest.Snapshot(t, b.root))
+	for i := 2; i >= 0; i-- {
+		_, errs := b.restore(ids[i])
+		require.Empty(t, errs)
+		require.Equal(t, snaps[i], hosttest.Snapshot(t, b.root), "before run %d", i+1)
+	}
+	require.NotEqual(t, snaps[0], snaps[3])
+
+	// Any run can be restored at once, for what it changed.
+	for range 20 {
+		i := rnd.IntN(3)
+		_, errs := b.restore(ids[i])
+		require.Empty(t, errs)
+		rec, err := b.store().Record(ids[i])
+		require.NoError(t, err)
+		now := hosttest.Snapshot(t, b.root)
+		for _, c := range rec.Changes {
+			name := strings.TrimPrefix(string(c.Path), "/")
+			require.Equal(t, snaps[i][name], now[name], "%s before run %d", name, i+1)
+		}
+	}
+}
+
+func TestRestorePaths(t *testing.T) {
+	b := newBox(t)
+	b.write("d/a", "old", 0o644)
+	b.write("d/b", "old", 0o644)
+	b.write("da", "old", 0o644)
+	id := b.must(file("/d/a", "new"), file("/d/b", "new"), file("/da", "new"))
+	_, errs := b.restore(id, "/d")
+	require.Empty(t, errs)
+	snap := hosttest.Snapshot(t, b.root)
+	require.Contains(t, snap["d/a"]+snap["d/b"], "old")
+	require.Contains(t, snap["da"], "new")
+	_, err := b.store().Restorations(id, []string{"/d/a", "/nowhere"})
+	require.EqualError(t, err, "run "+id+" did not change /nowhere")
+	_, err = b.store().Restorations("no-such-run", nil)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = b.store().Restorations("../../etc/passwd", nil)
+	require.EqualError(t, err, `want the name of a run, got "../../etc/passwd"`)
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	b := newBox(t)
+	b.write("big", strings.Repeat("x", 100), 0o644)
+	b.write("off", "old", 0o644)
+	b.limits = state.Limits{Bytes: 1 << 20, Object: 50, Age: time.Hour}
+	require.NoError(t, syscall.Mkfifo(filepath.Join(b.root, "pipe"), 0o600))
+	id := b.must(file("/big", "new"), file("/off", "new", props{"backup": false}), absent("/pipe"), directory("/made", "0755"))
+	b.write("made/by-hand", "precious", 0o644)
+	_, errs := b.restore(id)
+	require.EqualError(t, errors.Join(errs...), "/big: its content was not kept: it is larger than 50 B\n"+
+		"/made: want nothing, found a directory that is not empty\n"+
+		"/off: its content was not kept: backup = false\n"+
+		"/pipe: it was a special file, which is not kept")
+	require.Equal(t, []string{"no backup of /big: it is larger than 50 B"}, b.warned)
+	require.FileExists(t, filepath.Join(b.root, "made/by-hand"))
+}
+
+// TestRestoreAfterChangeByHand: what somebody else did after the run is kept as
+// well.
+func TestRestoreAfterChangeByHand(t *testing.T) {
+	b := newBox(t)
+	b.write("f", "old", 0o644)
+	id := b.must(file("/f", "new"))
+	b.write("f", "by hand", 0o600)
+	run, errs := b.restore(id)
+	require.Empty(t, errs)
+	require.Contains(t, hosttest.Snapshot(t, b.root)["f"], "old")
+	_, errs = b.restore(run.ID())
+	require.Empty(t, errs)
+	require.Contains(t, hosttest.Snapshot(t, b.root)["f"], "by hand")
+
+	// The run changed the mode only, and somebody else the content after it.
+	id = b.must(file("/f", "by hand", props{"mode": "0640"}))
+	b.write("f", "by another hand", 0o600)
+	_, errs = b.restore(id)
+	require.EqualError(t, errors.Join(errs...), "/f: its content was not kept: something other than ccm changed it after the run")
+	require.Contains(t, hosttest.Snapshot(t, b.root)["f"], "by another hand")
+}
+
+// TestEveryEffectOfRestoreFails: a restore that fails at any point has restored
+// a file or has not, and the next one does the rest.
+func TestEveryEffectOfRestoreFails(t *testing.T) {
+	for n := 1; ; n++ {
+		b := newBox(t)
+		b.write("a", "old a", 0o600)
+		b.write("d/b", "old b", 0o640)
+		require.NoError(t, os.Symlink("a", filepath.Join(b.root, "l")))
+		before := hosttest.Snapshot(t, b.root)
+		id := b.must(file("/a", "new a"), absent("/d"), absent("/l"), file("/c", "new c"))
+		after := hosttest.Snapshot(t, b.root)
+		list, err := b.store().Restorations(id, nil)
+		require.NoError(t, err)
+
+		effect, asked := hosttest.Failing(n, 1<<30)
+		b.effect = effect
+		run, h, err := b.begin("restore")
+		if err == nil {
+			b.store().Restore(h, list, func(state.Restoration) error { return nil })
+			_ = run.End(converge.Summary{})
+		}
+		done := asked() < n
+		b.effect = nil
+		for name, is := range hosttest.Snapshot(t, b.root) {
+			if !strings.HasPrefix(filepath.Base(name), ".") && name != "d" {
+				require.True(t, is == before[name] || is == after[name], "%s is %s after effect %d failed", name, is, n)
+			}
+		}
+		_, errs := b.restore(id)
+		require.Empty(t, errs)
+		require.Equal(t, before, hosttest.Snapshot(t, b.root), "after effect %d failed", n)
+		if done {
+			return
+		}
+	}
+}
+
+func TestRecord(t *testing.T) {
+	b := newBox(t)
+	b.write("f", "old", 0o640)
+	id := b.must(file("/f", "new"), file("/g", "made"))
+	rec, err := b.store().Record(id)
+	require.NoError(t, err)
+	require.Zero(t, rec.Damaged)
+	require.Equal(t, 2, rec.Files)
+	require.Equal(t, 2, rec.Summary.Changed)
+	require.Len(t, rec.Events, 2)
+	require.Equal(t, "/f", string(rec.Changes[0].Path))
+	require.Equal(t, "file#/f", rec.Changes[0].Resource)
+	require.Equal(t, host.Regular, rec.Changes[0].Before.Kind)
+	require.Equal(t, state.Mode(0o640), rec.Changes[0].Before.Mode)
+	require.Equal(t, host.Missing, rec.Changes[1].Before.Kind)
+	require.Equal(t, state.Mode(0o644), rec.Changes[1].After.Mode)
+	text, err := b.store().Content(rec.Changes[0].Before.Object)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(text))
+
+	// A run that did nothing is in the history, and has no record.
+	b.clock.now = b.clock.now.Add(time.Minute)
+	idle := b.must(file("/f", "new"))
+	_, err = b.store().Record(idle)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	list, damaged, err := b.store().History()
+	require.NoError(t, err)
+	require.Zero(t, damaged)
+	require.Equal(t, []string{id, idle}, []string{list[0].ID, list[1].ID})
+	require.Equal(t, 1, list[1].Summary.Stable)
+
+	// Names can be cut short.
+	for name, want := range map[string]string{"last": idle, idle: idle, id[:len(id)-1]: id} {
+		got, err := b.store().Find(name)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err = b.store().Find("2026")
+	require.ErrorContains(t, err, `"2026" begins the names of 2 runs`)
+	_, err = b.store().Find("nothing")
+	require.ErrorContains(t, err, `no run "nothing"`)
+}
+
+// TestDeadRun: a run that died without a last word is in the history, and what
+// it changed can be restored.
+func TestDeadRun(t *testing.T) {
+	b := newBox(t)
+	b.write("f", "old", 0o640)
+	before := hosttest.Snapshot(t, b.root)
+	dead := errors.New("dead")
+	died := false
+	b.effect = func(op, path string) error {
+		died = died || op == "rename" && path == "/g"
+		if died {
+			return dead
+		}
+		return nil
+	}
+	_, _, err := b.run(cat(t, file("/f", "new"), file("/g", "made")))
+	require.ErrorIs(t, err, dead)
+	b.effect = nil
+	list, _, err := b.store().History()
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Nil(t, list[0].Summary)
+	require.Equal(t, "/site.lua", list[0].Site)
+	_, errs := b.restore(list[0].ID)
+	require.Empty(t, errs)
+	require.NoError(t, os.Remove(filepath.Join(b.root, ".g.ccm-new"))) // the next write of /g would
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+}
+
+func TestDamagedState(t *testing.T) {
+	b := newBox(t)
+	b.write("f", "old", 0o640)
+	id := b.must(file("/f", "new"))
+	for _, name := range []string{"history.ndjson", "runs/" + id + ".ndjson"} {
+		path := filepath.Join(b.dir, name)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, slices.Concat([]byte("\x00\xff{\n"), text, []byte(`{"half`)), 0o600))
+	}
+	list, damaged, err := b.store().History()
+	require.NoError(t, err)
+	require.Equal(t, 1, damaged)
+	require.Len(t, list, 1)
+	rec, err := b.store().Record(id)
+	require.NoError(t, err)
+	require.Equal(t, 1, rec.Damaged)
+	require.Len(t, rec.Changes, 1)
+
+	// A content that is not what its name says is never given back.
+	object := filepath.Join(b.dir, "objects", rec.Changes[0].Before.Object[:2], rec.Changes[0].Before.Object+".gz")
+	good, err := os.ReadFile(object)
+	require.NoError(t, err)
+	for _, text := range []string{"", "no gzip at all", string(good[:len(good)-3]), string(good) + "x"} {
+		require.NoError(t, os.WriteFile(object, []byte(text), 0o600))
+		_, errs := b.restore(id)
+		require.ErrorContains(t, errors.Join(errs...), "is damaged")
+		require.Contains(t, hosttest.Snapshot(t, b.root)["f"], "new")
+	}
+	// If the same content is to be kept again, it is stored anew.
+	b.write("f", "old", 0o640)
+	b.warned = nil
+	b.must(file("/f", "new"))
+	require.Contains(t, b.warned[0], "a backup is damaged")
+	_, errs := b.restore(id)
+	require.Empty(t, errs)
+	require.Contains(t, hosttest.Snapshot(t, b.root)["f"], "old")
+}
+
+func TestDeduplication(t *testing.T) {
+	b := newBox(t)
+	text := strings.Repeat("the same text\n", 100)
+	for i := range 10 {
+		b.write(fmt.Sprint("f", i), text, 0o644)
+	}
+	var list []decl
+	for i := range 10 {
+		list = append(list, file(fmt.Sprint("/f", i), "new"))
+	}
+	id := b.must(list...)
+	require.Len(t, slices.Collect(maps.Keys(b.objects())), 1)
+	for _, size := range b.objects() {
+		require.Less(t, size, int64(len(text)/5), "contents are compressed")
+	}
+	_, errs := b.restore(id)
+	require.Empty(t, errs)
+	for _, is := range hosttest.Snapshot(t, b.root) {
+		require.Contains(t, is, text)
+	}
+}
+
+// objects returns the sizes of all contents that are stored.
+func (b *box) objects() map[string]int64 {
+	out := map[string]int64{}
+	found, err := filepath.Glob(filepath.Join(b.dir, "objects", "*", "*"))
+	require.NoError(b.t, err)
+	for _, path := range found {
+		fi, err := os.Stat(path)
+		require.NoError(b.t, err)
+		if !strings.HasPrefix(filepath.Base(path), ".new-") {
+			out[filepath.Base(path)] = fi.Size()
+		}
+	}
+	return out
+}

@@ -1,0 +1,185 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// makeRoom removes contents that the oldest runs have kept until one more of
+// that size fits. Of the run that stores nothing is removed, nor of what it has
+// in common with older ones.
+func (o *objects) makeRoom(size int64) error {
+	limit := o.s.limits.Bytes
+	if size > limit {
+		return errNoRoom
+	}
+	if o.total+size <= limit {
+		return nil
+	}
+	refs, ids, err := o.s.references()
+	if err != nil {
+		return err
+	}
+	for _, run := range ids {
+		if run == o.run {
+			continue
+		}
+		for _, id := range refs.dropRun(run) {
+			path := o.s.objectPath(id)
+			fi, err := os.Stat(path)
+			if err != nil {
+				continue // was removed earlier
+			}
+			if err := o.s.do("remove", path, func() error { return os.Remove(path) }); err != nil {
+				return err
+			}
+			o.total -= fi.Size()
+		}
+		if o.total+size <= limit {
+			return nil
+		}
+	}
+	return errNoRoom
+}
+
+// references says which runs have kept which contents.
+type references struct {
+	runs map[string][]string // contents of a run
+	uses map[string]int      // how many runs have kept a content
+}
+
+// references reads all runs, and returns their names too, oldest first.
+func (s *Store) references() (*references, []string, error) {
+	ids, err := s.recorded()
+	if err != nil {
+		return nil, nil, err
+	}
+	refs := &references{runs: make(map[string][]string), uses: make(map[string]int)}
+	for _, run := range ids {
+		rec, err := s.Record(run)
+		if err != nil {
+			return nil, nil, err
+		}
+		refs.runs[run] = rec.objectsOf()
+		for _, id := range refs.runs[run] {
+			refs.uses[id]++
+		}
+	}
+	return refs, ids, nil
+}
+
+// dropRun takes a run away and returns the contents that no other run has kept.
+func (refs *references) dropRun(run string) (unused []string) {
+	for _, id := range refs.runs[run] {
+		if refs.uses[id]--; refs.uses[id] == 0 {
+			unused = append(unused, id)
+		}
+	}
+	delete(refs.runs, run)
+	return unused
+}
+
+// tidiedFile is touched when old runs were looked for.
+const tidiedFile = "tidied"
+
+// tidy removes, once a day, what is older than the limit: runs, their contents,
+// and whatever a run that died has left.
+func (r *Run) tidy() error {
+	s, now := r.s, r.s.clock.Now()
+	path := s.path(tidiedFile)
+	if fi, err := os.Stat(path); err == nil && now.Sub(fi.ModTime()) < 24*time.Hour && !now.Before(fi.ModTime()) {
+		return nil
+	}
+	if _, err := os.Stat(s.path(objectsDir)); err == nil {
+		if err := r.objects.begin(); err != nil {
+			return err
+		}
+	}
+	if err := r.removeOld(now.Add(-s.limits.Age)); err != nil {
+		return err
+	}
+	if err := s.replace(tidiedFile, false, func(io.Writer) error { return nil }); err != nil {
+		return err
+	}
+	return s.do("utimes", path, func() error { return os.Chtimes(path, now, now) })
+}
+
+// removeOld removes the runs that began before a time, and all contents that no
+// run has kept.
+func (r *Run) removeOld(before time.Time) error {
+	s := r.s
+	refs, ids, err := s.references()
+	if err != nil {
+		return err
+	}
+	for _, run := range ids {
+		rec, err := s.Record(run)
+		if err != nil || run == r.info.ID || !rec.Start.Before(before) || rec.Start.IsZero() {
+			continue
+		}
+		refs.dropRun(run)
+		if err := s.remove(s.path(runFile(run))); err != nil {
+			return err
+		}
+	}
+	if err := s.removeTemporary(); err != nil {
+		return err
+	}
+	err = s.eachObject(func(id, path string, size int64) error {
+		if id == "" || refs.uses[id] > 0 {
+			return nil
+		}
+		r.objects.total -= size
+		return s.remove(path)
+	})
+	if err != nil {
+		return err
+	}
+	return s.shortenHistory(before)
+}
+
+// removeTemporary removes what runs that died were writing.
+func (s *Store) removeTemporary() error {
+	return filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasPrefix(d.Name(), tempPrefix) {
+			return err
+		}
+		return s.remove(path)
+	})
+}
+
+func (s *Store) remove(path string) error {
+	return s.do("remove", path, func() error { return os.Remove(path) })
+}
+
+// shortenHistory drops the lines of runs that began before a time. Lines that
+// cannot be understood stay.
+func (s *Store) shortenHistory(before time.Time) error {
+	text, err := os.ReadFile(s.path(historyFile))
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	var left strings.Builder
+	for line := range strings.Lines(string(text)) {
+		var e Entry
+		if json.Unmarshal([]byte(line), &e) == nil && e.Start.Before(before) {
+			continue
+		}
+		left.WriteString(line)
+	}
+	if left.Len() == len(text) {
+		return nil
+	}
+	return s.replace(filepath.Base(historyFile), true, func(w io.Writer) error {
+		_, err := io.WriteString(w, left.String())
+		return err
+	})
+}

@@ -1,0 +1,138 @@
+package state_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+func (b *box) stored() (total int64) {
+	for _, size := range b.objects() {
+		total += size
+	}
+	return total
+}
+
+// noise returns a text that does not compress well.
+func noise(rnd *rand.Rand, n int) string {
+	var s strings.Builder
+	for s.Len() < n {
+		fmt.Fprintf(&s, "%016x", rnd.Uint64())
+	}
+	return s.String()[:n]
+}
+
+// TestSizeLimit: whatever is kept, the store never takes more than it may, and
+// what the latest runs have kept is there.
+func TestSizeLimit(t *testing.T) {
+	b := newBox(t)
+	b.limits = state.Limits{Bytes: 20_000, Object: 10_000, Age: 1000 * time.Hour}
+	rnd := rand.New(rand.NewPCG(1, 1))
+	most := int64(0)
+	b.effect = func(op, path string) error {
+		most = max(most, b.stored())
+		return nil
+	}
+	var last, lastButOne string
+	var was string
+	for i := range 12 {
+		b.clock.now = b.clock.now.Add(time.Hour)
+		was = noise(rnd, 4000+i)
+		b.write("f", was, 0o644)
+		lastButOne, last = last, b.must(file("/f", "short"))
+	}
+	require.LessOrEqual(t, most, b.limits.Bytes)
+	require.Greater(t, b.stored(), b.limits.Bytes/2)
+	_, errs := b.restore(last)
+	require.Empty(t, errs)
+	text, err := os.ReadFile(filepath.Join(b.root, "f"))
+	require.NoError(t, err)
+	require.Equal(t, was, string(text))
+	_, errs = b.restore(lastButOne)
+	require.Empty(t, errs)
+
+	// What had to make room is in the history, and said to be gone.
+	list, _, err := b.store().History()
+	require.NoError(t, err)
+	_, errs = b.restore(list[0].ID)
+	require.Len(t, errs, 1)
+	require.ErrorContains(t, errs[0], "is not kept any more")
+}
+
+// TestOneRunAboveTheLimit: of a run that is too large for the store as much is
+// kept as fits, and what is not kept is said.
+func TestOneRunAboveTheLimit(t *testing.T) {
+	b := newBox(t)
+	b.limits = state.Limits{Bytes: 10_000, Object: 10_000, Age: time.Hour}
+	rnd := rand.New(rand.NewPCG(2, 2))
+	var list []decl
+	for i := range 6 {
+		b.write(fmt.Sprint("f", i), noise(rnd, 4000), 0o644)
+		list = append(list, file(fmt.Sprint("/f", i), "short"))
+	}
+	id := b.must(list...)
+	require.LessOrEqual(t, b.stored(), b.limits.Bytes)
+	require.NotEmpty(t, b.warned)
+	_, errs := b.restore(id)
+	require.Len(t, errs, len(b.warned))
+	require.Less(t, len(errs), 6)
+	for _, err := range errs {
+		require.ErrorContains(t, err, "take all the room")
+	}
+}
+
+func TestAgeLimit(t *testing.T) {
+	b := newBox(t)
+	b.limits = state.Limits{Bytes: 1 << 20, Object: 1 << 20, Age: 48 * time.Hour}
+	b.write("f", "first", 0o644)
+	first := b.must(file("/f", "second"))
+	b.clock.now = b.clock.now.Add(36 * time.Hour)
+	second := b.must(file("/f", "third"))
+	idle := b.must(file("/f", "third"))
+	require.Len(t, b.objects(), 2)
+	b.clock.now = b.clock.now.Add(36 * time.Hour)
+	third := b.must(file("/f", "fourth"))
+	list, _, err := b.store().History()
+	require.NoError(t, err)
+	var ids []string
+	for _, e := range list {
+		ids = append(ids, e.ID)
+	}
+	require.Equal(t, []string{second, idle, third}, ids)
+	require.Len(t, b.objects(), 2)
+	_, err = b.store().Record(first)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, errs := b.restore(second)
+	require.Empty(t, errs)
+}
+
+// TestCounter: how much is stored is known also after a run that died.
+func TestCounter(t *testing.T) {
+	b := newBox(t)
+	b.limits = state.Limits{Bytes: 9000, Object: 5000, Age: time.Hour}
+	rnd := rand.New(rand.NewPCG(3, 3))
+	b.write("f", noise(rnd, 4000), 0o644)
+	b.must(file("/f", "x"))
+	size := filepath.Join(b.dir, "objects", "size")
+	text, err := os.ReadFile(size)
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintln(b.stored()), string(text))
+	for _, junk := range []string{"", "nonsense"} {
+		require.NoError(t, os.WriteFile(size, []byte(junk), 0o600))
+		b.write("f", noise(rnd, 4000), 0o644)
+		b.must(file("/f", "x"))
+		require.LessOrEqual(t, b.stored(), b.limits.Bytes)
+	}
+	require.NoError(t, os.Remove(size))
+	b.write("f", noise(rnd, 4000), 0o644)
+	b.must(file("/f", "x"))
+	require.LessOrEqual(t, b.stored(), b.limits.Bytes)
+}

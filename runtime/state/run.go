@@ -1,0 +1,302 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// The protocols of the lines of a run.
+const (
+	startProtocol  = "io.choria.ccm.v1.session.start"
+	endProtocol    = "io.choria.ccm.v1.session.end"
+	changeProtocol = "io.choria.ccm.v1.session.change"
+)
+
+// Info is what is known of a run when it starts.
+type Info struct {
+	// ID names the run. Those of later runs come later in the order of bytes.
+	ID string `json:"run_id"`
+	// Kind is run, restore or undo.
+	Kind string `json:"kind"`
+	// Site is the absolute path of the script or manifest, "" if there is none.
+	Site string `json:"site,omitempty"`
+	// Root is the directory that stood for /.
+	Root    string    `json:"root"`
+	Command string    `json:"command,omitempty"`
+	Version string    `json:"version,omitempty"`
+	PID     int       `json:"pid,omitempty"`
+	Start   time.Time `json:"start_time"`
+}
+
+// A Run records one run, for one goroutine. It is the journal of its engine, listens to what is
+// reported, and is told by the host of all that is about to be changed. Nothing
+// is written before there is something to tell.
+type Run struct {
+	s       *Store
+	info    Info
+	journal *journal
+	objects objects
+	file    lines
+	catalog *catalog.Catalog
+	applied *applied
+
+	current *resource.Resource
+	changes map[string]*tracked
+	// touched lists what was changed for the current resource.
+	touched []*tracked
+	view    *host.View
+	results map[resource.ID]result
+}
+
+// A tracked is a change during its run.
+type tracked struct {
+	Change
+	touched bool // for the current resource
+}
+
+var (
+	_ converge.Journal  = (*Run)(nil)
+	_ converge.Reporter = (*Run)(nil)
+)
+
+// Begin starts the record of a run. The lock of the directory must be held.
+func (s *Store) Begin(info Info) (*Run, error) {
+	r := &Run{s: s, info: info, changes: make(map[string]*tracked), results: make(map[resource.ID]result)}
+	r.objects = objects{s: s, run: info.ID}
+	r.file = lines{s: s, name: runFile(info.ID)}
+	var err error
+	r.journal, err = s.openJournal(info)
+	return r, err
+}
+
+func runFile(id string) string { return filepath.Join("runs", id+".ndjson") }
+
+// Converges says which catalog the run is going to apply.
+func (r *Run) Converges(c *catalog.Catalog) {
+	r.catalog = c
+	r.applied = &applied{s: r.s, site: r.info.Site, root: r.info.Root}
+}
+
+// ID returns the name of the run.
+func (r *Run) ID() string { return r.info.ID }
+
+// LeftOver returns what is owed, to resources of a catalog and, if the run is
+// one of a site, to those that the site does not declare any more.
+func (r *Run) LeftOver(site string, c *catalog.Catalog) []converge.Debt {
+	return LeftOver(r.journal.list, site, r.info.Root, c)
+}
+
+// Owe implements converge.Journal.
+func (r *Run) Owe(by resource.ID, cause converge.Cause, to []resource.ID) error {
+	return r.journal.owe(by, cause, to)
+}
+
+// Forgive implements converge.Journal.
+func (r *Run) Forgive(by resource.ID) { r.journal.forgive(by) }
+
+// Settle implements converge.Journal.
+func (r *Run) Settle(to resource.ID) { r.journal.settle(to) }
+
+// Drop implements converge.Journal.
+func (r *Run) Drop(d converge.Debt) { r.journal.drop(d) }
+
+// Cause tells why a resource is to be changed, from what was applied before.
+func (r *Run) Cause(res *resource.Resource, wish string) converge.Cause {
+	return r.applied.cause(res, wish)
+}
+
+// Begin implements converge.Reporter.
+func (r *Run) Begin(res *resource.Resource, _, _ int) {
+	r.finishChanges()
+	r.current = res
+}
+
+// Event implements converge.Reporter.
+func (r *Run) Event(e *converge.Event) {
+	r.note(e)
+	r.finishChanges()
+	r.current = nil
+	if e.Outcome == converge.Stable && len(e.Health) == 0 || e.Outcome == converge.Skipped && len(e.Unmet) == 0 {
+		return
+	}
+	c := *e
+	c.Text = nil // what the file was is in the store
+	if err := r.add(false, report.EventOf(&c, r.info.ID, report.DiffSummary)); err != nil {
+		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(r.file.name), err))
+	}
+}
+
+// finishChanges records what became of the paths that were changed.
+func (r *Run) finishChanges() {
+	for _, c := range r.touched {
+		c.touched = false
+		after, err := versionAt(r.view, string(c.Path))
+		if err != nil {
+			continue // what became of it is not known then
+		}
+		c.After = &after
+		if err := r.add(false, changeLine{changeProtocol, &c.Change}); err != nil {
+			r.s.warn(fmt.Sprintf("%s: %v", r.s.path(r.file.name), err))
+		}
+	}
+	r.touched = nil
+}
+
+type changeLine struct {
+	Protocol string `json:"protocol"`
+	*Change
+}
+
+type startLine struct {
+	Protocol string `json:"protocol"`
+	Info
+}
+
+// add adds lines to the file of the run, which begins with its Info.
+func (r *Run) add(durable bool, objects ...any) error {
+	if r.file.f == nil {
+		if err := r.s.makeDir("runs"); err != nil {
+			return err
+		}
+		objects = append([]any{startLine{startProtocol, r.info}}, objects...)
+	}
+	return r.file.add(durable, objects...)
+}
+
+// Keep records what is about to be changed, for host.Options. Of what changes
+// more than once in a run, what was there first is kept.
+func (r *Run) Keep(v *host.View, d host.Doomed) error {
+	r.view = v
+	c, known := r.changes[d.Path]
+	if known && (c.Content || !d.Content) {
+		r.touch(c)
+		return r.endBatch(d)
+	}
+	next := Change{Path: Name(d.Path), Before: versionOf(d.Info)}
+	if r.current != nil {
+		next.Resource = r.current.ID.String()
+	}
+	if d.Kind == host.Symlink {
+		target, err := v.Readlink(d.Path)
+		if err != nil {
+			return err
+		}
+		next.Before.Target = Name(target)
+	}
+	if known {
+		next = c.Change
+	}
+	next.Content = d.Content
+	if d.Content && d.Kind == host.Regular {
+		if err := r.keepContent(v, d, &next.Before); err != nil {
+			return fmt.Errorf("cannot keep what is there: %w (backup = false goes without)", err)
+		}
+	}
+	// That something was made need not survive a loss of power; that something was
+	// lost must.
+	durable := next.Before.Kind != host.Missing && !d.More
+	if err := r.add(durable, changeLine{changeProtocol, &next}); err != nil {
+		return fmt.Errorf("cannot record what is there: %w", err)
+	}
+	if !known {
+		c = new(tracked)
+		r.changes[d.Path] = c
+	}
+	c.Change = next
+	r.touch(c)
+	return r.endBatch(d)
+}
+
+// touch notes that a path is changed for the current resource.
+func (r *Run) touch(c *tracked) {
+	if !c.touched {
+		c.touched = true
+		r.touched = append(r.touched, c)
+	}
+}
+
+// endBatch makes durable what was kept for an effect on many paths.
+func (r *Run) endBatch(d host.Doomed) error {
+	if d.More || !r.objects.batched {
+		return nil
+	}
+	return errors.Join(r.objects.sync(), r.file.sync())
+}
+
+// keepContent stores the content of a file that is about to go.
+func (r *Run) keepContent(v *host.View, d host.Doomed, before *Version) error {
+	if r.current != nil && r.current.Common.Backup != nil && !*r.current.Common.Backup {
+		before.Unkept = "backup = false"
+		return nil
+	}
+	id, err := r.objects.put(v, d.Path, d.More)
+	large, tooLarge := errors.AsType[*tooLargeError](err)
+	switch {
+	case tooLarge:
+		before.Unkept = large.Error()
+	case errors.Is(err, errNoRoom):
+		before.Unkept = errNoRoom.Error()
+	case err != nil:
+		return err
+	}
+	before.Object = id
+	if before.Unkept != "" {
+		before.Object = ""
+		r.s.warn(fmt.Sprintf("no backup of %s: %s", d.Path, before.Unkept))
+	}
+	return nil
+}
+
+// An Entry is one line of the history: a run and how it ended.
+type Entry struct {
+	Protocol string `json:"protocol"`
+	Info
+	// Summary is nil if the run did not get to its end.
+	Summary *report.Summary `json:"summary,omitempty"`
+	// Files is how many paths it changed.
+	Files int `json:"files"`
+}
+
+// longHistory is the size of the history from which runs that changed nothing
+// look for old runs too.
+const longHistory = 1 << 20
+
+// End ends the record of a run.
+func (r *Run) End(sum converge.Summary) error {
+	r.finishChanges()
+	var errs []error
+	if r.applied != nil {
+		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results))
+	}
+	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
+	e.Summary = new(report.SummaryOf(sum, r.info.ID))
+	wrote := r.file.f != nil
+	if wrote {
+		errs = append(errs, r.file.add(true, e), r.file.close())
+	}
+	history := lines{s: r.s, name: historyFile}
+	errs = append(errs, history.add(false, e), history.close(), r.journal.end())
+	if wrote || history.size > longHistory {
+		errs = append(errs, r.tidy(), r.objects.end())
+	}
+	return errors.Join(errs...)
+}
+
+// changed counts the paths that are not as they were.
+func (r *Run) changed() int {
+	n := 0
+	for _, c := range r.changes {
+		if !c.Undone() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,152 @@
+package state
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A declared is a resource in the file of an applied catalog.
+type declared struct {
+	ID         string          `json:"id"`
+	Type       string          `json:"type"`
+	File       string          `json:"file,omitempty"`
+	Line       int             `json:"line,omitempty"`
+	Properties json.RawMessage `json:"properties"`
+}
+
+// writeCatalog writes the resources of list: those in now as they are declared,
+// others as they are in the file.
+func (a *applied) writeCatalog(list []wish, now map[string]*resource.Resource) error {
+	old := make(map[string]declared)
+	if len(now) < len(list) {
+		// What cannot be read is left out: drift cannot tell of it then.
+		_ = a.s.readCatalog(a.name(), func(d declared) { old[d.ID] = d })
+	}
+	return a.s.replace(a.name()+catalogSuffix, true, func(w io.Writer) error {
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		enc := json.NewEncoder(z)
+		enc.SetEscapeHTML(false)
+		for _, x := range list {
+			d, ok := old[x.id]
+			if r := now[x.id]; r != nil {
+				if d, ok = declare(r), true; d.Properties == nil {
+					continue
+				}
+			}
+			if !ok {
+				continue
+			}
+			if err := enc.Encode(d); err != nil {
+				return err
+			}
+		}
+		return z.Close()
+	})
+}
+
+// declare returns a resource as it is written; without properties if it cannot
+// be, because it holds what no text can say.
+func declare(r *resource.Resource) declared {
+	d := declared{ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line}
+	d.Properties, _ = r.Type.Properties().Encode(r.Spec, &r.Common).MarshalJSON()
+	return d
+}
+
+// readCatalog calls each for every resource of an applied catalog.
+func (s *Store) readCatalog(name string, each func(declared)) error {
+	f, err := os.Open(s.path(name + catalogSuffix))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(bufio.NewReader(f))
+	if err != nil {
+		return err
+	}
+	for dec := json.NewDecoder(z); ; {
+		var d declared
+		err := dec.Decode(&d)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		each(d)
+	}
+}
+
+// Catalog returns the catalog that was applied. Types are looked up in reg;
+// resources of types that are not there are left out, and their names returned.
+// A damaged file is set aside; the next run writes it anew.
+func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []string, error) {
+	var list []*resource.Resource
+	var errs diag.List
+	var unknown []string
+	err := s.readCatalog(a.name, func(d declared) {
+		t := reg.Type(d.Type)
+		if t == nil {
+			unknown = append(unknown, d.ID)
+			return
+		}
+		tab := new(schema.Table)
+		if err := tab.UnmarshalJSON(d.Properties); err != nil {
+			errs.Add(fmt.Errorf("%s: %w", d.ID, err))
+			return
+		}
+		pos := diag.Pos{File: d.File, Line: d.Line}
+		tab.Where = schema.At(pos)
+		r, err := t.Decode(tab, resource.Origin{Pos: pos})
+		if err == nil {
+			list = append(list, r)
+		}
+		errs.Add(err)
+	})
+	if err != nil {
+		if !errors.Is(err, os.ErrNotExist) {
+			s.setAside(a.name+catalogSuffix, "it is damaged")
+			_ = s.remove(s.path(a.name + catalogSuffix))
+		}
+		return nil, nil, fmt.Errorf("what was applied for %s cannot be read: %w", a.Site, err)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, nil, err
+	}
+	var b catalog.Builder
+	for _, r := range withoutStrangers(list) {
+		_, err := b.Add(r)
+		errs.Add(err)
+	}
+	c, err := b.Build()
+	errs.Add(err)
+	return c, unknown, errs.Err()
+}
+
+// withoutStrangers takes references out of list to what is not in it, because it
+// has never been in order.
+func withoutStrangers(list []*resource.Resource) []*resource.Resource {
+	there := make(map[resource.Reference]bool)
+	for _, r := range list {
+		there[resource.Reference(r.ID)] = true
+		if r.Common.Alias != "" {
+			there[resource.Reference{Type: r.ID.Type, Name: r.Common.Alias}] = true
+		}
+	}
+	for _, r := range list {
+		for _, refs := range []*[]resource.Reference{&r.Common.Require, &r.Common.Before, &r.Common.Notify, &r.Common.Subscribe} {
+			*refs = slices.DeleteFunc(*refs, func(ref resource.Reference) bool { return !there[ref] })
+		}
+	}
+	return list
+}

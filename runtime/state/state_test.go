@@ -1,0 +1,198 @@
+package state_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/providers/posix"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// clock is a clock that a test sets.
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+// box is a machine below a directory and a state directory.
+type box struct {
+	t      testing.TB
+	root   string
+	dir    string
+	clock  *clock
+	limits state.Limits
+	effect func(op, path string) error
+	runner host.Runner
+	warned []string
+	stop   <-chan struct{}
+	events []*converge.Event
+	runs   int
+}
+
+func newBox(t testing.TB) *box {
+	b := &box{t: t, root: tempDir(t), dir: filepath.Join(tempDir(t), "state"), clock: &clock{hosttest.Clock{}.Now()}}
+	b.runner = &hosttest.Runner{}
+	return b
+}
+
+// tempDir returns a directory, in memory if that can be had: these tests sync
+// thousands of times.
+func tempDir(t testing.TB) string {
+	dir, err := os.MkdirTemp("/dev/shm", "ccm-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+func (b *box) store() *state.Store {
+	return state.Open(state.Options{
+		Dir: b.dir, Clock: b.clock, Limits: b.limits, Effect: b.effect,
+		Warn: func(m string) { b.warned = append(b.warned, m) },
+	})
+}
+
+func (b *box) Begin(*resource.Resource, int, int) {}
+func (b *box) Event(e *converge.Event)            { b.events = append(b.events, e) }
+
+func registry(t testing.TB) *resource.Registry {
+	reg, err := resource.NewRegistry(posix.Providers()...)
+	require.NoError(t, err)
+	return reg
+}
+
+// begin starts the record of a run, and the host that tells it of changes.
+func (b *box) begin(kind string) (*state.Run, *host.Host, error) {
+	b.runs++
+	now := b.clock.now
+	run, err := b.store().Begin(state.Info{
+		ID: now.Format("20060102T150405Z") + "-" + string(rune('a'+b.runs/26)) + string(rune('a'+b.runs%26)), Kind: kind, Site: "/site.lua", Root: b.root, Start: now,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return run, host.New(host.Options{Root: b.root, Clock: b.clock, Effect: b.effect, Keep: run.Keep, Runner: b.runner}), nil
+}
+
+// run converges a catalog, and returns its record. An error is that of the
+// record, not of a resource.
+func (b *box) run(c *catalog.Catalog) (*state.Run, converge.Summary, error) {
+	require.NoError(b.t, os.MkdirAll(b.dir, 0o700))
+	b.events = nil
+	run, h, err := b.begin("run")
+	if err != nil {
+		return nil, converge.Summary{}, err
+	}
+	run.Converges(c)
+	e := converge.Engine{
+		Registry: registry(b.t), Facts: facts.Static(nil), Reporter: converge.Reporters{run, b},
+		Journal: run, LeftOver: run.LeftOver("/site.lua", c), Cause: run.Cause, Stop: b.stop,
+	}
+	sum := e.Run(b.t.Context(), h, c)
+	return run, sum, run.End(sum)
+}
+
+// told returns what was reported: name, outcome and why, of all that is not
+// stable.
+func (b *box) told() string {
+	var out []string
+	for _, e := range b.events {
+		if e.Outcome == converge.Stable {
+			continue
+		}
+		s := e.Resource.ID.Name + " " + e.Outcome.String()
+		if e.Cause != converge.NoCause {
+			s += " " + e.Cause.String()
+		}
+		for _, id := range e.RefreshedBy {
+			s += " by " + id.Name
+		}
+		for _, d := range e.LeftOver {
+			s += " left over of " + d.By.Name
+		}
+		if e.Err != nil {
+			s += ": " + e.Err.Error()
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, "; ")
+}
+
+// props is the properties of a resource as a front end reads them.
+type props map[string]any
+
+func file(name, content string, more ...props) decl {
+	owner, group := hosttest.Me()
+	p := props{"name": name, "owner": owner, "group": group, "mode": "0644", "content": content}
+	return declare("file", p, more)
+}
+
+func absent(name string) decl {
+	return declare("file", props{"name": name, "ensure": "absent", "force": true}, nil)
+}
+
+func directory(name, mode string) decl {
+	owner, group := hosttest.Me()
+	return declare("file", props{"name": name, "ensure": "directory", "owner": owner, "group": group, "mode": mode}, nil)
+}
+
+func exec(name string, more ...props) decl {
+	return declare("exec", props{"name": name}, more)
+}
+
+type decl struct {
+	typ string
+	p   props
+}
+
+func declare(typ string, p props, more []props) decl {
+	for _, m := range more {
+		for k, v := range m {
+			if v == nil {
+				delete(p, k)
+			} else {
+				p[k] = v
+			}
+		}
+	}
+	return decl{typ, p}
+}
+
+// cat makes a catalog.
+func cat(t testing.TB, list ...decl) *catalog.Catalog {
+	t.Helper()
+	reg := registry(t)
+	var b catalog.Builder
+	for i, d := range list {
+		tab := schema.ValueOf(map[string]any(d.p)).Table()
+		r, err := reg.Type(d.typ).Decode(tab, resource.Origin{Pos: diag.Pos{File: "site.lua", Line: i + 1}})
+		require.NoError(t, err)
+		_, err = b.Add(r)
+		require.NoError(t, err)
+	}
+	c, err := b.Build()
+	require.NoError(t, err)
+	return c
+}
+
+// noLeftovers shows that no temporary file is below dir.
+func noLeftovers(t testing.TB, dir string) {
+	require.NoError(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		require.NotContains(t, filepath.Base(path), ".ccm-new")
+		require.False(t, strings.HasPrefix(filepath.Base(path), ".new-"), path)
+		return err
+	}))
+}

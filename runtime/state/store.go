@@ -1,0 +1,163 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// Limits say how much of the past is kept.
+type Limits struct {
+	// Bytes is how much all backups together take, as they are stored.
+	Bytes int64
+	// Object is the largest content of which a backup is made.
+	Object int64
+	// Age is how long runs and their backups are kept.
+	Age time.Duration
+}
+
+// DefaultLimits are what users get who do not ask for others.
+var DefaultLimits = Limits{Bytes: 1 << 30, Object: 128 << 20, Age: 90 * 24 * time.Hour}
+
+// Options describe a store.
+type Options struct {
+	Dir    string
+	Clock  host.Clock // nil for the time of day
+	Limits Limits     // zero for the default
+	// Warn is told what is wrong with the state directory and does not keep a run
+	// from doing its work; nil if nobody wants to know.
+	Warn func(message string)
+	// Effect is like that of host.Options.
+	Effect func(op, path string) error
+}
+
+// A Store is a state directory. What only looks at one may do so at any time
+// and finds nothing in a directory that is not there; what changes one holds its
+// lock ([Lock]).
+//
+// Its files:
+//
+//	lock             who runs
+//	pending.ndjson   refreshes that are owed
+//	history.ndjson   one line for each run
+//	runs/RUN.ndjson  what a run did, if it did anything
+//	objects/ab/...   contents that were overwritten or removed, by SHA-256
+//	applied/...      what the last run of each script wanted
+//	broken/...       damaged files, set aside
+type Store struct {
+	dir    string
+	clock  host.Clock
+	limits Limits
+	warn   func(string)
+	effect func(op, path string) error
+}
+
+// Open returns the store in a directory. It touches nothing.
+func Open(o Options) *Store {
+	s := &Store{dir: o.Dir, clock: o.Clock, limits: o.Limits, warn: o.Warn, effect: o.Effect}
+	if s.clock == nil {
+		s.clock = host.RealClock{}
+	}
+	if s.limits == (Limits{}) {
+		s.limits = DefaultLimits
+	}
+	if s.warn == nil {
+		s.warn = func(string) {}
+	}
+	return s
+}
+
+// Dir returns the directory of s.
+func (s *Store) Dir() string { return s.dir }
+
+func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }
+
+// do asks whether an effect may happen and makes it happen.
+func (s *Store) do(op, path string, effect func() error) error {
+	if s.effect != nil {
+		if err := s.effect(op, path); err != nil {
+			return err
+		}
+	}
+	return effect()
+}
+
+// makeDir makes a directory of the store that is missing, durably.
+func (s *Store) makeDir(name string) error {
+	path := s.path(name)
+	err := s.do("mkdir", path, func() error { return os.Mkdir(path, 0o700) })
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return s.syncDir(filepath.Dir(path))
+}
+
+// syncDir makes what happened to the names in a directory durable.
+func (s *Store) syncDir(path string) error {
+	return s.do("syncdir", path, func() error {
+		d, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(d.Sync(), d.Close())
+	})
+}
+
+// tempPrefix begins the names of files that are being written.
+const tempPrefix = ".new-"
+
+// replace writes a file of the store in one step: it holds the old content or
+// the new. If durable is set, the new one survives a loss of power.
+func (s *Store) replace(name string, durable bool, write func(w io.Writer) error) (err error) {
+	path := s.path(name)
+	temp := filepath.Join(filepath.Dir(path), tempPrefix+filepath.Base(path))
+	var f *os.File
+	err = s.do("create", temp, func() (err error) {
+		f, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.do("remove", temp, func() error { return os.Remove(temp) }))
+		}
+	}()
+	err = s.do("write", temp, func() error { return write(f) })
+	if err == nil && durable {
+		err = s.do("sync", temp, f.Sync)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := s.do("rename", path, func() error { return os.Rename(temp, path) }); err != nil || !durable {
+		return err
+	}
+	return s.syncDir(filepath.Dir(path))
+}
+
+// setAside keeps a copy of a damaged file in broken, and warns.
+func (s *Store) setAside(name, what string) {
+	to := filepath.Join("broken", filepath.Base(name)+"-"+s.clock.Now().UTC().Format("20060102T150405"))
+	err := s.makeDir("broken")
+	if err == nil {
+		err = s.do("link", s.path(to), func() error { return os.Link(s.path(name), s.path(to)) })
+	}
+	if errors.Is(err, os.ErrExist) {
+		err = nil
+	}
+	if err != nil {
+		s.warn(fmt.Sprintf("%s: %s, and it could not be set aside: %v", s.path(name), what, err))
+		return
+	}
+	s.warn(fmt.Sprintf("%s: %s; a copy is in %s", s.path(name), what, s.path(to)))
+}

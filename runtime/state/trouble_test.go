@@ -1,0 +1,202 @@
+package state_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// TestTrouble fails one kind of effect on the machine with what the system says
+// in trouble: it is an error of that resource, the old file is as it was, nothing
+// is left lying about, and other resources are dealt with.
+func TestTrouble(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO, syscall.EDQUOT, syscall.EXDEV, syscall.EBUSY, syscall.EPERM} {
+		for _, op := range []string{"create", "write", "chmod", "sync", "rename"} {
+			t.Run(errno.Error()+"/"+op, func(t *testing.T) {
+				b := newBox(t)
+				b.write("a", "old", 0o640)
+				before := hosttest.Snapshot(t, b.root)["a"]
+				b.effect = func(o, path string) error {
+					if o == op && path == "/a" {
+						return errno
+					}
+					return nil
+				}
+				_, sum, err := b.run(cat(t, file("/a", "new"), file("/b", "other")))
+				require.NoError(t, err)
+				require.Equal(t, 1, sum.Of(converge.Failed))
+				require.Equal(t, 1, sum.Of(converge.Changed))
+				require.ErrorIs(t, b.events[0].Err, errno)
+				require.Equal(t, before, hosttest.Snapshot(t, b.root)["a"])
+				noLeftovers(t, b.root)
+				noLeftovers(t, b.dir)
+			})
+		}
+	}
+}
+
+// TestTroubleWithState fails every effect in the state directory in turn: a file
+// is not changed unless what was there is kept.
+func TestTroubleWithState(t *testing.T) {
+	for n, done := 1, false; !done; n++ {
+		b := newBox(t)
+		b.write("a", "old", 0o640)
+		before := hosttest.Snapshot(t, b.root)["a"]
+		count := 0
+		b.effect = func(_, path string) error {
+			if !strings.HasPrefix(path, b.dir) {
+				return nil
+			}
+			if count++; count == n {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		_, sum, err := b.run(cat(t, file("/a", "new"), file("/b", "")))
+		done = count < n
+		now := hosttest.Snapshot(t, b.root)["a"]
+		if b.events != nil && b.events[0].Outcome == converge.Failed {
+			require.Equal(t, before, now)
+		}
+		if sum.Of(converge.Failed) == 0 && !done {
+			require.True(t, err != nil || len(b.warned) > 0, "effect %d failed and nobody says so", n)
+		}
+		b.effect = nil
+		if now != before {
+			list, _, err := b.store().History()
+			require.NoError(t, err)
+			_, errs := b.restore(list[0].ID, "/a")
+			require.Empty(t, errs)
+			require.Equal(t, before, hosttest.Snapshot(t, b.root)["a"], "after effect %d failed", n)
+		}
+		noLeftovers(t, b.root)
+	}
+}
+
+// mounted returns a directory with a file system of 64 KiB of its own.
+func mounted(t *testing.T) string {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k,mode=755"); err != nil {
+		t.Skipf("mount: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
+	return dir
+}
+
+// fill writes to a file system until it is full.
+func fill(t *testing.T, dir string) {
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	require.NoError(t, err)
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.NoError(t, f.Close())
+}
+
+func TestFullDisk(t *testing.T) {
+	b := newBox(t)
+	b.root = mounted(t)
+	b.write("a", "old", 0o640)
+	fill(t, b.root)
+	before := hosttest.Snapshot(t, b.root)
+	_, sum, err := b.run(cat(t, file("/a", strings.Repeat("new", 10000))))
+	require.NoError(t, err)
+	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.ErrorIs(t, b.events[0].Err, syscall.ENOSPC)
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+	// Once there is room, the same run succeeds.
+	require.NoError(t, os.Remove(filepath.Join(b.root, "filler")))
+	b.must(file("/a", "new"))
+}
+
+func TestFullStateDirectory(t *testing.T) {
+	b := newBox(t)
+	b.dir = mounted(t)
+	b.write("a", strings.Repeat("precious", 1000), 0o640)
+	fill(t, b.dir)
+	before := hosttest.Snapshot(t, b.root)
+	_, sum, _ := b.run(cat(t, file("/a", "new")))
+	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.ErrorIs(t, b.events[0].Err, syscall.ENOSPC)
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+	noLeftovers(t, b.dir)
+	require.NoError(t, os.Remove(filepath.Join(b.dir, "filler")))
+	id := b.must(file("/a", "new"))
+	_, errs := b.restore(id)
+	require.Empty(t, errs)
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+}
+
+func TestReadOnlyFileSystem(t *testing.T) {
+	b := newBox(t)
+	b.root = mounted(t)
+	b.write("a", "old", 0o640)
+	require.NoError(t, syscall.Mount("", b.root, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	before := hosttest.Snapshot(t, b.root)
+	_, sum, err := b.run(cat(t, file("/a", "new"), file("/b", ""), absent("/a2"), directory("/d", "0755")))
+	require.NoError(t, err)
+	require.Equal(t, 3, sum.Of(converge.Failed))
+	for _, e := range b.events {
+		if e.Err != nil {
+			require.ErrorIs(t, e.Err, syscall.EROFS)
+		}
+	}
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+}
+
+// TestMountPoint: a file that is mounted over cannot be replaced.
+func TestMountPoint(t *testing.T) {
+	b := newBox(t)
+	b.root = mounted(t)
+	b.write("a", "old", 0o640)
+	b.write("over", "mounted", 0o600)
+	at := filepath.Join(b.root, "a")
+	if err := syscall.Mount(filepath.Join(b.root, "over"), at, "", syscall.MS_BIND, ""); err != nil {
+		t.Skipf("mount: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(at, syscall.MNT_DETACH)) })
+	before := hosttest.Snapshot(t, b.root)
+	_, sum, err := b.run(cat(t, file("/a", "new")))
+	require.NoError(t, err)
+	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.ErrorIs(t, b.events[0].Err, syscall.EBUSY)
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+	noLeftovers(t, b.root)
+}
+
+// TestUnreadable: what stands there cannot be told.
+func TestUnreadable(t *testing.T) {
+	b := newBox(t)
+	b.root = "/"
+	_, sum, err := b.run(cat(t, file("/proc/self/mem", "new")))
+	require.NoError(t, err)
+	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.ErrorIs(t, b.events[0].Err, syscall.EIO)
+}
+
+func TestVanished(t *testing.T) {
+	b := newBox(t)
+	b.write("etc/passwd", "alice:x:1000:1000::/:/bin/sh\n", 0o644)
+	require.NoError(t, os.MkdirAll(filepath.Join(b.root, "d"), 0o755))
+	_, sum, err := b.run(cat(t, file("/a", "", props{"owner": "bob"}), file("/none/b", ""), file("/d", "")))
+	require.NoError(t, err)
+	require.Equal(t, 3, sum.Of(converge.Failed))
+	var all error
+	for _, e := range b.events {
+		all = errors.Join(all, e.Err)
+	}
+	require.EqualError(t, all, "could not lookup user \"bob\": no such user\n/none is not a directory\nwant a file, found a directory, which is not replaced")
+	require.Len(t, hosttest.Snapshot(t, b.root), 3)
+}

@@ -1,0 +1,102 @@
+package template
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/nikolalohinski/gonja/v2"
+	"github.com/nikolalohinski/gonja/v2/config"
+	"github.com/nikolalohinski/gonja/v2/exec"
+	"github.com/nikolalohinski/gonja/v2/loaders"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// Jinja renders a Jinja template. As in Jinja, a line break at the end of the
+// template is dropped; a name that is not known is an error, unless default or
+// is defined asks. Templates that it includes are read beside it.
+func Jinja(file, text string, vars map[string]any, read func(path string) ([]byte, error)) (string, error) {
+	c := config.New()
+	c.StrictUndefined = true
+	t, err := exec.NewTemplate(file, c, beside{file, text, filepath.Dir(file), read}, gonja.DefaultEnvironment)
+	if err != nil {
+		return "", jinjaError(file, text, err)
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, exec.NewContext(vars)); err != nil {
+		return "", jinjaError(file, text, err)
+	}
+	return out.String(), nil
+}
+
+// beside loads a template, and others by paths relative to its directory.
+type beside struct {
+	file, text, dir string
+	read            func(path string) ([]byte, error)
+}
+
+// Read implements loaders.Loader.
+func (b beside) Read(path string) (io.Reader, error) {
+	if path == b.file {
+		return strings.NewReader(b.text), nil
+	}
+	if b.read == nil {
+		return nil, errors.New("this template cannot read others")
+	}
+	text, err := b.read(path)
+	return bytes.NewReader(text), err
+}
+
+// Resolve implements loaders.Loader.
+func (b beside) Resolve(path string) (string, error) {
+	if path == b.file || filepath.IsAbs(path) {
+		return path, nil
+	}
+	return filepath.Join(b.dir, path), nil
+}
+
+// Inherit implements loaders.Loader.
+func (b beside) Inherit(from string) (loaders.Loader, error) {
+	if from != "" && from != b.file {
+		b.dir = filepath.Dir(from)
+	}
+	return b, nil
+}
+
+var (
+	jinjaPlace = pattern(`\(Line: (\d+) Col: (\d+), near "[^"]*"\)`)
+	jinjaLine  = pattern(`\bat line (\d+): `)
+	jinjaName  = pattern(`Unable to evaluate name "([^"]*)"`)
+)
+
+// pattern returns a regular expression that is compiled when it is first used.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// jinjaError gives an error of the library its place.
+func jinjaError(file, text string, err error) error {
+	msg := err.Error()
+	msg = strings.TrimPrefix(msg, "unable to execute template: ")
+	msg = strings.TrimPrefix(msg, fmt.Sprintf("failed to parse template '%s': ", text))
+	pos := diag.Pos{File: file}
+	if m := jinjaPlace().FindStringSubmatchIndex(msg); m != nil {
+		pos.Line, _ = strconv.Atoi(msg[m[2]:m[3]])
+		pos.Col, _ = strconv.Atoi(msg[m[4]:m[5]])
+		msg = strings.TrimSpace(msg[:m[0]] + msg[m[1]:])
+	} else if m := jinjaLine().FindStringSubmatchIndex(msg); m != nil {
+		pos.Line, _ = strconv.Atoi(msg[m[2]:m[3]])
+		msg = msg[m[1]:]
+	}
+	if m := jinjaName().FindStringSubmatch(msg); m != nil {
+		msg = fmt.Sprintf("unknown name %q", m[1])
+	}
+	return diag.Errorf(pos, "%s", strings.TrimSuffix(msg, "."))
+}

@@ -1,0 +1,19 @@
+package template
+
+import "io"
+
+// WithVars returns a copy of e in which expressions and templates see vars
+// besides, each by its name.
+func (e *Env) WithVars(vars map[string]any) *Env {
+	o := e.o
+	o.Vars = vars
+	return New(o)
+}
+
+// Jet renders a Jet template whose delimiters are left and right. The file is
+// where it was read from, "" if from none. Templates that it includes are read
+// by ReadFile.
+func (e *Env) Jet(file, text, left, right string) (string, error) {
+	out, err := e.render(file, text, left, right, func(w io.Writer, b []byte) { _, _ = w.Write(b) })
+	return out.Text, err
+}

@@ -1,0 +1,157 @@
+//go:build integration
+
+package integration
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sites is where labs see testdata.
+const sites = "/srv/sites/"
+
+// limit is how long one command in a lab may take. None takes a tenth of it; one
+// that hangs is told from one that is slow.
+const limit = 2 * time.Minute
+
+// A lab is a throw-away system.
+type lab struct {
+	t    *testing.T
+	name string
+	up   time.Time // when it had booted
+}
+
+// The families of systems. A mixed one has all package systems, and is Debian.
+const (
+	mixed  = ""
+	debian = "debian"
+	rhel   = "rhel"
+)
+
+// boot boots a lab of a family for the test and lets the test run beside
+// others. The lab is taken down when the test ends; KEEP=1 leaves it up.
+func boot(t *testing.T, family string) *lab {
+	t.Helper()
+	t.Parallel()
+	testdata, err := filepath.Abs("testdata")
+	require.NoError(t, err)
+	l := &lab{t: t, name: "it-" + slug(t.Name())}
+	args := []string{"up", l.name, "--replace", "--bind", binaries + ":/opt/ccm", "--bind", testdata + ":" + sites}
+	if family != mixed {
+		args = append(args, "--family", family)
+	}
+	t.Cleanup(l.down)
+	out, err := exec.CommandContext(t.Context(), labCommand, args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	l.up = time.Now()
+	return l
+}
+
+// slug makes apt-unmet of TestAptUnmet.
+func slug(test string) string {
+	var b strings.Builder
+	for i, c := range strings.TrimPrefix(test, "Test") {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// down takes the lab down. If the test failed, it first logs what the system
+// has to say.
+func (l *lab) down() {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if l.t.Failed() {
+		out, _ := exec.CommandContext(ctx, labCommand, "exec", l.name, "--",
+			"journalctl", "--no-pager", "-q", "-n", "40", "--since", fmt.Sprintf("@%.3f", float64(l.up.UnixMilli())/1000)).CombinedOutput()
+		l.t.Logf("the journal of lab %s ends with\n%s", l.name, out)
+	}
+	if os.Getenv("KEEP") != "" {
+		l.t.Logf("lab %s is left up; test/lab/lab down %[1]s takes it down", l.name)
+		return
+	}
+	out, err := exec.CommandContext(ctx, labCommand, "down", l.name).CombinedOutput()
+	if err != nil {
+		l.t.Errorf("down: %v\n%s", err, out)
+	}
+}
+
+// output is what a command said and how it ended.
+type output struct {
+	stdout, stderr string
+	status         int
+}
+
+// start starts a command in the lab. What it returns waits for its end; it is an
+// error if that does not come.
+func (l *lab) start(argv ...string) (wait func() (output, error)) {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), limit)
+	cmd := exec.CommandContext(ctx, labCommand, append([]string{"exec", l.name, "--"}, argv...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	require.NoError(l.t, cmd.Start())
+	return func() (output, error) {
+		defer cancel()
+		err := cmd.Wait()
+		if _, exited := errors.AsType[*exec.ExitError](err); exited && ctx.Err() == nil {
+			err = nil
+		}
+		if err != nil {
+			err = fmt.Errorf("%q: %w\n%s%s", argv, errors.Join(err, ctx.Err()), &stdout, &stderr)
+		}
+		return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, err
+	}
+}
+
+// exec runs a command in the lab.
+func (l *lab) exec(argv ...string) output {
+	l.t.Helper()
+	out, err := l.start(argv...)()
+	require.NoError(l.t, err)
+	return out
+}
+
+// sh runs a shell script in the lab, which has to succeed, and returns what it
+// said without the last line break.
+func (l *lab) sh(script string) string {
+	l.t.Helper()
+	out := l.exec("sh", "-euc", script)
+	require.Zero(l.t, out.status, "%s\n%s%s", script, out.stdout, out.stderr)
+	return strings.TrimRight(out.stdout, "\n")
+}
+
+// says checks what a shell script says.
+func (l *lab) says(want, script string) {
+	l.t.Helper()
+	require.Equal(l.t, want, l.sh(script), "%s", script)
+}
+
+// write writes a file in the lab.
+func (l *lab) write(path string, content []byte) {
+	l.t.Helper()
+	file := filepath.Join(l.t.TempDir(), filepath.Base(path))
+	require.NoError(l.t, os.WriteFile(file, content, 0o644))
+	out, err := exec.CommandContext(l.t.Context(), labCommand, "cp", l.name, file, path).CombinedOutput()
+	require.NoError(l.t, err, "%s", out)
+}
+
+// until waits for a condition that the machine brings about by itself.
+func (l *lab) until(what, script string) {
+	l.t.Helper()
+	require.Eventually(l.t, func() bool { return l.exec("sh", "-c", script).status == 0 }, time.Minute, 50*time.Millisecond, "%s", what)
+}

@@ -1,0 +1,275 @@
+//go:build integration
+
+package integration
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A step is a site, with what is expected of a plan and of a run.
+type step struct {
+	// site is a file below testdata, with its arguments after it.
+	site string
+	// does is what a run does, a line for each resource in order of the run: its
+	// ID and then its message, "stable", "failed" or "skipped".
+	does []string
+	// errs is what the errors of those that fail have in them.
+	errs map[string][]string
+	// plan is what a plan says of those of which it cannot say what a run will do:
+	// "unknown: " with the reason, or for one that will fail its message.
+	plan map[string]string
+	// retry is what a plan after the run says of those that failed, where that is
+	// neither "failed" nor what plan says.
+	retry map[string]string
+	// flags are further flags of ccm.
+	flags []string
+}
+
+// A verdict is what ccm said of a site.
+type verdict struct {
+	output
+	events  []report.Event
+	summary report.Summary
+}
+
+// event returns what was said of a resource.
+func (v verdict) event(id string) report.Event {
+	for _, e := range v.events {
+		if e.Type+"#"+e.Name == id {
+			return e
+		}
+	}
+	return report.Event{}
+}
+
+// converge plans the site of a step and runs it twice. It checks that
+//   - the plan touches nothing,
+//   - the plan says exactly what the run does, with the same differences,
+//   - the run does what the step says,
+//   - the second run finds nothing to do, and so does a second plan; what failed
+//     fails again.
+//
+// It returns what the plan and the first run said.
+func (l *lab) converge(s step) (plan, run verdict) {
+	l.t.Helper()
+	before := l.census()
+	plan = l.ccm("plan", s)
+	require.Empty(l.t, differing(before, l.census()), "the plan touched something")
+	require.Equal(l.t, s.planned(), story(plan), "plan\n%s", plan.stderr)
+
+	run = l.ccm("run", s)
+	require.Equal(l.t, s.does, story(run), "run\n%s", run)
+	l.compare(s, plan, run)
+
+	for _, command := range []string{"run", "plan"} {
+		again := l.ccm(command, s)
+		require.Equal(l.t, s.settled(command), story(again), "second %s\n%s", command, again)
+		require.Zero(l.t, again.summary.Changed+again.summary.Unknown)
+	}
+	return plan, run
+}
+
+// compare checks what a plan said of each resource against what a run did.
+func (l *lab) compare(s step, plan, run verdict) {
+	l.t.Helper()
+	for i, did := range run.events {
+		would, id := plan.events[i], did.Type+"#"+did.Name
+		require.Equal(l.t, did.RequestedEnsure, would.RequestedEnsure, id)
+		if did.Outcome == "failed" {
+			require.Len(l.t, did.Errors, 1, id)
+			for _, words := range s.errs[id] {
+				require.Contains(l.t, did.Errors[0], words, id)
+			}
+		}
+		if would.Outcome == "failed" {
+			require.Equal(l.t, did.Errors, would.Errors, id)
+		}
+		if would.Outcome == "unknown" || did.Outcome == "skipped" {
+			continue
+		}
+		require.Equal(l.t, did.Provider, would.Provider, id)
+		require.Equal(l.t, did.Diff, would.Diff, id)
+		require.Equal(l.t, did.Reason, would.Reason, id)
+		require.Equal(l.t, did.Refreshed, would.Refreshed, id)
+		require.Equal(l.t, did.RefreshedBy, would.RefreshedBy, id)
+		require.Equal(l.t, did.Text, would.Text, id)
+	}
+}
+
+// planned returns the story of a plan that predicts s.
+func (s step) planned() []string {
+	var lines []string
+	for _, line := range s.does {
+		id, message := split(line)
+		if p, ok := s.plan[id]; ok {
+			lines = append(lines, id+": "+p)
+			continue
+		}
+		lines = append(lines, id+": "+would(message))
+	}
+	return lines
+}
+
+// settled returns the story of a machine on which s was run before.
+func (s step) settled(command string) []string {
+	var lines []string
+	for _, line := range s.does {
+		id, message := split(line)
+		switch {
+		case message != "failed" && message != "skipped":
+			message = "stable"
+		case command == "plan":
+			message = cmp.Or(s.retry[id], s.plan[id], message)
+		}
+		lines = append(lines, id+": "+message)
+	}
+	return lines
+}
+
+func split(line string) (id, message string) {
+	id, message, _ = strings.Cut(line, ": ")
+	return id, message
+}
+
+// would returns a plan's form of the message of a run.
+func would(message string) string {
+	if slices.Contains([]string{"stable", "failed", "skipped"}, message) {
+		return message
+	}
+	phrases := strings.Split(message, ". ")
+	for i, p := range phrases {
+		phrases[i] = "Would have " + strings.ToLower(p[:1]) + p[1:]
+	}
+	return strings.Join(phrases, ". ")
+}
+
+// story is what a verdict says of each resource.
+func story(v verdict) []string {
+	var lines []string
+	for _, e := range v.events {
+		text := e.Outcome
+		switch e.Outcome {
+		case "changed":
+			text = e.Message
+		case "pending":
+			text = e.NoopMessage
+			if e.Caveat != "" {
+				text += " (" + e.Caveat + ")"
+			}
+		case "unknown":
+			text += ": " + e.Reason
+		}
+		lines = append(lines, fmt.Sprintf("%s#%s: %s", e.Type, e.Name, text))
+	}
+	return lines
+}
+
+// String shows what ccm said, for a test that fails.
+func (v verdict) String() string { return v.stdout + v.stderr }
+
+// ccm has ccm plan or run the site of a step, and checks that what it says is
+// consistent in itself: events, summary and exit status.
+func (l *lab) ccm(command string, s step) (v verdict) {
+	l.t.Helper()
+	out, err := l.startCCM(command, s)()
+	require.NoError(l.t, err)
+	v = l.verdict(out)
+	require.Equal(l.t, command == "plan", v.summary.Noop)
+	return v
+}
+
+// startCCM starts what ccm does.
+func (l *lab) startCCM(command string, s step) (wait func() (output, error)) {
+	l.t.Helper()
+	argv := append([]string{"/opt/ccm/ccm", command, "--output", "json", "--diff", "full", "--detailed-exitcodes"}, s.flags...)
+	site := strings.Fields(s.site)
+	site[0] = sites + site[0]
+	return l.start(append(argv, site...)...)
+}
+
+// verdict reads what ccm said.
+func (l *lab) verdict(out output) verdict {
+	l.t.Helper()
+	v := verdict{output: out}
+	count := make(map[string]int)
+	for line := range strings.Lines(v.stdout) {
+		var e report.Event
+		require.NoError(l.t, json.Unmarshal([]byte(line), &e), "%s", v)
+		if e.Protocol == report.SummaryProtocol {
+			require.NoError(l.t, json.Unmarshal([]byte(line), &v.summary))
+			break
+		}
+		v.events = append(v.events, e)
+		count[e.Outcome]++
+	}
+	sum := v.summary
+	require.Equal(l.t, report.SummaryProtocol, sum.Protocol, "there is no summary\n%s", v)
+	counted := map[string]int{
+		"stable": sum.Stable, "changed": sum.Changed, "pending": sum.Pending,
+		"unknown": sum.Unknown, "skipped": sum.Skipped, "failed": sum.Failed,
+	}
+	maps.DeleteFunc(counted, func(_ string, n int) bool { return n == 0 })
+	require.Equal(l.t, count, counted)
+	status := 0
+	if sum.Changed+sum.Pending+sum.Unknown > 0 {
+		status |= 2
+	}
+	if sum.Failed > 0 {
+		status |= 4
+	}
+	require.Equal(l.t, status, v.status, "%s", v)
+	return v
+}
+
+// requireEnsure checks which provider made which change of ensure.
+func requireEnsure(t *testing.T, e report.Event, provider, have, want string) {
+	t.Helper()
+	require.Equal(t, provider, e.Provider)
+	require.Equal(t, want, e.FinalEnsure)
+	requireDiff(t, e, have, want)
+}
+
+// requireDiff checks that ensure differed, and nothing else.
+func requireDiff(t *testing.T, e report.Event, have, want string) {
+	t.Helper()
+	require.Equal(t, []resource.Delta{{Property: "ensure", Have: have, Want: want}}, e.Diff)
+}
+
+// unwatched is what looking may change: what apt and dnf cache of their
+// repositories, the shared memory of rpm's database, what systemd notes in
+// passing.
+var unwatched = []string{
+	"/var/cache/apt", "/var/cache/dnf", "/var/lib/dnf", "/var/log/dnf*", "/var/log/hawkey*",
+	"/var/lib/rpm/rpmdb.sqlite-*", "/run/log/journal", "/run/systemd/journal", "/run/systemd/units",
+}
+
+// census tells all that is in the lab, and of files when they last changed.
+func (l *lab) census() string {
+	l.t.Helper()
+	return l.sh(`find / /run /tmp -xdev \( -path '` + strings.Join(unwatched, "' -o -path '") + `' \) -prune \
+		-o -type d -printf '%p %M %u %g\n' -o -printf '%p %M %u %g %s %C@\n'`)
+}
+
+// differing returns the lines that only one of two texts has.
+func differing(a, b string) []string {
+	count := make(map[string]int)
+	for line := range strings.Lines(a) {
+		count[line]++
+	}
+	for line := range strings.Lines(b) {
+		count[line]--
+	}
+	maps.DeleteFunc(count, func(_ string, n int) bool { return n == 0 })
+	return slices.Sorted(maps.Keys(count))
+}

@@ -1,0 +1,1 @@
+archive { "/srv/kept.tar.gz", ensure = "absent" }

@@ -1,0 +1,2 @@
+package "ccm-demo"
+package { "ccm-demo-rpm", provider = "dnf" }
