@@ -29,6 +29,9 @@ func (in *Interp) value(v lua.LValue, depth int) schema.Value {
 	case *lua.LTable:
 		return in.tableValue(in.open(v), depth)
 	case *lua.LUserData:
+		if _, ok := v.Value.(Null); ok {
+			return schema.Value{}
+		}
 		if id, ok := handleOf(v); ok {
 			if id.Name == "" {
 				id.Name = "?" // its mistake is known; this reference is to be none

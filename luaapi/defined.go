@@ -204,7 +204,10 @@ func (in *Interp) argument(f frame, path schema.Path, key bool) diag.Pos {
 	if field == nil {
 		return diag.Pos{}
 	}
-	return inValue(t, field, path[1:], key)
+	if p := inValue(t, field, path[1:], key); p.Line > 0 {
+		return p
+	}
+	return inValue(t, field, path[1:], true) // a function has no place of its own
 }
 
 // FunctionPlace returns where a function of a script begins.

@@ -3,6 +3,7 @@ package luaapi
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -128,8 +129,58 @@ func (in *Interp) Dir(L *lua.LState) string {
 // is granted.
 func (in *Interp) Context() context.Context { return in.ctx }
 
+// Null is what a userdata holds that stands for nothing where Lua has no value
+// for it: inside of tables. To a property it is as good as nil.
+type Null struct{}
+
 // Print writes a line as print does.
 func (in *Interp) Print(line string) {
 	// There is nobody to tell if the standard error is closed.
 	_, _ = fmt.Fprintln(in.opts.Print, line)
+}
+
+// Replace gives a global of Lua another meaning, such as that which assert has in
+// spec files.
+func (in *Interp) Replace(name string, v func(L *lua.LState) lua.LValue) {
+	in.vm.Env.RawSetString(name, v(in.vm))
+	if !slices.Contains(in.names, name) {
+		in.names = append(in.names, name)
+	}
+}
+
+// Try calls a function as pcall does. If it fails, thrown is what a script that
+// catches the error gets.
+func (in *Interp) Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) (thrown lua.LValue, ok bool) {
+	top := L.GetTop()
+	defer L.SetTop(top)
+	L.Push(fn)
+	for _, a := range args {
+		L.Push(a)
+	}
+	err := L.PCall(len(args), 0, nil)
+	if err == nil {
+		return lua.LNil, true
+	}
+	thrown = lua.LString(err.Error())
+	if api, is := err.(*lua.ApiError); is {
+		thrown = api.Object
+		if api.Type == lua.ApiErrorPanic {
+			thrown = lua.LString(panicked(thrown).Error())
+		}
+	}
+	if in.over() {
+		L.Error(thrown, 0)
+	}
+	return in.plain(thrown), false
+}
+
+// Show writes a value as a script would.
+func (in *Interp) Show(v lua.LValue) string { return literal(in.visible(v), 0) }
+
+// visible returns what a read-only table reads through to.
+func (in *Interp) visible(v lua.LValue) lua.LValue {
+	if t, ok := v.(*lua.LTable); ok {
+		return in.open(t)
+	}
+	return v
 }

@@ -22,6 +22,7 @@ type tree struct {
 	nodes  []ast.PositionHolder // by number
 	spans  map[ast.PositionHolder]span
 	tokens []token
+	names  []int // the tokens that name local variables where they begin, in order
 }
 
 // A span is the first and the last token of a node.
@@ -76,6 +77,7 @@ func newTree(first int, text string) *tree {
 	w.stmts(t.stmts)
 	if a.lost {
 		clear(t.spans)
+		t.names = nil
 	}
 	return t
 }
@@ -117,12 +119,15 @@ func (a *aligner) enter(n ast.PositionHolder) {
 	}
 }
 
-func (a *aligner) word(name string, _ bool) {
+func (a *aligner) word(name string, local bool) {
 	if name == "..." {
 		a.meet(name, parse.T3Comma)
 		return
 	}
 	a.meet(name, parse.TIdent)
+	if local && !a.lost {
+		a.names = append(a.names, a.leaves[len(a.leaves)-1])
+	}
 }
 
 // meet finds the next token that is a node or a word. It must be the one that

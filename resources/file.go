@@ -288,7 +288,9 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		if f.Group != Unmanaged {
 			d.Add("group", "", f.Group)
 		}
-		d.Add("mode", "", f.Mode.String())
+		if f.Mode.mask != 0 {
+			d.Add("mode", "", f.Mode.String())
+		}
 	} else {
 		if have.UID != have.WantUID {
 			d.Add("owner", have.Owner, f.Owner)

@@ -192,6 +192,9 @@ func (s Scaffold) WantedEnsure() string { return string(s.Ensure) }
 // is not known before what makes them has been done.
 func (Scaffold) UncertainAfterPending() bool { return true }
 
+// SeesData implements resource.Rendered: templates see facts and data.
+func (Scaffold) SeesData() bool { return true }
+
 // Decide implements resource.Spec.
 func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 	switch {

@@ -21,11 +21,12 @@ type ServiceMetadata struct {
 	Active   string `json:"active,omitempty"`  // in the words of the service manager
 	Startup  string `json:"startup,omitempty"` // likewise
 	Masked   bool   `json:"masked,omitempty"`
+	Missing  bool   `json:"missing,omitempty"` // there is no such service
 }
 
 // Describe implements resource.Described.
 func (s ServiceState) Describe(name, provider string) any {
-	m := ServiceMetadata{Name: name, Provider: provider}
+	m := ServiceMetadata{Name: name, Provider: provider, Missing: s.Missing}
 	if s.Missing {
 		return m
 	}

@@ -5,21 +5,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/converge"
-	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/session"
 )
 
@@ -28,12 +24,6 @@ const (
 	requestProtocol  = "io.choria.ccm.v1.resource.ensure.request"
 	responseProtocol = "io.choria.ccm.v1.resource.ensure.response"
 )
-
-// A request asks for one resource to be brought in order.
-type request struct {
-	typ        string
-	properties *schema.Table
-}
 
 // A response is the answer to a request: what became of the resource, or why
 // nothing was done.
@@ -53,7 +43,6 @@ type apiFlags struct {
 func (e *env) apiCommand(f *singleFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "api", Short: "Bring resources in order for programs in other languages",
-		Args: cobra.NoArgs,
 	}
 	a := &apiFlags{output: newChoice("json", "json", "yaml")}
 	pipe := &cobra.Command{
@@ -82,6 +71,7 @@ or nothing could be done about it.`,
 	fs.BoolVar(&a.yaml, "yaml", false, "the same as --output yaml")
 	_ = pipe.RegisterFlagCompletionFunc("output", a.output.complete)
 	cmd.AddCommand(pipe)
+	needCommand(cmd)
 	return cmd
 }
 
@@ -108,6 +98,7 @@ func (e *env) pipe(cmd *cobra.Command, f *singleFlags, a *apiFlags) error {
 		return err
 	}
 	out, code := s.answer(cmd.Context(), func() (request, error) { return readRequest(text) })
+	s.close()
 	if err := e.answer(a, out); err != nil {
 		return err
 	}
@@ -123,6 +114,9 @@ func (e *env) answer(a *apiFlags, out response) error {
 	enc.SetEscapeHTML(false)
 	return enc.Encode(out)
 }
+
+// pause is for how long a stream holds the lock without being asked anything.
+const pause = 100 * time.Millisecond
 
 // stream answers a request a line until standard input ends.
 func (s *single) stream(ctx context.Context) error {
@@ -149,11 +143,15 @@ func (s *single) stream(ctx context.Context) error {
 	}()
 	enc := json.NewEncoder(s.env.stdout)
 	enc.SetEscapeHTML(false)
+	defer s.close()
 	var all status
 	for {
 		select {
 		case <-s.env.stop:
 			return status(exitInterrupted)
+		case <-time.After(pause):
+			s.close() // so that others can have the lock
+			continue
 		case line, ok := <-lines:
 			if !ok {
 				if readErr != nil {
@@ -214,103 +212,6 @@ func (s *single) answer(ctx context.Context, read func() (request, error)) (out 
 	}
 	out.State = new(report.EventOf(d.Events[len(d.Events)-1], d.ID, report.DiffMode(s.f.diff.value)))
 	return out, d.status(s.f.detailed)
-}
-
-// single returns what a request asks for.
-func (r request) single(s *single) (manifest.Single, error) {
-	reg, err := registry(&surroundings{facts: s.facts, data: s.data, clock: s.env.clock})
-	if err != nil {
-		return manifest.Single{}, err
-	}
-	t := reg.Type(r.typ)
-	if t == nil {
-		return manifest.Single{}, unknownType(reg, r.typ)
-	}
-	what, err := manifest.Requested(t, r.properties)
-	what.Pos = diag.Pos{File: "request"}
-	return what, err
-}
-
-// readRequest reads a request in JSON or YAML.
-func readRequest(text []byte) (request, error) {
-	if trimmed := bytes.TrimSpace(text); bytes.HasPrefix(trimmed, []byte("{")) {
-		r, err := readJSON(text)
-		if _, bad := errors.AsType[*json.SyntaxError](err); !bad {
-			return r, err
-		}
-		// It may still be YAML that begins with a brace.
-		if doc, yamlErr := data.Parse("request", string(text)); yamlErr == nil {
-			return requestOf(manifest.ValueOf(doc.Root))
-		}
-		return r, err
-	}
-	doc, err := data.Parse("request", string(text))
-	if err != nil {
-		return request{}, err
-	}
-	return requestOf(manifest.ValueOf(doc.Root))
-}
-
-// readJSON reads a request in JSON.
-func readJSON(text []byte) (request, error) {
-	tab := new(schema.Table)
-	if err := json.Unmarshal(text, tab); err != nil {
-		return request{}, fmt.Errorf("want a request, one JSON object: %w", err)
-	}
-	return requestOf(schema.MapValue(tab))
-}
-
-// requestOf reads the fields of a request.
-func requestOf(v schema.Value) (request, error) {
-	var r request
-	if v.Kind != schema.Map {
-		return r, errors.New("want a request, a table with protocol, type and properties")
-	}
-	var errs diag.List
-	fields := []string{"protocol", "type", "properties"}
-	for i, e := range v.Table().Entries {
-		if slices.ContainsFunc(v.Table().Entries[:i], func(x schema.Entry) bool { return x.Key == e.Key }) {
-			errs.Add(fmt.Errorf("%s is given twice", e.Key))
-			continue
-		}
-		switch {
-		case e.Key == "protocol" && e.Val.S != requestProtocol:
-			errs.Add(fmt.Errorf("protocol: want %q, got %s", requestProtocol, plainly(e.Val)))
-		case e.Key == "protocol":
-		case e.Key == "type" && e.Val.Kind != schema.String:
-			errs.Add(fmt.Errorf("type: want the name of a resource type, got %s", plainly(e.Val)))
-		case e.Key == "type":
-			r.typ = e.Val.S
-		case e.Key == "properties" && e.Val.Kind != schema.Map:
-			errs.Add(fmt.Errorf("properties: want a table, got %s", plainly(e.Val)))
-		case e.Key == "properties":
-			r.properties = e.Val.Table()
-		default:
-			errs.Add(diag.Errorf(diag.Pos{}, "unknown field %q", e.Key).WithHint("%s", orElse(diag.DidYouMean(e.Key, fields), "a request has "+strings.Join(fields, ", "))))
-		}
-	}
-	for _, name := range fields {
-		if _, ok := v.Table().Get(name); !ok {
-			errs.Add(fmt.Errorf("%s is required", name))
-		}
-	}
-	return r, errs.Err()
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
-// plainly returns a value for a message.
-func plainly(v schema.Value) string {
-	text, err := json.Marshal(v.Go())
-	if err != nil || len(text) > 60 {
-		return "something else"
-	}
-	return string(text)
 }
 
 // errorText returns an error as the text of a response. The mistakes of one

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,3 +64,35 @@ func (e *env) completeReference(f *singleFlags) cobra.CompletionFunc {
 		return slices.Compact(names), directive
 	}
 }
+
+// completeTargets has the flag --target of all commands that read a script or
+// manifest offer what that declares.
+func (e *env) completeTargets(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		if cmd.Flags().Lookup("target") == nil {
+			continue
+		}
+		_ = cmd.RegisterFlagCompletionFunc("target", func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			const directive = cobra.ShellCompDirectiveNoFileComp
+			if len(args) == 0 || args[0] == "-" {
+				return nil, directive
+			}
+			e.stderr = io.Discard // the shell wants no story
+			h := host.New(host.Options{Clock: e.clock})
+			f := &siteFlags{evalTimeout: completionTimeout, dialect: newChoice("", "ccm", "tinycm")}
+			s, err := e.load(cmd.Context(), h, args[0], args[1:], f, true)
+			if err != nil {
+				return nil, directive
+			}
+			var names []string
+			for _, r := range s.catalog.Resources {
+				names = append(names, r.ID.String())
+			}
+			return names, directive
+		})
+	}
+}
+
+// completionTimeout is how long a script may take to evaluate while somebody
+// waits for completions.
+const completionTimeout = 5 * time.Second

@@ -30,7 +30,6 @@ type lookFlags struct {
 	envFacts bool
 	env      bool
 	yaml     bool
-	readEnv  dataFlags
 	prefix   string
 	query    string
 	output   *choice
@@ -55,8 +54,7 @@ manifest is a hierarchy document too. Arguments with = are facts.
 // hieraCommand is data under the name that others know.
 func (e *env) hieraCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "hiera", Short: "Resolve hierarchy documents: another name of data",
-		Args: cobra.NoArgs, Hidden: true,
+		Use: "hiera", Short: "Resolve hierarchy documents: another name of data", Hidden: true,
 	}
 	parse := &cobra.Command{
 		Use: "parse FILE [NAME=VALUE...]", Aliases: []string{"resolve"},
@@ -68,6 +66,7 @@ func (e *env) hieraCommand() *cobra.Command {
 	parse.Flags().BoolP("system-facts", "S", true, "facts of this machine are always known")
 	parse.Flags().Lookup("system-facts").Hidden = true
 	cmd.AddCommand(parse)
+	needCommand(cmd)
 	return cmd
 }
 
@@ -86,7 +85,7 @@ func (e *env) addData(cmd *cobra.Command, f *lookFlags) {
 	fs.StringArrayVar(&f.facts, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.factsFile, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	fs.BoolVarP(&f.envFacts, "env-facts", "E", false, "environment variables are facts too")
-	fs.BoolVar(&f.readEnv.readEnv, "read-env", true, "read environment variables for expressions from ./"+dotenvFile)
+	fs.BoolVar(&f.readEnv, "read-env", true, "read environment variables for expressions from ./"+dotenvFile)
 	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -144,7 +143,7 @@ func (e *env) resolved(cmd *cobra.Command, f *lookFlags, name string) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	vars, err := f.readEnv.environ()
+	vars, err := f.environ()
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,12 @@ func (e *env) docCommand() *cobra.Command {
 	output := newChoice("text", "text", "json")
 	man := ""
 	cmd := &cobra.Command{
-		Use:   "doc [TYPE[.PROPERTY]]",
-		Short: "Print the reference of the resource types",
+		Use:   "doc [TYPE[.PROPERTY] | LIBRARY[.FUNCTION]]",
+		Short: "Print the reference of the resource types and of the library of scripts",
 		Long: `Print the reference of one type, of one property, or of all types. It is
-written from the same declarations that decode scripts and manifests.
+written from the same declarations that decode scripts and manifests. The
+libraries that scripts have, and their functions, are documented too: ccm doc
+str, ccm doc str.split.
 With --output json it is a JSON Schema (draft 2020-12).
 
 With --man DIR it writes a manual page for every command to a directory, as
@@ -32,7 +34,7 @@ With --man DIR it writes a manual page for every command to a directory, as
 			if err != nil || len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return reg.TypeNames(), cobra.ShellCompDirectiveNoFileComp
+			return append(reg.TypeNames(), libraryNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if man != "" {
@@ -94,7 +96,7 @@ func (e *env) docOne(reg *resource.Registry, arg string, asJSON bool) error {
 	name, property, hasProperty := strings.Cut(arg, ".")
 	t := reg.Type(name)
 	if t == nil {
-		return unknownType(reg, name)
+		return e.docLibrary(reg, arg, asJSON)
 	}
 	if !hasProperty {
 		if asJSON {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,7 +56,7 @@ func (e *env) typeCommands(cmd *cobra.Command, make func(*resource.Registry, *re
 		return unknownType(reg, args[0])
 	}
 	cmd.Args = cobra.ArbitraryArgs
-	if err != nil {
+	if err != nil || !e.mayMean(cmd) {
 		return
 	}
 	for _, t := range reg.Types() {
@@ -71,6 +72,14 @@ func (e *env) typeCommands(cmd *cobra.Command, make func(*resource.Registry, *re
 			e.explain(err)
 		}
 		c.Root().HelpFunc()(c, args)
+	})
+}
+
+// mayMean reports whether the command line may be about cmd. The commands for all
+// types take a moment to make, which other commands need not wait for.
+func (e *env) mayMean(cmd *cobra.Command) bool {
+	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
+		return arg == cmd.Name() || cmd.HasAlias(arg) || arg == "help" || arg == "doc" || strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
 	})
 }
 
@@ -196,11 +205,13 @@ func condition(fs *pflag.FlagSet, name, text string) *string {
 	return &text
 }
 
-// healthChecks returns the property that the flags stand for, false if there is
-// none.
-func (c *conditionFlags) healthChecks() (schema.Entry, bool) {
+// healthChecks adds the property that the flags stand for to the others.
+func (c *conditionFlags) healthChecks(properties *schema.Table) error {
 	var list []schema.Value
-	for _, command := range c.checks {
+	for i, command := range c.checks {
+		if strings.TrimSpace(command) == "" {
+			return diag.Errorf(properties.Locate(schema.Path{"--check", i}, false), "--check: want a command, got %q", command)
+		}
 		list = append(list, schema.MapValue(&schema.Table{Entries: []schema.Entry{
 			{Key: "command", Val: schema.TextValue(command)},
 			{Key: "tries", Val: schema.IntValue(int64(c.tries))},
@@ -208,7 +219,10 @@ func (c *conditionFlags) healthChecks() (schema.Entry, bool) {
 			{Key: "timeout", Val: schema.TextValue(c.timeout)},
 		}}))
 	}
-	return schema.Entry{Key: "health_checks", Val: schema.ListValue(list...)}, len(list) > 0
+	if len(list) > 0 {
+		properties.Set("health_checks", schema.ListValue(list...))
+	}
+	return nil
 }
 
 // ensureType returns the command for one type. All of them have the flags in
@@ -230,8 +244,9 @@ func (e *env) ensureType(f *singleFlags, reg *resource.Registry, t *resource.Typ
 			Type: t, Properties: x.properties(e, cmd, args), Prefix: "--", Pos: diag.Pos{File: commandLineName},
 			If: condition(cmd.Flags(), "if", c.ifText), Unless: condition(cmd.Flags(), "unless", c.unless),
 		}
-		if checks, ok := c.healthChecks(); ok {
-			what.Properties.Entries = append(what.Properties.Entries, checks)
+		e.sources = what.Properties.Where.(*commandLine).source
+		if err := c.healthChecks(what.Properties); err != nil {
+			return err
 		}
 		return e.ensure(cmd, f, what)
 	}
@@ -246,14 +261,15 @@ func (e *env) ensure(cmd *cobra.Command, f *singleFlags, what manifest.Single) e
 	if err != nil {
 		return err
 	}
-	files, line := e.sources, what.Properties.Where.(*commandLine)
+	line := what.Properties.Where.(*commandLine)
 	e.sources = func(name string) (string, bool) {
-		if text, ok := line.source(name); ok {
-			return text, true
+		if text, ok := line.source(name); ok || s.sources == nil {
+			return text, ok
 		}
-		return files(name)
+		return s.sources(name)
 	}
 	d, err := s.converge(cmd.Context(), what, rep.reporters)
+	s.close()
 	if err != nil {
 		return err
 	}

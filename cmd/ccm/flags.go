@@ -70,3 +70,23 @@ func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
 }
+
+// needCommand makes a command without a meaning of its own ask for one of those
+// below it.
+func needCommand(cmd *cobra.Command) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var names []string
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				names = append(names, sub.Name())
+			}
+		}
+		err := diag.Errorf(diag.Pos{}, "%s: want %s", cmd.CommandPath(), strings.Join(names, " or "))
+		if len(args) > 0 {
+			err.Err = fmt.Errorf("%w, got %q", err.Err, args[0])
+			err.Hint = diag.DidYouMean(args[0], names)
+		}
+		return err
+	}
+}

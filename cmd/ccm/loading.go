@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -28,10 +30,12 @@ type loading struct {
 	loader  *manifest.Loader
 	cwd     string
 	sources []diag.Sources // of the scripts
+	// lookupEnv finds what env reads in a script.
+	lookupEnv func(name string) (string, bool)
 }
 
 func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []string, noop bool) (*loading, error) {
-	l := &loading{env: e, site: s, around: around, flags: f, args: args, noop: noop}
+	l := &loading{env: e, site: s, around: around, flags: f, args: args, noop: noop, lookupEnv: os.LookupEnv}
 	environ, err := f.environ()
 	if err != nil {
 		return nil, err
@@ -41,7 +45,7 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 	}
 	l.loader = &manifest.Loader{
 		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: os.ReadFile, Now: s.host.Now,
-		Script: l.script, Dialect: f.dialect.value,
+		Script: l.script, Fetch: l.fetch, Dialect: f.dialect.value,
 	}
 	src, err := f.source()
 	if err != nil {
@@ -52,6 +56,16 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 	}
 	e.sources = l.source
 	return l, nil
+}
+
+// fetch gets what is behind a URL.
+func (l *loading) fetch(_ context.Context, url string) ([]byte, error) {
+	src, err := l.site.host.OpenSource(url)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	return io.ReadAll(src)
 }
 
 // source finds the text of a script or manifest, for messages.
@@ -107,7 +121,7 @@ func (l *loading) evaluate(ctx context.Context, u *manifest.Unit, text string, a
 	e := l.env
 	in := luaapi.New(luaapi.Options{
 		Registry: l.site.registry, Builder: &l.builder, Facts: l.site.facts, Args: args, Noop: l.noop, Version: readBuildInfo().Version,
-		Env: os.LookupEnv, Print: e.stderr, Timeout: l.flags.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
+		Env: l.lookupEnv, Print: e.stderr, Timeout: l.flags.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
 		Scope:  u.Scope,
 		Add:    admit(ctx, u),
 		Warn:   e.scriptWarns,
@@ -120,8 +134,12 @@ func (l *loading) evaluate(ctx context.Context, u *manifest.Unit, text string, a
 
 // library returns the standard library for the scripts of a unit.
 func (l *loading) library(u *manifest.Unit) std.Options {
+	log := l.site.host.Log()
+	// What lies beside a script is not below the root.
+	outside := host.New(host.Options{Clock: l.env.clock, Log: log})
 	return std.Options{
-		View: &l.site.host.View, Cwd: l.cwd, Log: l.site.host.Log(), Data: u.Data,
+		View: &l.site.host.View, Site: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
+		Record: func(in std.Input) { log.Debug("input", "kind", in.Kind, "name", in.Name, "value", in.Value) },
 		Resolve: func(file, text string) (map[string]any, error) {
 			data, err := l.loader.Data(manifest.Source{File: file, Text: text}, u.Data)
 			if u.Scope.Parent == nil {

@@ -138,8 +138,9 @@ line, script, lock); 4 at least one resource failed; 130 interrupted. With
 		e.historyCommand(), e.diffCommand(), e.restoreCommand(), e.undoCommand(), e.driftCommand(),
 		e.ensureCommand(), e.statusCommand(), e.sessionCommand(), e.schemaCommand(), e.dataCommand(), e.hieraCommand(),
 		e.importCommand(), e.graphCommand(), e.catalogCommand(),
-		e.typesCommand(), e.initCommand(),
+		e.typesCommand(), e.initCommand(), e.lintCommand(), e.testCommand(),
 	)
+	e.completeTargets(root)
 	return root
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/data"
@@ -98,7 +99,7 @@ func scalar(v schema.Value) string {
 	case schema.List:
 		return "[]"
 	case schema.Float:
-		return strings.TrimSuffix(fmt.Sprintf("%f", v.F), ".000000")
+		return strconv.FormatFloat(v.F, 'f', -1, 64)
 	}
 	return fmt.Sprint(v.Go())
 }

@@ -32,6 +32,7 @@ type runFlags struct {
 	monitorOnly bool
 	interactive bool
 	render      bool
+	idempotent  bool
 }
 
 func (e *env) runCommand() *cobra.Command {
@@ -56,6 +57,10 @@ script; what follows -- is never taken for a flag.`,
 	cmd.Flags().BoolVar(&f.noop, "dry-run", false, "the same as --noop")
 	cmd.Flags().BoolVar(&f.render, "render", false, "print the manifest with all that is resolved in it, and do nothing")
 	cmd.Flags().BoolVar(&f.monitorOnly, "monitor-only", false, "only run the health checks")
+	cmd.Flags().BoolVar(&f.idempotent, "check-idempotent", false, "look again after the run, and fail naming what a second run would change")
+	for _, other := range []string{"noop", "dry-run", "monitor-only"} {
+		cmd.MarkFlagsMutuallyExclusive("check-idempotent", other)
+	}
 	return cmd
 }
 
@@ -152,6 +157,10 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		if sum.Interrupted {
 			code = exitOK
 		}
+		return code | exitFailed
+	}
+	if f.idempotent && !sum.Interrupted && sum.Of(converge.Failed) == 0 && !e.checkIdempotent(ctx, s, &h.View) {
+		code, _ := exitStatus(sum, f.detailed).(status)
 		return code | exitFailed
 	}
 	return exitStatus(sum, f.detailed)

@@ -26,9 +26,9 @@ ones name by --require and --subscribe is looked up there:
   ccm ensure package nginx
   ccm ensure service nginx running --require package#nginx
   ccm session report --remove`,
-		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(e.sessionNewCommand(), e.sessionReportCommand())
+	needCommand(cmd)
 	return cmd
 }
 

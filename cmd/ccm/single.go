@@ -23,7 +23,6 @@ import (
 // singleFlags are the flags of commands that bring one resource in order.
 type singleFlags struct {
 	runFlags
-	dataFlags
 	session string
 }
 
@@ -78,9 +77,12 @@ type single struct {
 	host    *host.Host
 	facts   *facts.Facts
 	environ map[string]string
+	source  manifest.Source // the hierarchy document that data is read from
 	data    map[string]any
+	sources diag.Sources     // of what was read last
 	dir     string           // in which relative paths begin
 	session *session.Session // nil if there is none
+	burst   *burst           // the record that is open; nil if none is
 }
 
 // newSingle reads what all of the resources see. Kind is what the history calls
@@ -100,120 +102,84 @@ func (e *env) newSingle(cmd *cobra.Command, f *singleFlags, kind string, w io.Wr
 	if s.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	src, err := f.source()
-	if err != nil {
+	if s.source, err = f.source(); err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
-	l := s.loader(nil, nil)
-	e.sources = l.Sources()
-	s.data, err = l.Data(src, nil)
-	return s, err
-}
-
-// loader returns what makes resources for b of what was written.
-func (s *single) loader(reg *resource.Registry, b *catalog.Builder) *manifest.Loader {
-	return &manifest.Loader{
-		Registry: reg, Builder: b, Facts: s.facts, Environ: s.environ, ReadFile: os.ReadFile, Now: s.host.Now,
-	}
-}
-
-// A dealt is what became of one resource, and of what it brought with it.
-type dealt struct {
-	converge.Summary
-	ID     string // of the run
-	Events []*converge.Event
-	lost   bool // the session could not be told of it
-}
-
-// Begin implements converge.Reporter.
-func (*dealt) Begin(*resource.Resource, int, int) {}
-
-// Event implements converge.Reporter.
-func (d *dealt) Event(e *converge.Event) { d.Events = append(d.Events, e) }
-
-// unmet reports whether something was skipped because of something that failed.
-// Unlike in a run, nobody else tells of it.
-func (d *dealt) unmet() bool {
-	for _, e := range d.Events {
-		if len(e.Unmet) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// status returns the exit status.
-func (d *dealt) status(detailed bool) status {
-	code, _ := exitStatus(d.Summary, detailed).(status)
-	if (d.unmet() || d.lost) && !d.Interrupted {
-		code |= exitFailed
-	}
-	return code
-}
-
-// converge brings one resource in order, or says what would be done. An error
-// means that nothing was done.
-func (s *single) converge(ctx context.Context, what manifest.Single, rep converge.Reporter) (*dealt, error) {
-	// A registry of its own, because providers may remember what was so in a run.
-	reg, err := registry(&surroundings{facts: s.facts, data: s.data, clock: s.env.clock})
+	f.evalTimeout, f.dialect = time.Minute, newChoice("", "ccm", "tinycm")
+	l, err := s.loading()
 	if err != nil {
 		return nil, err
 	}
-	var b catalog.Builder
-	r, err := s.loader(reg, &b).Root(commandLineName, s.dir).Single(ctx, what, s.data)
+	e.sources = l.source
+	s.data, err = l.loader.Data(s.source, nil)
+	return s, err
+}
+
+// loading returns what reads one resource. It has a registry of its own, because
+// providers may remember what was so in a run.
+func (s *single) loading() (*loading, error) {
+	around := &surroundings{facts: s.facts, data: s.data, clock: s.env.clock}
+	reg, err := registry(around)
+	if err != nil {
+		return nil, err
+	}
+	l := &loading{
+		env: s.env, around: around, flags: &s.f.siteFlags, noop: s.f.noop, cwd: s.dir, lookupEnv: os.LookupEnv,
+		site: &site{registry: reg, facts: s.facts, host: s.host},
+	}
+	l.loader = &manifest.Loader{
+		Registry: reg, Builder: &l.builder, Facts: s.facts, Environ: s.environ, ReadFile: os.ReadFile, Now: s.host.Now,
+		Script: l.script, Fetch: l.fetch,
+	}
+	return l, nil
+}
+
+// converge brings one resource in order, or says what would be done. An error
+// means that nothing was done. The record stays open until close is called.
+func (s *single) converge(ctx context.Context, what manifest.Single, rep converge.Reporter) (*dealt, error) {
+	l, err := s.loading()
+	if err != nil {
+		return nil, err
+	}
+	if s.source.Text != "" {
+		l.loader.Overlays = []manifest.Source{s.source} // of what the resource applies
+	}
+	s.sources = l.source
+	reg, b := l.site.registry, &l.builder
+	r, err := l.loader.Root(commandLineName, s.dir).Single(ctx, what, s.data)
 	if err != nil {
 		return nil, err
 	}
 	if err := onlyEarlier(r); err != nil {
 		return nil, err
 	}
-	id := newRunID(s.host.Now())
-	rec, err := s.env.record(ctx, &s.f.runFlags, id, s.kind, "")
+	rec, err := s.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d := &dealt{ID: id}
+	d := &dealt{ID: rec.id}
 	engine := &converge.Engine{
 		Registry: reg, Facts: s.facts, Texts: s.f.diff.value != string(report.DiffOff), Stop: s.env.stop,
 		Reporter: converge.Reporters{d, rep},
 	}
 	var recorder *session.Recorder
 	if s.session != nil {
-		recorder = s.session.Recorder(id, report.DiffMode(s.f.diff.value), s.host.Now)
+		recorder = s.session.Recorder(rec.id, report.DiffMode(s.f.diff.value), s.host.Now)
 		engine.Reporter = converge.Reporters{recorder, engine.Reporter}
-		engine.Settled, err = s.session.Settle(&b, reg, r.ID, s.f.noop)
+		if engine.Settled, err = s.session.Settle(b, reg, r.ID, s.f.noop); err != nil {
+			return nil, err
+		}
 	}
-	var c *catalog.Catalog
-	if err == nil {
-		c, err = b.Build()
-	}
+	c, err := b.Build()
 	if err != nil {
-		rec.abandon()
-		return nil, s.unknownReference(err, r, &b)
+		return nil, s.unknownReference(err, r, b)
 	}
-	defer func() { rec.end(d.Summary) }()
-	if rec.run != nil {
-		engine.Journal, engine.LeftOver = rec.run, rec.run.LeftOver("", c)
-		engine.Reporter = converge.Reporters{rec.run, engine.Reporter}
-	}
-	if s.f.noop {
-		d.Summary = engine.Plan(ctx, &s.host.View, c)
-	} else {
-		d.Summary = engine.Run(ctx, s.host, c)
-	}
+	d.Summary = rec.converge(ctx, engine, s.host, c)
 	if recorder != nil && recorder.Err() != nil {
 		s.env.explain(recorder.Err())
 		d.lost = true
 	}
 	return d, nil
-}
-
-// abandon gives the lock back without a record: nothing was run.
-func (r *record) abandon() {
-	if r.run != nil {
-		r.env.recording = nil
-		_ = r.unlock()
-	}
 }
 
 // onlyEarlier refuses references to what is still to come: a single resource has

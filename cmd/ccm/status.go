@@ -36,6 +36,7 @@ told.`,
 	fs.StringVar(&f.root, "root", "/", "look at the file system below `DIR`")
 	fs.StringArrayVar(&f.facts, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.factsFile, "facts", "", "read further facts from `FILE` (JSON or YAML)")
+	f.dataFlags.add(fs)
 	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
 	e.typeCommands(cmd, func(reg *resource.Registry, t *resource.Type) *cobra.Command {
 		sub := &cobra.Command{Use: t.Name + " NAME", Short: "Print the present state of a " + t.Name}
@@ -43,7 +44,7 @@ told.`,
 		x.ensure = false
 		sub.Args, sub.ValidArgsFunction = x.args, x.complete(e, reg)
 		sub.RunE = func(cmd *cobra.Command, args []string) error {
-			return e.status(cmd, f, reg, t, x.properties(e, cmd, args))
+			return e.status(cmd, f, t.Name, x.properties(e, cmd, args))
 		}
 		return sub
 	})
@@ -51,7 +52,13 @@ told.`,
 }
 
 // status prints the state of the resource that the properties name.
-func (e *env) status(cmd *cobra.Command, f *statusFlags, reg *resource.Registry, t *resource.Type, properties *schema.Table) error {
+func (e *env) status(cmd *cobra.Command, f *statusFlags, typ string, properties *schema.Table) error {
+	around := &surroundings{clock: e.clock}
+	reg, err := registry(around)
+	if err != nil {
+		return err
+	}
+	t := reg.Type(typ)
 	e.sources = properties.Where.(*commandLine).source
 	dir, err := os.Getwd()
 	if err != nil {
@@ -64,9 +71,14 @@ func (e *env) status(cmd *cobra.Command, f *statusFlags, reg *resource.Registry,
 	if err != nil {
 		return err
 	}
-	v := &host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)}).View
+	h := host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)})
+	v := &h.View
 	fs, err := e.gatherFacts(cmd.Context(), v, &f.siteFlags)
 	if err != nil {
+		return err
+	}
+	around.facts = fs
+	if around.data, err = e.dataOf(&f.dataFlags, fs, h); err != nil {
 		return err
 	}
 	provider, err := reg.Select(r, fs)
@@ -89,9 +101,11 @@ func (e *env) printState(s report.State, form string) error {
 	case "yaml":
 		return e.printYAML(s)
 	}
-	told := &schema.Table{Entries: []schema.Entry{
-		{Key: "ensure", Val: schema.StringValue(s.Ensure)}, {Key: "provider", Val: schema.StringValue(s.Provider)},
-	}}
+	told := new(schema.Table)
+	if s.Ensure != "" {
+		told.Set("ensure", schema.StringValue(s.Ensure))
+	}
+	told.Set("provider", schema.StringValue(s.Provider))
 	if s.Metadata != nil {
 		tab, err := tableOf(s.Metadata)
 		if err != nil {

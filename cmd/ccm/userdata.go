@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
 )
 
@@ -87,4 +89,19 @@ func (f *dataFlags) source() (manifest.Source, error) {
 	}
 	text, err := os.ReadFile(name)
 	return manifest.Source{File: name, Text: string(text)}, err
+}
+
+// dataOf returns the data that the flags name, resolved.
+func (e *env) dataOf(f *dataFlags, fs *facts.Facts, h *host.Host) (map[string]any, error) {
+	src, err := f.source()
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	vars, err := f.environ()
+	if err != nil {
+		return nil, err
+	}
+	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: os.ReadFile, Now: h.Now}
+	e.sources = l.Sources()
+	return l.Data(src, nil)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +46,9 @@ func capture(c *call) int {
 		}
 		cmd.Timeout = c.timeout(1, defaultPatience)
 		cmd.Dir = c.optionStr(1, "cwd", "")
+		if cmd.Dir != "" && !path.IsAbs(cmd.Dir) {
+			c.fail("want an absolute path as cwd, got %q", cmd.Dir)
+		}
 		if in, ok := c.option(1, "stdin").(lua.LString); ok {
 			cmd.Stdin = []byte(in)
 		}

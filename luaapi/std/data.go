@@ -75,16 +75,8 @@ func dataLoad(c *call) int {
 	if c.Resolve == nil {
 		c.fail("not available here")
 	}
-	v, name := c.place(1)
-	text, err := v.ReadUpTo(name, maxString)
-	if missing(err) {
-		c.fail("no file %s", name)
-	}
-	if err != nil {
-		c.fail("%s: %w", name, cause(err))
-	}
-	c.recordText("data", name, string(text))
-	tree, err := c.Resolve(name, string(text))
+	name, text := c.file(1, "data")
+	tree, err := c.Resolve(name, text)
 	var list diag.List
 	list.Add(err)
 	if len(list) > 0 {

@@ -147,20 +147,39 @@ func (c *call) follow(v *host.View, name string) (host.Info, error) {
 }
 
 func fsRead(c *call) int {
-	v, name := c.place(1)
-	text, err := v.ReadUpTo(name, maxString)
-	if missing(err) && c.given(2) {
-		c.Record(Input{"file", name, "missing"})
-		return c.giveStr(c.str(2))
+	name, text, ok := c.fileIfThere(1, "file")
+	if ok {
+		return c.giveStr(text)
 	}
-	if missing(err) {
+	if !c.given(2) {
 		c.fail("no file %s", name)
+	}
+	c.Record(Input{"file", name, "missing"})
+	return c.giveStr(c.str(2))
+}
+
+// file returns the path and the content of the file that argument n names, and
+// records it as an input of that kind.
+func (c *call) file(n int, kind string) (name, text string) {
+	name, text, ok := c.fileIfThere(n, kind)
+	if !ok {
+		c.fail("no file %s", name)
+	}
+	return name, text
+}
+
+// fileIfThere is file for one that may be missing.
+func (c *call) fileIfThere(n int, kind string) (name, text string, ok bool) {
+	v, name := c.place(n)
+	raw, err := v.ReadUpTo(name, maxString)
+	if missing(err) {
+		return name, "", false
 	}
 	if err != nil {
 		c.fail("%s: %w", name, cause(err))
 	}
-	c.Record(Input{"file", name, host.SumBytes(text)})
-	return c.giveStr(string(text))
+	c.recordText(kind, name, string(raw))
+	return name, string(raw), true
 }
 
 func missing(err error) bool {

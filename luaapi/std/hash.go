@@ -8,8 +8,6 @@ import (
 	"crypto/sha512"
 	"encoding/hex"
 	"hash"
-
-	"github.com/luaccm/ccm/runtime/host"
 )
 
 func hashLibrary() *Library {
@@ -48,16 +46,8 @@ func hashLibrary() *Library {
 			Doc:       "Returns the digest of a file as fs.read finds it, SHA-256 unless another is asked for. What fs.read cannot read is a mistake.",
 			Example:   `hash.file("/etc/motd"):sub(1, 16)`, Result: `"0e90e1aa36481e39"`,
 			Fn: func(c *call) int {
-				v, name := c.place(1)
-				text, err := v.ReadUpTo(name, maxString)
-				if missing(err) {
-					c.fail("no file %s", name)
-				}
-				if err != nil {
-					c.fail("%s: %w", name, cause(err))
-				}
-				c.Record(Input{"file", name, host.SumBytes(text)})
-				return c.giveStr(digest(algorithm(c.str(2))(), string(text)))
+				_, text := c.file(1, "file")
+				return c.giveStr(digest(algorithm(c.str(2))(), text))
 			},
 		}},
 	}

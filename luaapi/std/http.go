@@ -35,7 +35,9 @@ func httpGet(c *call) int {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		c.fail("want a URL of http or https, got %q", redacted(u, c.str(1)))
 	}
-	d := host.Download{URL: u, Stall: c.timeout(2, defaultPatience), Checksum: c.optionStr(2, "checksum", "")}
+	timeout := c.timeout(2, defaultPatience)
+	// The timeout is that of the whole answer.
+	d := host.Download{URL: u, Stall: timeout + host.DefaultStall, Checksum: c.optionStr(2, "checksum", "")}
 	if headers, ok := c.option(2, "headers").(*lua.LTable); ok {
 		d.Header = make(map[string]string)
 		headers = c.in.Listing(c.L, headers)
@@ -50,7 +52,7 @@ func httpGet(c *call) int {
 	if n, ok := c.option(2, "limit").(lua.LNumber); ok {
 		limit = min(max(int64(n), 0), maxString)
 	}
-	ctx, cancel := c.within(d.Stall)
+	ctx, cancel := c.within(timeout)
 	defer cancel()
 	body, err := c.View.Fetch(ctx, d, limit)
 	c.must(err)

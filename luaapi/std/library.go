@@ -40,6 +40,18 @@ func (f *Func) Name() string {
 	return name
 }
 
+// Names returns the names of the values and functions of l.
+func (l *Library) Names() []string {
+	var names []string
+	for _, v := range l.Values {
+		names = append(names, v.Name)
+	}
+	for i := range l.Funcs {
+		names = append(names, l.Funcs[i].Name())
+	}
+	return names
+}
+
 // A Value is a field of a library.
 type Value struct {
 	Name, Type, Doc string

@@ -36,7 +36,9 @@ func reLibrary() *Library {
 			Fn: func(c *call) int {
 				re := c.pattern()
 				out := c.L.CreateTable(0, 0)
-				for _, at := range re.FindAllStringSubmatchIndex(c.str(1), c.integer(3, -1)) {
+				all := re.FindAllStringSubmatchIndex(c.str(1), c.integer(3, -1))
+				c.items(len(all))
+				for _, at := range all {
 					out.Append(c.match(re, at))
 				}
 				return c.give(out)

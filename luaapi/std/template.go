@@ -49,10 +49,9 @@ func templateLibrary() *Library {
 }
 
 func templateRender(c *call) int {
-	v, name := c.place(1)
 	engine := c.optionStr(3, "engine", "")
 	if engine == "" {
-		switch path.Ext(name) {
+		switch path.Ext(c.str(1)) {
 		case ".jet":
 			engine = "jet"
 		case ".tmpl", ".gotmpl":
@@ -63,15 +62,7 @@ func templateRender(c *call) int {
 			c.failWith(`for instance { engine = "jet" }`, "want a file that ends in .jet, .tmpl, .gotmpl or .templ, or an engine, got %q", c.str(1))
 		}
 	}
-	raw, err := v.ReadUpTo(name, maxString)
-	if missing(err) {
-		c.fail("no file %s", name)
-	}
-	if err != nil {
-		c.fail("%s: %w", name, cause(err))
-	}
-	text := string(raw)
-	c.recordText("file", name, text)
+	name, text := c.file(1, "file")
 	switch engine {
 	case "jet":
 		text = c.jet(name, text)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/luaapi"
 )
 
 // Lua has one value for nothing and one kind of table. Two markers keep what
@@ -19,6 +21,7 @@ import (
 func (s *std) nullValue(L *lua.LState) *lua.LUserData {
 	if s.null == nil {
 		s.null = L.NewUserData()
+		s.null.Value = luaapi.Null{}
 		mt := L.CreateTable(0, 2)
 		mt.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
 			L.Push(lua.LString("null"))

@@ -25,6 +25,8 @@ type machine struct {
 	sysv  map[string]bool     // System V services that were found, and whether they are enabled
 	did   []string            // verbs that changed something, in order
 	shows int
+	// synced is set once the journal has caught up with what units say.
+	synced bool
 	// tooOld makes it say as little as systemd did before it knew
 	// NeedDaemonReload and systemd-units-load.
 	tooOld bool

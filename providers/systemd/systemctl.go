@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
 )
@@ -102,8 +103,10 @@ func (m *manager) isEnabled(ctx context.Context, v *host.View, name string) (str
 	return "", fmt.Errorf("%s: exit status %d%s", c, res.Code, res.LastWords())
 }
 
-// log returns the last lines of a unit's log, or "".
+// log returns the last lines of a unit's log, or "". The journal is behind what
+// services say, and is asked first to catch up; it lets only root ask.
 func (m *manager) log(ctx context.Context, v *host.View, name string) string {
+	_, _ = m.ask(ctx, v, host.Cmd{Argv: []string{"journalctl", "--sync"}, Timeout: 5 * time.Second})
 	res, err := m.ask(ctx, v, host.Cmd{Argv: []string{"journalctl", "-u", name, "-n", "5", "--no-pager", "-o", "cat"}})
 	lines := strings.TrimSpace(string(res.Stdout))
 	if err != nil || res.Code != 0 || lines == "" || strings.HasPrefix(lines, "-- No entries --") {

@@ -351,7 +351,7 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 	for n, a := range d.Actions {
 		if err := f.Perform(ctx, h, r.Spec, a); err != nil {
 			ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:n]
-			w.forgive(ctx, f, d, r)
+			w.forgive(ctx, f, d, ev)
 			return
 		}
 	}

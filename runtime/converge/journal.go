@@ -136,8 +136,9 @@ func (w *walk) settle(ev *Event, owed bool) {
 // forgive strikes out what a change was to refresh if it failed and changed
 // nothing: the resource differs in the same way as before. If that cannot be
 // told, what was recorded stands.
-func (w *walk) forgive(ctx context.Context, f resource.Factory, d resource.Decision, r *resource.Resource) {
-	if w.journal() == nil || len(d.Diff) == 0 || resource.JudgedByPerform(r.Spec) {
+func (w *walk) forgive(ctx context.Context, f resource.Factory, d resource.Decision, ev *Event) {
+	r := ev.Resource
+	if len(w.refreshes[ev.Index]) == 0 || len(d.Diff) == 0 || resource.JudgedByPerform(r.Spec) {
 		return
 	}
 	state, err := f.Status(ctx, w.view, r.Spec)

@@ -9,8 +9,7 @@ import (
 )
 
 func TestEncodeValueKeepsOrderAndText(t *testing.T) {
-	tab := &schema.Table{}
-	for _, e := range []schema.Entry{
+	tab := &schema.Table{Entries: []schema.Entry{
 		{Key: "zebra", Val: schema.StringValue("0644")},
 		{Key: "apple", Val: schema.StringValue("plain text")},
 		{Key: "version", Val: schema.StringValue("1.10")},
@@ -26,9 +25,7 @@ func TestEncodeValueKeepsOrderAndText(t *testing.T) {
 		{Key: "list", Val: schema.ListValue(schema.StringValue("1"), schema.IntValue(1))},
 		{Key: "none", Val: schema.ListValue()},
 		{Key: "map", Val: schema.MapValue(&schema.Table{Entries: []schema.Entry{{Key: "b", Val: schema.StringValue("x")}, {Key: "a", Val: schema.StringValue("y")}}})},
-	} {
-		tab.Entries = append(tab.Entries, e)
-	}
+	}}
 	out, err := EncodeValue(schema.MapValue(tab))
 	require.NoError(t, err)
 	require.Equal(t, `zebra: "0644"

@@ -114,6 +114,10 @@ func (m *machine) real(name string) (string, error) {
 	return filepath.Join(dir, filepath.Base(name)), nil
 }
 
+// Real returns where the named path is for a command. Links in its directory are
+// followed inside the root, its last element is not followed.
+func (m *machine) Real(name string) (string, error) { return m.real(name) }
+
 // do asks whether an effect may happen and makes it happen.
 func (h *Host) do(op, path string, effect func() error) error {
 	if h.effect != nil {

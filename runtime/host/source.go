@@ -65,35 +65,25 @@ func (v *View) OpenUserFile(name string) (*os.File, error) {
 }
 
 // fetch returns what is behind a URL.
-func (m *machine) fetch(name string) ([]byte, error) {
-	m.fetched.mu.Lock()
-	defer m.fetched.mu.Unlock()
-	if text, ok := m.fetched.texts[name]; ok {
+func (v *View) fetch(name string) ([]byte, error) {
+	m := v.fetched
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if text, ok := m.texts[name]; ok {
 		return text, nil
 	}
 	at, err := url.Parse(name)
 	if err != nil || at.Host == "" {
 		return nil, errors.New("want a valid URL")
 	}
-	d := Download{URL: at, Stall: DefaultStall}
-	guard, ctx := newStallGuard(context.Background(), d.Stall)
-	defer guard.close()
-	body, _, err := d.open(ctx, m.transport(), guard.reset)
+	text, err := v.Fetch(context.Background(), Download{URL: at}, sourceLimit)
 	if err != nil {
-		return nil, fmt.Errorf("fetching %s: %w", RedactURL(at), err)
+		return nil, err
 	}
-	defer body.Close()
-	text, err := io.ReadAll(io.LimitReader(guard.reader(body), sourceLimit+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("fetching %s: %w", RedactURL(at), err)
-	case len(text) > sourceLimit:
-		return nil, fmt.Errorf("fetching %s: want at most %s", RedactURL(at), FormatBytes(sourceLimit))
+	if m.texts == nil {
+		m.texts = make(map[string][]byte)
 	}
-	if m.fetched.texts == nil {
-		m.fetched.texts = make(map[string][]byte)
-	}
-	m.fetched.texts[name] = text
+	m.texts[name] = text
 	return text, nil
 }
 

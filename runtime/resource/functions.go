@@ -118,6 +118,7 @@ func (f Functions) Factory() (Factory, error) {
 			return f.Perform(ctx, h, p.(*Properties), a)
 		},
 		statusAll: func(context.Context, *host.View, any, []any) ([]any, []error, bool) { return nil, nil, false },
+		foresee:   func(context.Context, *host.View, any, any) (string, error) { return "", nil },
 	}
 	t.inspect = t.status
 	if f.Validate != nil {

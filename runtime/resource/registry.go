@@ -104,6 +104,9 @@ func (reg *Registry) Providers(t *Type) []string {
 	return names
 }
 
+// Factories returns the providers of t.
+func (reg *Registry) Factories(t *Type) []Factory { return slices.Clone(reg.factories[t]) }
+
 // CheckProvider reports a provider= that no provider of the type has.
 func (reg *Registry) CheckProvider(r *Resource) error {
 	want := r.Common.Provider

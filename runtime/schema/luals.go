@@ -71,7 +71,8 @@ type LuaClass struct {
 	Pick func(f *Field) bool
 	// Positions is the type of the values without a name, "" for none.
 	Positions string
-	// Partial makes every property optional.
+	// Partial makes every property optional, and leaves the objects in it to the
+	// class that is not.
 	Partial bool
 }
 
@@ -80,7 +81,7 @@ type LuaClass struct {
 func (c LuaClass) Write(w io.Writer) {
 	fields := c.fields()
 	for _, f := range fields {
-		if obj := f.object(); obj != nil {
+		if obj := f.object(); obj != nil && !c.Partial {
 			LuaClass{Name: c.objectClass(f), Doc: obj.Doc, Schema: obj}.Write(w)
 		}
 	}

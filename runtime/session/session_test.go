@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -289,6 +290,29 @@ func TestRecorderAndReport(t *testing.T) {
 		report.Text{W: &text, Verbose: true, Diff: report.DiffOff}.Event(report.Restore(ev))
 	}
 	require.Equal(t, "~ knob#a: Turned the knob\nx knob#b: failed: it broke (-)\n= knob#b: stable\n", text.String())
+}
+
+// A session in memory does not grow with every event, and settles as one that
+// forgets nothing.
+func TestMemoryForgets(t *testing.T) {
+	words := strings.Fields("a:changed b:stable c:begin c:changed x:changed:subscribe=a:subscribe=b b:failed d:pending:noop:alias=conf a:begin " +
+		"c:stable x:failed:subscribe=c b:stable e:skipped:unmet=b a:stable e:stable x:skipped d:changed:alias=conf x:stable:subscribe=conf d:stable:noop:alias=conf")
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		full, short := &Session{compact: 1 << 30}, &Session{compact: 1}
+		for range 60 {
+			word := words[r.IntN(len(words))]
+			records(t, full, word)
+			short.compact = 1
+			records(t, short, word)
+		}
+		require.Less(t, len(short.records), 30)
+		require.Len(t, full.records, 60)
+		for _, plan := range []bool{false, true} {
+			id := resource.ID{Type: "knob", Name: "x"}
+			require.ElementsMatch(t, settle(full.records, id, plan), settle(short.records, id, plan))
+		}
+	}
 }
 
 // The lines of a session are events as reports print them, so that other

@@ -26,11 +26,14 @@ type earlier struct {
 // again if its refresh did not succeed. An action that began and of which no event
 // tells counts as a change that failed: the process that took it died.
 func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource.ID, plan bool) (map[resource.ID]converge.Outcome, error) {
+	own := b.Resources()
+	if !slices.ContainsFunc(own, refers) {
+		return nil, nil
+	}
 	records, err := s.Records()
 	if err != nil {
 		return nil, err
 	}
-	own := b.Resources()
 	settled := make(map[resource.ID]converge.Outcome)
 	for _, e := range settle(records, id, plan) {
 		t := reg.Type(e.id.Type)
@@ -45,6 +48,12 @@ func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource
 		settled[e.id] = e.outcome
 	}
 	return settled, nil
+}
+
+// refers reports whether a resource speaks of others.
+func refers(r *resource.Resource) bool {
+	c := &r.Common
+	return len(c.Require)+len(c.Before)+len(c.Notify)+len(c.Subscribe) > 0
 }
 
 // settle returns the resources that the records speak of, in the order in which

@@ -16,6 +16,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -48,10 +50,12 @@ type Session struct {
 	dir     string // "" if the session is only in memory
 	records []Record
 	read    int64 // how much of the file is in records
+	compact int   // the number of records from which a session in memory is compacted
 }
 
-// Memory returns a session that ends with the process.
-func Memory() *Session { return new(Session) }
+// Memory returns a session that ends with the process. It remembers what
+// [Session.Settle] needs, however long it lasts, and not every event.
+func Memory() *Session { return &Session{compact: 1000} }
 
 // New makes the directory of a new session: dir, or one with a name of its own
 // below the directory for temporary files if that is empty. It is an error if
@@ -99,7 +103,9 @@ func (s *Session) Append(r Record) error {
 		return fmt.Errorf("session: %w", err)
 	}
 	if s.dir == "" {
-		return s.take(text)
+		err := s.take(text)
+		s.forget()
+		return err
 	}
 	f, err := s.open(os.O_WRONLY|os.O_APPEND|os.O_CREATE, syscall.LOCK_EX)
 	if err != nil {
@@ -180,6 +186,40 @@ func (s *Session) take(text []byte) error {
 		s.read += int64(len(line))
 	}
 	return nil
+}
+
+// forget drops the records of a session in memory that nothing depends on any
+// more: those that a later one of the same resource replaces.
+func (s *Session) forget() {
+	if len(s.records) < s.compact {
+		return
+	}
+	type trait struct {
+		typ, name string
+		of        string
+	}
+	seen := make(map[trait]bool)
+	kept := s.records[:0:0]
+	for _, r := range slices.Backward(s.records) {
+		needed := false
+		for of, has := range map[string]bool{
+			"done":           !r.Noop,
+			"planned":        r.Noop,
+			"changed":        r.begun() || r.Changed && !r.Noop,
+			"change planned": r.Changed && r.Noop,
+			"in order with " + strings.Join(r.Subscribe, " "): !r.Noop && inOrder(r) && len(r.Subscribe) > 0,
+		} {
+			if t := (trait{r.Type, r.Name, of}); has && !seen[t] {
+				seen[t], needed = true, true
+			}
+		}
+		if needed {
+			kept = append(kept, r)
+		}
+	}
+	slices.Reverse(kept)
+	s.records = kept
+	s.compact = max(1000, 2*len(kept))
 }
 
 // Remove removes the session. A directory that holds anything else is left, and

@@ -49,8 +49,9 @@ func (o *objects) makeRoom(size int64) error {
 
 // references says which runs have kept which contents.
 type references struct {
-	runs map[string][]string // contents of a run
-	uses map[string]int      // how many runs have kept a content
+	runs   map[string][]string // contents of a run
+	starts map[string]time.Time
+	uses   map[string]int // how many runs have kept a content
 }
 
 // references reads all runs, and returns their names too, oldest first.
@@ -59,13 +60,13 @@ func (s *Store) references() (*references, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	refs := &references{runs: make(map[string][]string), uses: make(map[string]int)}
+	refs := &references{runs: make(map[string][]string), starts: make(map[string]time.Time), uses: make(map[string]int)}
 	for _, run := range ids {
 		rec, err := s.Record(run)
 		if err != nil {
 			return nil, nil, err
 		}
-		refs.runs[run] = rec.objectsOf()
+		refs.runs[run], refs.starts[run] = rec.objectsOf(), rec.Start
 		for _, id := range refs.runs[run] {
 			refs.uses[id]++
 		}
@@ -92,7 +93,11 @@ const tidiedFile = "tidied"
 func (r *Run) tidy() error {
 	s, now := r.s, r.s.clock.Now()
 	path := s.path(tidiedFile)
-	if fi, err := os.Stat(path); err == nil && now.Sub(fi.ModTime()) < 24*time.Hour && !now.Before(fi.ModTime()) {
+	fi, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return r.tidied(now) // the directory is new
+	case err == nil && now.Sub(fi.ModTime()) < 24*time.Hour && !now.Before(fi.ModTime()):
 		return nil
 	}
 	if _, err := os.Stat(s.path(objectsDir)); err == nil {
@@ -103,6 +108,12 @@ func (r *Run) tidy() error {
 	if err := r.removeOld(now.Add(-s.limits.Age)); err != nil {
 		return err
 	}
+	return r.tidied(now)
+}
+
+// tidied notes when old runs were looked for.
+func (r *Run) tidied(now time.Time) error {
+	s, path := r.s, r.s.path(tidiedFile)
 	if err := s.replace(tidiedFile, false, func(io.Writer) error { return nil }); err != nil {
 		return err
 	}
@@ -118,8 +129,8 @@ func (r *Run) removeOld(before time.Time) error {
 		return err
 	}
 	for _, run := range ids {
-		rec, err := s.Record(run)
-		if err != nil || run == r.info.ID || !rec.Start.Before(before) || rec.Start.IsZero() {
+		start := refs.starts[run]
+		if run == r.info.ID || start.IsZero() || !start.Before(before) {
 			continue
 		}
 		refs.dropRun(run)

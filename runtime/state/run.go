@@ -115,27 +115,36 @@ func (r *Run) Cause(res *resource.Resource, wish string) converge.Cause {
 
 // Begin implements converge.Reporter.
 func (r *Run) Begin(res *resource.Resource, _, _ int) {
-	r.finishChanges()
+	r.tell(r.finished())
 	r.current = res
 }
 
 // Event implements converge.Reporter.
 func (r *Run) Event(e *converge.Event) {
 	r.note(e)
-	r.finishChanges()
+	objects := r.finished()
 	r.current = nil
-	if e.Outcome == converge.Stable && len(e.Health) == 0 || e.Outcome == converge.Skipped && len(e.Unmet) == 0 {
+	if (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0) {
+		c := *e
+		c.Text = nil // what the file was is in the store
+		objects = append(objects, report.EventOf(&c, r.info.ID, report.DiffSummary))
+	}
+	r.tell(objects)
+}
+
+// tell adds lines about what has happened already. That they cannot be written
+// undoes nothing.
+func (r *Run) tell(objects []any) {
+	if len(objects) == 0 {
 		return
 	}
-	c := *e
-	c.Text = nil // what the file was is in the store
-	if err := r.add(false, report.EventOf(&c, r.info.ID, report.DiffSummary)); err != nil {
+	if err := r.add(false, objects...); err != nil {
 		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(r.file.name), err))
 	}
 }
 
-// finishChanges records what became of the paths that were changed.
-func (r *Run) finishChanges() {
+// finished returns what became of the paths that were changed.
+func (r *Run) finished() (objects []any) {
 	for _, c := range r.touched {
 		c.touched = false
 		after, err := versionAt(r.view, string(c.Path))
@@ -143,11 +152,10 @@ func (r *Run) finishChanges() {
 			continue // what became of it is not known then
 		}
 		c.After = &after
-		if err := r.add(false, changeLine{changeProtocol, &c.Change}); err != nil {
-			r.s.warn(fmt.Sprintf("%s: %v", r.s.path(r.file.name), err))
-		}
+		objects = append(objects, changeLine{changeProtocol, &c.Change})
 	}
 	r.touched = nil
+	return objects
 }
 
 type changeLine struct {
@@ -271,7 +279,7 @@ const longHistory = 1 << 20
 
 // End ends the record of a run.
 func (r *Run) End(sum converge.Summary) error {
-	r.finishChanges()
+	r.tell(r.finished())
 	var errs []error
 	if r.applied != nil {
 		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results))

@@ -4,6 +4,6 @@
 // are real.
 //
 // Its tests need root and are behind the build tag integration; make
-// integration runs them. Begin with [step] in site_test.go: what is asked of
+// integration runs them. Begin with converge in site_test.go: what is asked of
 // every site.
 package integration

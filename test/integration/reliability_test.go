@@ -23,7 +23,7 @@ func TestKill(t *testing.T) {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	l := boot(t, debian)
-	l.sh("mkdir /srv/kill; cp /srv/sites/reliability/reader@.service /etc/systemd/system/; systemctl daemon-reload")
+	l.sh("mkdir -p /srv/kill/1; cp /srv/sites/reliability/reader.service /etc/systemd/system/; systemctl daemon-reload")
 	l.sh("/opt/ccm/ccm run /srv/sites/reliability/site.lua -- A")
 	l.sh("/opt/ccm/ccm run /srv/sites/reliability/site.lua -- B")
 
@@ -53,7 +53,7 @@ func (l *lab) effects() int {
 	killed := func(at int) bool {
 		l.t.Helper()
 		l.sh("/opt/ccm/ccm run /srv/sites/reliability/site.lua -- B")
-		return l.exec("env", fmt.Sprintf("CCM_KILL_AT=%d", at), "/opt/ccm/ccm-kill", "run", "/srv/sites/reliability/site.lua", "--", "A").status == 137
+		return l.sh(fmt.Sprintf("CCM_KILL_AT=%d /opt/ccm/ccm-kill run /srv/sites/reliability/site.lua -- A > /dev/null 2>&1 || echo $?", at)) == "137"
 	}
 	for killed(high) {
 		low, high = high, high*2

@@ -115,10 +115,6 @@ facts = nil
 ---@field [integer] string
 ---@field name? string
 
----@class (exact) ccm.part
----@field path string
----@field mode? integer
-
 ---What declarations of a thing may leave out.
 ---@class (exact) ccm.Thing.Defaults: ccm.Common
 ---@field ensure? "present"|"absent" Default: present.

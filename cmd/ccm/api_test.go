@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/manifest"
+)
+
+// requestLine asks for file number i.
+func requestLine(i int) string {
+	return fmt.Sprintf(`{"protocol":%q,"type":"file","properties":{"name":"/file-%d","content":"number %[2]d\n","owner":"%d","group":"%d","mode":"0644"}}`,
+		requestProtocol, i, os.Geteuid(), os.Getegid())
+}
+
+// A pipe is a ccm that answers a stream of requests.
+type pipe struct {
+	t       testing.TB
+	in      *io.PipeWriter
+	answers *bufio.Scanner
+	status  chan int
+}
+
+// newPipe starts a ccm in this process, with a root of its own.
+func newPipe(t testing.TB, args ...string) *pipe {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	p := &pipe{t: t, in: inW, answers: bufio.NewScanner(outR), status: make(chan int, 1)}
+	p.answers.Buffer(nil, 1<<20)
+	e := &env{stdin: inR, stdout: outW, stderr: io.Discard, clock: host.RealClock{}}
+	go func() {
+		p.status <- e.run(t.Context(), append([]string{"ensure", "api", "pipe", "--stream", "--root", t.TempDir(), "--state-dir", t.TempDir()}, args...))
+		outW.Close()
+	}()
+	return p
+}
+
+func (p *pipe) ask(line string) {
+	_, err := io.WriteString(p.in, line+"\n")
+	require.NoError(p.t, err)
+}
+
+func (p *pipe) answer() (r response) {
+	p.t.Helper()
+	require.True(p.t, p.answers.Scan())
+	require.NoError(p.t, json.Unmarshal(p.answers.Bytes(), &r))
+	require.Equal(p.t, responseProtocol, r.Protocol)
+	return r
+}
+
+// Every request is answered, in order, whether the program waits for the answer
+// or not.
+func TestStreamAnswersInOrder(t *testing.T) {
+	const n = 200
+	p := newPipe(t)
+	for i := range n {
+		p.ask(requestLine(i))
+		r := p.answer()
+		require.NotNil(t, r.State, r.Error)
+		require.Equal(t, fmt.Sprintf("/file-%d", i), r.State.Name)
+		require.Equal(t, "changed", r.State.Outcome)
+	}
+	go func() {
+		var all strings.Builder
+		for i := range n {
+			all.WriteString(requestLine(i) + "\n")
+			if i%10 == 0 {
+				fmt.Fprintf(&all, "bad %d\n", i)
+			}
+		}
+		_, _ = io.WriteString(p.in, all.String())
+		p.in.Close()
+	}()
+	ids := map[string]bool{}
+	for i := range n {
+		r := p.answer()
+		require.Equal(t, fmt.Sprintf("/file-%d", i), r.State.Name)
+		require.Equal(t, "stable", r.State.Outcome)
+		require.False(t, ids[r.State.EventID], "an event has a name of its own")
+		ids[r.State.EventID] = true
+		if i%10 == 0 {
+			require.NotEmpty(t, p.answer().Error)
+		}
+	}
+	require.False(t, p.answers.Scan())
+	require.Equal(t, exitUsage, <-p.status)
+}
+
+// Between requests, others can have the lock.
+func TestStreamLetsOthersIn(t *testing.T) {
+	state := t.TempDir()
+	p := newPipe(t, "--state-dir", state)
+	p.ask(requestLine(1))
+	require.Equal(t, "changed", p.answer().State.Outcome)
+	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, clock: host.RealClock{}}
+	require.Equal(t, exitOK, e.run(t.Context(), []string{"ensure", "exec", "true", "--state-dir", state, "--lock-timeout", "30s"}))
+	p.ask(requestLine(1))
+	require.Equal(t, "stable", p.answer().State.Outcome)
+	p.in.Close()
+	require.Equal(t, exitOK, <-p.status)
+}
+
+func compile(t *testing.T, schema any) *jsonschema.Schema {
+	t.Helper()
+	text, err := json.Marshal(schema)
+	require.NoError(t, err)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("x.json", doc))
+	s, err := c.Compile("x.json")
+	require.NoError(t, err)
+	return s
+}
+
+// The answers are what "ccm schema response" says, and what the documentation
+// asks is what "ccm schema request" says.
+func TestAPISchemas(t *testing.T) {
+	reg, err := documented()
+	require.NoError(t, err)
+	requests, responses := compile(t, manifest.RequestSchema(reg, requestProtocol)), compile(t, responseSchema())
+
+	text, err := os.ReadFile("../../docs/api.md")
+	require.NoError(t, err)
+	seen := 0
+	for _, block := range strings.Split(string(text), "```json\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		for dec := json.NewDecoder(strings.NewReader(block)); dec.More(); seen++ {
+			var v map[string]any
+			require.NoError(t, dec.Decode(&v), block)
+			schema := requests
+			if v["protocol"] == responseProtocol {
+				schema = responses
+			}
+			require.NoError(t, schema.Validate(v), block)
+		}
+	}
+	require.Greater(t, seen, 3)
+
+	p := newPipe(t)
+	for _, line := range []string{
+		requestLine(1), "null", `{"protocol":"` + requestProtocol + `","type":"exec","properties":{"name":"false"}}`,
+		`{"protocol":"` + requestProtocol + `","type":"exec","properties":{"name":"x","require":["exec#false"],"control":{"if":"true"}}}`,
+	} {
+		p.ask(line)
+		require.True(t, p.answers.Scan())
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(p.answers.Text()))
+		require.NoError(t, err)
+		require.NoError(t, responses.Validate(v), p.answers.Text())
+	}
+	p.in.Close()
+	require.Equal(t, exitFailed, <-p.status)
+}
+
+// BenchmarkStream is what a request costs in a stream when nothing is to be done:
+// compare with BenchmarkProcessEach.
+func BenchmarkStream(b *testing.B) {
+	p := newPipe(b)
+	p.ask(requestLine(1))
+	p.answer()
+	for b.Loop() {
+		p.ask(requestLine(1))
+		p.answer()
+	}
+	p.in.Close()
+	require.Equal(b, exitOK, <-p.status)
+}
+
+// BenchmarkProcessEach is what a request costs in a process of its own.
+func BenchmarkProcessEach(b *testing.B) {
+	self, err := os.Executable()
+	require.NoError(b, err)
+	ccm := filepath.Join(b.TempDir(), "ccm") // the name by which TestMain is ccm
+	require.NoError(b, os.Symlink(self, ccm))
+	b.Chdir(b.TempDir())
+	root, state := b.TempDir(), b.TempDir()
+	ask := func() {
+		cmd := exec.Command(ccm, "ensure", "api", "pipe", "--root", root, "--state-dir", state)
+		cmd.Stdin = strings.NewReader(requestLine(1))
+		out, err := cmd.Output()
+		require.NoError(b, err, "%s", out)
+	}
+	ask()
+	for b.Loop() {
+		ask()
+	}
+}

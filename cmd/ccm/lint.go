@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/luaapi/lint"
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+func (e *env) lintCommand() *cobra.Command {
+	output := newChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "lint FILE|DIR...",
+		Short: "Look for mistakes in scripts without running them",
+		Long: `Look for mistakes in Lua scripts without running them: unknown properties and
+values that a property cannot have, undefined globals, commands that would run
+every time, escapes that Lua 5.1 does not have, variables that are never used.
+Of a directory all files named *.lua are checked, except those in vendor and in
+directories whose name begins with a dot.
+
+A line with the comment "-- ccm: ignore" is left alone; with names of rules
+behind it, only these are silent: ` + strings.Join(lint.Rules, ", ") + `.
+
+Exit status: 1 if something is found.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return diag.Errorf(diag.Pos{}, "want scripts or directories").WithHint("ccm lint . checks all scripts here")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return e.lint(args, output.value == "json") },
+	}
+	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
+	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
+	return cmd
+}
+
+func (e *env) lint(args []string, asJSON bool) error {
+	files, err := scriptFiles(args)
+	if err != nil {
+		return err
+	}
+	reg, err := registry(&surroundings{})
+	if err != nil {
+		return err
+	}
+	lang := languageOf(reg)
+	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals}
+	clean := true
+	for _, file := range files {
+		name, text, err := e.readInput(file)
+		if err != nil {
+			return err
+		}
+		found := l.Check(name, string(text))
+		if clean = clean && len(found) == 0; asJSON {
+			err = e.lintJSON(found)
+		} else {
+			e.lintText(found, string(text))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !clean {
+		return status(exitUsage)
+	}
+	return nil
+}
+
+func (e *env) lintText(found []lint.Finding, text string) {
+	for _, f := range found {
+		diag.Render(e.stdout, "", f.Error, func(string) (string, bool) { return text, true })
+	}
+}
+
+func (e *env) lintJSON(found []lint.Finding) error {
+	enc := json.NewEncoder(e.stdout)
+	enc.SetEscapeHTML(false)
+	for _, f := range found {
+		err := enc.Encode(struct {
+			File    string `json:"file"`
+			Line    int    `json:"line"`
+			Column  int    `json:"column"`
+			Length  int    `json:"length,omitempty"`
+			Rule    string `json:"rule"`
+			Subject string `json:"subject,omitempty"`
+			Message string `json:"message"`
+			Hint    string `json:"hint,omitempty"`
+		}{f.Pos.File, f.Pos.Line, f.Pos.Col, f.Pos.Len, f.Rule, f.Subject, f.Err.Error(), f.Hint})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scriptFiles returns the scripts that the arguments name, those of directories
+// in order of their paths.
+func scriptFiles(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		if arg == "-" {
+			files = append(files, arg)
+			continue
+		}
+		found, err := luaFiles(arg, ".lua")
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s: no file named *.lua", arg)
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// luaFiles returns the files below a path whose names end like that, in order;
+// the path itself if it is a file.
+func luaFiles(root, suffix string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			if path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "vendor") {
+				return fs.SkipDir
+			}
+		case path == root, strings.HasSuffix(path, suffix) && !strings.HasSuffix(path, ".d.lua"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files, err
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/luaccm/ccm/luaapi/repl"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// editCommand is .edit: a script, or what was typed last.
+func (p *prompt) editCommand(ctx context.Context, d *repl.Dialog, name string) error {
+	if p.talk == nil {
+		return errors.New("nobody is there to edit")
+	}
+	if name != "" {
+		if err := p.runEditor(ctx, name); err != nil {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return d.Load(ctx, name, text)
+	}
+	f, err := os.CreateTemp("", "ccm-*.lua") // only its user can read it
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(d.Last())
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := p.runEditor(ctx, f.Name()); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(f.Name())
+	if err != nil {
+		return err
+	}
+	typed := strings.TrimRight(string(text), "\n")
+	fmt.Fprintln(p.env.stdout, typed)
+	return d.Eval(ctx, typed)
+}
+
+// runEditor runs the editor of the user.
+func (p *prompt) runEditor(ctx context.Context, name string) error {
+	command := "vi"
+	for _, variable := range []string{"EDITOR", "VISUAL"} {
+		if v := os.Getenv(variable); v != "" {
+			command = v
+		}
+	}
+	words, err := shellquote.Split(command)
+	if err != nil || len(words) == 0 {
+		return fmt.Errorf("the editor %q cannot be run", command)
+	}
+	// The editor deals with interrupts itself.
+	before := p.signals.set()
+	defer p.signals.set(before...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), words[0], append(words[1:], name)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	return nil
+}
+
+// clearCommand is .clear.
+func (p *prompt) clearCommand(context.Context, *repl.Dialog, string) error {
+	if _, ok := p.talk.(*editor); ok {
+		fmt.Fprint(p.env.stdout, "\x1b[H\x1b[2J")
+	}
+	return nil
+}
+
+// dataCommand is .data.
+func (p *prompt) dataCommand(_ context.Context, _ *repl.Dialog, key string) error {
+	tree := p.loading.around.data
+	if tree == nil {
+		return &diag.Error{Err: errors.New("there is no data"), Hint: "--data FILE gives some, and so does data.load(FILE)"}
+	}
+	val, err := facts.Static(tree).Get(key)
+	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok {
+		return &diag.Error{Err: fmt.Errorf("no data %q", nf.Path), Hint: nf.Hint()}
+	}
+	if err != nil {
+		return err
+	}
+	writeValue(p.env.stdout, schema.ValueOf(val), "")
+	return nil
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/reeflective/readline"
+	"github.com/reeflective/readline/inputrc"
+	"golang.org/x/term"
+
+	"github.com/luaccm/ccm/luaapi/repl"
+)
+
+// An editor is a terminal on which lines can be edited.
+type editor struct {
+	p       *prompt
+	shell   *readline.Shell
+	history *repl.History
+	state   *term.State // of the terminal before
+	color   bool
+
+	question string      // that is asked, "" at the prompt
+	pasted   *pastedText // a paste that is too long for the screen
+	reading  atomic.Bool
+	answers  answers // whether the terminal says where its cursor is
+}
+
+// A pastedText is not shown; it is evaluated at once.
+type pastedText struct{ text string }
+
+// newTerminal returns the terminal that ccm was started on.
+func (p *prompt) newTerminal() (terminal, error) {
+	if !isTerminal(p.env.stdout) || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
+		return p.newPlainTerminal(), nil
+	}
+	state, err := term.GetState(int(os.Stdin.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	t := &editor{p: p, state: state, history: p.openHistory(), color: p.env.colorful(p.env.stdout)}
+	t.shell = t.newShell()
+	return t, nil
+}
+
+func (t *editor) newShell() *readline.Shell {
+	sh := readline.NewShell()
+	for name, value := range map[string]any{
+		"enable-bracketed-paste":       true,
+		"multiline-column":             false,  // the prompts of further lines are ours
+		"comment-begin":                "\x00", // comments are coloured with the rest
+		"echo-control-characters":      false,
+		"menu-complete-display-prefix": true,
+		probe:                          false,
+	} {
+		_ = sh.Config.Set(name, value)
+	}
+	sh.Prompt.Primary(t.promptText)
+	sh.History.Add("history", source{t})
+	sh.AcceptMultiline = t.accept
+	sh.SyntaxHighlighter = t.highlight
+	sh.PasteTransformer = t.paste
+	sh.Completer = t.complete
+	sh.Hint.SetProvider(t.hint)
+	for keys, action := range keyActions {
+		for _, keymap := range []string{"emacs", "emacs-standard", "vi-insert"} {
+			sh.Config.Binds[keymap][keys] = inputrc.Bind{Action: action}
+		}
+	}
+	return sh
+}
+
+// keyActions are keys that do something else than in other programs with
+// readline: Tab shows what it completes, and the arrows move inside of an entry
+// of several lines, and beyond it to other entries.
+var keyActions = map[string]string{
+	inputrc.Unescape(`\C-i`):  "menu-complete",
+	inputrc.Unescape(`\e[Z`):  "menu-complete-backward",
+	inputrc.Unescape(`\M-[A`): "up-line-or-history",
+	inputrc.Unescape(`\M-OA`): "up-line-or-history",
+	inputrc.Unescape(`\M-[B`): "down-line-or-history",
+	inputrc.Unescape(`\M-OB`): "down-line-or-history",
+}
+
+// promptText returns the prompt of the first line.
+func (t *editor) promptText() string {
+	if t.question != "" {
+		return t.question
+	}
+	first, more := t.p.dialog.Prompt()
+	if t.p.dialog.Pending() {
+		first = more
+	}
+	return first
+}
+
+// read implements terminal.
+func (t *editor) read() (string, error) {
+	text, err := t.readline()
+	if p := t.pasted; p != nil {
+		t.pasted = nil
+		if err == nil {
+			text = p.text
+			fmt.Fprintf(t.p.env.stdout, "-- %d lines\n", strings.Count(strings.TrimRight(text, "\n"), "\n")+1)
+			t.keep(text)
+		}
+	}
+	return text, err
+}
+
+func (t *editor) readline() (string, error) {
+	before := t.p.signals.set()
+	defer t.p.signals.set(before...)
+	t.reading.Store(true)
+	defer t.reading.Store(false)
+	// What was typed ahead was echoed here, and comes again.
+	fmt.Fprint(t.p.env.stdout, "\r\x1b[K")
+	text, err := t.shell.Readline()
+	if errors.Is(err, readline.ErrInterrupt) {
+		err = errDropped
+	}
+	return text, err
+}
+
+// ask implements terminal.
+func (t *editor) ask(question string) (string, error) {
+	t.question = question
+	t.history.Mute(true)
+	defer func() {
+		t.question = ""
+		t.history.Mute(false)
+	}()
+	return t.readline()
+}
+
+// leave implements terminal.
+func (t *editor) leave() {
+	if t.reading.Load() {
+		_ = term.Restore(int(os.Stdin.Fd()), t.state)
+		fmt.Fprint(t.p.env.stdout, "\x1b[?2004l\r\n")
+		os.Exit(exitInterrupted)
+	}
+}
+
+// accept reports whether what was typed can be answered.
+func (t *editor) accept(line []rune) bool {
+	return t.question != "" || t.pasted != nil || t.p.dialog.Finished(string(line))
+}
+
+// paste is given what is pasted, and returns what of it goes into the line. A
+// text that is higher than the screen is not shown: it is answered at once.
+func (t *editor) paste(text string) string {
+	_, height, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil || t.question != "" || strings.Count(text, "\n") < height-4 {
+		return strings.TrimSuffix(text, "\n")
+	}
+	line := []rune(string(*t.shell.Line()))
+	at := min(t.shell.Cursor().Pos(), len(line))
+	t.pasted = &pastedText{string(line[:at]) + text + string(line[at:])}
+	t.shell.Keys.Feed(false, '\r')
+	return ""
+}
+
+func (t *editor) keep(text string) {
+	if err := t.history.Add(text); err != nil {
+		t.p.env.warn(err.Error())
+	}
+}
+
+// hint is the line below what is typed. It is asked for before anything is
+// drawn.
+func (t *editor) hint(line []rune, cursor int) []rune {
+	t.probeIfMenu()
+	if t.question != "" {
+		return nil
+	}
+	text := t.p.dialog.Hint(string(line), len(string(line[:min(cursor, len(line))])))
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 && utf8.RuneCountInString(text) >= width {
+		text = string([]rune(text)[:max(0, width-4)]) + "..."
+	}
+	if text == "" {
+		return nil
+	}
+	if t.color {
+		text = faint + text + plain
+	}
+	return []rune(text)
+}
+
+// source is the history as the library for lines wants it.
+type source struct{ t *editor }
+
+// Write implements readline.History.
+func (s source) Write(text string) (int, error) {
+	if s.t.pasted == nil {
+		s.t.keep(text)
+	}
+	return s.t.history.Len(), nil
+}
+
+// GetLine implements readline.History.
+func (s source) GetLine(i int) (string, error) {
+	if i < 0 || i >= s.t.history.Len() {
+		return "", io.EOF
+	}
+	return s.t.history.Entry(i), nil
+}
+
+// Len implements readline.History.
+func (s source) Len() int { return s.t.history.Len() }
+
+// Dump implements readline.History.
+func (s source) Dump() any { return nil }

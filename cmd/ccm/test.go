@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/spec"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// testTimeout is how long a test, or a script that it evaluates, may take.
+const testTimeout = time.Minute
+
+// testFlags are the flags of test.
+type testFlags struct {
+	output        *choice
+	filter        string
+	tags, without []string
+}
+
+func (e *env) testCommand() *cobra.Command {
+	f := &testFlags{output: newChoice("text", "text", "json", "tap", "junit")}
+	cmd := &cobra.Command{
+		Use:   "test [PATH...]",
+		Short: "Run the tests of a site, without root",
+		Long: `Run the specs of a site: files named *_spec.lua, in the words of busted. They
+look at the catalogs of scripts and converge them in an empty directory, with
+packages, services and commands that are only imagined: nothing on this machine
+is touched, and root is not needed.
+
+Exit status: 1 if a test fails.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return e.test(cmd.Context(), f, args) },
+	}
+	fl := cmd.Flags()
+	fl.Var(f.output, "output", "form of the report: text, json (one object a line), tap or junit")
+	fl.StringVar(&f.filter, "filter", "", "only tests whose full name matches the regular expression `RE`")
+	fl.StringSliceVarP(&f.tags, "tags", "t", nil, "only tests with one of these `TAGS`, which are words of their names that begin with #")
+	fl.StringSliceVar(&f.without, "exclude-tags", nil, "no tests with one of these `TAGS`")
+	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
+	return cmd
+}
+
+// wanted returns which tests the flags ask for.
+func (f *testFlags) wanted() (func(name string, tags []string) bool, error) {
+	re, err := regexp.Compile(f.filter)
+	if err != nil {
+		return nil, fmt.Errorf("--filter: %w", err)
+	}
+	has := func(list, tags []string) bool {
+		return slices.ContainsFunc(list, func(t string) bool { return slices.Contains(tags, strings.TrimPrefix(t, "#")) })
+	}
+	return func(name string, tags []string) bool {
+		return re.MatchString(name) && (len(f.tags) == 0 || has(f.tags, tags)) && !has(f.without, tags)
+	}, nil
+}
+
+func (e *env) test(ctx context.Context, f *testFlags, args []string) error {
+	if len(args) == 0 {
+		args = []string{"."}
+	}
+	wanted, err := f.wanted()
+	if err != nil {
+		return err
+	}
+	files, err := specFiles(args)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer e.whenStopped(cancel)()
+	rep := newTestReport(f.output.value, e)
+	for _, file := range files {
+		if ctx.Err() != nil {
+			return status(exitInterrupted)
+		}
+		if err := e.testFile(ctx, file, wanted, rep); err != nil {
+			return err
+		}
+	}
+	if err := rep.end(); err != nil {
+		return err
+	}
+	switch {
+	case ctx.Err() != nil:
+		return status(exitInterrupted)
+	case rep.failed():
+		return status(exitUsage)
+	}
+	return nil
+}
+
+// whenStopped calls a function when the run shall end. The function that it
+// returns takes that back.
+func (e *env) whenStopped(do func()) (done func()) {
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-e.stop:
+			do()
+		case <-over:
+		}
+	}()
+	return func() { close(over) }
+}
+
+// testFile runs the tests of one file.
+func (e *env) testFile(ctx context.Context, file string, wanted func(string, []string) bool, rep *testReport) (err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "ccm-test-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	reg, err := registry(&surroundings{})
+	if err != nil {
+		return err
+	}
+	count := 0
+	o := spec.Options{
+		Clock: e.clock, Wanted: wanted, Report: rep.add,
+		Interp: func(extend func(*luaapi.Interp)) *luaapi.Interp {
+			h := host.New(host.Options{Clock: e.clock, Runner: refusing{}, Transport: offline{}})
+			lib := std.Options{View: &h.View, Cwd: filepath.Dir(file)}
+			return luaapi.New(luaapi.Options{
+				Registry: reg.Layer(), Builder: new(catalog.Builder), Version: readBuildInfo().Version, Env: os.LookupEnv, Print: e.stderr,
+				Timeout: testTimeout, Path: modulePath(file), Warn: e.scriptWarns,
+				Extend: func(in *luaapi.Interp) {
+					lib.Extend(in)
+					extend(in)
+				},
+			})
+		},
+		Catalog: func(ctx context.Context, name string, g spec.Given) (spec.Catalog, error) {
+			count++
+			root := filepath.Join(dir, fmt.Sprint(count))
+			if err := os.Mkdir(root, 0o755); err != nil {
+				return nil, err
+			}
+			c, err := e.testCatalog(ctx, root, name, g)
+			if c != nil {
+				rep.sources = append(rep.sources, c.sources)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return c, nil
+		},
+	}
+	sources, err := o.Run(ctx, file, text)
+	rep.sources = append(rep.sources, sources)
+	if err != nil {
+		rep.broken(file, err)
+	}
+	return nil
+}
+
+// modulePath returns the directories above a spec, in which it finds the modules
+// of the site too: those up to the working directory.
+func modulePath(file string) []string {
+	path := filepath.SplitList(os.Getenv("CCM_PATH"))
+	if filepath.IsAbs(file) {
+		return append([]string{filepath.Dir(filepath.Dir(file))}, path...)
+	}
+	var dirs []string
+	for dir := filepath.Dir(filepath.Clean(file)); dir != "."; {
+		dir = filepath.Dir(dir)
+		dirs = append(dirs, dir)
+	}
+	return append(dirs, path...)
+}
+
+// refusing runs no commands.
+type refusing struct{}
+
+// Run implements host.Runner.
+func (refusing) Run(_ context.Context, c host.Cmd) (host.Result, error) {
+	return host.Result{}, fmt.Errorf("no command runs in a spec, and %s is one", c)
+}
+
+// specFiles returns the specs that the arguments name.
+func specFiles(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		found, err := luaFiles(arg, "_spec.lua")
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, diag.Errorf(diag.Pos{}, "%s: no file named *_spec.lua", arg).WithHint("ccm init starts a site with one")
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}

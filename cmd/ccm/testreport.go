@@ -1,0 +1,240 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/luaapi/spec"
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A testReport tells what becomes of tests, in one of four forms.
+type testReport struct {
+	form    string
+	w       io.Writer
+	color   bool
+	now     func() time.Time
+	start   time.Time
+	results []spec.Result
+	sources []diag.Sources
+}
+
+func newTestReport(form string, e *env) *testReport {
+	return &testReport{form: form, w: e.stdout, color: e.colorful(e.stdout), now: e.clock.Now, start: e.clock.Now()}
+}
+
+// marks are what stands for a test while others are still running.
+var marks = map[spec.Status]string{spec.Success: "●", spec.Failure: "◼", spec.Error: "✱", spec.Pending: "◌"}
+
+// colours are those of the marks.
+var colours = map[spec.Status]string{spec.Success: "32", spec.Failure: "31", spec.Error: "35", spec.Pending: "33"}
+
+func (r *testReport) paint(s spec.Status, text string) string {
+	if !r.color {
+		return text
+	}
+	return "\x1b[" + colours[s] + "m" + text + "\x1b[0m"
+}
+
+// add takes the result of a test. Reports that go on while tests run are written
+// at once; that nobody reads them is found at the end.
+func (r *testReport) add(res spec.Result) {
+	r.results = append(r.results, res)
+	switch r.form {
+	case "text":
+		fmt.Fprint(r.w, r.paint(res.Status, marks[res.Status]))
+	case "json":
+		_ = r.encode(testJSON(res))
+	case "tap":
+		r.tap(len(r.results), res)
+	}
+}
+
+// broken takes the error of a file that cannot be evaluated.
+func (r *testReport) broken(file string, err error) {
+	var list diag.List
+	list.Add(err)
+	r.add(spec.Result{File: file, Name: file, Pos: list[0].Pos, Status: spec.Error, Errs: list})
+}
+
+func (r *testReport) count(s spec.Status) (n int) {
+	for _, res := range r.results {
+		if res.Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *testReport) failed() bool { return r.count(spec.Failure)+r.count(spec.Error) > 0 }
+
+// end writes what comes after the last test.
+func (r *testReport) end() error {
+	switch r.form {
+	case "json":
+		return r.encode(map[string]any{
+			"protocol": "io.luaccm.test.summary", "successes": r.count(spec.Success), "failures": r.count(spec.Failure),
+			"errors": r.count(spec.Error), "pending": r.count(spec.Pending), "duration": r.now().Sub(r.start),
+		})
+	case "tap":
+		_, err := fmt.Fprintf(r.w, "1..%d\n", len(r.results))
+		return err
+	case "junit":
+		return r.junit()
+	}
+	return r.text()
+}
+
+func (r *testReport) encode(v any) error {
+	enc := json.NewEncoder(r.w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// source finds a text in all sources.
+func (r *testReport) source(file string) (string, bool) {
+	for _, find := range r.sources {
+		if find == nil {
+			continue
+		}
+		if text, ok := find(file); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func (r *testReport) text() error {
+	fmt.Fprintf(r.w, "\n%s / %s / %s / %d pending : %.3f seconds\n",
+		r.paint(spec.Success, plural(r.count(spec.Success), "success", "successes")),
+		r.paint(spec.Failure, plural(r.count(spec.Failure), "failure", "failures")),
+		r.paint(spec.Error, plural(r.count(spec.Error), "error", "errors")),
+		r.count(spec.Pending), r.now().Sub(r.start).Seconds())
+	titles := map[spec.Status]string{spec.Failure: "Failure", spec.Error: "Error", spec.Pending: "Pending"}
+	for _, s := range []spec.Status{spec.Pending, spec.Failure, spec.Error} {
+		for _, res := range r.results {
+			if res.Status != s {
+				continue
+			}
+			fmt.Fprintf(r.w, "\n%s → %s @ %d\n%s\n", r.paint(s, titles[s]), res.File, res.Pos.Line, res.Name)
+			diag.Render(r.w, "", res.Errs.Err(), r.source)
+		}
+	}
+	return nil
+}
+
+// message returns the errors of a test as text.
+func message(errs diag.List) string {
+	if len(errs) == 0 {
+		return ""
+	}
+	return errs.Error()
+}
+
+// A jsonTest is a test in the JSON report.
+type jsonTest struct {
+	Protocol string        `json:"protocol"`
+	File     string        `json:"file"`
+	Line     int           `json:"line"`
+	Name     string        `json:"name"`
+	Tags     []string      `json:"tags,omitempty"`
+	Status   spec.Status   `json:"status"`
+	Message  string        `json:"message,omitempty"`
+	Duration time.Duration `json:"duration"`
+}
+
+func testJSON(res spec.Result) jsonTest {
+	return jsonTest{"io.luaccm.test.result", res.File, res.Pos.Line, res.Name, res.Tags, res.Status, message(res.Errs), res.Took}
+}
+
+// tap writes a test in the Test Anything Protocol.
+func (r *testReport) tap(n int, res spec.Result) {
+	ok, directive := "ok", ""
+	switch res.Status {
+	case spec.Failure, spec.Error:
+		ok = "not ok"
+	case spec.Pending:
+		directive = " # SKIP pending"
+	}
+	fmt.Fprintf(r.w, "%s %d - %s%s\n", ok, n, strings.ReplaceAll(res.Name, "#", `\#`), directive)
+	if ok == "ok" {
+		return
+	}
+	fmt.Fprintf(r.w, "# %s @ %d\n", res.File, res.Pos.Line)
+	for line := range strings.SplitSeq(message(res.Errs), "\n") {
+		fmt.Fprintln(r.w, strings.TrimRight("# "+line, " "))
+	}
+}
+
+type junitSuites struct {
+	XMLName xml.Name     `xml:"testsuites"`
+	Suites  []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Time    string        `xml:"time,attr"`
+	Failure *junitProblem `xml:"failure"`
+	Error   *junitProblem `xml:"error"`
+	Skipped *struct{}     `xml:"skipped"`
+}
+
+type junitProblem struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// junit writes all tests as JUnit does, a suite for each file.
+func (r *testReport) junit() error {
+	var all junitSuites
+	for _, res := range r.results {
+		if len(all.Suites) == 0 || all.Suites[len(all.Suites)-1].Name != res.File {
+			all.Suites = append(all.Suites, junitSuite{Name: res.File})
+		}
+		s := &all.Suites[len(all.Suites)-1]
+		s.Tests++
+		c := junitCase{Class: res.File, Name: res.Name, Time: fmt.Sprintf("%.3f", res.Took.Seconds())}
+		first, _, _ := strings.Cut(message(res.Errs), "\n")
+		problem := &junitProblem{first, message(res.Errs)}
+		switch res.Status {
+		case spec.Failure:
+			s.Failures++
+			c.Failure = problem
+		case spec.Error:
+			s.Errors++
+			c.Error = problem
+		case spec.Pending:
+			s.Skipped++
+			c.Skipped = &struct{}{}
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	enc := xml.NewEncoder(r.w)
+	enc.Indent("", "  ")
+	_, err := io.WriteString(r.w, xml.Header)
+	err = errors.Join(err, enc.Encode(all))
+	_, last := io.WriteString(r.w, "\n")
+	return errors.Join(err, last)
+}

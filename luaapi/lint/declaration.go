@@ -1,0 +1,300 @@
+package lint
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// constructor returns the type that a call declares, and whether the call is one
+// of its defaults.
+func (s *scan) constructor(call *ast.FuncCallExpr) (t *resource.Type, defaults bool) {
+	switch fn := call.Func.(type) {
+	case *ast.IdentExpr:
+		return s.l.Registry.Type(s.global(fn)), false
+	case *ast.FuncCallExpr: // file "/etc/motd" { ... }
+		if inner, ok := fn.Func.(*ast.IdentExpr); ok {
+			return s.l.Registry.Type(s.global(inner)), false
+		}
+	case *ast.AttrGetExpr:
+		if key, ok := fn.Key.(*ast.StringExpr); ok && key.Value == "defaults" {
+			return s.l.Registry.Type(s.global(fn.Object)), true
+		}
+	}
+	return nil, false
+}
+
+// declaration checks the properties of a resource, if the call declares one.
+func (s *scan) declaration(call *ast.FuncCallExpr) {
+	t, defaults := s.constructor(call)
+	if t == nil {
+		return
+	}
+	d := declared{s: s, call: call, t: t, defaults: defaults}
+	d.read()
+	d.values()
+	d.references()
+	if defaults {
+		s.defaults[t] = append(s.defaults[t], d.given...)
+		return
+	}
+	d.guards()
+}
+
+// declared is the declaration of a resource as far as it is written down.
+type declared struct {
+	s        *scan
+	call     *ast.FuncCallExpr
+	t        *resource.Type
+	defaults bool
+
+	name    string   // of the resource, "" if it is not known
+	given   []string // the properties
+	entries []schema.Entry
+}
+
+// read collects what is written: literal values as they are, and of others the
+// property.
+func (d *declared) read() {
+	table := d.s.p.Properties(d.call)
+	d.name = literalName(d.call)
+	if table == nil {
+		return
+	}
+	for _, f := range table.Fields {
+		key, ok := f.Key.(*ast.StringExpr)
+		if !ok {
+			continue
+		}
+		d.given = append(d.given, key.Value)
+		field := d.field(key.Value)
+		v, known := literal(f.Value)
+		if field == nil || known {
+			d.entries = append(d.entries, schema.Entry{Key: key.Value, Val: v})
+		}
+		if field != nil && field.IsName && known {
+			d.name = v.S
+		}
+	}
+}
+
+// field returns a property of the type, or nil.
+func (d *declared) field(name string) *schema.Field {
+	for _, s := range d.t.Properties() {
+		if f := s.Field(name); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// subject returns how messages call the resource.
+func (d *declared) subject() string {
+	switch {
+	case d.defaults:
+		return d.t.Name + ".defaults"
+	case d.name == "":
+		return d.t.Name
+	}
+	return resource.ID{Type: d.t.Name, Name: d.name}.String()
+}
+
+// values has the decoder of a run look at the literal values.
+func (d *declared) values() {
+	table := &schema.Table{Entries: d.entries, Where: d}
+	err := d.t.Properties().Decode(table, reflect.New(d.t.Schema().GoType).Interface(), new(resource.Common))
+	var list diag.List
+	list.Add(err)
+	for _, e := range list {
+		if e.Pos.IsZero() {
+			continue // what is missing may come from elsewhere
+		}
+		e.Subject = d.subject()
+		d.s.found = append(d.s.found, Finding{Property, e})
+	}
+}
+
+// Locate implements schema.Locator.
+func (d *declared) Locate(path schema.Path, key bool) diag.Pos {
+	return d.s.p.PropertyPos(d.call, path, key)
+}
+
+// references reports references to types that are not there. A type that a
+// script defines is not known here, so only a slip counts.
+func (d *declared) references() {
+	names := d.s.l.Registry.TypeNames()
+	check := func(text string, path ...any) {
+		id, err := resource.ParseID(text)
+		if err != nil || d.s.l.Registry.Type(id.Type) != nil {
+			return
+		}
+		if near := diag.Nearest(id.Type, names); near != "" {
+			e := diag.Errorf(d.Locate(path, false), "%s: no resource type %q", path[0], id.Type).WithHint("did you mean %q?", near)
+			e.Subject = d.subject()
+			d.s.found = append(d.s.found, Finding{UnknownType, e})
+		}
+	}
+	for _, e := range d.entries {
+		f := resource.CommonSchema().Field(e.Key)
+		if f == nil || f.Elem == nil || f.Elem.Describe() != "reference" {
+			continue
+		}
+		if e.Val.Kind == schema.String {
+			check(e.Val.S, e.Key)
+		}
+		for i, item := range e.Val.Items() {
+			check(item.S, e.Key, i)
+		}
+	}
+}
+
+// guards reports a resource that would act in every run.
+func (d *declared) guards() {
+	if !resource.ActsAlways(reflect.New(d.t.Schema().GoType).Interface()) {
+		return
+	}
+	guards := guardsOf(d.t)
+	if len(guards) == 0 {
+		return
+	}
+	if table := d.s.p.Properties(d.call); table == nil && d.isPending() {
+		return // its properties come in the next call, or from a variable
+	}
+	given := append(slices.Clone(d.given), d.s.defaults[d.t]...)
+	for _, name := range given {
+		f := d.field(name)
+		if f == nil || !slices.Contains(guards, f.Name) {
+			continue
+		}
+		if i := slices.IndexFunc(d.entries, func(e schema.Entry) bool { return e.Key == name }); i >= 0 && d.entries[i].Val == schema.BoolValue(false) {
+			continue
+		}
+		return
+	}
+	e := diag.Errorf(d.s.p.ConstructorPos(d.call), "runs every time: nothing says when it is not needed")
+	e.Subject, e.Hint = d.subject(), "give it "+strings.Join(guards[:len(guards)-1], ", ")+" or "+guards[len(guards)-1]
+	d.s.found = append(d.s.found, Finding{Unguarded, e})
+}
+
+// isPending reports whether properties may be given that are not written here.
+func (d *declared) isPending() bool {
+	if d.s.curried[d.call] {
+		return true
+	}
+	for _, arg := range d.call.Args {
+		if _, ok := arg.(*ast.StringExpr); !ok {
+			return true
+		}
+	}
+	return len(d.call.Args) == 0
+}
+
+// guardsOf returns the properties that keep a resource of the type from acting
+// in every run.
+func guardsOf(t *resource.Type) []string {
+	var out []string
+	for i := range t.Schema().Fields {
+		f := &t.Schema().Fields[i]
+		spec := reflect.New(t.Schema().GoType).Interface()
+		// What is missing besides does not matter here.
+		_ = t.Schema().Decode(&schema.Table{Entries: []schema.Entry{{Key: f.Name, Val: someValue(f)}}}, spec)
+		if !f.IsName && !resource.ActsAlways(spec) {
+			out = append(out, f.Name)
+		}
+	}
+	if t.Refreshable() && len(out) > 0 {
+		out = append(out, "subscribe")
+	}
+	return out
+}
+
+// someValue returns a value that a property may have.
+func someValue(f *schema.Field) schema.Value {
+	switch f.Kind {
+	case schema.Bool:
+		return schema.BoolValue(true)
+	case schema.Int, schema.Float:
+		return schema.IntValue(1)
+	}
+	return schema.TextValue("x")
+}
+
+// literalName returns the name that a call gives its resource, or "".
+func literalName(call *ast.FuncCallExpr) string {
+	if inner, ok := call.Func.(*ast.FuncCallExpr); ok {
+		call = inner
+	}
+	if len(call.Args) == 0 {
+		return ""
+	}
+	switch first := call.Args[0].(type) {
+	case *ast.StringExpr:
+		return first.Value
+	case *ast.TableExpr:
+		for _, f := range first.Fields {
+			if s, ok := f.Value.(*ast.StringExpr); ok && f.Key == nil {
+				return s.Value
+			}
+		}
+	}
+	return ""
+}
+
+// literal returns the value of an expression, if it is written down.
+func literal(e ast.Expr) (schema.Value, bool) {
+	switch e := e.(type) {
+	case *ast.StringExpr:
+		return schema.StringValue(e.Value), true
+	case *ast.TrueExpr:
+		return schema.BoolValue(true), true
+	case *ast.FalseExpr:
+		return schema.BoolValue(false), true
+	case *ast.NumberExpr:
+		return number(e.Value)
+	case *ast.UnaryMinusOpExpr:
+		v, ok := literal(e.Expr)
+		v.I, v.F = -v.I, -v.F
+		return v, ok && (v.Kind == schema.Int || v.Kind == schema.Float)
+	case *ast.TableExpr:
+		return literalTable(e)
+	}
+	return schema.Value{}, false
+}
+
+func number(text string) (schema.Value, bool) {
+	if n, err := strconv.ParseInt(text, 0, 64); err == nil && (!strings.HasPrefix(text, "0") || strings.HasPrefix(text, "0x") || len(text) == 1) {
+		return schema.IntValue(n), true
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return schema.NumberValue(f), err == nil
+}
+
+func literalTable(e *ast.TableExpr) (schema.Value, bool) {
+	var items []schema.Value
+	t := new(schema.Table)
+	for _, f := range e.Fields {
+		v, ok := literal(f.Value)
+		if !ok {
+			return schema.Value{}, false
+		}
+		switch key := f.Key.(type) {
+		case nil:
+			items = append(items, v)
+		case *ast.StringExpr:
+			t.Entries = append(t.Entries, schema.Entry{Key: key.Value, Val: v})
+		default:
+			return schema.Value{}, false
+		}
+	}
+	if len(items) > 0 {
+		return schema.ListValue(items...), len(t.Entries) == 0
+	}
+	return schema.MapValue(t), true
+}

@@ -1,0 +1,129 @@
+// Package lint looks for mistakes in scripts without running them: names that
+// are not there, properties that a type does not have, commands that would run
+// every time.
+//
+// Begin with [Linter.Check].
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Linter knows what scripts can say.
+type Linter struct {
+	Registry  *resource.Registry
+	Libraries []*std.Library
+	Globals   []luaapi.Global
+}
+
+// A Finding is a mistake and the rule that found it.
+type Finding struct {
+	// Rule is one of Rules.
+	Rule string
+	*diag.Error
+}
+
+// The rules.
+const (
+	Syntax          = "syntax"
+	UndefinedGlobal = "undefined-global"
+	UnknownField    = "unknown-field"
+	Property        = "property"
+	UnknownType     = "unknown-type"
+	Unguarded       = "unguarded"
+	Escape          = "escape"
+	Unused          = "unused"
+)
+
+// Rules lists the rules.
+var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused}
+
+// ignored matches the comment that silences a line.
+var ignored = regexp.MustCompile(`--+\s*ccm:\s*ignore\b(.*)$`)
+
+// Check returns what is wrong in a script, in the order of its text. What is in
+// a line with the comment "-- ccm: ignore" is left out; with names of rules
+// behind it, only what these have found.
+func (l *Linter) Check(name, text string) []Finding {
+	p, err := luaapi.Parse(name, text)
+	if err != nil {
+		e, ok := errors.AsType[*diag.Error](err)
+		if !ok {
+			e = &diag.Error{Pos: diag.Pos{File: name}, Err: err}
+		}
+		return []Finding{{Syntax, e}}
+	}
+	s := newScan(l, p)
+	s.block(p.Stmts)
+	s.escapes()
+	return s.sorted()
+}
+
+// sorted returns the findings in order, without those that are ignored.
+func (s *scan) sorted() []Finding {
+	lines := strings.Split(s.p.Text, "\n")
+	out := slices.DeleteFunc(s.found, func(f Finding) bool {
+		if f.Pos.Line < 1 || f.Pos.Line > len(lines) {
+			return false
+		}
+		m := ignored.FindStringSubmatch(strings.TrimRight(lines[f.Pos.Line-1], "\r"))
+		if m == nil {
+			return false
+		}
+		rules := strings.FieldsFunc(m[1], func(r rune) bool { return r == ' ' || r == ',' })
+		return len(rules) == 0 || slices.Contains(rules, f.Rule)
+	})
+	slices.SortStableFunc(out, func(a, b Finding) int { return a.Pos.Compare(b.Pos) })
+	return slices.CompactFunc(out, func(a, b Finding) bool { return a.Pos == b.Pos && a.Message() == b.Message() })
+}
+
+// specWords are the globals of spec files.
+var specWords = []string{
+	"after_each", "before_each", "catalog", "context", "describe", "insulate", "it", "pending", "setup", "spy", "stub", "teardown", "test",
+}
+
+// newScan returns the scan of one script.
+func newScan(l *Linter, p *luaapi.Parsed) *scan {
+	s := &scan{l: l, p: p, places: p.Locals(), fields: make(map[string][]string), assigned: make(map[string]bool)}
+	s.spec = strings.HasSuffix(p.Name, "_spec.lua")
+	for _, g := range l.Globals {
+		s.globals = append(s.globals, g.Name)
+		s.fields[g.Name] = g.Fields
+	}
+	for _, lib := range l.Libraries {
+		if lib.Name == "data" {
+			continue // what the user configured
+		}
+		for i := range lib.Funcs {
+			s.fields[lib.Name] = append(s.fields[lib.Name], lib.Funcs[i].Name())
+		}
+		for _, v := range lib.Values {
+			s.fields[lib.Name] = append(s.fields[lib.Name], v.Name)
+		}
+	}
+	for _, g := range facts.Standard() {
+		s.facts = append(s.facts, g.Name)
+	}
+	if s.spec {
+		s.globals = append(s.globals, specWords...)
+	}
+	s.defaults, s.curried = make(map[*resource.Type][]string), make(map[*ast.FuncCallExpr]bool)
+	return s
+}
+
+// report notes a mistake.
+func (s *scan) report(rule string, pos diag.Pos, hint, format string, args ...any) {
+	s.found = append(s.found, Finding{rule, &diag.Error{Pos: pos, Err: fmt.Errorf(format, args...), Hint: hint}})
+}

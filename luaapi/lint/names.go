@@ -1,0 +1,122 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// read reports a name that stands for nothing.
+func (s *scan) read(id *ast.IdentExpr) {
+	if v := s.lookup(id.Value); v != nil {
+		v.used = true
+		return
+	}
+	if slices.Contains(s.globals, id.Value) || s.assigned[id.Value] {
+		return
+	}
+	hint := luaapi.AbsentHint(id.Value)
+	if hint == "" {
+		hint = diag.DidYouMean(id.Value, append(s.visible(), s.globals...))
+	}
+	s.report(UndefinedGlobal, s.p.Pos(id), hint, "undefined global %q", id.Value)
+}
+
+// assignGlobal reports an assignment to a global.
+func (s *scan) assignGlobal(id *ast.IdentExpr, function bool) {
+	name := id.Value
+	s.assigned[name] = true
+	if slices.Contains(s.globals, name) {
+		s.report(UndefinedGlobal, s.p.Pos(id), "for a variable write local "+name, "%q is a global of ccm and cannot be replaced", name)
+		return
+	}
+	hint := "write local " + name
+	if function {
+		hint = "write local function " + name
+	}
+	if near := diag.Nearest(name, s.visible()); near != "" {
+		hint = fmt.Sprintf("did you mean %q? A new variable is written local %s", near, name)
+	}
+	s.report(UndefinedGlobal, s.p.Pos(id), hint, "assignment to undefined global %q", name)
+}
+
+// luaTables are the tables of Lua. A field that one of them does not have is
+// nil, and scripts may ask for it; to ask a library of ccm is a mistake.
+var luaTables = []string{"string", "table", "math", "os", "coroutine", "debug", "package"}
+
+// field reports a field that a global does not have.
+func (s *scan) field(e *ast.AttrGetExpr) {
+	global := s.global(e.Object)
+	key, ok := e.Key.(*ast.StringExpr)
+	if global == "" || !ok {
+		return
+	}
+	name := key.Value
+	if global == "facts" {
+		if near := diag.Nearest(name, s.facts); near != "" && !slices.Contains(s.facts, name) {
+			s.report(UnknownField, s.p.Pos(e), fmt.Sprintf("did you mean %q?", near), "no fact %q in facts", name)
+		}
+		return
+	}
+	known := s.fields[global]
+	if len(known) == 0 || slices.Contains(known, name) {
+		return
+	}
+	hint := luaapi.AbsentHint(global + "." + name)
+	if hint == "" {
+		hint = diag.DidYouMean(name, known)
+	}
+	if slices.Contains(luaTables, global) && hint == "" {
+		return
+	}
+	s.report(UnknownField, s.p.Pos(e), hint, "%s has no %q", global, name)
+}
+
+// foreign are the escapes of later versions of Lua. In this one the letter
+// stands for itself.
+const foreign = "xuz"
+
+// escapes reports escapes of later versions of Lua.
+func (s *scan) escapes() {
+	for _, q := range s.p.Quoted() {
+		line, col := q.Pos.Line, q.Pos.Col
+		for i := 0; i+1 < len(q.Text); i++ {
+			switch {
+			case q.Text[i] == '\n':
+				line, col = line+1, -i
+			case q.Text[i] == '\\':
+				if strings.IndexByte(foreign, q.Text[i+1]) >= 0 {
+					at := diag.Pos{File: s.p.Name, Line: line, Col: col + i, Len: 2}
+					s.report(Escape, at, escapeHint(q.Text[i:]), `\%c is no escape of Lua 5.1: it stands for %c`, q.Text[i+1], q.Text[i+1])
+				}
+				i++
+				if q.Text[i] == '\n' {
+					line, col = line+1, -i
+				}
+			}
+		}
+	}
+}
+
+// escapeHint says how the character is written that an escape means.
+func escapeHint(text string) string {
+	var code int
+	switch text[1] {
+	case 'x':
+		if n, _ := fmt.Sscanf(text[2:], "%2x", &code); n == 1 {
+			return fmt.Sprintf(`write \%03d`, code)
+		}
+	case 'u':
+		if n, _ := fmt.Sscanf(text[2:], "{%x}", &code); n == 1 {
+			return fmt.Sprintf("write the character itself: %c", code)
+		}
+	case 'z':
+		return "join the parts with .."
+	}
+	return ""
+}

@@ -1,0 +1,282 @@
+package lint
+
+import (
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A scan is one walk over a script, in the order of its text. It knows at each
+// place which local variables can be seen.
+type scan struct {
+	l *Linter
+	p *luaapi.Parsed
+
+	globals  []string
+	fields   map[string][]string // of the globals whose names are known
+	facts    []string
+	assigned map[string]bool // globals that were assigned to, which is reported once
+	spec     bool            // the script is a spec
+	defaults map[*resource.Type][]string
+	curried  map[*ast.FuncCallExpr]bool // whose result is called at once
+
+	places []diag.Pos // of the local variables that are still to come
+	scopes [][]*variable
+	found  []Finding
+}
+
+// A variable is a local variable.
+type variable struct {
+	name   string
+	pos    diag.Pos
+	used   bool
+	silent bool // a parameter or a loop variable: that it is not used is no mistake
+	fn     bool
+}
+
+func (s *scan) open() { s.scopes = append(s.scopes, nil) }
+
+// close ends a scope and reports what nobody has read.
+func (s *scan) close() {
+	for _, v := range s.scopes[len(s.scopes)-1] {
+		if v.used || v.silent || strings.HasPrefix(v.name, "_") {
+			continue
+		}
+		kind := "variable"
+		if v.fn {
+			kind = "function"
+		}
+		s.report(Unused, v.pos, "remove it, or call it _"+v.name, "local %s %q is never used", kind, v.name)
+	}
+	s.scopes = s.scopes[:len(s.scopes)-1]
+}
+
+// place returns where the next local variable is named. The tree names them in
+// the order in which this walk meets them.
+func (s *scan) place() diag.Pos {
+	if len(s.places) == 0 {
+		return diag.Pos{File: s.p.Name}
+	}
+	pos := s.places[0]
+	s.places = s.places[1:]
+	return pos
+}
+
+// named returns variables of these names, which are not seen yet.
+func (s *scan) named(names []string, silent bool) []*variable {
+	list := make([]*variable, len(names))
+	for i, n := range names {
+		list[i] = &variable{name: n, pos: s.place(), silent: silent}
+	}
+	return list
+}
+
+// declare makes variables visible.
+func (s *scan) declare(list ...*variable) {
+	top := len(s.scopes) - 1
+	s.scopes[top] = append(s.scopes[top], list...)
+}
+
+// lookup returns the variable that a name stands for, or nil for a global.
+func (s *scan) lookup(name string) *variable {
+	for i := len(s.scopes) - 1; i >= 0; i-- {
+		for k := len(s.scopes[i]) - 1; k >= 0; k-- {
+			if v := s.scopes[i][k]; v.name == name {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// visible returns the names of the local variables, the innermost first.
+func (s *scan) visible() []string {
+	var names []string
+	for i := len(s.scopes) - 1; i >= 0; i-- {
+		for k := len(s.scopes[i]) - 1; k >= 0; k-- {
+			names = append(names, s.scopes[i][k].name)
+		}
+	}
+	return names
+}
+
+// global returns the name of the global that e is, or "".
+func (s *scan) global(e ast.Expr) string {
+	if id, ok := e.(*ast.IdentExpr); ok && s.lookup(id.Value) == nil {
+		return id.Value
+	}
+	return ""
+}
+
+func (s *scan) block(stmts []ast.Stmt) {
+	s.open()
+	s.stmts(stmts)
+	s.close()
+}
+
+func (s *scan) stmts(stmts []ast.Stmt) {
+	for _, st := range stmts {
+		s.stmt(st)
+	}
+}
+
+func (s *scan) stmt(st ast.Stmt) {
+	switch st := st.(type) {
+	case *ast.AssignStmt:
+		for _, e := range st.Lhs {
+			s.target(e, false)
+		}
+		s.exprs(st.Rhs)
+	case *ast.LocalAssignStmt:
+		s.local(st)
+	case *ast.FuncCallStmt:
+		s.expr(st.Expr)
+	case *ast.DoBlockStmt:
+		s.block(st.Stmts)
+	case *ast.WhileStmt:
+		s.expr(st.Condition)
+		s.block(st.Stmts)
+	case *ast.RepeatStmt:
+		s.open()
+		s.stmts(st.Stmts)
+		s.expr(st.Condition) // sees the variables of the body
+		s.close()
+	case *ast.IfStmt:
+		s.expr(st.Condition)
+		s.block(st.Then)
+		s.block(st.Else)
+	case *ast.NumberForStmt:
+		v := s.named([]string{st.Name}, true)
+		s.expr(st.Init)
+		s.expr(st.Limit)
+		if st.Step != nil {
+			s.expr(st.Step)
+		}
+		s.loop(v, st.Stmts)
+	case *ast.GenericForStmt:
+		v := s.named(st.Names, true)
+		s.exprs(st.Exprs)
+		s.loop(v, st.Stmts)
+	case *ast.FuncDefStmt:
+		s.define(st)
+	case *ast.ReturnStmt:
+		s.exprs(st.Exprs)
+	}
+}
+
+func (s *scan) loop(v []*variable, body []ast.Stmt) {
+	s.open()
+	s.declare(v...)
+	s.stmts(body)
+	s.close()
+}
+
+func (s *scan) local(st *ast.LocalAssignStmt) {
+	v := s.named(st.Names, false)
+	// A function that is the only value sees its own name.
+	if len(st.Exprs) == 1 && len(v) == 1 {
+		if fn, ok := st.Exprs[0].(*ast.FunctionExpr); ok {
+			v[0].fn = true
+			s.declare(v...)
+			s.function(fn)
+			return
+		}
+	}
+	s.exprs(st.Exprs)
+	s.declare(v...)
+}
+
+func (s *scan) define(st *ast.FuncDefStmt) {
+	if st.Name.Func != nil {
+		s.target(st.Name.Func, true)
+		s.function(st.Func)
+		return
+	}
+	s.expr(st.Name.Receiver)
+	s.function(st.Func, &variable{name: "self", silent: true})
+}
+
+// function reads a function, which has further parameters than those that are
+// written.
+func (s *scan) function(fn *ast.FunctionExpr, further ...*variable) {
+	s.open()
+	s.declare(further...)
+	s.declare(s.named(fn.ParList.Names, true)...)
+	s.stmts(fn.Stmts)
+	s.close()
+}
+
+// target reads what something is assigned to.
+func (s *scan) target(e ast.Expr, function bool) {
+	id, ok := e.(*ast.IdentExpr)
+	if !ok {
+		if get, ok := e.(*ast.AttrGetExpr); ok {
+			s.expr(get.Object)
+			s.expr(get.Key)
+		}
+		return
+	}
+	if s.lookup(id.Value) != nil || s.assigned[id.Value] {
+		return
+	}
+	s.assignGlobal(id, function)
+}
+
+func (s *scan) exprs(list []ast.Expr) {
+	for _, e := range list {
+		s.expr(e)
+	}
+}
+
+func (s *scan) expr(e ast.Expr) {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		s.read(e)
+	case *ast.AttrGetExpr:
+		s.expr(e.Object)
+		s.expr(e.Key)
+		s.field(e)
+	case *ast.TableExpr:
+		for _, f := range e.Fields {
+			if f.Key != nil {
+				s.expr(f.Key)
+			}
+			s.expr(f.Value)
+		}
+	case *ast.FuncCallExpr:
+		s.call(e)
+	case *ast.LogicalOpExpr:
+		s.exprs([]ast.Expr{e.Lhs, e.Rhs})
+	case *ast.RelationalOpExpr:
+		s.exprs([]ast.Expr{e.Lhs, e.Rhs})
+	case *ast.StringConcatOpExpr:
+		s.exprs([]ast.Expr{e.Lhs, e.Rhs})
+	case *ast.ArithmeticOpExpr:
+		s.exprs([]ast.Expr{e.Lhs, e.Rhs})
+	case *ast.UnaryMinusOpExpr:
+		s.expr(e.Expr)
+	case *ast.UnaryNotOpExpr:
+		s.expr(e.Expr)
+	case *ast.UnaryLenOpExpr:
+		s.expr(e.Expr)
+	case *ast.FunctionExpr:
+		s.function(e)
+	}
+}
+
+func (s *scan) call(e *ast.FuncCallExpr) {
+	if e.Func != nil {
+		if inner, ok := e.Func.(*ast.FuncCallExpr); ok {
+			s.curried[inner] = true
+		}
+		s.expr(e.Func)
+	} else {
+		s.expr(e.Receiver)
+	}
+	s.exprs(e.Args)
+	s.declaration(e)
+}

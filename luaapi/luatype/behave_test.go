@@ -1,0 +1,365 @@
+package luatype_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// one returns a module with a type that has the given functions.
+func one(functions string) map[string]string {
+	return map[string]string{"std/one.lua": `return ccm.type {
+  name = "one",
+  properties = {
+    name = { name = true }, value = {}, list = { type = "list" }, set = { type = "list", set = true },
+    token = { secret = true }, number = { type = "number" }, mode = { type = "mode" }, map = { type = "map" },
+  },
+` + functions + `
+}`}
+}
+
+func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
+	const perform = `perform = function() end,`
+	for _, tt := range []struct{ functions, want string }{
+		{`status = function(want) return { value = want.vlaue } end,` + perform,
+			`stdlib/std/one.lua:7:42: a one has no property "vlaue" (did you mean "value"?)`},
+		{`status = function(want, host) host.write("/x", "y") end,` + perform,
+			`stdlib/std/one.lua:7:31: status may only look: host.write is there in perform`},
+		{`status = function(want, host) host.raed("/x") end,` + perform,
+			`stdlib/std/one.lua:7:31: host has no "raed" (did you mean "read"?)`},
+		{`status = function(want, host) host:read("/x") end,` + perform,
+			`stdlib/std/one.lua:7:31: host.read is called with a dot (write host.read(...))`},
+		{`status = function(want, host) return { value = host.read("x") } end,` + perform,
+			`stdlib/std/one.lua:7:48: host.read: want an absolute path, got "x"`},
+		{`status = function(want, host) host.query { "sh", "-c", "echo no >&2; exit 3" } end,` + perform,
+			`stdlib/std/one.lua:7:31: host.query: sh -c 'echo no >&2; exit 3': exit status 3: no`},
+		{`status = function(want, host) host.query { "sh", chekc = false } end,` + perform,
+			`stdlib/std/one.lua:7:31: host.query: unknown option "chekc" (did you mean "check"?)`},
+		{`status = function() end,` + perform,
+			`stdlib/std/one.lua:7: status of the type one: want a table with what was found, got nothing`},
+		{`status = function() return { value = print } end,` + perform,
+			`stdlib/std/one.lua:7: status of the type one: value: want plain data, got a function`},
+		{`status = function() x = 1 return {} end,` + perform,
+			`stdlib/std/one.lua:7:21: assignment to undefined global "x" (write local x)`},
+		{`status = function() error("no luck") end,` + perform,
+			`stdlib/std/one.lua:7:21: no luck`},
+		{`status = function() error({ message = "no luck" }) end,` + perform,
+			`stdlib/std/one.lua:7:21: no luck`},
+		{`status = function() ccm.fail("no luck") end,` + perform,
+			`stdlib/std/one.lua:7:21: no luck`},
+		{`status = function(want) local t = nil; return t.x end,` + perform,
+			`stdlib/std/one.lua:7:47: t.x: 't' is nil`},
+		{`status = function(want) require "std.one" { "y" } return {} end,` + perform,
+			`stdlib/std/one.lua:7:25: one#y: nothing can be declared any more: the machine is being converged`},
+		{`status = function(want) ccm.type { name = "t", properties = { n = { name = true } }, edit = nil, status = print, perform = print } end,` + perform,
+			`stdlib/std/one.lua:7:25: nothing can be declared any more: the machine is being converged`},
+		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.write("/no/x", "") end,`,
+			`stdlib/std/one.lua:7:87: host.write: /no is not a directory`},
+		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.mkdir("/x", { mdoe = "0700" }) end,`,
+			`stdlib/std/one.lua:7:87: host.mkdir: unknown option "mdoe" (did you mean "mode"?)`},
+		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.chmod("/x", 644) end,`,
+			`stdlib/std/one.lua:7:87: host.chmod: mode: want a string such as "0644", got the number 644`},
+		{`status = function(want) return {} end, decide = function() return { diff = { { "vlaue", "a", "b" } } } end,` + perform,
+			`stdlib/std/one.lua:7: decide of the type one: diff[1]: want a property, got "vlaue"`},
+		{`status = function(want) return {} end, decide = function() return { actions = { { "fix", "fixes it" } } } end,` + perform,
+			`stdlib/std/one.lua:7: decide of the type one: actions[1]: want a verb and a phrase that reads well after "Would have", got "fix" and "fixes it"`},
+		{`status = function(want) return {} end, decide = function() return { diff = { { "value", "a", "b" } } } end,` + perform,
+			`stdlib/std/one.lua:7: decide of the type one: something differs, and there is no action: value: a → b`},
+		{`status = function(want) return {} end, decide = function() return { action = {} } end,` + perform,
+			`stdlib/std/one.lua:7: decide of the type one: want diff, actions, text or error, got "action"`},
+		{`status = function(want) return {} end, decide = function() return { error = "it cannot be had" } end,` + perform,
+			`it cannot be had`},
+	} {
+		s := newSite(t, one(tt.functions))
+		s.declare(`require "std.one" { "x", value = "a" }`)
+		got, _, _ := strings.Cut(s.run(), "\n")
+		require.Equal(t, "x one#x: failed: "+tt.want+" (site.lua:1)", got, tt.functions)
+	}
+}
+
+func TestHostIsOnlyThereMeanwhile(t *testing.T) {
+	s := newSite(t, one(`status = function(want, host)
+  if kept.host then kept.host.read("/x") end
+  return {}
+end, perform = function() end, validate = function(want) if want.value == "v" then kept.host.read("/x") end end,`))
+	got := s.eval(`require "std.one" { "x", value = "v" }`)
+	require.Contains(t, got, `undefined global "kept"`)
+
+	s = newSite(t, map[string]string{"std/one.lua": `
+local kept
+local one = ccm.type {
+  name = "one", properties = { name = { name = true } },
+  status = function(want, host)
+    kept = kept or host
+    return {}
+  end,
+  perform = function() end,
+}
+return { one = one, late = function() kept.read("/x") end, look = function() kept.write("/x", "") end }
+`})
+	s.declare(`local m = require "std.one"
+m.one "x"`)
+	require.Equal(t, "= one#x: stable\n", s.run())
+	got = s.eval(`require("std.one").late()`)
+	require.Contains(t, got, "host.read: it can be called only while status or perform runs")
+}
+
+// TestDeadlines: a function that does not end fails its resource and not the
+// run.
+func TestDeadlines(t *testing.T) {
+	s := newSite(t, one(`status = function(want)
+  if want.value == "loop" then while true do end end
+  return {}
+end, perform = function() end,`))
+	s.declare(`local one = require "std.one"
+one { "x", value = "loop", timeout = "50ms" }
+one { "y" }`)
+	begin := time.Now()
+	require.Equal(t, `x one#x: failed: stdlib/std/one.lua:8: timed out after 50ms (site.lua:2)
+= one#y: stable
+`, s.run())
+	require.Less(t, time.Since(begin), 10*time.Second)
+}
+
+// TestCommandsAreCancelled: what the run is cancelled with ends a command.
+func TestCommandsAreCancelled(t *testing.T) {
+	s := newSite(t, one(`status = function(want, host) host.query { "sleep", "60" } end, perform = function() end,`))
+	s.declare(`require "std.one" { "x", timeout = "50ms" }`)
+	begin := time.Now()
+	require.Contains(t, s.run(), "timed out after 50ms")
+	require.Less(t, time.Since(begin), 10*time.Second)
+}
+
+func TestComparisonByName(t *testing.T) {
+	for _, tt := range []struct{ have, want, diff string }{
+		{`value = "a"`, `value = "a"`, ``},
+		{`value = "a"`, `value = "b"`, `value  a → b`},
+		{``, `value = "b"`, ``}, // of what the state says nothing is not compared
+		{`value = "a"`, ``, ``}, // what was left out is not managed
+		{`value = 1`, `value = "1"`, `value  1 (data) → 1 (text)`},
+		{`value = "a\nb"`, `value = "c"`, `value  "a\nb" → c`},
+		{`list = { "a", "b" }`, `list = { "a", "b" }`, ``},
+		{`list = { "b", "a" }`, `list = { "a", "b" }`, `list  b, a → a, b`},
+		{`list = {}`, `list = {}`, ``},
+		{`list = {}`, `list = { "a" }`, `list a`},
+		{`set = { "b", "a", "b" }`, `set = { "a", "b" }`, ``},
+		{`set = { "b", "a" }`, `set = { "a", "c" }`, `set  a, b → a, c`},
+		{`number = 1`, `number = 1.0`, ``},
+		{`number = 0.5`, `number = 1.5`, `number  0.5 → 1.5`},
+		{`mode = "644"`, `mode = "0644"`, ``},
+		{`mode = "0600"`, `mode = "644"`, `mode  0600 → 0644`},
+		{`map = { a = "1" }`, `map = { a = "1" }`, ``},
+		{`map = { a = "1" }`, `map = { a = "2", b = "3" }`, `map  a=1 → a=2, b=3`},
+		{`token = "t0p"`, `token = "t0p"`, ``},
+		{`token = "old"`, `token = "s3cret"`, `token  (secret) → (another secret)`},
+	} {
+		s := newSite(t, one(fmt.Sprintf(`status = function() return { %s } end, perform = function() end,`, tt.have)))
+		s.declare(fmt.Sprintf(`require "std.one" { "x", %s }`, tt.want))
+		want := "~ one#x: Would have updated the one\n    " + tt.diff + "\n"
+		if tt.diff == "" {
+			want = "= one#x: stable\n"
+		}
+		require.Equal(t, want, s.plan(), "%s and %s", tt.have, tt.want)
+	}
+}
+
+func TestVerification(t *testing.T) {
+	s := newSite(t, one(`status = function() return { value = "a" } end, perform = function() end,`))
+	s.declare(`require "std.one" { "x", value = "b" }`)
+	require.Equal(t, "x one#x: failed: failed to reach desired state: value: a → b (site.lua:1)\n    value  a → b\n", s.run())
+}
+
+// TestCustomDecision: the script decides, and says what an action is called.
+func TestCustomDecision(t *testing.T) {
+	s := newSite(t, one(`
+status = function(want, host) return { text = host.read("/x") or "" } end,
+decide = function(want, have)
+  if have.text == want.value then return end
+  return {
+    diff = { { "value", #have.text, #want.value }, { property = "token", have = "x", want = "y" } },
+    actions = { { "grow", "made it longer" }, { verb = "log", phrase = "noted it" } },
+    text = { path = "/x", have = have.text, want = want.value },
+  }
+end,
+perform = function(action, want, have, host)
+  if action == "grow" then host.write("/x", want.value) else print(action, have.text) end
+end,`))
+	s.file("/x", "a\n")
+	s.declare(`require "std.one" { "x", value = "a\nb\n" }`)
+	const diff = `    value  2 → 4
+    token  (secret) → (another secret)
+diff --git a/x b/x
+--- a/x
++++ b/x
+@@ -1 +1,2 @@
+ a
++b
+`
+	require.Equal(t, "~ one#x: Would have made it longer. Would have noted it\n"+diff, s.plan())
+	require.Equal(t, "~ one#x: Made it longer. Noted it\n"+diff, s.run())
+	require.Equal(t, "log\ta\n\n", s.printed.String(), "perform gets the state of the decision")
+	require.Equal(t, "= one#x: stable\n", s.run())
+}
+
+func TestRefresh(t *testing.T) {
+	s := newSite(t, map[string]string{"std/motd.lua": motd, "std/daemon.lua": `
+return ccm.type {
+  name = "daemon",
+  properties = { name = { name = true }, ensure = { enum = { "present", "absent" }, default = "present" }, size = { type = "integer" } },
+  phrases = { refresh = "restarted it" },
+  status = function(want, host)
+    local text = host.read("/run/" .. want.name)
+    return { ensure = text and "present" or "absent", size = text and #text }
+  end,
+  perform = function(action, want, have, host)
+    host.mkdir("/run")
+    host.write("/run/" .. want.name, ("x"):rep(want.size or 1))
+  end,
+  refresh = function(want, have, host)
+    host.write("/run/restarts", (host.read("/run/restarts") or "") .. want.name .. " " .. have.size .. "\n")
+  end,
+}`})
+	s.file("/run/b", "xx")
+	s.file("/run/c", "x")
+	s.declare(`
+local motd, daemon = require "std.motd", require "std.daemon"
+local m = motd { "/motd", text = "hi" }
+daemon { "a", subscribe = m }
+daemon { "b", subscribe = m }
+daemon { "c", subscribe = m, size = 3 }
+`)
+	const want = `+ motd#/motd: %[1]screated the motd
+    text hi, mode 0644
++ daemon#a: %[1]screated the daemon
+! daemon#b: %[1]srestarted it, because motd#/motd %[2]s
+! daemon#c: %[1]supdated the daemon. %[1]srestarted it, because motd#/motd %[2]s
+    size  1 → 3
+`
+	require.Equal(t, fmt.Sprintf(want, "Would have ", "would change"), s.plan())
+	run := strings.NewReplacer("Created", "created", "Restarted", "restarted", "Updated", "updated").Replace(s.run())
+	require.Equal(t, fmt.Sprintf(want, "", "changed"), run)
+	require.Equal(t, "b 2\nc 1\n", s.content("/run/restarts"))
+}
+
+// TestReferencesAcrossTypes: types of scripts and others speak of one another.
+func TestReferencesAcrossTypes(t *testing.T) {
+	s := newSite(t, map[string]string{"std/motd.lua": motd})
+	require.Empty(t, s.eval(`
+local motd = require "std.motd"
+motd.defaults { mode = "0640" }
+motd { "/b", text = "b", require = "motd#first" }
+motd { "/a", text = "a", alias = "first" }
+`))
+	require.Equal(t, `+ motd#/a: Created the motd
+    text a, mode 0640
++ motd#/b: Created the motd
+    text b, mode 0640
+`, s.run())
+
+	s = newSite(t, map[string]string{"std/motd.lua": motd})
+	s.declare(`require "std.motd" { "/a", text = "a", require = "motd#/etc/mtod" }
+require "std.motd" { "/etc/motd", text = "a" }`)
+	_, err := s.builder.Build()
+	require.EqualError(t, err, `site.lua:1:50: motd#/a: require: no resource motd#/etc/mtod (did you mean motd#/etc/motd?)`)
+}
+
+// TestForgottenModule: a type that nobody has required is a name that is not
+// there.
+func TestForgottenModule(t *testing.T) {
+	s := newSite(t, map[string]string{"std/motd.lua": motd})
+	require.Contains(t, s.eval(`motd { "/a", text = "a" }`), `site.lua:1:1: undefined global "motd" (write local motd = require "std.motd")`)
+}
+
+// TestHost: what the functions of host do.
+func TestHost(t *testing.T) {
+	owner, group := hosttest.Me()
+	s := newSite(t, one(`
+status = function(want, host)
+  local x = host.stat("/d/x")
+  return { value = x and x.kind == "file" and host.read("/d/x") or "" }
+end,
+perform = function(action, want, have, host)
+  host.mkdir("/d", { mode = "0750" })
+  host.write("/d/x", want.value, { owner = "`+owner+`", group = "`+group+`", mode = "0600" })
+  assert(host.stat("/d/x").mode == "0600" and host.stat("/d").mode == "0750")
+  host.chmod("/d/x", "0640")
+  host.chown("/d/x", "`+owner+`")
+  host.write("/d/x", want.value)
+  assert(host.stat("/d/x").mode == "0640", "attributes that are not given stay")
+  host.symlink("x", "/d/l")
+  host.symlink("y", "/d/l")
+  local l = host.stat("/d/l")
+  assert(l.kind == "link" and l.target == "y" and host.read("/d/l") == nil)
+  host.copy(want.name, "/d/copy", { mode = "0600" })
+  assert(host.read("/d/copy"):match("^package luatype_test"))
+  assert(table.concat(host.list("/d"), " ") == "copy l x")
+  assert(table.concat(host.glob("/d/?"), " ") == "/d/l /d/x")
+  local seen = {}
+  for _, e in ipairs(host.tree("/", { sums = true })) do seen[#seen + 1] = e.path .. ":" .. e.kind .. ":" .. #(e.sum or "") .. (e.target or "") end
+  assert(table.concat(seen, " ") == "d:directory:0 d/copy:file:64 d/l:link:0y d/x:file:64", table.concat(seen, " "))
+  assert(#host.tree(want.name:match("^(.*)/"), { source = true, sums = true }) > 3)
+  host.remove("/d/copy")
+  host.remove("/d/copy")
+  assert(not pcall(host.remove, "/d"))
+  host.mkdir("/e/f")
+  host.write("/e/f/g", "")
+  host.remove("/e", { recursive = true })
+  local out, code, errors = host.run { "sh", "-c", "cat; echo $A $PWD; echo oops >&2; exit 3", env = { A = 1 }, stdin = "in ", cwd = "/d", check = false, timeout = "1m" }
+  assert(out == "in 1 " .. host.root .. "/d" and code == 3 and errors == "oops", out)
+  assert(host.which("sh") and not host.which("no-such-command"))
+end,`))
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	s.declare(fmt.Sprintf(`require "std.one" { %q, value = "text" }`, here+"/behave_test.go"))
+	require.Contains(t, s.run(), "Updated the one")
+	require.Equal(t, "text", s.content("/d/x"))
+	require.NoDirExists(t, s.root+"/e")
+}
+
+// TestEveryEffectFails: a type of a script has no effects but those of the host.
+func TestEveryEffectFails(t *testing.T) {
+	for n, last := 1, false; !last; n++ {
+		s := newSite(t, map[string]string{"std/motd.lua": motd})
+		effect, asked := hosttest.Failing(n, 1)
+		s.options.Effect = effect
+		s.file("/etc/motd", "old")
+		s.declare(`require "std.motd" { "/etc/motd", text = "new" }`)
+		run := s.run()
+		if last = asked() < n; last {
+			require.Equal(t, "new", s.content("/etc/motd"))
+			continue
+		}
+		require.Contains(t, run, hosttest.ErrInjected.Error())
+		require.Contains(t, []string{"old", "new"}, s.content("/etc/motd"))
+	}
+}
+
+// TestUnknownInAPlan: what a file will hold that something pending writes is not
+// known.
+func TestUnknownInAPlan(t *testing.T) {
+	s := newSite(t, map[string]string{"std/motd.lua": motd})
+	s.file("/a", "old")
+	s.declare(`require "std.motd" { "/a", text = "new" }`)
+	h := host.New(s.options)
+	v := h.Planning()
+	v.Assume(host.Planned{Path: "/a", Kind: host.Regular})
+	r := s.builder.Resources()[0]
+	f, err := s.reg.Select(r, nil)
+	require.NoError(t, err)
+	_, err = f.Status(context.Background(), v, r.Spec)
+	require.ErrorContains(t, err, "unknown, because /a: what it will hold is not known before it is written")
+	v.Assume(host.Planned{Path: "/a", Kind: host.Regular, Content: new("new")})
+	state, err := f.Status(context.Background(), v, r.Spec)
+	require.NoError(t, err)
+	require.True(t, r.Type.Decide(r.Spec, state, false).Stable())
+	require.False(t, errors.Is(err, host.ErrNotKnown))
+}

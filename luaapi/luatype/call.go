@@ -1,0 +1,177 @@
+package luatype
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A State is what the status function of a type has found.
+type State struct {
+	// Data is plain: strings, numbers, booleans, lists and tables.
+	Data map[string]any
+
+	schema *schema.Schema
+	text   *resource.Text // of an edit: the file before and after
+}
+
+var (
+	_ resource.StateEnsure = State{}
+	_ resource.Described   = State{}
+)
+
+// CurrentEnsure implements resource.StateEnsure.
+func (s State) CurrentEnsure() string {
+	ensure, _ := s.Data["ensure"].(string)
+	return ensure
+}
+
+// Describe implements resource.Described.
+func (s State) Describe(name, provider string) any {
+	out := map[string]any{"name": name, "provider": provider}
+	for k, v := range s.Data {
+		if f := s.schema.Field(k); f != nil && f.Secret {
+			v = secret
+		}
+		if k != "ensure" && v != nil {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// An access is what host reaches while a function of a type runs.
+type access struct {
+	view *host.View
+	host *host.Host // nil in status
+	what string     // the function, for messages: status of the type line
+}
+
+// invoke calls a function of the type.
+func (d *definition) invoke(ctx context.Context, a access, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
+	lib := d.lib
+	outer := lib.access
+	lib.access = &a
+	defer func() { lib.access = outer }()
+	return lib.in.Invoke(ctx, fn, results, args...)
+}
+
+// values returns what makes the tables that functions of the type are given.
+func (d *definition) values() *lua.LState { return d.lib.in.Values() }
+
+// blame returns the mistake that a function of the type did not return what is
+// wanted.
+func (d *definition) blame(fn *lua.LFunction, what, format string, args ...any) error {
+	return &diag.Error{
+		Pos: d.lib.in.FunctionPlace(fn), Err: fmt.Errorf("%s of the type %s: %w", what, d.name, fmt.Errorf(format, args...)),
+	}
+}
+
+// callStatus looks.
+func (d *definition) callStatus(ctx context.Context, v *host.View, want *resource.Properties) (any, error) {
+	L := d.values()
+	out, err := d.invoke(ctx, access{view: v, what: "status"}, d.status, 1, d.luaWant(L, want), d.lib.lookHost(L))
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.stateOf(d.status, "status", out[0])
+	if err == nil {
+		d.latest.want, d.latest.have = want, s
+	}
+	return s, err
+}
+
+// stateOf converts what a function returned as the state.
+func (d *definition) stateOf(fn *lua.LFunction, what string, v lua.LValue) (State, error) {
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		return State{}, d.blame(fn, what, "want a table with what was found, got %s", describe(v))
+	}
+	data, err := d.lib.plain(t, 0)
+	if err != nil {
+		return State{}, d.blame(fn, what, "%w", err)
+	}
+	fields, ok := data.(map[string]any)
+	if !ok {
+		return State{}, d.blame(fn, what, "want a table with names, got a list")
+	}
+	if _, given := fields["ensure"].(string); !given && d.schema.Field("ensure") != nil && d.edit == nil {
+		return State{}, d.blame(fn, what, "want ensure, as a string, in what was found")
+	}
+	return State{Data: fields, schema: d.schema}, nil
+}
+
+// callPerform acts. What the functions are given as the state is what the
+// decision was made from.
+func (d *definition) callPerform(ctx context.Context, h *host.Host, want *resource.Properties, a resource.Action) error {
+	have := d.latest.have
+	if d.latest.want != want {
+		s, err := d.callStatus(ctx, &h.View, want)
+		if err != nil {
+			return err
+		}
+		have = s.(State)
+	}
+	L := d.values()
+	fn, what := d.perform, "perform"
+	args := []lua.LValue{lua.LString(a.Verb), d.luaWant(L, want), luaOf(L, have.Data), d.lib.actHost(L)}
+	if a.Verb == refresh && d.refresh != nil {
+		fn, what, args = d.refresh, "refresh", args[1:]
+	}
+	_, err := d.invoke(ctx, access{view: &h.View, host: h, what: what}, fn, 0, args...)
+	return err
+}
+
+// callValidate reports what the script finds wrong in properties: it returns a
+// message, or the property to blame and a message.
+func (d *definition) callValidate(want *resource.Properties) error {
+	out, err := d.invoke(context.Background(), access{what: "validate"}, d.validate, 2, d.luaWant(d.values(), want))
+	if err != nil {
+		return err
+	}
+	first, ok := out[0].(lua.LString)
+	switch {
+	case out[0] == lua.LNil || out[0] == lua.LTrue:
+		return nil
+	case !ok:
+		return d.blame(d.validate, "validate", "want nothing, a message, or a property and a message, got %s", describe(out[0]))
+	case out[1] == lua.LNil:
+		return errors.New(string(first))
+	case d.schema.Field(string(first)) == nil:
+		return d.blame(d.validate, "validate", "no property %q", string(first))
+	}
+	return resource.Wrong(string(first), "%s", lua.LVAsString(out[1]))
+}
+
+// locate returns what makes paths absolute that may be relative to the script,
+// nil if there are none.
+func (d *definition) locate() func(*resource.Properties, string) *resource.Properties {
+	var names []string
+	for i := range d.schema.Fields {
+		if name := d.schema.Fields[i].Name; d.fields[name].relative {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return func(want *resource.Properties, dir string) *resource.Properties {
+		for _, name := range names {
+			path := want.Text(name)
+			if path == "" || path[0] == '/' {
+				continue
+			}
+			if located, err := want.With(name, schema.StringValue(joined(dir, path))); err == nil {
+				want = located
+			}
+		}
+		return want
+	}
+}

@@ -1,0 +1,248 @@
+package luatype
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/resource/contract"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// The verbs of the decision that is made where a type has no decide.
+const (
+	create  = "create"
+	update  = "update"
+	remove  = "remove"
+	refresh = "refresh"
+)
+
+// The value of ensure that means that there is nothing.
+const absent = "absent"
+
+const secret = "(secret)"
+
+func joined(dir, name string) string { return path.Join(dir, name) }
+
+// isPhrase reports whether a phrase reads well after "Would have".
+func isPhrase(s string) bool {
+	return contract.Phrase.MatchString(s) && !strings.ContainsAny(s, "\r\n")
+}
+
+// phrase returns what a verb does, in words.
+func (d *definition) phrase(verb string) string {
+	if p, ok := d.phrases[verb]; ok {
+		return p
+	}
+	past := map[string]string{create: "created", update: "updated", remove: "removed", refresh: "refreshed"}[verb]
+	return past + " the " + strings.ReplaceAll(d.name, "_", " ")
+}
+
+// decideAny decides about a state that callStatus has returned.
+func (d *definition) decideAny(want *resource.Properties, have any) resource.Decision {
+	if d.decide != nil {
+		return d.callDecide(want, have.(State))
+	}
+	return d.compare(want, have.(State))
+}
+
+// compare holds the properties that are wanted against what was found, by name.
+// A property that was left out, or of which the state says nothing, is not
+// compared.
+func (d *definition) compare(want *resource.Properties, have State) (dec resource.Decision) {
+	verb := update
+	if d.schema.Field("ensure") != nil {
+		wished, found := want.WantedEnsure(), have.CurrentEnsure()
+		switch {
+		case wished == absent && found == absent:
+			return dec
+		case wished == absent:
+			verb = remove
+		case found == absent:
+			verb = create
+		}
+		if wished != found && wished != "" {
+			dec.Add("ensure", found, wished)
+		}
+	}
+	if verb != remove {
+		d.compareProperties(want, have, verb, &dec)
+	}
+	if len(dec.Diff) > 0 {
+		dec.Act(verb, d.phrase(verb))
+	}
+	return dec
+}
+
+func (d *definition) compareProperties(want *resource.Properties, have State, verb string, dec *resource.Decision) {
+	for _, e := range want.Table().Entries {
+		f := d.schema.Field(e.Key)
+		if e.Key == "ensure" || f.IsName {
+			continue
+		}
+		wished, found := e.Val.Go(), canonical(f, have.Data[e.Key])
+		if found == nil && (verb != create || d.edit != nil) {
+			continue // it is not compared; of what is made a report lists all
+		}
+		if d.fields[e.Key].set {
+			wished, found = sorted(wished), sorted(found)
+		}
+		if found != nil && same(wished, found) {
+			continue
+		}
+		from, to := text(found), text(wished)
+		switch {
+		case f.Secret && found == nil:
+			from, to = "", secret
+		case f.Secret:
+			from, to = secret, "(another secret)"
+		case from == to:
+			from, to = told(found, from), told(wished, to)
+		}
+		if from != to {
+			dec.Add(e.Key, from, to)
+		}
+	}
+}
+
+// told tells two values apart that a report writes in the same way, such as the
+// number 1 and the text "1", or two long texts.
+func told(v any, shown string) string {
+	if s, ok := v.(string); ok && len(s) > maxShown {
+		return fmt.Sprintf("%s (%08x)", shown, schema.MixedString(0, s)>>32)
+	}
+	return fmt.Sprintf("%s (%s)", shown, map[bool]string{true: "text", false: "data"}[reflect.TypeOf(v) == reflect.TypeFor[string]()])
+}
+
+// addRefresh adds what a change elsewhere asks for. What is being made, or taken
+// away, needs no refresh.
+func (d *definition) addRefresh(want *resource.Properties, have any, dec resource.Decision) resource.Decision {
+	if want.WantedEnsure() == absent || have.(State).CurrentEnsure() == absent {
+		return dec
+	}
+	for _, a := range dec.Actions {
+		if a.Verb == create || a.Verb == remove {
+			return dec
+		}
+	}
+	dec.Act(refresh, d.phrase(refresh))
+	return dec
+}
+
+// luaDecision returns a decision as a script writes it.
+func luaDecision(L *lua.LState, dec resource.Decision) *lua.LTable {
+	row := func(texts ...string) *lua.LTable {
+		t := L.CreateTable(len(texts), 0)
+		for _, s := range texts {
+			t.Append(lua.LString(s))
+		}
+		return t
+	}
+	diff, actions := L.CreateTable(0, 0), L.CreateTable(0, 0)
+	for _, x := range dec.Diff {
+		diff.Append(row(x.Property, x.Have, x.Want))
+	}
+	for _, a := range dec.Actions {
+		actions.Append(row(a.Verb, a.Phrase))
+	}
+	t := L.CreateTable(0, 2)
+	t.RawSetString("diff", diff)
+	t.RawSetString("actions", actions)
+	return t
+}
+
+// callDecide lets the script decide. Besides what is wanted and what was found
+// it is given a function that returns the decision that is made without it.
+func (d *definition) callDecide(want *resource.Properties, have State) resource.Decision {
+	L := d.values()
+	compare := L.NewFunction(func(L *lua.LState) int {
+		L.Push(luaDecision(L, d.compare(want, have)))
+		return 1
+	})
+	out, err := d.invoke(context.Background(), access{what: "decide"}, d.decide, 1, d.luaWant(L, want), luaOf(L, have.Data), compare)
+	if err == nil && out[0] != lua.LNil {
+		var dec resource.Decision
+		if dec, err = d.decisionOf(out[0]); err == nil {
+			return dec
+		}
+	}
+	return resource.Decision{Err: err}
+}
+
+// decisionOf reads a decision that a script has made.
+func (d *definition) decisionOf(v lua.LValue) (dec resource.Decision, err error) {
+	wrong := func(format string, args ...any) (resource.Decision, error) {
+		return resource.Decision{}, d.blame(d.decide, "decide", format, args...)
+	}
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		return wrong("want a table such as { diff = ..., actions = ... }, got %s", describe(v))
+	}
+	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
+		if !contains([]string{"diff", "actions", "text", "error"}, k.String()) {
+			return wrong("want diff, actions, text or error, got %s", describe(k))
+		}
+	}
+	if e, ok := t.RawGetString("error").(lua.LString); ok {
+		dec.Err = errors.New(string(e))
+	}
+	for i, row := range rows(t.RawGetString("diff")) {
+		property, _ := column(row, 1, "property").(lua.LString)
+		f := d.schema.Field(string(property))
+		if f == nil {
+			return wrong("diff[%d]: want a property, got %s", i+1, describe(column(row, 1, "property")))
+		}
+		from, err := d.lib.plain(column(row, 2, "have"), 0)
+		to, err2 := d.lib.plain(column(row, 3, "want"), 0)
+		if err := errors.Join(err, err2); err != nil {
+			return wrong("diff[%d]: %w", i+1, err)
+		}
+		if f.Secret {
+			from, to = secret, "(another secret)"
+		}
+		dec.Add(f.Name, text(from), text(to))
+	}
+	for i, row := range rows(t.RawGetString("actions")) {
+		verb, _ := column(row, 1, "verb").(lua.LString)
+		phrase, ok := column(row, 2, "phrase").(lua.LString)
+		if !ok {
+			phrase = lua.LString(d.phrases[string(verb)])
+		}
+		if verb == "" || !isPhrase(string(phrase)) {
+			return wrong(`actions[%d]: want a verb and a phrase that reads well after "Would have", got %s and %s`, i+1, describe(verb), describe(phrase))
+		}
+		dec.Act(string(verb), string(phrase))
+	}
+	if len(dec.Diff) > 0 && len(dec.Actions) == 0 && dec.Err == nil {
+		return wrong("something differs, and there is no action: %s", dec)
+	}
+	dec.Text, err = d.textOf(t.RawGetString("text"))
+	return dec, err
+}
+
+// rows returns the tables in a list.
+func rows(v lua.LValue) (list []*lua.LTable) {
+	t, ok := v.(*lua.LTable)
+	for i := 1; ok && i <= t.Len(); i++ {
+		row, ok := t.RawGetInt(i).(*lua.LTable)
+		if !ok {
+			row = &lua.LTable{Metatable: lua.LNil}
+		}
+		list = append(list, row)
+	}
+	return list
+}
+
+// column returns a value that stands in its position or under its name.
+func column(row *lua.LTable, n int, name string) lua.LValue {
+	if v := row.RawGetString(name); v != lua.LNil {
+		return v
+	}
+	return row.RawGetInt(n)
+}

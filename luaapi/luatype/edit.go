@@ -1,0 +1,181 @@
+package luatype
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A type with an edit function changes the text of one file, its property path
+// or, if that is left out, its name. The function is given what is wanted and the
+// text, and returns the text as it should be. It looks at nothing else. Its
+// second result is the state that is compared with what is wanted; left out,
+// whether the text stays the same tells whether things are as wanted.
+
+// fileLimit is how large a file can be that is read into a script.
+const fileLimit = 64 << 20
+
+// checkEdit reports an edit function without a path.
+func (r *reader) checkEdit(d *definition) {
+	f := d.schema.Field("path")
+	switch {
+	case d.edit == nil:
+	case f == nil:
+		r.fail("edit", `write path = { type = "path" }`, "a type that edits has a property path")
+	case d.schema.Field("ensure") == nil:
+		r.fail("edit", `write ensure = { enum = { "present", "absent" }, default = "present" }`, "a type that edits has a property ensure")
+	}
+}
+
+// validateEdit reports what is no path, and what the script finds wrong.
+func (d *definition) validateEdit(want *resource.Properties) error {
+	if err := new(Path).UnmarshalText([]byte(editedPath(want))); err != nil {
+		e := resource.Wrong("path", "%w", err)
+		if want.Text("path") == "" {
+			e = resource.Wrong("path", "is required, unless the name is an absolute path")
+		}
+		return e
+	}
+	if d.validate == nil {
+		return nil
+	}
+	return d.callValidate(want)
+}
+
+// editedPath returns the file that is edited.
+func editedPath(want *resource.Properties) string {
+	if path := want.Text("path"); path != "" {
+		return path
+	}
+	return want.Name()
+}
+
+// editStatus reads the file and has the script say what it should be.
+func (d *definition) editStatus(ctx context.Context, v *host.View, want *resource.Properties) (any, error) {
+	path := editedPath(want)
+	info, err := v.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Kind == host.Missing && want.WantedEnsure() == absent:
+		return State{Data: map[string]any{"ensure": absent}, schema: d.schema}, nil
+	case info.Kind == host.Missing:
+		return nil, (&diag.Error{Err: fmt.Errorf("want a file to edit at %s, found nothing", path)}).
+			WithHint("file { %q, owner = ..., group = ..., mode = ... } makes an empty one", path)
+	case info.Kind == host.Symlink:
+		return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed", path)
+	case info.Kind != host.Regular:
+		return nil, fmt.Errorf("want a file to edit at %s, found %s", path, info.Kind)
+	}
+	before, err := v.ReadExpected(path, fileLimit)
+	if errors.Is(err, host.ErrNotKnown) {
+		return nil, &resource.UnknownError{Because: fmt.Sprintf("%s: %v", path, err)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.edited(ctx, want, path, string(before))
+}
+
+// edited calls the edit function.
+func (d *definition) edited(ctx context.Context, want *resource.Properties, path, before string) (any, error) {
+	out, err := d.invoke(ctx, access{what: "edit"}, d.edit, 2, d.luaWant(d.values(), want), lua.LString(before))
+	if err != nil {
+		return nil, err
+	}
+	after, ok := out[0].(lua.LString)
+	if !ok {
+		return nil, d.blame(d.edit, "edit", "want the text as it should be, got %s", describe(out[0]))
+	}
+	s := State{Data: make(map[string]any), schema: d.schema}
+	if out[1] != lua.LNil {
+		if s, err = d.stateOf(d.edit, "edit", out[1]); err != nil {
+			return nil, err
+		}
+	}
+	if s.Data["ensure"] == nil {
+		s.Data["ensure"] = d.foundEnsure(want, before == string(after))
+	}
+	s.text = &resource.Text{Path: path, Have: []byte(before), Want: []byte(after), HaveExists: true, WantExists: true}
+	return s, nil
+}
+
+// foundEnsure returns what was found, judged by whether anything is to be done.
+func (d *definition) foundEnsure(want *resource.Properties, same bool) string {
+	wished := want.WantedEnsure()
+	switch {
+	case same:
+		return wished
+	case wished == absent:
+		return "present"
+	}
+	return absent
+}
+
+// editDecide compares, and writes if the text is to be another one.
+func (d *definition) editDecide(want *resource.Properties, have any) resource.Decision {
+	s := have.(State)
+	dec := d.compare(want, s)
+	differs := s.text != nil && string(s.text.Have) != string(s.text.Want)
+	switch {
+	case differs && len(dec.Diff) == 0:
+		dec.Err = d.blame(d.edit, "edit", "the text is to change, and what was found is as wanted: %s", text(s.Data))
+	case !differs && len(dec.Diff) > 0:
+		dec.Err = d.blame(d.edit, "edit", "the text is not to change, and what was found is not as wanted: %s", dec)
+	}
+	if dec.Err != nil || !differs {
+		return dec
+	}
+	dec.Text = func(*host.View) (resource.Text, error) { return *s.text, nil }
+	dec.Leaves = []host.Planned{{Path: s.text.Path, Kind: host.Regular, Content: new(string(s.text.Want))}}
+	dec.Closed = true
+	return dec
+}
+
+// editPerform writes the text.
+func (d *definition) editPerform(ctx context.Context, h *host.Host, want *resource.Properties, _ resource.Action) error {
+	have, err := d.editStatus(ctx, &h.View, want)
+	if err != nil {
+		return err
+	}
+	s := have.(State)
+	if s.text == nil {
+		return nil
+	}
+	info, err := h.Lstat(s.text.Path)
+	if err != nil {
+		return err
+	}
+	return h.WriteFile(s.text.Path, strings.NewReader(string(s.text.Want)), host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode})
+}
+
+// textOf reads the text of a decision: the content of a file before and after.
+func (d *definition) textOf(v lua.LValue) (func(*host.View) (resource.Text, error), error) {
+	t, ok := v.(*lua.LTable)
+	if v == lua.LNil {
+		return nil, nil
+	}
+	var path lua.LString
+	if ok {
+		path, ok = t.RawGetString("path").(lua.LString)
+	}
+	if !ok {
+		return nil, d.blame(d.decide, "decide", "text: want { path = ..., have = ..., want = ... }, got %s", describe(v))
+	}
+	out := resource.Text{Path: string(path)}
+	have, want := t.RawGetString("have"), t.RawGetString("want")
+	if out.HaveExists = have != lua.LNil; out.HaveExists {
+		out.Have = []byte(lua.LVAsString(have))
+	}
+	if out.WantExists = want != lua.LNil; out.WantExists {
+		out.Want = []byte(lua.LVAsString(want))
+	}
+	return func(*host.View) (resource.Text, error) { return out, nil }, nil
+}

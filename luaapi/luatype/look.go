@@ -1,0 +1,366 @@
+package luatype
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kballard/go-shellquote"
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// looks are the functions of host that only look, by their names.
+var looks = map[string]func(c *call) int{
+	"read":  (*call).read,
+	"stat":  (*call).stat,
+	"list":  (*call).list,
+	"glob":  (*call).glob,
+	"tree":  (*call).tree,
+	"which": (*call).which,
+	"real":  (*call).real,
+	"query": (*call).query,
+}
+
+// lookHost returns what status is given as host.
+func (lib *library) lookHost(L *lua.LState) *lua.LTable {
+	if lib.looks == nil {
+		lib.looks = lib.hostTable(L, looks)
+	}
+	return lib.looks
+}
+
+// actHost returns what perform is given as host.
+func (lib *library) actHost(L *lua.LState) *lua.LTable {
+	if lib.acts == nil {
+		lib.acts = lib.hostTable(L, looks, acts)
+	}
+	return lib.acts
+}
+
+// hostTable makes the table host of some functions.
+func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int) *lua.LTable {
+	contents := L.CreateTable(0, len(looks)+len(acts))
+	var names []string
+	for _, set := range sets {
+		for name, fn := range set {
+			names = append(names, name)
+			contents.RawSetString(name, L.NewFunction(func(L *lua.LState) int {
+				c := lib.call(L, name)
+				return fn(c)
+			}))
+		}
+	}
+	root := func() lua.LValue {
+		if lib.access == nil || lib.access.view == nil {
+			return lua.LNil
+		}
+		return lua.LString(lib.access.view.Root())
+	}
+	return lib.in.Tree("host", contents, func(key string) (lua.LValue, error) {
+		if key == "root" {
+			return root(), nil
+		}
+		if _, act := acts[key]; act {
+			return lua.LNil, fmt.Errorf("status may only look: host.%s is there in perform", key)
+		}
+		return lua.LNil, &noFunction{key, names}
+	}, func() *lua.LTable { return contents })
+}
+
+// A noFunction says that host has no function of that name.
+type noFunction struct {
+	name  string
+	known []string
+}
+
+// Error says what is missing.
+func (e *noFunction) Error() string { return fmt.Sprintf("host has no %q", e.name) }
+
+// Hint returns the nearest name, or "".
+func (e *noFunction) Hint() string { return diag.DidYouMean(e.name, e.known) }
+
+// A call is one call of a function of host.
+type call struct {
+	*library
+	L    *lua.LState
+	name string
+	view *host.View
+	host *host.Host // nil in status
+}
+
+// call begins a call. Host is reached only while a function of the type runs
+// that was given it.
+func (lib *library) call(L *lua.LState, name string) *call {
+	c := &call{library: lib, L: L, name: "host." + name}
+	if lib.access == nil || lib.access.view == nil {
+		c.fail("it can be called only while status or perform runs")
+	}
+	c.view, c.host = lib.access.view, lib.access.host
+	if _, act := acts[name]; act && c.host == nil {
+		c.fail("%s may only look", lib.access.what)
+	}
+	if L.Get(1) == lua.LValue(lib.looks) || L.Get(1) == lua.LValue(lib.acts) {
+		lib.in.Throw(L, fmt.Sprintf("write %s(...)", c.name), "%s is called with a dot", c.name)
+	}
+	return c
+}
+
+// fail throws a mistake at the place of the script.
+func (c *call) fail(format string, args ...any) {
+	c.in.Throw(c.L, "", c.name+": "+format, args...)
+}
+
+// must throws err if there is one.
+func (c *call) must(err error) {
+	if err != nil {
+		c.fail("%w", err)
+	}
+}
+
+// str returns argument n, a string.
+func (c *call) str(n int, what string) string {
+	s, ok := c.L.Get(n).(lua.LString)
+	if !ok {
+		c.fail("want %s as argument %d, got %s", what, n, describe(c.L.Get(n)))
+	}
+	return string(s)
+}
+
+// path returns argument n, an absolute path.
+func (c *call) path(n int) string {
+	var p Path
+	c.must(p.UnmarshalText([]byte(c.str(n, "a path"))))
+	return string(p)
+}
+
+// options returns argument n, a table with some of the names, or an empty one.
+func (c *call) options(n int, names ...string) *lua.LTable {
+	v := c.L.Get(n)
+	if v == lua.LNil {
+		return &lua.LTable{Metatable: lua.LNil}
+	}
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		c.fail("want a table of options as argument %d, got %s", n, describe(v))
+	}
+	c.known(t, names)
+	return t
+}
+
+// known throws a mistake for a name in t that is none of names.
+func (c *call) known(t *lua.LTable, names []string) {
+	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
+		if name, ok := k.(lua.LString); ok && !contains(names, string(name)) {
+			c.in.Throw(c.L, diag.DidYouMean(string(name), names), "%s: unknown option %q", c.name, string(name))
+		}
+	}
+}
+
+func (c *call) give(values ...lua.LValue) int {
+	for _, v := range values {
+		c.L.Push(v)
+	}
+	return len(values)
+}
+
+func (c *call) giveStrings(list []string) int {
+	t := c.L.CreateTable(len(list), 0)
+	for _, s := range list {
+		t.Append(lua.LString(s))
+	}
+	return c.give(t)
+}
+
+// read is host.read(path): the content of a file, nil if nothing stands there.
+func (c *call) read() int {
+	path := c.path(1)
+	info, err := c.view.Lstat(path)
+	c.must(err)
+	if info.Kind == host.Missing {
+		return c.give(lua.LNil)
+	}
+	b, err := c.view.ReadExpected(path, fileLimit)
+	if errors.Is(err, host.ErrNotKnown) {
+		err = &resource.UnknownError{Because: fmt.Sprintf("%s: %v", path, err)}
+	}
+	if err != nil {
+		if there, existsErr := c.view.Exists(path); existsErr == nil && !there {
+			return c.give(lua.LNil) // a link to nothing
+		}
+		c.fail("%s: %w", path, err)
+	}
+	return c.give(lua.LString(b))
+}
+
+// kinds are the words for what stands at a path.
+var kinds = map[host.FileKind]string{host.Regular: "file", host.Directory: "directory", host.Symlink: "link", host.Special: "special"}
+
+// stat is host.stat(path): what stands there, nil if nothing does. A link is not
+// followed.
+func (c *call) stat() int {
+	path := c.path(1)
+	info, err := c.view.Lstat(path)
+	c.must(err)
+	if info.Kind == host.Missing {
+		return c.give(lua.LNil)
+	}
+	t := c.infoTable(info)
+	if info.Kind == host.Symlink {
+		target, err := c.view.Readlink(path)
+		c.must(err)
+		t.RawSetString("target", lua.LString(target))
+	}
+	return c.give(t)
+}
+
+func (c *call) infoTable(info host.Info) *lua.LTable {
+	t := c.L.CreateTable(0, 8)
+	t.RawSetString("kind", lua.LString(kinds[info.Kind]))
+	t.RawSetString("mode", lua.LString(Mode(info.Mode).String()))
+	t.RawSetString("uid", lua.LNumber(info.UID))
+	t.RawSetString("gid", lua.LNumber(info.GID))
+	t.RawSetString("owner", lua.LString(c.view.UserName(info.UID)))
+	t.RawSetString("group", lua.LString(c.view.GroupName(info.GID)))
+	t.RawSetString("size", lua.LNumber(info.Size))
+	t.RawSetString("mtime", lua.LNumber(info.MTime.Unix()))
+	return t
+}
+
+// list is host.list(directory): the names in it, sorted.
+func (c *call) list() int {
+	names, err := c.view.ReadDir(c.path(1))
+	c.must(err)
+	return c.giveStrings(names)
+}
+
+// glob is host.glob(pattern): the paths that match, sorted.
+func (c *call) glob() int {
+	found, err := c.view.Glob(c.path(1))
+	c.must(err)
+	return c.giveStrings(found)
+}
+
+// tree is host.tree(directory, options): everything below it, in order, with the
+// SHA-256 of files if options.sums is set. With options.source the directory is
+// one of the script's and not one of the machine.
+func (c *call) tree() int {
+	dir := c.path(1)
+	opts := c.options(2, "sums", "source")
+	source := opts.RawGetString("source") == lua.LTrue
+	look, sum := c.view.Tree, c.view.Sum
+	if source {
+		look, sum = c.view.SourceTree, c.view.SumSource
+	}
+	entries, err := look(dir)
+	c.must(err)
+	list := c.L.CreateTable(len(entries), 0)
+	for _, e := range entries {
+		t := c.infoTable(e.Info)
+		t.RawSetString("path", lua.LString(e.Rel))
+		full := joined(dir, e.Rel)
+		switch {
+		case e.Kind == host.Regular && opts.RawGetString("sums") == lua.LTrue:
+			s, err := sum(full)
+			c.must(err)
+			t.RawSetString("sum", lua.LString(s))
+		case e.Kind == host.Symlink && !source:
+			target, err := c.view.Readlink(full)
+			c.must(err)
+			t.RawSetString("target", lua.LString(target))
+		}
+		list.Append(t)
+	}
+	return c.give(list)
+}
+
+// which is host.which(name): where a command is, nil if there is none.
+func (c *call) which() int {
+	file, err := host.LookPath(c.str(1, "the name of a command"), "")
+	if err != nil {
+		return c.give(lua.LNil)
+	}
+	return c.give(lua.LString(file))
+}
+
+// real is host.real(path): where a path of the machine is for a command, which
+// sees the file system as it is. Links in its directory are followed.
+func (c *call) real() int {
+	path, err := c.view.Real(c.path(1))
+	c.must(err)
+	return c.give(lua.LString(path))
+}
+
+// commandOptions are what may stand behind the words of a command.
+var commandOptions = []string{"cwd", "env", "stdin", "timeout", "check"}
+
+// command reads argument 1: the words of a command and its options.
+func (c *call) command() (cmd host.Cmd, check bool) {
+	check = true
+	t, ok := c.L.Get(1).(*lua.LTable)
+	if !ok {
+		words, err := shellquote.Split(c.str(1, "a command"))
+		c.must(err)
+		cmd.Argv = words
+	} else {
+		c.known(t, commandOptions)
+		for i := 1; i <= t.Len(); i++ {
+			v := t.RawGetInt(i)
+			if v.Type() != lua.LTString && v.Type() != lua.LTNumber {
+				c.fail("want a list of strings, got %s as word %d", describe(v), i)
+			}
+			cmd.Argv = append(cmd.Argv, lua.LVAsString(v))
+		}
+		cmd.Dir = lua.LVAsString(t.RawGetString("cwd"))
+		if in, ok := t.RawGetString("stdin").(lua.LString); ok {
+			cmd.Stdin = []byte(in)
+		}
+		if limit, ok := t.RawGetString("timeout").(lua.LString); ok {
+			var d host.Duration
+			c.must(d.UnmarshalText([]byte(limit)))
+			cmd.Timeout = time.Duration(d)
+		}
+		cmd.Env = c.environment(t.RawGetString("env"))
+		check = t.RawGetString("check") != lua.LFalse
+	}
+	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
+		c.fail("want a command, got nothing")
+	}
+	return cmd, check
+}
+
+func (c *call) environment(v lua.LValue) (list []string) {
+	data, err := c.plain(v, 0)
+	c.must(err)
+	vars, ok := data.(map[string]any)
+	if !ok && v != lua.LNil {
+		c.fail("env: want a table of names and texts, got %s", describe(v))
+	}
+	t := schema.ValueOf(vars).Table()
+	for _, e := range t.Entries {
+		list = append(list, e.Key+"="+text(e.Val.Go()))
+	}
+	return list
+}
+
+// query is host.query { command... }: what it said without the line breaks at
+// the end, its exit code, and what it said on the standard error.
+func (c *call) query() int { return c.runs(c.view.Query) }
+
+// runs runs a command. An exit code other than 0 is a mistake, unless the option
+// check is false.
+func (c *call) runs(run runner) int {
+	cmd, check := c.command()
+	var res host.Result
+	var err error
+	c.in.Outside(func() { res, err = run(c.in.Context(), cmd) })
+	if err == nil && check {
+		err = res.Err(cmd)
+	}
+	c.must(err)
+	return c.give(lua.LString(trimmed(res.Stdout)), lua.LNumber(res.Code), lua.LString(trimmed(res.Stderr)))
+}

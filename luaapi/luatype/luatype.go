@@ -1,0 +1,238 @@
+// Package luatype lets scripts define types of resource.
+//
+//	return ccm.type {
+//	  name = "motd", doc = "Keeps the message of the day.",
+//	  properties = {
+//	    path = { type = "path", name = true },
+//	    text = { required = true },
+//	  },
+//	  status  = function(want, host) return { text = host.read(want.path) or "" } end,
+//	  perform = function(action, want, have, host) host.write(want.path, want.text) end,
+//	}
+//
+// What ccm.type returns is the constructor of the type. The type is added to the
+// registry of the run, and from then on it is one like any other: the functions
+// of the script take the place of a provider. They run after the evaluation, in
+// the state of the script and on the goroutine of the engine's walk, so such
+// types never look ahead.
+//
+// Begin with [Extend].
+package luatype
+
+import (
+	"fmt"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A library is ccm.type in one interpreter.
+type library struct {
+	in     *luaapi.Interp
+	access *access     // what host reaches now, nil if there is nothing
+	looks  *lua.LTable // host in status
+	acts   *lua.LTable // host in perform
+	places map[string]diag.Pos
+}
+
+// Extend adds ccm.type to an interpreter. It is for luaapi.Options.Extend.
+func Extend(in *luaapi.Interp) {
+	lib := &library{in: in, places: make(map[string]diag.Pos)}
+	var define *lua.LFunction
+	in.Field("type", func(L *lua.LState) lua.LValue {
+		if define == nil {
+			define = L.NewFunction(lib.define)
+		}
+		return define
+	})
+}
+
+// A definition is a type as a script defines it.
+type definition struct {
+	lib    *library
+	name   string
+	schema *schema.Schema
+	fields map[string]field // what the schema does not know of its properties
+
+	status, decide, perform, refresh, validate, edit *lua.LFunction
+	phrases                                          map[string]string
+
+	// latest is what status said last: perform is given it.
+	latest struct {
+		want *resource.Properties
+		have State
+	}
+}
+
+// keys are what the table of ccm.type may have.
+var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "phrases"}
+
+// define is ccm.type.
+func (lib *library) define(L *lua.LState) int {
+	given, ok := L.Get(1).(*lua.LTable)
+	if !ok || L.GetTop() > 1 {
+		lib.in.Throw(L, "", "ccm.type: want a table such as { name = ..., properties = { ... }, status = ..., perform = ... }, got %s", describe(L.Get(1)))
+	}
+	r := reader{library: lib, L: L}
+	r.known(given, nil, keys)
+	d := &definition{lib: lib, name: r.text(given, "name")}
+	if !schema.IsIdentifier(d.name) {
+		r.fail("name", "", `want a word of small letters such as "line", got %s`, describe(given.RawGetString("name")))
+	}
+	doc, _ := r.optional(given, "doc", lua.LTString).(lua.LString)
+	r.functions(given, d)
+	r.phrases(given, d)
+	props, ok := given.RawGetString("properties").(*lua.LTable)
+	if !ok {
+		r.fail("properties", "", "want a table of properties, got %s", describe(given.RawGetString("properties")))
+	}
+	d.schema, d.fields = r.schema(string(doc), props, schema.Path{"properties"})
+	if d.schema.Name() == nil {
+		r.fail("properties", "name = true says which one does", "no property names the resource")
+	}
+	r.checkEdit(d)
+	return d.add(L)
+}
+
+// add adds the type to the registry and pushes its constructor.
+func (d *definition) add(L *lua.LState) int {
+	in := d.lib.in
+	f, err := d.functions().Factory()
+	var c *lua.LTable
+	if err == nil {
+		c, err = in.DefineType(f)
+	}
+	if err != nil {
+		hint := ""
+		if at, ok := d.lib.places[d.name]; ok {
+			hint = fmt.Sprintf("it is defined at %s", at)
+		}
+		in.Throw(L, hint, "%w", err)
+	}
+	d.lib.places[d.name] = in.Caller(L)
+	L.Push(c)
+	return 1
+}
+
+// functions returns what the type is made of.
+func (d *definition) functions() resource.Functions {
+	f := resource.Functions{
+		Name: d.name, Provider: "lua", Schema: d.schema, Locate: d.locate(),
+		Status: d.callStatus, Decide: d.decideAny, Perform: d.callPerform,
+	}
+	if d.validate != nil {
+		f.Validate = d.callValidate
+	}
+	if d.refresh != nil {
+		f.Refresh = d.addRefresh
+	}
+	if d.edit != nil {
+		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, editedPath
+		f.Validate = d.validateEdit
+	}
+	return f
+}
+
+// A reader reads the table of ccm.type. What is wrong in it is thrown, at its
+// place.
+type reader struct {
+	*library
+	L *lua.LState
+}
+
+// fail throws a mistake in a field of the table.
+func (r *reader) fail(key, hint, format string, args ...any) {
+	r.failIn(schema.Path{key}, false, hint, key+": "+format, args...)
+}
+
+func (r *reader) failIn(path schema.Path, key bool, hint, format string, args ...any) {
+	r.in.ThrowIn(r.L, path, key, hint, "ccm.type: "+format, args...)
+}
+
+// known throws a mistake for the first name in t that is none of names.
+func (r *reader) known(t *lua.LTable, path schema.Path, names []string) {
+	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
+		name, ok := k.(lua.LString)
+		if !ok {
+			r.failIn(path, true, "", "want only names in the table, got %s", describe(k))
+		}
+		if !contains(names, string(name)) {
+			r.failIn(append(path, string(name)), true, diag.DidYouMean(string(name), names), "%sunknown field %q", prefix(path), string(name))
+		}
+	}
+}
+
+// prefix names the place of a mistake: properties.path and a colon.
+func prefix(path schema.Path) string {
+	if len(path) == 0 {
+		return ""
+	}
+	return path.String() + ": "
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) text(t *lua.LTable, key string) string {
+	s, ok := t.RawGetString(key).(lua.LString)
+	if !ok {
+		r.fail(key, "", "want a string, got %s", describe(t.RawGetString(key)))
+	}
+	return string(s)
+}
+
+// optional returns a field that is of a kind, or nil.
+func (r *reader) optional(t *lua.LTable, key string, kind lua.LValueType) lua.LValue {
+	v := t.RawGetString(key)
+	if v != lua.LNil && v.Type() != kind {
+		r.fail(key, "", "want a %s, got %s", kind, describe(v))
+	}
+	return v
+}
+
+// functions reads the functions of the type.
+func (r *reader) functions(t *lua.LTable, d *definition) {
+	for _, f := range []struct {
+		name string
+		to   **lua.LFunction
+	}{
+		{"status", &d.status}, {"decide", &d.decide}, {"perform", &d.perform},
+		{"refresh", &d.refresh}, {"validate", &d.validate}, {"edit", &d.edit},
+	} {
+		*f.to, _ = r.optional(t, f.name, lua.LTFunction).(*lua.LFunction)
+	}
+	switch {
+	case d.edit != nil && (d.status != nil || d.decide != nil || d.perform != nil || d.refresh != nil):
+		r.fail("edit", "", "a type that edits has no status, decide, perform or refresh")
+	case d.edit == nil && (d.status == nil || d.perform == nil):
+		r.in.Throw(r.L, "or an edit function that changes a text", "ccm.type: a type needs the functions status and perform")
+	}
+}
+
+// phrases reads the phrases of the actions.
+func (r *reader) phrases(t *lua.LTable, d *definition) {
+	d.phrases = make(map[string]string)
+	given, ok := r.optional(t, "phrases", lua.LTTable).(*lua.LTable)
+	if !ok {
+		return
+	}
+	path := schema.Path{"phrases"}
+	r.known(given, path, []string{create, update, remove, refresh})
+	for k, v := given.Next(lua.LNil); k != lua.LNil; k, v = given.Next(k) {
+		s, ok := v.(lua.LString)
+		if !ok || !isPhrase(string(s)) {
+			r.failIn(append(path, k.String()), false, "", `phrases.%s: want words that read well after "Would have", such as "created the user", got %s`, k, describe(v))
+		}
+		d.phrases[k.String()] = string(s)
+	}
+}

@@ -1,0 +1,207 @@
+package luatype
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A field is what a schema does not know of a property.
+type field struct {
+	set      bool // a list whose order does not matter
+	relative bool // a path that may be relative to the script
+}
+
+// propertyKeys are what the table of a property may have.
+var propertyKeys = []string{
+	"type", "name", "required", "default", "enum", "doc", "example", "secret", "alias", "items", "properties", "set", "relative",
+}
+
+// scalars are the types of single values.
+var scalars = map[string]reflect.Type{
+	"string":  reflect.TypeFor[string](),
+	"integer": reflect.TypeFor[int64](),
+	"number":  reflect.TypeFor[float64](),
+	"boolean": reflect.TypeFor[bool](),
+	"path":    reflect.TypeFor[Path](),
+	"mode":    reflect.TypeFor[Mode](),
+	"any":     reflect.TypeFor[any](),
+}
+
+// typeNames are the types that a property can have.
+var typeNames = []string{"string", "integer", "number", "boolean", "path", "mode", "list", "map", "table", "any"}
+
+// schema reads a table of properties.
+func (r *reader) schema(doc string, props *lua.LTable, path schema.Path) (*schema.Schema, map[string]field) {
+	var list []schema.Property
+	fields := make(map[string]field)
+	for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
+		name, ok := k.(lua.LString)
+		at := append(path[:len(path):len(path)], k.String())
+		if !ok || !schema.IsIdentifier(string(name)) {
+			r.failIn(at, true, "", "%swant a word of small letters as the name of a property, got %s", prefix(path), describe(k))
+		}
+		t, ok := v.(*lua.LTable)
+		if !ok {
+			r.failIn(at, false, `such as { type = "string", required = true }`, "%swant a table, got %s", prefix(at), describe(v))
+		}
+		p, f := r.property(string(name), t, at)
+		list, fields[string(name)] = append(list, p), f
+	}
+	s, err := schema.Make(doc, list)
+	if err != nil {
+		r.failIn(path, false, "", "%s%w", prefix(path), err)
+	}
+	return s, fields
+}
+
+// property reads one property.
+func (r *reader) property(name string, t *lua.LTable, path schema.Path) (schema.Property, field) {
+	r.known(t, path, propertyKeys)
+	p := schema.Property{Name: name}
+	p.Doc, p.Example = r.string(t, path, "doc"), r.string(t, path, "example")
+	p.IsName, p.Required, p.Secret = r.truth(t, path, "name"), r.truth(t, path, "required"), r.truth(t, path, "secret")
+	f := field{set: r.truth(t, path, "set"), relative: r.truth(t, path, "relative")}
+	p.Aliases = r.strings(t, path, "alias")
+	p.Values = r.strings(t, path, "enum")
+	r.valueType(t, path, &p, &f)
+	p.Default = r.defaultText(t, path, p)
+	return p, f
+}
+
+// valueType reads what values the property takes.
+func (r *reader) valueType(t *lua.LTable, path schema.Path, p *schema.Property, f *field) {
+	typ := r.string(t, path, "type")
+	wrong := func(key, format string, args ...any) {
+		r.failIn(append(path, key), false, "", prefix(append(path, key))+format, args...)
+	}
+	items, nested := t.RawGetString("items"), t.RawGetString("properties")
+	switch {
+	case typ == "" && nested != lua.LNil:
+		typ = "table"
+	case typ == "":
+		typ = "string"
+	}
+	switch {
+	case items != lua.LNil && typ != "list" && typ != "map":
+		wrong("items", "only a list or a map has items, this is a %s", typ)
+	case nested != lua.LNil && typ != "table":
+		wrong("properties", "only a table has properties, this is a %s", typ)
+	case f.set && typ != "list":
+		wrong("set", "only a list can be a set, this is a %s", typ)
+	case f.relative && typ != "path" && typ != "string":
+		wrong("relative", "only a path can be relative, this is a %s", typ)
+	case p.Values != nil && typ != "string" && typ != "list":
+		wrong("enum", "only a string, or the items of a list, can be one of some values, this is a %s", typ)
+	}
+	switch typ {
+	case "list", "map":
+		elem := reflect.TypeFor[string]()
+		if items != lua.LNil {
+			elem = r.items(items, append(path, "items"), p)
+		}
+		if p.Type = reflect.SliceOf(elem); typ == "map" {
+			p.Type = reflect.MapOf(reflect.TypeFor[string](), elem)
+		}
+	case "table":
+		props, ok := nested.(*lua.LTable)
+		if !ok {
+			wrong("properties", "want a table of properties, got %s", describe(nested))
+		}
+		p.Object, _ = r.schema("", props, append(path, "properties"))
+		p.Type = p.Object.GoType
+	default:
+		if p.Type = scalars[typ]; p.Type == nil {
+			hint := diag.DidYouMean(typ, typeNames)
+			r.failIn(append(path, "type"), false, hint, "%swant one of %s, got %q", prefix(append(path, "type")), strings.Join(typeNames, ", "), typ)
+		}
+		if f.relative {
+			p.Type = scalars["string"] // it is absolute once it is located
+		}
+	}
+}
+
+// items reads what a list or map holds: the name of a type, or the properties of
+// a table.
+func (r *reader) items(v lua.LValue, path schema.Path, p *schema.Property) reflect.Type {
+	if props, ok := v.(*lua.LTable); ok {
+		p.Object, _ = r.schema("", props, path)
+		return p.Object.GoType
+	}
+	typ, ok := v.(lua.LString)
+	elem := scalars[string(typ)]
+	if !ok || elem == nil {
+		r.failIn(path, false, "", "%swant the name of a type such as \"string\", or a table of properties, got %s", prefix(path), describe(v))
+	}
+	return elem
+}
+
+func (r *reader) string(t *lua.LTable, path schema.Path, key string) string {
+	v := t.RawGetString(key)
+	s, ok := v.(lua.LString)
+	if v != lua.LNil && !ok {
+		r.failIn(append(path, key), false, "", "%swant a string, got %s", prefix(append(path, key)), describe(v))
+	}
+	return string(s)
+}
+
+func (r *reader) truth(t *lua.LTable, path schema.Path, key string) bool {
+	v := t.RawGetString(key)
+	if v != lua.LNil && v.Type() != lua.LTBool {
+		r.failIn(append(path, key), false, "", "%swant true or false, got %s", prefix(append(path, key)), describe(v))
+	}
+	return v == lua.LTrue
+}
+
+// strings reads a string or a list of strings.
+func (r *reader) strings(t *lua.LTable, path schema.Path, key string) []string {
+	v := t.RawGetString(key)
+	if s, ok := v.(lua.LString); ok {
+		return []string{string(s)}
+	}
+	list, ok := v.(*lua.LTable)
+	if v != lua.LNil && !ok {
+		r.failIn(append(path, key), false, "", "%swant a string or a list of strings, got %s", prefix(append(path, key)), describe(v))
+	}
+	var out []string
+	for i := 1; ok && i <= list.Len(); i++ {
+		s, ok := list.RawGetInt(i).(lua.LString)
+		if !ok {
+			r.failIn(append(path, key, i-1), false, "", "%swant a string, got %s", prefix(append(path, key, i-1)), describe(list.RawGetInt(i)))
+		}
+		out = append(out, string(s))
+	}
+	return out
+}
+
+// defaultText reads a default as the text that the decoder takes.
+func (r *reader) defaultText(t *lua.LTable, path schema.Path, p schema.Property) string {
+	at := append(path, "default")
+	kind := p.Type.Kind()
+	switch v := t.RawGetString("default").(type) {
+	case *lua.LNilType:
+		return ""
+	case lua.LString:
+		if v == "" {
+			r.failIn(at, false, `write want.name or "" where it is used`, "%sa default cannot be empty", prefix(at))
+		}
+		if kind != reflect.Slice && kind != reflect.Map {
+			return string(v)
+		}
+	case lua.LBool:
+		if kind == reflect.Bool {
+			return strconv.FormatBool(bool(v))
+		}
+	case lua.LNumber:
+		if kind == reflect.Int64 || kind == reflect.Float64 {
+			return v.String()
+		}
+	}
+	r.failIn(at, false, "", "%sa %s cannot be the default here", prefix(at), t.RawGetString("default").Type())
+	return ""
+}

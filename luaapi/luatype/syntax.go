@@ -1,0 +1,66 @@
+package luatype
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A Path is an absolute path without . and .. in it.
+type Path string
+
+// UnmarshalText reads a path.
+func (p *Path) UnmarshalText(text []byte) error {
+	s := string(text)
+	switch {
+	case !strings.HasPrefix(s, "/"):
+		return fmt.Errorf("want an absolute path, got %q", s)
+	case strings.ContainsRune(s, 0):
+		return fmt.Errorf("want a path without NUL bytes, got %q", s)
+	case path.Clean(s) != s:
+		return fmt.Errorf("want a path without . or .. or doubled slashes such as %s, got %q", path.Clean(s), s)
+	}
+	*p = Path(s)
+	return nil
+}
+
+// String returns the path.
+func (p Path) String() string { return string(p) }
+
+// JSONSchema implements schema.Documented.
+func (Path) JSONSchema() map[string]any { return map[string]any{"type": "string", "pattern": "^/"} }
+
+// A Mode is permissions in octal.
+type Mode uint32
+
+// UnmarshalText reads permissions such as 0644, 644 or 0o644.
+func (m *Mode) UnmarshalText(text []byte) error {
+	digits := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(string(text)), "0o"), "0")
+	n, err := strconv.ParseUint("0"+digits, 8, 32)
+	if err != nil || n > 0o7777 || len(text) == 0 {
+		return fmt.Errorf("want octal permissions such as %q, got %q", "0644", text)
+	}
+	*m = Mode(n)
+	return nil
+}
+
+// String formats m with four digits.
+func (m Mode) String() string { return fmt.Sprintf("%04o", uint32(m)) }
+
+// NumberHint is the advice for a number: Lua has no octal ones.
+func (Mode) NumberHint(num string) string {
+	return fmt.Sprintf("quote it: \"0%s\"", strings.TrimPrefix(num, "0"))
+}
+
+// JSONSchema implements schema.Documented.
+func (Mode) JSONSchema() map[string]any {
+	return map[string]any{"type": "string", "pattern": "^(0[oO]?)?[0-7]{1,4}$", "examples": []any{"0644"}}
+}
+
+var (
+	_ schema.Documented = Path("")
+	_ schema.Documented = Mode(0)
+)

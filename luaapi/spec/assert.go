@@ -1,0 +1,141 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// The words of luassert that mean nothing by themselves, and those that turn an
+// assertion round.
+var (
+	fillers   = []string{"is", "are", "was", "were", "has", "have", "does", "do", "be", "a", "an", "the", "to", "of", "and"}
+	negations = []string{"not", "no", "isnt", "arent", "wasnt", "doesnt"}
+)
+
+// assertTable is the global assert: a function, and the beginning of assertions
+// such as assert.are.equal.
+func (r *runner) assertTable(L *lua.LState) lua.LValue {
+	plain := L.GetField(L.Env, "assert")
+	return r.words(L, nil, plain, nil)
+}
+
+// words returns the table that stands for the words so far. Plain is what a call
+// does if there are none yet, subject the spy that assert.spy was called with.
+func (r *runner) words(L *lua.LState, so []string, plain lua.LValue, subject lua.LValue) *lua.LTable {
+	t := L.CreateTable(0, 0)
+	mt := L.CreateTable(0, 2)
+	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		key := L.Get(2).String()
+		L.Push(r.words(L, append(slices.Clip(so), strings.Split(strings.ToLower(key), "_")...), nil, subject))
+		return 1
+	}))
+	mt.RawSetString("__call", L.NewFunction(func(L *lua.LState) int {
+		L.Remove(1)
+		if plain != nil {
+			return r.plainAssert(L, plain)
+		}
+		return r.assertion(L, so, subject)
+	}))
+	t.Metatable = mt
+	return t
+}
+
+// plainAssert is Lua's own assert; that it fails is a failure, not an error.
+func (r *runner) plainAssert(L *lua.LState, _ lua.LValue) int {
+	if L.GetTop() > 0 && lua.LVAsBool(L.Get(1)) {
+		return L.GetTop()
+	}
+	text := "assertion failed"
+	if msg := L.Get(2); msg != lua.LNil {
+		text = L.ToStringMeta(msg).String()
+	}
+	r.fail(L, "%s", text)
+	return 0
+}
+
+// fail ends the test at the place of the script that called.
+func (r *runner) fail(L *lua.LState, format string, args ...any) {
+	r.in.Throw(L, "", "%w", &failedError{fmt.Sprintf(format, args...)})
+}
+
+// An assertion looks at its arguments. If they are not as it says, or if they are
+// and not is set, it returns what is to be said of them.
+type assertion struct {
+	name string
+	// args is how many arguments it needs. What follows them is a message.
+	args  int
+	check func(r *runner, L *lua.LState, a *assertArgs) (ok bool, text, negated string)
+}
+
+// assertArgs are the arguments of an assertion.
+type assertArgs struct {
+	L       *lua.LState
+	subject lua.LValue // of assert.spy, or nil
+	not     bool
+	list    []lua.LValue
+}
+
+// at returns argument n, from 0.
+func (a *assertArgs) at(n int) lua.LValue {
+	if n < len(a.list) {
+		return a.list[n]
+	}
+	return lua.LNil
+}
+
+func (r *runner) assertion(L *lua.LState, so []string, subject lua.LValue) int {
+	a := &assertArgs{L: L, subject: subject}
+	var words []string
+	for _, w := range so {
+		switch {
+		case slices.Contains(negations, w):
+			a.not = !a.not
+		case w != "" && !slices.Contains(fillers, w):
+			words = append(words, w)
+		}
+	}
+	name := strings.Join(words, "_")
+	for i := 1; i <= L.GetTop(); i++ {
+		a.list = append(a.list, L.Get(i))
+	}
+	if name == "spy" || name == "stub" {
+		if spyOf(a.at(0)) == nil {
+			r.in.Throw(L, "", "assert.%s: want a spy or stub, got %s", name, r.in.Show(a.at(0)))
+		}
+		L.Push(r.words(L, []string{}, nil, a.at(0)))
+		return 1
+	}
+	list := assertions()
+	i := slices.IndexFunc(list, func(x assertion) bool { return x.name == name })
+	if i < 0 {
+		names := make([]string, len(list))
+		for k, x := range list {
+			names[k] = x.name
+		}
+		r.in.Throw(L, diag.DidYouMean(name, names), "assert has no assertion %q", strings.Join(so, "."))
+	}
+	x := list[i]
+	if len(a.list) < x.args {
+		r.in.Throw(L, "", "assert.%s: want %d arguments, got %d", name, x.args, len(a.list))
+	}
+	ok, text, negated := x.check(r, L, a)
+	if ok == a.not {
+		if a.not {
+			text = negated
+		}
+		if msg, is := a.at(x.args).(lua.LString); is && x.args > 0 && !strings.Contains(messageless, " "+name+" ") {
+			text = string(msg) + "\n" + text
+		}
+		r.fail(L, "%s", text)
+	}
+	L.Push(lua.LTrue)
+	return 1
+}
+
+// messageless are the assertions whose further arguments are no message.
+const messageless = " error errors error_matches near called_with resource order matches "

@@ -1,0 +1,171 @@
+package spec
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A block is what describe declares.
+type block struct {
+	name   string
+	parent *block
+	// parts are the tests and blocks in it, in order.
+	parts []part
+
+	beforeEach, afterEach, setup, teardown []*lua.LFunction
+}
+
+// A part is a block or a test.
+type part struct {
+	block *block
+	test  *test
+}
+
+// A test is what it declares.
+type test struct {
+	name    string
+	in      *block
+	pos     diag.Pos
+	body    *lua.LFunction // nil for one that is pending
+	tags    []string
+	pending string
+}
+
+// path returns the names of b and of those around it, the outermost first.
+func (b *block) path() []string {
+	if b.parent == nil {
+		return nil
+	}
+	return append(b.parent.path(), b.name)
+}
+
+// around returns b and those around it, the outermost first.
+func (b *block) around() []*block {
+	if b.parent == nil {
+		return []*block{b}
+	}
+	return append(b.parent.around(), b)
+}
+
+func (t *test) fullName() string { return strings.Join(append(t.in.path(), t.name), " ") }
+
+// extend adds the words of specs to an interpreter.
+func (r *runner) extend(in *luaapi.Interp) {
+	r.in = in
+	for _, name := range []string{"describe", "context", "insulate"} {
+		r.word(name, r.describe)
+	}
+	for _, name := range []string{"it", "test"} {
+		r.word(name, r.it)
+	}
+	r.word("pending", r.pending)
+	r.hook("before_each", func(b *block) *[]*lua.LFunction { return &b.beforeEach })
+	r.hook("after_each", func(b *block) *[]*lua.LFunction { return &b.afterEach })
+	r.hook("setup", func(b *block) *[]*lua.LFunction { return &b.setup })
+	r.hook("teardown", func(b *block) *[]*lua.LFunction { return &b.teardown })
+	r.word("catalog", r.catalog)
+	in.Replace("assert", r.assertTable)
+	in.Replace("spy", r.spyTable)
+	in.Replace("stub", r.stubTable)
+}
+
+// word adds a global function.
+func (r *runner) word(name string, fn func(L *lua.LState, name string) int) {
+	r.in.Replace(name, func(L *lua.LState) lua.LValue {
+		return L.NewFunction(func(L *lua.LState) int { return fn(L, name) })
+	})
+}
+
+// named returns the name and the body that a word is called with.
+func (r *runner) named(L *lua.LState, word string) (string, *lua.LFunction) {
+	if r.running {
+		r.in.Throw(L, "", "%s: tests cannot be declared while one is run", word)
+	}
+	name, ok := L.Get(1).(lua.LString)
+	if !ok {
+		r.in.Throw(L, "", "%s: want a name, got %s", word, r.in.Show(L.Get(1)))
+	}
+	body, ok := L.Get(2).(*lua.LFunction)
+	if !ok && word != "pending" {
+		r.in.Throw(L, "", "%s: want a function after the name, got %s", word, r.in.Show(L.Get(2)))
+	}
+	return string(name), body
+}
+
+func (r *runner) describe(L *lua.LState, word string) int {
+	name, body := r.named(L, word)
+	b := &block{name: name, parent: r.current}
+	r.current.parts = append(r.current.parts, part{block: b})
+	r.current = b
+	defer func() { r.current = b.parent }()
+	L.Push(body)
+	L.Call(0, 0)
+	return 0
+}
+
+func (r *runner) it(L *lua.LState, word string) int {
+	name, body := r.named(L, word)
+	r.add(L, &test{name: name, body: body})
+	return 0
+}
+
+// pending declares a test that is not written yet, or ends the test that is run.
+func (r *runner) pending(L *lua.LState, word string) int {
+	if r.running {
+		text := "pending"
+		if s, ok := L.Get(1).(lua.LString); ok {
+			text = string(s)
+		}
+		r.in.Throw(L, "", "%w", &pendingError{text})
+	}
+	name, _ := r.named(L, word)
+	r.add(L, &test{name: name})
+	return 0
+}
+
+// tagPattern matches the tags in a name.
+var tagPattern = regexp.MustCompile(`#([\w-]+)`)
+
+func (r *runner) add(L *lua.LState, t *test) {
+	t.in, t.pos = r.current, r.in.Caller(L)
+	for _, m := range tagPattern.FindAllStringSubmatch(strings.Join(append(t.in.path(), t.name), " "), -1) {
+		if !slices.Contains(t.tags, m[1]) {
+			t.tags = append(t.tags, m[1])
+		}
+	}
+	r.current.parts = append(r.current.parts, part{test: t})
+}
+
+// hook adds a word that has a function run before or after others.
+func (r *runner) hook(word string, list func(b *block) *[]*lua.LFunction) {
+	r.word(word, func(L *lua.LState, _ string) int {
+		fn, ok := L.Get(1).(*lua.LFunction)
+		if !ok {
+			r.in.Throw(L, "", "%s: want a function, got %s", word, r.in.Show(L.Get(1)))
+		}
+		if r.running {
+			r.in.Throw(L, "", "%s: want it in a block, not in a test", word)
+		}
+		to := list(r.current)
+		*to = append(*to, fn)
+		return 0
+	})
+}
+
+// A pendingError ends a test that is not written yet.
+type pendingError struct{ text string }
+
+// Error returns what the test says of itself.
+func (e *pendingError) Error() string { return e.text }
+
+// A failedError is what an assertion finds.
+type failedError struct{ text string }
+
+// Error says what was found.
+func (e *failedError) Error() string { return e.text }

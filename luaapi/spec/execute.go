@@ -1,0 +1,134 @@
+package spec
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// runBlock runs the tests of a block and of those in it.
+func (r *runner) runBlock(ctx context.Context, b *block) {
+	if !r.any(b) {
+		return
+	}
+	if err := r.callAll(ctx, b.setup); err != nil {
+		r.failAll(b, err)
+	} else {
+		for _, p := range b.parts {
+			if p.block != nil {
+				r.runBlock(ctx, p.block)
+				continue
+			}
+			r.runTest(ctx, p.test)
+		}
+	}
+	if err := r.callAll(ctx, b.teardown); err != nil {
+		var list diag.List
+		list.Add(err)
+		r.Report(Result{File: r.file, Name: blockName(b) + " teardown", Pos: list[0].Pos, Status: Error, Errs: list})
+	}
+	r.restore()
+}
+
+func blockName(b *block) string {
+	if b.parent == nil {
+		return "the file:"
+	}
+	return (&test{in: b.parent, name: b.name}).fullName() + ":"
+}
+
+// any reports whether a block has a test that is wanted.
+func (r *runner) any(b *block) bool {
+	return slices.ContainsFunc(b.parts, func(p part) bool {
+		if p.block != nil {
+			return r.any(p.block)
+		}
+		return r.Wanted(p.test.fullName(), p.test.tags)
+	})
+}
+
+// failAll reports that the tests of a block were not run because of err.
+func (r *runner) failAll(b *block, err error) {
+	for _, p := range b.parts {
+		switch {
+		case p.block != nil:
+			r.failAll(p.block, err)
+		case r.Wanted(p.test.fullName(), p.test.tags):
+			res := r.result(p.test)
+			res.set(err)
+			r.Report(res)
+		}
+	}
+}
+
+func (r *runner) result(t *test) Result {
+	return Result{File: r.file, Name: t.fullName(), Pos: t.pos, Tags: t.tags, Status: Success}
+}
+
+func (r *runner) runTest(ctx context.Context, t *test) {
+	if !r.Wanted(t.fullName(), t.tags) {
+		return
+	}
+	res := r.result(t)
+	if t.body == nil {
+		res.Status = Pending
+		r.Report(res)
+		return
+	}
+	start := r.Clock.Now()
+	blocks := t.in.around()
+	var err error
+	for _, b := range blocks {
+		if err = r.callAll(ctx, b.beforeEach); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		_, err = r.in.Invoke(ctx, t.body, 0)
+	}
+	for _, b := range slices.Backward(blocks) {
+		err = errors.Join(err, r.callAll(ctx, b.afterEach))
+	}
+	r.restore()
+	res.Took = r.Clock.Now().Sub(start)
+	res.set(err)
+	r.Report(res)
+}
+
+// callAll calls functions in order, up to the first error.
+func (r *runner) callAll(ctx context.Context, list []*lua.LFunction) error {
+	for _, fn := range list {
+		if _, err := r.in.Invoke(ctx, fn, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set records why a test has not succeeded.
+func (res *Result) set(err error) {
+	if err == nil {
+		return
+	}
+	res.Errs.Add(err)
+	res.Status = Failure
+	for _, e := range res.Errs {
+		if _, ok := errors.AsType[*pendingError](e.Err); ok && len(res.Errs) == 1 {
+			res.Status = Pending
+		} else if _, ok := errors.AsType[*failedError](e.Err); !ok {
+			res.Status = Error
+		}
+	}
+}
+
+// restore brings back what spies and stubs have replaced.
+func (r *runner) restore() {
+	for _, f := range slices.Backward(r.undo) {
+		f()
+	}
+	r.undo = nil
+}

@@ -1,0 +1,235 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// options are the names that the second argument of catalog may have.
+var options = []string{"args", "commands", "data", "env", "facts", "files", "packages", "services"}
+
+// given reads the second argument of catalog.
+func (r *runner) given(L *lua.LState, v lua.LValue) (g Given) {
+	if v == lua.LNil {
+		return g
+	}
+	t := r.optionTable(L, "the options", v)
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		switch name := k.String(); name {
+		case "facts":
+			g.Facts = r.plainTable(L, name, v)
+		case "data":
+			g.Data = r.plainTable(L, name, v)
+		case "args":
+			g.Args = r.list(L, name, v)
+		case "env":
+			g.Env = r.texts(L, name, v)
+		case "files":
+			g.Files = r.texts(L, name, v)
+		case "services":
+			g.Services = r.texts(L, name, v)
+			for _, state := range g.Services {
+				if state != "running" && state != "stopped" {
+					r.in.Throw(L, diag.DidYouMean(state, []string{"running", "stopped"}), "catalog: services: want running or stopped, got %q", state)
+				}
+			}
+		case "packages":
+			g.Packages = r.packages(L, v)
+		case "commands":
+			g.Commands = r.commands(L, v)
+		default:
+			r.in.Throw(L, diag.DidYouMean(name, options), "catalog: unknown option %q", name)
+		}
+	}
+	return g
+}
+
+func (r *runner) optionTable(L *lua.LState, name string, v lua.LValue) *lua.LTable {
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		r.in.Throw(L, "", "catalog: want a table as %s, got %s", name, r.in.Show(v))
+	}
+	return r.in.Listing(L, t)
+}
+
+// plainTable returns a table as plain data.
+func (r *runner) plainTable(L *lua.LState, name string, v lua.LValue) map[string]any {
+	val, ok := toValue(r, r.optionTable(L, name, v), 0)
+	if !ok {
+		r.in.Throw(L, "", "catalog: %s: want plain values, got %s", name, r.in.Show(v))
+	}
+	tree, ok := val.Go().(map[string]any)
+	if !ok {
+		r.in.Throw(L, "", "catalog: %s: want a table with names, got a list", name)
+	}
+	return tree
+}
+
+// texts returns a table of strings.
+func (r *runner) texts(L *lua.LState, name string, v lua.LValue) map[string]string {
+	out := make(map[string]string)
+	t := r.optionTable(L, name, v)
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		s, ok := v.(lua.LString)
+		if !ok {
+			r.in.Throw(L, "", "catalog: %s: want strings, got %s for %q", name, r.in.Show(v), k.String())
+		}
+		out[k.String()] = string(s)
+	}
+	return out
+}
+
+// list returns a list of strings.
+func (r *runner) list(L *lua.LState, name string, v lua.LValue) []string {
+	t := r.optionTable(L, name, v)
+	out := make([]string, t.Len())
+	for i := range out {
+		s, ok := t.RawGetInt(i + 1).(lua.LString)
+		if !ok {
+			r.in.Throw(L, "", "catalog: %s: want strings, got %s as item %d", name, r.in.Show(t.RawGetInt(i+1)), i+1)
+		}
+		out[i] = string(s)
+	}
+	return out
+}
+
+func (r *runner) packages(L *lua.LState, v lua.LValue) map[string]string {
+	out := make(map[string]string)
+	t := r.optionTable(L, "packages", v)
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		switch v := v.(type) {
+		case lua.LString:
+			out[k.String()] = string(v)
+		case lua.LBool:
+			if v {
+				out[k.String()] = "1.0"
+			}
+		default:
+			r.in.Throw(L, "", "catalog: packages: want a version or true, got %s for %q", r.in.Show(v), k.String())
+		}
+	}
+	return out
+}
+
+// commands returns what commands answer: their output, their exit code, or a
+// table with stdout, stderr and code.
+func (r *runner) commands(L *lua.LState, v lua.LValue) map[string]Answer {
+	out := make(map[string]Answer)
+	t := r.optionTable(L, "commands", v)
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		var a Answer
+		switch v := v.(type) {
+		case lua.LString:
+			a.Stdout = string(v)
+		case lua.LNumber:
+			a.Code = int(v)
+		case *lua.LTable:
+			a.Stdout, a.Stderr = lua.LVAsString(v.RawGetString("stdout")), lua.LVAsString(v.RawGetString("stderr"))
+			a.Code = int(lua.LVAsNumber(v.RawGetString("code")))
+		default:
+			r.in.Throw(L, "", "catalog: commands: want an output, an exit code or a table with stdout, stderr and code, got %s for %q", r.in.Show(v), k.String())
+		}
+		out[k.String()] = a
+	}
+	return out
+}
+
+// maxDepth is how deep tables may be nested.
+const maxDepth = 100
+
+// toValue converts a value of Lua. It is false for what is no plain value.
+func toValue(r *runner, v lua.LValue, depth int) (schema.Value, bool) {
+	switch v := v.(type) {
+	case *lua.LNilType:
+		return schema.Value{}, true
+	case lua.LBool:
+		return schema.BoolValue(bool(v)), true
+	case lua.LNumber:
+		return schema.NumberValue(float64(v)), true
+	case lua.LString:
+		return schema.StringValue(string(v)), true
+	case *lua.LTable:
+		if depth == maxDepth {
+			return schema.Value{}, false
+		}
+		return tableValue(r, r.in.Contents(v), depth)
+	}
+	return schema.Value{}, false
+}
+
+func tableValue(r *runner, t *lua.LTable, depth int) (schema.Value, bool) {
+	tab := new(schema.Table)
+	var items []schema.Value
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		val, ok := toValue(r, v, depth+1)
+		if !ok {
+			return val, false
+		}
+		if _, isNumber := k.(lua.LNumber); isNumber {
+			items = append(items, val)
+			continue
+		}
+		tab.Entries = append(tab.Entries, schema.Entry{Key: k.String(), Val: val})
+	}
+	if len(items) > 0 {
+		return schema.ListValue(items...), len(tab.Entries) == 0
+	}
+	return schema.MapValue(tab), true
+}
+
+// fromValue converts a property to a value of Lua.
+func fromValue(L *lua.LState, v schema.Value) lua.LValue {
+	switch v.Kind {
+	case schema.Bool:
+		return lua.LBool(v.B)
+	case schema.Int:
+		return lua.LNumber(v.I)
+	case schema.Float:
+		return lua.LNumber(v.F)
+	case schema.String, schema.Text, schema.Ref:
+		return lua.LString(v.S)
+	case schema.List:
+		t := L.CreateTable(len(v.Items()), 0)
+		for i, item := range v.Items() {
+			t.RawSetInt(i+1, fromValue(L, item))
+		}
+		return t
+	case schema.Map:
+		t := L.CreateTable(0, len(v.Table().Entries))
+		for _, e := range v.Table().Entries {
+			t.RawSetString(e.Key, fromValue(L, e.Val))
+		}
+		return t
+	}
+	return lua.LNil
+}
+
+// showValue writes a property for a message.
+func showValue(v schema.Value) string {
+	switch v.Kind {
+	case schema.Nil:
+		return "nothing"
+	case schema.String, schema.Text, schema.Ref:
+		return fmt.Sprintf("%q", v.S)
+	case schema.List:
+		parts := make([]string, len(v.Items()))
+		for i, item := range v.Items() {
+			parts[i] = showValue(item)
+		}
+		return "{ " + strings.Join(parts, ", ") + " }"
+	case schema.Map:
+		var parts []string
+		for _, e := range v.Table().Entries {
+			parts = append(parts, e.Key+" = "+showValue(e.Val))
+		}
+		slices.Sort(parts)
+		return "{ " + strings.Join(parts, ", ") + " }"
+	}
+	return fmt.Sprint(v.Go())
+}

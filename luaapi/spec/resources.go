@@ -1,0 +1,124 @@
+package spec
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// hasResource is assert.resource(cat, id, properties).
+func hasResource(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
+	c, id := r.catOf(L, a.at(0)), r.id(L, a.at(1))
+	i := c.index(id)
+	if i < 0 {
+		return false, "Expected " + c.missing(id), ""
+	}
+	x := c.Catalog.Catalog().Resources[i]
+	negated := fmt.Sprintf("Expected no resource %s, but it is declared at %s", id, x.Pos)
+	if a.at(2) == lua.LNil {
+		return true, "", negated
+	}
+	want, ok := a.at(2).(*lua.LTable)
+	if !ok {
+		r.in.Throw(L, "", "assert.resource: want a table of properties, got %s", r.in.Show(a.at(2)))
+	}
+	lines := r.differing(L, x, r.in.Contents(want))
+	text := fmt.Sprintf("Expected %s, declared at %s, to have other properties.\n%s", x.ID, x.Pos, strings.Join(lines, "\n"))
+	return len(lines) == 0, text, negated
+}
+
+// differing lists the properties that are not as wanted. What is wanted is read
+// as a script is, so that 644 and "0644" are the same mode.
+func (r *runner) differing(L *lua.LState, x *resource.Resource, want *lua.LTable) (lines []string) {
+	mix, have := x.Type.Properties(), properties(x)
+	for k, v := want.Next(lua.LNil); k != lua.LNil; k, v = want.Next(k) {
+		f := fieldOf(mix, k.String())
+		if f == nil {
+			r.in.Throw(L, diag.DidYouMean(k.String(), mix.Names()), "assert.resource: a %s has no property %q", x.Type.Name, k.String())
+		}
+		if id, ok := v.(*lua.LUserData); ok {
+			v = lua.LString(L.ToStringMeta(id).String())
+		}
+		wanted, ok := toValue(r, v, 0)
+		if !ok {
+			r.in.Throw(L, "", "assert.resource: %s: want a plain value, got %s", f.Name, r.in.Show(v))
+		}
+		got, _ := have.Get(f.Name)
+		wanted, mistake := readAs(x, f, wanted)
+		if mistake != nil {
+			r.in.Throw(L, mistake.Hint, "assert.resource: %w", mistake.Err)
+		}
+		if !reflect.DeepEqual(got.Go(), wanted.Go()) {
+			lines = append(lines, fmt.Sprintf("%s: want %s, got %s", f.Name, showValue(wanted), showValue(got)))
+		}
+	}
+	return lines
+}
+
+// readAs returns a value as the property holds it.
+func readAs(x *resource.Resource, f *schema.Field, v schema.Value) (schema.Value, *diag.Error) {
+	mix := x.Type.Properties()
+	spec, common := reflect.New(x.Type.Schema().GoType).Interface(), new(resource.Common)
+	tab := &schema.Table{Entries: []schema.Entry{{Key: f.Name, Val: v}}, Where: marked{}}
+	var list diag.List
+	list.Add(mix.Decode(tab, spec, common))
+	for _, e := range list {
+		if !e.Pos.IsZero() {
+			return v, e
+		}
+	}
+	got, _ := mix.Conceal(mix.Encode(spec, common)).Get(f.Name)
+	return got, nil
+}
+
+// marked gives mistakes in properties a place, and those about what is missing
+// none.
+type marked struct{}
+
+// Locate implements schema.Locator.
+func (marked) Locate(path schema.Path, _ bool) diag.Pos {
+	if len(path) == 0 {
+		return diag.Pos{}
+	}
+	return diag.Pos{File: "spec"}
+}
+
+func fieldOf(mix schema.Mix, name string) *schema.Field {
+	for _, s := range mix {
+		if f := s.Field(name); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// inOrder is assert.order(cat, a, b, ...).
+func inOrder(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
+	c := r.catOf(L, a.at(0))
+	last, names := -1, []string{}
+	for _, v := range a.list[1:] {
+		id := r.id(L, v)
+		i := c.index(id)
+		if i < 0 {
+			return false, "Expected " + c.missing(id), "Expected " + c.missing(id)
+		}
+		names = append(names, id.String())
+		if i <= last {
+			return false, fmt.Sprintf("Expected %s.\nThe order is:\n%s", strings.Join(names, " before "), strings.Join(c.names(), "\n")), ""
+		}
+		last = i
+	}
+	return true, "", "Expected another order than " + strings.Join(names, ", ") + "."
+}
+
+// stable is assert.stable(cat).
+func stable(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
+	text := r.outcome(L, r.catOf(L, a.at(0))).trouble()
+	return text == "", text, "Expected the catalog not to be stable, but it is."
+}

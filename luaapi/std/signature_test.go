@@ -1,0 +1,56 @@
+package std
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	lua "github.com/yuin/gopher-lua"
+)
+
+func TestSignature(t *testing.T) {
+	sig, err := parseSignature(`f(a: string, b?: integer|nil, list: (string|number)[], o: { x?: "on"|"off", y: boolean }, fn: fun(v: any): string, ...: table<string, any>): (text: string, n: integer)`)
+	require.NoError(t, err)
+	require.Equal(t, "f", sig.Name)
+	var params, wants []string
+	for _, p := range sig.Params {
+		params = append(params, p.Name+" "+p.Type.Text)
+		wants = append(wants, p.Type.String())
+	}
+	require.Equal(t, []string{
+		"a string", "b integer|nil", "list (string|number)[]", `o { x?: "on"|"off", y: boolean }`, "fn fun(v: any): string", "... table<string, any>",
+	}, params)
+	require.Equal(t, []string{"a string", "an integer or nil", "a list", "a table", "a function", "a table"}, wants)
+	require.Equal(t, []string{"on", "off"}, sig.Params[3].Type.fields[0].Type.values)
+	require.True(t, sig.Params[5].Rest)
+	require.Equal(t, "text", sig.Returns[0].Name)
+	require.Equal(t, "one of \"on\", \"off\"", sig.Params[3].Type.fields[0].Type.mismatch(lua.LString("of")))
+	require.Empty(t, sig.Params[1].Type.mismatch(lua.LNumber(3)))
+
+	for text, want := range map[string]string{
+		`f`:             `signature "f": want ( at ""`,
+		`f(a)`:          `signature "f(a)": want : at ")"`,
+		`f(a: strng)`:   `signature "f(a: strng)": want a type at ")"`,
+		`f(a: string`:   `signature "f(a: string": want , at ""`,
+		`f(): x`:        `signature "f(): x": want a type at ""`,
+		`f(a: "x)`:      `signature "f(a: \"x)": want " at "x)"`,
+		`f() nonsense`:  `signature "f() nonsense": want the end at "nonsense"`,
+		`f(?: string)`:  `signature "f(?: string)": want a name at "?: string)"`,
+		`f(a: table<x)`: `signature "f(a: table<x)": want a type at ")"`,
+	} {
+		_, err := parseSignature(text)
+		require.EqualError(t, err, want, text)
+	}
+}
+
+// Every signature can be read, and no name of a parameter is a word of Lua.
+func TestSignatures(t *testing.T) {
+	for _, lib := range Libraries() {
+		for i := range lib.Funcs {
+			sig, err := parseSignature(lib.Funcs[i].Signature)
+			require.NoError(t, err)
+			for _, p := range sig.Params {
+				require.True(t, p.Rest || isIdentifier(p.Name), "%s: %s", sig.Name, p.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package fake
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// archives are empty and hold what they are to create. Nothing is downloaded.
+type archives struct{ m *Machine }
+
+// Status implements resources.ArchiveProvider.
+func (a archives) Status(_ context.Context, v *host.View, want resources.Archive) (s resources.ArchiveState, err error) {
+	if s.ArchiveExists, err = v.Exists(want.Name); err != nil {
+		return s, err
+	}
+	if s.ArchiveExists {
+		s.Kind, s.Checksum = host.Regular, string(want.Checksum)
+	}
+	if want.Creates != "" {
+		s.CreatesExists, err = v.Exists(want.Creates)
+	}
+	owner, group := a.m.ownerOf(want.Name)
+	if !sameUser(owner, want.Owner) {
+		s.WantUID, s.Owner = 1, owner
+	}
+	if !sameUser(group, want.Group) {
+		s.WantGID, s.Group = 1, group
+	}
+	return s, err
+}
+
+// Download implements resources.ArchiveProvider.
+func (a archives) Download(_ context.Context, h *host.Host, want resources.Archive) error {
+	a.m.own(want.Name, want.Owner, want.Group)
+	return a.m.put(h, want.Name)
+}
+
+// Extract implements resources.ArchiveProvider.
+func (a archives) Extract(_ context.Context, h *host.Host, want resources.Archive) error {
+	if err := directory(h, want.ExtractParent); err != nil || want.Creates == "" {
+		return err
+	}
+	return a.m.put(h, want.Creates)
+}
+
+// SetAttributes implements resources.ArchiveProvider.
+func (a archives) SetAttributes(_ context.Context, _ *host.Host, want resources.Archive) error {
+	a.m.own(want.Name, want.Owner, want.Group)
+	return nil
+}
+
+// Remove implements resources.ArchiveProvider.
+func (a archives) Remove(_ context.Context, h *host.Host, want resources.Archive) error {
+	return h.Remove(want.Name)
+}

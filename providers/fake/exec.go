@@ -1,0 +1,65 @@
+package fake
+
+import (
+	"context"
+	"slices"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// execs notes commands. One that was run has done what its guards ask for: the
+// creates path is there, unless holds and onlyif does not. Before that, a guard
+// that nobody answers for says that the command is needed.
+type execs struct{ m *Machine }
+
+// Status implements resources.ExecProvider.
+func (e execs) Status(_ context.Context, v *host.View, want resources.Exec) (s resources.ExecState, err error) {
+	if want.Creates != "" {
+		if s.CreatesSatisfied, err = v.Exists(want.Creates); err != nil {
+			return s, err
+		}
+	}
+	if !want.AsksGuards(s.CreatesSatisfied) {
+		return s, nil
+	}
+	e.m.mu.Lock()
+	defer e.m.mu.Unlock()
+	done := e.m.done[want.Name]
+	if want.OnlyIf != "" {
+		s.OnlyIfSatisfied = new(e.m.holds(want.OnlyIf, !done))
+	}
+	if want.Unless != "" {
+		s.UnlessSatisfied = new(e.m.holds(want.Unless, done))
+	}
+	return s, nil
+}
+
+// holds reports whether a guard exits 0; otherwise if nobody answers for it.
+func (m *Machine) holds(command string, otherwise bool) bool {
+	if a, ok := m.Answers[command]; ok {
+		return a.Code == 0
+	}
+	return otherwise
+}
+
+// Execute implements resources.ExecProvider.
+func (e execs) Execute(_ context.Context, h *host.Host, want resources.Exec) (host.Result, error) {
+	e.m.mu.Lock()
+	defer e.m.mu.Unlock()
+	command := want.CommandLine()
+	e.m.commands = append(e.m.commands, command)
+	a := e.m.Answers[command]
+	if _, ok := e.m.Answers[command]; !ok && len(want.Returns) > 0 {
+		a.Code = want.Returns[0]
+	}
+	if slices.Contains(want.Returns, a.Code) {
+		e.m.done[want.Name] = true
+		if want.Creates != "" {
+			if err := e.m.put(h, want.Creates); err != nil {
+				return host.Result{}, err
+			}
+		}
+	}
+	return host.Result{Stdout: []byte(a.Stdout), Stderr: []byte(a.Stderr), Code: a.Code}, nil
+}

@@ -1,0 +1,144 @@
+package fake
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// mine returns the attributes of what this process writes.
+func mine(mode uint32) host.Attr {
+	uid, gid := host.Self()
+	return host.Attr{UID: uid, GID: gid, Mode: mode}
+}
+
+// files writes real files and only notes who owns them: to give a file away takes
+// root. What stands there already is root's. Directories that packages bring are
+// made when something is put into them.
+type files struct {
+	m     *Machine
+	inner resource.Factory
+}
+
+// ownerless returns the wish without an owner.
+func ownerless(want resources.File) *resources.File {
+	want.Owner, want.Group = resources.Unmanaged, resources.Unmanaged
+	return &want
+}
+
+// Status implements resources.FileProvider.
+func (f files) Status(ctx context.Context, v *host.View, want resources.File) (resources.FileState, error) {
+	have, err := f.inner.Status(ctx, v, ownerless(want))
+	if err != nil {
+		return resources.FileState{}, err
+	}
+	s := have.(resources.FileState)
+	s.NoParent = false
+	s.UID, s.WantUID, s.GID, s.WantGID = 0, 0, 0, 0
+	owner, group := f.m.ownerOf(want.Name)
+	if want.Owner != resources.Unmanaged && !sameUser(owner, want.Owner) {
+		s.WantUID, s.Owner = 1, owner
+	}
+	if want.Group != resources.Unmanaged && !sameUser(group, want.Group) {
+		s.WantGID, s.Group = 1, group
+	}
+	return s, nil
+}
+
+// sameUser reports whether two names are of one user: root is number 0.
+func sameUser(a, b string) bool {
+	number := func(s string) string {
+		if s == "root" {
+			return "0"
+		}
+		return s
+	}
+	return number(a) == number(b)
+}
+
+// ownerOf returns the owner and the group of a file.
+func (m *Machine) ownerOf(name string) (owner, group string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if o, ok := m.owners[name]; ok {
+		return o[0], o[1]
+	}
+	return "root", "root"
+}
+
+// own notes who owns a file.
+func (m *Machine) own(name, owner, group string) {
+	oldOwner, oldGroup := m.ownerOf(name)
+	if owner == resources.Unmanaged {
+		owner = oldOwner
+	}
+	if group == resources.Unmanaged {
+		group = oldGroup
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.owners[name] = [2]string{owner, group}
+}
+
+func (f files) perform(ctx context.Context, h *host.Host, want resources.File, verb string) error {
+	if err := directory(h, path.Dir(want.Name)); err != nil {
+		return err
+	}
+	if err := f.inner.Perform(ctx, h, ownerless(want), resource.Action{Verb: verb}); err != nil {
+		return err
+	}
+	f.m.own(want.Name, want.Owner, want.Group)
+	return nil
+}
+
+// Store implements resources.FileProvider.
+func (f files) Store(ctx context.Context, h *host.Host, want resources.File) error {
+	return f.perform(ctx, h, want, "Store")
+}
+
+// CreateDirectory implements resources.FileProvider.
+func (f files) CreateDirectory(ctx context.Context, h *host.Host, want resources.File) error {
+	return f.perform(ctx, h, want, "CreateDirectory")
+}
+
+// Remove implements resources.FileProvider.
+func (f files) Remove(ctx context.Context, h *host.Host, want resources.File) error {
+	f.m.mu.Lock()
+	for name := range f.m.owners {
+		if name == want.Name || strings.HasPrefix(name, want.Name+"/") {
+			delete(f.m.owners, name)
+		}
+	}
+	f.m.mu.Unlock()
+	return f.inner.Perform(ctx, h, &want, resource.Action{Verb: "Remove"})
+}
+
+// Write puts a file on the machine before it converges.
+func (m *Machine) Write(h *host.Host, name, content string) error {
+	if err := directory(h, path.Dir(name)); err != nil {
+		return err
+	}
+	return h.WriteFile(name, strings.NewReader(content), mine(0o644))
+}
+
+// put makes an empty file where nothing stands.
+func (m *Machine) put(h *host.Host, name string) error {
+	there, err := h.Exists(name)
+	if err != nil || there {
+		return err
+	}
+	return m.Write(h, name, "")
+}
+
+// directory makes a directory and those above it, where they are not there.
+func directory(h *host.Host, name string) error {
+	there, err := h.Exists(name)
+	if err != nil || there {
+		return err
+	}
+	return h.MakeDirectory(name, mine(0o755))
+}

@@ -1,0 +1,53 @@
+package fake
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// services has every service. One that nobody has started is stopped.
+type services struct{ m *Machine }
+
+// Status implements resources.ServiceProvider.
+func (s services) Status(_ context.Context, _ *host.View, want resources.Service) (resources.ServiceState, error) {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	have := s.m.Services[want.Name]
+	return resources.ServiceState{Running: have.Running, Enabled: have.Enabled}, nil
+}
+
+func (s services) change(want resources.Service, change func(*Service)) error {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	have := s.m.Services[want.Name]
+	change(&have)
+	s.m.Services[want.Name] = have
+	return nil
+}
+
+// Start implements resources.ServiceProvider.
+func (s services) Start(_ context.Context, _ *host.Host, want resources.Service) error {
+	return s.change(want, func(have *Service) { have.Running = true })
+}
+
+// Stop implements resources.ServiceProvider.
+func (s services) Stop(_ context.Context, _ *host.Host, want resources.Service) error {
+	return s.change(want, func(have *Service) { have.Running = false })
+}
+
+// Restart implements resources.ServiceProvider.
+func (s services) Restart(_ context.Context, _ *host.Host, want resources.Service) error {
+	return s.change(want, func(have *Service) { have.Running = true })
+}
+
+// Enable implements resources.ServiceProvider.
+func (s services) Enable(_ context.Context, _ *host.Host, want resources.Service) error {
+	return s.change(want, func(have *Service) { have.Enabled = true })
+}
+
+// Disable implements resources.ServiceProvider.
+func (s services) Disable(_ context.Context, _ *host.Host, want resources.Service) error {
+	return s.change(want, func(have *Service) { have.Enabled = false })
+}

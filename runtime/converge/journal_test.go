@@ -1,0 +1,139 @@
+package converge_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// ledger is a journal in memory. It notes when what was recorded.
+type ledger struct {
+	w     *world
+	debts []converge.Debt
+	notes []string
+	full  bool
+}
+
+func (l *ledger) Owe(by resource.ID, cause converge.Cause, to []resource.ID) error {
+	if l.full {
+		return errors.New("no space left on device")
+	}
+	for _, id := range to {
+		l.debts = append(l.debts, converge.Debt{To: id, By: by, Run: "now", Cause: cause})
+	}
+	l.notes = append(l.notes, fmt.Sprintf("%s, which is %q, owes %v", by.Name, l.w.values[by.Name], to))
+	return nil
+}
+
+func (l *ledger) strike(verb string, match func(converge.Debt) bool) {
+	var left []converge.Debt
+	for _, d := range l.debts {
+		if !match(d) {
+			left = append(left, d)
+		}
+	}
+	l.debts = left
+	l.notes = append(l.notes, verb)
+}
+
+func (l *ledger) Forgive(by resource.ID) {
+	l.strike("forgiven "+by.Name, func(d converge.Debt) bool { return d.By == by && d.Run == "now" })
+}
+
+func (l *ledger) Settle(to resource.ID) {
+	l.strike("settled "+to.Name, func(d converge.Debt) bool { return d.To == to })
+}
+
+func (l *ledger) Drop(d converge.Debt) {
+	l.strike("dropped "+d.To.Name, func(x converge.Debt) bool { return x == d })
+}
+
+func id(name string) resource.ID { return resource.ID{Type: "knob", Name: name} }
+
+func TestJournal(t *testing.T) {
+	old := func(to string) converge.Debt { return converge.Debt{To: id(to), By: id("z"), Run: "before"} }
+	for _, x := range []struct {
+		name, lines string
+		left        []converge.Debt
+		run, notes  string
+		owed        string
+	}{
+		{name: "before the change, until the refresh", lines: "a=1;b= subscribe=a",
+			run: "a changed|b changed by [knob#a]", notes: `a, which is "", owes [knob#b]|settled b`},
+		{name: "nothing to do, nothing written", lines: "a=;b= subscribe=a", run: "a stable|b stable"},
+		{name: "nobody to refresh, nothing written", lines: "a=1;b= require=a", run: "a changed|b stable"},
+		{name: "a refresh that does nothing is settled", lines: "a=1;b= subscribe=a deaf",
+			run: "a changed|b stable", notes: `a, which is "", owes [knob#b]|settled b`},
+		{name: "a failure that changed nothing owes nothing", lines: "a=broken;b= subscribe=a",
+			run: "a failed: it broke|b skipped: knob#a failed", notes: `a, which is "", owes [knob#b]|forgiven a`},
+		{name: "a refresh that fails is owed", lines: "a=1;b=broken subscribe=a",
+			run: "a changed|b failed by [knob#a]: it broke", notes: `a, which is "", owes [knob#b]`, owed: "b of a"},
+		{name: "a subscriber that is skipped is owed", lines: "a=1;c=broken;b= subscribe=a require=c",
+			run: "a changed|c failed: it broke|b skipped: knob#c failed", notes: `a, which is "", owes [knob#b]`, owed: "b of a"},
+		{name: "left over", lines: "b=", left: []converge.Debt{old("b")}, run: "b changed by []", notes: "settled b"},
+		{name: "left over, and a change besides", lines: "a=1;b= subscribe=a", left: []converge.Debt{old("b")},
+			run: "a changed|b changed by [knob#a]", notes: `a, which is "", owes [knob#b]|settled b`},
+		{name: "left over to what is not managed", lines: "b= skip", left: []converge.Debt{old("b")}, run: "b skipped: control says so", owed: "b of z"},
+		{name: "left over to what is not there", lines: "a=", left: []converge.Debt{old("b")}, run: "a stable", notes: "dropped b"},
+		{name: "left over and refreshing others", lines: "b=;c= subscribe=b", left: []converge.Debt{old("b")},
+			run: "b changed by []|c changed by [knob#b]", notes: `b, which is "", owes [knob#c]|settled b|settled c`},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			w := newWorld()
+			l := &ledger{w: w, debts: append([]converge.Debt(nil), x.left...)}
+			tp, sum := w.run(t, cat(t, x.lines), func(e *converge.Engine) { e.Journal, e.LeftOver = l, x.left })
+			require.Equal(t, x.run, strings.Join(tp.lines, "|"))
+			require.Equal(t, x.notes, strings.Join(l.notes, "|"))
+			var owed []string
+			for _, d := range l.debts {
+				owed = append(owed, d.To.Name+" of "+d.By.Name)
+			}
+			require.Equal(t, x.owed, strings.Join(owed, ", "))
+			require.Equal(t, strings.Contains(x.notes, "dropped"), len(sum.Dropped) == 1)
+		})
+	}
+}
+
+func TestJournalThatCannotBeWritten(t *testing.T) {
+	w := newWorld()
+	tp, _ := w.run(t, cat(t, "a=1;b= subscribe=a;c=1"), func(e *converge.Engine) { e.Journal = &ledger{w: w, full: true} })
+	require.Equal(t, []string{
+		"a failed: cannot record what this would refresh: no space left on device", "b skipped: knob#a failed", "c changed",
+	}, tp.lines)
+	require.NotContains(t, w.values, "a")
+}
+
+// TestPlanOfLeftOver: a plan says what is left over, and writes nothing.
+func TestPlanOfLeftOver(t *testing.T) {
+	w, tp := newWorld(), new(tape)
+	l := &ledger{w: w}
+	left := []converge.Debt{{To: id("b"), By: id("z"), Run: "before"}, {To: id("gone"), By: id("z"), Run: "before"}}
+	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporter: tp, Journal: l, LeftOver: left}
+	sum := e.Plan(t.Context(), &host.New(host.Options{}).View, cat(t, "a=1;b= subscribe=a;c= subscribe=b"))
+	require.Equal(t, []string{"a pending", "b pending by [knob#a]", "c pending by [knob#b]"}, tp.lines)
+	require.Equal(t, left[:1], tp.events[1].LeftOver)
+	require.Equal(t, left[1:], sum.Dropped)
+	require.Empty(t, l.notes)
+	require.Empty(t, w.kicks)
+}
+
+func TestCauseOfRefreshes(t *testing.T) {
+	w := newWorld()
+	causes := map[string]converge.Cause{"a": converge.Corrective, "b": converge.Corrective, "c": converge.Intended, "d": converge.Corrective, "e": converge.New}
+	tp, _ := w.run(t, cat(t, "a=1;b= subscribe=a;c=1;d= subscribe=a,c;e= subscribe=a"), func(e *converge.Engine) {
+		e.Cause = func(r *resource.Resource, _ string) converge.Cause { return causes[r.ID.Name] }
+	})
+	var got []string
+	for _, ev := range tp.events {
+		got = append(got, ev.Resource.ID.Name+" "+ev.Cause.String())
+	}
+	require.Equal(t, []string{"a corrective", "b corrective", "c intended", "d intended", "e new"}, got)
+}

@@ -1,0 +1,264 @@
+package stdlib_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// accounts is a machine with the commands of shadow-utils, as far as the types
+// use them: they change the files below --prefix, and refuse what the real ones
+// refuse.
+type accounts struct{ root string }
+
+// An account is the options and the name that a command was given.
+type account struct {
+	flags map[string]string
+	name  string
+}
+
+// valued are the options that have a value.
+var valued = []string{"--prefix", "--uid", "--gid", "--comment", "--shell", "--password", "--groups", "--home-dir", "--home"}
+
+func parse(argv []string) (a account, err error) {
+	a.flags = make(map[string]string)
+	for i := 1; i < len(argv); i++ {
+		switch arg := argv[i]; {
+		case slices.Contains(valued, arg):
+			i++
+			a.flags[arg] = argv[i]
+		case strings.HasPrefix(arg, "--"):
+			a.flags[arg] = "yes"
+		case a.name != "":
+			return a, fmt.Errorf("%q: two names", argv)
+		default:
+			a.name = arg
+		}
+	}
+	return a, nil
+}
+
+// Run implements host.Runner.
+func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
+	a, err := parse(c.Argv)
+	if err != nil || a.flags["--prefix"] != m.root {
+		return host.Result{}, fmt.Errorf("%s: want --prefix %s: %v", c, m.root, err)
+	}
+	users, groups := m.read("passwd"), m.read("group")
+	refuse := func(code int, format string, args ...any) (host.Result, error) {
+		return host.Result{Code: code, Stderr: []byte(c.Argv[0] + ": " + fmt.Sprintf(format, args...))}, nil
+	}
+	user, group := find(users, a.name), find(groups, a.name)
+	switch c.Argv[0] {
+	case "groupadd":
+		if group != nil {
+			return refuse(9, "group '%s' already exists", a.name)
+		}
+		groups = append(groups, []string{a.name, "x", or(a.flags["--gid"], "1500"), ""})
+	case "groupmod":
+		group[2] = a.flags["--gid"]
+	case "groupdel":
+		groups = slices.DeleteFunc(groups, func(g []string) bool { return g[0] == a.name })
+	case "useradd":
+		if user != nil {
+			return refuse(9, "user '%s' already exists", a.name)
+		}
+		gid := ""
+		switch g := find(groups, a.flags["--gid"]); {
+		case a.flags["--user-group"] != "":
+			if group != nil {
+				return refuse(9, "group %s exists", a.name)
+			}
+			groups, gid = append(groups, []string{a.name, "x", "1501", ""}), "1501"
+		case g == nil:
+			return refuse(6, "group '%s' does not exist", a.flags["--gid"])
+		default:
+			gid = g[2]
+		}
+		users = append(users, []string{a.name, "x", or(a.flags["--uid"], "1500"), gid, a.flags["--comment"], or(a.flags["--home-dir"], "/home/"+a.name), or(a.flags["--shell"], "/bin/sh")})
+		m.password(a.name, or(a.flags["--password"], "!"))
+		if !m.join(groups, a) {
+			return refuse(6, "group does not exist")
+		}
+	case "usermod":
+		if user == nil {
+			return refuse(6, "user '%s' does not exist", a.name)
+		}
+		for flag, field := range map[string]int{"--uid": 2, "--comment": 4, "--home": 5, "--shell": 6} {
+			if v, ok := a.flags[flag]; ok {
+				user[field] = v
+			}
+		}
+		if name, ok := a.flags["--gid"]; ok {
+			g := find(groups, name)
+			if g == nil {
+				return refuse(6, "group '%s' does not exist", name)
+			}
+			user[3] = g[2]
+		}
+		if p, ok := a.flags["--password"]; ok {
+			m.password(a.name, p)
+		}
+		if !m.join(groups, a) {
+			return refuse(6, "group does not exist")
+		}
+	case "userdel":
+		users = slices.DeleteFunc(users, func(u []string) bool { return u[0] == a.name })
+		for _, g := range groups {
+			g[3] = strings.Join(slices.DeleteFunc(members(g), func(n string) bool { return n == a.name }), ",")
+		}
+	default:
+		return host.Result{}, fmt.Errorf("no command %s", c)
+	}
+	m.write("passwd", users)
+	m.write("group", groups)
+	return host.Result{}, nil
+}
+
+// join makes the user a member of the groups of --groups, and of no others
+// without --append.
+func (m accounts) join(groups [][]string, a account) bool {
+	list, ok := a.flags["--groups"]
+	if !ok {
+		return true
+	}
+	want := strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+	for _, name := range want {
+		if find(groups, name) == nil {
+			return false
+		}
+	}
+	for _, g := range groups {
+		is, wanted := slices.Contains(members(g), a.name), slices.Contains(want, g[0])
+		switch {
+		case wanted && !is:
+			g[3] = strings.Join(append(members(g), a.name), ",")
+		case is && !wanted && a.flags["--append"] == "":
+			g[3] = strings.Join(slices.DeleteFunc(members(g), func(n string) bool { return n == a.name }), ",")
+		}
+	}
+	return true
+}
+
+func members(g []string) []string {
+	return strings.FieldsFunc(g[3], func(r rune) bool { return r == ',' })
+}
+
+func (m accounts) password(name, hash string) {
+	list := slices.DeleteFunc(m.read("shadow"), func(f []string) bool { return f[0] == name })
+	m.write("shadow", append(list, []string{name, hash, "", "", "", "", "", "", ""}))
+}
+
+func (m accounts) read(file string) (list [][]string) {
+	text, _ := os.ReadFile(filepath.Join(m.root, "etc", file))
+	for line := range strings.Lines(string(text)) {
+		list = append(list, strings.Split(strings.TrimSuffix(line, "\n"), ":"))
+	}
+	return list
+}
+
+func (m accounts) write(file string, list [][]string) {
+	var b strings.Builder
+	for _, fields := range list {
+		b.WriteString(strings.Join(fields, ":") + "\n")
+	}
+	_ = os.WriteFile(filepath.Join(m.root, "etc", file), []byte(b.String()), 0o644)
+}
+
+func find(list [][]string, name string) []string {
+	for _, fields := range list {
+		if fields[0] == name {
+			return fields
+		}
+	}
+	return nil
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+const (
+	basePasswd = "root:x:0:0:root:/root:/bin/bash\nalice:x:1000:1000:Alice,,,:/home/alice:/bin/sh\n"
+	baseGroup  = "root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:alice,root\n"
+)
+
+func TestUser(t *testing.T) {
+	suite{
+		name: "user", machine: func(root string) host.Runner { return accounts{root} },
+		starts: map[string]map[string]string{
+			"missing":   {"/etc/passwd": basePasswd, "/etc/group": baseGroup},
+			"group":     {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "bob:x:1700:\n"},
+			"there":     {"/etc/passwd": basePasswd + "bob:x:1600:33:Bob:/srv/bob:/bin/bash\n", "/etc/group": strings.Replace(baseGroup, "alice,root", "bob", 1), "/etc/shadow": "bob:$6$old:1::::::\n"},
+			"otherwise": {"/etc/passwd": basePasswd + "bob:x:1601:1000::/home/bob:/bin/sh\n", "/etc/group": strings.Replace(baseGroup, "www:x:33:", "www:x:33:bob", 1), "/etc/shadow": "bob:!:1::::::\n"},
+		},
+		wants: map[string]string{
+			"plain":   `"bob"`,
+			"full":    `{ "bob", uid = 1600, group = "www", groups = { "wheel" }, comment = "Bob", home = "/srv/bob", shell = "/bin/bash", password = "$6$new" }`,
+			"exact":   `{ "bob", groups = { "wheel" }, membership = "exact" }`,
+			"none":    `{ "bob", groups = {}, membership = "exact" }`,
+			"groups":  `{ "bob", groups = { "www", "wheel" } }`,
+			"unknown": `{ "bob", groups = { "nope" } }`,
+			"absent":  `{ "bob", ensure = "absent", manage_home = true }`,
+		},
+		fails: map[string]string{
+			"missing/unknown": "group does not exist", "group/unknown": "group does not exist", "there/unknown": "group does not exist", "otherwise/unknown": "group does not exist",
+		},
+		phrases: map[string][]string{
+			"missing/plain": {"created the user"}, "there/plain": {}, "otherwise/plain": {}, "there/full": {"updated the user"},
+			"there/exact": {}, "otherwise/exact": {"updated the user"}, "there/none": {"updated the user"}, "missing/absent": {}, "there/absent": {"removed the user"},
+		},
+		after: map[string]map[string]*string{
+			"missing/full": {
+				"/etc/passwd": new(basePasswd + "bob:x:1600:33:Bob:/srv/bob:/bin/bash\n"), "/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:alice,root,bob\n"),
+				"/etc/shadow": new("bob:$6$new:::::::\n"),
+			},
+			"group/plain":      {"/etc/passwd": new(basePasswd + "bob:x:1500:1700::/home/bob:/bin/sh\n")},
+			"otherwise/exact":  {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:alice,root,bob\n")},
+			"otherwise/groups": {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:bob\nwheel:x:10:alice,root,bob\n")},
+			"there/none":       {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:\n")},
+		},
+	}.run(t)
+	require.Equal(t, `site.lua:1:9: user#Bob Smith: name: want the name of a user, got "Bob Smith"`, mistake(t, `require "std.user" "Bob Smith"`))
+}
+
+func TestGroup(t *testing.T) {
+	suite{
+		name: "group", machine: func(root string) host.Runner { return accounts{root} },
+		starts: map[string]map[string]string{
+			"missing": {"/etc/passwd": basePasswd, "/etc/group": baseGroup},
+			"there":   {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "ops:x:1800:alice\n"},
+			"full":    {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "ops:x:1801:alice,root\n"},
+			"nothing": {"/etc/": ""},
+		},
+		wants: map[string]string{
+			"plain":   `"ops"`,
+			"gid":     `{ "ops", gid = 1800, system = true }`,
+			"members": `{ "ops", members = { "root", "alice" } }`,
+			"exact":   `{ "ops", members = { "alice" }, membership = "exact" }`,
+			"empty":   `{ "ops", members = {}, membership = "exact" }`,
+			"absent":  `{ "ops", ensure = "absent" }`,
+		},
+		fails: map[string]string{"nothing/members": "user 'root' does not exist", "nothing/exact": "user 'alice' does not exist"},
+		phrases: map[string][]string{
+			"missing/plain": {"created the group"}, "there/plain": {}, "there/gid": {}, "full/gid": {"updated the group"}, "full/members": {},
+			"there/members": {"updated the group"}, "there/exact": {}, "full/exact": {"updated the group"}, "missing/absent": {}, "there/absent": {"removed the group"},
+		},
+		after: map[string]map[string]*string{
+			"full/exact":      {"/etc/group": new(baseGroup + "ops:x:1801:alice\n")},
+			"full/empty":      {"/etc/group": new(baseGroup + "ops:x:1801:\n")},
+			"missing/members": {"/etc/group": new(baseGroup + "ops:x:1500:root,alice\n")},
+		},
+	}.run(t)
+}

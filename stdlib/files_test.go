@@ -1,0 +1,182 @@
+package stdlib_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+func TestLink(t *testing.T) {
+	owner, group := hosttest.Me()
+	suite{
+		name: "link",
+		starts: map[string]map[string]string{
+			"nothing":   {"/d/": ""},
+			"right":     {"/d/l": "->target"},
+			"elsewhere": {"/d/l": "->other"},
+			"file":      {"/d/l": "text"},
+			"directory": {"/d/l/": ""},
+			"no parent": {"/e/": ""},
+		},
+		wants: map[string]string{
+			"link":   `{ "/d/l", target = "target" }`,
+			"owned":  fmt.Sprintf(`{ "/d/l", target = "target", owner = %q, group = %q }`, owner, group),
+			"absent": `{ "/d/l", ensure = "absent" }`,
+		},
+		fails: map[string]string{
+			"file/link": "want a symbolic link, found a file, which is not replaced", "file/owned": "found a file", "file/absent": "found a file",
+			"directory/link": "found a directory", "directory/owned": "found a directory", "directory/absent": "found a directory",
+			"no parent/link": "no such file or directory", "no parent/owned": "no such file or directory",
+		},
+		phrases: map[string][]string{
+			"nothing/link": {"created the link"}, "elsewhere/link": {"updated the link"}, "right/link": {}, "right/owned": {},
+			"right/absent": {"removed the link"}, "nothing/absent": {},
+		},
+	}.run(t)
+}
+
+func TestDirectory(t *testing.T) {
+	site := t.TempDir()
+	require.NoError(t, plant(site, map[string]string{
+		"www/index.html": "<html>", "www/css/a.css": "a", "www/css/b.css": "b", "www/empty/": "", "www/x.bak": "old", "www/run.sh": "#!/bin/sh\n",
+		"odd/l": "->x",
+	}))
+	require.NoError(t, os.Chmod(site+"/www/run.sh", 0o755))
+	owner, group := hosttest.Me()
+	suite{
+		name: "directory",
+		starts: map[string]map[string]string{
+			"nothing": {"/srv/": ""},
+			"right":   {"/srv/www/index.html": "<html>", "/srv/www/css/a.css": "a", "/srv/www/css/b.css": "b", "/srv/www/empty/": "", "/srv/www/run.sh": "#!/bin/sh\n"},
+			"more":    {"/srv/www/index.html": "old", "/srv/www/more/x/y": "", "/srv/www/l": "->index.html", "/srv/www/x.bak": "mine"},
+			"file":    {"/srv/www": "text"},
+			"clash":   {"/srv/www/css": "a file"},
+		},
+		wants: map[string]string{
+			"copy":   fmt.Sprintf(`{ "/srv/www", source = %q, exclude = { "*.bak" } }`, site+"/www"),
+			"purge":  fmt.Sprintf(`{ "/srv/www", source = %q, exclude = "*.bak", purge = true }`, site+"/www"),
+			"modes":  fmt.Sprintf(`{ "/srv/www", source = %q, exclude = "*.bak", mode = "0640", dir_mode = "0750", owner = %q, group = %q }`, site+"/www", owner, group),
+			"odd":    fmt.Sprintf(`{ "/srv/www", source = %q }`, site+"/odd"),
+			"absent": `{ "/srv/www", ensure = "absent" }`,
+		},
+		fails: map[string]string{
+			"file/copy": "want a directory, found a file", "file/purge": "found a file", "file/modes": "found a file", "file/absent": "found a file",
+			"file/odd": "found a file", "clash/copy": "want a directory, found a file", "clash/purge": "found a file", "clash/modes": "found a file",
+			"nothing/odd": "l: want files and directories, found a link", "right/odd": "found a link", "more/odd": "found a link", "clash/odd": "found a link",
+		},
+		phrases: map[string][]string{
+			"nothing/copy": {"created the directory"}, "right/copy": {}, "right/purge": {}, "right/modes": {"updated the attributes of 7 entries"},
+			"more/copy": {"copied 6 entries"}, "more/purge": {"copied 6 entries, purged 5 entries"}, "nothing/absent": {}, "more/absent": {"removed the directory"},
+		},
+		after: map[string]map[string]*string{
+			"more/copy":  {"/srv/www/index.html": new("<html>"), "/srv/www/more/x/y": new(""), "/srv/www/x.bak": new("mine")},
+			"more/purge": {"/srv/www/css/b.css": new("b"), "/srv/www/more": nil, "/srv/www/x.bak": nil, "/srv/www/l": nil},
+		},
+	}.run(t)
+	require.Equal(t, `site.lua:1:27: directory#/: path: want a directory below /`, mistake(t, `require "std.directory" { "/", ensure = "absent" }`))
+}
+
+// gitMachine is a machine with git, on which the user has no configuration.
+type gitMachine struct{}
+
+func (gitMachine) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
+	c.Env = append(c.Env, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "HOME=/nonexistent")
+	return host.Exec{}.Run(ctx, c)
+}
+
+func TestGit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed; .ci/run installs it")
+	}
+	origin := t.TempDir()
+	run := func(dir string, args ...string) string {
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+			"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return strings.TrimSpace(string(out))
+	}
+	commit := func(text string) string {
+		require.NoError(t, os.WriteFile(origin+"/f", []byte(text), 0o644))
+		run(origin, "add", "f")
+		run(origin, "commit", "-q", "-m", text)
+		return run(origin, "rev-parse", "HEAD")
+	}
+	run(origin, "init", "-q")
+	first := commit("one")
+	run(origin, "tag", "-a", "-m", "v1", "v1")
+	run(origin, "branch", "stable")
+	old := filepath.Join(t.TempDir(), "old") // a clone before the second commit
+	run(origin, "clone", "-q", origin, old)
+	commit("two")
+
+	clone := func(change func(dir string)) func(root string) host.Runner {
+		return func(root string) host.Runner {
+			require.NoError(t, os.CopyFS(root+"/srv/app", os.DirFS(old)))
+			change(root + "/srv/app")
+			return gitMachine{}
+		}
+	}
+	wants := map[string]string{
+		"main":   fmt.Sprintf(`{ "/srv/app", url = %q, ref = "main" }`, origin),
+		"stable": fmt.Sprintf(`{ "/srv/app", url = %q, ref = "stable" }`, origin),
+		"tag":    fmt.Sprintf(`{ "/srv/app", url = %q, ref = "v1" }`, origin),
+		"commit": fmt.Sprintf(`{ "/srv/app", url = %q, ref = %q }`, origin, first),
+		"head":   fmt.Sprintf(`{ "/srv/app", url = %q }`, origin),
+		"kept":   fmt.Sprintf(`{ "/srv/app", url = %q, ref = "main", update = false }`, origin),
+		"force":  fmt.Sprintf(`{ "/srv/app", url = %q, ref = "main", force = true }`, origin),
+		"absent": `{ "/srv/app", ensure = "absent" }`,
+	}
+	suite{
+		name: "git", wants: wants, machine: func(string) host.Runner { return gitMachine{} },
+		starts: map[string]map[string]string{"nothing": {"/srv/": ""}, "empty": {"/srv/app/": ""}},
+		after: map[string]map[string]*string{
+			"nothing/main": {"/srv/app/f": new("two")}, "nothing/tag": {"/srv/app/f": new("one")}, "empty/commit": {"/srv/app/f": new("one")},
+			"nothing/head": {"/srv/app/f": new("two")}, "nothing/stable": {"/srv/app/f": new("one")},
+		},
+		phrases: map[string][]string{"nothing/main": {"cloned the repository"}, "nothing/absent": {}},
+	}.run(t)
+	suite{
+		name: "git", wants: wants, machine: clone(func(string) {}),
+		starts: map[string]map[string]string{"cloned": {}},
+		phrases: map[string][]string{
+			"cloned/main": {"updated the clone"}, "cloned/tag": {}, "cloned/commit": {}, "cloned/stable": {}, "cloned/head": {}, "cloned/kept": {},
+		},
+		after: map[string]map[string]*string{"cloned/main": {"/srv/app/f": new("two")}, "cloned/kept": {"/srv/app/f": new("one")}},
+	}.run(t)
+	some := map[string]string{"main": wants["main"], "force": wants["force"], "absent": wants["absent"]}
+	for _, change := range []func(dir string){
+		func(dir string) { require.NoError(t, os.WriteFile(dir+"/f", []byte("mine"), 0o644)) },
+		func(dir string) { run(dir, "commit", "-q", "--allow-empty", "-m", "mine") },
+	} {
+		suite{
+			name: "git", wants: some, machine: clone(change),
+			fails:  map[string]string{"changed/main": "the clone was changed; force = true throws the changes away"},
+			starts: map[string]map[string]string{"changed": {}},
+			after:  map[string]map[string]*string{"changed/force": {"/srv/app/f": new("two")}},
+		}.run(t)
+	}
+	suite{
+		name: "git", machine: func(string) host.Runner { return gitMachine{} },
+		starts: map[string]map[string]string{"nothing": {"/srv/": ""}, "other": {"/srv/app/x": ""}, "file": {"/srv/app": ""}},
+		wants: map[string]string{
+			"no ref": fmt.Sprintf(`{ "/srv/app", url = %q, ref = "nope" }`, origin),
+			"no url": `{ "/srv/app", url = "/no/such/repository", ref = "main" }`,
+		},
+		fails: map[string]string{
+			"nothing/no ref": "has no branch or tag nope", "nothing/no url": "/no/such/repository",
+			"other/no ref": "found a directory with something else in it", "other/no url": "something else in it",
+			"file/no ref": "want a directory, found a file", "file/no url": "found a file",
+		},
+	}.run(t)
+}

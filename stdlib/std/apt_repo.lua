@@ -1,0 +1,104 @@
+-- apt_repo: keeps a repository of apt, with its key, and reads its index.
+--
+--   local apt_repo = require "std.apt_repo"
+--   apt_repo { "example", uris = "https://apt.example.org", suites = facts.os.codename, components = "main",
+--              key = fs.read "files/example.asc" }
+
+local function file(want) return "/etc/apt/sources.list.d/" .. want.name .. ".sources" end
+local function key_file(want) return "/etc/apt/keyrings/" .. want.name .. ".asc" end
+
+-- The fields of the file, and the properties that they come of.
+local fields = {
+  { "Types", "types" }, { "URIs", "uris" }, { "Suites", "suites" }, { "Components", "components" },
+  { "Architectures", "architectures" }, { "Signed-By", "signed_by" }, { "Trusted", "trusted" },
+}
+
+local function render(want)
+  local list = { "# Kept by ccm." }
+  for _, f in ipairs(fields) do
+    local value = want[f[2]]
+    if f[2] == "signed_by" and want.key then value = key_file(want) end
+    if type(value) == "table" then value = str.join(value, " ") end
+    if f[2] == "trusted" then value = value and "yes" or nil end
+    if value then list[#list + 1] = f[1] .. ": " .. value end
+  end
+  return str.join(list, "\n") .. "\n"
+end
+
+return ccm.type {
+  name = "apt_repo",
+  doc = "Keeps a repository in /etc/apt/sources.list.d, with its key, and reads its index when it changes.",
+  properties = {
+    name = { name = true, doc = "The name of the file, without a suffix.", example = "example" },
+    types = { type = "list", doc = "The kinds of packages: deb, deb-src. Left out, it is deb." },
+    uris = { type = "list", doc = "Where the repository is. It is required unless ensure is absent." },
+    suites = { type = "list", doc = "The suites, such as bookworm, or ./ for a repository without any. It is required unless ensure is absent." },
+    components = { type = "list", doc = "The components, such as main. A suite that ends with a slash has none." },
+    architectures = { type = "list", doc = "The architectures. Left out, they are those of the machine." },
+    key = { doc = "The key that signs the repository, in ASCII armor. It is kept in /etc/apt/keyrings." },
+    signed_by = { type = "path", doc = "The file with the key, if it is there already." },
+    trusted = { type = "boolean", default = false, doc = "Whether packages are installed although nobody has signed them." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a repository." },
+  },
+  phrases = { create = "added the repository", update = "updated the repository", remove = "removed the repository" },
+
+  validate = function(want)
+    if not re.test(want.name, [[^[\w.-]+$]]) then return "name", "want letters, digits, dots, hyphens and underscores, got " .. inspect(want.name) end
+    if want.key and want.signed_by then return "signed_by", "cannot be given together with key" end
+    for _, p in ipairs { "uris", "suites" } do
+      if want.ensure == "present" and #(want[p] or {}) == 0 then return p, "is required unless ensure is absent" end
+    end
+    for _, p in ipairs { "types", "uris", "suites", "components", "architectures" } do
+      if tbl.any(want[p] or {}, function(v) return v:find("%s") ~= nil end) then return p, "want words without blanks" end
+    end
+  end,
+
+  status = function(want, host)
+    local text = host.read(file(want))
+    local key = host.read(key_file(want))
+    if not text then return { ensure = "absent", key = key } end
+    local have = { ensure = "present", text = text, key = key or "", trusted = false }
+    for _, l in ipairs(str.lines(text)) do
+      for _, f in ipairs(fields) do
+        if str.starts(l, f[1] .. ":") then
+          local value = str.trim(str.strip_prefix(l, f[1] .. ":"))
+          have[f[2]] = f[2] == "signed_by" and value or f[2] == "trusted" and value == "yes" or str.fields(value)
+        end
+      end
+    end
+    return have
+  end,
+
+  decide = function(want, have, compare)
+    local d = compare()
+    want.types = want.types or { "deb" }
+    if want.ensure == "present" and #d.diff == 0 and have.text ~= render(want) then
+      d.diff, d.actions = { { "uris", "with other fields", str.join(want.uris, " ") } }, { { "update", "updated the repository" } }
+    end
+    return d
+  end,
+
+  perform = function(action, want, have, host)
+    if action == "remove" then
+      host.remove(file(want))
+      return host.remove(key_file(want))
+    end
+    want.types = want.types or { "deb" }
+    if want.key then
+      host.mkdir("/etc/apt/keyrings")
+      host.write(key_file(want), want.key, { mode = "0644" })
+    end
+    host.mkdir("/etc/apt/sources.list.d")
+    host.write(file(want), render(want), { mode = "0644" })
+    if host.root ~= "/" then return end
+    -- Only this repository is read. If that fails, things are as they were, and the
+    -- next run tries again.
+    local read, fault = pcall(host.run, {
+      "apt-get", "-q", "update", "-o", "Dir::Etc::SourceList=" .. file(want), "-o", "Dir::Etc::SourceParts=-",
+      "-o", "APT::Get::List-Cleanup=0", "-o", "APT::Update::Error-Mode=any",
+    })
+    if read then return end
+    if have.text then host.write(file(want), have.text) else host.remove(file(want)) end
+    error(fault, 0)
+  end,
+}

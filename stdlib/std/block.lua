@@ -1,0 +1,55 @@
+-- block: keeps some lines of a text file between two markers.
+--
+--   local block = require "std.block"
+--   block { "web servers", path = "/etc/hosts", content = "192.0.2.1 web1\n192.0.2.2 web2\n" }
+--
+-- The file then has
+--
+--   # BEGIN ccm web servers
+--   192.0.2.1 web1
+--   192.0.2.2 web2
+--   # END ccm web servers
+
+local lines = require "std.lines"
+
+return ccm.type {
+  name = "block",
+  doc = "Keeps some lines of a text file between two markers that bear its name.",
+  properties = {
+    name = { name = true, doc = "The name of the block in the file.", example = "web servers" },
+    path = { type = "path", required = true, doc = "The file.", example = "/etc/hosts" },
+    content = { doc = "The lines. It is required unless ensure is absent." },
+    comment = { default = "#", doc = "What begins a comment in the file." },
+    insert_after = { doc = "A regular expression (RE2). A new block is put behind the last line that matches, and at the end if none does." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the block is to be in the file." },
+  },
+  phrases = { create = "added the block", update = "updated the block", remove = "removed the block" },
+
+  validate = function(want)
+    if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
+    if want.name:find("[\r\n]") then return "name", "want one line" end
+  end,
+
+  edit = function(want, text)
+    local list, eol = lines.split(text)
+    local first = tbl.index_of(list, want.comment .. " BEGIN ccm " .. want.name)
+    local last = tbl.index_of(list, want.comment .. " END ccm " .. want.name)
+    if (first ~= nil) ~= (last ~= nil) or first and last < first then
+      error(("%s: one of the two markers of the block %s is missing, or they are the wrong way round"):format(want.path, want.name), 0)
+    end
+    if want.ensure == "absent" then
+      if not first then return text end
+      return lines.join(tbl.concat(tbl.slice(list, 1, first - 1), tbl.slice(list, last + 1)), eol)
+    end
+    local content = lines.split(want.content)
+    local block = tbl.concat({ want.comment .. " BEGIN ccm " .. want.name }, content, { want.comment .. " END ccm " .. want.name })
+    if not first then
+      local at = want.insert_after and lines.last(list, want.insert_after) or #list
+      return lines.join(tbl.concat(tbl.slice(list, 1, at), block, tbl.slice(list, at + 1)), eol)
+    end
+    local old = tbl.slice(list, first + 1, last - 1)
+    if tbl.equal(old, content) then return text end
+    return lines.join(tbl.concat(tbl.slice(list, 1, first - 1), block, tbl.slice(list, last + 1)), eol),
+      { ensure = "present", content = lines.join(old, "\n") }
+  end,
+}

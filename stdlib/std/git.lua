@@ -1,0 +1,95 @@
+-- git: keeps a clone of a repository at a branch, a tag or a commit.
+--
+--   local git = require "std.git"
+--   git { "/srv/app", url = "https://git.example.org/app.git", ref = "v1.4" }
+--
+-- The host is asked only where the ref is: a plan fetches nothing.
+
+-- Git asks nobody anything, and does not write to the index when it only looks.
+local environment = { GIT_TERMINAL_PROMPT = "0", GIT_SSH_COMMAND = "ssh -oBatchMode=yes", GIT_OPTIONAL_LOCKS = "0" }
+
+-- A command of git.
+local function command(words, options)
+  return tbl.merge(tbl.concat({ "git" }, words), { env = environment }, options or {})
+end
+
+local function is_commit(ref) return re.test(ref, "^[0-9a-f]{40}$") end
+
+-- The commit that the ref stands for at the url.
+local function resolve(host, want)
+  if is_commit(want.ref) then return want.ref end
+  local out = host.query(command { "ls-remote", "--", want.url, want.ref, want.ref .. "^{}" })
+  local found = {}
+  for _, l in ipairs(str.lines(out)) do
+    local commit, name = str.cut(l, "\t")
+    found[name] = commit
+  end
+  for _, name in ipairs { "refs/heads/" .. want.ref, "refs/tags/" .. want.ref .. "^{}", "refs/tags/" .. want.ref, want.ref } do
+    if found[name] then return found[name], str.starts(name, "refs/heads/") end
+  end
+  error(("%s has no branch or tag %s"):format(want.url, want.ref), 0)
+end
+
+return ccm.type {
+  name = "git",
+  doc = "Keeps a clone of a git repository at a branch, a tag or a commit. Git must be installed.",
+  properties = {
+    path = { type = "path", name = true, doc = "Where the clone is.", example = "/srv/app" },
+    url = { doc = "Where the repository is. It is required unless ensure is absent." },
+    ref = { default = "HEAD", doc = "A branch, a tag or the 40 digits of a commit. HEAD is the main branch as it was when the clone was made." },
+    update = { type = "boolean", default = true, doc = "Whether the clone follows a branch or a tag that moves." },
+    force = { type = "boolean", default = false, doc = "Whether changes in the clone are thrown away. Otherwise one that was changed is an error." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a clone. With absent the directory is removed with all that is in it." },
+  },
+  phrases = { create = "cloned the repository", update = "updated the clone", remove = "removed the clone" },
+
+  validate = function(want)
+    if want.ensure == "present" and not want.url then return "url is required unless ensure is absent" end
+    if str.starts(want.ref, "-") then return "ref", "want a branch, a tag or a commit, got " .. inspect(want.ref) end
+    if str.starts(want.url or "", "-") then return "url", "want a URL or a path, got " .. inspect(want.url) end
+  end,
+
+  status = function(want, host)
+    local found = host.stat(want.path)
+    if want.ensure == "absent" then return { ensure = found and "present" or "absent" } end
+    if found and found.kind ~= "directory" then error("want a directory, found a " .. found.kind, 0) end
+    if not host.stat(want.path .. "/.git") then
+      if found and #host.list(want.path) > 0 then error("want a clone, found a directory with something else in it", 0) end
+      return { ensure = "absent" }
+    end
+    local function ask(...) return (host.query(command { "-C", host.real(want.path), ... })) end
+    local have = { ensure = "present", url = ask("config", "--get", "remote.origin.url"), ref = want.ref }
+    local head = host.query(command({ "-C", host.real(want.path), "rev-parse", "--verify", "-q", "HEAD" }, { check = false }))
+    local wanted = head
+    if want.ref ~= "HEAD" and (want.update or is_commit(want.ref)) then wanted = resolve(host, want) end
+    if head ~= wanted then have.ref = head:sub(1, 12) end
+    local changed = ask("status", "--porcelain", "--untracked-files=no") ~= ""
+      or head ~= "" and ask("rev-list", "--max-count=1", head, "--not", "--remotes", "--tags") ~= ""
+    if changed and not want.force then error("the clone was changed; force = true throws the changes away", 0) end
+    if changed then have.ref = head:sub(1, 12) .. " with changes" end
+    return have
+  end,
+
+  perform = function(action, want, have, host)
+    local target = host.real(want.path)
+    if action == "remove" then return host.remove(want.path, { recursive = true }) end
+    local function run(...) host.run(command { "-C", target, ... }) end
+    if action == "create" then
+      host.mkdir(want.path)
+      run("init", "--quiet")
+      run("remote", "add", "origin", want.url)
+    else
+      run("remote", "set-url", "origin", want.url)
+    end
+    run("fetch", "--quiet", "--tags", "--force", "origin")
+    local commit, branch
+    if want.ref == "HEAD" then
+      run("remote", "set-head", "origin", "--auto")
+      commit = "refs/remotes/origin/HEAD"
+    else
+      commit, branch = resolve(host, want)
+    end
+    local words = branch and { "checkout", "--quiet", "-B", want.ref } or { "checkout", "--quiet", "--detach" }
+    run(unpack(tbl.concat(words, want.force and { "--force" } or {}, { commit })))
+  end,
+}

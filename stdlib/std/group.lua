@@ -1,0 +1,53 @@
+-- group: keeps a group of the system, and who is in it.
+--
+--   local group = require "std.group"
+--   group { "deploy", members = { "alice", "bob" } }
+--   group { "wheel", members = { "alice" }, membership = "exact" }
+
+local accounts = require "std.accounts"
+
+return ccm.type {
+  name = "group",
+  doc = "Keeps a group in /etc/group, with groupadd and its like.",
+  properties = {
+    name = { name = true, doc = "The name of the group.", example = "deploy" },
+    gid = { type = "integer", doc = "The number of the group. Left out, the system chooses one." },
+    system = { type = "boolean", default = false, doc = "Whether the number of a new group is one of those for services." },
+    members = { type = "list", set = true, doc = "The users that are in the group besides those whose own group it is. They must be there." },
+    membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether others may be members too." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a group." },
+  },
+
+  validate = function(want)
+    if not accounts.is_name(want.name) then return "name", "want the name of a group, got " .. inspect(want.name) end
+  end,
+
+  status = function(want, host)
+    local found = accounts.groups(host)[want.name]
+    if not found then return { ensure = "absent" } end
+    local members = found.members
+    if want.membership == "minimum" then
+      -- Only those count that are wanted.
+      members = tbl.filter(want.members or {}, function(m) return tbl.contains(found.members, m) end)
+    end
+    return { ensure = "present", gid = found.gid, members = members, all = found.members }
+  end,
+
+  perform = function(action, want, have, host)
+    if action == "remove" then return accounts.run(host, "groupdel", want.name) end
+    if action == "create" then
+      accounts.run(host, "groupadd", want.gid and { "--gid", want.gid }, want.system and "--system", want.name)
+    elseif want.gid and want.gid ~= have.gid then
+      accounts.run(host, "groupmod", "--gid", want.gid, want.name)
+    end
+    for _, m in ipairs(want.members or {}) do
+      if not tbl.contains(have.all or {}, m) then accounts.run(host, "usermod", "--append", "--groups", want.name, m) end
+    end
+    for _, m in ipairs(want.membership == "exact" and want.members and have.all or {}) do
+      if not tbl.contains(want.members, m) then
+        local others = tbl.filter(accounts.groups_of(host, m), function(g) return g ~= want.name end)
+        accounts.run(host, "usermod", "--groups", str.join(others, ","), m)
+      end
+    end
+  end,
+}

@@ -1,0 +1,70 @@
+-- sysctl: keeps a setting of the kernel, now and at boot.
+--
+--   local sysctl = require "std.sysctl"
+--   sysctl { "net.ipv4.ip_forward", value = "1" }
+--   sysctl { "vm.swappiness", value = "10", path = "/etc/sysctl.d/60-database.conf" }
+
+local lines = require "std.lines"
+
+-- The file of the running kernel: of dots and slashes each stands for the other.
+local function proc(want) return "/proc/sys/" .. want.name:gsub("[./]", { ["."] = "/", ["/"] = "." }) end
+
+-- Values are equal if their words are.
+local function words(value) return value and str.join(str.fields(value), " ") end
+
+-- The positions of the lines that set the key, and the value of the last one.
+local function find(list, name)
+  local found, value = {}, nil
+  for i, l in ipairs(list) do
+    local m = re.match(l, [[^\s*-?]] .. re.escape(name) .. [[\s*=\s*(.*?)\s*$]])
+    if m then
+      found[#found + 1], value = i, m[1]
+    end
+  end
+  return found, value
+end
+
+return ccm.type {
+  name = "sysctl",
+  doc = "Keeps a setting of the kernel: in a file that is read at boot, and in the running kernel.",
+  properties = {
+    name = { name = true, doc = "The name of the setting.", example = "net.ipv4.ip_forward" },
+    value = { doc = "Its value. It is required unless ensure is absent." },
+    path = { type = "path", default = "/etc/sysctl.d/60-ccm.conf", doc = "The file that is read at boot." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the setting. With absent the running kernel keeps the value that it has." },
+  },
+  phrases = { create = "set the kernel setting", update = "changed the kernel setting", remove = "removed the kernel setting" },
+
+  validate = function(want)
+    if not re.test(want.name, [[^[\w./-]+$]]) then return "name", "want the name of a setting such as vm.swappiness, got " .. inspect(want.name) end
+    if want.ensure == "present" and not want.value then return "value is required unless ensure is absent" end
+    if want.value and want.value:find("[\r\n]") then return "value", "want one line" end
+  end,
+
+  status = function(want, host)
+    local found, value = find(lines.split(host.read(want.path) or ""), want.name)
+    local have = { ensure = #found > 0 and "present" or "absent", file = words(value) }
+    if want.ensure == "absent" then return have end
+    -- A machine that is only a directory runs no kernel.
+    local running = words(host.read(proc(want)))
+    if host.root == "/" and not running then error("the kernel has no setting " .. want.name, 0) end
+    have.running = running
+    local fits = function(v) return v == words(want.value) end
+    have.value = not fits(have.file) and (have.file or "") or (running and not fits(running)) and running or want.value
+    return have
+  end,
+
+  perform = function(action, want, have, host)
+    local list, eol = lines.split(host.read(want.path) or "")
+    local found = find(list, want.name)
+    if action == "remove" or words(want.value) ~= have.file then
+      for i = #found, 1, -1 do table.remove(list, found[i]) end
+      if action ~= "remove" then table.insert(list, found[1] or #list + 1, want.name .. " = " .. want.value) end
+      host.mkdir(path.dir(want.path))
+      host.write(want.path, lines.join(list, eol))
+    end
+    if action ~= "remove" and have.running and have.running ~= words(want.value) then
+      host.run { "sysctl", "-q", "-w", want.name .. "=" .. want.value }
+    end
+  end,
+}

@@ -1,0 +1,103 @@
+-- timer: runs a command again and again, by a timer of systemd.
+--
+--   local timer = require "std.timer"
+--   timer { "backup", command = "/usr/local/bin/backup --all", schedule = "*-*-* 03:30", user = "backup" }
+--
+-- It keeps backup.service and backup.timer in /etc/systemd/system.
+
+local systemd = require "std.systemd"
+
+local function files(want)
+  local base = systemd.directory .. "/" .. want.name
+  return base .. ".service", base .. ".timer"
+end
+
+-- The texts of the two units.
+local function render(want)
+  local title = want.description or want.name
+  local service = { "[Unit]", "Description=" .. title, "", "[Service]", "Type=oneshot", "ExecStart=" .. want.command }
+  if want.user then table.insert(service, "User=" .. want.user) end
+  local clock = { "[Unit]", "Description=" .. title, "", "[Timer]" }
+  for _, s in ipairs(want.schedule) do table.insert(clock, "OnCalendar=" .. s) end
+  table.insert(clock, "Persistent=" .. tostring(want.persistent))
+  if want.delay then table.insert(clock, "RandomizedDelaySec=" .. want.delay) end
+  clock = tbl.concat(clock, { "", "[Install]", "WantedBy=timers.target" })
+  return str.join(service, "\n") .. "\n", str.join(clock, "\n") .. "\n"
+end
+
+-- What a unit says under a name: all of it.
+local function settings(text, name)
+  local found = {}
+  for _, l in ipairs(str.lines(text or "")) do
+    if str.starts(l, name .. "=") then found[#found + 1] = str.strip_prefix(l, name .. "=") end
+  end
+  return found
+end
+
+return ccm.type {
+  name = "timer",
+  doc = "Runs a command again and again, by a service and a timer of systemd.",
+  properties = {
+    name = { name = true, doc = "The name of the two units, without a suffix.", example = "backup" },
+    command = { doc = "What is run, with an absolute path, as ExecStart has it: no shell is started, and a percent sign is written %%. It is required unless ensure is absent." },
+    schedule = { type = "list", doc = "When it is run, as in systemd.time(7), such as daily or Mon *-*-* 03:30. It is required unless ensure is absent." },
+    user = { doc = "The user that runs it. Left out, it is root." },
+    description = { doc = "What the units say they are. Left out, it is the name." },
+    persistent = { type = "boolean", default = true, doc = "Whether a time that was missed, because the machine was off, is made up for." },
+    delay = { doc = "The longest time, chosen at random, to wait beyond the schedule, such as 5m." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a timer." },
+  },
+
+  validate = function(want)
+    if not re.test(want.name, [[^[\w:.@-]+$]]) then return "name", "want the name of a unit without its suffix, got " .. inspect(want.name) end
+    if want.ensure == "absent" then return end
+    if not want.command or not str.starts(want.command, "/") then return "command", "want a command with an absolute path" end
+    if #(want.schedule or {}) == 0 then return "schedule", "is required unless ensure is absent" end
+    for _, p in ipairs { "command", "user", "description", "delay" } do
+      if want[p] and want[p]:find("[\r\n]") then return p, "want one line" end
+    end
+  end,
+
+  status = function(want, host)
+    local service, clock = files(want)
+    local have = { service = host.read(service), timer = host.read(clock) }
+    have.ensure = (have.service or have.timer) and "present" or "absent"
+    if have.ensure == "absent" then return have end
+    have.command, have.user = settings(have.service, "ExecStart")[1] or "", settings(have.service, "User")[1] or ""
+    have.schedule = settings(have.timer, "OnCalendar")
+    local found = systemd.show(host, want.name .. ".timer", "UnitFileState", "ActiveState", "NeedDaemonReload")
+    have.enabled = found.UnitFileState == "enabled"
+    have.active = not systemd.runs(host) or found.ActiveState == "active"
+    have.unread = found.NeedDaemonReload == "yes"
+    return have
+  end,
+
+  decide = function(want, have, compare)
+    local d = compare()
+    if want.ensure == "absent" or #d.diff > 0 then return d end
+    local service, clock = render(want)
+    local fault = (have.service ~= service or have.timer ~= clock) and "with other settings"
+      or not have.enabled and "disabled" or not have.active and "stopped" or have.unread and "not read by systemd yet"
+    if not fault then return end
+    return { diff = { { "ensure", fault, "present" } }, actions = { { "update", "updated the timer" } } }
+  end,
+
+  perform = function(action, want, have, host)
+    local service_file, timer_file = files(want)
+    local name = want.name .. ".timer"
+    if action == "remove" then
+      if have.enabled then systemd.enable(host, name, false) end
+      if have.active then systemd.ctl(host, "stop", "--", name) end
+      host.remove(timer_file)
+      host.remove(service_file)
+      return systemd.ctl(host, "daemon-reload")
+    end
+    local service, clock = render(want)
+    host.mkdir(systemd.directory)
+    if have.service ~= service then host.write(service_file, service, { mode = "0644" }) end
+    if have.timer ~= clock then host.write(timer_file, clock, { mode = "0644" }) end
+    systemd.ctl(host, "daemon-reload")
+    if not have.enabled then systemd.enable(host, name, true) end
+    systemd.ctl(host, "restart", "--", name)
+  end,
+}

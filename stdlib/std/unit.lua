@@ -1,0 +1,85 @@
+-- unit: keeps a unit file of systemd, or a part of one, and has systemd read it.
+--
+--   local unit = require "std.unit"
+--   unit { "app.service", content = fs.read "files/app.service", enable = true, active = true }
+--   unit { "nginx.service", dropin = "limits", content = "[Service]\nLimitNOFILE=65536\n" }
+--
+-- For a service whose package brings its own unit, use service.
+
+local systemd = require "std.systemd"
+
+local function file(want)
+  local path = systemd.directory .. "/" .. want.name
+  return want.dropin and path .. ".d/" .. want.dropin .. ".conf" or path
+end
+
+return ccm.type {
+  name = "unit",
+  doc = "Keeps a unit file of systemd in /etc/systemd/system and has systemd read it (daemon-reload).",
+  properties = {
+    name = { name = true, doc = "The name of the unit, with its suffix.", example = "app.service" },
+    content = { doc = "The whole file. It is required unless ensure is absent." },
+    dropin = { doc = "The name of a drop-in: the file is NAME.d/DROPIN.conf then, and adds to a unit from elsewhere." },
+    enable = { type = "boolean", doc = "Whether the unit starts at boot. Left out, that is not managed." },
+    active = { type = "boolean", doc = "Whether the unit is to be active now. Left out, that is not managed." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a file. With absent the unit is stopped and disabled before." },
+  },
+
+  validate = function(want)
+    if not re.test(want.name, [[^[\w:.@\\-]+\.(service|socket|timer|path|mount|automount|swap|target|slice)$]]) then
+      return "name", "want the name of a unit with its suffix, such as app.service, got " .. inspect(want.name)
+    end
+    if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
+    if want.dropin and not re.test(want.dropin, [[^[\w.-]+$]]) then return "dropin", "want a word, got " .. inspect(want.dropin) end
+  end,
+
+  status = function(want, host)
+    local content = host.read(file(want))
+    local have = { ensure = content and "present" or "absent", content = content }
+    if not content and want.ensure == "absent" then return have end
+    local found = systemd.show(host, want.name, "UnitFileState", "ActiveState", "NeedDaemonReload")
+    have.enable = found.UnitFileState == "enabled"
+    have.active = found.ActiveState == "active" or found.ActiveState == "activating"
+    if not systemd.runs(host) then have.active = want.active end
+    have.unread = found.NeedDaemonReload == "yes"
+    return have
+  end,
+
+  decide = function(want, have, compare)
+    local d = compare()
+    if have.unread and want.ensure == "present" and #d.diff == 0 then
+      d.diff = { { "content", "not read by systemd yet", "read" } }
+      d.actions = { { "update", "had systemd read the unit" } }
+    end
+    if have.content ~= want.content and want.ensure == "present" then
+      d.text = { path = file(want), have = have.content, want = want.content }
+    end
+    return d
+  end,
+
+  perform = function(action, want, have, host)
+    if action == "remove" then
+      if not want.dropin then
+        if have.active then systemd.ctl(host, "stop", "--", want.name) end
+        if have.enable then systemd.enable(host, want.name, false) end
+      end
+      host.remove(file(want))
+      return systemd.ctl(host, "daemon-reload")
+    end
+    if have.content ~= want.content then
+      host.mkdir(path.dir(file(want)))
+      host.write(file(want), want.content, { mode = "0644" })
+    end
+    systemd.ctl(host, "daemon-reload")
+    if want.enable ~= nil and want.enable ~= have.enable then systemd.enable(host, want.name, want.enable) end
+    if want.active ~= nil and want.active ~= (have.active or false) then
+      systemd.ctl(host, want.active and "start" or "stop", "--", want.name)
+    end
+  end,
+
+  -- A change elsewhere, or nothing: a unit that is not running is left alone.
+  refresh = function(want, have, host)
+    if have.active then systemd.ctl(host, "restart", "--", want.name) end
+  end,
+  phrases = { refresh = "restarted the unit" },
+}

@@ -1,0 +1,211 @@
+package stdlib_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// units is a directory with the files of a systemd that does not run: systemctl
+// --root answers by the links in it, as the real one does.
+type units struct{ root string }
+
+// Run implements host.Runner.
+func (m units) Run(_ context.Context, c host.Cmd) (host.Result, error) {
+	words := strings.Fields(strings.NewReplacer("--quiet", "", "-- ", "").Replace(strings.Join(c.Argv, " ")))
+	if len(words) != 5 || words[0] != "systemctl" || words[1] != "--root" || words[2] != m.root {
+		return host.Result{}, fmt.Errorf("no such command here: %s", c)
+	}
+	verb, unit := words[3], words[4]
+	file := filepath.Join(m.root, "etc/systemd/system", unit)
+	link := filepath.Join(m.root, "etc/systemd/system/timers.target.wants", unit)
+	_, err := os.Stat(file)
+	there := err == nil
+	_, err = os.Lstat(link)
+	enabled := err == nil
+	switch {
+	case !there && verb != "disable":
+		return host.Result{Code: 1, Stderr: []byte("Failed to get unit file state for " + unit)}, nil
+	case verb == "is-enabled" && enabled:
+		return host.Result{Stdout: []byte("enabled\n")}, nil
+	case verb == "is-enabled":
+		return host.Result{Code: 1, Stdout: []byte("disabled\n")}, nil
+	case verb == "enable":
+		return host.Result{}, plant(m.root, map[string]string{"etc/systemd/system/timers.target.wants/" + unit: "->../" + unit})
+	case verb == "disable":
+		_ = os.Remove(link)
+		return host.Result{}, nil
+	}
+	return host.Result{}, fmt.Errorf("no such command here: %s", c)
+}
+
+// withSystemctl puts a command of that name into the PATH, for host.which.
+func withSystemctl(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(dir+"/systemctl", []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+func TestUnit(t *testing.T) {
+	withSystemctl(t)
+	const dir = "/etc/systemd/system/"
+	suite{
+		name: "unit", machine: func(root string) host.Runner { return units{root} },
+		starts: map[string]map[string]string{
+			"nothing": {"/etc/": ""},
+			"there":   {dir + "x.timer": "[Timer]\n"},
+			"other":   {dir + "x.timer": "[Unit]\n"},
+			"enabled": {dir + "x.timer": "[Timer]\n", dir + "timers.target.wants/x.timer": "->../x.timer"},
+			"dropin":  {dir + "x.timer.d/a.conf": "old\n"},
+		},
+		wants: map[string]string{
+			"file":    `{ "x.timer", content = "[Timer]\n" }`,
+			"enabled": `{ "x.timer", content = "[Timer]\n", enable = true, active = true }`,
+			"not":     `{ "x.timer", content = "[Timer]\n", enable = false }`,
+			"dropin":  `{ "x.timer", dropin = "a", content = "new\n" }`,
+			"absent":  `{ "x.timer", ensure = "absent" }`,
+		},
+		phrases: map[string][]string{
+			"nothing/file": {"created the unit"}, "there/file": {}, "there/enabled": {"updated the unit"}, "enabled/enabled": {}, "enabled/not": {"updated the unit"},
+			"other/file": {"updated the unit"}, "dropin/dropin": {"updated the unit"}, "enabled/absent": {"removed the unit"}, "nothing/absent": {},
+		},
+		after: map[string]map[string]*string{
+			"other/file":     {dir + "x.timer": new("[Timer]\n")},
+			"dropin/dropin":  {dir + "x.timer.d/a.conf": new("new\n")},
+			"enabled/absent": {dir + "x.timer": nil, dir + "timers.target.wants/x.timer": nil},
+		},
+	}.run(t)
+	require.Equal(t, `site.lua:1:22: unit#x: name: want the name of a unit with its suffix, such as app.service, got "x"`,
+		mistake(t, `require "std.unit" { "x", content = "" }`))
+}
+
+func TestTimer(t *testing.T) {
+	withSystemctl(t)
+	const dir = "/etc/systemd/system/"
+	service := "[Unit]\nDescription=b\n\n[Service]\nType=oneshot\nExecStart=/bin/true a\n"
+	timer := "[Unit]\nDescription=b\n\n[Timer]\nOnCalendar=daily\nPersistent=true\n\n[Install]\nWantedBy=timers.target\n"
+	suite{
+		name: "timer", machine: func(root string) host.Runner { return units{root} },
+		starts: map[string]map[string]string{
+			"nothing":  {"/etc/": ""},
+			"right":    {dir + "b.service": service, dir + "b.timer": timer, dir + "timers.target.wants/b.timer": "->../b.timer"},
+			"disabled": {dir + "b.service": service, dir + "b.timer": timer},
+			"half":     {dir + "b.timer": timer},
+			"other":    {dir + "b.service": strings.Replace(service, "true a", "false", 1), dir + "b.timer": timer + "# edited\n"},
+		},
+		wants: map[string]string{
+			"daily":  `{ "b", command = "/bin/true a", schedule = "daily" }`,
+			"full":   `{ "b", command = "/bin/true a", schedule = { "Mon 03:00", "Tue 04:00" }, user = "nobody", description = "Backs up", persistent = false, delay = "5m" }`,
+			"absent": `{ "b", ensure = "absent" }`,
+		},
+		phrases: map[string][]string{
+			"nothing/daily": {"created the timer"}, "right/daily": {}, "disabled/daily": {"updated the timer"}, "half/daily": {"updated the timer"},
+			"other/daily": {"updated the timer"}, "right/absent": {"removed the timer"}, "nothing/absent": {},
+		},
+		after: map[string]map[string]*string{
+			"other/daily": {dir + "b.service": new(service), dir + "b.timer": new(timer)},
+			"right/full": {
+				dir + "b.service": new("[Unit]\nDescription=Backs up\n\n[Service]\nType=oneshot\nExecStart=/bin/true a\nUser=nobody\n"),
+				dir + "b.timer":   new("[Unit]\nDescription=Backs up\n\n[Timer]\nOnCalendar=Mon 03:00\nOnCalendar=Tue 04:00\nPersistent=false\nRandomizedDelaySec=5m\n\n[Install]\nWantedBy=timers.target\n"),
+			},
+			"right/absent": {dir + "b.service": nil, dir + "b.timer": nil, dir + "timers.target.wants/b.timer": nil},
+		},
+	}.run(t)
+	require.Equal(t, `site.lua:1:38: timer#b: command: want a command with an absolute path`, mistake(t, `require "std.timer" { "b", command = "true", schedule = "daily" }`))
+	require.Equal(t, `site.lua:1:1: timer#b: schedule: is required unless ensure is absent`, mistake(t, `require "std.timer" { "b", command = "/bin/true" }`))
+}
+
+func TestCron(t *testing.T) {
+	const job = "# Kept by ccm.\nMAILTO=ops\n30 3 * * * backup /bin/backup --all\n"
+	suite{
+		name: "cron",
+		starts: map[string]map[string]string{
+			"nothing": {"/etc/": ""},
+			"right":   {"/etc/cron.d/b": job},
+			"other":   {"/etc/cron.d/b": "# mine\n@daily root /bin/backup\n"},
+			"more":    {"/etc/cron.d/b": job + "# and a remark\n"},
+		},
+		wants: map[string]string{
+			"job":    `{ "b", command = "/bin/backup --all", schedule = "30 3 * * *", user = "backup", environment = { MAILTO = "ops" } }`,
+			"daily":  `{ "b", command = "/bin/backup", schedule = "@daily" }`,
+			"absent": `{ "b", ensure = "absent" }`,
+		},
+		phrases: map[string][]string{
+			"nothing/job": {"created the cron job"}, "right/job": {}, "more/job": {"updated the cron job"}, "other/daily": {"updated the cron job"},
+			"right/absent": {"removed the cron job"}, "nothing/absent": {},
+		},
+		after: map[string]map[string]*string{
+			"other/job": {"/etc/cron.d/b": new(job)}, "right/daily": {"/etc/cron.d/b": new("# Kept by ccm.\n@daily root /bin/backup\n")},
+			"more/absent": {"/etc/cron.d/b": nil},
+		},
+	}.run(t)
+	require.Contains(t, mistake(t, `require "std.cron" { "a.b", ensure = "absent" }`), `cron#a.b: name: want letters, digits, hyphens and underscores, got "a.b"`)
+	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", schedule = "daily" }`), `cron#b: schedule: want five fields such as 30 3 * * *, or a word such as @daily, got "daily"`)
+}
+
+func TestSysctl(t *testing.T) {
+	const conf = "/etc/sysctl.d/60-ccm.conf"
+	suite{
+		name: "sysctl",
+		starts: map[string]map[string]string{
+			"nothing": {"/etc/": ""},
+			"right":   {conf: "# mine\nvm.swappiness = 10\n"},
+			"other":   {conf: "vm.swappiness=60\nkernel.x = 1\n-vm.swappiness = 20\n"},
+		},
+		wants: map[string]string{
+			"ten":    `{ "vm.swappiness", value = "10" }`,
+			"words":  `{ "net.ipv4.range", value = "1 2" }`,
+			"path":   `{ "vm.swappiness", value = "10", path = "/etc/sysctl.d/x.conf" }`,
+			"absent": `{ "vm.swappiness", ensure = "absent" }`,
+		},
+		phrases: map[string][]string{
+			"nothing/ten": {"set the kernel setting"}, "right/ten": {}, "other/ten": {"changed the kernel setting"},
+			"other/absent": {"removed the kernel setting"}, "nothing/absent": {},
+		},
+		after: map[string]map[string]*string{
+			"nothing/ten": {conf: new("vm.swappiness = 10\n")}, "other/ten": {conf: new("vm.swappiness = 10\nkernel.x = 1\n")},
+			"other/absent": {conf: new("kernel.x = 1\n")}, "right/words": {conf: new("# mine\nvm.swappiness = 10\nnet.ipv4.range = 1 2\n")},
+			"right/path": {"/etc/sysctl.d/x.conf": new("vm.swappiness = 10\n")},
+		},
+	}.run(t)
+}
+
+func TestAptRepo(t *testing.T) {
+	const dir = "/etc/apt/sources.list.d/"
+	full := "# Kept by ccm.\nTypes: deb\nURIs: https://apt.example.org\nSuites: bookworm\nComponents: main extra\nSigned-By: /etc/apt/keyrings/x.asc\n"
+	suite{
+		name: "apt_repo",
+		starts: map[string]map[string]string{
+			"nothing": {"/etc/": ""},
+			"right":   {dir + "x.sources": full, "/etc/apt/keyrings/x.asc": "KEY\n"},
+			"old key": {dir + "x.sources": full, "/etc/apt/keyrings/x.asc": "OLD\n"},
+			"other":   {dir + "x.sources": "Types: deb deb-src\nURIs: http://other\nSuites: sid\nTrusted: yes\n"},
+			"more":    {dir + "x.sources": full + "Enabled: no\n", "/etc/apt/keyrings/x.asc": "KEY\n"},
+		},
+		wants: map[string]string{
+			"signed":  `{ "x", uris = "https://apt.example.org", suites = "bookworm", components = { "main", "extra" }, key = "KEY\n" }`,
+			"trusted": `{ "x", uris = "file:/srv/apt", suites = "./", trusted = true }`,
+			"file":    `{ "x", types = { "deb", "deb-src" }, uris = "http://other", suites = "sid", components = "main", signed_by = "/etc/k.asc", architectures = "amd64" }`,
+			"absent":  `{ "x", ensure = "absent" }`,
+		},
+		phrases: map[string][]string{
+			"nothing/signed": {"added the repository"}, "right/signed": {}, "old key/signed": {"updated the repository"}, "more/signed": {"updated the repository"},
+			"other/trusted": {"updated the repository"}, "right/absent": {"removed the repository"}, "nothing/absent": {},
+		},
+		after: map[string]map[string]*string{
+			"other/signed":  {dir + "x.sources": new(full), "/etc/apt/keyrings/x.asc": new("KEY\n")},
+			"right/trusted": {dir + "x.sources": new("# Kept by ccm.\nTypes: deb\nURIs: file:/srv/apt\nSuites: ./\nTrusted: yes\n")},
+			"nothing/file":  {dir + "x.sources": new("# Kept by ccm.\nTypes: deb deb-src\nURIs: http://other\nSuites: sid\nComponents: main\nArchitectures: amd64\nSigned-By: /etc/k.asc\n")},
+			"right/absent":  {dir + "x.sources": nil, "/etc/apt/keyrings/x.asc": nil},
+		},
+	}.run(t)
+	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a b", suites = "s" }`), `apt_repo#x: uris: want words without blanks`)
+	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a" }`), `apt_repo#x: suites: is required unless ensure is absent`)
+}
