@@ -2,6 +2,7 @@ package luaapi
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -37,18 +38,22 @@ func (in *Interp) DefineType(f resource.Factory) (*lua.LTable, error) {
 	if in.invoked > 0 {
 		return nil, errClosed
 	}
-	if err := add(f); err != nil {
+	t, err := add(f)
+	if err != nil {
 		return nil, err
 	}
 	mt := in.vm.CreateTable(0, 1)
-	mt.RawSetString("__call", in.vm.NewFunction(in.construct(f.Type)))
-	c := in.constructorTable(f.Type, mt, in.vm.NewFunction(in.setDefaults(f.Type)))
+	mt.RawSetString("__call", in.vm.NewFunction(in.construct(t)))
+	c := in.constructorTable(t, mt, in.vm.NewFunction(in.setDefaults(t)))
 	if in.made == nil {
 		in.made = make(map[*lua.LTable]bool)
 	}
 	in.made[c] = true
 	return c, nil
 }
+
+// IsSession reports whether a person types what is evaluated.
+func (in *Interp) IsSession() bool { return in.session != nil }
 
 // errClosed says that the catalog of a run is complete.
 var errClosed = errors.New("nothing can be declared any more: the machine is being converged")
@@ -167,6 +172,29 @@ func (w *stopwatch) stop() {
 func (w *stopwatch) start() {
 	w.since = time.Now()
 	w.timer.Reset(max(0, w.left))
+}
+
+// CallerSource returns a text that stands for the place of the script that called
+// and for all that is written in its file.
+func (in *Interp) CallerSource(L *lua.LState) string {
+	f := caller(L)
+	text, _ := in.source(f.file)
+	return fmt.Sprintf("%s %x", in.place(f.node, f.file), sha256.Sum256([]byte(text)))
+}
+
+// Require loads a module, as a script of that name would. The error is a
+// [diag.List]; what is wrong with the name itself has no place.
+func (in *Interp) Require(ctx context.Context, script, module string) error {
+	in.mistakes, in.fatal, in.raised = nil, nil, raised{}
+	in.setScript(script)
+	err := in.evaluate(ctx, in.vm.NewFunction(func(L *lua.LState) int {
+		L.Push(in.global("require"))
+		L.Push(lua.LString(module))
+		L.Call(1, 0)
+		return 0
+	}))
+	in.mistakes.Add(err)
+	return in.mistakes.Err()
 }
 
 // Caller returns the place of the script that called.

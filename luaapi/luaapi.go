@@ -153,10 +153,11 @@ func New(opts Options) *Interp {
 	return in
 }
 
-// Close releases the interpreter. The places of what it declared can still be
-// found.
+// Close releases the interpreter, unless its scripts have defined types: their
+// functions are needed as long as the types are. The places of what it declared
+// can still be found.
 func (in *Interp) Close() {
-	if !in.vm.IsClosed() {
+	if !in.vm.IsClosed() && in.made == nil {
 		in.vm.Close()
 	}
 }

@@ -309,11 +309,26 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		return d
 	}
 	d.Act(verb, phrase)
-	d.Leaves, d.Closed = []host.Planned{{Path: f.Name, Kind: f.wanted()}}, true
+	d.Leaves, d.Closed = []host.Planned{f.leaves(have)}, true
 	if have.ContentDiffers || have.Kind == host.Missing && f.Ensure == FilePresent {
 		d.Text = f.text(have)
 	}
 	return d
+}
+
+// leaves returns what will stand there. What a source will hold is not known.
+func (f File) leaves(have FileState) host.Planned {
+	p := host.Planned{Path: f.Name, Kind: f.wanted()}
+	switch {
+	case f.Ensure == FileDirectory:
+	case f.ManagesContent(have.Kind):
+		p.Content = f.Content
+	case have.Kind == host.Missing:
+		p.Content = new("")
+	default:
+		p.Kept = true
+	}
+	return p
 }
 
 // digest formats a SHA-256 for people; nothing for the content of nothing.

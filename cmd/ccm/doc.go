@@ -17,13 +17,15 @@ import (
 func (e *env) docCommand() *cobra.Command {
 	output := newChoice("text", "text", "json")
 	man := ""
+	var modules []string
 	cmd := &cobra.Command{
 		Use:   "doc [TYPE[.PROPERTY] | LIBRARY[.FUNCTION]]",
 		Short: "Print the reference of the resource types and of the library of scripts",
 		Long: `Print the reference of one type, of one property, or of all types. It is
 written from the same declarations that decode scripts and manifests. The
 libraries that scripts have, and their functions, are documented too: ccm doc
-str, ccm doc str.split.
+str, ccm doc str.split. Types that modules of a site define are documented with
+--module: ccm doc --module nginx vhost.
 With --output json it is a JSON Schema (draft 2020-12).
 
 With --man DIR it writes a manual page for every command to a directory, as
@@ -44,13 +46,20 @@ With --man DIR it writes a manual page for every command to a directory, as
 			if err != nil {
 				return err
 			}
+			for _, name := range modules {
+				if err := e.requireModule(cmd.Context(), reg, name); err != nil {
+					return err
+				}
+			}
 			if len(args) == 0 {
+				addShipped(reg)
 				return e.docAll(reg, output.value == "json")
 			}
 			return e.docOne(reg, args[0], output.value == "json")
 		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text or json")
+	cmd.Flags().StringArrayVar(&modules, "module", nil, "also the types that the Lua module `NAME` defines (repeatable)")
 	cmd.Flags().StringVar(&man, "man", "", "write manual pages to `DIR`")
 	_ = cmd.MarkFlagDirname("man")
 	return cmd
@@ -93,7 +102,8 @@ func (e *env) docAll(reg *resource.Registry, asJSON bool) error {
 }
 
 func (e *env) docOne(reg *resource.Registry, arg string, asJSON bool) error {
-	name, property, hasProperty := strings.Cut(arg, ".")
+	// A type is also found by the name of its module.
+	name, property, hasProperty := strings.Cut(strings.TrimPrefix(arg, "std."), ".")
 	t := reg.Type(name)
 	if t == nil {
 		return e.docLibrary(reg, arg, asJSON)

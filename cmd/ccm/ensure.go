@@ -59,6 +59,11 @@ func (e *env) typeCommands(cmd *cobra.Command, make func(*resource.Registry, *re
 	if err != nil || !e.mayMean(cmd) {
 		return
 	}
+	if e.asksForAll() {
+		addShipped(reg)
+	} else {
+		addShipped(reg, append(e.args, "")...)
+	}
 	for _, t := range reg.Types() {
 		sub := make(reg, t)
 		sub.Annotations = map[string]string{typeAnnotation: t.Name}
@@ -80,6 +85,14 @@ func (e *env) typeCommands(cmd *cobra.Command, make func(*resource.Registry, *re
 func (e *env) mayMean(cmd *cobra.Command) bool {
 	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
 		return arg == cmd.Name() || cmd.HasAlias(arg) || arg == "help" || arg == "doc" || strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
+	})
+}
+
+// asksForAll reports whether the command line is about all types, and not only
+// about those that it names.
+func (e *env) asksForAll() bool {
+	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
+		return arg == "help" || arg == "--help" || arg == "-h" || strings.HasPrefix(arg, "--man") || strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
 	})
 }
 

@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/luaccm/ccm/luaapi/stubs"
 )
 
 // Generating changes nothing: what is derived from the declarations and kept in
@@ -18,4 +22,22 @@ func TestGeneratedDefinitions(t *testing.T) {
 	have, err := os.ReadFile("../../stdlib/meta/ccm.lua")
 	require.NoError(t, err)
 	require.True(t, b.String() == string(have), "stdlib/meta/ccm.lua is not what go generate ./cmd/ccm writes")
+}
+
+// Every definition file is Lua, that of each module included.
+func TestDefinitionFilesAreLua(t *testing.T) {
+	lang, err := language()
+	require.NoError(t, err)
+	require.NotEmpty(t, lang.Modules)
+	count := 0
+	for _, f := range editorFiles(lang) {
+		if !strings.HasPrefix(f.name, stubs.TypesDir) {
+			continue
+		}
+		count++
+		_, err := parse.Parse(bytes.NewReader(f.text), f.name)
+		require.NoError(t, err)
+		require.True(t, bytes.HasPrefix(f.text, []byte("---@meta")), f.name)
+	}
+	require.Equal(t, 2+len(lang.Modules), count)
 }

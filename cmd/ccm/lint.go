@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 func (e *env) lintCommand() *cobra.Command {
@@ -51,8 +52,14 @@ func (e *env) lint(args []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	lang := languageOf(reg)
-	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals}
+	lang, err := languageOf(reg)
+	if err != nil {
+		return err
+	}
+	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals, Modules: make(map[string]*resource.Type)}
+	for _, m := range lang.Modules {
+		l.Modules[m.Name] = m.Type
+	}
 	clean := true
 	for _, file := range files {
 		name, text, err := e.readInput(file)

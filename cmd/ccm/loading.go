@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/stdlib"
 )
 
 // A loading is one site in the course of being read: scripts and manifests, and
@@ -45,7 +46,7 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 	}
 	l.loader = &manifest.Loader{
 		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: os.ReadFile, Now: s.host.Now,
-		Script: l.script, Fetch: l.fetch, Dialect: f.dialect.value,
+		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value,
 	}
 	src, err := f.source()
 	if err != nil {
@@ -116,20 +117,34 @@ func (l *loading) script(ctx context.Context, u *manifest.Unit, text string) err
 	return l.evaluate(ctx, u, text, nil)
 }
 
+// module loads a module with types for a manifest.
+func (l *loading) module(ctx context.Context, u *manifest.Unit, name string) error {
+	in := l.interp(ctx, u, nil)
+	defer in.Close()
+	return in.Require(ctx, u.Name, name)
+}
+
 // evaluate evaluates a script.
 func (l *loading) evaluate(ctx context.Context, u *manifest.Unit, text string, args []string) error {
+	in := l.interp(ctx, u, args)
+	defer in.Close()
+	return in.Run(ctx, u.Name, []byte(text))
+}
+
+// interp returns what evaluates scripts of a unit.
+func (l *loading) interp(ctx context.Context, u *manifest.Unit, args []string) *luaapi.Interp {
 	e := l.env
 	in := luaapi.New(luaapi.Options{
 		Registry: l.site.registry, Builder: &l.builder, Facts: l.site.facts, Args: args, Noop: l.noop, Version: readBuildInfo().Version,
 		Env: l.lookupEnv, Print: e.stderr, Timeout: l.flags.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
-		Scope:  u.Scope,
-		Add:    admit(ctx, u),
-		Warn:   e.scriptWarns,
-		Extend: l.library(u).Extend,
+		Scope:   u.Scope,
+		Add:     admit(ctx, u),
+		Warn:    e.scriptWarns,
+		Library: stdlib.Library,
+		Extend:  extending(l.library(u)),
 	})
-	defer in.Close()
 	l.sources = append(l.sources, in.Sources())
-	return in.Run(ctx, u.Name, []byte(text))
+	return in
 }
 
 // library returns the standard library for the scripts of a unit.

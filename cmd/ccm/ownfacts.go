@@ -15,11 +15,10 @@ import (
 // before, those of the configuration directories, of --facts and of --fact.
 func (e *env) gatherFacts(ctx context.Context, v *host.View, f *siteFlags) (*facts.Facts, error) {
 	loader := facts.Loader{View: v, YAML: decodeYAML, RefuseWritable: os.Geteuid() == 0}
-	own, err := loader.Load(configDirs()...)
+	over, err := ownFacts(loader)
 	if err != nil {
 		return nil, err
 	}
-	over := any(own)
 	if f.factsFile != "" {
 		tree, err := loader.File(f.factsFile)
 		if err != nil {
@@ -46,15 +45,30 @@ func decodeYAML(file string, text []byte) (any, error) {
 	return doc.Root.Go(), nil
 }
 
-// configDirs returns the directories with configuration, that of the machine
-// before that of the user (XDG Base Directory Specification).
-func configDirs() []string {
-	dirs := []string{"/etc/ccm"}
+// ownFacts reads the configuration directory of the machine, and over it that of
+// the user, which lies outside of any root (XDG Base Directory Specification).
+func ownFacts(loader facts.Loader) (any, error) {
+	tree, err := loader.Load("/etc/ccm")
+	if err != nil {
+		return nil, err
+	}
+	dir := userConfig()
+	if dir == "" {
+		return tree, nil
+	}
+	loader.View = &host.New(host.Options{Log: loader.View.Log()}).View
+	own, err := loader.Load(dir)
+	return facts.Merge(tree, own), err
+}
+
+// userConfig returns the configuration directory of the user, "" if there is
+// none.
+func userConfig() string {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return append(dirs, filepath.Join(dir, "ccm"))
+		return filepath.Join(dir, "ccm")
 	}
 	if home := os.Getenv("HOME"); home != "" {
-		dirs = append(dirs, filepath.Join(home, ".config", "ccm"))
+		return filepath.Join(home, ".config", "ccm")
 	}
-	return dirs
+	return ""
 }

@@ -14,9 +14,10 @@ import (
 )
 
 // registry returns the types and providers that ship with ccm: one line for
-// each folder in providers. Templates see s.
+// each folder in providers. Templates see s. Types that scripts define are added
+// to it, those that ship with ccm when they are asked for.
 func registry(s *surroundings) (*resource.Registry, error) {
-	return resource.NewRegistry(slices.Concat(
+	reg, err := resource.NewRegistry(slices.Concat(
 		apt.Providers(),
 		ccmmanifest.Providers(),
 		choria.Providers(s.environment),
@@ -25,4 +26,8 @@ func registry(s *surroundings) (*resource.Registry, error) {
 		posix.Providers(),
 		systemd.Providers(),
 	)...)
+	if err != nil {
+		return nil, err
+	}
+	return reg.WithFinder(findShipped), nil
 }

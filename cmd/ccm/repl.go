@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/stdlib"
 )
 
 // replFlags are the flags of repl and eval.
@@ -151,7 +152,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 		Script: luaapi.Options{
 			Registry: reg, Builder: &p.loading.builder, Args: scriptArgs, Version: readBuildInfo().Version,
 			Env: os.LookupEnv, Print: print, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
-			Scope: u.Scope, Add: admit(ctx, u), Warn: e.scriptWarns, Extend: p.loading.library(u).Extend,
+			Scope: u.Scope, Add: admit(ctx, u), Warn: e.scriptWarns, Extend: extending(p.loading.library(u)), Library: stdlib.Library,
 		},
 		Facts: func() (*facts.Facts, error) {
 			fs, err := e.gatherFacts(ctx, &s.host.View, &f.siteFlags)
@@ -227,8 +228,7 @@ func (p *prompt) catalog(target string) (*catalog.Catalog, error) {
 
 // initFile returns the script that is evaluated before the first prompt.
 func initFile() string {
-	dirs := configDirs()
-	return filepath.Join(dirs[len(dirs)-1], "repl.lua")
+	return filepath.Join(userConfig(), "repl.lua")
 }
 
 // prepare evaluates the file of the user and the script that was given. Their

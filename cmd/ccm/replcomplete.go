@@ -41,6 +41,10 @@ func (t *editor) complete(line []rune, cursor int) readline.Completions {
 	values := make([]readline.Completion, len(c.Items))
 	docs := make(map[string]int)
 	for i, item := range c.Items {
+		group := item.Group
+		if !t.color {
+			group = "" // the library colours it
+		}
 		// What has one description is shown as one thing with several names.
 		doc := item.Doc
 		if doc != "" {
@@ -48,7 +52,7 @@ func (t *editor) complete(line []rune, cursor int) readline.Completions {
 			docs[item.Doc]++
 		}
 		values[i] = readline.Completion{
-			Value: before[from:c.Start] + item.Text, Display: strings.TrimSuffix(item.Text, " = "), Description: doc, Tag: item.Group,
+			Value: before[from:c.Start] + item.Text, Display: strings.TrimSuffix(item.Text, " = "), Description: doc, Tag: group,
 		}
 	}
 	out := readline.CompleteRaw(values).NoSort().DisplayList()

@@ -55,6 +55,7 @@ func (t *editor) newShell() *readline.Shell {
 		"comment-begin":                "\x00", // comments are coloured with the rest
 		"echo-control-characters":      false,
 		"menu-complete-display-prefix": true,
+		"completion-selection-style":   "\x1b[7m",
 		probe:                          false,
 	} {
 		_ = sh.Config.Set(name, value)
@@ -66,8 +67,13 @@ func (t *editor) newShell() *readline.Shell {
 	sh.PasteTransformer = t.paste
 	sh.Completer = t.complete
 	sh.Hint.SetProvider(t.hint)
+	// The library's own drops the line only if no other key comes with it.
+	sh.Keymap.Register(map[string]func(){"drop-line": func() {
+		sh.Display.AcceptLine()
+		sh.History.Accept(false, false, readline.ErrInterrupt)
+	}})
 	for keys, action := range keyActions {
-		for _, keymap := range []string{"emacs", "emacs-standard", "vi-insert"} {
+		for _, keymap := range []string{"emacs", "emacs-standard", "vi-insert", "vi-command"} {
 			sh.Config.Binds[keymap][keys] = inputrc.Bind{Action: action}
 		}
 	}
@@ -78,6 +84,7 @@ func (t *editor) newShell() *readline.Shell {
 // readline: Tab shows what it completes, and the arrows move inside of an entry
 // of several lines, and beyond it to other entries.
 var keyActions = map[string]string{
+	inputrc.Unescape(`\C-c`):  "drop-line",
 	inputrc.Unescape(`\C-i`):  "menu-complete",
 	inputrc.Unescape(`\e[Z`):  "menu-complete-backward",
 	inputrc.Unescape(`\M-[A`): "up-line-or-history",

@@ -49,6 +49,7 @@ They are derived from the declarations of the resource types.`,
 				event["$schema"], event["title"] = schemaDialect, "ccm event"
 				return e.printJSON(event)
 			}
+			addShipped(reg)
 			return e.printJSON(manifest.Schema(reg))
 		},
 	}

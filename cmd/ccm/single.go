@@ -146,6 +146,7 @@ func (s *single) converge(ctx context.Context, what manifest.Single, rep converg
 	}
 	s.sources = l.source
 	reg, b := l.site.registry, &l.builder
+	what.Type = reg.Type(what.Type.Name) // one that a script defines is of this registry
 	r, err := l.loader.Root(commandLineName, s.dir).Single(ctx, what, s.data)
 	if err != nil {
 		return nil, err

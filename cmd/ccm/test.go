@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/stdlib"
 )
 
 // testTimeout is how long a test, or a script that it evaluates, may take.
@@ -131,25 +132,29 @@ func (e *env) testFile(ctx context.Context, file string, wanted func(string, []s
 	if err != nil {
 		return err
 	}
-	count := 0
+	layer, count := reg.Layer(), 0
+	scratch := func() (string, error) {
+		count++
+		root := filepath.Join(dir, fmt.Sprint(count))
+		return root, os.Mkdir(root, 0o755)
+	}
 	o := spec.Options{
-		Clock: e.clock, Wanted: wanted, Report: rep.add,
+		Clock: e.clock, Wanted: wanted, Report: rep.add, Registry: layer, Scratch: scratch, Imagine: imagined,
 		Interp: func(extend func(*luaapi.Interp)) *luaapi.Interp {
 			h := host.New(host.Options{Clock: e.clock, Runner: refusing{}, Transport: offline{}})
 			lib := std.Options{View: &h.View, Cwd: filepath.Dir(file)}
 			return luaapi.New(luaapi.Options{
-				Registry: reg.Layer(), Builder: new(catalog.Builder), Version: readBuildInfo().Version, Env: os.LookupEnv, Print: e.stderr,
-				Timeout: testTimeout, Path: modulePath(file), Warn: e.scriptWarns,
+				Registry: layer, Builder: new(catalog.Builder), Version: readBuildInfo().Version, Env: os.LookupEnv, Print: e.stderr,
+				Timeout: testTimeout, Path: modulePath(file), Library: stdlib.Library, Warn: e.scriptWarns,
 				Extend: func(in *luaapi.Interp) {
-					lib.Extend(in)
+					extending(lib)(in)
 					extend(in)
 				},
 			})
 		},
 		Catalog: func(ctx context.Context, name string, g spec.Given) (spec.Catalog, error) {
-			count++
-			root := filepath.Join(dir, fmt.Sprint(count))
-			if err := os.Mkdir(root, 0o755); err != nil {
+			root, err := scratch()
+			if err != nil {
 				return nil, err
 			}
 			c, err := e.testCatalog(ctx, root, name, g)

@@ -86,6 +86,14 @@ func (e *env) testCatalog(ctx context.Context, root, file string, g spec.Given) 
 	return &testCatalog{s, m, l.source}, err
 }
 
+// imagined makes the machine below root what a spec says, and returns what answers
+// commands there.
+func imagined(root string, g spec.Given) (host.Runner, error) {
+	m := fake.New()
+	m.Converge()
+	return m, imagine(m, host.New(host.Options{Root: root, Runner: m}), g)
+}
+
 // imagine makes a machine what a spec says.
 func imagine(m *fake.Machine, h *host.Host, g spec.Given) error {
 	maps.Copy(m.Packages, g.Packages)

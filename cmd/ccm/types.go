@@ -8,7 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/stdlib"
 )
 
 //go:generate go run . types --definitions ../../stdlib/meta/ccm.lua
@@ -89,16 +92,33 @@ func language() (*stubs.Language, error) {
 	if err != nil {
 		return nil, err
 	}
-	return languageOf(reg), nil
+	return languageOf(reg)
 }
 
-func languageOf(reg *resource.Registry) *stubs.Language {
+func languageOf(reg *resource.Registry) (*stubs.Language, error) {
+	lib := std.Options{View: &host.New(host.Options{}).View}
+	layer := reg.Layer()
 	in := luaapi.New(luaapi.Options{
-		Registry: reg, Builder: new(catalog.Builder),
-		Extend: std.Options{View: &host.New(host.Options{}).View}.Extend,
+		Registry: layer, Builder: new(catalog.Builder), Library: stdlib.Library,
+		Extend: extending(lib),
 	})
 	defer in.Close()
-	return &stubs.Language{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals(), FactsPage: docs.Facts}
+	lang := &stubs.Language{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals(), FactsPage: docs.Facts}
+	files, err := fs.Glob(stdlib.Library, "std/*.lua")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		// By the custom of the library a module that returns a type has its name.
+		name := strings.TrimSuffix(path.Base(file), ".lua")
+		if err := in.Run(context.Background(), "types", []byte("local _ = require \"std."+name+"\"")); err != nil {
+			return nil, err
+		}
+		if t := layer.Type(name); t != nil {
+			lang.Modules = append(lang.Modules, stubs.Module{Name: "std." + name, Type: t})
+		}
+	}
+	return lang, nil
 }
 
 func (e *env) writeDefinitions(lang *stubs.Language, file string) error {
@@ -126,14 +146,21 @@ func editorFiles(lang *stubs.Language) []writtenFile {
 	lang.Definitions(&definitions)
 	lang.Luacheck(&luacheck)
 	lang.Selene(&selene)
-	return []writtenFile{
+	files := []writtenFile{
 		{name: stubs.TypesDir + "/ccm.d.lua", text: definitions.Bytes(), own: true},
 		{name: stubs.TypesDir + "/spec.d.lua", text: stubs.Spec, own: true},
+	}
+	for _, m := range lang.Modules {
+		var b bytes.Buffer
+		stubs.WriteModule(&b, m)
+		files = append(files, writtenFile{name: stubs.TypesDir + "/" + strings.ReplaceAll(m.Name, ".", "/") + ".lua", text: b.Bytes(), own: true})
+	}
+	return append(files, []writtenFile{
 		{name: ".luacheckrc", text: luacheck.Bytes()},
 		{name: ".luarc.json", text: stubs.Luarc()},
 		{name: "ccm.yml", text: selene.Bytes()},
 		{name: "selene.toml", text: stubs.SeleneConfig()},
-	}
+	}...)
 }
 
 // writeFiles writes files below a directory and says which.

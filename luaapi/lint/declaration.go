@@ -18,14 +18,12 @@ import (
 func (s *scan) constructor(call *ast.FuncCallExpr) (t *resource.Type, defaults bool) {
 	switch fn := call.Func.(type) {
 	case *ast.IdentExpr:
-		return s.l.Registry.Type(s.global(fn)), false
+		return s.typeOf(fn), false
 	case *ast.FuncCallExpr: // file "/etc/motd" { ... }
-		if inner, ok := fn.Func.(*ast.IdentExpr); ok {
-			return s.l.Registry.Type(s.global(inner)), false
-		}
+		return s.typeOf(fn.Func), false
 	case *ast.AttrGetExpr:
 		if key, ok := fn.Key.(*ast.StringExpr); ok && key.Value == "defaults" {
-			return s.l.Registry.Type(s.global(fn.Object)), true
+			return s.typeOf(fn.Object), true
 		}
 	}
 	return nil, false

@@ -26,6 +26,8 @@ type Linter struct {
 	Registry  *resource.Registry
 	Libraries []*std.Library
 	Globals   []luaapi.Global
+	// Modules are the types that modules return, by the names of these.
+	Modules map[string]*resource.Type
 }
 
 // A Finding is a mistake and the rule that found it.
@@ -55,7 +57,8 @@ var ignored = regexp.MustCompile(`--+\s*ccm:\s*ignore\b(.*)$`)
 
 // Check returns what is wrong in a script, in the order of its text. What is in
 // a line with the comment "-- ccm: ignore" is left out; with names of rules
-// behind it, only what these have found.
+// behind it, only what these have found. Definition files of editors are only
+// checked for their syntax.
 func (l *Linter) Check(name, text string) []Finding {
 	p, err := luaapi.Parse(name, text)
 	if err != nil {
@@ -64,6 +67,9 @@ func (l *Linter) Check(name, text string) []Finding {
 			e = &diag.Error{Pos: diag.Pos{File: name}, Err: err}
 		}
 		return []Finding{{Syntax, e}}
+	}
+	if strings.HasPrefix(text, "---@meta") {
+		return nil // definitions for an editor
 	}
 	s := newScan(l, p)
 	s.block(p.Stmts)
@@ -91,7 +97,7 @@ func (s *scan) sorted() []Finding {
 
 // specWords are the globals of spec files.
 var specWords = []string{
-	"after_each", "before_each", "catalog", "context", "describe", "insulate", "it", "pending", "setup", "spy", "stub", "teardown", "test",
+	"after_each", "before_each", "catalog", "context", "describe", "insulate", "it", "pending", "setup", "spy", "stub", "suite", "teardown", "test",
 }
 
 // newScan returns the scan of one script.

@@ -36,6 +36,7 @@ type variable struct {
 	used   bool
 	silent bool // a parameter or a loop variable: that it is not used is no mistake
 	fn     bool
+	typ    *resource.Type // whose constructor it is, if that can be told
 }
 
 func (s *scan) open() { s.scopes = append(s.scopes, nil) }
@@ -187,7 +188,37 @@ func (s *scan) local(st *ast.LocalAssignStmt) {
 		}
 	}
 	s.exprs(st.Exprs)
+	for i, e := range st.Exprs {
+		if i < len(v) {
+			v[i].typ = s.required(e)
+		}
+	}
 	s.declare(v...)
+}
+
+// required returns the type that a call of require returns, or nil.
+func (s *scan) required(e ast.Expr) *resource.Type {
+	call, ok := e.(*ast.FuncCallExpr)
+	if !ok || s.global(call.Func) != "require" || len(call.Args) != 1 {
+		return nil
+	}
+	name, ok := call.Args[0].(*ast.StringExpr)
+	if !ok {
+		return nil
+	}
+	return s.l.Modules[name.Value]
+}
+
+// typeOf returns the type whose constructor an expression is, or nil.
+func (s *scan) typeOf(e ast.Expr) *resource.Type {
+	id, ok := e.(*ast.IdentExpr)
+	if !ok {
+		return nil
+	}
+	if v := s.lookup(id.Value); v != nil {
+		return v.typ
+	}
+	return s.l.Registry.Type(id.Value)
 }
 
 func (s *scan) define(st *ast.FuncDefStmt) {
@@ -213,6 +244,11 @@ func (s *scan) function(fn *ast.FunctionExpr, further ...*variable) {
 // target reads what something is assigned to.
 func (s *scan) target(e ast.Expr, function bool) {
 	id, ok := e.(*ast.IdentExpr)
+	if ok {
+		if v := s.lookup(id.Value); v != nil {
+			v.typ = nil // it may be something else from here on
+		}
+	}
 	if !ok {
 		if get, ok := e.(*ast.AttrGetExpr); ok {
 			s.expr(get.Object)

@@ -101,17 +101,18 @@ func (lib *library) define(L *lua.LState) int {
 // add adds the type to the registry and pushes its constructor.
 func (d *definition) add(L *lua.LState) int {
 	in := d.lib.in
-	f, err := d.functions().Factory()
+	if at, ok := d.lib.places[d.name]; ok && !in.IsSession() {
+		in.Throw(L, fmt.Sprintf("it is defined at %s", at), "there is a type %s already", d.name)
+	}
+	fns := d.functions()
+	fns.Source = in.CallerSource(L)
+	f, err := fns.Factory()
 	var c *lua.LTable
 	if err == nil {
 		c, err = in.DefineType(f)
 	}
 	if err != nil {
-		hint := ""
-		if at, ok := d.lib.places[d.name]; ok {
-			hint = fmt.Sprintf("it is defined at %s", at)
-		}
-		in.Throw(L, hint, "%w", err)
+		in.Throw(L, "", "%w", err)
 	}
 	d.lib.places[d.name] = in.Caller(L)
 	L.Push(c)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource/contract"
 )
 
 // A block is what describe declares.
@@ -32,7 +33,8 @@ type test struct {
 	name    string
 	in      *block
 	pos     diag.Pos
-	body    *lua.LFunction // nil for one that is pending
+	body    *lua.LFunction  // nil for one that is pending
+	trial   *contract.Trial // of a suite; there is no body then
 	tags    []string
 	pending string
 }
@@ -70,6 +72,7 @@ func (r *runner) extend(in *luaapi.Interp) {
 	r.hook("setup", func(b *block) *[]*lua.LFunction { return &b.setup })
 	r.hook("teardown", func(b *block) *[]*lua.LFunction { return &b.teardown })
 	r.word("catalog", r.catalog)
+	r.word("suite", r.suite)
 	in.Replace("assert", r.assertTable)
 	in.Replace("spy", r.spyTable)
 	in.Replace("stub", r.stubTable)

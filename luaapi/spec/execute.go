@@ -74,7 +74,7 @@ func (r *runner) runTest(ctx context.Context, t *test) {
 		return
 	}
 	res := r.result(t)
-	if t.body == nil {
+	if t.body == nil && t.trial == nil {
 		res.Status = Pending
 		r.Report(res)
 		return
@@ -87,7 +87,11 @@ func (r *runner) runTest(ctx context.Context, t *test) {
 			break
 		}
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case t.trial != nil:
+		err = r.try(ctx, t)
+	default:
 		_, err = r.in.Invoke(ctx, t.body, 0)
 	}
 	for _, b := range slices.Backward(blocks) {

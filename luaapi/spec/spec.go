@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // A Status is what became of a test.
@@ -97,6 +98,12 @@ type Options struct {
 	// Catalog evaluates a script or manifest.
 	Catalog func(ctx context.Context, file string, g Given) (Catalog, error)
 	Clock   host.Clock
+	// Registry has the types, those that the spec or its modules define included.
+	Registry *resource.Registry
+	// Scratch makes an empty directory, and Imagine makes of it what a spec says
+	// of a machine. It returns what answers commands there.
+	Scratch func() (root string, err error)
+	Imagine func(root string, g Given) (host.Runner, error)
 	// Wanted says whether a test is to be run.
 	Wanted func(name string, tags []string) bool
 	// Report is called for each test when it is done.

@@ -32,3 +32,35 @@ function ccm.warn(...) end
 ---Ends the evaluation with an error that pcall does not stop.
 ---@param message string
 function ccm.fail(message) end
+
+---@class (exact) ccm.TypeProperty
+---@field type? "string"|"integer"|"number"|"boolean"|"path"|"mode"|"list"|"map"|"table"|"any" Left out, it is string.
+---@field name? boolean Whether the property names the resource.
+---@field required? boolean
+---@field default? any
+---@field enum? string[] The only values allowed.
+---@field doc? string
+---@field example? string
+---@field secret? boolean
+---@field alias? string|string[]
+---@field items? string|ccm.TypeProperty What a list or map holds.
+---@field properties? table<string, ccm.TypeProperty> The properties of a table.
+---@field set? boolean Whether the order of a list does not matter.
+---@field relative? boolean Whether a path may be relative to the script.
+
+---@class (exact) ccm.TypeDefinition
+---@field name string
+---@field doc string
+---@field properties table<string, ccm.TypeProperty>
+---@field status? fun(want: table, host: table): table Looks what is there. It may not change anything.
+---@field decide? fun(want: table, have: table): any Left out, the properties are compared by name.
+---@field perform? fun(action: string, want: table, have: table, host: table) Makes it so.
+---@field refresh? fun(want: table, have: table, host: table) Acts on a change elsewhere.
+---@field validate? fun(want: table): any, any Returns what is wrong, or a property and what is wrong with it.
+---@field edit? fun(want: table, text: string): string, table? Returns the new text of the file at want.path.
+---@field phrases? table<string, string> What reports say of each action.
+
+---Defines a type of resource and returns its constructor.
+---@param definition ccm.TypeDefinition
+---@return fun(resource: table): ccm.Handle
+function ccm.type(definition) end

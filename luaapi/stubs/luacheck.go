@@ -32,5 +32,5 @@ func (l *Language) Luacheck(w io.Writer) {
 		fmt.Fprintf(w, " %q", name)
 	}
 	fmt.Fprint(w, " }\nmax_line_length = 120\n")
-	fmt.Fprint(w, "files[\"**/*_spec.lua\"] = { std = \"+busted\", read_globals = { \"catalog\" } }\n")
+	fmt.Fprint(w, "files[\"**/*_spec.lua\"] = { std = \"+busted\", read_globals = { \"catalog\", \"suite\" } }\n")
 }

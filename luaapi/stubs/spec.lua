@@ -56,7 +56,7 @@ function teardown(body) end
 ---@field files? table<string, string> Files that are there already, by path.
 ---@field packages? table<string, string|boolean> Packages that are installed already, with their version.
 ---@field services? table<string, string> Services that are there already, each "running" or "stopped".
----@field commands? table<string, string|integer|table|function> What commands do, by their text.
+---@field commands? table<string, string|integer|table> What commands do, by their text.
 
 ---@class (exact) ccm.spec.Resource
 ---@field id string
@@ -102,6 +102,18 @@ function Catalog:commands() end
 ---@param options? ccm.spec.Options
 ---@return ccm.spec.Catalog
 function catalog(file, options) end
+
+---@class (exact) ccm.spec.Suite
+---@field starts table<string, ccm.spec.Options> What the machine may be before, by name.
+---@field wants table<string, table> What may be wanted, by name: properties, as a script writes them.
+---@field fails? table<string, string> Of "start/want", a part of the error that it must end in.
+---@field phrases? table<string, string[]> Of "start/want", what a plan says.
+
+---Holds a type to what is asked of every provider: each wish is tried from each
+---start, looking changes nothing, and after the actions nothing is left to do.
+---@param type string The name of the type. Its module must have been loaded.
+---@param suite ccm.spec.Suite
+function suite(type, suite) end
 
 ---@class luassert
 ---@overload fun(v: any, message?: any, ...: any): any

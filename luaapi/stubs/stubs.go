@@ -27,10 +27,25 @@ type Language struct {
 	Libraries []*std.Library
 	// Globals are what a script finds.
 	Globals []luaapi.Global
+	// Modules are the modules that return the constructor of a type.
+	Modules []Module
 	// FactsPage is docs/facts.md, whose tables say which facts there are.
 	FactsPage string
 	// Facts are further facts, such as those of this machine; may be nil.
 	Facts map[string]any
+}
+
+// A Module is a module that returns the constructor of a type.
+type Module struct {
+	Name string // as require has it: std.line
+	Type *resource.Type
+}
+
+// WriteModule writes the definition file of a module.
+func WriteModule(w io.Writer, m Module) {
+	fmt.Fprintf(w, "---@meta %s\n\n-- Written by ccm types. Changes are lost.\n\n", m.Name)
+	writeType(w, m.Type, "local ")
+	fmt.Fprintf(w, "return %s\n", m.Type.Name)
 }
 
 // base has the definitions of what is neither a type nor a library.
@@ -45,7 +60,7 @@ func (l *Language) Definitions(w io.Writer) {
 	l.facts(w)
 	schema.LuaClass{Name: "ccm.Common", Doc: resource.CommonSchema().Doc, Schema: resource.CommonSchema()}.Write(w)
 	for _, t := range l.Registry.Types() {
-		writeType(w, t)
+		writeType(w, t, "")
 	}
 	for _, lib := range l.Libraries {
 		writeLibrary(w, lib)
@@ -69,8 +84,8 @@ func className(typ string) string {
 var luaTables = []string{"string", "table", "math", "os", "package", "coroutine", "debug"}
 
 // writeType writes the classes of a type and its constructor, which can be
-// called in four ways.
-func writeType(w io.Writer, t *resource.Type) {
+// called in four ways. Local is put before its name.
+func writeType(w io.Writer, t *resource.Type, local string) {
 	class, s := className(t.Name), t.Schema()
 	named := func(f *schema.Field) bool { return f.IsName }
 	own := func(f *schema.Field) bool { return !f.IsName }
@@ -96,7 +111,7 @@ func writeType(w io.Writer, t *resource.Type) {
 	fmt.Fprintf(w, "---@overload fun(name: string|string[]): %s.Handle\n", class)
 	fmt.Fprintf(w, "---@overload fun(name: string|string[], properties: %s.Props): ccm.Handle\n", class)
 	fmt.Fprintf(w, "---@field defaults fun(properties: %s) Sets what the following declarations in this file may leave out.\n", defaults)
-	fmt.Fprintf(w, "%s = {}\n\n", t.Name)
+	fmt.Fprintf(w, "%s%s = {}\n\n", local, t.Name)
 }
 
 func example(t *resource.Type) string {

@@ -32,6 +32,7 @@ func (m *Manifest) Convert() []byte {
 	if m.FailOnError {
 		c.line(0, "-- fail_on_error is set in "+m.file+": the first failure ends the run")
 	}
+	c.modules()
 	for i := 0; i < len(m.Declared); {
 		i += c.resources(m.Declared[i:])
 	}
@@ -46,6 +47,23 @@ type converter struct {
 	m       *Manifest
 	out     strings.Builder
 	skipped map[string]bool // the resources that may not be there
+}
+
+// modules writes what gets the constructors of types that are no globals.
+func (c *converter) modules() {
+	for _, name := range c.m.Modules {
+		if !strings.HasPrefix(name, "std.") {
+			c.line(0, "require "+template.LuaString(name)+" -- returns constructors of types, which are no globals")
+		}
+	}
+	known := make(map[string]bool)
+	for _, d := range c.m.Declared {
+		t := d.Type
+		if strings.HasPrefix(t.Source, "stdlib/") && !known[t.Name] {
+			known[t.Name] = true
+			c.line(0, "local "+t.Name+" = require "+template.LuaString("std."+t.Name))
+		}
+	}
 }
 
 func (c *converter) line(depth int, text string) {

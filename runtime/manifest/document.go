@@ -15,7 +15,7 @@ import (
 )
 
 // ccmKeys are the keys of the section ccm.
-var ccmKeys = []string{"resources", "resources_jet_file", "fail_on_error", "pre_message", "post_message"}
+var ccmKeys = []string{"modules", "resources", "resources_jet_file", "fail_on_error", "pre_message", "post_message"}
 
 // A reader reads one manifest. It collects every mistake.
 type reader struct {
@@ -98,6 +98,9 @@ func (r *reader) section(ccm *data.Node) {
 	r.Scope.FailOnError = r.m.FailOnError
 	r.m.PreMessage = r.message(ccm, "pre_message")
 	r.m.PostMessage = r.message(ccm, "post_message")
+	if n := ccm.Get("modules"); !n.IsNil() && !r.modules(n) {
+		return // what they define is unknown
+	}
 	list, jet := ccm.Get("resources"), ccm.Get("resources_jet_file")
 	switch {
 	case jet.IsNil() && list == nil && unknown: // one of them is misspelled, perhaps
@@ -110,6 +113,37 @@ func (r *reader) section(ccm *data.Node) {
 	default:
 		r.resources(list)
 	}
+}
+
+// modules loads the modules whose types the manifest uses. It reports whether it
+// could.
+func (r *reader) modules(list *data.Node) bool {
+	before := len(r.errs)
+	if list.Kind != schema.List {
+		r.fail(list, "", "ccm.modules: want a list of names, got %s", list.Describe())
+		return false
+	}
+	for i, n := range list.Items {
+		property := fmt.Sprintf("ccm.modules[%d]", i+1)
+		switch {
+		case n.Kind != schema.String:
+			r.fail(n, `such as "nginx", which is nginx.lua or lib/nginx.lua`, "%s: want the name of a module, got %s", property, n.Describe())
+			continue
+		case r.loader.Module == nil:
+			r.fail(n, "", "%s: a manifest cannot have modules here", property)
+			continue
+		}
+		var errs diag.List
+		errs.Add(r.loader.Module(r.ctx, r.Unit, n.Text))
+		for _, e := range errs {
+			if e.Pos.IsZero() {
+				e = n.Place(property, e)
+			}
+			r.errs = append(r.errs, e)
+		}
+		r.m.Modules = append(r.m.Modules, n.Text)
+	}
+	return len(r.errs) == before
 }
 
 // boolean reads a key of the section ccm that says yes or no.

@@ -51,6 +51,9 @@ type Loader struct {
 	Overlays []Source
 	// Script evaluates a unit whose name ends in .lua. Nil refuses them.
 	Script func(ctx context.Context, u *Unit, text string) error
+	// Module loads a module with types for the manifest u, which finds it as a
+	// script in its place would. Nil refuses them.
+	Module func(ctx context.Context, u *Unit, name string) error
 	// Fetch gets what is behind an http or https URL, for TinyCM templates. Nil
 	// refuses them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
@@ -73,6 +76,8 @@ type Manifest struct {
 	FailOnError bool
 	// PreMessage and PostMessage are shown before and after the run.
 	PreMessage, PostMessage string
+	// Modules are those whose types the manifest uses.
+	Modules []string
 	// Declared are the resources of this manifest, in their order.
 	Declared []Declared
 

@@ -27,6 +27,13 @@ func (m *Manifest) Render() ([]byte, error) {
 			put(ccm, msg.key, text(msg.text, true))
 		}
 	}
+	if len(m.Modules) > 0 {
+		list := make([]schema.Value, len(m.Modules))
+		for i, name := range m.Modules {
+			list[i] = schema.StringValue(name)
+		}
+		put(ccm, "modules", yamlOf(schema.ListValue(list...), true))
+	}
 	put(ccm, "resources", m.blocks())
 	put(root, "ccm", ccm)
 	var out bytes.Buffer

@@ -59,6 +59,7 @@ func Schema(reg *resource.Registry) map[string]any {
 			"ccm": shape{
 				"type": "object", "additionalProperties": false,
 				"properties": shape{
+					"modules":            shape{"type": "array", "items": shape{"type": "string"}, "description": "Lua modules with types of their own that resources can have. Those that ship with ccm need not be named."},
 					"resources":          shape{"type": "array", "items": ref("block")},
 					"resources_jet_file": shape{"type": "string", "description": "A Jet template that writes the list of resources, relative to the manifest."},
 					"fail_on_error":      shape{"anyOf": []any{shape{"type": []any{"boolean", "null"}}, ref("expression")}, "default": false, "description": "Whether the first failure ends the run."},

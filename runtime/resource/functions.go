@@ -21,6 +21,8 @@ import (
 // walk: such a type never looks ahead.
 type Functions struct {
 	Name string
+	// Source is that of the type.
+	Source string
 	// Provider is the name of the provider.
 	Provider string
 	// Schema is made by schema.Make. A property named ensure says whether the
@@ -106,6 +108,7 @@ func (f Functions) Factory() (Factory, error) {
 	}
 	t := &Type{
 		Name:     f.Name,
+		Source:   f.Source,
 		schema:   func() *schema.Schema { return f.Schema },
 		mix:      sync.OnceValue(func() schema.Mix { return schema.Mix{f.Schema, commonSchema()} }),
 		new:      func() any { return f.properties() },

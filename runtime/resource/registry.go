@@ -18,6 +18,8 @@ type Registry struct {
 	byName    map[string]*Type
 	factories map[*Type][]Factory
 	layer     bool
+	find      func(reg *Registry, name string)
+	finding   bool
 }
 
 // NewRegistry returns the registry of the given providers and of the types
@@ -49,30 +51,44 @@ func (reg *Registry) sort() {
 // Layer returns a registry that has what reg has and to which the types that a
 // script defines can be added, for one run. Reg itself does not change.
 func (reg *Registry) Layer() *Registry {
-	return &Registry{types: slices.Clone(reg.types), byName: maps.Clone(reg.byName), factories: maps.Clone(reg.factories), layer: true}
+	return &Registry{
+		types: slices.Clone(reg.types), byName: maps.Clone(reg.byName), factories: maps.Clone(reg.factories), layer: true, find: reg.find,
+	}
+}
+
+// WithFinder returns a layer that asks find when somebody asks for a type which
+// it does not have. Find may add it.
+func (reg *Registry) WithFinder(find func(reg *Registry, name string)) *Registry {
+	l := reg.Layer()
+	l.find = find
+	return l
 }
 
 // Add adds the type of a provider to a layer, before any goroutine looks
-// resources up in it.
-func (reg *Registry) Add(f Factory) error {
+// resources up in it, and returns it. If the layer has a type of the same name
+// and the same source, it returns that: several scripts of a run may define one.
+func (reg *Registry) Add(f Factory) (*Type, error) {
+	known := reg.byName[f.Type.Name]
 	switch {
 	case !reg.layer:
-		return fmt.Errorf("the type %s cannot be defined here", f.Type.Name)
-	case reg.byName[f.Type.Name] != nil:
-		return fmt.Errorf("there is a type %s already", f.Type.Name)
+		return nil, fmt.Errorf("the type %s cannot be defined here", f.Type.Name)
+	case known != nil && known.Source != "" && known.Source == f.Type.Source:
+		return known, nil
+	case known != nil:
+		return nil, fmt.Errorf("there is a type %s already", f.Type.Name)
 	}
 	reg.byName[f.Type.Name] = f.Type
 	// Whoever asked for the types before keeps the list that they got.
 	reg.types = append(slices.Clip(reg.types), f.Type)
 	reg.factories[f.Type] = []Factory{f}
 	reg.sort()
-	return nil
+	return f.Type, nil
 }
 
 // Replace is Add for a type that may take the name of another one, as that which
 // a person types does. What is of the old type keeps it.
-func (reg *Registry) Replace(f Factory) error {
-	if old := reg.byName[f.Type.Name]; reg.layer && old != nil {
+func (reg *Registry) Replace(f Factory) (*Type, error) {
+	if old := reg.byName[f.Type.Name]; reg.layer && old != nil && old.Source != "" {
 		delete(reg.byName, f.Type.Name)
 		reg.types = slices.DeleteFunc(slices.Clone(reg.types), func(t *Type) bool { return t == old })
 	}
@@ -83,7 +99,15 @@ func (reg *Registry) Replace(f Factory) error {
 func (reg *Registry) Types() []*Type { return reg.types }
 
 // Type returns the type of that name, or nil.
-func (reg *Registry) Type(name string) *Type { return reg.byName[name] }
+func (reg *Registry) Type(name string) *Type {
+	if t := reg.byName[name]; t != nil || reg.find == nil || reg.finding {
+		return t
+	}
+	reg.finding = true
+	defer func() { reg.finding = false }()
+	reg.find(reg, name)
+	return reg.byName[name]
+}
 
 // TypeNames returns the names of all types in order.
 func (reg *Registry) TypeNames() []string {

@@ -18,6 +18,9 @@ import (
 // pass through its methods as any; only values of one [Define] meet there.
 type Type struct {
 	Name string
+	// Source says where the type is defined and how, if a script defines it: types
+	// of one name and one source are the same.
+	Source string
 
 	schema    func() *schema.Schema
 	mix       func() schema.Mix

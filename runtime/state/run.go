@@ -108,8 +108,12 @@ func (r *Run) Settle(to resource.ID) { r.journal.settle(to) }
 // Drop implements converge.Journal.
 func (r *Run) Drop(d converge.Debt) { r.journal.drop(d) }
 
-// Cause tells why a resource is to be changed, from what was applied before.
+// Cause tells why a resource is to be changed, from what was applied before. A
+// run that applies no catalog does not know.
 func (r *Run) Cause(res *resource.Resource, wish string) converge.Cause {
+	if r.applied == nil {
+		return converge.NoCause
+	}
 	return r.applied.cause(res, wish)
 }
 

@@ -140,7 +140,7 @@ func (x Trial) settled(ctx context.Context, h *host.Host, d resource.Decision) e
 }
 
 // Phrase is what the phrase of an action begins with: a participle.
-var Phrase = regexp.MustCompile(`^[a-z]+(ed|t|de)\b`)
+var Phrase = regexp.MustCompile(`^[a-z]+(ed|t|de|en|wn|ad|un|ne)\b`)
 
 func (x Trial) checkDecision(d resource.Decision) error {
 	for _, delta := range d.Diff {

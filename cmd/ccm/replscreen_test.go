@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+	"github.com/stretchr/testify/require"
+)
+
+// patient is how long a test waits for something to appear before it fails.
+const patient = 20 * time.Second
+
+// A screen is ccm on a terminal of its own.
+type screen struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	pty  *os.File
+	term vt10x.Terminal
+
+	mu      sync.Mutex
+	raw     bytes.Buffer // everything that was written
+	changed chan struct{}
+	ended   chan struct{}
+}
+
+// screenOptions say what the terminal is like.
+type screenOptions struct {
+	home string   // that of the user; "" for a new one
+	env  []string // over what every test has
+	mute bool     // it does not say where its cursor is
+	rows uint16
+}
+
+// onScreen starts ccm on a terminal.
+func onScreen(t *testing.T, o screenOptions, args ...string) *screen {
+	t.Helper()
+	if o.home == "" {
+		o.home = t.TempDir()
+	}
+	if o.rows == 0 {
+		o.rows = 24
+	}
+	program, err := exec.LookPath("ccm")
+	require.NoError(t, err)
+	s := &screen{t: t, cmd: exec.Command(program, args...), changed: make(chan struct{}, 1), ended: make(chan struct{})}
+	s.cmd.Dir = o.home
+	s.cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + o.home, "TERM=xterm", "INPUTRC=/dev/null", "NO_COLOR=1",
+		"CCM_STATE_DIR=" + filepath.Join(o.home, "state"),
+	}, o.env...)
+	s.pty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: o.rows, Cols: 80})
+	require.NoError(t, err)
+	var answers io.Writer = s.pty
+	if o.mute {
+		answers = io.Discard
+	}
+	s.term = vt10x.New(vt10x.WithWriter(answers), vt10x.WithSize(80, int(o.rows)))
+	go s.follow()
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+		_ = s.pty.Close()
+	})
+	return s
+}
+
+// follow draws what ccm writes.
+func (s *screen) follow() {
+	defer close(s.ended)
+	buf := make([]byte, 4096)
+	for {
+		n, err := s.pty.Read(buf)
+		s.mu.Lock()
+		s.raw.Write(buf[:n])
+		_, _ = s.term.Write(buf[:n])
+		s.mu.Unlock()
+		select {
+		case s.changed <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			_ = s.cmd.Wait()
+			return
+		}
+	}
+}
+
+// text returns what is on the screen, without the blanks at the ends of lines
+// and the empty lines below.
+func (s *screen) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines := strings.Split(s.term.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// written returns everything that was written so far.
+func (s *screen) written() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.raw.String()
+}
+
+// until waits until the screen is as it should be.
+func (s *screen) until(what string, is func(text string) bool) {
+	s.t.Helper()
+	deadline := time.After(patient)
+	for {
+		if is(s.text()) {
+			return
+		}
+		select {
+		case <-s.changed:
+		case <-s.ended:
+			if !is(s.text()) {
+				s.t.Fatalf("ccm ended; wanted %s, got:\n%s", what, s.text())
+			}
+			return
+		case <-deadline:
+			s.t.Fatalf("wanted %s, got:\n%s", what, s.text())
+		}
+	}
+}
+
+// ends waits until the last lines of the screen are these.
+func (s *screen) ends(lines ...string) {
+	s.t.Helper()
+	want := strings.Join(lines, "\n")
+	s.until("at the end:\n"+want, func(text string) bool { return text == want || strings.HasSuffix(text, "\n"+want) })
+}
+
+// shows waits until a text is on the screen.
+func (s *screen) shows(text string) {
+	s.t.Helper()
+	s.until("somewhere: "+text, func(screen string) bool { return strings.Contains(screen, text) })
+}
+
+// press writes keys.
+func (s *screen) press(keys string) {
+	s.t.Helper()
+	_, err := io.WriteString(s.pty, keys)
+	require.NoError(s.t, err)
+}
+
+// enter types a line and waits until it is there, then presses Enter.
+func (s *screen) enter(line string) {
+	s.t.Helper()
+	s.press(line)
+	if line != "" {
+		s.shows(line)
+	}
+	s.press("\r")
+}
+
+// status waits for the end and returns the exit status.
+func (s *screen) status() int {
+	s.t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(patient):
+		s.t.Fatalf("ccm does not end:\n%s", s.text())
+	}
+	if status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		s.t.Fatalf("ccm was killed by %s", status.Signal())
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
+
+var errNoScreen = errors.New("no terminal")
+
+// needPTY skips a test where there are no pseudo-terminals.
+func needPTY(t *testing.T) {
+	t.Helper()
+	p, tty, err := pty.Open()
+	if err != nil {
+		t.Skip(errors.Join(errNoScreen, err))
+	}
+	_ = tty.Close()
+	_ = p.Close()
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/luatype"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/stdlib"
+)
+
+// extending returns what scripts have besides the language itself: the standard
+// library, and types of their own.
+func extending(lib std.Options) func(*luaapi.Interp) {
+	return func(in *luaapi.Interp) {
+		lib.Extend(in)
+		luatype.Extend(in)
+	}
+}
+
+// findShipped adds a type that ships with ccm as a Lua module to a registry, if
+// there is one of that name. Manifests and command lines name such types without
+// naming the module.
+func findShipped(reg *resource.Registry, name string) {
+	module := "std/" + name + ".lua"
+	if _, err := fs.Stat(stdlib.Library, module); err != nil {
+		return
+	}
+	in := moduleInterp(reg)
+	defer in.Close()
+	// That every module loads is for the tests to see.
+	_ = in.Require(context.Background(), "", "std."+name)
+}
+
+// moduleInterp returns what loads modules outside of a run.
+func moduleInterp(reg *resource.Registry) *luaapi.Interp {
+	return luaapi.New(luaapi.Options{
+		Registry: reg, Builder: new(catalog.Builder), Library: stdlib.Library, Version: readBuildInfo().Version,
+		Path: filepath.SplitList(os.Getenv("CCM_PATH")), Env: os.LookupEnv,
+		Extend: extending(std.Options{View: &host.New(host.Options{}).View}),
+	})
+}
+
+// requireModule adds the types of a module to reg, which is found as a script in
+// the working directory would find it.
+func (e *env) requireModule(ctx context.Context, reg *resource.Registry, name string) error {
+	in := moduleInterp(reg)
+	defer in.Close()
+	e.sources = in.Sources()
+	return in.Require(ctx, "", name)
+}
+
+// addShipped adds the types to reg that ship with ccm as Lua modules: those that
+// are named or, if none is, all.
+func addShipped(reg *resource.Registry, names ...string) {
+	files, _ := fs.Glob(stdlib.Library, "std/*.lua")
+	for _, file := range files {
+		if name := strings.TrimSuffix(path.Base(file), ".lua"); len(names) == 0 || slices.Contains(names, name) {
+			reg.Type(name)
+		}
+	}
+}

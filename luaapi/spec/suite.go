@@ -1,0 +1,115 @@
+package spec
+
+import (
+	"context"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/resource/contract"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// suiteKeys are what the table of suite may have.
+var suiteKeys = []string{"starts", "wants", "fails", "phrases"}
+
+// suite is suite(type, { starts, wants, fails, phrases }): a test for each wish
+// from each start, in which the type is held to the contract of all types.
+func (r *runner) suite(L *lua.LState, word string) int {
+	if r.running {
+		r.in.Throw(L, "", "%s: tests cannot be declared while one is run", word)
+	}
+	name, _ := L.Get(1).(lua.LString)
+	t := r.Registry.Type(string(name))
+	if t == nil {
+		hint := diag.DidYouMean(string(name), r.Registry.TypeNames())
+		if hint == "" {
+			hint = "load the module that defines it first"
+		}
+		r.in.Throw(L, hint, "suite: no resource type %s", r.in.Show(L.Get(1)))
+	}
+	given := r.optionTable(L, "the suite", L.Get(2))
+	s := contract.Suite{Factory: r.Registry.Factories(t)[0], Starts: map[string]func(string) (host.Runner, error){}, Wants: map[string]any{}}
+	for k, v := given.Next(lua.LNil); k != lua.LNil; k, v = given.Next(k) {
+		switch key := k.String(); key {
+		case "starts":
+			r.each(L, key, v, func(name string, v lua.LValue) {
+				g := r.given(L, v)
+				s.Starts[name] = func(root string) (host.Runner, error) { return r.Imagine(root, g) }
+			})
+		case "wants":
+			r.each(L, key, v, func(name string, v lua.LValue) { s.Wants[name] = r.wish(L, t, name, v) })
+		case "fails":
+			s.Fails = r.texts(L, key, v)
+		case "phrases":
+			s.Phrases = make(map[string][]string)
+			r.each(L, key, v, func(name string, v lua.LValue) { s.Phrases[name] = r.list(L, key, v) })
+		default:
+			r.in.Throw(L, diag.DidYouMean(key, suiteKeys), "suite: unknown key %q", key)
+		}
+	}
+	if len(s.Starts) == 0 || len(s.Wants) == 0 {
+		r.in.Throw(L, `such as { starts = { empty = {} }, wants = { ... } }`, "suite: want starts and wants")
+	}
+	trials, err := s.Trials()
+	if err != nil {
+		r.in.Throw(L, "", "suite: %w", err)
+	}
+	b := &block{name: string(name), parent: r.current}
+	r.current.parts = append(r.current.parts, part{block: b})
+	r.current = b
+	defer func() { r.current = b.parent }()
+	for _, trial := range trials {
+		r.add(L, &test{name: trial.Name, trial: &trial})
+	}
+	return 0
+}
+
+// each calls a function for the fields of a table.
+func (r *runner) each(L *lua.LState, name string, v lua.LValue, do func(name string, v lua.LValue)) {
+	t := r.optionTable(L, name, v)
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		do(k.String(), v)
+	}
+}
+
+// wish returns the spec that properties make, as a script writes them.
+func (r *runner) wish(L *lua.LState, t *resource.Type, name string, v lua.LValue) any {
+	tab := new(schema.Table)
+	r.each(L, "wants", v, func(key string, v lua.LValue) {
+		val, ok := toValue(r, v, 0)
+		if !ok {
+			r.in.Throw(L, "", "suite: wants.%s: want plain values, got %s as %s", name, r.in.Show(v), key)
+		}
+		if key == "1" {
+			key = t.Schema().Name().Name
+		}
+		tab.Entries = append(tab.Entries, schema.Entry{Key: key, Val: val})
+	})
+	x, err := t.Decode(tab, resource.Origin{Pos: r.in.Caller(L), Dir: r.in.Dir(L)})
+	if err != nil {
+		var list diag.List
+		list.Add(err)
+		texts := make([]string, len(list))
+		for i, e := range list {
+			texts[i] = e.Message()
+		}
+		r.in.Throw(L, "", "suite: wants.%s: %s", name, strings.Join(texts, "; "))
+	}
+	return x.Spec
+}
+
+// try runs a trial.
+func (r *runner) try(ctx context.Context, t *test) error {
+	root, err := r.Scratch()
+	if err == nil {
+		err = t.trial.Run(ctx, root, r.Clock)
+	}
+	if err == nil {
+		return nil
+	}
+	return &diag.Error{Pos: t.pos, Err: &failedError{err.Error()}}
+}

@@ -1,0 +1,104 @@
+package resources
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// The fields are those of the metadata in the design documents, and what is not
+// known is left out.
+func TestMetadata(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, x := range []struct {
+		state resource.Described
+		want  string
+	}{
+		{FileState{Kind: host.Regular, Checksum: "ab", Owner: "root", Group: "adm", Mode: 0o4640, MTime: at, Size: 0},
+			`{"name":"n","checksum":"ab","owner":"root","group":"adm","mode":"4640","provider":"p","mtime":"2026-01-02T03:04:05Z","size":0}`},
+		{FileState{Kind: host.Directory, Owner: "root", Group: "root", Mode: 0o755, MTime: at, Size: 4096},
+			`{"name":"n","owner":"root","group":"root","mode":"0755","provider":"p","mtime":"2026-01-02T03:04:05Z"}`},
+		{FileState{Kind: host.Symlink, Target: "x", Owner: "root", Group: "root", Mode: 0o777, MTime: at},
+			`{"name":"n","owner":"root","group":"root","mode":"0777","provider":"p","mtime":"2026-01-02T03:04:05Z","target":"x"}`},
+		{FileState{}, `{"name":"n","provider":"p"}`},
+		{PackageState{Metadata: PackageMetadata{Name: "n", Version: "1-2", Arch: "amd64", Provider: "apt", Extended: PackageExtended{Epoch: "0"}}},
+			`{"name":"n","version":"1-2","arch":"amd64","provider":"apt","extended":{"epoch":"0"}}`},
+		{PackageState{}, `{"name":"n","provider":"p"}`},
+		{ServiceState{Running: true, Active: "active", Startup: "disabled"},
+			`{"name":"n","provider":"p","enabled":false,"running":true,"active":"active","startup":"disabled"}`},
+		{ServiceState{Missing: true}, `{"name":"n","provider":"p","missing":true}`},
+		{ExecState{CreatesSatisfied: true}, `{"name":"n","provider":"p","creates_satisfied":true}`},
+		{ExecState{OnlyIfSatisfied: new(false)}, `{"name":"n","provider":"p","creates_satisfied":false,"onlyif_satisfied":false}`},
+	} {
+		text, err := json.Marshal(x.state.Describe("n", "p"))
+		require.NoError(t, err)
+		require.JSONEq(t, x.want, string(text))
+	}
+}
+
+// imported imports a state of the type.
+func imported[P any](t *testing.T, s resource.Importable[P], im resource.Import) P {
+	t.Helper()
+	p, err := s.Import(im)
+	require.NoError(t, err)
+	return p
+}
+
+// What is imported is as wanted.
+func TestImport(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "small"), []byte("hi\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "large"), []byte(strings.Repeat("x", 5000)), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "binary"), []byte{0}, 0o644))
+	kept := map[string]int{}
+	of := func(name string) resource.Import {
+		return resource.Import{Name: name, View: &host.New(host.Options{Root: root}).View, Aside: func(content []byte) (string, error) {
+			kept[name] = len(content)
+			return "files" + name, nil
+		}}
+	}
+	regular := FileState{Kind: host.Regular, UID: 1, GID: 2, WantUID: 1, WantGID: 2, Owner: "daemon", Group: "bin", Mode: 0o640}
+	f := imported(t, regular, of("/small"))
+	require.Equal(t, "hi\n", *f.Content)
+	require.Empty(t, f.Decide(regular).Diff)
+	require.NoError(t, f.Validate())
+	require.Equal(t, "files/large", *imported(t, regular, of("/large")).Source)
+	require.Equal(t, "files/binary", *imported(t, regular, of("/binary")).Source)
+	require.Equal(t, map[string]int{"/large": 5000, "/binary": 1}, kept)
+	dir := FileState{Kind: host.Directory, Owner: "root", Group: "root", Mode: 0o755}
+	require.Empty(t, imported(t, dir, of("/d")).Decide(dir).Diff)
+
+	pkg := PackageState{Metadata: PackageMetadata{Name: "zsh", Version: "5.9"}}
+	require.True(t, imported(t, pkg, of("zsh")).Decide(pkg).Stable())
+	for _, s := range []ServiceState{{Running: true, Enabled: true}, {}, {Running: true, Enabled: true, Startup: "static", Fixed: "it is static"}, {Masked: true}} {
+		require.True(t, imported(t, s, of("x")).Decide(s).Stable(), "%+v", s)
+	}
+
+	for want, s := range map[string]resource.Importable[File]{
+		"found nothing":                   FileState{},
+		"found a symbolic link to x":      FileState{Kind: host.Symlink, Target: "x"},
+		"found a special file":            FileState{Kind: host.Special},
+		"found mode 4755: setuid, setgid": FileState{Kind: host.Regular, Mode: 0o4755},
+	} {
+		_, err := s.Import(of("/small"))
+		require.ErrorContains(t, err, want)
+	}
+	_, err := regular.Import(of("/gone"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = PackageState{Unfinished: "half-configured"}.Import(of("x"))
+	require.ErrorContains(t, err, "found it half-configured")
+	_, err = ServiceState{Missing: true}.Import(of("x"))
+	require.ErrorContains(t, err, "found none of that name")
+	_, err = ExecType.Type.Import(ExecState{}, of("x"))
+	require.True(t, errors.Is(err, resource.ErrNotImportable))
+	require.True(t, FileType.Type.Importable())
+}

@@ -1,0 +1,39 @@
+package converge_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// What was dealt with before the run counts for what refers to it, and is neither
+// looked at nor reported.
+func TestSettled(t *testing.T) {
+	for _, x := range []struct {
+		before converge.Outcome
+		lines  string
+		want   string
+	}{
+		{converge.Stable, "a=1 skip;b= subscribe=a", "b stable"},
+		{converge.Changed, "a=1 skip;b= subscribe=a", "b changed by [knob#a]"},
+		{converge.Changed, "a=1 skip;b= require=a", "b stable"},
+		{converge.Pending, "a=1 skip;b= subscribe=a", "b stable"}, // it was only planned
+		{converge.Failed, "a=1 skip;b=1 require=a;c=1", "b skipped: knob#a failed|c changed"},
+		{converge.Skipped, "a=1 skip;b=1 subscribe=a", "b skipped: knob#a was skipped"},
+		{converge.Failed, "a=1;b=1 require=a", "a changed|b changed"}, // it is declared now
+	} {
+		w := newWorld()
+		tp, sum := w.run(t, cat(t, x.lines), func(e *converge.Engine) {
+			e.Settled = map[resource.ID]converge.Outcome{{Type: "knob", Name: "a"}: x.before}
+		})
+		require.Equal(t, x.want, strings.Join(tp.lines, "|"), "%s: %s", x.before, x.lines)
+		require.Equal(t, len(tp.lines), sum.Total())
+		if strings.Contains(x.lines, "a=1 skip") {
+			require.Empty(t, w.values["a"])
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package contract_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/resource/contract"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// note keeps a text in the file /note.
+func note(t *testing.T, change func(*resource.Functions)) (resource.Factory, any) {
+	t.Helper()
+	s, err := schema.Make("", []schema.Property{
+		{Name: "name", Type: reflect.TypeFor[string](), IsName: true}, {Name: "text", Type: reflect.TypeFor[string](), Required: true},
+	})
+	require.NoError(t, err)
+	f := resource.Functions{
+		Name: "note", Provider: "test", Schema: s,
+		Status: func(_ context.Context, v *host.View, _ *resource.Properties) (any, error) {
+			text, err := v.ReadFile("/note")
+			if errors.Is(err, os.ErrNotExist) {
+				return "", nil
+			}
+			return string(text), err
+		},
+		Decide: func(want *resource.Properties, have any) (d resource.Decision) {
+			if want.Text("text") == "never" {
+				d.Err = errors.New("that cannot be had")
+			} else if have != want.Text("text") {
+				d.Add("text", have.(string), want.Text("text"))
+				d.Act("write", "kept the note")
+			}
+			return d
+		},
+		Perform: func(_ context.Context, h *host.Host, want *resource.Properties, _ resource.Action) error {
+			attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+			return h.WriteFile("/note", strings.NewReader(want.Text("text")), attr)
+		},
+	}
+	if change != nil {
+		change(&f)
+	}
+	factory, err := f.Factory()
+	require.NoError(t, err)
+	want := &schema.Table{Entries: []schema.Entry{{Key: "name", Val: schema.StringValue("n")}, {Key: "text", Val: schema.StringValue("new")}}}
+	r, err := factory.Type.Decode(want, resource.Origin{})
+	require.NoError(t, err)
+	return factory, r.Spec
+}
+
+// TestBreaches: the suite finds what a provider must not do.
+func TestBreaches(t *testing.T) {
+	calls := 0
+	for want, change := range map[string]func(*resource.Functions){
+		"": nil,
+		"Status changed the machine: /x is new": func(f *resource.Functions) {
+			f.Status = func(_ context.Context, v *host.View, _ *resource.Properties) (any, error) {
+				return "", os.WriteFile(v.Root()+"/x", nil, 0o644)
+			}
+		},
+		"Status gave two answers: 1 and 2": func(f *resource.Functions) {
+			f.Status = func(context.Context, *host.View, *resource.Properties) (any, error) { calls++; return calls, nil }
+		},
+		"not as wanted after kept the note: text: old → new (it would have to be kept the note)": func(f *resource.Functions) {
+			f.Perform = func(context.Context, *host.Host, *resource.Properties, resource.Action) error { return nil }
+		},
+		"color is said to differ, and is no property": func(f *resource.Functions) {
+			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Add("color", "a", "b"); return d }
+		},
+		`text is said to differ, and is "a" and "a"`: func(f *resource.Functions) {
+			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Add("text", "a", "a"); return d }
+		},
+		"a difference without an action: text: a → b": func(f *resource.Functions) {
+			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Add("text", "a", "b"); return d }
+		},
+		`want an action whose phrase reads well after Would have, got "writes"`: func(f *resource.Functions) {
+			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Act("write", "writes"); return d }
+		},
+	} {
+		f, spec := note(t, change)
+		x := contract.Trial{Factory: f, Want: spec, Start: func(root string) (host.Runner, error) {
+			return nil, os.WriteFile(root+"/note", []byte("old"), 0o644)
+		}}
+		err := x.Run(t.Context(), t.TempDir(), hosttest.Clock{})
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestSuite(t *testing.T) {
+	f, spec := note(t, nil)
+	start := func(string) (host.Runner, error) { return nil, nil }
+	s := contract.Suite{
+		Factory: f, Starts: map[string]func(string) (host.Runner, error){"b": start, "a": start}, Wants: map[string]any{"w": spec},
+		Fails: map[string]string{"a/w": "no luck"}, Phrases: map[string][]string{"b/w": {"kept it"}},
+	}
+	trials, err := s.Trials()
+	require.NoError(t, err)
+	require.Len(t, trials, 2)
+	require.EqualError(t, trials[0].Run(t.Context(), t.TempDir(), nil), `want an error with "no luck", got none`)
+	require.EqualError(t, trials[1].Run(t.Context(), t.TempDir(), nil), `want it to be ["kept it"], got ["kept the note"]`)
+	s.Fails["c/w"] = "x"
+	_, err = s.Trials()
+	require.EqualError(t, err, "no start and want are called c/w")
+	x := contract.Trial{Factory: f, Want: spec}
+	require.EqualError(t, x.Check(t.Context(), host.New(host.Options{})), "a trial needs a root of its own")
+}
