@@ -69,7 +69,7 @@ func TestUnit(t *testing.T) {
 			"file":    `{ "x.timer", content = "[Timer]\n" }`,
 			"enabled": `{ "x.timer", content = "[Timer]\n", enable = true, active = true }`,
 			"not":     `{ "x.timer", content = "[Timer]\n", enable = false }`,
-			"dropin":  `{ "x.timer", dropin = "a", content = "new\n" }`,
+			"dropin":  `{ "x a", unit = "x.timer", dropin = "a", content = "new\n" }`,
 			"absent":  `{ "x.timer", ensure = "absent" }`,
 		},
 		phrases: map[string][]string{

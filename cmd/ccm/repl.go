@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/stdlib"
 )
 
@@ -132,15 +133,12 @@ type prompt struct {
 func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print io.Writer) (*prompt, error) {
 	p := &prompt{env: e, flags: f}
 	around := &surroundings{clock: e.clock}
-	reg, err := registry(around)
-	if err != nil {
-		return nil, err
-	}
-	s := &site{registry: reg, host: p.host()}
+	s := &site{host: p.host()}
 	var scriptArgs []string
 	if len(args) > 1 {
 		scriptArgs = args[1:]
 	}
+	var err error
 	if p.loading, err = e.newLoading(s, around, &f.siteFlags, scriptArgs, false); err != nil {
 		return nil, err
 	}
@@ -150,14 +148,19 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 	}
 	p.dialog, err = repl.New(repl.Options{
 		Script: luaapi.Options{
-			Registry: reg, Builder: &p.loading.builder, Args: scriptArgs, Version: readBuildInfo().Version,
+			Builder: &p.loading.builder, Args: scriptArgs, Version: readBuildInfo().Version,
 			Env: os.LookupEnv, Print: print, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
 			Scope: u.Scope, Add: admit(ctx, u), Warn: e.scriptWarns, Extend: extending(p.loading.library(u)), Library: stdlib.Library,
 		},
-		Facts: func() (*facts.Facts, error) {
+		Begin: func() (*resource.Registry, *facts.Facts, error) {
+			reg, err := registry(around)
+			if err != nil {
+				return nil, nil, err
+			}
 			fs, err := e.gatherFacts(ctx, &s.host.View, &f.siteFlags)
 			around.facts, s.facts, p.loading.loader.Facts = fs, fs, fs
-			return fs, err
+			s.registry, p.loading.loader.Registry = reg, reg
+			return reg, fs, err
 		},
 		Dir: p.loading.cwd, Out: e.stdout, Output: f.form.value, Paint: e.painter(), Now: e.clock.Now,
 		Commands: p.commands(), Functions: p.functions(),

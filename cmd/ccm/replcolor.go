@@ -104,6 +104,5 @@ func (t *editor) paint(text string) string {
 		}
 		return bold + word + plain + rest
 	}
-	reg := t.p.loading.site.registry
-	return paintTokens(text, func(name string) bool { return reg.Type(name) != nil })
+	return paintTokens(text, func(name string) bool { return t.p.dialog.Type(name) != nil })
 }

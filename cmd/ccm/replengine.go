@@ -13,47 +13,31 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
-	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// commands returns the commands that look at the machine or change it.
-func (p *prompt) commands() []repl.Command {
-	const target = "With TYPE#NAME only this resource, and what it requires."
-	return []repl.Command{
-		{Name: "apply", Args: "[TYPE#NAME]", Doc: "Show the plan, ask, and make it so.", More: target, Takes: repl.ArgResource, Run: p.applyCommand},
-		{Name: "clear", Doc: "Clear the screen.", Run: p.clearCommand},
-		{Name: "data", Args: "[KEY]", Doc: "Print what was configured, or what is at a KEY such as web.port.", Run: p.dataCommand},
-		{Name: "diff", Args: "[TYPE#NAME]", Doc: "Say what .apply would do, with the differences of texts.", More: target, Takes: repl.ArgResource,
-			Run: func(ctx context.Context, _ *repl.Dialog, arg string) error { return p.plan(ctx, arg, report.DiffFull) }},
-		{Name: "edit", Args: "[FILE]", Doc: "Edit what was typed last, or a script, and evaluate it.", More: "The editor is that of VISUAL or EDITOR, else vi.", Takes: repl.ArgFile, Run: p.editCommand},
-		{Name: "plan", Args: "[TYPE#NAME]", Doc: "Say what .apply would do.", More: target, Takes: repl.ArgResource,
-			Run: func(ctx context.Context, _ *repl.Dialog, arg string) error {
-				return p.plan(ctx, arg, report.DiffMode(p.flags.diff.value))
-			}},
-		{Name: "show", Args: "TYPE#NAME", Doc: "Print the present state of a resource, declared or not.", Takes: repl.ArgResource, Run: p.showCommand},
-	}
-}
-
-// functions returns the functions that look at the machine.
-func (p *prompt) functions() []repl.Function {
-	return []repl.Function{
-		{Signature: "plan(id?: string): Events", Doc: "Returns what .apply would do: a list of events, also by their ID, as in plan()[\"file#/etc/motd\"].diff.", Call: p.planFunction},
-		{Signature: "state(id: string): State", Doc: "Returns the present state of a resource, declared or not, as in state(\"file#/etc/motd\").mode.", Call: p.stateFunction},
-		{Signature: "events(): Events", Doc: "Returns what the last plan or run told.", Call: func(context.Context, []any) (any, error) { return p.lastEvents(), nil }},
-	}
-}
-
-func (p *prompt) lastEvents() liveEvents {
-	if p.events == nil {
-		return liveEvents{}
-	}
-	return p.events
-}
-
-// engine returns what converges the catalog. Providers may remember what was so
-// in a run, so that each has its own.
-func (p *prompt) engine(rep converge.Reporter) (*converge.Engine, error) {
+// providers returns the providers for a run of these resources. Those that ship
+// with ccm may remember what was so in a run, so that each run has its own.
+func (p *prompt) providers(list ...*resource.Resource) (*resource.Registry, error) {
 	reg, err := registry(p.loading.around)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range list {
+		if len(reg.Factories(r.Type)) > 0 {
+			continue
+		}
+		for _, f := range p.loading.site.registry.Factories(r.Type) {
+			if _, err := reg.Replace(f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return reg, nil
+}
+
+// engine returns what converges a catalog.
+func (p *prompt) engine(c *catalog.Catalog, rep converge.Reporter) (*converge.Engine, error) {
+	reg, err := p.providers(c.Resources...)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +50,7 @@ func (p *prompt) engine(rep converge.Reporter) (*converge.Engine, error) {
 
 // planned plans the catalog.
 func (p *prompt) planned(ctx context.Context, c *catalog.Catalog, rep converge.Reporter) (sum converge.Summary, err error) {
-	engine, err := p.engine(rep)
+	engine, err := p.engine(c, rep)
 	if err != nil {
 		return sum, err
 	}
@@ -161,7 +145,7 @@ func (p *prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 		line = &report.StatusLine{W: p.env.stderr}
 		reporters = converge.Reporters{line, rep}
 	}
-	engine, err := p.engine(reporters)
+	engine, err := p.engine(c, reporters)
 	if err != nil {
 		return err
 	}
@@ -201,94 +185,4 @@ func (p *prompt) alsoStop(cancel func()) (end func()) {
 		}
 	}()
 	return func() { close(done) }
-}
-
-// planFunction is plan().
-func (p *prompt) planFunction(ctx context.Context, args []any) (any, error) {
-	target, err := optionalID(args)
-	if err != nil {
-		return nil, err
-	}
-	c, err := p.catalog(target)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := p.planned(ctx, c, converge.Reporters{}); err != nil {
-		return nil, err
-	}
-	return p.events, nil
-}
-
-// optionalID returns the argument of a function that takes an ID or nothing.
-func optionalID(args []any) (string, error) {
-	if len(args) == 0 || args[0] == nil {
-		return "", nil
-	}
-	id, ok := args[0].(string)
-	if !ok {
-		return "", fmt.Errorf("want a resource such as file#/etc/motd, got %v", args[0])
-	}
-	return id, nil
-}
-
-// look returns the present state of a resource. One that was declared is looked
-// at as it was declared.
-func (p *prompt) look(ctx context.Context, name string) (report.State, error) {
-	id, err := resource.ParseID(name)
-	if err != nil {
-		return report.State{}, err
-	}
-	r := p.loading.builder.Get(id)
-	if r == nil {
-		if r, err = p.ask(id); err != nil {
-			return report.State{}, err
-		}
-	}
-	reg, err := registry(p.loading.around)
-	if err != nil {
-		return report.State{}, err
-	}
-	provider, err := reg.Select(r, p.dialog.Facts())
-	if err != nil {
-		return report.State{}, about(r, err)
-	}
-	state, err := provider.Inspect(ctx, &p.host().View, r.Spec)
-	if err != nil {
-		return report.State{}, about(r, err)
-	}
-	return report.StateOf(r.ID, provider.Name, state), nil
-}
-
-// ask makes a resource of nothing but its name, to look at it.
-func (p *prompt) ask(id resource.ID) (*resource.Resource, error) {
-	t := p.loading.site.registry.Type(id.Type)
-	if t == nil {
-		return nil, unknownType(p.loading.site.registry, id.Type)
-	}
-	tab := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(id.Name)}}}
-	return t.Ask(tab, resource.Origin{Dir: p.loading.cwd})
-}
-
-func (p *prompt) showCommand(ctx context.Context, _ *repl.Dialog, name string) error {
-	s, err := p.look(ctx, name)
-	if err != nil {
-		return interrupted(err)
-	}
-	return p.env.printState(s, "text")
-}
-
-// stateFunction is state().
-func (p *prompt) stateFunction(ctx context.Context, args []any) (any, error) {
-	name, err := optionalID(args)
-	if err != nil {
-		return nil, err
-	}
-	if name == "" {
-		return nil, errors.New("want a resource such as file#/etc/motd")
-	}
-	s, err := p.look(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return newLiveState(s)
 }

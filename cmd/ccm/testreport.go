@@ -78,7 +78,7 @@ func (r *testReport) end() error {
 	switch r.form {
 	case "json":
 		return r.encode(map[string]any{
-			"protocol": "io.luaccm.test.summary", "successes": r.count(spec.Success), "failures": r.count(spec.Failure),
+			"protocol": "io.choria.ccm.v1.test.summary", "successes": r.count(spec.Success), "failures": r.count(spec.Failure),
 			"errors": r.count(spec.Error), "pending": r.count(spec.Pending), "duration": r.now().Sub(r.start),
 		})
 	case "tap":
@@ -156,7 +156,7 @@ type jsonTest struct {
 }
 
 func testJSON(res spec.Result) jsonTest {
-	return jsonTest{"io.luaccm.test.result", res.File, res.Pos.Line, res.Name, res.Tags, res.Status, message(res.Errs), res.Took}
+	return jsonTest{"io.choria.ccm.v1.test.result", res.File, res.Pos.Line, res.Name, res.Tags, res.Status, message(res.Errs), res.Took}
 }
 
 // tap writes a test in the Test Anything Protocol.

@@ -83,7 +83,6 @@ var builtins = []topic{
 	{signature: "string.char(...)", doc: "Returns the characters with these codes."},
 	{signature: "string.find(s, pattern, init?, plain?)", doc: "Returns where a pattern begins and ends in s, and its captures; nil if it does not occur."},
 	{signature: "string.format(format, ...)", doc: "Formats its arguments as C does: %s %d %5.2f %q %%."},
-	{signature: "string.gfind(s, pattern)", doc: "The old name of string.gmatch."},
 	{signature: "string.gmatch(s, pattern)", doc: "Iterates over the matches of a pattern."},
 	{signature: "string.gsub(s, pattern, repl, n?)", doc: "Returns s with matches replaced by a text, by what a table has or by what a function returns, and how many there were."},
 	{signature: "string.len(s)", doc: "Returns the length in bytes, as #s does."},

@@ -138,9 +138,9 @@ func (d *Dialog) help(name string) error {
 }
 
 const helpFooter = `
-  EXPRESSION              print its value; _ is the last one
-  file { "/etc/motd" }    declare a resource; nothing is touched before .apply
-  ?NAME                   what NAME is: a type, a function, a fact, a variable
+  EXPRESSION            print its value; _ is the last one
+  file { "/etc/motd" }  declare a resource; .apply asks before it touches anything
+  ?NAME                 what NAME is: a type, a function, a fact, a variable
 
-Tab completes. An unfinished line is continued on the next one. Ctrl-C drops what
-is typed, or stops what is running. Ctrl-R searches the history. Ctrl-D leaves.`
+Tab completes. An unfinished line goes on in the next one. Ctrl-C drops what is
+typed, or ends what is running. Ctrl-R searches the history. Ctrl-D leaves.`

@@ -13,16 +13,16 @@ import (
 // allCommands returns the commands in order of name.
 func (d *Dialog) allCommands() []Command {
 	list := append([]Command{
-		{Name: "catalog", Doc: "List what was declared, in the order in which it would be converged.", Run: catalogCommand},
+		{Name: "catalog", Doc: "List what was declared, in order.", Run: catalogCommand},
 		{Name: "doc", Args: "TYPE[.PROPERTY]", Doc: "Print the reference of a type or property.", Takes: ArgType, Run: docCommand},
-		{Name: "facts", Args: "[TEXT]", Doc: "Print the facts, or those whose name or value has TEXT in it.", Takes: ArgFact, Run: factsCommand},
-		{Name: "graph", Args: "[FORM]", Doc: "Print what comes after what, as text or in a FORM such as dot.", Words: d.drawingNames(), Run: graphCommand},
+		{Name: "facts", Args: "[TEXT]", Doc: "Print the facts, or those that have TEXT in them.", More: "TEXT is looked for in names and in values.", Takes: ArgFact, Run: factsCommand},
+		{Name: "graph", Args: "[FORM]", Doc: "Print what comes after what.", More: "As text, or in a FORM: " + strings.Join(d.drawingNames(), ", ") + ".", Words: d.drawingNames(), Run: graphCommand},
 		{Name: "help", Aliases: []string{"h"}, Args: "[TOPIC]", Doc: "Print this, or what TOPIC is.", Takes: ArgCommand, Run: helpCommand},
-		{Name: "load", Args: "FILE", Doc: "Evaluate a script.", Takes: ArgFile, Run: loadCommand},
+		{Name: "load", Args: "FILE", Doc: "Evaluate a script, or load a manifest.", Takes: ArgFile, Run: loadCommand},
 		{Name: "quit", Aliases: []string{"q", "exit"}, Doc: "Leave.", Run: quitCommand},
-		{Name: "reset", Doc: "Forget what was declared and defined, and gather the facts anew.", Run: func(_ context.Context, d *Dialog, _ string) error { return d.Reset() }},
-		{Name: "save", Args: "[-f] FILE", Doc: "Write what was typed as a script; -f replaces a file.", Takes: ArgFile, Run: saveCommand},
-		{Name: "set", Args: "[output lua|json|yaml]", Doc: "Print the settings, or say how values are written.",
+		{Name: "reset", Doc: "Begin anew: nothing is declared, facts are gathered.", Run: func(_ context.Context, d *Dialog, _ string) error { return d.Reset() }},
+		{Name: "save", Args: "[-f] FILE", Doc: "Write what was typed as a script.", More: "With -f it replaces a FILE that is there.", Takes: ArgFile, Run: saveCommand},
+		{Name: "set", Args: "[NAME VALUE]", Doc: "Print the settings, or change one.", More: "output lua|json|yaml: how values are written.",
 			Words: []string{"output lua", "output json", "output yaml"}, Run: setCommand},
 		{Name: "time", Args: "EXPRESSION", Doc: "Evaluate, and say how long it took.", Takes: ArgLua, Run: timeCommand},
 		{Name: "types", Doc: "List the types of resources.", Run: typesCommand},
@@ -49,7 +49,7 @@ func docCommand(_ context.Context, d *Dialog, arg string) error {
 func typesCommand(_ context.Context, d *Dialog, _ string) error {
 	d.document()
 	for _, t := range d.registry.Types() {
-		d.printf("  %-10s %s\n", t.Name, firstSentence(t.Schema().Doc))
+		d.printf("  %-10s %s\n", t.Name, cutTo(firstSentence(t.Schema().Doc), columns-13))
 	}
 	return nil
 }
@@ -111,7 +111,9 @@ func graphCommand(_ context.Context, d *Dialog, arg string) error {
 		names := d.drawingNames()
 		i := slices.Index(names, arg)
 		if i < 0 {
-			return unknown("drawing "+arg, arg, names)
+			e := unknown("drawing "+arg, arg, names)
+			e.Hint = "want " + strings.Join(names, " or ")
+			return e
 		}
 		d.print(d.opts.Drawings[i].Draw(c))
 		return nil

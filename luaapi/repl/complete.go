@@ -1,13 +1,11 @@
 package repl
 
 import (
-	"path"
 	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -53,7 +51,7 @@ func (d *Dialog) Complete(text string, at int) Completion {
 		return d.completeTopic(text, rest)
 	}
 	whole := d.pending + text
-	c := cursorIn(whole, d.registry.Type)
+	c := cursorIn(whole, d.Type)
 	comp := Completion{Start: c.start - len(d.pending)}
 	if comp.Start < 0 {
 		return Completion{Start: at} // it began in an earlier line
@@ -71,9 +69,14 @@ func (d *Dialog) Complete(text string, at int) Completion {
 	return comp
 }
 
-// matching returns the items that begin with prefix.
+// matching returns the items that begin with prefix, each once.
 func matching(items []Item, prefix string) []Item {
-	return slices.DeleteFunc(items, func(i Item) bool { return !strings.HasPrefix(i.Text, prefix) })
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(items, func(i Item) bool {
+		twice := seen[i.Text]
+		seen[i.Text] = true
+		return twice || !strings.HasPrefix(i.Text, prefix)
+	})
 }
 
 // nameItems returns the names that can stand at the cursor: properties and the
@@ -102,8 +105,8 @@ func (d *Dialog) nameItems(c *cursor) []Item {
 			v, _ := d.session.Global(name)
 			items = append(items, Item{name, d.valueDoc(name, v), groupVariables})
 		case closed:
-		case d.registry.Type(name) != nil:
-			items = append(items, Item{name, firstSentence(d.registry.Type(name).Schema().Doc), groupTypes})
+		case d.Type(name) != nil:
+			items = append(items, Item{name, firstSentence(d.Type(name).Schema().Doc), groupTypes})
 		default:
 			items = append(items, Item{name, d.topicLine(name), groupGlobals})
 		}
@@ -205,226 +208,4 @@ func (d *Dialog) follow(names []string) (lua.LValue, string) {
 		return nil, ""
 	}
 	return v, strings.Join(names, ".")
-}
-
-// stringItems returns what can stand in the string at the cursor, and where it
-// begins.
-func (d *Dialog) stringItems(c *cursor, start int) (int, []Item) {
-	p := c.value()
-	switch fn := c.function(); {
-	case p != nil && isReference(p):
-		return start, append(d.referenceItems(), d.pathItems(c.word)...)
-	case p != nil && len(p.Values) > 0:
-		var items []Item
-		for _, v := range p.Values {
-			items = append(items, Item{v, "", groupValues})
-		}
-		return start, items
-	case p != nil && p.Name == "provider" && c.top().typ != nil:
-		var items []Item
-		for _, name := range d.registry.Providers(c.top().typ) {
-			items = append(items, Item{name, "", groupValues})
-		}
-		return start, items
-	case fn == "fact":
-		return start, d.factItems(c.word)
-	case fn == "require":
-		return start, d.moduleItems(c.word)
-	case fn == "state":
-		return start, append(d.referenceItems(), d.pathItems(c.word)...)
-	}
-	if t := c.resourceName(d.registry.Type); t != nil {
-		var items []Item
-		for _, r := range d.builder.Resources() {
-			if r.Type == t {
-				items = append(items, Item{r.ID.Name, "declared at " + r.Pos.String(), groupResources})
-			}
-		}
-		return start, append(items, d.pathItems(c.word)...)
-	}
-	if strings.Contains(c.word, "#") {
-		return start, append(d.referenceItems(), d.pathItems(c.word)...)
-	}
-	return start, d.pathItems(c.word)
-}
-
-// isReference reports whether the values of a property are resources.
-func isReference(p *schema.Field) bool {
-	for i := range resource.CommonSchema().Fields {
-		if f := &resource.CommonSchema().Fields[i]; f.Name == p.Name {
-			return f.Elem != nil && f.Elem.Object == nil
-		}
-	}
-	return false
-}
-
-// referenceItems returns the resources that were declared, and the types for
-// others.
-func (d *Dialog) referenceItems() (items []Item) {
-	for _, r := range d.builder.Resources() {
-		items = append(items, Item{r.ID.String(), "declared at " + r.Pos.String(), groupResources})
-	}
-	for _, t := range d.registry.Types() {
-		items = append(items, Item{t.Name + "#", firstSentence(t.Schema().Doc), groupTypes})
-	}
-	return items
-}
-
-// pathItems returns the files in the directory that a path has got to. The path
-// may be the name in a reference, as in file#/etc/.
-func (d *Dialog) pathItems(word string) (items []Item) {
-	head := ""
-	if at := strings.IndexByte(word, '#'); at >= 0 && d.registry.Type(word[:at]) != nil {
-		head, word = word[:at+1], word[at+1:]
-	}
-	if !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "./") && !strings.HasPrefix(word, "../") {
-		return nil
-	}
-	dir, _ := path.Split(word)
-	for _, name := range d.opts.ListDir(dir) {
-		items = append(items, Item{head + dir + name, "", groupFiles})
-	}
-	return items
-}
-
-// factItems returns the facts below the last dot of a path.
-func (d *Dialog) factItems(word string) (items []Item) {
-	dot := strings.LastIndexByte(word, '.')
-	if dot < 0 {
-		for _, name := range d.facts.Names() {
-			items = append(items, Item{name, d.factLine(name), groupFacts})
-		}
-		return items
-	}
-	val, err := d.facts.Get(word[:dot])
-	branch, ok := val.(map[string]any)
-	if err != nil || !ok {
-		return nil
-	}
-	for _, name := range slices.Sorted(mapKeys(branch)) {
-		items = append(items, Item{word[:dot+1] + name, short(branch[name]), groupFacts})
-	}
-	return items
-}
-
-// moduleItems returns the modules that ship with ccm and those beside the
-// script.
-func (d *Dialog) moduleItems(word string) (items []Item) {
-	for _, t := range d.topics() {
-		if t.library {
-			items = append(items, Item{"std." + t.name, firstSentence(t.doc), groupModules})
-		}
-	}
-	dir, _ := path.Split(strings.ReplaceAll(word, ".", "/"))
-	for _, from := range []string{"./lib/", "./"} {
-		for _, name := range d.opts.ListDir(from + dir) {
-			if base, ok := strings.CutSuffix(name, ".lua"); ok && isName(base) {
-				items = append(items, Item{strings.ReplaceAll(dir, "/", ".") + base, "", groupModules})
-			}
-		}
-	}
-	return items
-}
-
-// completeCommand completes the name or the argument of a command.
-func (d *Dialog) completeCommand(text, name, arg string) Completion {
-	if arg == "" && !strings.HasSuffix(text, " ") {
-		comp := Completion{Start: len(text) - len(name)}
-		for _, c := range d.commands {
-			comp.Items = append(comp.Items, Item{c.Name, c.Doc, groupCommands})
-		}
-		comp.Items = matching(comp.Items, name)
-		return comp
-	}
-	comp := Completion{Start: len(text) - len(arg)}
-	c := d.command(name)
-	if c == nil {
-		return comp
-	}
-	d.document()
-	switch c.Takes {
-	case ArgLua:
-		inner := d.Complete(arg, len(arg))
-		comp.Start += inner.Start
-		comp.Items = inner.Items
-		return comp
-	case ArgResource:
-		comp.Items = append(d.referenceItems(), d.pathItems(arg)...)
-	case ArgFact:
-		comp.Items = d.factItems(arg)
-	case ArgType:
-		comp.Items = d.typeItems(arg)
-	case ArgFile:
-		if !strings.ContainsAny(arg, "/") {
-			for _, name := range d.opts.ListDir("./") {
-				comp.Items = append(comp.Items, Item{name, "", groupFiles})
-			}
-		}
-		comp.Items = append(comp.Items, d.pathItems(arg)...)
-		if strings.ContainsAny(arg, "/") && len(comp.Items) == 0 {
-			dir, _ := path.Split(arg)
-			for _, name := range d.opts.ListDir("./" + dir) {
-				comp.Items = append(comp.Items, Item{dir + name, "", groupFiles})
-			}
-		}
-	case ArgCommand:
-		for _, c := range d.commands {
-			comp.Items = append(comp.Items, Item{c.Name, c.Doc, groupCommands})
-		}
-	}
-	for _, word := range c.Words {
-		comp.Items = append(comp.Items, Item{word, "", groupValues})
-	}
-	comp.Items = matching(comp.Items, arg)
-	return comp
-}
-
-// typeItems returns types, or the properties of the type before the dot.
-func (d *Dialog) typeItems(arg string) (items []Item) {
-	name, _, dotted := strings.Cut(arg, ".")
-	if !dotted {
-		for _, t := range d.registry.Types() {
-			items = append(items, Item{t.Name, firstSentence(t.Schema().Doc), groupTypes})
-		}
-		return items
-	}
-	if t := d.registry.Type(name); t != nil {
-		for _, s := range t.Properties() {
-			for i := range s.Fields {
-				items = append(items, Item{name + "." + s.Fields[i].Name, propertyLine(&s.Fields[i]), groupProperties})
-			}
-		}
-	}
-	return items
-}
-
-// completeTopic completes what documentation is asked for with ?.
-func (d *Dialog) completeTopic(text, rest string) Completion {
-	d.document()
-	rest = strings.TrimLeft(rest, " \t")
-	comp := Completion{Start: len(text) - len(rest)}
-	if name, dotted := strings.CutPrefix(rest, "."); dotted {
-		comp.Start = len(text) - len(name)
-		for _, c := range d.commands {
-			comp.Items = append(comp.Items, Item{c.Name, c.Doc, groupCommands})
-		}
-		comp.Items = matching(comp.Items, name)
-		return comp
-	}
-	comp.Items = append(d.typeItems(rest), d.nameItems(cursorIn(rest, d.registry.Type))...)
-	if strings.ContainsAny(rest, ".:") {
-		c := cursorIn(rest, d.registry.Type)
-		comp.Items = d.typeItems(rest)
-		if len(comp.Items) == 0 {
-			comp.Start = len(text) - len(c.word)
-			comp.Items, rest = d.fieldItems(c), c.word
-		}
-	}
-	seen := make(map[string]bool)
-	comp.Items = slices.DeleteFunc(matching(comp.Items, rest), func(i Item) bool {
-		twice := seen[i.Text] || i.Group == groupKeywords
-		seen[i.Text] = true
-		return twice
-	})
-	return comp
 }

@@ -10,7 +10,6 @@ package repl
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -22,57 +21,6 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
 )
-
-// Options are what a dialog works with.
-type Options struct {
-	// Script is what scripts get to see. Its Builder is the scratch catalog. Its
-	// Facts are left out.
-	Script luaapi.Options
-	// Facts returns the facts of the machine as they are now. Reset asks again.
-	Facts func() (*facts.Facts, error)
-	// Dir is what relative paths start from.
-	Dir string
-	// Out takes the answers.
-	Out io.Writer
-	// Commands are added to those that every dialog has.
-	Commands []Command
-	// Functions are added to those that scripts have.
-	Functions []Function
-	// Output is how values are written at first: lua, json or yaml.
-	Output string
-	// Drawings are the forms in which .graph draws a catalog besides text.
-	Drawings []Drawing
-	// LoadOther loads a file that is no script. Nil if all files are.
-	LoadOther func(ctx context.Context, name string, text []byte) (handled bool, err error)
-	// Sources finds texts that were not evaluated here, such as manifests; may be
-	// nil.
-	Sources diag.Sources
-	// Paint colours Lua. Nil leaves it as it is.
-	Paint func(text string) string
-	// Document fills in the documentation of the schemas. It is called once, when
-	// it is needed.
-	Document func() error
-	// Reference returns the reference of a type or of one of its properties, which
-	// is called file.mode.
-	Reference func(topic string) (text string, ok bool)
-	// ListDir lists a directory for completion; directories end with a slash.
-	ListDir func(dir string) []string
-	// Now tells the time.
-	Now func() time.Time
-}
-
-// A Drawing is a form in which a catalog can be drawn.
-type Drawing struct {
-	Name string
-	Draw func(c *catalog.Catalog) string
-}
-
-// A Function is one that a text at the prompt can call and a script cannot.
-type Function struct {
-	// Signature is as in plan(): Events.
-	Signature, Doc string
-	Call           func(ctx context.Context, args []any) (any, error)
-}
 
 // A Dialog answers one line after the other. It is not safe for use by several
 // goroutines.
@@ -99,7 +47,7 @@ const lastValue = luaapi.LastValue
 
 // New returns a dialog that has heard nothing yet.
 func New(o Options) (*Dialog, error) {
-	d := &Dialog{opts: o, registry: o.Script.Registry, builder: o.Script.Builder, output: o.Output}
+	d := &Dialog{opts: o, builder: o.Script.Builder, output: o.Output}
 	if d.output == "" {
 		d.output = OutputLua
 	}
@@ -118,15 +66,15 @@ func New(o Options) (*Dialog, error) {
 
 // Reset forgets what was declared and defined, and asks for the facts anew.
 func (d *Dialog) Reset() error {
-	f, err := d.opts.Facts()
+	reg, f, err := d.opts.Begin()
 	if err != nil {
 		return err
 	}
 	d.Close()
 	*d.builder = catalog.Builder{}
-	d.facts, d.pending, d.typed = f, "", nil
+	d.registry, d.facts, d.pending, d.typed = reg, f, "", nil
 	script := d.opts.Script
-	script.Facts = f
+	script.Registry, script.Facts = reg, f
 	d.in = luaapi.New(script)
 	d.session = luaapi.NewSession(d.in, d.opts.Dir)
 	for _, f := range d.opts.Functions {
@@ -141,6 +89,16 @@ func (d *Dialog) Close() {
 	if d.in != nil {
 		d.in.Close()
 	}
+}
+
+// Type returns the type of that name that is there already, or nil.
+func (d *Dialog) Type(name string) *resource.Type {
+	for _, t := range d.registry.Types() {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
 }
 
 // Facts returns the facts of the machine.
@@ -224,50 +182,6 @@ func (d *Dialog) handle(ctx context.Context, text string) (a Answer) {
 	a.Err = d.Eval(ctx, text)
 	d.Report(a.Err)
 	return a
-}
-
-// split returns the first of several things that were given at once. A text
-// that is Lua as a whole is one thing.
-func (d *Dialog) split(text string) (first, rest string) {
-	line, below, several := strings.Cut(text, "\n")
-	if !several {
-		return text, ""
-	}
-	if isCommand(line) || isQuestion(line) || strings.TrimSpace(line) == "" {
-		return line, below
-	}
-	if luaapi.Unfinished(text) || luaapi.Parses(text) || !separable(text) {
-		return text, ""
-	}
-	return cut(text)
-}
-
-// separable reports whether a text is a sequence of things of which each can be
-// answered.
-func separable(text string) bool {
-	for text != "" {
-		first, rest := cut(text)
-		if !isCommand(first) && !isQuestion(first) && strings.TrimSpace(first) != "" && !luaapi.Parses(first) && !luaapi.Unfinished(first) {
-			return false
-		}
-		text = rest
-	}
-	return true
-}
-
-// cut returns the fewest first lines of a text that are not the beginning of
-// something, and the other lines.
-func cut(text string) (first, rest string) {
-	lines := strings.SplitAfter(text, "\n")
-	for i, line := range lines {
-		if first == "" && (isCommand(line) || isQuestion(line)) {
-			return line, strings.Join(lines[1:], "")
-		}
-		if first += line; !luaapi.Unfinished(first) {
-			return first, strings.Join(lines[i+1:], "")
-		}
-	}
-	return first, ""
 }
 
 // Eval evaluates a text and prints what it comes to.

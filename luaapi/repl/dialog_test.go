@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // newDialog returns a dialog and where it writes. Its working directory is that
@@ -31,11 +32,11 @@ func newDialog(t testing.TB) (*repl.Dialog, *bytes.Buffer) {
 	gathered := 0
 	d, err := repl.New(repl.Options{
 		Script: luaapi.Options{
-			Registry: registry(t), Builder: new(catalog.Builder), Print: out, Version: "1.0",
+			Builder: new(catalog.Builder), Print: out, Version: "1.0",
 			Extend: std.Options{View: view, Cwd: "."}.Extend,
 		},
-		Facts: func() (*facts.Facts, error) {
-			return facts.New(t.Context(), nil, []facts.Gatherer{
+		Begin: func() (*resource.Registry, *facts.Facts, error) {
+			return registry(t).Layer(), facts.New(t.Context(), nil, []facts.Gatherer{
 				{Name: "os", Doc: "The distribution.", Gather: func(context.Context, *host.View) (any, error) {
 					return map[string]any{"family": "debian", "name": "debian", "release": map[string]any{"full": "13.1", "major": "13"}}, nil
 				}},

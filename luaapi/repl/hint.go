@@ -24,7 +24,7 @@ func (d *Dialog) Hint(text string, at int) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	c := cursorIn(d.pending+text, d.registry.Type)
+	c := cursorIn(d.pending+text, d.Type)
 	if c.chained && !c.inString {
 		return ""
 	}
@@ -62,7 +62,7 @@ func (d *Dialog) namedProperty(c *cursor) *schema.Field {
 // pathHint returns a line about the name at the cursor.
 func (d *Dialog) pathHint(c *cursor) string {
 	name := strings.Join(append(append([]string(nil), c.path...), c.word), ".")
-	if t := d.registry.Type(name); t != nil {
+	if t := d.Type(name); t != nil {
 		return name + ": " + firstSentence(t.Schema().Doc)
 	}
 	if branch, ok := strings.CutPrefix(name, "facts."); ok {
@@ -91,7 +91,7 @@ func (d *Dialog) frameHint(c *cursor) string {
 		switch f := c.frames[i]; {
 		case f.typ != nil:
 			return f.typ.Name + ": " + firstSentence(f.typ.Schema().Doc)
-		case f.call != "" && d.registry.Type(f.call) == nil:
+		case f.call != "" && d.Type(f.call) == nil:
 			if t, ok := d.topic(f.call); ok {
 				return t.signature + "  " + firstSentence(t.doc)
 			}

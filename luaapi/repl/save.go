@@ -151,7 +151,7 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 func (d *Dialog) check(ctx context.Context, name, text string) error {
 	var b catalog.Builder
 	script := d.opts.Script
-	script.Facts, script.Builder, script.Print = d.facts, &b, io.Discard
+	script.Registry, script.Facts, script.Builder, script.Print = d.registry, d.facts, &b, io.Discard
 	script.Warn = nil
 	in := luaapi.New(script)
 	defer in.Close()

@@ -57,6 +57,14 @@ func short(v any) string {
 	return fmt.Sprint(v)
 }
 
+// cutTo returns a text with at most n characters.
+func cutTo(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n-3]) + "..."
+	}
+	return text
+}
+
 func count(n int, what string) string {
 	if n != 1 {
 		what += "s"

@@ -200,7 +200,7 @@ func (d *Dialog) explainTopic(t topic) {
 		fmt.Fprintln(&b)
 		for _, f := range d.topics() {
 			if rest, ok := strings.CutPrefix(f.name, t.name+"."); ok && rest != "" {
-				fmt.Fprintf(&b, "  %-24s %s\n", f.name, firstSentence(f.doc))
+				fmt.Fprintf(&b, "  %-20s %s\n", f.name, cutTo(firstSentence(f.doc), columns-23))
 			}
 		}
 	}

@@ -30,13 +30,12 @@ type part struct {
 
 // A test is what it declares.
 type test struct {
-	name    string
-	in      *block
-	pos     diag.Pos
-	body    *lua.LFunction  // nil for one that is pending
-	trial   *contract.Trial // of a suite; there is no body then
-	tags    []string
-	pending string
+	name  string
+	in    *block
+	pos   diag.Pos
+	body  *lua.LFunction  // nil for one that is pending
+	trial *contract.Trial // of a suite; there is no body then
+	tags  []string
 }
 
 // path returns the names of b and of those around it, the outermost first.

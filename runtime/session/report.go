@@ -1,14 +1,20 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
+// died is the error of an action that began and of which no event tells.
+const died = "the process that dealt with it died"
+
 // A Report is what the processes of a session did.
 type Report struct {
-	// Events are in the order in which they were told.
+	// Events are in the order in which they were told. A process that died in the
+	// middle of an action counts as a failure.
 	Events []report.Event
 	// Summary counts them.
 	Summary converge.Summary
@@ -24,25 +30,57 @@ func (s *Session) Report() (Report, error) {
 		return Report{}, err
 	}
 	var out Report
+	unended := deaths(records)
 	latest := make(map[resource.ID]Record)
 	for i, r := range records {
 		if i == 0 {
 			out.Summary.Start = r.Timestamp
 		}
 		if !r.Noop {
-			latest[resource.ID{Type: r.Type, Name: r.Name}] = r
+			latest[r.id()] = r
 		}
-		if r.begun() {
-			continue
+		if unended[i] {
+			out.add(r.death())
+		} else if !r.begun() {
+			out.add(r.Event)
 		}
-		out.Events = append(out.Events, r.Event)
-		out.Summary.Add(report.Restore(r.Event))
-		out.Summary.Took += r.Duration
-		out.Summary.Noop = r.Noop && (out.Summary.Noop || len(out.Events) == 1)
 	}
 	for _, r := range latest {
 		o := outcome(r, false)
 		out.Failed = out.Failed || o == converge.Failed || o == converge.Skipped
 	}
 	return out, nil
+}
+
+// deaths tells which records are of actions that did not come to their end: the
+// next that is said of the resource is not what became of it.
+func deaths(records []Record) []bool {
+	out := make([]bool, len(records))
+	next := make(map[resource.ID]Record)
+	for i, r := range slices.Backward(records) {
+		if r.Noop {
+			continue
+		}
+		if r.begun() {
+			end := next[r.id()]
+			out[i] = !end.Changed && !end.Failed
+		}
+		next[r.id()] = r
+	}
+	return out
+}
+
+// add counts one event.
+func (r *Report) add(e report.Event) {
+	r.Summary.Noop = e.Noop && (r.Summary.Noop || len(r.Events) == 0)
+	r.Events = append(r.Events, e)
+	r.Summary.Add(report.Restore(e))
+	r.Summary.Took += e.Duration
+}
+
+// death returns the event that a process did not come to tell.
+func (r Record) death() report.Event {
+	e := r.Event
+	e.Protocol, e.Outcome, e.Failed, e.Errors = report.EventProtocol, converge.Failed.String(), true, []string{died}
+	return e
 }

@@ -315,6 +315,21 @@ func TestMemoryForgets(t *testing.T) {
 	}
 }
 
+// A process that died in the middle is told of where it was.
+func TestReportOfDeaths(t *testing.T) {
+	s := Memory()
+	records(t, s, "a:begin b:begin b:changed a:stable c:begin c:begin c:failed d:begin")
+	r, err := s.Report()
+	require.NoError(t, err)
+	var got []string
+	for _, e := range r.Events {
+		got = append(got, e.Name+":"+e.Outcome+":"+strings.Join(e.Errors, ""))
+	}
+	require.Equal(t, []string{"a:failed:" + died, "b:changed:", "a:stable:", "c:failed:" + died, "c:failed:", "d:failed:" + died}, got)
+	require.Equal(t, 4, r.Summary.Of(converge.Failed))
+	require.True(t, r.Failed)
+}
+
 // The lines of a session are events as reports print them, so that other
 // programs can read them.
 func TestLinesAreEvents(t *testing.T) {

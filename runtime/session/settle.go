@@ -66,7 +66,7 @@ func settle(records []Record, id resource.ID, plan bool) []earlier {
 		if r.Noop && !plan {
 			continue
 		}
-		x := resource.ID{Type: r.Type, Name: r.Name}
+		x := r.id()
 		if _, known := latest[x]; !known {
 			ids = append(ids, x)
 		}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // Variable is the environment variable that names the directory of a session.
@@ -43,6 +44,9 @@ type Record struct {
 
 // begun reports whether r says only that an action begins.
 func (r Record) begun() bool { return r.Protocol == beginProtocol }
+
+// id returns the resource that r is about.
+func (r Record) id() resource.ID { return resource.ID{Type: r.Type, Name: r.Name} }
 
 // A Session is the records of processes that belong together. It is used by one
 // goroutine at a time; other processes may append at any time.

@@ -2,14 +2,16 @@
 --
 --   local unit = require "std.unit"
 --   unit { "app.service", content = fs.read "files/app.service", enable = true, active = true }
---   unit { "nginx.service", dropin = "limits", content = "[Service]\nLimitNOFILE=65536\n" }
+--   unit { "nginx limits", unit = "nginx.service", dropin = "limits", content = "[Service]\nLimitNOFILE=65536\n" }
 --
 -- For a service whose package brings its own unit, use service.
 
 local systemd = require "std.systemd"
 
+local function name(want) return want.unit or want.name end
+
 local function file(want)
-  local path = systemd.directory .. "/" .. want.name
+  local path = systemd.directory .. "/" .. name(want)
   return want.dropin and path .. ".d/" .. want.dropin .. ".conf" or path
 end
 
@@ -17,7 +19,8 @@ return ccm.type {
   name = "unit",
   doc = "Keeps a unit file of systemd in /etc/systemd/system and has systemd read it (daemon-reload).",
   properties = {
-    name = { name = true, doc = "The name of the unit, with its suffix.", example = "app.service" },
+    name = { name = true, doc = "The name of the unit with its suffix or, if unit is given, any name.", example = "app.service" },
+    unit = { doc = "The name of the unit. Left out, it is the name." },
     content = { doc = "The whole file. It is required unless ensure is absent." },
     dropin = { doc = "The name of a drop-in: the file is NAME.d/DROPIN.conf then, and adds to a unit from elsewhere." },
     enable = { type = "boolean", doc = "Whether the unit starts at boot. Left out, that is not managed." },
@@ -26,8 +29,8 @@ return ccm.type {
   },
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w:.@\\-]+\.(service|socket|timer|path|mount|automount|swap|target|slice)$]]) then
-      return "name", "want the name of a unit with its suffix, such as app.service, got " .. inspect(want.name)
+    if not re.test(name(want), [[^[\w:.@\\-]+\.(service|socket|timer|path|mount|automount|swap|target|slice)$]]) then
+      return want.unit and "unit" or "name", "want the name of a unit with its suffix, such as app.service, got " .. inspect(name(want))
     end
     if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
     if want.dropin and not re.test(want.dropin, [[^[\w.-]+$]]) then return "dropin", "want a word, got " .. inspect(want.dropin) end
@@ -37,7 +40,7 @@ return ccm.type {
     local content = host.read(file(want))
     local have = { ensure = content and "present" or "absent", content = content }
     if not content and want.ensure == "absent" then return have end
-    local found = systemd.show(host, want.name, "UnitFileState", "ActiveState", "NeedDaemonReload")
+    local found = systemd.show(host, name(want), "UnitFileState", "ActiveState", "NeedDaemonReload")
     have.enable = found.UnitFileState == "enabled"
     have.active = found.ActiveState == "active" or found.ActiveState == "activating"
     if not systemd.runs(host) then have.active = want.active end
@@ -60,8 +63,8 @@ return ccm.type {
   perform = function(action, want, have, host)
     if action == "remove" then
       if not want.dropin then
-        if have.active then systemd.ctl(host, "stop", "--", want.name) end
-        if have.enable then systemd.enable(host, want.name, false) end
+        if have.active then systemd.ctl(host, "stop", "--", name(want)) end
+        if have.enable then systemd.enable(host, name(want), false) end
       end
       host.remove(file(want))
       return systemd.ctl(host, "daemon-reload")
@@ -71,15 +74,15 @@ return ccm.type {
       host.write(file(want), want.content, { mode = "0644" })
     end
     systemd.ctl(host, "daemon-reload")
-    if want.enable ~= nil and want.enable ~= have.enable then systemd.enable(host, want.name, want.enable) end
+    if want.enable ~= nil and want.enable ~= have.enable then systemd.enable(host, name(want), want.enable) end
     if want.active ~= nil and want.active ~= (have.active or false) then
-      systemd.ctl(host, want.active and "start" or "stop", "--", want.name)
+      systemd.ctl(host, want.active and "start" or "stop", "--", name(want))
     end
   end,
 
   -- A change elsewhere, or nothing: a unit that is not running is left alone.
   refresh = function(want, have, host)
-    if have.active then systemd.ctl(host, "restart", "--", want.name) end
+    if have.active then systemd.ctl(host, "restart", "--", name(want)) end
   end,
   phrases = { refresh = "restarted the unit" },
 }

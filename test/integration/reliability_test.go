@@ -24,37 +24,42 @@ func TestKill(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	l := boot(t, debian)
 	l.sh("mkdir -p /srv/kill/1; cp /srv/sites/reliability/reader.service /etc/systemd/system/; systemctl daemon-reload")
-	l.sh("/opt/ccm/ccm run /srv/sites/reliability/site.lua -- A")
-	l.sh("/opt/ccm/ccm run /srv/sites/reliability/site.lua -- B")
+	l.version("A")
+	effects := [2]int{l.effects("B", "A"), l.effects("A", "B")}
+	l.version("B")
 
-	effects := l.effects()
-	require.Greater(t, effects, 200)
 	const kills, batch = 210, 30
-	killed, version := 0, "A"
+	killed := 0
 	for first := 0; first < kills; first += batch {
-		script := "/srv/sites/reliability/kill.sh " + version
-		for i := range batch {
-			// Spread over all effects, the last one included.
-			script += fmt.Sprint(" ", 1+(first+i)*(effects-1)/(kills-1))
+		script := "/srv/sites/reliability/kill.sh A"
+		for i := first; i < first+batch; i++ {
+			// Spread over all effects of both directions, the last ones included.
+			script += fmt.Sprint(" ", 1+i*(effects[i%2]-1)/(kills-1))
 		}
 		said := l.sh(script)
 		killed += strings.Count(said, "killed")
 		require.Empty(t, strings.TrimSpace(strings.ReplaceAll(said, "killed", "")))
 	}
-	t.Logf("%d of %d runs were killed, at %d different effects", killed, kills, effects)
+	t.Logf("%d of %d runs were killed, of %v effects", killed, kills, effects)
 	require.Greater(t, killed, 200)
 }
 
-// effects returns how many effects a run of the site from B to A has, and runs it
-// back to B.
-func (l *lab) effects() int {
+// version brings the site to a version.
+func (l *lab) version(version string) {
 	l.t.Helper()
-	low, high := 1, 1
+	l.sh("/opt/ccm/ccm run /srv/sites/reliability/site.lua -- " + version)
+}
+
+// effects returns how many effects a run of the site has that brings it from one
+// version to another.
+func (l *lab) effects(from, to string) int {
+	l.t.Helper()
 	killed := func(at int) bool {
 		l.t.Helper()
-		l.sh("/opt/ccm/ccm run /srv/sites/reliability/site.lua -- B")
-		return l.sh(fmt.Sprintf("CCM_KILL_AT=%d /opt/ccm/ccm-kill run /srv/sites/reliability/site.lua -- A > /dev/null 2>&1 || echo $?", at)) == "137"
+		l.version(from)
+		return l.sh(fmt.Sprintf("CCM_KILL_AT=%d /opt/ccm/ccm-kill run /srv/sites/reliability/site.lua -- %s > /dev/null 2>&1 || echo $?", at, to)) == "137"
 	}
+	low, high := 1, 2
 	for killed(high) {
 		low, high = high, high*2
 	}
@@ -65,6 +70,5 @@ func (l *lab) effects() int {
 			high = at
 		}
 	}
-	l.sh("/opt/ccm/ccm run /srv/sites/reliability/site.lua -- B")
 	return low
 }

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+)
+
+func TestReplResize(t *testing.T) {
+	needPTY(t)
+	s := onScreen(t, screenOptions{}, "repl", "-q")
+	s.ends("ccm>")
+	long := `x = "a text that takes more than one row once the terminal is narrow"`
+	s.press(long)
+	s.ends("ccm> " + long)
+	s.mu.Lock()
+	s.term.Resize(40, 12)
+	s.mu.Unlock()
+	require.NoError(t, pty.Setsize(s.pty, &pty.Winsize{Rows: 12, Cols: 40}))
+	s.press(" .. 'yes'")
+	s.until("the end of the text", func(text string) bool {
+		return strings.HasSuffix(strings.ReplaceAll(text, "\n", ""), `terminal is narrow" .. 'yes'`)
+	})
+	s.press("\r")
+	s.ends("ccm>")
+	s.enter("#x")
+	s.ends("66", "ccm>")
+	s.press("for _, n in ipairs { 1 } do\rprint(n)\rend\r")
+	s.ends("  >> end", "1", "ccm>")
+}
+
+// At the bottom of the screen everything is still where it should be.
+func TestReplBottom(t *testing.T) {
+	needPTY(t)
+	s := onScreen(t, screenOptions{rows: 8}, "repl", "-q")
+	for i := range 9 {
+		s.until("the prompt", func(text string) bool { return strings.HasSuffix(text, "ccm>") })
+		s.enter(fmt.Sprint(i))
+		s.ends(fmt.Sprint(i), "ccm>")
+	}
+	s.enter("f = function()")
+	s.enter("return 1")
+	s.enter("end")
+	s.ends("ccm> 8", "8", "ccm> f = function()", "  >> return 1", "  >> end", "ccm>")
+	s.press("str" + tab)
+	s.shows("str  -- Works on text.")
+	s.press(ctrlC)
+	s.ends("ccm> str", "ccm>")
+	s.enter("7")
+	s.ends("7", "ccm>")
+}
+
+// escape matches what is no text.
+var escape = regexp.MustCompile(`\x1b`)
+
+func TestReplDumb(t *testing.T) {
+	needPTY(t)
+	s := onScreen(t, screenOptions{env: []string{"TERM=dumb"}}, "repl")
+	s.ends("ccm>")
+	s.enter("1 + 1")
+	s.ends("ccm> 1 + 1", "2", "ccm>")
+	s.enter("for i = 1, 2 do")
+	s.ends("  >>")
+	s.enter("print(i) end")
+	s.ends("  >> print(i) end", "1", "2", "ccm>")
+	s.press("abc")
+	s.ends("ccm> abc")
+	s.press(ctrlC)
+	s.ends("ccm> abc^C", "ccm>")
+	s.press("print(123) while true do end\r")
+	s.shows("\n123")
+	s.press(ctrlC)
+	s.shows("interrupted")
+	s.enter("2 * 21")
+	s.ends("42", "ccm>")
+	s.press("{" + "\r")
+	s.ends("  >>")
+	s.press(ctrlC)
+	s.ends("ccm>")
+	s.press(ctrlD)
+	require.Equal(t, 0, s.status())
+	require.NotRegexp(t, escape, s.written())
+	text, err := os.ReadFile(filepath.Join(s.cmd.Dir, "state", "repl_history"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"text":"1 + 1"`)
+}
+
+// A paste is one entry, however long it is, and it is there at once.
+func TestReplPaste(t *testing.T) {
+	needPTY(t)
+	s := onScreen(t, screenOptions{}, "repl", "-q")
+	s.ends("ccm>")
+	s.press("\x1b[200~local n = 1\rn = n + 1\r\x1b[201~")
+	s.ends("ccm> local n = 1", "  >> n = n + 1")
+	s.press("\r")
+	s.ends("  >> n = n + 1", "ccm>")
+
+	var b strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&b, "n = n + %d -- and some more text in each of the lines\r", i)
+	}
+	begin := time.Now()
+	s.press("\x1b[200~" + b.String() + "\x1b[201~")
+	s.ends("-- 500 lines", "ccm>")
+	t.Logf("500 lines took %s", time.Since(begin).Round(time.Millisecond))
+	s.enter("n")
+	s.ends("124752", "ccm>")
+	s.press(ctrlD)
+	require.Equal(t, 0, s.status())
+	text, err := os.ReadFile(filepath.Join(s.cmd.Dir, "state", "repl_history"))
+	require.NoError(t, err)
+	require.Equal(t, 3, strings.Count(string(text), "\n"))
+}
+
+// A terminal that does not mark what is pasted gets it line by line.
+func TestReplPasteUnmarked(t *testing.T) {
+	needPTY(t)
+	for _, term := range []string{"xterm", "dumb"} {
+		s := onScreen(t, screenOptions{env: []string{"TERM=" + term}}, "repl", "-q")
+		s.ends("ccm>")
+		s.press("n = 0\r" + strings.Repeat("n = n + 1\r", 100) + "'n is ' .. n\r")
+		s.shows(`"n is 100"`)
+	}
+}
+
+// A terminal that does not say where its cursor is does not keep ccm waiting.
+func TestReplMuteTerminal(t *testing.T) {
+	needPTY(t)
+	s := onScreen(t, screenOptions{mute: true}, "repl", "-q")
+	s.ends("ccm>")
+	s.enter("1 + 1")
+	s.ends("2", "ccm>")
+	s.press("fac" + tab)
+	s.ends("fact   -- fact(path, default?)", "facts  -- What is so about this machine.")
+	s.press(ctrlC)
+	s.ends("ccm> fact", "ccm>")
+	s.enter("2 + 2")
+	s.ends("4", "ccm>")
+}
+
+// What ends other processes ends the prompt, and leaves the terminal in order.
+func TestReplTerminated(t *testing.T) {
+	needPTY(t)
+	for _, term := range []string{"xterm", "dumb"} {
+		s := onScreen(t, screenOptions{env: []string{"TERM=" + term}}, "repl", "-q")
+		s.ends("ccm>")
+		s.enter("1")
+		s.ends("1", "ccm>")
+		require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+		require.Equal(t, exitInterrupted, s.status())
+	}
+	s := onScreen(t, screenOptions{}, "repl", "-q")
+	s.ends("ccm>")
+	s.press("print(123) while true do end\r")
+	s.shows("\n123")
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, exitInterrupted, s.status())
+}
+
+// Colours come if they are wanted.
+func TestReplColors(t *testing.T) {
+	needPTY(t)
+	s := onScreen(t, screenOptions{env: []string{"NO_COLOR="}}, "repl", "-q")
+	s.ends("ccm>")
+	s.enter(`local t = { "a", 1 } return t`)
+	s.ends(`{ "a", 1 }`, "ccm>")
+	require.Contains(t, s.written(), "\x1b[35mlocal\x1b[0m t = { \x1b[32m\"a\"\x1b[0m")
+	require.Contains(t, s.written(), "{ \x1b[32m\"a\"\x1b[0m, \x1b[36m1\x1b[0m }\r\n")
+
+	s = onScreen(t, screenOptions{}, "repl", "-q")
+	s.ends("ccm>")
+	s.enter(`local t = { "a", 1 } return t`)
+	s.ends(`{ "a", 1 }`, "ccm>")
+	s.press("fac" + tab + tab)
+	s.shows("facts  -- What is so about this machine.")
+	require.False(t, regexp.MustCompile(`\x1b\[[0-9;]*3[0-9]m`).MatchString(s.written()))
+}

@@ -1,0 +1,103 @@
+package lint_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/lint"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/providers/posix"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+func linter(t *testing.T) *lint.Linter {
+	reg, err := resource.NewRegistry(posix.Providers()...)
+	require.NoError(t, err)
+	h, _ := hosttest.New(t, nil)
+	in := luaapi.New(luaapi.Options{Registry: reg, Builder: new(catalog.Builder), Extend: std.Options{View: &h.View}.Extend})
+	defer in.Close()
+	return &lint.Linter{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals()}
+}
+
+// What each rule finds, and what is right and must not be found.
+func TestCheck(t *testing.T) {
+	l := linter(t)
+	for _, c := range []struct{ text, want string }{
+		// Scopes.
+		{"local x = x\nreturn x", `a.lua:1:11: undefined global "x"`},
+		{"local function f() return f() end", ""}, // used by itself only, which counts
+		{"local f = function() return f() end return f", ""},
+		{"do local a = 1 print(a) end return a", `a.lua:1:36: undefined global "a"`},
+		{"repeat local a = 1 until a", ""},
+		{"for i = i, 2 do print(i) end", `a.lua:1:9: undefined global "i"`},
+		{"for k, v in pairs(v) do print(k) end", `a.lua:1:19: undefined global "v"`},
+		{"local M = {} function M:f() return self end return M", ""},
+		{"local M = {} function M.f() return self end return M", `a.lua:1:36: undefined global "self"`},
+		{"local a = 1 a = 2", `a.lua:1:7: local variable "a" is never used (remove it, or call it _a)`},
+		{"local a = 1 local a = 2 return a", `a.lua:1:7: local variable "a" is never used (remove it, or call it _a)`},
+		{"local _ = 1 local _x = 2", ""},
+		{"local function f(a, b) return b end return f", ""},
+		{"if x1 then local y = 1 elseif 2 then return 3 end", "a.lua:1:4: undefined global \"x1\"\na.lua:1:18: local variable \"y\" is never used (remove it, or call it _y)"},
+		{"cout = 1 return cout", `a.lua:1:1: assignment to undefined global "cout" (write local cout)`},
+		{"local count = 1 coutn = count", `a.lua:1:17: assignment to undefined global "coutn" (did you mean "count"? A new variable is written local coutn)`},
+		{"print = 1", `a.lua:1:1: "print" is a global of ccm and cannot be replaced (for a variable write local print)`},
+		// Escapes.
+		{`return '\\x41', "\065", [[\x41]]`, ""},
+		{"return 'a\\\n\\x'", `a.lua:2:1: \x is no escape of Lua 5.1: it stands for x`},
+		{`return "é\x41"`, `a.lua:1:11: \x is no escape of Lua 5.1: it stands for x (write \065)`},
+		// Properties.
+		{`local m = {} file { "/a", content = m.x, mode = m.y, owner = "root" }`, ""},
+		{`local p = {} file("/a", p)`, ""},
+		{`file { "/a", [1 + 1] = 2, onwer = print }`, `a.lua:1:27: file#/a: unknown property "onwer" (did you mean "owner"?)`},
+		{`file { name = "/a", force = 1 }`, `a.lua:1:29: file#/a: force: want true or false, got the number 1`},
+		{`exec { "x", creates = "/y", returns = { 0, "one" } }`, `a.lua:1:44: exec#x: returns[2]: want an integer, got "one"`},
+		{`exec { "x", creates = "/y", health_checks = { { comand = "z" } } }`, "a.lua:1:47: exec#x: health_checks[1]: command is required\na.lua:1:49: exec#x: health_checks[1]: unknown property \"comand\" (did you mean \"command\"?)"},
+		{`local function file() end file { mode = 1 }`, ""},
+		// Guards.
+		{`for _, c in ipairs { "a" } do exec { c } end`, "a.lua:1:31: exec: runs every time: nothing says when it is not needed (give it creates, onlyif, unless, refreshonly or subscribe)"},
+		{`exec { "a", refresh_only = true }`, ""},
+		{`exec "a" { unless = "b" }`, ""},
+		{`local p = {} exec("a", p) exec(p)`, ""},
+		{`exec.defaults { onlyif = "x" } exec "a"`, ""},
+		// References.
+		{`file { "/a", require = "exce#x" }`, `a.lua:1:24: file#/a: require: no resource type "exce" (did you mean "exec"?)`},
+		{`file { "/a", require = { "exec#x", "mytype#y" } }`, ""},
+		// Fields.
+		{`return str.trmi("x")`, `a.lua:1:8: str has no "trmi" (did you mean "trim"?)`},
+		{`return facts.role, facts.os`, ""},
+		{`local str = {} return str.anything`, ""},
+		// Comments.
+		{"local a = 1 -- ccm: ignore", ""},
+		{"local a = 1 -- ccm: ignore unused, escape", ""},
+		{"local a = 1 -- ccm: ignore escape", `a.lua:1:7: local variable "a" is never used (remove it, or call it _a)`},
+		{"---@meta\nlocal a = 1", ""},
+		{"return +", "a.lua:1:8: want a value, got +"},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			got := ""
+			for _, f := range l.Check("a.lua", c.text) {
+				if got != "" {
+					got += "\n"
+				}
+				require.Contains(t, lint.Rules, f.Rule)
+				got += f.Error.Error()
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+// Whatever is in a text, looking at it comes to an end.
+func FuzzCheck(f *testing.F) {
+	for _, seed := range []string{"file { 'x', mode = 1 }", "local a = '\\x' for", "\"", "exec 'a' 'b' {}", "#!\nlocal x"} {
+		f.Add(seed)
+	}
+	reg, err := resource.NewRegistry(posix.Providers()...)
+	require.NoError(f, err)
+	l := &lint.Linter{Registry: reg, Libraries: std.Libraries()}
+	f.Fuzz(func(_ *testing.T, text string) { l.Check("a.lua", text) })
+}

@@ -1,0 +1,129 @@
+package repl
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// stringItems returns what can stand in the string at the cursor, and where it
+// begins.
+func (d *Dialog) stringItems(c *cursor, start int) (int, []Item) {
+	p := c.value()
+	switch fn := c.function(); {
+	case p != nil && isReference(p):
+		return start, append(d.referenceItems(), d.pathItems(c.word)...)
+	case p != nil && len(p.Values) > 0:
+		var items []Item
+		for _, v := range p.Values {
+			items = append(items, Item{v, "", groupValues})
+		}
+		return start, items
+	case p != nil && p.Name == "provider" && c.top().typ != nil:
+		var items []Item
+		for _, name := range d.registry.Providers(c.top().typ) {
+			items = append(items, Item{name, "", groupValues})
+		}
+		return start, items
+	case fn == "fact":
+		return start, d.factItems(c.word)
+	case fn == "require":
+		return start, d.moduleItems(c.word)
+	case fn == "state":
+		return start, append(d.referenceItems(), d.pathItems(c.word)...)
+	}
+	if t := c.resourceName(d.Type); t != nil {
+		var items []Item
+		for _, r := range d.builder.Resources() {
+			if r.Type == t {
+				items = append(items, Item{r.ID.Name, "declared at " + r.Pos.String(), groupResources})
+			}
+		}
+		return start, append(items, d.pathItems(c.word)...)
+	}
+	if strings.Contains(c.word, "#") {
+		return start, append(d.referenceItems(), d.pathItems(c.word)...)
+	}
+	return start, d.pathItems(c.word)
+}
+
+// isReference reports whether the values of a property are resources.
+func isReference(p *schema.Field) bool {
+	for i := range resource.CommonSchema().Fields {
+		if f := &resource.CommonSchema().Fields[i]; f.Name == p.Name {
+			return f.Elem != nil && f.Elem.Object == nil
+		}
+	}
+	return false
+}
+
+// referenceItems returns the resources that were declared, and the types for
+// others.
+func (d *Dialog) referenceItems() (items []Item) {
+	for _, r := range d.builder.Resources() {
+		items = append(items, Item{r.ID.String(), "declared at " + r.Pos.String(), groupResources})
+	}
+	for _, t := range d.registry.Types() {
+		items = append(items, Item{t.Name + "#", firstSentence(t.Schema().Doc), groupTypes})
+	}
+	return items
+}
+
+// pathItems returns the files in the directory that a path has got to. The path
+// may be the name in a reference, as in file#/etc/.
+func (d *Dialog) pathItems(word string) (items []Item) {
+	head := ""
+	if at := strings.IndexByte(word, '#'); at >= 0 && d.Type(word[:at]) != nil {
+		head, word = word[:at+1], word[at+1:]
+	}
+	if !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "./") && !strings.HasPrefix(word, "../") {
+		return nil
+	}
+	dir, _ := path.Split(word)
+	for _, name := range d.opts.ListDir(dir) {
+		items = append(items, Item{head + dir + name, "", groupFiles})
+	}
+	return items
+}
+
+// factItems returns the facts below the last dot of a path.
+func (d *Dialog) factItems(word string) (items []Item) {
+	dot := strings.LastIndexByte(word, '.')
+	if dot < 0 {
+		for _, name := range d.facts.Names() {
+			items = append(items, Item{name, d.factLine(name), groupFacts})
+		}
+		return items
+	}
+	val, err := d.facts.Get(word[:dot])
+	branch, ok := val.(map[string]any)
+	if err != nil || !ok {
+		return nil
+	}
+	for _, name := range slices.Sorted(mapKeys(branch)) {
+		items = append(items, Item{word[:dot+1] + name, short(branch[name]), groupFacts})
+	}
+	return items
+}
+
+// moduleItems returns the modules that ship with ccm and those beside the
+// script.
+func (d *Dialog) moduleItems(word string) (items []Item) {
+	for _, t := range d.topics() {
+		if t.library {
+			items = append(items, Item{"std." + t.name, firstSentence(t.doc), groupModules})
+		}
+	}
+	dir, _ := path.Split(strings.ReplaceAll(word, ".", "/"))
+	for _, from := range []string{"./lib/", "./"} {
+		for _, name := range d.opts.ListDir(from + dir) {
+			if base, ok := strings.CutSuffix(name, ".lua"); ok && isName(base) {
+				items = append(items, Item{strings.ReplaceAll(dir, "/", ".") + base, "", groupModules})
+			}
+		}
+	}
+	return items
+}

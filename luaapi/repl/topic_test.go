@@ -1,0 +1,63 @@
+package repl
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// What is documented is there, and what is there is documented.
+func TestTopics(t *testing.T) {
+	view := &host.New(host.Options{}).View
+	d, err := New(Options{
+		Script: luaapi.Options{Builder: new(catalog.Builder), Extend: std.Options{View: view}.Extend},
+		Begin: func() (*resource.Registry, *facts.Facts, error) {
+			reg, err := resource.NewRegistry()
+			return reg, facts.Static(nil), err
+		},
+		Out: io.Discard,
+	})
+	require.NoError(t, err)
+	defer d.Close()
+	for _, b := range builtins {
+		name, _, _ := strings.Cut(b.signature, "(")
+		v, _ := d.follow(splitName(name))
+		require.NotNil(t, v, "%s is documented and is not there", name)
+		_, isFunction := v.(*lua.LFunction)
+		require.Equal(t, isFunction, strings.Contains(b.signature, "("), "%s: its signature", name)
+		require.True(t, strings.HasSuffix(b.doc, ".") || strings.HasSuffix(b.doc, "end"), "%s: %s", name, b.doc)
+	}
+	for _, name := range d.session.GlobalNames() {
+		if name == lastValue {
+			continue
+		}
+		_, ok := d.topic(name)
+		v, _ := d.session.Global(name)
+		table, isTable := v.(*lua.LTable)
+		if !isTable {
+			require.True(t, ok, "%s is there and is not documented", name)
+			continue
+		}
+		if name == "_G" || name == "facts" || name == "env" || name == "arg" || name == "data" {
+			continue
+		}
+		for _, field := range d.session.FieldNames(table) {
+			if field == name {
+				continue // what a call of the table itself does
+			}
+			_, ok := d.topic(name + "." + field)
+			require.True(t, ok, "%s.%s is there and is not documented", name, field)
+		}
+	}
+}
