@@ -32,6 +32,10 @@ func (in *Interp) value(v lua.LValue, depth int) schema.Value {
 		if _, ok := v.Value.(Null); ok {
 			return schema.Value{}
 		}
+		if _, ok := v.Value.(*lazy); ok {
+			in.lazySeen = true
+			return schema.Value{Kind: schema.Opaque, X: v.Value}
+		}
 		if id, ok := handleOf(v); ok {
 			if id.Name == "" {
 				id.Name = "?" // its mistake is known; this reference is to be none
@@ -131,6 +135,8 @@ func foreignAt(v schema.Value) (schema.Path, foreign) {
 		}
 	case schema.Map:
 		return foreignIn(v.Table().Entries)
+	case schema.Later:
+		return foreignAt(v.X.(schema.Value))
 	}
 	return nil, ""
 }

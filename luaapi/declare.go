@@ -109,7 +109,7 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 			if !ok {
 				key = lua.LString(keyText(k))
 			}
-			w.entries = append(w.entries, schema.Entry{Key: string(key), Val: in.value(v, 0)})
+			w.entries = append(w.entries, schema.Entry{Key: string(key), Val: in.property(v)})
 		}
 	}
 	from := resource.Origin{Pos: in.place(f.node, f.file), Calls: in.chain(L, f), Scope: in.opts.Scope}
@@ -169,6 +169,9 @@ func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, wh
 		// The decoder lets properties that take anything take this too.
 		path, f := foreignIn(entries)
 		err = r.Errorf(path, "%s: a property cannot hold %s", path[:1], f)
+	}
+	if err == nil && len(r.Later) > 0 {
+		r.Resolve = in.resolver(t, entries, where, from)
 	}
 	if err == nil && r.Common.Provider != "" {
 		err = in.opts.Registry.CheckProvider(r)
@@ -270,7 +273,7 @@ func (in *Interp) setDefaults(t *resource.Type) lua.LGFunction {
 		props = in.open(props)
 		for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 			d := defaultValue{
-				entry: schema.Entry{Key: keyText(k), Val: in.value(v, 0)},
+				entry: schema.Entry{Key: keyText(k), Val: in.property(v)},
 				where: place{in: in, typ: t, node: f.node, file: f.file},
 			}
 			if err := in.checkDefault(t, &d); err != nil {

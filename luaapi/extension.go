@@ -84,6 +84,13 @@ func (in *Interp) Throw(L *lua.LState, hint, format string, args ...any) {
 // as it is.
 func (in *Interp) Contents(t *lua.LTable) *lua.LTable { return in.open(t) }
 
+// IsList reports whether a read-only table is a list, which one that is empty
+// does not show.
+func (in *Interp) IsList(t *lua.LTable) bool {
+	r, ok := in.readonlies[t]
+	return ok && r.array
+}
+
 // Listing returns the table to walk when a script lists t.
 func (in *Interp) Listing(L *lua.LState, t *lua.LTable) *lua.LTable { return in.listing(L, t) }
 

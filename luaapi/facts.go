@@ -109,7 +109,7 @@ func (in *Interp) luaValue(path string, v any) lua.LValue {
 		for i, e := range v {
 			contents.RawSetInt(i+1, in.luaValue(path+"["+strconv.Itoa(i+1)+"]", e))
 		}
-		return in.readonly(readonly{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+		return in.readonly(readonly{name: path, contents: contents, array: true, missing: func(key lua.LValue) (lua.LValue, error) {
 			if key.Type() == lua.LTNumber {
 				return lua.LNil, nil
 			}

@@ -168,7 +168,7 @@ func (in *Interp) isConstructor(v lua.LValue) bool {
 
 // ccmTable returns the table ccm.
 func (in *Interp) ccmTable() *lua.LTable {
-	t := in.vm.CreateTable(0, 4)
+	t := in.vm.CreateTable(0, 6)
 	t.RawSetString("version", lua.LString(in.opts.Version))
 	t.RawSetString("noop", lua.LBool(in.opts.Noop))
 	t.RawSetString("warn", in.vm.NewFunction(func(L *lua.LState) int {
@@ -176,6 +176,8 @@ func (in *Interp) ccmTable() *lua.LTable {
 		return 0
 	}))
 	t.RawSetString("fail", in.vm.NewFunction(in.fail))
+	t.RawSetString("lazy", in.vm.NewFunction(in.makeLazy))
+	t.RawSetString("after", in.vm.NewFunction(in.callAfter))
 	return in.readonly(readonly{name: "ccm", contents: t, missing: func(key lua.LValue) (lua.LValue, error) {
 		return lua.LNil, &missingError{"ccm", keyText(key), stringKeys(t)}
 	}})

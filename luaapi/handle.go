@@ -86,7 +86,7 @@ func concatenable(v lua.LValue) lua.LString {
 	return lua.LString(lua.LVAsString(v))
 }
 
-var handleFields = []string{"type", "name", "id"}
+var handleFields = []string{"type", "name", "id", "changed", "failed", "outcome", "stdout", "stderr", "exit_code"}
 
 func (in *Interp) handleIndex(L *lua.LState) int {
 	id, _ := handleOf(L.Get(1))
@@ -97,10 +97,12 @@ func (in *Interp) handleIndex(L *lua.LState) int {
 		L.Push(lua.LString(id.Name))
 	case "id":
 		L.Push(lua.LString(id.String()))
+	case "changed", "failed", "outcome", "stdout", "stderr", "exit_code":
+		L.Push(in.known(L, L.CheckUserData(1), key))
 	default:
 		hint := diag.DidYouMean(key, handleFields)
 		if hint == "" {
-			hint = "a handle has type, name and id"
+			hint = "a handle has type, name and id, and later changed, failed and outcome"
 		}
 		in.throw(L, hint, "%s has no field %q", id, key)
 	}

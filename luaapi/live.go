@@ -26,6 +26,10 @@ type Caller interface {
 	LuaMethods() []string
 }
 
+// A Named is a live value that messages call by another name than that of its
+// type.
+type Named interface{ LuaName() string }
+
 // A Keyed is an element that a live list finds by its key, as in
 // plan()["file#/etc/motd"].
 type Keyed interface{ Key() string }
@@ -208,6 +212,9 @@ func liveMethods(t reflect.Type) []string {
 
 // liveName is how messages call a live value.
 func liveName(v any) string {
+	if n, ok := v.(Named); ok {
+		return n.LuaName()
+	}
 	t := reflect.TypeOf(v)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -237,7 +244,13 @@ type noField struct {
 }
 
 // Error says what is missing.
-func (e *noField) Error() string { return "a " + e.of + " has no " + literal(lua.LString(e.name), 0) }
+func (e *noField) Error() string {
+	a := "a "
+	if strings.ContainsRune("aeiou", rune(e.of[0])) {
+		a = "an "
+	}
+	return a + e.of + " has no " + literal(lua.LString(e.name), 0)
+}
 
 // Hint returns the nearest name, or what there is.
 func (e *noField) Hint() string {

@@ -105,6 +105,7 @@ type Interp struct {
 	session     *Session       // that evaluates one text after the other, or nil
 	extensions
 	defined
+	later
 }
 
 // New returns an Interp that has not run anything yet.
@@ -153,11 +154,11 @@ func New(opts Options) *Interp {
 	return in
 }
 
-// Close releases the interpreter, unless its scripts have defined types: their
-// functions are needed as long as the types are. The places of what it declared
+// Close releases the interpreter, unless its scripts have defined types or wait
+// for what is known later: their functions are needed until the run is over. The places of what it declared
 // can still be found.
 func (in *Interp) Close() {
-	if !in.vm.IsClosed() && in.made == nil {
+	if !in.vm.IsClosed() && in.made == nil && !in.Awaits() {
 		in.vm.Close()
 	}
 }

@@ -17,6 +17,8 @@ type readonly struct {
 	// missing is called for a name that is not there: it returns its value or an
 	// error. Nil makes a missing name nil.
 	missing func(key lua.LValue) (lua.LValue, error)
+	// array says that it is a list, even if it is empty.
+	array bool
 	// list returns what pairs lists, if that is not simply the contents.
 	list func() (*lua.LTable, error)
 }

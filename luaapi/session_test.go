@@ -220,9 +220,9 @@ func TestLive(t *testing.T) {
 		{"things().b.size", "2"},
 		{"things():big().a", `repl:6:1:1: a things has no "a" (it has big)`},
 		{"#things():big()", "1"},
-		{"things()[1].nmae", `repl:8:1:1: a thing has no "nmae" (did you mean "name"?)`},
-		{"things()[1].Hidden", `repl:9:1:1: a thing has no "Hidden" (it has name, size, tags)`},
-		{"things()[1].size = 3", `repl:10:1:1: thing is read-only`},
+		{"things()[1].nmae", `repl:8:1:1: a small thing has no "nmae" (did you mean "name"?)`},
+		{"things()[1].Hidden", `repl:9:1:1: a small thing has no "Hidden" (it has name, size, tags)`},
+		{"things()[1].size = 3", `repl:10:1:1: small thing is read-only`},
 		{"things()[1].tags[1]", "x"},
 		{"things().String", `repl:12:1:1: a things has no "String" (it has big)`},
 		{"local n = '' for i, v in ipairs(things()) do n = n .. i .. v.name end return n", "1a2b"},
@@ -264,6 +264,7 @@ type thing struct {
 	Hidden string   `json:"-"`
 }
 
+func (*thing) LuaName() string  { return "small thing" }
 func (x *thing) Key() string    { return x.Name }
 func (x *thing) String() string { return "thing " + x.Name }
 

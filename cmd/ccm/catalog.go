@@ -63,8 +63,7 @@ func resourceTable(c *catalog.Catalog, i int, r *resource.Resource) *schema.Tabl
 		add("skip", schema.StringValue(r.Skip))
 		return tab
 	}
-	mix := r.Type.Properties()
-	all := mix.Conceal(mix.Encode(r.Spec, &r.Common))
+	all := r.Type.Properties().Conceal(r.Properties())
 	own := new(schema.Table)
 	for _, e := range all.Entries {
 		if f := r.Type.Schema().Field(e.Key); f == nil || !f.IsName {

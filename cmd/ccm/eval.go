@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 func (e *env) evalCommand() *cobra.Command {
@@ -17,7 +19,12 @@ state. Nothing on this machine is touched.
   ccm eval facts.os.family
   ccm eval --output json 'facts.net'
   ccm eval --load site.lua 'plan():pending()'`,
-		Args: cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return diag.Errorf(diag.Pos{}, "want one expression, got %d arguments", len(args)).WithHint("quote it: %s 'facts.os'", cmd.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := e.newPrompt(cmd.Context(), f, nil, e.stderr)
 			if err != nil {

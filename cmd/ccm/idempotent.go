@@ -14,6 +14,7 @@ import (
 func (e *env) checkIdempotent(ctx context.Context, s *site, v *host.View) bool {
 	var second events
 	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: &second, Stop: e.stop}
+	s.tellScripts(ctx, engine, e.explain)
 	engine.Plan(ctx, v, s.catalog)
 	var list diag.List
 	for _, again := range second.unsettled() {

@@ -144,6 +144,7 @@ func (l *loading) interp(ctx context.Context, u *manifest.Unit, args []string) *
 		Extend:  extending(l.library(u)),
 	})
 	l.sources = append(l.sources, in.Sources())
+	l.site.scripts = append(l.site.scripts, in)
 	return in
 }
 

@@ -41,6 +41,11 @@ func TestReplTyping(t *testing.T) {
 	s.enter("local answer = 42")
 	s.enter("answer")
 	s.ends("ccm> answer", "42", "ccm>")
+	s.enter(`local s = "äöü 日本語 🙂"`)
+	s.enter("s .. #s")
+	s.ends(`"äöü 日本語 🙂21"`, "ccm>")
+	s.press("1 - 2\x1bb3\r") // Alt-b goes back one word
+	s.ends("ccm> 1 - 32", "-31", "ccm>")
 	s.enter(`_PROMPT = "lua: "`)
 	s.ends("lua:")
 	s.press("answ" + ctrlC)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/reeflective/readline"
@@ -26,7 +25,7 @@ type editor struct {
 
 	question string      // that is asked, "" at the prompt
 	pasted   *pastedText // a paste that is too long for the screen
-	reading  atomic.Bool
+	reading  waiting
 	answers  answers // whether the terminal says where its cursor is
 }
 
@@ -51,6 +50,9 @@ func (t *editor) newShell() *readline.Shell {
 	sh := readline.NewShell()
 	for name, value := range map[string]any{
 		"enable-bracketed-paste":       true,
+		"convert-meta":                 false, // or letters such as ü were taken for Alt with a key
+		"input-meta":                   true,
+		"output-meta":                  true,
 		"multiline-column":             false,  // the prompts of further lines are ours
 		"comment-begin":                "\x00", // comments are coloured with the rest
 		"echo-control-characters":      false,
@@ -122,7 +124,9 @@ func (t *editor) read() (string, error) {
 func (t *editor) readline() (string, error) {
 	before := t.p.signals.set()
 	defer t.p.signals.set(before...)
-	t.reading.Store(true)
+	if !t.reading.begin(t.p.env.stop) {
+		return "", errStopped
+	}
 	defer t.reading.Store(false)
 	// What was typed ahead was echoed here, and comes again.
 	fmt.Fprint(t.p.env.stdout, "\r\x1b[K")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -63,6 +64,7 @@ func (p *prompt) planned(ctx context.Context, c *catalog.Catalog, rep converge.R
 	if err := rec.attach(engine, c); err != nil {
 		return sum, err
 	}
+	p.loading.site.tellScripts(ctx, engine, p.env.explain)
 	sum = engine.Plan(ctx, &p.host().View, c)
 	return sum, ctx.Err()
 }
@@ -165,10 +167,18 @@ func (p *prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	stop := make(chan struct{})
 	engine.Stop = stop
 	if p.signals != nil {
-		before := p.signals.set(func() { close(stop) }, cancel, p.exit)
+		var w io.Writer = p.env.stderr
+		if line != nil {
+			w = line
+		}
+		before := p.signals.set(func() {
+			close(stop)
+			fmt.Fprintln(w, "ccm: ends after this resource; interrupt again to end that")
+		}, cancel, p.exit)
 		defer p.signals.set(before...)
 	}
 	defer p.alsoStop(cancel)()
+	p.loading.site.tellScripts(ctx, engine, p.env.explain)
 	sum = engine.Run(ctx, p.host(), c)
 	rep.Summary(sum)
 	return nil

@@ -129,6 +129,21 @@ func (l liveEvents) String() string {
 	return b.String() + strings.Join(parts, ", ")
 }
 
+// LuaName implements luaapi.Named.
+func (liveEvents) LuaName() string { return "list of events" }
+
+// LuaName implements luaapi.Named.
+func (*liveEvent) LuaName() string { return "event" }
+
+// LuaName implements luaapi.Named.
+func (liveDiff) LuaName() string { return "list of differences" }
+
+// LuaName implements luaapi.Named.
+func (*liveDelta) LuaName() string { return "difference" }
+
+// LuaName implements luaapi.Named.
+func (liveState) LuaName() string { return "state" }
+
 // Key implements luaapi.Keyed.
 func (e *liveEvent) Key() string { return e.ID }
 

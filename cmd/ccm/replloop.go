@@ -9,23 +9,43 @@ import (
 	"os/signal"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/luaccm/ccm/luaapi/repl"
 )
 
 // A terminal is where a person types.
 type terminal interface {
-	// read returns what was typed. The error is errDropped if it was dropped, and
-	// io.EOF at the end.
+	// read returns what was typed. The error is errDropped if it was dropped,
+	// io.EOF at the end, and errStopped if the process is to end.
 	read() (string, error)
 	// ask returns the answer to a question.
 	ask(question string) (string, error)
-	// leave is called when the process is to end at once.
+	// leave ends the process if it waits for a person.
 	leave()
 }
 
-// errDropped says that what was typed is not to be answered.
-var errDropped = errors.New("dropped")
+// A waiting says whether the process waits for a person.
+type waiting struct{ atomic.Bool }
+
+// begin says that it does from now on. It is false if the process is to end.
+func (w *waiting) begin(stop <-chan struct{}) bool {
+	w.Store(true)
+	// Whoever was told to stop before has not seen that yet.
+	select {
+	case <-stop:
+		w.Store(false)
+		return false
+	default:
+		return true
+	}
+}
+
+// What read returns besides errors.
+var (
+	errDropped = errors.New("dropped") // what was typed is not to be answered
+	errStopped = errors.New("stopped") // the process is to end
+)
 
 // converse prompts until there is nothing more to answer.
 func (p *prompt) converse(ctx context.Context, args []string) (err error) {
@@ -52,16 +72,13 @@ func (p *prompt) loop(ctx context.Context) error {
 			continue
 		case errors.Is(err, io.EOF):
 			return nil
+		case errors.Is(err, errStopped):
+			return status(exitInterrupted)
 		case err != nil:
 			return err
 		}
 		quit := false
 		p.interruptible(ctx, func(ctx context.Context) { quit = p.dialog.Handle(ctx, text).Quit })
-		select {
-		case <-p.env.stop:
-			return status(exitInterrupted)
-		default:
-		}
 		if quit {
 			return nil
 		}

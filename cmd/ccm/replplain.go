@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync/atomic"
 
 	"github.com/luaccm/ccm/luaapi/repl"
 )
@@ -21,7 +20,7 @@ type plainTerminal struct {
 	lines   chan line
 	asked   bool // a line is being waited for
 	dropped chan struct{}
-	reading atomic.Bool
+	reading waiting
 	in      *bufio.Reader
 }
 
@@ -61,11 +60,13 @@ func (t *plainTerminal) read() (string, error) {
 
 // line reads one line. An interrupt drops what was typed of it.
 func (t *plainTerminal) line(prompt string) (string, error) {
-	fmt.Fprint(t.out, prompt)
 	before := t.p.signals.set(t.drop, t.drop, t.drop)
 	defer t.p.signals.set(before...)
-	t.reading.Store(true)
+	if !t.reading.begin(t.p.env.stop) {
+		return "", errStopped
+	}
 	defer t.reading.Store(false)
+	fmt.Fprint(t.out, prompt)
 	if !t.asked {
 		t.asked = true
 		go func() {

@@ -79,6 +79,7 @@ func TestReplDumb(t *testing.T) {
 	s.shows("\n123")
 	s.press(ctrlC)
 	s.shows("interrupted")
+	s.until("the prompt", func(text string) bool { return strings.HasSuffix(text, "ccm>") })
 	s.enter("2 * 21")
 	s.ends("42", "ccm>")
 	s.press("{" + "\r")

@@ -143,6 +143,7 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 	after := e.messages(s.manifest)
 	ctx, cancel := f.limited(ctx)
 	defer cancel()
+	told := s.tellScripts(ctx, engine, e.explain)
 	if f.noop {
 		sum = engine.Plan(ctx, &h.View, s.catalog)
 	} else {
@@ -157,6 +158,10 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		if sum.Interrupted {
 			code = exitOK
 		}
+		return code | exitFailed
+	}
+	if told.failed && !sum.Interrupted {
+		code, _ := exitStatus(sum, f.detailed).(status)
 		return code | exitFailed
 	}
 	if f.idempotent && !sum.Interrupted && sum.Of(converge.Failed) == 0 && !e.checkIdempotent(ctx, s, &h.View) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -48,6 +49,7 @@ type site struct {
 	facts    *facts.Facts
 	host     *host.Host
 	manifest *manifest.Manifest // nil if it is a script
+	scripts  []*luaapi.Interp   // that were evaluated, or are
 }
 
 // stdin is how messages speak of standard input.

@@ -128,15 +128,18 @@ func (c *testCatalog) Converge(ctx context.Context) (spec.Outcome, error) {
 	c.machine.Converge()
 	var first, second events
 	engine := &converge.Engine{Registry: c.site.registry, Facts: c.site.facts, Reporter: &first, Sequential: true}
+	var wrong diag.List
+	c.site.tellScripts(ctx, engine, wrong.Add)
 	sum := engine.Run(ctx, c.site.host, c.site.catalog)
 	out := spec.Outcome{Events: first.list()}
 	if sum.Interrupted {
 		return out, context.Cause(ctx)
 	}
-	if sum.Of(converge.Failed) > 0 {
-		return out, nil
+	if err := wrong.Err(); err != nil || sum.Of(converge.Failed) > 0 {
+		return out, err
 	}
 	engine.Reporter = &second
+	c.site.tellScripts(ctx, engine, wrong.Add)
 	engine.Plan(ctx, &c.site.host.View, c.site.catalog)
 	out.Again = second.unsettled()
 	return out, nil

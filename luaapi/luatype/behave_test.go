@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
 // one returns a module with a type that has the given functions.
@@ -84,33 +82,6 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 		got, _, _ := strings.Cut(s.run(), "\n")
 		require.Equal(t, "x one#x: failed: "+tt.want+" (site.lua:1)", got, tt.functions)
 	}
-}
-
-func TestHostIsOnlyThereMeanwhile(t *testing.T) {
-	s := newSite(t, one(`status = function(want, host)
-  if kept.host then kept.host.read("/x") end
-  return {}
-end, perform = function() end, validate = function(want) if want.value == "v" then kept.host.read("/x") end end,`))
-	got := s.eval(`require "std.one" { "x", value = "v" }`)
-	require.Contains(t, got, `undefined global "kept"`)
-
-	s = newSite(t, map[string]string{"std/one.lua": `
-local kept
-local one = ccm.type {
-  name = "one", properties = { name = { name = true } },
-  status = function(want, host)
-    kept = kept or host
-    return {}
-  end,
-  perform = function() end,
-}
-return { one = one, late = function() kept.read("/x") end, look = function() kept.write("/x", "") end }
-`})
-	s.declare(`local m = require "std.one"
-m.one "x"`)
-	require.Equal(t, "= one#x: stable\n", s.run())
-	got = s.eval(`require("std.one").late()`)
-	require.Contains(t, got, "host.read: it can be called only while status or perform runs")
 }
 
 // TestDeadlines: a function that does not end fails its resource and not the
@@ -277,70 +248,6 @@ require "std.motd" { "/etc/motd", text = "a" }`)
 func TestForgottenModule(t *testing.T) {
 	s := newSite(t, map[string]string{"std/motd.lua": motd})
 	require.Contains(t, s.eval(`motd { "/a", text = "a" }`), `site.lua:1:1: undefined global "motd" (write local motd = require "std.motd")`)
-}
-
-// TestHost: what the functions of host do.
-func TestHost(t *testing.T) {
-	owner, group := hosttest.Me()
-	s := newSite(t, one(`
-status = function(want, host)
-  local x = host.stat("/d/x")
-  return { value = x and x.kind == "file" and host.read("/d/x") or "" }
-end,
-perform = function(action, want, have, host)
-  host.mkdir("/d", { mode = "0750" })
-  host.write("/d/x", want.value, { owner = "`+owner+`", group = "`+group+`", mode = "0600" })
-  assert(host.stat("/d/x").mode == "0600" and host.stat("/d").mode == "0750")
-  host.chmod("/d/x", "0640")
-  host.chown("/d/x", "`+owner+`")
-  host.write("/d/x", want.value)
-  assert(host.stat("/d/x").mode == "0640", "attributes that are not given stay")
-  host.symlink("x", "/d/l")
-  host.symlink("y", "/d/l")
-  local l = host.stat("/d/l")
-  assert(l.kind == "link" and l.target == "y" and host.read("/d/l") == nil)
-  host.copy(want.name, "/d/copy", { mode = "0600" })
-  assert(host.read("/d/copy"):match("^package luatype_test"))
-  assert(table.concat(host.list("/d"), " ") == "copy l x")
-  assert(table.concat(host.glob("/d/?"), " ") == "/d/l /d/x")
-  local seen = {}
-  for _, e in ipairs(host.tree("/", { sums = true })) do seen[#seen + 1] = e.path .. ":" .. e.kind .. ":" .. #(e.sum or "") .. (e.target or "") end
-  assert(table.concat(seen, " ") == "d:directory:0 d/copy:file:64 d/l:link:0y d/x:file:64", table.concat(seen, " "))
-  assert(#host.tree(want.name:match("^(.*)/"), { source = true, sums = true }) > 3)
-  host.remove("/d/copy")
-  host.remove("/d/copy")
-  assert(not pcall(host.remove, "/d"))
-  host.mkdir("/e/f")
-  host.write("/e/f/g", "")
-  host.remove("/e", { recursive = true })
-  local out, code, errors = host.run { "sh", "-c", "cat; echo $A $PWD; echo oops >&2; exit 3", env = { A = 1 }, stdin = "in ", cwd = "/d", check = false, timeout = "1m" }
-  assert(out == "in 1 " .. host.root .. "/d" and code == 3 and errors == "oops", out)
-  assert(host.which("sh") and not host.which("no-such-command"))
-end,`))
-	here, err := os.Getwd()
-	require.NoError(t, err)
-	s.declare(fmt.Sprintf(`require "std.one" { %q, value = "text" }`, here+"/behave_test.go"))
-	require.Contains(t, s.run(), "Updated the one")
-	require.Equal(t, "text", s.content("/d/x"))
-	require.NoDirExists(t, s.root+"/e")
-}
-
-// TestEveryEffectFails: a type of a script has no effects but those of the host.
-func TestEveryEffectFails(t *testing.T) {
-	for n, last := 1, false; !last; n++ {
-		s := newSite(t, map[string]string{"std/motd.lua": motd})
-		effect, asked := hosttest.Failing(n, 1)
-		s.options.Effect = effect
-		s.file("/etc/motd", "old")
-		s.declare(`require "std.motd" { "/etc/motd", text = "new" }`)
-		run := s.run()
-		if last = asked() < n; last {
-			require.Equal(t, "new", s.content("/etc/motd"))
-			continue
-		}
-		require.Contains(t, run, hosttest.ErrInjected.Error())
-		require.Contains(t, []string{"old", "new"}, s.content("/etc/motd"))
-	}
 }
 
 // TestUnknownInAPlan: what a file will hold that something pending writes is not

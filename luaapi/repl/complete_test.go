@@ -46,7 +46,7 @@ func TestComplete(t *testing.T) {
 		{`config.nested.d|`, "config.nested.deep"},
 		{`config.p|`, "config.port"},
 		{`config:st|`, "config:start"},
-		{`svc.|`, "svc.id svc.name svc.type"},
+		{`svc.na|`, "svc.name"},
 		{`("x"):up|`, ""},
 		{`string.up|`, "string.upper"},
 		{`config.host:upp|`, "config.host:upper"},

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/luatype"
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -21,7 +22,10 @@ import (
 func TestTopics(t *testing.T) {
 	view := &host.New(host.Options{}).View
 	d, err := New(Options{
-		Script: luaapi.Options{Builder: new(catalog.Builder), Extend: std.Options{View: view}.Extend},
+		Script: luaapi.Options{Builder: new(catalog.Builder), Extend: func(in *luaapi.Interp) {
+			std.Options{View: view}.Extend(in)
+			luatype.Extend(in)
+		}},
 		Begin: func() (*resource.Registry, *facts.Facts, error) {
 			reg, err := resource.NewRegistry()
 			return reg, facts.Static(nil), err

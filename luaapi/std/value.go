@@ -175,7 +175,7 @@ func (p *plainer) table(v *lua.LTable) any {
 	n := t.Len()
 	k, e := t.Next(after(n))
 	switch {
-	case k == lua.LNil && (n > 0 || p.array != nil && t.Metatable == lua.LValue(p.array)):
+	case k == lua.LNil && (n > 0 || p.array != nil && t.Metatable == lua.LValue(p.array) || p.in.IsList(v)):
 		return p.list(t, n)
 	case n > 0 && k.Type() == lua.LTNumber:
 		return p.fail("json.null stands for nothing in a list", "the list has holes: item %d is not there", n+1)

@@ -9,7 +9,7 @@ local h = file "/a"
 print(h.nme) --> 7: file#/a has no field "nme" (did you mean "name"?)
 ---
 local h = file "/a"
-print(h.content) --> 7: file#/a has no field "content" (a handle has type, name and id)
+print(h.content) --> 7: file#/a has no field "content" (a handle has type, name and id, and later changed, failed and outcome)
 ---
 local h = file "/a"
 h.content = "x" --> 1: file#/a cannot be changed any more (give all properties when you declare it)

@@ -57,9 +57,10 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 	return r, nil
 }
 
-// same reports whether two resources of one ID are one.
+// same reports whether two resources of one ID are one. Of what is known later
+// that cannot be told.
 func same(a, b *resource.Resource) bool {
-	return reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
+	return len(a.Later)+len(b.Later) == 0 && reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
 }
 
 // Remove takes r out again, as if it had not been added.

@@ -113,7 +113,7 @@ func (a *ahead) work(ctx context.Context) {
 func (a *ahead) take(from, to int) []int {
 	mine := make([]int, 0, batch)
 	for i := from; i < to; i++ {
-		if r := a.catalog.Resources[i]; r.Skip == "" && resource.LooksAhead(r.Spec) {
+		if r := a.catalog.Resources[i]; r.Skip == "" && r.Resolve == nil && resource.LooksAhead(r.Spec) {
 			a.looks[i].phase = looking
 			mine = append(mine, i)
 		}
@@ -158,7 +158,7 @@ func (a *ahead) together(ctx context.Context, v *host.View, i int, f resource.Fa
 	var at []int
 	for k := i; k < len(a.catalog.Resources); k++ {
 		x := a.catalog.Resources[k]
-		if x.Type != r.Type || k > i && x.Skip != "" || resource.LooksAhead(x.Spec) {
+		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.LooksAhead(x.Spec) {
 			continue
 		}
 		if g, err := a.engine.Registry.Select(x, a.engine.Facts); err != nil || !g.Same(f) {
@@ -180,6 +180,13 @@ func (a *ahead) together(ctx context.Context, v *host.View, i int, f resource.Fa
 	}
 	a.next = max(a.next, i+1)
 	return states[0], errs[0]
+}
+
+// replace puts r, in which everything is known, in the place of resource i.
+func (a *ahead) replace(i int, r *resource.Resource) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.catalog.Resources[i] = r
 }
 
 // done tells that the walk is through with resource i, and whether the machine,

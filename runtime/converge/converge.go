@@ -26,6 +26,8 @@ type Engine struct {
 	Reporter Reporter
 	// Texts asks for the content before and after of files that change.
 	Texts bool
+	// Outputs asks for what commands said that were run (resource.Judged).
+	Outputs bool
 	// FailOnError skips everything after the first failure.
 	FailOnError bool
 	// MonitorOnly runs the health checks and nothing else.
@@ -63,8 +65,10 @@ func (e *Engine) Run(ctx context.Context, h *host.Host, c *catalog.Catalog) Summ
 // walk takes the resources in order. It goes on after a failure, and skips what
 // depends on one. Without h it is a plan.
 func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalog.Catalog) Summary {
+	declared := c.Resources
+	c = resolvable(c)
 	w := &walk{
-		Engine: e, view: v, host: h, catalog: c,
+		Engine: e, view: v, host: h, catalog: c, declared: declared,
 		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)),
 	}
 	w.ahead = e.lookAhead(ctx, v, c)
@@ -96,7 +100,10 @@ type walk struct {
 	view    *host.View
 	host    *host.Host // nil in a plan
 	catalog *catalog.Catalog
-	ahead   *ahead
+	// declared is the resources of the catalog as they were declared: in catalog
+	// they have the values that became known meanwhile.
+	declared []*resource.Resource
+	ahead    *ahead
 
 	left      debts
 	refreshes map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
@@ -104,6 +111,8 @@ type walk struct {
 
 	outcomes []Outcome
 	blocks   []bool // failed, or skipped because of something that failed
+	// unsettled is set once something is pending or unknown.
+	unsettled bool
 	// touched is set if the machine, or in a plan what is assumed of it, may have
 	// been changed on behalf of the resource whose turn it is.
 	touched bool
@@ -119,6 +128,7 @@ type walk struct {
 // became notes what became of a resource, for those that come after it.
 func (w *walk) became(ev *Event) {
 	w.outcomes[ev.Index] = ev.Outcome
+	w.unsettled = w.unsettled || ev.Outcome == Pending || ev.Outcome == Unknown
 	w.blocks[ev.Index] = ev.Outcome == Failed || len(ev.Unmet) > 0
 	if ev.Outcome != Failed {
 		return
@@ -150,9 +160,10 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 		ev.Err = caused(ctx, ev.Err)
 		ev.Took = w.view.Now().Sub(ev.Start)
 	}()
-	if w.skip(ctx, i, ev) {
+	if w.skip(ctx, i, ev) || !w.resolve(ctx, ev) {
 		return ev
 	}
+	r = ev.Resource
 	f, err := w.Registry.Select(r, w.Facts)
 	if err != nil {
 		w.lookFailed(ev, err)
@@ -312,6 +323,7 @@ func (w *walk) unknown(ev *Event, because string) {
 // act performs a decision, or in a plan notes what it would do.
 func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision, wish string, ev *Event) {
 	r := ev.Resource
+	wish = w.wholeWish(ev, wish)
 	ev.Diff, ev.Actions, ev.Wish = d.Diff, d.Actions, wish
 	if ev.Cause = w.causeOf(ev, wish); ev.Cause != NoCause {
 		if w.causes == nil {
@@ -348,6 +360,9 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 		return
 	}
 	h := w.host.WithLog(w.host.Log().With("resource", r.ID.String()))
+	if w.Outputs && resource.JudgedByPerform(r.Spec) {
+		h = h.WithRecord(func(res host.Result) { ev.Ran = &res })
+	}
 	for n, a := range d.Actions {
 		if err := f.Perform(ctx, h, r.Spec, a); err != nil {
 			ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:n]

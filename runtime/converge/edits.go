@@ -51,7 +51,7 @@ func (w *walk) beginEdits(i int) {
 func (w *walk) editedFile(i int) string {
 	r := w.catalog.Resources[i]
 	x, ok := r.Spec.(resource.Editing)
-	if !ok || r.Skip != "" || w.noop(r) || w.monitorOnly(r) || len(r.Common.HealthChecks) > 0 || r.Common.Timeout > 0 || r.Type.Refreshable() {
+	if !ok || r.Skip != "" || r.Resolve != nil || w.noop(r) || w.monitorOnly(r) || len(r.Common.HealthChecks) > 0 || r.Common.Timeout > 0 || r.Type.Refreshable() {
 		return ""
 	}
 	return x.EditedFile()

@@ -3,6 +3,7 @@ package converge
 import (
 	"time"
 
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -39,6 +40,9 @@ type Event struct {
 	Diff []resource.Delta
 	// Actions is what was done, or would be.
 	Actions []resource.Action
+	// Ran is how the command of a resource ended, if one was run and that was asked
+	// for.
+	Ran *host.Result
 	// Text is the content before and after, if that was asked for and is known.
 	Text *resource.Text
 	// Refreshed says that the actions came of a change elsewhere, RefreshedBy of

@@ -156,7 +156,7 @@ func (w *walk) causeOf(ev *Event, wish string) Cause {
 	if w.Cause == nil {
 		return NoCause
 	}
-	c := w.Cause(ev.Resource, wish)
+	c := w.Cause(w.declared[ev.Index], wish)
 	switch {
 	case c == New:
 	case ev.Refreshed && len(ev.Diff) == 0:

@@ -44,7 +44,8 @@ type machine struct {
 // A Host is a View that can also change the machine.
 type Host struct {
 	View
-	edit *Edit // what WriteFile keeps instead of writing, or nil
+	edit *Edit        // what WriteFile keeps instead of writing, or nil
+	ran  func(Result) // what Run tells of commands that ran to their end, or nil
 }
 
 // Options describe a host. The zero Options are the real machine.
@@ -132,7 +133,14 @@ func (h *Host) do(op, path string, effect func() error) error {
 func (h *Host) WithLog(log *slog.Logger) *Host {
 	m := *h.machine
 	m.log = log
-	return &Host{View: View{machine: &m, plan: h.plan}, edit: h.edit}
+	return &Host{View: View{machine: &m, plan: h.plan}, edit: h.edit, ran: h.ran}
+}
+
+// WithRecord returns a copy of h that tells how each command of Run has ended.
+func (h *Host) WithRecord(ran func(Result)) *Host {
+	c := *h
+	c.ran = ran
+	return &c
 }
 
 // Query runs a command that only asks.
@@ -150,6 +158,9 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 		res, err = h.runner.Run(ctx, c)
 		return err
 	})
+	if h.ran != nil && err == nil {
+		h.ran(res)
+	}
 	return res, err
 }
 

@@ -188,7 +188,7 @@ func (t Text) differences(b *strings.Builder, e *converge.Event) {
 	var given []string
 	for _, d := range e.Diff {
 		switch {
-		case d.Have == "" && d.Want != "" && d.Property != "content":
+		case d.Have == "" && d.Want != "" && (d.Property != "content" || d.Want == resource.KnownAfterRun):
 			given = append(given, d.Property+" "+d.Want)
 		case d.Property == "ensure" && (d.Have == "absent" || d.Want == "absent"):
 		case d.Property == "content" && e.Text != nil && isText && t.Diff == DiffFull:

@@ -248,6 +248,11 @@ type Resource struct {
 	// Scope is the script or manifest that declares it; nil means the one that is
 	// run, unrestrained.
 	Scope *Scope
+	// Later names the properties whose values are known only when its turn in a run
+	// has come; Spec is without them, and was not validated.
+	Later []string
+	// Resolve returns the whole spec, when that is so; nil if nothing is Later.
+	Resolve func(ctx context.Context) (spec any, err error)
 }
 
 // Locate returns the place of a property of r.

@@ -133,6 +133,10 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		return nil, r.mistakes(err)
 	}
 	r.ID.Name = t.schema().NameOf(spec)
+	later, err := r.later(tab, spec)
+	if err != nil {
+		return nil, r.mistakes(err)
+	}
 	if len(r.Common.Subscribe) > 0 && !t.Refreshable() {
 		return nil, r.Errorf(schema.Path{"subscribe"}, "subscribe: a %s cannot act on a change elsewhere", t.Name).WithHint("use require")
 	}
@@ -140,7 +144,13 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		spec = t.locate(spec, from.Dir)
 	}
 	r.Spec = spec
-	err := t.validate(spec)
+	if r.Later = later; len(later) > 0 {
+		if err := r.checkName(); err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+	err = t.validate(spec)
 	if w, ok := spec.(ValidatedWith); ok {
 		err = errors.Join(err, w.ValidateWith(r.Common))
 	}

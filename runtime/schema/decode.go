@@ -77,7 +77,9 @@ entries:
 				d.fail(true, "", "%s is given twice", f.spelled(e.Key))
 			} else if e.Val.Kind != Nil {
 				given[k] |= 1 << at
-				f.assign(d, dst[k].Field(f.index), e.Val)
+				if e.Val.Kind != Later {
+					f.assign(d, dst[k].Field(f.index), e.Val)
+				}
 			}
 			d.path = d.path[:len(d.path)-1]
 			continue entries

@@ -23,11 +23,12 @@ const (
 	Object // for a property: a table with properties of its own
 	Any    // for a property: whatever was written
 	Opaque // for a value: something of the front end, in X; a Stringer says what it is
+	Later  // for a value: one that nobody knows yet; decoding leaves its property as it is
 )
 
 // String returns the name of k as users read it.
 func (k Kind) String() string {
-	return [...]string{"nil", "boolean", "integer", "number", "string", "list", "map", "reference", "text", "object", "any", "opaque"}[k]
+	return [...]string{"nil", "boolean", "integer", "number", "string", "list", "map", "reference", "text", "object", "any", "opaque", "value known later"}[k]
 }
 
 // A Value is a property as a front end read it, before it has a Go type.
@@ -127,6 +128,8 @@ func (v Value) describe() string {
 		return "a list"
 	case Map:
 		return "a table"
+	case Later:
+		return "a value that is known later"
 	}
 	if x, ok := v.X.(fmt.Stringer); ok {
 		return x.String()

@@ -59,7 +59,9 @@ func (a *applied) writeCatalog(list []wish, now map[string]*resource.Resource) e
 // be, because it holds what no text can say.
 func declare(r *resource.Resource) declared {
 	d := declared{ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line}
-	d.Properties, _ = r.Type.Properties().Encode(r.Spec, &r.Common).MarshalJSON()
+	if len(r.Later) == 0 {
+		d.Properties, _ = r.Type.Properties().Encode(r.Spec, &r.Common).MarshalJSON()
+	}
 	return d
 }
 

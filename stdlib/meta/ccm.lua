@@ -8,6 +8,12 @@
 ---@field type string The type of the resource.
 ---@field name string Its name.
 ---@field id string Both, as type#name.
+---@field changed boolean Whether it was changed in this run. This and what follows is known only inside of ccm.lazy and ccm.after.
+---@field failed boolean Whether it failed.
+---@field outcome "stable"|"changed"|"pending"|"unknown"|"skipped"|"failed" What became of it.
+---@field stdout string? What the command of an exec said, without the line breaks at its end; nil if it did not run.
+---@field stderr string? What it said on the standard error.
+---@field exit_code integer? How it ended.
 
 ---The environment of ccm: a string, or nil for what is not set.
 ---@type table<string, string?>
@@ -36,6 +42,18 @@ function ccm.warn(...) end
 ---Ends the evaluation with an error that pcall does not stop.
 ---@param message string
 function ccm.fail(message) end
+
+---Stands for the value of a property that is known only when earlier resources were
+---dealt with: the function is called right before its resource and returns it.
+---@param value fun(): any
+---@return any
+function ccm.lazy(value) end
+
+---Calls a function in a run, right after a resource was dealt with. It cannot
+---declare anything.
+---@param handle ccm.Handle
+---@param fn fun(handle: ccm.Handle)
+function ccm.after(handle, fn) end
 
 ---@class (exact) ccm.TypeProperty
 ---@field type? "string"|"integer"|"number"|"boolean"|"path"|"mode"|"list"|"map"|"table"|"any" Left out, it is string.

@@ -1,0 +1,102 @@
+package luaapi_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// converged evaluates a script, and then takes its resources in order: it
+// resolves each, and tells the script that it became what fates says. Execs say
+// out and err with exit code 3.
+func converged(t *testing.T, script string, fates map[string]luaapi.Fate) (lines []string, specs map[string]any) {
+	t.Helper()
+	var b catalog.Builder
+	var print bytes.Buffer
+	in := luaapi.New(options(t, &b, &print))
+	require.NoError(t, in.Run(t.Context(), "site.lua", []byte(script)))
+	in.Close()
+	specs = make(map[string]any)
+	for _, r := range b.Resources() {
+		id := r.ID.String()
+		specs[id] = r.Spec
+		if r.Resolve != nil {
+			spec, err := r.Resolve(t.Context())
+			if specs[id] = spec; err != nil {
+				lines = append(lines, err.Error())
+			}
+		}
+		fate, ok := fates[id]
+		if !ok {
+			fate = luaapi.Fate{Outcome: "changed", Changed: true}
+		}
+		if err := in.Tell(t.Context(), r.ID, fate); err != nil {
+			lines = append(lines, err.Error())
+		}
+	}
+	return append(strings.Split(strings.TrimSuffix(print.String(), "\n"), "\n"), lines...), specs
+}
+
+var ran = &host.Result{Stdout: []byte("out\nmore\n"), Stderr: []byte("err\n"), Code: 3}
+
+func TestLazy(t *testing.T) {
+	lines, specs := converged(t, `
+local made = exec "make"
+local text = file { "/a", content = ccm.lazy(function() print "asked"; return made.stdout .. "|" .. made.stderr .. "|" .. made.exit_code end) }
+exec { "b", args = { "x", ccm.lazy(function() return text.outcome end) }, refreshonly = ccm.lazy(function() return text.changed and not text.failed end) }
+exec { "c", args = ccm.lazy(function() return made.changed and { "y" } or {} end), command = ccm.lazy(function() end) }
+print "declared"`, map[string]luaapi.Fate{"exec#make": {Outcome: "changed", Changed: true, Ran: ran}})
+	require.Equal(t, []string{"declared", "asked"}, lines)
+	require.Equal(t, "out\nmore|err|3", *specs["file#/a"].(*fileProps).Content)
+	b, c := specs["exec#b"].(*execProps), specs["exec#c"].(*execProps)
+	require.Equal(t, []string{"x", "changed"}, b.Args)
+	require.True(t, b.Refreshonly)
+	require.Equal(t, []string{"y"}, c.Args)
+	require.Empty(t, c.Command)
+}
+
+func TestLazyMistakes(t *testing.T) {
+	for _, x := range []struct{ script, want string }{
+		{`file { "/a", mode = ccm.lazy(function() return "rw" end) }`, `site.lua:1:21: file#/a: mode: want octal permissions such as "0644", got "rw"`},
+		{`file { "/a", content = ccm.lazy(function() return print end) }`, `site.lua:1:24: content: a property cannot hold a function`},
+		{`file { "/a", content = ccm.lazy(function() return ccm.lazy(print) end) }`, `site.lua:1:24: the function of ccm.lazy returned a lazy value; want the value itself`},
+		{`file { "/a", content = ccm.lazy(function() return nil .. "" end) }`, `site.lua:1:51: nil is nil, want a string or a number`},
+		{`file { "/a", content = ccm.lazy(function() file "/b" end) }`, `file#/b: nothing can be declared any more: the machine is being converged`},
+		{"local b\nfile { '/a', content = ccm.lazy(function() return b.outcome end) }\nb = file '/b'",
+			`site.lua:2:51: file#/b.outcome is not known yet: the resource was not dealt with so far`},
+		{`ccm.after(file "/a", function() file "/b" end)`, `file#/b: nothing can be declared any more: the machine is being converged`},
+		{`ccm.after(file "/a", function(h) error(h.outcome) end)`, `site.lua:1:34: changed`},
+		{`ccm.after(file "/a", function(h) ccm.after(h, print) end)`, `ccm.after: the machine is being converged already`},
+	} {
+		lines, _ := converged(t, x.script, nil)
+		require.Contains(t, lines[len(lines)-1], x.want, x.script)
+	}
+}
+
+// What waits for a resource is called in the order in which it was said, with the
+// handle; in a plan it is not.
+func TestAfter(t *testing.T) {
+	const script = `
+local made = exec "make"
+ccm.after(made, function(h) print(h, h.outcome, h.changed, h.failed, h.stdout, h.exit_code) end)
+ccm.after(made, function() print("second") end)
+file { "/a", content = ccm.lazy(function() return made.outcome end) }`
+	for _, x := range []struct {
+		fate luaapi.Fate
+		want string
+	}{
+		{luaapi.Fate{Outcome: "failed", Failed: true, Ran: &host.Result{Code: 1}}, "exec#make\tfailed\tfalse\ttrue\t\t1|second"},
+		{luaapi.Fate{Outcome: "stable"}, "exec#make\tstable\tfalse\tfalse\tnil\tnil|second"},
+		{luaapi.Fate{Outcome: "stable", Planned: true}, ""},
+	} {
+		lines, specs := converged(t, script, map[string]luaapi.Fate{"exec#make": x.fate})
+		require.Equal(t, x.want, strings.Join(lines, "|"))
+		require.Equal(t, x.fate.Outcome, *specs["file#/a"].(*fileProps).Content)
+	}
+}

@@ -1,0 +1,163 @@
+package luatype
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// lookHost returns what status is given as host.
+func (lib *library) lookHost(L *lua.LState) *lua.LTable {
+	if lib.looks == nil {
+		lib.looks = lib.hostTable(L, looks)
+	}
+	return lib.looks
+}
+
+// actHost returns what perform is given as host.
+func (lib *library) actHost(L *lua.LState) *lua.LTable {
+	if lib.acts == nil {
+		lib.acts = lib.hostTable(L, looks, acts)
+	}
+	return lib.acts
+}
+
+// hostTable makes the table host of some functions.
+func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int) *lua.LTable {
+	contents := L.CreateTable(0, len(looks)+len(acts))
+	var names []string
+	for _, set := range sets {
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			fn := set[name]
+			names = append(names, name)
+			contents.RawSetString(name, L.NewFunction(func(L *lua.LState) int {
+				c := lib.call(L, name)
+				return fn(c)
+			}))
+		}
+	}
+	root := func() lua.LValue {
+		if lib.access == nil || lib.access.view == nil {
+			return lua.LNil
+		}
+		return lua.LString(lib.access.view.Root())
+	}
+	return lib.in.Tree("host", contents, func(key string) (lua.LValue, error) {
+		if key == "root" {
+			return root(), nil
+		}
+		if _, act := acts[key]; act {
+			return lua.LNil, fmt.Errorf("status may only look: host.%s is there in perform", key)
+		}
+		return lua.LNil, &noFunction{key, names}
+	}, func() *lua.LTable { return contents })
+}
+
+// A noFunction says that host has no function of that name.
+type noFunction struct {
+	name  string
+	known []string
+}
+
+// Error says what is missing.
+func (e *noFunction) Error() string { return fmt.Sprintf("host has no %q", e.name) }
+
+// Hint returns the nearest name, or "".
+func (e *noFunction) Hint() string { return diag.DidYouMean(e.name, e.known) }
+
+// A call is one call of a function of host.
+type call struct {
+	*library
+	L    *lua.LState
+	name string
+	view *host.View
+	host *host.Host // nil in status
+}
+
+// call begins a call. Host is reached only while a function of the type runs
+// that was given it.
+func (lib *library) call(L *lua.LState, name string) *call {
+	c := &call{library: lib, L: L, name: "host." + name}
+	if lib.access == nil || lib.access.view == nil {
+		c.fail("it can be called only while status or perform runs")
+	}
+	c.view, c.host = lib.access.view, lib.access.host
+	if _, act := acts[name]; act && c.host == nil {
+		c.fail("%s may only look", lib.access.what)
+	}
+	if L.Get(1) == lua.LValue(lib.looks) || L.Get(1) == lua.LValue(lib.acts) {
+		lib.in.Throw(L, fmt.Sprintf("write %s(...)", c.name), "%s is called with a dot", c.name)
+	}
+	return c
+}
+
+// fail throws a mistake at the place of the script.
+func (c *call) fail(format string, args ...any) {
+	c.in.Throw(c.L, "", c.name+": "+format, args...)
+}
+
+// must throws err if there is one.
+func (c *call) must(err error) {
+	if err != nil {
+		c.fail("%w", err)
+	}
+}
+
+// str returns argument n, a string.
+func (c *call) str(n int, what string) string {
+	s, ok := c.L.Get(n).(lua.LString)
+	if !ok {
+		c.fail("want %s as argument %d, got %s", what, n, describe(c.L.Get(n)))
+	}
+	return string(s)
+}
+
+// path returns argument n, an absolute path.
+func (c *call) path(n int) string {
+	var p Path
+	c.must(p.UnmarshalText([]byte(c.str(n, "a path"))))
+	return string(p)
+}
+
+// options returns argument n, a table with some of the names, or an empty one.
+func (c *call) options(n int, names ...string) *lua.LTable {
+	v := c.L.Get(n)
+	if v == lua.LNil {
+		return &lua.LTable{Metatable: lua.LNil}
+	}
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		c.fail("want a table of options as argument %d, got %s", n, describe(v))
+	}
+	c.known(t, names)
+	return t
+}
+
+// known throws a mistake for a name in t that is none of names.
+func (c *call) known(t *lua.LTable, names []string) {
+	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
+		if name, ok := k.(lua.LString); ok && !contains(names, string(name)) {
+			c.in.Throw(c.L, diag.DidYouMean(string(name), names), "%s: unknown option %q", c.name, string(name))
+		}
+	}
+}
+
+func (c *call) give(values ...lua.LValue) int {
+	for _, v := range values {
+		c.L.Push(v)
+	}
+	return len(values)
+}
+
+func (c *call) giveStrings(list []string) int {
+	t := c.L.CreateTable(len(list), 0)
+	for _, s := range list {
+		t.Append(lua.LString(s))
+	}
+	return c.give(t)
+}

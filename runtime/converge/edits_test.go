@@ -1,0 +1,139 @@
+package converge_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// words is a type that keeps its name as a line of the file /words.
+func words(t *testing.T) resource.Factory {
+	t.Helper()
+	s, err := schema.Make("", []schema.Property{{Name: "name", Type: reflect.TypeFor[string](), IsName: true}})
+	require.NoError(t, err)
+	f, err := resource.Functions{
+		Name: "word", Provider: "test", Schema: s,
+		Status: func(_ context.Context, v *host.View, _ *resource.Properties) (any, error) {
+			text, err := v.ReadExpected("/words", 1000)
+			return string(text), err
+		},
+		Decide: func(want *resource.Properties, have any) (d resource.Decision) {
+			if !strings.Contains(have.(string), want.Name()+"\n") {
+				d.Add("name", "", want.Name())
+				d.Act("add", "added "+want.Name()+" to "+strings.ReplaceAll(have.(string), "\n", " "))
+				d.Leaves, d.Closed = []host.Planned{{Path: "/words", Kind: host.Regular, Content: new(have.(string) + want.Name() + "\n")}}, true
+			}
+			return d
+		},
+		Perform: func(_ context.Context, h *host.Host, want *resource.Properties, _ resource.Action) error {
+			text, err := h.ReadExpected("/words", 1000)
+			if err != nil || want.Name() == "bad" {
+				return errors.Join(err, errors.New("no such word"))
+			}
+			attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+			return h.WriteFile("/words", strings.NewReader(string(text)+want.Name()+"\n"), attr)
+		},
+		Edits: func(*resource.Properties) string { return "/words" },
+	}.Factory()
+	require.NoError(t, err)
+	return f
+}
+
+// told lists what is reported, and at each point what the file holds.
+type told struct {
+	file  string
+	lines []string
+}
+
+func (w *told) note(line string) {
+	text, _ := os.ReadFile(w.file)
+	w.lines = append(w.lines, line+" | "+strings.ReplaceAll(string(text), "\n", " "))
+}
+
+func (w *told) Begin(r *resource.Resource, _, _ int) { w.note("begin " + r.ID.Name) }
+func (w *told) Event(e *converge.Event) {
+	line := e.Resource.ID.Name + " " + e.Outcome.String()
+	for _, a := range e.Actions {
+		line += ", " + a.Phrase
+	}
+	w.note(line)
+}
+
+// edit converges words and returns what was told, and when.
+func edit(t *testing.T, options host.Options, plan, failOnError bool, names ...string) []string {
+	t.Helper()
+	f := words(t)
+	base, err := resource.NewRegistry(f)
+	require.NoError(t, err)
+	var b catalog.Builder
+	for _, n := range names {
+		tab := &schema.Table{Entries: []schema.Entry{{Key: "name", Val: schema.StringValue(n)}}}
+		r, err := f.Type.Decode(tab, resource.Origin{})
+		require.NoError(t, err)
+		_, err = b.Add(r)
+		require.NoError(t, err)
+	}
+	c, err := b.Build()
+	require.NoError(t, err)
+	options.Root = t.TempDir()
+	w := &told{file: filepath.Join(options.Root, "words")}
+	require.NoError(t, os.WriteFile(w.file, []byte("old\n"), 0o644))
+	e := converge.Engine{Registry: base, Facts: facts.Static(nil), Reporter: w, FailOnError: failOnError}
+	h := host.New(options)
+	if plan {
+		e.Plan(t.Context(), &h.View, c)
+	} else {
+		e.Run(t.Context(), h, c)
+	}
+	return w.lines
+}
+
+// TestEditsInARow: each sees what those before it leave; nothing is told before
+// the file is written.
+func TestEditsInARow(t *testing.T) {
+	require.Equal(t, []string{
+		"begin a | old ", "begin b | old ",
+		"a changed, added a to old  | old a b ", "old stable | old a b ", "b changed, added b to old a  | old a b ",
+	}, edit(t, host.Options{}, false, false, "a", "old", "b"))
+	require.Equal(t, []string{
+		"a pending, added a to old  | old ", "old stable | old ", "b pending, added b to old a  | old ",
+	}, edit(t, host.Options{}, true, false, "a", "old", "b"))
+}
+
+// TestEditThatFails: the others are written.
+func TestEditThatFails(t *testing.T) {
+	require.Equal(t, []string{
+		"begin a | old ", "begin bad | old ", "begin b | old ",
+		"a changed, added a to old  | old a b ", "bad failed | old a b ", "b changed, added b to old a  | old a b ",
+	}, edit(t, host.Options{}, false, false, "a", "bad", "b"))
+	require.Equal(t, []string{
+		"begin a | old ", "begin bad | old ",
+		"a changed, added a to old  | old a ", "bad failed | old a ", "b skipped | old a ",
+	}, edit(t, host.Options{}, false, true, "a", "bad", "b"))
+}
+
+// TestWriteOfEditsFails: all that would have changed something have failed.
+func TestWriteOfEditsFails(t *testing.T) {
+	full := errors.New("no space left")
+	require.Equal(t, []string{
+		"begin a | old ", "begin b | old ", "a failed | old ", "old stable | old ", "b failed | old ",
+	}, edit(t, host.Options{Effect: func(op, _ string) error {
+		if op == "rename" {
+			return full
+		}
+		return nil
+	}}, false, false, "a", "old", "b"))
+}

@@ -1,0 +1,69 @@
+package converge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Some values are known only when earlier resources have been dealt with
+// (resource.Resource.Later). In a run they are asked for right before their
+// resource. In a plan nobody knows them, unless all that comes earlier is as
+// wanted: then they are what they would be in a run.
+
+// resolvable returns c, or if something in it is known later a copy whose list
+// of resources the walk may change.
+func resolvable(c *catalog.Catalog) *catalog.Catalog {
+	if !slices.ContainsFunc(c.Resources, func(r *resource.Resource) bool { return r.Resolve != nil }) {
+		return c
+	}
+	own := *c
+	own.Resources = slices.Clone(c.Resources)
+	return &own
+}
+
+// resolve asks for the values of the event's resource that are known only now.
+// It is false if the resource cannot be dealt with. Health checks alone do not
+// need them.
+func (w *walk) resolve(ctx context.Context, ev *Event) bool {
+	r := ev.Resource
+	switch {
+	case r.Resolve == nil || w.monitorOnly(r):
+		return true
+	case w.noop(r) && w.unsettled:
+		for _, name := range r.Later {
+			ev.Diff = append(ev.Diff, resource.Delta{Property: name, Want: resource.KnownAfterRun})
+		}
+		w.unknown(ev, laterText(r.Later))
+		return false
+	}
+	spec, err := r.Resolve(ctx)
+	if err != nil {
+		ev.Outcome, ev.Err = Failed, err
+		return false
+	}
+	ev.Resource = r.Resolved(spec)
+	w.ahead.replace(ev.Index, ev.Resource)
+	return true
+}
+
+func laterText(names []string) string {
+	if len(names) == 1 {
+		return "the value of " + names[0] + " is known after run"
+	}
+	return "the values of " + strings.Join(names, " and ") + " are known after run"
+}
+
+// wholeWish returns what is wanted of the event's resource besides what was
+// declared: what its state says of it, and the values that became known in this
+// run.
+func (w *walk) wholeWish(ev *Event, wish string) string {
+	if len(w.declared[ev.Index].Later) == 0 {
+		return wish
+	}
+	return fmt.Sprintf("%s%016x", wish, ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
+}

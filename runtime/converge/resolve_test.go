@@ -1,0 +1,178 @@
+package converge_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// later has the value of a knob known only when its turn has come.
+func later(c *catalog.Catalog, name string, value func() (string, error)) *catalog.Catalog {
+	for _, r := range c.Resources {
+		if r.ID.Name != name {
+			continue
+		}
+		declared := *r.Spec.(*knob)
+		r.Later = []string{"value"}
+		r.Resolve = func(context.Context) (any, error) {
+			spec := declared
+			var err error
+			spec.Value, err = value()
+			return &spec, err
+		}
+	}
+	return c
+}
+
+func TestKnownLater(t *testing.T) {
+	for _, x := range []struct {
+		name, lines string
+		before      map[string]string // the values at the start
+		plan, run   string
+	}{
+		{"a value that something pending makes", "a=1;b=", nil, "a pending|b unknown: the value of value is known after run", "a changed|b changed"},
+		{"all before is as wanted, so that it is known", "a=1;b=", map[string]string{"a": "1"}, "a stable|b pending", "a stable|b changed"},
+		{"it is as wanted itself", "a=1;b=", map[string]string{"a": "1", "b": "<1>"}, "a stable|b stable", "a stable|b stable"},
+		{"what comes after may change", "a=1;b=;c= subscribe=b", nil,
+			"a pending|b unknown: the value of value is known after run|c unknown: knob#b is unknown", "a changed|b changed|c changed by [knob#b]"},
+		{"nobody asks if it is skipped", "a=broken;b= require=a", nil, "a pending|b unknown: the value of value is known after run", "a failed: it broke|b skipped: knob#a failed"},
+		{"nor if nothing is done about it", "a=1;b= skip", nil, "a pending|b skipped: control says so", "a changed|b skipped: control says so"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			w := newWorld()
+			for name, v := range x.before {
+				w.values[name] = v
+			}
+			c := later(cat(t, x.lines), "b", func() (string, error) { return "<" + w.values["a"] + ">", nil })
+			tp := w.plan(t, c)
+			require.Equal(t, x.plan, strings.Join(tp.lines, "|"))
+			tp, _ = w.run(t, c)
+			require.Equal(t, x.run, strings.Join(tp.lines, "|"))
+			if tp.events[1].Outcome == converge.Changed {
+				require.Equal(t, "<1>", w.values["b"])
+				require.Equal(t, "<1>", tp.events[1].Resource.Spec.(*knob).Value)
+			}
+			for _, r := range c.Resources {
+				if r.ID.Name == "b" {
+					require.Empty(t, r.Spec.(*knob).Value, "the catalog stays as it is")
+				}
+			}
+		})
+	}
+}
+
+func TestKnownLaterPlanned(t *testing.T) {
+	w := newWorld()
+	tp := w.plan(t, later(cat(t, "a=1;b="), "b", func() (string, error) { return "", errors.New("nobody asks") }))
+	require.Equal(t, []resource.Delta{{Property: "value", Want: "(known after run)"}}, tp.events[1].Diff)
+}
+
+func TestKnownLaterFails(t *testing.T) {
+	w := newWorld()
+	tp, _ := w.run(t, later(cat(t, "a=1;b=;c=1 require=b"), "b", func() (string, error) { return "", errors.New("no idea") }))
+	require.Equal(t, "a changed|b failed: no idea|c skipped: knob#b failed", strings.Join(tp.lines, "|"))
+}
+
+// The cause is that of what was declared together with the values that became
+// known: another value is another wish.
+func TestKnownLaterCause(t *testing.T) {
+	w := newWorld()
+	seen := make(map[string]string)
+	for _, value := range []string{"1", "2", "2"} {
+		w.values["b"] = ""
+		c := later(cat(t, "b="), "b", func() (string, error) { return value, nil })
+		w.run(t, c, func(e *converge.Engine) {
+			e.Cause = func(r *resource.Resource, wish string) converge.Cause {
+				require.Same(t, c.Resources[0], r)
+				if old, ok := seen[value]; ok {
+					require.Equal(t, old, wish)
+				}
+				seen[value] = wish
+				return converge.Intended
+			}
+		})
+	}
+	require.NotEqual(t, seen["1"], seen["2"])
+}
+
+// Many such values among resources that are looked at before their turn.
+func TestKnownLaterAhead(t *testing.T) {
+	b := &board{places: map[string]string{}}
+	var builder catalog.Builder
+	for i := range 300 {
+		name := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
+		r := &resource.Resource{Type: cellType.Type, ID: resource.ID{Type: "cell", Name: name}, Spec: &cell{Name: name, Place: name, Batch: i%3 == 0}}
+		if b.places[name] = "old"; i%5 == 0 {
+			r.Later = []string{"value"}
+			r.Resolve = func(context.Context) (any, error) {
+				return &cell{Name: name, Place: name, Value: "new", Batch: i%3 == 0}, nil
+			}
+		} else {
+			r.Spec.(*cell).Value = "old"
+		}
+		_, err := builder.Add(r)
+		require.NoError(t, err)
+	}
+	c, err := builder.Build()
+	require.NoError(t, err)
+	tp := new(tape)
+	reg, err := resource.NewRegistry(cellType.Provide("board", resource.Always[cell](1), b))
+	require.NoError(t, err)
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp}
+	sum := e.Run(t.Context(), host.New(host.Options{}), c)
+	require.Equal(t, 60, sum.Of(converge.Changed))
+	require.Equal(t, 240, sum.Of(converge.Stable))
+}
+
+// What a command said is told of resources that are judged by it, if that was
+// asked for.
+func TestOutputs(t *testing.T) {
+	for _, asked := range []bool{true, false} {
+		tp := new(tape)
+		reg, err := resource.NewRegistry(saidType.Provide("real", resource.Always[said](1), sayers{}))
+		require.NoError(t, err)
+		var b catalog.Builder
+		_, err = b.Add(&resource.Resource{Type: saidType.Type, ID: resource.ID{Type: "said", Name: "x"}, Spec: &said{Name: "x"}})
+		require.NoError(t, err)
+		c, err := b.Build()
+		require.NoError(t, err)
+		e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp, Outputs: asked}
+		e.Run(t.Context(), host.New(host.Options{}), c)
+		require.Equal(t, converge.Changed, tp.events[0].Outcome)
+		if !asked {
+			require.Nil(t, tp.events[0].Ran)
+			continue
+		}
+		require.Equal(t, "x", string(tp.events[0].Ran.Stdout))
+	}
+}
+
+// said is a resource that is said by a command.
+type said struct {
+	Name string `ccm:"name,name"`
+}
+
+type sayers struct{}
+
+var saidType = resource.Define[said, struct{}, sayers]("said")
+
+func (said) Validate() error       { return nil }
+func (said) JudgedByPerform() bool { return true }
+func (said) Decide(struct{}) (d resource.Decision) {
+	d.Act("Say", "said")
+	return d
+}
+func (s said) Perform(ctx context.Context, h *host.Host, _ sayers, _ resource.Action) error {
+	_, err := h.Run(ctx, host.Cmd{Argv: []string{"printf", s.Name}})
+	return err
+}
+func (sayers) Status(context.Context, *host.View, said) (struct{}, error) { return struct{}{}, nil }

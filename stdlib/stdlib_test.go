@@ -1,0 +1,79 @@
+package stdlib_test
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/stdlib"
+)
+
+// TestEveryTypeIsDocumented: each has a doc of its own and of its properties,
+// and docs/types.md lists all of them as they describe themselves.
+func TestEveryTypeIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/types.md")
+	require.NoError(t, err)
+	files, err := fs.Glob(stdlib.Library, "std/*.lua")
+	require.NoError(t, err)
+	var listed []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| ([A-Z].*) \\|$").FindAllStringSubmatch(string(page), -1) {
+		listed = append(listed, m[1]+": "+m[2])
+	}
+	var types []string
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "std/"), ".lua")
+		reg, _, mistakes := evaluate(t, `require "std.`+name+`"`)
+		require.Empty(t, mistakes)
+		typ := reg.Type(name)
+		if typ == nil {
+			require.Contains(t, string(page), "`std."+name+"`", "a module that is no type")
+			continue
+		}
+		types = append(types, name+": "+typ.Schema().Doc)
+		for _, f := range typ.Schema().Fields {
+			require.NotEmpty(t, f.Doc, "%s.%s", name, f.Name)
+		}
+		text, err := fs.ReadFile(stdlib.Library, file)
+		require.NoError(t, err)
+		require.Less(t, strings.Count(string(text), "\n"), 150, "%s is to be read as an example", file)
+		require.Contains(t, string(text), `--   local `+name+` = require "std.`+name+`"`, "%s begins with an example", file)
+	}
+	slices.Sort(types)
+	require.Equal(t, types, listed)
+}
+
+// TestExamplesOfTheHeads evaluates what stands in the comment at the head of each
+// type.
+func TestExamplesOfTheHeads(t *testing.T) {
+	files, err := fs.Glob(stdlib.Library, "std/*.lua")
+	require.NoError(t, err)
+	found := 0
+	for _, file := range files {
+		text, err := fs.ReadFile(stdlib.Library, file)
+		require.NoError(t, err)
+		head, _, _ := strings.Cut(string(text), "\n\n")
+		var example []string
+		for line := range strings.Lines(head) {
+			if code, ok := strings.CutPrefix(line, "--   "); ok {
+				example = append(example, strings.TrimSuffix(code, "\n"))
+			} else if len(example) > 0 {
+				break
+			}
+		}
+		if len(example) == 0 || !strings.Contains(example[0], "require") {
+			continue
+		}
+		found++
+		// Files of the site and facts are not there in this test.
+		code := strings.NewReplacer(`fs.read "files/app.service"`, `"x"`, `fs.read "files/example.asc"`, `"x"`, "facts.os.codename", `"x"`).Replace(strings.Join(example, "\n"))
+		_, list, mistakes := evaluate(t, code)
+		require.Empty(t, mistakes, file)
+		require.NotEmpty(t, list, file)
+	}
+	require.Equal(t, 14, found)
+}
