@@ -207,9 +207,9 @@ func (in *Interp) resolver(t *resource.Type, entries []schema.Entry, where place
 			}
 			n := len(errs)
 			errs.Add(err)
-			for _, e2 := range errs[n:] {
-				if e2.Pos.IsZero() {
-					e2.Pos = where.Locate(schema.Path{e.Key}, false)
+			for _, mistake := range errs[n:] {
+				if mistake.Pos.IsZero() {
+					mistake.Pos = where.Locate(schema.Path{e.Key}, false)
 				}
 			}
 		}

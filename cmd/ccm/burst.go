@@ -15,6 +15,7 @@ type dealt struct {
 	ID     string // of the run
 	Events []*converge.Event
 	lost   bool // the session could not be told of it
+	wrong  bool // a function of ccm.after had a mistake
 }
 
 // Begin implements converge.Reporter.
@@ -37,7 +38,7 @@ func (d *dealt) unmet() bool {
 // status returns the exit status.
 func (d *dealt) status(detailed bool) status {
 	code, _ := exitStatus(d.Summary, detailed).(status)
-	if (d.unmet() || d.lost) && !d.Interrupted {
+	if (d.unmet() || d.lost || d.wrong) && !d.Interrupted {
 		code |= exitFailed
 	}
 	return code

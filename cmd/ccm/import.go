@@ -33,6 +33,7 @@ this machine has nothing to do:
 
   ccm import file /etc/motd /etc/ssh/sshd_config > site.lua
   ccm import package zsh htop >> site.lua
+  ccm import user deploy >> site.lua
 
 A file that is large, or is no text, is copied to the directory that --files
 names, from where the script takes it.
@@ -164,7 +165,7 @@ func withoutDefaults(t *resource.Type, tab *schema.Table) *schema.Table {
 	out := new(schema.Table)
 	for _, e := range tab.Entries {
 		f := t.Schema().Field(e.Key)
-		if f != nil && (f.IsName || f.Default != "" && e.Val.Kind == schema.String && e.Val.S == f.Default) {
+		if f != nil && (f.IsName || f.Default != "" && e.Val.Kind != schema.List && fmt.Sprint(e.Val.Go()) == f.Default) {
 			continue
 		}
 		out.Entries = append(out.Entries, e)

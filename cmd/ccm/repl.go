@@ -151,10 +151,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 			Builder: &p.loading.builder, Args: scriptArgs, Version: readBuildInfo().Version,
 			Env: os.LookupEnv, Print: print, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
 			Scope: u.Scope, Add: admit(ctx, u), Warn: e.scriptWarns, Library: stdlib.Library,
-			Extend: func(in *luaapi.Interp) {
-				s.scripts = []*luaapi.Interp{in}
-				extending(p.loading.library(u))(in)
-			},
+			Extend: extending(p.loading.library(u)),
 		},
 		Begin: func() (*resource.Registry, *facts.Facts, error) {
 			reg, err := registry(around)

@@ -50,6 +50,13 @@ func TestReplApply(t *testing.T) {
 	s.enter("plan()")
 	s.ends("- file#/etc/motd: Would have removed the file (intended)", "1 pending", "ccm>")
 
+	dry := onScreen(t, screenOptions{home: home}, "run", "-i", "-n", "--root", root, site)
+	dry.ends("ccm>")
+	dry.enter(`file { "/etc/other", content = "", owner = "root", group = "root", mode = "0600" }`)
+	dry.ends("file#/etc/other", "ccm>")
+	dry.enter(".apply")
+	dry.ends("ccm was started with --noop: it only says what would be done", "ccm>")
+
 	history, err := os.ReadFile(filepath.Join(home, "state", "repl_history"))
 	require.NoError(t, err)
 	require.NotContains(t, string(history), `"y"`, "answers are no history")

@@ -28,8 +28,8 @@ func (p *prompt) commands() []repl.Command {
 // functions returns the functions that look at the machine.
 func (p *prompt) functions() []repl.Function {
 	return []repl.Function{
-		{Signature: "plan(id?: string): Events", Doc: "Returns what .apply would do: a list of events, also by their ID, as in plan()[\"file#/etc/motd\"].diff.", Call: p.planFunction},
-		{Signature: "state(id: string): State", Doc: "Returns the present state of a resource, declared or not, as in state(\"file#/etc/motd\").mode.", Call: p.stateFunction},
+		{Signature: "plan(id?: string): Events", Doc: "Returns what .apply would do, as a list of events. They are found by their ID too: plan()[\"file#/etc/motd\"].diff.", Call: p.planFunction},
+		{Signature: "state(id: string): State", Doc: "Returns the present state of a resource. It need not be declared: state(\"file#/etc/motd\").mode.", Call: p.stateFunction},
 		{Signature: "events(): Events", Doc: "Returns what the last plan or run told.", Call: func(context.Context, []any) (any, error) { return p.lastEvents(), nil }},
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,26 +39,46 @@ func TestReplDocs(t *testing.T) {
 // took matches how long something took, which is not always the same.
 var took = regexp.MustCompile(` \([0-9.]+[µm]?s\)`)
 
-// retyped returns a session with the answers of ccm.
-func retyped(t *testing.T, session string) string {
+// A talk is a dialog in this process, on a root of its own.
+type talk struct {
+	p   *prompt
+	out bytes.Buffer
+}
+
+func newTalk(t *testing.T) *talk {
+	t.Helper()
 	t.Chdir(t.TempDir())
 	isolate(t)
+	t.Setenv("NO_COLOR", "1")
 	root := filepath.Join(t.TempDir(), "root")
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "etc"), 0o755))
-	t.Setenv("NO_COLOR", "1")
-	var out bytes.Buffer
-	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &out, clock: hosttest.Clock{}}
+	k := new(talk)
+	e := &env{stdin: strings.NewReader(""), stdout: &k.out, stderr: &k.out, clock: hosttest.Clock{}}
 	f := &replFlags{}
 	f.add(pflag.NewFlagSet("", pflag.ContinueOnError))
 	f.root = root
-	p, err := e.newPrompt(t.Context(), f, nil, &out)
+	var err error
+	k.p, err = e.newPrompt(t.Context(), f, nil, &k.out)
 	require.NoError(t, err)
-	defer p.dialog.Close()
+	t.Cleanup(k.p.dialog.Close)
+	return k
+}
+
+// say types a text and returns the answer.
+func (k *talk) say(t *testing.T, text string) string {
+	k.out.Reset()
+	k.p.dialog.Handle(t.Context(), text)
+	return took.ReplaceAllString(k.out.String(), "")
+}
+
+// retyped returns a session with the answers of ccm.
+func retyped(t *testing.T, session string) string {
+	k := newTalk(t)
 	var b strings.Builder
 	lines := strings.SplitAfter(session, "\n")
 	for i := 0; i < len(lines); i++ {
 		line, ok := strings.CutPrefix(lines[i], "ccm> ")
-		if p.dialog.Pending() {
+		if k.p.dialog.Pending() {
 			line, ok = strings.CutPrefix(lines[i], "  >> ")
 		}
 		if !ok {
@@ -71,9 +90,41 @@ func retyped(t *testing.T, session string) string {
 			b.WriteString(lines[i])
 			line += strings.TrimPrefix(lines[i], "  ++ ")
 		}
-		out.Reset()
-		p.dialog.Handle(t.Context(), strings.TrimSuffix(line, "\n"))
-		fmt.Fprint(&b, took.ReplaceAllString(out.String(), ""))
+		b.WriteString(k.say(t, strings.TrimSuffix(line, "\n")))
 	}
 	return b.String()
+}
+
+// Types that are written in Lua, values that are known later and manifests are
+// as good at the prompt as in a run.
+func TestReplLanguage(t *testing.T) {
+	k := newTalk(t)
+	require.NoError(t, os.WriteFile("site.yaml", []byte("ccm:\n  resources:\n    - file:\n        - /etc/gone:\n            ensure: absent\n"), 0o600))
+	require.NoError(t, os.WriteFile("bad.yaml", []byte("ccm:\n  resources:\n    - file:\n        - /etc/gone:\n            ensrue: absent\n"), 0o600))
+	for _, x := range []struct{ text, want string }{
+		{`local link = require "std.link"`, ""},
+		{`link { "/etc/l", target = "/etc/motd" }`, "link#/etc/l\n"},
+		{`plan()["link#/etc/l"].outcome`, "\"pending\"\n"},
+		{`state("link#/etc/l").ensure`, "\"absent\"\n"},
+		{`local e = exec { "echo hi", path = "/bin:/usr/bin" }`, ""},
+		{`file { "/etc/later", content = ccm.lazy(function() return e.stdout end), owner = "root", group = "root", mode = "0644" }`, "file#/etc/later\n"},
+		{`plan()["file#/etc/later"].outcome`, "\"unknown\"\n"},
+		{`.load site.yaml`, ""},
+		{`plan()["file#/etc/gone"].outcome, #events()`, "\"stable\"\t4\n"},
+		{`.load bad.yaml`, "bad.yaml:5:13: file#/etc/gone: unknown property \"ensrue\" (did you mean \"ensure\"?)\n  5 |             ensrue: absent\n    |             ^^^^^^\n"},
+		{`.plan file#/etc/gone`, "Nothing to do: 1 resource is as wanted\n"},
+		{`.show link#/etc/l`, "link#/etc/l\n  ensure: absent\n  provider: lua\n"},
+		{`.data`, "there is no data (--data FILE gives some, and so does data.load(FILE))\n"},
+		{`.apply`, "nobody is there to ask"},
+		{`.reset`, ""},
+		{`link`, "repl:1:1:1: undefined global \"link\""},
+		{`plan()`, "repl:2:1:1: nothing is declared yet"},
+	} {
+		got := k.say(t, x.text)
+		if strings.HasSuffix(x.want, "\n") || x.want == "" {
+			require.Equal(t, x.want, got, x.text)
+			continue
+		}
+		require.Contains(t, got, x.want, x.text)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/luaapi/repl"
@@ -49,6 +50,14 @@ func (p *prompt) engine(c *catalog.Catalog, rep converge.Reporter) (*converge.En
 	}, nil
 }
 
+// tell has an engine tell what was typed, and the scripts that were applied,
+// what it does.
+func (p *prompt) tell(ctx context.Context, engine *converge.Engine) {
+	s := *p.loading.site
+	s.scripts = append(slices.Clip(s.scripts), p.dialog.Interp())
+	s.tellScripts(ctx, engine, p.dialog.Report)
+}
+
 // planned plans the catalog.
 func (p *prompt) planned(ctx context.Context, c *catalog.Catalog, rep converge.Reporter) (sum converge.Summary, err error) {
 	engine, err := p.engine(c, rep)
@@ -65,6 +74,7 @@ func (p *prompt) planned(ctx context.Context, c *catalog.Catalog, rep converge.R
 		return sum, err
 	}
 	p.loading.site.tellScripts(ctx, engine, p.env.explain)
+	p.tell(ctx, engine)
 	sum = engine.Plan(ctx, &p.host().View, c)
 	return sum, ctx.Err()
 }
@@ -110,6 +120,9 @@ func (p *prompt) applyCommand(ctx context.Context, _ *repl.Dialog, target string
 	rep.Summary(sum)
 	if sum.Of(converge.Pending)+sum.Of(converge.Unknown) == 0 {
 		return nil
+	}
+	if p.flags.noop {
+		return errors.New("ccm was started with --noop: it only says what would be done")
 	}
 	switch ok, err := p.confirm("Apply this? [y/N] "); {
 	case err != nil:
@@ -179,6 +192,7 @@ func (p *prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	}
 	defer p.alsoStop(cancel)()
 	p.loading.site.tellScripts(ctx, engine, p.env.explain)
+	p.tell(ctx, engine)
 	sum = engine.Run(ctx, p.host(), c)
 	rep.Summary(sum)
 	return nil

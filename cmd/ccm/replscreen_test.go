@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -180,14 +179,12 @@ func (s *screen) status() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-var errNoScreen = errors.New("no terminal")
-
 // needPTY skips a test where there are no pseudo-terminals.
 func needPTY(t *testing.T) {
 	t.Helper()
 	p, tty, err := pty.Open()
 	if err != nil {
-		t.Skip(errors.Join(errNoScreen, err))
+		t.Skip("no pseudo-terminal:", err)
 	}
 	_ = tty.Close()
 	_ = p.Close()

@@ -175,7 +175,9 @@ func (s *single) converge(ctx context.Context, what manifest.Single, rep converg
 	if err != nil {
 		return nil, s.unknownReference(err, r, b)
 	}
+	told := l.site.tellScripts(ctx, engine, s.env.explain)
 	d.Summary = rec.converge(ctx, engine, s.host, c)
+	d.wrong = told.failed
 	if recorder != nil && recorder.Err() != nil {
 		s.env.explain(recorder.Err())
 		d.lost = true

@@ -25,6 +25,7 @@ type State struct {
 var (
 	_ resource.StateEnsure = State{}
 	_ resource.Described   = State{}
+	_ resource.Wish        = State{}
 )
 
 // CurrentEnsure implements resource.StateEnsure.
@@ -45,6 +46,25 @@ func (s State) Describe(name, provider string) any {
 		}
 	}
 	return out
+}
+
+// Wish implements resource.Wish. Secrets are left out, and so is what does not
+// differ from being left out: empty lists and texts.
+func (s State) Wish() *schema.Table {
+	if s.CurrentEnsure() == "absent" || len(s.Data) == 0 {
+		return nil
+	}
+	t := new(schema.Table)
+	for i := range s.schema.Fields {
+		f := &s.schema.Fields[i]
+		v := schema.ValueOf(s.Data[f.Name])
+		empty := v.Kind == schema.String && v.S == "" || v.Kind == schema.List && len(v.Items()) == 0
+		if f.IsName || f.Secret || v.Kind == schema.Nil || v.Kind == schema.Map || empty {
+			continue
+		}
+		t.Set(f.Name, v)
+	}
+	return t
 }
 
 // An access is what host reaches while a function of a type runs.

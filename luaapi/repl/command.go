@@ -124,6 +124,11 @@ func (d *Dialog) help(name string) error {
 		for _, c := range d.commands {
 			d.printf("  %-*s  %s\n", width, c.synopsis(), c.Doc)
 		}
+		d.printf("\n")
+		for _, f := range d.opts.Functions {
+			name, _, _ := strings.Cut(f.Signature, "(")
+			d.printf("  %-*s  %s\n", width, name+"()", cutTo(firstSentence(f.Doc), columns-width-4))
+		}
 		d.print(helpFooter)
 		return nil
 	}
@@ -137,8 +142,7 @@ func (d *Dialog) help(name string) error {
 	return d.explain(name)
 }
 
-const helpFooter = `
-  EXPRESSION            print its value; _ is the last one
+const helpFooter = `  EXPRESSION            print its value; _ is the last one
   file { "/etc/motd" }  declare a resource; .apply asks before it touches anything
   ?NAME                 what NAME is: a type, a function, a fact, a variable
 

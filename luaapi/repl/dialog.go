@@ -101,6 +101,9 @@ func (d *Dialog) Type(name string) *resource.Type {
 	return nil
 }
 
+// Interp returns what evaluates the texts, until the next Reset.
+func (d *Dialog) Interp() *luaapi.Interp { return d.in }
+
 // Facts returns the facts of the machine.
 func (d *Dialog) Facts() *facts.Facts { return d.facts }
 

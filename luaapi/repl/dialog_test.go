@@ -30,9 +30,10 @@ func newDialog(t testing.TB) (*repl.Dialog, *bytes.Buffer) {
 	clock := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	view := &host.New(host.Options{}).View
 	gathered := 0
+	builder := new(catalog.Builder)
 	d, err := repl.New(repl.Options{
 		Script: luaapi.Options{
-			Builder: new(catalog.Builder), Print: out, Version: "1.0",
+			Builder: builder, Add: builder.Add, Print: out, Version: "1.0",
 			Extend: std.Options{View: view, Cwd: "."}.Extend,
 		},
 		Begin: func() (*resource.Registry, *facts.Facts, error) {

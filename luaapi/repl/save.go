@@ -151,8 +151,8 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 func (d *Dialog) check(ctx context.Context, name, text string) error {
 	var b catalog.Builder
 	script := d.opts.Script
-	script.Registry, script.Facts, script.Builder, script.Print = d.registry, d.facts, &b, io.Discard
-	script.Warn = nil
+	script.Registry, script.Facts, script.Builder, script.Print = d.registry.Layer(), d.facts, &b, io.Discard
+	script.Add, script.Warn = nil, nil
 	in := luaapi.New(script)
 	defer in.Close()
 	err := in.Run(ctx, name, []byte(text))

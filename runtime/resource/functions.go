@@ -123,7 +123,7 @@ func (f Functions) Factory() (Factory, error) {
 		statusAll: func(context.Context, *host.View, any, []any) ([]any, []error, bool) { return nil, nil, false },
 		foresee:   func(context.Context, *host.View, any, any) (string, error) { return "", nil },
 	}
-	t.inspect = t.status
+	t.inspect, t.importing = t.status, (&f).imported
 	if f.Validate != nil {
 		t.validate = func(p any) error { return f.Validate(p.(*Properties)) }
 	}
@@ -135,4 +135,19 @@ func (f Functions) Factory() (Factory, error) {
 	}
 	suits := func(*facts.Facts, any) (int, error) { return 1, nil }
 	return Factory{Name: f.Provider, Type: t, suits: suits}, nil
+}
+
+// imported makes properties of a state.
+func (f *Functions) imported(state any, im Import) (any, error) {
+	w, ok := state.(Wish)
+	if !ok {
+		return nil, ErrNotImportable
+	}
+	t := w.Wish()
+	if t == nil {
+		return nil, errors.New("it is not there")
+	}
+	t.Set(f.Schema.Name().Name, schema.StringValue(im.Name))
+	p := f.properties()
+	return p, f.Schema.Decode(t, p)
 }

@@ -35,6 +35,11 @@ type (
 	}
 )
 
+// A Wish is what the states of types made of [Functions] can say instead of being
+// [Importable]: the properties for which the state is as wanted, without the name.
+// It is nil if there is nothing.
+type Wish interface{ Wish() *schema.Table }
+
 // An Import is what making properties of a state can use.
 type Import struct {
 	Name string
