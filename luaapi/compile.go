@@ -38,12 +38,16 @@ func (in *Interp) compileMistake(c *chunk, err error) *diag.Error {
 		explain func(parts []string)
 	}{
 		{"%too many local variables%", func([]string) {
+			p := c.tree().crowded()
+			if p.Line == 0 {
+				e.Err = errors.New("an expression is too long, or nested too deep")
+				e.Hint = "divide it, or join many strings with table.concat"
+				return
+			}
 			e.Err = fmt.Errorf("too many local variables: a function can have %d of them at a time", maxLocals)
 			e.Hint = "put them into a table, or parts of the text between do and end"
-			if p := c.tree().crowded(); p.Line > 0 {
-				p.File = c.name
-				e.Pos = p
-			}
+			p.File = c.name
+			e.Pos = p
 		}},
 		{"too many constants", func([]string) {
 			e.Err = errors.New("too many different strings and numbers in one function")

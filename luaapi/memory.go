@@ -11,7 +11,7 @@ import (
 // machine has no hook for allocations, so a script that joins a string with
 // itself again and again is only caught in between: it can get to some times
 // the limit.
-const memoryInterval = 10 * time.Millisecond
+const memoryInterval = 3 * time.Millisecond
 
 // watchMemory cancels an evaluation when this program holds limit bytes more
 // than when the evaluation began. The function that it returns ends the watch.
@@ -37,7 +37,7 @@ func watchMemory(limit uint64, cancel context.CancelCauseFunc) (stop func()) {
 			}
 			switch {
 			case held < begin+limit:
-			case live >= begin+limit || held >= begin+4*limit:
+			case live >= begin+limit || held >= begin+2*limit:
 				cancel(errMemory)
 				return
 			case !collecting:

@@ -18,6 +18,10 @@ import (
 // templates are where modules are looked for in a directory, in this order.
 var templates = []string{"lib/?.lua", "lib/?/init.lua", "?.lua", "?/init.lua"}
 
+// vendored are where modules of others are looked for beside the script, after
+// its own: in vendor, which may be a tree that luarocks has filled.
+var vendored = []string{"vendor/?.lua", "vendor/?/init.lua", "vendor/share/lua/5.1/?.lua", "vendor/share/lua/5.1/?/init.lua"}
+
 // libraryDir is how messages call the directory of the modules that ship with
 // ccm.
 const libraryDir = "stdlib"
@@ -47,12 +51,16 @@ func (in *Interp) openPackage(globals *lua.LTable) {
 	globals.RawSetString("package", p)
 }
 
-// setPath sets package.path to the directory of the script and those that the
-// user named.
+// setPath sets package.path to the directory of the script, its vendor directory,
+// and the directories that the user named.
 func (in *Interp) setPath(script string) {
 	var list []string
-	for _, dir := range append([]string{filepath.Dir(script)}, in.opts.Path...) {
-		for _, t := range templates {
+	for i, dir := range append([]string{filepath.Dir(script)}, in.opts.Path...) {
+		here := templates
+		if i == 0 {
+			here = slices.Concat(templates, vendored)
+		}
+		for _, t := range here {
 			list = append(list, strings.TrimSuffix(filepath.ToSlash(dir), "/")+"/"+t)
 		}
 	}

@@ -21,7 +21,7 @@ assert(require "a" == a and package.loaded.a == a)
 assert(a.name == "a" and a.file == nil and b.where == "lib/b/init.lua" and c.where == "c.lua" and d.where == "d/e/init.lua")
 assert(require "f" == true and require "g" == "g")
 assert(require("extra").where == "more/extra.lua")
-assert(package.path == "./lib/?.lua;./lib/?/init.lua;./?.lua;./?/init.lua;more/lib/?.lua;more/lib/?/init.lua;more/?.lua;more/?/init.lua", package.path)
+assert(package.path == "./lib/?.lua;./lib/?/init.lua;./?.lua;./?/init.lua;./vendor/?.lua;./vendor/?/init.lua;./vendor/share/lua/5.1/?.lua;./vendor/share/lua/5.1/?/init.lua;more/lib/?.lua;more/lib/?/init.lua;more/?.lua;more/?/init.lua", package.path)
 assert(package.searchpath("c", package.path) == "./c.lua")
 package.path = "elsewhere/?.lua"
 assert(require("h").where == "elsewhere/h.lua")
@@ -85,7 +85,11 @@ func TestModuleMistakes(t *testing.T) {
 	no file './lib/ngnix.lua'
 	no file './lib/ngnix/init.lua'
 	no file './ngnix.lua'
-	no file './ngnix/init.lua' (did you mean "nginx"?)
+	no file './ngnix/init.lua'
+	no file './vendor/ngnix.lua'
+	no file './vendor/ngnix/init.lua'
+	no file './vendor/share/lua/5.1/ngnix.lua'
+	no file './vendor/share/lua/5.1/ngnix/init.lua' (did you mean "nginx"?)
   1 | require "ngnix"
     | ^^^^^^^
 `},
@@ -94,7 +98,11 @@ func TestModuleMistakes(t *testing.T) {
 	no file './lib/web/ngnix.lua'
 	no file './lib/web/ngnix/init.lua'
 	no file './web/ngnix.lua'
-	no file './web/ngnix/init.lua' (did you mean "web.nginx"?)
+	no file './web/ngnix/init.lua'
+	no file './vendor/web/ngnix.lua'
+	no file './vendor/web/ngnix/init.lua'
+	no file './vendor/share/lua/5.1/web/ngnix.lua'
+	no file './vendor/share/lua/5.1/web/ngnix/init.lua' (did you mean "web.nginx"?)
   1 | require "web.ngnix"
     | ^^^^^^^
 `},

@@ -126,9 +126,35 @@ func (l *loading) module(ctx context.Context, u *manifest.Unit, name string) err
 
 // evaluate evaluates a script.
 func (l *loading) evaluate(ctx context.Context, u *manifest.Unit, text string, args []string) error {
+	ctx, cancel := l.env.untilStopped(ctx)
+	defer cancel()
 	in := l.interp(ctx, u, args)
 	defer in.Close()
-	return in.Run(ctx, u.Name, []byte(text))
+	err := in.Run(ctx, u.Name, []byte(text))
+	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
+		l.env.explain(errInterrupted)
+		return status(exitInterrupted)
+	}
+	return err
+}
+
+// errInterrupted is why nothing more is done after a signal.
+var errInterrupted = errors.New("interrupted")
+
+// untilStopped returns a context that ends when the run shall end. It is for what
+// comes before a run, where there is nothing to finish.
+func (e *env) untilStopped(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if e.stop != nil {
+		go func() {
+			select {
+			case <-e.stop:
+				cancel(errInterrupted)
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, func() { cancel(nil) }
 }
 
 // interp returns what evaluates scripts of a unit.

@@ -34,7 +34,10 @@ func main() {
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := make(chan struct{})
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A reader of the report that goes away does not end a run half way: the write
+	// fails, and that is said at the end. Commands do not inherit this.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
 		close(stop)

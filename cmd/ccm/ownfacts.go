@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -58,6 +60,11 @@ func ownFacts(loader facts.Loader) (any, error) {
 	}
 	loader.View = &host.New(host.Options{Log: loader.View.Log()}).View
 	own, err := loader.Load(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		// su and sudo leave the HOME of another user, whose facts these are not.
+		loader.View.Log().Warn("custom facts left out: " + err.Error())
+		return tree, nil
+	}
 	return facts.Merge(tree, own), err
 }
 

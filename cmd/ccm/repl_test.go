@@ -156,3 +156,23 @@ func TestReplInterrupt(t *testing.T) {
 	s.enter("1 + 1")
 	s.ends("2", "ccm>")
 }
+
+// The editor of the user edits the line, and what was typed last.
+func TestReplEdit(t *testing.T) {
+	needPTY(t)
+	home := t.TempDir()
+	program := filepath.Join(home, "edit")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nsed -i 's/one/1/' \"$2\"\n"), 0o700))
+	s := onScreen(t, screenOptions{home: home, env: []string{"VISUAL=" + program + " --"}}, "repl", "-q")
+	s.ends("ccm>")
+	s.press("one + one")
+	s.ends("ccm> one + one")
+	s.press("\x18\x05")
+	s.ends("ccm> 1 + one")
+	s.press(ctrlC)
+	s.ends("ccm> 1 + one", "ccm>")
+	s.enter("one = 'one'")
+	s.ends("ccm>")
+	s.enter(".edit")
+	s.ends("1 = 'one'", "repl:2:1:3: want an operator or the end, got =", "  1 | 1 = 'one'", "    |   ^", "ccm>")
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kballard/go-shellquote"
+	"golang.org/x/term"
 
 	"github.com/luaccm/ccm/luaapi/repl"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -31,25 +32,51 @@ func (p *prompt) editCommand(ctx context.Context, d *repl.Dialog, name string) e
 		}
 		return d.Load(ctx, name, text)
 	}
+	text, err := p.edited(ctx, d.Last())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.env.stdout, text)
+	return d.Eval(ctx, text)
+}
+
+// edited returns what the editor of the user makes of a text.
+func (p *prompt) edited(ctx context.Context, text string) (string, error) {
 	f, err := os.CreateTemp("", "ccm-*.lua") // only its user can read it
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer os.Remove(f.Name())
-	_, err = f.WriteString(d.Last())
+	_, err = f.WriteString(text)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return err
+		return "", err
 	}
 	if err := p.runEditor(ctx, f.Name()); err != nil {
-		return err
+		return "", err
 	}
-	text, err := os.ReadFile(f.Name())
+	out, err := os.ReadFile(f.Name())
+	return strings.TrimRight(string(out), "\n"), err
+}
+
+// editLine is what Ctrl-X Ctrl-E does: the line goes through the editor.
+func (t *editor) editLine() {
+	in := int(os.Stdin.Fd())
+	raw, err := term.GetState(in)
+	if err == nil {
+		err = term.Restore(in, t.state)
+	}
 	if err != nil {
-		return err
+		return
 	}
-	typed := strings.TrimRight(string(text), "\n")
-	fmt.Fprintln(p.env.stdout, typed)
-	return d.Eval(ctx, typed)
+	line := t.shell.Line()
+	text, err := t.p.edited(context.Background(), string(*line))
+	_ = term.Restore(in, raw)
+	if err != nil {
+		t.shell.Hint.SetTemporary(err.Error())
+		return
+	}
+	line.Set([]rune(text)...)
+	t.shell.Cursor().Set(line.Len())
 }
 
 // runEditor runs the editor of the user.
@@ -86,7 +113,7 @@ func (p *prompt) clearCommand(context.Context, *repl.Dialog, string) error {
 // dataCommand is .data.
 func (p *prompt) dataCommand(_ context.Context, _ *repl.Dialog, key string) error {
 	tree := p.loading.around.data
-	if tree == nil {
+	if len(tree) == 0 {
 		return &diag.Error{Err: errors.New("there is no data"), Hint: "--data FILE gives some, and so does data.load(FILE)"}
 	}
 	val, err := facts.Static(tree).Get(key)

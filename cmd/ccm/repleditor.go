@@ -69,11 +69,15 @@ func (t *editor) newShell() *readline.Shell {
 	sh.PasteTransformer = t.paste
 	sh.Completer = t.complete
 	sh.Hint.SetProvider(t.hint)
-	// The library's own drops the line only if no other key comes with it.
-	sh.Keymap.Register(map[string]func(){"drop-line": func() {
-		sh.Display.AcceptLine()
-		sh.History.Accept(false, false, readline.ErrInterrupt)
-	}})
+	sh.Keymap.Register(map[string]func(){
+		// The library's own drops the line only if no other key comes with it.
+		"drop-line": func() {
+			sh.Display.AcceptLine()
+			sh.History.Accept(false, false, readline.ErrInterrupt)
+		},
+		// The library's own finds no editor.
+		"edit-line": t.editLine,
+	})
 	for keys, action := range keyActions {
 		for _, keymap := range []string{"emacs", "emacs-standard", "vi-insert", "vi-command"} {
 			sh.Config.Binds[keymap][keys] = inputrc.Bind{Action: action}
@@ -86,13 +90,14 @@ func (t *editor) newShell() *readline.Shell {
 // readline: Tab shows what it completes, and the arrows move inside of an entry
 // of several lines, and beyond it to other entries.
 var keyActions = map[string]string{
-	inputrc.Unescape(`\C-c`):  "drop-line",
-	inputrc.Unescape(`\C-i`):  "menu-complete",
-	inputrc.Unescape(`\e[Z`):  "menu-complete-backward",
-	inputrc.Unescape(`\M-[A`): "up-line-or-history",
-	inputrc.Unescape(`\M-OA`): "up-line-or-history",
-	inputrc.Unescape(`\M-[B`): "down-line-or-history",
-	inputrc.Unescape(`\M-OB`): "down-line-or-history",
+	inputrc.Unescape(`\C-c`):     "drop-line",
+	inputrc.Unescape(`\C-x\C-e`): "edit-line",
+	inputrc.Unescape(`\C-i`):     "menu-complete",
+	inputrc.Unescape(`\e[Z`):     "menu-complete-backward",
+	inputrc.Unescape(`\M-[A`):    "up-line-or-history",
+	inputrc.Unescape(`\M-OA`):    "up-line-or-history",
+	inputrc.Unescape(`\M-[B`):    "down-line-or-history",
+	inputrc.Unescape(`\M-OB`):    "down-line-or-history",
 }
 
 // promptText returns the prompt of the first line.

@@ -196,5 +196,5 @@ func (e *env) logger(w io.Writer, debug bool) *slog.Logger {
 	if debug {
 		level = slog.LevelDebug
 	}
-	return slog.New(tint.NewHandler(w, &tint.Options{Level: level, NoColor: !e.colorful(e.stderr), TimeFormat: time.TimeOnly}))
+	return slog.New(tint.NewTextHandler(w, &tint.Options{Level: level, NoColor: !e.colorful(e.stderr), TimeFormat: time.TimeOnly}))
 }

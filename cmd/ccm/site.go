@@ -42,6 +42,17 @@ func (f *siteFlags) add(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.targets, "target", nil, "only this resource, as `TYPE#NAME`, and what it requires (repeatable)")
 }
 
+// check reports flags that can have no effect.
+func (f *siteFlags) check(h *host.Host) error {
+	if f.evalTimeout < 0 {
+		return fmt.Errorf("--eval-timeout: want a duration such as 30s, got %s", f.evalTimeout)
+	}
+	if fi, err := os.Stat(h.Root()); err != nil || !fi.IsDir() {
+		return fmt.Errorf("--root: %s is not a directory", f.root)
+	}
+	return nil
+}
+
 // A site is a script or manifest that was read and found good.
 type site struct {
 	registry *resource.Registry
@@ -69,6 +80,9 @@ func (e *env) readInput(name string) (shown string, text []byte, err error) {
 // load reads a script or manifest and builds its catalog. Args are the
 // arguments of the script.
 func (e *env) load(ctx context.Context, h *host.Host, name string, args []string, f *siteFlags, noop bool) (*site, error) {
+	if err := f.check(h); err != nil {
+		return nil, err
+	}
 	around := &surroundings{clock: e.clock}
 	reg, err := registry(around)
 	if err != nil {

@@ -158,6 +158,9 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 	}
 	defer func() {
 		ev.Err = caused(ctx, ev.Err)
+		if ev.Outcome == Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
+			w.interrupted, ev.Err = true, errors.New("interrupted")
+		}
 		ev.Took = w.view.Now().Sub(ev.Start)
 	}()
 	if w.skip(ctx, i, ev) || !w.resolve(ctx, ev) {

@@ -47,7 +47,7 @@ func (w *walk) checkHealth(ctx context.Context, ev *Event) {
 		ev.Health = append(ev.Health, res)
 		if res.State == HealthCritical && ev.Err == nil {
 			ev.Outcome = Failed
-			ev.Err = fmt.Errorf("health check %s is critical: %s", res.Name, res.Output)
+			ev.Err = fmt.Errorf("health check %s is critical%s", res.Name, said(res.Output))
 		}
 	}
 }
@@ -89,4 +89,12 @@ func judge(res host.Result, err error) (HealthState, string) {
 		return HealthUnknown, line
 	}
 	return HealthState(res.Code), line
+}
+
+// said returns ": " and what a command said, or nothing.
+func said(output string) string {
+	if output == "" {
+		return ""
+	}
+	return ": " + output
 }

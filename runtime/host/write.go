@@ -169,6 +169,9 @@ func (h *Host) syncDir(name string) error {
 	}
 	return h.do("syncdir", filepath.Dir(name), func() error {
 		d, err := os.Open(filepath.Dir(path))
+		if errors.Is(err, os.ErrPermission) {
+			return nil // one may write in a directory without being able to open it
+		}
 		if err != nil {
 			return err
 		}
@@ -288,6 +291,9 @@ func (h *Host) RemoveTree(name string) error {
 		return err
 	}
 	h.log.Debug("remove tree", "path", name)
+	if err := h.holdsNoMount(name, path); err != nil {
+		return err
+	}
 	if err := h.doomedTree(name); err != nil {
 		return err
 	}
@@ -295,6 +301,28 @@ func (h *Host) RemoveTree(name string) error {
 		return err
 	}
 	return h.syncDir(name)
+}
+
+// holdsNoMount reports a mount point at or below a path. What is mounted there is
+// somebody else's.
+func (h *Host) holdsNoMount(name, path string) error {
+	var above syscall.Stat_t
+	if err := syscall.Lstat(filepath.Dir(path), &above); err != nil {
+		return &os.PathError{Op: "lstat", Path: filepath.Dir(name), Err: err}
+	}
+	return filepath.WalkDir(path, func(at string, d os.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		fi, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if st, ok := fi.Sys().(*syscall.Stat_t); ok && st.Dev != above.Dev {
+			return fmt.Errorf("%s is a mount point, and is not removed with what is mounted there", filepath.Join(name, mustRel(path, at)))
+		}
+		return nil
+	})
 }
 
 // Symlink makes a link at the path that points to target, in place of one that

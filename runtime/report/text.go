@@ -5,8 +5,10 @@ package report
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -66,7 +68,7 @@ func (t Text) Event(e *converge.Event) {
 	}
 	mark, colour := symbol(e)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %s\n", t.paint(colour, mark), e.Resource.ID, t.story(e))
+	fmt.Fprintf(&b, "%s %s: %s\n", t.paint(colour, mark), printable(e.Resource.ID.String()), t.story(e))
 	if t.Diff != DiffOff && !t.Quiet {
 		t.differences(&b, e)
 	}
@@ -177,7 +179,13 @@ func Message(e *converge.Event) string {
 }
 
 // indent puts the further lines of a text below its first.
-func indent(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n    ") }
+func indent(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	for i, line := range lines {
+		lines[i] = printable(strings.TrimSuffix(line, "\r"))
+	}
+	return strings.Join(lines, "\n    ")
+}
 
 // differences tells the properties that differ, and the text.
 func (t Text) differences(b *strings.Builder, e *converge.Event) {
@@ -263,7 +271,37 @@ func (t Text) Summary(s converge.Summary) {
 	if t.Quiet && s.Of(converge.Failed) == 0 && !s.Interrupted {
 		return
 	}
-	fmt.Fprintln(t.W, t.summary(s))
+	fmt.Fprintln(t.W, t.summary(s)+healthSummary(s))
+}
+
+// healthSummary tells how many health checks did not say ok.
+func healthSummary(s converge.Summary) string {
+	var parts []string
+	for _, state := range converge.HealthStates[1:] {
+		if n := s.Health[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", health checks: " + strings.Join(parts, ", ")
+}
+
+// printable returns s with what a terminal would act on written as in Go.
+func printable(s string) string {
+	if !strings.ContainsFunc(s, unicode.IsControl) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 func (t Text) summary(s converge.Summary) string {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
+
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -203,6 +205,25 @@ type HealthCheck struct {
 	TrySleep host.Duration `ccm:"try_sleep,default=1s"`
 	// Timeout ends a try, such as "10s".
 	Timeout host.Duration `ccm:"timeout,default=10s"`
+}
+
+// checkHealthChecks reports commands that could never run, and checks that would
+// never be tried.
+func checkHealthChecks(checks []HealthCheck) error {
+	var errs []error
+	for i, c := range checks {
+		words, err := shellquote.Split(c.Command)
+		switch {
+		case err != nil:
+			errs = append(errs, Wrong("health_checks", "%s in %q of check %d", strings.ToLower(err.Error()), c.Command, i+1))
+		case len(words) == 0:
+			errs = append(errs, Wrong("health_checks", "no command specified in check %d", i+1))
+		}
+		if c.Tries < 1 {
+			errs = append(errs, Wrong("health_checks", "want at least 1 as tries of check %d, got %d", i+1, c.Tries))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Common is the properties that every type has.

@@ -154,7 +154,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	if w, ok := spec.(ValidatedWith); ok {
 		err = errors.Join(err, w.ValidateWith(r.Common))
 	}
-	if err != nil {
+	if err = errors.Join(err, checkHealthChecks(r.Common.HealthChecks)); err != nil {
 		return nil, r.mistakes(err)
 	}
 	return r, nil

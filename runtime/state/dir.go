@@ -3,6 +3,7 @@ package state
 
 import (
 	"os"
+	"os/user"
 	"path/filepath"
 )
 
@@ -22,5 +23,17 @@ func Dir(flag string) string {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "ccm")
 	}
-	return filepath.Join(os.Getenv("HOME"), ".local", "state", "ccm")
+	return filepath.Join(home(), ".local", "state", "ccm")
+}
+
+// home returns the home directory of the user: HOME or, without it, what the
+// user database says.
+func home() string {
+	if dir := os.Getenv("HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+		return u.HomeDir
+	}
+	return "/"
 }
