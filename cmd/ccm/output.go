@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // A runReport is where a run tells what it does.
@@ -19,7 +21,22 @@ type runReport struct {
 	reporters converge.Reporter
 	stderr    io.Writer // for logs; the status line makes way for it
 	summary   func(converge.Summary)
-	out       *bufio.Writer // stdout, buffered unless it is a terminal
+	out       *bufio.Writer       // stdout, buffered unless it is a terminal
+	progress  func(host.Progress) // of downloads; nil if nobody sees it
+}
+
+// A flusher writes out what is buffered when somebody may be waiting for it: before
+// something is worked on, and after anything that is not stable.
+type flusher struct{ out *bufio.Writer }
+
+// Begin implements converge.Reporter.
+func (f flusher) Begin(*resource.Resource, int, int) { _ = f.out.Flush() }
+
+// Event implements converge.Reporter.
+func (f flusher) Event(e *converge.Event) {
+	if e.Outcome != converge.Stable {
+		_ = f.out.Flush()
+	}
 }
 
 // newReport returns the report that the flags ask for. On a terminal a status
@@ -44,10 +61,15 @@ func (e *env) newReport(f *runFlags) *runReport {
 		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, Diff: report.DiffMode(f.diff.value)}
 		rep, r.summary = t, t.Summary
 	}
-	r.reporters = rep
+	all := converge.Reporters{rep}
 	if line != nil {
-		r.reporters = converge.Reporters{line, rep}
+		all = converge.Reporters{line, rep}
+		r.progress = func(p host.Progress) { line.Note(p.String()) }
 	}
+	if r.out != nil && f.output.value == "json" {
+		all = append(all, flusher{r.out})
+	}
+	r.reporters = all
 	return r
 }
 

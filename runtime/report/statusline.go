@@ -17,6 +17,7 @@ type StatusLine struct {
 
 	mu    sync.Mutex
 	shown bool
+	note  string // what is told besides of what is being worked on
 	stop  chan struct{}
 }
 
@@ -28,6 +29,7 @@ const clearLine = "\r\x1b[K"
 // with the time that it has taken.
 func (s *StatusLine) Begin(r *resource.Resource, index, total int) {
 	s.end()
+	s.Note("")
 	stop := make(chan struct{})
 	s.stop = stop
 	begun := time.Now()
@@ -52,8 +54,19 @@ func (s *StatusLine) show(stop chan struct{}, text string) {
 		return
 	default:
 	}
+	if s.note != "" {
+		text += ", " + s.note
+	}
 	fmt.Fprint(s.W, clearLine, text)
 	s.shown = true
+}
+
+// Note is shown behind what is being worked on until that is done, such as how far
+// a download is.
+func (s *StatusLine) Note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.note = text
 }
 
 // Event implements converge.Reporter.
