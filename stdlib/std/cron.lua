@@ -5,6 +5,28 @@
 
 local function file(want) return "/etc/cron.d/" .. want.name end
 
+-- The fields of a schedule and the largest number in each. Cron passes over a
+-- file with a larger one, and only its log says so.
+local fields = { { "minute", 59 }, { "hour", 23 }, { "day of the month", 31 }, { "month", 12 }, { "day of the week", 7 } }
+
+-- What is wrong with a schedule of five fields.
+local function mistake(schedule)
+  for i, text in ipairs(str.fields(schedule)) do
+    local name, most = unpack(fields[i])
+    if not re.test(text, i < 4 and [[^[\d*,/~-]+$]] or [[^[\dA-Za-z*,/~-]+$]]) then return ("want a %s, got %s"):format(name, inspect(text)) end
+    for number in text:gsub("/%d+", ""):gmatch("%d+") do
+      if tonumber(number) > most then return ("want a %s of at most %d, got %s"):format(name, most, inspect(text)) end
+    end
+  end
+end
+
+-- Whether cron passes over a file for who owns it or who may write to it. What is
+-- in the directory has to be its owner's: root's, unless this is a test.
+local function refused(host, path)
+  local found, directory = host.stat(path), host.stat("/etc/cron.d")
+  return found.kind == "file" and (found.uid ~= directory.uid or re.test(found.mode, "[2367].?$"))
+end
+
 local function render(want)
   local list = { "# Kept by ccm." }
   for name, value in tbl.pairs(want.environment or {}) do list[#list + 1] = name .. "=" .. value end
@@ -32,13 +54,20 @@ return ccm.type {
     if not re.test(want.schedule or "", [[^(@(reboot|yearly|annually|monthly|weekly|daily|midnight|hourly)|\S+ \S+ \S+ \S+ \S+)$]]) then
       return "schedule", "want five fields such as 30 3 * * *, or a word such as @daily, got " .. inspect(want.schedule)
     end
-    if want.command:find("[\r\n]") then return "command", "want one line" end
+    local wrong = not str.starts(want.schedule, "@") and mistake(want.schedule)
+    if wrong then return "schedule", wrong end
+    if not re.test(want.command, [[^\S[^\r\n]*$]]) then return "command", "want one line that does not begin with a space, got " .. inspect(want.command) end
+    if not re.test(want.user, [[^\S+$]]) then return "user", "want the name of a user, got " .. inspect(want.user) end
+    for name, value in tbl.pairs(want.environment or {}) do
+      if not re.test(name, [[^\w+$]]) then return "environment", "want names of letters, digits and underscores, got " .. inspect(name) end
+      if value:find("[\r\n]") then return "environment", ("want one line for %s, got %s"):format(name, inspect(value)) end
+    end
   end,
 
   status = function(want, host)
     local text = host.read(file(want))
     if not text then return { ensure = "absent" } end
-    local have = { ensure = "present", text = text, environment = {} }
+    local have = { ensure = "present", text = text, environment = {}, refused = refused(host, file(want)) }
     for _, l in ipairs(str.lines(text)) do
       local job = re.match(l, [[^\s*(@\w+|[^\s#=]+(?:\s+\S+){4})\s+(\S+)\s+(.*)$]])
       local variable = re.match(l, [[^(\w+)=(.*)$]])
@@ -53,15 +82,15 @@ return ccm.type {
 
   decide = function(want, have, compare)
     local d = compare()
-    if want.ensure == "present" and #d.diff == 0 and have.text ~= render(want) then
-      d.diff, d.actions = { { "command", "with other lines", want.command } }, { { "update", "updated the cron job" } }
-    end
+    if want.ensure == "absent" or have.ensure == "absent" or #d.diff > 0 then return d end
+    local other = have.refused and "in a file that cron refuses" or have.text ~= render(want) and "with other lines"
+    if other then d.diff, d.actions = { { "command", other, want.command } }, { { "update", "updated the cron job" } } end
     return d
   end,
 
   perform = function(action, want, have, host)
     if action == "remove" then return host.remove(file(want)) end
     host.mkdir("/etc/cron.d")
-    host.write(file(want), render(want), { mode = "0644" })
+    host.write(file(want), render(want), { mode = "0644", owner = host.stat("/etc/cron.d").owner })
   end,
 }

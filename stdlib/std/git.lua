@@ -60,11 +60,16 @@ return ccm.type {
     local function ask(...) return (host.query(command { "-C", host.real(want.path), ... })) end
     local have = { ensure = "present", url = ask("config", "--get", "remote.origin.url"), ref = want.ref }
     local head = host.query(command({ "-C", host.real(want.path), "rev-parse", "--verify", "-q", "HEAD" }, { check = false }))
+    -- A clone that was begun and has no commit yet.
+    if head == "" then
+      have.ref = "no commit"
+      return have
+    end
     local wanted = head
     if want.ref ~= "HEAD" and (want.update or is_commit(want.ref)) then wanted = resolve(host, want) end
     if head ~= wanted then have.ref = head:sub(1, 12) end
     local changed = ask("status", "--porcelain", "--untracked-files=no") ~= ""
-      or head ~= "" and ask("rev-list", "--max-count=1", head, "--not", "--remotes", "--tags") ~= ""
+      or ask("rev-list", "--max-count=1", head, "--not", "--remotes", "--tags") ~= ""
     if changed and not want.force then error("the clone was changed; force = true throws the changes away", 0) end
     if changed then have.ref = head:sub(1, 12) .. " with changes" end
     return have

@@ -15,7 +15,6 @@ import (
 func script(content string) string {
 	return fmt.Sprintf(`PATH=$PATH:/opt/ccm
 		eval "$(ccm session new)"
-		ccm ensure package ccm-demo
 		ccm ensure package ccm-demo-service
 		ccm ensure file /etc/ccm-demo/extra.conf --content %s --owner root --group root --mode 0644
 		ccm ensure service ccm-demo running --enable --subscribe file#/etc/ccm-demo/extra.conf
@@ -29,8 +28,8 @@ func script(content string) string {
 func reported(out string) (lines []string, pid string) {
 	all := strings.Split(out, "\n")
 	for i, line := range all {
-		if strings.Contains(line, " resources are as wanted (") || strings.HasPrefix(line, "4 resources: ") {
-			return all[i-4 : i], all[len(all)-1]
+		if strings.Contains(line, " resources are as wanted (") || strings.HasPrefix(line, "3 resources: ") {
+			return all[i-3 : i], all[len(all)-1]
 		}
 	}
 	return nil, ""
@@ -42,7 +41,6 @@ func TestSession(t *testing.T) {
 	l := boot(t, debian)
 	lines, pid := reported(l.sh(script("x=1")))
 	require.Equal(t, []string{
-		"+ package#ccm-demo: Installed",
 		"+ package#ccm-demo-service: Installed",
 		"+ file#/etc/ccm-demo/extra.conf: Created the file",
 		"~ service#ccm-demo: Started. Enabled",
@@ -52,7 +50,6 @@ func TestSession(t *testing.T) {
 
 	lines, again := reported(l.sh(script("x=1")))
 	require.Equal(t, []string{
-		"= package#ccm-demo: stable",
 		"= package#ccm-demo-service: stable",
 		"= file#/etc/ccm-demo/extra.conf: stable",
 		"= service#ccm-demo: stable",
@@ -61,7 +58,6 @@ func TestSession(t *testing.T) {
 
 	lines, restarted := reported(l.sh(script("x=2")))
 	require.Equal(t, []string{
-		"= package#ccm-demo: stable",
 		"= package#ccm-demo-service: stable",
 		"~ file#/etc/ccm-demo/extra.conf: Updated the file",
 		"! service#ccm-demo: Restarted, because file#/etc/ccm-demo/extra.conf changed",
