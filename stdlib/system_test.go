@@ -148,6 +148,19 @@ func TestCron(t *testing.T) {
 	}.run(t)
 	require.Contains(t, mistake(t, `require "std.cron" { "a.b", ensure = "absent" }`), `cron#a.b: name: want letters, digits, hyphens and underscores, got "a.b"`)
 	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", schedule = "daily" }`), `cron#b: schedule: want five fields such as 30 3 * * *, or a word such as @daily, got "daily"`)
+	for args, want := range map[string]string{
+		`schedule = "99 3 * * *"`:                                       `schedule: want a minute of at most 59, got "99"`,
+		`schedule = "0 3 1-32 * *"`:                                     `schedule: want a day of the month of at most 31, got "1-32"`,
+		`schedule = "0 # * * *"`:                                        `schedule: want an hour, got "#"`,
+		`schedule = "@daily", user = "a b"`:                             `user: want the name of a user, got "a b"`,
+		`schedule = "@daily", environment = { A = "1\n@daily root x" }`: `environment: want one line for A, got`,
+		`schedule = "@daily", environment = { ["A B"] = "1" }`:          `environment: want names of letters, digits and underscores, got "A B"`,
+		`schedule = "@daily", environment = { A = "1 " }`:               `environment: want a value of A that does not end with a space`,
+		`schedule = "@daily", environment = { A = [[ "'"]] }`:           `environment: want a value of A that cron can read`,
+	} {
+		require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", `+args+` }`), "cron#b: "+want)
+	}
+	require.Contains(t, mistake(t, `require "std.cron" { "b", command = " x", schedule = "@daily" }`), `cron#b: command: want one line that does not begin with a space, got " x"`)
 }
 
 func TestSysctl(t *testing.T) {

@@ -7,15 +7,15 @@ local function file(want) return "/etc/cron.d/" .. want.name end
 
 -- The fields of a schedule and the largest number in each. Cron passes over a
 -- file with a larger one, and only its log says so.
-local fields = { { "minute", 59 }, { "hour", 23 }, { "day of the month", 31 }, { "month", 12 }, { "day of the week", 7 } }
+local fields = { { "a minute", 59 }, { "an hour", 23 }, { "a day of the month", 31 }, { "a month", 12 }, { "a day of the week", 7 } }
 
 -- What is wrong with a schedule of five fields.
 local function mistake(schedule)
   for i, text in ipairs(str.fields(schedule)) do
     local name, most = unpack(fields[i])
-    if not re.test(text, i < 4 and [[^[\d*,/~-]+$]] or [[^[\dA-Za-z*,/~-]+$]]) then return ("want a %s, got %s"):format(name, inspect(text)) end
+    if not re.test(text, i < 4 and [[^[\d*,/~-]+$]] or [[^[\dA-Za-z*,/~-]+$]]) then return ("want %s, got %s"):format(name, inspect(text)) end
     for number in text:gsub("/%d+", ""):gmatch("%d+") do
-      if tonumber(number) > most then return ("want a %s of at most %d, got %s"):format(name, most, inspect(text)) end
+      if tonumber(number) > most then return ("want %s of at most %d, got %s"):format(name, most, inspect(text)) end
     end
   end
 end
@@ -27,9 +27,22 @@ local function refused(host, path)
   return found.kind == "file" and (found.uid ~= directory.uid or re.test(found.mode, "[2367].?$"))
 end
 
+-- A value as cron reads it: an empty one, and one that begins with a space or a
+-- quote, in quotes, in which nothing can be escaped.
+local function quoted(value)
+  if re.test(value, "^[^\\s\"']") then return value end
+  local quote = value:find('"', 1, true) and "'" or '"'
+  return quote .. value .. quote
+end
+
+local function unquoted(text)
+  local _, value = text:match([[^(["'])(.*)%1$]])
+  return value or text
+end
+
 local function render(want)
   local list = { "# Kept by ccm." }
-  for name, value in tbl.pairs(want.environment or {}) do list[#list + 1] = name .. "=" .. value end
+  for name, value in tbl.pairs(want.environment or {}) do list[#list + 1] = name .. "=" .. quoted(value) end
   list[#list + 1] = str.join({ want.schedule, want.user, want.command }, " ")
   return str.join(list, "\n") .. "\n"
 end
@@ -61,6 +74,10 @@ return ccm.type {
     for name, value in tbl.pairs(want.environment or {}) do
       if not re.test(name, [[^\w+$]]) then return "environment", "want names of letters, digits and underscores, got " .. inspect(name) end
       if value:find("[\r\n]") then return "environment", ("want one line for %s, got %s"):format(name, inspect(value)) end
+      if re.test(value, [[\s$]]) then return "environment", ("want a value of %s that does not end with a space, which cron drops, got %s"):format(name, inspect(value)) end
+      if re.test(value, "^[\\s\"']") and value:find('"', 1, true) and value:find("'", 1, true) then
+        return "environment", ("want a value of %s that cron can read: one that begins with a space or a quote has quotes of one kind only, got %s"):format(name, inspect(value))
+      end
     end
   end,
 
@@ -72,7 +89,7 @@ return ccm.type {
       local job = re.match(l, [[^\s*(@\w+|[^\s#=]+(?:\s+\S+){4})\s+(\S+)\s+(.*)$]])
       local variable = re.match(l, [[^(\w+)=(.*)$]])
       if variable then
-        have.environment[variable[1]] = variable[2]
+        have.environment[variable[1]] = unquoted(variable[2])
       elseif job then
         have.schedule, have.user, have.command = str.join(str.fields(job[1]), " "), job[2], job[3]
       end

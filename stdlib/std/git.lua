@@ -58,7 +58,7 @@ return ccm.type {
       return { ensure = "absent" }
     end
     local function ask(...) return (host.query(command { "-C", host.real(want.path), ... })) end
-    local have = { ensure = "present", url = ask("config", "--get", "remote.origin.url"), ref = want.ref }
+    local have = { ensure = "present", url = host.query(command({ "-C", host.real(want.path), "config", "--get", "remote.origin.url" }, { check = false })), ref = want.ref }
     local head = host.query(command({ "-C", host.real(want.path), "rev-parse", "--verify", "-q", "HEAD" }, { check = false }))
     -- A clone that was begun and has no commit yet.
     if head == "" then
@@ -82,6 +82,8 @@ return ccm.type {
     if action == "create" then
       host.mkdir(want.path)
       run("init", "--quiet")
+    end
+    if action == "create" or have.url == "" then
       run("remote", "add", "origin", want.url)
     else
       run("remote", "set-url", "origin", want.url)

@@ -23,11 +23,11 @@ func TestLuaCron(t *testing.T) {
 
 	l.converge(cronJobs("one", "Created the cron job", "Created the cron job"))
 	l.cron()
-	l.says("one hello there daemon 50%\ndaemon", "cat /run/it/boot; stat -c %U /run/it/boot")
+	l.says("one hello there daemon one 50%\ndaemon", "cat /run/it/boot; stat -c %U /run/it/boot")
 
 	l.converge(cronJobs("two", "Updated the cron job", "Updated the cron job"))
 	l.cron()
-	l.says("two good bye nobody 50%\nnobody", "cat /run/it/boot; stat -c %U /run/it/boot")
+	l.says("two good bye nobody \"two\" 50%\nnobody", "cat /run/it/boot; stat -c %U /run/it/boot")
 
 	// Somebody did what makes cron pass over the files: it says so, and they are put right.
 	l.sh("cd /etc/cron.d; chown daemon it_boot; chmod 0664 it-night")
@@ -62,7 +62,7 @@ func (l *lab) cron() {
 // it does not take.
 func (l *lab) restartCron() (complaints string) {
 	l.t.Helper()
-	l.sh("systemctl stop cron; rm -f /run/crond.reboot /run/it/boot; systemctl start cron")
+	l.sh("systemctl stop cron; systemctl reset-failed cron; rm -f /run/crond.reboot /run/it/boot; systemctl start cron")
 	// It has read the files when it has begun the jobs of a boot.
 	const said = `journalctl -q --no-pager -o cat _PID="$(systemctl show -P MainPID cron)"`
 	l.until("cron read its files", said+" | grep -q 'Running @reboot jobs'")

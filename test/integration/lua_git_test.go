@@ -120,6 +120,11 @@ func TestLuaGitRepairs(t *testing.T) {
 	l.converge(app("/srv/repo.git HEAD", "Updated the clone"))
 	l.at("1", "HEAD")
 
+	// One that was only begun.
+	l.sh("rm -r /srv/app; git init -q /srv/app")
+	l.converge(app("/srv/repo.git HEAD", "Updated the clone"))
+	l.at("1", "HEAD")
+
 	l.sh("rm -r /srv/app; mkdir /srv/app; echo mine > /srv/app/mine")
 	l.converge(refused("/srv/repo.git HEAD", "want a clone, found a directory with something else in it"))
 	l.says("mine", "cat /srv/app/*")

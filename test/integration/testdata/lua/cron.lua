@@ -7,10 +7,10 @@ local second = state == "two"
 -- Cron runs it when it starts.
 cron {
   "it_boot",
-  command = [[echo "]] .. state .. [[ $GREETING $(id -un) 50\%" > /run/it/boot]],
+  command = [[echo "]] .. state .. [[ $GREETING $(id -un)$SPACED 50\%" > /run/it/boot]],
   schedule = "@reboot",
   user = second and "nobody" or "daemon",
-  environment = { GREETING = second and "good bye" or "hello there", MAILTO = "" },
+  environment = { GREETING = second and "good bye" or "hello there", MAILTO = "", SPACED = second and " \"two\"" or " one" },
   ensure = ensure,
 }
 cron {
