@@ -26,7 +26,7 @@ func single(t *testing.T, w *world, typ, properties string) (*resource.Resource,
 		return nil, err
 	}
 	s.Pos = diag.Pos{File: "request"}
-	return w.Root("request", "/work").Single(t.Context(), s, map[string]any{
+	return w.Root("request", "/srv").Single(t.Context(), s, map[string]any{
 		"name": "/etc/motd", "codes": []any{int64(0), int64(2)}, "port": int64(80),
 	})
 }
@@ -42,7 +42,7 @@ func TestSingle(t *testing.T) {
 
 	r, err = single(t, w, "file", `{path: /etc/hosts, owner: root, source: hosts}`)
 	require.NoError(t, err)
-	require.Equal(t, "/work/hosts", r.Spec.(*File).Source, "relative to the directory of the caller")
+	require.Equal(t, "/srv/hosts", r.Spec.(*File).Source, "relative to the directory of the caller")
 
 	r, err = single(t, w, "exec", `{name: x, returns: "{{ Data.codes }}", headers: {A: "{{ Data.port }}"}, timeout: 5s, any: {n: 1, s: "1.10"}}`)
 	require.NoError(t, err)
