@@ -97,6 +97,9 @@ func (in *Interp) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	c := &chunk{name: name, dir: dir, text: text, first: in.nextNode()}
 	in.chunks = append(in.chunks, c)
+	if nestedTooDeep(text) {
+		return nil, nil, diag.Errorf(diag.Pos{File: name}, "want less than %d brackets inside one another", maxNesting)
+	}
 	stmts, err := parse.Parse(strings.NewReader(parsed(text)), name)
 	if err != nil {
 		return nil, nil, syntaxMistake(name, parsed(text), err)
@@ -111,6 +114,30 @@ func (in *Interp) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
 	fn := in.vm.NewFunctionFromProto(proto)
 	fn.Env = c.env
 	return fn, c, nil
+}
+
+// maxNesting is how many brackets may stand inside one another. The compiler calls
+// itself for each, and with millions of them Go ends the program.
+const maxNesting = 100_000
+
+// nestedTooDeep reports whether a text may hold too many brackets inside one
+// another. Those in strings count too: no script that people write comes near.
+func nestedTooDeep(text string) bool {
+	if len(text) < maxNesting {
+		return false
+	}
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(', '[', '{':
+			if depth++; depth > maxNesting {
+				return true
+			}
+		case ')', ']', '}':
+			depth = max(0, depth-1)
+		}
+	}
+	return false
 }
 
 // nextNode returns the number of the first node of the next chunk.

@@ -67,6 +67,9 @@ func set(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w any) bool {
+	if c, ok := w.(*checked); ok {
+		w = c.Writer
+	}
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
 }

@@ -216,6 +216,9 @@ func (e *env) showRun(rec *state.Record) error {
 	if rec.Root != "/" {
 		fmt.Fprintf(w, "root %s\n", rec.Root)
 	}
+	for _, in := range rec.Inputs {
+		fmt.Fprintf(w, "looked at %s %s  %s\n", in.Kind, in.Name, in.Value)
+	}
 	for _, text := range rec.Events {
 		var ev report.Event
 		if err := json.Unmarshal(text, &ev); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/stdlib"
 )
 
@@ -181,7 +182,10 @@ func (l *loading) library(u *manifest.Unit) std.Options {
 	outside := host.New(host.Options{Clock: l.env.clock, Log: log})
 	return std.Options{
 		View: &l.site.host.View, Site: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
-		Record: func(in std.Input) { log.Debug("input", "kind", in.Kind, "name", in.Name, "value", in.Value) },
+		Record: func(in std.Input) {
+			log.Debug("input", "kind", in.Kind, "name", in.Name, "value", in.Value)
+			l.env.inputs = append(l.env.inputs, state.Input(in))
+		},
 		Resolve: func(file, text string) (map[string]any, error) {
 			data, err := l.loader.Data(manifest.Source{File: file, Text: text}, u.Data)
 			if u.Scope.Parent == nil {

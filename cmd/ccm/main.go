@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -71,9 +72,10 @@ type env struct {
 	stop           <-chan struct{} // closed when the run shall end; may be nil
 	effect         func(op, path string) error
 	color          string
-	recording      *state.Run   // the record of the run that is under way; nil if none is
-	args           []string     // of the command line, for messages
-	sources        diag.Sources // texts that positions speak of
+	inputs         []state.Input // what the script of the run looked at
+	recording      *state.Run    // the record of the run that is under way; nil if none is
+	args           []string      // of the command line, for messages
+	sources        diag.Sources  // texts that positions speak of
 }
 
 // status is an exit status that is no error of its own: everything has been
@@ -85,6 +87,35 @@ func (s status) Error() string { return "exit status " + string(rune('0'+s)) }
 
 // run is main for tests.
 func (e *env) run(ctx context.Context, args []string) int {
+	out := &checked{Writer: e.stdout}
+	e.stdout = out
+	code := e.command(ctx, args)
+	// Whoever reads may stop reading: that is no mistake of ours.
+	if code == exitOK && out.err != nil && !errors.Is(out.err, syscall.EPIPE) {
+		e.explain(fmt.Errorf("standard output: %w", out.err))
+		return exitUsage
+	}
+	return code
+}
+
+// A checked is a writer that remembers its first error, so that no command has to
+// ask after each line whether anybody got it.
+type checked struct {
+	io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// command runs one command and returns its exit status.
+func (e *env) command(ctx context.Context, args []string) int {
 	e.args = args
 	root := e.rootCommand()
 	root.SetArgs(args)

@@ -34,6 +34,18 @@ type Info struct {
 	Version string    `json:"version,omitempty"`
 	PID     int       `json:"pid,omitempty"`
 	Start   time.Time `json:"start_time"`
+	// Inputs are what the script looked at besides its own text and the facts.
+	Inputs []Input `json:"inputs,omitempty"`
+}
+
+// An Input is something outside of a script that its result depends on.
+type Input struct {
+	// Kind is file, stat, list, glob, command, http or data.
+	Kind string `json:"kind"`
+	// Name is the path, the pattern, the command or the URL.
+	Name string `json:"name"`
+	// Value is what was there: a SHA-256 of what was read, or what a look gave.
+	Value string `json:"value,omitempty"`
 }
 
 // A Run records one run, for one goroutine. It is the journal of its engine, listens to what is

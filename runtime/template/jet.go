@@ -176,9 +176,13 @@ func (r *renderer) variables(text string) (jet.VarMap, error) {
 }
 
 var (
-	jetParse = pattern(`(?s)^template: (.*?):(\d+): (.*)$`)
-	jetRun   = pattern(`(?s)^Jet Runtime Error \("(.*?)":(\d+)\): (.*)$`)
+	jetParse   = pattern(`(?s)^template: (.*?):(\d+): (.*)$`)
+	jetUnknown = pattern(`(?s)^identifier "(.*?)" not available in current`)
+	jetRun     = pattern(`(?s)^Jet Runtime Error \("(.*?)":(\d+)\): (.*)$`)
 )
+
+// jetNames are the variables of templates, for "did you mean".
+var jetNames = []string{"facts", "Facts", "data", "Data", "environ", "Environ", "env", "lookup"}
 
 // explain gives an error of Jet its place.
 func (r *renderer) explain(file string, err error) error {
@@ -195,6 +199,11 @@ func (r *renderer) explain(file string, err error) error {
 		}
 	}
 	e := &diag.Error{Err: errors.New(text)}
+	if m := jetUnknown().FindStringSubmatch(text); m != nil {
+		// Jet goes on with all the variables that there are, and their values.
+		text = fmt.Sprintf("%q is not defined", m[1])
+		e.Err, e.Hint = errors.New(text), diag.DidYouMean(m[1], jetNames)
+	}
 	if m, ok := errors.AsType[*missingError](err); ok {
 		e.Hint = diag.DidYouMean(m.part, m.known)
 	}
