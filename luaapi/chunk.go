@@ -123,7 +123,7 @@ const maxNesting = 100_000
 // nestedTooDeep reports whether a text may hold too many brackets inside one
 // another. Those in strings count too: no script that people write comes near.
 func nestedTooDeep(text string) bool {
-	if len(text) < maxNesting {
+	if strings.Count(text, "(")+strings.Count(text, "[")+strings.Count(text, "{") <= maxNesting {
 		return false
 	}
 	depth := 0
