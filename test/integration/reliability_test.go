@@ -28,7 +28,7 @@ func TestKill(t *testing.T) {
 	effects := [2]int{l.effects("B", "A"), l.effects("A", "B")}
 	l.version("B")
 
-	const kills, batch = 240, 30
+	const kills, batch = 270, 30
 	killed := 0
 	for first := 0; first < kills; first += batch {
 		script := "/srv/sites/reliability/kill.sh A"
