@@ -1,0 +1,112 @@
+package converge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// act performs a decision, or in a plan notes what it would do.
+func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision, wish string, ev *Event) {
+	r := ev.Resource
+	wish = w.wholeWish(ev, wish)
+	ev.Diff, ev.Actions, ev.Wish = d.Diff, d.Actions, wish
+	if ev.Cause = w.causeOf(ev, wish); ev.Cause != NoCause {
+		if w.causes == nil {
+			w.causes = make(map[resource.ID]Cause)
+		}
+		w.causes[r.ID] = ev.Cause
+	}
+	if w.Texts && d.Text != nil {
+		// A text that cannot be had is no reason not to act: there is no diff then.
+		if text, err := d.Text(w.view); err == nil {
+			ev.Text = &text
+		}
+	}
+	w.touched = !w.noop(r) || w.planning()
+	if w.noop(r) {
+		caveat, err := f.Foresee(ctx, w.view, r.Spec)
+		if err != nil {
+			ev.Actions = nil
+			w.lookFailed(ev, err)
+			return
+		}
+		if ev.Outcome = Pending; ev.Reason == "" {
+			ev.Reason = caveat
+		}
+		w.view.Assume(d.Leaves...)
+		if !d.Closed {
+			w.opaque = r
+		}
+		return
+	}
+	w.Reporter.Begin(r, ev.Index, len(w.catalog.Resources))
+	if err := w.owe(ev.Index, ev.Cause); err != nil {
+		ev.Outcome, ev.Err, ev.Actions = Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
+		return
+	}
+	h := w.host.WithLog(w.host.Log().With("resource", r.ID.String()))
+	if w.Outputs && resource.JudgedByPerform(r.Spec) {
+		h = h.WithRecord(func(res host.Result) { ev.Ran = &res })
+	}
+	for n, a := range d.Actions {
+		if err := f.Perform(ctx, h, r.Spec, a); err != nil {
+			ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:n]
+			w.forgive(ctx, f, d, ev)
+			return
+		}
+	}
+	ev.Outcome = Changed
+	if resource.JudgedByPerform(r.Spec) {
+		return
+	}
+	ev.Ensure, ev.Err = w.verify(ctx, f, r)
+	if ev.Err != nil {
+		ev.Outcome = Failed
+	}
+}
+
+// caused puts before an error why its context had ended, if it had.
+func caused(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
+}
+
+// verify looks again. Nothing may be left to do.
+func (w *walk) verify(ctx context.Context, f resource.Factory, r *resource.Resource) (ensure string, err error) {
+	state, err := f.Status(ctx, w.view, r.Spec)
+	if err != nil {
+		return "", err
+	}
+	d := r.Type.Decide(r.Spec, state, false)
+	switch {
+	case d.Err != nil:
+		err = fmt.Errorf("%w: %w", resource.ErrDesiredStateFailed, d.Err)
+	case len(d.Diff) > 0:
+		err = fmt.Errorf("%w: %s", resource.ErrDesiredStateFailed, d)
+	case len(d.Actions) > 0:
+		err = fmt.Errorf("%w: it would have to be %s again", resource.ErrDesiredStateFailed, phrases(d.Actions))
+	}
+	return ensureOf(state), err
+}
+
+func phrases(actions []resource.Action) string {
+	list := make([]string, len(actions))
+	for i, a := range actions {
+		list[i] = a.Phrase
+	}
+	return strings.Join(list, " and ")
+}
+
+func ensureOf(state any) string {
+	if s, ok := state.(resource.StateEnsure); ok {
+		return s.CurrentEnsure()
+	}
+	return ""
+}
