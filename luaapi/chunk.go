@@ -7,7 +7,6 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
-	"github.com/yuin/gopher-lua/parse"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -100,7 +99,7 @@ func (in *Interp) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
 	if nestedTooDeep(text) {
 		return nil, nil, diag.Errorf(diag.Pos{File: name}, "want less than %d brackets inside one another", maxNesting)
 	}
-	stmts, err := parse.Parse(strings.NewReader(parsed(text)), name)
+	stmts, err := parseText(parsed(text), name)
 	if err != nil {
 		return nil, nil, syntaxMistake(name, parsed(text), err)
 	}

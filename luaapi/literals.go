@@ -1,0 +1,167 @@
+package luaapi
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// gopher-lua reads a text one character at a time, with a call and a copy for
+// each: a KiB of it takes 10 us, which is more than everything else that is done
+// about a file with a KiB of content. So long strings are set aside before the
+// text is parsed and put into the syntax tree afterwards. The parser sees a short
+// string in the place of each, and as many newlines.
+
+const (
+	// longLiteral is from how many bytes on a string is set aside.
+	longLiteral = 64
+	// manyLiterals is how much text there must be for this to be worth it.
+	manyLiterals = 2 << 10
+	// setAside begins the string in the place of one that is set aside. It holds a
+	// character that scripts do not have; texts that have it are parsed as they are.
+	setAside = "\x01ccm "
+)
+
+// parseText parses a text, without the #! line of a Unix script. The error and
+// the tree are those of parse.Parse.
+func parseText(text, name string) ([]ast.Stmt, error) {
+	if len(text) < manyLiterals {
+		return parse.Parse(strings.NewReader(text), name)
+	}
+	return parseShort(text, name, longLiteral)
+}
+
+// parseShort parses a text without the strings of at least long bytes.
+func parseShort(text, name string, long int) ([]ast.Stmt, error) {
+	if short, literals := withoutLiterals(text, long); len(literals) > 0 {
+		if stmts, err := parse.Parse(strings.NewReader(short), name); err == nil {
+			w := &walker{enter: func(n ast.PositionHolder) {
+				if e, ok := n.(*ast.StringExpr); ok {
+					if number, ok := strings.CutPrefix(e.Value, setAside); ok {
+						i, _ := strconv.Atoi(number)
+						e.Value = literals[i]
+					}
+				}
+			}}
+			w.stmts(stmts)
+			return stmts, nil
+		}
+		// A mistake is told of the text as it is.
+	}
+	return parse.Parse(strings.NewReader(text), name)
+}
+
+// withoutLiterals returns text with a mark in the place of each string of at least
+// long bytes, and the values of those strings. Strings that hold a backslash or a
+// carriage return stay: their value is not what is written.
+func withoutLiterals(text string, long int) (short string, literals []string) {
+	if strings.Contains(text, setAside) {
+		return text, nil
+	}
+	var b strings.Builder
+	done := 0 // what is before it is in b
+	replace := func(from, to int, value string) {
+		b.WriteString(text[done:from])
+		b.WriteByte('"')
+		b.WriteString(setAside)
+		b.WriteString(strconv.Itoa(len(literals)))
+		b.WriteByte('"')
+		for range strings.Count(text[from:to], "\n") {
+			b.WriteByte('\n')
+		}
+		literals = append(literals, value)
+		done = to
+	}
+	for i := 0; i < len(text); {
+		next := strings.IndexAny(text[i:], "\"'[-")
+		if next < 0 {
+			break
+		}
+		i += next
+		switch text[i] {
+		case '"', '\'':
+			end, plain := quotedEnd(text, i)
+			if plain && end-i-2 >= long {
+				replace(i, end, text[i+1:end-1])
+			}
+			i = end
+		case '[':
+			end, value := bracketEnd(text, i)
+			if len(value) >= long && value != "" && !strings.Contains(value, "\r") && !opensCall(text[end:]) {
+				replace(i, end, strings.TrimPrefix(value, "\n"))
+			}
+			i = end
+		default:
+			i++
+			if i == len(text) || text[i] != '-' {
+				continue
+			}
+			i++
+			end, _ := bracketEnd(text, i)
+			if end <= i+1 { // a comment to the end of the line
+				nl := strings.IndexAny(text[i:], "\r\n")
+				if nl < 0 {
+					nl = len(text) - i
+				}
+				end = i + nl
+			}
+			i = end
+		}
+	}
+	if len(literals) == 0 {
+		return text, nil
+	}
+	b.WriteString(text[done:])
+	return b.String(), literals
+}
+
+// quotedEnd returns where the string in quotes ends that begins at i, and whether
+// its value is what stands between the quotes.
+func quotedEnd(text string, i int) (end int, plain bool) {
+	at, quote := i+1, i
+	for {
+		if quote < at {
+			n := strings.IndexByte(text[at:], text[i])
+			if n < 0 {
+				return len(text), false
+			}
+			quote = at + n
+		}
+		n := strings.IndexByte(text[at:quote], '\\')
+		if n < 0 {
+			return quote + 1, at == i+1 && !strings.ContainsAny(text[at:quote], "\r\n")
+		}
+		if at += n + 2; at > len(text) { // what follows a backslash ends nothing
+			return len(text), false
+		}
+	}
+}
+
+// bracketEnd returns where the string in long brackets ends that begins at i, and
+// what stands in it. If none begins there, end is i+1 and the value is empty.
+func bracketEnd(text string, i int) (end int, value string) {
+	if i >= len(text) || text[i] != '[' {
+		return i + 1, ""
+	}
+	level := 0
+	for i+1+level < len(text) && text[i+1+level] == '=' {
+		level++
+	}
+	if i+1+level >= len(text) || text[i+1+level] != '[' {
+		return i + 1, ""
+	}
+	from := i + level + 2
+	n := strings.Index(text[from:], "]"+strings.Repeat("=", level)+"]")
+	if n < 0 {
+		return len(text), ""
+	}
+	return from + n + level + 2, text[from : from+n]
+}
+
+// opensCall reports whether text begins with a bracket that calls what is before
+// it. On a line of its own Lua takes that for a mistake.
+func opensCall(text string) bool {
+	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "(")
+}
