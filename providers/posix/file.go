@@ -1,12 +1,12 @@
 package posix
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
@@ -20,7 +20,7 @@ var _ resources.FileProvider = files{}
 // is not: kind, owner and mode before size, size before content, and digests
 // are computed only of content that differs.
 func (p files) Status(_ context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
-	info, err := v.Lstat(want.Name)
+	info, same, err := p.look(v, want)
 	if err != nil {
 		return have, err
 	}
@@ -57,7 +57,23 @@ func (p files) Status(_ context.Context, v *host.View, want resources.File) (hav
 	if want.Ensure != resources.FilePresent || !want.ManagesContent(info.Kind) || info.Kind != host.Missing && info.Kind != host.Regular {
 		return have, nil
 	}
-	return have, p.content(v, want, &have)
+	return have, p.content(v, want, same, &have)
+}
+
+// look describes what stands at the path and reports whether it is a file with
+// the content that is wanted.
+func (files) look(v *host.View, want resources.File) (info host.Info, same bool, err error) {
+	managed := want.ManagesContent(host.Regular)
+	if managed && want.Content != nil {
+		return v.LookAt(want.Name, *want.Content)
+	}
+	if info, err = v.Lstat(want.Name); err != nil || info.Kind != host.Regular || !managed {
+		return info, false, err
+	}
+	if _, assumed := v.Assumed(want.Name); !assumed {
+		same, err = v.HoldsSource(want.Name, *want.Source)
+	}
+	return info, same, err
 }
 
 // owners returns the numbers of the owner and the group that are wanted. One
@@ -88,13 +104,12 @@ func (files) entries(v *host.View, want resources.File, have *resources.FileStat
 	return err
 }
 
-// content compares the content with what is wanted.
-func (p files) content(v *host.View, want resources.File, have *resources.FileState) error {
+// content fills in what differs of the content. Digests are computed only then.
+func (files) content(v *host.View, want resources.File, same bool, have *resources.FileState) (err error) {
+	if same {
+		return nil
+	}
 	if _, assumed := v.Assumed(want.Name); have.Kind == host.Regular && !assumed {
-		same, err := p.same(v, want, have.Size)
-		if err != nil || same {
-			return err
-		}
 		if have.Checksum, err = v.Sum(want.Name); err != nil {
 			return err
 		}
@@ -104,19 +119,8 @@ func (p files) content(v *host.View, want resources.File, have *resources.FileSt
 		have.WantChecksum = host.SumBytes([]byte(*want.Content))
 		return nil
 	}
-	var err error
 	have.WantChecksum, err = v.SumSource(*want.Source)
 	return err
-}
-
-func (files) same(v *host.View, want resources.File, size int64) (bool, error) {
-	if want.Content != nil {
-		if size != int64(len(*want.Content)) {
-			return false, nil
-		}
-		return v.Holds(want.Name, []byte(*want.Content))
-	}
-	return v.HoldsSource(want.Name, *want.Source)
 }
 
 // Store implements resources.FileProvider.
@@ -125,7 +129,7 @@ func (p files) Store(ctx context.Context, h *host.Host, want resources.File) err
 }
 
 func (p files) store(ctx context.Context, h *host.Host, want resources.File) error {
-	info, err := h.Lstat(want.Name)
+	info, same, err := p.look(&h.View, want)
 	if err != nil {
 		return err
 	}
@@ -136,16 +140,8 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 	if err != nil {
 		return err
 	}
-	if info.Kind == host.Regular {
-		keep := !want.ManagesContent(info.Kind)
-		if !keep {
-			if keep, err = p.same(&h.View, want, info.Size); err != nil {
-				return err
-			}
-		}
-		if keep {
-			return h.SetAttr(want.Name, attr)
-		}
+	if info.Kind == host.Regular && (same || !want.ManagesContent(info.Kind)) {
+		return h.SetAttr(want.Name, attr)
 	}
 	content, err := p.open(h, want)
 	if err != nil {
@@ -163,9 +159,9 @@ func (files) open(h *host.Host, want resources.File) (io.ReadCloser, error) {
 	case want.Source != nil:
 		return h.OpenSource(*want.Source)
 	case want.Content != nil:
-		return io.NopCloser(bytes.NewReader([]byte(*want.Content))), nil
+		return io.NopCloser(strings.NewReader(*want.Content)), nil
 	}
-	return io.NopCloser(bytes.NewReader(nil)), nil
+	return io.NopCloser(strings.NewReader("")), nil
 }
 
 // attr returns the attributes that are wanted. Digits of the mode that are not

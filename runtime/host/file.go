@@ -1,13 +1,13 @@
 package host
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -227,15 +227,25 @@ func SumBytes(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Holds reports whether the file at the path holds exactly want. It reads no
-// more than is needed to tell.
+// LookAt describes what stands at the path, as Lstat does, and reports whether it
+// is a file that holds exactly want. It reads no more than is needed to tell. Of
+// what a plan assumes, it is not known.
 //
-// It is what a run that finds nothing to do spends its time on, so it does
-// without os.File, which costs as much again as the system calls.
-func (v *View) Holds(name string, want []byte) (bool, error) {
+// It is what a run that finds nothing to do spends its time on. So it walks to the
+// path once, for opening it, and does without os.File, which costs as much again
+// as the system calls. Devices are not opened to be looked at, which does
+// something to some of them.
+func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
+	_, assumed := v.Assumed(name)
+	if assumed || strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/") {
+		info, err = v.Lstat(name)
+		if err != nil || assumed || info.Kind != Regular {
+			return info, false, err
+		}
+	}
 	path, err := v.real(name)
 	if err != nil {
-		return false, err
+		return Info{}, false, err
 	}
 	var fd int
 	err = ignoringEINTR(func() (err error) {
@@ -243,9 +253,26 @@ func (v *View) Holds(name string, want []byte) (bool, error) {
 		return err
 	})
 	if err != nil {
-		return false, &os.PathError{Op: "open", Path: name, Err: err}
+		cannotOpen := &os.PathError{Op: "open", Path: name, Err: err}
+		// A link, a socket, or nothing.
+		if info, err = v.Lstat(name); err == nil && info.Kind == Regular {
+			err = cannotOpen
+		}
+		return info, false, err
 	}
-	defer func() { _ = syscall.Close(fd) }()
+	var st syscall.Stat_t
+	err = ignoringEINTR(func() error { return syscall.Fstat(fd, &st) })
+	if err != nil {
+		err = &os.PathError{Op: "stat", Path: name, Err: err}
+	} else if info = infoOf(&st); info.Kind == Regular && info.Size == int64(len(want)) {
+		same, err = reads(fd, name, want)
+	}
+	_ = syscall.Close(fd)
+	return info, same, err
+}
+
+// reads reports whether what is left to read from fd is exactly want.
+func reads(fd int, name, want string) (bool, error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	for {
@@ -254,7 +281,7 @@ func (v *View) Holds(name string, want []byte) (bool, error) {
 		switch {
 		case err != nil:
 			return false, &os.PathError{Op: "read", Path: name, Err: err}
-		case n > len(want) || !bytes.Equal((*buf)[:n], want[:n]):
+		case n > len(want) || string((*buf)[:n]) != want[:n]:
 			return false, nil
 		}
 		// Of a file, less than was asked for comes only at its end (read(2)).

@@ -65,6 +65,11 @@ func TestLstat(t *testing.T) {
 		info, err := h.Lstat(path)
 		require.NoError(t, err)
 		require.Equal(t, kind, info.Kind, path)
+		// A pipe does not hold up a run.
+		looked, same, err := h.LookAt(path, "x")
+		require.NoError(t, err)
+		require.Equal(t, info, looked, path)
+		require.False(t, same)
 	}
 	info, err := h.Lstat("/f")
 	require.NoError(t, err)
@@ -73,18 +78,20 @@ func TestLstat(t *testing.T) {
 	exists, err := h.Exists("/l")
 	require.NoError(t, err)
 	require.False(t, exists, "a dangling link is not there")
-	// A pipe does not hold up a run.
-	_, err = h.Holds("/p", []byte("x"))
+	plan := h.Planning()
+	plan.Assume(host.Planned{Path: "/f", Kind: host.Regular, Content: new("12345")})
+	_, same, err := plan.LookAt("/f", "12345")
 	require.NoError(t, err)
+	require.False(t, same, "what is assumed is not looked at")
 }
 
-func TestHolds(t *testing.T) {
+func TestLookAt(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	big := strings.Repeat("0123456789", 20000)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte(big), 0o600))
 	source := filepath.Join(t.TempDir(), "s")
 	for text, want := range map[string]bool{big: true, big + "x": false, big[1:]: false, big[:len(big)-1] + "x": false, "": false} {
-		got, err := h.Holds("/f", []byte(text))
+		_, got, err := h.LookAt("/f", text)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
