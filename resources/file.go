@@ -213,6 +213,13 @@ func (f File) UncertainAfterPending() bool { return f.Source != nil }
 // MayLookAhead implements resource.Ahead. A URL is fetched in its turn.
 func (f File) MayLookAhead() bool { return f.Source == nil || !host.IsURL(*f.Source) }
 
+// Bounds implements resource.Bounded. A source may be anything's file, a command
+// that validates may do anything, and names of owners depend on two files.
+func (f File) Bounds() (path string, looks, acts bool) {
+	acts = f.Ensure != FileDirectory && !f.Force && f.Check == "" && f.CheckAfter == "" && f.Name != "/etc/passwd" && f.Name != "/etc/group"
+	return f.Name, f.Source == nil && f.CheckAfter == "", acts
+}
+
 // ManagesContent reports whether the content of what stands there is managed.
 func (f File) ManagesContent(have host.FileKind) bool {
 	return f.Ensure == FilePresent && (f.Content != nil || f.Source != nil) && (!f.ContentOnce || have == host.Missing)

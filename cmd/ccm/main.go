@@ -71,6 +71,7 @@ type env struct {
 	clock          host.Clock
 	stop           <-chan struct{} // closed when the run shall end; may be nil
 	effect         func(op, path string) error
+	sequential     bool // each resource is looked at and written in its turn only
 	color          string
 	inputs         []state.Input // what the script of the run looked at
 	recording      *state.Run    // the record of the run that is under way; nil if none is

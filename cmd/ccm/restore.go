@@ -179,7 +179,7 @@ func (r *restoration) begin(x state.Restoration) error {
 	if err != nil {
 		id = resource.ID{Type: "file", Name: x.Path}
 	}
-	r.past.run.Begin(&resource.Resource{ID: id}, 0, 0)
+	r.past.run.Concerns(&resource.Resource{ID: id})
 	if r.refresh == nil {
 		return nil
 	}

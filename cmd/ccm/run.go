@@ -135,7 +135,7 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 	engine := &converge.Engine{
 		Registry: s.registry, Facts: s.facts, Reporter: rep.reporters,
 		Texts:       f.diff.value != string(report.DiffOff),
-		MonitorOnly: f.monitorOnly, Stop: e.stop,
+		MonitorOnly: f.monitorOnly, Stop: e.stop, Sequential: e.sequential,
 	}
 	if err := rec.attach(engine, s.catalog); err != nil {
 		return err

@@ -43,10 +43,11 @@ type ahead struct {
 	mu      sync.Mutex
 	moved   sync.Cond // the walk moved on, a worker finished, or all is over
 	looks   []look
-	next    int // the first resource that no worker has taken
-	at      int // where the walk is
-	run     int // how many resources in a row were stable
-	changes int
+	next    int   // the first resource that no worker has taken
+	at      int   // where the walk is
+	run     int   // how many resources in a row left alone what others see
+	changes int   // that may have changed anything
+	trail   trail // of the others
 	over    bool
 	workers sync.WaitGroup
 }
@@ -62,7 +63,7 @@ const (
 
 // lookAhead starts the workers for a catalog. End must be called.
 func (e *Engine) lookAhead(ctx context.Context, v *host.View, c *catalog.Catalog) *ahead {
-	a := &ahead{engine: e, view: v, catalog: c, looks: make([]look, len(c.Resources)), run: batch}
+	a := &ahead{engine: e, view: v, catalog: c, looks: make([]look, len(c.Resources)), run: batch, trail: trail{view: v}}
 	a.moved.L = &a.mu
 	workers := min(max(2, runtime.GOMAXPROCS(0)), 8)
 	if e.Sequential || len(c.Resources) < worthwhile {
@@ -141,7 +142,7 @@ func (a *ahead) status(ctx context.Context, v *host.View, i int, f resource.Fact
 	l, changes := a.looks[i], a.changes
 	a.looks[i] = look{} // it is used once
 	a.mu.Unlock()
-	if l.phase == looked && l.changes == changes && l.f.Same(f) && l.err == nil {
+	if l.phase == looked && l.changes == changes && l.f.Same(f) && l.err == nil && !a.crossed(r) {
 		return l.state, nil
 	}
 	if resource.LooksAhead(r.Spec) || r.Common.Timeout > 0 {
@@ -189,17 +190,35 @@ func (a *ahead) replace(i int, r *resource.Resource) {
 	a.catalog.Resources[i] = r
 }
 
-// done tells that the walk is through with resource i, and whether the machine,
-// or in a plan what is assumed of it, was changed.
-func (a *ahead) done(i int, changed bool) {
+// crossed reports whether what r is about may have become another by changes that
+// were each confined to one path.
+func (a *ahead) crossed(r *resource.Resource) bool {
+	if a.trail.empty() {
+		return false
+	}
+	path, looks, _ := resource.BoundsOf(r.Spec)
+	return !looks || a.trail.meets(path)
+}
+
+// changed tells that the machine, or in a plan what is assumed of it, was changed
+// on behalf of r.
+func (a *ahead) changed(r *resource.Resource) {
+	if path, _, acts := resource.BoundsOf(r.Spec); acts && a.trail.add(path) {
+		return
+	}
+	a.trail.clear()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.changes++
+	a.run = 0
+}
+
+// done tells that the walk is through with resource i.
+func (a *ahead) done(i int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.at = i + 1
 	a.run++
-	if changed {
-		a.changes++
-		a.run = 0
-	}
 	if i%16 == 0 {
 		a.moved.Broadcast()
 	}

@@ -31,7 +31,8 @@ type Engine struct {
 	FailOnError bool
 	// MonitorOnly runs the health checks and nothing else.
 	MonitorOnly bool
-	// Sequential looks at every resource only when its turn has come.
+	// Sequential looks at every resource only when its turn has come, and writes
+	// each file by itself. The outcome is the same; it takes longer.
 	Sequential bool
 	// Settled has the outcomes of resources that were dealt with before the run, in
 	// another process. The catalog has them, skipped, so that others can refer to
@@ -72,9 +73,12 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	}
 	w.ahead = e.lookAhead(ctx, v, c)
 	defer w.ahead.end()
-	sum := Summary{Start: v.Now(), Noop: h == nil}
-	w.left, sum.Dropped = w.debtsOf(e.LeftOver)
+	w.sum = Summary{Start: v.Now(), Noop: h == nil}
+	w.left, w.sum.Dropped = w.debtsOf(e.LeftOver)
 	for i, r := range c.Resources {
+		if w.writes != nil && !w.joins(i) {
+			w.flush(ctx)
+		}
 		if o, ok := e.Settled[r.ID]; ok && r.Skip != "" {
 			w.takeOver(i, o)
 			continue
@@ -82,15 +86,28 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		w.touched = false
 		w.beginEdits(i)
 		events := w.edited(ctx, w.resource(ctx, i))
-		w.ahead.done(i, w.touched)
-		for _, ev := range events {
-			sum.Add(ev)
-			e.Reporter.Event(ev)
+		if w.touched {
+			w.ahead.changed(r)
 		}
+		w.ahead.done(i)
+		if w.writes != nil {
+			w.writes.events = append(w.writes.events, events...)
+			continue
+		}
+		w.tell(events)
 	}
-	sum.Interrupted = w.interrupted
-	sum.Took = v.Now().Sub(sum.Start)
-	return sum
+	w.flush(ctx)
+	w.sum.Interrupted = w.interrupted
+	w.sum.Took = v.Now().Sub(w.sum.Start)
+	return w.sum
+}
+
+// tell reports events.
+func (w *walk) tell(events []*Event) {
+	for _, ev := range events {
+		w.sum.Add(ev)
+		w.Reporter.Event(ev)
+	}
 }
 
 // A walk is one pass over a catalog.
@@ -103,6 +120,7 @@ type walk struct {
 	// they have the values that became known meanwhile.
 	declared []*resource.Resource
 	ahead    *ahead
+	sum      Summary // of what was told so far
 
 	left      debts
 	refreshes map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
@@ -121,6 +139,7 @@ type walk struct {
 	endedScopes map[*resource.Scope]string
 	interrupted bool
 	edits       *edits    // that are under way, or nil
+	writes      *writes   // that are under way, or nil
 	single      [1]*Event // of a resource that is no edit
 }
 
@@ -141,7 +160,7 @@ func (w *walk) became(ev *Event) {
 // takeOver notes what became of a resource before the run.
 func (w *walk) takeOver(i int, o Outcome) {
 	w.outcomes[i], w.blocks[i] = o, o == Failed || o == Skipped
-	w.ahead.done(i, false)
+	w.ahead.done(i)
 }
 
 func (w *walk) planning() bool { return w.host == nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -49,7 +50,10 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 		ev.Outcome, ev.Err, ev.Actions = Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
 		return
 	}
-	h := w.host.WithLog(w.host.Log().With("resource", r.ID.String()))
+	h := w.hostFor(ctx, d, ev).OnBehalfOf(r)
+	if log := h.Log(); log.Enabled(ctx, slog.LevelInfo) {
+		h = h.WithLog(log.With("resource", r.ID.String()))
+	}
 	if w.Outputs && resource.JudgedByPerform(r.Spec) {
 		h = h.WithRecord(func(res host.Result) { ev.Ran = &res })
 	}
@@ -61,7 +65,7 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 		}
 	}
 	ev.Outcome = Changed
-	if resource.JudgedByPerform(r.Spec) {
+	if w.stage(ev, f, d) || resource.JudgedByPerform(r.Spec) {
 		return
 	}
 	ev.Ensure, ev.Err = w.verify(ctx, f, r)

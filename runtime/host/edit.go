@@ -39,6 +39,7 @@ type Edit struct {
 	view    *Host // on which the file holds what was written so far
 	content string
 	attr    Attr
+	on      any // on whose behalf it was written last
 	written bool
 }
 
@@ -55,12 +56,12 @@ func (h *Host) Edit(name string) *Edit {
 func (e *Edit) Host() *Host { return e.view }
 
 // keep remembers what is to be written.
-func (e *Edit) keep(content io.Reader, attr Attr) error {
+func (e *Edit) keep(content io.Reader, attr Attr, on any) error {
 	text, err := io.ReadAll(content)
 	if err != nil {
 		return err
 	}
-	e.content, e.attr, e.written = string(text), attr, true
+	e.content, e.attr, e.on, e.written = string(text), attr, on, true
 	e.view.Assume(Planned{Path: e.path, Kind: Regular, Content: &e.content})
 	return nil
 }
@@ -71,5 +72,5 @@ func (e *Edit) Commit() error {
 	if !e.written {
 		return nil
 	}
-	return e.host.WriteFile(e.path, strings.NewReader(e.content), e.attr)
+	return e.host.OnBehalfOf(e.on).WriteFile(e.path, strings.NewReader(e.content), e.attr)
 }

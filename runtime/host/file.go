@@ -37,6 +37,7 @@ type Info struct {
 	Size     int64
 	MTime    time.Time
 	Dev, Ino uint64
+	Links    uint64 // how many names it has
 }
 
 // A Planned is what a plan assumes to stand at a path after something earlier
@@ -118,6 +119,19 @@ func (v *View) Lstat(name string) (Info, error) {
 		return Info{}, &os.PathError{Op: "lstat", Path: name, Err: err}
 	}
 	return infoOf(&st), nil
+}
+
+// Canonical returns the path of the directory at the path without links in it, as
+// the machine sees it.
+func (v *View) Canonical(dir string) (string, error) {
+	if v.root == "/" {
+		return filepath.EvalSymlinks(dir)
+	}
+	path, err := v.resolve(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join("/", mustRel(v.root, path)), nil
 }
 
 // Exists reports whether anything stands at the path. A link counts if what it
@@ -305,7 +319,7 @@ func (m *machine) resolve(name string) (string, error) {
 func infoOf(st *syscall.Stat_t) Info {
 	i := Info{
 		Mode: st.Mode & 0o7777, UID: st.Uid, GID: st.Gid, Size: st.Size,
-		MTime: time.Unix(st.Mtim.Unix()), Dev: uint64(st.Dev), Ino: st.Ino,
+		MTime: time.Unix(st.Mtim.Unix()), Dev: uint64(st.Dev), Ino: st.Ino, Links: uint64(st.Nlink),
 	}
 	switch st.Mode & syscall.S_IFMT {
 	case syscall.S_IFREG:

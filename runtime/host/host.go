@@ -44,8 +44,10 @@ type machine struct {
 // A Host is a View that can also change the machine.
 type Host struct {
 	View
-	edit *Edit        // what WriteFile keeps instead of writing, or nil
-	ran  func(Result) // what Run tells of commands that ran to their end, or nil
+	edit  *Edit        // what WriteFile keeps instead of writing, or nil
+	batch *Batch       // to which WriteFile adds instead of giving a file its place, or nil
+	ran   func(Result) // what Run tells of commands that ran to their end, or nil
+	on    any          // on whose behalf things are done
 }
 
 // Options describe a host. The zero Options are the real machine.
@@ -131,9 +133,18 @@ func (h *Host) do(op, path string, effect func() error) error {
 
 // WithLog returns a copy of h that logs to log.
 func (h *Host) WithLog(log *slog.Logger) *Host {
-	m := *h.machine
+	c, m := *h, *h.machine
 	m.log = log
-	return &Host{View: View{machine: &m, plan: h.plan}, edit: h.edit, ran: h.ran}
+	c.machine = &m
+	return &c
+}
+
+// OnBehalfOf returns a copy of h whose Keep is told who is the reason for what is
+// done ([Doomed.For]).
+func (h *Host) OnBehalfOf(who any) *Host {
+	c := *h
+	c.on = who
+	return &c
 }
 
 // WithRecord returns a copy of h that tells how each command of Run has ended.

@@ -13,13 +13,18 @@ type Doomed struct {
 	Info
 	// Content says that what it holds goes too, and not its owner and mode only.
 	Content bool
+	// For is on whose behalf it is done, as [Host.OnBehalfOf] says.
+	For any
 	// More says that the effect has not begun and others are told of before it
 	// does: what is kept has to be durable by the last of them only.
 	More bool
 }
 
 // doomed says that what stands at the path is about to be changed.
-func (h *Host) doomed(name string, content bool) error {
+func (h *Host) doomed(name string, content bool) error { return h.doomedWith(name, content, false) }
+
+// doomedWith is doomed for an effect on many paths.
+func (h *Host) doomedWith(name string, content, more bool) error {
 	if h.keep == nil {
 		return nil
 	}
@@ -27,7 +32,7 @@ func (h *Host) doomed(name string, content bool) error {
 	if err != nil {
 		return err
 	}
-	return h.keep(&h.View, Doomed{Path: name, Info: info, Content: content})
+	return h.keep(&h.View, Doomed{Path: name, Info: info, Content: content, For: h.on, More: more})
 }
 
 // doomedTree says that the directory at the path is about to be removed with
@@ -44,7 +49,7 @@ func (h *Host) doomedTree(name string) error {
 		return err
 	}
 	for _, e := range slices.Backward(entries) {
-		if err := h.keep(&h.View, Doomed{filepath.Join(name, e.Rel), e.Info, true, true}); err != nil {
+		if err := h.keep(&h.View, Doomed{Path: filepath.Join(name, e.Rel), Info: e.Info, Content: true, For: h.on, More: true}); err != nil {
 			return err
 		}
 	}

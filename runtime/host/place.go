@@ -180,7 +180,7 @@ func (s *stage) tell(units []string) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, Doomed{Path: s.full(name), Info: info, Content: true, More: true})
+		all = append(all, Doomed{Path: s.full(name), Info: info, Content: true, For: s.h.on, More: true})
 	}
 	for i, d := range all {
 		d.More = i < len(all)-1

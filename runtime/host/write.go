@@ -20,7 +20,7 @@ type Attr struct {
 // On any error the old file is untouched and no temporary file is left.
 func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) {
 	if h.edit != nil && h.edit.path == name {
-		return h.edit.keep(content, attr)
+		return h.edit.keep(content, attr, h.on)
 	}
 	tmp, err := h.Create(name, attr)
 	if err != nil {
@@ -33,6 +33,10 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 	}()
 	if err := h.do("write", name, func() error { _, err := io.Copy(tmp.f, content); return err }); err != nil {
 		return err
+	}
+	if h.batch != nil {
+		h.batch.temps = append(h.batch.temps, tmp)
+		return nil
 	}
 	return tmp.Commit()
 }
@@ -144,11 +148,20 @@ func (t *Temp) Commit() error {
 	if err := t.h.doomed(t.name, true); err != nil {
 		return err
 	}
+	if err := t.place(); err != nil {
+		return err
+	}
+	return t.h.syncDir(t.name)
+}
+
+// place gives a file that is durable its place. The directory is yet to be
+// synced.
+func (t *Temp) place() error {
 	if err := t.h.do("rename", t.name, func() error { return os.Rename(t.temp, t.path) }); err != nil {
 		return fmt.Errorf("could not rename temporary file: %w", err)
 	}
 	t.temp = ""
-	return errors.Join(t.f.Close(), t.h.syncDir(t.name))
+	return t.f.Close()
 }
 
 // Discard removes the temporary file. After a Commit it does nothing.

@@ -154,6 +154,13 @@ type (
 	// Ahead is implemented by specs whose Status is cheap and runs no command, so
 	// that it may be called before the resource's turn, and in vain.
 	Ahead interface{ MayLookAhead() bool }
+	// Bounded is implemented by specs that are about one path. Looks says that Status
+	// depends on nothing that changes but what stands there, not following a link,
+	// and on the directories on the way; acts, that the actions change nothing else
+	// than what stands there, and make no directories.
+	Bounded interface {
+		Bounds() (path string, looks, acts bool)
+	}
 	// Repeating is implemented by specs that may ask for an action in every run,
 	// whatever the state of the machine.
 	Repeating interface{ ActsAlways() bool }

@@ -311,6 +311,15 @@ func LooksAhead(spec any) bool {
 	return ok && a.MayLookAhead()
 }
 
+// BoundsOf returns the path that spec is about, whether its state depends on
+// nothing else, and whether its actions change nothing else.
+func BoundsOf(spec any) (path string, looks, acts bool) {
+	if b, ok := spec.(Bounded); ok {
+		return b.Bounds()
+	}
+	return "", false, false
+}
+
 // ActsAlways reports whether spec asks for an action in every run.
 func ActsAlways(spec any) bool {
 	r, ok := spec.(Repeating)

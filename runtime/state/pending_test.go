@@ -76,7 +76,7 @@ func TestNoRefreshOfWhatFailedAndChangedNothing(t *testing.T) {
 	b.runner = cmds.runner()
 	c := cat(t, file("/a", "one"), exec("restart", onlyRefresh))
 	b.effect = func(op, path string) error {
-		if op == "rename" && path == "/a" {
+		if op == "create" && path == "/a" {
 			return errors.New("read-only file system")
 		}
 		return nil
@@ -128,7 +128,7 @@ func TestInterruptedRunOwes(t *testing.T) {
 	stop := make(chan struct{})
 	b.stop = stop
 	b.effect = func(op, path string) error {
-		if op == "rename" && path == "/a" {
+		if op == "create" && path == "/a" {
 			close(stop)
 		}
 		return nil

@@ -60,18 +60,23 @@ type Run struct {
 	catalog *catalog.Catalog
 	applied *applied
 
+	// current is on whose behalf hosts do what they do that do not say so.
 	current *resource.Resource
 	changes map[string]*tracked
-	// touched lists what was changed for the current resource.
+	// touched lists what is changed for resources that are not finished.
 	touched []*tracked
-	view    *host.View
-	results map[resource.ID]result
+	// unsynced is set if lines were added that have to be durable and are not.
+	unsynced bool
+	view     *host.View
+	results  map[resource.ID]result
 }
 
 // A tracked is a change during its run.
 type tracked struct {
 	Change
-	touched bool // for the current resource
+	by *resource.Resource // for which it is being changed, or nil
+	// touched is set until it is known what became of it.
+	touched bool
 }
 
 var (
@@ -129,17 +134,21 @@ func (r *Run) Cause(res *resource.Resource, wish string) converge.Cause {
 	return r.applied.cause(res, wish)
 }
 
-// Begin implements converge.Reporter.
-func (r *Run) Begin(res *resource.Resource, _, _ int) {
-	r.tell(r.finished())
+// Begin implements converge.Reporter. Hosts say on whose behalf they change
+// something.
+func (*Run) Begin(*resource.Resource, int, int) {}
+
+// Concerns says that what hosts do from now on, which do not say on whose behalf,
+// is done for a resource.
+func (r *Run) Concerns(res *resource.Resource) {
+	r.tell(r.finished(func(*tracked) bool { return true }))
 	r.current = res
 }
 
 // Event implements converge.Reporter.
 func (r *Run) Event(e *converge.Event) {
 	r.note(e)
-	objects := r.finished()
-	r.current = nil
+	objects := r.finished(func(c *tracked) bool { return c.by == nil || c.by.ID == e.Resource.ID })
 	if (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0) {
 		c := *e
 		c.Text = nil // what the file was is in the store
@@ -159,9 +168,14 @@ func (r *Run) tell(objects []any) {
 	}
 }
 
-// finished returns what became of the paths that were changed.
-func (r *Run) finished() (objects []any) {
+// finished returns what became of the paths that were changed and are asked for.
+func (r *Run) finished(asked func(*tracked) bool) (objects []any) {
+	var rest []*tracked
 	for _, c := range r.touched {
+		if !asked(c) {
+			rest = append(rest, c)
+			continue
+		}
 		c.touched = false
 		after, err := versionAt(r.view, string(c.Path))
 		if err != nil {
@@ -170,7 +184,7 @@ func (r *Run) finished() (objects []any) {
 		c.After = &after
 		objects = append(objects, changeLine{changeProtocol, &c.Change})
 	}
-	r.touched = nil
+	r.touched = rest
 	return objects
 }
 
@@ -199,14 +213,18 @@ func (r *Run) add(durable bool, objects ...any) error {
 // more than once in a run, what was there first is kept.
 func (r *Run) Keep(v *host.View, d host.Doomed) error {
 	r.view = v
+	by := r.current
+	if res, ok := d.For.(*resource.Resource); ok {
+		by = res
+	}
 	c, known := r.changes[d.Path]
 	if known && (c.Content || !d.Content) {
-		r.touch(c)
+		r.touch(c, by)
 		return r.endBatch(d)
 	}
 	next := Change{Path: Name(d.Path), Before: versionOf(d.Info)}
-	if r.current != nil {
-		next.Resource = r.current.ID.String()
+	if by != nil {
+		next.Resource = by.ID.String()
 	}
 	if d.Kind == host.Symlink {
 		target, err := v.Readlink(d.Path)
@@ -220,27 +238,29 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 	}
 	next.Content = d.Content
 	if d.Content && d.Kind == host.Regular {
-		if err := r.keepContent(v, d, &next.Before); err != nil {
+		if err := r.keepContent(v, d, by, &next.Before); err != nil {
 			return fmt.Errorf("cannot keep what is there: %w (backup = false goes without)", err)
 		}
 	}
 	// That something was made need not survive a loss of power; that something was
 	// lost must.
-	durable := next.Before.Kind != host.Missing && !d.More
-	if err := r.add(durable, changeLine{changeProtocol, &next}); err != nil {
+	durable := next.Before.Kind != host.Missing
+	if err := r.add(durable && !d.More, changeLine{changeProtocol, &next}); err != nil {
 		return fmt.Errorf("cannot record what is there: %w", err)
 	}
+	r.unsynced = r.unsynced || durable && d.More
 	if !known {
 		c = new(tracked)
 		r.changes[d.Path] = c
 	}
 	c.Change = next
-	r.touch(c)
+	r.touch(c, by)
 	return r.endBatch(d)
 }
 
-// touch notes that a path is changed for the current resource.
-func (r *Run) touch(c *tracked) {
+// touch notes that a path is changed for a resource.
+func (r *Run) touch(c *tracked, by *resource.Resource) {
+	c.by = by
 	if !c.touched {
 		c.touched = true
 		r.touched = append(r.touched, c)
@@ -249,15 +269,19 @@ func (r *Run) touch(c *tracked) {
 
 // endBatch makes durable what was kept for an effect on many paths.
 func (r *Run) endBatch(d host.Doomed) error {
-	if d.More || !r.objects.batched {
+	if d.More || !r.unsynced {
 		return nil
 	}
-	return errors.Join(r.objects.sync(), r.file.sync())
+	if err := errors.Join(r.objects.sync(), r.file.sync()); err != nil {
+		return err
+	}
+	r.unsynced = false
+	return nil
 }
 
 // keepContent stores the content of a file that is about to go.
-func (r *Run) keepContent(v *host.View, d host.Doomed, before *Version) error {
-	if r.current != nil && r.current.Common.Backup != nil && !*r.current.Common.Backup {
+func (r *Run) keepContent(v *host.View, d host.Doomed, by *resource.Resource, before *Version) error {
+	if by != nil && by.Common.Backup != nil && !*by.Common.Backup {
 		before.Unkept = "backup = false"
 		return nil
 	}
@@ -295,7 +319,7 @@ const longHistory = 1 << 20
 
 // End ends the record of a run.
 func (r *Run) End(sum converge.Summary) error {
-	r.tell(r.finished())
+	r.Concerns(nil)
 	var errs []error
 	if r.applied != nil {
 		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results))

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// entangled returns a site of files and commands that get in each other's way:
+// directories with two names, files with two names, commands that change files
+// behind the back of their resources, parents that are made or missing, references
+// back and forth.
+func entangled(rnd *rand.Rand, root string) string {
+	b := &strings.Builder{}
+	owner, group := hosttest.Me()
+	fmt.Fprintf(b, "file.defaults { owner = %q, group = %q, mode = \"0644\" }\n", owner, group)
+	dirs := []string{"/d", "/alias", "/e", "/made", "/f0", "/outside"}
+	var ids []string
+	declared := make(map[string]bool)
+	for n := range 5 + rnd.IntN(200) {
+		edges := ""
+		if len(ids) > 0 && rnd.IntN(4) == 0 {
+			edges = fmt.Sprintf(", %s = %q", []string{"require", "subscribe"}[rnd.IntN(2)], ids[rnd.IntN(len(ids))])
+		}
+		path := fmt.Sprintf("%s/f%d", dirs[rnd.IntN(len(dirs))], rnd.IntN(30))
+		if rnd.IntN(3) == 0 {
+			path = fmt.Sprintf("/f%d", rnd.IntN(30))
+		}
+		if rnd.IntN(16) == 0 {
+			name := fmt.Sprintf("c%d", n)
+			fmt.Fprintf(b, "exec { %q, command = \"/bin/sh -c 'echo %s >> %s/log; echo %d > %s%s'\", refreshonly = %v%s }\n",
+				name, name, root, rnd.IntN(3), root, path, rnd.IntN(2) == 0, edges)
+			ids = append(ids, "exec#"+name)
+			continue
+		}
+		if rnd.IntN(25) == 0 {
+			path = "/made"
+		}
+		if declared[path] {
+			continue
+		}
+		declared[path] = true
+		wish := fmt.Sprintf("content = \"%d\\n\"", rnd.IntN(3))
+		switch {
+		case path == "/made":
+			wish = "ensure = \"directory\""
+		case rnd.IntN(6) == 0:
+			wish = "ensure = \"absent\""
+		case rnd.IntN(8) == 0:
+			wish = "mode = \"0600\""
+		case rnd.IntN(8) == 0:
+			wish = fmt.Sprintf("source = \"%s/f%d\"", root, rnd.IntN(30))
+		case rnd.IntN(30) == 0:
+			wish += ", validate = \"/bin/grep -q 1 %s\""
+		}
+		fmt.Fprintf(b, "file { %q, %s%s }\n", path, wish, strings.Replace(edges, "subscribe", "require", 1))
+		ids = append(ids, "file#"+path)
+	}
+	return b.String()
+}
+
+// entangle makes what entangled is about.
+func entangle(t *testing.T, rnd *rand.Rand, root string) {
+	t.Helper()
+	require.NoError(t, os.RemoveAll(root))
+	for _, dir := range []string{root, root + "/d", root + "/e"} {
+		require.NoError(t, os.Mkdir(dir, 0o755))
+	}
+	require.NoError(t, os.Symlink("d", root+"/alias"))
+	require.NoError(t, os.Symlink("nowhere", root+"/outside"))
+	for n := range 30 {
+		for _, dir := range []string{"", "/d", "/e"} {
+			path := fmt.Sprintf("%s%s/f%d", root, dir, n)
+			switch rnd.IntN(6) {
+			case 0:
+			case 1:
+				other := fmt.Sprintf("%s/e/g%d", root, n)
+				_ = os.WriteFile(other, fmt.Appendf(nil, "%d\n", rnd.IntN(3)), 0o644)
+				require.NoError(t, os.Link(other, path))
+			default:
+				require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "%d\n", rnd.IntN(3)), 0o644))
+			}
+		}
+	}
+}
+
+// disk returns what stands below a directory: kind, mode, and content.
+func disk(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := d.Info()
+		require.NoError(t, err)
+		text := ""
+		if d.Type().IsRegular() {
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			text = string(b)
+		}
+		all = append(all, fmt.Sprintf("%s %s %q", info.Mode(), strings.TrimPrefix(path, dir), text))
+		return nil
+	}))
+	return all
+}
+
+var passing = regexp.MustCompile(`"(event_id|run_id|timestamp|start_time|duration)":("[^"]*"|[0-9.]+)|ccm-[0-9]+`)
+
+// TestSequential: looking ahead and writing files together is not to be seen, in
+// no plan, no event and not on the disk, whatever goes wrong.
+func TestSequential(t *testing.T) {
+	isolate(t)
+	dir := t.TempDir()
+	root, site := filepath.Join(dir, "root"), filepath.Join(dir, "site.lua")
+	outcome := func(sequential bool, seed uint64, fails int, command string) (events string, files []string, steps int) {
+		entangle(t, rand.New(rand.NewPCG(seed, 1)), root)
+		t.Setenv("CCM_STATE_DIR", filepath.Join(t.TempDir(), "state"))
+		effect, asked := hosttest.Failing(fails, 1)
+		var out, errs bytes.Buffer
+		e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, clock: hosttest.Clock{}, effect: effect, sequential: sequential}
+		status := e.run(t.Context(), []string{command, "--output", "json", "-v", "--root", root, site})
+		return fmt.Sprint(status, "\n", passing.ReplaceAllString(out.String(), "$1"), errs.String()), disk(t, root), asked()
+	}
+	for seed := range uint64(12) {
+		require.NoError(t, os.WriteFile(site, []byte(entangled(rand.New(rand.NewPCG(seed, 2)), root)), 0o600))
+		for _, command := range []string{"plan", "run"} {
+			want, wantFiles, _ := outcome(true, seed, 1<<30, command)
+			got, files, _ := outcome(false, seed, 1<<30, command)
+			wantLines, lines := strings.Split(want, "\n"), strings.Split(got, "\n")
+			for i := range min(len(wantLines), len(lines)) {
+				require.Equal(t, wantLines[i], lines[i], "seed %d: %s", seed, command)
+			}
+			require.Len(t, lines, len(wantLines))
+			require.Equal(t, wantFiles, files, "seed %d: %s", seed, command)
+		}
+	}
+}
