@@ -266,9 +266,12 @@ func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 		fd, err = syscall.Open(path, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 		return err
 	})
-	if err != nil {
+	switch {
+	case err == syscall.ENOENT || err == syscall.ENOTDIR:
+		return Info{}, false, nil
+	case err != nil:
 		cannotOpen := &os.PathError{Op: "open", Path: name, Err: err}
-		// A link, a socket, or nothing.
+		// A link or a socket.
 		if info, err = v.Lstat(name); err == nil && info.Kind == Regular {
 			err = cannotOpen
 		}

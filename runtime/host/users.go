@@ -41,7 +41,9 @@ type database struct {
 }
 
 // Self returns the user and the group of this process.
-func Self() (uid, gid uint32) { return uint32(os.Geteuid()), uint32(os.Getegid()) }
+func Self() (uid, gid uint32) { return self() }
+
+var self = sync.OnceValues(func() (uid, gid uint32) { return uint32(os.Geteuid()), uint32(os.Getegid()) })
 
 // UserID returns the number of a user, given by name or number.
 func (v *View) UserID(user string) (uint32, error) { return v.users.passwd.id(user) }

@@ -61,14 +61,12 @@ func (h *Host) Create(name string, attr Attr) (_ *Temp, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if ok, err := h.IsDirectory(filepath.Dir(name)); err != nil {
-		return nil, err
-	} else if !ok {
-		return nil, fmt.Errorf("%s is not a directory", filepath.Dir(name))
-	}
 	t := &Temp{h: h, name: name, path: path, temp: filepath.Join(filepath.Dir(path), tempName(filepath.Base(path)))}
 	h.log.Debug("write", "path", name)
 	if err := t.open(); err != nil {
+		if ok, e := h.IsDirectory(filepath.Dir(name)); e == nil && !ok {
+			err = fmt.Errorf("%s is not a directory", filepath.Dir(name))
+		}
 		return nil, err
 	}
 	defer func() {
@@ -94,9 +92,18 @@ func tempName(base string) string {
 
 func (t *Temp) open() error {
 	create := func() error {
-		return t.h.do("create", t.name, func() (err error) {
-			t.f, err = os.OpenFile(t.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
-			return err
+		return t.h.do("create", t.name, func() error {
+			var fd int
+			// os.OpenFile would ask whether one can wait for it.
+			err := ignoringEINTR(func() (err error) {
+				fd, err = syscall.Open(t.temp, syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
+				return err
+			})
+			if err != nil {
+				return &os.PathError{Op: "open", Path: t.temp, Err: err}
+			}
+			t.f = os.NewFile(uintptr(fd), t.temp)
+			return nil
 		})
 	}
 	err := create()

@@ -53,7 +53,7 @@ func Unified(t resource.Text) (string, bool) {
 	if !t.WantExists {
 		to = "/dev/null"
 	}
-	edits := udiff.Strings(string(t.Have), string(t.Want))
+	edits := udiff.Lines(string(t.Have), string(t.Want))
 	diff, err := udiff.ToUnified("@from@", "@to@", string(t.Have), edits, udiff.DefaultContextLines)
 	if err != nil {
 		return "", false
