@@ -179,7 +179,11 @@ func (l *loading) interp(ctx context.Context, u *manifest.Unit, args []string) *
 func (l *loading) library(u *manifest.Unit) std.Options {
 	log := l.site.host.Log()
 	// What lies beside a script is not below the root.
-	outside := host.New(host.Options{Clock: l.env.clock, Log: log})
+	options := host.Options{Clock: l.env.clock, Log: log}
+	if l.env.runner != nil {
+		options.Runner = l.env.runner
+	}
+	outside := host.New(options)
 	return std.Options{
 		View: &l.site.host.View, Site: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
 		Record: func(in std.Input) {

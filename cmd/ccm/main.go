@@ -71,7 +71,10 @@ type env struct {
 	clock          host.Clock
 	stop           <-chan struct{} // closed when the run shall end; may be nil
 	effect         func(op, path string) error
-	sequential     bool // each resource is looked at and written in its turn only
+	runner         *observed // of the commands of this process; nil for any
+	early          bool      // the lock was taken before the site was read
+	unlock         func() error
+	sequential     bool      // each resource is looked at and written in its turn only
 	color          string
 	inputs         []state.Input // what the script of the run looked at
 	recording      *state.Run    // the record of the run that is under way; nil if none is

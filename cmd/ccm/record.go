@@ -86,7 +86,9 @@ func (e *env) record(ctx context.Context, f *runFlags, id, kind, site string) (*
 		return r, nil
 	}
 	now := e.clock.Now()
-	if r.unlock, err = e.lock(ctx, r.store.Dir(), f.lockTimeout, now); err != nil {
+	if r.unlock = e.unlock; r.unlock != nil {
+		e.unlock = nil
+	} else if r.unlock, err = e.lock(ctx, r.store.Dir(), f.lockTimeout, now); err != nil {
 		return nil, err
 	}
 	r.run, err = r.store.Begin(state.Info{

@@ -117,7 +117,14 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		return e.render(ctx, args[0], &f.siteFlags)
 	}
 	rep := e.newReport(f)
-	h := host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(rep.stderr, f.debug), Effect: e.effect, Keep: e.keep, Progress: rep.progress})
+	e.runner = &observed{Runner: host.Exec{}}
+	if !f.noop {
+		e.lockEarly(ctx, f)
+		defer e.unlockEarly()
+	}
+	h := host.New(host.Options{
+		Root: f.root, Clock: e.clock, Runner: e.runner, Log: e.logger(rep.stderr, f.debug), Effect: e.effect, Keep: e.keep, Progress: rep.progress,
+	})
 	s, err := e.load(ctx, h, args[0], args[1:], &f.siteFlags, f.noop)
 	if err != nil {
 		return err
@@ -136,6 +143,9 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		Registry: s.registry, Facts: s.facts, Reporter: rep.reporters,
 		Texts:       f.diff.value != string(report.DiffOff),
 		MonitorOnly: f.monitorOnly, Stop: e.stop, Sequential: e.sequential,
+	}
+	if f.noop || e.early {
+		engine.Scouted = s.scout
 	}
 	if err := rec.attach(engine, s.catalog); err != nil {
 		return err

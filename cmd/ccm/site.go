@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
@@ -61,6 +62,7 @@ type site struct {
 	host     *host.Host
 	manifest *manifest.Manifest // nil if it is a script
 	scripts  []*luaapi.Interp   // that were evaluated, or are
+	scout    *converge.Scout    // nil if nothing was looked at yet
 }
 
 // stdin is how messages speak of standard input.
@@ -101,6 +103,10 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 	l, err := e.newLoading(s, around, f, args, noop)
 	if err != nil {
 		return nil, err
+	}
+	if e.runner != nil {
+		e.scout(ctx, l)
+		defer s.scout.Finish()
 	}
 	if err := l.load(ctx, shown, text); err != nil {
 		return nil, err

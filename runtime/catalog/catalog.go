@@ -18,6 +18,9 @@ import (
 
 // A Builder collects resources in the order of their declaration.
 type Builder struct {
+	// Added is called with each resource that is added. May be nil.
+	Added func(*resource.Resource)
+
 	list []*resource.Resource
 	byID map[resource.ID]*resource.Resource // aliases too
 }
@@ -54,6 +57,9 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 	}
 	b.byID[r.ID] = r
 	b.list = append(b.list, r)
+	if b.Added != nil {
+		b.Added(r)
+	}
 	return r, nil
 }
 

@@ -65,6 +65,9 @@ const (
 func (e *Engine) lookAhead(ctx context.Context, v *host.View, c *catalog.Catalog) *ahead {
 	a := &ahead{engine: e, view: v, catalog: c, looks: make([]look, len(c.Resources)), run: batch, trail: trail{view: v}}
 	a.moved.L = &a.mu
+	if e.Scouted != nil && !e.Sequential {
+		e.Scouted.take(c.Resources, a.looks)
+	}
 	workers := min(max(2, runtime.GOMAXPROCS(0)), 8)
 	if e.Sequential || len(c.Resources) < worthwhile {
 		workers = 0
@@ -114,6 +117,9 @@ func (a *ahead) work(ctx context.Context) {
 func (a *ahead) take(from, to int) []int {
 	mine := make([]int, 0, batch)
 	for i := from; i < to; i++ {
+		if a.looks[i].phase != notLooked {
+			continue // a scout did, and it is not looked at more than twice
+		}
 		if r := a.catalog.Resources[i]; r.Skip == "" && r.Resolve == nil && resource.LooksAhead(r.Spec) {
 			a.looks[i].phase = looking
 			mine = append(mine, i)

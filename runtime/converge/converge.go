@@ -34,6 +34,9 @@ type Engine struct {
 	// Sequential looks at every resource only when its turn has come, and writes
 	// each file by itself. The outcome is the same; it takes longer.
 	Sequential bool
+	// Scouted is what was seen of the resources while they were being declared. May
+	// be nil.
+	Scouted *Scout
 	// Settled has the outcomes of resources that were dealt with before the run, in
 	// another process. The catalog has them, skipped, so that others can refer to
 	// them. No event tells of them and no summary counts them.

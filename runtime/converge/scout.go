@@ -1,0 +1,137 @@
+package converge
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Scout looks at resources while others are still being declared, on processors
+// that have nothing else to do then. What it saw is good for a walk that begins at
+// once, on a machine that nobody else converges meanwhile.
+//
+// It looks only at resources that are about one path (resource.Bounded): looking
+// at them starts no command and does nothing to the machine.
+type Scout struct {
+	registry *resource.Registry
+	facts    *facts.Facts
+	view     *host.View
+
+	jobs    chan []sighting
+	next    []sighting // that were not given to a worker yet
+	given   [][]sighting
+	workers sync.WaitGroup
+	stop    atomic.Bool
+	// epoch counts what may have changed the machine.
+	epoch atomic.Int64
+}
+
+// A sighting is what a scout saw of one resource.
+type sighting struct {
+	r     *resource.Resource
+	f     resource.Factory
+	seen  bool
+	state any
+	err   error
+	epoch int64 // when it began to look
+}
+
+// NewScout returns a scout that looks through v. Finish must be called. It is for
+// use by one goroutine, but for Disturbed.
+func NewScout(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Scout {
+	s := &Scout{registry: reg, facts: f, view: v, jobs: make(chan []sighting, 1024)}
+	for range min(runtime.GOMAXPROCS(0)-1, 4) {
+		s.workers.Go(func() { s.work(ctx) })
+	}
+	return s
+}
+
+func (s *Scout) work(ctx context.Context) {
+	for job := range s.jobs {
+		if s.stop.Load() {
+			continue
+		}
+		for i := range job {
+			x := &job[i]
+			x.epoch = s.epoch.Load()
+			x.state, x.err = x.f.Status(ctx, s.view, x.r.Spec)
+			x.seen = true
+		}
+	}
+}
+
+// Declared tells of a resource that was added to the catalog.
+func (s *Scout) Declared(r *resource.Resource) {
+	if _, looks, _ := resource.BoundsOf(r.Spec); !looks || r.Skip != "" || r.Resolve != nil || !resource.LooksAhead(r.Spec) {
+		return
+	}
+	f, err := s.registry.Select(r, s.facts)
+	if err != nil {
+		return
+	}
+	if s.next == nil {
+		s.next = make([]sighting, 0, batch)
+	}
+	if s.next = append(s.next, sighting{r: r, f: f}); len(s.next) < batch {
+		return
+	}
+	select {
+	case s.jobs <- s.next:
+		s.given = append(s.given, s.next)
+	default: // they have enough to do
+	}
+	s.next = nil
+}
+
+// Disturbed tells that something may have changed the machine, such as a command
+// that a script ran. What was seen before does not count.
+func (s *Scout) Disturbed() { s.epoch.Add(1) }
+
+// Finish ends the looking. What was seen is for [Engine.Scouted].
+func (s *Scout) Finish() {
+	s.stop.Store(true)
+	close(s.jobs)
+	s.workers.Wait()
+}
+
+// take gives a walk what was seen of its resources.
+func (s *Scout) take(resources []*resource.Resource, looks []look) {
+	var all []*sighting
+	for _, job := range s.given {
+		for i := range job {
+			if x := &job[i]; x.seen && x.epoch == s.epoch.Load() {
+				all = append(all, x)
+			}
+		}
+	}
+	var byResource map[*resource.Resource]*sighting
+	k := 0
+	for i, r := range resources {
+		var x *sighting
+		switch {
+		case k == len(all):
+			return
+		case byResource != nil:
+			x = byResource[r]
+		case all[k].r == r:
+			x = all[k]
+			k++
+		case resource.LooksAhead(r.Spec):
+			// They are in another order than they were declared in, or some were not
+			// looked at.
+			byResource = make(map[*resource.Resource]*sighting, len(all))
+			for _, y := range all[k:] {
+				byResource[y.r] = y
+			}
+			x = byResource[r]
+		}
+		if x != nil {
+			looks[i] = look{f: x.f, state: x.state, err: x.err, phase: looked}
+		}
+	}
+}
