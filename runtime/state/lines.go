@@ -19,31 +19,62 @@ type lines struct {
 	size int64
 	// fresh is set if the name of the file is not durable yet.
 	fresh bool
+	// waiting is lines that are written with the next ones.
+	waiting bytes.Buffer
 }
 
-// add adds objects to the file. If durable is set, they survive a loss of power.
-// On an error the file holds none of them.
-func (l *lines) add(durable bool, objects ...any) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
+// wait adds objects that are written with the next ones, by flush at the latest.
+func (l *lines) wait(objects ...any) error {
+	enc := json.NewEncoder(&l.waiting)
 	enc.SetEscapeHTML(false)
 	for _, x := range objects {
 		if err := enc.Encode(x); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// flush writes what waits to be written.
+func (l *lines) flush() error {
+	if l.waiting.Len() == 0 {
+		return nil
+	}
+	return l.add(false)
+}
+
+// add adds objects to the file. If durable is set, they survive a loss of power.
+// On an error the file holds none of them.
+func (l *lines) add(durable bool, objects ...any) error {
+	before := l.waiting.Len()
+	if err := l.wait(objects...); err != nil {
+		l.waiting.Truncate(before)
+		return err
+	}
+	text := l.waiting.Bytes()
+	err := l.write(durable, text)
+	if err != nil {
+		l.waiting.Truncate(before)
+		return err
+	}
+	l.waiting.Reset()
+	return nil
+}
+
+// write adds text to the file.
+func (l *lines) write(durable bool, text []byte) error {
 	if err := l.open(); err != nil {
 		return err
 	}
 	path := l.s.path(l.name)
 	err := l.s.do("append", path, func() error {
-		_, err := l.f.WriteAt(text.Bytes(), l.size)
+		_, err := l.f.WriteAt(text, l.size)
 		return err
 	})
 	if err != nil {
 		return errors.Join(err, l.s.do("truncate", path, func() error { return l.f.Truncate(l.size) }))
 	}
-	l.size += int64(text.Len())
+	l.size += int64(len(text))
 	if !durable {
 		return nil
 	}

@@ -134,9 +134,9 @@ func (r *Run) Cause(res *resource.Resource, wish string) converge.Cause {
 	return r.applied.cause(res, wish)
 }
 
-// Begin implements converge.Reporter. Hosts say on whose behalf they change
-// something.
-func (*Run) Begin(*resource.Resource, int, int) {}
+// Begin implements converge.Reporter: what was told so far is written. Hosts say
+// on whose behalf they change something.
+func (r *Run) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
 
 // Concerns says that what hosts do from now on, which do not say on whose behalf,
 // is done for a resource.
@@ -157,13 +157,18 @@ func (r *Run) Event(e *converge.Event) {
 	r.tell(objects)
 }
 
-// tell adds lines about what has happened already. That they cannot be written
-// undoes nothing.
+// tell adds lines about what has happened already, which are written with the
+// next ones, or before anything else happens. That they cannot be written undoes
+// nothing.
 func (r *Run) tell(objects []any) {
 	if len(objects) == 0 {
 		return
 	}
-	if err := r.add(false, objects...); err != nil {
+	r.warnOf(r.wait(objects...))
+}
+
+func (r *Run) warnOf(err error) {
+	if err != nil {
 		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(r.file.name), err))
 	}
 }
@@ -200,13 +205,29 @@ type startLine struct {
 
 // add adds lines to the file of the run, which begins with its Info.
 func (r *Run) add(durable bool, objects ...any) error {
-	if r.file.f == nil {
-		if err := r.s.makeDir("runs"); err != nil {
-			return err
-		}
-		objects = append([]any{startLine{startProtocol, r.info}}, objects...)
+	if err := r.begin(); err != nil {
+		return err
 	}
 	return r.file.add(durable, objects...)
+}
+
+// wait adds lines that are written with the next ones.
+func (r *Run) wait(objects ...any) error {
+	if err := r.begin(); err != nil {
+		return err
+	}
+	return r.file.wait(objects...)
+}
+
+// begin begins the file, if it is not begun yet.
+func (r *Run) begin() error {
+	if r.file.f != nil || r.file.waiting.Len() > 0 {
+		return nil
+	}
+	if err := r.s.makeDir("runs"); err != nil {
+		return err
+	}
+	return r.file.wait(startLine{startProtocol, r.info})
 }
 
 // Keep records what is about to be changed, for host.Options. Of what changes
@@ -245,7 +266,11 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 	// That something was made need not survive a loss of power; that something was
 	// lost must.
 	durable := next.Before.Kind != host.Missing
-	if err := r.add(durable && !d.More, changeLine{changeProtocol, &next}); err != nil {
+	record := r.wait
+	if !d.More {
+		record = func(objects ...any) error { return r.add(durable, objects...) }
+	}
+	if err := record(changeLine{changeProtocol, &next}); err != nil {
 		return fmt.Errorf("cannot record what is there: %w", err)
 	}
 	r.unsynced = r.unsynced || durable && d.More
@@ -269,7 +294,13 @@ func (r *Run) touch(c *tracked, by *resource.Resource) {
 
 // endBatch makes durable what was kept for an effect on many paths.
 func (r *Run) endBatch(d host.Doomed) error {
-	if d.More || !r.unsynced {
+	if d.More {
+		return nil
+	}
+	if err := r.file.flush(); err != nil {
+		return fmt.Errorf("cannot record what is there: %w", err)
+	}
+	if !r.unsynced {
 		return nil
 	}
 	if err := errors.Join(r.objects.sync(), r.file.sync()); err != nil {
@@ -326,7 +357,7 @@ func (r *Run) End(sum converge.Summary) error {
 	}
 	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
-	wrote := r.file.f != nil
+	wrote := r.file.f != nil || r.file.waiting.Len() > 0
 	if wrote {
 		errs = append(errs, r.file.add(true, e), r.file.close())
 	}
