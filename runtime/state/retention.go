@@ -58,7 +58,7 @@ type references struct {
 	runs   map[string][]string // contents of a run
 	starts map[string]time.Time
 	uses   map[string]int // how many runs have kept a content
-	// damaged is set if something of that could not be read.
+	// damaged is set if that may not be all of it.
 	damaged bool
 }
 
@@ -75,7 +75,8 @@ func (s *Store) references() (*references, []string, error) {
 			return nil, nil, err
 		}
 		refs.runs[run], refs.starts[run] = rec.objectsOf(), rec.Start
-		refs.damaged = refs.damaged || rec.Damaged > 0
+		// A record that was cut looks like one of a run that died.
+		refs.damaged = refs.damaged || rec.Damaged > 0 || rec.Start.IsZero() || rec.Summary == nil
 		for _, id := range refs.runs[run] {
 			refs.uses[id]++
 		}
@@ -130,7 +131,7 @@ func (r *Run) tidied(now time.Time) error {
 }
 
 // removeOld removes the runs that began before a time, and all contents that no
-// run has kept. If a record is damaged, it may be the one that speaks of a
+// run has kept. If a record is damaged or cut, it may be the one that speaks of a
 // content: only those from before that time go then.
 func (r *Run) removeOld(before time.Time) error {
 	s := r.s
