@@ -192,6 +192,7 @@ func FuzzRequest(f *testing.F) {
 			require.NoError(t, os.RemoveAll(filepath.Join(w.base, dir)))
 		}
 		w.write(t)
+		t.Chdir(filepath.Join(w.base, "site"))
 		before := w.snapshot(t)
 		defer func() { w.untouched(t, before, "machine", "state") }()
 		var stdout, stderr bytes.Buffer

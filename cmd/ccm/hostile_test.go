@@ -38,7 +38,7 @@ const fuzzTimeout = 300 * time.Millisecond
 
 var errConfined = errors.New("nothing outside of the test can be reached")
 
-// newHostile makes the directories, and the one for scripts the working one.
+// newHostile makes the directories.
 func newHostile(f *testing.F) *hostile {
 	base, err := os.MkdirTemp("/dev/shm", "ccm-test-")
 	if err != nil {
@@ -49,7 +49,6 @@ func newHostile(f *testing.F) *hostile {
 		"os": map[string]any{"family": "debian", "release": "12"}, "hostname": "web01", "memory": map[string]any{"total": int64(1 << 30)},
 	})}
 	w.write(f)
-	f.Chdir(filepath.Join(base, "site"))
 	f.Setenv("XDG_CONFIG_HOME", filepath.Join(base, "config"))
 	return w
 }
@@ -65,7 +64,9 @@ func (w *hostile) write(t testing.TB) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	require.NoError(t, os.Symlink("../outside", filepath.Join(w.base, "machine/out")))
+	if err := os.Symlink("../outside", filepath.Join(w.base, "machine/out")); !errors.Is(err, os.ErrExist) {
+		require.NoError(t, err)
+	}
 }
 
 type noNetwork struct{}
@@ -120,6 +121,7 @@ func (w *hostile) load(t *testing.T, name, text string) (*site, error) {
 // which is the same the next time and can be planned, or mistakes with their
 // places; and nothing changes.
 func (w *hostile) holds(t *testing.T, name, text string) {
+	t.Chdir(filepath.Join(w.base, "site"))
 	before := w.snapshot(t)
 	defer func() { w.untouched(t, before) }()
 	s, err := w.load(t, name, text)
@@ -231,6 +233,6 @@ func corpus(f *testing.F, suffix string) (texts []string) {
 			}
 		}
 	}
-	require.Greater(f, len(texts), 20)
+	require.NotEmpty(f, texts)
 	return texts
 }
