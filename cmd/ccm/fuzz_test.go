@@ -201,10 +201,10 @@ func FuzzRequest(f *testing.F) {
 		lines := 1
 		if stream {
 			s.session = session.Memory()
-			lines = len(bytes.FieldsFunc(text, func(r rune) bool { return r == '\n' }))
+			lines = 0
 			for line := range bytes.Lines(text) {
-				if len(bytes.TrimSpace(line)) == 0 && len(line) > 1 {
-					lines--
+				if len(bytes.TrimSpace(line)) > 0 {
+					lines++
 				}
 			}
 			_ = s.stream(t.Context())
