@@ -174,7 +174,7 @@ func mistaken(t *testing.T, name, text string, err error) {
 	}
 	var list diag.List
 	list.Add(err)
-	lines := strings.Count(text, "\n") + 1
+	lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1 // Lua ends lines with either
 	for _, e := range list {
 		require.NotEmpty(t, e.Message())
 		require.NotEmpty(t, e.Pos.File, "no place: %v", e)
