@@ -227,10 +227,10 @@ func FuzzRequest(f *testing.F) {
 			require.NoError(t, json.Unmarshal([]byte(line), &r), line)
 			require.Equal(t, responseProtocol, r.Protocol)
 			require.NotEqual(t, r.State == nil, r.Error == "", line)
-			sane(t, r.Error)
+			sane(t, string(text), r.Error)
 			if r.State != nil {
 				for _, problem := range r.State.Errors {
-					sane(t, problem)
+					sane(t, string(text), problem)
 				}
 			}
 		}

@@ -14,14 +14,14 @@ import (
 // that they are the same on any machine.
 const (
 	maxSteps  = 1_000_000 // items of loops, and pieces of templates
-	maxFrames = 20_000     // calls inside one another: templates can call themselves
-	maxCode   = 64 << 10   // bytes of an expression: its nesting takes stack
-	maxText   = 1 << 20    // bytes of a template, for the same reason
-	maxOutput = 64 << 20   // bytes that a template writes
+	maxFrames = 10_000    // calls inside one another: templates can call themselves
+	maxCode   = 64 << 10  // bytes of an expression: its nesting takes stack
+	maxText   = 1 << 20   // bytes of a template, for the same reason
+	maxOutput = 64 << 20  // bytes that a template writes
 )
 
 // checkEvery is after how many steps the limits that take time are looked at.
-const checkEvery = 1024
+const checkEvery = 256
 
 // work is what an evaluation has done so far.
 type work struct{ active, steps int }

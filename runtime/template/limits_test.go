@@ -45,3 +45,22 @@ func TestLimits(t *testing.T) {
 	_, err := e.Under(func() error { return stop }).Expand(`${ sum(Data.many, sum(Data.many, 1)) }`)
 	require.ErrorIs(t, err, stop)
 }
+
+// The same for Jinja.
+func TestJinjaLimits(t *testing.T) {
+	for text, want := range map[string]string{
+		"{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}":        "macros call one another more than 200 deep: does m call itself?",
+		"{% for i in range(1000000000) %}{% endfor %}":              "range of more than 100000 numbers, which is the limit",
+		"{% for i in range(5, -1000000000, -1) %}{% endfor %}":      "range of more than 100000 numbers, which is the limit",
+		"{% include 'self' %}":                                      "it includes templates more than 1000 times: does one include itself?",
+		"{% for i in range(1000) %}{% include 'big' %}{% endfor %}": "it makes a text of more than 67108864 bytes, which is the limit",
+		strings.Repeat("x", 2<<20):                                  "the template has 2097152 bytes, want at most 1048576",
+		"{{ 'x' * -1 }}":                                            "negative Repeat count",
+	} {
+		_, err := template.Jinja("/d/self", text, nil, func(string) ([]byte, error) { return []byte(strings.Repeat("x", 1<<17)), nil })
+		require.ErrorContains(t, err, want, "%.60s", text)
+	}
+	got, err := template.Jinja("/d/t", "{% macro m(x) %}<{{ x }}>{% endmacro %}{% for i in range(3) %}{{ m(i) }}{% endfor %}", nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, "<0><1><2>", got)
+}
