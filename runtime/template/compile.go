@@ -33,7 +33,7 @@ func (e *Env) variables() map[string]any {
 	vars := map[string]any{
 		getFunc:  func(args ...any) (any, error) { return e.fetch(args, true) },
 		findFunc: func(args ...any) (any, error) { return e.fetch(args, false) },
-		stepFunc: func() (any, error) { return nil, e.step() },
+		stepFunc: func(...any) (any, error) { return nil, e.step() },
 		"lookup": e.lookup,
 		"now":    func() time.Time { return e.o.Now() },
 		"keys":   sortedKeys,
