@@ -46,7 +46,7 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 		return nil, err
 	}
 	l.loader = &manifest.Loader{
-		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: os.ReadFile, Now: s.host.Now,
+		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: readFile, Now: s.host.Now,
 		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value,
 	}
 	src, err := f.source()

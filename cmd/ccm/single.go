@@ -128,7 +128,7 @@ func (s *single) loading() (*loading, error) {
 		site: &site{registry: reg, facts: s.facts, host: s.host},
 	}
 	l.loader = &manifest.Loader{
-		Registry: reg, Builder: &l.builder, Facts: s.facts, Environ: s.environ, ReadFile: os.ReadFile, Now: s.host.Now,
+		Registry: reg, Builder: &l.builder, Facts: s.facts, Environ: s.environ, ReadFile: readFile, Now: s.host.Now,
 		Script: l.script, Fetch: l.fetch,
 	}
 	return l, nil

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	gotemplate "text/template"
+	"text/template/parse"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/template"
@@ -76,7 +77,7 @@ func templateRender(c *call) int {
 
 // templateEnv returns what evaluates templates that see argument 2.
 func (c *call) templateEnv() *template.Env {
-	return c.env().WithVars(c.templateValues())
+	return c.env().WithVars(c.templateValues()).Under(c.in.Context().Err)
 }
 
 // env returns what evaluates expressions and templates.
@@ -152,10 +153,14 @@ func (c *call) goTemplate(name, text string) string {
 		return func() (any, error) { return env.Lookup(path) }
 	}
 	t := gotemplate.New(name).Option("missingkey=error").Delims(c.optionStr(3, "left", ""), c.optionStr(3, "right", "")).
-		Funcs(gotemplate.FuncMap{"facts": root("facts"), "data": root("data"), "env": root("env"), "lookup": env.Lookup})
+		Funcs(gotemplate.FuncMap{"facts": root("facts"), "data": root("data"), "env": root("env"), "lookup": env.Lookup, stepFunc: c.step})
 	var out limited
-	t, err := t.Parse(text)
+	err := template.CheckTemplate(text)
 	if err == nil {
+		t, err = t.Parse(text)
+	}
+	if err == nil {
+		countSteps(t)
 		err = t.Execute(&out, c.templateValues())
 	}
 	if err == nil {
@@ -166,6 +171,46 @@ func (c *call) goTemplate(name, text string) string {
 	}
 	c.fail("%s", goProblem(name, err))
 	return ""
+}
+
+// stepFunc is a function of templates that countSteps alone writes.
+const stepFunc = "ccm_step"
+
+// step ends a template when the script has to end.
+func (c *call) step() (string, error) { return "", c.in.Context().Err() }
+
+// countSteps has every template and every item of a loop call stepFunc: a
+// template that does not come to an end stops for nobody else.
+func countSteps(t *gotemplate.Template) {
+	step := gotemplate.Must(gotemplate.New("").Funcs(gotemplate.FuncMap{stepFunc: func() string { return "" }}).Parse("{{" + stepFunc + "}}")).Root.Nodes[0]
+	var walk func(list *parse.ListNode)
+	walk = func(list *parse.ListNode) {
+		if list == nil {
+			return
+		}
+		for _, n := range list.Nodes {
+			switch n := n.(type) {
+			case *parse.IfNode:
+				walk(n.List)
+				walk(n.ElseList)
+			case *parse.WithNode:
+				walk(n.List)
+				walk(n.ElseList)
+			case *parse.RangeNode:
+				walk(n.List)
+				walk(n.ElseList)
+				if n.List != nil {
+					n.List.Nodes = append([]parse.Node{step}, n.List.Nodes...)
+				}
+			}
+		}
+	}
+	for _, x := range t.Templates() {
+		if x.Tree != nil && x.Root != nil {
+			walk(x.Root)
+			x.Root.Nodes = append([]parse.Node{step}, x.Root.Nodes...)
+		}
+	}
 }
 
 var errTooLong = errors.New("too long")

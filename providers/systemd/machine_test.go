@@ -18,7 +18,7 @@ import (
 //
 // Time passes by one tick with each show.
 type machine struct {
-	t     *testing.T
+	t     testing.TB
 	root  string
 	now   time.Time
 	up    map[string]*process // units that systemd does not forget
@@ -57,7 +57,7 @@ const (
 
 const etc = "/etc/systemd/system/"
 
-func newMachine(t *testing.T, root string) *machine {
+func newMachine(t testing.TB, root string) *machine {
 	m := &machine{t: t, root: root, now: time.Unix(1e9, 0), up: make(map[string]*process), sysv: make(map[string]bool)}
 	for _, dir := range []string{etc, booted, "/usr/lib/systemd/system", "/etc/init.d"} {
 		require.NoError(t, os.MkdirAll(m.path(dir), 0o755))

@@ -58,7 +58,7 @@ var (
 func (s *source) syntaxError(err error) error {
 	m := yamlLine().FindStringSubmatch(err.Error())
 	if m == nil {
-		return diag.Errorf(diag.Pos{File: s.file}, "not valid YAML: %w", err)
+		return diag.Errorf(diag.Pos{File: s.file, Line: 1}, "not valid YAML: %w", err)
 	}
 	said, _ := strconv.Atoi(m[1])
 	problem := m[2]
@@ -166,8 +166,8 @@ func (s *source) badCharacter() (int, bool) {
 }
 
 func (s *source) unknownAnchor(name string) error {
-	e := diag.Errorf(diag.Pos{File: s.file}, "unknown anchor &%s", name)
-	alias := regexp.MustCompile(`\*` + regexp.QuoteMeta(name) + `(?:[\s,\]}]|$)`)
+	e := diag.Errorf(diag.Pos{File: s.file, Line: 1}, "unknown anchor &%s", name)
+	alias := regexp.MustCompile(`\*` + regexp.QuoteMeta(name) + `(?:[^0-9A-Za-z_-]|$)`)
 	if at := alias.FindStringIndex(s.text); at != nil {
 		e.Pos = s.pos(at[0], len(name)+1)
 	}

@@ -23,12 +23,22 @@ func newLayout() *layout {
 	return &layout{kinds: make(map[string]FileKind), links: make(map[string]string), modes: make(map[string]uint32)}
 }
 
+// Limits of the name of an archive entry: PATH_MAX, and more directories than
+// anybody has below one another. The work that a directory makes grows with how
+// deep it is.
+const (
+	maxNameLen   = 4096
+	maxNameDepth = 255
+)
+
 // entryName returns the name of an archive entry as a clean relative path, ""
 // for the directory that is extracted into.
 func entryName(name string) (string, error) {
 	switch {
 	case name == "":
 		return "", errors.New("has no name")
+	case len(name) > maxNameLen:
+		return "", fmt.Errorf("has a name of %d bytes, want at most %d", len(name), maxNameLen)
 	case strings.ContainsRune(name, 0):
 		return "", errors.New("has a NUL byte in its name")
 	case strings.HasPrefix(name, "/"):
@@ -38,6 +48,9 @@ func entryName(name string) (string, error) {
 	}
 	if name = path.Clean(name); name == "." {
 		return "", nil
+	}
+	if depth := strings.Count(name, "/"); depth > maxNameDepth {
+		return "", fmt.Errorf("lies %d directories deep, want at most %d", depth, maxNameDepth)
 	}
 	return name, nil
 }

@@ -113,7 +113,11 @@ func (s *stage) close() error {
 
 // add unpacks one entry.
 func (s *stage) add(e entry) error {
+	s.entries++
 	name, err := entryName(e.name)
+	if err == nil {
+		err = s.checkEntries()
+	}
 	if err != nil {
 		return err
 	}
@@ -126,9 +130,6 @@ func (s *stage) add(e entry) error {
 	if name == s.dir || strings.HasPrefix(name, s.dir+"/") {
 		return errors.New("has the name of the directory for unpacking")
 	}
-	if s.entries++; s.x.MaxEntries > 0 && s.entries > s.x.MaxEntries {
-		return &LimitError{Entries: true, Limit: int64(s.x.MaxEntries)}
-	}
 	var target string
 	if e.hardLink {
 		if target, err = s.linked(name, &e); err != nil {
@@ -137,6 +138,9 @@ func (s *stage) add(e entry) error {
 	}
 	replaces, err := s.put(name, e.kind)
 	if err != nil {
+		return err
+	}
+	if err := s.checkEntries(); err != nil {
 		return err
 	}
 	if replaces {
@@ -166,6 +170,15 @@ func (s *stage) add(e entry) error {
 		return s.do("link", name, func() error { return s.root.Link(target, name) })
 	}
 	return s.do("write", name, func() error { return s.write(name, e) })
+}
+
+// checkEntries returns an error if the archive holds more entries than it may, or
+// makes more: directories that no entry is about count too.
+func (s *stage) checkEntries() error {
+	if limit := s.x.MaxEntries; limit > 0 && max(s.entries, len(s.kinds)) > limit {
+		return &LimitError{Entries: true, Limit: int64(limit)}
+	}
+	return nil
 }
 
 // linked returns the entry that a hard link is another name of. If that is a

@@ -63,7 +63,7 @@ func (u *Unit) manifest(ctx context.Context, text string) (*Manifest, error) {
 		r.m.Data, err = u.loader.merged(resolved, u.Data)
 		r.errs.Add(err)
 	}
-	r.env = u.loader.Env(r.m.Data, u.Dir)
+	r.env = u.loader.Env(r.m.Data, u.Dir).Under(ctx.Err)
 	r.m.env = r.env
 	before := len(r.errs)
 	if ccm := root.Get("ccm"); ccm == nil {

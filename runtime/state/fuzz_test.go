@@ -1,19 +1,24 @@
 package state_test
 
 import (
+	"compress/gzip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
 // FuzzState reads a state directory of which any file may hold anything: it is
-// understood or not, nothing breaks, and nothing outside of it is touched.
+// understood or not, nothing breaks, nothing outside of it is touched, and a
+// backup that is not in that very file can be restored, after the tidying of the
+// next day too.
 func FuzzState(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"pending.ndjson", `{"owe":{"to":"exec#x","by":"file#/a","run":"r","root":"/","since":"2026-01-02T03:04:05Z"}}` + "\n"},
@@ -27,6 +32,18 @@ func FuzzState(f *testing.F) {
 		{"applied/0000000000000000.catalog.gz", "\x1f\x8b"},
 		{"objects/2c/2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae.gz", "\x1f\x8b\x08"},
 		{"objects/size", "-5"},
+		{"objects/size", "2000000000\n"},
+		{"objects/size", "9223372036854775807\n"},
+		{"objects/2c/2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae.gz", gzipped("something else")},
+		{"objects/2c/2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7af.gz", gzipped("foo")},
+		{"runs/20260102T030405Z-ab.ndjson", "\x00\x00\x00\n{}\n"},
+		{"runs/0.ndjson", `{"protocol":"io.choria.ccm.v1.session.start","run_id":"20260102T030405Z-ab","start_time":"1999-01-02T03:04:05Z"}` + "\n" +
+			`{"protocol":"io.choria.ccm.v1.session.change","path":"/f","before":{"kind":"file","object":"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"}}` + "\n"},
+		{"runs/z.ndjson", `{"protocol":"io.choria.ccm.v1.session.change","path":"/f","before":{"kind":"directory","mode":"0000","uid":4294967295},"content":true}` + "\n"},
+		{"history.ndjson", "\n\nnull\n{}\n[]\n" + strings.Repeat("[", 20000) + "\n"},
+		{"applied/x.wishes", "\x00\n\n"},
+		{"tidied", "x"},
+		{"broken", "x"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
@@ -34,13 +51,26 @@ func FuzzState(f *testing.F) {
 		if !filepath.IsLocal(name) || strings.ContainsRune(name, 0) || len(name) > 200 {
 			t.Skip()
 		}
-		b := newBox(t)
+		for _, file := range []string{"pending.ndjson", "history.ndjson", "tidied", "objects/size"} {
+			if strings.HasPrefix(filepath.Clean(name), file+"/") {
+				t.Skip("a directory where a file belongs: nothing is changed, and so nothing lost")
+			}
+		}
+		if dir, base := filepath.Split(filepath.Clean(name)); dir == "objects/" && len(base) == 2 {
+			t.Skip("a file where a directory belongs: the same")
+		}
+		b, base := newBox(t), tempDir(t)
+		b.root, b.dir = base+"/a/machine", base+"/a/state"
+		require.NoError(t, os.MkdirAll(b.root, 0o755))
 		b.write("f", "foo", 0o644)
 		id := b.must(file("/f", "new"))
+		backup := filepath.Join("objects/2c", fooObject+".gz")
+		spoilt := filepath.Clean(name) == backup || filepath.Clean(name) == "runs/"+id+".ndjson"
 		path := filepath.Join(b.dir, name)
 		if os.MkdirAll(filepath.Dir(path), 0o700) != nil || os.WriteFile(path, []byte(text), 0o600) != nil {
 			t.Skip()
 		}
+		before := hosttest.Snapshot(t, base)
 		s := b.store()
 		_, _, _ = s.Pending()
 		_, _, _ = s.History()
@@ -48,6 +78,22 @@ func FuzzState(f *testing.F) {
 		for _, a := range applied {
 			_, _, _ = s.Catalog(a, registry(t))
 		}
+		require.Equal(t, before, hosttest.Snapshot(t, base), "looking changes nothing")
+
+		b.clock.now = b.clock.now.Add(25 * time.Hour)
+		_, sum, err := b.run(cat(t, file("/f", "newer")))
+		if !spoilt {
+			require.NoError(t, err)
+			require.Zero(t, sum.Of(converge.Failed), b.told())
+			_, errs := b.restore(id)
+			require.Empty(t, errs)
+			text, err := os.ReadFile(b.root + "/f")
+			require.NoError(t, err)
+			require.Equal(t, "foo", string(text))
+		}
+		_, err = os.Lstat(filepath.Join(b.dir, backup))
+		require.NoError(t, err, "the backup is not removed")
+
 		for _, run := range []string{"r", id} {
 			list, err := s.Restorations(run, nil)
 			if err != nil {
@@ -58,14 +104,30 @@ func FuzzState(f *testing.F) {
 				continue
 			}
 			_ = s.Restore(h, list, func(state.Restoration) error { return nil })
-			require.NoError(t, run.End(converge.Summary{}))
+			_ = run.End(converge.Summary{})
 		}
-		b.write("f", "bar", 0o644)
-		_, _, _ = b.run(cat(t, file("/f", "new")))
-		outside, err := os.ReadDir(filepath.Dir(b.root))
-		require.NoError(t, err)
-		for _, e := range outside {
-			require.NotEqual(t, "escape", e.Name())
-		}
+		require.Equal(t, []string{"a"}, namesIn(t, base))
+		require.Equal(t, []string{"machine", "state"}, namesIn(t, base+"/a"))
 	})
+}
+
+// fooObject is the name of the content "foo".
+const fooObject = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+
+// namesIn returns the names in a directory.
+func namesIn(t testing.TB, dir string) (names []string) {
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func gzipped(text string) string {
+	var b strings.Builder
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text))
+	_ = z.Close()
+	return b.String()
 }

@@ -61,7 +61,7 @@ func (s *Store) recorded() ([]string, error) {
 	}
 	var ids []string
 	for _, f := range files {
-		if id, ok := strings.CutSuffix(f.Name(), ".ndjson"); ok && !strings.HasPrefix(id, ".") {
+		if id, ok := strings.CutSuffix(f.Name(), ".ndjson"); ok && !strings.HasPrefix(f.Name(), ".") && f.Type().IsRegular() {
 			ids = append(ids, id)
 		}
 	}

@@ -24,9 +24,11 @@ const objectsDir = "objects"
 // compressed. Equal contents are stored once.
 type objects struct {
 	s *Store
-	// total is how many bytes all of it takes, once it is known.
-	total int64
-	known bool
+	// total is how many bytes all of it takes, once it is known. It is measured
+	// if that is not just what the file says.
+	total    int64
+	known    bool
+	measured bool
 	// batched is set if something was stored that is not durable yet.
 	batched bool
 	// run is the run that stores, of which nothing is removed to make room.
@@ -170,8 +172,8 @@ func (o *objects) begin() error {
 	if err == nil {
 		o.total, err = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	}
-	if err != nil {
-		if o.total, err = o.s.measure(); err != nil {
+	if err != nil || o.total < 0 {
+		if err := o.measure(); err != nil {
 			return err
 		}
 	}
@@ -188,7 +190,7 @@ func (o *objects) end() error {
 	if !o.known {
 		return nil
 	}
-	o.known = false
+	o.known, o.measured = false, false
 	return o.s.replace(sizeFile, false, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, o.total)
 		return err
@@ -196,8 +198,9 @@ func (o *objects) end() error {
 }
 
 // measure adds up the sizes of all contents.
-func (s *Store) measure() (total int64, err error) {
-	return total, s.eachObject(func(_, _ string, size int64) error { total += size; return nil })
+func (o *objects) measure() error {
+	o.total, o.measured = 0, true
+	return o.s.eachObject(func(_, _ string, size int64) error { o.total += size; return nil })
 }
 
 // eachObject calls f for all that is stored. Of what is no content, the id is "".

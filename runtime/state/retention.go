@@ -18,8 +18,14 @@ func (o *objects) makeRoom(size int64) error {
 	if size > limit {
 		return errNoRoom
 	}
-	if o.total+size <= limit {
+	if o.total <= limit-size {
 		return nil
+	}
+	// Before anything goes for the sake of that number, it is made sure of.
+	if !o.measured {
+		if err := o.measure(); err != nil || o.total <= limit-size {
+			return err
+		}
 	}
 	refs, ids, err := o.s.references()
 	if err != nil {
@@ -52,6 +58,8 @@ type references struct {
 	runs   map[string][]string // contents of a run
 	starts map[string]time.Time
 	uses   map[string]int // how many runs have kept a content
+	// damaged is set if that may not be all of it.
+	damaged bool
 }
 
 // references reads all runs, and returns their names too, oldest first.
@@ -67,6 +75,8 @@ func (s *Store) references() (*references, []string, error) {
 			return nil, nil, err
 		}
 		refs.runs[run], refs.starts[run] = rec.objectsOf(), rec.Start
+		// A record that was cut looks like one of a run that died.
+		refs.damaged = refs.damaged || rec.Damaged > 0 || rec.Start.IsZero() || rec.Summary == nil
 		for _, id := range refs.runs[run] {
 			refs.uses[id]++
 		}
@@ -121,7 +131,8 @@ func (r *Run) tidied(now time.Time) error {
 }
 
 // removeOld removes the runs that began before a time, and all contents that no
-// run has kept.
+// run has kept. If a record is damaged or cut, it may be the one that speaks of a
+// content: only those from before that time go then.
 func (r *Run) removeOld(before time.Time) error {
 	s := r.s
 	refs, ids, err := s.references()
@@ -143,6 +154,9 @@ func (r *Run) removeOld(before time.Time) error {
 	}
 	err = s.eachObject(func(id, path string, size int64) error {
 		if id == "" || refs.uses[id] > 0 {
+			return nil
+		}
+		if fi, err := os.Stat(path); refs.damaged && (err != nil || !fi.ModTime().Before(before)) {
 			return nil
 		}
 		r.objects.total -= size
@@ -181,7 +195,7 @@ func (s *Store) shortenHistory(before time.Time) error {
 	var left strings.Builder
 	for line := range strings.Lines(string(text)) {
 		var e Entry
-		if json.Unmarshal([]byte(line), &e) == nil && e.Start.Before(before) {
+		if json.Unmarshal([]byte(line), &e) == nil && e.ID != "" && e.Start.Before(before) {
 			continue
 		}
 		left.WriteString(line)

@@ -3,6 +3,7 @@ package template
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -32,6 +33,7 @@ func (e *Env) variables() map[string]any {
 	vars := map[string]any{
 		getFunc:  func(args ...any) (any, error) { return e.fetch(args, true) },
 		findFunc: func(args ...any) (any, error) { return e.fetch(args, false) },
+		stepFunc: func(...any) (any, error) { return nil, e.step() },
 		"lookup": e.lookup,
 		"now":    func() time.Time { return e.o.Now() },
 		"keys":   sortedKeys,
@@ -66,6 +68,10 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 // Evaluate returns the value of an expression as plain data. Errors are of type
 // [*Error].
 func (e *Env) Evaluate(code string) (any, error) {
+	defer e.begin()()
+	if len(code) > maxCode {
+		return nil, e.explain(code, fmt.Errorf("the expression has %d bytes, want at most %d", len(code), maxCode))
+	}
 	prog, ok := e.programs[code]
 	if !ok {
 		var err error
@@ -86,7 +92,7 @@ func (e *Env) Evaluate(code string) (any, error) {
 
 func (e *Env) compile(code string) (*vm.Program, error) {
 	may := forgiving{nodes: make(map[ast.Node]bool)}
-	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(reader{may.nodes})}
+	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(reader{may.nodes}), expr.Patch(make(steps))}
 	// The built-in ones read the clock and give the order of Go maps.
 	for _, name := range []string{"now", "keys", "values", "toPairs"} {
 		opts = append(opts, expr.DisableBuiltin(name))
@@ -246,7 +252,7 @@ func (e *Env) widen(code string, out *Error) {
 // names returns all that an expression can name.
 func (e *Env) names() []string {
 	names := slices.Sorted(maps.Keys(e.vars))
-	names = slices.DeleteFunc(names, func(n string) bool { return n == getFunc || n == findFunc })
+	names = slices.DeleteFunc(names, func(n string) bool { return n == getFunc || n == findFunc || n == stepFunc })
 	return append(names, builtins()...)
 }
 

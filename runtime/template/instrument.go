@@ -40,6 +40,19 @@ func (in *instrument) list(list *jet.ListNode) {
 	list.Nodes = nodes
 }
 
+// body instruments a list that may run again and again: a step is counted, also
+// if it is empty.
+func (in *instrument) body(list *jet.ListNode) {
+	if list == nil {
+		return
+	}
+	before := len(list.Nodes)
+	if in.list(list); len(list.Nodes) == before {
+		at := action(list.NodeBase, call(list.NodeBase, atFunc, str(list.NodeBase, in.path), number(list.NodeBase, in.line(&list.NodeBase)), boolean(list.NodeBase, false)))
+		list.Nodes = append([]jet.Node{at}, list.Nodes...)
+	}
+}
+
 // line returns the line of a node. Jet does not give one to text.
 func (in *instrument) line(base *jet.NodeBase) int {
 	if base.Line > 0 || int(base.Pos) > len(in.text) {
@@ -63,13 +76,13 @@ func (in *instrument) node(n jet.Node) {
 		} else {
 			n.Expression = call(n.NodeBase, sortFunc, n.Expression)
 		}
-		in.list(n.List)
+		in.body(n.List)
 		in.list(n.ElseList)
 	case *jet.BlockNode:
-		in.list(n.List)
-		in.list(n.Content)
+		in.body(n.List)
+		in.body(n.Content)
 	case *jet.YieldNode:
-		in.list(n.Content)
+		in.body(n.Content)
 	case *jet.TryNode:
 		in.list(n.List)
 		if n.Catch != nil {

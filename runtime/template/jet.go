@@ -78,10 +78,14 @@ const inline = "/template"
 
 func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Rendered, err error) {
 	leave, err := e.nest(file)
+	if err == nil {
+		err = errors.Join(CheckTemplate(text), checkActions(text, left, right))
+	}
 	if err != nil {
 		return out, err
 	}
 	defer leave()
+	defer e.begin()()
 	r := &renderer{env: e, out: new(bytes.Buffer)}
 	defer func() { // Jet lets the panics of reflection pass
 		if p := recover(); p != nil {
@@ -220,6 +224,25 @@ func (r *renderer) explain(file string, err error) error {
 	return e
 }
 
+var tooLong = fmt.Errorf("it makes a text of more than %d bytes, which is the limit", maxOutput)
+
+// repeated returns a text and a number that a function of templates is given.
+func repeated(name string, args []any) (string, int, error) {
+	s, ok := args[0].(string)
+	if !ok {
+		return "", 0, fmt.Errorf("%s: want a text, got %s", name, describe(args[0]))
+	}
+	n, err := plain(args[1])
+	if f, ok := n.(float64); ok {
+		n = int64(f)
+	}
+	i, ok := n.(int64)
+	if err != nil || !ok {
+		return "", 0, fmt.Errorf("%s: want a number, got %s", name, describe(args[1]))
+	}
+	return s, int(i), nil
+}
+
 // fileOf turns the rooted path of Jet back into the one that was given.
 func fileOf(name, given string) string {
 	if name == path.Join("/", given) {
@@ -265,8 +288,40 @@ func (r *renderer) globals(set *jet.Set) {
 	}
 	add(atFunc, 3, 3, func(args []any) (any, error) {
 		r.at = Line{args[0].(string), int(args[1].(int64))}
+		if n := len(r.marks); n > 0 && r.marks[n-1].offset == r.out.Len() {
+			r.marks = r.marks[:n-1] // what ran there wrote nothing
+		}
 		r.marks = append(r.marks, mark{r.out.Len(), r.at, args[2].(bool)})
-		return nil, nil
+		if r.out.Len() > maxOutput {
+			return nil, tooLong
+		}
+		return nil, e.step()
+	})
+	add("repeat", 2, 2, func(args []any) (any, error) {
+		s, n, err := repeated("repeat", args)
+		if err != nil || n <= 0 || s == "" {
+			return "", err
+		}
+		if n > maxOutput/len(s) {
+			return nil, tooLong
+		}
+		return strings.Repeat(s, n), nil
+	})
+	add("replace", 4, 4, func(args []any) (any, error) {
+		s, n, err := repeated("replace", []any{args[0], args[3]})
+		old, _, errOld := repeated("replace", []any{args[1], 0})
+		put, _, errPut := repeated("replace", []any{args[2], 0})
+		if err := errors.Join(err, errOld, errPut); err != nil {
+			return nil, err
+		}
+		found := strings.Count(s, old)
+		if n >= 0 {
+			found = min(found, n)
+		}
+		if len(put) > 0 && found > maxOutput/len(put) {
+			return nil, tooLong
+		}
+		return strings.Replace(s, old, put, n), nil
 	})
 	set.AddGlobalFunc(sortFunc, func(a jet.Arguments) reflect.Value { return ordered(a.Get(0)) })
 	set.AddGlobalFunc(givenFunc, func(a jet.Arguments) reflect.Value {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nikolalohinski/gonja/v2"
 	"github.com/nikolalohinski/gonja/v2/config"
 	"github.com/nikolalohinski/gonja/v2/exec"
 	"github.com/nikolalohinski/gonja/v2/loaders"
@@ -22,15 +21,23 @@ import (
 // Jinja renders a Jinja template. As in Jinja, a line break at the end of the
 // template is dropped; a name that is not known is an error, unless default or
 // is defined asks. Templates that it includes are read beside it.
-func Jinja(file, text string, vars map[string]any, read func(path string) ([]byte, error)) (string, error) {
+func Jinja(file, text string, vars map[string]any, read func(path string) ([]byte, error)) (_ string, err error) {
+	defer func() { // the library lets the panics of the functions that it calls pass
+		if p := recover(); p != nil {
+			err = jinjaError(file, text, fmt.Errorf("%v", p))
+		}
+	}()
+	if err := CheckTemplate(text); err != nil {
+		return "", err
+	}
 	c := config.New()
 	c.StrictUndefined = true
-	t, err := exec.NewTemplate(file, c, beside{file, text, filepath.Dir(file), read}, gonja.DefaultEnvironment)
+	t, err := exec.NewTemplate(file, c, beside{file, text, filepath.Dir(file), read, new(int)}, boundedJinja())
 	if err != nil {
 		return "", jinjaError(file, text, err)
 	}
-	var out bytes.Buffer
-	if err := t.Execute(&out, exec.NewContext(vars)); err != nil {
+	out := new(bounded)
+	if err := t.Execute(out, exec.NewContext(vars)); err != nil {
 		return "", jinjaError(file, text, err)
 	}
 	return out.String(), nil
@@ -40,10 +47,14 @@ func Jinja(file, text string, vars map[string]any, read func(path string) ([]byt
 type beside struct {
 	file, text, dir string
 	read            func(path string) ([]byte, error)
+	reads           *int
 }
 
 // Read implements loaders.Loader.
 func (b beside) Read(path string) (io.Reader, error) {
+	if *b.reads++; *b.reads > maxReads {
+		return nil, fmt.Errorf("it includes templates more than %d times: does one include itself?", maxReads)
+	}
 	if path == b.file {
 		return strings.NewReader(b.text), nil
 	}

@@ -52,6 +52,9 @@ type Options struct {
 	ReadFile func(path string) ([]byte, error)
 	// Now is the time that now() gives.
 	Now func() time.Time
+	// Check is asked now and then whether an evaluation may go on; its error ends
+	// it. Nil means that it may.
+	Check func() error
 }
 
 // An Env evaluates expressions. It is not safe for use by several goroutines.
@@ -59,6 +62,7 @@ type Env struct {
 	o     Options
 	vars  map[string]any
 	depth int // of templates that read templates
+	work  work
 	json  map[string]string
 	// programs are shared by all copies of an Env that know the same names.
 	programs map[string]*vm.Program

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A hostile is where hostile input is let loose: a machine below a directory
+// that runs no commands and knows no network, and a directory for scripts. What
+// is beside them is not to change.
+type hostile struct {
+	base  string
+	facts *facts.Facts
+}
+
+// fuzzTimeout is the deadline of scripts that fuzz tests make.
+const fuzzTimeout = 300 * time.Millisecond
+
+var errConfined = errors.New("nothing outside of the test can be reached")
+
+// newHostile makes the directories.
+func newHostile(f *testing.F) *hostile {
+	base, err := os.MkdirTemp("/dev/shm", "ccm-test-")
+	if err != nil {
+		base = f.TempDir()
+	}
+	f.Cleanup(func() { require.NoError(f, os.RemoveAll(base)) })
+	w := &hostile{base, facts.Static(map[string]any{
+		"os": map[string]any{"family": "debian", "release": "12"}, "hostname": "web01", "memory": map[string]any{"total": int64(1 << 30)},
+	})}
+	w.write(f)
+	f.Setenv("XDG_CONFIG_HOME", filepath.Join(base, "config"))
+	return w
+}
+
+// write writes what stands in the directories.
+func (w *hostile) write(t testing.TB) {
+	for name, text := range map[string]string{
+		"machine/etc/passwd": "root:x:0:0:root:/root:/bin/sh\n", "machine/etc/group": "root:x:0:\n", "machine/etc/motd": "hello\n",
+		"site/module.lua": "return { greet = function(who) return 'hello ' .. who end }\n", "site/data.yaml": "hierarchy: {order: [common]}\ncommon: {port: 80}\n",
+		"site/motd.jet": "[[ data.port ]]\n", "site/other.lua": "file { '/etc/other', ensure = 'absent' }\n", "outside": "as it was\n",
+	} {
+		path := filepath.Join(w.base, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	if err := os.Symlink("../outside", filepath.Join(w.base, "machine/out")); !errors.Is(err, os.ErrExist) {
+		require.NoError(t, err)
+	}
+}
+
+type noNetwork struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) { return nil, errConfined }
+
+func (w *hostile) host() *host.Host {
+	return host.New(host.Options{
+		Root: filepath.Join(w.base, "machine"), Clock: hosttest.Clock{}, Transport: noNetwork{},
+		Runner: &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, errConfined }},
+	})
+}
+
+// untouched holds that nothing has changed but what is below the given
+// directories.
+func (w *hostile) untouched(t *testing.T, before map[string]string, but ...string) {
+	t.Helper()
+	after := w.snapshot(t)
+	for _, snap := range []map[string]string{before, after} {
+		for name := range snap {
+			for _, dir := range but {
+				if strings.HasPrefix(name, dir) {
+					delete(snap, name)
+				}
+			}
+		}
+	}
+	require.Equal(t, before, after)
+}
+
+func (w *hostile) snapshot(t *testing.T) map[string]string { return hosttest.Snapshot(t, w.base) }
+
+// load reads a script or manifest as every command does.
+func (w *hostile) load(t *testing.T, name, text string) (*site, error) {
+	var stderr bytes.Buffer
+	e := &env{stdin: strings.NewReader(""), stdout: &stderr, stderr: &stderr, clock: hosttest.Clock{}}
+	f := &siteFlags{evalTimeout: fuzzTimeout, dialect: newChoice("", "ccm", "tinycm")}
+	around := &surroundings{clock: e.clock, facts: w.facts}
+	reg, err := registry(around)
+	require.NoError(t, err)
+	s := &site{registry: reg, facts: w.facts, host: w.host()}
+	l, err := e.newLoading(s, around, f, []string{"arg"}, true)
+	require.NoError(t, err)
+	if err := l.load(t.Context(), name, []byte(text)); err != nil {
+		return nil, err
+	}
+	return s, s.build(&l.builder, f)
+}
+
+// holds says what must be so of any script or manifest: it gives a catalog,
+// which is the same the next time and can be planned, or mistakes with their
+// places; and nothing changes.
+func (w *hostile) holds(t *testing.T, name, text string) {
+	t.Chdir(filepath.Join(w.base, "site"))
+	before := w.snapshot(t)
+	defer func() { w.untouched(t, before) }()
+	s, err := w.load(t, name, text)
+	if err != nil {
+		mistaken(t, name, text, err)
+		return
+	}
+	one, err := json.Marshal(catalogTable(s.catalog))
+	if err == nil && !strings.Contains(text, "clock") {
+		again, err := w.load(t, name, text)
+		if !late(err) {
+			require.NoError(t, err, "the second time")
+			two, err := json.Marshal(catalogTable(again.catalog))
+			require.NoError(t, err)
+			require.Equal(t, string(one), string(two), "the second time")
+		}
+	}
+	events := new(eventsOf)
+	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Texts: true, Reporter: converge.Reporters{events}}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	engine.Plan(ctx, &s.host.View, s.catalog)
+	require.Len(t, *events, len(s.catalog.Resources))
+	for _, e := range *events {
+		if e.Err != nil {
+			sane(t, text, e.Err.Error())
+		}
+	}
+	for _, in := range s.scripts {
+		in.Close()
+	}
+}
+
+type eventsOf []*converge.Event
+
+func (l *eventsOf) Begin(*resource.Resource, int, int) {}
+func (l *eventsOf) Event(e *converge.Event)            { *l = append(*l, e) }
+
+// late reports whether an evaluation was ended by its limits: where depends on
+// how busy the machine is.
+func late(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || err != nil && strings.Contains(err.Error(), "of memory")
+}
+
+// mistaken holds that every mistake has a place, and one that there is.
+func mistaken(t *testing.T, name, text string, err error) {
+	sane(t, text, err.Error())
+	if late(err) {
+		return
+	}
+	var list diag.List
+	list.Add(err)
+	lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1 // Lua ends lines with either
+	for _, e := range list {
+		require.NotEmpty(t, e.Message())
+		require.NotEmpty(t, e.Pos.File, "no place: %v", e)
+		if e.Pos.File == name {
+			require.Positive(t, e.Pos.Line, "no line: %v", e)
+			require.LessOrEqual(t, e.Pos.Line, lines, "%v", e)
+		}
+	}
+	var out bytes.Buffer
+	for _, e := range list {
+		diag.Render(&out, "", e, func(string) (string, bool) { return text, true })
+	}
+	require.NotZero(t, out.Len())
+}
+
+// sane holds that a message is not that of a broken program. What the input says
+// itself does not count.
+func sane(t *testing.T, input, message string) {
+	for _, bad := range []string{"internal error", "is broken", "nil pointer", "runtime error", "index out of range", "interface conversion", "unexpected fault", "%!s(", "%!d(", "%!v(", "reflect:", "reflect."} {
+		if strings.Contains(message, bad) && !strings.Contains(input, bad) {
+			t.Fatalf("%q: %s", bad, message)
+		}
+	}
+}
+
+// fuzzing reports whether more than the seeds is tried: then there may be many.
+func fuzzing() bool {
+	f := flag.Lookup("test.fuzz")
+	return f != nil && f.Value.String() != ""
+}
+
+// corpus returns the files of examples and tests that end in a suffix.
+func corpus(f *testing.F, suffix string) (texts []string) {
+	root, err := filepath.Abs("../..")
+	require.NoError(f, err)
+	require.NoError(f, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		switch {
+		case strings.HasSuffix(path, ".txtar"):
+			for _, file := range txtar.Parse(text).Files {
+				if name, _, _ := strings.Cut(file.Name, " "); strings.HasSuffix(name, suffix) || suffix == ".yaml" && strings.Contains(path, "manifest/testdata") && name != "messages" {
+					texts = append(texts, string(file.Data))
+				}
+			}
+		case strings.HasSuffix(path, suffix):
+			texts = append(texts, strings.Split(string(text), "\n---\n")...)
+		}
+		return err
+	}))
+	if suffix == ".lua" {
+		for _, l := range std.Libraries() {
+			for _, fn := range l.Funcs {
+				texts = append(texts, "local x = "+fn.Example)
+			}
+		}
+	}
+	require.NotEmpty(f, texts)
+	return texts
+}

@@ -1,0 +1,66 @@
+package template_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+// Templates and expressions that would never end, or would end ccm, end with an
+// error.
+func TestLimits(t *testing.T) {
+	stop := errors.New("stop")
+	files := map[string]string{"/d/self.jet": `[[ include "self.jet" ]]`, "/d/big.jet": strings.Repeat("x", 2<<20)}
+	e := template.New(template.Options{
+		Dir: "/d", Data: map[string]any{"many": make([]any, 1000)},
+		ReadFile: func(path string) ([]byte, error) { return []byte(files[path]), nil },
+	})
+	for text, want := range map[string]string{
+		`${ sum(Data.many, sum(Data.many, sum(Data.many, sum(Data.many, 1)))) }`: "it takes more than 1000000 steps, which is the limit",
+		`${ jet("[[ block a() ]][[ yield a() ]][[ end ]]") }`:                    "templates and blocks are nested too deeply: does one call itself?",
+		`${ jet("self.jet") }`:                                                  "templates and blocks are nested too deeply: does one call itself?",
+		`${ jet('[[ repeat("x", 20000000000) ]]') }`:                            "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ jet('[[ s := repeat("x", 10000) ]][[ replace(s, "x", s, -1) ]]') }`: "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ jet('[[ range data.many ]][[ repeat("x", 100000) ]][[ end ]]') }`:   "it makes a text of more than 67108864 bytes, which is the limit",
+		"${" + strings.Repeat("(", 1<<16) + "}":                                 "want more, the expression ends here",
+		"${" + strings.Repeat("!", 1<<17) + "}":                                 "the expression has 131072 bytes, want at most 65536",
+		"${ jet('[['+repeat('(', 70000)+']]') }":                                "what stands between [[ and ]] has 70000 bytes, want at most 65536",
+		`${ jet("big.jet") }`:                                                   "the template has 2097152 bytes, want at most 1048576",
+	} {
+		_, err := e.Expand(text)
+		require.ErrorContains(t, err, want, "%.60s", text)
+	}
+	for text, want := range map[string]any{
+		`${ sum(Data.many, 1) }`: int64(1000),
+		`${ jet('[[ replace(repeat("ab", 3), "a", "c", 2) ]][[ repeat("x", -1) ]]') }`: "cbcbab",
+	} {
+		got, err := e.Expand(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got)
+	}
+	_, err := e.Under(func() error { return stop }).Expand(`${ sum(Data.many, sum(Data.many, 1)) }`)
+	require.ErrorIs(t, err, stop)
+}
+
+// The same for Jinja.
+func TestJinjaLimits(t *testing.T) {
+	for text, want := range map[string]string{
+		"{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}":        "macros call one another more than 200 deep: does m call itself?",
+		"{% for i in range(1000000000) %}{% endfor %}":              "range of more than 100000 numbers, which is the limit",
+		"{% for i in range(5, -1000000000, -1) %}{% endfor %}":      "range of more than 100000 numbers, which is the limit",
+		"{% include 'self' %}":                                      "it includes templates more than 1000 times: does one include itself?",
+		"{% for i in range(1000) %}{% include 'big' %}{% endfor %}": "it makes a text of more than 67108864 bytes, which is the limit",
+		strings.Repeat("x", 2<<20):                                  "the template has 2097152 bytes, want at most 1048576",
+		"{{ 'x' * -1 }}":                                            "negative Repeat count",
+	} {
+		_, err := template.Jinja("/d/self", text, nil, func(string) ([]byte, error) { return []byte(strings.Repeat("x", 1<<17)), nil })
+		require.ErrorContains(t, err, want, "%.60s", text)
+	}
+	got, err := template.Jinja("/d/t", "{% macro m(x) %}<{{ x }}>{% endmacro %}{% for i in range(3) %}{{ m(i) }}{% endfor %}", nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, "<0><1><2>", got)
+}
