@@ -98,24 +98,26 @@ func finite(data any) error {
 func jsonDecode(c *call) int {
 	text := c.str(1)
 	c.room(len(text))
-	r := jsonReader{call: c, dec: json.NewDecoder(strings.NewReader(text)), nulls: c.option(2, "nulls") != lua.LFalse}
-	r.dec.UseNumber()
-	v, err := r.value()
-	if err == nil {
-		_, more := r.dec.Token()
-		if more == nil || !errors.Is(more, io.EOF) {
-			err = errors.New("more text after the value")
-		}
+	if !json.Valid([]byte(text)) {
+		c.failJSON(text)
 	}
-	if err != nil {
-		at := int(r.dec.InputOffset())
-		// The decoder of tokens says little of where and what.
-		if s, ok := errors.AsType[*json.SyntaxError](json.Unmarshal([]byte(text), new(any))); ok && err != errDeep {
-			at, err = max(0, int(s.Offset)-1), s
-		}
-		c.failAt(text, at, "not valid JSON: %s", jsonProblem(err))
-	}
+	r := jsonReader{call: c, text: text, nulls: c.option(2, "nulls") != lua.LFalse}
+	v := r.value()
 	return c.give(v)
+}
+
+// failJSON throws the mistake that text is no JSON, or more of it than can be
+// read.
+func (c *call) failJSON(text string) {
+	if at := deepIn(text); at > 0 {
+		c.failAt(text, at, "not valid JSON: values are nested too deep")
+	}
+	err := json.Unmarshal([]byte(text), new(any))
+	at := len(text)
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at = max(0, int(s.Offset)-1)
+	}
+	c.failAt(text, at, "not valid JSON: %s", jsonProblem(err))
 }
 
 // failAt throws the mistake that text is wrong at an offset.
@@ -125,8 +127,6 @@ func (c *call) failAt(text string, offset int, format string, args ...any) {
 	col := len(before) - strings.LastIndexByte(before, '\n')
 	c.fail("line %d, column %d: "+format, append([]any{line, col}, args...)...)
 }
-
-var errDeep = errors.New("values are nested too deep")
 
 // jsonProblem says what is wrong in a few words.
 func jsonProblem(err error) string {
@@ -140,72 +140,132 @@ func jsonProblem(err error) string {
 	}
 }
 
-// A jsonReader builds tables from the tokens of a text.
+// A jsonReader builds tables of a text that is known to be JSON: it need not look
+// for mistakes. The decoder of tokens, which does, takes several times as long.
 type jsonReader struct {
 	*call
-	dec   *json.Decoder
+	text  string
+	at    int // what is read next
 	nulls bool
 	depth int
+	// keys is how many the last object had: that of the next is a good guess, and a
+	// table that is made for too many takes its time.
+	keys int
 }
 
-func (r *jsonReader) value() (lua.LValue, error) {
-	tok, err := r.dec.Token()
-	if err != nil {
-		return nil, err
+// next goes to what is not blank and returns its first byte.
+func (r *jsonReader) next() byte {
+	for r.text[r.at] <= ' ' {
+		r.at++
 	}
-	switch tok := tok.(type) {
-	case bool:
-		return lua.LBool(tok), nil
-	case string:
-		return lua.LString(tok), nil
-	case json.Number:
-		return jsonNumber(string(tok)), nil
-	case json.Delim:
-		if r.depth++; r.depth > maxDepth {
-			return nil, errDeep
-		}
-		defer func() { r.depth-- }()
-		if tok == '[' {
-			return r.list()
-		}
-		return r.object()
-	}
-	if r.nulls {
-		return r.nullValue(r.L), nil
-	}
-	return lua.LNil, nil
+	return r.text[r.at]
 }
 
-func (r *jsonReader) list() (lua.LValue, error) {
+func (r *jsonReader) value() lua.LValue {
+	switch r.next() {
+	case '{':
+		return r.inside(r.object)
+	case '[':
+		return r.inside(r.list)
+	case '"':
+		return lua.LString(r.str())
+	case 't':
+		r.at += len("true")
+		return lua.LTrue
+	case 'f':
+		r.at += len("false")
+		return lua.LFalse
+	case 'n':
+		r.at += len("null")
+		if r.nulls {
+			return r.nullValue(r.L)
+		}
+		return lua.LNil
+	}
+	begin := r.at
+	for r.at < len(r.text) && strings.IndexByte("+-.0123456789eE", r.text[r.at]) >= 0 {
+		r.at++
+	}
+	return jsonNumber(r.text[begin:r.at])
+}
+
+// inside reads what has values in it.
+func (r *jsonReader) inside(read func() lua.LValue) lua.LValue {
+	if r.depth++; r.depth > maxDepth {
+		r.failJSON(r.text)
+	}
+	defer func() { r.depth-- }()
+	r.at++
+	return read()
+}
+
+// more reports whether another item comes before end, and goes to it.
+func (r *jsonReader) more(end byte) bool {
+	c := r.next()
+	if c == end || c == ',' {
+		r.at++
+	}
+	return c != end
+}
+
+func (r *jsonReader) list() lua.LValue {
 	t := r.newArray(0)
-	for r.dec.More() {
-		v, err := r.value()
-		if err != nil {
-			return nil, err
-		}
-		if v != lua.LNil {
+	for r.more(']') {
+		if v := r.value(); v != lua.LNil {
 			t.Append(v)
 		}
 	}
-	_, err := r.dec.Token()
-	return t, err
+	return t
 }
 
-func (r *jsonReader) object() (lua.LValue, error) {
-	t := r.L.CreateTable(0, 0)
-	for r.dec.More() {
-		key, err := r.dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		v, err := r.value()
-		if err != nil {
-			return nil, err
-		}
-		t.RawSetString(key.(string), v)
+func (r *jsonReader) object() lua.LValue {
+	t := r.L.CreateTable(0, max(r.keys, 1))
+	keys := 0
+	for r.more('}') {
+		r.next()
+		key := r.str()
+		r.next()
+		r.at++ // the colon
+		t.RawSetString(key, r.value())
+		keys++
 	}
-	_, err := r.dec.Token()
-	return t, err
+	r.keys = keys
+	return t
+}
+
+// str reads a string. What in it is not UTF-8 becomes the replacement character.
+func (r *jsonReader) str() string {
+	begin, plain := r.at, true
+	for r.at++; r.text[r.at] != '"'; r.at++ {
+		if r.text[r.at] == '\\' {
+			r.at++
+			plain = false
+		}
+	}
+	r.at++
+	if text := r.text[begin+1 : r.at-1]; plain && utf8.ValidString(text) {
+		return text
+	}
+	var text string
+	_ = json.Unmarshal([]byte(r.text[begin:r.at]), &text) // it is valid
+	return text
+}
+
+// deepIn returns where in a text values are nested too deep, 0 if they are not.
+func deepIn(text string) int {
+	dec := json.NewDecoder(strings.NewReader(text))
+	for depth := 0; depth <= maxDepth; {
+		tok, err := dec.Token()
+		switch {
+		case err != nil:
+			return 0
+		case tok == json.Delim('[') || tok == json.Delim('{'):
+			depth++
+		case tok == json.Delim(']') || tok == json.Delim('}'):
+			depth--
+		}
+	}
+	return int(dec.InputOffset())
 }
 
 // jsonNumber returns a number, or the text of an integer that a number of Lua

@@ -69,7 +69,21 @@ func failed(code int, err string) host.Result {
 	return host.Result{Code: code, Stderr: []byte(err + "\n")}
 }
 
+// show is what systemctl show says of a unit.
 func (m *machine) show(asked string) string {
+	known := m.know(asked, true)
+	var text strings.Builder
+	for _, property := range properties {
+		if val, ok := known[property]; ok {
+			text.WriteString(property + "=" + val + "\n")
+		}
+	}
+	return text.String()
+}
+
+// know returns the properties of a unit, by that or another name. If it is looked
+// at, time passes.
+func (m *machine) know(asked string, looked bool) map[string]string {
 	f, name := m.read(asked)
 	p := m.up[name]
 	if p == nil {
@@ -78,7 +92,9 @@ func (m *machine) show(asked string) string {
 			p.unitFileState = "generated"
 		}
 	}
-	p.tick()
+	if looked {
+		p.tick()
+	}
 	load := "loaded"
 	switch {
 	case p.file.path == "":
@@ -98,19 +114,19 @@ func (m *machine) show(asked string) string {
 	case f.text != p.file.text && f.path == p.file.path, f.path == "":
 		need = "yes"
 	}
-	lines := []string{
-		"Type=" + typeOf(p.file.text), "Result=" + p.result, "NRestarts=" + strconv.Itoa(p.restarts),
-		"ExecMainCode=" + map[bool]string{true: "1", false: "0"}[p.status != ""], "ExecMainStatus=" + p.status,
-		"Id=" + name, "Names=" + name, "LoadState=" + load, "ActiveState=" + p.active, "SubState=" + p.sub,
-		"FragmentPath=" + p.file.path, "UnitFileState=" + word,
+	known := map[string]string{
+		"Type": typeOf(p.file.text), "Result": p.result, "NRestarts": strconv.Itoa(p.restarts),
+		"ExecMainCode": map[bool]string{true: "1", false: "0"}[p.status != ""], "ExecMainStatus": p.status,
+		"Id": name, "Names": name, "LoadState": load, "ActiveState": p.active, "SubState": p.sub,
+		"FragmentPath": p.file.path, "UnitFileState": word,
 	}
 	if name != asked {
-		lines[6] += " " + asked
+		known["Names"] += " " + asked
 	}
 	if !m.tooOld {
-		lines = append(lines, "NeedDaemonReload="+need)
+		known["NeedDaemonReload"] = need
 	}
-	return strings.Join(lines, "\n") + "\n"
+	return known
 }
 
 func typeOf(text string) string {

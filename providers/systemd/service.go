@@ -33,7 +33,7 @@ func (s *services) Status(ctx context.Context, v *host.View, want resources.Serv
 	return states[0], errs[0]
 }
 
-// StatusAll implements resource.Batch: systemctl is asked once for all.
+// StatusAll implements resource.Batch: systemd is asked once for all.
 func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resources.Service) ([]resources.ServiceState, []error) {
 	states := make([]resources.ServiceState, len(wants))
 	linked, err := links(v)
@@ -47,7 +47,7 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 	for i, want := range wants {
 		names[i] = unitName(want.Name)
 	}
-	units, errs := s.ctl.show(ctx, v, names...)
+	units, errs := s.ctl.status(ctx, v, names...)
 	s.settle(ctx, v, units, errs)
 	for i, want := range wants {
 		if errs[i] == nil {

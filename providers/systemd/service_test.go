@@ -95,6 +95,18 @@ var wants = map[string]resources.Service{
 // The tables of desired states and actions of the service documents, and every
 // further answer of systemd.
 func TestServices(t *testing.T) {
+	for name, by := range map[string]func(m *machine) host.Runner{
+		"systemctl": func(m *machine) host.Runner { return m.runner() },
+		"bus":       func(m *machine) host.Runner { return m.bus() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servicesSuite(by).Run(t)
+		})
+	}
+}
+
+func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.Service, resources.ServiceState, resources.ServiceProvider] {
 	suite := resourcetest.Suite[resources.Service, resources.ServiceState, resources.ServiceProvider]{
 		Kind: resources.ServiceType, Wants: wants, Starts: make(map[string]func(*testing.T, string) host.Runner),
 		Fails: make(map[string]string),
@@ -127,7 +139,7 @@ func TestServices(t *testing.T) {
 		suite.Starts[start] = func(t *testing.T, root string) host.Runner {
 			m := newMachine(t, root)
 			prepare(m)
-			return m.runner()
+			return by(m)
 		}
 	}
 	suite.Provider = newServices(noWait)
@@ -159,5 +171,5 @@ func TestServices(t *testing.T) {
 	every("dies always", "failed and is being started again and again (result exit-code, exit status 3)", running...)
 	every("dies forking", `Job for x.service failed because the control process exited with error code.`, running...)
 	every("bad unit file", "Unit x.service has a bad unit file setting.", running...)
-	suite.Run(t)
+	return suite
 }

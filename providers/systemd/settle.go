@@ -54,7 +54,7 @@ func (s *services) settle(ctx context.Context, v *host.View, units []unit, errs 
 			}
 			return
 		}
-		again, failed := s.ctl.show(ctx, v, names...)
+		again, failed := s.ctl.status(ctx, v, names...)
 		for k, i := range at {
 			units[i], errs[i] = again[k], failed[k]
 		}

@@ -4,17 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
 )
-
-// manager talks to systemd. One command runs at a time: what one asks is not
-// mixed with what another changes.
-type manager struct {
-	mu sync.Mutex
-}
 
 // systemctl returns a command about units of the system. Whatever the caller's
 // environment says, nothing is coloured, paged or asked.
@@ -43,8 +36,8 @@ func (m *manager) do(ctx context.Context, h *host.Host, c host.Cmd) error {
 	return res.Err(c)
 }
 
-// show returns the units of those names, in that order. If systemctl does not
-// answer for all of them, each is asked about by itself.
+// show asks systemctl about units. If it does not answer for all of them, each is
+// asked about by itself.
 func (m *manager) show(ctx context.Context, v *host.View, names ...string) ([]unit, []error) {
 	units, errs := make([]unit, len(names)), make([]error, len(names))
 	c := systemctl(append([]string{"show", "--system", "--property=" + strings.Join(properties, ","), "--"}, names...)...)
@@ -72,12 +65,6 @@ func (m *manager) show(ctx context.Context, v *host.View, names ...string) ([]un
 		units[i], errs[i] = u[0], e[0]
 	}
 	return units, errs
-}
-
-// one is show for one unit.
-func (m *manager) one(ctx context.Context, v *host.View, name string) (unit, error) {
-	units, errs := m.show(ctx, v, name)
-	return units[0], errs[0]
 }
 
 // notFound is the answer of is-enabled for a unit that has no unit file.

@@ -1,5 +1,9 @@
-// Package systemd provides services where systemd runs the machine, by way of
-// systemctl. Only units of the system are managed, not those of users.
+// Package systemd provides services where systemd runs the machine. It asks about
+// them over the system bus, which takes a conversation for all services of a run,
+// and by way of systemctl where the bus does not answer. What changes something is
+// left to systemctl: it is done seldom, takes longer than a command does to start,
+// and systemctl knows System V services, presets and what to say of a failure.
+// Only units of the system are managed, not those of users.
 package systemd
 
 import (

@@ -30,6 +30,7 @@ type View struct {
 type machine struct {
 	root   string
 	runner Runner
+	bus    Bus
 	clock  Clock
 	log    *slog.Logger
 	users  *accounts
@@ -54,6 +55,7 @@ type Host struct {
 type Options struct {
 	Root   string       // the directory that stands for /, "" for / itself
 	Runner Runner       // runs commands; nil for real ones
+	Bus    Bus          // the system bus; nil for the real one, which there is below / only
 	Clock  Clock        // nil for the time of day
 	Log    *slog.Logger // nil for none
 	// Effect is called before each single effect, and the effect fails with its
@@ -75,7 +77,7 @@ type Options struct {
 
 // New returns a host.
 func New(o Options) *Host {
-	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, clock: o.Clock, log: o.Log, effect: o.Effect, keep: o.Keep}
+	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, keep: o.Keep}
 	if o.Root != "" && !filepath.IsAbs(o.Root) {
 		if abs, err := filepath.Abs(o.Root); err == nil {
 			m.root = abs
@@ -83,6 +85,12 @@ func New(o Options) *Host {
 	}
 	if m.runner == nil {
 		m.runner = Exec{}
+	}
+	switch {
+	case m.bus == nil && m.root == "/":
+		m.bus = newSystemBus()
+	case m.bus == nil:
+		m.bus = noBus{"there is no system bus below " + m.root}
 	}
 	if m.clock == nil {
 		m.clock = RealClock{}

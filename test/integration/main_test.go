@@ -15,7 +15,7 @@ import (
 // labCommand boots the systems.
 const labCommand = "../lab/lab"
 
-// binaries is the directory that all labs see as /opt/ccm: ccm and server.
+// binaries is the directory that all labs see as /opt/ccm: ccm, server and services.
 var binaries string
 
 func TestMain(m *testing.M) {
@@ -70,7 +70,7 @@ func prepare(dir string) error {
 	}
 	return errors.Join(
 		command(ccm...),
-		command("go", "build", "-trimpath", "-o", filepath.Join(dir, "server"), "./server"),
+		command("go", "build", "-trimpath", "-o", dir, "./server", "./services"),
 		command(labCommand, "build"),
 		os.Chmod(dir, 0o755),
 	)

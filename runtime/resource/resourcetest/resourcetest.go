@@ -21,7 +21,8 @@ type Suite[P resource.Spec[S, V], S any, V resource.Provider[P, S]] struct {
 	Kind     resource.Kind[P, S, V]
 	Provider V
 	// Starts makes the machine what it may be before a run, below root. The
-	// Runner answers commands as that machine would, nil runs real ones.
+	// Runner answers commands as that machine would, nil runs real ones. If it is
+	// a host.Bus too, it is the system bus of that machine.
 	Starts map[string]func(t *testing.T, root string) host.Runner
 	// Wants is what may be wanted of it, with every default filled in. They may
 	// depend on the root.
@@ -67,5 +68,7 @@ func (s Suite[P, S, V]) one(t *testing.T, name string, start func(*testing.T, st
 		Name: name, Factory: s.Kind.Provide("suite", resource.Always[P](1), s.Provider), Want: &want,
 		Fails: s.Fails[name], Phrases: s.Phrases[name],
 	}
-	require.NoError(t, x.Check(t.Context(), host.New(host.Options{Root: root, Runner: start(t, root), Clock: hosttest.Clock{}})))
+	runner := start(t, root)
+	bus, _ := runner.(host.Bus)
+	require.NoError(t, x.Check(t.Context(), host.New(host.Options{Root: root, Runner: runner, Bus: bus, Clock: hosttest.Clock{}})))
 }

@@ -1,0 +1,170 @@
+package systemd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/coreos/go-systemd/v22/dbus"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// What systemd is called on the system bus (org.freedesktop.systemd1(5)).
+const (
+	busName       = "org.freedesktop.systemd1"
+	managerPath   = "/org/freedesktop/systemd1"
+	unitPath      = managerPath + "/unit/"
+	listUnits     = busName + ".Manager.ListUnitsByNames"
+	unitInterface = busName + ".Unit"
+	getProperty   = "org.freedesktop.DBus.Properties.Get"
+	getAll        = "org.freedesktop.DBus.Properties.GetAll"
+)
+
+// noProperty is the error about a property that this systemd does not have.
+const noProperty = "org.freedesktop.DBus.Error.UnknownProperty"
+
+// listed are the properties that every unit in the answer of ListUnitsByNames
+// has, by their place.
+var listed = map[string]int{"Id": 0, "LoadState": 2, "ActiveState": 3, "SubState": 4}
+
+// besides are the properties that Status wants to know besides.
+var besides = []string{"UnitFileState", "NeedDaemonReload"}
+
+// statusByBus asks systemd over the system bus what Status has to know of units,
+// in one conversation. A unit that it has no good answer for is nil.
+func statusByBus(ctx context.Context, v *host.View, names []string) ([]*unit, error) {
+	calls := make([]host.BusCall, 1, 1+len(besides)*len(names))
+	calls[0] = host.BusCall{Service: busName, Path: managerPath, Method: listUnits, Args: []any{names}}
+	for _, name := range names {
+		for _, property := range besides {
+			calls = append(calls, ofUnit(name, getProperty, unitInterface, property))
+		}
+	}
+	replies, err := v.QueryBus(ctx, calls)
+	if err != nil {
+		return nil, err
+	}
+	rows := rowsOf(replies[0])
+	units := make([]*unit, len(names))
+	if len(rows) != len(names) {
+		return units, nil // it leaves out names that no unit can have
+	}
+	for i, name := range names {
+		units[i] = unitOf(name, rows[i], replies[1+i*len(besides):][:len(besides)])
+	}
+	return units, nil
+}
+
+// wholeByBus asks for all properties of units, as systemctl show does. A unit
+// that systemd has no good answer for is nil.
+func wholeByBus(ctx context.Context, v *host.View, names []string) ([]*unit, error) {
+	calls := make([]host.BusCall, len(names))
+	for i, name := range names {
+		calls[i] = ofUnit(name, getAll, "")
+	}
+	replies, err := v.QueryBus(ctx, calls)
+	if err != nil {
+		return nil, err
+	}
+	units := make([]*unit, len(names))
+	for i, name := range names {
+		if values := replies[i].Values; replies[i].Err == nil && len(values) == 1 {
+			if all, ok := values[0].(map[string]any); ok {
+				units[i] = unitWith(name, all)
+			}
+		}
+	}
+	return units, nil
+}
+
+// ofUnit returns a call of a method of a unit.
+func ofUnit(name, method string, args ...any) host.BusCall {
+	return host.BusCall{Service: busName, Path: unitPath + dbus.PathBusEscape(name), Method: method, Args: args}
+}
+
+// rowsOf reads the answer of ListUnitsByNames; nil if it is not understood.
+func rowsOf(r host.BusReply) [][]any {
+	if r.Err != nil || len(r.Values) != 1 {
+		return nil
+	}
+	list, _ := r.Values[0].([]any)
+	rows := make([][]any, len(list))
+	for i, x := range list {
+		if rows[i], _ = x.([]any); len(rows[i]) <= listed["SubState"] {
+			return nil
+		}
+	}
+	return rows
+}
+
+// unitOf makes a unit of its row in the list and what was replied besides, or
+// returns nil. Of the other names of a unit it knows nothing.
+func unitOf(name string, row []any, replies []host.BusReply) *unit {
+	all := make(map[string]any, len(listed)+len(besides))
+	for property, at := range listed {
+		all[property] = row[at]
+	}
+	if all["Id"] != name {
+		return nil
+	}
+	all["Names"] = []string{name}
+	for i, r := range replies {
+		if e, ok := errors.AsType[host.BusError](r.Err); ok && e.Name == noProperty {
+			continue
+		}
+		if r.Err != nil || len(r.Values) != 1 {
+			return nil
+		}
+		all[besides[i]] = r.Values[0]
+	}
+	return unitWith(name, all)
+}
+
+// unitWith makes a unit of its properties, or returns nil if it is not told what
+// a unit must have.
+func unitWith(name string, all map[string]any) *unit {
+	u := &unit{name: name}
+	for _, property := range properties {
+		*u.property(property) = text(all[property])
+	}
+	if u.Id == "" || u.LoadState == "" || u.ActiveState == "" {
+		return nil
+	}
+	return u
+}
+
+// text writes a property as systemctl show does.
+func text(property any) string {
+	switch p := property.(type) {
+	case nil:
+		return ""
+	case bool:
+		if p {
+			return "yes"
+		}
+		return "no"
+	case []string:
+		return strings.Join(p, " ")
+	}
+	return fmt.Sprint(property)
+}
+
+// longest is the length that no name of a unit may exceed.
+const longest = 255
+
+// isPlain reports whether a name is that of one unit and of nothing else.
+// Systemctl reads more into a name: patterns, characters that it escapes. And
+// units that are templates only it can speak of.
+func isPlain(name string) bool {
+	if len(name) > longest || strings.Contains(name, "@.") {
+		return false
+	}
+	for _, c := range name {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@", c) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,268 @@
+package systemd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// bus answers as the systemd of a machine does on the system bus; commands it
+// leaves to systemctl.
+type bus struct {
+	*hosttest.Runner
+	*machine
+	conversations int
+	// bend changes what is replied to one call; may be nil.
+	bend func(c host.BusCall, r *host.BusReply)
+	err  error // that there is no answer at all
+}
+
+func (m *machine) bus() *bus { return &bus{Runner: m.runner(), machine: m} }
+
+func (b *bus) host() *host.Host {
+	return host.New(host.Options{Root: b.root, Runner: b.Runner, Bus: b, Clock: hosttest.Clock{}})
+}
+
+// Call implements host.Bus.
+func (b *bus) Call(_ context.Context, calls []host.BusCall) ([]host.BusReply, error) {
+	b.conversations++
+	if b.err != nil {
+		return nil, b.err
+	}
+	replies := make([]host.BusReply, len(calls))
+	for i, c := range calls {
+		require.Equal(b.t, busName, c.Service)
+		replies[i] = b.reply(c)
+		if b.bend != nil {
+			b.bend(c, &replies[i])
+		}
+	}
+	return replies, nil
+}
+
+func (b *bus) reply(c host.BusCall) host.BusReply {
+	if c.Method == listUnits {
+		var rows []any
+		for _, name := range c.Args[0].([]string) {
+			u := b.know(name, true)
+			rows = append(rows, []any{
+				u["Id"], "a service", u["LoadState"], u["ActiveState"], u["SubState"], "", c.Path + "/unit/x", uint32(0), "", "/",
+			})
+		}
+		return host.BusReply{Values: []any{rows}}
+	}
+	name := unescape(b.t, strings.TrimPrefix(c.Path, unitPath))
+	known := b.know(name, c.Method == getAll)
+	if c.Method == getAll {
+		require.Equal(b.t, []any{""}, c.Args)
+		all := map[string]any{"Description": "a service", "CPUWeight": uint64(1 << 63)}
+		for property, val := range known {
+			all[property] = typed(property, val)
+		}
+		return host.BusReply{Values: []any{all}}
+	}
+	require.Equal(b.t, getProperty, c.Method)
+	require.Equal(b.t, unitInterface, c.Args[0])
+	val, ok := known[c.Args[1].(string)]
+	if !ok {
+		return host.BusReply{Err: host.BusError{Name: noProperty}}
+	}
+	return host.BusReply{Values: []any{typed(c.Args[1].(string), val)}}
+}
+
+// typed returns a property in the type that it has on the bus.
+func typed(property, val string) any {
+	switch property {
+	case "NeedDaemonReload":
+		return val == "yes"
+	case "Names":
+		return strings.Fields(val)
+	case "NRestarts":
+		n, _ := strconv.Atoi(val)
+		return uint32(n)
+	case "ExecMainCode", "ExecMainStatus":
+		n, _ := strconv.Atoi(val)
+		return int32(n)
+	}
+	return val
+}
+
+// unescape undoes how a name is written in the path of an object.
+func unescape(t *testing.T, path string) string {
+	var name strings.Builder
+	for i := 0; i < len(path); i++ {
+		if path[i] != '_' {
+			name.WriteByte(path[i])
+			continue
+		}
+		c, err := strconv.ParseUint(path[i+1:i+3], 16, 8)
+		require.NoError(t, err)
+		name.WriteByte(byte(c))
+		i += 2
+	}
+	return name.String()
+}
+
+// All services are looked at in one conversation, and no command is run. What
+// systemctl would say of each is the same.
+func TestStatusOverBus(t *testing.T) {
+	for start, prepare := range starts {
+		if strings.Contains(start, "unread") || strings.HasPrefix(start, "System V") {
+			continue // of those, is-enabled knows more
+		}
+		status := func(h *host.Host) (resources.ServiceState, error) {
+			have, err := newServices(noWait).Status(t.Context(), &h.View, service("x"))
+			return have, err
+		}
+		a, b := newMachine(t, t.TempDir()), newMachine(t, t.TempDir())
+		prepare(a)
+		prepare(b)
+		want, wantErr := status(a.host())
+		x := b.bus()
+		have, err := status(x.host())
+		require.Equal(t, wantErr, err, start)
+		require.Equal(t, want, have, start)
+		require.False(t, slices.ContainsFunc(x.Ran(), func(c string) bool { return strings.HasPrefix(c, "systemctl show") }), "%s: %s", start, x.Ran())
+	}
+}
+
+func TestStatusAllOverBus(t *testing.T) {
+	m := newMachine(t, t.TempDir())
+	m.unit("up.service", runs, install).enable("up").is("up.service", "active", "running")
+	m.unit("t@.service", runs, install).enable("t@a").is("t@a.service", "active", "running")
+	m.mask("masked")
+	m.link(etc+"up.service", etc+"also.service")
+	m.reload()
+	x := m.bus()
+	wants := []resources.Service{service("up"), service("nosuch"), service("masked"), service("t@a"), service("up.service")}
+	states, errs := newServices(noWait).StatusAll(t.Context(), &x.host().View, wants)
+	require.Equal(t, make([]error, len(wants)), errs)
+	up := resources.ServiceState{Running: true, Enabled: true, Active: "active", Startup: "enabled"}
+	require.Equal(t, []resources.ServiceState{up, {Missing: true}, {Active: "inactive", Startup: "masked", Masked: true}, up, up}, states)
+	require.Equal(t, 1, x.conversations)
+	require.Empty(t, x.Ran())
+
+	// Another name takes one more.
+	states, errs = newServices(noWait).StatusAll(t.Context(), &x.host().View, []resources.Service{service("also"), service("up")})
+	require.Equal(t, []error{nil, nil}, errs)
+	require.Contains(t, states[0].Fixed, "it is another name of up")
+	require.Equal(t, 3, x.conversations)
+	require.Empty(t, x.Ran())
+}
+
+// Where systemd has no good answer on the bus, systemctl is asked: once for all,
+// and only about those.
+func TestOddAnswers(t *testing.T) {
+	list := func(c host.BusCall) bool { return c.Method == listUnits }
+	ofX := func(c host.BusCall) bool { return strings.HasSuffix(c.Path, "/x_2eservice") }
+	for _, a := range []struct {
+		name    string
+		err     error
+		bend    func(c host.BusCall, r *host.BusReply)
+		systemd string // what systemctl is asked about
+	}{
+		{name: "no bus", err: errors.New("there is no system bus"), systemd: "x.service y.service"},
+		{name: "no systemd", bend: func(_ host.BusCall, r *host.BusReply) {
+			*r = host.BusReply{Err: host.BusError{Name: "org.freedesktop.DBus.Error.ServiceUnknown"}}
+		}, systemd: "x.service y.service"},
+		{name: "a list that is short", bend: func(c host.BusCall, r *host.BusReply) {
+			if list(c) {
+				r.Values[0] = r.Values[0].([]any)[:1]
+			}
+		}, systemd: ""},
+		{name: "rows that are short", bend: func(c host.BusCall, r *host.BusReply) {
+			if list(c) {
+				r.Values[0] = []any{[]any{"x.service"}, "y.service"}
+			}
+		}, systemd: ""},
+		{name: "no list", bend: func(c host.BusCall, r *host.BusReply) {
+			if list(c) {
+				r.Values = nil
+			}
+		}, systemd: ""},
+		{name: "an error about one", bend: func(c host.BusCall, r *host.BusReply) {
+			if ofX(c) {
+				*r = host.BusReply{Err: host.BusError{Name: "org.freedesktop.systemd1.NoSuchUnit"}}
+			}
+		}, systemd: "x.service"},
+		{name: "nothing about one", bend: func(c host.BusCall, r *host.BusReply) {
+			if ofX(c) {
+				r.Values = nil
+			}
+		}, systemd: "x.service"},
+		{name: "no state", bend: func(c host.BusCall, r *host.BusReply) {
+			if list(c) {
+				r.Values[0].([]any)[0].([]any)[listed["ActiveState"]] = ""
+			} else if c.Method == getAll {
+				r.Values[0] = map[string]any{"Id": "x.service"}
+			}
+		}, systemd: "x.service"},
+	} {
+		t.Run(a.name, func(t *testing.T) {
+			m := newMachine(t, t.TempDir())
+			m.unit("x.service", runs).is("x.service", "active", "running").unit("y.service", runs)
+			x := m.bus()
+			x.bend, x.err = a.bend, a.err
+			states, errs := newServices(noWait).StatusAll(t.Context(), &x.host().View, []resources.Service{service("x"), service("y")})
+			require.Equal(t, []error{nil, nil}, errs)
+			require.Equal(t, []resources.ServiceState{
+				{Running: true, Enabled: true, Active: "active", Startup: "static", Fixed: states[0].Fixed},
+				{Enabled: true, Active: "inactive", Startup: "static", Fixed: states[1].Fixed},
+			}, states)
+			if a.systemd == "" {
+				require.Empty(t, x.Ran(), "all properties of each are as good")
+				return
+			}
+			require.Len(t, x.Ran(), 1)
+			require.True(t, strings.HasSuffix(x.Ran()[0], " -- "+a.systemd), "%s", x.Ran())
+		})
+	}
+}
+
+// That the bus does not answer is said once, to who wants to know.
+func TestNoBusIsSaid(t *testing.T) {
+	m := newMachine(t, t.TempDir())
+	m.unit("x.service", runs).unit("y.service", runs)
+	var said bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	h := m.host().WithLog(log)
+	s := newServices(noWait)
+	for _, name := range []string{"x", "y", "x"} {
+		_, err := s.Status(t.Context(), &h.View, service(name))
+		require.NoError(t, err)
+	}
+	require.Equal(t, 1, strings.Count(said.String(), "\n"))
+	require.Contains(t, said.String(), `level=DEBUG msg="systemctl is asked about services, because the system bus is of no help"`)
+	require.Contains(t, said.String(), "there is no system bus below "+m.root)
+}
+
+// A name that is not plainly that of one unit is for systemctl to read.
+func TestPlain(t *testing.T) {
+	for name, plain := range map[string]bool{
+		"x.service": true, "getty@tty1.service": true, `systemd-cryptsetup@a\x2db.service`: true, "x:y.service": true,
+		"t@.service": false, "a*.service": false, "a b.service": false, "a/b.service": false, "ä.service": false,
+		strings.Repeat("x", 248) + ".service": false, strings.Repeat("x", 247) + ".service": true,
+	} {
+		require.Equal(t, plain, isPlain(name), name)
+	}
+	m := newMachine(t, t.TempDir())
+	m.unit("x.service", runs)
+	require.NoError(t, os.MkdirAll(m.path("/etc/systemd/system"), 0o755))
+	x := m.bus()
+	_, errs := newServices(noWait).StatusAll(t.Context(), &x.host().View, []resources.Service{service("t@"), service("x")})
+	require.ErrorContains(t, errs[0], "Unit name t@.service is neither a valid invocation ID nor unit name.")
+	require.NoError(t, errs[1])
+	require.Len(t, x.Ran(), 1)
+}

@@ -1,0 +1,228 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// A BusCall is a call of a method on the system bus (D-Bus).
+type BusCall struct {
+	Service string // who is asked: org.freedesktop.systemd1
+	Path    string // the object that is asked
+	Method  string // with its interface: org.freedesktop.DBus.Properties.Get
+	Args    []any
+}
+
+// A BusReply is the answer to a BusCall. Values are plain Go values: a variant is
+// what is in it, an object path is a string, a struct is a []any.
+type BusReply struct {
+	Values []any
+	Err    error // what the service replied instead, such as a [BusError]
+}
+
+// A BusError is an error that a service replied with.
+type BusError = dbus.Error
+
+// A Bus carries calls to services and their answers.
+type Bus interface {
+	// Call makes all of the calls without waiting for one before the next, and
+	// returns a reply to each, in their order. Its error means that there is no
+	// answer to be had: no bus, or one that is too slow.
+	Call(ctx context.Context, calls []BusCall) ([]BusReply, error)
+}
+
+// QueryBus makes calls on the system bus that only ask. Below another root than
+// / there is no bus: it would be that of the machine itself.
+func (v *View) QueryBus(ctx context.Context, calls []BusCall) ([]BusReply, error) {
+	return v.bus.Call(ctx, calls)
+}
+
+// noBus is the Bus of a host that has none.
+type noBus struct{ why string }
+
+// Call implements Bus.
+func (n noBus) Call(context.Context, []BusCall) ([]BusReply, error) { return nil, errors.New(n.why) }
+
+// systemBus is the Bus of a real machine. It is connected to when it is asked
+// first, and stays connected. Once it has not answered it is not asked again:
+// whoever asks has another way, and shall not wait each time.
+type systemBus struct {
+	// addresses are sockets, the first that answers is taken.
+	addresses []busAddress
+	// hello is how long it may take to be connected, patience how long all calls
+	// of one Call may take.
+	hello, patience time.Duration
+
+	mu   sync.Mutex
+	conn *dbus.Conn
+	err  error
+}
+
+// busAddress is a socket at which a bus may answer.
+type busAddress struct {
+	path string
+	// direct says that there is one service behind it, and no bus between.
+	direct bool
+}
+
+// newSystemBus returns the bus of this machine. Where there is none, root can
+// talk to systemd itself, as systemctl does.
+func newSystemBus() *systemBus {
+	b := &systemBus{hello: time.Second, patience: 5 * time.Second}
+	b.addresses = []busAddress{{path: "/run/dbus/system_bus_socket"}}
+	if os.Geteuid() == 0 {
+		b.addresses = append(b.addresses, busAddress{path: "/run/systemd/private", direct: true})
+	}
+	return b
+}
+
+// inFlight is how many calls may be under way at once: a bus refuses more than
+// 128 of one connection.
+const inFlight = 64
+
+var errBusTimeout = errors.New("no answer in time")
+
+// Call implements Bus.
+func (b *systemBus) Call(ctx context.Context, calls []BusCall) ([]BusReply, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.conn == nil && b.err == nil {
+		b.conn, b.err = b.connect(ctx)
+	}
+	if b.err != nil {
+		return nil, b.forgive(ctx)
+	}
+	within, cancel := context.WithTimeoutCause(ctx, b.patience, errBusTimeout)
+	defer cancel()
+	// A closed connection ends all that waits for it, writing included.
+	conn := b.conn
+	stop := context.AfterFunc(within, func() { _ = conn.Close() })
+	replies, err := b.exchange(conn, calls)
+	if stop() && err == nil {
+		return replies, nil
+	}
+	_ = conn.Close()
+	if cause := context.Cause(within); cause != nil {
+		err = cause
+	}
+	b.conn, b.err = nil, fmt.Errorf("the system bus: %w", err)
+	return nil, b.forgive(ctx)
+}
+
+// forgive returns the error of the bus, and forgets it if there was no answer
+// only because the caller does not want one any more.
+func (b *systemBus) forgive(ctx context.Context) error {
+	err := b.err
+	if ctx.Err() != nil {
+		b.err = nil
+	}
+	return err
+}
+
+// exchange makes calls and waits for their replies.
+func (b *systemBus) exchange(conn *dbus.Conn, calls []BusCall) ([]BusReply, error) {
+	replies := make([]BusReply, len(calls))
+	at := make(map[*dbus.Call]int, inFlight)
+	done := make(chan *dbus.Call, inFlight)
+	for sent := 0; sent < len(calls) || len(at) > 0; {
+		if sent < len(calls) && len(at) < inFlight {
+			c := calls[sent]
+			at[conn.Object(c.Service, dbus.ObjectPath(c.Path)).Go(c.Method, 0, done, c.Args...)] = sent
+			sent++
+			continue
+		}
+		call := <-done
+		i := at[call]
+		delete(at, call)
+		if _, replied := errors.AsType[BusError](call.Err); call.Err != nil && !replied {
+			return nil, call.Err
+		}
+		replies[i] = BusReply{Values: plainValues(call.Body), Err: call.Err}
+	}
+	return replies, nil
+}
+
+// connect connects to the first address that answers.
+func (b *systemBus) connect(ctx context.Context) (*dbus.Conn, error) {
+	var failed error
+	for _, a := range b.addresses {
+		if _, err := os.Stat(a.path); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		conn, err := a.connect(ctx, b.hello)
+		if err == nil {
+			return conn, nil
+		}
+		if err = fmt.Errorf("%s: %w", a.path, err); failed != nil {
+			err = fmt.Errorf("%w; %w", failed, err)
+		}
+		failed = err
+	}
+	if failed == nil {
+		failed = errors.New("there is no system bus")
+	}
+	return nil, failed
+}
+
+func (a busAddress) connect(ctx context.Context, within time.Duration) (*dbus.Conn, error) {
+	conn, err := dbus.Dial("unix:path=" + dbus.EscapeBusAddressValue(a.path))
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, within, errBusTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	err = conn.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Geteuid()))})
+	if err == nil && !a.direct {
+		err = conn.Hello()
+	}
+	if stop() && err == nil {
+		return conn, nil
+	}
+	_ = conn.Close()
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return nil, err
+}
+
+// plainValues makes plain Go values of what godbus decodes.
+func plainValues(values []any) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = plainValue(v)
+	}
+	return out
+}
+
+func plainValue(v any) any {
+	switch v := v.(type) {
+	case dbus.Variant:
+		return plainValue(v.Value())
+	case dbus.ObjectPath:
+		return string(v)
+	case []any:
+		return plainValues(v)
+	case [][]any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = plainValues(x)
+		}
+		return out
+	case map[string]dbus.Variant:
+		out := make(map[string]any, len(v))
+		for key, x := range v {
+			out[key] = plainValue(x)
+		}
+		return out
+	}
+	return v
+}

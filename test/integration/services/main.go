@@ -1,0 +1,95 @@
+// Command services looks at services in both ways that the systemd provider has,
+// and says what it saw in each, as JSON.
+//
+//	services NAME...
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log"
+	"os"
+	"sync/atomic"
+
+	"github.com/luaccm/ccm/providers/systemd"
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// Seen is what was seen of a service in one way.
+type Seen struct {
+	State any
+	Err   string
+}
+
+// Service is one service, seen in both ways.
+type Service struct {
+	Name         string
+	Bus, Command Seen
+}
+
+// Report is all of them, and how often systemctl was asked to show units: where
+// the bus was to answer, and where there was none.
+type Report struct {
+	Services        []Service
+	Shows, Commands int
+}
+
+func main() {
+	names := os.Args[1:]
+	report := Report{Services: make([]Service, len(names))}
+	byCommand, commands := look(names, noBus{})
+	byBus, shows := look(names, nil)
+	for i, name := range names {
+		report.Services[i] = Service{name, byBus[i], byCommand[i]}
+	}
+	report.Shows, report.Commands = shows, commands
+	if err := json.NewEncoder(os.Stdout).Encode(report); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// look looks at all services at once.
+func look(names []string, bus host.Bus) (seen []Seen, shows int) {
+	var r counter
+	h := host.New(host.Options{Runner: &r, Bus: bus})
+	wants := make([]any, len(names))
+	for i, name := range names {
+		wants[i] = &resources.Service{Name: name, Ensure: resources.ServiceRunning}
+	}
+	states, errs, ok := systemd.Providers()[0].StatusAll(context.Background(), &h.View, wants)
+	if !ok {
+		log.Fatal("the provider cannot look at many services at once")
+	}
+	seen = make([]Seen, len(names))
+	for i := range names {
+		seen[i].State = states[i]
+		if errs[i] != nil {
+			seen[i].Err = errs[i].Error()
+		}
+	}
+	return seen, int(r.shows.Load())
+}
+
+// noBus is a machine without a system bus.
+type noBus struct{}
+
+// Call implements host.Bus.
+func (noBus) Call(context.Context, []host.BusCall) ([]host.BusReply, error) {
+	return nil, errors.New("there is none here")
+}
+
+// counter runs commands, and counts those that ask for the state of units.
+type counter struct {
+	host.Exec
+	shows atomic.Int32
+}
+
+// Run implements host.Runner.
+func (c *counter) Run(ctx context.Context, cmd host.Cmd) (host.Result, error) {
+	if len(cmd.Argv) > 1 && cmd.Argv[1] == "show" {
+		c.shows.Add(1)
+	}
+	return c.Exec.Run(ctx, cmd)
+}
