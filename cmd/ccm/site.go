@@ -102,9 +102,11 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 	if err != nil {
 		return nil, err
 	}
+	e.spent.enter(phaseEvaluate)
 	if err := l.load(ctx, shown, text); err != nil {
 		return nil, err
 	}
+	e.spent.enter(phaseOrder)
 	return s, s.build(&l.builder, f)
 }
 
