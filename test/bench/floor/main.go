@@ -1,6 +1,6 @@
 // Floor does the least that each workload of the benchmark can cost, and nothing
 // else: it has no language, no report and no state. What ccm takes beyond it is
-// what ccm costs. ../doc.go says what is compared with what.
+// what ccm costs. docs/performance.md says what is compared with what.
 //
 //	floor nothing                        start and end
 //	floor stat     LIST T                lstat every path
@@ -11,7 +11,7 @@
 //	floor sizes    A B                   stat two files
 //	floor packages LIST                  one dpkg-query, all names looked up
 //	floor services LIST                  one systemctl show of all names
-//	floor once     LOG SECONDS ARG...    run a command and say what it took (see once)
+//	floor once     LOG SECONDS ARG...    run a command and say what it took, as JSON
 //
 // LIST has a name on each line, DATA the contents one after the other, SIZE bytes
 // each. T is the number of workers. HOW is the durability: none, each (fsync of
@@ -20,10 +20,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/luaccm/ccm/test/bench/once"
 )
 
 func main() {
@@ -32,7 +35,10 @@ func main() {
 	}
 	a := args(os.Args[2:])
 	if os.Args[1] == "once" {
-		once(a.at(0), a.number(1), a[2:])
+		a.at(2)
+		took, err := once.Run(a[0], time.Duration(a.number(1))*time.Second, a[2:])
+		check(err)
+		check(json.NewEncoder(os.Stdout).Encode(took))
 		return
 	}
 	var differ int

@@ -1,7 +1,7 @@
-package main
+// Package once runs a command once and says what that took.
+package once
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -14,60 +14,66 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Took is what once says of a command, as one line of JSON.
+// Took is what a command took.
 type Took struct {
 	Wall   int64 // nanoseconds from before it was started until it had ended
 	CPU    int64 // nanoseconds, of all processes that it waited for
 	RSS    int64 // the most memory of the largest process, in bytes
-	Read   int64 // bytes that the command itself asked the system for
+	Read   int64 // bytes that the command itself asked the system for, -1 if that is not told
 	Status int
 	Late   bool // it was killed, because it took too long
 }
 
-// once runs a command with a pipe for what it says, which goes to LOG, and says
-// what it took. It is a process as small as this one because the memory of a
-// child never seems less than that of the process that it was forked from.
-func once(log string, seconds int, argv []string) {
-	if len(argv) == 0 {
-		fail("once: want a command")
-	}
+// Run runs a command with a pipe for what it says, which goes to the file log.
+// The caller had better be a small process: the memory of a child never seems
+// less than that of the process that it was forked from.
+func Run(log string, limit time.Duration, argv []string) (t Took, err error) {
 	out, err := os.Create(log)
-	check(err)
+	if err != nil {
+		return t, err
+	}
+	defer out.Close()
 	r, w, err := os.Pipe()
-	check(err)
+	if err != nil {
+		return t, err
+	}
 	null, err := os.Open(os.DevNull)
-	check(err)
+	if err != nil {
+		return t, err
+	}
 	path, err := exec.LookPath(argv[0])
-	check(err)
+	if err != nil {
+		return t, err
+	}
 	copied := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(out, r)
 		close(copied)
 	}()
 
-	var t Took
 	began := time.Now()
 	p, err := os.StartProcess(path, argv, &os.ProcAttr{
-		Env: os.Environ(), Files: []*os.File{null, w, w}, Sys: &unix.SysProcAttr{Setpgid: true},
+		Env: os.Environ(), Files: []*os.File{null, w, w}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
-	check(err)
+	if err != nil {
+		return t, err
+	}
 	_ = w.Close()
-	late := time.AfterFunc(time.Duration(seconds)*time.Second, func() {
-		t.Late = true
-		_ = unix.Kill(-p.Pid, unix.SIGKILL)
-	})
+	late := time.AfterFunc(limit, func() { _ = unix.Kill(-p.Pid, unix.SIGKILL) })
 	for unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 		continue
 	}
 	t.Wall = time.Since(began).Nanoseconds()
-	late.Stop()
+	t.Late = !late.Stop()
 	t.Read = read(p.Pid)
 	state, err := p.Wait()
-	check(err)
+	if err != nil {
+		return t, err
+	}
 	<-copied
 	u := state.SysUsage().(*syscall.Rusage)
 	t.CPU, t.RSS, t.Status = u.Utime.Nano()+u.Stime.Nano(), u.Maxrss<<10, state.ExitCode()
-	check(json.NewEncoder(os.Stdout).Encode(t))
+	return t, nil
 }
 
 // read returns how much a process has read: one that has ended and was not yet
@@ -79,9 +85,9 @@ func read(pid int) int64 {
 	}
 	for line := range strings.Lines(string(text)) {
 		if num, ok := strings.CutPrefix(line, "rchar: "); ok {
-			n, err := strconv.ParseInt(strings.TrimSpace(num), 10, 64)
-			check(err)
-			return n
+			if n, err := strconv.ParseInt(strings.TrimSpace(num), 10, 64); err == nil {
+				return n
+			}
 		}
 	}
 	return -1
