@@ -3,25 +3,31 @@
 # make lint       gofmt, go vet, staticcheck
 # make generate   write what is derived from the declarations
 # make integration  real apt, dnf and systemd in throw-away systems (root)
-# make bench      measure against the floor programs and installed peers
+# make bench      measure against the floor programs and installed peers (docs/performance.md)
+# make bench-go   the Go benchmarks
+# make pgo        write the profile that ccm is built with (cmd/ccm/default.pgo)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 export CGO_ENABLED = 0
 
-.PHONY: build test lint generate integration bench
+# go build takes cmd/ccm/default.pgo by itself. What is only tested or looked at is
+# compiled without it: otherwise everything would be compiled twice.
+NO_PGO = GOFLAGS="$$(go env GOFLAGS) -pgo=off"
+
+.PHONY: build test lint generate integration bench bench-go pgo
 
 build:
 	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ccm ./cmd/ccm
 
 test:
-	go test ./...
+	$(NO_PGO) go test ./...
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
-	go vet -tags integration ./...
-	go run $(STATICCHECK) -tags integration ./...
+	$(NO_PGO) go vet -tags integration ./...
+	$(NO_PGO) go run $(STATICCHECK) -tags integration ./...
 
 generate:
 	go generate ./...
@@ -32,4 +38,10 @@ integration:
 	go test -tags integration -count=1 -timeout 20m -parallel 4 ./test/integration
 
 bench:
-	go test -run '^$$' -bench . -benchmem ./...
+	go run ./test/bench -out docs/performance.md $(BENCH)
+
+bench-go:
+	$(NO_PGO) go test -run '^$$' -bench . -benchmem ./...
+
+pgo:
+	go run ./test/bench -pgo cmd/ccm/default.pgo

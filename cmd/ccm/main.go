@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -30,6 +31,7 @@ const (
 )
 
 func main() {
+	began, before := clock.Now(), beforeMain()
 	debug.SetGCPercent(400) // a run is short, and memory is cheaper than time
 	// The first signal asks a run to end, the second ends it.
 	ctx, cancel := context.WithCancel(context.Background())
@@ -46,7 +48,7 @@ func main() {
 		cancel()
 		signal.Stop(signals) // the third ends ccm, whatever it is doing
 	}()
-	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stop: stop, clock: clock, effect: effect}
+	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stop: stop, clock: clock, effect: effect, began: began, before: before}
 	end, err := profile()
 	if err != nil {
 		e.explain(err)
@@ -80,6 +82,9 @@ type env struct {
 	recording      *state.Run    // the record of the run that is under way; nil if none is
 	args           []string      // of the command line, for messages
 	sources        diag.Sources  // texts that positions speak of
+	began          time.Time     // when main began
+	before         time.Duration // what the process had used by then
+	spent          *spent        // where the time of the run goes; nil unless that is asked for
 }
 
 // status is an exit status that is no error of its own: everything has been

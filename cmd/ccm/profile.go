@@ -1,27 +1,97 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime/pprof"
+
+	"github.com/spf13/cobra"
 )
 
-// profile writes a CPU profile of the whole run to the file that CCM_CPUPROFILE
-// names, for "go tool pprof". The function that it returns ends it.
+// profileEnv names the variable that names the file of a CPU profile.
+const profileEnv = "CCM_CPUPROFILE"
+
+// profile writes a CPU profile of the whole process to the file that
+// CCM_CPUPROFILE names, for "go tool pprof". The function that it returns ends it.
 func profile() (end func(), err error) {
-	name := os.Getenv("CCM_CPUPROFILE")
+	name := os.Getenv(profileEnv)
 	if name == "" {
 		return func() {}, nil
 	}
+	return writeProfile(profileEnv, name)
+}
+
+// writeProfile writes a CPU profile to a file until the function that it returns
+// is called. Origin is who asked for it, for messages.
+func writeProfile(origin, name string) (end func(), err error) {
 	f, err := os.Create(name)
 	if err != nil {
-		return nil, fmt.Errorf("CCM_CPUPROFILE: %w", err)
+		return nil, fmt.Errorf("%s: %w", origin, err)
 	}
 	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, fmt.Errorf("CCM_CPUPROFILE: %w", err)
+		_ = f.Close()
+		return nil, fmt.Errorf("%s: %w", origin, err)
 	}
 	return func() {
 		pprof.StopCPUProfile()
 		_ = f.Close()
 	}, nil
+}
+
+// A profileFlag is --profile, which may have the name of a file.
+type profileFlag struct {
+	asked bool
+	file  string
+}
+
+// noProfileFile is what the flag is set to if it has no value. Help shows it:
+// --profile[=FILE].
+const noProfileFile = "FILE"
+
+// add adds the flag to a command.
+func (f *profileFlag) add(cmd *cobra.Command) {
+	cmd.Flags().Var(f, "profile", "say at the end where the time went; with =FILE write a CPU profile for go tool pprof too")
+	cmd.Flags().Lookup("profile").NoOptDefVal = noProfileFile
+}
+
+// String implements pflag.Value.
+func (f *profileFlag) String() string { return f.file }
+
+// Type implements pflag.Value.
+func (*profileFlag) Type() string { return "" }
+
+// Set implements pflag.Value.
+func (f *profileFlag) Set(s string) error {
+	if s == "" {
+		return fmt.Errorf("want the name of a file, or no value")
+	}
+	if f.asked = true; s != noProfileFile {
+		f.file = s
+	}
+	return nil
+}
+
+// profiled runs a command and, if that is asked for, tells where its time went.
+// What it has to say comes last.
+func (e *env) profiled(ctx context.Context, f *profileFlag, run func(context.Context) error) error {
+	if !f.asked {
+		return run(ctx)
+	}
+	if f.file != "" {
+		if os.Getenv(profileEnv) != "" {
+			return fmt.Errorf("--profile=%s: %s is set, and there is one CPU profile at a time", f.file, profileEnv)
+		}
+		end, err := writeProfile("--profile", f.file)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+	e.spent = newSpent(e.clock, e.began, e.before)
+	err := run(ctx)
+	e.spent.end()
+	e.spent.print(e.stderr)
+	e.spent = nil
+	return err
 }

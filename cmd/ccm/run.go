@@ -33,6 +33,7 @@ type runFlags struct {
 	interactive bool
 	render      bool
 	idempotent  bool
+	profile     profileFlag
 }
 
 func (e *env) runCommand() *cobra.Command {
@@ -48,11 +49,12 @@ script; what follows -- is never taken for a flag.`,
 			if f.interactive {
 				return e.interactively(cmd.Context(), f, args)
 			}
-			return e.converge(cmd.Context(), f, args)
+			return e.profiled(cmd.Context(), &f.profile, func(ctx context.Context) error { return e.converge(ctx, f, args) })
 		},
 	}
 	f.add(cmd, report.DiffSummary)
 	cmd.Flags().BoolVarP(&f.interactive, "interactive", "i", false, "evaluate FILE and prompt, as repl does")
+	cmd.MarkFlagsMutuallyExclusive("interactive", "profile")
 	cmd.Flags().BoolVarP(&f.noop, "noop", "n", false, "only say what would be done")
 	cmd.Flags().BoolVar(&f.noop, "dry-run", false, "the same as --noop")
 	cmd.Flags().BoolVar(&f.render, "render", false, "print the manifest with all that is resolved in it, and do nothing")
@@ -70,7 +72,9 @@ func (e *env) planCommand() *cobra.Command {
 		Use:   "plan FILE [ARG...]",
 		Short: "Say what run would do, and touch nothing",
 		Args:  needFile,
-		RunE:  func(cmd *cobra.Command, args []string) error { return e.converge(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.profiled(cmd.Context(), &f.profile, func(ctx context.Context) error { return e.converge(ctx, f, args) })
+		},
 	}
 	f.add(cmd, report.DiffFull)
 	return cmd
@@ -91,6 +95,7 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 	f.output = newChoice("text", "text", "json")
 	f.diff = newChoice(string(diff), diff.Values()...)
 	f.addReport(cmd)
+	f.profile.add(cmd)
 	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
 	fs.DurationVar(&f.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
 }
@@ -133,6 +138,7 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 	if err != nil {
 		return err
 	}
+	e.spent.enter(phaseState)
 	rec, err := e.record(ctx, f, rep.id, "run", name)
 	if err != nil {
 		return err
@@ -154,11 +160,14 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 	ctx, cancel := f.limited(ctx)
 	defer cancel()
 	told := s.tellScripts(ctx, engine, e.explain)
+	engine.Reporter = e.spent.watch(engine.Reporter)
+	e.spent.enter(phaseConverge)
 	if f.noop {
 		sum = engine.Plan(ctx, &h.View, s.catalog)
 	} else {
 		sum = engine.Run(ctx, h, s.catalog)
 	}
+	e.spent.enter(phaseReport)
 	if err := rep.end(sum); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ccm": func() {
 			clock = hosttest.Clock{} // so that reports can be compared
+			beforeMain = func() time.Duration { return 0 }
 			main()
 		},
 	})

@@ -108,9 +108,11 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 		e.scout(ctx, l)
 		defer s.scout.Finish()
 	}
+	e.spent.enter(phaseEvaluate)
 	if err := l.load(ctx, shown, text); err != nil {
 		return nil, err
 	}
+	e.spent.enter(phaseOrder)
 	return s, s.build(&l.builder, f)
 }
 
