@@ -44,7 +44,10 @@ be looked at, 6 both.`,
 }
 
 func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
-	store := e.store(f.stateDir, state.Limits{})
+	store, err := e.store(f.stateDir, state.Limits{})
+	if err != nil {
+		return err
+	}
 	applied, err := store.Applied()
 	if err != nil {
 		return err
@@ -138,7 +141,7 @@ func (e *env) appliedSite(ctx context.Context, store *state.Store, a state.Appli
 	if err != nil {
 		return nil, err
 	}
-	s := &site{registry: reg, host: host.New(host.Options{Root: a.Root, Clock: e.clock})}
+	s := &site{registry: reg, host: host.New(host.Options{Root: a.Root, Clock: e.clock, Log: e.logger(e.stderr, false)})}
 	if s.facts, err = e.gatherFacts(ctx, &s.host.View, &siteFlags{root: a.Root}); err != nil {
 		return nil, err
 	}

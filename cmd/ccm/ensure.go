@@ -133,7 +133,7 @@ func newTyped(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own 
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	x.flags = t.Properties().Flags(fs, &x.table, t.Name, func(name string) bool {
-		return name == "help" || name == "color" || own.Lookup(name) != nil
+		return name == "help" || name == "color" || name == "allow-insecure" || own.Lookup(name) != nil
 	}, leaveOut...)
 	for _, p := range x.flags {
 		if p.Field.Name == "subscribe" && !t.Refreshable() {

@@ -73,7 +73,7 @@ func (e *env) readInput(name string) (shown string, text []byte, err error) {
 		text, err = io.ReadAll(e.stdin)
 		return stdin, text, err
 	}
-	text, err = os.ReadFile(name)
+	text, err = e.trust().ReadFile(name)
 	return name, text, err
 }
 

@@ -26,7 +26,10 @@ An undo is a run of its own: undoing it brings back what it undid. The next run
 of the script makes the same changes again, unless the script is changed first.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store := e.store(f.stateDir, f.limits())
+			store, err := e.store(f.stateDir, f.limits())
+			if err != nil {
+				return err
+			}
 			list, _, err := store.History()
 			if err != nil {
 				return err

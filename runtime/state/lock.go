@@ -35,14 +35,15 @@ func (e *LockedError) Error() string {
 }
 
 // Lock makes this process the only one that runs in the state directory, which
-// is created with mode 0700 if it is missing. If another run holds the lock, it
+// is created with mode 0700 if it is missing and gets that mode if it has a wider
+// one. If another run holds the lock, it
 // waits for it as long as wait; 0 means not at all. The lock ends with the
 // process at the latest, so that a run that died leaves none (flock(2)).
 func Lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (unlock func() error, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := claim(dir); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
-	path := filepath.Join(dir, "lock")
+	path := filepath.Join(dir, lockFile)
 	l := flock.New(path, flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Nanosecond))
 	defer cancel()
