@@ -3,10 +3,12 @@ package state
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -34,6 +36,21 @@ func (e *LockedError) Error() string {
 		e.Dir, e.Holder.PID, e.Holder.Command, e.Holder.Since.Local().Format(time.DateTime))
 }
 
+// holderOf returns what the holder of a lock says of itself. It does so right
+// after it has got the lock, so that who comes in between waits a moment for it,
+// and does not take the word of one that died.
+func holderOf(path string) (h Holder) {
+	for range 20 {
+		h = Holder{}
+		text, err := os.ReadFile(path)
+		if err == nil && json.Unmarshal(text, &h) == nil && h.PID > 0 && !errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH) {
+			return h
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return h
+}
+
 // Lock makes this process the only one that runs in the state directory, which
 // is created with mode 0700 if it is missing and gets that mode if it has a wider
 // one. If another run holds the lock, it
@@ -57,11 +74,7 @@ func Lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (u
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
 	if !ok {
-		e := &LockedError{Dir: dir}
-		if text, err := os.ReadFile(path); err == nil {
-			_ = json.Unmarshal(text, &e.Holder)
-		}
-		return nil, e
+		return nil, &LockedError{Dir: dir, Holder: holderOf(path)}
 	}
 	holder, err := json.Marshal(Holder{os.Getpid(), strings.Join(os.Args, " "), now})
 	if err == nil {
