@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,7 +24,8 @@ func (e *env) driftCommand() *cobra.Command {
 		Long: `Compare the machine with what was applied last, by the script FILE or by
 whichever ran last, and say what differs. Nothing is changed, and scripts are
 not run: what counts is what was in order after the run, not what the script
-says now.
+says now. FILE may be - for what was declared on the command line (ccm ensure)
+and on standard input.
 
 What runs in every run, such as an exec without a guard, and what would only be
 refreshed is no drift.
@@ -75,7 +75,7 @@ func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
 		Texts: f.diff.value != string(report.DiffOff), Cause: store.Cause(a.Site, a.Root),
 	}
 	sum := engine.Plan(ctx, &s.host.View, s.catalog)
-	sum.Refreshed = 0
+	sum.Refreshed, sum.RefreshedLater = 0, 0
 	for o, n := range d.ignored {
 		sum.Counts[o] -= n
 	}
@@ -114,7 +114,7 @@ func choose(applied []state.Applied, args []string) (state.Applied, error) {
 		}
 		return state.Applied{}, diag.Errorf(diag.Pos{}, "nothing was applied yet").WithHint("ccm run FILE applies a script")
 	}
-	name, err := filepath.Abs(args[0])
+	name, err := siteName(args[0])
 	if err != nil {
 		return state.Applied{}, err
 	}

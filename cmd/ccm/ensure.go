@@ -268,7 +268,7 @@ func (e *env) ensureType(f *singleFlags, reg *resource.Registry, t *resource.Typ
 
 // ensure brings one resource in order and reports it.
 func (e *env) ensure(cmd *cobra.Command, f *singleFlags, what manifest.Single) error {
-	f.verbose = !f.quiet // that a resource is stable is an answer too
+	f.verbose, f.asked = !f.quiet, true // that a resource is stable is an answer too
 	rep := e.newReport(&f.runFlags)
 	s, err := e.newSingle(cmd, f, "ensure", rep.stderr)
 	if err != nil {

@@ -125,7 +125,7 @@ func (e *env) printSession(r session.Report, runID string, asJSON bool) error {
 		}
 		return out.Flush()
 	}
-	text := report.Text{W: out, Color: e.colorful(e.stdout), Verbose: true, Diff: report.DiffOff}
+	text := report.Text{W: out, Color: e.colorful(e.stdout), Verbose: true, Asked: true, Diff: report.DiffOff}
 	for _, ev := range r.Events {
 		text.Event(report.Restore(ev))
 	}

@@ -179,7 +179,7 @@ func (s *single) converge(ctx context.Context, what manifest.Single, rep converg
 	if s.session != nil {
 		recorder = s.session.Recorder(rec.id, report.DiffMode(s.f.diff.value), s.host.Now)
 		engine.Reporter = converge.Reporters{recorder, engine.Reporter}
-		if engine.Settled, err = s.session.Settle(b, reg, r.ID, s.f.noop); err != nil {
+		if engine.Settled, engine.SettledCauses, err = s.session.Settle(b, reg, r.ID, s.f.noop); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -37,6 +38,8 @@ type Engine struct {
 	// another process. The catalog has them, skipped, so that others can refer to
 	// them. No event tells of them and no summary counts them.
 	Settled map[resource.ID]Outcome
+	// SettledCauses says why those of Settled were changed that were.
+	SettledCauses map[resource.ID]Cause
 	// Journal remembers the refreshes of a run until they were performed; nil for
 	// none. A run that changes nothing does not write to it.
 	Journal Journal
@@ -69,6 +72,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	w := &walk{
 		Engine: e, view: v, host: h, catalog: c, declared: declared,
 		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)),
+		causes: maps.Clone(e.SettledCauses),
 	}
 	w.ahead = e.lookAhead(ctx, v, c)
 	defer w.ahead.end()

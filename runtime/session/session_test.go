@@ -142,7 +142,7 @@ func TestSettleIntoCatalog(t *testing.T) {
 	}}
 	_, err := b.Add(x)
 	require.NoError(t, err)
-	settled, err := s.Settle(&b, reg, x.ID, false)
+	settled, _, err := s.Settle(&b, reg, x.ID, false)
 	require.NoError(t, err)
 	require.Equal(t, map[resource.ID]converge.Outcome{
 		{Type: "knob", Name: "a"}: converge.Changed, {Type: "knob", Name: "b"}: converge.Failed,

@@ -70,9 +70,37 @@ type result struct {
 
 // note remembers what became of a resource.
 func (r *Run) note(e *converge.Event) {
-	if e.Outcome != converge.Stable && r.applied != nil {
-		r.results[e.Resource.ID] = result{e.Outcome, e.Wish}
+	if r.applied == nil {
+		return
 	}
+	id := e.Resource.ID
+	switch {
+	case e.Outcome != converge.Stable:
+		r.results[id] = result{e.Outcome, e.Wish}
+	case r.results[id].outcome != converge.Changed:
+		delete(r.results, id) // it is in order now, whatever came before
+	}
+}
+
+// merged returns the resources of two catalogs, those of the second in the places
+// that they have in the first.
+func merged(first, second *catalog.Catalog) *catalog.Catalog {
+	at := make(map[resource.ID]int, len(first.Resources))
+	all := &catalog.Catalog{Resources: slices.Clone(first.Resources), Rest: first.Rest}
+	for i, r := range all.Resources {
+		at[r.ID] = i
+	}
+	for _, r := range second.Resources {
+		if i, ok := at[r.ID]; ok {
+			if r.Skip == "" {
+				all.Resources[i] = r
+			}
+			continue
+		}
+		at[r.ID] = len(all.Resources)
+		all.Resources = append(all.Resources, r)
+	}
+	return all
 }
 
 // fingerprint returns the fingerprint of what is wanted of a resource, and that
@@ -177,8 +205,13 @@ func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]re
 	if err := a.writeCatalog(list, now); err != nil {
 		return err
 	}
-	return a.s.replace(a.name()+wishesSuffix, true, func(w io.Writer) error { return a.write(w, run, list) })
+	return a.s.replace(a.name()+wishesSuffix, a.durable(), func(w io.Writer) error { return a.write(w, run, list) })
 }
+
+// durable reports whether what was applied has to survive a loss of power. What
+// the command line wants is written too often for that: without it, a cause is
+// told wrong once.
+func (a *applied) durable() bool { return a.site != "" }
 
 // unchanged reports whether what was applied is plainly what is recorded.
 func (a *applied) unchanged(c *catalog.Catalog, results map[resource.ID]result) bool {
@@ -250,19 +283,28 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 	return list, now
 }
 
-// withOthers adds to list what is recorded besides: what was declared on the
-// command line was not declared together.
+// withOthers returns all that is recorded, with list in it: what was declared on
+// the command line was not declared together.
 func (a *applied) withOthers(list []wish) []wish {
-	have := make(map[string]bool, len(list))
+	now := make(map[string]wish, len(list))
 	for _, w := range list {
-		have[w.id] = true
+		now[w.id] = w
 	}
+	var all []wish
 	for _, w := range a.list {
-		if !have[w.id] {
-			list = append(list, w)
+		if x, ok := now[w.id]; ok {
+			delete(now, w.id)
+			w = x
+		}
+		all = append(all, w)
+	}
+	for _, w := range list {
+		if _, ok := now[w.id]; ok {
+			delete(now, w.id)
+			all = append(all, w)
 		}
 	}
-	return list
+	return all
 }
 
 func (a *applied) write(w io.Writer, run string, list []wish) error {

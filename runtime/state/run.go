@@ -57,7 +57,7 @@ type Run struct {
 	journal *journal
 	objects objects
 	file    lines
-	catalog *catalog.Catalog
+	catalog *catalog.Catalog // what was applied, or is; nil for nothing
 	applied *applied
 
 	current *resource.Resource
@@ -91,10 +91,15 @@ func (s *Store) Begin(info Info) (*Run, error) {
 
 func runFile(id string) string { return filepath.Join("runs", id+".ndjson") }
 
-// Converges says which catalog the run is going to apply.
+// Converges says which catalog the run is going to apply. One that applies
+// several, one after the other, has applied all of them in the end; of what is in
+// more than one, the last counts.
 func (r *Run) Converges(c *catalog.Catalog) {
-	r.catalog = c
-	r.applied = &applied{s: r.s, site: r.info.Site, root: r.info.Root}
+	if r.applied == nil {
+		r.catalog, r.applied = c, &applied{s: r.s, site: r.info.Site, root: r.info.Root}
+		return
+	}
+	r.catalog = merged(r.catalog, c)
 }
 
 // ID returns the name of the run.

@@ -33,7 +33,7 @@ func (a *applied) writeCatalog(list []wish, now map[string]*resource.Resource) e
 		// What cannot be read is left out: drift cannot tell of it then.
 		_ = a.s.readCatalog(a.name(), func(d declared) { old[d.ID] = d })
 	}
-	return a.s.replace(a.name()+catalogSuffix, true, func(w io.Writer) error {
+	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
 		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
 		enc := json.NewEncoder(z)
 		enc.SetEscapeHTML(false)
@@ -125,14 +125,28 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 	if err := errs.Err(); err != nil {
 		return nil, nil, err
 	}
+	c, err := build(withoutStrangers(list))
+	if err != nil && a.Site == "" {
+		// What was declared at different times need not agree on an order.
+		for _, r := range list {
+			r.Common.Alias = ""
+			r.Common.Require, r.Common.Before, r.Common.Notify, r.Common.Subscribe = nil, nil, nil, nil
+		}
+		c, err = build(list)
+	}
+	return c, unknown, err
+}
+
+func build(list []*resource.Resource) (*catalog.Catalog, error) {
 	var b catalog.Builder
-	for _, r := range withoutStrangers(list) {
+	var errs diag.List
+	for _, r := range list {
 		_, err := b.Add(r)
 		errs.Add(err)
 	}
 	c, err := b.Build()
 	errs.Add(err)
-	return c, unknown, errs.Err()
+	return c, errs.Err()
 }
 
 // withoutStrangers takes references out of list to what is not in it, because it
