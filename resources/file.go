@@ -365,6 +365,9 @@ func (f File) text(have FileState) func(v *host.View) (resource.Text, error) {
 			var buf bytes.Buffer
 			_, err = buf.ReadFrom(src)
 			t.Want = buf.Bytes()
+			if err == nil && have.WantChecksum != "" && have.WantChecksum != host.SumBytes(t.Want) {
+				err = errors.New("the source holds something else")
+			}
 			return t, err
 		}
 		return t, nil

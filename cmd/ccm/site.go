@@ -61,6 +61,8 @@ type site struct {
 	host     *host.Host
 	manifest *manifest.Manifest // nil if it is a script
 	scripts  []*luaapi.Interp   // that were evaluated, or are
+	// unrecorded is what a site that was applied once had besides.
+	unrecorded []unrecorded
 }
 
 // stdin is how messages speak of standard input.

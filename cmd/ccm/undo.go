@@ -83,6 +83,9 @@ func (e *env) refreshes(ctx context.Context, store *state.Store, rec *state.Reco
 		e.warn(fmt.Sprintf("what is to be refreshed is not known: %v", err))
 		return nil, nil
 	}
+	for _, u := range s.unrecorded {
+		e.warn(fmt.Sprintf("whether %s is to be refreshed is not known: %s", u.ID, u.Because))
+	}
 	x := &refreshing{site: s, direct: make(map[resource.ID][]resource.ID), owed: make(map[resource.ID]bool)}
 	changed := make(map[string]bool)
 	for _, c := range rec.Changes {

@@ -49,6 +49,11 @@ type Engine struct {
 	// managed before, and whether the same was wanted of it. Wish is what its
 	// state says of what is wanted (resource.Wishing). May be nil.
 	Cause func(r *resource.Resource, wish string) Cause
+	// Recall tells what the state of a resource said of what was wanted of it when
+	// it was last in order, "" if that is not known. It is for plans that compare the
+	// machine with the past: what sources and templates hold now does not count
+	// then. May be nil.
+	Recall func(r *resource.Resource) (wish string)
 	// Stop asks a run to end: the resource that is being worked on is finished,
 	// the others are skipped. May be nil.
 	Stop <-chan struct{}

@@ -60,6 +60,9 @@ type applied struct {
 	loaded bool
 	list   []wish
 	byID   map[string]wish
+	// lazy is the resources of which not all was known when they were declared, as
+	// they were when their turn had come.
+	lazy map[resource.ID]*resource.Resource
 }
 
 // A result is what became of a resource that was not simply stable.
@@ -75,10 +78,26 @@ func (r *Run) note(e *converge.Event) {
 	}
 	id := e.Resource.ID
 	switch {
-	case e.Outcome != converge.Stable:
+	case e.Outcome != converge.Stable || e.Wish != "":
 		r.results[id] = result{e.Outcome, e.Wish}
 	case r.results[id].outcome != converge.Changed:
 		delete(r.results, id) // it is in order now, whatever came before
+	}
+	if r.lazy[id] && (e.Outcome == converge.Stable || e.Outcome == converge.Changed) {
+		r.resolved[id] = e.Resource
+	}
+}
+
+// lazies notes which resources of a catalog have values that are known later.
+func (r *Run) lazies(c *catalog.Catalog) {
+	for _, x := range c.Resources {
+		if len(x.Later) == 0 {
+			continue
+		}
+		if r.lazy == nil {
+			r.lazy, r.resolved = make(map[resource.ID]bool), make(map[resource.ID]*resource.Resource)
+		}
+		r.lazy[x.ID] = true
 	}
 }
 
@@ -124,7 +143,7 @@ func (a *applied) cause(r *resource.Resource, found string) converge.Cause {
 	switch {
 	case !known:
 		return converge.New
-	case old.spec != spec || found != "" && old.found != "" && old.found != found:
+	case old.spec != spec || !sameFound(old.found, found, len(r.Later) > 0):
 		return converge.Intended
 	}
 	return converge.Corrective
@@ -188,13 +207,15 @@ func (a *applied) load() {
 	}
 }
 
-// end records what was applied, unless that is recorded already.
-func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]result) error {
+// end records what was applied, unless that is recorded already. Resolved is the
+// resources of which not all was known when they were declared.
+func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]result, resolved map[resource.ID]*resource.Resource) error {
 	a.readHead()
-	if a.unchanged(c, results) {
+	if len(resolved) == 0 && a.unchanged(c, results) {
 		return nil
 	}
 	a.load()
+	a.lazy = resolved
 	list, now := a.next(c, results)
 	if sum := sumOf(list); slices.Equal(list, a.list) && a.head.Fingerprint == sum && a.hasCatalog() {
 		return nil
@@ -262,7 +283,7 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 		res, ok := results[r.ID]
 		switch {
 		case r.Skip != "":
-		case !managed(r) || ok && res.outcome != converge.Changed:
+		case !managed(r) || ok && res.outcome != converge.Changed && res.outcome != converge.Stable:
 			keep(id)
 		default:
 			w := wish{id: id, found: res.found}
@@ -270,8 +291,14 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 			if old := a.byID[id]; w.found == "" && old.spec == w.spec {
 				w.found = old.found
 			}
-			list = append(list, w)
 			now[id] = r
+			if x := a.lazy[r.ID]; x != nil {
+				if res.found == "" {
+					w.found = withFingerprint(w.found, x.Type.Schema().Fingerprint(x.Spec))
+				}
+				now[id] = x
+			}
+			list = append(list, w)
 		}
 	}
 	for _, l := range c.Rest {

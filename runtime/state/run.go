@@ -66,6 +66,10 @@ type Run struct {
 	touched []*tracked
 	view    *host.View
 	results map[resource.ID]result
+	// lazy is the resources of which not all is known when they are declared,
+	// resolved these as they were when their turn had come.
+	lazy     map[resource.ID]bool
+	resolved map[resource.ID]*resource.Resource
 }
 
 // A tracked is a change during its run.
@@ -95,6 +99,7 @@ func runFile(id string) string { return filepath.Join("runs", id+".ndjson") }
 // several, one after the other, has applied all of them in the end; of what is in
 // more than one, the last counts.
 func (r *Run) Converges(c *catalog.Catalog) {
+	r.lazies(c)
 	if r.applied == nil {
 		r.catalog, r.applied = c, &applied{s: r.s, site: r.info.Site, root: r.info.Root}
 		return
@@ -303,7 +308,7 @@ func (r *Run) End(sum converge.Summary) error {
 	r.tell(r.finished())
 	var errs []error
 	if r.applied != nil {
-		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results))
+		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results, r.resolved))
 	}
 	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
