@@ -53,7 +53,7 @@ func (p files) Status(_ context.Context, v *host.View, want resources.File) (hav
 			have.Group = v.GroupName(have.GID)
 		}
 	}
-	if want.CheckAfter != "" {
+	if want.IsCheckedAfterwards() {
 		if have.Unproven, err = v.IsAside(want.Name); err != nil {
 			return have, err
 		}
@@ -179,7 +179,7 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 		return err
 	}
 	write := func() error { return h.WriteFile(want.Name, content, attr) }
-	if want.Check != "" {
+	if want.IsChecked() {
 		write = func() error { return writeChecked(ctx, h, want, content, attr) }
 	}
 	return errors.Join(write(), content.Close())
