@@ -20,6 +20,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -64,6 +65,8 @@ type Options struct {
 	Memory uint64
 	// Path lists directories with modules, searched after those of the script.
 	Path []string
+	// ReadFile reads the files of modules; nil for os.ReadFile.
+	ReadFile func(name string) ([]byte, error)
 	// Library holds the modules that ship with ccm. They are searched last.
 	Library fs.FS
 	// Scope is that of all that is declared; nil means the script that is run.
@@ -115,6 +118,9 @@ func New(opts Options) *Interp {
 	}
 	if opts.Env == nil {
 		opts.Env = func(string) (string, bool) { return "", false }
+	}
+	if opts.ReadFile == nil {
+		opts.ReadFile = os.ReadFile
 	}
 	if opts.Print == nil {
 		opts.Print = io.Discard

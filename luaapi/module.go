@@ -160,7 +160,7 @@ func (in *Interp) pathLoader(L *lua.LState) int {
 	}
 	var tried strings.Builder
 	for _, file := range in.candidates(L, name, string(paths)) {
-		text, err := os.ReadFile(file)
+		text, err := in.opts.ReadFile(file)
 		if err == nil {
 			dir, err := filepath.Abs(filepath.Dir(file))
 			if err != nil {

@@ -46,14 +46,14 @@ type File struct {
 	Mode *Mode `ccm:"mode,example=0644"`
 	// Check is a command that looks at the new content before it gets its place,
 	// such as "sshd -t -f %s". %s stands for a file that holds it, in the same
-	// directory and with the same owner and mode. It is split into words as a shell
-	// would, and run without one. Unless it exits 0, the file stays as it is. In a
+	// directory and with the same owner and mode. A line is split into words as a
+	// shell would, a list is the words; it is run without a shell. Unless it exits 0, the file stays as it is. In a
 	// plan it is given a copy in a directory of its own.
-	Check string `ccm:"validate,example=sshd -t -f %s"`
+	Check []string `ccm:"validate,example=sshd -t -f %s"`
 	// CheckAfter is a command that looks at the machine after the file has its
-	// place, such as "nginx -t". Unless it exits 0, the file is again what it was,
+	// place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is again what it was,
 	// and nothing is refreshed. In a plan it is not asked.
-	CheckAfter string `ccm:"validate_after,example=nginx -t"`
+	CheckAfter []string `ccm:"validate_after,example=nginx -t"`
 	// Force removes a directory that is not empty. It goes with ensure absent.
 	Force bool `ccm:"force"`
 }
@@ -216,8 +216,8 @@ func (f File) MayLookAhead() bool { return f.Source == nil || !host.IsURL(*f.Sou
 // Bounds implements resource.Bounded. A source may be anything's file, a command
 // that validates may do anything, and names of owners depend on two files.
 func (f File) Bounds() (path string, looks, acts bool) {
-	acts = f.Ensure != FileDirectory && !f.Force && f.Check == "" && f.CheckAfter == "" && f.Name != "/etc/passwd" && f.Name != "/etc/group"
-	return f.Name, f.Source == nil && f.CheckAfter == "", acts
+	acts = f.Ensure != FileDirectory && !f.Force && len(f.Check)+len(f.CheckAfter) == 0 && f.Name != "/etc/passwd" && f.Name != "/etc/group"
+	return f.Name, f.Source == nil && len(f.CheckAfter) == 0, acts
 }
 
 // ManagesContent reports whether the content of what stands there is managed.
@@ -372,6 +372,9 @@ func (f File) text(have FileState) func(v *host.View) (resource.Text, error) {
 			var buf bytes.Buffer
 			_, err = buf.ReadFrom(src)
 			t.Want = buf.Bytes()
+			if err == nil && have.WantChecksum != "" && have.WantChecksum != host.SumBytes(t.Want) {
+				err = errors.New("the source holds something else")
+			}
 			return t, err
 		}
 		return t, nil

@@ -100,7 +100,13 @@ type ScaffoldState struct {
 	Engine  ScaffoldEngine
 	// NoTemplates is set if there is no template in the source.
 	NoTemplates bool
+	// Rendered stands for what the templates gave, in the words of the provider.
+	Rendered string
 }
+
+// CurrentWish implements resource.Wishing: what is rendered depends on templates,
+// facts and data.
+func (s ScaffoldState) CurrentWish() string { return s.Rendered }
 
 // CurrentEnsure implements resource.StateEnsure.
 func (s ScaffoldState) CurrentEnsure() string {

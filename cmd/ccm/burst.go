@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
@@ -57,7 +58,7 @@ func (s *single) open(ctx context.Context) (*burst, error) {
 	if s.burst != nil {
 		return s.burst, nil
 	}
-	id := newRunID(s.host.Now())
+	id := newRunID(time.Now())
 	rec, err := s.env.record(ctx, &s.f.runFlags, id, s.kind, "")
 	if err != nil {
 		return nil, err
@@ -85,7 +86,10 @@ func (s *single) close() {
 
 // converge runs an engine, or has it plan, as a part of b.
 func (b *burst) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) converge.Summary {
+	engine.Cause = b.store.Cause("", b.root)
 	if b.run != nil {
+		b.run.Converges(c)
+		engine.Cause = b.run.Cause
 		engine.Journal, engine.LeftOver = b.run, b.run.LeftOver("", c)
 		engine.Reporter = converge.Reporters{b.run, engine.Reporter}
 	}

@@ -48,7 +48,7 @@ func (e *env) completeName(cmd *cobra.Command, reg *resource.Registry, t *resour
 func (e *env) completeReference(f *singleFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
-		s, err := f.openSession(cmd)
+		s, err := f.openSession(cmd, e.trust())
 		if err != nil || s == nil {
 			return nil, directive
 		}

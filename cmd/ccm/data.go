@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,14 +142,14 @@ func (e *env) resolved(cmd *cobra.Command, f *lookFlags, name string) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	vars, err := f.environ()
+	vars, err := f.environ(e.trust())
 	if err != nil {
 		return nil, err
 	}
-	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: readFile, Now: h.Now}
+	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: e.readFile, Now: h.Now}
 	e.sources = l.Sources()
 	for _, file := range f.overlays {
-		text, err := os.ReadFile(file)
+		text, err := e.trust().ReadFile(file)
 		if err != nil {
 			return nil, err
 		}

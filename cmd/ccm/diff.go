@@ -25,7 +25,10 @@ with #. Given PATHs, it is only these and what is below them.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: e.completeRun(f),
 		RunE: func(_ *cobra.Command, args []string) error {
-			store := e.store(f.stateDir, state.Limits{})
+			store, err := e.store(f.stateDir, state.Limits{})
+			if err != nil {
+				return err
+			}
 			rec, err := e.findRun(store, args[0])
 			if err != nil {
 				return err

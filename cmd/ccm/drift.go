@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,10 +24,12 @@ func (e *env) driftCommand() *cobra.Command {
 		Long: `Compare the machine with what was applied last, by the script FILE or by
 whichever ran last, and say what differs. Nothing is changed, and scripts are
 not run: what counts is what was in order after the run, not what the script
-says now.
+says now. FILE may be - for what was declared on the command line (ccm ensure)
+and on standard input.
 
 What runs in every run, such as an exec without a guard, and what would only be
-refreshed is no drift.
+refreshed is no drift. What cannot be told from what was recorded is reported as
+unknown, and is no drift either.
 
 Exit status: 0 the machine is as it was left; 2 it is not; 4 something could not
 be looked at, 6 both.`,
@@ -44,7 +45,10 @@ be looked at, 6 both.`,
 }
 
 func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
-	store := e.store(f.stateDir, state.Limits{})
+	store, err := e.store(f.stateDir, state.Limits{})
+	if err != nil {
+		return err
+	}
 	applied, err := store.Applied()
 	if err != nil {
 		return err
@@ -57,45 +61,58 @@ func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range s.catalog.Resources {
-		switch {
-		case resource.ActsAlways(r.Spec):
+	for i, r := range s.catalog.Resources {
+		if resource.ActsAlways(r.Spec) {
 			r.Skip = "it runs in every run"
-		case resource.SeesData(r.Spec):
-			r.Skip = "it depends on data that only a run knows"
 		}
+		s.catalog.Deps[i] = nil // each is compared for itself, and nothing is refreshed
 	}
 	rep := e.newReport(f)
 	d := &drifted{Reporter: rep.reporters}
 	engine := &converge.Engine{
 		Registry: s.registry, Facts: s.facts, Reporter: d, Stop: e.stop,
-		Texts: f.diff.value != string(report.DiffOff), Cause: store.Cause(a.Site, a.Root),
+		Texts:  f.diff.value != string(report.DiffOff),
+		Cause:  func(*resource.Resource, string) converge.Cause { return converge.Corrective },
+		Recall: store.Wishes(a),
 	}
 	sum := engine.Plan(ctx, &s.host.View, s.catalog)
-	sum.Refreshed = 0
-	for o, n := range d.ignored {
-		sum.Counts[o] -= n
+	sum.Counts[converge.Skipped] -= d.ignored
+	for _, u := range s.unrecorded {
+		ev := u.event(sum.Total(), e.clock.Now())
+		sum.Add(ev)
+		d.Event(ev)
 	}
 	if err := rep.end(sum); err != nil {
 		return err
 	}
+	sum.Counts[converge.Unknown] = 0 // is said, and is no drift
 	return exitStatus(sum, true)
 }
 
 // drifted passes on what says something about drift.
 type drifted struct {
 	converge.Reporter
-	ignored [len(converge.Outcomes)]int
+	ignored int
 }
 
 // Event implements converge.Reporter.
 func (d *drifted) Event(e *converge.Event) {
-	onlyRefreshed := e.Outcome == converge.Pending && e.Refreshed && len(e.Diff) == 0
-	if onlyRefreshed || e.Outcome == converge.Unknown || e.Resource.Skip != "" {
-		d.ignored[e.Outcome]++
+	if e.Resource.Skip != "" {
+		d.ignored++
 		return
 	}
 	d.Reporter.Event(e)
+}
+
+// An unrecorded resource is one that cannot be compared with the past.
+type unrecorded state.Unrecorded
+
+// event says so.
+func (u unrecorded) event(index int, now time.Time) *converge.Event {
+	id, _ := resource.ParseID(u.ID)
+	return &converge.Event{
+		Resource: &resource.Resource{ID: id}, Index: index, Outcome: converge.Unknown, Noop: true, Reason: u.Because, Start: now,
+	}
 }
 
 // choose returns what the script named on the command line applied, or what was
@@ -111,7 +128,7 @@ func choose(applied []state.Applied, args []string) (state.Applied, error) {
 		}
 		return state.Applied{}, diag.Errorf(diag.Pos{}, "nothing was applied yet").WithHint("ccm run FILE applies a script")
 	}
-	name, err := filepath.Abs(args[0])
+	name, err := siteName(args[0])
 	if err != nil {
 		return state.Applied{}, err
 	}
@@ -138,17 +155,17 @@ func (e *env) appliedSite(ctx context.Context, store *state.Store, a state.Appli
 	if err != nil {
 		return nil, err
 	}
-	s := &site{registry: reg, host: host.New(host.Options{Root: a.Root, Clock: e.clock})}
+	s := &site{registry: reg, host: host.New(host.Options{Root: a.Root, Clock: e.clock, Log: e.logger(e.stderr, false)})}
 	if s.facts, err = e.gatherFacts(ctx, &s.host.View, &siteFlags{root: a.Root}); err != nil {
 		return nil, err
 	}
 	around.facts = s.facts
-	var unknown []string
-	if s.catalog, unknown, err = store.Catalog(a, reg); err != nil {
+	var left []state.Unrecorded
+	if s.catalog, left, err = store.Catalog(a, reg); err != nil {
 		return nil, err
 	}
-	if len(unknown) > 0 {
-		e.warn(fmt.Sprintf("no type for %s, which cannot be looked at", strings.Join(unknown, ", ")))
+	for _, u := range left {
+		s.unrecorded = append(s.unrecorded, unrecorded(u))
 	}
 	return s, nil
 }

@@ -133,7 +133,7 @@ func newTyped(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own 
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	x.flags = t.Properties().Flags(fs, &x.table, t.Name, func(name string) bool {
-		return name == "help" || name == "color" || own.Lookup(name) != nil
+		return name == "help" || name == "color" || name == "allow-insecure" || own.Lookup(name) != nil
 	}, leaveOut...)
 	for _, p := range x.flags {
 		if p.Field.Name == "subscribe" && !t.Refreshable() {
@@ -268,7 +268,7 @@ func (e *env) ensureType(f *singleFlags, reg *resource.Registry, t *resource.Typ
 
 // ensure brings one resource in order and reports it.
 func (e *env) ensure(cmd *cobra.Command, f *singleFlags, what manifest.Single) error {
-	f.verbose = !f.quiet // that a resource is stable is an answer too
+	f.verbose, f.asked = !f.quiet, true // that a resource is stable is an answer too
 	rep := e.newReport(&f.runFlags)
 	s, err := e.newSingle(cmd, f, "ensure", rep.stderr)
 	if err != nil {

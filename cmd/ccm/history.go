@@ -67,7 +67,11 @@ func (e *env) printLine(v any) error {
 }
 
 func (e *env) listPending(f *pastFlags) error {
-	list, damaged, err := e.store(f.stateDir, state.Limits{}).Pending()
+	store, err := e.store(f.stateDir, state.Limits{})
+	if err != nil {
+		return err
+	}
+	list, damaged, err := store.Pending()
 	if err != nil {
 		return err
 	}
@@ -92,7 +96,11 @@ func (e *env) warnDamaged(lines int) {
 }
 
 func (e *env) listRuns(f *pastFlags, limit int) error {
-	list, damaged, err := e.store(f.stateDir, state.Limits{}).History()
+	store, err := e.store(f.stateDir, state.Limits{})
+	if err != nil {
+		return err
+	}
+	list, damaged, err := store.History()
 	if err != nil {
 		return err
 	}
@@ -156,7 +164,11 @@ func (e *env) historyShowCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: e.completeRun(f),
 		RunE: func(_ *cobra.Command, args []string) error {
-			rec, err := e.findRun(e.store(f.stateDir, state.Limits{}), args[0])
+			store, err := e.store(f.stateDir, state.Limits{})
+			if err != nil {
+				return err
+			}
+			rec, err := e.findRun(store, args[0])
 			if err != nil {
 				return err
 			}
@@ -176,7 +188,11 @@ func (e *env) completeRun(f *pastFlags) cobra.CompletionFunc {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveDefault // paths
 		}
-		list, _, err := e.store(f.stateDir, state.Limits{}).History()
+		store, err := e.store(f.stateDir, state.Limits{})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		list, _, err := store.History()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -38,7 +38,7 @@ type loading struct {
 
 func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []string, noop bool) (*loading, error) {
 	l := &loading{env: e, site: s, around: around, flags: f, args: args, noop: noop, lookupEnv: os.LookupEnv}
-	environ, err := f.environ()
+	environ, err := f.environ(e.trust())
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +46,10 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 		return nil, err
 	}
 	l.loader = &manifest.Loader{
-		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: readFile, Now: s.host.Now,
+		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: e.readFile, Now: s.host.Now,
 		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value,
 	}
-	src, err := f.source()
+	src, err := f.source(e.trust())
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
@@ -164,11 +164,12 @@ func (l *loading) interp(ctx context.Context, u *manifest.Unit, args []string) *
 	in := luaapi.New(luaapi.Options{
 		Registry: l.site.registry, Builder: &l.builder, Facts: l.site.facts, Args: args, Noop: l.noop, Version: readBuildInfo().Version,
 		Env: l.lookupEnv, Print: e.stderr, Timeout: l.flags.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
-		Scope:   u.Scope,
-		Add:     admit(ctx, u),
-		Warn:    e.scriptWarns,
-		Library: stdlib.Library,
-		Extend:  extending(l.library(u)),
+		Scope:    u.Scope,
+		ReadFile: e.trust().ReadFile,
+		Add:      admit(ctx, u),
+		Warn:     e.scriptWarns,
+		Library:  stdlib.Library,
+		Extend:   extending(l.library(u)),
 	})
 	l.sources = append(l.sources, in.Sources())
 	l.site.scripts = append(l.site.scripts, in)

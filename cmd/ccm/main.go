@@ -76,8 +76,9 @@ type env struct {
 	runner         *observed // of the commands of this process; nil for any
 	early          bool      // the lock was taken before the site was read
 	unlock         func() error
-	sequential     bool      // each resource is looked at and written in its turn only
+	sequential     bool // each resource is looked at and written in its turn only
 	color          string
+	allowInsecure  bool          // files that everybody may write are believed
 	inputs         []state.Input // what the script of the run looked at
 	recording      *state.Run    // the record of the run that is under way; nil if none is
 	args           []string      // of the command line, for messages
@@ -175,6 +176,7 @@ line, script, lock); 4 at least one resource failed; 130 interrupted. With
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours in output: auto, always or never")
+	root.PersistentFlags().BoolVar(&e.allowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")
 	root.AddCommand(
 		e.replCommand(), e.evalCommand(),
 		e.runCommand(), e.planCommand(), e.convertCommand(), e.factsCommand(), e.docCommand(), e.versionCommand(),

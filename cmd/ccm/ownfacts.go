@@ -16,7 +16,7 @@ import (
 // gatherFacts returns the facts of the machine. Over them lie, each over the one
 // before, those of the configuration directories, of --facts and of --fact.
 func (e *env) gatherFacts(ctx context.Context, v *host.View, f *siteFlags) (*facts.Facts, error) {
-	loader := facts.Loader{View: v, YAML: decodeYAML, RefuseWritable: os.Geteuid() == 0}
+	loader := facts.Loader{View: v, YAML: decodeYAML, Trust: e.trust()}
 	over, err := ownFacts(loader)
 	if err != nil {
 		return nil, err

@@ -11,9 +11,13 @@ import (
 // expression names.
 const largestFile = 64 << 20
 
-// readFile reads a file that a manifest, a template or an expression names. What
-// is no file is refused: a device may have no end, and a pipe nobody who writes.
-func readFile(path string) ([]byte, error) {
+// readFile reads a file that a manifest, a template or an expression names, if it
+// is believed. What is no file is refused: a device may have no end, and a pipe
+// nobody who writes.
+func (e *env) readFile(path string) ([]byte, error) {
+	if err := e.trust().Check(path); err != nil {
+		return nil, err
+	}
 	fi, err := os.Stat(path)
 	switch {
 	case err != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -43,9 +44,14 @@ func (f *recordFlags) limits() state.Limits {
 	return limits
 }
 
-// store returns the state directory that the flag names.
-func (e *env) store(dir string, limits state.Limits) *state.Store {
-	return state.Open(state.Options{Dir: state.Dir(dir), Clock: e.clock, Limits: limits, Effect: e.effect, Warn: e.warn})
+// store returns the state directory that the flag names. What it says is believed:
+// restore brings back what it holds, drift asks the guards that it names.
+func (e *env) store(dir string, limits state.Limits) (*state.Store, error) {
+	dir = state.Dir(dir)
+	if err := e.trust().Check(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	return state.Open(state.Options{Dir: dir, Clock: e.clock, Limits: limits, Effect: e.effect, Warn: e.warn}), nil
 }
 
 // warn tells of what is wrong and does not keep ccm from its work.
@@ -81,7 +87,11 @@ func (e *env) record(ctx context.Context, f *runFlags, id, kind, site string) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &record{env: e, store: e.store(f.stateDir, f.limits()), site: site, root: root}
+	store, err := e.store(f.stateDir, f.limits())
+	if err != nil {
+		return nil, err
+	}
+	r := &record{env: e, store: store, site: site, root: root}
 	if f.noop {
 		return r, nil
 	}

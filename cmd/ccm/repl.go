@@ -151,7 +151,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 			Builder: &p.loading.builder, Args: scriptArgs, Version: readBuildInfo().Version,
 			Env: os.LookupEnv, Print: print, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
 			Scope: u.Scope, Add: admit(ctx, u), Warn: e.scriptWarns, Library: stdlib.Library,
-			Extend: extending(p.loading.library(u)),
+			Extend: extending(p.loading.library(u)), ReadFile: e.trust().ReadFile,
 		},
 		Begin: func() (*resource.Registry, *facts.Facts, error) {
 			reg, err := registry(around)
@@ -239,7 +239,7 @@ func initFile() string {
 // mistakes are printed and do not keep anyone from the prompt.
 func (p *prompt) prepare(ctx context.Context, args []string) {
 	if !p.flags.noInit {
-		text, err := os.ReadFile(initFile())
+		text, err := p.env.trust().ReadFile(initFile())
 		if err == nil {
 			err = p.dialog.Load(ctx, initFile(), text)
 		}

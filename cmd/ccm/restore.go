@@ -34,7 +34,10 @@ undone like any other.`,
 			if err != nil {
 				return err
 			}
-			store := e.store(f.stateDir, f.limits())
+			store, err := e.store(f.stateDir, f.limits())
+			if err != nil {
+				return err
+			}
 			rec, err := e.findRun(store, args[0])
 			if err != nil {
 				return err

@@ -28,6 +28,7 @@ type runFlags struct {
 	lockTimeout time.Duration
 	verbose     bool
 	quiet       bool
+	asked       bool // a resource is named on the command line
 	debug       bool
 	monitorOnly bool
 	interactive bool

@@ -38,11 +38,14 @@ func (e *env) scout(ctx context.Context, l *loading) {
 // state directory that is not there is not made for that: the site may have
 // mistakes.
 func (e *env) lockEarly(ctx context.Context, f *runFlags) {
-	dir := e.store(f.stateDir, f.limits()).Dir()
-	if _, err := os.Stat(filepath.Join(dir, "lock")); err != nil {
+	store, err := e.store(f.stateDir, f.limits())
+	if err != nil {
+		return // it will be said
+	}
+	if _, err := os.Stat(filepath.Join(store.Dir(), "lock")); err != nil {
 		return
 	}
-	unlock, err := state.Lock(ctx, dir, 0, e.clock.Now())
+	unlock, err := state.Lock(ctx, store.Dir(), 0, e.clock.Now())
 	if err != nil {
 		return // the run will wait for it, or say who has it
 	}

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 			beforeMain = func() time.Duration { return 0 }
 			main()
 		},
+		"realccm": main,
 	})
 }
 
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 // and with which status they exit. UPDATE=1 rewrites what is compared.
 //
 // Scripts see a directory of their own as $WORK, state in $WORK/state, and the
-// user that runs the test as $OWNER and $GROUP.
+// user that runs the test as $OWNER and $GROUP. [root] is whether that is root.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -43,6 +44,12 @@ func TestScript(t *testing.T) {
 			e.Setenv("GROUP", strconv.Itoa(os.Getegid()))
 			e.Setenv("NO_COLOR", "1")
 			return os.MkdirAll(filepath.Join(e.WorkDir, "root", "etc"), 0o755)
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "root" {
+				return false, fmt.Errorf("no condition %q", cond)
+			}
+			return os.Geteuid() == 0, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":  exitStatusOf,

@@ -63,7 +63,7 @@ func (e *env) sessionReportCommand() *cobra.Command {
 Exit status: 4 if something that failed was not brought in order since.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.openSession(cmd)
+			s, err := f.openSession(cmd, e.trust())
 			if err == nil && s == nil {
 				return diag.Errorf(diag.Pos{}, "there is no session: %s is not set", session.Variable).WithHint(`eval "$(ccm session new)" begins one`)
 			}
@@ -125,7 +125,7 @@ func (e *env) printSession(r session.Report, runID string, asJSON bool) error {
 		}
 		return out.Flush()
 	}
-	text := report.Text{W: out, Color: e.colorful(e.stdout), Verbose: true, Diff: report.DiffOff}
+	text := report.Text{W: out, Color: e.colorful(e.stdout), Verbose: true, Asked: true, Diff: report.DiffOff}
 	for _, ev := range r.Events {
 		text.Event(report.Restore(ev))
 	}

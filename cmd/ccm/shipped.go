@@ -35,16 +35,22 @@ func findShipped(reg *resource.Registry, name string) {
 	if _, err := fs.Stat(stdlib.Library, module); err != nil {
 		return
 	}
-	in := moduleInterp(reg)
+	in := moduleInterp(reg, onlyShipped)
 	defer in.Close()
 	// That every module loads is for the tests to see.
 	_ = in.Require(context.Background(), "", "std."+name)
 }
 
+// onlyShipped reads no file: what the directory holds in which somebody happens to
+// be does not take the place of a type that ships with ccm.
+func onlyShipped(name string) ([]byte, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
 // moduleInterp returns what loads modules outside of a run.
-func moduleInterp(reg *resource.Registry) *luaapi.Interp {
+func moduleInterp(reg *resource.Registry, readFile func(string) ([]byte, error)) *luaapi.Interp {
 	return luaapi.New(luaapi.Options{
-		Registry: reg, Builder: new(catalog.Builder), Library: stdlib.Library, Version: readBuildInfo().Version,
+		ReadFile: readFile, Registry: reg, Builder: new(catalog.Builder), Library: stdlib.Library, Version: readBuildInfo().Version,
 		Path: filepath.SplitList(os.Getenv("CCM_PATH")), Env: os.LookupEnv,
 		Extend: extending(std.Options{View: &host.New(host.Options{}).View}),
 	})
@@ -53,7 +59,7 @@ func moduleInterp(reg *resource.Registry) *luaapi.Interp {
 // requireModule adds the types of a module to reg, which is found as a script in
 // the working directory would find it.
 func (e *env) requireModule(ctx context.Context, reg *resource.Registry, name string) error {
-	in := moduleInterp(reg)
+	in := moduleInterp(reg, e.trust().ReadFile)
 	defer in.Close()
 	e.sources = in.Sources()
 	return in.Require(ctx, "", name)

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,7 +57,7 @@ func (f *singleFlags) add(cmd *cobra.Command) {
 
 // openSession returns the session that the flags and the environment name, nil
 // if there is none.
-func (f *singleFlags) openSession(cmd *cobra.Command) (*session.Session, error) {
+func (f *singleFlags) openSession(cmd *cobra.Command, trust *host.Trust) (*session.Session, error) {
 	dir, set := os.LookupEnv(session.Variable)
 	if f := cmd.Flag("session"); f != nil && f.Changed {
 		dir, set = f.Value.String(), true
@@ -66,7 +69,16 @@ func (f *singleFlags) openSession(cmd *cobra.Command) (*session.Session, error) 
 		return nil, diag.Errorf(diag.Pos{}, "want the directory of a session, got an empty one").
 			WithHint(`eval "$(ccm session new)" begins a session, unset %s leaves it`, session.Variable)
 	}
-	return session.Open(dir)
+	s, err := session.Open(dir)
+	if err == nil {
+		err = trust.Check(dir)
+	}
+	if path := filepath.Join(dir, session.FileName); err == nil {
+		if err = trust.Check(path); errors.Is(err, fs.ErrNotExist) {
+			err = nil // nobody has appended anything yet
+		}
+	}
+	return s, err
 }
 
 // A single brings resources in order one by one, each as a run of its own.
@@ -90,19 +102,19 @@ type single struct {
 func (e *env) newSingle(cmd *cobra.Command, f *singleFlags, kind string, w io.Writer) (s *single, err error) {
 	s = &single{env: e, f: f, kind: kind}
 	s.host = host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(w, f.debug), Effect: e.effect, Keep: e.keep})
-	if s.session, err = f.openSession(cmd); err != nil {
+	if s.session, err = f.openSession(cmd, e.trust()); err != nil {
 		return nil, err
 	}
 	if s.facts, err = e.gatherFacts(cmd.Context(), &s.host.View, &f.siteFlags); err != nil {
 		return nil, err
 	}
-	if s.environ, err = f.environ(); err != nil {
+	if s.environ, err = f.environ(e.trust()); err != nil {
 		return nil, err
 	}
 	if s.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	if s.source, err = f.source(); err != nil {
+	if s.source, err = f.source(e.trust()); err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	f.evalTimeout, f.dialect = time.Minute, newChoice("", "ccm", "tinycm")
@@ -128,7 +140,7 @@ func (s *single) loading() (*loading, error) {
 		site: &site{registry: reg, facts: s.facts, host: s.host},
 	}
 	l.loader = &manifest.Loader{
-		Registry: reg, Builder: &l.builder, Facts: s.facts, Environ: s.environ, ReadFile: readFile, Now: s.host.Now,
+		Registry: reg, Builder: &l.builder, Facts: s.facts, Environ: s.environ, ReadFile: s.env.readFile, Now: s.host.Now,
 		Script: l.script, Fetch: l.fetch,
 	}
 	return l, nil
@@ -167,7 +179,7 @@ func (s *single) converge(ctx context.Context, what manifest.Single, rep converg
 	if s.session != nil {
 		recorder = s.session.Recorder(rec.id, report.DiffMode(s.f.diff.value), s.host.Now)
 		engine.Reporter = converge.Reporters{recorder, engine.Reporter}
-		if engine.Settled, err = s.session.Settle(b, reg, r.ID, s.f.noop); err != nil {
+		if engine.Settled, engine.SettledCauses, err = s.session.Settle(b, reg, r.ID, s.f.noop); err != nil {
 			return nil, err
 		}
 	}

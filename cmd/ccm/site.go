@@ -63,6 +63,8 @@ type site struct {
 	manifest *manifest.Manifest // nil if it is a script
 	scripts  []*luaapi.Interp   // that were evaluated, or are
 	scout    *converge.Scout    // nil if nothing was looked at yet
+	// unrecorded is what a site that was applied once had besides.
+	unrecorded []unrecorded
 }
 
 // stdin is how messages speak of standard input.
@@ -75,7 +77,7 @@ func (e *env) readInput(name string) (shown string, text []byte, err error) {
 		text, err = io.ReadAll(e.stdin)
 		return stdin, text, err
 	}
-	text, err = os.ReadFile(name)
+	text, err = e.trust().ReadFile(name)
 	return name, text, err
 }
 

@@ -119,7 +119,7 @@ func (e *env) whenStopped(do func()) (done func()) {
 
 // testFile runs the tests of one file.
 func (e *env) testFile(ctx context.Context, file string, wanted func(string, []string) bool, rep *testReport) (err error) {
-	text, err := os.ReadFile(file)
+	text, err := e.trust().ReadFile(file)
 	if err != nil {
 		return err
 	}
@@ -146,6 +146,7 @@ func (e *env) testFile(ctx context.Context, file string, wanted func(string, []s
 			return luaapi.New(luaapi.Options{
 				Registry: layer, Builder: new(catalog.Builder), Version: readBuildInfo().Version, Env: os.LookupEnv, Print: e.stderr,
 				Timeout: testTimeout, Path: modulePath(file), Library: stdlib.Library, Warn: e.scriptWarns,
+				ReadFile: e.trust().ReadFile,
 				Extend: func(in *luaapi.Interp) {
 					extending(lib)(in)
 					extend(in)

@@ -26,7 +26,10 @@ An undo is a run of its own: undoing it brings back what it undid. The next run
 of the script makes the same changes again, unless the script is changed first.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store := e.store(f.stateDir, f.limits())
+			store, err := e.store(f.stateDir, f.limits())
+			if err != nil {
+				return err
+			}
 			list, _, err := store.History()
 			if err != nil {
 				return err
@@ -79,6 +82,9 @@ func (e *env) refreshes(ctx context.Context, store *state.Store, rec *state.Reco
 	if err != nil {
 		e.warn(fmt.Sprintf("what is to be refreshed is not known: %v", err))
 		return nil, nil
+	}
+	for _, u := range s.unrecorded {
+		e.warn(fmt.Sprintf("whether %s is to be refreshed is not known: %s", u.ID, u.Because))
 	}
 	x := &refreshing{site: s, direct: make(map[resource.ID][]resource.ID), owed: make(map[resource.ID]bool)}
 	changed := make(map[string]bool)
@@ -161,7 +167,7 @@ func (x *refreshing) perform(ctx context.Context, r *restoration, sum *converge.
 	for i, n := range more.Counts {
 		sum.Counts[i] += n
 	}
-	sum.Refreshed, sum.Interrupted = more.Refreshed, more.Interrupted
+	sum.Refreshed, sum.RefreshedLater, sum.Interrupted = more.Refreshed, more.RefreshedLater, more.Interrupted
 	sum.Took += more.Took
 	return nil
 }

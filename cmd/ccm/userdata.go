@@ -56,12 +56,12 @@ func (n negation) Set(s string) error {
 
 // environ returns the environment that expressions see: that of the process, and
 // over it that of ./.env.
-func (f *dataFlags) environ() (map[string]string, error) {
+func (f *dataFlags) environ(trust *host.Trust) (map[string]string, error) {
 	env := environ()
 	if !f.readEnv {
 		return env, nil
 	}
-	text, err := os.ReadFile(dotenvFile)
+	text, err := trust.ReadFile(dotenvFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return env, nil
 	}
@@ -75,33 +75,33 @@ func (f *dataFlags) environ() (map[string]string, error) {
 
 // source returns the hierarchy document that data is read from; one without text
 // if there is none.
-func (f *dataFlags) source() (manifest.Source, error) {
+func (f *dataFlags) source(trust *host.Trust) (manifest.Source, error) {
 	name := f.file
 	if name == "" {
 		name = os.Getenv(dataVariable)
 	}
 	if name == "" {
-		text, err := os.ReadFile(defaultData)
+		text, err := trust.ReadFile(defaultData)
 		if errors.Is(err, fs.ErrNotExist) {
 			return manifest.Source{File: defaultData}, nil
 		}
 		return manifest.Source{File: defaultData, Text: string(text)}, err
 	}
-	text, err := os.ReadFile(name)
+	text, err := trust.ReadFile(name)
 	return manifest.Source{File: name, Text: string(text)}, err
 }
 
 // dataOf returns the data that the flags name, resolved.
 func (e *env) dataOf(f *dataFlags, fs *facts.Facts, h *host.Host) (map[string]any, error) {
-	src, err := f.source()
+	src, err := f.source(e.trust())
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
-	vars, err := f.environ()
+	vars, err := f.environ(e.trust())
 	if err != nil {
 		return nil, err
 	}
-	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: readFile, Now: h.Now}
+	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: e.readFile, Now: h.Now}
 	e.sources = l.Sources()
 	return l.Data(src, nil)
 }

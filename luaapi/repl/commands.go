@@ -2,7 +2,6 @@ package repl
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -55,7 +54,7 @@ func typesCommand(_ context.Context, d *Dialog, _ string) error {
 }
 
 func loadCommand(ctx context.Context, d *Dialog, name string) error {
-	text, err := os.ReadFile(name)
+	text, err := d.opts.Script.ReadFile(name)
 	if err != nil {
 		return err
 	}

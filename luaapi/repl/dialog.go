@@ -10,6 +10,7 @@ package repl
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -56,6 +57,9 @@ func New(o Options) (*Dialog, error) {
 	}
 	if d.opts.Now == nil {
 		d.opts.Now = time.Now
+	}
+	if d.opts.Script.ReadFile == nil {
+		d.opts.Script.ReadFile = os.ReadFile
 	}
 	if d.opts.Reference == nil {
 		d.opts.Reference = func(string) (string, bool) { return "", false }

@@ -68,7 +68,7 @@ func (c *comparison) content(v *host.View, r rendering, f host.TreeEntry, have h
 	same := false
 	if _, assumed := v.Assumed(c.path(f.Rel)); !assumed && (f.Mode == fileMode || f.Mode == have.Mode) {
 		var err error
-		if same, err = v.HoldsSource(c.path(f.Rel), r.path(f.Rel)); err != nil {
+		if same, err = r.same(v, c.path(f.Rel), f.Rel); err != nil {
 			return err
 		}
 	}
@@ -78,6 +78,15 @@ func (c *comparison) content(v *host.View, r rendering, f host.TreeEntry, have h
 		c.changed = append(c.changed, f.Rel)
 	}
 	return nil
+}
+
+// same reports whether a file holds what was rendered for a path.
+func (r rendering) same(v *host.View, file, rel string) (bool, error) {
+	if r.sums == nil {
+		return v.HoldsSource(file, r.path(rel))
+	}
+	sum, err := v.Sum(file)
+	return sum == r.sums[rel], err
 }
 
 // emptyDirs adds the empty directories of the source that are missing.

@@ -43,6 +43,8 @@ type rendering struct {
 	dirs []string
 	// templates counts the files in the source that are rendered by themselves.
 	templates int
+	// sums is the SHA-256 of the files, where that is all that is known of them.
+	sums map[string]string
 }
 
 // path returns where a rendered file is for the operating system.

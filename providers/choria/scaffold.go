@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // scaffolds renders one scaffold at a time: an Environment need not be safe for
@@ -22,7 +23,10 @@ type scaffolds struct {
 	mu  sync.Mutex
 }
 
-var _ resources.ScaffoldProvider = (*scaffolds)(nil)
+var (
+	_ resources.ScaffoldProvider                                      = (*scaffolds)(nil)
+	_ resource.Recalling[resources.Scaffold, resources.ScaffoldState] = (*scaffolds)(nil)
+)
 
 // Status implements resources.ScaffoldProvider.
 func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Scaffold) (have resources.ScaffoldState, err error) {
@@ -41,12 +45,21 @@ func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Sca
 	}
 	err = p.render(ctx, v, want, run, func(r rendering) error {
 		c, err := r.compare(v, want)
+		if err != nil {
+			return err
+		}
 		have.NoTemplates = r.templates == 0
-		have.Changed, have.Missing, have.Stable = c.paths(c.changed), c.paths(c.missing), c.paths(c.stable)
-		have.Purged, have.Blocked = c.paths(c.purged), c.blocked
+		c.tell(&have)
+		have.Rendered, err = r.wish(v)
 		return err
 	})
 	return have, err
+}
+
+// tell puts what differs into a state.
+func (c *comparison) tell(have *resources.ScaffoldState) {
+	have.Changed, have.Missing, have.Stable = c.paths(c.changed), c.paths(c.missing), c.paths(c.stable)
+	have.Purged, have.Blocked = c.paths(c.purged), c.blocked
 }
 
 // Scaffold implements resources.ScaffoldProvider.

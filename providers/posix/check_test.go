@@ -72,7 +72,7 @@ func TestValidate(t *testing.T) {
 	c := &checker{root: root}
 	h := host.New(host.Options{Root: root, Runner: c.runner()})
 	want := checked("good")
-	want.Check = "check -f %s"
+	want.Check = []string{"check -f %s"}
 	require.NoError(t, want.Validate())
 	require.NoError(t, converge(t, h, want))
 	require.Equal(t, []string{"check -rw-r----- good"}, c.seen, "it has its mode before it is looked at")
@@ -104,7 +104,7 @@ func TestValidateInPlan(t *testing.T) {
 	h := host.New(host.Options{Root: root, Runner: c.runner()})
 	for content, wanted := range map[string]string{"good": "", "bad": "exit status 3: line 1: bad"} {
 		want := checked(content)
-		want.Check = "check -f %s"
+		want.Check = []string{"check -f %s"}
 		caveat, err := files{}.Foresee(t.Context(), h.Planning(), want)
 		require.Empty(t, caveat)
 		if wanted == "" {
@@ -116,7 +116,7 @@ func TestValidateInPlan(t *testing.T) {
 		require.NoFileExists(t, c.last)
 	}
 	want := checked("bad")
-	want.CheckAfter = "verify"
+	want.CheckAfter = []string{"verify"}
 	caveat, err := files{}.Foresee(t.Context(), h.Planning(), want)
 	require.NoError(t, err)
 	require.Equal(t, "validate_after is asked only in a run", caveat)
@@ -139,14 +139,14 @@ func TestValidateAfter(t *testing.T) {
 			require.NoError(t, x.start(filepath.Join(root, "f")))
 			before := hosttest.Snapshot(t, root)
 			want := x.want
-			want.CheckAfter = "verify"
+			want.CheckAfter = []string{"verify"}
 			require.NoError(t, want.Validate())
 			require.EqualError(t, converge(t, h, want), "validate_after: verify: exit status 3: line 1: bad")
 			require.Equal(t, before, hosttest.Snapshot(t, root))
 			require.Equal(t, []string{"verify -rw-r----- bad"}, c.seen)
 
 			want = checked("good")
-			want.CheckAfter = "verify"
+			want.CheckAfter = []string{"verify"}
 			require.NoError(t, converge(t, h, want))
 			require.Equal(t, map[string]string{"f": hosttest.Snapshot(t, root)["f"]}, hosttest.Snapshot(t, root))
 		})
@@ -168,7 +168,7 @@ func TestValidateAfterKill(t *testing.T) {
 			effect, asked := hosttest.Failing(n, 1<<30)
 			dead := host.New(host.Options{Root: root, Runner: c.runner(), Effect: effect})
 			want := checked("bad")
-			want.CheckAfter = "verify"
+			want.CheckAfter = []string{"verify"}
 			require.Error(t, want.Perform(t.Context(), dead, files{}, want.Decide(status(t, dead, want)).Actions[0]))
 			done = asked() < n
 
@@ -177,7 +177,7 @@ func TestValidateAfterKill(t *testing.T) {
 			require.Equal(t, before, hosttest.Snapshot(t, root), "after a kill at effect %d", n)
 			// What nobody refuses any more is proven, and nothing is left.
 			want = checked("good")
-			want.CheckAfter = "verify"
+			want.CheckAfter = []string{"verify"}
 			require.NoError(t, converge(t, h, want))
 			require.Len(t, hosttest.Snapshot(t, root), 1)
 		}

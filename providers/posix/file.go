@@ -10,11 +10,15 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 type files struct{}
 
-var _ resources.FileProvider = files{}
+var (
+	_ resources.FileProvider                                  = files{}
+	_ resource.Recalling[resources.File, resources.FileState] = files{}
+)
 
 // Status implements resources.FileProvider. What is cheap decides before what
 // is not: kind, owner and mode before size, size before content, and digests
@@ -49,7 +53,7 @@ func (p files) Status(_ context.Context, v *host.View, want resources.File) (hav
 			have.Group = v.GroupName(have.GID)
 		}
 	}
-	if want.CheckAfter != "" {
+	if want.IsCheckedAfterwards() {
 		if have.Unproven, err = v.IsAside(want.Name); err != nil {
 			return have, err
 		}
@@ -74,6 +78,29 @@ func (files) look(v *host.View, want resources.File) (info host.Info, same bool,
 		same, err = v.HoldsSource(want.Name, *want.Source)
 	}
 	return info, same, err
+}
+
+// Recall implements resource.Recalling: the wish is the digest of what the source
+// held.
+func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wish string) (have resources.FileState, err error) {
+	if want.Source == nil || wish == "" {
+		return p.Status(ctx, v, want)
+	}
+	bare := want
+	bare.Source = nil
+	have, err = p.Status(ctx, v, bare)
+	if err != nil || !want.ManagesContent(have.Kind) || have.Kind != host.Missing && have.Kind != host.Regular {
+		return have, err
+	}
+	if _, assumed := v.Assumed(want.Name); have.Kind == host.Regular && !assumed {
+		sum, err := v.Sum(want.Name)
+		if err != nil || sum == wish {
+			return have, err
+		}
+		have.Checksum = sum
+	}
+	have.ContentDiffers, have.WantChecksum = true, wish
+	return have, nil
 }
 
 // owners returns the numbers of the owner and the group that are wanted. One
@@ -148,7 +175,7 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 		return err
 	}
 	write := func() error { return h.WriteFile(want.Name, content, attr) }
-	if want.Check != "" {
+	if want.IsChecked() {
 		write = func() error { return writeChecked(ctx, h, want, content, attr) }
 	}
 	return errors.Join(write(), content.Close())

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -41,6 +42,8 @@ type Engine struct {
 	// another process. The catalog has them, skipped, so that others can refer to
 	// them. No event tells of them and no summary counts them.
 	Settled map[resource.ID]Outcome
+	// SettledCauses says why those of Settled were changed that were.
+	SettledCauses map[resource.ID]Cause
 	// Journal remembers the refreshes of a run until they were performed; nil for
 	// none. A run that changes nothing does not write to it.
 	Journal Journal
@@ -50,6 +53,11 @@ type Engine struct {
 	// managed before, and whether the same was wanted of it. Wish is what its
 	// state says of what is wanted (resource.Wishing). May be nil.
 	Cause func(r *resource.Resource, wish string) Cause
+	// Recall tells what the state of a resource said of what was wanted of it when
+	// it was last in order, "" if that is not known. It is for plans that compare the
+	// machine with the past: what sources and templates hold now does not count
+	// then. May be nil.
+	Recall func(r *resource.Resource) (wish string)
 	// Stop asks a run to end: the resource that is being worked on is finished,
 	// the others are skipped. May be nil.
 	Stop <-chan struct{}
@@ -73,6 +81,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	w := &walk{
 		Engine: e, view: v, host: h, catalog: c, declared: declared,
 		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)),
+		causes: maps.Clone(e.SettledCauses),
 	}
 	w.ahead = e.lookAhead(ctx, v, c)
 	defer w.ahead.end()

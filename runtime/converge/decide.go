@@ -15,7 +15,7 @@ func (w *walk) converge(ctx context.Context, i int, f resource.Factory, ev *Even
 	left := w.left[r.ID]
 	refresh := len(by)+len(left) > 0
 	defer w.settle(ev, refresh)
-	state, err := w.ahead.status(ctx, w.view, i, f)
+	state, err := w.status(ctx, i, f)
 	if err != nil {
 		w.lookFailed(ev, err)
 		return
@@ -46,11 +46,26 @@ func (w *walk) converge(ctx context.Context, i int, f resource.Factory, ev *Even
 		w.unknown(ev, maybe[0].String()+" is unknown")
 		return
 	case d.Stable():
+		if resource.SeesData(r.Spec) { // nobody could tell later what was wanted
+			ev.Wish = w.wholeWish(ev, resource.WishOf(state))
+		}
 		return
 	case mayRefresh:
 		ev.Reason = "it may be refreshed besides, because " + maybe[0].String() + " is unknown"
 	}
 	w.act(ctx, f, d, resource.WishOf(state), ev)
+}
+
+// status returns the state of resource i, whose turn it is: compared with what is
+// wanted now or, if the walk recalls that, with what was wanted.
+func (w *walk) status(ctx context.Context, i int, f resource.Factory) (any, error) {
+	if w.Recall != nil {
+		r := w.catalog.Resources[i]
+		if state, ok, err := f.Recall(ctx, w.view, r.Spec, w.Recall(r)); ok {
+			return state, err
+		}
+	}
+	return w.ahead.status(ctx, w.view, i, f)
 }
 
 // refreshers returns what has changed, or would, of that which r subscribes to,

@@ -53,7 +53,8 @@ type Event struct {
 	LeftOver []Debt
 	// Cause says why the resource was changed, or would be.
 	Cause Cause
-	// Wish is what the state said of what is wanted, if the resource was changed.
+	// Wish is what the state said of what is wanted, if the resource was changed or
+	// nothing else can tell it (resource.Rendered).
 	Wish string
 	// Reason says why a resource is unknown or skipped, or what else may become
 	// of one that is pending.
@@ -73,11 +74,13 @@ type Event struct {
 // A Summary counts the events of a run.
 type Summary struct {
 	Counts    [len(Outcomes)]int
-	Refreshed int
-	Health    [len(HealthStates)]int
-	Start     time.Time
-	Took      time.Duration
-	Noop      bool
+	Refreshed int // how many were changed, or would be, by a refresh
+	// RefreshedLater is how many of these are pending.
+	RefreshedLater int
+	Health         [len(HealthStates)]int
+	Start          time.Time
+	Took           time.Duration
+	Noop           bool
 	// Interrupted says that the run was stopped before its end.
 	Interrupted bool
 	// Dropped lists the refreshes of earlier runs that are owed to resources which
@@ -102,6 +105,9 @@ func (s *Summary) Add(e *Event) {
 	s.Counts[e.Outcome]++
 	if e.Refreshed && (e.Outcome == Changed || e.Outcome == Pending) {
 		s.Refreshed++
+		if e.Outcome == Pending {
+			s.RefreshedLater++
+		}
 	}
 	for _, h := range e.Health {
 		s.Health[h.State]++

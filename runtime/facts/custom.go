@@ -20,9 +20,8 @@ type Loader struct {
 	// YAML decodes the text of a YAML file to plain data. Its errors carry their
 	// place in the file. If it is nil, YAML is refused.
 	YAML func(file string, text []byte) (any, error)
-	// RefuseWritable refuses files and directories that everybody may write. It
-	// should be set if ccm runs as root, which would believe what they say.
-	RefuseWritable bool
+	// Trust says which files and directories are believed.
+	Trust *host.Trust
 }
 
 // Load reads the configuration directories in order, facts.json, facts.yaml,
@@ -54,7 +53,7 @@ func (l Loader) File(name string) (map[string]any, error) {
 		return nil, unreadable(name, err)
 	}
 	defer f.Close()
-	return l.read(name, f)
+	return l.read(name, name, f)
 }
 
 // files returns the files of a configuration directory that may hold facts.
@@ -109,7 +108,7 @@ func (l Loader) openDirectory(name, path string) (*os.File, error) {
 		err = errNoDirectory
 	}
 	if err == nil {
-		err = l.check(name, fi)
+		err = l.checkOwn(path)
 	}
 	if err != nil {
 		d.Close()
@@ -131,17 +130,21 @@ func (l Loader) ownFile(name string) (map[string]any, error) {
 		return nil, unreadable(name, err)
 	}
 	defer f.Close()
-	return l.read(name, f)
+	real, err := l.View.Real(name)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return l.read(name, real, f)
 }
 
-// read decodes an open file.
-func (l Loader) read(name string, f *os.File) (map[string]any, error) {
+// read decodes an open file that is at a path for the operating system.
+func (l Loader) read(name, path string, f *os.File) (map[string]any, error) {
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
 		err = errors.New("want a file, got something else")
 	}
 	if err == nil {
-		err = l.check(name, fi)
+		err = l.Trust.Check(path)
 	}
 	if err != nil {
 		return nil, unreadable(name, err)
@@ -173,13 +176,13 @@ func (l Loader) decode(name string, text []byte) (any, error) {
 	return l.YAML(name, text)
 }
 
-// check refuses what everybody may write.
-func (l Loader) check(name string, fi fs.FileInfo) error {
-	if !l.RefuseWritable || fi.Mode().Perm()&0o002 == 0 {
-		return nil
+// checkOwn refuses a directory of the machine that is not believed.
+func (l Loader) checkOwn(name string) error {
+	path, err := l.View.Real(name)
+	if err != nil {
+		return err
 	}
-	return diag.Errorf(diag.Pos{File: name}, "want facts that only their owner may write, got mode %04o", fi.Mode().Perm()).
-		WithHint("chmod o-w %s", name)
+	return l.Trust.Check(path)
 }
 
 // isLink reports whether a symbolic link stands at the path, and warns of it.

@@ -161,7 +161,6 @@ func TestLoadRefusesWhatEverybodyMayWrite(t *testing.T) {
 		"a file":                      {"/etc/ccm/facts.json", 0o666, []string{"b", "c"}},
 		"a file in facts.d":           {"/etc/ccm/facts.d/c.json", 0o602, []string{"a", "b"}},
 		"facts.d":                     {"/etc/ccm/facts.d", 0o777, []string{"a", "b"}},
-		"facts.d, sticky":             {"/etc/ccm/facts.d", 0o777 | os.ModeSticky, []string{"a", "b"}},
 		"the configuration directory": {"/etc/ccm", 0o777, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,18 +170,22 @@ func TestLoadRefusesWhatEverybodyMayWrite(t *testing.T) {
 			require.NoError(t, err, "only refused if asked")
 			require.Len(t, got, 3)
 
-			l.RefuseWritable = true
+			l.Trust = onlyMine
 			got, err = l.Load("/etc/ccm")
 			require.Equal(t, c.left, slices.Sorted(maps.Keys(got)))
 			list, ok := errors.AsType[diag.List](err)
 			require.True(t, ok)
 			require.Len(t, list, 1)
-			require.Equal(t, c.open, list[0].Pos.File)
-			require.ErrorContains(t, err, "want facts that only their owner may write, got mode 0")
-			require.Equal(t, "chmod o-w "+c.open, list[0].Hint)
+			at := filepath.Join(l.View.Root(), c.open)
+			require.Equal(t, at, filepath.Clean(list[0].Pos.File))
+			require.ErrorContains(t, err, "not believed as root, because everybody may write")
+			require.Equal(t, "chmod o-w "+at+", or --allow-insecure", list[0].Hint)
 		})
 	}
 }
+
+// onlyMine believes what root does, as if the user that runs the tests were root.
+var onlyMine = &host.Trust{Owners: []uint32{0, uint32(os.Geteuid())}}
 
 func TestFile(t *testing.T) {
 	l := loader(t)
@@ -217,9 +220,9 @@ func TestFile(t *testing.T) {
 	_, err = Loader{View: l.View}.File(yaml)
 	require.EqualError(t, err, yaml+": want JSON, got a name that does not end in .json")
 
-	l.RefuseWritable = true
+	l.Trust = onlyMine
 	open := write("open.json", "{}")
 	require.NoError(t, os.Chmod(open, 0o666))
 	_, err = l.File(open)
-	require.ErrorContains(t, err, open+": want facts that only their owner may write, got mode 0666")
+	require.ErrorContains(t, err, open+": not believed as root, because everybody may write "+open+" (mode 0666)")
 }

@@ -33,7 +33,10 @@ type Text struct {
 	Color   bool
 	Verbose bool // stable resources too
 	Quiet   bool // failures only
-	Diff    DiffMode
+	// Asked says that somebody asked about these resources by name: that one was
+	// not managed before is no news.
+	Asked bool
+	Diff  DiffMode
 }
 
 var _ converge.Reporter = Text{}
@@ -136,7 +139,7 @@ func (t Text) story(e *converge.Event) string {
 	if e.Refreshed {
 		s += ", because " + changed(e)
 	}
-	if e.Cause == converge.Intended || e.Cause == converge.Corrective || e.Cause == converge.New && t.Verbose {
+	if e.Cause == converge.Intended || e.Cause == converge.Corrective || e.Cause == converge.New && t.Verbose && !t.Asked {
 		s += " (" + e.Cause.String() + ")"
 	}
 	if e.Reason != "" {
@@ -322,8 +325,12 @@ func (t Text) summary(s converge.Summary) string {
 				part = t.paint(red, part)
 			case converge.Changed, converge.Pending:
 				part = t.paint(yellow, part)
-				if s.Refreshed > 0 {
-					part += fmt.Sprintf(" (%d by refresh)", s.Refreshed)
+				refreshed := s.RefreshedLater
+				if o == converge.Changed {
+					refreshed = s.Refreshed - s.RefreshedLater
+				}
+				if refreshed > 0 {
+					part += fmt.Sprintf(" (%d by refresh)", refreshed)
 				}
 			}
 			parts = append(parts, part)

@@ -170,6 +170,13 @@ type (
 	Foresighted[P any] interface {
 		Foresee(ctx context.Context, v *host.View, want P) (caveat string, err error)
 	}
+	// Recalling is implemented by providers that can compare the machine with what
+	// was wanted at an earlier time, when a state told the wish (Wishing), whatever
+	// sources and templates hold now. It is Status in all else. Without a wish it may
+	// return an [UnknownError].
+	Recalling[P, S any] interface {
+		Recall(ctx context.Context, v *host.View, want P, wish string) (S, error)
+	}
 	// Rendered is implemented by specs whose wish depends on the facts and data of
 	// a run, besides their properties.
 	Rendered interface{ SeesData() bool }

@@ -33,6 +33,7 @@ type Type struct {
 	statusAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error, bool)
 	perform   func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
 	foresee   func(ctx context.Context, v *host.View, provider, spec any) (string, error)
+	recall    func(ctx context.Context, v *host.View, provider, spec any, wish string) (any, bool, error)
 	inspect   func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	importing func(state any, im Import) (any, error) // nil if it cannot
 }
@@ -83,6 +84,14 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 			spec := any(*p.(*P)).(Located[P]).Locate(dir)
 			return &spec
 		}
+	}
+	t.recall = func(ctx context.Context, v *host.View, prov, p any, wish string) (any, bool, error) {
+		r, ok := prov.(Recalling[P, S])
+		if !ok {
+			return nil, false, nil
+		}
+		state, err := r.Recall(ctx, v, *p.(*P), wish)
+		return state, true, err
 	}
 	inspecting[P, S, V](t)
 	return Kind[P, S, V]{t}
@@ -253,6 +262,14 @@ func (k Kind[P, S, V]) Provide(name string, suits Suits[P], impl V) Factory {
 func (f Factory) Status(ctx context.Context, v *host.View, spec any) (state any, err error) {
 	defer f.recovered(&err)
 	return f.Type.status(ctx, v, f.impl, spec)
+}
+
+// Recall reports the present state of a resource of the factory's type, compared
+// with what was wanted when a state told the wish. The second result is false if
+// the provider cannot, because its resources are all that is wanted.
+func (f Factory) Recall(ctx context.Context, v *host.View, spec any, wish string) (state any, ok bool, err error) {
+	defer f.recovered(&err)
+	return f.Type.recall(ctx, v, f.impl, spec, wish)
 }
 
 // recovered makes an error of a mistake in a provider, so that it is that of one

@@ -142,7 +142,7 @@ func TestSettleIntoCatalog(t *testing.T) {
 	}}
 	_, err := b.Add(x)
 	require.NoError(t, err)
-	settled, err := s.Settle(&b, reg, x.ID, false)
+	settled, _, err := s.Settle(&b, reg, x.ID, false)
 	require.NoError(t, err)
 	require.Equal(t, map[resource.ID]converge.Outcome{
 		{Type: "knob", Name: "a"}: converge.Changed, {Type: "knob", Name: "b"}: converge.Failed,
@@ -187,7 +187,7 @@ func TestStore(t *testing.T) {
 		require.Len(t, got, 2)
 		require.Equal(t, []string{"knob#a"}, got[1].Subscribe)
 	}
-	fi, err = os.Stat(filepath.Join(dir, fileName))
+	fi, err = os.Stat(filepath.Join(dir, FileName))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), fi.Mode().Perm())
 
@@ -209,16 +209,16 @@ func TestStoreRefuses(t *testing.T) {
 
 	s, err := Open(dir)
 	require.NoError(t, err)
-	require.NoError(t, os.Symlink(file, filepath.Join(dir, fileName)))
+	require.NoError(t, os.Symlink(file, filepath.Join(dir, FileName)))
 	require.Error(t, s.Append(Record{}))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Empty(t, text)
-	require.NoError(t, os.Remove(filepath.Join(dir, fileName)))
+	require.NoError(t, os.Remove(filepath.Join(dir, FileName)))
 
-	require.NoError(t, os.WriteFile(filepath.Join(dir, fileName), []byte("{}\nnope\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, FileName), []byte("{}\nnope\n"), 0o600))
 	_, err = s.Records()
-	require.ErrorContains(t, err, fileName+":2: not a record of a session")
+	require.ErrorContains(t, err, FileName+":2: not a record of a session")
 }
 
 // Several processes append at once, and no event is lost or torn.
@@ -336,7 +336,7 @@ func TestLinesAreEvents(t *testing.T) {
 	s, err := Open(t.TempDir())
 	require.NoError(t, err)
 	records(t, s, "a:changed")
-	text, err := os.ReadFile(filepath.Join(s.Dir(), fileName))
+	text, err := os.ReadFile(filepath.Join(s.Dir(), FileName))
 	require.NoError(t, err)
 	var ev report.Event
 	require.NoError(t, json.Unmarshal(text, &ev))

@@ -14,27 +14,28 @@ type earlier struct {
 	id      resource.ID
 	alias   string
 	outcome converge.Outcome
+	cause   converge.Cause // of the changes that count; NoCause if there are none
 }
 
 // Settle adds the resources that earlier processes dealt with to b, so that what
-// is declared there can refer to them, and returns their outcomes as
-// [converge.Engine] wants them. What b declares itself is not among them. In a
+// is declared there can refer to them, and returns what became of them and why, as
+// [converge.Engine] wants it. What b declares itself is not among them. In a
 // plan, what earlier plans said counts too; a run goes by what was done.
 //
 // An earlier resource counts as changed if it changed since id, subscribing to it,
 // was last brought in order: a subscriber is refreshed once for each change, and
 // again if its refresh did not succeed. An action that began and of which no event
 // tells counts as a change that failed: the process that took it died.
-func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource.ID, plan bool) (map[resource.ID]converge.Outcome, error) {
+func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource.ID, plan bool) (settled map[resource.ID]converge.Outcome, causes map[resource.ID]converge.Cause, err error) {
 	own := b.Resources()
 	if !slices.ContainsFunc(own, refers) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	records, err := s.Records()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	settled := make(map[resource.ID]converge.Outcome)
+	settled, causes = make(map[resource.ID]converge.Outcome), make(map[resource.ID]converge.Cause)
 	for _, e := range settle(records, id, plan) {
 		t := reg.Type(e.id.Type)
 		declared := slices.ContainsFunc(own, func(r *resource.Resource) bool { return r.ID == e.id })
@@ -43,11 +44,11 @@ func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource
 		}
 		from := resource.Origin{Pos: diag.Pos{File: "an earlier command"}, Skip: "an earlier command of the session dealt with it"}
 		if _, err := b.Add(t.Skipped(e.id.Name, e.alias, nil, from)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		settled[e.id] = e.outcome
+		settled[e.id], causes[e.id] = e.outcome, e.cause
 	}
-	return settled, nil
+	return settled, causes, nil
 }
 
 // refers reports whether a resource speaks of others.
@@ -62,6 +63,7 @@ func settle(records []Record, id resource.ID, plan bool) []earlier {
 	var ids []resource.ID
 	latest := make(map[resource.ID]Record)
 	changed := make(map[resource.ID]bool)
+	causes := make(map[resource.ID]converge.Cause)
 	for _, r := range records {
 		if r.Noop && !plan {
 			continue
@@ -74,17 +76,30 @@ func settle(records []Record, id resource.ID, plan bool) []earlier {
 		if r.begun() || r.Changed {
 			changed[x] = true
 		}
+		if r.Changed {
+			causes[x] = alsoFor(causes[x], converge.ParseCause(r.Reason))
+		}
 		if x == id && !r.Noop && inOrder(r) {
 			for _, ref := range r.Subscribe {
 				delete(changed, resolve(ref, latest))
+				delete(causes, resolve(ref, latest))
 			}
 		}
 	}
 	out := make([]earlier, len(ids))
 	for i, x := range ids {
-		out[i] = earlier{id: x, alias: latest[x].Alias, outcome: outcome(latest[x], changed[x])}
+		out[i] = earlier{id: x, alias: latest[x].Alias, outcome: outcome(latest[x], changed[x]), cause: causes[x]}
 	}
 	return out
+}
+
+// alsoFor returns the cause of a change and a further one of the same resource:
+// they correct it only if both do.
+func alsoFor(first, second converge.Cause) converge.Cause {
+	if first == converge.NoCause || first == second {
+		return second
+	}
+	return converge.Intended
 }
 
 // resolve returns the resource that a reference means, by its name or alias.

@@ -28,8 +28,8 @@ import (
 // Variable is the environment variable that names the directory of a session.
 const Variable = "CCM_SESSION_STORE"
 
-// fileName is the file in the directory of a session.
-const fileName = "events.jsonl"
+// FileName is the name of the file in the directory of a session.
+const FileName = "events.jsonl"
 
 // beginProtocol marks the record that an action is about to be taken. One that
 // no event follows is of a process that died in the middle.
@@ -139,7 +139,7 @@ func encode(record Record) ([]byte, error) {
 // open opens the file of the session and waits until it has the lock, which ends
 // when the file is closed (flock(2)). A link in its place is not followed.
 func (s *Session) open(flags, lock int) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(s.dir, fileName), flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
+	f, err := os.OpenFile(filepath.Join(s.dir, FileName), flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
@@ -184,7 +184,7 @@ func (s *Session) take(text []byte) error {
 	for line := range bytes.Lines(text) {
 		var r Record
 		if err := json.Unmarshal(line, &r); err != nil {
-			return diag.Errorf(diag.Pos{File: filepath.Join(s.dir, fileName), Line: len(s.records) + 1}, "not a record of a session: %w", err)
+			return diag.Errorf(diag.Pos{File: filepath.Join(s.dir, FileName), Line: len(s.records) + 1}, "not a record of a session: %w", err)
 		}
 		s.records = append(s.records, r)
 		s.read += int64(len(line))
@@ -232,7 +232,7 @@ func (s *Session) Remove() error {
 	if s.dir == "" {
 		return nil
 	}
-	if err := os.Remove(filepath.Join(s.dir, fileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(s.dir, FileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("session: %w", err)
 	}
 	err := os.Remove(s.dir)

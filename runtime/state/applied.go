@@ -60,6 +60,9 @@ type applied struct {
 	loaded bool
 	list   []wish
 	byID   map[string]wish
+	// lazy is the resources of which not all was known when they were declared, as
+	// they were when their turn had come.
+	lazy map[resource.ID]*resource.Resource
 }
 
 // A result is what became of a resource that was not simply stable.
@@ -70,9 +73,53 @@ type result struct {
 
 // note remembers what became of a resource.
 func (r *Run) note(e *converge.Event) {
-	if e.Outcome != converge.Stable && r.applied != nil {
-		r.results[e.Resource.ID] = result{e.Outcome, e.Wish}
+	if r.applied == nil {
+		return
 	}
+	id := e.Resource.ID
+	switch {
+	case e.Outcome != converge.Stable || e.Wish != "":
+		r.results[id] = result{e.Outcome, e.Wish}
+	case r.results[id].outcome != converge.Changed:
+		delete(r.results, id) // it is in order now, whatever came before
+	}
+	if r.lazy[id] && (e.Outcome == converge.Stable || e.Outcome == converge.Changed) {
+		r.resolved[id] = e.Resource
+	}
+}
+
+// lazies notes which resources of a catalog have values that are known later.
+func (r *Run) lazies(c *catalog.Catalog) {
+	for _, x := range c.Resources {
+		if len(x.Later) == 0 {
+			continue
+		}
+		if r.lazy == nil {
+			r.lazy, r.resolved = make(map[resource.ID]bool), make(map[resource.ID]*resource.Resource)
+		}
+		r.lazy[x.ID] = true
+	}
+}
+
+// merged returns the resources of two catalogs, those of the second in the places
+// that they have in the first.
+func merged(first, second *catalog.Catalog) *catalog.Catalog {
+	at := make(map[resource.ID]int, len(first.Resources))
+	all := &catalog.Catalog{Resources: slices.Clone(first.Resources), Rest: first.Rest}
+	for i, r := range all.Resources {
+		at[r.ID] = i
+	}
+	for _, r := range second.Resources {
+		if i, ok := at[r.ID]; ok {
+			if r.Skip == "" {
+				all.Resources[i] = r
+			}
+			continue
+		}
+		at[r.ID] = len(all.Resources)
+		all.Resources = append(all.Resources, r)
+	}
+	return all
 }
 
 // fingerprint returns the fingerprint of what is wanted of a resource, and that
@@ -96,7 +143,7 @@ func (a *applied) cause(r *resource.Resource, found string) converge.Cause {
 	switch {
 	case !known:
 		return converge.New
-	case old.spec != spec || found != "" && old.found != "" && old.found != found:
+	case old.spec != spec || !sameFound(old.found, found, len(r.Later) > 0):
 		return converge.Intended
 	}
 	return converge.Corrective
@@ -160,13 +207,15 @@ func (a *applied) load() {
 	}
 }
 
-// end records what was applied, unless that is recorded already.
-func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]result) error {
+// end records what was applied, unless that is recorded already. Resolved is the
+// resources of which not all was known when they were declared.
+func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]result, resolved map[resource.ID]*resource.Resource) error {
 	a.readHead()
-	if a.unchanged(c, results) {
+	if len(resolved) == 0 && a.unchanged(c, results) {
 		return nil
 	}
 	a.load()
+	a.lazy = resolved
 	list, now := a.next(c, results)
 	if sum := sumOf(list); slices.Equal(list, a.list) && a.head.Fingerprint == sum && a.hasCatalog() {
 		return nil
@@ -177,8 +226,13 @@ func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]re
 	if err := a.writeCatalog(list, now); err != nil {
 		return err
 	}
-	return a.s.replace(a.name()+wishesSuffix, true, func(w io.Writer) error { return a.write(w, run, list) })
+	return a.s.replace(a.name()+wishesSuffix, a.durable(), func(w io.Writer) error { return a.write(w, run, list) })
 }
+
+// durable reports whether what was applied has to survive a loss of power. What
+// the command line wants is written too often for that: without it, a cause is
+// told wrong once.
+func (a *applied) durable() bool { return a.site != "" }
 
 // unchanged reports whether what was applied is plainly what is recorded.
 func (a *applied) unchanged(c *catalog.Catalog, results map[resource.ID]result) bool {
@@ -229,7 +283,7 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 		res, ok := results[r.ID]
 		switch {
 		case r.Skip != "":
-		case !managed(r) || ok && res.outcome != converge.Changed:
+		case !managed(r) || ok && res.outcome != converge.Changed && res.outcome != converge.Stable:
 			keep(id)
 		default:
 			w := wish{id: id, found: res.found}
@@ -237,8 +291,14 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 			if old := a.byID[id]; w.found == "" && old.spec == w.spec {
 				w.found = old.found
 			}
-			list = append(list, w)
 			now[id] = r
+			if x := a.lazy[r.ID]; x != nil {
+				if res.found == "" {
+					w.found = withFingerprint(w.found, x.Type.Schema().Fingerprint(x.Spec))
+				}
+				now[id] = x
+			}
+			list = append(list, w)
 		}
 	}
 	for _, l := range c.Rest {
@@ -250,19 +310,28 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 	return list, now
 }
 
-// withOthers adds to list what is recorded besides: what was declared on the
-// command line was not declared together.
+// withOthers returns all that is recorded, with list in it: what was declared on
+// the command line was not declared together.
 func (a *applied) withOthers(list []wish) []wish {
-	have := make(map[string]bool, len(list))
+	now := make(map[string]wish, len(list))
 	for _, w := range list {
-		have[w.id] = true
+		now[w.id] = w
 	}
+	var all []wish
 	for _, w := range a.list {
-		if !have[w.id] {
-			list = append(list, w)
+		if x, ok := now[w.id]; ok {
+			delete(now, w.id)
+			w = x
+		}
+		all = append(all, w)
+	}
+	for _, w := range list {
+		if _, ok := now[w.id]; ok {
+			delete(now, w.id)
+			all = append(all, w)
 		}
 	}
-	return list
+	return all
 }
 
 func (a *applied) write(w io.Writer, run string, list []wish) error {

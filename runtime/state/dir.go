@@ -2,9 +2,13 @@
 package state
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
+
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Dir returns the state directory of the user that runs ccm: flag if it is not
@@ -24,6 +28,35 @@ func Dir(flag string) string {
 		return filepath.Join(dir, "ccm")
 	}
 	return filepath.Join(home(), ".local", "state", "ccm")
+}
+
+const lockFile = "lock"
+
+// claim makes the state directory. One that is there already and that others can
+// look into is closed to them, because it holds what files held that they may not
+// read. What is plainly not a state directory, such as the home directory of
+// somebody, is refused instead.
+func claim(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	fi, err := os.Stat(dir)
+	if err != nil || fi.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	_, err = os.Lstat(filepath.Join(dir, lockFile))
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist) && len(names) == 0:
+		return os.Chmod(dir, fi.Mode()&^0o077)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return diag.Errorf(diag.Pos{File: dir}, "want a directory for state alone that only its owner may enter, found one with mode %04o that holds %s", fi.Mode().Perm(), names[0].Name()).
+		WithHint("name one that is empty or not there")
 }
 
 // home returns the home directory of the user: HOME or, without it, what the

@@ -3,10 +3,12 @@ package state
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -34,15 +36,31 @@ func (e *LockedError) Error() string {
 		e.Dir, e.Holder.PID, e.Holder.Command, e.Holder.Since.Local().Format(time.DateTime))
 }
 
+// holderOf returns what the holder of a lock says of itself. It does so right
+// after it has got the lock, so that who comes in between waits a moment for it,
+// and does not take the word of one that died.
+func holderOf(path string) (h Holder) {
+	for range 20 {
+		h = Holder{}
+		text, err := os.ReadFile(path)
+		if err == nil && json.Unmarshal(text, &h) == nil && h.PID > 0 && !errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH) {
+			return h
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return h
+}
+
 // Lock makes this process the only one that runs in the state directory, which
-// is created with mode 0700 if it is missing. If another run holds the lock, it
+// is created with mode 0700 if it is missing and gets that mode if it has a wider
+// one. If another run holds the lock, it
 // waits for it as long as wait; 0 means not at all. The lock ends with the
 // process at the latest, so that a run that died leaves none (flock(2)).
 func Lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (unlock func() error, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := claim(dir); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
-	path := filepath.Join(dir, "lock")
+	path := filepath.Join(dir, lockFile)
 	l := flock.New(path, flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Nanosecond))
 	defer cancel()
@@ -56,11 +74,7 @@ func Lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (u
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
 	if !ok {
-		e := &LockedError{Dir: dir}
-		if text, err := os.ReadFile(path); err == nil {
-			_ = json.Unmarshal(text, &e.Holder)
-		}
-		return nil, e
+		return nil, &LockedError{Dir: dir, Holder: holderOf(path)}
 	}
 	holder, err := json.Marshal(Holder{os.Getpid(), strings.Join(os.Args, " "), now})
 	if err == nil {

@@ -57,7 +57,7 @@ type Run struct {
 	journal *journal
 	objects objects
 	file    lines
-	catalog *catalog.Catalog
+	catalog *catalog.Catalog // what was applied, or is; nil for nothing
 	applied *applied
 
 	// current is on whose behalf hosts do what they do that do not say so.
@@ -69,6 +69,10 @@ type Run struct {
 	unsynced bool
 	view     *host.View
 	results  map[resource.ID]result
+	// lazy is the resources of which not all is known when they are declared,
+	// resolved these as they were when their turn had come.
+	lazy     map[resource.ID]bool
+	resolved map[resource.ID]*resource.Resource
 }
 
 // A tracked is a change during its run.
@@ -96,10 +100,16 @@ func (s *Store) Begin(info Info) (*Run, error) {
 
 func runFile(id string) string { return filepath.Join("runs", id+".ndjson") }
 
-// Converges says which catalog the run is going to apply.
+// Converges says which catalog the run is going to apply. One that applies
+// several, one after the other, has applied all of them in the end; of what is in
+// more than one, the last counts.
 func (r *Run) Converges(c *catalog.Catalog) {
-	r.catalog = c
-	r.applied = &applied{s: r.s, site: r.info.Site, root: r.info.Root}
+	r.lazies(c)
+	if r.applied == nil {
+		r.catalog, r.applied = c, &applied{s: r.s, site: r.info.Site, root: r.info.Root}
+		return
+	}
+	r.catalog = merged(r.catalog, c)
 }
 
 // ID returns the name of the run.
@@ -353,7 +363,7 @@ func (r *Run) End(sum converge.Summary) error {
 	r.Concerns(nil)
 	var errs []error
 	if r.applied != nil {
-		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results))
+		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results, r.resolved))
 	}
 	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -23,6 +25,8 @@ type declared struct {
 	File       string          `json:"file,omitempty"`
 	Line       int             `json:"line,omitempty"`
 	Properties json.RawMessage `json:"properties"`
+	// Lazy says that not all of them were known when it was declared.
+	Lazy bool `json:"lazy,omitempty"`
 }
 
 // writeCatalog writes the resources of list: those in now as they are declared,
@@ -33,7 +37,7 @@ func (a *applied) writeCatalog(list []wish, now map[string]*resource.Resource) e
 		// What cannot be read is left out: drift cannot tell of it then.
 		_ = a.s.readCatalog(a.name(), func(d declared) { old[d.ID] = d })
 	}
-	return a.s.replace(a.name()+catalogSuffix, true, func(w io.Writer) error {
+	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
 		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
 		enc := json.NewEncoder(z)
 		enc.SetEscapeHTML(false)
@@ -43,6 +47,7 @@ func (a *applied) writeCatalog(list []wish, now map[string]*resource.Resource) e
 				if d, ok = declare(r), true; d.Properties == nil {
 					continue
 				}
+				d.Lazy = a.lazy[r.ID] != nil
 			}
 			if !ok {
 				continue
@@ -89,17 +94,24 @@ func (s *Store) readCatalog(name string, each func(declared)) error {
 	}
 }
 
-// Catalog returns the catalog that was applied. Types are looked up in reg;
-// resources of types that are not there are left out, and their names returned.
-// A damaged file is set aside; the next run writes it anew.
-func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []string, error) {
+// An Unrecorded is a resource that was in order after a run, and of which it is
+// not known what was wanted.
+type Unrecorded struct{ ID, Because string }
+
+// Catalog returns the catalog that was applied. Types are looked up in reg. What
+// cannot be had is left out, and returned besides, in order of its name. A damaged file is set aside; the next run writes it anew.
+func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []Unrecorded, error) {
 	var list []*resource.Resource
 	var errs diag.List
-	var unknown []string
+	past := &applied{s: s, site: a.Site, root: a.Root, look: true}
+	past.load()
+	var unknown []Unrecorded
+	missing := maps.Clone(past.byID)
 	err := s.readCatalog(a.name, func(d declared) {
+		delete(missing, d.ID)
 		t := reg.Type(d.Type)
 		if t == nil {
-			unknown = append(unknown, d.ID)
+			unknown = append(unknown, Unrecorded{d.ID, "there is no type " + d.Type})
 			return
 		}
 		tab := new(schema.Table)
@@ -125,14 +137,32 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 	if err := errs.Err(); err != nil {
 		return nil, nil, err
 	}
+	for id := range missing {
+		unknown = append(unknown, Unrecorded{id, "no run has recorded what was wanted of it"})
+	}
+	slices.SortFunc(unknown, func(a, b Unrecorded) int { return strings.Compare(a.ID, b.ID) })
+	c, err := build(withoutStrangers(list))
+	if err != nil && a.Site == "" {
+		// What was declared at different times need not agree on an order.
+		for _, r := range list {
+			r.Common.Alias = ""
+			r.Common.Require, r.Common.Before, r.Common.Notify, r.Common.Subscribe = nil, nil, nil, nil
+		}
+		c, err = build(list)
+	}
+	return c, unknown, err
+}
+
+func build(list []*resource.Resource) (*catalog.Catalog, error) {
 	var b catalog.Builder
-	for _, r := range withoutStrangers(list) {
+	var errs diag.List
+	for _, r := range list {
 		_, err := b.Add(r)
 		errs.Add(err)
 	}
 	c, err := b.Build()
 	errs.Add(err)
-	return c, unknown, errs.Err()
+	return c, errs.Err()
 }
 
 // withoutStrangers takes references out of list to what is not in it, because it

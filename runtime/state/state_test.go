@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,4 +196,39 @@ func noLeftovers(t testing.TB, dir string) {
 		require.False(t, strings.HasPrefix(filepath.Base(path), ".new-"), path)
 		return err
 	}))
+}
+
+// A state directory is private, also one that was there before and was not. What
+// is none is left as it is.
+func TestStateDirectoryIsPrivate(t *testing.T) {
+	for name, x := range map[string]struct {
+		make    func(dir string) error
+		want    os.FileMode
+		refused bool
+	}{
+		"missing": {make: func(string) error { return nil }, want: 0o700},
+		"private": {make: func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(dir+"/x", nil, 0o600)) }, want: 0o700},
+		"empty":   {make: func(dir string) error { return os.Mkdir(dir, 0o755) }, want: 0o700},
+		"of ours": {make: func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(dir+"/lock", nil, 0o600), os.WriteFile(dir+"/x", nil, 0o600))
+		}, want: 0o700},
+		"of a group":  {make: func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o2770)) }, want: 0o700},
+		"of somebody": {make: func(dir string) error { return errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(dir+"/x", nil, 0o600)) }, want: 0o755, refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "state")
+			require.NoError(t, x.make(dir))
+			unlock, err := state.Lock(t.Context(), dir, 0, time.Time{})
+			if x.refused {
+				require.ErrorContains(t, err, "want a directory for state alone that only its owner may enter, found one with mode 0755 that holds x")
+				require.NoFileExists(t, filepath.Join(dir, "lock"))
+			} else {
+				require.NoError(t, err)
+				require.NoError(t, unlock())
+			}
+			fi, err := os.Stat(dir)
+			require.NoError(t, err)
+			require.Equal(t, x.want, fi.Mode().Perm())
+		})
+	}
 }

@@ -37,6 +37,52 @@ func parseWish(line string) (w wish, err error) {
 	return w, errors.Join(errQuote, errors.Join(errs[:]...))
 }
 
+// Wishes returns what tells, of a resource of an applied catalog, what its state
+// said of what was wanted of it (resource.Wishing); "" if that is not known.
+func (s *Store) Wishes(a Applied) func(r *resource.Resource) string {
+	past := &applied{s: s, site: a.Site, root: a.Root, look: true}
+	past.load()
+	lazy := make(map[string]bool)
+	_ = s.readCatalog(a.name, func(d declared) { lazy[d.ID] = d.Lazy }) // who reads it anyway says what is wrong
+	return func(r *resource.Resource) string {
+		id := r.ID.String()
+		found := past.byID[id].found
+		if lazy[id] {
+			found = withoutFingerprint(found)
+		}
+		return found
+	}
+}
+
+// withoutFingerprint returns what the state of a resource told of which not all is
+// known when it is declared: behind it the engine puts the fingerprint of what it
+// was when its turn had come.
+func withoutFingerprint(found string) string { return found[:max(0, len(found)-16)] }
+
+// withFingerprint returns what is known to have been found of a resource that has
+// the fingerprint now, and was as wanted: what its state told before, if that was
+// with the same one.
+func withFingerprint(found string, now uint64) string {
+	text := fmt.Sprintf("%016x", now)
+	if strings.HasSuffix(found, text) {
+		return found
+	}
+	return text
+}
+
+// sameFound reports whether two findings about a resource, whose fingerprint may
+// be part of them, are of one wish, as far as they tell.
+func sameFound(a, b string, lazy bool) bool {
+	if lazy && a != "" && b != "" {
+		one, other := withoutFingerprint(a), withoutFingerprint(b)
+		if a[len(one):] != b[len(other):] {
+			return false
+		}
+		a, b = one, other
+	}
+	return a == "" || b == "" || a == b
+}
+
 // Cause returns what tells why a resource is to be changed, as [Run.Cause] does.
 // It is for plans: nothing is written.
 func (s *Store) Cause(site, root string) func(r *resource.Resource, wish string) converge.Cause {

@@ -455,8 +455,8 @@ exec = {}
 ---@field owner? string owner is the user that owns the file, by name or number; "-1" leaves it as it is. It is required unless ensure is absent.
 ---@field group? string group is the group of the file, by name or number; "-1" leaves it as it is. It is required unless ensure is absent.
 ---@field mode? string mode is the permissions in octal, as a string such as "0644". Digits that are x are left alone. It is required unless ensure is absent.
----@field validate? string validate is a command that looks at the new content before it gets its place, such as "sshd -t -f %s". %s stands for a file that holds it, in the same directory and with the same owner and mode. It is split into words as a shell would, and run without one. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.
----@field validate_after? string validate_after is a command that looks at the machine after the file has its place, such as "nginx -t". Unless it exits 0, the file is again what it was, and nothing is refreshed. In a plan it is not asked.
+---@field validate? string|string[] validate is a command that looks at the new content before it gets its place, such as "sshd -t -f %s". %s stands for a file that holds it, in the same directory and with the same owner and mode. A line is split into words as a shell would, a list is the words; it is run without a shell. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.
+---@field validate_after? string|string[] validate_after is a command that looks at the machine after the file has its place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is again what it was, and nothing is refreshed. In a plan it is not asked.
 ---@field force? boolean force removes a directory that is not empty. It goes with ensure absent.
 
 ---The properties of a file and its name, or several names.

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// A shell is a directory with a root, a state directory and what runs ccm there
+// as processes of their own, as users do.
+type shell struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	s := &shell{t: t, dir: t.TempDir()}
+	require.NoError(t, os.Mkdir(filepath.Join(s.dir, "root"), 0o755))
+	s.env = append(os.Environ(), "CCM_STATE_DIR="+filepath.Join(s.dir, "state"), "HOME="+s.dir, "NO_COLOR=1")
+	return s
+}
+
+// A done is a process that has ended.
+type done struct {
+	out, err string
+	code     int
+}
+
+func (s *shell) start(args ...string) (cmd *exec.Cmd, wait func() done) {
+	s.t.Helper()
+	cmd = exec.Command("realccm", args...)
+	var out, errOut bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, s.env, &out, &errOut
+	require.NoError(s.t, cmd.Start())
+	return cmd, func() done {
+		err := cmd.Wait()
+		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
+			require.NoError(s.t, err)
+		}
+		return done{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
+	}
+}
+
+func (s *shell) run(args ...string) done {
+	s.t.Helper()
+	_, wait := s.start(args...)
+	return wait()
+}
+
+// ok runs ccm and returns what it printed; nothing may go wrong.
+func (s *shell) ok(args ...string) string {
+	s.t.Helper()
+	d := s.run(args...)
+	require.Zero(s.t, d.code, "%q: %s%s", args, d.out, d.err)
+	return d.out
+}
+
+func (s *shell) write(name, text string) {
+	s.t.Helper()
+	require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644))
+}
+
+func (s *shell) read(name string) string {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, name))
+	require.NoError(s.t, err)
+	return string(text)
+}
+
+// waitFor waits until a process has made a file.
+func (s *shell) waitFor(name string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
+			return
+		}
+		require.True(s.t, time.Now().Before(deadline), "%s does not appear", name)
+	}
+}
+
+func jsonLines[T any](t *testing.T, text string) (list []T) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		var x T
+		require.NoError(t, json.Unmarshal([]byte(line), &x), line)
+		list = append(list, x)
+	}
+	return list
+}
+
+// TestFiftyAtOnce: fifty processes bring resources in order in one session and
+// one state directory at the same time. Each does its work once, and of none is
+// anything lost: outcomes, backups, refreshes.
+func TestFiftyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	owner, group := strconv.Itoa(os.Geteuid()), strconv.Itoa(os.Getegid())
+	s.ok("session", "new", "--directory", filepath.Join(s.dir, "session"))
+	s.env = append(s.env, "CCM_SESSION_STORE="+filepath.Join(s.dir, "session"))
+	const files, same = 40, 10
+	at := func(i int) string { return fmt.Sprintf("/f%02d", i) }
+	for i := range files {
+		s.write("root"+at(i), fmt.Sprintf("old %d\n", i))
+	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	codes := make(map[int]int)
+	for i := range files + same {
+		all.Go(func() {
+			name := at(min(i, files)) // some of them want the same file
+			d := s.run("ensure", "file", name, "--content", "new\n", "--owner", owner, "--group", group, "--mode", "0644", "--root", "root")
+			mu.Lock()
+			defer mu.Unlock()
+			codes[d.code]++
+			if d.code != 0 {
+				t.Log(d.err)
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, map[int]int{0: files + same}, codes)
+
+	// The session knows of all.
+	events := jsonLines[report.Event](t, s.ok("session", "report", "--output", "json"))
+	sum := events[len(events)-1]
+	events = events[:len(events)-1]
+	require.Equal(t, report.SummaryProtocol, sum.Protocol)
+	changed := make(map[string]int)
+	for _, e := range events {
+		require.Contains(t, []string{"changed", "stable"}, e.Outcome, e.Name)
+		if e.Changed {
+			changed[e.Name]++
+		}
+	}
+	require.Len(t, events, files+same)
+	require.Len(t, changed, files+1, "each file was changed")
+	for name, n := range changed {
+		require.Equal(t, 1, n, "%s was changed once", name)
+	}
+
+	// So does the history, and what was there before can be had back.
+	past := jsonLines[state.Entry](t, s.ok("history", "--limit", "0", "--output", "json"))
+	require.Len(t, past, files+same)
+	require.Empty(t, s.ok("history", "--pending"))
+	restored := 0
+	for i, e := range past {
+		if i%4 == 0 && e.Files > 0 {
+			s.ok("restore", "-q", e.ID)
+			restored++
+		}
+	}
+	old := 0
+	for i := range files {
+		if s.read("root"+at(i)) == fmt.Sprintf("old %d\n", i) {
+			old++
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "root", at(files))); err != nil {
+		old++ // it was not there
+	}
+	require.Equal(t, restored, old)
+
+	// Ten at once subscribe to all of them: each is refreshed once.
+	args := []string{"ensure", "exec", "", "--refreshonly", "--provider", "shell"}
+	for i := range files {
+		args = append(args, "--subscribe", "file#"+at(i))
+	}
+	for range 2 {
+		for i := range 10 {
+			all.Go(func() {
+				own := append([]string(nil), args...)
+				own[2] = fmt.Sprintf("echo %d >> %s", i, filepath.Join(s.dir, "log"))
+				d := s.run(own...)
+				mu.Lock()
+				defer mu.Unlock()
+				require.Zero(t, d.code, d.err)
+			})
+		}
+		all.Wait()
+	}
+	require.Equal(t, 10, strings.Count(s.read("log"), "\n"))
+	entries, err := os.ReadDir(filepath.Join(s.dir, "state"))
+	require.NoError(t, err)
+	for _, e := range entries {
+		require.False(t, strings.HasPrefix(e.Name(), ".new-"), e.Name())
+		require.NotEqual(t, "broken", e.Name())
+	}
+}
+
+// TestTwoRunsAtOnce: of two runs on one state directory one gets the lock. The
+// other says who holds it or, if it may wait, waits and goes on.
+func TestTwoRunsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.write("slow.lua", fmt.Sprintf(`exec { "touch begun; until test -e go; do sleep 0.01; done; echo slow >> log", provider = "shell", cwd = %q }`, s.dir))
+	s.write("quick.lua", fmt.Sprintf(`exec { "echo quick >> log", provider = "shell", cwd = %q }`, s.dir))
+	before := time.Now().Truncate(time.Second)
+	holder, wait := s.start("run", "slow.lua")
+	s.waitFor("begun")
+
+	d := s.run("run", "quick.lua")
+	require.Equal(t, 1, d.code)
+	head, since, ok := strings.Cut(strings.TrimSpace(d.err), ", since ")
+	require.True(t, ok, d.err)
+	require.Equal(t, fmt.Sprintf("ccm: another run holds the lock of %s: pid %d (realccm run slow.lua)", filepath.Join(s.dir, "state"), holder.Process.Pid), head)
+	at, err := time.ParseInLocation(time.DateTime, since, time.Local)
+	require.NoError(t, err)
+	require.False(t, at.Before(before) || at.After(time.Now()), since)
+
+	d = s.run("run", "--lock-timeout", "150ms", "quick.lua")
+	require.Equal(t, 1, d.code)
+	require.Contains(t, d.err, fmt.Sprintf("pid %d", holder.Process.Pid))
+	s.ok("plan", "quick.lua") // looking needs no lock
+
+	var waiting []func() done
+	for range 5 {
+		_, w := s.start("run", "--lock-timeout", "1m", "quick.lua")
+		waiting = append(waiting, w)
+	}
+	s.write("go", "")
+	require.Zero(t, wait().code)
+	for _, w := range waiting {
+		d := w()
+		require.Zero(t, d.code, d.err)
+	}
+	require.Equal(t, "slow\n"+strings.Repeat("quick\n", 5), s.read("log"))
+
+	// A holder that is killed holds nothing.
+	require.NoError(t, os.Remove(filepath.Join(s.dir, "go")))
+	require.NoError(t, os.Remove(filepath.Join(s.dir, "begun")))
+	holder, wait = s.start("run", "slow.lua")
+	s.waitFor("begun")
+	require.NoError(t, holder.Process.Kill())
+	s.write("go", "") // for the command that it leaves
+	wait()
+	s.ok("run", "quick.lua")
+}

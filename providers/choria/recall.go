@@ -1,0 +1,83 @@
+package choria
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// What was rendered is remembered as a wish, which is a line for each file with
+// its mode, its SHA-256 and its path, and one for each empty directory, which has
+// neither.
+const dirLine = "directory"
+
+// wish returns what stands for a rendering.
+func (r rendering) wish(v *host.View) (string, error) {
+	var b strings.Builder
+	for _, f := range r.files {
+		sum, err := v.SumSource(r.path(f.Rel))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%04o %s %q\n", f.Mode&0o7777, sum, f.Rel)
+	}
+	for _, dir := range r.dirs {
+		fmt.Fprintf(&b, "%s %q\n", dirLine, dir)
+	}
+	return b.String(), nil
+}
+
+// recalled returns the rendering that a wish stands for.
+func recalled(wish string) (rendering, error) {
+	r := rendering{sums: make(map[string]string)}
+	for line := range strings.Lines(wish) {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		sum := ""
+		if word != dirLine {
+			sum, rest, _ = strings.Cut(rest, " ")
+		}
+		rel, err := strconv.Unquote(rest)
+		if err != nil {
+			return r, fmt.Errorf("what was rendered cannot be read: %q", line)
+		}
+		if word == dirLine {
+			r.dirs = append(r.dirs, rel)
+			continue
+		}
+		mode, err := strconv.ParseUint(word, 8, 12)
+		if err != nil {
+			return r, fmt.Errorf("what was rendered cannot be read: %q", line)
+		}
+		r.sums[rel] = sum
+		r.files = append(r.files, host.TreeEntry{Rel: rel, Info: host.Info{Kind: host.Regular, Mode: uint32(mode)}})
+	}
+	return r, nil
+}
+
+// Recall implements resource.Recalling.
+func (p *scaffolds) Recall(_ context.Context, v *host.View, want resources.Scaffold, wish string) (have resources.ScaffoldState, err error) {
+	info, err := v.Lstat(want.Name)
+	if err != nil {
+		return have, err
+	}
+	have = resources.ScaffoldState{Kind: info.Kind, TargetExists: info.Kind == host.Directory, Engine: want.Engine}
+	absent := want.Ensure == resources.ScaffoldAbsent
+	if info.Kind != host.Directory && (absent || info.Kind != host.Missing) {
+		return have, nil
+	}
+	if wish == "" {
+		return have, &resource.UnknownError{Because: "no run has recorded what it rendered"}
+	}
+	r, err := recalled(wish)
+	if err != nil {
+		return have, err
+	}
+	c, err := r.compare(v, want)
+	c.tell(&have)
+	return have, err
+}

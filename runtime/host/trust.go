@@ -1,0 +1,181 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A Trust says which files of the user are believed: scripts, modules, manifests,
+// data, facts. Root does what they say, so that whoever can write one of them is
+// root. A file is believed unless everybody may write it, or may put another one
+// in its place:
+//
+//   - no file, and no directory on the way to it, may be writable for others. Links
+//     are followed, and the way to what they point to counts as well;
+//   - a directory such as /tmp, which has the sticky bit, may be, because in it
+//     nobody can replace what belongs to somebody else. But everybody can make
+//     things there, so what is found in one has to belong to one of Owners.
+//
+// This is what StrictModes of sshd asks, in two points less. Others than root may
+// own a file that lies in a directory of theirs: a user's script is run by sudo, a
+// container sees the files of its host, and whoever names such a file has chosen
+// whom to believe. And a group may write it, because a group is somebody.
+//
+// A nil *Trust believes everything.
+type Trust struct {
+	// Owners are those who may own what lies in a directory of everybody.
+	Owners []uint32
+	// Lstat and Readlink look at the machine; nil for the system calls.
+	Lstat    func(path string, st *syscall.Stat_t) error
+	Readlink func(path string) (string, error)
+}
+
+// TrustOf returns what a process believes, given its effective user and its
+// environment. Others than root believe everything: what they can be made to do,
+// they could be made to do by other means. Who asked sudo for root is believed as
+// root is.
+func TrustOf(uid int, getenv func(string) string) *Trust {
+	if uid != 0 {
+		return nil
+	}
+	t := &Trust{Owners: []uint32{0}}
+	if id, err := strconv.ParseUint(getenv("SUDO_UID"), 10, 32); err == nil {
+		t.Owners = append(t.Owners, uint32(id))
+	}
+	return t
+}
+
+// ReadFile is os.ReadFile for a file that is believed.
+func (t *Trust) ReadFile(name string) ([]byte, error) {
+	if err := t.Check(name); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
+}
+
+// mostLinks is how many links are followed on one way (path_resolution(7)).
+const mostLinks = 40
+
+// Check returns an error that says why the named file or directory is not
+// believed. One that is not there is an error too.
+//
+// Nobody but those who are believed can change the answer afterwards: that needs
+// a directory on the way that others may write.
+func (t *Trust) Check(name string) error {
+	if t == nil {
+		return nil
+	}
+	way := filepath.ToSlash(name)
+	if !filepath.IsAbs(name) {
+		// Not filepath.Abs: what .. means depends on the links before it.
+		dir, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		way = dir + "/" + name
+	}
+	return t.walk(name, strings.Split(way, "/"))
+}
+
+// walk follows the way to the named file as the kernel does, and judges each
+// thing that stands on it.
+func (t *Trust) walk(name string, way []string) error {
+	at := "/"
+	var dir, st syscall.Stat_t
+	if err := t.lstat(at, &dir); err != nil {
+		return &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	for links := 0; len(way) > 0; {
+		step := way[0]
+		way = way[1:]
+		if step == "" || step == "." {
+			continue
+		}
+		if step == ".." { // at has no links in it any more
+			at = filepath.Dir(at)
+			if err := t.lstat(at, &dir); err != nil {
+				return &os.PathError{Op: "open", Path: name, Err: err}
+			}
+			continue
+		}
+		path := filepath.Join(at, step)
+		if err := t.lstat(path, &st); err != nil {
+			return &os.PathError{Op: "open", Path: name, Err: err}
+		}
+		if err := t.judge(name, at, &dir, path, &st); err != nil {
+			return err
+		}
+		if st.Mode&syscall.S_IFMT != syscall.S_IFLNK {
+			at, dir = path, st
+			continue
+		}
+		if at == fmt.Sprintf("/proc/%d/fd", os.Getpid()) {
+			return nil // whoever started ccm has opened it, as standard input
+		}
+		if links++; links > mostLinks {
+			return &os.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
+		}
+		target, err := t.readlink(path)
+		if err != nil {
+			return err
+		}
+		if filepath.IsAbs(target) {
+			at = "/"
+			if err := t.lstat(at, &dir); err != nil {
+				return &os.PathError{Op: "open", Path: name, Err: err}
+			}
+		}
+		way = slices.Concat(strings.Split(target, "/"), way)
+	}
+	return nil
+}
+
+// judge decides whether what stands at a path in a directory is believed.
+func (t *Trust) judge(name, in string, dir *syscall.Stat_t, path string, st *syscall.Stat_t) error {
+	untrusted := func(hint, format string, args ...any) error {
+		err := diag.Errorf(diag.Pos{File: name}, "not believed as root, because "+format, args...)
+		return err.WithHint("%s, or --allow-insecure", hint)
+	}
+	switch {
+	case open(dir) && dir.Mode&syscall.S_ISVTX == 0:
+		return untrusted("chmod o-w "+in, "everybody may write the directory %s (mode %04o)", in, dir.Mode&0o7777)
+	case open(dir) && !slices.Contains(t.Owners, st.Uid):
+		return untrusted("copy it to a directory of your own", "%s belongs to uid %d, and everybody may make files in %s (mode %04o)", path, st.Uid, in, dir.Mode&0o7777)
+	case open(st) && st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
+		return untrusted("chmod o-w "+path, "everybody may write %s (mode %04o)", path, st.Mode&0o7777)
+	case open(st) && st.Mode&syscall.S_ISVTX == 0:
+		return untrusted("chmod o-w "+path, "everybody may write the directory %s (mode %04o)", path, st.Mode&0o7777)
+	}
+	return nil
+}
+
+// open reports whether others may write what is described. The mode of a link
+// says nothing, and what is written to a device is not what is read from it.
+func open(st *syscall.Stat_t) bool {
+	switch st.Mode & syscall.S_IFMT {
+	case syscall.S_IFLNK, syscall.S_IFCHR, syscall.S_IFBLK:
+		return false
+	}
+	return st.Mode&0o002 != 0
+}
+
+func (t *Trust) lstat(path string, st *syscall.Stat_t) error {
+	if t.Lstat == nil {
+		return ignoringEINTR(func() error { return syscall.Lstat(path, st) })
+	}
+	return t.Lstat(path, st)
+}
+
+func (t *Trust) readlink(path string) (string, error) {
+	if t.Readlink == nil {
+		return os.Readlink(path)
+	}
+	return t.Readlink(path)
+}

@@ -1,0 +1,161 @@
+package host_test
+
+import (
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A tree is a machine for a Trust: paths, each with its kind and mode in octal as
+// stat(1) prints them, the uid of its owner, and where it points if it is a link.
+type tree map[string]string
+
+func (m tree) trust(owners ...uint32) *host.Trust {
+	return &host.Trust{
+		Owners: owners,
+		Lstat: func(name string, st *syscall.Stat_t) error {
+			entry, ok := m[name]
+			if !ok {
+				return syscall.ENOENT
+			}
+			words := strings.Fields(entry)
+			mode, err := strconv.ParseUint(words[0], 8, 32)
+			if err != nil {
+				return err
+			}
+			uid, err := strconv.ParseUint(words[1], 10, 32)
+			*st = syscall.Stat_t{Mode: uint32(mode), Uid: uint32(uid)}
+			return err
+		},
+		Readlink: func(name string) (string, error) { return strings.Fields(m[name])[2], nil },
+	}
+}
+
+// with returns m with further entries over it, and directories of root above them.
+func (m tree) with(more tree) tree {
+	out := tree{"/": "040755 0"}
+	maps.Copy(out, m)
+	maps.Copy(out, more)
+	for _, name := range slices.Collect(maps.Keys(out)) {
+		for dir := path.Dir(name); dir != "/"; dir = path.Dir(dir) {
+			if _, ok := out[dir]; !ok {
+				out[dir] = "040755 0"
+			}
+		}
+	}
+	return out
+}
+
+func TestTrust(t *testing.T) {
+	const believed = ""
+	for name, x := range map[string]struct {
+		tree tree
+		file string
+		want string // how the error ends, and its hint
+	}{
+		"a file of root":               {tree{"/etc/site.lua": "0100644 0"}, "/etc/site.lua", believed},
+		"a file of a user":             {tree{"/home/me/site.lua": "0100644 1000", "/home/me": "040700 1000"}, "/home/me/site.lua", believed},
+		"a group may write":            {tree{"/srv/site.lua": "0100664 1000", "/srv": "040775 1000"}, "/srv/site.lua", believed},
+		"the root directory":           {tree{}, "/", believed},
+		"a device":                     {tree{"/dev/null": "020666 0"}, "/dev/null", believed},
+		"everybody may write the file": {tree{"/etc/site.lua": "0100646 0"}, "/etc/site.lua", "everybody may write /etc/site.lua (mode 0646) | chmod o-w /etc/site.lua"},
+		"a pipe":                       {tree{"/run/p": "010666 0"}, "/run/p", "everybody may write /run/p (mode 0666) | chmod o-w /run/p"},
+		"everybody may write the directory": {tree{"/srv/site.lua": "0100644 0", "/srv": "040777 0"}, "/srv/site.lua",
+			"everybody may write the directory /srv (mode 0777) | chmod o-w /srv"},
+		"everybody may write a directory above": {tree{"/srv/a/b/site.lua": "0100644 0", "/srv/a": "040757 0"}, "/srv/a/b/site.lua",
+			"everybody may write the directory /srv/a (mode 0757) | chmod o-w /srv/a"},
+		"everybody may write all": {tree{"/": "040777 0", "/site.lua": "0100644 0"}, "/site.lua",
+			"everybody may write the directory / (mode 0777) | chmod o-w /"},
+		"a directory that everybody may write": {tree{"/etc/facts.d": "040777 0"}, "/etc/facts.d",
+			"everybody may write the directory /etc/facts.d (mode 0777) | chmod o-w /etc/facts.d"},
+
+		"sticky, root's":          {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 0"}, "/tmp/site.lua", believed},
+		"sticky, mine":            {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 7"}, "/tmp/site.lua", believed},
+		"sticky, below mine":      {tree{"/tmp": "041777 0", "/tmp/d": "040700 7", "/tmp/d/site.lua": "0100644 1000"}, "/tmp/d/site.lua", believed},
+		"sticky, of somebody":     {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 1000"}, "/tmp/site.lua", "/tmp/site.lua belongs to uid 1000, and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
+		"sticky, below somebody":  {tree{"/tmp": "041777 0", "/tmp/d": "040755 1000", "/tmp/d/site.lua": "0100644 0"}, "/tmp/d/site.lua", "/tmp/d belongs to uid 1000, and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
+		"sticky, open file":       {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100666 0"}, "/tmp/site.lua", "everybody may write /tmp/site.lua (mode 0666) | chmod o-w /tmp/site.lua"},
+		"the sticky one":          {tree{"/tmp": "041777 0"}, "/tmp", believed},
+		"sticky bit of a file":    {tree{"/etc/site.lua": "0101666 0"}, "/etc/site.lua", "everybody may write /etc/site.lua (mode 1666) | chmod o-w /etc/site.lua"},
+		"not sticky below sticky": {tree{"/tmp": "041777 0", "/tmp/d": "040777 0", "/tmp/d/site.lua": "0100644 0"}, "/tmp/d/site.lua", "everybody may write the directory /tmp/d (mode 0777) | chmod o-w /tmp/d"},
+
+		"a link":                        {tree{"/etc/site.lua": "0120777 0 /srv/site.lua", "/srv/site.lua": "0100644 0"}, "/etc/site.lua", believed},
+		"a relative link":               {tree{"/etc/a/site.lua": "0120777 0 ../b/./site.lua", "/etc/b/site.lua": "0100644 0"}, "/etc/a/site.lua", believed},
+		"a link to an open file":        {tree{"/etc/site.lua": "0120777 0 /srv/site.lua", "/srv/site.lua": "0100666 0"}, "/etc/site.lua", "everybody may write /srv/site.lua (mode 0666) | chmod o-w /srv/site.lua"},
+		"a link into an open directory": {tree{"/etc/d": "0120777 0 /srv/d", "/srv/d": "040777 0", "/srv/d/site.lua": "0100644 0"}, "/etc/d/site.lua", "everybody may write the directory /srv/d (mode 0777) | chmod o-w /srv/d"},
+		"out of a link by ..":           {tree{"/etc/d": "0120777 0 /srv/a/b", "/srv/a": "040777 0", "/srv/a/b": "040755 0", "/etc/site.lua": "0100644 0", "/srv/a/site.lua": "0100644 0"}, "/etc/d/../site.lua", "everybody may write the directory /srv/a (mode 0777) | chmod o-w /srv/a"},
+		"somebody's link":               {tree{"/tmp": "041777 0", "/tmp/site.lua": "0120777 1000 /etc/site.lua", "/etc/site.lua": "0100644 0"}, "/tmp/site.lua", "/tmp/site.lua belongs to uid 1000, and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := tree{}.with(x.tree).trust(0, 7).Check(x.file)
+			if x.want == believed {
+				require.NoError(t, err)
+				return
+			}
+			require.Error(t, err)
+			e, ok := err.(*diag.Error)
+			require.True(t, ok, "%v", err)
+			want, hint, _ := strings.Cut(x.want, " | ")
+			require.Equal(t, x.file+": not believed as root, because "+want, e.Pos.File+": "+e.Err.Error())
+			require.Equal(t, hint+", or --allow-insecure", e.Hint)
+		})
+	}
+}
+
+func TestTrustOfWhatIsNotThere(t *testing.T) {
+	m := tree{}.with(tree{"/etc/loop": "0120777 0 loop", "/etc/gone": "0120777 0 /nowhere"})
+	for _, name := range []string{"/etc/no", "/no/no", "/etc/gone"} {
+		require.ErrorIs(t, m.trust(0).Check(name), os.ErrNotExist, name)
+	}
+	require.ErrorIs(t, m.trust(0).Check("/etc/loop"), syscall.ELOOP)
+}
+
+// What root believes depends on who asked for root; others believe everything.
+func TestTrustOf(t *testing.T) {
+	sudo := func(id string) func(string) string {
+		return func(name string) string { return map[string]string{"SUDO_UID": id}[name] }
+	}
+	require.Nil(t, host.TrustOf(1000, sudo("7")))
+	require.NoError(t, host.TrustOf(1000, sudo("")).Check("/no/where"))
+	require.Equal(t, []uint32{0}, host.TrustOf(0, sudo("")).Owners)
+	require.Equal(t, []uint32{0, 1000}, host.TrustOf(0, sudo("1000")).Owners)
+	require.Equal(t, []uint32{0}, host.TrustOf(0, sudo("-1")).Owners)
+}
+
+// On a real machine, the directory for temporary files is one in which tests can
+// be run, and what a process has open is what it was given.
+func TestTrustOfFiles(t *testing.T) {
+	mine := &host.Trust{Owners: []uint32{0, uint32(os.Geteuid())}}
+	file := filepath.Join(t.TempDir(), "site.lua")
+	require.NoError(t, os.WriteFile(file, []byte("text"), 0o644))
+	text, err := mine.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "text", string(text))
+	t.Chdir(filepath.Dir(file))
+	require.NoError(t, mine.Check("site.lua"))
+	require.NoError(t, mine.Check("./.././"+filepath.Base(filepath.Dir(file))+"//site.lua"))
+
+	require.NoError(t, os.Chmod(file, 0o666))
+	_, err = mine.ReadFile("site.lua")
+	require.ErrorContains(t, err, "site.lua: not believed as root, because everybody may write "+file+" (mode 0666)")
+	text, err = (*host.Trust)(nil).ReadFile("site.lua")
+	require.NoError(t, err)
+	require.Equal(t, "text", string(text))
+
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer w.Close()
+	require.NoError(t, mine.Check("/dev/fd/"+strconv.Itoa(int(r.Fd()))))
+	r.Close()
+}
