@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 			clock = hosttest.Clock{} // so that reports can be compared
 			main()
 		},
+		"with-systemd": withSystemd,
 	})
 }
 
