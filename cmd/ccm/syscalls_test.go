@@ -76,7 +76,7 @@ func TestSyscallsOfStableFile(t *testing.T) {
 // has drifted, no more than twice as many files are opened and bytes read as
 // where none has, besides what the changes read.
 func TestSyscallsOfDrift(t *testing.T) {
-	const n, every = 2000, 100
+	const n, every = 1000, 100
 	dir, state := stableTree(t, n), t.TempDir()
 	name := siteFile(t, "lua", sites["lua"](dir, n))
 	ran(t, "run", "--state-dir", state, name)
