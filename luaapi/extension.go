@@ -58,9 +58,10 @@ func (in *Interp) Define(name, module string, open func(L *lua.LState) lua.LValu
 // script reads it.
 func (in *Interp) Field(name string, get func(L *lua.LState) lua.LValue) {
 	contents := in.open(in.global("ccm").(*lua.LTable))
-	mt := contents.Metatable.(*lua.LTable)
 	if in.fields == nil {
 		in.fields = make(map[string]func(*lua.LState) lua.LValue)
+		mt := in.vm.CreateTable(0, 1)
+		contents.Metatable = mt
 		mt.RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
 			key := keyText(L.Get(2))
 			get := in.fields[key]

@@ -107,7 +107,7 @@ func (in *Interp) luaValue(path string, v any) lua.LValue {
 	case []any:
 		contents := in.vm.CreateTable(len(v), 0)
 		for i, e := range v {
-			contents.RawSetInt(i+1, in.luaValue(path+"["+strconv.Itoa(i+1)+"]", e))
+			contents.RawSetInt(i+1, in.luaInside(e, func() string { return path + "[" + strconv.Itoa(i+1) + "]" }))
 		}
 		return in.readonly(readonly{name: path, contents: contents, array: true, missing: func(key lua.LValue) (lua.LValue, error) {
 			if key.Type() == lua.LTNumber {
@@ -119,7 +119,7 @@ func (in *Interp) luaValue(path string, v any) lua.LValue {
 		names := slices.Sorted(maps.Keys(v))
 		contents := in.vm.CreateTable(0, len(v))
 		for _, name := range names {
-			contents.RawSetString(name, in.luaValue(path+"."+name, v[name]))
+			contents.RawSetString(name, in.luaInside(v[name], func() string { return path + "." + name }))
 		}
 		return in.readonly(readonly{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
 			if _, ok := v[keyText(key)]; ok {
@@ -129,6 +129,16 @@ func (in *Interp) luaValue(path string, v any) lua.LValue {
 		}})
 	}
 	return lua.LString(fmt.Sprint(v))
+}
+
+// luaInside is luaValue for what is inside of a table. Only tables are called by a
+// path.
+func (in *Interp) luaInside(v any, path func() string) lua.LValue {
+	switch v.(type) {
+	case []any, map[string]any:
+		return in.luaValue(path(), v)
+	}
+	return in.luaValue("", v)
 }
 
 // fact is fact(path, default): the fact, or the default if there is none.

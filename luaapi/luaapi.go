@@ -98,6 +98,8 @@ type Interp struct {
 	calls       map[string][]diag.Note
 	handles     *lua.LTable // the metatable of handles
 	readonlies  map[*lua.LTable]*readonly
+	lacking     map[*lua.LTable]*readonly // by their contents, those with a missing
+	guards      guards
 	patterns    map[string]*compiledPattern
 	random      *rand.Rand
 	names       []string // of the globals, for "did you mean"
@@ -149,6 +151,7 @@ func New(opts Options) *Interp {
 		noted:      make(map[string]bool),
 		calls:      make(map[string][]diag.Note),
 		readonlies: make(map[*lua.LTable]*readonly),
+		lacking:    make(map[*lua.LTable]*readonly),
 		patterns:   make(map[string]*compiledPattern),
 	}
 	in.vm.Panic = throwObject

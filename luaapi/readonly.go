@@ -28,30 +28,50 @@ func (in *Interp) readonly(r readonly) *lua.LTable {
 	proxy := in.vm.CreateTable(0, 0)
 	mt := in.vm.CreateTable(0, 6)
 	mt.RawSetString("__index", r.contents)
-	mt.RawSetString("__newindex", in.vm.NewFunction(func(L *lua.LState) int {
-		in.throw(L, "copy what you want to change", "%s is read-only", dotted(r.name, L.Get(2)))
-		return 0
-	}))
-	mt.RawSetString("__len", in.vm.NewFunction(func(L *lua.LState) int {
-		L.Push(lua.LNumber(r.contents.Len()))
-		return 1
-	}))
+	if in.guards.write == nil {
+		in.guards = in.newGuards()
+	}
+	mt.RawSetString("__newindex", in.guards.write)
+	mt.RawSetString("__len", in.guards.length)
 	mt.RawSetString("__metatable", lua.LFalse)
 	proxy.Metatable = mt
 	if r.missing != nil {
-		inner := in.vm.CreateTable(0, 1)
-		inner.RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
-			v, err := r.missing(L.Get(2))
-			if err != nil {
-				in.throwError(L, err)
-			}
-			L.Push(v)
-			return 1
-		}))
-		r.contents.Metatable = inner
+		r.contents.Metatable = in.guards.absent
+		in.lacking[r.contents] = &r
 	}
 	in.readonlies[proxy] = &r
 	return proxy
+}
+
+// guards are what read-only tables have in common: a table of data has thousands
+// of them inside.
+type guards struct {
+	write, length *lua.LFunction
+	absent        *lua.LTable // the metatable of contents
+}
+
+func (in *Interp) newGuards() guards {
+	absent := in.vm.CreateTable(0, 1)
+	absent.RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
+		v, err := in.lacking[L.Get(1).(*lua.LTable)].missing(L.Get(2))
+		if err != nil {
+			in.throwError(L, err)
+		}
+		L.Push(v)
+		return 1
+	}))
+	return guards{
+		write: in.vm.NewFunction(func(L *lua.LState) int {
+			r := in.readonlies[L.Get(1).(*lua.LTable)]
+			in.throw(L, "copy what you want to change", "%s is read-only", dotted(r.name, L.Get(2)))
+			return 0
+		}),
+		length: in.vm.NewFunction(func(L *lua.LState) int {
+			L.Push(lua.LNumber(in.readonlies[L.Get(1).(*lua.LTable)].contents.Len()))
+			return 1
+		}),
+		absent: absent,
+	}
 }
 
 // open returns the contents of a read-only table, and any other table as it is.

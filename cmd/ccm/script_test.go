@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 			main()
 		},
 		"realccm": main,
+		"with-systemd": withSystemd,
 	})
 }
 

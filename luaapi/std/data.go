@@ -46,29 +46,34 @@ func openData(s *std, L *lua.LState) lua.LValue {
 	contents := s.contents(L, dataLibrary())
 	s.branches = L.CreateTable(0, 0)
 	return s.in.Tree("data", contents, func(key string) (lua.LValue, error) {
-		return s.branch(key)
-	}, func() *lua.LTable {
-		list := L.CreateTable(0, len(s.tree))
-		for _, key := range slices.Sorted(maps.Keys(s.tree)) {
-			v, _ := s.branch(key) // it is there
-			list.RawSetString(key, v)
-		}
-		return list
-	})
+		return s.branch(s.branches, s.tree, key, "load")
+	}, func() *lua.LTable { return s.allBranches(L, s.branches, s.tree) })
 }
 
-// branch returns a value at the top of data.
-func (s *std) branch(key string) (lua.LValue, error) {
-	if v := s.branches.RawGetString(key); v != lua.LNil {
+// branch returns a value at the top of tree. Branches has those that were asked
+// for before: a script seldom asks for all of a tree. Others are further names
+// that a message may speak of.
+func (s *std) branch(branches *lua.LTable, tree map[string]any, key string, others ...string) (lua.LValue, error) {
+	if v := branches.RawGetString(key); v != lua.LNil {
 		return v, nil
 	}
-	val, ok := s.tree[key]
+	val, ok := tree[key]
 	if !ok {
-		return lua.LNil, luaapi.Missing("data", key, append(slices.Sorted(maps.Keys(s.tree)), "load"))
+		return lua.LNil, luaapi.Missing("data", key, append(slices.Sorted(maps.Keys(tree)), others...))
 	}
 	v := s.in.Value("data."+key, val)
-	s.branches.RawSetString(key, v)
+	branches.RawSetString(key, v)
 	return v, nil
+}
+
+// allBranches returns a table of all values at the top of tree.
+func (s *std) allBranches(L *lua.LState, branches *lua.LTable, tree map[string]any) *lua.LTable {
+	list := L.CreateTable(0, len(tree))
+	for _, key := range slices.Sorted(maps.Keys(tree)) {
+		v, _ := s.branch(branches, tree, key) // it is there
+		list.RawSetString(key, v)
+	}
+	return list
 }
 
 func dataLoad(c *call) int {
@@ -89,7 +94,10 @@ func dataLoad(c *call) int {
 	maps.Copy(merged, tree)
 	c.tree = merged
 	c.branches = c.L.CreateTable(0, 0)
-	return c.give(c.in.Value("data", tree))
+	branches := c.branches
+	return c.give(c.in.Tree("data", c.L.CreateTable(0, 0), func(key string) (lua.LValue, error) {
+		return c.branch(branches, tree, key)
+	}, func() *lua.LTable { return c.allBranches(c.L, branches, tree) }))
 }
 
 // more says how many mistakes there are besides the first.

@@ -47,26 +47,35 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// To make tables of JSON takes at most twice what its decoder takes to make plain
+// To make tables of a text takes at most twice what its decoder takes to make plain
 // data: it is counted in allocations, because they are what both spend their time
 // on and do not depend on the machine.
 func TestDecodeAllocations(t *testing.T) {
 	l := newLab(t)
 	for _, shape := range []rows{{10_000, 0}, {2_000, 5}, {10, 1000}} {
-		text := shape.json()
-		require.NoError(t, os.WriteFile(filepath.Join(l.site, "table.json"), []byte(text), 0o644))
-		run := func(script string) float64 {
-			return testing.AllocsPerRun(3, func() {
-				_, err := l.run(t, script)
-				require.NoError(t, err)
+		for _, x := range []struct {
+			text, script string
+			decoder      func([]byte, any) error
+		}{
+			{shape.json(), `json.decode(fs.read("table"))`, json.Unmarshal},
+			{shape.yaml(), `yaml.decode(fs.read("table"))`, yaml.Unmarshal},
+			{"data:\n  rows:\n  " + strings.ReplaceAll(shape.yaml(), "\n", "\n  "), `data.load("table"); assert(data.rows[1])`, yaml.Unmarshal},
+		} {
+			require.NoError(t, os.WriteFile(filepath.Join(l.site, "table"), []byte(x.text), 0o644))
+			run := func(script string) float64 {
+				return testing.AllocsPerRun(1, func() {
+					_, err := l.run(t, script)
+					require.NoError(t, err)
+				})
+			}
+			ours := run(x.script) - run(`fs.read("table")`)
+			decoder := testing.AllocsPerRun(1, func() {
+				var v any
+				require.NoError(t, x.decoder([]byte(x.text), &v))
 			})
+			t.Logf("%+v %s: %.2f times the decoder", shape, x.script, ours/decoder)
+			require.LessOrEqual(t, ours, 2*decoder, "%+v %s", shape, x.script)
 		}
-		ours := run(`json.decode(fs.read("table.json"))`) - run(`fs.read("table.json")`)
-		decoder := testing.AllocsPerRun(3, func() {
-			var v any
-			require.NoError(t, json.Unmarshal([]byte(text), &v))
-		})
-		require.LessOrEqual(t, ours, 2*decoder, "%+v", shape)
 	}
 }
 

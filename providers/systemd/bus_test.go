@@ -100,7 +100,7 @@ func typed(property, val string) any {
 }
 
 // unescape undoes how a name is written in the path of an object.
-func unescape(t *testing.T, path string) string {
+func unescape(t testing.TB, path string) string {
 	var name strings.Builder
 	for i := 0; i < len(path); i++ {
 		if path[i] != '_' {

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/report"
+)
+
+// memory is what one resource takes of memory.
+type memory struct {
+	evaluated, walked float64 // allocations
+	kept              float64 // bytes of the heap, beside the content
+}
+
+// useOf reads a site and converges it, and returns how much of everything was
+// taken.
+func useOf(t *testing.T, name string) (m memory) {
+	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: new(bytes.Buffer), clock: hosttest.Clock{}}
+	f := &runFlags{}
+	f.add(&cobra.Command{}, report.DiffOff)
+	h := host.New(host.Options{Clock: hosttest.Clock{}})
+	var before, evaluated, after runtime.MemStats
+	heap(&before)
+	s, err := e.load(t.Context(), h, name, nil, &f.siteFlags, false)
+	require.NoError(t, err)
+	heap(&evaluated)
+	sum := (&converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters}).Run(t.Context(), h, s.catalog)
+	heap(&after)
+	require.Equal(t, len(s.catalog.Resources), sum.Of(converge.Stable))
+	return memory{
+		evaluated: float64(evaluated.Mallocs - before.Mallocs),
+		walked:    float64(after.Mallocs - evaluated.Mallocs),
+		kept:      float64(max(evaluated.HeapAlloc, after.HeapAlloc) - before.HeapAlloc),
+	}
+}
+
+// heap reads what the heap holds once what nobody uses is gone.
+func heap(m *runtime.MemStats) {
+	runtime.GC()
+	runtime.GC() // what the first one put into pools' second chance
+	runtime.ReadMemStats(m)
+}
+
+// What a resource takes of memory does not depend on how many there are, and is
+// little. The limits are a little above what was measured when they were set.
+func TestAllocationsOfStableFile(t *testing.T) {
+	const few, many = 500, 1500
+	dir := stableTree(t, many)
+	for frontEnd, limit := range map[string]memory{
+		"lua": {evaluated: 60, walked: 4, kept: 1024},
+		// The text and the tree of a manifest are kept for messages.
+		"yaml": {evaluated: 165, walked: 4, kept: 4300},
+	} {
+		t.Run(frontEnd, func(t *testing.T) {
+			useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, 10))) // what is set up once
+			a := useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, few)))
+			b := useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, many)))
+			each := memory{
+				evaluated: (b.evaluated - a.evaluated) / (many - few), walked: (b.walked - a.walked) / (many - few),
+				kept: (b.kept-a.kept)/(many-few) - float64(len(contentOf(0))),
+			}
+			t.Logf("%+v", each)
+			require.LessOrEqual(t, each.evaluated, limit.evaluated, "allocations in evaluation")
+			require.LessOrEqual(t, each.walked, limit.walked, "allocations in the walk")
+			require.LessOrEqual(t, each.kept, limit.kept, "bytes kept beside the content")
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// tools is a directory of tools that write their name and the number of their
+// arguments down before they answer.
+type tools struct{ dir, log string }
+
+// newTools makes shell scripts of that name and text. In the text, $@ are the
+// arguments.
+func newTools(t *testing.T, scripts map[string]string) tools {
+	x := tools{dir: t.TempDir()}
+	x.log = filepath.Join(x.dir, "log")
+	require.NoError(t, os.WriteFile(x.log, nil, 0o644))
+	for name, text := range scripts {
+		text = fmt.Sprintf("#!/bin/sh\necho \"${0##*/} $#\" >> '%s'\n%s", x.log, text)
+		require.NoError(t, os.WriteFile(filepath.Join(x.dir, name), []byte(text), 0o755))
+	}
+	return x
+}
+
+// started returns what was started since the last time.
+func (x tools) started(t *testing.T) (lines []string) {
+	text, err := os.ReadFile(x.log)
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(x.log, 0))
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// run runs ccm with these tools and no others. Everything has to be as wanted.
+func (x tools) run(t *testing.T, site string, env ...string) {
+	t.Helper()
+	ccm, err := exec.LookPath("ccm")
+	require.NoError(t, err)
+	cmd := exec.Command(ccm, "run", "--detailed-exitcodes", "--state-dir", t.TempDir(), siteFile(t, "lua", site))
+	cmd.Env = append([]string{"PATH=" + x.dir, "HOME=" + t.TempDir()}, env...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// However many packages there are, one process tells which are installed.
+func TestProcessesOfPackages(t *testing.T) {
+	for provider, scripts := range map[string]map[string]string{
+		"apt": {
+			"dpkg-query": `shift 2; for p; do printf '%s 1.0 all installed install %s\thttp://example.com\tA package\n more of it\n' "$p" "$p"; done`,
+			"apt-cache":  `exit 1`, "apt-get": `exit 1`,
+		},
+		"dnf": {
+			"rpm": `shift; for p; do case $p in --queryformat) break;; esac; printf '%s 0 1.0 1 noarch\tMIT\thttp://example.com\tA package\nmore of it\n\036\n' "$p"; done`,
+			"dnf": `exit 1`,
+		},
+	} {
+		t.Run(provider, func(t *testing.T) {
+			x := newTools(t, scripts)
+			x.run(t, fmt.Sprintf(`for i = 1, 200 do package("p" .. i, { provider = %q }) end`, provider))
+			require.Len(t, x.started(t), 1)
+			x.run(t, fmt.Sprintf(`for i = 1, 200 do package("p" .. i, { provider = %q, ensure = i %% 2 == 0 and "present" or %q }) end`,
+				provider, map[string]string{"apt": "1.0", "dnf": "1.0-1"}[provider]))
+			require.Len(t, x.started(t), 1)
+		})
+	}
+}
+
+// Where the system bus does not answer, one systemctl tells of all services.
+func TestProcessesOfServices(t *testing.T) {
+	x := newTools(t, map[string]string{"systemctl": `
+[ "$1" = show ] || { echo "$@" >&2; exit 1; }
+while [ "$1" != -- ]; do shift; done; shift
+for u; do printf 'Id=%s\nNames=%s\nLoadState=loaded\nActiveState=active\nSubState=running\nUnitFileState=static\nFragmentPath=/lib/systemd/system/%s\nNeedDaemonReload=no\nType=simple\n\n' "$u" "$u" "$u"; done`})
+	name := siteFile(t, "lua", `for i = 1, 200 do service("ccm-test-" .. i, { ensure = "running" }) end`)
+	cmd := exec.Command("with-systemd", "run", "--detailed-exitcodes", "--state-dir", t.TempDir(), name)
+	cmd.Env = append(os.Environ(), "PATH="+x.dir, "HOME="+t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
+	}
+	out, err := cmd.CombinedOutput()
+	if code := cmd.ProcessState; code == nil || code.ExitCode() == noNamespace {
+		t.Skipf("no mount namespace can be had here, in which systemd seems to run: %v %s", err, out)
+	}
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, []string{"systemctl 204"}, x.started(t))
+}
+
+// noNamespace is the exit status of withSystemd where it cannot pretend.
+const noNamespace = 77
+
+// withSystemd is ccm on a machine on which systemd seems to run, but no system
+// bus: /run is its own, and all there is in it is what sd_booted(3) looks at.
+func withSystemd() {
+	err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
+	if err == nil {
+		err = syscall.Mount("tmpfs", "/run", "tmpfs", 0, "")
+	}
+	if err == nil {
+		err = os.MkdirAll("/run/systemd/system", 0o755)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(noNamespace)
+	}
+	main()
+}
+
+// Whether a command has to run is told by looking, without a process.
+func TestProcessesOfGuardedExecs(t *testing.T) {
+	dir := stableTree(t, 1000)
+	site := fmt.Sprintf(`for i = 0, 999 do exec("make " .. i, { command = "true", creates = %q .. i }) end`, filepath.Join(dir, "f"))
+	x := newTools(t, map[string]string{"true": ""})
+	x.run(t, site)
+	require.Equal(t, []string{""}, x.started(t))
+	calls := traced(t, "run", "--state-dir", t.TempDir(), siteFile(t, "lua", site))
+	require.Len(t, calls.on("", "execve"), 1, "ccm itself")
+	require.Len(t, calls.on(dir, "newfstatat", "lstat", "stat", "statx", "fstatat64"), 1000, "one look each")
+}

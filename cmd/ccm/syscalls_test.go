@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// stableTree makes n files and returns the directory of them.
+func stableTree(t *testing.T, n int) string {
+	dir := filepath.Join(t.TempDir(), "files")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	for i := range n {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("f", i)), []byte(contentOf(i)), 0o644))
+	}
+	return dir
+}
+
+func contentOf(i int) string { return strings.Repeat(fmt.Sprintf("line of file %05d\n", i), 20) }
+
+// sites are, by front end, how the first n files of a tree are declared.
+var sites = map[string]func(dir string, n int) string{
+	"lua": func(dir string, n int) string {
+		return fmt.Sprintf(`for i = 0, %d do
+	file("%s/f" .. i, { content = string.format("line of file %%05d\n", i):rep(20), mode = "0644", owner = "%d", group = "%d" })
+end
+`, n-1, dir, os.Geteuid(), os.Getegid())
+	},
+	"yaml": func(dir string, n int) string {
+		var text strings.Builder
+		text.WriteString("ccm:\n  resources:\n    - file:\n")
+		for i := range n {
+			fmt.Fprintf(&text, "        - %s/f%d:\n            content: %q\n            mode: \"0644\"\n            owner: \"%d\"\n            group: \"%d\"\n",
+				dir, i, contentOf(i), os.Geteuid(), os.Getegid())
+		}
+		return text.String()
+	},
+}
+
+// siteFile writes a site in a front end and returns its path.
+func siteFile(t *testing.T, frontEnd, text string) string {
+	name := filepath.Join(t.TempDir(), "site."+frontEnd)
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	return name
+}
+
+// A file that is as wanted costs four system calls: open, fstat, read and close.
+// A run that changes nothing waits for no disk.
+func TestSyscallsOfStableFile(t *testing.T) {
+	const few, many = 1000, 3000
+	dir := stableTree(t, many)
+	for frontEnd, site := range sites {
+		t.Run(frontEnd, func(t *testing.T) {
+			t.Parallel()
+			calls := make(map[int]trace)
+			for _, n := range []int{few, many} {
+				state := t.TempDir()
+				name := siteFile(t, frontEnd, site(dir, n))
+				ran(t, "run", "--state-dir", state, name) // which remembers the site
+				calls[n] = traced(t, "run", "--state-dir", state, name)
+				require.Empty(t, calls[n].on("", "fsync", "fdatasync", "sync", "syncfs", "sync_file_range"))
+			}
+			each := float64(len(calls[many])-len(calls[few])) / (many - few)
+			t.Logf("%.2f system calls for each file", each)
+			require.LessOrEqual(t, each, 5.0)
+			require.GreaterOrEqual(t, each, 3.0, "they were looked at")
+		})
+	}
+}
+
+// Looking ahead does not read a machine over and over: where every hundredth file
+// has drifted, no more than twice as many files are opened and bytes read as
+// where none has, besides what the changes read.
+func TestSyscallsOfDrift(t *testing.T) {
+	const n, every = 1000, 100
+	dir, state := stableTree(t, n), t.TempDir()
+	name := siteFile(t, "lua", sites["lua"](dir, n))
+	ran(t, "run", "--state-dir", state, name)
+	stable := traced(t, "run", "--state-dir", state, name)
+	for i := every / 2; i < n; i += every {
+		drifted := strings.ToUpper(contentOf(i)) // of the same size: it has to be read
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("f", i)), []byte(drifted), 0o644))
+	}
+	drift := traced(t, "run", "--state-dir", state, name)
+	const changes = n / every
+	require.Equal(t, changes, len(drift.on(dir, "rename", "renameat", "renameat2")), "one for each change")
+	opened, read := float64(drift.opened(dir))/float64(stable.opened(dir)), float64(drift.read(dir))/float64(stable.read(dir))
+	t.Logf("opened %d times instead of %d, read %d bytes instead of %d", drift.opened(dir), stable.opened(dir), drift.read(dir), stable.read(dir))
+	// A change opens the file, its directory, what takes its place, and looks again.
+	const ofChange = 20 * changes
+	require.LessOrEqual(t, drift.opened(dir), 2*stable.opened(dir)+ofChange, "%.2f times", opened)
+	require.LessOrEqual(t, drift.read(dir), 2*stable.read(dir)+ofChange*len(contentOf(0)), "%.2f times", read)
+}
+
+// A file that is as its source is read once, and so is the source. Where the
+// sizes differ neither is read to tell that they do.
+func TestSyscallsOfSource(t *testing.T) {
+	const size = 4 << 20
+	dir, state := t.TempDir(), t.TempDir()
+	source, target := filepath.Join(dir, "source"), filepath.Join(dir, "target")
+	for _, path := range []string{source, target} {
+		require.NoError(t, os.WriteFile(path, nil, 0o644))
+		require.NoError(t, os.Truncate(path, size))
+	}
+	name := siteFile(t, "lua", fmt.Sprintf("file(%q, { source = %q, owner = \"%d\", group = \"%d\", mode = \"0644\" })", target, source, os.Geteuid(), os.Getegid()))
+	ran(t, "run", "--state-dir", state, name)
+	calls := traced(t, "run", "--state-dir", state, name)
+	require.Equal(t, size, calls.read(source))
+	require.Equal(t, size, calls.read(target))
+
+	// What a plan says of them are their digests.
+	require.NoError(t, os.Truncate(target, size-1))
+	calls = traced(t, "plan", "--diff=off", "--state-dir", state, name)
+	require.LessOrEqual(t, calls.read(source), size)
+	require.LessOrEqual(t, calls.read(target), size)
+}
+
+// Nothing is gathered about the machine that no script asks for, and nothing is
+// started.
+func TestSyscallsOfNothing(t *testing.T) {
+	gathered := func(calls trace) (found []string) {
+		for _, path := range []string{"/proc/meminfo", "/proc/cpuinfo", "/proc/mounts", "/proc/uptime", "/proc/net", "/sys/class", "/sys/block", "/etc/os-release", "/usr/lib/os-release", "/etc/resolv.conf", "/etc/hostname"} {
+			if calls.opened(path) > 0 {
+				found = append(found, path)
+			}
+		}
+		return found
+	}
+	state := t.TempDir()
+	for text, want := range map[string]int{"": 0, "-- nothing\n": 0, "local total = facts.memory.total": 1} {
+		calls := traced(t, "run", "--state-dir", state, siteFile(t, "lua", text))
+		require.Len(t, gathered(calls), want, "%q: %v", text, gathered(calls))
+		require.Len(t, calls.on("", "execve"), 1, "ccm itself")
+	}
+	calls := traced(t, "version")
+	require.Empty(t, gathered(calls))
+	require.Len(t, calls.on("", "execve"), 1)
+}
