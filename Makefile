@@ -3,13 +3,17 @@
 # make lint       gofmt, go vet, staticcheck
 # make generate   write what is derived from the declarations
 # make integration  real apt, dnf and systemd in throw-away systems (root)
+# make fuzz       every fuzz target for FUZZTIME, one after the other
 # make bench      measure against the floor programs and installed peers
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 export CGO_ENABLED = 0
 
-.PHONY: build test lint generate integration bench
+FUZZTIME ?= 10m
+FUZZ ?= $(shell git grep -E '^func Fuzz' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:func (Fuzz[A-Za-z]*).*,./\1:\2,')
+
+.PHONY: build test lint generate integration bench fuzz
 
 build:
 	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ccm ./cmd/ccm
@@ -33,3 +37,9 @@ integration:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz:
+	@for t in $(FUZZ); do \
+		echo "$$t for $(FUZZTIME)"; \
+		go test -run '^$$' -fuzz "^$${t##*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$${t%:*}" || exit 1; \
+	done
