@@ -3,6 +3,7 @@
 # make lint       gofmt, go vet, staticcheck
 # make generate   write what is derived from the declarations
 # make integration  real apt, dnf and systemd in throw-away systems (root)
+# make fuzz       every fuzz target for FUZZTIME, one after the other
 # make bench      measure against the floor programs and installed peers (docs/performance.md)
 # make bench-go   the Go benchmarks
 # make pgo        write the profile that ccm is built with (cmd/ccm/default.pgo)
@@ -15,7 +16,10 @@ export CGO_ENABLED = 0
 # compiled without it: otherwise everything would be compiled twice.
 NO_PGO = GOFLAGS="$$(go env GOFLAGS) -pgo=off"
 
-.PHONY: build test lint generate integration bench bench-go pgo
+FUZZTIME ?= 10m
+FUZZ ?= $(shell git grep -E '^func Fuzz' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:func (Fuzz[A-Za-z]*).*,./\1:\2,')
+
+.PHONY: build test lint generate integration bench bench-go pgo fuzz
 
 build:
 	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ccm ./cmd/ccm
@@ -45,3 +49,9 @@ bench-go:
 
 pgo:
 	go run ./test/bench -pgo cmd/ccm/default.pgo
+
+fuzz:
+	@for t in $(FUZZ); do \
+		echo "$$t for $(FUZZTIME)"; \
+		go test -run '^$$' -fuzz "^$${t##*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$${t%:*}" || exit 1; \
+	done

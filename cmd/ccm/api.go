@@ -220,12 +220,17 @@ func (s *single) answer(ctx context.Context, read func() (request, error)) (out 
 func errorText(err error) string {
 	var list diag.List
 	list.Add(err)
+	more := len(list) - diag.MaxShown
+	list = list[:min(len(list), diag.MaxShown)]
 	lines := make([]string, len(list))
 	for i, e := range list {
 		lines[i] = e.Message()
 		if e.Subject == "" && !e.Pos.IsZero() {
 			lines[i] = e.Pos.String() + ": " + lines[i]
 		}
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more mistakes", more))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -147,7 +147,11 @@ func (e *env) command(ctx context.Context, args []string) int {
 func (e *env) explain(err error) {
 	var list diag.List
 	list.Add(err)
-	for _, d := range list {
+	for i, d := range list {
+		if i == diag.MaxShown {
+			fmt.Fprintf(e.stderr, "ccm: and %d more mistakes\n", len(list)-i)
+			return
+		}
 		prefix := ""
 		if d.Pos.IsZero() {
 			prefix = "ccm: "

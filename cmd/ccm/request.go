@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/data"
@@ -72,11 +71,13 @@ func requestOf(v schema.Value) (request, error) {
 	}
 	var errs diag.List
 	fields := []string{"protocol", "type", "properties"}
-	for i, e := range v.Table().Entries {
-		if slices.ContainsFunc(v.Table().Entries[:i], func(x schema.Entry) bool { return x.Key == e.Key }) {
+	given := make(map[string]bool)
+	for _, e := range v.Table().Entries {
+		if given[e.Key] {
 			errs.Add(fmt.Errorf("%s is given twice", e.Key))
 			continue
 		}
+		given[e.Key] = true
 		switch {
 		case e.Key == "protocol" && e.Val.S != requestProtocol:
 			errs.Add(fmt.Errorf("protocol: want %q, got %s", requestProtocol, plainly(e.Val)))
@@ -94,7 +95,7 @@ func requestOf(v schema.Value) (request, error) {
 		}
 	}
 	for _, name := range fields {
-		if _, ok := v.Table().Get(name); !ok {
+		if !given[name] {
 			errs.Add(fmt.Errorf("%s is required", name))
 		}
 	}

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 			beforeMain = func() time.Duration { return 0 }
 			main()
 		},
-		"realccm": main,
+		"realccm":      main,
 		"with-systemd": withSystemd,
 	})
 }

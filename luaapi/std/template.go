@@ -17,7 +17,8 @@ func templateLibrary() *Library {
 	return &Library{
 		Name: "template",
 		Doc: "Fills in templates. They see the values that are given, each by its name, and besides them facts, data, env and lookup(path, default). " +
-			"What is not there is a mistake, which says in which line of the template.",
+			"What is not there is a mistake, which says in which line of the template. " +
+			"So is a template of more than 1 MiB, one that writes more than 64 MiB, one that calls itself without end, and an expression of more than 64 KiB.",
 		Funcs: []Func{{
 			Signature: `jet(text: string, values?: table<string, any>, options?: { left?: string, right?: string }): string`,
 			Doc:       "Fills in a Jet template. The delimiters are [[ and ]], unless left and right say otherwise. Templates that it includes are read beside the script.",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -86,4 +87,30 @@ func TestNearestFindsSlips(t *testing.T) {
 		}
 	}
 	require.Greater(t, found*100, tried*95, "%d of %d", found, tried)
+}
+
+// Of a long line the part around the place is shown, and of many mistakes the
+// first.
+func TestRenderBounds(t *testing.T) {
+	line := strings.Repeat("ä", 1000) + "here" + strings.Repeat("ö", 1000)
+	src := func(string) (string, bool) { return "x\n" + line, true }
+	for _, col := range []int{0, 1, 7, 2001, 2005, len(line), len(line) + 1, len(line) + 2} {
+		var out strings.Builder
+		Render(&out, "", Errorf(Pos{File: "f", Line: 2, Col: col, Len: 4}, "wrong"), src)
+		require.Less(t, out.Len(), 1500)
+		require.True(t, utf8.ValidString(out.String()), "%d", col)
+		if col == 2001 {
+			lines := strings.Split(out.String(), "\n")
+			at := strings.Index(lines[2], "^^^^")
+			require.Equal(t, "here", string([]rune(lines[1])[at:at+4]))
+		}
+	}
+	var list List
+	for i := range 1000 {
+		list.Add(Errorf(Pos{File: "f", Line: i + 1}, "wrong"))
+	}
+	var out strings.Builder
+	Render(&out, "ccm: ", list, nil)
+	require.Equal(t, MaxShown+1, strings.Count(out.String(), "\n"))
+	require.True(t, strings.HasSuffix(out.String(), "\nccm: and 900 more mistakes\n"))
 }

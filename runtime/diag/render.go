@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // Sources finds the text of a file that positions speak of. It returns false
@@ -12,11 +13,16 @@ type Sources func(file string) (text string, ok bool)
 
 // Render writes err to w: each mistake on a line of its own, below it the line
 // of the source that is meant with a caret under the place, then its notes.
-// Every message begins with prefix, which may be "".
+// Every message begins with prefix, which may be "". Of more than [MaxShown]
+// mistakes the first are written, and how many more there are.
 func Render(w io.Writer, prefix string, err error, src Sources) {
 	var list List
 	list.Add(err)
-	for _, e := range list {
+	for i, e := range list {
+		if i == MaxShown {
+			fmt.Fprintf(w, "%sand %d more mistakes\n", prefix, len(list)-i)
+			return
+		}
 		place := ""
 		if !e.Pos.IsZero() {
 			place = e.Pos.String() + ": "
@@ -27,6 +33,39 @@ func Render(w io.Writer, prefix string, err error, src Sources) {
 			fmt.Fprintf(w, "  %s: %s\n", n.Pos, n.Text)
 		}
 	}
+}
+
+// MaxShown is how many mistakes are shown at once. Nobody reads more.
+const MaxShown = 100
+
+// maxLine is how much is shown of a line.
+const maxLine = 400
+
+// around returns what is shown of a long line, and the column in it that stands
+// for col.
+func around(line string, col int) (string, int) {
+	if len(line) <= maxLine {
+		return line, col
+	}
+	begin := min(max(0, col-1-maxLine/4), len(line)-maxLine/2)
+	end := min(begin+maxLine, len(line))
+	for begin > 0 && !utf8.RuneStart(line[begin]) {
+		begin--
+	}
+	for end < len(line) && !utf8.RuneStart(line[end]) {
+		end++
+	}
+	before, after := "", ""
+	if begin > 0 {
+		before = "... "
+	}
+	if end < len(line) {
+		after = " ..."
+	}
+	if col > 0 {
+		col += len(before) - begin
+	}
+	return before + line[begin:end] + after, col
 }
 
 // excerpt writes the line at p and a caret below it.
@@ -43,8 +82,12 @@ func excerpt(w io.Writer, p Pos, src Sources) {
 		return
 	}
 	num := fmt.Sprint(p.Line)
+	if p.Col > len(line)+1 {
+		p.Col = 0
+	}
+	line, p.Col = around(line, p.Col)
 	fmt.Fprintf(w, "  %s | %s\n", num, line)
-	if p.Col < 1 || p.Col > len(line)+1 {
+	if p.Col < 1 {
 		return
 	}
 	// Tabs are kept so that the caret stands under its letter on any terminal.

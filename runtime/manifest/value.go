@@ -43,6 +43,7 @@ func value(env *template.Env, n *data.Node) (schema.Value, diag.List) {
 		return schema.ListValue(items...), errs
 	case schema.Map:
 		t := &schema.Table{Entries: make([]schema.Entry, 0, len(n.Entries))}
+		given := make(map[string]bool, len(n.Entries))
 		for _, e := range n.Entries {
 			key, err := scalar(env, e.Key)
 			if err != nil {
@@ -50,9 +51,10 @@ func value(env *template.Env, n *data.Node) (schema.Value, diag.List) {
 			}
 			v, more := value(env, e.Val)
 			errs = append(errs, more...)
-			if _, twice := t.Get(key.S); twice && err == nil {
+			if given[key.S] && err == nil {
 				errs = append(errs, e.Key.Errorf("the key %q is given twice", key.S))
 			}
+			given[key.S] = true
 			t.Entries = append(t.Entries, schema.Entry{Key: key.S, Val: v})
 		}
 		return schema.MapValue(t), errs

@@ -199,6 +199,11 @@ func (e *Env) explain(code string, err error) error {
 		}
 		out.Err = &diag.Error{Err: err}
 	}
+	// A panic of the library, or of a function that it calls.
+	if _, what, found := strings.Cut(out.Err.Err.Error(), "runtime error: "); found {
+		out.Err = diag.Errorf(diag.Pos{}, "the expression cannot be evaluated: %s", what)
+		return out
+	}
 	if d, ok := errors.AsType[*diag.Error](err); ok {
 		c := *d
 		out.Err = &c

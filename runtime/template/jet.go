@@ -89,7 +89,7 @@ func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Re
 	r := &renderer{env: e, out: new(bytes.Buffer)}
 	defer func() { // Jet lets the panics of reflection pass
 		if p := recover(); p != nil {
-			out, err = Rendered{}, r.explain(file, fmt.Errorf("%v", p))
+			out, err = Rendered{}, r.explain(file, broken(p))
 		}
 	}()
 	set := jet.NewSet(loader{e}, jet.WithDelims(left, right), jet.WithSafeWriter(put), jet.WithCache(r))

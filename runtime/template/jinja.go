@@ -24,7 +24,7 @@ import (
 func Jinja(file, text string, vars map[string]any, read func(path string) ([]byte, error)) (_ string, err error) {
 	defer func() { // the library lets the panics of the functions that it calls pass
 		if p := recover(); p != nil {
-			err = jinjaError(file, text, fmt.Errorf("%v", p))
+			err = jinjaError(file, text, broken(p))
 		}
 	}()
 	if err := CheckTemplate(text); err != nil {

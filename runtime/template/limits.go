@@ -1,6 +1,7 @@
 package template
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -60,7 +61,7 @@ func (e *Env) step() error {
 		}
 	}
 	if runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 {
-		return fmt.Errorf("templates and blocks are nested too deeply: does one call itself?")
+		return errors.New("templates and blocks are nested too deeply: does one call itself?")
 	}
 	return nil
 }
@@ -88,6 +89,15 @@ func checkActions(text, left, right string) error {
 		text = after
 	}
 	return nil
+}
+
+// broken returns the panic of a template engine as an error. Those of the language
+// Go say nothing about the template.
+func broken(p any) error {
+	if _, ok := p.(runtime.Error); ok {
+		return errors.New("the template engine cannot make sense of this")
+	}
+	return fmt.Errorf("%v", p)
 }
 
 // stepFunc is a function that only the compiler writes into expressions.

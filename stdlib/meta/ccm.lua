@@ -1595,7 +1595,7 @@ function re.split(text, pattern, limit) end
 ---@return string
 function re.escape(text) end
 
----Fills in templates. They see the values that are given, each by its name, and besides them facts, data, env and lookup(path, default). What is not there is a mistake, which says in which line of the template.
+---Fills in templates. They see the values that are given, each by its name, and besides them facts, data, env and lookup(path, default). What is not there is a mistake, which says in which line of the template. So is a template of more than 1 MiB, one that writes more than 64 MiB, one that calls itself without end, and an expression of more than 64 KiB.
 ---@class ccm.lib.template
 template = {}
 
