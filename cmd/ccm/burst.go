@@ -85,6 +85,9 @@ func (s *single) close() {
 
 // converge runs an engine, or has it plan, as a part of b.
 func (b *burst) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) converge.Summary {
+	if err := b.env.conceal(engine, b.store); err != nil {
+		b.env.warn(err.Error()) // what is known is concealed anyway
+	}
 	if b.run != nil {
 		engine.Journal, engine.LeftOver = b.run, b.run.LeftOver("", c)
 		engine.Reporter = converge.Reporters{b.run, engine.Reporter}

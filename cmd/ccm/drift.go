@@ -71,6 +71,9 @@ func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
 		Registry: s.registry, Facts: s.facts, Reporter: d, Stop: e.stop,
 		Texts: f.diff.value != string(report.DiffOff), Cause: store.Cause(a.Site, a.Root),
 	}
+	if err := e.conceal(engine, store); err != nil {
+		return err
+	}
 	sum := engine.Plan(ctx, &s.host.View, s.catalog)
 	sum.Refreshed = 0
 	for o, n := range d.ignored {
@@ -138,7 +141,7 @@ func (e *env) appliedSite(ctx context.Context, store *state.Store, a state.Appli
 	if err != nil {
 		return nil, err
 	}
-	s := &site{registry: reg, host: host.New(host.Options{Root: a.Root, Clock: e.clock})}
+	s := &site{registry: reg, host: host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: a.Root, Clock: e.clock})}
 	if s.facts, err = e.gatherFacts(ctx, &s.host.View, &siteFlags{root: a.Root}); err != nil {
 		return nil, err
 	}

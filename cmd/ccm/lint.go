@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -89,8 +88,7 @@ func (e *env) lintText(found []lint.Finding, text string) {
 }
 
 func (e *env) lintJSON(found []lint.Finding) error {
-	enc := json.NewEncoder(e.stdout)
-	enc.SetEscapeHTML(false)
+	enc := encoder(e.stdout, nil)
 	for _, f := range found {
 		err := enc.Encode(struct {
 			File    string `json:"file"`

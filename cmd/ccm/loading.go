@@ -15,7 +15,6 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
-	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/stdlib"
 )
 
@@ -47,7 +46,7 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 	}
 	l.loader = &manifest.Loader{
 		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: os.ReadFile, Now: s.host.Now,
-		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value,
+		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value, Secrets: e.secrets,
 	}
 	src, err := f.source()
 	if err != nil {
@@ -167,6 +166,7 @@ func (l *loading) interp(ctx context.Context, u *manifest.Unit, args []string) *
 		Scope:   u.Scope,
 		Add:     admit(ctx, u),
 		Warn:    e.scriptWarns,
+		Secrets: e.secrets,
 		Library: stdlib.Library,
 		Extend:  extending(l.library(u)),
 	})
@@ -183,8 +183,10 @@ func (l *loading) library(u *manifest.Unit) std.Options {
 	return std.Options{
 		View: &l.site.host.View, Site: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
 		Record: func(in std.Input) {
-			log.Debug("input", "kind", in.Kind, "name", in.Name, "value", in.Value)
-			l.env.inputs = append(l.env.inputs, state.Input(in))
+			if !in.Secret {
+				log.Debug("input", "kind", in.Kind, "name", in.Name, "value", in.Value)
+			}
+			l.env.inputs = append(l.env.inputs, in)
 		},
 		Resolve: func(file, text string) (map[string]any, error) {
 			data, err := l.loader.Data(manifest.Source{File: file, Text: text}, u.Data)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -45,7 +46,7 @@ func (f *recordFlags) limits() state.Limits {
 
 // store returns the state directory that the flag names.
 func (e *env) store(dir string, limits state.Limits) *state.Store {
-	return state.Open(state.Options{Dir: state.Dir(dir), Clock: e.clock, Limits: limits, Effect: e.effect, Warn: e.warn})
+	return state.Open(state.Options{Dir: state.Dir(dir), Clock: e.clock, Limits: limits, Effect: e.effect, Warn: e.warn, Secrets: e.secrets})
 }
 
 // warn tells of what is wrong and does not keep ccm from its work.
@@ -91,7 +92,7 @@ func (e *env) record(ctx context.Context, f *runFlags, id, kind, site string) (*
 	}
 	r.run, err = r.store.Begin(state.Info{
 		ID: id, Kind: kind, Site: site, Root: root, Command: commandOf(kind, site), Version: readBuildInfo().Version,
-		PID: os.Getpid(), Start: now.UTC(), Inputs: e.inputs,
+		PID: os.Getpid(), Start: now.UTC(), Inputs: e.recorded(),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("state directory: %w", err), r.unlock())
@@ -118,7 +119,7 @@ func (e *env) lock(ctx context.Context, dir string, wait time.Duration, now time
 		case <-ctx.Done():
 		}
 	}()
-	unlock, err := state.Lock(ctx, dir, wait, now)
+	unlock, err := state.Lock(ctx, dir, e.secrets.Redact(strings.Join(os.Args, " ")), wait, now)
 	select {
 	case <-e.stop:
 		if err != nil {
@@ -132,6 +133,9 @@ func (e *env) lock(ctx context.Context, dir string, wait time.Duration, now time
 // attach has an engine make up for what earlier runs have left over, and record
 // what it does.
 func (r *record) attach(engine *converge.Engine, c *catalog.Catalog) error {
+	if err := r.env.conceal(engine, r.store); err != nil {
+		return err
+	}
 	if r.run == nil {
 		pending, damaged, err := r.store.Pending()
 		if err != nil {

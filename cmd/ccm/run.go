@@ -117,7 +117,7 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		return e.render(ctx, args[0], &f.siteFlags)
 	}
 	rep := e.newReport(f)
-	h := host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(rep.stderr, f.debug), Effect: e.effect, Keep: e.keep, Progress: rep.progress})
+	h := host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(rep.stderr, f.debug), Effect: e.effect, Keep: e.keep, Progress: rep.progress})
 	s, err := e.load(ctx, h, args[0], args[1:], &f.siteFlags, f.noop)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 // An Engine converges catalogs.
@@ -46,6 +47,10 @@ type Engine struct {
 	// managed before, and whether the same was wanted of it. Wish is what its
 	// state says of what is wanted (resource.Wishing). May be nil.
 	Cause func(r *resource.Resource, wish string) Cause
+	// Secrets are what no event tells. May be nil.
+	Secrets *secret.Keeper
+	// Past knows what has held secrets before; nil if nothing has.
+	Past Past
 	// Stop asks a run to end: the resource that is being worked on is finished,
 	// the others are skipped. May be nil.
 	Stop <-chan struct{}
@@ -70,6 +75,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		Engine: e, view: v, host: h, catalog: c, declared: declared,
 		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)),
 	}
+	w.concealer = newConcealer(e, c.Resources)
 	w.ahead = e.lookAhead(ctx, v, c)
 	defer w.ahead.end()
 	sum := Summary{Start: v.Now(), Noop: h == nil}
@@ -85,6 +91,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		w.ahead.done(i, w.touched)
 		for _, ev := range events {
 			sum.Add(ev)
+			w.concealer.event(ev)
 			e.Reporter.Event(ev)
 		}
 	}
@@ -120,8 +127,9 @@ type walk struct {
 	ended       string // why no further resource is worked on, or ""
 	endedScopes map[*resource.Scope]string
 	interrupted bool
-	edits       *edits    // that are under way, or nil
-	single      [1]*Event // of a resource that is no edit
+	edits       *edits     // that are under way, or nil
+	concealer   *concealer // nil if there is nothing to conceal
+	single      [1]*Event  // of a resource that is no edit
 }
 
 // became notes what became of a resource, for those that come after it.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,12 +72,34 @@ type result struct {
 // note remembers what became of a resource.
 func (r *Run) note(e *converge.Event) {
 	if e.Outcome != converge.Stable && r.applied != nil {
-		r.results[e.Resource.ID] = result{e.Outcome, e.Wish}
+		r.results[e.Resource.ID] = result{e.Outcome, r.applied.keyed(e.Resource, e.Wish)}
 	}
 }
 
 // fingerprint returns the fingerprint of what is wanted of a resource, and that
-// of all that is declared about it.
+// of all that is declared about it. If there are secrets in it they are keyed:
+// what a weak secret is could be found out otherwise.
+func (a *applied) fingerprint(r *resource.Resource) (spec, all uint64) {
+	spec, all = fingerprint(r)
+	if len(r.Sensitive) > 0 {
+		return a.keyedNumber(spec), a.keyedNumber(all)
+	}
+	return spec, all
+}
+
+func (a *applied) keyedNumber(n uint64) uint64 {
+	sum, _ := strconv.ParseUint(a.s.secrets.Digest("fingerprint", strconv.FormatUint(n, 16))[:16], 16, 64)
+	return sum
+}
+
+// keyed returns what a state told of a wish, keyed like a fingerprint.
+func (a *applied) keyed(r *resource.Resource, found string) string {
+	if found == "" || len(r.Sensitive) == 0 {
+		return found
+	}
+	return a.s.secrets.Digest("wish", found)
+}
+
 func fingerprint(r *resource.Resource) (spec, all uint64) {
 	spec = r.Type.Schema().Fingerprint(r.Spec)
 	all = schema.Mixed(spec, resource.CommonSchema().Fingerprint(&r.Common))
@@ -92,11 +115,13 @@ func managed(r *resource.Resource) bool {
 func (a *applied) cause(r *resource.Resource, found string) converge.Cause {
 	a.load()
 	old, known := a.byID[r.ID.String()]
-	spec, _ := fingerprint(r)
+	spec, _ := a.fingerprint(r)
+	plain, _ := fingerprint(r) // from before its secrets were known to be some
+	found = a.keyed(r, found)
 	switch {
 	case !known:
 		return converge.New
-	case old.spec != spec || found != "" && old.found != "" && old.found != found:
+	case old.spec != spec && old.spec != plain || found != "" && old.found != "" && old.found != found:
 		return converge.Intended
 	}
 	return converge.Corrective
@@ -195,7 +220,7 @@ func (a *applied) unchanged(c *catalog.Catalog, results map[resource.ID]result) 
 		if !managed(r) {
 			return false
 		}
-		_, all := fingerprint(r)
+		_, all := a.fingerprint(r)
 		sum = schema.Mixed(sum, all)
 	}
 	return a.head.Fingerprint == fmt.Sprintf("%016x", sum) && a.hasCatalog()
@@ -233,7 +258,7 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 			keep(id)
 		default:
 			w := wish{id: id, found: res.found}
-			w.spec, w.all = fingerprint(r)
+			w.spec, w.all = a.fingerprint(r)
 			if old := a.byID[id]; w.found == "" && old.spec == w.spec {
 				w.found = old.found
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -37,8 +36,9 @@ func (e *LockedError) Error() string {
 // Lock makes this process the only one that runs in the state directory, which
 // is created with mode 0700 if it is missing. If another run holds the lock, it
 // waits for it as long as wait; 0 means not at all. The lock ends with the
-// process at the latest, so that a run that died leaves none (flock(2)).
-func Lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (unlock func() error, err error) {
+// process at the latest, so that a run that died leaves none (flock(2)). Others
+// are told the command.
+func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
@@ -62,7 +62,7 @@ func Lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (u
 		}
 		return nil, e
 	}
-	holder, err := json.Marshal(Holder{os.Getpid(), strings.Join(os.Args, " "), now})
+	holder, err := json.Marshal(Holder{os.Getpid(), command, now})
 	if err == nil {
 		err = os.WriteFile(path, holder, 0o600)
 	}

@@ -56,6 +56,7 @@ type Run struct {
 	info    Info
 	journal *journal
 	objects objects
+	hidden  *sensitive
 	file    lines
 	catalog *catalog.Catalog
 	applied *applied
@@ -85,7 +86,10 @@ func (s *Store) Begin(info Info) (*Run, error) {
 	r.objects = objects{s: s, run: info.ID}
 	r.file = lines{s: s, name: runFile(info.ID)}
 	var err error
-	r.journal, err = s.openJournal(info)
+	if r.journal, err = s.openJournal(info); err != nil {
+		return nil, err
+	}
+	r.hidden, err = s.openSensitive()
 	return r, err
 }
 
@@ -94,6 +98,9 @@ func runFile(id string) string { return filepath.Join("runs", id+".ndjson") }
 // Converges says which catalog the run is going to apply.
 func (r *Run) Converges(c *catalog.Catalog) {
 	r.catalog = c
+	for _, res := range c.Resources {
+		r.holdsSecrets(res)
+	}
 	r.applied = &applied{s: r.s, site: r.info.Site, root: r.info.Root}
 }
 
@@ -133,6 +140,28 @@ func (r *Run) Cause(res *resource.Resource, wish string) converge.Cause {
 func (r *Run) Begin(res *resource.Resource, _, _ int) {
 	r.tell(r.finished())
 	r.current = res
+	r.holdsSecrets(res)
+}
+
+// holdsSecrets reports whether a resource holds secrets or has held some. That is
+// noted, so that later runs know.
+func (r *Run) holdsSecrets(res *resource.Resource) bool {
+	if res != nil && len(res.Sensitive) > 0 {
+		if err := r.s.needKey(); err != nil {
+			r.s.warn(fmt.Sprintf("%s: %v", r.s.path(keyFile), err))
+		}
+		if x, ok := res.Spec.(resource.Editing); ok && x.EditedFile() != "" {
+			// Others may edit it too.
+			if err := r.hidden.path(x.EditedFile()); err != nil {
+				r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))
+			}
+		}
+	}
+	holds, err := r.hidden.resource(res)
+	if err != nil {
+		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))
+	}
+	return holds
 }
 
 // Event implements converge.Reporter.
@@ -219,9 +248,15 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		next = c.Change
 	}
 	next.Content = d.Content
+	next.Sensitive = r.holdsSecrets(r.current) || r.hidden.HeldIn(d.Path)
 	if d.Content && d.Kind == host.Regular {
-		if err := r.keepContent(v, d, &next.Before); err != nil {
+		if err := r.keepContent(v, d, &next); err != nil {
 			return fmt.Errorf("cannot keep what is there: %w (backup = false goes without)", err)
+		}
+	}
+	if next.Sensitive && d.Kind != host.Directory {
+		if err := r.hidden.path(d.Path); err != nil {
+			return fmt.Errorf("cannot record that it holds secrets: %w", err)
 		}
 	}
 	// That something was made need not survive a loss of power; that something was
@@ -256,12 +291,14 @@ func (r *Run) endBatch(d host.Doomed) error {
 }
 
 // keepContent stores the content of a file that is about to go.
-func (r *Run) keepContent(v *host.View, d host.Doomed, before *Version) error {
+func (r *Run) keepContent(v *host.View, d host.Doomed, c *Change) error {
+	before := &c.Before
 	if r.current != nil && r.current.Common.Backup != nil && !*r.current.Common.Backup {
 		before.Unkept = "backup = false"
 		return nil
 	}
-	id, err := r.objects.put(v, d.Path, d.More)
+	id, sealed, err := r.objects.put(v, d.Path, d.More, c.Sensitive)
+	c.Sensitive = sealed
 	large, tooLarge := errors.AsType[*tooLargeError](err)
 	switch {
 	case tooLarge:
@@ -300,6 +337,7 @@ func (r *Run) End(sum converge.Summary) error {
 	if r.applied != nil {
 		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results))
 	}
+	errs = append(errs, r.hidden.file.close())
 	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
 	wrote := r.file.f != nil
