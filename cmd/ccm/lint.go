@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -83,7 +84,7 @@ func (e *env) lint(args []string, asJSON bool) error {
 
 func (e *env) lintText(found []lint.Finding, text string) {
 	for _, f := range found {
-		diag.Render(e.stdout, "", f.Error, func(string) (string, bool) { return text, true })
+		diag.Render(e.stdout, "", f.Error, func(string) (string, bool) { return luaapi.HideLiterals(text), true })
 	}
 }
 

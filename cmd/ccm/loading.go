@@ -183,9 +183,11 @@ func (l *loading) library(u *manifest.Unit) std.Options {
 	return std.Options{
 		View: &l.site.host.View, Site: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
 		Record: func(in std.Input) {
-			if !in.Secret {
-				log.Debug("input", "kind", in.Kind, "name", in.Name, "value", in.Value)
+			value := in.Value
+			if in.Text != "" {
+				value = "read" // whether there are secrets in it is not known yet
 			}
+			log.Debug("input", "kind", in.Kind, "name", in.Name, "value", value)
 			l.env.inputs = append(l.env.inputs, in)
 		},
 		Resolve: func(file, text string) (map[string]any, error) {

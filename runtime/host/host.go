@@ -147,12 +147,18 @@ func (h *Host) WithRecord(ran func(Result)) *Host {
 	return &c
 }
 
+// refused returns why a command is not run.
+func (m *machine) refused(c Cmd) error {
+	if m.refuse == nil {
+		return nil
+	}
+	return m.refuse(c.Argv)
+}
+
 // Query runs a command that only asks.
 func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
-	if v.refuse != nil {
-		if err := v.refuse(c.Argv); err != nil {
-			return Result{}, err
-		}
+	if err := v.refused(c); err != nil {
+		return Result{}, err
 	}
 	c.root = v.root
 	return v.runner.Run(ctx, c)
@@ -161,10 +167,8 @@ func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 // Run runs a command that changes the machine.
 func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 	var res Result
-	if h.refuse != nil {
-		if err := h.refuse(c.Argv); err != nil {
-			return res, err
-		}
+	if err := h.refused(c); err != nil {
+		return res, err
 	}
 	c.root = h.root
 	h.log.Debug("run", "command", c.String())

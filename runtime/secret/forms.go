@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"html"
 	"net/url"
 	"strconv"
@@ -33,8 +34,13 @@ func formsOf(value string) []form {
 	add(value, encodings(value)...)
 	add(value, strings.ToUpper(value), strings.ToLower(value))
 	add(value, digestOf(value), digestOf(value+"\n"))
-	if strings.Contains(value, "\n") {
-		for line := range strings.Lines(value) {
+	said := echoed.Replace(value)
+	add(value, said)
+	for _, text := range []string{value, said} {
+		if !strings.Contains(text, "\n") {
+			continue
+		}
+		for line := range strings.Lines(text) {
 			if line = strings.TrimSpace(line); !tells(line) {
 				continue
 			}
@@ -45,6 +51,9 @@ func formsOf(value string) []form {
 	}
 	return out
 }
+
+// echoed is what echo(1) of some shells makes of a text.
+var echoed = strings.NewReplacer(`\\`, `\`, `\a`, "\a", `\b`, "\b", `\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v")
 
 // tells reports whether a line of a secret says anything.
 func tells(line string) bool {
@@ -66,6 +75,8 @@ var quoters = []func(string) string{
 		return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(s)
 	},
 	luaQuoted,
+	func(s string) string { return luaEscaped(s, '"') },
+	func(s string) string { return luaEscaped(s, '\'') },
 	controlsQuoted,
 	func(s string) string { return unquotedShell(shellquote.Join(s)) },
 }
@@ -122,6 +133,26 @@ func jsonQuoted(s string, forHTML bool) string {
 // luaQuoted is %q of string.format.
 func luaQuoted(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", "\\\n", "\r", `\r`, "\x00", `\000`).Replace(s)
+}
+
+// luaEscaped is how inspect writes a string, in quotes of one kind.
+func luaEscaped(s string, quote byte) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == quote || c == '\\':
+			b.WriteString(`\` + string(c))
+		case c >= ' ' && c != 127:
+			b.WriteByte(c)
+		case c >= '\a' && c <= '\r':
+			b.WriteString(`\` + "abtnvfr"[c-'\a':][:1])
+		case i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9':
+			fmt.Fprintf(&b, `\%03d`, c)
+		default:
+			fmt.Fprintf(&b, `\%d`, c)
+		}
+	}
+	return b.String()
 }
 
 // controlsQuoted writes what a terminal would act on as Go does.
