@@ -55,7 +55,7 @@ func (in *Interp) derived(L *lua.LState, fn lua.LGFunction) int {
 		results = append(results, L.Get(i-n))
 	}
 	if it, ok := results0(results).(*lua.LFunction); ok && it.IsG && n == 1 { // an iterator, as of gmatch
-		results[0] = L.NewFunction(in.Derived(in.iterated(it, args)))
+		results[0] = L.NewFunction(in.iterated(it, args))
 		L.Replace(L.GetTop(), results[0])
 		return n
 	}

@@ -467,3 +467,30 @@ end)
 	require.NotContains(t, w.printed.String(), "the number 12345")
 	require.NotContains(t, w.printed.String(), "Tr0ub4dor")
 }
+
+// What was typed is kept when it is known what in it is secret.
+func TestSecretsAtThePrompt(t *testing.T) {
+	needPTY(t)
+	home := t.TempDir()
+	require.NoError(t, os.WriteFile(home+"/pw", []byte("Tr0ub4dor\n"), 0o600))
+	s := onScreen(t, screenOptions{home: home}, "repl", "-q")
+	s.ends("ccm>")
+	s.enter(`pw = secret.file "` + home + `/pw"`)
+	s.ends("ccm>")
+	s.enter(`pw .. "!"`)
+	s.shows(`!"`)
+	s.ends("ccm>")
+	s.enter(`x = "a Tr0ub4dor b"`) // nothing but the value tells
+	s.ends("ccm>")
+	s.enter(`y = secret("another-one") z = "another-one"`)
+	s.ends("ccm>")
+	s.enter(`error(pw)`)
+	s.shows("(secret ")
+	s.press(ctrlD)
+	require.Equal(t, 0, s.status())
+	text, err := os.ReadFile(filepath.Join(home, "state", "repl_history"))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "Tr0ub4dor")
+	require.NotContains(t, string(text), "another-one")
+	require.Regexp(t, `x = .{1,4}a \(secret [0-9a-f]{8}\) b`, string(text))
+}

@@ -33,7 +33,8 @@ func formsOf(value string) []form {
 	add(value, quotations(value)...)
 	add(value, encodings(value)...)
 	add(value, strings.ToUpper(value), strings.ToLower(value))
-	add(value, digestOf(value), digestOf(value+"\n"))
+	add(value, digestsOf(value)...)
+	add(value, digestsOf(value+"\n")...)
 	said := echoed.Replace(value)
 	add(value, said)
 	for _, text := range []string{value, said} {
@@ -191,9 +192,9 @@ func encodings(s string) []string {
 	return out
 }
 
-// digestOf returns the SHA-256 of a text as reports cut it: it can be found out
-// from that what a weak secret is.
-func digestOf(s string) string {
+// digestsOf returns the SHA-256 of a text, and what reports show of it: it can be
+// found out from that what a weak secret is.
+func digestsOf(s string) []string {
 	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:8])
+	return []string{hex.EncodeToString(sum[:]), hex.EncodeToString(sum[:8])}
 }

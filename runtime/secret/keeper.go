@@ -65,7 +65,7 @@ func New(read func() ([]byte, error)) *Keeper {
 // Errors of Add.
 var (
 	ErrEmpty = errors.New("it is empty")
-	ErrShort = fmt.Errorf("it has less than %d bytes, which cannot be hidden without hiding other text", Shortest)
+	ErrShort = fmt.Errorf("it has less than %d bytes, and to hide them would hide other text", Shortest)
 	ErrLong  = fmt.Errorf("it has more than %d bytes", Longest)
 	ErrBlank = errors.New("it is nothing but white space")
 )

@@ -116,12 +116,13 @@ func (a *applied) cause(r *resource.Resource, found string) converge.Cause {
 	a.load()
 	old, known := a.byID[r.ID.String()]
 	spec, _ := a.fingerprint(r)
-	plain, _ := fingerprint(r) // from before its secrets were known to be some
-	found = a.keyed(r, found)
+	// What is there may be from before its secrets were known to be some.
+	plain, _ := fingerprint(r)
+	keyed := a.keyed(r, found)
 	switch {
 	case !known:
 		return converge.New
-	case old.spec != spec && old.spec != plain || found != "" && old.found != "" && old.found != found:
+	case old.spec != spec && old.spec != plain || found != "" && old.found != "" && old.found != found && old.found != keyed:
 		return converge.Intended
 	}
 	return converge.Corrective

@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -39,6 +40,9 @@ type box struct {
 	stop   <-chan struct{}
 	events []*converge.Event
 	runs   int
+	// secrets are those that the process knows; each has a keeper of its own.
+	secrets []string
+	keeper  *secret.Keeper
 }
 
 func newBox(t testing.TB) *box {
@@ -59,8 +63,13 @@ func tempDir(t testing.TB) string {
 }
 
 func (b *box) store() *state.Store {
+	b.keeper = secret.New(func() ([]byte, error) { return state.ReadKey(b.dir) })
+	for _, s := range b.secrets {
+		require.NoError(b.t, b.keeper.Add(s))
+	}
 	return state.Open(state.Options{
-		Dir: b.dir, Clock: b.clock, Limits: b.limits, Effect: b.effect,
+		Secrets: b.keeper,
+		Dir:     b.dir, Clock: b.clock, Limits: b.limits, Effect: b.effect,
 		Warn: func(m string) { b.warned = append(b.warned, m) },
 	})
 }
