@@ -63,7 +63,7 @@ func (in *Interp) derived(L *lua.LState, fn lua.LGFunction) int {
 	if !in.unknown(got) {
 		return n
 	}
-	other := []string{}
+	var other []string
 	if callback {
 		other = in.stringsIn(args[0]) // the function must not be called twice
 	} else {

@@ -21,16 +21,17 @@ import (
 // A loading is one site in the course of being read: scripts and manifests, and
 // what they apply, into one catalog.
 type loading struct {
-	env     *env
-	site    *site
-	around  *surroundings
-	flags   *siteFlags
-	args    []string
-	noop    bool
-	builder catalog.Builder
-	loader  *manifest.Loader
-	cwd     string
-	sources []diag.Sources // of the scripts
+	env        *env
+	site       *site
+	around     *surroundings
+	flags      *siteFlags
+	args       []string
+	noop       bool
+	builder    catalog.Builder
+	loader     *manifest.Loader
+	cwd        string
+	sources    []diag.Sources // of the scripts
+	evaluating int            // scripts inside one another
 	// lookupEnv finds what env reads in a script.
 	lookupEnv func(name string) (string, bool)
 }
@@ -130,7 +131,11 @@ func (l *loading) evaluate(ctx context.Context, u *manifest.Unit, text string, a
 	defer cancel()
 	in := l.interp(ctx, u, args)
 	defer in.Close()
+	l.evaluating++
 	err := in.Run(ctx, u.Name, []byte(text))
+	if l.evaluating--; l.evaluating == 0 {
+		l.env.logInputs(l.site.host.Log())
+	}
 	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
 		l.env.explain(errInterrupted)
 		return status(exitInterrupted)
@@ -183,12 +188,10 @@ func (l *loading) library(u *manifest.Unit) std.Options {
 	return std.Options{
 		View: &l.site.host.View, Site: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
 		Record: func(in std.Input) {
-			value := in.Value
-			if in.Text != "" {
-				value = "read" // whether there are secrets in it is not known yet
-			}
-			log.Debug("input", "kind", in.Kind, "name", in.Name, "value", value)
 			l.env.inputs = append(l.env.inputs, in)
+			if l.evaluating == 0 {
+				l.env.logInputs(log)
+			}
 		},
 		Resolve: func(file, text string) (map[string]any, error) {
 			data, err := l.loader.Data(manifest.Source{File: file, Text: text}, u.Data)

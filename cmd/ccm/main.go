@@ -76,6 +76,7 @@ type env struct {
 	color          string
 	secrets        *secret.Keeper
 	stateDir       string       // that the command line names, or ""
+	logged         int          // how many of inputs were logged
 	inputs         []std.Input  // what the script of the run looked at
 	recording      *state.Run   // the record of the run that is under way; nil if none is
 	args           []string     // of the command line, for messages

@@ -92,7 +92,7 @@ func (e *env) record(ctx context.Context, f *runFlags, id, kind, site string) (*
 	}
 	r.run, err = r.store.Begin(state.Info{
 		ID: id, Kind: kind, Site: site, Root: root, Command: commandOf(kind, site), Version: readBuildInfo().Version,
-		PID: os.Getpid(), Start: now.UTC(), Inputs: e.recorded(),
+		PID: os.Getpid(), Start: now.UTC(), Inputs: e.recorded(e.inputs),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("state directory: %w", err), r.unlock())

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"sync"
 
+	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -45,10 +47,19 @@ func underneath(w io.Writer) io.Writer {
 	return w
 }
 
+// logInputs logs what a script has looked at since the last time. That waits until
+// the script was evaluated: what in it is secret is known only then.
+func (e *env) logInputs(log *slog.Logger) {
+	for _, in := range e.recorded(e.inputs[e.logged:]) {
+		log.Debug("input", "kind", in.Kind, "name", in.Name, "value", in.Value)
+	}
+	e.logged = len(e.inputs)
+}
+
 // recorded returns what the script of the run looked at, as it is recorded: what
 // was a secret then, or is one now, by a keyed digest.
-func (e *env) recorded() (list []state.Input) {
-	for _, in := range e.inputs {
+func (e *env) recorded(inputs []std.Input) (list []state.Input) {
+	for _, in := range inputs {
 		x := state.Input{Kind: in.Kind, Name: e.secrets.Redact(in.Name), Value: e.secrets.Redact(in.Value)}
 		if in.Secret || e.secrets.Contains(in.Text) {
 			x.Value = e.secrets.Mask(in.Text)

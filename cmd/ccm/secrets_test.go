@@ -486,6 +486,7 @@ func TestSecretsAtThePrompt(t *testing.T) {
 	s.ends("ccm>")
 	s.enter(`error(pw)`)
 	s.shows("(secret ")
+	s.ends("    | ^^^^^", "ccm>")
 	s.press(ctrlD)
 	require.Equal(t, 0, s.status())
 	text, err := os.ReadFile(filepath.Join(home, "state", "repl_history"))
@@ -493,4 +494,16 @@ func TestSecretsAtThePrompt(t *testing.T) {
 	require.NotContains(t, string(text), "Tr0ub4dor")
 	require.NotContains(t, string(text), "another-one")
 	require.Regexp(t, `x = .{1,4}a \(secret [0-9a-f]{8}\) b`, string(text))
+}
+
+// That ccm is broken it says by the same way as anything else.
+func TestBroken(t *testing.T) {
+	isolate(t)
+	var out, errs bytes.Buffer
+	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs} // without a clock
+	site := filepath.Join(t.TempDir(), "site.lua")
+	require.NoError(t, os.WriteFile(site, []byte(`secret "goroutine"`), 0o600))
+	require.Equal(t, exitFailed, e.run(t.Context(), []string{"run", site}))
+	require.Contains(t, errs.String(), "ccm is broken: ")
+	require.NotContains(t, errs.String(), "goroutine")
 }
