@@ -260,69 +260,6 @@ func (k *Keeper) Within(texts ...string) []string {
 	return out
 }
 
-// A Scanner looks for secrets in what is written to it. A nil Scanner has found
-// none.
-type Scanner struct {
-	k     *Keeper
-	tail  string
-	found bool
-}
-
-// Scanner returns one, nil if there are no secrets.
-func (k *Keeper) Scanner() *Scanner {
-	if !k.Any() {
-		return nil
-	}
-	return &Scanner{k: k}
-}
-
-// Write implements io.Writer.
-func (s *Scanner) Write(p []byte) (int, error) {
-	if !s.found {
-		text := s.tail + string(p)
-		s.found = s.k.Contains(text)
-		s.k.mu.RLock()
-		s.tail = text[max(0, len(text)-s.k.longest):]
-		s.k.mu.RUnlock()
-	}
-	return len(p), nil
-}
-
-// Found reports whether there was a secret.
-func (s *Scanner) Found() bool { return s != nil && s.found }
-
-// begun returns how many bytes at the end of a text may be the beginning of a
-// secret.
-func (k *Keeper) begun(text string) int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.sorted == nil {
-		for _, list := range k.begin {
-			for _, f := range list {
-				k.sorted = append(k.sorted, f.text)
-			}
-		}
-		slices.Sort(k.sorted)
-	}
-	for i := max(0, len(text)-k.longest+1); i < len(text); i++ {
-		rest := text[i:]
-		if len(rest) > 1 {
-			if n := pair(rest); k.first[n>>6]&(1<<(n&63)) == 0 {
-				continue
-			}
-		}
-		at, _ := slices.BinarySearch(k.sorted, rest)
-		if at < len(k.sorted) && len(k.sorted[at]) > len(rest) && strings.HasPrefix(k.sorted[at], rest) {
-			return len(rest)
-		}
-		// The form itself may be there, and a longer one that begins with it.
-		if at+1 < len(k.sorted) && strings.HasPrefix(k.sorted[at+1], rest) {
-			return len(rest)
-		}
-	}
-	return 0
-}
-
 // Starred returns a text with stars in the place of secrets, a star for each byte,
 // so that everything else keeps its place.
 func (k *Keeper) Starred(text string) string {

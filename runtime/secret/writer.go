@@ -2,6 +2,8 @@ package secret
 
 import (
 	"io"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -89,4 +91,36 @@ func (k *Keeper) spansOf(text string) []span {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.spans(text, false)
+}
+
+// begun returns how many bytes at the end of a text may be the beginning of a
+// secret.
+func (k *Keeper) begun(text string) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.sorted == nil {
+		for _, list := range k.begin {
+			for _, f := range list {
+				k.sorted = append(k.sorted, f.text)
+			}
+		}
+		slices.Sort(k.sorted)
+	}
+	for i := max(0, len(text)-k.longest+1); i < len(text); i++ {
+		rest := text[i:]
+		if len(rest) > 1 {
+			if n := pair(rest); k.first[n>>6]&(1<<(n&63)) == 0 {
+				continue
+			}
+		}
+		at, _ := slices.BinarySearch(k.sorted, rest)
+		if at < len(k.sorted) && len(k.sorted[at]) > len(rest) && strings.HasPrefix(k.sorted[at], rest) {
+			return len(rest)
+		}
+		// The form itself may be there, and a longer one that begins with it.
+		if at+1 < len(k.sorted) && strings.HasPrefix(k.sorted[at+1], rest) {
+			return len(rest)
+		}
+	}
+	return 0
 }

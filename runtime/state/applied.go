@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -74,36 +73,6 @@ func (r *Run) note(e *converge.Event) {
 	if e.Outcome != converge.Stable && r.applied != nil {
 		r.results[e.Resource.ID] = result{e.Outcome, r.applied.keyed(e.Resource, e.Wish)}
 	}
-}
-
-// fingerprint returns the fingerprint of what is wanted of a resource, and that
-// of all that is declared about it. If there are secrets in it they are keyed:
-// what a weak secret is could be found out otherwise.
-func (a *applied) fingerprint(r *resource.Resource) (spec, all uint64) {
-	spec, all = fingerprint(r)
-	if len(r.Sensitive) > 0 {
-		return a.keyedNumber(spec), a.keyedNumber(all)
-	}
-	return spec, all
-}
-
-func (a *applied) keyedNumber(n uint64) uint64 {
-	sum, _ := strconv.ParseUint(a.s.secrets.Digest("fingerprint", strconv.FormatUint(n, 16))[:16], 16, 64)
-	return sum
-}
-
-// keyed returns what a state told of a wish, keyed like a fingerprint.
-func (a *applied) keyed(r *resource.Resource, found string) string {
-	if found == "" || len(r.Sensitive) == 0 {
-		return found
-	}
-	return a.s.secrets.Digest("wish", found)
-}
-
-func fingerprint(r *resource.Resource) (spec, all uint64) {
-	spec = r.Type.Schema().Fingerprint(r.Spec)
-	all = schema.Mixed(spec, resource.CommonSchema().Fingerprint(&r.Common))
-	return spec, schema.MixedString(schema.MixedString(all, r.ID.Type), r.ID.Name)
 }
 
 // managed reports whether a run may change the resource.

@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 
@@ -109,4 +110,25 @@ func (x *sensitive) path(path string) error {
 	}
 	x.paths[path] = true
 	return x.file.add(true, sensitiveLine{Path: Name(path)})
+}
+
+// holdsSecrets reports whether a resource holds secrets or has held some. That is
+// noted, so that later runs know.
+func (r *Run) holdsSecrets(res *resource.Resource) bool {
+	if res != nil && len(res.Sensitive) > 0 {
+		if err := r.s.needKey(); err != nil {
+			r.s.warn(fmt.Sprintf("%s: %v", r.s.path(keyFile), err))
+		}
+		if x, ok := res.Spec.(resource.Editing); ok && x.EditedFile() != "" {
+			// Others may edit it too.
+			if err := r.hidden.path(x.EditedFile()); err != nil {
+				r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))
+			}
+		}
+	}
+	holds, err := r.hidden.resource(res)
+	if err != nil {
+		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))
+	}
+	return holds
 }
