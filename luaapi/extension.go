@@ -133,6 +133,12 @@ func (in *Interp) Dir(L *lua.LState) string {
 	return ""
 }
 
+// LookupEnv returns an environment variable, and whether it is set.
+func (in *Interp) LookupEnv(name string) (string, bool) { return in.opts.Env(name) }
+
+// Warn warns of something at the place of the call.
+func (in *Interp) Warn(L *lua.LState, msg string) { in.opts.Warn(in.spot(caller(L)), msg) }
+
 // Context returns that of the evaluation: it ends with the time that the script
 // is granted.
 func (in *Interp) Context() context.Context { return in.ctx }

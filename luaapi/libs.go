@@ -61,7 +61,11 @@ func (in *Interp) openGlobals() {
 			globals.RawSetString(lib.name, to)
 		}
 		for _, name := range lib.names {
-			to.RawSetString(name, from.RawGetString(name))
+			v := from.RawGetString(name)
+			if fn, ok := v.(*lua.LFunction); ok && lib.name == "string" {
+				v = L.NewFunction(in.Derived(fn.GFunction))
+			}
+			to.RawSetString(name, v)
 		}
 	}
 	in.define(globals, in.baseFunctions())

@@ -30,6 +30,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 // DefaultTimeout is how long a script may run unless Options say otherwise.
@@ -55,6 +56,8 @@ type Options struct {
 	Version string
 	// Env finds what env.NAME reads.
 	Env func(name string) (string, bool)
+	// Secrets keeps the secrets of the script; nil for one of its own.
+	Secrets *secret.Keeper
 	// Print takes what print writes.
 	Print io.Writer
 	// Warn takes what ccm.warn says, with its place.
@@ -124,6 +127,9 @@ func New(opts Options) *Interp {
 	if opts.ReadFile == nil {
 		opts.ReadFile = os.ReadFile
 	}
+	if opts.Secrets == nil {
+		opts.Secrets = secret.New(nil)
+	}
 	if opts.Print == nil {
 		opts.Print = io.Discard
 	}
@@ -173,7 +179,7 @@ func (in *Interp) Close() {
 }
 
 // Sources finds the texts of the script and of its modules.
-func (in *Interp) Sources() diag.Sources { return in.source }
+func (in *Interp) Sources() diag.Sources { return in.shown }
 
 // Run evaluates a script. What it declares is in the Builder afterwards. The
 // error is a [diag.List] of all the mistakes that were found, in the order of

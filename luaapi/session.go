@@ -228,7 +228,7 @@ func (s *Session) Set(name string, v lua.LValue) {
 func (s *Session) Get(name string) lua.LValue { return s.env.RawGetString(name) }
 
 // Sources finds the texts that were evaluated.
-func (s *Session) Sources() diag.Sources { return s.in.source }
+func (s *Session) Sources() diag.Sources { return s.in.shown }
 
 // Call calls a function within the limits of an evaluation.
 func (s *Session) Call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (results []lua.LValue, err error) {

@@ -26,7 +26,7 @@ const maxPatterns = 256
 // stringFunctions lists the functions of string that are not gopher-lua's:
 // those that one call can keep busy for ever, or that differ from Lua's.
 func (in *Interp) stringFunctions() []builtin {
-	return []builtin{
+	list := []builtin{
 		{"find", func(L *lua.LState) int { return in.find(L, true) }},
 		{"format", in.format},
 		{"gmatch", in.gmatch},
@@ -34,6 +34,10 @@ func (in *Interp) stringFunctions() []builtin {
 		{"match", func(L *lua.LState) int { return in.find(L, false) }},
 		{"rep", in.rep},
 	}
+	for i := range list {
+		list[i].fn = in.Derived(list[i].fn)
+	}
+	return list
 }
 
 // tooLong throws the mistake that a string gets too long.

@@ -27,11 +27,14 @@ type Exec struct {
 	// Command is the command to run, if it is not the name. The posix provider
 	// splits it into words as a shell would, and runs it without one; the shell
 	// provider hands it to /bin/sh -c.
-	Command string `ccm:"command"`
+	Command string `ccm:"command,argv"`
 	// Cwd is the directory in which the command and its guards run.
 	Cwd string `ccm:"cwd,default=/"`
 	// Environment is added to the environment, each entry as KEY=VALUE.
 	Environment []string `ccm:"environment"`
+	// Stdin is what the command reads from its standard input. Left out, that is
+	// empty. Guards read nothing.
+	Stdin string `ccm:"stdin"`
 	// Path is the colon-separated list of directories in which the command and
 	// its guards are found.
 	Path string `ccm:"path"`
@@ -43,10 +46,10 @@ type Exec struct {
 	Creates string `ccm:"creates"`
 	// OnlyIf is a command that looks; unless it exits 0, the command does not
 	// run. It runs in a plan too.
-	OnlyIf string `ccm:"onlyif"`
+	OnlyIf string `ccm:"onlyif,argv"`
 	// Unless is a command that looks; if it exits 0, the command does not run.
 	// It runs in a plan too.
-	Unless string `ccm:"unless"`
+	Unless string `ccm:"unless,argv"`
 	// RefreshOnly runs the command only when something it subscribes to changed.
 	RefreshOnly bool `ccm:"refreshonly,alias=refresh_only"`
 	// LogOutput logs each line of output as it comes.

@@ -25,7 +25,7 @@ type Package struct {
 	// the package system writes it: "1.2.11-1" or "1:2.0-3" with an epoch. The dnf
 	// provider takes a version without its release, and any release of it is
 	// right; there the epoch may be left out too.
-	Ensure PackageEnsure `ccm:"ensure,default=present"`
+	Ensure PackageEnsure `ccm:"ensure,argv,default=present"`
 }
 
 // A PackageEnsure is what can be wanted of a package: one of the constants, or

@@ -52,7 +52,7 @@ type Scaffold struct {
 	// copy of the file, before the file gets its place. It runs in a plan too, so
 	// it must change nothing but its file. Several patterns in one table apply in
 	// alphabetical order.
-	Post []map[string]string `ccm:"post"`
+	Post []map[string]string `ccm:"post,argv"`
 }
 
 // A ScaffoldEnsure is what can be wanted of a scaffold.

@@ -26,7 +26,7 @@ type account struct {
 }
 
 // valued are the options that have a value.
-var valued = []string{"--prefix", "--uid", "--gid", "--comment", "--shell", "--password", "--groups", "--home-dir", "--home"}
+var valued = []string{"--prefix", "--uid", "--gid", "--comment", "--shell", "--groups", "--home-dir", "--home"}
 
 func parse(argv []string) (a account, err error) {
 	a.flags = make(map[string]string)
@@ -48,6 +48,14 @@ func parse(argv []string) (a account, err error) {
 
 // Run implements host.Runner.
 func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
+	if c.Argv[0] == "chpasswd" {
+		name, hash, ok := strings.Cut(strings.TrimSuffix(string(c.Stdin), "\n"), ":")
+		if !ok || !slices.Equal(c.Argv[1:], []string{"--encrypted", "--root", m.root}) || find(m.read("passwd"), name) == nil {
+			return host.Result{}, fmt.Errorf("%s: want a user and a password on the standard input", c)
+		}
+		m.password(name, hash)
+		return host.Result{}, nil
+	}
 	a, err := parse(c.Argv)
 	if err != nil || a.flags["--prefix"] != m.root {
 		return host.Result{}, fmt.Errorf("%s: want --prefix %s: %v", c, m.root, err)
@@ -84,7 +92,7 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 			gid = g[2]
 		}
 		users = append(users, []string{a.name, "x", or(a.flags["--uid"], "1500"), gid, a.flags["--comment"], or(a.flags["--home-dir"], "/home/"+a.name), or(a.flags["--shell"], "/bin/sh")})
-		m.password(a.name, or(a.flags["--password"], "!"))
+		m.password(a.name, "!")
 		if !m.join(groups, a) {
 			return refuse(6, "group does not exist")
 		}
@@ -103,9 +111,6 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 				return refuse(6, "group '%s' does not exist", name)
 			}
 			user[3] = g[2]
-		}
-		if p, ok := a.flags["--password"]; ok {
-			m.password(a.name, p)
 		}
 		if !m.join(groups, a) {
 			return refuse(6, "group does not exist")

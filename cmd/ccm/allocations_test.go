@@ -17,14 +17,14 @@ import (
 )
 
 // memory is what one resource takes of memory.
-type memory struct {
+type allocated struct {
 	evaluated, walked float64 // allocations
 	kept              float64 // bytes of the heap, beside the content
 }
 
 // useOf reads a site and converges it, and returns how much of everything was
 // taken.
-func useOf(t *testing.T, name string) (m memory) {
+func useOf(t *testing.T, name string) (m allocated) {
 	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: new(bytes.Buffer), clock: hosttest.Clock{}}
 	f := &runFlags{}
 	f.add(&cobra.Command{}, report.DiffOff)
@@ -37,7 +37,7 @@ func useOf(t *testing.T, name string) (m memory) {
 	sum := (&converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters}).Run(t.Context(), h, s.catalog)
 	heap(&after)
 	require.Equal(t, len(s.catalog.Resources), sum.Of(converge.Stable))
-	return memory{
+	return allocated{
 		evaluated: float64(evaluated.Mallocs - before.Mallocs),
 		walked:    float64(after.Mallocs - evaluated.Mallocs),
 		kept:      float64(max(evaluated.HeapAlloc, after.HeapAlloc) - before.HeapAlloc),
@@ -56,7 +56,7 @@ func heap(m *runtime.MemStats) {
 func TestAllocationsOfStableFile(t *testing.T) {
 	const few, many = 500, 1500
 	dir := stableTree(t, many)
-	for frontEnd, limit := range map[string]memory{
+	for frontEnd, limit := range map[string]allocated{
 		"lua": {evaluated: 60, walked: 4, kept: 1024},
 		// The text and the tree of a manifest are kept for messages.
 		"yaml": {evaluated: 165, walked: 4, kept: 4300},
@@ -65,7 +65,7 @@ func TestAllocationsOfStableFile(t *testing.T) {
 			useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, 10))) // what is set up once
 			a := useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, few)))
 			b := useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, many)))
-			each := memory{
+			each := allocated{
 				evaluated: (b.evaluated - a.evaluated) / (many - few), walked: (b.walked - a.walked) / (many - few),
 				kept: (b.kept-a.kept)/(many-few) - float64(len(contentOf(0))),
 			}

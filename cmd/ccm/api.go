@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -110,9 +109,7 @@ func (e *env) answer(a *apiFlags, out response) error {
 	if a.output.value == "yaml" {
 		return e.printYAML(out)
 	}
-	enc := json.NewEncoder(e.stdout)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(out)
+	return encoder(e.stdout, protocol()).Encode(out)
 }
 
 // pause is for how long a stream holds the lock without being asked anything.
@@ -141,8 +138,7 @@ func (s *single) stream(ctx context.Context) error {
 			}
 		}
 	}()
-	enc := json.NewEncoder(s.env.stdout)
-	enc.SetEscapeHTML(false)
+	enc := encoder(s.env.stdout, protocol())
 	defer s.close()
 	var all status
 	for {

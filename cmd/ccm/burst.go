@@ -87,6 +87,9 @@ func (s *single) close() {
 // converge runs an engine, or has it plan, as a part of b.
 func (b *burst) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) converge.Summary {
 	engine.Cause = b.store.Cause("", b.root)
+	if err := b.env.conceal(engine, b.store); err != nil {
+		b.env.warn(err.Error()) // what is known is concealed anyway
+	}
 	if b.run != nil {
 		b.run.Converges(c)
 		engine.Cause = b.run.Cause

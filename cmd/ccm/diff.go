@@ -21,7 +21,7 @@ func (e *env) diffCommand() *cobra.Command {
 		Short: "Say how a run changed files, as a patch",
 		Long: `Print how a run changed files, in the form that patch -p1 and git apply read.
 What a patch cannot say, such as a change of owner, is told in lines that begin
-with #. Given PATHs, it is only these and what is below them.`,
+with #, and so is that a file changed which holds secrets or has held some. Given PATHs, it is only these and what is below them.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: e.completeRun(f),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -68,12 +68,17 @@ type pathDiff struct {
 func (e *env) diffRun(store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
 	v := &host.New(host.Options{Root: rec.Root}).View
 	found := len(paths) == 0
+	held, err := store.Sensitive()
+	if err != nil {
+		return err
+	}
 	for _, c := range rec.Changes {
 		if c.Undone() || !below(string(c.Path), paths) {
 			continue
 		}
 		found = true
-		text, note, err := diffOf(store, v, rec.ID, c)
+		c.Sensitive = c.Sensitive || held.HeldIn(string(c.Path))
+		text, note, err := e.diffOf(store, v, rec.ID, c)
 		if err != nil {
 			note = err.Error()
 		}
@@ -109,8 +114,8 @@ func below(path string, paths []string) bool {
 }
 
 // diffOf returns how the content of a path changed, as a unified diff, and what
-// that does not say.
-func diffOf(store *state.Store, v *host.View, run string, c state.Change) (text, note string, err error) {
+// that does not say. Of what holds secrets it is only told that it changed.
+func (e *env) diffOf(store *state.Store, v *host.View, run string, c state.Change) (text, note string, err error) {
 	was, is := c.Before, state.Version{}
 	if c.After == nil {
 		return "", "what became of it is not known: the run ended before", nil
@@ -137,6 +142,15 @@ func diffOf(store *state.Store, v *host.View, run string, c state.Change) (text,
 	}
 	if !known {
 		return "", "the content after is not kept: the file was changed since", nil
+	}
+	if c.Sensitive {
+		side := func(exists bool, text []byte) string {
+			if !exists {
+				return "nothing"
+			}
+			return e.secrets.Mask(string(text))
+		}
+		return "", fmt.Sprintf("it holds secrets: %s → %s", side(t.HaveExists, t.Have), side(t.WantExists, t.Want)), nil
 	}
 	text, ok := report.Unified(t)
 	if !ok {

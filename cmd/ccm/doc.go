@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -139,9 +138,8 @@ func unknownType(reg *resource.Registry, name string) error {
 }
 
 func (e *env) printJSON(v any) error {
-	enc := json.NewEncoder(e.stdout)
+	enc := encoder(e.stdout, nil)
 	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 

@@ -75,6 +75,9 @@ func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
 		Cause:  func(*resource.Resource, string) converge.Cause { return converge.Corrective },
 		Recall: store.Wishes(a),
 	}
+	if err := e.conceal(engine, store); err != nil {
+		return err
+	}
 	sum := engine.Plan(ctx, &s.host.View, s.catalog)
 	sum.Counts[converge.Skipped] -= d.ignored
 	for _, u := range s.unrecorded {
@@ -155,7 +158,7 @@ func (e *env) appliedSite(ctx context.Context, store *state.Store, a state.Appli
 	if err != nil {
 		return nil, err
 	}
-	s := &site{registry: reg, host: host.New(host.Options{Root: a.Root, Clock: e.clock, Log: e.logger(e.stderr, false)})}
+	s := &site{registry: reg, host: host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: a.Root, Clock: e.clock, Log: e.logger(e.stderr, false)})}
 	if s.facts, err = e.gatherFacts(ctx, &s.host.View, &siteFlags{root: a.Root}); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -67,8 +68,12 @@ func set(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w any) bool {
-	if c, ok := w.(*checked); ok {
-		w = c.Writer
+	for {
+		u, ok := w.(interface{ Unwrap() io.Writer })
+		if !ok {
+			break
+		}
+		w = u.Unwrap()
 	}
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())

@@ -61,9 +61,7 @@ were ended before, or because the refresh failed. The next run performs them.`,
 
 // printLine prints v as JSON on one line.
 func (e *env) printLine(v any) error {
-	enc := json.NewEncoder(e.stdout)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return encoder(e.stdout, protocol()).Encode(v)
 }
 
 func (e *env) listPending(f *pastFlags) error {

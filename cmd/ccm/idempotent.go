@@ -13,7 +13,7 @@ import (
 // what a second run would change, or may. It returns whether there is nothing.
 func (e *env) checkIdempotent(ctx context.Context, s *site, v *host.View) bool {
 	var second events
-	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: &second, Stop: e.stop}
+	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: &second, Stop: e.stop, Secrets: e.secrets}
 	s.tellScripts(ctx, engine, e.explain)
 	engine.Plan(ctx, v, s.catalog)
 	var list diag.List

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -84,13 +84,12 @@ func (e *env) lint(args []string, asJSON bool) error {
 
 func (e *env) lintText(found []lint.Finding, text string) {
 	for _, f := range found {
-		diag.Render(e.stdout, "", f.Error, func(string) (string, bool) { return text, true })
+		diag.Render(e.stdout, "", f.Error, func(string) (string, bool) { return luaapi.HideLiterals(text), true })
 	}
 }
 
 func (e *env) lintJSON(found []lint.Finding) error {
-	enc := json.NewEncoder(e.stdout)
-	enc.SetEscapeHTML(false)
+	enc := encoder(e.stdout, nil)
 	for _, f := range found {
 		err := enc.Encode(struct {
 			File    string `json:"file"`

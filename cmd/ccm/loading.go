@@ -15,23 +15,23 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
-	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/stdlib"
 )
 
 // A loading is one site in the course of being read: scripts and manifests, and
 // what they apply, into one catalog.
 type loading struct {
-	env     *env
-	site    *site
-	around  *surroundings
-	flags   *siteFlags
-	args    []string
-	noop    bool
-	builder catalog.Builder
-	loader  *manifest.Loader
-	cwd     string
-	sources []diag.Sources // of the scripts
+	env        *env
+	site       *site
+	around     *surroundings
+	flags      *siteFlags
+	args       []string
+	noop       bool
+	builder    catalog.Builder
+	loader     *manifest.Loader
+	cwd        string
+	sources    []diag.Sources // of the scripts
+	evaluating int            // scripts inside one another
 	// lookupEnv finds what env reads in a script.
 	lookupEnv func(name string) (string, bool)
 }
@@ -47,7 +47,7 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 	}
 	l.loader = &manifest.Loader{
 		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: e.readFile, Now: s.host.Now,
-		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value,
+		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value, Secrets: e.secrets,
 	}
 	src, err := f.source(e.trust())
 	if err != nil {
@@ -131,7 +131,11 @@ func (l *loading) evaluate(ctx context.Context, u *manifest.Unit, text string, a
 	defer cancel()
 	in := l.interp(ctx, u, args)
 	defer in.Close()
+	l.evaluating++
 	err := in.Run(ctx, u.Name, []byte(text))
+	if l.evaluating--; l.evaluating == 0 {
+		l.env.logInputs(l.site.host.Log())
+	}
 	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
 		l.env.explain(errInterrupted)
 		return status(exitInterrupted)
@@ -168,6 +172,7 @@ func (l *loading) interp(ctx context.Context, u *manifest.Unit, args []string) *
 		ReadFile: e.trust().ReadFile,
 		Add:      admit(ctx, u),
 		Warn:     e.scriptWarns,
+		Secrets:  e.secrets,
 		Library:  stdlib.Library,
 		Extend:   extending(l.library(u)),
 	})
@@ -188,8 +193,10 @@ func (l *loading) library(u *manifest.Unit) std.Options {
 	return std.Options{
 		View: &l.site.host.View, Site: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
 		Record: func(in std.Input) {
-			log.Debug("input", "kind", in.Kind, "name", in.Name, "value", in.Value)
-			l.env.inputs = append(l.env.inputs, state.Input(in))
+			l.env.inputs = append(l.env.inputs, in)
+			if l.evaluating == 0 {
+				l.env.logInputs(log)
+			}
 		},
 		Resolve: func(file, text string) (map[string]any, error) {
 			data, err := l.loader.Data(manifest.Source{File: file, Text: text}, u.Data)

@@ -16,8 +16,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -79,13 +81,16 @@ type env struct {
 	sequential     bool // each resource is looked at and written in its turn only
 	color          string
 	allowInsecure  bool          // files that everybody may write are believed
-	inputs         []state.Input // what the script of the run looked at
 	recording      *state.Run    // the record of the run that is under way; nil if none is
 	args           []string      // of the command line, for messages
 	sources        diag.Sources  // texts that positions speak of
 	began          time.Time     // when main began
 	before         time.Duration // what the process had used by then
 	spent          *spent        // where the time of the run goes; nil unless that is asked for
+	secrets        *secret.Keeper
+	stateDir       string      // that the command line names, or ""
+	logged         int         // how many of inputs were logged
+	inputs         []std.Input // what the script of the run looked at
 }
 
 // status is an exit status that is no error of its own: everything has been
@@ -98,8 +103,13 @@ func (s status) Error() string { return "exit status " + string(rune('0'+s)) }
 // run is main for tests.
 func (e *env) run(ctx context.Context, args []string) int {
 	out := &checked{Writer: e.stdout}
-	e.stdout = out
-	code := e.command(ctx, args)
+	if e.secrets == nil {
+		e.secrets = secret.New(func() ([]byte, error) { return state.ReadKey(state.Dir(e.stateDir)) })
+	}
+	stdout, stderr := secret.NewWriter(out, e.secrets), secret.NewWriter(e.stderr, e.secrets)
+	e.stdout, e.stderr = stdout, stderr
+	code := e.recovered(ctx, args)
+	_, _ = stdout.Flush(), stderr.Flush() // that it failed, out knows
 	// Whoever reads may stop reading: that is no mistake of ours.
 	if code == exitOK && out.err != nil && !errors.Is(out.err, syscall.EPIPE) {
 		e.explain(fmt.Errorf("standard output: %w", out.err))
@@ -108,12 +118,26 @@ func (e *env) run(ctx context.Context, args []string) int {
 	return code
 }
 
+// recovered runs one command. That it is broken it says without secrets.
+func (e *env) recovered(ctx context.Context, args []string) (code int) {
+	defer func() {
+		if x := recover(); x != nil {
+			fmt.Fprintf(e.stderr, "ccm is broken: %v\n%s", x, debug.Stack())
+			code = exitFailed
+		}
+	}()
+	return e.command(ctx, args)
+}
+
 // A checked is a writer that remembers its first error, so that no command has to
 // ask after each line whether anybody got it.
 type checked struct {
 	io.Writer
 	err error
 }
+
+// Unwrap returns what is written to.
+func (c *checked) Unwrap() io.Writer { return c.Writer }
 
 // Write implements io.Writer.
 func (c *checked) Write(p []byte) (int, error) {
@@ -179,6 +203,11 @@ line, script, lock); 4 at least one resource failed; 130 interrupted. With
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		if f := cmd.Flag("state-dir"); f != nil {
+			e.stateDir = f.Value.String()
+		}
+	}
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours in output: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.allowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")
 	root.AddCommand(

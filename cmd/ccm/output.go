@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 // A runReport is where a run tells what it does.
@@ -55,7 +56,11 @@ func (e *env) newReport(f *runFlags) *runReport {
 	}
 	var rep converge.Reporter
 	if f.output.value == "json" {
-		j := report.NewJSON(stdout, r.id, report.DiffMode(f.diff.value))
+		if r.out != nil {
+			r.out.Reset(underneath(e.stdout))
+			stdout = secret.NewWriter(r.out, e.secrets)
+		}
+		j := report.NewJSON(documents(stdout, protocol()), r.id, report.DiffMode(f.diff.value))
 		rep, r.summary = j, j.Summary
 	} else {
 		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, Asked: f.asked, Diff: report.DiffMode(f.diff.value)}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -51,7 +52,7 @@ func (e *env) store(dir string, limits state.Limits) (*state.Store, error) {
 	if err := e.trust().Check(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
-	return state.Open(state.Options{Dir: dir, Clock: e.clock, Limits: limits, Effect: e.effect, Warn: e.warn}), nil
+	return state.Open(state.Options{Dir: dir, Clock: e.clock, Limits: limits, Effect: e.effect, Warn: e.warn, Secrets: e.secrets}), nil
 }
 
 // warn tells of what is wrong and does not keep ccm from its work.
@@ -103,7 +104,7 @@ func (e *env) record(ctx context.Context, f *runFlags, id, kind, site string) (*
 	}
 	r.run, err = r.store.Begin(state.Info{
 		ID: id, Kind: kind, Site: site, Root: root, Command: commandOf(kind, site), Version: readBuildInfo().Version,
-		PID: os.Getpid(), Start: now.UTC(), Inputs: e.inputs,
+		PID: os.Getpid(), Start: now.UTC(), Inputs: e.recorded(e.inputs),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("state directory: %w", err), r.unlock())
@@ -130,7 +131,7 @@ func (e *env) lock(ctx context.Context, dir string, wait time.Duration, now time
 		case <-ctx.Done():
 		}
 	}()
-	unlock, err := state.Lock(ctx, dir, wait, now)
+	unlock, err := state.Lock(ctx, dir, e.secrets.Redact(strings.Join(os.Args, " ")), wait, now)
 	select {
 	case <-e.stop:
 		if err != nil {
@@ -144,6 +145,9 @@ func (e *env) lock(ctx context.Context, dir string, wait time.Duration, now time
 // attach has an engine make up for what earlier runs have left over, and record
 // what it does.
 func (r *record) attach(engine *converge.Engine, c *catalog.Catalog) error {
+	if err := r.env.conceal(engine, r.store); err != nil {
+		return err
+	}
 	if r.run == nil {
 		pending, damaged, err := r.store.Pending()
 		if err != nil {

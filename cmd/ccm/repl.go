@@ -124,6 +124,7 @@ type prompt struct {
 	loading *loading
 	site    string // the script that was given, as the state directory knows it
 	events  liveEvents
+	history *repl.History
 	talk    terminal // nil if nobody is there to type
 	signals *interrupts
 }
@@ -133,7 +134,7 @@ type prompt struct {
 func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print io.Writer) (*prompt, error) {
 	p := &prompt{env: e, flags: f}
 	around := &surroundings{clock: e.clock}
-	s := &site{host: p.host()}
+	s := &site{host: p.host(), secrets: e.secrets}
 	var scriptArgs []string
 	if len(args) > 1 {
 		scriptArgs = args[1:]
@@ -150,7 +151,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 		Script: luaapi.Options{
 			Builder: &p.loading.builder, Args: scriptArgs, Version: readBuildInfo().Version,
 			Env: os.LookupEnv, Print: print, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
-			Scope: u.Scope, Add: admit(ctx, u), Warn: e.scriptWarns, Library: stdlib.Library,
+			Scope: u.Scope, Add: admit(ctx, u), Warn: e.scriptWarns, Secrets: e.secrets, Library: stdlib.Library,
 			Extend: extending(p.loading.library(u)), ReadFile: e.trust().ReadFile,
 		},
 		Begin: func() (*resource.Registry, *facts.Facts, error) {
@@ -182,7 +183,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 // remembered.
 func (p *prompt) host() *host.Host {
 	e := p.env
-	return host.New(host.Options{Root: p.flags.root, Clock: e.clock, Log: e.logger(e.stderr, p.flags.debug), Effect: e.effect, Keep: e.keep})
+	return host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: p.flags.root, Clock: e.clock, Log: e.logger(e.stderr, p.flags.debug), Effect: e.effect, Keep: e.keep})
 }
 
 // loadSite evaluates the script that was given on the command line.

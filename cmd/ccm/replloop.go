@@ -79,6 +79,9 @@ func (p *prompt) loop(ctx context.Context) error {
 		}
 		quit := false
 		p.interruptible(ctx, func(ctx context.Context) { quit = p.dialog.Handle(ctx, text).Quit })
+		if err := p.history.Release(); err != nil {
+			p.env.warn(err.Error())
+		}
 		if quit {
 			return nil
 		}
@@ -120,7 +123,11 @@ func (p *prompt) historyFile() string {
 
 // openHistory returns the history. That it cannot be kept is said once.
 func (p *prompt) openHistory() *repl.History {
-	h, err := repl.OpenHistory(p.historyFile(), p.env.clock.Now, func(text string) string { return repl.Redact(text, p.loading.site.registry) })
+	h, err := repl.OpenHistory(p.historyFile(), p.env.clock.Now, func(text string) string {
+		return p.env.secrets.Redact(repl.Redact(text, p.loading.site.registry))
+	})
+	h.Hold()
+	p.history = h
 	if err != nil {
 		p.env.warn(err.Error())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
@@ -45,7 +46,7 @@ func (e *env) lockEarly(ctx context.Context, f *runFlags) {
 	if _, err := os.Stat(filepath.Join(store.Dir(), "lock")); err != nil {
 		return
 	}
-	unlock, err := state.Lock(ctx, store.Dir(), 0, e.clock.Now())
+	unlock, err := state.Lock(ctx, store.Dir(), e.secrets.Redact(strings.Join(os.Args, " ")), 0, e.clock.Now())
 	if err != nil {
 		return // the run will wait for it, or say who has it
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/session"
 )
 
@@ -111,10 +111,9 @@ func sessionStatus(r session.Report, detailed bool) error {
 
 // printSession prints what a session did.
 func (e *env) printSession(r session.Report, runID string, asJSON bool) error {
-	out := bufio.NewWriter(e.stdout)
 	if asJSON {
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
+		out := bufio.NewWriter(underneath(e.stdout))
+		enc := encoder(secret.NewWriter(out, e.secrets), protocol())
 		for _, ev := range r.Events {
 			if err := enc.Encode(ev); err != nil {
 				return err
@@ -125,6 +124,7 @@ func (e *env) printSession(r session.Report, runID string, asJSON bool) error {
 		}
 		return out.Flush()
 	}
+	out := bufio.NewWriter(e.stdout)
 	text := report.Text{W: out, Color: e.colorful(e.stdout), Verbose: true, Asked: true, Diff: report.DiffOff}
 	for _, ev := range r.Events {
 		text.Event(report.Restore(ev))

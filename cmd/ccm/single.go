@@ -101,9 +101,12 @@ type single struct {
 // the runs. Logs go to w.
 func (e *env) newSingle(cmd *cobra.Command, f *singleFlags, kind string, w io.Writer) (s *single, err error) {
 	s = &single{env: e, f: f, kind: kind}
-	s.host = host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(w, f.debug), Effect: e.effect, Keep: e.keep})
+	s.host = host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(w, f.debug), Effect: e.effect, Keep: e.keep})
 	if s.session, err = f.openSession(cmd, e.trust()); err != nil {
 		return nil, err
+	}
+	if s.session != nil {
+		s.session.Secrets = e.secrets
 	}
 	if s.facts, err = e.gatherFacts(cmd.Context(), &s.host.View, &f.siteFlags); err != nil {
 		return nil, err
@@ -137,11 +140,11 @@ func (s *single) loading() (*loading, error) {
 	}
 	l := &loading{
 		env: s.env, around: around, flags: &s.f.siteFlags, noop: s.f.noop, cwd: s.dir, lookupEnv: os.LookupEnv,
-		site: &site{registry: reg, facts: s.facts, host: s.host},
+		site: &site{registry: reg, facts: s.facts, host: s.host, secrets: s.env.secrets},
 	}
 	l.loader = &manifest.Loader{
 		Registry: reg, Builder: &l.builder, Facts: s.facts, Environ: s.environ, ReadFile: s.env.readFile, Now: s.host.Now,
-		Script: l.script, Fetch: l.fetch,
+		Script: l.script, Fetch: l.fetch, Secrets: s.env.secrets,
 	}
 	return l, nil
 }
@@ -164,6 +167,9 @@ func (s *single) converge(ctx context.Context, what manifest.Single, rep converg
 		return nil, err
 	}
 	if err := onlyEarlier(r); err != nil {
+		return nil, err
+	}
+	if err := catalog.Hide(s.env.secrets, b.Resources()); err != nil {
 		return nil, err
 	}
 	rec, err := s.open(ctx)

@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 // siteFlags are the flags of every command that reads a script or manifest.
@@ -61,8 +62,9 @@ type site struct {
 	facts    *facts.Facts
 	host     *host.Host
 	manifest *manifest.Manifest // nil if it is a script
-	scripts  []*luaapi.Interp   // that were evaluated, or are
-	scout    *converge.Scout    // nil if nothing was looked at yet
+	secrets  *secret.Keeper
+	scripts  []*luaapi.Interp // that were evaluated, or are
+	scout    *converge.Scout  // nil if nothing was looked at yet
 	// unrecorded is what a site that was applied once had besides.
 	unrecorded []unrecorded
 }
@@ -101,7 +103,7 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 	if err != nil {
 		return nil, err
 	}
-	s := &site{registry: reg, facts: fs, host: h}
+	s := &site{registry: reg, facts: fs, host: h, secrets: e.secrets}
 	l, err := e.newLoading(s, around, f, args, noop)
 	if err != nil {
 		return nil, err
@@ -124,6 +126,7 @@ func (s *site) build(b *catalog.Builder, f *siteFlags) error {
 	for _, r := range b.Resources() {
 		errs.Add(s.registry.CheckProvider(r))
 	}
+	errs.Add(catalog.Hide(s.secrets, b.Resources()))
 	c, err := b.Build()
 	errs.Add(err)
 	if err := errs.Err(); err != nil {

@@ -144,7 +144,7 @@ func (e *env) testFile(ctx context.Context, file string, wanted func(string, []s
 			h := host.New(host.Options{Clock: e.clock, Runner: refusing{}, Transport: offline{}})
 			lib := std.Options{View: &h.View, Cwd: filepath.Dir(file)}
 			return luaapi.New(luaapi.Options{
-				Registry: layer, Builder: new(catalog.Builder), Version: readBuildInfo().Version, Env: os.LookupEnv, Print: e.stderr,
+				Registry: layer, Builder: new(catalog.Builder), Version: readBuildInfo().Version, Env: os.LookupEnv, Print: e.stderr, Secrets: e.secrets,
 				Timeout: testTimeout, Path: modulePath(file), Library: stdlib.Library, Warn: e.scriptWarns,
 				ReadFile: e.trust().ReadFile,
 				Extend: func(in *luaapi.Interp) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -91,9 +90,7 @@ func (r *testReport) end() error {
 }
 
 func (r *testReport) encode(v any) error {
-	enc := json.NewEncoder(r.w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return encoder(r.w, nil).Encode(v)
 }
 
 // source finds a text in all sources.

@@ -155,6 +155,9 @@ func (x *refreshing) perform(ctx context.Context, r *restoration, sum *converge.
 	ctx, cancel := r.f.limited(ctx)
 	defer cancel()
 	engine := &converge.Engine{Registry: x.site.registry, Facts: x.site.facts, Reporter: r.out.reporters, Stop: r.env.stop}
+	if err := r.env.conceal(engine, r.past.store); err != nil {
+		return err
+	}
 	var more converge.Summary
 	if r.f.noop {
 		engine.LeftOver = x.wouldOwe(r.out.id)

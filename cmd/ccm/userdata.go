@@ -101,7 +101,7 @@ func (e *env) dataOf(f *dataFlags, fs *facts.Facts, h *host.Host) (map[string]an
 	if err != nil {
 		return nil, err
 	}
-	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: e.readFile, Now: h.Now}
+	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: e.readFile, Now: h.Now, Secrets: e.secrets}
 	e.sources = l.Sources()
 	return l.Data(src, nil)
 }

@@ -20,12 +20,14 @@ const maxHistory = 10000
 // in a file that only its user can read, one JSON object a line, so that an
 // entry of several lines stays one entry.
 type History struct {
-	path   string // "" if it is not kept
-	list   []record
-	now    func() time.Time
-	redact func(text string) string
-	mute   bool
-	torn   bool // the last line of the file has no end
+	path    string // "" if it is not kept
+	list    []record
+	now     func() time.Time
+	redact  func(text string) string
+	mute    bool
+	hold    bool
+	waiting []string // what is kept when it was evaluated
+	torn    bool     // the last line of the file has no end
 }
 
 // A record is a line of the file.
@@ -102,6 +104,21 @@ func (h *History) rewrite() error {
 	return nil
 }
 
+// Hold makes Add wait with what it is given until Release is called: what in it is
+// secret may be known only when it was evaluated.
+func (h *History) Hold() { h.hold = true }
+
+// Release keeps what Add waits with.
+func (h *History) Release() error {
+	list := h.waiting
+	h.waiting = nil
+	var errs []error
+	for _, text := range list {
+		errs = append(errs, h.keep(text))
+	}
+	return errors.Join(errs...)
+}
+
 // Add keeps an entry. One that begins with a space is not kept, nor is one that
 // is the same as the last. Secrets are taken out first.
 func (h *History) Add(text string) error {
@@ -112,6 +129,14 @@ func (h *History) Add(text string) error {
 	if text == "" {
 		return nil
 	}
+	if h.hold {
+		h.waiting = append(h.waiting, text)
+		return nil
+	}
+	return h.keep(text)
+}
+
+func (h *History) keep(text string) error {
 	text = h.redact(text)
 	if n := len(h.list); n > 0 && h.list[n-1].Text == text {
 		return nil

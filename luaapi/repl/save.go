@@ -129,7 +129,7 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 	if force {
 		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	}
-	if Redact(text, d.registry) != text {
+	if Redact(text, d.registry) != text || d.opts.Script.Secrets.Contains(text) {
 		mode = 0o600
 	}
 	f, err := os.OpenFile(name, flags, mode)

@@ -32,8 +32,21 @@ func captureLibrary() *Library {
 }
 
 func capture(c *call) int {
+	cmd := c.command(1)
+	res, err := c.View.Query(c.in.Context(), cmd)
+	c.must(err)
+	c.Record(Input{Kind: "command", Name: cmd.String(), Value: fmt.Sprintf("%d %s", res.Code, host.SumBytes(res.Stdout)), Text: string(res.Stdout)})
+	if c.option(1, "check") != lua.LFalse {
+		c.must(res.Err(cmd))
+	}
+	out := strings.TrimRight(string(res.Stdout), "\n")
+	return c.give(lua.LString(out), lua.LNumber(res.Code), lua.LString(strings.TrimRight(string(res.Stderr), "\n")))
+}
+
+// command returns the command that argument n is.
+func (c *call) command(n int) host.Cmd {
 	cmd := host.Cmd{Timeout: defaultPatience}
-	if t := c.table(1); t != nil {
+	if t := c.table(n); t != nil {
 		for i := range t.Len() {
 			word, ok := t.RawGetInt(i + 1).(lua.LString)
 			if n, isNumber := t.RawGetInt(i + 1).(lua.LNumber); isNumber {
@@ -44,31 +57,24 @@ func capture(c *call) int {
 			}
 			cmd.Argv = append(cmd.Argv, string(word))
 		}
-		cmd.Timeout = c.timeout(1, defaultPatience)
-		cmd.Dir = c.optionStr(1, "cwd", "")
+		cmd.Timeout = c.timeout(n, defaultPatience)
+		cmd.Dir = c.optionStr(n, "cwd", "")
 		if cmd.Dir != "" && !path.IsAbs(cmd.Dir) {
 			c.fail("want an absolute path as cwd, got %q", cmd.Dir)
 		}
-		if in, ok := c.option(1, "stdin").(lua.LString); ok {
+		if in, ok := c.option(n, "stdin").(lua.LString); ok {
 			cmd.Stdin = []byte(in)
 		}
-		cmd.Env = c.environment(1)
+		cmd.Env = c.environment(n)
 	} else {
-		words, err := shellquote.Split(c.str(1))
+		words, err := shellquote.Split(c.str(n))
 		c.must(err)
 		cmd.Argv = words
 	}
 	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
 		c.fail("want a command, got nothing")
 	}
-	res, err := c.View.Query(c.in.Context(), cmd)
-	c.must(err)
-	c.Record(Input{"command", cmd.String(), fmt.Sprintf("%d %s", res.Code, host.SumBytes(res.Stdout))})
-	if c.option(1, "check") != lua.LFalse {
-		c.must(res.Err(cmd))
-	}
-	out := strings.TrimRight(string(res.Stdout), "\n")
-	return c.give(lua.LString(out), lua.LNumber(res.Code), lua.LString(strings.TrimRight(string(res.Stderr), "\n")))
+	return cmd
 }
 
 // timeout returns the option of that name, or a default.
@@ -115,5 +121,5 @@ func (c *call) within(d time.Duration) (context.Context, context.CancelFunc) {
 
 // recordText records text as an input of the run.
 func (c *call) recordText(kind, name, text string) {
-	c.Record(Input{kind, name, host.SumBytes([]byte(text))})
+	c.Record(Input{Kind: kind, Name: name, Value: host.SumBytes([]byte(text)), Text: text})
 }

@@ -27,7 +27,7 @@ func fsLibrary() *Library {
 				v, name := c.place(1)
 				ok, err := v.Exists(name)
 				c.looked(err)
-				c.Record(Input{"stat", name, found(ok)})
+				c.Record(Input{Kind: "stat", Name: name, Value: found(ok)})
 				return c.give(lua.LBool(ok))
 			},
 		}, {
@@ -38,7 +38,7 @@ func fsLibrary() *Library {
 				v, name := c.place(1)
 				info, err := c.follow(v, name)
 				c.looked(err)
-				c.Record(Input{"stat", name, kindName(info.Kind)})
+				c.Record(Input{Kind: "stat", Name: name, Value: kindName(info.Kind)})
 				return c.give(lua.LBool(info.Kind == host.Regular))
 			},
 		}, {
@@ -49,7 +49,7 @@ func fsLibrary() *Library {
 				v, name := c.place(1)
 				ok, err := v.IsDirectory(name)
 				c.looked(err)
-				c.Record(Input{"stat", name, found(ok)})
+				c.Record(Input{Kind: "stat", Name: name, Value: found(ok)})
 				return c.give(lua.LBool(ok))
 			},
 		}, {
@@ -70,7 +70,7 @@ func fsLibrary() *Library {
 				v, name := c.place(1)
 				names, err := v.ReadDir(name)
 				c.looked(notFound(err, name))
-				c.Record(Input{"list", name, host.SumBytes([]byte(strings.Join(names, "\n")))})
+				c.Record(Input{Kind: "list", Name: name, Value: host.SumBytes([]byte(strings.Join(names, "\n")))})
 				return c.giveStrings(names)
 			},
 		}, {
@@ -154,7 +154,7 @@ func fsRead(c *call) int {
 	if !c.given(2) {
 		c.fail("no file %s", name)
 	}
-	c.Record(Input{"file", name, "missing"})
+	c.Record(Input{Kind: "file", Name: name, Value: "missing"})
 	return c.giveStr(c.str(2))
 }
 
@@ -178,8 +178,9 @@ func (c *call) fileIfThere(n int, kind string) (name, text string, ok bool) {
 	if err != nil {
 		c.fail("%s: %w", name, cause(err))
 	}
-	c.recordText(kind, name, string(raw))
-	return name, string(raw), true
+	text = string(raw)
+	c.Record(Input{Kind: kind, Name: name, Value: host.SumBytes(raw), Text: text})
+	return name, text, true
 }
 
 func missing(err error) bool {
@@ -202,7 +203,7 @@ func fsStat(c *call) int {
 	v, name := c.place(1)
 	info, err := v.Lstat(name)
 	c.looked(err)
-	c.Record(Input{"stat", name, statText(info)})
+	c.Record(Input{Kind: "stat", Name: name, Value: statText(info)})
 	if info.Kind == host.Missing {
 		return c.give(lua.LNil)
 	}
@@ -239,7 +240,7 @@ func fsGlob(c *call) int {
 	v, full := c.place(1)
 	paths, err := v.Glob(full)
 	c.looked(err)
-	c.Record(Input{"glob", full, host.SumBytes([]byte(strings.Join(paths, "\n")))})
+	c.Record(Input{Kind: "glob", Name: full, Value: host.SumBytes([]byte(strings.Join(paths, "\n")))})
 	if !path.IsAbs(pattern) {
 		dir := c.in.Dir(c.L)
 		for i, p := range paths {

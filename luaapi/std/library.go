@@ -86,6 +86,7 @@ var index = [...]struct {
 	{"capture", openFunc(captureLibrary), captureLibrary},
 	{"data", openData, dataLibrary},
 	{"lookup", openFunc(lookupLibrary), lookupLibrary},
+	{"secret", openSecret, secretLibrary},
 }
 
 // Libraries returns all libraries, and last what the library adds to the table
@@ -134,7 +135,7 @@ func (s *std) function(library string, f *Func) lua.LGFunction {
 		name = library + "." + name
 	}
 	var sig *signature // made at the first call
-	return func(L *lua.LState) int {
+	fn := func(L *lua.LState) int {
 		if sig == nil {
 			sig = mustParse(f.Signature)
 		}
@@ -142,4 +143,15 @@ func (s *std) function(library string, f *Func) lua.LGFunction {
 		c.check()
 		return f.Fn(c)
 	}
+	if !derives[library] {
+		return fn
+	}
+	return s.in.Derived(fn)
+}
+
+// derives are the libraries whose functions only make something of their
+// arguments.
+var derives = map[string]bool{
+	"str": true, "tbl": true, "path": true, "json": true, "yaml": true, "toml": true, "re": true, "template": true, "version": true,
+	"net": true, "hash": true, "base64": true, "time": true, "": false,
 }

@@ -56,6 +56,11 @@ type Input struct {
 	Name string
 	// Value is what was there: a SHA-256 of what was read, or what a look gave.
 	Value string
+	// Text is what was read or given, for whoever records it to see whether there
+	// are secrets in it.
+	Text string
+	// Secret says that it is one as a whole. It has no Value.
+	Secret bool
 }
 
 // Limits on single values. Scripts that need more have gone astray.

@@ -50,6 +50,7 @@ func newLab(t testing.TB) *lab {
 	l := &lab{root: t.TempDir(), site: t.TempDir(), answer: func(*http.Request) (*http.Response, error) { return respond(200, "Welcome\n") }}
 	for file, text := range map[string]string{
 		l.root + "/etc/motd":          "Welcome\n",
+		l.root + "/etc/app.key":       "correct horse\n",
 		l.root + "/etc/conf.d/a.conf": "",
 		l.root + "/etc/conf.d/b.conf": "",
 		l.site + "/motd.tmpl":         "This is {{ .name }}.\n",
@@ -72,13 +73,16 @@ func newLab(t testing.TB) *lab {
 			}
 			return a
 		}})),
-		Record: func(in std.Input) { l.inputs = append(l.inputs, in) },
+		Record: func(in std.Input) {
+			in.Text = "" // what Value is the digest of
+			l.inputs = append(l.inputs, in)
+		},
 		Resolve: func(file, text string) (map[string]any, error) {
 			doc, err := data.Parse(file, text)
 			if err != nil {
 				return nil, err
 			}
-			r, err := data.Resolve(doc, templates(nil, "").Sealed())
+			r, err := data.Resolve(doc, templates(nil, "").Sealed(), nil)
 			return r.Data, err
 		},
 		Templates: templates,
@@ -94,6 +98,7 @@ func (l *lab) run(t testing.TB, script string) (string, error) {
 	var out bytes.Buffer
 	in := luaapi.New(luaapi.Options{
 		Registry: reg, Builder: new(catalog.Builder), Facts: l.facts, Print: &out, Timeout: 20 * time.Second,
+		Env:    func(name string) (string, bool) { return "correct horse", name == "DB_PASSWORD" },
 		Extend: l.Extend,
 	})
 	defer in.Close()

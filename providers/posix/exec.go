@@ -93,6 +93,9 @@ func (p execs) Execute(ctx context.Context, h *host.Host, want resources.Exec) (
 	if err != nil {
 		return host.Result{}, err
 	}
+	if want.Stdin != "" {
+		cmd.Stdin = []byte(want.Stdin)
+	}
 	if want.LogOutput {
 		cmd.OnLine = func(line string) { h.Log().Info(line) }
 	}

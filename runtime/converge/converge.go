@@ -17,6 +17,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 // An Engine converges catalogs.
@@ -58,6 +59,10 @@ type Engine struct {
 	// machine with the past: what sources and templates hold now does not count
 	// then. May be nil.
 	Recall func(r *resource.Resource) (wish string)
+	// Secrets are what no event tells. May be nil.
+	Secrets *secret.Keeper
+	// Past knows what has held secrets before; nil if nothing has.
+	Past Past
 	// Stop asks a run to end: the resource that is being worked on is finished,
 	// the others are skipped. May be nil.
 	Stop <-chan struct{}
@@ -83,6 +88,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)),
 		causes: maps.Clone(e.SettledCauses),
 	}
+	w.concealer = newConcealer(e, c.Resources)
 	w.ahead = e.lookAhead(ctx, v, c)
 	defer w.ahead.end()
 	w.sum = Summary{Start: v.Now(), Noop: h == nil}
@@ -118,6 +124,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 func (w *walk) tell(events []*Event) {
 	for _, ev := range events {
 		w.sum.Add(ev)
+		w.concealer.event(ev)
 		w.Reporter.Event(ev)
 	}
 }
@@ -150,9 +157,10 @@ type walk struct {
 	ended       string // why no further resource is worked on, or ""
 	endedScopes map[*resource.Scope]string
 	interrupted bool
-	edits       *edits    // that are under way, or nil
-	writes      *writes   // that are under way, or nil
-	single      [1]*Event // of a resource that is no edit
+	edits       *edits     // that are under way, or nil
+	writes      *writes    // that are under way, or nil
+	concealer   *concealer // nil if there is nothing to conceal
+	single      [1]*Event  // of a resource that is no edit
 }
 
 // became notes what became of a resource, for those that come after it.

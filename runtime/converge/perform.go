@@ -93,6 +93,9 @@ func (w *walk) verify(ctx context.Context, f resource.Factory, r *resource.Resou
 	case d.Err != nil:
 		err = fmt.Errorf("%w: %w", resource.ErrDesiredStateFailed, d.Err)
 	case len(d.Diff) > 0:
+		if w.concealer != nil {
+			d.Diff = w.concealer.deltas(d.Diff, w.concealer.properties(r), r.Type)
+		}
 		err = fmt.Errorf("%w: %s", resource.ErrDesiredStateFailed, d)
 	case len(d.Actions) > 0:
 		err = fmt.Errorf("%w: it would have to be %s again", resource.ErrDesiredStateFailed, phrases(d.Actions))

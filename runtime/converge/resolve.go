@@ -47,6 +47,13 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 		return false
 	}
 	ev.Resource = r.Resolved(spec)
+	if w.concealer != nil {
+		ev.Resource.Reveal(w.concealer.k)
+		if err := ev.Resource.Hide(w.concealer.k); err != nil {
+			ev.Outcome, ev.Err = Failed, err
+			return false
+		}
+	}
 	w.ahead.replace(ev.Index, ev.Resource)
 	return true
 }

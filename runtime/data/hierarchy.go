@@ -45,8 +45,11 @@ type Resolution struct {
 // deep, all that are there are merged, later ones over earlier ones. An entry of
 // the order whose expressions all give nothing names no override. The rules are
 // not checked yet, because more data may be merged: see [Resolution.Check].
-func Resolve(doc *Document, ex Expander, others ...string) (Resolution, error) {
-	r := resolver{ex: ex}
+//
+// A value that is marked, as {sensitive: true, value: ...}, is what it says, and
+// keep, which may be nil, is told of each text in it.
+func Resolve(doc *Document, ex Expander, keep func(text string) error, others ...string) (Resolution, error) {
+	r := resolver{ex: ex, keep: keep}
 	root := doc.Root
 	if root.IsNil() {
 		return Resolution{Data: map[string]any{}}, nil
@@ -95,6 +98,7 @@ func Resolve(doc *Document, ex Expander, others ...string) (Resolution, error) {
 
 type resolver struct {
 	ex   Expander
+	keep func(text string) error
 	errs diag.List
 }
 
@@ -170,7 +174,7 @@ func (r *resolver) values(n *Node) map[string]any {
 	if n == nil {
 		return map[string]any{}
 	}
-	return n.data(func(text *Node) any {
+	m, _ := r.value(n, func(text *Node) any {
 		if !strings.Contains(text.Text, "${") && !strings.Contains(text.Text, "{{") {
 			return text.Text
 		}
@@ -180,6 +184,7 @@ func (r *resolver) values(n *Node) map[string]any {
 		}
 		return val
 	}).(map[string]any)
+	return m
 }
 
 // Place gives an error of an Expander its place in n. The property says what

@@ -36,6 +36,7 @@ type machine struct {
 	users  *accounts
 	effect func(op, path string) error
 	keep   func(v *View, d Doomed) error
+	refuse func(argv []string) error
 
 	transport func() http.RoundTripper
 	progress  func(Progress)
@@ -67,6 +68,9 @@ type Options struct {
 	// effect fails with its error and what stands there is untouched. Nil if
 	// nobody wants to know.
 	Keep func(v *View, d Doomed) error
+	// Refuse is asked before a command is run, which is not if it fails: see
+	// secret.Keeper.RefuseArgv. Nil refuses none.
+	Refuse func(argv []string) error
 	// Transport carries downloads; nil for one that asks the environment for a
 	// proxy.
 	Transport http.RoundTripper
@@ -77,7 +81,7 @@ type Options struct {
 
 // New returns a host.
 func New(o Options) *Host {
-	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, keep: o.Keep}
+	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, keep: o.Keep, refuse: o.Refuse}
 	if o.Root != "" && !filepath.IsAbs(o.Root) {
 		if abs, err := filepath.Abs(o.Root); err == nil {
 			m.root = abs
@@ -162,8 +166,19 @@ func (h *Host) WithRecord(ran func(Result)) *Host {
 	return &c
 }
 
+// refused returns why a command is not run.
+func (m *machine) refused(c Cmd) error {
+	if m.refuse == nil {
+		return nil
+	}
+	return m.refuse(c.Argv)
+}
+
 // Query runs a command that only asks.
 func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
+	if err := v.refused(c); err != nil {
+		return Result{}, err
+	}
 	c.root = v.root
 	return v.runner.Run(ctx, c)
 }
@@ -171,6 +186,9 @@ func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 // Run runs a command that changes the machine.
 func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 	var res Result
+	if err := h.refused(c); err != nil {
+		return res, err
+	}
 	c.root = h.root
 	h.log.Debug("run", "command", c.String())
 	err := h.do("run", c.String(), func() (err error) {

@@ -165,7 +165,11 @@ func (d *database) ask(key string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	res, err := d.m.runner.Run(ctx, Cmd{Argv: []string{getent, d.name, key}})
+	cmd := Cmd{Argv: []string{getent, d.name, key}}
+	if d.m.refused(cmd) != nil {
+		return // everybody could read it then
+	}
+	res, err := d.m.runner.Run(ctx, cmd)
 	if err == nil && res.Code == 0 {
 		d.parse(res.Stdout)
 	}

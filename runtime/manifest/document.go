@@ -56,7 +56,7 @@ func (u *Unit) manifest(ctx context.Context, text string) (*Manifest, error) {
 	for _, key := range data.Sections {
 		r.m.usesData = r.m.usesData || !root.Get(key).IsNil()
 	}
-	resolved, err := data.Resolve(docs[0], u.loader.env().Sealed(), "ccm")
+	resolved, err := data.Resolve(docs[0], u.loader.env().Sealed(), u.loader.Secrets.Keep, "ccm")
 	r.errs.Add(err)
 	r.m.Data = resolved.Data
 	if err == nil {

@@ -28,6 +28,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/template"
 )
 
@@ -57,6 +58,8 @@ type Loader struct {
 	// Fetch gets what is behind an http or https URL, for TinyCM templates. Nil
 	// refuses them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
+	// Secrets learns of what is marked as sensitive. May be nil.
+	Secrets *secret.Keeper
 	// Dialect is "ccm" or "tinycm"; left empty, the name of a manifest tells.
 	Dialect string
 
@@ -108,7 +111,7 @@ func (l *Loader) readTemplate(path string) ([]byte, error) {
 func (l *Loader) Sources() diag.Sources {
 	return func(file string) (string, bool) {
 		text, ok := l.texts[file]
-		return text, ok
+		return l.Secrets.Starred(data.HideMarked(text)), ok
 	}
 }
 
@@ -147,7 +150,7 @@ func (l *Loader) resolve(src Source, others ...string) (data.Resolution, error) 
 	if err != nil {
 		return data.Resolution{}, err
 	}
-	return data.Resolve(doc, l.env().Sealed(), others...)
+	return data.Resolve(doc, l.env().Sealed(), l.Secrets.Keep, others...)
 }
 
 // Data returns the resolved data of a hierarchy document, with what given and
@@ -167,7 +170,11 @@ func (l *Loader) merged(r data.Resolution, given map[string]any) (map[string]any
 		return nil, err
 	}
 	if len(given) > 0 {
-		r.Data = data.Merge(r.Data, given)
+		revealed, err := data.Reveal(given, l.Secrets.Keep)
+		if err != nil {
+			return nil, err
+		}
+		r.Data = data.Merge(r.Data, revealed.(map[string]any))
 	}
 	r.Data = data.Merge(r.Data, over.Data)
 	r.Rules = append(slices.Clip(r.Rules), over.Rules...)

@@ -47,7 +47,7 @@ func Schema(reg *resource.Registry) map[string]any {
 		"required":             []any{"ccm"},
 		"additionalProperties": false,
 		"properties": shape{
-			"data": described(anyTable, "What is configured. Comments with @require and @validate say what it must be."),
+			"data": described(anyTable, "What is configured. Comments with @require and @validate say what it must be. A value {sensitive: true, value: ...} is a secret."),
 			"hierarchy": shape{
 				"type": []any{"object", "null"}, "additionalProperties": false,
 				"properties": shape{

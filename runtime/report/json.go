@@ -16,6 +16,10 @@ const (
 	SummaryProtocol = "io.choria.ccm.v1.session.summary"
 )
 
+// Fixed are the names in events whose values come from this program and not from
+// its user; the name of a resource never holds a secret.
+var Fixed = []string{"protocol", "event_id", "run_id", "timestamp", "start_time", "type", "name", "outcome", "status"}
+
 // Event is an event as programs read it.
 type Event struct {
 	Protocol        string        `json:"protocol"`

@@ -210,7 +210,7 @@ func (e *UnknownError) Error() string { return "unknown, because " + e.Because }
 // is ok, 1 warning, 2 critical, anything else unknown.
 type HealthCheck struct {
 	// Command is split into words as a shell would and run without one.
-	Command string `ccm:"command,required"`
+	Command string `ccm:"command,required,argv"`
 	// Name is how reports speak of the check. Left out, it is the command.
 	Name string `ccm:"name"`
 	// Tries is how often the command is run until it says ok.
@@ -286,6 +286,8 @@ type Resource struct {
 	// Later names the properties whose values are known only when its turn in a run
 	// has come; Spec is without them, and was not validated.
 	Later []string
+	// Sensitive names the properties that hold secrets; see [Resource.Hide].
+	Sensitive []string
 	// Resolve returns the whole spec, when that is so; nil if nothing is Later.
 	Resolve func(ctx context.Context) (spec any, err error)
 }

@@ -6,8 +6,9 @@
 //
 //	Content *string `ccm:"content,alias=contents"`
 //
-// The options are name (it names the resource), required, secret, alias=x,
-// default=x and example=x. A pointer means "may be left out, and then is not managed". A
+// The options are name (it names the resource), required, secret, argv (it becomes
+// arguments of a command, which everybody can read), alias=x, default=x and
+// example=x. A pointer means "may be left out, and then is not managed". A
 // property with a syntax of its own is a type with UnmarshalText and String; a
 // closed set is a string type with Values. The doc comment of a field is
 // written for users, because users read it.
@@ -37,6 +38,7 @@ type Field struct {
 	Required bool
 	Optional bool // a pointer: left out, it is not managed
 	Secret   bool
+	Argv     bool // it becomes arguments of a command
 	IsName   bool // the property that names the resource
 	Doc      string
 
@@ -110,6 +112,8 @@ func (f *Field) setOptions(t reflect.Type, opts string) {
 			f.Required = true
 		case "secret":
 			f.Secret = true
+		case "argv":
+			f.Argv = true
 		case "default":
 			f.Default = val
 		case "example":

@@ -18,11 +18,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 // Variable is the environment variable that names the directory of a session.
@@ -54,7 +56,9 @@ type Session struct {
 	dir     string // "" if the session is only in memory
 	records []Record
 	read    int64 // how much of the file is in records
-	compact int   // the number of records from which a session in memory is compacted
+	// Secrets are taken out of what is appended. May be nil.
+	Secrets *secret.Keeper
+	compact int // the number of records from which a session in memory is compacted
 }
 
 // Memory returns a session that ends with the process. It remembers what
@@ -106,6 +110,7 @@ func (s *Session) Append(r Record) error {
 	if err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
+	text = s.Secrets.JSON(text, protocol())
 	if s.dir == "" {
 		err := s.take(text)
 		s.forget()
@@ -126,6 +131,11 @@ func (s *Session) Append(r Record) error {
 	}
 	return nil
 }
+
+// protocol is what later processes go by.
+var protocol = sync.OnceValue(func() *secret.Protocol {
+	return secret.NewProtocol(report.Fixed, Record{})
+})
 
 // encode returns a record as a line.
 func encode(record Record) ([]byte, error) {

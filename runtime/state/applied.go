@@ -79,7 +79,7 @@ func (r *Run) note(e *converge.Event) {
 	id := e.Resource.ID
 	switch {
 	case e.Outcome != converge.Stable || e.Wish != "":
-		r.results[id] = result{e.Outcome, e.Wish}
+		r.results[id] = result{e.Outcome, r.applied.keyed(e.Resource, e.Wish)}
 	case r.results[id].outcome != converge.Changed:
 		delete(r.results, id) // it is in order now, whatever came before
 	}
@@ -122,14 +122,6 @@ func merged(first, second *catalog.Catalog) *catalog.Catalog {
 	return all
 }
 
-// fingerprint returns the fingerprint of what is wanted of a resource, and that
-// of all that is declared about it.
-func fingerprint(r *resource.Resource) (spec, all uint64) {
-	spec = r.Type.Schema().Fingerprint(r.Spec)
-	all = schema.Mixed(spec, resource.CommonSchema().Fingerprint(&r.Common))
-	return spec, schema.MixedString(schema.MixedString(all, r.ID.Type), r.ID.Name)
-}
-
 // managed reports whether a run may change the resource.
 func managed(r *resource.Resource) bool {
 	return r.Skip == "" && r.Restraint() == resource.Unrestrained
@@ -139,11 +131,14 @@ func managed(r *resource.Resource) bool {
 func (a *applied) cause(r *resource.Resource, found string) converge.Cause {
 	a.load()
 	old, known := a.byID[r.ID.String()]
-	spec, _ := fingerprint(r)
+	spec, _ := a.fingerprint(r)
+	// What is there may be from before its secrets were known to be some.
+	plain, _ := fingerprint(r)
+	keyed := a.keyed(r, found)
 	switch {
 	case !known:
 		return converge.New
-	case old.spec != spec || !sameFound(old.found, found, len(r.Later) > 0):
+	case old.spec != spec && old.spec != plain || !sameFound(old.found, found, len(r.Later) > 0) && !sameFound(old.found, keyed, len(r.Later) > 0):
 		return converge.Intended
 	}
 	return converge.Corrective
@@ -249,7 +244,7 @@ func (a *applied) unchanged(c *catalog.Catalog, results map[resource.ID]result) 
 		if !managed(r) {
 			return false
 		}
-		_, all := fingerprint(r)
+		_, all := a.fingerprint(r)
 		sum = schema.Mixed(sum, all)
 	}
 	return a.head.Fingerprint == fmt.Sprintf("%016x", sum) && a.hasCatalog()
@@ -287,7 +282,7 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 			keep(id)
 		default:
 			w := wish{id: id, found: res.found}
-			w.spec, w.all = fingerprint(r)
+			w.spec, w.all = a.fingerprint(r)
 			if old := a.byID[id]; w.found == "" && old.spec == w.spec {
 				w.found = old.found
 			}

@@ -36,7 +36,14 @@ func (s *Store) Differs(v *host.View, r Restoration) (diff []resource.Delta, err
 				return nil, err
 			}
 		}
-		add("content", digest(have), digest(r.Want.Object))
+		if r.Sensitive {
+			if have != "" {
+				have = s.secrets.Mask(s.sealedID(have))
+			}
+			add("content", have, s.secrets.Mask(r.Want.Object))
+		} else {
+			add("content", digest(have), digest(r.Want.Object))
+		}
 	}
 	if now.Kind != r.Want.Kind {
 		now = Version{} // nothing of it stays
@@ -82,17 +89,17 @@ func (s *Store) same(v *host.View, r Restoration, now Version) (bool, error) {
 		return false, nil
 	}
 	sum, err := v.Sum(r.Path)
-	return sum == r.Want.Object, err
+	return s.named(r.Want.Object, sum), err
 }
 
 // textLimit is the largest content that is compared for people.
 const textLimit = 1 << 20
 
 // Text returns the content now and the content that is to be restored, for a
-// diff; nil if there is none.
+// diff; nil if there is none, or nobody may see it.
 func (s *Store) Text(v *host.View, r Restoration) (*resource.Text, error) {
 	info, err := v.Lstat(r.Path)
-	if err != nil {
+	if err != nil || r.Sensitive {
 		return nil, err
 	}
 	if info.Size > textLimit || r.Want.Size > textLimit {

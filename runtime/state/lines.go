@@ -8,6 +8,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 // A lines is a file of JSON objects, one a line, to which lines are added. A
@@ -66,20 +71,42 @@ func (l *lines) write(durable bool, text []byte) error {
 	if err := l.open(); err != nil {
 		return err
 	}
+	out := text
+	if l.name != sensitiveFile { // which holds names and paths only
+		out = l.s.redacted(out)
+	}
 	path := l.s.path(l.name)
 	err := l.s.do("append", path, func() error {
-		_, err := l.f.WriteAt(text, l.size)
+		_, err := l.f.WriteAt(out, l.size)
 		return err
 	})
 	if err != nil {
 		return errors.Join(err, l.s.do("truncate", path, func() error { return l.f.Truncate(l.size) }))
 	}
-	l.size += int64(len(text))
+	l.size += int64(len(out))
 	if !durable {
 		return nil
 	}
 	return l.sync()
 }
+
+// redacted returns lines without secrets.
+func (s *Store) redacted(lines []byte) []byte {
+	if !s.secrets.Any() {
+		return lines
+	}
+	var out []byte
+	for line := range bytes.Lines(lines) {
+		out = append(out, s.secrets.JSON(line, protocol())...)
+	}
+	return out
+}
+
+// protocol is what is not masked in lines: what later runs go by.
+var protocol = sync.OnceValue(func() *secret.Protocol {
+	return secret.NewProtocol(append(slices.Clone(report.Fixed), "path", "object", "kind", "resource", "by", "to", "run", "root", "site", "target", "properties", "since", "mtime", "mode", "base64"),
+		Record{}, report.Event{}, pendingLine{}, sensitiveLine{}, rawName{})
+})
 
 // sync makes everything that was added durable.
 func (l *lines) sync() error {

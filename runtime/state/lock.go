@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -55,8 +54,9 @@ func holderOf(path string) (h Holder) {
 // is created with mode 0700 if it is missing and gets that mode if it has a wider
 // one. If another run holds the lock, it
 // waits for it as long as wait; 0 means not at all. The lock ends with the
-// process at the latest, so that a run that died leaves none (flock(2)).
-func Lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (unlock func() error, err error) {
+// process at the latest, so that a run that died leaves none (flock(2)). Others
+// are told the command.
+func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (unlock func() error, err error) {
 	if err := claim(dir); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
@@ -76,7 +76,7 @@ func Lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (u
 	if !ok {
 		return nil, &LockedError{Dir: dir, Holder: holderOf(path)}
 	}
-	holder, err := json.Marshal(Holder{os.Getpid(), strings.Join(os.Args, " "), now})
+	holder, err := json.Marshal(Holder{os.Getpid(), command, now})
 	if err == nil {
 		err = os.WriteFile(path, holder, 0o600)
 	}

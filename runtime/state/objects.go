@@ -1,12 +1,10 @@
 package state
 
 import (
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,7 +19,8 @@ import (
 const objectsDir = "objects"
 
 // objects is the content store: files named after the SHA-256 of what they hold,
-// compressed. Equal contents are stored once.
+// compressed. What holds secrets is sealed, and has its name of a keyed digest
+// of that. Equal contents are stored once.
 type objects struct {
 	s *Store
 	// total is how many bytes all of it takes, once it is known. It is measured
@@ -46,9 +45,28 @@ func (e *tooLargeError) Error() string {
 	return "it is larger than " + host.FormatBytes(e.limit)
 }
 
+// The suffixes of contents.
+const (
+	clearSuffix  = ".gz"
+	sealedSuffix = ".sealed"
+)
+
+func objectFile(id, suffix string) string { return filepath.Join(objectsDir, id[:2], id+suffix) }
+
+// objectPath returns where a content is.
 func (s *Store) objectPath(id string) string {
-	return s.path(filepath.Join(objectsDir, id[:2], id+".gz"))
+	sealed := s.path(objectFile(id, sealedSuffix))
+	if _, err := os.Lstat(sealed); err == nil {
+		return sealed
+	}
+	return s.path(objectFile(id, clearSuffix))
 }
+
+// sealedID returns the name of a content that is sealed, given its SHA-256.
+func (s *Store) sealedID(sum string) string { return s.secrets.Digest("content", sum) }
+
+// named reports whether id is the name of the content with that SHA-256.
+func (s *Store) named(id, sum string) bool { return id == sum || id == s.sealedID(sum) }
 
 // isObjectID reports whether id is the SHA-256 of something in hexadecimal.
 func isObjectID(id string) bool {
@@ -58,28 +76,44 @@ func isObjectID(id string) bool {
 // put stores the content of the file at a path of the machine and returns its
 // name. If batch is set, it is durable only after the next sync. It is durable
 // before it has its name otherwise.
-func (o *objects) put(v *host.View, path string, batch bool) (id string, err error) {
+//
+// With seal set it is sealed; it is anyway if there is a secret in it, which is
+// told.
+func (o *objects) put(v *host.View, path string, batch, seal bool) (id string, sealed bool, err error) {
 	f, err := v.Open(path)
 	if err != nil {
-		return "", err
+		return "", seal, err
 	}
 	defer f.Close()
 	sum := sha256.New()
-	n, err := io.Copy(sum, io.LimitReader(f, o.s.limits.Object+1))
-	if err != nil {
-		return "", err
+	var to io.Writer = sum
+	scan := o.s.secrets.Scanner()
+	if !seal && scan != nil {
+		to = io.MultiWriter(sum, scan)
 	}
+	n, err := io.Copy(to, io.LimitReader(f, o.s.limits.Object+1))
+	if err != nil {
+		return "", seal, err
+	}
+	seal = seal || scan.Found()
 	if n > o.s.limits.Object {
-		return "", &tooLargeError{o.s.limits.Object}
+		return "", seal, &tooLargeError{o.s.limits.Object}
 	}
 	id = hex.EncodeToString(sum.Sum(nil))
+	suffix := clearSuffix
+	if seal {
+		if err := o.s.needKey(); err != nil {
+			return "", seal, err
+		}
+		id, suffix = o.s.sealedID(id), sealedSuffix
+	}
 	if o.holds(id) {
-		return id, nil
+		return id, seal, nil
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return "", err
+		return "", seal, err
 	}
-	return id, o.write(id, f, batch)
+	return id, seal, o.write(id, suffix, f, batch)
 }
 
 // holds reports whether a content is stored already, and is what it should be.
@@ -92,12 +126,14 @@ func (o *objects) holds(id string) bool {
 	if errors.Join(err, r.Close()) == nil {
 		return true
 	}
-	o.s.setAside(filepath.Join(objectsDir, id[:2], id+".gz"), "a backup is damaged")
+	if name, err := filepath.Rel(o.s.dir, o.s.objectPath(id)); err == nil {
+		o.s.setAside(name, "a backup is damaged")
+	}
 	return false
 }
 
 // write stores what r holds under its name.
-func (o *objects) write(id string, r io.Reader, batch bool) error {
+func (o *objects) write(id, suffix string, r io.Reader, batch bool) error {
 	if err := errors.Join(o.s.makeDir(objectsDir), o.s.makeDir(filepath.Join(objectsDir, id[:2]))); err != nil {
 		return err
 	}
@@ -106,16 +142,14 @@ func (o *objects) write(id string, r io.Reader, batch bool) error {
 	}
 	sum := sha256.New()
 	var size int64
-	name := filepath.Join(objectsDir, id[:2], id+".gz")
-	err := o.s.replace(name, !batch, func(w io.Writer) error {
+	err := o.s.replace(objectFile(id, suffix), !batch, func(w io.Writer) error {
 		counted := &counter{w: w}
-		z, _ := gzip.NewWriterLevel(counted, gzip.BestSpeed)
-		if _, err := io.Copy(io.MultiWriter(z, sum), r); err != nil {
+		err := o.s.compress(counted, suffix == sealedSuffix, func(z io.Writer) error {
+			_, err := io.Copy(io.MultiWriter(z, sum), r)
 			return err
-		}
-		err := z.Close()
+		})
 		size = counted.n
-		if got := hex.EncodeToString(sum.Sum(nil)); err == nil && got != id {
+		if got := hex.EncodeToString(sum.Sum(nil)); err == nil && !o.s.named(id, got) {
 			return errors.New("it changed while it was read")
 		}
 		if err == nil {
@@ -223,7 +257,10 @@ func (s *Store) eachObject(f func(id, path string, size int64) error) error {
 			if e != nil {
 				return e
 			}
-			id, ok := strings.CutSuffix(file.Name(), ".gz")
+			id, ok := strings.CutSuffix(file.Name(), clearSuffix)
+			if !ok {
+				id, ok = strings.CutSuffix(file.Name(), sealedSuffix)
+			}
 			if !ok || !isObjectID(id) {
 				id = ""
 			}
@@ -234,45 +271,3 @@ func (s *Store) eachObject(f func(id, path string, size int64) error) error {
 	}
 	return err
 }
-
-// An object is a content that is being read. Reading it to its end fails if it
-// is not what its name says.
-type object struct {
-	f   *os.File
-	z   *gzip.Reader
-	sum hash.Hash
-	id  string
-}
-
-// openObject returns a content.
-func (s *Store) openObject(id string) (io.ReadCloser, error) {
-	if !isObjectID(id) {
-		return nil, fmt.Errorf("want the SHA-256 of a content, got %q", id)
-	}
-	f, err := os.Open(s.objectPath(id))
-	if err != nil {
-		return nil, err
-	}
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("the backup %s is damaged: %w", id, err)
-	}
-	return &object{f: f, z: z, sum: sha256.New(), id: id}, nil
-}
-
-// Read implements io.Reader.
-func (o *object) Read(p []byte) (int, error) {
-	n, err := o.z.Read(p)
-	o.sum.Write(p[:n])
-	switch {
-	case err == io.EOF && hex.EncodeToString(o.sum.Sum(nil)) != o.id:
-		return n, fmt.Errorf("the backup %s is damaged: it holds something else", o.id)
-	case err != nil && err != io.EOF:
-		return n, fmt.Errorf("the backup %s is damaged: %w", o.id, err)
-	}
-	return n, err
-}
-
-// Close implements io.Closer.
-func (o *object) Close() error { return o.f.Close() }

@@ -159,6 +159,8 @@ type Change struct {
 	// Content says that the content was about to go too, and not the owner and mode
 	// only.
 	Content bool `json:"content"`
+	// Sensitive says that the content holds secrets, or has held some.
+	Sensitive bool `json:"sensitive,omitempty"`
 	// After is nil if the run did not get to the end of the resource.
 	After *Version `json:"after,omitempty"`
 }

@@ -18,6 +18,8 @@ type Restoration struct {
 	// Resource is what had changed it.
 	Resource string
 	Want     Version
+	// Sensitive says that the content holds secrets, or has held some.
+	Sensitive bool
 	// Lost says why the content of a file cannot be had, "" if it can.
 	Lost string
 }
@@ -29,11 +31,15 @@ func (s *Store) Restorations(run string, paths []string) ([]Restoration, error) 
 	if err != nil {
 		return nil, err
 	}
+	held, err := s.Sensitive()
+	if err != nil {
+		return nil, err
+	}
 	var list []Restoration
 	used := make([]bool, len(paths))
 	for _, c := range rec.Changes {
 		if !c.Undone() && among(string(c.Path), paths, used) {
-			list = append(list, Restoration{Path: string(c.Path), Resource: c.Resource, Want: c.Before})
+			list = append(list, Restoration{Path: string(c.Path), Resource: c.Resource, Want: c.Before, Sensitive: c.Sensitive || held.HeldIn(string(c.Path))})
 		}
 	}
 	if i := slices.Index(used, false); i >= 0 {

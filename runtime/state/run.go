@@ -56,6 +56,7 @@ type Run struct {
 	info    Info
 	journal *journal
 	objects objects
+	hidden  *sensitive
 	file    lines
 	catalog *catalog.Catalog // what was applied, or is; nil for nothing
 	applied *applied
@@ -94,7 +95,10 @@ func (s *Store) Begin(info Info) (*Run, error) {
 	r.objects = objects{s: s, run: info.ID}
 	r.file = lines{s: s, name: runFile(info.ID)}
 	var err error
-	r.journal, err = s.openJournal(info)
+	if r.journal, err = s.openJournal(info); err != nil {
+		return nil, err
+	}
+	r.hidden, err = s.openSensitive()
 	return r, err
 }
 
@@ -105,6 +109,9 @@ func runFile(id string) string { return filepath.Join("runs", id+".ndjson") }
 // more than one, the last counts.
 func (r *Run) Converges(c *catalog.Catalog) {
 	r.lazies(c)
+	for _, res := range c.Resources {
+		r.holdsSecrets(res)
+	}
 	if r.applied == nil {
 		r.catalog, r.applied = c, &applied{s: r.s, site: r.info.Site, root: r.info.Root}
 		return
@@ -153,6 +160,7 @@ func (r *Run) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
 func (r *Run) Concerns(res *resource.Resource) {
 	r.tell(r.finished(func(*tracked) bool { return true }))
 	r.current = res
+	r.holdsSecrets(res)
 }
 
 // Event implements converge.Reporter.
@@ -268,9 +276,15 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		next = c.Change
 	}
 	next.Content = d.Content
+	next.Sensitive = r.holdsSecrets(by) || r.hidden.HeldIn(d.Path)
 	if d.Content && d.Kind == host.Regular {
-		if err := r.keepContent(v, d, by, &next.Before); err != nil {
+		if err := r.keepContent(v, d, by, &next); err != nil {
 			return fmt.Errorf("cannot keep what is there: %w (backup = false goes without)", err)
+		}
+	}
+	if next.Sensitive && d.Kind != host.Directory {
+		if err := r.hidden.path(d.Path); err != nil {
+			return fmt.Errorf("cannot record that it holds secrets: %w", err)
 		}
 	}
 	// That something was made need not survive a loss of power; that something was
@@ -321,12 +335,14 @@ func (r *Run) endBatch(d host.Doomed) error {
 }
 
 // keepContent stores the content of a file that is about to go.
-func (r *Run) keepContent(v *host.View, d host.Doomed, by *resource.Resource, before *Version) error {
+func (r *Run) keepContent(v *host.View, d host.Doomed, by *resource.Resource, c *Change) error {
+	before := &c.Before
 	if by != nil && by.Common.Backup != nil && !*by.Common.Backup {
 		before.Unkept = "backup = false"
 		return nil
 	}
-	id, err := r.objects.put(v, d.Path, d.More)
+	id, sealed, err := r.objects.put(v, d.Path, d.More, c.Sensitive)
+	c.Sensitive = sealed
 	large, tooLarge := errors.AsType[*tooLargeError](err)
 	switch {
 	case tooLarge:
@@ -365,6 +381,7 @@ func (r *Run) End(sum converge.Summary) error {
 	if r.applied != nil {
 		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results, r.resolved))
 	}
+	errs = append(errs, r.hidden.file.close())
 	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
 	wrote := r.file.f != nil || r.file.waiting.Len() > 0

@@ -2,6 +2,7 @@ package state
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -24,9 +25,18 @@ type declared struct {
 	Type       string          `json:"type"`
 	File       string          `json:"file,omitempty"`
 	Line       int             `json:"line,omitempty"`
-	Properties json.RawMessage `json:"properties"`
+	Properties json.RawMessage `json:"properties,omitempty"`
+	// Sealed holds the properties if there are secrets among them.
+	Sealed []byte `json:"sealed,omitempty"`
 	// Lazy says that not all of them were known when it was declared.
 	Lazy bool `json:"lazy,omitempty"`
+}
+
+// unsealed is what is sealed of a resource.
+type unsealed struct {
+	Properties json.RawMessage `json:"properties"`
+	// Secrets are those in it, so that they are known when it is read.
+	Secrets []string `json:"secrets,omitempty"`
 }
 
 // writeCatalog writes the resources of list: those in now as they are declared,
@@ -48,6 +58,9 @@ func (a *applied) writeCatalog(list []wish, now map[string]*resource.Resource) e
 					continue
 				}
 				d.Lazy = a.lazy[r.ID] != nil
+				if err := a.s.seal(&d, r); err != nil {
+					return err
+				}
 			}
 			if !ok {
 				continue
@@ -68,6 +81,50 @@ func declare(r *resource.Resource) declared {
 		d.Properties, _ = r.Type.Properties().Encode(r.Spec, &r.Common).MarshalJSON()
 	}
 	return d
+}
+
+// seal seals the properties of a resource, if there are secrets among them.
+func (s *Store) seal(d *declared, r *resource.Resource) error {
+	if len(r.Sensitive) == 0 {
+		return nil
+	}
+	u := unsealed{Properties: d.Properties, Secrets: s.secrets.Within(schema.MapValue(r.Properties()).Texts()...)}
+	text, err := json.Marshal(u)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	w, err := s.secrets.Seal(&b)
+	if err == nil {
+		_, err = w.Write(text)
+		err = errors.Join(err, w.Close())
+	}
+	d.Properties, d.Sealed = nil, b.Bytes()
+	return err
+}
+
+// unseal is the inverse of seal. The secrets are known from then on.
+func (s *Store) unseal(d *declared) error {
+	if d.Sealed == nil {
+		return nil
+	}
+	r, err := s.secrets.Open(bytes.NewReader(d.Sealed))
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	var u unsealed
+	if err := json.Unmarshal(text, &u); err != nil {
+		return err
+	}
+	for _, value := range u.Secrets {
+		_ = s.secrets.Add(value) // it was one
+	}
+	d.Properties = u.Properties
+	return nil
 }
 
 // readCatalog calls each for every resource of an applied catalog.
@@ -114,6 +171,10 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 			unknown = append(unknown, Unrecorded{d.ID, "there is no type " + d.Type})
 			return
 		}
+		if err := s.unseal(&d); err != nil {
+			errs.Add(fmt.Errorf("%s: %w", d.ID, err))
+			return
+		}
 		tab := new(schema.Table)
 		if err := tab.UnmarshalJSON(d.Properties); err != nil {
 			errs.Add(fmt.Errorf("%s: %w", d.ID, err))
@@ -137,6 +198,7 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 	if err := errs.Err(); err != nil {
 		return nil, nil, err
 	}
+	_ = catalog.Hide(s.secrets, list) // nothing of it is run
 	for id := range missing {
 		unknown = append(unknown, Unrecorded{id, "no run has recorded what was wanted of it"})
 	}

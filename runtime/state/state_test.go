@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -40,6 +41,9 @@ type box struct {
 	stop   <-chan struct{}
 	events []*converge.Event
 	runs   int
+	// secrets are those that the process knows; each has a keeper of its own.
+	secrets []string
+	keeper  *secret.Keeper
 }
 
 func newBox(t testing.TB) *box {
@@ -60,8 +64,13 @@ func tempDir(t testing.TB) string {
 }
 
 func (b *box) store() *state.Store {
+	b.keeper = secret.New(func() ([]byte, error) { return state.ReadKey(b.dir) })
+	for _, s := range b.secrets {
+		require.NoError(b.t, b.keeper.Add(s))
+	}
 	return state.Open(state.Options{
-		Dir: b.dir, Clock: b.clock, Limits: b.limits, Effect: b.effect,
+		Secrets: b.keeper,
+		Dir:     b.dir, Clock: b.clock, Limits: b.limits, Effect: b.effect,
 		Warn: func(m string) { b.warned = append(b.warned, m) },
 	})
 }
@@ -218,7 +227,7 @@ func TestStateDirectoryIsPrivate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
 			require.NoError(t, x.make(dir))
-			unlock, err := state.Lock(t.Context(), dir, 0, time.Time{})
+			unlock, err := state.Lock(t.Context(), dir, "test", 0, time.Time{})
 			if x.refused {
 				require.ErrorContains(t, err, "want a directory for state alone that only its owner may enter, found one with mode 0755 that holds x")
 				require.NoFileExists(t, filepath.Join(dir, "lock"))

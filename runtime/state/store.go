@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 // Limits say how much of the past is kept.
@@ -34,6 +35,8 @@ type Options struct {
 	Warn func(message string)
 	// Effect is like that of host.Options.
 	Effect func(op, path string) error
+	// Secrets are what is not written, or only sealed. May be nil.
+	Secrets *secret.Keeper
 }
 
 // A Store is a state directory. What only looks at one may do so at any time
@@ -48,6 +51,8 @@ type Options struct {
 //	runs/RUN.ndjson  what a run did, if it did anything
 //	objects/ab/...   contents that were overwritten or removed, by SHA-256
 //	applied/...      what the last run of each script wanted
+//	sensitive.ndjson what has held secrets
+//	key              seals what holds secrets
 //	broken/...       damaged files, set aside
 type Store struct {
 	dir    string
@@ -55,16 +60,22 @@ type Store struct {
 	limits Limits
 	warn   func(string)
 	effect func(op, path string) error
+
+	secrets *secret.Keeper
+	keyed   bool // the key is that of the directory
 }
 
 // Open returns the store in a directory. It touches nothing.
 func Open(o Options) *Store {
-	s := &Store{dir: o.Dir, clock: o.Clock, limits: o.Limits, warn: o.Warn, effect: o.Effect}
+	s := &Store{dir: o.Dir, clock: o.Clock, limits: o.Limits, warn: o.Warn, effect: o.Effect, secrets: o.Secrets}
 	if s.clock == nil {
 		s.clock = host.RealClock{}
 	}
 	if s.limits == (Limits{}) {
 		s.limits = DefaultLimits
+	}
+	if s.secrets == nil {
+		s.secrets = secret.New(func() ([]byte, error) { return ReadKey(o.Dir) })
 	}
 	if s.warn == nil {
 		s.warn = func(string) {}
@@ -143,6 +154,14 @@ func (s *Store) replace(name string, durable bool, write func(w io.Writer) error
 		return err
 	}
 	return s.syncDir(filepath.Dir(path))
+}
+
+// writing returns what writes a text.
+func writing(text []byte) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
 }
 
 // setAside keeps a copy of a damaged file in broken, and warns.

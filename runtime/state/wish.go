@@ -8,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
 )
 
 // A wish is what was wanted of a resource when it was last in order.
@@ -88,4 +89,34 @@ func sameFound(a, b string, lazy bool) bool {
 func (s *Store) Cause(site, root string) func(r *resource.Resource, wish string) converge.Cause {
 	a := &applied{s: s, site: site, root: root, look: true}
 	return a.cause
+}
+
+// fingerprint returns the fingerprint of what is wanted of a resource, and that
+// of all that is declared about it. If there are secrets in it they are keyed:
+// what a weak secret is could be found out otherwise.
+func (a *applied) fingerprint(r *resource.Resource) (spec, all uint64) {
+	spec, all = fingerprint(r)
+	if len(r.Sensitive) > 0 {
+		return a.keyedNumber(spec), a.keyedNumber(all)
+	}
+	return spec, all
+}
+
+func (a *applied) keyedNumber(n uint64) uint64 {
+	sum, _ := strconv.ParseUint(a.s.secrets.Digest("fingerprint", strconv.FormatUint(n, 16))[:16], 16, 64)
+	return sum
+}
+
+// keyed returns what a state told of a wish, keyed like a fingerprint.
+func (a *applied) keyed(r *resource.Resource, found string) string {
+	if found == "" || len(r.Sensitive) == 0 {
+		return found
+	}
+	return a.s.secrets.Digest("wish", found)
+}
+
+func fingerprint(r *resource.Resource) (spec, all uint64) {
+	spec = r.Type.Schema().Fingerprint(r.Spec)
+	all = schema.Mixed(spec, resource.CommonSchema().Fingerprint(&r.Common))
+	return spec, schema.MixedString(schema.MixedString(all, r.ID.Type), r.ID.Name)
 }

@@ -410,6 +410,7 @@ archive = {}
 ---@field command? string command is the command to run, if it is not the name. The posix provider splits it into words as a shell would, and runs it without one; the shell provider hands it to /bin/sh -c.
 ---@field cwd? string cwd is the directory in which the command and its guards run. Default: /.
 ---@field environment? string|string[] environment is added to the environment, each entry as KEY=VALUE.
+---@field stdin? string stdin is what the command reads from its standard input. Left out, that is empty. Guards read nothing.
 ---@field path? string path is the colon-separated list of directories in which the command and its guards are found.
 ---@field returns? integer|integer[] returns lists the exit codes that mean success. Default: 0.
 ---@field timeout? string timeout ends the command and all that it started, such as "5m". Default: 0.
@@ -2004,6 +2005,38 @@ function data.load(path) end
 ---@param default? any
 ---@return any
 function lookup(path, default) end
+
+---Values that nobody may see. A secret is an ordinary string: it can be joined, formatted, put into tables and templates, and be the value of a property. Wherever it would be written, in a report, a diff, a log, the output of a command, the state directory or the history of the prompt, (secret 1a2b3c4d) stands in its place. The digits are a keyed digest, so that a change can be seen. A secret cannot be an argument of a command, which every user of the machine can read, nor the name of a resource.
+---@class ccm.lib.secret
+---@overload fun(value: string): string
+secret = {}
+
+---Returns the value of an environment variable as a secret. One that is not set, or is empty, is a mistake.
+---
+---```lua
+---#secret.env("DB_PASSWORD") --> 13
+---```
+---@param name string
+---@return string
+function secret.env(name) end
+
+---Returns the content of a file as a secret, without the line breaks at its end. The file is found as by fs.read. One that is not there is a mistake; that everybody can read it is worth a warning.
+---
+---```lua
+---#secret.file("/etc/app.key") --> 13
+---```
+---@param path string
+---@return string
+function secret.file(path) end
+
+---Runs a command that only looks, as capture does, and returns its output as a secret, without the line breaks at its end. It runs for a plan too. No output is a mistake, and so is an exit code other than 0; what the command said on the standard output is not told then.
+---
+---```lua
+---#secret.cmd { "printf", "correct horse" } --> 13
+---```
+---@param command string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>, stdin?: string }
+---@return string
+function secret.cmd(command) end
 
 ---The working directory.
 ---@type string

@@ -52,6 +52,13 @@ return ccm.type {
     if action == "remove" then return accounts.run(host, "userdel", want.manage_home and "--remove", want.name) end
     local new = action == "create"
     local function differs(property) return want[property] and (new or want[property] ~= have[property]) end
+    -- Everybody can read the arguments of a command, and nobody its standard input.
+    local function set_password()
+      if not differs "password" then return end
+      local words = { "chpasswd", "--encrypted", stdin = want.name .. ":" .. want.password .. "\n" }
+      if host.root ~= "/" then words[3], words[4] = "--root", host.root end
+      host.run(words)
+    end
     local options = {}
     local function option(given, ...)
       if given then options = tbl.concat(options, { ... }) end
@@ -60,7 +67,6 @@ return ccm.type {
     option(differs "group", "--gid", want.group)
     option(differs "comment", "--comment", want.comment)
     option(differs "shell", "--shell", want.shell)
-    option(differs "password", "--password", want.password)
     option(want.groups and not tbl.equal(tbl.sort(want.groups), tbl.sort(have.groups or {})),
       "--groups", str.join(want.groups or {}, ","))
     if new then
@@ -71,11 +77,13 @@ return ccm.type {
       option(want.home, "--home-dir", want.home)
       option(want.system, "--system")
       option(true, want.manage_home and "--create-home" or "--no-create-home")
-      return accounts.run(host, "useradd", options, want.name)
+      accounts.run(host, "useradd", options, want.name)
+      return set_password()
     end
     option(want.groups and want.membership == "minimum" and tbl.contains(options, "--groups"), "--append")
     option(differs "home", "--home", want.home)
     option(differs "home" and want.manage_home, "--move-home")
-    accounts.run(host, "usermod", options, want.name)
+    if #options > 0 then accounts.run(host, "usermod", options, want.name) end
+    set_password()
   end,
 }

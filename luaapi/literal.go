@@ -1,0 +1,35 @@
+package luaapi
+
+import (
+	"regexp"
+	"strings"
+)
+
+// secretLiteral matches a secret that is written in a script.
+var secretLiteral = regexp.MustCompile(`(?:^|[^.:\w])secret\s*\(?\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\[\[[^\]]*\]\])`)
+
+// HideLiterals returns the text of a script as messages may quote it: with stars
+// in the place of what is written as an argument of secret. Each keeps its place.
+func HideLiterals(text string) string {
+	if !strings.Contains(text, "secret") {
+		return text
+	}
+	out := []byte(text)
+	for _, m := range secretLiteral.FindAllStringSubmatchIndex(text, -1) {
+		for i := m[2] + 1; i < m[3]-1; i++ {
+			if out[i] != '\n' {
+				out[i] = '*'
+			}
+		}
+	}
+	return string(out)
+}
+
+// shown is source as messages may quote it.
+func (in *Interp) shown(file string) (string, bool) {
+	text, ok := in.source(file)
+	if !ok {
+		return "", false
+	}
+	return in.opts.Secrets.Starred(HideLiterals(text)), true
+}

@@ -1,0 +1,114 @@
+package std
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/secret"
+)
+
+func secretLibrary() *Library {
+	return &Library{
+		Name: "secret",
+		Doc: "Values that nobody may see. A secret is an ordinary string: it can be joined, formatted, put into tables and templates, and be the value of a property. " +
+			"Wherever it would be written, in a report, a diff, a log, the output of a command, the state directory or the history of the prompt, (secret 1a2b3c4d) stands in its place. " +
+			"The digits are a keyed digest, so that a change can be seen. A secret cannot be an argument of a command, which every user of the machine can read, nor the name of a resource.",
+		Funcs: []Func{{
+			Signature: `secret(value: string): string`,
+			Doc: "Makes a value a secret and returns it. What is made of it by functions of the library is secret too. " +
+				"One with less than 4 bytes is a mistake, because it cannot be hidden without hiding other text; so is a number, which does not keep its zeros.",
+			Example: `#secret("correct horse")`, Result: `13`,
+			Fn: func(c *call) int { return c.giveSecret(c.str(1)) },
+		}, {
+			Signature: `env(name: string): string`,
+			Doc:       "Returns the value of an environment variable as a secret. One that is not set, or is empty, is a mistake.",
+			Example:   `#secret.env("DB_PASSWORD")`, Result: `13`,
+			Fn: func(c *call) int {
+				name := c.str(1)
+				value, ok := c.in.LookupEnv(name)
+				switch {
+				case !ok:
+					c.failWith("export it, or give it to the service that runs ccm", "the variable %s is not set", name)
+				case value == "":
+					c.fail("the variable %s is empty", name)
+				}
+				return c.giveSecret(value)
+			},
+		}, {
+			Signature: `file(path: string): string`,
+			Doc: "Returns the content of a file as a secret, without the line breaks at its end. The file is found as by fs.read. " +
+				"One that is not there is a mistake; that everybody can read it is worth a warning.",
+			Example: `#secret.file("/etc/app.key")`, Result: `13`,
+			Fn: func(c *call) int {
+				v, name := c.place(1)
+				raw, err := v.ReadUpTo(name, secret.Longest)
+				switch {
+				case missing(err):
+					c.fail("no file %s", name)
+				case err != nil:
+					c.fail("%s: %w", name, cause(err))
+				}
+				c.Record(Input{Kind: "file", Name: name, Text: string(raw), Secret: true})
+				if info, err := c.follow(v, name); err == nil && info.Mode&0o004 != 0 {
+					c.in.Warn(c.L, fmt.Sprintf("secret.file: everybody can read %s, whose mode is %04o", name, info.Mode))
+				}
+				return c.giveSecret(strings.TrimRight(string(raw), "\r\n"))
+			},
+		}, {
+			Signature: `cmd(command: string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>, stdin?: string }): string`,
+			Doc: "Runs a command that only looks, as capture does, and returns its output as a secret, without the line breaks at its end. It runs for a plan too. " +
+				"No output is a mistake, and so is an exit code other than 0; what the command said on the standard output is not told then.",
+			Example: `#secret.cmd { "printf", "correct horse" }`, Result: `13`,
+			Fn: func(c *call) int {
+				cmd := c.command(1)
+				res, err := c.View.Query(c.in.Context(), cmd)
+				c.must(err)
+				c.Record(Input{Kind: "command", Name: cmd.String(), Text: string(res.Stdout), Secret: true})
+				if res.Code != 0 {
+					res.Stdout = nil
+					c.must(res.Err(cmd))
+				}
+				out := strings.TrimRight(string(res.Stdout), "\r\n")
+				if out == "" {
+					c.fail("%s: it gave no output", cmd)
+				}
+				return c.giveSecret(out)
+			},
+		}},
+	}
+}
+
+// openSecret makes the table secret, which is a function too. A mistake in its
+// argument does not tell the argument.
+func openSecret(s *std, L *lua.LState) lua.LValue {
+	lib := secretLibrary()
+	t := s.in.Library(lib.Name, s.contents(L, lib))
+	fn := s.function("", &lib.Funcs[0])
+	t.Metatable.(*lua.LTable).RawSetString("__call", L.NewFunction(func(L *lua.LState) int {
+		L.Remove(1) // the table itself
+		if v := L.Get(1); v.Type() != lua.LTString {
+			hint := ""
+			if v.Type() == lua.LTNumber {
+				hint = "write it in quotes"
+			}
+			s.in.Throw(L, hint, "secret: want a string, got a %s", v.Type())
+		}
+		return fn(L)
+	}))
+	return t
+}
+
+// giveSecret returns a secret.
+func (c *call) giveSecret(value string) int {
+	if err := c.in.Secrets().Add(value); err != nil {
+		hint := ""
+		if errors.Is(err, secret.ErrShort) {
+			hint = "use a longer one"
+		}
+		c.failWith(hint, "%w", err)
+	}
+	return c.give(lua.LString(value))
+}

@@ -1,0 +1,114 @@
+package converge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
+)
+
+// A Past knows what has held secrets in earlier runs. These may have been others
+// than now, which nobody knows any more.
+type Past interface {
+	// Held returns the properties of a resource that have held secrets.
+	Held(id resource.ID) []string
+	// HeldIn reports whether a file has held secrets.
+	HeldIn(path string) bool
+}
+
+// concealer takes out of events what nobody may see.
+type concealer struct {
+	k    *secret.Keeper
+	past Past // nil for none
+	// edited are the files that are edited on behalf of resources with secrets.
+	edited map[string]bool
+}
+
+func newConcealer(e *Engine, list []*resource.Resource) *concealer {
+	if !e.Secrets.Any() && e.Past == nil {
+		// A value that is known later may be one.
+		if !slices.ContainsFunc(list, func(r *resource.Resource) bool { return r.Resolve != nil }) {
+			return nil
+		}
+	}
+	c := &concealer{k: e.Secrets, past: e.Past, edited: make(map[string]bool)}
+	if c.k == nil {
+		c.k = secret.New(nil)
+	}
+	for _, r := range list {
+		if x, ok := r.Spec.(resource.Editing); ok && len(r.Sensitive) > 0 {
+			c.edited[x.EditedFile()] = true
+		}
+	}
+	return c
+}
+
+// properties returns the properties of r that hold secrets, or have held some.
+func (c *concealer) properties(r *resource.Resource) []string {
+	if c.past == nil {
+		return r.Sensitive
+	}
+	return append(slices.Clip(r.Sensitive), c.past.Held(r.ID)...)
+}
+
+// event conceals what differs.
+func (c *concealer) event(ev *Event) {
+	if c == nil || len(ev.Diff) == 0 && ev.Text == nil {
+		return
+	}
+	properties := c.properties(ev.Resource)
+	if t := ev.Text; t != nil {
+		edits, wholesale := ev.Resource.Spec.(resource.Editing)
+		shared := wholesale && edits.EditedFile() != "" && c.edited[edits.EditedFile()]
+		held := c.past != nil && c.past.HeldIn(t.Path)
+		if len(properties) > 0 || shared || held || c.k.Contains(string(t.Want)) || c.k.Contains(string(t.Have)) {
+			shown := *t
+			shown.Have, shown.Want = c.k.Conceal(t.Have, t.Want, wholesale && (shared || held))
+			ev.Text = &shown
+			properties = append(slices.Clip(properties), "content")
+		}
+	}
+	ev.Diff = c.deltas(ev.Diff, properties, ev.Resource.Type)
+}
+
+// deltas returns differences without what nobody may see in them.
+func (c *concealer) deltas(list []resource.Delta, properties []string, of *resource.Type) []resource.Delta {
+	if c == nil {
+		return list
+	}
+	var out []resource.Delta
+	for i, d := range list {
+		name, _, _ := strings.Cut(d.Property, ".")
+		if !slices.Contains(properties, name) && !c.k.Contains(d.Want) && !c.k.Contains(d.Have) && (plain(name, of) || len(properties) == 0) {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(list)
+		}
+		out[i].Have = c.side(d.Have, false)
+		out[i].Want = c.side(d.Want, true)
+	}
+	if out == nil {
+		return list
+	}
+	return out
+}
+
+// plain reports whether a difference is in a property of the type, and not in
+// something that only the type knows.
+func plain(name string, of *resource.Type) bool {
+	return name == "ensure" || name == resource.Refresh || of != nil && of.Properties().Field(name) != nil
+}
+
+// side returns one side of a difference in a property that holds secrets. What is
+// wanted is known, so that no more of it has to be masked than its secrets.
+func (c *concealer) side(text string, known bool) string {
+	switch {
+	case text == "", text == resource.KnownAfterRun, strings.HasPrefix(text, "("):
+		return text
+	case known && c.k.Contains(text):
+		return c.k.Redact(text)
+	}
+	return c.k.Mask(text)
+}

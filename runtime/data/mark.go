@@ -1,0 +1,136 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// marked returns the value of a node that is marked as {sensitive: true, value:
+// ...}.
+func (r *resolver) marked(n *Node) (*Node, bool) {
+	s := n.Get("sensitive")
+	if n.Kind != schema.Map || len(n.Entries) != 2 || s == nil || s.Kind != schema.Bool || !strings.EqualFold(s.Text, "true") {
+		return nil, false
+	}
+	if v := n.Get("value"); v != nil {
+		return v, true
+	}
+	for _, e := range n.Entries {
+		if diag.Nearest(e.Key.Text, []string{"value"}) != "" {
+			err := e.Key.Errorf("unknown key %q beside sensitive", e.Key.Text)
+			err.Hint = "did you mean \"value\"?"
+			r.errs = append(r.errs, err)
+		}
+	}
+	return nil, false
+}
+
+// value returns n as plain data, each text as given by text, and what is marked as
+// what it says.
+func (r *resolver) value(n *Node, text func(*Node) any) any {
+	if v, ok := r.marked(n); ok {
+		before := len(r.errs)
+		val := r.value(v, text)
+		if len(r.errs) == before {
+			if err := keepAll(val, r.keep); err != nil {
+				r.errs = append(r.errs, v.Errorf("a sensitive value cannot be hidden: %w", err))
+			}
+		}
+		return val
+	}
+	switch n.Kind {
+	case schema.List:
+		list := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			list[i] = r.value(item, text)
+		}
+		return list
+	case schema.Map:
+		m := make(map[string]any, len(n.Entries))
+		for _, e := range n.Entries {
+			m[e.Key.Text] = r.value(e.Val, text)
+		}
+		return m
+	}
+	return n.data(text)
+}
+
+// markedValue matches what is written as the value of a mark on one line.
+var markedValue = regexp.MustCompile(`(?m)\bvalue["']?\s*:\s*([^\s].*)$`)
+
+// HideMarked returns the text of a document as messages may quote it: if there are
+// marks in it, with stars in the place of what is written as a value. Each keeps
+// its place.
+func HideMarked(text string) string {
+	if !strings.Contains(text, "sensitive") {
+		return text
+	}
+	out := []byte(text)
+	for _, m := range markedValue.FindAllStringSubmatchIndex(text, -1) {
+		for i := m[2]; i < m[3]; i++ {
+			out[i] = '*'
+		}
+	}
+	return string(out)
+}
+
+// Reveal returns plain data with what is marked in it as what it says. Keep is
+// told of each text in it.
+func Reveal(val any, keep func(text string) error) (any, error) {
+	switch x := val.(type) {
+	case []any:
+		list := make([]any, len(x))
+		var errs []error
+		for i, item := range x {
+			var err error
+			list[i], err = Reveal(item, keep)
+			errs = append(errs, err)
+		}
+		return list, errors.Join(errs...)
+	case map[string]any:
+		if v, ok := x["value"]; ok && len(x) == 2 && x["sensitive"] == true {
+			inner, err := Reveal(v, keep)
+			return inner, errors.Join(err, keepAll(inner, keep))
+		}
+		m := make(map[string]any, len(x))
+		var errs []error
+		for k, item := range x {
+			var err error
+			m[k], err = Reveal(item, keep)
+			errs = append(errs, err)
+		}
+		return m, errors.Join(errs...)
+	}
+	return val, nil
+}
+
+// keepAll tells keep of all the texts in a value; a number is one too.
+func keepAll(val any, keep func(text string) error) error {
+	if keep == nil {
+		return nil
+	}
+	switch x := val.(type) {
+	case nil, bool:
+		return errors.New("want a text, or a list or table of texts")
+	case []any:
+		for _, item := range x {
+			if err := keepAll(item, keep); err != nil {
+				return err
+			}
+		}
+		return nil
+	case map[string]any:
+		for _, item := range x {
+			if err := keepAll(item, keep); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return keep(fmt.Sprint(val))
+}

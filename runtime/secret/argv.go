@@ -1,0 +1,22 @@
+package secret
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrArgv says that a secret would be an argument of a command.
+var ErrArgv = errors.New("a secret is among its arguments, which every user of the machine can read: give it in the environment, on the standard input or in a file")
+
+// RefuseArgv returns an error if there is a secret among the words of a command.
+func (k *Keeper) RefuseArgv(argv []string) error {
+	if !k.Any() {
+		return nil
+	}
+	for _, word := range argv {
+		if k.Contains(word) {
+			return fmt.Errorf("%s: %w", k.Redact(argv[0]), ErrArgv)
+		}
+	}
+	return nil
+}

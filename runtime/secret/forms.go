@@ -1,0 +1,200 @@
+package secret
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/kballard/go-shellquote"
+)
+
+// formsOf returns the ways in which a secret may be written, and those of its
+// lines if it has several. Each has at least [Shortest] bytes.
+func formsOf(value string) []form {
+	var out []form
+	seen := make(map[string]bool)
+	add := func(of string, texts ...string) {
+		for _, t := range texts {
+			if len(t) >= Shortest && !seen[t] {
+				seen[t] = true
+				out = append(out, form{text: t, of: of, value: value})
+			}
+		}
+	}
+	add(value, value)
+	add(value, quotations(value)...)
+	add(value, encodings(value)...)
+	add(value, strings.ToUpper(value), strings.ToLower(value))
+	add(value, digestsOf(value)...)
+	add(value, digestsOf(value+"\n")...)
+	said := echoed.Replace(value)
+	add(value, said)
+	for _, text := range []string{value, said} {
+		if !strings.Contains(text, "\n") {
+			continue
+		}
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); !tells(line) {
+				continue
+			}
+			add(line, line)
+			add(line, quotations(line)...)
+			add(line, encodings(line)...)
+		}
+	}
+	return out
+}
+
+// echoed is what echo(1) of some shells makes of a text.
+var echoed = strings.NewReplacer(`\\`, `\`, `\a`, "\a", `\b`, "\b", `\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v")
+
+// tells reports whether a line of a secret says anything.
+func tells(line string) bool {
+	return len(line) >= Shortest && strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+// quoters are the ways in which programs quote texts, without the quotes.
+var quoters = []func(string) string{
+	func(s string) string { return jsonQuoted(s, false) },
+	func(s string) string { return jsonQuoted(s, true) },
+	func(s string) string { return unquoted(strconv.Quote(s)) },
+	func(s string) string { return unquoted(strconv.QuoteToASCII(s)) },
+	func(s string) string { return strings.ReplaceAll(s, "'", `'\''`) },
+	func(s string) string { return strings.ReplaceAll(s, "'", "''") },
+	func(s string) string { return strings.ReplaceAll(s, "'", `\'`) },
+	func(s string) string { return strings.ReplaceAll(s, `"`, `""`) },
+	func(s string) string { return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) },
+	func(s string) string {
+		return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(s)
+	},
+	luaQuoted,
+	func(s string) string { return luaEscaped(s, '"') },
+	func(s string) string { return luaEscaped(s, '\'') },
+	controlsQuoted,
+	func(s string) string { return unquotedShell(shellquote.Join(s)) },
+}
+
+// quotations returns a text as programs quote it, and as they quote that again.
+func quotations(s string) []string {
+	var out []string
+	known := map[string]bool{s: true}
+	level := []string{s}
+	for range 2 {
+		var next []string
+		for _, text := range level {
+			for _, quote := range quoters {
+				if q := quote(text); !known[q] {
+					known[q] = true
+					next = append(next, q)
+				}
+			}
+		}
+		out, level = append(out, next...), next
+	}
+	for _, q := range []string{
+		url.QueryEscape(s), url.PathEscape(s), strings.TrimPrefix(url.UserPassword("", s).String(), ":"),
+		html.EscapeString(s), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;").Replace(s),
+	} {
+		if !known[q] {
+			known[q] = true
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+func unquoted(s string) string { return s[1 : len(s)-1] }
+
+// unquotedShell takes off quotes that stand around the whole of a word.
+func unquotedShell(s string) string {
+	if len(s) > 2 && s[0] == '\'' && s[len(s)-1] == '\'' {
+		return unquoted(s)
+	}
+	return s
+}
+
+func jsonQuoted(s string, forHTML bool) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(forHTML)
+	if enc.Encode(s) != nil {
+		return s
+	}
+	return unquoted(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// luaQuoted is %q of string.format.
+func luaQuoted(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", "\\\n", "\r", `\r`, "\x00", `\000`).Replace(s)
+}
+
+// luaEscaped is how inspect writes a string, in quotes of one kind.
+func luaEscaped(s string, quote byte) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == quote || c == '\\':
+			b.WriteString(`\` + string(c))
+		case c >= ' ' && c != 127:
+			b.WriteByte(c)
+		case c >= '\a' && c <= '\r':
+			b.WriteString(`\` + "abtnvfr"[c-'\a':][:1])
+		case i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9':
+			fmt.Fprintf(&b, `\%03d`, c)
+		default:
+			fmt.Fprintf(&b, `\%d`, c)
+		}
+	}
+	return b.String()
+}
+
+// controlsQuoted writes what a terminal would act on as Go does.
+func controlsQuoted(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			b.WriteString(unquoted(strconv.QuoteRune(r)))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// The widths at which programs break lines of base64.
+var base64Widths = []int{64, 76}
+
+// encodings returns a text in base64, as the whole and as a part of something
+// longer, and in hexadecimal.
+func encodings(s string) []string {
+	out := []string{hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s)))}
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for before := range 3 {
+			text := enc.EncodeToString(append(make([]byte, before), s...))
+			// Characters at the ends hold bits of what stands beside it.
+			part := text[(8*before+5)/6 : 8*(before+len(s))/6]
+			out = append(out, part)
+			for _, width := range base64Widths {
+				for at := width; before == 0 && at-width < len(part) && len(part) > width; at += width {
+					out = append(out, part[at-width:min(at, len(part))])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// digestsOf returns the SHA-256 of a text, and what reports show of it: it can be
+// found out from that what a weak secret is.
+func digestsOf(s string) []string {
+	sum := sha256.Sum256([]byte(s))
+	return []string{hex.EncodeToString(sum[:]), hex.EncodeToString(sum[:8])}
+}

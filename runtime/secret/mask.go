@@ -1,0 +1,96 @@
+package secret
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"sync"
+)
+
+// A mask stands for a secret: (secret 1a2b3c4d).
+const (
+	mask       = "(secret "
+	maskDigits = 8
+	maskLength = len(mask) + maskDigits + 1
+)
+
+// isMask reports whether a text begins with a mask.
+func isMask(text string) bool {
+	return len(text) >= maskLength && text[:len(mask)] == mask && text[maskLength-1] == ')' &&
+		strings.Trim(text[len(mask):maskLength-1], "0123456789abcdef") == ""
+}
+
+// KeySize is how many bytes a key has.
+const KeySize = 32
+
+// A key is what digests are made with and what is kept is sealed with.
+type key struct {
+	read func() ([]byte, error)
+	mu   sync.Mutex
+	text []byte
+	// masks are those that were shown.
+	masks map[string]string
+}
+
+// Key returns the key: the one that was read, or one of this process.
+func (k *Keeper) Key() []byte {
+	k.key.mu.Lock()
+	defer k.key.mu.Unlock()
+	return k.key.get()
+}
+
+func (k *key) get() []byte {
+	if k.text == nil && k.read != nil {
+		if text, err := k.read(); err == nil && len(text) == KeySize {
+			k.text = text
+		}
+	}
+	if k.text == nil {
+		k.text = make([]byte, KeySize)
+		_, _ = rand.Read(k.text) // it never fails
+	}
+	return k.text
+}
+
+// UseKey replaces the key.
+func (k *Keeper) UseKey(text []byte) {
+	k.key.mu.Lock()
+	defer k.key.mu.Unlock()
+	k.key.text, k.key.masks = text, nil
+}
+
+// Mask returns what stands for a text that nobody may see.
+func (k *Keeper) Mask(text string) string {
+	k.key.mu.Lock()
+	defer k.key.mu.Unlock()
+	if m, ok := k.key.masks[text]; ok {
+		return m
+	}
+	m := mask + hex.EncodeToString(k.key.sum("mask", text))[:maskDigits] + ")"
+	if k.key.masks == nil {
+		k.key.masks = make(map[string]string)
+	}
+	k.key.masks[text] = m
+	return m
+}
+
+// Digest returns the keyed digest of a text, in hexadecimal. Purpose keeps
+// digests for different uses apart.
+func (k *Keeper) Digest(purpose, text string) string {
+	k.key.mu.Lock()
+	defer k.key.mu.Unlock()
+	return hex.EncodeToString(k.key.sum(purpose, text))
+}
+
+func (k *key) sum(purpose, text string) []byte {
+	sub, err := hkdf.Key(sha256.New, k.get(), nil, "ccm "+purpose, KeySize)
+	if err != nil {
+		panic(err) // the length is one that there is
+	}
+	mac := hmac.New(sha256.New, sub)
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
+}

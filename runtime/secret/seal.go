@@ -1,0 +1,145 @@
+package secret
+
+import (
+	"bufio"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// What is sealed is cut into pieces, each encrypted with AES-GCM under a key that
+// comes of the key of the Keeper and of random bytes at the beginning. The number
+// of a piece is its nonce, and the last one says so: pieces that are missing,
+// exchanged or changed are found out.
+
+// sealed begins what is sealed.
+const sealed = "ccm sealed 1\n"
+
+const (
+	saltSize = 32
+	piece    = 64 << 10
+)
+
+// ErrNotSealed says that what is to be opened was not sealed.
+var ErrNotSealed = errors.New("it is not sealed")
+
+// ErrSeal says that what was sealed cannot be opened.
+var ErrSeal = errors.New("it is damaged, or was sealed with another key")
+
+func (k *Keeper) aead(salt []byte) (cipher.AEAD, error) {
+	sub, err := hkdf.Key(sha256.New, k.Key(), salt, "ccm seal", 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(sub)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+func nonce(number uint64, last bool) []byte {
+	n := make([]byte, 12)
+	binary.BigEndian.PutUint64(n, number)
+	if last {
+		n[11] = 1
+	}
+	return n
+}
+
+type sealer struct {
+	w      io.Writer
+	aead   cipher.AEAD
+	buf    []byte
+	number uint64
+}
+
+// Seal returns a writer that encrypts what is written to it. It has to be closed,
+// which does not close w.
+func (k *Keeper) Seal(w io.Writer) (io.WriteCloser, error) {
+	salt := make([]byte, saltSize)
+	_, _ = rand.Read(salt) // it never fails
+	aead, err := k.aead(salt)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(w, sealed+string(salt)); err != nil {
+		return nil, err
+	}
+	return &sealer{w: w, aead: aead, buf: make([]byte, 0, piece+aead.Overhead())}, nil
+}
+
+// Write implements io.Writer.
+func (s *sealer) Write(p []byte) (n int, err error) {
+	for len(p) > 0 {
+		if len(s.buf) == piece { // there is more, so this is not the last
+			if err := s.flush(false); err != nil {
+				return n, err
+			}
+		}
+		k := min(piece-len(s.buf), len(p))
+		s.buf = append(s.buf, p[:k]...)
+		p, n = p[k:], n+k
+	}
+	return n, nil
+}
+
+func (s *sealer) flush(last bool) error {
+	_, err := s.w.Write(s.aead.Seal(s.buf[:0], nonce(s.number, last), s.buf, nil))
+	s.number, s.buf = s.number+1, s.buf[:0]
+	return err
+}
+
+// Close writes the last piece.
+func (s *sealer) Close() error { return s.flush(true) }
+
+type opener struct {
+	r      *bufio.Reader
+	aead   cipher.AEAD
+	buf    []byte
+	rest   []byte // of the piece, not read yet
+	number uint64
+	done   bool
+}
+
+// Open returns a reader of what was sealed.
+func (k *Keeper) Open(r io.Reader) (io.Reader, error) {
+	in := bufio.NewReaderSize(r, piece+64)
+	head := make([]byte, len(sealed)+saltSize)
+	if _, err := io.ReadFull(in, head); err != nil || string(head[:len(sealed)]) != sealed {
+		return nil, ErrNotSealed
+	}
+	aead, err := k.aead(head[len(sealed):])
+	if err != nil {
+		return nil, err
+	}
+	return &opener{r: in, aead: aead, buf: make([]byte, piece+aead.Overhead())}, nil
+}
+
+// Read implements io.Reader.
+func (o *opener) Read(p []byte) (int, error) {
+	for len(o.rest) == 0 {
+		if o.done {
+			return 0, io.EOF
+		}
+		n, err := io.ReadFull(o.r, o.buf)
+		if err != nil && err != io.ErrUnexpectedEOF {
+			return 0, fmt.Errorf("%w: %w", ErrSeal, err)
+		}
+		_, more := o.r.Peek(1)
+		o.done = more != nil
+		if o.rest, err = o.aead.Open(o.buf[:0], nonce(o.number, o.done), o.buf[:n], nil); err != nil {
+			return 0, ErrSeal
+		}
+		o.number++
+	}
+	n := copy(p, o.rest)
+	o.rest = o.rest[n:]
+	return n, nil
+}

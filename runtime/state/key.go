@@ -1,0 +1,43 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/luaccm/ccm/runtime/secret"
+)
+
+// keyFile holds the key of digests, and of what is sealed.
+const keyFile = "key"
+
+// ReadKey returns the key of a state directory.
+func ReadKey(dir string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, keyFile)) }
+
+// needKey makes sure that the key of the secrets is the one of the directory. It
+// is made when something is to be sealed for the first time.
+func (s *Store) needKey() error {
+	if s.keyed {
+		return nil
+	}
+	text, err := ReadKey(s.dir)
+	switch {
+	case err == nil && len(text) == secret.KeySize:
+		if !bytes.Equal(text, s.secrets.Key()) {
+			s.secrets.UseKey(text)
+		}
+		s.keyed = true
+		return nil
+	case err == nil:
+		s.setAside(keyFile, "it is no key: what was sealed with it is lost")
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	if err := s.replace(keyFile, true, writing(s.secrets.Key())); err != nil {
+		return fmt.Errorf("key: %w", err)
+	}
+	s.keyed = true
+	return nil
+}

@@ -1,0 +1,80 @@
+package state
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"strings"
+)
+
+// compress compresses what is written, and seals it if seal is set.
+func (s *Store) compress(w io.Writer, seal bool, write func(w io.Writer) error) error {
+	closing := func() error { return nil }
+	if seal {
+		sealer, err := s.secrets.Seal(w)
+		if err != nil {
+			return err
+		}
+		w, closing = sealer, sealer.Close
+	}
+	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+	if err := write(z); err != nil {
+		return err
+	}
+	return errors.Join(z.Close(), closing())
+}
+
+// An object is a content that is being read. Reading it to its end fails if it
+// is not what its name says.
+type object struct {
+	s   *Store
+	f   *os.File
+	z   *gzip.Reader
+	sum hash.Hash
+	id  string
+}
+
+// openObject returns a content.
+func (s *Store) openObject(id string) (io.ReadCloser, error) {
+	if !isObjectID(id) {
+		return nil, fmt.Errorf("want the SHA-256 of a content, got %q", id)
+	}
+	f, err := os.Open(s.objectPath(id))
+	if err != nil {
+		return nil, err
+	}
+	var r io.Reader = f
+	if strings.HasSuffix(f.Name(), sealedSuffix) {
+		r, err = s.secrets.Open(f)
+	}
+	var z *gzip.Reader
+	if err == nil {
+		z, err = gzip.NewReader(r)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("the backup %s is damaged: %w", id, err)
+	}
+	return &object{s: s, f: f, z: z, sum: sha256.New(), id: id}, nil
+}
+
+// Read implements io.Reader.
+func (o *object) Read(p []byte) (int, error) {
+	n, err := o.z.Read(p)
+	o.sum.Write(p[:n])
+	switch {
+	case err == io.EOF && !o.s.named(o.id, hex.EncodeToString(o.sum.Sum(nil))):
+		return n, fmt.Errorf("the backup %s is damaged: it holds something else", o.id)
+	case err != nil && err != io.EOF:
+		return n, fmt.Errorf("the backup %s is damaged: %w", o.id, err)
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (o *object) Close() error { return o.f.Close() }

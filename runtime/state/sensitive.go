@@ -1,0 +1,134 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+const sensitiveFile = "sensitive.ndjson"
+
+// A sensitiveLine is a line of the file: a resource and its properties, or a path,
+// that has held secrets. Which ones they were nobody knows.
+type sensitiveLine struct {
+	Resource   string   `json:"resource,omitempty"`
+	Properties []string `json:"properties,omitempty"`
+	Path       Name     `json:"path,omitempty"`
+}
+
+// A Sensitive is what has held secrets.
+type Sensitive struct {
+	resources map[string][]string
+	paths     map[string]bool
+}
+
+var _ converge.Past = (*Sensitive)(nil)
+
+// Held implements converge.Past.
+func (x *Sensitive) Held(id resource.ID) []string { return x.resources[id.String()] }
+
+// HeldIn implements converge.Past.
+func (x *Sensitive) HeldIn(path string) bool { return x.paths[path] }
+
+// Sensitive returns what has held secrets in the runs so far.
+func (s *Store) Sensitive() (*Sensitive, error) {
+	x := &Sensitive{resources: make(map[string][]string), paths: make(map[string]bool)}
+	_, err := s.readLines(sensitiveFile, func(line []byte) error {
+		var l sensitiveLine
+		err := json.Unmarshal(line, &l)
+		switch {
+		case err != nil:
+			return err
+		case l.Path != "":
+			x.paths[string(l.Path)] = true
+		case l.Resource != "":
+			x.add(l.Resource, l.Properties)
+		default:
+			return errors.New("no line of this file")
+		}
+		return nil
+	})
+	return x, err
+}
+
+// add notes properties of a resource, and reports whether one is new.
+func (x *Sensitive) add(id string, properties []string) (added bool) {
+	have := x.resources[id]
+	for _, p := range properties {
+		if !slices.Contains(have, p) {
+			have, added = append(have, p), true
+		}
+	}
+	x.resources[id] = have
+	return added
+}
+
+// Past returns what has held secrets, for an engine; nil if nothing has.
+func (s *Store) Past() (converge.Past, error) {
+	if _, err := os.Stat(s.path(sensitiveFile)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return s.Sensitive()
+}
+
+// sensitive is what has held secrets, during a run.
+type sensitive struct {
+	*Sensitive
+	file lines
+}
+
+// openSensitive reads what is known.
+func (s *Store) openSensitive() (*sensitive, error) {
+	x, err := s.Sensitive()
+	return &sensitive{x, lines{s: s, name: sensitiveFile}}, err
+}
+
+// resource notes that a resource holds secrets, if it does, and reports whether it
+// does or has done.
+func (x *sensitive) resource(r *resource.Resource) (bool, error) {
+	if r == nil {
+		return false, nil
+	}
+	id := r.ID.String()
+	if len(r.Sensitive) > 0 && x.add(id, r.Sensitive) {
+		if err := x.file.add(false, sensitiveLine{Resource: id, Properties: r.Sensitive}); err != nil {
+			return true, err
+		}
+	}
+	return len(x.resources[id]) > 0, nil
+}
+
+// path notes that a file holds secrets.
+func (x *sensitive) path(path string) error {
+	if x.paths[path] {
+		return nil
+	}
+	x.paths[path] = true
+	return x.file.add(true, sensitiveLine{Path: Name(path)})
+}
+
+// holdsSecrets reports whether a resource holds secrets or has held some. That is
+// noted, so that later runs know.
+func (r *Run) holdsSecrets(res *resource.Resource) bool {
+	if res != nil && len(res.Sensitive) > 0 {
+		if err := r.s.needKey(); err != nil {
+			r.s.warn(fmt.Sprintf("%s: %v", r.s.path(keyFile), err))
+		}
+		if x, ok := res.Spec.(resource.Editing); ok && x.EditedFile() != "" {
+			// Others may edit it too.
+			if err := r.hidden.path(x.EditedFile()); err != nil {
+				r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))
+			}
+		}
+	}
+	holds, err := r.hidden.resource(res)
+	if err != nil {
+		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))
+	}
+	return holds
+}
