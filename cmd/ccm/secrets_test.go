@@ -41,6 +41,7 @@ func TestTwentySecrets(t *testing.T) {
 	}
 	look := func() {
 		list, _ := w.ccm("", "history", "--output", "json")
+		require.Greater(t, strings.Count(list, "\n"), 2, list)
 		for line := range strings.Lines(list) {
 			var run struct {
 				ID string `json:"run_id"`

@@ -208,7 +208,7 @@ func (w *secretWorld) ccm(stdin string, args ...string) (string, int) {
 	if out.Len() > 0 {
 		for _, a := range args {
 			if a == "json" {
-				dec := json.NewDecoder(&out)
+				dec := json.NewDecoder(bytes.NewReader(out.Bytes()))
 				for dec.More() {
 					var v any
 					require.NoError(w.t, dec.Decode(&v), "%s: %s", strings.Join(args, " "), out.String())
