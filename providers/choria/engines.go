@@ -3,6 +3,7 @@ package choria
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -72,6 +73,16 @@ const (
 // that has too many, and nothing can keep it from that.
 const maxFrames = 10_000
 
+var errTooDeep = errors.New("templates and blocks are nested too deeply: does one call itself?")
+
+// deep is deepFunc for templates of Go.
+func deep() (string, error) {
+	if tooDeep() {
+		return "", errTooDeep
+	}
+	return "", nil
+}
+
 func tooDeep() bool { return runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 }
 
 // escaped returns a text as the replacement of a regular expression means it.
@@ -83,17 +94,19 @@ func escaped(s string) string { return strings.ReplaceAll(s, "$", "$$") }
 // over a table takes its keys in order, as in Go templates, so that the same
 // input gives the same output.
 func prepare(want resources.Scaffold, text []byte) []byte {
-	if want.Engine != resources.ScaffoldJet {
-		return text
-	}
 	left, right := delimiters(want)
 	var buf bytes.Buffer
+	if want.Engine != resources.ScaffoldJet {
+		// Nothing but what is counted is put before templates of Go.
+		fmt.Fprintf(&buf, "%s %s %s%s", left, deepFunc, right, text)
+		return buf.Bytes()
+	}
 	for _, name := range []string{"facts", "Facts", "data", "Data"} {
 		fmt.Fprintf(&buf, "%s%s := %s(%q) %s", left, name, treeFunc, name, right)
 	}
-	fmt.Fprintf(&buf, "%s%s()%s", left, deepFunc, right)
+	fmt.Fprintf(&buf, "%s %s() %s", left, deepFunc, right)
 	blocks := regexp.MustCompile(`(?s)(` + regexp.QuoteMeta(left) + `-?\s*block\s.+?)(\s-)?(` + regexp.QuoteMeta(right) + `)`)
-	text = blocks.ReplaceAll(text, []byte("${1}${2}${3}"+escaped(left)+" "+deepFunc+"()${2}${3}"))
+	text = blocks.ReplaceAll(text, []byte("${1}${2}${3}"+escaped(left)+" "+deepFunc+"() ${2}${3}"))
 	ranges := regexp.MustCompile(`(?s)(` + regexp.QuoteMeta(left) + `-?\s*range\s+(?:\w+\s*(?:,\s*\w+\s*)?:?=\s*)?)(.+?)(\s*-?` + regexp.QuoteMeta(right) + `)`)
 	buf.Write(ranges.ReplaceAll(text, []byte("${1}"+sortedFunc+"(${2}) ${3}")))
 	return buf.Bytes()
@@ -130,7 +143,7 @@ func jetFuncs(env Env, vars map[string]any) map[string]jet.Func {
 		},
 		deepFunc: func(a jet.Arguments) reflect.Value {
 			if tooDeep() {
-				a.Panicf("templates and blocks are nested too deeply: does one call itself?")
+				a.Panicf("%v", errTooDeep)
 			}
 			return reflect.ValueOf("")
 		},

@@ -250,6 +250,7 @@ func TestMistakes(t *testing.T) {
 		{jets, map[string]string{"a.conf": `[[ render("../../etc/passwd", .) ]]`}, "is not in source directory"},
 		{jets, map[string]string{"a.conf": `[[ write("../evil", "x") ]]`}, "/etc/evil is not in target directory /etc/app"},
 		{jets, map[string]string{"a.conf": `[[ write("/no/such/evil", "x") ]]`}, "/etc/app/no/such/evil: no such file or directory"},
+		{golang, map[string]string{"a.conf": `{{ render "_partials/p" . }}`, "_partials/p": `{{ render "_partials/p" . }}`}, "templates and blocks are nested too deeply: does one call itself?"},
 		{golang, map[string]string{"a.conf": "x\n{{ if }}"}, "parsing template a.conf failed: template: a.conf:2: missing value for if"},
 		{golang, map[string]string{"a.conf": "{{ .facts.nope }}"}, "a.conf: line 1 of what was rendered has a value that is not there, printed as <no value>"},
 		{golang, map[string]string{"a.conf": "{{ lookup \"facts.nope\" }}"}, `error calling lookup: nothing at "facts.nope"`},
