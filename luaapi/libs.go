@@ -129,7 +129,7 @@ func (in *Interp) mathRandom(L *lua.LState) int {
 	if L.GetTop() > 1 {
 		low, high = high, L.CheckInt64(2)
 	}
-	if low > high || high-low < 0 {
+	if low > high || high-low < 0 || high-low == 1<<63-1 {
 		L.ArgError(L.GetTop(), "the interval is empty")
 	}
 	L.Push(lua.LNumber(low + in.random.Int64N(high-low+1)))

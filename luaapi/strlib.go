@@ -47,7 +47,7 @@ func (in *Interp) tooLong(L *lua.LState, function string) {
 
 func (in *Interp) rep(L *lua.LState) int {
 	s, n, sep := L.CheckString(1), L.CheckNumber(2), L.OptString(3, "")
-	if n < 1 {
+	if !(n >= 1) { // not a number either
 		L.Push(lua.LString(""))
 		return 1
 	}

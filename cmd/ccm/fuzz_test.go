@@ -39,7 +39,7 @@ var hostileScripts = []string{
 	"for _, t in pairs { file, package, service, exec, archive, scaffold, apply } do pcall(t) pcall(t, {}) pcall(t, { 1 }) pcall(t, { '' }) pcall(t, { '/x', name = '/y' }) pcall(t.defaults, {}) end",
 	"getmetatable('').__index = nil", "getmetatable(_G).__index = rawget", "rawset(_G, 'file', nil) file { '/x' }", "string.rep = nil", "setmetatable(string, nil)", "local x = string.format('%99999d', 1)",
 	"('x'):rep(1000):find(('x*'):rep(1000) .. 'y')", "('a'):rep(1e5):gsub('a', ('b'):rep(1e5))", "('x'):rep(100):gsub('', ('%0'):rep(1e6))", "string.format(('%s'):rep(1e5), 'x')",
-	"local x = unpack({}, 1, 1e8)", "local x = table.concat({}, 'x', 1, 1e9)", "table.sort({ 3, 2, 1, 5, 4 }, function() return true end)", "local t = {} t[2^53] = 1 t[-1] = 1 table.insert(t, 1e15, 1)",
+	"local x = ('x'):rep(0/0)", "local x = math.random(0, 1e300)", "local x = math.random(0/0)", "local x = unpack({}, 1, 1e8)", "local x = table.concat({}, 'x', 1, 1e9)", "table.sort({ 3, 2, 1, 5, 4 }, function() return true end)", "local t = {} t[2^53] = 1 t[-1] = 1 table.insert(t, 1e15, 1)",
 	"local x = " + strings.Repeat("(", 300) + "1" + strings.Repeat(")", 300), "local x = " + strings.Repeat("{", 300) + strings.Repeat("}", 300), strings.Repeat("do ", 300) + strings.Repeat("end ", 300),
 	"local x = 1" + strings.Repeat(" .. 1", 500), "local x = " + strings.Repeat("not ", 500) + "1", strings.Repeat("local x = 1 ", 250), "goto x ::x:: goto x", "local x <close> = 1", "\xff\xfe", "#!x\n\x00", "return ...",
 	"fs.read('../../../../etc/passwd')", "fs.read('/out')", "fs.read('/dev/zero')", "fs.glob('/*/*/*/*/*/*/*/*')", "require '../../x'", "require 'module'.greet({})", "apply { 'other.lua' }", "apply { 'script.lua' }",

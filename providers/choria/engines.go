@@ -3,11 +3,14 @@ package choria
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/CloudyKit/jet/v6"
 
@@ -63,22 +66,47 @@ func sortedValues(t map[string]any) []any {
 const (
 	treeFunc   = "ccmTree"
 	sortedFunc = "ccmSorted"
+	deepFunc   = "ccmDeep" // fails where templates call themselves without end
 )
+
+// maxFrames is how many calls there may be inside one another. Go ends a program
+// that has too many, and nothing can keep it from that.
+const maxFrames = 10_000
+
+var errTooDeep = errors.New("templates and blocks are nested too deeply: does one call itself?")
+
+// deep is deepFunc for templates of Go.
+func deep() (string, error) {
+	if tooDeep() {
+		return "", errTooDeep
+	}
+	return "", nil
+}
+
+func tooDeep() bool { return runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 }
+
+// escaped returns a text as the replacement of a regular expression means it.
+func escaped(s string) string { return strings.ReplaceAll(s, "$", "$$") }
 
 // prepare returns the text of a template as the engine gets it. The library
 // hands nothing but the dot to Jet templates; what is put before them, on their
-// first line, adds facts and data as variables, whatever the dot is. Ranging
+// first line, counts how deep they are nested and adds facts and data as variables, whatever the dot is. Ranging
 // over a table takes its keys in order, as in Go templates, so that the same
 // input gives the same output.
 func prepare(want resources.Scaffold, text []byte) []byte {
-	if want.Engine != resources.ScaffoldJet {
-		return text
-	}
 	left, right := delimiters(want)
 	var buf bytes.Buffer
+	if want.Engine != resources.ScaffoldJet {
+		// Nothing but what is counted is put before templates of Go.
+		fmt.Fprintf(&buf, "%s %s %s%s", left, deepFunc, right, text)
+		return buf.Bytes()
+	}
 	for _, name := range []string{"facts", "Facts", "data", "Data"} {
 		fmt.Fprintf(&buf, "%s%s := %s(%q) %s", left, name, treeFunc, name, right)
 	}
+	fmt.Fprintf(&buf, "%s %s() %s", left, deepFunc, right)
+	blocks := regexp.MustCompile(`(?s)(` + regexp.QuoteMeta(left) + `-?\s*block\s.+?)(\s-)?(` + regexp.QuoteMeta(right) + `)`)
+	text = blocks.ReplaceAll(text, []byte("${1}${2}${3}"+escaped(left)+" "+deepFunc+"() ${2}${3}"))
 	ranges := regexp.MustCompile(`(?s)(` + regexp.QuoteMeta(left) + `-?\s*range\s+(?:\w+\s*(?:,\s*\w+\s*)?:?=\s*)?)(.+?)(\s*-?` + regexp.QuoteMeta(right) + `)`)
 	buf.Write(ranges.ReplaceAll(text, []byte("${1}"+sortedFunc+"(${2}) ${3}")))
 	return buf.Bytes()
@@ -112,6 +140,12 @@ func jetFuncs(env Env, vars map[string]any) map[string]jet.Func {
 		},
 		treeFunc: func(a jet.Arguments) reflect.Value {
 			return reflect.ValueOf(vars[a.Get(0).String()])
+		},
+		deepFunc: func(a jet.Arguments) reflect.Value {
+			if tooDeep() {
+				a.Panicf("%v", errTooDeep)
+			}
+			return reflect.ValueOf("")
 		},
 		sortedFunc: func(a jet.Arguments) reflect.Value { return inOrder(a.Get(0)) },
 	}

@@ -148,7 +148,7 @@ func (p *scaffolds) engine(ctx context.Context, s *host.Scratch, want resources.
 	}
 	cfg.CustomLeftDelimiter, cfg.CustomRightDelimiter = delimiters(want)
 	vars := variables(env)
-	lib, err := scaffold.New(cfg, template.FuncMap{"lookup": env.lookup, "keys": sortedKeys, "values": sortedValues})
+	lib, err := scaffold.New(cfg, template.FuncMap{"lookup": env.lookup, "keys": sortedKeys, "values": sortedValues, deepFunc: deep})
 	if want.Engine == resources.ScaffoldJet {
 		lib, err = scaffold.NewJet(cfg, jetFuncs(env, vars))
 	}

@@ -224,7 +224,7 @@ func (r *renderer) explain(file string, err error) error {
 	return e
 }
 
-var tooLong = fmt.Errorf("it makes a text of more than %d bytes, which is the limit", maxOutput)
+var errTooLong = fmt.Errorf("it makes a text of more than %d bytes, which is the limit", maxOutput)
 
 // repeated returns a text and a number that a function of templates is given.
 func repeated(name string, args []any) (string, int, error) {
@@ -293,7 +293,7 @@ func (r *renderer) globals(set *jet.Set) {
 		}
 		r.marks = append(r.marks, mark{r.out.Len(), r.at, args[2].(bool)})
 		if r.out.Len() > maxOutput {
-			return nil, tooLong
+			return nil, errTooLong
 		}
 		return nil, e.step()
 	})
@@ -303,7 +303,7 @@ func (r *renderer) globals(set *jet.Set) {
 			return "", err
 		}
 		if n > maxOutput/len(s) {
-			return nil, tooLong
+			return nil, errTooLong
 		}
 		return strings.Repeat(s, n), nil
 	})
@@ -319,7 +319,7 @@ func (r *renderer) globals(set *jet.Set) {
 			found = min(found, n)
 		}
 		if len(put) > 0 && found > maxOutput/len(put) {
-			return nil, tooLong
+			return nil, errTooLong
 		}
 		return strings.Replace(s, old, put, n), nil
 	})

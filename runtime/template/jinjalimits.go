@@ -25,7 +25,7 @@ type bounded struct{ bytes.Buffer }
 // Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxOutput {
-		return 0, tooLong
+		return 0, errTooLong
 	}
 	return b.Buffer.Write(p)
 }
