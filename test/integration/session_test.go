@@ -59,8 +59,8 @@ func TestSession(t *testing.T) {
 	lines, restarted := reported(l.sh(script("x=2")))
 	require.Equal(t, []string{
 		"= package#ccm-demo-service: stable",
-		"~ file#/etc/ccm-demo/extra.conf: Updated the file",
-		"! service#ccm-demo: Restarted, because file#/etc/ccm-demo/extra.conf changed",
+		"~ file#/etc/ccm-demo/extra.conf: Updated the file (intended)",
+		"! service#ccm-demo: Restarted, because file#/etc/ccm-demo/extra.conf changed (intended)",
 	}, lines)
 	require.NotEqual(t, pid, restarted)
 }
