@@ -65,63 +65,6 @@ type applied struct {
 	lazy map[resource.ID]*resource.Resource
 }
 
-// A result is what became of a resource that was not simply stable.
-type result struct {
-	outcome converge.Outcome
-	found   string
-}
-
-// note remembers what became of a resource.
-func (r *Run) note(e *converge.Event) {
-	if r.applied == nil {
-		return
-	}
-	id := e.Resource.ID
-	switch {
-	case e.Outcome != converge.Stable || e.Wish != "":
-		r.results[id] = result{e.Outcome, r.applied.keyed(e.Resource, e.Wish)}
-	case r.results[id].outcome != converge.Changed:
-		delete(r.results, id) // it is in order now, whatever came before
-	}
-	if r.lazy[id] && (e.Outcome == converge.Stable || e.Outcome == converge.Changed) {
-		r.resolved[id] = e.Resource
-	}
-}
-
-// lazies notes which resources of a catalog have values that are known later.
-func (r *Run) lazies(c *catalog.Catalog) {
-	for _, x := range c.Resources {
-		if len(x.Later) == 0 {
-			continue
-		}
-		if r.lazy == nil {
-			r.lazy, r.resolved = make(map[resource.ID]bool), make(map[resource.ID]*resource.Resource)
-		}
-		r.lazy[x.ID] = true
-	}
-}
-
-// merged returns the resources of two catalogs, those of the second in the places
-// that they have in the first.
-func merged(first, second *catalog.Catalog) *catalog.Catalog {
-	at := make(map[resource.ID]int, len(first.Resources))
-	all := &catalog.Catalog{Resources: slices.Clone(first.Resources), Rest: first.Rest}
-	for i, r := range all.Resources {
-		at[r.ID] = i
-	}
-	for _, r := range second.Resources {
-		if i, ok := at[r.ID]; ok {
-			if r.Skip == "" {
-				all.Resources[i] = r
-			}
-			continue
-		}
-		at[r.ID] = len(all.Resources)
-		all.Resources = append(all.Resources, r)
-	}
-	return all
-}
-
 // managed reports whether a run may change the resource.
 func managed(r *resource.Resource) bool {
 	return r.Skip == "" && r.Restraint() == resource.Unrestrained
