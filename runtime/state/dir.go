@@ -34,8 +34,8 @@ const lockFile = "lock"
 
 // claim makes the state directory. One that is there already and that others can
 // look into is closed to them, because it holds what files held that they may not
-// read. What is plainly not a state directory, such as the home directory of
-// somebody, is refused instead.
+// read. It may hold a key that somebody has brought. What is plainly not a state
+// directory, such as the home directory of somebody, is refused instead.
 func claim(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -50,7 +50,7 @@ func claim(dir string) error {
 	}
 	_, err = os.Lstat(filepath.Join(dir, lockFile))
 	switch {
-	case err == nil, errors.Is(err, fs.ErrNotExist) && len(names) == 0:
+	case err == nil, errors.Is(err, fs.ErrNotExist) && (len(names) == 0 || len(names) == 1 && names[0].Name() == keyFile):
 		return os.Chmod(dir, fi.Mode()&^0o077)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
