@@ -93,7 +93,9 @@ type Summary struct {
 
 // JSON reports to programs, one object a line.
 type JSON struct {
+	w     io.Writer
 	enc   *json.Encoder
+	line  []byte // memory for the next one
 	RunID string
 	diff  DiffMode
 }
@@ -105,14 +107,17 @@ var _ converge.Reporter = (*JSON)(nil)
 func NewJSON(w io.Writer, runID string, diff DiffMode) *JSON {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return &JSON{enc: enc, RunID: runID, diff: diff}
+	return &JSON{w: w, enc: enc, RunID: runID, diff: diff}
 }
 
 // Begin implements converge.Reporter.
 func (*JSON) Begin(*resource.Resource, int, int) {}
 
 // Event implements converge.Reporter.
-func (j *JSON) Event(e *converge.Event) { _ = j.enc.Encode(EventOf(e, j.RunID, j.diff)) }
+func (j *JSON) Event(e *converge.Event) {
+	j.line = append(EventOf(e, j.RunID, j.diff).AppendJSON(j.line[:0]), '\n')
+	_, _ = j.w.Write(j.line)
+}
 
 // Summary writes the last object.
 func (j *JSON) Summary(s converge.Summary) { _ = j.enc.Encode(SummaryOf(s, j.RunID)) }

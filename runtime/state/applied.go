@@ -182,12 +182,13 @@ func (a *applied) unchanged(c *catalog.Catalog, results map[resource.ID]result) 
 			return false
 		}
 	}
-	var sum uint64
 	for _, r := range c.Resources {
 		if !managed(r) {
 			return false
 		}
-		_, all := a.fingerprint(r)
+	}
+	var sum uint64
+	for _, all := range a.fingerprints(c.Resources) {
 		sum = schema.Mixed(sum, all)
 	}
 	return a.head.Fingerprint == fmt.Sprintf("%016x", sum) && a.hasCatalog()

@@ -33,6 +33,10 @@ func (l *lines) wait(objects ...any) error {
 	enc := json.NewEncoder(&l.waiting)
 	enc.SetEscapeHTML(false)
 	for _, x := range objects {
+		if e, ok := x.(report.Event); ok {
+			l.waiting.Write(append(e.AppendJSON(l.waiting.AvailableBuffer()), '\n'))
+			continue
+		}
 		if err := enc.Encode(x); err != nil {
 			return err
 		}

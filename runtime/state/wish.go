@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -100,6 +101,24 @@ func (a *applied) fingerprint(r *resource.Resource) (spec, all uint64) {
 		return a.keyedNumber(spec), a.keyedNumber(all)
 	}
 	return spec, all
+}
+
+// fingerprints returns the fingerprints of all that is declared about each of many
+// resources.
+func (a *applied) fingerprints(list []*resource.Resource) []uint64 {
+	const part = 1024
+	sums := make([]uint64, len(list))
+	var parts sync.WaitGroup
+	for from := 0; from < len(list); from += part {
+		to := min(from+part, len(list))
+		parts.Go(func() {
+			for i, r := range list[from:to] {
+				_, sums[from+i] = a.fingerprint(r)
+			}
+		})
+	}
+	parts.Wait()
+	return sums
 }
 
 func (a *applied) keyedNumber(n uint64) uint64 {

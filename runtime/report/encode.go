@@ -1,0 +1,142 @@
+package report
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// AppendJSON appends the event to b as encoding/json would write it, without HTML
+// escapes. It is what is written most often, and does without reflection.
+func (e Event) AppendJSON(b []byte) []byte {
+	o := object{b: append(b, '{')}
+	o.text("protocol", e.Protocol)
+	o.text("event_id", e.EventID)
+	o.key("timestamp")
+	o.b = append(o.b, '"')
+	o.b = e.Timestamp.AppendFormat(o.b, time.RFC3339Nano)
+	o.b = append(o.b, '"')
+	o.text("type", e.Type)
+	o.text("name", e.Name)
+	o.some("alias", e.Alias)
+	o.some("provider", e.Provider)
+	o.some("position", e.Position)
+	o.some("requested_ensure", e.RequestedEnsure)
+	o.some("final_ensure", e.FinalEnsure)
+	o.key("duration")
+	o.b = strconv.AppendInt(o.b, int64(e.Duration), 10)
+	o.text("outcome", e.Outcome)
+	o.flag("changed", e.Changed)
+	o.flag("refreshed", e.Refreshed)
+	o.flag("failed", e.Failed)
+	o.flag("skipped", e.Skipped)
+	o.flag("noop", e.Noop)
+	o.some("noop_message", e.NoopMessage)
+	o.some("message", e.Message)
+	o.some("reason", e.Reason)
+	o.some("caveat", e.Caveat)
+	o.texts("refreshed_by", e.RefreshedBy)
+	list(&o, "left_over", e.LeftOver, func(o *object, x LeftOver) {
+		o.some("resource", x.Resource)
+		o.text("by", x.By)
+		o.text("run_id", x.RunID)
+	})
+	list(&o, "diff", e.Diff, func(o *object, d resource.Delta) {
+		o.text("property", d.Property)
+		o.text("have", d.Have)
+		o.text("want", d.Want)
+	})
+	o.some("text", e.Text)
+	o.texts("unmet_requirements", e.UnmetRequirements)
+	list(&o, "health_checks", e.HealthChecks, func(o *object, h HealthCheck) {
+		o.text("name", h.Name)
+		o.text("status", h.Status)
+		o.some("output", h.Output)
+		o.key("tries")
+		o.b = strconv.AppendInt(o.b, int64(h.Tries), 10)
+	})
+	o.texts("errors", e.Errors)
+	return append(o.b, '}')
+}
+
+// An object is a JSON object that is being written.
+type object struct{ b []byte }
+
+func (o *object) key(name string) {
+	if o.b[len(o.b)-1] != '{' {
+		o.b = append(o.b, ',')
+	}
+	o.b = append(append(append(o.b, '"'), name...), '"', ':')
+}
+
+func (o *object) text(name, text string) {
+	o.key(name)
+	o.b = appendText(o.b, text)
+}
+
+// some is text that is left out if it is empty.
+func (o *object) some(name, text string) {
+	if text != "" {
+		o.text(name, text)
+	}
+}
+
+func (o *object) flag(name string, is bool) {
+	o.key(name)
+	o.b = strconv.AppendBool(o.b, is)
+}
+
+func (o *object) texts(name string, texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	o.key(name)
+	for i, text := range texts {
+		o.b = append(o.b, "[,"[min(i, 1)])
+		o.b = appendText(o.b, text)
+	}
+	o.b = append(o.b, ']')
+}
+
+// list writes a list of objects, unless it is empty.
+func list[T any](o *object, name string, items []T, fields func(o *object, item T)) {
+	if len(items) == 0 {
+		return
+	}
+	o.key(name)
+	for i, item := range items {
+		o.b = append(o.b, "[,"[min(i, 1)], '{')
+		fields(o, item)
+		o.b = append(o.b, '}')
+	}
+	o.b = append(o.b, ']')
+}
+
+// appendText appends a string. What has to be escaped is left to encoding/json.
+func appendText(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return appendEscaped(b, text)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}
+
+func appendEscaped(b []byte, text string) []byte {
+	w := buffer{b}
+	enc := json.NewEncoder(&w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text)    // a string has an encoding
+	return w.b[:len(w.b)-1] // without the line break
+}
+
+type buffer struct{ b []byte }
+
+// Write implements io.Writer.
+func (w *buffer) Write(p []byte) (int, error) {
+	w.b = append(w.b, p...)
+	return len(p), nil
+}
