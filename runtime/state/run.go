@@ -76,14 +76,6 @@ type Run struct {
 	resolved map[resource.ID]*resource.Resource
 }
 
-// A tracked is a change during its run.
-type tracked struct {
-	Change
-	by *resource.Resource // for which it is being changed, or nil
-	// touched is set until it is known what became of it.
-	touched bool
-}
-
 var (
 	_ converge.Journal  = (*Run)(nil)
 	_ converge.Reporter = (*Run)(nil)
@@ -191,26 +183,6 @@ func (r *Run) warnOf(err error) {
 	}
 }
 
-// finished returns what became of the paths that were changed and are asked for.
-func (r *Run) finished(asked func(*tracked) bool) (objects []any) {
-	var rest []*tracked
-	for _, c := range r.touched {
-		if !asked(c) {
-			rest = append(rest, c)
-			continue
-		}
-		c.touched = false
-		after, err := versionAt(r.view, string(c.Path))
-		if err != nil {
-			continue // what became of it is not known then
-		}
-		c.After = &after
-		objects = append(objects, changeLine{changeProtocol, &c.Change})
-	}
-	r.touched = rest
-	return objects
-}
-
 type changeLine struct {
 	Protocol string `json:"protocol"`
 	*Change
@@ -246,118 +218,6 @@ func (r *Run) begin() error {
 		return err
 	}
 	return r.file.wait(startLine{startProtocol, r.info})
-}
-
-// Keep records what is about to be changed, for host.Options. Of what changes
-// more than once in a run, what was there first is kept.
-func (r *Run) Keep(v *host.View, d host.Doomed) error {
-	r.view = v
-	by := r.current
-	if res, ok := d.For.(*resource.Resource); ok {
-		by = res
-	}
-	c, known := r.changes[d.Path]
-	if known && (c.Content || !d.Content) {
-		r.touch(c, by)
-		return r.endBatch(d)
-	}
-	next := Change{Path: Name(d.Path), Before: versionOf(d.Info)}
-	if by != nil {
-		next.Resource = by.ID.String()
-	}
-	if d.Kind == host.Symlink {
-		target, err := v.Readlink(d.Path)
-		if err != nil {
-			return err
-		}
-		next.Before.Target = Name(target)
-	}
-	if known {
-		next = c.Change
-	}
-	next.Content = d.Content
-	next.Sensitive = r.holdsSecrets(by) || r.hidden.HeldIn(d.Path)
-	if d.Content && d.Kind == host.Regular {
-		if err := r.keepContent(v, d, by, &next); err != nil {
-			return fmt.Errorf("cannot keep what is there: %w (backup = false goes without)", err)
-		}
-	}
-	if next.Sensitive && d.Kind != host.Directory {
-		if err := r.hidden.path(d.Path); err != nil {
-			return fmt.Errorf("cannot record that it holds secrets: %w", err)
-		}
-	}
-	// That something was made need not survive a loss of power; that something was
-	// lost must.
-	durable := next.Before.Kind != host.Missing
-	record := r.wait
-	if !d.More {
-		record = func(objects ...any) error { return r.add(durable, objects...) }
-	}
-	if err := record(changeLine{changeProtocol, &next}); err != nil {
-		return fmt.Errorf("cannot record what is there: %w", err)
-	}
-	r.unsynced = r.unsynced || durable && d.More
-	if !known {
-		c = new(tracked)
-		r.changes[d.Path] = c
-	}
-	c.Change = next
-	r.touch(c, by)
-	return r.endBatch(d)
-}
-
-// touch notes that a path is changed for a resource.
-func (r *Run) touch(c *tracked, by *resource.Resource) {
-	c.by = by
-	if !c.touched {
-		c.touched = true
-		r.touched = append(r.touched, c)
-	}
-}
-
-// endBatch makes durable what was kept for an effect on many paths.
-func (r *Run) endBatch(d host.Doomed) error {
-	if d.More {
-		return nil
-	}
-	if err := r.file.flush(); err != nil {
-		return fmt.Errorf("cannot record what is there: %w", err)
-	}
-	if !r.unsynced {
-		return nil
-	}
-	if err := errors.Join(r.objects.sync(), r.file.sync()); err != nil {
-		return err
-	}
-	r.unsynced = false
-	return nil
-}
-
-// keepContent stores the content of a file that is about to go.
-func (r *Run) keepContent(v *host.View, d host.Doomed, by *resource.Resource, c *Change) error {
-	before := &c.Before
-	if by != nil && by.Common.Backup != nil && !*by.Common.Backup {
-		before.Unkept = "backup = false"
-		return nil
-	}
-	id, sealed, err := r.objects.put(v, d.Path, d.More, c.Sensitive)
-	c.Sensitive = sealed
-	large, tooLarge := errors.AsType[*tooLargeError](err)
-	switch {
-	case tooLarge:
-		before.Unkept = large.Error()
-	case errors.Is(err, errNoRoom):
-		before.Unkept = errNoRoom.Error()
-	case err != nil:
-		return err
-	}
-	before.Object = id
-	if before.Unkept != "" {
-		before.Object = ""
-		r.s.warn(fmt.Sprintf("no backup of %s: %s", d.Path, before.Unkept))
-	}
-	return nil
 }
 
 // An Entry is one line of the history: a run and how it ended.
