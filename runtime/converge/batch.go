@@ -114,7 +114,7 @@ func (w *walk) flush(ctx context.Context) {
 	})
 	for n, err := range errs {
 		ev := b.staged[n].event
-		if len(errs) > 1 && host.IsFull(err) {
+		if len(errs) > 1 && host.MayDoAlone(err) {
 			// All of them together take more room than each by itself.
 			if err = w.alone(ctx, b.staged[n]); err == nil {
 				ev.Ensure, ev.Err = w.verify(ctx, b.staged[n].f, ev.Resource)

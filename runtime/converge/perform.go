@@ -53,7 +53,7 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 	h := w.actingFor(ctx, ev, w.hostFor(ctx, d, ev))
 	for n, a := range d.Actions {
 		err := f.Perform(ctx, h, r.Spec, a)
-		if n == 0 && w.writes != nil && host.IsFull(err) {
+		if n == 0 && w.writes != nil && host.MayDoAlone(err) {
 			// The files that wait for their places take up room.
 			w.flush(ctx)
 			h = w.actingFor(ctx, ev, w.host)

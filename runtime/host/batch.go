@@ -48,10 +48,14 @@ var mostFiles = sync.OnceValue(func() int {
 	return int(max(1, min(most, limit.Cur/4)))
 })
 
-// IsFull reports whether an effect failed because something is used up that other
-// effects, which are under way, may give back: the room on a disk, or how many
-// files may be open.
-func IsFull(err error) bool {
+// MayDoAlone reports whether a file that could not be written in a batch may be
+// written by itself: because something is used up that the batch gives back, the
+// room on a disk or how many files may be open, or because the file system cannot
+// do what a batch does.
+func MayDoAlone(err error) bool {
+	if _, ok := errors.AsType[*linkError](err); ok {
+		return true
+	}
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE} {
 		if errors.Is(err, errno) {
 			return true
