@@ -28,13 +28,9 @@ type staged struct {
 	d     resource.Decision
 }
 
-const (
-	// mostFiles is how many files there are in a batch at most.
-	mostFiles = 256
-	// longestRow is how many resources are between the first and the last of a
-	// batch at most: until they have their turn, a file does not get its place.
-	longestRow = 1024
-)
+// longestRow is how many resources are between the first and the last of a batch
+// at most: until they have their turn, a file does not get its place.
+const longestRow = 1024
 
 // batchable returns the path of a resource whose file may be written together with
 // others: nothing is done between its change and the next resource.
@@ -57,7 +53,7 @@ func (w *walk) batchable(i int) (path string, ok bool) {
 // do not have their places yet.
 func (w *walk) joins(i int) bool {
 	b := w.writes
-	if b.batch.Len() >= mostFiles || i-b.first >= longestRow {
+	if b.batch.Full() || i-b.first >= longestRow {
 		return false
 	}
 	path, ok := w.batchable(i)
@@ -118,6 +114,12 @@ func (w *walk) flush(ctx context.Context) {
 	})
 	for n, err := range errs {
 		ev := b.staged[n].event
+		if len(errs) > 1 && host.MayDoAlone(err) {
+			// All of them together take more room than each by itself.
+			if err = w.alone(ctx, b.staged[n]); err == nil {
+				ev.Ensure, ev.Err = w.verify(ctx, b.staged[n].f, ev.Resource)
+			}
+		}
 		if w.ahead.changed(ev.Resource); err != nil {
 			ev.Err, ev.Actions = err, nil
 			w.forgive(ctx, b.staged[n].f, b.staged[n].d, ev)
@@ -128,4 +130,15 @@ func (w *walk) flush(ctx context.Context) {
 		}
 	}
 	w.tell(b.events)
+}
+
+// alone writes the file of a resource by itself.
+func (w *walk) alone(ctx context.Context, x staged) error {
+	h := w.actingFor(ctx, x.event, w.host)
+	for _, a := range x.d.Actions {
+		if err := x.f.Perform(ctx, h, x.event.Resource.Spec, a); err != nil {
+			return err
+		}
+	}
+	return nil
 }

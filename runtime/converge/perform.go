@@ -50,15 +50,16 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 		ev.Outcome, ev.Err, ev.Actions = Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
 		return
 	}
-	h := w.hostFor(ctx, d, ev).OnBehalfOf(r)
-	if log := h.Log(); log.Enabled(ctx, slog.LevelInfo) {
-		h = h.WithLog(log.With("resource", r.ID.String()))
-	}
-	if w.Outputs && resource.JudgedByPerform(r.Spec) {
-		h = h.WithRecord(func(res host.Result) { ev.Ran = &res })
-	}
+	h := w.actingFor(ctx, ev, w.hostFor(ctx, d, ev))
 	for n, a := range d.Actions {
-		if err := f.Perform(ctx, h, r.Spec, a); err != nil {
+		err := f.Perform(ctx, h, r.Spec, a)
+		if n == 0 && w.writes != nil && host.MayDoAlone(err) {
+			// The files that wait for their places take up room.
+			w.flush(ctx)
+			h = w.actingFor(ctx, ev, w.host)
+			err = f.Perform(ctx, h, r.Spec, a)
+		}
+		if err != nil {
 			ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:n]
 			w.forgive(ctx, f, d, ev)
 			return
@@ -72,6 +73,20 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 	if ev.Err != nil {
 		ev.Outcome = Failed
 	}
+}
+
+// actingFor returns the host h as it is for acting on behalf of the event's
+// resource.
+func (w *walk) actingFor(ctx context.Context, ev *Event, h *host.Host) *host.Host {
+	r := ev.Resource
+	h = h.OnBehalfOf(r)
+	if log := h.Log(); log.Enabled(ctx, slog.LevelInfo) {
+		h = h.WithLog(log.With("resource", r.ID.String()))
+	}
+	if w.Outputs && resource.JudgedByPerform(r.Spec) {
+		h = h.WithRecord(func(res host.Result) { ev.Ran = &res })
+	}
+	return h
 }
 
 // caused puts before an error why its context had ended, if it had.

@@ -3,6 +3,8 @@ package host
 import (
 	"errors"
 	"path/filepath"
+	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,6 +33,36 @@ func (b *Batch) Host() *Host { return b.host }
 
 // Len returns how many files there are in the batch.
 func (b *Batch) Len() int { return len(b.temps) }
+
+// Full reports whether the batch takes no more files. Each is open until it has
+// its place, and others want to open files too.
+func (b *Batch) Full() bool { return len(b.temps) >= mostFiles() }
+
+// mostFiles returns how many files there are in a batch at most.
+var mostFiles = sync.OnceValue(func() int {
+	const most = 256
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return most
+	}
+	return int(max(1, min(most, limit.Cur/4)))
+})
+
+// MayDoAlone reports whether a file that could not be written in a batch may be
+// written by itself: because something is used up that the batch gives back, the
+// room on a disk or how many files may be open, or because the file system cannot
+// do what a batch does.
+func MayDoAlone(err error) bool {
+	if _, ok := errors.AsType[*linkError](err); ok {
+		return true
+	}
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}
 
 // manyFiles is from how many files on one syncfs(2) takes less time than an
 // fsync(2) of each.
@@ -90,7 +122,9 @@ func (b *Batch) sync(errs []error) {
 			err = t.h.do("sync", t.name, func() error { return unix.Syncfs(int(t.f.Fd())) })
 			synced[uint64(st.Dev)] = err
 		}
-		errs[i] = err
+		if err != nil { // of some file of anybody; each knows of itself
+			errs[i] = t.h.do("sync", t.name, t.f.Sync)
+		}
 	}
 }
 

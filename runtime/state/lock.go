@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,8 @@ type Holder struct {
 type LockedError struct {
 	Dir    string
 	Holder Holder // zero if it is not known
+	// Waits is set if the holder started this process, and so waits for it.
+	Waits bool
 }
 
 // Error names the holder.
@@ -31,8 +34,12 @@ func (e *LockedError) Error() string {
 	if e.Holder.PID == 0 {
 		return "another run holds the lock of " + e.Dir
 	}
-	return fmt.Sprintf("another run holds the lock of %s: pid %d (%s), since %s",
+	text := fmt.Sprintf("another run holds the lock of %s: pid %d (%s), since %s",
 		e.Dir, e.Holder.PID, e.Holder.Command, e.Holder.Since.Local().Format(time.DateTime))
+	if e.Waits {
+		text += "; it started this command, and each would wait for the other"
+	}
+	return text
 }
 
 // holderOf returns what the holder of a lock says of itself. It does so right
@@ -50,12 +57,32 @@ func holderOf(path string) (h Holder) {
 	return h
 }
 
+// startedBy reports whether a process started this one, or one that did.
+func startedBy(pid int) bool {
+	for at := os.Getppid(); at > 1; {
+		if at == pid {
+			return true
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", at))
+		if err != nil {
+			return false
+		}
+		// The name of the command, in brackets, may hold anything.
+		rest := string(stat[bytes.LastIndexByte(stat, ')')+1:])
+		var state string
+		if _, err := fmt.Sscan(rest, &state, &at); err != nil {
+			return false
+		}
+	}
+	return false
+}
+
 // Lock makes this process the only one that runs in the state directory, which
 // is created with mode 0700 if it is missing and gets that mode if it has a wider
-// one. If another run holds the lock, it
-// waits for it as long as wait; 0 means not at all. The lock ends with the
-// process at the latest, so that a run that died leaves none (flock(2)). Others
-// are told the command.
+// one. If another run holds the lock, it waits for it as long as wait; 0 means not
+// at all. It does not wait for a run that started it, which waits for it. The lock
+// ends with the process at the latest, so that a run that died leaves none
+// (flock(2)). Others are told the command.
 func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (unlock func() error, err error) {
 	if err := claim(dir); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
@@ -66,6 +93,9 @@ func Lock(ctx context.Context, dir, command string, wait time.Duration, now time
 	defer cancel()
 	ok, err := l.TryLock()
 	if err == nil && !ok && wait > 0 {
+		if h := holderOf(path); startedBy(h.PID) {
+			return nil, &LockedError{Dir: dir, Holder: h, Waits: true}
+		}
 		if ok, err = l.TryLockContext(ctx, 100*time.Millisecond); ctx.Err() != nil {
 			err = nil
 		}

@@ -1,0 +1,93 @@
+package state_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// twelve are files of 4 KiB each.
+func twelve(text string) (list []decl) {
+	for i := range 12 {
+		list = append(list, file(fmt.Sprint("/f", i), strings.Repeat(text, 4000)))
+	}
+	return list
+}
+
+// Files that are written together need no more room than one after the other: 12
+// of 4 KiB are replaced on a file system of 64 KiB.
+func TestLittleRoomForABatch(t *testing.T) {
+	b := newBox(t)
+	b.root = mounted(t)
+	b.must(twelve("a")...)
+	b.must(twelve("b")...)
+	require.NotContains(t, b.told(), "failed")
+	for i := range 12 {
+		text, err := os.ReadFile(fmt.Sprint(b.root, "/f", i))
+		require.NoError(t, err)
+		require.Equal(t, strings.Repeat("b", 4000), string(text))
+	}
+	noLeftovers(t, b.root)
+}
+
+// Whatever there is too little of at whichever moment, what is tried once more by
+// itself succeeds.
+func TestCrowdedBatch(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE} {
+		for _, op := range []string{"create", "write", "sync", "rename"} {
+			t.Run(errno.Error()+"/"+op, func(t *testing.T) {
+				b := newBox(t)
+				b.must(twelve("a")...)
+				before := hosttest.Snapshot(t, b.root)
+				failed := 0
+				b.effect = func(o, path string) error {
+					if o == op && (path == "/f7" || op == "sync") && failed == 0 {
+						failed++
+						return errno
+					}
+					return nil
+				}
+				id := b.must(twelve("b")...)
+				require.Len(t, b.events, 12)
+				for _, e := range b.events {
+					require.Equal(t, converge.Changed, e.Outcome)
+				}
+				require.Equal(t, 1, failed)
+				_, errs := b.restore(id)
+				require.Empty(t, errs)
+				require.True(t, maps.Equal(before, hosttest.Snapshot(t, b.root)))
+			})
+		}
+	}
+}
+
+// That something on the file system could not be written fails those files that
+// it was, and no others.
+func TestBatchIsNotBlamedForOthers(t *testing.T) {
+	b := newBox(t)
+	b.must(twelve("a")...)
+	syncs := 0
+	b.effect = func(op, path string) error {
+		if op != "sync" || !strings.HasPrefix(path, "/f") {
+			return nil
+		}
+		if syncs++; syncs == 1 || path == "/f7" {
+			return syscall.EIO
+		}
+		return nil
+	}
+	_, sum, err := b.run(cat(t, twelve("b")...))
+	require.NoError(t, err)
+	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.Equal(t, converge.Failed, b.events[7].Outcome)
+	require.Equal(t, 11, sum.Of(converge.Changed))
+	noLeftovers(t, b.root)
+}
