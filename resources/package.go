@@ -123,6 +123,9 @@ type PackageProvider interface {
 	VersionCmp(a, b string) (int, error)
 }
 
+// SuitAlike implements resource.Alike.
+func (Package) SuitAlike() {}
+
 // Validate implements resource.Spec.
 func (p Package) Validate() error {
 	return errors.Join(checkPackageName(p.Name), p.Ensure.check())

@@ -93,6 +93,9 @@ type ServiceProvider interface {
 
 var serviceName = regexp.MustCompile(`^[a-zA-Z0-9._+:~-]+$`)
 
+// SuitAlike implements resource.Alike.
+func (Service) SuitAlike() {}
+
 // Validate implements resource.Spec.
 func (s Service) Validate() error {
 	switch {

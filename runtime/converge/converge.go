@@ -205,7 +205,7 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 		return ev
 	}
 	r = ev.Resource
-	f, err := w.Registry.Select(r, w.Facts)
+	f, err := w.ahead.choose(r)
 	if err != nil {
 		w.lookFailed(ev, err)
 		return ev

@@ -161,6 +161,9 @@ type (
 	Bounded interface {
 		Bounds() (path string, looks, acts bool)
 	}
+	// Alike is implemented by specs of which each has the provider that any other of
+	// their type has: which one suits does not depend on the spec.
+	Alike interface{ SuitAlike() }
 	// Repeating is implemented by specs that may ask for an action in every run,
 	// whatever the state of the machine.
 	Repeating interface{ ActsAlways() bool }
