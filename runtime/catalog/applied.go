@@ -5,14 +5,14 @@ import "github.com/luaccm/ccm/runtime/resource"
 // applied adds the edges of what is applied. What a child declares comes before
 // the resource that applies it, which is refreshed if any of it changes, and
 // after all that this resource comes after.
-func (b *Builder) applied(edges []edge, index map[*resource.Resource]int) []edge {
+func (b *Builder) applied(edges []edge, index func(*resource.Resource) int) []edge {
 	parts := make(map[int][]int) // by the resource that applies them, direct ones
 	for i, r := range b.list {
 		if r.Scope == nil || r.Scope.Apply == (resource.ID{}) {
 			continue
 		}
 		if by, ok := b.byID[r.Scope.Apply]; ok && by != r {
-			parts[index[by]] = append(parts[index[by]], i)
+			parts[index(by)] = append(parts[index(by)], i)
 		}
 	}
 	if len(parts) == 0 {

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -139,22 +140,31 @@ type edge struct {
 }
 
 func (b *Builder) edges() ([]edge, error) {
-	index := make(map[*resource.Resource]int, len(b.list))
-	for i, r := range b.list {
-		index[r] = i
-	}
+	// Most catalogs refer to little.
+	numbers := sync.OnceValue(func() map[*resource.Resource]int {
+		numbers := make(map[*resource.Resource]int, len(b.list))
+		for i, r := range b.list {
+			numbers[r] = i
+		}
+		return numbers
+	})
+	index := func(r *resource.Resource) int { return numbers()[r] }
 	var edges []edge
 	var errs diag.List
 	for i, r := range b.list {
+		c := &r.Common
+		if len(c.Require)+len(c.Subscribe)+len(c.Before)+len(c.Notify) == 0 {
+			continue
+		}
 		for _, rel := range []struct {
 			property      string
 			refs          []resource.Reference
 			forward, wake bool
 		}{
-			{"require", r.Common.Require, false, false},
-			{"subscribe", r.Common.Subscribe, false, true},
-			{"before", r.Common.Before, true, false},
-			{"notify", r.Common.Notify, true, true},
+			{"require", c.Require, false, false},
+			{"subscribe", c.Subscribe, false, true},
+			{"before", c.Before, true, false},
+			{"notify", c.Notify, true, true},
 		} {
 			for n, ref := range rel.refs {
 				other, ok := b.byID[resource.ID(ref)]
@@ -166,7 +176,7 @@ func (b *Builder) edges() ([]edge, error) {
 					errs.Add(r.Errorf(schema.Path{rel.property, n}, "notify: a %s cannot act on a change elsewhere", other.ID.Type).WithHint("use before"))
 					continue
 				}
-				e := edge{from: index[other], to: i, refresh: rel.wake, property: rel.property, index: n, by: i}
+				e := edge{from: index(other), to: i, refresh: rel.wake, property: rel.property, index: n, by: i}
 				if rel.forward {
 					e.from, e.to = e.to, e.from
 				}

@@ -20,16 +20,22 @@ func order(list []*resource.Resource, edges []edge) (*Catalog, error) {
 		waits[e.to]++
 		after[e.from] = append(after[e.from], k)
 	}
-	var ready intHeap
+	var free []int // that wait for nothing, ascending
 	for i := range n {
 		if waits[i] == 0 {
-			ready = append(ready, i) // ascending, and so a heap
+			free = append(free, i)
 		}
 	}
+	var ready intHeap       // that have waited
 	place := make([]int, n) // by number of declaration
 	c := &Catalog{Resources: make([]*resource.Resource, 0, n)}
-	for len(ready) > 0 {
-		i := heap.Pop(&ready).(int)
+	for len(free)+len(ready) > 0 {
+		var i int
+		if len(ready) == 0 || len(free) > 0 && free[0] < ready[0] {
+			i, free = free[0], free[1:]
+		} else {
+			i = heap.Pop(&ready).(int)
+		}
 		place[i] = len(c.Resources)
 		c.Resources = append(c.Resources, list[i])
 		for _, k := range after[i] {
