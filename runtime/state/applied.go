@@ -122,14 +122,15 @@ func (a *applied) load() {
 		return
 	}
 	damaged := err != nil || a.head.Protocol == ""
-	a.byID = make(map[string]wish)
+	most := bytes.Count(text, []byte("\n"))
+	a.byID, a.list = make(map[string]wish, most), make([]wish, 0, most)
 	first := true
-	for line := range bytes.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		if first {
 			first = false
 			continue
 		}
-		w, err := parseWish(strings.TrimSuffix(string(line), "\n"))
+		w, err := parseWish(strings.TrimSuffix(line, "\n"))
 		if err != nil {
 			damaged = true
 			continue
