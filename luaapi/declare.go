@@ -167,8 +167,10 @@ func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, wh
 	r, err := t.Decode(&w.table, from)
 	if err == nil && foreign {
 		// The decoder lets properties that take anything take this too.
-		path, f := foreignIn(entries)
-		err = r.Errorf(path, "%s: a property cannot hold %s", path[:1], f)
+		// It may also have been another name of the same declaration.
+		if path, f := foreignIn(entries); f != "" {
+			err = r.Errorf(path, "%s: a property cannot hold %s", path[:1], f)
+		}
 	}
 	if err == nil && len(r.Later) > 0 {
 		r.Resolve = in.resolver(t, entries, where, from)

@@ -23,6 +23,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 // A hostile is where hostile input is let loose: a machine below a directory
@@ -103,12 +104,14 @@ func (w *hostile) snapshot(t *testing.T) map[string]string { return hosttest.Sna
 // load reads a script or manifest as every command does.
 func (w *hostile) load(t *testing.T, name, text string) (*site, error) {
 	var stderr bytes.Buffer
-	e := &env{stdin: strings.NewReader(""), stdout: &stderr, stderr: &stderr, clock: hosttest.Clock{}}
+	e := &env{
+		stdin: strings.NewReader(""), stdout: &stderr, stderr: &stderr, clock: hosttest.Clock{}, secrets: secret.New(nil),
+	}
 	f := &siteFlags{evalTimeout: fuzzTimeout, dialect: newChoice("", "ccm", "tinycm")}
 	around := &surroundings{clock: e.clock, facts: w.facts}
 	reg, err := registry(around)
 	require.NoError(t, err)
-	s := &site{registry: reg, facts: w.facts, host: w.host()}
+	s := &site{registry: reg, facts: w.facts, host: w.host(), secrets: e.secrets}
 	l, err := e.newLoading(s, around, f, []string{"arg"}, true)
 	require.NoError(t, err)
 	if err := l.load(t.Context(), name, []byte(text)); err != nil {
