@@ -210,7 +210,7 @@ func (in *Interp) thrown(L *lua.LState, v lua.LValue) (text string) {
 		return L.ToStringMeta(t).String()
 	}
 	for _, key := range []string{"message", "msg", "error", "reason"} {
-		if s, ok := t.RawGetString(key).(lua.LString); ok {
+		if s, ok := t.RawGetString(key).(lua.LString); ok && s != "" {
 			return string(s)
 		}
 	}
