@@ -36,6 +36,20 @@ func TestCauseAndLeftOver(t *testing.T) {
 	}
 	require.Equal(t, "~ file#/f: Updated the file (new)\n", line(Text{Verbose: true}, func(e *converge.Event) { e.Cause = converge.New }))
 
+	// Of very many causes the first are told, unless all are asked for.
+	many := func(e *converge.Event) {
+		e.Refreshed = true
+		for _, name := range []string{"/a", "/b", "/c", "/d", "/e"} {
+			e.RefreshedBy = append(e.RefreshedBy, id(name))
+			e.LeftOver = append(e.LeftOver, converge.Debt{By: id(name), Run: "r1"})
+		}
+	}
+	require.Equal(t, "! file#/f: Updated the file, because file#/a and file#/b and file#/c and 2 more changed"+
+		", and refresh left over from run r1: file#/a changed, and refresh left over from run r1: file#/b changed"+
+		", and refresh left over from run r1: file#/c changed, and 2 more left over\n", line(Text{}, many))
+	require.Contains(t, line(Text{Verbose: true}, many), "file#/c and file#/d and file#/e changed, and refresh left over")
+	require.Contains(t, line(Text{Verbose: true}, many), "run r1: file#/e changed\n")
+
 	var b strings.Builder
 	j := NewJSON(&b, "run2", DiffOff)
 	j.Event(event("/f", func(e *converge.Event) {

@@ -137,7 +137,7 @@ func (t Text) story(e *converge.Event) string {
 	}
 	s := Message(e)
 	if e.Refreshed {
-		s += ", because " + changed(e)
+		s += ", because " + t.changed(e)
 	}
 	if e.Cause == converge.Intended || e.Cause == converge.Corrective || e.Cause == converge.New && t.Verbose && !t.Asked {
 		s += " (" + e.Cause.String() + ")"
@@ -148,11 +148,27 @@ func (t Text) story(e *converge.Event) string {
 	return s
 }
 
-// changed says which changes a refresh comes of.
-func changed(e *converge.Event) string {
-	names := make([]string, len(e.RefreshedBy))
-	for i, id := range e.RefreshedBy {
-		names[i] = id.String()
+// fewCauses is how many causes of a refresh are told, unless all are asked for.
+const fewCauses = 3
+
+// few returns how many of n causes are told. One more is told rather than said to
+// be left out.
+func (t Text) few(n int) int {
+	if t.Verbose || n <= fewCauses+1 {
+		return n
+	}
+	return fewCauses
+}
+
+// changed says which changes a refresh comes of: of very many the first ones, and
+// how many more there are.
+func (t Text) changed(e *converge.Event) string {
+	var names []string
+	for _, id := range e.RefreshedBy[:t.few(len(e.RefreshedBy))] {
+		names = append(names, id.String())
+	}
+	if more := len(e.RefreshedBy) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	word := "changed"
 	if e.Noop {
@@ -162,8 +178,12 @@ func changed(e *converge.Event) string {
 	if len(names) > 0 {
 		parts = append(parts, strings.Join(names, " and ")+" "+word)
 	}
-	for _, d := range e.LeftOver {
+	told := t.few(len(e.LeftOver))
+	for _, d := range e.LeftOver[:told] {
 		parts = append(parts, "refresh left over from run "+d.Run+": "+d.By.String()+" changed")
+	}
+	if more := len(e.LeftOver) - told; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more left over", more))
 	}
 	return strings.Join(parts, ", and ")
 }
