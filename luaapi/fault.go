@@ -68,9 +68,20 @@ func (in *Interp) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 	return e
 }
 
+// errSilent says that what was thrown says nothing.
+var errSilent = errors.New("error is called without a message")
+
 // fault returns the mistake that ended an evaluation. The stack of L is still
 // that of the moment in which it happened.
 func (in *Interp) fault(L *lua.LState, r any) *diag.Error {
+	e := in.faultOf(L, r)
+	if strings.TrimSpace(e.Err.Error()) == "" {
+		e.Err = errSilent
+	}
+	return e
+}
+
+func (in *Interp) faultOf(L *lua.LState, r any) *diag.Error {
 	if in.fatal != nil {
 		return in.fatal
 	}
@@ -195,7 +206,7 @@ func (in *Interp) plain(v lua.LValue) lua.LValue {
 // thrown returns the text for a value that error threw and that is no string.
 func (in *Interp) thrown(L *lua.LState, v lua.LValue) (text string) {
 	if v == lua.LNil {
-		return "error is called without a message"
+		return errSilent.Error()
 	}
 	t, ok := v.(*lua.LTable)
 	if !ok {
