@@ -7,7 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Writes are the files that are being written together, because each belongs to a
+// writes are the files that are being written together, because each belongs to a
 // resource that changes nothing else (resource.Bounded) and none of them has to do
 // with another. They are made durable at once (host.Batch), which takes about as
 // long as it takes for one. They get their places in the order of the resources.
@@ -21,7 +21,7 @@ type writes struct {
 	staged []staged
 }
 
-// Staged is a resource whose file is in the batch.
+// staged is a resource whose file is in the batch.
 type staged struct {
 	event *Event
 	f     resource.Factory
