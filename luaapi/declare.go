@@ -19,6 +19,17 @@ type workspace struct {
 	table   schema.Table
 }
 
+// begin empties the workspace for a declaration of t. The first entry is for the
+// name.
+func (w *workspace) begin(t *resource.Type) {
+	w.entries = append(w.entries[:0], schema.Entry{Key: t.Schema().Name().Name})
+}
+
+// add adds a property.
+func (w *workspace) add(key string, v schema.Value) {
+	w.entries = append(w.entries, schema.Entry{Key: key, Val: v})
+}
+
 // takeWork takes the workspace. A type written in Lua can declare something
 // while it is asked about another declaration; that one gets a new workspace.
 func (in *Interp) takeWork() *workspace {
@@ -27,6 +38,7 @@ func (in *Interp) takeWork() *workspace {
 	if w == nil {
 		w = new(workspace)
 	}
+	in.foreignSeen = false
 	return w
 }
 
@@ -50,14 +62,14 @@ func (in *Interp) construct(t *resource.Type) lua.LGFunction {
 			names = append(names, v)
 		case *lua.LTable:
 			if L.GetTop() == 2 && !in.isCurried(f) {
-				return in.declare(L, f, t, nil, v)
+				return in.declareTable(L, f, t, nil, v)
 			}
 			list := in.open(v)
 			for i := 1; i <= list.Len(); i++ {
 				names = append(names, list.RawGetInt(i))
 			}
 			if k, _ := list.Next(position(list.Len())); k != lua.LNil || len(names) == 0 {
-				return in.declare(L, f, t, nil, v)
+				return in.declareTable(L, f, t, nil, v)
 			}
 		}
 		switch {
@@ -68,14 +80,14 @@ func (in *Interp) construct(t *resource.Type) lua.LGFunction {
 			L.Push(in.handle(&pending{t, names}))
 			return 1
 		case L.GetTop() == 2:
-			return in.declare(L, f, t, names, nil)
+			return in.declareTable(L, f, t, names, nil)
 		}
 		props, ok := L.Get(3).(*lua.LTable)
 		if !ok || L.GetTop() > 3 {
 			in.noteAt(L, f, fmt.Errorf("%s: want a table of properties after the name, got %s", t.Name, kindOf(L.Get(3))), "")
 			return in.deadHandles(L, t, names)
 		}
-		return in.declare(L, f, t, names, props)
+		return in.declareTable(L, f, t, names, props)
 	}
 }
 
@@ -85,12 +97,11 @@ func (in *Interp) isCurried(f frame) bool {
 	return c != nil && c.curried(f.node)
 }
 
-// declare declares a resource for each name. If names is nil, they are the
+// declareTable declares a resource for each name. If names is nil, they are the
 // positions of props; props may be nil. It pushes the handles.
-func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, props *lua.LTable) int {
+func (in *Interp) declareTable(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, props *lua.LTable) int {
 	w := in.takeWork()
-	in.foreignSeen = false
-	w.entries = append(w.entries[:0], schema.Entry{Key: t.Schema().Name().Name})
+	w.begin(t)
 	if props != nil {
 		props = in.open(props)
 		n := props.Len()
@@ -105,13 +116,15 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 			in.noteAt(L, f, fmt.Errorf("%s: want only properties behind the name, got also %s", t.Name, kindOf(props.RawGetInt(1))), "")
 		}
 		for k, v := props.Next(position(n)); k != lua.LNil; k, v = props.Next(k) {
-			key, ok := k.(lua.LString)
-			if !ok {
-				key = lua.LString(keyText(k))
-			}
-			w.entries = append(w.entries, schema.Entry{Key: string(key), Val: in.property(v)})
+			w.add(keyText(k), in.property(v))
 		}
 	}
+	return in.declare(L, f, t, names, w)
+}
+
+// declare declares a resource for each name, with the properties in w. It pushes
+// the handles.
+func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *workspace) int {
 	from := resource.Origin{Pos: in.place(f.node, f.file), Calls: in.chain(L, f), Scope: in.opts.Scope}
 	var def *defaults
 	if c := in.chunkOf(f.node); c != nil {

@@ -196,11 +196,10 @@ func isAre(names []string) string {
 }
 
 // Locate implements resource.Located.
-func (f File) Locate(dir string) File {
+func (f *File) Locate(dir string) {
 	if f.Source != nil && !filepath.IsAbs(*f.Source) && !host.IsURL(*f.Source) {
 		f.Source = new(filepath.Join(dir, *f.Source))
 	}
-	return f
 }
 
 // WantedEnsure implements resource.Wanted.

@@ -79,10 +79,10 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 	if _, ok := any(*new(P)).(Refreshable[S]); ok {
 		t.refresh = func(p, s any, d Decision) Decision { return any(*p.(*P)).(Refreshable[S]).Refresh(s.(S), d) }
 	}
-	if _, ok := any(*new(P)).(Located[P]); ok {
+	if _, ok := any(new(P)).(Located); ok {
 		t.locate = func(p any, dir string) any {
-			spec := any(*p.(*P)).(Located[P]).Locate(dir)
-			return &spec
+			p.(Located).Locate(dir)
+			return p
 		}
 	}
 	t.recall = func(ctx context.Context, v *host.View, prov, p any, wish string) (any, bool, error) {
