@@ -27,21 +27,21 @@ type Scout struct {
 	given   [][]sighting
 	workers sync.WaitGroup
 	stop    atomic.Bool
+	finish  sync.Once
 	// epoch counts what may have changed the machine.
 	epoch atomic.Int64
 }
 
 // A sighting is what a scout saw of one resource.
 type sighting struct {
-	r     *resource.Resource
-	f     resource.Factory
+	r *resource.Resource
+	sight
 	seen  bool
-	state any
-	err   error
 	epoch int64 // when it began to look
 }
 
-// NewScout returns a scout that looks through v. Finish must be called. It is for
+// NewScout returns a scout that looks through v. Finish must be called, after the
+// last resource was declared. It is for
 // use by one goroutine, but for Disturbed.
 func NewScout(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Scout {
 	s := &Scout{registry: reg, facts: f, view: v, jobs: make(chan []sighting, 1024)}
@@ -77,7 +77,7 @@ func (s *Scout) Declared(r *resource.Resource) {
 	if s.next == nil {
 		s.next = make([]sighting, 0, batch)
 	}
-	if s.next = append(s.next, sighting{r: r, f: f}); len(s.next) < batch {
+	if s.next = append(s.next, sighting{r: r, sight: sight{f: f}}); len(s.next) < batch {
 		return
 	}
 	select {
@@ -92,15 +92,19 @@ func (s *Scout) Declared(r *resource.Resource) {
 // that a script ran. What was seen before does not count.
 func (s *Scout) Disturbed() { s.epoch.Add(1) }
 
-// Finish ends the looking. What was seen is for [Engine.Scouted].
+// Finish ends the looking. What was seen is for [Engine.Scouted]; a walk that gets
+// it calls Finish. It may be called again.
 func (s *Scout) Finish() {
-	s.stop.Store(true)
-	close(s.jobs)
-	s.workers.Wait()
+	s.finish.Do(func() {
+		s.stop.Store(true)
+		close(s.jobs)
+		s.workers.Wait()
+	})
 }
 
 // take gives a walk what was seen of its resources.
 func (s *Scout) take(resources []*resource.Resource, looks []look) {
+	s.Finish()
 	var all []*sighting
 	for _, job := range s.given {
 		for i := range job {
@@ -131,7 +135,7 @@ func (s *Scout) take(resources []*resource.Resource, looks []look) {
 			x = byResource[r]
 		}
 		if x != nil {
-			looks[i] = look{f: x.f, state: x.state, err: x.err, phase: looked}
+			looks[i] = look{sight: &x.sight, phase: looked}
 		}
 	}
 }
