@@ -119,12 +119,12 @@ func (in *Interp) declareTable(L *lua.LState, f frame, t *resource.Type, names [
 			w.add(keyText(k), in.property(v))
 		}
 	}
-	return in.declare(L, f, t, names, w)
+	return in.declare(L, f, t, names, w, nil)
 }
 
 // declare declares a resource for each name, with the properties in w. It pushes
-// the handles.
-func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *workspace) int {
+// the handles, unless nothing is done with those of the site; s may be nil.
+func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *workspace, s *site) int {
 	from := resource.Origin{Pos: in.place(f.node, f.file), Calls: in.chain(L, f), Scope: in.opts.Scope}
 	var def *defaults
 	if c := in.chunkOf(f.node); c != nil {
@@ -134,10 +134,17 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 		}
 	}
 	where := place{in: in, typ: t, node: f.node, file: f.file, defaults: def}
+	handles := 0
+	push := func(x any) {
+		if s == nil || !s.unused {
+			L.Push(in.handle(x))
+			handles++
+		}
+	}
 	if len(names) == 0 {
-		L.Push(in.add(t, w, w.entries[1:], where, from))
+		push(in.add(t, w, w.entries[1:], s.keep(where), from))
 		in.work = w
-		return 1
+		return handles
 	}
 	first := len(in.mistakes)
 	for i, name := range names {
@@ -145,18 +152,32 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 		if name == lua.LNil {
 			at := where.Locate(schema.Path{w.entries[0].Key}, false)
 			in.mistakes.Add(&diag.Error{Pos: at, Subject: t.Name, Err: fmt.Errorf("name %d is nil", i+1), Notes: from.Calls})
-			L.Push(in.handle(&dead{resource.ID{Type: t.Name}}))
+			push(&dead{resource.ID{Type: t.Name}})
 			continue
 		}
 		w.entries[0].Val = in.value(name, 0)
 		before := len(in.mistakes)
-		L.Push(in.add(t, w, w.entries, where, from))
+		push(in.add(t, w, w.entries, s.keep(where), from))
 		if before > first {
 			in.dropRepeated(first, before, &where)
 		}
 	}
 	in.work = w
-	return len(names)
+	return handles
+}
+
+// keep returns a pointer to where. The resources of a site share it if they can;
+// s may be nil.
+func (s *site) keep(where place) *place {
+	if s != nil && s.place != nil && *s.place == where {
+		return s.place
+	}
+	p := new(place)
+	*p = where
+	if s != nil {
+		s.place = p
+	}
+	return p
 }
 
 // dropRepeated removes from the mistakes from number before on those in the
@@ -173,10 +194,11 @@ func (in *Interp) dropRepeated(first, before int, where *place) {
 	in.mistakes = in.mistakes[:before+len(rest)]
 }
 
-// add decodes one declaration and adds it to the catalog.
-func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, where place, from resource.Origin) lua.LValue {
+// add decodes one declaration and adds it to the catalog. It returns what its
+// handle holds.
+func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, where *place, from resource.Origin) any {
 	foreign := in.foreignSeen
-	w.table = schema.Table{Entries: entries, Where: &where}
+	w.table = schema.Table{Entries: entries, Where: where}
 	r, err := t.Decode(&w.table, from)
 	if err == nil && foreign {
 		// The decoder lets properties that take anything take this too.
@@ -195,7 +217,7 @@ func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, wh
 		r, err = in.admit(r)
 	}
 	if err == nil {
-		return in.handle(r)
+		return r
 	}
 	var list diag.List
 	list.Add(err)
@@ -213,7 +235,7 @@ func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, wh
 			break
 		}
 	}
-	return in.handle(&dead{id})
+	return &dead{id}
 }
 
 // deadHandles pushes a handle for each name of a declaration that went wrong.

@@ -28,8 +28,11 @@ type site struct {
 	typ    *resource.Type
 	fields []*ast.Field
 	node   int
-	// inside says that it stands in a function of the text.
-	inside bool
+	// inside says that it stands in a function of the text, unused that nothing is
+	// done with the handles.
+	inside, unused bool
+	// place is that of the last resource; most have the same.
+	place *place
 }
 
 // maxArguments is how many values a site may pass: each needs a register.
@@ -43,15 +46,19 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 	}
 	var calls []*ast.FuncCallExpr
 	depth, inside := 0, make(map[*ast.FuncCallExpr]bool)
+	var statement ast.Expr
+	unused := make(map[*ast.FuncCallExpr]bool)
 	w := walker{
 		enter: func(n ast.PositionHolder) {
 			switch n := n.(type) {
 			case *ast.FunctionExpr:
 				depth++
+			case *ast.FuncCallStmt:
+				statement = n.Expr
 			case *ast.FuncCallExpr:
 				if id, ok := n.Func.(*ast.IdentExpr); ok && types[id.Value] != nil && !d.c.curried(n.Line()) && declaresPlainly(n.Args) {
 					calls = append(calls, n)
-					inside[n] = depth > 0
+					inside[n], unused[n] = depth > 0, n == statement
 				}
 			}
 		},
@@ -88,7 +95,7 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 		if last, ok := args[len(args)-1].(*ast.FuncCallExpr); ok {
 			last.AdjustRet = true // of a field a table takes one value
 		}
-		d.c.sites = append(d.c.sites, site{typ: t, fields: fields, node: call.Line(), inside: inside[call]})
+		d.c.sites = append(d.c.sites, site{typ: t, fields: fields, node: call.Line(), inside: inside[call], unused: unused[call]})
 		call.Func, call.Args = d.placeholder(fn), args
 	}
 }
@@ -203,7 +210,7 @@ func (in *Interp) declareSite(c *chunk) lua.LGFunction {
 		if s.inside || !c.script {
 			f = caller(L)
 		}
-		return in.declare(L, f, s.typ, names, w)
+		return in.declare(L, f, s.typ, names, w, s)
 	}
 }
 

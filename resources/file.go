@@ -205,6 +205,9 @@ func (f *File) Locate(dir string) {
 // WantedEnsure implements resource.Wanted.
 func (f File) WantedEnsure() string { return string(f.Ensure) }
 
+// SuitAlike implements resource.Alike.
+func (File) SuitAlike() {}
+
 // UncertainAfterPending implements resource.Uncertain: what a source will hold
 // is not known before what makes it has been done.
 func (f File) UncertainAfterPending() bool { return f.Source != nil }

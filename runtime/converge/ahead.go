@@ -48,13 +48,13 @@ type ahead struct {
 	mu      sync.Mutex
 	moved   sync.Cond // the walk moved on, a worker finished, or all is over
 	looks   []look
-	next    int                         // the first resource that no worker has taken
-	at      int                         // where the walk is
-	run     int                         // how many resources in a row left alone what others see
-	reach   int                         // how far it looks ahead at most
-	changes int                         // that may have changed anything
-	trail   trail                       // of the others
-	chosen  map[choice]resource.Factory // until something changes
+	next    int   // the first resource that no worker has taken
+	at      int   // where the walk is
+	run     int   // how many resources in a row left alone what others see
+	reach   int   // how far it looks ahead at most
+	changes int   // that may have changed anything
+	trail   trail // of the others
+	chooser chooser
 	over    bool
 	workers sync.WaitGroup
 }
@@ -70,7 +70,7 @@ const (
 
 // lookAhead starts the workers for a catalog. End must be called.
 func (e *Engine) lookAhead(ctx context.Context, v *host.View, c *catalog.Catalog) *ahead {
-	a := &ahead{engine: e, view: v, catalog: c, looks: make([]look, len(c.Resources)), run: batch, reach: farthest, trail: trail{view: v}}
+	a := &ahead{engine: e, chooser: chooser{registry: e.Registry, facts: e.Facts}, view: v, catalog: c, looks: make([]look, len(c.Resources)), run: batch, reach: farthest, trail: trail{view: v}}
 	a.moved.L = &a.mu
 	if e.Scouted != nil && !e.Sequential {
 		e.Scouted.take(c.Resources, a.looks)
@@ -176,7 +176,7 @@ func (a *ahead) together(ctx context.Context, v *host.View, i int, f resource.Fa
 		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.LooksAhead(x.Spec) {
 			continue
 		}
-		if g, err := a.choose(x); err != nil || !g.Same(f) {
+		if g, err := a.chooser.choose(x); err != nil || !g.Same(f) {
 			continue
 		}
 		specs, at = append(specs, x.Spec), append(at, k)
@@ -204,30 +204,6 @@ func (a *ahead) replace(i int, r *resource.Resource) {
 	a.catalog.Resources[i] = r
 }
 
-// A choice is what the provider of a resource depends on, if all of its type suit
-// alike.
-type choice struct {
-	of     *resource.Type
-	forced string
-}
-
-// choose returns the provider of a resource. What suits is asked again when
-// something was changed: a provider may have become able to do its work.
-func (a *ahead) choose(r *resource.Resource) (resource.Factory, error) {
-	key := choice{r.Type, r.Common.Provider}
-	if f, ok := a.chosen[key]; ok {
-		return f, nil
-	}
-	f, err := a.engine.Registry.Select(r, a.engine.Facts)
-	if _, alike := r.Spec.(resource.Alike); alike && err == nil {
-		if a.chosen == nil {
-			a.chosen = make(map[choice]resource.Factory)
-		}
-		a.chosen[key] = f
-	}
-	return f, err
-}
-
 // crossed reports whether what r is about may have become another by changes that
 // were each confined to one path.
 func (a *ahead) crossed(r *resource.Resource) bool {
@@ -241,7 +217,7 @@ func (a *ahead) crossed(r *resource.Resource) bool {
 // changed tells that the machine, or in a plan what is assumed of it, was changed
 // on behalf of r.
 func (a *ahead) changed(r *resource.Resource) {
-	clear(a.chosen)
+	a.chooser.forget()
 	if path, _, acts := resource.BoundsOf(r.Spec); acts && a.trail.add(path) {
 		return
 	}

@@ -216,7 +216,7 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 		return ev
 	}
 	r = ev.Resource
-	f, err := w.ahead.choose(r)
+	f, err := w.ahead.chooser.choose(r)
 	if err != nil {
 		w.lookFailed(ev, err)
 		return ev

@@ -18,9 +18,8 @@ import (
 // It looks only at resources that are about one path (resource.Bounded): looking
 // at them starts no command and does nothing to the machine.
 type Scout struct {
-	registry *resource.Registry
-	facts    *facts.Facts
-	view     *host.View
+	chooser chooser
+	view    *host.View
 
 	jobs    chan []sighting
 	next    []sighting // that were not given to a worker yet
@@ -28,8 +27,9 @@ type Scout struct {
 	workers sync.WaitGroup
 	stop    atomic.Bool
 	finish  sync.Once
-	// epoch counts what may have changed the machine.
-	epoch atomic.Int64
+	// epoch counts what may have changed the machine; chosen is that of the chooser.
+	epoch  atomic.Int64
+	chosen int64
 }
 
 // A sighting is what a scout saw of one resource.
@@ -44,7 +44,7 @@ type sighting struct {
 // last resource was declared. It is for
 // use by one goroutine, but for Disturbed.
 func NewScout(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Scout {
-	s := &Scout{registry: reg, facts: f, view: v, jobs: make(chan []sighting, 1024)}
+	s := &Scout{chooser: chooser{registry: reg, facts: f}, view: v, jobs: make(chan []sighting, 1024)}
 	for range min(runtime.GOMAXPROCS(0)-1, 4) {
 		s.workers.Go(func() { s.work(ctx) })
 	}
@@ -70,7 +70,11 @@ func (s *Scout) Declared(r *resource.Resource) {
 	if _, looks, _ := resource.BoundsOf(r.Spec); !looks || r.Skip != "" || r.Resolve != nil || !resource.LooksAhead(r.Spec) {
 		return
 	}
-	f, err := s.registry.Select(r, s.facts)
+	if epoch := s.epoch.Load(); epoch != s.chosen {
+		s.chooser.forget()
+		s.chosen = epoch
+	}
+	f, err := s.chooser.choose(r)
 	if err != nil {
 		return
 	}
