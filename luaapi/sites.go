@@ -25,9 +25,10 @@ import (
 
 // A site is a place in a text where resources of one type are declared so.
 type site struct {
-	typ    *resource.Type
-	fields []*ast.Field
-	node   int
+	typ         *resource.Type
+	constructor lua.LValue
+	fields      []*ast.Field
+	node        int
 	// inside says that it stands in a function of the text, unused that nothing is
 	// done with the handles.
 	inside, unused bool
@@ -95,7 +96,7 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 		if last, ok := args[len(args)-1].(*ast.FuncCallExpr); ok {
 			last.AdjustRet = true // of a field a table takes one value
 		}
-		d.c.sites = append(d.c.sites, site{typ: t, fields: fields, node: call.Line(), inside: inside[call], unused: unused[call]})
+		d.c.sites = append(d.c.sites, site{typ: t, constructor: d.in.global(t.Name), fields: fields, node: call.Line(), inside: inside[call], unused: unused[call]})
 		call.Func, call.Args = d.placeholder(fn), args
 	}
 }
@@ -181,7 +182,7 @@ const firstArgument = 3
 func (in *Interp) declareSite(c *chunk) lua.LGFunction {
 	return func(L *lua.LState) int {
 		s := &c.sites[int(L.Get(2).(lua.LNumber))]
-		if L.Get(1) != in.global(s.typ.Name) {
+		if L.Get(1) != s.constructor {
 			return s.callOther(L)
 		}
 		w := in.takeWork()

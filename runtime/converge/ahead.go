@@ -12,7 +12,7 @@ import (
 
 // A sight is what Status said of one resource.
 type sight struct {
-	f     resource.Factory
+	f     *resource.Factory
 	state any
 	err   error
 }
@@ -97,6 +97,8 @@ func (a *ahead) end() {
 
 // work takes resources, as far as it may look ahead, and looks at them.
 func (a *ahead) work(ctx context.Context) {
+	chooser := chooser{registry: a.engine.Registry, facts: a.engine.Facts}
+	chosen := 0 // how many changes had been made then
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for !a.over && a.next < len(a.looks) {
@@ -110,9 +112,16 @@ func (a *ahead) work(ctx context.Context) {
 		changes := a.changes
 		mine := a.take(from, to)
 		a.mu.Unlock()
+		if changes != chosen {
+			chooser.forget()
+			chosen = changes
+		}
 		sights := make([]sight, len(mine))
 		for k, i := range mine {
-			a.peek(ctx, a.catalog.Resources[i], &sights[k])
+			r, s := a.catalog.Resources[i], &sights[k]
+			if s.f, s.err = chooser.choose(r); s.err == nil {
+				s.state, s.err = s.f.Status(ctx, a.view, r.Spec)
+			}
 		}
 		a.mu.Lock()
 		for k, i := range mine {
@@ -137,16 +146,9 @@ func (a *ahead) take(from, to int) []int {
 	return mine
 }
 
-// peek looks at one resource.
-func (a *ahead) peek(ctx context.Context, r *resource.Resource, s *sight) {
-	if s.f, s.err = a.engine.Registry.Select(r, a.engine.Facts); s.err == nil {
-		s.state, s.err = s.f.Status(ctx, a.view, r.Spec)
-	}
-}
-
 // status returns the state of resource i, whose turn it is, by the provider f
 // through the view v.
-func (a *ahead) status(ctx context.Context, v *host.View, i int, f resource.Factory) (any, error) {
+func (a *ahead) status(ctx context.Context, v *host.View, i int, f *resource.Factory) (any, error) {
 	r := a.catalog.Resources[i]
 	a.mu.Lock()
 	a.next = max(a.next, i+1)
@@ -156,7 +158,7 @@ func (a *ahead) status(ctx context.Context, v *host.View, i int, f resource.Fact
 	l, changes := a.looks[i], a.changes
 	a.looks[i] = look{} // it is used once
 	a.mu.Unlock()
-	if l.phase == looked && l.changes == changes && l.f.Same(f) && l.err == nil && !a.crossed(r) {
+	if l.phase == looked && l.changes == changes && l.f.Same(*f) && l.err == nil && !a.crossed(r) {
 		return l.state, nil
 	}
 	if resource.LooksAhead(r.Spec) || r.Common.Timeout > 0 {
@@ -167,7 +169,7 @@ func (a *ahead) status(ctx context.Context, v *host.View, i int, f resource.Fact
 
 // together looks at resource i and, if its provider can, at all that follow and
 // have the same provider, in one go.
-func (a *ahead) together(ctx context.Context, v *host.View, i int, f resource.Factory) (any, error) {
+func (a *ahead) together(ctx context.Context, v *host.View, i int, f *resource.Factory) (any, error) {
 	r := a.catalog.Resources[i]
 	var specs []any
 	var at []int
@@ -176,7 +178,7 @@ func (a *ahead) together(ctx context.Context, v *host.View, i int, f resource.Fa
 		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.LooksAhead(x.Spec) {
 			continue
 		}
-		if g, err := a.chooser.choose(x); err != nil || !g.Same(f) {
+		if g, err := a.chooser.choose(x); err != nil || !g.Same(*f) {
 			continue
 		}
 		specs, at = append(specs, x.Spec), append(at, k)

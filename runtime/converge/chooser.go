@@ -5,12 +5,15 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A chooser chooses providers. What suits has to be asked again when something was
-// changed: a provider may have become able to do its work.
+// A chooser chooses providers, for one goroutine. What suits has to be asked again
+// when something was changed: a provider may have become able to do its work.
 type chooser struct {
 	registry *resource.Registry
 	facts    *facts.Facts
-	chosen   map[choice]resource.Factory
+	chosen   map[choice]*resource.Factory
+	// last is the one that was asked for last, lastKey what for.
+	last    *resource.Factory
+	lastKey choice
 }
 
 // A choice is what the provider of a resource depends on, if all of its type suit
@@ -21,20 +24,30 @@ type choice struct {
 }
 
 // choose returns the provider of a resource.
-func (c *chooser) choose(r *resource.Resource) (resource.Factory, error) {
+func (c *chooser) choose(r *resource.Resource) (*resource.Factory, error) {
 	key := choice{r.Type, r.Common.Provider}
-	if f, ok := c.chosen[key]; ok {
+	if c.last != nil && c.lastKey == key {
+		return c.last, nil
+	}
+	if f := c.chosen[key]; f != nil {
+		c.last, c.lastKey = f, key
 		return f, nil
 	}
 	f, err := c.registry.Select(r, c.facts)
-	if _, alike := r.Spec.(resource.Alike); alike && err == nil {
-		if c.chosen == nil {
-			c.chosen = make(map[choice]resource.Factory)
-		}
-		c.chosen[key] = f
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	if _, alike := r.Spec.(resource.Alike); alike {
+		if c.chosen == nil {
+			c.chosen = make(map[choice]*resource.Factory)
+		}
+		c.chosen[key] = &f
+	}
+	return &f, nil
 }
 
 // forget makes the chooser ask again.
-func (c *chooser) forget() { clear(c.chosen) }
+func (c *chooser) forget() {
+	clear(c.chosen)
+	c.last = nil
+}

@@ -9,7 +9,7 @@ import (
 )
 
 // converge decides about a resource and, in a run, does what is to be done.
-func (w *walk) converge(ctx context.Context, i int, f resource.Factory, ev *Event) {
+func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Event) {
 	r := ev.Resource
 	by, maybe := w.refreshers(i)
 	left := w.left[r.ID]
@@ -53,12 +53,12 @@ func (w *walk) converge(ctx context.Context, i int, f resource.Factory, ev *Even
 	case mayRefresh:
 		ev.Reason = "it may be refreshed besides, because " + maybe[0].String() + " is unknown"
 	}
-	w.act(ctx, f, d, resource.WishOf(state), ev)
+	w.act(ctx, *f, d, resource.WishOf(state), ev)
 }
 
 // status returns the state of resource i, whose turn it is: compared with what is
 // wanted now or, if the walk recalls that, with what was wanted.
-func (w *walk) status(ctx context.Context, i int, f resource.Factory) (any, error) {
+func (w *walk) status(ctx context.Context, i int, f *resource.Factory) (any, error) {
 	if w.Recall != nil {
 		r := w.catalog.Resources[i]
 		if state, ok, err := f.Recall(ctx, w.view, r.Spec, w.Recall(r)); ok {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,10 +35,19 @@ type database struct {
 	m                *machine
 	path, name, what string
 
+	// last is what was asked for last: mostly the same is asked for again.
+	last atomic.Pointer[account]
+
 	mu     sync.Mutex
 	stamp  string
 	byName map[string]uint32
 	byID   map[uint32]string
+}
+
+// An account is a name and its number.
+type account struct {
+	name string
+	id   uint32
 }
 
 // Self returns the user and the group of this process.
@@ -58,6 +68,17 @@ func (v *View) UserName(uid uint32) string { return v.users.passwd.nameOf(uid) }
 func (v *View) GroupName(gid uint32) string { return v.users.group.nameOf(gid) }
 
 func (d *database) id(name string) (uint32, error) {
+	if a := d.last.Load(); a != nil && a.name == name {
+		return a.id, nil
+	}
+	id, err := d.find(name)
+	if err == nil {
+		d.last.Store(&account{name, id})
+	}
+	return id, err
+}
+
+func (d *database) find(name string) (uint32, error) {
 	if name != "" && name[0] >= '0' && name[0] <= '9' { // an error would take longer than all the rest
 		if n, err := strconv.ParseUint(name, 10, 32); err == nil {
 			return uint32(n), nil
@@ -125,6 +146,7 @@ func (d *database) read() error {
 	if stamp == d.stamp {
 		return nil
 	}
+	d.last.Store(nil)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -49,6 +49,44 @@ type decoder struct {
 	steps []step
 	errs  diag.List
 	dst   []reflect.Value
+	// hints are where the properties of the table before were found, by position,
+	// and of whose type it was: mostly the next one is like it.
+	hints  []hint
+	hinted Mix
+}
+
+// A hint is that of a Mix schema number schema has a property of that name or
+// alias, number field.
+type hint struct {
+	key           string
+	schema, field int
+}
+
+// find returns which property of which schema entry number i of a table is.
+func (d *decoder) find(m Mix, i int, key string) (schema, field int, ok bool) {
+	top := len(d.steps) == 1
+	same := top && slices.Equal(d.hinted, m)
+	if same && i < len(d.hints) && d.hints[i].key == key {
+		return d.hints[i].schema, d.hints[i].field, true
+	}
+	for k, s := range m {
+		at, ok := s.byName[key]
+		if !ok {
+			continue
+		}
+		if top && !same {
+			d.hinted, d.hints = m, d.hints[:0]
+		}
+		switch {
+		case !top || i > len(d.hints):
+		case i == len(d.hints):
+			d.hints = append(d.hints, hint{key, k, at})
+		default:
+			d.hints[i] = hint{key, k, at}
+		}
+		return k, at, true
+	}
+	return 0, 0, false
 }
 
 // A step leads from a table or list to one of its values: a name or, if it is not
@@ -72,7 +110,7 @@ func newDecoder(t *Table) *decoder {
 func (d *decoder) end() error {
 	err := d.errs.Err()
 	clear(d.dst)
-	*d = decoder{steps: d.steps[:0], dst: d.dst[:0]}
+	*d = decoder{steps: d.steps[:0], dst: d.dst[:0], hints: d.hints, hinted: d.hinted}
 	decoders.Put(d)
 	return err
 }
@@ -107,29 +145,19 @@ func (d *decoder) object(s *Schema, t *Table, dst reflect.Value) {
 func (d *decoder) objects(m Mix, t *Table, dst []reflect.Value) {
 	// A bit for each property that was given; no type has anywhere near 64.
 	var given [4]uint64
-entries:
 	for i := range t.Entries {
 		e := &t.Entries[i]
-		for k, s := range m {
-			at, ok := s.byName[e.Key]
-			if !ok {
-				continue
-			}
-			f := &s.Fields[at]
-			d.enter(e.Key)
-			if given[k]&(1<<at) != 0 {
-				d.fail(true, "", "%s is given twice", f.spelled(e.Key))
-			} else if e.Val.Kind != Nil {
-				given[k] |= 1 << at
-				if e.Val.Kind != Later {
-					f.assign(d, dst[k].Field(f.index), e.Val)
-				}
-			}
-			d.leave()
-			continue entries
-		}
 		d.enter(e.Key)
-		d.fail(true, diag.DidYouMean(e.Key, m.Names()), "unknown property %q", e.Key)
+		if k, at, ok := d.find(m, i, e.Key); !ok {
+			d.fail(true, diag.DidYouMean(e.Key, m.Names()), "unknown property %q", e.Key)
+		} else if f := &m[k].Fields[at]; given[k]&(1<<at) != 0 {
+			d.fail(true, "", "%s is given twice", f.spelled(e.Key))
+		} else if e.Val.Kind != Nil {
+			given[k] |= 1 << at
+			if e.Val.Kind != Later {
+				f.assign(d, dst[k].Field(f.index), e.Val)
+			}
+		}
 		d.leave()
 	}
 	for k, s := range m {
