@@ -56,12 +56,14 @@ func (s *Scout) work(ctx context.Context) {
 		if s.stop.Load() {
 			continue
 		}
+		view, end := s.view.Row()
 		for i := range job {
 			x := &job[i]
 			x.epoch = s.epoch.Load()
-			x.state, x.err = x.f.Status(ctx, s.view, x.r.Spec)
+			x.state, x.err = x.f.Status(ctx, view, x.r.Spec)
 			x.seen = true
 		}
+		end()
 	}
 }
 

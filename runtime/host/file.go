@@ -263,7 +263,7 @@ func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 	}
 	var fd int
 	err = ignoringEINTR(func() (err error) {
-		fd, err = syscall.Open(path, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+		fd, err = v.row.open(path, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC)
 		return err
 	})
 	switch {

@@ -24,6 +24,7 @@ import (
 type View struct {
 	*machine
 	plan *overlay // what a plan assumes to have been done, nil outside plans
+	row  *row     // see Row; mostly nil
 }
 
 // machine is what all views of one machine share.
