@@ -111,6 +111,9 @@ func (a *ahead) work(ctx context.Context) {
 		a.next = to
 		changes := a.changes
 		mine := a.take(from, to)
+		if len(mine) == 0 {
+			continue
+		}
 		a.mu.Unlock()
 		if changes != chosen {
 			chooser.forget()
@@ -130,6 +133,9 @@ func (a *ahead) work(ctx context.Context) {
 			a.looks[i] = look{&sights[k], changes, looked}
 		}
 		a.moved.Broadcast()
+		a.mu.Unlock()
+		runtime.Gosched() // the walk may be waiting for this processor
+		a.mu.Lock()
 	}
 }
 

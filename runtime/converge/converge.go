@@ -96,9 +96,11 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	defer w.ahead.end()
 	w.sum = Summary{Start: v.Now(), Noop: h == nil}
 	w.left, w.sum.Dropped = w.debtsOf(e.LeftOver)
+	w.since = v.Now()
 	for i, r := range c.Resources {
 		if w.writes != nil && !w.joins(i) {
 			w.flush(ctx)
+			w.since = v.Now()
 		}
 		if o, ok := e.Settled[r.ID]; ok && r.Skip != "" {
 			w.takeOver(i, o)
@@ -151,6 +153,7 @@ type walk struct {
 	refreshes map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
 	causes    map[resource.ID]Cause // of the changes so far
 
+	since    time.Time // when the last resource was done with
 	outcomes []Outcome
 	blocks   []bool // failed, or skipped because of something that failed
 	// unsettled is set once something is pending or unknown.
@@ -199,7 +202,7 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 	if w.spare = nil; ev == nil {
 		ev = new(Event)
 	}
-	*ev = Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.view.Now()}
+	*ev = Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.since}
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w after %s", host.ErrTimeout, limit))
@@ -210,7 +213,8 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 		if ev.Outcome == Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
 			w.interrupted, ev.Err = true, errors.New("interrupted")
 		}
-		ev.Took = w.view.Now().Sub(ev.Start)
+		w.since = w.view.Now()
+		ev.Took = w.since.Sub(ev.Start)
 	}()
 	if w.skip(ctx, i, ev) || !w.resolve(ctx, ev) {
 		return ev
