@@ -58,6 +58,11 @@ func (c *concealer) event(ev *Event) {
 		return
 	}
 	properties := c.properties(ev.Resource)
+	if ev.Text == nil && c.past != nil {
+		if path, _, _ := resource.BoundsOf(ev.Resource.Spec); path != "" && c.past.HeldIn(path) {
+			properties = append(slices.Clip(properties), "content")
+		}
+	}
 	if t := ev.Text; t != nil {
 		edits, wholesale := ev.Resource.Spec.(resource.Editing)
 		shared := wholesale && edits.EditedFile() != "" && c.edited[edits.EditedFile()]
@@ -102,11 +107,14 @@ func plain(name string, of *resource.Type) bool {
 }
 
 // side returns one side of a difference in a property that holds secrets. What is
-// wanted is known, so that no more of it has to be masked than its secrets.
+// wanted is known, so that no more of it has to be masked than its secrets. A size
+// is masked without digits: contents of one size would have the same.
 func (c *concealer) side(text string, known bool) string {
 	switch {
 	case text == "", text == resource.KnownAfterRun, strings.HasPrefix(text, "("):
 		return text
+	case resource.IsSizeText(text):
+		return "(secret)"
 	case known && c.k.Contains(text):
 		return c.k.Redact(text)
 	}
