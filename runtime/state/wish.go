@@ -22,40 +22,44 @@ type wish struct {
 	found resource.Told
 }
 
-// String formats w as a line of the file. Before the ID there is the mark of what
-// was found, if it has one.
+// String formats w as a line of the file. Behind what was found there is its mark,
+// if it has one.
 func (w wish) String() string {
-	mark := ""
+	found := strconv.Quote(w.found.Text)
 	if w.found.Mark != "" {
-		mark = strconv.Quote(string(w.found.Mark)) + " "
+		found += markSign + strconv.Quote(string(w.found.Mark))
 	}
-	return fmt.Sprintf("%016x %016x %s %s%s", w.spec, w.all, strconv.Quote(w.found.Text), mark, strconv.Quote(w.id))
+	return fmt.Sprintf("%016x %016x %s %s", w.spec, w.all, found, strconv.Quote(w.id))
 }
+
+// markSign stands before a mark.
+const markSign = "@"
 
 func parseWish(line string) (w wish, err error) {
 	spec, line, _ := strings.Cut(line, " ")
 	all, line, _ := strings.Cut(line, " ")
-	var errs [3]error
+	var errs [5]error
 	w.spec, errs[0] = strconv.ParseUint(spec, 16, 64)
 	w.all, errs[1] = strconv.ParseUint(all, 16, 64)
-	var words []string
-	for more := true; more && errs[2] == nil; {
-		var quoted, word string
-		quoted, errs[2] = strconv.QuotedPrefix(line)
-		word, _ = strconv.Unquote(quoted)
-		words = append(words, word)
-		line, more = strings.CutPrefix(line[len(quoted):], " ")
+	w.found.Text, line, errs[2] = unquoted(line)
+	if rest, marked := strings.CutPrefix(line, markSign); marked {
+		var mark string
+		mark, line, errs[3] = unquoted(rest)
+		w.found.Mark = resource.Mark(mark)
 	}
-	if errs[2] == nil && (line != "" || len(words) < 2 || len(words) > 3) {
-		errs[2] = errors.New("want what was found, its mark if it has one, and an ID")
+	w.id, errs[4] = strconv.Unquote(strings.TrimPrefix(line, " "))
+	return w, errors.Join(errs[:]...)
+}
+
+// unquoted returns the text that is quoted at the beginning of line, and what
+// comes after it.
+func unquoted(line string) (text, rest string, err error) {
+	quoted, err := strconv.QuotedPrefix(line)
+	if err != nil {
+		return "", line, err
 	}
-	if err := errors.Join(errs[:]...); err != nil {
-		return w, err
-	}
-	if w.found.Text, w.id = words[0], words[len(words)-1]; len(words) == 3 {
-		w.found.Mark = resource.Mark(words[1])
-	}
-	return w, nil
+	text, err = strconv.Unquote(quoted)
+	return text, line[len(quoted):], err
 }
 
 // Wishes returns what tells, of a resource of an applied catalog, what its state
