@@ -40,11 +40,11 @@ const hidden = -1
 
 // compileChunk makes code of the syntax tree of c.
 func (in *Interp) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
-	if len(c.text) < shortText {
-		return compile(stmts, c.name)
+	d := &divider{in: in, c: c, chunk: len(in.chunks)}
+	d.findSites(stmts)
+	if len(c.text) >= shortText {
+		stmts = d.function(stmts)
 	}
-	d := &divider{chunk: len(in.chunks)}
-	stmts = d.function(stmts)
 	proto, err := compile(stmts, c.name)
 	if err != nil {
 		return nil, err
@@ -85,10 +85,15 @@ func (d *divider) insert(L *lua.LState, proto *lua.FunctionProto) {
 	}
 }
 
+// make returns the number of a function of this program that a text calls.
+func (d *divider) make(fn lua.LGFunction) int {
+	d.made = append(d.made, fn)
+	return len(d.made) - 1
+}
+
 // call returns a call of a function of this program.
 func (d *divider) call(fn lua.LGFunction, args ...ast.Expr) *ast.FuncCallExpr {
-	d.made = append(d.made, fn)
-	e := &ast.FuncCallExpr{Func: d.placeholder(len(d.made) - 1), Args: args, AdjustRet: true}
+	e := &ast.FuncCallExpr{Func: d.placeholder(d.make(fn)), Args: args, AdjustRet: true}
 	e.SetLine(hidden)
 	return e
 }

@@ -19,6 +19,17 @@ type workspace struct {
 	table   schema.Table
 }
 
+// begin empties the workspace for a declaration of t. The first entry is for the
+// name.
+func (w *workspace) begin(t *resource.Type) {
+	w.entries = append(w.entries[:0], schema.Entry{Key: t.Schema().Name().Name})
+}
+
+// add adds a property.
+func (w *workspace) add(key string, v schema.Value) {
+	w.entries = append(w.entries, schema.Entry{Key: key, Val: v})
+}
+
 // takeWork takes the workspace. A type written in Lua can declare something
 // while it is asked about another declaration; that one gets a new workspace.
 func (in *Interp) takeWork() *workspace {
@@ -27,6 +38,7 @@ func (in *Interp) takeWork() *workspace {
 	if w == nil {
 		w = new(workspace)
 	}
+	in.foreignSeen = false
 	return w
 }
 
@@ -50,14 +62,14 @@ func (in *Interp) construct(t *resource.Type) lua.LGFunction {
 			names = append(names, v)
 		case *lua.LTable:
 			if L.GetTop() == 2 && !in.isCurried(f) {
-				return in.declare(L, f, t, nil, v)
+				return in.declareTable(L, f, t, nil, v)
 			}
 			list := in.open(v)
 			for i := 1; i <= list.Len(); i++ {
 				names = append(names, list.RawGetInt(i))
 			}
 			if k, _ := list.Next(position(list.Len())); k != lua.LNil || len(names) == 0 {
-				return in.declare(L, f, t, nil, v)
+				return in.declareTable(L, f, t, nil, v)
 			}
 		}
 		switch {
@@ -68,14 +80,14 @@ func (in *Interp) construct(t *resource.Type) lua.LGFunction {
 			L.Push(in.handle(&pending{t, names}))
 			return 1
 		case L.GetTop() == 2:
-			return in.declare(L, f, t, names, nil)
+			return in.declareTable(L, f, t, names, nil)
 		}
 		props, ok := L.Get(3).(*lua.LTable)
 		if !ok || L.GetTop() > 3 {
 			in.noteAt(L, f, fmt.Errorf("%s: want a table of properties after the name, got %s", t.Name, kindOf(L.Get(3))), "")
 			return in.deadHandles(L, t, names)
 		}
-		return in.declare(L, f, t, names, props)
+		return in.declareTable(L, f, t, names, props)
 	}
 }
 
@@ -85,12 +97,11 @@ func (in *Interp) isCurried(f frame) bool {
 	return c != nil && c.curried(f.node)
 }
 
-// declare declares a resource for each name. If names is nil, they are the
+// declareTable declares a resource for each name. If names is nil, they are the
 // positions of props; props may be nil. It pushes the handles.
-func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, props *lua.LTable) int {
+func (in *Interp) declareTable(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, props *lua.LTable) int {
 	w := in.takeWork()
-	in.foreignSeen = false
-	w.entries = append(w.entries[:0], schema.Entry{Key: t.Schema().Name().Name})
+	w.begin(t)
 	if props != nil {
 		props = in.open(props)
 		n := props.Len()
@@ -105,13 +116,15 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 			in.noteAt(L, f, fmt.Errorf("%s: want only properties behind the name, got also %s", t.Name, kindOf(props.RawGetInt(1))), "")
 		}
 		for k, v := props.Next(position(n)); k != lua.LNil; k, v = props.Next(k) {
-			key, ok := k.(lua.LString)
-			if !ok {
-				key = lua.LString(keyText(k))
-			}
-			w.entries = append(w.entries, schema.Entry{Key: string(key), Val: in.property(v)})
+			w.add(keyText(k), in.property(v))
 		}
 	}
+	return in.declare(L, f, t, names, w, nil)
+}
+
+// declare declares a resource for each name, with the properties in w. It pushes
+// the handles, unless nothing is done with those of the site; s may be nil.
+func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *workspace, s *site) int {
 	from := resource.Origin{Pos: in.place(f.node, f.file), Calls: in.chain(L, f), Scope: in.opts.Scope}
 	var def *defaults
 	if c := in.chunkOf(f.node); c != nil {
@@ -121,10 +134,17 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 		}
 	}
 	where := place{in: in, typ: t, node: f.node, file: f.file, defaults: def}
+	handles := 0
+	push := func(x any) {
+		if s == nil || !s.unused {
+			L.Push(in.handle(x))
+			handles++
+		}
+	}
 	if len(names) == 0 {
-		L.Push(in.add(t, w, w.entries[1:], where, from))
+		push(in.add(t, w, w.entries[1:], s.keep(where), from))
 		in.work = w
-		return 1
+		return handles
 	}
 	first := len(in.mistakes)
 	for i, name := range names {
@@ -132,18 +152,32 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 		if name == lua.LNil {
 			at := where.Locate(schema.Path{w.entries[0].Key}, false)
 			in.mistakes.Add(&diag.Error{Pos: at, Subject: t.Name, Err: fmt.Errorf("name %d is nil", i+1), Notes: from.Calls})
-			L.Push(in.handle(&dead{resource.ID{Type: t.Name}}))
+			push(&dead{resource.ID{Type: t.Name}})
 			continue
 		}
 		w.entries[0].Val = in.value(name, 0)
 		before := len(in.mistakes)
-		L.Push(in.add(t, w, w.entries, where, from))
+		push(in.add(t, w, w.entries, s.keep(where), from))
 		if before > first {
 			in.dropRepeated(first, before, &where)
 		}
 	}
 	in.work = w
-	return len(names)
+	return handles
+}
+
+// keep returns a pointer to where. The resources of a site share it if they can;
+// s may be nil.
+func (s *site) keep(where place) *place {
+	if s != nil && s.place != nil && *s.place == where {
+		return s.place
+	}
+	p := new(place)
+	*p = where
+	if s != nil {
+		s.place = p
+	}
+	return p
 }
 
 // dropRepeated removes from the mistakes from number before on those in the
@@ -160,10 +194,11 @@ func (in *Interp) dropRepeated(first, before int, where *place) {
 	in.mistakes = in.mistakes[:before+len(rest)]
 }
 
-// add decodes one declaration and adds it to the catalog.
-func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, where place, from resource.Origin) lua.LValue {
+// add decodes one declaration and adds it to the catalog. It returns what its
+// handle holds.
+func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, where *place, from resource.Origin) any {
 	foreign := in.foreignSeen
-	w.table = schema.Table{Entries: entries, Where: &where}
+	w.table = schema.Table{Entries: entries, Where: where}
 	r, err := t.Decode(&w.table, from)
 	if err == nil && foreign {
 		// The decoder lets properties that take anything take this too.
@@ -182,7 +217,7 @@ func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, wh
 		r, err = in.admit(r)
 	}
 	if err == nil {
-		return in.handle(r)
+		return r
 	}
 	var list diag.List
 	list.Add(err)
@@ -200,7 +235,7 @@ func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, wh
 			break
 		}
 	}
-	return in.handle(&dead{id})
+	return &dead{id}
 }
 
 // deadHandles pushes a handle for each name of a declaration that went wrong.

@@ -17,6 +17,8 @@ const tableName = "(table)"
 
 // A divider takes constants out of a syntax tree and divides what is left.
 type divider struct {
+	in    *Interp
+	c     *chunk
 	chunk int              // its number
 	made  []lua.LGFunction // functions that stand in the code as constants
 	heavy bool             // the function at hand has too many constants

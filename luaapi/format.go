@@ -11,17 +11,18 @@ import (
 // format is string.format with the directives of C that Lua has.
 func (in *Interp) format(L *lua.LState) int {
 	text := L.CheckString(1)
-	var out strings.Builder
+	var buf [64]byte
+	out := buf[:0]
 	arg := 1
 	for {
 		i := strings.IndexByte(text, '%')
 		if i < 0 {
 			break
 		}
-		out.WriteString(text[:i])
+		out = append(out, text[:i]...)
 		text = text[i+1:]
 		if strings.HasPrefix(text, "%") {
-			out.WriteByte('%')
+			out = append(out, '%')
 			text = text[1:]
 			continue
 		}
@@ -33,14 +34,47 @@ func (in *Interp) format(L *lua.LState) int {
 			in.throw(L, "a percent sign itself is written %%", "string.format: the format ends in the middle of a directive")
 		}
 		arg++
-		out.WriteString(in.directive(L, text[:n], text[n], arg))
-		if out.Len() > maxString {
+		more, ok := appendPlain(out, L.Get(arg), text[:n], text[n])
+		if !ok {
+			more = append(out, in.directive(L, text[:n], text[n], arg)...)
+		}
+		out = more
+		if len(out) > maxString {
 			in.tooLong(L, "string.format")
 		}
 		text = text[n+1:]
 	}
-	L.Push(lua.LString(out.String() + text))
+	L.Push(lua.LString(append(out, text...)))
 	return 1
+}
+
+// appendPlain does what directive does for what is written most: %s, %d and %08d.
+func appendPlain(out []byte, v lua.LValue, flags string, verb byte) ([]byte, bool) {
+	switch v := v.(type) {
+	case lua.LString:
+		if verb == 's' && flags == "" {
+			return append(out, v...), true
+		}
+	case lua.LNumber:
+		i := int64(v)
+		if verb != 'd' || lua.LNumber(i) != v || i < 0 || len(flags) > 2 {
+			break
+		}
+		width := 0
+		if flags != "" {
+			if len(flags) != 2 || flags[0] != '0' || flags[1] < '0' || flags[1] > '9' {
+				break
+			}
+			width = int(flags[1] - '0')
+		}
+		var digits [20]byte
+		text := strconv.AppendInt(digits[:0], i, 10)
+		for n := len(text); n < width; n++ {
+			out = append(out, '0')
+		}
+		return append(out, text...), true
+	}
+	return out, false
 }
 
 // directive formats one argument. The flags are those of C and of Go alike.

@@ -130,5 +130,5 @@ func (in *Interp) handleCall(L *lua.LState) int {
 		in.note(L, fmt.Errorf("want a table of properties behind %s %q, got %s", p.typ.Name, p.names[0].String(), kindOf(L.Get(2))), "")
 		return in.deadHandles(L, p.typ, p.names)
 	}
-	return in.declare(L, caller(L), p.typ, p.names, props)
+	return in.declareTable(L, caller(L), p.typ, p.names, props)
 }

@@ -189,10 +189,10 @@ func (in *Interp) property(v lua.LValue) schema.Value {
 
 // resolver returns what finds the whole spec of a declaration when its turn has
 // come. The mistakes in it have their places in the script.
-func (in *Interp) resolver(t *resource.Type, entries []schema.Entry, where place, from resource.Origin) func(context.Context) (any, error) {
+func (in *Interp) resolver(t *resource.Type, entries []schema.Entry, where *place, from resource.Origin) func(context.Context) (any, error) {
 	entries = slices.Clone(entries)
 	return func(ctx context.Context) (any, error) {
-		tab := &schema.Table{Entries: slices.Clone(entries), Where: &where}
+		tab := &schema.Table{Entries: slices.Clone(entries), Where: where}
 		var errs diag.List
 		for i := range tab.Entries {
 			e := &tab.Entries[i]

@@ -192,8 +192,9 @@ func (in *Interp) Run(ctx context.Context, name string, text []byte) error {
 		return err
 	}
 	in.setScript(name)
-	fn, _, err := in.load(name, dir, string(text))
+	fn, c, err := in.load(name, dir, string(text))
 	if err == nil {
+		c.script = true
 		err = in.evaluate(ctx, fn)
 	}
 	in.mistakes.Add(err)

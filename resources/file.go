@@ -199,15 +199,17 @@ func isAre(names []string) string {
 }
 
 // Locate implements resource.Located.
-func (f File) Locate(dir string) File {
+func (f *File) Locate(dir string) {
 	if f.Source != nil && !filepath.IsAbs(*f.Source) && !host.IsURL(*f.Source) {
 		f.Source = new(filepath.Join(dir, *f.Source))
 	}
-	return f
 }
 
 // WantedEnsure implements resource.Wanted.
 func (f File) WantedEnsure() string { return string(f.Ensure) }
+
+// SuitAlike implements resource.Alike.
+func (File) SuitAlike() {}
 
 // UncertainAfterPending implements resource.Uncertain: what a source will hold
 // is not known before what makes it has been done.

@@ -75,8 +75,11 @@ func TestFileValidate(t *testing.T) {
 }
 
 func TestFileLocate(t *testing.T) {
-	require.Equal(t, "/site/files/x", *File{Source: new("files/x")}.Locate("/site").Source)
-	require.Equal(t, "/abs/x", *File{Source: new("/abs/x")}.Locate("/site").Source)
+	for source, want := range map[string]string{"files/x": "/site/files/x", "/abs/x": "/abs/x", "https://example.net/x": "https://example.net/x"} {
+		f := File{Source: new(source)}
+		f.Locate("/site")
+		require.Equal(t, want, *f.Source)
+	}
 }
 
 func TestFileDiff(t *testing.T) {

@@ -178,11 +178,10 @@ func checkPost(glob, command string) error {
 }
 
 // Locate implements resource.Located. A URL is left as it is.
-func (s Scaffold) Locate(dir string) Scaffold {
+func (s *Scaffold) Locate(dir string) {
 	if s.Source != "" && !s.SourceIsURL() && !filepath.IsAbs(s.Source) {
 		s.Source = filepath.Join(dir, s.Source)
 	}
-	return s
 }
 
 // SourceIsURL reports whether the source is a URL and not a path.

@@ -156,7 +156,8 @@ func TestScaffoldLocate(t *testing.T) {
 		"templates/app": "/site/templates/app", "../app": "/app", "/abs/app": "/abs/app",
 		"https://example.net/app": "https://example.net/app", "git://h/app": "git://h/app",
 	} {
-		got := scaffoldOf(func(s *Scaffold) { s.Source = source }).Locate("/site")
+		got := scaffoldOf(func(s *Scaffold) { s.Source = source })
+		got.Locate("/site")
 		require.Equal(t, want, got.Source)
 	}
 }

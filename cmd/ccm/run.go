@@ -135,6 +135,7 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 	if err != nil {
 		return err
 	}
+	defer s.close()
 	name, err := siteName(args[0])
 	if err != nil {
 		return err
@@ -150,6 +151,7 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		Registry: s.registry, Facts: s.facts, Reporter: rep.reporters,
 		Texts:       f.diff.value != string(report.DiffOff),
 		MonitorOnly: f.monitorOnly, Stop: e.stop, Sequential: e.sequential,
+		Passing: e.spent == nil,
 	}
 	if f.noop || e.early {
 		engine.Scouted = s.scout

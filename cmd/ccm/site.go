@@ -110,14 +110,24 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 	}
 	if e.runner != nil {
 		e.scout(ctx, l)
-		defer s.scout.Finish()
 	}
 	e.spent.enter(phaseEvaluate)
-	if err := l.load(ctx, shown, text); err != nil {
+	if err = l.load(ctx, shown, text); err == nil {
+		e.spent.enter(phaseOrder)
+		err = s.build(&l.builder, f)
+	}
+	if err != nil {
+		s.close()
 		return nil, err
 	}
-	e.spent.enter(phaseOrder)
-	return s, s.build(&l.builder, f)
+	return s, nil
+}
+
+// close ends what a site does in the background.
+func (s *site) close() {
+	if s.scout != nil {
+		s.scout.Finish()
+	}
 }
 
 // build orders what b holds, and takes the targets of it.

@@ -11,7 +11,7 @@ func (b *Builder) applied(edges []edge, index func(*resource.Resource) int) []ed
 		if r.Scope == nil || r.Scope.Apply == (resource.ID{}) {
 			continue
 		}
-		if by, ok := b.byID[r.Scope.Apply]; ok && by != r {
+		if by, ok := b.names.get(r.Scope.Apply); ok && by != r {
 			parts[index(by)] = append(parts[index(by)], i)
 		}
 	}

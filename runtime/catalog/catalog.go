@@ -22,8 +22,26 @@ type Builder struct {
 	// Added is called with each resource that is added. May be nil.
 	Added func(*resource.Resource)
 
-	list []*resource.Resource
-	byID map[resource.ID]*resource.Resource // aliases too
+	list  []*resource.Resource
+	names names
+}
+
+// names finds resources by type and by name or alias. There are few types, and a
+// name alone is found faster than an ID.
+type names map[string]map[string]*resource.Resource
+
+func (n names) get(id resource.ID) (*resource.Resource, bool) {
+	r, ok := n[id.Type][id.Name]
+	return r, ok
+}
+
+func (n names) set(id resource.ID, r *resource.Resource) {
+	of := n[id.Type]
+	if of == nil {
+		of = make(map[string]*resource.Resource)
+		n[id.Type] = of
+	}
+	of[id.Name] = r
 }
 
 // Add adds r. An ID can be added once; a second resource that is equal to the
@@ -31,10 +49,10 @@ type Builder struct {
 // skipped gives way to one that is managed, so that of several with opposite
 // conditions one is there.
 func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
-	if b.byID == nil {
-		b.byID = make(map[resource.ID]*resource.Resource)
+	if b.names == nil {
+		b.names = make(names)
 	}
-	if first, ok := b.byID[r.ID]; ok {
+	if first, ok := b.names.get(r.ID); ok {
 		switch {
 		case r.Skip != "":
 			return first, nil
@@ -48,15 +66,15 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 	}
 	alias := resource.ID{Type: r.ID.Type, Name: r.Common.Alias}
 	if alias.Name != "" {
-		first, ok := b.byID[alias]
+		first, ok := b.names.get(alias)
 		if ok && first.Skip == "" && r.Skip == "" {
 			return nil, taken(r, alias, first)
 		}
 		if !ok || r.Skip == "" {
-			b.byID[alias] = r
+			b.names.set(alias, r)
 		}
 	}
-	b.byID[r.ID] = r
+	b.names.set(r.ID, r)
 	b.list = append(b.list, r)
 	if b.Added != nil {
 		b.Added(r)
@@ -77,8 +95,8 @@ func (b *Builder) Remove(r *resource.Resource) { b.drop(r) }
 func (b *Builder) drop(r *resource.Resource) {
 	b.list = slices.DeleteFunc(b.list, func(x *resource.Resource) bool { return x == r })
 	for _, name := range []string{r.ID.Name, r.Common.Alias} {
-		if id := (resource.ID{Type: r.ID.Type, Name: name}); b.byID[id] == r {
-			delete(b.byID, id)
+		if of := b.names[r.ID.Type]; of[name] == r {
+			delete(of, name)
 		}
 	}
 }
@@ -92,7 +110,7 @@ func taken(r *resource.Resource, id resource.ID, first *resource.Resource) error
 }
 
 // Get returns the resource of that name or alias, or nil.
-func (b *Builder) Get(id resource.ID) *resource.Resource { return b.byID[id] }
+func (b *Builder) Get(id resource.ID) *resource.Resource { return b.names[id.Type][id.Name] }
 
 // Resources returns what was added so far, in the order of declaration.
 func (b *Builder) Resources() []*resource.Resource { return b.list }
@@ -167,7 +185,7 @@ func (b *Builder) edges() ([]edge, error) {
 			{"notify", c.Notify, true, true},
 		} {
 			for n, ref := range rel.refs {
-				other, ok := b.byID[resource.ID(ref)]
+				other, ok := b.names.get(resource.ID(ref))
 				if !ok {
 					errs.Add(b.unknown(r, rel.property, n, ref))
 					continue

@@ -15,6 +15,9 @@ import (
 // next, always what was declared first (Kahn's algorithm with a heap).
 func order(list []*resource.Resource, edges []edge) (*Catalog, error) {
 	n := len(list)
+	if len(edges) == 0 {
+		return &Catalog{Resources: slices.Clone(list), Deps: make([][]Dep, n)}, nil
+	}
 	waits, after := make([]int, n), make([][]int, n)
 	for k, e := range edges {
 		waits[e.to]++

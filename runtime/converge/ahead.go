@@ -10,11 +10,16 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A look is what Status said of one resource.
-type look struct {
+// A sight is what Status said of one resource.
+type sight struct {
 	f     resource.Factory
 	state any
 	err   error
+}
+
+// A look is what is known of one resource before its turn.
+type look struct {
+	*sight // nil if it was not looked at
 	// changes is how many changes had been made when the look began.
 	changes int
 	phase   lookState
@@ -43,12 +48,13 @@ type ahead struct {
 	mu      sync.Mutex
 	moved   sync.Cond // the walk moved on, a worker finished, or all is over
 	looks   []look
-	next    int                         // the first resource that no worker has taken
-	at      int                         // where the walk is
-	run     int                         // how many resources in a row left alone what others see
-	changes int                         // that may have changed anything
-	trail   trail                       // of the others
-	chosen  map[choice]resource.Factory // until something changes
+	next    int   // the first resource that no worker has taken
+	at      int   // where the walk is
+	run     int   // how many resources in a row left alone what others see
+	reach   int   // how far it looks ahead at most
+	changes int   // that may have changed anything
+	trail   trail // of the others
+	chooser chooser
 	over    bool
 	workers sync.WaitGroup
 }
@@ -64,10 +70,11 @@ const (
 
 // lookAhead starts the workers for a catalog. End must be called.
 func (e *Engine) lookAhead(ctx context.Context, v *host.View, c *catalog.Catalog) *ahead {
-	a := &ahead{engine: e, view: v, catalog: c, looks: make([]look, len(c.Resources)), run: batch, trail: trail{view: v}}
+	a := &ahead{engine: e, chooser: chooser{registry: e.Registry, facts: e.Facts}, view: v, catalog: c, looks: make([]look, len(c.Resources)), run: batch, reach: farthest, trail: trail{view: v}}
 	a.moved.L = &a.mu
 	if e.Scouted != nil && !e.Sequential {
 		e.Scouted.take(c.Resources, a.looks)
+		a.run, a.reach = len(a.looks), len(a.looks) // to look at the rest is no more of a bet
 	}
 	workers := min(max(2, runtime.GOMAXPROCS(0)), 8)
 	if e.Sequential || len(c.Resources) < worthwhile {
@@ -94,7 +101,7 @@ func (a *ahead) work(ctx context.Context) {
 	defer a.mu.Unlock()
 	for !a.over && a.next < len(a.looks) {
 		from := a.next
-		to := min(from+batch, len(a.looks), a.at+min(a.run, farthest))
+		to := min(from+batch, len(a.looks), a.at+min(a.run, a.reach))
 		if to <= from {
 			a.moved.Wait()
 			continue
@@ -103,12 +110,13 @@ func (a *ahead) work(ctx context.Context) {
 		changes := a.changes
 		mine := a.take(from, to)
 		a.mu.Unlock()
-		for _, i := range mine {
-			a.peek(ctx, i)
+		sights := make([]sight, len(mine))
+		for k, i := range mine {
+			a.peek(ctx, a.catalog.Resources[i], &sights[k])
 		}
 		a.mu.Lock()
-		for _, i := range mine {
-			a.looks[i].phase, a.looks[i].changes = looked, changes
+		for k, i := range mine {
+			a.looks[i] = look{&sights[k], changes, looked}
 		}
 		a.moved.Broadcast()
 	}
@@ -130,10 +138,9 @@ func (a *ahead) take(from, to int) []int {
 }
 
 // peek looks at one resource.
-func (a *ahead) peek(ctx context.Context, i int) {
-	r, l := a.catalog.Resources[i], &a.looks[i]
-	if l.f, l.err = a.engine.Registry.Select(r, a.engine.Facts); l.err == nil {
-		l.state, l.err = l.f.Status(ctx, a.view, r.Spec)
+func (a *ahead) peek(ctx context.Context, r *resource.Resource, s *sight) {
+	if s.f, s.err = a.engine.Registry.Select(r, a.engine.Facts); s.err == nil {
+		s.state, s.err = s.f.Status(ctx, a.view, r.Spec)
 	}
 }
 
@@ -169,7 +176,7 @@ func (a *ahead) together(ctx context.Context, v *host.View, i int, f resource.Fa
 		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.LooksAhead(x.Spec) {
 			continue
 		}
-		if g, err := a.choose(x); err != nil || !g.Same(f) {
+		if g, err := a.chooser.choose(x); err != nil || !g.Same(f) {
 			continue
 		}
 		specs, at = append(specs, x.Spec), append(at, k)
@@ -184,7 +191,7 @@ func (a *ahead) together(ctx context.Context, v *host.View, i int, f resource.Fa
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for n, k := range at[1:] {
-		a.looks[k] = look{f: f, state: states[n+1], err: errs[n+1], changes: a.changes, phase: looked}
+		a.looks[k] = look{&sight{f, states[n+1], errs[n+1]}, a.changes, looked}
 	}
 	a.next = max(a.next, i+1)
 	return states[0], errs[0]
@@ -195,30 +202,6 @@ func (a *ahead) replace(i int, r *resource.Resource) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.catalog.Resources[i] = r
-}
-
-// A choice is what the provider of a resource depends on, if all of its type suit
-// alike.
-type choice struct {
-	of     *resource.Type
-	forced string
-}
-
-// choose returns the provider of a resource. What suits is asked again when
-// something was changed: a provider may have become able to do its work.
-func (a *ahead) choose(r *resource.Resource) (resource.Factory, error) {
-	key := choice{r.Type, r.Common.Provider}
-	if f, ok := a.chosen[key]; ok {
-		return f, nil
-	}
-	f, err := a.engine.Registry.Select(r, a.engine.Facts)
-	if _, alike := r.Spec.(resource.Alike); alike && err == nil {
-		if a.chosen == nil {
-			a.chosen = make(map[choice]resource.Factory)
-		}
-		a.chosen[key] = f
-	}
-	return f, err
 }
 
 // crossed reports whether what r is about may have become another by changes that
@@ -234,7 +217,7 @@ func (a *ahead) crossed(r *resource.Resource) bool {
 // changed tells that the machine, or in a plan what is assumed of it, was changed
 // on behalf of r.
 func (a *ahead) changed(r *resource.Resource) {
-	clear(a.chosen)
+	a.chooser.forget()
 	if path, _, acts := resource.BoundsOf(r.Spec); acts && a.trail.add(path) {
 		return
 	}
@@ -242,7 +225,7 @@ func (a *ahead) changed(r *resource.Resource) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.changes++
-	a.run = 0
+	a.run, a.reach = 0, farthest
 }
 
 // done tells that the walk is through with resource i.

@@ -45,6 +45,9 @@ type Engine struct {
 	Settled map[resource.ID]Outcome
 	// SettledCauses says why those of Settled were changed that were.
 	SettledCauses map[resource.ID]Cause
+	// Passing says that the Reporter keeps no event of a stable resource: its memory
+	// is used for the next.
+	Passing bool
 	// Journal remembers the refreshes of a run until they were performed; nil for
 	// none. A run that changes nothing does not write to it.
 	Journal Journal
@@ -114,6 +117,9 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			continue
 		}
 		w.tell(events)
+		if w.Passing && len(events) == 1 && events[0].Outcome == Stable {
+			w.spare = events[0]
+		}
 	}
 	w.flush(ctx)
 	w.sum.Interrupted = w.interrupted
@@ -162,6 +168,7 @@ type walk struct {
 	writes      *writes    // that are under way, or nil
 	concealer   *concealer // nil if there is nothing to conceal
 	single      [1]*Event  // of a resource that is no edit
+	spare       *Event     // that nobody has any more, or nil
 }
 
 // became notes what became of a resource, for those that come after it.
@@ -189,7 +196,11 @@ func (w *walk) planning() bool { return w.host == nil }
 // resource deals with one resource.
 func (w *walk) resource(ctx context.Context, i int) *Event {
 	r := w.catalog.Resources[i]
-	ev := &Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.view.Now()}
+	ev := w.spare
+	if w.spare = nil; ev == nil {
+		ev = new(Event)
+	}
+	*ev = Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.view.Now()}
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w after %s", host.ErrTimeout, limit))
@@ -206,7 +217,7 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 		return ev
 	}
 	r = ev.Resource
-	f, err := w.ahead.choose(r)
+	f, err := w.ahead.chooser.choose(r)
 	if err != nil {
 		w.lookFailed(ev, err)
 		return ev

@@ -18,33 +18,33 @@ import (
 // It looks only at resources that are about one path (resource.Bounded): looking
 // at them starts no command and does nothing to the machine.
 type Scout struct {
-	registry *resource.Registry
-	facts    *facts.Facts
-	view     *host.View
+	chooser chooser
+	view    *host.View
 
 	jobs    chan []sighting
 	next    []sighting // that were not given to a worker yet
 	given   [][]sighting
 	workers sync.WaitGroup
 	stop    atomic.Bool
-	// epoch counts what may have changed the machine.
-	epoch atomic.Int64
+	finish  sync.Once
+	// epoch counts what may have changed the machine; chosen is that of the chooser.
+	epoch  atomic.Int64
+	chosen int64
 }
 
 // A sighting is what a scout saw of one resource.
 type sighting struct {
-	r     *resource.Resource
-	f     resource.Factory
+	r *resource.Resource
+	sight
 	seen  bool
-	state any
-	err   error
 	epoch int64 // when it began to look
 }
 
-// NewScout returns a scout that looks through v. Finish must be called. It is for
+// NewScout returns a scout that looks through v. Finish must be called, after the
+// last resource was declared. It is for
 // use by one goroutine, but for Disturbed.
 func NewScout(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Scout {
-	s := &Scout{registry: reg, facts: f, view: v, jobs: make(chan []sighting, 1024)}
+	s := &Scout{chooser: chooser{registry: reg, facts: f}, view: v, jobs: make(chan []sighting, 1024)}
 	for range min(runtime.GOMAXPROCS(0)-1, 4) {
 		s.workers.Go(func() { s.work(ctx) })
 	}
@@ -70,14 +70,18 @@ func (s *Scout) Declared(r *resource.Resource) {
 	if _, looks, _ := resource.BoundsOf(r.Spec); !looks || r.Skip != "" || r.Resolve != nil || !resource.LooksAhead(r.Spec) {
 		return
 	}
-	f, err := s.registry.Select(r, s.facts)
+	if epoch := s.epoch.Load(); epoch != s.chosen {
+		s.chooser.forget()
+		s.chosen = epoch
+	}
+	f, err := s.chooser.choose(r)
 	if err != nil {
 		return
 	}
 	if s.next == nil {
 		s.next = make([]sighting, 0, batch)
 	}
-	if s.next = append(s.next, sighting{r: r, f: f}); len(s.next) < batch {
+	if s.next = append(s.next, sighting{r: r, sight: sight{f: f}}); len(s.next) < batch {
 		return
 	}
 	select {
@@ -92,15 +96,19 @@ func (s *Scout) Declared(r *resource.Resource) {
 // that a script ran. What was seen before does not count.
 func (s *Scout) Disturbed() { s.epoch.Add(1) }
 
-// Finish ends the looking. What was seen is for [Engine.Scouted].
+// Finish ends the looking. What was seen is for [Engine.Scouted]; a walk that gets
+// it calls Finish. It may be called again.
 func (s *Scout) Finish() {
-	s.stop.Store(true)
-	close(s.jobs)
-	s.workers.Wait()
+	s.finish.Do(func() {
+		s.stop.Store(true)
+		close(s.jobs)
+		s.workers.Wait()
+	})
 }
 
 // take gives a walk what was seen of its resources.
 func (s *Scout) take(resources []*resource.Resource, looks []look) {
+	s.Finish()
 	var all []*sighting
 	for _, job := range s.given {
 		for i := range job {
@@ -131,7 +139,7 @@ func (s *Scout) take(resources []*resource.Resource, looks []look) {
 			x = byResource[r]
 		}
 		if x != nil {
-			looks[i] = look{f: x.f, state: x.state, err: x.err, phase: looked}
+			looks[i] = look{sight: &x.sight, phase: looked}
 		}
 	}
 }

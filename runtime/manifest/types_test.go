@@ -83,11 +83,10 @@ func (f File) Validate() error {
 	return nil
 }
 
-func (f File) Locate(dir string) File {
+func (f *File) Locate(dir string) {
 	if f.Source != "" && !filepath.IsAbs(f.Source) && !strings.Contains(f.Source, "://") {
 		f.Source = filepath.Join(dir, f.Source)
 	}
-	return f
 }
 
 func (f File) Perform(context.Context, *host.Host, provider[File], resource.Action) error { return nil }

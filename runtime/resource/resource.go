@@ -141,9 +141,9 @@ type (
 	// Judged is implemented by specs whose Perform judges the outcome itself, as
 	// a command is judged by its exit code. The engine does not look again.
 	Judged interface{ JudgedByPerform() bool }
-	// Located is implemented by specs that name files of the user. Locate makes
+	// Located is implemented by pointers to specs that name files of the user. Locate makes
 	// relative paths absolute, given the directory of the script or manifest.
-	Located[P any] interface{ Locate(dir string) P }
+	Located interface{ Locate(dir string) }
 	// ValidatedWith is implemented by specs whose validity depends on properties
 	// that every type has. ValidateWith is called after Validate.
 	ValidatedWith interface{ ValidateWith(c Common) error }

@@ -83,10 +83,10 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 	if _, ok := any(*new(P)).(Pointing[S]); ok {
 		t.wishText = func(v *host.View, p, s any) (string, error) { return any(*p.(*P)).(Pointing[S]).WishText(v, s.(S)) }
 	}
-	if _, ok := any(*new(P)).(Located[P]); ok {
+	if _, ok := any(new(P)).(Located); ok {
 		t.locate = func(p any, dir string) any {
-			spec := any(*p.(*P)).(Located[P]).Locate(dir)
-			return &spec
+			p.(Located).Locate(dir)
+			return p
 		}
 	}
 	t.recall = func(ctx context.Context, v *host.View, prov, p any, wish Told) (any, bool, error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -14,9 +15,9 @@ import (
 // Decode fills the struct that dst points to, or holds (see [Holder]), from t. It
 // returns every mistake it finds, each at its place, as a [diag.List].
 func (s *Schema) Decode(t *Table, dst any) error {
-	d := decoder{where: t}
+	d := newDecoder(t)
 	d.object(s, t, structOf(dst))
-	return d.errs.Err()
+	return d.end()
 }
 
 // A Mix decodes tables whose properties are spread over several structs: those
@@ -25,13 +26,12 @@ type Mix []*Schema
 
 // Decode is like [Schema.Decode] for one struct for each schema.
 func (m Mix) Decode(t *Table, dst ...any) error {
-	d := decoder{where: t}
-	vals := make([]reflect.Value, len(dst))
-	for i, p := range dst {
-		vals[i] = structOf(p)
+	d := newDecoder(t)
+	for _, p := range dst {
+		d.dst = append(d.dst, structOf(p))
 	}
-	d.objects(m, t, vals)
-	return d.errs.Err()
+	d.objects(m, t, d.dst)
+	return d.end()
 }
 
 // Names returns the names of all properties of all schemas, aliases last.
@@ -46,12 +46,56 @@ func (m Mix) Names() []string {
 // A decoder collects the mistakes of one table.
 type decoder struct {
 	where *Table
-	path  Path
+	steps []step
 	errs  diag.List
+	dst   []reflect.Value
+}
+
+// A step leads from a table or list to one of its values: a name or, if it is not
+// negative, a position.
+type step struct {
+	name     string
+	position int
+}
+
+// decoders are decoders that were used. There is a declaration every few
+// microseconds, and each needs one.
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+func newDecoder(t *Table) *decoder {
+	d := decoders.Get().(*decoder)
+	d.where = t
+	return d
+}
+
+// end returns the mistakes. The decoder cannot be used any more.
+func (d *decoder) end() error {
+	err := d.errs.Err()
+	clear(d.dst)
+	*d = decoder{steps: d.steps[:0], dst: d.dst[:0]}
+	decoders.Put(d)
+	return err
+}
+
+func (d *decoder) enter(name string) { d.steps = append(d.steps, step{name, -1}) }
+
+func (d *decoder) enterItem(position int) { d.steps = append(d.steps, step{"", position}) }
+
+func (d *decoder) leave() { d.steps = d.steps[:len(d.steps)-1] }
+
+// path returns the way to the value at hand.
+func (d *decoder) path() Path {
+	p := make(Path, len(d.steps))
+	for i, s := range d.steps {
+		if p[i] = s.name; s.position >= 0 {
+			p[i] = s.position
+		}
+	}
+	return p
 }
 
 func (d *decoder) fail(key bool, hint, format string, args ...any) {
-	e := diag.Errorf(d.where.Locate(slices.Clone(d.path), key), format, args...)
+	e := diag.Errorf(d.where.Locate(d.path(), key), format, args...)
 	e.Hint = hint
 	d.errs = append(d.errs, e)
 }
@@ -72,7 +116,7 @@ entries:
 				continue
 			}
 			f := &s.Fields[at]
-			d.path = append(d.path, e.Key)
+			d.enter(e.Key)
 			if given[k]&(1<<at) != 0 {
 				d.fail(true, "", "%s is given twice", f.spelled(e.Key))
 			} else if e.Val.Kind != Nil {
@@ -81,12 +125,12 @@ entries:
 					f.assign(d, dst[k].Field(f.index), e.Val)
 				}
 			}
-			d.path = d.path[:len(d.path)-1]
+			d.leave()
 			continue entries
 		}
-		d.path = append(d.path, e.Key)
+		d.enter(e.Key)
 		d.fail(true, diag.DidYouMean(e.Key, m.Names()), "unknown property %q", e.Key)
-		d.path = d.path[:len(d.path)-1]
+		d.leave()
 	}
 	for k, s := range m {
 		for at := range s.Fields {
@@ -141,10 +185,10 @@ func (f *Field) mismatch(d *decoder, v Value) {
 
 // prefix names the property for a message about its value.
 func (d *decoder) prefix() string {
-	if len(d.path) == 0 {
+	if len(d.steps) == 0 {
 		return ""
 	}
-	return d.path.String() + ": "
+	return d.path().String() + ": "
 }
 
 // article returns what f holds, with its article.
@@ -260,11 +304,11 @@ func setList(d *decoder, f *Field, dst reflect.Value, v Value) {
 	list := reflect.MakeSlice(dst.Type(), len(items), len(items))
 	for i, item := range items {
 		if v.Kind == List {
-			d.path = append(d.path, i)
+			d.enterItem(i)
 		}
 		f.Elem.assign(d, list.Index(i), item)
 		if v.Kind == List {
-			d.path = d.path[:len(d.path)-1]
+			d.leave()
 		}
 	}
 	dst.Set(list)
@@ -286,11 +330,11 @@ func setMap(d *decoder, f *Field, dst reflect.Value, v Value) {
 	}
 	m := reflect.MakeMapWithSize(dst.Type(), len(v.Table().Entries))
 	for _, e := range v.Table().Entries {
-		d.path = append(d.path, e.Key)
+		d.enter(e.Key)
 		elem := reflect.New(dst.Type().Elem()).Elem()
 		f.Elem.assign(d, elem, e.Val)
 		m.SetMapIndex(reflect.ValueOf(e.Key).Convert(dst.Type().Key()), elem)
-		d.path = d.path[:len(d.path)-1]
+		d.leave()
 	}
 	dst.Set(m)
 }
@@ -304,8 +348,8 @@ func setObject(d *decoder, f *Field, dst reflect.Value, v Value) {
 	d.object(f.Object, v.Table(), dst)
 	// What is wrong inside is said with the way that leads there.
 	for _, e := range d.errs[n:] {
-		if !strings.HasPrefix(e.Err.Error(), d.path.String()) {
-			e.Err = fmt.Errorf("%s: %w", d.path, e.Err)
+		if !strings.HasPrefix(e.Err.Error(), d.path().String()) {
+			e.Err = fmt.Errorf("%s: %w", d.path(), e.Err)
 		}
 	}
 }

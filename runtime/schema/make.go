@@ -114,7 +114,8 @@ func (s *Schema) checkDefaults() error {
 		if f.Default == "" {
 			continue
 		}
-		d := decoder{where: &Table{}, path: Path{"default"}}
+		d := decoder{where: &Table{}}
+		d.enter("default")
 		f.assign(&d, reflect.New(f.goType).Elem(), TextValue(f.Default))
 		if err := d.errs.Err(); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, unplaced(err))

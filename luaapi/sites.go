@@ -1,0 +1,236 @@
+package luaapi
+
+import (
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// Making a table, filling it and walking it again costs more than all else about a
+// declaration. So where a declaration is written out,
+//
+//	file { "/etc/" .. name, content = text, owner = "root" }
+//
+// no table is made: the call is compiled as one of declareSite, with what is not a
+// constant as arguments,
+//
+//	declareSite(file, SITE, "/etc/" .. name, text)
+//
+// and the rest is read from the syntax tree. Nothing else is different: what is
+// evaluated, in which order, and where a message says that it was.
+
+// A site is a place in a text where resources of one type are declared so.
+type site struct {
+	typ    *resource.Type
+	fields []*ast.Field
+	node   int
+	// inside says that it stands in a function of the text, unused that nothing is
+	// done with the handles.
+	inside, unused bool
+	// place is that of the last resource; most have the same.
+	place *place
+}
+
+// maxArguments is how many values a site may pass: each needs a register.
+const maxArguments = 64
+
+// findSites rewrites the declarations that are sites.
+func (d *divider) findSites(stmts []ast.Stmt) {
+	types := make(map[string]*resource.Type, len(d.in.types))
+	for _, t := range d.in.types {
+		types[t.Name] = t
+	}
+	var calls []*ast.FuncCallExpr
+	depth, inside := 0, make(map[*ast.FuncCallExpr]bool)
+	var statement ast.Expr
+	unused := make(map[*ast.FuncCallExpr]bool)
+	w := walker{
+		enter: func(n ast.PositionHolder) {
+			switch n := n.(type) {
+			case *ast.FunctionExpr:
+				depth++
+			case *ast.FuncCallStmt:
+				statement = n.Expr
+			case *ast.FuncCallExpr:
+				if id, ok := n.Func.(*ast.IdentExpr); ok && types[id.Value] != nil && !d.c.curried(n.Line()) && declaresPlainly(n.Args) {
+					calls = append(calls, n)
+					inside[n], unused[n] = depth > 0, n == statement
+				}
+			}
+		},
+		leave: func(n ast.PositionHolder) {
+			if _, ok := n.(*ast.FunctionExpr); ok {
+				depth--
+			}
+		},
+		word: func(name string, local bool) {
+			if local {
+				delete(types, name) // it may be that variable
+			}
+		},
+	}
+	w.stmts(stmts)
+	fn := -1
+	for _, call := range calls {
+		t := types[call.Func.(*ast.IdentExpr).Value]
+		if t == nil {
+			continue
+		}
+		if fn < 0 {
+			fn = d.make(d.in.declareSite(d.c))
+		}
+		fields := call.Args[0].(*ast.TableExpr).Fields
+		number := &ast.NumberExpr{Value: strconv.Itoa(len(d.c.sites))}
+		number.SetLine(call.Line())
+		args := []ast.Expr{call.Func, number}
+		for _, f := range fields {
+			if !isConstant(f.Value) {
+				args = append(args, f.Value)
+			}
+		}
+		if last, ok := args[len(args)-1].(*ast.FuncCallExpr); ok {
+			last.AdjustRet = true // of a field a table takes one value
+		}
+		d.c.sites = append(d.c.sites, site{typ: t, fields: fields, node: call.Line(), inside: inside[call], unused: unused[call]})
+		call.Func, call.Args = d.placeholder(fn), args
+	}
+}
+
+// declaresPlainly reports whether a call with these arguments can be a site.
+func declaresPlainly(args []ast.Expr) bool {
+	if len(args) != 1 {
+		return false
+	}
+	t, ok := args[0].(*ast.TableExpr)
+	if !ok || len(t.Fields) == 0 {
+		return false
+	}
+	keys := make(map[string]bool, len(t.Fields))
+	passed := 0
+	for i, f := range t.Fields {
+		switch v := f.Value.(type) {
+		case *ast.NilExpr:
+			return false
+		case *ast.FuncCallExpr:
+			if f.Key == nil && i == len(t.Fields)-1 && !v.AdjustRet {
+				return false // each of its values is a name
+			}
+		case *ast.Comma3Expr:
+			if f.Key == nil && i == len(t.Fields)-1 && !v.AdjustRet {
+				return false
+			}
+		}
+		if !isConstant(f.Value) {
+			passed++
+		}
+		if f.Key == nil {
+			continue
+		}
+		key, ok := f.Key.(*ast.StringExpr)
+		if !ok || keys[key.Value] {
+			return false
+		}
+		keys[key.Value] = true
+	}
+	return passed <= maxArguments
+}
+
+// isConstant reports whether a value is taken from the syntax tree.
+func isConstant(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.StringExpr, *ast.TrueExpr, *ast.FalseExpr:
+		return true
+	case *ast.NumberExpr:
+		_, ok := numberOf(e.Value)
+		return ok
+	}
+	return false
+}
+
+// arguments are the values that were passed to a site and not used yet.
+type arguments struct {
+	L    *lua.LState
+	next int
+}
+
+// value returns the value of the next field of a site.
+func (a *arguments) value(f *ast.Field) lua.LValue {
+	switch e := f.Value.(type) {
+	case *ast.StringExpr:
+		return lua.LString(e.Value)
+	case *ast.TrueExpr:
+		return lua.LTrue
+	case *ast.FalseExpr:
+		return lua.LFalse
+	case *ast.NumberExpr:
+		n, _ := numberOf(e.Value)
+		return n.(lua.LValue)
+	}
+	a.next++
+	return a.L.Get(a.next - 1)
+}
+
+// firstArgument is where the values begin that are passed to a site.
+const firstArgument = 3
+
+// declareSite returns the function that declares at the sites of c.
+func (in *Interp) declareSite(c *chunk) lua.LGFunction {
+	return func(L *lua.LState) int {
+		s := &c.sites[int(L.Get(2).(lua.LNumber))]
+		if L.Get(1) != in.global(s.typ.Name) {
+			return s.callOther(L)
+		}
+		w := in.takeWork()
+		w.begin(s.typ)
+		names := w.names[:0]
+		args := arguments{L, firstArgument}
+		for _, field := range s.fields {
+			if field.Key == nil {
+				name := args.value(field)
+				if name == lua.LNil {
+					in.work = w
+					return s.callOther(L) // how many names there are is for a table to say
+				}
+				names = append(names, name)
+				continue
+			}
+			key := field.Key.(*ast.StringExpr).Value
+			if text, ok := field.Value.(*ast.StringExpr); ok {
+				w.add(key, schema.StringValue(text.Value))
+			} else if v := args.value(field); v != lua.LNil {
+				w.add(key, in.property(v))
+			}
+		}
+		w.names = names
+		f := frame{node: s.node, file: c.name, main: true}
+		if s.inside || !c.script {
+			f = caller(L)
+		}
+		return in.declare(L, f, s.typ, names, w, s)
+	}
+}
+
+// callOther calls what stands in the place of the constructor with a table, and
+// returns how many results there are.
+func (s *site) callOther(L *lua.LState) int {
+	t := L.NewTable()
+	args := arguments{L, firstArgument}
+	n := 0
+	for _, field := range s.fields {
+		if v := args.value(field); field.Key != nil {
+			t.RawSetString(field.Key.(*ast.StringExpr).Value, v)
+		} else {
+			n++
+			t.RawSetInt(n, v)
+		}
+	}
+	top := L.GetTop()
+	L.Push(L.Get(1))
+	L.Push(t)
+	L.Call(1, lua.MultRet)
+	return L.GetTop() - top
+}
