@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -88,13 +87,21 @@ type FileState struct {
 	// wanted.
 	Owner, Group string
 	// Checksum is the SHA-256 of the content in hexadecimal; left empty where the
-	// content is as wanted or not managed.
+	// content is as wanted or not managed, or SizesDiffer.
 	Checksum string
 	// WantUID, WantGID are the numbers of the owner and group that are wanted.
 	WantUID, WantGID uint32
 	// WantChecksum is the SHA-256 of the content that is wanted; left empty like
-	// Checksum.
+	// Checksum, unless it is known all the same.
 	WantChecksum string
+	// Source is what was seen of the source, if one is wanted.
+	Source host.Glance
+	// SizesDiffer is set if the content differs from that of a source in its size,
+	// or is not there yet. Neither was read then.
+	SizesDiffer bool
+	// Foreseen is set if a plan assumes what will stand there. What does now says
+	// nothing then.
+	Foreseen bool
 	// ContentDiffers is set if the content is managed and is not as wanted.
 	ContentDiffers bool
 	// Entries is set if a directory that is to be removed is not empty.
@@ -121,10 +128,6 @@ func (s FileState) CurrentEnsure() string {
 	}
 	return string(FilePresent)
 }
-
-// CurrentWish implements resource.Wishing: a source may hold something else than
-// it did.
-func (s FileState) CurrentWish() string { return s.WantChecksum }
 
 // FileProvider brings files about.
 type FileProvider interface {
@@ -285,7 +288,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		phrase = "updated attributes"
 	}
 	if have.ContentDiffers {
-		d.Add("content", digest(have.Checksum), digest(have.WantChecksum))
+		d.Add("content", have.content(), have.wantedContent())
 		if have.Kind != host.Missing {
 			phrase = "updated the file"
 		}
@@ -338,49 +341,6 @@ func (f File) leaves(have FileState) host.Planned {
 		p.Kept = true
 	}
 	return p
-}
-
-// digest formats a SHA-256 for people; nothing for the content of nothing.
-func digest(sum string) string {
-	if len(sum) < 16 {
-		return ""
-	}
-	return "sha256:" + sum[:16]
-}
-
-// text returns how to fetch the content before and after.
-func (f File) text(have FileState) func(v *host.View) (resource.Text, error) {
-	return func(v *host.View) (t resource.Text, err error) {
-		t.Path = f.Name
-		if have.Kind == host.Regular {
-			t.HaveExists = true
-			if t.Have, err = v.ReadFile(f.Name); err != nil {
-				return t, err
-			}
-		}
-		if f.Ensure == FileAbsent {
-			return t, nil
-		}
-		t.WantExists = true
-		switch {
-		case f.Content != nil:
-			t.Want = []byte(*f.Content)
-		case f.Source != nil:
-			src, err := v.OpenSource(*f.Source)
-			if err != nil {
-				return t, err
-			}
-			defer src.Close()
-			var buf bytes.Buffer
-			_, err = buf.ReadFrom(src)
-			t.Want = buf.Bytes()
-			if err == nil && have.WantChecksum != "" && have.WantChecksum != host.SumBytes(t.Want) {
-				err = errors.New("the source holds something else")
-			}
-			return t, err
-		}
-		return t, nil
-	}
 }
 
 // Perform implements resource.Spec.

@@ -106,7 +106,7 @@ type ScaffoldState struct {
 
 // CurrentWish implements resource.Wishing: what is rendered depends on templates,
 // facts and data.
-func (s ScaffoldState) CurrentWish() string { return s.Rendered }
+func (s ScaffoldState) CurrentWish() resource.Told { return resource.Told{Text: s.Rendered} }
 
 // CurrentEnsure implements resource.StateEnsure.
 func (s ScaffoldState) CurrentEnsure() string {

@@ -72,7 +72,7 @@ func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
 	engine := &converge.Engine{
 		Registry: s.registry, Facts: s.facts, Reporter: d, Stop: e.stop,
 		Texts:  f.diff.value != string(report.DiffOff),
-		Cause:  func(*resource.Resource, string) converge.Cause { return converge.Corrective },
+		Cause:  func(*resource.Resource, resource.Told, func() string) converge.Cause { return converge.Corrective },
 		Recall: store.Wishes(a),
 	}
 	if err := e.conceal(engine, store); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
@@ -23,9 +24,16 @@ func TestMain(m *testing.M) {
 			main()
 		},
 		"realccm":      main,
+		"laterccm":     func() { clock = later{}; main() },
 		"with-systemd": withSystemd,
 	})
 }
+
+// later is the clock of a machine on which nothing has happened for an hour.
+type later struct{ host.RealClock }
+
+// Now implements host.Clock.
+func (later) Now() time.Time { return time.Now().Add(time.Hour) }
 
 // TestScript runs testdata/script/*.txtar: files and commands, what they print
 // and with which status they exit. UPDATE=1 rewrites what is compared.

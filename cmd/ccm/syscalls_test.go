@@ -97,7 +97,8 @@ func TestSyscallsOfDrift(t *testing.T) {
 }
 
 // A file that is as its source is read once, and so is the source. Where the
-// sizes differ neither is read to tell that they do.
+// sizes differ neither is read to tell that they do, or why. A source is read to
+// tell why only if something was done to it.
 func TestSyscallsOfSource(t *testing.T) {
 	const size = 4 << 20
 	dir, state := t.TempDir(), t.TempDir()
@@ -106,17 +107,33 @@ func TestSyscallsOfSource(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, nil, 0o644))
 		require.NoError(t, os.Truncate(path, size))
 	}
-	name := siteFile(t, "lua", fmt.Sprintf("file(%q, { source = %q, owner = \"%d\", group = \"%d\", mode = \"0644\" })", target, source, os.Geteuid(), os.Getegid()))
+	name := siteFile(t, "lua", fmt.Sprintf("file(%q, { source = %q, owner = \"%d\", group = \"%d\", mode = \"0644\", backup = false })", target, source, os.Geteuid(), os.Getegid()))
+	reads := func(want string, status int, args ...string) {
+		t.Helper()
+		calls := tracedProgram(t, status, "laterccm", append(args, "--state-dir", state)...)
+		require.Equal(t, want, fmt.Sprintf("source %d, target %d", calls.read(source), calls.read(target)), "%q", args)
+	}
+	both, neither := fmt.Sprintf("source %d, target %d", size, size), "source 0, target 0"
 	ran(t, "run", "--state-dir", state, name)
-	calls := traced(t, "run", "--state-dir", state, name)
-	require.Equal(t, size, calls.read(source))
-	require.Equal(t, size, calls.read(target))
+	reads(both, 0, "run", name)
 
-	// What a plan says of them are their digests.
-	require.NoError(t, os.Truncate(target, size-1))
-	calls = traced(t, "plan", "--diff=off", "--state-dir", state, name)
-	require.LessOrEqual(t, calls.read(source), size)
-	require.LessOrEqual(t, calls.read(target), size)
+	for _, other := range []int64{size - 1, 0} {
+		require.NoError(t, os.Truncate(target, other))
+		for _, args := range [][]string{{"plan", name}, {"plan", "--diff=off", name}, {"plan", "--output=json", name}} {
+			reads(neither, 0, args...)
+		}
+	}
+	// A run copies, and looks again; its record tells the next one why.
+	reads(fmt.Sprintf("source %d, target %d", 2*size, size), 0, "run", name)
+	reads(both, 0, "run", name)
+	require.NoError(t, os.Truncate(target, 1))
+	reads(neither, 0, "plan", name)
+	reads(neither, 2, "drift")
+	require.NoError(t, os.Chmod(source, 0o600))
+	reads(fmt.Sprintf("source %d, target 0", size), 0, "plan", name)
+	require.NoError(t, os.Truncate(source, size+1))
+	reads(neither, 0, "plan", name)
+	reads(neither, 2, "drift")
 }
 
 // Nothing is gathered about the machine that no script asks for, and nothing is

@@ -53,15 +53,24 @@ func ran(t *testing.T, args ...string) {
 // made. It skips the test where they cannot be counted.
 func traced(t *testing.T, args ...string) trace {
 	t.Helper()
+	return tracedProgram(t, 0, "ccm", args...)
+}
+
+// tracedProgram is traced for a program that has to end with that exit status.
+func tracedProgram(t *testing.T, status int, program string, args ...string) trace {
+	t.Helper()
 	if why := canTrace(); why != "" {
 		t.Skip(why)
 	}
 	log := filepath.Join(t.TempDir(), "trace")
 	cmd := exec.Command("strace", append([]string{
-		"-f", "-y", "-qq", "-s", "0", "-o", log, "-e", "signal=none", "-e", "trace=!" + ownOfRuntime, "ccm",
+		"-f", "-y", "-qq", "-s", "0", "-o", log, "-e", "signal=none", "-e", "trace=!" + ownOfRuntime, program,
 	}, args...)...)
 	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != status {
+		require.NoError(t, err, "%s", out)
+		require.Equal(t, status, cmd.ProcessState.ExitCode(), "%s", out)
+	}
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
 	return parseTrace(t, string(text))

@@ -60,7 +60,7 @@ func recalled(wish string) (rendering, error) {
 }
 
 // Recall implements resource.Recalling.
-func (p *scaffolds) Recall(_ context.Context, v *host.View, want resources.Scaffold, wish string) (have resources.ScaffoldState, err error) {
+func (p *scaffolds) Recall(_ context.Context, v *host.View, want resources.Scaffold, wish resource.Told) (have resources.ScaffoldState, err error) {
 	info, err := v.Lstat(want.Name)
 	if err != nil {
 		return have, err
@@ -70,10 +70,10 @@ func (p *scaffolds) Recall(_ context.Context, v *host.View, want resources.Scaff
 	if info.Kind != host.Directory && (absent || info.Kind != host.Missing) {
 		return have, nil
 	}
-	if wish == "" {
+	if wish.Text == "" {
 		return have, &resource.UnknownError{Because: "no run has recorded what it rendered"}
 	}
-	r, err := recalled(wish)
+	r, err := recalled(wish.Text)
 	if err != nil {
 		return have, err
 	}

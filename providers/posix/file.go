@@ -24,7 +24,7 @@ var (
 // is not: kind, owner and mode before size, size before content, and digests
 // are computed only of content that differs.
 func (p files) Status(_ context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
-	info, same, err := p.look(v, want)
+	info, source, same, err := p.look(v, want)
 	if err != nil {
 		return have, err
 	}
@@ -61,29 +61,39 @@ func (p files) Status(_ context.Context, v *host.View, want resources.File) (hav
 	if want.Ensure != resources.FilePresent || !want.ManagesContent(info.Kind) || info.Kind != host.Missing && info.Kind != host.Regular {
 		return have, nil
 	}
+	if want.Source != nil {
+		return have, p.sourced(v, want, source, same, &have)
+	}
 	return have, p.content(v, want, same, &have)
 }
 
 // look describes what stands at the path and reports whether it is a file with
-// the content that is wanted.
-func (files) look(v *host.View, want resources.File) (info host.Info, same bool, err error) {
+// the content that is wanted. If that is the content of a source, it returns what
+// was seen of it; of a source of another size that is all that is looked at.
+func (files) look(v *host.View, want resources.File) (info host.Info, source *host.Glance, same bool, err error) {
 	managed := want.ManagesContent(host.Regular)
 	if managed && want.Content != nil {
-		return v.LookAt(want.Name, *want.Content)
+		info, same, err = v.LookAt(want.Name, *want.Content)
+		return info, nil, same, err
 	}
 	if info, err = v.Lstat(want.Name); err != nil || info.Kind != host.Regular || !managed {
-		return info, false, err
+		return info, nil, false, err
 	}
+	src, err := v.OpenSource(*want.Source)
+	if err != nil {
+		return info, nil, false, err
+	}
+	defer src.Close()
 	if _, assumed := v.Assumed(want.Name); !assumed {
-		same, err = v.HoldsSource(want.Name, *want.Source)
+		same, err = v.Holds(want.Name, src)
 	}
-	return info, same, err
+	return info, &src.Glance, same, err
 }
 
-// Recall implements resource.Recalling: the wish is the digest of what the source
-// held.
-func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wish string) (have resources.FileState, err error) {
-	if want.Source == nil || wish == "" {
+// Recall implements resource.Recalling: the text of the wish is the digest of what
+// the source held.
+func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wish resource.Told) (have resources.FileState, err error) {
+	if want.Source == nil || wish.Text == "" {
 		return p.Status(ctx, v, want)
 	}
 	bare := want
@@ -92,14 +102,16 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wi
 	if err != nil || !want.ManagesContent(have.Kind) || have.Kind != host.Missing && have.Kind != host.Regular {
 		return have, err
 	}
-	if _, assumed := v.Assumed(want.Name); have.Kind == host.Regular && !assumed {
+	size, sized := wish.Mark.Size()
+	have.Source.Size, have.SizesDiffer = size, sized && (have.Kind == host.Missing || have.Size != size)
+	if _, assumed := v.Assumed(want.Name); have.Kind == host.Regular && !have.SizesDiffer && !assumed {
 		sum, err := v.Sum(want.Name)
-		if err != nil || sum == wish {
+		if err != nil || sum == wish.Text {
 			return have, err
 		}
 		have.Checksum = sum
 	}
-	have.ContentDiffers, have.WantChecksum = true, wish
+	have.ContentDiffers, have.WantChecksum = true, wish.Text
 	return have, nil
 }
 
@@ -131,7 +143,8 @@ func (files) entries(v *host.View, want resources.File, have *resources.FileStat
 	return err
 }
 
-// content fills in what differs of the content. Digests are computed only then.
+// content fills in what differs of a content that is told. Digests are computed
+// only then.
 func (files) content(v *host.View, want resources.File, same bool, have *resources.FileState) (err error) {
 	if same {
 		return nil
@@ -141,13 +154,37 @@ func (files) content(v *host.View, want resources.File, same bool, have *resourc
 			return err
 		}
 	}
-	have.ContentDiffers = true
-	if want.Content != nil {
-		have.WantChecksum = host.SumBytes([]byte(*want.Content))
+	have.ContentDiffers, have.WantChecksum = true, host.SumBytes([]byte(*want.Content))
+	return nil
+}
+
+// sourced fills in what differs of the content of a source, of which nothing was
+// seen yet if nothing stands at the path. Digests are computed only where the
+// sizes do not tell it.
+func (files) sourced(v *host.View, want resources.File, source *host.Glance, same bool, have *resources.FileState) error {
+	if source == nil {
+		src, err := v.OpenSource(*want.Source)
+		if err != nil {
+			return err
+		}
+		source = &src.Glance
+		src.Close()
+	}
+	have.Source = *source
+	if same {
+		have.WantChecksum = v.KnownSum(*want.Source, *source)
 		return nil
 	}
-	have.WantChecksum, err = v.SumSource(*want.Source)
-	return err
+	_, have.Foreseen = v.Assumed(want.Name)
+	have.ContentDiffers = true
+	have.SizesDiffer = have.Kind == host.Missing || have.Foreseen || have.Size != source.Size
+	if have.SizesDiffer {
+		return nil
+	}
+	var errs [2]error
+	have.Checksum, errs[0] = v.Sum(want.Name)
+	have.WantChecksum, errs[1] = v.SumSource(*want.Source)
+	return errors.Join(errs[:]...)
 }
 
 // Store implements resources.FileProvider.
@@ -156,7 +193,7 @@ func (p files) Store(ctx context.Context, h *host.Host, want resources.File) err
 }
 
 func (p files) store(ctx context.Context, h *host.Host, want resources.File) error {
-	info, same, err := p.look(&h.View, want)
+	info, _, same, err := p.look(&h.View, want)
 	if err != nil {
 		return err
 	}
@@ -184,7 +221,7 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 func (files) open(h *host.Host, want resources.File) (io.ReadCloser, error) {
 	switch {
 	case want.Source != nil:
-		return h.OpenSource(*want.Source)
+		return h.OpenSummed(*want.Source)
 	case want.Content != nil:
 		return io.NopCloser(strings.NewReader(*want.Content)), nil
 	}

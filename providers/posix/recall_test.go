@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // TestRecall: a file is compared with what its source held, whatever it holds.
@@ -21,9 +22,7 @@ func TestRecall(t *testing.T) {
 	mode := new(resources.Mode)
 	require.NoError(t, mode.UnmarshalText([]byte("0640")))
 	want := resources.File{Name: "/f", Ensure: resources.FilePresent, Owner: resources.Unmanaged, Group: resources.Unmanaged, Mode: mode, Source: &source}
-	wish := status(t, h, want).CurrentWish()
-	require.Equal(t, host.SumBytes([]byte("then")), wish)
-	recall := func(wish string) (*resources.FileState, []string) {
+	recall := func(wish resource.Told) (*resources.FileState, []string) {
 		t.Helper()
 		have, err := files{}.Recall(t.Context(), &h.View, want, wish)
 		require.NoError(t, err)
@@ -31,7 +30,11 @@ func TestRecall(t *testing.T) {
 		require.NoError(t, d.Err)
 		var differs []string
 		for _, x := range d.Diff {
-			differs = append(differs, x.Property)
+			if x.Property == "content" {
+				differs = append(differs, x.Have+" → "+x.Want)
+			} else {
+				differs = append(differs, x.Property)
+			}
 		}
 		if d.Text != nil { // it would be that of another content
 			_, err := d.Text(&h.View)
@@ -40,23 +43,35 @@ func TestRecall(t *testing.T) {
 		return &have, differs
 	}
 	require.NoError(t, converge(t, h, want))
+	wish := status(t, h, want).CurrentWish()
+	require.Equal(t, host.SumBytes([]byte("then")), wish.Text, "the copy told it")
 	require.NoError(t, os.WriteFile(source, []byte("now"), 0o600))
-	_, differs := recall(wish)
-	require.Empty(t, differs)
+	old := resource.Told{Text: wish.Text} // what earlier versions have recorded
+	for _, wish := range []resource.Told{wish, old} {
+		_, differs := recall(wish)
+		require.Empty(t, differs)
+	}
 	require.NoError(t, os.WriteFile(at, []byte("now"), 0o640))
-	have, differs := recall(wish)
-	require.Equal(t, []string{"content"}, differs)
-	require.Equal(t, wish, have.WantChecksum)
-	_, differs = recall("") // nobody knows, so the source says it
+	_, differs := recall(wish)
+	require.Equal(t, []string{"3 bytes → 4 bytes"}, differs)
+	now := host.SumBytes([]byte("now"))
+	_, differs = recall(old)
+	require.Equal(t, []string{"sha256:" + now[:16] + " → sha256:" + wish.Text[:16]}, differs)
+	_, differs = recall(resource.Told{}) // nobody knows, so the source says it
 	require.Empty(t, differs)
+	require.NoError(t, os.WriteFile(at, []byte("NOW!"), 0o640))
+	_, differs = recall(wish)
+	require.Equal(t, []string{"sha256:" + host.SumBytes([]byte("NOW!"))[:16] + " → sha256:" + wish.Text[:16]}, differs)
+
+	require.NoError(t, os.WriteFile(at, []byte("now"), 0o640))
 	require.NoError(t, os.Chmod(at, 0o600))
-	_, differs = recall(host.SumBytes([]byte("now")))
+	_, differs = recall(resource.Told{Text: now})
 	require.Equal(t, []string{"mode"}, differs)
 	require.NoError(t, os.Remove(source))
 	require.NoError(t, os.Remove(at))
-	have, err := &resources.FileState{}, error(nil)
-	*have, err = files{}.Recall(t.Context(), &h.View, want, wish)
+	have, err := files{}.Recall(t.Context(), &h.View, want, wish)
 	require.NoError(t, err)
-	require.Equal(t, wish, have.WantChecksum)
+	require.Equal(t, wish.Text, have.WantChecksum)
 	require.Equal(t, host.Missing, have.Kind)
+	require.Equal(t, []resource.Delta{{Property: "ensure", Have: "absent", Want: "present"}, {Property: "content", Want: "4 bytes"}, {Property: "mode", Want: "0640"}}, want.Decide(have).Diff)
 }

@@ -110,14 +110,14 @@ func (w *walk) flush(ctx context.Context) {
 	w.writes = nil
 	errs := b.batch.Commit(func(n int) {
 		x := b.staged[n]
-		x.event.Ensure, x.event.Err = w.verify(ctx, x.f, x.event.Resource)
+		w.verify(ctx, x.f, x.event)
 	})
 	for n, err := range errs {
 		ev := b.staged[n].event
 		if len(errs) > 1 && host.MayDoAlone(err) {
 			// All of them together take more room than each by itself.
 			if err = w.alone(ctx, b.staged[n]); err == nil {
-				ev.Ensure, ev.Err = w.verify(ctx, b.staged[n].f, ev.Resource)
+				w.verify(ctx, b.staged[n].f, ev)
 			}
 		}
 		if w.ahead.changed(ev.Resource); err != nil {

@@ -21,6 +21,8 @@ type Past interface {
 type concealer struct {
 	k    *secret.Keeper
 	past Past // nil for none
+	// texts is set if the texts of what differs were asked for.
+	texts bool
 	// edited are the files that are edited on behalf of resources with secrets.
 	edited map[string]bool
 }
@@ -32,7 +34,7 @@ func newConcealer(e *Engine, list []*resource.Resource) *concealer {
 			return nil
 		}
 	}
-	c := &concealer{k: e.Secrets, past: e.Past, edited: make(map[string]bool)}
+	c := &concealer{k: e.Secrets, past: e.Past, texts: e.Texts, edited: make(map[string]bool)}
 	if c.k == nil {
 		c.k = secret.New(nil)
 	}
@@ -58,6 +60,9 @@ func (c *concealer) event(ev *Event) {
 		return
 	}
 	properties := c.properties(ev.Resource)
+	if ev.Text == nil && c.unseen(ev) {
+		properties = append(slices.Clip(properties), "content")
+	}
 	if t := ev.Text; t != nil {
 		edits, wholesale := ev.Resource.Spec.(resource.Editing)
 		shared := wholesale && edits.EditedFile() != "" && c.edited[edits.EditedFile()]
@@ -70,6 +75,22 @@ func (c *concealer) event(ev *Event) {
 		}
 	}
 	ev.Diff = c.deltas(ev.Diff, properties, ev.Resource.Type)
+}
+
+// unseen reports whether a content that nobody has looked at for secrets must not
+// be told: the file has held some, or it was too large to be shown and the digest
+// of it could tell one. Its size tells none then.
+func (c *concealer) unseen(ev *Event) bool {
+	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
+	switch {
+	case path == "":
+		return false
+	case c.past != nil && c.past.HeldIn(path):
+		return true
+	}
+	return c.texts && c.k.Any() && slices.ContainsFunc(ev.Diff, func(d resource.Delta) bool {
+		return d.Property == "content" && !resource.IsSizeText(d.Want)
+	})
 }
 
 // deltas returns differences without what nobody may see in them.
@@ -102,11 +123,14 @@ func plain(name string, of *resource.Type) bool {
 }
 
 // side returns one side of a difference in a property that holds secrets. What is
-// wanted is known, so that no more of it has to be masked than its secrets.
+// wanted is known, so that no more of it has to be masked than its secrets. A size
+// is masked without digits: contents of one size would have the same.
 func (c *concealer) side(text string, known bool) string {
 	switch {
 	case text == "", text == resource.KnownAfterRun, strings.HasPrefix(text, "("):
 		return text
+	case resource.IsSizeText(text):
+		return "(secret)"
 	case known && c.k.Contains(text):
 		return c.k.Redact(text)
 	}

@@ -55,13 +55,14 @@ type Engine struct {
 	LeftOver []Debt
 	// Cause tells why a resource that is not as wanted is not: whether it was
 	// managed before, and whether the same was wanted of it. Wish is what its
-	// state says of what is wanted (resource.Wishing). May be nil.
-	Cause func(r *resource.Resource, wish string) Cause
+	// state says of what is wanted (resource.Wishing), text returns the text of it
+	// that the state has left open (resource.Pointing). May be nil.
+	Cause func(r *resource.Resource, wish resource.Told, text func() string) Cause
 	// Recall tells what the state of a resource said of what was wanted of it when
-	// it was last in order, "" if that is not known. It is for plans that compare the
+	// it was last in order, nothing if that is not known. It is for plans that compare the
 	// machine with the past: what sources and templates hold now does not count
 	// then. May be nil.
-	Recall func(r *resource.Resource) (wish string)
+	Recall func(r *resource.Resource) (wish resource.Told)
 	// Secrets are what no event tells. May be nil.
 	Secrets *secret.Keeper
 	// Past knows what has held secrets before; nil if nothing has.

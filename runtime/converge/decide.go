@@ -53,7 +53,7 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 	case mayRefresh:
 		ev.Reason = "it may be refreshed besides, because " + maybe[0].String() + " is unknown"
 	}
-	w.act(ctx, *f, d, resource.WishOf(state), ev)
+	w.act(ctx, *f, d, state, ev)
 }
 
 // status returns the state of resource i, whose turn it is: compared with what is

@@ -99,12 +99,12 @@ func (w *walk) edited(ctx context.Context, ev *Event) []*Event {
 
 // written looks again at a resource after its file was written.
 func (w *walk) written(ctx context.Context, ev *Event) {
-	f, err := w.Registry.Select(ev.Resource, w.Facts)
-	if err == nil {
-		ev.Ensure, err = w.verify(ctx, f, ev.Resource)
+	var f resource.Factory
+	if f, ev.Err = w.Registry.Select(ev.Resource, w.Facts); ev.Err == nil {
+		w.verify(ctx, f, ev)
 	}
-	if err != nil {
-		ev.Outcome, ev.Err = Failed, err
+	if ev.Err != nil {
+		ev.Outcome = Failed
 		w.became(ev)
 	}
 }

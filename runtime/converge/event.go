@@ -53,9 +53,9 @@ type Event struct {
 	LeftOver []Debt
 	// Cause says why the resource was changed, or would be.
 	Cause Cause
-	// Wish is what the state said of what is wanted, if the resource was changed or
+	// Wish is what the state says of what is wanted, if the resource was changed or
 	// nothing else can tell it (resource.Rendered).
-	Wish string
+	Wish resource.Told
 	// Reason says why a resource is unknown or skipped, or what else may become
 	// of one that is pending.
 	Reason string

@@ -150,13 +150,16 @@ func (w *walk) forgive(ctx context.Context, f resource.Factory, d resource.Decis
 	}
 }
 
-// causeOf returns why the event's resource is to be changed. Wish is what the
-// state says of what is wanted.
-func (w *walk) causeOf(ev *Event, wish string) Cause {
+// causeOf returns why the event's resource, which has that state, is to be changed.
+func (w *walk) causeOf(ev *Event, state any) Cause {
 	if w.Cause == nil {
 		return NoCause
 	}
-	c := w.Cause(w.declared[ev.Index], wish)
+	r := ev.Resource
+	c := w.Cause(w.declared[ev.Index], ev.Wish, func() string {
+		text, _ := r.Type.WishText(w.view, r.Spec, state) // if it cannot be had, nobody can tell
+		return text
+	})
 	switch {
 	case c == New:
 	case ev.Refreshed && len(ev.Diff) == 0:

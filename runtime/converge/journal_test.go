@@ -129,7 +129,7 @@ func TestCauseOfRefreshes(t *testing.T) {
 	w := newWorld()
 	causes := map[string]converge.Cause{"a": converge.Corrective, "b": converge.Corrective, "c": converge.Intended, "d": converge.Corrective, "e": converge.New}
 	tp, _ := w.run(t, cat(t, "a=1;b= subscribe=a;c=1;d= subscribe=a,c;e= subscribe=a"), func(e *converge.Engine) {
-		e.Cause = func(r *resource.Resource, _ string) converge.Cause { return causes[r.ID.Name] }
+		e.Cause = func(r *resource.Resource, _ resource.Told, _ func() string) converge.Cause { return causes[r.ID.Name] }
 	})
 	var got []string
 	for _, ev := range tp.events {

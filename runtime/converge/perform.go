@@ -11,12 +11,11 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// act performs a decision, or in a plan notes what it would do.
-func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision, wish string, ev *Event) {
+// act performs a decision about a state, or in a plan notes what it would do.
+func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision, state any, ev *Event) {
 	r := ev.Resource
-	wish = w.wholeWish(ev, wish)
-	ev.Diff, ev.Actions, ev.Wish = d.Diff, d.Actions, wish
-	if ev.Cause = w.causeOf(ev, wish); ev.Cause != NoCause {
+	ev.Diff, ev.Actions, ev.Wish = d.Diff, d.Actions, w.wholeWish(ev, resource.WishOf(state))
+	if ev.Cause = w.causeOf(ev, state); ev.Cause != NoCause {
 		if w.causes == nil {
 			w.causes = make(map[resource.ID]Cause)
 		}
@@ -69,8 +68,7 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 	if w.stage(ev, f, d) || resource.JudgedByPerform(r.Spec) {
 		return
 	}
-	ev.Ensure, ev.Err = w.verify(ctx, f, r)
-	if ev.Err != nil {
+	if w.verify(ctx, f, ev); ev.Err != nil {
 		ev.Outcome = Failed
 	}
 }
@@ -97,11 +95,17 @@ func caused(ctx context.Context, err error) error {
 	return err
 }
 
-// verify looks again. Nothing may be left to do.
-func (w *walk) verify(ctx context.Context, f resource.Factory, r *resource.Resource) (ensure string, err error) {
+// verify looks again at the event's resource. Nothing may be left to do.
+func (w *walk) verify(ctx context.Context, f resource.Factory, ev *Event) {
+	r := ev.Resource
 	state, err := f.Status(ctx, w.view, r.Spec)
 	if err != nil {
-		return "", err
+		ev.Ensure, ev.Err = "", err
+		return
+	}
+	// To bring about what is wanted may have told more of it.
+	if wish := resource.WishOf(state); wish != (resource.Told{}) {
+		ev.Wish = w.wholeWish(ev, wish)
 	}
 	d := r.Type.Decide(r.Spec, state, false)
 	switch {
@@ -115,7 +119,7 @@ func (w *walk) verify(ctx context.Context, f resource.Factory, r *resource.Resou
 	case len(d.Actions) > 0:
 		err = fmt.Errorf("%w: it would have to be %s again", resource.ErrDesiredStateFailed, phrases(d.Actions))
 	}
-	return ensureOf(state), err
+	ev.Ensure, ev.Err = ensureOf(state), err
 }
 
 func phrases(actions []resource.Action) string {

@@ -68,9 +68,9 @@ func laterText(names []string) string {
 // wholeWish returns what is wanted of the event's resource besides what was
 // declared: what its state says of it, and the values that became known in this
 // run.
-func (w *walk) wholeWish(ev *Event, wish string) string {
-	if len(w.declared[ev.Index].Later) == 0 {
-		return wish
+func (w *walk) wholeWish(ev *Event, wish resource.Told) resource.Told {
+	if len(w.declared[ev.Index].Later) > 0 {
+		wish.Later = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
 	}
-	return fmt.Sprintf("%s%016x", wish, ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
+	return wish
 }

@@ -86,12 +86,12 @@ func TestKnownLaterFails(t *testing.T) {
 // known: another value is another wish.
 func TestKnownLaterCause(t *testing.T) {
 	w := newWorld()
-	seen := make(map[string]string)
+	seen := make(map[string]resource.Told)
 	for _, value := range []string{"1", "2", "2"} {
 		w.values["b"] = ""
 		c := later(cat(t, "b="), "b", func() (string, error) { return value, nil })
 		w.run(t, c, func(e *converge.Engine) {
-			e.Cause = func(r *resource.Resource, wish string) converge.Cause {
+			e.Cause = func(r *resource.Resource, wish resource.Told, _ func() string) converge.Cause {
 				require.Same(t, c.Resources[0], r)
 				if old, ok := seen[value]; ok {
 					require.Equal(t, old, wish)

@@ -42,6 +42,7 @@ type machine struct {
 	transport func() http.RoundTripper
 	progress  func(Progress)
 	fetched   *fetched
+	sums      *sums
 }
 
 // A Host is a View that can also change the machine.
@@ -103,7 +104,7 @@ func New(o Options) *Host {
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
 	}
-	m.users, m.fetched = newAccounts(m), new(fetched)
+	m.users, m.fetched, m.sums = newAccounts(m), new(fetched), new(sums)
 	m.progress, m.transport = o.Progress, sync.OnceValue(newTransport)
 	if o.Transport != nil {
 		m.transport = func() http.RoundTripper { return o.Transport }

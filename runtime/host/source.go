@@ -17,7 +17,7 @@ import (
 // to the script, not to the machine below the root.
 type Source struct {
 	io.ReadCloser
-	Size int64 // in bytes
+	Glance
 }
 
 // sourceLimit is the largest source, in bytes, that is fetched from a URL. It is
@@ -40,14 +40,18 @@ func IsURL(source string) bool {
 func (v *View) OpenSource(name string) (*Source, error) {
 	if IsURL(name) {
 		text, err := v.fetch(name)
-		return &Source{io.NopCloser(bytes.NewReader(text)), int64(len(text))}, err
+		return &Source{io.NopCloser(bytes.NewReader(text)), Glance{Size: int64(len(text)), Settled: true}}, err
 	}
 	f, err := v.OpenUserFile(name)
 	if err != nil {
 		return nil, err
 	}
 	fi, err := f.Stat()
-	return &Source{f, fi.Size()}, err
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &Source{f, glanceAt(fi, v.Now())}, nil
 }
 
 // OpenUserFile opens a file of the user for reading, links followed. It lies
@@ -87,16 +91,6 @@ func (v *View) fetch(name string) ([]byte, error) {
 	return text, nil
 }
 
-// SumSource is Sum for a source.
-func (v *View) SumSource(name string) (string, error) {
-	f, err := v.OpenSource(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return SumReader(f)
-}
-
 // HoldsSource reports whether the file at the path holds exactly what the source
 // holds. Files of different sizes are not read.
 func (v *View) HoldsSource(name, source string) (bool, error) {
@@ -105,6 +99,11 @@ func (v *View) HoldsSource(name, source string) (bool, error) {
 		return false, err
 	}
 	defer src.Close()
+	return v.Holds(name, src)
+}
+
+// Holds is HoldsSource for a source that is open and was not read yet.
+func (v *View) Holds(name string, src *Source) (bool, error) {
 	f, err := v.Open(name)
 	if err != nil {
 		return false, err

@@ -12,7 +12,7 @@ import (
 )
 
 // textLimit is the largest content, in bytes, of which a diff is made.
-const textLimit = 1 << 20
+const textLimit = resource.TextLimit
 
 // isText reports whether a diff of b can be printed and applied.
 func isText(b []byte) bool {

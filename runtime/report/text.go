@@ -244,8 +244,11 @@ func contentChange(d resource.Delta, x resource.Text, diff string, isText bool) 
 		return fmt.Sprintf("+%d -%d lines", added, removed)
 	}
 	side := func(sum string, text []byte, exists bool) string {
-		if !exists {
+		switch {
+		case !exists:
 			return "(none)"
+		case resource.IsSizeText(sum):
+			return sum
 		}
 		return fmt.Sprintf("%d bytes %s", len(text), sum)
 	}

@@ -121,7 +121,7 @@ func (f Functions) Factory() (Factory, error) {
 			return f.Perform(ctx, h, p.(*Properties), a)
 		},
 		statusAll: func(context.Context, *host.View, any, []any) ([]any, []error, bool) { return nil, nil, false },
-		recall:    func(context.Context, *host.View, any, any, string) (any, bool, error) { return nil, false, nil },
+		recall:    func(context.Context, *host.View, any, any, Told) (any, bool, error) { return nil, false, nil },
 		foresee:   func(context.Context, *host.View, any, any) (string, error) { return "", nil },
 	}
 	t.inspect, t.importing = t.status, (&f).imported

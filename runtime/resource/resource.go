@@ -173,13 +173,6 @@ type (
 	Foresighted[P any] interface {
 		Foresee(ctx context.Context, v *host.View, want P) (caveat string, err error)
 	}
-	// Recalling is implemented by providers that can compare the machine with what
-	// was wanted at an earlier time, when a state told the wish (Wishing), whatever
-	// sources and templates hold now. It is Status in all else. Without a wish it may
-	// return an [UnknownError].
-	Recalling[P, S any] interface {
-		Recall(ctx context.Context, v *host.View, want P, wish string) (S, error)
-	}
 	// Rendered is implemented by specs whose wish depends on the facts and data of
 	// a run, besides their properties.
 	Rendered interface{ SeesData() bool }
@@ -195,12 +188,6 @@ type (
 // A StateEnsure is implemented by states that can say in the words of ensure
 // what they are.
 type StateEnsure interface{ CurrentEnsure() string }
-
-// Wishing is implemented by states that hold a part of what is wanted which the
-// spec only points to, such as the digest of a source. A wish that differs from
-// that of an earlier run means that something else is wanted now; "" says
-// nothing.
-type Wishing interface{ CurrentWish() string }
 
 // An UnknownError is what Status returns in a plan if the state cannot be known
 // before something pending has been done.

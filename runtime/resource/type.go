@@ -28,12 +28,13 @@ type Type struct {
 	validate  func(spec any) error
 	locate    func(spec any, dir string) any
 	decide    func(spec, state any) Decision
-	refresh   func(spec, state any, d Decision) Decision // nil if it cannot
+	refresh   func(spec, state any, d Decision) Decision          // nil if it cannot
+	wishText  func(v *host.View, spec, state any) (string, error) // nil if its states leave none open
 	status    func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	statusAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error, bool)
 	perform   func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
 	foresee   func(ctx context.Context, v *host.View, provider, spec any) (string, error)
-	recall    func(ctx context.Context, v *host.View, provider, spec any, wish string) (any, bool, error)
+	recall    func(ctx context.Context, v *host.View, provider, spec any, wish Told) (any, bool, error)
 	inspect   func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	importing func(state any, im Import) (any, error) // nil if it cannot
 }
@@ -79,13 +80,16 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 	if _, ok := any(*new(P)).(Refreshable[S]); ok {
 		t.refresh = func(p, s any, d Decision) Decision { return any(*p.(*P)).(Refreshable[S]).Refresh(s.(S), d) }
 	}
+	if _, ok := any(*new(P)).(Pointing[S]); ok {
+		t.wishText = func(v *host.View, p, s any) (string, error) { return any(*p.(*P)).(Pointing[S]).WishText(v, s.(S)) }
+	}
 	if _, ok := any(new(P)).(Located); ok {
 		t.locate = func(p any, dir string) any {
 			p.(Located).Locate(dir)
 			return p
 		}
 	}
-	t.recall = func(ctx context.Context, v *host.View, prov, p any, wish string) (any, bool, error) {
+	t.recall = func(ctx context.Context, v *host.View, prov, p any, wish Told) (any, bool, error) {
 		r, ok := prov.(Recalling[P, S])
 		if !ok {
 			return nil, false, nil
@@ -264,14 +268,6 @@ func (f Factory) Status(ctx context.Context, v *host.View, spec any) (state any,
 	return f.Type.status(ctx, v, f.impl, spec)
 }
 
-// Recall reports the present state of a resource of the factory's type, compared
-// with what was wanted when a state told the wish. The second result is false if
-// the provider cannot, because its resources are all that is wanted.
-func (f Factory) Recall(ctx context.Context, v *host.View, spec any, wish string) (state any, ok bool, err error) {
-	defer f.recovered(&err)
-	return f.Type.recall(ctx, v, f.impl, spec, wish)
-}
-
 // recovered makes an error of a mistake in a provider, so that it is that of one
 // resource and does not end the run.
 func (f Factory) recovered(err *error) {
@@ -347,14 +343,6 @@ func ActsAlways(spec any) bool {
 func SeesData(spec any) bool {
 	r, ok := spec.(Rendered)
 	return ok && r.SeesData()
-}
-
-// WishOf returns what a state says of what is wanted, or "".
-func WishOf(state any) string {
-	if w, ok := state.(Wishing); ok {
-		return w.CurrentWish()
-	}
-	return ""
 }
 
 // Same reports whether f and g are the same provider of the same type.

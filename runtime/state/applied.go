@@ -71,17 +71,16 @@ func managed(r *resource.Resource) bool {
 }
 
 // cause implements Run.Cause.
-func (a *applied) cause(r *resource.Resource, found string) converge.Cause {
+func (a *applied) cause(r *resource.Resource, wish resource.Told, text func() string) converge.Cause {
 	a.load()
 	old, known := a.byID[r.ID.String()]
 	spec, _ := a.fingerprint(r)
 	// What is there may be from before its secrets were known to be some.
 	plain, _ := fingerprint(r)
-	keyed := a.keyed(r, found)
 	switch {
 	case !known:
 		return converge.New
-	case old.spec != spec && old.spec != plain || !sameFound(old.found, found, len(r.Later) > 0) && !sameFound(old.found, keyed, len(r.Later) > 0):
+	case old.spec != spec && old.spec != plain || !a.sameWish(r, old.found, wish, text):
 		return converge.Intended
 	}
 	return converge.Corrective
@@ -179,7 +178,7 @@ func (a *applied) unchanged(c *catalog.Catalog, results map[resource.ID]result) 
 		return false
 	}
 	for _, res := range results {
-		if res.outcome != converge.Changed || res.found != "" {
+		if res.outcome != converge.Changed || res.found != (resource.Told{}) {
 			return false
 		}
 	}
@@ -228,12 +227,11 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 		default:
 			w := wish{id: id, found: res.found}
 			w.spec, w.all = a.fingerprint(r)
-			if old := a.byID[id]; w.found == "" && old.spec == w.spec {
-				w.found = old.found
-			}
+			x := a.lazy[r.ID]
+			w.found = w.completed(a.byID[id], x != nil)
 			now[id] = r
-			if x := a.lazy[r.ID]; x != nil {
-				if res.found == "" {
+			if x != nil {
+				if res.found == (resource.Told{}) {
 					w.found = withFingerprint(w.found, x.Type.Schema().Fingerprint(x.Spec))
 				}
 				now[id] = x

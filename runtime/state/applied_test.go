@@ -54,23 +54,6 @@ func TestCauses(t *testing.T) {
 	must("/a changed intended; x changed intended by /a", file("/a", "six"), file("/b", ""), guarded)
 }
 
-func TestCauseOfSource(t *testing.T) {
-	b := newBox(t)
-	source := filepath.Join(t.TempDir(), "source")
-	put := func(text string) { require.NoError(t, os.WriteFile(source, []byte(text), 0o600)) }
-	put("one")
-	f := file("/a", "", props{"content": nil, "source": source})
-	b.must(f)
-	require.Equal(t, "/a changed new", b.told())
-	put("two")
-	b.must(f)
-	require.Equal(t, "/a changed intended", b.told(), "the source is part of what is wanted")
-	b.must(f)
-	b.write("a", "by hand", 0o644)
-	b.must(f)
-	require.Equal(t, "/a changed corrective", b.told())
-}
-
 func TestFailureKeepsWhatWasWanted(t *testing.T) {
 	b := newBox(t)
 	b.must(file("/a", "one"))

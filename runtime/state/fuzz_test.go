@@ -29,6 +29,7 @@ func FuzzState(f *testing.F) {
 		{"runs/r.ndjson", `{"protocol":"io.choria.ccm.v1.session.change","path":{"base64":"/w=="},"before":{"kind":"link","target":"../../x"},"content":true,"after":{"kind":"absent"}}` + "\n"},
 		{"runs/r.ndjson", `{"protocol":"io.choria.ccm.v1.session.change","path":"/../../escape","before":{"kind":"directory","mode":"7777"},"content":true}` + "\n"},
 		{"applied/0000000000000000.wishes", `{"protocol":"io.choria.ccm.v1.applied","site":"/site.lua","root":"/"}` + "\n" + `0000000000000001 0000000000000002 "" "file#/f"` + "\n"},
+		{"applied/0000000000000000.wishes", `{"protocol":"io.choria.ccm.v1.applied","site":"/site.lua","root":"/"}` + "\n" + `0000000000000001 0000000000000002 "2c26"@"4 1-2-3" "file#/f"` + "\n"},
 		{"applied/0000000000000000.catalog.gz", "\x1f\x8b"},
 		{"objects/2c/2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae.gz", "\x1f\x8b\x08"},
 		{"objects/size", "-5"},

@@ -11,7 +11,7 @@ import (
 // A result is what became of a resource that was not simply stable.
 type result struct {
 	outcome converge.Outcome
-	found   string
+	found   resource.Told
 }
 
 // note remembers what became of a resource.
@@ -21,8 +21,8 @@ func (r *Run) note(e *converge.Event) {
 	}
 	id := e.Resource.ID
 	switch {
-	case e.Outcome != converge.Stable || e.Wish != "":
-		r.results[id] = result{e.Outcome, r.applied.keyed(e.Resource, e.Wish)}
+	case e.Outcome != converge.Stable || e.Wish != (resource.Told{}):
+		r.results[id] = result{e.Outcome, r.applied.keyed(e.Resource, joined(e.Wish))}
 	case r.results[id].outcome != converge.Changed:
 		delete(r.results, id) // it is in order now, whatever came before
 	}

@@ -136,11 +136,11 @@ func (r *Run) Drop(d converge.Debt) { r.journal.drop(d) }
 
 // Cause tells why a resource is to be changed, from what was applied before. A
 // run that applies no catalog does not know.
-func (r *Run) Cause(res *resource.Resource, wish string) converge.Cause {
+func (r *Run) Cause(res *resource.Resource, wish resource.Told, text func() string) converge.Cause {
 	if r.applied == nil {
 		return converge.NoCause
 	}
-	return r.applied.cause(res, wish)
+	return r.applied.cause(res, wish, text)
 }
 
 // Begin implements converge.Reporter: what was told so far is written. Hosts say

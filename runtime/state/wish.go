@@ -18,76 +18,135 @@ type wish struct {
 	// spec is the fingerprint of what is wanted, all that of everything that was
 	// declared about the resource.
 	spec, all uint64
-	// found is the part of it that the state told (resource.Wishing), or "".
-	found string
+	// found is the part of it that the state told (resource.Wishing).
+	found resource.Told
 }
 
-// String formats w as a line of the file.
+// String formats w as a line of the file. Behind what was found there is its mark,
+// if it has one.
 func (w wish) String() string {
-	return fmt.Sprintf("%016x %016x %s %s", w.spec, w.all, strconv.Quote(w.found), strconv.Quote(w.id))
+	found := strconv.Quote(w.found.Text)
+	if w.found.Mark != "" {
+		found += markSign + strconv.Quote(string(w.found.Mark))
+	}
+	return fmt.Sprintf("%016x %016x %s %s", w.spec, w.all, found, strconv.Quote(w.id))
 }
+
+// markSign stands before a mark.
+const markSign = "@"
 
 func parseWish(line string) (w wish, err error) {
 	spec, line, _ := strings.Cut(line, " ")
 	all, line, _ := strings.Cut(line, " ")
-	found, errQuote := strconv.QuotedPrefix(line)
-	var errs [4]error
+	var errs [5]error
 	w.spec, errs[0] = strconv.ParseUint(spec, 16, 64)
 	w.all, errs[1] = strconv.ParseUint(all, 16, 64)
-	w.found, errs[2] = strconv.Unquote(found)
-	w.id, errs[3] = strconv.Unquote(strings.TrimPrefix(strings.TrimPrefix(line, found), " "))
-	return w, errors.Join(errQuote, errors.Join(errs[:]...))
+	w.found.Text, line, errs[2] = unquoted(line)
+	if rest, marked := strings.CutPrefix(line, markSign); marked {
+		var mark string
+		mark, line, errs[3] = unquoted(rest)
+		w.found.Mark = resource.Mark(mark)
+	}
+	w.id, errs[4] = strconv.Unquote(strings.TrimPrefix(line, " "))
+	return w, errors.Join(errs[:]...)
+}
+
+// unquoted returns the text that is quoted at the beginning of line, and what
+// comes after it.
+func unquoted(line string) (text, rest string, err error) {
+	quoted, err := strconv.QuotedPrefix(line)
+	if err != nil {
+		return "", line, err
+	}
+	text, err = strconv.Unquote(quoted)
+	return text, line[len(quoted):], err
 }
 
 // Wishes returns what tells, of a resource of an applied catalog, what its state
-// said of what was wanted of it (resource.Wishing); "" if that is not known.
-func (s *Store) Wishes(a Applied) func(r *resource.Resource) string {
+// said of what was wanted of it (resource.Wishing); nothing if that is not known.
+func (s *Store) Wishes(a Applied) func(r *resource.Resource) resource.Told {
 	past := &applied{s: s, site: a.Site, root: a.Root, look: true}
 	past.load()
 	lazy := make(map[string]bool)
 	_ = s.readCatalog(a.name, func(d declared) { lazy[d.ID] = d.Lazy }) // who reads it anyway says what is wrong
-	return func(r *resource.Resource) string {
+	return func(r *resource.Resource) resource.Told {
 		id := r.ID.String()
-		found := past.byID[id].found
-		if lazy[id] {
-			found = withoutFingerprint(found)
-		}
+		found := parted(past.byID[id].found, lazy[id])
+		found.Later = ""
 		return found
 	}
 }
 
-// withoutFingerprint returns what the state of a resource told of which not all is
-// known when it is declared: behind it the engine puts the fingerprint of what it
-// was when its turn had come.
-func withoutFingerprint(found string) string { return found[:max(0, len(found)-16)] }
+// joined returns what is recorded of what a state told: behind the text there is
+// the fingerprint of the values that became known only in the run.
+func joined(t resource.Told) resource.Told {
+	t.Text, t.Later = t.Text+t.Later, ""
+	return t
+}
+
+// parted is the inverse of joined. Lazy says that the resource has such values.
+func parted(t resource.Told, lazy bool) resource.Told {
+	if lazy {
+		at := max(0, len(t.Text)-16)
+		t.Text, t.Later = t.Text[:at], t.Text[at:]
+	}
+	return t
+}
 
 // withFingerprint returns what is known to have been found of a resource that has
 // the fingerprint now, and was as wanted: what its state told before, if that was
 // with the same one.
-func withFingerprint(found string, now uint64) string {
+func withFingerprint(found resource.Told, now uint64) resource.Told {
 	text := fmt.Sprintf("%016x", now)
-	if strings.HasSuffix(found, text) {
+	if strings.HasSuffix(found.Text, text) {
 		return found
 	}
-	return text
+	return resource.Told{Text: text}
 }
 
-// sameFound reports whether two findings about a resource, whose fingerprint may
-// be part of them, are of one wish, as far as they tell.
-func sameFound(a, b string, lazy bool) bool {
-	if lazy && a != "" && b != "" {
-		one, other := withoutFingerprint(a), withoutFingerprint(b)
-		if a[len(one):] != b[len(other):] {
-			return false
+// completed returns what is known to have been found, given what was before: a
+// state may have told nothing now, or no more than what a glance tells.
+func (w wish) completed(before wish, lazy bool) resource.Told {
+	if w.found == (resource.Told{}) {
+		if w.spec == before.spec {
+			return before.found
 		}
-		a, b = one, other
+		return w.found
 	}
-	return a == "" || b == "" || a == b
+	now, then := parted(w.found, lazy), parted(before.found, lazy)
+	if now.Text != "" || then.Text == "" || now.Later != then.Later {
+		return w.found
+	}
+	switch same, known := now.Mark.Same(then.Mark); {
+	case known && same:
+		now.Text = then.Text
+	case !known && w.spec == before.spec:
+		now = then
+	}
+	return joined(now)
+}
+
+// sameWish reports whether a wish is the one that was recorded, as far as that can
+// be told.
+func (a *applied) sameWish(r *resource.Resource, old, now resource.Told, text func() string) bool {
+	if old == (resource.Told{}) || now == (resource.Told{}) {
+		return true
+	}
+	lazy := len(r.Later) > 0
+	if len(r.Sensitive) > 0 {
+		if now.Text == "" {
+			now.Text = text()
+		}
+		if parted(a.keyed(r, joined(now)), lazy).Same(parted(old, lazy), text) {
+			return true
+		}
+	}
+	return now.Same(parted(old, lazy), text)
 }
 
 // Cause returns what tells why a resource is to be changed, as [Run.Cause] does.
 // It is for plans: nothing is written.
-func (s *Store) Cause(site, root string) func(r *resource.Resource, wish string) converge.Cause {
+func (s *Store) Cause(site, root string) func(r *resource.Resource, wish resource.Told, text func() string) converge.Cause {
 	a := &applied{s: s, site: site, root: root, look: true}
 	return a.cause
 }
@@ -126,12 +185,16 @@ func (a *applied) keyedNumber(n uint64) uint64 {
 	return sum
 }
 
-// keyed returns what a state told of a wish, keyed like a fingerprint.
-func (a *applied) keyed(r *resource.Resource, found string) string {
-	if found == "" || len(r.Sensitive) == 0 {
+// keyed returns what a state told of a wish, keyed like a fingerprint. Its mark
+// would tell the size of a secret.
+func (a *applied) keyed(r *resource.Resource, found resource.Told) resource.Told {
+	switch {
+	case len(r.Sensitive) == 0:
 		return found
+	case found.Text == "":
+		return resource.Told{}
 	}
-	return a.s.secrets.Digest("wish", found)
+	return resource.Told{Text: a.s.secrets.Digest("wish", found.Text)}
 }
 
 func fingerprint(r *resource.Resource) (spec, all uint64) {

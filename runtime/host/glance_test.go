@@ -1,0 +1,119 @@
+package host_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// ahead is a clock that is ahead of the times of files by a while.
+type ahead struct {
+	host.RealClock
+	by time.Duration
+}
+
+func (a ahead) Now() time.Time { return time.Now().Add(a.by) }
+
+func TestStamp(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "s")
+	require.NoError(t, os.WriteFile(source, []byte("one"), 0o600))
+	stamp := func(by time.Duration) string {
+		t.Helper()
+		src, err := host.New(host.Options{Clock: ahead{by: by}}).OpenSource(source)
+		require.NoError(t, err)
+		require.NoError(t, src.Close())
+		require.Equal(t, int64(3), src.Size)
+		return src.Stamp()
+	}
+	first := stamp(time.Hour)
+	require.NotEmpty(t, first)
+	require.Equal(t, first, stamp(2*time.Hour))
+	require.Empty(t, stamp(-time.Hour), "it may be changed again without a trace")
+	require.Empty(t, stamp(0))
+
+	// Whatever is done to a source, the stamp is another one.
+	old := time.Now().Add(-24 * time.Hour)
+	require.NoError(t, os.Chtimes(source, old, old))
+	times := stamp(time.Hour)
+	require.NotEqual(t, first, times)
+	require.NoError(t, os.WriteFile(source+".new", []byte("two"), 0o600))
+	require.NoError(t, os.Chtimes(source+".new", old, old))
+	require.NoError(t, os.Rename(source+".new", source))
+	require.NotEqual(t, times, stamp(time.Hour))
+}
+
+// The digest of a source is computed once, unless something was done to the
+// source, or may have been without a trace.
+func TestSumSource(t *testing.T) {
+	one, two := host.SumBytes([]byte("one")), host.SumBytes([]byte("two"))
+	for name, x := range map[string]struct {
+		by    time.Duration
+		known bool
+	}{"settled": {time.Hour, true}, "just now": {0, false}} {
+		t.Run(name, func(t *testing.T) {
+			h := host.New(host.Options{Clock: ahead{by: x.by}})
+			source := filepath.Join(t.TempDir(), "s")
+			put := func(text string) { require.NoError(t, os.WriteFile(source, []byte(text), 0o600)) }
+			glance := func() host.Glance {
+				src, err := h.OpenSource(source)
+				require.NoError(t, err)
+				require.NoError(t, src.Close())
+				return src.Glance
+			}
+			put("one")
+			seen := glance()
+			require.Empty(t, h.KnownSum(source, seen))
+			sum, err := h.SumSource(source)
+			require.NoError(t, err)
+			require.Equal(t, one, sum)
+			require.Equal(t, x.known, h.KnownSum(source, seen) == one)
+
+			put("two")
+			sum, err = h.SumSource(source)
+			require.NoError(t, err)
+			if !x.known { // it may look as it did
+				require.Equal(t, two, sum)
+			}
+			put("three")
+			sum, err = h.SumSource(source)
+			require.NoError(t, err)
+			require.Equal(t, host.SumBytes([]byte("three")), sum)
+			require.NoError(t, os.Remove(source))
+			_, err = h.SumSource(source)
+			require.ErrorIs(t, err, os.ErrNotExist)
+		})
+	}
+}
+
+// Who copies a source learns its digest.
+func TestOpenSummed(t *testing.T) {
+	h := host.New(host.Options{Clock: ahead{}})
+	source := filepath.Join(t.TempDir(), "s")
+	require.NoError(t, os.WriteFile(source, []byte("one"), 0o600))
+	src, err := h.OpenSource(source)
+	require.NoError(t, err)
+	require.NoError(t, src.Close())
+
+	summed, err := h.OpenSummed(source)
+	require.NoError(t, err)
+	_, err = io.ReadFull(summed, make([]byte, 3))
+	require.NoError(t, err)
+	require.Empty(t, h.KnownSum(source, src.Glance), "more may come")
+	rest, err := io.ReadAll(summed)
+	require.NoError(t, err)
+	require.Empty(t, rest)
+	require.NoError(t, summed.Close())
+	require.Equal(t, host.SumBytes([]byte("one")), h.KnownSum(source, src.Glance))
+	other := src.Glance
+	other.Size++
+	require.Empty(t, h.KnownSum(source, other))
+	require.Empty(t, h.KnownSum(source+"x", src.Glance))
+	_, err = h.OpenSummed(source + "x")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

@@ -1,0 +1,88 @@
+package resource_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+func TestMark(t *testing.T) {
+	require.Equal(t, resource.Mark("12"), resource.MarkOf(12, ""))
+	require.Equal(t, resource.Mark("0 x"), resource.MarkOf(0, "x"))
+	for mark, want := range map[resource.Mark]int64{"": -1, "0": 0, "0 x": 0, "12 x": 12, "x": -1, " x": -1} {
+		size, ok := mark.Size()
+		require.Equal(t, want >= 0, ok, mark)
+		require.Equal(t, max(want, 0), size, mark)
+	}
+	for _, x := range []struct {
+		one, other  resource.Mark
+		same, known bool
+	}{
+		{"", "", false, false},
+		{"5", "", false, false},
+		{"5", "5", true, false},
+		{"5", "6", false, true},
+		{"5 a", "6 a", false, true},
+		{"5 a", "5 a", true, true},
+		{"5 a", "5 b", true, false},
+		{"5 a", "5", true, false},
+	} {
+		for range 2 {
+			same, known := x.one.Same(x.other)
+			require.Equal(t, x.known, known, x)
+			if known {
+				require.Equal(t, x.same, same, x)
+			}
+			x.one, x.other = x.other, x.one
+		}
+	}
+}
+
+// What was told then is compared with what is told now, and what takes long to
+// tell is asked for only if nothing else can tell.
+func TestToldSame(t *testing.T) {
+	type told = resource.Told
+	for name, x := range map[string]struct {
+		then, now told
+		text      string
+		same      bool
+		asks      bool
+	}{
+		"nothing is known of then":                 {told{}, told{Text: "a", Mark: "5 x"}, "", true, false},
+		"nothing is known of now":                  {told{Text: "a", Mark: "5 x"}, told{}, "b", true, false},
+		"the texts are equal":                      {told{Text: "a"}, told{Text: "a"}, "", true, false},
+		"the texts are not":                        {told{Text: "a"}, told{Text: "b"}, "", false, false},
+		"another size":                             {told{Text: "a", Mark: "5 x"}, told{Mark: "6 y"}, "", false, false},
+		"another size, and no stamps":              {told{Text: "a", Mark: "5"}, told{Mark: "6"}, "", false, false},
+		"the same stamp":                           {told{Text: "a", Mark: "5 x"}, told{Mark: "5 x"}, "", true, false},
+		"another stamp of the same":                {told{Text: "a", Mark: "5 x"}, told{Mark: "5 y"}, "a", true, true},
+		"another stamp of something else":          {told{Text: "a", Mark: "5 x"}, told{Mark: "5 y"}, "b", false, true},
+		"no stamp":                                 {told{Text: "a", Mark: "5"}, told{Mark: "5"}, "b", false, true},
+		"another stamp, and it is known already":   {told{Text: "a", Mark: "5 x"}, told{Text: "b", Mark: "5 y"}, "", false, false},
+		"another stamp, and nobody knows of what":  {told{Mark: "5 x"}, told{Mark: "5 y"}, "b", true, false},
+		"another stamp, and nobody can tell":       {told{Text: "a", Mark: "5 x"}, told{Mark: "5 y"}, "", true, true},
+		"recorded without a mark, the same":        {told{Text: "a"}, told{Mark: "5 x"}, "a", true, true},
+		"recorded without a mark, something else":  {told{Text: "a"}, told{Mark: "5 x"}, "b", false, true},
+		"the same with another value of later":     {told{Text: "a", Mark: "5 x", Later: "1"}, told{Mark: "5 x", Later: "2"}, "a", false, false},
+		"the same with a value of later":           {told{Text: "a", Mark: "5 x", Later: "1"}, told{Mark: "5 x", Later: "1"}, "", true, false},
+		"another one with the same value of later": {told{Text: "a", Later: "1"}, told{Mark: "5 x", Later: "1"}, "b", false, true},
+		"a value of later that was not known":      {told{Text: "a"}, told{Text: "a", Later: "1"}, "", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := false
+			same := x.now.Same(x.then, func() string { asked = true; return x.text })
+			require.Equal(t, x.same, same)
+			require.Equal(t, x.asks, asked)
+		})
+	}
+}
+
+func TestSizeText(t *testing.T) {
+	require.Equal(t, "0 bytes", resource.SizeText(0))
+	require.Equal(t, "268435456 bytes", resource.SizeText(256<<20))
+	for text, want := range map[string]bool{"": false, " bytes": false, "5 bytes": true, "05 bytes": true, "x bytes": false, "-5 bytes": false, "5": false, "sha256:55": false, "5 bytes more": false} {
+		require.Equal(t, want, resource.IsSizeText(text), text)
+	}
+}
