@@ -114,7 +114,7 @@ type unrecorded state.Unrecorded
 func (u unrecorded) event(index int, now time.Time) *converge.Event {
 	id, _ := resource.ParseID(u.ID)
 	return &converge.Event{
-		Resource: &resource.Resource{ID: id}, Index: index, Outcome: converge.Unknown, Noop: true, Reason: u.Because, Start: now,
+		Resource: &resource.Resource{ID: id, Common: resource.NothingCommon}, Index: index, Outcome: converge.Unknown, Noop: true, Reason: u.Because, Start: now,
 	}
 }
 

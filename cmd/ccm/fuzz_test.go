@@ -147,7 +147,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		require.Equal(t, r.Spec, again.Spec, "the second time")
 		mix := typ.Properties()
-		written, err := mix.Encode(r.Spec, &r.Common).MarshalJSON()
+		written, err := mix.Encode(r.Spec, r.Common).MarshalJSON()
 		if err != nil {
 			require.Contains(t, err.Error(), "unsupported value", "%s", written) // NaN and its like are no JSON
 			return

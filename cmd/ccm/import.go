@@ -137,7 +137,7 @@ func importOne(cmd *cobra.Command, f *importFlags, reg *resource.Registry, t *re
 	if r, err = t.Import(state, resource.Import{Name: name, View: v, Aside: aside}); err != nil {
 		return d, err
 	}
-	tab := t.Properties().Encode(r.Spec, &r.Common)
+	tab := t.Properties().Encode(r.Spec, r.Common)
 	return manifest.Declared{Type: t, Name: name, Properties: withoutDefaults(t, tab)}, nil
 }
 

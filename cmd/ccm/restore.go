@@ -138,7 +138,7 @@ func (r *restoration) restore(list []state.Restoration) converge.Summary {
 // look tells of one path what is to be done.
 func (r *restoration) look(i int, x state.Restoration) *converge.Event {
 	ev := &converge.Event{
-		Resource: &resource.Resource{ID: resource.ID{Type: "file", Name: x.Path}}, Index: i, Noop: r.f.noop,
+		Resource: &resource.Resource{ID: resource.ID{Type: "file", Name: x.Path}, Common: resource.NothingCommon}, Index: i, Noop: r.f.noop,
 		Provider: "restore", Start: r.host.Now(), Outcome: converge.Changed,
 	}
 	diff, err := r.past.store.Differs(&r.host.View, x)
@@ -182,7 +182,7 @@ func (r *restoration) begin(x state.Restoration) error {
 	if err != nil {
 		id = resource.ID{Type: "file", Name: x.Path}
 	}
-	r.past.run.Concerns(&resource.Resource{ID: id})
+	r.past.run.Concerns(&resource.Resource{ID: id, Common: resource.NothingCommon})
 	if r.refresh == nil {
 		return nil
 	}

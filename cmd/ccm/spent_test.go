@@ -24,7 +24,7 @@ func TestSpent(t *testing.T) {
 	s := newSpent(c, c.now, 2*time.Millisecond)
 	took := func(name string, ms float64) {
 		s.Event(&converge.Event{
-			Resource: &resource.Resource{ID: resource.ID{Type: "exec", Name: name}, Pos: diag.Pos{File: "site.lua", Line: 3}},
+			Resource: &resource.Resource{ID: resource.ID{Type: "exec", Name: name}, Pos: diag.Pos{File: "site.lua", Line: 3}, Common: new(resource.Common)},
 			Index:    s.resources, Took: time.Duration(ms * float64(time.Millisecond)),
 		})
 	}

@@ -145,7 +145,7 @@ func (c *cat) missing(id resource.ID) string {
 // properties returns the properties of a resource, without secrets.
 func properties(x *resource.Resource) *schema.Table {
 	mix := x.Type.Properties()
-	return mix.Conceal(mix.Encode(x.Spec, &x.Common))
+	return mix.Conceal(mix.Encode(x.Spec, x.Common))
 }
 
 func (r *runner) resource(L *lua.LState, c *cat) int {

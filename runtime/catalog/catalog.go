@@ -49,6 +49,9 @@ func (n names) set(id resource.ID, r *resource.Resource) {
 // skipped gives way to one that is managed, so that of several with opposite
 // conditions one is there.
 func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
+	if r.Common == nil {
+		r.Common = resource.NothingCommon
+	}
 	if b.names == nil {
 		b.names = make(names)
 	}
@@ -170,7 +173,7 @@ func (b *Builder) edges() ([]edge, error) {
 	var edges []edge
 	var errs diag.List
 	for i, r := range b.list {
-		c := &r.Common
+		c := r.Common
 		if len(c.Require)+len(c.Subscribe)+len(c.Before)+len(c.Notify) == 0 {
 			continue
 		}

@@ -62,7 +62,7 @@ func declare(t *testing.T, lines ...string) *catalog.Builder {
 
 func parse(line string, n int) *resource.Resource {
 	words := strings.Fields(line)
-	r := &resource.Resource{Type: nodeType, ID: resource.ID{Type: "node", Name: words[0]}, Pos: diag.Pos{File: "x", Line: n}}
+	r := &resource.Resource{Type: nodeType, ID: resource.ID{Type: "node", Name: words[0]}, Pos: diag.Pos{File: "x", Line: n}, Common: new(resource.Common)}
 	spec := node{Name: words[0]}
 	if name, ok := strings.CutPrefix(words[0], "rock:"); ok {
 		r.Type, r.ID = rockType, resource.ID{Type: "rock", Name: name}

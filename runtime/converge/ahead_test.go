@@ -114,7 +114,7 @@ func cellCatalog(t testing.TB, rnd *rand.Rand, n, places int, drift float64) (*c
 			place = fmt.Sprint("p", i)
 		}
 		spec := &cell{Name: fmt.Sprint(i), Place: place, Value: fmt.Sprint(rnd.IntN(3)), Batch: rnd.IntN(4) == 0}
-		r := &resource.Resource{Type: cellType.Type, ID: resource.ID{Type: "cell", Name: spec.Name}, Spec: spec}
+		r := &resource.Resource{Type: cellType.Type, ID: resource.ID{Type: "cell", Name: spec.Name}, Spec: spec, Common: new(resource.Common)}
 		start[place] = spec.Value
 		if rnd.Float64() < drift {
 			start[place] = "drifted"

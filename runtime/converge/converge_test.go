@@ -105,7 +105,7 @@ func cat(t *testing.T, lines string) *catalog.Catalog {
 	for i, line := range strings.Split(lines, ";") {
 		words := strings.Fields(line)
 		name, value, _ := strings.Cut(words[0], "=")
-		r := &resource.Resource{Type: knobType.Type, ID: resource.ID{Type: "knob", Name: name}, Pos: diag.Pos{File: "x", Line: i + 1}}
+		r := &resource.Resource{Type: knobType.Type, ID: resource.ID{Type: "knob", Name: name}, Pos: diag.Pos{File: "x", Line: i + 1}, Common: new(resource.Common)}
 		spec := &knob{Name: name, Value: value}
 		for _, w := range words[1:] {
 			key, val, _ := strings.Cut(w, "=")

@@ -110,7 +110,7 @@ func TestKnownLaterAhead(t *testing.T) {
 	var builder catalog.Builder
 	for i := range 300 {
 		name := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
-		r := &resource.Resource{Type: cellType.Type, ID: resource.ID{Type: "cell", Name: name}, Spec: &cell{Name: name, Place: name, Batch: i%3 == 0}}
+		r := &resource.Resource{Type: cellType.Type, ID: resource.ID{Type: "cell", Name: name}, Spec: &cell{Name: name, Place: name, Batch: i%3 == 0}, Common: new(resource.Common)}
 		if b.places[name] = "old"; i%5 == 0 {
 			r.Later = []string{"value"}
 			r.Resolve = func(context.Context) (any, error) {
@@ -141,7 +141,7 @@ func TestOutputs(t *testing.T) {
 		reg, err := resource.NewRegistry(saidType.Provide("real", resource.Always[said](1), sayers{}))
 		require.NoError(t, err)
 		var b catalog.Builder
-		_, err = b.Add(&resource.Resource{Type: saidType.Type, ID: resource.ID{Type: "said", Name: "x"}, Spec: &said{Name: "x"}})
+		_, err = b.Add(&resource.Resource{Type: saidType.Type, ID: resource.ID{Type: "said", Name: "x"}, Spec: &said{Name: "x"}, Common: new(resource.Common)})
 		require.NoError(t, err)
 		c, err := b.Build()
 		require.NoError(t, err)

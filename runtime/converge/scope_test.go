@@ -44,7 +44,7 @@ func scoped(t *testing.T, scope *resource.Scope, before, applied, after []knob, 
 	add := func(k knob, s *resource.Scope, refs ...resource.Reference) {
 		_, err := b.Add(&resource.Resource{
 			Type: knobType.Type, ID: resource.ID{Type: "knob", Name: k.Name}, Spec: &k, Scope: s,
-			Common: resource.Common{Subscribe: refs}, Pos: diag.Pos{File: "x"},
+			Common: &resource.Common{Subscribe: refs}, Pos: diag.Pos{File: "x"},
 		})
 		require.NoError(t, err)
 	}
@@ -54,7 +54,7 @@ func scoped(t *testing.T, scope *resource.Scope, before, applied, after []knob, 
 	for _, k := range applied {
 		add(k, scope)
 	}
-	_, err := b.Add(&resource.Resource{Type: groupType.Type, ID: scope.Apply, Spec: &group{Name: "g"}, Scope: scope.Parent})
+	_, err := b.Add(&resource.Resource{Type: groupType.Type, ID: scope.Apply, Spec: &group{Name: "g"}, Scope: scope.Parent, Common: new(resource.Common)})
 	require.NoError(t, err)
 	for _, k := range after {
 		if subscribe {

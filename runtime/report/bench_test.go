@@ -14,7 +14,7 @@ import (
 // programs.
 func BenchmarkEvents(b *testing.B) {
 	stable := &converge.Event{
-		Resource: &resource.Resource{ID: id("/etc/app/f000001.conf"), Pos: diag.Pos{File: "site.lua", Line: 3}},
+		Resource: &resource.Resource{ID: id("/etc/app/f000001.conf"), Pos: diag.Pos{File: "site.lua", Line: 3}, Common: new(resource.Common)},
 		Provider: "posix", Ensure: "present", Start: time.Unix(1, 0), Took: time.Microsecond,
 	}
 	changed := *stable

@@ -17,7 +17,7 @@ import (
 func id(name string) resource.ID { return resource.ID{Type: "file", Name: name} }
 
 func event(name string, change func(*converge.Event)) *converge.Event {
-	e := &converge.Event{Resource: &resource.Resource{ID: id(name), Pos: diag.Pos{File: "site.lua", Line: 3}}, Provider: "posix"}
+	e := &converge.Event{Resource: &resource.Resource{ID: id(name), Pos: diag.Pos{File: "site.lua", Line: 3}, Common: new(resource.Common)}, Provider: "posix"}
 	change(e)
 	return e
 }
@@ -133,7 +133,7 @@ func TestJSON(t *testing.T) {
 func TestStatusLine(t *testing.T) {
 	var b strings.Builder
 	s := &StatusLine{W: &b}
-	s.Begin(&resource.Resource{ID: id("/x")}, 0, 2)
+	s.Begin(&resource.Resource{ID: id("/x"), Common: new(resource.Common)}, 0, 2)
 	s.show(s.stop, "[1/2] file#/x")
 	_, err := s.Write([]byte("a log line\n"))
 	require.NoError(t, err)

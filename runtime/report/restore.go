@@ -14,7 +14,7 @@ import (
 func Restore(e Event) *converge.Event {
 	out := &converge.Event{
 		Resource: &resource.Resource{
-			ID: resource.ID{Type: e.Type, Name: e.Name}, Common: resource.Common{Alias: e.Alias}, Pos: diag.Pos{File: e.Position},
+			ID: resource.ID{Type: e.Type, Name: e.Name}, Common: &resource.Common{Alias: e.Alias}, Pos: diag.Pos{File: e.Position},
 		},
 		Provider: e.Provider, Noop: e.Noop, Diff: e.Diff, Refreshed: e.Refreshed, RefreshedBy: references(e.RefreshedBy),
 		Reason: e.Reason, Unmet: references(e.UnmetRequirements), Ensure: e.FinalEnsure, Start: e.Timestamp, Took: e.Duration,

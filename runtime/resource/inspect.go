@@ -73,7 +73,8 @@ func (f Factory) Names(ctx context.Context, v *host.View, prefix string) (names 
 func (t *Type) Ask(tab *schema.Table, from Origin) (*Resource, error) {
 	r := &Resource{Type: t, Pos: from.Pos, Where: tab.Where, ID: ID{t.Name, nameIn(t.schema(), tab)}}
 	spec := t.new()
-	if err := t.mix().Decode(tab, spec, &r.Common); err != nil {
+	r.Common = new(Common)
+	if err := t.mix().Decode(tab, spec, r.Common); err != nil {
 		return nil, r.mistakes(err)
 	}
 	if r.Spec = spec; t.locate != nil && from.Dir != "" {
@@ -105,7 +106,7 @@ func (t *Type) Import(state any, im Import) (*Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Resource{ID: ID{t.Name, im.Name}, Type: t, Spec: spec}, nil
+	return &Resource{ID: ID{t.Name, im.Name}, Type: t, Spec: spec, Common: NothingCommon}, nil
 }
 
 // Importable reports whether states of t can be imported.

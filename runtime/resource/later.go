@@ -59,7 +59,7 @@ func (r *Resource) checkName() error {
 // Properties returns the properties of r that were given or have a default. What
 // is known later is [KnownAfterRun].
 func (r *Resource) Properties() *schema.Table {
-	t := r.Type.Properties().Encode(r.Spec, &r.Common)
+	t := r.Type.Properties().Encode(r.Spec, r.Common)
 	for _, name := range r.Later {
 		t.Set(name, schema.StringValue(KnownAfterRun))
 	}

@@ -255,12 +255,17 @@ type Common struct {
 	Backup *bool `ccm:"backup"`
 }
 
+// NothingCommon is the Common of resources that have none of its properties. It
+// must not be changed.
+var NothingCommon = new(Common)
+
 // A Resource is one entry of a catalog. It does not change once it is in there.
 type Resource struct {
-	ID     ID
-	Type   *Type
-	Spec   any // *P of its Type
-	Common Common
+	ID   ID
+	Type *Type
+	Spec any // *P of its Type
+	// Common is shared by all that say nothing about it; see [NothingCommon].
+	Common *Common
 	// Pos is where it was declared.
 	Pos diag.Pos
 	// Where finds the places of single properties; may be nil.

@@ -15,7 +15,7 @@ func (r *Resource) Reveal(k *secret.Keeper) {
 	if r.Skip != "" || !r.Type.Properties().HoldsSecrets() {
 		return
 	}
-	for _, p := range r.Type.Properties().Secrets(r.Type.Properties().Encode(r.Spec, &r.Common)) {
+	for _, p := range r.Type.Properties().Secrets(r.Type.Properties().Encode(r.Spec, r.Common)) {
 		for _, text := range p.Texts {
 			_ = k.Add(text)
 		}
@@ -31,7 +31,7 @@ func (r *Resource) Hide(k *secret.Keeper) error {
 	if r.Skip != "" || !k.Any() && !mix.HoldsSecrets() {
 		return nil
 	}
-	tab := mix.Encode(r.Spec, &r.Common)
+	tab := mix.Encode(r.Spec, r.Common)
 	r.Sensitive = nil
 	for _, p := range mix.Secrets(tab) {
 		r.Sensitive = append(r.Sensitive, p.Name)

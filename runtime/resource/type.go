@@ -142,7 +142,11 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	r := &Resource{Type: t, Pos: from.Pos, Where: tab.Where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope}
 	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
 	spec := t.new()
-	if err := t.mix().Decode(tab, spec, &r.Common); err != nil {
+	err := t.mix().Decode(tab, spec, &r.Common)
+	if r.Common == nil {
+		r.Common = NothingCommon
+	}
+	if err != nil {
 		return nil, r.mistakes(err)
 	}
 	r.ID.Name = t.schema().NameOf(spec)
@@ -165,7 +169,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	}
 	err = t.validate(spec)
 	if w, ok := spec.(ValidatedWith); ok {
-		err = errors.Join(err, w.ValidateWith(r.Common))
+		err = errors.Join(err, w.ValidateWith(*r.Common))
 	}
 	if err = errors.Join(err, checkHealthChecks(r.Common.HealthChecks)); err != nil {
 		return nil, r.mistakes(err)
@@ -177,7 +181,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 // properties only those that others can refer to are known; none is validated.
 func (t *Type) Skipped(name, alias string, where schema.Locator, from Origin) *Resource {
 	return &Resource{
-		ID: ID{t.Name, name}, Type: t, Spec: t.new(), Common: Common{Alias: alias},
+		ID: ID{t.Name, name}, Type: t, Spec: t.new(), Common: &Common{Alias: alias},
 		Pos: from.Pos, Where: where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope,
 	}
 }

@@ -24,7 +24,8 @@ func (s *Schema) Decode(t *Table, dst any) error {
 // of a type, and those that every type has.
 type Mix []*Schema
 
-// Decode is like [Schema.Decode] for one struct for each schema.
+// Decode is like [Schema.Decode] for one struct for each schema. What leads to a
+// nil pointer to a struct gets one if there is anything for it.
 func (m Mix) Decode(t *Table, dst ...any) error {
 	d := newDecoder(t)
 	for _, p := range dst {
@@ -155,7 +156,7 @@ func (d *decoder) objects(m Mix, t *Table, dst []reflect.Value) {
 		} else if e.Val.Kind != Nil {
 			given[k] |= 1 << at
 			if e.Val.Kind != Later {
-				f.assign(d, dst[k].Field(f.index), e.Val)
+				f.assign(d, field(dst, k, f), e.Val)
 			}
 		}
 		d.leave()
@@ -168,12 +169,23 @@ func (d *decoder) objects(m Mix, t *Table, dst []reflect.Value) {
 			}
 			switch {
 			case f.Default != "":
-				f.assign(d, dst[k].Field(f.index), TextValue(f.Default))
+				f.assign(d, field(dst, k, f), TextValue(f.Default))
 			case f.Required || f.IsName:
 				d.fail(false, "", "%s is required", f.Name)
 			}
 		}
 	}
+}
+
+// field returns where the value of f goes, which is of struct number k.
+func field(dst []reflect.Value, k int, f *Field) reflect.Value {
+	if dst[k].Kind() == reflect.Pointer {
+		if dst[k].IsNil() {
+			dst[k].Set(reflect.New(dst[k].Type().Elem()))
+		}
+		dst[k] = dst[k].Elem()
+	}
+	return dst[k].Field(f.index)
 }
 
 // spelled names f as the user wrote it.

@@ -137,7 +137,7 @@ func TestSettleIntoCatalog(t *testing.T) {
 	records(t, s, "a:changed:alias=conf b:failed x:changed:alias=conf")
 	require.NoError(t, s.Append(Record{Event: report.Event{Type: "gone", Name: "y", Outcome: "stable"}}))
 	var b catalog.Builder
-	x := &resource.Resource{ID: resource.ID{Type: "knob", Name: "x"}, Type: typ, Spec: &knob{Name: "x"}, Common: resource.Common{
+	x := &resource.Resource{ID: resource.ID{Type: "knob", Name: "x"}, Type: typ, Spec: &knob{Name: "x"}, Common: &resource.Common{
 		Require: []resource.Reference{{Type: "knob", Name: "conf"}, {Type: "knob", Name: "b"}},
 	}}
 	_, err := b.Add(x)
@@ -261,8 +261,8 @@ func TestRecorderAndReport(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := Memory()
 	rec := s.Recorder("run", report.DiffSummary, func() time.Time { return at })
-	a := &resource.Resource{ID: resource.ID{Type: "knob", Name: "a"}, Type: typ, Spec: &knob{}}
-	b := &resource.Resource{ID: resource.ID{Type: "knob", Name: "b"}, Type: typ, Spec: &knob{}, Common: resource.Common{
+	a := &resource.Resource{ID: resource.ID{Type: "knob", Name: "a"}, Type: typ, Spec: &knob{}, Common: new(resource.Common)}
+	b := &resource.Resource{ID: resource.ID{Type: "knob", Name: "b"}, Type: typ, Spec: &knob{}, Common: &resource.Common{
 		Subscribe: []resource.Reference{{Type: "knob", Name: "a"}},
 	}}
 	rec.Begin(a, 0, 1)

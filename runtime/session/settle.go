@@ -53,7 +53,7 @@ func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource
 
 // refers reports whether a resource speaks of others.
 func refers(r *resource.Resource) bool {
-	c := &r.Common
+	c := r.Common
 	return len(c.Require)+len(c.Before)+len(c.Notify)+len(c.Subscribe) > 0
 }
 

@@ -31,7 +31,7 @@ func (b *box) restore(id string, paths ...string) (*state.Run, []error) {
 	require.NoError(b.t, err)
 	errs := b.store().Restore(h, list, func(r state.Restoration) error {
 		id, _ := resource.ParseID(r.Resource)
-		run.Concerns(&resource.Resource{ID: id})
+		run.Concerns(&resource.Resource{ID: id, Common: new(resource.Common)})
 		return nil
 	})
 	require.NoError(b.t, run.End(converge.Summary{}))

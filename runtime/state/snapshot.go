@@ -78,7 +78,7 @@ func (a *applied) writeCatalog(list []wish, now map[string]*resource.Resource) e
 func declare(r *resource.Resource) declared {
 	d := declared{ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line}
 	if len(r.Later) == 0 {
-		d.Properties, _ = r.Type.Properties().Encode(r.Spec, &r.Common).MarshalJSON()
+		d.Properties, _ = r.Type.Properties().Encode(r.Spec, r.Common).MarshalJSON()
 	}
 	return d
 }
@@ -207,6 +207,7 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 	if err != nil && a.Site == "" {
 		// What was declared at different times need not agree on an order.
 		for _, r := range list {
+			r.Common = new(*r.Common)
 			r.Common.Alias = ""
 			r.Common.Require, r.Common.Before, r.Common.Notify, r.Common.Subscribe = nil, nil, nil, nil
 		}
@@ -238,6 +239,9 @@ func withoutStrangers(list []*resource.Resource) []*resource.Resource {
 		}
 	}
 	for _, r := range list {
+		if r.Common == resource.NothingCommon {
+			continue
+		}
 		for _, refs := range []*[]resource.Reference{&r.Common.Require, &r.Common.Before, &r.Common.Notify, &r.Common.Subscribe} {
 			*refs = slices.DeleteFunc(*refs, func(ref resource.Reference) bool { return !there[ref] })
 		}

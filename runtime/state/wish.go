@@ -199,6 +199,10 @@ func (a *applied) keyed(r *resource.Resource, found resource.Told) resource.Told
 
 func fingerprint(r *resource.Resource) (spec, all uint64) {
 	spec = r.Type.Schema().Fingerprint(r.Spec)
-	all = schema.Mixed(spec, resource.CommonSchema().Fingerprint(&r.Common))
+	var common uint64
+	if r.Common != resource.NothingCommon {
+		common = resource.CommonSchema().Fingerprint(r.Common)
+	}
+	all = schema.Mixed(spec, common)
 	return spec, schema.MixedString(schema.MixedString(all, r.ID.Type), r.ID.Name)
 }
