@@ -165,7 +165,9 @@ func (f File) Validate() error {
 	case f.ContentOnce && f.Content == nil && f.Source == nil:
 		errs = append(errs, wrong("content_once", "needs content or source"))
 	}
-	errs = append(errs, f.checkCommands())
+	if err := f.checkCommands(); err != nil {
+		errs = append(errs, err)
+	}
 	if f.Force && f.Ensure != FileAbsent {
 		errs = append(errs, wrong("force", "goes only with ensure absent"))
 	}
