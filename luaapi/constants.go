@@ -41,7 +41,9 @@ const hidden = -1
 // compileChunk makes code of the syntax tree of c.
 func (in *Interp) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
 	d := &divider{in: in, c: c, chunk: len(in.chunks)}
-	d.findSites(stmts)
+	if !in.noSites {
+		d.findSites(stmts)
+	}
 	if len(c.text) >= shortText {
 		stmts = d.function(stmts)
 	}

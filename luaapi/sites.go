@@ -168,8 +168,9 @@ func (a *arguments) value(f *ast.Field) lua.LValue {
 	case *ast.FalseExpr:
 		return lua.LFalse
 	case *ast.NumberExpr:
-		n, _ := numberOf(e.Value)
-		return n.(lua.LValue)
+		if n, ok := numberOf(e.Value); ok {
+			return n.(lua.LValue)
+		}
 	}
 	a.next++
 	return a.L.Get(a.next - 1)

@@ -1,0 +1,99 @@
+package luaapi_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// declarations in forms that may be sites and in forms that must not be.
+var siteTexts = []string{
+	`file { "/a", "/b", mode = "0644", owner = "root" } file { "/c" } file "/d" { mode = "0600" } file("/e", { mode = "0600" })`,
+	`local n = "x" file { "/" .. n, content = n .. n, size = #n, force = not n, owner = nil, mode = "0644" }`,
+	`local function f() return "/a", "/b" end file { f() } file { f(), mode = "0600" } file { "/c", content = f() } file { (f()) }`,
+	`local function f(...) file { ... } file { ..., "/x" } file { "/y", content = ... } file { "/z", (...) } end f("/a", "/b")`,
+	`file { nil, "/a" } file { "/b", nil } local n file { n } file { "/c", n } file { n, "/d" } file { "/e", owner = n }`,
+	`file { "/a", owner = "a", owner = "b" } file { "/b", [1] = "/c" } file { "/d", ["owner"] = "x" } file { "/e", [("own") .. "er"] = "x" }`,
+	`file { "/a", nosuch = 1, ownr = "x", size = "y", force = 3 } file { 5 } file { true } file { {} } file { "/b", content = {} } file { }`,
+	`file { "/a", owner = function() end } file { "/b", content = print } file { file { "/c" } } exec { "x", require = file { "/d" } }`,
+	`local file = function(t) print(t[1], t.mode) end file { "/a", mode = "1" }`,
+	`file = function(t) print(t[1], t.mode) return 1, 2 end print(file { "/a", "/b", mode = "1" }) local x = file { "/a" }`,
+	`local t = { exec = exec } t.exec { "a", command = "b" } local function f(file) return file { "/a" } end f(print) f(exec)`,
+	`for i = 1, 3 do file { "/f" .. i, content = "c" .. i } end for i = 1, 3 do exec { "e" .. i, subscribe = "file#/f" .. i, command = "x" } end`,
+	`local function f(i) return file { "/f" .. i, mode = "0600" } end print(f(1), f(2).name) print((f(3))) exec { "x", require = { f(4), f(5) } }`,
+	`local a, b = file { "/a", "/b" } print(a, b) print(file { "/c", "/d" }) local t = { file { "/e", "/f" } } print(#t)`,
+	`file.defaults { owner = "o", mode = "0600" } file { "/a" } file { "/b", owner = "p" } for i = 1, 2 do file.defaults { owner = "q" .. i } file { "/c" .. i } end`,
+	`file { "/a", content = error("x") }`, `file { "/a", content = nosuch }`, `file { "/a", content = nil .. "x" }`, `file { "/a", content = ("x"):nosuch() }`,
+	`local ok, e = pcall(function() file { "/a", mode = "99" } end) print(ok) coroutine.wrap(function() file { "/b", mode = "98" } coroutine.yield() file { "/c", mode = "97" } end)()`,
+	`file { "/a", content = file { "/b", content = file { "/c", mode = "9" }.name }.name, mode = "8" }`, `file { "/a" } { mode = "0600" }`, `file { "/a", "/a" } file { "/a", mode = "0644" }`,
+	`file { "/a", size = 1, size = 2 } file { "/b", size = -1 } file { "/c", size = 1e3 } file { "/d", size = 0x10 } file { "/e", size = 1.5 } file { "/f", size = 1e999 }`,
+	"file {\n  '/a',\n  mode = 5,\n  owner = 6,\n\n  nosuch = 7 }", "return file { '/a', mode = '0600' }", "local x <const> = 1", `file { "/a", content = [[
+long]] }`, `rawset(_G, "file", nil) file { "/x" }`, `rawset(_G, "file", print) file { "/x" }`, `if file { "/a" } then exec { "b", command = "c" } end while file { "/a", mode = "1" } do break end`,
+}
+
+var (
+	// addresses are those of values in memory.
+	addresses = regexp.MustCompile(`0x[0-9a-f]+`)
+	// slow is what may end a text at another place each time.
+	slow = regexp.MustCompile(`while|repeat|goto|for|clock|rep`)
+)
+
+// evaluated is all that can be told of the evaluation of a text.
+func evaluated(t *testing.T, text string, sites bool) string {
+	var b catalog.Builder
+	var out bytes.Buffer
+	o := options(t, &b, &out)
+	o.Timeout, o.Memory = 5*time.Second, 1<<28
+	in := luaapi.New(o)
+	defer in.Close()
+	if !sites {
+		in.WithoutSites()
+	}
+	err := in.Run(context.Background(), "x.lua", []byte(text))
+	for _, r := range b.Resources() {
+		fmt.Fprintf(&out, "%s %s %#v %#v %v %v %q\n", r.ID, r.Pos, r.Spec, *r.Common, r.Calls, r.Later, r.Skip)
+		for _, name := range r.Type.Properties().Names() {
+			fmt.Fprintln(&out, name, r.Where.Locate(schema.Path{name}, false), r.Where.Locate(schema.Path{name}, true), r.Where.Locate(schema.Path{name, 0}, false))
+		}
+		spec := r.Type.Properties().Encode(r.Spec, r.Common)
+		fmt.Fprintf(&out, "%v\n", spec.Entries)
+	}
+	return addresses.ReplaceAllString(fmt.Sprintf("%+v\n%s", err, out.String()), "0x")
+}
+
+// checkSites holds a text that is evaluated with sites against the same without.
+func checkSites(t *testing.T, text string) {
+	require.Equal(t, evaluated(t, text, false), evaluated(t, text, true), "%q", text)
+}
+
+func TestSites(t *testing.T) {
+	for _, text := range luaapi.Corpus(t) {
+		if !slow.MatchString(text) {
+			checkSites(t, text)
+		}
+	}
+	for _, text := range siteTexts {
+		checkSites(t, text)
+	}
+}
+
+func FuzzSites(f *testing.F) {
+	for _, text := range append(luaapi.Corpus(f), siteTexts...) {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if slow.MatchString(text) {
+			t.Skip()
+		}
+		checkSites(t, text)
+	})
+}
