@@ -45,10 +45,13 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 	for _, t := range d.in.types {
 		types[t.Name] = t
 	}
-	var calls []*ast.FuncCallExpr
-	depth, inside := 0, make(map[*ast.FuncCallExpr]bool)
+	type found struct {
+		call *ast.FuncCallExpr
+		site
+	}
+	var all []found
 	var statement ast.Expr
-	unused := make(map[*ast.FuncCallExpr]bool)
+	depth := 0
 	w := walker{
 		enter: func(n ast.PositionHolder) {
 			switch n := n.(type) {
@@ -58,8 +61,7 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 				statement = n.Expr
 			case *ast.FuncCallExpr:
 				if id, ok := n.Func.(*ast.IdentExpr); ok && types[id.Value] != nil && !d.c.curried(n.Line()) && declaresPlainly(n.Args) {
-					calls = append(calls, n)
-					inside[n], unused[n] = depth > 0, n == statement
+					all = append(all, found{n, site{typ: types[id.Value], node: n.Line(), inside: depth > 0, unused: n == statement}})
 				}
 			}
 		},
@@ -76,28 +78,25 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 	}
 	w.stmts(stmts)
 	fn := -1
-	for _, call := range calls {
-		t := types[call.Func.(*ast.IdentExpr).Value]
-		if t == nil {
+	for _, f := range all {
+		if types[f.typ.Name] == nil {
 			continue
 		}
 		if fn < 0 {
 			fn = d.make(d.in.declareSite(d.c))
 		}
-		fields := call.Args[0].(*ast.TableExpr).Fields
+		f.constructor = d.in.global(f.typ.Name)
+		f.fields = f.call.Args[0].(*ast.TableExpr).Fields
 		number := &ast.NumberExpr{Value: strconv.Itoa(len(d.c.sites))}
-		number.SetLine(call.Line())
-		args := []ast.Expr{call.Func, number}
-		for _, f := range fields {
-			if !isConstant(f.Value) {
-				args = append(args, f.Value)
+		number.SetLine(f.node)
+		f.call.Args = []ast.Expr{f.call.Func, number}
+		for _, field := range f.fields {
+			if !isConstant(field.Value) {
+				f.call.Args = append(f.call.Args, field.Value)
 			}
 		}
-		if last, ok := args[len(args)-1].(*ast.FuncCallExpr); ok {
-			last.AdjustRet = true // of a field a table takes one value
-		}
-		d.c.sites = append(d.c.sites, site{typ: t, constructor: d.in.global(t.Name), fields: fields, node: call.Line(), inside: inside[call], unused: unused[call]})
-		call.Func, call.Args = d.placeholder(fn), args
+		f.call.Func = d.placeholder(fn)
+		d.c.sites = append(d.c.sites, f.site)
 	}
 }
 
