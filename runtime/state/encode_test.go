@@ -1,0 +1,38 @@
+package state
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+func TestChangeLine(t *testing.T) {
+	mtime := time.Date(2026, 2, 3, 4, 5, 6, 7_000, time.UTC)
+	file := Version{Kind: host.Regular, Mode: 0o4755, UID: 1, GID: 2, Size: 3, MTime: mtime, Dev: 1 << 63, Ino: 5, Object: "ab", Unkept: `it is "large"`}
+	link := Version{Kind: host.Symlink, Mode: 0o777, MTime: mtime, Target: "\xff"}
+	for _, c := range []Change{
+		{Path: "/f"},
+		{Path: "/ä <&> \u2028\n\"", Resource: "file#/f", Content: true, Sensitive: true, Before: file, After: &link},
+		{Path: "/\xff\xfe", Before: link, After: &Version{}},
+	} {
+		text, err := changeLine{changeProtocol, &c}.appendJSON(nil)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "\n")
+		var back Change
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, c, back)
+		require.NoError(t, new(Record).read(text, make(map[Name]int)))
+	}
+	text, err := changeLine{changeProtocol, &Change{Path: "/\xff", Resource: "file#/f", Before: file, Content: true, After: &Version{}}}.appendJSON(nil)
+	require.NoError(t, err)
+	require.Equal(t, `{"protocol":"io.choria.ccm.v1.session.change","path":{"base64":"L/8="},"resource":"file#/f","before":`+
+		`{"kind":"file","mode":"4755","uid":1,"gid":2,"size":3,"mtime":"2026-02-03T04:05:06.000007Z","dev":9223372036854775808,"ino":5,"object":"ab","unkept":"it is \"large\""}`+
+		`,"content":true,"after":{"kind":"absent"}}`, string(text))
+
+	_, err = changeLine{changeProtocol, &Change{Path: "/f", Before: Version{Kind: host.Regular, MTime: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)}}}.appendJSON(nil)
+	require.Error(t, err, "nobody could read it")
+}
