@@ -175,5 +175,5 @@ func (f *Field) Canonical(text string) string {
 	if !ok || u.UnmarshalText([]byte(text)) != nil {
 		return text
 	}
-	return textOf(v.Elem())
+	return f.textOf(v.Elem())
 }

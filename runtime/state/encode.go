@@ -71,3 +71,26 @@ func (v Version) appendJSON(b []byte) ([]byte, error) {
 	}
 	return append(b, '}'), err
 }
+
+// appendJSON appends d to b.
+func (d declared) appendJSON(b []byte) []byte {
+	b = schema.AppendText(append(b, `{"id":`...), d.ID)
+	b = schema.AppendText(append(b, `,"type":`...), d.Type)
+	if d.File != "" {
+		b = schema.AppendText(append(b, `,"file":`...), d.File)
+	}
+	if d.Line != 0 {
+		b = strconv.AppendInt(append(b, `,"line":`...), int64(d.Line), 10)
+	}
+	if len(d.Properties) > 0 {
+		b = append(append(b, `,"properties":`...), d.Properties...)
+	}
+	if len(d.Sealed) > 0 {
+		b = base64.StdEncoding.AppendEncode(append(b, `,"sealed":"`...), d.Sealed)
+		b = append(b, '"')
+	}
+	if d.Lazy {
+		b = append(b, `,"lazy":true`...)
+	}
+	return append(b, '}')
+}

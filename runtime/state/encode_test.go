@@ -1,7 +1,10 @@
 package state
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -35,4 +38,41 @@ func TestChangeLine(t *testing.T) {
 
 	_, err = changeLine{changeProtocol, &Change{Path: "/f", Before: Version{Kind: host.Regular, MTime: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)}}}.appendJSON(nil)
 	require.Error(t, err, "nobody could read it")
+}
+
+func TestDeclaredLine(t *testing.T) {
+	for _, d := range []declared{
+		{ID: "a#b", Type: "a"},
+		{ID: "a#\"<\xc3\xa4", Type: "a", File: "/s.lua", Line: 3, Properties: json.RawMessage(`{"name":"b"}`)},
+		{ID: "a#b", Type: "a", Sealed: []byte{0, 255}, Lazy: true},
+	} {
+		var back declared
+		require.NoError(t, json.Unmarshal(d.appendJSON(nil), &back))
+		require.Equal(t, d, back)
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		require.NoError(t, enc.Encode(d))
+		require.Equal(t, want.String(), string(d.appendJSON(nil))+"\n")
+	}
+}
+
+func TestWishLine(t *testing.T) {
+	for _, w := range []wish{
+		{},
+		{id: "file#/etc/motd", spec: 1, all: 1<<64 - 1, found: "0123456789abcdef"},
+		{id: "file#/a b \"\\ \xff\n ä", spec: 0xabcdef, found: `"`},
+	} {
+		line := string(w.append(nil))
+		require.Equal(t, fmt.Sprintf("%016x %016x %s %s", w.spec, w.all, strconv.Quote(w.found), strconv.Quote(w.id)), line)
+		back, err := parseWish(line)
+		require.NoError(t, err)
+		require.Equal(t, w, back)
+		for i := range line {
+			_, err := parseWish(line[:i])
+			require.Error(t, err, line[:i])
+		}
+		_, err = parseWish(line + "x")
+		require.Error(t, err)
+	}
 }

@@ -22,21 +22,54 @@ type wish struct {
 	found string
 }
 
-// String formats w as a line of the file.
-func (w wish) String() string {
-	return fmt.Sprintf("%016x %016x %s %s", w.spec, w.all, strconv.Quote(w.found), strconv.Quote(w.id))
+// append appends w to b as a line of the file, without its end.
+func (w wish) append(b []byte) []byte {
+	b = append(appendSum(b, w.spec), ' ')
+	b = append(appendSum(b, w.all), ' ')
+	b = append(strconv.AppendQuote(b, w.found), ' ')
+	return strconv.AppendQuote(b, w.id)
 }
 
+// appendSum appends a fingerprint, which has 16 digits.
+func appendSum(b []byte, sum uint64) []byte {
+	const digits = "0123456789abcdef"
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, digits[sum>>shift&15])
+	}
+	return b
+}
+
+// parseWish is the inverse of append. What it returns holds on to line.
 func parseWish(line string) (w wish, err error) {
 	spec, line, _ := strings.Cut(line, " ")
 	all, line, _ := strings.Cut(line, " ")
-	found, errQuote := strconv.QuotedPrefix(line)
 	var errs [4]error
 	w.spec, errs[0] = strconv.ParseUint(spec, 16, 64)
 	w.all, errs[1] = strconv.ParseUint(all, 16, 64)
-	w.found, errs[2] = strconv.Unquote(found)
-	w.id, errs[3] = strconv.Unquote(strings.TrimPrefix(strings.TrimPrefix(line, found), " "))
-	return w, errors.Join(errQuote, errors.Join(errs[:]...))
+	var rest string
+	w.found, rest, errs[2] = unquoted(line)
+	w.id, rest, errs[3] = unquoted(strings.TrimPrefix(rest, " "))
+	if errs == [4]error{} && rest == "" {
+		return w, nil
+	}
+	return w, errors.Join(errors.New("no line of this file"), errors.Join(errs[:]...))
+}
+
+// unquoted returns the text that is quoted at the beginning of line, and what
+// comes after it.
+func unquoted(line string) (text, rest string, err error) {
+	if len(line) > 0 && line[0] == '"' {
+		text, rest, found := strings.Cut(line[1:], `"`)
+		if found && strings.IndexByte(text, '\\') < 0 {
+			return text, rest, nil // as nearly all are
+		}
+	}
+	quoted, err := strconv.QuotedPrefix(line)
+	if err != nil {
+		return "", line, err
+	}
+	text, err = strconv.Unquote(quoted)
+	return text, line[len(quoted):], err
 }
 
 // Wishes returns what tells, of a resource of an applied catalog, what its state
@@ -103,17 +136,19 @@ func (a *applied) fingerprint(r *resource.Resource) (spec, all uint64) {
 	return spec, all
 }
 
-// fingerprints returns the fingerprints of all that is declared about each of many
-// resources.
-func (a *applied) fingerprints(list []*resource.Resource) []uint64 {
+// fingerprints are those of one resource.
+type fingerprints struct{ spec, all uint64 }
+
+// fingerprints returns the fingerprints of many resources.
+func (a *applied) fingerprints(list []*resource.Resource) []fingerprints {
 	const part = 1024
-	sums := make([]uint64, len(list))
+	sums := make([]fingerprints, len(list))
 	var parts sync.WaitGroup
 	for from := 0; from < len(list); from += part {
 		to := min(from+part, len(list))
 		parts.Go(func() {
 			for i, r := range list[from:to] {
-				_, sums[from+i] = a.fingerprint(r)
+				sums[from+i].spec, sums[from+i].all = a.fingerprint(r)
 			}
 		})
 	}
