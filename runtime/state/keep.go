@@ -47,7 +47,8 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		by = res
 	}
 	c, known := r.changes[d.Path]
-	if known && (c.Content || !d.Content) {
+	anew := known && d.Anew && c.Before.Kind == host.Missing // then nothing was changed yet
+	if known && !anew && (c.Content || !d.Content) {
 		r.touch(c, by)
 		return r.endBatch(d)
 	}
@@ -62,7 +63,7 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		}
 		next.Before.Target = Name(target)
 	}
-	if known {
+	if known && !anew {
 		next = c.Change
 	}
 	next.Content = d.Content
