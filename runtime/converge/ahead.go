@@ -226,9 +226,15 @@ func (a *ahead) crossed(r *resource.Resource) bool {
 
 // changed tells that the machine, or in a plan what is assumed of it, was changed
 // on behalf of r.
-func (a *ahead) changed(r *resource.Resource) {
+func (a *ahead) changed(r *resource.Resource) { a.change(r, a.trail.add) }
+
+// replaced is changed for a resource whose file was replaced as a whole: the new
+// one has no other names.
+func (a *ahead) replaced(r *resource.Resource) { a.change(r, a.trail.note) }
+
+func (a *ahead) change(r *resource.Resource, note func(path string) bool) {
 	a.chooser.forget()
-	if path, _, acts := resource.BoundsOf(r.Spec); acts && a.trail.add(path) {
+	if path, _, acts := resource.BoundsOf(r.Spec); acts && note(path) {
 		return
 	}
 	a.trail.clear()

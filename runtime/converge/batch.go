@@ -9,23 +9,17 @@ import (
 
 // writes are the files that are being written together, because each belongs to a
 // resource that changes nothing else (resource.Bounded) and none of them has to do
-// with another. They are made durable at once (host.Batch), which takes about as
-// long as it takes for one. They get their places in the order of the resources.
-// What is told of the resources is told after that, in their order, of those too
-// that had nothing to do and came between.
+// with another. They are written while the walk goes on, and are made durable at
+// once (host.Batch), which takes about as long as it takes for one. They get their
+// places in the order of the resources. What is told of the resources is told after
+// that, in their order, of those too that had nothing to do and came between.
 type writes struct {
 	batch  *host.Batch
 	paths  trail
 	first  int // the number of the first resource
 	events []*Event
-	staged []staged
-}
-
-// staged is a resource whose file is in the batch.
-type staged struct {
-	event *Event
-	f     resource.Factory
-	d     resource.Decision
+	staged []*staged
+	pool   *stagers // nil if each file is written by the walk
 }
 
 // longestRow is how many resources are between the first and the last of a batch
@@ -69,33 +63,34 @@ func (w *walk) joins(i int) bool {
 	return true
 }
 
-// hostFor returns the host for a decision: that of the batch, if a whole file is
-// written that can be written together with others. Before anything else is done,
-// the files of the batch get their places.
-func (w *walk) hostFor(ctx context.Context, d resource.Decision, ev *Event) *host.Host {
+// stage begins to write the file of a resource, if that can be written together
+// with others: d writes one whole file. Before anything else is done, the files of
+// the batch get their places.
+func (w *walk) stage(ctx context.Context, f resource.Factory, d resource.Decision, ev *Event) bool {
 	if len(d.Leaves) != 1 || d.Leaves[0].Kind != host.Regular || d.Leaves[0].Kept {
 		w.flush(ctx)
-		return w.host
+		return false
 	}
 	if w.writes == nil {
 		if _, ok := w.batchable(ev.Index); !ok {
-			return w.host
+			return false
 		}
 		w.writes = &writes{batch: w.host.Batch(), first: ev.Index, paths: trail{view: w.view}}
 	}
-	return w.writes.batch.Host()
-}
-
-// stage notes that the file of a resource is in the batch, if it is: if the
-// resource was changed in another way, that is done.
-func (w *walk) stage(ev *Event, f resource.Factory, d resource.Decision) bool {
 	b := w.writes
-	if b == nil || b.batch.Len() == len(b.staged) {
-		return false
-	}
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
-	b.paths.add(path)
-	b.staged = append(b.staged, staged{ev, f, d})
+	b.paths.note(path)
+	x := &staged{event: ev, f: f, d: d, host: b.batch.File()}
+	b.staged = append(b.staged, x)
+	switch {
+	case !b.batch.Concurrent() || len(b.staged) == 1:
+		w.write(ctx, x)
+	case b.pool == nil:
+		b.pool = newStagers(func(x *staged) { w.write(ctx, x) })
+		fallthrough
+	default:
+		b.pool.give(x)
+	}
 	w.touched = false // yet
 	return true
 }
@@ -108,37 +103,47 @@ func (w *walk) flush(ctx context.Context) {
 		return
 	}
 	w.writes = nil
-	errs := b.batch.Commit(func(n int) {
-		x := b.staged[n]
-		w.verify(ctx, x.f, x.event)
-	})
+	b.pool.end()
+	errs := make([]error, len(b.staged))
+	for n, x := range b.staged {
+		errs[n] = x.err
+	}
+	look := newLooker(b, func(x *staged) { w.verify(ctx, x.f, x.event) })
+	errs = b.batch.Commit(errs, func(n int) { look.at(b.staged[n]) })
+	look.end()
 	for n, err := range errs {
-		ev := b.staged[n].event
-		if len(errs) > 1 && host.MayDoAlone(err) {
-			// All of them together take more room than each by itself.
-			if err = w.alone(ctx, b.staged[n]); err == nil {
-				w.verify(ctx, b.staged[n].f, ev)
-			}
-		}
-		if w.ahead.changed(ev.Resource); err != nil {
-			ev.Err, ev.Actions = err, nil
-			w.forgive(ctx, b.staged[n].f, b.staged[n].d, ev)
-		}
-		if ev.Err != nil {
-			ev.Outcome = Failed
-			w.became(ev)
-		}
+		w.placed(ctx, b.staged[n], err)
 	}
 	w.tell(b.events)
 }
 
-// alone writes the file of a resource by itself.
-func (w *walk) alone(ctx context.Context, x staged) error {
-	h := w.actingFor(ctx, x.event, w.host)
-	for _, a := range x.d.Actions {
-		if err := x.f.Perform(ctx, h, x.event.Resource.Spec, a); err != nil {
-			return err
-		}
+// placed notes what became of a file of a batch.
+func (w *walk) placed(ctx context.Context, x *staged, err error) {
+	ev, done := x.event, 0
+	if ev.Took += x.took; host.MayDoAlone(err) {
+		done, err = w.perform(ctx, w.actingFor(ctx, ev, w.host), x.f, x.d, ev)
 	}
-	return nil
+	switch {
+	case err != nil:
+		w.ahead.changed(ev.Resource)
+		ev.Err, ev.Actions = err, ev.Actions[:done]
+		w.forgive(ctx, x.f, x.d, ev)
+	case x.seen:
+		w.ahead.replaced(ev.Resource)
+	default: // it was not there that it was written
+		w.ahead.changed(ev.Resource)
+		w.verify(ctx, x.f, ev)
+	}
+	if ev.Err != nil {
+		ev.Outcome = Failed
+		w.became(ev)
+	}
+}
+
+// write performs the actions of a resource in its batch. It is called from several
+// goroutines.
+func (w *walk) write(ctx context.Context, x *staged) {
+	began := w.view.Now()
+	_, x.err = w.perform(ctx, w.actingFor(ctx, x.event, x.host), x.f, x.d, x.event)
+	x.took = w.view.Now().Sub(began)
 }

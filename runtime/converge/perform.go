@@ -49,28 +49,33 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 		ev.Outcome, ev.Err, ev.Actions = Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
 		return
 	}
-	h := w.actingFor(ctx, ev, w.hostFor(ctx, d, ev))
-	for n, a := range d.Actions {
-		err := f.Perform(ctx, h, r.Spec, a)
-		if n == 0 && w.writes != nil && host.MayDoAlone(err) {
-			// The files that wait for their places take up room.
-			w.flush(ctx)
-			h = w.actingFor(ctx, ev, w.host)
-			err = f.Perform(ctx, h, r.Spec, a)
-		}
-		if err != nil {
-			ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:n]
-			w.forgive(ctx, f, d, ev)
-			return
-		}
+	if w.stage(ctx, f, d, ev) {
+		ev.Outcome = Changed
+		return
+	}
+	done, err := w.perform(ctx, w.actingFor(ctx, ev, w.host), f, d, ev)
+	if err != nil {
+		ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:done]
+		w.forgive(ctx, f, d, ev)
+		return
 	}
 	ev.Outcome = Changed
-	if w.stage(ev, f, d) || resource.JudgedByPerform(r.Spec) {
+	if resource.JudgedByPerform(r.Spec) {
 		return
 	}
 	if w.verify(ctx, f, ev); ev.Err != nil {
 		ev.Outcome = Failed
 	}
+}
+
+// perform performs the actions of a decision, and returns how many succeeded.
+func (w *walk) perform(ctx context.Context, h *host.Host, f resource.Factory, d resource.Decision, ev *Event) (int, error) {
+	for n, a := range d.Actions {
+		if err := f.Perform(ctx, h, ev.Resource.Spec, a); err != nil {
+			return n, err
+		}
+	}
+	return len(d.Actions), nil
 }
 
 // actingFor returns the host h as it is for acting on behalf of the event's

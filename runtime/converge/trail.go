@@ -49,11 +49,16 @@ func (t *trail) clear() {
 // add notes that what stands at a path was changed. It reports whether that is
 // all: not if the path leads nowhere, or if what stands there has other names too.
 func (t *trail) add(path string) bool {
-	dir, base := t.split(path)
-	if dir.path == "" {
+	if info, err := t.view.Lstat(path); err != nil || info.Kind == host.Regular && info.Links > 1 {
 		return false
 	}
-	if info, err := t.view.Lstat(path); err != nil || info.Kind == host.Regular && info.Links > 1 {
+	return t.note(path)
+}
+
+// note is add for what has no other names.
+func (t *trail) note(path string) bool {
+	dir, base := t.split(path)
+	if dir.path == "" {
 		return false
 	}
 	t.namesIn(dir.path).changed[base] = true

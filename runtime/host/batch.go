@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -12,48 +13,60 @@ import (
 // A Batch writes several files that have nothing to do with each other, and makes
 // all of them durable at once: that costs little more than it does for one. Each
 // is replaced in one step, as WriteFile does it, in the order in which they were
-// written.
+// asked for.
 type Batch struct {
 	host  *Host
-	temps []*Temp
+	slots []*slot
+}
+
+// A slot is what waits for its place in a batch.
+type slot struct {
+	temp *Temp // nil if nothing was written
+	// before is what stood at the path when the file was written.
+	before Info
 }
 
 // Batch begins a batch. Commit must follow.
-func (h *Host) Batch() *Batch {
-	c := *h
-	b := &Batch{}
-	c.batch = b
-	b.host = &c
-	return b
+func (h *Host) Batch() *Batch { return &Batch{host: h} }
+
+// File returns the host for one more file of the batch: WriteFile makes the file,
+// which gets its place only with Commit. That is the only effect there is: any
+// other fails, and [MayDoAlone] says so of its error.
+//
+// If the batch is Concurrent, the hosts of different files may be used at the same
+// time. All of that must be over before Commit.
+func (b *Batch) File() *Host {
+	s := &slot{}
+	b.slots = append(b.slots, s)
+	c := *b.host
+	c.slot = s
+	return &c
 }
 
-// Host returns the host whose WriteFile adds to the batch: the file has its place
-// only after Commit. All other effects are made at once.
-func (b *Batch) Host() *Host { return b.host }
-
-// Len returns how many files there are in the batch.
-func (b *Batch) Len() int { return len(b.temps) }
+// Concurrent reports whether files can be written at the same time. Whoever is
+// asked about each effect is asked in an order that is always the same.
+func (b *Batch) Concurrent() bool { return b.host.effect == nil }
 
 // Full reports whether the batch takes no more files. Each is open until it has
 // its place, and others want to open files too.
-func (b *Batch) Full() bool { return len(b.temps) >= mostFiles() }
+func (b *Batch) Full() bool { return len(b.slots) >= mostFiles() }
 
 // mostFiles returns how many files there are in a batch at most.
 var mostFiles = sync.OnceValue(func() int {
-	const most = 256
+	const most = 1024
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return most
+		return 256
 	}
 	return int(max(1, min(most, limit.Cur/4)))
 })
 
 // MayDoAlone reports whether a file that could not be written in a batch may be
 // written by itself: because something is used up that the batch gives back, the
-// room on a disk or how many files may be open, or because the file system cannot
-// do what a batch does.
+// room on a disk or how many files may be open, because the file system cannot do
+// what a batch does, or because there is more to do than to write a file.
 func MayDoAlone(err error) bool {
-	if _, ok := errors.AsType[*linkError](err); ok {
+	if _, ok := errors.AsType[*linkError](err); ok || errors.Is(err, errInBatch) {
 		return true
 	}
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE} {
@@ -64,94 +77,176 @@ func MayDoAlone(err error) bool {
 	return false
 }
 
+var errInBatch = errors.New("only files are written in a batch, one each")
+
+// refusedInBatch returns why there is no other effect than WriteFile.
+func (h *Host) refusedInBatch() error {
+	if h.slot == nil {
+		return nil
+	}
+	return errInBatch
+}
+
+// wait writes the file that waits for its place in a batch.
+func (h *Host) wait(name string, content io.Reader, attr Attr) error {
+	s := h.slot
+	if s.temp != nil {
+		return errInBatch
+	}
+	free := *h
+	free.slot = nil
+	t, err := free.create(name, attr, (*Temp).openNameless)
+	if err != nil {
+		return err
+	}
+	err = t.fill(content)
+	if err == nil {
+		s.before, err = free.Lstat(name)
+	}
+	if err != nil {
+		return errors.Join(err, t.Discard())
+	}
+	s.temp = t
+	return nil
+}
+
 // manyFiles is from how many files on one syncfs(2) takes less time than an
 // fsync(2) of each.
 const manyFiles = 8
 
 // Commit gives all files their places, durably. It returns an error for each, in
-// the order in which they were written. Where it fails, the old file is untouched
+// the order in which they were asked for. Where it fails, the old file is untouched
 // and no temporary file is left, except if what fails is to make the new name of
 // a file durable. Placed is called with the number of each file that has its
 // place, before the next one gets its own.
-func (b *Batch) Commit(placed func(n int)) []error {
-	errs := make([]error, len(b.temps))
+//
+// Where nothing was written there is nothing to do. Errs, if it is not nil, has
+// errors of files that shall not get their places; it is what Commit returns.
+func (b *Batch) Commit(errs []error, placed func(n int)) []error {
+	if errs == nil {
+		errs = make([]error, len(b.slots))
+	}
 	b.sync(errs)
 	b.tell(errs)
-	dirs := make(map[string]error)
-	for i, t := range b.temps {
+	for i, s := range b.slots {
+		if s.temp == nil {
+			continue
+		}
 		if errs[i] == nil {
-			errs[i] = t.place()
+			errs[i] = s.place()
 		}
 		if errs[i] == nil {
 			placed(i)
 		} else {
-			errs[i] = errors.Join(errs[i], t.Discard())
+			errs[i] = errors.Join(errs[i], s.temp.Discard())
 		}
 	}
-	for i, t := range b.temps {
-		if errs[i] != nil {
-			continue
-		}
-		dir := filepath.Dir(t.path)
-		err, done := dirs[dir]
-		if !done {
-			err = t.h.syncDir(t.name)
-			dirs[dir] = err
-		}
-		errs[i] = err
-	}
-	b.temps = nil
+	b.syncDirs(errs)
+	b.slots = nil
 	return errs
+}
+
+// each calls do for every file that has no error yet, and keeps the error of it.
+func (b *Batch) each(errs []error, do func(i int, s *slot) error) {
+	for i, s := range b.slots {
+		if s.temp != nil && errs[i] == nil {
+			errs[i] = do(i, s)
+		}
+	}
 }
 
 // sync makes what was written durable.
 func (b *Batch) sync(errs []error) {
 	synced := make(map[uint64]error)
-	for i, t := range b.temps {
-		if len(b.temps) < manyFiles {
-			errs[i] = t.h.do("sync", t.name, t.f.Sync)
-			continue
+	b.each(errs, func(_ int, s *slot) error {
+		t := s.temp
+		if len(b.slots) < manyFiles {
+			return t.sync()
 		}
-		var st unix.Stat_t
-		if errs[i] = unix.Fstat(int(t.f.Fd()), &st); errs[i] != nil {
-			continue
-		}
-		err, done := synced[uint64(st.Dev)]
+		err, done := synced[t.dev]
 		if !done {
 			// It reports what could not be written since Linux 5.8.
-			err = t.h.do("sync", t.name, func() error { return unix.Syncfs(int(t.f.Fd())) })
-			synced[uint64(st.Dev)] = err
+			err = t.call("sync", func() error { return unix.Syncfs(t.fd) })
+			synced[t.dev] = err
 		}
 		if err != nil { // of some file of anybody; each knows of itself
-			errs[i] = t.h.do("sync", t.name, t.f.Sync)
+			return t.sync()
 		}
-	}
+		return nil
+	})
 }
 
 // tell says what is about to be replaced. It is durable by the last of them.
 func (b *Batch) tell(errs []error) {
 	last := -1
-	for i := range b.temps {
-		if errs[i] == nil {
-			last = i
-		}
-	}
+	b.each(errs, func(i int, _ *slot) error { last = i; return nil })
 	told := -1 // the last of those that could be told, and whether it was the last of all
-	for i, t := range b.temps {
-		if errs[i] != nil {
-			continue
-		}
-		if errs[i] = t.h.doomedWith(t.name, true, i < last); errs[i] == nil {
+	b.each(errs, func(i int, s *slot) error {
+		err := s.tell(i < last)
+		if err == nil {
 			told = i
 		}
-	}
+		return err
+	})
 	if told < 0 || told == last {
 		return
 	}
-	t := b.temps[told]
-	if err := t.h.doomedWith(t.name, true, false); err != nil {
-		for i := range b.temps {
+	if err := b.slots[told].tell(false); err != nil {
+		for i := range b.slots {
 			errs[i] = errors.Join(errs[i], err)
 		}
 	}
+}
+
+// syncDirs makes the new names durable.
+func (b *Batch) syncDirs(errs []error) {
+	dirs := make(map[string]error)
+	b.each(errs, func(_ int, s *slot) error {
+		dir := filepath.Dir(s.temp.path)
+		err, done := dirs[dir]
+		if !done {
+			err = s.temp.h.syncDir(s.temp.name)
+			dirs[dir] = err
+		}
+		return err
+	})
+}
+
+// tell says what is about to be replaced. Where nothing was, nothing is: otherwise
+// the file does not get its place without it being told again.
+func (s *slot) tell(more bool) error {
+	t := s.temp
+	if s.before.Kind == Missing && t.nameless {
+		return t.h.tell(t.name, s.before, true, more)
+	}
+	return t.h.doomedWith(t.name, true, more)
+}
+
+// place gives a file that is durable its place. The directory is yet to be
+// synced.
+func (s *slot) place() error {
+	t := s.temp
+	if s.before.Kind == Missing && t.nameless {
+		err := t.placeNew()
+		if !errors.Is(err, syscall.EEXIST) {
+			return err
+		}
+		// Somebody has made it meanwhile.
+		if err := t.tellAnew(); err != nil {
+			return err
+		}
+	}
+	if err := t.giveName(); err != nil {
+		return err
+	}
+	return t.rename()
+}
+
+// tellAnew says that what is about to be replaced is not what was told.
+func (t *Temp) tellAnew() error {
+	info, err := t.h.Lstat(t.name)
+	if err != nil || t.h.keep == nil {
+		return err
+	}
+	return t.h.keep(&t.h.View, Doomed{Path: t.name, Info: info, Content: true, For: t.h.on, Anew: true})
 }

@@ -1,10 +1,12 @@
 package host_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -18,8 +20,8 @@ func stage(t *testing.T, root string, effect func(op, path string) error) *host.
 	t.Helper()
 	b := host.New(host.Options{Root: root, Effect: effect}).Batch()
 	for i := range 10 {
-		attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: []uint32{0o644, 0o400, 0, 0o755}[i%4]}
-		require.NoError(t, b.Host().WriteFile(fmt.Sprint("/f", i), strings.NewReader("new"), attr))
+		attr := mine([]uint32{0o644, 0o400, 0, 0o755}[i%4])
+		require.NoError(t, b.File().WriteFile(fmt.Sprint("/f", i), strings.NewReader("new"), attr))
 	}
 	return b
 }
@@ -48,7 +50,7 @@ func TestBatchLeavesNothing(t *testing.T) {
 	b := stage(t, root, nil)
 	require.Equal(t, []string{".f1.ccm-new", "f1"}, names(t, root))
 	placed := 0
-	for _, err := range b.Commit(func(int) { placed++ }) {
+	for _, err := range b.Commit(nil, func(int) { placed++ }) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, 10, placed)
@@ -67,7 +69,7 @@ func TestBatchThatCannotLink(t *testing.T) {
 		}
 		return nil
 	})
-	for _, err := range b.Commit(func(int) {}) {
+	for _, err := range b.Commit(nil, func(int) {}) {
 		if err != nil { // where files have no names
 			require.True(t, host.MayDoAlone(err))
 		}
@@ -75,4 +77,91 @@ func TestBatchThatCannotLink(t *testing.T) {
 	for _, name := range names(t, root) {
 		require.NotContains(t, name, "ccm-new")
 	}
+}
+
+// Something that somebody makes while a file waits for its place is told before it
+// is replaced.
+func TestBatchThatIsOvertaken(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "f")
+	var told []host.Doomed
+	b := host.New(host.Options{Root: root, Keep: func(_ *host.View, d host.Doomed) error {
+		told = append(told, d)
+		if d.Kind == host.Missing {
+			require.NoError(t, os.WriteFile(path, []byte("theirs"), 0o600))
+		}
+		return nil
+	}}).Batch()
+	require.NoError(t, b.File().WriteFile("/f", strings.NewReader("ours"), mine(0o644)))
+	require.NoError(t, errors.Join(b.Commit(nil, func(int) {})...))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "ours", string(text))
+	require.NotEmpty(t, told)
+	last := told[len(told)-1]
+	require.Equal(t, host.Regular, last.Kind)
+	require.EqualValues(t, len("theirs"), last.Size)
+	require.Equal(t, []string{"f"}, names(t, root))
+}
+
+// There is one effect in a batch. Others have to be done by themselves, and what
+// was written in vain leaves nothing.
+func TestBatchTakesFilesOnly(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte("old"), 0o600))
+	keep := func(_ *host.View, d host.Doomed) error { return fmt.Errorf("%s is not to be touched", d.Path) }
+	b := host.New(host.Options{Root: root, Keep: keep}).Batch()
+	h := b.File()
+	for name, effect := range map[string]func() error{
+		"SetAttr":       func() error { return h.SetAttr("/f", mine(0o640)) },
+		"Remove":        func() error { return h.Remove("/f") },
+		"RemoveTree":    func() error { return h.RemoveTree("/f") },
+		"Symlink":       func() error { return h.Symlink("x", "/f") },
+		"MakeDirectory": func() error { return h.MakeDirectory("/d", mine(0o755)) },
+		"SetAside":      func() error { return h.SetAside("/f") },
+		"Create":        func() error { _, err := h.Create("/f", mine(0o640)); return err },
+		"Run":           func() error { _, err := h.Run(t.Context(), host.Cmd{Argv: []string{"true"}}); return err },
+	} {
+		err := effect()
+		require.Error(t, err, name)
+		require.True(t, host.MayDoAlone(err), "%s: %v", name, err)
+	}
+	require.NoError(t, h.WriteFile("/f", strings.NewReader("new"), mine(0o640)))
+	err := h.WriteFile("/f", strings.NewReader("newer"), mine(0o640))
+	require.True(t, host.MayDoAlone(err))
+	for _, err := range b.Commit([]error{err}, func(int) { t.Error("it has its place") }) {
+		require.True(t, host.MayDoAlone(err))
+	}
+	text, err := os.ReadFile(filepath.Join(root, "f"))
+	require.NoError(t, err)
+	require.Equal(t, "old", string(text))
+	require.Equal(t, []string{"f"}, names(t, root))
+}
+
+// What is larger than what is read at once is written whole.
+func TestBatchOfLargeFiles(t *testing.T) {
+	root := t.TempDir()
+	b := host.New(host.Options{Root: root}).Batch()
+	sizes := []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 200_000}
+	var all sync.WaitGroup
+	for i, size := range sizes {
+		h := b.File()
+		all.Go(func() {
+			if err := h.WriteFile(fmt.Sprint("/f", i), strings.NewReader(strings.Repeat("x", size)), mine(0o644)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	require.True(t, b.Concurrent())
+	require.NoError(t, errors.Join(b.Commit(nil, func(int) {})...))
+	for i, size := range sizes {
+		text, err := os.ReadFile(filepath.Join(root, fmt.Sprint("f", i)))
+		require.NoError(t, err)
+		require.Equal(t, strings.Repeat("x", size), string(text))
+	}
+}
+
+func mine(mode uint32) host.Attr {
+	return host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: mode}
 }

@@ -48,10 +48,10 @@ type machine struct {
 // A Host is a View that can also change the machine.
 type Host struct {
 	View
-	edit  *Edit        // what WriteFile keeps instead of writing, or nil
-	batch *Batch       // to which WriteFile adds instead of giving a file its place, or nil
-	ran   func(Result) // what Run tells of commands that ran to their end, or nil
-	on    any          // on whose behalf things are done
+	edit *Edit        // what WriteFile keeps instead of writing, or nil
+	slot *slot        // of a batch, which WriteFile fills instead of giving a file its place, or nil
+	ran  func(Result) // what Run tells of commands that ran to their end, or nil
+	on   any          // on whose behalf things are done
 }
 
 // Options describe a host. The zero Options are the real machine.
@@ -137,6 +137,9 @@ func (m *machine) Real(name string) (string, error) { return m.real(name) }
 
 // do asks whether an effect may happen and makes it happen.
 func (h *Host) do(op, path string, effect func() error) error {
+	if err := h.refusedInBatch(); err != nil {
+		return err
+	}
 	if h.effect != nil {
 		if err := h.effect(op, path); err != nil {
 			return err

@@ -18,6 +18,9 @@ type Doomed struct {
 	// More says that the effect has not begun and others are told of before it
 	// does: what is kept has to be durable by the last of them only.
 	More bool
+	// Anew says that what was told of the path before has not happened: meanwhile
+	// somebody has made what stands there now.
+	Anew bool
 }
 
 // doomed says that what stands at the path is about to be changed.
@@ -25,12 +28,20 @@ func (h *Host) doomed(name string, content bool) error { return h.doomedWith(nam
 
 // doomedWith is doomed for an effect on many paths.
 func (h *Host) doomedWith(name string, content, more bool) error {
-	if h.keep == nil {
-		return nil
+	if err := h.refusedInBatch(); err != nil || h.keep == nil {
+		return err
 	}
 	info, err := h.Lstat(name)
 	if err != nil {
 		return err
+	}
+	return h.tell(name, info, content, more)
+}
+
+// tell is doomedWith for who knows what stands at the path.
+func (h *Host) tell(name string, info Info, content, more bool) error {
+	if h.keep == nil {
+		return nil
 	}
 	return h.keep(&h.View, Doomed{Path: name, Info: info, Content: content, For: h.on, More: more})
 }
@@ -38,8 +49,8 @@ func (h *Host) doomedWith(name string, content, more bool) error {
 // doomedTree says that the directory at the path is about to be removed with
 // everything in it: what is in a directory is told before the directory.
 func (h *Host) doomedTree(name string) error {
-	if h.keep == nil {
-		return nil
+	if err := h.refusedInBatch(); err != nil || h.keep == nil {
+		return err
 	}
 	if info, err := h.Lstat(name); err != nil || info.Kind != Directory {
 		return errors.Join(err, h.doomed(name, true))

@@ -3,10 +3,9 @@ package host
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -17,10 +16,13 @@ type Temp struct {
 	h          *Host
 	name       string // of the target
 	path, temp string // for the operating system
-	f          *os.File
+	fd         int
+	// f is the same file, for what is not done often: it costs two system calls.
+	f *os.File
 	// nameless is set while the temporary file has no name (O_TMPFILE): if ccm dies,
 	// it is gone.
 	nameless bool
+	dev      uint64
 }
 
 // Create begins a file that will replace the one at the path: a temporary file
@@ -28,20 +30,23 @@ type Temp struct {
 // Discard must follow.
 //
 // The temporary file of a path has one name, if it has one, and is locked while it
-// is being written (flock). One that is there and not locked was left by a run that
-// died, and is removed.
-func (h *Host) Create(name string, attr Attr) (_ *Temp, err error) {
+// has that (flock). One that is there and not locked was left by a run that died,
+// and is removed.
+func (h *Host) Create(name string, attr Attr) (*Temp, error) {
+	return h.create(name, attr, (*Temp).open)
+}
+
+func (h *Host) create(name string, attr Attr, open func(*Temp) error) (_ *Temp, err error) {
+	if err := h.refusedInBatch(); err != nil {
+		return nil, err
+	}
 	path, err := h.real(name)
 	if err != nil {
 		return nil, err
 	}
 	t := &Temp{h: h, name: name, path: path, temp: filepath.Join(filepath.Dir(path), tempName(filepath.Base(path)))}
 	h.log.Debug("write", "path", name)
-	open := t.open
-	if h.batch != nil {
-		open = t.openNameless
-	}
-	if err := open(); err != nil {
+	if err := open(t); err != nil {
 		if ok, e := h.IsDirectory(filepath.Dir(name)); e == nil && !ok {
 			err = fmt.Errorf("%s is not a directory", filepath.Dir(name))
 		}
@@ -52,10 +57,33 @@ func (h *Host) Create(name string, attr Attr) (_ *Temp, err error) {
 			err = errors.Join(err, t.Discard())
 		}
 	}()
-	if err := h.chownFile(t.f, name, attr); err != nil {
+	if err := t.chown(attr); err != nil {
 		return nil, err
 	}
-	return t, h.do("chmod", name, func() error { return t.f.Chmod(fileMode(attr.Mode)) })
+	return t, t.call("chmod", func() error { return unix.Fchmod(t.fd, attr.Mode&0o7777) })
+}
+
+// call is an effect on the file by a system call.
+func (t *Temp) call(op string, call func() error) error {
+	return t.h.do(op, t.name, func() error {
+		if err := ignoringEINTR(call); err != nil {
+			return &os.PathError{Op: op, Path: t.temp, Err: err}
+		}
+		return nil
+	})
+}
+
+// chown sets the owner, unless it is that already.
+func (t *Temp) chown(attr Attr) error {
+	var st unix.Stat_t
+	if err := ignoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
+		return &os.PathError{Op: "stat", Path: t.temp, Err: err}
+	}
+	t.dev = uint64(st.Dev)
+	if st.Uid == attr.UID && st.Gid == attr.GID {
+		return nil
+	}
+	return t.call("chown", func() error { return unix.Fchown(t.fd, int(attr.UID), int(attr.GID)) })
 }
 
 // tempName returns the name of the temporary file of a file. It is cut where
@@ -68,80 +96,16 @@ func tempName(base string) string {
 	return "." + base + suffix
 }
 
-// openNameless is open for a file that waits in a batch for its place: it has no
-// name before, so that a batch that dies leaves nothing. Where the file system
-// cannot do that, it has one.
-func (t *Temp) openNameless() error {
-	if !linkable() {
-		return t.open()
-	}
-	err := t.h.do("create", t.name, func() error {
-		return t.openFile(filepath.Dir(t.path), unix.O_TMPFILE|syscall.O_RDWR|syscall.O_CLOEXEC)
-	})
-	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.EINVAL) {
-		return t.open()
-	}
-	if err != nil {
-		return err
-	}
-	t.nameless = true
-	return t.lock()
-}
-
-// linkable reports whether a file without a name can be given one.
-var linkable = sync.OnceValue(func() bool {
-	_, err := os.Stat(procFds)
-	return err == nil
-})
-
-const procFds = "/proc/self/fd"
-
-// link gives the temporary file its name.
-func (t *Temp) link() error {
-	if !t.nameless {
-		return nil
-	}
-	link := func() error {
-		return t.h.do("link", t.name, func() error {
-			fd := filepath.Join(procFds, strconv.Itoa(int(t.f.Fd())))
-			if err := unix.Linkat(unix.AT_FDCWD, fd, unix.AT_FDCWD, t.temp, unix.AT_SYMLINK_FOLLOW); err != nil {
-				return &os.PathError{Op: "link", Path: t.temp, Err: err}
-			}
-			return nil
-		})
-	}
-	err := link()
-	if errors.Is(err, os.ErrExist) {
-		if err := t.removeLeftover(); err != nil {
-			return err
-		}
-		err = link()
-	}
-	if err != nil {
-		return &linkError{err}
-	}
-	t.nameless = false
-	return nil
-}
-
-// A linkError says that a file without a name could not be given one.
-type linkError struct{ error }
-
-// Unwrap returns the reason.
-func (e *linkError) Unwrap() error { return e.error }
-
 // openFile opens the file at a path for the operating system.
 func (t *Temp) openFile(path string, flags int) error {
-	var fd int
 	// os.OpenFile would ask whether one can wait for it.
 	err := ignoringEINTR(func() (err error) {
-		fd, err = syscall.Open(path, flags, 0o600)
+		t.fd, err = syscall.Open(path, flags, 0o600)
 		return err
 	})
 	if err != nil {
 		return &os.PathError{Op: "open", Path: t.temp, Err: err}
 	}
-	t.f = os.NewFile(uintptr(fd), t.temp)
 	return nil
 }
 
@@ -161,13 +125,16 @@ func (t *Temp) open() error {
 	if err != nil {
 		return err
 	}
-	return t.lock()
+	if err := t.lock(); err != nil {
+		return errors.Join(err, t.close())
+	}
+	return nil
 }
 
 // lock says that the temporary file is being written.
 func (t *Temp) lock() error {
-	if err := syscall.Flock(int(t.f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return errors.Join(fmt.Errorf("%s is being written by another process", t.name), t.f.Close())
+	if err := syscall.Flock(t.fd, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return fmt.Errorf("%s is being written by another process", t.name)
 	}
 	return nil
 }
@@ -190,38 +157,92 @@ func (t *Temp) removeLeftover() error {
 // Name returns where the temporary file is for the operating system.
 func (t *Temp) Name() string { return t.temp }
 
+// file returns the file as others take it.
+func (t *Temp) file() *os.File {
+	if t.f == nil {
+		t.f = os.NewFile(uintptr(t.fd), t.temp)
+	}
+	return t.f
+}
+
+// close closes the file.
+func (t *Temp) close() error {
+	if t.f != nil {
+		return t.f.Close()
+	}
+	if err := unix.Close(t.fd); err != nil {
+		return &os.PathError{Op: "close", Path: t.temp, Err: err}
+	}
+	return nil
+}
+
 // Write adds to the content.
 func (t *Temp) Write(p []byte) (n int, err error) {
-	err = t.h.do("write", t.name, func() (err error) { n, err = t.f.Write(p); return err })
+	err = t.h.do("write", t.name, func() (err error) { n, err = t.file().Write(p); return err })
 	return n, err
 }
+
+// fill adds all that content holds.
+func (t *Temp) fill(content io.Reader) error {
+	return t.h.do("write", t.name, func() error {
+		buf := buffers.Get().(*[]byte)
+		defer buffers.Put(buf)
+		n, err := io.ReadFull(content, *buf)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return t.writeAll((*buf)[:n])
+		}
+		if err == nil {
+			err = t.writeAll((*buf)[:n])
+		}
+		if err == nil {
+			_, err = io.Copy(t.file(), content) // which the kernel does, if content is a file
+		}
+		return err
+	})
+}
+
+// writeAll adds to the content.
+func (t *Temp) writeAll(p []byte) error {
+	for len(p) > 0 {
+		var n int
+		err := ignoringEINTR(func() (err error) { n, err = unix.Write(t.fd, p); return err })
+		if err == nil && n == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return &os.PathError{Op: "write", Path: t.temp, Err: err}
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// sync makes the content durable.
+func (t *Temp) sync() error { return t.call("sync", func() error { return unix.Fsync(t.fd) }) }
 
 // Commit makes the temporary file the target, durably. If it fails, Discard
 // must follow.
 func (t *Temp) Commit() error {
-	if err := t.h.do("sync", t.name, t.f.Sync); err != nil {
+	if err := t.sync(); err != nil {
 		return err
 	}
 	if err := t.h.doomed(t.name, true); err != nil {
 		return err
 	}
-	if err := t.place(); err != nil {
+	if err := t.rename(); err != nil {
 		return err
 	}
 	return t.h.syncDir(t.name)
 }
 
-// place gives a file that is durable its place. The directory is yet to be
-// synced.
-func (t *Temp) place() error {
-	if err := t.link(); err != nil {
-		return err
-	}
-	if err := t.h.do("rename", t.name, func() error { return os.Rename(t.temp, t.path) }); err != nil {
-		return fmt.Errorf("could not rename temporary file: %w", err)
+// rename gives a file that has a name, and is durable, its place. The directory is
+// yet to be synced.
+func (t *Temp) rename() error {
+	if err := t.h.do("rename", t.name, func() error { return unix.Rename(t.temp, t.path) }); err != nil {
+		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: t.temp, New: t.path, Err: err})
 	}
 	t.temp = ""
-	return t.f.Close()
+	return t.close()
 }
 
 // Discard removes the temporary file. After a Commit it does nothing.
@@ -232,7 +253,7 @@ func (t *Temp) Discard() error {
 	temp := t.temp
 	t.temp = ""
 	if t.nameless {
-		return t.f.Close()
+		return t.close()
 	}
-	return errors.Join(t.f.Close(), t.h.do("remove", t.name, func() error { return os.Remove(temp) }))
+	return errors.Join(t.close(), t.h.do("remove", t.name, func() error { return os.Remove(temp) }))
 }

@@ -22,6 +22,9 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 	if h.edit != nil && h.edit.path == name {
 		return h.edit.keep(content, attr, h.on)
 	}
+	if h.slot != nil {
+		return h.wait(name, content, attr)
+	}
 	tmp, err := h.Create(name, attr)
 	if err != nil {
 		return err
@@ -31,12 +34,8 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 			err = errors.Join(err, tmp.Discard())
 		}
 	}()
-	if err := h.do("write", name, func() error { _, err := io.Copy(tmp.f, content); return err }); err != nil {
+	if err := tmp.fill(content); err != nil {
 		return err
-	}
-	if h.batch != nil {
-		h.batch.temps = append(h.batch.temps, tmp)
-		return nil
 	}
 	return tmp.Commit()
 }
@@ -61,19 +60,6 @@ func (h *Host) syncDir(name string) error {
 		}
 		return nil
 	})
-}
-
-// chownFile sets the owner of an open file, unless it has it already.
-func (h *Host) chownFile(f *os.File, name string, attr Attr) error {
-	fi, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	st := fi.Sys().(*syscall.Stat_t)
-	if st.Uid == attr.UID && st.Gid == attr.GID {
-		return nil
-	}
-	return h.do("chown", name, func() error { return f.Chown(int(attr.UID), int(attr.GID)) })
 }
 
 // SetAttr gives what stands at the path its owner and mode. A link is refused.

@@ -95,8 +95,28 @@ func headerName(name string) string {
 	return name
 }
 
-// lineCounts returns how many lines a diff adds and removes.
-func lineCounts(diff string) (added, removed int) {
+// lineCounts returns how many lines a unified diff of a content would add and
+// remove, and whether there is one.
+func lineCounts(t resource.Text) (added, removed int, ok bool) {
+	if len(t.Have) > 0 && len(t.Want) > 0 {
+		diff, ok := Unified(t)
+		added, removed = hunkLines(diff)
+		return added, removed, ok
+	}
+	return lines(t.Want), lines(t.Have), isText(t.Have) && isText(t.Want)
+}
+
+// lines returns how many lines a text has, the last one even without its end.
+func lines(text []byte) int {
+	n := bytes.Count(text, []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// hunkLines returns how many lines a diff adds and removes.
+func hunkLines(diff string) (added, removed int) {
 	inHunk := false
 	for line := range strings.Lines(diff) {
 		switch {

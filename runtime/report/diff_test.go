@@ -92,3 +92,22 @@ func TestPatch(t *testing.T) {
 		}
 	}
 }
+
+// How many lines a content gains and loses is what its diff says, and can be told
+// without one if there is nothing on one side.
+func TestLineCounts(t *testing.T) {
+	texts := []string{"", "a", "a\n", "a\n\n", "\n", "a\nb", "a\nb\n", "+\n-\n@@\n", "\r\n", "a\x00", "\xff\n"}
+	for _, have := range texts {
+		for _, want := range texts {
+			x := resource.Text{Path: "/f", Have: []byte(have), Want: []byte(want), HaveExists: true, WantExists: true}
+			diff, isDiff := Unified(x)
+			added, removed, ok := lineCounts(x)
+			require.Equal(t, isDiff, ok, "%q %q", have, want)
+			if !ok {
+				continue
+			}
+			plus, minus := hunkLines(diff)
+			require.Equal(t, []int{plus, minus}, []int{added, removed}, "%q %q", have, want)
+		}
+	}
+}

@@ -1,12 +1,11 @@
 package report
 
 import (
-	"encoding/json"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
 )
 
 // AppendJSON appends the event to b as encoding/json would write it, without HTML
@@ -74,7 +73,7 @@ func (o *object) key(name string) {
 
 func (o *object) text(name, text string) {
 	o.key(name)
-	o.b = appendText(o.b, text)
+	o.b = schema.AppendText(o.b, text)
 }
 
 // some is text that is left out if it is empty.
@@ -96,7 +95,7 @@ func (o *object) texts(name string, texts []string) {
 	o.key(name)
 	for i, text := range texts {
 		o.b = append(o.b, "[,"[min(i, 1)])
-		o.b = appendText(o.b, text)
+		o.b = schema.AppendText(o.b, text)
 	}
 	o.b = append(o.b, ']')
 }
@@ -113,30 +112,4 @@ func list[T any](o *object, name string, items []T, fields func(o *object, item 
 		o.b = append(o.b, '}')
 	}
 	o.b = append(o.b, ']')
-}
-
-// appendText appends a string. What has to be escaped is left to encoding/json.
-func appendText(b []byte, text string) []byte {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			return appendEscaped(b, text)
-		}
-	}
-	return append(append(append(b, '"'), text...), '"')
-}
-
-func appendEscaped(b []byte, text string) []byte {
-	w := buffer{b}
-	enc := json.NewEncoder(&w)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text)    // a string has an encoding
-	return w.b[:len(w.b)-1] // without the line break
-}
-
-type buffer struct{ b []byte }
-
-// Write implements io.Writer.
-func (w *buffer) Write(p []byte) (int, error) {
-	w.b = append(w.b, p...)
-	return len(p), nil
 }

@@ -213,7 +213,7 @@ func indent(s string) string {
 // differences tells the properties that differ, and the text.
 func (t Text) differences(b *strings.Builder, e *converge.Event) {
 	diff, isText := "", false
-	if e.Text != nil {
+	if t.Diff == DiffFull && e.Text != nil {
 		diff, isText = Unified(*e.Text)
 	}
 	var given []string
@@ -222,9 +222,9 @@ func (t Text) differences(b *strings.Builder, e *converge.Event) {
 		case d.Have == "" && d.Want != "" && (d.Property != "content" || d.Want == resource.KnownAfterRun):
 			given = append(given, d.Property+" "+d.Want)
 		case d.Property == "ensure" && (d.Have == "absent" || d.Want == "absent"):
-		case d.Property == "content" && e.Text != nil && isText && t.Diff == DiffFull:
+		case d.Property == "content" && isText:
 		case d.Property == "content" && e.Text != nil:
-			fmt.Fprintf(b, "    content  %s\n", contentChange(d, *e.Text, diff, isText))
+			fmt.Fprintf(b, "    content  %s\n", contentChange(d, *e.Text))
 		default:
 			fmt.Fprintf(b, "    %s  %s → %s\n", d.Property, or(d.Have, "(none)"), or(d.Want, "(none)"))
 		}
@@ -232,15 +232,14 @@ func (t Text) differences(b *strings.Builder, e *converge.Event) {
 	if len(given) > 0 {
 		fmt.Fprintf(b, "    %s\n", strings.Join(given, ", "))
 	}
-	if t.Diff == DiffFull && isText {
+	if isText {
 		t.unified(b, diff)
 	}
 }
 
 // contentChange tells in one line how a content changes.
-func contentChange(d resource.Delta, x resource.Text, diff string, isText bool) string {
-	if isText {
-		added, removed := lineCounts(diff)
+func contentChange(d resource.Delta, x resource.Text) string {
+	if added, removed, isText := lineCounts(x); isText {
 		return fmt.Sprintf("+%d -%d lines", added, removed)
 	}
 	side := func(sum string, text []byte, exists bool) string {

@@ -12,22 +12,27 @@ import (
 // structs equal to those that src points to. What was left out is left out.
 // Secrets are in it as they are.
 func (m Mix) Encode(src ...any) *Table {
-	t := new(Table)
-	given := make(map[string]bool)
+	t := &Table{Entries: make([]Entry, 0, 8)}
 	for k, s := range m {
 		v := structOf(src[k])
 		for i := range s.Fields {
 			f := &s.Fields[i]
-			if given[f.Name] {
-				continue // an earlier schema has the property
-			}
-			given[f.Name] = true
-			if val, ok := f.encode(v.Field(f.index)); ok {
+			if val, ok := f.encode(v.Field(f.index)); ok && !m[:k].declares(f.Name) {
 				t.Entries = append(t.Entries, Entry{f.Name, val})
 			}
 		}
 	}
 	return t
+}
+
+// declares reports whether a schema of m has a property of that name.
+func (m Mix) declares(name string) bool {
+	for _, s := range m {
+		if f := s.Field(name); f != nil && f.Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // encode returns the value of a field, and whether it has to be said.
@@ -54,7 +59,7 @@ func (f *Field) value(v reflect.Value) Value {
 	}
 	switch f.Kind {
 	case String:
-		return StringValue(textOf(v))
+		return StringValue(f.textOf(v))
 	case Bool:
 		return BoolValue(v.Bool())
 	case Int:
@@ -88,8 +93,8 @@ func (f *Field) value(v reflect.Value) Value {
 
 // textOf returns the text of a property that is made of text: by String if it
 // has a syntax of its own, and as it is otherwise, so that a secret is kept.
-func textOf(v reflect.Value) string {
-	if reflect.PointerTo(v.Type()).Implements(textUnmarshaler) {
+func (f *Field) textOf(v reflect.Value) string {
+	if f.syntax {
 		if s, ok := addressable(v).Addr().Interface().(fmt.Stringer); ok {
 			return s.String()
 		}

@@ -18,88 +18,69 @@ const bytesKey = "\x00base64"
 
 // MarshalJSON returns t as a JSON object whose names have the order of t. Any
 // text comes back from UnmarshalJSON as it was.
-func (t *Table) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	err := writeTable(&b, t)
-	return b.Bytes(), err
-}
+func (t *Table) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
-func writeTable(b *bytes.Buffer, t *Table) error {
-	b.WriteByte('{')
+// AppendJSON appends what MarshalJSON returns to b.
+func (t *Table) AppendJSON(b []byte) ([]byte, error) {
+	b = append(b, '{')
 	for i, e := range t.Entries {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
 		key := e.Key
 		if !utf8.ValidString(key) {
 			key = bytesKey + base64.StdEncoding.EncodeToString([]byte(key))
 		}
-		if err := writeJSON(b, key); err != nil {
-			return err
-		}
-		b.WriteByte(':')
-		if err := writeValue(b, e.Val); err != nil {
-			return err
+		b = append(AppendText(b, key), ':')
+		var err error
+		if b, err = appendValue(b, e.Val); err != nil {
+			return b, err
 		}
 	}
-	b.WriteByte('}')
-	return nil
+	return append(b, '}'), nil
 }
 
-func writeValue(b *bytes.Buffer, v Value) error {
+func appendValue(b []byte, v Value) ([]byte, error) {
 	switch v.Kind {
 	case Nil:
-		b.WriteString("null")
+		return append(b, "null"...), nil
 	case Bool:
-		return writeJSON(b, v.B)
+		return strconv.AppendBool(b, v.B), nil
 	case Int:
-		b.WriteString(strconv.FormatInt(v.I, 10))
+		return strconv.AppendInt(b, v.I, 10), nil
 	case Float:
-		return writeFloat(b, v.F)
+		return appendFloat(b, v.F)
 	case String, Text, Ref:
 		if !utf8.ValidString(v.S) {
-			return writeJSON(b, map[string][]byte{bytesKey: []byte(v.S)})
+			b = append(AppendText(append(b, '{'), bytesKey), ':', '"')
+			return append(base64.StdEncoding.AppendEncode(b, []byte(v.S)), '"', '}'), nil
 		}
-		return writeJSON(b, v.S)
+		return AppendText(b, v.S), nil
 	case List:
-		b.WriteByte('[')
+		b = append(b, '[')
 		for i, e := range v.Items() {
 			if i > 0 {
-				b.WriteByte(',')
+				b = append(b, ',')
 			}
-			if err := writeValue(b, e); err != nil {
-				return err
+			var err error
+			if b, err = appendValue(b, e); err != nil {
+				return b, err
 			}
 		}
-		b.WriteByte(']')
+		return append(b, ']'), nil
 	case Map:
-		return writeTable(b, v.Table())
-	default:
-		return fmt.Errorf("%s cannot be written as JSON", v.describe())
+		return v.Table().AppendJSON(b)
 	}
-	return nil
+	return b, fmt.Errorf("%s cannot be written as JSON", v.describe())
 }
 
-// writeFloat writes a number so that it is read as a Float again.
-func writeFloat(b *bytes.Buffer, f float64) error {
-	at := b.Len()
-	if err := writeJSON(b, f); err != nil {
-		return err
+// appendFloat appends a number so that it is read as a Float again.
+func appendFloat(b []byte, f float64) ([]byte, error) {
+	text, err := json.Marshal(f)
+	if err == nil && !bytes.ContainsAny(text, ".eE") {
+		text = append(text, ".0"...)
 	}
-	if !bytes.ContainsAny(b.Bytes()[at:], ".eE") {
-		b.WriteString(".0")
-	}
-	return nil
-}
-
-func writeJSON(b *bytes.Buffer, x any) error {
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(x); err != nil {
-		return err
-	}
-	b.Truncate(b.Len() - 1) // the newline
-	return nil
+	return append(b, text...), err
 }
 
 // UnmarshalJSON reads a JSON object. Its names keep their order. A number

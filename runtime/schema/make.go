@@ -176,5 +176,5 @@ func (f *Field) Canonical(text string) string {
 	if !ok || u.UnmarshalText([]byte(text)) != nil {
 		return text
 	}
-	return textOf(v.Elem())
+	return f.textOf(v.Elem())
 }

@@ -47,6 +47,7 @@ type Field struct {
 	index  int
 	tag    uint64 // stands for the name in a fingerprint
 	set    setter
+	syntax bool // it is a text with a syntax of its own
 }
 
 // A Schema lists the properties of a struct in the order they are declared.
@@ -139,7 +140,7 @@ func describe(t reflect.Type) Field {
 	}
 	switch {
 	case reflect.PointerTo(t).Implements(textUnmarshaler):
-		f.Kind, f.set = String, setText
+		f.Kind, f.set, f.syntax = String, setText, true
 	case t.Kind() == reflect.String:
 		f.Kind, f.set = String, setString
 	case t.Kind() == reflect.Bool:

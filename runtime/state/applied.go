@@ -74,13 +74,15 @@ func managed(r *resource.Resource) bool {
 func (a *applied) cause(r *resource.Resource, wish resource.Told, text func() string) converge.Cause {
 	a.load()
 	old, known := a.byID[r.ID.String()]
-	spec, _ := a.fingerprint(r)
-	// What is there may be from before its secrets were known to be some.
-	plain, _ := fingerprint(r)
-	switch {
-	case !known:
+	if !known {
 		return converge.New
-	case old.spec != spec && old.spec != plain || !a.sameWish(r, old.found, wish, text):
+	}
+	spec, _ := a.fingerprint(r)
+	if old.spec != spec && len(r.Sensitive) > 0 {
+		// What is there may be from before its secrets were known to be some.
+		spec, _ = fingerprint(r)
+	}
+	if old.spec != spec || !a.sameWish(r, old.found, wish, text) {
 		return converge.Intended
 	}
 	return converge.Corrective
@@ -145,26 +147,41 @@ func (a *applied) load() {
 	}
 }
 
+// An applying is a resource of what is to be recorded: what was wanted of it, and
+// its declaration if that is the present one, or nil.
+type applying struct {
+	wish
+	now *resource.Resource
+}
+
 // end records what was applied, unless that is recorded already. Resolved is the
 // resources of which not all was known when they were declared.
 func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]result, resolved map[resource.ID]*resource.Resource) error {
 	a.readHead()
-	if len(resolved) == 0 && a.unchanged(c, results) {
+	sums := a.fingerprints(c.Resources)
+	if len(resolved) == 0 && a.unchanged(c, sums, results) {
 		return nil
 	}
 	a.load()
 	a.lazy = resolved
-	list, now := a.next(c, results)
-	if sum := sumOf(list); slices.Equal(list, a.list) && a.head.Fingerprint == sum && a.hasCatalog() {
+	list := a.next(c, sums, results)
+	sum := sumOf(list)
+	recorded := a.hasCatalog() && a.head.Fingerprint == sum
+	if recorded && slices.EqualFunc(list, a.list, func(x applying, y wish) bool { return x.wish == y }) {
 		return nil
 	}
 	if err := a.s.makeDir(appliedDir); err != nil {
 		return err
 	}
-	if err := a.writeCatalog(list, now); err != nil {
-		return err
+	// What states told is not in the catalog, save of what was not known before.
+	sameCatalog := recorded && len(resolved) == 0 &&
+		slices.EqualFunc(list, a.list, func(x applying, y wish) bool { return x.id == y.id && x.all == y.all })
+	if !sameCatalog {
+		if err := a.writeCatalog(list); err != nil {
+			return err
+		}
 	}
-	return a.s.replace(a.name()+wishesSuffix, a.durable(), func(w io.Writer) error { return a.write(w, run, list) })
+	return a.s.replace(a.name()+wishesSuffix, a.durable(), func(w io.Writer) error { return a.write(w, run, sum, list) })
 }
 
 // durable reports whether what was applied has to survive a loss of power. What
@@ -172,13 +189,14 @@ func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]re
 // told wrong once.
 func (a *applied) durable() bool { return a.site != "" }
 
-// unchanged reports whether what was applied is plainly what is recorded.
-func (a *applied) unchanged(c *catalog.Catalog, results map[resource.ID]result) bool {
+// unchanged reports whether what was applied is plainly what is recorded, given
+// the fingerprints of it.
+func (a *applied) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]result) bool {
 	if a.head.Fingerprint == "" || len(c.Rest) > 0 {
 		return false
 	}
-	for _, res := range results {
-		if res.outcome != converge.Changed || res.found != (resource.Told{}) {
+	for id, res := range results {
+		if res.outcome != converge.Changed || res.found != (resource.Told{}) && a.foundBefore(id) != res.found {
 			return false
 		}
 	}
@@ -188,36 +206,43 @@ func (a *applied) unchanged(c *catalog.Catalog, results map[resource.ID]result) 
 		}
 	}
 	var sum uint64
-	for _, all := range a.fingerprints(c.Resources) {
-		sum = schema.Mixed(sum, all)
+	for _, x := range sums {
+		sum = schema.Mixed(sum, x.all)
 	}
-	return a.head.Fingerprint == fmt.Sprintf("%016x", sum) && a.hasCatalog()
+	return a.head.Fingerprint == formatSum(sum) && a.hasCatalog()
 }
 
-func sumOf(list []wish) string {
+// foundBefore returns what the state of a resource told before.
+func (a *applied) foundBefore(id resource.ID) resource.Told {
+	a.load()
+	return a.byID[id.String()].found
+}
+
+func sumOf(list []applying) string {
 	var sum uint64
 	for _, w := range list {
 		sum = schema.Mixed(sum, w.all)
 	}
-	return fmt.Sprintf("%016x", sum)
+	return formatSum(sum)
 }
+
+func formatSum(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
 func (a *applied) hasCatalog() bool {
 	_, err := os.Stat(a.s.path(a.name() + catalogSuffix))
 	return err == nil
 }
 
-// next returns what is to be recorded, and the resources whose present
-// declaration is part of it. Of what is not in order now, what was wanted before
-// stays.
-func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list []wish, now map[string]*resource.Resource) {
-	now = make(map[string]*resource.Resource, len(c.Resources))
+// next returns what is to be recorded, given the fingerprints of what was applied.
+// Of what is not in order now, what was wanted before stays.
+func (a *applied) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]result) []applying {
+	list := make([]applying, 0, len(c.Resources))
 	keep := func(id string) {
 		if old, ok := a.byID[id]; ok {
-			list = append(list, old)
+			list = append(list, applying{wish: old})
 		}
 	}
-	for _, r := range c.Resources {
+	for i, r := range c.Resources {
 		id := r.ID.String()
 		res, ok := results[r.ID]
 		switch {
@@ -225,16 +250,14 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 		case !managed(r) || ok && res.outcome != converge.Changed && res.outcome != converge.Stable:
 			keep(id)
 		default:
-			w := wish{id: id, found: res.found}
-			w.spec, w.all = a.fingerprint(r)
+			w := applying{wish{id: id, found: res.found, spec: sums[i].spec, all: sums[i].all}, r}
 			x := a.lazy[r.ID]
 			w.found = w.completed(a.byID[id], x != nil)
-			now[id] = r
 			if x != nil {
 				if res.found == (resource.Told{}) {
 					w.found = withFingerprint(w.found, x.Type.Schema().Fingerprint(x.Spec))
 				}
-				now[id] = x
+				w.now = x
 			}
 			list = append(list, w)
 		}
@@ -245,21 +268,21 @@ func (a *applied) next(c *catalog.Catalog, results map[resource.ID]result) (list
 	if a.site == "" {
 		list = a.withOthers(list)
 	}
-	return list, now
+	return list
 }
 
 // withOthers returns all that is recorded, with list in it: what was declared on
 // the command line was not declared together.
-func (a *applied) withOthers(list []wish) []wish {
-	now := make(map[string]wish, len(list))
+func (a *applied) withOthers(list []applying) []applying {
+	now := make(map[string]applying, len(list))
 	for _, w := range list {
 		now[w.id] = w
 	}
-	var all []wish
-	for _, w := range a.list {
-		if x, ok := now[w.id]; ok {
-			delete(now, w.id)
-			w = x
+	var all []applying
+	for _, old := range a.list {
+		w, ok := now[old.id]
+		if delete(now, old.id); !ok {
+			w = applying{wish: old}
 		}
 		all = append(all, w)
 	}
@@ -272,19 +295,18 @@ func (a *applied) withOthers(list []wish) []wish {
 	return all
 }
 
-func (a *applied) write(w io.Writer, run string, list []wish) error {
+func (a *applied) write(w io.Writer, run, sum string, list []applying) error {
 	head, err := json.Marshal(Applied{
-		Protocol: appliedProtocol, Site: a.site, Root: a.root, Run: run, Time: a.s.clock.Now().UTC(), Fingerprint: sumOf(list),
+		Protocol: appliedProtocol, Site: a.site, Root: a.root, Run: run, Time: a.s.clock.Now().UTC(), Fingerprint: sum,
 	})
 	if err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	text.Write(append(head, '\n'))
+	text := append(head, '\n')
 	for _, x := range list {
-		fmt.Fprintln(&text, x)
+		text = append(x.wish.append(text), '\n')
 	}
-	_, err = w.Write(text.Bytes())
+	_, err = w.Write(text)
 	return err
 }
 

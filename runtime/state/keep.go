@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -11,20 +12,22 @@ import (
 // A tracked is a change during its run.
 type tracked struct {
 	Change
-	by *resource.Resource // for which it is being changed, or nil
-	// touched is set until it is known what became of it.
-	touched bool
+	by resource.ID // for which it is being changed; zero for none
+	// touched is set until it is known what became of it, in the order in which
+	// paths were changed first.
+	touched int
 }
 
-// finished returns what became of the paths that were changed and are asked for.
-func (r *Run) finished(asked func(*tracked) bool) (objects []any) {
-	var rest []*tracked
-	for _, c := range r.touched {
-		if !asked(c) {
-			rest = append(rest, c)
-			continue
-		}
-		c.touched = false
+// finished returns what became of the paths that were changed for the resources.
+func (r *Run) finished(ids ...resource.ID) (objects []any) {
+	var list []*tracked
+	for _, id := range ids {
+		list = append(list, r.touched[id]...)
+		delete(r.touched, id)
+	}
+	slices.SortFunc(list, func(a, b *tracked) int { return a.touched - b.touched })
+	for _, c := range list {
+		c.touched = 0
 		after, err := versionAt(r.view, string(c.Path))
 		if err != nil {
 			continue // what became of it is not known then
@@ -32,7 +35,6 @@ func (r *Run) finished(asked func(*tracked) bool) (objects []any) {
 		c.After = &after
 		objects = append(objects, changeLine{changeProtocol, &c.Change})
 	}
-	r.touched = rest
 	return objects
 }
 
@@ -45,7 +47,8 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		by = res
 	}
 	c, known := r.changes[d.Path]
-	if known && (c.Content || !d.Content) {
+	anew := known && d.Anew && c.Before.Kind == host.Missing // then nothing was changed yet
+	if known && !anew && (c.Content || !d.Content) {
 		r.touch(c, by)
 		return r.endBatch(d)
 	}
@@ -60,7 +63,7 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		}
 		next.Before.Target = Name(target)
 	}
-	if known {
+	if known && !anew {
 		next = c.Change
 	}
 	next.Content = d.Content
@@ -97,11 +100,21 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 
 // touch notes that a path is changed for a resource.
 func (r *Run) touch(c *tracked, by *resource.Resource) {
-	c.by = by
-	if !c.touched {
-		c.touched = true
-		r.touched = append(r.touched, c)
+	var id resource.ID
+	if by != nil {
+		id = by.ID
 	}
+	switch {
+	case c.touched == 0:
+		r.touches++
+		c.touched = r.touches
+	case c.by == id:
+		return
+	default:
+		r.touched[c.by] = slices.DeleteFunc(r.touched[c.by], func(x *tracked) bool { return x == c })
+	}
+	c.by = id
+	r.touched[id] = append(r.touched[id], c)
 }
 
 // endBatch makes durable what was kept for an effect on many paths.

@@ -33,11 +33,19 @@ func (l *lines) wait(objects ...any) error {
 	enc := json.NewEncoder(&l.waiting)
 	enc.SetEscapeHTML(false)
 	for _, x := range objects {
-		if e, ok := x.(report.Event); ok {
-			l.waiting.Write(append(e.AppendJSON(l.waiting.AvailableBuffer()), '\n'))
-			continue
+		var err error
+		switch x := x.(type) {
+		case report.Event:
+			l.waiting.Write(append(x.AppendJSON(l.waiting.AvailableBuffer()), '\n'))
+		case changeLine:
+			var line []byte
+			if line, err = x.appendJSON(l.waiting.AvailableBuffer()); err == nil {
+				l.waiting.Write(append(line, '\n'))
+			}
+		default:
+			err = enc.Encode(x)
 		}
-		if err := enc.Encode(x); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/luaccm/ccm/runtime/host"
 )
@@ -19,12 +18,7 @@ type rawName struct {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (n Name) MarshalJSON() ([]byte, error) {
-	if !utf8.ValidString(string(n)) {
-		return json.Marshal(rawName{[]byte(n)})
-	}
-	return json.Marshal(string(n))
-}
+func (n Name) MarshalJSON() ([]byte, error) { return n.appendJSON(nil), nil }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *Name) UnmarshalJSON(text []byte) error {
@@ -44,7 +38,10 @@ type Mode uint32
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // String formats m as four digits.
-func (m Mode) String() string { return fmt.Sprintf("%04o", uint32(m)) }
+func (m Mode) String() string {
+	text := strconv.FormatUint(uint64(m), 8)
+	return "0000"[min(len(text), 4):] + text
+}
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (m *Mode) UnmarshalText(text []byte) error {
@@ -80,16 +77,7 @@ type plainVersion Version
 
 // MarshalJSON implements json.Marshaler. Of nothing, there is nothing to say but
 // that.
-func (v Version) MarshalJSON() ([]byte, error) {
-	kind := kinds[v.Kind]
-	if v.Kind == host.Missing {
-		return json.Marshal(map[string]string{"kind": kind})
-	}
-	return json.Marshal(struct {
-		Kind string `json:"kind"`
-		plainVersion
-	}{kind, plainVersion(v)})
-}
+func (v Version) MarshalJSON() ([]byte, error) { return v.appendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *Version) UnmarshalJSON(text []byte) error {

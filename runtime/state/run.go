@@ -3,7 +3,9 @@ package state
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -64,8 +66,10 @@ type Run struct {
 	// current is on whose behalf hosts do what they do that do not say so.
 	current *resource.Resource
 	changes map[string]*tracked
-	// touched lists what is changed for resources that are not finished.
-	touched []*tracked
+	// touched lists what is changed for resources that are not finished, touches
+	// counts what ever was.
+	touched map[resource.ID][]*tracked
+	touches int
 	// unsynced is set if lines were added that have to be durable and are not.
 	unsynced bool
 	view     *host.View
@@ -83,7 +87,7 @@ var (
 
 // Begin starts the record of a run. The lock of the directory must be held.
 func (s *Store) Begin(info Info) (*Run, error) {
-	r := &Run{s: s, info: info, changes: make(map[string]*tracked), results: make(map[resource.ID]result)}
+	r := &Run{s: s, info: info, changes: make(map[string]*tracked), touched: make(map[resource.ID][]*tracked), results: make(map[resource.ID]result)}
 	r.objects = objects{s: s, run: info.ID}
 	r.file = lines{s: s, name: runFile(info.ID)}
 	var err error
@@ -150,7 +154,7 @@ func (r *Run) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
 // Concerns says that what hosts do from now on, which do not say on whose behalf,
 // is done for a resource.
 func (r *Run) Concerns(res *resource.Resource) {
-	r.tell(r.finished(func(*tracked) bool { return true }))
+	r.tell(r.finished(slices.Collect(maps.Keys(r.touched))...))
 	r.current = res
 	r.holdsSecrets(res)
 }
@@ -158,7 +162,7 @@ func (r *Run) Concerns(res *resource.Resource) {
 // Event implements converge.Reporter.
 func (r *Run) Event(e *converge.Event) {
 	r.note(e)
-	objects := r.finished(func(c *tracked) bool { return c.by == nil || c.by.ID == e.Resource.ID })
+	objects := r.finished(resource.ID{}, e.Resource.ID)
 	if (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0) {
 		c := *e
 		c.Text = nil // what the file was is in the store

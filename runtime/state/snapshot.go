@@ -39,21 +39,20 @@ type unsealed struct {
 	Secrets []string `json:"secrets,omitempty"`
 }
 
-// writeCatalog writes the resources of list: those in now as they are declared,
-// others as they are in the file.
-func (a *applied) writeCatalog(list []wish, now map[string]*resource.Resource) error {
+// writeCatalog writes the resources of list: those that are declared now as they
+// are, others as they are in the file.
+func (a *applied) writeCatalog(list []applying) error {
 	old := make(map[string]declared)
-	if len(now) < len(list) {
+	if slices.ContainsFunc(list, func(x applying) bool { return x.now == nil }) {
 		// What cannot be read is left out: drift cannot tell of it then.
 		_ = a.s.readCatalog(a.name(), func(d declared) { old[d.ID] = d })
 	}
 	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
 		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		enc := json.NewEncoder(z)
-		enc.SetEscapeHTML(false)
+		var line []byte
 		for _, x := range list {
 			d, ok := old[x.id]
-			if r := now[x.id]; r != nil {
+			if r := x.now; r != nil {
 				if d, ok = declare(r), true; d.Properties == nil {
 					continue
 				}
@@ -65,7 +64,8 @@ func (a *applied) writeCatalog(list []wish, now map[string]*resource.Resource) e
 			if !ok {
 				continue
 			}
-			if err := enc.Encode(d); err != nil {
+			line = append(d.appendJSON(line[:0]), '\n')
+			if _, err := z.Write(line); err != nil {
 				return err
 			}
 		}

@@ -22,38 +22,60 @@ type wish struct {
 	found resource.Told
 }
 
-// String formats w as a line of the file. Behind what was found there is its mark,
-// if it has one.
-func (w wish) String() string {
-	found := strconv.Quote(w.found.Text)
+// append appends w to b as a line of the file, without its end. Behind what was
+// found there is its mark, if it has one.
+func (w wish) append(b []byte) []byte {
+	b = append(appendSum(b, w.spec), ' ')
+	b = append(appendSum(b, w.all), ' ')
+	b = strconv.AppendQuote(b, w.found.Text)
 	if w.found.Mark != "" {
-		found += markSign + strconv.Quote(string(w.found.Mark))
+		b = strconv.AppendQuote(append(b, markSign...), string(w.found.Mark))
 	}
-	return fmt.Sprintf("%016x %016x %s %s", w.spec, w.all, found, strconv.Quote(w.id))
+	return strconv.AppendQuote(append(b, ' '), w.id)
 }
 
 // markSign stands before a mark.
 const markSign = "@"
 
+// appendSum appends a fingerprint, which has 16 digits.
+func appendSum(b []byte, sum uint64) []byte {
+	const digits = "0123456789abcdef"
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, digits[sum>>shift&15])
+	}
+	return b
+}
+
+// parseWish is the inverse of append. What it returns holds on to line.
 func parseWish(line string) (w wish, err error) {
 	spec, line, _ := strings.Cut(line, " ")
 	all, line, _ := strings.Cut(line, " ")
 	var errs [5]error
 	w.spec, errs[0] = strconv.ParseUint(spec, 16, 64)
 	w.all, errs[1] = strconv.ParseUint(all, 16, 64)
-	w.found.Text, line, errs[2] = unquoted(line)
-	if rest, marked := strings.CutPrefix(line, markSign); marked {
+	var rest string
+	w.found.Text, rest, errs[2] = unquoted(line)
+	if marked, ok := strings.CutPrefix(rest, markSign); ok {
 		var mark string
-		mark, line, errs[3] = unquoted(rest)
+		mark, rest, errs[3] = unquoted(marked)
 		w.found.Mark = resource.Mark(mark)
 	}
-	w.id, errs[4] = strconv.Unquote(strings.TrimPrefix(line, " "))
-	return w, errors.Join(errs[:]...)
+	w.id, rest, errs[4] = unquoted(strings.TrimPrefix(rest, " "))
+	if errs == [5]error{} && rest == "" {
+		return w, nil
+	}
+	return w, errors.Join(errors.New("no line of this file"), errors.Join(errs[:]...))
 }
 
 // unquoted returns the text that is quoted at the beginning of line, and what
 // comes after it.
 func unquoted(line string) (text, rest string, err error) {
+	if len(line) > 0 && line[0] == '"' {
+		text, rest, found := strings.Cut(line[1:], `"`)
+		if found && strings.IndexByte(text, '\\') < 0 {
+			return text, rest, nil // as nearly all are
+		}
+	}
 	quoted, err := strconv.QuotedPrefix(line)
 	if err != nil {
 		return "", line, err
@@ -162,17 +184,19 @@ func (a *applied) fingerprint(r *resource.Resource) (spec, all uint64) {
 	return spec, all
 }
 
-// fingerprints returns the fingerprints of all that is declared about each of many
-// resources.
-func (a *applied) fingerprints(list []*resource.Resource) []uint64 {
+// fingerprints are those of one resource.
+type fingerprints struct{ spec, all uint64 }
+
+// fingerprints returns the fingerprints of many resources.
+func (a *applied) fingerprints(list []*resource.Resource) []fingerprints {
 	const part = 1024
-	sums := make([]uint64, len(list))
+	sums := make([]fingerprints, len(list))
 	var parts sync.WaitGroup
 	for from := 0; from < len(list); from += part {
 		to := min(from+part, len(list))
 		parts.Go(func() {
 			for i, r := range list[from:to] {
-				_, sums[from+i] = a.fingerprint(r)
+				sums[from+i].spec, sums[from+i].all = a.fingerprint(r)
 			}
 		})
 	}

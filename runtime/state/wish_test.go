@@ -17,7 +17,7 @@ func TestWishMark(t *testing.T) {
 		`0000000000000001 0000000000000002 ""@"0" "file#/@\" \\ b"`:    {id: `file#/@" \ b`, spec: 1, all: 2, found: resource.Told{Mark: "0"}},
 		`0000000000000001 0000000000000002 "a@\"b\n"@"0" "file#/a@@b"`: {id: "file#/a@@b", spec: 1, all: 2, found: resource.Told{Text: "a@\"b\n", Mark: "0"}},
 	} {
-		require.Equal(t, line, w.String())
+		require.Equal(t, line, string(w.append(nil)))
 		back, err := parseWish(line)
 		require.NoError(t, err, line)
 		require.Equal(t, w, back)

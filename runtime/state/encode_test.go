@@ -1,0 +1,79 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+func TestChangeLine(t *testing.T) {
+	mtime := time.Date(2026, 2, 3, 4, 5, 6, 7_000, time.UTC)
+	file := Version{Kind: host.Regular, Mode: 0o4755, UID: 1, GID: 2, Size: 3, MTime: mtime, Dev: 1 << 63, Ino: 5, Object: "ab", Unkept: `it is "large"`}
+	link := Version{Kind: host.Symlink, Mode: 0o777, MTime: mtime, Target: "\xff"}
+	for _, c := range []Change{
+		{Path: "/f"},
+		{Path: "/ä <&> \u2028\n\"", Resource: "file#/f", Content: true, Sensitive: true, Before: file, After: &link},
+		{Path: "/\xff\xfe", Before: link, After: &Version{}},
+	} {
+		text, err := changeLine{changeProtocol, &c}.appendJSON(nil)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "\n")
+		var back Change
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, c, back)
+		require.NoError(t, new(Record).read(text, make(map[Name]int)))
+	}
+	text, err := changeLine{changeProtocol, &Change{Path: "/\xff", Resource: "file#/f", Before: file, Content: true, After: &Version{}}}.appendJSON(nil)
+	require.NoError(t, err)
+	require.Equal(t, `{"protocol":"io.choria.ccm.v1.session.change","path":{"base64":"L/8="},"resource":"file#/f","before":`+
+		`{"kind":"file","mode":"4755","uid":1,"gid":2,"size":3,"mtime":"2026-02-03T04:05:06.000007Z","dev":9223372036854775808,"ino":5,"object":"ab","unkept":"it is \"large\""}`+
+		`,"content":true,"after":{"kind":"absent"}}`, string(text))
+
+	_, err = changeLine{changeProtocol, &Change{Path: "/f", Before: Version{Kind: host.Regular, MTime: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)}}}.appendJSON(nil)
+	require.Error(t, err, "nobody could read it")
+}
+
+func TestDeclaredLine(t *testing.T) {
+	for _, d := range []declared{
+		{ID: "a#b", Type: "a"},
+		{ID: "a#\"<\xc3\xa4", Type: "a", File: "/s.lua", Line: 3, Properties: json.RawMessage(`{"name":"b"}`)},
+		{ID: "a#b", Type: "a", Sealed: []byte{0, 255}, Lazy: true},
+	} {
+		var back declared
+		require.NoError(t, json.Unmarshal(d.appendJSON(nil), &back))
+		require.Equal(t, d, back)
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		require.NoError(t, enc.Encode(d))
+		require.Equal(t, want.String(), string(d.appendJSON(nil))+"\n")
+	}
+}
+
+func TestWishLine(t *testing.T) {
+	for _, w := range []wish{
+		{},
+		{id: "file#/etc/motd", spec: 1, all: 1<<64 - 1, found: resource.Told{Text: "0123456789abcdef"}},
+		{id: "file#/a b \"\\ \xff\n ä", spec: 0xabcdef, found: resource.Told{Text: `"`}},
+	} {
+		line := string(w.append(nil))
+		require.Equal(t, fmt.Sprintf("%016x %016x %s %s", w.spec, w.all, strconv.Quote(w.found.Text), strconv.Quote(w.id)), line)
+		back, err := parseWish(line)
+		require.NoError(t, err)
+		require.Equal(t, w, back)
+		for i := range line {
+			_, err := parseWish(line[:i])
+			require.Error(t, err, line[:i])
+		}
+		_, err = parseWish(line + "x")
+		require.Error(t, err)
+	}
+}
