@@ -143,7 +143,7 @@ func (files) content(v *host.View, want resources.File, same bool, have *resourc
 	}
 	have.ContentDiffers = true
 	if want.Content != nil {
-		have.WantChecksum = host.SumBytes([]byte(*want.Content))
+		have.WantChecksum = host.SumText(*want.Content)
 		return nil
 	}
 	have.WantChecksum, err = v.SumSource(*want.Source)

@@ -37,7 +37,9 @@ func (h *Host) Batch() *Batch { return &Batch{host: h} }
 // time. All of that must be over before Commit.
 func (b *Batch) File() *Host {
 	s := &slot{}
-	b.slots = append(b.slots, s)
+	if b.slots = append(b.slots, s); len(b.slots) == fewOpen {
+		ExpectFiles()
+	}
 	c := *b.host
 	c.slot = s
 	return &c

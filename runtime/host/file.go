@@ -241,6 +241,19 @@ func SumBytes(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// SumText returns the SHA-256 of a text in hexadecimal.
+func SumText(text string) string {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	sum := sha256.New()
+	for len(text) > 0 {
+		n := copy(*buf, text)
+		sum.Write((*buf)[:n])
+		text = text[n:]
+	}
+	return hex.EncodeToString(sum.Sum((*buf)[:0]))
+}
+
 // LookAt describes what stands at the path, as Lstat does, and reports whether it
 // is a file that holds exactly want. It reads no more than is needed to tell. Of
 // what a plan assumes, it is not known.

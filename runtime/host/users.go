@@ -58,8 +58,10 @@ func (v *View) UserName(uid uint32) string { return v.users.passwd.nameOf(uid) }
 func (v *View) GroupName(gid uint32) string { return v.users.group.nameOf(gid) }
 
 func (d *database) id(name string) (uint32, error) {
-	if n, err := strconv.ParseUint(name, 10, 32); err == nil {
-		return uint32(n), nil
+	if name != "" && name[0] >= '0' && name[0] <= '9' {
+		if n, err := strconv.ParseUint(name, 10, 32); err == nil {
+			return uint32(n), nil
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 )
 
 // compress compresses what is written, and seals it if seal is set.
@@ -22,12 +23,31 @@ func (s *Store) compress(w io.Writer, seal bool, write func(w io.Writer) error) 
 		}
 		w, closing = sealer, sealer.Close
 	}
-	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+	z := newCompressor(w)
+	defer z.release()
 	if err := write(z); err != nil {
 		return err
 	}
 	return errors.Join(z.Close(), closing())
 }
+
+// A compressor is a gzip.Writer, of which each needs a megabyte.
+type compressor struct{ *gzip.Writer }
+
+var compressors = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	return z
+}}
+
+// newCompressor returns what compresses to w. Release must follow.
+func newCompressor(w io.Writer) compressor {
+	z := compressors.Get().(*gzip.Writer)
+	z.Reset(w)
+	return compressor{z}
+}
+
+// release ends the use of z.
+func (z compressor) release() { compressors.Put(z.Writer) }
 
 // An object is a content that is being read. Reading it to its end fails if it
 // is not what its name says.

@@ -82,7 +82,7 @@ type Run struct {
 
 var (
 	_ converge.Journal  = (*Run)(nil)
-	_ converge.Reporter = (*Run)(nil)
+	_ converge.Together = (*Run)(nil)
 )
 
 // Begin starts the record of a run. The lock of the directory must be held.
@@ -154,7 +154,7 @@ func (r *Run) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
 // Concerns says that what hosts do from now on, which do not say on whose behalf,
 // is done for a resource.
 func (r *Run) Concerns(res *resource.Resource) {
-	r.tell(r.finished(slices.Collect(maps.Keys(r.touched))...))
+	r.tell(r.written(r.finished(slices.Collect(maps.Keys(r.touched))...), nil))
 	r.current = res
 	r.holdsSecrets(res)
 }
@@ -162,13 +162,56 @@ func (r *Run) Concerns(res *resource.Resource) {
 // Event implements converge.Reporter.
 func (r *Run) Event(e *converge.Event) {
 	r.note(e)
-	objects := r.finished(resource.ID{}, e.Resource.ID)
-	if (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0) {
+	r.tell(r.written(r.finished(resource.ID{}, e.Resource.ID), e))
+}
+
+// fewEvents is how many are written by one goroutine.
+const fewEvents = 32
+
+// Events implements converge.Together. They are put into their form by several
+// goroutines, which is most of the work.
+func (r *Run) Events(list []*converge.Event) {
+	finished := make([][]*tracked, len(list))
+	for i, e := range list {
+		r.note(e)
+		finished[i] = r.finished(resource.ID{}, e.Resource.ID)
+	}
+	form := func(b []byte, from, to int) ([]byte, error) {
+		var errs []error
+		for i := from; i < to; i++ {
+			for _, x := range r.written(finished[i], list[i]) {
+				var err error
+				b, err = appendLine(b, x)
+				errs = append(errs, err)
+			}
+		}
+		return b, errors.Join(errs...)
+	}
+	r.warnOf(inOrder(len(list), fewEvents, form, func(text []byte) error {
+		if len(text) == 0 {
+			return nil
+		}
+		err := r.begin()
+		r.file.waiting = append(r.file.waiting, text...)
+		return err
+	}))
+	r.warnOf(r.file.flushMany())
+}
+
+// written returns the lines about what has happened: what became of paths, and an
+// event that is not nil and tells more than that all is as it was.
+func (r *Run) written(finished []*tracked, e *converge.Event) (objects []any) {
+	for _, c := range finished {
+		if line, ok := r.finish(c); ok {
+			objects = append(objects, line)
+		}
+	}
+	if e != nil && (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0) {
 		c := *e
 		c.Text = nil // what the file was is in the store
 		objects = append(objects, report.EventOf(&c, r.info.ID, report.DiffSummary))
 	}
-	r.tell(objects)
+	return objects
 }
 
 // tell adds lines about what has happened already, which are written with the
@@ -215,7 +258,7 @@ func (r *Run) wait(objects ...any) error {
 
 // begin begins the file, if it is not begun yet.
 func (r *Run) begin() error {
-	if r.file.f != nil || r.file.waiting.Len() > 0 {
+	if r.file.f != nil || len(r.file.waiting) > 0 {
 		return nil
 	}
 	if err := r.s.makeDir("runs"); err != nil {
@@ -248,7 +291,7 @@ func (r *Run) End(sum converge.Summary) error {
 	errs = append(errs, r.hidden.file.close())
 	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
-	wrote := r.file.f != nil || r.file.waiting.Len() > 0
+	wrote := r.file.f != nil || len(r.file.waiting) > 0
 	if wrote {
 		errs = append(errs, r.file.add(true, e), r.file.close())
 	}

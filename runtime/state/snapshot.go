@@ -47,40 +47,46 @@ func (a *applied) writeCatalog(list []applying) error {
 		// What cannot be read is left out: drift cannot tell of it then.
 		_ = a.s.readCatalog(a.name(), func(d declared) { old[d.ID] = d })
 	}
-	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
-		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		var line []byte
-		for _, x := range list {
+	form := func(b []byte, from, to int) (_ []byte, err error) {
+		for _, x := range list[from:to] {
 			d, ok := old[x.id]
-			if r := x.now; r != nil {
-				if d, ok = declare(r), true; d.Properties == nil {
-					continue
-				}
-				d.Lazy = a.lazy[r.ID] != nil
-				if err := a.s.seal(&d, r); err != nil {
-					return err
+			if x.now != nil {
+				if d, ok, err = a.declare(x.now); err != nil {
+					return b, err
 				}
 			}
-			if !ok {
-				continue
-			}
-			line = append(d.appendJSON(line[:0]), '\n')
-			if _, err := z.Write(line); err != nil {
-				return err
+			if ok {
+				b = append(d.appendJSON(b), '\n')
 			}
 		}
-		return z.Close()
+		return b, nil
+	}
+	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
+		z := newCompressor(w)
+		defer z.release()
+		err := inOrder(len(list), fewDeclared, form, func(text []byte) error {
+			_, err := z.Write(text)
+			return err
+		})
+		return errors.Join(err, z.Close())
 	})
 }
 
-// declare returns a resource as it is written; without properties if it cannot
-// be, because it holds what no text can say.
-func declare(r *resource.Resource) declared {
-	d := declared{ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line}
-	if len(r.Later) == 0 {
-		d.Properties, _ = r.Type.Properties().Encode(r.Spec, &r.Common).MarshalJSON()
+// fewDeclared is how many are written by one goroutine.
+const fewDeclared = 128
+
+// declare returns a resource as it is written; not if it cannot be, because it
+// holds what no text can say.
+func (a *applied) declare(r *resource.Resource) (d declared, ok bool, err error) {
+	d = declared{ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line, Lazy: a.lazy[r.ID] != nil}
+	if len(r.Later) > 0 {
+		return d, false, nil
 	}
-	return d
+	d.Properties, err = r.Type.Properties().Encode(r.Spec, &r.Common).AppendJSON(make([]byte, 0, 512))
+	if err != nil {
+		return d, false, nil
+	}
+	return d, true, a.s.seal(&d, r)
 }
 
 // seal seals the properties of a resource, if there are secrets among them.
