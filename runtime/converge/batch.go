@@ -25,7 +25,7 @@ type writes struct {
 
 // longestRow is how many resources are between the first and the last of a batch
 // at most: until they have their turn, a file does not get its place.
-const longestRow = 1024
+const longestRow = 4096
 
 // batchable returns the path of a resource whose file may be written together with
 // others: nothing is done between its change and the next resource.

@@ -58,8 +58,8 @@ type applied struct {
 	head   Applied
 	headed bool
 	loaded bool
-	list   []wish
-	byID   map[string]wish
+	wishes wishes
+	asked  map[resource.ID]wish // what cause has looked for, and found
 	// lazy is the resources of which not all was known when they were declared, as
 	// they were when their turn had come.
 	lazy map[resource.ID]*resource.Resource
@@ -73,10 +73,14 @@ func managed(r *resource.Resource) bool {
 // cause implements Run.Cause.
 func (a *applied) cause(r *resource.Resource, found string) converge.Cause {
 	a.load()
-	old, known := a.byID[r.ID.String()]
+	old, known := a.wishes.of(r.ID.String())
 	if !known {
 		return converge.New
 	}
+	if a.asked == nil {
+		a.asked = make(map[resource.ID]wish)
+	}
+	a.asked[r.ID] = old
 	spec, _ := a.fingerprint(r)
 	if old.spec != spec && len(r.Sensitive) > 0 {
 		// What is there may be from before its secrets were known to be some.
@@ -123,24 +127,10 @@ func (a *applied) load() {
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
-	damaged := err != nil || a.head.Protocol == ""
-	most := bytes.Count(text, []byte("\n"))
-	a.byID, a.list = make(map[string]wish, most), make([]wish, 0, most)
-	first := true
-	for line := range strings.Lines(string(text)) {
-		if first {
-			first = false
-			continue
-		}
-		w, err := parseWish(strings.TrimSuffix(line, "\n"))
-		if err != nil {
-			damaged = true
-			continue
-		}
-		a.list = append(a.list, w)
-		a.byID[w.id] = w
-	}
-	if damaged {
+	_, lines, _ := bytes.Cut(text, []byte("\n"))
+	list, damaged := readWishes(string(lines))
+	a.wishes = list
+	if damaged = damaged || err != nil || a.head.Protocol == ""; damaged {
 		a.head.Fingerprint = ""
 	}
 	if damaged && !a.look {
@@ -168,7 +158,7 @@ func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]re
 	list := a.next(c, sums, results)
 	sum := sumOf(list)
 	recorded := a.hasCatalog() && a.head.Fingerprint == sum
-	if recorded && slices.EqualFunc(list, a.list, func(x applying, y wish) bool { return x.wish == y }) {
+	if recorded && slices.EqualFunc(list, a.wishes.list, func(x applying, y wish) bool { return x.wish == y }) {
 		return nil
 	}
 	if err := a.s.makeDir(appliedDir); err != nil {
@@ -176,7 +166,7 @@ func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]re
 	}
 	// What states told is not in the catalog, save of what was not known before.
 	sameCatalog := recorded && len(resolved) == 0 &&
-		slices.EqualFunc(list, a.list, func(x applying, y wish) bool { return x.id == y.id && x.all == y.all })
+		slices.EqualFunc(list, a.wishes.list, func(x applying, y wish) bool { return x.id == y.id && x.all == y.all })
 	if !sameCatalog {
 		if err := a.writeCatalog(list); err != nil {
 			return err
@@ -216,7 +206,11 @@ func (a *applied) unchanged(c *catalog.Catalog, sums []fingerprints, results map
 // foundBefore returns what the state of a resource told before.
 func (a *applied) foundBefore(id resource.ID) string {
 	a.load()
-	return a.byID[id.String()].found
+	w, ok := a.asked[id]
+	if !ok {
+		w, _ = a.wishes.of(id.String())
+	}
+	return w.found
 }
 
 func sumOf(list []applying) string {
@@ -238,8 +232,9 @@ func (a *applied) hasCatalog() bool {
 // Of what is not in order now, what was wanted before stays.
 func (a *applied) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]result) []applying {
 	list := make([]applying, 0, len(c.Resources))
+	a.wishes.next = 0
 	keep := func(id string) {
-		if old, ok := a.byID[id]; ok {
+		if old, ok := a.wishes.of(id); ok {
 			list = append(list, applying{wish: old})
 		}
 	}
@@ -252,7 +247,7 @@ func (a *applied) next(c *catalog.Catalog, sums []fingerprints, results map[reso
 			keep(id)
 		default:
 			w := applying{wish{id: id, found: res.found, spec: sums[i].spec, all: sums[i].all}, r}
-			if old := a.byID[id]; w.found == "" && old.spec == w.spec {
+			if old, _ := a.wishes.of(id); w.found == "" && old.spec == w.spec {
 				w.found = old.found
 			}
 			if x := a.lazy[r.ID]; x != nil {
@@ -281,7 +276,7 @@ func (a *applied) withOthers(list []applying) []applying {
 		now[w.id] = w
 	}
 	var all []applying
-	for _, old := range a.list {
+	for _, old := range a.wishes.list {
 		w, ok := now[old.id]
 		if delete(now, old.id); !ok {
 			w = applying{wish: old}

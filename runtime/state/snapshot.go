@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -30,6 +29,8 @@ type declared struct {
 	Sealed []byte `json:"sealed,omitempty"`
 	// Lazy says that not all of them were known when it was declared.
 	Lazy bool `json:"lazy,omitempty"`
+
+	table *schema.Table // the properties, if they are not in Properties
 }
 
 // unsealed is what is sealed of a resource.
@@ -49,14 +50,13 @@ func (a *applied) writeCatalog(list []applying) error {
 	}
 	form := func(b []byte, from, to int) (_ []byte, err error) {
 		for _, x := range list[from:to] {
-			d, ok := old[x.id]
 			if x.now != nil {
-				if d, ok, err = a.declare(x.now); err != nil {
-					return b, err
-				}
+				b, err = a.appendDeclared(b, x.now)
+			} else if d, ok := old[x.id]; ok {
+				b, err = d.appendLine(b)
 			}
-			if ok {
-				b = append(d.appendJSON(b), '\n')
+			if err != nil {
+				return b, err
 			}
 		}
 		return b, nil
@@ -73,27 +73,35 @@ func (a *applied) writeCatalog(list []applying) error {
 }
 
 // fewDeclared is how many are written by one goroutine.
-const fewDeclared = 128
+const fewDeclared = 32
 
-// declare returns a resource as it is written; not if it cannot be, because it
-// holds what no text can say.
-func (a *applied) declare(r *resource.Resource) (d declared, ok bool, err error) {
-	d = declared{ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line, Lazy: a.lazy[r.ID] != nil}
+// appendDeclared appends a resource as it is written to b, as a line; not if it
+// cannot be, because it holds what no text can say.
+func (a *applied) appendDeclared(b []byte, r *resource.Resource) ([]byte, error) {
 	if len(r.Later) > 0 {
-		return d, false, nil
+		return b, nil
 	}
-	d.Properties, err = r.Type.Properties().Encode(r.Spec, &r.Common).AppendJSON(make([]byte, 0, 512))
-	if err != nil {
-		return d, false, nil
+	d := declared{
+		ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line, Lazy: a.lazy[r.ID] != nil,
+		table: r.Type.Properties().Encode(r.Spec, &r.Common),
 	}
-	return d, true, a.s.seal(&d, r)
+	if len(r.Sensitive) > 0 {
+		var err error
+		if d.Properties, err = d.table.MarshalJSON(); err != nil {
+			return b, nil
+		}
+		if d.table, err = nil, a.s.seal(&d, r); err != nil {
+			return b, err
+		}
+	}
+	if line, err := d.appendLine(b); err == nil {
+		return line, nil
+	}
+	return b, nil
 }
 
-// seal seals the properties of a resource, if there are secrets among them.
+// seal seals the properties of a resource.
 func (s *Store) seal(d *declared, r *resource.Resource) error {
-	if len(r.Sensitive) == 0 {
-		return nil
-	}
 	u := unsealed{Properties: d.Properties, Secrets: s.secrets.Within(schema.MapValue(r.Properties()).Texts()...)}
 	text, err := json.Marshal(u)
 	if err != nil {
@@ -169,7 +177,10 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 	past := &applied{s: s, site: a.Site, root: a.Root, look: true}
 	past.load()
 	var unknown []Unrecorded
-	missing := maps.Clone(past.byID)
+	missing := make(map[string]bool, len(past.wishes.list))
+	for _, w := range past.wishes.list {
+		missing[w.id] = true
+	}
 	err := s.readCatalog(a.name, func(d declared) {
 		delete(missing, d.ID)
 		t := reg.Type(d.Type)
