@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,7 +95,12 @@ func TestWishes(t *testing.T) {
 			require.EqualValues(t, max(i, 0), x.spec)
 		}
 	}
-	w, damaged := readWishes(string(text) + "nonsense\n")
-	require.True(t, damaged)
-	require.Len(t, w.list, 10)
+	for _, end := range []string{"nonsense\n", "nonsense", strings.Repeat("nonsense", 200)} {
+		w, damaged := readWishes(string(text) + end)
+		require.True(t, damaged)
+		require.Len(t, w.list, 10)
+	}
+	w, damaged := readWishes("")
+	require.False(t, damaged)
+	require.Empty(t, w.list)
 }

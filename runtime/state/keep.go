@@ -21,6 +21,9 @@ type tracked struct {
 // finished returns what was changed for the resources, in order, and is not to be
 // changed any more.
 func (r *Run) finished(ids ...resource.ID) (list []*tracked) {
+	if len(r.touched) == 0 {
+		return nil
+	}
 	for _, id := range ids {
 		list = append(list, r.touched[id]...)
 		delete(r.touched, id)

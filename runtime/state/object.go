@@ -72,9 +72,9 @@ func (s *Store) openObject(id string) (io.ReadCloser, error) {
 	if strings.HasSuffix(f.Name(), sealedSuffix) {
 		r, err = s.secrets.Open(f)
 	}
-	var z *gzip.Reader
+	z := decompressors.Get().(*gzip.Reader)
 	if err == nil {
-		z, err = gzip.NewReader(r)
+		err = z.Reset(r)
 	}
 	if err != nil {
 		f.Close()
@@ -97,4 +97,13 @@ func (o *object) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer.
-func (o *object) Close() error { return o.f.Close() }
+func (o *object) Close() error {
+	if o.z != nil {
+		decompressors.Put(o.z)
+		o.z = nil
+	}
+	return o.f.Close()
+}
+
+// decompressors are what each content needs one of, which is larger than most.
+var decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}

@@ -171,15 +171,21 @@ const fewEvents = 32
 // Events implements converge.Together. They are put into their form by several
 // goroutines, which is most of the work.
 func (r *Run) Events(list []*converge.Event) {
-	finished := make([][]*tracked, len(list))
-	for i, e := range list {
+	type job struct {
+		finished []*tracked
+		event    *converge.Event
+	}
+	var jobs []job
+	for _, e := range list {
 		r.note(e)
-		finished[i] = r.finished(resource.ID{}, e.Resource.ID)
+		if finished := r.finished(resource.ID{}, e.Resource.ID); len(finished) > 0 || tellsMore(e) {
+			jobs = append(jobs, job{finished, e})
+		}
 	}
 	form := func(b []byte, from, to int) ([]byte, error) {
 		var errs []error
-		for i := from; i < to; i++ {
-			for _, x := range r.written(finished[i], list[i]) {
+		for _, j := range jobs[from:to] {
+			for _, x := range r.written(j.finished, j.event) {
 				var err error
 				b, err = appendLine(b, x)
 				errs = append(errs, err)
@@ -187,7 +193,7 @@ func (r *Run) Events(list []*converge.Event) {
 		}
 		return b, errors.Join(errs...)
 	}
-	r.warnOf(inOrder(len(list), fewEvents, form, func(text []byte) error {
+	r.warnOf(inOrder(len(jobs), fewEvents, form, func(text []byte) error {
 		if len(text) == 0 {
 			return nil
 		}
@@ -198,15 +204,20 @@ func (r *Run) Events(list []*converge.Event) {
 	r.warnOf(r.file.flushMany())
 }
 
+// tellsMore reports whether an event tells more than that all is as it was.
+func tellsMore(e *converge.Event) bool {
+	return (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0)
+}
+
 // written returns the lines about what has happened: what became of paths, and an
-// event that is not nil and tells more than that all is as it was.
+// event that is not nil, if it tells more than that all is as it was.
 func (r *Run) written(finished []*tracked, e *converge.Event) (objects []any) {
 	for _, c := range finished {
 		if line, ok := r.finish(c); ok {
 			objects = append(objects, line)
 		}
 	}
-	if e != nil && (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0) {
+	if e != nil && tellsMore(e) {
 		c := *e
 		c.Text = nil // what the file was is in the store
 		objects = append(objects, report.EventOf(&c, r.info.ID, report.DiffSummary))
