@@ -22,6 +22,9 @@ type Batch struct {
 // A slot is what waits for its place in a batch.
 type slot struct {
 	temp *Temp // nil if nothing was written
+	// room is closed once there is room for the open file; nil if there is. Who
+	// waits for it does not keep others from opening files, as the kernel would.
+	room <-chan struct{}
 	// before is what stood at the path when the file was written.
 	before Info
 }
@@ -37,8 +40,8 @@ func (h *Host) Batch() *Batch { return &Batch{host: h} }
 // time. All of that must be over before Commit.
 func (b *Batch) File() *Host {
 	s := &slot{}
-	if b.slots = append(b.slots, s); len(b.slots) == fewOpen {
-		ExpectFiles()
+	if b.slots = append(b.slots, s); len(b.slots) > fewOpen {
+		s.room = expectedFiles()
 	}
 	c := *b.host
 	c.slot = s
@@ -94,6 +97,9 @@ func (h *Host) wait(name string, content io.Reader, attr Attr) error {
 	s := h.slot
 	if s.temp != nil {
 		return errInBatch
+	}
+	if s.room != nil {
+		<-s.room
 	}
 	free := *h
 	free.slot = nil

@@ -14,10 +14,13 @@ import (
 // one in use, which takes some milliseconds. Whoever opens a file waits with it.
 // So the table is made large enough once, before somebody is in need of it. A
 // process that ends waits for that too: it is not done where it may not be needed.
-func ExpectFiles() { expectFiles() }
+func ExpectFiles() { expectedFiles() }
 
-var expectFiles = sync.OnceFunc(func() {
+// expectedFiles returns what is closed once there is room for many files.
+var expectedFiles = sync.OnceValue(func() <-chan struct{} {
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		fd, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return // then it takes longer later
@@ -27,6 +30,7 @@ var expectFiles = sync.OnceFunc(func() {
 		}
 		_ = unix.Close(fd)
 	}()
+	return done
 })
 
 // fewOpen is how many files of a batch may be open without that. The table has 64

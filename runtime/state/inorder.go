@@ -7,8 +7,7 @@ import (
 
 // inOrder puts n things into their form, in parts of some of them on several
 // goroutines, and hands the parts on in order. Form appends the things from one
-// number to another to b. What it failed at is left out, and returned in the end.
-// Once each has failed nothing more is handed on.
+// number to another to b. What form and each have failed at is returned in the end.
 func inOrder(n, part int, form func(b []byte, from, to int) ([]byte, error), each func([]byte) error) error {
 	if n <= part {
 		text, err := form(nil, 0, n)
@@ -37,17 +36,14 @@ func inOrder(n, part int, form func(b []byte, from, to int) ([]byte, error), eac
 		}
 	}()
 	var errs []error
-	var failed error
 	for done := range parts {
 		f := <-done
 		errs = append(errs, f.err)
-		if failed == nil {
-			failed = each(f.text)
-		}
+		errs = append(errs, each(f.text))
 		select {
 		case spare <- f.text:
 		default:
 		}
 	}
-	return errors.Join(append(errs, failed)...)
+	return errors.Join(errs...)
 }

@@ -95,6 +95,9 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 	if err := record(changeLine{changeProtocol, &next}); err != nil {
 		return fmt.Errorf("cannot record what is there: %w", err)
 	}
+	if d.More {
+		_ = r.file.flushMany() // what cannot be written is tried again by the last
+	}
 	r.unsynced = r.unsynced || durable && d.More
 	if !known {
 		c = new(tracked)

@@ -199,9 +199,8 @@ func (r *Run) Events(list []*converge.Event) {
 		}
 		err := r.begin()
 		r.file.waiting = append(r.file.waiting, text...)
-		return err
+		return errors.Join(err, r.file.flushMany())
 	}))
-	r.warnOf(r.file.flushMany())
 }
 
 // tellsMore reports whether an event tells more than that all is as it was.
