@@ -29,6 +29,7 @@ func inOrder(n, part int, form func(b []byte, from, to int) ([]byte, error), eac
 				select {
 				case b = <-spare:
 				default:
+					b = make([]byte, 0, 48<<10)
 				}
 				text, err := form(b[:0], from, min(from+part, n))
 				done <- formed{text, err}
