@@ -211,11 +211,16 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 	if err != nil {
 		return err
 	}
-	write := func() error { return h.WriteFile(want.Name, content, attr) }
-	if want.IsChecked() {
-		write = func() error { return writeChecked(ctx, h, want, content, attr) }
+	write := h.WriteFile
+	switch {
+	case want.IsChecked():
+		write = func(_ string, content io.Reader, attr host.Attr) error {
+			return writeChecked(ctx, h, want, content, attr)
+		}
+	case info.Kind == host.Missing:
+		write = h.WriteNewFile
 	}
-	return errors.Join(write(), content.Close())
+	return errors.Join(write(want.Name, content, attr), content.Close())
 }
 
 func (files) open(h *host.Host, want resources.File) (io.ReadCloser, error) {

@@ -2,6 +2,7 @@ package converge
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -24,7 +25,7 @@ type writes struct {
 
 // longestRow is how many resources are between the first and the last of a batch
 // at most: until they have their turn, a file does not get its place.
-const longestRow = 1024
+const longestRow = 4096
 
 // batchable returns the path of a resource whose file may be written together with
 // others: nothing is done between its change and the next resource.
@@ -144,6 +145,10 @@ func (w *walk) placed(ctx context.Context, x *staged, err error) {
 // goroutines.
 func (w *walk) write(ctx context.Context, x *staged) {
 	began := w.view.Now()
-	_, x.err = w.perform(ctx, w.actingFor(ctx, x.event, x.host), x.f, x.d, x.event)
+	h := x.host.OnBehalfOf(x.event.Resource)
+	if h.Log().Enabled(ctx, slog.LevelDebug) { // nothing else is said of a file
+		h = w.actingFor(ctx, x.event, h)
+	}
+	_, x.err = w.perform(ctx, h, x.f, x.d, x.event)
 	x.took = w.view.Now().Sub(began)
 }

@@ -30,6 +30,11 @@ type Scout struct {
 	// epoch counts what may have changed the machine; chosen is that of the chooser.
 	epoch  atomic.Int64
 	chosen int64
+	// differing counts jobs of which the first resource is not as wanted.
+	differing atomic.Int64
+	// Expect is called once it looks as if many resources are not as wanted. May be
+	// nil; it must not change after the first resource was declared.
+	Expect func()
 }
 
 // A sighting is what a scout saw of one resource.
@@ -64,6 +69,14 @@ func (s *Scout) work(ctx context.Context) {
 			x.seen = true
 		}
 		end()
+		s.expect(&job[0])
+	}
+}
+
+// expect guesses by one resource of a job how it is with many.
+func (s *Scout) expect(x *sighting) {
+	if s.Expect != nil && x.err == nil && len(x.r.Type.Decide(x.r.Spec, x.state, false).Actions) > 0 && s.differing.Add(1) == 2 {
+		s.Expect()
 	}
 }
 

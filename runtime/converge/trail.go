@@ -19,6 +19,9 @@ type trail struct {
 	in map[string]*names
 	// dirs is the directories that were asked about, as they were named.
 	dirs map[string]*directory
+	// last is the one of dirs that was asked about last, lastName how it was named.
+	last     *directory
+	lastName string
 	// count is how many paths were changed.
 	count int
 }
@@ -43,7 +46,7 @@ func (t *trail) empty() bool { return t.count == 0 }
 func (t *trail) clear() {
 	clear(t.in)
 	clear(t.dirs)
-	t.count = 0
+	t.last, t.count = nil, 0
 }
 
 // add notes that what stands at a path was changed. It reports whether that is
@@ -120,6 +123,9 @@ func (t *trail) namesIn(path string) *names {
 func (t *trail) split(path string) (*directory, string) {
 	slash := strings.LastIndexByte(path, '/')
 	name, base := path[:slash+1], path[slash+1:]
+	if t.last != nil && t.lastName == name {
+		return t.last, base
+	}
 	dir := t.dirs[name]
 	if dir == nil {
 		dir = &directory{count: -1}
@@ -131,5 +137,6 @@ func (t *trail) split(path string) (*directory, string) {
 		}
 		t.dirs[name] = dir
 	}
+	t.last, t.lastName = dir, name
 	return dir, base
 }

@@ -22,22 +22,27 @@ type Batch struct {
 // A slot is what waits for its place in a batch.
 type slot struct {
 	temp *Temp // nil if nothing was written
-	// before is what stood at the path when the file was written.
+	// room is closed once there is room for the open file; nil if there is. Who
+	// waits for it does not keep others from opening files, as the kernel would.
+	room <-chan struct{}
+	// before is what stood at the path when the file was written. Zero is nothing.
 	before Info
 }
 
 // Batch begins a batch. Commit must follow.
 func (h *Host) Batch() *Batch { return &Batch{host: h} }
 
-// File returns the host for one more file of the batch: WriteFile makes the file,
-// which gets its place only with Commit. That is the only effect there is: any
+// File returns the host for one more file of the batch: WriteFile (or WriteNewFile)
+// makes the file, which gets its place only with Commit. That is the only effect there is: any
 // other fails, and [MayDoAlone] says so of its error.
 //
 // If the batch is Concurrent, the hosts of different files may be used at the same
 // time. All of that must be over before Commit.
 func (b *Batch) File() *Host {
 	s := &slot{}
-	b.slots = append(b.slots, s)
+	if b.slots = append(b.slots, s); len(b.slots) > fewOpen {
+		s.room = expectedFiles()
+	}
 	c := *b.host
 	c.slot = s
 	return &c
@@ -87,11 +92,15 @@ func (h *Host) refusedInBatch() error {
 	return errInBatch
 }
 
-// wait writes the file that waits for its place in a batch.
-func (h *Host) wait(name string, content io.Reader, attr Attr) error {
+// wait writes the file that waits for its place in a batch. IsNew says that nothing
+// stands there.
+func (h *Host) wait(name string, content io.Reader, attr Attr, isNew bool) error {
 	s := h.slot
 	if s.temp != nil {
 		return errInBatch
+	}
+	if s.room != nil {
+		<-s.room
 	}
 	free := *h
 	free.slot = nil
@@ -100,7 +109,7 @@ func (h *Host) wait(name string, content io.Reader, attr Attr) error {
 		return err
 	}
 	err = t.fill(content)
-	if err == nil {
+	if err == nil && !isNew {
 		s.before, err = free.Lstat(name)
 	}
 	if err != nil {

@@ -1,10 +1,7 @@
 package host
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -214,31 +211,6 @@ func (v *View) ReadDir(name string) ([]string, error) {
 		names[i] = e.Name()
 	}
 	return names, err
-}
-
-// Sum returns the SHA-256 of the regular file at the path in hexadecimal.
-func (v *View) Sum(name string) (string, error) {
-	f, err := v.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return SumReader(f)
-}
-
-// SumReader returns the SHA-256 of what r holds in hexadecimal.
-func SumReader(r io.Reader) (string, error) {
-	sum := sha256.New()
-	if _, err := io.Copy(sum, r); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// SumBytes returns the SHA-256 of b in hexadecimal.
-func SumBytes(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }
 
 // LookAt describes what stands at the path, as Lstat does, and reports whether it

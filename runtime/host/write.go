@@ -23,7 +23,7 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 		return h.edit.keep(content, attr, h.on)
 	}
 	if h.slot != nil {
-		return h.wait(name, content, attr)
+		return h.wait(name, content, attr, false)
 	}
 	tmp, err := h.Create(name, attr)
 	if err != nil {
@@ -38,6 +38,15 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 		return err
 	}
 	return tmp.Commit()
+}
+
+// WriteNewFile is WriteFile for a path at which the caller has found nothing. In a
+// batch it is not looked at again.
+func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
+	if h.slot != nil && h.edit == nil {
+		return h.wait(name, content, attr, true)
+	}
+	return h.WriteFile(name, content, attr)
 }
 
 // syncDir makes what happened to the names in the directory of name durable.

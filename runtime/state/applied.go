@@ -58,8 +58,8 @@ type applied struct {
 	head   Applied
 	headed bool
 	loaded bool
-	list   []wish
-	byID   map[string]wish
+	wishes wishes
+	asked  map[resource.ID]wish // what cause has looked for, and found
 	// lazy is the resources of which not all was known when they were declared, as
 	// they were when their turn had come.
 	lazy map[resource.ID]*resource.Resource
@@ -71,18 +71,22 @@ func managed(r *resource.Resource) bool {
 }
 
 // cause implements Run.Cause.
-func (a *applied) cause(r *resource.Resource, wish resource.Told, text func() string) converge.Cause {
+func (a *applied) cause(r *resource.Resource, found resource.Told, text func() string) converge.Cause {
 	a.load()
-	old, known := a.byID[r.ID.String()]
+	old, known := a.wishes.of(r.ID.String())
 	if !known {
 		return converge.New
 	}
+	if a.asked == nil {
+		a.asked = make(map[resource.ID]wish)
+	}
+	a.asked[r.ID] = old
 	spec, _ := a.fingerprint(r)
 	if old.spec != spec && len(r.Sensitive) > 0 {
 		// What is there may be from before its secrets were known to be some.
 		spec, _ = fingerprint(r)
 	}
-	if old.spec != spec || !a.sameWish(r, old.found, wish, text) {
+	if old.spec != spec || !a.sameWish(r, old.found, found, text) {
 		return converge.Intended
 	}
 	return converge.Corrective
@@ -122,36 +126,15 @@ func (a *applied) load() {
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
-	damaged := err != nil || a.head.Protocol == ""
-	most := bytes.Count(text, []byte("\n"))
-	a.byID, a.list = make(map[string]wish, most), make([]wish, 0, most)
-	first := true
-	for line := range strings.Lines(string(text)) {
-		if first {
-			first = false
-			continue
-		}
-		w, err := parseWish(strings.TrimSuffix(line, "\n"))
-		if err != nil {
-			damaged = true
-			continue
-		}
-		a.list = append(a.list, w)
-		a.byID[w.id] = w
-	}
-	if damaged {
+	_, lines, _ := bytes.Cut(text, []byte("\n"))
+	list, damaged := readWishes(string(lines))
+	a.wishes = list
+	if damaged = damaged || err != nil || a.head.Protocol == ""; damaged {
 		a.head.Fingerprint = ""
 	}
 	if damaged && !a.look {
 		a.s.setAside(name, "it is damaged: causes of changes may be told wrong in this run")
 	}
-}
-
-// An applying is a resource of what is to be recorded: what was wanted of it, and
-// its declaration if that is the present one, or nil.
-type applying struct {
-	wish
-	now *resource.Resource
 }
 
 // end records what was applied, unless that is recorded already. Resolved is the
@@ -167,7 +150,7 @@ func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]re
 	list := a.next(c, sums, results)
 	sum := sumOf(list)
 	recorded := a.hasCatalog() && a.head.Fingerprint == sum
-	if recorded && slices.EqualFunc(list, a.list, func(x applying, y wish) bool { return x.wish == y }) {
+	if recorded && slices.EqualFunc(list, a.wishes.list, func(x applying, y wish) bool { return x.wish == y }) {
 		return nil
 	}
 	if err := a.s.makeDir(appliedDir); err != nil {
@@ -175,7 +158,7 @@ func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]re
 	}
 	// What states told is not in the catalog, save of what was not known before.
 	sameCatalog := recorded && len(resolved) == 0 &&
-		slices.EqualFunc(list, a.list, func(x applying, y wish) bool { return x.id == y.id && x.all == y.all })
+		slices.EqualFunc(list, a.wishes.list, func(x applying, y wish) bool { return x.id == y.id && x.all == y.all })
 	if !sameCatalog {
 		if err := a.writeCatalog(list); err != nil {
 			return err
@@ -215,7 +198,11 @@ func (a *applied) unchanged(c *catalog.Catalog, sums []fingerprints, results map
 // foundBefore returns what the state of a resource told before.
 func (a *applied) foundBefore(id resource.ID) resource.Told {
 	a.load()
-	return a.byID[id.String()].found
+	w, ok := a.asked[id]
+	if !ok {
+		w, _ = a.wishes.of(id.String())
+	}
+	return w.found
 }
 
 func sumOf(list []applying) string {
@@ -231,83 +218,6 @@ func formatSum(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 func (a *applied) hasCatalog() bool {
 	_, err := os.Stat(a.s.path(a.name() + catalogSuffix))
 	return err == nil
-}
-
-// next returns what is to be recorded, given the fingerprints of what was applied.
-// Of what is not in order now, what was wanted before stays.
-func (a *applied) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]result) []applying {
-	list := make([]applying, 0, len(c.Resources))
-	keep := func(id string) {
-		if old, ok := a.byID[id]; ok {
-			list = append(list, applying{wish: old})
-		}
-	}
-	for i, r := range c.Resources {
-		id := r.ID.String()
-		res, ok := results[r.ID]
-		switch {
-		case r.Skip != "":
-		case !managed(r) || ok && res.outcome != converge.Changed && res.outcome != converge.Stable:
-			keep(id)
-		default:
-			w := applying{wish{id: id, found: res.found, spec: sums[i].spec, all: sums[i].all}, r}
-			x := a.lazy[r.ID]
-			w.found = w.completed(a.byID[id], x != nil)
-			if x != nil {
-				if res.found == (resource.Told{}) {
-					w.found = withFingerprint(w.found, x.Type.Schema().Fingerprint(x.Spec))
-				}
-				w.now = x
-			}
-			list = append(list, w)
-		}
-	}
-	for _, l := range c.Rest {
-		keep(l.ID.String())
-	}
-	if a.site == "" {
-		list = a.withOthers(list)
-	}
-	return list
-}
-
-// withOthers returns all that is recorded, with list in it: what was declared on
-// the command line was not declared together.
-func (a *applied) withOthers(list []applying) []applying {
-	now := make(map[string]applying, len(list))
-	for _, w := range list {
-		now[w.id] = w
-	}
-	var all []applying
-	for _, old := range a.list {
-		w, ok := now[old.id]
-		if delete(now, old.id); !ok {
-			w = applying{wish: old}
-		}
-		all = append(all, w)
-	}
-	for _, w := range list {
-		if _, ok := now[w.id]; ok {
-			delete(now, w.id)
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
-func (a *applied) write(w io.Writer, run, sum string, list []applying) error {
-	head, err := json.Marshal(Applied{
-		Protocol: appliedProtocol, Site: a.site, Root: a.root, Run: run, Time: a.s.clock.Now().UTC(), Fingerprint: sum,
-	})
-	if err != nil {
-		return err
-	}
-	text := append(head, '\n')
-	for _, x := range list {
-		text = append(x.wish.append(text), '\n')
-	}
-	_, err = w.Write(text)
-	return err
 }
 
 // Applied returns what was applied, the latest first.

@@ -72,8 +72,8 @@ func (v Version) appendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// appendJSON appends d to b.
-func (d declared) appendJSON(b []byte) []byte {
+// appendLine appends d to b, as a line.
+func (d declared) appendLine(b []byte) ([]byte, error) {
 	b = schema.AppendText(append(b, `{"id":`...), d.ID)
 	b = schema.AppendText(append(b, `,"type":`...), d.Type)
 	if d.File != "" {
@@ -82,7 +82,11 @@ func (d declared) appendJSON(b []byte) []byte {
 	if d.Line != 0 {
 		b = strconv.AppendInt(append(b, `,"line":`...), int64(d.Line), 10)
 	}
-	if len(d.Properties) > 0 {
+	var err error
+	switch {
+	case d.table != nil:
+		b, err = d.table.AppendJSON(append(b, `,"properties":`...))
+	case len(d.Properties) > 0:
 		b = append(append(b, `,"properties":`...), d.Properties...)
 	}
 	if len(d.Sealed) > 0 {
@@ -92,5 +96,5 @@ func (d declared) appendJSON(b []byte) []byte {
 	if d.Lazy {
 		b = append(b, `,"lazy":true`...)
 	}
-	return append(b, '}')
+	return append(b, '}', '\n'), err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,14 +48,16 @@ func TestDeclaredLine(t *testing.T) {
 		{ID: "a#\"<\xc3\xa4", Type: "a", File: "/s.lua", Line: 3, Properties: json.RawMessage(`{"name":"b"}`)},
 		{ID: "a#b", Type: "a", Sealed: []byte{0, 255}, Lazy: true},
 	} {
+		line, err := d.appendLine(nil)
+		require.NoError(t, err)
 		var back declared
-		require.NoError(t, json.Unmarshal(d.appendJSON(nil), &back))
+		require.NoError(t, json.Unmarshal(line, &back))
 		require.Equal(t, d, back)
 		var want bytes.Buffer
 		enc := json.NewEncoder(&want)
 		enc.SetEscapeHTML(false)
 		require.NoError(t, enc.Encode(d))
-		require.Equal(t, want.String(), string(d.appendJSON(nil))+"\n")
+		require.Equal(t, want.String(), string(line))
 	}
 }
 
@@ -76,4 +79,29 @@ func TestWishLine(t *testing.T) {
 		_, err = parseWish(line + "x")
 		require.Error(t, err)
 	}
+}
+
+// Wishes are found in whatever order they are asked for.
+func TestWishes(t *testing.T) {
+	var text []byte
+	for i := range 10 {
+		text = append(wish{id: fmt.Sprint("a#", i), spec: uint64(i)}.append(text), '\n')
+	}
+	for _, order := range [][]int{{0, 1, 2, 9}, {3, 2, 1, 0, 9}, {5, 5}, {-1, 4}, {9, 0}} {
+		w, damaged := readWishes(string(text))
+		require.False(t, damaged)
+		for _, i := range order {
+			x, ok := w.of(fmt.Sprint("a#", i))
+			require.Equal(t, i >= 0, ok)
+			require.EqualValues(t, max(i, 0), x.spec)
+		}
+	}
+	for _, end := range []string{"nonsense\n", "nonsense", strings.Repeat("nonsense", 200)} {
+		w, damaged := readWishes(string(text) + end)
+		require.True(t, damaged)
+		require.Len(t, w.list, 10)
+	}
+	w, damaged := readWishes("")
+	require.False(t, damaged)
+	require.Empty(t, w.list)
 }

@@ -18,9 +18,12 @@ type tracked struct {
 	touched int
 }
 
-// finished returns what became of the paths that were changed for the resources.
-func (r *Run) finished(ids ...resource.ID) (objects []any) {
-	var list []*tracked
+// finished returns what was changed for the resources, in order, and is not to be
+// changed any more.
+func (r *Run) finished(ids ...resource.ID) (list []*tracked) {
+	if len(r.touched) == 0 {
+		return nil
+	}
 	for _, id := range ids {
 		list = append(list, r.touched[id]...)
 		delete(r.touched, id)
@@ -28,14 +31,18 @@ func (r *Run) finished(ids ...resource.ID) (objects []any) {
 	slices.SortFunc(list, func(a, b *tracked) int { return a.touched - b.touched })
 	for _, c := range list {
 		c.touched = 0
-		after, err := versionAt(r.view, string(c.Path))
-		if err != nil {
-			continue // what became of it is not known then
-		}
-		c.After = &after
-		objects = append(objects, changeLine{changeProtocol, &c.Change})
 	}
-	return objects
+	return list
+}
+
+// finish finds out what became of a path that was changed, if that can be known.
+func (r *Run) finish(c *tracked) (changeLine, bool) {
+	after, err := versionAt(r.view, string(c.Path))
+	if err != nil {
+		return changeLine{}, false
+	}
+	c.After = &after
+	return changeLine{changeProtocol, &c.Change}, true
 }
 
 // Keep records what is about to be changed, for host.Options. Of what changes
@@ -87,6 +94,9 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 	}
 	if err := record(changeLine{changeProtocol, &next}); err != nil {
 		return fmt.Errorf("cannot record what is there: %w", err)
+	}
+	if d.More {
+		_ = r.file.flushMany() // what cannot be written is tried again by the last
 	}
 	r.unsynced = r.unsynced || durable && d.More
 	if !known {

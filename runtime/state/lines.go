@@ -25,36 +25,64 @@ type lines struct {
 	// fresh is set if the name of the file is not durable yet.
 	fresh bool
 	// waiting is lines that are written with the next ones.
-	waiting bytes.Buffer
+	waiting []byte
+	stuck   int // how much waited when it could not be written
 }
 
 // wait adds objects that are written with the next ones, by flush at the latest.
+// On an error none of them is.
 func (l *lines) wait(objects ...any) error {
-	enc := json.NewEncoder(&l.waiting)
-	enc.SetEscapeHTML(false)
+	before := len(l.waiting)
 	for _, x := range objects {
 		var err error
-		switch x := x.(type) {
-		case report.Event:
-			l.waiting.Write(append(x.AppendJSON(l.waiting.AvailableBuffer()), '\n'))
-		case changeLine:
-			var line []byte
-			if line, err = x.appendJSON(l.waiting.AvailableBuffer()); err == nil {
-				l.waiting.Write(append(line, '\n'))
-			}
-		default:
-			err = enc.Encode(x)
-		}
-		if err != nil {
+		if l.waiting, err = appendLine(l.waiting, x); err != nil {
+			l.waiting = l.waiting[:before]
 			return err
 		}
 	}
 	return nil
 }
 
+// appendLine appends an object to b, as a line. On an error b is as it was.
+func appendLine(b []byte, x any) ([]byte, error) {
+	switch x := x.(type) {
+	case report.Event:
+		return append(x.AppendJSON(b), '\n'), nil
+	case changeLine:
+		line, err := x.appendJSON(b)
+		if err != nil {
+			return b, err
+		}
+		return append(line, '\n'), nil
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(x); err != nil {
+		return b, err
+	}
+	return append(b, text.Bytes()...), nil
+}
+
+// many is how much waits at most, if it can be written.
+const many = 64 << 10
+
+// flushMany writes what waits to be written, if that is much. What cannot be
+// written goes on waiting, and is not tried again with each line.
+func (l *lines) flushMany() error {
+	if len(l.waiting) < many+2*l.stuck {
+		return nil
+	}
+	err := l.flush()
+	if l.stuck = 0; err != nil {
+		l.stuck = len(l.waiting)
+	}
+	return err
+}
+
 // flush writes what waits to be written.
 func (l *lines) flush() error {
-	if l.waiting.Len() == 0 {
+	if len(l.waiting) == 0 {
 		return nil
 	}
 	return l.add(false)
@@ -63,18 +91,15 @@ func (l *lines) flush() error {
 // add adds objects to the file. If durable is set, they survive a loss of power.
 // On an error the file holds none of them.
 func (l *lines) add(durable bool, objects ...any) error {
-	before := l.waiting.Len()
+	before := len(l.waiting)
 	if err := l.wait(objects...); err != nil {
-		l.waiting.Truncate(before)
 		return err
 	}
-	text := l.waiting.Bytes()
-	err := l.write(durable, text)
-	if err != nil {
-		l.waiting.Truncate(before)
+	if err := l.write(durable, l.waiting); err != nil {
+		l.waiting = l.waiting[:before]
 		return err
 	}
-	l.waiting.Reset()
+	l.waiting = l.waiting[:0]
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 )
 
 // compress compresses what is written, and seals it if seal is set.
@@ -22,12 +23,31 @@ func (s *Store) compress(w io.Writer, seal bool, write func(w io.Writer) error) 
 		}
 		w, closing = sealer, sealer.Close
 	}
-	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+	z := newCompressor(w)
+	defer z.release()
 	if err := write(z); err != nil {
 		return err
 	}
 	return errors.Join(z.Close(), closing())
 }
+
+// A compressor is a gzip.Writer, of which each needs a megabyte.
+type compressor struct{ *gzip.Writer }
+
+var compressors = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	return z
+}}
+
+// newCompressor returns what compresses to w. Release must follow.
+func newCompressor(w io.Writer) compressor {
+	z := compressors.Get().(*gzip.Writer)
+	z.Reset(w)
+	return compressor{z}
+}
+
+// release ends the use of z.
+func (z compressor) release() { compressors.Put(z.Writer) }
 
 // An object is a content that is being read. Reading it to its end fails if it
 // is not what its name says.
@@ -52,9 +72,9 @@ func (s *Store) openObject(id string) (io.ReadCloser, error) {
 	if strings.HasSuffix(f.Name(), sealedSuffix) {
 		r, err = s.secrets.Open(f)
 	}
-	var z *gzip.Reader
+	z := decompressors.Get().(*gzip.Reader)
 	if err == nil {
-		z, err = gzip.NewReader(r)
+		err = z.Reset(r)
 	}
 	if err != nil {
 		f.Close()
@@ -77,4 +97,13 @@ func (o *object) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer.
-func (o *object) Close() error { return o.f.Close() }
+func (o *object) Close() error {
+	if o.z != nil {
+		decompressors.Put(o.z)
+		o.z = nil
+	}
+	return o.f.Close()
+}
+
+// decompressors are what each content needs one of, which is larger than most.
+var decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}

@@ -32,6 +32,8 @@ type objects struct {
 	batched bool
 	// run is the run that stores, of which nothing is removed to make room.
 	run string
+	// buffer is for copying.
+	buffer []byte
 }
 
 // errNoRoom says that a content does not fit into what may be stored.
@@ -91,7 +93,7 @@ func (o *objects) put(v *host.View, path string, batch, seal bool) (id string, s
 	if !seal && scan != nil {
 		to = io.MultiWriter(sum, scan)
 	}
-	n, err := io.Copy(to, io.LimitReader(f, o.s.limits.Object+1))
+	n, err := o.copy(to, io.LimitReader(f, o.s.limits.Object+1))
 	if err != nil {
 		return "", seal, err
 	}
@@ -114,6 +116,14 @@ func (o *objects) put(v *host.View, path string, batch, seal bool) (id string, s
 		return "", seal, err
 	}
 	return id, seal, o.write(id, suffix, f, batch)
+}
+
+// copy is io.Copy, which makes a buffer each time.
+func (o *objects) copy(w io.Writer, r io.Reader) (int64, error) {
+	if o.buffer == nil {
+		o.buffer = make([]byte, 32<<10)
+	}
+	return io.CopyBuffer(w, struct{ io.Reader }{r}, o.buffer)
 }
 
 // holds reports whether a content is stored already, and is what it should be.
@@ -145,7 +155,7 @@ func (o *objects) write(id, suffix string, r io.Reader, batch bool) error {
 	err := o.s.replace(objectFile(id, suffix), !batch, func(w io.Writer) error {
 		counted := &counter{w: w}
 		err := o.s.compress(counted, suffix == sealedSuffix, func(z io.Writer) error {
-			_, err := io.Copy(io.MultiWriter(z, sum), r)
+			_, err := o.copy(io.MultiWriter(z, sum), r)
 			return err
 		})
 		size = counted.n

@@ -2,10 +2,7 @@ package state
 
 import (
 	"errors"
-	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -82,7 +79,7 @@ type Run struct {
 
 var (
 	_ converge.Journal  = (*Run)(nil)
-	_ converge.Reporter = (*Run)(nil)
+	_ converge.Together = (*Run)(nil)
 )
 
 // Begin starts the record of a run. The lock of the directory must be held.
@@ -147,46 +144,6 @@ func (r *Run) Cause(res *resource.Resource, wish resource.Told, text func() stri
 	return r.applied.cause(res, wish, text)
 }
 
-// Begin implements converge.Reporter: what was told so far is written. Hosts say
-// on whose behalf they change something.
-func (r *Run) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
-
-// Concerns says that what hosts do from now on, which do not say on whose behalf,
-// is done for a resource.
-func (r *Run) Concerns(res *resource.Resource) {
-	r.tell(r.finished(slices.Collect(maps.Keys(r.touched))...))
-	r.current = res
-	r.holdsSecrets(res)
-}
-
-// Event implements converge.Reporter.
-func (r *Run) Event(e *converge.Event) {
-	r.note(e)
-	objects := r.finished(resource.ID{}, e.Resource.ID)
-	if (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0) {
-		c := *e
-		c.Text = nil // what the file was is in the store
-		objects = append(objects, report.EventOf(&c, r.info.ID, report.DiffSummary))
-	}
-	r.tell(objects)
-}
-
-// tell adds lines about what has happened already, which are written with the
-// next ones, or before anything else happens. That they cannot be written undoes
-// nothing.
-func (r *Run) tell(objects []any) {
-	if len(objects) == 0 {
-		return
-	}
-	r.warnOf(r.wait(objects...))
-}
-
-func (r *Run) warnOf(err error) {
-	if err != nil {
-		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(r.file.name), err))
-	}
-}
-
 type changeLine struct {
 	Protocol string `json:"protocol"`
 	*Change
@@ -215,7 +172,7 @@ func (r *Run) wait(objects ...any) error {
 
 // begin begins the file, if it is not begun yet.
 func (r *Run) begin() error {
-	if r.file.f != nil || r.file.waiting.Len() > 0 {
+	if r.file.f != nil || len(r.file.waiting) > 0 {
 		return nil
 	}
 	if err := r.s.makeDir("runs"); err != nil {
@@ -248,7 +205,7 @@ func (r *Run) End(sum converge.Summary) error {
 	errs = append(errs, r.hidden.file.close())
 	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
-	wrote := r.file.f != nil || r.file.waiting.Len() > 0
+	wrote := r.file.f != nil || len(r.file.waiting) > 0
 	if wrote {
 		errs = append(errs, r.file.add(true, e), r.file.close())
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -30,6 +29,8 @@ type declared struct {
 	Sealed []byte `json:"sealed,omitempty"`
 	// Lazy says that not all of them were known when it was declared.
 	Lazy bool `json:"lazy,omitempty"`
+
+	table *schema.Table // the properties, if they are not in Properties
 }
 
 // unsealed is what is sealed of a resource.
@@ -47,47 +48,60 @@ func (a *applied) writeCatalog(list []applying) error {
 		// What cannot be read is left out: drift cannot tell of it then.
 		_ = a.s.readCatalog(a.name(), func(d declared) { old[d.ID] = d })
 	}
-	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
-		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		var line []byte
-		for _, x := range list {
-			d, ok := old[x.id]
-			if r := x.now; r != nil {
-				if d, ok = declare(r), true; d.Properties == nil {
-					continue
-				}
-				d.Lazy = a.lazy[r.ID] != nil
-				if err := a.s.seal(&d, r); err != nil {
-					return err
-				}
+	form := func(b []byte, from, to int) (_ []byte, err error) {
+		for _, x := range list[from:to] {
+			if x.now != nil {
+				b, err = a.appendDeclared(b, x.now)
+			} else if d, ok := old[x.id]; ok {
+				b, err = d.appendLine(b)
 			}
-			if !ok {
-				continue
-			}
-			line = append(d.appendJSON(line[:0]), '\n')
-			if _, err := z.Write(line); err != nil {
-				return err
+			if err != nil {
+				return b, err
 			}
 		}
-		return z.Close()
+		return b, nil
+	}
+	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
+		z := newCompressor(w)
+		defer z.release()
+		err := inOrder(len(list), fewDeclared, form, func(text []byte) error {
+			_, err := z.Write(text)
+			return err
+		})
+		return errors.Join(err, z.Close())
 	})
 }
 
-// declare returns a resource as it is written; without properties if it cannot
-// be, because it holds what no text can say.
-func declare(r *resource.Resource) declared {
-	d := declared{ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line}
-	if len(r.Later) == 0 {
-		d.Properties, _ = r.Type.Properties().Encode(r.Spec, r.Common).MarshalJSON()
+// fewDeclared is how many are written by one goroutine.
+const fewDeclared = 32
+
+// appendDeclared appends a resource as it is written to b, as a line; not if it
+// cannot be, because it holds what no text can say.
+func (a *applied) appendDeclared(b []byte, r *resource.Resource) ([]byte, error) {
+	if len(r.Later) > 0 {
+		return b, nil
 	}
-	return d
+	d := declared{
+		ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line, Lazy: a.lazy[r.ID] != nil,
+		table: r.Type.Properties().Encode(r.Spec, r.Common),
+	}
+	if len(r.Sensitive) > 0 {
+		var err error
+		if d.Properties, err = d.table.MarshalJSON(); err != nil {
+			return b, nil
+		}
+		if d.table, err = nil, a.s.seal(&d, r); err != nil {
+			return b, err
+		}
+	}
+	if line, err := d.appendLine(b); err == nil {
+		return line, nil
+	}
+	return b, nil
 }
 
-// seal seals the properties of a resource, if there are secrets among them.
+// seal seals the properties of a resource.
 func (s *Store) seal(d *declared, r *resource.Resource) error {
-	if len(r.Sensitive) == 0 {
-		return nil
-	}
 	u := unsealed{Properties: d.Properties, Secrets: s.secrets.Within(schema.MapValue(r.Properties()).Texts()...)}
 	text, err := json.Marshal(u)
 	if err != nil {
@@ -163,7 +177,10 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 	past := &applied{s: s, site: a.Site, root: a.Root, look: true}
 	past.load()
 	var unknown []Unrecorded
-	missing := maps.Clone(past.byID)
+	missing := make(map[string]bool, len(past.wishes.list))
+	for _, w := range past.wishes.list {
+		missing[w.id] = true
+	}
 	err := s.readCatalog(a.name, func(d declared) {
 		delete(missing, d.ID)
 		t := reg.Type(d.Type)

@@ -48,23 +48,41 @@ func appendSum(b []byte, sum uint64) []byte {
 
 // parseWish is the inverse of append. What it returns holds on to line.
 func parseWish(line string) (w wish, err error) {
-	spec, line, _ := strings.Cut(line, " ")
-	all, line, _ := strings.Cut(line, " ")
 	var errs [5]error
-	w.spec, errs[0] = strconv.ParseUint(spec, 16, 64)
-	w.all, errs[1] = strconv.ParseUint(all, 16, 64)
-	var rest string
-	w.found.Text, rest, errs[2] = unquoted(line)
-	if marked, ok := strings.CutPrefix(rest, markSign); ok {
+	w.spec, line, errs[0] = cutSum(line)
+	w.all, line, errs[1] = cutSum(line)
+	w.found.Text, line, errs[2] = unquoted(line)
+	if marked, ok := strings.CutPrefix(line, markSign); ok {
 		var mark string
-		mark, rest, errs[3] = unquoted(marked)
+		mark, line, errs[3] = unquoted(marked)
 		w.found.Mark = resource.Mark(mark)
 	}
-	w.id, rest, errs[4] = unquoted(strings.TrimPrefix(rest, " "))
-	if errs == [5]error{} && rest == "" {
+	w.id, line, errs[4] = unquoted(strings.TrimPrefix(line, " "))
+	if errs == [5]error{} && line == "" {
 		return w, nil
 	}
 	return w, errors.Join(errors.New("no line of this file"), errors.Join(errs[:]...))
+}
+
+// cutSum returns the fingerprint at the beginning of line, and what comes after the
+// blank behind it.
+func cutSum(line string) (sum uint64, rest string, err error) {
+	if len(line) < 17 || line[16] != ' ' {
+		return 0, line, errors.New("want a fingerprint of 16 digits")
+	}
+	for i := range 16 {
+		c := line[i]
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		default:
+			return 0, line, errors.New("want a fingerprint in hexadecimal")
+		}
+		sum = sum<<4 | uint64(c)
+	}
+	return sum, line[17:], nil
 }
 
 // unquoted returns the text that is quoted at the beginning of line, and what
@@ -93,7 +111,8 @@ func (s *Store) Wishes(a Applied) func(r *resource.Resource) resource.Told {
 	_ = s.readCatalog(a.name, func(d declared) { lazy[d.ID] = d.Lazy }) // who reads it anyway says what is wrong
 	return func(r *resource.Resource) resource.Told {
 		id := r.ID.String()
-		found := parted(past.byID[id].found, lazy[id])
+		w, _ := past.wishes.of(id)
+		found := parted(w.found, lazy[id])
 		found.Later = ""
 		return found
 	}

@@ -1,0 +1,41 @@
+package host
+
+import (
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// ExpectFiles says that many files are going to be written together (Batch). It
+// returns at once.
+//
+// Linux makes the table of open files larger when it is full, to twice its size,
+// and in a process with threads waits each time until no processor can have the old
+// one in use, which takes some milliseconds. Whoever opens a file waits with it.
+// So the table is made large enough once, before somebody is in need of it. A
+// process that ends waits for that too: it is not done where it may not be needed.
+func ExpectFiles() { expectedFiles() }
+
+// expectedFiles returns what is closed once there is room for many files.
+var expectedFiles = sync.OnceValue(func() <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fd, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return // then it takes longer later
+		}
+		if last, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, mostFiles()+others); err == nil {
+			_ = unix.Close(last)
+		}
+		_ = unix.Close(fd)
+	}()
+	return done
+})
+
+// fewOpen is how many files of a batch may be open without that. The table has 64
+// places at first.
+const fewOpen = 40
+
+// others is about how many files are open besides those of a batch.
+const others = 64

@@ -1,0 +1,97 @@
+package state
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// An applying is a resource of what is to be recorded: what was wanted of it, and
+// its declaration if that is the present one, or nil.
+type applying struct {
+	wish
+	now *resource.Resource
+}
+
+// next returns what is to be recorded, given the fingerprints of what was applied.
+// Of what is not in order now, what was wanted before stays.
+func (a *applied) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]result) []applying {
+	list := make([]applying, 0, len(c.Resources))
+	a.wishes.next = 0
+	keep := func(id string) {
+		if old, ok := a.wishes.of(id); ok {
+			list = append(list, applying{wish: old})
+		}
+	}
+	for i, r := range c.Resources {
+		id := r.ID.String()
+		res, ok := results[r.ID]
+		switch {
+		case r.Skip != "":
+		case !managed(r) || ok && res.outcome != converge.Changed && res.outcome != converge.Stable:
+			keep(id)
+		default:
+			w := applying{wish{id: id, found: res.found, spec: sums[i].spec, all: sums[i].all}, r}
+			x := a.lazy[r.ID]
+			old, _ := a.wishes.of(id)
+			w.found = w.completed(old, x != nil)
+			if x != nil {
+				if res.found == (resource.Told{}) {
+					w.found = withFingerprint(w.found, x.Type.Schema().Fingerprint(x.Spec))
+				}
+				w.now = x
+			}
+			list = append(list, w)
+		}
+	}
+	for _, l := range c.Rest {
+		keep(l.ID.String())
+	}
+	if a.site == "" {
+		list = a.withOthers(list)
+	}
+	return list
+}
+
+// withOthers returns all that is recorded, with list in it: what was declared on
+// the command line was not declared together.
+func (a *applied) withOthers(list []applying) []applying {
+	now := make(map[string]applying, len(list))
+	for _, w := range list {
+		now[w.id] = w
+	}
+	var all []applying
+	for _, old := range a.wishes.list {
+		w, ok := now[old.id]
+		if delete(now, old.id); !ok {
+			w = applying{wish: old}
+		}
+		all = append(all, w)
+	}
+	for _, w := range list {
+		if _, ok := now[w.id]; ok {
+			delete(now, w.id)
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+func (a *applied) write(w io.Writer, run, sum string, list []applying) error {
+	head, err := json.Marshal(Applied{
+		Protocol: appliedProtocol, Site: a.site, Root: a.root, Run: run, Time: a.s.clock.Now().UTC(), Fingerprint: sum,
+	})
+	if err != nil {
+		return err
+	}
+	text := append(make([]byte, 0, len(head)+128*len(list)), head...)
+	text = append(text, '\n')
+	for _, x := range list {
+		text = append(x.wish.append(text), '\n')
+	}
+	_, err = w.Write(text)
+	return err
+}

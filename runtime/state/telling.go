@@ -1,0 +1,105 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Begin implements converge.Reporter: what was told so far is written. Hosts say
+// on whose behalf they change something.
+func (r *Run) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
+
+// Concerns says that what hosts do from now on, which do not say on whose behalf,
+// is done for a resource.
+func (r *Run) Concerns(res *resource.Resource) {
+	r.tell(r.written(r.finished(slices.Collect(maps.Keys(r.touched))...), nil))
+	r.current = res
+	r.holdsSecrets(res)
+}
+
+// Event implements converge.Reporter.
+func (r *Run) Event(e *converge.Event) {
+	r.note(e)
+	r.tell(r.written(r.finished(resource.ID{}, e.Resource.ID), e))
+}
+
+// fewEvents is how many are written by one goroutine.
+const fewEvents = 32
+
+// Events implements converge.Together. They are put into their form by several
+// goroutines, which is most of the work.
+func (r *Run) Events(list []*converge.Event) {
+	type job struct {
+		finished []*tracked
+		event    *converge.Event
+	}
+	var jobs []job
+	for _, e := range list {
+		r.note(e)
+		if finished := r.finished(resource.ID{}, e.Resource.ID); len(finished) > 0 || tellsMore(e) {
+			jobs = append(jobs, job{finished, e})
+		}
+	}
+	form := func(b []byte, from, to int) ([]byte, error) {
+		var errs []error
+		for _, j := range jobs[from:to] {
+			for _, x := range r.written(j.finished, j.event) {
+				var err error
+				b, err = appendLine(b, x)
+				errs = append(errs, err)
+			}
+		}
+		return b, errors.Join(errs...)
+	}
+	r.warnOf(inOrder(len(jobs), fewEvents, form, func(text []byte) error {
+		if len(text) == 0 {
+			return nil
+		}
+		err := r.begin()
+		r.file.waiting = append(r.file.waiting, text...)
+		return errors.Join(err, r.file.flushMany())
+	}))
+}
+
+// tellsMore reports whether an event tells more than that all is as it was.
+func tellsMore(e *converge.Event) bool {
+	return (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0)
+}
+
+// written returns the lines about what has happened: what became of paths, and an
+// event that is not nil, if it tells more than that all is as it was.
+func (r *Run) written(finished []*tracked, e *converge.Event) (objects []any) {
+	for _, c := range finished {
+		if line, ok := r.finish(c); ok {
+			objects = append(objects, line)
+		}
+	}
+	if e != nil && tellsMore(e) {
+		c := *e
+		c.Text = nil // what the file was is in the store
+		objects = append(objects, report.EventOf(&c, r.info.ID, report.DiffSummary))
+	}
+	return objects
+}
+
+// tell adds lines about what has happened already, which are written with the
+// next ones, or before anything else happens. That they cannot be written undoes
+// nothing.
+func (r *Run) tell(objects []any) {
+	if len(objects) == 0 {
+		return
+	}
+	r.warnOf(r.wait(objects...))
+}
+
+func (r *Run) warnOf(err error) {
+	if err != nil {
+		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(r.file.name), err))
+	}
+}
