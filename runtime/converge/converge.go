@@ -119,9 +119,6 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			continue
 		}
 		w.tell(events)
-		if w.Passing && len(events) == 1 && events[0].Outcome == Stable {
-			w.spare = events[0]
-		}
 	}
 	w.flush(ctx)
 	w.sum.Interrupted = w.interrupted
@@ -137,11 +134,27 @@ func (w *walk) tell(events []*Event) {
 	}
 	if r, ok := w.Reporter.(Together); ok && len(events) > 1 {
 		r.Events(events)
-		return
+	} else {
+		for _, ev := range events {
+			w.Reporter.Event(ev)
+		}
 	}
 	for _, ev := range events {
-		w.Reporter.Event(ev)
+		if w.Passing && ev.Outcome == Stable {
+			w.spare = append(w.spare, ev)
+		}
 	}
+}
+
+// newEvent returns an event to be filled in.
+func (w *walk) newEvent() *Event {
+	n := len(w.spare)
+	if n == 0 {
+		return new(Event)
+	}
+	ev := w.spare[n-1]
+	w.spare = w.spare[:n-1]
+	return ev
 }
 
 // A walk is one pass over a catalog.
@@ -177,7 +190,7 @@ type walk struct {
 	writes      *writes    // that are under way, or nil
 	concealer   *concealer // nil if there is nothing to conceal
 	single      [1]*Event  // of a resource that is no edit
-	spare       *Event     // that nobody has any more, or nil
+	spare       []*Event   // that nobody has any more
 }
 
 // became notes what became of a resource, for those that come after it.
@@ -205,10 +218,7 @@ func (w *walk) planning() bool { return w.host == nil }
 // resource deals with one resource.
 func (w *walk) resource(ctx context.Context, i int) *Event {
 	r := w.catalog.Resources[i]
-	ev := w.spare
-	if w.spare = nil; ev == nil {
-		ev = new(Event)
-	}
+	ev := w.newEvent()
 	*ev = Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.since}
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc
