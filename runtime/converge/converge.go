@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -45,7 +46,8 @@ type Engine struct {
 	Settled map[resource.ID]Outcome
 	// SettledCauses says why those of Settled were changed that were.
 	SettledCauses map[resource.ID]Cause
-	// Passing says that the Reporter keeps no event of a stable resource: its memory
+	// Passing says that the Reporter shows and keeps no event of a stable resource. It
+	// is told of one at once, before others that wait for their files, and the memory
 	// is used for the next.
 	Passing bool
 	// Journal remembers the refreshes of a run until they were performed; nil for
@@ -114,7 +116,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			w.ahead.changed(r)
 		}
 		w.ahead.done(i)
-		if w.writes != nil {
+		if w.writes != nil && !(w.Passing && quiet(events)) {
 			w.writes.events = append(w.writes.events, events...)
 			continue
 		}
@@ -144,6 +146,11 @@ func (w *walk) tell(events []*Event) {
 			w.spare = append(w.spare, ev)
 		}
 	}
+}
+
+// quiet reports whether there is nothing to say about events.
+func quiet(events []*Event) bool {
+	return !slices.ContainsFunc(events, func(ev *Event) bool { return ev.Outcome != Stable || len(ev.Health) > 0 })
 }
 
 // newEvent returns an event to be filled in.

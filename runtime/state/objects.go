@@ -34,6 +34,9 @@ type objects struct {
 	run string
 	// buffer is for copying.
 	buffer []byte
+	// used is the contents that the run has kept, whether its record says so yet or
+	// not. They are stored, and stay.
+	used map[string]bool
 }
 
 // errNoRoom says that a content does not fit into what may be stored.
@@ -109,13 +112,19 @@ func (o *objects) put(v *host.View, path string, batch, seal bool) (id string, s
 		}
 		id, suffix = o.s.sealedID(id), sealedSuffix
 	}
-	if o.holds(id) {
-		return id, seal, nil
+	if !o.used[id] && !o.holds(id) {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return "", seal, err
+		}
+		if err := o.write(id, suffix, f, batch); err != nil {
+			return "", seal, err
+		}
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return "", seal, err
+	if o.used == nil {
+		o.used = make(map[string]bool)
 	}
-	return id, seal, o.write(id, suffix, f, batch)
+	o.used[id] = true
+	return id, seal, nil
 }
 
 // copy is io.Copy, which makes a buffer each time.

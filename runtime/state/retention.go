@@ -38,8 +38,8 @@ func (o *objects) makeRoom(size int64) error {
 		for _, id := range refs.dropRun(run) {
 			path := o.s.objectPath(id)
 			fi, err := os.Stat(path)
-			if err != nil {
-				continue // was removed earlier
+			if err != nil || o.used[id] {
+				continue // it was removed earlier, or this run will say that it keeps it
 			}
 			if err := o.s.do("remove", path, func() error { return os.Remove(path) }); err != nil {
 				return err

@@ -89,6 +89,33 @@ func TestOneRunAboveTheLimit(t *testing.T) {
 	}
 }
 
+// TestRoomWithinOneRun: what an earlier run has kept is not removed to make room if
+// the run that needs the room has kept it too, even if its record does not say so
+// yet.
+func TestRoomWithinOneRun(t *testing.T) {
+	b := newBox(t)
+	b.limits = state.Limits{Bytes: 9_000, Object: 10_000, Age: time.Hour}
+	rnd := rand.New(rand.NewPCG(3, 3))
+	was := noise(rnd, 4000)
+	b.write("f0", was, 0o644)
+	b.must(file("/f0", "short"))
+	b.write("f0", was, 0o644)
+	list := []decl{file("/f0", "short")}
+	for i := 1; i < 6; i++ {
+		b.write(fmt.Sprint("f", i), noise(rnd, 4000), 0o644)
+		list = append(list, file(fmt.Sprint("/f", i), "short"))
+	}
+	id := b.must(list...)
+	require.NotEmpty(t, b.warned)
+	_, errs := b.restore(id)
+	for _, err := range errs {
+		require.ErrorContains(t, err, "take all the room")
+	}
+	text, err := os.ReadFile(filepath.Join(b.root, "f0"))
+	require.NoError(t, err)
+	require.Equal(t, was, string(text))
+}
+
 func TestAgeLimit(t *testing.T) {
 	b := newBox(t)
 	b.limits = state.Limits{Bytes: 1 << 20, Object: 1 << 20, Age: 48 * time.Hour}
