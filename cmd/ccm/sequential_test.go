@@ -116,31 +116,37 @@ func disk(t *testing.T, dir string) (all []string) {
 var passing = regexp.MustCompile(`"(event_id|run_id|timestamp|start_time|duration)":("[^"]*"|[0-9.]+)|ccm-[0-9]+`)
 
 // TestSequential: looking ahead and writing files together is not to be seen, in
-// no plan, no event and not on the disk, whatever goes wrong.
+// no plan, no event and not on the disk. Where somebody is asked about each effect
+// files are written by one goroutine, else by several.
 func TestSequential(t *testing.T) {
 	isolate(t)
 	dir := t.TempDir()
 	root, site := filepath.Join(dir, "root"), filepath.Join(dir, "site.lua")
-	outcome := func(sequential bool, seed uint64, fails int, command string) (events string, files []string, steps int) {
+	outcome := func(sequential, asked bool, seed uint64, command string) (events string, files []string) {
 		entangle(t, rand.New(rand.NewPCG(seed, 1)), root)
 		t.Setenv("CCM_STATE_DIR", filepath.Join(t.TempDir(), "state"))
-		effect, asked := hosttest.Failing(fails, 1)
+		var effect func(op, path string) error
+		if asked {
+			effect = func(string, string) error { return nil }
+		}
 		var out, errs bytes.Buffer
 		e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, clock: hosttest.Clock{}, effect: effect, sequential: sequential}
 		status := e.run(t.Context(), []string{command, "--output", "json", "-v", "--root", root, site})
-		return fmt.Sprint(status, "\n", passing.ReplaceAllString(out.String(), "$1"), errs.String()), disk(t, root), asked()
+		return fmt.Sprint(status, "\n", passing.ReplaceAllString(out.String(), "$1"), errs.String()), disk(t, root)
 	}
 	for seed := range uint64(12) {
 		require.NoError(t, os.WriteFile(site, []byte(entangled(rand.New(rand.NewPCG(seed, 2)), root)), 0o600))
 		for _, command := range []string{"plan", "run"} {
-			want, wantFiles, _ := outcome(true, seed, 1<<30, command)
-			got, files, _ := outcome(false, seed, 1<<30, command)
-			wantLines, lines := strings.Split(want, "\n"), strings.Split(got, "\n")
-			for i := range min(len(wantLines), len(lines)) {
-				require.Equal(t, wantLines[i], lines[i], "seed %d: %s", seed, command)
+			want, wantFiles := outcome(true, false, seed, command)
+			for _, asked := range []bool{false, true} {
+				got, files := outcome(false, asked, seed, command)
+				wantLines, lines := strings.Split(want, "\n"), strings.Split(got, "\n")
+				for i := range min(len(wantLines), len(lines)) {
+					require.Equal(t, wantLines[i], lines[i], "seed %d: %s", seed, command)
+				}
+				require.Len(t, lines, len(wantLines))
+				require.Equal(t, wantFiles, files, "seed %d: %s", seed, command)
 			}
-			require.Len(t, lines, len(wantLines))
-			require.Equal(t, wantFiles, files, "seed %d: %s", seed, command)
 		}
 	}
 }

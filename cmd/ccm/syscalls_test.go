@@ -72,6 +72,30 @@ func TestSyscallsOfStableFile(t *testing.T) {
 	}
 }
 
+// A file that is made costs fourteen system calls: it is looked for twice, with its
+// directory once, is opened, looked at, given its mode, written, linked and closed,
+// is looked at again as a stable one is, and once more for the record. All of them
+// are made durable together.
+func TestSyscallsOfCreation(t *testing.T) {
+	const few, many = 200, 700
+	calls := make(map[int]trace)
+	for _, n := range []int{few, many} {
+		dir := filepath.Join(t.TempDir(), "files")
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		calls[n] = traced(t, "run", "--state-dir", t.TempDir(), siteFile(t, "lua", sites["lua"](dir, n)))
+		placed := 0
+		for _, c := range calls[n].on(dir, "linkat", "rename", "renameat", "renameat2") {
+			placed += 1 + min(c.result, 0)
+		}
+		require.Equal(t, n, placed, "each gets its place in one step")
+	}
+	each := float64(len(calls[many])-len(calls[few])) / (many - few)
+	t.Logf("%.2f system calls for each file", each)
+	require.LessOrEqual(t, each, 17.0)
+	syncs := func(n int) int { return len(calls[n].on("", "fsync", "fdatasync", "sync", "syncfs")) }
+	require.LessOrEqual(t, syncs(many), syncs(few), "they are made durable together")
+}
+
 // Looking ahead does not read a machine over and over: where every hundredth file
 // has drifted, no more than twice as many files are opened and bytes read as
 // where none has, besides what the changes read.
