@@ -154,7 +154,7 @@ func (files) content(v *host.View, want resources.File, same bool, have *resourc
 			return err
 		}
 	}
-	have.ContentDiffers, have.WantChecksum = true, host.SumBytes([]byte(*want.Content))
+	have.ContentDiffers, have.WantChecksum = true, host.SumText(*want.Content)
 	return nil
 }
 
