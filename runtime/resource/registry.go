@@ -134,8 +134,11 @@ func (reg *Registry) Factories(t *Type) []Factory { return slices.Clone(reg.fact
 // CheckProvider reports a provider= that no provider of the type has.
 func (reg *Registry) CheckProvider(r *Resource) error {
 	want := r.Common.Provider
+	if want == "" {
+		return nil
+	}
 	names := reg.Providers(r.Type)
-	if want == "" || slices.Contains(names, want) {
+	if slices.Contains(names, want) {
 		return nil
 	}
 	e := r.Errorf([]any{"provider"}, "provider: want one of %s, got %q", strings.Join(names, ", "), want)
