@@ -110,6 +110,7 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 		return nil, err
 	}
 	if e.runner != nil {
+		l.loader.Light = true // the manifest is not printed
 		e.scout(ctx, l)
 		defer s.scout.Finish()
 	}
