@@ -87,6 +87,7 @@ func (s *scissors) next() {
 		return
 	}
 	s.blockEnds()
+	s.outer, s.opened = indent, line[len(line)-1] == ':'
 	s.indented(line, indent)
 	if i, chomp, ok := blockHeader(line); ok {
 		s.skip(line)

@@ -113,5 +113,6 @@ var cutSeeds = []string{
 	"<<: {a: \"long\n  text\"}\nb: \"some\"\n", "- a: &l \"long\"\n- b: *l\n- c: {<<: *l}\n", "a: plain |\n  more text\n  - x\n  - y\nb: \"q # w\"\n", "é: \"ü ö ä\"\n- \"é\"\n", "\"k\": \"v v v\"\n'k2': '''v'''\nk3: \"\\n\\t\\\\\"\n",
 	"- x: |\n    abcdef\n  y: 1\n- x: |\n    ghijkl\n    mnop\n  y: \"some text\"\n- z: >-\n    abc\n    - not\n    - items\n- w\n", "%TAG ! tag:x,2000:\n---\n- !a b\n- c\n- d\n", "- \"\"\n- \"\"\n- ''\n- x\n",
 	"a: b\nc: \"d\"\ne: 'f'\n  g\nh: 1\ni: word\n\n   more\nj: true\nk: 0644\nl: 1.10\n", "{\n  a: \"x\"\n  b: \"y\"\n}\n", "- a: b\n  c: d\n  e: \"f\"\n  g: [h]\n  i: null\n  c: j\n", "  a: 2026-01-02\n  b: 1e3\n  c: y\n  null: ~\n",
+	"k:\n  a: b\n  c: \"d\"\nl:\n  # c\n  e: f\n\n# g\nm:\n - n:\n   o: p\n q:\n  r: s\n", "{k:\n  a: \"b\"\n}\n", "- k:\n  a: \"b\"\n- l:\n    c: d\n    e:\n      f: \"g\"\n", "a:\n  v: 1.10\n",
 	"- f: \"long text\"\n  ? r\n- f: \"long text\"\n", "e: |-\n  \ttab\n", "? a: b\n  c: d\n: e\n", "a:\n  b: c\n  # @required\n  d: e\n  f: g\n", "a: \"\n- b\n- c\n\"\n", "- {a: b,\n- c: d}\n", "a: >\n\n - x\n - y\n", "- a\n # c\n- b\n#d\n  e: f\n- g\n",
 }

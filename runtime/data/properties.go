@@ -10,14 +10,20 @@ import (
 )
 
 // A block is lines that follow one another, each with one property and the same
-// indentation. One property that is short stands in its place.
+// indentation. One property that is short stands in its place, or an empty text if
+// it is all of a mapping.
 type block struct {
 	count    int // of the properties; 0 if there is no block
 	indent   int
 	from     int  // where it begins in the text
 	last     int  // where its last line begins
 	word     bool // the last value is not in quotes
+	first    bool // of a mapping, as far as lines tell
 	cutLines bool // blocks were cut out
+
+	// The last line that is not blank and no comment.
+	outer  int  // its indentation
+	opened bool // a mapping may follow it
 }
 
 // property adds a line to the block, or begins one with it. It reports whether the
@@ -29,7 +35,7 @@ func (s *scissors) property(line string, indent int) bool {
 	}
 	if s.count == 0 {
 		s.indented(line, indent)
-		s.indent, s.from = indent, s.at
+		s.indent, s.from, s.first = indent, s.at, s.opened && s.outer < indent
 	}
 	s.count++
 	s.last, s.word = s.at, style == plain
@@ -39,8 +45,13 @@ func (s *scissors) property(line string, indent int) bool {
 // blockEnds cuts out the block of properties before the next line, if there is one.
 func (s *scissors) blockEnds() {
 	n, end, line := s.count, s.at, s.line
-	s.count = 0
-	if s.word && n > 0 && s.continues() {
+	if s.count = 0; n == 0 {
+		return
+	}
+	s.outer, s.opened = s.indent, false
+	next, comment := s.nextIndent()
+	all := s.first && next < s.indent
+	if s.word && !comment && next > s.indent { // the last value may go on there
 		n, end, line = n-1, s.last, line-1
 	}
 	if n == 0 || n == 1 && end-s.from < s.scalar {
@@ -51,26 +62,41 @@ func (s *scissors) blockEnds() {
 	for range s.indent {
 		s.out.WriteByte(' ')
 	}
-	s.out.WriteString(shortProperty)
+	c := cut{line: line - n - s.less, col: s.indent + 1, properties: s.text[s.from:end]}
+	if all {
+		s.out.WriteString(shortMapping)
+		c.style = doubleQuoted
+	} else {
+		s.out.WriteString(shortProperty)
+		c.short = "x"
+	}
 	s.done = end
-	at := line - n - s.less
 	s.less += n - 1
-	s.cuts = append(s.cuts, cut{line: at, col: s.indent + 1, less: s.less, style: plain, short: "x", properties: s.text[s.from:end]})
+	c.less = s.less
+	s.cuts = append(s.cuts, c)
 }
 
-// shortProperty stands in the place of a block.
-const shortProperty = "x: \"\"\n"
+// What stands in the place of a block.
+const (
+	shortProperty = "x: \"\"\n"
+	shortMapping  = "\"\"\n"
+)
 
-// continues reports whether the next line may continue the value before it.
-func (s *scissors) continues() bool {
+// nextIndent returns the indentation of the next line that is not blank and no
+// comment, -1 if there is none, and whether a comment comes before it.
+func (s *scissors) nextIndent() (indent int, comment bool) {
 	for rest := s.text[s.at:]; rest != ""; {
 		line, after, _ := strings.Cut(rest, "\n")
-		if n := indentOf(line); n < len(line) {
-			return n > s.indent && line[n] != '#'
+		switch n := indentOf(line); {
+		case n == len(line):
+		case line[n] == '#':
+			comment = true
+		default:
+			return n, comment
 		}
 		rest = after
 	}
-	return false
+	return -1, comment
 }
 
 // propertyIn returns the key and the value on a line without its indentation, if
@@ -109,21 +135,22 @@ func propertyIn(line string) (key, value string, s style, ok bool) {
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
 
 // propertiesAt returns the lines in whose place an entry of a mapping stands, or "".
-func (c *converter) propertiesAt(mapping, key, val *yaml.Node) string {
-	if len(c.cuts) == 0 {
-		return ""
+// If they are all of a mapping, it is the value of the entry in whose place they
+// stand.
+func (c *converter) propertiesAt(mapping, key, val *yaml.Node) (lines string, all bool) {
+	if len(c.cuts) == 0 || mapping.Style&yaml.FlowStyle != 0 || val.Kind != yaml.ScalarNode || val.Style != yaml.DoubleQuotedStyle || val.Value != "" || val.Anchor != "" {
+		return "", false
 	}
-	c.near = c.before(key.Line, c.near)
+	c.near = c.before(val.Line, c.near)
 	if c.near == len(c.cuts) {
-		return ""
+		return "", false
 	}
 	cut := &c.cuts[c.near]
-	if cut.properties == "" || !cut.stands(key) || mapping.Style&yaml.FlowStyle != 0 ||
-		val.Kind != yaml.ScalarNode || val.Style != yaml.DoubleQuotedStyle || val.Value != "" || val.Anchor != "" || val.Line != key.Line {
-		return ""
+	if cut.properties == "" || !(cut.stands(val) || cut.stands(key) && key.Line == val.Line) {
+		return "", false
 	}
 	c.used++
-	return cut.properties
+	return cut.properties, cut.short == ""
 }
 
 // properties adds what is written in lines in the place of an entry of a mapping.
@@ -136,7 +163,7 @@ func (c *converter) properties(n *Node, seen map[string]*Node, lines string, y *
 		}
 	}
 	n.Entries = slices.Grow(n.Entries, count)
-	at := *y
+	at := yaml.Node{Kind: yaml.ScalarNode, Line: y.Line}
 	for i := 0; lines != ""; i++ {
 		line, after, _ := strings.Cut(lines, "\n")
 		lines = after
@@ -148,6 +175,7 @@ func (c *converter) properties(n *Node, seen map[string]*Node, lines string, y *
 		}
 		key, val := c.new(y), c.new(y)
 		key.line += int32(i)
+		key.style = plain
 		key.Kind, key.Text = schema.String, name
 		val.line += int32(i)
 		val.col, val.style = key.col+int32(len(name)+2), style

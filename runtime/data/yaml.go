@@ -144,7 +144,8 @@ func (c *converter) mapping(n *Node, y *yaml.Node) {
 	var pending []annotation // written below the previous value
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		yk, yv := y.Content[i], y.Content[i+1]
-		if lines := c.propertiesAt(y, yk, yv); lines != "" {
+		lines, all := c.propertiesAt(y, yk, yv)
+		if lines != "" && !all {
 			seen = c.properties(n, seen, lines, yk)
 			continue
 		}
@@ -162,7 +163,15 @@ func (c *converter) mapping(n *Node, y *yaml.Node) {
 			c.src.annotate(key, above)
 		}
 		pending = c.annotationsIn(yk.FootComment, yk.Line)
-		c.entry(n, seen, key, c.node(yv), yv)
+		val := (*Node)(nil)
+		if all {
+			val = c.new(yv)
+			val.Kind, val.style = schema.Map, plain
+			c.properties(val, nil, lines, yv)
+		} else {
+			val = c.node(yv)
+		}
+		c.entry(n, seen, key, val, yv)
 	}
 	for _, m := range merges {
 		c.merge(n, m)
