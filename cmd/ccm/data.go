@@ -167,7 +167,7 @@ func (e *env) resolved(cmd *cobra.Command, f *lookFlags, name string) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	tree, err := l.Data(manifest.Source{File: shown, Text: string(text)}, given)
+	tree, err := l.Data(manifest.Source{File: shown, Text: text}, given)
 	if err != nil || f.query == "" {
 		return tree, err
 	}

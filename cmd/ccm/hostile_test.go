@@ -114,7 +114,7 @@ func (w *hostile) load(t *testing.T, name, text string) (*site, error) {
 	s := &site{registry: reg, facts: w.facts, host: w.host(), secrets: e.secrets}
 	l, err := e.newLoading(s, around, f, []string{"arg"}, true)
 	require.NoError(t, err)
-	if err := l.load(t.Context(), name, []byte(text)); err != nil {
+	if err := l.load(t.Context(), name, text); err != nil {
 		return nil, err
 	}
 	return s, s.build(&l.builder, f)

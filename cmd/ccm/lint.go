@@ -66,11 +66,11 @@ func (e *env) lint(args []string, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		found := l.Check(name, string(text))
+		found := l.Check(name, text)
 		if clean = clean && len(found) == 0; asJSON {
 			err = e.lintJSON(found)
 		} else {
-			e.lintText(found, string(text))
+			e.lintText(found, text)
 		}
 		if err != nil {
 			return err

@@ -81,7 +81,7 @@ func (l *loading) source(file string) (string, bool) {
 }
 
 // load reads the script or manifest of the run.
-func (l *loading) load(ctx context.Context, name string, text []byte) (err error) {
+func (l *loading) load(ctx context.Context, name, text string) (err error) {
 	dir := l.cwd
 	if name != stdin {
 		if dir, err = filepath.Abs(filepath.Dir(name)); err != nil {
@@ -93,9 +93,9 @@ func (l *loading) load(ctx context.Context, name string, text []byte) (err error
 		if u.Data, err = l.overlaid(); err != nil {
 			return err
 		}
-		return l.evaluate(ctx, u, string(text), l.args)
+		return l.evaluate(ctx, u, text, l.args)
 	}
-	m, err := u.Load(ctx, string(text))
+	m, err := u.Load(ctx, text)
 	if err != nil {
 		return err
 	}

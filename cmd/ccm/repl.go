@@ -195,12 +195,12 @@ func (p *prompt) loadSite(ctx context.Context, name string) (err error) {
 	if p.site, err = siteName(name); err != nil {
 		return err
 	}
-	return p.dialog.Load(ctx, shown, text)
+	return p.dialog.Load(ctx, shown, []byte(text))
 }
 
 // loadManifest loads a file that is no script.
 func (p *prompt) loadManifest(ctx context.Context, name string, text []byte) (handled bool, err error) {
-	if isLua(name, text) && p.flags.dialect.value == "" {
+	if isLua(name, string(text)) && p.flags.dialect.value == "" {
 		return false, nil
 	}
 	dir, err := filepath.Abs(filepath.Dir(name))

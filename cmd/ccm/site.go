@@ -74,12 +74,13 @@ const stdin = "stdin"
 
 // readInput returns the text of a script or manifest and the name by which
 // messages speak of it; - is standard input.
-func (e *env) readInput(name string) (shown string, text []byte, err error) {
+func (e *env) readInput(name string) (shown, text string, err error) {
 	if name == "-" {
-		text, err = io.ReadAll(e.stdin)
-		return stdin, text, err
+		var all strings.Builder
+		_, err = io.Copy(&all, e.stdin)
+		return stdin, all.String(), err
 	}
-	text, err = e.trust().ReadFile(name)
+	text, err = e.trust().ReadText(name)
 	return name, text, err
 }
 
@@ -109,6 +110,7 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 		return nil, err
 	}
 	if e.runner != nil {
+		l.loader.Light = true // the manifest is not printed
 		e.scout(ctx, l)
 	}
 	e.spent.enter(phaseEvaluate)
@@ -157,14 +159,14 @@ func (s *site) build(b *catalog.Builder, f *siteFlags) error {
 
 // isLua reports whether a text is Lua rather than YAML: by its suffix, or by
 // what it begins with.
-func isLua(name string, text []byte) bool {
+func isLua(name, text string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".lua":
 		return true
 	case ".yaml", ".yml", ".json":
 		return false
 	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):

@@ -78,7 +78,7 @@ func (e *env) testCatalog(ctx context.Context, root, file string, g spec.Given) 
 		}
 		l.loader.Overlays = []manifest.Source{{File: "data of the spec", Text: string(text)}}
 	}
-	err = l.load(ctx, file, text)
+	err = l.load(ctx, file, string(text))
 	if err == nil {
 		err = s.build(&l.builder, f)
 	}

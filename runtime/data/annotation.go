@@ -18,14 +18,18 @@ type annotation struct {
 
 // annotationsOf returns the annotations above a key and beside it and its
 // value.
-func annotationsOf(key, val *yaml.Node) []annotation {
-	return slices.Concat(annotationsIn(key.HeadComment, key.Line), annotationsIn(key.LineComment, key.Line), annotationsIn(val.LineComment, val.Line))
+func (c *converter) annotationsOf(key, val *yaml.Node) []annotation {
+	if key.HeadComment == "" && key.LineComment == "" && val.LineComment == "" {
+		return nil
+	}
+	return slices.Concat(c.annotationsIn(key.HeadComment, key.Line), c.annotationsIn(key.LineComment, key.Line), c.annotationsIn(val.LineComment, val.Line))
 }
 
-func annotationsIn(comment string, line int) (out []annotation) {
+func (c *converter) annotationsIn(comment string, line int) (out []annotation) {
 	if !strings.Contains(comment, "@") {
 		return nil
 	}
+	line = c.origin(line, c.before(line, c.near))
 	for text := range strings.Lines(comment) {
 		text = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(text), "#"))
 		if strings.HasPrefix(text, "@") {
@@ -72,7 +76,7 @@ func (r *resolver) rules(n *Node) (rules []Rule) {
 func (r *resolver) rulesBelow(n *Node, path []string, rules *[]Rule) {
 	for _, e := range n.Entries {
 		here := append(slices.Clip(path), e.Key.Text)
-		for _, a := range e.Key.annotations {
+		for _, a := range e.Key.src.annotations[e.Key] {
 			if rule, ok := r.rule(a, e.Key.src); ok {
 				rule.Path = here
 				*rules = append(*rules, rule)

@@ -57,6 +57,15 @@ func (s *source) one() (*Document, error) {
 }
 
 func (s *source) all() ([]*Document, error) {
+	if docs, ok := s.pieced(); ok {
+		return docs, nil
+	}
+	return s.whole()
+}
+
+// whole reads the text as it is.
+func (s *source) whole() ([]*Document, error) {
+	s.annotations = nil
 	raw, err := s.parse()
 	if err != nil {
 		return nil, err
@@ -64,7 +73,7 @@ func (s *source) all() ([]*Document, error) {
 	var errs diag.List
 	docs := make([]*Document, len(raw))
 	for i, n := range raw {
-		c := converter{src: s, limit: 1_000_000 + 20*len(s.text)}
+		c := s.converter(&piece{text: s.text, line: 1})
 		docs[i] = &Document{Root: c.node(n), source: s}
 		errs.Add(c.errs.Err())
 	}

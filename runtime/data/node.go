@@ -13,18 +13,17 @@ import (
 // resolved: a node that is used twice is the same Node.
 type Node struct {
 	// Kind is Nil, Bool, Int, Float, String, List or Map.
-	Kind schema.Kind
+	Kind  schema.Kind
+	style style
+	// line and col are those of the first character, col in characters.
+	line, col int32
+	size      int // values in it, with aliases written out
 	// Text is a scalar as it was written, without quotes and indentation.
 	Text    string
 	Items   []*Node
 	Entries []Entry
 
-	src       *source
-	style     style
-	line, col int // of the first character, col in characters
-	size      int // values in it, with aliases written out
-	// annotations are the comment lines that belong to a key and begin with @.
-	annotations []annotation
+	src *source
 }
 
 // An Entry is one key of a Map and its value.

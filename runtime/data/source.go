@@ -13,25 +13,35 @@ import (
 // needs them.
 type source struct {
 	file, text string
+	breaks     func() bool  // whether there are line breaks that only YAML knows
 	lines      func() []int // offsets at which lines begin
 	yamlLines  func() []int // the same as YAML counts them, which knows more line breaks
+	// annotations are the comment lines that belong to a key and begin with @.
+	annotations map[*Node][]annotation
 	// place is set if the text was generated: it returns what wrote a line.
 	place func(line int) diag.Pos
 }
 
 func newSource(file, text string) *source {
 	s := &source{file: file, text: text}
+	s.breaks = sync.OnceValue(func() bool {
+		// A quotation mark often begins as these separators do.
+		return strings.Contains(text, "\r") || strings.Contains(text, "\u0085") ||
+			strings.Contains(text, "\u2028"[:2]) && (strings.Contains(text, "\u2028") || strings.Contains(text, "\u2029"))
+	})
 	s.lines = sync.OnceValue(func() []int {
-		at := []int{0}
-		for i := range len(text) {
-			if text[i] == '\n' {
-				at = append(at, i+1)
+		at := make([]int, 1, len(text)/32+1)
+		for i := 0; ; {
+			n := strings.IndexByte(text[i:], '\n')
+			if n < 0 {
+				return at
 			}
+			i += n + 1
+			at = append(at, i)
 		}
-		return at
 	})
 	s.yamlLines = sync.OnceValue(func() []int {
-		if !strings.ContainsAny(text, "\r\u0085\u2028\u2029") {
+		if !s.breaks() {
 			return s.lines()
 		}
 		at := []int{0}
@@ -45,6 +55,14 @@ func newSource(file, text string) *source {
 		return at
 	})
 	return s
+}
+
+// annotate notes what comments say of a key.
+func (s *source) annotate(key *Node, above []annotation) {
+	if s.annotations == nil {
+		s.annotations = make(map[*Node][]annotation)
+	}
+	s.annotations[key] = above
 }
 
 // line returns the text of a line, counted from 1.
@@ -143,6 +161,9 @@ func (n *Node) extent() (begin, end int) {
 	case n.style == plain:
 		end = begin + len(n.Text)
 	default:
+		if rest := n.src.text[min(begin+1, len(n.src.text)):]; len(rest) > len(n.Text) && rest[:len(n.Text)] == n.Text && rest[len(n.Text)] == n.src.text[begin] && !strings.ContainsAny(n.Text, "\\\"'\n") {
+			return begin, begin + len(n.Text) + 2 // nothing in it is written in another way
+		}
 		from := n.places()
 		end = from[len(from)-1] + 1 // with the closing quote
 	}
@@ -162,7 +183,7 @@ func until(s, stop string) string {
 
 // begin returns where n begins, after its anchor and tag.
 func (n *Node) begin() int {
-	i := n.src.offset(n.line, n.col)
+	i := n.src.offset(int(n.line), int(n.col))
 	if n.Kind == schema.List || n.Kind == schema.Map {
 		return i
 	}

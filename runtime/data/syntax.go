@@ -1,7 +1,6 @@
 package data
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +33,7 @@ func (s *source) parse() ([]*yaml.Node, error) {
 }
 
 func parseYAML(text string) (docs []*yaml.Node, err error) {
-	d := yaml.NewDecoder(bytes.NewReader([]byte(text)))
+	d := yaml.NewDecoder(strings.NewReader(text))
 	for {
 		var doc yaml.Node
 		if err := d.Decode(&doc); errors.Is(err, io.EOF) {

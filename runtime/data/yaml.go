@@ -2,6 +2,7 @@ package data
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -18,7 +19,26 @@ type converter struct {
 	full  bool // the limit was reached and reported
 	// anchored are the nodes that aliases can mean; nil while one is converted.
 	anchored map[*yaml.Node]*Node
+	*piece          // that was read
+	near     int    // how many of its cuts are before the last node
+	used     int    // how many of its cuts were found where they are
+	spare    []Node // that were not used yet
 }
+
+// new returns a node for what stands where y does.
+func (c *converter) new(y *yaml.Node) *Node {
+	if len(c.spare) == 0 {
+		c.spare = make([]Node, spareNodes)
+	}
+	n := &c.spare[0]
+	c.spare = c.spare[1:]
+	c.near = c.before(y.Line, c.near)
+	n.src, n.line, n.col, n.size, n.style = c.src, int32(c.origin(y.Line, c.near)), int32(y.Column), 1, styleOf(y)
+	return n
+}
+
+// spareNodes is how many nodes are made at once.
+const spareNodes = 64
 
 func (c *converter) fail(n *Node, format string, args ...any) *diag.Error {
 	e := diag.Errorf(n.Pos(), format, args...)
@@ -31,7 +51,7 @@ func (c *converter) node(y *yaml.Node) *Node {
 	if y.Kind == yaml.AliasNode {
 		return c.alias(y)
 	}
-	n := &Node{src: c.src, line: y.Line, col: y.Column, size: 1, style: styleOf(y)}
+	n := c.new(y)
 	if y.Anchor != "" {
 		if c.anchored == nil {
 			c.anchored = make(map[*yaml.Node]*Node)
@@ -45,6 +65,14 @@ func (c *converter) node(y *yaml.Node) *Node {
 	case yaml.SequenceNode:
 		n.Kind, n.Items = schema.List, make([]*Node, 0, len(y.Content))
 		for _, item := range y.Content {
+			if p := c.partAt(y, item); p != nil {
+				n.Items = slices.Grow(n.Items, len(p.items))
+				for _, child := range p.items {
+					n.Items = append(n.Items, child)
+					c.grow(n, child, item)
+				}
+				continue
+			}
 			child := c.node(item)
 			n.Items = append(n.Items, child)
 			c.grow(n, child, item)
@@ -60,11 +88,29 @@ func (c *converter) node(y *yaml.Node) *Node {
 	return n
 }
 
+// partAt returns the items that stand in the place of an item of a sequence, or nil.
+func (c *converter) partAt(sequence, item *yaml.Node) *part {
+	if len(c.cuts) == 0 {
+		return nil
+	}
+	c.near = c.before(item.Line, c.near)
+	if c.near == len(c.cuts) {
+		return nil
+	}
+	cut := &c.cuts[c.near]
+	if cut.part == nil || cut.part.items == nil || !cut.stands(item) || sequence.Style&yaml.FlowStyle != 0 || sequence.Column != cut.part.col+1 {
+		return nil
+	}
+	c.used++
+	return cut.part
+}
+
 // alias returns the node that an alias means.
 func (c *converter) alias(y *yaml.Node) *Node {
 	target, known := c.anchored[y.Alias]
 	if target == nil {
-		here := &Node{src: c.src, line: y.Line, col: y.Column, Kind: schema.Nil, Text: "*" + y.Value}
+		here := c.new(y)
+		here.Kind, here.Text = schema.Nil, "*"+y.Value
 		if known {
 			c.fail(here, "the anchor &%s contains itself", y.Value)
 		} else {
@@ -81,8 +127,9 @@ func (c *converter) grow(n, child *Node, y *yaml.Node) {
 	n.size += child.size
 	if n.size > c.limit && !c.full {
 		c.full = true
-		c.fail(&Node{src: c.src, line: y.Line, col: y.Column, Text: y.Value},
-			"the aliases in this document stand for more than %d values", c.limit)
+		here := c.new(y)
+		here.Kind, here.Text, here.style = schema.Nil, y.Value, plain
+		c.fail(here, "the aliases in this document stand for more than %d values", c.limit)
 	}
 	n.size = min(n.size, c.limit+1)
 }
@@ -97,6 +144,11 @@ func (c *converter) mapping(n *Node, y *yaml.Node) {
 	var pending []annotation // written below the previous value
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		yk, yv := y.Content[i], y.Content[i+1]
+		lines, all := c.propertiesAt(y, yk, yv)
+		if lines != "" && !all {
+			seen = c.properties(n, seen, lines, yk)
+			continue
+		}
 		if yk.Tag == "!!merge" {
 			merges = append(merges, yv)
 			continue
@@ -107,26 +159,40 @@ func (c *converter) mapping(n *Node, y *yaml.Node) {
 			continue
 		}
 		key.Kind = schema.String
-		key.annotations = append(pending, annotationsOf(yk, yv)...)
-		pending = annotationsIn(yk.FootComment, yk.Line)
-		var first *Node
-		if seen != nil {
-			first = seen[key.Text]
-			seen[key.Text] = key
+		if above := append(pending, c.annotationsOf(yk, yv)...); len(above) > 0 {
+			c.src.annotate(key, above)
+		}
+		pending = c.annotationsIn(yk.FootComment, yk.Line)
+		val := (*Node)(nil)
+		if all {
+			val = c.new(yv)
+			val.Kind, val.style = schema.Map, plain
+			c.properties(val, nil, lines, yv)
 		} else {
-			first = n.Key(key.Text)
+			val = c.node(yv)
 		}
-		val := c.node(yv)
-		if first != nil {
-			c.fail(key, "the key %q is given twice", key.Text).Notes = []diag.Note{{Pos: first.Pos(), Text: "given here first"}}
-			continue
-		}
-		n.Entries = append(n.Entries, Entry{key, val})
-		c.grow(n, val, yv)
+		c.entry(n, seen, key, val, yv)
 	}
 	for _, m := range merges {
 		c.merge(n, m)
 	}
+}
+
+// entry adds an entry to a mapping, whose keys are those in seen if that is not nil.
+func (c *converter) entry(n *Node, seen map[string]*Node, key, val *Node, y *yaml.Node) {
+	var first *Node
+	if seen != nil {
+		first = seen[key.Text]
+		seen[key.Text] = key
+	} else {
+		first = n.Key(key.Text)
+	}
+	if first != nil {
+		c.fail(key, "the key %q is given twice", key.Text).Notes = []diag.Note{{Pos: first.Pos(), Text: "given here first"}}
+		return
+	}
+	n.Entries = append(n.Entries, Entry{key, val})
+	c.grow(n, val, y)
 }
 
 // merge adds the entries that a merge key names and that are not there yet.
@@ -138,7 +204,9 @@ func (c *converter) merge(n *Node, y *yaml.Node) {
 	}
 	for _, s := range sources {
 		if s.Kind != schema.Map {
-			c.fail(&Node{src: c.src, line: y.Line, col: y.Column}, "want a table or a list of tables after <<, got %s", s.Describe())
+			here := c.new(y)
+			here.Kind, here.style = schema.Nil, plain
+			c.fail(here, "want a table or a list of tables after <<, got %s", s.Describe())
 			return
 		}
 		for _, e := range s.Entries {
@@ -152,6 +220,12 @@ func (c *converter) merge(n *Node, y *yaml.Node) {
 
 func (c *converter) scalar(n *Node, y *yaml.Node) {
 	n.Text = y.Value
+	if c.near < len(c.cuts) && c.cuts[c.near].line == y.Line {
+		if cut := &c.cuts[c.near]; cut.value != "" && cut.stands(y) {
+			n.Text = cut.value
+			c.used++
+		}
+	}
 	switch y.Tag {
 	case "!!str", "!!timestamp", "!!merge", "!":
 		n.Kind = schema.String

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,6 +59,24 @@ func (t *Trust) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	return os.ReadFile(name)
+}
+
+// ReadText is ReadFile for text. Of a long one there is no second copy.
+func (t *Trust) ReadText(name string) (string, error) {
+	if err := t.Check(name); err != nil {
+		return "", err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var text strings.Builder
+	if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
+		text.Grow(int(fi.Size()))
+	}
+	_, err = io.Copy(&text, f)
+	return text.String(), err
 }
 
 // mostLinks is how many links are followed on one way (path_resolution(7)).

@@ -132,7 +132,7 @@ func (c *converter) declaration(depth int, typ string, names []string, props []l
 
 // control returns the control of a resource, or nil.
 func (d Declared) control() *data.Node {
-	for _, e := range d.decl.entries() {
+	for _, e := range d.decl.entries(nil) {
 		if e.Key.Text == "control" && !e.Val.IsNil() {
 			return e.Val
 		}
@@ -143,8 +143,8 @@ func (d Declared) control() *data.Node {
 // resolved returns the properties of a skipped resource as far as they can be
 // resolved on this machine; what cannot has its expression only.
 func (d Declared) resolved(env *template.Env) (*schema.Table, *table) {
-	where := &table{at: d.decl.key, tab: new(schema.Table)}
-	for _, e := range d.decl.entries() {
+	where := newTable(d.decl.key)
+	for _, e := range d.decl.entries(nil) {
 		if e.Key.Text == "control" {
 			continue
 		}

@@ -39,35 +39,38 @@ type declaration struct {
 
 // declare adds a resource to the catalog.
 func (r *reader) declare(d *declaration) {
+	if r.paper.recall(d) {
+		return
+	}
 	name, err := scalar(r.env, d.name)
-	subject := d.typ.Name + "#" + template.Clean(d.name.Text)
-	if err == nil {
-		subject = d.typ.Name + "#" + name.S
+	subject := func() string {
+		if err == nil {
+			return d.typ.Name + "#" + name.S
+		}
+		return d.typ.Name + "#" + template.Clean(d.name.Text)
 	}
 	from := resource.Origin{Pos: d.key.Pos(), Dir: r.Dir, Calls: r.calls, Scope: r.Scope}
-	where := &table{at: d.key}
-	tab := d.entries()
+	where := r.table(d)
+	r.entries = d.entries(r.entries[:0])
+	tab := r.entries
 	from.Skip, tab = r.control(tab, subject)
 	if from.Skip == invalid {
 		return
 	}
 	if from.Skip != "" {
-		r.skip(d, tab, where, from, subject)
+		r.skip(d, tab, from, subject())
 		return
 	}
 	if err != nil {
-		r.errs = append(r.errs, about(subject, d.name.Place("", err)))
+		r.errs = append(r.errs, about(subject(), d.name.Place("", err)))
 		return
 	}
-	where.tab = &schema.Table{Where: where}
-	if d.named {
-		where.add(data.Entry{Key: d.name, Val: d.name}, d.typ.Schema().Name().Name, name)
-	}
+	where.name(d, name)
 	broken := false
 	for _, e := range tab {
 		val, errs := value(r.env, e.Val)
 		for _, err := range errs {
-			r.errs = append(r.errs, about(subject, within(e.Key.Text, err)))
+			r.errs = append(r.errs, about(subject(), within(e.Key.Text, err)))
 			broken = true
 		}
 		if len(errs) == 0 {
@@ -86,7 +89,10 @@ func (r *reader) decode(d *declaration, where *table, from resource.Origin, brok
 	}
 	if err == nil && !broken {
 		declared := Declared{Type: d.typ, Name: res.ID.Name, Properties: where.tab, decl: d, where: where}
-		if _, err = r.Add(r.ctx, res); err == nil {
+		if !r.keeps(where) {
+			res.Where = r.paper.place()
+		}
+		if _, err = r.Add(r.ctx, res); err == nil && !r.loader.Light {
 			r.m.Declared = append(r.m.Declared, declared)
 		}
 	}
@@ -118,10 +124,10 @@ func (d *declaration) sharesPlace(p diag.Pos) bool {
 	})
 }
 
-// entries returns the properties that are given, and the defaults of the block
+// entries appends the properties that are given, and the defaults of the block
 // that are not.
-func (d *declaration) entries() []data.Entry {
-	own := slices.Clone(d.body.Entries)
+func (d *declaration) entries(own []data.Entry) []data.Entry {
+	own = append(own, d.body.Entries...)
 	if d.defaults == nil {
 		return own
 	}
@@ -140,7 +146,7 @@ next:
 
 // skip adds a resource that its control leaves out. Its expressions are not
 // evaluated, except for the name if that can be.
-func (r *reader) skip(d *declaration, tab []data.Entry, where *table, from resource.Origin, subject string) {
+func (r *reader) skip(d *declaration, tab []data.Entry, from resource.Origin, subject string) {
 	_, name, _ := strings.Cut(subject, "#")
 	alias := ""
 	for _, e := range tab {
@@ -150,13 +156,15 @@ func (r *reader) skip(d *declaration, tab []data.Entry, where *table, from resou
 			}
 		}
 	}
-	where.tab = &schema.Table{Where: where}
+	where := newTable(d.key)
 	res := d.typ.Skipped(name, alias, where, from)
 	if _, err := r.Add(r.ctx, res); err != nil {
 		r.errs.Add(err)
 		return
 	}
-	r.m.Declared = append(r.m.Declared, Declared{Type: d.typ, Name: name, Skip: from.Skip, decl: d})
+	if !r.loader.Light {
+		r.m.Declared = append(r.m.Declared, Declared{Type: d.typ, Name: name, Skip: from.Skip, decl: d})
+	}
 }
 
 // invalid is what control returns instead of a reason when it has reported a
@@ -165,7 +173,7 @@ const invalid = "invalid"
 
 // control returns why the resource is not managed, or "", and its entries
 // without the control.
-func (r *reader) control(tab []data.Entry, subject string) (string, []data.Entry) {
+func (r *reader) control(tab []data.Entry, subject func() string) (string, []data.Entry) {
 	i := slices.IndexFunc(tab, func(e data.Entry) bool { return e.Key.Text == "control" })
 	if i < 0 {
 		return "", tab
@@ -179,7 +187,7 @@ func (r *reader) control(tab []data.Entry, subject string) (string, []data.Entry
 	wrong := func(at *data.Node, hint, format string, args ...any) {
 		e := at.Errorf(format, args...)
 		e.Hint = hint
-		r.errs = append(r.errs, about(subject, e))
+		r.errs = append(r.errs, about(subject(), e))
 	}
 	if n.Kind != schema.Map {
 		wrong(n, "", "control: want a table with if and unless, got %s", n.Describe())
@@ -203,7 +211,7 @@ func (r *reader) control(tab []data.Entry, subject string) (string, []data.Entry
 			yes, err = r.env.Condition(template.Clean(e.Val.Text))
 		}
 		if err != nil {
-			r.errs = append(r.errs, about(subject, e.Val.Place("control."+key, err)))
+			r.errs = append(r.errs, about(subject(), e.Val.Place("control."+key, err)))
 			continue
 		}
 		if yes != (key == "if") && skip == "" {

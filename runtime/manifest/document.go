@@ -21,11 +21,16 @@ var ccmKeys = []string{"modules", "resources", "resources_jet_file", "fail_on_er
 type reader struct {
 	*Unit
 	ctx  context.Context
+	text string
 	env  *template.Env
 	m    *Manifest
 	errs diag.List
 	// reported are the places in defaults of which a mistake was reported.
 	reported map[diag.Pos]bool
+
+	paper   *paper       // that is being read
+	spare   *table       // that is not needed any more
+	entries []data.Entry // of the last declaration
 }
 
 func (r *reader) fail(n *data.Node, hint, format string, args ...any) {
@@ -40,7 +45,7 @@ func (u *Unit) manifest(ctx context.Context, text string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{Unit: u, ctx: ctx, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)}
+	r := &reader{Unit: u, ctx: ctx, text: text, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)}
 	root := docs[0].Root
 	switch {
 	case len(docs) > 1:
@@ -111,7 +116,19 @@ func (r *reader) section(ccm *data.Node) {
 	case !jet.IsNil():
 		r.jetFile(jet)
 	default:
+		r.paper = &paper{unit: r.Unit, again: again(r.Unit, r.text)}
 		r.resources(list)
+	}
+}
+
+// again returns what finds the resources in the text of a manifest.
+func again(u *Unit, text string) func() *data.Node {
+	return func() *data.Node {
+		docs, err := data.ParseAll(u.Name, text)
+		if err != nil {
+			return nil
+		}
+		return docs[0].Root.Get("ccm").Get("resources")
 	}
 }
 
@@ -217,15 +234,25 @@ func (r *reader) jetFile(n *data.Node) {
 
 // generated reads the resources in the text that a template gave.
 func (r *reader) generated(name string, out template.Rendered) {
-	doc, err := data.ParseGenerated(name, out.Text, func(line int) diag.Pos {
-		at := out.Lines[min(max(line, 1), len(out.Lines))-1]
-		return diag.Pos{File: at.File, Line: at.Line}
-	})
+	read := func() (*data.Document, error) {
+		return data.ParseGenerated(name, out.Text, func(line int) diag.Pos {
+			at := out.Lines[min(max(line, 1), len(out.Lines))-1]
+			return diag.Pos{File: at.File, Line: at.Line}
+		})
+	}
+	doc, err := read()
 	if err != nil {
 		r.errs.Add(err)
 		return
 	}
-	if !doc.Root.IsNil() {
-		r.resources(doc.Root)
+	if doc.Root.IsNil() {
+		return
 	}
+	r.paper = &paper{unit: r.Unit, again: func() *data.Node {
+		if doc, err := read(); err == nil {
+			return doc.Root
+		}
+		return nil
+	}}
+	r.resources(doc.Root)
 }

@@ -62,6 +62,8 @@ type Loader struct {
 	Secrets *secret.Keeper
 	// Dialect is "ccm" or "tinycm"; left empty, the name of a manifest tells.
 	Dialect string
+	// Light leaves out what only [Manifest.Render] and [Manifest.Convert] need.
+	Light bool
 
 	base    *template.Env
 	overlay *data.Resolution // the overlays, merged
@@ -81,7 +83,8 @@ type Manifest struct {
 	PreMessage, PostMessage string
 	// Modules are those whose types the manifest uses.
 	Modules []string
-	// Declared are the resources of this manifest, in their order.
+	// Declared are the resources of this manifest, in their order; none if the Loader
+	// is Light.
 	Declared []Declared
 
 	file     string

@@ -25,8 +25,7 @@ const (
 
 // declare translates a definition of TinyCM into a file of the catalog.
 func (t *tiny) declare(d *definition) {
-	where := &table{at: d.name, tab: &schema.Table{}}
-	where.tab.Where = where
+	where := newTable(d.name)
 	f := &tinyFile{tiny: t, d: d, where: where, subject: "file#" + d.name.Text}
 	f.set("name", d.name, d.name.Scalar())
 	before := len(t.errs)
@@ -49,7 +48,9 @@ func (t *tiny) declare(d *definition) {
 		t.errs.Add(err)
 		return
 	}
-	t.m.Declared = append(t.m.Declared, Declared{Type: t.file, Name: r.ID.Name, Properties: where.tab})
+	if !t.loader.Light {
+		t.m.Declared = append(t.m.Declared, Declared{Type: t.file, Name: r.ID.Name, Properties: where.tab})
+	}
 }
 
 // A tinyFile is one definition in the course of being translated.

@@ -105,6 +105,20 @@ type table struct {
 	nodes []data.Entry // of each entry of tab
 }
 
+// newTable returns the table of a resource without properties.
+func newTable(at *data.Node) *table {
+	t := &table{at: at, tab: new(schema.Table)}
+	t.tab.Where = t
+	return t
+}
+
+// name adds the name of a resource, if it is not written among the properties.
+func (t *table) name(d *declaration, v schema.Value) {
+	if d.named {
+		t.add(data.Entry{Key: d.name, Val: d.name}, d.typ.Schema().Name().Name, v)
+	}
+}
+
 var _ schema.Locator = (*table)(nil)
 
 func (t *table) add(n data.Entry, key string, v schema.Value) {
@@ -147,15 +161,27 @@ func (t *table) last(name any) int {
 	return -1
 }
 
-// below returns what is one step below a node that holds a value.
+// below returns what is one step below a node that holds a value. Without the value
+// it goes by what is written.
 func below(n *data.Node, v schema.Value, step any) (data.Entry, schema.Value, bool) {
 	switch step := step.(type) {
 	case int:
 		if n.Kind == schema.List && step < len(n.Items) {
-			return data.Entry{Val: n.Items[step]}, v.Items()[step], true
+			if items := v.Items(); items != nil {
+				v = items[step]
+			}
+			return data.Entry{Val: n.Items[step]}, v, true
 		}
 	case string:
 		if n.Kind != schema.Map {
+			break
+		}
+		if v.Kind == schema.Nil { // the keys are what is written
+			for _, e := range n.Entries {
+				if template.Clean(e.Key.Text) == step {
+					return e, v, true
+				}
+			}
 			break
 		}
 		for i, e := range v.Table().Entries {

@@ -9,7 +9,7 @@ import (
 // HasExpression reports whether text may hold an expression. Texts that do not
 // are never looked at again.
 func HasExpression(text string) bool {
-	return strings.Contains(text, "${") || strings.Contains(text, "{{")
+	return strings.IndexByte(text, '{') >= 0 && (strings.Contains(text, "${") || strings.Contains(text, "{{"))
 }
 
 // A span is one expression in a text.
