@@ -12,6 +12,8 @@ type peer struct {
 	name   string
 	binary string
 	about  string // what it says its version is
+	// single says that it is one binary, which is copied like that of ccm.
+	single bool
 	// fast peers are given 10,000 files too.
 	fast bool
 	// ask makes it say its version.
@@ -37,14 +39,14 @@ type (
 // allPeers are the peers that are known, in the order of the table.
 func allPeers(o options) []*peer {
 	return []*peer{{
-		name: "gru", binary: o.gru, ask: []string{"--version"}, fast: true, file: "gru.lua", text: gruText,
+		name: "gru", binary: o.gru, ask: []string{"--version"}, single: true, fast: true, file: "gru.lua", text: gruText,
 		// It looks for sources below the repository.
 		argv: func(file, _ string) []string { return []string{"apply", "--siterepo", "/", file} },
 	}, {
 		name: "CFEngine", binary: "cf-agent", ask: []string{"--version"}, fast: true, file: "bench.cf", text: cfengineText,
 		argv: func(file, _ string) []string { return []string{"-KIf", file} },
 	}, {
-		name: "Choria CCM", binary: o.choria, ask: []string{"--version"}, file: "choria.yaml", text: choriaText,
+		name: "Choria CCM", binary: o.choria, ask: []string{"--version"}, single: true, file: "choria.yaml", text: choriaText,
 		argv: func(file, _ string) []string { return []string{"apply", file} },
 	}, {
 		name: "mgmt", binary: "mgmt", ask: []string{"--version"}, file: "bench.mcl", text: mgmtText, idle: time.Second,
