@@ -1,7 +1,6 @@
 package luaapi
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -255,89 +254,3 @@ func (in *Interp) note(L *lua.LState, err error, hint string) {
 func (in *Interp) noteAt(L *lua.LState, f frame, err error, hint string) {
 	in.mistakes.Add(&diag.Error{Pos: in.spot(f), Err: err, Hint: hint, Notes: in.chain(L, f)})
 }
-
-// Defaults are the properties that declarations of one type have in one file
-// unless they say otherwise. They do not change; another call of defaults makes
-// new ones.
-type defaults struct{ list []defaultValue }
-
-type defaultValue struct {
-	names []string // the property and its aliases
-	entry schema.Entry
-	where place
-}
-
-// fill returns entries with what they leave out.
-func (d *defaults) fill(entries []schema.Entry) []schema.Entry {
-	given := entries
-next:
-	for i := range d.list {
-		for k := range given {
-			for _, name := range d.list[i].names {
-				if given[k].Key == name {
-					continue next
-				}
-			}
-		}
-		entries = append(entries, d.list[i].entry)
-	}
-	return entries
-}
-
-// setDefaults returns what TYPE.defaults does: from here to the end of the file
-// declarations of t have these properties. Mistakes in them are found here, and
-// not once more in every declaration.
-func (in *Interp) setDefaults(t *resource.Type) lua.LGFunction {
-	return func(L *lua.LState) int {
-		f := caller(L)
-		props, ok := L.Get(1).(*lua.LTable)
-		if in.isConstructor(L.Get(1)) {
-			in.noteAt(L, f, fmt.Errorf("%s.defaults is called with a colon", t.Name), fmt.Sprintf("write %s.defaults { ... }", t.Name))
-			return 0
-		}
-		if !ok || L.GetTop() > 1 {
-			in.noteAt(L, f, fmt.Errorf("%s.defaults: want a table of properties, got %s", t.Name, kindOf(L.Get(1))), "")
-			return 0
-		}
-		c := in.chunkOf(f.node)
-		if c == nil {
-			return 0
-		}
-		now := new(defaults)
-		if old := c.defaults[t]; old != nil {
-			now.list = append(now.list, old.list...)
-		}
-		props = in.open(props)
-		for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
-			d := defaultValue{
-				entry: schema.Entry{Key: keyText(k), Val: in.property(v)},
-				where: place{in: in, typ: t, node: f.node, file: f.file},
-			}
-			if err := in.checkDefault(t, &d); err != nil {
-				for _, e := range err {
-					e.Subject, e.Notes = t.Name+".defaults", in.chain(L, f)
-				}
-				in.mistakes = append(in.mistakes, err...)
-				continue
-			}
-			now.set(d)
-		}
-		if c.defaults == nil {
-			c.defaults = make(map[*resource.Type]*defaults)
-		}
-		c.defaults[t] = now
-		return 0
-	}
-}
-
-func (d *defaults) set(v defaultValue) {
-	for i := range d.list {
-		if d.list[i].names[0] == v.names[0] {
-			d.list[i] = v
-			return
-		}
-	}
-	d.list = append(d.list, v)
-}
-
-var errName = errors.New("a name cannot be a default")

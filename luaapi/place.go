@@ -1,8 +1,6 @@
 package luaapi
 
 import (
-	"reflect"
-
 	"github.com/yuin/gopher-lua/ast"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -199,39 +197,4 @@ func namePos(t *tree, call *ast.FuncCallExpr, props *ast.TableExpr, nth int) dia
 		}
 	}
 	return t.posOf(call.Args[0])
-}
-
-// checkDefault completes d and returns the mistakes in it that can be told
-// without the rest of a declaration.
-func (in *Interp) checkDefault(t *resource.Type, d *defaultValue) diag.List {
-	d.names = d.where.spellings(d.entry.Key)
-	if d.names[0] == t.Schema().Name().Name || d.entry.Key == "1" {
-		return diag.List{{Pos: d.where.Locate(schema.Path{t.Schema().Name().Name}, true), Err: errName}}
-	}
-	entries := []schema.Entry{d.entry}
-	if path, f := foreignIn(entries); f != "" {
-		return diag.List{diag.Errorf(d.where.Locate(path, false), "%s: a property cannot hold %s", path[:1], f)}
-	}
-	tab := &schema.Table{Entries: entries, Where: inside{&d.where}}
-	err := t.Properties().Decode(tab, reflect.New(t.Schema().GoType).Interface(), new(resource.Common))
-	var all, mistakes diag.List
-	all.Add(err)
-	for _, e := range all {
-		if !e.Pos.IsZero() {
-			mistakes = append(mistakes, e)
-		}
-	}
-	return mistakes
-}
-
-// inside is a Locator that knows only what is written inside of a table: what
-// the table as a whole lacks is nowhere.
-type inside struct{ *place }
-
-// Locate implements schema.Locator.
-func (p inside) Locate(path schema.Path, key bool) diag.Pos {
-	if len(path) == 0 {
-		return diag.Pos{}
-	}
-	return p.place.Locate(path, key)
 }

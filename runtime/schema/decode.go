@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -42,101 +41,6 @@ func (m Mix) Names() []string {
 		names = append(names, s.Names()...)
 	}
 	return names
-}
-
-// A decoder collects the mistakes of one table.
-type decoder struct {
-	where *Table
-	steps []step
-	errs  diag.List
-	dst   []reflect.Value
-	// hints are where the properties of the table before were found, by position,
-	// and of whose type it was: mostly the next one is like it.
-	hints  []hint
-	hinted Mix
-}
-
-// A hint is that of a Mix schema number schema has a property of that name or
-// alias, number field.
-type hint struct {
-	key           string
-	schema, field int
-}
-
-// find returns which property of which schema entry number i of a table is.
-func (d *decoder) find(m Mix, i int, key string) (schema, field int, ok bool) {
-	top := len(d.steps) == 1
-	same := top && slices.Equal(d.hinted, m)
-	if same && i < len(d.hints) && d.hints[i].key == key {
-		return d.hints[i].schema, d.hints[i].field, true
-	}
-	for k, s := range m {
-		at, ok := s.byName[key]
-		if !ok {
-			continue
-		}
-		if top && !same {
-			d.hinted, d.hints = m, d.hints[:0]
-		}
-		switch {
-		case !top || i > len(d.hints):
-		case i == len(d.hints):
-			d.hints = append(d.hints, hint{key, k, at})
-		default:
-			d.hints[i] = hint{key, k, at}
-		}
-		return k, at, true
-	}
-	return 0, 0, false
-}
-
-// A step leads from a table or list to one of its values: a name or, if it is not
-// negative, a position.
-type step struct {
-	name     string
-	position int
-}
-
-// decoders are decoders that were used. There is a declaration every few
-// microseconds, and each needs one.
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
-
-func newDecoder(t *Table) *decoder {
-	d := decoders.Get().(*decoder)
-	d.where = t
-	return d
-}
-
-// end returns the mistakes. The decoder cannot be used any more.
-func (d *decoder) end() error {
-	err := d.errs.Err()
-	clear(d.dst)
-	*d = decoder{steps: d.steps[:0], dst: d.dst[:0], hints: d.hints, hinted: d.hinted}
-	decoders.Put(d)
-	return err
-}
-
-func (d *decoder) enter(name string) { d.steps = append(d.steps, step{name, -1}) }
-
-func (d *decoder) enterItem(position int) { d.steps = append(d.steps, step{"", position}) }
-
-func (d *decoder) leave() { d.steps = d.steps[:len(d.steps)-1] }
-
-// path returns the way to the value at hand.
-func (d *decoder) path() Path {
-	p := make(Path, len(d.steps))
-	for i, s := range d.steps {
-		if p[i] = s.name; s.position >= 0 {
-			p[i] = s.position
-		}
-	}
-	return p
-}
-
-func (d *decoder) fail(key bool, hint, format string, args ...any) {
-	e := diag.Errorf(d.where.Locate(d.path(), key), format, args...)
-	e.Hint = hint
-	d.errs = append(d.errs, e)
 }
 
 func (d *decoder) object(s *Schema, t *Table, dst reflect.Value) {

@@ -1,0 +1,134 @@
+package luaapi
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// Defaults are the properties that declarations of one type have in one file
+// unless they say otherwise. They do not change; another call of defaults makes
+// new ones.
+type defaults struct{ list []defaultValue }
+
+type defaultValue struct {
+	names []string // the property and its aliases
+	entry schema.Entry
+	where place
+}
+
+// fill returns entries with what they leave out.
+func (d *defaults) fill(entries []schema.Entry) []schema.Entry {
+	given := entries
+next:
+	for i := range d.list {
+		for k := range given {
+			for _, name := range d.list[i].names {
+				if given[k].Key == name {
+					continue next
+				}
+			}
+		}
+		entries = append(entries, d.list[i].entry)
+	}
+	return entries
+}
+
+// setDefaults returns what TYPE.defaults does: from here to the end of the file
+// declarations of t have these properties. Mistakes in them are found here, and
+// not once more in every declaration.
+func (in *Interp) setDefaults(t *resource.Type) lua.LGFunction {
+	return func(L *lua.LState) int {
+		f := caller(L)
+		props, ok := L.Get(1).(*lua.LTable)
+		if in.isConstructor(L.Get(1)) {
+			in.noteAt(L, f, fmt.Errorf("%s.defaults is called with a colon", t.Name), fmt.Sprintf("write %s.defaults { ... }", t.Name))
+			return 0
+		}
+		if !ok || L.GetTop() > 1 {
+			in.noteAt(L, f, fmt.Errorf("%s.defaults: want a table of properties, got %s", t.Name, kindOf(L.Get(1))), "")
+			return 0
+		}
+		c := in.chunkOf(f.node)
+		if c == nil {
+			return 0
+		}
+		now := new(defaults)
+		if old := c.defaults[t]; old != nil {
+			now.list = append(now.list, old.list...)
+		}
+		props = in.open(props)
+		for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
+			d := defaultValue{
+				entry: schema.Entry{Key: keyText(k), Val: in.property(v)},
+				where: place{in: in, typ: t, node: f.node, file: f.file},
+			}
+			if err := in.checkDefault(t, &d); err != nil {
+				for _, e := range err {
+					e.Subject, e.Notes = t.Name+".defaults", in.chain(L, f)
+				}
+				in.mistakes = append(in.mistakes, err...)
+				continue
+			}
+			now.set(d)
+		}
+		if c.defaults == nil {
+			c.defaults = make(map[*resource.Type]*defaults)
+		}
+		c.defaults[t] = now
+		return 0
+	}
+}
+
+func (d *defaults) set(v defaultValue) {
+	for i := range d.list {
+		if d.list[i].names[0] == v.names[0] {
+			d.list[i] = v
+			return
+		}
+	}
+	d.list = append(d.list, v)
+}
+
+var errName = errors.New("a name cannot be a default")
+
+// checkDefault completes d and returns the mistakes in it that can be told
+// without the rest of a declaration.
+func (in *Interp) checkDefault(t *resource.Type, d *defaultValue) diag.List {
+	d.names = d.where.spellings(d.entry.Key)
+	if d.names[0] == t.Schema().Name().Name || d.entry.Key == "1" {
+		return diag.List{{Pos: d.where.Locate(schema.Path{t.Schema().Name().Name}, true), Err: errName}}
+	}
+	entries := []schema.Entry{d.entry}
+	if path, f := foreignIn(entries); f != "" {
+		return diag.List{diag.Errorf(d.where.Locate(path, false), "%s: a property cannot hold %s", path[:1], f)}
+	}
+	tab := &schema.Table{Entries: entries, Where: inside{&d.where}}
+	err := t.Properties().Decode(tab, reflect.New(t.Schema().GoType).Interface(), new(resource.Common))
+	var all, mistakes diag.List
+	all.Add(err)
+	for _, e := range all {
+		if !e.Pos.IsZero() {
+			mistakes = append(mistakes, e)
+		}
+	}
+	return mistakes
+}
+
+// inside is a Locator that knows only what is written inside of a table: what
+// the table as a whole lacks is nowhere.
+type inside struct{ *place }
+
+// Locate implements schema.Locator.
+func (p inside) Locate(path schema.Path, key bool) diag.Pos {
+	if len(path) == 0 {
+		return diag.Pos{}
+	}
+	return p.place.Locate(path, key)
+}
