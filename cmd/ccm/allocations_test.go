@@ -18,14 +18,14 @@ import (
 
 // memory is what one resource takes of memory.
 type allocated struct {
-	evaluated, walked float64 // allocations
+	evaluated, walked float64 // allocations, with those of looking in one of them
 	kept              float64 // bytes of the heap, beside the content
 }
 
 // useOf reads a site and converges it, and returns how much of everything was
 // taken.
 func useOf(t *testing.T, name string) (m allocated) {
-	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: new(bytes.Buffer), clock: hosttest.Clock{}}
+	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: new(bytes.Buffer), clock: hosttest.Clock{}, runner: &observed{Runner: host.Exec{}}}
 	f := &runFlags{}
 	f.add(&cobra.Command{}, report.DiffOff)
 	h := host.New(host.Options{Clock: hosttest.Clock{}})
@@ -33,8 +33,11 @@ func useOf(t *testing.T, name string) (m allocated) {
 	heap(&before)
 	s, err := e.load(t.Context(), h, name, nil, &f.siteFlags, false)
 	require.NoError(t, err)
+	defer s.close()
+	s.scout.Finish()
 	heap(&evaluated)
-	sum := (&converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters}).Run(t.Context(), h, s.catalog)
+	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters, Scouted: s.scout, Passing: true}
+	sum := engine.Run(t.Context(), h, s.catalog)
 	heap(&after)
 	require.Equal(t, len(s.catalog.Resources), sum.Of(converge.Stable))
 	return allocated{
@@ -57,9 +60,8 @@ func TestAllocationsOfStableFile(t *testing.T) {
 	const few, many = 500, 1500
 	dir := stableTree(t, many)
 	for frontEnd, limit := range map[string]allocated{
-		"lua": {evaluated: 60, walked: 4, kept: 1024},
-		// The text and the tree of a manifest are kept for messages.
-		"yaml": {evaluated: 165, walked: 4, kept: 4300},
+		"lua":  {evaluated: 19, walked: 4, kept: 900},
+		"yaml": {evaluated: 27, walked: 4, kept: 1600},
 	} {
 		t.Run(frontEnd, func(t *testing.T) {
 			useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, 10))) // what is set up once

@@ -26,7 +26,7 @@ func contentOf(i int) string { return strings.Repeat(fmt.Sprintf("line of file %
 var sites = map[string]func(dir string, n int) string{
 	"lua": func(dir string, n int) string {
 		return fmt.Sprintf(`for i = 0, %d do
-	file("%s/f" .. i, { content = string.format("line of file %%05d\n", i):rep(20), mode = "0644", owner = "%d", group = "%d" })
+	file { "%s/f" .. i, content = string.format("line of file %%05d\n", i):rep(20), mode = "0644", owner = "%d", group = "%d" }
 end
 `, n-1, dir, os.Geteuid(), os.Getegid())
 	},
