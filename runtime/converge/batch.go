@@ -105,10 +105,7 @@ func (w *walk) flush(ctx context.Context) {
 	}
 	w.writes = nil
 	b.pool.end()
-	errs := make([]error, len(b.staged))
-	for n, x := range b.staged {
-		errs[n] = x.err
-	}
+	errs := b.written()
 	look := newLooker(b, func(x *staged) { w.verify(ctx, x.f, x.event) })
 	errs = b.batch.Commit(errs, func(n int) { look.at(b.staged[n]) })
 	look.end()
@@ -116,6 +113,22 @@ func (w *walk) flush(ctx context.Context) {
 		w.placed(ctx, b.staged[n], err)
 	}
 	w.tell(b.events)
+}
+
+// written returns what was wrong with each file. If one has to be written by itself,
+// so have all behind it: they might take up the room that it would have had in its
+// turn.
+func (b *writes) written() []error {
+	errs := make([]error, len(b.staged))
+	var alone error
+	for n, x := range b.staged {
+		if errs[n] = x.err; x.err == nil {
+			errs[n] = alone
+		} else if alone == nil && host.MayDoAlone(x.err) {
+			alone = x.err
+		}
+	}
+	return errs
 }
 
 // placed notes what became of a file of a batch.

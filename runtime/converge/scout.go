@@ -42,7 +42,7 @@ type sighting struct {
 	r *resource.Resource
 	sight
 	seen  bool
-	epoch int64 // when it began to look
+	epoch int64 // when it, or a row that it is in, was begun
 }
 
 // NewScout returns a scout that looks through v. Finish must be called, after the
@@ -61,10 +61,11 @@ func (s *Scout) work(ctx context.Context) {
 		if s.stop.Load() {
 			continue
 		}
+		epoch := s.epoch.Load() // before a directory is held open, which may not stay the one at its path
 		view, end := s.view.Row()
 		for i := range job {
 			x := &job[i]
-			x.epoch = s.epoch.Load()
+			x.epoch = epoch
 			x.state, x.err = x.f.Status(ctx, view, x.r.Spec)
 			x.seen = true
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,6 +37,24 @@ func TestLittleRoomForABatch(t *testing.T) {
 		require.Equal(t, strings.Repeat("b", 4000), string(text))
 	}
 	noLeftovers(t, b.root)
+}
+
+// Files that are written at the same time do not take up the room that an earlier
+// one has in its turn: one of 24 KiB is replaced on a file system of 64 KiB, before
+// eight of 4 KiB are made.
+func TestLittleRoomForAnEarlierFile(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(5)) // so that several write
+	for range 40 {
+		b := newBox(t)
+		b.root = mounted(t)
+		b.must(file("/large", strings.Repeat("a", 24000)))
+		list := []decl{file("/first", "x"), file("/large", strings.Repeat("b", 24000))}
+		for i := range 8 {
+			list = append(list, file(fmt.Sprint("/f", i), "x"))
+		}
+		b.must(list...)
+		noLeftovers(t, b.root)
+	}
 }
 
 // Whatever there is too little of at whichever moment, what is tried once more by

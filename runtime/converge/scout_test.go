@@ -1,0 +1,96 @@
+package converge_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// note is a file that holds its own name.
+type note struct {
+	Name string `ccm:"name,name"`
+}
+
+func (note) Validate() error                           { return nil }
+func (note) MayLookAhead() bool                        { return true }
+func (n note) Bounds() (path string, looks, acts bool) { return n.Name, true, true }
+func (n note) Decide(same bool) (d resource.Decision) {
+	if !same {
+		d.Act("Write", "wrote it")
+	}
+	return d
+}
+func (n note) Perform(context.Context, *host.Host, notes, resource.Action) error { return nil }
+
+type notes interface {
+	Status(context.Context, *host.View, note) (bool, error)
+}
+
+var noteType = resource.Define[note, bool, notes]("note")
+
+// looker looks at notes, and calls seen after each.
+type looker struct{ seen func(note) }
+
+func (l looker) Status(_ context.Context, v *host.View, n note) (bool, error) {
+	_, same, err := v.LookAt(n.Name, n.Name)
+	l.seen(n)
+	return same, err
+}
+
+// TestScoutDoesNotHoldOn: a directory that becomes another one, while a scout is
+// looking at what is in it, is not taken for the one that it was.
+func TestScoutDoesNotHoldOn(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // a scout needs a processor to spare
+	const count = 32
+	dir := filepath.Join(t.TempDir(), "dir")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	name := func(i int) string { return filepath.Join(dir, fmt.Sprint(i)) }
+	for i := range count {
+		require.NoError(t, os.WriteFile(name(i), []byte(name(i)), 0o644))
+	}
+	var scout *converge.Scout
+	all := make(chan bool, 1)
+	l := looker{func(n note) {
+		switch n.Name {
+		case name(count / 2):
+			require.NoError(t, os.Rename(dir, dir+".old"))
+			require.NoError(t, os.Mkdir(dir, 0o755))
+			scout.Disturbed()
+		case name(count - 1):
+			select {
+			case all <- true:
+			default:
+			}
+		}
+	}}
+	reg, err := resource.NewRegistry(noteType.Provide("looker", resource.Always[note](1), l))
+	require.NoError(t, err)
+	h := host.New(host.Options{})
+	scout = converge.NewScout(t.Context(), reg, facts.Static(nil), &h.View)
+	b := catalog.Builder{Added: scout.Declared}
+	for i := range count {
+		_, err := b.Add(&resource.Resource{Type: noteType.Type, ID: resource.ID{Type: "note", Name: name(i)}, Spec: &note{name(i)}})
+		require.NoError(t, err)
+	}
+	<-all
+	c, err := b.Build()
+	require.NoError(t, err)
+	l.seen = func(note) {}
+	tp := new(tape)
+	reg, err = resource.NewRegistry(noteType.Provide("looker", resource.Always[note](1), l))
+	require.NoError(t, err)
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp, Scouted: scout}
+	sum := e.Plan(t.Context(), &h.View, c)
+	require.Equal(t, count, sum.Of(converge.Pending))
+}
