@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +29,10 @@ func TestBench(t *testing.T) {
 	}
 	var table bytes.Buffer
 	require.NoError(t, run(&table, o), "%s", &table)
+	profiled := o
+	profiled.pgo = filepath.Join(dir, "default.pgo")
+	require.NoError(t, run(io.Discard, profiled))
+	require.FileExists(t, profiled.pgo)
 
 	text, err := os.ReadFile(o.out)
 	require.NoError(t, err)

@@ -16,13 +16,6 @@ func profile(w io.Writer, o options) error {
 		return err
 	}
 	defer b.close()
-	// Profiles name the file of the program that they are of: not the name that it
-	// has on this machine.
-	ccm := filepath.Join(b.scratch, "ccm")
-	if err := command("cp", b.ccm, ccm); err != nil {
-		return err
-	}
-	b.ccm = ccm
 	sides, err := b.profiled()
 	if err != nil {
 		return err
