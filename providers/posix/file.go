@@ -58,7 +58,13 @@ func (p files) Status(_ context.Context, v *host.View, want resources.File) (hav
 			return have, err
 		}
 	}
-	if want.Ensure != resources.FilePresent || !want.ManagesContent(info.Kind) || info.Kind != host.Missing && info.Kind != host.Regular {
+	if want.Ensure != resources.FilePresent || info.Kind != host.Missing && info.Kind != host.Regular {
+		return have, nil
+	}
+	if !want.ManagesContent(info.Kind) {
+		if want.Source != nil {
+			p.copied(v, want, &have)
+		}
 		return have, nil
 	}
 	if want.Source != nil {
@@ -185,6 +191,23 @@ func (files) sourced(v *host.View, want resources.File, source *host.Glance, sam
 	have.Checksum, errs[0] = v.Sum(want.Name)
 	have.WantChecksum, errs[1] = v.SumSource(*want.Source)
 	return errors.Join(errs[:]...)
+}
+
+// copied fills in what is known of the source of a file whose content is not
+// managed any more, if that was copied just now and is what the file holds. Nobody
+// asks for more: the source need not be there.
+func (files) copied(v *host.View, want resources.File, have *resources.FileState) {
+	if !v.IsSummed(*want.Source) {
+		return
+	}
+	src, err := v.OpenSource(*want.Source)
+	if err != nil {
+		return
+	}
+	defer src.Close()
+	if same, err := v.Holds(want.Name, src); err == nil && same {
+		have.Source, have.WantChecksum = src.Glance, v.KnownSum(*want.Source, src.Glance)
+	}
 }
 
 // Store implements resources.FileProvider.

@@ -109,6 +109,14 @@ func (v *View) KnownSum(name string, g Glance) string {
 	return x.sum
 }
 
+// IsSummed reports whether the source was read so that KnownSum may know it.
+func (v *View) IsSummed(name string) bool {
+	v.sums.mu.Lock()
+	defer v.sums.mu.Unlock()
+	_, ok := v.sums.known[name]
+	return ok
+}
+
 // OpenSummed is OpenSource for whoever copies the source: when it was read to its
 // end, KnownSum tells its SHA-256.
 func (v *View) OpenSummed(name string) (io.ReadCloser, error) {
