@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -13,28 +14,45 @@ import (
 // relaxCollector makes the garbage collector rarer: a run is short, and memory is
 // cheaper than time. It begins when there are 128 MiB, which most runs never use,
 // and from then on whenever the heap is five times of what was in use; but it does
-// what it can so that three quarters of the memory that there is suffice.
+// what it can so that three quarters of the memory that there is suffice. What
+// GOMEMLIMIT says is left as it is (package runtime).
 func relaxCollector() {
 	debug.SetGCPercent(3200) // of at least 4 MiB
-	if limit := memoryLimit(); limit > 0 {
+	if limit := memoryLimit(); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit / 4 * 3)
 	}
 	runtime.AddCleanup(new([16]byte), func(struct{}) { debug.SetGCPercent(400) }, struct{}{})
 }
 
 // memoryLimit returns how many bytes this process may use: those of the machine or,
-// if that is less, of its control group (version 2, as a container sees its own). It
-// is 0 if that is not known.
+// if that is less, of a control group that it is in (cgroups(7), version 2). It is 0
+// if that is not known.
 func memoryLimit() int64 {
 	var limit int64
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) == nil {
 		limit = int64(info.Totalram) * int64(info.Unit)
 	}
-	if text, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && (limit == 0 || n < limit) {
-			limit = n
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return limit
+	}
+	group := ""
+	for line := range strings.Lines(string(text)) {
+		if path, ok := strings.CutPrefix(line, "0::"); ok {
+			group = strings.TrimSpace(path)
 		}
+	}
+	for group != "" {
+		if text, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", group, "memory.max")); err == nil {
+			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && (limit == 0 || n < limit) {
+				limit = n
+			}
+		}
+		if group == "/" || group == "." {
+			break
+		}
+		group = filepath.Dir(group)
 	}
 	return limit
 }

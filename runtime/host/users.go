@@ -71,14 +71,6 @@ func (d *database) id(name string) (uint32, error) {
 	if a := d.last.Load(); a != nil && a.name == name {
 		return a.id, nil
 	}
-	id, err := d.find(name)
-	if err == nil {
-		d.last.Store(&account{name, id})
-	}
-	return id, err
-}
-
-func (d *database) find(name string) (uint32, error) {
 	if name != "" && name[0] >= '0' && name[0] <= '9' { // an error would take longer than all the rest
 		if n, err := strconv.ParseUint(name, 10, 32); err == nil {
 			return uint32(n), nil
@@ -86,20 +78,21 @@ func (d *database) find(name string) (uint32, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if id, ok := d.byName[name]; ok {
-		return id, nil
+	id, ok := d.byName[name]
+	if !ok {
+		if err := d.read(); err != nil {
+			return 0, err
+		}
+		if id, ok = d.byName[name]; !ok {
+			d.ask(name)
+			id, ok = d.byName[name]
+		}
 	}
-	if err := d.read(); err != nil {
-		return 0, err
+	if !ok {
+		return 0, fmt.Errorf("could not lookup %s %q: no such %s", d.what, name, d.what)
 	}
-	if id, ok := d.byName[name]; ok {
-		return id, nil
-	}
-	d.ask(name)
-	if id, ok := d.byName[name]; ok {
-		return id, nil
-	}
-	return 0, fmt.Errorf("could not lookup %s %q: no such %s", d.what, name, d.what)
+	d.last.Store(&account{name, id})
+	return id, nil
 }
 
 func (d *database) nameOf(id uint32) string {
