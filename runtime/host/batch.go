@@ -52,9 +52,20 @@ func (b *Batch) File() *Host {
 // asked about each effect is asked in an order that is always the same.
 func (b *Batch) Concurrent() bool { return b.host.effect == nil }
 
-// Full reports whether the batch takes no more files. Each is open until it has
-// its place, and others want to open files too.
-func (b *Batch) Full() bool { return len(b.slots) >= mostFiles() }
+// Full reports whether the batch should take no more files. Each is open until it
+// has its place, and others want to open files too. As long as there is room for few
+// (ExpectFiles), few are enough: to wait for more takes longer.
+func (b *Batch) Full() bool {
+	if len(b.slots) < fewOpen {
+		return false
+	}
+	select {
+	case <-expectedFiles():
+		return len(b.slots) >= mostFiles()
+	default:
+		return true
+	}
+}
 
 // mostFiles returns how many files there are in a batch at most.
 var mostFiles = sync.OnceValue(func() int {
