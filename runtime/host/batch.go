@@ -56,15 +56,7 @@ func (b *Batch) Concurrent() bool { return b.host.effect == nil }
 // has its place, and others want to open files too. As long as there is room for few
 // (ExpectFiles), few are enough: to wait for more takes longer.
 func (b *Batch) Full() bool {
-	if len(b.slots) < fewOpen {
-		return false
-	}
-	select {
-	case <-expectedFiles():
-		return len(b.slots) >= mostFiles()
-	default:
-		return true
-	}
+	return len(b.slots) >= fewOpen && (len(b.slots) >= mostFiles() || !isRoomy())
 }
 
 // mostFiles returns how many files there are in a batch at most.

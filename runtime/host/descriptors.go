@@ -2,6 +2,7 @@ package host
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,7 +15,37 @@ import (
 // one in use, which takes some milliseconds. Whoever opens a file waits with it.
 // So the table is made large enough once, before somebody is in need of it. A
 // process that ends waits for that too: it is not done where it may not be needed.
-func ExpectFiles() { expectedFiles() }
+func ExpectFiles() {
+	expecting.Store(true)
+	expectedFiles()
+}
+
+var (
+	// expecting says that many files are expected, crowded how often there were more
+	// than there was room for.
+	expecting atomic.Bool
+	crowded   atomic.Int64
+)
+
+// manyCrowds is how often there have to be too many files for more to be expected.
+const manyCrowds = 4
+
+// isRoomy reports whether there is room for many files. Where that is asked often,
+// there will be.
+func isRoomy() bool {
+	if !expecting.Load() {
+		if crowded.Add(1) >= manyCrowds {
+			ExpectFiles()
+		}
+		return false
+	}
+	select {
+	case <-expectedFiles():
+		return true
+	default:
+		return false
+	}
+}
 
 // expectedFiles returns what is closed once there is room for many files.
 var expectedFiles = sync.OnceValue(func() <-chan struct{} {
