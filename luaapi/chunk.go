@@ -28,7 +28,7 @@ type chunk struct {
 	first int      // the number of its first node
 	nodes []uint32 // for each node its line * 2, + 1 if it is curried
 
-	sites  []site
+	sites  []callSite
 	script bool // it is the one that is run, not a module of it
 
 	env      *lua.LTable

@@ -122,8 +122,8 @@ func (in *Interp) declareTable(L *lua.LState, f frame, t *resource.Type, names [
 }
 
 // declare declares a resource for each name, with the properties in w. It pushes
-// the handles, unless nothing is done with those of the site; s may be nil.
-func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *workspace, s *site) int {
+// the handles, unless nothing is done with those of the call site; s may be nil.
+func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *workspace, s *callSite) int {
 	from := resource.Origin{Pos: in.place(f.node, f.file), Calls: in.chain(L, f), Scope: in.opts.Scope}
 	var def *defaults
 	if c := in.chunkOf(f.node); c != nil {
@@ -165,9 +165,9 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 	return handles
 }
 
-// keep returns a pointer to where. The resources of a site share it if they can;
+// keep returns a pointer to where. The resources of a call site share it if they can;
 // s may be nil.
-func (s *site) keep(where place) *place {
+func (s *callSite) keep(where place) *place {
 	if s != nil && s.place != nil && *s.place == where {
 		return s.place
 	}

@@ -96,7 +96,7 @@ type Interp struct {
 	raised   raised
 	fatal    *diag.Error // ccm.fail, or nil
 
-	noSites     bool       // no declaration is a site; for tests
+	noSites     bool       // no declaration is a call site; for tests
 	work        *workspace // nil while it is in use
 	foreignSeen bool       // a value was converted that no property can hold
 	calls       map[string][]diag.Note

@@ -61,7 +61,7 @@ or an error. "ccm schema request" and "ccm schema response" print their schemas.
 
 Exit status: 0 all is as wanted; 4 a resource failed; 1 a request was not one,
 or nothing could be done about it.`,
-		Args: cobra.NoArgs,
+		Args: wantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.pipe(cmd, f, a) },
 	}
 	fs := pipe.Flags()

@@ -22,7 +22,7 @@ func (e *env) diffCommand() *cobra.Command {
 		Long: `Print how a run changed files, in the form that patch -p1 and git apply read.
 What a patch cannot say, such as a change of owner, is told in lines that begin
 with #, and so is that a file changed which holds secrets or has held some. Given PATHs, it is only these and what is below them.`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              wantArguments(1, anyNumber),
 		ValidArgsFunction: e.completeRun(f),
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := e.store(f.stateDir, state.Limits{})

@@ -29,7 +29,7 @@ With --output json it is a JSON Schema (draft 2020-12).
 
 With --man DIR it writes a manual page for every command to a directory, as
 "man -l DIR/ccm-run.1" reads them.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: wantArguments(0, 1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			reg, err := registry(&surroundings{})
 			if err != nil || len(args) > 0 {

@@ -33,7 +33,7 @@ unknown, and is no drift either.
 
 Exit status: 0 the machine is as it was left; 2 it is not; 4 something could not
 be looked at, 6 both.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: wantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.drift(cmd.Context(), f, args)
 		},

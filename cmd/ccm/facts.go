@@ -21,7 +21,7 @@ func (e *env) factsCommand() *cobra.Command {
 		Short: "Print what is known about this machine",
 		Long: `Print the facts of this machine, or the one at a dotted path such as
 os.family. Only what is asked for is gathered.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: wantArguments(0, 1),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			return e.completeFact(cmd, args, prefix, f)
 		},

@@ -44,7 +44,7 @@ short where commands ask for it, and last is the latest.
 
 With --pending it lists the refreshes that runs have left over, because they
 were ended before, or because the refresh failed. The next run performs them.`,
-		Args: cobra.NoArgs,
+		Args: wantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if pending {
 				return e.listPending(f)
@@ -159,7 +159,7 @@ func (e *env) historyShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show RUN",
 		Short:             "Say what a run did",
-		Args:              cobra.ExactArgs(1),
+		Args:              wantArguments(1, 1),
 		ValidArgsFunction: e.completeRun(f),
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := e.store(f.stateDir, state.Limits{})

@@ -26,7 +26,7 @@ func (e *env) initCommand() *cobra.Command {
 		Long: `Start a new site in a directory: site.lua, a module in lib, a spec in spec, and
 what ccm types writes. Nothing is overwritten: if one of the files is there
 already, nothing is written.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: wantArguments(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {

@@ -27,7 +27,7 @@ only these and what is below them.
 
 What is there now is kept first. A restore is a run of its own, so it can be
 undone like any other.`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              wantArguments(1, anyNumber),
 		ValidArgsFunction: e.completeRun(past),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := absolute(args[1:])

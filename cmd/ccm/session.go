@@ -37,7 +37,7 @@ func (e *env) sessionNewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "new", Aliases: []string{"start", "create"},
 		Short: "Begin a session, and print what the shell has to be told of it",
-		Args:  cobra.NoArgs,
+		Args:  wantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			s, err := session.New(dir)
 			if err != nil {
@@ -61,7 +61,7 @@ func (e *env) sessionReportCommand() *cobra.Command {
 		Long: `Say what the commands of a session did.
 
 Exit status: 4 if something that failed was not brought in order since.`,
-		Args: cobra.NoArgs,
+		Args: wantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.openSession(cmd, e.trust())
 			if err == nil && s == nil {

@@ -39,7 +39,7 @@ and its configuration, that of selene and that of luacheck. An editor then
 completes properties and flags those that are not there. All of it is written
 from the declarations of the types. A file of configuration that was not
 written by ccm types is left alone.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: wantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if definitions != "" && len(args) > 0 {
 				return diag.Errorf(diag.Pos{}, "want either DIR or --definitions")

@@ -24,7 +24,7 @@ did are left as they are.
 
 An undo is a run of its own: undoing it brings back what it undid. The next run
 of the script makes the same changes again, unless the script is changed first.`,
-		Args: cobra.NoArgs,
+		Args: wantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := e.store(f.stateDir, f.limits())
 			if err != nil {

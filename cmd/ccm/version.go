@@ -46,7 +46,7 @@ func readBuildInfo() buildInfo {
 func (e *env) versionCommand() *cobra.Command {
 	output := newChoice("text", "text", "json")
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version", Args: wantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := readBuildInfo()
 			if output.value == "json" {

@@ -23,8 +23,8 @@ import (
 // and the rest is read from the syntax tree. Nothing else is different: what is
 // evaluated, in which order, and where a message says that it was.
 
-// A site is a place in a text where resources of one type are declared so.
-type site struct {
+// A callSite is a place in a text where resources of one type are declared so.
+type callSite struct {
 	typ         *resource.Type
 	constructor lua.LValue
 	fields      []*ast.Field
@@ -36,10 +36,10 @@ type site struct {
 	place *place
 }
 
-// maxArguments is how many values a site may pass: each needs a register.
+// maxArguments is how many values a call site may pass: each needs a register.
 const maxArguments = 64
 
-// findSites rewrites the declarations that are sites.
+// findSites rewrites the declarations that are call sites.
 func (d *divider) findSites(stmts []ast.Stmt) {
 	types := make(map[string]*resource.Type, len(d.in.types))
 	for _, t := range d.in.types {
@@ -47,7 +47,7 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 	}
 	type found struct {
 		call *ast.FuncCallExpr
-		site
+		callSite
 	}
 	var all []found
 	var statement ast.Expr
@@ -61,7 +61,7 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 				statement = n.Expr
 			case *ast.FuncCallExpr:
 				if id, ok := n.Func.(*ast.IdentExpr); ok && types[id.Value] != nil && !d.c.curried(n.Line()) && declaresPlainly(n.Args) {
-					all = append(all, found{n, site{typ: types[id.Value], node: n.Line(), inside: depth > 0, unused: n == statement}})
+					all = append(all, found{n, callSite{typ: types[id.Value], node: n.Line(), inside: depth > 0, unused: n == statement}})
 				}
 			}
 		},
@@ -96,11 +96,11 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 			}
 		}
 		f.call.Func = d.placeholder(fn)
-		d.c.sites = append(d.c.sites, f.site)
+		d.c.sites = append(d.c.sites, f.callSite)
 	}
 }
 
-// declaresPlainly reports whether a call with these arguments can be a site.
+// declaresPlainly reports whether a call with these arguments can be a call site.
 func declaresPlainly(args []ast.Expr) bool {
 	if len(args) != 1 {
 		return false
@@ -151,13 +151,13 @@ func isConstant(e ast.Expr) bool {
 	return false
 }
 
-// arguments are the values that were passed to a site and not used yet.
+// arguments are the values that were passed to a call site and not used yet.
 type arguments struct {
 	L    *lua.LState
 	next int
 }
 
-// value returns the value of the next field of a site.
+// value returns the value of the next field of a call site.
 func (a *arguments) value(f *ast.Field) lua.LValue {
 	switch e := f.Value.(type) {
 	case *ast.StringExpr:
@@ -175,10 +175,10 @@ func (a *arguments) value(f *ast.Field) lua.LValue {
 	return a.L.Get(a.next - 1)
 }
 
-// firstArgument is where the values begin that are passed to a site.
+// firstArgument is where the values begin that are passed to a call site.
 const firstArgument = 3
 
-// declareSite returns the function that declares at the sites of c.
+// declareSite returns the function that declares at the call sites of c.
 func (in *Interp) declareSite(c *chunk) lua.LGFunction {
 	return func(L *lua.LState) int {
 		s := &c.sites[int(L.Get(2).(lua.LNumber))]
@@ -217,7 +217,7 @@ func (in *Interp) declareSite(c *chunk) lua.LGFunction {
 
 // callOther calls what stands in the place of the constructor with a table, and
 // returns how many results there are.
-func (s *site) callOther(L *lua.LState) int {
+func (s *callSite) callOther(L *lua.LState) int {
 	t := L.NewTable()
 	args := arguments{L, firstArgument}
 	n := 0

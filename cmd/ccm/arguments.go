@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// anyNumber is the most arguments of a command that takes as many as there are.
+const anyNumber = -1
+
+// wantArguments reports a command line with fewer or more arguments than a command
+// takes. Most may be anyNumber.
+func wantArguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most == anyNumber || len(args) <= most) {
+			return nil
+		}
+		name, form, _ := strings.Cut(cmd.Use, " ")
+		form = strings.TrimSpace(strings.TrimSuffix(cmd.CommandPath(), cmd.Name()) + name + " " + form)
+		return diag.Errorf(diag.Pos{}, "want %s, got %s", argumentsWanted(least, most), quotedList(args)).WithHint("%s", form)
+	}
+}
+
+// argumentsWanted formats how many arguments are wanted.
+func argumentsWanted(least, most int) string {
+	switch {
+	case most == 0:
+		return "no arguments"
+	case most == anyNumber:
+		return "at least " + arguments(least)
+	case least == most:
+		return arguments(least)
+	}
+	return "at most " + arguments(most)
+}
+
+func arguments(n int) string {
+	if n == 1 {
+		return "1 argument"
+	}
+	return fmt.Sprintf("%d arguments", n)
+}
+
+func quotedList(args []string) string {
+	if len(args) == 0 {
+		return "none"
+	}
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = strconv.Quote(a)
+	}
+	return strings.Join(quoted, ", ")
+}
