@@ -39,7 +39,9 @@ const (
 // that of the order.
 //
 // How far it looks ahead is bounded by how many resources in a row turned out
-// stable, so that it never looks more than twice as often as a walk without it.
+// stable, so that it never looks more than twice as often as a walk without it. Where
+// a scout has begun, it goes on without that bound until something changes what
+// others see: each resource is still looked at no more than twice.
 type ahead struct {
 	engine  *Engine
 	view    *host.View

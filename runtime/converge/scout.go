@@ -46,8 +46,7 @@ type sighting struct {
 }
 
 // NewScout returns a scout that looks through v. Finish must be called, after the
-// last resource was declared. It is for
-// use by one goroutine, but for Disturbed.
+// last resource was declared. It is for use by one goroutine, but for Disturbed.
 func NewScout(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Scout {
 	s := &Scout{chooser: chooser{registry: reg, facts: f}, view: v, jobs: make(chan []sighting, 1024)}
 	for range min(runtime.GOMAXPROCS(0)-1, 4) {

@@ -138,6 +138,7 @@ func (b *Batch) Commit(errs []error, placed func(n int)) []error {
 	if errs == nil {
 		errs = make([]error, len(b.slots))
 	}
+	noteCrowd(len(b.slots))
 	b.sync(errs)
 	b.tell(errs)
 	for i, s := range b.slots {

@@ -30,13 +30,17 @@ var (
 // manyCrowds is how often there have to be too many files for more to be expected.
 const manyCrowds = 4
 
-// isRoomy reports whether there is room for many files. Where that is asked often,
-// there will be.
+// noteCrowd counts a batch that had to end for want of room. Where that comes often,
+// more room is made.
+func noteCrowd(files int) {
+	if files >= fewOpen && !expecting.Load() && crowded.Add(1) >= manyCrowds {
+		ExpectFiles()
+	}
+}
+
+// isRoomy reports whether there is room for many files.
 func isRoomy() bool {
 	if !expecting.Load() {
-		if crowded.Add(1) >= manyCrowds {
-			ExpectFiles()
-		}
 		return false
 	}
 	select {
