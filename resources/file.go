@@ -133,8 +133,10 @@ func (s FileState) CurrentEnsure() string {
 type FileProvider interface {
 	// Status compares what stands at the path with what is wanted.
 	Status(ctx context.Context, v *host.View, want File) (FileState, error)
-	// Store creates the file, or gives an existing one the content and
-	// attributes that are wanted, in one step.
+	// Create makes the file, in one step, where Status has found nothing.
+	Create(ctx context.Context, h *host.Host, want File) error
+	// Store gives an existing file the content and attributes that are wanted, in
+	// one step.
 	Store(ctx context.Context, h *host.Host, want File) error
 	// CreateDirectory creates the directory and those above it, or gives an
 	// existing one the attributes that are wanted.
@@ -280,14 +282,14 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 }
 
 func (f File) decidePresent(have FileState) (d resource.Decision) {
-	verb, phrase := "Store", "created the file"
+	verb, phrase := "Create", "created the file"
 	if f.Ensure == FileDirectory {
 		verb, phrase = "CreateDirectory", "created directory"
 	}
 	if have.Kind == host.Missing {
 		d.Add("ensure", string(FileAbsent), string(f.Ensure))
-	} else {
-		phrase = "updated attributes"
+	} else if phrase = "updated attributes"; f.Ensure != FileDirectory {
+		verb = "Store"
 	}
 	if have.ContentDiffers {
 		d.Add("content", have.content(), have.wantedContent())
@@ -348,6 +350,8 @@ func (f File) leaves(have FileState) host.Planned {
 // Perform implements resource.Spec.
 func (f File) Perform(ctx context.Context, h *host.Host, p FileProvider, a resource.Action) error {
 	switch a.Verb {
+	case "Create":
+		return p.Create(ctx, h, f)
 	case "Store":
 		return p.Store(ctx, h, f)
 	case "CreateDirectory":

@@ -77,7 +77,7 @@ func (s *single) close() {
 	s.burst = nil
 	if b.sum.Total() == 0 && b.run != nil {
 		s.env.recording = nil
-		_ = b.unlock()
+		_ = b.lock.Unlock()
 		return
 	}
 	b.sum.Took = s.host.Now().Sub(b.sum.Start)

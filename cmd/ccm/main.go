@@ -75,10 +75,10 @@ type env struct {
 	clock          host.Clock
 	stop           <-chan struct{} // closed when the run shall end; may be nil
 	effect         func(op, path string) error
-	runner         *observed // of the commands of this process; nil for any
-	early          bool      // the lock was taken before the site was read
-	unlock         func() error
-	sequential     bool // each resource is looked at and written in its turn only
+	runner         *observed   // of the commands of this process; nil for any
+	held           *state.Held // the lock, if it was taken before the site was read; nil once the run has it
+	alone          bool        // no other run has changed anything since the site was read
+	sequential     bool        // each resource is looked at and written in its turn only
 	color          string
 	allowInsecure  bool          // files that everybody may write are believed
 	recording      *state.Run    // the record of the run that is under way; nil if none is

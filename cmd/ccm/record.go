@@ -69,12 +69,12 @@ func (e *env) keep(v *host.View, d host.Doomed) error {
 // A record is what is remembered of earlier runs and, unless it is a plan, the
 // record of this one.
 type record struct {
-	env    *env
-	store  *state.Store
-	site   string
-	root   string
-	run    *state.Run // nil in a plan
-	unlock func() error
+	env   *env
+	store *state.Store
+	site  string
+	root  string
+	run   *state.Run  // nil in a plan
+	lock  *state.Held // nil in a plan
 }
 
 // record takes the lock of the state directory and begins the record of a run,
@@ -97,17 +97,19 @@ func (e *env) record(ctx context.Context, f *runFlags, id, kind, site string) (*
 		return r, nil
 	}
 	now := e.clock.Now()
-	if r.unlock = e.unlock; r.unlock != nil {
-		e.unlock = nil
-	} else if r.unlock, err = e.lock(ctx, r.store.Dir(), f.lockTimeout, now); err != nil {
+	if r.lock = e.held; r.lock != nil {
+		e.held = nil
+	} else if r.lock, err = e.lock(ctx, r.store.Dir(), f.lockTimeout, now); err != nil {
 		return nil, err
+	} else {
+		e.alone = r.lock.First
 	}
 	r.run, err = r.store.Begin(state.Info{
 		ID: id, Kind: kind, Site: site, Root: root, Command: commandOf(kind, site), Version: readBuildInfo().Version,
 		PID: os.Getpid(), Start: now.UTC(), Inputs: e.recorded(e.inputs),
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("state directory: %w", err), r.unlock())
+		return nil, errors.Join(fmt.Errorf("state directory: %w", err), r.lock.Unlock())
 	}
 	e.recording = r.run
 	return r, nil
@@ -121,7 +123,7 @@ func commandOf(kind, site string) string {
 }
 
 // lock takes the lock of a state directory. A signal ends the wait for it.
-func (e *env) lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (func() error, error) {
+func (e *env) lock(ctx context.Context, dir string, wait time.Duration, now time.Time) (*state.Held, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -131,7 +133,7 @@ func (e *env) lock(ctx context.Context, dir string, wait time.Duration, now time
 		case <-ctx.Done():
 		}
 	}()
-	unlock, err := state.Lock(ctx, dir, e.secrets.Redact(strings.Join(os.Args, " ")), wait, now)
+	held, err := state.Lock(ctx, dir, e.secrets.Redact(strings.Join(os.Args, " ")), wait, now)
 	select {
 	case <-e.stop:
 		if err != nil {
@@ -139,7 +141,7 @@ func (e *env) lock(ctx context.Context, dir string, wait time.Duration, now time
 		}
 	default:
 	}
-	return unlock, err
+	return held, err
 }
 
 // attach has an engine make up for what earlier runs have left over, and record
@@ -178,7 +180,7 @@ func (r *record) end(s converge.Summary) {
 	if err := r.run.End(s); err != nil {
 		r.env.warn("the record of this run is not complete: " + err.Error())
 	}
-	_ = r.unlock()
+	_ = r.lock.Unlock()
 }
 
 // siteName returns the name under which the state directory knows a script or

@@ -153,7 +153,7 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		MonitorOnly: f.monitorOnly, Stop: e.stop, Sequential: e.sequential,
 		Passing: e.spent == nil && !f.verbose && f.output.value == "text",
 	}
-	if f.noop || e.early {
+	if f.noop || e.alone {
 		engine.Scouted = s.scout
 	}
 	if err := rec.attach(engine, s.catalog); err != nil {

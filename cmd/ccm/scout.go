@@ -49,17 +49,17 @@ func (e *env) lockEarly(ctx context.Context, f *runFlags) {
 	if _, err := os.Stat(filepath.Join(store.Dir(), "lock")); err != nil {
 		return
 	}
-	unlock, err := state.Lock(ctx, store.Dir(), e.secrets.Redact(strings.Join(os.Args, " ")), 0, e.clock.Now())
+	held, err := state.Lock(ctx, store.Dir(), e.secrets.Redact(strings.Join(os.Args, " ")), 0, e.clock.Now())
 	if err != nil {
 		return // the run will wait for it, or say who has it
 	}
-	e.early, e.unlock = true, unlock
+	e.alone, e.held = true, held
 }
 
 // unlockEarly gives the lock back, if the run did not come to hold it.
 func (e *env) unlockEarly() {
-	if e.unlock != nil {
-		_ = e.unlock()
-		e.unlock = nil
+	if e.held != nil {
+		_ = e.held.Unlock()
+		e.held = nil
 	}
 }

@@ -95,6 +95,11 @@ func (f files) perform(ctx context.Context, h *host.Host, want resources.File, v
 	return nil
 }
 
+// Create implements resources.FileProvider.
+func (f files) Create(ctx context.Context, h *host.Host, want resources.File) error {
+	return f.perform(ctx, h, want, "Create")
+}
+
 // Store implements resources.FileProvider.
 func (f files) Store(ctx context.Context, h *host.Host, want resources.File) error {
 	return f.perform(ctx, h, want, "Store")

@@ -210,6 +210,12 @@ func (files) copied(v *host.View, want resources.File, have *resources.FileState
 	}
 }
 
+// Create implements resources.FileProvider. What stands there by now, if anything
+// does, is replaced.
+func (p files) Create(ctx context.Context, h *host.Host, want resources.File) error {
+	return proven(ctx, h, want, func() error { return p.write(ctx, h, want, host.Info{}) })
+}
+
 // Store implements resources.FileProvider.
 func (p files) Store(ctx context.Context, h *host.Host, want resources.File) error {
 	return proven(ctx, h, want, func() error { return p.store(ctx, h, want) })
@@ -223,12 +229,21 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 	if info.Kind != host.Missing && info.Kind != host.Regular {
 		return fmt.Errorf("want a file, found %s", info.Kind)
 	}
-	attr, err := p.attr(&h.View, want, info, 0o644)
+	if info.Kind == host.Regular && (same || !want.ManagesContent(info.Kind)) {
+		attr, err := p.attr(&h.View, want, info, 0)
+		if err != nil {
+			return err
+		}
+		return h.SetAttr(want.Name, attr)
+	}
+	return p.write(ctx, h, want, info)
+}
+
+// write replaces what stands at the path with the file that is wanted.
+func (p files) write(ctx context.Context, h *host.Host, want resources.File, have host.Info) error {
+	attr, err := p.attr(&h.View, want, have, 0o644)
 	if err != nil {
 		return err
-	}
-	if info.Kind == host.Regular && (same || !want.ManagesContent(info.Kind)) {
-		return h.SetAttr(want.Name, attr)
 	}
 	content, err := p.open(h, want)
 	if err != nil {
@@ -240,7 +255,7 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 		write = func(_ string, content io.Reader, attr host.Attr) error {
 			return writeChecked(ctx, h, want, content, attr)
 		}
-	case info.Kind == host.Missing:
+	case have.Kind == host.Missing:
 		write = h.WriteNewFile
 	}
 	return errors.Join(write(want.Name, content, attr), content.Close())

@@ -107,11 +107,14 @@ func (h *Host) wait(name string, content io.Reader, attr Attr, isNew bool) error
 	}
 	free := *h
 	free.slot = nil
-	t, err := free.create(name, attr, (*Temp).openNameless)
+	t, err := free.begin(name, func(t *Temp) error { return t.openNameless(attr.Mode) })
 	if err != nil {
 		return err
 	}
 	err = t.fill(content)
+	if err == nil {
+		err = t.settle(attr)
+	}
 	if err == nil && !isNew {
 		s.before, err = free.Lstat(name)
 	}
@@ -176,11 +179,11 @@ func (b *Batch) sync(errs []error) {
 		if len(b.slots) < manyFiles {
 			return t.sync()
 		}
-		err, done := synced[t.dev]
+		err, done := synced[t.info.Dev]
 		if !done {
 			// It reports what could not be written since Linux 5.8.
 			err = t.call("sync", func() error { return unix.Syncfs(t.fd) })
-			synced[t.dev] = err
+			synced[t.info.Dev] = err
 		}
 		if err != nil { // of some file of anybody; each knows of itself
 			return t.sync()
@@ -230,9 +233,9 @@ func (b *Batch) syncDirs(errs []error) {
 func (s *slot) tell(more bool) error {
 	t := s.temp
 	if s.before.Kind == Missing && t.nameless {
-		return t.h.tell(t.name, s.before, true, more)
+		return t.h.tell(Doomed{Path: t.name, Info: s.before, Content: true, Next: &t.info, More: more})
 	}
-	return t.h.doomedWith(t.name, true, more)
+	return t.h.doomedWith(t.name, true, &t.info, more)
 }
 
 // place gives a file that is durable its place. The directory is yet to be
@@ -258,8 +261,8 @@ func (s *slot) place() error {
 // tellAnew says that what is about to be replaced is not what was told.
 func (t *Temp) tellAnew() error {
 	info, err := t.h.Lstat(t.name)
-	if err != nil || t.h.keep == nil {
+	if err != nil {
 		return err
 	}
-	return t.h.keep(&t.h.View, Doomed{Path: t.name, Info: info, Content: true, For: t.h.on, Anew: true})
+	return t.h.tell(Doomed{Path: t.name, Info: info, Content: true, Next: &t.info, Anew: true})
 }

@@ -13,6 +13,9 @@ type Doomed struct {
 	Info
 	// Content says that what it holds goes too, and not its owner and mode only.
 	Content bool
+	// Next is what will stand there, if that is known; nil otherwise. It is not
+	// changed any more.
+	Next *Info
 	// For is on whose behalf it is done, as [Host.OnBehalfOf] says.
 	For any
 	// More says that the effect has not begun and others are told of before it
@@ -24,10 +27,12 @@ type Doomed struct {
 }
 
 // doomed says that what stands at the path is about to be changed.
-func (h *Host) doomed(name string, content bool) error { return h.doomedWith(name, content, false) }
+func (h *Host) doomed(name string, content bool) error {
+	return h.doomedWith(name, content, nil, false)
+}
 
-// doomedWith is doomed for an effect on many paths.
-func (h *Host) doomedWith(name string, content, more bool) error {
+// doomedWith is doomed for an effect on many paths. Next may be nil.
+func (h *Host) doomedWith(name string, content bool, next *Info, more bool) error {
 	if err := h.refusedInBatch(); err != nil || h.keep == nil {
 		return err
 	}
@@ -35,15 +40,16 @@ func (h *Host) doomedWith(name string, content, more bool) error {
 	if err != nil {
 		return err
 	}
-	return h.tell(name, info, content, more)
+	return h.tell(Doomed{Path: name, Info: info, Content: content, Next: next, More: more})
 }
 
 // tell is doomedWith for who knows what stands at the path.
-func (h *Host) tell(name string, info Info, content, more bool) error {
+func (h *Host) tell(d Doomed) error {
 	if h.keep == nil {
 		return nil
 	}
-	return h.keep(&h.View, Doomed{Path: name, Info: info, Content: content, For: h.on, More: more})
+	d.For = h.on
+	return h.keep(&h.View, d)
 }
 
 // doomedTree says that the directory at the path is about to be removed with

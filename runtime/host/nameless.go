@@ -13,13 +13,14 @@ import (
 
 // openNameless is open for a file that waits in a batch for its place: it has no
 // name before, so that a batch that dies leaves nothing. Where the file system
-// cannot do that, it has one.
-func (t *Temp) openNameless() error {
+// cannot do that, it has one. Nobody else can open it until it has a name, so that it
+// may have its mode from the start.
+func (t *Temp) openNameless(mode uint32) error {
 	if !linkable() {
 		return t.open()
 	}
 	err := t.h.do("create", t.name, func() error {
-		return t.openFile(filepath.Dir(t.path), unix.O_TMPFILE|syscall.O_RDWR|syscall.O_CLOEXEC)
+		return t.openFile(filepath.Dir(t.path), unix.O_TMPFILE|syscall.O_RDWR|syscall.O_CLOEXEC, mode&0o777)
 	})
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.EINVAL) {
 		return t.open()
@@ -45,12 +46,13 @@ func (t *Temp) giveName() error {
 	if err := t.lock(); err != nil {
 		return err
 	}
-	err := t.link(t.temp)
+	temp := t.temp()
+	err := t.link(temp)
 	if errors.Is(err, os.ErrExist) {
 		if err := t.removeLeftover(); err != nil {
 			return err
 		}
-		err = t.link(t.temp)
+		err = t.link(temp)
 	}
 	t.nameless = err != nil
 	return err
@@ -62,7 +64,7 @@ func (t *Temp) placeNew() error {
 	if err := t.link(t.path); err != nil {
 		return err
 	}
-	t.temp, t.nameless = "", false
+	t.placed, t.nameless = true, false
 	return t.close()
 }
 

@@ -13,16 +13,19 @@ import (
 
 // A Temp is a file that is being written beside its target.
 type Temp struct {
-	h          *Host
-	name       string // of the target
-	path, temp string // for the operating system
-	fd         int
+	h    *Host
+	name string // of the target
+	path string // of the target for the operating system
+	fd   int
 	// f is the same file, for what is not done often: it costs two system calls.
 	f *os.File
 	// nameless is set while the temporary file has no name (O_TMPFILE): if ccm dies,
 	// it is gone.
 	nameless bool
-	dev      uint64
+	// placed is set once it has its place, or is removed.
+	placed bool
+	// info is what will stand at the path, when all is written and settled.
+	info Info
 }
 
 // Create begins a file that will replace the one at the path: a temporary file
@@ -33,10 +36,18 @@ type Temp struct {
 // has that (flock). One that is there and not locked was left by a run that died,
 // and is removed.
 func (h *Host) Create(name string, attr Attr) (*Temp, error) {
-	return h.create(name, attr, (*Temp).open)
+	t, err := h.begin(name, (*Temp).open)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.settle(attr); err != nil {
+		return nil, errors.Join(err, t.Discard())
+	}
+	return t, nil
 }
 
-func (h *Host) create(name string, attr Attr, open func(*Temp) error) (_ *Temp, err error) {
+// begin opens the temporary file of a path.
+func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 	if err := h.refusedInBatch(); err != nil {
 		return nil, err
 	}
@@ -44,7 +55,7 @@ func (h *Host) create(name string, attr Attr, open func(*Temp) error) (_ *Temp, 
 	if err != nil {
 		return nil, err
 	}
-	t := &Temp{h: h, name: name, path: path, temp: filepath.Join(filepath.Dir(path), tempName(filepath.Base(path)))}
+	t := &Temp{h: h, name: name, path: path}
 	h.log.Debug("write", "path", name)
 	if err := open(t); err != nil {
 		if ok, e := h.IsDirectory(filepath.Dir(name)); e == nil && !ok {
@@ -52,38 +63,46 @@ func (h *Host) create(name string, attr Attr, open func(*Temp) error) (_ *Temp, 
 		}
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, t.Discard())
-		}
-	}()
-	if err := t.chown(attr); err != nil {
-		return nil, err
-	}
-	return t, t.call("chmod", func() error { return unix.Fchmod(t.fd, attr.Mode&0o7777) })
+	return t, nil
+}
+
+// temp returns the path of the temporary file for the operating system, which it has
+// unless it is nameless.
+func (t *Temp) temp() string {
+	return filepath.Join(filepath.Dir(t.path), tempName(filepath.Base(t.path)))
 }
 
 // call is an effect on the file by a system call.
 func (t *Temp) call(op string, call func() error) error {
 	return t.h.do(op, t.name, func() error {
 		if err := ignoringEINTR(call); err != nil {
-			return &os.PathError{Op: op, Path: t.temp, Err: err}
+			return &os.PathError{Op: op, Path: t.temp(), Err: err}
 		}
 		return nil
 	})
 }
 
-// chown sets the owner, unless it is that already.
-func (t *Temp) chown(attr Attr) error {
-	var st unix.Stat_t
-	if err := ignoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
-		return &os.PathError{Op: "stat", Path: t.temp, Err: err}
+// settle gives the file its owner and then its mode, where they are not so already.
+func (t *Temp) settle(attr Attr) error {
+	var st syscall.Stat_t
+	if err := ignoringEINTR(func() error { return syscall.Fstat(t.fd, &st) }); err != nil {
+		return &os.PathError{Op: "stat", Path: t.temp(), Err: err}
 	}
-	t.dev = uint64(st.Dev)
-	if st.Uid == attr.UID && st.Gid == attr.GID {
+	t.info = infoOf(&st)
+	t.info.Links = 1
+	own := t.info.UID != attr.UID || t.info.GID != attr.GID
+	if own {
+		t.info.UID, t.info.GID = attr.UID, attr.GID
+		if err := t.call("chown", func() error { return unix.Fchown(t.fd, int(attr.UID), int(attr.GID)) }); err != nil {
+			return err
+		}
+	}
+	mode := attr.Mode & 0o7777
+	if !own && t.info.Mode == mode { // a new owner takes away some of the mode
 		return nil
 	}
-	return t.call("chown", func() error { return unix.Fchown(t.fd, int(attr.UID), int(attr.GID)) })
+	t.info.Mode = mode
+	return t.call("chmod", func() error { return unix.Fchmod(t.fd, mode) })
 }
 
 // tempName returns the name of the temporary file of a file. It is cut where
@@ -97,14 +116,14 @@ func tempName(base string) string {
 }
 
 // openFile opens the file at a path for the operating system.
-func (t *Temp) openFile(path string, flags int) error {
+func (t *Temp) openFile(path string, flags int, mode uint32) error {
 	// os.OpenFile would ask whether one can wait for it.
 	err := ignoringEINTR(func() (err error) {
-		t.fd, err = syscall.Open(path, flags, 0o600)
+		t.fd, err = syscall.Open(path, flags, mode)
 		return err
 	})
 	if err != nil {
-		return &os.PathError{Op: "open", Path: t.temp, Err: err}
+		return &os.PathError{Op: "open", Path: t.temp(), Err: err}
 	}
 	return nil
 }
@@ -112,7 +131,7 @@ func (t *Temp) openFile(path string, flags int) error {
 func (t *Temp) open() error {
 	create := func() error {
 		return t.h.do("create", t.name, func() error {
-			return t.openFile(t.temp, syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW|syscall.O_CLOEXEC)
+			return t.openFile(t.temp(), syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
 		})
 	}
 	err := create()
@@ -141,7 +160,7 @@ func (t *Temp) lock() error {
 
 // removeLeftover removes the temporary file of a run that died.
 func (t *Temp) removeLeftover() error {
-	old, err := os.OpenFile(t.temp, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	old, err := os.OpenFile(t.temp(), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -151,16 +170,16 @@ func (t *Temp) removeLeftover() error {
 			return fmt.Errorf("%s is being written by another process", t.name)
 		}
 	}
-	return t.h.do("remove", t.name, func() error { return os.Remove(t.temp) })
+	return t.h.do("remove", t.name, func() error { return os.Remove(t.temp()) })
 }
 
 // Name returns where the temporary file is for the operating system.
-func (t *Temp) Name() string { return t.temp }
+func (t *Temp) Name() string { return t.temp() }
 
 // file returns the file as others take it.
 func (t *Temp) file() *os.File {
 	if t.f == nil {
-		t.f = os.NewFile(uintptr(t.fd), t.temp)
+		t.f = os.NewFile(uintptr(t.fd), t.temp())
 	}
 	return t.f
 }
@@ -171,7 +190,7 @@ func (t *Temp) close() error {
 		return t.f.Close()
 	}
 	if err := unix.Close(t.fd); err != nil {
-		return &os.PathError{Op: "close", Path: t.temp, Err: err}
+		return &os.PathError{Op: "close", Path: t.temp(), Err: err}
 	}
 	return nil
 }
@@ -210,7 +229,7 @@ func (t *Temp) writeAll(p []byte) error {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
-			return &os.PathError{Op: "write", Path: t.temp, Err: err}
+			return &os.PathError{Op: "write", Path: t.temp(), Err: err}
 		}
 		p = p[n:]
 	}
@@ -238,22 +257,22 @@ func (t *Temp) Commit() error {
 // rename gives a file that has a name, and is durable, its place. The directory is
 // yet to be synced.
 func (t *Temp) rename() error {
-	if err := t.h.do("rename", t.name, func() error { return unix.Rename(t.temp, t.path) }); err != nil {
-		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: t.temp, New: t.path, Err: err})
+	temp := t.temp()
+	if err := t.h.do("rename", t.name, func() error { return unix.Rename(temp, t.path) }); err != nil {
+		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: temp, New: t.path, Err: err})
 	}
-	t.temp = ""
+	t.placed = true
 	return t.close()
 }
 
 // Discard removes the temporary file. After a Commit it does nothing.
 func (t *Temp) Discard() error {
-	if t.temp == "" {
+	if t.placed {
 		return nil
 	}
-	temp := t.temp
-	t.temp = ""
+	t.placed = true
 	if t.nameless {
 		return t.close()
 	}
-	return errors.Join(t.close(), t.h.do("remove", t.name, func() error { return os.Remove(temp) }))
+	return errors.Join(t.close(), t.h.do("remove", t.name, func() error { return os.Remove(t.temp()) }))
 }

@@ -27,12 +27,17 @@ func (l changeLine) appendJSON(b []byte) ([]byte, error) {
 	if c.Sensitive {
 		b = append(b, `,"sensitive":true`...)
 	}
-	if c.After != nil {
-		var errAfter error
-		b, errAfter = c.After.appendJSON(append(b, `,"after":`...))
-		err = errors.Join(err, errAfter)
+	b, errNext := appendVersion(b, `,"next":`, c.Next)
+	b, errAfter := appendVersion(b, `,"after":`, c.After)
+	return append(b, '}'), errors.Join(err, errNext, errAfter)
+}
+
+// appendVersion appends v under a name, if there is one.
+func appendVersion(b []byte, name string, v *Version) ([]byte, error) {
+	if v == nil {
+		return b, nil
 	}
-	return append(b, '}'), err
+	return v.appendJSON(append(b, name...))
 }
 
 func (n Name) appendJSON(b []byte) []byte {

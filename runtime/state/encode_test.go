@@ -21,7 +21,7 @@ func TestChangeLine(t *testing.T) {
 	link := Version{Kind: host.Symlink, Mode: 0o777, MTime: mtime, Target: "\xff"}
 	for _, c := range []Change{
 		{Path: "/f"},
-		{Path: "/ä <&> \u2028\n\"", Resource: "file#/f", Content: true, Sensitive: true, Before: file, After: &link},
+		{Path: "/ä <&> \u2028\n\"", Resource: "file#/f", Content: true, Sensitive: true, Before: file, Next: &file, After: &link},
 		{Path: "/\xff\xfe", Before: link, After: &Version{}},
 	} {
 		text, err := changeLine{changeProtocol, &c}.appendJSON(nil)
@@ -30,7 +30,7 @@ func TestChangeLine(t *testing.T) {
 		var back Change
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.Equal(t, c, back)
-		require.NoError(t, new(Record).read(text, make(map[Name]int)))
+		require.NoError(t, recordReader{new(Record), make(map[Name]int), make(map[string][]int)}.line(text))
 	}
 	text, err := changeLine{changeProtocol, &Change{Path: "/\xff", Resource: "file#/f", Before: file, Content: true, After: &Version{}}}.appendJSON(nil)
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 const historyFile = "history.ndjson"
@@ -91,9 +92,9 @@ func (s *Store) Record(id string) (*Record, error) {
 		return nil, err
 	}
 	rec := &Record{}
-	at := make(map[Name]int)
+	read := recordReader{rec, make(map[Name]int), make(map[string][]int)}
 	var err error
-	rec.Damaged, err = s.readLines(runFile(id), func(line []byte) error { return rec.read(line, at) })
+	rec.Damaged, err = s.readLines(runFile(id), read.line)
 	if rec.ID = id; rec.Summary == nil {
 		rec.Files = 0
 		for _, c := range rec.Changes {
@@ -105,10 +106,22 @@ func (s *Store) Record(id string) (*Record, error) {
 	return rec, err
 }
 
-// read adds one line to the record. At is where the change of a path is.
-func (rec *Record) read(line []byte, at map[Name]int) error {
+// A recordReader reads the lines of a record.
+type recordReader struct {
+	*Record
+	at map[Name]int // where the change of a path is
+	// next is where the changes are that a resource was about to make, as far as
+	// nothing was said about it since.
+	next map[string][]int
+}
+
+// line adds one line to the record.
+func (rec recordReader) line(line []byte) error {
 	var head struct {
 		Protocol string `json:"protocol"`
+		Type     string `json:"type"`
+		Name     string `json:"name"`
+		Changed  bool   `json:"changed"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
 		return err
@@ -123,14 +136,26 @@ func (rec *Record) read(line []byte, at map[Name]int) error {
 		if err := json.Unmarshal(line, &c); err != nil || c.Path == "" {
 			return errors.Join(err, errors.New("no path"))
 		}
-		i, known := at[c.Path]
+		i, known := rec.at[c.Path]
 		if !known {
-			at[c.Path] = len(rec.Changes)
+			i = len(rec.Changes)
+			rec.at[c.Path] = i
 			rec.Changes = append(rec.Changes, c)
-			return nil
 		}
 		rec.Changes[i] = c
+		if c.Next != nil {
+			rec.next[c.Resource] = append(rec.next[c.Resource], i)
+		}
 		return nil
+	}
+	if head.Changed {
+		id := resource.ID{Type: head.Type, Name: head.Name}.String()
+		for _, i := range rec.next[id] {
+			if c := &rec.Changes[i]; c.After == nil && c.Resource == id {
+				c.Next, c.After = nil, c.Next
+			}
+		}
+		delete(rec.next, id)
 	}
 	rec.Events = append(rec.Events, json.RawMessage(slices.Clone(line)))
 	return nil

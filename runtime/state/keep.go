@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -16,6 +17,8 @@ type tracked struct {
 	// touched is set until it is known what became of it, in the order in which
 	// paths were changed first.
 	touched int
+	// foretold is set if Next is recorded and is what it will be.
+	foretold bool
 }
 
 // finished returns what was changed for the resources, in order, and is not to be
@@ -35,13 +38,19 @@ func (r *Run) finished(ids ...resource.ID) (list []*tracked) {
 	return list
 }
 
-// finish finds out what became of a path that was changed, if that can be known.
-func (r *Run) finish(c *tracked) (changeLine, bool) {
+// finish finds out what became of a path that was changed, if that can be known, and
+// returns what is to be recorded of it, if that is not known already. Event is that of
+// the resource for which it was changed, or nil.
+func (r *Run) finish(c *tracked, e *converge.Event) (changeLine, bool) {
+	if c.foretold && e != nil && e.Outcome == converge.Changed && e.Resource.ID == c.by {
+		c.After = c.Next
+		return changeLine{}, false
+	}
 	after, err := versionAt(r.view, string(c.Path))
 	if err != nil {
 		return changeLine{}, false
 	}
-	c.After = &after
+	c.Next, c.After = nil, &after
 	return changeLine{changeProtocol, &c.Change}, true
 }
 
@@ -56,6 +65,7 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 	c, known := r.changes[d.Path]
 	anew := known && d.Anew && c.Before.Kind == host.Missing // then nothing was changed yet
 	if known && !anew && (c.Content || !d.Content) {
+		c.foretold = false
 		r.touch(c, by)
 		return r.endBatch(d)
 	}
@@ -73,7 +83,10 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 	if known && !anew {
 		next = c.Change
 	}
-	next.Content = d.Content
+	next.Content, next.Next, next.After = d.Content, nil, nil
+	if d.Next != nil && by != nil {
+		next.Next = new(versionOf(*d.Next))
+	}
 	next.Sensitive = r.holdsSecrets(by) || r.hidden.HeldIn(d.Path)
 	if d.Content && d.Kind == host.Regular {
 		if err := r.keepContent(v, d, by, &next); err != nil {
@@ -103,7 +116,7 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		c = new(tracked)
 		r.changes[d.Path] = c
 	}
-	c.Change = next
+	c.Change, c.foretold = next, next.Next != nil
 	r.touch(c, by)
 	return r.endBatch(d)
 }

@@ -77,17 +77,47 @@ func startedBy(pid int) bool {
 	return false
 }
 
+// A Held is a lock that this process holds.
+type Held struct {
+	// First says that nobody has held the lock before.
+	First bool
+
+	path  string
+	flock *flock.Flock
+}
+
+// Unlock gives the lock back.
+func (h *Held) Unlock() error {
+	_ = os.Truncate(h.path, 0)
+	return h.flock.Unlock()
+}
+
 // Lock makes this process the only one that runs in the state directory, which
 // is created with mode 0700 if it is missing and gets that mode if it has a wider
 // one. If another run holds the lock, it waits for it as long as wait; 0 means not
 // at all. It does not wait for a run that started it, which waits for it. The lock
 // ends with the process at the latest, so that a run that died leaves none
 // (flock(2)). Others are told the command.
-func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (unlock func() error, err error) {
+func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*Held, error) {
+	h, err := lock(ctx, dir, command, wait, now)
+	if _, locked := errors.AsType[*LockedError](err); err != nil && !locked {
+		err = fmt.Errorf("state directory: %w", err)
+	}
+	return h, err
+}
+
+func lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*Held, error) {
+	holder, err := json.Marshal(Holder{os.Getpid(), command, now})
+	if err != nil {
+		return nil, err
+	}
 	if err := claim(dir); err != nil {
-		return nil, fmt.Errorf("state directory: %w", err)
+		return nil, err
 	}
 	path := filepath.Join(dir, lockFile)
+	if h := lockFirst(path, holder); h != nil {
+		return h, nil
+	}
 	l := flock.New(path, flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Nanosecond))
 	defer cancel()
@@ -101,20 +131,36 @@ func Lock(ctx context.Context, dir, command string, wait time.Duration, now time
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("state directory: %w", err)
+		return nil, err
 	}
 	if !ok {
 		return nil, &LockedError{Dir: dir, Holder: holderOf(path)}
 	}
-	holder, err := json.Marshal(Holder{os.Getpid(), command, now})
-	if err == nil {
-		err = os.WriteFile(path, holder, 0o600)
+	if err := os.WriteFile(path, holder, 0o600); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("state directory: %w", err)
+	return &Held{path: path, flock: l}, nil
+}
+
+// lockFirst takes a lock that nobody has held before: its file is made under
+// another name, and gets its own when it is locked, so that nobody can come in
+// between. It returns nil if there is a file, or if it cannot be made so.
+func lockFirst(path string, holder []byte) *Held {
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	return func() error {
-		_ = os.Truncate(path, 0)
-		return l.Unlock()
-	}, nil
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf("%s%s-%d", tempPrefix, lockFile, os.Getpid()))
+	defer os.Remove(temp)
+	if os.WriteFile(temp, holder, 0o600) != nil {
+		return nil
+	}
+	l := flock.New(temp)
+	if ok, err := l.TryLock(); err != nil || !ok {
+		return nil
+	}
+	if os.Link(temp, path) != nil {
+		_ = l.Unlock()
+		return nil
+	}
+	return &Held{First: true, path: path, flock: l}
 }

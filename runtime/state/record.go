@@ -149,6 +149,9 @@ type Change struct {
 	Content bool `json:"content"`
 	// Sensitive says that the content holds secrets, or has held some.
 	Sensitive bool `json:"sensitive,omitempty"`
+	// Next is what the run was about to put there, if it knew that and After is nil.
+	// It did put it there if the resource is told of as changed.
+	Next *Version `json:"next,omitempty"`
 	// After is nil if the run did not get to the end of the resource.
 	After *Version `json:"after,omitempty"`
 }

@@ -275,6 +275,29 @@ func TestEveryEffectOfRestoreFails(t *testing.T) {
 	}
 }
 
+// TestRecordOfDeath: as long as nothing is told of the resource, it is known what a
+// run was about to put at a path, and not what became of it.
+func TestRecordOfDeath(t *testing.T) {
+	b := newBox(t)
+	id := b.must(file("/f", "made"))
+	name := filepath.Join(b.dir, "runs", id+".ndjson")
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	lines := strings.SplitAfter(string(text), "\n")
+	require.Contains(t, lines[2], ".transaction.event")
+	require.NoError(t, os.WriteFile(name, []byte(strings.Join(lines[:2], "")), 0o600))
+	rec, err := b.store().Record(id)
+	require.NoError(t, err)
+	require.EqualValues(t, 4, rec.Changes[0].Next.Size)
+	require.Nil(t, rec.Changes[0].After)
+
+	failed := strings.ReplaceAll(lines[2], `"changed":true`, `"changed":false`)
+	require.NoError(t, os.WriteFile(name, []byte(lines[0]+lines[1]+failed), 0o600))
+	rec, err = b.store().Record(id)
+	require.NoError(t, err)
+	require.Nil(t, rec.Changes[0].After)
+}
+
 func TestRecord(t *testing.T) {
 	b := newBox(t)
 	b.write("f", "old", 0o640)
@@ -290,7 +313,15 @@ func TestRecord(t *testing.T) {
 	require.Equal(t, host.Regular, rec.Changes[0].Before.Kind)
 	require.Equal(t, state.Mode(0o640), rec.Changes[0].Before.Mode)
 	require.Equal(t, host.Missing, rec.Changes[1].Before.Kind)
-	require.Equal(t, state.Mode(0o644), rec.Changes[1].After.Mode)
+	for i, name := range []string{"f", "g"} {
+		fi, err := os.Stat(filepath.Join(b.root, name))
+		require.NoError(t, err)
+		st := fi.Sys().(*syscall.Stat_t)
+		require.Equal(t, &state.Version{
+			Kind: host.Regular, Mode: 0o644, UID: st.Uid, GID: st.Gid, Size: fi.Size(), MTime: fi.ModTime().UTC(), Dev: st.Dev, Ino: st.Ino,
+		}, rec.Changes[i].After, "without looking for it")
+		require.Nil(t, rec.Changes[i].Next)
+	}
 	text, err := b.store().Content(rec.Changes[0].Before.Object)
 	require.NoError(t, err)
 	require.Equal(t, "old", string(text))

@@ -227,13 +227,13 @@ func TestStateDirectoryIsPrivate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
 			require.NoError(t, x.make(dir))
-			unlock, err := state.Lock(t.Context(), dir, "test", 0, time.Time{})
+			held, err := state.Lock(t.Context(), dir, "test", 0, time.Time{})
 			if x.refused {
 				require.ErrorContains(t, err, "want a directory for state alone that only its owner may enter, found one with mode 0755 that holds x")
 				require.NoFileExists(t, filepath.Join(dir, "lock"))
 			} else {
 				require.NoError(t, err)
-				require.NoError(t, unlock())
+				require.NoError(t, held.Unlock())
 			}
 			fi, err := os.Stat(dir)
 			require.NoError(t, err)

@@ -76,7 +76,7 @@ func tellsMore(e *converge.Event) bool {
 // event that is not nil, if it tells more than that all is as it was.
 func (r *Run) written(finished []*tracked, e *converge.Event) (objects []any) {
 	for _, c := range finished {
-		if line, ok := r.finish(c); ok {
+		if line, ok := r.finish(c, e); ok {
 			objects = append(objects, line)
 		}
 	}

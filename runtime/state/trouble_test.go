@@ -18,6 +18,7 @@ import (
 // in trouble: it is an error of that resource, the old file is as it was, nothing
 // is left lying about, and other resources are dealt with.
 func TestTrouble(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o022)) // so that a file for all is not made with its mode
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO, syscall.EDQUOT, syscall.EXDEV, syscall.EBUSY, syscall.EPERM} {
 		for _, op := range []string{"create", "write", "chmod", "sync", "rename"} {
 			t.Run(errno.Error()+"/"+op, func(t *testing.T) {
@@ -30,7 +31,7 @@ func TestTrouble(t *testing.T) {
 					}
 					return nil
 				}
-				_, sum, err := b.run(cat(t, file("/a", "new"), file("/b", "other")))
+				_, sum, err := b.run(cat(t, file("/a", "new", props{"mode": "0666"}), file("/b", "other")))
 				require.NoError(t, err)
 				require.Equal(t, 1, sum.Of(converge.Failed))
 				require.Equal(t, 1, sum.Of(converge.Changed))
