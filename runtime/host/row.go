@@ -52,6 +52,11 @@ func (r *row) enter(dir string) bool {
 	return true
 }
 
+// holds reports whether a directory is the one that is open. R may be nil.
+func (r *row) holds(dir string) bool {
+	return r != nil && len(r.dir) == len(dir)+1 && r.dir[:len(dir)] == dir
+}
+
 func (r *row) leave() {
 	if r.dir != "" {
 		_ = unix.Close(r.fd)
