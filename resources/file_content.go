@@ -60,9 +60,11 @@ func (f File) text(have FileState) func(v *host.View) (resource.Text, error) {
 		}
 		if have.Kind == host.Regular {
 			t.HaveExists = true
-			if t.Have, err = v.ReadFile(f.Name); err != nil {
+			text, err := v.ReadFile(f.Name)
+			if err != nil {
 				return t, err
 			}
+			t.Have = string(text)
 		}
 		if f.Ensure == FileAbsent {
 			return t, nil
@@ -70,7 +72,7 @@ func (f File) text(have FileState) func(v *host.View) (resource.Text, error) {
 		t.WantExists = true
 		switch {
 		case f.Content != nil:
-			t.Want = []byte(*f.Content)
+			t.Want = *f.Content
 		case f.Source != nil:
 			src, err := v.OpenSource(*f.Source)
 			if err != nil {
@@ -79,8 +81,8 @@ func (f File) text(have FileState) func(v *host.View) (resource.Text, error) {
 			defer src.Close()
 			var buf bytes.Buffer
 			_, err = buf.ReadFrom(src)
-			t.Want = buf.Bytes()
-			if err == nil && !have.isSource(t.Want) {
+			t.Want = buf.String()
+			if err == nil && !have.isSource(buf.Bytes()) {
 				err = errors.New("the source holds something else")
 			}
 			return t, err

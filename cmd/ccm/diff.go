@@ -132,23 +132,26 @@ func (e *env) diffOf(store *state.Store, v *host.View, run string, c state.Chang
 		if was.Object == "" {
 			return "", "the content before is not kept: " + was.Unkept, nil
 		}
-		if t.Have, err = store.Content(was.Object); err != nil {
+		before, err := store.Content(was.Object)
+		if err != nil {
 			return "", "", err
 		}
+		t.Have = string(before)
 	}
-	var known bool
-	if t.Want, known, err = store.After(v, run, c); err != nil {
+	after, known, err := store.After(v, run, c)
+	if err != nil {
 		return "", "", err
 	}
+	t.Want = string(after)
 	if !known {
 		return "", "the content after is not kept: the file was changed since", nil
 	}
 	if c.Sensitive {
-		side := func(exists bool, text []byte) string {
+		side := func(exists bool, text string) string {
 			if !exists {
 				return "nothing"
 			}
-			return e.secrets.Mask(string(text))
+			return e.secrets.Mask(text)
 		}
 		return "", fmt.Sprintf("it holds secrets: %s → %s", side(t.HaveExists, t.Have), side(t.WantExists, t.Want)), nil
 	}

@@ -103,7 +103,7 @@ func (d *definition) edited(ctx context.Context, want *resource.Properties, path
 	if s.Data["ensure"] == nil {
 		s.Data["ensure"] = d.foundEnsure(want, before == string(after))
 	}
-	s.text = &resource.Text{Path: path, Have: []byte(before), Want: []byte(after), HaveExists: true, WantExists: true}
+	s.text = &resource.Text{Path: path, Have: before, Want: string(after), HaveExists: true, WantExists: true}
 	return s, nil
 }
 
@@ -123,7 +123,7 @@ func (d *definition) foundEnsure(want *resource.Properties, same bool) string {
 func (d *definition) editDecide(want *resource.Properties, have any) resource.Decision {
 	s := have.(State)
 	dec := d.compare(want, s)
-	differs := s.text != nil && string(s.text.Have) != string(s.text.Want)
+	differs := s.text != nil && s.text.Have != s.text.Want
 	switch {
 	case differs && len(dec.Diff) == 0:
 		dec.Err = d.blame(d.edit, "edit", "the text is to change, and what was found is as wanted: %s", text(s.Data))
@@ -134,7 +134,7 @@ func (d *definition) editDecide(want *resource.Properties, have any) resource.De
 		return dec
 	}
 	dec.Text = func(*host.View) (resource.Text, error) { return *s.text, nil }
-	dec.Leaves = []host.Planned{{Path: s.text.Path, Kind: host.Regular, Content: new(string(s.text.Want))}}
+	dec.Leaves = []host.Planned{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want)}}
 	dec.Closed = true
 	return dec
 }
@@ -153,7 +153,7 @@ func (d *definition) editPerform(ctx context.Context, h *host.Host, want *resour
 	if err != nil {
 		return err
 	}
-	return h.WriteFile(s.text.Path, strings.NewReader(string(s.text.Want)), host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode})
+	return h.WriteFile(s.text.Path, strings.NewReader(s.text.Want), host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode})
 }
 
 // textOf reads the text of a decision: the content of a file before and after.
@@ -172,10 +172,10 @@ func (d *definition) textOf(v lua.LValue) (func(*host.View) (resource.Text, erro
 	out := resource.Text{Path: string(path)}
 	have, want := t.RawGetString("have"), t.RawGetString("want")
 	if out.HaveExists = have != lua.LNil; out.HaveExists {
-		out.Have = []byte(lua.LVAsString(have))
+		out.Have = lua.LVAsString(have)
 	}
 	if out.WantExists = want != lua.LNil; out.WantExists {
-		out.Want = []byte(lua.LVAsString(want))
+		out.Want = lua.LVAsString(want)
 	}
 	return func(*host.View) (resource.Text, error) { return out, nil }, nil
 }

@@ -3,29 +3,44 @@ package converge
 import (
 	"context"
 	"log/slog"
+	"sync"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// writes are the files that are being written together, because each belongs to a
-// resource that changes nothing else (resource.Bounded) and none of them has to do
-// with another. They are written while the walk goes on, and are made durable at
-// once (host.Batch), which takes about as long as it takes for one. They get their
-// places in the order of the resources. What is told of the resources is told after
-// that, in their order, of those too that had nothing to do and came between.
+// writes are files that are written together, because each belongs to a resource that
+// changes nothing else (resource.Bounded) and none of them has to do with another. They
+// are written while the walk goes on, and are made durable at once (host.Batch), which
+// takes about as long as it takes for one. They get their places in the order of the
+// resources, while the walk goes on with the next ones. What is told of the resources is
+// told after that, in their order, of those too that had nothing to do and came between.
 type writes struct {
-	batch  *host.Batch
-	paths  trail
-	first  int // the number of the first resource
+	batch   *host.Batch
+	paths   trail
+	first   int // the number of the first resource
+	staged  []*staged
+	written sync.WaitGroup // all of staged
+
+	// events are those of all resources up to the last one, errs what was wrong with
+	// each file, once all are written. Placed is closed when they have their places.
 	events []*Event
-	staged []*staged
-	pool   *stagers // nil if each file is written by the walk
+	errs   []error
+	placed chan struct{}
 }
 
-// longestRow is how many resources are between the first and the last of a batch
-// at most: until they have their turn, a file does not get its place.
-const longestRow = 4096
+const (
+	// longestRow is how many resources are between the first and the last of which
+	// the files are in writing, at most: until they have their turn, a file does not
+	// get its place.
+	longestRow = 4096
+	// fewFiles is how many files get their places together at least, while the walk
+	// goes on.
+	fewFiles = 16
+)
+
+// underWay reports whether files are being written, or given their places.
+func (w *walk) underWay() bool { return w.writes != nil || w.placing != nil }
 
 // batchable returns the path of a resource whose file may be written together with
 // others: nothing is done between its change and the next resource.
@@ -44,82 +59,160 @@ func (w *walk) batchable(i int) (path string, ok bool) {
 	return path, true
 }
 
-// joins reports whether resource i can be dealt with while the files of the batch
-// do not have their places yet.
+// joins reports whether resource i can be dealt with while the files that are under
+// way do not have their places yet.
 func (w *walk) joins(i int) bool {
-	b := w.writes
-	if b.batch.Full() || i-b.first >= longestRow {
-		return false
-	}
 	path, ok := w.batchable(i)
 	_, looks, _ := resource.BoundsOf(w.catalog.Resources[i].Spec)
-	if !ok || !looks || b.paths.meets(path) {
+	if !ok || !looks {
 		return false
 	}
+	first := i
+	for _, b := range []*writes{w.writes, w.placing} {
+		if b != nil {
+			if first = b.first; b.paths.meets(path) {
+				return false
+			}
+		}
+	}
 	for _, d := range w.catalog.Deps[i] {
-		if d.Index >= b.first && w.outcomes[d.Index] != Stable {
+		if d.Index >= first && w.outcomes[d.Index] != Stable {
 			return false
 		}
 	}
-	return true
+	return i-first < longestRow
 }
 
 // stage begins to write the file of a resource, if that can be written together
-// with others: d writes one whole file. Before anything else is done, the files of
-// the batch get their places.
+// with others: d writes one whole file. Before anything else is done, the files that
+// are under way get their places.
 func (w *walk) stage(ctx context.Context, f resource.Factory, d resource.Decision, ev *Event) bool {
 	if len(d.Leaves) != 1 || d.Leaves[0].Kind != host.Regular || d.Leaves[0].Kept {
 		w.flush(ctx)
 		return false
 	}
-	if w.writes == nil {
+	if !w.underWay() {
 		if _, ok := w.batchable(ev.Index); !ok {
 			return false
 		}
-		w.writes = &writes{batch: w.host.Batch(), first: ev.Index, paths: trail{view: w.view}}
+	}
+	for host.Full() && w.underWay() {
+		if w.writes == nil {
+			w.settlePlaces(ctx)
+		}
+		w.place(ctx)
 	}
 	b := w.writes
+	if b == nil {
+		b = &writes{batch: w.host.Batch(), first: ev.Index, paths: trail{view: w.view}, placed: make(chan struct{})}
+		w.writes = b
+	}
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	b.paths.note(path)
-	x := &staged{event: ev, f: f, d: d, host: b.batch.File()}
+	x := &staged{event: ev, f: f, d: d, host: b.batch.File(), of: b}
 	b.staged = append(b.staged, x)
-	switch {
-	case !b.batch.Concurrent() || len(b.staged) == 1:
+	b.written.Add(1)
+	if b.batch.Concurrent() && (w.placing != nil || len(b.staged) > 1) {
+		w.stagers.give(ctx, w, x)
+	} else {
 		w.write(ctx, x)
-	case b.pool == nil:
-		b.pool = newStagers(func(x *staged) { w.write(ctx, x) })
-		fallthrough
-	default:
-		b.pool.give(x)
 	}
 	w.touched = false // yet
 	return true
 }
 
-// flush gives the files of the batch, if there is one, their places, and tells of
-// all resources since the first of them.
+// flush gives the files that are under way, if there are any, their places, and tells
+// of all resources since the first of them.
 func (w *walk) flush(ctx context.Context) {
+	if !w.underWay() {
+		return
+	}
+	w.place(ctx)
+	w.settlePlaces(ctx)
+	events := w.held
+	w.held = nil
+	w.tell(events)
+}
+
+// hold keeps what is to be told of a resource until it can be told of the ones before
+// it. If there is enough to do, files get their places meanwhile.
+func (w *walk) hold(ctx context.Context, events []*Event) {
+	w.held = append(w.held, events...)
+	if b := w.writes; b != nil && len(b.staged) >= fewFiles && b.batch.Concurrent() && w.isIdle() {
+		w.place(ctx)
+		w.since = w.view.Now()
+	}
+}
+
+// isIdle reports whether no files are being given their places.
+func (w *walk) isIdle() bool {
+	if w.placing == nil {
+		return true
+	}
+	select {
+	case <-w.placing.placed:
+		return true
+	default:
+		return false
+	}
+}
+
+// place begins to give the files that are written their places, after those of the
+// ones before have theirs.
+func (w *walk) place(ctx context.Context) {
 	b := w.writes
 	if b == nil {
 		return
 	}
 	w.writes = nil
-	b.pool.end()
-	errs := b.written()
-	look := newLooker(b, func(x *staged) { w.verify(ctx, x.f, x.event) })
-	errs = b.batch.Commit(errs, func(n int) { look.at(b.staged[n]) })
-	look.end()
-	for n, err := range errs {
+	w.stagers.help(b)
+	w.settlePlaces(ctx)
+	b.events, w.held = w.held, nil
+	var alone bool
+	b.errs, alone = b.results()
+	b.batch.Tell(b.errs)
+	w.placing = b
+	if alone || !b.batch.Concurrent() {
+		w.putInPlace(ctx, b)
+		w.settlePlaces(ctx)
+	} else {
+		go w.putInPlace(ctx, b)
+	}
+}
+
+// putInPlace gives files their places, and looks at each again.
+func (w *walk) putInPlace(ctx context.Context, b *writes) {
+	view, end := w.view.Row()
+	b.batch.Place(b.errs, func(n int) {
+		x := b.staged[n]
+		x.seen = true
+		x.state, x.unseen = x.f.Status(ctx, view, x.event.Resource.Spec)
+	})
+	end()
+	close(b.placed)
+}
+
+// settlePlaces waits until the files that are being given their places have them, and
+// tells of their resources.
+func (w *walk) settlePlaces(ctx context.Context) {
+	b := w.placing
+	if b == nil {
+		return
+	}
+	<-b.placed
+	w.placing = nil
+	b.batch.End(b.errs)
+	for n, err := range b.errs {
 		w.placed(ctx, b.staged[n], err)
 	}
 	w.tell(b.events)
 }
 
-// written returns what was wrong with each file. If one has to be written by itself,
+// results returns what was wrong with each file. If one has to be written by itself,
 // so have all behind it: they might take up the room that it would have had in its
 // turn.
-func (b *writes) written() []error {
-	errs := make([]error, len(b.staged))
+func (b *writes) results() (errs []error, isAlone bool) {
+	errs = make([]error, len(b.staged))
 	var alone error
 	for n, x := range b.staged {
 		if errs[n] = x.err; x.err == nil {
@@ -128,7 +221,7 @@ func (b *writes) written() []error {
 			alone = x.err
 		}
 	}
-	return errs
+	return errs, alone != nil
 }
 
 // placed notes what became of a file of a batch.
@@ -144,6 +237,7 @@ func (w *walk) placed(ctx context.Context, x *staged, err error) {
 		w.forgive(ctx, x.f, x.d, ev)
 	case x.seen:
 		w.ahead.replaced(ev.Resource)
+		w.judge(ev, x.state, x.unseen)
 	default: // it was not there that it was written
 		w.ahead.changed(ev.Resource)
 		w.verify(ctx, x.f, ev)
@@ -164,4 +258,5 @@ func (w *walk) write(ctx context.Context, x *staged) {
 	}
 	_, x.err = w.perform(ctx, h, x.f, x.d, x.event)
 	x.took = w.view.Now().Sub(began)
+	x.of.written.Done()
 }

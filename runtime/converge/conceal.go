@@ -67,7 +67,7 @@ func (c *concealer) event(ev *Event) {
 		edits, wholesale := ev.Resource.Spec.(resource.Editing)
 		shared := wholesale && edits.EditedFile() != "" && c.edited[edits.EditedFile()]
 		held := c.past != nil && c.past.HeldIn(t.Path)
-		if len(properties) > 0 || shared || held || c.k.Contains(string(t.Want)) || c.k.Contains(string(t.Have)) {
+		if len(properties) > 0 || shared || held || c.k.Contains(t.Want) || c.k.Contains(t.Have) {
 			shown := *t
 			shown.Have, shown.Want = c.k.Conceal(t.Have, t.Want, wholesale && (shared || held))
 			ev.Text = &shown

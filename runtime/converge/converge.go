@@ -97,11 +97,12 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	w.concealer = newConcealer(e, c.Resources)
 	w.ahead = e.lookAhead(ctx, v, c)
 	defer w.ahead.end()
+	defer w.stagers.end()
 	w.sum = Summary{Start: v.Now(), Noop: h == nil}
 	w.left, w.sum.Dropped = w.debtsOf(e.LeftOver)
 	w.since = v.Now()
 	for i, r := range c.Resources {
-		if w.writes != nil && !w.joins(i) {
+		if w.underWay() && !w.joins(i) {
 			w.flush(ctx)
 			w.since = v.Now()
 		}
@@ -116,8 +117,8 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			w.ahead.changed(r)
 		}
 		w.ahead.done(i)
-		if w.writes != nil && !(w.Passing && quiet(events)) {
-			w.writes.events = append(w.writes.events, events...)
+		if w.underWay() && !(w.Passing && quiet(events)) {
+			w.hold(ctx, events)
 			continue
 		}
 		w.tell(events)
@@ -193,8 +194,11 @@ type walk struct {
 	ended       string // why no further resource is worked on, or ""
 	endedScopes map[*resource.Scope]string
 	interrupted bool
-	edits       *edits     // that are under way, or nil
-	writes      *writes    // that are under way, or nil
+	edits       *edits   // that are under way, or nil
+	writes      *writes  // that more may join, or nil
+	placing     *writes  // that get their places, or nil
+	held        []*Event // to be told after those of placing
+	stagers     stagers
 	concealer   *concealer // nil if there is nothing to conceal
 	single      [1]*Event  // of a resource that is no edit
 	spare       []*Event   // that nobody has any more

@@ -102,12 +102,17 @@ func caused(ctx context.Context, err error) error {
 
 // verify looks again at the event's resource. Nothing may be left to do.
 func (w *walk) verify(ctx context.Context, f resource.Factory, ev *Event) {
-	r := ev.Resource
-	state, err := f.Status(ctx, w.view, r.Spec)
+	state, err := f.Status(ctx, w.view, ev.Resource.Spec)
+	w.judge(ev, state, err)
+}
+
+// judge says what was seen of the event's resource when it was looked at again.
+func (w *walk) judge(ev *Event, state any, err error) {
 	if err != nil {
 		ev.Ensure, ev.Err = "", err
 		return
 	}
+	r := ev.Resource
 	// To bring about what is wanted may have told more of it.
 	if wish := resource.WishOf(state); wish != (resource.Told{}) {
 		ev.Wish = w.wholeWish(ev, wish)

@@ -1,6 +1,7 @@
 package converge
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"time"
@@ -15,25 +16,38 @@ type staged struct {
 	f     resource.Factory
 	d     resource.Decision
 	host  *host.Host // that writes to the batch
+	of    *writes
 
 	err  error // of writing it
 	took time.Duration
-	seen bool // it has its place, and was looked at again
+	// seen is set once it has its place and was looked at again, state and unseen are
+	// what came of that.
+	seen   bool
+	state  any
+	unseen error
 }
 
-// stagers write the files of a batch while the walk goes on.
+// stagers write files while the walk goes on.
 type stagers struct {
 	write   func(*staged)
-	jobs    chan *staged
+	jobs    chan *staged // nil if nobody has begun
 	workers sync.WaitGroup
 }
 
-func newStagers(write func(*staged)) *stagers {
-	s := &stagers{write: write, jobs: make(chan *staged, 1024)}
-	for range min(max(1, runtime.GOMAXPROCS(0)-1), 4) {
-		s.workers.Go(s.work)
+// give has a file written. If they have enough to do, it is written at once.
+func (s *stagers) give(ctx context.Context, w *walk, x *staged) {
+	if s.jobs == nil {
+		s.jobs = make(chan *staged, 1024)
+		s.write = func(x *staged) { w.write(ctx, x) }
+		for range min(max(1, runtime.GOMAXPROCS(0)-1), 4) {
+			s.workers.Go(s.work)
+		}
 	}
-	return s
+	select {
+	case s.jobs <- x:
+	default:
+		s.write(x)
+	}
 }
 
 func (s *stagers) work() {
@@ -42,58 +56,24 @@ func (s *stagers) work() {
 	}
 }
 
-// give has a file written. If they have enough to do, it is written at once.
-func (s *stagers) give(x *staged) {
-	select {
-	case s.jobs <- x:
-	default:
-		s.write(x)
+// help returns when all files of a batch are written. Nobody is idle meanwhile.
+func (s *stagers) help(b *writes) {
+	for s.jobs != nil {
+		select {
+		case x := <-s.jobs:
+			s.write(x)
+			continue
+		default:
+		}
+		break
 	}
+	b.written.Wait()
 }
 
-// end returns when all files are written. Nobody is idle meanwhile.
+// end ends them.
 func (s *stagers) end() {
-	if s == nil {
-		return
-	}
-	close(s.jobs)
-	s.work()
-	s.workers.Wait()
-}
-
-// A looker looks again at the files that have got their places, while others get
-// theirs.
-type looker struct {
-	look func(*staged)
-	jobs chan *staged // nil if it is not worth the while
-	over sync.WaitGroup
-}
-
-func newLooker(b *writes, look func(*staged)) *looker {
-	l := &looker{look: look}
-	if b.pool != nil && len(b.staged) >= worthwhile {
-		l.jobs = make(chan *staged, len(b.staged))
-		l.over.Go(func() {
-			for x := range l.jobs {
-				l.look(x)
-			}
-		})
-	}
-	return l
-}
-
-func (l *looker) at(x *staged) {
-	if x.seen = true; l.jobs == nil {
-		l.look(x)
-		return
-	}
-	l.jobs <- x
-}
-
-// end returns when all were looked at.
-func (l *looker) end() {
-	if l.jobs != nil {
-		close(l.jobs)
-		l.over.Wait()
+	if s.jobs != nil {
+		close(s.jobs)
+		s.workers.Wait()
 	}
 }

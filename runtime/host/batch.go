@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -14,6 +15,9 @@ import (
 // all of them durable at once: that costs little more than it does for one. Each
 // is replaced in one step, as WriteFile does it, in the order in which they were
 // asked for.
+//
+// When all are written, Tell, Place and End follow; Commit is all three. Place may be
+// called from another goroutine, while a later batch is being written.
 type Batch struct {
 	host  *Host
 	slots []*slot
@@ -29,18 +33,18 @@ type slot struct {
 	before Info
 }
 
-// Batch begins a batch. Commit must follow.
+// Batch begins a batch, which must be ended.
 func (h *Host) Batch() *Batch { return &Batch{host: h} }
 
 // File returns the host for one more file of the batch: WriteFile (or WriteNewFile)
-// makes the file, which gets its place only with Commit. That is the only effect there is: any
+// makes the file, which gets its place only with Place. That is the only effect there is: any
 // other fails, and [MayDoAlone] says so of its error.
 //
 // If the batch is Concurrent, the hosts of different files may be used at the same
-// time. All of that must be over before Commit.
+// time. All of that must be over before Tell.
 func (b *Batch) File() *Host {
 	s := &slot{}
-	if b.slots = append(b.slots, s); len(b.slots) > fewOpen {
+	if b.slots = append(b.slots, s); waiting.Add(1) > fewOpen {
 		s.room = expectedFiles()
 	}
 	c := *b.host
@@ -48,18 +52,22 @@ func (b *Batch) File() *Host {
 	return &c
 }
 
+// waiting is how many files are open, in all batches.
+var waiting atomic.Int64
+
 // Concurrent reports whether files can be written at the same time. Whoever is
 // asked about each effect is asked in an order that is always the same.
 func (b *Batch) Concurrent() bool { return b.host.effect == nil }
 
-// Full reports whether the batch should take no more files. Each is open until it
-// has its place, and others want to open files too. As long as there is room for few
-// (ExpectFiles), few are enough: to wait for more takes longer.
-func (b *Batch) Full() bool {
-	return len(b.slots) >= fewOpen && (len(b.slots) >= mostFiles() || !isRoomy())
+// Full reports whether no more files should be written before some have their place:
+// each is open until then, and others want to open files too. As long as there is room
+// for few (ExpectFiles), few are enough: to wait for more takes longer.
+func Full() bool {
+	n := waiting.Load()
+	return n >= fewOpen && (n >= int64(mostFiles()) || !isRoomy())
 }
 
-// mostFiles returns how many files there are in a batch at most.
+// mostFiles returns how many files wait for their places at most.
 var mostFiles = sync.OnceValue(func() int {
 	const most = 1024
 	var limit unix.Rlimit
@@ -129,37 +137,63 @@ func (h *Host) wait(name string, content io.Reader, attr Attr, isNew bool) error
 // fsync(2) of each.
 const manyFiles = 8
 
-// Commit gives all files their places, durably. It returns an error for each, in
-// the order in which they were asked for. Where it fails, the old file is untouched
-// and no temporary file is left, except if what fails is to make the new name of
-// a file durable. Placed is called with the number of each file that has its
-// place, before the next one gets its own.
-//
-// Where nothing was written there is nothing to do. Errs, if it is not nil, has
-// errors of files that shall not get their places; it is what Commit returns.
+// Commit gives all files their places, durably: see Tell, Place and End.
 func (b *Batch) Commit(errs []error, placed func(n int)) []error {
 	if errs == nil {
 		errs = make([]error, len(b.slots))
 	}
-	noteCrowd(len(b.slots))
+	b.Tell(errs)
+	b.Place(errs, placed)
+	b.End(errs)
+	return errs
+}
+
+// Place makes durable what was written and gives all files their places. Errs has an
+// error for each, in the order in which they were asked for; where there is one
+// already, the file does not get its place. Placed is called with the number of each
+// that has its place, before the next one gets its own.
+//
+// Where it fails, the old file is untouched and no temporary file is left, except if
+// what fails is to make the new name of a file durable.
+func (b *Batch) Place(errs []error, placed func(n int)) {
+	noteCrowd()
 	b.sync(errs)
-	b.tell(errs)
 	for i, s := range b.slots {
+		waiting.Add(-1)
 		if s.temp == nil {
 			continue
 		}
 		if errs[i] == nil {
 			errs[i] = s.place()
 		}
-		if errs[i] == nil {
+		switch {
+		case errs[i] == nil:
 			placed(i)
-		} else {
+		case errs[i] != errTaken:
 			errs[i] = errors.Join(errs[i], s.temp.Discard())
 		}
 	}
 	b.syncDirs(errs)
+}
+
+// errTaken says that somebody has made something meanwhile where nothing stood.
+var errTaken = errors.New("something stands there now")
+
+// End gives those files their places where somebody has made something else
+// meanwhile: of that it has to be told.
+func (b *Batch) End(errs []error) {
+	for i, s := range b.slots {
+		if errs[i] != errTaken {
+			continue
+		}
+		errs[i] = s.replace()
+		if errs[i] == nil {
+			errs[i] = s.temp.h.syncDir(s.temp.name)
+		} else {
+			errs[i] = errors.Join(errs[i], s.temp.Discard())
+		}
+	}
 	b.slots = nil
-	return errs
 }
 
 // each calls do for every file that has no error yet, and keeps the error of it.
@@ -192,8 +226,9 @@ func (b *Batch) sync(errs []error) {
 	})
 }
 
-// tell says what is about to be replaced. It is durable by the last of them.
-func (b *Batch) tell(errs []error) {
+// Tell says what is about to be replaced ([Options]). That is durable by the last of
+// them. Errs is as for Place.
+func (b *Batch) Tell(errs []error) {
 	last := -1
 	b.each(errs, func(i int, _ *slot) error { last = i; return nil })
 	told := -1 // the last of those that could be told, and whether it was the last of all
@@ -244,13 +279,10 @@ func (s *slot) place() error {
 	t := s.temp
 	if s.before.Kind == Missing && t.nameless {
 		err := t.placeNew()
-		if !errors.Is(err, syscall.EEXIST) {
-			return err
+		if errors.Is(err, syscall.EEXIST) {
+			return errTaken
 		}
-		// Somebody has made it meanwhile.
-		if err := t.tellAnew(); err != nil {
-			return err
-		}
+		return err
 	}
 	if err := t.giveName(); err != nil {
 		return err
@@ -258,11 +290,18 @@ func (s *slot) place() error {
 	return t.rename()
 }
 
-// tellAnew says that what is about to be replaced is not what was told.
-func (t *Temp) tellAnew() error {
+// replace puts a file in the place of what was not told of before.
+func (s *slot) replace() error {
+	t := s.temp
 	info, err := t.h.Lstat(t.name)
 	if err != nil {
 		return err
 	}
-	return t.h.tell(Doomed{Path: t.name, Info: info, Content: true, Next: &t.info, Anew: true})
+	if err := t.h.tell(Doomed{Path: t.name, Info: info, Content: true, Next: &t.info, Anew: true}); err != nil {
+		return err
+	}
+	if err := t.giveName(); err != nil {
+		return err
+	}
+	return t.rename()
 }

@@ -30,10 +30,10 @@ var (
 // manyCrowds is how often there have to be too many files for more to be expected.
 const manyCrowds = 4
 
-// noteCrowd counts a batch that had to end for want of room. Where that comes often,
+// noteCrowd counts how often files had to get their places for want of room. Where that comes often,
 // more room is made.
-func noteCrowd(files int) {
-	if files >= fewOpen && !expecting.Load() && crowded.Add(1) >= manyCrowds {
+func noteCrowd() {
+	if waiting.Load() >= fewOpen && !expecting.Load() && crowded.Add(1) >= manyCrowds {
 		ExpectFiles()
 	}
 }

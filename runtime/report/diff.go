@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -14,9 +13,9 @@ import (
 // textLimit is the largest content, in bytes, of which a diff is made.
 const textLimit = resource.TextLimit
 
-// isText reports whether a diff of b can be printed and applied.
-func isText(b []byte) bool {
-	return len(b) <= textLimit && bytes.IndexByte(b, 0) < 0 && utf8.Valid(b)
+// isText reports whether a diff of s can be printed and applied.
+func isText(s string) bool {
+	return len(s) <= textLimit && strings.IndexByte(s, 0) < 0 && utf8.ValidString(s)
 }
 
 // Unified returns the unified diff of a content in the form that git prints and
@@ -36,7 +35,7 @@ func Unified(t resource.Text) (string, bool) {
 	case !t.WantExists:
 		b.WriteString("deleted file mode 100644\n")
 	}
-	if bytes.Equal(t.Have, t.Want) {
+	if t.Have == t.Want {
 		// Of an empty file that comes or goes the index line tells patch(1) so:
 		// e69de29 is the object of no content.
 		switch {
@@ -53,8 +52,8 @@ func Unified(t resource.Text) (string, bool) {
 	if !t.WantExists {
 		to = "/dev/null"
 	}
-	edits := udiff.Lines(string(t.Have), string(t.Want))
-	diff, err := udiff.ToUnified("@from@", "@to@", string(t.Have), edits, udiff.DefaultContextLines)
+	edits := udiff.Lines(t.Have, t.Want)
+	diff, err := udiff.ToUnified("@from@", "@to@", t.Have, edits, udiff.DefaultContextLines)
 	if err != nil {
 		return "", false
 	}
@@ -107,8 +106,8 @@ func lineCounts(t resource.Text) (added, removed int, ok bool) {
 }
 
 // lines returns how many lines a text has, the last one even without its end.
-func lines(text []byte) int {
-	n := bytes.Count(text, []byte("\n"))
+func lines(text string) int {
+	n := strings.Count(text, "\n")
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		n++
 	}

@@ -1,12 +1,12 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,25 +20,25 @@ func TestUnified(t *testing.T) {
 		text resource.Text
 		want string
 	}{
-		{"changed", resource.Text{Path: "/etc/motd", HaveExists: true, WantExists: true, Have: []byte("a\nb\n"), Want: []byte("a\nc\n")},
+		{"changed", resource.Text{Path: "/etc/motd", HaveExists: true, WantExists: true, Have: "a\nb\n", Want: "a\nc\n"},
 			"diff --git a/etc/motd b/etc/motd\n--- a/etc/motd\n+++ b/etc/motd\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"},
-		{"created", resource.Text{Path: "/f", WantExists: true, Want: []byte("a")},
+		{"created", resource.Text{Path: "/f", WantExists: true, Want: "a"},
 			"diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n"},
-		{"removed", resource.Text{Path: "/f", HaveExists: true, Have: []byte("a\n")},
+		{"removed", resource.Text{Path: "/f", HaveExists: true, Have: "a\n"},
 			"diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"},
 		{"created empty", resource.Text{Path: "/f", WantExists: true}, "diff --git a/f b/f\nnew file mode 100644\nindex 0000000..e69de29\n"},
-		{"blank in name", resource.Text{Path: "/a b", HaveExists: true, WantExists: true, Have: []byte("x\n"), Want: []byte("")},
+		{"blank in name", resource.Text{Path: "/a b", HaveExists: true, WantExists: true, Have: "x\n", Want: ""},
 			"diff --git \"a/a b\" \"b/a b\"\n--- a/a b\t\n+++ b/a b\t\n@@ -1 +0,0 @@\n-x\n"},
-		{"odd name", resource.Text{Path: "/a\"\n", HaveExists: true, WantExists: true, Have: []byte("x\n"), Want: []byte("y\n")},
+		{"odd name", resource.Text{Path: "/a\"\n", HaveExists: true, WantExists: true, Have: "x\n", Want: "y\n"},
 			"diff --git \"a/a\\\"\\012\" \"b/a\\\"\\012\"\n--- \"a/a\\\"\\012\"\n+++ \"b/a\\\"\\012\"\n@@ -1 +1 @@\n-x\n+y\n"},
 	} {
 		got, ok := Unified(x.text)
 		require.True(t, ok)
 		require.Equal(t, x.want, got, x.name)
 	}
-	_, ok := Unified(resource.Text{Have: []byte("a\x00b")})
+	_, ok := Unified(resource.Text{Have: "a\x00b"})
 	require.False(t, ok, "what holds NUL bytes is no text")
-	_, ok = Unified(resource.Text{Want: []byte{0xff, 0xfe}})
+	_, ok = Unified(resource.Text{Want: "\xff\xfe"})
 	require.False(t, ok)
 }
 
@@ -48,12 +48,12 @@ func TestPatch(t *testing.T) {
 	tools := map[string][]string{"patch": {"-p1", "-s", "--binary"}, "git": {"apply", "--unsafe-paths", "-p1", "-"}}
 	rnd := rand.New(rand.NewPCG(5, 6))
 	lines := []string{"one\n", "two\n", "zwölf\n", "crlf\r\n", "\n", "   \n", "\ttab\n", "--- a\n", "+++ b\n", "@@ -1 +1 @@\n", "\\ No newline at end of file\n", "\r\n", "lone\rcr\n", "last", "\f\n", "diff --git a/x b/x\n"}
-	text := func() []byte {
-		var b bytes.Buffer
+	text := func() string {
+		var b strings.Builder
 		for range rnd.IntN(8) {
 			b.WriteString(lines[rnd.IntN(len(lines))])
 		}
-		return b.Bytes()
+		return b.String()
 	}
 	for tool, args := range tools {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -64,22 +64,22 @@ func TestPatch(t *testing.T) {
 			dir := t.TempDir()
 			x := resource.Text{Path: fmt.Sprintf([]string{"/f%d", "/with blank %d", "/zwölf%d", "/quote\"%d"}[rnd.IntN(4)], i), Have: text(), Want: text(), HaveExists: rnd.IntN(4) > 0, WantExists: rnd.IntN(4) > 0}
 			if !x.HaveExists {
-				x.Have, x.WantExists = nil, true
+				x.Have, x.WantExists = "", true
 			}
 			if !x.WantExists {
-				x.Want = nil
+				x.Want = ""
 			}
 			file := filepath.Join(dir, x.Path)
 			if x.HaveExists {
-				require.NoError(t, os.WriteFile(file, x.Have, 0o600))
+				require.NoError(t, os.WriteFile(file, []byte(x.Have), 0o600))
 			}
-			if x.HaveExists == x.WantExists && bytes.Equal(x.Have, x.Want) {
+			if x.HaveExists == x.WantExists && x.Have == x.Want {
 				continue
 			}
 			diff, ok := Unified(x)
 			require.True(t, ok)
 			cmd := exec.Command(tool, args...)
-			cmd.Dir, cmd.Stdin = dir, bytes.NewReader([]byte(diff))
+			cmd.Dir, cmd.Stdin = dir, strings.NewReader(diff)
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s: %s\n%q\n%q\n%s", tool, out, x.Have, x.Want, diff)
 			got, err := os.ReadFile(file)
@@ -88,7 +88,7 @@ func TestPatch(t *testing.T) {
 				continue
 			}
 			require.NoError(t, err)
-			require.Equal(t, string(x.Want), string(got))
+			require.Equal(t, x.Want, string(got))
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestLineCounts(t *testing.T) {
 	texts := []string{"", "a", "a\n", "a\n\n", "\n", "a\nb", "a\nb\n", "+\n-\n@@\n", "\r\n", "a\x00", "\xff\n"}
 	for _, have := range texts {
 		for _, want := range texts {
-			x := resource.Text{Path: "/f", Have: []byte(have), Want: []byte(want), HaveExists: true, WantExists: true}
+			x := resource.Text{Path: "/f", Have: have, Want: want, HaveExists: true, WantExists: true}
 			diff, isDiff := Unified(x)
 			added, removed, ok := lineCounts(x)
 			require.Equal(t, isDiff, ok, "%q %q", have, want)

@@ -30,17 +30,17 @@ func samples() []*converge.Event {
 		event("/new", func(e *converge.Event) {
 			e.Outcome, e.Noop, e.Actions = converge.Pending, true, []resource.Action{created}
 			e.Diff = []resource.Delta{{Property: "ensure", Have: "absent", Want: "present"}, {Property: "owner", Want: "root"}, {Property: "mode", Want: "0644"}}
-			e.Text = &resource.Text{Path: "/new", WantExists: true, Want: []byte("one\ntwo\n")}
+			e.Text = &resource.Text{Path: "/new", WantExists: true, Want: "one\ntwo\n"}
 		}),
 		event("/changed", func(e *converge.Event) {
 			e.Outcome, e.Actions, e.Refreshed, e.RefreshedBy = converge.Changed, []resource.Action{updated}, true, []resource.ID{id("/a"), id("/b")}
 			e.Diff = []resource.Delta{{Property: "content", Have: "sha256:01", Want: "sha256:02"}, {Property: "mode", Have: "0600", Want: "0644"}}
-			e.Text = &resource.Text{Path: "/changed", HaveExists: true, WantExists: true, Have: []byte("x\n"), Want: []byte("y\n")}
+			e.Text = &resource.Text{Path: "/changed", HaveExists: true, WantExists: true, Have: "x\n", Want: "y\n"}
 		}),
 		event("/binary", func(e *converge.Event) {
 			e.Outcome, e.Actions = converge.Changed, []resource.Action{updated}
 			e.Diff = []resource.Delta{{Property: "content", Have: "sha256:01", Want: "sha256:02"}}
-			e.Text = &resource.Text{Path: "/binary", HaveExists: true, WantExists: true, Have: []byte("x\x00"), Want: []byte("y\x00z")}
+			e.Text = &resource.Text{Path: "/binary", HaveExists: true, WantExists: true, Have: "x\x00", Want: "y\x00z"}
 		}),
 		event("/gone", func(e *converge.Event) {
 			e.Outcome, e.Actions = converge.Changed, []resource.Action{{Verb: "Remove", Phrase: "removed the file"}}

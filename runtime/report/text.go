@@ -242,7 +242,7 @@ func contentChange(d resource.Delta, x resource.Text) string {
 	if added, removed, isText := lineCounts(x); isText {
 		return fmt.Sprintf("+%d -%d lines", added, removed)
 	}
-	side := func(sum string, text []byte, exists bool) string {
+	side := func(sum, text string, exists bool) string {
 		switch {
 		case !exists:
 			return "(none)"

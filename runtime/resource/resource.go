@@ -55,7 +55,7 @@ func (a Action) Would() string { return "Would have " + a.Phrase }
 // Text is the content of a text file before and after, for a unified diff.
 type Text struct {
 	Path       string
-	Have, Want []byte
+	Have, Want string
 	HaveExists bool
 	WantExists bool
 }

@@ -1,7 +1,6 @@
 package secret
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,13 +10,13 @@ import (
 // lines that go, those parts are masked that stand where there is a secret in one
 // that comes, or else the whole line. With all set, the lines that stay are masked
 // too, unless they hold nothing. What is not text stays as it is.
-func (k *Keeper) Conceal(have, want []byte, all bool) (shownHave, shownWant []byte) {
+func (k *Keeper) Conceal(have, want string, all bool) (shownHave, shownWant string) {
 	if !isText(have) || !isText(want) {
 		return have, want
 	}
-	wanted, known := k.lines(string(want)), make(map[string]string)
+	wanted, known := k.lines(want), make(map[string]string)
 	there := make(map[string]bool)
-	for line := range strings.Lines(string(have)) {
+	for line := range strings.Lines(have) {
 		there[body(line)] = true
 	}
 	var come []shownLine // lines that are new and hold a secret
@@ -31,7 +30,7 @@ func (k *Keeper) Conceal(have, want []byte, all bool) (shownHave, shownWant []by
 		}
 	}
 	var a, b strings.Builder
-	for line := range strings.Lines(string(want)) {
+	for line := range strings.Lines(want) {
 		text := body(line)
 		shown := known[text]
 		if all && there[text] {
@@ -39,7 +38,7 @@ func (k *Keeper) Conceal(have, want []byte, all bool) (shownHave, shownWant []by
 		}
 		b.WriteString(shown + line[len(text):])
 	}
-	for line := range strings.Lines(string(have)) {
+	for line := range strings.Lines(have) {
 		text := body(line)
 		shown, stays := known[text]
 		switch {
@@ -50,7 +49,7 @@ func (k *Keeper) Conceal(have, want []byte, all bool) (shownHave, shownWant []by
 		}
 		a.WriteString(shown + line[len(text):])
 	}
-	return []byte(a.String()), []byte(b.String())
+	return a.String(), b.String()
 }
 
 // wholly masks a line that says anything.
@@ -122,4 +121,4 @@ func (k *Keeper) lines(text string) (out []shownLine) {
 // body returns a line without its end.
 func body(line string) string { return strings.TrimSuffix(line, "\n") }
 
-func isText(b []byte) bool { return bytes.IndexByte(b, 0) < 0 && utf8.Valid(b) }
+func isText(s string) bool { return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) }

@@ -281,14 +281,14 @@ func TestConceal(t *testing.T) {
 	k := keeper(t, "newsecret", "line-one\nxy\nline-three")
 	have := "user = app\npassword = oldsecret # x\nport = 1\nother = otherold\nlast"
 	want := "user = app\npassword = newsecret # x\nport = 2\nline-one\nxy\nline-three\nlast"
-	a, b := k.Conceal([]byte(have), []byte(want), false)
+	a, b := k.Conceal(have, want, false)
 	require.Equal(t, "user = app\npassword = (secret #) # x\n(secret #)\n(secret #)\nlast", unkeyed(string(a)))
 	require.Equal(t, "user = app\npassword = (secret #) # x\nport = 2\n(secret #)\n(secret #)\n(secret #)\nlast", unkeyed(string(b)))
 	require.Contains(t, string(a), k.Mask("oldsecret"), "the same secret has the same digest")
-	a, b = k.Conceal([]byte("a=unknown\nb=1\n\n"), []byte("a=unknown\nb=2\n\n"), true)
+	a, b = k.Conceal("a=unknown\nb=1\n\n", "a=unknown\nb=2\n\n", true)
 	require.Equal(t, "(secret #)\n(secret #)\n\n", unkeyed(string(a)))
 	require.Equal(t, "(secret #)\nb=2\n\n", unkeyed(string(b)))
-	a, b = k.Conceal([]byte("\x00oldsecret"), []byte("newsecret"), false)
+	a, b = k.Conceal("\x00oldsecret", "newsecret", false)
 	require.Equal(t, "\x00oldsecret", string(a), "no diff is made of what is no text")
 	require.Equal(t, "newsecret", string(b))
 }

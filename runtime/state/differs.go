@@ -1,8 +1,6 @@
 package state
 
 import (
-	"bytes"
-
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -110,14 +108,18 @@ func (s *Store) Text(v *host.View, r Restoration) (*resource.Text, error) {
 		return nil, nil
 	}
 	if t.HaveExists {
-		if t.Have, err = v.ReadFile(r.Path); err != nil {
+		text, err := v.ReadFile(r.Path)
+		if err != nil {
 			return nil, err
 		}
+		t.Have = string(text)
 	}
 	if t.WantExists {
-		t.Want, err = s.Content(r.Want.Object)
+		var text []byte
+		text, err = s.Content(r.Want.Object)
+		t.Want = string(text)
 	}
-	if bytes.Equal(t.Have, t.Want) && t.HaveExists == t.WantExists {
+	if t.Have == t.Want && t.HaveExists == t.WantExists {
 		return nil, err
 	}
 	return t, err
