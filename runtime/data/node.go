@@ -17,13 +17,41 @@ type Node struct {
 	style style
 	// line and col are those of the first character, col in characters.
 	line, col int32
-	size      int // values in it, with aliases written out
+	size      int32 // values in it, with aliases written out
 	// Text is a scalar as it was written, without quotes and indentation.
-	Text    string
+	Text string
+	*branch
+	src *source
+}
+
+// A branch is what only a List and a Map have. Most nodes are neither.
+type branch struct {
 	Items   []*Node
 	Entries []Entry
+}
 
-	src *source
+// leaf is the branch of all others. Nobody writes to it: see own.
+var leaf branch
+
+// own makes sure that n has a branch of its own.
+func (n *Node) own() {
+	if n.branch == &leaf {
+		n.branch = new(branch)
+	}
+}
+
+// WithItems returns a list that stands where n does.
+func (n *Node) WithItems(items []*Node) *Node {
+	c := *n
+	c.Kind, c.branch = schema.List, &branch{Items: items}
+	return &c
+}
+
+// WithEntries returns a map that stands where n does.
+func (n *Node) WithEntries(entries []Entry) *Node {
+	c := *n
+	c.Kind, c.branch = schema.Map, &branch{Entries: entries}
+	return &c
 }
 
 // An Entry is one key of a Map and its value.

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -65,7 +66,7 @@ func (c *cut) stands(y *yaml.Node) bool {
 
 // converter returns what makes nodes of a piece of s.
 func (s *source) converter(p *piece) converter {
-	return converter{src: s, limit: 1_000_000 + 20*len(s.text), piece: p}
+	return converter{src: s, limit: min(1_000_000+20*len(s.text), math.MaxInt32-1), piece: p}
 }
 
 // pieced reads a long text without what can be cut out of it, and parts of it at

@@ -162,6 +162,7 @@ func (c *converter) properties(n *Node, seen map[string]*Node, lines string, y *
 			seen[e.Key.Text] = e.Key
 		}
 	}
+	n.own()
 	n.Entries = slices.Grow(n.Entries, count)
 	at := yaml.Node{Kind: yaml.ScalarNode, Line: y.Line}
 	for i := 0; lines != ""; i++ {

@@ -33,6 +33,7 @@ func (c *converter) new(y *yaml.Node) *Node {
 	n := &c.spare[0]
 	c.spare = c.spare[1:]
 	c.near = c.before(y.Line, c.near)
+	n.branch = &leaf
 	n.src, n.line, n.col, n.size, n.style = c.src, int32(c.origin(y.Line, c.near)), int32(y.Column), 1, styleOf(y)
 	return n
 }
@@ -63,7 +64,7 @@ func (c *converter) node(y *yaml.Node) *Node {
 	case yaml.ScalarNode:
 		c.scalar(n, y)
 	case yaml.SequenceNode:
-		n.Kind, n.Items = schema.List, make([]*Node, 0, len(y.Content))
+		n.Kind, n.branch = schema.List, &branch{Items: make([]*Node, 0, len(y.Content))}
 		for _, item := range y.Content {
 			if p := c.partAt(y, item); p != nil {
 				n.Items = slices.Grow(n.Items, len(p.items))
@@ -124,18 +125,18 @@ func (c *converter) alias(y *yaml.Node) *Node {
 // grow adds the size of a child, which is refused if aliases make the document
 // grow beyond all bounds.
 func (c *converter) grow(n, child *Node, y *yaml.Node) {
-	n.size += child.size
-	if n.size > c.limit && !c.full {
+	size := int(n.size) + int(child.size)
+	if size > c.limit && !c.full {
 		c.full = true
 		here := c.new(y)
 		here.Kind, here.Text, here.style = schema.Nil, y.Value, plain
 		c.fail(here, "the aliases in this document stand for more than %d values", c.limit)
 	}
-	n.size = min(n.size, c.limit+1)
+	n.size = int32(min(size, c.limit+1))
 }
 
 func (c *converter) mapping(n *Node, y *yaml.Node) {
-	n.Entries = make([]Entry, 0, len(y.Content)/2)
+	n.branch = &branch{Entries: make([]Entry, 0, len(y.Content)/2)}
 	var seen map[string]*Node
 	if len(y.Content) > 16 {
 		seen = make(map[string]*Node, len(y.Content)/2)

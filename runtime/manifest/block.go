@@ -127,8 +127,7 @@ func (r *reader) list(t *resource.Type, list *data.Node) {
 // defaults returns the properties that all resources of a block have unless
 // they say otherwise. Names that are not properties are reported once, here.
 func (r *reader) defaults(t *resource.Type, n *data.Node) *data.Node {
-	good := *n
-	good.Entries = nil
+	var good []data.Entry
 	for _, e := range n.Entries {
 		switch {
 		case t.Schema().Field(e.Key.Text) == t.Schema().Name():
@@ -136,10 +135,10 @@ func (r *reader) defaults(t *resource.Type, n *data.Node) *data.Node {
 		case !isProperty(t, e.Key.Text):
 			r.fail(e.Key, diag.DidYouMean(e.Key.Text, t.Properties().Names()), "%s: unknown property %q", t.Name, e.Key.Text)
 		default:
-			good.Entries = append(good.Entries, e)
+			good = append(good, e)
 		}
 	}
-	return &good
+	return n.WithEntries(good)
 }
 
 // several reports an item with more than one name: properties that are not

@@ -239,8 +239,7 @@ func (f *tinyFile) require() {
 		return
 	}
 	refs := make([]schema.Value, len(f.d.after))
-	list := *f.d.after[0]
-	list.Kind, list.Items = schema.List, nil
+	var list []*data.Node
 	for i, n := range f.d.after {
 		if n.Kind == schema.List || n.Kind == schema.Map || n.IsNil() {
 			f.wrong(n, "", "after: want the name of a definition, got %s", n.Describe())
@@ -253,7 +252,7 @@ func (f *tinyFile) require() {
 			ref = "file#" + ref
 		}
 		refs[i] = schema.StringValue(ref)
-		list.Items = append(list.Items, n)
+		list = append(list, n)
 	}
-	f.where.add(data.Entry{Key: f.d.after[0], Val: &list}, "require", schema.ListValue(refs...))
+	f.where.add(data.Entry{Key: f.d.after[0], Val: f.d.after[0].WithItems(list)}, "require", schema.ListValue(refs...))
 }
