@@ -13,6 +13,13 @@ import (
 // Secrets are in it as they are.
 func (m Mix) Encode(src ...any) *Table {
 	t := &Table{Entries: make([]Entry, 0, 8)}
+	m.EncodeInto(t, src...)
+	return t
+}
+
+// EncodeInto is Encode into the memory of a table that nobody needs any more.
+func (m Mix) EncodeInto(t *Table, src ...any) {
+	t.Entries = t.Entries[:0]
 	for k, s := range m {
 		v := structOf(src[k])
 		for i := range s.Fields {
@@ -22,7 +29,6 @@ func (m Mix) Encode(src ...any) *Table {
 			}
 		}
 	}
-	return t
 }
 
 // declares reports whether a schema of m has a property of that name.
