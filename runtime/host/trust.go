@@ -5,10 +5,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
+	"unsafe"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -73,10 +77,39 @@ func (t *Trust) ReadText(name string) (string, error) {
 	defer f.Close()
 	var text strings.Builder
 	if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
+		if fi.Size() >= longText {
+			if text, ok := readLong(f, fi.Size()); ok {
+				return text, nil
+			}
+		}
 		text.Grow(int(fi.Size()))
 	}
 	_, err = io.Copy(&text, f)
 	return text.String(), err
+}
+
+// longText is from how many bytes on a text is read by several processors: most of the
+// time goes into getting memory for it.
+const longText = 512 << 10
+
+// readLong reads a file of that size. It reports whether the file has just that size.
+func readLong(f *os.File, size int64) (string, bool) {
+	text := make([]byte, size)
+	part := size/int64(min(runtime.GOMAXPROCS(0), 4)) + 1
+	var parts sync.WaitGroup
+	var failed atomic.Bool
+	for from := int64(0); from < size; from += part {
+		parts.Go(func() {
+			if _, err := f.ReadAt(text[from:min(from+part, size)], from); err != nil {
+				failed.Store(true)
+			}
+		})
+	}
+	parts.Wait()
+	if n, _ := f.ReadAt(make([]byte, 1), size); n > 0 || failed.Load() {
+		return "", false
+	}
+	return unsafe.String(unsafe.SliceData(text), len(text)), true // which nobody writes to any more
 }
 
 // mostLinks is how many links are followed on one way (path_resolution(7)).

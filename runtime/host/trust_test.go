@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -158,4 +159,17 @@ func TestTrustOfFiles(t *testing.T) {
 	defer w.Close()
 	require.NoError(t, mine.Check("/dev/fd/"+strconv.Itoa(int(r.Fd()))))
 	r.Close()
+}
+
+// A long text is read in parts, and is the same.
+func TestReadLongText(t *testing.T) {
+	dir := t.TempDir()
+	for _, size := range []int{0, 1, 512<<10 - 1, 512 << 10, 512<<10 + 1, 3_000_001} {
+		name := filepath.Join(dir, fmt.Sprint(size))
+		want := strings.Repeat("0123456789\n", size/11+1)[:size]
+		require.NoError(t, os.WriteFile(name, []byte(want), 0o600))
+		got, err := (*host.Trust)(nil).ReadText(name)
+		require.NoError(t, err)
+		require.True(t, got == want, size)
+	}
 }
