@@ -12,13 +12,16 @@ import (
 )
 
 // relaxCollector makes the garbage collector rarer: a run is short, and memory is
-// cheaper than time. It begins when there are 128 MiB, which most runs never use,
-// and from then on whenever the heap is five times of what was in use; but it does
-// what it can so that three quarters of the memory that there is suffice. What
-// GOMEMLIMIT says is left as it is (package runtime).
+// cheaper than time. It begins at an eighth of the memory that there is, but neither
+// before there are 128 MiB, which most runs never use, nor after 256; and from then on
+// whenever the heap is five times of what was in use. It does what it can so that three
+// quarters of the memory suffice. What GOMEMLIMIT says is left as it is (package
+// runtime).
 func relaxCollector() {
-	debug.SetGCPercent(3200) // of at least 4 MiB
-	if limit := memoryLimit(); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
+	const least = 4 << 20 // what the percentage is of, at first
+	limit := memoryLimit()
+	debug.SetGCPercent(int(min(max(128<<20, limit/8), 256<<20) / least * 100))
+	if limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit / 4 * 3)
 	}
 	runtime.AddCleanup(new([16]byte), func(struct{}) { debug.SetGCPercent(400) }, struct{}{})
