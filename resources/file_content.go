@@ -54,47 +54,61 @@ func digest(sum string) string {
 
 // text returns how to fetch the content before and after.
 func (f File) text(have FileState) func(v *host.View) (resource.Text, error) {
-	return func(v *host.View) (t resource.Text, err error) {
-		if t.Path = f.Name; max(have.Size, have.Source.Size) > resource.TextLimit {
-			return t, errors.New("it is too large to be shown")
-		}
-		if have.Kind == host.Regular {
-			t.HaveExists = true
-			text, err := v.ReadFile(f.Name)
-			if err != nil {
-				return t, err
-			}
-			t.Have = string(text)
-		}
-		if f.Ensure == FileAbsent {
-			return t, nil
-		}
-		t.WantExists = true
-		switch {
-		case f.Content != nil:
-			t.Want = *f.Content
-		case f.Source != nil:
-			src, err := v.OpenSource(*f.Source)
-			if err != nil {
-				return t, err
-			}
-			defer src.Close()
-			var buf bytes.Buffer
-			_, err = buf.ReadFrom(src)
-			t.Want = buf.String()
-			if err == nil && !have.isSource(buf.Bytes()) {
-				err = errors.New("the source holds something else")
-			}
+	x := &fileText{
+		path: f.Name, exists: have.Kind == host.Regular, size: have.Size,
+		wanted: f.Ensure != FileAbsent, content: f.Content, source: f.Source, sourceSize: have.Source.Size, sum: have.WantChecksum,
+	}
+	return x.fetch
+}
+
+// A fileText is what has to be known for fetching the content of a file before and
+// after: less than all of its wish and its state, because there is one for every file
+// that is changed.
+type fileText struct {
+	path            string
+	exists, wanted  bool
+	size            int64 // of what exists
+	content, source *string
+	sourceSize      int64
+	sum             string // the SHA-256 of the source, "" if it is not known
+}
+
+func (x *fileText) fetch(v *host.View) (resource.Text, error) {
+	t := resource.Text{Path: x.path, HaveExists: x.exists, WantExists: x.wanted}
+	if max(x.size, x.sourceSize) > resource.TextLimit {
+		return t, errors.New("it is too large to be shown")
+	}
+	if x.exists {
+		text, err := v.ReadFile(x.path)
+		if err != nil {
 			return t, err
 		}
-		return t, nil
+		t.Have = string(text)
 	}
+	switch {
+	case !x.wanted:
+	case x.content != nil:
+		t.Want = *x.content
+	case x.source != nil:
+		src, err := v.OpenSource(*x.source)
+		if err != nil {
+			return t, err
+		}
+		defer src.Close()
+		var buf bytes.Buffer
+		_, err = buf.ReadFrom(src)
+		if t.Want = buf.String(); err == nil && !x.isSource(buf.Bytes()) {
+			err = errors.New("the source holds something else")
+		}
+		return t, err
+	}
+	return t, nil
 }
 
 // isSource reports whether the source was seen to hold that text, or may have.
-func (s FileState) isSource(text []byte) bool {
-	if s.WantChecksum != "" {
-		return s.WantChecksum == host.SumBytes(text)
+func (x *fileText) isSource(text []byte) bool {
+	if x.sum != "" {
+		return x.sum == host.SumBytes(text)
 	}
-	return s.Source.Size == int64(len(text))
+	return x.sourceSize == int64(len(text))
 }

@@ -2,8 +2,8 @@ package report
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/converge"
@@ -124,14 +124,26 @@ func (j *JSON) Summary(s converge.Summary) { _ = j.enc.Encode(SummaryOf(s, j.Run
 
 // EventOf returns an event as programs read it.
 func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
+	out := WithoutText(e, runID)
+	switch {
+	case diff == DiffOff:
+		out.Diff = nil
+	case e.Text != nil:
+		out.Text, _ = Unified(*e.Text)
+	}
+	return out
+}
+
+// WithoutText is EventOf without the diff of a text.
+func WithoutText(e *converge.Event, runID string) Event {
 	r := e.Resource
 	out := Event{
-		Protocol: EventProtocol, EventID: fmt.Sprintf("%s-%06d", runID, e.Index), Timestamp: e.Start.UTC(),
+		Protocol: EventProtocol, EventID: eventID(runID, e.Index), Timestamp: e.Start.UTC(),
 		Type: r.ID.Type, Name: r.ID.Name, Alias: r.Common.Alias, Provider: e.Provider, Position: r.Pos.String(),
 		FinalEnsure: e.Ensure, Duration: e.Took, Outcome: e.Outcome.String(),
 		Changed: e.Outcome == converge.Changed || e.Outcome == converge.Pending, Refreshed: e.Refreshed,
 		Failed: e.Outcome == converge.Failed, Skipped: e.Outcome == converge.Skipped, Noop: e.Noop,
-		Reason: e.Reason, RefreshedBy: ids(e.RefreshedBy), UnmetRequirements: ids(e.Unmet),
+		Reason: e.Reason, Diff: e.Diff, RefreshedBy: ids(e.RefreshedBy), UnmetRequirements: ids(e.Unmet),
 	}
 	if e.Cause != converge.NoCause {
 		out.Reason, out.Caveat = e.Cause.String(), e.Reason
@@ -141,12 +153,6 @@ func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
 	}
 	if w, ok := r.Spec.(resource.Wanted); ok {
 		out.RequestedEnsure = w.WantedEnsure()
-	}
-	if diff != DiffOff {
-		out.Diff = e.Diff
-		if e.Text != nil {
-			out.Text, _ = Unified(*e.Text)
-		}
 	}
 	if out.Message = Message(e); e.Noop {
 		out.NoopMessage, out.Message = out.Message, ""
@@ -158,6 +164,12 @@ func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
 		out.HealthChecks = append(out.HealthChecks, HealthCheck{h.Name, h.State.String(), h.Output, h.Tries})
 	}
 	return out
+}
+
+// eventID names an event: the run and six digits, or more.
+func eventID(runID string, index int) string {
+	digits := strconv.Itoa(index)
+	return runID + "-" + "000000"[min(len(digits), 6):] + digits
 }
 
 func ids(list []resource.ID) []string {

@@ -3,10 +3,12 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -70,23 +72,29 @@ func (t Text) Event(e *converge.Event) {
 		return
 	}
 	mark, colour := symbol(e)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %s\n", t.paint(colour, mark), printable(e.Resource.ID.String()), t.story(e))
+	b := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(b)
+	b.Reset()
+	id := e.Resource.ID
+	fmt.Fprintf(b, "%s %s#%s: %s\n", t.paint(colour, mark), id.Type, printable(id.Name), t.story(e))
 	if t.Diff != DiffOff && !t.Quiet {
-		t.differences(&b, e)
+		t.differences(b, e)
 	}
 	if e.Outcome == converge.Failed {
 		for _, n := range e.Resource.Calls {
-			fmt.Fprintf(&b, "    %s: %s\n", n.Pos, n.Text)
+			fmt.Fprintf(b, "    %s: %s\n", n.Pos, n.Text)
 		}
 	}
 	for _, h := range e.Health {
 		if t.Verbose || h.State != converge.HealthOK {
-			fmt.Fprintf(&b, "    health check %s: %s %s\n", h.Name, h.State, h.Output)
+			fmt.Fprintf(b, "    health check %s: %s %s\n", h.Name, h.State, h.Output)
 		}
 	}
-	_, _ = io.WriteString(t.W, b.String())
+	_, _ = t.W.Write(b.Bytes())
 }
+
+// buffers are memory for what is told of an event.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 func allWell(checks []converge.Health) bool {
 	for _, h := range checks {
@@ -191,6 +199,9 @@ func (t Text) changed(e *converge.Event) string {
 // Message returns what was done, or would have been, in the phrases of the
 // actions.
 func Message(e *converge.Event) string {
+	if len(e.Actions) == 1 && !e.Noop {
+		return e.Actions[0].Done()
+	}
 	phrases := make([]string, len(e.Actions))
 	for i, a := range e.Actions {
 		phrases[i] = a.Done()
@@ -211,7 +222,7 @@ func indent(s string) string {
 }
 
 // differences tells the properties that differ, and the text.
-func (t Text) differences(b *strings.Builder, e *converge.Event) {
+func (t Text) differences(b *bytes.Buffer, e *converge.Event) {
 	diff, isText := "", false
 	if t.Diff == DiffFull && e.Text != nil {
 		diff, isText = Unified(*e.Text)
@@ -254,7 +265,7 @@ func contentChange(d resource.Delta, x resource.Text) string {
 	return side(d.Have, x.Have, x.HaveExists) + " → " + side(d.Want, x.Want, x.WantExists)
 }
 
-func (t Text) unified(b *strings.Builder, diff string) {
+func (t Text) unified(b *bytes.Buffer, diff string) {
 	if !t.Color {
 		b.WriteString(diff)
 		return

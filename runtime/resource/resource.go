@@ -88,7 +88,7 @@ func (d Decision) Stable() bool { return len(d.Actions) == 0 && d.Err == nil }
 // Add adds a difference.
 func (d *Decision) Add(property, have, want string) {
 	if d.Diff == nil {
-		d.Diff = make([]Delta, 0, 6) // most have no more
+		d.Diff = make([]Delta, 0, 5) // most have no more
 	}
 	d.Diff = append(d.Diff, Delta{property, have, want})
 }

@@ -62,7 +62,8 @@ type applied struct {
 	asked  map[resource.ID]wish // what cause has looked for, and found
 	// lazy is the resources of which not all was known when they were declared, as
 	// they were when their turn had come.
-	lazy map[resource.ID]*resource.Resource
+	lazy     map[resource.ID]*resource.Resource
+	foreseen *foreseen // nil if nothing is foreseen
 }
 
 // managed reports whether a run may change the resource.
@@ -73,6 +74,9 @@ func managed(r *resource.Resource) bool {
 // cause implements Run.Cause.
 func (a *applied) cause(r *resource.Resource, found resource.Told, text func() string) converge.Cause {
 	a.load()
+	if len(a.wishes.list) == 0 {
+		return converge.New
+	}
 	old, known := a.wishes.of(r.ID.String())
 	if !known {
 		return converge.New
@@ -141,7 +145,7 @@ func (a *applied) load() {
 // resources of which not all was known when they were declared.
 func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]result, resolved map[resource.ID]*resource.Resource) error {
 	a.readHead()
-	sums := a.fingerprints(c.Resources)
+	sums := a.fingerprintsOf(c)
 	if len(resolved) == 0 && a.unchanged(c, sums, results) {
 		return nil
 	}

@@ -87,7 +87,7 @@ func (a *applied) write(w io.Writer, run, sum string, list []applying) error {
 	if err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, len(head)+128*len(list)), head...)
+	text := append(make([]byte, 0, len(head)+160*len(list)), head...)
 	text = append(text, '\n')
 	for _, x := range list {
 		text = append(x.wish.append(text), '\n')

@@ -21,6 +21,8 @@ func (r *Run) note(e *converge.Event) {
 	}
 	id := e.Resource.ID
 	switch {
+	case e.Outcome == converge.Changed && e.Wish == (resource.Told{}):
+		delete(r.results, id) // as if it had been stable
 	case e.Outcome != converge.Stable || e.Wish != (resource.Told{}):
 		r.results[id] = result{e.Outcome, r.applied.keyed(e.Resource, joined(e.Wish))}
 	case r.results[id].outcome != converge.Changed:
@@ -31,17 +33,15 @@ func (r *Run) note(e *converge.Event) {
 	}
 }
 
-// lazies notes which resources of a catalog have values that are known later.
-func (r *Run) lazies(c *catalog.Catalog) {
-	for _, x := range c.Resources {
-		if len(x.Later) == 0 {
-			continue
-		}
-		if r.lazy == nil {
-			r.lazy, r.resolved = make(map[resource.ID]bool), make(map[resource.ID]*resource.Resource)
-		}
-		r.lazy[x.ID] = true
+// noteLazy notes if a resource has values that are known later.
+func (r *Run) noteLazy(x *resource.Resource) {
+	if len(x.Later) == 0 {
+		return
 	}
+	if r.lazy == nil {
+		r.lazy, r.resolved = make(map[resource.ID]bool), make(map[resource.ID]*resource.Resource)
+	}
+	r.lazy[x.ID] = true
 }
 
 // merged returns the resources of two catalogs, those of the second in the places

@@ -101,8 +101,8 @@ func runFile(id string) string { return filepath.Join("runs", id+".ndjson") }
 // several, one after the other, has applied all of them in the end; of what is in
 // more than one, the last counts.
 func (r *Run) Converges(c *catalog.Catalog) {
-	r.lazies(c)
 	for _, res := range c.Resources {
+		r.noteLazy(res)
 		r.holdsSecrets(res)
 	}
 	if r.applied == nil {
@@ -177,6 +177,9 @@ func (r *Run) begin() error {
 	}
 	if err := r.s.makeDir("runs"); err != nil {
 		return err
+	}
+	if r.applied != nil {
+		r.applied.foresee(r.catalog)
 	}
 	return r.file.wait(startLine{startProtocol, r.info})
 }

@@ -91,7 +91,7 @@ func (s *Store) openSensitive() (*sensitive, error) {
 // resource notes that a resource holds secrets, if it does, and reports whether it
 // does or has done.
 func (x *sensitive) resource(r *resource.Resource) (bool, error) {
-	if r == nil {
+	if r == nil || len(r.Sensitive) == 0 && len(x.resources) == 0 {
 		return false, nil
 	}
 	id := r.ID.String()

@@ -43,15 +43,19 @@ type unsealed struct {
 // writeCatalog writes the resources of list: those that are declared now as they
 // are, others as they are in the file.
 func (a *applied) writeCatalog(list []applying) error {
+	if text := a.foreseenText(list); text != nil {
+		return a.s.replace(a.name()+catalogSuffix, a.durable(), writing(text))
+	}
 	old := make(map[string]declared)
 	if slices.ContainsFunc(list, func(x applying) bool { return x.now == nil }) {
 		// What cannot be read is left out: drift cannot tell of it then.
 		_ = a.s.readCatalog(a.name(), func(d declared) { old[d.ID] = d })
 	}
 	form := func(b []byte, from, to int) (_ []byte, err error) {
+		var properties schema.Table // of one after the other
 		for _, x := range list[from:to] {
 			if x.now != nil {
-				b, err = a.appendDeclared(b, x.now)
+				b, err = a.appendDeclared(b, x.now, &properties)
 			} else if d, ok := old[x.id]; ok {
 				b, err = d.appendLine(b)
 			}
@@ -76,14 +80,15 @@ func (a *applied) writeCatalog(list []applying) error {
 const fewDeclared = 32
 
 // appendDeclared appends a resource as it is written to b, as a line; not if it
-// cannot be, because it holds what no text can say.
-func (a *applied) appendDeclared(b []byte, r *resource.Resource) ([]byte, error) {
+// cannot be, because it holds what no text can say. Properties is memory for them.
+func (a *applied) appendDeclared(b []byte, r *resource.Resource, properties *schema.Table) ([]byte, error) {
 	if len(r.Later) > 0 {
 		return b, nil
 	}
+	r.Type.Properties().EncodeInto(properties, r.Spec, r.Common)
 	d := declared{
 		ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line, Lazy: a.lazy[r.ID] != nil,
-		table: r.Type.Properties().Encode(r.Spec, r.Common),
+		table: properties,
 	}
 	if len(r.Sensitive) > 0 {
 		var err error

@@ -18,7 +18,7 @@ func (r *Run) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
 // Concerns says that what hosts do from now on, which do not say on whose behalf,
 // is done for a resource.
 func (r *Run) Concerns(res *resource.Resource) {
-	r.tell(r.written(r.finished(slices.Collect(maps.Keys(r.touched))...), nil))
+	r.tell(r.finished(slices.Collect(maps.Keys(r.touched))...), nil)
 	r.current = res
 	r.holdsSecrets(res)
 }
@@ -26,15 +26,22 @@ func (r *Run) Concerns(res *resource.Resource) {
 // Event implements converge.Reporter.
 func (r *Run) Event(e *converge.Event) {
 	r.note(e)
-	r.tell(r.written(r.finished(resource.ID{}, e.Resource.ID), e))
+	r.tell(r.finished(resource.ID{}, e.Resource.ID), e)
 }
 
-// fewEvents is how many are written by one goroutine.
-const fewEvents = 32
+// fewEvents is how many are written by one goroutine: while there is other work, it is
+// not worth the while to wake more.
+const fewEvents = 160
 
-// Events implements converge.Together. They are put into their form by several
+// Events implements converge.Together. Many are put into their form by several
 // goroutines, which is most of the work.
 func (r *Run) Events(list []*converge.Event) {
+	if len(list) <= fewEvents {
+		for _, e := range list {
+			r.Event(e)
+		}
+		return
+	}
 	type job struct {
 		finished []*tracked
 		event    *converge.Event
@@ -49,11 +56,9 @@ func (r *Run) Events(list []*converge.Event) {
 	form := func(b []byte, from, to int) ([]byte, error) {
 		var errs []error
 		for _, j := range jobs[from:to] {
-			for _, x := range r.written(j.finished, j.event) {
-				var err error
-				b, err = appendLine(b, x)
-				errs = append(errs, err)
-			}
+			var err error
+			b, err = r.appendTold(b, j.finished, j.event)
+			errs = append(errs, err)
 		}
 		return b, errors.Join(errs...)
 	}
@@ -72,30 +77,35 @@ func tellsMore(e *converge.Event) bool {
 	return (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0)
 }
 
-// written returns the lines about what has happened: what became of paths, and an
-// event that is not nil, if it tells more than that all is as it was.
-func (r *Run) written(finished []*tracked, e *converge.Event) (objects []any) {
+// appendTold appends the lines about what has happened to b: what became of paths, and
+// an event that is not nil, if it tells more than that all is as it was.
+func (r *Run) appendTold(b []byte, finished []*tracked, e *converge.Event) ([]byte, error) {
+	var errs []error
 	for _, c := range finished {
 		if line, ok := r.finish(c, e); ok {
-			objects = append(objects, line)
+			var err error
+			b, err = appendLine(b, line)
+			errs = append(errs, err)
 		}
 	}
 	if e != nil && tellsMore(e) {
-		c := *e
-		c.Text = nil // what the file was is in the store
-		objects = append(objects, report.EventOf(&c, r.info.ID, report.DiffSummary))
+		b = append(report.WithoutText(e, r.info.ID).AppendJSON(b), '\n') // what the file was is in the store
 	}
-	return objects
+	return b, errors.Join(errs...)
 }
 
 // tell adds lines about what has happened already, which are written with the
 // next ones, or before anything else happens. That they cannot be written undoes
 // nothing.
-func (r *Run) tell(objects []any) {
-	if len(objects) == 0 {
+func (r *Run) tell(finished []*tracked, e *converge.Event) {
+	if len(finished) == 0 && (e == nil || !tellsMore(e)) {
 		return
 	}
-	r.warnOf(r.wait(objects...))
+	err := r.begin()
+	if err == nil {
+		r.file.waiting, err = r.appendTold(r.file.waiting, finished, e)
+	}
+	r.warnOf(err)
 }
 
 func (r *Run) warnOf(err error) {
