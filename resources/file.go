@@ -133,7 +133,8 @@ func (s FileState) CurrentEnsure() string {
 type FileProvider interface {
 	// Status compares what stands at the path with what is wanted.
 	Status(ctx context.Context, v *host.View, want File) (FileState, error)
-	// Create makes the file, in one step, where Status has found nothing.
+	// Create makes the file, in one step, where Status has found nothing. If something
+	// stands there by now it does what Store does.
 	Create(ctx context.Context, h *host.Host, want File) error
 	// Store gives an existing file the content and attributes that are wanted, in
 	// one step.

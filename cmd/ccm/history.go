@@ -282,10 +282,10 @@ func orNone(s string) string {
 func showChange(w io.Writer, v *host.View, c state.Change) {
 	mark, what := "~", strings.Join(attributeChanges(v, c), ", ")
 	switch {
-	case c.Before.Kind == host.Missing:
-		mark, what = "+", "made"
 	case c.After == nil:
 		mark, what = "?", "what became of it is not known"
+	case c.Before.Kind == host.Missing:
+		mark, what = "+", "made"
 	case c.After.Kind == host.Missing:
 		mark, what = "-", "removed"
 	case what == "":

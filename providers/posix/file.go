@@ -210,9 +210,12 @@ func (files) copied(v *host.View, want resources.File, have *resources.FileState
 	}
 }
 
-// Create implements resources.FileProvider. What stands there by now, if anything
-// does, is replaced.
+// Create implements resources.FileProvider. In a batch it is found out when the file
+// gets its place whether something stands there by now.
 func (p files) Create(ctx context.Context, h *host.Host, want resources.File) error {
+	if !h.IsBatched() {
+		return p.Store(ctx, h, want)
+	}
 	return proven(ctx, h, want, func() error { return p.write(ctx, h, want, host.Info{}) })
 }
 

@@ -2,8 +2,7 @@ package converge
 
 import (
 	"context"
-	"log/slog"
-	"sync"
+	"sync/atomic"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -17,26 +16,34 @@ import (
 // told after that, in their order, of those too that had nothing to do and came between.
 type writes struct {
 	batch   *host.Batch
-	paths   trail
 	first   int // the number of the first resource
 	staged  []*staged
-	written sync.WaitGroup // all of staged
+	written pending // all of staged
 
 	// events are those of all resources up to the last one, errs what was wrong with
 	// each file, once all are written. Placed is closed when they have their places.
 	events []*Event
 	errs   []error
 	placed chan struct{}
+
+	// again are those that have their places and are to be looked at again. Whoever has
+	// nothing else to do takes some: there are as many as isPlaced, of which taken were
+	// taken.
+	again    []*staged
+	isPlaced atomic.Int64
+	taken    atomic.Int64
+	looked   pending // at all of again
 }
 
 const (
 	// longestRow is how many resources are between the first and the last of which
-	// the files are in writing, at most: until they have their turn, a file does not
-	// get its place.
+	// the files are under way, at most, and how many files are written before all have
+	// their places.
 	longestRow = 4096
-	// fewFiles is how many files get their places together at least, while the walk
-	// goes on.
-	fewFiles = 16
+	// fewPlaces is how many files get their places together at least, while the walk
+	// goes on, manyPlaces how many at most, unless it takes long to make them durable.
+	fewPlaces  = 16
+	manyPlaces = 128
 )
 
 // underWay reports whether files are being written, or given their places.
@@ -64,23 +71,28 @@ func (w *walk) batchable(i int) (path string, ok bool) {
 func (w *walk) joins(i int) bool {
 	path, ok := w.batchable(i)
 	_, looks, _ := resource.BoundsOf(w.catalog.Resources[i].Spec)
-	if !ok || !looks {
+	if !ok || !looks || w.underWayAt.meets(path) || w.underWayAt.count >= longestRow {
 		return false
 	}
-	first := i
-	for _, b := range []*writes{w.writes, w.placing} {
-		if b != nil {
-			if first = b.first; b.paths.meets(path) {
-				return false
-			}
-		}
-	}
+	first := w.firstUnderWay()
 	for _, d := range w.catalog.Deps[i] {
 		if d.Index >= first && w.outcomes[d.Index] != Stable {
 			return false
 		}
 	}
 	return i-first < longestRow
+}
+
+// underWayBefore reports whether other files are under way than the last one of b.
+func (w *walk) underWayBefore(b *writes) bool { return w.placing != nil || len(b.staged) > 1 }
+
+// firstUnderWay returns the number of the first resource of which the file is under
+// way.
+func (w *walk) firstUnderWay() int {
+	if w.placing != nil {
+		return w.placing.first
+	}
+	return w.writes.first
 }
 
 // stage begins to write the file of a resource, if that can be written together
@@ -95,27 +107,33 @@ func (w *walk) stage(ctx context.Context, f resource.Factory, d resource.Decisio
 		if _, ok := w.batchable(ev.Index); !ok {
 			return false
 		}
+		w.forgetPlaces()
 	}
-	for host.Full() && w.underWay() {
+	for (host.Full() || w.isMuch()) && w.underWay() {
 		if w.writes == nil {
 			w.settlePlaces(ctx)
 		}
-		w.place(ctx)
+		w.beginPlacing(ctx)
 	}
 	b := w.writes
 	if b == nil {
-		b = &writes{batch: w.host.Batch(), first: ev.Index, paths: trail{view: w.view}, placed: make(chan struct{})}
+		b = &writes{batch: w.host.Batch(&w.dirs), first: ev.Index, placed: make(chan struct{})}
 		w.writes = b
 	}
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
-	b.paths.note(path)
-	x := &staged{event: ev, f: f, d: d, host: b.batch.File(), of: b}
+	w.underWayAt.note(path)
+	x := w.newStaged()
+	*x = staged{event: ev, f: f, d: d, host: b.batch.File(), of: b}
 	b.staged = append(b.staged, x)
-	b.written.Add(1)
-	if b.batch.Concurrent() && (w.placing != nil || len(b.staged) > 1) {
-		w.stagers.give(ctx, w, x)
-	} else {
+	b.written.add()
+	switch {
+	case !b.batch.Concurrent() || !w.underWayBefore(b):
 		w.write(ctx, x)
+	case w.crew == nil:
+		w.crew = newCrew(func(x *staged) { w.write(ctx, x) }, func(b *writes) { w.putInPlace(ctx, b) })
+		fallthrough
+	default:
+		w.crew.give(x, nil)
 	}
 	w.touched = false // yet
 	return true
@@ -127,136 +145,33 @@ func (w *walk) flush(ctx context.Context) {
 	if !w.underWay() {
 		return
 	}
-	w.place(ctx)
+	w.beginPlacing(ctx)
 	w.settlePlaces(ctx)
+	w.forgetPlaces()
 	events := w.held
 	w.held = nil
 	w.tell(events)
+}
+
+// forgetPlaces forgets where files were under way, once none are: directories may
+// become others.
+func (w *walk) forgetPlaces() {
+	w.underWayAt.clear()
+	w.dirs.Close()
 }
 
 // hold keeps what is to be told of a resource until it can be told of the ones before
 // it. If there is enough to do, files get their places meanwhile.
 func (w *walk) hold(ctx context.Context, events []*Event) {
 	w.held = append(w.held, events...)
-	if b := w.writes; b != nil && len(b.staged) >= fewFiles && b.batch.Concurrent() && w.isIdle() {
-		w.place(ctx)
+	if b := w.writes; b != nil && len(b.staged) >= fewPlaces && b.batch.Concurrent() && w.isIdle() {
+		w.beginPlacing(ctx)
 		w.since = w.view.Now()
 	}
 }
 
-// isIdle reports whether no files are being given their places.
-func (w *walk) isIdle() bool {
-	if w.placing == nil {
-		return true
-	}
-	select {
-	case <-w.placing.placed:
-		return true
-	default:
-		return false
-	}
-}
-
-// place begins to give the files that are written their places, after those of the
-// ones before have theirs.
-func (w *walk) place(ctx context.Context) {
-	b := w.writes
-	if b == nil {
-		return
-	}
-	w.writes = nil
-	w.stagers.help(b)
-	w.settlePlaces(ctx)
-	b.events, w.held = w.held, nil
-	var alone bool
-	b.errs, alone = b.results()
-	b.batch.Tell(b.errs)
-	w.placing = b
-	if alone || !b.batch.Concurrent() {
-		w.putInPlace(ctx, b)
-		w.settlePlaces(ctx)
-	} else {
-		go w.putInPlace(ctx, b)
-	}
-}
-
-// putInPlace gives files their places, and looks at each again.
-func (w *walk) putInPlace(ctx context.Context, b *writes) {
-	view, end := w.view.Row()
-	b.batch.Place(b.errs, func(n int) {
-		x := b.staged[n]
-		x.seen = true
-		x.state, x.unseen = x.f.Status(ctx, view, x.event.Resource.Spec)
-	})
-	end()
-	close(b.placed)
-}
-
-// settlePlaces waits until the files that are being given their places have them, and
-// tells of their resources.
-func (w *walk) settlePlaces(ctx context.Context) {
-	b := w.placing
-	if b == nil {
-		return
-	}
-	<-b.placed
-	w.placing = nil
-	b.batch.End(b.errs)
-	for n, err := range b.errs {
-		w.placed(ctx, b.staged[n], err)
-	}
-	w.tell(b.events)
-}
-
-// results returns what was wrong with each file. If one has to be written by itself,
-// so have all behind it: they might take up the room that it would have had in its
-// turn.
-func (b *writes) results() (errs []error, isAlone bool) {
-	errs = make([]error, len(b.staged))
-	var alone error
-	for n, x := range b.staged {
-		if errs[n] = x.err; x.err == nil {
-			errs[n] = alone
-		} else if alone == nil && host.MayDoAlone(x.err) {
-			alone = x.err
-		}
-	}
-	return errs, alone != nil
-}
-
-// placed notes what became of a file of a batch.
-func (w *walk) placed(ctx context.Context, x *staged, err error) {
-	ev, done := x.event, 0
-	if ev.Took += x.took; host.MayDoAlone(err) {
-		done, err = w.perform(ctx, w.actingFor(ctx, ev, w.host), x.f, x.d, ev)
-	}
-	switch {
-	case err != nil:
-		w.ahead.changed(ev.Resource)
-		ev.Err, ev.Actions = err, ev.Actions[:done]
-		w.forgive(ctx, x.f, x.d, ev)
-	case x.seen:
-		w.ahead.replaced(ev.Resource)
-		w.judge(ev, x.state, x.unseen)
-	default: // it was not there that it was written
-		w.ahead.changed(ev.Resource)
-		w.verify(ctx, x.f, ev)
-	}
-	if ev.Err != nil {
-		ev.Outcome = Failed
-		w.became(ev)
-	}
-}
-
-// write performs the actions of a resource in its batch. It is called from several
-// goroutines.
-func (w *walk) write(ctx context.Context, x *staged) {
-	began := w.view.Now()
-	h := x.host.OnBehalfOf(x.event.Resource)
-	if h.Log().Enabled(ctx, slog.LevelDebug) { // nothing else is said of a file
-		h = w.actingFor(ctx, x.event, h)
-	}
-	_, x.err = w.perform(ctx, h, x.f, x.d, x.event)
-	x.took = w.view.Now().Sub(began)
-	x.of.written.Done()
+// isMuch reports whether so many files are written that it is time to give them their
+// places.
+func (w *walk) isMuch() bool {
+	return w.writes != nil && len(w.writes.staged) >= manyPlaces && !w.slowSync
 }

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -46,9 +45,9 @@ type Engine struct {
 	Settled map[resource.ID]Outcome
 	// SettledCauses says why those of Settled were changed that were.
 	SettledCauses map[resource.ID]Cause
-	// Passing says that the Reporter shows and keeps no event of a stable resource. It
-	// is told of one at once, before others that wait for their files, and the memory
-	// is used for the next.
+	// Passing says that the Reporter keeps no event, and shows none of a stable
+	// resource. It is told of one of those at once, before others that wait for their
+	// files, and the memory of all is used for the next.
 	Passing bool
 	// Journal remembers the refreshes of a run until they were performed; nil for
 	// none. A run that changes nothing does not write to it.
@@ -92,17 +91,17 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	w := &walk{
 		Engine: e, view: v, host: h, catalog: c, declared: declared,
 		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)),
-		causes: maps.Clone(e.SettledCauses),
 	}
+	w.underWayAt.view = v
 	w.concealer = newConcealer(e, c.Resources)
 	w.ahead = e.lookAhead(ctx, v, c)
 	defer w.ahead.end()
-	defer w.stagers.end()
+	defer func() { w.crew.end(); w.forgetPlaces() }()
 	w.sum = Summary{Start: v.Now(), Noop: h == nil}
 	w.left, w.sum.Dropped = w.debtsOf(e.LeftOver)
 	w.since = v.Now()
 	for i, r := range c.Resources {
-		if w.underWay() && !w.joins(i) {
+		if w.underWay() && (!w.joins(i) || w.writes == nil && w.isIdle()) {
 			w.flush(ctx)
 			w.since = v.Now()
 		}
@@ -143,7 +142,7 @@ func (w *walk) tell(events []*Event) {
 		}
 	}
 	for _, ev := range events {
-		if w.Passing && ev.Outcome == Stable {
+		if w.Passing {
 			w.spare = append(w.spare, ev)
 		}
 	}
@@ -179,7 +178,7 @@ type walk struct {
 
 	left      debts
 	refreshes map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
-	causes    map[resource.ID]Cause // of the changes so far
+	causes    []Cause               // of the changes so far; nil for none
 
 	since    time.Time // when the last resource was done with
 	outcomes []Outcome
@@ -194,14 +193,18 @@ type walk struct {
 	ended       string // why no further resource is worked on, or ""
 	endedScopes map[*resource.Scope]string
 	interrupted bool
-	edits       *edits   // that are under way, or nil
-	writes      *writes  // that more may join, or nil
-	placing     *writes  // that get their places, or nil
-	held        []*Event // to be told after those of placing
-	stagers     stagers
+	edits       *edits  // that are under way, or nil
+	writes      *writes // that more may join, or nil
+	placing     *writes // that get their places, or nil
+	slowSync    bool    // it takes time to make files durable
+	dirs        host.Dirs
+	underWayAt  trail      // the paths of these, and of some that have their places
+	held        []*Event   // to be told after those of placing
+	crew        *crew      // nil until it is needed
 	concealer   *concealer // nil if there is nothing to conceal
 	single      [1]*Event  // of a resource that is no edit
 	spare       []*Event   // that nobody has any more
+	spareStaged []*staged  // likewise
 }
 
 // became notes what became of a resource, for those that come after it.
@@ -221,6 +224,7 @@ func (w *walk) became(ev *Event) {
 // takeOver notes what became of a resource before the run.
 func (w *walk) takeOver(i int, o Outcome) {
 	w.outcomes[i], w.blocks[i] = o, o == Failed || o == Skipped
+	w.noteCause(i, w.SettledCauses[w.catalog.Resources[i].ID])
 	w.ahead.done(i)
 }
 

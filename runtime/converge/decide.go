@@ -75,17 +75,21 @@ func (w *walk) refreshers(i int) (by, maybe []resource.ID) {
 		if !d.Refresh {
 			continue
 		}
-		switch o := w.outcomes[d.Index]; o {
-		case Changed, Pending:
-			if o == Pending && !w.noop(w.catalog.Resources[i]) {
-				continue // what was not done refreshes nothing
-			}
-			by = append(by, w.catalog.Resources[d.Index].ID)
-		case Unknown:
-			maybe = append(maybe, w.catalog.Resources[d.Index].ID)
+		switch id := w.catalog.Resources[d.Index].ID; {
+		case w.refreshed(i, d.Index):
+			by = append(by, id)
+		case w.outcomes[d.Index] == Unknown:
+			maybe = append(maybe, id)
 		}
 	}
 	return by, maybe
+}
+
+// refreshed reports whether resource i, which subscribes to resource by, is refreshed
+// by what became of that.
+func (w *walk) refreshed(i, by int) bool {
+	o := w.outcomes[by]
+	return o == Changed || o == Pending && w.noop(w.catalog.Resources[i]) // what was not done refreshes nothing
 }
 
 // pendingBefore returns something pending or unknown that r comes after.

@@ -170,11 +170,22 @@ func (w *walk) causeOf(ev *Event, state any) Cause {
 	return c
 }
 
+// noteCause notes why resource i is changed.
+func (w *walk) noteCause(i int, c Cause) {
+	if c == NoCause {
+		return
+	}
+	if w.causes == nil {
+		w.causes = make([]Cause, len(w.catalog.Resources))
+	}
+	w.causes[i] = c
+}
+
 // causeOfRefresh returns the cause of what a refresh comes of: it corrects only
 // if nothing else than corrections brought it about.
 func (w *walk) causeOfRefresh(ev *Event) Cause {
-	for _, id := range ev.RefreshedBy {
-		if w.causes[id] != Corrective {
+	for _, d := range w.catalog.Deps[ev.Index] {
+		if d.Refresh && w.refreshed(ev.Index, d.Index) && (w.causes == nil || w.causes[d.Index] != Corrective) {
 			return Intended
 		}
 	}

@@ -15,12 +15,8 @@ import (
 func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision, state any, ev *Event) {
 	r := ev.Resource
 	ev.Diff, ev.Actions, ev.Wish = d.Diff, d.Actions, w.wholeWish(ev, resource.WishOf(state))
-	if ev.Cause = w.causeOf(ev, state); ev.Cause != NoCause {
-		if w.causes == nil {
-			w.causes = make(map[resource.ID]Cause)
-		}
-		w.causes[r.ID] = ev.Cause
-	}
+	ev.Cause = w.causeOf(ev, state)
+	w.noteCause(ev.Index, ev.Cause)
 	if w.Texts && d.Text != nil {
 		// A text that cannot be had is no reason not to act: there is no diff then.
 		if text, err := d.Text(w.view); err == nil {

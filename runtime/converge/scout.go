@@ -21,6 +21,7 @@ type Scout struct {
 	chooser chooser
 	view    *host.View
 
+	start   func() // has somebody look
 	jobs    chan []sighting
 	next    []sighting // that were not given to a worker yet
 	given   [][]sighting
@@ -32,9 +33,9 @@ type Scout struct {
 	chosen int64
 	// differing counts jobs of which the first resource is not as wanted.
 	differing atomic.Int64
-	// Expect is called once it looks as if many resources are not as wanted. May be
-	// nil; it must not change after the first resource was declared.
-	Expect func()
+	// Expect is called once it looks as if many resources are not as wanted, with the
+	// path of one. May be nil; it must not change after the first resource was declared.
+	Expect func(path string)
 }
 
 // A sighting is what a scout saw of one resource.
@@ -49,14 +50,21 @@ type sighting struct {
 // last resource was declared. It is for use by one goroutine, but for Disturbed.
 func NewScout(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Scout {
 	s := &Scout{chooser: chooser{registry: reg, facts: f}, view: v, jobs: make(chan []sighting, 1024)}
-	for range min(runtime.GOMAXPROCS(0)-1, 4) {
-		s.workers.Go(func() { s.work(ctx) })
-	}
+	s.start = sync.OnceFunc(func() {
+		for range min(runtime.GOMAXPROCS(0)-1, 4) {
+			s.workers.Go(func() { s.work(ctx) })
+		}
+	})
 	return s
 }
 
 func (s *Scout) work(ctx context.Context) {
-	for job := range s.jobs {
+	for {
+		soon(func() bool { return len(s.jobs) > 0 || s.stop.Load() })
+		job, ok := <-s.jobs
+		if !ok {
+			return
+		}
 		if s.stop.Load() {
 			continue
 		}
@@ -76,7 +84,8 @@ func (s *Scout) work(ctx context.Context) {
 // expect guesses by one resource of a job how it is with many.
 func (s *Scout) expect(x *sighting) {
 	if s.Expect != nil && x.err == nil && len(x.r.Type.Decide(x.r.Spec, x.state, false).Actions) > 0 && s.differing.Add(1) == 2 {
-		s.Expect()
+		path, _, _ := resource.BoundsOf(x.r.Spec)
+		s.Expect(path)
 	}
 }
 
@@ -94,6 +103,7 @@ func (s *Scout) Declared(r *resource.Resource) {
 		return
 	}
 	if s.next == nil {
+		s.start()
 		s.next = make([]sighting, 0, batch)
 	}
 	if s.next = append(s.next, sighting{r: r, sight: sight{f: f}}); len(s.next) < batch {

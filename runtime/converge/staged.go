@@ -2,8 +2,7 @@ package converge
 
 import (
 	"context"
-	"runtime"
-	"sync"
+	"log/slog"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -27,53 +26,26 @@ type staged struct {
 	unseen error
 }
 
-// stagers write files while the walk goes on.
-type stagers struct {
-	write   func(*staged)
-	jobs    chan *staged // nil if nobody has begun
-	workers sync.WaitGroup
+// newStaged returns a staged to be filled in.
+func (w *walk) newStaged() *staged {
+	n := len(w.spareStaged)
+	if n == 0 {
+		return new(staged)
+	}
+	x := w.spareStaged[n-1]
+	w.spareStaged = w.spareStaged[:n-1]
+	return x
 }
 
-// give has a file written. If they have enough to do, it is written at once.
-func (s *stagers) give(ctx context.Context, w *walk, x *staged) {
-	if s.jobs == nil {
-		s.jobs = make(chan *staged, 1024)
-		s.write = func(x *staged) { w.write(ctx, x) }
-		for range min(max(1, runtime.GOMAXPROCS(0)-1), 4) {
-			s.workers.Go(s.work)
-		}
+// write performs the actions of a resource in its batch. It is called from several
+// goroutines.
+func (w *walk) write(ctx context.Context, x *staged) {
+	began := w.view.Now()
+	h := x.host.OnBehalfOf(x.event.Resource)
+	if h.Log().Enabled(ctx, slog.LevelDebug) { // nothing else is said of a file
+		h = w.actingFor(ctx, x.event, h)
 	}
-	select {
-	case s.jobs <- x:
-	default:
-		s.write(x)
-	}
-}
-
-func (s *stagers) work() {
-	for x := range s.jobs {
-		s.write(x)
-	}
-}
-
-// help returns when all files of a batch are written. Nobody is idle meanwhile.
-func (s *stagers) help(b *writes) {
-	for s.jobs != nil {
-		select {
-		case x := <-s.jobs:
-			s.write(x)
-			continue
-		default:
-		}
-		break
-	}
-	b.written.Wait()
-}
-
-// end ends them.
-func (s *stagers) end() {
-	if s.jobs != nil {
-		close(s.jobs)
-		s.workers.Wait()
-	}
+	_, x.err = w.perform(ctx, h, x.f, x.d, x.event)
+	x.took = w.view.Now().Sub(began)
+	x.of.written.done()
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,25 +17,28 @@ import (
 // is replaced in one step, as WriteFile does it, in the order in which they were
 // asked for.
 //
-// When all are written, Tell, Place and End follow; Commit is all three. Place may be
-// called from another goroutine, while a later batch is being written.
+// When all are written, Tell, Place and End follow. Place may be called from another
+// goroutine, while a later batch is being written.
 type Batch struct {
-	host  *Host
-	slots []*slot
+	host   *Host
+	slots  []*slot
+	dirs   *Dirs
+	isSlow bool
 }
 
 // A slot is what waits for its place in a batch.
 type slot struct {
+	dirs *Dirs
 	temp *Temp // nil if nothing was written
-	// room is closed once there is room for the open file; nil if there is. Who
-	// waits for it does not keep others from opening files, as the kernel would.
-	room <-chan struct{}
-	// before is what stood at the path when the file was written. Zero is nothing.
-	before Info
+	// isNew says that nothing stood at the path when the file was written, told is what
+	// was told of it.
+	isNew bool
+	told  Info
 }
 
-// Batch begins a batch, which must be ended.
-func (h *Host) Batch() *Batch { return &Batch{host: h} }
+// Batch begins a batch, which must be ended. Dirs is of this batch, or of several that
+// come one after the other.
+func (h *Host) Batch(dirs *Dirs) *Batch { return &Batch{host: h, dirs: dirs} }
 
 // File returns the host for one more file of the batch: WriteFile (or WriteNewFile)
 // makes the file, which gets its place only with Place. That is the only effect there is: any
@@ -43,10 +47,9 @@ func (h *Host) Batch() *Batch { return &Batch{host: h} }
 // If the batch is Concurrent, the hosts of different files may be used at the same
 // time. All of that must be over before Tell.
 func (b *Batch) File() *Host {
-	s := &slot{}
-	if b.slots = append(b.slots, s); waiting.Add(1) > fewOpen {
-		s.room = expectedFiles()
-	}
+	s := &slot{dirs: b.dirs}
+	b.slots = append(b.slots, s)
+	waiting.Add(1)
 	c := *b.host
 	c.slot = s
 	return &c
@@ -63,8 +66,8 @@ func (b *Batch) Concurrent() bool { return b.host.effect == nil }
 // each is open until then, and others want to open files too. As long as there is room
 // for few (ExpectFiles), few are enough: to wait for more takes longer.
 func Full() bool {
-	n := waiting.Load()
-	return n >= fewOpen && (n >= int64(mostFiles()) || !isRoomy())
+	n, most := waiting.Load(), int64(mostFiles())
+	return n >= min(fewOpen, most) && (n >= most || !isRoomy())
 }
 
 // mostFiles returns how many files wait for their places at most.
@@ -80,9 +83,10 @@ var mostFiles = sync.OnceValue(func() int {
 // MayDoAlone reports whether a file that could not be written in a batch may be
 // written by itself: because something is used up that the batch gives back, the
 // room on a disk or how many files may be open, because the file system cannot do
-// what a batch does, or because there is more to do than to write a file.
+// what a batch does, because there is more to do than to write a file, or because
+// something else stands there by now.
 func MayDoAlone(err error) bool {
-	if _, ok := errors.AsType[*linkError](err); ok || errors.Is(err, errInBatch) {
+	if _, ok := errors.AsType[*linkError](err); ok || errors.Is(err, errInBatch) || errors.Is(err, errTaken) {
 		return true
 	}
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE} {
@@ -110,12 +114,12 @@ func (h *Host) wait(name string, content io.Reader, attr Attr, isNew bool) error
 	if s.temp != nil {
 		return errInBatch
 	}
-	if s.room != nil {
-		<-s.room
-	}
 	free := *h
 	free.slot = nil
-	t, err := free.begin(name, func(t *Temp) error { return t.openNameless(attr.Mode) })
+	t, err := free.begin(name, func(t *Temp) error {
+		t.dir = s.dirs.of(filepath.Dir(t.path))
+		return t.openNameless(attr.Mode)
+	})
 	if err != nil {
 		return err
 	}
@@ -123,30 +127,16 @@ func (h *Host) wait(name string, content io.Reader, attr Attr, isNew bool) error
 	if err == nil {
 		err = t.settle(attr)
 	}
-	if err == nil && !isNew {
-		s.before, err = free.Lstat(name)
-	}
 	if err != nil {
 		return errors.Join(err, t.Discard())
 	}
-	s.temp = t
+	s.temp, s.isNew = t, isNew
 	return nil
 }
 
 // manyFiles is from how many files on one syncfs(2) takes less time than an
 // fsync(2) of each.
 const manyFiles = 8
-
-// Commit gives all files their places, durably: see Tell, Place and End.
-func (b *Batch) Commit(errs []error, placed func(n int)) []error {
-	if errs == nil {
-		errs = make([]error, len(b.slots))
-	}
-	b.Tell(errs)
-	b.Place(errs, placed)
-	b.End(errs)
-	return errs
-}
 
 // Place makes durable what was written and gives all files their places. Errs has an
 // error for each, in the order in which they were asked for; where there is one
@@ -156,8 +146,12 @@ func (b *Batch) Commit(errs []error, placed func(n int)) []error {
 // Where it fails, the old file is untouched and no temporary file is left, except if
 // what fails is to make the new name of a file durable.
 func (b *Batch) Place(errs []error, placed func(n int)) {
-	noteCrowd()
+	began := b.host.Now()
 	b.sync(errs)
+	if b.isSlow = b.host.Now().Sub(began) > quickSync; b.isSlow {
+		noteCrowd()
+	}
+	b.dirs.look()
 	for i, s := range b.slots {
 		waiting.Add(-1)
 		if s.temp == nil {
@@ -166,31 +160,33 @@ func (b *Batch) Place(errs []error, placed func(n int)) {
 		if errs[i] == nil {
 			errs[i] = s.place()
 		}
-		switch {
-		case errs[i] == nil:
+		if errs[i] == nil {
 			placed(i)
-		case errs[i] != errTaken:
-			errs[i] = errors.Join(errs[i], s.temp.Discard())
+		} else if err := s.temp.Discard(); err != nil {
+			errs[i] = errors.Join(errs[i], err)
 		}
 	}
 	b.syncDirs(errs)
 }
 
-// errTaken says that somebody has made something meanwhile where nothing stood.
-var errTaken = errors.New("something stands there now")
+// quickSync is how long it takes at most to make files durable where that is next to
+// nothing, as in memory.
+const quickSync = 100 * time.Microsecond
 
-// End gives those files their places where somebody has made something else
-// meanwhile: of that it has to be told.
+// IsSlow reports, once the files have their places, whether it took time to make them
+// durable, so that it is better to do that for many at once.
+func (b *Batch) IsSlow() bool { return b.isSlow }
+
+// errTaken says that somebody has made or changed what stands where a file belongs, so
+// that it has to be looked at again.
+var errTaken = errors.New("something else stands there now")
+
+// End tells of what somebody has made or changed meanwhile: who writes those files by
+// themselves may replace it.
 func (b *Batch) End(errs []error) {
 	for i, s := range b.slots {
-		if errs[i] != errTaken {
-			continue
-		}
-		errs[i] = s.replace()
-		if errs[i] == nil {
-			errs[i] = s.temp.h.syncDir(s.temp.name)
-		} else {
-			errs[i] = errors.Join(errs[i], s.temp.Discard())
+		if errors.Is(errs[i], errTaken) {
+			errs[i] = s.tellAnew()
 		}
 	}
 	b.slots = nil
@@ -263,26 +259,34 @@ func (b *Batch) syncDirs(errs []error) {
 	})
 }
 
-// tell says what is about to be replaced. Where nothing was, nothing is: otherwise
-// the file does not get its place without it being told again.
-func (s *slot) tell(more bool) error {
+// tell says what is about to be replaced. Where nothing was, it is not looked again
+// whether something is: then the file does not get its place.
+func (s *slot) tell(more bool) (err error) {
 	t := s.temp
-	if s.before.Kind == Missing && t.nameless {
-		return t.h.tell(Doomed{Path: t.name, Info: s.before, Content: true, Next: &t.info, More: more})
+	if !s.isNew || !t.nameless {
+		if s.told, err = t.h.Lstat(t.name); err != nil {
+			return err
+		}
 	}
-	return t.h.doomedWith(t.name, true, &t.info, more)
+	return t.h.tell(Doomed{Path: t.name, Info: s.told, Content: true, Next: &t.info, More: more})
 }
 
 // place gives a file that is durable its place. The directory is yet to be
 // synced.
 func (s *slot) place() error {
 	t := s.temp
-	if s.before.Kind == Missing && t.nameless {
+	if s.told.Kind == Missing && t.nameless {
 		err := t.placeNew()
 		if errors.Is(err, syscall.EEXIST) {
 			return errTaken
 		}
 		return err
+	}
+	switch now, err := t.h.Lstat(t.name); {
+	case err != nil:
+		return err
+	case now != s.told:
+		return errTaken
 	}
 	if err := t.giveName(); err != nil {
 		return err
@@ -290,18 +294,15 @@ func (s *slot) place() error {
 	return t.rename()
 }
 
-// replace puts a file in the place of what was not told of before.
-func (s *slot) replace() error {
+// tellAnew says what stands where the file belongs, which is not what was told.
+func (s *slot) tellAnew() error {
 	t := s.temp
 	info, err := t.h.Lstat(t.name)
+	if err == nil {
+		err = t.h.tell(Doomed{Path: t.name, Info: info, Content: true, Anew: true})
+	}
 	if err != nil {
 		return err
 	}
-	if err := t.h.tell(Doomed{Path: t.name, Info: info, Content: true, Next: &t.info, Anew: true}); err != nil {
-		return err
-	}
-	if err := t.giveName(); err != nil {
-		return err
-	}
-	return t.rename()
+	return errTaken
 }

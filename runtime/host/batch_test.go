@@ -18,12 +18,23 @@ import (
 // stage begins a batch of ten files.
 func stage(t *testing.T, root string, effect func(op, path string) error) *host.Batch {
 	t.Helper()
-	b := host.New(host.Options{Root: root, Effect: effect}).Batch()
+	b := host.New(host.Options{Root: root, Effect: effect}).Batch(new(host.Dirs))
 	for i := range 10 {
 		attr := mine([]uint32{0o644, 0o400, 0, 0o755}[i%4])
 		require.NoError(t, b.File().WriteFile(fmt.Sprint("/f", i), strings.NewReader("new"), attr))
 	}
 	return b
+}
+
+// commit gives all files of a batch their places.
+func commit(b *host.Batch, errs []error, placed func(n int)) []error {
+	if errs == nil {
+		errs = make([]error, 10_000)
+	}
+	b.Tell(errs)
+	b.Place(errs, placed)
+	b.End(errs)
+	return errs
 }
 
 func names(t *testing.T, dir string) (list []string) {
@@ -50,7 +61,7 @@ func TestBatchLeavesNothing(t *testing.T) {
 	b := stage(t, root, nil)
 	require.Equal(t, []string{".f1.ccm-new", "f1"}, names(t, root))
 	placed := 0
-	for _, err := range b.Commit(nil, func(int) { placed++ }) {
+	for _, err := range commit(b, nil, func(int) { placed++ }) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, 10, placed)
@@ -69,7 +80,7 @@ func TestBatchThatCannotLink(t *testing.T) {
 		}
 		return nil
 	})
-	for _, err := range b.Commit(nil, func(int) {}) {
+	for _, err := range commit(b, nil, func(int) {}) {
 		if err != nil { // where files have no names
 			require.True(t, host.MayDoAlone(err))
 		}
@@ -79,29 +90,34 @@ func TestBatchThatCannotLink(t *testing.T) {
 	}
 }
 
-// Something that somebody makes while a file waits for its place is told before it
-// is replaced.
+// Something that somebody makes or changes while a file waits for its place is told,
+// and is not replaced: the file has to be dealt with by itself.
 func TestBatchThatIsOvertaken(t *testing.T) {
-	root := t.TempDir()
-	path := filepath.Join(root, "f")
-	var told []host.Doomed
-	b := host.New(host.Options{Root: root, Keep: func(_ *host.View, d host.Doomed) error {
-		told = append(told, d)
-		if d.Kind == host.Missing {
-			require.NoError(t, os.WriteFile(path, []byte("theirs"), 0o600))
+	for _, before := range []string{"", "old"} {
+		root := t.TempDir()
+		path := filepath.Join(root, "f")
+		if before != "" {
+			require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
 		}
-		return nil
-	}}).Batch()
-	require.NoError(t, b.File().WriteFile("/f", strings.NewReader("ours"), mine(0o644)))
-	require.NoError(t, errors.Join(b.Commit(nil, func(int) {})...))
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "ours", string(text))
-	require.NotEmpty(t, told)
-	last := told[len(told)-1]
-	require.Equal(t, host.Regular, last.Kind)
-	require.EqualValues(t, len("theirs"), last.Size)
-	require.Equal(t, []string{"f"}, names(t, root))
+		var told []host.Doomed
+		b := host.New(host.Options{Root: root, Keep: func(_ *host.View, d host.Doomed) error {
+			if told = append(told, d); len(told) == 1 {
+				require.NoError(t, os.WriteFile(path, []byte("theirs"), 0o600))
+			}
+			return nil
+		}}).Batch(new(host.Dirs))
+		require.NoError(t, b.File().WriteFile("/f", strings.NewReader("ours"), mine(0o644)))
+		errs := commit(b, nil, func(int) { t.Error("it has its place") })
+		require.True(t, host.MayDoAlone(errs[0]))
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, "theirs", string(text))
+		require.Len(t, told, 2)
+		require.Equal(t, host.Regular, told[1].Kind)
+		require.EqualValues(t, len("theirs"), told[1].Size)
+		require.True(t, told[1].Anew)
+		require.Equal(t, []string{"f"}, names(t, root))
+	}
 }
 
 // There is one effect in a batch. Others have to be done by themselves, and what
@@ -110,7 +126,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte("old"), 0o600))
 	keep := func(_ *host.View, d host.Doomed) error { return fmt.Errorf("%s is not to be touched", d.Path) }
-	b := host.New(host.Options{Root: root, Keep: keep}).Batch()
+	b := host.New(host.Options{Root: root, Keep: keep}).Batch(new(host.Dirs))
 	h := b.File()
 	for name, effect := range map[string]func() error{
 		"SetAttr":       func() error { return h.SetAttr("/f", mine(0o640)) },
@@ -129,7 +145,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 	require.NoError(t, h.WriteFile("/f", strings.NewReader("new"), mine(0o640)))
 	err := h.WriteFile("/f", strings.NewReader("newer"), mine(0o640))
 	require.True(t, host.MayDoAlone(err))
-	for _, err := range b.Commit([]error{err}, func(int) { t.Error("it has its place") }) {
+	for _, err := range commit(b, []error{err}, func(int) { t.Error("it has its place") }) {
 		require.True(t, host.MayDoAlone(err))
 	}
 	text, err := os.ReadFile(filepath.Join(root, "f"))
@@ -141,7 +157,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 // What is larger than what is read at once is written whole.
 func TestBatchOfLargeFiles(t *testing.T) {
 	root := t.TempDir()
-	b := host.New(host.Options{Root: root}).Batch()
+	b := host.New(host.Options{Root: root}).Batch(new(host.Dirs))
 	sizes := []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 200_000}
 	var all sync.WaitGroup
 	for i, size := range sizes {
@@ -154,7 +170,7 @@ func TestBatchOfLargeFiles(t *testing.T) {
 	}
 	all.Wait()
 	require.True(t, b.Concurrent())
-	require.NoError(t, errors.Join(b.Commit(nil, func(int) {})...))
+	require.NoError(t, errors.Join(commit(b, nil, func(int) {})...))
 	for i, size := range sizes {
 		text, err := os.ReadFile(filepath.Join(root, fmt.Sprint("f", i)))
 		require.NoError(t, err)
@@ -164,4 +180,88 @@ func TestBatchOfLargeFiles(t *testing.T) {
 
 func mine(mode uint32) host.Attr {
 	return host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: mode}
+}
+
+// What a file is going to be is told before it gets its place, with the owner, mode and
+// times that it then has. Several directories are held open, and some are not.
+func TestBatchTellsWhatComes(t *testing.T) {
+	root := t.TempDir()
+	var told []host.Doomed
+	h := host.New(host.Options{Root: root, Keep: func(_ *host.View, d host.Doomed) error {
+		told = append(told, d)
+		return nil
+	}})
+	var dirs host.Dirs
+	defer dirs.Close()
+	b := h.Batch(&dirs)
+	for i := range 40 {
+		dir := fmt.Sprint("/d", i/2%7)
+		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
+		content := strings.Repeat("x", i)
+		write := b.File().WriteNewFile
+		if i%3 == 0 {
+			require.NoError(t, os.WriteFile(filepath.Join(root, dir, fmt.Sprint("f", i)), []byte("old"), 0o600))
+			write = b.File().WriteFile
+		}
+		require.NoError(t, write(fmt.Sprintf("%s/f%d", dir, i), strings.NewReader(content), mine([]uint32{0o644, 0o600, 0o666, 0}[i%4])))
+	}
+	require.NoError(t, errors.Join(commit(b, nil, func(int) {})...))
+	require.Len(t, told, 40)
+	for _, d := range told {
+		now, err := h.Lstat(d.Path)
+		require.NoError(t, err)
+		require.Equal(t, now, *d.Next, d.Path)
+	}
+}
+
+// A directory that somebody moves away does not take along what is made afterwards, and
+// nothing is left in it.
+func TestBatchOfMovedDirectory(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		root := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(root, "d"), 0o755))
+		move := func() {
+			require.NoError(t, os.Rename(filepath.Join(root, "d"), filepath.Join(root, "moved")))
+			require.NoError(t, os.Mkdir(filepath.Join(root, "d"), 0o755))
+		}
+		var dirs host.Dirs
+		defer dirs.Close()
+		h := host.New(host.Options{Root: root})
+		b := h.Batch(&dirs)
+		for i := range 8 {
+			name := fmt.Sprint("/d/f", i)
+			if i%2 == 0 {
+				require.NoError(t, b.File().WriteNewFile(name, strings.NewReader("new"), mine(0o644)))
+				continue
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte("old"), 0o600))
+			require.NoError(t, b.File().WriteFile(name, strings.NewReader("new"), mine(0o644)))
+		}
+		if !late {
+			move()
+		}
+		errs := commit(b, nil, func(n int) {
+			if late && n == 3 {
+				move()
+			}
+		})
+		for _, err := range errs { // of what was to be replaced, and is somewhere else now
+			require.True(t, err == nil || host.MayDoAlone(err), err)
+		}
+		all := append(names(t, filepath.Join(root, "d")), names(t, filepath.Join(root, "moved"))...)
+		for _, name := range all {
+			require.NotContains(t, name, "ccm-new")
+		}
+		if !late {
+			require.Len(t, names(t, filepath.Join(root, "d")), 8)
+			require.Len(t, names(t, filepath.Join(root, "moved")), 4, "the old ones")
+		}
+		// The next batch does not take the one for the other.
+		b = h.Batch(&dirs)
+		for i := range 3 {
+			require.NoError(t, b.File().WriteNewFile(fmt.Sprint("/d/g", i), strings.NewReader("new"), mine(0o644)))
+		}
+		require.NoError(t, errors.Join(commit(b, nil, func(int) {})...))
+		require.Contains(t, names(t, filepath.Join(root, "d")), "g2")
+	}
 }

@@ -1,21 +1,32 @@
 package host
 
 import (
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
 
-// ExpectFiles says that many files are going to be written together (Batch). It
-// returns at once.
+// ExpectFiles says that many files are going to be written together (Batch), among
+// them one at a path. It returns at once. In memory it does nothing: where it takes no
+// time to make files durable, few at once are as quick as many.
 //
 // Linux makes the table of open files larger when it is full, to twice its size,
 // and in a process with threads waits each time until no processor can have the old
 // one in use, which takes some milliseconds. Whoever opens a file waits with it.
 // So the table is made large enough once, before somebody is in need of it. A
 // process that ends waits for that too: it is not done where it may not be needed.
-func ExpectFiles() {
+func (v *View) ExpectFiles(name string) {
+	path, err := v.real(name)
+	var st unix.Statfs_t
+	if err != nil || unix.Statfs(filepath.Dir(path), &st) != nil || int64(st.Type) == unix.TMPFS_MAGIC {
+		return
+	}
+	expectFiles()
+}
+
+func expectFiles() {
 	expecting.Store(true)
 	expectedFiles()
 }
@@ -30,11 +41,11 @@ var (
 // manyCrowds is how often there have to be too many files for more to be expected.
 const manyCrowds = 4
 
-// noteCrowd counts how often files had to get their places for want of room. Where that comes often,
-// more room is made.
+// noteCrowd counts how often many files waited for their places while it took time to
+// make them durable. Where that comes often, more room is made.
 func noteCrowd() {
 	if waiting.Load() >= fewOpen && !expecting.Load() && crowded.Add(1) >= manyCrowds {
-		ExpectFiles()
+		expectFiles()
 	}
 }
 

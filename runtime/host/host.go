@@ -135,6 +135,9 @@ func (m *machine) real(name string) (string, error) {
 // followed inside the root, its last element is not followed.
 func (m *machine) Real(name string) (string, error) { return m.real(name) }
 
+// IsBatched reports whether a file that is written waits for its place in a batch.
+func (h *Host) IsBatched() bool { return h.slot != nil && h.edit == nil }
+
 // do asks whether an effect may happen and makes it happen.
 func (h *Host) do(op, path string, effect func() error) error {
 	if err := h.refusedInBatch(); err != nil {

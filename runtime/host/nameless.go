@@ -17,12 +17,18 @@ import (
 // may have its mode from the start.
 func (t *Temp) openNameless(mode uint32) error {
 	if !linkable() {
+		t.dir = nil
 		return t.open()
 	}
 	err := t.h.do("create", t.name, func() error {
-		return t.openFile(filepath.Dir(t.path), unix.O_TMPFILE|syscall.O_RDWR|syscall.O_CLOEXEC, mode&0o777)
+		at, dir := unix.AT_FDCWD, filepath.Dir(t.path)
+		if t.dir.stands() {
+			at, dir = t.dir.fd, "."
+		}
+		return t.openFile(at, dir, unix.O_TMPFILE|syscall.O_RDWR|syscall.O_CLOEXEC, mode&0o777)
 	})
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.EINVAL) {
+		t.dir = nil
 		return t.open()
 	}
 	t.nameless = err == nil
@@ -46,6 +52,9 @@ func (t *Temp) giveName() error {
 	if err := t.lock(); err != nil {
 		return err
 	}
+	if !t.dir.stands() {
+		t.dir = nil // for good: where it gets its name, it is found again
+	}
 	temp := t.temp()
 	err := t.link(temp)
 	if errors.Is(err, os.ErrExist) {
@@ -58,9 +67,21 @@ func (t *Temp) giveName() error {
 	return err
 }
 
+// at returns where a path in the directory of the file is: from the directory, if that
+// is held open.
+func (t *Temp) at(path string) (dirfd int, name string) {
+	if t.dir == nil {
+		return unix.AT_FDCWD, path
+	}
+	return t.dir.fd, filepath.Base(path)
+}
+
 // placeNew gives a file without a name its place where nothing stands. If something
 // does, the error is fs.ErrExist. The directory is yet to be synced.
 func (t *Temp) placeNew() error {
+	if !t.dir.stands() {
+		t.dir = nil
+	}
 	if err := t.link(t.path); err != nil {
 		return err
 	}
@@ -71,10 +92,11 @@ func (t *Temp) placeNew() error {
 // link gives a file without a name one.
 func (t *Temp) link(path string) error {
 	err := t.h.do("link", t.name, func() error {
-		err := unix.Linkat(t.fd, "", unix.AT_FDCWD, path, unix.AT_EMPTY_PATH)
+		at, name := t.at(path)
+		err := unix.Linkat(t.fd, "", at, name, unix.AT_EMPTY_PATH)
 		if err == unix.ENOENT {
 			// Before Linux 6.10 that needs a capability, and this does not.
-			err = unix.Linkat(unix.AT_FDCWD, filepath.Join(procFds, strconv.Itoa(t.fd)), unix.AT_FDCWD, path, unix.AT_SYMLINK_FOLLOW)
+			err = unix.Linkat(unix.AT_FDCWD, filepath.Join(procFds, strconv.Itoa(t.fd)), at, name, unix.AT_SYMLINK_FOLLOW)
 		}
 		if err != nil {
 			return &os.PathError{Op: "link", Path: path, Err: err}

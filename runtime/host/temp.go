@@ -22,9 +22,11 @@ type Temp struct {
 	// nameless is set while the temporary file has no name (O_TMPFILE): if ccm dies,
 	// it is gone.
 	nameless bool
+	// dir is the directory held open, nil if it is not.
+	dir *dirHandle
 	// placed is set once it has its place, or is removed.
 	placed bool
-	// info is what will stand at the path, when all is written and settled.
+	// info is what will stand at the path, if it was settled after all was written.
 	info Info
 }
 
@@ -115,11 +117,12 @@ func tempName(base string) string {
 	return "." + base + suffix
 }
 
-// openFile opens the file at a path for the operating system.
-func (t *Temp) openFile(path string, flags int, mode uint32) error {
+// openFile opens the file at a path for the operating system, from a directory that is
+// open.
+func (t *Temp) openFile(at int, path string, flags int, mode uint32) error {
 	// os.OpenFile would ask whether one can wait for it.
 	err := ignoringEINTR(func() (err error) {
-		t.fd, err = syscall.Open(path, flags, mode)
+		t.fd, err = unix.Openat(at, path, flags, mode)
 		return err
 	})
 	if err != nil {
@@ -131,7 +134,7 @@ func (t *Temp) openFile(path string, flags int, mode uint32) error {
 func (t *Temp) open() error {
 	create := func() error {
 		return t.h.do("create", t.name, func() error {
-			return t.openFile(t.temp(), syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
+			return t.openFile(unix.AT_FDCWD, t.temp(), syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
 		})
 	}
 	err := create()
@@ -258,7 +261,12 @@ func (t *Temp) Commit() error {
 // yet to be synced.
 func (t *Temp) rename() error {
 	temp := t.temp()
-	if err := t.h.do("rename", t.name, func() error { return unix.Rename(temp, t.path) }); err != nil {
+	rename := func() error {
+		from, old := t.at(temp)
+		to, name := t.at(t.path)
+		return unix.Renameat(from, old, to, name)
+	}
+	if err := t.h.do("rename", t.name, rename); err != nil {
 		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: temp, New: t.path, Err: err})
 	}
 	t.placed = true
@@ -274,5 +282,12 @@ func (t *Temp) Discard() error {
 	if t.nameless {
 		return t.close()
 	}
-	return errors.Join(t.close(), t.h.do("remove", t.name, func() error { return os.Remove(t.temp()) }))
+	remove := func() error {
+		at, name := t.at(t.temp())
+		if err := unix.Unlinkat(at, name, 0); err != nil {
+			return &os.PathError{Op: "remove", Path: t.temp(), Err: err}
+		}
+		return nil
+	}
+	return errors.Join(t.close(), t.h.do("remove", t.name, remove))
 }

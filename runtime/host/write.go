@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // An Attr is who may do what with a file.
@@ -43,7 +45,7 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 // WriteNewFile is WriteFile for a path at which the caller has found nothing. In a
 // batch it is not looked at again.
 func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
-	if h.slot != nil && h.edit == nil {
+	if h.IsBatched() {
 		return h.wait(name, content, attr, true)
 	}
 	return h.WriteFile(name, content, attr)
@@ -56,16 +58,22 @@ func (h *Host) syncDir(name string) error {
 		return err
 	}
 	return h.do("syncdir", filepath.Dir(name), func() error {
-		d, err := os.Open(filepath.Dir(path))
+		dir := filepath.Dir(path)
+		var fd int
+		err := ignoringEINTR(func() (err error) {
+			fd, err = unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+			return err
+		})
 		if errors.Is(err, os.ErrPermission) {
 			return nil // one may write in a directory without being able to open it
 		}
 		if err != nil {
-			return err
+			return &os.PathError{Op: "open", Path: dir, Err: err}
 		}
-		defer d.Close()
-		if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
-			return err
+		defer unix.Close(fd)
+		err = ignoringEINTR(func() error { return unix.Fsync(fd) })
+		if err != nil && err != unix.EINVAL {
+			return &os.PathError{Op: "sync", Path: dir, Err: err}
 		}
 		return nil
 	})

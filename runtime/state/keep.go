@@ -84,7 +84,7 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		next = c.Change
 	}
 	next.Content, next.Next, next.After = d.Content, nil, nil
-	if d.Next != nil && by != nil {
+	if d.Next != nil && by != nil && (!known || anew) { // else it is told of somebody else
 		next.Next = new(versionOf(*d.Next))
 	}
 	next.Sensitive = r.holdsSecrets(by) || r.hidden.HeldIn(d.Path)

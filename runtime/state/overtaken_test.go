@@ -1,0 +1,84 @@
+package state_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// What somebody makes right before a file gets its place is looked at again: a content
+// that is not managed stays, another one is kept before it is replaced.
+func TestOvertaken(t *testing.T) {
+	for name, x := range map[string]struct {
+		wish decl
+		want string
+	}{
+		"managed":     {file("/f", "ours"), "ours"},
+		"not managed": {file("/f", "", props{"content": nil}), "theirs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBox(t)
+			overtaken := false
+			b.effect = func(op, path string) error {
+				if !overtaken && path == "/f" && (op == "link" || op == "rename") {
+					overtaken = true
+					b.write("f", "theirs", 0o600)
+				}
+				return nil
+			}
+			run, sum, err := b.run(cat(t, file("/a", "first"), x.wish, file("/b", "last")))
+			require.NoError(t, err)
+			require.Equal(t, 3, sum.Of(converge.Changed), b.told())
+			text, err := os.ReadFile(filepath.Join(b.root, "f"))
+			require.NoError(t, err)
+			require.Equal(t, x.want, string(text))
+			fi, err := os.Stat(filepath.Join(b.root, "f"))
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o644), fi.Mode())
+
+			rec, err := b.store().Record(run.ID())
+			require.NoError(t, err)
+			for _, c := range rec.Changes {
+				require.NotNil(t, c.After, c.Path)
+				if c.Path != "/f" {
+					continue
+				}
+				require.Equal(t, host.Regular, c.Before.Kind)
+				kept, err := b.store().Content(c.Before.Object)
+				require.NoError(t, err)
+				require.Equal(t, "theirs", string(kept))
+			}
+		})
+	}
+}
+
+// What became of a path is recorded even if two resources changed it, of which the second
+// foretold it.
+func TestForetoldBySecond(t *testing.T) {
+	b := newBox(t)
+	b.write("f", "old", 0o600)
+	require.NoError(t, os.MkdirAll(b.dir, 0o700))
+	run, h, err := b.begin("run")
+	require.NoError(t, err)
+	c := cat(t, file("/f", "new"), file("/other", "x"))
+	run.Converges(c)
+	first, second := c.Resources[1], c.Resources[0]
+	require.NoError(t, h.OnBehalfOf(first).SetAttr("/f", host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}))
+	run.Event(&converge.Event{Resource: first, Outcome: converge.Changed})
+	info, err := h.Lstat("/f")
+	require.NoError(t, err)
+	next := info
+	next.Size = 3
+	require.NoError(t, run.Keep(&h.View, host.Doomed{Path: "/f", Info: info, Content: true, Next: &next, For: second}))
+	run.Event(&converge.Event{Resource: second, Outcome: converge.Changed})
+	require.NoError(t, run.End(converge.Summary{}))
+	rec, err := b.store().Record(run.ID())
+	require.NoError(t, err)
+	require.Len(t, rec.Changes, 1)
+	require.NotNil(t, rec.Changes[0].After)
+}
