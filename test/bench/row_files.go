@@ -175,9 +175,9 @@ func (b *bench) stable() ([]line, error) {
 		l := line{
 			Work:  fmt.Sprintf("%s stable files", thousands(n)),
 			Floor: withWorkers(one, many, b.workers), Lua: ms(script), YAML: ms(manifest),
-			Of: [2]float64{b.ratio(script, one), b.ratio(manifest, one)}, Limits: [][2]float64{{2.5, 2.5}, {1.5, 8}}[i],
+			Of: [2]float64{b.ratio(script, one), b.ratio(manifest, one)}, Limits: both([]float64{2.5, 1.5}[i]),
 			Peers: peerTimes(peers),
-			Note: fmt.Sprintf("against the floor with %d workers: %s / %s; the manifest writes its files out, so that with many of them the target is that of literal declarations",
+			Note: fmt.Sprintf("against the floor with %d workers: %s / %s; the manifest writes its files out",
 				b.workers, number(b.ratio(script, many)), number(b.ratio(manifest, many))),
 		}
 		lines = append(lines, l)
