@@ -115,7 +115,6 @@ func (w *walk) conclude(ctx context.Context, b *writes) {
 		return
 	}
 	w.slowSync = b.batch.IsSlow()
-	b.batch.End(b.errs)
 	for n, err := range b.errs {
 		w.concludeOne(ctx, b.staged[n], err)
 	}
@@ -171,7 +170,11 @@ func (b *writes) results(alone error) []error {
 func (w *walk) concludeOne(ctx context.Context, x *staged, err error) {
 	ev, done := x.event, 0
 	if ev.Took += x.took; host.MayDoAlone(err) {
-		done, err = w.perform(ctx, w.actingFor(ctx, ev, w.host), x.f, x.d, ev)
+		h := w.host
+		if host.IsTaken(err) {
+			h = h.Anew()
+		}
+		done, err = w.perform(ctx, w.actingFor(ctx, ev, h), x.f, x.d, ev)
 	}
 	switch {
 	case err != nil:

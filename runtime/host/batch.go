@@ -17,7 +17,7 @@ import (
 // is replaced in one step, as WriteFile does it, in the order in which they were
 // asked for.
 //
-// When all are written, Tell, Place and End follow. Place may be called from another
+// When all are written, Tell and Place follow. Place may be called from another
 // goroutine, while a later batch is being written.
 type Batch struct {
 	host   *Host
@@ -86,7 +86,7 @@ var mostFiles = sync.OnceValue(func() int {
 // what a batch does, because there is more to do than to write a file, or because
 // something else stands there by now.
 func MayDoAlone(err error) bool {
-	if _, ok := errors.AsType[*linkError](err); ok || errors.Is(err, errInBatch) || errors.Is(err, errTaken) {
+	if _, ok := errors.AsType[*linkError](err); ok || errors.Is(err, errInBatch) || IsTaken(err) {
 		return true
 	}
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE} {
@@ -167,6 +167,7 @@ func (b *Batch) Place(errs []error, placed func(n int)) {
 		}
 	}
 	b.syncDirs(errs)
+	b.slots = nil
 }
 
 // quickSync is how long it takes at most to make files durable where that is next to
@@ -181,16 +182,9 @@ func (b *Batch) IsSlow() bool { return b.isSlow }
 // that it has to be looked at again.
 var errTaken = errors.New("something else stands there now")
 
-// End tells of what somebody has made or changed meanwhile: who writes those files by
-// themselves may replace it.
-func (b *Batch) End(errs []error) {
-	for i, s := range b.slots {
-		if errors.Is(errs[i], errTaken) {
-			errs[i] = s.tellAnew()
-		}
-	}
-	b.slots = nil
-}
+// IsTaken reports whether an error of a batch says that something else stands by now
+// where a file belongs than what was told of it: see [Host.Anew].
+func IsTaken(err error) bool { return errors.Is(err, errTaken) }
 
 // each calls do for every file that has no error yet, and keeps the error of it.
 func (b *Batch) each(errs []error, do func(i int, s *slot) error) {
@@ -292,17 +286,4 @@ func (s *slot) place() error {
 		return err
 	}
 	return t.rename()
-}
-
-// tellAnew says what stands where the file belongs, which is not what was told.
-func (s *slot) tellAnew() error {
-	t := s.temp
-	info, err := t.h.Lstat(t.name)
-	if err == nil {
-		err = t.h.tell(Doomed{Path: t.name, Info: info, Content: true, Anew: true})
-	}
-	if err != nil {
-		return err
-	}
-	return errTaken
 }

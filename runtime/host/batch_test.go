@@ -33,7 +33,6 @@ func commit(b *host.Batch, errs []error, placed func(n int)) []error {
 	}
 	b.Tell(errs)
 	b.Place(errs, placed)
-	b.End(errs)
 	return errs
 }
 
@@ -90,8 +89,8 @@ func TestBatchThatCannotLink(t *testing.T) {
 	}
 }
 
-// Something that somebody makes or changes while a file waits for its place is told,
-// and is not replaced: the file has to be dealt with by itself.
+// Something that somebody makes or changes while a file waits for its place is not
+// replaced: the file has to be dealt with by itself, and what stands there is told again.
 func TestBatchThatIsOvertaken(t *testing.T) {
 	for _, before := range []string{"", "old"} {
 		root := t.TempDir()
@@ -100,20 +99,22 @@ func TestBatchThatIsOvertaken(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
 		}
 		var told []host.Doomed
-		b := host.New(host.Options{Root: root, Keep: func(_ *host.View, d host.Doomed) error {
+		h := host.New(host.Options{Root: root, Keep: func(_ *host.View, d host.Doomed) error {
 			if told = append(told, d); len(told) == 1 {
 				require.NoError(t, os.WriteFile(path, []byte("theirs"), 0o600))
 			}
 			return nil
-		}}).Batch(new(host.Dirs))
+		}})
+		b := h.Batch(new(host.Dirs))
 		require.NoError(t, b.File().WriteFile("/f", strings.NewReader("ours"), mine(0o644)))
 		errs := commit(b, nil, func(int) { t.Error("it has its place") })
+		require.True(t, host.IsTaken(errs[0]))
 		require.True(t, host.MayDoAlone(errs[0]))
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, "theirs", string(text))
+		require.NoError(t, h.Anew().WriteFile("/f", strings.NewReader("ours"), mine(0o644)))
 		require.Len(t, told, 2)
-		require.Equal(t, host.Regular, told[1].Kind)
 		require.EqualValues(t, len("theirs"), told[1].Size)
 		require.True(t, told[1].Anew)
 		require.Equal(t, []string{"f"}, names(t, root))

@@ -52,6 +52,7 @@ type Host struct {
 	slot *slot        // of a batch, which WriteFile fills instead of giving a file its place, or nil
 	ran  func(Result) // what Run tells of commands that ran to their end, or nil
 	on   any          // on whose behalf things are done
+	anew bool         // see Anew
 }
 
 // Options describe a host. The zero Options are the real machine.
@@ -134,6 +135,14 @@ func (m *machine) real(name string) (string, error) {
 // Real returns where the named path is for a command. Links in its directory are
 // followed inside the root, its last element is not followed.
 func (m *machine) Real(name string) (string, error) { return m.real(name) }
+
+// Anew returns a copy of h for doing what a batch could not do, because something else
+// stood there than what Keep was told of: that is told again.
+func (h *Host) Anew() *Host {
+	c := *h
+	c.anew = true
+	return &c
+}
 
 // IsBatched reports whether a file that is written waits for its place in a batch.
 func (h *Host) IsBatched() bool { return h.slot != nil && h.edit == nil }

@@ -21,8 +21,8 @@ type Doomed struct {
 	// More says that the effect has not begun and others are told of before it
 	// does: what is kept has to be durable by the last of them only.
 	More bool
-	// Anew says that what was told of the path before has not happened: meanwhile
-	// somebody has made what stands there now.
+	// Anew says that what was told of the path last has not happened: meanwhile
+	// somebody has made or changed what stands there now.
 	Anew bool
 }
 
@@ -48,7 +48,7 @@ func (h *Host) tell(d Doomed) error {
 	if h.keep == nil {
 		return nil
 	}
-	d.For = h.on
+	d.For, d.Anew = h.on, h.anew
 	return h.keep(&h.View, d)
 }
 

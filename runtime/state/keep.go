@@ -19,6 +19,8 @@ type tracked struct {
 	touched int
 	// foretold is set if Next is recorded and is what it will be.
 	foretold bool
+	// fresh is set until it is known that anything was changed at all.
+	fresh bool
 }
 
 // finished returns what was changed for the resources, in order, and is not to be
@@ -33,7 +35,7 @@ func (r *Run) finished(ids ...resource.ID) (list []*tracked) {
 	}
 	slices.SortFunc(list, func(a, b *tracked) int { return a.touched - b.touched })
 	for _, c := range list {
-		c.touched = 0
+		c.touched, c.fresh = 0, false
 	}
 	return list
 }
@@ -63,7 +65,7 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		by = res
 	}
 	c, known := r.changes[d.Path]
-	anew := known && d.Anew && c.Before.Kind == host.Missing // then nothing was changed yet
+	anew := known && d.Anew && c.fresh // then nothing was changed yet
 	if known && !anew && (c.Content || !d.Content) {
 		c.foretold = false
 		r.touch(c, by)
@@ -116,7 +118,7 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		c = new(tracked)
 		r.changes[d.Path] = c
 	}
-	c.Change, c.foretold = next, next.Next != nil
+	c.Change, c.foretold, c.fresh = next, next.Next != nil, !known || anew
 	r.touch(c, by)
 	return r.endBatch(d)
 }

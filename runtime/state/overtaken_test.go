@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/state"
 )
 
 // What somebody makes right before a file gets its place is looked at again: a content
@@ -49,6 +50,11 @@ func TestOvertaken(t *testing.T) {
 					continue
 				}
 				require.Equal(t, host.Regular, c.Before.Kind)
+				if x.want == "theirs" {
+					require.False(t, c.Content)
+					require.Equal(t, state.Mode(0o600), c.Before.Mode)
+					continue
+				}
 				kept, err := b.store().Content(c.Before.Object)
 				require.NoError(t, err)
 				require.Equal(t, "theirs", string(kept))
