@@ -122,7 +122,7 @@ func (w *walk) stage(ctx context.Context, f resource.Factory, d resource.Decisio
 	}
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	w.underWayAt.note(path)
-	x := w.newStaged()
+	x := w.spareStaged.take()
 	*x = staged{event: ev, f: f, d: d, host: b.batch.File(), of: b}
 	b.staged = append(b.staged, x)
 	b.written.add()

@@ -153,15 +153,18 @@ func quiet(events []*Event) bool {
 	return !slices.ContainsFunc(events, func(ev *Event) bool { return ev.Outcome != Stable || len(ev.Health) > 0 })
 }
 
-// newEvent returns an event to be filled in.
-func (w *walk) newEvent() *Event {
-	n := len(w.spare)
+// A spare is memory for values that nobody has any more.
+type spare[T any] []*T
+
+// take returns a value to be filled in.
+func (s *spare[T]) take() *T {
+	n := len(*s)
 	if n == 0 {
-		return new(Event)
+		return new(T)
 	}
-	ev := w.spare[n-1]
-	w.spare = w.spare[:n-1]
-	return ev
+	x := (*s)[n-1]
+	*s = (*s)[:n-1]
+	return x
 }
 
 // A walk is one pass over a catalog.
@@ -203,8 +206,8 @@ type walk struct {
 	crew        *crew      // nil until it is needed
 	concealer   *concealer // nil if there is nothing to conceal
 	single      [1]*Event  // of a resource that is no edit
-	spare       []*Event   // that nobody has any more
-	spareStaged []*staged  // likewise
+	spare       spare[Event]
+	spareStaged spare[staged]
 }
 
 // became notes what became of a resource, for those that come after it.
@@ -233,7 +236,7 @@ func (w *walk) planning() bool { return w.host == nil }
 // resource deals with one resource.
 func (w *walk) resource(ctx context.Context, i int) *Event {
 	r := w.catalog.Resources[i]
-	ev := w.newEvent()
+	ev := w.spare.take()
 	*ev = Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.since}
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc

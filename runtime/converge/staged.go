@@ -26,17 +26,6 @@ type staged struct {
 	unseen error
 }
 
-// newStaged returns a staged to be filled in.
-func (w *walk) newStaged() *staged {
-	n := len(w.spareStaged)
-	if n == 0 {
-		return new(staged)
-	}
-	x := w.spareStaged[n-1]
-	w.spareStaged = w.spareStaged[:n-1]
-	return x
-}
-
 // write performs the actions of a resource in its batch. It is called from several
 // goroutines.
 func (w *walk) write(ctx context.Context, x *staged) {
