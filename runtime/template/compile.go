@@ -204,6 +204,10 @@ func (e *Env) explain(code string, err error) error {
 		out.Err = diag.Errorf(diag.Pos{}, "the expression cannot be evaluated: %s", what)
 		return out
 	}
+	if what, found := conversion(out.Err.Err.Error()); found {
+		out.Err = diag.Errorf(diag.Pos{}, "%s", what)
+		return out
+	}
 	if d, ok := errors.AsType[*diag.Error](err); ok {
 		c := *d
 		out.Err = &c
@@ -228,6 +232,36 @@ func (e *Env) explain(code string, err error) error {
 		out.Length = 1
 	}
 	return out
+}
+
+// conversion says in our words what the library says of a value of the wrong type:
+// "interface conversion: interface {} is nil, not bool".
+func conversion(message string) (what string, found bool) {
+	_, message, found = strings.Cut(message, "interface conversion: interface {} is ")
+	is, want, both := strings.Cut(message, ", not ")
+	if !found || !both {
+		return "", false
+	}
+	return "want " + ofGo(want) + ", got " + ofGo(is), true
+}
+
+// ofGo returns our word for values of a type of Go.
+func ofGo(name string) string {
+	switch {
+	case name == "nil":
+		return "nothing"
+	case name == "bool":
+		return "true or false"
+	case name == "string":
+		return "a string"
+	case strings.HasPrefix(name, "int"), strings.HasPrefix(name, "uint"), strings.HasPrefix(name, "float"):
+		return "a number"
+	case strings.HasPrefix(name, "[]"):
+		return "a list"
+	case strings.HasPrefix(name, "map["):
+		return "a table"
+	}
+	return "something else"
 }
 
 // widen makes a mistake in a read such as Facts.os.family cover all of it.

@@ -209,6 +209,19 @@ func TestExpandEach(t *testing.T) {
 	require.ErrorContains(t, err, `unknown name "nope"`)
 }
 
+// A value of the wrong type is named in our words.
+func TestWrongTypeInExpression(t *testing.T) {
+	for text, want := range map[string]string{
+		"${ !lookup('facts.none', nil) }":      "want true or false, got nothing",
+		"${ lookup('facts.none', 3) ? 1 : 2 }": "want true or false, got a number",
+		"${ !lookup('facts.none', 'x') }":      "want true or false, got a string",
+		"${ !lookup('facts.none', [1, 2]) }":   "want true or false, got a list",
+	} {
+		_, err := newEnv().Expand(text)
+		require.ErrorContains(t, err, want, text)
+	}
+}
+
 func TestSealedSeesFactsOnly(t *testing.T) {
 	e := newEnv().Sealed()
 	val, err := e.Expand("${ Facts.os.family }")
