@@ -8,8 +8,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// beginPlacing begins to give the files that are written their places, after those of the
-// ones before have theirs.
+// beginPlacing begins to give the files of w.writes their places, once those before have
+// theirs. It waits for that, but only where a file has to be written by itself does it
+// wait for the places of these.
 func (w *walk) beginPlacing(ctx context.Context) {
 	b := w.writes
 	if b == nil {

@@ -36,13 +36,13 @@ type slot struct {
 	told  Info
 }
 
-// Batch begins a batch, which must be ended. Dirs is of this batch, or of several that
-// come one after the other.
+// Batch begins a batch. Place must follow. Dirs is of this batch, or of several that
+// come one after the other; who closes them does so when all have their places.
 func (h *Host) Batch(dirs *Dirs) *Batch { return &Batch{host: h, dirs: dirs} }
 
 // File returns the host for one more file of the batch: WriteFile (or WriteNewFile)
-// makes the file, which gets its place only with Place. That is the only effect there is: any
-// other fails, and [MayDoAlone] says so of its error.
+// makes the file, which gets its place only with Place. That is the only effect there
+// is: any other fails, and [MayDoAlone] says so of its error.
 //
 // If the batch is Concurrent, the hosts of different files may be used at the same
 // time. All of that must be over before Tell.

@@ -32,13 +32,12 @@ func expectFiles() {
 }
 
 var (
-	// expecting says that many files are expected, crowded how often there were more
-	// than there was room for.
+	// expecting says that many files are expected, crowded what noteCrowd has counted.
 	expecting atomic.Bool
 	crowded   atomic.Int64
 )
 
-// manyCrowds is how often there have to be too many files for more to be expected.
+// manyCrowds is how often that has to be for many files to be expected.
 const manyCrowds = 4
 
 // noteCrowd counts how often many files waited for their places while it took time to
