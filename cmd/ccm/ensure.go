@@ -198,6 +198,7 @@ type conditionFlags struct {
 	ifText, unless string
 	checks         []string
 	tries          int
+	warnFails      bool
 	sleep, timeout string
 }
 
@@ -206,6 +207,7 @@ func (c *conditionFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&c.unless, "unless", "", "manage the resource unless this `EXPRESSION` is true")
 	fs.StringArrayVar(&c.checks, "check", nil, "run this health check `COMMAND` afterwards (repeatable)")
 	fs.IntVar(&c.tries, "check-tries", 5, "how often a health check is run until it says ok")
+	fs.BoolVar(&c.warnFails, "check-warn-fails", false, "a health check that warns fails the resource")
 	fs.StringVar(&c.sleep, "check-sleep", "1s", "the `TIME` between two tries")
 	fs.StringVar(&c.timeout, "check-timeout", "10s", "the `TIME` that ends a try")
 }
@@ -230,6 +232,7 @@ func (c *conditionFlags) healthChecks(properties *schema.Table) error {
 			{Key: "tries", Val: schema.IntValue(int64(c.tries))},
 			{Key: "try_sleep", Val: schema.TextValue(c.sleep)},
 			{Key: "timeout", Val: schema.TextValue(c.timeout)},
+			{Key: "warn_fails", Val: schema.BoolValue(c.warnFails)},
 		}}))
 	}
 	if len(list) > 0 {

@@ -130,8 +130,8 @@ func cat(t *testing.T, lines string) *catalog.Catalog {
 				spec.Deaf = true
 			case "skip":
 				r.Skip = "control says so"
-			case "health":
-				r.Common.HealthChecks = []resource.HealthCheck{{Command: strings.NewReplacer("_", " ", "^", ";").Replace(val), Tries: 2}}
+			case "health", "warning":
+				r.Common.HealthChecks = []resource.HealthCheck{{Command: strings.NewReplacer("_", " ", "^", ";").Replace(val), Tries: 2, WarnFails: key == "warning"}}
 			default:
 				t.Fatalf("unknown word %s", w)
 			}
@@ -270,14 +270,22 @@ func TestSummary(t *testing.T) {
 
 func TestHealthChecks(t *testing.T) {
 	w := newWorld()
-	tp, sum := w.run(t, cat(t, "a=1 health=sh_-c_'echo_fine^echo_more';b=1 health=sh_-c_'echo_so_so^exit_1';c=1 health=sh_-c_'echo_bad>&2^exit_2';d=1 health=sh_-c_'exit_9';e=1 health=ccm-no-such;f=1 require=c"))
-	require.Equal(t, []string{"a changed", "b changed", "c failed: health check sh -c 'echo bad>&2;exit 2' is critical: bad", "d changed", "e changed", "f skipped: knob#c failed"}, tp.lines)
+	tp, sum := w.run(t, cat(t, "a=1 health=sh_-c_'echo_fine^echo_more';b=1 health=sh_-c_'echo_so_so^exit_1';c=1 health=sh_-c_'echo_bad>&2^exit_2';d=1 health=sh_-c_'echo_odd^exit_9';e=1 health=/no/such/check;f=1 require=c;g=1 health=sh_-c_'echo_dunno^exit_3';h=1 warning=sh_-c_'echo_so_so^exit_1';i=1 health=sh_-c_'kill_-9_$$'"))
+	require.Equal(t, []string{
+		"a changed", "b changed", "c failed: health check sh -c 'echo bad>&2;exit 2' is critical: bad",
+		"d failed: health check sh -c 'echo odd;exit 9' is unknown: exit status 9: odd",
+		"e failed: health check /no/such/check is unknown: fork/exec /no/such/check: no such file or directory",
+		"f skipped: knob#c failed",
+		"g failed: health check sh -c 'echo dunno;exit 3' is unknown: dunno",
+		"h failed: health check sh -c 'echo so so;exit 1' is a warning: so so",
+		"i failed: health check sh -c 'kill -9 $$' is unknown: exit status 137",
+	}, tp.lines)
 	require.Equal(t, converge.Health{Name: "sh -c 'echo fine;echo more'", State: converge.HealthOK, Output: "fine", Tries: 1}, tp.events[0].Health[0])
 	require.Equal(t, converge.HealthWarning, tp.events[1].Health[0].State)
 	require.Equal(t, 2, tp.events[1].Health[0].Tries)
 	require.Equal(t, converge.HealthUnknown, tp.events[3].Health[0].State)
 	require.Equal(t, converge.HealthUnknown, tp.events[4].Health[0].State)
-	require.Equal(t, [...]int{1, 1, 1, 2}, sum.Health)
+	require.Equal(t, [...]int{1, 2, 1, 4}, sum.Health)
 	// A plan runs none, and with MonitorOnly nothing else happens.
 	require.Empty(t, w.plan(t, cat(t, "z=1 health=false")).events[0].Health)
 	tp, _ = w.run(t, cat(t, "z=1 health=true"), func(e *converge.Engine) { e.MonitorOnly = true })

@@ -32,22 +32,32 @@ func (s HealthState) String() string {
 	return [...]string{"ok", "warning", "critical", "unknown"}[s]
 }
 
+// predicate returns what follows "is" in a sentence about a check.
+func (s HealthState) predicate() string {
+	if s == HealthWarning {
+		return "a warning"
+	}
+	return s.String()
+}
+
 // Health is the result of one health check.
 type Health struct {
 	Name   string
 	State  HealthState
-	Output string // the first line that the command said
+	Output string // the first line that the command said, or why there is none
 	Tries  int
 }
 
-// checkHealth runs the health checks of a resource. A critical one fails it.
+// checkHealth runs the health checks of a resource, and fails it if one of them
+// does. What cannot be told counts as bad.
 func (w *walk) checkHealth(ctx context.Context, ev *Event) {
 	for _, c := range ev.Resource.Common.HealthChecks {
 		res := health(ctx, w.view, c)
 		ev.Health = append(ev.Health, res)
-		if res.State == HealthCritical && ev.Err == nil {
+		fails := res.State > HealthWarning || res.State == HealthWarning && c.WarnFails
+		if fails && ev.Err == nil {
 			ev.Outcome = Failed
-			ev.Err = fmt.Errorf("health check %s is critical%s", res.Name, said(res.Output))
+			ev.Err = fmt.Errorf("health check %s is %s%s", res.Name, res.State.predicate(), said(res.Output))
 		}
 	}
 }
@@ -77,6 +87,7 @@ func health(ctx context.Context, v *host.View, c resource.HealthCheck) (h Health
 	}
 }
 
+// judge returns what the end of a check means, and what to say of it.
 func judge(res host.Result, err error) (HealthState, string) {
 	if err != nil {
 		return HealthUnknown, err.Error()
@@ -85,10 +96,10 @@ func judge(res host.Result, err error) (HealthState, string) {
 	if line == "" {
 		line, _, _ = strings.Cut(strings.TrimSpace(string(res.Stderr)), "\n")
 	}
-	if res.Code > int(HealthCritical) {
-		return HealthUnknown, line
+	if res.Code >= 0 && res.Code <= int(HealthUnknown) {
+		return HealthState(res.Code), line
 	}
-	return HealthState(res.Code), line
+	return HealthUnknown, fmt.Sprintf("exit status %d%s", res.Code, said(line))
 }
 
 // said returns ": " and what a command said, or nothing.

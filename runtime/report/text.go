@@ -87,7 +87,7 @@ func (t Text) Event(e *converge.Event) {
 	}
 	for _, h := range e.Health {
 		if t.Verbose || h.State != converge.HealthOK {
-			fmt.Fprintf(b, "    health check %s: %s %s\n", h.Name, h.State, h.Output)
+			b.WriteString(strings.TrimRight(fmt.Sprintf("    health check %s: %s %s", h.Name, h.State, h.Output), " ") + "\n")
 		}
 	}
 	_, _ = t.W.Write(b.Bytes())

@@ -199,8 +199,9 @@ type UnknownError struct{ Because string }
 // Error says why.
 func (e *UnknownError) Error() string { return "unknown, because " + e.Because }
 
-// A HealthCheck is a command in the conventions of Nagios plugins: exit code 0
-// is ok, 1 warning, 2 critical, anything else unknown.
+// A HealthCheck is a command in the conventions of Nagios plugins: exit status 0
+// is ok, 1 a warning, 2 critical. Any other, a command that is missing and one that
+// takes too long are unknown. What is critical or unknown fails the resource.
 type HealthCheck struct {
 	// Command is split into words as a shell would and run without one.
 	Command string `ccm:"command,required,argv"`
@@ -212,6 +213,8 @@ type HealthCheck struct {
 	TrySleep host.Duration `ccm:"try_sleep,default=1s"`
 	// Timeout ends a try, such as "10s".
 	Timeout host.Duration `ccm:"timeout,default=10s"`
+	// WarnFails has a warning fail the resource. Left out, it is only reported.
+	WarnFails bool `ccm:"warn_fails"`
 }
 
 // checkHealthChecks reports commands that could never run, and checks that would
@@ -247,8 +250,8 @@ type Common struct {
 	Notify []Reference `ccm:"notify"`
 	// Subscribe is require, and refreshes this resource when one of them changes.
 	Subscribe []Reference `ccm:"subscribe"`
-	// HealthChecks are commands that are run after the resource is in order. A
-	// critical one fails the resource.
+	// HealthChecks are commands that are run after the resource is in order. One
+	// that is critical or unknown fails the resource.
 	HealthChecks []HealthCheck `ccm:"health_checks"`
 	// Timeout ends the commands and downloads of the resource when they have taken
 	// that long together, such as "5m", and fails it. 0 means never.

@@ -308,14 +308,16 @@ function ccm.type(definition) end
 ---@type ccm.Facts
 facts = nil
 
----A HealthCheck is a command in the conventions of Nagios plugins: exit code 0
----is ok, 1 warning, 2 critical, anything else unknown.
+---A HealthCheck is a command in the conventions of Nagios plugins: exit status 0
+---is ok, 1 a warning, 2 critical. Any other, a command that is missing and one that
+---takes too long are unknown. What is critical or unknown fails the resource.
 ---@class (exact) ccm.HealthCheck
 ---@field command string command is split into words as a shell would and run without one.
 ---@field name? string name is how reports speak of the check. Left out, it is the command.
 ---@field tries? integer tries is how often the command is run until it says ok. Default: 1.
 ---@field try_sleep? string try_sleep is the time between two tries, such as "1s". Default: 1s.
 ---@field timeout? string timeout ends a try, such as "10s". Default: 10s.
+---@field warn_fails? boolean warn_fails has a warning fail the resource. Left out, it is only reported.
 
 ---Common is the properties that every type has.
 ---@class (exact) ccm.Common
@@ -325,7 +327,7 @@ facts = nil
 ---@field before? string|ccm.Handle|(string|ccm.Handle)[] before names resources that are looked at only after this one is in order.
 ---@field notify? string|ccm.Handle|(string|ccm.Handle)[] notify is before, and refreshes the named resources when this one changes.
 ---@field subscribe? string|ccm.Handle|(string|ccm.Handle)[] subscribe is require, and refreshes this resource when one of them changes.
----@field health_checks? ccm.HealthCheck[] health_checks are commands that are run after the resource is in order. A critical one fails the resource.
+---@field health_checks? ccm.HealthCheck[] health_checks are commands that are run after the resource is in order. One that is critical or unknown fails the resource.
 ---@field timeout? string timeout ends the commands and downloads of the resource when they have taken that long together, such as "5m", and fails it. 0 means never.
 ---@field backup? boolean backup says whether what is overwritten or removed is kept in the state directory, so that ccm restore can bring it back. Left out, it is.
 

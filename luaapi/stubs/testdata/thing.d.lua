@@ -129,6 +129,7 @@ facts = nil
 ---@field tries? integer Default: 1.
 ---@field try_sleep? string Default: 1s.
 ---@field timeout? string Default: 10s.
+---@field warn_fails? boolean
 
 ---@class (exact) ccm.Common
 ---@field alias? string
