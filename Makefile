@@ -4,6 +4,7 @@
 # make generate   write what is derived from the declarations
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fuzz       every fuzz target for FUZZTIME, one after the other
+# make reliability  run the tests that count what they try, and write docs/reliability.md (root)
 # make bench      measure against the floor programs and installed peers (docs/performance.md)
 # make bench-go   the Go benchmarks
 # make pgo        write the profile that ccm is built with (cmd/ccm/default.pgo)
@@ -19,7 +20,7 @@ NO_PGO = GOFLAGS="$$(go env GOFLAGS) -pgo=off"
 FUZZTIME ?= 10m
 FUZZ ?= $(shell git grep -E '^func Fuzz' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:func (Fuzz[A-Za-z]*).*,./\1:\2,')
 
-.PHONY: build test lint generate integration bench bench-go pgo fuzz
+.PHONY: build test lint generate integration reliability bench bench-go pgo fuzz
 
 build:
 	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ccm ./cmd/ccm
@@ -40,6 +41,9 @@ integration:
 	test/lab/lab check
 	test/lab/lab build
 	go test -tags integration -count=1 -timeout 20m -parallel 4 ./test/integration
+
+reliability:
+	$(NO_PGO) go run ./test/tally/table $(if $(RUN),-run '$(RUN)') $(LAB)
 
 bench:
 	go run ./test/bench -out docs/performance.md $(BENCH)

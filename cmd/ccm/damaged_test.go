@@ -13,12 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // TestDamagedFiles damages each file of a state directory in several ways. No
 // command gives up its work for that, but for what the file alone knew; and what
 // was overwritten in a run can always be had back.
 func TestDamagedFiles(t *testing.T) {
+	tries := tally.Of(t, "damaged state files: empty, zeros, half, other JSON, junk; ten commands each",
+		"a warning, a copy set aside, what is good is used, what was overwritten can be had back")
 	dir, err := os.MkdirTemp("/dev/shm", "ccm-test-") // in memory if that can be had: this syncs often
 	if err != nil {
 		dir = t.TempDir()
@@ -59,6 +62,7 @@ func TestDamagedFiles(t *testing.T) {
 			"empty": "", "zeros": strings.Repeat("\x00", len(good)), "half": string(good[:len(good)/2]), "other JSON": "{\"a\":[1]}\n", "junk": "\xff\x1f\x8b\"\n{",
 		} {
 			what := file + ": " + does
+			tries.Add(1)
 			require.NoError(t, os.RemoveAll("state"))
 			require.NoError(t, os.CopyFS("state", os.DirFS("good")))
 			require.NoError(t, os.Chmod("state", 0o700))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // fifty is a script of fifty paths, each of which is something else in each of
@@ -43,6 +44,8 @@ end`
 // back what it was before each: bytes, modes, owners, links, what was not there.
 func TestFifty(t *testing.T) {
 	t.Parallel()
+	tries := tally.Of(t, "50 files, links and directories changed in three runs of the binary; restored to each",
+		"bytes, mode, owner (as root), targets of links, absence as before the run")
 	s := newShell(t)
 	s.env = append(s.env, "OWNER="+strconv.Itoa(os.Geteuid()), "GROUP="+strconv.Itoa(os.Getegid()))
 	if os.Geteuid() == 0 {
@@ -76,6 +79,7 @@ func TestFifty(t *testing.T) {
 	slices.SortFunc(past, func(a, b state.Entry) int { return a.Start.Compare(b.Start) })
 	require.Len(t, past, 3)
 	for run := 2; run >= 0; run-- {
+		tries.Add(50)
 		require.Greater(t, past[run].Files, 25)
 		s.ok("restore", "-q", past[run].ID)
 		require.Equal(t, before[run], hosttest.Snapshot(t, root), "before run %d", run+1)

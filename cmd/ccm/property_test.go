@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // ccm runs a command in this process and returns what it printed.
@@ -129,6 +130,7 @@ func contents(t *testing.T, dir string) map[string]string {
 // every n: each file is the old or the new one, and the next run leaves no
 // temporary file.
 func TestEveryEffectOfARunFails(t *testing.T) {
+	tries := tally.Of(t, "one step of a run fails, others go on", "old or new, and said; the next run converges and leaves no temporary file")
 	isolate(t)
 	owner, group := hosttest.Me()
 	site := filepath.Join(t.TempDir(), "site.lua")
@@ -148,6 +150,7 @@ file { "/gone", ensure = "absent" }
 		for name, text := range old {
 			require.NoError(t, os.WriteFile(root+name, []byte(text), 0o644))
 		}
+		tries.Add(1)
 		failing, asked := hosttest.Failing(n, 1)
 		failed := ""
 		effect := func(op, path string) error {

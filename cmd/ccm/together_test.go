@@ -18,6 +18,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // A shell is a directory with a root, a state directory and what runs ccm there
@@ -108,6 +109,8 @@ func jsonLines[T any](t *testing.T, text string) (list []T) {
 // one state directory at the same time. Each does its work once, and of none is
 // anything lost: outcomes, backups, refreshes.
 func TestFiftyAtOnce(t *testing.T) {
+	tries := tally.Of(t, "50 processes of `ccm ensure` at once, in one session and one state directory, 10 of them for one file",
+		"each change is made once, the session and the history know of all, what was overwritten can be had back, ten subscribers are refreshed once each")
 	t.Parallel()
 	s := newShell(t)
 	owner, group := strconv.Itoa(os.Geteuid()), strconv.Itoa(os.Getegid())
@@ -121,6 +124,7 @@ func TestFiftyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	codes := make(map[int]int)
+	tries.Add(files + same)
 	for i := range files + same {
 		all.Go(func() {
 			name := at(min(i, files)) // some of them want the same file
@@ -206,6 +210,8 @@ func TestFiftyAtOnce(t *testing.T) {
 // TestTwoRunsAtOnce: of two runs on one state directory one gets the lock. The
 // other says who holds it or, if it may wait, waits and goes on.
 func TestTwoRunsAtOnce(t *testing.T) {
+	tally.Of(t, "two runs at once, then five that wait, then one after a killed run",
+		"one gets the lock, the other names its pid, command and start; who waits goes on; the lock of a killed run is free").Add(8)
 	t.Parallel()
 	s := newShell(t)
 	s.write("slow.lua", fmt.Sprintf(`exec { "touch begun; until test -e go; do sleep 0.01; done; echo slow >> log", provider = "shell", cwd = %q }`, s.dir))

@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // checker is a machine with two commands: check FILE looks at a file, and verify
@@ -156,6 +157,7 @@ func TestValidateAfter(t *testing.T) {
 // TestValidateAfterKill ends the process at every effect: the next run asks about
 // a file that nobody was asked about, and puts back what was there if need be.
 func TestValidateAfterKill(t *testing.T) {
+	tries := tally.Of(t, "the process ends between the swap and `validate_after`", "the next run asks, and puts back the old file")
 	for _, start := range []string{"old", ""} {
 		for n, done := 1, false; !done; n++ {
 			root := t.TempDir()
@@ -164,6 +166,7 @@ func TestValidateAfterKill(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, []byte(start), 0o640))
 			}
 			before := hosttest.Snapshot(t, root)
+			tries.Add(1)
 			c := &checker{root: root}
 			effect, asked := hosttest.Failing(n, 1<<30)
 			dead := host.New(host.Options{Root: root, Runner: c.runner(), Effect: effect})

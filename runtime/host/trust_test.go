@@ -16,6 +16,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // A tree is a machine for a Trust: paths, each with its kind and mode in octal as
@@ -59,6 +60,7 @@ func (m tree) with(more tree) tree {
 }
 
 func TestTrust(t *testing.T) {
+	tries := tally.Of(t, "scripts, modules, data, facts and state that everybody may write or replace", "root refuses them and names the directory or file")
 	const believed = ""
 	for name, x := range map[string]struct {
 		tree tree
@@ -99,6 +101,7 @@ func TestTrust(t *testing.T) {
 		"somebody's link":               {tree{"/tmp": "041777 0", "/tmp/site.lua": "0120777 1000 /etc/site.lua", "/etc/site.lua": "0100644 0"}, "/tmp/site.lua", "/tmp/site.lua belongs to uid 1000, and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			tries.Add(1)
 			err := tree{}.with(x.tree).trust(0, 7).Check(x.file)
 			if x.want == believed {
 				require.NoError(t, err)

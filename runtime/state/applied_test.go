@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 func TestCauses(t *testing.T) {
@@ -153,6 +154,7 @@ func TestAppliedCatalog(t *testing.T) {
 }
 
 func TestDamagedWishes(t *testing.T) {
+	tries := tally.Of(t, "a damaged record of what was wanted", "a warning, what is good is used, the next run knows again")
 	b := newBox(t)
 	b.must(file("/a", "one"), file("/b", "one"))
 	files, err := filepath.Glob(filepath.Join(b.dir, "applied", "*.wishes"))
@@ -160,6 +162,7 @@ func TestDamagedWishes(t *testing.T) {
 	good, err := os.ReadFile(files[0])
 	require.NoError(t, err)
 	for _, junk := range []string{"", "\x00\x00", "{}\n", string(good[:len(good)-5]), string(good) + "junk\n", "{\"protocol\":\"other\"}\n" + string(good)} {
+		tries.Add(1)
 		require.NoError(t, os.WriteFile(files[0], []byte(junk), 0o600))
 		b.write("a", "by hand", 0o644)
 		b.clock.now = b.clock.now.Add(time.Hour)

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // daemons is a machine with commands that reload: each remembers what the files
@@ -86,7 +87,9 @@ func randomSite(rnd *rand.Rand, number uint64) (list []decl, reads map[string][]
 // was run after the last change of what it reads, nothing is left lying about
 // and the history can be read.
 func TestKilledAnywhere(t *testing.T) {
-	kills, catalogs := 0, 6
+	tries := tally.Of(t, "the process ends at any step, random catalogs, at times with another configuration afterwards",
+		"the next run converges, every command was run after the last change of what it reads, no temporary file, history readable, nothing pending")
+	catalogs := 6
 	if testing.Short() {
 		catalogs = 3
 	}
@@ -110,7 +113,7 @@ func TestKilledAnywhere(t *testing.T) {
 			_, _, _ = b.run(cat(t, second...))
 			done = asked() < n
 			b.effect = nil
-			kills++
+			tries.Add(1)
 
 			last := cat(t, second...)
 			if n%3 == 0 {
@@ -135,7 +138,6 @@ func TestKilledAnywhere(t *testing.T) {
 			require.Empty(t, b.warnedOf("damaged"))
 		}
 	}
-	t.Logf("%d kills", kills)
 }
 
 // converged runs the catalog, and once more to see that nothing is left to do.
@@ -155,8 +157,11 @@ func (b *box) warnedOf(text string) []string {
 // TestNothingIsLostByKill: whenever a run is killed, what a file held before is
 // on the disk: in its place or in the store.
 func TestNothingIsLostByKill(t *testing.T) {
+	tries := tally.Of(t, "the process ends at any step of overwriting and removing",
+		"what was there is in its place or in the store, byte for byte")
 	for n, done := 1, false; !done; n++ {
 		b := newBox(t)
+		tries.Add(1)
 		texts := map[string]string{}
 		for i := range 4 {
 			name := fmt.Sprintf("/d/f%d", i)

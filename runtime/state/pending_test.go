@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // commands is a machine on which commands end with a code, and are counted.
@@ -213,6 +214,7 @@ func TestChain(t *testing.T) {
 }
 
 func TestDamagedJournal(t *testing.T) {
+	tries := tally.Of(t, "a damaged record of what is owed", "a warning, a copy set aside, what is good is used")
 	b, cmds := newBox(t), newCommands()
 	b.runner = cmds.runner()
 	cmds.codes["restart"] = 1
@@ -233,6 +235,7 @@ func TestDamagedJournal(t *testing.T) {
 	// Of damaged lines a copy is kept; those that are good stay good.
 	for _, junk := range []string{"\x00\x00\x00\n", "{}\n", "{\"owe\":\n", "[]\n"} {
 		b.warned = nil
+		tries.Add(1)
 		require.NoError(t, os.WriteFile(path, append([]byte(junk), text...), 0o600))
 		b.clock.now = b.clock.now.Add(3600e9)
 		_, _, err = b.run(c)

@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // restore restores what a run changed.
@@ -135,6 +136,7 @@ func TestRestoreOwner(t *testing.T) {
 // TestFiftyFilesThreeTimes changes fifty files in three runs, at random, and
 // restores to before each of them, the last first.
 func TestFiftyFilesThreeTimes(t *testing.T) {
+	tries := tally.Of(t, "50 files changed in three runs; restored to each, and 20 times at random", "bytes, mode, absence as before the run")
 	b := newBox(t)
 	rnd := rand.New(rand.NewPCG(7, 8))
 	modes := []string{"0600", "0640", "0644", "0755"}
@@ -159,6 +161,7 @@ func TestFiftyFilesThreeTimes(t *testing.T) {
 	}
 	snaps = append(snaps, hosttest.Snapshot(t, b.root))
 	for i := 2; i >= 0; i-- {
+		tries.Add(1)
 		_, errs := b.restore(ids[i])
 		require.Empty(t, errs)
 		require.Equal(t, snaps[i], hosttest.Snapshot(t, b.root), "before run %d", i+1)
@@ -168,6 +171,7 @@ func TestFiftyFilesThreeTimes(t *testing.T) {
 	// Any run can be restored at once, for what it changed.
 	for range 20 {
 		i := rnd.IntN(3)
+		tries.Add(1)
 		_, errs := b.restore(ids[i])
 		require.Empty(t, errs)
 		rec, err := b.store().Record(ids[i])
@@ -241,8 +245,10 @@ func TestRestoreAfterChangeByHand(t *testing.T) {
 // TestEveryEffectOfRestoreFails: a restore that fails at any point has restored
 // a file or has not, and the next one does the rest.
 func TestEveryEffectOfRestoreFails(t *testing.T) {
+	tries := tally.Of(t, "the process ends at any step of a restore", "old or new, and the next restore does the rest")
 	for n := 1; ; n++ {
 		b := newBox(t)
+		tries.Add(1)
 		b.write("a", "old a", 0o600)
 		b.write("d/b", "old b", 0o640)
 		require.NoError(t, os.Symlink("a", filepath.Join(b.root, "l")))
@@ -378,6 +384,7 @@ func TestDeadRun(t *testing.T) {
 }
 
 func TestDamagedState(t *testing.T) {
+	tries := tally.Of(t, "damaged contents of the store", "never given back; stored anew when the same is to be kept again")
 	b := newBox(t)
 	b.write("f", "old", 0o640)
 	id := b.must(file("/f", "new"))
@@ -401,6 +408,7 @@ func TestDamagedState(t *testing.T) {
 	good, err := os.ReadFile(object)
 	require.NoError(t, err)
 	for _, text := range []string{"", "no gzip at all", string(good[:len(good)-3]), string(good) + "x"} {
+		tries.Add(1)
 		require.NoError(t, os.WriteFile(object, []byte(text), 0o600))
 		_, errs := b.restore(id)
 		require.ErrorContains(t, errors.Join(errs...), "is damaged")

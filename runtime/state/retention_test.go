@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 func (b *box) stored() (total int64) {
@@ -33,6 +34,7 @@ func noise(rnd *rand.Rand, n int) string {
 // TestSizeLimit: whatever is kept, the store never takes more than it may, and
 // what the latest runs have kept is there.
 func TestSizeLimit(t *testing.T) {
+	tries := tally.Of(t, "more backups than the store may hold", "the limit holds, the latest are there, what is gone is said to be")
 	b := newBox(t)
 	b.limits = state.Limits{Bytes: 20_000, Object: 10_000, Age: 1000 * time.Hour}
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -44,6 +46,7 @@ func TestSizeLimit(t *testing.T) {
 	var last, lastButOne string
 	var was string
 	for i := range 12 {
+		tries.Add(1)
 		b.clock.now = b.clock.now.Add(time.Hour)
 		was = noise(rnd, 4000+i)
 		b.write("f", was, 0o644)

@@ -12,16 +12,20 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // TestTrouble fails one kind of effect on the machine with what the system says
 // in trouble: it is an error of that resource, the old file is as it was, nothing
 // is left lying about, and other resources are dealt with.
 func TestTrouble(t *testing.T) {
+	tries := tally.Of(t, "one call fails with ENOSPC, EROFS, EIO, EDQUOT, EXDEV, EBUSY or EPERM",
+		"an error of that resource, the old file, no temporary file, others are dealt with")
 	defer syscall.Umask(syscall.Umask(0o022)) // so that a file for all is not made with its mode
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO, syscall.EDQUOT, syscall.EXDEV, syscall.EBUSY, syscall.EPERM} {
 		for _, op := range []string{"create", "write", "chmod", "sync", "rename"} {
 			t.Run(errno.Error()+"/"+op, func(t *testing.T) {
+				tries.Add(1)
 				b := newBox(t)
 				b.write("a", "old", 0o640)
 				before := hosttest.Snapshot(t, b.root)["a"]
@@ -48,11 +52,13 @@ func TestTrouble(t *testing.T) {
 // is not changed unless what was there is kept. (Where a disk is full, it is tried
 // once more: see TestCrowdedBatch.)
 func TestTroubleWithState(t *testing.T) {
+	tries := tally.Of(t, "one step in the state directory fails, others go on", "not changed unless kept; old or new, and said")
 	for n, done := 1, false; !done; n++ {
 		b := newBox(t)
 		b.write("a", "old", 0o640)
 		before := hosttest.Snapshot(t, b.root)["a"]
 		count := 0
+		tries.Add(1)
 		b.effect = func(_, path string) error {
 			if !strings.HasPrefix(path, b.dir) {
 				return nil
@@ -108,6 +114,7 @@ func fill(t *testing.T, dir string) {
 }
 
 func TestFullDisk(t *testing.T) {
+	tally.Of(t, "a full file system", "an error of that resource, the old file, no temporary file").Add(1)
 	b := newBox(t)
 	b.root = mounted(t)
 	b.write("a", "old", 0o640)
@@ -124,6 +131,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestFullStateDirectory(t *testing.T) {
+	tally.Of(t, "a full state directory", "the same").Add(1)
 	b := newBox(t)
 	b.dir = mounted(t)
 	b.write("a", strings.Repeat("precious", 1000), 0o640)
@@ -142,6 +150,7 @@ func TestFullStateDirectory(t *testing.T) {
 }
 
 func TestReadOnlyFileSystem(t *testing.T) {
+	tally.Of(t, "a read-only file system", "the same").Add(1)
 	b := newBox(t)
 	b.root = mounted(t)
 	b.write("a", "old", 0o640)
@@ -160,6 +169,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 
 // TestMountPoint: a file that is mounted over cannot be replaced.
 func TestMountPoint(t *testing.T) {
+	tally.Of(t, "a mount point as target", "the same").Add(1)
 	b := newBox(t)
 	b.root = mounted(t)
 	b.write("a", "old", 0o640)
@@ -180,6 +190,7 @@ func TestMountPoint(t *testing.T) {
 
 // TestUnreadable: what stands there cannot be told.
 func TestUnreadable(t *testing.T) {
+	tally.Of(t, "a file that gives EIO", "an error of that resource").Add(1)
 	b := newBox(t)
 	b.root = "/"
 	_, sum, err := b.run(cat(t, file("/proc/self/mem", "new")))
