@@ -171,19 +171,25 @@ func (a *ahead) status(ctx context.Context, v *host.View, i int, f *resource.Fac
 	if l.phase == looked && l.changes == changes && l.f.Same(*f) && l.err == nil && !a.crossed(r) {
 		return l.state, nil
 	}
-	if resource.LooksAhead(r.Spec) || r.Common.Timeout > 0 {
+	if resource.LooksAhead(r.Spec) || r.Common.Timeout > 0 || !f.AnswersForMany() {
 		return f.Status(ctx, v, r.Spec)
 	}
 	return a.together(ctx, v, i, f)
 }
 
-// together looks at resource i and, if its provider can, at all that follow and
-// have the same provider, in one go.
+// together looks at resource i and at those that follow and have the same provider,
+// in one go. These are all of them until something was changed. From then on it asks
+// about at most as many resources as were left alone in a row: each change makes the
+// answers void, so that to ask about all again after each would be quadratic.
 func (a *ahead) together(ctx context.Context, v *host.View, i int, f *resource.Factory) (any, error) {
 	r := a.catalog.Resources[i]
+	end := len(a.catalog.Resources)
+	if a.changes > 0 {
+		end = min(end, i+1+a.run)
+	}
 	var specs []any
 	var at []int
-	for k := i; k < len(a.catalog.Resources); k++ {
+	for k := i; k < end; k++ {
 		x := a.catalog.Resources[k]
 		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.LooksAhead(x.Spec) {
 			continue
@@ -196,10 +202,7 @@ func (a *ahead) together(ctx context.Context, v *host.View, i int, f *resource.F
 	if len(specs) < 2 {
 		return f.Status(ctx, v, r.Spec)
 	}
-	states, errs, ok := f.StatusAll(ctx, v, specs)
-	if !ok {
-		return f.Status(ctx, v, r.Spec)
-	}
+	states, errs := f.StatusAll(ctx, v, specs)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for n, k := range at[1:] {

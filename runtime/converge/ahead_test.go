@@ -189,6 +189,38 @@ func TestLookingAheadIsBounded(t *testing.T) {
 	require.Equal(t, int64(300), b.looks.Load())
 }
 
+// TestProvidersAreChosenInLinearTime: what cannot be looked at before its turn, by a
+// provider that cannot answer for many, is not asked about for each resource again.
+func TestProvidersAreChosenInLinearTime(t *testing.T) {
+	chosen := func(n int) (count int) {
+		c, start := cellCatalog(t, rand.New(rand.NewPCG(7, 7)), n, n, 0)
+		for _, r := range c.Resources {
+			r.Spec.(*cell).Batch = true
+		}
+		suits := func(*facts.Facts, cell) (int, error) { count++; return 1, nil }
+		single := struct{ cells }{&board{places: start}} // without StatusAll
+		reg, err := resource.NewRegistry(cellType.Provide("single", suits, single))
+		require.NoError(t, err)
+		e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: new(tape)}
+		e.Run(t.Context(), host.New(host.Options{}), c)
+		return count
+	}
+	require.LessOrEqual(t, chosen(2000), 2*2000)
+}
+
+// TestBatchesAfterChangesAreLinear: each change makes void what was asked about all
+// that follow, so that not all of it is asked again.
+func TestBatchesAfterChangesAreLinear(t *testing.T) {
+	const n = 2000
+	c, start := cellCatalog(t, rand.New(rand.NewPCG(7, 7)), n, n, 0.5)
+	for _, r := range c.Resources {
+		r.Spec.(*cell).Batch, r.Spec.(*cell).Others = true, nil
+	}
+	b := &board{places: start}
+	b.converge(t, c, false, false)
+	require.LessOrEqual(t, b.looks.Load(), int64(8*n))
+}
+
 func BenchmarkWalk(b *testing.B) {
 	c, start := cellCatalog(b, rand.New(rand.NewPCG(7, 7)), 10000, 10000, 0)
 	bd := &board{places: start}

@@ -120,9 +120,9 @@ func (f Functions) Factory() (Factory, error) {
 		perform: func(ctx context.Context, h *host.Host, _, p any, a Action) error {
 			return f.Perform(ctx, h, p.(*Properties), a)
 		},
-		statusAll: func(context.Context, *host.View, any, []any) ([]any, []error, bool) { return nil, nil, false },
-		recall:    func(context.Context, *host.View, any, any, Told) (any, bool, error) { return nil, false, nil },
-		foresee:   func(context.Context, *host.View, any, any) (string, error) { return "", nil },
+		batches: func(any) bool { return false },
+		recall:  func(context.Context, *host.View, any, any, Told) (any, bool, error) { return nil, false, nil },
+		foresee: func(context.Context, *host.View, any, any) (string, error) { return "", nil },
 	}
 	t.inspect, t.importing = t.status, (&f).imported
 	if f.Validate != nil {

@@ -31,7 +31,8 @@ type Type struct {
 	refresh   func(spec, state any, d Decision) Decision          // nil if it cannot
 	wishText  func(v *host.View, spec, state any) (string, error) // nil if its states leave none open
 	status    func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	statusAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error, bool)
+	statusAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
+	batches   func(provider any) bool
 	perform   func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
 	foresee   func(ctx context.Context, v *host.View, provider, spec any) (string, error)
 	recall    func(ctx context.Context, v *host.View, provider, spec any, wish Told) (any, bool, error)
@@ -69,6 +70,7 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 			return (*p.(*P)).Perform(ctx, h, prov.(V), a)
 		},
 		statusAll: statusAll[P, S],
+		batches:   func(prov any) bool { _, ok := prov.(Batch[P, S]); return ok },
 		foresee: func(ctx context.Context, v *host.View, prov, p any) (string, error) {
 			if f, ok := prov.(Foresighted[P]); ok {
 				return f.Foresee(ctx, v, *p.(*P))
@@ -101,21 +103,17 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 	return Kind[P, S, V]{t}
 }
 
-func statusAll[P, S any](ctx context.Context, v *host.View, prov any, specs []any) ([]any, []error, bool) {
-	b, ok := prov.(Batch[P, S])
-	if !ok {
-		return nil, nil, false
-	}
+func statusAll[P, S any](ctx context.Context, v *host.View, prov any, specs []any) ([]any, []error) {
 	wants := make([]P, len(specs))
 	for i, p := range specs {
 		wants[i] = *p.(*P)
 	}
-	states, errs := b.StatusAll(ctx, v, wants)
+	states, errs := prov.(Batch[P, S]).StatusAll(ctx, v, wants)
 	out := make([]any, len(states))
 	for i, s := range states {
 		out[i] = s
 	}
-	return out, errs, true
+	return out, errs
 }
 
 // Schema describes the properties of t.
@@ -280,9 +278,12 @@ func (f Factory) recovered(err *error) {
 	}
 }
 
-// StatusAll reports the present states of many resources at once. The last
-// result is false if the provider cannot.
-func (f Factory) StatusAll(ctx context.Context, v *host.View, specs []any) ([]any, []error, bool) {
+// AnswersForMany reports whether the provider implements [Batch].
+func (f Factory) AnswersForMany() bool { return f.Type.batches(f.impl) }
+
+// StatusAll reports the present states of many resources at once, by a provider that
+// answers for many.
+func (f Factory) StatusAll(ctx context.Context, v *host.View, specs []any) ([]any, []error) {
 	return f.Type.statusAll(ctx, v, f.impl, specs)
 }
 
