@@ -86,10 +86,26 @@ type Held struct {
 	flock *flock.Flock
 }
 
-// Unlock gives the lock back.
+// Unlock gives the lock back, and names no holder any more.
 func (h *Held) Unlock() error {
-	_ = os.Truncate(h.path, 0)
-	return h.flock.Unlock()
+	return errors.Join(writeHolder(h.path, nil), h.flock.Unlock())
+}
+
+// writeHolder writes who holds the lock into its file, over what was there, and fills
+// the rest with blanks. To make the file shorter instead would take a millisecond: ext4
+// writes a file that was truncated and written anew to the disk when it is closed
+// (auto_da_alloc in ext4(5)).
+func writeHolder(path string, holder []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	fi, err := f.Stat()
+	if err == nil {
+		blanks := max(0, int(fi.Size())-len(holder))
+		_, err = f.WriteAt(append(holder, bytes.Repeat([]byte{' '}, blanks)...), 0)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Lock makes this process the only one that runs in the state directory, which
@@ -136,7 +152,7 @@ func lock(ctx context.Context, dir, command string, wait time.Duration, now time
 	if !ok {
 		return nil, &LockedError{Dir: dir, Holder: holderOf(path)}
 	}
-	if err := os.WriteFile(path, holder, 0o600); err != nil {
+	if err := writeHolder(path, holder); err != nil {
 		return nil, err
 	}
 	return &Held{path: path, flock: l}, nil
