@@ -20,6 +20,7 @@ type bench struct {
 	workers    int // as many as ccm looks with
 	peers      []*peer
 	lines      []line
+	one        []line // of some rows, on one processor
 	hot        []figure
 	others     []float64 // cores that other work had, while a row was measured
 	scratch    string
@@ -147,7 +148,6 @@ type row struct {
 var rows = []row{
 	{"empty", "empty runs", (*bench).empty},
 	{"loop", "files of a loop", (*bench).loop},
-	{"after", "the part after evaluation", (*bench).after},
 	{"literal", "literal declarations", (*bench).literal},
 	{"stable", "stable files", (*bench).stable},
 	{"create", "files created", (*bench).create},

@@ -39,7 +39,7 @@ func TestBench(t *testing.T) {
 	page := string(text)
 	for _, work := range []string{
 		"`ccm run` of an empty site", "`ccm version`", "one more stable file of a loop, from 5 to 110", "one more stable file of a loop, from 110 to 300",
-		"its memory beyond its content, in use", "its memory beyond its content, peak of the process", "110 stable files, after evaluation",
+		"its memory beyond its content, in use", "its memory beyond its content, peak of the process",
 		"20 literal declarations with 1 KiB each", "one more of them beyond 20, against one before", "5 stable files", "110 stable files",
 		"5 files created, ", "2 of 110 files drifted", "bytes read meanwhile", "4 execs with `creates`", "0 MiB file from a local source, stable",
 		"bytes read if the sizes differ, beyond an empty plan", "20 resources with 60 edges: order and references",

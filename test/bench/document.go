@@ -36,6 +36,7 @@ func (b *bench) writeDocument(name string) error {
 	var text strings.Builder
 	err = t.Execute(&text, map[string]any{
 		"At": b.circumstances(), "Table": markdown(b.lines), "Notes": notes(b.lines), "Hot": hotTable(b.hot), "Missed": missed(b.lines),
+		"One": besideOneProcessor(b.lines, b.one),
 	})
 	if err != nil {
 		return err

@@ -78,3 +78,9 @@ func TestPeerTexts(t *testing.T) {
 		require.NotContains(t, p.text(b, emptyWork{}), "/x", p.name)
 	}
 }
+
+func TestBesideOneProcessor(t *testing.T) {
+	here := []line{{Work: "a", Of: [2]float64{1, 2}}, {Work: "b", Of: [2]float64{1, 1}}}
+	one := []line{{Work: "a", Of: [2]float64{3, 4}}, {Work: "b"}, {Work: "c", Of: [2]float64{1, 1}}}
+	require.Equal(t, "| a | 1 / 2 | 3 / 4 |\n", besideOneProcessor(here, one))
+}

@@ -5,7 +5,7 @@
 //
 //	go run ./test/bench                  everything; about five minutes
 //	go run ./test/bench -quick           small sizes, under a minute; for a look
-//	go run ./test/bench -only loop,after some rows
+//	go run ./test/bench -only loop,start some rows
 //
 // Run it from the top of the repository, on a machine that does nothing else.
 package main
@@ -40,13 +40,17 @@ type options struct {
 	patience time.Duration
 	lab      bool
 	pgo      string
-	// Used by a bench inside a lab.
+	self     string // the binary of this program, "" to measure nothing on one processor
+	// Used by a bench that another one has started.
 	lines     bool
 	throwaway bool
 }
 
 func main() {
 	o := parse(os.Args[1:])
+	if self, err := os.Executable(); err == nil {
+		o.self = self
+	}
 	if err := run(os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -118,6 +122,12 @@ func run(w io.Writer, o options) error {
 	if o.goBench && o.only == "" {
 		fmt.Fprintln(os.Stderr, "Go benchmarks")
 		if b.hot, err = b.hotPaths(); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if o.out != "" && o.self != "" {
+		fmt.Fprintln(os.Stderr, "on one processor")
+		if b.one, err = b.onOneProcessor(o.self); err != nil {
 			failed = append(failed, err)
 		}
 	}

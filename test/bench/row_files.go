@@ -84,33 +84,6 @@ func (b *bench) loop() ([]line, error) {
 	), nil
 }
 
-// after measures the part from the catalog to the report.
-func (b *bench) after() ([]line, error) {
-	f := files{b.mem.path("files"), b.sizes.middle}
-	_, many, script, manifest, err := b.stableSides(f)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range []*side{script, manifest} {
-		file := s.argv[len(s.argv)-1]
-		s.argv = append(s.argv[:len(s.argv)-1], "--profile", file)
-	}
-	if err := b.measure(many, script, manifest); err != nil {
-		return nil, err
-	}
-	checks := func(o outcome) float64 { _, ms, _ := floorSaid(o); return ms }
-	converge := func(o outcome) float64 { return phase(o, "converge") }
-	ratio := func(s *side) float64 {
-		return b.paired(func(k int) float64 { return converge(s.runs[k]) / checks(many.runs[k]) })
-	}
-	return []line{{
-		Work:  fmt.Sprintf("%s stable files, after evaluation", thousands(f.n)),
-		Floor: number(many.median(checks)) + " ms", Lua: number(script.median(converge)) + " ms", YAML: number(manifest.median(converge)) + " ms",
-		Of: [2]float64{ratio(script), ratio(manifest)}, Limits: both(1.3),
-		Note: fmt.Sprintf("the phase converge of `--profile`, against the floor with %d workers without its reading of lists", b.workers),
-	}}, nil
-}
-
 // literal measures files that are written out one by one.
 func (b *bench) literal() ([]line, error) {
 	n := b.sizes.literal
