@@ -12,7 +12,7 @@ import (
 )
 
 // relaxCollector makes the garbage collector rarer than Go does by itself, because a run
-// is short: most runs end before the first collection. That comes when the heap has 32 MiB,
+// is short: most runs end before the first collection. That comes when the heap has 24 MiB,
 // or a sixteenth of the memory that there is if that is less, and the next ones whenever
 // the heap is three times of what was in use. Beginning at 256 MiB saves no time that can
 // be measured and takes 260 MiB for a loop that makes garbage; beginning at 4 MiB, as Go
@@ -22,7 +22,7 @@ import (
 func relaxCollector() {
 	const start = 4 << 20 // where Go begins at 100 percent
 	limit := memoryLimit()
-	first := int64(32 << 20)
+	first := int64(24 << 20)
 	if limit > 0 {
 		first = max(start, min(first, limit/16))
 		if os.Getenv("GOMEMLIMIT") == "" {

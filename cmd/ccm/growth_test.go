@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/report"
+)
+
+// succeeding runs no command and says that each has succeeded.
+type succeeding struct{}
+
+func (succeeding) Run(context.Context, host.Cmd) (host.Result, error) { return host.Result{}, nil }
+
+// growing are sites by what they have many of. %d is how many.
+var growing = map[string]string{
+	"files to make":             `for i = 1, %d do file { "/f" .. i, content = "x", owner = "0", group = "0", mode = "0644" } end`,
+	"directories to make":       `for i = 1, %d do file { "/d" .. i, ensure = "directory", owner = "0", group = "0", mode = "0755" } end`,
+	"commands to run":           `for i = 1, %d do exec { "e" .. i, command = "true" } end`,
+	"commands not to run":       `for i = 1, %d do exec { "e" .. i, command = "true", unless = "true" } end`,
+	"commands with creates":     `for i = 1, %d do exec { "e" .. i, command = "true", creates = "/" } end`,
+	"commands before files":     `for i = 1, %d do exec { "e" .. i, command = "true" }; file { "/f" .. i, content = "x", owner = "0", group = "0", mode = "0644" } end`,
+	"a chain of refreshes":      `local last; for i = 1, %d do last = exec { "e" .. i, command = "true", refreshonly = true, subscribe = last } end`,
+	"resources of a Lua type":   `local link = require "std.link"; for i = 1, %d do link { "/l" .. i, target = "/x" } end`,
+	"resources in nested calls": `local function one(i) exec { "e" .. i, command = "true", unless = "true" } end; for i = 1, %d do one(i) end`,
+}
+
+// planned plans a site below an empty root and returns what that took of memory.
+func planned(t *testing.T, text string) (allocations, size uint64) {
+	name := siteFile(t, "lua", text)
+	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: new(bytes.Buffer), clock: hosttest.Clock{}, runner: &observed{Runner: succeeding{}}}
+	f := &runFlags{}
+	f.add(&cobra.Command{}, report.DiffOff)
+	h := host.New(host.Options{Root: t.TempDir(), Clock: hosttest.Clock{}, Runner: succeeding{}})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s, err := e.load(t.Context(), h, name, nil, &f.siteFlags, false)
+	require.NoError(t, err)
+	defer s.close()
+	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters, Scouted: s.scout}
+	engine.Plan(t.Context(), &h.View, s.catalog)
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc
+}
+
+// What a plan takes grows with the number of resources and not faster, whatever they
+// are and whatever is pending before them. CCM_TEST_GROWTH is how many resources the
+// largest site has, 4000 if it is not set.
+func TestPlansGrowLinearly(t *testing.T) {
+	most := 4000
+	if n, err := strconv.Atoi(os.Getenv("CCM_TEST_GROWTH")); err == nil {
+		most = n
+	}
+	for what, site := range growing {
+		t.Run(what, func(t *testing.T) {
+			of := func(n int) (float64, float64) {
+				allocations, size := planned(t, fmt.Sprintf(site, n))
+				return float64(allocations), float64(size)
+			}
+			of(10) // what is set up once
+			allocations, size := of(most / 4)
+			manyAllocations, manySize := of(most)
+			t.Logf("%.1f allocations and %.0f bytes for each resource, %.1f and %.0f of four times as many",
+				allocations/float64(most/4), size/float64(most/4), manyAllocations/float64(most), manySize/float64(most))
+			require.LessOrEqual(t, manyAllocations, 4*1.2*allocations)
+			require.LessOrEqual(t, manySize, 4*1.4*size) // tables double
+		})
+	}
+}
+
+// 10,000 resources take at most 44 MiB more than none, which in the binary of users are
+// 20 MiB.
+func TestPeakOfMemory(t *testing.T) {
+	peak := func(site string) int64 {
+		cmd := exec.Command("ccm", "plan", "--state-dir", t.TempDir(), "--root", t.TempDir(), siteFile(t, "lua", site))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss // in KiB
+	}
+	none := peak("")
+	for what, site := range map[string]string{
+		"files to make":         growing["files to make"],
+		"commands with creates": growing["commands with creates"],
+		"garbage":               `local t; for i = 1, 40 * %d do t = { name = "n" .. i, "x" .. i } end`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			most := peak(fmt.Sprintf(site, 10_000))
+			t.Logf("%d KiB, of nothing %d KiB", most, none)
+			require.LessOrEqual(t, most-none, int64(44<<10))
+		})
+	}
+}
