@@ -28,6 +28,7 @@ type callSite struct {
 	typ         *resource.Type
 	constructor lua.LValue
 	fields      []*ast.Field
+	written     []writtenField
 	node        int
 	// inside says that it stands in a function of the text, unused that nothing is
 	// done with the handles.
@@ -90,9 +91,16 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 		number := &ast.NumberExpr{Value: strconv.Itoa(len(d.c.sites))}
 		number.SetLine(f.node)
 		f.call.Args = []ast.Expr{f.call.Func, number}
+		f.written = d.c.written[f.node]
 		for _, field := range f.fields {
-			if !isConstant(field.Value) {
-				f.call.Args = append(f.call.Args, field.Value)
+			if isConstant(field.Value) {
+				continue
+			}
+			f.call.Args = append(f.call.Args, field.Value)
+			for i := range f.written {
+				if w := &f.written[i]; field.Key != nil && w.key == keyOf(field) {
+					w.arg = len(f.call.Args) // the first is number 1
+				}
 			}
 		}
 		f.call.Func = d.placeholder(fn)
@@ -210,6 +218,12 @@ func (in *Interp) declareSite(c *chunk) lua.LGFunction {
 		f := frame{node: s.node, file: c.name, main: true}
 		if s.inside || !c.script {
 			f = caller(L)
+		}
+		for i := range s.written {
+			w := &s.written[i]
+			if v := L.Get(w.arg); v == lua.LNil || w.inner != nil {
+				in.checkField(L, f, s.typ, w, nil, v)
+			}
 		}
 		return in.declare(L, f, s.typ, names, w, s)
 	}

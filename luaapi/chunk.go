@@ -28,8 +28,9 @@ type chunk struct {
 	first int      // the number of its first node
 	nodes []uint32 // for each node its line * 2, + 1 if it is curried
 
-	sites  []callSite
-	script bool // it is the one that is run, not a module of it
+	sites   []callSite
+	written map[int][]writtenField // of the tables that calls are given, by the call
+	script  bool                   // it is the one that is run, not a module of it
 
 	env      *lua.LTable
 	defaults map[*resource.Type]*defaults
@@ -66,6 +67,14 @@ func (c *chunk) number(stmts []ast.Stmt) {
 			}
 			if inner, ok := call.Func.(*ast.FuncCallExpr); ok {
 				curried = inner
+			}
+			if table := tableArg(call); table != nil {
+				if fields := writtenFields(table, true); fields != nil {
+					if c.written == nil {
+						c.written = make(map[int][]writtenField)
+					}
+					c.written[c.first+len(c.nodes)] = fields
+				}
 			}
 		}
 		n.SetLine(c.first + len(c.nodes))

@@ -103,6 +103,7 @@ func (in *Interp) declareTable(L *lua.LState, f frame, t *resource.Type, names [
 	w.begin(t)
 	if props != nil {
 		props = in.open(props)
+		in.checkWritten(L, f, t, props)
 		n := props.Len()
 		switch {
 		case names == nil:

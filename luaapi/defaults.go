@@ -64,6 +64,7 @@ func (in *Interp) setDefaults(t *resource.Type) lua.LGFunction {
 			now.list = append(now.list, old.list...)
 		}
 		props = in.open(props)
+		in.checkWritten(L, f, t, props)
 		for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 			d := defaultValue{
 				entry: schema.Entry{Key: keyText(k), Val: in.property(v)},

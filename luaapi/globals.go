@@ -175,6 +175,10 @@ func (in *Interp) ccmTable() *lua.LTable {
 		in.opts.Warn(in.spot(caller(L)), in.words(L, " "))
 		return 0
 	}))
+	t.RawSetString("optional", in.vm.NewFunction(func(L *lua.LState) int {
+		L.Push(L.Get(1))
+		return 1
+	}))
 	t.RawSetString("fail", in.vm.NewFunction(in.fail))
 	t.RawSetString("lazy", in.vm.NewFunction(in.makeLazy))
 	t.RawSetString("after", in.vm.NewFunction(in.callAfter))

@@ -205,6 +205,9 @@ func (in *Interp) resolver(t *resource.Type, entries []schema.Entry, where *plac
 					err = fmt.Errorf("%s: a property cannot hold %s", path[:1], f)
 				}
 			}
+			if err == nil && e.Val.Kind == schema.Nil {
+				err = in.doubtLazy(where, e.Key)
+			}
 			n := len(errs)
 			errs.Add(err)
 			for _, mistake := range errs[n:] {

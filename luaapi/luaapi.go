@@ -62,6 +62,8 @@ type Options struct {
 	Print io.Writer
 	// Warn takes what ccm.warn says, with its place.
 	Warn func(pos diag.Pos, msg string)
+	// Strict makes mistakes of what is otherwise warned of, but for ccm.warn.
+	Strict bool
 	// Timeout is the evaluation deadline.
 	Timeout time.Duration
 	// Memory is how many bytes a script may hold.
@@ -91,10 +93,12 @@ type Interp struct {
 	chunks []*chunk
 	recent *chunk // the one that chunkOf found last
 
-	mistakes diag.List
-	noted    map[string]bool // assignments to globals that were reported
-	raised   raised
-	fatal    *diag.Error // ccm.fail, or nil
+	mistakes  diag.List
+	noted     map[string]bool        // assignments to globals that were reported
+	nils      map[*writtenField]bool // properties of which it was said that they are nil
+	nilsLater map[diag.Pos]bool      // the same, of those that are lazy
+	raised    raised
+	fatal     *diag.Error // ccm.fail, or nil
 
 	noSites     bool       // no declaration is a call site; for tests
 	work        *workspace // nil while it is in use

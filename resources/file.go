@@ -284,8 +284,11 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 
 func (f File) decidePresent(have FileState) (d resource.Decision) {
 	verb, phrase := "Create", "created the file"
-	if f.Ensure == FileDirectory {
+	switch {
+	case f.Ensure == FileDirectory:
 		verb, phrase = "CreateDirectory", "created directory"
+	case f.Content == nil && f.Source == nil:
+		phrase = "created an empty file" // which may be meant, or a property that came out as nil
 	}
 	if have.Kind == host.Missing {
 		d.Add("ensure", string(FileAbsent), string(f.Ensure))

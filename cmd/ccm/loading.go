@@ -47,7 +47,7 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 	}
 	l.loader = &manifest.Loader{
 		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: e.readFile, Now: s.host.Now,
-		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value, Secrets: e.secrets,
+		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value, Secrets: e.secrets, Warn: e.scriptWarns, Strict: f.strict,
 	}
 	src, err := f.source(e.trust())
 	if err != nil {
@@ -172,6 +172,7 @@ func (l *loading) interp(ctx context.Context, u *manifest.Unit, args []string) *
 		ReadFile: e.trust().ReadFile,
 		Add:      admit(ctx, u),
 		Warn:     e.scriptWarns,
+		Strict:   l.flags.strict,
 		Secrets:  e.secrets,
 		Library:  stdlib.Library,
 		Extend:   extending(l.library(u)),

@@ -144,7 +144,7 @@ func (s *single) loading() (*loading, error) {
 	}
 	l.loader = &manifest.Loader{
 		Registry: reg, Builder: &l.builder, Facts: s.facts, Environ: s.environ, ReadFile: s.env.readFile, Now: s.host.Now,
-		Script: l.script, Fetch: l.fetch, Secrets: s.env.secrets,
+		Script: l.script, Fetch: l.fetch, Secrets: s.env.secrets, Warn: s.env.scriptWarns, Strict: s.f.strict,
 	}
 	return l, nil
 }

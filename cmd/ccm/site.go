@@ -28,6 +28,7 @@ type siteFlags struct {
 	facts       []string
 	factsFile   string
 	evalTimeout time.Duration
+	strict      bool
 	targets     []string
 	dialect     *choice
 	dataFlags
@@ -38,6 +39,7 @@ func (f *siteFlags) add(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.facts, "fact", nil, "set the fact `NAME=VALUE` for this run (repeatable)")
 	fs.StringVar(&f.factsFile, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	fs.DurationVar(&f.evalTimeout, "eval-timeout", time.Minute, "how long a script may take to evaluate")
+	fs.BoolVar(&f.strict, "strict", false, "take what a script or manifest is warned of for an error, such as a property that is nil")
 	f.dialect = newChoice("", "ccm", "tinycm")
 	fs.Var(f.dialect, "dialect", "of a manifest: ccm or tinycm (default: tinycm for *.cm.yml, else ccm)")
 	f.dataFlags.add(fs)

@@ -72,6 +72,7 @@ func (d *declared) read() {
 			continue
 		}
 		d.given = append(d.given, key.Value)
+		d.give(f, key.Value)
 		field := d.field(key.Value)
 		v, known := literal(f.Value)
 		if field == nil || known {

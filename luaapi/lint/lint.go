@@ -47,10 +47,11 @@ const (
 	Unguarded       = "unguarded"
 	Escape          = "escape"
 	Unused          = "unused"
+	NilProperty     = "nil-property"
 )
 
 // Rules lists the rules.
-var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused}
+var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused, NilProperty}
 
 // ignored matches the comment that silences a line.
 var ignored = regexp.MustCompile(`--+\s*ccm:\s*ignore\b(.*)$`)

@@ -107,6 +107,9 @@ func (s *scan) local(st *ast.LocalAssignStmt) {
 			v[i].typ = s.required(e)
 		}
 	}
+	for i := range v {
+		v[i].learn(st, i)
+	}
 	s.declare(v...)
 }
 
@@ -161,10 +164,11 @@ func (s *scan) target(e ast.Expr, function bool) {
 	if ok {
 		if v := s.lookup(id.Value); v != nil {
 			v.typ = nil // it may be something else from here on
+			v.known.assigned = true
 		}
 	}
 	if !ok {
-		if get, ok := e.(*ast.AttrGetExpr); ok {
+		if get, ok := e.(*ast.AttrGetExpr); ok && !s.setField(get) {
 			s.expr(get.Object)
 			s.expr(get.Key)
 		}
@@ -187,6 +191,9 @@ func (s *scan) expr(e ast.Expr) {
 	case *ast.IdentExpr:
 		s.read(e)
 	case *ast.AttrGetExpr:
+		if s.readField(e) {
+			return
+		}
 		s.expr(e.Object)
 		s.expr(e.Key)
 		s.field(e)

@@ -17,6 +17,7 @@ type variable struct {
 	silent bool // a parameter or a loop variable: that it is not used is no mistake
 	fn     bool
 	typ    *resource.Type // whose constructor it is, if that can be told
+	known  known
 }
 
 func (s *scan) open() { s.scopes = append(s.scopes, nil) }
@@ -24,6 +25,7 @@ func (s *scan) open() { s.scopes = append(s.scopes, nil) }
 // close ends a scope and reports what nobody has read.
 func (s *scan) close() {
 	for _, v := range s.scopes[len(s.scopes)-1] {
+		s.nils(v)
 		if v.used || v.silent || strings.HasPrefix(v.name, "_") {
 			continue
 		}

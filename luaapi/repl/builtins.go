@@ -13,6 +13,7 @@ var builtins = []topic{
 	{signature: "ccm.fail(message)", doc: "Ends the evaluation with an error that pcall does not stop."},
 	{signature: "ccm.lazy(fn)", doc: "Stands for a property whose value fn returns in the run, right before its resource."},
 	{signature: "ccm.noop", doc: "Whether this run only says what would be done."},
+	{signature: "ccm.optional(v)", doc: "Returns v. As the value of a property it says that the property may be left out: that it is nil is no mistake."},
 	{signature: "ccm.type(definition)", doc: "Defines a type of resource by its properties and functions, and returns its constructor."},
 	{signature: "ccm.version", doc: "The version of ccm."},
 	{signature: "ccm.warn(...)", doc: "Prints a warning with the place of the call."},

@@ -146,7 +146,7 @@ func TestFiles(t *testing.T) {
 			"nothing/anyone":    {"created the file"},
 			"same/attrs":        {},
 			"nothing/content":   {"created the file"}, // present | absent | Store
-			"nothing/attrs":     {"created the file"},
+			"nothing/attrs":     {"created an empty file"},
 			"othertext/content": {"updated the file"}, // present | wrong content | Store
 			"samesize/content":  {"updated the file"},
 			"othermode/content": {"updated attributes"}, // present | wrong attrs | Store

@@ -73,11 +73,33 @@ func (r *reader) declare(d *declaration) {
 			r.errs = append(r.errs, about(subject(), within(e.Key.Text, err)))
 			broken = true
 		}
+		if len(errs) == 0 && val.Kind == schema.Nil && !e.Val.IsNil() {
+			r.noteNil(subject(), e)
+		}
 		if len(errs) == 0 {
 			where.add(e, template.Clean(e.Key.Text), val)
 		}
 	}
 	r.decode(d, where, from, broken)
+}
+
+// noteNil tells of a property whose expression gives nothing without saying so.
+func (r *reader) noteNil(subject string, e data.Entry) {
+	code := template.Clean(e.Val.Text)
+	if parts, err := template.Parts(code); err == nil && len(parts) == 1 && parts[0].Code != "" {
+		code = strings.TrimSpace(parts[0].Code)
+	}
+	if template.SaysNil(code) {
+		return
+	}
+	err := fmt.Errorf("%s was given as nil (%s)", template.Clean(e.Key.Text), code)
+	if r.loader.Strict {
+		mistake := about(subject, e.Val.Errorf("%w", err))
+		mistake.Hint = "if it may be left out write ?? nil behind it"
+		r.errs = append(r.errs, mistake)
+	} else if r.loader.Warn != nil {
+		r.loader.Warn(e.Val.Pos(), err.Error())
+	}
 }
 
 // decode makes a resource of its table, and adds it unless something is wrong.

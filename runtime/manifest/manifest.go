@@ -62,6 +62,10 @@ type Loader struct {
 	Secrets *secret.Keeper
 	// Dialect is "ccm" or "tinycm"; left empty, the name of a manifest tells.
 	Dialect string
+	// Warn takes what is probably a mistake, with its place. May be nil.
+	Warn func(pos diag.Pos, msg string)
+	// Strict makes mistakes of what is otherwise warned of.
+	Strict bool
 	// Light leaves out what only [Manifest.Render] and [Manifest.Convert] need.
 	Light bool
 

@@ -129,6 +129,13 @@ func inText(val any) (string, error) {
 	return "", diag.Errorf(diag.Pos{}, "want a text or a number to put into the text, got %s", describe(val)).WithHint("use join or toJSON")
 }
 
+// SaysNil reports whether an expression ends in the word nil, and so allows for it.
+func SaysNil(code string) bool {
+	code = strings.TrimRight(code, " \t\n)")
+	rest, ok := strings.CutSuffix(code, "nil")
+	return ok && strings.TrimRight(rest, " \t\n?:,(") != rest || code == "nil"
+}
+
 // describe says what a value is, for "want ..., got ...".
 func describe(val any) string {
 	if p, err := plain(val); err == nil {

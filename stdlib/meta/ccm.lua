@@ -39,6 +39,13 @@ ccm = {}
 ---@param ... any
 function ccm.warn(...) end
 
+---Returns its argument. As the value of a property it says that the property may be left
+---out: that it is nil is no mistake.
+---@generic T
+---@param value? T
+---@return T?
+function ccm.optional(value) end
+
 ---Ends the evaluation with an error that pcall does not stop.
 ---@param message string
 function ccm.fail(message) end

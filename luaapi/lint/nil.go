@@ -1,0 +1,167 @@
+package lint
+
+import (
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// What a variable holds can be told where the script writes it out and nothing
+// else gets hold of it: a table of which only fields are read and set, or a
+// variable that nothing is assigned to. A property that is given a field which
+// such a table does not have is nil in every run.
+
+// known is what is known of the value of a variable.
+type known struct {
+	table    *ast.TableExpr  // that it holds, or nil
+	none     bool            // it is declared without a value
+	assigned bool            // something is assigned to it later
+	escaped  bool            // something else may change the table
+	touched  map[string]bool // fields that may change
+	given    []givenValue
+}
+
+// A givenValue is a property that was given a variable or a field of one.
+type givenValue struct {
+	expr    ast.Expr
+	keys    []string // the fields that lead to the value
+	path    schema.Path
+	subject string
+	pos     diag.Pos
+}
+
+// learn notes what the variables of a statement hold.
+func (v *variable) learn(st *ast.LocalAssignStmt, i int) {
+	switch {
+	case i < len(st.Exprs):
+		v.known.table, _ = st.Exprs[i].(*ast.TableExpr)
+	case len(st.Exprs) == 0:
+		v.known.none = true
+	}
+}
+
+// touch notes that a field may be anything from now on, or any time before.
+func (v *variable) touch(key string) {
+	if v.known.touched == nil {
+		v.known.touched = make(map[string]bool)
+	}
+	v.known.touched[key] = true
+}
+
+// chain returns the local variable and the fields that lead to e, or nil if they
+// are not all written down.
+func (s *scan) chain(e ast.Expr) (*variable, []string) {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		return s.lookup(e.Value), nil
+	case *ast.AttrGetExpr:
+		key, ok := e.Key.(*ast.StringExpr)
+		if v, keys := s.chain(e.Object); ok && v != nil {
+			return v, append(keys, key.Value)
+		}
+	}
+	return nil, nil
+}
+
+// readField notes that a field is read. It is false if e is no such field.
+func (s *scan) readField(e *ast.AttrGetExpr) bool {
+	v, keys := s.chain(e)
+	if v == nil {
+		return false
+	}
+	v.used = true
+	if value, found := v.known.find(keys); found {
+		if _, ok := value.(*ast.TableExpr); ok {
+			v.touch(keys[0]) // whoever gets the table may change it
+		}
+	}
+	return true
+}
+
+// setField notes that a field is assigned to. It is false if e is no such field.
+func (s *scan) setField(e ast.Expr) bool {
+	v, keys := s.chain(e)
+	if v == nil || len(keys) == 0 {
+		return false
+	}
+	v.used = true
+	v.touch(keys[0])
+	return true
+}
+
+// give notes that a property is given a variable or a field of one.
+func (d *declared) give(f *ast.Field, name string) {
+	if !luaapi.MayBeNil(f.Value) {
+		return
+	}
+	if v, keys := d.s.chain(f.Value); v != nil {
+		v.known.given = append(v.known.given, givenValue{f.Value, keys, schema.Path{name}, d.subject(), d.s.p.Pos(f.Value)})
+	}
+}
+
+// nils reports properties that are given nothing, when all of the variable is
+// known.
+func (s *scan) nils(v *variable) {
+	k := &v.known
+	for _, g := range k.given {
+		text := luaapi.Show(g.expr)
+		e := &diag.Error{Pos: g.pos, Subject: g.subject, Err: luaapi.GivenAsNil(g.path, text), Hint: luaapi.OptionalHint(text)}
+		if len(g.keys) == 0 {
+			if !k.none || k.assigned {
+				continue
+			}
+		} else {
+			if k.table == nil || k.assigned || k.escaped || k.touched[g.keys[0]] {
+				continue
+			}
+			value, found := k.find(g.keys)
+			if _, isNil := value.(*ast.NilExpr); !found || value != nil && !isNil {
+				continue
+			}
+			if hint := diag.DidYouMean(g.keys[len(g.keys)-1], k.names(g.keys[:len(g.keys)-1])); hint != "" {
+				e.Hint = hint
+			}
+		}
+		s.found = append(s.found, Finding{NilProperty, e})
+	}
+}
+
+// find returns what is written at keys, nil if nothing is. It is false if that
+// cannot be told.
+func (k *known) find(keys []string) (ast.Expr, bool) {
+	var e ast.Expr = k.table
+	for _, key := range keys {
+		t, ok := e.(*ast.TableExpr)
+		if !ok || t == nil {
+			return nil, false
+		}
+		e = nil
+		for _, f := range t.Fields {
+			switch name := f.Key.(type) {
+			case nil:
+			case *ast.StringExpr:
+				if name.Value == key {
+					e = f.Value
+				}
+			default:
+				return nil, false
+			}
+		}
+	}
+	return e, true
+}
+
+// names returns the fields of the table at keys.
+func (k *known) names(keys []string) (names []string) {
+	e, _ := k.find(keys)
+	if t, ok := e.(*ast.TableExpr); ok {
+		for _, f := range t.Fields {
+			if name, ok := f.Key.(*ast.StringExpr); ok {
+				names = append(names, name.Value)
+			}
+		}
+	}
+	return names
+}
