@@ -142,7 +142,8 @@ func (e *env) resolved(cmd *cobra.Command, f *lookFlags, name string) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	vars, err := f.environ(e.trust())
+	f.site = name
+	vars, err := e.environ(&f.dataFlags)
 	if err != nil {
 		return nil, err
 	}

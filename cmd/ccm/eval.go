@@ -26,6 +26,7 @@ state. Nothing on this machine is touched.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.site = load
 			p, err := e.newPrompt(cmd.Context(), f, nil, e.stderr)
 			if err != nil {
 				return err

@@ -38,7 +38,7 @@ type loading struct {
 
 func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []string, noop bool) (*loading, error) {
 	l := &loading{env: e, site: s, around: around, flags: f, args: args, noop: noop, lookupEnv: os.LookupEnv}
-	environ, err := f.environ(e.trust())
+	environ, err := e.environ(&f.dataFlags)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: e.readFile, Now: s.host.Now,
 		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value, Secrets: e.secrets, Warn: e.scriptWarns, Strict: f.strict,
 	}
-	src, err := f.source(e.trust())
+	src, err := e.source(&f.dataFlags)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
@@ -169,7 +169,7 @@ func (l *loading) interp(ctx context.Context, u *manifest.Unit, args []string) *
 		Registry: l.site.registry, Builder: &l.builder, Facts: l.site.facts, Args: args, Noop: l.noop, Version: readBuildInfo().Version,
 		Env: l.lookupEnv, Print: e.stderr, Timeout: l.flags.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
 		Scope:    u.Scope,
-		ReadFile: e.trust().ReadFile,
+		ReadFile: e.readModule(u.Name),
 		Add:      admit(ctx, u),
 		Warn:     e.scriptWarns,
 		Strict:   l.flags.strict,

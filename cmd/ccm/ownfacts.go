@@ -58,10 +58,14 @@ func ownFacts(loader facts.Loader) (any, error) {
 	if dir == "" {
 		return tree, nil
 	}
+	if err := loader.Trust.CheckFound(dir); err != nil && loader.Trust.Check(dir) == nil {
+		// su and sudo may leave the HOME of another user, whose facts these are not.
+		loader.View.Log().Warn("custom facts left out: " + err.Error())
+		return tree, nil
+	}
 	loader.View = &host.New(host.Options{Log: loader.View.Log()}).View
 	own, err := loader.Load(dir)
 	if errors.Is(err, fs.ErrPermission) {
-		// su and sudo leave the HOME of another user, whose facts these are not.
 		loader.View.Log().Warn("custom facts left out: " + err.Error())
 		return tree, nil
 	}

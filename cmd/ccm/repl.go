@@ -136,8 +136,8 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 	around := &surroundings{clock: e.clock}
 	s := &site{host: p.host(), secrets: e.secrets}
 	var scriptArgs []string
-	if len(args) > 1 {
-		scriptArgs = args[1:]
+	if len(args) > 0 {
+		f.site, scriptArgs = args[0], args[1:]
 	}
 	var err error
 	if p.loading, err = e.newLoading(s, around, &f.siteFlags, scriptArgs, false); err != nil {
@@ -152,7 +152,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 			Builder: &p.loading.builder, Args: scriptArgs, Version: readBuildInfo().Version,
 			Env: os.LookupEnv, Print: print, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
 			Scope: u.Scope, Add: admit(ctx, u), Warn: e.scriptWarns, Secrets: e.secrets, Library: stdlib.Library,
-			Extend: extending(p.loading.library(u)), ReadFile: e.trust().ReadFile,
+			Extend: extending(p.loading.library(u)), ReadFile: e.readModule(f.site),
 		},
 		Begin: func() (*resource.Registry, *facts.Facts, error) {
 			reg, err := registry(around)
@@ -240,7 +240,7 @@ func initFile() string {
 // mistakes are printed and do not keep anyone from the prompt.
 func (p *prompt) prepare(ctx context.Context, args []string) {
 	if !p.flags.noInit {
-		text, err := p.env.trust().ReadFile(initFile())
+		text, err := p.env.readFound(initFile(), "", "--no-init leaves it alone")
 		if err == nil {
 			err = p.dialog.Load(ctx, initFile(), text)
 		}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -47,6 +49,7 @@ func (p *prompt) newTerminal() (terminal, error) {
 }
 
 func (t *editor) newShell() *readline.Shell {
+	defer t.p.env.withoutForeignKeys()()
 	sh := readline.NewShell()
 	for name, value := range map[string]any{
 		"enable-bracketed-paste":       true,
@@ -84,6 +87,20 @@ func (t *editor) newShell() *readline.Shell {
 		}
 	}
 	return sh
+}
+
+// withoutForeignKeys has the library read no ~/.inputrc that is not believed: it may
+// say what a key types. The function that it returns takes that back.
+func (e *env) withoutForeignKeys() func() {
+	const variable = "INPUTRC"
+	name := filepath.Join(os.Getenv("HOME"), ".inputrc")
+	err := e.trust().CheckFound(name)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || os.Getenv(variable) != "" {
+		return func() {}
+	}
+	e.warn("left out: " + err.Error())
+	_ = os.Setenv(variable, os.DevNull)
+	return func() { _ = os.Unsetenv(variable) }
 }
 
 // keyActions are keys that do something else than in other programs with

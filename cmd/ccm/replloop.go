@@ -123,7 +123,12 @@ func (p *prompt) historyFile() string {
 
 // openHistory returns the history. That it cannot be kept is said once.
 func (p *prompt) openHistory() *repl.History {
-	h, err := repl.OpenHistory(p.historyFile(), p.env.clock.Now, func(text string) string {
+	file := p.historyFile()
+	if err := p.env.checkPlace(file); err != nil {
+		p.env.warn("there is no history: " + err.Error())
+		file = ""
+	}
+	h, err := repl.OpenHistory(file, p.env.clock.Now, func(text string) string {
 		return p.env.secrets.Redact(repl.Redact(text, p.loading.site.registry))
 	})
 	h.Hold()

@@ -59,7 +59,7 @@ func moduleInterp(reg *resource.Registry, readFile func(string) ([]byte, error))
 // requireModule adds the types of a module to reg, which is found as a script in
 // the working directory would find it.
 func (e *env) requireModule(ctx context.Context, reg *resource.Registry, name string) error {
-	in := moduleInterp(reg, e.trust().ReadFile)
+	in := moduleInterp(reg, e.readModule(""))
 	defer in.Close()
 	e.sources = in.Sources()
 	return in.Require(ctx, "", name)

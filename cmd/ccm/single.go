@@ -111,13 +111,13 @@ func (e *env) newSingle(cmd *cobra.Command, f *singleFlags, kind string, w io.Wr
 	if s.facts, err = e.gatherFacts(cmd.Context(), &s.host.View, &f.siteFlags); err != nil {
 		return nil, err
 	}
-	if s.environ, err = f.environ(e.trust()); err != nil {
+	if s.environ, err = e.environ(&f.dataFlags); err != nil {
 		return nil, err
 	}
 	if s.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	if s.source, err = f.source(e.trust()); err != nil {
+	if s.source, err = e.source(&f.dataFlags); err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	f.evalTimeout, f.dialect = time.Minute, newChoice("", "ccm", "tinycm")

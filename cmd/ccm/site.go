@@ -107,6 +107,7 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 		return nil, err
 	}
 	s := &site{registry: reg, facts: fs, host: h, secrets: e.secrets}
+	f.site = name
 	l, err := e.newLoading(s, around, f, args, noop)
 	if err != nil {
 		return nil, err

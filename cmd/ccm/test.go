@@ -68,8 +68,9 @@ func (f *testFlags) wanted() (func(name string, tags []string) bool, error) {
 }
 
 func (e *env) test(ctx context.Context, f *testFlags, args []string) error {
+	believed := e.trust().Check
 	if len(args) == 0 {
-		args = []string{"."}
+		args, believed = []string{"."}, e.trust().CheckFound
 	}
 	wanted, err := f.wanted()
 	if err != nil {
@@ -86,6 +87,9 @@ func (e *env) test(ctx context.Context, f *testFlags, args []string) error {
 	for _, file := range files {
 		if ctx.Err() != nil {
 			return status(exitInterrupted)
+		}
+		if err := believed(file); err != nil {
+			return err
 		}
 		if err := e.testFile(ctx, file, wanted, rep); err != nil {
 			return err

@@ -63,7 +63,7 @@ func (e *env) testCatalog(ctx context.Context, root, file string, g spec.Given) 
 		return nil, err
 	}
 	own := *e // what messages find of the spec stays as it is
-	f := &siteFlags{evalTimeout: testTimeout, dialect: newChoice("", "ccm", "tinycm")}
+	f := &siteFlags{evalTimeout: testTimeout, dialect: newChoice("", "ccm", "tinycm"), dataFlags: dataFlags{none: true}}
 	s := &site{registry: reg.Layer(), facts: around.facts, host: h}
 	l, err := own.newLoading(s, around, f, g.Args, false)
 	if err != nil {

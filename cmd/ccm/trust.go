@@ -1,8 +1,13 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -16,4 +21,67 @@ func (e *env) trust() *host.Trust {
 		return nil
 	}
 	return host.TrustOf(os.Geteuid(), os.Getenv)
+}
+
+// readFound reads a file that nobody has named: it is found in the working
+// directory. One that is not believed is left out with a warning, as if it were not
+// there. If it lies beside the script that was named, which may say something else
+// without it, that is an error. The hint says how to name the file.
+func (e *env) readFound(name, site, hint string) ([]byte, error) {
+	err := e.trust().CheckFound(name)
+	if err == nil {
+		return e.readFile(name)
+	}
+	placed, ok := errors.AsType[*diag.Error](err)
+	if !ok {
+		return nil, err
+	}
+	err = placed.WithHint("%s", hint)
+	if beside(site) {
+		return nil, err
+	}
+	e.warn("left out: " + err.Error())
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// checkPlace returns an error if a file that nobody has named, or the directory in
+// which it is going to be made, is not believed.
+func (e *env) checkPlace(file string) error {
+	if file == "" {
+		return nil
+	}
+	for err := e.trust().CheckFound(file); ; err = e.trust().CheckFound(file) {
+		if !errors.Is(err, fs.ErrNotExist) || file == filepath.Dir(file) {
+			return err
+		}
+		file = filepath.Dir(file)
+	}
+}
+
+// beside reports whether a script lies in the working directory.
+func beside(site string) bool {
+	if site == "" || site == "-" {
+		return false
+	}
+	dir, err := os.Stat(filepath.Dir(site))
+	if err != nil {
+		return false
+	}
+	here, err := os.Stat(".")
+	return err == nil && os.SameFile(dir, here)
+}
+
+// readModule returns how the modules of a script are read. Those of a script that
+// was named are a part of it. What is typed, or comes from standard input, finds
+// them in the working directory, which nobody has named.
+func (e *env) readModule(site string) func(name string) ([]byte, error) {
+	if !slices.Contains([]string{"", "-", stdin, commandLineName}, site) {
+		return e.trust().ReadFile
+	}
+	return func(name string) ([]byte, error) {
+		if err := e.trust().CheckFound(name); err != nil {
+			return nil, err
+		}
+		return e.trust().ReadFile(name)
+	}
 }

@@ -24,13 +24,18 @@ const (
 // dataFlags say which data and which environment expressions see.
 type dataFlags struct {
 	file    string
+	none    bool // no data is read
+	envFile string
 	readEnv bool
+	site    string // the script or manifest that was named, "" if none was
 }
 
 func (f *dataFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.file, "data", "", "read data from the hierarchy document `FILE` (default "+dataVariable+", else ./"+defaultData+" if it is there)")
 	fs.StringVar(&f.file, "hiera", "", "the same as --data")
 	fs.Lookup("hiera").Hidden = true
+	fs.BoolVar(&f.none, "no-data", false, "read no data, neither from "+dataVariable+" nor from ./"+defaultData)
+	fs.StringVar(&f.envFile, "env-file", "", "read environment variables for expressions from `FILE` (default ./"+dotenvFile+" if it is there)")
 	fs.BoolVar(&f.readEnv, "read-env", true, "read environment variables for expressions from ./"+dotenvFile)
 	fs.Var(negation{&f.readEnv}, "no-read-env", "leave ./"+dotenvFile+" alone")
 	fs.Lookup("no-read-env").NoOptDefVal = "true"
@@ -55,49 +60,63 @@ func (n negation) Set(s string) error {
 }
 
 // environ returns the environment that expressions see: that of the process, and
-// over it that of ./.env.
-func (f *dataFlags) environ(trust *host.Trust) (map[string]string, error) {
+// over it that of the file that the flag names, or of ./.env.
+func (e *env) environ(f *dataFlags) (map[string]string, error) {
 	env := environ()
-	if !f.readEnv {
+	var text []byte
+	var err error
+	name := f.envFile
+	switch {
+	case name != "":
+		text, err = e.trust().ReadFile(name)
+	case !f.readEnv:
 		return env, nil
-	}
-	text, err := trust.ReadFile(dotenvFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return env, nil
+	default:
+		name = dotenvFile
+		text, err = e.readFound(name, f.site, "--env-file "+dotenvFile+" reads it, --no-read-env leaves it alone")
+		if errors.Is(err, fs.ErrNotExist) {
+			return env, nil
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	own, err := facts.ParseEnv(dotenvFile, string(text))
+	own, err := facts.ParseEnv(name, string(text))
 	maps.Copy(env, own)
 	return env, err
 }
 
 // source returns the hierarchy document that data is read from; one without text
 // if there is none.
-func (f *dataFlags) source(trust *host.Trust) (manifest.Source, error) {
+func (e *env) source(f *dataFlags) (manifest.Source, error) {
 	name := f.file
+	switch {
+	case f.none && name != "":
+		return manifest.Source{}, errors.New("--data and --no-data exclude each other")
+	case f.none:
+		return manifest.Source{File: defaultData}, nil
+	}
 	if name == "" {
 		name = os.Getenv(dataVariable)
 	}
 	if name == "" {
-		text, err := trust.ReadFile(defaultData)
+		text, err := e.readFound(defaultData, f.site, "--data "+defaultData+" reads it, --no-data goes without")
 		if errors.Is(err, fs.ErrNotExist) {
 			return manifest.Source{File: defaultData}, nil
 		}
 		return manifest.Source{File: defaultData, Text: string(text)}, err
 	}
-	text, err := trust.ReadFile(name)
+	text, err := e.trust().ReadFile(name)
 	return manifest.Source{File: name, Text: string(text)}, err
 }
 
 // dataOf returns the data that the flags name, resolved.
 func (e *env) dataOf(f *dataFlags, fs *facts.Facts, h *host.Host) (map[string]any, error) {
-	src, err := f.source(e.trust())
+	src, err := e.source(f)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
-	vars, err := f.environ(e.trust())
+	vars, err := e.environ(f)
 	if err != nil {
 		return nil, err
 	}

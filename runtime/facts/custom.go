@@ -20,7 +20,8 @@ type Loader struct {
 	// YAML decodes the text of a YAML file to plain data. Its errors carry their
 	// place in the file. If it is nil, YAML is refused.
 	YAML func(file string, text []byte) (any, error)
-	// Trust says which files and directories are believed.
+	// Trust says which files and directories are believed. Those of the configuration
+	// directories are found and not named.
 	Trust *host.Trust
 }
 
@@ -53,7 +54,7 @@ func (l Loader) File(name string) (map[string]any, error) {
 		return nil, unreadable(name, err)
 	}
 	defer f.Close()
-	return l.read(name, name, f)
+	return l.read(name, f, func() error { return l.Trust.Check(name) })
 }
 
 // files returns the files of a configuration directory that may hold facts.
@@ -130,21 +131,17 @@ func (l Loader) ownFile(name string) (map[string]any, error) {
 		return nil, unreadable(name, err)
 	}
 	defer f.Close()
-	real, err := l.View.Real(name)
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	return l.read(name, real, f)
+	return l.read(name, f, func() error { return l.checkOwn(name) })
 }
 
-// read decodes an open file that is at a path for the operating system.
-func (l Loader) read(name, path string, f *os.File) (map[string]any, error) {
+// read decodes an open file if it is believed.
+func (l Loader) read(name string, f *os.File, believed func() error) (map[string]any, error) {
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
 		err = errors.New("want a file, got something else")
 	}
 	if err == nil {
-		err = l.Trust.Check(path)
+		err = believed()
 	}
 	if err != nil {
 		return nil, unreadable(name, err)
@@ -176,13 +173,13 @@ func (l Loader) decode(name string, text []byte) (any, error) {
 	return l.YAML(name, text)
 }
 
-// checkOwn refuses a directory of the machine that is not believed.
+// checkOwn refuses a file or directory of the machine that is not believed.
 func (l Loader) checkOwn(name string) error {
 	path, err := l.View.Real(name)
 	if err != nil {
 		return err
 	}
-	return l.Trust.Check(path)
+	return l.Trust.CheckFound(path)
 }
 
 // isLink reports whether a symbolic link stands at the path, and warns of it.

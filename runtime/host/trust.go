@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -35,24 +36,34 @@ import (
 //
 // A nil *Trust believes everything.
 type Trust struct {
-	// Owners are those who may own what lies in a directory of everybody.
+	// Owners are those who may own what lies in a directory of everybody, and what
+	// nobody has named.
 	Owners []uint32
-	// Lstat and Readlink look at the machine; nil for the system calls.
+	// Lstat, Readlink and UserName look at the machine; nil for what the system says.
 	Lstat    func(path string, st *syscall.Stat_t) error
 	Readlink func(path string) (string, error)
+	UserName func(uid uint32) string
 }
 
 // TrustOf returns what a process believes, given its effective user and its
 // environment. Others than root believe everything: what they can be made to do,
-// they could be made to do by other means. Who asked sudo for root is believed as
-// root is.
+// they could be made to do by other means. Who asked sudo, doas or polkit for root
+// is believed as root is.
 func TrustOf(uid int, getenv func(string) string) *Trust {
 	if uid != 0 {
 		return nil
 	}
 	t := &Trust{Owners: []uint32{0}}
-	if id, err := strconv.ParseUint(getenv("SUDO_UID"), 10, 32); err == nil {
-		t.Owners = append(t.Owners, uint32(id))
+	ids := []string{getenv("SUDO_UID"), getenv("PKEXEC_UID")}
+	if name := getenv("DOAS_USER"); name != "" {
+		if u, err := user.Lookup(name); err == nil {
+			ids = append(ids, u.Uid)
+		}
+	}
+	for _, text := range ids {
+		if id, err := strconv.ParseUint(text, 10, 32); err == nil {
+			t.Owners = append(t.Owners, uint32(id))
+		}
 	}
 	return t
 }
@@ -120,25 +131,34 @@ const mostLinks = 40
 //
 // Nobody but those who are believed can change the answer afterwards: that needs
 // a directory on the way that others may write.
-func (t *Trust) Check(name string) error {
+func (t *Trust) Check(name string) error { return t.check(name, false) }
+
+// CheckFound is Check for what nobody has named: what is found in the working
+// directory, in the home directory or in a directory of a search path. It has to
+// belong to one of Owners as well, and so do the directory that it lies in and the
+// links that lead to it.
+func (t *Trust) CheckFound(name string) error { return t.check(name, true) }
+
+func (t *Trust) check(name string, found bool) error {
 	if t == nil {
 		return nil
 	}
 	way := filepath.ToSlash(name)
 	if !filepath.IsAbs(name) {
-		// Not filepath.Abs: what .. means depends on the links before it.
-		dir, err := os.Getwd()
+		// Not filepath.Abs: what .. means depends on the links before it. Not os.Getwd:
+		// PWD may lead there through the links of somebody.
+		dir, err := syscall.Getwd()
 		if err != nil {
 			return err
 		}
 		way = dir + "/" + name
 	}
-	return t.walk(name, strings.Split(way, "/"))
+	return t.walk(name, strings.Split(way, "/"), found)
 }
 
 // walk follows the way to the named file as the kernel does, and judges each
 // thing that stands on it.
-func (t *Trust) walk(name string, way []string) error {
+func (t *Trust) walk(name string, way []string, found bool) error {
 	at := "/"
 	var dir, st syscall.Stat_t
 	if err := t.lstat(at, &dir); err != nil {
@@ -171,6 +191,11 @@ func (t *Trust) walk(name string, way []string) error {
 		if at == fmt.Sprintf("/proc/%d/fd", os.Getpid()) {
 			return nil // whoever started ccm has opened it, as standard input
 		}
+		if found {
+			if err := t.owned(name, path, &st); err != nil {
+				return err
+			}
+		}
 		if links++; links > mostLinks {
 			return &os.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
 		}
@@ -186,7 +211,10 @@ func (t *Trust) walk(name string, way []string) error {
 		}
 		way = slices.Concat(strings.Split(target, "/"), way)
 	}
-	return nil
+	if !found {
+		return nil
+	}
+	return t.owned(name, at, &dir)
 }
 
 // judge decides whether what stands at a path in a directory is believed.
@@ -199,13 +227,53 @@ func (t *Trust) judge(name, in string, dir *syscall.Stat_t, path string, st *sys
 	case open(dir) && dir.Mode&syscall.S_ISVTX == 0:
 		return untrusted("chmod o-w "+in, "everybody may write the directory %s (mode %04o)", in, dir.Mode&0o7777)
 	case open(dir) && !slices.Contains(t.Owners, st.Uid):
-		return untrusted("copy it to a directory of your own", "%s belongs to uid %d, and everybody may make files in %s (mode %04o)", path, st.Uid, in, dir.Mode&0o7777)
+		return untrusted("copy it to a directory of your own", "%s belongs to %s, and everybody may make files in %s (mode %04o)", path, t.userName(st.Uid), in, dir.Mode&0o7777)
 	case open(st) && st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
 		return untrusted("chmod o-w "+path, "everybody may write %s (mode %04o)", path, st.Mode&0o7777)
 	case open(st) && st.Mode&syscall.S_ISVTX == 0:
 		return untrusted("chmod o-w "+path, "everybody may write the directory %s (mode %04o)", path, st.Mode&0o7777)
 	}
 	return nil
+}
+
+// owned decides whether what stands at a path, and the directory that it lies in,
+// belong to whom they may.
+func (t *Trust) owned(name, path string, st *syscall.Stat_t) error {
+	what, uid := path, st.Uid
+	if slices.Contains(t.Owners, uid) {
+		in := filepath.Dir(path)
+		var dir syscall.Stat_t
+		if err := t.lstat(in, &dir); err != nil {
+			return &os.PathError{Op: "open", Path: name, Err: err}
+		}
+		what, uid = "its directory "+in, dir.Uid
+	}
+	if slices.Contains(t.Owners, uid) {
+		return nil
+	}
+	return diag.Errorf(diag.Pos{File: name}, "not believed as root, because nobody has named it and %s belongs to %s", what, t.userName(uid)).
+		WithHint("--allow-insecure believes everything")
+}
+
+// userName returns how messages speak of a user.
+func (t *Trust) userName(uid uint32) string {
+	lookup := t.UserName
+	if lookup == nil {
+		lookup = userNameOf
+	}
+	if name := lookup(uid); name != "" {
+		return fmt.Sprintf("%s (uid %d)", name, uid)
+	}
+	return fmt.Sprintf("uid %d", uid)
+}
+
+// userNameOf returns the name of a user of this machine, "" if there is none.
+func userNameOf(uid uint32) string {
+	u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+	if err != nil {
+		return ""
+	}
+	return u.Username
 }
 
 // open reports whether others may write what is described. The mode of a link

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/user"
 	"path"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,7 @@ func (m tree) trust(owners ...uint32) *host.Trust {
 			return err
 		},
 		Readlink: func(name string) (string, error) { return strings.Fields(m[name])[2], nil },
+		UserName: func(uid uint32) string { return map[uint32]string{1000: "alice"}[uid] },
 	}
 }
 
@@ -86,8 +88,8 @@ func TestTrust(t *testing.T) {
 		"sticky, root's":          {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 0"}, "/tmp/site.lua", believed},
 		"sticky, mine":            {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 7"}, "/tmp/site.lua", believed},
 		"sticky, below mine":      {tree{"/tmp": "041777 0", "/tmp/d": "040700 7", "/tmp/d/site.lua": "0100644 1000"}, "/tmp/d/site.lua", believed},
-		"sticky, of somebody":     {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 1000"}, "/tmp/site.lua", "/tmp/site.lua belongs to uid 1000, and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
-		"sticky, below somebody":  {tree{"/tmp": "041777 0", "/tmp/d": "040755 1000", "/tmp/d/site.lua": "0100644 0"}, "/tmp/d/site.lua", "/tmp/d belongs to uid 1000, and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
+		"sticky, of somebody":     {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100644 1000"}, "/tmp/site.lua", "/tmp/site.lua belongs to alice (uid 1000), and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
+		"sticky, below somebody":  {tree{"/tmp": "041777 0", "/tmp/d": "040755 1000", "/tmp/d/site.lua": "0100644 0"}, "/tmp/d/site.lua", "/tmp/d belongs to alice (uid 1000), and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
 		"sticky, open file":       {tree{"/tmp": "041777 0", "/tmp/site.lua": "0100666 0"}, "/tmp/site.lua", "everybody may write /tmp/site.lua (mode 0666) | chmod o-w /tmp/site.lua"},
 		"the sticky one":          {tree{"/tmp": "041777 0"}, "/tmp", believed},
 		"sticky bit of a file":    {tree{"/etc/site.lua": "0101666 0"}, "/etc/site.lua", "everybody may write /etc/site.lua (mode 1666) | chmod o-w /etc/site.lua"},
@@ -98,7 +100,7 @@ func TestTrust(t *testing.T) {
 		"a link to an open file":        {tree{"/etc/site.lua": "0120777 0 /srv/site.lua", "/srv/site.lua": "0100666 0"}, "/etc/site.lua", "everybody may write /srv/site.lua (mode 0666) | chmod o-w /srv/site.lua"},
 		"a link into an open directory": {tree{"/etc/d": "0120777 0 /srv/d", "/srv/d": "040777 0", "/srv/d/site.lua": "0100644 0"}, "/etc/d/site.lua", "everybody may write the directory /srv/d (mode 0777) | chmod o-w /srv/d"},
 		"out of a link by ..":           {tree{"/etc/d": "0120777 0 /srv/a/b", "/srv/a": "040777 0", "/srv/a/b": "040755 0", "/etc/site.lua": "0100644 0", "/srv/a/site.lua": "0100644 0"}, "/etc/d/../site.lua", "everybody may write the directory /srv/a (mode 0777) | chmod o-w /srv/a"},
-		"somebody's link":               {tree{"/tmp": "041777 0", "/tmp/site.lua": "0120777 1000 /etc/site.lua", "/etc/site.lua": "0100644 0"}, "/tmp/site.lua", "/tmp/site.lua belongs to uid 1000, and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
+		"somebody's link":               {tree{"/tmp": "041777 0", "/tmp/site.lua": "0120777 1000 /etc/site.lua", "/etc/site.lua": "0100644 0"}, "/tmp/site.lua", "/tmp/site.lua belongs to alice (uid 1000), and everybody may make files in /tmp (mode 1777) | copy it to a directory of your own"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tries.Add(1)
@@ -115,6 +117,46 @@ func TestTrust(t *testing.T) {
 			require.Equal(t, hint+", or --allow-insecure", e.Hint)
 		})
 	}
+}
+
+// What nobody has named has to belong to root, or to whoever asked for root.
+func TestTrustOfWhatIsFound(t *testing.T) {
+	tries := tally.Of(t, "files of other users that are found and not named: data, environment, facts, specs, modules, search paths", "root leaves them out or refuses them and names the owner")
+	for name, x := range map[string]struct {
+		tree tree
+		file string
+		want string // what belongs to somebody else, and to whom
+	}{
+		"of root":                    {tree{"/srv/.env": "0100644 0"}, "/srv/.env", ""},
+		"of who asked for root":      {tree{"/srv": "040755 7", "/srv/.env": "0100644 7"}, "/srv/.env", ""},
+		"of root below somebody's":   {tree{"/home/a": "040755 1000", "/home/a/site": "040755 0", "/home/a/site/.env": "0100644 0"}, "/home/a/site/.env", ""},
+		"a directory":                {tree{"/srv/d": "040755 0"}, "/srv/d/.", ""},
+		"somebody's":                 {tree{"/srv/.env": "0100600 1000"}, "/srv/.env", "/srv/.env belongs to alice (uid 1000)"},
+		"of one without a name":      {tree{"/srv/.env": "0100600 1001"}, "/srv/.env", "/srv/.env belongs to uid 1001"},
+		"root's, somebody's dir":     {tree{"/srv": "040755 1000", "/srv/.env": "0100644 0"}, "/srv/.env", "its directory /srv belongs to alice (uid 1000)"},
+		"a directory of somebody":    {tree{"/srv/d": "040755 1000"}, "/srv/d/.", "/srv/d belongs to alice (uid 1000)"},
+		"root's link to somebody's":  {tree{"/srv/.env": "0120777 0 /home/.env", "/home/.env": "0100644 1000"}, "/srv/.env", "/home/.env belongs to alice (uid 1000)"},
+		"somebody's link to root's":  {tree{"/srv/.env": "0120777 1000 /root/.env", "/root/.env": "0100644 0"}, "/srv/.env", "/srv/.env belongs to alice (uid 1000)"},
+		"root's link in somebody's":  {tree{"/srv": "040755 1000", "/srv/.env": "0120777 0 /root/.env", "/root/.env": "0100644 0"}, "/srv/.env", "its directory /srv belongs to alice (uid 1000)"},
+		"through a link of somebody": {tree{"/srv/l": "0120777 1000 /root", "/root/.env": "0100644 0"}, "/srv/l/.env", "/srv/l belongs to alice (uid 1000)"},
+		"in the sticky one":          {tree{"/tmp": "041777 0", "/tmp/.env": "0100644 7"}, "/tmp/.env", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tries.Add(1)
+			m := tree{}.with(x.tree).trust(0, 7)
+			require.NoError(t, m.Check(x.file), "what is named is not asked about")
+			err := m.CheckFound(x.file)
+			if x.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, x.file+": not believed as root, because nobody has named it and "+x.want+" (--allow-insecure believes everything)")
+		})
+	}
+	m := tree{}.with(tree{"/tmp": "041777 0", "/tmp/.env": "0100644 1000"}).trust(0, 7)
+	require.ErrorContains(t, m.CheckFound("/tmp/.env"), "everybody may make files in /tmp")
+	require.ErrorIs(t, m.CheckFound("/tmp/nothing"), os.ErrNotExist)
+	require.NoError(t, (*host.Trust)(nil).CheckFound("/nothing"))
 }
 
 func TestTrustOfWhatIsNotThere(t *testing.T) {
@@ -135,6 +177,16 @@ func TestTrustOf(t *testing.T) {
 	require.Equal(t, []uint32{0}, host.TrustOf(0, sudo("")).Owners)
 	require.Equal(t, []uint32{0, 1000}, host.TrustOf(0, sudo("1000")).Owners)
 	require.Equal(t, []uint32{0}, host.TrustOf(0, sudo("-1")).Owners)
+	env := func(vars map[string]string) func(string) string {
+		return func(name string) string { return vars[name] }
+	}
+	require.Equal(t, []uint32{0, 7}, host.TrustOf(0, env(map[string]string{"PKEXEC_UID": "7"})).Owners)
+	nobody, err := user.Lookup("nobody")
+	require.NoError(t, err)
+	id, err := strconv.Atoi(nobody.Uid)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{0, uint32(id)}, host.TrustOf(0, env(map[string]string{"DOAS_USER": "nobody"})).Owners)
+	require.Equal(t, []uint32{0}, host.TrustOf(0, env(map[string]string{"DOAS_USER": "no such user"})).Owners)
 }
 
 // On a real machine, the directory for temporary files is one in which tests can
