@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -29,6 +30,11 @@ type Service struct {
 	// as it is. A service that others start and that cannot be enabled by itself
 	// (systemd: static, indirect, generated) counts as enabled.
 	Enable *bool `ccm:"enable"`
+	// Settle is how long the service has to stay up after it was started or
+	// restarted in a run. One that ends before that has failed, and so has one that
+	// the service manager starts again and again. 0 turns that off. A service that
+	// runs already is not waited for.
+	Settle host.Duration `ccm:"settle,default=1s"`
 }
 
 // A ServiceEnsure is what can be wanted of a service.
@@ -78,12 +84,13 @@ type ServiceProvider interface {
 	// Status looks whether the service runs and whether it starts at boot. One
 	// that is on its way up or down is given a few seconds to get there.
 	Status(ctx context.Context, v *host.View, want Service) (ServiceState, error)
-	// Start starts the service. One that does not stay up is an error.
+	// Start starts the service. That it does not stay up is an error of Start, or
+	// of the next Status, which waits until it has stayed up for want.Settle.
 	Start(ctx context.Context, h *host.Host, want Service) error
 	// Stop stops the service.
 	Stop(ctx context.Context, h *host.Host, want Service) error
-	// Restart stops the service and starts it again. One that does not stay up is
-	// an error.
+	// Restart stops the service and starts it again. It has to stay up as after
+	// Start.
 	Restart(ctx context.Context, h *host.Host, want Service) error
 	// Enable has the service start at boot.
 	Enable(ctx context.Context, h *host.Host, want Service) error
@@ -92,6 +99,9 @@ type ServiceProvider interface {
 }
 
 var serviceName = regexp.MustCompile(`^[a-zA-Z0-9._+:~-]+$`)
+
+// SettleTime implements resource.Settling.
+func (s Service) SettleTime() time.Duration { return time.Duration(s.Settle) }
 
 // SuitAlike implements resource.Alike.
 func (Service) SuitAlike() {}

@@ -3,6 +3,7 @@ package resources
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -124,7 +125,7 @@ func TestServiceDefaults(t *testing.T) {
 	name := schema.Entry{Key: "name", Val: schema.TextValue("nginx")}
 	s, err := decode(name)
 	require.NoError(t, err)
-	require.Equal(t, Service{Name: "nginx", Ensure: ServiceRunning}, s)
+	require.Equal(t, Service{Name: "nginx", Ensure: ServiceRunning, Settle: host.Duration(time.Second)}, s)
 	_, err = decode(name, schema.Entry{Key: "ensure", Val: schema.TextValue("started")})
 	require.ErrorContains(t, err, `service#nginx: ensure: want `)
 	require.True(t, ServiceType.Type.Refreshable())

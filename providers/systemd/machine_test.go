@@ -51,7 +51,7 @@ type process struct {
 const (
 	runs     = "ExecStart=/bin/run\n"
 	dies     = "ExecStart=/bin/die\n"
-	diesSoon = "ExecStart=/bin/die-soon\n" // two ticks after it was started
+	diesSoon = "ExecStart=/bin/die-soon\n" // three ticks after it was started
 	install  = "[Install]\nWantedBy=multi-user.target\n"
 )
 
@@ -242,7 +242,7 @@ func (p *process) tick() {
 		p.active, p.sub = "active", "running"
 	case p.sub == "stop-sigterm" && p.ticks > 2:
 		p.active, p.sub = "inactive", "dead"
-	case p.sub == "running" && strings.Contains(p.file.text, diesSoon) && p.ticks > 1,
+	case p.sub == "running" && strings.Contains(p.file.text, diesSoon) && p.ticks > 2,
 		p.sub == "running" && strings.Contains(p.file.text, dies):
 		p.die()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/luaccm/ccm/resources"
@@ -16,6 +17,9 @@ type services struct {
 	reader reader
 	// wait waits, or returns early with an error if the context ends.
 	wait func(ctx context.Context, d time.Duration) error
+
+	mu       sync.Mutex
+	startups map[string]*startup // of units that were started and have not settled yet
 }
 
 var (
@@ -47,7 +51,16 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 	for i, want := range wants {
 		names[i] = unitName(want.Name)
 	}
+	fell := make([]error, len(wants))
+	for i, want := range wants {
+		fell[i] = s.outlast(ctx, v, want)
+	}
 	units, errs := s.ctl.status(ctx, v, names...)
+	for i, err := range fell {
+		if err != nil {
+			errs[i] = err
+		}
+	}
 	s.settle(ctx, v, units, errs)
 	for i, want := range wants {
 		if errs[i] == nil {
@@ -101,22 +114,22 @@ func (s *services) unitFileState(ctx context.Context, v *host.View, u unit, link
 
 // Start implements resources.ServiceProvider.
 func (s *services) Start(ctx context.Context, h *host.Host, want resources.Service) error {
-	return s.bringUp(ctx, h, "start", want.Name)
+	return s.bringUp(ctx, h, "start", want)
 }
 
 // Restart implements resources.ServiceProvider.
 func (s *services) Restart(ctx context.Context, h *host.Host, want resources.Service) error {
-	return s.bringUp(ctx, h, "restart", want.Name)
+	return s.bringUp(ctx, h, "restart", want)
 }
 
-func (s *services) bringUp(ctx context.Context, h *host.Host, verb, name string) error {
-	if err := s.act(ctx, h, verb, name); err != nil {
-		if u, lookErr := s.ctl.one(ctx, &h.View, unitName(name)); lookErr == nil && u.ActiveState == "failed" {
+func (s *services) bringUp(ctx context.Context, h *host.Host, verb string, want resources.Service) error {
+	if err := s.act(ctx, h, verb, want.Name); err != nil {
+		if u, lookErr := s.ctl.one(ctx, &h.View, unitName(want.Name)); lookErr == nil && u.ActiveState == "failed" {
 			err = fmt.Errorf("%w%s%s", err, u.end(), s.ctl.log(ctx, &h.View, u.name))
 		}
 		return err
 	}
-	return s.watch(ctx, h, unitName(name))
+	return s.started(ctx, h, want)
 }
 
 // Stop implements resources.ServiceProvider.

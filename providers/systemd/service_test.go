@@ -83,13 +83,16 @@ func (m *machine) mask(service string) *machine {
 	return m
 }
 
+// settles is the default of settle.
+const settles = host.Duration(time.Second)
+
 var wants = map[string]resources.Service{
-	"running":          {Name: "x", Ensure: resources.ServiceRunning},
-	"stopped":          {Name: "x", Ensure: resources.ServiceStopped},
-	"running enabled":  {Name: "x", Ensure: resources.ServiceRunning, Enable: new(true)},
-	"running disabled": {Name: "x", Ensure: resources.ServiceRunning, Enable: new(false)},
-	"stopped enabled":  {Name: "x.service", Ensure: resources.ServiceStopped, Enable: new(true)},
-	"stopped disabled": {Name: "x.service", Ensure: resources.ServiceStopped, Enable: new(false)},
+	"running":          {Name: "x", Ensure: resources.ServiceRunning, Settle: settles},
+	"stopped":          {Name: "x", Ensure: resources.ServiceStopped, Settle: settles},
+	"running enabled":  {Name: "x", Ensure: resources.ServiceRunning, Settle: settles, Enable: new(true)},
+	"running disabled": {Name: "x", Ensure: resources.ServiceRunning, Settle: settles, Enable: new(false)},
+	"stopped enabled":  {Name: "x.service", Ensure: resources.ServiceStopped, Settle: settles, Enable: new(true)},
+	"stopped disabled": {Name: "x.service", Ensure: resources.ServiceStopped, Settle: settles, Enable: new(false)},
 }
 
 // The tables of desired states and actions of the service documents, and every
@@ -135,14 +138,16 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 			"changed unit file/running enabled": {"started", "enabled"}, "repaired unit file/running": {"started"},
 		},
 	}
+	provider := newServices(noWait)
 	for start, prepare := range starts {
 		suite.Starts[start] = func(t *testing.T, root string) host.Runner {
 			m := newMachine(t, root)
 			prepare(m)
+			provider.startups = nil // of another machine
 			return by(m)
 		}
 	}
-	suite.Provider = newServices(noWait)
+	suite.Provider = provider
 	every := func(start, text string, wants ...string) {
 		for _, want := range wants {
 			suite.Fails[start+"/"+want] = text
@@ -168,7 +173,7 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 		every(start, "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)\n"+
 			"its log ends with:\n  Started x.\n  cannot open /etc/x.conf\n  Main process exited, status=3", running...)
 	}
-	every("dies always", "failed and is being started again and again (result exit-code, exit status 3)", running...)
+	every("dies always", "failed and is being started again and again", running...)
 	every("dies forking", `Job for x.service failed because the control process exited with error code.`, running...)
 	every("bad unit file", "Unit x.service has a bad unit file setting.", running...)
 	return suite

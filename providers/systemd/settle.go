@@ -3,24 +3,19 @@ package systemd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
+	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 const ms = time.Millisecond
 
-var (
-	// patience is how long Status waits for units on their way, look by look:
-	// five seconds.
-	patience = []time.Duration{100 * ms, 200 * ms, 300 * ms, 400 * ms, 500 * ms, 700 * ms, 800 * ms, 1000 * ms, 1000 * ms}
-	// attention is how long a service is watched after it was started: half a
-	// second.
-	attention = []time.Duration{50 * ms, 100 * ms, 150 * ms, 200 * ms}
-)
+// patience is how long Status waits for units on their way, look by look: five
+// seconds.
+var patience = []time.Duration{100 * ms, 200 * ms, 300 * ms, 400 * ms, 500 * ms, 700 * ms, 800 * ms, 1000 * ms, 1000 * ms}
 
 // pause waits for d.
 func pause(ctx context.Context, d time.Duration) error {
@@ -61,35 +56,87 @@ func (s *services) settle(ctx context.Context, v *host.View, units []unit, errs 
 	}
 }
 
-// watch returns an error if a service that was just started does not stay up.
-// For a service that does not say itself when it is ready, systemctl start
-// returns before it has got anywhere.
-func (s *services) watch(ctx context.Context, h *host.Host, name string) error {
-	restarts := ""
-	for i := 0; ; i++ {
-		u, err := s.ctl.one(ctx, &h.View, name)
+// A startup is what is known of a unit that was just started.
+type startup struct {
+	at       time.Time // when systemctl said that it had
+	restarts string    // how often systemd had started it by itself then
+}
+
+// started looks at a unit right after systemctl has started it, and remembers it
+// for outlast. For a service that does not say itself when it is ready, systemctl
+// start returns before it has got anywhere.
+func (s *services) started(ctx context.Context, h *host.Host, want resources.Service) error {
+	u, err := s.ctl.one(ctx, &h.View, unitName(want.Name))
+	if err != nil {
+		return err
+	}
+	if fall := u.fall(u.NRestarts); fall != "" {
+		return s.fallen(ctx, &h.View, u, fall)
+	}
+	if want.Settle > 0 && u.mayFall() {
+		s.remember(u.name, &startup{h.Now(), u.NRestarts})
+	}
+	return nil
+}
+
+// remember notes that a unit was started, or with nil forgets it.
+func (s *services) remember(unit string, at *startup) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at == nil {
+		delete(s.startups, unit)
+		return
+	}
+	if s.startups == nil {
+		s.startups = make(map[string]*startup)
+	}
+	s.startups[unit] = at
+}
+
+// outlast returns an error if a service that was started in this run does not stay
+// up for as long as is wanted of it, counted from its start. Of one that was not
+// started it returns nil at once. Each start is waited for once.
+func (s *services) outlast(ctx context.Context, v *host.View, want resources.Service) error {
+	name := unitName(want.Name)
+	s.mu.Lock()
+	start := s.startups[name]
+	s.mu.Unlock()
+	if start == nil {
+		return nil
+	}
+	defer s.remember(name, nil)
+	if want.Ensure != resources.ServiceRunning {
+		return nil
+	}
+	for up, limit := v.Now().Sub(start.at), time.Duration(want.Settle); ; {
+		u, err := s.ctl.one(ctx, v, name)
 		if err != nil {
 			return err
 		}
-		if restarts == "" {
-			restarts = u.NRestarts
+		if fall := u.fall(start.restarts); fall != "" {
+			return s.fallen(ctx, v, u, fall)
 		}
-		if fall := u.fall(restarts); fall != "" {
-			return fmt.Errorf("%w: %s%s%s", resource.ErrDesiredStateFailed, fall, u.end(), s.ctl.log(ctx, &h.View, name))
-		}
-		if u.ActiveState == "active" && !u.startsBlindly() || i == len(attention) {
+		if up >= limit || !u.mayFall() {
 			return nil
 		}
-		if err := s.wait(ctx, attention[i]); err != nil {
+		// Most that fall do so soon.
+		d := min(max(up/2, 50*ms), time.Second, limit-up)
+		if err := s.wait(ctx, d); err != nil {
 			return err
 		}
+		up += d
 	}
 }
 
-// startsBlindly reports whether systemd holds u to be running as soon as there
-// is a process (systemd.service(5), Type=).
-func (u unit) startsBlindly() bool {
-	return u.SubState == "running" && slices.Contains([]string{"simple", "exec", "idle", "forking"}, u.Type)
+// fallen returns the error about a unit that did not stay up.
+func (s *services) fallen(ctx context.Context, v *host.View, u unit, how string) error {
+	return fmt.Errorf("%w: %s%s%s", resource.ErrDesiredStateFailed, how, u.end(), s.ctl.log(ctx, v, u.name))
+}
+
+// mayFall reports whether u is a service with processes, or on its way there. What
+// has none, such as a timer, a socket or a service that was run to its end, stays up.
+func (u unit) mayFall() bool {
+	return u.Type != "" && !(u.ActiveState == "active" && u.SubState == "exited")
 }
 
 // fall says how a unit has fallen that was started, "" if it has not. Restarts

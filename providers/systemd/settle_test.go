@@ -66,35 +66,102 @@ func TestSettleInterrupted(t *testing.T) {
 	require.NoError(t, pause(t.Context(), 0))
 }
 
-// A service of a kind whose start says nothing about how it gets on is watched
-// for a while after it.
-func TestWatch(t *testing.T) {
+// A service that was started is watched until it has stayed up for settle; one that
+// was not is not waited for.
+func TestOutlast(t *testing.T) {
+	const failed = "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)"
 	for _, x := range []struct {
 		name, text string
+		settle     time.Duration
 		waits      time.Duration
 		err        string
 	}{
-		{"simple", "", 500 * ms, ""},
-		{"forking", "Type=forking\n", 500 * ms, ""},
-		{"notify", "Type=notify\n", 0, ""},
-		{"dbus", "Type=dbus\n", 0, ""},
-		{"exited", "Type=oneshot\nRemainAfterExit=yes\n", 0, ""},
-		{"dies at once", dies, 0, "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)"},
-		{"dies soon", diesSoon, 50 * ms, "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)"},
-		{"dies always", dies + "Restart=always\n", 50 * ms, "failed to reach desired state: the service was started, failed and is being started again and again"},
+		{"simple", "", time.Second, time.Second, ""},
+		{"simple, longer", "", 7500 * ms, 7500 * ms, ""},
+		{"simple, shorter", "", 20 * ms, 20 * ms, ""},
+		{"simple, not at all", "", 0, 0, ""},
+		{"forking", "Type=forking\n", time.Second, time.Second, ""},
+		{"notify", "Type=notify\n", time.Second, time.Second, ""},
+		{"exited", "Type=oneshot\nRemainAfterExit=yes\n", time.Second, 0, ""},
+		{"dies at once", dies, time.Second, 0, failed},
+		{"dies at once, not waited for", dies, 0, 0, failed},
+		{"dies soon", diesSoon, time.Second, 50 * ms, failed},
+		{"notifies and dies soon", "Type=notify\n" + diesSoon, time.Second, 50 * ms, failed},
+		{"dies always", dies + "Restart=always\n", time.Second, 0, "failed to reach desired state: the service was started, failed and is being started again and again"},
+		{"oneshot", "Type=oneshot\n", time.Second, 0, "failed to reach desired state: the service ran to its end"},
 	} {
 		m := newMachine(t, t.TempDir())
 		m.unit("x.service", x.text, runs)
 		s, total := waits()
-		err := s.Start(t.Context(), m.host(), service("x"))
+		want := service("x")
+		want.Settle = host.Duration(x.settle)
+		h := m.host()
+		err := s.Start(t.Context(), h, want)
+		if err == nil {
+			_, err = s.Status(t.Context(), &h.View, want)
+		}
 		require.Equal(t, x.waits, *total, x.name)
 		if x.err == "" {
+			require.NoError(t, err, x.name)
+			_, err = s.Status(t.Context(), &h.View, want)
 			require.NoError(t, err)
+			require.Equal(t, x.waits, *total, "%s: it is waited for once", x.name)
 			continue
 		}
-		require.ErrorContains(t, err, x.err)
-		require.ErrorContains(t, err, "\nits log ends with:\n  Started x.\n  cannot open /etc/x.conf\n  Main process exited, status=3")
+		require.ErrorContains(t, err, x.err, x.name)
+		if x.name != "oneshot" {
+			require.ErrorContains(t, err, "\nits log ends with:\n  Started x.\n  cannot open /etc/x.conf\n  Main process exited, status=3")
+		}
 	}
+}
+
+// The time that has passed since the start counts: several services that were started
+// one after the other are waited for together.
+func TestOutlastTogether(t *testing.T) {
+	m := newMachine(t, t.TempDir())
+	m.unit("x.service", runs).unit("y.service", runs)
+	clock := &movingClock{}
+	h := host.New(host.Options{Root: m.root, Runner: m.runner(), Clock: clock})
+	var total time.Duration
+	s := newServices(func(_ context.Context, d time.Duration) error {
+		total += d
+		clock.now = clock.now.Add(d)
+		return nil
+	})
+	x, y := service("x"), service("y")
+	x.Settle, y.Settle = settles, settles
+	require.NoError(t, s.Start(t.Context(), h, x))
+	clock.now = clock.now.Add(100 * ms)
+	require.NoError(t, s.Start(t.Context(), h, y))
+	for _, want := range []resources.Service{x, y} {
+		_, err := s.Status(t.Context(), &h.View, want)
+		require.NoError(t, err)
+	}
+	require.Equal(t, time.Second, total)
+}
+
+// A movingClock is moved by whoever waits.
+type movingClock struct{ now time.Time }
+
+func (c *movingClock) Now() time.Time { return c.now }
+
+// Who waits for a service to settle is told that the run ends. One that is stopped is
+// not waited for.
+func TestOutlastEnds(t *testing.T) {
+	m := newMachine(t, t.TempDir())
+	m.unit("x.service", runs)
+	h, want := m.host(), service("x")
+	want.Settle = settles
+	s := newServices(func(context.Context, time.Duration) error { return errors.New("interrupted") })
+	require.NoError(t, s.Start(t.Context(), h, want))
+	_, err := s.Status(t.Context(), &h.View, want)
+	require.EqualError(t, err, "interrupted")
+
+	require.NoError(t, s.Start(t.Context(), h, want))
+	want.Ensure = resources.ServiceStopped
+	have, err := s.Status(t.Context(), &h.View, want)
+	require.NoError(t, err)
+	require.True(t, have.Running)
 }
 
 // What falls between two looks is noticed by how often it was started again.
@@ -132,7 +199,7 @@ func TestNoLog(t *testing.T) {
 		r := m.runner()
 		r.Answer = func(c host.Cmd) (host.Result, error) {
 			if c.Argv[0] == "journalctl" && c.Argv[1] != "--sync" {
-				require.Equal(t, "journalctl -u x.service -n 5 --no-pager -o cat", c.String())
+				require.Equal(t, "journalctl -u x.service -n 10 --no-pager -o cat", c.String())
 				return res, nil
 			}
 			return m.answer(c)

@@ -94,7 +94,7 @@ func (m *manager) isEnabled(ctx context.Context, v *host.View, name string) (str
 // services say, and is asked first to catch up; it lets only root ask.
 func (m *manager) log(ctx context.Context, v *host.View, name string) string {
 	_, _ = m.ask(ctx, v, host.Cmd{Argv: []string{"journalctl", "--sync"}, Timeout: 5 * time.Second})
-	res, err := m.ask(ctx, v, host.Cmd{Argv: []string{"journalctl", "-u", name, "-n", "5", "--no-pager", "-o", "cat"}})
+	res, err := m.ask(ctx, v, host.Cmd{Argv: []string{"journalctl", "-u", name, "-n", "10", "--no-pager", "-o", "cat"}})
 	lines := strings.TrimSpace(string(res.Stdout))
 	if err != nil || res.Code != 0 || lines == "" || strings.HasPrefix(lines, "-- No entries --") {
 		return ""

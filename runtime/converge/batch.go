@@ -54,14 +54,9 @@ func (w *walk) underWay() bool { return w.writes != nil || w.placing != nil }
 func (w *walk) batchable(i int) (path string, ok bool) {
 	r := w.catalog.Resources[i]
 	path, _, ok = resource.BoundsOf(r.Spec)
-	if !ok || w.planning() || w.Sequential || w.FailOnError || w.edits != nil ||
+	if !ok || w.planning() || w.Sequential || w.edits != nil || !w.goesOnAfter(r) ||
 		r.Skip != "" || r.Resolve != nil || w.noop(r) || w.monitorOnly(r) || len(r.Common.HealthChecks) > 0 || r.Common.Timeout > 0 {
 		return path, false
-	}
-	for s := r.Scope; s != nil; s = s.Parent {
-		if s.FailOnError {
-			return path, false
-		}
 	}
 	return path, true
 }

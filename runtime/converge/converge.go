@@ -105,6 +105,9 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			w.flush(ctx)
 			w.since = v.Now()
 		}
+		if len(w.settling) > 0 && !w.joinsSettling(i) {
+			w.awaitSettled(ctx)
+		}
 		if o, ok := e.Settled[r.ID]; ok && r.Skip != "" {
 			w.takeOver(i, o)
 			continue
@@ -120,9 +123,14 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			w.hold(ctx, events)
 			continue
 		}
+		if len(w.settling) > 0 {
+			w.held = append(w.held, events...)
+			continue
+		}
 		w.tell(events)
 	}
 	w.flush(ctx)
+	w.awaitSettled(ctx)
 	w.sum.Interrupted = w.interrupted
 	w.sum.Took = v.Now().Sub(w.sum.Start)
 	return w.sum
@@ -202,7 +210,8 @@ type walk struct {
 	slowSync    bool    // it takes time to make files durable
 	dirs        host.Dirs
 	underWayAt  trail      // the paths of these, and of some that have their places
-	held        []*Event   // to be told after those of placing
+	settling    []settling // that were acted on, and have to be looked at again
+	held        []*Event   // to be told after those of placing or settling
 	crew        *crew      // nil until it is needed
 	concealer   *concealer // nil if there is nothing to conceal
 	single      [1]*Event  // of a resource that is no edit
@@ -244,10 +253,7 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 		defer cancel()
 	}
 	defer func() {
-		ev.Err = caused(ctx, ev.Err)
-		if ev.Outcome == Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
-			w.interrupted, ev.Err = true, errors.New("interrupted")
-		}
+		w.explain(ctx, ev)
 		w.since = w.view.Now()
 		ev.Took = w.since.Sub(ev.Start)
 	}()
@@ -268,6 +274,14 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 		w.checkHealth(ctx, ev)
 	}
 	return ev
+}
+
+// explain says of an event's error what ended its context, if that was it.
+func (w *walk) explain(ctx context.Context, ev *Event) {
+	ev.Err = caused(ctx, ev.Err)
+	if ev.Outcome == Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
+		w.interrupted, ev.Err = true, errors.New("interrupted")
+	}
 }
 
 // skip reports whether the resource is not to be looked at, and why.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,7 +29,10 @@ type knob struct {
 	Opaque bool   `ccm:"opaque"` // its effects are not known to a plan
 	Guard  bool   `ccm:"guard"`  // looks at things that others may bring about
 	Deaf   bool   `ccm:"deaf"`   // does nothing on refresh
+	Settle bool   `ccm:"settle"` // has to settle
 }
+
+func (k knob) SettleTime() time.Duration { return map[bool]time.Duration{true: time.Second}[k.Settle] }
 
 func (k knob) Validate() error { return nil }
 
@@ -77,20 +82,35 @@ type world struct {
 	values map[string]string
 	kicks  map[string]int
 	looks  int
+	did    []string // in order, looks at what was acted on included
+	falls  string   // the knob that does not settle
 }
 
 func newWorld() *world { return &world{values: map[string]string{}, kicks: map[string]int{}} }
 
 func (w *world) Status(_ context.Context, _ *host.View, k knob) (string, error) {
 	w.looks++
+	if slices.ContainsFunc(w.did, func(s string) bool { return s == "set "+k.Name || s == "kick "+k.Name }) {
+		w.did = append(w.did, "look "+k.Name)
+		if w.falls == k.Name {
+			return "", errors.New("it fell")
+		}
+	}
 	if k.Needs != "" && w.values[k.Needs] == "" {
 		return "", fmt.Errorf("knob %s is not there", k.Needs)
 	}
 	return w.values[k.Name], nil
 }
 
-func (w *world) set(name, value string) { w.values[name] = value }
-func (w *world) kick(name string)       { w.kicks[name]++ }
+func (w *world) set(name, value string) {
+	w.values[name] = value
+	w.did = append(w.did, "set "+name)
+}
+
+func (w *world) kick(name string) {
+	w.kicks[name]++
+	w.did = append(w.did, "kick "+name)
+}
 
 func (w *world) registry(t *testing.T) *resource.Registry {
 	reg, err := resource.NewRegistry(knobType.Provide("world", resource.Always[knob](1), w))
@@ -128,6 +148,8 @@ func cat(t *testing.T, lines string) *catalog.Catalog {
 				spec.Guard = true
 			case "deaf":
 				spec.Deaf = true
+			case "settle":
+				spec.Settle = true
 			case "skip":
 				r.Skip = "control says so"
 			case "health", "warning":

@@ -14,7 +14,13 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 	by, maybe := w.refreshers(i)
 	left := w.left[r.ID]
 	refresh := len(by)+len(left) > 0
-	defer w.settle(ev, refresh)
+	defer func() {
+		if x := w.settlingOf(ev); x != nil {
+			x.owed = refresh
+		} else if refresh {
+			w.settleDebts(ev)
+		}
+	}()
 	state, err := w.status(ctx, i, f)
 	if err != nil {
 		w.lookFailed(ev, err)

@@ -126,9 +126,9 @@ func refreshes(c *catalog.Catalog) map[int][]resource.ID {
 	return out
 }
 
-// settle strikes out what is owed to a resource that is as it should be.
-func (w *walk) settle(ev *Event, owed bool) {
-	if owed && w.journal() != nil && (ev.Outcome == Stable || ev.Outcome == Changed) {
+// settleDebts strikes out what is owed to a resource that is as it should be.
+func (w *walk) settleDebts(ev *Event) {
+	if w.journal() != nil && (ev.Outcome == Stable || ev.Outcome == Changed) {
 		w.journal().Settle(ev.Resource.ID)
 	}
 }

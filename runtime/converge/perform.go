@@ -59,6 +59,10 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 	if resource.JudgedByPerform(r.Spec) {
 		return
 	}
+	if w.mayWait(ev.Index) {
+		w.settling = append(w.settling, settling{event: ev, f: f})
+		return
+	}
 	if w.verify(ctx, f, ev); ev.Err != nil {
 		ev.Outcome = Failed
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kballard/go-shellquote"
 
@@ -186,6 +187,10 @@ type (
 	// returns, and does nothing else. Edits of one file that follow one another are
 	// one write.
 	Editing interface{ EditedFile() string }
+	// Settling is implemented by specs whose actions have to hold for a while. The
+	// Status that follows them waits for as long, and less for what was done a while
+	// ago: resources of such a type that follow one another are waited for together.
+	Settling interface{ SettleTime() time.Duration }
 )
 
 // A StateEnsure is implemented by states that can say in the words of ensure

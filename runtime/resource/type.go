@@ -344,6 +344,13 @@ func ActsAlways(spec any) bool {
 	return ok && r.ActsAlways()
 }
 
+// HasToSettle reports whether what the actions of spec bring about has to hold for a
+// while.
+func HasToSettle(spec any) bool {
+	s, ok := spec.(Settling)
+	return ok && s.SettleTime() > 0
+}
+
 // SeesData reports whether what spec wants depends on the data of a run.
 func SeesData(spec any) bool {
 	r, ok := spec.(Rendered)

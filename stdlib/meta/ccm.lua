@@ -575,6 +575,7 @@ scaffold = {}
 ---@class (exact) ccm.Service.Props: ccm.Common
 ---@field ensure? "running"|"stopped" ensure says whether the service is to be running or stopped. Default: running.
 ---@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, indirect, generated) counts as enabled.
+---@field settle? string settle is how long the service has to stay up after it was started or restarted in a run. One that ends before that has failed, and so has one that the service manager starts again and again. 0 turns that off. A service that runs already is not waited for. Default: 1s.
 
 ---The properties of a service and its name, or several names.
 ---@class (exact) ccm.Service.Table: ccm.Service.Props

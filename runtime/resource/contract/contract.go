@@ -83,6 +83,9 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 			return fmt.Errorf("something was changed although it cannot be had: %s", changed)
 		}
 	}
+	if err == nil && !resource.JudgedByPerform(x.Want) {
+		err = x.settled(ctx, h, d)
+	}
 	switch {
 	case x.Fails != "" && err == nil:
 		return fmt.Errorf("want an error with %q, got none", x.Fails)
@@ -90,12 +93,8 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 		return fmt.Errorf("want an error with %q, got %w", x.Fails, err)
 	case x.Fails != "":
 		return nil
-	case err != nil:
-		return err
-	case resource.JudgedByPerform(x.Want):
-		return nil
 	}
-	return x.settled(ctx, h, d)
+	return err
 }
 
 // A breach is a mistake of the provider, and no failure that may be expected.

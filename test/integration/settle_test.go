@@ -1,0 +1,129 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// unit writes a service and has systemd read it.
+func (l *lab) unit(name string, lines ...string) {
+	l.t.Helper()
+	l.write("/etc/systemd/system/"+name, []byte("[Service]\n"+strings.Join(lines, "\n")+"\n"))
+	l.sh("systemctl daemon-reload")
+}
+
+// settles runs the site of services that have to stay up, and returns what it said.
+func (l *lab) settles(settle string, names ...string) verdict {
+	l.t.Helper()
+	return l.ccm("run", step{site: "service/settle.lua " + settle + " " + strings.Join(names, " ")})
+}
+
+// A service that does not stay up was not started, whatever systemctl says.
+func TestServiceFalls(t *testing.T) {
+	l := boot(t, debian)
+	soon := "ExecStart=/bin/sh -c '%s sleep 0.3; echo no such database >&2; exit 3'"
+	for _, x := range []struct {
+		name  string
+		lines []string
+		errs  []string
+	}{
+		{"simple", []string{fmt.Sprintf(soon, "")},
+			[]string{"the service was started and failed (result exit-code, exit status 3)", "no such database"}},
+		{"exec", []string{"Type=exec", fmt.Sprintf(soon, "")},
+			[]string{"the service was started and failed (result exit-code, exit status 3)", "no such database"}},
+		{"notify", []string{"Type=notify", "NotifyAccess=all", fmt.Sprintf(soon, "systemd-notify --ready;")},
+			[]string{"the service was started and failed (result exit-code, exit status 3)", "no such database"}},
+		{"at-once", []string{"ExecStart=/bin/false"},
+			[]string{"the service was started and failed (result exit-code, exit status 1)"}},
+		{"killed", []string{"ExecStart=/bin/sh -c 'sleep 0.3; kill -9 $$$$'"},
+			[]string{"the service was started and failed (result signal, signal 9)"}},
+		{"clean", []string{"ExecStart=/bin/sleep 0.3"},
+			[]string{"the service was started and is not running"}},
+		{"oneshot", []string{"Type=oneshot", "ExecStart=/bin/true"},
+			[]string{"the service ran to its end: a oneshot service without RemainAfterExit=yes is never running"}},
+		{"late", []string{"ExecStart=/bin/sh -c 'sleep 1.5; echo no such database >&2; exit 3'"},
+			[]string{"the service was started and failed (result exit-code, exit status 3)", "no such database"}},
+		{"flaps", []string{"Restart=always", "RestartSec=100ms", fmt.Sprintf(soon, "")},
+			[]string{"the service was started, failed and is being started again and again", "no such database"}},
+		{"flaps-at-once", []string{"Restart=always", "RestartSec=0", fmt.Sprintf(soon, "")},
+			[]string{"the service was started, failed and is being started again and again", "no such database"}},
+		{"flaps-cleanly", []string{"Restart=always", "RestartSec=0", "ExecStart=/bin/sleep 0.3"},
+			[]string{"the service was started, failed and is being started again and again"}},
+	} {
+		l.unit(x.name+".service", x.lines...)
+		settle := map[bool]string{true: "3s", false: "1s"}[x.name == "late"]
+		run := l.settles(settle, x.name)
+		require.Equal(t, []string{"service#" + x.name + ": failed"}, story(run), "%s", run)
+		require.Equal(t, 4, run.status)
+		for _, words := range x.errs {
+			require.Contains(t, run.event("service#" + x.name).Errors[0], words, x.name)
+		}
+		l.sh("systemctl stop " + x.name)
+	}
+
+	// One that falls when it is restarted, by what it subscribes to, is still owed it.
+	require.Equal(t, []string{itUnit + ": Created the file", itService + ": Started. Enabled"}, story(l.ccm("run", itSite("one running true", "", ""))))
+	l.sh(`mkdir -p /etc/systemd/system/it.service.d
+		printf '[Service]\nExecStart=\nExecStart=/bin/sh -c "sleep 0.3; exit 5"\n' > /etc/systemd/system/it.service.d/falls.conf`)
+	run := l.ccm("run", itSite("two running true", "", ""))
+	require.Equal(t, []string{itUnit + ": Updated the file", itService + ": failed"}, story(run), "%s", run)
+	require.Contains(t, l.sh("/opt/ccm/ccm history --pending"), itService)
+	l.sh("rm -r /etc/systemd/system/it.service.d")
+	run = l.ccm("run", itSite("two running true", "", ""))
+	require.Equal(t, []string{itUnit + ": stable", itService + ": Started"}, story(run), "%s", run)
+	require.NotContains(t, l.sh("/opt/ccm/ccm history --pending"), itService)
+}
+
+// What stays up, or has no process that could fall, was started.
+func TestServiceSettles(t *testing.T) {
+	l := boot(t, debian)
+	l.unit("exited.service", "Type=oneshot", "RemainAfterExit=yes", "ExecStart=/bin/true")
+	l.unit("up.service", "ExecStart=/bin/sleep infinity")
+	l.unit("ready.service", "Type=notify", "NotifyAccess=all", "ExecStart=/bin/sh -c 'systemd-notify --ready; sleep infinity'")
+	l.unit("forks.service", "Type=forking", "ExecStart=/bin/sh -c 'sleep infinity &'")
+	l.unit("reloads.service", "ExecStart=/bin/sleep infinity", "ExecReload=/bin/sleep 2")
+	l.unit("called.service", "ExecStart=/bin/sleep infinity")
+	l.write("/etc/systemd/system/called.socket", []byte("[Socket]\nListenStream=/run/called\n"))
+	l.sh("systemctl daemon-reload")
+	all := []string{"exited", "up", "ready", "forks", "reloads", "called.socket", "called"}
+	var started, stable []string
+	for _, name := range all {
+		started, stable = append(started, "service#"+name+": Started"), append(stable, "service#"+name+": stable")
+	}
+	run := l.settles("1s", all...)
+	require.Equal(t, started, story(run), "%s", run)
+
+	// One that is being reloaded is up.
+	reload := l.start("systemctl", "reload", "reloads")
+	l.until("it is being reloaded", "systemctl show -p ActiveState reloads | grep -q reloading")
+	require.Equal(t, stable, story(l.settles("1s", all...)))
+	_, err := reload()
+	require.NoError(t, err)
+
+	// Not asked for, falling later than it is looked at is not seen.
+	l.unit("falls.service", "ExecStart=/bin/sleep 2")
+	require.Equal(t, []string{"service#falls: Started"}, story(l.settles("0", "falls")))
+}
+
+// Services in a row are waited for together, and those that run are not.
+func TestServicesSettleTogether(t *testing.T) {
+	l := boot(t, debian)
+	var names, started []string
+	for i := range 20 {
+		name := fmt.Sprint("s", i)
+		l.write("/etc/systemd/system/"+name+".service", []byte("[Service]\nExecStart=/bin/sleep infinity\n"))
+		names, started = append(names, name), append(started, "service#"+name+": Started")
+	}
+	l.sh("systemctl daemon-reload")
+	began := time.Now()
+	require.Equal(t, started, story(l.settles("3s", names...)))
+	took := time.Since(began)
+	t.Logf("20 services that have to stay up for 3s were started in %.1fs", took.Seconds())
+	require.Less(t, took, 40*time.Second, "they were waited for one after the other")
+}
