@@ -55,17 +55,21 @@ type Result struct {
 	Defined []string
 }
 
-// LastValue is the variable that holds the last value of an expression.
-const LastValue = "_"
+// LastValues are the variables that hold the values of the last expressions, the
+// latest first.
+var LastValues = []string{"_", "_1", "_2", "_3", "_4", "_5", "_6", "_7", "_8", "_9"}
 
 // NewSession returns a session that has evaluated nothing yet. From then on in
 // is its own. Relative paths start from dir.
 func NewSession(in *Interp, dir string) *Session {
 	s := &Session{
 		in: in, dir: dir,
-		defined:  map[string]bool{LastValue: true},
+		defined:  make(map[string]bool),
 		defaults: make(map[*resource.Type]*defaults),
 		entries:  make(map[*resource.Resource]int),
+	}
+	for _, name := range LastValues {
+		s.defined[name] = true
 	}
 	in.session = s
 	in.setScript(filepath.Join(".", "repl"))
@@ -128,9 +132,17 @@ func (s *Session) run(ctx context.Context, p *typed, name, dir string) (res Resu
 	res.Values, res.Replaced = s.values, s.replaced
 	s.own(&res)
 	if len(res.Values) > 0 && res.Values[0] != lua.LNil && res.Expression {
-		s.env.RawSetString(LastValue, res.Values[0])
+		s.keepValue(res.Values[0])
 	}
 	return res, nil
+}
+
+// keepValue makes v the last value, and those before it older by one.
+func (s *Session) keepValue(v lua.LValue) {
+	for i := len(LastValues) - 1; i > 0; i-- {
+		s.env.RawSetString(LastValues[i], s.env.RawGetString(LastValues[i-1]))
+	}
+	s.env.RawSetString(LastValues[0], v)
 }
 
 // restore makes the catalog what it was before a text that had a mistake.
@@ -209,6 +221,12 @@ func (in *Interp) admit(r *resource.Resource) (*resource.Resource, error) {
 		return in.opts.Add(r)
 	}
 	return in.opts.Builder.Add(r)
+}
+
+// Drop takes a resource out of the catalog.
+func (s *Session) Drop(r *resource.Resource) {
+	s.in.opts.Builder.Remove(r)
+	delete(s.entries, r)
 }
 
 // Entry returns the number of the text that declared r, 0 if none did.

@@ -35,7 +35,7 @@ func (s *Session) Global(name string) (v lua.LValue, ok bool) {
 
 // GlobalNames returns the names of all variables and globals in order.
 func (s *Session) GlobalNames() []string {
-	names := append(slices.Clone(s.in.names), LastValue)
+	names := append(slices.Clone(s.in.names), LastValues[0])
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -169,6 +169,11 @@ func (s *Session) Text(v lua.LValue) (text string, ok bool) {
 	text = s.in.vm.ToStringMeta(v).String()
 	s.in.vm.SetTop(top)
 	return text, true
+}
+
+// HasText reports whether the metatable of a table says how it is written.
+func (s *Session) HasText(t *lua.LTable) bool {
+	return t.Metatable != lua.LNil && s.in.vm.GetMetaField(t, "__tostring") != lua.LNil
 }
 
 // A Function is what is known of a function that was written in Lua.

@@ -171,6 +171,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 		Reference: reference,
 		ListDir:   func(dir string) []string { return listDir(&s.host.View, dir) },
 		LoadOther: p.loadManifest, Sources: p.loading.source,
+		Brief: func() bool { return p.talk != nil && isTerminal(e.stdout) }, Page: p.page,
 	})
 	if err != nil {
 		return nil, err
@@ -181,9 +182,16 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 
 // host returns the machine as it is now: nothing that was seen earlier is
 // remembered.
-func (p *prompt) host() *host.Host {
+func (p *prompt) host() *host.Host { return p.hostTelling(p.env.stderr, nil) }
+
+// hostTelling is host. What commands say while they run goes to w, how far downloads are
+// to progress.
+func (p *prompt) hostTelling(w io.Writer, progress func(host.Progress)) *host.Host {
 	e := p.env
-	return host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: p.flags.root, Clock: e.clock, Log: e.logger(e.stderr, p.flags.debug), Effect: e.effect, Keep: e.keep})
+	return host.New(host.Options{
+		Refuse: e.secrets.RefuseArgv, Root: p.flags.root, Clock: e.clock, Log: e.logger(w, p.flags.debug), Effect: e.effect, Keep: e.keep,
+		Progress: progress,
+	})
 }
 
 // loadSite evaluates the script that was given on the command line.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -81,21 +82,51 @@ func (t *editor) editLine() {
 
 // runEditor runs the editor of the user.
 func (p *prompt) runEditor(ctx context.Context, name string) error {
-	command := "vi"
-	for _, variable := range []string{"EDITOR", "VISUAL"} {
+	return p.runTool(ctx, chosenTool("vi", "VISUAL", "EDITOR"), nil, name)
+}
+
+// page shows a text in the pager of the user, or as it is if there is none.
+func (p *prompt) page(ctx context.Context, text string) error {
+	standard := "less"
+	if _, err := exec.LookPath(standard); err != nil {
+		standard = "more"
+	}
+	pager := chosenTool(standard, "CCM_PAGER", "PAGER")
+	if _, err := exec.LookPath(standard); p.talk == nil || err != nil && pager == standard {
+		_, err := io.WriteString(p.env.stdout, text)
+		return err
+	}
+	if os.Getenv("LESS") == "" { // a short text ends less at once, and stays on the screen
+		defer os.Unsetenv("LESS")
+		_ = os.Setenv("LESS", "FRX")
+	}
+	return p.runTool(ctx, pager, strings.NewReader(text))
+}
+
+// chosenTool returns the command line that the first variable that is set has.
+func chosenTool(standard string, variables ...string) string {
+	for _, variable := range variables {
 		if v := os.Getenv(variable); v != "" {
-			command = v
+			return v
 		}
 	}
+	return standard
+}
+
+// runTool runs a program that has the terminal to itself and deals with interrupts.
+// It reads stdin, the terminal if that is nil.
+func (p *prompt) runTool(ctx context.Context, command string, stdin io.Reader, args ...string) error {
 	words, err := shellquote.Split(command)
 	if err != nil || len(words) == 0 {
-		return fmt.Errorf("the editor %q cannot be run", command)
+		return fmt.Errorf("%q cannot be run", command)
 	}
-	// The editor deals with interrupts itself.
 	before := p.signals.set()
 	defer p.signals.set(before...)
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), words[0], append(words[1:], name)...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), words[0], append(words[1:], args...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", command, err)
 	}

@@ -80,6 +80,16 @@ func (t *editor) newShell() *readline.Shell {
 		},
 		// The library's own finds no editor.
 		"edit-line": t.editLine,
+		// The library's own deletes the last character at the end of the line.
+		"delete-under-cursor": t.deleteUnderCursor,
+		"delete-or-leave": func() {
+			if t.shell.Line().Len() > 0 {
+				t.deleteUnderCursor()
+				return
+			}
+			sh.Display.AcceptLine()
+			sh.History.Accept(false, false, io.EOF)
+		},
 	})
 	for keys, action := range keyActions {
 		for _, keymap := range []string{"emacs", "emacs-standard", "vi-insert", "vi-command"} {
@@ -109,12 +119,24 @@ func (e *env) withoutForeignKeys() func() {
 var keyActions = map[string]string{
 	inputrc.Unescape(`\C-c`):     "drop-line",
 	inputrc.Unescape(`\C-x\C-e`): "edit-line",
+	inputrc.Unescape(`\C-d`):     "delete-or-leave",
+	inputrc.Unescape(`\e[3~`):    "delete-under-cursor",
+	inputrc.Unescape(`\M-[3~`):   "delete-under-cursor",
 	inputrc.Unescape(`\C-i`):     "menu-complete",
 	inputrc.Unescape(`\e[Z`):     "menu-complete-backward",
 	inputrc.Unescape(`\M-[A`):    "up-line-or-history",
 	inputrc.Unescape(`\M-OA`):    "up-line-or-history",
 	inputrc.Unescape(`\M-[B`):    "down-line-or-history",
 	inputrc.Unescape(`\M-OB`):    "down-line-or-history",
+}
+
+// deleteUnderCursor deletes the character under the cursor, nothing at the end.
+func (t *editor) deleteUnderCursor() {
+	line, at := t.shell.Line(), t.shell.Cursor().Pos()
+	if at < line.Len() {
+		t.shell.History.Save()
+		line.CutRune(at)
+	}
 }
 
 // promptText returns the prompt of the first line.

@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -156,9 +157,11 @@ func (p *prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	var line *report.StatusLine
 	rep := p.text(report.DiffMode(p.flags.diff.value))
 	reporters := converge.Reporters{rep}
+	machine := p.host()
 	if isTerminal(p.env.stderr) && os.Getenv("TERM") != "dumb" {
 		line = &report.StatusLine{W: p.env.stderr}
 		reporters = converge.Reporters{line, rep}
+		machine = p.hostTelling(line, func(x host.Progress) { line.Note(x.String()) })
 	}
 	engine, err := p.engine(c, reporters)
 	if err != nil {
@@ -193,7 +196,7 @@ func (p *prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	defer p.alsoStop(cancel)()
 	p.loading.site.tellScripts(ctx, engine, p.env.explain)
 	p.tell(ctx, engine)
-	sum = engine.Run(ctx, p.host(), c)
+	sum = engine.Run(ctx, machine, c)
 	rep.Summary(sum)
 	return nil
 }

@@ -184,3 +184,36 @@ func TestReplColors(t *testing.T) {
 	s.shows("facts  -- What is so about this machine.")
 	require.False(t, regexp.MustCompile(`\x1b\[[0-9;]*3[0-9]m`).MatchString(s.written()))
 }
+
+// Ctrl-D and Delete delete what is under the cursor; on an empty line Ctrl-D leaves.
+func TestReplDelete(t *testing.T) {
+	needPTY(t)
+	s := onScreen(t, screenOptions{}, "repl", "-q")
+	s.ends("ccm>")
+	s.press("1234")
+	s.ends("ccm> 1234")
+	s.press(ctrlD + "\x1b[3~" + "\x01" + ctrlD) // at the end, then at the beginning
+	s.ends("ccm> 234")
+	s.press("\x1b[3~\r")
+	s.ends("34", "ccm>")
+	s.press(ctrlD)
+	require.Equal(t, 0, s.status())
+}
+
+// What commands say is shown while they run, and the line of the clock makes way.
+func TestReplApplyShowsOutput(t *testing.T) {
+	needPTY(t)
+	s := onScreen(t, screenOptions{}, "repl", "-q")
+	s.ends("ccm>")
+	s.enter(`talk = "/bin/sh -c 'echo begun; until [ -e go ]; do :; done; echo ended'"`)
+	s.enter(`exec { "talk", command = talk, cwd = env.HOME, logoutput = true }`)
+	s.shows("exec#talk")
+	s.enter(".apply")
+	s.shows("Apply this? [y/N]")
+	s.enter("y")
+	s.shows("INF begun")
+	require.NotContains(t, s.text(), "INF ended")
+	require.NoError(t, os.WriteFile(filepath.Join(s.cmd.Dir, "go"), nil, 0o600))
+	s.shows("1 resource: 1 changed")
+	require.Regexp(t, `(?m)^[0-9:]+ INF ended`, s.text())
+}

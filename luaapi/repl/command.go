@@ -71,7 +71,12 @@ func isQuestion(line string) bool {
 		return true
 	}
 	name, ok := strings.CutSuffix(line, "?")
-	return ok && name != "" && span(name, func(c byte) bool { return letter(c) || digit(c) || c == '.' || c == ':' }) == len(name)
+	return ok && isTopic(name)
+}
+
+// isTopic reports whether a text looks like the name of something that is documented.
+func isTopic(name string) bool {
+	return name != "" && span(name, func(c byte) bool { return letter(c) || digit(c) || c == '.' || c == ':' }) == len(name)
 }
 
 // command returns the command of that name or alias, or nil.
@@ -142,9 +147,28 @@ func (d *Dialog) help(name string) error {
 	return d.explain(name)
 }
 
-const helpFooter = `  EXPRESSION            print its value; _ is the last one
+const helpFooter = `  EXPRESSION            print its value; _ is the last one, _1 the one before it
   file { "/etc/motd" }  declare a resource; .apply asks before it touches anything
   ?NAME                 what NAME is: a type, a function, a fact, a variable
 
 Tab completes. An unfinished line goes on in the next one. Ctrl-C drops what is
 typed, or ends what is running. Ctrl-R searches the history. Ctrl-D leaves.`
+
+// habitHint says how to leave or to get help to who types what other prompts take, ""
+// if a text is nothing of that or the name is a variable.
+func (d *Dialog) habitHint(text string) string {
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	name := strings.TrimSuffix(word, "()")
+	if _, taken := d.session.Global(name); taken {
+		return ""
+	}
+	switch rest = strings.TrimSpace(rest); {
+	case name == "help" && rest == "":
+		return ".help lists the commands, ?NAME says what a name is"
+	case name == "help" && isTopic(rest):
+		return "?" + rest + " says what it is, .help lists the commands"
+	case (name == "exit" || name == "quit") && rest == "":
+		return ".quit leaves, and so does Ctrl-D"
+	}
+	return ""
+}

@@ -2,11 +2,14 @@ package repl
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // allCommands returns the commands in order of name.
@@ -14,11 +17,14 @@ func (d *Dialog) allCommands() []Command {
 	list := append([]Command{
 		{Name: "catalog", Doc: "List what was declared, in order.", Run: catalogCommand},
 		{Name: "doc", Args: "TYPE[.PROPERTY]", Doc: "Print the reference of a type or property.", Takes: ArgType, Run: docCommand},
+		{Name: "drop", Args: "TYPE#NAME", Doc: "Take a resource out of what was declared.", Takes: ArgResource, Run: dropCommand},
 		{Name: "facts", Args: "[TEXT]", Doc: "Print the facts, or those that have TEXT in them.", More: "TEXT is looked for in names and in values.", Takes: ArgFact, Run: factsCommand},
 		{Name: "graph", Args: "[FORM]", Doc: "Print what comes after what.", More: "As text, or in a FORM: " + strings.Join(d.drawingNames(), ", ") + ".", Words: d.drawingNames(), Run: graphCommand},
 		{Name: "help", Aliases: []string{"h"}, Args: "[TOPIC]", Doc: "Print this, or what TOPIC is.", Takes: ArgCommand, Run: helpCommand},
 		{Name: "load", Args: "FILE", Doc: "Evaluate a script, or load a manifest.", Takes: ArgFile, Run: loadCommand},
+		{Name: "page", Args: "[EXPRESSION]", Doc: "Show a value, or the last one, in a pager.", More: "The pager is that of CCM_PAGER or PAGER, else less.", Takes: ArgLua, Run: pageCommand},
 		{Name: "quit", Aliases: []string{"q", "exit"}, Doc: "Leave.", Run: quitCommand},
+		{Name: "reload", Doc: "Begin anew, and load again what was loaded.", Run: reloadCommand},
 		{Name: "reset", Doc: "Begin anew: nothing is declared, facts are gathered.", Run: func(_ context.Context, d *Dialog, _ string) error { return d.Reset() }},
 		{Name: "save", Args: "[-f] FILE", Doc: "Write what was typed as a script.", More: "With -f it replaces a FILE that is there.", Takes: ArgFile, Run: saveCommand},
 		{Name: "set", Args: "[NAME VALUE]", Doc: "Print the settings, or change one.", More: "output lua|json|yaml: how values are written.",
@@ -59,6 +65,49 @@ func loadCommand(ctx context.Context, d *Dialog, name string) error {
 		return err
 	}
 	return d.Load(ctx, name, text)
+}
+
+// reloadCommand is .reload: what was typed is forgotten, the files are read again.
+func reloadCommand(ctx context.Context, d *Dialog, _ string) error {
+	names, forgotten := d.loaded, d.forgotten
+	if len(names) == 0 {
+		return &diag.Error{Err: errors.New("nothing was loaded"), Hint: ".load FILE loads a script or a manifest, .reset begins anew"}
+	}
+	if err := d.Reset(); err != nil {
+		return err
+	}
+	d.loaded, d.forgotten = names, forgotten // also if one of them has a mistake
+	for i, name := range slices.Clone(names) {
+		if err := loadCommand(ctx, d, name); err != nil {
+			return err
+		}
+		if i+1 == forgotten {
+			d.typed = nil
+		}
+	}
+	d.printf("loaded %s again: %s\n", strings.Join(names[forgotten:], ", "), count(len(d.builder.Resources()), "resource"))
+	return nil
+}
+
+// dropCommand is .drop.
+func dropCommand(_ context.Context, d *Dialog, arg string) error {
+	id, err := resource.ParseID(arg)
+	if err != nil {
+		return err
+	}
+	r := d.builder.Get(id)
+	if r == nil {
+		var known []string
+		for _, x := range d.builder.Resources() {
+			known = append(known, x.ID.String())
+		}
+		return unknown("resource "+arg, arg, known)
+	}
+	if text := d.forgetDeclaration(r); text != "" {
+		d.printf("%s is dropped; .save still writes the text that declares it (%s)\n", r.ID, text)
+	}
+	d.session.Drop(r)
+	return nil
 }
 
 func timeCommand(ctx context.Context, d *Dialog, text string) error {

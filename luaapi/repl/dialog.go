@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,14 +38,16 @@ type Dialog struct {
 	output     string
 	pending    string // lines that wait for more
 	typed      []entry
-	last       string // the text that was evaluated last
+	loaded     []string // the scripts and manifests
+	forgotten  int      // how many of them .save leaves out
+	last       string   // the text that was evaluated last
 	documented bool
 	allTopics  []topic
 	quit       bool
 }
 
 // lastValue is the variable that holds the last value.
-const lastValue = luaapi.LastValue
+var lastValue = luaapi.LastValues[0]
 
 // New returns a dialog that has heard nothing yet.
 func New(o Options) (*Dialog, error) {
@@ -57,6 +60,15 @@ func New(o Options) (*Dialog, error) {
 	}
 	if d.opts.Now == nil {
 		d.opts.Now = time.Now
+	}
+	if d.opts.Brief == nil {
+		d.opts.Brief = func() bool { return false }
+	}
+	if d.opts.Page == nil {
+		d.opts.Page = func(_ context.Context, text string) error {
+			d.print(text)
+			return nil
+		}
 	}
 	if d.opts.Script.ReadFile == nil {
 		d.opts.Script.ReadFile = os.ReadFile
@@ -77,6 +89,7 @@ func (d *Dialog) Reset() error {
 	d.Close()
 	*d.builder = catalog.Builder{}
 	d.registry, d.facts, d.pending, d.typed = reg, f, "", nil
+	d.loaded, d.forgotten = nil, 0
 	script := d.opts.Script
 	script.Registry, script.Facts = reg, f
 	d.in = luaapi.New(script)
@@ -180,6 +193,12 @@ func (d *Dialog) handle(ctx context.Context, text string) (a Answer) {
 			return a
 		}
 	}
+	if d.pending == "" {
+		if hint := d.habitHint(text); hint != "" {
+			d.print(hint)
+			return a
+		}
+	}
 	text = d.pending + text
 	if luaapi.Unfinished(text) {
 		d.pending, a.More = text+"\n", true
@@ -215,6 +234,7 @@ func (d *Dialog) Script(ctx context.Context, name, text string) error {
 
 // Load evaluates a script, or loads another file that declares resources.
 func (d *Dialog) Load(ctx context.Context, name string, text []byte) error {
+	d.loaded = append(slices.DeleteFunc(d.loaded, func(x string) bool { return x == name }), name)
 	handled := false
 	if d.opts.LoadOther != nil {
 		_, err := d.session.Adopt(func() (err error) {

@@ -139,3 +139,101 @@ func play(t *testing.T, text string) string {
 	}
 	return b.String()
 }
+
+// What other prompts understand is not a riddle here.
+func TestHabits(t *testing.T) {
+	d, out := newDialog(t)
+	for text, want := range map[string]string{
+		"help":           ".help lists the commands, ?NAME says what a name is\n",
+		"help()":         ".help lists the commands, ?NAME says what a name is\n",
+		"help file.mode": "?file.mode says what it is, .help lists the commands\n",
+		"exit":           ".quit leaves, and so does Ctrl-D\n",
+		"quit()":         ".quit leaves, and so does Ctrl-D\n",
+	} {
+		out.Reset()
+		require.NoError(t, d.Handle(t.Context(), text).Err)
+		require.Equal(t, want, out.String(), text)
+	}
+	require.NoError(t, d.Handle(t.Context(), "help = 3").Err)
+	out.Reset()
+	require.NoError(t, d.Handle(t.Context(), "help").Err)
+	require.Equal(t, "3\n", out.String())
+}
+
+// What is shown of values.
+func TestShown(t *testing.T) {
+	d, out := newDialog(t)
+	for _, x := range []struct{ text, want string }{
+		{`1`, "1\n"},
+		{`2`, "2\n"},
+		{`3`, "3\n"},
+		{`_, _1, _2, _3, _9`, "3\t2\t1\tnil\tnil\n"},
+		{`local function twice(n) return 2 * n end return twice`, "function twice(n)  repl:5:1\n"},
+		{`{ function(...) end }`, "{ <function 1> }\n"},
+		{`print`, "function print(...)\n"},
+		{`str.trim`, "function str.trim(text: string, characters?: string): string\n"},
+		{`setmetatable({}, { __tostring = function() return "shown" end })`, "shown\n"},
+		{`{ setmetatable({}, { __tostring = function() return "inside" end }) }`, "{ <inside> }\n"},
+	} {
+		out.Reset()
+		require.NoError(t, d.Handle(t.Context(), x.text).Err, x.text)
+		require.Equal(t, x.want, out.String(), x.text)
+	}
+	out.Reset()
+	require.Error(t, d.Handle(t.Context(), `setmetatable({}, { __tostring = function() error "broken" end })`).Err)
+	require.Contains(t, out.String(), "broken")
+}
+
+// A person is shown the beginning of what is long.
+func TestBrief(t *testing.T) {
+	d, out := newDialog(t)
+	paged := ""
+	d.SetReader(func() bool { return true }, func(_ context.Context, text string) error { paged = text; return nil })
+	require.NoError(t, d.Handle(t.Context(), "local t = {} for i = 1, 1000 do t[i] = i end return t").Err)
+	require.Contains(t, out.String(), "99, 100, ... 900 more }\n")
+	out.Reset()
+	require.NoError(t, d.Handle(t.Context(), "local t = {} for i = 1, 101 do t['k' .. i] = i end return t").Err)
+	require.Contains(t, out.String(), ",\n  ... 1 more\n}\n")
+	out.Reset()
+	require.NoError(t, d.Handle(t.Context(), "local all = {} for i = 1, 50 do all[i] = { a = i, b = i, c = i } end return all").Err)
+	require.Contains(t, out.String(), "more lines (.page shows all)\n")
+	require.Equal(t, 201, strings.Count(out.String(), "\n"))
+	out.Reset()
+	require.NoError(t, d.Handle(t.Context(), ".page all").Err)
+	require.Empty(t, out.String())
+	require.Equal(t, 50, strings.Count(paged, "a = "))
+	require.NoError(t, d.Handle(t.Context(), "1 + 1").Err)
+	require.NoError(t, d.Handle(t.Context(), ".page").Err)
+	require.Equal(t, "2\n", paged)
+}
+
+// What was declared can be dropped, and what was loaded can be loaded again.
+func TestDropAndReload(t *testing.T) {
+	t.Chdir(t.TempDir())
+	d, out := newDialog(t)
+	say := func(text string) string {
+		out.Reset()
+		d.Handle(t.Context(), text)
+		return out.String()
+	}
+	require.Contains(t, say(".reload"), "nothing was loaded (.load FILE loads a script or a manifest, .reset begins anew)")
+	declare := `file { "/etc/%s", ensure = "absent" }`
+	require.Equal(t, "file#/etc/a\n", say(fmt.Sprintf(declare, "a")))
+	require.Equal(t, "there is no resource file#/etc/b (did you mean \"file#/etc/a\"?)\n", say(".drop file#/etc/b"))
+	require.Empty(t, say(".drop file#/etc/a"))
+	require.Equal(t, "nothing is declared yet\n", say(".catalog"))
+	require.Contains(t, say(".save x.lua"), "there is nothing to save")
+
+	require.NoError(t, os.WriteFile("site.lua", []byte(fmt.Sprintf(declare, "one")), 0o600))
+	say(".load site.lua")
+	say("x = 1")
+	require.NoError(t, os.WriteFile("site.lua", []byte(fmt.Sprintf(declare, "two")), 0o600))
+	require.Equal(t, "loaded site.lua again: 1 resource\n", say(".reload"))
+	require.Equal(t, "  file#/etc/two  site.lua:1\n", say(".catalog"))
+	require.Contains(t, say("x"), "undefined global")
+	require.NoError(t, os.WriteFile("site.lua", []byte("file {"), 0o600))
+	require.Contains(t, say(".reload"), "site.lua:1")
+	require.NoError(t, os.WriteFile("site.lua", []byte(fmt.Sprintf(declare, "three")), 0o600))
+	require.Equal(t, "loaded site.lua again: 1 resource\n", say(".reload"))
+	require.Contains(t, say(".drop file#/etc/three"), ".save still writes the text that declares it (site.lua:1)")
+}

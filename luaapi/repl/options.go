@@ -48,6 +48,11 @@ type Options struct {
 	Reference func(topic string) (text string, ok bool)
 	// ListDir lists a directory for completion; directories end with a slash.
 	ListDir func(dir string) []string
+	// Brief says that a person reads the answers: long values are cut, and the rest is
+	// counted.
+	Brief func() bool
+	// Page shows a text in a pager.
+	Page func(ctx context.Context, text string) error
 	// Now tells the time.
 	Now func() time.Time
 }

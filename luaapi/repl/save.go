@@ -63,11 +63,11 @@ func (d *Dialog) rememberScript(name, text string, res luaapi.Result, err error)
 func (d *Dialog) Last() string { return d.last }
 
 // Forget makes .save leave out what was evaluated so far.
-func (d *Dialog) Forget() { d.typed = nil }
+func (d *Dialog) Forget() { d.typed, d.forgotten = nil, len(d.loaded) }
 
 // onlyAtPrompt reports whether scripts do not have a global.
 func (d *Dialog) onlyAtPrompt(name string) bool {
-	return name == lastValue || slices.ContainsFunc(d.opts.Functions, func(f Function) bool {
+	return slices.Contains(luaapi.LastValues, name) || slices.ContainsFunc(d.opts.Functions, func(f Function) bool {
 		return strings.HasPrefix(f.Signature, name+"(")
 	})
 }
@@ -94,6 +94,23 @@ func (d *Dialog) supersede(replaced []luaapi.Replacement) {
 			e.text = fmt.Sprintf("local %s = %q", shape.Variable, r.Old.ID)
 		}
 	}
+}
+
+// forgetDeclaration takes the text that declared a resource out of what is saved. It
+// returns where that text is if it cannot, because it does more.
+func (d *Dialog) forgetDeclaration(r *resource.Resource) string {
+	n := d.session.Entry(r)
+	i := slices.IndexFunc(d.typed, func(e entry) bool { return e.number == n })
+	if i < 0 {
+		return ""
+	}
+	e := &d.typed[i]
+	shape := luaapi.ShapeOf(e.text)
+	if len(e.declared) > 1 || e.file != "" || !shape.Call && shape.Variable == "" {
+		return r.Pos.String()
+	}
+	d.typed = slices.Delete(d.typed, i, i+1)
+	return ""
 }
 
 // typedScript returns what was typed as a script.

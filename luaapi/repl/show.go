@@ -33,32 +33,67 @@ func (d *Dialog) SetOutput(name string) error {
 	return nil
 }
 
+// What a person is shown of a long value.
+const (
+	briefEntries = 100 // of each table
+	briefLines   = 200
+)
+
 // printValues prints the values of an expression.
 func (d *Dialog) printValues(ctx context.Context, values []lua.LValue) error {
+	brief := d.opts.Brief()
+	text, err := d.formatValues(ctx, values, brief)
+	if err != nil || len(values) == 0 {
+		return err
+	}
+	lines := strings.Split(text, "\n")
+	if brief && len(lines) > briefLines {
+		text = strings.Join(lines[:briefLines], "\n") + fmt.Sprintf("\n... %d more lines (.page shows all)", len(lines)-briefLines)
+	}
+	d.print(text)
+	return nil
+}
+
+// formatValues returns values as they are to be written, beside one another if they
+// are short.
+func (d *Dialog) formatValues(ctx context.Context, values []lua.LValue, brief bool) (string, error) {
 	texts := make([]string, len(values))
 	lines := 1
 	for i, v := range values {
-		text, err := d.format(ctx, v)
+		text, err := d.format(ctx, v, brief)
 		if err != nil {
-			return err
+			return "", err
 		}
 		texts[i] = strings.TrimRight(text, "\n")
 		lines += strings.Count(texts[i], "\n")
-	}
-	if len(texts) == 0 {
-		return nil
 	}
 	sep := "\n"
 	if d.output == OutputLua && lines == 1 {
 		sep = "\t"
 	}
-	d.print(strings.Join(texts, sep))
-	return nil
+	return strings.Join(texts, sep), nil
+}
+
+// pageCommand is .page: the value of an expression, or the last value, in a pager.
+func pageCommand(ctx context.Context, d *Dialog, text string) error {
+	values := []lua.LValue{d.session.Get(lastValue)}
+	if text != "" {
+		res, err := d.session.Eval(ctx, text)
+		if err != nil {
+			return err
+		}
+		values = res.Values
+	}
+	all, err := d.formatValues(ctx, values, false)
+	if err != nil {
+		return err
+	}
+	return d.opts.Page(ctx, all+"\n")
 }
 
 // show returns a value as Lua writes it.
 func (d *Dialog) show(v lua.LValue) string {
-	text, err := d.inspect(context.Background(), v)
+	text, err := d.inspect(context.Background(), v, true)
 	if err != nil {
 		return v.String()
 	}
@@ -66,9 +101,9 @@ func (d *Dialog) show(v lua.LValue) string {
 }
 
 // format returns a value as it is to be written.
-func (d *Dialog) format(ctx context.Context, v lua.LValue) (string, error) {
+func (d *Dialog) format(ctx context.Context, v lua.LValue, brief bool) (string, error) {
 	if d.output == OutputLua {
-		text, err := d.inspect(ctx, v)
+		text, err := d.inspect(ctx, v, brief)
 		if d.opts.Paint != nil && err == nil && d.isData(v) {
 			text = d.opts.Paint(text)
 		}
@@ -121,17 +156,26 @@ func (d *Dialog) isData(v lua.LValue) bool {
 	switch v := v.(type) {
 	case *lua.LTable:
 		return !d.session.IsFacts(v)
-	case *lua.LUserData:
+	case *lua.LUserData, *lua.LFunction:
 		return false
 	}
 	return true
 }
 
 // inspect returns a value as inspect writes it. What has a text of its own is
-// written as that.
-func (d *Dialog) inspect(ctx context.Context, v lua.LValue) (string, error) {
+// written as that, and a function by its name and its place.
+func (d *Dialog) inspect(ctx context.Context, v lua.LValue, brief bool) (string, error) {
 	if d.session.IsFacts(v) {
 		return d.factsTree(), nil
+	}
+	switch v := v.(type) {
+	case *lua.LFunction:
+		return d.functionText(v), nil
+	case *lua.LTable:
+		if d.session.HasText(v) {
+			tostring, _ := d.session.Global("tostring")
+			return d.call(ctx, tostring, v)
+		}
 	}
 	if text, ok := d.session.Text(v); ok {
 		return text, nil
@@ -140,7 +184,33 @@ func (d *Dialog) inspect(ctx context.Context, v lua.LValue) (string, error) {
 	if !ok {
 		return v.String(), nil
 	}
-	return d.call(ctx, fn, v)
+	options := &lua.LTable{Metatable: lua.LNil}
+	options.RawSetString("tostring", lua.LTrue)
+	if brief {
+		options.RawSetString("limit", lua.LNumber(briefEntries))
+	}
+	return d.call(ctx, fn, v, options)
+}
+
+// functionText returns the signature of a function under the name of a variable or a
+// library that holds it, and the place of one that was written in Lua.
+func (d *Dialog) functionText(fn *lua.LFunction) string {
+	if f, ok := d.session.Function(fn); ok {
+		name := "function"
+		for _, variable := range d.session.Variables() {
+			if d.session.Get(variable) == fn && variable != lastValue {
+				name += " " + variable
+				break
+			}
+		}
+		return fmt.Sprintf("%s(%s)  %s:%d", name, strings.Join(f.Parameters, ", "), f.File, f.Line)
+	}
+	for _, t := range d.topics() {
+		if v, _ := d.follow(splitName(t.name)); v == fn {
+			return "function " + t.signature
+		}
+	}
+	return "function(...)  of ccm"
 }
 
 // call calls a function that returns a text.

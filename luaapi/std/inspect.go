@@ -22,9 +22,10 @@ func inspectLibrary() *Library {
 			Get: func(s *std, L *lua.LState) lua.LValue { return s.pathMarks(L).metatable },
 		}},
 		Funcs: []Func{{
-			Signature: `inspect(value: any, options?: { depth?: integer, newline?: string, indent?: string, process?: fun(item: any, path: any[]): any }): string`,
+			Signature: `inspect(value: any, options?: { depth?: integer, newline?: string, indent?: string, limit?: integer, tostring?: boolean, process?: fun(item: any, path: any[]): any }): string`,
 			Doc: "Writes a value on one or several lines: of tables the list first, then the keys in order. A table that is met again is <table 1>. " +
-				"Tables below depth are {...}. newline and indent say how lines are broken. process is given each value, key and metatable with the path to it, and what it returns is written instead; nil leaves it out.",
+				"Tables below depth are {...}. newline and indent say how lines are broken. Of a table with more entries than limit the others are counted. " +
+				"With tostring a table that has __tostring is written as that text. process is given each value, key and metatable with the path to it, and what it returns is written instead; nil leaves it out.",
 			Example: `inspect({ 1, "two", x = { y = true } })`, Result: "'{ 1, \"two\",\\n  x = {\\n    y = true\\n  }\\n}'",
 			Fn: inspectCall,
 		}},
@@ -47,6 +48,8 @@ func openInspect(s *std, L *lua.LState) lua.LValue {
 type inspectOptions struct {
 	depth           int // 0 means without bounds
 	newline, indent string
+	limit           int  // how many entries of a table are written, 0 for all
+	tostring        bool // whether the __tostring of tables is called
 }
 
 func inspectCall(c *call) int {
@@ -61,6 +64,10 @@ func inspectCall(c *call) int {
 			o.depth = -1
 		}
 	}
+	if n, ok := c.option(2, "limit").(lua.LNumber); ok {
+		o.limit = max(0, clampInt(float64(n)))
+	}
+	o.tostring = c.option(2, "tostring") == lua.LTrue
 	return c.giveStr(c.inspectWith(v, o))
 }
 
@@ -180,6 +187,10 @@ func (w *inspector) table(t *lua.LTable) {
 		w.put("{...}")
 		return
 	}
+	if w.tostring && w.L.GetMetaField(t, "__tostring") != lua.LNil {
+		w.put("<" + w.L.ToStringMeta(t).String() + ">")
+		return
+	}
 	if w.times[t] > 1 {
 		w.put(fmt.Sprintf("<%d>", w.id(t, "table")))
 	}
@@ -192,7 +203,13 @@ func (w *inspector) table(t *lua.LTable) {
 	mt := w.metatable(t)
 	w.put("{")
 	w.level++
-	for i := 1; i <= n; i++ {
+	listed, left := n, 0
+	if w.limit > 0 && n+len(keys) > w.limit {
+		left = n + len(keys) - w.limit
+		listed = min(n, w.limit)
+		keys = keys[:w.limit-listed]
+	}
+	for i := 1; i <= listed; i++ {
 		if i > 1 {
 			w.put(",")
 		}
@@ -207,6 +224,15 @@ func (w *inspector) table(t *lua.LTable) {
 		w.key(k)
 		w.put(" = ")
 		w.value(contents.RawGet(k))
+	}
+	if left > 0 {
+		w.put(",")
+		if len(keys) > 0 {
+			w.line()
+		} else {
+			w.put(" ")
+		}
+		w.put(fmt.Sprintf("... %d more", left))
 	}
 	if mt != nil {
 		if n+len(keys) > 0 {

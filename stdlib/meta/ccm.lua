@@ -1916,7 +1916,7 @@ function time.duration(text) end
 
 ---Writes values as Lua writes them, for people to read. It follows inspect.lua, which Neovim has as vim.inspect.
 ---@class ccm.lib.inspect
----@overload fun(value: any, options?: { depth?: integer, newline?: string, indent?: string, process?: fun(item: any, path: any[]): any }): string
+---@overload fun(value: any, options?: { depth?: integer, newline?: string, indent?: string, limit?: integer, tostring?: boolean, process?: fun(item: any, path: any[]): any }): string
 inspect = {}
 
 ---Stands in a path that process gets before what is a key.
