@@ -102,7 +102,7 @@ func TestComplete(t *testing.T) {
 		{`.pl|`, ""},
 		{`.sh|`, ".show"},
 		{`\he|`, `\help`},
-		{`.|`, "+catalog,doc,facts,graph,help,load,quit"},
+		{`.|`, "+catalog,doc,drop,facts,graph,help,load,page,quit,reload"},
 		{`.show serv|`, ".show service#nginx .show service#"},
 		{`.show file#/etc/h|`, ".show file#/etc/hosts"},
 		{`.doc fi|`, ".doc file"},
