@@ -143,6 +143,10 @@ func (in *Interp) Warn(L *lua.LState, msg string) { in.opts.Warn(in.spot(caller(
 // is granted.
 func (in *Interp) Context() context.Context { return in.ctx }
 
+// Outer returns the context of all that the scripts do, also when they were
+// evaluated long ago.
+func (in *Interp) Outer() context.Context { return in.opts.Context }
+
 // Null is what a userdata holds that stands for nothing where Lua has no value
 // for it: inside of tables. To a property it is as good as nil.
 type Null struct{}

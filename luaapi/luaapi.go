@@ -42,6 +42,9 @@ const DefaultMemory = 1 << 30
 
 // Options are what a script gets to see. Registry and Builder are required.
 type Options struct {
+	// Context ends what functions of types do outside of an evaluation, such as decide;
+	// nil for one that does not end.
+	Context context.Context
 	// Registry has the types for which there are constructors.
 	Registry *resource.Registry
 	// Builder takes what is declared.
@@ -147,6 +150,9 @@ func New(opts Options) *Interp {
 	if opts.Memory == 0 {
 		opts.Memory = DefaultMemory
 	}
+	if opts.Context == nil {
+		opts.Context = context.Background()
+	}
 	in := &Interp{
 		vm: lua.NewState(lua.Options{
 			SkipOpenLibs:        true,
@@ -157,7 +163,7 @@ func New(opts Options) *Interp {
 			RegistryMaxSize:     registrySize,
 		}),
 		opts:       opts,
-		ctx:        context.Background(),
+		ctx:        opts.Context,
 		types:      opts.Registry.Types(),
 		noted:      make(map[string]bool),
 		calls:      make(map[string][]diag.Note),

@@ -55,9 +55,13 @@ type Archive struct {
 	Password Secret `ccm:"password,secret"`
 	// Headers are sent with the request.
 	Headers map[string]Secret `ccm:"headers,secret"`
-	// StallTimeout ends a download when nothing comes for that long. How long a
-	// download takes is not limited.
+	// StallTimeout ends a download when nothing, or less than 100 bytes a second,
+	// comes for that long. How long a download takes is not limited otherwise; the
+	// timeout of the resource does that.
 	StallTimeout host.Duration `ccm:"stall_timeout,default=1m"`
+	// MaxDownload is how large the archive itself may be. Besides, a download leaves
+	// a twentieth of the disk free.
+	MaxDownload Size `ccm:"max_download,default=10GiB"`
 	// MaxEntries is how many files, directories and links the archive may hold.
 	MaxEntries int `ccm:"max_entries,default=200000"`
 	// MaxSize is how large the extracted files may be together.

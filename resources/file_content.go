@@ -2,6 +2,7 @@ package resources
 
 import (
 	"bytes"
+	"context"
 	"errors"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -37,11 +38,11 @@ func (s FileState) wantedContent() string {
 
 // WishText implements resource.Pointing: the digest of a source whose size told
 // that the content differs.
-func (f File) WishText(v *host.View, have FileState) (string, error) {
+func (f File) WishText(ctx context.Context, v *host.View, have FileState) (string, error) {
 	if f.Source == nil || !have.ContentDiffers {
 		return "", nil
 	}
-	return v.SumSource(*f.Source)
+	return v.SumSource(ctx, *f.Source)
 }
 
 // digest formats a SHA-256 for people; nothing for the content of nothing.
@@ -53,7 +54,7 @@ func digest(sum string) string {
 }
 
 // text returns how to fetch the content before and after.
-func (f File) text(have FileState) func(v *host.View) (resource.Text, error) {
+func (f File) text(have FileState) func(ctx context.Context, v *host.View) (resource.Text, error) {
 	x := &fileText{
 		path: f.Name, exists: have.Kind == host.Regular, size: have.Size,
 		wanted: f.Ensure != FileAbsent, content: f.Content, source: f.Source, sourceSize: have.Source.Size, sum: have.WantChecksum,
@@ -73,7 +74,7 @@ type fileText struct {
 	sum             string // the SHA-256 of the source, "" if it is not known
 }
 
-func (x *fileText) fetch(v *host.View) (resource.Text, error) {
+func (x *fileText) fetch(ctx context.Context, v *host.View) (resource.Text, error) {
 	t := resource.Text{Path: x.path, HaveExists: x.exists, WantExists: x.wanted}
 	if max(x.size, x.sourceSize) > resource.TextLimit {
 		return t, errors.New("it is too large to be shown")
@@ -90,7 +91,7 @@ func (x *fileText) fetch(v *host.View) (resource.Text, error) {
 	case x.content != nil:
 		t.Want = *x.content
 	case x.source != nil:
-		src, err := v.OpenSource(*x.source)
+		src, err := v.OpenSource(ctx, *x.source)
 		if err != nil {
 			return t, err
 		}

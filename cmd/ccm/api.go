@@ -14,6 +14,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/session"
 )
@@ -92,7 +93,10 @@ func (e *env) pipe(cmd *cobra.Command, f *singleFlags, a *apiFlags) error {
 	if a.stream {
 		return s.stream(cmd.Context())
 	}
-	text, err := io.ReadAll(e.stdin)
+	ctx, cancel := e.untilStopped(cmd.Context())
+	text, err := host.ReadStream(ctx, e.stdin, stdin)
+	err = e.ifStopped(ctx, err)
+	cancel()
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func (e *env) resolved(cmd *cobra.Command, f *lookFlags, name string) (any, erro
 		}
 		given = data.Merge(given, tree)
 	}
-	shown, text, err := e.readInput(name)
+	shown, text, err := e.readInput(cmd.Context(), name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -36,14 +37,16 @@ Exit status: 1 if something is found.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return e.lint(args, output.value == "json") },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.lint(cmd.Context(), args, output.value == "json")
+		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
 	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }
 
-func (e *env) lint(args []string, asJSON bool) error {
+func (e *env) lint(ctx context.Context, args []string, asJSON bool) error {
 	files, err := scriptFiles(args)
 	if err != nil {
 		return err
@@ -62,7 +65,7 @@ func (e *env) lint(args []string, asJSON bool) error {
 	}
 	clean := true
 	for _, file := range files {
-		name, text, err := e.readInput(file)
+		name, text, err := e.readInput(ctx, file)
 		if err != nil {
 			return err
 		}

@@ -61,8 +61,8 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 }
 
 // fetch gets what is behind a URL.
-func (l *loading) fetch(_ context.Context, url string) ([]byte, error) {
-	src, err := l.site.host.OpenSource(url)
+func (l *loading) fetch(ctx context.Context, url string) ([]byte, error) {
+	src, err := l.site.host.OpenSource(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -120,27 +120,34 @@ func (l *loading) script(ctx context.Context, u *manifest.Unit, text string) err
 
 // module loads a module with types for a manifest.
 func (l *loading) module(ctx context.Context, u *manifest.Unit, name string) error {
-	in := l.interp(ctx, u, nil)
+	in := l.interp(ctx, ctx, u, nil)
 	defer in.Close()
 	return in.Require(ctx, u.Name, name)
 }
 
 // evaluate evaluates a script.
 func (l *loading) evaluate(ctx context.Context, u *manifest.Unit, text string, args []string) error {
-	ctx, cancel := l.env.untilStopped(ctx)
+	outer := ctx
+	ctx, cancel := l.env.untilStopped(outer)
 	defer cancel()
-	in := l.interp(ctx, u, args)
+	in := l.interp(ctx, outer, u, args)
 	defer in.Close()
 	l.evaluating++
 	err := in.Run(ctx, u.Name, []byte(text))
 	if l.evaluating--; l.evaluating == 0 {
 		l.env.logInputs(l.site.host.Log())
 	}
-	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
-		l.env.explain(errInterrupted)
-		return status(exitInterrupted)
+	return l.env.ifStopped(ctx, err)
+}
+
+// ifStopped returns an error that came because the run shall end as the exit status
+// that says so, and any other as it is.
+func (e *env) ifStopped(ctx context.Context, err error) error {
+	if err == nil || !errors.Is(context.Cause(ctx), errInterrupted) {
+		return err
 	}
-	return err
+	e.explain(errInterrupted)
+	return status(exitInterrupted)
 }
 
 // errInterrupted is why nothing more is done after a signal.
@@ -162,10 +169,12 @@ func (e *env) untilStopped(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// interp returns what evaluates scripts of a unit.
-func (l *loading) interp(ctx context.Context, u *manifest.Unit, args []string) *luaapi.Interp {
+// interp returns what evaluates scripts of a unit. Ctx is that of the evaluation,
+// outer that of the run.
+func (l *loading) interp(ctx, outer context.Context, u *manifest.Unit, args []string) *luaapi.Interp {
 	e := l.env
 	in := luaapi.New(luaapi.Options{
+		Context:  outer,
 		Registry: l.site.registry, Builder: &l.builder, Facts: l.site.facts, Args: args, Noop: l.noop, Version: readBuildInfo().Version,
 		Env: l.lookupEnv, Print: e.stderr, Timeout: l.flags.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
 		Scope:    u.Scope,

@@ -88,10 +88,13 @@ func (e *env) repl(ctx context.Context, f *replFlags, args []string) error {
 	if typing {
 		return p.converse(ctx, args)
 	}
-	text, err := io.ReadAll(e.stdin)
-	if err != nil {
+	within, cancel := e.untilStopped(ctx)
+	text, err := host.ReadStream(within, e.stdin, stdin)
+	if err = e.ifStopped(within, err); err != nil {
+		cancel()
 		return err
 	}
+	cancel()
 	site := ""
 	if len(args) > 0 {
 		site = args[0]
@@ -196,7 +199,7 @@ func (p *prompt) hostTelling(w io.Writer, progress func(host.Progress)) *host.Ho
 
 // loadSite evaluates the script that was given on the command line.
 func (p *prompt) loadSite(ctx context.Context, name string) (err error) {
-	shown, text, err := p.env.readInput(name)
+	shown, text, err := p.env.readInput(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (r *restoration) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return &diag.Error{Err: err}
 	}
-	sum = r.restore(list)
+	sum = r.restore(ctx, list)
 	if r.refresh != nil {
 		if err := r.refresh.perform(ctx, r, &sum); err != nil {
 			return err
@@ -109,14 +109,14 @@ func (r *restoration) run(ctx context.Context, paths []string) error {
 }
 
 // restore restores paths, or says what would be restored, and reports it.
-func (r *restoration) restore(list []state.Restoration) converge.Summary {
+func (r *restoration) restore(ctx context.Context, list []state.Restoration) converge.Summary {
 	sum := converge.Summary{Start: r.host.Now(), Noop: r.f.noop}
 	events := make([]*converge.Event, len(list))
 	for i, x := range list {
-		events[i] = r.look(i, x)
+		events[i] = r.look(ctx, i, x)
 	}
 	if !r.f.noop {
-		errs := r.past.store.Restore(r.host, list, r.begin)
+		errs := r.past.store.Restore(ctx, r.host, list, r.begin)
 		for i, err := range errs {
 			if err != nil {
 				events[i].Outcome, events[i].Err = converge.Failed, err
@@ -136,12 +136,12 @@ func (r *restoration) restore(list []state.Restoration) converge.Summary {
 }
 
 // look tells of one path what is to be done.
-func (r *restoration) look(i int, x state.Restoration) *converge.Event {
+func (r *restoration) look(ctx context.Context, i int, x state.Restoration) *converge.Event {
 	ev := &converge.Event{
 		Resource: &resource.Resource{ID: resource.ID{Type: "file", Name: x.Path}, Common: resource.NothingCommon}, Index: i, Noop: r.f.noop,
 		Provider: "restore", Start: r.host.Now(), Outcome: converge.Changed,
 	}
-	diff, err := r.past.store.Differs(&r.host.View, x)
+	diff, err := r.past.store.Differs(ctx, &r.host.View, x)
 	switch {
 	case err != nil:
 		ev.Outcome, ev.Err = converge.Failed, err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,14 +75,15 @@ const stdin = "stdin"
 
 // readInput returns the text of a script or manifest and the name by which
 // messages speak of it; - is standard input.
-func (e *env) readInput(name string) (shown, text string, err error) {
+func (e *env) readInput(ctx context.Context, name string) (shown, text string, err error) {
+	ctx, cancel := e.untilStopped(ctx)
+	defer cancel()
 	if name == "-" {
-		var all strings.Builder
-		_, err = io.Copy(&all, e.stdin)
-		return stdin, all.String(), err
+		all, err := host.ReadStream(ctx, e.stdin, stdin)
+		return stdin, string(all), e.ifStopped(ctx, err)
 	}
-	text, err = e.trust().ReadText(name)
-	return name, text, err
+	text, err = e.trust().ReadText(ctx, name)
+	return name, text, e.ifStopped(ctx, err)
 }
 
 // load reads a script or manifest and builds its catalog. Args are the
@@ -102,7 +102,7 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 		return nil, err
 	}
 	around.facts = fs
-	shown, text, err := e.readInput(name)
+	shown, text, err := e.readInput(ctx, name)
 	if err != nil {
 		return nil, err
 	}

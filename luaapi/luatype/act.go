@@ -81,7 +81,7 @@ func (c *call) write() int {
 func (c *call) copy() int {
 	source, path := c.path(1), c.path(2)
 	_, attr := c.attr(path, 3, 0o644)
-	f, err := c.view.OpenSource(source)
+	f, err := c.view.OpenSource(c.in.Context(), source)
 	c.must(err)
 	defer f.Close()
 	c.must(c.host.WriteFile(path, f, attr))

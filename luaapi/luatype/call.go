@@ -152,7 +152,7 @@ func (d *definition) callPerform(ctx context.Context, h *host.Host, want *resour
 // callValidate reports what the script finds wrong in properties: it returns a
 // message, or the property to blame and a message.
 func (d *definition) callValidate(want *resource.Properties) error {
-	out, err := d.invoke(context.Background(), access{what: "validate"}, d.validate, 2, d.luaWant(d.values(), want))
+	out, err := d.invoke(d.lib.in.Outer(), access{what: "validate"}, d.validate, 2, d.luaWant(d.values(), want))
 	if err != nil {
 		return err
 	}

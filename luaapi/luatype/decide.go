@@ -1,7 +1,6 @@
 package luatype
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -165,7 +164,7 @@ func (d *definition) callDecide(want *resource.Properties, have State) resource.
 		L.Push(luaDecision(L, d.compare(want, have)))
 		return 1
 	})
-	out, err := d.invoke(context.Background(), access{what: "decide"}, d.decide, 1, d.luaWant(L, want), luaOf(L, have.Data), compare)
+	out, err := d.invoke(d.lib.in.Outer(), access{what: "decide"}, d.decide, 1, d.luaWant(L, want), luaOf(L, have.Data), compare)
 	if err == nil && out[0] != lua.LNil {
 		var dec resource.Decision
 		if dec, err = d.decisionOf(out[0]); err == nil {

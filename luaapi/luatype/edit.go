@@ -133,7 +133,7 @@ func (d *definition) editDecide(want *resource.Properties, have any) resource.De
 	if dec.Err != nil || !differs {
 		return dec
 	}
-	dec.Text = func(*host.View) (resource.Text, error) { return *s.text, nil }
+	dec.Text = func(context.Context, *host.View) (resource.Text, error) { return *s.text, nil }
 	dec.Leaves = []host.Planned{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want)}}
 	dec.Closed = true
 	return dec
@@ -157,7 +157,7 @@ func (d *definition) editPerform(ctx context.Context, h *host.Host, want *resour
 }
 
 // textOf reads the text of a decision: the content of a file before and after.
-func (d *definition) textOf(v lua.LValue) (func(*host.View) (resource.Text, error), error) {
+func (d *definition) textOf(v lua.LValue) (func(context.Context, *host.View) (resource.Text, error), error) {
 	t, ok := v.(*lua.LTable)
 	if v == lua.LNil {
 		return nil, nil
@@ -177,5 +177,5 @@ func (d *definition) textOf(v lua.LValue) (func(*host.View) (resource.Text, erro
 	if out.WantExists = want != lua.LNil; out.WantExists {
 		out.Want = lua.LVAsString(want)
 	}
-	return func(*host.View) (resource.Text, error) { return out, nil }, nil
+	return func(context.Context, *host.View) (resource.Text, error) { return out, nil }, nil
 }

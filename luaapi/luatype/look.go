@@ -114,7 +114,7 @@ func (c *call) tree() int {
 		full := joined(dir, e.Rel)
 		switch {
 		case e.Kind == host.Regular && opts.RawGetString("sums") == lua.LTrue:
-			s, err := sum(full)
+			s, err := sum(c.in.Context(), full)
 			c.must(err)
 			t.RawSetString("sum", lua.LString(s))
 		case e.Kind == host.Symlink && !source:

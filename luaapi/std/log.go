@@ -1,7 +1,6 @@
 package std
 
 import (
-	"context"
 	"log/slog"
 
 	lua "github.com/yuin/gopher-lua"
@@ -32,7 +31,7 @@ func logFunc(name, doc string, level slog.Level) Func {
 					attrs = append(attrs, slog.String(lua.LVAsString(k), c.text(t.RawGet(k))))
 				}
 			}
-			c.Log.LogAttrs(context.Background(), level, c.str(1), attrs...)
+			c.Log.LogAttrs(c.in.Context(), level, c.str(1), attrs...)
 			return 0
 		},
 	}

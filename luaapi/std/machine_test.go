@@ -69,7 +69,7 @@ func TestFs(t *testing.T) {
 		`hash.file("/nothing")`:      `hash.file: no file /nothing`,
 	})
 	require.NoError(t, os.Truncate(l.root+"/etc/motd", 65<<20))
-	require.Equal(t, `fs.read: /etc/motd: more than 64.0 MiB`, l.mistake(t, `fs.read("/etc/motd")`))
+	require.Equal(t, `fs.read: /etc/motd: want a file of at most 64.0 MiB, found one of 65.0 MiB`, l.mistake(t, `fs.read("/etc/motd")`))
 }
 
 // What a script looked at is recorded.
@@ -172,7 +172,7 @@ func TestHTTP(t *testing.T) {
 		`http.get("ftp://ann:secret@example.test/")`:                 `http.get: want a URL of http or https, got "something else"`,
 		`http.get("http://example.test/gone")`:                       `http.get: GET http://example.test/gone: want status 200, got 404 Not Found`,
 		`http.get("http://example.test/down")`:                       `http.get: GET http://example.test/down: connection refused`,
-		`http.get("http://example.test/big", { limit = 99 })`:        `http.get: GET http://example.test/big: 100 B, more than 99 B`,
+		`http.get("http://example.test/big", { limit = 99 })`:        `http.get: GET http://example.test/big: the server sends 100 B, and the limit is 99 B`,
 		`http.get("http://example.test/slow", { timeout = "20ms" })`: `http.get: GET http://example.test/slow: timed out after 20ms`,
 		`http.get("http://example.test/", { checksum = "00" })`:      `http.get: GET http://example.test/: checksum mismatch, expected "00" got "2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df"`,
 		`http.get("http://example.test/", { headers = { 1 } })`:      `http.get: want strings in headers, got 1 = the number 1`,

@@ -2,6 +2,7 @@ package choria
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -32,7 +33,7 @@ func (c *comparison) paths(rels []string) []string {
 }
 
 // compare looks at the target without following any link in it.
-func (r rendering) compare(v *host.View, want resources.Scaffold) (*comparison, error) {
+func (r rendering) compare(ctx context.Context, v *host.View, want resources.Scaffold) (*comparison, error) {
 	c := &comparison{target: want.Name}
 	l := looker{v: v, target: c, seen: make(map[string]host.Info)}
 	absent := want.Ensure == resources.ScaffoldAbsent
@@ -44,7 +45,7 @@ func (r rendering) compare(v *host.View, want resources.Scaffold) (*comparison, 
 		case err != nil:
 			return c, err
 		case at == f.Rel && info.Kind == host.Regular:
-			if err := c.content(v, r, f, info); err != nil {
+			if err := c.content(ctx, v, r, f, info); err != nil {
 				return c, err
 			}
 		case absent: // it is not there
@@ -64,11 +65,11 @@ func (r rendering) compare(v *host.View, want resources.Scaffold) (*comparison, 
 
 // content compares what a file holds with what was rendered. Its permissions
 // count if post set some.
-func (c *comparison) content(v *host.View, r rendering, f host.TreeEntry, have host.Info) error {
+func (c *comparison) content(ctx context.Context, v *host.View, r rendering, f host.TreeEntry, have host.Info) error {
 	same := false
 	if _, assumed := v.Assumed(c.path(f.Rel)); !assumed && (f.Mode == fileMode || f.Mode == have.Mode) {
 		var err error
-		if same, err = r.same(v, c.path(f.Rel), f.Rel); err != nil {
+		if same, err = r.same(ctx, v, c.path(f.Rel), f.Rel); err != nil {
 			return err
 		}
 	}
@@ -81,11 +82,11 @@ func (c *comparison) content(v *host.View, r rendering, f host.TreeEntry, have h
 }
 
 // same reports whether a file holds what was rendered for a path.
-func (r rendering) same(v *host.View, file, rel string) (bool, error) {
+func (r rendering) same(ctx context.Context, v *host.View, file, rel string) (bool, error) {
 	if r.sums == nil {
-		return v.HoldsSource(file, r.path(rel))
+		return v.HoldsSource(ctx, file, r.path(rel))
 	}
-	sum, err := v.Sum(file)
+	sum, err := v.Sum(ctx, file)
 	return sum == r.sums[rel], err
 }
 

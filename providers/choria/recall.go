@@ -17,10 +17,10 @@ import (
 const dirLine = "directory"
 
 // wish returns what stands for a rendering.
-func (r rendering) wish(v *host.View) (string, error) {
+func (r rendering) wish(ctx context.Context, v *host.View) (string, error) {
 	var b strings.Builder
 	for _, f := range r.files {
-		sum, err := v.SumSource(r.path(f.Rel))
+		sum, err := v.SumSource(ctx, r.path(f.Rel))
 		if err != nil {
 			return "", err
 		}
@@ -60,7 +60,7 @@ func recalled(wish string) (rendering, error) {
 }
 
 // Recall implements resource.Recalling.
-func (p *scaffolds) Recall(_ context.Context, v *host.View, want resources.Scaffold, wish resource.Told) (have resources.ScaffoldState, err error) {
+func (p *scaffolds) Recall(ctx context.Context, v *host.View, want resources.Scaffold, wish resource.Told) (have resources.ScaffoldState, err error) {
 	info, err := v.Lstat(want.Name)
 	if err != nil {
 		return have, err
@@ -77,7 +77,7 @@ func (p *scaffolds) Recall(_ context.Context, v *host.View, want resources.Scaff
 	if err != nil {
 		return have, err
 	}
-	c, err := r.compare(v, want)
+	c, err := r.compare(ctx, v, want)
 	c.tell(&have)
 	return have, err
 }

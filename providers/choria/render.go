@@ -57,7 +57,7 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 	defer p.mu.Unlock()
 	return v.Scratch(func(s *host.Scratch) error {
 		r := rendering{scratch: s}
-		literal, err := r.copySource(v, want)
+		literal, err := r.copySource(ctx, v, want)
 		if err != nil {
 			return fmt.Errorf("source: %w", err)
 		}
@@ -66,7 +66,7 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 				return r.explain(want, err)
 			}
 		}
-		if err := r.collect(v, want, literal); err != nil {
+		if err := r.collect(ctx, v, want, literal); err != nil {
 			return err
 		}
 		if run != nil {
@@ -84,7 +84,7 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 // copySource copies the templates to the scratch directory, those for Jet with
 // what makes them see facts and data. It reports whether any of them holds the
 // text that stands for nothing.
-func (r *rendering) copySource(v *host.View, want resources.Scaffold) (literal bool, err error) {
+func (r *rendering) copySource(ctx context.Context, v *host.View, want resources.Scaffold) (literal bool, err error) {
 	entries, err := v.SourceTree(want.Source)
 	if err != nil {
 		return false, err
@@ -116,7 +116,7 @@ func (r *rendering) copySource(v *host.View, want resources.Scaffold) (literal b
 				r.templates++
 			}
 			var text []byte
-			if text, err = read(v, filepath.Join(want.Source, e.Rel)); err == nil {
+			if text, err = read(ctx, v, filepath.Join(want.Source, e.Rel)); err == nil {
 				literal = literal || bytes.Contains(text, []byte(nothing(want.Engine)))
 				err = r.scratch.WriteFile(path.Join(sourceDir, e.Rel), prepare(want, text))
 			}
@@ -128,8 +128,8 @@ func (r *rendering) copySource(v *host.View, want resources.Scaffold) (literal b
 	return literal, nil
 }
 
-func read(v *host.View, file string) ([]byte, error) {
-	f, err := v.OpenSource(file)
+func read(ctx context.Context, v *host.View, file string) ([]byte, error) {
+	f, err := v.OpenSource(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func nothing(engine resources.ScaffoldEngine) string {
 
 // collect lists what was rendered. A value that was not there is an error,
 // unless a template has the same text literally.
-func (r *rendering) collect(v *host.View, want resources.Scaffold, literal bool) error {
+func (r *rendering) collect(ctx context.Context, v *host.View, want resources.Scaffold, literal bool) error {
 	entries, err := r.scratch.Tree(targetDir)
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (r *rendering) collect(v *host.View, want resources.Scaffold, literal bool)
 		if e.Kind == host.Directory {
 			continue
 		}
-		text, err := read(v, r.path(e.Rel))
+		text, err := read(ctx, v, r.path(e.Rel))
 		if err != nil {
 			return err
 		}

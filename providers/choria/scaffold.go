@@ -44,13 +44,13 @@ func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Sca
 		run = nil
 	}
 	err = p.render(ctx, v, want, run, func(r rendering) error {
-		c, err := r.compare(v, want)
+		c, err := r.compare(ctx, v, want)
 		if err != nil {
 			return err
 		}
 		have.NoTemplates = r.templates == 0
 		c.tell(&have)
-		have.Rendered, err = r.wish(v)
+		have.Rendered, err = r.wish(ctx, v)
 		return err
 	})
 	return have, err
@@ -65,7 +65,7 @@ func (c *comparison) tell(have *resources.ScaffoldState) {
 // Scaffold implements resources.ScaffoldProvider.
 func (p *scaffolds) Scaffold(ctx context.Context, h *host.Host, want resources.Scaffold) error {
 	return p.render(ctx, &h.View, want, h.Run, func(r rendering) error {
-		c, err := r.compare(&h.View, want)
+		c, err := r.compare(ctx, &h.View, want)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (p *scaffolds) Scaffold(ctx context.Context, h *host.Host, want resources.S
 			return err
 		}
 		for _, rel := range c.changed {
-			if err := r.place(h, want, rel); err != nil {
+			if err := r.place(ctx, h, want, rel); err != nil {
 				return err
 			}
 		}
@@ -108,7 +108,7 @@ func (r rendering) makeDirectory(h *host.Host, dir string) error {
 }
 
 // place brings a rendered file, or an empty directory, to the target.
-func (r rendering) place(h *host.Host, want resources.Scaffold, rel string) error {
+func (r rendering) place(ctx context.Context, h *host.Host, want resources.Scaffold, rel string) error {
 	file := path.Join(want.Name, rel)
 	if strings.HasSuffix(rel, "/") {
 		return r.makeDirectory(h, file)
@@ -121,7 +121,7 @@ func (r rendering) place(h *host.Host, want resources.Scaffold, rel string) erro
 		return fmt.Errorf("%s was not rendered", rel)
 	}
 	f := r.files[i]
-	src, err := h.OpenSource(r.path(rel))
+	src, err := h.OpenSource(ctx, r.path(rel))
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (r rendering) place(h *host.Host, want resources.Scaffold, rel string) erro
 // keep the rest from being removed.
 func (p *scaffolds) Remove(ctx context.Context, h *host.Host, want resources.Scaffold) error {
 	return p.render(ctx, &h.View, want, nil, func(r rendering) error {
-		c, err := r.compare(&h.View, want)
+		c, err := r.compare(ctx, &h.View, want)
 		if err != nil {
 			return err
 		}

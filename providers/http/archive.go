@@ -25,7 +25,7 @@ const mode = 0o640
 
 // Status implements resources.ArchiveProvider. The archive is read only if what
 // is to be done depends on its checksum.
-func (archives) Status(_ context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
+func (archives) Status(ctx context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
 	if have, err = look(v, want); err != nil || want.Ensure == resources.ArchiveAbsent || have.CreatesExists {
 		return have, err
 	}
@@ -41,15 +41,15 @@ func (archives) Status(_ context.Context, v *host.View, want resources.Archive) 
 		have.NoParent = !parent
 		return have, err
 	case host.Regular:
-		return have, content(v, want, &have)
+		return have, content(ctx, v, want, &have)
 	}
 	return have, nil
 }
 
 // Inspect implements resource.Inspector: the checksum is always told.
-func (archives) Inspect(_ context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
+func (archives) Inspect(ctx context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
 	if have, err = look(v, want); err == nil && have.ArchiveExists {
-		have.Checksum, err = v.Sum(want.Name)
+		have.Checksum, err = v.Sum(ctx, want.Name)
 	}
 	return have, err
 }
@@ -79,12 +79,12 @@ func look(v *host.View, want resources.Archive) (have resources.ArchiveState, er
 }
 
 // content fills in what is in the archive, and whether that was extracted.
-func content(v *host.View, want resources.Archive, have *resources.ArchiveState) (err error) {
+func content(ctx context.Context, v *host.View, want resources.Archive, have *resources.ArchiveState) (err error) {
 	if _, assumed := v.Assumed(want.Name); assumed {
 		return &resource.UnknownError{Because: "something earlier writes " + want.Name}
 	}
 	if want.Checksum != "" {
-		if have.Checksum, err = v.Sum(want.Name); err != nil {
+		if have.Checksum, err = v.Sum(ctx, want.Name); err != nil {
 			return err
 		}
 	}
@@ -114,19 +114,48 @@ func (archives) Download(ctx context.Context, h *host.Host, want resources.Archi
 	if err != nil {
 		return err
 	}
-	if marks(want) {
-		if err := h.WriteFile(mark(want), bytes.NewReader(nil), attr); err != nil {
-			return err
-		}
-	}
 	headers := make(map[string]string, len(want.Headers))
 	for name, value := range want.Headers {
 		headers[name] = string(value)
 	}
-	return h.Download(ctx, want.Name, attr, host.Download{
+	unmark := func() error { return nil }
+	if marks(want) {
+		if unmark, err = setMark(h, want, attr); err != nil {
+			return err
+		}
+	}
+	err = h.Download(ctx, want.Name, attr, host.Download{
 		URL: want.URL.Parse(), Username: want.Username, Password: string(want.Password), Header: headers,
-		Checksum: string(want.Checksum), Stall: time.Duration(want.StallTimeout),
+		Checksum: string(want.Checksum), Stall: time.Duration(want.StallTimeout), MaxBytes: int64(want.MaxDownload),
 	})
+	if err == nil {
+		return nil
+	}
+	if _, tooLarge := errors.AsType[*host.SizeError](err); tooLarge {
+		err = fmt.Errorf("%w (max_download sets it)", err)
+	}
+	return errors.Join(err, unmark())
+}
+
+// setMark makes the mark of an archive that is about to be downloaded. Unmark takes
+// it away again, unless it was there before, when the archive that is there was
+// not extracted either, or the archive has got its place.
+func setMark(h *host.Host, want resources.Archive, attr host.Attr) (unmark func() error, err error) {
+	marked, err := h.Lstat(mark(want))
+	if err != nil {
+		return nil, err
+	}
+	before, err := h.Lstat(want.Name)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		now, err := h.Lstat(want.Name)
+		if err != nil || marked.Kind != host.Missing || now.Dev != before.Dev || now.Ino != before.Ino {
+			return err
+		}
+		return h.Remove(mark(want))
+	}, h.WriteFile(mark(want), bytes.NewReader(nil), attr)
 }
 
 func attributes(v *host.View, want resources.Archive, mode uint32) (a host.Attr, err error) {

@@ -88,7 +88,7 @@ func (p files) Foresee(ctx context.Context, v *host.View, want resources.File) (
 		return caveat, err
 	}
 	return caveat, v.Scratch(func(s *host.Scratch) error {
-		content, err := p.text(v, want)
+		content, err := p.text(ctx, v, want)
 		if err != nil {
 			return err
 		}
@@ -100,11 +100,11 @@ func (p files) Foresee(ctx context.Context, v *host.View, want resources.File) (
 }
 
 // text returns the content that is wanted.
-func (files) text(v *host.View, want resources.File) ([]byte, error) {
+func (files) text(ctx context.Context, v *host.View, want resources.File) ([]byte, error) {
 	if want.Content != nil {
 		return []byte(*want.Content), nil
 	}
-	src, err := v.OpenSource(*want.Source)
+	src, err := v.OpenSource(ctx, *want.Source)
 	if err != nil {
 		return nil, err
 	}

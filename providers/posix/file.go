@@ -23,8 +23,8 @@ var (
 // Status implements resources.FileProvider. What is cheap decides before what
 // is not: kind, owner and mode before size, size before content, and digests
 // are computed only of content that differs.
-func (p files) Status(_ context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
-	info, source, same, err := p.look(v, want)
+func (p files) Status(ctx context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
+	info, source, same, err := p.look(ctx, v, want)
 	if err != nil {
 		return have, err
 	}
@@ -63,20 +63,20 @@ func (p files) Status(_ context.Context, v *host.View, want resources.File) (hav
 	}
 	if !want.ManagesContent(info.Kind) {
 		if want.Source != nil {
-			p.copied(v, want, &have)
+			p.copied(ctx, v, want, &have)
 		}
 		return have, nil
 	}
 	if want.Source != nil {
-		return have, p.sourced(v, want, source, same, &have)
+		return have, p.sourced(ctx, v, want, source, same, &have)
 	}
-	return have, p.content(v, want, same, &have)
+	return have, p.content(ctx, v, want, same, &have)
 }
 
 // look describes what stands at the path and reports whether it is a file with
 // the content that is wanted. If that is the content of a source, it returns what
 // was seen of it; of a source of another size that is all that is looked at.
-func (files) look(v *host.View, want resources.File) (info host.Info, source *host.Glance, same bool, err error) {
+func (files) look(ctx context.Context, v *host.View, want resources.File) (info host.Info, source *host.Glance, same bool, err error) {
 	managed := want.ManagesContent(host.Regular)
 	if managed && want.Content != nil {
 		info, same, err = v.LookAt(want.Name, *want.Content)
@@ -85,7 +85,7 @@ func (files) look(v *host.View, want resources.File) (info host.Info, source *ho
 	if info, err = v.Lstat(want.Name); err != nil || info.Kind != host.Regular || !managed {
 		return info, nil, false, err
 	}
-	src, err := v.OpenSource(*want.Source)
+	src, err := v.OpenSource(ctx, *want.Source)
 	if err != nil {
 		return info, nil, false, err
 	}
@@ -111,7 +111,7 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wi
 	size, sized := wish.Mark.Size()
 	have.Source.Size, have.SizesDiffer = size, sized && (have.Kind == host.Missing || have.Size != size)
 	if _, assumed := v.Assumed(want.Name); have.Kind == host.Regular && !have.SizesDiffer && !assumed {
-		sum, err := v.Sum(want.Name)
+		sum, err := v.Sum(ctx, want.Name)
 		if err != nil || sum == wish.Text {
 			return have, err
 		}
@@ -151,12 +151,12 @@ func (files) entries(v *host.View, want resources.File, have *resources.FileStat
 
 // content fills in what differs of a content that is told. Digests are computed
 // only then.
-func (files) content(v *host.View, want resources.File, same bool, have *resources.FileState) (err error) {
+func (files) content(ctx context.Context, v *host.View, want resources.File, same bool, have *resources.FileState) (err error) {
 	if same {
 		return nil
 	}
 	if _, assumed := v.Assumed(want.Name); have.Kind == host.Regular && !assumed {
-		if have.Checksum, err = v.Sum(want.Name); err != nil {
+		if have.Checksum, err = v.Sum(ctx, want.Name); err != nil {
 			return err
 		}
 	}
@@ -167,9 +167,9 @@ func (files) content(v *host.View, want resources.File, same bool, have *resourc
 // sourced fills in what differs of the content of a source, of which nothing was
 // seen yet if nothing stands at the path. Digests are computed only where the
 // sizes do not tell it.
-func (files) sourced(v *host.View, want resources.File, source *host.Glance, same bool, have *resources.FileState) error {
+func (files) sourced(ctx context.Context, v *host.View, want resources.File, source *host.Glance, same bool, have *resources.FileState) error {
 	if source == nil {
-		src, err := v.OpenSource(*want.Source)
+		src, err := v.OpenSource(ctx, *want.Source)
 		if err != nil {
 			return err
 		}
@@ -188,19 +188,19 @@ func (files) sourced(v *host.View, want resources.File, source *host.Glance, sam
 		return nil
 	}
 	var errs [2]error
-	have.Checksum, errs[0] = v.Sum(want.Name)
-	have.WantChecksum, errs[1] = v.SumSource(*want.Source)
+	have.Checksum, errs[0] = v.Sum(ctx, want.Name)
+	have.WantChecksum, errs[1] = v.SumSource(ctx, *want.Source)
 	return errors.Join(errs[:]...)
 }
 
 // copied fills in what is known of the source of a file whose content is not
 // managed any more, if that was copied just now and is what the file holds. Nobody
 // asks for more: the source need not be there.
-func (files) copied(v *host.View, want resources.File, have *resources.FileState) {
+func (files) copied(ctx context.Context, v *host.View, want resources.File, have *resources.FileState) {
 	if !v.IsSummed(*want.Source) {
 		return
 	}
-	src, err := v.OpenSource(*want.Source)
+	src, err := v.OpenSource(ctx, *want.Source)
 	if err != nil {
 		return
 	}
@@ -225,7 +225,7 @@ func (p files) Store(ctx context.Context, h *host.Host, want resources.File) err
 }
 
 func (p files) store(ctx context.Context, h *host.Host, want resources.File) error {
-	info, _, same, err := p.look(&h.View, want)
+	info, _, same, err := p.look(ctx, &h.View, want)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (p files) write(ctx context.Context, h *host.Host, want resources.File, hav
 	if err != nil {
 		return err
 	}
-	content, err := p.open(h, want)
+	content, err := p.open(ctx, h, want)
 	if err != nil {
 		return err
 	}
@@ -264,10 +264,10 @@ func (p files) write(ctx context.Context, h *host.Host, want resources.File, hav
 	return errors.Join(write(want.Name, content, attr), content.Close())
 }
 
-func (files) open(h *host.Host, want resources.File) (io.ReadCloser, error) {
+func (files) open(ctx context.Context, h *host.Host, want resources.File) (io.ReadCloser, error) {
 	switch {
 	case want.Source != nil:
-		return h.OpenSummed(*want.Source)
+		return h.OpenSummed(ctx, *want.Source)
 	case want.Content != nil:
 		return io.NopCloser(strings.NewReader(*want.Content)), nil
 	}

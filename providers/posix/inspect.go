@@ -12,7 +12,7 @@ var _ resource.Inspector[resources.File, resources.FileState] = files{}
 
 // Inspect implements resource.Inspector: what Status leaves out where it is as
 // wanted is there, and what compares with what is wanted is not.
-func (files) Inspect(_ context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
+func (files) Inspect(ctx context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
 	info, err := v.Lstat(want.Name)
 	if err != nil || info.Kind == host.Missing {
 		return have, err
@@ -25,7 +25,7 @@ func (files) Inspect(_ context.Context, v *host.View, want resources.File) (have
 	case host.Symlink:
 		have.Target, err = v.Readlink(want.Name)
 	case host.Regular:
-		have.Checksum, err = v.Sum(want.Name)
+		have.Checksum, err = v.Sum(ctx, want.Name)
 	}
 	return have, err
 }

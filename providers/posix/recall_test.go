@@ -37,7 +37,7 @@ func TestRecall(t *testing.T) {
 			}
 		}
 		if d.Text != nil { // it would be that of another content
-			_, err := d.Text(&h.View)
+			_, err := d.Text(t.Context(), &h.View)
 			require.EqualError(t, err, "the source holds something else")
 		}
 		return &have, differs

@@ -151,13 +151,13 @@ func (w *walk) forgive(ctx context.Context, f resource.Factory, d resource.Decis
 }
 
 // causeOf returns why the event's resource, which has that state, is to be changed.
-func (w *walk) causeOf(ev *Event, state any) Cause {
+func (w *walk) causeOf(ctx context.Context, ev *Event, state any) Cause {
 	if w.Cause == nil {
 		return NoCause
 	}
 	r := ev.Resource
 	c := w.Cause(w.declared[ev.Index], ev.Wish, func() string {
-		text, _ := r.Type.WishText(w.view, r.Spec, state) // if it cannot be had, nobody can tell
+		text, _ := r.Type.WishText(ctx, w.view, r.Spec, state) // if it cannot be had, nobody can tell
 		return text
 	})
 	switch {

@@ -15,11 +15,11 @@ import (
 func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision, state any, ev *Event) {
 	r := ev.Resource
 	ev.Diff, ev.Actions, ev.Wish = d.Diff, d.Actions, w.wholeWish(ev, resource.WishOf(state))
-	ev.Cause = w.causeOf(ev, state)
+	ev.Cause = w.causeOf(ctx, ev, state)
 	w.noteCause(ev.Index, ev.Cause)
 	if w.Texts && d.Text != nil {
 		// A text that cannot be had is no reason not to act: there is no diff then.
-		if text, err := d.Text(w.view); err == nil {
+		if text, err := d.Text(ctx, w.view); err == nil {
 			ev.Text = &text
 		}
 	}

@@ -103,7 +103,7 @@ func TestUnreadableReleaseIsAnErrorOfItsBranch(t *testing.T) {
 	f := New(t.Context(), v, Standard(), nil)
 	_, err := f.Get("os.family")
 	require.ErrorContains(t, err, "fact os: ")
-	require.ErrorContains(t, err, "is a directory")
+	require.ErrorContains(t, err, "found a directory")
 	tree, err := f.Tree()
 	require.ErrorContains(t, err, "fact os: ")
 	require.NotContains(t, tree, "os")

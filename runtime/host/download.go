@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,13 +24,25 @@ type Download struct {
 	Header map[string]string
 	// Checksum is the SHA-256 of the content in hexadecimal; "" accepts any.
 	Checksum string
-	// Stall ends the download if nothing at all comes for that long; 0 means
-	// DefaultStall. There is no limit on how long a download takes.
+	// Stall ends the download if for that long nothing comes, or less than a server
+	// sends that means it: slowest bytes a second. 0 means DefaultStall. There is no
+	// other limit on how long a download takes.
 	Stall time.Duration
+	// MaxBytes ends the download if more comes, or if the server says before that more
+	// would; 0 means DefaultDownload.
+	MaxBytes int64
 }
 
-// DefaultStall is how long a server may be silent.
-const DefaultStall = time.Minute
+// DefaultStall is how long a server may be silent, DefaultDownload how much it may
+// send.
+const (
+	DefaultStall    = time.Minute
+	DefaultDownload = 10 << 30
+)
+
+// slowest is how many bytes a second come at least. Less is as good as nothing: a
+// server that sends a byte now and then would never come to an end.
+const slowest = 100
 
 // A Progress is how far a download is.
 type Progress struct {
@@ -91,6 +104,10 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d Download)
 	}
 	defer body.Close()
 	guard.pause()
+	limit := d.limit()
+	if err := checkSize(size, limit); err != nil {
+		return failed(err)
+	}
 
 	tmp, err := h.Create(name, attr)
 	if err != nil {
@@ -101,9 +118,12 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d Download)
 			err = errors.Join(err, tmp.Discard())
 		}
 	}()
+	if err := checkSpace(tmp.fd, size); err != nil {
+		return failed(err)
+	}
 	sum := sha256.New()
 	meter := h.newMeter(name, size)
-	n, err := io.Copy(io.MultiWriter(tmp, sum, meter), guard.reader(body))
+	n, err := io.Copy(io.MultiWriter(tmp, sum, meter, &spaceGuard{fd: tmp.fd}), bounded(guard.reader(body), limit))
 	if err != nil {
 		return failed(truncated(err, n, size))
 	}
@@ -112,6 +132,48 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d Download)
 		return failed(fmt.Errorf("checksum mismatch, expected %q got %q", d.Checksum, got))
 	}
 	return tmp.Commit()
+}
+
+// A SizeError says that a server sends more than is taken.
+type SizeError struct {
+	Size  int64 // that the server said, or 0
+	Limit int64
+}
+
+// Error says how much is taken.
+func (e *SizeError) Error() string {
+	if e.Size > 0 {
+		return fmt.Sprintf("the server sends %s, and the limit is %s", FormatBytes(e.Size), FormatBytes(e.Limit))
+	}
+	return fmt.Sprintf("the server sends more than %s, which is the limit", FormatBytes(e.Limit))
+}
+
+// limit is how many bytes may come.
+func (d Download) limit() int64 {
+	if d.MaxBytes > 0 {
+		return d.MaxBytes
+	}
+	return DefaultDownload
+}
+
+// checkSize reports a size, as the server says it, that is too much.
+func checkSize(size, limit int64) error {
+	if size > limit {
+		return &SizeError{Size: size, Limit: limit}
+	}
+	return nil
+}
+
+// bounded returns r, from which no more comes than is taken.
+func bounded(r io.Reader, limit int64) io.Reader {
+	left := limit
+	return readerFunc(func(p []byte) (int, error) {
+		n, err := r.Read(p[:min(int64(len(p)), left+1)])
+		if left -= int64(n); left < 0 {
+			return 0, &SizeError{Limit: limit}
+		}
+		return n, err
+	})
 }
 
 // truncated says of a body that ended too early how much of it there was.
@@ -125,23 +187,49 @@ func truncated(err error, got, want int64) error {
 	return fmt.Errorf("the connection ended in the middle, after %d of %d bytes: %w", got, want, err)
 }
 
-// A stallGuard cancels a context when nothing has come for too long. It pauses
+// A stallGuard cancels a context when too little has come for too long. It pauses
 // while nothing is waited for, so that a slow disk is no stall.
 type stallGuard struct {
 	timer  *time.Timer
 	limit  time.Duration
 	cancel context.CancelCauseFunc
+	// waited is how long it was waited for what came since the last reset, got how
+	// much that is.
+	waited time.Duration
+	got    atomic.Int64
 }
 
 func newStallGuard(ctx context.Context, limit time.Duration) (*stallGuard, context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return &stallGuard{limit: limit, cancel: cancel, timer: time.AfterFunc(limit, func() {
-		cancel(fmt.Errorf("%w: nothing came for %s", ErrTimeout, limit))
-	})}, ctx
+	g := &stallGuard{limit: limit, cancel: cancel}
+	g.timer = time.AfterFunc(limit, func() {
+		what := "nothing"
+		if got := g.got.Load(); got > 0 {
+			what = "only " + FormatBytes(got)
+		}
+		cancel(fmt.Errorf("%w: %s came for %s", ErrTimeout, what, limit))
+	})
+	return g, ctx
 }
 
-func (g *stallGuard) reset() { g.timer.Reset(g.limit) }
+// reset begins to wait anew.
+func (g *stallGuard) reset() {
+	g.waited = 0
+	g.got.Store(0)
+	g.timer.Reset(g.limit)
+}
+
 func (g *stallGuard) pause() { g.timer.Stop() }
+
+// came tells that n bytes came after a wait. Once enough has come it is waited anew.
+func (g *stallGuard) came(n int, after time.Duration) {
+	g.timer.Stop()
+	g.waited += after
+	if float64(g.got.Add(int64(n))) >= slowest*g.limit.Seconds() {
+		g.waited = 0
+		g.got.Store(0)
+	}
+}
 
 func (g *stallGuard) close() {
 	g.timer.Stop()
@@ -151,9 +239,11 @@ func (g *stallGuard) close() {
 // reader returns r with every single Read guarded.
 func (g *stallGuard) reader(r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
-		g.reset()
-		defer g.pause()
-		return r.Read(p)
+		g.timer.Reset(max(g.limit-g.waited, time.Millisecond))
+		begun := time.Now()
+		n, err := r.Read(p)
+		g.came(n, time.Since(begun))
+		return n, err
 	})
 }
 

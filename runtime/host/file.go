@@ -190,16 +190,19 @@ func (v *View) Open(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	return openToRead(path, syscall.O_NOFOLLOW)
 }
 
-// ReadFile returns the content of the file at the path, links followed.
+// largestFile is how many bytes of a file are held in memory at most.
+const largestFile = 1 << 30
+
+// ReadFile is ReadUpTo for a file that is as large as memory allows.
 func (v *View) ReadFile(name string) ([]byte, error) {
 	path, err := v.resolve(name)
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	return readRegular(path, largestFile)
 }
 
 // ReadDir returns the names in the directory at the path, sorted.

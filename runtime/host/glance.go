@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
@@ -83,8 +84,8 @@ func (k *sums) set(name string, g Glance, sum string) {
 
 // SumSource is Sum for a source. What is known since an earlier call is not read
 // again.
-func (v *View) SumSource(name string) (string, error) {
-	src, err := v.OpenSource(name)
+func (v *View) SumSource(ctx context.Context, name string) (string, error) {
+	src, err := v.OpenSource(ctx, name)
 	if err != nil {
 		return "", err
 	}
@@ -119,8 +120,8 @@ func (v *View) IsSummed(name string) bool {
 
 // OpenSummed is OpenSource for whoever copies the source: when it was read to its
 // end, KnownSum tells its SHA-256.
-func (v *View) OpenSummed(name string) (io.ReadCloser, error) {
-	src, err := v.OpenSource(name)
+func (v *View) OpenSummed(ctx context.Context, name string) (io.ReadCloser, error) {
+	src, err := v.OpenSource(ctx, name)
 	if err != nil {
 		return nil, err
 	}

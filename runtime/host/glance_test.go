@@ -25,7 +25,7 @@ func TestStamp(t *testing.T) {
 	require.NoError(t, os.WriteFile(source, []byte("one"), 0o600))
 	stamp := func(by time.Duration) string {
 		t.Helper()
-		src, err := host.New(host.Options{Clock: ahead{by: by}}).OpenSource(source)
+		src, err := host.New(host.Options{Clock: ahead{by: by}}).OpenSource(t.Context(), source)
 		require.NoError(t, err)
 		require.NoError(t, src.Close())
 		require.Equal(t, int64(3), src.Size)
@@ -61,7 +61,7 @@ func TestSumSource(t *testing.T) {
 			source := filepath.Join(t.TempDir(), "s")
 			put := func(text string) { require.NoError(t, os.WriteFile(source, []byte(text), 0o600)) }
 			glance := func() host.Glance {
-				src, err := h.OpenSource(source)
+				src, err := h.OpenSource(t.Context(), source)
 				require.NoError(t, err)
 				require.NoError(t, src.Close())
 				return src.Glance
@@ -69,23 +69,23 @@ func TestSumSource(t *testing.T) {
 			put("one")
 			seen := glance()
 			require.Empty(t, h.KnownSum(source, seen))
-			sum, err := h.SumSource(source)
+			sum, err := h.SumSource(t.Context(), source)
 			require.NoError(t, err)
 			require.Equal(t, one, sum)
 			require.Equal(t, x.known, h.KnownSum(source, seen) == one)
 
 			put("two")
-			sum, err = h.SumSource(source)
+			sum, err = h.SumSource(t.Context(), source)
 			require.NoError(t, err)
 			if !x.known { // it may look as it did
 				require.Equal(t, two, sum)
 			}
 			put("three")
-			sum, err = h.SumSource(source)
+			sum, err = h.SumSource(t.Context(), source)
 			require.NoError(t, err)
 			require.Equal(t, host.SumBytes([]byte("three")), sum)
 			require.NoError(t, os.Remove(source))
-			_, err = h.SumSource(source)
+			_, err = h.SumSource(t.Context(), source)
 			require.ErrorIs(t, err, os.ErrNotExist)
 		})
 	}
@@ -96,11 +96,11 @@ func TestOpenSummed(t *testing.T) {
 	h := host.New(host.Options{Clock: ahead{}})
 	source := filepath.Join(t.TempDir(), "s")
 	require.NoError(t, os.WriteFile(source, []byte("one"), 0o600))
-	src, err := h.OpenSource(source)
+	src, err := h.OpenSource(t.Context(), source)
 	require.NoError(t, err)
 	require.NoError(t, src.Close())
 
-	summed, err := h.OpenSummed(source)
+	summed, err := h.OpenSummed(t.Context(), source)
 	require.NoError(t, err)
 	_, err = io.ReadFull(summed, make([]byte, 3))
 	require.NoError(t, err)
@@ -114,6 +114,6 @@ func TestOpenSummed(t *testing.T) {
 	other.Size++
 	require.Empty(t, h.KnownSum(source, other))
 	require.Empty(t, h.KnownSum(source+"x", src.Glance))
-	_, err = h.OpenSummed(source + "x")
+	_, err = h.OpenSummed(t.Context(), source+"x")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

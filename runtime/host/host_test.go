@@ -95,12 +95,12 @@ func TestLookAt(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
-		got, err = h.HoldsSource("/f", source)
+		got, err = h.HoldsSource(t.Context(), "/f", source)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	_, err := h.HoldsSource("/f", filepath.Dir(source))
-	require.ErrorContains(t, err, "is not a file")
+	_, err := h.HoldsSource(t.Context(), "/f", filepath.Dir(source))
+	require.ErrorContains(t, err, "want a file, found a directory")
 }
 
 // TestRootHoldsLinks: links that point out of a root lead back into it.

@@ -4,31 +4,17 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"syscall"
 )
 
 // ReadUpTo returns the content of the regular file at the path, links followed.
 // A file that holds more than limit bytes is an error, and so is anything that
-// is no file: it does not wait for a pipe.
+// is no file: it waits neither for a pipe nor for a file of the kernel.
 func (v *View) ReadUpTo(name string, limit int64) ([]byte, error) {
 	path, err := v.resolve(name)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if kind := kindOf(fi); kind != Regular {
-		return nil, fmt.Errorf("want a file, found %s", kind)
-	}
-	return readUpTo(f, limit)
+	return readRegular(path, limit)
 }
 
 // readUpTo reads r to its end, which must come within limit bytes.
@@ -63,10 +49,10 @@ func (d Download) fetch(ctx context.Context, v *View, guard *stallGuard, limit i
 		return nil, err
 	}
 	defer body.Close()
-	if size > limit {
-		return nil, fmt.Errorf("%s, more than %s", FormatBytes(size), FormatBytes(limit))
+	if err := checkSize(size, limit); err != nil {
+		return nil, err
 	}
-	b, err := readUpTo(guard.reader(body), limit)
+	b, err := io.ReadAll(bounded(guard.reader(body), limit))
 	if err != nil {
 		return nil, truncated(err, int64(len(b)), size)
 	}

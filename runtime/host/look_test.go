@@ -27,11 +27,11 @@ func TestReadUpTo(t *testing.T) {
 		require.Equal(t, want, string(b))
 	}
 	_, err := h.ReadUpTo("/file", 4)
-	require.EqualError(t, err, "more than 4 B")
+	require.ErrorContains(t, err, "want a file of at most 4 B, found one of 5 B")
 	_, err = h.ReadUpTo("/pipe", 5) // and does not wait for anyone to write
-	require.EqualError(t, err, "want a file, found a special file")
+	require.ErrorContains(t, err, "want a file, found a special file")
 	_, err = h.ReadUpTo("/", 5)
-	require.EqualError(t, err, "want a file, found a directory")
+	require.ErrorContains(t, err, "want a file, found a directory")
 	_, err = h.ReadUpTo("/nothing", 5)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
@@ -60,7 +60,7 @@ func TestFetch(t *testing.T) {
 		require.Equal(t, "12345", text)
 	}
 	_, err := get("http://user:secret@example.test/?token", 4)
-	require.EqualError(t, err, "GET http://xxxxx@example.test/?xxxxx: 5 B, more than 4 B")
+	require.EqualError(t, err, "GET http://xxxxx@example.test/?xxxxx: the server sends 5 B, and the limit is 4 B")
 	_, err = get("http://example.test/chunked", 4)
-	require.EqualError(t, err, "GET http://example.test/chunked: more than 4 B")
+	require.EqualError(t, err, "GET http://example.test/chunked: the server sends more than 4 B, which is the limit")
 }

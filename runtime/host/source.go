@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"syscall"
+	"time"
 )
 
 // A Source is the content of a file that the user names as one. Sources belong
@@ -18,16 +18,43 @@ import (
 type Source struct {
 	io.ReadCloser
 	Glance
+	sparse bool
 }
 
 // sourceLimit is the largest source, in bytes, that is fetched from a URL. It is
 // kept in memory for the rest of the run.
 const sourceLimit = 64 << 20
 
+// sourcePatience is how long that may take.
+const sourcePatience = 30 * time.Minute
+
 // fetched remembers the sources that came from URLs: each is fetched once a run.
 type fetched struct {
-	mu    sync.Mutex
-	texts map[string][]byte
+	mu      sync.Mutex
+	sources map[string]*fetchedSource
+}
+
+// A fetchedSource is what is behind one URL. Turn holds one token: whoever has it
+// may look and fetch.
+type fetchedSource struct {
+	turn chan struct{}
+	text []byte
+	done bool
+}
+
+// of returns what is remembered of a URL.
+func (f *fetched) of(name string) *fetchedSource {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	x := f.sources[name]
+	if x == nil {
+		if f.sources == nil {
+			f.sources = make(map[string]*fetchedSource)
+		}
+		x = &fetchedSource{turn: make(chan struct{}, 1)}
+		f.sources[name] = x
+	}
+	return x
 }
 
 // IsURL reports whether a source is an http or https URL and not a path.
@@ -36,65 +63,82 @@ func IsURL(source string) bool {
 }
 
 // OpenSource opens a source: a file, links followed, or what is behind an http
-// or https URL.
-func (v *View) OpenSource(name string) (*Source, error) {
+// or https URL. It is read until the context ends.
+func (v *View) OpenSource(ctx context.Context, name string) (*Source, error) {
 	if IsURL(name) {
-		text, err := v.fetch(name)
-		return &Source{io.NopCloser(bytes.NewReader(text)), Glance{Size: int64(len(text)), Settled: true}}, err
+		text, err := v.fetch(ctx, name)
+		return memorySource(text, Glance{Settled: true}), err
 	}
-	f, err := v.OpenUserFile(name)
+	f, fi, err := openRegular(name)
 	if err != nil {
 		return nil, err
 	}
-	fi, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, err
+	if isPseudo(f, fi) {
+		text, err := readPseudo(f, name, sourceLimit)
+		return memorySource(text, glanceAt(fi, v.Now())), err
 	}
-	return &Source{f, glanceAt(fi, v.Now())}, nil
+	return &Source{ReadCloser: struct {
+		io.Reader
+		io.Closer
+	}{untilDone(ctx, f), f}, Glance: glanceAt(fi, v.Now()), sparse: isSparse(fi)}, nil
+}
+
+// memorySource returns a source that was read already.
+func memorySource(text []byte, g Glance) *Source {
+	if g.Size = int64(len(text)); g.Size > 0 {
+		g.Inode = 0 // the kernel tells of no change of what it makes up
+	}
+	return &Source{ReadCloser: io.NopCloser(bytes.NewReader(text)), Glance: g}
+}
+
+// untilDone returns r, from which nothing is read any more once the context has
+// ended.
+func untilDone(ctx context.Context, r io.Reader) io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		return r.Read(p)
+	})
 }
 
 // OpenUserFile opens a file of the user for reading, links followed. It lies
 // outside the root.
 func (v *View) OpenUserFile(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
-		f.Close()
-		return nil, errors.Join(err, fmt.Errorf("%s is not a file", name))
-	}
-	return f, nil
+	f, _, err := openRegular(name)
+	return f, err
 }
 
 // fetch returns what is behind a URL.
-func (v *View) fetch(name string) ([]byte, error) {
-	m := v.fetched
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if text, ok := m.texts[name]; ok {
-		return text, nil
-	}
+func (v *View) fetch(ctx context.Context, name string) ([]byte, error) {
 	at, err := url.Parse(name)
 	if err != nil || at.Host == "" {
 		return nil, errors.New("want a valid URL")
 	}
-	text, err := v.Fetch(context.Background(), Download{URL: at}, sourceLimit)
+	x := v.fetched.of(name)
+	select {
+	case x.turn <- struct{}{}:
+		defer func() { <-x.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if x.done {
+		return x.text, nil
+	}
+	within, cancel := context.WithTimeoutCause(ctx, sourcePatience, fmt.Errorf("%w after %s", ErrTimeout, sourcePatience))
+	defer cancel()
+	text, err := v.Fetch(within, Download{URL: at}, sourceLimit)
 	if err != nil {
 		return nil, err
 	}
-	if m.texts == nil {
-		m.texts = make(map[string][]byte)
-	}
-	m.texts[name] = text
+	x.text, x.done = text, true
 	return text, nil
 }
 
 // HoldsSource reports whether the file at the path holds exactly what the source
 // holds. Files of different sizes are not read.
-func (v *View) HoldsSource(name, source string) (bool, error) {
-	src, err := v.OpenSource(source)
+func (v *View) HoldsSource(ctx context.Context, name, source string) (bool, error) {
+	src, err := v.OpenSource(ctx, source)
 	if err != nil {
 		return false, err
 	}

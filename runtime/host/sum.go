@@ -1,19 +1,21 @@
 package host
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
 )
 
-// Sum returns the SHA-256 of the regular file at the path in hexadecimal.
-func (v *View) Sum(name string) (string, error) {
+// Sum returns the SHA-256 of the regular file at the path in hexadecimal. It is
+// read until the context ends.
+func (v *View) Sum(ctx context.Context, name string) (string, error) {
 	f, err := v.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	return SumReader(f)
+	return SumReader(untilDone(ctx, f))
 }
 
 // SumReader returns the SHA-256 of what r holds in hexadecimal.

@@ -204,9 +204,22 @@ func (t *Temp) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
+// ReadFrom adds all that content holds, for io.Copy. A copy of a sparse file is one.
+func (t *Temp) ReadFrom(content io.Reader) (n int64, err error) {
+	if !hasHoles(content) {
+		return io.Copy(struct{ io.Writer }{t}, content)
+	}
+	err = t.h.do("write", t.name, func() (err error) { n, err = copySparse(t.file(), content); return err })
+	return n, err
+}
+
 // fill adds all that content holds.
 func (t *Temp) fill(content io.Reader) error {
 	return t.h.do("write", t.name, func() error {
+		if hasHoles(content) {
+			_, err := copySparse(t.file(), content)
+			return err
+		}
 		buf := buffers.Get().(*[]byte)
 		defer buffers.Put(buf)
 		n, err := io.ReadFull(content, *buf)

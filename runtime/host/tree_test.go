@@ -112,7 +112,7 @@ func TestScratch(t *testing.T) {
 		fi, err := os.Stat(s.Path("."))
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o700), fi.Mode().Perm(), "nobody else can read it")
-		sum, err := h.SumSource(s.Path("d/f"))
+		sum, err := h.SumSource(t.Context(), s.Path("d/f"))
 		require.NoError(t, err)
 		require.Equal(t, host.SumBytes([]byte("x")), sum)
 		return os.ErrInvalid

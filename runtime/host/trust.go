@@ -1,8 +1,8 @@
 package host
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -68,35 +68,48 @@ func TrustOf(uid int, getenv func(string) string) *Trust {
 	return t
 }
 
-// ReadFile is os.ReadFile for a file that is believed.
+// ReadFile returns what a file holds that is believed. What is no regular file is
+// refused, and one of more than LargestText bytes; a pipe that is open already, such
+// as that of <(...), is read.
 func (t *Trust) ReadFile(name string) ([]byte, error) {
 	if err := t.Check(name); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(name)
+	if f := openOpened(name); f != nil {
+		defer f.Close()
+		return readUpTo(f, LargestText)
+	}
+	return readRegular(name, LargestText)
 }
 
-// ReadText is ReadFile for text. Of a long one there is no second copy.
-func (t *Trust) ReadText(name string) (string, error) {
+// ReadText is ReadFile for a text that the command line names, which may be a pipe
+// or a terminal that is open already: that is read until the context ends. Of a long
+// text there is no second copy.
+func (t *Trust) ReadText(ctx context.Context, name string) (string, error) {
 	if err := t.Check(name); err != nil {
 		return "", err
 	}
-	f, err := os.Open(name)
+	if f := openOpened(name); f != nil {
+		defer f.Close()
+		text, err := ReadStream(ctx, f, name)
+		return string(text), err
+	}
+	f, fi, err := openRegular(name)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
-	var text strings.Builder
-	if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
-		if fi.Size() >= longText {
-			if text, ok := readLong(f, fi.Size()); ok {
-				return text, nil
-			}
-		}
-		text.Grow(int(fi.Size()))
+	if isPseudo(f, fi) {
+		text, err := readPseudo(f, name, LargestText)
+		return string(text), err
 	}
-	_, err = io.Copy(&text, f)
-	return text.String(), err
+	defer f.Close()
+	if size := fi.Size(); size >= longText && size <= LargestText {
+		if text, ok := readLong(f, size); ok {
+			return text, nil
+		}
+	}
+	text, err := readSized(f, fi, name, LargestText)
+	return unsafe.String(unsafe.SliceData(text), len(text)), err
 }
 
 // longText is from how many bytes on a text is read by several processors: most of the

@@ -223,7 +223,7 @@ func TestReadLongText(t *testing.T) {
 		name := filepath.Join(dir, fmt.Sprint(size))
 		want := strings.Repeat("0123456789\n", size/11+1)[:size]
 		require.NoError(t, os.WriteFile(name, []byte(want), 0o600))
-		got, err := (*host.Trust)(nil).ReadText(name)
+		got, err := (*host.Trust)(nil).ReadText(t.Context(), name)
 		require.NoError(t, err)
 		require.True(t, got == want, size)
 	}

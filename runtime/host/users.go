@@ -140,7 +140,7 @@ func (d *database) read() error {
 		return nil
 	}
 	d.last.Store(nil)
-	text, err := os.ReadFile(path)
+	text, err := readRegular(path, LargestText)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ type Decision struct {
 	Closed bool
 	// Text is the content that the actions replace. It is fetched only when a
 	// report wants it; nil if there is none.
-	Text func(v *host.View) (Text, error)
+	Text func(ctx context.Context, v *host.View) (Text, error)
 }
 
 // Stable reports whether nothing is to be done.

@@ -81,7 +81,7 @@ type Wishing interface{ CurrentWish() Told }
 // (Told.Text) open, because it takes long to tell. WishText tells it; "" if it
 // makes no difference to this state.
 type Pointing[S any] interface {
-	WishText(v *host.View, have S) (string, error)
+	WishText(ctx context.Context, v *host.View, have S) (string, error)
 }
 
 // WishOf returns what a state says of what is wanted.
@@ -94,11 +94,11 @@ func WishOf(state any) Told {
 
 // WishText returns the text of the wish of spec that a state has left open, "" if
 // there is none.
-func (t *Type) WishText(v *host.View, spec, state any) (string, error) {
+func (t *Type) WishText(ctx context.Context, v *host.View, spec, state any) (string, error) {
 	if t.wishText == nil {
 		return "", nil
 	}
-	return t.wishText(v, spec, state)
+	return t.wishText(ctx, v, spec, state)
 }
 
 // Recalling is implemented by providers that can compare the machine with what

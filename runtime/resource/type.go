@@ -28,8 +28,8 @@ type Type struct {
 	validate  func(spec any) error
 	locate    func(spec any, dir string) any
 	decide    func(spec, state any) Decision
-	refresh   func(spec, state any, d Decision) Decision          // nil if it cannot
-	wishText  func(v *host.View, spec, state any) (string, error) // nil if its states leave none open
+	refresh   func(spec, state any, d Decision) Decision                               // nil if it cannot
+	wishText  func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if its states leave none open
 	status    func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	statusAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
 	batches   func(provider any) bool
@@ -83,7 +83,9 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 		t.refresh = func(p, s any, d Decision) Decision { return any(*p.(*P)).(Refreshable[S]).Refresh(s.(S), d) }
 	}
 	if _, ok := any(*new(P)).(Pointing[S]); ok {
-		t.wishText = func(v *host.View, p, s any) (string, error) { return any(*p.(*P)).(Pointing[S]).WishText(v, s.(S)) }
+		t.wishText = func(ctx context.Context, v *host.View, p, s any) (string, error) {
+			return any(*p.(*P)).(Pointing[S]).WishText(ctx, v, s.(S))
+		}
 	}
 	if _, ok := any(new(P)).(Located); ok {
 		t.locate = func(p any, dir string) any {

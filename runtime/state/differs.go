@@ -1,13 +1,15 @@
 package state
 
 import (
+	"context"
+
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // Differs returns in which properties what stands at the path differs from what
 // is to be restored.
-func (s *Store) Differs(v *host.View, r Restoration) (diff []resource.Delta, err error) {
+func (s *Store) Differs(ctx context.Context, v *host.View, r Restoration) (diff []resource.Delta, err error) {
 	now, err := versionAt(v, r.Path)
 	if err != nil {
 		return nil, err
@@ -23,14 +25,14 @@ func (s *Store) Differs(v *host.View, r Restoration) (diff []resource.Delta, err
 	if r.Want.Kind == host.Missing {
 		return diff, nil
 	}
-	same, err := s.same(v, r, now)
+	same, err := s.same(ctx, v, r, now)
 	if err != nil {
 		return nil, err
 	}
 	if !same && r.Want.Object != "" {
 		have := ""
 		if now.Kind == host.Regular {
-			if have, err = v.Sum(r.Path); err != nil {
+			if have, err = v.Sum(ctx, r.Path); err != nil {
 				return nil, err
 			}
 		}
@@ -75,7 +77,7 @@ func digest(sum string) string {
 
 // same reports whether the content of the file at the path is what is to be
 // restored.
-func (s *Store) same(v *host.View, r Restoration, now Version) (bool, error) {
+func (s *Store) same(ctx context.Context, v *host.View, r Restoration, now Version) (bool, error) {
 	if r.Want.Kind != host.Regular || now.Kind != host.Regular {
 		return now.Kind == r.Want.Kind, nil
 	}
@@ -86,7 +88,7 @@ func (s *Store) same(v *host.View, r Restoration, now Version) (bool, error) {
 	if now.Size != r.Want.Size {
 		return false, nil
 	}
-	sum, err := v.Sum(r.Path)
+	sum, err := v.Sum(ctx, r.Path)
 	return s.named(r.Want.Object, sum), err
 }
 

@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"compress/gzip"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,7 +105,7 @@ func FuzzState(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			_ = s.Restore(h, list, func(state.Restoration) error { return nil })
+			_ = s.Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
 			_ = run.End(converge.Summary{})
 		}
 		require.Equal(t, []string{"a"}, namesIn(t, base))

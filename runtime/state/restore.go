@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -129,8 +130,8 @@ func (s *Store) gone(id string, err error) error {
 // Restore gives paths back what they were. It calls begin before it changes one,
 // and does not if that fails. It returns an error for each path, nil where it is
 // as it was.
-func (s *Store) Restore(h *host.Host, list []Restoration, begin func(Restoration) error) []error {
-	x := restorer{Store: s, h: h, list: list, errs: make([]error, len(list)), begin: begin}
+func (s *Store) Restore(ctx context.Context, h *host.Host, list []Restoration, begin func(Restoration) error) []error {
+	x := restorer{Store: s, ctx: ctx, h: h, list: list, errs: make([]error, len(list)), begin: begin}
 	// What is to go goes before what it is in, and what comes back after.
 	for i := range slices.Backward(list) {
 		x.errs[i] = x.clear(list[i])
@@ -152,6 +153,7 @@ func (v Version) attr() host.Attr { return host.Attr{UID: v.UID, GID: v.GID, Mod
 
 type restorer struct {
 	*Store
+	ctx   context.Context
 	h     *host.Host
 	list  []Restoration
 	errs  []error
@@ -202,7 +204,7 @@ func (x *restorer) possible(r Restoration, now host.Info) error {
 
 // create brings back what stood at the path.
 func (x *restorer) create(r Restoration) error {
-	diff, err := x.Differs(&x.h.View, r)
+	diff, err := x.Differs(x.ctx, &x.h.View, r)
 	if err != nil || r.Want.Kind == host.Missing {
 		return err
 	}
@@ -227,19 +229,19 @@ func (x *restorer) create(r Restoration) error {
 	case host.Symlink:
 		return x.link(r, info)
 	}
-	if same, err := x.same(&x.h.View, r, versionOf(info)); err != nil || same {
+	if same, err := x.same(x.ctx, &x.h.View, r, versionOf(info)); err != nil || same {
 		return errors.Join(err, x.h.SetAttr(r.Path, attr))
 	}
 	content, err := x.openObject(r.Want.Object)
 	if err != nil {
 		return x.gone(r.Want.Object, err)
 	}
-	return errors.Join(x.h.WriteFile(r.Path, content, attr), content.Close())
+	return errors.Join(x.h.WriteFile(r.Path, host.WithHoles(content), attr), content.Close())
 }
 
 // finish gives a directory its owner and mode, now that all is in it.
 func (x *restorer) finish(r Restoration) error {
-	diff, err := x.Differs(&x.h.View, r)
+	diff, err := x.Differs(x.ctx, &x.h.View, r)
 	if err != nil || len(diff) == 0 {
 		return err
 	}

@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,7 +31,7 @@ func (b *box) restore(id string, paths ...string) (*state.Run, []error) {
 	require.NoError(b.t, err)
 	run, h, err := b.begin("restore")
 	require.NoError(b.t, err)
-	errs := b.store().Restore(h, list, func(r state.Restoration) error {
+	errs := b.store().Restore(context.Background(), h, list, func(r state.Restoration) error {
 		id, _ := resource.ParseID(r.Resource)
 		run.Concerns(&resource.Resource{ID: id, Common: new(resource.Common)})
 		return nil
@@ -262,7 +263,7 @@ func TestEveryEffectOfRestoreFails(t *testing.T) {
 		b.effect = effect
 		run, h, err := b.begin("restore")
 		if err == nil {
-			b.store().Restore(h, list, func(state.Restoration) error { return nil })
+			b.store().Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
 			_ = run.End(converge.Summary{})
 		}
 		done := asked() < n

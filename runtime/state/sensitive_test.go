@@ -92,7 +92,7 @@ func TestSealedBackups(t *testing.T) {
 	text, err := b.store().Text(v, list[0])
 	require.NoError(t, err)
 	require.Nil(t, text)
-	diff, err := b.store().Differs(v, list[0])
+	diff, err := b.store().Differs(t.Context(), v, list[0])
 	require.NoError(t, err)
 	require.Len(t, diff, 1)
 	require.Regexp(t, `^\(secret [0-9a-f]{8}\)$`, diff[0].Have)

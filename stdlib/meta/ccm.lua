@@ -384,7 +384,8 @@ apply = {}
 ---@field username? string username is for basic authentication. Like the password and the headers, it is not sent to another server if the URL is redirected to one.
 ---@field password? string password is for basic authentication.
 ---@field headers? table<string, string> headers are sent with the request.
----@field stall_timeout? string stall_timeout ends a download when nothing comes for that long. How long a download takes is not limited. Default: 1m.
+---@field stall_timeout? string stall_timeout ends a download when nothing, or less than 100 bytes a second, comes for that long. How long a download takes is not limited otherwise; the timeout of the resource does that. Default: 1m.
+---@field max_download? string max_download is how large the archive itself may be. Besides, a download leaves a twentieth of the disk free. Default: 10GiB.
 ---@field max_entries? integer max_entries is how many files, directories and links the archive may hold. Default: 200000.
 ---@field max_size? string max_size is how large the extracted files may be together. Default: 10GiB.
 

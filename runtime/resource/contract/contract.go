@@ -59,7 +59,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	if h.Root() == "/" {
 		return errors.New("a trial needs a root of its own")
 	}
-	before, err := snapshot(&h.View)
+	before, err := snapshot(ctx, &h.View)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 		err = x.Factory.Perform(ctx, h, x.Want, d.Actions[i])
 	}
 	if d.Err != nil {
-		if changed := changes(before, &h.View); changed != "" {
+		if changed := changes(ctx, before, &h.View); changed != "" {
 			return fmt.Errorf("something was changed although it cannot be had: %s", changed)
 		}
 	}
@@ -106,7 +106,7 @@ func (e *breach) Error() string { return e.text }
 // decide looks, twice, and decides.
 func (x Trial) decide(ctx context.Context, h *host.Host, before map[string]string) (resource.Decision, error) {
 	have, err := x.Factory.Status(ctx, &h.View, x.Want)
-	if changed := changes(before, &h.View); changed != "" {
+	if changed := changes(ctx, before, &h.View); changed != "" {
 		return resource.Decision{}, &breach{"Status changed the machine: " + changed}
 	}
 	if err != nil {
@@ -186,7 +186,7 @@ func phrases(d resource.Decision) string {
 
 // snapshot returns kind, permissions, owner and content of everything below the
 // root, by path.
-func snapshot(v *host.View) (map[string]string, error) {
+func snapshot(ctx context.Context, v *host.View) (map[string]string, error) {
 	entries, err := v.Tree("/")
 	snap := make(map[string]string, len(entries))
 	for _, e := range entries {
@@ -194,7 +194,7 @@ func snapshot(v *host.View) (map[string]string, error) {
 		text := fmt.Sprintf("%s %04o %d:%d", e.Kind, e.Mode, e.UID, e.GID)
 		switch e.Kind {
 		case host.Regular:
-			sum, sumErr := v.Sum(path)
+			sum, sumErr := v.Sum(ctx, path)
 			err, text = errors.Join(err, sumErr), text+" "+sum
 		case host.Symlink:
 			target, linkErr := v.Readlink(path)
@@ -206,8 +206,8 @@ func snapshot(v *host.View) (map[string]string, error) {
 }
 
 // changes returns what is not as it was before, "" if nothing.
-func changes(before map[string]string, v *host.View) string {
-	now, err := snapshot(v)
+func changes(ctx context.Context, before map[string]string, v *host.View) string {
+	now, err := snapshot(ctx, v)
 	if err != nil {
 		return err.Error()
 	}
