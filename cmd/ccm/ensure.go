@@ -137,7 +137,7 @@ func newTyped(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own 
 	}, leaveOut...)
 	for _, p := range x.flags {
 		if p.Field.Name == "subscribe" && !t.Refreshable() {
-			fs.Lookup(p.Name).Hidden = true
+			fs.Lookup(p.Name).Hidden = true // it is no more than require
 		}
 		values := p.Field.Suggestions()
 		if p.Field.Name == "provider" {

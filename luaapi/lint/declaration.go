@@ -131,7 +131,13 @@ func (d *declared) references() {
 	names := d.s.l.Registry.TypeNames()
 	check := func(text string, path ...any) {
 		id, err := resource.ParseID(text)
-		if err != nil || d.s.l.Registry.Type(id.Type) != nil {
+		if err != nil {
+			return
+		}
+		if t := d.s.l.Registry.Type(id.Type); t != nil {
+			if path[0] == "notify" && !t.Refreshable() {
+				d.noRefresh(path, t, "before")
+			}
 			return
 		}
 		if near := diag.Nearest(id.Type, names); near != "" {
@@ -139,6 +145,9 @@ func (d *declared) references() {
 			e.Subject = d.subject()
 			d.s.found = append(d.s.found, Finding{UnknownType, e})
 		}
+	}
+	if slices.Contains(d.given, "subscribe") && !d.t.Refreshable() {
+		d.noRefresh([]any{"subscribe"}, d.t, "require")
 	}
 	for _, e := range d.entries {
 		f := resource.CommonSchema().Field(e.Key)
@@ -152,6 +161,13 @@ func (d *declared) references() {
 			check(item.S, e.Key, i)
 		}
 	}
+}
+
+// noRefresh reports that a relation only orders, because t cannot be refreshed.
+func (d *declared) noRefresh(path []any, t *resource.Type, instead string) {
+	e := diag.Errorf(d.Locate(path, false), "%s: a %s cannot be refreshed: this only orders, like %s", path[0], t.Name, instead)
+	e.Subject, e.Hint = d.subject(), "write "+instead
+	d.s.found = append(d.s.found, Finding{NoRefresh, e})
 }
 
 // guards reports a resource that would act in every run.

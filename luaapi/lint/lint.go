@@ -48,10 +48,11 @@ const (
 	Escape          = "escape"
 	Unused          = "unused"
 	NilProperty     = "nil-property"
+	NoRefresh       = "no-refresh"
 )
 
 // Rules lists the rules.
-var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused, NilProperty}
+var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused, NilProperty, NoRefresh}
 
 // ignored matches the comment that silences a line.
 var ignored = regexp.MustCompile(`--+\s*ccm:\s*ignore\b(.*)$`)

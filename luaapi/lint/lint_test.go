@@ -81,6 +81,9 @@ func TestCheck(t *testing.T) {
 		// References.
 		{`file { "/a", require = "exce#x" }`, `a.lua:1:24: file#/a: require: no resource type "exce" (did you mean "exec"?)`},
 		{`file { "/a", require = { "exec#x", "mytype#y" } }`, ""},
+		{`file { "/a", subscribe = "exec#x" }`, `a.lua:1:26: file#/a: subscribe: a file cannot be refreshed: this only orders, like require (write require)`},
+		{`local x = exec { "x", creates = "/x" } file { "/a", subscribe = x }`, `a.lua:1:65: file#/a: subscribe: a file cannot be refreshed: this only orders, like require (write require)`},
+		{`file { "/a", notify = { "exec#x", "file#/b" } }`, `a.lua:1:35: file#/a: notify: a file cannot be refreshed: this only orders, like before (write before)`},
 		// Fields.
 		{`return str.trmi("x")`, `a.lua:1:8: str has no "trmi" (did you mean "trim"?)`},
 		{`return facts.role, facts.os`, ""},

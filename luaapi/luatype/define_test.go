@@ -96,7 +96,6 @@ return ccm.type {
 		{`limits = { mem = 1 }`, `{ mem`, `limits: cpu is required`},
 		{`rules = { { port = "http" } }`, `"http"`, `rules[1].port: want an integer, got "http"`},
 		{`force = "yes"`, `"yes"`, `force: want true or false, got "yes"`},
-		{`subscribe = "thing#b"`, `"thing#b"`, `subscribe: a thing cannot act on a change elsewhere (use require)`},
 		{`provider = "posix"`, `"posix"`, `provider: want one of lua, got "posix"`},
 		{`count = 13`, `13`, `count: 13 is unlucky`},
 		{`ratio = 2`, `require`, `two is too much`},

@@ -38,7 +38,7 @@ exec { "p", [print] = "x" } --> exec#p: unknown property "function"
 exec { "q", require = "nope" } --> 23: exec#q: require: want a reference such as file#/etc/motd, got "nope"
 exec { "r", require = { "file#/a", 5 } } --> 36: exec#r: require[2]: want a string, got the number 5 (quote it: "5")
 exec { "s", provider = "faek" } --> 24: exec#s: provider: want one of fake, got "faek" (did you mean "fake"?)
-package { "t", subscribe = "file#/a" } --> 28: package#t: subscribe: a package cannot act on a change elsewhere (use require)
+package { "t", subscribe = "fil" } --> 28: package#t: subscribe: want a reference such as file#/etc/motd, got "fil"
 package { "u v" } --> 1: package#u v: a name has no spaces
 exec { "w", health_checks = { { command = "x", tires = 2 } } } --> exec#w: health_checks[1]: unknown property "tires" (did you mean "tries"?)
 ---

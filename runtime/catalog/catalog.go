@@ -193,14 +193,13 @@ func (b *Builder) edges() ([]edge, error) {
 					errs.Add(b.unknown(r, rel.property, n, ref))
 					continue
 				}
-				if rel.property == "notify" && !other.Type.Refreshable() {
-					errs.Add(r.Errorf(schema.Path{rel.property, n}, "notify: a %s cannot act on a change elsewhere", other.ID.Type).WithHint("use before"))
-					continue
-				}
-				e := edge{from: index(other), to: i, refresh: rel.wake, property: rel.property, index: n, by: i}
+				// What cannot be refreshed is ordered like by require and before.
+				first, last := other, r
 				if rel.forward {
-					e.from, e.to = e.to, e.from
+					first, last = r, other
 				}
+				refresh := rel.wake && last.Type.Refreshable()
+				e := edge{from: index(first), to: index(last), refresh: refresh, property: rel.property, index: n, by: i}
 				edges = append(edges, e)
 			}
 		}

@@ -127,12 +127,19 @@ func TestDeps(t *testing.T) {
 	require.Equal(t, [][]catalog.Dep{nil, {{Index: 0, Refresh: true}}, {{Index: 0}, {Index: 1}}}, c.Deps)
 }
 
+// What cannot be refreshed is ordered all the same.
+func TestOnlyOrdered(t *testing.T) {
+	c, err := declare(t, "rock:r", "a", "b notify=rock:r,a", "rock:s subscribe=b").Build()
+	require.NoError(t, err)
+	require.Equal(t, "b r a s", names(c))
+	require.Equal(t, [][]catalog.Dep{nil, {{Index: 0}}, {{Index: 0, Refresh: true}}, {{Index: 0}}}, c.Deps)
+}
+
 func TestMistakes(t *testing.T) {
 	for _, x := range []struct{ lines, err string }{
 		{"nginx;a require=ngnix", "x:2: node#a: require: no resource node#ngnix (did you mean node#nginx?)"},
 		{"a require=zzzzz", "x:1: node#a: require: no resource node#zzzzz"},
 		{"rock:web;a require=web", "x:2: node#a: require: no resource node#web (did you mean rock#web?)"},
-		{"rock:r;a notify=rock:r", "x:2: node#a: notify: a rock cannot act on a change elsewhere (use before)"},
 		{"a before=b;b before=c;z;c before=a", "x:1: dependency cycle: node#a → node#b → node#c → node#a\n" +
 			"  x:1: node#a comes before node#b (before)\n  x:2: node#b comes before node#c (before)\n  x:4: node#c comes before node#a (before)"},
 		{"a require=a", "x:1: dependency cycle: node#a → node#a\n  x:1: node#a comes before node#a (require)"},

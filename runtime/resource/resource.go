@@ -252,8 +252,10 @@ type Common struct {
 	// Before names resources that are looked at only after this one is in order.
 	Before []Reference `ccm:"before"`
 	// Notify is before, and refreshes the named resources when this one changes.
+	// Those that cannot be refreshed are only ordered.
 	Notify []Reference `ccm:"notify"`
-	// Subscribe is require, and refreshes this resource when one of them changes.
+	// Subscribe is require, and refreshes this resource when one of them changes. A
+	// resource that cannot be refreshed is only ordered.
 	Subscribe []Reference `ccm:"subscribe"`
 	// HealthChecks are commands that are run after the resource is in order. One
 	// that is critical or unknown fails the resource.

@@ -154,9 +154,6 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	if err != nil {
 		return nil, r.mistakes(err)
 	}
-	if len(r.Common.Subscribe) > 0 && !t.Refreshable() {
-		return nil, r.Errorf(schema.Path{"subscribe"}, "subscribe: a %s cannot act on a change elsewhere", t.Name).WithHint("use require")
-	}
 	if t.locate != nil && from.Dir != "" {
 		spec = t.locate(spec, from.Dir)
 	}

@@ -332,8 +332,8 @@ facts = nil
 ---@field provider? string provider forces one provider instead of the one that suits best.
 ---@field require? string|ccm.Handle|(string|ccm.Handle)[] require names resources that must be in order before this one is looked at.
 ---@field before? string|ccm.Handle|(string|ccm.Handle)[] before names resources that are looked at only after this one is in order.
----@field notify? string|ccm.Handle|(string|ccm.Handle)[] notify is before, and refreshes the named resources when this one changes.
----@field subscribe? string|ccm.Handle|(string|ccm.Handle)[] subscribe is require, and refreshes this resource when one of them changes.
+---@field notify? string|ccm.Handle|(string|ccm.Handle)[] notify is before, and refreshes the named resources when this one changes. Those that cannot be refreshed are only ordered.
+---@field subscribe? string|ccm.Handle|(string|ccm.Handle)[] subscribe is require, and refreshes this resource when one of them changes. A resource that cannot be refreshed is only ordered.
 ---@field health_checks? ccm.HealthCheck[] health_checks are commands that are run after the resource is in order. One that is critical or unknown fails the resource.
 ---@field timeout? string timeout ends the commands and downloads of the resource when they have taken that long together, such as "5m", and fails it. 0 means never.
 ---@field backup? boolean backup says whether what is overwritten or removed is kept in the state directory, so that ccm restore can bring it back. Left out, it is.
