@@ -207,7 +207,7 @@ func (e Exec) Perform(ctx context.Context, h *host.Host, p ExecProvider, a resou
 		return err
 	}
 	if !slices.Contains(e.Returns, res.Code) {
-		return fmt.Errorf("%w: exit code %d, want %s%s", resource.ErrDesiredStateFailed, res.Code, e.wantedCodes(), res.LastWords())
+		return fmt.Errorf("%w: exit code %d, want %s%s", resource.ErrDesiredStateFailed, res.Code, e.wantedCodes(), res.LastOutputs())
 	}
 	return nil
 }

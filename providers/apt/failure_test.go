@@ -19,6 +19,7 @@ func TestFailures(t *testing.T) {
 			"Errors were encountered while processing:\nccm-demo-broken\nE: Sub-process /usr/bin/dpkg returned an error code (1)"},
 		{"nosuch", "present", "apt is unable to locate package nosuch (if it is new in a repository, apt-get update comes first)"},
 		{"nosuch", "1.0", "apt is unable to locate package nosuch"},
+		{"ccm~demo", "present", "apt is unable to locate package ccm~demo"},
 		{"ccm.demo", "present", "apt is unable to locate package ccm.demo"},
 		{"ccm-w+", "latest", "apt is unable to locate package ccm-w+"},
 		{"ccm-demo:i686", "present", "apt is unable"},

@@ -16,8 +16,10 @@ const alnum = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 func parseName(s string) (name, error) {
 	pkg, arch, qualified := strings.Cut(s, ":")
 	switch {
-	// dpkg itself allows capitals and underscores, although the policy does not.
-	case len(pkg) < 2 || !strings.Contains(alnum, pkg[:1]) || strings.Trim(pkg, alnum+"+._-") != "",
+	// dpkg itself allows capitals and underscores, although the policy does not. A ~
+	// is in no name that dpkg knows, but is one for the type; apt takes it for a
+	// pattern only at the beginning.
+	case len(pkg) < 2 || !strings.Contains(alnum, pkg[:1]) || strings.Trim(pkg, alnum+"+._~-") != "",
 		qualified && (arch == "" || strings.Trim(arch, alnum+"-") != ""):
 		return name{}, fmt.Errorf("want the name of a Debian package such as zsh or libc6:i386, got %q", s)
 	case strings.HasSuffix(pkg, "-"):

@@ -56,26 +56,54 @@ type Result struct {
 // OutputLimit is how many bytes of each output of a command are kept.
 const OutputLimit = 8 << 20
 
-// Err returns nil if the command exited 0, and otherwise an error with its last
-// words.
+// Err returns nil if the command exited 0, and otherwise an error with the last
+// lines of both its outputs.
 func (r Result) Err(c Cmd) error {
 	if r.Code == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: exit status %d%s", c, r.Code, r.LastWords())
+	return fmt.Errorf("%s: exit status %d%s", c, r.Code, r.LastOutputs())
 }
 
 // LastWords returns ": " and the last lines that the command said, or "".
 func (r Result) LastWords() string {
-	out := strings.TrimSpace(string(r.Stderr))
+	out := lastLines(r.Stderr, 5)
 	if out == "" {
-		out = strings.TrimSpace(string(r.Stdout))
+		out = lastLines(r.Stdout, 5)
 	}
 	if out == "" {
 		return ""
 	}
-	lines := strings.Split(out, "\n")
-	return ": " + strings.Join(lines[max(0, len(lines)-5):], "\n")
+	return ": " + out
+}
+
+// LastOutputs returns ": " and the last lines of both outputs, or "". It is for
+// commands of the user, of which either output may hold the reason.
+func (r Result) LastOutputs() string {
+	stderr, stdout := lastLines(r.Stderr, 10), lastLines(r.Stdout, 10)
+	switch {
+	case stderr == "" && stdout == "":
+		return ""
+	case stdout == "":
+		return ": " + stderr
+	case stderr == "":
+		return ": " + stdout
+	}
+	return ": " + stderr + "\nstandard output: " + stdout
+}
+
+// lastBytes is how much of an output goes into a message.
+const lastBytes = 4 << 10
+
+// lastLines returns the last n lines of out, without the space around them.
+func lastLines(out []byte, n int) string {
+	text := strings.TrimSpace(string(out[max(0, len(out)-2*lastBytes):]))
+	lines := strings.Split(text, "\n")
+	last := strings.Join(lines[max(0, len(lines)-n):], "\n")
+	if cut := len(last) - lastBytes; cut > 0 {
+		return "..." + strings.ToValidUTF8(last[cut:], "")
+	}
+	return last
 }
 
 // A Runner runs commands. Its error means that the command did not start or

@@ -195,7 +195,7 @@ func TestCommands(t *testing.T) {
 	res, err := h.Query(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo out; echo err >&2; echo $LC_ALL; exit 3"}})
 	require.NoError(t, err)
 	require.Equal(t, host.Result{Stdout: []byte("out\nC.UTF-8\n"), Stderr: []byte("err\n"), Code: 3}, res)
-	require.EqualError(t, res.Err(host.Cmd{Argv: []string{"x", "y z"}}), "x 'y z': exit status 3: err")
+	require.EqualError(t, res.Err(host.Cmd{Argv: []string{"x", "y z"}}), "x 'y z': exit status 3: err\nstandard output: out\nC.UTF-8")
 	res, err = h.Query(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "kill -9 $$"}})
 	require.NoError(t, err)
 	require.Equal(t, 137, res.Code)

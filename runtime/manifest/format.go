@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -22,7 +23,8 @@ func (e *formatError) Span() (int, int) { return e.offset, e.length }
 
 // format puts constants into a text as str.format of Python does: {name},
 // {list[0]}, {table[key]}, also with the key in quotes, {table.key}; {{ and }}
-// are single braces.
+// are single braces. Behind it may stand a conversion, {name!r}, and a format,
+// {name:>6}, in which there may be fields again.
 func format(text string, constants map[string]any) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -36,7 +38,7 @@ func format(text string, constants map[string]any) (string, error) {
 		case c == '}':
 			return "", wrongFormat(i, 1, "for the text itself write }}", "a single } closes nothing")
 		default:
-			end := strings.IndexByte(text[i:], '}')
+			end := fieldEnd(text[i:])
 			if end < 0 {
 				return "", wrongFormat(i, 1, "for the text itself write {{", "{ is not closed by }")
 			}
@@ -50,6 +52,24 @@ func format(text string, constants map[string]any) (string, error) {
 		}
 	}
 	return b.String(), nil
+}
+
+// fieldEnd returns where the field ends that text begins with, or -1.
+func fieldEnd(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{':
+			if depth++; depth > 2 {
+				return -1
+			}
+		case '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 func wrongFormat(offset, length int, hint, msg string) error {
@@ -71,7 +91,10 @@ func fieldOf(field string, constants map[string]any) (string, *diag.Error) {
 		e.Hint = diag.DidYouMean(name, slices.Sorted(maps.Keys(constants)))
 		return "", e
 	}
-	for rest := field[len(name):]; rest != ""; {
+	convert, spec := "", ""
+	rest := field[len(name):]
+steps:
+	for rest != "" {
 		var step string
 		switch rest[0] {
 		case '.':
@@ -86,6 +109,15 @@ func fieldOf(field string, constants map[string]any) (string, *diag.Error) {
 				return "", diag.Errorf(diag.Pos{}, "[ is not closed by ] in {%s}", field)
 			}
 			step, rest = unquoted(rest[1:end]), rest[end+1:]
+		case '!':
+			convert, spec, _ = strings.Cut(rest[1:], ":")
+			if convert != "s" && convert != "r" && convert != "a" {
+				return "", diag.Errorf(diag.Pos{}, "want !s, !r or !a in {%s}, got %q", field, "!"+convert)
+			}
+			break steps
+		case ':':
+			spec = rest[1:]
+			break steps
 		default:
 			return "", diag.Errorf(diag.Pos{}, "want a name, [ ] or . in {%s}, got %q", field, rest)
 		}
@@ -100,7 +132,70 @@ func fieldOf(field string, constants map[string]any) (string, *diag.Error) {
 	case []any, map[string]any, nil:
 		return "", diag.Errorf(diag.Pos{}, "want a constant that is a text or a number in {%s}, got %s", field, valueOf(val).Kind)
 	}
-	return valueOf(val).S, nil
+	return written(val, field, convert, spec, constants)
+}
+
+// written returns a constant in the conversion and the format that a field asks
+// for.
+func written(val any, field, convert, spec string, constants map[string]any) (string, *diag.Error) {
+	text := valueOf(val).S
+	if convert == "r" || convert == "a" {
+		if s, ok := val.(string); ok {
+			text = quotedAsPython(s, convert == "a")
+		}
+	}
+	if convert != "" {
+		val = text
+	}
+	if spec == "" {
+		return text, nil
+	}
+	if strings.Contains(spec, "{") {
+		var err error
+		if spec, err = format(spec, constants); err != nil {
+			return "", diag.Errorf(diag.Pos{}, "%w in {%s}", err, field)
+		}
+	}
+	s, err := parseSpec(spec)
+	if err == nil {
+		text, err = s.apply(val)
+	}
+	if err != nil {
+		return "", diag.Errorf(diag.Pos{}, "%w in {%s}", err, field)
+	}
+	return text, nil
+}
+
+// quotedAsPython returns a text as repr of Python writes it.
+func quotedAsPython(s string, ascii bool) string {
+	quote := byte('\'')
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		quote = '"'
+	}
+	var b strings.Builder
+	b.WriteByte(quote)
+	for _, r := range s {
+		switch {
+		case r == rune(quote) || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < ' ' || r == 0x7f || ascii && r > 0x7f && r <= 0xff || r > 0x7f && r <= 0xff && !unicode.IsPrint(r):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r > 0xffff && (ascii || !unicode.IsPrint(r)):
+			fmt.Fprintf(&b, `\U%08x`, r)
+		case r > 0x7f && (ascii || !unicode.IsPrint(r)):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte(quote)
+	return b.String()
 }
 
 func unquoted(s string) string {
