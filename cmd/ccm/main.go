@@ -104,7 +104,7 @@ func (s status) Error() string { return "exit status " + string(rune('0'+s)) }
 func (e *env) run(ctx context.Context, args []string) int {
 	out := &checked{Writer: e.stdout}
 	if e.secrets == nil {
-		e.secrets = secret.New(func() ([]byte, error) { return state.ReadKey(state.Dir(e.stateDir)) })
+		e.secrets = secret.New(e.readKey)
 	}
 	stdout, stderr := secret.NewWriter(out, e.secrets), secret.NewWriter(e.stderr, e.secrets)
 	e.stdout, e.stderr = stdout, stderr

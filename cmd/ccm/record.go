@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,7 +48,7 @@ func (f *recordFlags) limits() state.Limits {
 // restore brings back what it holds, drift asks the guards that it names.
 func (e *env) store(dir string, limits state.Limits) (*state.Store, error) {
 	dir = state.Dir(dir)
-	if err := e.trust().Check(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := e.checkState(dir); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
 	return state.Open(state.Options{Dir: dir, Clock: e.clock, Limits: limits, Effect: e.effect, Warn: e.warn, Secrets: e.secrets}), nil
@@ -134,6 +133,13 @@ func (e *env) lock(ctx context.Context, dir string, wait time.Duration, now time
 		}
 	}()
 	held, err := state.Lock(ctx, dir, e.secrets.Redact(strings.Join(os.Args, " ")), wait, now)
+	if err == nil {
+		// It may have been made by somebody else meanwhile.
+		if err = e.checkState(dir); err != nil {
+			_ = held.Unlock()
+			held, err = nil, fmt.Errorf("state directory: %w", err)
+		}
+	}
 	select {
 	case <-e.stop:
 		if err != nil {

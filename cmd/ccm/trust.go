@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/state"
 )
 
 // trust says which files are believed that say what ccm is to do. All that reads
@@ -44,13 +46,43 @@ func (e *env) readFound(name, site, hint string) ([]byte, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// checkPlace returns an error if a file that nobody has named, or the directory in
+// checkState returns an error unless the state directory, or the place where it is
+// going to be made, is of whoever runs ccm: restore brings back what it holds, drift
+// asks the guards that it names, and what it keeps others must not read. What leads
+// there may be of whoever asked for root too.
+func (e *env) checkState(dir string) error {
+	if err := e.checkPlace(dir); err != nil || e.allowInsecure {
+		return err
+	}
+	var st syscall.Stat_t
+	if err := syscall.Stat(dir, &st); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return &fs.PathError{Op: "open", Path: dir, Err: err}
+	}
+	if me := uint32(os.Geteuid()); st.Uid != me {
+		return diag.Errorf(diag.Pos{File: dir}, "want a directory of %s, found one that belongs to %s", host.UserName(me), host.UserName(st.Uid)).
+			WithHint("chown %s %s", host.UserName(me), dir)
+	}
+	return nil
+}
+
+// readKey reads the key of the state directory, if that is believed.
+func (e *env) readKey() ([]byte, error) {
+	dir := state.Dir(e.stateDir)
+	if err := e.checkState(dir); err != nil {
+		return nil, err
+	}
+	return state.ReadKey(dir)
+}
+
+// checkPlace returns an error if a file or directory of our own, or the directory in
 // which it is going to be made, is not believed.
 func (e *env) checkPlace(file string) error {
 	if file == "" {
 		return nil
 	}
-	for err := e.trust().CheckFound(file); ; err = e.trust().CheckFound(file) {
+	for err := e.trust().CheckKept(file); ; err = e.trust().CheckKept(file) {
 		if !errors.Is(err, fs.ErrNotExist) || file == filepath.Dir(file) {
 			return err
 		}

@@ -144,15 +144,29 @@ const mostLinks = 40
 //
 // Nobody but those who are believed can change the answer afterwards: that needs
 // a directory on the way that others may write.
-func (t *Trust) Check(name string) error { return t.check(name, false) }
+func (t *Trust) Check(name string) error { return t.check(name, named) }
 
 // CheckFound is Check for what nobody has named: what is found in the working
 // directory, in the home directory or in a directory of a search path. It has to
 // belong to one of Owners as well, and so do the directory that it lies in and the
 // links that lead to it.
-func (t *Trust) CheckFound(name string) error { return t.check(name, true) }
+func (t *Trust) CheckFound(name string) error { return t.check(name, found) }
 
-func (t *Trust) check(name string, found bool) error {
+// CheckKept is Check for what the process keeps for itself, such as its state, and
+// for where it is going to be made: all that leads there has to belong to one of
+// Owners.
+func (t *Trust) CheckKept(name string) error { return t.check(name, kept) }
+
+// A demand is what is asked of the owners of things that stand on a way.
+type demand int
+
+const (
+	named demand = iota
+	found
+	kept
+)
+
+func (t *Trust) check(name string, want demand) error {
 	if t == nil {
 		return nil
 	}
@@ -166,12 +180,12 @@ func (t *Trust) check(name string, found bool) error {
 		}
 		way = dir + "/" + name
 	}
-	return t.walk(name, strings.Split(way, "/"), found)
+	return t.walk(name, strings.Split(way, "/"), want)
 }
 
 // walk follows the way to the named file as the kernel does, and judges each
 // thing that stands on it.
-func (t *Trust) walk(name string, way []string, found bool) error {
+func (t *Trust) walk(name string, way []string, want demand) error {
 	at := "/"
 	var dir, st syscall.Stat_t
 	if err := t.lstat(at, &dir); err != nil {
@@ -197,6 +211,11 @@ func (t *Trust) walk(name string, way []string, found bool) error {
 		if err := t.judge(name, at, &dir, path, &st); err != nil {
 			return err
 		}
+		if want == kept {
+			if err := t.owned(name, path, &st); err != nil {
+				return err
+			}
+		}
 		if st.Mode&syscall.S_IFMT != syscall.S_IFLNK {
 			at, dir = path, st
 			continue
@@ -204,7 +223,7 @@ func (t *Trust) walk(name string, way []string, found bool) error {
 		if at == fmt.Sprintf("/proc/%d/fd", os.Getpid()) {
 			return nil // whoever started ccm has opened it, as standard input
 		}
-		if found {
+		if want == found {
 			if err := t.owned(name, path, &st); err != nil {
 				return err
 			}
@@ -224,7 +243,7 @@ func (t *Trust) walk(name string, way []string, found bool) error {
 		}
 		way = slices.Concat(strings.Split(target, "/"), way)
 	}
-	if !found {
+	if want == named {
 		return nil
 	}
 	return t.owned(name, at, &dir)
@@ -264,29 +283,28 @@ func (t *Trust) owned(name, path string, st *syscall.Stat_t) error {
 	if slices.Contains(t.Owners, uid) {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{File: name}, "not believed as root, because nobody has named it and %s belongs to %s", what, t.userName(uid)).
+	return diag.Errorf(diag.Pos{File: name}, "not believed as root, because %s belongs to %s", what, t.userName(uid)).
 		WithHint("--allow-insecure believes everything")
 }
 
-// userName returns how messages speak of a user.
 func (t *Trust) userName(uid uint32) string {
-	lookup := t.UserName
-	if lookup == nil {
-		lookup = userNameOf
+	if t.UserName != nil {
+		return t.UserName(uid)
 	}
-	if name := lookup(uid); name != "" {
-		return fmt.Sprintf("%s (uid %d)", name, uid)
-	}
-	return fmt.Sprintf("uid %d", uid)
+	return UserName(uid)
 }
 
-// userNameOf returns the name of a user of this machine, "" if there is none.
-func userNameOf(uid uint32) string {
-	u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
-	if err != nil {
-		return ""
+// UserName returns how messages speak of a user of this machine.
+func UserName(uid uint32) string {
+	id := strconv.FormatUint(uint64(uid), 10)
+	u, err := user.LookupId(id)
+	switch {
+	case uid == 0:
+		return "root"
+	case err != nil:
+		return "uid " + id
 	}
-	return u.Username
+	return fmt.Sprintf("%s (uid %d)", u.Username, uid)
 }
 
 // open reports whether others may write what is described. The mode of a link

@@ -42,7 +42,7 @@ func (m tree) trust(owners ...uint32) *host.Trust {
 			return err
 		},
 		Readlink: func(name string) (string, error) { return strings.Fields(m[name])[2], nil },
-		UserName: func(uid uint32) string { return map[uint32]string{1000: "alice"}[uid] },
+		UserName: func(uid uint32) string { return map[uint32]string{1000: "alice (uid 1000)", 1001: "uid 1001"}[uid] },
 	}
 }
 
@@ -150,9 +150,13 @@ func TestTrustOfWhatIsFound(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			require.EqualError(t, err, x.file+": not believed as root, because nobody has named it and "+x.want+" (--allow-insecure believes everything)")
+			require.EqualError(t, err, x.file+": not believed as root, because "+x.want+" (--allow-insecure believes everything)")
 		})
 	}
+	kept := tree{}.with(tree{"/home/a": "040755 1000", "/home/a/state": "040700 0", "/srv/state": "040700 7", "/srv/l": "0120777 1000 /srv/state"}).trust(0, 7)
+	require.NoError(t, kept.CheckKept("/srv/state"))
+	require.ErrorContains(t, kept.CheckKept("/srv/l"), "/srv/l belongs to alice (uid 1000)")
+	require.ErrorContains(t, kept.CheckKept("/home/a/state"), "/home/a belongs to alice (uid 1000)")
 	m := tree{}.with(tree{"/tmp": "041777 0", "/tmp/.env": "0100644 1000"}).trust(0, 7)
 	require.ErrorContains(t, m.CheckFound("/tmp/.env"), "everybody may make files in /tmp")
 	require.ErrorIs(t, m.CheckFound("/tmp/nothing"), os.ErrNotExist)

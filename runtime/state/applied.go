@@ -103,7 +103,7 @@ func (a *applied) readHead() {
 		return
 	}
 	a.headed = true
-	f, err := os.Open(a.s.path(a.name() + wishesSuffix))
+	f, err := a.s.dir.open(a.name()+wishesSuffix, os.O_RDONLY)
 	if err != nil {
 		return
 	}
@@ -126,7 +126,7 @@ func (a *applied) load() {
 	a.loaded = true
 	a.readHead()
 	name := a.name() + wishesSuffix
-	text, err := os.ReadFile(a.s.path(name))
+	text, err := a.s.dir.readFile(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
@@ -220,13 +220,12 @@ func sumOf(list []applying) string {
 func formatSum(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
 func (a *applied) hasCatalog() bool {
-	_, err := os.Stat(a.s.path(a.name() + catalogSuffix))
-	return err == nil
+	return a.s.dir.has(a.name() + catalogSuffix)
 }
 
 // Applied returns what was applied, the latest first.
 func (s *Store) Applied() ([]Applied, error) {
-	files, err := os.ReadDir(s.path(appliedDir))
+	files, err := s.dir.list(appliedDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -236,7 +235,7 @@ func (s *Store) Applied() ([]Applied, error) {
 		if !ok || strings.HasPrefix(base, ".") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(s.path(appliedDir), f.Name()))
+		text, err := s.dir.readFile(filepath.Join(appliedDir, f.Name()))
 		if err != nil {
 			return nil, err
 		}

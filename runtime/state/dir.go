@@ -2,11 +2,10 @@
 package state
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -35,27 +34,38 @@ const lockFile = "lock"
 // claim makes the state directory. One that is there already and that others can
 // look into is closed to them, because it holds what files held that they may not
 // read. It may hold a key that somebody has brought. What is plainly not a state
-// directory, such as the home directory of somebody, is refused instead.
-func claim(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// directory, such as the home directory of somebody, is refused instead, and so is
+// one in which a link or anything else lies that leads elsewhere.
+func claim(d *directory) error {
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
 		return err
 	}
-	fi, err := os.Stat(dir)
-	if err != nil || fi.Mode().Perm()&0o077 == 0 {
-		return err
-	}
-	names, err := os.ReadDir(dir)
+	top, err := d.top()
 	if err != nil {
 		return err
 	}
-	_, err = os.Lstat(filepath.Join(dir, lockFile))
-	switch {
-	case err == nil, errors.Is(err, fs.ErrNotExist) && (len(names) == 0 || len(names) == 1 && names[0].Name() == keyFile):
-		return os.Chmod(dir, fi.Mode()&^0o077)
-	case !errors.Is(err, fs.ErrNotExist):
+	fi, err := top.Stat()
+	if err != nil {
 		return err
 	}
-	return diag.Errorf(diag.Pos{File: dir}, "want a directory for state alone that only its owner may enter, found one with mode %04o that holds %s", fi.Mode().Perm(), names[0].Name()).
+	entries, err := d.list(".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() && !e.Type().IsRegular() {
+			_, err := d.stat(e.Name())
+			return err
+		}
+	}
+	if fi.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	isOurs := func(e os.DirEntry) bool { return e.Name() == lockFile }
+	if slices.ContainsFunc(entries, isOurs) || len(entries) == 0 || len(entries) == 1 && entries[0].Name() == keyFile {
+		return top.Chmod(fi.Mode() &^ 0o077)
+	}
+	return diag.Errorf(diag.Pos{File: d.path}, "want a directory for state alone that only its owner may enter, found one with mode %04o that holds %s", fi.Mode().Perm(), entries[0].Name()).
 		WithHint("name one that is empty or not there")
 }
 

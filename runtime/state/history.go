@@ -56,7 +56,7 @@ func (s *Store) History() (list []Entry, damaged int, err error) {
 
 // recorded returns the runs that did something, oldest first.
 func (s *Store) recorded() ([]string, error) {
-	files, err := os.ReadDir(s.path("runs"))
+	files, err := s.dir.list("runs")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func (s *Store) Record(id string) (*Record, error) {
 	if id == "" || id != filepath.Base(id) {
 		return nil, fmt.Errorf("want the name of a run, got %q", id)
 	}
-	if _, err := os.Stat(s.path(runFile(id))); err != nil {
+	if _, err := s.dir.stat(runFile(id)); err != nil {
 		return nil, err
 	}
 	rec := &Record{}
@@ -169,7 +169,7 @@ func (s *Store) Find(name string) (string, error) {
 		return "", err
 	}
 	if len(list) == 0 {
-		return "", fmt.Errorf("no run is recorded in %s", s.dir)
+		return "", fmt.Errorf("no run is recorded in %s", s.dir.path)
 	}
 	if name == "last" {
 		return list[len(list)-1].ID, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/luaccm/ccm/runtime/secret"
 )
@@ -14,7 +13,7 @@ import (
 const keyFile = "key"
 
 // ReadKey returns the key of a state directory.
-func ReadKey(dir string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, keyFile)) }
+func ReadKey(dir string) ([]byte, error) { return (&directory{path: dir}).readFile(keyFile) }
 
 // needKey makes sure that the key of the secrets is the one of the directory. It
 // is made when something is to be sealed for the first time.
@@ -22,7 +21,7 @@ func (s *Store) needKey() error {
 	if s.keyed {
 		return nil
 	}
-	text, err := ReadKey(s.dir)
+	text, err := s.dir.readFile(keyFile)
 	switch {
 	case err == nil && len(text) == secret.KeySize:
 		if !bytes.Equal(text, s.secrets.Key()) {

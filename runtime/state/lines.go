@@ -158,7 +158,7 @@ func (l *lines) sync() error {
 		return nil
 	}
 	l.fresh = false
-	return l.s.syncDir(filepath.Dir(path))
+	return l.s.syncDir(filepath.Dir(l.name))
 }
 
 // open opens the file, and cuts off what is after the last whole line.
@@ -168,7 +168,7 @@ func (l *lines) open() error {
 	}
 	path := l.s.path(l.name)
 	err := l.s.do("open", path, func() (err error) {
-		l.f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		l.f, err = l.s.dir.open(l.name, os.O_RDWR|os.O_CREATE)
 		return err
 	})
 	if err != nil {
@@ -221,7 +221,7 @@ func (l *lines) close() error {
 // many lines could not be understood. What is after the last newline was not
 // written to its end and is no line. A file that is not there has no lines.
 func (s *Store) readLines(name string, each func(line []byte) error) (damaged int, err error) {
-	f, err := os.Open(s.path(name))
+	f, err := s.dir.open(name, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}

@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 )
 
 // A Holder is the process that holds a lock.
@@ -45,10 +44,10 @@ func (e *LockedError) Error() string {
 // holderOf returns what the holder of a lock says of itself. It does so right
 // after it has got the lock, so that who comes in between waits a moment for it,
 // and does not take the word of one that died.
-func holderOf(path string) (h Holder) {
+func holderOf(d *directory) (h Holder) {
 	for range 20 {
 		h = Holder{}
-		text, err := os.ReadFile(path)
+		text, err := d.readFile(lockFile)
 		if err == nil && json.Unmarshal(text, &h) == nil && h.PID > 0 && !errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH) {
 			return h
 		}
@@ -82,30 +81,26 @@ type Held struct {
 	// First says that nobody has held the lock before.
 	First bool
 
-	path  string
-	flock *flock.Flock
+	file *os.File
 }
 
 // Unlock gives the lock back, and names no holder any more.
 func (h *Held) Unlock() error {
-	return errors.Join(writeHolder(h.path, nil), h.flock.Unlock())
+	return errors.Join(writeHolder(h.file, nil), h.file.Close())
 }
 
 // writeHolder writes who holds the lock into its file, over what was there, and fills
 // the rest with blanks. To make the file shorter instead would take a millisecond: ext4
 // writes a file that was truncated and written anew to the disk when it is closed
 // (auto_da_alloc in ext4(5)).
-func writeHolder(path string, holder []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NOFOLLOW, 0)
+func writeHolder(f *os.File, holder []byte) error {
+	fi, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	fi, err := f.Stat()
-	if err == nil {
-		blanks := max(0, int(fi.Size())-len(holder))
-		_, err = f.WriteAt(append(holder, bytes.Repeat([]byte{' '}, blanks)...), 0)
-	}
-	return errors.Join(err, f.Close())
+	blanks := max(0, int(fi.Size())-len(holder))
+	_, err = f.WriteAt(append(holder, bytes.Repeat([]byte{' '}, blanks)...), 0)
+	return err
 }
 
 // Lock makes this process the only one that runs in the state directory, which
@@ -127,56 +122,82 @@ func lock(ctx context.Context, dir, command string, wait time.Duration, now time
 	if err != nil {
 		return nil, err
 	}
-	if err := claim(dir); err != nil {
+	d := &directory{path: dir}
+	if err := claim(d); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, lockFile)
-	if h := lockFirst(path, holder); h != nil {
+	if h := lockFirst(d, holder); h != nil {
 		return h, nil
 	}
-	l := flock.New(path, flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Nanosecond))
-	defer cancel()
-	ok, err := l.TryLock()
-	if err == nil && !ok && wait > 0 {
-		if h := holderOf(path); startedBy(h.PID) {
-			return nil, &LockedError{Dir: dir, Holder: h, Waits: true}
-		}
-		if ok, err = l.TryLockContext(ctx, 100*time.Millisecond); ctx.Err() != nil {
-			err = nil
-		}
-	}
+	f, err := d.open(lockFile, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
-		return nil, &LockedError{Dir: dir, Holder: holderOf(path)}
+	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Nanosecond))
+	defer cancel()
+	ok, err := tryLock(f)
+	if err == nil && !ok && wait > 0 {
+		if h := holderOf(d); startedBy(h.PID) {
+			return nil, errors.Join(&LockedError{Dir: dir, Holder: h, Waits: true}, f.Close())
+		}
+		ok, err = waitForLock(ctx, f)
 	}
-	if err := writeHolder(path, holder); err != nil {
-		return nil, err
+	if err == nil && ok {
+		err = writeHolder(f, holder)
 	}
-	return &Held{path: path, flock: l}, nil
+	switch {
+	case err != nil:
+		return nil, errors.Join(err, f.Close())
+	case !ok:
+		return nil, errors.Join(&LockedError{Dir: dir, Holder: holderOf(d)}, f.Close())
+	}
+	return &Held{file: f}, nil
+}
+
+// tryLock takes the lock on an open file, and reports whether it could be had. It
+// ends when the file is closed.
+func tryLock(f *os.File) (bool, error) {
+	_, err := retry(func() (int, error) { return 0, unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	if err == unix.EWOULDBLOCK {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// waitForLock tries to take the lock until the context ends.
+func waitForLock(ctx context.Context, f *os.File) (bool, error) {
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if ok, err := tryLock(f); ok || err != nil {
+			return ok, err
+		}
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-again.C:
+		}
+	}
 }
 
 // lockFirst takes a lock that nobody has held before: its file is made under
 // another name, and gets its own when it is locked, so that nobody can come in
 // between. It returns nil if there is a file, or if it cannot be made so.
-func lockFirst(path string, holder []byte) *Held {
-	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+func lockFirst(d *directory, holder []byte) *Held {
+	if _, err := d.stat(lockFile); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf("%s%s-%d", tempPrefix, lockFile, os.Getpid()))
-	defer os.Remove(temp)
-	if os.WriteFile(temp, holder, 0o600) != nil {
+	temp := fmt.Sprintf("%s%s-%d", tempPrefix, lockFile, os.Getpid())
+	f, err := d.open(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
 		return nil
 	}
-	l := flock.New(temp)
-	if ok, err := l.TryLock(); err != nil || !ok {
-		return nil
+	defer func() { _ = d.remove(temp) }()
+	if ok, err := tryLock(f); err == nil && ok {
+		if _, err = f.Write(holder); err == nil && d.link(temp, lockFile) == nil {
+			return &Held{First: true, file: f}
+		}
 	}
-	if os.Link(temp, path) != nil {
-		_ = l.Unlock()
-		return nil
-	}
-	return &Held{First: true, path: path, flock: l}
+	_ = f.Close()
+	return nil
 }

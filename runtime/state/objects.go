@@ -58,13 +58,12 @@ const (
 
 func objectFile(id, suffix string) string { return filepath.Join(objectsDir, id[:2], id+suffix) }
 
-// objectPath returns where a content is.
-func (s *Store) objectPath(id string) string {
-	sealed := s.path(objectFile(id, sealedSuffix))
-	if _, err := os.Lstat(sealed); err == nil {
+// objectName returns the file of a content.
+func (s *Store) objectName(id string) string {
+	if sealed := objectFile(id, sealedSuffix); s.dir.has(sealed) {
 		return sealed
 	}
-	return s.path(objectFile(id, clearSuffix))
+	return objectFile(id, clearSuffix)
 }
 
 // sealedID returns the name of a content that is sealed, given its SHA-256.
@@ -145,9 +144,7 @@ func (o *objects) holds(id string) bool {
 	if errors.Join(err, r.Close()) == nil {
 		return true
 	}
-	if name, err := filepath.Rel(o.s.dir, o.s.objectPath(id)); err == nil {
-		o.s.setAside(name, "a backup is damaged")
-	}
+	o.s.setAside(o.s.objectName(id), "a backup is damaged")
 	return false
 }
 
@@ -192,7 +189,7 @@ func (o *objects) sync() error {
 	o.batched = false
 	path := o.s.path(objectsDir)
 	return o.s.do("sync", path, func() error {
-		d, err := os.Open(path)
+		d, err := o.s.dir.openDir(objectsDir)
 		if err != nil {
 			return err
 		}
@@ -220,8 +217,7 @@ func (o *objects) begin() error {
 	if o.known {
 		return nil
 	}
-	path := o.s.path(sizeFile)
-	text, err := os.ReadFile(path)
+	text, err := o.s.dir.readFile(sizeFile)
 	if err == nil {
 		o.total, err = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	}
@@ -231,7 +227,7 @@ func (o *objects) begin() error {
 		}
 	}
 	o.known = true
-	err = o.s.do("remove", path, func() error { return os.Remove(path) })
+	err = o.s.remove(sizeFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -257,8 +253,8 @@ func (o *objects) measure() error {
 }
 
 // eachObject calls f for all that is stored. Of what is no content, the id is "".
-func (s *Store) eachObject(f func(id, path string, size int64) error) error {
-	dirs, err := os.ReadDir(s.path(objectsDir))
+func (s *Store) eachObject(f func(id, name string, size int64) error) error {
+	dirs, err := s.dir.list(objectsDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -266,13 +262,14 @@ func (s *Store) eachObject(f func(id, path string, size int64) error) error {
 		if !d.IsDir() || err != nil {
 			continue
 		}
-		dir := filepath.Join(s.path(objectsDir), d.Name())
-		files, e := os.ReadDir(dir)
+		dir := filepath.Join(objectsDir, d.Name())
+		files, e := s.dir.list(dir)
 		if err = e; err != nil {
 			break
 		}
 		for _, file := range files {
-			fi, e := file.Info()
+			name := filepath.Join(dir, file.Name())
+			fi, e := s.dir.stat(name)
 			if e != nil {
 				return e
 			}
@@ -283,7 +280,7 @@ func (s *Store) eachObject(f func(id, path string, size int64) error) error {
 			if !ok || !isObjectID(id) {
 				id = ""
 			}
-			if err := f(id, filepath.Join(dir, file.Name()), fi.Size()); err != nil {
+			if err := f(id, name, fi.size); err != nil {
 				return err
 			}
 		}

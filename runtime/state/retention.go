@@ -36,15 +36,15 @@ func (o *objects) makeRoom(size int64) error {
 			continue
 		}
 		for _, id := range refs.dropRun(run) {
-			path := o.s.objectPath(id)
-			fi, err := os.Stat(path)
+			name := o.s.objectName(id)
+			fi, err := o.s.dir.stat(name)
 			if err != nil || o.used[id] {
 				continue // it was removed earlier, or this run will say that it keeps it
 			}
-			if err := o.s.do("remove", path, func() error { return os.Remove(path) }); err != nil {
+			if err := o.s.remove(name); err != nil {
 				return err
 			}
-			o.total -= fi.Size()
+			o.total -= fi.size
 		}
 		if o.total+size <= limit {
 			return nil
@@ -102,15 +102,14 @@ const tidiedFile = "tidied"
 // and whatever a run that died has left.
 func (r *Run) tidy() error {
 	s, now := r.s, r.s.clock.Now()
-	path := s.path(tidiedFile)
-	fi, err := os.Stat(path)
+	fi, err := s.dir.stat(tidiedFile)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return r.tidied(now) // the directory is new
-	case err == nil && now.Sub(fi.ModTime()) < 24*time.Hour && !now.Before(fi.ModTime()):
+	case err == nil && now.Sub(fi.modified) < 24*time.Hour && !now.Before(fi.modified):
 		return nil
 	}
-	if _, err := os.Stat(s.path(objectsDir)); err == nil {
+	if s.dir.has(objectsDir) {
 		if err := r.objects.begin(); err != nil {
 			return err
 		}
@@ -123,11 +122,11 @@ func (r *Run) tidy() error {
 
 // tidied notes when old runs were looked for.
 func (r *Run) tidied(now time.Time) error {
-	s, path := r.s, r.s.path(tidiedFile)
+	s := r.s
 	if err := s.replace(tidiedFile, false, func(io.Writer) error { return nil }); err != nil {
 		return err
 	}
-	return s.do("utimes", path, func() error { return os.Chtimes(path, now, now) })
+	return s.do("utimes", s.path(tidiedFile), func() error { return s.dir.touch(tidiedFile, now) })
 }
 
 // removeOld removes the runs that began before a time, and all contents that no
@@ -145,22 +144,22 @@ func (r *Run) removeOld(before time.Time) error {
 			continue
 		}
 		refs.dropRun(run)
-		if err := s.remove(s.path(runFile(run))); err != nil {
+		if err := s.remove(runFile(run)); err != nil {
 			return err
 		}
 	}
 	if err := s.removeTemporary(); err != nil {
 		return err
 	}
-	err = s.eachObject(func(id, path string, size int64) error {
+	err = s.eachObject(func(id, name string, size int64) error {
 		if id == "" || refs.uses[id] > 0 {
 			return nil
 		}
-		if fi, err := os.Stat(path); refs.damaged && (err != nil || !fi.ModTime().Before(before)) {
+		if fi, err := s.dir.stat(name); refs.damaged && (err != nil || !fi.modified.Before(before)) {
 			return nil
 		}
 		r.objects.total -= size
-		return s.remove(path)
+		return s.remove(name)
 	})
 	if err != nil {
 		return err
@@ -170,22 +169,31 @@ func (r *Run) removeOld(before time.Time) error {
 
 // removeTemporary removes what runs that died were writing.
 func (s *Store) removeTemporary() error {
-	return filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasPrefix(d.Name(), tempPrefix) {
-			return err
-		}
-		return s.remove(path)
-	})
+	return s.removeTemporaryIn(".")
 }
 
-func (s *Store) remove(path string) error {
-	return s.do("remove", path, func() error { return os.Remove(path) })
+func (s *Store) removeTemporaryIn(dir string) error {
+	entries, err := s.dir.list(dir)
+	for _, d := range entries {
+		name := filepath.Join(dir, d.Name())
+		switch {
+		case d.IsDir():
+			err = errors.Join(err, s.removeTemporaryIn(name))
+		case strings.HasPrefix(d.Name(), tempPrefix):
+			err = errors.Join(err, s.remove(name))
+		}
+	}
+	return err
+}
+
+func (s *Store) remove(name string) error {
+	return s.do("remove", s.path(name), func() error { return s.dir.remove(name) })
 }
 
 // shortenHistory drops the lines of runs that began before a time. Lines that
 // cannot be understood stay.
 func (s *Store) shortenHistory(before time.Time) error {
-	text, err := os.ReadFile(s.path(historyFile))
+	text, err := s.dir.readFile(historyFile)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil

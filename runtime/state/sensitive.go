@@ -70,7 +70,7 @@ func (x *Sensitive) add(id string, properties []string) (added bool) {
 
 // Past returns what has held secrets, for an engine; nil if nothing has.
 func (s *Store) Past() (converge.Past, error) {
-	if _, err := os.Stat(s.path(sensitiveFile)); errors.Is(err, os.ErrNotExist) {
+	if _, err := s.dir.stat(sensitiveFile); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	return s.Sensitive()

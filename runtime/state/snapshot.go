@@ -148,7 +148,7 @@ func (s *Store) unseal(d *declared) error {
 
 // readCatalog calls each for every resource of an applied catalog.
 func (s *Store) readCatalog(name string, each func(declared)) error {
-	f, err := os.Open(s.path(name + catalogSuffix))
+	f, err := s.dir.open(name+catalogSuffix, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
 			s.setAside(a.name+catalogSuffix, "it is damaged")
-			_ = s.remove(s.path(a.name + catalogSuffix))
+			_ = s.remove(a.name + catalogSuffix)
 		}
 		return nil, nil, fmt.Errorf("what was applied for %s cannot be read: %w", a.Site, err)
 	}

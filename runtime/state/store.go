@@ -55,7 +55,7 @@ type Options struct {
 //	key              seals what holds secrets
 //	broken/...       damaged files, set aside
 type Store struct {
-	dir    string
+	dir    *directory
 	clock  host.Clock
 	limits Limits
 	warn   func(string)
@@ -67,7 +67,7 @@ type Store struct {
 
 // Open returns the store in a directory. It touches nothing.
 func Open(o Options) *Store {
-	s := &Store{dir: o.Dir, clock: o.Clock, limits: o.Limits, warn: o.Warn, effect: o.Effect, secrets: o.Secrets}
+	s := &Store{dir: &directory{path: o.Dir}, clock: o.Clock, limits: o.Limits, warn: o.Warn, effect: o.Effect, secrets: o.Secrets}
 	if s.clock == nil {
 		s.clock = host.RealClock{}
 	}
@@ -84,9 +84,10 @@ func Open(o Options) *Store {
 }
 
 // Dir returns the directory of s.
-func (s *Store) Dir() string { return s.dir }
+func (s *Store) Dir() string { return s.dir.path }
 
-func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }
+// path returns where a file of the store is, for messages and effects.
+func (s *Store) path(name string) string { return s.dir.full(name) }
 
 // do asks whether an effect may happen and makes it happen.
 func (s *Store) do(op, path string, effect func() error) error {
@@ -101,20 +102,20 @@ func (s *Store) do(op, path string, effect func() error) error {
 // makeDir makes a directory of the store that is missing, durably.
 func (s *Store) makeDir(name string) error {
 	path := s.path(name)
-	err := s.do("mkdir", path, func() error { return os.Mkdir(path, 0o700) })
+	err := s.do("mkdir", path, func() error { return s.dir.mkdir(name) })
 	switch {
 	case errors.Is(err, os.ErrExist):
 		return nil
 	case err != nil:
 		return err
 	}
-	return s.syncDir(filepath.Dir(path))
+	return s.syncDir(filepath.Dir(name))
 }
 
 // syncDir makes what happened to the names in a directory durable.
-func (s *Store) syncDir(path string) error {
-	return s.do("syncdir", path, func() error {
-		d, err := os.Open(path)
+func (s *Store) syncDir(name string) error {
+	return s.do("syncdir", s.path(name), func() error {
+		d, err := s.dir.openDir(name)
 		if err != nil {
 			return err
 		}
@@ -128,11 +129,10 @@ const tempPrefix = ".new-"
 // replace writes a file of the store in one step: it holds the old content or
 // the new. If durable is set, the new one survives a loss of power.
 func (s *Store) replace(name string, durable bool, write func(w io.Writer) error) (err error) {
-	path := s.path(name)
-	temp := filepath.Join(filepath.Dir(path), tempPrefix+filepath.Base(path))
+	temp := filepath.Join(filepath.Dir(name), tempPrefix+filepath.Base(name))
 	var f *os.File
-	err = s.do("create", temp, func() (err error) {
-		f, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	err = s.do("create", s.path(temp), func() (err error) {
+		f, err = s.dir.open(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 		return err
 	})
 	if err != nil {
@@ -140,20 +140,20 @@ func (s *Store) replace(name string, durable bool, write func(w io.Writer) error
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.do("remove", temp, func() error { return os.Remove(temp) }))
+			err = errors.Join(err, s.remove(temp))
 		}
 	}()
-	err = s.do("write", temp, func() error { return write(f) })
+	err = s.do("write", s.path(temp), func() error { return write(f) })
 	if err == nil && durable {
-		err = s.do("sync", temp, f.Sync)
+		err = s.do("sync", s.path(temp), f.Sync)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := s.do("rename", path, func() error { return os.Rename(temp, path) }); err != nil || !durable {
+	if err := s.do("rename", s.path(name), func() error { return s.dir.rename(temp, name) }); err != nil || !durable {
 		return err
 	}
-	return s.syncDir(filepath.Dir(path))
+	return s.syncDir(filepath.Dir(name))
 }
 
 // writing returns what writes a text.
@@ -169,7 +169,7 @@ func (s *Store) setAside(name, what string) {
 	to := filepath.Join("broken", filepath.Base(name)+"-"+s.clock.Now().UTC().Format("20060102T150405"))
 	err := s.makeDir("broken")
 	if err == nil {
-		err = s.do("link", s.path(to), func() error { return os.Link(s.path(name), s.path(to)) })
+		err = s.do("link", s.path(to), func() error { return s.dir.link(name, to) })
 	}
 	if errors.Is(err, os.ErrExist) {
 		err = nil

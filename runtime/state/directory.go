@@ -1,0 +1,234 @@
+package state
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A directory is the state directory on the disk. All names are relative to it.
+//
+// Files are reached from its descriptor, and no link is followed on the way: what was
+// put there before the directory was closed to others must not lead a run elsewhere, nor
+// keep it waiting. A link, a pipe or a file of somebody else is an error.
+type directory struct {
+	path string
+
+	mu     sync.Mutex
+	opened *os.File // nil until it is needed, and while there is no directory
+	owner  uint32
+}
+
+func (d *directory) full(name string) string { return filepath.Join(d.path, name) }
+
+// top returns the open directory.
+func (d *directory) top() (*os.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.opened != nil {
+		return d.opened, nil
+	}
+	f, err := os.OpenFile(d.path, os.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	d.opened, d.owner = f, st.Uid
+	return f, nil
+}
+
+// in calls use with a descriptor of the directory in which the name lies, and with its
+// last part.
+func (d *directory) in(op, name string, use func(dir int, base string) error) error {
+	top, err := d.top()
+	if err != nil {
+		return err
+	}
+	at, base := int(top.Fd()), filepath.Base(name)
+	if parents := filepath.Dir(name); parents != "." {
+		for part := range strings.SplitSeq(parents, "/") {
+			next, err := retry(func() (int, error) {
+				return unix.Openat(at, part, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+			})
+			if at != int(top.Fd()) {
+				_ = unix.Close(at)
+			}
+			if err != nil {
+				return d.wrap(op, name, err)
+			}
+			at = next
+		}
+		defer func() { _ = unix.Close(at) }()
+	}
+	if _, err := retry(func() (int, error) { return 0, use(at, base) }); err != nil {
+		return d.wrap(op, name, err)
+	}
+	return nil
+}
+
+// wrap names the path in an error of the system.
+func (d *directory) wrap(op, name string, err error) error {
+	switch err {
+	case unix.ELOOP:
+		return d.foreign(name, "a symbolic link")
+	case unix.ENOTDIR:
+		return d.foreign(name, "something else where there should be a directory")
+	case unix.ENXIO: // a pipe that nobody reads
+		return d.foreign(name, "a pipe")
+	}
+	if errno, ok := err.(syscall.Errno); ok {
+		return &fs.PathError{Op: op, Path: d.full(name), Err: errno}
+	}
+	return err
+}
+
+// foreign says that something else than a file of ours stands in its place.
+func (d *directory) foreign(name, found string) error {
+	return diag.Errorf(diag.Pos{File: d.full(name)}, "want a file of this state directory, found %s", found).
+		WithHint("look who has put it there, and remove it")
+}
+
+// open opens a file.
+func (d *directory) open(name string, flags int) (*os.File, error) {
+	var f *os.File
+	err := d.in("open", name, func(dir int, base string) error {
+		fd, err := unix.Openat(dir, base, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0o600)
+		if err != nil {
+			return err
+		}
+		var st unix.Stat_t
+		if err = unix.Fstat(fd, &st); err == nil {
+			err = d.judge(name, &st)
+		}
+		if err != nil {
+			_ = unix.Close(fd)
+			return err
+		}
+		f = os.NewFile(uintptr(fd), d.full(name))
+		return nil
+	})
+	return f, err
+}
+
+// judge returns an error if what stands in the place of a file is not one of ours.
+func (d *directory) judge(name string, st *unix.Stat_t) error {
+	switch {
+	case st.Mode&unix.S_IFMT == unix.S_IFLNK:
+		return d.foreign(name, "a symbolic link")
+	case st.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return nil // reading it says so
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return d.foreign(name, "a pipe or a device")
+	case st.Uid != d.owner && st.Uid != uint32(os.Geteuid()):
+		return d.foreign(name, fmt.Sprintf("one that belongs to uid %d", st.Uid))
+	}
+	return nil
+}
+
+func (d *directory) readFile(name string) ([]byte, error) {
+	f, err := d.open(name, unix.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(f)
+	return text, errors.Join(err, f.Close())
+}
+
+// A fileInfo is what is asked about a file.
+type fileInfo struct {
+	size     int64
+	modified time.Time
+}
+
+func (d *directory) stat(name string) (info fileInfo, err error) {
+	var st unix.Stat_t
+	err = d.in("stat", name, func(dir int, base string) error {
+		return unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW)
+	})
+	if err == nil {
+		err = d.judge(name, &st)
+	}
+	return fileInfo{st.Size, time.Unix(st.Mtim.Unix())}, err
+}
+
+// has reports whether there is a file of that name.
+func (d *directory) has(name string) bool {
+	_, err := d.stat(name)
+	return err == nil
+}
+
+// list returns what is in a directory, "." for the whole, in order of its names.
+func (d *directory) list(name string) ([]os.DirEntry, error) {
+	f, err := d.openDir(name)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, errors.Join(err, f.Close())
+}
+
+func (d *directory) openDir(name string) (*os.File, error) {
+	var f *os.File
+	err := d.in("open", name, func(dir int, base string) error {
+		fd, err := unix.Openat(dir, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err == nil {
+			f = os.NewFile(uintptr(fd), d.full(name))
+		}
+		return err
+	})
+	return f, err
+}
+
+func (d *directory) mkdir(name string) error {
+	return d.in("mkdir", name, func(dir int, base string) error { return unix.Mkdirat(dir, base, 0o700) })
+}
+
+func (d *directory) remove(name string) error {
+	return d.in("remove", name, func(dir int, base string) error { return unix.Unlinkat(dir, base, 0) })
+}
+
+func (d *directory) rename(from, to string) error {
+	return d.in("rename", from, func(dir int, base string) error {
+		return d.in("rename", to, func(toDir int, toBase string) error { return unix.Renameat(dir, base, toDir, toBase) })
+	})
+}
+
+func (d *directory) link(from, to string) error {
+	return d.in("link", from, func(dir int, base string) error {
+		return d.in("link", to, func(toDir int, toBase string) error { return unix.Linkat(dir, base, toDir, toBase, 0) })
+	})
+}
+
+func (d *directory) touch(name string, now time.Time) error {
+	at := unix.NsecToTimespec(now.UnixNano())
+	return d.in("utimes", name, func(dir int, base string) error {
+		return unix.UtimesNanoAt(dir, base, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW)
+	})
+}
+
+// retry calls a function until no signal interrupts it.
+func retry(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
