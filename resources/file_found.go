@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -45,8 +47,25 @@ func (s FileState) Describe(name, provider string) any {
 // inlineLimit is how large a content may be that is written into a script.
 const inlineLimit = 4 << 10
 
-// Import implements resource.Importable. Content that is large, or no text, is
-// kept aside.
+// secretive returns why a content has no place in a script, which others read and
+// which goes into version control; "" if nothing is known against it. A file that only
+// its owner may read was closed on purpose.
+func (s FileState) secretive(im resource.Import, content []byte) string {
+	switch {
+	case im.Sensitive:
+		return "it holds secrets, or has held some"
+	case slices.Contains([]string{"/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-"}, path.Clean(im.Name)):
+		return "it holds digests of passwords"
+	case bytes.Contains(content, []byte("PRIVATE KEY-----")):
+		return "it holds a private key"
+	case s.Mode&0o077 == 0 && len(content) > 0:
+		return fmt.Sprintf("only its owner may read it (mode %04o)", s.Mode)
+	}
+	return ""
+}
+
+// Import implements resource.Importable. Content that is large, or no text, or may be
+// secret is kept aside.
 func (s FileState) Import(im resource.Import) (File, error) {
 	f := File{Name: im.Name, Ensure: FilePresent, Owner: s.Owner, Group: s.Group, Mode: new(ModeOf(s.Mode & 0o777))}
 	switch {
@@ -66,11 +85,15 @@ func (s FileState) Import(im resource.Import) (File, error) {
 	if err != nil {
 		return f, err
 	}
-	if len(content) <= inlineLimit && utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 {
+	reason := s.secretive(im, content)
+	if reason == "" && len(content) <= inlineLimit && utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 {
 		f.Content = new(string(content))
 		return f, nil
 	}
-	path, err := im.Aside(content)
-	f.Source = &path
+	aside, err := im.Aside(content)
+	if err == nil && reason != "" && im.Warn != nil {
+		im.Warn(fmt.Sprintf("file#%s: %s; its content is in %s and not in the script: keep that out of version control", im.Name, reason, aside))
+	}
+	f.Source = &aside
 	return f, err
 }

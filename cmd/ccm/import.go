@@ -15,12 +15,14 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/state"
 )
 
 // importFlags are the flags of import.
 type importFlags struct {
 	siteFlags
-	files string
+	files    string
+	stateDir string
 }
 
 func (e *env) importCommand() *cobra.Command {
@@ -36,7 +38,9 @@ this machine has nothing to do:
   ccm import user deploy >> site.lua
 
 A file that is large, or is no text, is copied to the directory that --files
-names, from where the script takes it.
+names, from where the script takes it. So is one that is known to hold secrets,
+that holds a private key or digests of passwords, or that only its owner may
+read: it is not printed.
 
 Exit status: 1 if something could not be described; the rest is printed.`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -62,6 +66,7 @@ Exit status: 1 if something could not be described; the rest is printed.`,
 	fs := cmd.Flags()
 	fs.StringVar(&f.files, "files", "files", "copy large files below `DIR`, which the script names as it is written here")
 	fs.StringVar(&f.root, "root", "/", "look at the file system below `DIR`")
+	fs.StringVar(&f.stateDir, "state-dir", "", "ask the state in `DIR` what has held secrets (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	return cmd
 }
 
@@ -94,10 +99,21 @@ func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []
 	if around.facts, err = e.gatherFacts(cmd.Context(), v, &f.siteFlags); err != nil {
 		return err
 	}
+	store, err := e.store(f.stateDir, state.DefaultLimits)
+	if err != nil {
+		return err
+	}
+	secrets, err := store.Sensitive()
+	if err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
 	var m manifest.Manifest
 	var errs diag.List
 	for _, name := range names {
-		d, err := importOne(cmd, f, reg, t, v, around, name)
+		im := resource.Import{Name: name, View: v, Warn: e.warn}
+		im.Sensitive = secrets.HeldIn(name) || len(secrets.Held(resource.ID{Type: t.Name, Name: name})) > 0
+		im.Aside = func(content []byte) (string, error) { return e.keepAside(filepath.Join(f.files, name), content) }
+		d, err := importOne(cmd, reg, t, im, around)
 		if err != nil {
 			var list diag.List
 			list.Add(err)
@@ -119,8 +135,8 @@ func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []
 }
 
 // importOne returns the declaration of one resource as it is.
-func importOne(cmd *cobra.Command, f *importFlags, reg *resource.Registry, t *resource.Type, v *host.View, around *surroundings, name string) (d manifest.Declared, err error) {
-	asked := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(name)}}}
+func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, around *surroundings) (d manifest.Declared, err error) {
+	asked := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(im.Name)}}}
 	r, err := t.Ask(asked, resource.Origin{})
 	if err != nil {
 		return d, err
@@ -129,20 +145,22 @@ func importOne(cmd *cobra.Command, f *importFlags, reg *resource.Registry, t *re
 	if err != nil {
 		return d, err
 	}
-	state, err := provider.Inspect(cmd.Context(), v, r.Spec)
+	state, err := provider.Inspect(cmd.Context(), im.View, r.Spec)
 	if err != nil {
 		return d, err
 	}
-	aside := func(content []byte) (string, error) { return keepAside(filepath.Join(f.files, name), content) }
-	if r, err = t.Import(state, resource.Import{Name: name, View: v, Aside: aside}); err != nil {
+	if r, err = t.Import(state, im); err != nil {
 		return d, err
 	}
 	tab := t.Properties().Encode(r.Spec, r.Common)
-	return manifest.Declared{Type: t, Name: name, Properties: withoutDefaults(t, tab)}, nil
+	return manifest.Declared{Type: t, Name: im.Name, Properties: withoutDefaults(t, tab)}, nil
 }
 
 // keepAside writes content to a file that is new, or holds it already.
-func keepAside(path string, content []byte) (string, error) {
+func (e *env) keepAside(path string, content []byte) (string, error) {
+	if err := e.checkPlace(path); err != nil {
+		return "", err
+	}
 	have, err := os.ReadFile(path)
 	switch {
 	case err == nil && bytes.Equal(have, content):
@@ -156,7 +174,12 @@ func keepAside(path string, content []byte) (string, error) {
 		return "", err
 	}
 	// It may hold what only its owner may read.
-	return path, os.WriteFile(path, content, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(content)
+	return path, errors.Join(err, f.Close())
 }
 
 // withoutDefaults returns properties without the name and without those that are

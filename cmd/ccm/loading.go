@@ -176,7 +176,7 @@ func (l *loading) interp(ctx, outer context.Context, u *manifest.Unit, args []st
 	in := luaapi.New(luaapi.Options{
 		Context:  outer,
 		Registry: l.site.registry, Builder: &l.builder, Facts: l.site.facts, Args: args, Noop: l.noop, Version: readBuildInfo().Version,
-		Env: l.lookupEnv, Print: e.stderr, Timeout: l.flags.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
+		Env: l.lookupEnv, Print: e.stderr, Timeout: l.flags.evalTimeout, Path: e.modules,
 		Scope:    u.Scope,
 		ReadFile: e.readModule(u.Name),
 		Add:      admit(ctx, u),

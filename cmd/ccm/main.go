@@ -89,6 +89,7 @@ type env struct {
 	spent          *spent        // where the time of the run goes; nil unless that is asked for
 	secrets        *secret.Keeper
 	stateDir       string      // that the command line names, or ""
+	modules        []string    // directories of modules, from CCM_PATH
 	logged         int         // how many of inputs were logged
 	inputs         []std.Input // what the script of the run looked at
 }
@@ -207,6 +208,7 @@ line, script, lock); 4 at least one resource failed; 130 interrupted. With
 		if f := cmd.Flag("state-dir"); f != nil {
 			e.stateDir = f.Value.String()
 		}
+		e.limitPaths(cmd)
 	}
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours in output: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.allowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")

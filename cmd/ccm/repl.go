@@ -153,7 +153,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 	p.dialog, err = repl.New(repl.Options{
 		Script: luaapi.Options{
 			Builder: &p.loading.builder, Args: scriptArgs, Version: readBuildInfo().Version,
-			Env: os.LookupEnv, Print: print, Timeout: f.evalTimeout, Path: filepath.SplitList(os.Getenv("CCM_PATH")),
+			Env: os.LookupEnv, Print: print, Timeout: f.evalTimeout, Path: e.modules,
 			Scope: u.Scope, Add: admit(ctx, u), Warn: e.scriptWarns, Secrets: e.secrets, Library: stdlib.Library,
 			Extend: extending(p.loading.library(u)), ReadFile: e.readModule(f.site),
 		},

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,7 +34,7 @@ func findShipped(reg *resource.Registry, name string) {
 	if _, err := fs.Stat(stdlib.Library, module); err != nil {
 		return
 	}
-	in := moduleInterp(reg, onlyShipped)
+	in := moduleInterp(reg, onlyShipped, nil)
 	defer in.Close()
 	// That every module loads is for the tests to see.
 	_ = in.Require(context.Background(), "", "std."+name)
@@ -48,10 +47,10 @@ func onlyShipped(name string) ([]byte, error) {
 }
 
 // moduleInterp returns what loads modules outside of a run.
-func moduleInterp(reg *resource.Registry, readFile func(string) ([]byte, error)) *luaapi.Interp {
+func moduleInterp(reg *resource.Registry, readFile func(string) ([]byte, error), path []string) *luaapi.Interp {
 	return luaapi.New(luaapi.Options{
 		ReadFile: readFile, Registry: reg, Builder: new(catalog.Builder), Library: stdlib.Library, Version: readBuildInfo().Version,
-		Path: filepath.SplitList(os.Getenv("CCM_PATH")), Env: os.LookupEnv,
+		Path: path, Env: os.LookupEnv,
 		Extend: extending(std.Options{View: &host.New(host.Options{}).View}),
 	})
 }
@@ -59,7 +58,7 @@ func moduleInterp(reg *resource.Registry, readFile func(string) ([]byte, error))
 // requireModule adds the types of a module to reg, which is found as a script in
 // the working directory would find it.
 func (e *env) requireModule(ctx context.Context, reg *resource.Registry, name string) error {
-	in := moduleInterp(reg, e.readModule(""))
+	in := moduleInterp(reg, e.readModule(""), e.modules)
 	defer in.Close()
 	e.sources = in.Sources()
 	return in.Require(ctx, "", name)

@@ -149,7 +149,7 @@ func (e *env) testFile(ctx context.Context, file string, wanted func(string, []s
 			lib := std.Options{View: &h.View, Cwd: filepath.Dir(file)}
 			return luaapi.New(luaapi.Options{
 				Registry: layer, Builder: new(catalog.Builder), Version: readBuildInfo().Version, Env: os.LookupEnv, Print: e.stderr, Secrets: e.secrets,
-				Timeout: testTimeout, Path: modulePath(file), Library: stdlib.Library, Warn: e.scriptWarns,
+				Timeout: testTimeout, Path: modulePath(file, e.modules), Library: stdlib.Library, Warn: e.scriptWarns,
 				ReadFile: e.trust().ReadFile,
 				Extend: func(in *luaapi.Interp) {
 					extending(lib)(in)
@@ -181,9 +181,8 @@ func (e *env) testFile(ctx context.Context, file string, wanted func(string, []s
 }
 
 // modulePath returns the directories above a spec, in which it finds the modules
-// of the site too: those up to the working directory.
-func modulePath(file string) []string {
-	path := filepath.SplitList(os.Getenv("CCM_PATH"))
+// of the site too: those up to the working directory, and after them those of path.
+func modulePath(file string, path []string) []string {
 	if filepath.IsAbs(file) {
 		return append([]string{filepath.Dir(filepath.Dir(file))}, path...)
 	}

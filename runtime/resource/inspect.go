@@ -47,6 +47,10 @@ type Import struct {
 	// Aside keeps content that would be out of place in a script, and returns the
 	// path that stands for it there.
 	Aside func(content []byte) (path string, err error)
+	// Sensitive is set if the resource is known to hold secrets, or to have held some.
+	Sensitive bool
+	// Warn tells of what was put aside because it may be secret.
+	Warn func(message string)
 }
 
 // ErrNotImportable says that no properties can be made of states of a type.
