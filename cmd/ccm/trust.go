@@ -62,7 +62,7 @@ func (e *env) checkState(dir string) error {
 	}
 	if me := uint32(os.Geteuid()); st.Uid != me {
 		return diag.Errorf(diag.Pos{File: dir}, "want a directory of %s, found one that belongs to %s", host.UserName(me), host.UserName(st.Uid)).
-			WithHint("chown %s %s", host.UserName(me), dir)
+			WithHint("chown %d %s", me, dir)
 	}
 	return nil
 }
