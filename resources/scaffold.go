@@ -242,7 +242,7 @@ func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
 	if len(d.Diff) == 0 {
 		return d
 	}
-	d.Act("Scaffold", fmt.Sprintf("changed %d scaffold files", count))
+	d.Act("Scaffold", "changed "+scaffoldFiles(count))
 	d.Closed = true
 	return d
 }
@@ -264,7 +264,7 @@ func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
 	if len(have.Purged) == 0 {
 		d.Leaves = append(d.Leaves, host.Planned{Path: s.Name, Kind: host.Missing})
 	}
-	d.Act("Remove", fmt.Sprintf("removed %d scaffold files", count))
+	d.Act("Remove", "removed "+scaffoldFiles(count))
 	d.Closed = true
 	return d
 }
@@ -295,4 +295,11 @@ func (s Scaffold) Perform(ctx context.Context, h *host.Host, p ScaffoldProvider,
 		return p.Remove(ctx, h, s)
 	}
 	return fmt.Errorf("a scaffold has no verb %s", a.Verb)
+}
+
+func scaffoldFiles(n int) string {
+	if n == 1 {
+		return "1 scaffold file"
+	}
+	return fmt.Sprintf("%d scaffold files", n)
 }

@@ -50,7 +50,7 @@ func TestScaffoldDecisionTable(t *testing.T) {
 		{ScaffoldPresent, "Yes", "None", "None", false, scaffolded(none, some, none), "Yes", ""},
 		{ScaffoldPresent, "Yes", "None", "None", true, scaffolded(none, some, none), "Yes", ""},
 		{ScaffoldPresent, "Yes", "None", "Some", false, scaffolded(none, some, extra), "Yes (purged files ignored)", ""},
-		{ScaffoldPresent, "Yes", "None", "Some", true, scaffolded(none, some, extra), "No (purge needed)", "Would have changed 1 scaffold files"},
+		{ScaffoldPresent, "Yes", "None", "Some", true, scaffolded(none, some, extra), "No (purge needed)", "Would have changed 1 scaffold file"},
 		{ScaffoldPresent, "Yes", "Some", "Any", false, scaffolded(some, none, extra), "No (render needed)", "Would have changed 2 scaffold files"},
 		{ScaffoldPresent, "Yes", "Some", "Any", true, scaffolded(some, none, extra), "No (render needed)", "Would have changed 3 scaffold files"},
 		{ScaffoldPresent, "No", "N/A", "N/A", false, missing, "No (target missing)", "Would have changed 2 scaffold files"},

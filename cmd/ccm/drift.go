@@ -67,6 +67,7 @@ func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
 		}
 		s.catalog.Deps[i] = nil // each is compared for itself, and nothing is refreshed
 	}
+	f.drift = true
 	rep := e.newReport(f)
 	d := &drifted{Reporter: rep.reporters}
 	engine := &converge.Engine{

@@ -67,17 +67,24 @@ func siteFiles() (files []writtenFile, err error) {
 	return files, err
 }
 
-// absent reports the files that are there already.
+// absent reports in one line that files are there already.
 func absent(dir string, files []writtenFile) error {
-	var errs diag.List
+	var there []string
 	for _, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(f.name))
-		switch _, err := os.Lstat(path); {
+		switch _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.name))); {
 		case err == nil:
-			errs.Add(fmt.Errorf("%s is there already; nothing is written", path))
+			there = append(there, f.name)
 		case !errors.Is(err, fs.ErrNotExist):
-			errs.Add(err)
+			return err
 		}
 	}
-	return errs.Err()
+	more := ""
+	switch n := len(there); {
+	case n == 0:
+		return nil
+	case n > 1:
+		more = fmt.Sprintf(" and %d more files", n-1)
+	}
+	return diag.Errorf(diag.Pos{}, "%s holds %s%s already; nothing is written", dir, there[0], more).
+		WithHint("ccm init DIR begins a site elsewhere, ccm types renews what editors read")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,14 +19,17 @@ import (
 
 func (e *env) lintCommand() *cobra.Command {
 	output := newChoice("text", "text", "json")
+	var exclude []string
 	cmd := &cobra.Command{
 		Use:   "lint FILE|DIR...",
 		Short: "Look for mistakes in scripts without running them",
 		Long: `Look for mistakes in Lua scripts without running them: unknown properties and
 values that a property cannot have, undefined globals, commands that would run
 every time, escapes that Lua 5.1 does not have, variables that are never used.
-Of a directory all files named *.lua are checked, except those in vendor and in
-directories whose name begins with a dot.
+Of a directory all files named *.lua are checked, except those in directories
+named vendor or files, in directories whose name begins with a dot, and what
+--exclude or a file .ccmignore in the directory names, which has a pattern a line:
+*.gen.lua or old/ anywhere, /drafts or lib/*_old.lua from the directory on.
 
 A line with the comment "-- ccm: ignore" is left alone; with names of rules
 behind it, only these are silent: ` + strings.Join(lint.Rules, ", ") + `.
@@ -38,16 +42,17 @@ Exit status: 1 if something is found.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.lint(cmd.Context(), args, output.value == "json")
+			return e.lint(cmd.Context(), args, exclude, output.value == "json")
 		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
+	cmd.Flags().StringArrayVar(&exclude, "exclude", nil, "leave out what matches `PATTERN`, as a line of .ccmignore does (may be given again)")
 	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }
 
-func (e *env) lint(ctx context.Context, args []string, asJSON bool) error {
-	files, err := scriptFiles(args)
+func (e *env) lint(ctx context.Context, args, exclude []string, asJSON bool) error {
+	files, err := scriptFiles(args, exclude)
 	if err != nil {
 		return err
 	}
@@ -113,14 +118,25 @@ func (e *env) lintJSON(found []lint.Finding) error {
 
 // scriptFiles returns the scripts that the arguments name, those of directories
 // in order of their paths.
-func scriptFiles(args []string) ([]string, error) {
+func scriptFiles(args, exclude []string) ([]string, error) {
+	left, err := parseIgnore("--exclude", exclude)
+	if err != nil {
+		return nil, err
+	}
 	var files []string
 	for _, arg := range args {
 		if arg == "-" {
 			files = append(files, arg)
 			continue
 		}
-		found, err := luaFiles(arg, ".lua")
+		ignored, err := readIgnore(arg)
+		if err != nil {
+			return nil, err
+		}
+		leave := func(rel string, dir bool) bool {
+			return dir && path.Base(rel) == "files" || left.matches(rel, dir) || ignored.matches(rel, dir)
+		}
+		found, err := luaFiles(arg, ".lua", leave)
 		if err != nil {
 			return nil, err
 		}
@@ -133,17 +149,22 @@ func scriptFiles(args []string) ([]string, error) {
 }
 
 // luaFiles returns the files below a path whose names end like that, in order;
-// the path itself if it is a file.
-func luaFiles(root, suffix string) ([]string, error) {
+// the path itself if it is a file. What leave reports, by its path below the root, is
+// left out; nil leaves nothing out.
+func luaFiles(root, suffix string, leave func(rel string, dir bool) bool) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		left := err == nil && path != root && leave != nil && leave(filepath.ToSlash(rel), entry.IsDir())
+		switch {
 		case entry.IsDir():
-			if path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "vendor") {
+			if path != root && (left || strings.HasPrefix(entry.Name(), ".") || entry.Name() == "vendor") {
 				return fs.SkipDir
 			}
+		case left:
 		case path == root, strings.HasSuffix(path, suffix) && !strings.HasSuffix(path, ".d.lua"):
 			files = append(files, path)
 		}

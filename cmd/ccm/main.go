@@ -157,11 +157,14 @@ func (e *env) command(ctx context.Context, args []string) int {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if s, ok := errors.AsType[status](err); ok {
 		return int(s)
 	}
 	if err != nil {
+		if reportsJSON(cmd) {
+			err = errors.Join(err, e.explainJSON(err))
+		}
 		e.explain(err)
 		return exitUsage
 	}
@@ -195,10 +198,7 @@ manifest, changes what is not so, and says exactly what it did.
   ccm run site.lua     make it so
   ccm plan site.lua    say what run would do, and touch nothing
 
-Exit status: 0 the machine is as described; 1 ccm could not start (command
-line, script, lock); 4 at least one resource failed; 130 interrupted. With
---detailed-exitcodes: 0 nothing to do, 2 changes (made, or pending in a plan),
-4 failures, 6 both.`,
+ccm help exit-codes says what the exit status means.`,
 		Version:      readBuildInfo().Version,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
@@ -219,7 +219,9 @@ line, script, lock); 4 at least one resource failed; 130 interrupted. With
 		e.ensureCommand(), e.statusCommand(), e.sessionCommand(), e.schemaCommand(), e.dataCommand(), e.hieraCommand(),
 		e.importCommand(), e.graphCommand(), e.catalogCommand(),
 		e.typesCommand(), e.initCommand(), e.lintCommand(), e.testCommand(),
+		exitCodesTopic(),
 	)
+	root.SetHelpCommand(helpCommand())
 	e.completeTargets(root)
 	return root
 }

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/converge"
@@ -63,7 +65,7 @@ func (e *env) newReport(f *runFlags) *runReport {
 		j := report.NewJSON(documents(stdout, protocol()), r.id, report.DiffMode(f.diff.value))
 		rep, r.summary = j, j.Summary
 	} else {
-		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, Asked: f.asked, Diff: report.DiffMode(f.diff.value)}
+		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, Asked: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value)}
 		rep, r.summary = t, t.Summary
 	}
 	all := converge.Reporters{rep}
@@ -84,7 +86,8 @@ func (r *runReport) end(s converge.Summary) error {
 	if r.out == nil {
 		return nil
 	}
-	if err := r.out.Flush(); err != nil {
+	// Whoever reads may stop reading.
+	if err := r.out.Flush(); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil

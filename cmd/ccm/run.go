@@ -29,6 +29,7 @@ type runFlags struct {
 	verbose     bool
 	quiet       bool
 	asked       bool // a resource is named on the command line
+	drift       bool // the machine is compared with the past
 	debug       bool
 	monitorOnly bool
 	interactive bool
@@ -104,6 +105,7 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 // addReport adds the flags about what is told, and those that every command has
 // which looks at the machine or at what was done to it.
 func (f *runFlags) addReport(cmd *cobra.Command) {
+	cmd.Annotations = map[string]string{tellsEvents: "yes"}
 	fs := cmd.Flags()
 	fs.Var(f.output, "output", "form of the report: text, or json (one object a line)")
 	fs.Var(f.diff, "diff", "how much is told of what differs: off, summary or full")

@@ -206,7 +206,7 @@ func (refusing) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 func specFiles(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
-		found, err := luaFiles(arg, "_spec.lua")
+		found, err := luaFiles(arg, "_spec.lua", nil)
 		if err != nil {
 			return nil, err
 		}

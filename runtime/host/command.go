@@ -133,7 +133,16 @@ func LookPath(name, path string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("command %q not found in %s", name, path)
+	return "", fmt.Errorf("command %q not found in %s", name, someOf(filepath.SplitList(path)))
+}
+
+// someOf names the first of several directories and says how many more there are.
+func someOf(dirs []string) string {
+	const few = 3
+	if len(dirs) <= few+1 {
+		return strings.Join(dirs, ", ")
+	}
+	return fmt.Sprintf("%s and %d more directories", strings.Join(dirs[:few], ", "), len(dirs)-few)
 }
 
 // Exec is the Runner of a real machine.

@@ -38,6 +38,9 @@ type Text struct {
 	// Asked says that somebody asked about these resources by name: that one was
 	// not managed before is no news.
 	Asked bool
+	// Drift says that what is pending has drifted: the machine is compared with the
+	// past, and nobody is going to change it.
+	Drift bool
 	Diff  DiffMode
 }
 
@@ -141,7 +144,15 @@ func (t Text) story(e *converge.Event) string {
 	case converge.Unknown:
 		return "unknown, because " + e.Reason
 	case converge.Failed:
-		return fmt.Sprintf("%s: %s (%s)", t.paint(red, "failed"), indent(e.Err.Error()), e.Resource.Pos)
+		const failed = "failed"
+		text := indent(e.Err.Error())
+		if rest, ok := strings.CutPrefix(text, failed+" "); ok { // to reach the desired state
+			return fmt.Sprintf("%s %s (%s)", t.paint(red, failed), rest, e.Resource.Pos)
+		}
+		return fmt.Sprintf("%s: %s (%s)", t.paint(red, failed), text, e.Resource.Pos)
+	}
+	if t.Drift {
+		return "drifted" + inBrackets(e.Reason)
 	}
 	s := Message(e)
 	if e.Refreshed {
@@ -150,10 +161,14 @@ func (t Text) story(e *converge.Event) string {
 	if e.Cause == converge.Intended || e.Cause == converge.Corrective || e.Cause == converge.New && t.Verbose && !t.Asked {
 		s += " (" + e.Cause.String() + ")"
 	}
-	if e.Reason != "" {
-		s += " (" + e.Reason + ")"
+	return s + inBrackets(e.Reason)
+}
+
+func inBrackets(s string) string {
+	if s == "" {
+		return ""
 	}
-	return s
+	return " (" + s + ")"
 }
 
 // fewCauses is how many causes of a refresh are told, unless all are asked for.
@@ -347,12 +362,18 @@ func (t Text) summary(s converge.Summary) string {
 	}
 	n := s.Total()
 	if s.Of(converge.Stable) == n {
+		if t.Drift {
+			return fmt.Sprintf("No drift: %s as applied (%s)", count(n, "resource is", "resources are"), took)
+		}
 		return fmt.Sprintf("Nothing to do: %s as wanted (%s)", count(n, "resource is", "resources are"), took)
 	}
 	var parts []string
 	for _, o := range converge.Outcomes {
 		if c := s.Of(o); c > 0 {
 			part := fmt.Sprintf("%d %s", c, o)
+			if t.Drift && o == converge.Pending {
+				part = fmt.Sprintf("%d drifted", c)
+			}
 			switch o {
 			case converge.Failed:
 				part = t.paint(red, part)
@@ -370,7 +391,7 @@ func (t Text) summary(s converge.Summary) string {
 		}
 	}
 	text := fmt.Sprintf("%s: %s (%s)", count(n, "resource", "resources"), strings.Join(parts, ", "), took)
-	if s.Noop {
+	if s.Noop && !t.Drift {
 		text += ", nothing was touched"
 	}
 	if s.Interrupted {

@@ -31,10 +31,10 @@ func TestScaffold(t *testing.T) {
 
 	// Permissions that post sets are looked after.
 	l.sh("chmod 0644 /etc/app/check.sh")
-	does("", "Changed 1 scaffold files", "Restarted")
+	does("", "Changed 1 scaffold file", "Restarted")
 	l.says("755", "stat -c %a /etc/app/check.sh")
 
-	does("present purge", "Changed 1 scaffold files", "Restarted")
+	does("present purge", "Changed 1 scaffold file", "Restarted")
 	l.sh("! test -e /etc/app/sites/other.conf")
 	l.says("one\none\none\none\none", "cat /run/it.starts")
 
@@ -50,6 +50,6 @@ func TestScaffold(t *testing.T) {
 
 func TestScaffoldGo(t *testing.T) {
 	l := boot(t, rhel)
-	l.converge(step{site: "scaffold/go.lua", does: []string{"scaffold#/etc/app: Changed 1 scaffold files"}})
+	l.converge(step{site: "scaffold/go.lua", does: []string{"scaffold#/etc/app: Changed 1 scaffold file"}})
 	l.says("FAMILY=RHEL\nBRACES={{ kept }}", "cat /etc/app/env")
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+const mistakeProtocol = "io.choria.ccm.v1.mistake"
+
+// A mistake is what a program that reads events is told of what kept ccm from
+// beginning.
+type mistake struct {
+	Protocol string `json:"protocol"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Subject  string `json:"subject,omitempty"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// tellsEvents marks commands whose output is events.
+const tellsEvents = "events"
+
+// reportsJSON reports whether a command was asked for events as JSON.
+func reportsJSON(cmd *cobra.Command) bool {
+	f := cmd.Flag("output")
+	return f != nil && f.Value.String() == "json" && cmd.Annotations[tellsEvents] != ""
+}
+
+// explainJSON tells mistakes in the place of events, one object a line.
+func (e *env) explainJSON(err error) error {
+	var list diag.List
+	list.Add(err)
+	enc := encoder(e.stdout, nil)
+	for _, d := range list {
+		m := mistake{Protocol: mistakeProtocol, File: d.Pos.File, Line: d.Pos.Line, Column: d.Pos.Col, Subject: d.Subject, Message: d.Err.Error(), Hint: d.Hint}
+		if err := enc.Encode(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
