@@ -134,6 +134,14 @@ func (a Archive) WantedEnsure() string { return string(a.Ensure) }
 // MayLookAhead implements resource.Ahead.
 func (Archive) MayLookAhead() bool { return true }
 
+// ConfinedTo implements resource.Confined.
+func (a Archive) ConfinedTo() (paths []string, tree bool) {
+	if a.ExtractParent == "" {
+		return []string{a.Name}, false
+	}
+	return []string{a.Name, a.ExtractParent}, true
+}
+
 // Decide implements resource.Spec.
 func (a Archive) Decide(have ArchiveState) resource.Decision {
 	switch {
@@ -190,7 +198,7 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 	if len(d.Actions) > 0 {
 		d.Leaves = []host.Planned{{Path: a.Name, Kind: host.Regular}}
 	}
-	d.Closed = !extract
+	d.Closed = true
 	if !extract {
 		return d
 	}
@@ -200,9 +208,9 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 		d.Add("extract_parent", "", a.ExtractParent)
 	}
 	d.Act("Extract", "extracted")
-	d.Leaves = append(d.Leaves, host.Planned{Path: a.ExtractParent, Kind: host.Directory})
+	d.Leaves = append(d.Leaves, host.Planned{Path: a.ExtractParent, Kind: host.Directory, Open: true})
 	if a.Creates != "" {
-		d.Leaves = append(d.Leaves, host.Planned{Path: a.Creates, Kind: host.Regular})
+		d.Leaves = append(d.Leaves, host.Planned{Path: a.Creates, Vague: true})
 	}
 	if a.Cleanup {
 		a.cleanup(&d)

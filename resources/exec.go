@@ -150,8 +150,8 @@ func (e Exec) ValidateWith(c resource.Common) error {
 // code.
 func (Exec) JudgedByPerform() bool { return true }
 
-// UncertainAfterPending implements resource.Uncertain: what a guard will say is
-// not known before what the exec comes after has been done.
+// UncertainAfterPending implements resource.Uncertain: guards may look at
+// anything.
 func (e Exec) UncertainAfterPending() bool { return e.OnlyIf != "" || e.Unless != "" }
 
 // ActsAlways implements resource.Repeating: without anything that says when to,
@@ -176,7 +176,7 @@ func (e Exec) Decide(have ExecState) (d resource.Decision) {
 	case e.RefreshOnly:
 	default:
 		d.Act("Execute", "executed")
-		d.Leaves = e.leaves()
+		d.Leaves, d.Closed = e.leaves()
 	}
 	return d
 }
@@ -185,16 +185,17 @@ func (e Exec) Decide(have ExecState) (d resource.Decision) {
 // refreshonly.
 func (e Exec) Refresh(ExecState, resource.Decision) (d resource.Decision) {
 	d.Act("Execute", "executed via subscribe")
-	d.Leaves = e.leaves()
+	d.Leaves, d.Closed = e.leaves()
 	return d
 }
 
-// leaves says what is known of the effect: that creates is there afterwards.
-func (e Exec) leaves() []host.Planned {
-	if e.Creates == "" {
-		return nil
+// PlannedCommand implements resource.Commanding.
+func (e Exec) PlannedCommand() host.Cmd {
+	words, err := shellquote.Split(e.CommandLine())
+	if err != nil {
+		words = []string{e.CommandLine()}
 	}
-	return []host.Planned{{Path: e.Creates, Kind: host.Regular}}
+	return host.Cmd{Argv: words, Dir: e.Cwd, Env: e.Environment, Path: e.Path, Stdin: []byte(e.Stdin)}
 }
 
 // Perform implements resource.Spec.

@@ -99,9 +99,8 @@ type FileState struct {
 	// SizesDiffer is set if the content differs from that of a source in its size,
 	// or is not there yet. Neither was read then.
 	SizesDiffer bool
-	// Foreseen is set if a plan assumes what will stand there. What does now says
-	// nothing then.
-	Foreseen bool
+	// SourceUnknown is set if a plan does not know what the source is going to hold.
+	SourceUnknown bool
 	// ContentDiffers is set if the content is managed and is not as wanted.
 	ContentDiffers bool
 	// Entries is set if a directory that is to be removed is not empty.
@@ -216,10 +215,6 @@ func (f File) WantedEnsure() string { return string(f.Ensure) }
 // SuitAlike implements resource.Alike.
 func (File) SuitAlike() {}
 
-// UncertainAfterPending implements resource.Uncertain: what a source will hold
-// is not known before what makes it has been done.
-func (f File) UncertainAfterPending() bool { return f.Source != nil }
-
 // MayLookAhead implements resource.Ahead. A URL is fetched in its turn.
 func (f File) MayLookAhead() bool { return f.Source == nil || !host.IsURL(*f.Source) }
 
@@ -228,6 +223,11 @@ func (f File) MayLookAhead() bool { return f.Source == nil || !host.IsURL(*f.Sou
 func (f File) Bounds() (path string, looks, acts bool) {
 	acts = f.Ensure != FileDirectory && !f.Force && len(f.Check)+len(f.CheckAfter) == 0 && f.Name != "/etc/passwd" && f.Name != "/etc/group"
 	return f.Name, f.Source == nil && len(f.CheckAfter) == 0, acts
+}
+
+// ConfinedTo implements resource.Confined.
+func (f File) ConfinedTo() (paths []string, tree bool) {
+	return []string{f.Name}, f.Ensure == FileAbsent && f.Force
 }
 
 // ManagesContent reports whether the content of what stands there is managed.
@@ -336,18 +336,27 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 	return d
 }
 
-// leaves returns what will stand there. What a source will hold is not known.
+// leaves returns what will stand there.
 func (f File) leaves(have FileState) host.Planned {
 	p := host.Planned{Path: f.Name, Kind: f.wanted()}
 	switch {
 	case f.Ensure == FileDirectory:
 	case f.ManagesContent(have.Kind):
-		p.Content = f.Content
+		if p.Content = f.Content; f.Source != nil && !have.SourceUnknown {
+			p.Source = *f.Source
+		}
 	case have.Kind == host.Missing:
 		p.Content = new("")
 	default:
 		p.Kept = true
 	}
+	mode := have.Mode
+	if have.Kind == host.Missing {
+		if mode = 0o644; f.Ensure == FileDirectory {
+			mode = 0o755
+		}
+	}
+	p.Attr = &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: f.Mode.Over(mode)}
 	return p
 }
 

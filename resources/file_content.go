@@ -22,7 +22,7 @@ func (s FileState) CurrentWish() resource.Told {
 // content says for people what the content is: its size if that tells the
 // difference, else its digest; nothing for the content of nothing.
 func (s FileState) content() string {
-	if s.SizesDiffer && s.Kind == host.Regular && !s.Foreseen {
+	if s.SizesDiffer && s.Kind == host.Regular {
 		return resource.SizeText(s.Size)
 	}
 	return digest(s.Checksum)
@@ -30,6 +30,9 @@ func (s FileState) content() string {
 
 // wantedContent says the same of the content that is wanted.
 func (s FileState) wantedContent() string {
+	if s.SourceUnknown {
+		return resource.KnownAfterRun
+	}
 	if s.SizesDiffer {
 		return resource.SizeText(s.Source.Size)
 	}

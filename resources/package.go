@@ -173,9 +173,8 @@ func notPackageChar(c rune) bool {
 // WantedEnsure implements resource.Wanted.
 func (p Package) WantedEnsure() string { return string(p.Ensure) }
 
-// UncertainAfterPending implements resource.Uncertain: which version is the
-// latest is not known before what brings a repository has been done.
-func (p Package) UncertainAfterPending() bool { return p.Ensure == PackageLatest }
+// BringsFiles implements resource.Bringing.
+func (Package) BringsFiles() {}
 
 // Decide implements resource.Spec.
 func (p Package) Decide(have PackageState) (d resource.Decision) {

@@ -193,9 +193,8 @@ func (s Scaffold) SourceIsURL() bool {
 // WantedEnsure implements resource.Wanted.
 func (s Scaffold) WantedEnsure() string { return string(s.Ensure) }
 
-// UncertainAfterPending implements resource.Uncertain: what the templates give
-// is not known before what makes them has been done.
-func (Scaffold) UncertainAfterPending() bool { return true }
+// ConfinedTo implements resource.Confined.
+func (s Scaffold) ConfinedTo() (paths []string, tree bool) { return []string{s.Name}, true }
 
 // SeesData implements resource.Rendered: templates see facts and data.
 func (Scaffold) SeesData() bool { return true }

@@ -106,6 +106,9 @@ func (s Service) SettleTime() time.Duration { return time.Duration(s.Settle) }
 // SuitAlike implements resource.Alike.
 func (Service) SuitAlike() {}
 
+// Fresh implements resource.Beginning: what has just been installed does not run.
+func (Service) Fresh() ServiceState { return ServiceState{} }
+
 // Validate implements resource.Spec.
 func (s Service) Validate() error {
 	switch {

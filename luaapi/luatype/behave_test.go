@@ -263,7 +263,7 @@ func TestUnknownInAPlan(t *testing.T) {
 	f, err := s.reg.Select(r, nil)
 	require.NoError(t, err)
 	_, err = f.Status(context.Background(), v, r.Spec)
-	require.ErrorContains(t, err, "unknown, because /a: what it will hold is not known before it is written")
+	require.ErrorContains(t, err, "/a: what it will hold is not known before it is written")
 	v.Assume(host.Planned{Path: "/a", Kind: host.Regular, Content: new("new")})
 	state, err := f.Status(context.Background(), v, r.Spec)
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package luatype
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -75,9 +74,6 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 		return nil, fmt.Errorf("want a file to edit at %s, found %s", path, info.Kind)
 	}
 	before, err := v.ReadExpected(path, fileLimit)
-	if errors.Is(err, host.ErrNotKnown) {
-		return nil, &resource.UnknownError{Because: fmt.Sprintf("%s: %v", path, err)}
-	}
 	if err != nil {
 		return nil, err
 	}

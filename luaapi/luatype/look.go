@@ -2,27 +2,27 @@ package luatype
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/kballard/go-shellquote"
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
 // looks are the functions of host that only look, by their names.
 var looks = map[string]func(c *call) int{
-	"read":  (*call).read,
-	"stat":  (*call).stat,
-	"list":  (*call).list,
-	"glob":  (*call).glob,
-	"tree":  (*call).tree,
-	"which": (*call).which,
-	"real":  (*call).real,
-	"query": (*call).query,
+	"read": (*call).read,
+	"stat": (*call).stat,
+	"list": (*call).list,
+	"glob": (*call).glob,
+
+	"is_directory": (*call).isDirectory,
+	"tree":         (*call).tree,
+	"which":        (*call).which,
+	"real":         (*call).real,
+	"query":        (*call).query,
 }
 
 // read is host.read(path): the content of a file, nil if nothing stands there.
@@ -35,7 +35,7 @@ func (c *call) read() int {
 	}
 	b, err := c.view.ReadExpected(path, fileLimit)
 	if errors.Is(err, host.ErrNotKnown) {
-		err = &resource.UnknownError{Because: fmt.Sprintf("%s: %v", path, err)}
+		c.must(err)
 	}
 	if err != nil {
 		if there, existsErr := c.view.Exists(path); existsErr == nil && !there {
@@ -78,6 +78,14 @@ func (c *call) infoTable(info host.Info) *lua.LTable {
 	t.RawSetString("size", lua.LNumber(info.Size))
 	t.RawSetString("mtime", lua.LNumber(info.MTime.Unix()))
 	return t
+}
+
+// isDirectory is host.is_directory(path): whether a directory stands there, or a
+// link to one.
+func (c *call) isDirectory() int {
+	ok, err := c.view.IsDirectory(c.path(1))
+	c.must(err)
+	return c.give(lua.LBool(ok))
 }
 
 // list is host.list(directory): the names in it, sorted.

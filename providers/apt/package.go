@@ -55,6 +55,8 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 	}
 	for i, want := range wants {
 		if errs[i] == nil && asksCandidate(want, states[i]) {
+			v.Looked(host.RepositoryLook, want.Name, false) // there may be a newer one
+			v.HangsOn(repositories...)
 			states[i].Candidate, errs[i] = known[names[i]].candidate, err
 		}
 		if errs[i] == nil {
@@ -122,7 +124,7 @@ func (packages) Install(ctx context.Context, h *host.Host, pkg, version string) 
 	}
 	o, ok := known[n]
 	if !ok {
-		return fmt.Errorf("apt is unable to locate package %s (if it is new in a repository, apt-get update comes first)", n)
+		return noPackage(n)
 	}
 	argv := []string{"apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-confold", "-o", lockTimeout}
 	wish := resources.PackageEnsure(version)

@@ -67,9 +67,9 @@ func (r rendering) compare(ctx context.Context, v *host.View, want resources.Sca
 // count if post set some.
 func (c *comparison) content(ctx context.Context, v *host.View, r rendering, f host.TreeEntry, have host.Info) error {
 	same := false
-	if _, assumed := v.Assumed(c.path(f.Rel)); !assumed && (f.Mode == fileMode || f.Mode == have.Mode) {
+	if f.Mode == fileMode || f.Mode == have.Mode {
 		var err error
-		if same, err = r.same(ctx, v, c.path(f.Rel), f.Rel); err != nil {
+		if same, err = r.same(ctx, v, c.path(f.Rel), f.Rel); err != nil && !errors.Is(err, host.ErrNotKnown) {
 			return err
 		}
 	}

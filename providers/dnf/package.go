@@ -54,6 +54,10 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 		if errs[i] != nil || !comparisons[i].asksOffers() {
 			continue
 		}
+		if comparisons[i].latest {
+			v.Looked(host.RepositoryLook, want.Name, false) // there may be a newer one
+			v.HangsOn(repositories...)
+		}
 		if errs[i] = err; err == nil {
 			comparisons[i].settle(known[want.Name])
 			states[i] = comparisons[i].state()

@@ -80,9 +80,6 @@ func look(v *host.View, want resources.Archive) (have resources.ArchiveState, er
 
 // content fills in what is in the archive, and whether that was extracted.
 func content(ctx context.Context, v *host.View, want resources.Archive, have *resources.ArchiveState) (err error) {
-	if _, assumed := v.Assumed(want.Name); assumed {
-		return &resource.UnknownError{Because: "something earlier writes " + want.Name}
-	}
 	if want.Checksum != "" {
 		if have.Checksum, err = v.Sum(ctx, want.Name); err != nil {
 			return err

@@ -86,12 +86,15 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 		return info, nil, false, err
 	}
 	src, err := v.OpenSource(ctx, *want.Source)
+	if errors.Is(err, host.ErrNotKnown) {
+		return info, nil, false, nil
+	}
 	if err != nil {
 		return info, nil, false, err
 	}
 	defer src.Close()
-	if _, assumed := v.Assumed(want.Name); !assumed {
-		same, err = v.Holds(want.Name, src)
+	if same, err = v.Holds(want.Name, src); errors.Is(err, host.ErrNotKnown) {
+		err = nil
 	}
 	return info, &src.Glance, same, err
 }
@@ -110,8 +113,8 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wi
 	}
 	size, sized := wish.Mark.Size()
 	have.Source.Size, have.SizesDiffer = size, sized && (have.Kind == host.Missing || have.Size != size)
-	if _, assumed := v.Assumed(want.Name); have.Kind == host.Regular && !have.SizesDiffer && !assumed {
-		sum, err := v.Sum(ctx, want.Name)
+	if have.Kind == host.Regular && !have.SizesDiffer {
+		sum, err := sumOf(ctx, v, want.Name)
 		if err != nil || sum == wish.Text {
 			return have, err
 		}
@@ -155,8 +158,8 @@ func (files) content(ctx context.Context, v *host.View, want resources.File, sam
 	if same {
 		return nil
 	}
-	if _, assumed := v.Assumed(want.Name); have.Kind == host.Regular && !assumed {
-		if have.Checksum, err = v.Sum(ctx, want.Name); err != nil {
+	if have.Kind == host.Regular {
+		if have.Checksum, err = sumOf(ctx, v, want.Name); err != nil {
 			return err
 		}
 	}
@@ -170,6 +173,10 @@ func (files) content(ctx context.Context, v *host.View, want resources.File, sam
 func (files) sourced(ctx context.Context, v *host.View, want resources.File, source *host.Glance, same bool, have *resources.FileState) error {
 	if source == nil {
 		src, err := v.OpenSource(ctx, *want.Source)
+		if errors.Is(err, host.ErrNotKnown) {
+			have.SourceUnknown, have.ContentDiffers = true, true
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -181,16 +188,24 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 		have.WantChecksum = v.KnownSum(*want.Source, *source)
 		return nil
 	}
-	_, have.Foreseen = v.Assumed(want.Name)
 	have.ContentDiffers = true
-	have.SizesDiffer = have.Kind == host.Missing || have.Foreseen || have.Size != source.Size
+	have.SizesDiffer = have.Kind == host.Missing || have.Size != source.Size
 	if have.SizesDiffer {
 		return nil
 	}
 	var errs [2]error
-	have.Checksum, errs[0] = v.Sum(ctx, want.Name)
+	have.Checksum, errs[0] = sumOf(ctx, v, want.Name)
 	have.WantChecksum, errs[1] = v.SumSource(ctx, *want.Source)
 	return errors.Join(errs[:]...)
+}
+
+// sumOf returns the digest of a file, "" if nobody knows what it is going to hold.
+func sumOf(ctx context.Context, v *host.View, name string) (string, error) {
+	sum, err := v.Sum(ctx, name)
+	if errors.Is(err, host.ErrNotKnown) {
+		return "", nil
+	}
+	return sum, err
 }
 
 // copied fills in what is known of the source of a file whose content is not

@@ -199,8 +199,19 @@ type walk struct {
 	// touched is set if the machine, or in a plan what is assumed of it, may have
 	// been changed on behalf of the resource whose turn it is.
 	touched bool
-	// opaque is the last pending resource whose effects are not fully known.
-	opaque      *resource.Resource
+	// unclear is the pending resources of which a plan does not know all effects.
+	unclear []influence
+	// managed is the paths that resources of the catalog manage, and whether with what
+	// is below them; nil until they are needed.
+	managed map[string]bool
+	// prospects is what was told of the success of resources at once.
+	prospects map[int]resource.Prospect
+	// because is what resources are unknown because of.
+	because map[int][]int
+	// looks is what the resource whose turn it is has looked at, nil where that makes
+	// no difference.
+	looks       *host.Looks
+	failing     bool   // it cannot be looked at, or not be had
 	ended       string // why no further resource is worked on, or ""
 	endedScopes map[*resource.Scope]string
 	interrupted bool
@@ -223,6 +234,7 @@ type walk struct {
 func (w *walk) became(ev *Event) {
 	w.outcomes[ev.Index] = ev.Outcome
 	w.unsettled = w.unsettled || ev.Outcome == Pending || ev.Outcome == Unknown
+	w.looks = nil
 	w.blocks[ev.Index] = ev.Outcome == Failed || len(ev.Unmet) > 0
 	if ev.Outcome != Failed {
 		return
@@ -263,7 +275,8 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 	r = ev.Resource
 	f, err := w.ahead.chooser.choose(r)
 	if err != nil {
-		w.lookFailed(ev, err)
+		ev.Outcome, ev.Err = Failed, err
+		w.lookFailedBefore(ev, err)
 		return ev
 	}
 	ev.Provider = f.Name

@@ -2,8 +2,6 @@ package converge
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -23,7 +21,7 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 	}()
 	state, err := w.status(ctx, i, f)
 	if err != nil {
-		w.lookFailed(ev, err)
+		w.lookFailed(ctx, f, ev, err)
 		return
 	}
 	ev.Ensure = ensureOf(state)
@@ -38,18 +36,19 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 	switch {
 	case d.Err != nil:
 		ev.Diff = d.Diff
-		w.lookFailed(ev, d.Err)
+		w.lookFailed(ctx, f, ev, d.Err)
 		return
-	case w.planning() && !ev.Refreshed && resource.UncertainAfterPending(r.Spec):
-		if id, ok := w.pendingBefore(i); ok {
-			w.unknown(ev, id.String()+" is pending")
+	case w.looks != nil && !(ev.Refreshed && resource.UncertainAfterPending(r.Spec)):
+		if doubts := w.doubts(i, w.looks); len(doubts) > 0 {
+			w.blame(ev, doubts)
+			w.forecast(ctx, ev, d, false)
 			return
 		}
 	}
 	mayRefresh := len(maybe) > 0 && !ev.Refreshed && len(r.Type.Decide(r.Spec, state, true).Actions) > len(d.Actions)
 	switch {
 	case d.Stable() && mayRefresh:
-		w.unknown(ev, maybe[0].String()+" is unknown")
+		w.mayBeRefreshed(ctx, ev, r.Type.Decide(r.Spec, state, true))
 		return
 	case d.Stable():
 		if resource.SeesData(r.Spec) { // nobody could tell later what was wanted
@@ -71,7 +70,27 @@ func (w *walk) status(ctx context.Context, i int, f *resource.Factory) (any, err
 			return state, err
 		}
 	}
-	return w.ahead.status(ctx, w.view, i, f)
+	v, looks := w.record()
+	w.looks = looks
+	spec := w.catalog.Resources[i].Spec
+	if looks == nil || len(w.unclear) == 0 && !w.view.IsDoubtful() && resource.LooksAhead(spec) {
+		return w.ahead.status(ctx, v, i, f)
+	}
+	return f.Status(ctx, v, spec)
+}
+
+// mayBeRefreshed records that a resource is as wanted, and is refreshed if one of
+// others changes.
+func (w *walk) mayBeRefreshed(ctx context.Context, ev *Event, d resource.Decision) {
+	var doubts []doubt
+	for _, x := range w.catalog.Deps[ev.Index] {
+		if x.Refresh && w.outcomes[x.Index] == Unknown {
+			doubts = append(doubts, doubt{x.Index, declared})
+		}
+	}
+	w.blame(ev, doubts)
+	ev.Reason = ev.Because[0].ID.String() + " is unknown"
+	w.forecast(ctx, ev, d, true)
 }
 
 // refreshers returns what has changed, or would, of that which r subscribes to,
@@ -96,36 +115,4 @@ func (w *walk) refreshers(i int) (by, maybe []resource.ID) {
 func (w *walk) refreshed(i, by int) bool {
 	o := w.outcomes[by]
 	return o == Changed || o == Pending && w.noop(w.catalog.Resources[i]) // what was not done refreshes nothing
-}
-
-// pendingBefore returns something pending or unknown that r comes after.
-func (w *walk) pendingBefore(i int) (resource.ID, bool) {
-	for _, d := range w.catalog.Deps[i] {
-		if o := w.outcomes[d.Index]; o == Pending || o == Unknown {
-			return w.catalog.Resources[d.Index].ID, true
-		}
-	}
-	return resource.ID{}, false
-}
-
-// lookFailed records that the state of a resource cannot be told or cannot be
-// changed. In a plan that may be for want of something that is pending.
-func (w *walk) lookFailed(ev *Event, err error) {
-	if w.noop(ev.Resource) {
-		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
-			w.unknown(ev, u.Because)
-			return
-		}
-		if w.opaque != nil {
-			w.unknown(ev, fmt.Sprintf("%s is pending (now: %v)", w.opaque.ID, err))
-			return
-		}
-	}
-	ev.Outcome, ev.Err = Failed, err
-}
-
-// unknown records that the outcome cannot be known in a plan.
-func (w *walk) unknown(ev *Event, because string) {
-	ev.Outcome, ev.Reason = Unknown, because
-	w.opaque = ev.Resource
 }

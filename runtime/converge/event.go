@@ -59,6 +59,15 @@ type Event struct {
 	// Reason says why a resource is unknown or skipped, or what else may become
 	// of one that is pending.
 	Reason string
+	// Because lists what a resource is unknown because of, the surest first.
+	Because []Before
+	// BecauseSurely says that the first of these is to blame because it is required,
+	// or because of its paths or names, and not only because it comes earlier.
+	BecauseSurely bool
+	// Forecast is what would become of a resource that is unknown, nil if nobody can
+	// tell.
+	Forecast *Forecast
+	told     int // how many of Because are named to people
 	// Unmet lists the requirements that failed or were themselves skipped.
 	Unmet []resource.ID
 	// Err says why a resource failed.
@@ -70,6 +79,15 @@ type Event struct {
 	Start  time.Time
 	Took   time.Duration
 }
+
+// A Before is a resource that comes earlier, and what would become of it.
+type Before struct {
+	ID      resource.ID
+	Outcome Outcome
+}
+
+// Named returns those of Because that are named to people.
+func (e *Event) Named() []Before { return e.Because[:max(e.told, min(1, len(e.Because)))] }
 
 // A Summary counts the events of a run.
 type Summary struct {

@@ -25,18 +25,34 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 	}
 	w.touched = !w.noop(r) || w.planning()
 	if w.noop(r) {
-		caveat, err := f.Foresee(ctx, w.view, r.Spec)
+		v, looks := w.record()
+		w.looks = looks
+		caveat, err := w.foresee(ctx, v, ev.Index, &f)
+		if err == nil {
+			err = v.Permits(d.Leaves...)
+		}
 		if err != nil {
-			ev.Actions = nil
-			w.lookFailed(ev, err)
+			ev.Actions, ev.Diff, ev.Text = nil, nil, nil
+			w.foreseenToFail(ctx, &f, d, ev, err)
 			return
+		}
+		if w.looks != nil && !w.looks.IsEmpty() {
+			if doubts := w.doubts(ev.Index, w.looks); len(doubts) > 0 {
+				ev.Actions, ev.Diff, ev.Text = nil, nil, nil
+				w.blame(ev, doubts)
+				w.forecast(ctx, ev, d, false)
+				return
+			}
 		}
 		if ev.Outcome = Pending; ev.Reason == "" {
 			ev.Reason = caveat
 		}
-		w.view.Assume(d.Leaves...)
-		if !d.Closed {
-			w.opaque = r
+		if w.planning() {
+			w.view.AssumeBy(ev.Index, false, d.Leaves...)
+			if !d.Closed {
+				w.influences(ev.Index)
+				w.unsureOf(ev.Index, d)
+			}
 		}
 		return
 	}

@@ -38,7 +38,9 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 		for _, name := range r.Later {
 			ev.Diff = append(ev.Diff, resource.Delta{Property: name, Want: resource.KnownAfterRun})
 		}
-		w.unknown(ev, laterText(r.Later))
+		w.blame(ev, w.earlier(ev.Index))
+		ev.Reason = laterText(r.Later)
+		w.mayAct(ev, nil)
 		return false
 	}
 	spec, err := r.Resolve(ctx)
@@ -56,6 +58,22 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 	}
 	w.ahead.replace(ev.Index, ev.Resource)
 	return true
+}
+
+// earlier returns what is pending or unknown before resource i, what it comes after
+// first.
+func (w *walk) earlier(i int) []doubt {
+	var required, others []doubt
+	for k, o := range w.outcomes[:i] {
+		switch {
+		case o != Pending && o != Unknown:
+		case w.comesAfter(i, k):
+			required = append(required, doubt{k, declared})
+		default:
+			others = append(others, doubt{k, mayBe})
+		}
+	}
+	return append(required, others...)
 }
 
 func laterText(names []string) string {

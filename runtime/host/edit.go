@@ -1,32 +1,13 @@
 package host
 
 import (
-	"errors"
 	"io"
 	"strings"
 )
 
-// ErrNotKnown means that nobody knows yet what a file will hold: in a plan,
-// something earlier in the order is going to write it.
-var ErrNotKnown = errors.New("what it will hold is not known before it is written")
-
-// ReadExpected is ReadUpTo, save that what is assumed counts: in a plan it
-// returns what the file will hold when the turn has come. If that is not known,
-// the error is [ErrNotKnown].
+// ReadExpected is ReadUpTo: in a plan it returns what the file will hold when the
+// turn has come. If that is not known, the error is [ErrNotKnown].
 func (v *View) ReadExpected(name string, limit int64) ([]byte, error) {
-	if v.plan != nil {
-		v.plan.mu.RLock()
-		text, assumed := v.plan.contents[name]
-		kind := v.plan.paths[name]
-		v.plan.mu.RUnlock()
-		switch {
-		case !assumed || kind != Regular:
-		case text == nil:
-			return nil, ErrNotKnown
-		default:
-			return []byte(*text), nil
-		}
-	}
 	return v.ReadUpTo(name, limit)
 }
 
@@ -47,7 +28,7 @@ type Edit struct {
 // sees what was written there; the machine is as it was until Commit.
 func (h *Host) Edit(name string) *Edit {
 	e := &Edit{host: h, path: name}
-	e.view = &Host{View: View{machine: h.machine, plan: newOverlay()}, edit: e}
+	e.view = &Host{View: View{machine: h.machine, plan: newOverlay(h.machine)}, edit: e}
 	return e
 }
 

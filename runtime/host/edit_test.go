@@ -31,7 +31,7 @@ func TestReadExpected(t *testing.T) {
 	v.Assume(host.Planned{Path: "/a", Kind: host.Regular, Kept: true})
 	require.Equal(t, "will be", read())
 	v.Assume(host.Planned{Path: "/a", Kind: host.Regular})
-	require.Equal(t, host.ErrNotKnown.Error(), read())
+	require.Equal(t, "/a: "+host.ErrNotKnown.Error(), read())
 	text, err := h.ReadExpected("/a", 100)
 	require.NoError(t, err)
 	require.Equal(t, "is", string(text))

@@ -37,66 +37,13 @@ type Info struct {
 	Links    uint64 // how many names it has
 }
 
-// A Planned is what a plan assumes to stand at a path after something earlier
-// in the order has been done.
-type Planned struct {
-	Path string
-	Kind FileKind
-	// Content is what a file will hold; nil if nobody knows, or Kept is set.
-	Content *string
-	// Kept says that a file holds what it did.
-	Kept bool
-}
-
-// overlay remembers what a plan assumes.
-type overlay struct {
-	mu    sync.RWMutex
-	paths map[string]FileKind
-	// contents has an entry for each file that will hold something else.
-	contents map[string]*string
-}
-
-func newOverlay() *overlay {
-	return &overlay{paths: make(map[string]FileKind), contents: make(map[string]*string)}
-}
-
-// Planning returns a view of the same machine that can be told what a plan
-// assumes.
-func (v *View) Planning() *View {
-	return &View{machine: v.machine, plan: newOverlay()}
-}
-
-// Assume makes Lstat answer as if p stood there. It does nothing outside plans.
-func (v *View) Assume(p ...Planned) {
-	if v.plan == nil {
-		return
-	}
-	v.plan.mu.Lock()
-	defer v.plan.mu.Unlock()
-	for _, x := range p {
-		v.plan.paths[x.Path] = x.Kind
-		if !x.Kept {
-			v.plan.contents[x.Path] = x.Content
-		}
-	}
-}
-
-// Assumed reports whether a plan assumes something about the path. What stands
-// there now then says nothing about what will.
-func (v *View) Assumed(name string) (FileKind, bool) {
-	if v.plan == nil {
-		return Missing, false
-	}
-	v.plan.mu.RLock()
-	defer v.plan.mu.RUnlock()
-	k, ok := v.plan.paths[name]
-	return k, ok
-}
-
 // Lstat describes what stands at the path. That nothing does is an Info of
 // kind Missing; an error means that it cannot be told. In a plan, what is
 // assumed counts, and only the Kind of it is known.
 func (v *View) Lstat(name string) (Info, error) {
+	if o := v.planned(); o != nil {
+		return o.lstat(v, name)
+	}
 	path, err := v.real(name)
 	if err != nil {
 		return Info{}, err
@@ -104,11 +51,6 @@ func (v *View) Lstat(name string) (Info, error) {
 	var st syscall.Stat_t
 	err = ignoringEINTR(func() error { return syscall.Lstat(path, &st) })
 	missing := errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR)
-	if k, ok := v.Assumed(name); ok {
-		if err != nil || infoOf(&st).Kind != k {
-			return Info{Kind: k}, nil
-		}
-	}
 	switch {
 	case missing:
 		return Info{}, nil
@@ -121,6 +63,9 @@ func (v *View) Lstat(name string) (Info, error) {
 // Canonical returns the path of the directory at the path without links in it, as
 // the machine sees it.
 func (v *View) Canonical(dir string) (string, error) {
+	if o := v.planned(); o != nil {
+		return o.canonical(dir)
+	}
 	if v.root == "/" {
 		return filepath.EvalSymlinks(dir)
 	}
@@ -134,6 +79,9 @@ func (v *View) Canonical(dir string) (string, error) {
 // Exists reports whether anything stands at the path. A link counts if what it
 // points to exists.
 func (v *View) Exists(name string) (bool, error) {
+	if o := v.planned(); o != nil {
+		return o.exists(v, name)
+	}
 	info, err := v.Lstat(name)
 	if err != nil || info.Kind != Symlink {
 		return info.Kind != Missing, err
@@ -156,7 +104,10 @@ func (v *View) Exists(name string) (bool, error) {
 
 // IsDirectory reports whether a directory stands at the path, or a link to one.
 func (v *View) IsDirectory(name string) (bool, error) {
-	if v.root == "/" && v.plan == nil && v.row.holds(name) {
+	if o := v.planned(); o != nil {
+		return o.isDirectory(v, name)
+	}
+	if v.root == "/" && v.row.holds(name) {
 		return true, nil
 	}
 	info, err := v.Lstat(name)
@@ -176,6 +127,9 @@ func (v *View) IsDirectory(name string) (bool, error) {
 
 // Readlink returns where the link at the path points.
 func (v *View) Readlink(name string) (string, error) {
+	if o := v.planned(); o != nil {
+		return o.readlink(v, name)
+	}
 	path, err := v.real(name)
 	if err != nil {
 		return "", err
@@ -186,6 +140,9 @@ func (v *View) Readlink(name string) (string, error) {
 // Open opens the file at the path for reading. It does not follow a link at
 // the end and does not wait for a pipe.
 func (v *View) Open(name string) (*os.File, error) {
+	if o := v.planned(); o != nil {
+		return o.open(v, name, false)
+	}
 	path, err := v.real(name)
 	if err != nil {
 		return nil, err
@@ -198,6 +155,9 @@ const largestFile = 1 << 30
 
 // ReadFile is ReadUpTo for a file that is as large as memory allows.
 func (v *View) ReadFile(name string) ([]byte, error) {
+	if v.planned() != nil {
+		return v.ReadUpTo(name, 1<<62)
+	}
 	path, err := v.resolve(name)
 	if err != nil {
 		return nil, err
@@ -207,6 +167,9 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 
 // ReadDir returns the names in the directory at the path, sorted.
 func (v *View) ReadDir(name string) ([]string, error) {
+	if o := v.planned(); o != nil {
+		return o.readDir(v, name)
+	}
 	path, err := v.resolve(name)
 	if err != nil {
 		return nil, err
@@ -228,10 +191,11 @@ func (v *View) ReadDir(name string) ([]string, error) {
 // as the system calls. Devices are not opened to be looked at, which does
 // something to some of them.
 func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
-	_, assumed := v.Assumed(name)
-	if assumed || strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/") {
-		info, err = v.Lstat(name)
-		if err != nil || assumed || info.Kind != Regular {
+	if o := v.planned(); o != nil {
+		return o.lookAt(v, name, want)
+	}
+	if strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/") {
+		if info, err = v.Lstat(name); err != nil || info.Kind != Regular {
 			return info, false, err
 		}
 	}
@@ -325,6 +289,9 @@ func ignoringEINTR(f func() error) error {
 
 // Glob returns the paths that match pattern (path/filepath), sorted.
 func (v *View) Glob(pattern string) ([]string, error) {
+	if o := v.planned(); o != nil {
+		return o.glob(v, pattern)
+	}
 	if v.root == "/" {
 		return filepath.Glob(pattern)
 	}

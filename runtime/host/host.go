@@ -23,8 +23,9 @@ import (
 // goroutines at once.
 type View struct {
 	*machine
-	plan *overlay // what a plan assumes to have been done, nil outside plans
-	row  *row     // see Row; mostly nil
+	plan  *overlay // what a plan assumes to have been done, nil outside plans
+	looks *Looks   // what is looked at in a plan; nil if nobody wants to know
+	row   *row     // see Row; mostly nil
 }
 
 // machine is what all views of one machine share.
@@ -43,6 +44,7 @@ type machine struct {
 	progress  func(Progress)
 	fetched   *fetched
 	sums      *sums
+	scratches *sync.Map // the directories of Scratch that are in use
 }
 
 // A Host is a View that can also change the machine.
@@ -106,6 +108,7 @@ func New(o Options) *Host {
 		m.log = slog.New(slog.DiscardHandler)
 	}
 	m.users, m.fetched, m.sums = newAccounts(m), new(fetched), new(sums)
+	m.scratches = new(sync.Map)
 	m.progress, m.transport = o.Progress, sync.OnceValue(newTransport)
 	if o.Transport != nil {
 		m.transport = func() http.RoundTripper { return o.Transport }
@@ -189,15 +192,6 @@ func (m *machine) refused(c Cmd) error {
 		return nil
 	}
 	return m.refuse(c.Argv)
-}
-
-// Query runs a command that only asks.
-func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
-	if err := v.refused(c); err != nil {
-		return Result{}, err
-	}
-	c.root = v.root
-	return v.runner.Run(ctx, c)
 }
 
 // Run runs a command that changes the machine.

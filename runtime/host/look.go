@@ -10,6 +10,9 @@ import (
 // A file that holds more than limit bytes is an error, and so is anything that
 // is no file: it waits neither for a pipe nor for a file of the kernel.
 func (v *View) ReadUpTo(name string, limit int64) ([]byte, error) {
+	if o := v.planned(); o != nil {
+		return o.readUpTo(v, name, limit)
+	}
 	path, err := v.resolve(name)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // A Scratch is a directory to work in that is not part of the machine that is
@@ -17,8 +18,23 @@ func (v *View) Scratch(use func(s *Scratch) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	v.scratches.Store(dir, true)
+	defer func() {
+		v.scratches.Delete(dir)
+		err = errors.Join(err, os.RemoveAll(dir))
+	}()
 	return use(&Scratch{dir})
+}
+
+// inScratch reports whether a path of the operating system is that of a scratch
+// directory, or of something in one.
+func (m *machine) inScratch(name string) (in bool) {
+	m.scratches.Range(func(dir, _ any) bool {
+		rest, below := strings.CutPrefix(name, dir.(string))
+		in = below && (rest == "" || rest[0] == '/')
+		return !in
+	})
+	return in
 }
 
 // Path returns where rel is for the operating system. [View.OpenSource] and its

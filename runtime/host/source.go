@@ -69,7 +69,7 @@ func (v *View) OpenSource(ctx context.Context, name string) (*Source, error) {
 		text, err := v.fetch(ctx, name)
 		return memorySource(text, Glance{Settled: true}), err
 	}
-	f, fi, err := openRegular(name)
+	f, fi, err := v.openUser(name)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +105,22 @@ func untilDone(ctx context.Context, r io.Reader) io.Reader {
 // OpenUserFile opens a file of the user for reading, links followed. It lies
 // outside the root.
 func (v *View) OpenUserFile(name string) (*os.File, error) {
-	f, _, err := openRegular(name)
+	f, _, err := v.openUser(name)
 	return f, err
+}
+
+// openUser is openRegular for a file of the user, as a plan has it.
+func (v *View) openUser(name string) (*os.File, os.FileInfo, error) {
+	at, ok := v.plannedSource(name)
+	if !ok {
+		return openRegular(name)
+	}
+	f, err := v.plan.openSource(v, name, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	fi, err := f.Stat()
+	return f, fi, err
 }
 
 // fetch returns what is behind a URL.

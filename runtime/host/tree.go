@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 )
 
@@ -23,46 +22,22 @@ type TreeEntry struct {
 // cannot be read is left out, and is part of the error. In a plan, what is
 // assumed counts.
 func (v *View) Tree(name string) ([]TreeEntry, error) {
+	if o := v.planned(); o != nil {
+		return o.tree(v, name, false)
+	}
 	path, err := v.real(name)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := listTree(path)
-	if v.plan == nil {
-		return entries, err
-	}
-	if _, assumed := v.Assumed(name); assumed && errors.Is(err, os.ErrNotExist) {
-		err = nil
-	}
-	return v.assumedTree(name, entries), err
-}
-
-// assumedTree returns entries with what a plan assumes about them.
-func (v *View) assumedTree(name string, entries []TreeEntry) []TreeEntry {
-	v.plan.mu.RLock()
-	defer v.plan.mu.RUnlock()
-	prefix := strings.TrimSuffix(name, "/") + "/"
-	for path, kind := range v.plan.paths {
-		rel, below := strings.CutPrefix(path, prefix)
-		if !below {
-			continue
-		}
-		at := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Rel == rel })
-		switch {
-		case at < 0:
-			entries = append(entries, TreeEntry{rel, Info{Kind: kind}})
-		case entries[at].Kind != kind:
-			entries[at].Info = Info{Kind: kind}
-		}
-	}
-	entries = slices.DeleteFunc(entries, func(e TreeEntry) bool { return e.Kind == Missing })
-	slices.SortFunc(entries, func(a, b TreeEntry) int { return cmp.Compare(a.Rel, b.Rel) })
-	return entries
+	return listTree(path)
 }
 
 // SourceTree is Tree for a directory that the user names as a source: it lies
 // outside the root, and a link to it is followed.
 func (v *View) SourceTree(dir string) ([]TreeEntry, error) {
+	if name, ok := v.plannedSource(dir); ok {
+		return v.plan.sourceTree(v, dir, name)
+	}
 	fi, err := os.Stat(dir)
 	if err == nil && !fi.IsDir() {
 		err = fmt.Errorf("%s is not a directory", dir)

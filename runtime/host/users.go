@@ -56,10 +56,18 @@ func Self() (uid, gid uint32) { return self() }
 var self = sync.OnceValues(func() (uid, gid uint32) { return uint32(os.Geteuid()), uint32(os.Getegid()) })
 
 // UserID returns the number of a user, given by name or number.
-func (v *View) UserID(user string) (uint32, error) { return v.users.passwd.id(user) }
+func (v *View) UserID(user string) (uint32, error) { return v.account(v.users.passwd, user) }
 
 // GroupID returns the number of a group, given by name or number.
-func (v *View) GroupID(group string) (uint32, error) { return v.users.group.id(group) }
+func (v *View) GroupID(group string) (uint32, error) { return v.account(v.users.group, group) }
+
+func (v *View) account(d *database, name string) (uint32, error) {
+	id, err := d.id(name)
+	if o := v.planned(); o != nil {
+		return o.account(v, d, name, id, err)
+	}
+	return id, err
+}
 
 // UserName returns the name of a user, or the number as text if it has none.
 func (v *View) UserName(uid uint32) string { return v.users.passwd.nameOf(uid) }

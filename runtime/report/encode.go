@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -43,11 +42,9 @@ func (e Event) AppendJSON(b []byte) []byte {
 		o.text("by", x.By)
 		o.text("run_id", x.RunID)
 	})
-	list(&o, "diff", e.Diff, func(o *object, d resource.Delta) {
-		o.text("property", d.Property)
-		o.text("have", d.Have)
-		o.text("want", d.Want)
-	})
+	o.texts("because", e.Because)
+	o.appendForecast(e.Forecast)
+	o.deltas("diff", e.Diff)
 	o.some("text", e.Text)
 	o.texts("unmet_requirements", e.UnmetRequirements)
 	list(&o, "health_checks", e.HealthChecks, func(o *object, h HealthCheck) {

@@ -26,6 +26,11 @@ func fill(t *testing.T, rnd *rand.Rand, v reflect.Value) {
 		for i := range v.Len() {
 			fill(t, rnd, v.Index(i))
 		}
+	case reflect.Pointer:
+		if rnd.IntN(2) == 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(t, rnd, v.Elem())
+		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			v.Set(reflect.ValueOf(time.Unix(rnd.Int64N(1e10), rnd.Int64N(1e9)).UTC()))

@@ -45,9 +45,13 @@ type Event struct {
 	// is unknown or was skipped it says why.
 	Reason string `json:"reason,omitempty"`
 	// Caveat says what else may become of something that is pending.
-	Caveat            string           `json:"caveat,omitempty"`
-	RefreshedBy       []string         `json:"refreshed_by,omitempty"`
-	LeftOver          []LeftOver       `json:"left_over,omitempty"`
+	Caveat      string     `json:"caveat,omitempty"`
+	RefreshedBy []string   `json:"refreshed_by,omitempty"`
+	LeftOver    []LeftOver `json:"left_over,omitempty"`
+	// Because lists what a resource is unknown because of, the surest first, and
+	// Forecast what would become of it.
+	Because           []string         `json:"because,omitempty"`
+	Forecast          *Forecast        `json:"forecast,omitempty"`
 	Diff              []resource.Delta `json:"diff,omitempty"`
 	Text              string           `json:"text,omitempty"`
 	UnmetRequirements []string         `json:"unmet_requirements,omitempty"`
@@ -125,6 +129,11 @@ func (j *JSON) Summary(s converge.Summary) { _ = j.enc.Encode(SummaryOf(s, j.Run
 // EventOf returns an event as programs read it.
 func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
 	out := WithoutText(e, runID)
+	if f := out.Forecast; f != nil && diff == DiffOff {
+		f.Diff = nil
+	} else if f != nil && e.Forecast.Text != nil {
+		f.Text, _ = Unified(*e.Forecast.Text)
+	}
 	switch {
 	case diff == DiffOff:
 		out.Diff = nil
@@ -144,6 +153,9 @@ func WithoutText(e *converge.Event, runID string) Event {
 		Changed: e.Outcome == converge.Changed || e.Outcome == converge.Pending, Refreshed: e.Refreshed,
 		Failed: e.Outcome == converge.Failed, Skipped: e.Outcome == converge.Skipped, Noop: e.Noop,
 		Reason: e.Reason, Diff: e.Diff, RefreshedBy: ids(e.RefreshedBy), UnmetRequirements: ids(e.Unmet),
+	}
+	if e.Outcome == converge.Unknown {
+		out.Because, out.Forecast = becauseOf(e), forecastOf(e)
 	}
 	if e.Cause != converge.NoCause {
 		out.Reason, out.Caveat = e.Cause.String(), e.Reason

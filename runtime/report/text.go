@@ -82,6 +82,9 @@ func (t Text) Event(e *converge.Event) {
 	fmt.Fprintf(b, "%s %s#%s: %s\n", t.paint(colour, mark), id.Type, printable(id.Name), t.story(e))
 	if t.Diff != DiffOff && !t.Quiet {
 		t.differences(b, e)
+		if e.Outcome == converge.Unknown && e.Forecast != nil {
+			t.forecastDifferences(b, e.Forecast)
+		}
 	}
 	if e.Outcome == converge.Failed {
 		for _, n := range e.Resource.Calls {
@@ -142,7 +145,7 @@ func (t Text) story(e *converge.Event) string {
 	case converge.Skipped:
 		return "skipped, because " + e.Reason
 	case converge.Unknown:
-		return "unknown, because " + e.Reason
+		return unknownStory(e)
 	case converge.Failed:
 		const failed = "failed"
 		text := indent(e.Err.Error())

@@ -151,10 +151,24 @@ type (
 	// ValidatedWith is implemented by specs whose validity depends on properties
 	// that every type has. ValidateWith is called after Validate.
 	ValidatedWith interface{ ValidateWith(c Common) error }
-	// Uncertain is implemented by specs that look at things which other resources
-	// may bring about in ways that a plan cannot foresee. If it says so, a plan
-	// reports unknown when something that the resource comes after is pending.
+	// Uncertain is implemented by specs whose state may hang on anything, because
+	// they ask commands of the user. If it says so, a plan reports unknown when
+	// anything is pending of which it does not know all effects.
 	Uncertain interface{ UncertainAfterPending() bool }
+	// Confined is implemented by specs whose actions change nothing but what stands
+	// at some paths and, with tree, below these, and make the directories above them.
+	Confined interface {
+		ConfinedTo() (paths []string, tree bool)
+	}
+	// Bringing is implemented by specs that bring files which other resources may
+	// manage, as packages do.
+	Bringing interface{ BringsFiles() }
+	// Commanding is implemented by specs that run one command. What it names is what
+	// it may change.
+	Commanding interface{ PlannedCommand() host.Cmd }
+	// Beginning is implemented by specs that can say what state a thing has that
+	// something else has just brought.
+	Beginning[S any] interface{ Fresh() S }
 	// Ahead is implemented by specs whose Status is cheap and runs no command, so
 	// that it may be called before the resource's turn, and in vain.
 	Ahead interface{ MayLookAhead() bool }

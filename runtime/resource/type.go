@@ -29,15 +29,18 @@ type Type struct {
 	locate    func(spec any, dir string) any
 	decide    func(spec, state any) Decision
 	refresh   func(spec, state any, d Decision) Decision                               // nil if it cannot
+	fresh     func(spec any) any                                                       // nil if it cannot tell
 	wishText  func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if its states leave none open
 	status    func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	statusAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
 	batches   func(provider any) bool
 	perform   func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
 	foresee   func(ctx context.Context, v *host.View, provider, spec any) (string, error)
-	recall    func(ctx context.Context, v *host.View, provider, spec any, wish Told) (any, bool, error)
-	inspect   func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	importing func(state any, im Import) (any, error) // nil if it cannot
+	// foreseeAll is nil if none of the providers can.
+	foreseeAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]Prospect, bool)
+	recall     func(ctx context.Context, v *host.View, provider, spec any, wish Told) (any, bool, error)
+	inspect    func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	importing  func(state any, im Import) (any, error) // nil if it cannot
 }
 
 // A Kind is a Type together with what it is made of, so that only providers of
@@ -69,8 +72,9 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 		perform: func(ctx context.Context, h *host.Host, prov, p any, a Action) error {
 			return (*p.(*P)).Perform(ctx, h, prov.(V), a)
 		},
-		statusAll: statusAll[P, S],
-		batches:   func(prov any) bool { _, ok := prov.(Batch[P, S]); return ok },
+		statusAll:  statusAll[P, S],
+		batches:    func(prov any) bool { _, ok := prov.(Batch[P, S]); return ok },
+		foreseeAll: foreseeAll[P],
 		foresee: func(ctx context.Context, v *host.View, prov, p any) (string, error) {
 			if f, ok := prov.(Foresighted[P]); ok {
 				return f.Foresee(ctx, v, *p.(*P))
@@ -81,6 +85,9 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 	t.mix = sync.OnceValue(func() schema.Mix { return schema.Mix{t.schema(), commonSchema()} })
 	if _, ok := any(*new(P)).(Refreshable[S]); ok {
 		t.refresh = func(p, s any, d Decision) Decision { return any(*p.(*P)).(Refreshable[S]).Refresh(s.(S), d) }
+	}
+	if _, ok := any(*new(P)).(Beginning[S]); ok {
+		t.fresh = func(p any) any { return any(*p.(*P)).(Beginning[S]).Fresh() }
 	}
 	if _, ok := any(*new(P)).(Pointing[S]); ok {
 		t.wishText = func(ctx context.Context, v *host.View, p, s any) (string, error) {
@@ -307,6 +314,15 @@ func (t *Type) Decide(spec, state any, refresh bool) Decision {
 		d = t.refresh(spec, state, d)
 	}
 	return d
+}
+
+// DecideFresh decides about a thing that something else has just brought. It is
+// false if nobody can tell what that is like.
+func (t *Type) DecideFresh(spec any) (Decision, bool) {
+	if t.fresh == nil {
+		return Decision{}, false
+	}
+	return t.decide(spec, t.fresh(spec)), true
 }
 
 // JudgedByPerform reports whether Perform judges the outcome of spec itself.

@@ -1,0 +1,86 @@
+package dnf
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+var _ resource.Foreseeing[resources.Package] = packages{}
+
+// repositories are where dnf is told of its repositories.
+var repositories = []string{"/etc/yum.repos.d", "/etc/dnf"}
+
+// ForeseeAll implements resource.Foreseeing: dnf is asked once what the
+// repositories have of all packages.
+func (p packages) ForeseeAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
+	list := make([]resource.Prospect, len(wants))
+	if err := host.NeedsRoot("only root can install and remove packages"); err != nil {
+		for i := range list {
+			list[i].Err = err
+		}
+		return list
+	}
+	states, errs := p.StatusAll(ctx, v, wants)
+	var names []string
+	for i, want := range wants {
+		if errs[i] == nil && isToInstall(want, states[i]) {
+			names = append(names, want.Name)
+		}
+	}
+	known, err := ask(ctx, v, names, offers)
+	for i, want := range wants {
+		if errs[i] != nil || !isToInstall(want, states[i]) {
+			continue
+		}
+		if err != nil {
+			list[i].Err = err
+			continue
+		}
+		version, err := chosen(want, states[i], known[want.Name])
+		list[i] = resource.Prospect{
+			Look: host.Look{Kind: host.RepositoryLook, Name: want.Name, Found: err == nil}, HangsOn: repositories, Err: err,
+		}
+		if err == nil {
+			list[i].Caveat = "version " + version
+		}
+	}
+	return list
+}
+
+// isToInstall reports whether dnf has to have a version of a package.
+func isToInstall(want resources.Package, have resources.PackageState) bool {
+	return want.Ensure != resources.PackageAbsent && (!have.Installed() || want.Ensure != resources.PackagePresent && have.Order != 0)
+}
+
+// chosen returns the version that dnf would install.
+func chosen(want resources.Package, have resources.PackageState, list []offer) (string, error) {
+	ok := func(offer) bool { return true }
+	if want.Ensure.IsVersion() {
+		wish, err := parseEVR(string(want.Ensure))
+		if err != nil {
+			return "", err
+		}
+		ok = func(o offer) bool { return o.compare(wish) == 0 }
+	}
+	arch := noarch
+	if have.Installed() {
+		arch = have.Metadata.Arch
+	}
+	best, found := newest(list, arch, ok)
+	if found {
+		return best.withoutEpoch(), nil
+	}
+	if len(list) == 0 {
+		return "", fmt.Errorf("no repository has a package %s", want.Name)
+	}
+	var versions []string
+	for _, o := range list {
+		versions = append(versions, o.withoutEpoch())
+	}
+	return "", fmt.Errorf("no repository has version %s of %s, but %s", want.Ensure, want.Name, strings.Join(versions, ", "))
+}

@@ -1,0 +1,76 @@
+package resources
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// harmless are commands that change no file, whatever their words are. What they
+// print may go anywhere only if a shell reads the line.
+var harmless = map[string]bool{
+	":": true, "[": true, "basename": true, "cat": true, "cmp": true, "date": true, "df": true, "diff": true, "dirname": true,
+	"du": true, "echo": true, "false": true, "getent": true, "grep": true, "groups": true, "head": true, "id": true, "ls": true,
+	"printf": true, "pwd": true, "readlink": true, "realpath": true, "sha256sum": true, "sleep": true, "stat": true, "tail": true,
+	"test": true, "true": true, "uname": true, "uptime": true, "wc": true, "who": true, "whoami": true,
+}
+
+// ofOperands are commands that change nothing but the files that they name, and
+// what is below these.
+var ofOperands = map[string]bool{
+	"chgrp": true, "chmod": true, "chown": true, "cp": true, "install": true, "ln": true, "mkdir": true, "mkfifo": true, "mv": true,
+	"rm": true, "rmdir": true, "tee": true, "touch": true, "truncate": true, "unlink": true,
+}
+
+// leaves says what is known of the effect: that creates is there afterwards and,
+// of commands that everybody knows, which files they change. Closed says that this
+// is all.
+func (e Exec) leaves() (list []host.Planned, closed bool) {
+	operands, closed := e.operands()
+	for _, file := range operands {
+		list = append(list, host.Planned{Path: file, Unsure: true})
+	}
+	if e.Creates != "" {
+		list = append(list, host.Planned{Path: e.Creates, Vague: true})
+	}
+	return list, closed
+}
+
+// operands returns the files that the command changes, if it is one of those that
+// everybody knows.
+func (e Exec) operands() (files []string, known bool) {
+	line := e.CommandLine()
+	if strings.ContainsAny(line, "|&;<>()$`*?[]{}#~!\n") && !strings.HasPrefix(line, "[ ") {
+		return nil, false // a shell may read it
+	}
+	words, err := shellquote.Split(line)
+	if err != nil || len(words) == 0 || strings.ContainsAny(words[0], "=") {
+		return nil, false
+	}
+	name := path.Base(words[0])
+	switch {
+	case strings.Contains(words[0], "/") && !strings.HasPrefix(words[0], "/bin/") && !strings.HasPrefix(words[0], "/usr/bin/"):
+		return nil, false
+	case harmless[name]:
+		return nil, true
+	case !ofOperands[name]:
+		return nil, false
+	}
+	for _, word := range words[1:] {
+		switch {
+		case filepath.IsAbs(word):
+			files = append(files, path.Clean(word))
+		case strings.HasPrefix(word, "-"):
+			if _, dir, ok := strings.Cut(word, "="); ok && filepath.IsAbs(dir) {
+				files = append(files, path.Clean(dir))
+			}
+		default:
+			files = append(files, filepath.Join("/", e.Cwd, word))
+		}
+	}
+	return files, true
+}

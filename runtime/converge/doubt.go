@@ -1,0 +1,365 @@
+package converge
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A plan knows what most pending resources will have done: the view serves it. Of
+// the others it knows only what they may have done. What looks at something that
+// one of these may bring or change is in doubt because of it.
+//
+// One thing is taken for granted: that none of them spoils a path or a unit that
+// another resource of the site manages.
+
+// An influence is a pending resource of which a plan does not know all effects.
+type influence struct {
+	index int
+	r     *resource.Resource
+	// brings says that it brings files that other resources manage, as packages do.
+	brings bool
+	// text is what is written about it, in which names are looked for.
+	text func() string
+}
+
+// A rank says why a resource is to blame for a doubt: the lower the surer.
+type rank uint8
+
+const (
+	declared rank = iota // the order says that one comes after the other
+	fits                 // what it is about has the path or name that was looked at
+	mayBe                // nothing speaks against it
+	unrelated
+)
+
+// A doubt is a resource that may make a look see something else.
+type doubt struct {
+	index int
+	rank  rank
+}
+
+// influences notes that nobody knows all that resource i does.
+func (w *walk) influences(i int) {
+	r := w.catalog.Resources[i]
+	_, brings := r.Spec.(resource.Bringing)
+	w.unclear = append(w.unclear, influence{index: i, r: r, brings: brings, text: sync.OnceValue(func() string { return w.textOf(r) })})
+}
+
+// textOf returns what is written about a resource.
+func (w *walk) textOf(r *resource.Resource) string {
+	if c, ok := r.Spec.(resource.Commanding); ok {
+		return w.view.CommandText(c.PlannedCommand())
+	}
+	var b strings.Builder
+	b.WriteString(r.ID.Name)
+	for _, e := range (schema.Mix{r.Type.Schema()}).Encode(r.Spec).Entries {
+		fmt.Fprintf(&b, "\n%v", e.Val.Go())
+	}
+	return b.String()
+}
+
+// doubts returns who may make resource i see something else than it saw, the
+// surest first.
+func (w *walk) doubts(i int, looks *host.Looks) []doubt {
+	if looks == nil {
+		return nil
+	}
+	ranks := make(map[int]rank)
+	blame := func(k int, why rank) {
+		if old, ok := ranks[k]; !ok || why < old {
+			ranks[k] = why
+		}
+	}
+	for _, by := range looks.Doubts() {
+		if k, ok := by.(int); ok && k != i {
+			blame(k, fits)
+		}
+	}
+	list := looks.List()
+	if w.asksAnything(i, list) {
+		for k, o := range w.outcomes[:i] {
+			if (o == Pending || o == Unknown) && w.comesAfter(i, k) {
+				blame(k, declared)
+			}
+		}
+	}
+	for n := range w.unclear {
+		if len(list) == 0 && w.failing {
+			blame(w.unclear[n].index, mayBe) // it has other ways to look
+		}
+		for _, look := range list {
+			if why := w.touches(i, &w.unclear[n], look); why != unrelated {
+				blame(w.unclear[n].index, why)
+			}
+		}
+	}
+	for k := range maps.Clone(ranks) {
+		for _, deeper := range w.because[k] { // what hides behind what k may do
+			blame(deeper, mayBe)
+		}
+	}
+	var all []doubt
+	for k, why := range ranks {
+		if w.comesAfter(i, k) {
+			why = declared
+		}
+		all = append(all, doubt{k, why})
+	}
+	slices.SortFunc(all, func(a, b doubt) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.index, b.index))
+	})
+	return all
+}
+
+// asksAnything reports whether what resource i has looked at may hang on anything.
+func (w *walk) asksAnything(i int, list []host.Look) bool {
+	if !resource.UncertainAfterPending(w.catalog.Resources[i].Spec) {
+		return false
+	}
+	return len(list) == 0 || slices.ContainsFunc(list, func(l host.Look) bool { return l.Kind == host.CommandLook })
+}
+
+// mayBring reports whether anything may bring what resource i has looked for in
+// vain.
+func (w *walk) mayBring(i int, look host.Look) bool {
+	for n := range w.unclear {
+		if w.touches(i, &w.unclear[n], look) != unrelated {
+			return true
+		}
+	}
+	return false
+}
+
+// touches tells why an influence may make a look of resource i see something else.
+func (w *walk) touches(i int, x *influence, look host.Look) rank {
+	if x.index == i {
+		return unrelated
+	}
+	if x.fits(look) {
+		return w.touchesFitting(i, x, look)
+	}
+	after := w.comesAfter(i, x.index)
+	if _, own := w.catalog.Resources[i].Spec.(*resource.Properties); own && !w.failing && look.Kind <= host.TreeLook {
+		return unrelated // it looks at what it manages itself
+	}
+	switch look.Kind {
+	case host.CommandLook:
+		if resource.UncertainAfterPending(w.catalog.Resources[i].Spec) || after {
+			return mayBe
+		}
+		return unrelated
+	case host.PathLook, host.TreeLook:
+		switch {
+		case w.isManaged(look.Name):
+			return unrelated
+		case look.Found && w.isOfSite(i, look.Name) && !after:
+			return unrelated
+		}
+		return mayBe
+	case host.RepositoryLook:
+		if look.Found || !x.mayBringRepository() && !after {
+			return unrelated
+		}
+		return mayBe
+	}
+	if look.Found {
+		return unrelated
+	}
+	return mayBe
+}
+
+// repository is in the names of packages that bring repositories.
+var repository = regexp.MustCompile(`repo|release|keyring|sources|apt-config`)
+
+// mayBringRepository reports whether packages that cannot be had may be had
+// afterwards.
+func (x *influence) mayBringRepository() bool {
+	switch x.r.Spec.(type) {
+	case resource.Commanding, *resource.Properties:
+		return true
+	}
+	return x.brings && repository.MatchString(x.r.ID.Name)
+}
+
+// touchesFitting is touches for a look at something that fits the influence.
+func (w *walk) touchesFitting(i int, x *influence, look host.Look) rank {
+	switch look.Kind {
+	case host.CommandLook:
+		return fits
+	case host.PathLook, host.TreeLook:
+		if w.isManaged(look.Name) && (look.Found || !x.brings) {
+			return unrelated
+		}
+		return fits
+	case host.RepositoryLook:
+		if look.Found || x.brings && !x.mayBringRepository() {
+			return unrelated // a package is no repository for one of a like name
+		}
+		return fits
+	}
+	if look.Found {
+		return unrelated
+	}
+	return fits
+}
+
+// fits reports whether what an influence is about has the path or name of a look.
+func (x *influence) fits(look host.Look) bool {
+	if look.Kind == host.CommandLook {
+		return false // whatever it says hangs on more than its words
+	}
+	text := x.text()
+	if look.Kind > host.TreeLook {
+		name := strings.TrimSuffix(path.Base(look.Name), ".service")
+		return hasWord(text, name) || x.brings && alike(x.r.ID.Name, name)
+	}
+	if strings.Contains(text, look.Name) || hasWord(text, path.Base(look.Name)) {
+		return true
+	}
+	return x.brings && slices.ContainsFunc(strings.Split(look.Name, "/"), func(part string) bool { return alike(x.r.ID.Name, part) })
+}
+
+// hasWord reports whether a text has a name that stands by itself.
+func hasWord(text, name string) bool {
+	if len(name) < 2 {
+		return false
+	}
+	for rest := text; ; {
+		at := strings.Index(rest, name)
+		if at < 0 {
+			return false
+		}
+		before, after := rest[:at], rest[at+len(name):]
+		if !endsInName(before) && !beginsName(after) {
+			return true
+		}
+		rest = after
+	}
+}
+
+func isNameByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
+}
+
+func endsInName(s string) bool { return s != "" && isNameByte(s[len(s)-1]) }
+
+func beginsName(s string) bool { return s != "" && isNameByte(s[0]) && s[0] != '.' }
+
+var nameParts = regexp.MustCompile(`[a-z]{3,}[0-9]*`)
+
+// alike reports whether a package and a part of a path, a unit or a user have a
+// name in common: openssh-server and sshd, postgresql-16 and postgresql.
+func alike(pkg, part string) bool {
+	part = strings.TrimSuffix(strings.ToLower(part), path.Ext(part))
+	if len(part) < 3 || common[part] {
+		return false
+	}
+	if pkg == part {
+		return true
+	}
+	for _, p := range nameParts.FindAllString(strings.ToLower(pkg), -1) {
+		if common[p] {
+			continue
+		}
+		if p == part || len(p) > 3 && strings.Contains(part, p) || len(part) > 2 && strings.Contains(p, strings.TrimSuffix(part, "d")) && len(strings.TrimSuffix(part, "d")) > 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// common are words in the names of packages and paths that say nothing of what
+// they belong to.
+var common = map[string]bool{
+	"etc": true, "usr": true, "var": true, "lib": true, "bin": true, "sbin": true, "opt": true, "srv": true, "run": true, "tmp": true,
+	"home": true, "root": true, "share": true, "local": true, "conf": true, "config": true, "common": true, "server": true, "client": true,
+	"core": true, "base": true, "utils": true, "tools": true, "data": true, "doc": true, "dev": true, "full": true, "light": true,
+	"extras": true, "default": true, "system": true, "systemd": true, "service": true, "log": true, "cache": true, "proc": true, "sys": true,
+	"app": true, "www": true, "the": true, "demo": true,
+}
+
+// comesAfter reports whether resource i comes after k because the site says so,
+// directly or by way of others.
+func (w *walk) comesAfter(i, k int) bool {
+	seen := make(map[int]bool)
+	var visit func(i int) bool
+	visit = func(i int) bool {
+		for _, d := range w.catalog.Deps[i] {
+			if d.Index == k {
+				return true
+			}
+			if d.Index > k && !seen[d.Index] {
+				seen[d.Index] = true
+				if visit(d.Index) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return visit(i)
+}
+
+// isManaged reports whether a resource of the site manages a path, or a directory
+// that it is in with all that is in there.
+func (w *walk) isManaged(name string) bool {
+	if w.managed == nil {
+		w.managed = make(map[string]bool)
+		for _, r := range w.catalog.Resources {
+			paths, tree := managedBy(r)
+			for _, p := range paths {
+				w.managed[p], w.managed[w.view.PathOf(p)] = tree, tree
+			}
+		}
+	}
+	if _, ok := w.managed[name]; ok {
+		return true
+	}
+	for at := path.Dir(name); at != "/" && at != "."; at = path.Dir(at) {
+		if w.managed[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// managedBy returns the paths that a resource manages, and whether with all that is
+// below them.
+func managedBy(r *resource.Resource) (list []string, tree bool) {
+	if filepath.IsAbs(r.ID.Name) && r.Spec != nil {
+		if _, isCommand := r.Spec.(resource.Commanding); !isCommand {
+			list = append(list, path.Clean(r.ID.Name))
+		}
+	}
+	if c, ok := r.Spec.(resource.Confined); ok {
+		var paths []string
+		paths, tree = c.ConfinedTo()
+		list = append(list, paths...)
+	}
+	if e, ok := r.Spec.(resource.Editing); ok && e.EditedFile() != "" {
+		list = append(list, path.Clean(e.EditedFile()))
+	}
+	return list, tree
+}
+
+// isOfSite reports whether a file lies beside the script or manifest that declares
+// resource i, or below.
+func (w *walk) isOfSite(i int, name string) bool {
+	file := w.catalog.Resources[i].Pos.File
+	if file == "" {
+		return false
+	}
+	dir, err := filepath.Abs(filepath.Dir(file))
+	return err == nil && dir != "/" && strings.HasPrefix(name, dir+"/")
+}

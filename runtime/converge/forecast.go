@@ -1,0 +1,295 @@
+package converge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Forecast is what would become of a resource that is unknown.
+type Forecast struct {
+	// Outcome is Stable, Pending or Failed.
+	Outcome Outcome
+	// Once says that it is so once what is missing is there; otherwise it is so as
+	// things stand.
+	Once bool
+	// MayExist says that what would be made may be there by then.
+	MayExist bool
+	Diff     []resource.Delta
+	Actions  []resource.Action
+	Text     *resource.Text
+	Err      error
+}
+
+// record returns the view through which resource i is looked at, and what it looks
+// at, nil where that makes no difference.
+func (w *walk) record() (*host.View, *host.Looks) {
+	if !w.planning() || !w.unsettled {
+		return w.view, nil
+	}
+	looks := new(host.Looks)
+	return w.view.Recording(looks), looks
+}
+
+// lookFailed records that the state of a resource cannot be told or cannot be
+// changed. In a plan that may be for want of something that is pending.
+func (w *walk) lookFailed(ctx context.Context, f *resource.Factory, ev *Event, err error) {
+	if w.noop(ev.Resource) {
+		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
+			w.unknown(ev, u.Because)
+			w.mayAct(ev, nil)
+			return
+		}
+	}
+	if w.noop(ev.Resource) && !w.planning() && w.unsettled {
+		if k, ok := w.lastPending(ev.Index); ok { // nothing of what is pending can be seen
+			w.blame(ev, []doubt{{k, fits}})
+			ev.Forecast = &Forecast{Outcome: Failed, Err: err}
+			return
+		}
+	}
+	w.failing = true
+	defer func() { w.failing = false }()
+	doubts := w.doubts(ev.Index, w.looks)
+	if len(doubts) == 0 {
+		ev.Outcome, ev.Err = Failed, err
+		return
+	}
+	d, hopeful, certain := w.hope(ctx, f, ev)
+	if certain != nil {
+		ev.Outcome, ev.Err = Failed, certain
+		return
+	}
+	w.blame(ev, doubts)
+	if !hopeful {
+		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
+		w.mayAct(ev, nil)
+		return
+	}
+	w.forecast(ctx, ev, d, true)
+}
+
+// lookFailedBefore is lookFailed for a resource that has no provider: what brings
+// its commands may be pending.
+func (w *walk) lookFailedBefore(ev *Event, err error) {
+	if !w.planning() {
+		return
+	}
+	looks := new(host.Looks)
+	w.view.Recording(looks).Looked(host.ProgramLook, ev.Resource.Type.Name, false)
+	if doubts := w.doubts(ev.Index, looks); len(doubts) > 0 {
+		ev.Err = nil
+		w.blame(ev, doubts)
+		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
+		w.mayAct(ev, nil)
+	}
+}
+
+// foreseenToFail records that what is to be done about a resource is going to fail,
+// unless something pending mends that.
+func (w *walk) foreseenToFail(ctx context.Context, f *resource.Factory, d resource.Decision, ev *Event, err error) {
+	if !w.planning() {
+		ev.Outcome, ev.Err = Failed, err
+		return
+	}
+	doubts := w.doubts(ev.Index, w.looks)
+	if len(doubts) == 0 {
+		ev.Outcome, ev.Err = Failed, err
+		return
+	}
+	w.blame(ev, doubts)
+	w.forecast(ctx, ev, d, true)
+}
+
+// hope looks at a resource as if what is missing and may be brought were there. It
+// returns what would be done then. An error means that it would fail even then.
+func (w *walk) hope(ctx context.Context, f *resource.Factory, ev *Event) (d resource.Decision, ok bool, err error) {
+	r := ev.Resource
+	looks := &host.Looks{Grant: func(l host.Look) bool { return w.mayBring(ev.Index, l) }}
+	v := w.view.Recording(looks)
+	state, err := f.Status(ctx, v, r.Spec)
+	if err == nil {
+		if d = r.Type.Decide(r.Spec, state, false); d.Err == nil {
+			_, err = w.foresee(ctx, v, ev.Index, f)
+			if err == nil {
+				return d, true, nil
+			}
+		}
+		if d.Err != nil {
+			err = d.Err
+		}
+	}
+	if len(w.doubts(ev.Index, looks)) == 0 {
+		return d, false, err
+	}
+	if d, ok := r.Type.DecideFresh(r.Spec); ok && d.Err == nil {
+		return d, true, nil
+	}
+	return d, false, nil
+}
+
+// forecast notes what would be done about a resource that is unknown.
+func (w *walk) forecast(ctx context.Context, ev *Event, d resource.Decision, once bool) {
+	x := &Forecast{Outcome: Pending, Once: once, Diff: d.Diff, Actions: d.Actions}
+	switch {
+	case d.Err != nil:
+		x.Outcome, x.Err = Failed, d.Err
+	case len(d.Actions) == 0:
+		x.Outcome = Stable
+	}
+	if w.Texts && d.Text != nil {
+		if text, err := d.Text(ctx, w.view); err == nil {
+			x.Text = &text
+		}
+	}
+	x.MayExist = w.mayExist(ev, d)
+	ev.Forecast = x
+	w.mayAct(ev, &d)
+}
+
+// mayExist reports whether what would be made may be there by then.
+func (w *walk) mayExist(ev *Event, d resource.Decision) bool {
+	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
+	if path == "" || !d.Has("ensure") {
+		return false
+	}
+	look := host.Look{Kind: host.PathLook, Name: w.view.PathOf(path)}
+	for n := range w.unclear {
+		if x := &w.unclear[n]; x.brings && (x.fits(look) || w.comesAfter(ev.Index, x.index)) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayAct has what comes later look at what an unknown resource may do. D is what it
+// would do as far as that is known, nil if it is not.
+func (w *walk) mayAct(ev *Event, d *resource.Decision) {
+	if !w.planning() {
+		return
+	}
+	w.touched = true
+	r := ev.Resource
+	if d != nil && d.Err == nil && (d.Closed || len(d.Actions) == 0 && isConfined(r)) {
+		w.view.AssumeBy(ev.Index, true, d.Leaves...)
+		if len(d.Actions) > 0 {
+			return
+		}
+	}
+	if paths := confinesOf(r); len(paths) > 0 {
+		there := d == nil && willStand(r)
+		for _, p := range paths {
+			w.view.AssumeBy(ev.Index, !there, host.Planned{Path: p, Unsure: !there, Vague: there})
+		}
+		return
+	}
+	if d != nil && len(d.Leaves) > 0 {
+		w.view.AssumeBy(ev.Index, true, d.Leaves...)
+	}
+	w.influences(ev.Index)
+	w.unsureOf(ev.Index, resource.Decision{})
+}
+
+// willStand reports whether there will be something where a resource is wanted,
+// although some of its values are known later.
+func willStand(r *resource.Resource) bool {
+	want, ok := r.Spec.(resource.Wanted)
+	path, _, _ := resource.BoundsOf(r.Spec)
+	return ok && path != "" && len(r.Later) > 0 && !slices.Contains(r.Later, "ensure") && want.WantedEnsure() != "absent"
+}
+
+// unsureOf notes that nobody knows what will stand at the paths that resource i
+// manages, but for those of which its decision tells.
+func (w *walk) unsureOf(i int, d resource.Decision) {
+	paths, _ := managedBy(w.catalog.Resources[i])
+	for _, p := range paths {
+		if !slices.ContainsFunc(d.Leaves, func(x host.Planned) bool { return x.Path == p }) {
+			w.view.AssumeBy(i, false, host.Planned{Path: p, Unsure: true})
+		}
+	}
+}
+
+func isConfined(r *resource.Resource) bool { return len(confinesOf(r)) > 0 }
+
+// confinesOf returns the paths at which, or below which, a resource does all that
+// it does; none if it may do more.
+func confinesOf(r *resource.Resource) []string {
+	if c, ok := r.Spec.(resource.Confined); ok {
+		paths, _ := c.ConfinedTo()
+		return paths
+	}
+	if e, ok := r.Spec.(resource.Editing); ok && e.EditedFile() != "" {
+		return []string{e.EditedFile()}
+	}
+	return nil
+}
+
+// lastPending returns the last resource before i that is pending or unknown.
+func (w *walk) lastPending(i int) (int, bool) {
+	for k := i - 1; k >= 0; k-- {
+		if w.outcomes[k] == Pending || w.outcomes[k] == Unknown {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// unknown records that the outcome cannot be known in a plan.
+func (w *walk) unknown(ev *Event, because string) { ev.Outcome, ev.Reason = Unknown, because }
+
+// blame records that the outcome is unknown because of others.
+func (w *walk) blame(ev *Event, doubts []doubt) {
+	ev.Outcome, ev.BecauseSurely, ev.Cause = Unknown, doubts[0].rank < mayBe, NoCause
+	w.noteBecause(ev.Index, doubts)
+	for _, x := range doubts {
+		ev.Because = append(ev.Because, Before{w.catalog.Resources[x.index].ID, w.outcomes[x.index]})
+	}
+	told := ev.toldBecause(doubts)
+	word := "is"
+	if told > 1 {
+		word = "are"
+	}
+	ev.Reason = fmt.Sprintf("%s %s pending", joined(ev.Because[:told]), word)
+	if !ev.BecauseSurely {
+		ev.Reason = fmt.Sprintf("%s, which %s pending, may make a difference", joined(ev.Because[:told]), word)
+	}
+	ev.told = told
+}
+
+// noteBecause remembers what resource i is unknown because of.
+func (w *walk) noteBecause(i int, doubts []doubt) {
+	if w.because == nil {
+		w.because = make(map[int][]int)
+	}
+	for _, x := range doubts {
+		w.because[i] = append(w.because[i], x.index)
+	}
+}
+
+// toldBecause returns how many are named to people: those for the same reason as
+// the first, unless these are many.
+func (*Event) toldBecause(doubts []doubt) int {
+	n := 1
+	for n < len(doubts) && n < fewBecause && (doubts[n].rank == doubts[0].rank || doubts[n].rank < mayBe && doubts[0].rank < mayBe && doubts[0].rank != declared) {
+		n++
+	}
+	return n
+}
+
+const fewBecause = 3
+
+func joined(list []Before) string {
+	names := make([]string, len(list))
+	for i, b := range list {
+		names[i] = b.ID.String()
+	}
+	if len(names) > 1 {
+		return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	}
+	return names[0]
+}

@@ -1,0 +1,107 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrNeedsRoot means that something is not permitted to the user of this process.
+var ErrNeedsRoot = errors.New("would fail: needs root")
+
+// NeedsRoot returns an error that says that root is needed for something, unless
+// this process is root's.
+func NeedsRoot(what string) error {
+	if uid, _ := Self(); uid == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrNeedsRoot, what)
+}
+
+// Permits returns an error if the user of this process may not bring about what is
+// planned. It is found out without trying.
+func (v *View) Permits(list ...Planned) error {
+	uid, _ := Self()
+	if uid == 0 || v.plan == nil {
+		return nil
+	}
+	for _, p := range list {
+		if p.Unsure || p.Vague {
+			continue
+		}
+		if err := v.plan.permits(p, uid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *overlay) permits(p Planned, uid uint32) error {
+	at, err := o.find(p.Path, false)
+	if err != nil {
+		return nil // it fails for other reasons
+	}
+	now := at.info
+	if at.missingAt != "" && at.missingAt != at.path {
+		now = Info{}
+	}
+	if err := permitsAttr(p, now, uid); err != nil {
+		return err
+	}
+	if p.Kept && p.Attr != nil && now.Kind == p.Kind || p.Kind == Directory && now.Kind == Directory {
+		return nil // the entry of the directory stays
+	}
+	return o.permitsEntry(path.Dir(p.Path), uid)
+}
+
+// permitsAttr returns an error if the owner, the group or the mode cannot be given.
+func permitsAttr(p Planned, now Info, uid uint32) error {
+	switch a := p.Attr; {
+	case a == nil:
+		return nil
+	case a.UID != uid && (now.Kind == Missing || !p.Kept && p.Kind == Regular || a.UID != now.UID):
+		return fmt.Errorf("%w: only root can give %s to another user", ErrNeedsRoot, p.Path)
+	case (now.Kind == Missing || a.GID != now.GID) && !hasGroup(a.GID):
+		return fmt.Errorf("%w: only root can give %s to a group that this user is not in", ErrNeedsRoot, p.Path)
+	case (p.Kept || p.Kind == Directory) && now.Kind == p.Kind && now.UID != uid && (a.Mode != now.Mode || a.GID != now.GID):
+		return fmt.Errorf("%w: %s belongs to another user", ErrNeedsRoot, p.Path)
+	}
+	return nil
+}
+
+func hasGroup(gid uint32) bool {
+	if _, own := Self(); own == gid {
+		return true
+	}
+	list, err := os.Getgroups()
+	return err == nil && slices.Contains(list, int(gid))
+}
+
+// permitsEntry returns an error if entries of a directory cannot be made or
+// removed. Of one that is going to be made it is not known.
+func (o *overlay) permitsEntry(dir string, uid uint32) error {
+	for {
+		at, err := o.find(dir, true)
+		if err != nil || at.entry != nil && at.entry.fresh || at.vague {
+			return nil
+		}
+		if at.info.Kind == Directory {
+			real, err := o.base.real(at.path)
+			if err == nil {
+				err = unix.Faccessat(unix.AT_FDCWD, real, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+			}
+			if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
+				return fmt.Errorf("%w: %s may not be written by uid %d", ErrNeedsRoot, at.path, uid)
+			}
+			return nil
+		}
+		if dir == "/" {
+			return nil
+		}
+		dir = path.Dir(dir)
+	}
+}

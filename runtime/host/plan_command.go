@@ -1,0 +1,313 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A plan cannot run a command on what it assumes. So it answers itself what test(1)
+// is asked about files, refuses to run programs that are not there yet, and says of
+// all others who may change what they see.
+
+// query answers a command, or says that it has to be run.
+func (o *overlay) query(v *View, c Cmd) (res Result, answered bool, err error) {
+	if v.looks == nil || len(c.Argv) == 0 {
+		return res, false, nil
+	}
+	if yes, ok := o.test(v, c); ok {
+		if !yes {
+			res.Code = 1
+		}
+		return res, true, nil
+	}
+	file, err := v.LookPath(c.Argv[0], c.Path, c.Dir)
+	if err != nil {
+		return res, true, err
+	}
+	if name, ok := o.ofMachine(file); ok {
+		p, err := o.find(name, true)
+		if err == nil && !p.entry.asIs() && p.entry.Kind == Regular {
+			v.looks.doubt(p.entry.by)
+			return res, true, &NotKnownError{name, p.entry.by}
+		}
+	}
+	o.doubtWords(v, c)
+	v.looks.add(Look{Kind: CommandLook, Name: c.String(), Found: true})
+	return res, false, nil
+}
+
+// LookPath finds a command as [LookPath] does. In a plan, what is assumed counts.
+// Dir is where a name with a slash that is no absolute path begins.
+func (v *View) LookPath(name, list, dir string) (string, error) {
+	o := v.planned()
+	if o == nil || v.looks == nil {
+		return LookPath(name, list)
+	}
+	if strings.Contains(name, "/") {
+		file := name
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(v.root, dir, file)
+		}
+		if isFile := o.executable(v, file); !v.looks.add(Look{Kind: ProgramLook, Name: file, Found: isFile}) {
+			return "", fmt.Errorf("command %q not found", name)
+		}
+		return file, nil
+	}
+	if list == "" {
+		list = os.Getenv("PATH")
+	}
+	for _, dir := range filepath.SplitList(list) {
+		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && o.executable(v, file) {
+			v.looks.add(Look{Kind: ProgramLook, Name: name, Found: true})
+			return file, nil
+		}
+	}
+	if v.looks.add(Look{Kind: ProgramLook, Name: name}) {
+		return name, nil
+	}
+	_, err := LookPath(name, list)
+	if err == nil { // it is going to be removed
+		err = fmt.Errorf("command %q not found in %s", name, list)
+	}
+	return "", err
+}
+
+// executable reports whether a file of the operating system is a program.
+func (o *overlay) executable(v *View, file string) bool {
+	name, ok := o.ofMachine(file)
+	if !ok {
+		fi, err := os.Stat(file)
+		return err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0
+	}
+	p, err := o.find(name, true)
+	if err != nil {
+		return false
+	}
+	if len(p.doubts) > 0 {
+		v.looks.doubt(p.doubts...)
+	}
+	return p.vague || p.info.Kind == Regular && p.info.Mode&0o111 != 0
+}
+
+var (
+	pathText = regexp.MustCompile(`/[^\s"'` + "`" + `;|&<>()$*?,:=\\]+`)
+	wordText = regexp.MustCompile(`[^\s"'` + "`" + `;|&<>()$,=\\]+`)
+)
+
+// scriptLimit is how much of a script is searched for paths.
+const scriptLimit = 64 << 10
+
+// CommandText returns what is written in a command: its words, and the text of the
+// scripts that are among them.
+func (v *View) CommandText(c Cmd) string {
+	var b strings.Builder
+	for _, word := range c.Argv {
+		b.WriteString(word + "\n")
+		if text, ok := v.script(v.commandPath(c, word)); ok {
+			b.WriteString(text + "\n")
+		}
+	}
+	b.Write(c.Stdin)
+	for _, entry := range c.Env {
+		b.WriteString("\n" + entry)
+	}
+	return b.String()
+}
+
+// commandPath returns the path of the operating system that a word of a command
+// names, as far as it names one.
+func (v *View) commandPath(c Cmd, word string) string {
+	if filepath.IsAbs(word) {
+		return path.Clean(word)
+	}
+	return filepath.Join(v.root, c.Dir, word)
+}
+
+// script returns the text of a small script.
+func (v *View) script(file string) (string, bool) {
+	var name string
+	inside := false
+	if v.plan != nil {
+		name, inside = v.plan.ofMachine(file)
+	}
+	if !inside {
+		return "", false
+	}
+	p, err := v.plan.find(name, true)
+	if err != nil || p.info.Kind != Regular || p.info.Size > scriptLimit {
+		return "", false
+	}
+	f, err := v.plan.openPlace(&View{machine: v.machine, plan: v.plan}, p)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	text, err := readUpTo(f, scriptLimit)
+	if err != nil || strings.IndexByte(string(text), 0) >= 0 {
+		return "", false
+	}
+	return string(text), true
+}
+
+// doubtWords notes who is going to change what a command names.
+func (o *overlay) doubtWords(v *View, c Cmd) {
+	if !o.active.Load() {
+		return
+	}
+	text := v.CommandText(c)
+	names := pathText.FindAllString(text, -1)
+	for _, word := range wordText.FindAllString(text, -1) {
+		if !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "-") {
+			names = append(names, v.commandPath(c, word))
+		}
+	}
+	slices.Sort(names)
+	for _, file := range slices.Compact(names) {
+		if name, ok := o.ofMachine(file); ok && name != "/" && !v.inScratch(name) {
+			v.looks.doubt(o.changers(name)...)
+		}
+	}
+}
+
+// HangsOn notes that what was seen depends on what is at some paths, and below
+// them.
+func (v *View) HangsOn(names ...string) {
+	if v.plan == nil || v.looks == nil {
+		return
+	}
+	for _, name := range names {
+		v.looks.doubt(v.plan.changers(name)...)
+	}
+}
+
+// changers returns who changes what stands at a path, above it or below it.
+func (o *overlay) changers(name string) []any {
+	var list []any
+	for at := path.Clean(name); at != "/"; at = path.Dir(at) {
+		if e := o.at(at); e != nil && (at == name || e.Kind != Directory || e.fresh || e.Unsure || e.Open) {
+			list = append(list, e.by)
+		}
+	}
+	p, err := o.find(name, true)
+	if err != nil {
+		return list
+	}
+	list = append(list, p.doubts...)
+	if p.entry != nil {
+		list = append(list, p.entry.by)
+	}
+	var below func(dir string)
+	below = func(dir string) {
+		for _, n := range o.namesBelow(dir) {
+			child := path.Join(dir, n)
+			if e := o.at(child); e != nil {
+				list = append(list, e.by)
+			}
+			below(child)
+		}
+	}
+	below(p.path)
+	return list
+}
+
+// test answers test(1) with one question about a file. It is not ok for anything
+// else.
+func (o *overlay) test(v *View, c Cmd) (yes, ok bool) {
+	words := c.Argv[1:]
+	switch path.Base(c.Argv[0]) {
+	case "test":
+	case "[":
+		if len(words) == 0 || words[len(words)-1] != "]" {
+			return false, false
+		}
+		words = words[:len(words)-1]
+	default:
+		return false, false
+	}
+	not := len(words) == 3 && words[0] == "!"
+	if not {
+		words = words[1:]
+	}
+	if len(words) != 2 {
+		return false, false
+	}
+	name, inside := o.ofMachine(v.commandPath(c, words[1]))
+	if !inside || words[1] == "" {
+		return false, false
+	}
+	yes, ok = o.question(v, words[0], name)
+	return yes != not, ok
+}
+
+// question answers one question of test(1).
+func (o *overlay) question(v *View, operator, name string) (yes, ok bool) {
+	if operator == "-e" {
+		yes, err := o.exists(v, name)
+		return yes, err == nil
+	}
+	isLink := operator == "-L" || operator == "-h"
+	p, err := o.look(v, name, !isLink, false)
+	switch {
+	case err != nil:
+		return false, false
+	case isLink:
+		return p.info.Kind == Symlink, true
+	case operator == "-f":
+		return p.info.Kind == Regular, true
+	case operator == "-d":
+		return p.info.Kind == Directory, true
+	case operator == "-s" && (p.entry.asIs() || p.entry.Content != nil):
+		return p.info.Kind == Directory || p.info.Size > 0, true
+	}
+	return false, false
+}
+
+// account answers for the number of a user or group in a plan.
+func (o *overlay) account(v *View, d *database, name string, id uint32, err error) (uint32, error) {
+	e := o.at(d.path)
+	kind := UserLook
+	if d.what == "group" {
+		kind = GroupLook
+	}
+	if e != nil && !e.Kept && e.Kind == Regular {
+		switch {
+		case e.Content != nil:
+			will := &database{m: d.m, path: d.path, name: d.name, what: d.what}
+			will.parse([]byte(*e.Content))
+			if n, found := will.byName[name]; found {
+				return n, nil
+			}
+		case err != nil && v.looks != nil:
+			v.looks.doubt(e.by)
+		}
+	}
+	if v.looks != nil && v.looks.add(Look{Kind: kind, Name: name, Found: err == nil}) {
+		if err != nil {
+			return NoAccount, nil
+		}
+	}
+	return id, err
+}
+
+// NoAccount is the number of a user or group that is not there yet.
+const NoAccount = 1<<32 - 2
+
+// Query runs a command that only asks.
+func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
+	if err := v.refused(c); err != nil {
+		return Result{}, err
+	}
+	if o := v.planned(); o != nil {
+		if res, answered, err := o.query(v, c); answered {
+			return res, err
+		}
+	}
+	c.root = v.root
+	return v.runner.Run(ctx, c)
+}

@@ -1,0 +1,200 @@
+package host
+
+import (
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// A place is where a path leads in a plan.
+type place struct {
+	path string // without links in its directory
+	// missingAt is the first directory on the way that is not there.
+	missingAt string
+	entry     *planEntry // what is assumed of it, nil if it is as it is
+	info      Info
+	// fresh says that nothing that stands below it now will.
+	fresh bool
+	// gone says that nothing stands there because of the plan.
+	gone bool
+	// notDirectory says that something else than a directory is on the way.
+	notDirectory bool
+	// open is who may have put things into the directory, or into one above it; nil
+	// if nobody.
+	open *planEntry
+	// doubts are those on whom it depends what stands there.
+	doubts []any
+	// vague is set if something will stand there and nobody knows of which kind.
+	vague bool
+}
+
+// find walks to a path as the kernel does, over what stands there and what is
+// assumed. A link at the end is followed if follow is set.
+func (o *overlay) find(name string, follow bool) (place, error) {
+	name = path.Clean("/" + name)
+	dir, base := path.Split(name)
+	if base == "" {
+		return o.root(), nil
+	}
+	dirs := o.dirs.Load()
+	at, known := o.known(dirs, dir)
+	if !known {
+		var err error
+		if at, err = o.walk(o.root(), split(dir), true, 0); err != nil {
+			return at, err
+		}
+		if at.info.Kind == Directory {
+			dirs.Store(dir, at)
+		}
+	}
+	return o.walk(at, []string{base}, follow, 0)
+}
+
+func (o *overlay) known(dirs *sync.Map, dir string) (place, bool) {
+	if x, ok := dirs.Load(dir); ok {
+		return x.(place), true
+	}
+	return place{}, false
+}
+
+func (o *overlay) root() place { return place{path: "/", info: Info{Kind: Directory, Mode: 0o755}} }
+
+func split(name string) []string {
+	return strings.FieldsFunc(name, func(c rune) bool { return c == '/' })
+}
+
+// walk goes on from a place.
+func (o *overlay) walk(at place, way []string, follow bool, links int) (place, error) {
+	for len(way) > 0 {
+		name := way[0]
+		way = way[1:]
+		switch {
+		case name == ".":
+			continue
+		case name == "..":
+			up, err := o.walk(o.root(), split(path.Dir(at.path)), true, links)
+			up.doubts = append(up.doubts[:len(up.doubts):len(up.doubts)], at.doubts...)
+			if at = up; err != nil {
+				return at, err
+			}
+			continue
+		case at.missingAt != "":
+			at.path = path.Join(at.path, name)
+			continue
+		case at.info.Kind != Directory && !at.vague:
+			at = place{path: path.Join(at.path, name), missingAt: at.path, notDirectory: at.info.Kind != Missing, fresh: true, gone: at.gone, doubts: at.doubts}
+			continue
+		}
+		next, err := o.step(at, name)
+		if err != nil {
+			return next, err
+		}
+		if next.info.Kind == Symlink && (len(way) > 0 || follow) {
+			if links++; links > mostLinks {
+				return next, &os.PathError{Op: "open", Path: next.path, Err: syscall.ELOOP}
+			}
+			target, err := o.target(next)
+			if err != nil {
+				return next, err
+			}
+			if strings.HasPrefix(target, "/") {
+				at = place{path: "/", info: Info{Kind: Directory}, doubts: next.doubts}
+			} else {
+				at.doubts = next.doubts
+			}
+			way = append(split(target), way...)
+			continue
+		}
+		if next.info.Kind == Missing && next.missingAt == "" {
+			next.missingAt = next.path
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// step returns what stands in a directory under a name.
+func (o *overlay) step(in place, name string) (place, error) {
+	p := place{path: path.Join(in.path, name), fresh: in.fresh, gone: in.gone, open: in.open, doubts: in.doubts}
+	e := o.at(p.path)
+	var now Info
+	var err error
+	if !in.fresh {
+		if now, err = o.base.Lstat(p.path); err != nil && e.asIs() {
+			return p, err
+		}
+	}
+	switch {
+	case e == nil:
+		p.info, p.fresh = now, in.fresh || now.Kind == Missing
+		if in.open != nil {
+			p.doubt(in.open.by)
+		}
+		if p.info.Kind == Missing {
+			p.doubt(o.bringers(p.path)...)
+		}
+		return p, nil
+	case e.Unsure:
+		p.entry, p.info, p.fresh, p.open = e, now, in.fresh || now.Kind == Missing, e
+		if e.layered {
+			p.info, p.fresh = e.describe(now), in.fresh || e.fresh
+		}
+		p.doubt(e.by)
+		return p, nil
+	}
+	p.entry, p.info = e, e.describe(now)
+	p.fresh, p.gone = in.fresh || e.fresh, e.Kind == Missing && !e.Vague
+	if e.tentative {
+		p.doubt(e.by)
+	}
+	if e.Vague {
+		p.vague = true
+		if p.info.Kind == Missing {
+			p.info.Kind = Regular
+		}
+		if now.Kind != Missing {
+			p.info, p.fresh = now, in.fresh
+		}
+	}
+	if e.Open || e.Vague {
+		p.open = e
+	}
+	return p, nil
+}
+
+func (p *place) doubt(by ...any) {
+	p.doubts = append(p.doubts[:len(p.doubts):len(p.doubts)], by...)
+}
+
+// describe returns what will stand there, given what does.
+func (e *planEntry) describe(now Info) Info {
+	if e.Kind == Missing {
+		return Info{}
+	}
+	if now.Kind != e.Kind {
+		now = Info{Kind: e.Kind}
+		if e.Kind == Symlink {
+			now.Mode = 0o777
+		}
+	}
+	if e.Attr != nil {
+		now.UID, now.GID, now.Mode = e.Attr.UID, e.Attr.GID, e.Attr.Mode
+	}
+	if e.Content != nil {
+		now.Size = int64(len(*e.Content))
+	}
+	return now
+}
+
+// target returns where the link at a place points.
+func (o *overlay) target(p place) (string, error) {
+	switch {
+	case p.entry.asIs():
+		return o.base.Readlink(p.path)
+	case p.entry.Target == "":
+		return "", &NotKnownError{p.path, p.entry.by}
+	}
+	return p.entry.Target, nil
+}

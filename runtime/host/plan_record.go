@@ -1,0 +1,145 @@
+package host
+
+import (
+	"slices"
+	"sync"
+)
+
+// A LookKind is what was looked at.
+type LookKind uint8
+
+// The kinds of looks.
+const (
+	PathLook       LookKind = iota // a path
+	DirectoryLook                  // whether a directory stands at a path
+	TreeLook                       // a path and what is below it
+	UserLook                       // a user, by name
+	GroupLook                      // a group, by name
+	ProgramLook                    // where a command is, by its name or path
+	CommandLook                    // what a command said, by its words
+	UnitLook                       // a unit of the service manager, by name
+	RepositoryLook                 // what the repositories have of a package, by name
+)
+
+// A Look is something that was looked at.
+type Look struct {
+	Kind LookKind
+	// Name is a path without links in its directory, or the name of the other kinds.
+	Name string
+	// Found says that there is such a thing now, or will be.
+	Found bool
+}
+
+// Looks remembers what a plan looked at on behalf of one resource.
+type Looks struct {
+	// Grant, if it is set, says whether something that is missing is to count as
+	// there. It is asked about directories, users, groups and programs.
+	Grant func(l Look) bool
+
+	mu     sync.Mutex
+	list   []Look
+	doubts []any
+}
+
+// Recording returns a view that remembers what is looked at in l. Outside plans it
+// remembers nothing.
+func (v *View) Recording(l *Looks) *View {
+	if v.plan == nil {
+		return v
+	}
+	own := *v
+	own.looks = l
+	return &own
+}
+
+// List returns what was looked at.
+func (l *Looks) List() []Look {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.list)
+}
+
+// IsEmpty reports whether nothing was looked at.
+func (l *Looks) IsEmpty() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.list)+len(l.doubts) == 0
+}
+
+// Doubts returns those who may bring something else than what was seen, as Assume
+// was told of them, each once.
+func (l *Looks) Doubts() []any {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.doubts)
+}
+
+// Looked notes that something was looked at by other ways than the file system. It
+// reports whether it is there or is to count as there.
+func (v *View) Looked(kind LookKind, name string, found bool) bool {
+	if v.looks == nil {
+		return found
+	}
+	return v.looks.add(Look{kind, name, found})
+}
+
+// add notes a look, unless it is granted.
+func (l *Looks) add(x Look, doubts ...any) bool {
+	if !x.Found && l.Grant != nil && l.Grant(x) {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.list, x) {
+		l.list = append(l.list, x)
+	}
+	l.noteDoubts(doubts)
+	return x.Found
+}
+
+func (l *Looks) doubt(by ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noteDoubts(by)
+}
+
+func (l *Looks) noteDoubts(by []any) {
+	for _, x := range by {
+		if x != nil && !slices.Contains(l.doubts, x) {
+			l.doubts = append(l.doubts, x)
+		}
+	}
+}
+
+// path notes a look at a path that leads to p.
+func (l *Looks) path(p place, deep bool) {
+	x := Look{Kind: PathLook, Name: p.path, Found: p.info.Kind != Missing}
+	if deep {
+		x.Kind = TreeLook
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.list, x) {
+		l.list = append(l.list, x)
+	}
+	l.noteDoubts(p.doubts)
+	if p.vague {
+		l.noteDoubts([]any{p.entry.by})
+	}
+}
+
+// directory notes a question whether a directory stands at a path, and reports
+// whether it counts as one.
+func (l *Looks) directory(p place, is bool) bool {
+	doubts := p.doubts
+	if p.vague {
+		doubts = append(slices.Clone(doubts), p.entry.by)
+	}
+	x := Look{Kind: DirectoryLook, Name: p.path, Found: is}
+	if p.info.Kind != Missing {
+		x.Found = true // it is what it is
+		l.add(x, doubts...)
+		return is
+	}
+	return l.add(x, doubts...)
+}

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Forecast is what would become of a resource that is unknown, as programs read
+// it.
+type Forecast struct {
+	// Outcome is stable, pending or failed.
+	Outcome string `json:"outcome"`
+	// Once says that it is so once what is missing is there, and not as things
+	// stand.
+	Once bool `json:"once"`
+	// Message says what would be done.
+	Message string           `json:"message,omitempty"`
+	Diff    []resource.Delta `json:"diff,omitempty"`
+	Text    string           `json:"text,omitempty"`
+	Errors  []string         `json:"errors,omitempty"`
+}
+
+// forecastOf returns the forecast of an event as programs read it, nil if it has
+// none. The text of a diff is left out.
+func forecastOf(e *converge.Event) *Forecast {
+	f := e.Forecast
+	if f == nil {
+		return nil
+	}
+	out := &Forecast{Outcome: f.Outcome.String(), Once: f.Once, Message: prospect(f), Diff: f.Diff}
+	if f.Err != nil {
+		out.Errors = []string{f.Err.Error()}
+	}
+	return out
+}
+
+// becauseOf returns the IDs of what an event is unknown because of.
+func becauseOf(e *converge.Event) []string {
+	var out []string
+	for _, b := range e.Because {
+		out = append(out, b.ID.String())
+	}
+	return out
+}
+
+// unknownStory says in one line why a resource is unknown, and what would become of
+// it.
+func unknownStory(e *converge.Event) string {
+	f := e.Forecast
+	if len(e.Because) == 0 || f == nil {
+		return "unknown, because " + e.Reason
+	}
+	var names []string
+	for _, b := range e.Named() {
+		names = append(names, fmt.Sprintf("%s (%s)", b.ID, b.Outcome))
+	}
+	causes := names[0]
+	if len(names) > 1 {
+		causes = strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	}
+	switch {
+	case e.BecauseSurely && f.Once:
+		return "after " + causes + ": " + prospect(f)
+	case e.BecauseSurely:
+		return "after " + causes + ": as things stand " + prospect(f)
+	}
+	return causes + " may make a difference: as things stand " + prospect(f)
+}
+
+// prospect says what would be done.
+func prospect(f *converge.Forecast) string {
+	switch f.Outcome {
+	case converge.Stable:
+		return "nothing would be done"
+	case converge.Failed:
+		return "it would fail: " + indent(f.Err.Error())
+	}
+	verbs := make([]string, len(f.Actions))
+	for i, a := range f.Actions {
+		verbs[i] = verb(a.Verb)
+		if a.Verb == "Create" && f.MayExist {
+			verbs[i] = "create or update"
+		}
+	}
+	s := "would " + strings.Join(verbs, " and ")
+	if f.Text != nil {
+		if added, removed, isText := lineCounts(*f.Text); isText && added+removed > 0 {
+			s += ", content " + changedLines(added, removed)
+		}
+	}
+	return s
+}
+
+func changedLines(added, removed int) string {
+	var parts []string
+	last := 0
+	for _, n := range []int{added, -removed} {
+		if n != 0 {
+			parts, last = append(parts, fmt.Sprintf("%+d", n)), max(n, -n)
+		}
+	}
+	word := "lines"
+	if len(parts) == 1 && last == 1 {
+		word = "line"
+	}
+	return strings.Join(parts, " ") + " " + word
+}
+
+// verb returns a verb of a provider as people write it: CreateDirectory is create
+// directory.
+func verb(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if i > 0 && unicode.IsUpper(c) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return strings.NewReplacer("create directory", "create the directory", "store", "update", "_", " ").Replace(b.String())
+}
+
+// forecastDifferences tells what would differ.
+func (t Text) forecastDifferences(b *bytes.Buffer, f *converge.Forecast) {
+	if f.Outcome != converge.Pending {
+		return
+	}
+	e := &converge.Event{Diff: slices.Clone(f.Diff), Text: f.Text}
+	t.differences(b, e)
+}
+
+// appendForecast writes a forecast into an object.
+func (o *object) appendForecast(f *Forecast) {
+	if f == nil {
+		return
+	}
+	o.key("forecast")
+	o.b = append(o.b, '{')
+	o.text("outcome", f.Outcome)
+	o.flag("once", f.Once)
+	o.some("message", f.Message)
+	o.deltas("diff", f.Diff)
+	o.some("text", f.Text)
+	o.texts("errors", f.Errors)
+	o.b = append(o.b, '}')
+}
+
+func (o *object) deltas(name string, diff []resource.Delta) {
+	list(o, name, diff, func(o *object, d resource.Delta) {
+		o.text("property", d.Property)
+		o.text("have", d.Have)
+		o.text("want", d.Want)
+	})
+}
