@@ -41,6 +41,7 @@ integration:
 	test/lab/lab check
 	test/lab/lab build
 	go test -tags integration -count=1 -timeout 20m -parallel 4 ./test/integration
+	go test -tags integration -count=1 -timeout 60m ./test/reliability
 
 reliability:
 	$(NO_PGO) go run ./test/tally/table $(if $(RUN),-run '$(RUN)') $(LAB)
