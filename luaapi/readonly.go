@@ -1,9 +1,11 @@
 package luaapi
 
 import (
+	"errors"
 	"fmt"
 
 	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -54,7 +56,7 @@ func (in *Interp) newGuards() guards {
 	absent := in.vm.CreateTable(0, 1)
 	absent.RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
 		v, err := in.lacking[L.Get(1).(*lua.LTable)].missing(L.Get(2))
-		if err != nil {
+		if err != nil && !in.isComputed(L, err) {
 			in.throwError(L, err)
 		}
 		L.Push(v)
@@ -72,6 +74,26 @@ func (in *Interp) newGuards() guards {
 		}),
 		absent: absent,
 	}
+}
+
+// isComputed reports whether err is that facts or data have no such name, and the
+// name is not written in the script: data.hosts[name] is asked to see whether it
+// is there, data.hots is a slip.
+func (in *Interp) isComputed(L *lua.LState, err error) bool {
+	if _, ok := errors.AsType[*factError](err); !ok {
+		return false
+	}
+	f := caller(L)
+	c := in.chunkOf(f.node)
+	if c == nil {
+		return false
+	}
+	get, ok := c.tree().node(f.node).(*ast.AttrGetExpr)
+	if !ok {
+		return false
+	}
+	key, written := get.Key.(*ast.StringExpr)
+	return !written || !identifier(key.Value) // data["web.example.org"]
 }
 
 // open returns the contents of a read-only table, and any other table as it is.

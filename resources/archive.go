@@ -102,6 +102,8 @@ type ArchiveState struct {
 	Unextracted bool
 	// NoParent is set if there is no directory for the archive.
 	NoParent bool
+	// ParentMissing says that nothing stands where the directory should be.
+	ParentMissing bool
 }
 
 // CurrentEnsure implements resource.StateEnsure.
@@ -154,7 +156,7 @@ func (a Archive) Decide(have ArchiveState) resource.Decision {
 	case have.Kind != host.Missing && have.Kind != host.Regular:
 		return resource.Decision{Err: fmt.Errorf("want a file, found %s, which is not replaced", have.Kind)}
 	case have.NoParent:
-		return resource.Decision{Err: fmt.Errorf("%s is not a directory", filepath.Dir(a.Name))}
+		return resource.Decision{Err: &host.ParentError{Dir: filepath.Dir(a.Name), Missing: have.ParentMissing}}
 	}
 	return a.decidePresent(have)
 }

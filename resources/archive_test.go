@@ -158,6 +158,7 @@ func TestArchiveDecideErr(t *testing.T) {
 		{nil, ArchiveState{Kind: host.Special}, "want a file, found a special file, which is not replaced"},
 		{nil, ArchiveState{Kind: host.Symlink, Target: "/x"}, "want a file, found a symbolic link to /x, which is not followed"},
 		{nil, ArchiveState{NoParent: true}, "/tmp is not a directory"},
+		{nil, ArchiveState{NoParent: true, ParentMissing: true}, "/tmp does not exist"},
 		{absent, ArchiveState{Kind: host.Directory}, "want nothing, found a directory, which is not removed"},
 	} {
 		d := archive(t, x.want).Decide(x.have)

@@ -111,6 +111,8 @@ type FileState struct {
 	// NoParent is set if nothing stands at the path and there is no directory in
 	// which to create it.
 	NoParent bool
+	// ParentMissing says that nothing stands where the directory should be.
+	ParentMissing bool
 }
 
 // CurrentEnsure implements resource.StateEnsure.
@@ -245,7 +247,7 @@ func (f File) Decide(have FileState) resource.Decision {
 	case have.Kind != host.Missing && have.Kind != f.wanted():
 		return resource.Decision{Err: fmt.Errorf("want %s, found %s, which is not replaced", f.wanted(), have.Kind)}
 	case have.NoParent && f.Ensure == FilePresent:
-		return resource.Decision{Err: fmt.Errorf("%s is not a directory", filepath.Dir(f.Name))}
+		return resource.Decision{Err: &host.ParentError{Dir: filepath.Dir(f.Name), Missing: have.ParentMissing}}
 	}
 	return f.decidePresent(have)
 }

@@ -31,11 +31,10 @@ With --man DIR it writes a manual page for every command to a directory, as
 "man -l DIR/ccm-run.1" reads them.`,
 		Args: wantArguments(0, 1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			reg, err := registry(&surroundings{})
-			if err != nil || len(args) > 0 {
+			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return append(reg.TypeNames(), libraryNames()...), cobra.ShellCompDirectiveNoFileComp
+			return append(typeCompletions(func(*resource.Type) bool { return true }), libraryNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if man != "" {
@@ -130,6 +129,7 @@ func (e *env) docOne(reg *resource.Registry, arg string, asJSON bool) error {
 
 // unknownType is the error about a type that is not there.
 func unknownType(reg *resource.Registry, name string) error {
+	addShipped(reg)
 	err := diag.Errorf(diag.Pos{}, "no resource type %q", name)
 	if err.Hint = diag.DidYouMean(name, reg.TypeNames()); err.Hint == "" {
 		err.Hint = "types: " + strings.Join(reg.TypeNames(), ", ")

@@ -37,6 +37,7 @@ func (e *env) docLibrary(reg *resource.Registry, name string, asJSON bool) error
 			return err
 		}
 	}
+	addShipped(reg)
 	known := reg.TypeNames()
 	for _, lib := range std.Libraries() {
 		known = append(known, lib.Name)

@@ -51,6 +51,7 @@ func (e *env) typeCommands(cmd *cobra.Command, make func(*resource.Registry, *re
 		case err != nil:
 			return err
 		case len(args) == 0:
+			addShipped(reg)
 			return diag.Errorf(diag.Pos{}, "want a type and a name").WithHint("types: %s", strings.Join(reg.TypeNames(), ", "))
 		}
 		return unknownType(reg, args[0])
@@ -108,8 +109,7 @@ func describeTypes(cmd *cobra.Command) error {
 	for _, sub := range cmd.Commands() {
 		if t := reg.Type(sub.Annotations[typeAnnotation]); t != nil {
 			doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
-			sub.Short, _, _ = strings.Cut(strings.TrimSuffix(doc, "."), ". ")
-			sub.Short = strings.TrimPrefix(sub.Short, t.Schema().GoType.Name()+" ")
+			sub.Short = shortOf(t)
 			sub.Long = wrapText(doc, "")
 			schema.Describe(sub.Flags())
 		}

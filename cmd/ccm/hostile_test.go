@@ -40,7 +40,7 @@ const fuzzTimeout = 300 * time.Millisecond
 var errConfined = errors.New("nothing outside of the test can be reached")
 
 // newHostile makes the directories.
-func newHostile(f *testing.F) *hostile {
+func newHostile(f testing.TB) *hostile {
 	base, err := os.MkdirTemp("/dev/shm", "ccm-test-")
 	if err != nil {
 		base = f.TempDir()
@@ -102,7 +102,7 @@ func (w *hostile) untouched(t *testing.T, before map[string]string, but ...strin
 func (w *hostile) snapshot(t *testing.T) map[string]string { return hosttest.Snapshot(t, w.base) }
 
 // load reads a script or manifest as every command does.
-func (w *hostile) load(t *testing.T, name, text string) (*site, error) {
+func (w *hostile) load(t testing.TB, name, text string) (*site, error) {
 	var stderr bytes.Buffer
 	e := &env{
 		stdin: strings.NewReader(""), stdout: &stderr, stderr: &stderr, clock: hosttest.Clock{}, secrets: secret.New(nil),

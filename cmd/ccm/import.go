@@ -55,7 +55,7 @@ Exit status: 1 if something could not be described; the rest is printed.`,
 			case err != nil:
 				return nil, cobra.ShellCompDirectiveError
 			case len(args) == 0:
-				return importable(reg), cobra.ShellCompDirectiveNoFileComp
+				return typeCompletions((*resource.Type).Importable), cobra.ShellCompDirectiveNoFileComp
 			case reg.Type(args[0]) == nil:
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -93,6 +93,7 @@ func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []
 	case t == nil:
 		return unknownType(reg, typ)
 	case !t.Importable():
+		addShipped(reg)
 		return diag.Errorf(diag.Pos{}, "resources of type %s cannot be imported", typ).WithHint("these can: %s", strings.Join(importable(reg), ", "))
 	}
 	v := &host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)}).View

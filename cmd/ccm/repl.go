@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -171,6 +172,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 		Commands: p.commands(), Functions: p.functions(),
 		Drawings:  []repl.Drawing{{Name: "dot", Draw: report.Dot}, {Name: "mermaid", Draw: report.Mermaid}},
 		Document:  func() error { _, err := documented(); return err },
+		Types:     sync.OnceValue(allTypes),
 		Reference: reference,
 		ListDir:   func(dir string) []string { return listDir(&s.host.View, dir) },
 		LoadOther: p.loadManifest, Sources: p.loading.source,

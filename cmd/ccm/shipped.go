@@ -64,6 +64,35 @@ func (e *env) requireModule(ctx context.Context, reg *resource.Registry, name st
 	return in.Require(ctx, "", name)
 }
 
+// allTypes returns the types of ccm and those that ship as modules, with their
+// documentation.
+func allTypes() []*resource.Type {
+	reg, err := documented()
+	if err != nil {
+		return nil
+	}
+	addShipped(reg)
+	return reg.Types()
+}
+
+// typeCompletions returns what a shell offers for the name of a type, with what
+// the type is for.
+func typeCompletions(wanted func(*resource.Type) bool) (out []string) {
+	for _, t := range allTypes() {
+		if wanted(t) {
+			out = append(out, t.Name+"\t"+shortOf(t))
+		}
+	}
+	return out
+}
+
+// shortOf says in one sentence what a type is for.
+func shortOf(t *resource.Type) string {
+	doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
+	short, _, _ := strings.Cut(strings.TrimSuffix(doc, "."), ". ")
+	return strings.TrimPrefix(short, t.Schema().GoType.Name()+" ")
+}
+
 // addShipped adds the types to reg that ship with ccm as Lua modules: those that
 // are named or, if none is, all.
 func addShipped(reg *resource.Registry, names ...string) {

@@ -49,10 +49,11 @@ const (
 	Unused          = "unused"
 	NilProperty     = "nil-property"
 	NoRefresh       = "no-refresh"
+	Template        = "template"
 )
 
 // Rules lists the rules.
-var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused, NilProperty, NoRefresh}
+var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused, NilProperty, NoRefresh, Template}
 
 // ignored matches the comment that silences a line.
 var ignored = regexp.MustCompile(`--+\s*ccm:\s*ignore\b(.*)$`)

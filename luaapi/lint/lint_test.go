@@ -84,6 +84,8 @@ func TestCheck(t *testing.T) {
 		{`file { "/a", subscribe = "exec#x" }`, `a.lua:1:26: file#/a: subscribe: a file cannot be refreshed: this only orders, like require (write require)`},
 		{`local x = exec { "x", creates = "/x" } file { "/a", subscribe = x }`, `a.lua:1:65: file#/a: subscribe: a file cannot be refreshed: this only orders, like require (write require)`},
 		{`file { "/a", notify = { "exec#x", "file#/b" } }`, `a.lua:1:35: file#/a: notify: a file cannot be refreshed: this only orders, like before (write before)`},
+		{`return template.jet("port {{ port }}", { port = 80 })`, `a.lua:1:21: the template has {{ and no [[, so nothing in it would be filled in (write [[ ]], or give the delimiters {{ and }}; to leave {{ as it is give [[ and ]])`},
+		{`return template.jet("port {{ port }}", { port = 80 }, { left = "{{", right = "}}" })`, ""},
 		// Fields.
 		{`return str.trmi("x")`, `a.lua:1:8: str has no "trmi" (did you mean "trim"?)`},
 		{`return facts.role, facts.os`, ""},

@@ -236,4 +236,5 @@ func (s *scan) call(e *ast.FuncCallExpr) {
 	}
 	s.exprs(e.Args)
 	s.declaration(e)
+	s.template(e)
 }

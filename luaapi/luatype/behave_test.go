@@ -61,7 +61,7 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 		{`status = function(want) ccm.type { name = "t", properties = { n = { name = true } }, edit = nil, status = print, perform = print } end,` + perform,
 			`stdlib/std/one.lua:7:25: nothing can be declared any more: the machine is being converged`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.write("/no/x", "") end,`,
-			`stdlib/std/one.lua:7:87: host.write: /no is not a directory`},
+			`stdlib/std/one.lua:7:87: host.write: /no does not exist (declare it before this, as a directory)`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.mkdir("/x", { mdoe = "0700" }) end,`,
 			`stdlib/std/one.lua:7:87: host.mkdir: unknown option "mdoe" (did you mean "mode"?)`},
 		{`status = function(want) return { value = "b" } end, perform = function(a, b, c, host) host.chmod("/x", 644) end,`,

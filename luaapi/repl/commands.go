@@ -51,9 +51,25 @@ func docCommand(_ context.Context, d *Dialog, arg string) error {
 	return d.explain(arg)
 }
 
+// types returns the types that there are and those that a module brings, in the
+// order of their names.
+func (d *Dialog) types() []*resource.Type {
+	list := slices.Clone(d.registry.Types())
+	if d.opts.Types == nil {
+		return list
+	}
+	for _, t := range d.opts.Types() {
+		if d.Type(t.Name) == nil {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(a, b *resource.Type) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
 func typesCommand(_ context.Context, d *Dialog, _ string) error {
 	d.document()
-	for _, t := range d.registry.Types() {
+	for _, t := range d.types() {
 		d.printf("  %-10s %s\n", t.Name, cutTo(firstSentence(t.Schema().Doc), columns-13))
 	}
 	return nil

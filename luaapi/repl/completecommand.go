@@ -63,7 +63,7 @@ func (d *Dialog) completeCommand(text, name, arg string) Completion {
 func (d *Dialog) typeItems(arg string) (items []Item) {
 	name, _, dotted := strings.Cut(arg, ".")
 	if !dotted {
-		for _, t := range d.registry.Types() {
+		for _, t := range d.types() {
 			items = append(items, Item{t.Name, firstSentence(t.Schema().Doc), groupTypes})
 		}
 		return items

@@ -43,6 +43,9 @@ type Options struct {
 	// Document fills in the documentation of the schemas. It is called once, when
 	// it is needed.
 	Document func() error
+	// Types returns all types that there can be, those of modules that nothing has
+	// required yet among them. May be nil.
+	Types func() []*resource.Type
 	// Reference returns the reference of a type or of one of its properties, which
 	// is called file.mode.
 	Reference func(topic string) (text string, ok bool)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -32,8 +33,9 @@ func lookupLibrary() *Library {
 		Name: "lookup",
 		Doc:  "Finds facts, data and environment by a path, as in manifests.",
 		Funcs: []Func{{
-			Signature: `lookup(path: string, default?: any): any`,
+			Signature: `lookup(path: string|table, default?: any): any`,
 			Doc: "Returns what is at a path that begins with facts, data or env, such as facts.os.family. Items of lists count from 0, and the path may be any of GJSON. " +
+				"A name that holds dots is given in a list: lookup({ \"data\", \"hosts\", \"web.example.org\" }). " +
 				"What is not there is a mistake, unless a default is given, which may be nil.",
 			Example: `lookup("data.web.port", 80)`, Result: `80`,
 			Fn: lookup,
@@ -112,14 +114,38 @@ func more(list diag.List) string {
 	return text
 }
 
+// path returns an argument that is a path, and its parts if it is given in parts.
+func (c *call) path(n int) (string, []string) {
+	list, ok := c.L.Get(n).(*lua.LTable)
+	if !ok {
+		return c.str(n), nil
+	}
+	parts := make([]string, list.Len())
+	for i := range parts {
+		switch part := list.RawGetInt(i + 1).(type) {
+		case lua.LString, lua.LNumber:
+			parts[i] = part.String()
+		default:
+			c.fail("want strings in the list of argument %d, got %s at %d", n, part.Type(), i+1)
+		}
+	}
+	if len(parts) == 0 {
+		c.fail("want a path, got an empty list")
+	}
+	return strings.Join(parts, "."), parts
+}
+
 func lookup(c *call) int {
-	path := c.str(1)
+	path, parts := c.path(1)
 	var fallback []any
 	type nothing struct{} // a default that is not plain data
 	if c.L.GetTop() > 1 {
 		fallback = []any{nothing{}}
 	}
 	v, err := c.env().Lookup(path, fallback...)
+	if parts != nil {
+		v, err = c.env().LookupSteps(parts, fallback...)
+	}
 	if e, ok := errors.AsType[*diag.Error](err); ok {
 		c.failWith(e.Hint, "%w", e.Err)
 	}

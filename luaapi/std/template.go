@@ -107,7 +107,12 @@ func (c *call) templateValues() map[string]any {
 }
 
 func (c *call) jet(file, text string) string {
-	out, err := c.templateEnv().Jet(file, text, c.optionStr(3, "left", "[["), c.optionStr(3, "right", "]]"))
+	left := c.optionStr(3, "left", "")
+	if left == "" {
+		c.failTemplate(template.CheckDelims(text))
+		left = template.JetLeft
+	}
+	out, err := c.templateEnv().Jet(file, text, left, c.optionStr(3, "right", template.JetRight))
 	c.failTemplate(err)
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 	"github.com/CloudyKit/jet/v6"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
 )
 
 // variables returns what templates see at the top. Templates can change tables,
@@ -110,6 +112,15 @@ func prepare(want resources.Scaffold, text []byte) []byte {
 	ranges := regexp.MustCompile(`(?s)(` + regexp.QuoteMeta(left) + `-?\s*range\s+(?:\w+\s*(?:,\s*\w+\s*)?:?=\s*)?)(.+?)(\s*-?` + regexp.QuoteMeta(right) + `)`)
 	buf.Write(ranges.ReplaceAll(text, []byte("${1}"+sortedFunc+"(${2}) ${3}")))
 	return buf.Bytes()
+}
+
+// warnOfDelims tells of a file that is written with the delimiters that Jet has
+// elsewhere: nothing in it is filled in.
+func warnOfDelims(v *host.View, want resources.Scaffold, rel string, text []byte) {
+	left, _ := delimiters(want)
+	if want.LeftDelimiter == "" && bytes.Contains(text, []byte("{{")) && !bytes.Contains(text, []byte(left)) {
+		v.Log().Warn("a template has {{ and no [[, so nothing in it is filled in: write [[ ]], or give left_delimiter", "file", filepath.Join(want.Source, rel))
+	}
 }
 
 // jetFuncs returns the functions that Jet templates see.

@@ -117,6 +117,9 @@ func (r *rendering) copySource(ctx context.Context, v *host.View, want resources
 			}
 			var text []byte
 			if text, err = read(ctx, v, filepath.Join(want.Source, e.Rel)); err == nil {
+				if want.Engine == resources.ScaffoldJet {
+					warnOfDelims(v, want, e.Rel, text)
+				}
 				literal = literal || bytes.Contains(text, []byte(nothing(want.Engine)))
 				err = r.scratch.WriteFile(path.Join(sourceDir, e.Rel), prepare(want, text))
 			}

@@ -37,9 +37,11 @@ func (archives) Status(ctx context.Context, v *host.View, want resources.Archive
 	}
 	switch have.Kind {
 	case host.Missing:
-		parent, err := v.IsDirectory(filepath.Dir(want.Name))
-		have.NoParent = !parent
-		return have, err
+		parent := v.CheckParent(want.Name)
+		if p, ok := errors.AsType[*host.ParentError](parent); ok {
+			have.NoParent, have.ParentMissing, parent = true, p.Missing, nil
+		}
+		return have, parent
 	case host.Regular:
 		return have, content(ctx, v, want, &have)
 	}

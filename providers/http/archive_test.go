@@ -100,7 +100,7 @@ func TestArchives(t *testing.T) {
 		"app.tgz": right, "evil.tgz": hosttest.TarGzip(t, hosttest.File("good", "x"), hosttest.File("../evil", "x")),
 	})
 	sum := resources.Checksum(host.SumBytes(right))
-	const isDir, isLink, noParent, mismatch = "found a directory, which is not replaced", "which is not followed", "/srv is not a directory", "checksum mismatch, expected"
+	const isDir, isLink, noParent, mismatch = "found a directory, which is not replaced", "which is not followed", "/srv does not exist", "checksum mismatch, expected"
 	has := func(files ...string) func(*testing.T, string) host.Runner {
 		return start(func(t *testing.T, root string) {
 			for _, f := range files {

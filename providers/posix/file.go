@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
@@ -40,11 +39,12 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 		return have, err
 	}
 	if info.Kind == host.Missing {
-		parent, err := v.IsDirectory(filepath.Dir(want.Name))
-		if err != nil {
-			return have, err
+		parent := v.CheckParent(want.Name)
+		if p, ok := errors.AsType[*host.ParentError](parent); ok {
+			have.NoParent, have.ParentMissing = true, p.Missing
+		} else if parent != nil {
+			return have, parent
 		}
-		have.NoParent = !parent
 	} else {
 		if have.UID != have.WantUID {
 			have.Owner = v.UserName(have.UID)

@@ -226,8 +226,8 @@ func TestMissingParent(t *testing.T) {
 	want := resources.File{Name: "/a/b/f", Ensure: resources.FilePresent, Owner: owner, Group: group, Mode: new(resources.ModeOf(0o600))}
 	have, err := files{}.Status(t.Context(), &h.View, want)
 	require.NoError(t, err)
-	require.EqualError(t, want.Decide(have).Err, "/a/b is not a directory")
-	require.EqualError(t, files{}.Store(t.Context(), h, want), "/a/b is not a directory")
+	require.EqualError(t, want.Decide(have).Err, "/a/b does not exist")
+	require.EqualError(t, files{}.Store(t.Context(), h, want), "/a/b does not exist")
 }
 
 func TestUnknownOwner(t *testing.T) {

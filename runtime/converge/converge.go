@@ -211,8 +211,9 @@ type walk struct {
 	// looks is what the resource whose turn it is has looked at, nil where that makes
 	// no difference.
 	looks       *host.Looks
-	failing     bool   // it cannot be looked at, or not be had
-	ended       string // why no further resource is worked on, or ""
+	failing     bool           // it cannot be looked at, or not be had
+	byName      map[string]int // the resources, for explainParent; nil until it is needed
+	ended       string         // why no further resource is worked on, or ""
 	endedScopes map[*resource.Scope]string
 	interrupted bool
 	edits       *edits  // that are under way, or nil
@@ -295,6 +296,7 @@ func (w *walk) explain(ctx context.Context, ev *Event) {
 	if ev.Outcome == Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
 		w.interrupted, ev.Err = true, errors.New("interrupted")
 	}
+	w.explainParent(ev)
 }
 
 // skip reports whether the resource is not to be looked at, and why.

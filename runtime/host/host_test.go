@@ -31,7 +31,7 @@ func TestWriteFile(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, before.Ino, after.Ino, "replaced, not overwritten")
 	require.Len(t, hosttest.Snapshot(t, root), 1)
-	require.EqualError(t, h.WriteFile("/no/f", strings.NewReader(""), me()), "/no is not a directory")
+	require.EqualError(t, h.WriteFile("/no/f", strings.NewReader(""), me()), "/no does not exist")
 }
 
 // TestConcurrentWriter: a temporary file that somebody is writing is not taken

@@ -60,8 +60,8 @@ func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 	t := &Temp{h: h, name: name, path: path}
 	h.log.Debug("write", "path", name)
 	if err := open(t); err != nil {
-		if ok, e := h.IsDirectory(filepath.Dir(name)); e == nil && !ok {
-			err = fmt.Errorf("%s is not a directory", filepath.Dir(name))
+		if parent, ok := errors.AsType[*ParentError](h.CheckParent(name)); ok {
+			err = parent
 		}
 		return nil, err
 	}

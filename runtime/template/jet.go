@@ -52,7 +52,7 @@ func (e *Env) RenderManifest(file, text string) (Rendered, error) {
 // jet is the function jet(text), jet(path), jet(text, left, right) of
 // expressions.
 func (e *Env) jet(text string, delims ...string) (string, error) {
-	left, right := "[[", "]]"
+	left, right := JetLeft, JetRight
 	switch len(delims) {
 	case 0:
 	case 2:
@@ -68,6 +68,11 @@ func (e *Env) jet(text string, delims ...string) (string, error) {
 			return "", err
 		}
 		text = body
+	}
+	if len(delims) == 0 {
+		if err := CheckDelims(text); err != nil {
+			return "", err
+		}
 	}
 	out, err := e.render(file, text, left, right, func(w io.Writer, b []byte) { _, _ = w.Write(b) })
 	return out.Text, err
@@ -106,6 +111,8 @@ func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Re
 			return out, verr
 		}
 		err = t.Execute(r.out, vars, nil)
+	} else {
+		err = unclosed(err, text, left, right)
 	}
 	if err != nil {
 		return out, r.explain(file, err)

@@ -27,16 +27,101 @@ func (e *Env) Lookup(path string, fallback ...any) (any, error) {
 	return val, err
 }
 
+// LookupSteps is Lookup for a path in parts, in which a name may hold dots.
+func (e *Env) LookupSteps(steps []string, fallback ...any) (any, error) {
+	val, err := e.findSteps(steps)
+	if IsMissing(err) && len(fallback) > 0 {
+		return fallback[0], nil
+	}
+	if m, ok := errors.AsType[*missingError](err); ok {
+		return nil, &diag.Error{Err: m, Hint: diag.DidYouMean(m.part, m.known)}
+	}
+	return val, err
+}
+
+func (e *Env) findSteps(steps []string) (any, error) {
+	if len(steps) == 0 {
+		return nil, errors.New("want a path that begins with facts, data or env, got an empty list")
+	}
+	r := roots[steps[0]]
+	if r == "" {
+		return nil, &missingError{fmt.Sprintf("want a path that begins with facts, data or env, got %q", steps[0]), steps[0], []string{"facts", "data", "env"}}
+	}
+	return e.get(r, steps[1:])
+}
+
+// dottedName reports a path of which a part has dots in it: they would divide it.
+func (e *Env) dottedName(r root, first string, steps []string) error {
+	var val any
+	var err error
+	for i := range steps {
+		if i > 0 {
+			if val, err = e.get(r, steps[:i]); err != nil {
+				return nil
+			}
+		} else if r == factsRoot {
+			continue // to see all names would be to gather all facts
+		} else if val, err = e.tree(r); err != nil {
+			return nil
+		}
+		table, ok := val.(map[string]any)
+		if !ok {
+			return nil
+		}
+		for n := len(steps); n > i+1; n-- {
+			name := strings.Join(steps[i:n], ".")
+			if _, ok := table[name]; !ok {
+				continue
+			}
+			parts := append(append([]string{first}, steps[:i]...), name)
+			parts = append(parts, steps[n:]...)
+			return &diag.Error{Err: fmt.Errorf("nothing at %q: its dots divide the name %q", strings.Join(append([]string{first}, steps...), "."), name), Hint: "give the path as a list: " + listOf(parts)}
+		}
+	}
+	return nil
+}
+
+// listOf writes the items of a list of strings.
+func listOf(parts []string) string {
+	quoted := make([]string, len(parts))
+	for i, p := range parts {
+		quoted[i] = strconv.Quote(p)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// pathParts reads the list form of a path.
+func pathParts(v any) ([]string, bool) {
+	list, err := plain(v)
+	items, ok := list.([]any)
+	if err != nil || !ok {
+		return nil, false
+	}
+	out := make([]string, len(items))
+	for i, item := range items {
+		s, err := inText(item)
+		if err != nil {
+			return nil, false
+		}
+		out[i] = s
+	}
+	return out, true
+}
+
 // lookup is the function of expressions.
 func (e *Env) lookup(args ...any) (any, error) {
 	if len(args) == 0 || len(args) > 2 {
 		return nil, fmt.Errorf("lookup: want a path and perhaps a default, got %d values", len(args))
 	}
-	path, ok := args[0].(string)
-	if !ok {
+	var val any
+	var err error
+	if path, ok := args[0].(string); ok {
+		val, err = e.find(path)
+	} else if parts, ok := pathParts(args[0]); ok {
+		val, err = e.findSteps(parts)
+	} else {
 		return nil, fmt.Errorf("lookup: want a path, got %s", describe(args[0]))
 	}
-	val, err := e.find(path)
 	if IsMissing(err) && len(args) == 2 {
 		return args[1], nil
 	}
@@ -58,7 +143,13 @@ func (e *Env) find(path string) (any, error) {
 	if !isSimple(rest) {
 		return e.query(path)
 	}
-	return e.get(r, strings.Split(rest, "."))
+	val, err := e.get(r, strings.Split(rest, "."))
+	if IsMissing(err) {
+		if dotted := e.dottedName(r, first, strings.Split(rest, ".")); dotted != nil {
+			return nil, dotted
+		}
+	}
+	return val, err
 }
 
 // isSimple reports whether a path has no character that GJSON gives a meaning.

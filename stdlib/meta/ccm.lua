@@ -2007,12 +2007,12 @@ data = {}
 ---@return table
 function data.load(path) end
 
----Returns what is at a path that begins with facts, data or env, such as facts.os.family. Items of lists count from 0, and the path may be any of GJSON. What is not there is a mistake, unless a default is given, which may be nil.
+---Returns what is at a path that begins with facts, data or env, such as facts.os.family. Items of lists count from 0, and the path may be any of GJSON. A name that holds dots is given in a list: lookup({ "data", "hosts", "web.example.org" }). What is not there is a mistake, unless a default is given, which may be nil.
 ---
 ---```lua
 ---lookup("data.web.port", 80) --> 80
 ---```
----@param path string
+---@param path string|table
 ---@param default? any
 ---@return any
 function lookup(path, default) end

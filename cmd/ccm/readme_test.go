@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/luaapi/lint"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/facts"
+)
+
+// TestReadme: what the README shows can be typed in. The first script is a whole
+// one, and a plan of it on a fresh machine has nothing that fails; of the others,
+// which leave things out, lint finds at most that something is not used or guarded.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)\n```(lua|yaml)\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	require.Greater(t, len(blocks), 3)
+	w := newHostile(t)
+	w.facts = facts.Static(map[string]any{"os": map[string]any{"family": "debian"}, "cpu": map[string]any{"count": int64(4)}})
+	t.Chdir(w.base)
+	for i, b := range blocks {
+		if b[1] == "lua" {
+			reg, err := registry(&surroundings{})
+			require.NoError(t, err)
+			lang, err := languageOf(reg)
+			require.NoError(t, err)
+			l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals}
+			for _, f := range l.Check("README.md", b[2]) {
+				require.Contains(t, []string{lint.Unused, lint.Unguarded}, f.Rule, "%s in %s", f.Error, b[2])
+			}
+			if i > 0 {
+				continue
+			}
+		}
+		s, err := w.load(t, "site."+b[1], b[2])
+		require.NoError(t, err, b[2])
+		events := new(eventsOf)
+		(&converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: converge.Reporters{events}}).Plan(t.Context(), &s.host.View, s.catalog)
+		for _, ev := range *events {
+			if ev.Resource.ID.Type == "file" {
+				require.NoError(t, ev.Err)
+			}
+		}
+	}
+}

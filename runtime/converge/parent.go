@@ -1,0 +1,30 @@
+package converge
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// explainParent says of a directory that is missing what would bring it: what is
+// declared by its name, or a declaration.
+func (w *walk) explainParent(ev *Event) {
+	parent, ok := errors.AsType[*host.ParentError](ev.Err)
+	if !ok || !parent.Missing {
+		return
+	}
+	if w.byName == nil {
+		w.byName = make(map[string]int, len(w.catalog.Resources))
+		for i, r := range w.catalog.Resources {
+			w.byName[r.ID.Name] = i
+		}
+	}
+	hint := "declare it before this, as a directory"
+	if i, ok := w.byName[parent.Dir]; ok && i > ev.Index {
+		hint = fmt.Sprintf("it is declared further down at %s", w.catalog.Resources[i].Pos)
+	} else if ok {
+		hint = fmt.Sprintf("it is declared at %s, which did not bring it", w.catalog.Resources[i].Pos)
+	}
+	ev.Err = fmt.Errorf("%w (%s)", ev.Err, hint)
+}
