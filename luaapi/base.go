@@ -9,7 +9,7 @@ import (
 
 // maxLoad is how long a text can be that load compiles: the parser cannot be
 // interrupted.
-const maxLoad = 8 << 20
+const maxLoad = 1 << 20
 
 // baseFunctions lists the global functions that are not gopher-lua's.
 func (in *Interp) baseFunctions() []builtin {
@@ -159,7 +159,7 @@ func (in *Interp) error(L *lua.LState) int {
 	if !ok || level < 1 {
 		L.Error(v, 0)
 	}
-	if f, ok, _ := frameAt(L, level); ok {
+	if f, ok, _ := frameAt(L, in.scriptLevel(L, level)); ok {
 		text = lua.LString(fmt.Sprintf("%s:%d: %s", f.file, f.node, text))
 	}
 	L.Error(text, 0)
@@ -178,8 +178,22 @@ func (in *Interp) over() bool { return in.fatal != nil || in.ctx.Err() != nil }
 
 func (in *Interp) pcall(L *lua.LState) int {
 	L.CheckAny(1)
+	defer in.protect(L)()
 	err := L.PCall(L.GetTop()-1, lua.MultRet, nil)
 	return in.protected(L, err)
+}
+
+// maxProtected is how many calls of pcall and xpcall can be inside one another. Lua
+// itself has the same limit.
+const maxProtected = 200
+
+// protect begins a call whose errors are caught.
+func (in *Interp) protect(L *lua.LState) (end func()) {
+	if len(in.protecting) == maxProtected {
+		L.RaiseError("stack overflow in protected calls")
+	}
+	in.protecting = append(in.protecting, L)
+	return func() { in.protecting = in.protecting[:len(in.protecting)-1] }
 }
 
 // protected returns the results of pcall and xpcall: what is on the stack, or
@@ -197,7 +211,7 @@ func (in *Interp) protected(L *lua.LState, err error) int {
 		}
 	}
 	if in.over() {
-		L.Error(thrown, 0)
+		panic(err) // as it is: to make it anew, once for each call, takes its time
 	}
 	L.Push(lua.LFalse)
 	L.Push(in.plain(thrown))
@@ -209,6 +223,7 @@ func (in *Interp) xpcall(L *lua.LState) int {
 	L.CheckAny(1)
 	handler := L.CheckFunction(2)
 	L.Remove(2)
+	defer in.protect(L)()
 	err := L.PCall(L.GetTop()-1, lua.MultRet, L.NewFunction(func(L *lua.LState) int {
 		if in.over() {
 			L.Push(L.Get(1))

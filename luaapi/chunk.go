@@ -108,12 +108,12 @@ func (in *Interp) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	c := &chunk{name: name, dir: dir, text: text, first: in.nextNode()}
 	in.chunks = append(in.chunks, c)
-	if nestedTooDeep(text) {
-		return nil, nil, diag.Errorf(diag.Pos{File: name}, "want less than %d brackets inside one another", maxNesting)
-	}
 	stmts, err := parseText(parsed(text), name)
 	if err != nil {
 		return nil, nil, syntaxMistake(name, parsed(text), err)
+	}
+	if in.ctx.Err() != nil {
+		return nil, nil, in.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.number(stmts)
 	c.tree = sync.OnceValue(func() *tree { return newTree(c.first, parsed(text)) })
@@ -125,30 +125,6 @@ func (in *Interp) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
 	fn := in.vm.NewFunctionFromProto(proto)
 	fn.Env = c.env
 	return fn, c, nil
-}
-
-// maxNesting is how many brackets may stand inside one another. The compiler calls
-// itself for each, and with millions of them Go ends the program.
-const maxNesting = 100_000
-
-// nestedTooDeep reports whether a text may hold too many brackets inside one
-// another. Those in strings count too: no script that people write comes near.
-func nestedTooDeep(text string) bool {
-	if strings.Count(text, "(")+strings.Count(text, "[")+strings.Count(text, "{") <= maxNesting {
-		return false
-	}
-	depth := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '(', '[', '{':
-			if depth++; depth > maxNesting {
-				return true
-			}
-		case ')', ']', '}':
-			depth = max(0, depth-1)
-		}
-	}
-	return false
 }
 
 // nextNode returns the number of the first node of the next chunk.

@@ -2,6 +2,7 @@ package luaapi
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -40,19 +41,21 @@ const hidden = -1
 
 // compileChunk makes code of the syntax tree of c.
 func (in *Interp) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
-	d := &divider{in: in, c: c, chunk: len(in.chunks)}
+	d := &divider{in: in, c: c, chunk: len(in.chunks), long: len(c.text) >= shortText}
 	if !in.noSites {
 		d.findSites(stmts)
 	}
-	if len(c.text) >= shortText {
-		stmts = d.function(stmts)
-	}
-	proto, err := compile(stmts, c.name)
+	return d.compile(stmts)
+}
+
+// compile makes code of a syntax tree.
+func (d *divider) compile(stmts []ast.Stmt) (*lua.FunctionProto, error) {
+	proto, err := compile(d.function(stmts), d.c.name)
 	if err != nil {
 		return nil, err
 	}
 	if len(d.made) > 0 {
-		d.insert(in.vm, proto)
+		d.insert(proto)
 	}
 	return proto, nil
 }
@@ -67,7 +70,7 @@ func (d *divider) prefix() string { return fmt.Sprintf("\x00ccm chunk %d functio
 
 // insert replaces the placeholders in the constants of proto and of the
 // functions in it.
-func (d *divider) insert(L *lua.LState, proto *lua.FunctionProto) {
+func (d *divider) insert(proto *lua.FunctionProto) {
 	prefix := d.prefix()
 	for i, k := range proto.Constants {
 		s, ok := k.(lua.LString)
@@ -79,17 +82,17 @@ func (d *divider) insert(L *lua.LState, proto *lua.FunctionProto) {
 			continue
 		}
 		if n, err := strconv.Atoi(number); err == nil && n < len(d.made) {
-			proto.Constants[i] = L.NewFunction(d.made[n])
+			proto.Constants[i] = d.made[n]
 		}
 	}
 	for _, p := range proto.FunctionPrototypes {
-		d.insert(L, p)
+		d.insert(p)
 	}
 }
 
 // make returns the number of a function of this program that a text calls.
 func (d *divider) make(fn lua.LGFunction) int {
-	d.made = append(d.made, fn)
+	d.made = append(d.made, d.in.vm.NewFunction(fn))
 	return len(d.made) - 1
 }
 
@@ -195,11 +198,16 @@ type weight struct {
 	varargs   bool // it speaks of the ... of the function
 }
 
-func weigh(visit func(w *walker)) weight {
+func weigh(visit func(w *walker)) weight { return weighUpTo(math.MaxInt, visit) }
+
+// weighUpTo is weigh that ends when there are more constants than most.
+func weighUpTo(most int, visit func(w *walker)) weight {
 	var out weight
 	inside := 0
-	w := &walker{
+	w := &walker{}
+	*w = walker{
 		enter: func(n ast.PositionHolder) {
+			w.stopped = out.constants > most
 			switch n := n.(type) {
 			case *ast.FunctionExpr:
 				inside++
@@ -233,6 +241,11 @@ func weigh(visit func(w *walker)) weight {
 	}
 	visit(w)
 	return out
+}
+
+// isHeavy reports whether statements have more constants than a function should.
+func isHeavy(stmts []ast.Stmt) bool {
+	return weighUpTo(manyConstants, func(w *walker) { w.stmts(stmts) }).constants > manyConstants
 }
 
 func weighExpr(e ast.Expr) weight { return weigh(func(w *walker) { w.expr(e) }) }

@@ -1,13 +1,20 @@
 package luaapi
 
 import (
+	"fmt"
+
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// maxDepth is how deep the tables of a property can be nested.
-const maxDepth = 100
+const (
+	// maxDepth is how deep the tables of a property can be nested.
+	maxDepth = 100
+	// maxValues is how many values a property can hold. Tables that hold one another
+	// twice stand for more than there can be.
+	maxValues = 1 << 20
+)
 
 // foreign is a value that no property can hold. It says what it is.
 type foreign string
@@ -19,6 +26,12 @@ func (f foreign) String() string { return string(f) }
 // a list. Tables are walked with Next, which keeps the order in which they were
 // filled; ForEach does not.
 func (in *Interp) value(v lua.LValue, depth int) schema.Value {
+	if depth == 0 {
+		in.converted = 0
+	}
+	if in.converted++; in.converted > maxValues {
+		return in.foreign(foreign(fmt.Sprintf("more than %d values", maxValues)))
+	}
 	switch v := v.(type) {
 	case lua.LString:
 		return schema.StringValue(string(v))

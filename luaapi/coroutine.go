@@ -1,12 +1,16 @@
 package luaapi
 
-import lua "github.com/yuin/gopher-lua"
+import (
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+)
 
 // maxCoroutines is how many coroutines can wait for one another.
 const maxCoroutines = 100
 
 // coroutineFunctions lists the functions of coroutine that are not gopher-lua's.
-func (in *Interp) coroutineFunctions(create, resume lua.LGFunction) []builtin {
+func (in *Interp) coroutineFunctions(create, resume, yield lua.LGFunction) []builtin {
 	// guarded resumes a coroutine. Each one that waits for another takes some of
 	// the stack of this program, which is not to run out.
 	guarded := func(L *lua.LState) (n int, thrown lua.LValue) {
@@ -25,6 +29,12 @@ func (in *Interp) coroutineFunctions(create, resume lua.LGFunction) []builtin {
 		return n, thrown
 	}
 	return []builtin{
+		{"yield", func(L *lua.LState) int {
+			if slices.Contains(in.protecting, L) {
+				L.RaiseError("yield inside of pcall")
+			}
+			return yield(L)
+		}},
 		{"resume", func(L *lua.LState) int {
 			n, thrown := guarded(L)
 			if thrown != nil {

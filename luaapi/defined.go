@@ -70,7 +70,7 @@ func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, ar
 	defer cancel(nil)
 	watch := newStopwatch(in.opts.Timeout, func() { cancel(errTimeout) })
 	defer watch.stop()
-	defer watchMemory(in.opts.Memory, cancel)()
+	defer in.watchMemory(cancel)()
 	defer in.enter(ctx, watch)()
 	L := in.thread()
 	L.SetContext(ctx)

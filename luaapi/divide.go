@@ -20,14 +20,16 @@ type divider struct {
 	in    *Interp
 	c     *chunk
 	chunk int              // its number
-	made  []lua.LGFunction // functions that stand in the code as constants
+	made  []*lua.LFunction // functions that stand in the code as constants
+	join  int              // the number of the one that joins strings + 1, or 0
+	long  bool             // the text is long enough to be divided
 	heavy bool             // the function at hand has too many constants
 }
 
 // function rewrites the statements of one function, and of those in it.
 func (d *divider) function(stmts []ast.Stmt) []ast.Stmt {
 	outer := d.heavy
-	d.heavy = weighStmts(stmts...).constants > manyConstants
+	d.heavy = d.long && isHeavy(stmts)
 	stmts = d.block(stmts)
 	d.heavy = outer
 	return stmts
@@ -38,7 +40,7 @@ func (d *divider) block(stmts []ast.Stmt) []ast.Stmt {
 	for _, s := range stmts {
 		d.stmt(s)
 	}
-	if !d.heavy || weighStmts(stmts...).constants <= manyConstants {
+	if !d.heavy || !isHeavy(stmts) {
 		return stmts
 	}
 	var out, part []ast.Stmt
@@ -52,7 +54,10 @@ func (d *divider) block(stmts []ast.Stmt) []ast.Stmt {
 		part, sum = nil, weight{}
 	}
 	for _, s := range stmts {
-		w := weighStmts(s)
+		var w weight
+		if movable(s) {
+			w = weighStmts(s)
+		}
 		if !movable(s) || w.varargs {
 			flush()
 			out = append(out, s)
@@ -145,6 +150,9 @@ func (d *divider) exprs(list []ast.Expr) {
 
 // expr returns what to write instead of e.
 func (d *divider) expr(e ast.Expr) ast.Expr {
+	if c, ok := e.(*ast.StringConcatOpExpr); ok {
+		return d.concat(c)
+	}
 	t, ok := e.(*ast.TableExpr)
 	if !ok || !d.heavy {
 		d.inside(e)
@@ -188,8 +196,6 @@ func (d *divider) inside(e ast.Expr) {
 	case *ast.LogicalOpExpr:
 		e.Lhs, e.Rhs = d.expr(e.Lhs), d.expr(e.Rhs)
 	case *ast.RelationalOpExpr:
-		e.Lhs, e.Rhs = d.expr(e.Lhs), d.expr(e.Rhs)
-	case *ast.StringConcatOpExpr:
 		e.Lhs, e.Rhs = d.expr(e.Lhs), d.expr(e.Rhs)
 	case *ast.ArithmeticOpExpr:
 		e.Lhs, e.Rhs = d.expr(e.Lhs), d.expr(e.Rhs)

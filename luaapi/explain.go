@@ -47,9 +47,13 @@ var rules = []struct {
 	{"bad argument #% to % (%)", (*explainer).argument},
 	{"table index is %", (*explainer).key},
 	{"stack overflow", func(x *explainer, _ []string) { x.e.Err = panicked("callstack overflow") }},
+	{"stack overflow in protected calls", func(x *explainer, _ []string) {
+		x.say("too many calls of pcall or xpcall inside one another: more than %d", maxProtected)
+	}},
 	{"registry overflow", func(x *explainer, _ []string) {
 		x.say("too many values in one call: there is room for about %d", registrySize)
 	}},
+	{"yield inside of pcall", func(x *explainer, _ []string) { x.say("yield is called inside of pcall or xpcall") }},
 	{"can not yield from outside of a coroutine", func(x *explainer, _ []string) {
 		x.say("yield is called outside of a coroutine")
 	}},
@@ -180,6 +184,10 @@ func (x *explainer) concat(args []string) {
 		operands = append(operands[:len(operands)-1], last.Lhs, last.Rhs)
 	}
 	op := x.operand(lua.OP_CONCAT)
+	if !op.ok {
+		op = x.operand(lua.OP_CALL) // of join: the function is before the operands
+		op.b = op.a + 1
+	}
 	for i := len(operands) - 1; i >= 0 && op.ok; i-- {
 		if v := x.register(op.b + i); !lua.LVCanConvToString(v) {
 			x.blame(operands[i], v, "a string or a number")

@@ -175,6 +175,7 @@ func (in *Interp) Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) (thrown 
 	for _, a := range args {
 		L.Push(a)
 	}
+	defer in.protect(L)()
 	err := L.PCall(len(args), 0, nil)
 	if err == nil {
 		return lua.LNil, true
@@ -187,7 +188,7 @@ func (in *Interp) Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) (thrown 
 		}
 	}
 	if in.over() {
-		L.Error(thrown, 0)
+		panic(err)
 	}
 	return in.plain(thrown), false
 }

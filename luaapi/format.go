@@ -44,6 +44,7 @@ func (in *Interp) format(L *lua.LState) int {
 		}
 		text = text[n+1:]
 	}
+	in.takeString(L, "string.format", len(out)+len(text))
 	L.Push(lua.LString(append(out, text...)))
 	return 1
 }

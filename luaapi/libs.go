@@ -49,6 +49,7 @@ func (in *Interp) openGlobals() {
 	}
 	in.iterators(origin)
 	resume := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("resume").(*lua.LFunction)
+	yield := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("yield").(*lua.LFunction)
 	create := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("create").(*lua.LFunction)
 	sort := origin.RawGetString("table").(*lua.LTable).RawGetString("sort").(*lua.LFunction)
 
@@ -71,7 +72,7 @@ func (in *Interp) openGlobals() {
 	in.define(globals, in.baseFunctions())
 	in.define(globals.RawGetString("string").(*lua.LTable), in.stringFunctions())
 	in.define(globals.RawGetString("table").(*lua.LTable), in.tableFunctions(sort.GFunction))
-	in.define(globals.RawGetString("coroutine").(*lua.LTable), in.coroutineFunctions(create.GFunction, resume.GFunction))
+	in.define(globals.RawGetString("coroutine").(*lua.LTable), in.coroutineFunctions(create.GFunction, resume.GFunction, yield.GFunction))
 	in.define(globals.RawGetString("math").(*lua.LTable), []builtin{{"random", in.mathRandom}, {"randomseed", in.mathSeed}})
 	debug := L.CreateTable(0, 1)
 	globals.RawSetString("debug", debug)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
-	"github.com/yuin/gopher-lua/parse"
 )
 
 // gopher-lua reads a text one character at a time, with a call and a copy for
@@ -28,7 +27,7 @@ const (
 // the tree are those of parse.Parse.
 func parseText(text, name string) ([]ast.Stmt, error) {
 	if len(text) < manyLiterals {
-		return parse.Parse(strings.NewReader(text), name)
+		return parseLua(text, name)
 	}
 	return parseShort(text, name, longLiteral)
 }
@@ -36,7 +35,7 @@ func parseText(text, name string) ([]ast.Stmt, error) {
 // parseShort parses a text without the strings of at least long bytes.
 func parseShort(text, name string, long int) ([]ast.Stmt, error) {
 	if short, literals := withoutLiterals(text, long); len(literals) > 0 {
-		if stmts, err := parse.Parse(strings.NewReader(short), name); err == nil {
+		if stmts, err := parseLua(short, name); err == nil {
 			w := &walker{enter: func(n ast.PositionHolder) {
 				if e, ok := n.(*ast.StringExpr); ok {
 					if number, ok := strings.CutPrefix(e.Value, setAside); ok {
@@ -50,7 +49,7 @@ func parseShort(text, name string, long int) ([]ast.Stmt, error) {
 		}
 		// A mistake is told of the text as it is.
 	}
-	return parse.Parse(strings.NewReader(text), name)
+	return parseLua(text, name)
 }
 
 // withoutLiterals returns text with a mark in the place of each string of at least

@@ -105,6 +105,7 @@ type Interp struct {
 
 	noSites     bool       // no declaration is a call site; for tests
 	work        *workspace // nil while it is in use
+	converted   int        // values of the property that is being converted
 	foreignSeen bool       // a value was converted that no property can hold
 	calls       map[string][]diag.Note
 	handles     *lua.LTable // the metatable of handles
@@ -118,6 +119,9 @@ type Interp struct {
 	nested      int      // coroutines that wait for one another
 	next        *lua.LFunction
 	iterate     *lua.LFunction // what ipairs returns
+	joins       *lua.LFunction // what .. is compiled to, or nil
+	memory      *memory        // of the innermost evaluation, or nil
+	protecting  []*lua.LState  // the threads of the calls of pcall and xpcall that are running
 	session     *Session       // that evaluates one text after the other, or nil
 	extensions
 	defined
@@ -203,10 +207,11 @@ func (in *Interp) Run(ctx context.Context, name string, text []byte) error {
 		return err
 	}
 	in.setScript(name)
+	defer in.limit(ctx)()
 	fn, c, err := in.load(name, dir, string(text))
 	if err == nil {
 		c.script = true
-		err = in.evaluate(ctx, fn)
+		err = in.call(fn)
 	}
 	in.mistakes.Add(err)
 	return in.mistakes.Err()
@@ -214,15 +219,29 @@ func (in *Interp) Run(ctx context.Context, name string, text []byte) error {
 
 // evaluate calls a function within the limits of time and memory. The error is
 // a [*diag.Error], or nil; the mistakes of declarations are in in.mistakes.
-func (in *Interp) evaluate(ctx context.Context, fn *lua.LFunction) (err error) {
+func (in *Interp) evaluate(ctx context.Context, fn *lua.LFunction) error {
+	defer in.limit(ctx)()
+	return in.call(fn)
+}
+
+// limit begins an evaluation that is to end with ctx, or when it takes too long or
+// too much memory. The function that it returns ends it.
+func (in *Interp) limit(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	timer := time.AfterFunc(in.opts.Timeout, func() { cancel(errTimeout) })
-	defer timer.Stop()
-	defer watchMemory(in.opts.Memory, cancel)()
+	unwatch := in.watchMemory(cancel)
 	in.ctx = ctx
+	return func() {
+		unwatch()
+		timer.Stop()
+		cancel(nil)
+	}
+}
+
+// call calls a function in the evaluation that limit began.
+func (in *Interp) call(fn *lua.LFunction) (err error) {
 	L := in.vm
-	L.SetContext(ctx)
+	L.SetContext(in.ctx)
 	defer func() {
 		if r := recover(); r != nil {
 			err = in.fault(L, r)
@@ -231,7 +250,7 @@ func (in *Interp) evaluate(ctx context.Context, fn *lua.LFunction) (err error) {
 	}()
 	L.Push(fn)
 	L.Call(0, 0)
-	if ctx.Err() != nil {
+	if in.ctx.Err() != nil {
 		return in.stopped(diag.Pos{}, nil)
 	}
 	return nil

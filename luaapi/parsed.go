@@ -22,7 +22,7 @@ type Parsed struct {
 // Parse reads a script. The error is that of a run.
 func Parse(name, text string) (*Parsed, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	if _, err := parse.Parse(strings.NewReader(parsed(text)), name); err != nil {
+	if _, err := parseLua(parsed(text), name); err != nil {
 		return nil, syntaxMistake(name, parsed(text), err)
 	}
 	t := newTree(0, parsed(text))

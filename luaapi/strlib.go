@@ -40,6 +40,15 @@ func (in *Interp) stringFunctions() []builtin {
 	return list
 }
 
+// takeString throws if a string of size bytes would be too long, or if there is no
+// memory for it. It is called before the string is made.
+func (in *Interp) takeString(L *lua.LState, function string, size int) {
+	if size > maxString {
+		in.tooLong(L, function)
+	}
+	in.Take(L, size)
+}
+
 // tooLong throws the mistake that a string gets too long.
 func (in *Interp) tooLong(L *lua.LState, function string) {
 	in.throw(L, "", "%s: the result is longer than %d MiB", function, maxString>>20)
@@ -55,6 +64,7 @@ func (in *Interp) rep(L *lua.LState) int {
 		in.tooLong(L, "string.rep")
 	}
 	count := int(math.Min(float64(n), maxString))
+	in.Take(L, count*(len(s)+len(sep)))
 	if len(s)+len(sep) == 0 {
 		count = 1
 	}
@@ -224,6 +234,7 @@ func (in *Interp) gsub(L *lua.LState) int {
 	if at < len(s) {
 		out.WriteString(s[at:])
 	}
+	in.takeString(L, "string.gsub", out.Len())
 	L.Push(lua.LString(out.String()))
 	L.Push(lua.LNumber(count))
 	return 2

@@ -25,6 +25,10 @@ func (e *syntaxError) Error() string { return e.text }
 // err. The parser only says near which token it gave up, so the text is read
 // once more by a [checker] that knows what it wants.
 func syntaxMistake(file, text string, err error) *diag.Error {
+	if e, ok := errors.AsType[*diag.Error](err); ok {
+		e.Pos.File = file
+		return e
+	}
 	tokens, lexical := tokenize(text)
 	if lexical != nil {
 		return lexicalMistake(file, text, tokens[len(tokens)-1], lexical)

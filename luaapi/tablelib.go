@@ -61,6 +61,7 @@ func (in *Interp) concat(L *lua.LState) int {
 			in.tooLong(L, "table.concat")
 		}
 	}
+	in.Take(L, out.Len())
 	L.Push(lua.LString(out.String()))
 	return 1
 }

@@ -70,7 +70,7 @@ func tokenize(text string) ([]token, error) {
 func newTree(first int, text string) *tree {
 	t := &tree{first: first, spans: make(map[ast.PositionHolder]span)}
 	// The text was parsed before, so there is no error now.
-	t.stmts, _ = parse.Parse(strings.NewReader(text), "")
+	t.stmts, _ = parseLua(text, "")
 	t.tokens, _ = tokenize(text)
 	a := aligner{tree: t}
 	w := walker{enter: a.enter, leave: a.leave, word: a.word}

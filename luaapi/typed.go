@@ -7,7 +7,6 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
-	"github.com/yuin/gopher-lua/parse"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -70,7 +69,7 @@ func parseScript(name, text string) *typed {
 
 func parseAs(prefix, name, text string) *typed {
 	p := &typed{text: text, parsed: text, prefix: prefix}
-	stmts, err := parse.Parse(strings.NewReader(prefix+text), name)
+	stmts, err := parseLua(prefix+text, name)
 	if err == nil {
 		p.stmts = stmts
 		return p
@@ -124,7 +123,7 @@ func (s *Session) compile(p *typed, name, dir string) (*lua.LFunction, *chunk, e
 		return nil, nil, p.err
 	}
 	c.number(p.stmts)
-	proto, err := compile(share(p.stmts), name)
+	proto, err := (&divider{in: in, c: c, chunk: len(in.chunks)}).compile(share(p.stmts))
 	if err != nil {
 		return nil, nil, in.compileMistake(c, err)
 	}

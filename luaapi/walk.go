@@ -13,6 +13,8 @@ type walker struct {
 	// scope is called with true before and with false after a part of the text
 	// in which local names live. It may be nil.
 	scope func(open bool)
+	// stopped ends the walk: nothing is visited any more.
+	stopped bool
 }
 
 func (w *walker) name(name string, local bool) {
@@ -41,6 +43,9 @@ func (w *walker) open(open bool) {
 
 func (w *walker) stmts(stmts []ast.Stmt) {
 	for _, s := range stmts {
+		if w.stopped {
+			return
+		}
 		w.enter(s)
 		w.stmt(s)
 		if w.leave != nil {
@@ -113,6 +118,9 @@ func (w *walker) exprs(list []ast.Expr) {
 }
 
 func (w *walker) expr(e ast.Expr) {
+	if w.stopped {
+		return
+	}
 	w.enter(e)
 	switch e := e.(type) {
 	case *ast.AttrGetExpr:

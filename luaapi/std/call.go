@@ -18,6 +18,7 @@ type call struct {
 	L    *lua.LState
 	name string // as messages say it: str.split
 	sig  *signature
+	work int // values that were looked at
 }
 
 // check holds the arguments against the signature.
@@ -218,6 +219,7 @@ func (c *call) give(values ...lua.LValue) int {
 // giveStr returns a string, unless it is too long.
 func (c *call) giveStr(s string) int {
 	c.room(len(s))
+	c.in.Take(c.L, len(s))
 	c.L.Push(lua.LString(s))
 	return 1
 }
@@ -233,6 +235,14 @@ func (c *call) room(n int) {
 func (c *call) items(n int) {
 	if n > maxItems {
 		c.fail("the result has more than %d values", maxItems)
+	}
+}
+
+// look counts a value that is looked at. Tables that hold one another twice stand for
+// more values than there can be: it ends with the evaluation.
+func (c *call) look() {
+	if c.work++; c.work%1024 == 0 {
+		c.must(c.in.Context().Err())
 	}
 }
 

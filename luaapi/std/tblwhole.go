@@ -85,6 +85,8 @@ func (m *merger) merge(base, over *lua.LTable) *lua.LTable {
 		m.fail("tables are nested more than %d deep", maxDepth)
 	}
 	defer func() { m.depth-- }()
+	m.look()
+	m.items(m.work)
 	base, over = m.in.Listing(m.L, base), m.in.Listing(m.L, over)
 	out := m.L.CreateTable(0, 0)
 	for k, v := base.Next(lua.LNil); k != lua.LNil; k, v = base.Next(k) {
@@ -161,6 +163,7 @@ func (c *call) equal(a, b lua.LValue, depth int) bool {
 	if x == y {
 		return true
 	}
+	c.look()
 	if depth > maxDepth {
 		c.fail("tables are nested more than %d deep, or contain themselves", maxDepth)
 	}

@@ -128,6 +128,7 @@ type plainer struct {
 	fault string        // what is wrong
 	hint  string
 	path  []string // where it is, the innermost first
+	count int      // values so far
 }
 
 func (p *plainer) fail(hint, format string, args ...any) any {
@@ -136,6 +137,12 @@ func (p *plainer) fail(hint, format string, args ...any) any {
 }
 
 func (p *plainer) value(v lua.LValue) any {
+	if p.count++; p.count > maxItems {
+		return p.fail("", "it holds more than %d values", maxItems)
+	}
+	if p.count%1024 == 0 && p.in.Context().Err() != nil {
+		return p.fail("", "%s", p.in.Context().Err())
+	}
 	switch v := v.(type) {
 	case *lua.LNilType:
 		return nil

@@ -1,0 +1,159 @@
+package luaapi
+
+import (
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+)
+
+// gopher-lua joins strings with .. in one instruction, whatever they come to: a
+// script that joins a string with itself holds gigabytes a few instructions later.
+// So where the result can be much longer than the longest operand, a .. b is
+// compiled as a call of join, which knows the length before it makes the string. A
+// string with constants around it stays an instruction: it grows by what is written
+// in the script and no faster.
+
+// plainGrowth is how many bytes of constants an instruction may add to a string.
+const plainGrowth = 4 << 10
+
+// concat returns what to write instead of a chain of joined operands.
+func (d *divider) concat(e *ast.StringConcatOpExpr) ast.Expr {
+	var operands []ast.Expr
+	last := e
+	for {
+		last.Lhs = d.expr(last.Lhs)
+		operands = append(operands, last.Lhs)
+		next, ok := last.Rhs.(*ast.StringConcatOpExpr)
+		if !ok {
+			break
+		}
+		last = next
+	}
+	last.Rhs = d.expr(last.Rhs)
+	operands = append(operands, last.Rhs)
+	if growsLittle(operands) {
+		return e
+	}
+	for _, o := range operands {
+		switch o := o.(type) { // of the last one all values would be passed
+		case *ast.FuncCallExpr:
+			o.AdjustRet = true
+		case *ast.Comma3Expr:
+			o.AdjustRet = true
+		}
+	}
+	call := &ast.FuncCallExpr{Func: d.placeholder(d.makeJoin()), Args: operands, AdjustRet: true}
+	call.SetLine(e.Line())
+	return call
+}
+
+// growsLittle reports whether joined operands are at most one value and constants
+// that are short.
+func growsLittle(operands []ast.Expr) bool {
+	values, constants := 0, 0
+	for _, o := range operands {
+		switch o := o.(type) {
+		case *ast.StringExpr:
+			constants += len(o.Value)
+		case *ast.NumberExpr:
+			constants += len(o.Value)
+		default:
+			values++
+		}
+	}
+	return values <= 1 && constants <= plainGrowth
+}
+
+// makeJoin returns the number of the function that joins.
+func (d *divider) makeJoin() int {
+	if d.join == 0 {
+		d.made = append(d.made, d.in.joiner())
+		d.join = len(d.made)
+	}
+	return d.join - 1
+}
+
+// joiner returns the function that .. is compiled to.
+func (in *Interp) joiner() *lua.LFunction {
+	if in.joins == nil {
+		in.joins = in.vm.NewFunction(in.join)
+	}
+	return in.joins
+}
+
+// join is the operator .. with the operands as arguments.
+func (in *Interp) join(L *lua.LState) int {
+	n := L.GetTop()
+	parts := make([]string, 0, 8)
+	size := 0
+	for i := 1; i <= n; i++ {
+		var part string
+		switch v := L.Get(i).(type) {
+		case lua.LString:
+			part = string(v)
+		case lua.LNumber:
+			part = v.String()
+		default:
+			return in.joinObjects(L, n)
+		}
+		size += len(part)
+		parts = append(parts, part)
+	}
+	in.takeString(L, "..", size)
+	if n == 2 {
+		L.Push(lua.LString(parts[0] + parts[1]))
+		return 1
+	}
+	L.Push(lua.LString(strings.Join(parts, "")))
+	return 1
+}
+
+// joinObjects joins the n operands on the stack, from the right to the left as Lua
+// does, with what the metatables say of those that are no text.
+func (in *Interp) joinObjects(L *lua.LState, n int) int {
+	right := L.Get(n)
+	for i := n - 1; i > 0; i-- {
+		left := L.Get(i)
+		if lua.LVCanConvToString(left) && lua.LVCanConvToString(right) {
+			a, b := lua.LVAsString(left), lua.LVAsString(right)
+			in.takeString(L, "..", len(a)+len(b))
+			right = lua.LString(a + b)
+			continue
+		}
+		fn := L.GetMetaField(left, "__concat")
+		if fn == lua.LNil {
+			fn = L.GetMetaField(right, "__concat")
+		}
+		if fn.Type() != lua.LTFunction {
+			// As gopher-lua says it: explain makes the message of both.
+			L.RaiseError("cannot perform concat operation between %v and %v", left.Type().String(), right.Type().String())
+		}
+		L.Push(fn)
+		L.Push(left)
+		L.Push(right)
+		L.Call(2, 1)
+		right = L.Get(-1)
+		L.Pop(1)
+	}
+	L.Push(right)
+	return 1
+}
+
+// scriptLevel returns the level of the stack that is level for a script: to it the
+// operator .. is no function that is called.
+func (in *Interp) scriptLevel(L *lua.LState, level int) int {
+	if in.joins == nil || level < 2 {
+		return level
+	}
+	for at := 1; at <= level; at++ {
+		dbg, ok := L.GetStack(at)
+		if !ok {
+			break
+		}
+		if fn, err := L.GetInfo("f", dbg, lua.LNil); err == nil && fn == lua.LValue(in.joins) {
+			level++
+		}
+	}
+	return level
+}

@@ -1,0 +1,174 @@
+package luaapi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// The compiler calls itself for each level of a syntax tree, and for some trees it
+// takes a time that grows with the square of their depth. So a text whose tree is
+// deeper than that of any script that people write is refused before it is compiled.
+const (
+	// maxNesting is how many blocks, functions, tables and calls can stand inside one
+	// another. Lua itself has the same limit.
+	maxNesting = 200
+	// maxChain is how many operators, or elseif, can follow one another.
+	maxChain = 2000
+	// maxJumps is how many goto and labels a text can have: each is looked for among
+	// all others.
+	maxJumps = 2000
+	// maxBrackets is how many brackets can stand inside one another in a text that is
+	// parsed at all.
+	maxBrackets = 100_000
+	// maxText is how long a script can be, in bytes.
+	maxText = 64 << 20
+)
+
+// parseLua is parse.Parse that refuses what is too long or too deep to be compiled,
+// with a [*diag.Error].
+func parseLua(text, name string) ([]ast.Stmt, error) {
+	switch {
+	case len(text) > maxText:
+		return nil, diag.Errorf(diag.Pos{File: name, Line: 1}, "the script has %d bytes, want at most %d", len(text), maxText)
+	case nestedTooDeep(text):
+		return nil, diag.Errorf(diag.Pos{File: name, Line: 1}, "want less than %d brackets inside one another", maxBrackets)
+	}
+	stmts, err := parse.Parse(strings.NewReader(text), name)
+	if err != nil {
+		return nil, err
+	}
+	if e := checkDepth(name, stmts); e != nil {
+		return nil, e
+	}
+	return stmts, nil
+}
+
+// nestedTooDeep reports whether a text may hold too many brackets inside one
+// another. Those in strings count too: no script that people write comes near.
+func nestedTooDeep(text string) bool {
+	if strings.Count(text, "(")+strings.Count(text, "[")+strings.Count(text, "{") <= maxBrackets {
+		return false
+	}
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(', '[', '{':
+			if depth++; depth > maxBrackets {
+				return true
+			}
+		case ')', ']', '}':
+			depth = max(0, depth-1)
+		}
+	}
+	return false
+}
+
+// A depth measures a syntax tree.
+type depth struct {
+	levels []level // of what is being visited
+	nested int     // levels that stand inside one another
+	jumps  int
+	fault  *diag.Error
+}
+
+// A level is a node around what is visited.
+type level struct {
+	node ast.PositionHolder
+	nest bool // it counts as nested
+	run  int  // how many operators it ends that follow one another
+}
+
+// checkDepth returns the mistake that a syntax tree is too deep, or nil.
+func checkDepth(file string, stmts []ast.Stmt) *diag.Error {
+	d := depth{levels: make([]level, 1, 64)}
+	w := &walker{}
+	*w = walker{
+		enter: func(n ast.PositionHolder) { w.stopped = w.stopped || !d.enter(n) },
+		leave: func(ast.PositionHolder) { d.leave() },
+	}
+	w.stmts(stmts)
+	if d.fault != nil {
+		d.fault.Pos.File = file
+	}
+	return d.fault
+}
+
+// enter visits a node, and reports whether to go on.
+func (d *depth) enter(n ast.PositionHolder) bool {
+	around := d.levels[len(d.levels)-1]
+	l := level{node: n}
+	switch {
+	case continues(around.node, n):
+		l.run = around.run + 1
+	case nests(n):
+		l.nest = true
+		d.nested++
+	}
+	switch n.(type) {
+	case *ast.GotoStmt, *ast.LabelStmt:
+		d.jumps++
+	}
+	d.levels = append(d.levels, l)
+	switch {
+	case d.nested > maxNesting:
+		return d.fail(n, "divide it into functions", "more than %d blocks, functions, tables and calls are inside one another", maxNesting)
+	case l.run > maxChain:
+		return d.fail(n, "put the values into a table", "more than %d operators or elseif follow one another", maxChain)
+	case d.jumps > maxJumps:
+		return d.fail(n, "", "more than %d goto and labels", maxJumps)
+	}
+	return true
+}
+
+func (d *depth) leave() {
+	last := len(d.levels) - 1
+	if d.levels[last].nest {
+		d.nested--
+	}
+	d.levels = d.levels[:last]
+}
+
+func (d *depth) fail(n ast.PositionHolder, hint, format string, args ...any) bool {
+	d.fault = &diag.Error{Pos: diag.Pos{Line: n.Line()}, Err: fmt.Errorf(format, args...), Hint: hint}
+	return false
+}
+
+// nests reports whether other things stand inside of a node.
+func nests(n ast.PositionHolder) bool {
+	switch n.(type) {
+	case *ast.DoBlockStmt, *ast.WhileStmt, *ast.RepeatStmt, *ast.IfStmt, *ast.NumberForStmt, *ast.GenericForStmt,
+		*ast.FunctionExpr, *ast.TableExpr, *ast.FuncCallExpr, *ast.AttrGetExpr:
+		return true
+	}
+	return false
+}
+
+// continues reports whether a node follows the one around it rather than standing
+// inside of it: in a + b + c, in t.a.b.c, and in an if the next elseif.
+func continues(around, n ast.PositionHolder) bool {
+	switch a := around.(type) {
+	case *ast.IfStmt:
+		if len(a.Else) == 1 {
+			return a.Else[0] == n
+		}
+	case *ast.AttrGetExpr:
+		return a.Object == n
+	case *ast.FuncCallExpr:
+		return a.Func == n || a.Receiver == n
+	}
+	return isOperator(around) && isOperator(n)
+}
+
+func isOperator(n ast.PositionHolder) bool {
+	switch n.(type) {
+	case *ast.LogicalOpExpr, *ast.RelationalOpExpr, *ast.StringConcatOpExpr, *ast.ArithmeticOpExpr,
+		*ast.UnaryMinusOpExpr, *ast.UnaryNotOpExpr, *ast.UnaryLenOpExpr:
+		return true
+	}
+	return false
+}

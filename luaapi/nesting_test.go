@@ -1,0 +1,141 @@
+package luaapi_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/luaapi"
+)
+
+// Texts whose compilation took minutes, or more memory than there is, are refused
+// with the line in which they go too far.
+func TestNesting(t *testing.T) {
+	const n = 16000
+	times := strings.Repeat
+	for name, c := range map[string]struct{ text, want string }{
+		"if":        {times("if true then ", n) + times("end ", n), "more than 200 blocks, functions, tables and calls are inside one another"},
+		"do":        {times("do ", n) + times("end ", n), "more than 200 blocks"},
+		"repeat":    {times("repeat ", n) + times("until true ", n), "more than 200 blocks"},
+		"for":       {times("for i = 1, 1 do ", n) + times("end ", n), "more than 200 blocks"},
+		"while":     {times("while true do ", n) + times("end ", n), "more than 200 blocks"},
+		"function":  {"local f = " + times("function() return ", n) + "1 " + times("end ", n), "more than 200 blocks"},
+		"table":     {"local t = " + times("{", n) + times("}", n), "more than 200 blocks"},
+		"call":      {"local x = " + times("f(", n) + times(")", n), "more than 200 blocks"},
+		"index":     {"local x = " + times("t[", n) + "1" + times("]", n), "more than 200 blocks"},
+		"elseif":    {"if a then " + times("elseif a == 3 then ", n) + "end", "more than 2000 operators or elseif follow one another"},
+		"sum":       {"local a = 1 local x = a" + times(" + a", n), "more than 2000 operators"},
+		"power":     {"local a = 1 local x = a" + times(" ^ a", n), "more than 2000 operators"},
+		"and":       {"local a = 1 local x = a" + times(" and a", n), "more than 2000 operators"},
+		"strings":   {"local x = 'a'" + times("..'a'", n), "more than 2000 operators"},
+		"not":       {"local x = " + times("not ", n) + "1", "more than 2000 operators"},
+		"fields":    {"local t = {} local x = t" + times(".a", n), "more than 2000 operators"},
+		"goto":      {times("goto a ", n) + "::a::", "more than 2000 goto and labels"},
+		"brackets":  {"local x = " + times("(", 110_000), "want less than 100000 brackets inside one another"},
+		"unclosed":  {times("if true then ", n), "want end to close the if"},
+		"typed":     {"return " + times("{", n) + times("}", n), "more than 200 blocks"},
+		"many":      {"local x = " + times("1, ", 100) + "1", ""},
+		"long text": {"local x = [[" + times("if true then {(\n", n) + "]]", ""},
+		"enough":    {times("if true then ", 199) + times("end ", 199) + "local x = 1" + times(" + 1", 1999), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, nil, nil)
+			begin := time.Now()
+			err := s.in.Run(context.Background(), "site.lua", []byte("\n"+c.text))
+			require.Less(t, time.Since(begin), 30*time.Second)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+			require.NotContains(t, err.Error(), "internal")
+			_, err = luaapi.Parse("site.lua", c.text)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// A string that is joined with itself again and again is bounded before it is made.
+func TestConcatBounded(t *testing.T) {
+	for name, script := range map[string]string{
+		"double":  "local s = 'x'\nwhile true do s = s .. s end",
+		"many":    "local s = 'x'\nwhile true do s = s .. s .. 'y' .. s .. s .. s end",
+		"number":  "local s = 1\nwhile true do s = s .. s end",
+		"field":   "local t = { s = 'x' }\nwhile true do t.s = t.s .. t.s end",
+		"call":    "local function f(s) return s end local s = 'x'\nwhile true do s = f(s) .. f(s) end",
+		"nested":  "local s = 'x'\nwhile true do s = ('a' .. s) .. ('b' .. s) end",
+		"literal": "local s = 'x'\nwhile true do s = s .. '" + strings.Repeat("y", 8<<10) + "' .. s end",
+		"meta":    "local s = 'x' local m = setmetatable({}, { __concat = function(a, b) return a end })\nwhile true do s = s .. s .. m end",
+		"pcall":   "local s = 'x'\nwhile true do local ok, err = pcall(function() s = s .. s end) if not ok then error(err, 0) end end",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, nil, nil)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := s.in.Run(context.Background(), "site.lua", []byte(script))
+			runtime.ReadMemStats(&after)
+			require.ErrorContains(t, err, "..: the result is longer than 64 MiB")
+			require.ErrorContains(t, err, "site.lua:2")
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<30))
+		})
+	}
+}
+
+// The memory of strings is counted when they are made, however fast that is.
+func TestStringMemory(t *testing.T) {
+	for name, script := range map[string]string{
+		"concat":       "local t, s = {}, ('x'):rep(2 ^ 25)\nwhile true do t[#t + 1] = s .. #t end",
+		"rep":          "local t = {}\nwhile true do t[#t + 1] = ('x'):rep(2 ^ 26) end",
+		"format":       "local t, s = {}, ('x'):rep(2 ^ 24)\nwhile true do t[#t + 1] = ('%s%d'):format(s, #t) end",
+		"concat table": "local t, s = {}, ('x'):rep(2 ^ 24)\nwhile true do t[#t + 1] = table.concat { s, 'y' } end",
+		"pcall":        "local t, s = {}, ('x'):rep(2 ^ 25)\nwhile true do pcall(function() t[#t + 1] = s .. #t end) end",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, nil, func(o *luaapi.Options) { o.Memory = 256 << 20 })
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := s.in.Run(context.Background(), "site.lua", []byte(script))
+			runtime.ReadMemStats(&after)
+			require.ErrorContains(t, err, "the script holds more than 256 MiB of memory")
+			require.ErrorContains(t, err, "site.lua:2")
+			// What was taken from the system: garbage is used again.
+			require.Less(t, after.HeapSys-min(before.HeapSys, after.HeapSys), uint64(1<<30))
+		})
+	}
+}
+
+// Calls of pcall inside one another are as few as in Lua: errors pass through them
+// quickly, also the one that ends the evaluation.
+func TestProtectedCalls(t *testing.T) {
+	for name, script := range map[string]string{
+		"pcall":     "local function f() pcall(f) pcall(f) end\nf()",
+		"xpcall":    "local function f() xpcall(f, f) xpcall(f, f) end\nf()",
+		"loop":      "local function f() while true do pcall(f) end end\nf()",
+		"metatable": "local m = {} m.__lt = function(a, b) pcall(function() return a < b end) return a < b end\nlocal x = setmetatable({}, m) < setmetatable({}, m)",
+		"gsub":      "local function f() pcall(string.gsub, 'xx', '.', f) end\nf()",
+		"load":      "local function f() local g = load('local f = ... pcall(f) pcall(f)') pcall(g, f) pcall(g, f) end\nf()",
+		"concat":    "local m = {} local t = setmetatable({}, m) m.__concat = function(a, b) pcall(function() return a .. b end) return a .. b end\nlocal x = t .. t",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, nil, func(o *luaapi.Options) { o.Timeout = 100 * time.Millisecond })
+			begin := time.Now()
+			err := s.in.Run(context.Background(), "site.lua", []byte(script))
+			require.Less(t, time.Since(begin), 20*time.Second)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+	}
+	s := newSite(t, nil, nil)
+	require.NoError(t, s.in.Run(context.Background(), "site.lua", []byte(`
+local calls = { n = 0 }
+local function f() calls.n = calls.n + 1 return select(2, pcall(f)) end
+assert(f():find('stack overflow in protected calls'), 'no error')
+assert(calls.n == 201, calls.n)
+calls.n = 0
+f()
+assert(calls.n == 201, 'the second time')
+`)))
+}
