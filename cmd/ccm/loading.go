@@ -48,6 +48,7 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 	l.loader = &manifest.Loader{
 		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: e.readFile, Now: s.host.Now,
 		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value, Secrets: e.secrets, Warn: e.scriptWarns, Strict: f.strict,
+		Timeout: f.evalTimeout,
 	}
 	src, err := e.source(&f.dataFlags)
 	if err != nil {

@@ -162,6 +162,8 @@ func (r *jsonReader) next() byte {
 }
 
 func (r *jsonReader) value() lua.LValue {
+	r.look()
+	r.items(r.work)
 	switch r.next() {
 	case '{':
 		return r.inside(r.object)

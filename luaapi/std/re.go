@@ -36,7 +36,7 @@ func reLibrary() *Library {
 			Fn: func(c *call) int {
 				re := c.pattern()
 				out := c.L.CreateTable(0, 0)
-				all := re.FindAllStringSubmatchIndex(c.str(1), c.integer(3, -1))
+				all := re.FindAllStringSubmatchIndex(c.str(1), c.most(3))
 				c.items(len(all))
 				for _, at := range all {
 					out.Append(c.match(re, at))
@@ -48,7 +48,7 @@ func reLibrary() *Library {
 			Doc:       "Returns what the whole pattern matched, limit times at most.",
 			Example:   `re.find_all("10.0.0.1", [[\d+]])`, Result: `{ "10", "0", "0", "1" }`,
 			Fn: func(c *call) int {
-				return c.giveStrings(c.pattern().FindAllString(c.str(1), c.integer(3, -1)))
+				return c.giveStrings(c.pattern().FindAllString(c.str(1), c.most(3)))
 			},
 		}, {
 			Signature: `replace(text: string, pattern: string, replacement: string|fun(match: table): string, limit?: integer): string`,
@@ -108,6 +108,15 @@ func (c *call) pattern() *pattern {
 	return re
 }
 
+// most returns how many matches to look for: argument n, or one more than there may
+// be.
+func (c *call) most(n int) int {
+	if limit := c.integer(n, -1); limit >= 0 {
+		return min(limit, maxItems+1)
+	}
+	return maxItems + 1
+}
+
 // match returns the table of a match, from the offsets of its groups.
 func (c *call) match(re *pattern, at []int) *lua.LTable {
 	text := c.str(1)
@@ -132,7 +141,10 @@ func reReplace(c *call) int {
 	re, text := c.pattern(), c.str(1)
 	var out []byte
 	done := 0
-	for _, at := range re.FindAllStringSubmatchIndex(text, c.integer(4, -1)) {
+	all := re.FindAllStringSubmatchIndex(text, c.most(4))
+	c.items(len(all))
+	for _, at := range all {
+		c.look()
 		out = append(out, text[done:at[0]]...)
 		if fn := c.fn(3); fn != nil {
 			v := c.invoke(fn, c.match(re, at))

@@ -42,6 +42,7 @@ var strParts = []Func{{
 		for line := range strings.Lines(c.str(1)) {
 			line = strings.TrimSuffix(line, "\n")
 			list = append(list, strings.TrimSuffix(line, "\r"))
+			c.items(len(list))
 		}
 		return c.giveStrings(list)
 	},

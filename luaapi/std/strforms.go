@@ -83,13 +83,23 @@ var strForms = []Func{{
 	Doc:       "Returns the candidate that word was most likely meant to be, or nil if none is near.",
 	Example:   `str.nearest("prot", { "host", "port" })`, Result: `"port"`,
 	Fn: func(c *call) int {
-		near := diag.Nearest(c.str(1), c.strings(2))
+		candidates := c.strings(2)
+		for _, word := range append(candidates, c.str(1)) {
+			if len(word) > maxWord {
+				c.fail("want words of at most %d bytes, got one of %d", maxWord, len(word))
+			}
+		}
+		c.items(len(candidates) * (1 + len(c.str(1))/8))
+		near := diag.Nearest(c.str(1), candidates)
 		if near == "" {
 			return c.give(lua.LNil)
 		}
 		return c.giveStr(near)
 	},
 }}
+
+// maxWord is how long a word can be that is compared with others letter by letter.
+const maxWord = 1000
 
 // padding returns what is missing to the width that argument 2 asks for.
 func padding(c *call) string {

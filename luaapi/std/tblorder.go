@@ -195,6 +195,7 @@ func (c *call) flat(out, list []lua.LValue, depth int) []lua.LValue {
 			c.items(len(out))
 			continue
 		}
+		c.look()
 		t = c.in.Listing(c.L, t)
 		inner := make([]lua.LValue, t.Len())
 		for i := range inner {

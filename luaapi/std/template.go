@@ -159,7 +159,8 @@ func (c *call) goTemplate(name, text string) string {
 		return func() (any, error) { return env.Lookup(path) }
 	}
 	t := gotemplate.New(name).Option("missingkey=error").Delims(c.optionStr(3, "left", ""), c.optionStr(3, "right", "")).
-		Funcs(gotemplate.FuncMap{"facts": root("facts"), "data": root("data"), "env": root("env"), "lookup": env.Lookup, stepFunc: c.step})
+		Funcs(gotemplate.FuncMap{"facts": root("facts"), "data": root("data"), "env": root("env"), "lookup": env.Lookup, stepFunc: c.step}).
+		Funcs(boundedPrinters())
 	var out limited
 	err := template.CheckTemplate(text)
 	if err == nil {
@@ -177,6 +178,63 @@ func (c *call) goTemplate(name, text string) string {
 	}
 	c.fail("%s", goProblem(name, err))
 	return ""
+}
+
+// boundedPrinters returns the functions of text/template that make texts. Together
+// they make maxString bytes at most, so that none that is made of itself again and
+// again becomes too long.
+func boundedPrinters() gotemplate.FuncMap {
+	made := 0
+	bounded := func(print func(args ...any) string) func(args ...any) (string, error) {
+		return func(args ...any) (string, error) {
+			for _, arg := range args {
+				if s, ok := arg.(string); ok {
+					made += len(s)
+				}
+			}
+			if made > maxString {
+				return "", errTooLong
+			}
+			text := print(args...)
+			if made += len(text); made > maxString {
+				return "", errTooLong
+			}
+			return text, nil
+		}
+	}
+	printf := bounded(func(args ...any) string { return fmt.Sprintf(args[0].(string), args[1:]...) })
+	return gotemplate.FuncMap{
+		"print": bounded(fmt.Sprint), "println": bounded(fmt.Sprintln),
+		"html": bounded(gotemplate.HTMLEscaper), "js": bounded(gotemplate.JSEscaper), "urlquery": bounded(gotemplate.URLQueryEscaper),
+		"printf": func(format string, args ...any) (string, error) {
+			if made += widths(format, args); made > maxString {
+				return "", errTooLong
+			}
+			return printf(append([]any{format}, args...)...)
+		},
+	}
+}
+
+// widths returns the sum of the numbers in a format, and of those that it may take
+// from its arguments: what fmt may fill up with blanks.
+func widths(format string, args []any) int {
+	sum, n := 0, 0
+	for _, ch := range []byte(format) {
+		if ch < '0' || ch > '9' {
+			n = 0
+			continue
+		}
+		sum, n = sum-n, min(n*10+int(ch-'0'), maxString)
+		sum += n
+	}
+	if strings.Contains(format, "*") {
+		for _, arg := range args {
+			if v, ok := arg.(int64); ok {
+				sum += int(min(max(v, -v), maxString))
+			}
+		}
+	}
+	return sum
 }
 
 // stepFunc is a function of templates that countSteps alone writes.

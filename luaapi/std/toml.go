@@ -2,6 +2,7 @@ package std
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -25,9 +26,22 @@ func tomlLibrary() *Library {
 	}
 }
 
+// maxTOML is how long a text can be that is read, and maxTOMLKeys how many signs of
+// equality it can have. It is read in one go, and each key of a table is looked for
+// among all the others of it.
+const (
+	maxTOML     = 8 << 20
+	maxTOMLKeys = 20_000
+)
+
 func tomlDecode(c *call) int {
 	text := c.str(1)
-	c.room(len(text))
+	if len(text) > maxTOML {
+		c.fail("the text is longer than %d MiB", maxTOML>>20)
+	}
+	if strings.Count(text, "=") > maxTOMLKeys || strings.Count(text, "[") > maxTOMLKeys {
+		c.fail("the text has more than %d keys, tables or lists", maxTOMLKeys)
+	}
 	var data map[string]any
 	if err := toml.Unmarshal([]byte(text), &data); err != nil {
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {

@@ -52,6 +52,7 @@ func (c *call) newArray(n int) *lua.LTable {
 // lua converts plain data to tables that a script can change. Nothing inside of
 // them is json.null.
 func (c *call) lua(v any) lua.LValue {
+	c.look()
 	switch v := v.(type) {
 	case nil:
 		return c.nullValue(c.L)

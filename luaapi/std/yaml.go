@@ -67,7 +67,7 @@ func yamlLibrary() *Library {
 func (c *call) documents() []*data.Document {
 	text := c.str(1)
 	c.room(len(text))
-	docs, err := data.ParseAll("text", text)
+	docs, err := data.ParseUnder(c.in.Context().Err, "text", text)
 	if err == nil {
 		return docs
 	}
@@ -99,6 +99,8 @@ func placeIn(p diag.Pos) string {
 
 // node converts a YAML value to tables that a script can change.
 func (c *call) node(n *data.Node, nulls bool) lua.LValue {
+	c.look()
+	c.items(c.work)
 	switch n.Kind {
 	case schema.List:
 		t := c.newArray(len(n.Items))

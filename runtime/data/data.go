@@ -45,6 +45,14 @@ func Parse(file, text string) (*Document, error) { return newSource(file, text).
 // without any holds one empty document.
 func ParseAll(file, text string) ([]*Document, error) { return newSource(file, text).all() }
 
+// ParseUnder is ParseAll that ends with the error of check, which it asks now and
+// then.
+func ParseUnder(check func() error, file, text string) ([]*Document, error) {
+	s := newSource(file, text)
+	s.check = check
+	return s.all()
+}
+
 func (s *source) one() (*Document, error) {
 	docs, err := s.all()
 	if err != nil {
@@ -57,10 +65,18 @@ func (s *source) one() (*Document, error) {
 }
 
 func (s *source) all() ([]*Document, error) {
-	if docs, ok := s.pieced(); ok {
+	docs, ok := s.pieced()
+	if s.stopped() != nil {
+		return nil, s.stopped()
+	}
+	if ok {
 		return docs, nil
 	}
-	return s.whole()
+	docs, err := s.whole()
+	if s.stopped() != nil {
+		return nil, s.stopped()
+	}
+	return docs, err
 }
 
 // whole reads the text as it is.

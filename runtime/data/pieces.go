@@ -112,7 +112,7 @@ func (s *source) cut(worth limits, workers int) (docs []*Document, ok bool) {
 	for range min(workers-1, len(parts)) {
 		others.Go(readParts)
 	}
-	raw := trunk.parse()
+	raw := trunk.parse(s)
 	readParts()
 	others.Wait()
 	c := s.converter(trunk)
@@ -125,7 +125,7 @@ func (s *source) cut(worth limits, workers int) (docs []*Document, ok bool) {
 
 // read makes nodes of the items of a part.
 func (p *part) read(s *source) {
-	raw := p.parse()
+	raw := p.parse(s)
 	if len(raw) != 1 || raw[0].Kind != yaml.SequenceNode || raw[0].Style&yaml.FlowStyle != 0 || raw[0].Line != 1 || raw[0].Column != p.col+1 {
 		return
 	}
@@ -137,13 +137,13 @@ func (p *part) read(s *source) {
 }
 
 // parse returns the documents of a piece, or nil.
-func (p *piece) parse() (docs []*yaml.Node) {
+func (p *piece) parse(s *source) (docs []*yaml.Node) {
 	defer func() {
 		if recover() != nil { // the library would say the same of the whole text
 			docs = nil
 		}
 	}()
-	docs, err := parseYAML(p.text)
+	docs, err := parseYAML(p.text, s.stopped)
 	if err != nil || len(docs) == 0 {
 		return nil
 	}

@@ -20,6 +20,16 @@ type source struct {
 	annotations map[*Node][]annotation
 	// place is set if the text was generated: it returns what wrote a line.
 	place func(line int) diag.Pos
+	// check is asked whether to go on; nil for always.
+	check func() error
+}
+
+// stopped returns the error of check.
+func (s *source) stopped() error {
+	if s.check == nil {
+		return nil
+	}
+	return s.check()
 }
 
 func newSource(file, text string) *source {

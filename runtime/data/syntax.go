@@ -22,7 +22,10 @@ func pattern(expr string) func() *regexp.Regexp {
 
 // parse reads all documents of s.
 func (s *source) parse() ([]*yaml.Node, error) {
-	docs, err := parseYAML(s.text)
+	docs, err := parseYAML(s.text, s.stopped)
+	if s.stopped() != nil {
+		return nil, s.stopped()
+	}
 	if err != nil {
 		return nil, s.syntaxError(err)
 	}
@@ -32,8 +35,8 @@ func (s *source) parse() ([]*yaml.Node, error) {
 	return docs, nil
 }
 
-func parseYAML(text string) (docs []*yaml.Node, err error) {
-	d := yaml.NewDecoder(strings.NewReader(text))
+func parseYAML(text string, check func() error) (docs []*yaml.Node, err error) {
+	d := yaml.NewDecoder(&reader{strings.NewReader(text), check})
 	for {
 		var doc yaml.Node
 		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
@@ -43,6 +46,20 @@ func parseYAML(text string) (docs []*yaml.Node, err error) {
 		}
 		docs = append(docs, doc.Content[0])
 	}
+}
+
+// A reader reads a text as long as it may.
+type reader struct {
+	*strings.Reader
+	check func() error
+}
+
+// Read implements io.Reader.
+func (r *reader) Read(p []byte) (int, error) {
+	if err := r.check(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 var (
@@ -134,6 +151,9 @@ func unclosed(line string) int {
 	return open[0]
 }
 
+// maxReread is about how many bytes are read again to find a faulty line.
+const maxReread = 2 << 20
+
 // faultyLine returns the first line without which, and without all that
 // follows, the text can be read. It tries from below the line that was said.
 func (s *source) faultyLine(said int) int {
@@ -142,8 +162,9 @@ func (s *source) faultyLine(said int) int {
 	if said > 0 {
 		last = min(last, said+3)
 	}
-	for n := last; n > max(0, last-200); n-- {
-		if _, err := parseYAML(s.text[:at[n-1]]); err == nil {
+	for n, left := last, maxReread; n > max(0, last-200) && left > 0; n-- {
+		left -= at[n-1]
+		if _, err := parseYAML(s.text[:at[n-1]], s.stopped); err == nil {
 			return n
 		}
 	}

@@ -17,6 +17,7 @@ type converter struct {
 	limit int // how many values the document may hold, aliases written out
 	errs  diag.List
 	full  bool // the limit was reached and reported
+	work  int  // nodes that were made, and entries that merge keys name
 	// anchored are the nodes that aliases can mean; nil while one is converted.
 	anchored map[*yaml.Node]*Node
 	*piece          // that was read
@@ -38,6 +39,9 @@ func (c *converter) new(y *yaml.Node) *Node {
 	return n
 }
 
+// checkEvery is after how many nodes it is looked whether to go on.
+const checkEvery = 1024
+
 // spareNodes is how many nodes are made at once.
 const spareNodes = 64
 
@@ -49,6 +53,12 @@ func (c *converter) fail(n *Node, format string, args ...any) *diag.Error {
 
 // node converts one value and all below it.
 func (c *converter) node(y *yaml.Node) *Node {
+	if c.work++; c.work%checkEvery == 0 && c.src.stopped() != nil {
+		c.full = true // whoever asked for the document is told why there is none
+	}
+	if c.full {
+		return c.new(y)
+	}
 	if y.Kind == yaml.AliasNode {
 		return c.alias(y)
 	}
@@ -126,13 +136,21 @@ func (c *converter) alias(y *yaml.Node) *Node {
 // grow beyond all bounds.
 func (c *converter) grow(n, child *Node, y *yaml.Node) {
 	size := int(n.size) + int(child.size)
-	if size > c.limit && !c.full {
-		c.full = true
-		here := c.new(y)
-		here.Kind, here.Text, here.style = schema.Nil, y.Value, plain
-		c.fail(here, "the aliases in this document stand for more than %d values", c.limit)
+	if size > c.limit {
+		c.overflow(y, "the aliases in this document stand for more than %d values")
 	}
 	n.size = int32(min(size, c.limit+1))
+}
+
+// overflow ends the conversion: the document stands for too much.
+func (c *converter) overflow(y *yaml.Node, format string) {
+	if c.full {
+		return
+	}
+	c.full = true
+	here := c.new(y)
+	here.Kind, here.Text, here.style = schema.Nil, y.Value, plain
+	c.fail(here, format, c.limit)
 }
 
 func (c *converter) mapping(n *Node, y *yaml.Node) {
@@ -175,7 +193,13 @@ func (c *converter) mapping(n *Node, y *yaml.Node) {
 		c.entry(n, seen, key, val, yv)
 	}
 	for _, m := range merges {
-		c.merge(n, m)
+		if seen == nil {
+			seen = make(map[string]*Node, 2*len(n.Entries))
+			for _, e := range n.Entries {
+				seen[e.Key.Text] = e.Key
+			}
+		}
+		c.merge(n, seen, m)
 	}
 }
 
@@ -197,7 +221,7 @@ func (c *converter) entry(n *Node, seen map[string]*Node, key, val *Node, y *yam
 }
 
 // merge adds the entries that a merge key names and that are not there yet.
-func (c *converter) merge(n *Node, y *yaml.Node) {
+func (c *converter) merge(n *Node, seen map[string]*Node, y *yaml.Node) {
 	from := c.node(y)
 	sources := []*Node{from}
 	if from.Kind == schema.List {
@@ -211,7 +235,14 @@ func (c *converter) merge(n *Node, y *yaml.Node) {
 			return
 		}
 		for _, e := range s.Entries {
-			if n.Get(e.Key.Text) == nil {
+			if c.work++; c.work > c.limit {
+				c.overflow(y, "the merge keys in this document name more than %d values")
+			}
+			if c.full {
+				return
+			}
+			if seen[e.Key.Text] == nil {
+				seen[e.Key.Text] = e.Key
 				n.Entries = append(n.Entries, e)
 				c.grow(n, e.Val, y)
 			}

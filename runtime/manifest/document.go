@@ -41,9 +41,10 @@ func (r *reader) fail(n *data.Node, hint, format string, args ...any) {
 
 // manifest loads a manifest of CCM.
 func (u *Unit) manifest(ctx context.Context, text string) (*Manifest, error) {
-	docs, err := data.ParseAll(u.Name, text)
+	check := u.until(ctx)
+	docs, err := data.ParseUnder(check, u.Name, text)
 	if err != nil {
-		return nil, err
+		return nil, u.late(err)
 	}
 	r := &reader{Unit: u, ctx: ctx, text: text, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)}
 	root := docs[0].Root
@@ -68,7 +69,7 @@ func (u *Unit) manifest(ctx context.Context, text string) (*Manifest, error) {
 		r.m.Data, err = u.loader.merged(resolved, u.Data)
 		r.errs.Add(err)
 	}
-	r.env = u.loader.Env(r.m.Data, u.Dir).Under(ctx.Err)
+	r.env = u.loader.Env(r.m.Data, u.Dir).Under(check)
 	r.m.env = r.env
 	before := len(r.errs)
 	if ccm := root.Get("ccm"); ccm == nil {

@@ -66,6 +66,9 @@ type Loader struct {
 	Warn func(pos diag.Pos, msg string)
 	// Strict makes mistakes of what is otherwise warned of.
 	Strict bool
+	// Timeout is how long it may take to read one manifest and to evaluate its
+	// expressions; 0 for as long as it takes.
+	Timeout time.Duration
 	// Light leaves out what only [Manifest.Render] and [Manifest.Convert] need.
 	Light bool
 

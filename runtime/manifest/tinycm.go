@@ -26,9 +26,9 @@ type tiny struct {
 
 // tinycm loads a manifest of TinyCM.
 func (u *Unit) tinycm(ctx context.Context, text string) (*Manifest, error) {
-	docs, err := data.ParseAll(u.Name, text)
+	docs, err := data.ParseUnder(u.until(ctx), u.Name, text)
 	if err != nil {
-		return nil, err
+		return nil, u.late(err)
 	}
 	t := &tiny{
 		reader:    reader{Unit: u, ctx: ctx, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)},

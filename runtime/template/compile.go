@@ -59,6 +59,7 @@ func (e *Env) variables() map[string]any {
 		vars["file"], vars["readFile"] = e.readFile, e.readFile
 		vars["template"], vars["jet"] = e.template, e.jet
 	}
+	maps.Copy(vars, e.bounded())
 	maps.Copy(vars, e.o.Vars)
 	return vars
 }
@@ -71,6 +72,11 @@ func (e *Env) Evaluate(code string) (any, error) {
 	defer e.begin()()
 	if len(code) > maxCode {
 		return nil, e.explain(code, fmt.Errorf("the expression has %d bytes, want at most %d", len(code), maxCode))
+	}
+	if e.work.begun++; e.work.begun%checkEvery == 0 {
+		if err := e.check(); err != nil {
+			return nil, e.explain(code, err)
+		}
 	}
 	prog, ok := e.programs[code]
 	if !ok {
@@ -92,9 +98,9 @@ func (e *Env) Evaluate(code string) (any, error) {
 
 func (e *Env) compile(code string) (*vm.Program, error) {
 	may := forgiving{nodes: make(map[ast.Node]bool)}
-	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(reader{may.nodes}), expr.Patch(make(steps))}
+	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(reader{may.nodes}), expr.Patch(make(steps)), expr.Patch(make(sizes))}
 	// The built-in ones read the clock and give the order of Go maps.
-	for _, name := range []string{"now", "keys", "values", "toPairs"} {
+	for _, name := range append([]string{"now", "keys", "values", "toPairs"}, boundedFunctions...) {
 		opts = append(opts, expr.DisableBuiltin(name))
 	}
 	return expr.Compile(code, opts...)
@@ -291,7 +297,9 @@ func (e *Env) widen(code string, out *Error) {
 // names returns all that an expression can name.
 func (e *Env) names() []string {
 	names := slices.Sorted(maps.Keys(e.vars))
-	names = slices.DeleteFunc(names, func(n string) bool { return n == getFunc || n == findFunc || n == stepFunc })
+	names = slices.DeleteFunc(names, func(n string) bool {
+		return n == getFunc || n == findFunc || n == stepFunc || n == textFunc || n == valueFunc
+	})
 	return append(names, builtins()...)
 }
 

@@ -164,6 +164,15 @@ func describe(val any) string {
 
 // plain returns a value of an expression as plain data.
 func plain(val any) (any, error) {
+	left := maxValues
+	return plainWithin(val, &left)
+}
+
+// plainWithin is plain for a value in which no more than so many others may be.
+func plainWithin(val any, left *int) (any, error) {
+	if *left--; *left < 0 {
+		return nil, errValues
+	}
 	switch x := val.(type) {
 	case nil, bool, string, int64, float64:
 		return x, nil
@@ -194,7 +203,7 @@ func plain(val any) (any, error) {
 	case reflect.Slice, reflect.Array:
 		list := make([]any, v.Len())
 		for i := range list {
-			item, err := plain(v.Index(i).Interface())
+			item, err := plainWithin(v.Index(i).Interface(), left)
 			if err != nil {
 				return nil, err
 			}
@@ -204,7 +213,7 @@ func plain(val any) (any, error) {
 	case reflect.Map:
 		m := make(map[string]any, v.Len())
 		for it := v.MapRange(); it.Next(); {
-			item, err := plain(it.Value().Interface())
+			item, err := plainWithin(it.Value().Interface(), left)
 			if err != nil {
 				return nil, err
 			}
@@ -215,7 +224,7 @@ func plain(val any) (any, error) {
 		if v.IsNil() {
 			return nil, nil
 		}
-		return plain(v.Elem().Interface())
+		return plainWithin(v.Elem().Interface(), left)
 	}
 	return nil, fmt.Errorf("want a value, got a %s", v.Kind())
 }

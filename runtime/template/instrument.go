@@ -15,6 +15,7 @@ const (
 	atFunc    = "ccm at"    // notes which line runs
 	sortFunc  = "ccm sort"  // ranges over a table in the order of its keys
 	givenFunc = "ccm given" // an error if there is nothing to print
+	sizeFunc  = "ccm size"  // counts what is joined
 )
 
 // An instrument changes a parsed template so that it runs as manifests need it:

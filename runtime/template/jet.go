@@ -91,7 +91,7 @@ func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Re
 	}
 	defer leave()
 	defer e.begin()()
-	r := &renderer{env: e, out: new(bytes.Buffer)}
+	r := &renderer{env: e, out: new(output)}
 	defer func() { // Jet lets the panics of reflection pass
 		if p := recover(); p != nil {
 			out, err = Rendered{}, r.explain(file, broken(p))
@@ -141,7 +141,7 @@ func (l loader) Open(path string) (io.ReadCloser, error) {
 type renderer struct {
 	env       *Env
 	templates map[string]*jet.Template
-	out       *bytes.Buffer
+	out       *output
 	at        Line // of what runs
 	marks     []mark
 }
@@ -163,6 +163,7 @@ func (r *renderer) add(path, text string, t *jet.Template) {
 		r.templates = make(map[string]*jet.Template)
 	}
 	r.templates[path] = t
+	countJoined(reflect.ValueOf(t.Root))
 	(&instrument{path, text}).list(t.Root)
 }
 
@@ -299,10 +300,30 @@ func (r *renderer) globals(set *jet.Set) {
 			r.marks = r.marks[:n-1] // what ran there wrote nothing
 		}
 		r.marks = append(r.marks, mark{r.out.Len(), r.at, args[2].(bool)})
-		if r.out.Len() > maxOutput {
-			return nil, errTooLong
-		}
 		return nil, e.step()
+	})
+	for _, name := range []string{"slice", "array"} {
+		add(name, 0, -1, func(args []any) (any, error) {
+			_, err := plain(args) // lists that hold one another twice are printed as if they were two
+			return args, err
+		})
+	}
+	add("json", 1, 1, func(args []any) (any, error) {
+		text, err := e.marshal(args[0])
+		return text, err
+	})
+	add("writeJson", 1, 1, func(args []any) (any, error) {
+		text, err := e.marshal(args[0])
+		return jet.RendererFunc(func(r *jet.Runtime) { _, _ = r.Write(append(text, '\n')) }), err
+	})
+	set.AddGlobalFunc(sizeFunc, func(a jet.Arguments) reflect.Value {
+		v := a.Get(0)
+		if v.IsValid() && v.CanInterface() {
+			if _, err := e.spend(v.Interface()); err != nil {
+				panic(err)
+			}
+		}
+		return v
 	})
 	add("repeat", 2, 2, func(args []any) (any, error) {
 		s, n, err := repeated("repeat", args)

@@ -25,7 +25,7 @@ const (
 const checkEvery = 256
 
 // work is what an evaluation has done so far.
-type work struct{ active, steps int }
+type work struct{ active, steps, made, begun int }
 
 // Under returns a copy of e whose evaluations end with the error of check, which
 // they ask now and then.
@@ -39,7 +39,7 @@ func (e *Env) Under(check func() error) *Env {
 // begin begins an evaluation, perhaps inside another one.
 func (e *Env) begin() (end func()) {
 	if e.work.active == 0 {
-		e.work.steps = 0
+		e.work.steps, e.work.made = 0, 0
 	}
 	e.work.active++
 	return func() { e.work.active-- }
@@ -55,15 +55,21 @@ func (e *Env) step() error {
 	if e.work.steps%checkEvery > 0 {
 		return nil
 	}
-	if e.o.Check != nil {
-		if err := e.o.Check(); err != nil {
-			return err
-		}
+	if err := e.check(); err != nil {
+		return err
 	}
 	if runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 {
 		return errors.New("templates and blocks are nested too deeply: does one call itself?")
 	}
 	return nil
+}
+
+// check returns the error with which an evaluation must end.
+func (e *Env) check() error {
+	if e.o.Check == nil {
+		return nil
+	}
+	return e.o.Check()
 }
 
 // CheckTemplate returns an error if a template is too long.

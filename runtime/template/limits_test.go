@@ -16,9 +16,13 @@ func TestLimits(t *testing.T) {
 	stop := errors.New("stop")
 	files := map[string]string{"/d/self.jet": `[[ include "self.jet" ]]`, "/d/big.jet": strings.Repeat("x", 2<<20)}
 	e := template.New(template.Options{
-		Dir: "/d", Data: map[string]any{"many": make([]any, 1000)},
+		Dir: "/d", Data: map[string]any{"many": make([]any, 1000), "forty": make([]any, 40)},
 		ReadFile: func(path string) ([]byte, error) { return []byte(files[path]), nil },
 	})
+	const (
+		joined = "it joins texts and lists of more than 268435456 bytes, which is the limit"
+		values = "it makes more than 4194304 values, which is the limit"
+	)
 	for text, want := range map[string]string{
 		`${ sum(Data.many, sum(Data.many, sum(Data.many, sum(Data.many, 1)))) }`: "it takes more than 1000000 steps, which is the limit",
 		`${ jet("[[ block a() ]][[ yield a() ]][[ end ]]") }`:                    "templates and blocks are nested too deeply: does one call itself?",
@@ -30,13 +34,37 @@ func TestLimits(t *testing.T) {
 		"${" + strings.Repeat("!", 1<<17) + "}":                                 "the expression has 131072 bytes, want at most 65536",
 		"${ jet('[['+repeat('(', 70000)+']]') }":                                "what stands between [[ and ]] has 70000 bytes, want at most 65536",
 		`${ jet("big.jet") }`:                                                   "the template has 2097152 bytes, want at most 1048576",
+		// What is made of itself again and again.
+		`${ reduce(Data.forty, #acc + #acc, "xxxxxxxx") }`: joined,
+		`${ let a = "xxxxxxxx"; let b = a + a + a + a + a + a + a + a; let c = b + b + b + b + b + b + b + b; reduce(Data.forty, #acc + c + #acc, c) }`: joined,
+		`${ reduce(Data.many, toBase64(#acc), "xxxxxxxx") }`:                                                          joined,
+		`${ len(reduce(Data.forty, concat(#acc, #acc), [1, 2])) }`:                                                    "memory budget exceeded",
+		`${ len(reduce(Data.forty, flatten([#acc, #acc]), [1, 2])) }`:                                                 values,
+		`${ len(reduce(Data.forty, upper(#acc) + lower(#acc), "x")) }`:                                                joined,
+		`${ len(reduce(Data.forty, toJSON(toJSON(toJSON(#acc))), "\"x")) }`:                                           "which is the limit",
+		`${ len(reduce(Data.forty, join([#acc, #acc], ","), "x")) }`:                                                  "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ map(Data.many, len(repeat("x", 1000000))) }`:                                                              joined,
+		`${ repeat("x", 100000000000) }`:                                                                              "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ replace(repeat("x", 100000), "x", repeat("y", 100000)) }`:                                                 "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ join(split(repeat("x", 100000), ""), repeat("y", 100000)) }`:                                              "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ reduce(Data.forty, [#acc, #acc], 1) }`:                                                                    values,
+		`${ toJSON(reduce(Data.forty, [#acc, #acc], 1)) }`:                                                            values,
+		`${ string(reduce(Data.forty, [#acc, #acc], 1)) }`:                                                            values,
+		`${ jet('[[ s := "xxxxxxxx" ]][[ range data.forty ]][[ s = s + s ]][[ end ]]') }`:                             joined,
+		`${ jet('[[ s := "xxxxxxxx" ]][[ range data.forty ]][[ if true ]][[ s = html(s) + s ]][[ end ]][[ end ]]') }`: joined,
+		`${ jet('[[ s := slice(1, 2) ]][[ range data.forty ]][[ s = slice(s, s) ]][[ end ]][[ json(s) ]]') }`:         values,
+		`${ jet('[[ s := slice(1, 2) ]][[ range data.forty ]][[ s = slice(s, s) ]][[ end ]][[ writeJson(s) ]]') }`:    values,
+		`${ jet('[[ s := slice(1, 2) ]][[ range data.forty ]][[ s = slice(s, s) ]][[ end ]][[ s ]]') }`:               values,
 	} {
 		_, err := e.Expand(text)
 		require.ErrorContains(t, err, want, "%.60s", text)
 	}
 	for text, want := range map[string]any{
 		`${ sum(Data.many, 1) }`: int64(1000),
-		`${ jet('[[ replace(repeat("ab", 3), "a", "c", 2) ]][[ repeat("x", -1) ]]') }`: "cbcbab",
+		`${ "a" + "b" + string(1) + join(["c", "d"], "-") + join(["e"]) + repeat("f", 2) + join(flatten([["g", ["h"]], "i"])) }`: "ab1c-deffghi",
+		`${ replace("aXbX", "X", "-") + replace("aXbX", "X", "-", 1) + toJSON({"a": [1]}) }`:                                     "a-b-a-bX{\n  \"a\": [\n    1\n  ]\n}",
+		`${ jet('[[ s := "a" + "b" ]][[ s + 1 ]][[ 1 + 2 ]][[ json(slice(1, "x")) ]][[ writeJson("q") ]]') }`:                    "ab13[1,\"x\"]\"q\"\n",
+		`${ jet('[[ replace(repeat("ab", 3), "a", "c", 2) ]][[ repeat("x", -1) ]]') }`:                                           "cbcbab",
 	} {
 		got, err := e.Expand(text)
 		require.NoError(t, err, text)

@@ -1,0 +1,367 @@
+package template
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/CloudyKit/jet/v6"
+	"github.com/expr-lang/expr/ast"
+)
+
+// The expression library bounds neither the length of texts nor that of lists. An
+// operator or a function makes a few times of what it is given, so what those that
+// join are given is counted.
+
+const (
+	// maxMade is how many bytes of texts and lists the operators and functions of one
+	// evaluation may be given.
+	maxMade = 256 << 20
+	// maxValues is how many values a result may hold. Lists that hold one another twice
+	// stand for more than there can be.
+	maxValues = 4 << 20
+)
+
+var (
+	errMade   = fmt.Errorf("it joins texts and lists of more than %d bytes, which is the limit", maxMade)
+	errValues = fmt.Errorf("it makes more than %d values, which is the limit", maxValues)
+)
+
+// Names of functions that only the compiler writes into expressions.
+const (
+	textFunc  = "count text"
+	valueFunc = "count value"
+)
+
+// spend counts a value that an operator or a function is given.
+func (e *Env) spend(val any) (any, error) {
+	size := 0
+	switch v := val.(type) {
+	case nil, bool, int, int64, float64:
+		return val, nil
+	case string:
+		size = len(v)
+	default:
+		if r := reflect.ValueOf(val); r.Kind() == reflect.Slice || r.Kind() == reflect.Array || r.Kind() == reflect.Map || r.Kind() == reflect.String {
+			size = 16 * r.Len()
+		}
+	}
+	return val, e.made(size)
+}
+
+// made counts bytes of texts and lists.
+func (e *Env) made(size int) error {
+	if e.work.made += size; e.work.made > maxMade {
+		return errMade
+	}
+	if size >= long {
+		return e.check()
+	}
+	return nil
+}
+
+// long is from how many bytes on making a text takes so much time that it is looked
+// whether there is any left.
+const long = 1 << 20
+
+// spendText is spend for what is known to be a text.
+func (e *Env) spendText(s string) (string, error) {
+	_, err := e.spend(s)
+	return s, err
+}
+
+// boundedFunctions are functions of the library whose results are not in proportion to
+// what they are given. They are bounded here.
+var boundedFunctions = []string{"repeat", "replace", "join", "toJSON", "string", "flatten"}
+
+// bounded returns the functions that count, and those that are bounded.
+func (e *Env) bounded() map[string]any {
+	return map[string]any{
+		textFunc: e.spendText, valueFunc: e.spend,
+		"repeat": e.repeat, "replace": e.replace, "join": e.join, "toJSON": e.toJSON, "string": e.str, "flatten": e.flatten,
+	}
+}
+
+// room returns an error if a text of n parts of size bytes each is too long.
+func (e *Env) room(n, size int) error {
+	if size > 0 && n > maxOutput/size {
+		return errTooLong
+	}
+	return e.made(n * size)
+}
+
+// texts returns the first n arguments of a function, which must be texts, and the
+// others as numbers.
+func texts(name string, args []any, n, most int) (list []string, numbers []int, err error) {
+	if len(args) < n || len(args) > most {
+		return nil, nil, fmt.Errorf("%s: got %d values, want %d to %d", name, len(args), n, most)
+	}
+	for i, arg := range args {
+		val, err := plain(arg)
+		if err != nil {
+			return nil, nil, err
+		}
+		if f, ok := val.(float64); ok {
+			val = int64(f)
+		}
+		switch v := val.(type) {
+		case string:
+			if i < n {
+				list = append(list, v)
+				continue
+			}
+		case int64:
+			if i >= n {
+				numbers = append(numbers, int(v))
+				continue
+			}
+		}
+		want := "a text"
+		if i >= n {
+			want = "a number"
+		}
+		return nil, nil, fmt.Errorf("%s: want %s, got %s", name, want, describe(val))
+	}
+	return list, numbers, nil
+}
+
+func (e *Env) repeat(args ...any) (any, error) {
+	list, n, err := texts("repeat", args, 1, 2)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(n) == 0 || n[0] < 0:
+		return nil, errors.New("repeat: want a text and a number that is not negative")
+	}
+	if err := e.room(n[0], len(list[0])); err != nil {
+		return nil, err
+	}
+	return strings.Repeat(list[0], n[0]), nil
+}
+
+func (e *Env) replace(args ...any) (any, error) {
+	list, limit, err := texts("replace", args, 3, 4)
+	if err != nil {
+		return nil, err
+	}
+	text, old, put, n := list[0], list[1], list[2], -1
+	found := strings.Count(text, old)
+	if len(limit) > 0 && limit[0] >= 0 {
+		n = limit[0]
+		found = min(found, n)
+	}
+	if err := errors.Join(e.room(1, len(text)), e.room(found, len(put))); err != nil {
+		return nil, err
+	}
+	return strings.Replace(text, old, put, n), nil
+}
+
+func (e *Env) join(args ...any) (any, error) {
+	glue := ""
+	if len(args) > 1 {
+		list, _, err := texts("join", args[1:], 1, 1)
+		if err != nil {
+			return nil, err
+		}
+		glue = list[0]
+	}
+	var v reflect.Value
+	if len(args) > 0 {
+		v = reflect.ValueOf(args[0])
+	}
+	if !isList(v) {
+		return nil, errors.New("join: want a list of texts and perhaps what stands between them")
+	}
+	if err := e.room(v.Len(), len(glue)); err != nil {
+		return nil, err
+	}
+	var out strings.Builder
+	for i := range v.Len() {
+		item, ok := v.Index(i).Interface().(string)
+		if !ok {
+			return nil, fmt.Errorf("join: want a list of texts, got %s in it", describe(v.Index(i).Interface()))
+		}
+		if i > 0 {
+			out.WriteString(glue)
+		}
+		if err := e.room(1, len(item)); err != nil {
+			return nil, err
+		}
+		if out.WriteString(item); out.Len() > maxOutput {
+			return nil, errTooLong
+		}
+	}
+	return out.String(), nil
+}
+
+func (e *Env) toJSON(args ...any) (any, error) {
+	if len(args) != 1 {
+		return nil, fmt.Errorf("toJSON: want one value, got %d", len(args))
+	}
+	if _, err := plain(args[0]); err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(args[0], "", "  ")
+	if err == nil {
+		err = e.room(1, len(text))
+	}
+	return string(text), err
+}
+
+// marshal returns a value as JSON on one line.
+func (e *Env) marshal(val any) ([]byte, error) {
+	if _, err := plain(val); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(val)
+	if err == nil {
+		err = e.room(1, len(text))
+	}
+	return text, err
+}
+
+// str is the function string.
+func (e *Env) str(args ...any) (any, error) {
+	if len(args) != 1 {
+		return nil, fmt.Errorf("string: want one value, got %d", len(args))
+	}
+	if _, err := plain(args[0]); err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("%v", args[0])
+	return text, e.room(1, len(text))
+}
+
+func (e *Env) flatten(args ...any) (any, error) {
+	if len(args) != 1 || !isList(reflect.ValueOf(args[0])) {
+		return nil, errors.New("flatten: want a list")
+	}
+	out, left := []any{}, maxValues
+	err := flattenInto(&out, reflect.ValueOf(args[0]), &left)
+	if err == nil {
+		err = e.made(16 * len(out))
+	}
+	return out, err
+}
+
+func isList(v reflect.Value) bool { return v.Kind() == reflect.Slice || v.Kind() == reflect.Array }
+
+// flattenInto appends what is in a list and in the lists in it. Left is how many
+// values it may look at.
+func flattenInto(out *[]any, list reflect.Value, left *int) error {
+	for i := range list.Len() {
+		if *left--; *left < 0 {
+			return errValues
+		}
+		item := list.Index(i)
+		for item.Kind() == reflect.Interface {
+			item = item.Elem()
+		}
+		if !isList(item) {
+			*out = append(*out, list.Index(i).Interface())
+			continue
+		}
+		if err := flattenInto(out, item, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizes has what is joined counted.
+type sizes map[ast.Node]bool
+
+// Visit implements ast.Visitor.
+func (s sizes) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.BinaryNode:
+		if n.Operator == "+" {
+			s.count(&n.Left)
+			s.count(&n.Right)
+		}
+	case *ast.BuiltinNode:
+		switch n.Name {
+		case "concat", "split", "splitAfter", "upper", "lower", "toBase64", "fromBase64", "fromJSON", "reverse", "uniq", "sort":
+			for i := range n.Arguments {
+				s.count(&n.Arguments[i])
+			}
+		}
+	}
+}
+
+// count has the value of a node counted, if it may be long.
+func (s sizes) count(node *ast.Node) {
+	n := *node
+	if s[n] {
+		return
+	}
+	name := ""
+	switch t := n.Type(); {
+	case t == nil || t.Kind() == reflect.Interface || t.Kind() == reflect.Slice || t.Kind() == reflect.Map:
+		name = valueFunc
+	case t.Kind() == reflect.String:
+		name = textFunc
+	}
+	switch n.(type) {
+	case *ast.StringNode, *ast.ConstantNode, *ast.NilNode:
+		name = ""
+	}
+	if name == "" {
+		return
+	}
+	call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: []ast.Node{n}}
+	for _, c := range []ast.Node{call.Callee, call} {
+		c.SetLocation(n.Location())
+	}
+	s[call] = true
+	*node = call
+}
+
+// countJoined has the operands of + in a Jet template counted.
+func countJoined(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return
+		}
+		countJoined(v.Elem())
+		if n, ok := v.Interface().(*jet.AdditiveExprNode); ok && v.Kind() == reflect.Pointer {
+			n.Left, n.Right = call(n.NodeBase, sizeFunc, n.Left), call(n.NodeBase, sizeFunc, n.Right)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			countJoined(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() || f.Anonymous {
+				countJoined(v.Field(i))
+			}
+		}
+	}
+}
+
+// An output takes the text of a Jet template. Jet does not look at errors of writing,
+// so too much of it ends the template by a panic.
+type output struct{ bytes.Buffer }
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.room(len(p))
+	return o.Buffer.Write(p)
+}
+
+// WriteString implements io.StringWriter.
+func (o *output) WriteString(s string) (int, error) {
+	o.room(len(s))
+	return o.Buffer.WriteString(s)
+}
+
+func (o *output) room(n int) {
+	if o.Len()+n > maxOutput {
+		panic(errTooLong)
+	}
+}
