@@ -9,7 +9,8 @@
 // at once: a constructor that finds one notes it and lets the script go on.
 //
 // The sandbox protects against accidents, not against an enemy: a script can
-// use up the time and the memory that it is granted.
+// use up the time and the memory that it is granted, but no more of the time and
+// little more of the memory.
 //
 // Begin with [New] and [Interp.Run].
 package luaapi

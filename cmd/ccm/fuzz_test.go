@@ -56,6 +56,9 @@ func FuzzScript(f *testing.F) {
 		f.Add(text)
 	}
 	if fuzzing() {
+		for _, text := range endless {
+			f.Add(text)
+		}
 		for _, text := range corpus(f, ".lua") {
 			f.Add(text)
 		}
