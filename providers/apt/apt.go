@@ -4,7 +4,9 @@ package apt
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/luaccm/ccm/resources"
@@ -60,14 +62,37 @@ func query(ctx context.Context, v *host.View, argv ...string) (host.Result, erro
 	return v.Query(ctx, host.Cmd{Argv: argv, Env: environment})
 }
 
-// change runs a command that changes the machine.
+// change runs a command of apt that changes the machine. If apt refuses because dpkg
+// was interrupted before, by a loss of power or because it was killed, what that left
+// is configured first, as apt says one has to.
 func change(ctx context.Context, h *host.Host, argv ...string) error {
 	database.Lock()
 	defer database.Unlock()
-	cmd := host.Cmd{Argv: argv, Env: environment}
-	res, err := h.Run(ctx, cmd)
-	if err != nil || res.Code == 0 {
+	res, err := attempt(ctx, h, argv...)
+	if err == nil || !strings.Contains(string(res.Stderr), interrupted) {
 		return err
 	}
-	return fmt.Errorf("%s: exit status %d%s", cmd, res.Code, lastWords(res))
+	h.Log().Warn("dpkg was interrupted earlier; what it left unfinished is configured first", "command", strings.Join(configure, " "))
+	// What it cannot configure may be what is going to be repaired.
+	_, failed := attempt(ctx, h, configure...)
+	if res, err = attempt(ctx, h, argv...); err != nil && strings.Contains(string(res.Stderr), interrupted) {
+		return errors.Join(err, failed)
+	}
+	return err
+}
+
+// interrupted is what apt says if dpkg has left its database unfinished.
+const interrupted = "dpkg was interrupted, you must manually run"
+
+// configure has dpkg finish what it had begun.
+var configure = []string{"dpkg", "--force-confold", "--configure", "-a"}
+
+// attempt runs a command that changes the machine. If it fails, the result says how as well.
+func attempt(ctx context.Context, h *host.Host, argv ...string) (host.Result, error) {
+	cmd := host.Cmd{Argv: argv, Env: environment}
+	res, err := h.Run(ctx, cmd)
+	if err == nil && res.Code != 0 {
+		err = fmt.Errorf("%s: exit status %d%s", cmd, res.Code, lastWords(res))
+	}
+	return res, err
 }

@@ -26,7 +26,7 @@ func parseAptGet(args []string) (o aptOptions, err error) {
 		switch arg := args[i]; {
 		case arg == "-y":
 			o.yes = true
-		case arg == "-q":
+		case arg == "-q", arg == "--reinstall":
 		case arg == "--allow-downgrades":
 			o.downgrades = true
 		case arg == "-o":

@@ -127,6 +127,9 @@ func (packages) Install(ctx context.Context, h *host.Host, pkg, version string) 
 		return noPackage(n)
 	}
 	argv := []string{"apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-confold", "-o", lockTimeout}
+	if halfInstalled(ctx, &h.View, n) {
+		argv = append(argv, "--reinstall") // apt would hold it to be there
+	}
 	wish := resources.PackageEnsure(version)
 	if !wish.IsVersion() && o.candidate == "" {
 		return nothingToInstall(ctx, &h.View, n)
@@ -142,6 +145,17 @@ func (packages) Install(ctx context.Context, h *host.Host, pkg, version string) 
 		return fmt.Errorf("%w\n(apt has %s of it)", err, strings.Join(o.versions, ", "))
 	}
 	return err
+}
+
+// halfInstalled reports whether dpkg was stopped while it unpacked a package. If that
+// cannot be told, apt will say what is wrong.
+func halfInstalled(ctx context.Context, v *host.View, n name) bool {
+	found, err := packages{}.ask(ctx, v, []string{n.pkg})
+	if err != nil {
+		return false
+	}
+	r, err := pick(n.of(found[n.pkg]))
+	return err == nil && r.status == "half-installed"
 }
 
 // nothingToInstall says why apt has no candidate for n.
