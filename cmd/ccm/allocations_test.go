@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // memory is what one resource takes of memory.
@@ -25,7 +26,7 @@ type allocated struct {
 // useOf reads a site and converges it, and returns how much of everything was
 // taken.
 func useOf(t *testing.T, name string) (m allocated) {
-	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: new(bytes.Buffer), clock: hosttest.Clock{}, runner: &observed{Runner: host.Exec{}}}
+	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(new(bytes.Buffer)), clock: hosttest.Clock{}, runner: &observed{Runner: host.Exec{}}}
 	f := &runFlags{}
 	f.add(&cobra.Command{}, report.DiffOff)
 	h := host.New(host.Options{Clock: hosttest.Clock{}})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // requestLine asks for file number i.
@@ -41,7 +42,7 @@ func newPipe(t testing.TB, args ...string) *pipe {
 	outR, outW := io.Pipe()
 	p := &pipe{t: t, in: inW, answers: bufio.NewScanner(outR), status: make(chan int, 1)}
 	p.answers.Buffer(nil, 1<<20)
-	e := &env{stdin: inR, stdout: outW, stderr: io.Discard, clock: host.RealClock{}}
+	e := &env{stdin: inR, stdout: terminal.NewWriter(outW), stderr: terminal.NewWriter(io.Discard), clock: host.RealClock{}}
 	go func() {
 		p.status <- e.run(t.Context(), append([]string{"ensure", "api", "pipe", "--stream", "--root", t.TempDir(), "--state-dir", t.TempDir()}, args...))
 		outW.Close()
@@ -106,7 +107,7 @@ func TestStreamLetsOthersIn(t *testing.T) {
 	p := newPipe(t, "--state-dir", state)
 	p.ask(requestLine(1))
 	require.Equal(t, "changed", p.answer().State.Outcome)
-	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, clock: host.RealClock{}}
+	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(io.Discard), clock: host.RealClock{}}
 	require.Equal(t, exitOK, e.run(t.Context(), []string{"ensure", "exec", "true", "--state-dir", state, "--lock-timeout", "30s"}))
 	p.ask(requestLine(1))
 	require.Equal(t, "stable", p.answer().State.Outcome)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // complete offers names of resources, and then values of ensure.
@@ -77,7 +78,7 @@ func (e *env) completeTargets(root *cobra.Command) {
 			if len(args) == 0 || args[0] == "-" {
 				return nil, directive
 			}
-			e.stderr = io.Discard // the shell wants no story
+			e.stderr = terminal.NewWriter(io.Discard) // the shell wants no story
 			h := host.New(host.Options{Clock: e.clock})
 			f := &siteFlags{evalTimeout: completionTimeout, dialect: newChoice("", "ccm", "tinycm")}
 			s, err := e.load(cmd.Context(), h, args[0], args[1:], f, true)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func (e *env) convertCommand() *cobra.Command {
@@ -29,7 +29,7 @@ with a comment.
 			if err != nil {
 				return err
 			}
-			_, err = e.stdout.Write(m.Convert())
+			_, err = e.data().Write(m.Convert())
 			return err
 		},
 	}
@@ -47,7 +47,7 @@ func (e *env) render(ctx context.Context, name string, f *siteFlags) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.stdout.Write(text)
+	_, err = e.data().Write(text)
 	return err
 }
 
@@ -69,7 +69,7 @@ func (e *env) loadManifest(ctx context.Context, name string, f *siteFlags) (*man
 func (e *env) messages(m *manifest.Manifest) (after func()) {
 	say := func(text string) {
 		if text != "" {
-			fmt.Fprintln(e.stderr, strings.TrimSuffix(text, "\n"))
+			terminal.Fprintf(e.stderr, "%s\n", terminal.LinesText(strings.TrimSuffix(text, "\n")))
 		}
 	}
 	if m == nil {

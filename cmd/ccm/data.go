@@ -121,7 +121,7 @@ func (e *env) resolve(cmd *cobra.Command, f *lookFlags, name string) error {
 		return err
 	}
 	if f.output.value == "env" {
-		return writeVariables(e.stdout, f.prefix, val)
+		return writeVariables(e.data(), f.prefix, val)
 	}
 	return e.printData(val, f.output.value)
 }

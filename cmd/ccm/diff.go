@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func (e *env) diffCommand() *cobra.Command {
@@ -88,13 +90,16 @@ func (e *env) diffRun(store *state.Store, rec *state.Record, paths []string, asJ
 			}
 			continue
 		}
+		out := e.data()
 		for _, a := range attributeChanges(v, c) {
-			fmt.Fprintf(e.stdout, "# %s: %s\n", c.Path, a)
+			terminal.Fprintf(out, "# %s: %s\n", c.Path, a)
 		}
 		if note != "" {
-			fmt.Fprintf(e.stdout, "# %s: %s\n", c.Path, note)
+			terminal.Fprintf(out, "# %s: %s\n", c.Path, note)
 		}
-		fmt.Fprint(e.stdout, text)
+		if _, err := io.WriteString(out, text); err != nil {
+			return err
+		}
 	}
 	if !found {
 		return diag.Errorf(diag.Pos{}, "run %s did not change %s", rec.ID, strings.Join(paths, " or "))

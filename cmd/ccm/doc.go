@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func (e *env) docCommand() *cobra.Command {
@@ -90,11 +90,11 @@ func (e *env) docAll(reg *resource.Registry, asJSON bool) error {
 	}
 	for i, t := range reg.Types() {
 		if i > 0 {
-			fmt.Fprintln(e.stdout)
+			terminal.Fprintf(e.stdout, "\n")
 		}
 		writeType(e.stdout, reg, t)
 	}
-	fmt.Fprintf(e.stdout, "\n## Properties of every type\n\n%s\n\n", wrapText(resource.CommonSchema().Doc, ""))
+	terminal.Fprintf(e.stdout, "\n## Properties of every type\n\n%s\n\n", terminal.LinesText(wrapText(resource.CommonSchema().Doc, "")))
 	writeFields(e.stdout, resource.CommonSchema())
 	return nil
 }
@@ -144,7 +144,7 @@ func (e *env) printJSON(v any) error {
 }
 
 func writeType(w io.Writer, reg *resource.Registry, t *resource.Type) {
-	fmt.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n\n", t.Name, wrapText(t.Schema().Doc, ""), strings.Join(reg.Providers(t), ", "))
+	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n\n", t.Name, terminal.LinesText(wrapText(t.Schema().Doc, "")), strings.Join(reg.Providers(t), ", "))
 	writeFields(w, t.Schema())
 }
 
@@ -169,14 +169,14 @@ func writeField(w io.Writer, f *schema.Field) {
 	if f.Default != "" {
 		traits = append(traits, "default "+f.Default)
 	}
-	fmt.Fprintf(w, "- `%s` (%s)\n%s\n", f.Name, strings.Join(traits, "; "), wrapText(f.Doc, "  "))
+	terminal.Fprintf(w, "- `%s` (%s)\n%s\n", f.Name, strings.Join(traits, "; "), terminal.LinesText(wrapText(f.Doc, "  ")))
 	for _, obj := range []*schema.Schema{f.Object, f.ElemObject()} {
 		if obj == nil {
 			continue
 		}
 		for i := range obj.Fields {
 			g := &obj.Fields[i]
-			fmt.Fprintf(w, "  - `%s.%s` (%s)\n%s\n", f.Name, g.Name, g.Describe(), wrapText(g.Doc, "    "))
+			terminal.Fprintf(w, "  - `%s.%s` (%s)\n%s\n", f.Name, g.Name, g.Describe(), terminal.LinesText(wrapText(g.Doc, "    ")))
 		}
 	}
 }

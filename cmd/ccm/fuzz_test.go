@@ -21,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/session"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // longest is how long an input of a fuzz test may be: longer ones only take
@@ -199,7 +200,7 @@ func FuzzRequest(f *testing.F) {
 		before := w.snapshot(t)
 		defer func() { w.untouched(t, before, "machine", "state") }()
 		var stdout, stderr bytes.Buffer
-		e := &env{stdin: bytes.NewReader(text), stdout: &stdout, stderr: &stderr, clock: hosttest.Clock{}}
+		e := &env{stdin: bytes.NewReader(text), stdout: terminal.NewWriter(&stdout), stderr: terminal.NewWriter(&stderr), clock: hosttest.Clock{}}
 		s := w.single(t, e)
 		lines := 1
 		if stream {

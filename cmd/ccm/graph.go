@@ -35,7 +35,7 @@ other. Resources without arrows are converged in the order of the text.
 			case "svg":
 				draw = report.SVG
 			}
-			_, err = io.WriteString(e.stdout, draw(s.catalog))
+			_, err = io.WriteString(e.data(), draw(s.catalog))
 			return err
 		},
 	}

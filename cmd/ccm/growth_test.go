@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // succeeding runs no command and says that each has succeeded.
@@ -43,7 +44,7 @@ var growing = map[string]string{
 // planned plans a site below an empty root and returns what that took of memory.
 func planned(t *testing.T, text string) (allocations, size uint64) {
 	name := siteFile(t, "lua", text)
-	e := &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: new(bytes.Buffer), clock: hosttest.Clock{}, runner: &observed{Runner: succeeding{}}}
+	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(new(bytes.Buffer)), clock: hosttest.Clock{}, runner: &observed{Runner: succeeding{}}}
 	f := &runFlags{}
 	f.add(&cobra.Command{}, report.DiffOff)
 	h := host.New(host.Options{Root: t.TempDir(), Clock: hosttest.Clock{}, Runner: succeeding{}})

@@ -17,6 +17,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // pastFlags are the flags of commands that look at what earlier runs did.
@@ -78,7 +79,7 @@ func (e *env) listPending(f *pastFlags) error {
 		if f.json() {
 			err = e.printLine(p)
 		} else {
-			_, err = fmt.Fprintf(e.stdout, "%s (%s)\n", p, shownTime(p.Since))
+			_, err = terminal.Fprintf(e.stdout, "%s (%s)\n", p, shownTime(p.Since))
 		}
 		if err != nil {
 			return err
@@ -116,13 +117,13 @@ func (e *env) listRuns(f *pastFlags, limit int) error {
 		return nil
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(e.stderr, "No run is recorded.")
+		terminal.Fprintf(e.stderr, "No run is recorded.\n")
 		return nil
 	}
 	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tSTARTED\tWHAT\tPATHS\tRESULT")
+	terminal.Fprintf(w, "RUN\tSTARTED\tWHAT\tPATHS\tRESULT\n")
 	for _, entry := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", entry.ID, shownTime(entry.Start), entry.Command, entry.Files, resultOf(entry))
+		terminal.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", entry.ID, shownTime(entry.Start), entry.Command, entry.Files, resultOf(entry))
 	}
 	return w.Flush()
 }
@@ -226,21 +227,21 @@ func (e *env) findRun(store *state.Store, name string) (*state.Record, error) {
 
 func (e *env) showRun(rec *state.Record) error {
 	w := e.stdout
-	fmt.Fprintf(w, "run %s\n%s, started %s: %s\n", rec.ID, rec.Command, shownTime(rec.Start), resultOf(rec.Entry))
+	terminal.Fprintf(w, "run %s\n%s, started %s: %s\n", rec.ID, rec.Command, shownTime(rec.Start), resultOf(rec.Entry))
 	if rec.Root != "/" {
-		fmt.Fprintf(w, "root %s\n", rec.Root)
+		terminal.Fprintf(w, "root %s\n", rec.Root)
 	}
 	for _, in := range rec.Inputs {
-		fmt.Fprintf(w, "looked at %s %s  %s\n", in.Kind, in.Name, in.Value)
+		terminal.Fprintf(w, "looked at %s %s  %s\n", in.Kind, in.Name, in.Value)
 	}
 	for _, text := range rec.Events {
 		var ev report.Event
 		if err := json.Unmarshal(text, &ev); err != nil {
 			continue // counted as damaged where it matters
 		}
-		fmt.Fprintf(w, "\n%s#%s: %s\n", ev.Type, ev.Name, storyOf(ev))
+		terminal.Fprintf(w, "\n%s#%s: %s\n", ev.Type, ev.Name, storyOf(ev))
 		for _, d := range ev.Diff {
-			fmt.Fprintf(w, "    %s  %s → %s\n", d.Property, orNone(d.Have), orNone(d.Want))
+			terminal.Fprintf(w, "    %s  %s → %s\n", d.Property, orNone(d.Have), orNone(d.Want))
 		}
 	}
 	v := &host.New(host.Options{Root: rec.Root}).View
@@ -249,7 +250,7 @@ func (e *env) showRun(rec *state.Record) error {
 		if c.Undone() {
 			continue
 		}
-		fmt.Fprint(w, heading)
+		terminal.Fprintf(w, "%s", terminal.LinesText(heading))
 		heading = ""
 		showChange(w, v, c)
 	}
@@ -257,18 +258,17 @@ func (e *env) showRun(rec *state.Record) error {
 }
 
 // storyOf says in one line what became of a resource.
-func storyOf(ev report.Event) string {
+func storyOf(ev report.Event) terminal.Text {
+	const further = "    "
 	switch {
 	case ev.Failed:
-		return "failed: " + strings.ReplaceAll(strings.Join(ev.Errors, "; "), "\n", "\n    ")
+		return terminal.Sprintf("failed: %s", terminal.IndentedText(strings.Join(ev.Errors, "; "), further))
 	case !ev.Changed:
-		return ev.Outcome + ", because " + ev.Reason
+		return terminal.Sprintf("%s, because %s", ev.Outcome, terminal.IndentedText(ev.Reason, further))
+	case ev.Reason != "":
+		return terminal.Sprintf("%s (%s)", ev.Message, ev.Reason)
 	}
-	s := ev.Message
-	if ev.Reason != "" {
-		s += " (" + ev.Reason + ")"
-	}
-	return s
+	return terminal.LineText(ev.Message)
 }
 
 func orNone(s string) string {
@@ -294,7 +294,7 @@ func showChange(w io.Writer, v *host.View, c state.Change) {
 	if c.Before.Unkept != "" {
 		what += ", no backup: " + c.Before.Unkept
 	}
-	fmt.Fprintf(w, "    %s %s (%s)\n", mark, c.Path, what)
+	terminal.Fprintf(w, "    %s %s (%s)\n", mark, c.Path, what)
 }
 
 // attributeChanges says what of a path changed besides its content.

@@ -24,6 +24,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // A hostile is where hostile input is let loose: a machine below a directory
@@ -105,7 +106,7 @@ func (w *hostile) snapshot(t *testing.T) map[string]string { return hosttest.Sna
 func (w *hostile) load(t testing.TB, name, text string) (*site, error) {
 	var stderr bytes.Buffer
 	e := &env{
-		stdin: strings.NewReader(""), stdout: &stderr, stderr: &stderr, clock: hosttest.Clock{}, secrets: secret.New(nil),
+		stdin: strings.NewReader(""), stdout: terminal.NewWriter(&stderr), stderr: terminal.NewWriter(&stderr), clock: hosttest.Clock{}, secrets: secret.New(nil),
 	}
 	f := &siteFlags{evalTimeout: fuzzTimeout, dialect: newChoice("", "ccm", "tinycm")}
 	around := &surroundings{clock: e.clock, facts: w.facts}

@@ -126,7 +126,7 @@ func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []
 		}
 		m.Declared = append(m.Declared, d)
 	}
-	if _, err := e.stdout.Write(m.Convert()); err != nil {
+	if _, err := e.data().Write(m.Convert()); err != nil {
 		return err
 	}
 	if len(errs) > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // newSite is what a new site begins with.
@@ -47,7 +48,7 @@ already, nothing is written.`,
 			if err := writeFiles(e.stdout, dir, files, false); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(e.stdout, "\nNext: cd %s && ccm test && ccm plan site.lua\n", dir)
+			_, err = terminal.Fprintf(e.stdout, "\nNext: cd %s && ccm test && ccm plan site.lua\n", dir)
 			return err
 		},
 	}

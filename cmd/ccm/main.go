@@ -21,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // Exit statuses.
@@ -50,7 +51,7 @@ func main() {
 		cancel()
 		signal.Stop(signals) // the third ends ccm, whatever it is doing
 	}()
-	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stop: stop, clock: clock, effect: effect, began: began, before: before}
+	e := &env{stdin: os.Stdin, stdout: terminal.NewWriter(os.Stdout), stderr: terminal.NewWriter(os.Stderr), stop: stop, clock: clock, effect: effect, began: began, before: before}
 	end, err := profile()
 	if err != nil {
 		e.explain(err)
@@ -71,7 +72,7 @@ var effect func(op, path string) error
 // An env is what commands use of the world, and what they share.
 type env struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdout, stderr *terminal.Writer
 	clock          host.Clock
 	stop           <-chan struct{} // closed when the run shall end; may be nil
 	effect         func(op, path string) error
@@ -103,13 +104,15 @@ func (s status) Error() string { return "exit status " + string(rune('0'+s)) }
 
 // run is main for tests.
 func (e *env) run(ctx context.Context, args []string) int {
-	out := &checked{Writer: e.stdout}
+	out := &checked{Writer: e.stdout.Unwrap()}
 	if e.secrets == nil {
 		e.secrets = secret.New(e.readKey)
 	}
-	stdout, stderr := secret.NewWriter(out, e.secrets), secret.NewWriter(e.stderr, e.secrets)
-	e.stdout, e.stderr = stdout, stderr
+	// Secrets are taken out last: they are known as they are escaped, too.
+	stdout, stderr := secret.NewWriter(out, e.secrets), secret.NewWriter(e.stderr.Unwrap(), e.secrets)
+	e.stdout, e.stderr = terminal.NewWriter(stdout), terminal.NewWriter(stderr)
 	code := e.recovered(ctx, args)
+	_, _ = e.stdout.Flush(), e.stderr.Flush()
 	_, _ = stdout.Flush(), stderr.Flush() // that it failed, out knows
 	// Whoever reads may stop reading: that is no mistake of ours.
 	if code == exitOK && out.err != nil && !errors.Is(out.err, syscall.EPIPE) {
@@ -123,7 +126,7 @@ func (e *env) run(ctx context.Context, args []string) int {
 func (e *env) recovered(ctx context.Context, args []string) (code int) {
 	defer func() {
 		if x := recover(); x != nil {
-			fmt.Fprintf(e.stderr, "ccm is broken: %v\n%s", x, debug.Stack())
+			terminal.Fprintf(e.stderr, "ccm is broken: %v\n%s", x, terminal.LinesText(string(debug.Stack())))
 			code = exitFailed
 		}
 	}()
@@ -177,7 +180,7 @@ func (e *env) explain(err error) {
 	list.Add(err)
 	for i, d := range list {
 		if i == diag.MaxShown {
-			fmt.Fprintf(e.stderr, "ccm: and %d more mistakes\n", len(list)-i)
+			terminal.Fprintf(e.stderr, "ccm: and %d more mistakes\n", len(list)-i)
 			return
 		}
 		prefix := ""

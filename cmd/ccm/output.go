@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"syscall"
 	"time"
@@ -16,13 +15,14 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // A runReport is where a run tells what it does.
 type runReport struct {
 	id        string // of the run
 	reporters converge.Reporter
-	stderr    io.Writer // for logs; the status line makes way for it
+	stderr    terminal.Printer // for logs; the status line makes way for it
 	summary   func(converge.Summary)
 	out       *bufio.Writer       // stdout, buffered unless it is a terminal
 	progress  func(host.Progress) // of downloads; nil if nobody sees it
@@ -53,16 +53,17 @@ func (e *env) newReport(f *runFlags) *runReport {
 		r.stderr = line
 	}
 	if !isTerminal(e.stdout) {
-		r.out = bufio.NewWriterSize(e.stdout, 64<<10)
-		stdout = r.out
+		r.out = bufio.NewWriterSize(e.stdout.Unwrap(), 64<<10)
+		stdout = terminal.NewWriter(r.out)
 	}
 	var rep converge.Reporter
 	if f.output.value == "json" {
+		documents := documents(e.stdout, protocol())
 		if r.out != nil {
 			r.out.Reset(underneath(e.stdout))
-			stdout = secret.NewWriter(r.out, e.secrets)
+			documents = secret.NewWriter(r.out, e.secrets).JSON(protocol())
 		}
-		j := report.NewJSON(documents(stdout, protocol()), r.id, report.DiffMode(f.diff.value))
+		j := report.NewJSON(documents, r.id, report.DiffMode(f.diff.value))
 		rep, r.summary = j, j.Summary
 	} else {
 		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, Asked: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value)}

@@ -49,10 +49,10 @@ func (e *env) printValue(v schema.Value, form string) error {
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(e.stdout, text)
+		_, err = io.WriteString(e.data(), text)
 		return err
 	}
-	writeValue(e.stdout, v, "")
+	writeValue(e.data(), v, "")
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -21,7 +22,7 @@ import (
 func ccm(t *testing.T, effect func(op, path string) error, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, clock: hosttest.Clock{}, effect: effect}
+	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&out), stderr: terminal.NewWriter(&errs), clock: hosttest.Clock{}, effect: effect}
 	status = e.run(t.Context(), args)
 	return out.String(), errs.String(), status
 }

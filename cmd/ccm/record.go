@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // recordFlags are the flags of commands that change the machine and record it.
@@ -55,7 +56,9 @@ func (e *env) store(dir string, limits state.Limits) (*state.Store, error) {
 }
 
 // warn tells of what is wrong and does not keep ccm from its work.
-func (e *env) warn(message string) { fmt.Fprintln(e.stderr, "ccm: warning:", message) }
+func (e *env) warn(message string) {
+	terminal.Fprintf(e.stderr, "ccm: warning: %s\n", terminal.IndentedText(message, "    "))
+}
 
 // keep is what hosts tell of what they are about to change.
 func (e *env) keep(v *host.View, d host.Doomed) error {

@@ -21,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/stdlib"
 )
 
@@ -129,7 +130,7 @@ type prompt struct {
 	site    string // the script that was given, as the state directory knows it
 	events  liveEvents
 	history *repl.History
-	talk    terminal // nil if nobody is there to type
+	talk    lineReader // nil if nobody is there to type
 	signals *interrupts
 }
 
@@ -168,7 +169,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 			s.registry, p.loading.loader.Registry = reg, reg
 			return reg, fs, err
 		},
-		Dir: p.loading.cwd, Out: e.stdout, Output: f.form.value, Paint: e.painter(), Now: e.clock.Now,
+		Dir: p.loading.cwd, Out: e.data(), Output: f.form.value, Paint: e.painter(), Now: e.clock.Now,
 		Commands: p.commands(), Functions: p.functions(),
 		Drawings:  []repl.Drawing{{Name: "dot", Draw: report.Dot}, {Name: "mermaid", Draw: report.Mermaid}},
 		Document:  func() error { _, err := documented(); return err },
@@ -191,7 +192,7 @@ func (p *prompt) host() *host.Host { return p.hostTelling(p.env.stderr, nil) }
 
 // hostTelling is host. What commands say while they run goes to w, how far downloads are
 // to progress.
-func (p *prompt) hostTelling(w io.Writer, progress func(host.Progress)) *host.Host {
+func (p *prompt) hostTelling(w terminal.Printer, progress func(host.Progress)) *host.Host {
 	e := p.env
 	return host.New(host.Options{
 		Refuse: e.secrets.RefuseArgv, Root: p.flags.root, Clock: e.clock, Log: e.logger(w, p.flags.debug), Effect: e.effect, Keep: e.keep,
@@ -295,14 +296,14 @@ func reference(topic string) (string, bool) {
 		return "", false
 	}
 	var b strings.Builder
-	if err := (&env{stdout: &b}).docOne(reg, topic, false); err != nil {
+	if err := (&env{stdout: terminal.NewWriter(&b)}).docOne(reg, topic, false); err != nil {
 		return "", false
 	}
 	return b.String(), true
 }
 
 // painter returns what colours Lua, nil if nothing is to be coloured.
-func (e *env) painter() func(string) string {
+func (e *env) painter() func(string) terminal.Text {
 	if !e.colorful(e.stdout) {
 		return nil
 	}

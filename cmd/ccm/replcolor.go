@@ -4,60 +4,43 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/luaapi/repl"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// The colours of Lua, as ANSI escape sequences.
-const (
-	plain  = "\x1b[0m"
-	faint  = "\x1b[2m"
-	bold   = "\x1b[1m"
-	red    = "\x1b[31m"
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-	blue   = "\x1b[34m"
-	purple = "\x1b[35m"
-	cyan   = "\x1b[36m"
-)
-
-var kindColors = map[repl.Kind]string{
-	repl.Comment: faint, repl.Keyword: purple, repl.Number: cyan, repl.String: green,
+// The styles of Lua.
+var kindStyles = map[repl.Kind]terminal.Style{
+	repl.Comment: terminal.Faint, repl.Keyword: terminal.Purple, repl.Number: terminal.Cyan, repl.String: terminal.Green,
 }
 
 // constants are the words of Lua that are values.
 var constants = map[string]bool{"nil": true, "true": true, "false": true}
 
 // paintLua returns a text of Lua with colours.
-func paintLua(text string) string { return paintTokens(text, nil) }
+func paintLua(text string) terminal.Text { return paintTokens(text, nil) }
 
 // paintTokens colours a text; the names in special are those of types.
-func paintTokens(text string, special func(name string) bool) string {
-	var b strings.Builder
+func paintTokens(text string, special func(name string) bool) terminal.Text {
+	var b terminal.Buffer
 	for _, t := range repl.Tokens(text) {
 		word := text[t.Start:t.End]
-		color := kindColors[t.Kind]
+		style := kindStyles[t.Kind]
 		switch {
 		case constants[word]:
-			color = cyan
+			style = terminal.Cyan
 		case t.Open:
-			color = red
+			style = terminal.Red
 		case t.Kind == repl.Name && special != nil && special(word):
-			color = blue
+			style = terminal.Blue
 		}
-		if color == "" {
-			b.WriteString(word)
-			continue
-		}
-		// A colour ends with its line: what follows may be a prompt.
+		// A style ends with its line: what follows may be a prompt.
 		for i, line := range strings.Split(word, "\n") {
 			if i > 0 {
-				b.WriteByte('\n')
+				b.Print(terminal.LinesText("\n"))
 			}
-			if line != "" {
-				b.WriteString(color + line + plain)
-			}
+			b.Print(style.Paint(terminal.LinesText(line)))
 		}
 	}
-	return b.String()
+	return b.Text()
 }
 
 // rowBelow makes sure that there is a row below the cursor: it moves one down,
@@ -69,16 +52,16 @@ const rowBelow = "\x1bD\x1bM"
 // lines after the first. The library for lines leaves as many columns free there
 // as the first prompt takes.
 func (t *editor) highlight(line []rune) string {
-	text := string(line)
+	text := terminal.Lines(string(line))
 	if t.question != "" {
 		return text + rowBelow
 	}
-	first, more := t.p.dialog.Prompt()
+	first, more := t.prompts()
 	if t.p.dialog.Pending() {
 		first = more
 	}
 	if t.color {
-		text = t.paint(text)
+		text = t.paint(string(line)).String()
 	}
 	if !strings.Contains(text, "\n") {
 		return text + rowBelow
@@ -89,20 +72,18 @@ func (t *editor) highlight(line []rune) string {
 	} else {
 		more = string([]rune(more)[n-width:])
 	}
-	if t.color {
-		more = faint + more + plain
-	}
+	more = terminal.Faint.On(t.color).Paint(terminal.LineText(more)).String()
 	return strings.ReplaceAll(text, "\n", "\n\r"+more) + rowBelow
 }
 
 // paint colours what is typed.
-func (t *editor) paint(text string) string {
+func (t *editor) paint(text string) terminal.Text {
 	if trimmed := strings.TrimLeft(text, " "); strings.HasPrefix(trimmed, ".") || strings.HasPrefix(trimmed, `\`) || strings.HasPrefix(trimmed, "?") {
 		word, rest, spaced := strings.Cut(text, " ")
 		if spaced {
 			rest = " " + rest
 		}
-		return bold + word + plain + rest
+		return terminal.Concat(terminal.Bold.Paint(terminal.LinesText(word)), terminal.LinesText(rest))
 	}
 	return paintTokens(text, func(name string) bool { return t.p.dialog.Type(name) != nil })
 }

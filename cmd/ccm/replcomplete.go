@@ -7,6 +7,8 @@ import (
 
 	"github.com/reeflective/readline"
 	"golang.org/x/term"
+
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // complete returns what can stand at the cursor, as the library for lines wants
@@ -38,22 +40,25 @@ func (t *editor) complete(line []rune, cursor int) readline.Completions {
 		}
 		c.Items = c.Items[:min(len(c.Items), max(1, height-8))]
 	}
-	values := make([]readline.Completion, len(c.Items))
+	values := make([]readline.Completion, 0, len(c.Items))
 	docs := make(map[string]int)
-	for i, item := range c.Items {
+	for _, item := range c.Items {
+		if terminal.Line(item.Text) != item.Text {
+			continue // such as a name of a file that nobody can type
+		}
 		group := item.Group
 		if !t.color {
 			group = "" // the library colours it
 		}
 		// What has one description is shown as one thing with several names.
-		doc := item.Doc
+		doc := terminal.Line(item.Doc)
 		if doc != "" {
-			doc += strings.Repeat(" ", docs[item.Doc])
-			docs[item.Doc]++
+			docs[doc]++
+			doc += strings.Repeat(" ", docs[doc]-1)
 		}
-		values[i] = readline.Completion{
+		values = append(values, readline.Completion{
 			Value: before[from:c.Start] + item.Text, Display: strings.TrimSuffix(item.Text, " = "), Description: doc, Tag: group,
-		}
+		})
 	}
 	out := readline.CompleteRaw(values).NoSort().DisplayList()
 	out.PREFIX = before[from:]

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // TestReplDocs types what docs/repl.md says and compares the answers: each block
@@ -53,7 +54,7 @@ func newTalk(t *testing.T) *talk {
 	root := filepath.Join(t.TempDir(), "root")
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "etc"), 0o755))
 	k := new(talk)
-	e := &env{stdin: strings.NewReader(""), stdout: &k.out, stderr: &k.out, clock: hosttest.Clock{}}
+	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&k.out), stderr: terminal.NewWriter(&k.out), clock: hosttest.Clock{}}
 	f := &replFlags{}
 	f.add(pflag.NewFlagSet("", pflag.ContinueOnError))
 	f.root = root

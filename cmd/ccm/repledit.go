@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // editCommand is .edit: a script, or what was typed last.
@@ -37,7 +38,7 @@ func (p *prompt) editCommand(ctx context.Context, d *repl.Dialog, name string) e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(p.env.stdout, text)
+	terminal.Fprintf(p.env.stdout, "%s\n", terminal.LinesText(text))
 	return d.Eval(ctx, text)
 }
 
@@ -73,7 +74,7 @@ func (t *editor) editLine() {
 	text, err := t.p.edited(context.Background(), string(*line))
 	_ = term.Restore(in, raw)
 	if err != nil {
-		t.shell.Hint.SetTemporary(err.Error())
+		t.shell.Hint.SetTemporary(terminal.Line(err.Error()))
 		return
 	}
 	line.Set([]rune(text)...)
@@ -86,21 +87,21 @@ func (p *prompt) runEditor(ctx context.Context, name string) error {
 }
 
 // page shows a text in the pager of the user, or as it is if there is none.
-func (p *prompt) page(ctx context.Context, text string) error {
+func (p *prompt) page(ctx context.Context, text terminal.Text) error {
 	standard := "less"
 	if _, err := exec.LookPath(standard); err != nil {
 		standard = "more"
 	}
 	pager := chosenTool(standard, "CCM_PAGER", "PAGER")
 	if _, err := exec.LookPath(standard); p.talk == nil || err != nil && pager == standard {
-		_, err := io.WriteString(p.env.stdout, text)
+		_, err := p.env.stdout.Print(text)
 		return err
 	}
 	if os.Getenv("LESS") == "" { // a short text ends less at once, and stays on the screen
 		defer os.Unsetenv("LESS")
 		_ = os.Setenv("LESS", "FRX")
 	}
-	return p.runTool(ctx, pager, strings.NewReader(text))
+	return p.runTool(ctx, pager, strings.NewReader(text.String()))
 }
 
 // chosenTool returns the command line that the first variable that is set has.
@@ -136,7 +137,7 @@ func (p *prompt) runTool(ctx context.Context, command string, stdin io.Reader, a
 // clearCommand is .clear.
 func (p *prompt) clearCommand(context.Context, *repl.Dialog, string) error {
 	if _, ok := p.talk.(*editor); ok {
-		fmt.Fprint(p.env.stdout, "\x1b[H\x1b[2J")
+		_, _ = p.env.stdout.Print(terminal.EraseScreen)
 	}
 	return nil
 }
@@ -154,6 +155,6 @@ func (p *prompt) dataCommand(_ context.Context, _ *repl.Dialog, key string) erro
 	if err != nil {
 		return err
 	}
-	writeValue(p.env.stdout, schema.ValueOf(val), "")
+	writeValue(p.env.data(), schema.ValueOf(val), "")
 	return nil
 }

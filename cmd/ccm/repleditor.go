@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/luaccm/ccm/luaapi/repl"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // An editor is a terminal on which lines can be edited.
@@ -35,7 +35,7 @@ type editor struct {
 type pastedText struct{ text string }
 
 // newTerminal returns the terminal that ccm was started on.
-func (p *prompt) newTerminal() (terminal, error) {
+func (p *prompt) newTerminal() (lineReader, error) {
 	if !isTerminal(p.env.stdout) || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
 		return p.newPlainTerminal(), nil
 	}
@@ -144,21 +144,27 @@ func (t *editor) promptText() string {
 	if t.question != "" {
 		return t.question
 	}
-	first, more := t.p.dialog.Prompt()
+	first, more := t.prompts()
 	if t.p.dialog.Pending() {
 		first = more
 	}
 	return first
 }
 
-// read implements terminal.
+// prompts returns the prompts as they are shown.
+func (t *editor) prompts() (first, more string) {
+	first, more = t.p.dialog.Prompt()
+	return terminal.Line(first), terminal.Line(more)
+}
+
+// read implements lineReader.
 func (t *editor) read() (string, error) {
 	text, err := t.readline()
 	if p := t.pasted; p != nil {
 		t.pasted = nil
 		if err == nil {
 			text = p.text
-			fmt.Fprintf(t.p.env.stdout, "-- %d lines\n", strings.Count(strings.TrimRight(text, "\n"), "\n")+1)
+			terminal.Fprintf(t.p.env.stdout, "-- %d lines\n", strings.Count(strings.TrimRight(text, "\n"), "\n")+1)
 			t.keep(text)
 		}
 	}
@@ -173,7 +179,7 @@ func (t *editor) readline() (string, error) {
 	}
 	defer t.reading.Store(false)
 	// What was typed ahead was echoed here, and comes again.
-	fmt.Fprint(t.p.env.stdout, "\r\x1b[K")
+	_, _ = t.p.env.stdout.Print(terminal.EraseLine)
 	text, err := t.shell.Readline()
 	if errors.Is(err, readline.ErrInterrupt) {
 		err = errDropped
@@ -181,7 +187,7 @@ func (t *editor) readline() (string, error) {
 	return text, err
 }
 
-// ask implements terminal.
+// ask implements lineReader.
 func (t *editor) ask(question string) (string, error) {
 	t.question = question
 	t.history.Mute(true)
@@ -192,11 +198,12 @@ func (t *editor) ask(question string) (string, error) {
 	return t.readline()
 }
 
-// leave implements terminal.
+// leave implements lineReader.
 func (t *editor) leave() {
 	if t.reading.Load() {
 		_ = term.Restore(int(os.Stdin.Fd()), t.state)
-		fmt.Fprint(t.p.env.stdout, "\x1b[?2004l\r\n")
+		_, _ = t.p.env.stdout.Print(terminal.EndPaste)
+		terminal.Fprintf(t.p.env.stdout, "\n")
 		os.Exit(exitInterrupted)
 	}
 }
@@ -233,17 +240,14 @@ func (t *editor) hint(line []rune, cursor int) []rune {
 	if t.question != "" {
 		return nil
 	}
-	text := t.p.dialog.Hint(string(line), len(string(line[:min(cursor, len(line))])))
+	text := terminal.Line(t.p.dialog.Hint(string(line), len(string(line[:min(cursor, len(line))]))))
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 && utf8.RuneCountInString(text) >= width {
 		text = string([]rune(text)[:max(0, width-4)]) + "..."
 	}
 	if text == "" {
 		return nil
 	}
-	if t.color {
-		text = faint + text + plain
-	}
-	return []rune(text)
+	return []rune(terminal.Faint.On(t.color).Paint(terminal.LineText(text)).String())
 }
 
 // source is the history as the library for lines wants it.
@@ -262,7 +266,7 @@ func (s source) GetLine(i int) (string, error) {
 	if i < 0 || i >= s.t.history.Len() {
 		return "", io.EOF
 	}
-	return s.t.history.Entry(i), nil
+	return terminal.Lines(s.t.history.Entry(i)), nil // it may have been pasted
 }
 
 // Len implements readline.History.

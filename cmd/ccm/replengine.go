@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // providers returns the providers for a run of these resources. Those that ship
@@ -129,7 +129,7 @@ func (p *prompt) applyCommand(ctx context.Context, _ *repl.Dialog, target string
 	case err != nil:
 		return err
 	case !ok:
-		fmt.Fprintln(p.env.stdout, "nothing was touched")
+		terminal.Fprintf(p.env.stdout, "nothing was touched\n")
 		return nil
 	}
 	return p.apply(ctx, c)
@@ -189,7 +189,7 @@ func (p *prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 		}
 		before := p.signals.set(func() {
 			close(stop)
-			fmt.Fprintln(w, "ccm: ends after this resource; interrupt again to end that")
+			terminal.Fprintf(w, "ccm: ends after this resource; interrupt again to end that\n")
 		}, cancel, p.exit)
 		defer p.signals.set(before...)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -12,10 +11,11 @@ import (
 	"sync/atomic"
 
 	"github.com/luaccm/ccm/luaapi/repl"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A terminal is where a person types.
-type terminal interface {
+// A lineReader is where a person types.
+type lineReader interface {
 	// read returns what was typed. The error is errDropped if it was dropped,
 	// io.EOF at the end, and errStopped if the process is to end.
 	read() (string, error)
@@ -56,7 +56,7 @@ func (p *prompt) converse(ctx context.Context, args []string) (err error) {
 	}
 	defer p.watchStop()()
 	if !p.flags.quiet {
-		fmt.Fprintf(p.env.stdout, "ccm %s (Lua 5.1). .help helps, Ctrl-D leaves.\n", readBuildInfo().Version)
+		terminal.Fprintf(p.env.stdout, "ccm %s (Lua 5.1). .help helps, Ctrl-D leaves.\n", readBuildInfo().Version)
 	}
 	p.interruptible(ctx, func(ctx context.Context) { p.prepare(ctx, args) })
 	return p.loop(ctx)
@@ -186,10 +186,10 @@ func (p *prompt) interruptible(ctx context.Context, do func(context.Context)) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	before := p.signals.set(func() {
-		fmt.Fprintln(p.env.stdout) // the terminal has shown ^C
+		terminal.Fprintf(p.env.stdout, "\n") // the terminal has shown ^C
 		cancel()
 	}, func() {
-		fmt.Fprintln(p.env.stderr, "ccm: still at work; interrupt once more to end ccm")
+		terminal.Fprintf(p.env.stderr, "ccm: still at work; interrupt once more to end ccm\n")
 	}, p.exit)
 	defer func() { p.signals.set(before...) }()
 	defer p.alsoStop(cancel)()

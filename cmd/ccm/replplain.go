@@ -3,19 +3,19 @@ package main
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/luaccm/ccm/luaapi/repl"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // A plainTerminal reads lines from a terminal that can do nothing but that:
 // there is a prompt, and no escape sequence.
 type plainTerminal struct {
 	p       *prompt
-	out     io.Writer // where prompts go
+	out     *terminal.Writer // where prompts go
 	history *repl.History
 	lines   chan line
 	asked   bool // a line is being waited for
@@ -40,7 +40,7 @@ func (p *prompt) newPlainTerminal() *plainTerminal {
 	return t
 }
 
-// read implements terminal.
+// read implements lineReader.
 func (t *plainTerminal) read() (string, error) {
 	first, more := t.p.dialog.Prompt()
 	if t.p.dialog.Pending() {
@@ -48,7 +48,7 @@ func (t *plainTerminal) read() (string, error) {
 	}
 	text, err := t.line(first)
 	if errors.Is(err, io.EOF) {
-		fmt.Fprintln(t.out)
+		terminal.Fprintf(t.out, "\n")
 	}
 	if err == nil {
 		if err := t.history.Add(text); err != nil {
@@ -66,7 +66,7 @@ func (t *plainTerminal) line(prompt string) (string, error) {
 		return "", errStopped
 	}
 	defer t.reading.Store(false)
-	fmt.Fprint(t.out, prompt)
+	terminal.Fprintf(t.out, "%s", prompt)
 	if !t.asked {
 		t.asked = true
 		go func() {
@@ -83,7 +83,7 @@ func (t *plainTerminal) line(prompt string) (string, error) {
 		return l.text, l.err
 	case <-t.dropped:
 		// The terminal has forgotten the line itself.
-		fmt.Fprintln(t.out)
+		terminal.Fprintf(t.out, "\n")
 		return "", errDropped
 	}
 }
@@ -95,13 +95,13 @@ func (t *plainTerminal) drop() {
 	}
 }
 
-// ask implements terminal.
+// ask implements lineReader.
 func (t *plainTerminal) ask(question string) (string, error) { return t.line(question) }
 
-// leave implements terminal.
+// leave implements lineReader.
 func (t *plainTerminal) leave() {
 	if t.reading.Load() {
-		fmt.Fprintln(t.out)
+		terminal.Fprintf(t.out, "\n")
 		os.Exit(exitInterrupted)
 	}
 }

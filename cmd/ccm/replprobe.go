@@ -1,12 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"regexp"
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // The library for lines can ask the terminal at every key where its cursor is,
@@ -50,7 +51,7 @@ func (t *editor) ask6n() answers {
 		return answersNo
 	}
 	defer func() { _ = term.Restore(in, state) }()
-	fmt.Fprint(t.p.env.stdout, "\x1b[6n")
+	_, _ = t.p.env.stdout.Print(terminal.AskPosition)
 	typed := ""
 	defer func() { t.shell.Keys.Feed(false, []rune(typed)...) }()
 	buf := make([]byte, 1024)

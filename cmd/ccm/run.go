@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // runFlags are the flags of run and plan.
@@ -215,10 +215,21 @@ func exitStatus(s converge.Summary, detailed bool) error {
 
 // logger returns the log of a run: what commands say, and with debug every
 // effect.
-func (e *env) logger(w io.Writer, debug bool) *slog.Logger {
+func (e *env) logger(w terminal.Printer, debug bool) *slog.Logger {
 	level := slog.LevelInfo
 	if debug {
 		level = slog.LevelDebug
 	}
-	return slog.New(tint.NewTextHandler(w, &tint.Options{Level: level, NoColor: !e.colorful(e.stderr), TimeFormat: time.TimeOnly}))
+	return slog.New(tint.NewTextHandler(terminal.Styled(w), &tint.Options{
+		Level: level, NoColor: !e.colorful(e.stderr), TimeFormat: time.TimeOnly, ReplaceAttr: escapeMessage,
+	}))
+}
+
+// escapeMessage escapes the message of a record, such as a line that a command has
+// said. The handler quotes values itself.
+func escapeMessage(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && a.Key == slog.MessageKey {
+		a.Value = slog.StringValue(terminal.Line(a.Value.String()))
+	}
+	return a
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/session"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // protocol is what is not masked in the JSON of events and of the past.
@@ -22,29 +23,49 @@ var protocol = sync.OnceValue(func() *secret.Protocol {
 		report.Event{}, report.Summary{}, state.Record{}, state.Pending{}, session.Record{}, response{}, pathDiff{})
 })
 
-// documents returns a writer for whole JSON documents, which stay JSON whatever is
-// taken out of them. P is what is not masked; it may be nil.
-func documents(w io.Writer, p *secret.Protocol) io.Writer {
-	if s, ok := w.(*secret.Writer); ok {
-		return s.JSON(p)
+// data returns where data goes that programs read. A pipe or a file gets its bytes
+// as they are, a terminal gets text that people can look at.
+func (e *env) data() io.Writer {
+	if isTerminal(e.stdout) {
+		return e.stdout
 	}
-	return w
+	return e.stdout.Unwrap()
+}
+
+// documents returns a writer for whole JSON documents, which stay JSON whatever is
+// taken out of them. P is what is not masked; it may be nil. On a terminal they mean
+// the same, and hold nothing that it would act on.
+func documents(w *terminal.Writer, p *secret.Protocol) io.Writer {
+	s, ok := w.Unwrap().(*secret.Writer)
+	if !ok {
+		return terminal.JSON(w.Unwrap())
+	}
+	if isTerminal(s) {
+		_ = s.Flush()
+		s = s.To(terminal.JSON(s.Unwrap()))
+	}
+	return s.JSON(p)
 }
 
 // encoder returns what writes values as JSON, one a line.
-func encoder(w io.Writer, p *secret.Protocol) *json.Encoder {
+func encoder(w *terminal.Writer, p *secret.Protocol) *json.Encoder {
 	enc := json.NewEncoder(documents(w, p))
 	enc.SetEscapeHTML(false)
 	return enc
 }
 
-// underneath returns where w writes to when it has taken out the secrets.
-func underneath(w io.Writer) io.Writer {
-	if s, ok := w.(*secret.Writer); ok {
+// underneath returns where JSON documents go that w is to write, when the secrets
+// have been taken out.
+func underneath(w *terminal.Writer) io.Writer {
+	out := w.Unwrap()
+	if s, ok := out.(*secret.Writer); ok {
 		_ = s.Flush()
-		return s.Unwrap()
+		out = s.Unwrap()
 	}
-	return w
+	if isTerminal(out) {
+		return terminal.JSON(out)
+	}
+	return out
 }
 
 // logInputs logs what a script has looked at since the last time. That waits until

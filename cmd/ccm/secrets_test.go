@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // Twenty secrets through every command and form of output, then a search of all
@@ -252,7 +254,7 @@ func TestSecretsAtThePrompt(t *testing.T) {
 func TestBroken(t *testing.T) {
 	isolate(t)
 	var out, errs bytes.Buffer
-	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs} // without a clock
+	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&out), stderr: terminal.NewWriter(&errs)} // without a clock
 	site := filepath.Join(t.TempDir(), "site.lua")
 	require.NoError(t, os.WriteFile(site, []byte(`secret "goroutine"`), 0o600))
 	require.Equal(t, exitFailed, e.run(t.Context(), []string{"run", site}))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // entangled returns a site of files and commands that get in each other's way:
@@ -134,7 +135,7 @@ func TestSequential(t *testing.T) {
 			effect = func(string, string) error { return nil }
 		}
 		var out, errs bytes.Buffer
-		e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, clock: hosttest.Clock{}, effect: effect, sequential: sequential}
+		e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&out), stderr: terminal.NewWriter(&errs), clock: hosttest.Clock{}, effect: effect, sequential: sequential}
 		status := e.run(t.Context(), []string{command, "--output", "json", "-v", "--root", root, site})
 		return fmt.Sprint(status, "\n", passing.ReplaceAllString(out.String(), "$1"), errs.String()), disk(t, root)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/session"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func (e *env) sessionCommand() *cobra.Command {
@@ -43,7 +45,7 @@ func (e *env) sessionNewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(e.stdout, "export %s=%s\n", session.Variable, shellquote.Join(s.Dir()))
+			_, err = fmt.Fprintf(e.data(), "export %s=%s\n", session.Variable, shellquote.Join(s.Dir()))
 			return err
 		},
 	}
@@ -113,7 +115,8 @@ func sessionStatus(r session.Report, detailed bool) error {
 func (e *env) printSession(r session.Report, runID string, asJSON bool) error {
 	if asJSON {
 		out := bufio.NewWriter(underneath(e.stdout))
-		enc := encoder(secret.NewWriter(out, e.secrets), protocol())
+		enc := json.NewEncoder(secret.NewWriter(out, e.secrets).JSON(protocol()))
+		enc.SetEscapeHTML(false)
 		for _, ev := range r.Events {
 			if err := enc.Encode(ev); err != nil {
 				return err
@@ -124,8 +127,8 @@ func (e *env) printSession(r session.Report, runID string, asJSON bool) error {
 		}
 		return out.Flush()
 	}
-	out := bufio.NewWriter(e.stdout)
-	text := report.Text{W: out, Color: e.colorful(e.stdout), Verbose: true, Asked: true, Diff: report.DiffOff}
+	out := bufio.NewWriter(e.stdout.Unwrap())
+	text := report.Text{W: terminal.NewWriter(out), Color: e.colorful(e.stdout), Verbose: true, Asked: true, Diff: report.DiffOff}
 	for _, ev := range r.Events {
 		text.Event(report.Restore(ev))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/session"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // singleFlags are the flags of commands that bring one resource in order.
@@ -99,7 +99,7 @@ type single struct {
 
 // newSingle reads what all of the resources see. Kind is what the history calls
 // the runs. Logs go to w.
-func (e *env) newSingle(cmd *cobra.Command, f *singleFlags, kind string, w io.Writer) (s *single, err error) {
+func (e *env) newSingle(cmd *cobra.Command, f *singleFlags, kind string, w terminal.Printer) (s *single, err error) {
 	s = &single{env: e, f: f, kind: kind}
 	s.host = host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(w, f.debug), Effect: e.effect, Keep: e.keep})
 	if s.session, err = f.openSession(cmd, e.trust()); err != nil {

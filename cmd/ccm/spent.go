@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // The phases of a run.
@@ -122,20 +123,20 @@ func (s *spent) print(w io.Writer) {
 	if len(s.phases) < 2 {
 		return
 	}
-	fmt.Fprintln(w, "Where the time went:")
+	terminal.Fprintf(w, "Where the time went:\n")
 	var all time.Duration
 	for _, p := range s.phases {
 		all += p.took
-		fmt.Fprintf(w, "  %-9s %s\n", p.name, milliseconds(p.took))
+		terminal.Fprintf(w, "  %-9s %s\n", p.name, milliseconds(p.took))
 	}
-	fmt.Fprintf(w, "  %-9s %s\n", "in all", milliseconds(all))
-	fmt.Fprintf(w, "Memory: %s\n", s.memory)
+	terminal.Fprintf(w, "  %-9s %s\n", "in all", milliseconds(all))
+	terminal.Fprintf(w, "Memory: %s\n", s.memory)
 	if len(s.slowest) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "The slowest of %s:\n", count(s.resources, "resource", "resources"))
+	terminal.Fprintf(w, "The slowest of %s:\n", count(s.resources, "resource", "resources"))
 	for _, e := range s.slowest {
-		fmt.Fprintf(w, "  %s  %s  %s  (%s)\n", milliseconds(e.Took), e.Outcome, e.Resource.ID, e.Resource.Pos)
+		terminal.Fprintf(w, "  %s  %s  %s  (%s)\n", milliseconds(e.Took), e.Outcome, e.Resource.ID, e.Resource.Pos)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // statusFlags are the flags of status.
@@ -117,7 +118,7 @@ func (e *env) printState(s report.State, form string) error {
 			}
 		}
 	}
-	writeNamed(e.stdout, s.ResourceType+"#"+s.Name, schema.MapValue(told), "")
+	writeNamed(e.stdout, terminal.Line(s.ResourceType+"#"+s.Name), schema.MapValue(told), "")
 	return nil
 }
 

@@ -10,12 +10,13 @@ import (
 
 	"github.com/luaccm/ccm/luaapi/spec"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // A testReport tells what becomes of tests, in one of four forms.
 type testReport struct {
 	form    string
-	w       io.Writer
+	w       *terminal.Writer
 	color   bool
 	now     func() time.Time
 	start   time.Time
@@ -30,14 +31,13 @@ func newTestReport(form string, e *env) *testReport {
 // marks are what stands for a test while others are still running.
 var marks = map[spec.Status]string{spec.Success: "●", spec.Failure: "◼", spec.Error: "✱", spec.Pending: "◌"}
 
-// colours are those of the marks.
-var colours = map[spec.Status]string{spec.Success: "32", spec.Failure: "31", spec.Error: "35", spec.Pending: "33"}
+// styles are those of the marks.
+var styles = map[spec.Status]terminal.Style{
+	spec.Success: terminal.Green, spec.Failure: terminal.Red, spec.Error: terminal.Purple, spec.Pending: terminal.Yellow,
+}
 
-func (r *testReport) paint(s spec.Status, text string) string {
-	if !r.color {
-		return text
-	}
-	return "\x1b[" + colours[s] + "m" + text + "\x1b[0m"
+func (r *testReport) paint(s spec.Status, text string) terminal.Text {
+	return styles[s].On(r.color).Paint(terminal.LineText(text))
 }
 
 // add takes the result of a test. Reports that go on while tests run are written
@@ -46,7 +46,7 @@ func (r *testReport) add(res spec.Result) {
 	r.results = append(r.results, res)
 	switch r.form {
 	case "text":
-		fmt.Fprint(r.w, r.paint(res.Status, marks[res.Status]))
+		_, _ = r.w.Print(r.paint(res.Status, marks[res.Status]))
 	case "json":
 		_ = r.encode(testJSON(res))
 	case "tap":
@@ -81,7 +81,7 @@ func (r *testReport) end() error {
 			"errors": r.count(spec.Error), "pending": r.count(spec.Pending), "duration": r.now().Sub(r.start),
 		})
 	case "tap":
-		_, err := fmt.Fprintf(r.w, "1..%d\n", len(r.results))
+		_, err := terminal.Fprintf(r.w, "1..%d\n", len(r.results))
 		return err
 	case "junit":
 		return r.junit()
@@ -114,7 +114,7 @@ func plural(n int, one, many string) string {
 }
 
 func (r *testReport) text() error {
-	fmt.Fprintf(r.w, "\n%s / %s / %s / %d pending : %.3f seconds\n",
+	terminal.Fprintf(r.w, "\n%s / %s / %s / %d pending : %.3f seconds\n",
 		r.paint(spec.Success, plural(r.count(spec.Success), "success", "successes")),
 		r.paint(spec.Failure, plural(r.count(spec.Failure), "failure", "failures")),
 		r.paint(spec.Error, plural(r.count(spec.Error), "error", "errors")),
@@ -125,8 +125,8 @@ func (r *testReport) text() error {
 			if res.Status != s {
 				continue
 			}
-			fmt.Fprintf(r.w, "\n%s → %s @ %d\n%s\n", r.paint(s, titles[s]), res.File, res.Pos.Line, res.Name)
-			diag.Render(r.w, "", res.Errs.Err(), r.source)
+			terminal.Fprintf(r.w, "\n%s → %s @ %d\n%s\n", r.paint(s, titles[s]), res.File, res.Pos.Line, res.Name)
+			diag.RenderFlush(r.w, res.Errs.Err(), r.source)
 		}
 	}
 	return nil
@@ -165,13 +165,13 @@ func (r *testReport) tap(n int, res spec.Result) {
 	case spec.Pending:
 		directive = " # SKIP pending"
 	}
-	fmt.Fprintf(r.w, "%s %d - %s%s\n", ok, n, strings.ReplaceAll(res.Name, "#", `\#`), directive)
+	terminal.Fprintf(r.w, "%s %d - %s%s\n", ok, n, strings.ReplaceAll(res.Name, "#", `\#`), directive)
 	if ok == "ok" {
 		return
 	}
-	fmt.Fprintf(r.w, "# %s @ %d\n", res.File, res.Pos.Line)
+	terminal.Fprintf(r.w, "# %s @ %d\n", res.File, res.Pos.Line)
 	for line := range strings.SplitSeq(message(res.Errs), "\n") {
-		fmt.Fprintln(r.w, strings.TrimRight("# "+line, " "))
+		terminal.Fprintf(r.w, "%s\n", strings.TrimRight("# "+line, " "))
 	}
 }
 
@@ -207,14 +207,15 @@ type junitProblem struct {
 func (r *testReport) junit() error {
 	var all junitSuites
 	for _, res := range r.results {
-		if len(all.Suites) == 0 || all.Suites[len(all.Suites)-1].Name != res.File {
-			all.Suites = append(all.Suites, junitSuite{Name: res.File})
+		if len(all.Suites) == 0 || all.Suites[len(all.Suites)-1].Name != terminal.Line(res.File) {
+			all.Suites = append(all.Suites, junitSuite{Name: terminal.Line(res.File)})
 		}
 		s := &all.Suites[len(all.Suites)-1]
 		s.Tests++
-		c := junitCase{Class: res.File, Name: res.Name, Time: fmt.Sprintf("%.3f", res.Took.Seconds())}
-		first, _, _ := strings.Cut(message(res.Errs), "\n")
-		problem := &junitProblem{first, message(res.Errs)}
+		c := junitCase{Class: terminal.Line(res.File), Name: terminal.Line(res.Name), Time: fmt.Sprintf("%.3f", res.Took.Seconds())}
+		text := terminal.Lines(message(res.Errs)) // XML has no way to write most control characters
+		first, _, _ := strings.Cut(text, "\n")
+		problem := &junitProblem{first, text}
 		switch res.Status {
 		case spec.Failure:
 			s.Failures++

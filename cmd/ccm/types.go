@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/stdlib"
 )
 
@@ -125,7 +125,7 @@ func (e *env) writeDefinitions(lang *stubs.Language, file string) error {
 	var b bytes.Buffer
 	lang.Definitions(&b)
 	if file == "-" {
-		_, err := e.stdout.Write(b.Bytes())
+		_, err := e.data().Write(b.Bytes())
 		return err
 	}
 	return os.WriteFile(file, b.Bytes(), 0o644)
@@ -170,10 +170,10 @@ func writeFiles(w io.Writer, dir string, files []writtenFile, force bool) error 
 		old, err := os.ReadFile(path)
 		switch {
 		case err == nil && bytes.Equal(old, f.text):
-			fmt.Fprintf(w, "unchanged %s\n", path)
+			terminal.Fprintf(w, "unchanged %s\n", path)
 			continue
 		case err == nil && !f.own && !force && !bytes.Contains(old, []byte(stubs.Mark)):
-			fmt.Fprintf(w, "kept %s, which ccm types has not written; --force overwrites it\n", path)
+			terminal.Fprintf(w, "kept %s, which ccm types has not written; --force overwrites it\n", path)
 			continue
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err
@@ -184,7 +184,7 @@ func writeFiles(w io.Writer, dir string, files []writtenFile, force bool) error 
 		if err := os.WriteFile(path, f.text, 0o644); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "wrote %s\n", path)
+		terminal.Fprintf(w, "wrote %s\n", path)
 	}
 	return nil
 }

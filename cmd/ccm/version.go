@@ -1,11 +1,11 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // version is set at build time (-ldflags -X main.version=...).
@@ -50,9 +50,9 @@ func (e *env) versionCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := readBuildInfo()
 			if output.value == "json" {
-				return json.NewEncoder(e.stdout).Encode(b)
+				return encoder(e.stdout, nil).Encode(b)
 			}
-			_, err := fmt.Fprintf(e.stdout, "ccm %s (%s)\n", b.Version, b.Go)
+			_, err := terminal.Fprintf(e.stdout, "ccm %s (%s)\n", b.Version, b.Go)
 			return err
 		},
 	}

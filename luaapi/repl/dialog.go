@@ -22,6 +22,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // A Dialog answers one line after the other. It is not safe for use by several
@@ -65,9 +66,9 @@ func New(o Options) (*Dialog, error) {
 		d.opts.Brief = func() bool { return false }
 	}
 	if d.opts.Page == nil {
-		d.opts.Page = func(_ context.Context, text string) error {
-			d.print(text)
-			return nil
+		d.opts.Page = func(_ context.Context, text terminal.Text) error {
+			_, err := terminal.Fprint(d.opts.Out, text)
+			return err
 		}
 	}
 	if d.opts.Script.ReadFile == nil {
@@ -268,7 +269,7 @@ func (d *Dialog) Report(err error) {
 	}
 }
 
-func (d *Dialog) printf(format string, args ...any) { fmt.Fprintf(d.opts.Out, format, args...) }
+func (d *Dialog) printf(format string, args ...any) { terminal.Fprintf(d.opts.Out, format, args...) }
 
 // print prints a text and ends its line.
 func (d *Dialog) print(text string) {

@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // newDialog returns a dialog and where it writes. Its working directory is that
@@ -188,7 +189,7 @@ func TestShown(t *testing.T) {
 func TestBrief(t *testing.T) {
 	d, out := newDialog(t)
 	paged := ""
-	d.SetReader(func() bool { return true }, func(_ context.Context, text string) error { paged = text; return nil })
+	d.SetReader(func() bool { return true }, func(_ context.Context, text terminal.Text) error { paged = text.String(); return nil })
 	require.NoError(t, d.Handle(t.Context(), "local t = {} for i = 1, 1000 do t[i] = i end return t").Err)
 	require.Contains(t, out.String(), "99, 100, ... 900 more }\n")
 	out.Reset()

@@ -1,8 +1,12 @@
 package repl
 
-import "context"
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/terminal"
+)
 
 // SetReader makes a dialog answer a person who reads.
-func (d *Dialog) SetReader(brief func() bool, page func(context.Context, string) error) {
+func (d *Dialog) SetReader(brief func() bool, page func(context.Context, terminal.Text) error) {
 	d.opts.Brief, d.opts.Page = brief, page
 }

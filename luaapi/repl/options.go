@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // Options are what a dialog works with.
@@ -39,7 +40,7 @@ type Options struct {
 	// nil.
 	Sources diag.Sources
 	// Paint colours Lua. Nil leaves it as it is.
-	Paint func(text string) string
+	Paint func(text string) terminal.Text
 	// Document fills in the documentation of the schemas. It is called once, when
 	// it is needed.
 	Document func() error
@@ -55,7 +56,7 @@ type Options struct {
 	// counted.
 	Brief func() bool
 	// Page shows a text in a pager.
-	Page func(ctx context.Context, text string) error
+	Page func(ctx context.Context, text terminal.Text) error
 	// Now tells the time.
 	Now func() time.Time
 }

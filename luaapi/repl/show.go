@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // How values are written.
@@ -46,12 +47,22 @@ func (d *Dialog) printValues(ctx context.Context, values []lua.LValue) error {
 	if err != nil || len(values) == 0 {
 		return err
 	}
-	lines := strings.Split(text, "\n")
+	lines, rest := strings.Split(text, "\n"), ""
 	if brief && len(lines) > briefLines {
-		text = strings.Join(lines[:briefLines], "\n") + fmt.Sprintf("\n... %d more lines (.page shows all)", len(lines)-briefLines)
+		text = strings.Join(lines[:briefLines], "\n")
+		rest = fmt.Sprintf("\n... %d more lines (.page shows all)", len(lines)-briefLines)
 	}
-	d.print(text)
+	if d.paints(values) {
+		_, _ = terminal.Fprint(d.opts.Out, d.opts.Paint(text), terminal.LinesText(rest+"\n"))
+		return nil
+	}
+	d.print(text + rest)
 	return nil
+}
+
+// paints reports whether values are written in colours.
+func (d *Dialog) paints(values []lua.LValue) bool {
+	return d.opts.Paint != nil && d.output == OutputLua && !slices.ContainsFunc(values, func(v lua.LValue) bool { return !d.isData(v) })
 }
 
 // formatValues returns values as they are to be written, beside one another if they
@@ -88,7 +99,11 @@ func pageCommand(ctx context.Context, d *Dialog, text string) error {
 	if err != nil {
 		return err
 	}
-	return d.opts.Page(ctx, all+"\n")
+	shown := terminal.LinesText(all + "\n")
+	if d.paints(values) {
+		shown = d.opts.Paint(all + "\n")
+	}
+	return d.opts.Page(ctx, shown)
 }
 
 // show returns a value as Lua writes it.
@@ -103,11 +118,7 @@ func (d *Dialog) show(v lua.LValue) string {
 // format returns a value as it is to be written.
 func (d *Dialog) format(ctx context.Context, v lua.LValue, brief bool) (string, error) {
 	if d.output == OutputLua {
-		text, err := d.inspect(ctx, v, brief)
-		if d.opts.Paint != nil && err == nil && d.isData(v) {
-			text = d.opts.Paint(text)
-		}
-		return text, err
+		return d.inspect(ctx, v, brief)
 	}
 	if ud, ok := v.(*lua.LUserData); ok {
 		if id, ok := d.session.Handle(ud); ok {

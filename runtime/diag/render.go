@@ -1,10 +1,12 @@
 package diag
 
 import (
-	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // Sources finds the text of a file that positions speak of. It returns false
@@ -14,23 +16,37 @@ type Sources func(file string) (text string, ok bool)
 // Render writes err to w: each mistake on a line of its own, below it the line
 // of the source that is meant with a caret under the place, then its notes.
 // Every message begins with prefix, which may be "". Of more than [MaxShown]
-// mistakes the first are written, and how many more there are.
+// mistakes the first are written, and how many more there are. The further lines of
+// a message are indented: none can be taken for another message.
 func Render(w io.Writer, prefix string, err error, src Sources) {
+	render(w, prefix, "    ", err, src)
+}
+
+// RenderFlush is Render without the indentation, for messages that are written in
+// lines, such as those of assertions.
+func RenderFlush(w io.Writer, err error, src Sources) { render(w, "", "", err, src) }
+
+func render(w io.Writer, prefix, further string, err error, src Sources) {
 	var list List
 	list.Add(err)
 	for i, e := range list {
 		if i == MaxShown {
-			fmt.Fprintf(w, "%sand %d more mistakes\n", prefix, len(list)-i)
+			terminal.Fprintf(w, "%sand %d more mistakes\n", prefix, len(list)-i)
 			return
 		}
-		place := ""
+		head := prefix
 		if !e.Pos.IsZero() {
-			place = e.Pos.String() + ": "
+			head += e.Pos.String() + ": "
 		}
-		fmt.Fprintf(w, "%s%s%s\n", prefix, place, e.Message())
+		if e.Subject != "" {
+			head += e.Subject + ": "
+		}
+		rest := *e
+		rest.Subject = "" // a name is no text of several lines
+		terminal.Fprintf(w, "%s%s\n", head, terminal.IndentedText(rest.Message(), further))
 		excerpt(w, e.Pos, src)
 		for _, n := range e.Notes {
-			fmt.Fprintf(w, "  %s: %s\n", n.Pos, n.Text)
+			terminal.Fprintf(w, "  %s: %s\n", n.Pos, n.Text)
 		}
 	}
 }
@@ -81,24 +97,29 @@ func excerpt(w io.Writer, p Pos, src Sources) {
 	if !ok || strings.TrimSpace(line) == "" {
 		return
 	}
-	num := fmt.Sprint(p.Line)
+	num := strconv.Itoa(p.Line)
 	if p.Col > len(line)+1 {
 		p.Col = 0
 	}
 	line, p.Col = around(line, p.Col)
-	fmt.Fprintf(w, "  %s | %s\n", num, line)
+	terminal.Fprintf(w, "  %s | %s\n", num, terminal.LinesText(line))
 	if p.Col < 1 {
 		return
 	}
-	// Tabs are kept so that the caret stands under its letter on any terminal.
-	pad := strings.Map(func(r rune) rune {
-		if r == '\t' {
-			return '\t'
-		}
-		return ' '
-	}, line[:p.Col-1])
-	width := max(1, min(p.Len, len(line)-p.Col+1))
-	fmt.Fprintf(w, "  %s | %s%s\n", strings.Repeat(" ", len(num)), pad, strings.Repeat("^", width))
+	before, meant := line[:p.Col-1], line[p.Col-1:]
+	meant = meant[:min(max(p.Len, 0), len(meant))]
+	carets := strings.Repeat("^", max(1, terminal.Width(terminal.LineText(meant))))
+	terminal.Fprintf(w, "  %s | %s%s\n", strings.Repeat(" ", len(num)), terminal.LinesText(blank(before)), carets)
+}
+
+// blank returns blanks that take as many columns as the text that is shown of a
+// line. Tabs are kept so that a caret stands under its letter on any terminal.
+func blank(line string) string {
+	parts := strings.Split(line, "\t")
+	for i, part := range parts {
+		parts[i] = strings.Repeat(" ", terminal.Width(terminal.LineText(part)))
+	}
+	return strings.Join(parts, "\t")
 }
 
 // lineOf returns line n of text, counted from 1.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // Forecast is what would become of a resource that is unknown, as programs read
@@ -58,7 +58,7 @@ func unknownStory(e *converge.Event) string {
 	}
 	var names []string
 	for _, b := range e.Named() {
-		names = append(names, fmt.Sprintf("%s (%s)", b.ID, b.Outcome))
+		names = append(names, terminal.Sprintf("%s (%s)", b.ID, b.Outcome).String())
 	}
 	causes := names[0]
 	if len(names) > 1 {
@@ -79,7 +79,7 @@ func prospect(f *converge.Forecast) string {
 	case converge.Stable:
 		return "nothing would be done"
 	case converge.Failed:
-		return "it would fail: " + indent(f.Err.Error())
+		return "it would fail: " + terminal.Indented(f.Err.Error(), further)
 	}
 	verbs := make([]string, len(f.Actions))
 	for i, a := range f.Actions {
@@ -126,7 +126,7 @@ func verb(name string) string {
 }
 
 // forecastDifferences tells what would differ.
-func (t Text) forecastDifferences(b *bytes.Buffer, f *converge.Forecast) {
+func (t Text) forecastDifferences(b *terminal.Buffer, f *converge.Forecast) {
 	if f.Outcome != converge.Pending {
 		return
 	}

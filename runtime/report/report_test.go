@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func id(name string) resource.ID { return resource.ID{Type: "file", Name: name} }
@@ -131,12 +132,13 @@ func TestJSON(t *testing.T) {
 }
 
 func TestStatusLine(t *testing.T) {
+	const erase = "\r\x1b[K"
 	var b strings.Builder
 	s := &StatusLine{W: &b}
 	s.Begin(&resource.Resource{ID: id("/x"), Common: new(resource.Common)}, 0, 2)
-	s.show(s.stop, "[1/2] file#/x")
+	s.show(s.stop, terminal.LineText("[1/2] file#/x"))
 	_, err := s.Write([]byte("a log line\n"))
 	require.NoError(t, err)
 	s.Event(nil)
-	require.Equal(t, clearLine+"[1/2] file#/x"+clearLine+"a log line\n", b.String())
+	require.Equal(t, erase+"[1/2] file#/x"+erase+"a log line\n", b.String())
 }

@@ -1,13 +1,13 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"sync"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // StatusLine shows on a terminal, in one line that is overwritten, what a run is
@@ -21,9 +21,10 @@ type StatusLine struct {
 	stop  chan struct{}
 }
 
-var _ converge.Reporter = (*StatusLine)(nil)
-
-const clearLine = "\r\x1b[K"
+var (
+	_ converge.Reporter = (*StatusLine)(nil)
+	_ terminal.Printer  = (*StatusLine)(nil)
+)
 
 // Begin implements converge.Reporter. What takes longer than a moment is shown
 // with the time that it has taken.
@@ -40,13 +41,13 @@ func (s *StatusLine) Begin(r *resource.Resource, index, total int) {
 				tick.Stop()
 				return
 			case <-tick.C:
-				s.show(stop, fmt.Sprintf("[%d/%d] %s %s", index+1, total, r.ID, time.Since(begun).Round(100*time.Millisecond)))
+				s.show(stop, terminal.Sprintf("[%d/%d] %s %s", index+1, total, r.ID, time.Since(begun).Round(100*time.Millisecond)))
 			}
 		}
 	}()
 }
 
-func (s *StatusLine) show(stop chan struct{}, text string) {
+func (s *StatusLine) show(stop chan struct{}, text terminal.Text) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
@@ -55,9 +56,9 @@ func (s *StatusLine) show(stop chan struct{}, text string) {
 	default:
 	}
 	if s.note != "" {
-		text += ", " + s.note
+		text = terminal.Sprintf("%s, %s", text, s.note)
 	}
-	fmt.Fprint(s.W, clearLine, text)
+	_, _ = terminal.Fprint(s.W, terminal.EraseLine, text)
 	s.shown = true
 }
 
@@ -84,7 +85,7 @@ func (s *StatusLine) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shown {
-		fmt.Fprint(s.W, clearLine)
+		_, _ = terminal.Fprint(s.W, terminal.EraseLine)
 		s.shown = false
 	}
 }
@@ -95,4 +96,12 @@ func (s *StatusLine) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.W.Write(p)
+}
+
+// Print implements terminal.Printer: the line makes way for t.
+func (s *StatusLine) Print(t terminal.Text) (int, error) {
+	s.clear()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return terminal.Fprint(s.W, t)
 }

@@ -3,17 +3,15 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // A DiffMode says how much is told of what differs.
@@ -49,21 +47,8 @@ var _ converge.Reporter = Text{}
 // Begin implements converge.Reporter.
 func (Text) Begin(*resource.Resource, int, int) {}
 
-// colours are the ANSI colours of the outcomes.
-const (
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-	red    = "\x1b[31m"
-	cyan   = "\x1b[36m"
-	faint  = "\x1b[2m"
-	reset  = "\x1b[0m"
-)
-
-func (t Text) paint(colour, s string) string {
-	if !t.Color || s == "" {
-		return s
-	}
-	return colour + s + reset
+func (t Text) paint(style terminal.Style, s string) terminal.Text {
+	return style.On(t.Color).Paint(terminal.LineText(s))
 }
 
 // Event implements converge.Reporter.
@@ -74,12 +59,12 @@ func (t Text) Event(e *converge.Event) {
 	if !t.Verbose && e.Outcome == converge.Stable && allWell(e.Health) {
 		return
 	}
-	mark, colour := symbol(e)
-	b := buffers.Get().(*bytes.Buffer)
+	mark, style := symbol(e)
+	b := buffers.Get().(*terminal.Buffer)
 	defer buffers.Put(b)
 	b.Reset()
 	id := e.Resource.ID
-	fmt.Fprintf(b, "%s %s#%s: %s\n", t.paint(colour, mark), id.Type, printable(id.Name), t.story(e))
+	b.Printf("%s %s#%s: %s\n", t.paint(style, mark), id.Type, id.Name, t.story(e))
 	if t.Diff != DiffOff && !t.Quiet {
 		t.differences(b, e)
 		if e.Outcome == converge.Unknown && e.Forecast != nil {
@@ -88,19 +73,23 @@ func (t Text) Event(e *converge.Event) {
 	}
 	if e.Outcome == converge.Failed {
 		for _, n := range e.Resource.Calls {
-			fmt.Fprintf(b, "    %s: %s\n", n.Pos, n.Text)
+			b.Printf("    %s: %s\n", n.Pos, n.Text)
 		}
 	}
 	for _, h := range e.Health {
 		if t.Verbose || h.State != converge.HealthOK {
-			b.WriteString(strings.TrimRight(fmt.Sprintf("    health check %s: %s %s", h.Name, h.State, h.Output), " ") + "\n")
+			b.Printf("    health check %s: %s", h.Name, h.State)
+			if h.Output != "" {
+				b.Printf(" %s", terminal.IndentedText(h.Output, further))
+			}
+			b.Print(terminal.LinesText("\n"))
 		}
 	}
-	_, _ = t.W.Write(b.Bytes())
+	_, _ = terminal.Fprint(t.W, b.Text())
 }
 
 // buffers are memory for what is told of an event.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+var buffers = sync.Pool{New: func() any { return new(terminal.Buffer) }}
 
 func allWell(checks []converge.Health) bool {
 	for _, h := range checks {
@@ -112,67 +101,70 @@ func allWell(checks []converge.Health) bool {
 }
 
 // symbol returns the mark of an event and its colour.
-func symbol(e *converge.Event) (string, string) {
+func symbol(e *converge.Event) (string, terminal.Style) {
 	switch e.Outcome {
 	case converge.Failed:
-		return "x", red
+		return "x", terminal.Red
 	case converge.Skipped:
-		return ".", faint
+		return ".", terminal.Faint
 	case converge.Unknown:
-		return "?", yellow
+		return "?", terminal.Yellow
 	case converge.Stable:
-		return "=", faint
+		return "=", terminal.Faint
 	}
 	for _, d := range e.Diff {
 		switch {
 		case d.Property == "ensure" && d.Have == "absent":
-			return "+", green
+			return "+", terminal.Green
 		case d.Property == "ensure" && d.Want == "absent":
-			return "-", red
+			return "-", terminal.Red
 		}
 	}
 	if e.Refreshed {
-		return "!", cyan
+		return "!", terminal.Cyan
 	}
-	return "~", yellow
+	return "~", terminal.Yellow
 }
 
 // story says in one line what became of a resource.
-func (t Text) story(e *converge.Event) string {
+func (t Text) story(e *converge.Event) terminal.Text {
 	switch e.Outcome {
 	case converge.Stable:
-		return "stable"
+		return terminal.LineText("stable")
 	case converge.Skipped:
-		return "skipped, because " + e.Reason
+		return terminal.IndentedText("skipped, because "+e.Reason, further)
 	case converge.Unknown:
-		return unknownStory(e)
+		return terminal.IndentedText(unknownStory(e), further)
 	case converge.Failed:
 		const failed = "failed"
-		text := indent(e.Err.Error())
+		text := e.Err.Error()
 		if rest, ok := strings.CutPrefix(text, failed+" "); ok { // to reach the desired state
-			return fmt.Sprintf("%s %s (%s)", t.paint(red, failed), rest, e.Resource.Pos)
+			return terminal.Sprintf("%s %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(rest, further), e.Resource.Pos)
 		}
-		return fmt.Sprintf("%s: %s (%s)", t.paint(red, failed), text, e.Resource.Pos)
+		return terminal.Sprintf("%s: %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(text, further), e.Resource.Pos)
 	}
 	if t.Drift {
-		return "drifted" + inBrackets(e.Reason)
+		return terminal.Sprintf("drifted%s", inBrackets(e.Reason))
 	}
-	s := Message(e)
+	s := terminal.LineText(Message(e))
 	if e.Refreshed {
-		s += ", because " + t.changed(e)
+		s = terminal.Sprintf("%s, because %s", s, t.changed(e))
 	}
 	if e.Cause == converge.Intended || e.Cause == converge.Corrective || e.Cause == converge.New && t.Verbose && !t.Asked {
-		s += " (" + e.Cause.String() + ")"
+		s = terminal.Sprintf("%s (%s)", s, e.Cause)
 	}
-	return s + inBrackets(e.Reason)
+	return terminal.Sprintf("%s%s", s, inBrackets(e.Reason))
 }
 
-func inBrackets(s string) string {
+func inBrackets(s string) terminal.Text {
 	if s == "" {
-		return ""
+		return terminal.Text{}
 	}
-	return " (" + s + ")"
+	return terminal.Sprintf(" (%s)", terminal.IndentedText(s, further))
 }
+
+// further is what the further lines of a text begin with.
+const further = "    "
 
 // fewCauses is how many causes of a refresh are told, unless all are asked for.
 const fewCauses = 3
@@ -230,17 +222,8 @@ func Message(e *converge.Event) string {
 	return strings.Join(phrases, ". ")
 }
 
-// indent puts the further lines of a text below its first.
-func indent(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	for i, line := range lines {
-		lines[i] = printable(strings.TrimSuffix(line, "\r"))
-	}
-	return strings.Join(lines, "\n    ")
-}
-
 // differences tells the properties that differ, and the text.
-func (t Text) differences(b *bytes.Buffer, e *converge.Event) {
+func (t Text) differences(b *terminal.Buffer, e *converge.Event) {
 	diff, isText := "", false
 	if t.Diff == DiffFull && e.Text != nil {
 		diff, isText = Unified(*e.Text)
@@ -253,13 +236,13 @@ func (t Text) differences(b *bytes.Buffer, e *converge.Event) {
 		case d.Property == "ensure" && (d.Have == "absent" || d.Want == "absent"):
 		case d.Property == "content" && isText:
 		case d.Property == "content" && e.Text != nil:
-			fmt.Fprintf(b, "    content  %s\n", contentChange(d, *e.Text))
+			b.Printf("    content  %s\n", contentChange(d, *e.Text))
 		default:
-			fmt.Fprintf(b, "    %s  %s → %s\n", d.Property, or(d.Have, "(none)"), or(d.Want, "(none)"))
+			b.Printf("    %s  %s → %s\n", d.Property, or(d.Have, "(none)"), or(d.Want, "(none)"))
 		}
 	}
 	if len(given) > 0 {
-		fmt.Fprintf(b, "    %s\n", strings.Join(given, ", "))
+		b.Printf("    %s\n", strings.Join(given, ", "))
 	}
 	if isText {
 		t.unified(b, diff)
@@ -283,26 +266,22 @@ func contentChange(d resource.Delta, x resource.Text) string {
 	return side(d.Have, x.Have, x.HaveExists) + " → " + side(d.Want, x.Want, x.WantExists)
 }
 
-func (t Text) unified(b *bytes.Buffer, diff string) {
+func (t Text) unified(b *terminal.Buffer, diff string) {
 	if !t.Color {
-		b.WriteString(diff)
+		b.Print(terminal.LinesText(diff))
 		return
 	}
 	for line := range strings.Lines(diff) {
-		colour := ""
+		var style terminal.Style
 		switch line[0] {
 		case '+':
-			colour = green
+			style = terminal.Green
 		case '-':
-			colour = red
+			style = terminal.Red
 		case '@':
-			colour = cyan
+			style = terminal.Cyan
 		}
-		if colour == "" {
-			b.WriteString(line)
-			continue
-		}
-		b.WriteString(colour + strings.TrimSuffix(line, "\n") + reset + "\n")
+		b.Printf("%s\n", style.Paint(terminal.LinesText(strings.TrimSuffix(line, "\n"))))
 	}
 }
 
@@ -320,12 +299,12 @@ func (t Text) Summary(s converge.Summary) {
 		if s.Noop {
 			word = "Would have dropped"
 		}
-		fmt.Fprintf(t.W, "%s refresh of %s left over from run %s (%s changed): it is not declared any more\n", word, d.To, d.Run, d.By)
+		terminal.Fprintf(t.W, "%s refresh of %s left over from run %s (%s changed): it is not declared any more\n", word, d.To, d.Run, d.By)
 	}
 	if t.Quiet && s.Of(converge.Failed) == 0 && !s.Interrupted {
 		return
 	}
-	fmt.Fprintln(t.W, t.summary(s)+healthSummary(s))
+	terminal.Fprintf(t.W, "%s%s\n", t.summary(s), healthSummary(s))
 }
 
 // healthSummary tells how many health checks did not say ok.
@@ -342,23 +321,7 @@ func healthSummary(s converge.Summary) string {
 	return ", health checks: " + strings.Join(parts, ", ")
 }
 
-// printable returns s with what a terminal would act on written as in Go.
-func printable(s string) string {
-	if !strings.ContainsFunc(s, unicode.IsControl) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsControl(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-func (t Text) summary(s converge.Summary) string {
+func (t Text) summary(s converge.Summary) terminal.Text {
 	took := s.Took.Round(time.Millisecond)
 	if s.Took < 10*time.Millisecond {
 		took = s.Took.Round(10 * time.Microsecond)
@@ -366,39 +329,39 @@ func (t Text) summary(s converge.Summary) string {
 	n := s.Total()
 	if s.Of(converge.Stable) == n {
 		if t.Drift {
-			return fmt.Sprintf("No drift: %s as applied (%s)", count(n, "resource is", "resources are"), took)
+			return terminal.Sprintf("No drift: %s as applied (%s)", count(n, "resource is", "resources are"), took)
 		}
-		return fmt.Sprintf("Nothing to do: %s as wanted (%s)", count(n, "resource is", "resources are"), took)
+		return terminal.Sprintf("Nothing to do: %s as wanted (%s)", count(n, "resource is", "resources are"), took)
 	}
-	var parts []string
+	var parts []terminal.Text
 	for _, o := range converge.Outcomes {
 		if c := s.Of(o); c > 0 {
-			part := fmt.Sprintf("%d %s", c, o)
+			part := terminal.Sprintf("%d %s", c, o)
 			if t.Drift && o == converge.Pending {
-				part = fmt.Sprintf("%d drifted", c)
+				part = terminal.Sprintf("%d drifted", c)
 			}
 			switch o {
 			case converge.Failed:
-				part = t.paint(red, part)
+				part = terminal.Red.On(t.Color).Paint(part)
 			case converge.Changed, converge.Pending:
-				part = t.paint(yellow, part)
+				part = terminal.Yellow.On(t.Color).Paint(part)
 				refreshed := s.RefreshedLater
 				if o == converge.Changed {
 					refreshed = s.Refreshed - s.RefreshedLater
 				}
 				if refreshed > 0 {
-					part += fmt.Sprintf(" (%d by refresh)", refreshed)
+					part = terminal.Sprintf("%s (%d by refresh)", part, refreshed)
 				}
 			}
 			parts = append(parts, part)
 		}
 	}
-	text := fmt.Sprintf("%s: %s (%s)", count(n, "resource", "resources"), strings.Join(parts, ", "), took)
+	text := terminal.Sprintf("%s: %s (%s)", count(n, "resource", "resources"), terminal.Join(parts, ", "), took)
 	if s.Noop && !t.Drift {
-		text += ", nothing was touched"
+		text = terminal.Sprintf("%s, nothing was touched", text)
 	}
 	if s.Interrupted {
-		text += ", " + t.paint(red, "interrupted")
+		text = terminal.Sprintf("%s, %s", text, t.paint(terminal.Red, "interrupted"))
 	}
 	return text
 }

@@ -14,6 +14,8 @@ import (
 	"unicode"
 
 	"github.com/kballard/go-shellquote"
+
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // formsOf returns the ways in which a secret may be written, and those of its
@@ -78,7 +80,8 @@ var quoters = []func(string) string{
 	luaQuoted,
 	func(s string) string { return luaEscaped(s, '"') },
 	func(s string) string { return luaEscaped(s, '\'') },
-	controlsQuoted,
+	terminal.Line,
+	terminal.Lines,
 	func(s string) string { return unquotedShell(shellquote.Join(s)) },
 }
 
@@ -152,19 +155,6 @@ func luaEscaped(s string, quote byte) string {
 		default:
 			fmt.Fprintf(&b, `\%d`, c)
 		}
-	}
-	return b.String()
-}
-
-// controlsQuoted writes what a terminal would act on as Go does.
-func controlsQuoted(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsControl(r) {
-			b.WriteString(unquoted(strconv.QuoteRune(r)))
-			continue
-		}
-		b.WriteRune(r)
 	}
 	return b.String()
 }

@@ -21,6 +21,10 @@ type Writer struct {
 // NewWriter returns a Writer that writes to w.
 func NewWriter(w io.Writer, k *Keeper) *Writer { return &Writer{w: w, k: k} }
 
+// To returns a Writer that takes the same secrets out of what is written to it, and
+// writes to out.
+func (w *Writer) To(out io.Writer) *Writer { return NewWriter(out, w.k) }
+
 // Unwrap returns what is written to.
 func (w *Writer) Unwrap() io.Writer { return w.w }
 

@@ -1,0 +1,177 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                              "",
+		"plain text, 100%":              "plain text, 100%",
+		"\x1b]0;title\a":                `\x1b]0;title\a`,
+		"a\r\nb\tc":                     `a\r\nb\tc`,
+		"\x00\b\v\f\x7f":                `\x00\b\v\f\x7f`,
+		"\x9b2J \u009b2J":               `\x9b2J \u009b2J`,
+		"\u202egnp\u2069 \u2028 \ufeff": `\u202egnp\u2069 \u2028 \ufeff`,
+		"\xc3(\xff":                     `\xc3(\xff`,
+		"äöü 日本語 🙂 \ufffd":              "äöü 日本語 🙂 \ufffd",
+		"👩\u200d💻 می\u200cخواهم":        "👩\u200d💻 می\u200cخواهم",
+		"\U000e0041":                    `\U000e0041`,
+		`C:\x1b`:                        `C:\x1b`,
+		"12345678\x1b":                  `12345678\x1b`,
+		"1234567ä\u202e":                `1234567ä\u202e`,
+	} {
+		require.Equal(t, want, Line(text), "%q", text)
+	}
+	require.Equal(t, "a\\r\n\tb", Lines("a\r\n\tb"))
+	require.Equal(t, "a\n  b\n  \\rc", Indented(" a\r\nb\n\rc\n", "  "))
+	require.Equal(t, "a\n\tb\n   c", Indented("a\n\tb\n   c", "  "))
+	require.Equal(t, "a\n  \tb\n  c", Indented("a\n\tb\nc", "  "))
+}
+
+// Whatever byte stands wherever in a text, what comes out is harmless, and the rest
+// stays.
+func TestEveryByteEverywhere(t *testing.T) {
+	for length := range 20 {
+		for at := range length {
+			for c := range 256 {
+				text := []byte(strings.Repeat("x", length))
+				text[at] = byte(c)
+				got := Line(string(text))
+				requireHarmless(t, got, false)
+				require.True(t, strings.HasPrefix(got, string(text[:at])) && strings.HasSuffix(got, string(text[at+1:])))
+				require.Equal(t, c >= ' ' && c < 0x7f, got == string(text))
+			}
+		}
+	}
+}
+
+// requireHarmless fails the test if a terminal would act on a text.
+func requireHarmless(t *testing.T, text string, lines bool) {
+	t.Helper()
+	require.True(t, utf8.ValidString(text), "%q", text)
+	for _, r := range text {
+		if lines && (r == '\n' || r == '\t') {
+			continue
+		}
+		require.False(t, unicode.IsControl(r), "%q", text)
+		require.False(t, unicode.Is(unicode.Bidi_Control, r), "%q", text)
+		require.NotContains(t, "\u2028\u2029\ufeff\u200b", string(r), "%q", text)
+	}
+}
+
+type word string
+
+type number int
+
+func (number) String() string { return "\x1bseven" }
+
+func TestSprintf(t *testing.T) {
+	evil := "\x1b[2J\n"
+	require.Equal(t, `a \x1b[2J\n b`, Sprintf("a %s b", evil).String())
+	require.Equal(t, `\x1b[2J\n`, Sprintf("%v", word(evil)).String())
+	require.Equal(t, `bad \x1b[2J\n 7`, Sprintf("%v %d", errors.New("bad "+evil), number(7)).String())
+	require.Equal(t, `\x1bseven`, Sprintf("%s", number(7)).String())
+	require.Equal(t, `"\x1b[2J\n"`, Sprintf("%q", evil).String())
+	require.Equal(t, `[\x1b[2J\n]`, Sprintf("%v", []string{evil}).String())
+	require.Equal(t, `{X:\x1b[2J\n}`, Sprintf("%+v", struct{ X string }{evil}).String())
+	require.Equal(t, `[  \r][\r  ]`, Sprintf("[%4s][%-4s]", "\r", "\r").String(), "the width is that of what is shown")
+	require.Equal(t, "1 x true 0.5", Sprintf("%d %s %v %.1f", 1, "x", true, 0.5).String())
+	args := []any{evil}
+	_ = Sprintf("%s", args...)
+	require.Equal(t, evil, args[0], "the arguments are left alone")
+}
+
+func TestStyles(t *testing.T) {
+	red := Red.Paint(LineText("\x1b[32mgreen"))
+	require.Equal(t, "\x1b[31m\\x1b[32mgreen\x1b[0m", red.String())
+	require.Equal(t, "it is "+red.String(), Sprintf("it is %s", red).String())
+	require.Equal(t, "x", Red.On(false).Paint(LineText("x")).String())
+	require.Equal(t, "", Red.Paint(Text{}).String())
+	require.Equal(t, "a, b", Join([]Text{LineText("a"), LineText("b")}, ", ").String())
+}
+
+func TestWriter(t *testing.T) {
+	var b bytes.Buffer
+	w := NewWriter(&b)
+	fmt.Fprintf(w, "%s", "\x1b[31mred\x1b[0m\r\n\ttab ")
+	Fprintf(w, "%s\n", Red.Paint(LineText("ours")))
+	require.Equal(t, "\\x1b[31mred\\x1b[0m\\r\n\ttab \x1b[31mours\x1b[0m\n", b.String())
+
+	// A character may come in pieces.
+	b.Reset()
+	for _, c := range []byte("ä日🙂\u009b\xffx\xe2\x80") {
+		n, err := w.Write([]byte{c})
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+	}
+	require.Equal(t, `ä日🙂\u009b\xffx`, b.String())
+	_, err := w.Print(LineText("|"))
+	require.NoError(t, err)
+	require.Equal(t, `ä日🙂\u009b\xffx\xe2\x80|`, b.String())
+	_, _ = w.Write([]byte("\xe2"))
+	require.NoError(t, w.Flush())
+	require.True(t, strings.HasSuffix(b.String(), `|\xe2`))
+}
+
+// The styles of a library pass, and nothing else.
+func TestStyled(t *testing.T) {
+	var b bytes.Buffer
+	_, err := Styled(NewWriter(&b)).Write([]byte("\x1b[2m15:04\x1b[0m \x1b[1;31mx\x1b[m \x1b[2J\x1b]0;t\a\x1b[31"))
+	require.NoError(t, err)
+	require.Equal(t, "\x1b[2m15:04\x1b[0m \x1b[1;31mx\x1b[m \\x1b[2J\\x1b]0;t\\a\\x1b[31", b.String())
+}
+
+func TestJSON(t *testing.T) {
+	var b bytes.Buffer
+	text := "\x1b \u009b \u202e \u2028 \x7f \U000e0041 ä 🙂"
+	enc := json.NewEncoder(JSON(&b))
+	enc.SetIndent("", "\t")
+	require.NoError(t, enc.Encode(map[string]string{text: text}))
+	requireHarmless(t, b.String(), true)
+	var back map[string]string
+	require.NoError(t, json.Unmarshal(b.Bytes(), &back))
+	require.Equal(t, text, back[text])
+}
+
+func FuzzLines(f *testing.F) {
+	for _, s := range []string{"plain\n", "\x1b]0;t\a", "\x9b2J", "\u202e", "a\r\n", "\xf0\x9f", "12345678\x7f"} {
+		f.Add(s, 3)
+	}
+	f.Fuzz(func(t *testing.T, s string, cut int) {
+		line, lines := Line(s), Lines(s)
+		requireHarmless(t, line, false)
+		requireHarmless(t, lines, true)
+		require.Equal(t, line, Line(line), "what is escaped stays")
+		require.Equal(t, lines, Lines(lines))
+		require.Equal(t, line, Line(lines), "what is escaped for several lines can be for one")
+		if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			require.Equal(t, s, line)
+		}
+		var b bytes.Buffer
+		w := NewWriter(&b)
+		cut = max(0, min(cut, len(s)))
+		_, _ = w.Write([]byte(s[:cut]))
+		_, _ = w.Write([]byte(s[cut:]))
+		_ = w.Flush()
+		require.Equal(t, lines, b.String(), "however it is cut")
+		_, _ = Styled(NewWriter(&b)).Write([]byte(s))
+	})
+}
+
+func BenchmarkLines(b *testing.B) {
+	text := strings.Repeat("x file#/etc/nginx/sites-enabled/default.conf: created the file\n", 1000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		_ = Lines(text)
+	}
+}

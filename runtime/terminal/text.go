@@ -1,0 +1,174 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// A Text is text that may be written to a terminal as it is. Only this package
+// makes one.
+type Text struct{ s string }
+
+// String returns the text.
+func (t Text) String() string { return t.s }
+
+// A Style is how text looks, as the parameters of the control sequence for that.
+type Style string
+
+// The styles.
+const (
+	Bold   Style = "1"
+	Faint  Style = "2"
+	Red    Style = "31"
+	Green  Style = "32"
+	Yellow Style = "33"
+	Blue   Style = "34"
+	Purple Style = "35"
+	Cyan   Style = "36"
+)
+
+// Paint returns t in a style. Nothing stays nothing.
+func (s Style) Paint(t Text) Text {
+	if s == "" || t.s == "" {
+		return t
+	}
+	return Text{"\x1b[" + string(s) + "m" + t.s + "\x1b[0m"}
+}
+
+// On returns the style, or none unless it is wanted.
+func (s Style) On(wanted bool) Style {
+	if wanted {
+		return s
+	}
+	return ""
+}
+
+// LineText returns [Line] of a text as a Text.
+func LineText(s string) Text { return Text{Line(s)} }
+
+// LinesText returns [Lines] of a text as a Text.
+func LinesText(s string) Text { return Text{Lines(s)} }
+
+// IndentedText returns [Indented] of a text as a Text.
+func IndentedText(s, indent string) Text { return Text{Indented(s, indent)} }
+
+// Concat returns texts one after the other.
+func Concat(list ...Text) Text { return Join(list, "") }
+
+// Join returns texts with sep between them, which is escaped.
+func Join(list []Text, sep string) Text {
+	parts := make([]string, len(list))
+	for i, t := range list {
+		parts[i] = t.s
+	}
+	return Text{strings.Join(parts, Lines(sep))}
+}
+
+// Sprintf formats as [fmt.Sprintf] does. The format is ours, and what is put into it
+// comes from outside: each argument becomes part of one line, as [Line] writes it,
+// unless it is a Text.
+func Sprintf(format string, args ...any) Text {
+	if false {
+		_ = fmt.Sprintf(format, args...) // has vet check the calls
+	}
+	return Text{string(appendf(nil, format, args))}
+}
+
+func appendf(b []byte, format string, args []any) []byte {
+	var own []any // the arguments are the caller's
+	for i, arg := range args {
+		if harmless(arg) {
+			continue
+		}
+		if own == nil {
+			own = append([]any(nil), args...)
+		}
+		own[i] = argument{arg}
+	}
+	if own == nil {
+		own = args
+	}
+	return fmt.Appendf(b, format, own...)
+}
+
+// harmless reports whether an argument is written without any character that is
+// escaped.
+func harmless(arg any) bool {
+	switch x := arg.(type) {
+	case nil, Text, bool, int, int64, uint64, float64:
+		return true
+	case string:
+		return firstSpecial(x, false) < 0
+	case error, fmt.Stringer, fmt.Formatter:
+		return false
+	}
+	switch v := reflect.ValueOf(arg); v.Kind() {
+	case reflect.String:
+		return firstSpecial(v.String(), false) < 0
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		return true // %c is not used
+	}
+	return false
+}
+
+// An argument is escaped when it is formatted.
+type argument struct{ of any }
+
+// Format implements fmt.Formatter. Text is escaped before it is filled up to the
+// width that is wanted.
+func (a argument) Format(s fmt.State, verb rune) {
+	if (verb == 's' || verb == 'v') && !s.Flag('+') && !s.Flag('#') {
+		fmt.Fprintf(s, fmt.FormatString(s, 's'), Line(fmt.Sprint(a.of)))
+		return
+	}
+	_, _ = io.WriteString(s, Line(fmt.Sprintf(fmt.FormatString(s, verb), a.of)))
+}
+
+// Fprint writes texts to w. What is not a [Writer], such as memory, gets them as
+// they are.
+func Fprint(w io.Writer, list ...Text) (n int, err error) {
+	text := Concat(list...)
+	if p, ok := w.(Printer); ok {
+		return p.Print(text)
+	}
+	return io.WriteString(w, text.s)
+}
+
+// Fprintf writes what [Sprintf] returns to w.
+func Fprintf(w io.Writer, format string, args ...any) (n int, err error) {
+	if false {
+		_ = fmt.Sprintf(format, args...) // has vet check the calls
+	}
+	return Fprint(w, Text{string(appendf(nil, format, args))})
+}
+
+// Width returns how many columns a text takes on a terminal.
+func Width(t Text) int { return uniseg.StringWidth(t.s) }
+
+// A Buffer collects a Text. The zero Buffer is empty.
+type Buffer struct{ b []byte }
+
+// Reset empties the buffer.
+func (b *Buffer) Reset() { b.b = b.b[:0] }
+
+// Printf appends what [Sprintf] returns.
+func (b *Buffer) Printf(format string, args ...any) {
+	if false {
+		_ = fmt.Sprintf(format, args...) // has vet check the calls
+	}
+	b.b = appendf(b.b, format, args)
+}
+
+// Print appends texts.
+func (b *Buffer) Print(list ...Text) {
+	for _, t := range list {
+		b.b = append(b.b, t.s...)
+	}
+}
+
+// Text returns what was collected.
+func (b *Buffer) Text() Text { return Text{string(b.b)} }

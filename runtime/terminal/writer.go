@@ -1,0 +1,129 @@
+package terminal
+
+import (
+	"io"
+	"sync"
+	"unicode/utf8"
+)
+
+// A Printer takes Texts.
+type Printer interface {
+	Print(t Text) (int, error)
+}
+
+// A Writer writes to a terminal, or to what people read later. Bytes that are
+// written to it are taken for text from outside, of several lines; a Text passes as
+// it is. It is safe for use by several goroutines.
+type Writer struct {
+	w  io.Writer
+	mu sync.Mutex
+	// held is the beginning of a character of which the rest may come.
+	held string
+}
+
+var _ Printer = (*Writer)(nil)
+
+// NewWriter returns a Writer that writes to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Unwrap returns what is written to. It is for data that programs read.
+func (w *Writer) Unwrap() io.Writer { return w.w }
+
+// Write implements io.Writer.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := w.held + string(p)
+	end := len(text) - begun(text)
+	w.held = text[end:]
+	if _, err := io.WriteString(w.w, Lines(text[:end])); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// begun returns how many bytes at the end of a text are the beginning of a
+// character.
+func begun(text string) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if rest := text[len(text)-n:]; utf8.RuneStart(rest[0]) {
+			if utf8.FullRuneInString(rest) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// Print implements Printer.
+func (w *Writer) Print(t Text) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.flush(); err != nil {
+		return 0, err
+	}
+	return io.WriteString(w.w, t.s)
+}
+
+// Flush writes what waits for its rest.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.flush()
+}
+
+func (w *Writer) flush() error {
+	if w.held == "" {
+		return nil
+	}
+	text := w.held
+	w.held = ""
+	_, err := io.WriteString(w.w, Lines(text))
+	return err
+}
+
+// What a terminal is told besides text.
+var (
+	EraseLine   = Text{"\r\x1b[K"}      // and stand at its beginning
+	EraseScreen = Text{"\x1b[H\x1b[2J"} // and stand at its top
+	AskPosition = Text{"\x1b[6n"}       // of the cursor, which it answers
+	EndPaste    = Text{"\x1b[?2004l\r"} // no longer mark what is pasted
+)
+
+// Styled writes to p what a library writes that styles its own text: its styles
+// pass, nothing else does. What comes from outside must have been escaped before.
+func Styled(p Printer) io.Writer { return styled{p} }
+
+type styled struct{ p Printer }
+
+// Write implements io.Writer.
+func (s styled) Write(text []byte) (int, error) {
+	rest, out := string(text), Text{}
+	for rest != "" {
+		at, end := nextStyle(rest)
+		out.s += Lines(rest[:at]) + rest[at:end]
+		rest = rest[end:]
+	}
+	if _, err := s.p.Print(out); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// nextStyle returns where the next control sequence of a style begins and ends.
+func nextStyle(text string) (at, end int) {
+	for at := 0; at+2 < len(text); at++ {
+		if text[at] != '\x1b' || text[at+1] != '[' {
+			continue
+		}
+		end := at + 2
+		for end < len(text) && (text[end] >= '0' && text[end] <= '9' || text[end] == ';') {
+			end++
+		}
+		if end < len(text) && text[end] == 'm' {
+			return at, end + 1
+		}
+	}
+	return len(text), len(text)
+}
