@@ -16,12 +16,13 @@ type workspace struct {
 	names   []lua.LValue
 	entries []schema.Entry
 	table   schema.Table
+	dir     string // where relative paths begin, "" for where the call is written
 }
 
 // begin empties the workspace for a declaration of t. The first entry is for the
 // name.
 func (w *workspace) begin(t *resource.Type) {
-	w.entries = append(w.entries[:0], schema.Entry{Key: t.Schema().Name().Name})
+	w.entries, w.dir = append(w.entries[:0], schema.Entry{Key: t.Schema().Name().Name}), ""
 }
 
 // add adds a property.
@@ -102,6 +103,7 @@ func (in *Interp) declareTable(L *lua.LState, f frame, t *resource.Type, names [
 	w := in.takeWork()
 	w.begin(t)
 	if props != nil {
+		w.dir = in.madeIn(L, f, props)
 		props = in.open(props)
 		in.checkWritten(L, f, t, props)
 		n := props.Len()
@@ -122,13 +124,60 @@ func (in *Interp) declareTable(L *lua.LState, f frame, t *resource.Type, names [
 	return in.declare(L, f, t, names, w, nil)
 }
 
+// madeIn returns the directory of the script that gave a function of a module the table
+// with which it calls a constructor, "" if the table is of the module itself: what is
+// relative in a table begins where the table was written.
+func (in *Interp) madeIn(L *lua.LState, f frame, props *lua.LTable) (dir string) {
+	c := in.chunkOf(f.node)
+	if c == nil || c.dir == in.SiteDir() {
+		return ""
+	}
+	for level := 0; ; level++ {
+		f, ok, more := frameAt(L, level)
+		switch {
+		case !more:
+			return dir
+		case !ok && level == 0: // the constructor
+			continue
+		case !ok:
+			return dir
+		}
+		if c := in.chunkOf(f.node); c != nil {
+			dir = c.dir
+		}
+		if !isParameter(L, f.dbg, props) {
+			return dir
+		}
+	}
+}
+
+// isParameter reports whether a function that is running was given v.
+func isParameter(L *lua.LState, dbg *lua.Debug, v lua.LValue) bool {
+	fn, err := L.GetInfo("f", dbg, lua.LNil)
+	if err != nil {
+		return false
+	}
+	running, ok := fn.(*lua.LFunction)
+	if !ok || running.IsG {
+		return false
+	}
+	for i := 1; i <= int(running.Proto.NumParameters); i++ {
+		if _, value := L.GetLocal(dbg, i); value == v {
+			return true
+		}
+	}
+	return false
+}
+
 // declare declares a resource for each name, with the properties in w. It pushes
 // the handles, unless nothing is done with those of the call site; s may be nil.
 func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *workspace, s *callSite) int {
 	from := resource.Origin{Pos: in.place(f.node, f.file), Calls: in.chain(L, f), Scope: in.opts.Scope}
 	var def *defaults
 	if c := in.chunkOf(f.node); c != nil {
-		from.Dir = c.dir
+		if from.Dir = c.dir; w.dir != "" {
+			from.Dir = w.dir
+		}
 		if def = c.defaults[t]; def != nil {
 			w.entries = def.fill(w.entries)
 		}

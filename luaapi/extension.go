@@ -3,6 +3,7 @@ package luaapi
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
@@ -127,10 +128,38 @@ func (in *Interp) Dir(L *lua.LState) string {
 	if c := in.chunkOf(caller(L).node); c != nil && c.dir != "" {
 		return c.dir
 	}
+	return in.SiteDir()
+}
+
+// SiteDir returns the absolute directory of the script.
+func (in *Interp) SiteDir() string {
 	if len(in.chunks) > 0 {
 		return in.chunks[0].dir
 	}
 	return ""
+}
+
+// Properties returns a read-only table whose fields are asked for each time that a
+// script reads them. A name that it does not have is a mistake.
+func (in *Interp) Properties(name string, fields map[string]func(L *lua.LState) lua.LValue) *lua.LTable {
+	L := in.vm
+	t := in.readonly(readonly{name: name, contents: L.CreateTable(0, 0), list: func() (*lua.LTable, error) {
+		list := L.CreateTable(0, len(fields))
+		for key, get := range fields {
+			list.RawSetString(key, get(L))
+		}
+		return list, nil
+	}})
+	t.Metatable.(*lua.LTable).RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
+		key := keyText(L.Get(2))
+		get := fields[key]
+		if get == nil {
+			in.throwError(L, &missingError{name, key, slices.Sorted(maps.Keys(fields))})
+		}
+		L.Push(get(L))
+		return 1
+	}))
+	return t
 }
 
 // LookupEnv returns an environment variable, and whether it is set.

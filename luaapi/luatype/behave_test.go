@@ -146,7 +146,7 @@ func TestComparisonByName(t *testing.T) {
 func TestVerification(t *testing.T) {
 	s := newSite(t, one(`status = function() return { value = "a" } end, perform = function() end,`))
 	s.declare(`require "std.one" { "x", value = "b" }`)
-	require.Equal(t, "x one#x: failed: failed to reach desired state: value: a → b (site.lua:1)\n    value  a → b\n", s.run())
+	require.Equal(t, "x one#x: failed to reach desired state: value: a → b (site.lua:1)\n    value  a → b\n", s.run())
 }
 
 // TestCustomDecision: the script decides, and says what an action is called.

@@ -199,7 +199,7 @@ return ccm.type {
 }`})
 	s.file("/w", "")
 	s.declare(`require "std.more" "/w"`)
-	require.Contains(t, s.run(), "x more#/w: failed: failed to reach desired state: ensure: absent → present (site.lua:1)\n")
+	require.Contains(t, s.run(), "x more#/w: failed to reach desired state: ensure: absent → present (site.lua:1)\n")
 }
 
 func TestEditThatContradictsItself(t *testing.T) {

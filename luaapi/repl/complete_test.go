@@ -68,7 +68,7 @@ func TestComplete(t *testing.T) {
 		{`file { "/etc/x", owner = "root", o|`, ""},
 		{"file {\n  '/etc/x',\n  con|", "file {\n  '/etc/x',\n  content = "},
 		{`file { conf|`, "file { config file { configure"},
-		{`file { mo|`, "file { mode = "},
+		{`file { mo|`, "file { mode =  file { module"},
 		{`file "/etc/x" { mo|`, `file "/etc/x" { mode = `},
 		{`file "/etc/x" { |`, "+path,ensure,content,owner,mode,force,password,alias"},
 		{`file("/etc/x", { mo|`, `file("/etc/x", { mode = `},

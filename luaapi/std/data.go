@@ -4,13 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
 )
 
 func dataLibrary() *Library {
@@ -24,6 +27,12 @@ func dataLibrary() *Library {
 				"From then on data reads it. Of a second document the keys at the top replace those of the first.",
 			Example: `data.load("site.yaml").web.port`, Result: `8080`,
 			Fn: dataLoad,
+		}, {
+			Signature: `read(path: string, options?: { nulls?: boolean }): any`,
+			Doc: "Reads a plain document, found as fs.read finds it, and returns what is in it. A name that ends with .json is read as json.decode does, " +
+				"one that ends with .toml as toml.decode does, and any other as yaml.decode does. It is a table like any other, and data stays as it is.",
+			Example: `data.read("users.yaml")[1].name`, Result: `"ann"`,
+			Fn: dataRead,
 		}},
 	}
 }
@@ -48,7 +57,7 @@ func openData(s *std, L *lua.LState) lua.LValue {
 	contents := s.contents(L, dataLibrary())
 	s.branches = L.CreateTable(0, 0)
 	return s.in.Tree("data", contents, func(key string) (lua.LValue, error) {
-		return s.branch(s.branches, s.tree, key, "load")
+		return s.branch(s.branches, s.tree, key, "load", "read")
 	}, func() *lua.LTable { return s.allBranches(L, s.branches, s.tree) })
 }
 
@@ -87,7 +96,11 @@ func dataLoad(c *call) int {
 	var list diag.List
 	list.Add(err)
 	if len(list) > 0 {
-		c.failWith(list[0].Hint, "%s: %w%s", list[0].Pos, list[0].Err, more(list))
+		hint := list[0].Hint
+		if isPlain(text) {
+			hint = "data.load wants a hierarchy document, with data, hierarchy and overrides at the top; data.read reads a plain one"
+		}
+		c.failWith(hint, "%s: %w%s", list[0].Pos, list[0].Err, more(list))
 	}
 	merged := maps.Clone(c.tree)
 	if merged == nil {
@@ -100,6 +113,29 @@ func dataLoad(c *call) int {
 	return c.give(c.in.Tree("data", c.L.CreateTable(0, 0), func(key string) (lua.LValue, error) {
 		return c.branch(branches, tree, key)
 	}, func() *lua.LTable { return c.allBranches(c.L, branches, tree) }))
+}
+
+// isPlain reports whether a document has nothing that makes it a hierarchy document.
+func isPlain(text string) bool {
+	doc, err := data.Parse("", text)
+	if err != nil || doc.Root.Kind != schema.Map {
+		return false
+	}
+	return !slices.ContainsFunc(data.Sections, func(name string) bool { return !doc.Root.Get(name).IsNil() })
+}
+
+// dataRead is data.read: the text of the file becomes the argument of a decoder.
+func dataRead(c *call) int {
+	name, text := c.file(1, "data")
+	c.L.Replace(1, lua.LString(text))
+	c.name += ": " + strings.ReplaceAll(name, "%", "%%")
+	switch strings.ToLower(path.Ext(name)) {
+	case ".json":
+		return jsonDecode(c)
+	case ".toml":
+		return tomlDecode(c)
+	}
+	return yamlDecode(c)
 }
 
 // more says how many mistakes there are besides the first.

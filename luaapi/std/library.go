@@ -87,6 +87,8 @@ var index = [...]struct {
 	{"data", openData, dataLibrary},
 	{"lookup", openFunc(lookupLibrary), lookupLibrary},
 	{"secret", openSecret, secretLibrary},
+	{"site", openProperties(siteLibrary), siteLibrary},
+	{"module", openProperties(moduleLibrary), moduleLibrary},
 }
 
 // Libraries returns all libraries, and last what the library adds to the table

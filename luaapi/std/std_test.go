@@ -54,6 +54,7 @@ func newLab(t testing.TB) *lab {
 		l.root + "/etc/conf.d/a.conf": "",
 		l.root + "/etc/conf.d/b.conf": "",
 		l.site + "/motd.tmpl":         "This is {{ .name }}.\n",
+		l.site + "/users.yaml":        "- name: ann\n",
 		l.site + "/site.yaml":         "hierarchy: {order: [\"os:${ facts.os.family }\"]}\ndata: {web: {port: 80, tags: [a, b]}, empty: ~}\noverrides:\n  os:debian: {web: {port: 8080, tags: [c]}}\n",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))

@@ -27,13 +27,7 @@ func yamlLibrary() *Library {
 				"the version 1.10, the mode 0644, a date. A null is json.null; with nulls = false it is left out. Text that is not YAML, " +
 				"a key that is given twice and a second document are mistakes that say where.",
 			Example: "yaml.decode('name: web\\nversion: 1.10\\nports: [80, 443]')", Result: "{\n  name = \"web\",\n  ports = { 80, 443 },\n  version = \"1.10\"\n}",
-			Fn: func(c *call) int {
-				docs := c.documents()
-				if len(docs) > 1 {
-					c.failNode(docs[1].Root, "want one document, found a second one (yaml.decode_all reads several)")
-				}
-				return c.give(c.node(docs[0].Root, c.option(2, "nulls") != lua.LFalse))
-			},
+			Fn: yamlDecode,
 		}, {
 			Signature: `decode_all(text: string, options?: { nulls?: boolean }): any[]`,
 			Doc:       "Reads a text with several documents, separated by ---, and returns the list of them.",
@@ -136,4 +130,12 @@ func (c *call) node(n *data.Node, nulls bool) lua.LValue {
 		}
 	}
 	return c.lua(n.Go())
+}
+
+func yamlDecode(c *call) int {
+	docs := c.documents()
+	if len(docs) > 1 {
+		c.failNode(docs[1].Root, "want one document, found a second one (yaml.decode_all reads several)")
+	}
+	return c.give(c.node(docs[0].Root, c.option(2, "nulls") != lua.LFalse))
 }

@@ -39,6 +39,7 @@ func (w *walk) record() (*host.View, *host.Looks) {
 // lookFailed records that the state of a resource cannot be told or cannot be
 // changed. In a plan that may be for want of something that is pending.
 func (w *walk) lookFailed(ctx context.Context, f *resource.Factory, ev *Event, err error) {
+	err = ev.Resource.ExplainMissing(err)
 	if w.noop(ev.Resource) {
 		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
 			w.unknown(ev, u.Because)
@@ -62,7 +63,7 @@ func (w *walk) lookFailed(ctx context.Context, f *resource.Factory, ev *Event, e
 	}
 	d, hopeful, certain := w.hope(ctx, f, ev)
 	if certain != nil {
-		ev.Outcome, ev.Err = Failed, certain
+		ev.Outcome, ev.Err = Failed, ev.Resource.ExplainMissing(certain)
 		return
 	}
 	w.blame(ev, doubts)

@@ -63,7 +63,7 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, others ..
 			err := e.Key.Errorf("unknown key %q", e.Key.Text)
 			err.Hint = diag.DidYouMean(e.Key.Text, known)
 			if err.Hint == "" && len(others) == 0 {
-				err.Hint = "what is configured stands under data"
+				err.Hint = "what is configured stands under data; beside it may stand hierarchy and overrides"
 			}
 			r.errs = append(r.errs, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -293,8 +294,9 @@ type Resource struct {
 	Spec any // *P of its Type
 	// Common is shared by all that say nothing about it; see [NothingCommon].
 	Common *Common
-	// Pos is where it was declared.
+	// Pos is where it was declared, Dir the directory in which its relative paths begin.
 	Pos diag.Pos
+	Dir string
 	// Where finds the places of single properties; may be nil.
 	Where schema.Locator
 	// Calls is the chain of calls that led to a declaration inside a module,
@@ -312,6 +314,20 @@ type Resource struct {
 	Sensitive []string
 	// Resolve returns the whole spec, when that is so; nil if nothing is Later.
 	Resolve func(ctx context.Context) (spec any, err error)
+}
+
+// ExplainMissing adds to the error that a file beside a module is missing where relative
+// paths begin: who calls a function of a module expects them beside the script.
+func (r *Resource) ExplainMissing(err error) error {
+	missing, ok := errors.AsType[*fs.PathError](err)
+	if !ok || len(r.Calls) == 0 || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	rel, ok := strings.CutPrefix(missing.Path, r.Dir+"/")
+	if !ok {
+		return err
+	}
+	return fmt.Errorf("%w (%s is relative to %s; site.dir is the directory of the script, module.dir that of the module)", err, rel, r.Dir)
 }
 
 // Locate returns the place of a property of r.

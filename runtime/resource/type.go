@@ -146,7 +146,7 @@ type Origin struct {
 // Decode makes a resource of what a script or a manifest wrote. It returns
 // every mistake that it finds as a [diag.List].
 func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
-	r := &Resource{Type: t, Pos: from.Pos, Where: tab.Where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope}
+	r := &Resource{Type: t, Pos: from.Pos, Dir: from.Dir, Where: tab.Where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope}
 	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
 	spec := t.new()
 	err := t.mix().Decode(tab, spec, &r.Common)
@@ -186,7 +186,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 func (t *Type) Skipped(name, alias string, where schema.Locator, from Origin) *Resource {
 	return &Resource{
 		ID: ID{t.Name, name}, Type: t, Spec: t.new(), Common: &Common{Alias: alias},
-		Pos: from.Pos, Where: where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope,
+		Pos: from.Pos, Dir: from.Dir, Where: where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope,
 	}
 }
 

@@ -1,0 +1,39 @@
+package std
+
+import lua "github.com/yuin/gopher-lua"
+
+func siteLibrary() *Library {
+	return &Library{
+		Name: "site",
+		Doc:  "The script that is run.",
+		Values: []Value{{
+			Name: "dir", Type: "string", Doc: "Its directory, also where a module asks.",
+			Example: `site.dir`, Result: `"/site"`,
+			Get: func(s *std, _ *lua.LState) lua.LValue { return lua.LString(s.in.SiteDir()) },
+		}},
+	}
+}
+
+func moduleLibrary() *Library {
+	return &Library{
+		Name: "module",
+		Doc:  "The module that asks; in the script itself that is the script.",
+		Values: []Value{{
+			Name: "dir", Type: "string", Doc: "Its directory. Relative paths that it writes begin there, as in source = \"files/app.conf\".",
+			Example: `module.dir`, Result: `"/site"`,
+			Get: func(s *std, L *lua.LState) lua.LValue { return lua.LString(s.in.Dir(L)) },
+		}},
+	}
+}
+
+// openProperties returns what makes a library of values that depend on who asks.
+func openProperties(make func() *Library) func(*std, *lua.LState) lua.LValue {
+	return func(s *std, _ *lua.LState) lua.LValue {
+		l := make()
+		fields := map[string]func(*lua.LState) lua.LValue{}
+		for _, v := range l.Values {
+			fields[v.Name] = func(L *lua.LState) lua.LValue { return v.Get(s, L) }
+		}
+		return s.in.Properties(l.Name, fields)
+	}
+}
