@@ -2007,6 +2007,16 @@ data = {}
 ---@return table
 function data.load(path) end
 
+---Reads a plain document, found as fs.read finds it, and returns what is in it. A name that ends with .json is read as json.decode does, one that ends with .toml as toml.decode does, and any other as yaml.decode does. It is a table like any other, and data stays as it is.
+---
+---```lua
+---data.read("users.yaml")[1].name --> "ann"
+---```
+---@param path string
+---@param options? { nulls?: boolean }
+---@return any
+function data.read(path, options) end
+
 ---Returns what is at a path that begins with facts, data or env, such as facts.os.family. Items of lists count from 0, and the path may be any of GJSON. A name that holds dots is given in a list: lookup({ "data", "hosts", "web.example.org" }). What is not there is a mistake, unless a default is given, which may be nil.
 ---
 ---```lua
@@ -2048,6 +2058,22 @@ function secret.file(path) end
 ---@param command string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>, stdin?: string }
 ---@return string
 function secret.cmd(command) end
+
+---The script that is run.
+---@class ccm.lib.site
+site = {}
+
+---Its directory, also where a module asks.
+---@type string
+site.dir = nil
+
+---The module that asks; in the script itself that is the script.
+---@class ccm.lib.module
+module = {}
+
+---Its directory. Relative paths that it writes begin there, as in source = "files/app.conf".
+---@type string
+module.dir = nil
 
 ---The working directory.
 ---@type string
