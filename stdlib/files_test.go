@@ -35,7 +35,7 @@ func TestLink(t *testing.T) {
 		fails: map[string]string{
 			"file/link": "want a symbolic link, found a file, which is not replaced", "file/owned": "found a file", "file/absent": "found a file",
 			"directory/link": "found a directory", "directory/owned": "found a directory", "directory/absent": "found a directory",
-			"no parent/link": "is not a directory", "no parent/owned": "is not a directory",
+			"no parent/link": "does not exist", "no parent/owned": "does not exist",
 		},
 		phrases: map[string][]string{
 			"nothing/link": {"created the link"}, "elsewhere/link": {"updated the link"}, "right/link": {}, "right/owned": {},

@@ -22,7 +22,10 @@ return ccm.type {
   status = function(want, host)
     local found = host.stat(want.path)
     if not found then
-      if want.ensure == "present" and not host.is_directory(path.dir(want.path)) then error(path.dir(want.path) .. " is not a directory", 0) end
+      local dir = path.dir(want.path)
+      if want.ensure == "present" and not host.is_directory(dir) then
+        error(dir .. (host.stat(dir) and " is not a directory" or " does not exist"), 0)
+      end
       return { ensure = "absent" }
     end
     if found.kind ~= "link" then error("want a symbolic link, found a " .. found.kind .. ", which is not replaced", 0) end
