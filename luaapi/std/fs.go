@@ -36,7 +36,7 @@ func fsLibrary() *Library {
 			Example:   `fs.is_file("/etc")`, Result: `false`,
 			Fn: func(c *call) int {
 				v, name := c.place(1)
-				info, err := c.follow(v, name)
+				info, err := v.Stat(name)
 				c.looked(err)
 				c.Record(Input{Kind: "stat", Name: name, Value: kindName(info.Kind)})
 				return c.give(lua.LBool(info.Kind == host.Regular))
@@ -121,29 +121,6 @@ func found(ok bool) string {
 		return "found"
 	}
 	return "missing"
-}
-
-// follow describes what stands at a path, or what the link there leads to.
-func (c *call) follow(v *host.View, name string) (host.Info, error) {
-	info, err := v.Lstat(name)
-	for range 40 {
-		if err != nil || info.Kind != host.Symlink {
-			return info, err
-		}
-		target, err := v.Readlink(name)
-		if err != nil {
-			return info, err
-		}
-		if !path.IsAbs(target) {
-			target = path.Join(path.Dir(name), target)
-		}
-		name = target
-		info, err = v.Lstat(name)
-		if err != nil {
-			return info, err
-		}
-	}
-	return host.Info{}, &fs.PathError{Op: "stat", Path: name, Err: syscall.ELOOP}
 }
 
 func fsRead(c *call) int {

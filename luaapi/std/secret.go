@@ -52,7 +52,7 @@ func secretLibrary() *Library {
 					c.fail("%s: %w", name, cause(err))
 				}
 				c.Record(Input{Kind: "file", Name: name, Text: string(raw), Secret: true})
-				if info, err := c.follow(v, name); err == nil && info.Mode&0o004 != 0 {
+				if info, err := v.Stat(name); err == nil && info.Mode&0o004 != 0 {
 					c.in.Warn(c.L, fmt.Sprintf("secret.file: everybody can read %s, whose mode is %04o", name, info.Mode))
 				}
 				return c.giveSecret(strings.TrimRight(string(raw), "\r\n"))

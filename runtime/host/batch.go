@@ -117,8 +117,7 @@ func (h *Host) wait(name string, content io.Reader, attr Attr, isNew bool) error
 	free := *h
 	free.slot = nil
 	t, err := free.begin(name, func(t *Temp) error {
-		t.dir = s.dirs.of(filepath.Dir(t.path))
-		return t.openNameless(attr.Mode)
+		return t.openNameless(s.dirs, attr.Mode)
 	})
 	if err != nil {
 		return err
@@ -151,7 +150,7 @@ func (b *Batch) Place(errs []error, placed func(n int)) {
 	if b.isSlow = b.host.Now().Sub(began) > quickSync; b.isSlow {
 		noteCrowd()
 	}
-	b.dirs.look()
+	b.dirs.look(b.host.files)
 	for i, s := range b.slots {
 		waiting.Add(-1)
 		if s.temp == nil {
@@ -219,6 +218,7 @@ func (b *Batch) sync(errs []error) {
 // Tell says what is about to be replaced ([Options]). That is durable by the last of
 // them. Errs is as for Place.
 func (b *Batch) Tell(errs []error) {
+	b.dirs.look(b.host.files)
 	last := -1
 	b.each(errs, func(i int, _ *slot) error { last = i; return nil })
 	told := -1 // the last of those that could be told, and whether it was the last of all
@@ -243,10 +243,14 @@ func (b *Batch) Tell(errs []error) {
 func (b *Batch) syncDirs(errs []error) {
 	dirs := make(map[string]error)
 	b.each(errs, func(_ int, s *slot) error {
-		dir := filepath.Dir(s.temp.path)
+		dir := filepath.Dir(s.temp.name)
 		err, done := dirs[dir]
 		if !done {
-			err = s.temp.h.syncDir(s.temp.name)
+			var p location
+			if p, err = s.temp.h.at(s.temp.name); err == nil {
+				err = s.temp.h.syncDir(s.temp.name, p.dir)
+				p.close()
+			}
 			dirs[dir] = err
 		}
 		return err
@@ -257,9 +261,14 @@ func (b *Batch) syncDirs(errs []error) {
 // whether something is: then the file does not get its place.
 func (s *slot) tell(more bool) (err error) {
 	t := s.temp
-	if !s.isNew || !t.nameless {
-		if s.told, err = t.h.Lstat(t.name); err != nil {
+	if !s.isNew || t.temp != "" {
+		if err := t.find(); err != nil {
 			return err
+		}
+		s.told, err = t.place.stat()
+		t.forget()
+		if err != nil {
+			return pathError("lstat", t.name, err)
 		}
 	}
 	return t.h.tell(Doomed{Path: t.name, Info: s.told, Content: true, Next: &t.info, More: more})
@@ -269,16 +278,19 @@ func (s *slot) tell(more bool) (err error) {
 // synced.
 func (s *slot) place() error {
 	t := s.temp
-	if s.told.Kind == Missing && t.nameless {
+	if err := t.find(); err != nil {
+		return err
+	}
+	if s.told.Kind == Missing && t.temp == "" {
 		err := t.placeNew()
 		if errors.Is(err, syscall.EEXIST) {
 			return errTaken
 		}
 		return err
 	}
-	switch now, err := t.h.Lstat(t.name); {
+	switch now, err := t.place.stat(); {
 	case err != nil:
-		return err
+		return pathError("lstat", t.name, err)
 	case now != s.told:
 		return errTaken
 	}

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 
@@ -18,12 +17,16 @@ import (
 // So the table is made large enough once, before somebody is in need of it. A
 // process that ends waits for that too: it is not done where it may not be needed.
 func (v *View) ExpectFiles(name string) {
-	path, err := v.real(name)
-	var st unix.Statfs_t
-	if err != nil || unix.Statfs(filepath.Dir(path), &st) != nil || int64(st.Type) == unix.TMPFS_MAGIC {
+	p, err := v.files.at(name)
+	if err != nil {
 		return
 	}
-	expectFiles()
+	var st unix.Statfs_t
+	err = unix.Fstatfs(p.dir.fd, &st)
+	p.close()
+	if err == nil && int64(st.Type) != unix.TMPFS_MAGIC {
+		expectFiles()
+	}
 }
 
 func expectFiles() {

@@ -3,84 +3,84 @@ package host
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
-
-	"golang.org/x/sys/unix"
 )
 
 // Dirs are the directories that batches hold open, because they make several files in
 // them: to walk to a directory takes as long as much of what is done there.
 type Dirs struct {
 	mu   sync.Mutex
-	open []*dirHandle
-	gone []*dirHandle // that are still open
-	last string       // that was asked for last
+	open []*heldDirectory // the one used last at the end
 }
 
-// A dirHandle is a directory that is held open.
-type dirHandle struct {
-	path     string
-	fd       int
-	dev, ino uint64
-	// gone is set once something else stands at the path.
-	gone atomic.Bool
+// A heldDirectory is a directory that is held open under the path by which it is asked
+// for.
+type heldDirectory struct {
+	*handle
+	name string
 }
 
 // fewDirs is how many directories are held open at most.
 const fewDirs = 4
 
-// of returns a directory of the operating system, nil if it is not held open: it is
-// when it is asked for the second time in a row.
-func (d *Dirs) of(path string) *dirHandle {
+// of returns the directory at a path, for the caller to close.
+func (d *Dirs) of(w *walker, name string) (*handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, h := range d.open {
-		if h.path == path {
-			return h
-		}
+	if i := slices.IndexFunc(d.open, func(h *heldDirectory) bool { return h.name == name }); i >= 0 {
+		h := d.open[i]
+		d.open = append(slices.Delete(d.open, i, i+1), h)
+		return h.hold(), nil
 	}
-	again := d.last == path
-	if d.last = path; !again || len(d.open) == fewDirs {
-		return nil
-	}
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	found, err := w.directory(name)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil {
-		_ = unix.Close(fd)
-		return nil
+	if len(d.open) == fewDirs {
+		d.drop(0)
 	}
-	h := &dirHandle{path: path, fd: fd, dev: uint64(st.Dev), ino: st.Ino}
-	d.open = append(d.open, h)
-	return h
+	d.open = append(d.open, &heldDirectory{found, name})
+	return found.hold(), nil
 }
 
-// stands reports whether the directory is not known to have gone. H may be nil, which
-// is none.
-func (h *dirHandle) stands() bool { return h != nil && !h.gone.Load() }
+// again returns a directory that of has returned, for the caller to close; nil if it is
+// not known whether it stands at its path.
+func (d *Dirs) again(found *handle) *handle {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if found.gone {
+		return nil
+	}
+	return found.hold()
+}
+
+// drop forgets a directory.
+func (d *Dirs) drop(i int) {
+	d.open[i].gone = true
+	d.open[i].close()
+	d.open = slices.Delete(d.open, i, i+1)
+}
 
 // look looks whether the directories still stand at their paths: somebody may have
 // moved one away.
-func (d *Dirs) look() {
+func (d *Dirs) look(w *walker) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.open = slices.DeleteFunc(d.open, func(h *dirHandle) bool {
-		var st unix.Stat_t
-		if unix.Stat(h.path, &st) == nil && uint64(st.Dev) == h.dev && st.Ino == h.ino {
-			return false
+	for i := len(d.open) - 1; i >= 0; i-- {
+		now, err := w.directory(d.open[i].name)
+		if err != nil || !now.is(d.open[i].handle) {
+			d.drop(i)
 		}
-		h.gone.Store(true)
-		d.gone = append(d.gone, h)
-		return true
-	})
+		if err == nil {
+			now.close()
+		}
+	}
 }
 
 // Close closes them. No file of a batch may be under way.
 func (d *Dirs) Close() {
-	for _, h := range append(d.open, d.gone...) {
-		_ = unix.Close(h.fd)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for len(d.open) > 0 {
+		d.drop(len(d.open) - 1)
 	}
-	d.open, d.gone = nil, nil
 }

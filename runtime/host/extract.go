@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 )
 
@@ -98,5 +97,5 @@ func (h *Host) makeMissing(name string) (made []string, err error) {
 	if len(made) == 0 {
 		return nil, nil
 	}
-	return made, h.MakeDirectory(name, Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o755})
+	return made, h.MakeDirectory(name, ownAttr())
 }

@@ -1,13 +1,14 @@
 package host
 
 import (
-	"errors"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A FileKind is what stands at a path.
@@ -44,18 +45,45 @@ func (v *View) Lstat(name string) (Info, error) {
 	if o := v.planned(); o != nil {
 		return o.lstat(v, name)
 	}
-	path, err := v.real(name)
+	info, err := v.lstat(name)
+	return info, pathError("lstat", name, err)
+}
+
+// lstat is Lstat for what stands there now.
+func (v *View) lstat(name string) (Info, error) {
+	if p, ok := v.row.at(v.files, name); ok {
+		return p.stat()
+	}
+	fd, err := v.files.open(name, unix.O_PATH)
+	return infoOfOpen(fd, err)
+}
+
+// Stat is Lstat for what a link at the path leads to.
+func (v *View) Stat(name string) (Info, error) {
+	if o := v.planned(); o != nil {
+		p, err := o.look(v, name, true, false)
+		return p.info, err
+	}
+	info, err := v.Lstat(name)
+	if err != nil || info.Kind != Symlink {
+		return info, err
+	}
+	info, err = infoOfOpen(v.files.follow(name, unix.O_PATH))
+	return info, pathError("stat", name, err)
+}
+
+// infoOfOpen describes what was opened, and closes it. Nothing there is no error.
+func infoOfOpen(fd int, err error) (Info, error) {
 	if err != nil {
+		if isMissing(err) {
+			err = nil
+		}
 		return Info{}, err
 	}
-	var st syscall.Stat_t
-	err = ignoringEINTR(func() error { return syscall.Lstat(path, &st) })
-	missing := errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR)
-	switch {
-	case missing:
-		return Info{}, nil
-	case err != nil:
-		return Info{}, &os.PathError{Op: "lstat", Path: name, Err: err}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := ignoringEINTR(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		return Info{}, err
 	}
 	return infoOf(&st), nil
 }
@@ -66,14 +94,12 @@ func (v *View) Canonical(dir string) (string, error) {
 	if o := v.planned(); o != nil {
 		return o.canonical(dir)
 	}
-	if v.root == "/" {
-		return filepath.EvalSymlinks(dir)
-	}
-	path, err := v.resolve(dir)
+	d, err := v.files.directory(dir)
 	if err != nil {
-		return "", err
+		return "", pathError("open", dir, err)
 	}
-	return filepath.Join("/", mustRel(v.root, path)), nil
+	defer d.close()
+	return d.path, nil
 }
 
 // Exists reports whether anything stands at the path. A link counts if what it
@@ -82,24 +108,8 @@ func (v *View) Exists(name string) (bool, error) {
 	if o := v.planned(); o != nil {
 		return o.exists(v, name)
 	}
-	info, err := v.Lstat(name)
-	if err != nil || info.Kind != Symlink {
-		return info.Kind != Missing, err
-	}
-	path, err := v.real(name)
-	if err != nil {
-		return false, err
-	}
-	if v.root != "/" {
-		if path, err = v.resolve(name); err != nil {
-			return false, err
-		}
-	}
-	_, err = os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return false, nil
-	}
-	return err == nil, err
+	info, err := v.Stat(name)
+	return err == nil && info.Kind != Missing, err
 }
 
 // IsDirectory reports whether a directory stands at the path, or a link to one.
@@ -107,34 +117,25 @@ func (v *View) IsDirectory(name string) (bool, error) {
 	if o := v.planned(); o != nil {
 		return o.isDirectory(v, name)
 	}
-	if v.root == "/" && v.row.holds(name) {
+	if v.row.holds(name) {
 		return true, nil
 	}
-	info, err := v.Lstat(name)
-	if err != nil || info.Kind != Symlink {
-		return info.Kind == Directory, err
-	}
-	path, err := v.resolve(name)
-	if err != nil {
-		return false, err
-	}
-	fi, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return false, nil
-	}
-	return err == nil && fi.IsDir(), err
+	alone := View{machine: v.machine} // a directory is not one of the things in a row
+	info, err := alone.Stat(name)
+	return err == nil && info.Kind == Directory, err
 }
 
 // Readlink returns where the link at the path points.
-func (v *View) Readlink(name string) (string, error) {
+func (v *View) Readlink(name string) (target string, err error) {
 	if o := v.planned(); o != nil {
 		return o.readlink(v, name)
 	}
-	path, err := v.real(name)
-	if err != nil {
-		return "", err
+	p, err := v.files.at(name)
+	if err == nil {
+		target, err = p.readlink()
+		p.close()
 	}
-	return os.Readlink(path)
+	return target, pathError("readlink", name, err)
 }
 
 // Open opens the file at the path for reading. It does not follow a link at
@@ -143,11 +144,17 @@ func (v *View) Open(name string) (*os.File, error) {
 	if o := v.planned(); o != nil {
 		return o.open(v, name, false)
 	}
-	path, err := v.real(name)
-	if err != nil {
-		return nil, err
+	return toRead(name)(v.files.open(name, unix.O_RDONLY|unix.O_NONBLOCK))
+}
+
+// openedFile returns a file that was opened, or the error of that.
+func openedFile(name string) func(fd int, err error) (*os.File, error) {
+	return func(fd int, err error) (*os.File, error) {
+		if err != nil {
+			return nil, pathError("open", name, err)
+		}
+		return os.NewFile(uintptr(fd), name), nil
 	}
-	return openToRead(path, syscall.O_NOFOLLOW)
 }
 
 // largestFile is how many bytes of a file are held in memory at most.
@@ -158,11 +165,7 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 	if v.planned() != nil {
 		return v.ReadUpTo(name, 1<<62)
 	}
-	path, err := v.resolve(name)
-	if err != nil {
-		return nil, err
-	}
-	return readRegular(path, largestFile)
+	return readRegular(v.files, name, largestFile)
 }
 
 // ReadDir returns the names in the directory at the path, sorted.
@@ -170,15 +173,13 @@ func (v *View) ReadDir(name string) ([]string, error) {
 	if o := v.planned(); o != nil {
 		return o.readDir(v, name)
 	}
-	path, err := v.resolve(name)
+	f, err := openedFile(name)(v.files.follow(name, unix.O_RDONLY|unix.O_DIRECTORY))
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(path)
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	slices.Sort(names)
 	return names, err
 }
 
@@ -199,34 +200,26 @@ func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 			return info, false, err
 		}
 	}
-	path, err := v.real(name)
-	if err != nil {
-		return Info{}, false, err
-	}
-	var fd int
-	err = ignoringEINTR(func() (err error) {
-		fd, err = v.row.open(path, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC)
-		return err
-	})
+	fd, err := v.row.open(v.files, name, unix.O_RDONLY|unix.O_NONBLOCK)
 	switch {
-	case err == syscall.ENOENT || err == syscall.ENOTDIR:
+	case isMissing(err):
 		return Info{}, false, nil
 	case err != nil:
-		cannotOpen := &os.PathError{Op: "open", Path: name, Err: err}
+		cannotOpen := pathError("open", name, err)
 		// A link or a socket.
 		if info, err = v.Lstat(name); err == nil && info.Kind == Regular {
 			err = cannotOpen
 		}
 		return info, false, err
 	}
-	var st syscall.Stat_t
-	err = ignoringEINTR(func() error { return syscall.Fstat(fd, &st) })
+	var st unix.Stat_t
+	err = ignoringEINTR(func() error { return unix.Fstat(fd, &st) })
 	if err != nil {
 		err = &os.PathError{Op: "stat", Path: name, Err: err}
 	} else if info = infoOf(&st); info.Kind == Regular && info.Size == int64(len(want)) {
 		same, err = reads(fd, name, want)
 	}
-	_ = syscall.Close(fd)
+	_ = unix.Close(fd)
 	return info, same, err
 }
 
@@ -252,16 +245,7 @@ func reads(fd int, name, want string) (bool, error) {
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
-// resolve returns where the named path is for the operating system, with links
-// followed inside the root, the last one too.
-func (m *machine) resolve(name string) (string, error) {
-	if m.root == "/" {
-		return name, nil
-	}
-	return secureJoin(m.root, name)
-}
-
-func infoOf(st *syscall.Stat_t) Info {
+func infoOf(st *unix.Stat_t) Info {
 	i := Info{
 		Mode: st.Mode & 0o7777, UID: st.Uid, GID: st.Gid, Size: st.Size,
 		MTime: time.Unix(st.Mtim.Unix()), Dev: uint64(st.Dev), Ino: st.Ino, Links: uint64(st.Nlink),
@@ -285,27 +269,4 @@ func ignoringEINTR(f func() error) error {
 			return err
 		}
 	}
-}
-
-// Glob returns the paths that match pattern (path/filepath), sorted.
-func (v *View) Glob(pattern string) ([]string, error) {
-	if o := v.planned(); o != nil {
-		return o.glob(v, pattern)
-	}
-	if v.root == "/" {
-		return filepath.Glob(pattern)
-	}
-	found, err := filepath.Glob(filepath.Join(v.root, pattern))
-	for i, p := range found {
-		found[i] = "/" + mustRel(v.root, p)
-	}
-	return found, err
-}
-
-func mustRel(base, path string) string {
-	rel, err := filepath.Rel(base, path)
-	if err != nil {
-		return path
-	}
-	return rel
 }

@@ -15,8 +15,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
-
-	securejoin "github.com/cyphar/filepath-securejoin"
 )
 
 // A View looks at a machine without changing it. It is safe for use by several
@@ -30,21 +28,24 @@ type View struct {
 
 // machine is what all views of one machine share.
 type machine struct {
-	root   string
-	runner Runner
-	bus    Bus
-	clock  Clock
-	log    *slog.Logger
-	users  *accounts
-	effect func(op, path string) error
-	keep   func(v *View, d Doomed) error
-	refuse func(argv []string) error
+	root    string
+	files   *walker // of the machine
+	sources *walker // of the user, below / always
+	runner  Runner
+	bus     Bus
+	clock   Clock
+	log     *slog.Logger
+	users   *accounts
+	effect  func(op, path string) error
+	keep    func(v *View, d Doomed) error
+	refuse  func(argv []string) error
 
 	transport func() http.RoundTripper
 	progress  func(Progress)
 	fetched   *fetched
 	sums      *sums
 	scratches *sync.Map // the directories of Scratch that are in use
+	swept     *swept
 }
 
 // A Host is a View that can also change the machine.
@@ -107,8 +108,10 @@ func New(o Options) *Host {
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
 	}
-	m.users, m.fetched, m.sums = newAccounts(m), new(fetched), new(sums)
 	m.scratches = new(sync.Map)
+	m.files = &walker{root: m.root, userName: func(uid uint32) string { return m.users.passwd.nameOf(uid) }}
+	m.sources = &walker{root: "/", userName: m.files.userName}
+	m.users, m.fetched, m.sums, m.swept = newAccounts(m), new(fetched), new(sums), new(swept)
 	m.progress, m.transport = o.Progress, sync.OnceValue(newTransport)
 	if o.Transport != nil {
 		m.transport = func() http.RoundTripper { return o.Transport }
@@ -122,22 +125,19 @@ func (m *machine) Root() string { return m.root }
 // Log returns where the story of a run is told.
 func (m *machine) Log() *slog.Logger { return m.log }
 
-// real returns where the named path is for the operating system. Links in its
-// directory are followed inside the root, its last element is not followed.
-func (m *machine) real(name string) (string, error) {
+// Real returns where the named path is for a command. Links in its directory are
+// followed inside the root, its last element is not followed.
+func (m *machine) Real(name string) (string, error) {
 	if m.root == "/" {
 		return name, nil
 	}
-	dir, err := secureJoin(m.root, filepath.Dir(name))
+	p, err := m.files.at(name)
 	if err != nil {
-		return "", err
+		return "", pathError("open", name, err)
 	}
-	return filepath.Join(dir, filepath.Base(name)), nil
+	defer p.close()
+	return filepath.Join(m.root, p.path()), nil
 }
-
-// Real returns where the named path is for a command. Links in its directory are
-// followed inside the root, its last element is not followed.
-func (m *machine) Real(name string) (string, error) { return m.real(name) }
 
 // Anew returns a copy of h for doing what a batch could not do, because something else
 // stood there than what Keep was told of: that is told again.
@@ -211,5 +211,3 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 	}
 	return res, err
 }
-
-func secureJoin(root, name string) (string, error) { return securejoin.SecureJoin(root, name) }

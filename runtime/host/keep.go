@@ -1,7 +1,6 @@
 package host
 
 import (
-	"errors"
 	"path/filepath"
 	"slices"
 )
@@ -26,24 +25,19 @@ type Doomed struct {
 	Anew bool
 }
 
-// doomed says that what stands at the path is about to be changed.
-func (h *Host) doomed(name string, content bool) error {
-	return h.doomedWith(name, content, nil, false)
-}
-
-// doomedWith is doomed for an effect on many paths. Next may be nil.
-func (h *Host) doomedWith(name string, content bool, next *Info, more bool) error {
+// doomed says that what stands at the place of a path is about to be changed.
+func (h *Host) doomed(name string, p location, content bool) error {
 	if err := h.refusedInBatch(); err != nil || h.keep == nil {
 		return err
 	}
-	info, err := h.Lstat(name)
+	info, err := p.stat()
 	if err != nil {
-		return err
+		return pathError("lstat", name, err)
 	}
-	return h.tell(Doomed{Path: name, Info: info, Content: content, Next: next, More: more})
+	return h.tell(Doomed{Path: name, Info: info, Content: content})
 }
 
-// tell is doomedWith for who knows what stands at the path.
+// tell is doomed for who knows what stands at the path.
 func (h *Host) tell(d Doomed) error {
 	if h.keep == nil {
 		return nil
@@ -52,16 +46,13 @@ func (h *Host) tell(d Doomed) error {
 	return h.keep(&h.View, d)
 }
 
-// doomedTree says that the directory at the path is about to be removed with
+// doomedTree says that the directory at a path is about to be removed with
 // everything in it: what is in a directory is told before the directory.
-func (h *Host) doomedTree(name string) error {
+func (h *Host) doomedTree(name string, top *handle) error {
 	if err := h.refusedInBatch(); err != nil || h.keep == nil {
 		return err
 	}
-	if info, err := h.Lstat(name); err != nil || info.Kind != Directory {
-		return errors.Join(err, h.doomed(name, true))
-	}
-	entries, err := h.Tree(name)
+	entries, err := listTree(top)
 	if err != nil {
 		return err
 	}
@@ -70,5 +61,5 @@ func (h *Host) doomedTree(name string) error {
 			return err
 		}
 	}
-	return h.doomed(name, true)
+	return h.tell(Doomed{Path: name, Info: infoOf(&top.st), Content: true})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 )
 
 // ReadUpTo returns the content of the regular file at the path, links followed.
@@ -13,11 +14,19 @@ func (v *View) ReadUpTo(name string, limit int64) ([]byte, error) {
 	if o := v.planned(); o != nil {
 		return o.readUpTo(v, name, limit)
 	}
-	path, err := v.resolve(name)
-	if err != nil {
-		return nil, err
+	return readRegular(v.files, name, limit)
+}
+
+func kindOf(fi os.FileInfo) FileKind {
+	switch {
+	case fi.IsDir():
+		return Directory
+	case fi.Mode().IsRegular():
+		return Regular
+	case fi.Mode()&os.ModeSymlink != 0:
+		return Symlink
 	}
-	return readRegular(path, limit)
+	return Special
 }
 
 // readUpTo reads r to its end, which must come within limit bytes.

@@ -2,11 +2,9 @@ package host
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,95 +13,96 @@ import (
 // name before, so that a batch that dies leaves nothing. Where the file system
 // cannot do that, it has one. Nobody else can open it until it has a name, so that it
 // may have its mode from the start.
-func (t *Temp) openNameless(mode uint32) error {
+func (t *Temp) openNameless(dirs *Dirs, mode uint32) error {
+	dir, base := splitPath(t.name)
+	d, err := dirs.of(t.h.files, dir)
+	if err != nil {
+		return err
+	}
+	t.place = location{dir: d, name: base}
 	if !linkable() {
-		t.dir = nil
 		return t.open()
 	}
-	err := t.h.do("create", t.name, func() error {
-		at, dir := unix.AT_FDCWD, filepath.Dir(t.path)
-		if t.dir.stands() {
-			at, dir = t.dir.fd, "."
-		}
-		return t.openFile(at, dir, unix.O_TMPFILE|syscall.O_RDWR|syscall.O_CLOEXEC, mode&0o777)
+	err = t.h.do("create", t.name, func() error {
+		return t.openFile(location{dir: d, name: "."}, unix.O_TMPFILE, mode&0o777)
 	})
-	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.EINVAL) {
-		t.dir = nil
+	if err == unix.EOPNOTSUPP || err == unix.EISDIR || err == unix.EINVAL {
 		return t.open()
 	}
-	t.nameless = err == nil
+	if err == nil { // many files may wait, each in another directory
+		t.dirs, t.from, t.place.dir = dirs, d, nil
+		d.close()
+	}
 	return err
 }
 
 // linkable reports whether a file without a name can be given one, whatever the
 // kernel lets this process do.
-var linkable = sync.OnceValue(func() bool {
-	_, err := os.Stat(procFds)
-	return err == nil
-})
+var linkable = sync.OnceValue(func() bool { return unix.Access(procFds, unix.F_OK) == nil })
 
 const procFds = "/proc/self/fd"
 
+// procPath returns a path that leads to what is open, and nowhere else.
+func procPath(fd int) string { return filepath.Join(procFds, strconv.Itoa(fd)) }
+
+// find finds the directory of a file without a name again: the one in which it was
+// made, if that stands at its path still.
+func (t *Temp) find() error {
+	if t.place.dir != nil {
+		return nil
+	}
+	if t.place.dir = t.dirs.again(t.from); t.place.dir != nil {
+		return nil
+	}
+	now, err := t.h.at(t.name)
+	t.place.dir = now.dir
+	return err
+}
+
+// forget gives up the directory of a file without a name until it is found again.
+func (t *Temp) forget() {
+	if t.temp == "" {
+		t.place.dir.close()
+		t.place.dir = nil
+	}
+}
+
 // giveName gives a file without a name that of a temporary one.
-func (t *Temp) giveName() error {
-	if !t.nameless {
+func (t *Temp) giveName() (err error) {
+	if t.temp != "" {
 		return nil
 	}
 	if err := t.lock(); err != nil {
 		return err
 	}
-	if !t.dir.stands() {
-		t.dir = nil // for good: where it gets its name, it is found again
+	name, err := t.h.claim(t.name, t.place, t.link)
+	if err == nil {
+		t.temp = name
 	}
-	temp := t.temp()
-	err := t.link(temp)
-	if errors.Is(err, os.ErrExist) {
-		if err := t.removeLeftover(); err != nil {
-			return err
-		}
-		err = t.link(temp)
-	}
-	t.nameless = err != nil
 	return err
-}
-
-// at returns where a path in the directory of the file is: from the directory, if that
-// is held open.
-func (t *Temp) at(path string) (dirfd int, name string) {
-	if t.dir == nil {
-		return unix.AT_FDCWD, path
-	}
-	return t.dir.fd, filepath.Base(path)
 }
 
 // placeNew gives a file without a name its place where nothing stands. If something
 // does, the error is fs.ErrExist. The directory is yet to be synced.
 func (t *Temp) placeNew() error {
-	if !t.dir.stands() {
-		t.dir = nil
-	}
-	if err := t.link(t.path); err != nil {
+	if err := t.link(t.place); err != nil {
 		return err
 	}
-	t.placed, t.nameless = true, false
+	t.placed = true
 	return t.close()
 }
 
 // link gives a file without a name one.
-func (t *Temp) link(path string) error {
+func (t *Temp) link(p location) error {
 	err := t.h.do("link", t.name, func() error {
-		at, name := t.at(path)
-		err := unix.Linkat(t.fd, "", at, name, unix.AT_EMPTY_PATH)
+		err := unix.Linkat(t.fd, "", p.dir.fd, p.name, unix.AT_EMPTY_PATH)
 		if err == unix.ENOENT {
 			// Before Linux 6.10 that needs a capability, and this does not.
-			err = unix.Linkat(unix.AT_FDCWD, filepath.Join(procFds, strconv.Itoa(t.fd)), at, name, unix.AT_SYMLINK_FOLLOW)
+			err = unix.Linkat(unix.AT_FDCWD, procPath(t.fd), p.dir.fd, p.name, unix.AT_SYMLINK_FOLLOW)
 		}
-		if err != nil {
-			return &os.PathError{Op: "link", Path: path, Err: err}
-		}
-		return nil
+		return pathError("link", t.h.realPath(t.name, p), err)
 	})
-	if err != nil && !errors.Is(err, os.ErrExist) {
+	if err != nil && !errors.Is(err, unix.EEXIST) {
 		return &linkError{err}
 	}
 	return err

@@ -47,7 +47,7 @@ func (s *stage) place(ctx context.Context) error {
 	if err := s.move(last); err != nil {
 		return err
 	}
-	return s.h.syncDir(s.full(last))
+	return s.syncLast(last)
 }
 
 // units returns the entries to move, in order, and the one of them to move last,
@@ -88,7 +88,7 @@ func (s *stage) setModes(units []string) error {
 		if !ok {
 			mode = 0o755
 		}
-		if err := s.chmod(s.root, name, mode); err != nil {
+		if err := s.chmod(name, mode); err != nil {
 			return err
 		}
 	}
@@ -109,9 +109,9 @@ func inUnit(units []string, name string) bool {
 // fits reports whether something stands already where an entry belongs, and an
 // error if the entry cannot take its place.
 func (s *stage) fits(name string) (there bool, err error) {
-	fi, err := s.parent.Lstat(name)
-	if err == nil && s.kinds[name] == Directory && fi.Mode()&os.ModeSymlink != 0 {
-		fi, err = s.parent.Stat(name) // a link inside the parent to a directory will do
+	info, err := s.look(name, false)
+	if err == nil && s.kinds[name] == Directory && info.Kind == Symlink {
+		info, err = s.look(name, true) // a link inside the parent to a directory will do
 		if errors.Is(err, os.ErrNotExist) {
 			return true, fmt.Errorf("%s: want a directory, found a symbolic link to nothing", s.full(name))
 		}
@@ -123,24 +123,27 @@ func (s *stage) fits(name string) (there bool, err error) {
 		return false, fmt.Errorf("%s: want a directory, found something else", s.full(parentOf(name)))
 	case err != nil:
 		return false, fmt.Errorf("%s: a symbolic link on the way leads out of %s, or cannot be followed: %w", s.full(name), s.x.Parent, err)
-	case (s.kinds[name] == Directory) != fi.IsDir():
-		return true, fmt.Errorf("%s: want %s, found %s", s.full(name), s.kinds[name], kindOf(fi))
-	case !fi.IsDir() && kindOf(fi) == Special:
+	case (s.kinds[name] == Directory) != (info.Kind == Directory):
+		return true, fmt.Errorf("%s: want %s, found %s", s.full(name), s.kinds[name], info.Kind)
+	case info.Kind == Special:
 		return true, fmt.Errorf("%s: want a file, found %s", s.full(name), Special)
 	}
 	return true, nil
 }
 
-func kindOf(fi os.FileInfo) FileKind {
-	switch {
-	case fi.IsDir():
-		return Directory
-	case fi.Mode().IsRegular():
-		return Regular
-	case fi.Mode()&os.ModeSymlink != 0:
-		return Symlink
+// look describes what stands where an entry belongs. A link at the end is followed if
+// follow is set.
+func (s *stage) look(name string, follow bool) (Info, error) {
+	p, err := s.h.files.beneath(s.parent).to(name, follow)
+	if err != nil {
+		return Info{}, err
 	}
-	return Special
+	defer p.close()
+	fd, err := s.h.files.openAt(p, unix.O_PATH)
+	if err != nil {
+		return Info{}, err
+	}
+	return infoOfOpen(fd, nil)
 }
 
 // full returns the path of an entry as the machine sees it.
@@ -149,21 +152,41 @@ func (s *stage) full(name string) string { return path.Join(s.x.Parent, name) }
 // move gives an entry its place. A directory that its owner may not write to
 // can only be moved by root, so for others it is writable meanwhile.
 func (s *stage) move(name string) error {
-	rename := func() error {
-		return s.do("rename", name, func() error { return s.parent.Rename(s.dir+"/"+name, name) })
+	from, err := s.h.files.beneath(s.top).to(name, false)
+	if err != nil {
+		return pathError("open", s.full(name), err)
 	}
-	err := rename()
+	defer from.close()
+	to, err := s.h.files.beneath(s.parent).to(name, false)
+	if err != nil {
+		return pathError("open", s.full(name), err)
+	}
+	defer to.close()
+	moving := func() error { return s.do("rename", name, func() error { return rename(from, to) }) }
 	mode := s.modes[name]
-	if s.kinds[name] != Directory || !errors.Is(err, os.ErrPermission) || mode&0o200 != 0 {
+	if s.kinds[name] != Directory || mode&0o200 != 0 {
+		return moving()
+	}
+	d, err := from.openDirectory()
+	if err != nil {
+		return pathError("open", s.full(name), err)
+	}
+	defer d.close()
+	if err = moving(); !errors.Is(err, os.ErrPermission) {
 		return err
 	}
-	if err := s.chmod(s.root, name, mode|0o700); err != nil {
+	if err := s.chmodOpen(d, name, mode|0o700); err != nil {
 		return err
 	}
-	if err := rename(); err != nil {
+	if err := moving(); err != nil {
 		return err
 	}
-	return s.chmod(s.parent, name, mode)
+	return s.chmodOpen(d, name, mode)
+}
+
+// chmodOpen sets the permissions of an entry that is open.
+func (s *stage) chmodOpen(d *handle, name string, mode uint32) error {
+	return s.do("chmod", name, func() error { return pathError("chmod", s.full(name), chmod(d.fd, mode)) })
 }
 
 // tell says what is about to be replaced, and what is about to be new.
@@ -176,9 +199,9 @@ func (s *stage) tell(units []string) error {
 		if !inUnit(units, name) {
 			continue
 		}
-		info, err := s.h.Lstat(s.full(name))
-		if err != nil {
-			return err
+		info, err := s.look(name, false)
+		if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+			return pathError("lstat", s.full(name), err)
 		}
 		all = append(all, Doomed{Path: s.full(name), Info: info, Content: true, For: s.h.on, More: true})
 	}
@@ -191,12 +214,23 @@ func (s *stage) tell(units []string) error {
 	return nil
 }
 
-func (s *stage) chmod(root *os.Root, name string, mode uint32) error {
-	return s.do("chmod", name, func() error { return root.Chmod(name, fileMode(mode)) })
+// chmod sets the permissions of an entry in the stage.
+func (s *stage) chmod(name string, mode uint32) error {
+	return s.do("chmod", name, func() error { return s.root.Chmod(name, fileMode(mode)) })
 }
 
 // sync makes everything that was written durable. One call for all of it takes a
 // fraction of what one for each file would.
 func (s *stage) sync() error {
 	return s.do("sync", "", func() error { return unix.Syncfs(int(s.lock.Fd())) })
+}
+
+// syncLast makes the place of the last entry durable.
+func (s *stage) syncLast(name string) error {
+	p, err := s.h.files.beneath(s.parent).to(name, false)
+	if err != nil {
+		return pathError("open", s.full(name), err)
+	}
+	defer p.close()
+	return s.h.syncDir(s.full(name), p.dir)
 }

@@ -90,7 +90,7 @@ func (o *overlay) permitsEntry(dir string, uid uint32) error {
 			return nil
 		}
 		if at.info.Kind == Directory {
-			real, err := o.base.real(at.path)
+			real, err := o.base.Real(at.path)
 			if err == nil {
 				err = unix.Faccessat(unix.AT_FDCWD, real, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
 			}

@@ -42,14 +42,14 @@ func (o *overlay) find(name string, follow bool) (place, error) {
 	at, known := o.known(dirs, dir)
 	if !known {
 		var err error
-		if at, err = o.walk(o.root(), split(dir), true, 0); err != nil {
+		if at, err = o.walk(o.root(), split(dir), true, new(int)); err != nil {
 			return at, err
 		}
 		if at.info.Kind == Directory {
 			dirs.Store(dir, at)
 		}
 	}
-	return o.walk(at, []string{base}, follow, 0)
+	return o.walk(at, []string{base}, follow, new(int))
 }
 
 func (o *overlay) known(dirs *sync.Map, dir string) (place, bool) {
@@ -66,7 +66,7 @@ func split(name string) []string {
 }
 
 // walk goes on from a place.
-func (o *overlay) walk(at place, way []string, follow bool, links int) (place, error) {
+func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, error) {
 	for len(way) > 0 {
 		name := way[0]
 		way = way[1:]
@@ -92,17 +92,27 @@ func (o *overlay) walk(at place, way []string, follow bool, links int) (place, e
 			return next, err
 		}
 		if next.info.Kind == Symlink && (len(way) > 0 || follow) {
-			if links++; links > mostLinks {
+			if *links++; *links > mostLinks {
 				return next, &os.PathError{Op: "open", Path: next.path, Err: syscall.ELOOP}
 			}
 			target, err := o.target(next)
 			if err != nil {
 				return next, err
 			}
+			in := at
 			if strings.HasPrefix(target, "/") {
 				at = place{path: "/", info: Info{Kind: Directory}, doubts: next.doubts}
 			} else {
 				at.doubts = next.doubts
+			}
+			if x := judgeLink(in.info, next.info, next.path, target); x != nil && next.entry.asIs() {
+				if at, err = o.walk(at, split(target), true, links); err == nil {
+					err = o.mayLead(x, at)
+				}
+				if err != nil {
+					return at, err
+				}
+				continue
 			}
 			way = append(split(target), way...)
 			continue
@@ -113,6 +123,17 @@ func (o *overlay) walk(at place, way []string, follow bool, links int) (place, e
 		at = next
 	}
 	return at, nil
+}
+
+// mayLead returns an error if a link of a user may not lead to a place (links.go).
+func (o *overlay) mayLead(x *link, to place) error {
+	switch {
+	case to.info.Kind == Missing && x.never:
+		return o.base.files.unsafe(x, "", 0)
+	case to.info.Kind != Missing && !x.mayLeadTo(to.info.UID):
+		return o.base.files.unsafe(x, to.path, to.info.UID)
+	}
+	return nil
 }
 
 // step returns what stands in a directory under a name.

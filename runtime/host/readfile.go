@@ -21,21 +21,27 @@ const LargestText = 64 << 20
 // its reader waiting: /proc/kmsg does until there is a message.
 const pseudoPatience = 2 * time.Second
 
-// openToRead opens a file for reading. It waits for nothing: neither for somebody
-// who writes to a pipe, nor longer than a moment for a file of the kernel that has
-// nothing to say.
-func openToRead(path string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC|flags, 0)
-	if err != nil {
-		return nil, err
+// toRead returns a file that was opened for reading. It waits for nothing: neither for
+// somebody who writes to a pipe, nor longer than a moment for a file of the kernel that
+// has nothing to say.
+func toRead(name string) func(fd int, err error) (*os.File, error) {
+	return func(fd int, err error) (*os.File, error) {
+		f, err := openedFile(name)(fd, err)
+		if err == nil {
+			_ = f.SetReadDeadline(time.Now().Add(pseudoPatience)) // of others it is refused
+		}
+		return f, err
 	}
-	_ = f.SetReadDeadline(time.Now().Add(pseudoPatience)) // of others it is refused
-	return f, nil
+}
+
+// openToRead opens a file for reading, links followed.
+func openToRead(w *walker, name string) (*os.File, error) {
+	return toRead(name)(w.follow(name, unix.O_RDONLY|unix.O_NONBLOCK))
 }
 
 // openRegular opens a regular file, links followed. What is none is refused.
-func openRegular(path string) (*os.File, os.FileInfo, error) {
-	f, err := openToRead(path, 0)
+func openRegular(w *walker, path string) (*os.File, os.FileInfo, error) {
+	f, err := openToRead(w, path)
 	if errors.Is(err, syscall.ENXIO) { // which is what opening a socket gives
 		err = unsuitable(path, "want a file, found %s", Special)
 	}
@@ -55,11 +61,16 @@ func openRegular(path string) (*os.File, os.FileInfo, error) {
 
 // readRegular returns what a regular file holds, links followed. More than limit
 // bytes are an error, and so is a file of the kernel that keeps its reader waiting.
-func readRegular(path string, limit int64) ([]byte, error) {
-	f, fi, err := openRegular(path)
+func readRegular(w *walker, path string, limit int64) ([]byte, error) {
+	f, fi, err := openRegular(w, path)
 	if err != nil {
 		return nil, err
 	}
+	return readOpened(f, fi, path, limit)
+}
+
+// readOpened is readRegular for a file that is open, and closes it.
+func readOpened(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, error) {
 	if isPseudo(f, fi) {
 		return readPseudo(f, path, limit) // which closes it
 	}
@@ -152,7 +163,7 @@ func openOpened(path string) *os.File {
 	if !isOpened(path) {
 		return nil
 	}
-	f, err := openToRead(path, 0)
+	f, err := openToRead(believed, path)
 	if err != nil {
 		return nil // which reading it as a file says
 	}

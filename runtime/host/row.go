@@ -1,18 +1,13 @@
 package host
 
-import (
-	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
-)
+import "strings"
 
 // A row is what a view remembers that looks at several things right after one
 // another: the directory that they are in. To open a file from there takes a tenth
 // less than to look at it by its whole path.
 type row struct {
-	dir  string // with the slash, "" if none is open
-	fd   int
+	name string // of the directory, with the slash, "" if none is open
+	dir  *handle
 	last string // the directory of the file before
 }
 
@@ -25,41 +20,50 @@ func (v *View) Row() (in *View, end func()) {
 	return &own, own.row.leave
 }
 
-// open opens the file at a path of the operating system. R may be nil.
-func (r *row) open(path string, flags int) (fd int, err error) {
-	slash := strings.LastIndexByte(path, '/')
-	if r == nil || slash < 0 || slash == len(path)-1 {
-		return syscall.Open(path, flags, 0)
+// open opens the file at a path. A link at the end is not followed. R may be nil.
+func (r *row) open(w *walker, name string, flags int) (fd int, err error) {
+	if p, ok := r.at(w, name); ok {
+		return w.openAt(p, flags)
 	}
-	dir := path[:slash+1]
-	if dir != r.dir {
-		again := dir == r.last
-		if r.last = dir; !again || !r.enter(dir) {
-			return syscall.Open(path, flags, 0)
-		}
-	}
-	return unix.Openat(r.fd, path[slash+1:], flags, 0)
+	return w.open(name, flags)
 }
 
+// at returns the place of a path, if its directory is open: it is opened when the second
+// thing in a row is in it. R may be nil.
+func (r *row) at(w *walker, name string) (location, bool) {
+	slash := strings.LastIndexByte(name, '/')
+	if r == nil || slash < 0 || isDots(name[slash+1:]) {
+		return location{}, false
+	}
+	if dir := name[:slash+1]; dir != r.name {
+		again := dir == r.last
+		if r.last = dir; !again || !r.enter(w, dir) {
+			return location{}, false
+		}
+	}
+	return location{dir: r.dir, name: name[slash+1:]}, true
+}
+
+// isDots reports whether a name stands for a directory and not for what is in one.
+func isDots(name string) bool { return name == "" || name == "." || name == ".." }
+
 // enter opens a directory. It reports whether that can be done.
-func (r *row) enter(dir string) bool {
+func (r *row) enter(w *walker, name string) bool {
 	r.leave()
-	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	d, err := w.directory(name)
 	if err != nil {
 		return false
 	}
-	r.dir, r.fd = dir, fd
+	r.name, r.dir = name, d
 	return true
 }
 
 // holds reports whether a directory is the one that is open. R may be nil.
 func (r *row) holds(dir string) bool {
-	return r != nil && len(r.dir) == len(dir)+1 && r.dir[:len(dir)] == dir
+	return r != nil && len(r.name) == len(dir)+1 && r.name[:len(dir)] == dir
 }
 
 func (r *row) leave() {
-	if r.dir != "" {
-		_ = unix.Close(r.fd)
-		r.dir = ""
-	}
+	r.dir.close()
+	r.name, r.dir = "", nil
 }

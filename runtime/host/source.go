@@ -113,7 +113,7 @@ func (v *View) OpenUserFile(name string) (*os.File, error) {
 func (v *View) openUser(name string) (*os.File, os.FileInfo, error) {
 	at, ok := v.plannedSource(name)
 	if !ok {
-		return openRegular(name)
+		return openRegular(v.sources, name)
 	}
 	f, err := v.plan.openSource(v, name, at)
 	if err != nil {

@@ -4,47 +4,52 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// A stage is the directory inside the parent into which an archive is unpacked.
-// Both are held open as an os.Root, which no path and no link leads out of.
+// A stage is the directory inside the parent into which an archive is unpacked. Nobody
+// else can get into it. Where it is, its name may be made to stand for something else, so
+// it is held open.
 type stage struct {
 	*layout
-	h            *Host
-	x            Extraction
-	dir          string // of the stage, in the parent
-	parent, root *os.Root
-	lock         *os.File
+	h      *Host
+	x      Extraction
+	dir    string  // of the stage, in the parent
+	parent *handle // the directory that is unpacked to
+	top    *handle // the stage
+	root   *os.Root
+	lock   *os.File
 
 	entries int
 	bytes   int64
 	sorted  []string // all paths in order, once everything is unpacked
 }
 
-// stageName returns the name of the stage for an archive.
-func stageName(archive string) string {
-	const suffix = ".ccm-extract"
-	base := filepath.Base(archive)
-	return "." + base[:min(len(base), 255-len(suffix)-1)] + suffix
-}
+const stageSuffix = ".ccm-extract"
+
+// stageName returns the name of the stage for an archive, where nobody else can take that.
+func stageName(archive string) string { return hiddenName(filepath.Base(archive), stageSuffix) }
+
+// stageMode is the mode of a stage. The sticky bit, which says nothing there, tells it from
+// other directories of root that somebody has given a name like that of a stage.
+const stageMode = 0o1700
 
 // newStage makes an empty stage. One that is there and not locked was left by a
 // run that died, and is removed.
 func (h *Host) newStage(archive string, x Extraction) (_ *stage, err error) {
-	where, err := h.resolve(x.Parent)
-	if err != nil {
-		return nil, err
-	}
 	s := &stage{layout: newLayout(), h: h, x: x, dir: stageName(archive)}
-	if s.parent, err = os.OpenRoot(where); err != nil {
-		return nil, err
+	if s.parent, err = h.files.directory(x.Parent); err != nil {
+		return nil, pathError("open", x.Parent, err)
+	}
+	if isShared(&s.parent.st) {
+		s.dir = randomName(filepath.Base(archive), stageSuffix)
 	}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.close())
@@ -52,28 +57,68 @@ func (h *Host) newStage(archive string, x Extraction) (_ *stage, err error) {
 	return s, nil
 }
 
+// at returns where the stage is.
+func (s *stage) at() location { return location{dir: s.parent, name: s.dir} }
+
 func (s *stage) open() error {
-	if old, err := s.parent.Open(s.dir); err == nil {
-		busy := syscall.Flock(int(old.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil
-		old.Close()
-		if busy {
-			return fmt.Errorf("%s is being extracted to by another process", s.x.Parent)
-		}
-	}
-	if err := s.remove(); err != nil {
+	if err := s.removeLeft(); err != nil {
 		return err
 	}
-	if err := s.do("mkdir", s.dir, func() error { return s.parent.Mkdir(s.dir, 0o700) }); err != nil {
+	where := s.h.realPath(filepath.Join(s.x.Parent, s.dir), s.at())
+	err := s.do("mkdir", s.dir, func() error {
+		return pathError("mkdir", where, unix.Mkdirat(s.parent.fd, s.dir, stageMode))
+	})
+	if err != nil {
 		return err
 	}
-	var err error
-	if s.root, err = s.parent.OpenRoot(s.dir); err != nil {
+	if s.top, err = s.at().openDirectory(); err != nil {
+		return pathError("open", where, err)
+	}
+	if s.root, err = ownRoot(where, s.top); err != nil {
 		return err
 	}
 	if s.lock, err = s.root.Open("."); err != nil {
 		return err
 	}
-	return syscall.Flock(int(s.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	return unix.Flock(int(s.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+}
+
+// removeLeft removes what runs that died have left.
+func (s *stage) removeLeft() error {
+	if !isShared(&s.parent.st) {
+		if s.isLocked(s.at()) {
+			return fmt.Errorf("%s is being extracted to by another process", s.x.Parent)
+		}
+		return s.remove(s.at())
+	}
+	names, err := namesIn(s.parent)
+	if err != nil {
+		return pathError("open", s.x.Parent, err)
+	}
+	for _, name := range names {
+		p := location{dir: s.parent, name: name}
+		if !isRandomName(name, stageSuffix) || s.isLocked(p) {
+			continue
+		}
+		info, err := p.stat()
+		if own, _ := self(); err != nil || info.Kind != Directory || info.UID != own || info.Mode != stageMode {
+			continue
+		}
+		if err := s.remove(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isLocked reports whether somebody unpacks to the directory at a place.
+func (s *stage) isLocked(p location) bool {
+	fd, err := p.open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil
 }
 
 // do is an effect on a path in the parent.
@@ -82,22 +127,38 @@ func (s *stage) do(op, name string, effect func() error) error {
 }
 
 // discard removes the stage and what is left in it.
-func (s *stage) discard() error { return errors.Join(s.remove(), s.close()) }
+func (s *stage) discard() error { return errors.Join(s.remove(s.at()), s.close()) }
 
-func (s *stage) remove() error {
-	return s.do("remove", s.dir, func() error {
-		err := s.parent.RemoveAll(s.dir)
-		if !errors.Is(err, os.ErrPermission) {
-			return err
+// remove removes a stage with everything in it.
+func (s *stage) remove(p location) error {
+	return s.do("remove", p.name, func() error {
+		err := removeAll(p)
+		if err == unix.EACCES {
+			// Directories that may not be written to cannot be emptied, but by root.
+			makeWritable(p)
+			err = removeAll(p)
 		}
-		// Directories that may not be written to cannot be emptied, but by root.
-		_ = fs.WalkDir(s.parent.FS(), s.dir, func(name string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() {
-				err = s.parent.Chmod(name, 0o700)
-			}
-			return err
-		})
-		return s.parent.RemoveAll(s.dir)
+		if err == unix.ENOENT {
+			return nil
+		}
+		return pathError("remove", p.path(), err)
+	})
+}
+
+// makeWritable lets its owner change a directory and those in it, as far as that can be
+// done.
+func makeWritable(p location) {
+	d, err := p.openDirectory()
+	if err != nil {
+		return
+	}
+	defer d.close()
+	_ = chmod(d.fd, 0o700)
+	_ = eachIn(d, func(p location, info Info) error {
+		if info.Kind == Directory {
+			makeWritable(p)
+		}
+		return nil
 	})
 }
 
@@ -108,7 +169,9 @@ func (s *stage) close() error {
 	if s.root != nil {
 		s.root.Close()
 	}
-	return s.parent.Close()
+	s.top.close()
+	s.parent.close()
+	return nil
 }
 
 // add unpacks one entry.

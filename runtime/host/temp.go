@@ -1,12 +1,14 @@
 package host
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
+	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,15 +17,18 @@ import (
 type Temp struct {
 	h    *Host
 	name string // of the target
-	path string // of the target for the operating system
+	// place is that of the target. A file without a name does not hold its directory
+	// open (dir is nil): it finds it again when it gets one. It was made in from, which
+	// is one of dirs.
+	place location
+	dirs  *Dirs
+	from  *handle
+	// temp is the name of the temporary file, "" while it has none (O_TMPFILE): if ccm
+	// dies, it is gone.
+	temp string
 	fd   int
 	// f is the same file, for what is not done often: it costs two system calls.
 	f *os.File
-	// nameless is set while the temporary file has no name (O_TMPFILE): if ccm dies,
-	// it is gone.
-	nameless bool
-	// dir is the directory held open, nil if it is not.
-	dir *dirHandle
 	// placed is set once it has its place, or is removed.
 	placed bool
 	// info is what will stand at the path, if it was settled after all was written.
@@ -34,11 +39,15 @@ type Temp struct {
 // in the same directory with the owner and then the mode of attr. Commit or
 // Discard must follow.
 //
-// The temporary file of a path has one name, if it has one, and is locked while it
-// has that (flock). One that is there and not locked was left by a run that died,
-// and is removed.
+// The temporary file is locked while it has a name (flock). One that is there and not
+// locked was left by a run that died, and is removed.
 func (h *Host) Create(name string, attr Attr) (*Temp, error) {
-	t, err := h.begin(name, (*Temp).open)
+	t, err := h.begin(name, func(t *Temp) (err error) {
+		if t.place, err = h.files.at(name); err == nil {
+			err = t.open()
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -53,32 +62,40 @@ func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 	if err := h.refusedInBatch(); err != nil {
 		return nil, err
 	}
-	path, err := h.real(name)
-	if err != nil {
-		return nil, err
-	}
-	t := &Temp{h: h, name: name, path: path}
+	t := &Temp{h: h, name: name}
 	h.log.Debug("write", "path", name)
 	if err := open(t); err != nil {
+		t.place.close()
 		if parent, ok := errors.AsType[*ParentError](h.CheckParent(name)); ok {
 			err = parent
 		}
-		return nil, err
+		return nil, pathError("open", name, err)
 	}
 	return t, nil
 }
 
-// temp returns the path of the temporary file for the operating system, which it has
-// unless it is nameless.
-func (t *Temp) temp() string {
-	return filepath.Join(filepath.Dir(t.path), tempName(filepath.Base(t.path)))
+// path returns the path of the temporary file, or of the target while it has no name,
+// for the operating system.
+func (t *Temp) path() string {
+	if t.temp == "" || t.place.dir == nil {
+		return filepath.Join(t.h.root, t.name)
+	}
+	return t.h.realPath(t.name, location{dir: t.place.dir, name: t.temp})
+}
+
+// realPath returns where a place in the directory of a path is for the operating system.
+func (m *machine) realPath(name string, p location) string {
+	if m.root == "/" {
+		return filepath.Join(filepath.Dir(name), p.name)
+	}
+	return filepath.Join(m.root, p.path())
 }
 
 // call is an effect on the file by a system call.
 func (t *Temp) call(op string, call func() error) error {
 	return t.h.do(op, t.name, func() error {
 		if err := ignoringEINTR(call); err != nil {
-			return &os.PathError{Op: op, Path: t.temp(), Err: err}
+			return &os.PathError{Op: op, Path: t.path(), Err: err}
 		}
 		return nil
 	})
@@ -86,9 +103,9 @@ func (t *Temp) call(op string, call func() error) error {
 
 // settle gives the file its owner and then its mode, where they are not so already.
 func (t *Temp) settle(attr Attr) error {
-	var st syscall.Stat_t
-	if err := ignoringEINTR(func() error { return syscall.Fstat(t.fd, &st) }); err != nil {
-		return &os.PathError{Op: "stat", Path: t.temp(), Err: err}
+	var st unix.Stat_t
+	if err := ignoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
+		return &os.PathError{Op: "stat", Path: t.path(), Err: err}
 	}
 	t.info = infoOf(&st)
 	t.info.Links = 1
@@ -107,93 +124,168 @@ func (t *Temp) settle(attr Attr) error {
 	return t.call("chmod", func() error { return unix.Fchmod(t.fd, mode) })
 }
 
+const tempSuffix = ".ccm-new"
+
 // tempName returns the name of the temporary file of a file. It is cut where
 // file systems would refuse it.
-func tempName(base string) string {
-	const suffix = ".ccm-new"
-	if len(base) > 255-len(suffix)-1 {
-		base = base[:255-len(suffix)-1]
-	}
-	return "." + base + suffix
+func tempName(base string) string { return hiddenName(base, tempSuffix) }
+
+// hiddenName returns the name beside a file that has a suffix.
+func hiddenName(base, suffix string) string {
+	return "." + base[:min(len(base), 255-len(suffix)-1)] + suffix
 }
 
-// openFile opens the file at a path for the operating system, from a directory that is
-// open.
-func (t *Temp) openFile(at int, path string, flags int, mode uint32) error {
-	// os.OpenFile would ask whether one can wait for it.
-	err := ignoringEINTR(func() (err error) {
-		t.fd, err = unix.Openat(at, path, flags, mode)
-		return err
-	})
-	if err != nil {
-		return &os.PathError{Op: "open", Path: t.temp(), Err: err}
+// randomName is hiddenName for a directory in which others may make names: it cannot be
+// guessed.
+func randomName(base, suffix string) string {
+	return hiddenName(base, suffix+"."+rand.Text())
+}
+
+// randomPrefix returns how the random names beside a file begin.
+func randomPrefix(base, suffix string) string {
+	name := randomName(base, suffix)
+	return name[:len(name)-len(rand.Text())]
+}
+
+// isRandomName reports whether a name is one of randomName.
+func isRandomName(name, suffix string) bool {
+	at := strings.LastIndex(name, suffix+".")
+	if at < 1 || name[0] != '.' {
+		return false
 	}
+	end := name[at+len(suffix)+1:]
+	return len(end) == len(rand.Text()) && strings.Trim(end, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
+// claim makes something that has a temporary name beside a place, and returns that name.
+// Make fails with fs.ErrExist if the name is taken.
+//
+// Where others may make names in the directory, the name is random: nobody can take it
+// first, and nobody can lock what stands there. A run that died may have left such names;
+// they are looked for once. Elsewhere there is one name for each file, so that what a run
+// has left is found without looking for it.
+func (h *Host) claim(name string, p location, make func(temp location) error) (string, error) {
+	if isShared(&p.dir.st) {
+		if err := h.sweep(name, p.dir); err != nil {
+			return "", err
+		}
+	} else {
+		temp := location{dir: p.dir, name: tempName(p.name)}
+		for range 2 {
+			err := make(temp)
+			if !errors.Is(err, os.ErrExist) {
+				return temp.name, err
+			}
+			if err := h.removeLeftover(name, temp); err != nil {
+				return "", err
+			}
+		}
+	}
+	temp := location{dir: p.dir, name: randomName(p.name, tempSuffix)}
+	return temp.name, make(temp)
+}
+
+// removeLeftover removes the temporary file of a run that died. One that somebody has
+// locked is left: it is being written.
+func (h *Host) removeLeftover(name string, temp location) error {
+	fd, err := temp.open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
+	switch {
+	case err == nil:
+		defer unix.Close(fd)
+		if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil {
+			return nil
+		}
+	case err == unix.ENOENT:
+		return nil
+	}
+	err = h.do("remove", name, func() error { return unix.Unlinkat(temp.dir.fd, temp.name, 0) })
+	if err == unix.ENOENT || err == unix.EISDIR {
+		return nil
+	}
+	return pathError("remove", h.realPath(name, temp), err)
+}
+
+// swept remembers in which directories was looked for what runs have left.
+type swept struct {
+	mu   sync.Mutex
+	dirs map[[2]uint64]bool
+}
+
+// sweep removes the temporary files that runs have left in a directory, unless that was
+// done before. To remove a name from a directory that its owner has given this form does
+// nothing that he could not do himself, so it is not asked whose it is.
+func (h *Host) sweep(name string, d *handle) error {
+	h.swept.mu.Lock()
+	defer h.swept.mu.Unlock()
+	key := [2]uint64{uint64(d.st.Dev), d.st.Ino}
+	if h.swept.dirs[key] {
+		return nil
+	}
+	names, err := namesIn(d)
+	if err != nil && err != unix.EACCES { // one may write in a directory without being able to read it
+		return pathError("open", filepath.Dir(name), err)
+	}
+	for _, left := range names {
+		if isRandomName(left, tempSuffix) {
+			if err := h.removeLeftover(name, location{dir: d, name: left}); err != nil {
+				return err
+			}
+		}
+	}
+	if h.swept.dirs == nil {
+		h.swept.dirs = make(map[[2]uint64]bool)
+	}
+	h.swept.dirs[key] = true
 	return nil
 }
 
-func (t *Temp) open() error {
-	create := func() error {
-		return t.h.do("create", t.name, func() error {
-			return t.openFile(unix.AT_FDCWD, t.temp(), syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
-		})
-	}
-	err := create()
-	if errors.Is(err, os.ErrExist) {
-		if err := t.removeLeftover(); err != nil {
-			return err
-		}
-		err = create()
-	}
+// openFile opens the temporary file from a place.
+func (t *Temp) openFile(p location, flags int, mode uint32) (err error) {
+	t.fd, err = p.open(flags|unix.O_RDWR, mode) // os.OpenFile would ask whether one can wait for it
+	return err
+}
+
+// open makes the temporary file under a name.
+func (t *Temp) open() (err error) {
+	t.temp, err = t.h.claim(t.name, t.place, func(temp location) error {
+		return t.h.do("create", t.name, func() error { return t.openFile(temp, unix.O_CREAT|unix.O_EXCL, 0o600) })
+	})
 	if err != nil {
 		return err
 	}
 	if err := t.lock(); err != nil {
-		return errors.Join(err, t.close())
+		return errors.Join(err, t.Discard())
 	}
 	return nil
 }
 
 // lock says that the temporary file is being written.
 func (t *Temp) lock() error {
-	if err := syscall.Flock(t.fd, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := unix.Flock(t.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return fmt.Errorf("%s is being written by another process", t.name)
 	}
 	return nil
 }
 
-// removeLeftover removes the temporary file of a run that died.
-func (t *Temp) removeLeftover() error {
-	old, err := os.OpenFile(t.temp(), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		defer old.Close()
-		if syscall.Flock(int(old.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-			return fmt.Errorf("%s is being written by another process", t.name)
-		}
-	}
-	return t.h.do("remove", t.name, func() error { return os.Remove(t.temp()) })
-}
-
 // Name returns where the temporary file is for the operating system.
-func (t *Temp) Name() string { return t.temp() }
+func (t *Temp) Name() string { return t.path() }
 
 // file returns the file as others take it.
 func (t *Temp) file() *os.File {
 	if t.f == nil {
-		t.f = os.NewFile(uintptr(t.fd), t.temp())
+		t.f = os.NewFile(uintptr(t.fd), t.path())
 	}
 	return t.f
 }
 
-// close closes the file.
+// close closes the file and gives its directory up.
 func (t *Temp) close() error {
+	defer t.place.close()
 	if t.f != nil {
 		return t.f.Close()
 	}
 	if err := unix.Close(t.fd); err != nil {
-		return &os.PathError{Op: "close", Path: t.temp(), Err: err}
+		return &os.PathError{Op: "close", Path: t.path(), Err: err}
 	}
 	return nil
 }
@@ -245,7 +337,7 @@ func (t *Temp) writeAll(p []byte) error {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
-			return &os.PathError{Op: "write", Path: t.temp(), Err: err}
+			return &os.PathError{Op: "write", Path: t.path(), Err: err}
 		}
 		p = p[n:]
 	}
@@ -255,32 +347,38 @@ func (t *Temp) writeAll(p []byte) error {
 // sync makes the content durable.
 func (t *Temp) sync() error { return t.call("sync", func() error { return unix.Fsync(t.fd) }) }
 
+// errMoved says that the path of a file leads to another directory than it did.
+var errMoved = errors.New("its directory was replaced by another one meanwhile")
+
 // Commit makes the temporary file the target, durably. If it fails, Discard
 // must follow.
 func (t *Temp) Commit() error {
 	if err := t.sync(); err != nil {
 		return err
 	}
-	if err := t.h.doomed(t.name, true); err != nil {
+	if err := t.h.doomed(t.name, t.place, true); err != nil {
 		return err
+	}
+	now, err := t.h.at(t.name)
+	if err != nil {
+		return err
+	}
+	defer now.close()
+	if !now.dir.is(t.place.dir) {
+		return fmt.Errorf("%s: %w", t.name, errMoved)
 	}
 	if err := t.rename(); err != nil {
 		return err
 	}
-	return t.h.syncDir(t.name)
+	return t.h.syncDir(t.name, now.dir)
 }
 
 // rename gives a file that has a name, and is durable, its place. The directory is
 // yet to be synced.
 func (t *Temp) rename() error {
-	temp := t.temp()
-	rename := func() error {
-		from, old := t.at(temp)
-		to, name := t.at(t.path)
-		return unix.Renameat(from, old, to, name)
-	}
-	if err := t.h.do("rename", t.name, rename); err != nil {
-		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: temp, New: t.path, Err: err})
+	at := t.place.dir.fd
+	if err := t.h.do("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.place.name) }); err != nil {
+		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: t.path(), New: t.h.realPath(t.name, t.place), Err: err})
 	}
 	t.placed = true
 	return t.close()
@@ -292,15 +390,11 @@ func (t *Temp) Discard() error {
 		return nil
 	}
 	t.placed = true
-	if t.nameless {
+	if t.temp == "" {
 		return t.close()
 	}
-	remove := func() error {
-		at, name := t.at(t.temp())
-		if err := unix.Unlinkat(at, name, 0); err != nil {
-			return &os.PathError{Op: "remove", Path: t.temp(), Err: err}
-		}
-		return nil
-	}
-	return errors.Join(t.close(), t.h.do("remove", t.name, remove))
+	d := t.place.dir.hold()
+	defer d.close()
+	remove := func() error { return unix.Unlinkat(d.fd, t.temp, 0) }
+	return errors.Join(t.close(), pathError("remove", t.path(), t.h.do("remove", t.name, remove)))
 }

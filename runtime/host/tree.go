@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // A TreeEntry is something below a directory.
@@ -25,11 +25,13 @@ func (v *View) Tree(name string) ([]TreeEntry, error) {
 	if o := v.planned(); o != nil {
 		return o.tree(v, name, false)
 	}
-	path, err := v.real(name)
+	p, err := v.files.at(name)
 	if err != nil {
-		return nil, err
+		return nil, pathError("open", name, err)
 	}
-	return listTree(path)
+	defer p.close()
+	entries, err := treeAt(p)
+	return entries, pathError("open", name, err)
 }
 
 // SourceTree is Tree for a directory that the user names as a source: it lies
@@ -38,80 +40,96 @@ func (v *View) SourceTree(dir string) ([]TreeEntry, error) {
 	if name, ok := v.plannedSource(dir); ok {
 		return v.plan.sourceTree(v, dir, name)
 	}
-	fi, err := os.Stat(dir)
-	if err == nil && !fi.IsDir() {
-		err = fmt.Errorf("%s is not a directory", dir)
+	d, err := v.sources.directory(dir)
+	if err == unix.ENOTDIR {
+		return nil, fmt.Errorf("%s is not a directory", dir)
+	}
+	if err != nil {
+		return nil, pathError("stat", dir, err)
+	}
+	defer d.close()
+	return listTree(d)
+}
+
+// treeAt lists what is below the directory at a place. What is no directory has nothing
+// below it.
+func treeAt(p location) ([]TreeEntry, error) {
+	d, err := p.openDirectory()
+	if err == unix.ENOTDIR || err == unix.ELOOP {
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return listTree(dir + "/")
+	defer d.close()
+	return listTree(d)
 }
 
-// listTree lists what is below a directory of the operating system.
-func listTree(dir string) ([]TreeEntry, error) {
+// listTree lists what is below a directory.
+func listTree(top *handle) ([]TreeEntry, error) {
 	var entries []TreeEntry
 	var errs []error
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, os.ErrNotExist) && path != dir {
-			return nil // gone since it was listed
-		}
-		if err != nil && path != dir {
-			errs = append(errs, err)
-			return fs.SkipDir
-		}
-		if err != nil || path == dir {
-			return err
-		}
-		info, err := infoAt(path)
+	var list func(d *handle, rel string)
+	list = func(d *handle, rel string) {
+		err := eachIn(d, func(p location, info Info) error {
+			at := filepath.Join(rel, p.name)
+			entries = append(entries, TreeEntry{at, info})
+			if info.Kind != Directory {
+				return nil
+			}
+			sub, err := p.openDirectory()
+			if err == nil {
+				defer sub.close()
+				list(sub, at)
+			} else if err := unlessGone(pathError("open", p.path(), err)); err != nil {
+				errs = append(errs, err)
+			}
+			return nil
+		})
 		if err != nil {
-			errs = append(errs, err)
-		} else if info.Kind != Missing {
-			entries = append(entries, TreeEntry{mustRel(dir, path), info})
+			errs = append(errs, pathError("open", d.path, err))
 		}
-		return nil
-	})
+	}
+	list(top, "")
 	slices.SortFunc(entries, func(a, b TreeEntry) int { return cmp.Compare(a.Rel, b.Rel) })
-	return entries, errors.Join(append(errs, err)...)
+	return entries, errors.Join(errs...)
 }
 
-// infoAt describes what stands at a path of the operating system.
-func infoAt(path string) (Info, error) {
-	var st syscall.Stat_t
-	err := ignoringEINTR(func() error { return syscall.Lstat(path, &st) })
-	switch {
-	case errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR):
-		return Info{}, nil
-	case err != nil:
-		return Info{}, &os.PathError{Op: "lstat", Path: path, Err: err}
+// openDirectory opens the directory at a place, which must not be a link.
+func (p location) openDirectory() (*handle, error) {
+	fd, err := p.open(unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
 	}
-	return infoOf(&st), nil
+	return newHandle(fd, p.path())
 }
 
-// RemoveBelow removes the file, link or empty directory at rel below the
-// directory dir. No link on the way leads out of dir, whatever is done to it
-// meanwhile. What is not there is not an error.
-func (h *Host) RemoveBelow(dir, rel string) error {
-	where, err := h.resolve(dir)
+// namesIn returns the names in a directory.
+func namesIn(d *handle) ([]string, error) {
+	fd, err := location{dir: d, name: "."}.open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), d.path)
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// eachIn calls do for everything in a directory that is still there.
+func eachIn(d *handle, do func(p location, info Info) error) error {
+	names, err := namesIn(d)
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(where)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+	for _, name := range names {
+		p := location{dir: d, name: name}
+		info, err := p.stat()
+		if err == nil && info.Kind != Missing {
+			err = do(p, info)
+		}
+		if err != nil {
+			return pathError("lstat", p.path(), err)
+		}
 	}
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	name := filepath.Join(dir, rel)
-	h.log.Debug("remove", "path", name)
-	if err := h.doomed(name, true); err != nil {
-		return err
-	}
-	err = h.do("remove", name, func() error { return root.Remove(rel) })
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
+	return nil
 }

@@ -79,7 +79,7 @@ func (t *Trust) ReadFile(name string) ([]byte, error) {
 		defer f.Close()
 		return readUpTo(f, LargestText)
 	}
-	return readRegular(name, LargestText)
+	return readRegular(believed, name, LargestText)
 }
 
 // ReadText is ReadFile for a text that the command line names, which may be a pipe
@@ -94,7 +94,7 @@ func (t *Trust) ReadText(ctx context.Context, name string) (string, error) {
 		text, err := ReadStream(ctx, f, name)
 		return string(text), err
 	}
-	f, fi, err := openRegular(name)
+	f, fi, err := openRegular(believed, name)
 	if err != nil {
 		return "", err
 	}

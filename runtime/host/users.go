@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -23,9 +25,11 @@ type accounts struct {
 }
 
 func newAccounts(m *machine) *accounts {
+	// Names are what is looked for here, so errors have numbers.
+	files := &walker{root: m.root, userName: userNumber}
 	return &accounts{
-		passwd: &database{m: m, path: "/etc/passwd", name: "passwd", what: "user"},
-		group:  &database{m: m, path: "/etc/group", name: "group", what: "group"},
+		passwd: &database{m: m, files: files, path: "/etc/passwd", name: "passwd", what: "user"},
+		group:  &database{m: m, files: files, path: "/etc/group", name: "group", what: "group"},
 	}
 }
 
@@ -33,6 +37,7 @@ func newAccounts(m *machine) *accounts {
 // first field, the number the third.
 type database struct {
 	m                *machine
+	files            *walker
 	path, name, what string
 
 	// last is what was asked for last: mostly the same is asked for again.
@@ -43,6 +48,8 @@ type database struct {
 	byName map[string]uint32
 	byID   map[uint32]string
 }
+
+func userNumber(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }
 
 // An account is a name and its number.
 type account struct {
@@ -127,28 +134,23 @@ func (d *database) nameOf(id uint32) string {
 
 // read reads the file if it has changed since it was read last.
 func (d *database) read() error {
-	path, err := d.m.resolve(d.path)
-	if err != nil {
-		return err
-	}
-	fi, err := os.Stat(path)
-	if os.IsNotExist(err) && d.m.root != "/" {
+	f, fi, err := openRegular(d.files, d.path)
+	if errors.Is(err, os.ErrNotExist) && d.m.root != "/" {
 		// A directory that is no system has the users of this machine.
-		path = d.path
-		fi, err = os.Stat(path)
+		f, fi, err = openRegular(&walker{root: "/", userName: userNumber}, d.path)
 	}
-	if os.IsNotExist(err) {
+	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	stamp := fmt.Sprint(path, fi.ModTime().UnixNano(), fi.Size())
+	stamp := fmt.Sprint(fi.Sys().(*syscall.Stat_t).Ino, fi.ModTime().UnixNano(), fi.Size())
 	if stamp == d.stamp {
-		return nil
+		return f.Close()
 	}
 	d.last.Store(nil)
-	text, err := readRegular(path, LargestText)
+	text, err := readOpened(f, fi, d.path, LargestText)
 	if err != nil {
 		return err
 	}

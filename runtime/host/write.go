@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,206 +50,124 @@ func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
 	return h.WriteFile(name, content, attr)
 }
 
-// syncDir makes what happened to the names in the directory of name durable.
-func (h *Host) syncDir(name string) error {
-	path, err := h.real(name)
-	if err != nil {
-		return err
-	}
+// at returns the place of a path that is about to be changed.
+func (h *Host) at(name string) (location, error) {
+	p, err := h.files.at(name)
+	return p, pathError("open", name, err)
+}
+
+// syncDir makes what happened to the names in the directory of a path durable.
+func (h *Host) syncDir(name string, d *handle) error {
 	return h.do("syncdir", filepath.Dir(name), func() error {
-		dir := filepath.Dir(path)
-		var fd int
-		err := ignoringEINTR(func() (err error) {
-			fd, err = unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-			return err
-		})
-		if errors.Is(err, os.ErrPermission) {
+		fd, err := location{dir: d, name: "."}.open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
+		if err == unix.EACCES {
 			return nil // one may write in a directory without being able to open it
 		}
 		if err != nil {
-			return &os.PathError{Op: "open", Path: dir, Err: err}
+			return pathError("open", h.realPath(name, location{dir: d, name: "."}), err)
 		}
 		defer unix.Close(fd)
 		err = ignoringEINTR(func() error { return unix.Fsync(fd) })
-		if err != nil && err != unix.EINVAL {
-			return &os.PathError{Op: "sync", Path: dir, Err: err}
+		if err == unix.EINVAL {
+			return nil
 		}
-		return nil
+		return pathError("sync", h.realPath(name, location{dir: d, name: "."}), err)
 	})
-}
-
-// SetAttr gives what stands at the path its owner and mode. A link is refused.
-func (h *Host) SetAttr(name string, attr Attr) error {
-	path, err := h.real(name)
-	if err != nil {
-		return err
-	}
-	info, err := h.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if info.Kind == Symlink {
-		return fmt.Errorf("%s is a symbolic link", name)
-	}
-	h.log.Debug("attributes", "path", name, "mode", fmt.Sprintf("%04o", attr.Mode))
-	if info.UID != attr.UID || info.GID != attr.GID || info.Mode != attr.Mode {
-		if err := h.doomed(name, false); err != nil {
-			return err
-		}
-	}
-	if info.UID != attr.UID || info.GID != attr.GID {
-		if err := h.do("chown", name, func() error { return os.Lchown(path, int(attr.UID), int(attr.GID)) }); err != nil {
-			return err
-		}
-		// A change of owner clears setuid and setgid, so the mode is set again.
-		info.Mode = ^attr.Mode
-	}
-	if info.Mode != attr.Mode {
-		return h.do("chmod", name, func() error { return os.Chmod(path, fileMode(attr.Mode)) })
-	}
-	return nil
 }
 
 // MakeDirectory makes the directory at the path and those above it that are
 // missing. Those above get mode 0755 and the owner of this process.
 func (h *Host) MakeDirectory(name string, attr Attr) error {
+	own := ownAttr()
 	if parent := filepath.Dir(name); parent != name {
 		ok, err := h.IsDirectory(parent)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			err := h.MakeDirectory(parent, Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o755})
-			if err != nil {
+			if err := h.MakeDirectory(parent, own); err != nil {
 				return err
 			}
 		}
 	}
-	path, err := h.real(name)
+	p, err := h.at(name)
 	if err != nil {
 		return err
 	}
+	defer p.close()
 	h.log.Debug("mkdir", "path", name)
-	if err := h.doomed(name, true); err != nil {
+	if err := h.doomed(name, p, true); err != nil {
 		return err
 	}
-	first := os.FileMode(0o700)
-	if attr.UID == uint32(os.Geteuid()) && attr.GID == uint32(os.Getegid()) {
-		first = fileMode(attr.Mode) // so that a run that dies here leaves no other mode
+	first := uint32(0o700)
+	if attr.UID == own.UID && attr.GID == own.GID {
+		first = attr.Mode & 0o1777 // so that a run that dies here leaves no other mode
 	}
-	if err := h.do("mkdir", name, func() error { return os.Mkdir(path, first) }); err != nil {
-		return err
+	if err := h.do("mkdir", name, func() error { return unix.Mkdirat(p.dir.fd, p.name, first) }); err != nil {
+		return pathError("mkdir", h.realPath(name, p), err)
 	}
-	if err := h.SetAttr(name, attr); err != nil {
-		return errors.Join(err, h.do("remove", name, func() error { return os.Remove(path) }))
+	if err := h.settleNew(name, p, attr); err != nil {
+		return errors.Join(err, h.do("remove", name, func() error { return pathError("remove", name, unix.Unlinkat(p.dir.fd, p.name, unix.AT_REMOVEDIR)) }))
 	}
-	return h.syncDir(name)
+	return h.syncDir(name, p.dir)
 }
 
-// Remove removes the file, link or empty directory at the path.
-func (h *Host) Remove(name string) error {
-	path, err := h.real(name)
+// settleNew gives a directory that was made just now its owner and mode, unless another
+// one is in its place by now.
+func (h *Host) settleNew(name string, p location, attr Attr) error {
+	d, err := p.openDirectory()
 	if err != nil {
-		return err
+		return pathError("open", name, err)
 	}
-	h.log.Debug("remove", "path", name)
-	if err := h.doomed(name, true); err != nil {
-		return err
+	defer d.close()
+	names, err := namesIn(d)
+	if own, _ := self(); err == nil && (d.st.Uid != own || len(names) > 0) {
+		err = fmt.Errorf("%s: another directory was put in the place of the one that was made", name)
 	}
-	if err := h.do("remove", name, func() error { return os.Remove(path) }); err != nil {
-		return err
-	}
-	return h.syncDir(name)
-}
-
-// RemoveTree removes the directory at the path and everything in it. The root
-// itself is refused.
-func (h *Host) RemoveTree(name string) error {
-	if filepath.Clean(name) == "/" {
-		return errors.New("refusing to remove /")
-	}
-	path, err := h.real(name)
 	if err != nil {
-		return err
+		return pathError("open", name, err)
 	}
-	h.log.Debug("remove tree", "path", name)
-	if err := h.holdsNoMount(name, path); err != nil {
-		return err
-	}
-	if err := h.doomedTree(name); err != nil {
-		return err
-	}
-	if err := h.do("remove", name, func() error { return os.RemoveAll(path) }); err != nil {
-		return err
-	}
-	return h.syncDir(name)
+	return h.setAttr(name, p, d, attr)
 }
 
-// holdsNoMount reports a mount point at or below a path. What is mounted there is
-// somebody else's.
-func (h *Host) holdsNoMount(name, path string) error {
-	var above syscall.Stat_t
-	if err := syscall.Lstat(filepath.Dir(path), &above); err != nil {
-		return &os.PathError{Op: "lstat", Path: filepath.Dir(name), Err: err}
-	}
-	return filepath.WalkDir(path, func(at string, d os.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
-			return err
-		}
-		fi, err := d.Info()
-		if err != nil {
-			return err
-		}
-		if st, ok := fi.Sys().(*syscall.Stat_t); ok && st.Dev != above.Dev {
-			return fmt.Errorf("%s is a mount point, and is not removed with what is mounted there", filepath.Join(name, mustRel(path, at)))
-		}
-		return nil
-	})
+// ownAttr is for directories that are made on the way to something.
+func ownAttr() Attr {
+	uid, gid := self()
+	return Attr{UID: uid, GID: gid, Mode: 0o755}
 }
 
 // Symlink makes a link at the path that points to target, in place of one that
 // is there.
 func (h *Host) Symlink(target, name string) error {
-	path, err := h.real(name)
+	p, err := h.at(name)
 	if err != nil {
 		return err
 	}
-	if err := h.doomed(name, true); err != nil {
+	defer p.close()
+	if err := h.doomed(name, p, true); err != nil {
 		return err
 	}
-	temp := filepath.Join(filepath.Dir(path), tempName(filepath.Base(path)))
-	if err := h.do("symlink", name, func() error { return os.Symlink(target, temp) }); err != nil {
-		if !errors.Is(err, os.ErrExist) {
-			return err
-		}
-		if err := h.do("remove", name, func() error { return os.Remove(temp) }); err != nil {
-			return err
-		}
-		if err := h.do("symlink", name, func() error { return os.Symlink(target, temp) }); err != nil {
-			return err
-		}
+	temp := location{dir: p.dir}
+	temp.name, err = h.claim(name, p, func(temp location) error {
+		return h.do("symlink", name, func() error {
+			return pathError("symlink", h.realPath(name, temp), unix.Symlinkat(target, temp.dir.fd, temp.name))
+		})
+	})
+	if err != nil {
+		return err
 	}
-	if err := h.do("rename", name, func() error { return os.Rename(temp, path) }); err != nil {
-		return errors.Join(err, h.do("remove", name, func() error { return os.Remove(temp) }))
+	if err := h.do("rename", name, func() error { return rename(temp, p) }); err != nil {
+		return errors.Join(err, h.do("remove", name, func() error { return unlink(temp) }))
 	}
-	return h.syncDir(name)
+	return h.syncDir(name, p.dir)
 }
 
-// ChownLink gives the link at the path its owner. What it points to is not
-// touched.
-func (h *Host) ChownLink(name string, uid, gid uint32) error {
-	path, err := h.real(name)
-	if err != nil {
-		return err
+// rename gives what is at a place another name in its directory.
+func rename(from, to location) error {
+	if err := unix.Renameat(from.dir.fd, from.name, to.dir.fd, to.name); err != nil {
+		return &os.LinkError{Op: "rename", Old: from.path(), New: to.path(), Err: err}
 	}
-	info, err := h.Lstat(name)
-	if err != nil || info.UID == uid && info.GID == gid {
-		return err
-	}
-	if err := h.doomed(name, false); err != nil {
-		return err
-	}
-	return h.do("chown", name, func() error { return os.Lchown(path, int(uid), int(gid)) })
+	return nil
 }
 
 // fileMode turns permission bits into a Go mode.

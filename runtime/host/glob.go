@@ -1,0 +1,63 @@
+package host
+
+import (
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// Glob returns the paths that match pattern (path/filepath), sorted. What cannot be
+// looked at does not match.
+func (v *View) Glob(pattern string) ([]string, error) {
+	if o := v.planned(); o != nil {
+		return o.glob(v, pattern)
+	}
+	found, err := fs.Glob(globFS{v}, strings.TrimPrefix(pattern, "/"))
+	for i, name := range found {
+		found[i] = "/" + name
+	}
+	return found, err
+}
+
+// globFS is what fs.Glob asks of a file system. Its names are paths without the slash at
+// the beginning.
+type globFS struct{ v *View }
+
+var (
+	_ fs.StatFS    = globFS{}
+	_ fs.ReadDirFS = globFS{}
+)
+
+// Open implements fs.FS.
+func (g globFS) Open(name string) (fs.File, error) { return g.v.Open("/" + name) }
+
+// Stat implements fs.StatFS. A link is there even if it leads nowhere.
+func (g globFS) Stat(name string) (fs.FileInfo, error) {
+	info, err := g.v.lstat("/" + name)
+	if err == nil && info.Kind == Missing {
+		err = fs.ErrNotExist
+	}
+	return globEntry(name), err
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (g globFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	names, err := g.v.ReadDir("/" + name)
+	list := make([]fs.DirEntry, len(names))
+	for i, name := range names {
+		list[i] = globEntry(name)
+	}
+	return list, err
+}
+
+// A globEntry is a name. Nothing else is asked of it.
+type globEntry string
+
+func (e globEntry) Name() string               { return string(e) }
+func (e globEntry) IsDir() bool                { return false }
+func (e globEntry) Type() fs.FileMode          { return 0 }
+func (e globEntry) Mode() fs.FileMode          { return 0 }
+func (e globEntry) Size() int64                { return 0 }
+func (e globEntry) ModTime() (t time.Time)     { return t }
+func (e globEntry) Sys() any                   { return nil }
+func (e globEntry) Info() (fs.FileInfo, error) { return e, nil }

@@ -1,0 +1,372 @@
+package hosttest
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// Secret is what the files of root hold that nobody else may read or change.
+const Secret = "only root knows this\n"
+
+// An Adversary is an unprivileged process that owns a directory and swaps what is in it
+// for links, files and directories as fast as it can, so that root is led to the files of
+// a victim.
+type Adversary struct {
+	UID, GID uint32
+	Home     string // the directory that it owns
+	Victim   string // the directory of root beside it
+	before   string // what was in there
+
+	cmd   *exec.Cmd
+	end   io.Closer
+	out   *bufio.Reader
+	count *uint64 // of swaps, which the adversary writes
+	seen  uint64
+}
+
+const (
+	adversaryUID = 54321
+	adversaryEnv = "CCM_TEST_ADVERSARY"
+)
+
+// AttackIfAsked is for TestMain: in the process of an adversary it does not return.
+func AttackIfAsked() {
+	if home := os.Getenv(adversaryEnv); home != "" {
+		attack(home)
+		os.Exit(0)
+	}
+}
+
+// NewAdversary starts an adversary. Names are what root is going to work on in its home.
+// The test is skipped unless root runs it.
+func NewAdversary(t *testing.T, names ...string) *Adversary {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	base, err := os.MkdirTemp(sharedMemory(), "ccm-adversary-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(base)) })
+	a := &Adversary{UID: adversaryUID, GID: adversaryUID, Home: filepath.Join(base, "home"), Victim: filepath.Join(base, "victim")}
+	require.NoError(t, os.Chmod(base, 0o755))
+	require.NoError(t, os.Mkdir(a.Home, 0o755))
+	require.NoError(t, os.Chown(a.Home, adversaryUID, adversaryUID))
+	a.fillVictim(t, names)
+	a.before = a.snapshot(t)
+	count := filepath.Join(a.Home, counter)
+	require.NoError(t, os.WriteFile(count, make([]byte, 8), 0o600))
+	require.NoError(t, os.Chown(count, adversaryUID, adversaryUID))
+	a.count, err = sharedCounter(count)
+	require.NoError(t, err)
+	a.start(t, names)
+	return a
+}
+
+// counter is the file in which the adversary counts its swaps.
+const counter = "swaps"
+
+// sharedCounter returns a number that processes share.
+func sharedCounter(name string) (*uint64, error) {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := unix.Mmap(int(f.Fd()), 0, 8, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	return (*uint64)(unsafe.Pointer(&m[0])), nil
+}
+
+// Wait waits until the adversary is at work again: this process may have had all processors.
+func (a *Adversary) Wait() {
+	for atomic.LoadUint64(a.count) < a.seen+20 {
+		runtime.Gosched()
+	}
+	a.seen = atomic.LoadUint64(a.count)
+}
+
+// sharedMemory is where swaps are fastest.
+func sharedMemory() string {
+	if fi, err := os.Stat("/dev/shm"); err == nil && fi.IsDir() {
+		return "/dev/shm"
+	}
+	return ""
+}
+
+// fillVictim gives the victim everything that root works on in the home.
+func (a *Adversary) fillVictim(t *testing.T, names []string) {
+	require.NoError(t, os.Mkdir(a.Victim, 0o755))
+	for _, dir := range []string{"", "dir", "dir/dir"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(a.Victim, dir), 0o755))
+		for _, name := range append(names, "secret") {
+			if name == "dir" {
+				continue
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(a.Victim, dir, name), []byte(Secret), 0o600))
+		}
+	}
+	require.NoError(t, os.Symlink("secret", filepath.Join(a.Victim, "link")))
+}
+
+func (a *Adversary) start(t *testing.T, names []string) {
+	// The binary of a test lies where nobody else may go.
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	text, err := os.ReadFile(exe)
+	require.NoError(t, err)
+	copied := filepath.Join(filepath.Dir(a.Home), "adversary")
+	require.NoError(t, os.WriteFile(copied, text, 0o755))
+	a.cmd = exec.Command(copied, names...)
+	a.cmd.Dir = "/"
+	a.cmd.Env = []string{adversaryEnv + "=" + a.Home}
+	a.cmd.Stderr = os.Stderr
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: adversaryUID, Gid: adversaryUID}, Pdeathsig: syscall.SIGKILL}
+	in, err := a.cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := a.cmd.StdoutPipe()
+	require.NoError(t, err)
+	a.end, a.out = in, bufio.NewReader(out)
+	require.NoError(t, a.cmd.Start())
+	line, err := a.out.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "begun\n", line)
+}
+
+// Lost ends the adversary and checks that it has lost: the victim is what it was, and
+// the adversary has read nothing of it. It returns how often the adversary has swapped
+// something.
+func (a *Adversary) Lost(t *testing.T) int {
+	t.Helper()
+	require.NoError(t, a.end.Close())
+	rest, err := io.ReadAll(a.out)
+	require.NoError(t, err)
+	require.NoError(t, a.cmd.Wait())
+	require.NotContains(t, string(rest), "leak", "it has read what only root may read")
+	require.Equal(t, a.before, a.snapshot(t), "the victim was changed")
+	require.False(t, holdsSecret(a.Home), "a file in its home holds what only root may read")
+	swaps, err := strconv.Atoi(strings.TrimSpace(string(rest)))
+	require.NoError(t, err)
+	require.Positive(t, swaps)
+	return swaps
+}
+
+// snapshot describes everything of the victim.
+func (a *Adversary) snapshot(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(a.Victim, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		var st syscall.Stat_t
+		if err := syscall.Lstat(path, &st); err != nil {
+			return err
+		}
+		fmt.Fprintf(&all, "%s %o %d:%d links %d", path, st.Mode, st.Uid, st.Gid, st.Nlink)
+		if d.Type().IsRegular() {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&all, " %q", text)
+		}
+		all.WriteByte('\n')
+		return nil
+	})
+	require.NoError(t, err)
+	return all.String()
+}
+
+// holdsSecret reports whether a file below a directory that this process can read holds
+// the secret.
+func holdsSecret(dir string) (found bool) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		found = found || fileHoldsSecret(path)
+		return nil
+	})
+	return found
+}
+
+func fileHoldsSecret(path string) bool {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var buf [4096]byte
+	n, err := unix.Read(fd, buf[:])
+	return err == nil && n > 0 && bytes.Contains(buf[:n], []byte(strings.TrimSpace(Secret)))
+}
+
+// attack swaps things in the home until the standard input ends.
+func attack(home string) {
+	names := os.Args[1:]
+	must := func(err error) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	must(os.Chdir(home))
+	count, err := sharedCounter(counter)
+	must(err)
+	x := &attacker{names: names, random: rand.New(rand.NewPCG(1, uint64(os.Getpid()))), swaps: count}
+	x.setUp()
+	fmt.Println("begun")
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		close(ended)
+	}()
+	for {
+		select {
+		case <-ended:
+			x.report()
+			return
+		default:
+		}
+		for range 10 {
+			x.swap()
+		}
+		x.setUp()
+		x.meddle()
+	}
+}
+
+type attacker struct {
+	names  []string
+	random *rand.Rand
+	swaps  *uint64
+	leaked bool
+}
+
+// stores is where the things are that are swapped in: each has one of every name.
+var stores = []string{".own", ".link", ".abs", ".hard", ".fifo", ".dir", ".dirlink"}
+
+// setUp makes what was used up.
+func (x *attacker) setUp() {
+	victim := filepath.Join(filepath.Dir(mustGetwd()), "victim")
+	_ = os.WriteFile("mine", []byte("mine\n"), 0o644)
+	for _, name := range x.names {
+		isDir := name == "dir"
+		for _, kind := range stores {
+			at := kind + name
+			if _, err := os.Lstat(at); err == nil {
+				continue
+			}
+			switch kind {
+			case ".own":
+				if isDir {
+					x.ownDir(at)
+				} else {
+					_ = os.WriteFile(at, []byte("mine\n"), 0o640)
+				}
+			case ".link":
+				_ = os.Symlink("../victim/"+name, at)
+			case ".abs":
+				_ = os.Symlink(filepath.Join(victim, name), at)
+			case ".hard":
+				if os.Link(filepath.Join(victim, name), at) != nil {
+					_ = os.Link("mine", at)
+				}
+			case ".fifo":
+				_ = syscall.Mkfifo(at, 0o666)
+			case ".dir":
+				x.ownDir(at)
+			case ".dirlink":
+				_ = os.Symlink("../victim", at)
+			}
+		}
+		if _, err := os.Lstat(name); err != nil {
+			if isDir {
+				x.ownDir(name)
+			} else {
+				_ = os.WriteFile(name, []byte("mine\n"), 0o640)
+			}
+		}
+	}
+}
+
+// ownDir makes a directory that looks as that of the victim does.
+func (x *attacker) ownDir(at string) {
+	_ = os.MkdirAll(filepath.Join(at, "dir"), 0o755)
+	for _, name := range x.names {
+		_ = os.WriteFile(filepath.Join(at, name), []byte("mine\n"), 0o644)
+		_ = os.WriteFile(filepath.Join(at, "dir", name), []byte("mine\n"), 0o644)
+	}
+}
+
+// swap exchanges something that root works on with something else, some times to and fro.
+func (x *attacker) swap() {
+	name := x.names[x.random.IntN(len(x.names))]
+	other := stores[x.random.IntN(len(stores))] + name
+	for range 1 + x.random.IntN(30) {
+		if unix.Renameat2(unix.AT_FDCWD, name, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE) != nil {
+			_ = unix.Renameat2(unix.AT_FDCWD, other, unix.AT_FDCWD, name, unix.RENAME_NOREPLACE)
+			break
+		}
+		atomic.AddUint64(x.swaps, 1)
+	}
+}
+
+// meddle does to the temporary names of root what can be done to them.
+func (x *attacker) meddle() {
+	for _, dir := range []string{".", "dir"} {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			name := filepath.Join(dir, e.Name())
+			if fileHoldsSecret(name) {
+				x.leaked = true
+			}
+			if !strings.Contains(e.Name(), ".ccm-") {
+				continue
+			}
+			if fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0); err == nil {
+				_ = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) // and never closed, up to the limit
+			}
+			_ = unix.Renameat2(unix.AT_FDCWD, name, unix.AT_FDCWD, ".link"+x.names[0], unix.RENAME_EXCHANGE)
+		}
+		for _, name := range x.names {
+			for _, suffix := range []string{".ccm-new", ".ccm-old", ".ccm-extract"} {
+				_ = os.Mkdir(filepath.Join(dir, "."+name+suffix), 0o755)
+			}
+		}
+	}
+}
+
+func (x *attacker) report() {
+	if x.leaked || holdsSecret(".") {
+		fmt.Println("leak")
+	}
+	fmt.Println(atomic.LoadUint64(x.swaps))
+}
+
+func mustGetwd() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}

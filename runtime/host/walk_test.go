@@ -1,0 +1,381 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// Users of the tests, who need not exist.
+const (
+	ada = 54321
+	bob = 54322
+)
+
+// lay makes what a list of lines says: a path, its owner, and "mode" for a directory,
+// "= text" for a file, "-> target" for a link.
+func lay(t *testing.T, root string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		f := strings.Fields(line)
+		path := filepath.Join(root, f[0])
+		switch {
+		case f[2] == "->":
+			require.NoError(t, os.Symlink(strings.ReplaceAll(f[3], "ROOT", root), path))
+		case f[2] == "=":
+			require.NoError(t, os.WriteFile(path, []byte(f[3]), 0o600))
+		default:
+			var mode uint32
+			_, err := fmt.Sscanf(f[2], "%o", &mode)
+			require.NoError(t, err)
+			require.NoError(t, os.MkdirAll(path, 0o755))
+			require.NoError(t, os.Chmod(path, fileMode(mode)))
+		}
+		uid, ok := map[string]int{"root": 0, "ada": ada, "bob": bob}[f[1]]
+		require.True(t, ok, line)
+		require.NoError(t, os.Lchown(path, uid, uid))
+	}
+}
+
+// TestWalk: which links are followed.
+func TestWalk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	base, err := os.MkdirTemp("", "ccm-walk-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(base)) })
+	require.NoError(t, os.Chmod(base, 0o755))
+	lay(t, base,
+		"etc root 0755", "etc/app root 0755", "etc/app/conf root = root", "etc/adas ada = adas", "run root 0755", "var root 0755",
+		"var/run root -> ../run", "var/app root -> ../etc/app", "var/adas ada -> ../etc/app", "run/pid root = pid",
+		"ada ada 0755", "ada/own ada 0755", "ada/own/f ada = own", "ada/releases ada 0755", "ada/releases/7 ada 0755", "ada/releases/7/f ada = seven",
+		"ada/current ada -> releases/7", "ada/absolute ada -> ROOT/ada/releases/7", "ada/victim ada -> ../etc/app", "ada/victimfile ada -> ../etc/app/conf",
+		"ada/given ada -> ../etc/adas", "ada/by-root root -> ../etc/app", "ada/bobs bob -> own", "ada/rootdir root 0755", "ada/rootdir/f root = inroot",
+		"ada/rootdir/link root -> ../own", "ada/twice ada -> current", "ada/chain ada -> by-root", "ada/up ada -> releases/../../etc/app", "ada/back ada -> ../etc/../ada/own",
+		"ada/nowhere ada -> none", "ada/loop ada -> loop", "ada/tobob ada -> ../bob", "ada/todot ada -> releases/7/.", "ada/group ada 0775",
+		"ada/group/bobs bob -> ../own", "ada/group/adas ada -> ../own", "bob bob 0755", "bob/f bob = bobs",
+		"tmp root 1777", "tmp/adas ada -> ../ada", "tmp/roots root -> ../etc/app", "tmp/dir ada 0755", "tmp/dir/f ada = x",
+	)
+	for _, x := range []struct {
+		path, want string // the content of the file there; "" for nothing; "unsafe LINK OWNER TARGET OWNER"; an error
+	}{
+		{"etc/app/conf", "root"},
+		{"var/run/pid", "pid"},
+		{"var/app/conf", "root"},
+		{"var/adas/conf", "root"}, // root has put it there
+		{"ada/own/f", "own"},
+		{"ada/current/f", "seven"},
+		{"ada/absolute/f", "seven"},
+		{"ada/twice/f", "seven"},
+		{"ada/todot/f", "seven"},
+		{"ada/current/../7/f", "seven"},
+		{"ada/back/f", "own"},
+		{"ada/given", "adas"},
+		{"ada/by-root/conf", "root"},
+		{"ada/rootdir/f", "inroot"},
+		{"ada/rootdir/link/f", "own"},
+		{"ada/victim/conf", "unsafe ada/victim 54321 etc/app root"},
+		{"ada/victim/none", "unsafe ada/victim 54321 etc/app root"},
+		{"ada/victimfile", "unsafe ada/victimfile 54321 etc/app/conf root"},
+		{"ada/up/conf", "unsafe ada/up 54321 etc/app root"},
+		{"ada/chain/conf", "unsafe ada/chain 54321 etc/app root"},
+		{"ada/tobob/f", "unsafe ada/tobob 54321 bob 54322"},
+		{"ada/bobs/f", "unsafe ada/bobs 54322 ada/own 54321"},
+		{"ada/group/bobs/f", "unsafe ada/group/bobs 54322 ada/own 54321"},
+		{"ada/group/adas/f", "own"},
+		{"ada/nowhere", ""},
+		{"ada/nowhere/f", ""},
+		{"ada/own/f/f", ""},
+		{"ada/loop", "too many levels of symbolic links"},
+		{"ada/loop/f", "too many levels of symbolic links"},
+		{"tmp/adas/own/f", "unsafe tmp/adas 54321 ada 54321"},
+		{"tmp/roots/conf", "root"},
+		{"tmp/dir/f", "x"},
+	} {
+		for _, stepwise := range []bool{false, true} {
+			for _, root := range []string{"/", base} {
+				h := New(Options{Root: root})
+				h.files.stepwise = stepwise
+				h.files.userName = func(uid uint32) string {
+					if uid == 0 {
+						return "root"
+					}
+					return userNumber(uid)
+				}
+				name := "/" + x.path
+				if root == "/" {
+					name = filepath.Join(base) + "/" + x.path
+				}
+				if root != "/" && x.path == "ada/absolute/f" {
+					continue // which leads to another place there
+				}
+				about := fmt.Sprintf("%s below %s, stepwise %t", x.path, root, stepwise)
+				text, err := h.ReadFile(name)
+				unsafe, isUnsafe := errors.AsType[*UnsafeLinkError](err)
+				switch {
+				case strings.HasPrefix(x.want, "unsafe "):
+					require.Truef(t, isUnsafe, "%s: %v %s", about, err, text)
+					cut := func(p string) string { return strings.TrimPrefix(strings.TrimPrefix(p, base), "/") }
+					require.Equal(t, x.want, strings.Join([]string{"unsafe", cut(unsafe.Link), unsafe.Owner, cut(unsafe.Target), unsafe.TargetOwner}, " "), about)
+				case x.want == "":
+					require.Truef(t, isMissing(errors.Unwrap(err)), "%s: %v", about, err)
+				case err != nil:
+					require.ErrorContains(t, err, x.want, about)
+				default:
+					require.Equal(t, x.want, string(text), about)
+				}
+				if strings.Contains(x.path, "..") { // a plan's paths are clean
+					continue
+				}
+				// A plan that assumes something walks by itself, and comes to the same.
+				plan := h.Planning()
+				plan.Assume(Planned{Path: "/elsewhere", Kind: Regular})
+				planned, planErr := plan.ReadFile(name)
+				_, planUnsafe := errors.AsType[*UnsafeLinkError](planErr)
+				require.Equal(t, isUnsafe, planUnsafe, "plan: %s: %v", about, planErr)
+				require.Equal(t, err == nil, planErr == nil, "plan: %s: %v", about, planErr)
+				require.Equal(t, string(text), string(planned), "plan: %s", about)
+				// What is changed is found in the same way, save that a link at the end is not followed.
+				p, err := h.files.at(name)
+				if _, ok := errors.AsType[*UnsafeLinkError](err); ok {
+					require.True(t, isUnsafe, about)
+				}
+				if err == nil {
+					p.close()
+				}
+			}
+		}
+	}
+}
+
+// TestWalkLeavesNothingOpen: whatever a walk comes to, it closes what it has opened.
+func TestWalkLeavesNothingOpen(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "a/b"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "a/f"), nil, 0o600))
+	for link, target := range map[string]string{"l": "a", "up": "a/../..", "loop": "loop", "none": "x/y", "abs": root, "f": "a/f"} {
+		require.NoError(t, os.Symlink(target, filepath.Join(root, link)))
+	}
+	open := func() int {
+		fds, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(fds)
+	}
+	before := open()
+	for _, where := range []string{"/", root} {
+		for _, stepwise := range []bool{false, true} {
+			h := New(Options{Root: where})
+			h.files.stepwise = stepwise
+			for _, end := range []string{"", "/", "/.", "/..", "/b", "/f", "/f/x", "/none/x", "/../a/b"} {
+				for _, start := range []string{"/a", "/l", "/up", "/loop", "/none", "/abs", "/f", ""} {
+					name := start + end
+					if where == "/" {
+						name = root + name
+					}
+					_, _ = h.Lstat(name)
+					_, _ = h.ReadDir(name)
+					_, _ = h.Exists(name)
+					_, _ = h.Canonical(name)
+					if start == "/a" {
+						_, _ = h.Tree(root + start)
+					}
+					if f, err := h.Open(name); err == nil {
+						f.Close()
+					}
+					if d, err := h.files.directory(root); err == nil {
+						if p, err := h.files.beneath(d).to(strings.TrimPrefix(start+end, "/"), true); err == nil {
+							p.close()
+						}
+						d.close()
+					}
+				}
+			}
+		}
+	}
+	require.Equal(t, before, open())
+}
+
+// TestProcLinks: what this process has opened can be read by the name that it has there.
+func TestProcLinks(t *testing.T) {
+	f, err := os.Open(t.TempDir())
+	require.NoError(t, err)
+	defer f.Close()
+	h := New(Options{})
+	require.NoError(t, os.WriteFile(filepath.Join(f.Name(), "x"), []byte("text"), 0o600))
+	text, err := h.ReadFile(procPath(int(f.Fd())) + "/x")
+	require.NoError(t, err)
+	require.Equal(t, "text", string(text))
+	cwd, err := h.IsDirectory("/proc/self/cwd")
+	require.NoError(t, err)
+	require.True(t, cwd)
+}
+
+// byPath are the calls that reach a file by a path, which nothing but the walk does.
+var byPath = map[string][]string{
+	"os": {"Open", "OpenFile", "Create", "Lstat", "Stat", "ReadFile", "WriteFile", "ReadDir", "Readlink", "Remove", "RemoveAll", "Rename", "Mkdir", "MkdirAll",
+		"MkdirTemp", "CreateTemp", "Chmod", "Chown", "Lchown", "Chtimes", "Symlink", "Link", "Truncate", "OpenRoot", "OpenInRoot", "DirFS", "CopyFS"},
+	"filepath": {"EvalSymlinks", "Walk", "WalkDir", "Glob"},
+	"syscall": {"Open", "Openat", "Creat", "Lstat", "Stat", "Chmod", "Chown", "Lchown", "Mkdir", "Rmdir", "Unlink", "Rename", "Link", "Symlink", "Readlink",
+		"Truncate", "Statfs", "Access", "Utimes", "UtimesNano", "Mknod", "Mkfifo", "Setxattr", "Getxattr"},
+	"unix": {"Open", "Openat", "Openat2", "Creat", "Lstat", "Stat", "Chmod", "Chown", "Lchown", "Mkdir", "Rmdir", "Unlink", "Rename", "Link", "Symlink", "Readlink",
+		"Truncate", "Statfs", "Access", "Utimes", "UtimesNano", "Mknod", "Mkfifo", "Setxattr", "Getxattr", "Lsetxattr", "Lgetxattr", "Statx"},
+}
+
+// TestOnlyTheWalkUsesPaths: whoever reaches a file by its path can be led elsewhere. Those
+// that do it have a reason.
+func TestOnlyTheWalkUsesPaths(t *testing.T) {
+	allowed := map[string]string{
+		"walk.go open unix.Openat":               "a name in a directory that is open, not followed",
+		"walk.go quick unix.Openat2":             "the walk",
+		"walk.go quick unix.Open":                "what is judged by Trust",
+		"walk.go begin unix.Open":                "the walk begins at the root",
+		"walk.go through unix.Openat":            "a link of proc(5) that root is believed for",
+		"links.go areHardLinksSafe os.ReadFile":  "a setting of the kernel",
+		"attr.go chmod unix.Chmod":               "/proc/self/fd, which leads to what is open",
+		"nameless.go linkable unix.Access":       "/proc/self/fd",
+		"descriptors.go expectedFiles unix.Open": "the root directory, of which nothing is read",
+		"scratch.go Scratch os.MkdirTemp":        "in a directory of the user; what was made is compared",
+		"scratch.go ownRoot os.OpenRoot":         "compared with what is open",
+		"command.go LookPath os.Stat":            "commands are run by path",
+		"plan_command.go executable os.Stat":     "commands are run by path",
+		"bus.go connect os.Stat":                 "a socket is connected to by path",
+	}
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	used := make(map[string]bool)
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") || name == "trust.go" { // which judges every name on the way
+			continue
+		}
+		src, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		require.NoError(t, err)
+		for _, decl := range src.Decls {
+			in := "var"
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				in = f.Name.Name
+			}
+			if g, ok := decl.(*ast.GenDecl); ok && len(g.Specs) > 0 {
+				if v, ok := g.Specs[0].(*ast.ValueSpec); ok {
+					in = v.Names[0].Name
+				}
+			}
+			ast.Inspect(decl, func(n ast.Node) bool {
+				sel, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				pkg, ok := sel.X.(*ast.Ident)
+				if !ok || !slices.Contains(byPath[pkg.Name], sel.Sel.Name) {
+					return true
+				}
+				use := fmt.Sprintf("%s %s %s.%s", name, in, pkg.Name, sel.Sel.Name)
+				used[use] = true
+				if allowed[use] == "" {
+					t.Errorf("%s reaches a file by a path: go through a place (walk.go)", use)
+				}
+				return true
+			})
+		}
+	}
+	for use := range allowed {
+		require.True(t, used[use], "%s is not needed any more", use)
+	}
+}
+
+// TestSharedDirectory: in a directory that others may write, temporary names cannot be taken
+// first, nor locked, and what a run has left there is removed by the next.
+func TestSharedDirectory(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.Chmod(root, 0o777|os.ModeSticky))
+	attr := ownAttr()
+	for _, name := range []string{".f.ccm-new", ".f.ccm-old", ".a.tar.ccm-extract"} {
+		require.NoError(t, os.Mkdir(filepath.Join(root, name), 0o755))
+	}
+	h := New(Options{Root: root})
+	require.NoError(t, h.WriteFile("/f", strings.NewReader("one"), attr))
+	var dirs Dirs
+	defer dirs.Close()
+	b := h.Batch(&dirs)
+	require.NoError(t, b.File().WriteFile("/f", strings.NewReader("two"), attr))
+	errs := make([]error, 1)
+	b.Tell(errs)
+	b.Place(errs, func(int) {})
+	require.NoError(t, errs[0])
+	require.NoError(t, h.Symlink("x", "/l"))
+	require.NoError(t, h.Symlink("y", "/l"))
+	require.NoError(t, h.SetAside("/f"))
+	aside, err := h.IsAside("/f")
+	require.NoError(t, err)
+	require.True(t, aside)
+	require.NoError(t, h.WriteFile("/f", strings.NewReader("three"), attr))
+	require.NoError(t, h.PutBack("/f"))
+	text, err := h.ReadFile("/f")
+	require.NoError(t, err)
+	require.Equal(t, "two", string(text))
+	names := func() []string {
+		list, err := h.ReadDir("/")
+		require.NoError(t, err)
+		return list
+	}
+	before := names()
+	require.Len(t, before, 5)
+
+	// A run that dies leaves a file that is half written, and one that somebody still writes.
+	left := randomName("f", tempSuffix)
+	require.True(t, isRandomName(left, tempSuffix))
+	require.NoError(t, os.WriteFile(filepath.Join(root, left), []byte("half"), 0o600))
+	writing, err := h.Create("/g", attr)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".f.ccm-new.of the user"), nil, 0o600))
+	require.NoError(t, New(Options{Root: root}).WriteFile("/f", strings.NewReader("four"), attr))
+	require.NotContains(t, names(), left)
+	require.Contains(t, names(), ".f.ccm-new.of the user")
+	require.NoError(t, writing.Commit())
+	require.Contains(t, names(), "g")
+}
+
+// TestRemoveTreeOfDeepDirectory: links in a tree are removed, and not what they lead to.
+func TestRemoveTreeOfDeepDirectory(t *testing.T) {
+	root := t.TempDir()
+	deep := root + "/top" + strings.Repeat("/d", 200)
+	require.NoError(t, os.MkdirAll(deep, 0o755))
+	require.NoError(t, os.WriteFile(deep+"/f", nil, 0o600))
+	require.NoError(t, os.Symlink(root, root+"/top/link"))
+	require.NoError(t, os.WriteFile(root+"/kept", nil, 0o600))
+	require.NoError(t, New(Options{Root: root}).RemoveTree("/top"))
+	require.NoDirExists(t, root+"/top")
+	require.FileExists(t, root+"/kept")
+}
+
+// TestSetAttrOfHardLink: the owner and mode of a file are those of its other names too.
+func TestSetAttrOfHardLink(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	root := t.TempDir()
+	lay(t, root, "etc root 0755", "etc/f root = x", "ada ada 0755")
+	require.NoError(t, os.Link(root+"/etc/f", root+"/ada/f"))
+	require.NoError(t, os.Link(root+"/etc/f", root+"/etc/g"))
+	h := New(Options{Root: root})
+	err := h.SetAttr("/ada/f", Attr{UID: ada, GID: ada, Mode: 0o644})
+	_, ok := errors.AsType[*HardLinkError](err)
+	require.Truef(t, ok, "%v", err)
+	require.NoError(t, h.SetAttr("/etc/g", Attr{Mode: 0o640}))
+	info, err := h.Lstat("/etc/f")
+	require.NoError(t, err)
+	require.Equal(t, uint32(0), info.UID)
+	var st unix.Stat_t
+	require.NoError(t, unix.Lstat(root+"/etc/f", &st))
+	require.Equal(t, uint32(0o640), st.Mode&0o7777)
+}
