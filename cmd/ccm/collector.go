@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,8 +36,7 @@ func relaxCollector() {
 }
 
 // memoryLimit returns how many bytes this process may use: those of the machine or,
-// if that is less, of a control group that it is in (cgroups(7), version 2). It is 0
-// if that is not known.
+// if that is less, of a control group that it is in. It is 0 if that is not known.
 func memoryLimit() int64 {
 	var limit int64
 	var info unix.Sysinfo_t
@@ -47,22 +47,36 @@ func memoryLimit() int64 {
 	if err != nil {
 		return limit
 	}
-	group := ""
-	for line := range strings.Lines(string(text)) {
-		if path, ok := strings.CutPrefix(line, "0::"); ok {
-			group = strings.TrimSpace(path)
+	return groupLimit(limit, string(text), os.ReadFile)
+}
+
+// groupLimit returns the least of limit and of what the control groups allow that
+// /proc/self/cgroup names: in version 2 (cgroups(7)) and in the hierarchy of the memory
+// controller of version 1.
+func groupLimit(limit int64, groups string, read func(string) ([]byte, error)) int64 {
+	for line := range strings.Lines(groups) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) < 3 {
+			continue
 		}
-	}
-	for group != "" {
-		if text, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", group, "memory.max")); err == nil {
-			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && (limit == 0 || n < limit) {
-				limit = n
+		dir, file := "/sys/fs/cgroup", "memory.max"
+		switch controllers := parts[1]; {
+		case parts[0] == "0" && controllers == "":
+		case slices.Contains(strings.Split(controllers, ","), "memory"):
+			dir, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		default:
+			continue
+		}
+		for group := filepath.Clean("/" + parts[2]); ; group = filepath.Dir(group) {
+			if text, err := read(filepath.Join(dir, group, file)); err == nil {
+				if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && (limit == 0 || n < limit) {
+					limit = n
+				}
+			}
+			if group == "/" {
+				break
 			}
 		}
-		if group == "/" || group == "." {
-			break
-		}
-		group = filepath.Dir(group)
 	}
 	return limit
 }

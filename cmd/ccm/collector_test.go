@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The limit is the least of the machine's and of those of the control groups above.
+func TestGroupLimit(t *testing.T) {
+	files := map[string]string{
+		"/sys/fs/cgroup/memory.max":                             "max\n",
+		"/sys/fs/cgroup/user.slice/memory.max":                  "500\n",
+		"/sys/fs/cgroup/user.slice/one/memory.max":              "700\n",
+		"/sys/fs/cgroup/memory/memory.limit_in_bytes":           "9223372036854771712\n",
+		"/sys/fs/cgroup/memory/box/memory.limit_in_bytes":       "300\n",
+		"/sys/fs/cgroup/memory/box/inner/memory.limit_in_bytes": "9223372036854771712\n",
+	}
+	read := func(name string) ([]byte, error) {
+		if text, ok := files[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, os.ErrNotExist
+	}
+	for groups, want := range map[string]int64{
+		"":                          1000,
+		"0::/\n":                    1000,
+		"0::/user.slice/one\n":      500,
+		"4:memory:/box/inner\n0::/": 300,
+		"3:cpu,memory:/box\n":       300,
+		"5:devices:/box\nx\n":       1000,
+	} {
+		require.Equal(t, want, groupLimit(1000, groups, read), "%q", groups)
+	}
+	require.Equal(t, int64(500), groupLimit(0, "0::/user.slice", read))
+}
