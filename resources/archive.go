@@ -91,6 +91,7 @@ type ArchiveState struct {
 	Checksum     string
 	UID, GID     uint32
 	Owner, Group string
+	Mode         uint32
 	Size         int64
 	MTime        time.Time
 	// Target is where a symbolic link points.
@@ -198,7 +199,7 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 		d.Act("SetAttributes", "updated attributes")
 	}
 	if len(d.Actions) > 0 {
-		d.Leaves = []host.Planned{{Path: a.Name, Kind: host.Regular}}
+		d.Leaves = []host.Planned{a.leaves(have, download)}
 	}
 	d.Closed = true
 	if !extract {
@@ -220,6 +221,18 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 	}
 	return d
 }
+
+// leaves returns what will stand at the path of the archive.
+func (a Archive) leaves(have ArchiveState, download bool) host.Planned {
+	mode := have.Mode
+	if download {
+		mode = archiveMode
+	}
+	return host.Planned{Path: a.Name, Kind: host.Regular, Kept: !download, Attr: &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: mode}}
+}
+
+// archiveMode is the permissions that an archive is downloaded with.
+const archiveMode = 0o640
 
 // diff adds what differs, and reports whether the archive has to be downloaded:
 // it is missing or is another one. With the wrong owner it may have been changed

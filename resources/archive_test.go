@@ -172,7 +172,7 @@ func TestArchiveLeaves(t *testing.T) {
 	d := archive(t, func(a *Archive) { extracted(a); a.Cleanup = true }).Decide(ArchiveState{})
 	require.True(t, d.Closed)
 	require.Equal(t, []host.Planned{
-		{Path: "/tmp/app.tar.gz", Kind: host.Regular}, {Path: "/opt/app", Kind: host.Directory, Open: true},
+		{Path: "/tmp/app.tar.gz", Kind: host.Regular, Attr: &host.Attr{Mode: 0o640}}, {Path: "/opt/app", Kind: host.Directory, Open: true},
 		{Path: "/opt/app/bin/app", Vague: true}, {Path: "/tmp/app.tar.gz", Kind: host.Missing},
 	}, d.Leaves)
 	d = archive(t, nil).Decide(ArchiveState{})

@@ -30,9 +30,13 @@ var ofOperands = map[string]bool{
 // of commands that everybody knows, which files they change. Closed says that this
 // is all.
 func (e Exec) leaves() (list []host.Planned, closed bool) {
-	operands, closed := e.operands()
+	operands, makes, closed := e.operands()
 	for _, file := range operands {
-		list = append(list, host.Planned{Path: file, Unsure: true})
+		x := host.Planned{Path: file, Unsure: true}
+		if makes {
+			x = host.Planned{Path: file, Kind: host.Directory}
+		}
+		list = append(list, x)
 	}
 	if e.Creates != "" {
 		list = append(list, host.Planned{Path: e.Creates, Vague: true})
@@ -41,30 +45,32 @@ func (e Exec) leaves() (list []host.Planned, closed bool) {
 }
 
 // operands returns the files that the command changes, if it is one of those that
-// everybody knows.
-func (e Exec) operands() (files []string, known bool) {
+// everybody knows, and whether it makes directories of them.
+func (e Exec) operands() (files []string, makes, known bool) {
 	line := e.CommandLine()
 	if strings.ContainsAny(line, "|&;<>()$`*?[]{}#~!\n") && !strings.HasPrefix(line, "[ ") {
-		return nil, false // a shell may read it
+		return nil, false, false // a shell may read it
 	}
 	words, err := shellquote.Split(line)
 	if err != nil || len(words) == 0 || strings.ContainsAny(words[0], "=") {
-		return nil, false
+		return nil, false, false
 	}
 	name := path.Base(words[0])
 	switch {
 	case strings.Contains(words[0], "/") && !strings.HasPrefix(words[0], "/bin/") && !strings.HasPrefix(words[0], "/usr/bin/"):
-		return nil, false
+		return nil, false, false
 	case harmless[name]:
-		return nil, true
+		return nil, false, true
 	case !ofOperands[name]:
-		return nil, false
+		return nil, false, false
 	}
+	makes = name == "mkdir"
 	for _, word := range words[1:] {
 		switch {
 		case filepath.IsAbs(word):
 			files = append(files, path.Clean(word))
 		case strings.HasPrefix(word, "-"):
+			makes = makes && word == "-p"
 			if _, dir, ok := strings.Cut(word, "="); ok && filepath.IsAbs(dir) {
 				files = append(files, path.Clean(dir))
 			}
@@ -72,5 +78,5 @@ func (e Exec) operands() (files []string, known bool) {
 			files = append(files, filepath.Join("/", e.Cwd, word))
 		}
 	}
-	return files, true
+	return files, makes, true
 }

@@ -64,7 +64,7 @@ func look(v *host.View, want resources.Archive) (have resources.ArchiveState, er
 	}
 	have = resources.ArchiveState{
 		Kind: info.Kind, ArchiveExists: info.Kind == host.Regular,
-		UID: info.UID, GID: info.GID, Size: info.Size, MTime: info.MTime,
+		UID: info.UID, GID: info.GID, Mode: info.Mode, Size: info.Size, MTime: info.MTime,
 	}
 	if have.ArchiveExists {
 		have.Owner, have.Group = v.UserName(have.UID), v.GroupName(have.GID)

@@ -83,8 +83,8 @@ func (p files) Foresee(ctx context.Context, v *host.View, want resources.File) (
 	if !want.IsChecked() || want.Content == nil && want.Source == nil {
 		return caveat, nil
 	}
-	info, err := v.Lstat(want.Name)
-	if err != nil || !want.ManagesContent(info.Kind) {
+	info, _, same, err := p.look(ctx, v, want)
+	if err != nil || same || !want.ManagesContent(info.Kind) {
 		return caveat, err
 	}
 	return caveat, v.Scratch(func(s *host.Scratch) error {

@@ -2,7 +2,9 @@ package posix
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // execs runs commands. Split makes a command of a line.
@@ -17,7 +20,10 @@ type execs struct {
 	split func(line string) ([]string, error)
 }
 
-var _ resources.ExecProvider = execs{}
+var (
+	_ resources.ExecProvider               = execs{}
+	_ resource.Foresighted[resources.Exec] = execs{}
+)
 
 // words splits a line into words as a shell would (go-shellquote).
 func words(line string) ([]string, error) {
@@ -85,6 +91,20 @@ func (p execs) command(want resources.Exec, line string) (host.Cmd, error) {
 		Argv: argv, Dir: want.Cwd, Env: want.Environment, Path: want.Path,
 		Timeout: time.Duration(want.Timeout), KeepLocale: true,
 	}, err
+}
+
+// Foresee implements resource.Foresighted: a command that is not there cannot be
+// run, nor can one in a directory that is not there.
+func (p execs) Foresee(_ context.Context, v *host.View, want resources.Exec) (string, error) {
+	cmd, err := p.command(want, want.CommandLine())
+	if err != nil {
+		return "", err
+	}
+	if is, err := v.IsDirectory(path.Join("/", cmd.Dir)); err != nil || !is {
+		return "", errors.Join(err, fmt.Errorf("cwd: %s is not a directory", cmd.Dir))
+	}
+	_, err = v.LookPath(cmd.Argv[0], cmd.Path, cmd.Dir)
+	return "", err
 }
 
 // Execute implements resources.ExecProvider.

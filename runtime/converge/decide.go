@@ -40,6 +40,10 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 		return
 	case w.looks != nil && !(ev.Refreshed && resource.UncertainAfterPending(r.Spec)):
 		if doubts := w.doubts(i, w.looks); len(doubts) > 0 {
+			if len(d.Actions) > 0 { // what is to be done hangs on more
+				_, _ = w.foresee(ctx, w.view.Recording(w.looks), i, f)
+				doubts = w.doubts(i, w.looks)
+			}
 			w.blame(ev, doubts)
 			w.forecast(ctx, ev, d, false)
 			return

@@ -117,7 +117,7 @@ func (w *walk) doubts(i int, looks *host.Looks) []doubt {
 		all = append(all, doubt{k, why})
 	}
 	slices.SortFunc(all, func(a, b doubt) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.index, b.index))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(w.outcomes[a.index], w.outcomes[b.index]), cmp.Compare(a.index, b.index))
 	})
 	return all
 }
@@ -143,7 +143,7 @@ func (w *walk) mayBring(i int, look host.Look) bool {
 
 // touches tells why an influence may make a look of resource i see something else.
 func (w *walk) touches(i int, x *influence, look host.Look) rank {
-	if x.index == i {
+	if x.index == i || look.Kind.MattersMissing() && (look.Found || !w.failing) {
 		return unrelated
 	}
 	if x.fits(look) {
@@ -172,9 +172,6 @@ func (w *walk) touches(i int, x *influence, look host.Look) rank {
 			return unrelated
 		}
 		return mayBe
-	}
-	if look.Found {
-		return unrelated
 	}
 	return mayBe
 }
@@ -207,9 +204,6 @@ func (w *walk) touchesFitting(i int, x *influence, look host.Look) rank {
 			return unrelated // a package is no repository for one of a like name
 		}
 		return fits
-	}
-	if look.Found {
-		return unrelated
 	}
 	return fits
 }

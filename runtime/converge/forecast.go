@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -81,6 +82,8 @@ func (w *walk) lookFailedBefore(ev *Event, err error) {
 	if !w.planning() {
 		return
 	}
+	w.failing = true
+	defer func() { w.failing = false }()
 	looks := new(host.Looks)
 	w.view.Recording(looks).Looked(host.ProgramLook, ev.Resource.Type.Name, false)
 	if doubts := w.doubts(ev.Index, looks); len(doubts) > 0 {
@@ -98,6 +101,8 @@ func (w *walk) foreseenToFail(ctx context.Context, f *resource.Factory, d resour
 		ev.Outcome, ev.Err = Failed, err
 		return
 	}
+	w.failing = true
+	defer func() { w.failing = false }()
 	doubts := w.doubts(ev.Index, w.looks)
 	if len(doubts) == 0 {
 		ev.Outcome, ev.Err = Failed, err
@@ -155,11 +160,11 @@ func (w *walk) forecast(ctx context.Context, ev *Event, d resource.Decision, onc
 
 // mayExist reports whether what would be made may be there by then.
 func (w *walk) mayExist(ev *Event, d resource.Decision) bool {
-	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
-	if path == "" || !d.Has("ensure") {
+	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
+	if name == "" || !d.Has("ensure") {
 		return false
 	}
-	look := host.Look{Kind: host.PathLook, Name: w.view.PathOf(path)}
+	look := host.Look{Kind: host.PathLook, Name: w.view.PathOf(name)}
 	for n := range w.unclear {
 		if x := &w.unclear[n]; x.brings && (x.fits(look) || w.comesAfter(ev.Index, x.index)) {
 			return true
@@ -183,7 +188,7 @@ func (w *walk) mayAct(ev *Event, d *resource.Decision) {
 		}
 	}
 	if paths := confinesOf(r); len(paths) > 0 {
-		there := d == nil && willStand(r)
+		there := d == nil && w.willStand(r)
 		for _, p := range paths {
 			w.view.AssumeBy(ev.Index, !there, host.Planned{Path: p, Unsure: !there, Vague: there})
 		}
@@ -198,10 +203,14 @@ func (w *walk) mayAct(ev *Event, d *resource.Decision) {
 
 // willStand reports whether there will be something where a resource is wanted,
 // although some of its values are known later.
-func willStand(r *resource.Resource) bool {
+func (w *walk) willStand(r *resource.Resource) bool {
 	want, ok := r.Spec.(resource.Wanted)
-	path, _, _ := resource.BoundsOf(r.Spec)
-	return ok && path != "" && len(r.Later) > 0 && !slices.Contains(r.Later, "ensure") && want.WantedEnsure() != "absent"
+	name, _, _ := resource.BoundsOf(r.Spec)
+	if !ok || name == "" || len(r.Later) == 0 || slices.Contains(r.Later, "ensure") || want.WantedEnsure() == "absent" {
+		return false
+	}
+	is, err := w.view.IsDirectory(path.Dir(name))
+	return err == nil && is
 }
 
 // unsureOf notes that nobody knows what will stand at the paths that resource i
@@ -250,7 +259,7 @@ func (w *walk) blame(ev *Event, doubts []doubt) {
 	for _, x := range doubts {
 		ev.Because = append(ev.Because, Before{w.catalog.Resources[x.index].ID, w.outcomes[x.index]})
 	}
-	told := ev.toldBecause(doubts)
+	told := w.toldBecause(doubts)
 	word := "is"
 	if told > 1 {
 		word = "are"
@@ -273,10 +282,11 @@ func (w *walk) noteBecause(i int, doubts []doubt) {
 }
 
 // toldBecause returns how many are named to people: those for the same reason as
-// the first, unless these are many.
-func (*Event) toldBecause(doubts []doubt) int {
-	n := 1
-	for n < len(doubts) && n < fewBecause && (doubts[n].rank == doubts[0].rank || doubts[n].rank < mayBe && doubts[0].rank < mayBe && doubts[0].rank != declared) {
+// the first, unless these are many. What is itself unknown is left out where something
+// pending is to blame.
+func (w *walk) toldBecause(doubts []doubt) int {
+	n, first := 1, doubts[0]
+	for n < len(doubts) && n < fewBecause && doubts[n].rank == first.rank && w.outcomes[doubts[n].index] == w.outcomes[first.index] {
 		n++
 	}
 	return n

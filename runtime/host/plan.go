@@ -128,6 +128,9 @@ func (o *overlay) assume(v *View, x Planned, by any, tentative bool) {
 	if err != nil || at.path == "" {
 		at = place{path: path.Clean(x.Path)}
 	}
+	if tentative && (x.Kind == Regular || x.Kind == Symlink) && !x.Vague && at.missingAt != "" && at.missingAt != at.path {
+		return // whoever brings the directory is to blame, and not what is put into it
+	}
 	x.Path = at.path
 	e := &planEntry{Planned: x, by: by, tentative: tentative, fresh: at.fresh || at.info.Kind != Directory}
 	if x.Source != "" && x.Content == nil {

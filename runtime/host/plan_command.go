@@ -47,6 +47,13 @@ func (o *overlay) query(v *View, c Cmd) (res Result, answered bool, err error) {
 func (v *View) LookPath(name, list, dir string) (string, error) {
 	o := v.planned()
 	if o == nil || v.looks == nil {
+		file := name
+		if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+			file = filepath.Join(v.root, dir, name)
+		}
+		if _, err := os.Stat(file); strings.Contains(name, "/") && os.IsNotExist(err) {
+			return "", fmt.Errorf("command %q not found", name)
+		}
 		return LookPath(name, list)
 	}
 	if strings.Contains(name, "/") {

@@ -195,9 +195,9 @@ func (e *planEntry) describe(now Info) Info {
 		return Info{}
 	}
 	if now.Kind != e.Kind {
-		now = Info{Kind: e.Kind}
-		if e.Kind == Symlink {
-			now.Mode = 0o777
+		now = Info{Kind: e.Kind, Mode: map[FileKind]uint32{Symlink: 0o777, Directory: 0o755}[e.Kind]}
+		if now.UID, now.GID = Self(); e.Kind == Regular {
+			now.Mode = 0o644
 		}
 	}
 	if e.Attr != nil {

@@ -21,6 +21,12 @@ const (
 	RepositoryLook                 // what the repositories have of a package, by name
 )
 
+// MattersMissing reports whether a look makes a difference only if it finds nothing
+// and something fails for that: a parent, an owner, a program.
+func (k LookKind) MattersMissing() bool {
+	return k == DirectoryLook || k == UserLook || k == GroupLook || k == ProgramLook || k == UnitLook
+}
+
 // A Look is something that was looked at.
 type Look struct {
 	Kind LookKind

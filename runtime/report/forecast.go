@@ -70,6 +70,9 @@ func unknownStory(e *converge.Event) string {
 	case e.BecauseSurely:
 		return "after " + causes + ": as things stand " + prospect(f)
 	}
+	if f.Once {
+		return causes + " may make a difference: once what is missing is there, " + prospect(f)
+	}
 	return causes + " may make a difference: as things stand " + prospect(f)
 }
 
