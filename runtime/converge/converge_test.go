@@ -226,7 +226,7 @@ func TestRunAndPlan(t *testing.T) {
 		{"state that needs something pending and opaque", "a=1 opaque;b=1 needs=a", "a pending|b unknown: knob#a, which is pending, may make a difference", "a changed|b changed"},
 		{"state that cannot be told and nothing will help", "a=1;b=1 needs=z", "a pending|b failed: knob z is not there", "a changed|b failed: knob z is not there"},
 		{"unknown goes on", "a=1 opaque;b=1 needs=a;c=1 needs=b;d=1", "a pending|b unknown: knob#a, which is pending, may make a difference|" +
-			"c unknown: knob#a and knob#b, which are pending, may make a difference|d pending", "a changed|b changed|c changed|d changed"},
+			"c unknown: knob#a, which is pending, may make a difference|d pending", "a changed|b changed|c changed|d changed"},
 		{"refresh by something unknown", "a=1 opaque;b=1 needs=a;c= subscribe=b", "a pending|b unknown: knob#a, which is pending, may make a difference|c unknown: knob#b is unknown",
 			"a changed|b changed|c changed by [knob#b]"},
 		{"may be refreshed besides", "a=1 opaque;b=1 needs=a;c=1 subscribe=b", "a pending|b unknown: knob#a, which is pending, may make a difference|c pending: it may be refreshed besides, because knob#b is unknown",

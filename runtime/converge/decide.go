@@ -93,7 +93,6 @@ func (w *walk) mayBeRefreshed(ctx context.Context, ev *Event, d resource.Decisio
 		}
 	}
 	w.blame(ev, doubts)
-	ev.Reason = ev.Because[0].ID.String() + " is unknown"
 	w.forecast(ctx, ev, d, true)
 }
 

@@ -264,9 +264,10 @@ func (w *walk) blame(ev *Event, doubts []doubt) {
 	if told > 1 {
 		word = "are"
 	}
-	ev.Reason = fmt.Sprintf("%s %s pending", joined(ev.Because[:told]), word)
+	state := word + " " + ev.Because[0].Outcome.String()
+	ev.Reason = joined(ev.Because[:told]) + " " + state
 	if !ev.BecauseSurely {
-		ev.Reason = fmt.Sprintf("%s, which %s pending, may make a difference", joined(ev.Because[:told]), word)
+		ev.Reason = fmt.Sprintf("%s, which %s, may make a difference", joined(ev.Because[:told]), state)
 	}
 	ev.told = told
 }
