@@ -243,7 +243,7 @@ func (a Archive) diff(have ArchiveState, d *resource.Decision) (download bool) {
 		return true
 	}
 	if a.Checksum != "" && have.Checksum != string(a.Checksum) {
-		d.Add("checksum", digest(have.Checksum), digest(string(a.Checksum)))
+		d.Add("checksum", resource.DigestText(have.Checksum), resource.DigestText(string(a.Checksum)))
 		download = true
 	}
 	if have.UID != have.WantUID {

@@ -25,7 +25,7 @@ func (s FileState) content() string {
 	if s.SizesDiffer && s.Kind == host.Regular {
 		return resource.SizeText(s.Size)
 	}
-	return digest(s.Checksum)
+	return resource.DigestText(s.Checksum)
 }
 
 // wantedContent says the same of the content that is wanted.
@@ -36,7 +36,7 @@ func (s FileState) wantedContent() string {
 	if s.SizesDiffer {
 		return resource.SizeText(s.Source.Size)
 	}
-	return digest(s.WantChecksum)
+	return resource.DigestText(s.WantChecksum)
 }
 
 // WishText implements resource.Pointing: the digest of a source whose size told
@@ -46,14 +46,6 @@ func (f File) WishText(ctx context.Context, v *host.View, have FileState) (strin
 		return "", nil
 	}
 	return v.SumSource(ctx, *f.Source)
-}
-
-// digest formats a SHA-256 for people; nothing for the content of nothing.
-func digest(sum string) string {
-	if len(sum) < 16 {
-		return ""
-	}
-	return "sha256:" + sum[:16]
 }
 
 // text returns how to fetch the content before and after.

@@ -156,7 +156,7 @@ func (e *env) diffOf(store *state.Store, v *host.View, run string, c state.Chang
 			if !exists {
 				return "nothing"
 			}
-			return e.secrets.Mask(text)
+			return e.secrets.Mask(resource.DigestText(host.SumBytes([]byte(text))))
 		}
 		return "", fmt.Sprintf("it holds secrets: %s → %s", side(t.HaveExists, t.Have), side(t.WantExists, t.Want)), nil
 	}

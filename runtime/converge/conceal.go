@@ -124,14 +124,15 @@ func plain(name string, of *resource.Type) bool {
 
 // side returns one side of a difference in a property that holds secrets. What is
 // wanted is known, so that no more of it has to be masked than its secrets. A size
-// is masked without digits: contents of one size would have the same.
+// is masked without digits: contents of one size would have the same. A digest is
+// masked as a whole, so that one content has one mask wherever it is told.
 func (c *concealer) side(text string, known bool) string {
 	switch {
 	case text == "", text == resource.KnownAfterRun, strings.HasPrefix(text, "("):
 		return text
 	case resource.IsSizeText(text):
 		return "(secret)"
-	case known && c.k.Contains(text):
+	case known && !resource.IsDigestText(text) && c.k.Contains(text):
 		return c.k.Redact(text)
 	}
 	return c.k.Mask(text)

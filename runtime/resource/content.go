@@ -17,5 +17,23 @@ func IsSizeText(side string) bool {
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
+// digestPrefix begins what DigestText returns.
+const digestPrefix = "sha256:"
+
+// DigestText is how a difference tells a content by its SHA-256, given in hexadecimal:
+// the first 16 digits of it, "" for the content of nothing.
+func DigestText(sum string) string {
+	if len(sum) < 16 {
+		return ""
+	}
+	return digestPrefix + sum[:16]
+}
+
+// IsDigestText reports whether a side of a difference tells a content by its digest.
+func IsDigestText(side string) bool {
+	digits, ok := strings.CutPrefix(side, digestPrefix)
+	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
 // TextLimit is the largest content, in bytes, that is read to be shown as text.
 const TextLimit = 1 << 20

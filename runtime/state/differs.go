@@ -36,14 +36,13 @@ func (s *Store) Differs(ctx context.Context, v *host.View, r Restoration) (diff 
 				return nil, err
 			}
 		}
+		shown, want := resource.DigestText(have), resource.DigestText(r.Want.Object)
 		if r.Sensitive {
-			if have != "" {
-				have = s.secrets.Mask(s.sealedID(have))
+			if shown, want, err = s.maskedDigests(shown, r.Want.Object); err != nil {
+				return nil, err
 			}
-			add("content", have, s.secrets.Mask(r.Want.Object))
-		} else {
-			add("content", digest(have), digest(r.Want.Object))
 		}
+		add("content", shown, want)
 	}
 	if now.Kind != r.Want.Kind {
 		now = Version{} // nothing of it stays
@@ -68,11 +67,17 @@ func nameOf(v Version, name string) string {
 	return name
 }
 
-func digest(sum string) string {
-	if sum == "" {
-		return ""
+// maskedDigests returns what stands for two contents that hold secrets: one by its digest text,
+// and what the object of that name holds. It is what reports of runs show of them.
+func (s *Store) maskedDigests(have, object string) (maskedHave, maskedWant string, err error) {
+	text, err := s.Content(object)
+	if err != nil {
+		return "", "", err
 	}
-	return "sha256:" + sum[:16]
+	if have != "" {
+		have = s.secrets.Mask(have)
+	}
+	return have, s.secrets.Mask(resource.DigestText(host.SumBytes(text))), nil
 }
 
 // same reports whether the content of the file at the path is what is to be

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // A Restoration is one path and what is to stand there again.
@@ -122,7 +123,7 @@ func (s *Store) Content(id string) ([]byte, error) {
 // gone says of a content that is not there that it is not kept any more.
 func (s *Store) gone(id string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("its content (%s) is not kept any more", digest(id))
+		return fmt.Errorf("its content (%s) is not kept any more", resource.DigestText(id))
 	}
 	return err
 }
