@@ -154,6 +154,10 @@ func (Exec) JudgedByPerform() bool { return true }
 // anything.
 func (e Exec) UncertainAfterPending() bool { return e.OnlyIf != "" || e.Unless != "" }
 
+// Fresh implements resource.Beginning: guards that cannot be asked yet may let it
+// run.
+func (Exec) Fresh() ExecState { return ExecState{} }
+
 // ActsAlways implements resource.Repeating: without anything that says when to,
 // the command runs in every run.
 func (e Exec) ActsAlways() bool {

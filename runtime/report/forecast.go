@@ -66,6 +66,9 @@ func unknownStory(e *converge.Event) string {
 	}
 	switch {
 	case e.BecauseSurely && f.Once:
+		if f.Outcome == converge.Pending && resource.UncertainAfterPending(e.Resource.Spec) {
+			return "after " + causes + ": " + prospect(f) + " if its guards allow"
+		}
 		return "after " + causes + ": " + prospect(f)
 	case e.BecauseSurely:
 		return "after " + causes + ": as things stand " + prospect(f)
