@@ -77,6 +77,7 @@ func (s *single) close() {
 	s.burst = nil
 	if b.sum.Total() == 0 && b.run != nil {
 		s.env.recording = nil
+		s.env.endWork()
 		_ = b.lock.Unlock()
 		return
 	}

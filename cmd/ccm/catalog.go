@@ -22,7 +22,7 @@ order in which they are converged, with all their properties. Secrets are not
 shown. The same script on the same machine gives the same text.`,
 		Args: needFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h := host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)})
+			h := host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)})
 			s, err := e.load(cmd.Context(), h, args[0], args[1:], f, true)
 			if err != nil {
 				return err

@@ -53,7 +53,7 @@ func (e *env) render(ctx context.Context, name string, f *siteFlags) error {
 
 // loadManifest reads a manifest. A script is refused.
 func (e *env) loadManifest(ctx context.Context, name string, f *siteFlags) (*manifest.Manifest, error) {
-	h := host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock})
+	h := host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock})
 	s, err := e.load(ctx, h, name, nil, f, true)
 	if err != nil {
 		return nil, err

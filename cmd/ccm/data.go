@@ -128,7 +128,7 @@ func (e *env) resolve(cmd *cobra.Command, f *lookFlags, name string) error {
 
 // resolved returns the data of a hierarchy document, or what is at a key in it.
 func (e *env) resolved(cmd *cobra.Command, f *lookFlags, name string) (any, error) {
-	h := host.New(host.Options{Clock: e.clock, Log: e.logger(e.stderr, false)})
+	h := host.New(host.Options{Runner: e.exec(), Clock: e.clock, Log: e.logger(e.stderr, false)})
 	if f.envFacts {
 		// What is given by name wins.
 		var all []string

@@ -159,7 +159,7 @@ func (e *env) appliedSite(ctx context.Context, store *state.Store, a state.Appli
 	if err != nil {
 		return nil, err
 	}
-	s := &site{registry: reg, host: host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: a.Root, Clock: e.clock, Log: e.logger(e.stderr, false)})}
+	s := &site{registry: reg, host: host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: a.Root, Clock: e.clock, Log: e.logger(e.stderr, false)})}
 	if s.facts, err = e.gatherFacts(ctx, &s.host.View, &siteFlags{root: a.Root}); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ os.family. Only what is asked for is gathered.`,
 			if len(args) > 0 {
 				path = args[0]
 			}
-			h := host.New(host.Options{Root: f.root, Log: e.logger(e.stderr, false)})
+			h := host.New(host.Options{Runner: e.exec(), Root: f.root, Log: e.logger(e.stderr, false)})
 			fs, err := e.gatherFacts(cmd.Context(), &h.View, f)
 			if err != nil {
 				return err
@@ -61,7 +61,7 @@ os.family. Only what is asked for is gathered.`,
 // what is before that dot.
 func (e *env) completeFact(cmd *cobra.Command, args []string, prefix string, f *siteFlags) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	h := host.New(host.Options{Root: f.root, Log: e.logger(e.stderr, false)})
+	h := host.New(host.Options{Runner: e.exec(), Root: f.root, Log: e.logger(e.stderr, false)})
 	fs, err := e.gatherFacts(cmd.Context(), &h.View, f)
 	if err != nil || len(args) > 0 {
 		return nil, directive

@@ -23,7 +23,7 @@ other. Resources without arrows are converged in the order of the text.
   ccm graph site.lua --output svg > site.svg`,
 		Args: needFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h := host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)})
+			h := host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)})
 			s, err := e.load(cmd.Context(), h, args[0], args[1:], f, true)
 			if err != nil {
 				return err

@@ -96,7 +96,7 @@ func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []
 		addShipped(reg)
 		return diag.Errorf(diag.Pos{}, "resources of type %s cannot be imported", typ).WithHint("these can: %s", strings.Join(importable(reg), ", "))
 	}
-	v := &host.New(host.Options{Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)}).View
+	v := &host.New(host.Options{Runner: e.exec(), Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)}).View
 	if around.facts, err = e.gatherFacts(cmd.Context(), v, &f.siteFlags); err != nil {
 		return err
 	}

@@ -144,11 +144,21 @@ func (l *loading) evaluate(ctx context.Context, u *manifest.Unit, text string, a
 // ifStopped returns an error that came because the run shall end as the exit status
 // that says so, and any other as it is.
 func (e *env) ifStopped(ctx context.Context, err error) error {
-	if err == nil || !errors.Is(context.Cause(ctx), errInterrupted) {
+	if err == nil || !errors.Is(context.Cause(ctx), errInterrupted) && !e.stopped() {
 		return err
 	}
 	e.explain(errInterrupted)
 	return status(exitInterrupted)
+}
+
+// stopped reports whether the run shall end.
+func (e *env) stopped() bool {
+	select {
+	case <-e.stop: // never, if it is nil
+		return true
+	default:
+		return false
+	}
 }
 
 // errInterrupted is why nothing more is done after a signal.

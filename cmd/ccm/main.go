@@ -36,6 +36,7 @@ const (
 func main() {
 	began, before := clock.Now(), beforeMain()
 	relaxCollector()
+	commands := new(host.Commands)
 	// The first signal asks a run to end, the second ends it.
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := make(chan struct{})
@@ -49,9 +50,15 @@ func main() {
 		close(stop)
 		<-signals
 		cancel()
-		signal.Stop(signals) // the third ends ccm, whatever it is doing
+		select { // the third ends ccm, whatever it is doing
+		case <-signals:
+		case <-time.After(lastWork):
+			lastWords("ccm: interrupted, and what was being done does not end")
+		}
+		commands.Kill()
+		os.Exit(exitInterrupted)
 	}()
-	e := &env{stdin: os.Stdin, stdout: terminal.NewWriter(os.Stdout), stderr: terminal.NewWriter(os.Stderr), stop: stop, clock: clock, effect: effect, began: began, before: before}
+	e := &env{stdin: os.Stdin, stdout: terminal.NewWriter(os.Stdout), stderr: terminal.NewWriter(os.Stderr), stop: stop, clock: clock, effect: effect, commands: commands, began: began, before: before}
 	end, err := profile()
 	if err != nil {
 		e.explain(err)
@@ -60,6 +67,23 @@ func main() {
 	status := e.run(ctx, os.Args[1:])
 	end()
 	os.Exit(status)
+}
+
+// lastWork is how long after the second signal a run may take to tell what it did
+// and to record it.
+const lastWork = 750 * time.Millisecond
+
+// lastWords prints a line, unless nobody takes it.
+func lastWords(line string) {
+	done := make(chan struct{})
+	go func() {
+		fmt.Fprintln(terminal.NewWriter(os.Stderr), line)
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(50 * time.Millisecond):
+	}
 }
 
 // clock is what tells the time; tests make it stand still.
@@ -76,10 +100,12 @@ type env struct {
 	clock          host.Clock
 	stop           <-chan struct{} // closed when the run shall end; may be nil
 	effect         func(op, path string) error
-	runner         *observed   // of the commands of this process; nil for any
-	held           *state.Held // the lock, if it was taken before the site was read; nil once the run has it
-	alone          bool        // no other run has changed anything since the site was read
-	sequential     bool        // each resource is looked at and written in its turn only
+	commands       *host.Commands // that run
+	work           *state.Work    // what the run has not finished; nil if none goes on
+	runner         *observed      // of the commands of this process; nil for any
+	held           *state.Held    // the lock, if it was taken before the site was read; nil once the run has it
+	alone          bool           // no other run has changed anything since the site was read
+	sequential     bool           // each resource is looked at and written in its turn only
 	color          string
 	allowInsecure  bool          // files that everybody may write are believed
 	recording      *state.Run    // the record of the run that is under way; nil if none is

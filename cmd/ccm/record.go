@@ -68,6 +68,47 @@ func (e *env) keep(v *host.View, d host.Doomed) error {
 	return e.recording.Keep(v, d)
 }
 
+// exec returns what runs commands.
+func (e *env) exec() host.Exec { return host.Exec{Commands: e.commands} }
+
+// leaves is what hosts tell of directories that would be left behind.
+func (e *env) leaves(path string) (host.Temporary, error) {
+	if e.work == nil {
+		return nothingLeft{}, nil
+	}
+	return e.work.Directory(path)
+}
+
+// nothingLeft is what is not recorded, because no run goes on.
+type nothingLeft struct{}
+
+// Made implements host.Temporary.
+func (nothingLeft) Made(_, _ uint64) {}
+
+// Gone implements host.Temporary.
+func (nothingLeft) Gone() {}
+
+// beginWork finishes off what earlier runs have left behind, and records what this
+// one begins. The lock of the state directory is held.
+func (e *env) beginWork(store *state.Store, run string) {
+	if e.work != nil {
+		return
+	}
+	store.FinishOff()
+	e.work = store.Work(run)
+	e.commands.Begin(run, e.work.Command)
+}
+
+// endWork ends that, before the lock is given back.
+func (e *env) endWork() {
+	if e.work == nil {
+		return
+	}
+	e.commands.Begin("", nil)
+	_ = e.work.Close()
+	e.work = nil
+}
+
 // A record is what is remembered of earlier runs and, unless it is a plan, the
 // record of this one.
 type record struct {
@@ -106,11 +147,13 @@ func (e *env) record(ctx context.Context, f *runFlags, id, kind, site string) (*
 	} else {
 		e.alone = r.lock.First
 	}
+	e.beginWork(r.store, id)
 	r.run, err = r.store.Begin(state.Info{
 		ID: id, Kind: kind, Site: site, Root: root, Command: commandOf(kind, site), Version: readBuildInfo().Version,
 		PID: os.Getpid(), Start: now.UTC(), Inputs: e.recorded(e.inputs),
 	})
 	if err != nil {
+		e.endWork()
 		return nil, errors.Join(fmt.Errorf("state directory: %w", err), r.lock.Unlock())
 	}
 	e.recording = r.run
@@ -189,6 +232,7 @@ func (r *record) end(s converge.Summary) {
 	if err := r.run.End(s); err != nil {
 		r.env.warn("the record of this run is not complete: " + err.Error())
 	}
+	r.env.endWork()
 	_ = r.lock.Unlock()
 }
 

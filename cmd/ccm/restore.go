@@ -89,7 +89,7 @@ func (r *restoration) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	r.past = rec
-	r.host = host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(r.out.stderr, f.debug), Effect: e.effect, Keep: e.keep})
+	r.host = host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(r.out.stderr, f.debug), Effect: e.effect, Keep: e.keep, Leaves: e.leaves})
 	var sum converge.Summary
 	defer func() { rec.end(sum) }()
 	list, err := rec.store.Restorations(r.rec.ID, paths)

@@ -125,13 +125,14 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		return e.render(ctx, args[0], &f.siteFlags)
 	}
 	rep := e.newReport(f)
-	e.runner = &observed{Runner: host.Exec{}}
+	e.runner = &observed{Runner: e.exec()}
+	e.commands.Begin(rep.id, nil)
 	if !f.noop {
-		e.lockEarly(ctx, f)
+		e.lockEarly(ctx, f, rep.id)
 		defer e.unlockEarly()
 	}
 	h := host.New(host.Options{
-		Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Runner: e.runner, Log: e.logger(rep.stderr, f.debug), Effect: e.effect, Keep: e.keep, Progress: rep.progress,
+		Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Runner: e.runner, Log: e.logger(rep.stderr, f.debug), Effect: e.effect, Keep: e.keep, Leaves: e.leaves, Progress: rep.progress,
 	})
 	s, err := e.load(ctx, h, args[0], args[1:], &f.siteFlags, f.noop)
 	if err != nil {

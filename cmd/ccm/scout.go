@@ -41,7 +41,7 @@ func (e *env) scout(ctx context.Context, l *loading) {
 // can be done at once, so that no other run changes what is looked at meanwhile. A
 // state directory that is not there is not made for that: the site may have
 // mistakes.
-func (e *env) lockEarly(ctx context.Context, f *runFlags) {
+func (e *env) lockEarly(ctx context.Context, f *runFlags, run string) {
 	store, err := e.store(f.stateDir, f.limits())
 	if err != nil {
 		return // it will be said
@@ -54,11 +54,13 @@ func (e *env) lockEarly(ctx context.Context, f *runFlags) {
 		return // the run will wait for it, or say who has it
 	}
 	e.alone, e.held = true, held
+	e.beginWork(store, run)
 }
 
 // unlockEarly gives the lock back, if the run did not come to hold it.
 func (e *env) unlockEarly() {
 	if e.held != nil {
+		e.endWork()
 		_ = e.held.Unlock()
 		e.held = nil
 	}

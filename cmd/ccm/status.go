@@ -72,7 +72,7 @@ func (e *env) status(cmd *cobra.Command, f *statusFlags, typ string, properties 
 	if err != nil {
 		return err
 	}
-	h := host.New(host.Options{Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)})
+	h := host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)})
 	v := &h.View
 	fs, err := e.gatherFacts(cmd.Context(), v, &f.siteFlags)
 	if err != nil {

@@ -146,14 +146,21 @@ func someOf(dirs []string) string {
 }
 
 // Exec is the Runner of a real machine.
-type Exec struct{}
+type Exec struct {
+	// Commands is told of what runs; may be nil.
+	Commands *Commands
+}
 
 // grace is how long a command that is told to end may take to tidy up, and how
-// long its outputs may stay open after it has ended.
-const grace = 2 * time.Second
+// long its outputs may stay open after it has ended. It is hurried if nobody wants
+// to wait for it any more, which is so after a second interrupt.
+const (
+	grace   = 2 * time.Second
+	hurried = 300 * time.Millisecond
+)
 
 // Run implements Runner.
-func (Exec) Run(ctx context.Context, c Cmd) (Result, error) {
+func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	if len(c.Argv) == 0 {
 		return Result{}, errors.New("no command specified")
 	}
@@ -169,7 +176,7 @@ func (Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	cmd := exec.CommandContext(ctx, file)
 	cmd.Args = c.Argv
 	cmd.Dir = filepath.Join("/", c.root, c.Dir)
-	cmd.Env = c.environ()
+	cmd.Env = append(c.environ(), e.Commands.environ()...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
@@ -183,11 +190,18 @@ func (Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	}
 	cmd.WaitDelay = grace + time.Second
 	cmd.Cancel = func() error {
-		group := -cmd.Process.Pid
-		time.AfterFunc(grace, func() { _ = syscall.Kill(group, syscall.SIGKILL) })
+		group, patience := -cmd.Process.Pid, grace
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			patience, cmd.WaitDelay = hurried, hurried+100*time.Millisecond
+		}
+		time.AfterFunc(patience, func() { _ = syscall.Kill(group, syscall.SIGKILL) })
 		return syscall.Kill(group, syscall.SIGTERM)
 	}
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		ended := e.Commands.started(cmd.Process.Pid, c.String())
+		err = cmd.Wait()
+		ended()
+	}
 	res := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
 	if cmd.ProcessState == nil {
 		return res, err

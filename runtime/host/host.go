@@ -42,6 +42,7 @@ type machine struct {
 
 	transport func() http.RoundTripper
 	progress  func(Progress)
+	leaves    func(path string) (Temporary, error)
 	fetched   *fetched
 	sums      *sums
 	scratches *sync.Map // the directories of Scratch that are in use
@@ -83,6 +84,10 @@ type Options struct {
 	// Progress is told how far a download is, ten times a second at most; nil if
 	// nobody wants to know.
 	Progress func(Progress)
+	// Leaves is told of each directory that would be left behind if this process
+	// died, by its path for the operating system, before it is made. Nil if nobody
+	// wants to know.
+	Leaves func(path string) (Temporary, error)
 }
 
 // New returns a host.
@@ -112,6 +117,7 @@ func New(o Options) *Host {
 	m.files = &walker{root: m.root, userName: func(uid uint32) string { return m.users.passwd.nameOf(uid) }}
 	m.sources = &walker{root: "/", userName: m.files.userName}
 	m.users, m.fetched, m.sums, m.swept = newAccounts(m), new(fetched), new(sums), new(swept)
+	m.leaves = o.Leaves
 	m.progress, m.transport = o.Progress, sync.OnceValue(newTransport)
 	if o.Transport != nil {
 		m.transport = func() http.RoundTripper { return o.Transport }

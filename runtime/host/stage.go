@@ -26,6 +26,8 @@ type stage struct {
 	top    *handle // the stage
 	root   *os.Root
 	lock   *os.File
+	left   Temporary // nil until it is made
+	space  spaceGuard
 
 	entries int
 	bytes   int64
@@ -65,15 +67,24 @@ func (s *stage) open() error {
 		return err
 	}
 	where := s.h.realPath(filepath.Join(s.x.Parent, s.dir), s.at())
-	err := s.do("mkdir", s.dir, func() error {
-		return pathError("mkdir", where, unix.Mkdirat(s.parent.fd, s.dir, stageMode))
-	})
+	left, err := s.h.temporary(s.at().path())
 	if err != nil {
 		return err
 	}
+	err = s.do("mkdir", s.dir, func() error {
+		return pathError("mkdir", where, unix.Mkdirat(s.parent.fd, s.dir, stageMode))
+	})
+	if err != nil {
+		left.Gone()
+		return err
+	}
+	s.left = left
 	if s.top, err = s.at().openDirectory(); err != nil {
 		return pathError("open", where, err)
 	}
+	info := infoOf(&s.top.st)
+	left.Made(info.Dev, info.Ino)
+	s.space.fd = s.top.fd
 	if s.root, err = ownRoot(where, s.top); err != nil {
 		return err
 	}
@@ -86,7 +97,7 @@ func (s *stage) open() error {
 // removeLeft removes what runs that died have left.
 func (s *stage) removeLeft() error {
 	if !isShared(&s.parent.st) {
-		if s.isLocked(s.at()) {
+		if isLocked(s.at()) {
 			return fmt.Errorf("%s is being extracted to by another process", s.x.Parent)
 		}
 		return s.remove(s.at())
@@ -97,7 +108,7 @@ func (s *stage) removeLeft() error {
 	}
 	for _, name := range names {
 		p := location{dir: s.parent, name: name}
-		if !isRandomName(name, stageSuffix) || s.isLocked(p) {
+		if !isRandomName(name, stageSuffix) || isLocked(p) {
 			continue
 		}
 		info, err := p.stat()
@@ -112,7 +123,7 @@ func (s *stage) removeLeft() error {
 }
 
 // isLocked reports whether somebody unpacks to the directory at a place.
-func (s *stage) isLocked(p location) bool {
+func isLocked(p location) bool {
 	fd, err := p.open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return false
@@ -127,22 +138,30 @@ func (s *stage) do(op, name string, effect func() error) error {
 }
 
 // discard removes the stage and what is left in it.
-func (s *stage) discard() error { return errors.Join(s.remove(s.at()), s.close()) }
+func (s *stage) discard() error {
+	err := s.remove(s.at())
+	if err == nil && s.left != nil {
+		s.left.Gone()
+	}
+	return errors.Join(err, s.close())
+}
 
 // remove removes a stage with everything in it.
 func (s *stage) remove(p location) error {
-	return s.do("remove", p.name, func() error {
-		err := removeAll(p)
-		if err == unix.EACCES {
-			// Directories that may not be written to cannot be emptied, but by root.
-			makeWritable(p)
-			err = removeAll(p)
-		}
-		if err == unix.ENOENT {
-			return nil
-		}
-		return pathError("remove", p.path(), err)
-	})
+	return s.do("remove", p.name, func() error { return removeStage(p) })
+}
+
+func removeStage(p location) error {
+	err := removeAll(p)
+	if err == unix.EACCES {
+		// Directories that may not be written to cannot be emptied, but by root.
+		makeWritable(p)
+		err = removeAll(p)
+	}
+	if err == unix.ENOENT {
+		return nil
+	}
+	return pathError("remove", p.path(), err)
 }
 
 // makeWritable lets its owner change a directory and those in it, as far as that can be
@@ -272,7 +291,7 @@ func (s *stage) write(name string, e entry) (err error) {
 	if s.x.MaxBytes > 0 {
 		body = io.LimitReader(body, s.x.MaxBytes-s.bytes+1)
 	}
-	n, err := io.Copy(f, body)
+	n, err := io.Copy(io.MultiWriter(f, &s.space), body)
 	if s.bytes += n; s.x.MaxBytes > 0 && s.bytes > s.x.MaxBytes {
 		return &LimitError{Limit: s.x.MaxBytes}
 	}

@@ -102,16 +102,63 @@ func quotations(s string) []string {
 		}
 		out, level = append(out, next...), next
 	}
-	for _, q := range []string{
-		url.QueryEscape(s), url.PathEscape(s), strings.TrimPrefix(url.UserPassword("", s).String(), ":"),
+	for _, q := range append(urlForms(s),
 		html.EscapeString(s), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;").Replace(s),
-	} {
+	) {
 		if !known[q] {
 			known[q] = true
 			out = append(out, q)
 		}
 	}
 	return out
+}
+
+// urlForms returns a text as it is written in the parts of a URL, of which each has
+// characters of its own that it quotes.
+func urlForms(s string) (out []string) {
+	path, fragment := url.URL{Path: "/" + s}, url.URL{Fragment: s}
+	all := ""
+	for i := range len(s) {
+		all += fmt.Sprintf("%%%02X", s[i])
+	}
+	query := url.QueryEscape(s)
+	for _, q := range []string{
+		query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(s), strings.TrimPrefix(path.EscapedPath(), "/"), fragment.EscapedFragment(),
+		strings.TrimPrefix(url.UserPassword("", s).String(), ":"),
+		componentEscape(s, "!'()*"), componentEscape(s, "!'()*;/?:@&=+$,#"), all,
+	} {
+		out = append(out, q)
+		if lower := lowerEscapes(q); lower != q {
+			out = append(out, lower)
+		}
+	}
+	return out
+}
+
+// lowerEscapes returns a text with lower case in what is escaped for a URL.
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i:], bytes.ToLower(b[i:i+3]))
+		}
+	}
+	return string(b)
+}
+
+// componentEscape escapes for a URL what is neither a letter, a digit, one of -_.~
+// nor one of plain, as encodeURIComponent and encodeURI of JavaScript do.
+func componentEscape(s, plain string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.~"+plain, c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		fmt.Fprintf(&b, "%%%02X", c)
+	}
+	return b.String()
 }
 
 func unquoted(s string) string { return s[1 : len(s)-1] }

@@ -47,6 +47,7 @@ type Options struct {
 //
 //	lock             who runs
 //	pending.ndjson   refreshes that are owed
+//	unfinished.ndjson  what would be left behind if the run died
 //	history.ndjson   one line for each run
 //	runs/RUN.ndjson  what a run did, if it did anything
 //	objects/ab/...   contents that were overwritten or removed, by SHA-256
@@ -63,6 +64,8 @@ type Store struct {
 
 	secrets *secret.Keeper
 	keyed   bool // the key is that of the directory
+
+	abandoned []Unfinished // what FinishOff could not deal with
 }
 
 // Open returns the store in a directory. It touches nothing.

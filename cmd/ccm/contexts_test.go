@@ -1,0 +1,60 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// endless is where a context begins that nothing ends, and why that may be so.
+var endless = map[string]string{
+	"cmd/ccm/main.go":        "it is that of the process, which the second signal ends",
+	"cmd/ccm/repledit.go":    "an editor runs until the person who types leaves it",
+	"cmd/ccm/shipped.go":     "modules that ship with ccm are evaluated, within the evaluation deadline",
+	"cmd/ccm/types.go":       "the same",
+	"luaapi/luaapi.go":       "of an interpreter that was given none; evaluation has a deadline",
+	"luaapi/repl/show.go":    "a value is shown within the evaluation deadline",
+	"runtime/facts/facts.go": "facts that are known already wait for nothing",
+	"runtime/host/users.go":  "getent is given five seconds",
+}
+
+// Whatever may wait takes the context of the run: none begins anew on the way.
+func TestContexts(t *testing.T) {
+	found := make(map[string]bool)
+	top := filepath.Join("..", "..")
+	require.NoError(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		name, err := filepath.Rel(top, path)
+		if err != nil || strings.HasPrefix(name, "test/") {
+			return err
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			x, ok := n.(*ast.SelectorExpr)
+			if !ok || x.Sel.Name != "Background" && x.Sel.Name != "TODO" {
+				return true
+			}
+			if pkg, ok := x.X.(*ast.Ident); ok && pkg.Name == "context" {
+				found[name] = true
+				require.Contains(t, endless, name, "%s: take the context of the run", set.Position(x.Pos()))
+			}
+			return true
+		})
+		return nil
+	}))
+	for name := range endless {
+		require.True(t, found[name], "%s needs no exception any more", name)
+	}
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// longEnough is far more than anything takes here that ends at all.
+const longEnough = 20 * time.Second
+
+// slowServer answers, and then sends a little now and then for ever. Began tells of
+// each request.
+func slowServer(t *testing.T) (url string, began chan struct{}) {
+	began = make(chan struct{}, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began <- struct{}{}
+		for r.Context().Err() == nil {
+			fmt.Fprint(w, strings.Repeat("x", 1000))
+			w.(http.Flusher).Flush()
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-r.Context().Done():
+			}
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, began
+}
+
+// appears waits until a file is there.
+func appears(t *testing.T, name string) {
+	t.Helper()
+	require.Eventually(t, func() bool { _, err := os.Stat(name); return err == nil }, longEnough, 5*time.Millisecond, name)
+}
+
+// stubborn is a command that does not end when it is told to, and tells that it began.
+func stubborn(file string) string {
+	return fmt.Sprintf(`sh -c 'trap "" TERM INT HUP; echo $$ > %[1]s.tmp; mv %[1]s.tmp %[1]s; while :; do sleep 1; done'`, file)
+}
+
+// Whatever a run is busy with, the second signal ends it within a second, and what it
+// has started with it.
+func TestSecondSignalEnds(t *testing.T) {
+	dir := t.TempDir()
+	marker := filepath.Join(dir, "began")
+	server, asked := slowServer(t)
+	file := func(*exec.Cmd) { appears(t, marker) }
+	request := func(*exec.Cmd) { <-asked }
+	for name, tt := range map[string]struct {
+		site  string
+		args  []string
+		began func(*exec.Cmd)
+	}{
+		"a source by URL":    {`file { "` + dir + `/f", source = "` + server + `/x", owner = "root", group = "root", mode = "0644" }`, nil, request},
+		"an archive":         {`archive { "` + dir + `/a.tgz", url = "` + server + `/a.tgz", owner = "root", group = "root" }`, nil, request},
+		"http.get":           {`http.get("` + server + `", { timeout = "1h" })`, nil, request},
+		"a command":          {fmt.Sprintf(`exec { "x", command = %q }`, stubborn(marker)), nil, file},
+		"a guard":            {fmt.Sprintf(`exec { "x", command = "true", onlyif = %q }`, stubborn(marker)), nil, file},
+		"capture":            {fmt.Sprintf(`capture { "sh", "-c", %q, timeout = "1h" }`, strings.TrimSuffix(strings.TrimPrefix(stubborn(marker), "sh -c '"), "'")), nil, file},
+		"a health check":     {fmt.Sprintf(`exec { "x", command = "true", health_checks = { { command = %q, timeout = "1h" } } }`, stubborn(marker)), nil, file},
+		"a validate command": {fmt.Sprintf(`file { "`+dir+`/v", content = "x", owner = "root", group = "root", mode = "0644", validate = { "sh", "-c", %q, "%%s" } }`, strings.TrimSuffix(strings.TrimPrefix(stubborn(marker), "sh -c '"), "'")), nil, file},
+		"a loop":             {fmt.Sprintf(`capture { "touch", %q } while true do end`, marker), nil, file},
+		"a decision of a type": {fmt.Sprintf(`local t = ccm.type { name = "t", properties = { name = { name = true } },
+			status = function(want, host) host.query { "touch", %q } return { ensure = "absent" } end,
+			decide = function() while true do end end, perform = function() end }
+			t { "x" }`, marker), nil, file},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_ = os.Remove(marker)
+			cmd := exec.Command("ccm", append([]string{"run", "--state-dir", t.TempDir(), siteFile(t, "lua", tt.site)}, tt.args...)...)
+			endsBySecondSignal(t, cmd, tt.began)
+			if pid, err := os.ReadFile(marker); err == nil && len(pid) > 0 {
+				n, err := strconv.Atoi(strings.TrimSpace(string(pid)))
+				require.NoError(t, err)
+				require.Eventually(t, func() bool { return gone(n) }, longEnough, 5*time.Millisecond, "the command goes on")
+			}
+		})
+	}
+	t.Run("standard input", func(t *testing.T) {
+		cmd := exec.Command("ccm", "run", "--state-dir", t.TempDir(), "-")
+		in, err := cmd.StdinPipe()
+		require.NoError(t, err)
+		defer in.Close()
+		endsBySecondSignal(t, cmd, func(*exec.Cmd) {
+			_, err := io.WriteString(in, strings.Repeat("-- more than a pipe holds\n", 10000))
+			require.NoError(t, err)
+		})
+	})
+	t.Run("a reader that does not read", func(t *testing.T) {
+		_ = os.Remove(marker)
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		defer r.Close()
+		site := fmt.Sprintf(`for i = 1, 20000 do exec { "some command with a long name " .. i, command = i == 1 and "touch %s" or "true", creates = i > 1 and "/" or nil } end`, marker)
+		cmd := exec.Command("ccm", "run", "-v", "--output", "json", "--state-dir", t.TempDir(), siteFile(t, "lua", site))
+		cmd.Stdout = w
+		endsBySecondSignal(t, cmd, func(cmd *exec.Cmd) {
+			w.Close()
+			file(cmd)
+			waitsIn(t, cmd.Process.Pid, "pipe_write")
+		})
+	})
+}
+
+// waitsIn waits until a thread of a process waits in a function of the kernel.
+func waitsIn(t *testing.T, pid int, function string) {
+	require.Eventually(t, func() bool {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
+		for _, task := range tasks {
+			if text, err := os.ReadFile(task); err == nil && (strings.Contains(string(text), function) || string(text) == "0") {
+				return true
+			}
+		}
+		return false
+	}, longEnough, 5*time.Millisecond)
+}
+
+// gone reports whether a process has ended.
+func gone(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || bytes.Contains(stat, []byte(") Z "))
+}
+
+// endsBySecondSignal starts a command, waits until it has begun and sends it two
+// signals. It has to exit with 130.
+func endsBySecondSignal(t *testing.T, cmd *exec.Cmd, began func(*exec.Cmd)) {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	require.NoError(t, cmd.Start())
+	done := make(chan error, 1)
+	began(cmd)
+	go func() { done <- cmd.Wait() }()
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	at := time.Now()
+	select {
+	case <-done:
+	case <-time.After(longEnough):
+		_ = cmd.Process.Kill()
+		t.Fatalf("it does not end: %s", &stderr)
+	}
+	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), "%s", &stderr)
+	require.Less(t, time.Since(at), 5*time.Second)
+}
+
+// The timeout of a resource, and that of a run, end what comes slowly.
+func TestTimeoutOfSource(t *testing.T) {
+	server, _ := slowServer(t)
+	for _, args := range [][]string{{`, timeout = "300ms"`}, {"", "--timeout", "300ms"}} {
+		site := `file { "` + t.TempDir() + `/f", source = "` + server + `/x", owner = "root", group = "root", mode = "0644"` + args[0] + ` }`
+		cmd := exec.Command("ccm", append(append([]string{"run", "--state-dir", t.TempDir()}, args[1:]...), siteFile(t, "lua", site))...)
+		done := time.AfterFunc(longEnough, func() { _ = cmd.Process.Kill() })
+		out, _ := cmd.CombinedOutput()
+		done.Stop()
+		require.Equal(t, exitFailed, cmd.ProcessState.ExitCode(), "%s", out)
+		require.Contains(t, string(out), "300ms")
+	}
+}
+
+// What a killed run has left running is ended by the next, whatever its site, and
+// nothing else is.
+func TestCommandsLeftBehind(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	marker := filepath.Join(dir, "began")
+	next := func() string {
+		out, err := exec.Command("ccm", "run", "--state-dir", state, siteFile(t, "lua", `exec { "true" }`)).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return string(out)
+	}
+	for name, tt := range map[string]struct {
+		command string
+		ends    bool
+	}{
+		"stubborn":        {stubborn(marker), true},
+		"without a shell": {fmt.Sprintf(`sh -c "echo $$ > %s; exec sleep 1000"`, marker), true},
+		"its child":       {fmt.Sprintf(`sh -c 'sleep 1000 & echo $! > %s; kill -9 $PPID; sleep 0.1; exit'`, marker), true},
+		"a daemon":        {fmt.Sprintf(`sh -c 'setsid sh -c "echo \$\$ > %s; exec sleep 1000" & sleep 1000'`, marker), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_ = os.Remove(marker)
+			cmd := exec.Command("ccm", "run", "--state-dir", state, siteFile(t, "lua", fmt.Sprintf(`exec { "x", command = %q }`, tt.command)))
+			require.NoError(t, cmd.Start())
+			var pid int
+			require.Eventually(t, func() bool {
+				text, _ := os.ReadFile(marker)
+				_, err := fmt.Sscan(string(text), &pid)
+				return err == nil
+			}, longEnough, 5*time.Millisecond)
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+			require.False(t, gone(pid))
+			out := next()
+			require.Equal(t, tt.ends, gone(pid), out)
+			require.Contains(t, out, "ccm: warning: ended the command ")
+			require.Contains(t, out, "left behind when it died")
+			require.NotContains(t, next(), "warning")
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Temporary is something that is on the disk while it is worked on, and that nobody
+// would remove if this process died. It is told of before it is made, see
+// [Options].
+type Temporary interface {
+	// Made tells what it is, once it is there.
+	Made(dev, ino uint64)
+	// Gone tells that it is not there any more.
+	Gone()
+}
+
+type untold struct{}
+
+func (untold) Made(dev, ino uint64) {}
+func (untold) Gone()                {}
+
+// temporary tells of a directory that is about to be made, by its path for the
+// operating system.
+func (h *Host) temporary(path string) (Temporary, error) {
+	if h.leaves == nil {
+		return untold{}, nil
+	}
+	return h.leaves(path)
+}
+
+// RemoveLeftover removes the directory for unpacking that a run has left behind at a
+// path of the operating system when it died, and reports whether it was there. It
+// has to be the one that was made, by this user, with no one at work in it; of one of
+// which only the place is known (dev and ino are 0) it is enough that it is empty.
+func RemoveLeftover(path string, dev, ino uint64) (removed bool, err error) {
+	dir, base := filepath.Split(path)
+	if !strings.HasPrefix(base, ".") || !strings.HasSuffix(base, stageSuffix) && !isRandomName(base, stageSuffix) {
+		return false, fmt.Errorf("%s is no directory for unpacking", path)
+	}
+	w := &walker{root: "/", userName: func(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }}
+	parent, err := w.directory(filepath.Clean(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, pathError("open", dir, err)
+	}
+	defer parent.close()
+	p := location{dir: parent, name: base}
+	info, err := p.stat()
+	own, _ := self()
+	switch {
+	case err != nil:
+		return false, pathError("stat", path, err)
+	case info.Kind != Directory || info.UID != own || isLocked(p):
+		return false, nil // something else by now, or another process is at work in it
+	case dev == 0 && ino == 0:
+		err := unlink(p)
+		if err == nil || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
+			return err == nil, nil
+		}
+		return false, pathError("remove", path, err)
+	case info.Dev != dev || info.Ino != ino:
+		return false, nil
+	}
+	return true, removeStage(p)
+}

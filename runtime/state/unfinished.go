@@ -1,0 +1,267 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+const unfinishedFile = "unfinished.ndjson"
+
+// An Unfinished is what would be left behind if the run that has it died: a command
+// that runs, or a directory that is worked in.
+type Unfinished struct {
+	Number int    `json:"number"`
+	Run    string `json:"run"`
+	// Boot is when the machine was started, for commands: none outlives that.
+	Boot    string `json:"boot,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	Start   uint64 `json:"start,omitempty"`
+	Command string `json:"command,omitempty"`
+	// Path is that of the directory, for the operating system; Dev and Ino are 0 until
+	// it is made.
+	Path string `json:"path,omitempty"`
+	Dev  uint64 `json:"dev,omitempty"`
+	Ino  uint64 `json:"ino,omitempty"`
+}
+
+// unfinishedLine is a line of the file: what was begun, or the number of what is
+// done with. Once all is done with, the file is written from its beginning again,
+// which costs less than to empty it; Round counts how often. Lines of another round
+// than the first line count for nothing.
+type unfinishedLine struct {
+	Round int64       `json:"round"`
+	Begun *Unfinished `json:"begun,omitempty"`
+	Done  int         `json:"done,omitempty"`
+}
+
+// A Work records what a run has begun and not finished. The lock of the directory
+// must be held. What cannot be recorded of a command is not: to die is rare. It is
+// safe for use by several goroutines.
+type Work struct {
+	s    *Store
+	run  string
+	boot string
+
+	mu    sync.Mutex
+	f     *os.File // nil until there is something to record
+	last  int
+	open  map[int]bool
+	round int64
+	size  int64 // of the lines of this round
+}
+
+// Work returns what records the work of a run.
+func (s *Store) Work(run string) *Work {
+	return &Work{s: s, run: run, boot: bootID(), open: make(map[int]bool)}
+}
+
+// bootID names the time since the machine was started.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+}
+
+// Command records a command that was started. That is not made durable: no command
+// survives a loss of power.
+func (w *Work) Command(c host.Started) (ended func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x := Unfinished{PID: c.PID, Start: c.Start, Boot: w.boot, Command: w.s.secrets.Redact(c.Command)}
+	if err := w.begin(&x); err != nil {
+		return func() {}
+	}
+	return func() { w.end(x.Number) }
+}
+
+// Directory records a directory that is about to be made, durably.
+func (w *Work) Directory(path string) (host.Temporary, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x := &Unfinished{Path: path}
+	err := w.begin(x)
+	if err == nil {
+		err = w.s.do("sync", w.s.path(unfinishedFile), w.f.Sync)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot record what is unpacked: %w", err)
+	}
+	return &directory{w, x}, nil
+}
+
+// directory is one of which a Work knows.
+type directory struct {
+	w *Work
+	x *Unfinished
+}
+
+// Made implements host.Temporary.
+func (d *directory) Made(dev, ino uint64) {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	d.x.Dev, d.x.Ino = dev, ino
+	_ = d.w.write(unfinishedLine{Begun: d.x})
+}
+
+// Gone implements host.Temporary.
+func (d *directory) Gone() { d.w.end(d.x.Number) }
+
+// begin records x under a number of its own.
+func (w *Work) begin(x *Unfinished) error {
+	if w.f == nil {
+		f, err := os.OpenFile(w.s.path(unfinishedFile), os.O_WRONLY|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		w.f, w.round = f, w.s.clock.Now().UnixNano()
+		for _, old := range w.s.abandoned {
+			if err := w.add(&old); err != nil {
+				return err
+			}
+		}
+	}
+	x.Run = w.run
+	return w.add(x)
+}
+
+func (w *Work) add(x *Unfinished) error {
+	w.last++
+	x.Number = w.last
+	if err := w.write(unfinishedLine{Begun: x}); err != nil {
+		return err
+	}
+	w.open[x.Number] = true
+	return nil
+}
+
+func (w *Work) write(l unfinishedLine) error {
+	l.Round = w.round
+	line, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	n, err := w.f.WriteAt(append(line, '\n'), w.size)
+	if err == nil {
+		w.size += int64(n)
+	}
+	return err
+}
+
+// end records that something is done with.
+func (w *Work) end(number int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.open, number)
+	_ = w.write(unfinishedLine{Done: number})
+	if len(w.open) == 0 {
+		w.round, w.size = w.round+1, 0
+	}
+}
+
+// Close ends the record.
+func (w *Work) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.f == nil {
+		return nil
+	}
+	return w.f.Close()
+}
+
+// Unfinished returns what runs that died have left behind.
+func (s *Store) Unfinished() (list []Unfinished, err error) {
+	number := make(map[int]int) // the place in the list
+	var round int64
+	over := false
+	_, err = s.readLines(unfinishedFile, func(line []byte) error {
+		var l unfinishedLine
+		if err := json.Unmarshal(line, &l); over || err != nil || round != 0 && l.Round != round {
+			over = true
+			return err
+		}
+		round = l.Round
+		switch at, known := number[l.number()]; {
+		case l.Begun == nil && known:
+			list[at] = Unfinished{}
+		case l.Begun != nil && known:
+			list[at] = *l.Begun
+		case l.Begun != nil:
+			number[l.Begun.Number] = len(list)
+			list = append(list, *l.Begun)
+		}
+		return nil
+	})
+	left := list[:0]
+	for _, x := range list {
+		if x.Number != 0 {
+			left = append(left, x)
+		}
+	}
+	return left, err
+}
+
+func (l unfinishedLine) number() int {
+	if l.Begun != nil {
+		return l.Begun.Number
+	}
+	return l.Done
+}
+
+// FinishOff ends the commands and removes the directories that runs have left behind
+// when they died, whatever their site, and warns of each. The lock of the directory
+// must be held, so that none of these runs goes on. What could not be dealt with is
+// tried again by the next run.
+func (s *Store) FinishOff() {
+	list, err := s.Unfinished()
+	if err != nil || len(list) == 0 {
+		if err != nil {
+			s.warn(fmt.Sprintf("%s: what runs have left behind cannot be read: %v", s.path(unfinishedFile), err))
+		}
+		return
+	}
+	s.abandoned = nil
+	var left []byte
+	for _, x := range list {
+		if err := s.finishOff(x); err != nil {
+			s.warn(fmt.Sprintf("run %s has left behind %s: %v", x.Run, x, err))
+			s.abandoned = append(s.abandoned, x)
+			if line, err := json.Marshal(unfinishedLine{Round: 1, Begun: &x}); err == nil {
+				left = append(append(left, line...), '\n')
+			}
+		}
+	}
+	if err := s.replace(unfinishedFile, false, writing(left)); err != nil {
+		s.warn(fmt.Sprintf("%s: %v", s.path(unfinishedFile), err))
+	}
+}
+
+// String says what it is.
+func (x Unfinished) String() string {
+	if x.Path != "" {
+		return x.Path
+	}
+	return fmt.Sprintf("the command %s (pid %d)", x.Command, x.PID)
+}
+
+func (s *Store) finishOff(x Unfinished) (err error) {
+	var found bool
+	what := "ended"
+	switch {
+	case x.Path != "":
+		what = "removed"
+		err = s.do("remove", x.Path, func() (err error) { found, err = host.RemoveLeftover(x.Path, x.Dev, x.Ino); return err })
+	case x.PID > 0 && x.Boot == bootID() && x.Boot != "":
+		found, err = host.EndAbandoned(host.Started{PID: x.PID, Start: x.Start, Command: x.Command}, x.Run)
+	case x.PID <= 0:
+		err = errors.New("what it is cannot be understood")
+	}
+	if err == nil && found {
+		s.warn(fmt.Sprintf("%s %s, which run %s has left behind when it died", what, x, x.Run))
+	}
+	return err
+}
