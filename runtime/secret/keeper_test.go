@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -123,6 +124,14 @@ func TestForms(t *testing.T) {
 		"base64 url":  func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte("x" + s)) },
 		"hex":         func(s string) string { return hex.EncodeToString([]byte(s)) },
 		"query":       url.QueryEscape, "path": url.PathEscape,
+		"path of a URL": func(s string) string { return (&url.URL{Path: "/a/" + s + "/b"}).String() },
+		"fragment":      func(s string) string { return (&url.URL{Path: "/a", Fragment: s}).String() },
+		"encodeURIComponent": func(s string) string {
+			return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(s))
+		},
+		"lower case": func(s string) string {
+			return regexp.MustCompile("%[0-9A-F]{2}").ReplaceAllStringFunc(url.PathEscape(s), strings.ToLower)
+		},
 		"userinfo": func(s string) string { return url.UserPassword("me", s).String() },
 	}
 	for name, write := range writers {
