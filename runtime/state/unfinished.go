@@ -91,17 +91,17 @@ func (w *Work) Directory(path string) (host.Temporary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot record what is unpacked: %w", err)
 	}
-	return &directory{w, x}, nil
+	return &unpacking{w, x}, nil
 }
 
-// directory is one of which a Work knows.
-type directory struct {
+// unpacking is a directory of which a Work knows.
+type unpacking struct {
 	w *Work
 	x *Unfinished
 }
 
 // Made implements host.Temporary.
-func (d *directory) Made(dev, ino uint64) {
+func (d *unpacking) Made(dev, ino uint64) {
 	d.w.mu.Lock()
 	defer d.w.mu.Unlock()
 	d.x.Dev, d.x.Ino = dev, ino
@@ -109,12 +109,12 @@ func (d *directory) Made(dev, ino uint64) {
 }
 
 // Gone implements host.Temporary.
-func (d *directory) Gone() { d.w.end(d.x.Number) }
+func (d *unpacking) Gone() { d.w.end(d.x.Number) }
 
 // begin records x under a number of its own.
 func (w *Work) begin(x *Unfinished) error {
 	if w.f == nil {
-		f, err := os.OpenFile(w.s.path(unfinishedFile), os.O_WRONLY|os.O_CREATE, 0o600)
+		f, err := w.s.dir.open(unfinishedFile, os.O_WRONLY|os.O_CREATE)
 		if err != nil {
 			return err
 		}
