@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // longEnough is far more than anything takes here that ends at all.
@@ -54,6 +56,7 @@ func stubborn(file string) string {
 // Whatever a run is busy with, the second signal ends it within a second, and what it
 // has started with it.
 func TestSecondSignalEnds(t *testing.T) {
+	tries := tally.Of(t, "two signals while a run waits for a server, a command, a guard, a check, a script, its input or who reads its report", "it exits with 130, and its commands are gone")
 	dir := t.TempDir()
 	marker := filepath.Join(dir, "began")
 	server, asked := slowServer(t)
@@ -79,6 +82,7 @@ func TestSecondSignalEnds(t *testing.T) {
 			t { "x" }`, marker), nil, file},
 	} {
 		t.Run(name, func(t *testing.T) {
+			tries.Add(1)
 			_ = os.Remove(marker)
 			cmd := exec.Command("ccm", append([]string{"run", "--state-dir", t.TempDir(), siteFile(t, "lua", tt.site)}, tt.args...)...)
 			endsBySecondSignal(t, cmd, tt.began)
@@ -90,6 +94,7 @@ func TestSecondSignalEnds(t *testing.T) {
 		})
 	}
 	t.Run("standard input", func(t *testing.T) {
+		tries.Add(1)
 		cmd := exec.Command("ccm", "run", "--state-dir", t.TempDir(), "-")
 		in, err := cmd.StdinPipe()
 		require.NoError(t, err)
@@ -100,6 +105,7 @@ func TestSecondSignalEnds(t *testing.T) {
 		})
 	})
 	t.Run("a reader that does not read", func(t *testing.T) {
+		tries.Add(1)
 		_ = os.Remove(marker)
 		r, w, err := os.Pipe()
 		require.NoError(t, err)
@@ -174,6 +180,7 @@ func TestTimeoutOfSource(t *testing.T) {
 // What a killed run has left running is ended by the next, whatever its site, and
 // nothing else is.
 func TestCommandsLeftBehind(t *testing.T) {
+	tries := tally.Of(t, "`kill -9` of a run whose command goes on: stubborn, without a shell, a child alone, with a daemon", "the next run of another site ends the command, and not the daemon")
 	dir, state := t.TempDir(), t.TempDir()
 	marker := filepath.Join(dir, "began")
 	next := func() string {
@@ -191,6 +198,7 @@ func TestCommandsLeftBehind(t *testing.T) {
 		"a daemon":        {fmt.Sprintf(`sh -c 'setsid sh -c "echo \$\$ > %s; exec sleep 1000" & sleep 1000'`, marker), false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			tries.Add(1)
 			_ = os.Remove(marker)
 			cmd := exec.Command("ccm", "run", "--state-dir", state, siteFile(t, "lua", fmt.Sprintf(`exec { "x", command = %q }`, tt.command)))
 			require.NoError(t, cmd.Start())
@@ -198,7 +206,8 @@ func TestCommandsLeftBehind(t *testing.T) {
 			require.Eventually(t, func() bool {
 				text, _ := os.ReadFile(marker)
 				_, err := fmt.Sscan(string(text), &pid)
-				return err == nil
+				recorded, _ := os.ReadFile(filepath.Join(state, "unfinished.ndjson"))
+				return err == nil && bytes.Contains(recorded, []byte(marker)) // it is a moment after it has started
 			}, longEnough, 5*time.Millisecond)
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()

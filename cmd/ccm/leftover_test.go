@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/test/tally"
 )
 
 // Wherever a run dies that unpacks an archive, the next one removes what it has left
@@ -22,6 +23,7 @@ func TestArchiveLeavesNothing(t *testing.T) {
 	body := hosttest.TarGzip(t, hosttest.Dir("bin", 0o755), hosttest.File("bin/app", "app 1"), hosttest.Dir("closed", 0o500), hosttest.File("closed/x", "x"))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
 	defer s.Close()
+	tries := tally.Of(t, "a run dies at any step of an archive; the next is of the same or of another site", "nothing of the unpacking is left")
 	steps, removed := 0, 0
 	for _, same := range []bool{true, false} {
 		for n := 1; ; n++ {
@@ -37,6 +39,7 @@ func TestArchiveLeavesNothing(t *testing.T) {
 				break
 			}
 			steps++
+			tries.Add(1)
 			next := site
 			if !same {
 				next = siteFile(t, "lua", fmt.Sprintf(`file { "%s/other", content = "x", owner = "%d", group = "%d", mode = "0644" }`, dir, os.Getuid(), os.Getgid()))
