@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endless is where a context begins that nothing ends, and why that may be so.
-var endless = map[string]string{
+// unending is where a context begins that nothing ends, and why that may be so.
+var unending = map[string]string{
 	"cmd/ccm/main.go":        "it is that of the process, which the second signal ends",
 	"cmd/ccm/repledit.go":    "an editor runs until the person who types leaves it",
 	"cmd/ccm/shipped.go":     "modules that ship with ccm are evaluated, within the evaluation deadline",
@@ -48,13 +48,13 @@ func TestContexts(t *testing.T) {
 			}
 			if pkg, ok := x.X.(*ast.Ident); ok && pkg.Name == "context" {
 				found[name] = true
-				require.Contains(t, endless, name, "%s: take the context of the run", set.Position(x.Pos()))
+				require.Contains(t, unending, name, "%s: take the context of the run", set.Position(x.Pos()))
 			}
 			return true
 		})
 		return nil
 	}))
-	for name := range endless {
+	for name := range unending {
 		require.True(t, found[name], "%s needs no exception any more", name)
 	}
 }
