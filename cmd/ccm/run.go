@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/lmittmann/tint"
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/converge"
@@ -221,16 +220,5 @@ func (e *env) logger(w terminal.Printer, debug bool) *slog.Logger {
 	if debug {
 		level = slog.LevelDebug
 	}
-	return slog.New(tint.NewTextHandler(terminal.Styled(w), &tint.Options{
-		Level: level, NoColor: !e.colorful(e.stderr), TimeFormat: time.TimeOnly, ReplaceAttr: escapeMessage,
-	}))
-}
-
-// escapeMessage escapes the message of a record, such as a line that a command has
-// said. The handler quotes values itself.
-func escapeMessage(groups []string, a slog.Attr) slog.Attr {
-	if len(groups) == 0 && a.Key == slog.MessageKey {
-		a.Value = slog.StringValue(terminal.Line(a.Value.String()))
-	}
-	return a
+	return slog.New(terminal.NewLogHandler(w, level, e.colorful(e.stderr)))
 }

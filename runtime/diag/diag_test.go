@@ -114,3 +114,14 @@ func TestRenderBounds(t *testing.T) {
 	require.Equal(t, MaxShown+1, strings.Count(out.String(), "\n"))
 	require.True(t, strings.HasSuffix(out.String(), "\nccm: and 900 more mistakes\n"))
 }
+
+// The caret stands under its letter behind tabs, wide letters and what is escaped.
+func TestRenderColumns(t *testing.T) {
+	line := "\ta\x1b日本 = here\u202e"
+	var out strings.Builder
+	Render(&out, "", &Error{Pos: Pos{File: "f\n", Line: 1, Col: strings.Index(line, "here") + 1, Len: 4}, Subject: "file#/a\nb", Err: errors.New("bad\r\nx ok")}, func(string) (string, bool) { return line, true })
+	require.Equal(t, `f\n:1:13: file#/a\nb: bad
+    x ok
+  1 | `+"\t"+`a\x1b日本 = here\u202e
+    | `+"\t            ^^^^\n", out.String())
+}

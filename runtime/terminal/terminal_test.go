@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -123,12 +125,19 @@ func TestWriter(t *testing.T) {
 	require.True(t, strings.HasSuffix(b.String(), `|\xe2`))
 }
 
-// The styles of a library pass, and nothing else.
-func TestStyled(t *testing.T) {
-	var b bytes.Buffer
-	_, err := Styled(NewWriter(&b)).Write([]byte("\x1b[2m15:04\x1b[0m \x1b[1;31mx\x1b[m \x1b[2J\x1b]0;t\a\x1b[31"))
-	require.NoError(t, err)
-	require.Equal(t, "\x1b[2m15:04\x1b[0m \x1b[1;31mx\x1b[m \\x1b[2J\\x1b]0;t\\a\\x1b[31", b.String())
+func TestLog(t *testing.T) {
+	say := func(color bool, do func(*slog.Logger)) string {
+		var b bytes.Buffer
+		log := slog.New(NewLogHandler(NewWriter(&b), slog.LevelInfo, color))
+		do(log)
+		return regexp.MustCompile(`\d\d:\d\d:\d\d`).ReplaceAllString(b.String(), "TIME")
+	}
+	record := func(l *slog.Logger) {
+		l.Debug("not told")
+		l.With("a", 1).WithGroup("g").Warn("x\r\x1b[2J", "path", "/etc/motd", "text", "two words", "evil", "\x1b[95m\u202e", slog.Group("h", "error", errors.New("it's \"so\"")), "none", "")
+	}
+	require.Equal(t, `TIME WRN x\r\x1b[2J a=1 g.path=/etc/motd g.text="two words" g.evil="\x1b[95m\u202e" g.h.error="it's \"so\"" g.none=""`+"\n", say(false, record))
+	require.Equal(t, "\x1b[2mTIME\x1b[0m \x1b[92mINF\x1b[0m \\x1b[31m \x1b[2mk=\x1b[0mv\n", say(true, func(l *slog.Logger) { l.Info("\x1b[31m", "k", "v") }))
 }
 
 func TestJSON(t *testing.T) {
@@ -164,7 +173,6 @@ func FuzzLines(f *testing.F) {
 		_, _ = w.Write([]byte(s[cut:]))
 		_ = w.Flush()
 		require.Equal(t, lines, b.String(), "however it is cut")
-		_, _ = Styled(NewWriter(&b)).Write([]byte(s))
 	})
 }
 

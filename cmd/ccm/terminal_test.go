@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+)
+
+// evil is what a terminal would act on: it sets the title, clears the screen, colours,
+// rings, goes back, begins a sequence with a C1 control in both ways, turns text
+// around, and is not UTF-8. evilText is what of it can stand in a text, evilName in a
+// name.
+const (
+	evilText = "A\x1b]0;t\aB\x1b[2JC\x1b[95mD\r\b\u009b31m\u202eE\u2028F\ufeff\x7f"
+	evilName = evilText + "\x9b2J\xff"
+	evil     = evilName + "\x00"
+)
+
+// evilLua and evilShell are evil as a string of Lua and of printf(1).
+var (
+	evilLua, evilTextLua, evilNameLua = decimals(evil), decimals(evilText), decimals(evilName)
+	evilShell                         = octals(evil)
+)
+
+func decimals(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		fmt.Fprintf(&b, `\%03d`, c)
+	}
+	return `"` + b.String() + `"`
+}
+
+func octals(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		fmt.Fprintf(&b, `\%03o`, c)
+	}
+	return b.String()
+}
+
+// A hostileCase is an input that holds evil, and the commands that may show it.
+type hostileCase struct {
+	name     string
+	files    map[string]string
+	before   [][]string // commands that are run first
+	commands [][]string
+}
+
+// runOfBefore is a name of a run that the commands before have made.
+const runOfBefore = "last"
+
+func hostileCases(url string) []hostileCase {
+	site := func(text string) map[string]string { return map[string]string{"site.lua": text} }
+	reports := [][]string{
+		{"plan", "site.lua"}, {"run", "site.lua"}, {"run", "-v", "--diff", "full", "site.lua"}, {"drift", "--diff", "full", "site.lua"},
+		{"history"}, {"history", "show", runOfBefore}, {"diff", runOfBefore}, {"undo", "--noop", "--diff", "full"}, {"restore", "--noop", "--diff", "full", runOfBefore},
+		{"graph", "site.lua"}, {"catalog", "site.lua"}, {"lint", "site.lua"}, {"run", "--noop", "--output", "json", "--diff", "full", "site.lua"},
+	}
+	owned := fmt.Sprintf(`owner = "%d", group = "%d", mode = "0644"`, os.Geteuid(), os.Getegid())
+	here := `local dir = "WORK" `
+	return []hostileCase{
+		{"old content", map[string]string{"site.lua": here + `file { dir .. "/old", content = "new\n", ` + owned + ` }`, "old": evilText + "\n"}, nil, reports},
+		{"new content", site(here + `file { dir .. "/new", content = ` + evilTextLua + `, ` + owned + ` }`), [][]string{{"run", "site.lua"}}, reports},
+		{"name of a file", site(here + `file { dir .. "/" .. ` + evilNameLua + `, content = "x", ` + owned + ` }`), [][]string{{"run", "site.lua"}}, reports},
+		{"line break in a name", site(here + `file { dir .. "/a\nb", content = "x", ` + owned + ` }`), [][]string{{"run", "site.lua"}}, reports},
+		{"target of a link", site(here + `local link = require "std.link" link { dir .. "/link", target = ` + evilNameLua + ` }`), [][]string{{"run", "site.lua"}}, append([][]string{{"status", "link", "WORK/link"}}, reports...)},
+		{"command that fails", site(`exec { "fail", command = [[sh -c "printf '` + evilShell + `'; printf '` + evilShell + `' >&2; exit 3"]] }`), [][]string{{"run", "site.lua"}}, reports},
+		{"name of a command", site(`exec { ` + evilNameLua + `, command = "false" }`), [][]string{{"run", "site.lua"}}, reports},
+		{"logoutput", site(`exec { "log", logoutput = true, command = [[sh -c "printf '` + evilShell + `\n'"]] }`), nil, reports},
+		{"health check", site(`exec { "true", command = "true", health_checks = { { command = [[sh -c "printf '` + evilShell + `'; exit 2"]], tries = 1 } } }`), [][]string{{"run", "site.lua"}}, reports},
+		{"guard", site(`exec { "guard", command = "true", onlyif = "sh -c 'exit 3' " .. ` + evilNameLua + ` }`), nil, reports},
+		{"print and log", site(`print(` + evilLua + `) log.info(` + evilLua + `) log.warn("x", { a = ` + evilLua + ` }) ccm.warn(` + evilLua + `)`), nil, reports[:2]},
+		{"error of a script", site(`error(` + evilLua + `)`), nil, reports[:2]},
+		{"source of a script", site("file { '/x', mdoe = '" + evilText + "' }\n"), nil, append([][]string{{"lint", "."}}, reports[:2]...)},
+		{"syntax of a script", site("file { '" + evilName + "\n"), nil, append([][]string{{"lint", "site.lua"}}, reports[:2]...)},
+		{"manifest", map[string]string{"site.yaml": "ccm:\n  resources:\n    - exec:\n        - \"" + evilYAML + "\":\n            command: \"false\"\n            mdoe: \"" + evilYAML + "\"\n"}, nil,
+			[][]string{{"plan", "site.yaml"}, {"run", "site.yaml"}, {"convert", "site.yaml"}, {"run", "--render", "site.yaml"}}},
+		{"template", map[string]string{"site.yaml": "ccm:\n  pre_message: \"" + evilYAML + "\"\n  resources:\n    - exec:\n        - \"echo {{ nothing('" + evilYAML + "') }}\": {}\n"}, nil,
+			[][]string{{"plan", "site.yaml"}}},
+		{"message of a manifest", map[string]string{"site.yaml": "ccm:\n  pre_message: \"" + evilYAML + "\"\n  post_message: \"" + evilYAML + "\"\n  resources: []\n"}, nil, [][]string{{"plan", "site.yaml"}, {"run", "site.yaml"}}},
+		{"data", map[string]string{"data.yaml": "hierarchy:\n  order: []\ndata:\n  \"k" + evilYAML + "\": \"" + evilYAML + "\"\n"}, nil,
+			[][]string{{"data", "data.yaml"}, {"data", "data.yaml", "--output", "yaml"}, {"data", "data.yaml", "--output", "text"}, {"data", "data.yaml", evilText}}},
+		{"fact", nil, nil, [][]string{{"facts", "x", "--fact", "x=" + evilText}, {"facts", "x", "--fact", "x=" + evilText, "--output", "json"}, {"facts", evilText}, {"facts", "x", "--fact", "x=" + evilText, "--output", "yaml"}}},
+		{"arguments", nil, nil, [][]string{
+			{evilText}, {"--" + evilText}, {"run", evilText}, {"run", "--diff", evilText, "x"}, {"doc", evilText}, {"ensure", evilText, "x"}, {"status", "file", evilText}, {"history", "show", evilText},
+			{"import", "file", "/nowhere/" + evilText}, {"test", evilText}, {"lint", evilText}, {"session", "report", "--session", "WORK/" + evilText}, {"init", evilText},
+		}},
+		{"environment", site(`print(env.EVIL) error(env.EVIL)`), nil, [][]string{{"plan", "site.lua"}}},
+		{"eval", nil, nil, [][]string{{"eval", evilLua}, {"eval", "print(" + evilLua + ")"}, {"eval", "--output", "json", evilTextLua}, {"eval", "error(" + evilLua + ")"}, {"eval", "{ " + evilLua + " }"}, {"eval", "--output", "yaml", evilTextLua}}},
+		{"specs", map[string]string{"x_spec.lua": `describe("d", function() it(` + evilLua + `, function() error(` + evilLua + `) end) end)`}, nil,
+			[][]string{{"test", "."}, {"test", "--output", "tap", "."}, {"test", "--output", "junit", "."}, {"test", "--output", "json", "."}}},
+		{"answer of a server", site(here + `file { dir .. "/download", source = "` + url + `", ` + owned + ` }`), [][]string{{"run", "site.lua"}}, reports},
+		{"import", map[string]string{"file": evilText}, nil, [][]string{{"import", "file", "WORK/file"}}},
+	}
+}
+
+// evilYAML is evilText in a string of YAML with quotes.
+var evilYAML = func() string {
+	var b strings.Builder
+	for _, r := range evilText {
+		fmt.Fprintf(&b, `\u%04x`, r)
+	}
+	return b.String()
+}()
+
+// TestHostileTextInReports shows text that a terminal would act on with everything that
+// may show it, with colours and without, in pipes and on a terminal. No byte of it may
+// come out. CCM_TEST_PROGRAM names another program to try than this one.
+func TestHostileTextInReports(t *testing.T) {
+	needPTY(t)
+	program, err := exec.LookPath("ccm")
+	require.NoError(t, err)
+	if other := os.Getenv("CCM_TEST_PROGRAM"); other != "" {
+		program = other
+	}
+	modes := []string{"terminal", "pipe", "coloured pipe"}
+	if testing.Short() {
+		modes = modes[:1]
+	}
+	tried, failed := 0, 0
+	for _, c := range hostileCases(hostileServer(t)) {
+		t.Run(c.name, func(t *testing.T) {
+			h := &hostileRun{t: t, program: program, dir: t.TempDir()}
+			for name, text := range c.files {
+				require.NoError(t, os.WriteFile(filepath.Join(h.dir, name), []byte(strings.ReplaceAll(text, "WORK", h.dir)), 0o600))
+			}
+			for _, args := range c.before {
+				h.pipe(args)
+			}
+			for _, args := range c.commands {
+				for _, mode := range modes {
+					out := h.show(mode, args)
+					tried++
+					if problem := harmful(out, mode, args); problem != "" {
+						failed++
+						t.Errorf("%s: ccm %q: %s in %q", mode, args, problem, out)
+					}
+				}
+			}
+		})
+	}
+	t.Logf("%d of %d let through what a terminal acts on", failed, tried)
+	require.Greater(t, tried, 150)
+}
+
+// Data keeps its bytes in a pipe; on a terminal JSON means the same.
+func TestHostileTextInData(t *testing.T) {
+	needPTY(t)
+	program, err := exec.LookPath("ccm")
+	require.NoError(t, err)
+	h := &hostileRun{t: t, program: program, dir: t.TempDir()}
+	require.Equal(t, evilText+"\n", h.pipe([]string{"facts", "x", "--fact", "x=" + evilText}))
+	for _, mode := range []string{"pipe", "terminal"} {
+		var told struct{ X string }
+		out := h.show(mode, []string{"facts", "--output", "json", "--fact", "x=" + evilText})
+		require.NoError(t, json.Unmarshal([]byte(out), &told), out)
+		require.Equal(t, evilText, told.X, mode)
+	}
+
+	// A patch can be applied, whatever stands in the file.
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600))
+	}
+	write("old", evilText+"\n")
+	write("site.lua", fmt.Sprintf(`file { %q, content = "new\n", owner = "%d", group = "%d", mode = "0600" }`, filepath.Join(h.dir, "old"), os.Geteuid(), os.Getegid()))
+	h.pipe([]string{"run", "site.lua"})
+	require.Contains(t, h.pipe([]string{"diff", "last"}), "\n-"+evilText+"\n+new\n")
+	require.Contains(t, h.show("terminal", []string{"diff", "last"}), "\n-A\\x1b]0;t\\aB")
+}
+
+// Who holds the lock says with which words it was started.
+func TestHostileLockHolder(t *testing.T) {
+	needPTY(t)
+	program, err := exec.LookPath("ccm")
+	require.NoError(t, err)
+	h := &hostileRun{t: t, program: program, dir: t.TempDir()}
+	begun := filepath.Join(h.dir, "begun")
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "site.lua"), []byte(fmt.Sprintf(`exec { "x", command = [[sh -c "echo > %s; read x < %s"]] }`, begun, filepath.Join(h.dir, "fifo"))), 0o600))
+	require.NoError(t, syscall.Mkfifo(begun, 0o600))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(h.dir, "fifo"), 0o600))
+	first := h.command([]string{"run", "site.lua", evilName})
+	require.NoError(t, first.Start())
+	_, err = os.ReadFile(begun) // when this is there, the lock is held
+	require.NoError(t, err)
+	for _, mode := range []string{"pipe", "coloured pipe", "terminal"} {
+		out := h.show(mode, []string{"run", "site.lua"})
+		require.Contains(t, out, `A\x1b]0;t\aB`)
+		require.Empty(t, harmful(out, mode, nil), out)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "fifo"), []byte("\n"), 0o600))
+	require.NoError(t, first.Wait())
+}
+
+type hostileRun struct {
+	t       *testing.T
+	program string
+	dir     string
+}
+
+func (h *hostileRun) command(args []string) *exec.Cmd {
+	full := make([]string, len(args))
+	for i, arg := range args {
+		full[i] = strings.ReplaceAll(arg, "WORK", h.dir)
+	}
+	cmd := exec.Command(h.program, full...)
+	cmd.Dir = h.dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + h.dir, "PWD=" + h.dir, "TERM=xterm", "CCM_STATE_DIR=" + filepath.Join(h.dir, "state"), "EVIL=" + evilName,
+	}
+	return cmd
+}
+
+func (h *hostileRun) pipe(args []string) string {
+	out, err := h.command(args).CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		h.t.Fatal(err)
+	}
+	return string(out)
+}
+
+// show returns what a command writes.
+func (h *hostileRun) show(mode string, args []string) string {
+	switch mode {
+	case "pipe":
+		return h.pipe(args)
+	case "coloured pipe":
+		return h.pipe(append([]string{"--color", "always"}, args...))
+	}
+	cmd := h.command(args)
+	master, slave, err := pty.Open()
+	require.NoError(h.t, err)
+	defer master.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	require.NoError(h.t, cmd.Start())
+	_ = slave.Close()
+	var out bytes.Buffer
+	_, _ = io.Copy(&out, master) // it ends with an error when nobody has the other side
+	_ = cmd.Wait()
+	return strings.ReplaceAll(out.String(), "\r\n", "\n") // the terminal makes that of a line break
+}
+
+var ownSequences = regexp.MustCompile(`\x1b\[(0|1|2|22|3[1-6]|9[1-3])?m|\x1b\[[12];3[0-9]m|\r\x1b\[K`)
+
+// dataForPipes are commands whose output in a pipe is for programs.
+func dataForPipes(args []string) bool {
+	text := strings.Join(args, " ")
+	for _, x := range []string{"eval", "data ", "facts ", "graph", "diff ", "import", "catalog", "convert", "--render", "--output json"} {
+		if strings.HasPrefix(text, x) || strings.HasPrefix(x, "--") && strings.Contains(text, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// harmful says what in an output a terminal would act on.
+func harmful(out, mode string, args []string) string {
+	if mode != "terminal" && dataForPipes(args) {
+		return ""
+	}
+	if mode != "pipe" {
+		out = ownSequences.ReplaceAllString(out, "")
+	}
+	if !utf8.ValidString(out) {
+		return "bytes that are not UTF-8"
+	}
+	for _, r := range out {
+		switch {
+		case r == '\n', r == '\t':
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\ufeff':
+			return fmt.Sprintf("%q", r)
+		}
+	}
+	if strings.Contains(out, "\nb:") || strings.Contains(out, "\nb ") {
+		return "a line that a name has begun"
+	}
+	return ""
+}
+
+// hostileServer answers with evil, in the status too. It returns its URL.
+func hostileServer(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 4096))
+			_, _ = io.WriteString(c, "HTTP/1.1 404 "+strings.ReplaceAll(evilName, "\r", "")+"\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx")
+			_ = c.Close()
+		}
+	}()
+	return "http://" + l.Addr().String() + "/x"
+}
