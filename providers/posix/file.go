@@ -252,7 +252,11 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 		if err != nil {
 			return err
 		}
-		return h.SetAttr(want.Name, attr)
+		// A file that is given away could be written by who had it until then, after it
+		// was compared: it is written anew.
+		if !same || attr.UID == info.UID || !info.IsOwnersToChange() {
+			return h.SetAttrOf(want.Name, info, attr)
+		}
 	}
 	return p.write(ctx, h, want, info)
 }
@@ -316,7 +320,7 @@ func (p files) CreateDirectory(_ context.Context, h *host.Host, want resources.F
 	case host.Missing:
 		return h.MakeDirectory(want.Name, attr)
 	case host.Directory:
-		return h.SetAttr(want.Name, attr)
+		return h.SetAttrOf(want.Name, info, attr)
 	}
 	return fmt.Errorf("want a directory, found %s", info.Kind)
 }

@@ -8,7 +8,11 @@ import (
 )
 
 // SetAttr gives what stands at the path its owner and mode. A link is refused.
-func (h *Host) SetAttr(name string, attr Attr) error {
+func (h *Host) SetAttr(name string, attr Attr) error { return h.SetAttrOf(name, Info{}, attr) }
+
+// SetAttrOf is SetAttr for what was looked at before, as have: another thing that was put
+// in its place meanwhile gets nothing.
+func (h *Host) SetAttrOf(name string, have Info, attr Attr) error {
 	p, d, err := h.opened(name)
 	if err != nil {
 		return err
@@ -17,6 +21,9 @@ func (h *Host) SetAttr(name string, attr Attr) error {
 	defer d.close()
 	if d.st.Mode&unix.S_IFMT == unix.S_IFLNK {
 		return fmt.Errorf("%s is a symbolic link", name)
+	}
+	if have.Ino != 0 && (have.Ino != d.st.Ino || have.Dev != uint64(d.st.Dev)) {
+		return fmt.Errorf("%s: something else was put in its place meanwhile", name)
 	}
 	if err := h.files.mayChange(p, &d.st); err != nil {
 		return err
@@ -30,6 +37,10 @@ func (h *Host) SetAttr(name string, attr Attr) error {
 	}
 	return h.setAttr(name, p, d, attr)
 }
+
+// IsOwnersToChange reports whether the owner of a file is a user who may change it still
+// while it is given to somebody else: neither root nor the user of this process.
+func (i Info) IsOwnersToChange() bool { return !isOurs(i.UID) }
 
 // opened opens what stands at a path, whatever it is, and returns its place too. Both are
 // for the caller to close.

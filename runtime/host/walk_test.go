@@ -248,6 +248,7 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"scratch.go Scratch os.MkdirTemp":        "in a directory of the user; what was made is compared",
 		"scratch.go ownRoot os.OpenRoot":         "compared with what is open",
 		"command.go LookPath os.Stat":            "commands are run by path",
+		"plan_command.go LookPath os.Stat":       "commands are run by path",
 		"plan_command.go executable os.Stat":     "commands are run by path",
 		"bus.go connect os.Stat":                 "a socket is connected to by path",
 	}
@@ -356,6 +357,24 @@ func TestRemoveTreeOfDeepDirectory(t *testing.T) {
 	require.NoError(t, New(Options{Root: root}).RemoveTree("/top"))
 	require.NoDirExists(t, root+"/top")
 	require.FileExists(t, root+"/kept")
+}
+
+// TestSetAttrOf: what was put in the place of what was looked at gets nothing.
+func TestSetAttrOf(t *testing.T) {
+	root := t.TempDir()
+	h := New(Options{Root: root})
+	require.NoError(t, os.WriteFile(root+"/f", nil, 0o600))
+	have, err := h.Lstat("/f")
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(root+"/f", root+"/g"))
+	require.NoError(t, os.WriteFile(root+"/f", nil, 0o600))
+	attr := ownAttr()
+	attr.Mode = 0o4755
+	require.EqualError(t, h.SetAttrOf("/f", have, attr), "/f: something else was put in its place meanwhile")
+	info, err := h.Lstat("/f")
+	require.NoError(t, err)
+	require.Equal(t, uint32(0o600), info.Mode)
+	require.NoError(t, h.SetAttrOf("/f", info, attr))
 }
 
 // TestSetAttrOfHardLink: the owner and mode of a file are those of its other names too.
