@@ -250,6 +250,11 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"command.go LookPath os.Stat":            "commands are run by path",
 		"plan_command.go LookPath os.Stat":       "commands are run by path",
 		"plan_command.go executable os.Stat":     "commands are run by path",
+		"plan_command.go LookPath os.Stat":       "commands are run by path",
+		"commands.go processAt os.ReadFile":      "/proc/PID/stat, which the kernel says",
+		"abandoned.go isOfRun os.ReadFile":       "/proc/PID/environ, which the kernel says",
+		"abandoned.go isAncestor os.ReadFile":    "/proc/PID/stat, which the kernel says",
+		"abandoned.go processes os.Open":         "/proc",
 		"bus.go connect os.Stat":                 "a socket is connected to by path",
 	}
 	files, err := filepath.Glob("*.go")
