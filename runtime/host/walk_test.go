@@ -250,7 +250,6 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"command.go LookPath os.Stat":            "commands are run by path",
 		"plan_command.go LookPath os.Stat":       "commands are run by path",
 		"plan_command.go executable os.Stat":     "commands are run by path",
-		"plan_command.go LookPath os.Stat":       "commands are run by path",
 		"commands.go processAt os.ReadFile":      "/proc/PID/stat, which the kernel says",
 		"abandoned.go isOfRun os.ReadFile":       "/proc/PID/environ, which the kernel says",
 		"abandoned.go isAncestor os.ReadFile":    "/proc/PID/stat, which the kernel says",
