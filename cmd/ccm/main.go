@@ -77,7 +77,7 @@ const lastWork = 750 * time.Millisecond
 func lastWords(line string) {
 	done := make(chan struct{})
 	go func() {
-		fmt.Fprintln(terminal.NewWriter(os.Stderr), line)
+		terminal.Fprintf(terminal.NewWriter(os.Stderr), "%s\n", line)
 		close(done)
 	}()
 	select {

@@ -99,10 +99,10 @@ func appendf(b []byte, format string, args []any) []byte {
 // escaped.
 func harmless(arg any) bool {
 	switch x := arg.(type) {
-	case nil, Text, bool, int, int64, uint64, float64:
-		return true
 	case string:
 		return firstSpecial(x, false) < 0
+	case nil, Text, bool, int, int64, uint64, float64:
+		return true
 	case error, fmt.Stringer, fmt.Formatter:
 		return false
 	}
@@ -131,7 +131,12 @@ func (a argument) Format(s fmt.State, verb rune) {
 // Fprint writes texts to w. What is not a [Writer], such as memory, gets them as
 // they are.
 func Fprint(w io.Writer, list ...Text) (n int, err error) {
-	text := Concat(list...)
+	var text Text
+	if len(list) == 1 {
+		text = list[0]
+	} else {
+		text = Concat(list...)
+	}
 	if p, ok := w.(Printer); ok {
 		return p.Print(text)
 	}
