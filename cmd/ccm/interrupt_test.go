@@ -194,7 +194,7 @@ func TestCommandsLeftBehind(t *testing.T) {
 	}{
 		"stubborn":        {stubborn(marker), true},
 		"without a shell": {fmt.Sprintf(`sh -c "echo $$ > %s; exec sleep 1000"`, marker), true},
-		"its child":       {fmt.Sprintf(`sh -c 'sleep 1000 & echo $! > %s; kill -9 $PPID; sleep 0.1; exit'`, marker), true},
+		"its child":       {fmt.Sprintf(`sh -c 'sleep 1000 & echo $! > %[1]s; until grep -q %[1]s %[2]s/unfinished.ndjson; do :; done; kill -9 $PPID; exit'`, marker, state), true},
 		"a daemon":        {fmt.Sprintf(`sh -c 'setsid sh -c "echo \$\$ > %s; exec sleep 1000" & sleep 1000'`, marker), false},
 	} {
 		t.Run(name, func(t *testing.T) {
