@@ -36,7 +36,7 @@ func TestOnlyTerminalWrites(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (name == "test" || entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".") && path != root):
+		case entry.IsDir() && (strings.HasSuffix(name, "test") || entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".") && path != root):
 			return fs.SkipDir
 		case entry.IsDir(), !strings.HasSuffix(name, ".go"), strings.HasSuffix(name, "_test.go"), strings.HasPrefix(name, "runtime/terminal/"):
 			return nil
