@@ -23,6 +23,9 @@ import (
 // written. Without it nothing is written.
 const Variable = "CCM_TALLY"
 
+// ShortVariable names the variable that has the counts written of the short forms.
+const ShortVariable = "CCM_TALLY_SHORT"
+
 // A Row is what one test counted, and one line of the table.
 type Row struct {
 	Test   string `json:"test"`
@@ -73,7 +76,7 @@ func (c *Counter) Fail(format string, args ...any) {
 
 // Times returns how often to try: long when the table is written, short otherwise.
 func Times(short, long int) int {
-	if os.Getenv(Variable) != "" {
+	if os.Getenv(Variable) != "" && os.Getenv(ShortVariable) == "" {
 		return long
 	}
 	return short
