@@ -23,8 +23,6 @@ print(facts.gpu) --> 7: no fact "gpu" in facts (fact("gpu") gives nil for what m
 ---
 print(facts.net.dns.first) --> 7: no fact "first" in facts.net.dns (fact("net.dns.first") gives nil for what may be absent)
 ---
-print(facts[1]) --> 7: no fact "1" in facts (fact("1") gives nil for what may be absent)
----
 facts.os.family = "x" --> 1: facts.os.family is read-only (copy what you want to change)
 ---
 facts.mine = 1 --> 1: facts.mine is read-only (copy what you want to change)

@@ -286,6 +286,9 @@ var common = map[string]bool{
 // comesAfter reports whether resource i comes after k because the site says so,
 // directly or by way of others.
 func (w *walk) comesAfter(i, k int) bool {
+	if len(w.catalog.Deps[i]) == 0 {
+		return false
+	}
 	seen := make(map[int]bool)
 	var visit func(i int) bool
 	visit = func(i int) bool {

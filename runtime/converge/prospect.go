@@ -33,6 +33,9 @@ func (w *walk) foresee(ctx context.Context, v *host.View, i int, f *resource.Fac
 // prospect asks for the prospects of resource i and of all that follow and have the
 // same provider.
 func (w *walk) prospect(ctx context.Context, i int, f *resource.Factory) (resource.Prospect, bool) {
+	if !f.ForeseesMany() {
+		return resource.Prospect{}, false
+	}
 	var specs []any
 	var at []int
 	for k := i; k < len(w.catalog.Resources); k++ {

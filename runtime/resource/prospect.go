@@ -28,6 +28,9 @@ type Foreseeing[P any] interface {
 	ForeseeAll(ctx context.Context, v *host.View, wants []P) (list []Prospect)
 }
 
+// ForeseesMany reports whether the provider implements [Foreseeing].
+func (f Factory) ForeseesMany() bool { return f.Type.foreseesMany != nil && f.Type.foreseesMany(f.impl) }
+
 // ForeseeAll tells the prospects of many resources at once. The last result is
 // false if the provider cannot.
 func (f Factory) ForeseeAll(ctx context.Context, v *host.View, specs []any) (list []Prospect, ok bool) {

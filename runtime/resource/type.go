@@ -38,9 +38,11 @@ type Type struct {
 	foresee   func(ctx context.Context, v *host.View, provider, spec any) (string, error)
 	// foreseeAll is nil if none of the providers can.
 	foreseeAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]Prospect, bool)
-	recall     func(ctx context.Context, v *host.View, provider, spec any, wish Told) (any, bool, error)
-	inspect    func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	importing  func(state any, im Import) (any, error) // nil if it cannot
+	// foreseesMany reports whether a provider can; nil if none of them can.
+	foreseesMany func(provider any) bool
+	recall       func(ctx context.Context, v *host.View, provider, spec any, wish Told) (any, bool, error)
+	inspect      func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	importing    func(state any, im Import) (any, error) // nil if it cannot
 }
 
 // A Kind is a Type together with what it is made of, so that only providers of
@@ -75,6 +77,8 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 		statusAll:  statusAll[P, S],
 		batches:    func(prov any) bool { _, ok := prov.(Batch[P, S]); return ok },
 		foreseeAll: foreseeAll[P],
+
+		foreseesMany: func(prov any) bool { _, ok := prov.(Foreseeing[P]); return ok },
 		foresee: func(ctx context.Context, v *host.View, prov, p any) (string, error) {
 			if f, ok := prov.(Foresighted[P]); ok {
 				return f.Foresee(ctx, v, *p.(*P))
