@@ -29,7 +29,9 @@ type Foreseeing[P any] interface {
 }
 
 // ForeseesMany reports whether the provider implements [Foreseeing].
-func (f Factory) ForeseesMany() bool { return f.Type.foreseesMany != nil && f.Type.foreseesMany(f.impl) }
+func (f Factory) ForeseesMany() bool {
+	return f.Type.foreseesMany != nil && f.Type.foreseesMany(f.impl)
+}
 
 // ForeseeAll tells the prospects of many resources at once. The last result is
 // false if the provider cannot.
