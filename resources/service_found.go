@@ -2,7 +2,9 @@ package resources
 
 import (
 	"errors"
+	"time"
 
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -10,6 +12,9 @@ var (
 	_ resource.Described           = ServiceState{}
 	_ resource.Importable[Service] = ServiceState{}
 )
+
+// defaultSettle is the default of Service.Settle.
+const defaultSettle = host.Duration(time.Second)
 
 // ServiceMetadata is what there is to say of a service. Nothing but the name is
 // known of one that is not there.
@@ -38,7 +43,7 @@ func (s ServiceState) Describe(name, provider string) any {
 // Import implements resource.Importable. Whether the service starts at boot is
 // left out where it cannot be changed.
 func (s ServiceState) Import(im resource.Import) (Service, error) {
-	p := Service{Name: im.Name, Ensure: ServiceStopped}
+	p := Service{Name: im.Name, Ensure: ServiceStopped, Settle: defaultSettle}
 	if s.Missing {
 		return p, errors.New("want a service, found none of that name")
 	}

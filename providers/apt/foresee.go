@@ -113,7 +113,7 @@ func simulate(ctx context.Context, v *host.View, install []wanted, list []resour
 
 // try has apt simulate an installation.
 func try(ctx context.Context, v *host.View, install []wanted) error {
-	argv := []string{"apt-get", "install", "--simulate", "-y", "-q", "--allow-downgrades"}
+	argv := []string{"apt-get", "install", "--simulate", "-o", "Dir::Log::Planner=/dev/null", "-y", "-q", "--allow-downgrades"}
 	for _, x := range install {
 		argv = append(argv, x.spec)
 	}

@@ -150,6 +150,9 @@ func (w *walk) touches(i int, x *influence, look host.Look) rank {
 		return w.touchesFitting(i, x, look)
 	}
 	after := w.comesAfter(i, x.index)
+	if !after && isService(w.catalog.Resources[i]) && isService(x.r) {
+		return unrelated // one that is started says nothing of others
+	}
 	if _, own := w.catalog.Resources[i].Spec.(*resource.Properties); own && !w.failing && look.Kind <= host.TreeLook {
 		return unrelated // it looks at what it manages itself
 	}
@@ -174,6 +177,12 @@ func (w *walk) touches(i int, x *influence, look host.Look) rank {
 		return mayBe
 	}
 	return mayBe
+}
+
+// isService reports whether a resource starts something that has to stay up.
+func isService(r *resource.Resource) bool {
+	_, ok := r.Spec.(resource.Settling)
+	return ok
 }
 
 // repository is in the names of packages that bring repositories.

@@ -200,7 +200,7 @@ func TestAptRepository(t *testing.T) {
 			list + ": Created the file", update + ": Executed via subscribe",
 			"package#ccm-demo: Upgraded to latest", "package#ccm-extra: Installed version 1.0",
 		},
-		plan: map[string]string{"package#ccm-demo": "unknown: " + update + " is pending"},
+		plan: map[string]string{"package#ccm-demo": "unknown: " + update + " is pending", "package#ccm-extra": "unknown: " + update + " is pending"},
 	})
 	requireDiff(t, run.event("package#ccm-demo"), "1.0", "3.0")
 	l.says("ii 3.0\nii 1.0", dpkg("ccm-demo ccm-extra"))

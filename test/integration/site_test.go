@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func (l *lab) converge(s step) (plan, run verdict) {
 	before := l.census()
 	plan = l.ccm("plan", s)
 	require.Empty(l.t, differing(before, l.census()), "the plan touched something")
-	require.Equal(l.t, s.planned(), story(plan), "plan\n%s", plan.stderr)
+	require.Equal(l.t, comparable(s.planned(), s.does), comparable(story(plan), s.does), "plan\n%s", plan.stderr)
 
 	run = l.ccm("run", s)
 	require.Equal(l.t, s.does, story(run), "run\n%s", run)
@@ -74,10 +75,34 @@ func (l *lab) converge(s step) (plan, run verdict) {
 
 	for _, command := range []string{"run", "plan"} {
 		again := l.ccm(command, s)
-		require.Equal(l.t, s.settled(command), story(again), "second %s\n%s", command, again)
+		require.Equal(l.t, comparable(s.settled(command), s.does), comparable(story(again), s.does), "second %s\n%s", command, again)
 		require.Zero(l.t, again.summary.Changed+again.summary.Unknown)
 	}
 	return plan, run
+}
+
+var (
+	version = regexp.MustCompile(` \(version [^)]*\)$`)
+	unknown = regexp.MustCompile(`^(.*?: unknown): .*$`)
+)
+
+// comparable returns what a plan said without what a run does not say: the version that
+// would be installed, and what a plan says of an unknown. A plan may foresee a failure
+// that the run has.
+func comparable(lines, does []string) []string {
+	out := slices.Clone(lines)
+	for i, line := range out {
+		line = unknown.ReplaceAllString(version.ReplaceAllString(line, ""), "$1")
+		if i < len(does) {
+			for _, outcome := range []string{"failed", "skipped"} {
+				if id, ok := strings.CutSuffix(does[i], outcome); ok && strings.HasPrefix(line, id) {
+					line = does[i]
+				}
+			}
+		}
+		out[i] = line
+	}
+	return out
 }
 
 // compare checks what a plan said of each resource against what a run did.
@@ -93,7 +118,11 @@ func (l *lab) compare(s step, plan, run verdict) {
 			}
 		}
 		if would.Outcome == "failed" {
-			require.Equal(l.t, did.Errors, would.Errors, id)
+			require.Equal(l.t, "failed", did.Outcome, id)
+			if did.Type != "package" { // the plan asks with other commands
+				require.Equal(l.t, did.Errors, would.Errors, id)
+			}
+			continue
 		}
 		if would.Outcome == "unknown" || did.Outcome == "skipped" {
 			continue
