@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/luaapi/std"
@@ -28,6 +29,7 @@ type loading struct {
 	args       []string
 	noop       bool
 	builder    catalog.Builder
+	units      catalog.Units
 	loader     *manifest.Loader
 	cwd        string
 	sources    []diag.Sources // of the scripts
@@ -46,10 +48,11 @@ func (e *env) newLoading(s *site, around *surroundings, f *siteFlags, args []str
 		return nil, err
 	}
 	l.loader = &manifest.Loader{
-		Registry: s.registry, Builder: &l.builder, Facts: s.facts, Environ: environ, ReadFile: e.readFile, Now: s.host.Now,
-		Script: l.script, Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value, Secrets: e.secrets, Warn: e.scriptWarns, Strict: f.strict,
+		Registry: s.registry, Facts: s.facts, Environ: environ, ReadFile: e.readFile, Now: s.host.Now,
+		Module: l.module, Fetch: l.fetch, Dialect: f.dialect.value, Secrets: e.secrets, Warn: e.scriptWarns, Strict: f.strict,
 		Timeout: f.evalTimeout,
 	}
+	l.units = catalog.Units{Builder: &l.builder, ReadFile: e.readFile, Load: l.applied}
 	src, err := e.source(&f.dataFlags)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
@@ -89,14 +92,14 @@ func (l *loading) load(ctx context.Context, name, text string) (err error) {
 			return err
 		}
 	}
-	u := l.loader.Root(name, dir)
+	u := l.units.Root(name, dir)
 	if isLua(name, text) && l.flags.dialect.value == "" {
 		if u.Data, err = l.overlaid(); err != nil {
 			return err
 		}
 		return l.evaluate(ctx, u, text, l.args)
 	}
-	m, err := u.Load(ctx, text)
+	m, err := l.loader.Load(ctx, u, text)
 	if err != nil {
 		return err
 	}
@@ -114,20 +117,24 @@ func (l *loading) overlaid() (map[string]any, error) {
 	return data, err
 }
 
-// script evaluates a script that a manifest applies.
-func (l *loading) script(ctx context.Context, u *manifest.Unit, text string) error {
-	return l.evaluate(ctx, u, text, nil)
+// applied loads a script or manifest that another one applies.
+func (l *loading) applied(ctx context.Context, u *catalog.Unit, text string) error {
+	if strings.ToLower(filepath.Ext(u.Name)) == ".lua" {
+		return l.evaluate(ctx, u, text, nil)
+	}
+	_, err := l.loader.Load(ctx, u, text)
+	return err
 }
 
 // module loads a module with types for a manifest.
-func (l *loading) module(ctx context.Context, u *manifest.Unit, name string) error {
+func (l *loading) module(ctx context.Context, u *catalog.Unit, name string) error {
 	in := l.interp(ctx, ctx, u, nil)
 	defer in.Close()
 	return in.Require(ctx, u.Name, name)
 }
 
 // evaluate evaluates a script.
-func (l *loading) evaluate(ctx context.Context, u *manifest.Unit, text string, args []string) error {
+func (l *loading) evaluate(ctx context.Context, u *catalog.Unit, text string, args []string) error {
 	outer := ctx
 	ctx, cancel := l.env.untilStopped(outer)
 	defer cancel()
@@ -182,7 +189,7 @@ func (e *env) untilStopped(ctx context.Context) (context.Context, func()) {
 
 // interp returns what evaluates scripts of a unit. Ctx is that of the evaluation,
 // outer that of the run.
-func (l *loading) interp(ctx, outer context.Context, u *manifest.Unit, args []string) *luaapi.Interp {
+func (l *loading) interp(ctx, outer context.Context, u *catalog.Unit, args []string) *luaapi.Interp {
 	e := l.env
 	in := luaapi.New(luaapi.Options{
 		Context:  outer,
@@ -203,7 +210,7 @@ func (l *loading) interp(ctx, outer context.Context, u *manifest.Unit, args []st
 }
 
 // library returns the standard library for the scripts of a unit.
-func (l *loading) library(u *manifest.Unit) std.Options {
+func (l *loading) library(u *catalog.Unit) std.Options {
 	log := l.site.host.Log()
 	// What lies beside a script is not below the root.
 	options := host.Options{Clock: l.env.clock, Log: log}
@@ -236,6 +243,6 @@ func (e *env) scriptWarns(pos diag.Pos, msg string) {
 }
 
 // admit returns how a script adds resources to the catalog of a unit.
-func admit(ctx context.Context, u *manifest.Unit) func(*resource.Resource) (*resource.Resource, error) {
+func admit(ctx context.Context, u *catalog.Unit) func(*resource.Resource) (*resource.Resource, error) {
 	return func(r *resource.Resource) (*resource.Resource, error) { return u.Add(ctx, r) }
 }

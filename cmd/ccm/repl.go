@@ -148,7 +148,7 @@ func (e *env) newPrompt(ctx context.Context, f *replFlags, args []string, print 
 	if p.loading, err = e.newLoading(s, around, &f.siteFlags, scriptArgs, false); err != nil {
 		return nil, err
 	}
-	u := p.loading.loader.Root("repl", p.loading.cwd)
+	u := p.loading.units.Root("repl", p.loading.cwd)
 	if u.Data, err = p.loading.overlaid(); err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (p *prompt) loadManifest(ctx context.Context, name string, text []byte) (ha
 	if err != nil {
 		return true, err
 	}
-	m, err := p.loading.loader.Root(name, dir).Load(ctx, string(text))
+	m, err := p.loading.loader.Load(ctx, p.loading.units.Root(name, dir), string(text))
 	if err == nil {
 		p.loading.site.manifest, p.loading.around.data = m, m.Data
 	}

@@ -143,9 +143,10 @@ func (s *single) loading() (*loading, error) {
 		site: &site{registry: reg, facts: s.facts, host: s.host, secrets: s.env.secrets},
 	}
 	l.loader = &manifest.Loader{
-		Registry: reg, Builder: &l.builder, Facts: s.facts, Environ: s.environ, ReadFile: s.env.readFile, Now: s.host.Now,
-		Script: l.script, Fetch: l.fetch, Secrets: s.env.secrets, Warn: s.env.scriptWarns, Strict: s.f.strict,
+		Registry: reg, Facts: s.facts, Environ: s.environ, ReadFile: s.env.readFile, Now: s.host.Now,
+		Fetch: l.fetch, Secrets: s.env.secrets, Warn: s.env.scriptWarns, Strict: s.f.strict,
 	}
+	l.units = catalog.Units{Builder: &l.builder, ReadFile: s.env.readFile, Load: l.applied}
 	return l, nil
 }
 
@@ -162,7 +163,7 @@ func (s *single) converge(ctx context.Context, what manifest.Single, rep converg
 	s.sources = l.source
 	reg, b := l.site.registry, &l.builder
 	what.Type = reg.Type(what.Type.Name) // one that a script defines is of this registry
-	r, err := l.loader.Root(commandLineName, s.dir).Single(ctx, what, s.data)
+	r, err := l.loader.Single(ctx, l.units.Root(commandLineName, s.dir), what, s.data)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -92,9 +93,9 @@ func TestStrengthening(t *testing.T) {
 		{resource.Noop, "health_check_only: true", resource.MonitorOnly},
 	} {
 		w := newWorld(t, map[string]string{"c.yaml": in("    - package: [{x: }]\n")})
-		u := w.Root("m.yaml", "/site")
+		u := w.units.Root("m.yaml", "/site")
 		u.Scope.Restraint = tt.parent
-		_, err := u.Load(t.Context(), in("    - apply: [{c.yaml: {"+tt.props+"}}]\n"))
+		_, err := w.Load(t.Context(), u, in("    - apply: [{c.yaml: {"+tt.props+"}}]\n"))
 		require.NoError(t, err)
 		require.Equal(t, tt.want, w.Get(resource.ID{Type: "package", Name: "x"}).Restraint(), "%v %s", tt.parent, tt.props)
 		require.Equal(t, tt.parent, w.Get(resource.ID{Type: "apply", Name: "c.yaml"}).Restraint())
@@ -111,7 +112,6 @@ func TestApplyMistakes(t *testing.T) {
 		"outer.yaml":  in("    - apply: [{bad.yaml: }]\n"),
 		"more.yaml":   in("    - package: [{x: }]\n    - apply: [{leaf.yaml: }]\n"),
 		"leaf.yaml":   in("    - package: [{leaf: }]\n"),
-		"script.lua":  "file {}",
 	}
 	arrow := strings.Repeat("self.yaml → ", 11) + "self.yaml"
 	for _, tt := range []struct{ yaml, want string }{
@@ -122,7 +122,6 @@ func TestApplyMistakes(t *testing.T) {
 		{"broken.yaml: ", "broken.yaml:1:4: not valid YAML: \"[\" is not closed\n  m.yaml:3:16: applied from here"},
 		{"rule.yaml: ", "rule.yaml:2:5: data.a is required and has no value\n  m.yaml:3:16: applied from here"},
 		{"more.yaml: {allow_apply: false}", "more.yaml:4:16: apply#leaf.yaml: nothing may be applied here: more.yaml is applied with allow_apply = false\n  m.yaml:3:16: applied from here"},
-		{"script.lua: ", "m.yaml:3:16: apply#script.lua: a script cannot be applied here"},
 		{"leaf.yaml: {data: 5}", "m.yaml:3:34: apply#leaf.yaml: data: want a table, got the number 5"},
 	} {
 		w := newWorld(t, files)
@@ -150,7 +149,7 @@ func TestScripts(t *testing.T) {
 		"sub/c.yaml":   "data: {x: none}\n" + in("    - package: [{\"from-${ Data.x }\": }]\n    - apply: [{deep.lua: }]\n"),
 		"sub/deep.lua": "deep",
 	})
-	w.Loader.Script = func(ctx context.Context, u *manifest.Unit, text string) error {
+	w.script = func(ctx context.Context, u *catalog.Unit, text string) error {
 		for _, word := range strings.Fields(text) {
 			typ, props := "package", []schema.Entry{{Key: "name", Val: schema.StringValue(strings.TrimPrefix(word, "@"))}}
 			if strings.HasPrefix(word, "@") {
@@ -161,7 +160,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := u.Apply(ctx, r); err != nil {
+			if _, err := u.Add(ctx, r); err != nil {
 				return err
 			}
 		}

@@ -26,7 +26,7 @@ func BenchmarkLoad(b *testing.B) {
 			for b.Loop() {
 				w := newWorld(b, nil)
 				w.Loader.Light = true
-				_, err := w.Root("m.yaml", "/site").Load(b.Context(), text.String())
+				_, err := w.Load(b.Context(), w.units.Root("m.yaml", "/site"), text.String())
 				require.NoError(b, err)
 			}
 		})

@@ -21,9 +21,9 @@ func (*lateError) Hint() string { return "--eval-timeout gives it more time" }
 // Unwrap returns context.DeadlineExceeded.
 func (*lateError) Unwrap() error { return context.DeadlineExceeded }
 
-// until returns what tells whether the manifest may be read on.
-func (u *Unit) until(ctx context.Context) func() error {
-	limit := u.loader.Timeout
+// deadline returns what tells whether the manifest may be read on.
+func (r *reader) deadline() func() error {
+	ctx, limit := r.ctx, r.loader.Timeout
 	end := time.Now().Add(limit)
 	return func() error {
 		if ctx.Err() != nil {
@@ -36,10 +36,10 @@ func (u *Unit) until(ctx context.Context) func() error {
 	}
 }
 
-// late gives the error of until a place.
-func (u *Unit) late(err error) error {
+// late gives the error of a deadline a place.
+func (r *reader) late(err error) error {
 	if e, ok := errors.AsType[*lateError](err); ok {
-		return diag.Errorf(diag.Pos{File: u.Name, Line: 1}, "%w", e).WithHint("%s", e.Hint())
+		return diag.Errorf(diag.Pos{File: r.Name, Line: 1}, "%w", e).WithHint("%s", e.Hint())
 	}
 	return err
 }

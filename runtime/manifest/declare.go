@@ -39,7 +39,7 @@ type declaration struct {
 
 // declare adds a resource to the catalog.
 func (r *reader) declare(d *declaration) {
-	if r.paper.recall(d) {
+	if r.index.add(d) {
 		return
 	}
 	name, err := scalar(r.env, d.name)
@@ -49,7 +49,7 @@ func (r *reader) declare(d *declaration) {
 		}
 		return d.typ.Name + "#" + template.Clean(d.name.Text)
 	}
-	from := resource.Origin{Pos: d.key.Pos(), Dir: r.Dir, Calls: r.calls, Scope: r.Scope}
+	from := resource.Origin{Pos: d.key.Pos(), Dir: r.Dir, Calls: r.Calls, Scope: r.Scope}
 	where := r.table(d)
 	r.entries = d.entries(r.entries[:0])
 	tab := r.entries
@@ -112,7 +112,7 @@ func (r *reader) decode(d *declaration, where *table, from resource.Origin, brok
 	if err == nil && !broken {
 		declared := Declared{Type: d.typ, Name: res.ID.Name, Properties: where.tab, decl: d, where: where}
 		if !r.keeps(where) {
-			res.Where = r.paper.place()
+			res.Where = r.index.position()
 		}
 		if _, err = r.Add(r.ctx, res); err == nil && !r.loader.Light {
 			r.m.Declared = append(r.m.Declared, declared)

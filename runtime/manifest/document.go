@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -19,18 +20,19 @@ var ccmKeys = []string{"modules", "resources", "resources_jet_file", "fail_on_er
 
 // A reader reads one manifest. It collects every mistake.
 type reader struct {
-	*Unit
-	ctx  context.Context
-	text string
-	env  *template.Env
-	m    *Manifest
-	errs diag.List
+	*catalog.Unit
+	loader *Loader
+	ctx    context.Context
+	text   string
+	env    *template.Env
+	m      *Manifest
+	errs   diag.List
 	// reported are the places in defaults of which a mistake was reported.
 	reported map[diag.Pos]bool
 
-	paper   *paper       // that is being read
-	spare   *table       // that is not needed any more
-	entries []data.Entry // of the last declaration
+	index   *positionIndex // of the list that is being read
+	spare   *table         // that is not needed any more
+	entries []data.Entry   // of the last declaration
 }
 
 func (r *reader) fail(n *data.Node, hint, format string, args ...any) {
@@ -40,13 +42,12 @@ func (r *reader) fail(n *data.Node, hint, format string, args ...any) {
 }
 
 // manifest loads a manifest of CCM.
-func (u *Unit) manifest(ctx context.Context, text string) (*Manifest, error) {
-	check := u.until(ctx)
-	docs, err := data.ParseUnder(check, u.Name, text)
+func (r *reader) manifest() (*Manifest, error) {
+	check := r.deadline()
+	docs, err := data.ParseUnder(check, r.Name, r.text)
 	if err != nil {
-		return nil, u.late(err)
+		return nil, r.late(err)
 	}
-	r := &reader{Unit: u, ctx: ctx, text: text, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)}
 	root := docs[0].Root
 	switch {
 	case len(docs) > 1:
@@ -62,14 +63,14 @@ func (u *Unit) manifest(ctx context.Context, text string) (*Manifest, error) {
 	for _, key := range data.Sections {
 		r.m.usesData = r.m.usesData || !root.Get(key).IsNil()
 	}
-	resolved, err := data.Resolve(docs[0], u.loader.env().Sealed(), u.loader.Secrets.Keep, "ccm")
+	resolved, err := data.Resolve(docs[0], r.loader.env().Sealed(), r.loader.Secrets.Keep, "ccm")
 	r.errs.Add(err)
 	r.m.Data = resolved.Data
 	if err == nil {
-		r.m.Data, err = u.loader.merged(resolved, u.Data)
+		r.m.Data, err = r.loader.merged(resolved, r.Data)
 		r.errs.Add(err)
 	}
-	r.env = u.loader.Env(r.m.Data, u.Dir).Under(check)
+	r.env = r.loader.Env(r.m.Data, r.Dir).Under(check)
 	r.m.env = r.env
 	before := len(r.errs)
 	if ccm := root.Get("ccm"); ccm == nil {
@@ -117,15 +118,15 @@ func (r *reader) section(ccm *data.Node) {
 	case !jet.IsNil():
 		r.jetFile(jet)
 	default:
-		r.paper = &paper{unit: r.Unit, again: again(r.Unit, r.text)}
+		r.index = r.newIndex(parseResources(r.Name, r.text))
 		r.resources(list)
 	}
 }
 
-// again returns what finds the resources in the text of a manifest.
-func again(u *Unit, text string) func() *data.Node {
+// parseResources returns what finds the resources in the text of a manifest.
+func parseResources(name, text string) func() *data.Node {
 	return func() *data.Node {
-		docs, err := data.ParseAll(u.Name, text)
+		docs, err := data.ParseAll(name, text)
 		if err != nil {
 			return nil
 		}
@@ -208,7 +209,7 @@ func (r *reader) jetFile(n *data.Node) {
 	if !ok {
 		return
 	}
-	name, path := r.beside(v.S), r.inDir(v.S)
+	name, path := r.NameOf(v.S), r.PathOf(v.S)
 	text, err := r.loader.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("no file %s", path)
@@ -249,11 +250,11 @@ func (r *reader) generated(name string, out template.Rendered) {
 	if doc.Root.IsNil() {
 		return
 	}
-	r.paper = &paper{unit: r.Unit, again: func() *data.Node {
+	r.index = r.newIndex(func() *data.Node {
 		if doc, err := read(); err == nil {
 			return doc.Root
 		}
 		return nil
-	}}
+	})
 	r.resources(doc.Root)
 }

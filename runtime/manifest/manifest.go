@@ -1,19 +1,13 @@
 // Package manifest translates YAML manifests into the catalog that Lua scripts
-// build. Manifests can apply scripts and scripts manifests; all that they
-// declare lands in one catalog, with its places.
+// build, with the place of everything that it declares.
 //
-// Cmd/ccm makes one [Loader] for a run and begins with a [Unit]:
+// Package site makes one [Loader] for a run, which declares a manifest in a unit
+// of the catalog:
 //
-//	l := &manifest.Loader{Registry: reg, Builder: &b, Facts: fs, Environ: env, ReadFile: os.ReadFile, Now: h.Now, Script: runLua}
-//	u := l.Root("site.yaml", dir)
-//	m, err := u.Load(ctx, text)      // a manifest: the error is a diag.List of every mistake
-//	...
-//	u := l.Root("site.lua", dir)     // a script: the front end declares with u.Scope, and
-//	err := u.Apply(ctx, r)           // hands each apply resource here instead of to the Builder
+//	l := &manifest.Loader{Registry: reg, Facts: fs, Environ: env, ReadFile: os.ReadFile, Now: h.Now}
+//	m, err := l.Load(ctx, units.Root("site.yaml", dir), text) // the error is a diag.List of every mistake
 //
-// Loader.Script is how a manifest applies a script: it evaluates the text of a
-// Unit with that Unit's Scope, Dir, Data and Apply. Loader.Sources has the texts
-// for diag.Render.
+// Loader.Sources has the texts for diag.Render.
 package manifest
 
 import (
@@ -32,13 +26,11 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// A Loader loads the manifests of one run into one catalog. Registry, Builder
-// and ReadFile are required. It is not safe for use by several goroutines.
+// A Loader loads the manifests of one run into one catalog. Registry and ReadFile
+// are required. It is not safe for use by several goroutines.
 type Loader struct {
 	// Registry has the types that can be declared.
 	Registry *resource.Registry
-	// Builder takes what is declared.
-	Builder *catalog.Builder
 	// Facts are what is so about the machine.
 	Facts *facts.Facts
 	// Environ is the environment that expressions see, with that of ./.env.
@@ -50,11 +42,9 @@ type Loader struct {
 	// Overlays are hierarchy documents whose data is merged over that of every
 	// manifest.
 	Overlays []Source
-	// Script evaluates a unit whose name ends in .lua. Nil refuses them.
-	Script func(ctx context.Context, u *Unit, text string) error
 	// Module loads a module with types for the manifest u, which finds it as a
 	// script in its place would. Nil refuses them.
-	Module func(ctx context.Context, u *Unit, name string) error
+	Module func(ctx context.Context, u *catalog.Unit, name string) error
 	// Fetch gets what is behind an http or https URL, for TinyCM templates. Nil
 	// refuses them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
@@ -97,6 +87,18 @@ type Manifest struct {
 	file     string
 	usesData bool // it has data, hierarchy or overrides
 	env      *template.Env
+}
+
+// Load declares the resources of a manifest in u. Its error is a [diag.List] of
+// every mistake in it and in all that it applies.
+func (l *Loader) Load(ctx context.Context, u *catalog.Unit, text string) (*Manifest, error) {
+	l.remember(u.Name, text)
+	r := &reader{Unit: u, loader: l, ctx: ctx, text: text, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)}
+	if l.isTinyCM(u.Name) {
+		t := &tiny{reader: r, constants: make(map[string]any), byName: make(map[string]*definition)}
+		return t.manifest()
+	}
+	return r.manifest()
 }
 
 // env returns the expressions that know facts and environment.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -25,10 +26,10 @@ type Single struct {
 	Pos diag.Pos
 }
 
-// Single declares s in u. Expressions see tree as data. The error is a
+// Single declares s in u, a unit of the catalog. Expressions see tree as data. The error is a
 // [diag.List] of every mistake.
-func (u *Unit) Single(ctx context.Context, s Single, tree map[string]any) (*resource.Resource, error) {
-	env := u.loader.Env(tree, u.Dir)
+func (l *Loader) Single(ctx context.Context, u *catalog.Unit, s Single, tree map[string]any) (*resource.Resource, error) {
+	env := l.Env(tree, u.Dir)
 	from := resource.Origin{Pos: s.Pos, Dir: u.Dir, Scope: u.Scope}
 	where := located{s.Properties.Where, s.Pos}
 	var errs diag.List
@@ -68,7 +69,7 @@ func (u *Unit) Single(ctx context.Context, s Single, tree map[string]any) (*reso
 	if err != nil {
 		return nil, err
 	}
-	if err := u.loader.Registry.CheckProvider(r); err != nil {
+	if err := l.Registry.CheckProvider(r); err != nil {
 		return nil, err
 	}
 	return u.Add(ctx, r)

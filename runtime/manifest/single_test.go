@@ -26,7 +26,7 @@ func single(t *testing.T, w *world, typ, properties string) (*resource.Resource,
 		return nil, err
 	}
 	s.Pos = diag.Pos{File: "request"}
-	return w.Root("request", "/srv").Single(t.Context(), s, map[string]any{
+	return w.Single(t.Context(), w.units.Root("request", "/srv"), s, map[string]any{
 		"name": "/etc/motd", "codes": []any{int64(0), int64(2)}, "port": int64(80),
 	})
 }
@@ -74,7 +74,7 @@ func TestSingleFromCommandLine(t *testing.T) {
 		{Key: "returns", Val: schema.ListValue(schema.TextValue("{{ Data.codes }}"), schema.TextValue("7"))},
 		{Key: "refreshonly", Val: schema.TextValue("{{ Data.on ? 'true' : 'false' }}")},
 	}}}
-	r, err := w.Root("command line", "/").Single(t.Context(), s, map[string]any{"command": "/bin/true", "codes": []any{int64(0), int64(2)}, "on": true})
+	r, err := w.Single(t.Context(), w.units.Root("command line", "/"), s, map[string]any{"command": "/bin/true", "codes": []any{int64(0), int64(2)}, "on": true})
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 2, 7}, r.Spec.(*Exec).Returns)
 	require.True(t, r.Spec.(*Exec).RefreshOnly)

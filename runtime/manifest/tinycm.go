@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -17,25 +16,20 @@ import (
 // A tiny reads a manifest of TinyCM: a document with constants, and documents
 // with one definition each.
 type tiny struct {
-	reader
+	*reader
 	file      *resource.Type
 	constants map[string]any
 	list      []*definition
 	byName    map[string]*definition
 }
 
-// tinycm loads a manifest of TinyCM.
-func (u *Unit) tinycm(ctx context.Context, text string) (*Manifest, error) {
-	docs, err := data.ParseUnder(u.until(ctx), u.Name, text)
+// manifest loads a manifest of TinyCM.
+func (t *tiny) manifest() (*Manifest, error) {
+	docs, err := data.ParseUnder(t.deadline(), t.Name, t.text)
 	if err != nil {
-		return nil, u.late(err)
+		return nil, t.late(err)
 	}
-	t := &tiny{
-		reader:    reader{Unit: u, ctx: ctx, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)},
-		file:      u.loader.Registry.Type("file"),
-		constants: make(map[string]any),
-		byName:    make(map[string]*definition),
-	}
+	t.file = t.loader.Registry.Type("file")
 	if t.file == nil {
 		return nil, diag.List{docs[0].Root.Errorf("there is no type file for the definitions of TinyCM")}
 	}
@@ -50,8 +44,8 @@ func (u *Unit) tinycm(ctx context.Context, text string) (*Manifest, error) {
 			t.definition(root)
 		}
 	}
-	if u.Data != nil {
-		maps.Copy(t.constants, u.Data)
+	if t.Data != nil {
+		maps.Copy(t.constants, t.Data)
 	}
 	t.m.Data = t.constants
 	for _, d := range t.list {

@@ -40,7 +40,7 @@ func (t *tiny) declare(d *definition) {
 	if len(t.errs) > before {
 		return
 	}
-	r, err := t.file.Decode(where.tab, resource.Origin{Pos: d.name.Pos(), Dir: t.Dir, Calls: t.calls, Scope: t.Scope})
+	r, err := t.file.Decode(where.tab, resource.Origin{Pos: d.name.Pos(), Dir: t.Dir, Calls: t.Calls, Scope: t.Scope})
 	if err == nil {
 		_, err = t.Add(t.ctx, r)
 	}
@@ -181,7 +181,7 @@ func (f *tinyFile) read(where string, remote bool) (text, name string, err error
 		raw, err = f.loader.Fetch(f.ctx, where)
 		return string(raw), where, err
 	}
-	path := f.inDir(where)
+	path := f.PathOf(where)
 	raw, err = f.loader.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("no file %s", path)

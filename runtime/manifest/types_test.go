@@ -168,7 +168,9 @@ func registry(t testing.TB) *resource.Registry {
 type world struct {
 	*manifest.Loader
 	catalog.Builder
-	files fstest.MapFS
+	units  *catalog.Units
+	script func(ctx context.Context, u *catalog.Unit, text string) error
+	files  fstest.MapFS
 }
 
 // newWorld returns a world with the given files, as name and text, in /site.
@@ -179,7 +181,6 @@ func newWorld(t testing.TB, files map[string]string) *world {
 	}
 	w.Loader = &manifest.Loader{
 		Registry: registry(t),
-		Builder:  &w.Builder,
 		Facts: facts.Static(map[string]any{
 			"hostname": "web01.office.example.com",
 			"os":       map[string]any{"family": "debian"},
@@ -189,13 +190,20 @@ func newWorld(t testing.TB, files map[string]string) *world {
 		ReadFile: func(path string) ([]byte, error) { return fs.ReadFile(w.files, strings.TrimPrefix(path, "/")) },
 		Now:      func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
 	}
+	w.units = &catalog.Units{Builder: &w.Builder, ReadFile: w.Loader.ReadFile, Load: func(ctx context.Context, u *catalog.Unit, text string) error {
+		if strings.HasSuffix(u.Name, ".lua") {
+			return w.script(ctx, u, text)
+		}
+		_, err := w.Load(ctx, u, text)
+		return err
+	}}
 	return w
 }
 
 // load loads a manifest that stands in /site.
 func (w *world) load(t testing.TB, name, text string) (*manifest.Manifest, error) {
 	t.Helper()
-	m, err := w.Root(name, "/site").Load(t.Context(), text)
+	m, err := w.Load(t.Context(), w.units.Root(name, "/site"), text)
 	if err == nil {
 		_, err = w.Builder.Build()
 	}

@@ -3,29 +3,36 @@ package manifest
 import (
 	"sync"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// A paper is what a list of resources was read from. It finds the places of their
-// properties by reading it again: few runs ask for any, and what knows them all
-// takes more memory than everything else that is kept of a resource.
-type paper struct {
-	unit  *Unit
-	again func() *data.Node // the list
-	count int               // of the declarations so far
+// A positionIndex finds the places of the properties of a list of resources by
+// parsing it a second time: few runs ask for any, and what knows them all takes more
+// memory than everything else that is kept of a resource.
+type positionIndex struct {
+	unit   *catalog.Unit
+	loader *Loader
+	parse  func() *data.Node // the list
+	count  int               // of the declarations so far
 
 	once         sync.Once
 	declarations []*declaration
-	rereading    bool
+	building     bool
 }
 
-// recall numbers a declaration. It reports whether the paper is being read again,
-// for the sake of its places only.
-func (p *paper) recall(d *declaration) bool {
-	if p.rereading {
+// newIndex returns the index of a list that parse returns.
+func (r *reader) newIndex(parse func() *data.Node) *positionIndex {
+	return &positionIndex{unit: r.Unit, loader: r.loader, parse: parse}
+}
+
+// add numbers a declaration. It reports whether the list is being parsed for its
+// places only.
+func (p *positionIndex) add(d *declaration) bool {
+	if p.building {
 		p.declarations = append(p.declarations, d)
 		return true
 	}
@@ -33,32 +40,32 @@ func (p *paper) recall(d *declaration) bool {
 	return false
 }
 
-// place returns the places of the last declaration.
-func (p *paper) place() *place { return &place{p, p.count - 1} }
+// position returns the places of the last declaration.
+func (p *positionIndex) position() *position { return &position{p, p.count - 1} }
 
 // declaration returns a declaration by its number.
-func (p *paper) declaration(number int) *declaration {
+func (p *positionIndex) declaration(number int) *declaration {
 	p.once.Do(func() {
-		r := &reader{Unit: p.unit, paper: &paper{rereading: true}}
-		if list := p.again(); list != nil {
+		r := &reader{Unit: p.unit, loader: p.loader, index: &positionIndex{building: true}}
+		if list := p.parse(); list != nil {
 			r.resources(list)
 		}
-		p.declarations = r.paper.declarations
+		p.declarations = r.index.declarations
 	})
 	return p.declarations[number]
 }
 
-// A place is that of one declaration.
-type place struct {
-	paper  *paper
+// A position is that of one declaration.
+type position struct {
+	index  *positionIndex
 	number int
 }
 
-var _ schema.Locator = (*place)(nil)
+var _ schema.Locator = (*position)(nil)
 
 // Locate implements schema.Locator.
-func (p *place) Locate(path schema.Path, key bool) diag.Pos {
-	d := p.paper.declaration(p.number)
+func (p *position) Locate(path schema.Path, key bool) diag.Pos {
+	d := p.index.declaration(p.number)
 	where := newTable(d.key)
 	where.name(d, schema.Value{})
 	for _, e := range d.entries(nil) {

@@ -1,4 +1,4 @@
-package manifest
+package catalog
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // MaxDepth is how deep manifests and scripts may apply one another.
 const MaxDepth = 10
 
-// A Unit is one manifest or script in the course of being loaded.
+// A Unit is one script or manifest that declares resources.
 type Unit struct {
 	// Name is how messages speak of it.
 	Name string
@@ -24,46 +24,43 @@ type Unit struct {
 	Dir string
 	// Scope is that of all that it declares.
 	Scope *resource.Scope
-	// Data is what whoever applies it gives it.
+	// Data is what the resource that applies it gives it.
 	Data map[string]any
+	// Calls is the chain of applications that led here, the last first.
+	Calls []diag.Note
 
-	loader  *Loader
-	sealed  bool              // it may not apply anything
+	units   *Units
+	sealed  bool              // it may apply nothing
 	prefix  string            // of the names of what it applies, "" at the root
 	renamed map[string]string // what it applies: as written, and as in the catalog
-	calls   []diag.Note
 }
 
-// Root returns the unit that a run begins with.
-func (l *Loader) Root(name, dir string) *Unit {
-	return &Unit{Name: name, Dir: dir, Scope: &resource.Scope{File: name}, loader: l}
+// Units is what the units of one run have in common.
+type Units struct {
+	// Builder takes what they declare.
+	Builder *Builder
+	// ReadFile reads the text of a unit that another one applies.
+	ReadFile func(path string) ([]byte, error)
+	// Load declares what the text of a unit says, by [Unit.Add].
+	Load func(ctx context.Context, u *Unit, text string) error
 }
 
-// Load loads a manifest. Its error is a [diag.List] of every mistake in it and
-// in all that it applies.
-func (u *Unit) Load(ctx context.Context, text string) (*Manifest, error) {
-	u.loader.remember(u.Name, text)
-	var m *Manifest
-	var err error
-	if u.loader.isTinyCM(u.Name) {
-		m, err = u.tinycm(ctx, text)
-	} else {
-		m, err = u.manifest(ctx, text)
-	}
-	return m, u.called(err)
+// Root returns the unit that a run begins with. Relative paths in it begin in dir.
+func (us *Units) Root(name, dir string) *Unit {
+	return &Unit{Name: name, Dir: dir, Scope: &resource.Scope{File: name}, units: us}
 }
 
-// called adds to each mistake the chain of calls that led here.
-func (u *Unit) called(err error) error {
-	if err == nil || len(u.calls) == 0 {
+// traced adds to each mistake the chain of applications that led here.
+func (u *Unit) traced(err error) error {
+	if err == nil || len(u.Calls) == 0 {
 		return err
 	}
 	var list diag.List
 	list.Add(err)
 	for i, e := range list {
-		if !slices.Contains(e.Notes, u.calls[len(u.calls)-1]) {
+		if !slices.Contains(e.Notes, u.Calls[len(u.Calls)-1]) {
 			c := *e
-			c.Notes = append(slices.Clip(c.Notes), u.calls...)
+			c.Notes = append(slices.Clip(c.Notes), u.Calls...)
 			list[i] = &c
 		}
 	}
@@ -77,19 +74,12 @@ func (u *Unit) Add(ctx context.Context, r *resource.Resource) (*resource.Resourc
 	if _, ok := r.Spec.(resource.Applying); ok && r.Skip == "" {
 		return u.apply(ctx, r)
 	}
-	return u.loader.Builder.Add(r)
+	return u.units.Builder.Add(r)
 }
 
-// Apply is Add for a front end that adds other resources itself.
-func (u *Unit) Apply(ctx context.Context, r *resource.Resource) error {
-	_, err := u.Add(ctx, r)
-	return err
-}
-
-// Applied returns the reference by which the catalog knows what this unit
-// applies under a name: names are relative, and different units may use the
-// same one.
-func (u *Unit) Applied(name string) string {
+// childName returns the name by which the catalog knows what this unit applies
+// under a name: names are relative, and different units may use the same one.
+func (u *Unit) childName(name string) string {
 	if u.prefix == "" || filepath.IsAbs(name) {
 		return name
 	}
@@ -100,7 +90,7 @@ func (u *Unit) Applied(name string) string {
 // catalog, and makes its references to such resources follow.
 func (u *Unit) rename(r *resource.Resource) {
 	if _, ok := r.Spec.(resource.Applying); ok {
-		if name := u.Applied(r.ID.Name); name != r.ID.Name {
+		if name := u.childName(r.ID.Name); name != r.ID.Name {
 			if u.renamed == nil {
 				u.renamed = make(map[string]string)
 			}
@@ -129,11 +119,11 @@ func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resou
 	if u.Scope.Depth() >= MaxDepth {
 		return nil, u.refused(r, "manifests are applied more than %d deep: %s", MaxDepth, u.chain(child.Path))
 	}
-	if u.loader.Builder.Get(r.ID) != nil {
-		return u.loader.Builder.Add(r) // it is the same, or a mistake
+	if u.units.Builder.Get(r.ID) != nil {
+		return u.units.Builder.Add(r) // it is the same, or a mistake
 	}
-	path := u.inDir(child.Path)
-	text, err := u.loader.ReadFile(path)
+	path := u.PathOf(child.Path)
+	text, err := u.units.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, u.refused(r, "no file %s", path)
 	}
@@ -141,41 +131,28 @@ func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resou
 		return nil, u.refused(r, "%w", err)
 	}
 	c := &Unit{
-		Name: u.beside(child.Path), Dir: filepath.Dir(path), Data: child.Data, loader: u.loader, sealed: !child.MayApply,
+		Name: u.NameOf(child.Path), Dir: filepath.Dir(path), Data: child.Data, units: u.units, sealed: !child.MayApply,
 		prefix: filepath.Dir(r.ID.Name),
 		Scope:  &resource.Scope{Apply: r.ID, Parent: u.Scope, Restraint: max(u.Scope.Restraint, child.Restraint)},
-		calls:  append([]diag.Note{{Pos: r.Pos, Text: "applied from here"}}, u.calls...),
+		Calls:  append([]diag.Note{{Pos: r.Pos, Text: "applied from here"}}, u.Calls...),
 	}
 	c.Scope.File = c.Name
-	if err := c.run(ctx, r, string(text)); err != nil {
+	if err := c.traced(u.units.Load(ctx, c, string(text))); err != nil {
 		return nil, err
 	}
-	return u.loader.Builder.Add(r)
+	return u.units.Builder.Add(r)
 }
 
-// run loads the text of a unit that r applies.
-func (u *Unit) run(ctx context.Context, r *resource.Resource, text string) error {
-	if strings.ToLower(filepath.Ext(u.Name)) != ".lua" {
-		_, err := u.Load(ctx, text)
-		return err
-	}
-	if u.loader.Script == nil {
-		return u.refused(r, "a script cannot be applied here")
-	}
-	u.loader.remember(u.Name, text)
-	return u.called(u.loader.Script(ctx, u, text))
-}
-
-// beside returns the name of a file whose path is relative to that of u.
-func (u *Unit) beside(path string) string {
+// NameOf returns how messages speak of a file whose path is relative to that of u.
+func (u *Unit) NameOf(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(filepath.Dir(u.Name), path)
 }
 
-// inDir returns where a file is whose path is relative to that of u.
-func (u *Unit) inDir(path string) string {
+// PathOf returns where a file is whose path is relative to that of u.
+func (u *Unit) PathOf(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -189,7 +166,7 @@ func (u *Unit) refused(r *resource.Resource, format string, args ...any) error {
 
 // chain names all units from the root to the next one.
 func (u *Unit) chain(next string) string {
-	names := []string{u.beside(next)}
+	names := []string{u.NameOf(next)}
 	for s := u.Scope; s != nil; s = s.Parent {
 		names = append(names, s.File)
 	}
