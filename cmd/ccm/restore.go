@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -112,8 +114,8 @@ func (r *restoration) run(ctx context.Context, paths []string) error {
 func (r *restoration) restore(ctx context.Context, list []state.Restoration) converge.Summary {
 	sum := converge.Summary{Start: r.host.Now(), Noop: r.f.noop}
 	events := make([]*converge.Event, len(list))
-	for i, x := range list {
-		events[i] = r.look(ctx, i, x)
+	for i := range list {
+		events[i] = r.look(ctx, i, list)
 	}
 	if !r.f.noop {
 		errs := r.past.store.Restore(ctx, r.host, list, r.begin)
@@ -135,11 +137,30 @@ func (r *restoration) restore(ctx context.Context, list []state.Restoration) con
 	return sum
 }
 
-// look tells of one path what is to be done.
-func (r *restoration) look(ctx context.Context, i int, x state.Restoration) *converge.Event {
+// isBelowLink reports whether a link on the way to a path is restored too.
+func isBelowLink(path string, list []state.Restoration) bool {
+	return slices.ContainsFunc(list, func(x state.Restoration) bool {
+		return x.Want.Kind == host.Symlink && strings.HasPrefix(path, strings.TrimSuffix(x.Path, "/")+"/")
+	})
+}
+
+// look tells of one path of the list what is to be done.
+func (r *restoration) look(ctx context.Context, i int, list []state.Restoration) *converge.Event {
+	x := list[i]
 	ev := &converge.Event{
 		Resource: &resource.Resource{ID: resource.ID{Type: "file", Name: x.Path}, Common: resource.NothingCommon}, Index: i, Noop: r.f.noop,
 		Provider: "restore", Start: r.host.Now(), Outcome: converge.Changed,
+	}
+	if err := state.Place(&r.host.View, x); err != nil {
+		_, moved := errors.AsType[*state.MovedError](err)
+		switch {
+		case !moved || !isBelowLink(x.Path, list):
+			ev.Outcome, ev.Err = converge.Failed, err
+		case r.f.noop:
+			ev.Outcome = converge.Pending
+		}
+		ev.Actions = []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
+		return ev
 	}
 	diff, err := r.past.store.Differs(ctx, &r.host.View, x)
 	switch {

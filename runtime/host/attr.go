@@ -31,7 +31,7 @@ func (h *Host) SetAttrOf(name string, have Info, attr Attr) error {
 	h.log.Debug("attributes", "path", name, "mode", fmt.Sprintf("%04o", attr.Mode))
 	info := infoOf(&d.st)
 	if info.UID != attr.UID || info.GID != attr.GID || info.Mode != attr.Mode {
-		if err := h.tellOf(name, info); err != nil {
+		if err := h.tellOf(name, p, info); err != nil {
 			return err
 		}
 	}
@@ -62,11 +62,11 @@ func (h *Host) opened(name string) (location, *handle, error) {
 }
 
 // tellOf says that the owner or the mode of something is about to be changed.
-func (h *Host) tellOf(name string, info Info) error {
+func (h *Host) tellOf(name string, p location, info Info) error {
 	if err := h.refusedInBatch(); err != nil {
 		return err
 	}
-	return h.tell(Doomed{Path: name, Info: info})
+	return h.tell(Doomed{Path: name, Dir: p.dir.path, Info: info})
 }
 
 // setAttr gives what is open its owner and mode, where they are not so already.
@@ -126,7 +126,7 @@ func (h *Host) ChownLink(name string, uid, gid uint32) error {
 	case info.UID == uid && info.GID == gid:
 		return nil
 	}
-	if err := h.tellOf(name, info); err != nil {
+	if err := h.tellOf(name, p, info); err != nil {
 		return err
 	}
 	return h.chown(name, p, d, uid, gid)

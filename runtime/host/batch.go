@@ -261,17 +261,19 @@ func (b *Batch) syncDirs(errs []error) {
 // whether something is: then the file does not get its place.
 func (s *slot) tell(more bool) (err error) {
 	t := s.temp
+	dir := t.from
 	if !s.isNew || t.temp != "" {
 		if err := t.find(); err != nil {
 			return err
 		}
+		dir = t.place.dir
 		s.told, err = t.place.stat()
 		t.forget()
 		if err != nil {
 			return pathError("lstat", t.name, err)
 		}
 	}
-	return t.h.tell(Doomed{Path: t.name, Info: s.told, Content: true, Next: &t.info, More: more})
+	return t.h.tell(Doomed{Path: t.name, Dir: dir.path, Info: s.told, Content: true, Next: &t.info, More: more})
 }
 
 // place gives a file that is durable its place. The directory is yet to be

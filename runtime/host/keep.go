@@ -9,6 +9,9 @@ import (
 // removed. Where nothing stands, its Kind is Missing.
 type Doomed struct {
 	Path string
+	// Dir is the directory in which it stands, as the machine sees it: that of Path after
+	// all links on the way were followed.
+	Dir string
 	Info
 	// Content says that what it holds goes too, and not its owner and mode only.
 	Content bool
@@ -34,7 +37,7 @@ func (h *Host) doomed(name string, p location, content bool) error {
 	if err != nil {
 		return pathError("lstat", name, err)
 	}
-	return h.tell(Doomed{Path: name, Info: info, Content: content})
+	return h.tell(Doomed{Path: name, Dir: p.dir.path, Info: info, Content: content})
 }
 
 // tell is doomed for who knows what stands at the path.
@@ -48,7 +51,7 @@ func (h *Host) tell(d Doomed) error {
 
 // doomedTree says that the directory at a path is about to be removed with
 // everything in it: what is in a directory is told before the directory.
-func (h *Host) doomedTree(name string, top *handle) error {
+func (h *Host) doomedTree(name string, p location, top *handle) error {
 	if err := h.refusedInBatch(); err != nil || h.keep == nil {
 		return err
 	}
@@ -57,9 +60,9 @@ func (h *Host) doomedTree(name string, top *handle) error {
 		return err
 	}
 	for _, e := range slices.Backward(entries) {
-		if err := h.keep(&h.View, Doomed{Path: filepath.Join(name, e.Rel), Info: e.Info, Content: true, For: h.on, More: true}); err != nil {
+		if err := h.keep(&h.View, Doomed{Path: filepath.Join(name, e.Rel), Dir: filepath.Dir(filepath.Join(top.path, e.Rel)), Info: e.Info, Content: true, For: h.on, More: true}); err != nil {
 			return err
 		}
 	}
-	return h.tell(Doomed{Path: name, Info: infoOf(&top.st), Content: true})
+	return h.tell(Doomed{Path: name, Dir: p.dir.path, Info: infoOf(&top.st), Content: true})
 }

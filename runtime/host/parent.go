@@ -18,6 +18,17 @@ func (e *ParentError) Error() string {
 	return e.Dir + " is not a directory"
 }
 
+// Directory returns the directory in which a path is, after all links on the way to it were
+// followed, as the machine sees it.
+func (v *View) Directory(name string) (string, error) {
+	p, err := v.files.at(name)
+	if err != nil {
+		return "", pathError("open", name, err)
+	}
+	defer p.close()
+	return p.dir.path, nil
+}
+
 // CheckParent returns nil if the directory of the path is there, and a
 // [*ParentError] if not.
 func (v *View) CheckParent(name string) error {

@@ -146,6 +146,27 @@ func (s *stage) look(name string, follow bool) (Info, error) {
 	return infoOfOpen(fd, nil)
 }
 
+// directory returns where the directory with that name in the archive is, after all links
+// on the way to it were followed. One that is not there yet will be made, so it is no
+// link. Known is what was returned before.
+func (s *stage) directory(name string, known map[string]string) string {
+	if name == "" {
+		return s.parent.path
+	}
+	dir, ok := known[name]
+	if !ok {
+		p, err := s.h.files.beneath(s.parent).to(name, true)
+		if err == nil {
+			dir = p.path()
+			p.close()
+		} else {
+			dir = path.Join(s.directory(parentOf(name), known), path.Base(name))
+		}
+		known[name] = dir
+	}
+	return dir
+}
+
 // full returns the path of an entry as the machine sees it.
 func (s *stage) full(name string) string { return path.Join(s.x.Parent, name) }
 
@@ -195,6 +216,7 @@ func (s *stage) tell(units []string) error {
 		return nil
 	}
 	var all []Doomed
+	dirs := make(map[string]string)
 	for _, name := range s.sorted {
 		if !inUnit(units, name) {
 			continue
@@ -203,7 +225,7 @@ func (s *stage) tell(units []string) error {
 		if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
 			return pathError("lstat", s.full(name), err)
 		}
-		all = append(all, Doomed{Path: s.full(name), Info: info, Content: true, For: s.h.on, More: true})
+		all = append(all, Doomed{Path: s.full(name), Dir: s.directory(parentOf(name), dirs), Info: info, Content: true, For: s.h.on, More: true})
 	}
 	for i, d := range all {
 		d.More = i < len(all)-1

@@ -67,7 +67,7 @@ func (h *Host) RemoveTree(name string) error {
 	if err := holdsNoMount(name, p.dir, top); err != nil {
 		return err
 	}
-	if err := h.doomedTree(name, top); err != nil {
+	if err := h.doomedTree(name, p, top); err != nil {
 		return err
 	}
 	err = h.do("remove", name, func() error {

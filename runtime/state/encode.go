@@ -19,6 +19,9 @@ func (l changeLine) appendJSON(b []byte) ([]byte, error) {
 	c := l.Change
 	b = schema.AppendText(append(b, `{"protocol":`...), l.Protocol)
 	b = c.Path.appendJSON(append(b, `,"path":`...))
+	if c.Dir != "" {
+		b = c.Dir.appendJSON(append(b, `,"dir":`...))
+	}
 	if c.Resource != "" {
 		b = schema.AppendText(append(b, `,"resource":`...), c.Resource)
 	}

@@ -48,7 +48,7 @@ func (r *Run) finish(c *tracked, e *converge.Event) (changeLine, bool) {
 		c.After = c.Next
 		return changeLine{}, false
 	}
-	after, err := versionAt(r.view, string(c.Path))
+	after, err := versionAt(r.view, placeOf(string(c.Path), string(c.Dir)))
 	if err != nil {
 		return changeLine{}, false
 	}
@@ -71,7 +71,7 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		r.touch(c, by)
 		return r.endBatch(d)
 	}
-	next := Change{Path: Name(d.Path), Before: versionOf(d.Info)}
+	next := Change{Path: Name(d.Path), Dir: Name(d.Dir), Before: versionOf(d.Info)}
 	if by != nil {
 		next.Resource = by.ID.String()
 	}

@@ -141,7 +141,10 @@ func (v Version) sameContent(w Version) bool {
 
 // A Change is what a run did to one path.
 type Change struct {
-	Path     Name    `json:"path"`
+	Path Name `json:"path"`
+	// Dir is the directory in which it was, after all links on the way to it were
+	// followed; "" in records of versions that did not write it.
+	Dir      Name    `json:"dir,omitempty"`
 	Resource string  `json:"resource,omitempty"`
 	Before   Version `json:"before"`
 	// Content says that the content was about to go too, and not the owner and mode

@@ -17,6 +17,11 @@ import (
 // A Restoration is one path and what is to stand there again.
 type Restoration struct {
 	Path string
+	// Dir is the directory in which it was, after all links on the way to it were followed;
+	// "" if that is not known.
+	Dir string
+	// Run is the run that had changed it.
+	Run string
 	// Resource is what had changed it.
 	Resource string
 	Want     Version
@@ -41,7 +46,7 @@ func (s *Store) Restorations(run string, paths []string) ([]Restoration, error) 
 	used := make([]bool, len(paths))
 	for _, c := range rec.Changes {
 		if !c.Undone() && among(string(c.Path), paths, used) {
-			list = append(list, Restoration{Path: string(c.Path), Resource: c.Resource, Want: c.Before, Sensitive: c.Sensitive || held.HeldIn(string(c.Path))})
+			list = append(list, Restoration{Path: string(c.Path), Dir: string(c.Dir), Run: run, Resource: c.Resource, Want: c.Before, Sensitive: c.Sensitive || held.HeldIn(string(c.Path))})
 		}
 	}
 	if i := slices.Index(used, false); i >= 0 {
@@ -133,21 +138,44 @@ func (s *Store) gone(id string, err error) error {
 // as it was.
 func (s *Store) Restore(ctx context.Context, h *host.Host, list []Restoration, begin func(Restoration) error) []error {
 	x := restorer{Store: s, ctx: ctx, h: h, list: list, errs: make([]error, len(list)), begin: begin}
-	// What is to go goes before what it is in, and what comes back after.
-	for i := range slices.Backward(list) {
-		x.errs[i] = x.clear(list[i])
-	}
-	for i := range list {
-		if x.errs[i] == nil {
-			x.errs[i] = x.create(list[i])
+	// What is to go goes before what it is in. What a link does not lead to now may be
+	// reached when the link is restored.
+	hidden := make([]bool, len(list))
+	for i, r := range slices.Backward(list) {
+		if hidden[i] = isMoved(Place(&h.View, r)); !hidden[i] {
+			x.errs[i] = x.clear(r)
 		}
 	}
-	for i := range slices.Backward(list) {
-		if x.errs[i] == nil && list[i].Want.Kind == host.Directory {
-			x.errs[i] = x.finish(list[i])
+	// What is reached by a link comes back before the link does.
+	var first, then []int
+	for i, r := range list {
+		if r.isBehindLink() && !hidden[i] {
+			first = append(first, i)
+		} else {
+			then = append(then, i)
 		}
 	}
+	x.bring(first, hidden)
+	x.bring(then, hidden)
 	return x.errs
+}
+
+// bring brings back what stood at some of the paths, and gives directories their modes when
+// all is in them.
+func (x *restorer) bring(which []int, hidden []bool) {
+	for _, i := range which {
+		if hidden[i] {
+			x.errs[i] = x.clear(x.list[i])
+		}
+		if x.errs[i] == nil {
+			x.errs[i] = x.create(x.list[i])
+		}
+	}
+	for _, i := range slices.Backward(which) {
+		if x.errs[i] == nil && x.list[i].Want.Kind == host.Directory {
+			x.errs[i] = x.finish(x.list[i])
+		}
+	}
 }
 
 func (v Version) attr() host.Attr { return host.Attr{UID: v.UID, GID: v.GID, Mode: uint32(v.Mode)} }
@@ -163,6 +191,9 @@ type restorer struct {
 
 // clear removes what stands at the path and cannot stay.
 func (x *restorer) clear(r Restoration) error {
+	if err := Place(&x.h.View, r); err != nil {
+		return err
+	}
 	info, err := x.h.Lstat(r.Path)
 	if err != nil || info.Kind == r.Want.Kind || info.Kind == host.Missing {
 		return err
@@ -205,6 +236,9 @@ func (x *restorer) possible(r Restoration, now host.Info) error {
 
 // create brings back what stood at the path.
 func (x *restorer) create(r Restoration) error {
+	if err := Place(&x.h.View, r); err != nil {
+		return err
+	}
 	diff, err := x.Differs(x.ctx, &x.h.View, r)
 	if err != nil || r.Want.Kind == host.Missing {
 		return err
@@ -242,6 +276,9 @@ func (x *restorer) create(r Restoration) error {
 
 // finish gives a directory its owner and mode, now that all is in it.
 func (x *restorer) finish(r Restoration) error {
+	if err := Place(&x.h.View, r); err != nil {
+		return err
+	}
 	diff, err := x.Differs(x.ctx, &x.h.View, r)
 	if err != nil || len(diff) == 0 {
 		return err

@@ -1,0 +1,61 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A MovedError says that a path leads to another directory by now than the one in which
+// a run had changed it, because a link on the way was changed.
+type MovedError struct {
+	Path, Run string
+	Dir       string // in which the run had changed it
+	Now       string // to which the path leads
+}
+
+// Error names both directories and says how to go on.
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("left alone: the run changed it in %[1]s, and its path leads to %[2]s now (let the link lead to %[1]s again, or see what it held with: ccm diff %[3]s %[4]s)",
+		e.Dir, e.Now, e.Run, e.Path)
+}
+
+// Place returns a [*MovedError] if the path of r does not lead to where the run had changed
+// it. A directory that is not there leads nowhere else.
+func Place(v *host.View, r Restoration) error {
+	if r.Dir == "" {
+		return nil
+	}
+	now, err := v.Directory(r.Path)
+	switch {
+	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return nil
+	case err != nil:
+		return err
+	case now != r.Dir:
+		return &MovedError{Path: r.Path, Run: r.Run, Dir: r.Dir, Now: now}
+	}
+	return nil
+}
+
+// isMoved reports whether an error of Place may be gone once links are restored.
+func isMoved(err error) bool {
+	_, ok := errors.AsType[*MovedError](err)
+	return ok
+}
+
+// isBehindLink reports whether a link was on the way to where the path had been changed.
+func (r Restoration) isBehindLink() bool { return placeOf(r.Path, r.Dir) != r.Path }
+
+// placeOf returns where a path had led: its name in a directory, or itself if the directory
+// is not known.
+func placeOf(path, dir string) string {
+	if dir == "" || dir == filepath.Dir(path) {
+		return path
+	}
+	return filepath.Join(dir, filepath.Base(path))
+}
