@@ -118,9 +118,6 @@ type PackageProvider interface {
 	Downgrade(ctx context.Context, h *host.Host, pkg, version string) error
 	// Uninstall removes a package; its configuration may stay.
 	Uninstall(ctx context.Context, h *host.Host, pkg string) error
-	// VersionCmp is the order of the package system: -1 if a is older than b, 1 if
-	// it is newer, 0 if the two are the same version to it.
-	VersionCmp(a, b string) (int, error)
 }
 
 // SuitAlike implements resource.Alike.

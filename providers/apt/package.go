@@ -107,7 +107,7 @@ func (p packages) order(want resources.Package, have resources.PackageState) (in
 	if !have.Installed() || wish == "" {
 		return 0, nil
 	}
-	return p.VersionCmp(have.Metadata.Version, wish)
+	return compareVersions(have.Metadata.Version, wish)
 }
 
 // Install implements resources.PackageProvider. Apt is asked first whether it

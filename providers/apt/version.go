@@ -9,8 +9,9 @@ import (
 	deb "github.com/knqyf263/go-deb-version"
 )
 
-// VersionCmp implements resources.PackageProvider with the order of dpkg.
-func (packages) VersionCmp(a, b string) (int, error) {
+// compareVersions returns -1 if a is older than b in the order of dpkg, 1 if it is
+// newer, and 0 if dpkg takes them for the same version.
+func compareVersions(a, b string) (int, error) {
 	if a == b {
 		return 0, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestVersionCmp(t *testing.T) {
+func TestCompareVersions(t *testing.T) {
 	for _, x := range []struct {
 		a, b string
 		want int
@@ -44,10 +44,10 @@ func TestVersionCmp(t *testing.T) {
 		{"1:0.9~rc1-1", "1.5", 1, "the epoch wins"},
 		{"20240101123456", "20240101123457", -1, "a date"},
 	} {
-		got, err := packages{}.VersionCmp(x.a, x.b)
+		got, err := compareVersions(x.a, x.b)
 		require.NoError(t, err)
 		require.Equal(t, x.want, got, "%s %s: %s", x.a, x.b, x.why)
-		got, err = packages{}.VersionCmp(x.b, x.a)
+		got, err = compareVersions(x.b, x.a)
 		require.NoError(t, err)
 		require.Equal(t, -x.want, got, "%s %s: %s", x.b, x.a, x.why)
 	}
@@ -61,11 +61,11 @@ func TestVersionErrors(t *testing.T) {
 		{"1.0^1", `got "1.0^1": upstream_version includes invalid character`},
 		{"1.20240101123456789012", `cannot compare "1.20240101123456789012": it has a number of more than 18 digits`},
 	} {
-		_, err := packages{}.VersionCmp("1.0", x.version)
+		_, err := compareVersions("1.0", x.version)
 		require.ErrorContains(t, err, x.err)
-		_, err = packages{}.VersionCmp(x.version, "1.0")
+		_, err = compareVersions(x.version, "1.0")
 		require.ErrorContains(t, err, x.err)
-		got, err := packages{}.VersionCmp(x.version, x.version)
+		got, err := compareVersions(x.version, x.version)
 		require.NoError(t, err, "what is the same needs no comparison")
 		require.Zero(t, got)
 	}

@@ -49,16 +49,3 @@ func (e evr) compare(o evr) int {
 
 // full formats e with its epoch, so that it is read as it was written.
 func (e evr) full() string { return cmp.Or(e.epoch, "0") + ":" + e.withoutEpoch() }
-
-// VersionCmp implements resources.PackageProvider with the order of rpm.
-func (packages) VersionCmp(a, b string) (int, error) {
-	x, err := parseEVR(a)
-	if err != nil {
-		return 0, err
-	}
-	y, err := parseEVR(b)
-	if err != nil {
-		return 0, err
-	}
-	return x.compare(y), nil
-}

@@ -16,7 +16,7 @@ const newest = "1.0"
 type packages struct{ m *Machine }
 
 // Status implements resources.PackageProvider.
-func (p packages) Status(_ context.Context, _ *host.View, want resources.Package) (s resources.PackageState, err error) {
+func (p packages) Status(_ context.Context, _ *host.View, want resources.Package) (s resources.PackageState, _ error) {
 	p.m.mu.Lock()
 	defer p.m.mu.Unlock()
 	version, ok := p.m.Packages[want.Name]
@@ -26,9 +26,9 @@ func (p packages) Status(_ context.Context, _ *host.View, want resources.Package
 	s.Metadata = resources.PackageMetadata{Name: want.Name, Version: version}
 	s.Candidate = version
 	if want.Ensure.IsVersion() {
-		s.Order, err = p.VersionCmp(version, string(want.Ensure))
+		s.Order = rpmversion.NewVersion(version).Compare(rpmversion.NewVersion(string(want.Ensure)))
 	}
-	return s, err
+	return s, nil
 }
 
 func (p packages) set(pkg, version string) error {
@@ -62,9 +62,4 @@ func (p packages) Uninstall(_ context.Context, _ *host.Host, pkg string) error {
 	defer p.m.mu.Unlock()
 	delete(p.m.Packages, pkg)
 	return nil
-}
-
-// VersionCmp implements resources.PackageProvider.
-func (p packages) VersionCmp(a, b string) (int, error) {
-	return rpmversion.NewVersion(a).Compare(rpmversion.NewVersion(b)), nil
 }
