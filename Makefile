@@ -7,32 +7,27 @@
 # make reliability  run the tests that count what they try, and write docs/reliability.md (root)
 # make bench      measure against the floor programs and installed peers (docs/performance.md)
 # make bench-go   the Go benchmarks
-# make pgo        write the profile that ccm is built with (cmd/ccm/default.pgo)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 export CGO_ENABLED = 0
 
-# go build takes cmd/ccm/default.pgo by itself. What is only tested or looked at is
-# compiled without it: otherwise everything would be compiled twice.
-NO_PGO = GOFLAGS="$$(go env GOFLAGS) -pgo=off"
-
 FUZZTIME ?= 10m
 FUZZ ?= $(shell git grep -E '^func Fuzz' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:func (Fuzz[A-Za-z]*).*,./\1:\2,')
 
-.PHONY: build test lint generate integration reliability bench bench-go pgo fuzz
+.PHONY: build test lint generate integration reliability bench bench-go fuzz
 
 build:
 	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ccm ./cmd/ccm
 
 test:
-	$(NO_PGO) go test ./...
+	go test ./...
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
-	$(NO_PGO) go vet -tags integration ./...
-	$(NO_PGO) go run $(STATICCHECK) -tags integration ./...
+	go vet -tags integration ./...
+	go run $(STATICCHECK) -tags integration ./...
 
 generate:
 	go generate ./...
@@ -44,16 +39,13 @@ integration:
 	go test -tags integration -count=1 -timeout 60m ./test/reliability
 
 reliability:
-	$(NO_PGO) go run ./test/tally/table $(if $(RUN),-run '$(RUN)') $(LAB)
+	go run ./test/tally/table $(if $(RUN),-run '$(RUN)') $(LAB)
 
 bench:
 	go run ./test/bench -out docs/performance.md $(BENCH)
 
 bench-go:
-	$(NO_PGO) go test -run '^$$' -bench . -benchmem ./...
-
-pgo:
-	go run ./test/bench -pgo cmd/ccm/default.pgo
+	go test -run '^$$' -bench . -benchmem ./...
 
 fuzz:
 	@for t in $(FUZZ); do \

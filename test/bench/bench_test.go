@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,15 +23,11 @@ func TestBench(t *testing.T) {
 	}
 	for _, name := range []string{o.ccm, o.floor} {
 		pkg := map[string]string{o.ccm: "./cmd/ccm", o.floor: "./test/bench/floor"}[name]
-		out, err := exec.Command("go", "build", "-pgo=off", "-o", name, pkg).CombinedOutput()
+		out, err := exec.Command("go", "build", "-o", name, pkg).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
 	var table bytes.Buffer
 	require.NoError(t, run(&table, o), "%s", &table)
-	profiled := o
-	profiled.pgo = filepath.Join(dir, "default.pgo")
-	require.NoError(t, run(io.Discard, profiled))
-	require.FileExists(t, profiled.pgo)
 
 	text, err := os.ReadFile(o.out)
 	require.NoError(t, err)

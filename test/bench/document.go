@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -82,9 +81,6 @@ func (b *bench) version() string {
 	text := strings.TrimPrefix(strings.TrimSpace(string(out)), "ccm ")
 	if commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output(); err == nil && !strings.Contains(text, strings.TrimSpace(string(commit))) {
 		text += ", commit " + strings.TrimSpace(string(commit))
-	}
-	if _, err := os.Stat(filepath.Join("cmd", "ccm", "default.pgo")); err == nil {
-		text += ", built with default.pgo"
 	}
 	return text
 }

@@ -39,7 +39,6 @@ type options struct {
 	goBench  bool
 	patience time.Duration
 	lab      bool
-	pgo      string
 	self     string // the binary of this program, "" to measure nothing on one processor
 	// Used by a bench that another one has started.
 	lines     bool
@@ -75,7 +74,6 @@ func parse(args []string) options {
 	fs.BoolVar(&o.goBench, "go", true, "run the Go benchmarks too")
 	fs.DurationVar(&o.patience, "patience", 10*time.Second, "how long to wait before each row for other work on the machine to end")
 	fs.BoolVar(&o.lab, "lab", false, "measure services in a throw-away system (test/lab; root)")
-	fs.StringVar(&o.pgo, "pgo", "", "measure nothing: write the profile that ccm is built with to `FILE`")
 	fs.BoolVar(&o.lines, "lines", false, "print the lines of the table as JSON")
 	fs.BoolVar(&o.throwaway, "throwaway", false, "this is a throw-away system: make units in it")
 	_ = fs.Parse(args)
@@ -96,9 +94,6 @@ func given(fs *flag.FlagSet, name string) bool {
 
 // run measures and tells.
 func run(w io.Writer, o options) error {
-	if o.pgo != "" {
-		return profile(w, o)
-	}
 	chosen, err := choose(o.only)
 	if err != nil {
 		return err
