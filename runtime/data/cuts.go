@@ -4,9 +4,8 @@ import "strings"
 
 // The YAML library takes about 10 ns for each character of a text, and more for
 // each token and node. So the text of a long document is cut before it is read. Set
-// aside are long scalars (scalars.go) and lines that hold nothing but a name and a
-// word or a text in quotes (properties.go). Runs of list items are cut out and read
-// by several goroutines (parts.go). Something short stands in the place of each.
+// aside are long scalars (scalars.go). Runs of list items are cut out and read by
+// several goroutines (parts.go). Something short stands in the place of each.
 //
 // What is cut is found line by line, which knows little of YAML. So it counts only
 // if the library then finds each short thing where it was put, as what it is there.
@@ -20,12 +19,11 @@ const longText = 4 << 10
 
 // limits say what is worth being cut out.
 type limits struct {
-	scalar       int  // of how many bytes at least
-	small, large int  // parts of how many bytes at least, and about; 0 means none
-	lines        bool // with properties
+	scalar       int // of how many bytes at least
+	small, large int // parts of how many bytes at least, and about; 0 means none
 }
 
-var usual = limits{scalar: 48, small: 2 << 10, large: 8 << 10, lines: true}
+var usual = limits{scalar: 48, small: 2 << 10, large: 8 << 10}
 
 // scissors cut a text line by line.
 type scissors struct {
@@ -37,31 +35,24 @@ type scissors struct {
 	line int             // its number in text
 	less int             // by how many lines out is shorter up to there
 	cuts []cut
-	block
 	parting
 }
 
-// cutUp returns a text without its long scalars, its properties, and the runs of
-// list items that can be read by themselves. It returns nil if there is nothing to
-// cut.
+// cutUp returns a text without its long scalars and the runs of list items that can be
+// read by themselves. It returns nil if there is nothing to cut.
 func cutUp(text string, worth limits) *piece {
 	s := scissors{limits: worth, text: text, line: 1}
 	s.out.Grow(len(text)/4 + 1024)
 	for s.at < len(text) {
 		s.next()
 	}
-	s.blockEnds()
 	s.close(-1, true, s.here())
 	if len(s.cuts) == 0 && len(s.runs) == 0 {
 		return nil
 	}
 	s.copy(len(text))
 	trunk := &piece{text: s.out.String(), line: 1, cuts: s.cuts}
-	switch annotated := isAnnotated(trunk.text); {
-	case annotated && s.cutLines: // the comments belong to properties that were cut out, perhaps
-		worth.lines, worth.large = false, 0
-		return cutUp(text, worth)
-	case len(s.runs) > 0 && !annotated && !isConnected(trunk.text):
+	if len(s.runs) > 0 && !isAnnotated(trunk.text) && !isConnected(trunk.text) {
 		trunk = s.split(trunk)
 	}
 	if len(trunk.cuts) == 0 {
@@ -75,19 +66,9 @@ func (s *scissors) next() {
 	line := s.rest(s.at)
 	indent := indentOf(line)
 	if indent == len(line) || line[indent] == '#' { // it is blank, or a comment
-		s.blockEnds()
 		s.skip(line)
 		return
 	}
-	if s.count > 0 && s.block.indent != indent {
-		s.blockEnds()
-	}
-	if s.limits.lines && s.property(line, indent) {
-		s.skip(line)
-		return
-	}
-	s.blockEnds()
-	s.outer, s.opened = indent, line[len(line)-1] == ':'
 	s.indented(line, indent)
 	if i, chomp, ok := blockHeader(line); ok {
 		s.skip(line)

@@ -35,8 +35,7 @@ func tree(docs []*Document) string {
 
 // worths are what is tried of every text.
 var worths = []limits{
-	{scalar: 3, small: 1, large: 2, lines: true}, {scalar: 3, small: 1, large: 2}, {scalar: 8, small: 20, large: 40, lines: true},
-	{scalar: 1 << 20, small: 1, large: 2}, {scalar: 1 << 20, lines: true}, {scalar: 3},
+	{scalar: 3, small: 1, large: 2}, {scalar: 8, small: 20, large: 40}, {scalar: 1 << 20, small: 1, large: 2}, {scalar: 3},
 }
 
 // requireSame holds what is read of a text that was cut against what is read of it
@@ -85,7 +84,7 @@ func TestCutLines(t *testing.T) {
 		}
 		compared += requireSame(t, linesOf(choice))
 	}
-	require.Greater(t, compared, 500)
+	require.Greater(t, compared, 300)
 }
 
 // linesOf returns a text with a line for each byte.

@@ -30,15 +30,8 @@ type branch struct {
 	Entries []Entry
 }
 
-// leaf is the branch of all others. Nobody writes to it: see own.
+// leaf is the branch of all others. Nobody writes to it.
 var leaf branch
-
-// own makes sure that n has a branch of its own.
-func (n *Node) own() {
-	if n.branch == &leaf {
-		n.branch = new(branch)
-	}
-}
 
 // WithItems returns a list that stands where n does.
 func (n *Node) WithItems(items []*Node) *Node {

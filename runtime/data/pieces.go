@@ -18,16 +18,14 @@ type piece struct {
 	cuts []cut // in the order of their lines, of which each has one at most
 }
 
-// A cut is what a short scalar stands for: another scalar, or the items of a part,
-// or properties, of which it is the first key.
+// A cut is what a short scalar stands for: another scalar, or the items of a part.
 type cut struct {
-	line, col  int    // of the short scalar, in its piece
-	less       int    // how many lines the piece has lost with this cut and with those before it
-	style      style  // that the short scalar has
-	short      string // its value
-	value      string // of the scalar that was set aside
-	part       *part
-	properties string // lines
+	line, col int    // of the short scalar, in its piece
+	less      int    // how many lines the piece has lost with this cut and with those before it
+	style     style  // that the short scalar has
+	short     string // its value
+	value     string // of the scalar that was set aside
+	part      *part
 }
 
 // A part is a run of list items that is read by itself.

@@ -163,11 +163,6 @@ func (c *converter) mapping(n *Node, y *yaml.Node) {
 	var pending []annotation // written below the previous value
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		yk, yv := y.Content[i], y.Content[i+1]
-		lines, all := c.propertiesAt(y, yk, yv)
-		if lines != "" && !all {
-			seen = c.properties(n, seen, lines, yk)
-			continue
-		}
 		if yk.Tag == "!!merge" {
 			merges = append(merges, yv)
 			continue
@@ -182,15 +177,7 @@ func (c *converter) mapping(n *Node, y *yaml.Node) {
 			c.src.annotate(key, above)
 		}
 		pending = c.annotationsIn(yk.FootComment, yk.Line)
-		val := (*Node)(nil)
-		if all {
-			val = c.new(yv)
-			val.Kind, val.style = schema.Map, plain
-			c.properties(val, nil, lines, yv)
-		} else {
-			val = c.node(yv)
-		}
-		c.entry(n, seen, key, val, yv)
+		c.entry(n, seen, key, c.node(yv), yv)
 	}
 	for _, m := range merges {
 		if seen == nil {
