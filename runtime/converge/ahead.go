@@ -121,15 +121,13 @@ func (a *ahead) work(ctx context.Context) {
 			chooser.forget()
 			chosen = changes
 		}
-		view, end := a.view.Row()
 		sights := make([]sight, len(mine))
 		for k, i := range mine {
 			r, s := a.catalog.Resources[i], &sights[k]
 			if s.f, s.err = chooser.choose(r); s.err == nil {
-				s.state, s.err = s.f.Status(ctx, view, r.Spec)
+				s.state, s.err = s.f.Status(ctx, a.view, r.Spec)
 			}
 		}
-		end()
 		a.mu.Lock()
 		for k, i := range mine {
 			a.looks[i] = look{&sights[k], changes, looked}

@@ -43,7 +43,7 @@ type sighting struct {
 	r *resource.Resource
 	sight
 	seen  bool
-	epoch int64 // when it, or a row that it is in, was begun
+	epoch int64 // when the job that it is in was begun
 }
 
 // NewScout returns a scout that looks through v. Finish must be called, after the
@@ -68,15 +68,13 @@ func (s *Scout) work(ctx context.Context) {
 		if s.stop.Load() {
 			continue
 		}
-		epoch := s.epoch.Load() // before a directory is held open, which may not stay the one at its path
-		view, end := s.view.Row()
+		epoch := s.epoch.Load()
 		for i := range job {
 			x := &job[i]
 			x.epoch = epoch
-			x.state, x.err = x.f.Status(ctx, view, x.r.Spec)
+			x.state, x.err = x.f.Status(ctx, s.view, x.r.Spec)
 			x.seen = true
 		}
-		end()
 		s.expect(&job[0])
 	}
 }

@@ -51,9 +51,6 @@ func (v *View) Lstat(name string) (Info, error) {
 
 // lstat is Lstat for what stands there now.
 func (v *View) lstat(name string) (Info, error) {
-	if p, ok := v.row.at(v.files, name); ok {
-		return p.stat()
-	}
 	fd, err := v.files.open(name, unix.O_PATH)
 	return infoOfOpen(fd, err)
 }
@@ -117,11 +114,7 @@ func (v *View) IsDirectory(name string) (bool, error) {
 	if o := v.planned(); o != nil {
 		return o.isDirectory(v, name)
 	}
-	if v.row.holds(name) {
-		return true, nil
-	}
-	alone := View{machine: v.machine} // a directory is not one of the things in a row
-	info, err := alone.Stat(name)
+	info, err := v.Stat(name)
 	return err == nil && info.Kind == Directory, err
 }
 
@@ -200,7 +193,7 @@ func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 			return info, false, err
 		}
 	}
-	fd, err := v.row.open(v.files, name, unix.O_RDONLY|unix.O_NONBLOCK)
+	fd, err := v.files.open(name, unix.O_RDONLY|unix.O_NONBLOCK)
 	switch {
 	case isMissing(err):
 		return Info{}, false, nil

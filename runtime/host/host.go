@@ -23,7 +23,6 @@ type View struct {
 	*machine
 	plan  *overlay // what a plan assumes to have been done, nil outside plans
 	looks *Looks   // what is looked at in a plan; nil if nobody wants to know
-	row   *row     // see Row; mostly nil
 }
 
 // machine is what all views of one machine share.

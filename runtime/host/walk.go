@@ -132,6 +132,9 @@ func splitPath(name string) (dir, last string) {
 	return name[:slash], last
 }
 
+// isDots reports whether a name stands for a directory and not for what is in one.
+func isDots(name string) bool { return name == "" || name == "." || name == ".." }
+
 // directory opens the directory at a path, links followed.
 func (w *walker) directory(name string) (*handle, error) {
 	fd, quick, err := w.quick(name, unix.O_PATH|unix.O_DIRECTORY)
