@@ -6,14 +6,10 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
-	"unsafe"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -83,8 +79,7 @@ func (t *Trust) ReadFile(name string) ([]byte, error) {
 }
 
 // ReadText is ReadFile for a text that the command line names, which may be a pipe
-// or a terminal that is open already: that is read until the context ends. Of a long
-// text there is no second copy.
+// or a terminal that is open already: that is read until the context ends.
 func (t *Trust) ReadText(ctx context.Context, name string) (string, error) {
 	if err := t.Check(name); err != nil {
 		return "", err
@@ -94,46 +89,8 @@ func (t *Trust) ReadText(ctx context.Context, name string) (string, error) {
 		text, err := ReadStream(ctx, f, name)
 		return string(text), err
 	}
-	f, fi, err := openRegular(believed, name)
-	if err != nil {
-		return "", err
-	}
-	if isPseudo(f, fi) {
-		text, err := readPseudo(f, name, LargestText)
-		return string(text), err
-	}
-	defer f.Close()
-	if size := fi.Size(); size >= longText && size <= LargestText {
-		if text, ok := readLong(f, size); ok {
-			return text, nil
-		}
-	}
-	text, err := readSized(f, fi, name, LargestText)
-	return unsafe.String(unsafe.SliceData(text), len(text)), err
-}
-
-// longText is from how many bytes on a text is read by several processors: most of the
-// time goes into getting memory for it.
-const longText = 512 << 10
-
-// readLong reads a file of that size. It reports whether the file has just that size.
-func readLong(f *os.File, size int64) (string, bool) {
-	text := make([]byte, size)
-	part := size/int64(min(runtime.GOMAXPROCS(0), 4)) + 1
-	var parts sync.WaitGroup
-	var failed atomic.Bool
-	for from := int64(0); from < size; from += part {
-		parts.Go(func() {
-			if _, err := f.ReadAt(text[from:min(from+part, size)], from); err != nil {
-				failed.Store(true)
-			}
-		})
-	}
-	parts.Wait()
-	if n, _ := f.ReadAt(make([]byte, 1), size); n > 0 || failed.Load() {
-		return "", false
-	}
-	return unsafe.String(unsafe.SliceData(text), len(text)), true // which nobody writes to any more
+	text, err := readRegular(believed, name, LargestText)
+	return string(text), err
 }
 
 // mostLinks is how many links are followed on one way (path_resolution(7)).
