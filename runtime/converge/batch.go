@@ -2,6 +2,7 @@ package converge
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -18,7 +19,7 @@ type writes struct {
 	batch   *host.Batch
 	first   int // the number of the first resource
 	staged  []*staged
-	written pending // all of staged
+	written sync.WaitGroup // all of staged
 
 	// events are those of all resources up to the last one, errs what was wrong with
 	// each file, once all are written. Placed is closed when they have their places.
@@ -32,7 +33,7 @@ type writes struct {
 	again    []*staged
 	isPlaced atomic.Int64
 	taken    atomic.Int64
-	looked   pending // at all of again
+	looked   sync.WaitGroup // at all of again
 }
 
 const (
@@ -120,7 +121,7 @@ func (w *walk) stage(ctx context.Context, f resource.Factory, d resource.Decisio
 	x := w.spareStaged.take()
 	*x = staged{event: ev, f: f, d: d, host: b.batch.File(), of: b}
 	b.staged = append(b.staged, x)
-	b.written.add()
+	b.written.Add(1)
 	switch {
 	case !b.batch.Concurrent() || !w.underWayBefore(b):
 		w.write(ctx, x)

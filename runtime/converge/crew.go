@@ -3,19 +3,14 @@ package converge
 import (
 	"runtime"
 	"sync"
-	"sync/atomic"
-	"time"
 )
 
 // A crew works for a walk on files that are under way: it writes them and gives them
-// their places. Jobs take some microseconds each, which is less than it takes to wake a
-// goroutine on another processor. So whoever has nothing to do looks for more for a
-// moment, before going to sleep.
+// their places.
 type crew struct {
 	write func(*staged)
 	place func(*writes)
 
-	waiting atomic.Int64 // how many jobs nobody has taken
 	mu      sync.Mutex
 	more    sync.Cond
 	files   []*staged // to be written
@@ -56,7 +51,6 @@ func (c *crew) give(x *staged, b *writes) {
 	if b != nil {
 		c.batch = b
 	}
-	c.waiting.Add(1)
 	if c.asleep > 0 && (b != nil || len(c.files) >= fewJobs) {
 		c.more.Signal() // for less nobody is woken: the walk helps before it needs them
 	}
@@ -64,17 +58,13 @@ func (c *crew) give(x *staged, b *writes) {
 }
 
 func (c *crew) work() {
-	for done := 0; ; done++ { // since it has slept
-		if done > fewJobs {
-			soon(func() bool { return c.waiting.Load() > 0 })
-		}
+	for {
 		c.mu.Lock()
 		for c.batch == nil && len(c.files) == 0 {
 			if c.over {
 				c.mu.Unlock()
 				return
 			}
-			done = 0
 			c.asleep++
 			c.more.Wait()
 			c.asleep--
@@ -97,7 +87,6 @@ func (c *crew) takeBatch() *writes {
 	b := c.batch
 	if b != nil {
 		c.batch = nil
-		c.waiting.Add(-1)
 	}
 	return b
 }
@@ -108,7 +97,6 @@ func (c *crew) takeFile() *staged {
 	if c.files = c.files[1:]; len(c.files) == 0 {
 		c.files = nil
 	}
-	c.waiting.Add(-1)
 	return x
 }
 
@@ -138,45 +126,3 @@ func (c *crew) helpWrite() {
 
 // fewJobs is how many jobs do not mean yet that more will come at once.
 const fewJobs = 4
-
-// A pending is what goroutines have to be done with.
-type pending struct {
-	left atomic.Int64
-	all  sync.WaitGroup
-}
-
-func (p *pending) add() {
-	p.left.Add(1)
-	p.all.Add(1)
-}
-
-func (p *pending) done() {
-	p.left.Add(-1)
-	p.all.Done()
-}
-
-// wait returns when they are done with it.
-func (p *pending) wait() {
-	soon(func() bool { return p.left.Load() == 0 })
-	p.all.Wait()
-}
-
-// aMoment is how long it is worth the while to wait for others without sleeping.
-const aMoment = 200 * time.Microsecond
-
-// soon waits a moment for something that others do, and reports whether it is so.
-func soon(is func() bool) bool {
-	if is() {
-		return true
-	}
-	if runtime.GOMAXPROCS(0) == 1 {
-		return false // nobody does anything meanwhile
-	}
-	for began := time.Now(); time.Since(began) < aMoment; {
-		if is() {
-			return true
-		}
-		runtime.Gosched() // others may have something to do
-	}
-	return false
-}

@@ -14,7 +14,7 @@ func TestCrew(t *testing.T) {
 	var written [400]atomic.Int64
 	index := make(map[*staged]int)
 	var placed atomic.Int64
-	c := newCrew(func(x *staged) { written[index[x]].Add(1); x.of.written.done() }, func(b *writes) { placed.Add(1); close(b.placed) })
+	c := newCrew(func(x *staged) { written[index[x]].Add(1); x.of.written.Done() }, func(b *writes) { placed.Add(1); close(b.placed) })
 	var all []*staged
 	b := &writes{}
 	for i := range written {
@@ -23,15 +23,15 @@ func TestCrew(t *testing.T) {
 	}
 	for i, x := range all {
 		if i%100 == 0 {
-			time.Sleep(2 * aMoment) // they sleep
+			time.Sleep(time.Millisecond) // they sleep
 		}
-		b.written.add()
+		b.written.Add(1)
 		c.give(x, nil)
 		if i%50 != 49 {
 			continue
 		}
 		c.helpWrite()
-		b.written.wait()
+		b.written.Wait()
 		b.placed = make(chan struct{})
 		c.give(nil, b)
 		if i%100 == 99 {

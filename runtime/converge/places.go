@@ -20,7 +20,7 @@ func (w *walk) beginPlacing(ctx context.Context) {
 	if w.crew != nil {
 		w.crew.helpWrite()
 	}
-	b.written.wait()
+	b.written.Wait()
 	b.events, w.held = w.held, nil
 	before := w.awaitPlaces(ctx)
 	alone := before.alone()
@@ -58,12 +58,12 @@ func (w *walk) putInPlace(ctx context.Context, b *writes) {
 			w.lookAt(ctx, x) // before the next one, which it may look at
 			return
 		}
-		b.looked.add()
+		b.looked.Add(1)
 		b.again[b.isPlaced.Load()] = x
 		b.isPlaced.Add(1)
 	})
 	w.lookAgain(ctx, b)
-	b.looked.wait()
+	b.looked.Wait()
 	close(b.placed)
 }
 
@@ -79,7 +79,7 @@ func (w *walk) lookAgain(ctx context.Context, b *writes) bool {
 			continue
 		}
 		w.lookAt(ctx, b.again[n])
-		b.looked.done()
+		b.looked.Done()
 	}
 }
 
@@ -102,7 +102,7 @@ func (w *walk) awaitPlaces(ctx context.Context) *writes {
 		w.crew.helpPlace()
 	}
 	for !w.isIdle() {
-		if !w.lookAgain(ctx, b) && !soon(func() bool { return b.taken.Load() < b.isPlaced.Load() || w.isIdle() }) {
+		if !w.lookAgain(ctx, b) {
 			<-b.placed
 		}
 	}

@@ -59,12 +59,7 @@ func NewScout(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *ho
 }
 
 func (s *Scout) work(ctx context.Context) {
-	for {
-		soon(func() bool { return len(s.jobs) > 0 || s.stop.Load() })
-		job, ok := <-s.jobs
-		if !ok {
-			return
-		}
+	for job := range s.jobs {
 		if s.stop.Load() {
 			continue
 		}

@@ -36,5 +36,5 @@ func (w *walk) write(ctx context.Context, x *staged) {
 	}
 	_, x.err = w.perform(ctx, h, x.f, x.d, x.event)
 	x.took = w.view.Now().Sub(began)
-	x.of.written.done()
+	x.of.written.Done()
 }
