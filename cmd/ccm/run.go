@@ -153,7 +153,6 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		Registry: s.registry, Facts: s.facts, Reporter: rep.reporters,
 		Texts:       f.diff.value != string(report.DiffOff),
 		MonitorOnly: f.monitorOnly, Stop: e.stop, Sequential: e.sequential,
-		Passing: e.spent == nil && !f.verbose && f.output.value == "text",
 	}
 	if f.noop || e.alone {
 		engine.Scouted = s.scout

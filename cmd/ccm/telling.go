@@ -31,7 +31,6 @@ func (s *site) tellScripts(ctx context.Context, engine *converge.Engine, explain
 	}
 	if len(t.scripts) > 0 {
 		engine.Reporter, engine.Outputs = converge.Reporters{engine.Reporter, t}, true
-		engine.Passing = false // a script may ask about those that were declared before
 	}
 	return t
 }

@@ -118,8 +118,7 @@ func (w *walk) stage(ctx context.Context, f resource.Factory, d resource.Decisio
 	}
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	w.underWayAt.note(path)
-	x := w.spareStaged.take()
-	*x = staged{event: ev, f: f, d: d, host: b.batch.File(), of: b}
+	x := &staged{event: ev, f: f, d: d, host: b.batch.File(), of: b}
 	b.staged = append(b.staged, x)
 	b.written.Add(1)
 	switch {

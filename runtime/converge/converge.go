@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -45,10 +44,6 @@ type Engine struct {
 	Settled map[resource.ID]Outcome
 	// SettledCauses says why those of Settled were changed that were.
 	SettledCauses map[resource.ID]Cause
-	// Passing says that the Reporter keeps no event, and shows none of a stable
-	// resource. It is told of one of those at once, before others that wait for their
-	// files, and the memory of all is used for the next.
-	Passing bool
 	// Journal remembers the refreshes of a run until they were performed; nil for
 	// none. A run that changes nothing does not write to it.
 	Journal Journal
@@ -119,7 +114,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			w.ahead.changed(r)
 		}
 		w.ahead.done(i)
-		if w.underWay() && !(w.Passing && quiet(events)) {
+		if w.underWay() {
 			w.hold(ctx, events)
 			continue
 		}
@@ -149,30 +144,6 @@ func (w *walk) tell(events []*Event) {
 			w.Reporter.Event(ev)
 		}
 	}
-	for _, ev := range events {
-		if w.Passing {
-			w.spare = append(w.spare, ev)
-		}
-	}
-}
-
-// quiet reports whether there is nothing to say about events.
-func quiet(events []*Event) bool {
-	return !slices.ContainsFunc(events, func(ev *Event) bool { return ev.Outcome != Stable || len(ev.Health) > 0 })
-}
-
-// A spare is memory for values that nobody has any more.
-type spare[T any] []*T
-
-// take returns a value to be filled in.
-func (s *spare[T]) take() *T {
-	n := len(*s)
-	if n == 0 {
-		return new(T)
-	}
-	x := (*s)[n-1]
-	*s = (*s)[:n-1]
-	return x
 }
 
 // A walk is one pass over a catalog.
@@ -227,8 +198,6 @@ type walk struct {
 	crew        *crew      // nil until it is needed
 	concealer   *concealer // nil if there is nothing to conceal
 	single      [1]*Event  // of a resource that is no edit
-	spare       spare[Event]
-	spareStaged spare[staged]
 }
 
 // became notes what became of a resource, for those that come after it.
@@ -258,8 +227,7 @@ func (w *walk) planning() bool { return w.host == nil }
 // resource deals with one resource.
 func (w *walk) resource(ctx context.Context, i int) *Event {
 	r := w.catalog.Resources[i]
-	ev := w.spare.take()
-	*ev = Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.since}
+	ev := &Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.since}
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w after %s", host.ErrTimeout, limit))

@@ -119,7 +119,6 @@ func (w *walk) conclude(ctx context.Context, b *writes) {
 	for n, err := range b.errs {
 		w.concludeOne(ctx, b.staged[n], err)
 	}
-	w.spareStaged = append(w.spareStaged, b.staged...)
 	w.tell(b.events)
 }
 
