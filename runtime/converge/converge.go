@@ -136,13 +136,7 @@ func (w *walk) tell(events []*Event) {
 	for _, ev := range events {
 		w.sum.Add(ev)
 		w.concealer.event(ev)
-	}
-	if r, ok := w.Reporter.(Together); ok && len(events) > 1 {
-		r.Events(events)
-	} else {
-		for _, ev := range events {
-			w.Reporter.Event(ev)
-		}
+		w.Reporter.Event(ev)
 	}
 }
 

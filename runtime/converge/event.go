@@ -140,13 +140,6 @@ type Reporter interface {
 	Event(e *Event)
 }
 
-// Together is implemented by reporters that are quicker if they are told of many
-// events at once. It is the same as to be told of one after the other.
-type Together interface {
-	Reporter
-	Events(list []*Event)
-}
-
 // Reporters passes everything on to several reporters.
 type Reporters []Reporter
 
@@ -162,29 +155,4 @@ func (rs Reporters) Event(e *Event) {
 	for _, x := range rs {
 		x.Event(e)
 	}
-}
-
-// Events implements Together. Those who are told of one event after the other are
-// told of each before any of them is told of the next.
-func (rs Reporters) Events(list []*Event) {
-	single := rs.tellTogether(list, nil)
-	for _, e := range list {
-		single.Event(e)
-	}
-}
-
-// tellTogether tells those who can be told of many events at once, and returns rest
-// and the others.
-func (rs Reporters) tellTogether(list []*Event, rest Reporters) Reporters {
-	for _, x := range rs {
-		switch x := x.(type) {
-		case Reporters:
-			rest = x.tellTogether(list, rest)
-		case Together:
-			x.Events(list)
-		default:
-			rest = append(rest, x)
-		}
-	}
-	return rest
 }

@@ -79,7 +79,7 @@ type Run struct {
 
 var (
 	_ converge.Journal  = (*Run)(nil)
-	_ converge.Together = (*Run)(nil)
+	_ converge.Reporter = (*Run)(nil)
 )
 
 // Begin starts the record of a run. The lock of the directory must be held.

@@ -51,33 +51,29 @@ func (a *applied) writeCatalog(list []applying) error {
 		// What cannot be read is left out: drift cannot tell of it then.
 		_ = a.s.readCatalog(a.name(), func(d declared) { old[d.ID] = d })
 	}
-	form := func(b []byte, from, to int) (_ []byte, err error) {
-		var properties schema.Table // of one after the other
-		for _, x := range list[from:to] {
-			if x.now != nil {
-				b, err = a.appendDeclared(b, x.now, &properties)
-			} else if d, ok := old[x.id]; ok {
-				b, err = d.appendLine(b)
-			}
-			if err != nil {
-				return b, err
-			}
-		}
-		return b, nil
-	}
 	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
 		z := newCompressor(w)
 		defer z.release()
-		err := inOrder(len(list), fewDeclared, form, func(text []byte) error {
-			_, err := z.Write(text)
-			return err
-		})
-		return errors.Join(err, z.Close())
+		var line []byte
+		var properties schema.Table // of one after the other
+		for _, x := range list {
+			var err error
+			line = line[:0]
+			if x.now != nil {
+				line, err = a.appendDeclared(line, x.now, &properties)
+			} else if d, ok := old[x.id]; ok {
+				line, err = d.appendLine(line)
+			}
+			if err == nil {
+				_, err = z.Write(line)
+			}
+			if err != nil {
+				return errors.Join(err, z.Close())
+			}
+		}
+		return z.Close()
 	})
 }
-
-// fewDeclared is how many are written by one goroutine.
-const fewDeclared = 32
 
 // appendDeclared appends a resource as it is written to b, as a line; not if it
 // cannot be, because it holds what no text can say. Properties is memory for them.

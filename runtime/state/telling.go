@@ -27,49 +27,7 @@ func (r *Run) Concerns(res *resource.Resource) {
 func (r *Run) Event(e *converge.Event) {
 	r.note(e)
 	r.tell(r.finished(resource.ID{}, e.Resource.ID), e)
-}
-
-// fewEvents is how many are written by one goroutine: while there is other work, it is
-// not worth the while to wake more.
-const fewEvents = 160
-
-// Events implements converge.Together. Many are put into their form by several
-// goroutines, which is most of the work.
-func (r *Run) Events(list []*converge.Event) {
-	if len(list) <= fewEvents {
-		for _, e := range list {
-			r.Event(e)
-		}
-		return
-	}
-	type job struct {
-		finished []*tracked
-		event    *converge.Event
-	}
-	var jobs []job
-	for _, e := range list {
-		r.note(e)
-		if finished := r.finished(resource.ID{}, e.Resource.ID); len(finished) > 0 || tellsMore(e) {
-			jobs = append(jobs, job{finished, e})
-		}
-	}
-	form := func(b []byte, from, to int) ([]byte, error) {
-		var errs []error
-		for _, j := range jobs[from:to] {
-			var err error
-			b, err = r.appendTold(b, j.finished, j.event)
-			errs = append(errs, err)
-		}
-		return b, errors.Join(errs...)
-	}
-	r.warnOf(inOrder(len(jobs), fewEvents, form, func(text []byte) error {
-		if len(text) == 0 {
-			return nil
-		}
-		err := r.begin()
-		r.file.waiting = append(r.file.waiting, text...)
-		return errors.Join(err, r.file.flushMany())
-	}))
+	r.warnOf(r.file.flushMany())
 }
 
 // tellsMore reports whether an event tells more than that all is as it was.

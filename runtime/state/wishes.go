@@ -1,10 +1,7 @@
 package state
 
 import (
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
 )
 
 // wishes are those of one file.
@@ -38,27 +35,9 @@ func (w *wishes) of(id string) (wish, bool) {
 }
 
 // readWishes returns the wishes in the lines of a text, and whether there are lines
-// that are none. Each processor reads a part of it.
+// that are none.
 func readWishes(text string) (w wishes, damaged bool) {
-	parts := make([][]wish, runtime.GOMAXPROCS(0))
-	bad := make([]bool, len(parts))
-	var readers sync.WaitGroup
-	for i := range parts {
-		end := len(text)
-		about := end / (len(parts) - i)
-		if n := strings.IndexByte(text[about:], '\n'); n >= 0 && i < len(parts)-1 {
-			end = about + n + 1
-		}
-		part := text[:end]
-		text = text[end:]
-		readers.Go(func() { parts[i], bad[i] = readPart(part) })
-	}
-	readers.Wait()
-	return wishes{list: slices.Concat(parts...)}, slices.Contains(bad, true)
-}
-
-func readPart(text string) (list []wish, damaged bool) {
-	list = make([]wish, 0, strings.Count(text, "\n"))
+	list := make([]wish, 0, strings.Count(text, "\n"))
 	for line := range strings.Lines(text) {
 		x, err := parseWish(strings.TrimSuffix(line, "\n"))
 		if err != nil {
@@ -67,5 +46,5 @@ func readPart(text string) (list []wish, damaged bool) {
 		}
 		list = append(list, x)
 	}
-	return list, damaged
+	return wishes{list: list}, damaged
 }
