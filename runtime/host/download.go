@@ -109,7 +109,7 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d Download)
 		return failed(err)
 	}
 
-	tmp, err := h.Create(name, attr)
+	tmp, err := h.createNameless(name, attr)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,11 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d Download)
 	if got := hex.EncodeToString(sum.Sum(nil)); d.Checksum != "" && got != d.Checksum {
 		return failed(fmt.Errorf("checksum mismatch, expected %q got %q", d.Checksum, got))
 	}
-	return tmp.Commit()
+	err = tmp.Commit()
+	if _, ok := errors.AsType[*linkError](err); ok {
+		err = errors.Join(tmp.copyTo(attr), tmp.Discard())
+	}
+	return err
 }
 
 // A SizeError says that a server sends more than is taken.

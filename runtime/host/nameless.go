@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -20,20 +21,68 @@ func (t *Temp) openNameless(dirs *Dirs, mode uint32) error {
 		return err
 	}
 	t.place = location{dir: d, name: base}
+	if err := t.openIn(mode); err != nil {
+		return err
+	}
+	if t.temp == "" { // many files may wait, each in another directory
+		t.dirs, t.from, t.place.dir = dirs, d, nil
+		d.close()
+	}
+	return nil
+}
+
+// openIn opens the file in the directory of its place: without a name, where that is
+// possible.
+func (t *Temp) openIn(mode uint32) error {
 	if !linkable() {
 		return t.open()
 	}
-	err = t.h.do("create", t.name, func() error {
-		return t.openFile(location{dir: d, name: "."}, unix.O_TMPFILE, mode&0o777)
+	err := t.h.do("create", t.name, func() error {
+		return t.openFile(location{dir: t.place.dir, name: "."}, unix.O_TMPFILE, mode&0o777)
 	})
 	if err == unix.EOPNOTSUPP || err == unix.EISDIR || err == unix.EINVAL {
 		return t.open()
 	}
-	if err == nil { // many files may wait, each in another directory
-		t.dirs, t.from, t.place.dir = dirs, d, nil
-		d.close()
-	}
 	return err
+}
+
+// createNameless is Create for a file that takes long to write: where that is possible it
+// has no name before Commit, so that a run that dies meanwhile leaves nothing.
+func (h *Host) createNameless(name string, attr Attr) (*Temp, error) {
+	return h.create(name, attr, func(t *Temp) error { return t.openIn(0o600) })
+}
+
+// commitNameless gives a file without a name its place. The directory is yet to be synced.
+func (t *Temp) commitNameless() error {
+	now, err := t.place.stat()
+	if err != nil {
+		return pathError("lstat", t.name, err)
+	}
+	if now.Kind == Missing {
+		if err := t.placeNew(); !errors.Is(err, unix.EEXIST) {
+			return err
+		}
+	}
+	if err := t.giveName(); err != nil {
+		return err
+	}
+	return t.rename()
+}
+
+// copyTo writes what a file holds to the target under a temporary name, for file systems
+// on which it cannot be given a name later.
+func (t *Temp) copyTo(attr Attr) error {
+	named, err := t.h.Create(t.name, attr)
+	if err != nil {
+		return err
+	}
+	if _, err = t.file().Seek(0, io.SeekStart); err == nil {
+		err = named.fill(t.file())
+	}
+	if err == nil {
+		err = named.Commit()
+	}
+	return errors.Join(err, named.Discard())
 }
 
 // linkable reports whether a file without a name can be given one, whatever the
