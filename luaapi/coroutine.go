@@ -10,27 +10,27 @@ import (
 const maxCoroutines = 100
 
 // coroutineFunctions lists the functions of coroutine that are not gopher-lua's.
-func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []builtin {
+func (in *Interp) coroutineFunctions(create, resume, yield lua.LGFunction) []builtin {
 	// guarded resumes a coroutine. Each one that waits for another takes some of
 	// the stack of this program, which is not to run out.
 	guarded := func(L *lua.LState) (n int, thrown lua.LValue) {
-		if lib.in.limits.coroutines == maxCoroutines {
+		if in.nested == maxCoroutines {
 			L.RaiseError("too many coroutines that wait for one another: more than %d", maxCoroutines)
 		}
-		lib.in.limits.coroutines++
-		defer func() { lib.in.limits.coroutines-- }()
+		in.nested++
+		defer func() { in.nested-- }()
 		if n = resume(L); n != 2 || L.Get(-2) != lua.LFalse {
 			return n, nil
 		}
 		thrown = L.Get(-1)
-		if lib.in.limits.over() {
+		if in.over() {
 			L.Error(thrown, 0)
 		}
 		return n, thrown
 	}
 	return []builtin{
 		{"yield", func(L *lua.LState) int {
-			if slices.Contains(lib.in.limits.protected, L) {
+			if slices.Contains(in.protecting, L) {
 				L.RaiseError("yield inside of pcall")
 			}
 			return yield(L)
@@ -39,7 +39,7 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			n, thrown := guarded(L)
 			if thrown != nil {
 				L.Pop(1)
-				L.Push(lib.in.source.plain(thrown))
+				L.Push(in.plain(thrown))
 			}
 			return n
 		}},

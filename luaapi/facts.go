@@ -16,19 +16,19 @@ import (
 
 // factsTable returns the table facts. A branch of it is gathered when the
 // script first asks for it.
-func (ts *Tables) factsTable() *lua.LTable {
-	contents := ts.in.vm.CreateTable(0, 16)
-	names := ts.in.opts.Facts.Names()
+func (in *Interp) factsTable() *lua.LTable {
+	contents := in.vm.CreateTable(0, 16)
+	names := in.opts.Facts.Names()
 	branch := func(name string) (lua.LValue, error) {
-		val, err := ts.in.opts.Facts.Branch(name)
+		val, err := in.opts.Facts.Branch(name)
 		if err != nil {
 			return lua.LNil, err
 		}
-		v := ts.Value("facts."+name, val)
+		v := in.luaValue("facts."+name, val)
 		contents.RawSetString(name, v)
 		return v, nil
 	}
-	return ts.readonly(readonly{
+	return in.readonly(readonly{
 		name:     "facts",
 		contents: contents,
 		missing: func(key lua.LValue) (lua.LValue, error) {
@@ -43,7 +43,7 @@ func (ts *Tables) factsTable() *lua.LTable {
 			return v, err
 		},
 		list: func() (*lua.LTable, error) {
-			list := ts.in.vm.CreateTable(0, len(names))
+			list := in.vm.CreateTable(0, len(names))
 			for _, name := range names {
 				v := contents.RawGetString(name)
 				if v == lua.LNil {
@@ -90,10 +90,9 @@ func (e *factError) Hint() string {
 	return fmt.Sprintf("fact(%q) gives nil for what may be absent", path[len("facts."):])
 }
 
-// Value converts plain data: nil, bool, int64, float64, string, []any and
-// map[string]any. Tables become read-only, and to ask for a name that they do
-// not have is a mistake. Name is how messages call the value, such as data.web.
-func (ts *Tables) Value(path string, v any) lua.LValue {
+// luaValue converts plain data; tables become read-only. The path says how
+// messages call it.
+func (in *Interp) luaValue(path string, v any) lua.LValue {
 	switch v := v.(type) {
 	case nil:
 		return lua.LNil
@@ -106,11 +105,11 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 	case string:
 		return lua.LString(v)
 	case []any:
-		contents := ts.in.vm.CreateTable(len(v), 0)
+		contents := in.vm.CreateTable(len(v), 0)
 		for i, e := range v {
-			contents.RawSetInt(i+1, ts.valueInside(e, func() string { return path + "[" + strconv.Itoa(i+1) + "]" }))
+			contents.RawSetInt(i+1, in.luaInside(e, func() string { return path + "[" + strconv.Itoa(i+1) + "]" }))
 		}
-		return ts.readonly(readonly{name: path, contents: contents, array: true, missing: func(key lua.LValue) (lua.LValue, error) {
+		return in.readonly(readonly{name: path, contents: contents, array: true, missing: func(key lua.LValue) (lua.LValue, error) {
 			if key.Type() == lua.LTNumber {
 				return lua.LNil, nil
 			}
@@ -118,11 +117,11 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 		}})
 	case map[string]any:
 		names := slices.Sorted(maps.Keys(v))
-		contents := ts.in.vm.CreateTable(0, len(v))
+		contents := in.vm.CreateTable(0, len(v))
 		for _, name := range names {
-			contents.RawSetString(name, ts.valueInside(v[name], func() string { return path + "." + name }))
+			contents.RawSetString(name, in.luaInside(v[name], func() string { return path + "." + name }))
 		}
-		return ts.readonly(readonly{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+		return in.readonly(readonly{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
 			if _, ok := v[keyText(key)]; ok {
 				return lua.LNil, nil // it is there, and is nil
 			}
@@ -132,28 +131,28 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 	return lua.LString(fmt.Sprint(v))
 }
 
-// valueInside is Value for what is inside of a table. Only tables are called by a
+// luaInside is luaValue for what is inside of a table. Only tables are called by a
 // path.
-func (ts *Tables) valueInside(v any, path func() string) lua.LValue {
+func (in *Interp) luaInside(v any, path func() string) lua.LValue {
 	switch v.(type) {
 	case []any, map[string]any:
-		return ts.Value(path(), v)
+		return in.luaValue(path(), v)
 	}
-	return ts.Value("", v)
+	return in.luaValue("", v)
 }
 
 // fact is fact(path, default): the fact, or the default if there is none.
-func (ts *Tables) fact(L *lua.LState) int {
+func (in *Interp) fact(L *lua.LState) int {
 	path := L.CheckString(1)
-	val, err := ts.in.opts.Facts.Get(path)
+	val, err := in.opts.Facts.Get(path)
 	if _, missing := errors.AsType[*facts.NotFoundError](err); missing {
 		L.Push(L.Get(2))
 		return 1
 	}
 	if err != nil {
-		ts.in.report.throwError(L, err)
+		in.throwError(L, err)
 	}
-	if v := ts.Value("facts."+path, val); v != lua.LNil {
+	if v := in.luaValue("facts."+path, val); v != lua.LNil {
 		L.Push(v)
 		return 1
 	}
@@ -162,13 +161,13 @@ func (ts *Tables) fact(L *lua.LState) int {
 }
 
 // envTable returns the table env.
-func (ts *Tables) envTable() *lua.LTable {
-	return ts.readonly(readonly{
+func (in *Interp) envTable() *lua.LTable {
+	return in.readonly(readonly{
 		name:     "env",
-		contents: ts.in.vm.CreateTable(0, 0),
+		contents: in.vm.CreateTable(0, 0),
 		missing: func(key lua.LValue) (lua.LValue, error) {
 			if name, ok := key.(lua.LString); ok {
-				if v, ok := ts.in.opts.Env(string(name)); ok {
+				if v, ok := in.opts.Env(string(name)); ok {
 					return lua.LString(v), nil
 				}
 			}

@@ -42,19 +42,19 @@ func handleOf(v lua.LValue) (resource.ID, bool) {
 }
 
 // handle returns a handle that holds x.
-func (dc *declarer) handle(x any) *lua.LUserData {
-	return &lua.LUserData{Value: x, Env: dc.in.vm.Env, Metatable: dc.handles}
+func (in *Interp) handle(x any) *lua.LUserData {
+	return &lua.LUserData{Value: x, Env: in.vm.Env, Metatable: in.handles}
 }
 
 // openHandles makes the metatable of handles.
-func (dc *declarer) openHandles() {
-	mt := dc.in.vm.CreateTable(0, 8)
+func (in *Interp) openHandles() {
+	mt := in.vm.CreateTable(0, 8)
 	for _, m := range []struct {
 		event string
 		fn    lua.LGFunction
 	}{
-		{"__index", dc.handleIndex},
-		{"__newindex", dc.handleAssign},
+		{"__index", in.handleIndex},
+		{"__newindex", in.handleAssign},
 		{"__tostring", func(L *lua.LState) int {
 			id, _ := handleOf(L.Get(1))
 			L.Push(lua.LString(id.String()))
@@ -70,12 +70,12 @@ func (dc *declarer) openHandles() {
 			L.Push(lua.LBool(a == b))
 			return 1
 		}},
-		{"__call", dc.handleCall},
+		{"__call", in.handleCall},
 	} {
-		mt.RawSetString(m.event, dc.in.vm.NewFunction(m.fn))
+		mt.RawSetString(m.event, in.vm.NewFunction(m.fn))
 	}
 	mt.RawSetString("__metatable", lua.LFalse)
-	dc.handles = mt
+	in.handles = mt
 }
 
 // concatenable returns what .. makes of a handle, a string or a number.
@@ -88,7 +88,7 @@ func concatenable(v lua.LValue) lua.LString {
 
 var handleFields = []string{"type", "name", "id", "changed", "failed", "outcome", "stdout", "stderr", "exit_code"}
 
-func (dc *declarer) handleIndex(L *lua.LState) int {
+func (in *Interp) handleIndex(L *lua.LState) int {
 	id, _ := handleOf(L.Get(1))
 	switch key := L.Get(2).String(); key {
 	case "type":
@@ -98,37 +98,37 @@ func (dc *declarer) handleIndex(L *lua.LState) int {
 	case "id":
 		L.Push(lua.LString(id.String()))
 	case "changed", "failed", "outcome", "stdout", "stderr", "exit_code":
-		L.Push(dc.in.deferred.known(L, L.CheckUserData(1), key))
+		L.Push(in.known(L, L.CheckUserData(1), key))
 	default:
 		hint := diag.DidYouMean(key, handleFields)
 		if hint == "" {
 			hint = "a handle has type, name and id, and later changed, failed and outcome"
 		}
-		dc.in.report.throw(L, hint, "%s has no field %q", id, key)
+		in.throw(L, hint, "%s has no field %q", id, key)
 	}
 	return 1
 }
 
-func (dc *declarer) handleAssign(L *lua.LState) int {
+func (in *Interp) handleAssign(L *lua.LState) int {
 	id, _ := handleOf(L.Get(1))
-	dc.in.report.throw(L, "give all properties when you declare it", "%s cannot be changed any more", id)
+	in.throw(L, "give all properties when you declare it", "%s cannot be changed any more", id)
 	return 0
 }
 
 // handleCall completes a pending declaration.
-func (dc *declarer) handleCall(L *lua.LState) int {
+func (in *Interp) handleCall(L *lua.LState) int {
 	ud := L.CheckUserData(1)
 	p, ok := ud.Value.(*pending)
 	if !ok {
 		id, _ := handleOf(ud)
-		dc.in.report.note(L, fmt.Errorf("%s is declared already", id), fmt.Sprintf("write its properties right behind its name: %s %q { ... }", id.Type, id.Name))
+		in.note(L, fmt.Errorf("%s is declared already", id), fmt.Sprintf("write its properties right behind its name: %s %q { ... }", id.Type, id.Name))
 		L.Push(ud)
 		return 1
 	}
 	props, ok := L.Get(2).(*lua.LTable)
 	if !ok || L.GetTop() > 2 {
-		dc.in.report.note(L, fmt.Errorf("want a table of properties behind %s %q, got %s", p.typ.Name, p.names[0].String(), kindOf(L.Get(2))), "")
-		return dc.deadHandles(L, p.typ, p.names)
+		in.note(L, fmt.Errorf("want a table of properties behind %s %q, got %s", p.typ.Name, p.names[0].String(), kindOf(L.Get(2))), "")
+		return in.deadHandles(L, p.typ, p.names)
 	}
-	return dc.declareTable(L, caller(L), p.typ, p.names, props)
+	return in.declareTable(L, caller(L), p.typ, p.names, props)
 }

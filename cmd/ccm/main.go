@@ -65,10 +65,7 @@ func main() {
 		os.Exit(exitUsage)
 	}
 	status := e.run(ctx, os.Args[1:])
-	if err := end(); err != nil {
-		e.explain(err)
-		status = max(status, exitUsage)
-	}
+	end()
 	os.Exit(status)
 }
 

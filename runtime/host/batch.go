@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Batch writes several files that have nothing to do with each other, and makes
@@ -246,10 +248,10 @@ func (b *Batch) syncDirs(errs []error) {
 		dir := filepath.Dir(s.temp.name)
 		err, done := dirs[dir]
 		if !done {
-			var p location
+			var p safepath.Location
 			if p, err = s.temp.h.at(s.temp.name); err == nil {
-				err = s.temp.h.syncDir(s.temp.name, p.dir)
-				p.close()
+				err = s.temp.h.syncDir(s.temp.name, p.Dir)
+				p.Close()
 			}
 			dirs[dir] = err
 		}
@@ -266,14 +268,14 @@ func (s *slot) tell(more bool) (err error) {
 		if err := t.find(); err != nil {
 			return err
 		}
-		dir = t.place.dir
-		s.told, err = t.place.stat()
+		dir = t.place.Dir
+		s.told, err = t.place.Stat()
 		t.forget()
 		if err != nil {
-			return pathError("lstat", t.name, err)
+			return safepath.PathError("lstat", t.name, err)
 		}
 	}
-	return t.h.tell(Doomed{Path: t.name, Dir: dir.path, Info: s.told, Content: true, Next: &t.info, More: more})
+	return t.h.tell(Doomed{Path: t.name, Dir: dir.Path, Info: s.told, Content: true, Next: &t.info, More: more})
 }
 
 // place gives a file that is durable its place. The directory is yet to be
@@ -290,9 +292,9 @@ func (s *slot) place() error {
 		}
 		return err
 	}
-	switch now, err := t.place.stat(); {
+	switch now, err := t.place.Stat(); {
 	case err != nil:
-		return pathError("lstat", t.name, err)
+		return safepath.PathError("lstat", t.name, err)
 	case now != s.told:
 		return errTaken
 	}

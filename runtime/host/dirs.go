@@ -3,6 +3,8 @@ package host
 import (
 	"slices"
 	"sync"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Dirs are the directories that batches hold open, because they make several files in
@@ -15,7 +17,7 @@ type Dirs struct {
 // A heldDirectory is a directory that is held open under the path by which it is asked
 // for.
 type heldDirectory struct {
-	*handle
+	*safepath.Handle
 	name string
 }
 
@@ -23,15 +25,15 @@ type heldDirectory struct {
 const fewDirs = 4
 
 // of returns the directory at a path, for the caller to close.
-func (d *Dirs) of(w *walker, name string) (*handle, error) {
+func (d *Dirs) of(w *safepath.Resolver, name string) (*safepath.Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := slices.IndexFunc(d.open, func(h *heldDirectory) bool { return h.name == name }); i >= 0 {
 		h := d.open[i]
 		d.open = append(slices.Delete(d.open, i, i+1), h)
-		return h.hold(), nil
+		return h.Hold(), nil
 	}
-	found, err := w.directory(name)
+	found, err := w.Directory(name)
 	if err != nil {
 		return nil, err
 	}
@@ -39,39 +41,38 @@ func (d *Dirs) of(w *walker, name string) (*handle, error) {
 		d.drop(0)
 	}
 	d.open = append(d.open, &heldDirectory{found, name})
-	return found.hold(), nil
+	return found.Hold(), nil
 }
 
 // again returns a directory that of has returned, for the caller to close; nil if it is
 // not known whether it stands at its path.
-func (d *Dirs) again(found *handle) *handle {
+func (d *Dirs) again(found *safepath.Handle) *safepath.Handle {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if found.gone {
+	if !slices.ContainsFunc(d.open, func(h *heldDirectory) bool { return h.Handle == found }) {
 		return nil
 	}
-	return found.hold()
+	return found.Hold()
 }
 
 // drop forgets a directory.
 func (d *Dirs) drop(i int) {
-	d.open[i].gone = true
-	d.open[i].close()
+	d.open[i].Close()
 	d.open = slices.Delete(d.open, i, i+1)
 }
 
 // look looks whether the directories still stand at their paths: somebody may have
 // moved one away.
-func (d *Dirs) look(w *walker) {
+func (d *Dirs) look(w *safepath.Resolver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := len(d.open) - 1; i >= 0; i-- {
-		now, err := w.directory(d.open[i].name)
-		if err != nil || !now.is(d.open[i].handle) {
+		now, err := w.Directory(d.open[i].name)
+		if err != nil || !now.Is(d.open[i].Handle) {
 			d.drop(i)
 		}
 		if err == nil {
-			now.close()
+			now.Close()
 		}
 	}
 }

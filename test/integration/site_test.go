@@ -82,7 +82,7 @@ func (l *lab) converge(s step) (plan, run verdict) {
 }
 
 var (
-	version = regexp.MustCompile(` \((version|with|removes|the \d+ packages) [^)]*\)$`)
+	version = regexp.MustCompile(` \(version [^)]*\)$`)
 	unknown = regexp.MustCompile(`^(.*?: unknown): .*$`)
 )
 
