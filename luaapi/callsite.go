@@ -84,9 +84,9 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 			continue
 		}
 		if fn < 0 {
-			fn = d.make(d.in.declareSite(d.c))
+			fn = d.make(d.in.declarer.declareSite(d.c))
 		}
-		f.constructor = d.in.global(f.typ.Name)
+		f.constructor = d.in.globals.get(f.typ.Name)
 		f.fields = f.call.Args[0].(*ast.TableExpr).Fields
 		number := &ast.NumberExpr{Value: strconv.Itoa(len(d.c.sites))}
 		number.SetLine(f.node)
@@ -187,13 +187,13 @@ func (a *arguments) value(f *ast.Field) lua.LValue {
 const firstArgument = 3
 
 // declareSite returns the function that declares at the call sites of c.
-func (in *Interp) declareSite(c *chunk) lua.LGFunction {
+func (dc *declarer) declareSite(c *chunk) lua.LGFunction {
 	return func(L *lua.LState) int {
 		s := &c.sites[int(L.Get(2).(lua.LNumber))]
 		if L.Get(1) != s.constructor {
 			return s.callOther(L)
 		}
-		w := in.takeWork()
+		w := dc.takeWork()
 		w.begin(s.typ)
 		names := w.names[:0]
 		args := arguments{L, firstArgument}
@@ -201,7 +201,7 @@ func (in *Interp) declareSite(c *chunk) lua.LGFunction {
 			if field.Key == nil {
 				name := args.value(field)
 				if name == lua.LNil {
-					in.work = w
+					dc.work = w
 					return s.callOther(L) // how many names there are is for a table to say
 				}
 				names = append(names, name)
@@ -211,7 +211,7 @@ func (in *Interp) declareSite(c *chunk) lua.LGFunction {
 			if text, ok := field.Value.(*ast.StringExpr); ok {
 				w.add(key, schema.StringValue(text.Value))
 			} else if v := args.value(field); v != lua.LNil {
-				w.add(key, in.property(v))
+				w.add(key, dc.in.convert.property(v))
 			}
 		}
 		w.names = names
@@ -222,10 +222,10 @@ func (in *Interp) declareSite(c *chunk) lua.LGFunction {
 		for i := range s.written {
 			w := &s.written[i]
 			if v := L.Get(w.arg); v == lua.LNil || w.inner != nil {
-				in.checkField(L, f, s.typ, w, nil, v)
+				dc.in.nils.checkField(L, f, s.typ, w, nil, v)
 			}
 		}
-		return in.declare(L, f, s.typ, names, w, s)
+		return dc.declare(L, f, s.typ, names, w, s)
 	}
 }
 

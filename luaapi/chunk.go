@@ -1,7 +1,6 @@
 package luaapi
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
@@ -102,88 +101,54 @@ func parsed(text string) string {
 	return text
 }
 
+// A compiler makes chunks of texts.
+type compiler struct {
+	in      *Interp
+	noSites bool // no declaration is a call site; for tests
+}
+
 // load compiles a text. The function that it returns is what the text does.
 // A text that is no Lua gives a [*diag.Error] that wraps a [syntaxError].
-func (in *Interp) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
+func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	c := &chunk{name: name, dir: dir, text: text, first: in.nextNode()}
-	in.chunks = append(in.chunks, c)
+	c := &chunk{name: name, dir: dir, text: text, first: cp.in.source.nextNode()}
+	cp.in.source.chunks = append(cp.in.source.chunks, c)
 	stmts, err := parseText(parsed(text), name)
 	if err != nil {
 		return nil, nil, syntaxMistake(name, parsed(text), err)
 	}
-	if in.ctx.Err() != nil {
-		return nil, nil, in.stopped(diag.Pos{File: name, Line: 1}, nil)
+	if cp.in.ctx.Err() != nil {
+		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.number(stmts)
 	c.tree = sync.OnceValue(func() *tree { return newTree(c.first, parsed(text)) })
-	proto, err := in.compileChunk(c, stmts)
+	proto, err := cp.compileChunk(c, stmts)
 	if err != nil {
-		return nil, nil, in.compileMistake(c, err)
+		return nil, nil, cp.in.report.compileMistake(c, err)
 	}
-	c.env = in.environment(c)
-	fn := in.vm.NewFunctionFromProto(proto)
+	c.env = cp.environment(c)
+	fn := cp.in.vm.NewFunctionFromProto(proto)
 	fn.Env = c.env
 	return fn, c, nil
 }
 
-// nextNode returns the number of the first node of the next chunk.
-func (in *Interp) nextNode() int {
-	if len(in.chunks) == 0 {
-		return nodeBase
-	}
-	last := in.chunks[len(in.chunks)-1]
-	return last.first + max(1, len(last.nodes))
-}
-
-// chunkOf returns the chunk that a node is in, or nil if it is no node.
-func (in *Interp) chunkOf(node int) *chunk {
-	if node < nodeBase {
-		return nil
-	}
-	if c := in.recent; c != nil && node >= c.first && node < c.first+len(c.nodes) {
-		return c
-	}
-	i, found := slices.BinarySearchFunc(in.chunks, node, func(c *chunk, n int) int { return c.first - n })
-	if !found {
-		i--
-	}
-	if i < 0 || node >= in.chunks[i].first+len(in.chunks[i].nodes) {
-		return nil
-	}
-	in.recent = in.chunks[i]
-	return in.recent
-}
-
-// pos returns the place of a node as far as it is known without looking at the
-// text again: file and line.
-func (in *Interp) pos(node int) diag.Pos {
-	c := in.chunkOf(node)
-	if c == nil {
-		return diag.Pos{}
-	}
-	return diag.Pos{File: c.name, Line: c.line(node)}
-}
-
-// exact returns the place of a node with its columns.
-func (in *Interp) exact(node int) diag.Pos {
-	c := in.chunkOf(node)
-	if c == nil {
-		return diag.Pos{}
-	}
-	if p := c.tree().nodePos(node); p.Line > 0 {
-		p.File = c.name
-		return p
-	}
-	return in.pos(node)
-}
-
-// source returns the text of a script or module that was loaded.
-func (in *Interp) source(file string) (string, bool) {
-	for _, c := range slices.Backward(in.chunks) {
-		if c.name == file {
-			return c.text, true
+// environment returns the globals as the code of c sees them: it reads through
+// to the real ones. An assignment is a mistake, which is noted; the script goes
+// on with the value, so that its other mistakes are found too.
+func (cp *compiler) environment(c *chunk) *lua.LTable {
+	env := cp.in.vm.CreateTable(0, 0)
+	mt := cp.in.vm.CreateTable(0, 3)
+	globals := cp.in.vm.Env
+	mt.RawSetString("__index", globals)
+	mt.RawSetString("__newindex", cp.in.vm.NewFunction(func(L *lua.LState) int {
+		name, value := keyText(L.Get(2)), L.Get(3)
+		cp.in.globals.noteGlobal(L, name, value)
+		env.RawSetString(name, value)
+		if globals.RawGetString(name) == lua.LNil {
+			globals.RawSetString(name, value)
 		}
-	}
-	return "", false
+		return 0
+	}))
+	env.Metatable = mt
+	return env
 }

@@ -21,7 +21,7 @@ func compile(stmts []ast.Stmt, name string) (*lua.FunctionProto, error) {
 
 // compileMistake returns the mistake for a text that is Lua but cannot be
 // compiled.
-func (in *Interp) compileMistake(c *chunk, err error) *diag.Error {
+func (rp *reporter) compileMistake(c *chunk, err error) *diag.Error {
 	e := &diag.Error{Pos: diag.Pos{File: c.name, Line: 1}, Err: err}
 	ce, ok := errors.AsType[*lua.CompileError](err)
 	if !ok {
@@ -31,7 +31,7 @@ func (in *Interp) compileMistake(c *chunk, err error) *diag.Error {
 	if ce.Line > 0 && ce.Line < nodeBase {
 		e.Pos.Line = ce.Line
 	} else if ce.Line >= nodeBase {
-		e.Pos = in.exact(ce.Line)
+		e.Pos = rp.in.source.exact(ce.Line)
 	}
 	for _, rule := range []struct {
 		message string

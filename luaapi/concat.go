@@ -68,22 +68,28 @@ func growsLittle(operands []ast.Expr) bool {
 // makeJoin returns the number of the function that joins.
 func (d *divider) makeJoin() int {
 	if d.join == 0 {
-		d.made = append(d.made, d.in.joiner())
+		d.made = append(d.made, d.in.concat.function())
 		d.join = len(d.made)
 	}
 	return d.join - 1
 }
 
-// joiner returns the function that .. is compiled to.
-func (in *Interp) joiner() *lua.LFunction {
-	if in.joins == nil {
-		in.joins = in.vm.NewFunction(in.join)
+// A concatenator is the operator .. of scripts.
+type concatenator struct {
+	in *Interp
+	fn *lua.LFunction // what .. is compiled to, or nil
+}
+
+// function returns the function that .. is compiled to.
+func (cc *concatenator) function() *lua.LFunction {
+	if cc.fn == nil {
+		cc.fn = cc.in.vm.NewFunction(cc.join)
 	}
-	return in.joins
+	return cc.fn
 }
 
 // join is the operator .. with the operands as arguments.
-func (in *Interp) join(L *lua.LState) int {
+func (cc *concatenator) join(L *lua.LState) int {
 	n := L.GetTop()
 	parts := make([]string, 0, 8)
 	size := 0
@@ -95,12 +101,12 @@ func (in *Interp) join(L *lua.LState) int {
 		case lua.LNumber:
 			part = v.String()
 		default:
-			return in.joinObjects(L, n)
+			return cc.joinObjects(L, n)
 		}
 		size += len(part)
 		parts = append(parts, part)
 	}
-	in.takeString(L, "..", size)
+	cc.in.limits.takeString(L, "..", size)
 	if n == 2 {
 		L.Push(lua.LString(parts[0] + parts[1]))
 		return 1
@@ -111,13 +117,13 @@ func (in *Interp) join(L *lua.LState) int {
 
 // joinObjects joins the n operands on the stack, from the right to the left as Lua
 // does, with what the metatables say of those that are no text.
-func (in *Interp) joinObjects(L *lua.LState, n int) int {
+func (cc *concatenator) joinObjects(L *lua.LState, n int) int {
 	right := L.Get(n)
 	for i := n - 1; i > 0; i-- {
 		left := L.Get(i)
 		if lua.LVCanConvToString(left) && lua.LVCanConvToString(right) {
 			a, b := lua.LVAsString(left), lua.LVAsString(right)
-			in.takeString(L, "..", len(a)+len(b))
+			cc.in.limits.takeString(L, "..", len(a)+len(b))
 			right = lua.LString(a + b)
 			continue
 		}
@@ -142,8 +148,8 @@ func (in *Interp) joinObjects(L *lua.LState, n int) int {
 
 // scriptLevel returns the level of the stack that is level for a script: to it the
 // operator .. is no function that is called.
-func (in *Interp) scriptLevel(L *lua.LState, level int) int {
-	if in.joins == nil || level < 2 {
+func (cc *concatenator) scriptLevel(L *lua.LState, level int) int {
+	if cc.fn == nil || level < 2 {
 		return level
 	}
 	for at := 1; at <= level; at++ {
@@ -151,7 +157,7 @@ func (in *Interp) scriptLevel(L *lua.LState, level int) int {
 		if !ok {
 			break
 		}
-		if fn, err := L.GetInfo("f", dbg, lua.LNil); err == nil && fn == lua.LValue(in.joins) {
+		if fn, err := L.GetInfo("f", dbg, lua.LNil); err == nil && fn == lua.LValue(cc.fn) {
 			level++
 		}
 	}

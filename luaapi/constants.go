@@ -40,9 +40,9 @@ const (
 const hidden = -1
 
 // compileChunk makes code of the syntax tree of c.
-func (in *Interp) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
-	d := &divider{in: in, c: c, chunk: len(in.chunks), long: len(c.text) >= shortText}
-	if !in.noSites {
+func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
+	d := &divider{in: cp.in, c: c, chunk: len(cp.in.source.chunks), long: len(c.text) >= shortText}
+	if !cp.noSites {
 		d.findSites(stmts)
 	}
 	return d.compile(stmts)

@@ -22,15 +22,23 @@ type foreign string
 // String returns what it is, with its article.
 func (f foreign) String() string { return string(f) }
 
+// A converter makes values for the decoder of those of Lua.
+type converter struct {
+	in          *Interp
+	count       int  // values of the property that is being converted
+	foreignSeen bool // a value was converted that no property can hold
+	lazySeen    bool // a value was converted that holds a lazy one
+}
+
 // value converts a Lua value for the decoder. A table whose keys are 1 to n is
 // a list. Tables are walked with Next, which keeps the order in which they were
 // filled; ForEach does not.
-func (in *Interp) value(v lua.LValue, depth int) schema.Value {
+func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 	if depth == 0 {
-		in.converted = 0
+		cv.count = 0
 	}
-	if in.converted++; in.converted > maxValues {
-		return in.foreign(foreign(fmt.Sprintf("more than %d values", maxValues)))
+	if cv.count++; cv.count > maxValues {
+		return cv.foreign(foreign(fmt.Sprintf("more than %d values", maxValues)))
 	}
 	switch v := v.(type) {
 	case lua.LString:
@@ -40,13 +48,13 @@ func (in *Interp) value(v lua.LValue, depth int) schema.Value {
 	case lua.LNumber:
 		return schema.NumberValue(float64(v))
 	case *lua.LTable:
-		return in.tableValue(in.open(v), depth)
+		return cv.tableValue(cv.in.Tables.Contents(v), depth)
 	case *lua.LUserData:
 		if _, ok := v.Value.(Null); ok {
 			return schema.Value{}
 		}
 		if _, ok := v.Value.(*lazy); ok {
-			in.lazySeen = true
+			cv.lazySeen = true
 			return schema.Value{Kind: schema.Opaque, X: v.Value}
 		}
 		if id, ok := handleOf(v); ok {
@@ -58,34 +66,34 @@ func (in *Interp) value(v lua.LValue, depth int) schema.Value {
 	case *lua.LNilType:
 		return schema.Value{}
 	}
-	return in.foreign(foreign(article(v.Type().String())))
+	return cv.foreign(foreign(article(v.Type().String())))
 }
 
 // foreign returns a value that no property can hold.
-func (in *Interp) foreign(f foreign) schema.Value {
-	in.foreignSeen = true
+func (cv *converter) foreign(f foreign) schema.Value {
+	cv.foreignSeen = true
 	return schema.Value{Kind: schema.Opaque, X: f}
 }
 
-func (in *Interp) tableValue(t *lua.LTable, depth int) schema.Value {
+func (cv *converter) tableValue(t *lua.LTable, depth int) schema.Value {
 	if depth == maxDepth {
-		return in.foreign(foreign("a table inside itself, or tables nested too deep"))
+		return cv.foreign(foreign("a table inside itself, or tables nested too deep"))
 	}
 	n := t.Len()
 	k, v := t.Next(position(n))
 	if k == lua.LNil && n > 0 {
 		items := make([]schema.Value, n)
 		for i := range items {
-			items[i] = in.value(t.RawGetInt(i+1), depth+1)
+			items[i] = cv.value(t.RawGetInt(i+1), depth+1)
 		}
 		return schema.ListValue(items...)
 	}
 	if n > 0 {
-		return in.foreign(foreign("a table with names and positions"))
+		return cv.foreign(foreign("a table with names and positions"))
 	}
 	tab := &schema.Table{}
 	for ; k != lua.LNil; k, v = t.Next(k) {
-		tab.Entries = append(tab.Entries, schema.Entry{Key: keyText(k), Val: in.value(v, depth+1)})
+		tab.Entries = append(tab.Entries, schema.Entry{Key: keyText(k), Val: cv.value(v, depth+1)})
 	}
 	return schema.MapValue(tab)
 }

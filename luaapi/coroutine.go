@@ -10,27 +10,27 @@ import (
 const maxCoroutines = 100
 
 // coroutineFunctions lists the functions of coroutine that are not gopher-lua's.
-func (in *Interp) coroutineFunctions(create, resume, yield lua.LGFunction) []builtin {
+func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []builtin {
 	// guarded resumes a coroutine. Each one that waits for another takes some of
 	// the stack of this program, which is not to run out.
 	guarded := func(L *lua.LState) (n int, thrown lua.LValue) {
-		if in.nested == maxCoroutines {
+		if lib.in.limits.coroutines == maxCoroutines {
 			L.RaiseError("too many coroutines that wait for one another: more than %d", maxCoroutines)
 		}
-		in.nested++
-		defer func() { in.nested-- }()
+		lib.in.limits.coroutines++
+		defer func() { lib.in.limits.coroutines-- }()
 		if n = resume(L); n != 2 || L.Get(-2) != lua.LFalse {
 			return n, nil
 		}
 		thrown = L.Get(-1)
-		if in.over() {
+		if lib.in.limits.over() {
 			L.Error(thrown, 0)
 		}
 		return n, thrown
 	}
 	return []builtin{
 		{"yield", func(L *lua.LState) int {
-			if slices.Contains(in.protecting, L) {
+			if slices.Contains(lib.in.limits.protected, L) {
 				L.RaiseError("yield inside of pcall")
 			}
 			return yield(L)
@@ -39,7 +39,7 @@ func (in *Interp) coroutineFunctions(create, resume, yield lua.LGFunction) []bui
 			n, thrown := guarded(L)
 			if thrown != nil {
 				L.Pop(1)
-				L.Push(in.plain(thrown))
+				L.Push(lib.in.source.plain(thrown))
 			}
 			return n
 		}},

@@ -2,7 +2,6 @@ package luaapi
 
 import (
 	"fmt"
-	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -30,15 +29,23 @@ func (w *workspace) add(key string, v schema.Value) {
 	w.entries = append(w.entries, schema.Entry{Key: key, Val: v})
 }
 
+// A declarer makes resources of the calls of constructors.
+type declarer struct {
+	in           *Interp
+	work         *workspace           // nil while it is in use
+	handles      *lua.LTable          // the metatable of handles
+	constructors map[*lua.LTable]bool // those of the types that scripts define
+}
+
 // takeWork takes the workspace. A type written in Lua can declare something
 // while it is asked about another declaration; that one gets a new workspace.
-func (in *Interp) takeWork() *workspace {
-	w := in.work
-	in.work = nil
+func (dc *declarer) takeWork() *workspace {
+	w := dc.work
+	dc.work = nil
 	if w == nil {
 		w = new(workspace)
 	}
-	in.foreignSeen = false
+	dc.in.convert.foreignSeen = false
 	return w
 }
 
@@ -52,7 +59,7 @@ func (in *Interp) takeWork() *workspace {
 // The second form is known by its place in the syntax tree: the call with the
 // name is itself what is called. So the last form is declared at once, without
 // waiting whether properties may follow.
-func (in *Interp) construct(t *resource.Type) lua.LGFunction {
+func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 	return func(L *lua.LState) int {
 		f := caller(L)
 		first := L.Get(2) // the constructor itself comes before it
@@ -61,51 +68,45 @@ func (in *Interp) construct(t *resource.Type) lua.LGFunction {
 		case lua.LString:
 			names = append(names, v)
 		case *lua.LTable:
-			if L.GetTop() == 2 && !in.isCurried(f) {
-				return in.declareTable(L, f, t, nil, v)
+			if L.GetTop() == 2 && !dc.in.source.isCurried(f) {
+				return dc.declareTable(L, f, t, nil, v)
 			}
-			list := in.open(v)
+			list := dc.in.Tables.Contents(v)
 			for i := 1; i <= list.Len(); i++ {
 				names = append(names, list.RawGetInt(i))
 			}
 			if k, _ := list.Next(position(list.Len())); k != lua.LNil || len(names) == 0 {
-				return in.declareTable(L, f, t, nil, v)
+				return dc.declareTable(L, f, t, nil, v)
 			}
 		}
 		switch {
 		case len(names) == 0:
-			in.noteAt(L, f, fmt.Errorf("%s: want a name or a table of properties, got %s", t.Name, kindOf(first)), "")
-			return in.deadHandles(L, t, []lua.LValue{lua.LString("")})
-		case L.GetTop() == 2 && in.isCurried(f):
-			L.Push(in.handle(&pending{t, names}))
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s: want a name or a table of properties, got %s", t.Name, kindOf(first)), "")
+			return dc.deadHandles(L, t, []lua.LValue{lua.LString("")})
+		case L.GetTop() == 2 && dc.in.source.isCurried(f):
+			L.Push(dc.handle(&pending{t, names}))
 			return 1
 		case L.GetTop() == 2:
-			return in.declareTable(L, f, t, names, nil)
+			return dc.declareTable(L, f, t, names, nil)
 		}
 		props, ok := L.Get(3).(*lua.LTable)
 		if !ok || L.GetTop() > 3 {
-			in.noteAt(L, f, fmt.Errorf("%s: want a table of properties after the name, got %s", t.Name, kindOf(L.Get(3))), "")
-			return in.deadHandles(L, t, names)
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s: want a table of properties after the name, got %s", t.Name, kindOf(L.Get(3))), "")
+			return dc.deadHandles(L, t, names)
 		}
-		return in.declareTable(L, f, t, names, props)
+		return dc.declareTable(L, f, t, names, props)
 	}
-}
-
-// isCurried reports whether the result of the call that f is at is called.
-func (in *Interp) isCurried(f frame) bool {
-	c := in.chunkOf(f.node)
-	return c != nil && c.curried(f.node)
 }
 
 // declareTable declares a resource for each name. If names is nil, they are the
 // positions of props; props may be nil. It pushes the handles.
-func (in *Interp) declareTable(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, props *lua.LTable) int {
-	w := in.takeWork()
+func (dc *declarer) declareTable(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, props *lua.LTable) int {
+	w := dc.takeWork()
 	w.begin(t)
 	if props != nil {
-		w.dir = in.madeIn(L, f, props)
-		props = in.open(props)
-		in.checkWritten(L, f, t, props)
+		w.dir = dc.tableDir(L, f, props)
+		props = dc.in.Tables.Contents(props)
+		dc.in.nils.checkWritten(L, f, t, props)
 		n := props.Len()
 		switch {
 		case names == nil:
@@ -115,21 +116,21 @@ func (in *Interp) declareTable(L *lua.LState, f frame, t *resource.Type, names [
 			}
 			w.names = names
 		case n > 0:
-			in.noteAt(L, f, fmt.Errorf("%s: want only properties behind the name, got also %s", t.Name, kindOf(props.RawGetInt(1))), "")
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s: want only properties behind the name, got also %s", t.Name, kindOf(props.RawGetInt(1))), "")
 		}
 		for k, v := props.Next(position(n)); k != lua.LNil; k, v = props.Next(k) {
-			w.add(keyText(k), in.property(v))
+			w.add(keyText(k), dc.in.convert.property(v))
 		}
 	}
-	return in.declare(L, f, t, names, w, nil)
+	return dc.declare(L, f, t, names, w, nil)
 }
 
-// madeIn returns the directory of the script that gave a function of a module the table
+// tableDir returns the directory of the script that gave a function of a module the table
 // with which it calls a constructor, "" if the table is of the module itself: what is
 // relative in a table begins where the table was written.
-func (in *Interp) madeIn(L *lua.LState, f frame, props *lua.LTable) (dir string) {
-	c := in.chunkOf(f.node)
-	if c == nil || c.dir == in.SiteDir() {
+func (dc *declarer) tableDir(L *lua.LState, f frame, props *lua.LTable) (dir string) {
+	c := dc.in.source.chunkOf(f.node)
+	if c == nil || c.dir == dc.in.SiteDir() {
 		return ""
 	}
 	for level := 0; ; level++ {
@@ -142,7 +143,7 @@ func (in *Interp) madeIn(L *lua.LState, f frame, props *lua.LTable) (dir string)
 		case !ok:
 			return dir
 		}
-		if c := in.chunkOf(f.node); c != nil {
+		if c := dc.in.source.chunkOf(f.node); c != nil {
 			dir = c.dir
 		}
 		if !isParameter(L, f.dbg, props) {
@@ -171,10 +172,10 @@ func isParameter(L *lua.LState, dbg *lua.Debug, v lua.LValue) bool {
 
 // declare declares a resource for each name, with the properties in w. It pushes
 // the handles, unless nothing is done with those of the call site; s may be nil.
-func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *workspace, s *callSite) int {
-	from := resource.Origin{Pos: in.place(f.node, f.file), Calls: in.chain(L, f), Scope: in.opts.Scope}
+func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *workspace, s *callSite) int {
+	from := resource.Origin{Pos: dc.in.source.place(f.node, f.file), Calls: dc.in.source.chain(L, f), Scope: dc.in.opts.Scope}
 	var def *defaults
-	if c := in.chunkOf(f.node); c != nil {
+	if c := dc.in.source.chunkOf(f.node); c != nil {
 		if from.Dir = c.dir; w.dir != "" {
 			from.Dir = w.dir
 		}
@@ -182,36 +183,36 @@ func (in *Interp) declare(L *lua.LState, f frame, t *resource.Type, names []lua.
 			w.entries = def.fill(w.entries)
 		}
 	}
-	where := place{in: in, typ: t, node: f.node, file: f.file, defaults: def}
+	where := place{in: dc.in, typ: t, node: f.node, file: f.file, defaults: def}
 	handles := 0
 	push := func(x any) {
 		if s == nil || !s.unused {
-			L.Push(in.handle(x))
+			L.Push(dc.handle(x))
 			handles++
 		}
 	}
 	if len(names) == 0 {
-		push(in.add(t, w, w.entries[1:], s.keep(where), from))
-		in.work = w
+		push(dc.add(t, w, w.entries[1:], s.keep(where), from))
+		dc.work = w
 		return handles
 	}
-	first := len(in.mistakes)
+	first := len(dc.in.report.mistakes)
 	for i, name := range names {
 		where.nth = i
 		if name == lua.LNil {
 			at := where.Locate(schema.Path{w.entries[0].Key}, false)
-			in.mistakes.Add(&diag.Error{Pos: at, Subject: t.Name, Err: fmt.Errorf("name %d is nil", i+1), Notes: from.Calls})
+			dc.in.report.mistakes.Add(&diag.Error{Pos: at, Subject: t.Name, Err: fmt.Errorf("name %d is nil", i+1), Notes: from.Calls})
 			push(&dead{resource.ID{Type: t.Name}})
 			continue
 		}
-		w.entries[0].Val = in.value(name, 0)
-		before := len(in.mistakes)
-		push(in.add(t, w, w.entries, s.keep(where), from))
+		w.entries[0].Val = dc.in.convert.value(name, 0)
+		before := len(dc.in.report.mistakes)
+		push(dc.add(t, w, w.entries, s.keep(where), from))
 		if before > first {
-			in.dropRepeated(first, before, &where)
+			dc.in.report.dropRepeated(first, before, &where)
 		}
 	}
-	in.work = w
+	dc.work = w
 	return handles
 }
 
@@ -229,24 +230,10 @@ func (s *callSite) keep(where place) *place {
 	return p
 }
 
-// dropRepeated removes from the mistakes from number before on those in the
-// properties that several names share, and that were found for an earlier name
-// already, from number first on.
-func (in *Interp) dropRepeated(first, before int, where *place) {
-	shared := in.mistakes[first:before]
-	call := where.Locate(nil, false)
-	rest := slices.DeleteFunc(in.mistakes[before:], func(e *diag.Error) bool {
-		return e.Pos != call && slices.ContainsFunc(shared, func(o *diag.Error) bool {
-			return o.Pos == e.Pos && o.Err.Error() == e.Err.Error()
-		})
-	})
-	in.mistakes = in.mistakes[:before+len(rest)]
-}
-
 // add decodes one declaration and adds it to the catalog. It returns what its
 // handle holds.
-func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, where *place, from resource.Origin) any {
-	foreign := in.foreignSeen
+func (dc *declarer) add(t *resource.Type, w *workspace, entries []schema.Entry, where *place, from resource.Origin) any {
+	foreign := dc.in.convert.foreignSeen
 	w.table = schema.Table{Entries: entries, Where: where}
 	r, err := t.Decode(&w.table, from)
 	if err == nil && foreign {
@@ -257,13 +244,13 @@ func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, wh
 		}
 	}
 	if err == nil && len(r.Later) > 0 {
-		r.Resolve = in.resolver(t, entries, where, from)
+		r.Resolve = dc.in.deferred.resolver(t, entries, where, from)
 	}
 	if err == nil && r.Common.Provider != "" {
-		err = in.opts.Registry.CheckProvider(r)
+		err = dc.in.opts.Registry.CheckProvider(r)
 	}
 	if err == nil {
-		r, err = in.admit(r)
+		r, err = dc.admit(r)
 	}
 	if err == nil {
 		return r
@@ -275,7 +262,7 @@ func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, wh
 			e.Pos = where.Locate(nil, false)
 		}
 	}
-	in.mistakes = append(in.mistakes, list...)
+	dc.in.report.mistakes = append(dc.in.report.mistakes, list...)
 	id := resource.ID{Type: t.Name}
 	name := t.Schema().Name()
 	for i := range entries {
@@ -288,19 +275,9 @@ func (in *Interp) add(t *resource.Type, w *workspace, entries []schema.Entry, wh
 }
 
 // deadHandles pushes a handle for each name of a declaration that went wrong.
-func (in *Interp) deadHandles(L *lua.LState, t *resource.Type, names []lua.LValue) int {
+func (dc *declarer) deadHandles(L *lua.LState, t *resource.Type, names []lua.LValue) int {
 	for _, name := range names {
-		L.Push(in.handle(&dead{resource.ID{Type: t.Name, Name: lua.LVAsString(name)}}))
+		L.Push(dc.handle(&dead{resource.ID{Type: t.Name, Name: lua.LVAsString(name)}}))
 	}
 	return len(names)
-}
-
-// note records a mistake at the place of the script that called, and lets the
-// script go on.
-func (in *Interp) note(L *lua.LState, err error, hint string) {
-	in.noteAt(L, caller(L), err, hint)
-}
-
-func (in *Interp) noteAt(L *lua.LState, f frame, err error, hint string) {
-	in.mistakes.Add(&diag.Error{Pos: in.spot(f), Err: err, Hint: hint, Notes: in.chain(L, f)})
 }

@@ -43,19 +43,19 @@ next:
 // setDefaults returns what TYPE.defaults does: from here to the end of the file
 // declarations of t have these properties. Mistakes in them are found here, and
 // not once more in every declaration.
-func (in *Interp) setDefaults(t *resource.Type) lua.LGFunction {
+func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 	return func(L *lua.LState) int {
 		f := caller(L)
 		props, ok := L.Get(1).(*lua.LTable)
-		if in.isConstructor(L.Get(1)) {
-			in.noteAt(L, f, fmt.Errorf("%s.defaults is called with a colon", t.Name), fmt.Sprintf("write %s.defaults { ... }", t.Name))
+		if dc.in.globals.isConstructor(L.Get(1)) {
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s.defaults is called with a colon", t.Name), fmt.Sprintf("write %s.defaults { ... }", t.Name))
 			return 0
 		}
 		if !ok || L.GetTop() > 1 {
-			in.noteAt(L, f, fmt.Errorf("%s.defaults: want a table of properties, got %s", t.Name, kindOf(L.Get(1))), "")
+			dc.in.report.noteAt(L, f, fmt.Errorf("%s.defaults: want a table of properties, got %s", t.Name, kindOf(L.Get(1))), "")
 			return 0
 		}
-		c := in.chunkOf(f.node)
+		c := dc.in.source.chunkOf(f.node)
 		if c == nil {
 			return 0
 		}
@@ -63,18 +63,18 @@ func (in *Interp) setDefaults(t *resource.Type) lua.LGFunction {
 		if old := c.defaults[t]; old != nil {
 			now.list = append(now.list, old.list...)
 		}
-		props = in.open(props)
-		in.checkWritten(L, f, t, props)
+		props = dc.in.Tables.Contents(props)
+		dc.in.nils.checkWritten(L, f, t, props)
 		for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 			d := defaultValue{
-				entry: schema.Entry{Key: keyText(k), Val: in.property(v)},
-				where: place{in: in, typ: t, node: f.node, file: f.file},
+				entry: schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)},
+				where: place{in: dc.in, typ: t, node: f.node, file: f.file},
 			}
-			if err := in.checkDefault(t, &d); err != nil {
+			if err := dc.checkDefault(t, &d); err != nil {
 				for _, e := range err {
-					e.Subject, e.Notes = t.Name+".defaults", in.chain(L, f)
+					e.Subject, e.Notes = t.Name+".defaults", dc.in.source.chain(L, f)
 				}
-				in.mistakes = append(in.mistakes, err...)
+				dc.in.report.mistakes = append(dc.in.report.mistakes, err...)
 				continue
 			}
 			now.set(d)
@@ -101,7 +101,7 @@ var errName = errors.New("a name cannot be a default")
 
 // checkDefault completes d and returns the mistakes in it that can be told
 // without the rest of a declaration.
-func (in *Interp) checkDefault(t *resource.Type, d *defaultValue) diag.List {
+func (dc *declarer) checkDefault(t *resource.Type, d *defaultValue) diag.List {
 	d.names = d.where.spellings(d.entry.Key)
 	if d.names[0] == t.Schema().Name().Name || d.entry.Key == "1" {
 		return diag.List{{Pos: d.where.Locate(schema.Path{t.Schema().Name().Name}, true), Err: errName}}

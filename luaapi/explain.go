@@ -14,10 +14,10 @@ import (
 // explain fills e with the message of gopher-lua in words that name the
 // expression that is to blame. What the message leaves out is read from the
 // failing instruction and its node.
-func (in *Interp) explain(L *lua.LState, e *diag.Error, f frame, message string) {
+func (rp *reporter) explain(L *lua.LState, e *diag.Error, f frame, message string) {
 	e.Err = errors.New(message)
-	x := explainer{Interp: in, L: L, e: e, node: f.node}
-	if c := in.chunkOf(f.node); c != nil {
+	x := explainer{Interp: rp.in, L: L, e: e, node: f.node}
+	if c := rp.in.source.chunkOf(f.node); c != nil {
 		x.tree = c.tree()
 		x.ast = x.tree.node(f.node)
 	}
@@ -155,7 +155,7 @@ func (x *explainer) call([]string) {
 	}
 	if id, ok := n.Func.(*ast.IdentExpr); ok {
 		x.say("%s %s", x.name(id), what)
-		if x.global(id.Value) != lua.LNil {
+		if x.globals.get(id.Value) != lua.LNil {
 			x.e.Hint = fmt.Sprintf("a variable hides the %s of ccm: give it another name", id.Value)
 		}
 		return

@@ -12,25 +12,18 @@ import (
 // Options.Extend is where packages above this one add to what scripts see. They
 // do so with the methods in this file and with nothing else.
 
-// extensions are what was added.
-type extensions struct {
-	lazy       map[string]func(*lua.LState) lua.LValue // globals that are made when they are asked for
-	fields     map[string]func(*lua.LState) lua.LValue // of the table ccm
-	fieldNames []string
-}
-
 // Define adds a global. It is made when a script first asks for it, so that one
 // that no script uses costs nothing. As a module it is called module, unless
 // that is "".
 func (in *Interp) Define(name, module string, open func(L *lua.LState) lua.LValue) {
 	globals := in.vm.Env
-	if in.lazy == nil {
-		in.lazy = make(map[string]func(*lua.LState) lua.LValue)
+	if in.globals.makers == nil {
+		in.globals.makers = make(map[string]func(*lua.LState) lua.LValue)
 		globals.Metatable.(*lua.LTable).RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
 			key := keyText(L.Get(2))
-			open := in.lazy[key]
+			open := in.globals.makers[key]
 			if open == nil {
-				in.undefined(L, L.Get(2))
+				in.globals.undefined(L, L.Get(2))
 			}
 			v := open(L)
 			globals.RawSetString(key, v)
@@ -38,12 +31,12 @@ func (in *Interp) Define(name, module string, open func(L *lua.LState) lua.LValu
 			return 1
 		}))
 	}
-	in.lazy[name] = open
-	in.names = append(in.names, name)
+	in.globals.makers[name] = open
+	in.globals.names = append(in.globals.names, name)
 	if module == "" {
 		return
 	}
-	preload := in.packageTable().RawGetString("preload").(*lua.LTable)
+	preload := in.modules.packageTable().RawGetString("preload").(*lua.LTable)
 	preload.RawSetString(module, in.vm.NewFunction(func(L *lua.LState) int {
 		v := globals.RawGetString(name)
 		if v == lua.LNil {
@@ -58,56 +51,49 @@ func (in *Interp) Define(name, module string, open func(L *lua.LState) lua.LValu
 // Field adds a field to the table ccm. Its value is asked for each time that a
 // script reads it.
 func (in *Interp) Field(name string, get func(L *lua.LState) lua.LValue) {
-	contents := in.open(in.global("ccm").(*lua.LTable))
-	if in.fields == nil {
-		in.fields = make(map[string]func(*lua.LState) lua.LValue)
+	contents := in.Tables.Contents(in.globals.get("ccm").(*lua.LTable))
+	if in.globals.fields == nil {
+		in.globals.fields = make(map[string]func(*lua.LState) lua.LValue)
 		mt := in.vm.CreateTable(0, 1)
 		contents.Metatable = mt
 		mt.RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
 			key := keyText(L.Get(2))
-			get := in.fields[key]
+			get := in.globals.fields[key]
 			if get == nil {
-				in.throwError(L, &missingError{"ccm", key, append(stringKeys(contents), in.fieldNames...)})
+				in.report.throwError(L, &missingError{"ccm", key, append(stringKeys(contents), in.globals.fieldNames...)})
 			}
 			L.Push(get(L))
 			return 1
 		}))
 	}
-	in.fields[name] = get
-	in.fieldNames = append(in.fieldNames, name)
+	in.globals.fields[name] = get
+	in.globals.fieldNames = append(in.globals.fieldNames, name)
 }
 
 // Throw throws a mistake at the place of the script that called.
 func (in *Interp) Throw(L *lua.LState, hint, format string, args ...any) {
-	in.throw(L, hint, format, args...)
+	in.report.throw(L, hint, format, args...)
 }
-
-// Contents returns what a read-only table reads through to, and any other table
-// as it is.
-func (in *Interp) Contents(t *lua.LTable) *lua.LTable { return in.open(t) }
 
 // IsList reports whether a read-only table is a list, which one that is empty
 // does not show.
-func (in *Interp) IsList(t *lua.LTable) bool {
-	r, ok := in.readonlies[t]
+func (ts *Tables) IsList(t *lua.LTable) bool {
+	r, ok := ts.readonlies[t]
 	return ok && r.array
 }
 
-// Listing returns the table to walk when a script lists t.
-func (in *Interp) Listing(L *lua.LState, t *lua.LTable) *lua.LTable { return in.listing(L, t) }
-
 // Library returns a read-only table of functions and values. A name that it
 // does not have is a mistake.
-func (in *Interp) Library(name string, contents *lua.LTable) *lua.LTable {
-	return in.readonly(readonly{name: name, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+func (ts *Tables) Library(name string, contents *lua.LTable) *lua.LTable {
+	return ts.readonly(readonly{name: name, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
 		return lua.LNil, &missingError{name, keyText(key), stringKeys(contents)}
 	}})
 }
 
 // Tree returns a read-only table whose fields get finds, of which list knows
 // all. Contents holds what else it has.
-func (in *Interp) Tree(name string, contents *lua.LTable, get func(key string) (lua.LValue, error), list func() *lua.LTable) *lua.LTable {
-	return in.readonly(readonly{
+func (ts *Tables) Tree(name string, contents *lua.LTable, get func(key string) (lua.LValue, error), list func() *lua.LTable) *lua.LTable {
+	return ts.readonly(readonly{
 		name: name, contents: contents,
 		missing: func(key lua.LValue) (lua.LValue, error) { return get(keyText(key)) },
 		list:    func() (*lua.LTable, error) { return list(), nil },
@@ -117,15 +103,10 @@ func (in *Interp) Tree(name string, contents *lua.LTable, get func(key string) (
 // Missing returns the error that a tree of plain data has no such name.
 func Missing(table, name string, known []string) error { return &factError{name, table, known} }
 
-// Value converts plain data: nil, bool, int64, float64, string, []any and
-// map[string]any. Tables become read-only, and to ask for a name that they do
-// not have is a mistake. Name is how messages call the value, such as data.web.
-func (in *Interp) Value(name string, v any) lua.LValue { return in.luaValue(name, v) }
-
 // Dir returns the absolute directory of the script or module that called. For a
 // module that ships with ccm it is that of the script.
 func (in *Interp) Dir(L *lua.LState) string {
-	if c := in.chunkOf(caller(L).node); c != nil && c.dir != "" {
+	if c := in.source.chunkOf(caller(L).node); c != nil && c.dir != "" {
 		return c.dir
 	}
 	return in.SiteDir()
@@ -133,17 +114,17 @@ func (in *Interp) Dir(L *lua.LState) string {
 
 // SiteDir returns the absolute directory of the script.
 func (in *Interp) SiteDir() string {
-	if len(in.chunks) > 0 {
-		return in.chunks[0].dir
+	if len(in.source.chunks) > 0 {
+		return in.source.chunks[0].dir
 	}
 	return ""
 }
 
 // Properties returns a read-only table whose fields are asked for each time that a
 // script reads them. A name that it does not have is a mistake.
-func (in *Interp) Properties(name string, fields map[string]func(L *lua.LState) lua.LValue) *lua.LTable {
-	L := in.vm
-	t := in.readonly(readonly{name: name, contents: L.CreateTable(0, 0), list: func() (*lua.LTable, error) {
+func (ts *Tables) Properties(name string, fields map[string]func(L *lua.LState) lua.LValue) *lua.LTable {
+	L := ts.in.vm
+	t := ts.readonly(readonly{name: name, contents: L.CreateTable(0, 0), list: func() (*lua.LTable, error) {
 		list := L.CreateTable(0, len(fields))
 		for key, get := range fields {
 			list.RawSetString(key, get(L))
@@ -154,7 +135,7 @@ func (in *Interp) Properties(name string, fields map[string]func(L *lua.LState) 
 		key := keyText(L.Get(2))
 		get := fields[key]
 		if get == nil {
-			in.throwError(L, &missingError{name, key, slices.Sorted(maps.Keys(fields))})
+			ts.in.report.throwError(L, &missingError{name, key, slices.Sorted(maps.Keys(fields))})
 		}
 		L.Push(get(L))
 		return 1
@@ -166,7 +147,7 @@ func (in *Interp) Properties(name string, fields map[string]func(L *lua.LState) 
 func (in *Interp) LookupEnv(name string) (string, bool) { return in.opts.Env(name) }
 
 // Warn warns of something at the place of the call.
-func (in *Interp) Warn(L *lua.LState, msg string) { in.opts.Warn(in.spot(caller(L)), msg) }
+func (in *Interp) Warn(L *lua.LState, msg string) { in.opts.Warn(in.source.spot(caller(L)), msg) }
 
 // Context returns that of the evaluation: it ends with the time that the script
 // is granted.
@@ -190,8 +171,8 @@ func (in *Interp) Print(line string) {
 // spec files.
 func (in *Interp) Replace(name string, v func(L *lua.LState) lua.LValue) {
 	in.vm.Env.RawSetString(name, v(in.vm))
-	if !slices.Contains(in.names, name) {
-		in.names = append(in.names, name)
+	if !slices.Contains(in.globals.names, name) {
+		in.globals.names = append(in.globals.names, name)
 	}
 }
 
@@ -204,7 +185,7 @@ func (in *Interp) Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) (thrown 
 	for _, a := range args {
 		L.Push(a)
 	}
-	defer in.protect(L)()
+	defer in.limits.protect(L)()
 	err := L.PCall(len(args), 0, nil)
 	if err == nil {
 		return lua.LNil, true
@@ -216,10 +197,10 @@ func (in *Interp) Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) (thrown 
 			thrown = lua.LString(panicked(thrown).Error())
 		}
 	}
-	if in.over() {
+	if in.limits.over() {
 		panic(err)
 	}
-	return in.plain(thrown), false
+	return in.source.plain(thrown), false
 }
 
 // Show writes a value as a script would.
@@ -228,7 +209,7 @@ func (in *Interp) Show(v lua.LValue) string { return literal(in.visible(v), 0) }
 // visible returns what a read-only table reads through to.
 func (in *Interp) visible(v lua.LValue) lua.LValue {
 	if t, ok := v.(*lua.LTable); ok {
-		return in.open(t)
+		return in.Tables.Contents(t)
 	}
 	return v
 }

@@ -24,7 +24,7 @@ func TestExtension(t *testing.T) {
 				contents := L.CreateTable(0, 1)
 				contents.RawSetString("answer", lua.LNumber(42))
 				contents.RawSetString("null", &lua.LUserData{Value: luaapi.Null{}})
-				return in.Library(name, contents)
+				return in.Tables.Library(name, contents)
 			})
 		}
 		in.Field("here", func(L *lua.LState) lua.LValue { return lua.LString(in.Dir(L)) })

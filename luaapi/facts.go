@@ -16,19 +16,19 @@ import (
 
 // factsTable returns the table facts. A branch of it is gathered when the
 // script first asks for it.
-func (in *Interp) factsTable() *lua.LTable {
-	contents := in.vm.CreateTable(0, 16)
-	names := in.opts.Facts.Names()
+func (ts *Tables) factsTable() *lua.LTable {
+	contents := ts.in.vm.CreateTable(0, 16)
+	names := ts.in.opts.Facts.Names()
 	branch := func(name string) (lua.LValue, error) {
-		val, err := in.opts.Facts.Branch(name)
+		val, err := ts.in.opts.Facts.Branch(name)
 		if err != nil {
 			return lua.LNil, err
 		}
-		v := in.luaValue("facts."+name, val)
+		v := ts.Value("facts."+name, val)
 		contents.RawSetString(name, v)
 		return v, nil
 	}
-	return in.readonly(readonly{
+	return ts.readonly(readonly{
 		name:     "facts",
 		contents: contents,
 		missing: func(key lua.LValue) (lua.LValue, error) {
@@ -43,7 +43,7 @@ func (in *Interp) factsTable() *lua.LTable {
 			return v, err
 		},
 		list: func() (*lua.LTable, error) {
-			list := in.vm.CreateTable(0, len(names))
+			list := ts.in.vm.CreateTable(0, len(names))
 			for _, name := range names {
 				v := contents.RawGetString(name)
 				if v == lua.LNil {
@@ -90,9 +90,10 @@ func (e *factError) Hint() string {
 	return fmt.Sprintf("fact(%q) gives nil for what may be absent", path[len("facts."):])
 }
 
-// luaValue converts plain data; tables become read-only. The path says how
-// messages call it.
-func (in *Interp) luaValue(path string, v any) lua.LValue {
+// Value converts plain data: nil, bool, int64, float64, string, []any and
+// map[string]any. Tables become read-only, and to ask for a name that they do
+// not have is a mistake. Name is how messages call the value, such as data.web.
+func (ts *Tables) Value(path string, v any) lua.LValue {
 	switch v := v.(type) {
 	case nil:
 		return lua.LNil
@@ -105,11 +106,11 @@ func (in *Interp) luaValue(path string, v any) lua.LValue {
 	case string:
 		return lua.LString(v)
 	case []any:
-		contents := in.vm.CreateTable(len(v), 0)
+		contents := ts.in.vm.CreateTable(len(v), 0)
 		for i, e := range v {
-			contents.RawSetInt(i+1, in.luaInside(e, func() string { return path + "[" + strconv.Itoa(i+1) + "]" }))
+			contents.RawSetInt(i+1, ts.valueInside(e, func() string { return path + "[" + strconv.Itoa(i+1) + "]" }))
 		}
-		return in.readonly(readonly{name: path, contents: contents, array: true, missing: func(key lua.LValue) (lua.LValue, error) {
+		return ts.readonly(readonly{name: path, contents: contents, array: true, missing: func(key lua.LValue) (lua.LValue, error) {
 			if key.Type() == lua.LTNumber {
 				return lua.LNil, nil
 			}
@@ -117,11 +118,11 @@ func (in *Interp) luaValue(path string, v any) lua.LValue {
 		}})
 	case map[string]any:
 		names := slices.Sorted(maps.Keys(v))
-		contents := in.vm.CreateTable(0, len(v))
+		contents := ts.in.vm.CreateTable(0, len(v))
 		for _, name := range names {
-			contents.RawSetString(name, in.luaInside(v[name], func() string { return path + "." + name }))
+			contents.RawSetString(name, ts.valueInside(v[name], func() string { return path + "." + name }))
 		}
-		return in.readonly(readonly{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+		return ts.readonly(readonly{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
 			if _, ok := v[keyText(key)]; ok {
 				return lua.LNil, nil // it is there, and is nil
 			}
@@ -131,28 +132,28 @@ func (in *Interp) luaValue(path string, v any) lua.LValue {
 	return lua.LString(fmt.Sprint(v))
 }
 
-// luaInside is luaValue for what is inside of a table. Only tables are called by a
+// valueInside is Value for what is inside of a table. Only tables are called by a
 // path.
-func (in *Interp) luaInside(v any, path func() string) lua.LValue {
+func (ts *Tables) valueInside(v any, path func() string) lua.LValue {
 	switch v.(type) {
 	case []any, map[string]any:
-		return in.luaValue(path(), v)
+		return ts.Value(path(), v)
 	}
-	return in.luaValue("", v)
+	return ts.Value("", v)
 }
 
 // fact is fact(path, default): the fact, or the default if there is none.
-func (in *Interp) fact(L *lua.LState) int {
+func (ts *Tables) fact(L *lua.LState) int {
 	path := L.CheckString(1)
-	val, err := in.opts.Facts.Get(path)
+	val, err := ts.in.opts.Facts.Get(path)
 	if _, missing := errors.AsType[*facts.NotFoundError](err); missing {
 		L.Push(L.Get(2))
 		return 1
 	}
 	if err != nil {
-		in.throwError(L, err)
+		ts.in.report.throwError(L, err)
 	}
-	if v := in.luaValue("facts."+path, val); v != lua.LNil {
+	if v := ts.Value("facts."+path, val); v != lua.LNil {
 		L.Push(v)
 		return 1
 	}
@@ -161,13 +162,13 @@ func (in *Interp) fact(L *lua.LState) int {
 }
 
 // envTable returns the table env.
-func (in *Interp) envTable() *lua.LTable {
-	return in.readonly(readonly{
+func (ts *Tables) envTable() *lua.LTable {
+	return ts.readonly(readonly{
 		name:     "env",
-		contents: in.vm.CreateTable(0, 0),
+		contents: ts.in.vm.CreateTable(0, 0),
 		missing: func(key lua.LValue) (lua.LValue, error) {
 			if name, ok := key.(lua.LString); ok {
-				if v, ok := in.opts.Env(string(name)); ok {
+				if v, ok := ts.in.opts.Env(string(name)); ok {
 					return lua.LString(v), nil
 				}
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // format is string.format with the directives of C that Lua has.
-func (in *Interp) format(L *lua.LState) int {
+func (lib *stringLib) format(L *lua.LState) int {
 	text := L.CheckString(1)
 	var buf [64]byte
 	out := buf[:0]
@@ -31,20 +31,20 @@ func (in *Interp) format(L *lua.LState) int {
 			n++
 		}
 		if n == len(text) {
-			in.throw(L, "a percent sign itself is written %%", "string.format: the format ends in the middle of a directive")
+			lib.in.report.throw(L, "a percent sign itself is written %%", "string.format: the format ends in the middle of a directive")
 		}
 		arg++
 		more, ok := appendPlain(out, L.Get(arg), text[:n], text[n])
 		if !ok {
-			more = append(out, in.directive(L, text[:n], text[n], arg)...)
+			more = append(out, lib.directive(L, text[:n], text[n], arg)...)
 		}
 		out = more
 		if len(out) > maxString {
-			in.tooLong(L, "string.format")
+			lib.in.limits.tooLong(L, "string.format")
 		}
 		text = text[n+1:]
 	}
-	in.takeString(L, "string.format", len(out)+len(text))
+	lib.in.limits.takeString(L, "string.format", len(out)+len(text))
 	L.Push(lua.LString(append(out, text...)))
 	return 1
 }
@@ -79,10 +79,10 @@ func appendPlain(out []byte, v lua.LValue, flags string, verb byte) ([]byte, boo
 }
 
 // directive formats one argument. The flags are those of C and of Go alike.
-func (in *Interp) directive(L *lua.LState, flags string, verb byte, arg int) string {
+func (lib *stringLib) directive(L *lua.LState, flags string, verb byte, arg int) string {
 	width, precision, hasPrecision := strings.Cut(strings.TrimLeft(flags, "-+ #0"), ".")
 	if len(width) > 2 || len(precision) > 2 || strings.Contains(precision, ".") {
-		in.throw(L, "", "string.format: the width or precision in %%%s%c is longer than two digits", flags, verb)
+		lib.in.report.throw(L, "", "string.format: the width or precision in %%%s%c is longer than two digits", flags, verb)
 	}
 	switch verb {
 	case 'd', 'i':
@@ -121,7 +121,7 @@ func (in *Interp) directive(L *lua.LState, flags string, verb byte, arg int) str
 		}
 		return s
 	}
-	in.throw(L, "a percent sign itself is written %%", "string.format: there is no directive %%%s%c", flags, verb)
+	lib.in.report.throw(L, "a percent sign itself is written %%", "string.format: there is no directive %%%s%c", flags, verb)
 	return ""
 }
 

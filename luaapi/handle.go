@@ -42,19 +42,19 @@ func handleOf(v lua.LValue) (resource.ID, bool) {
 }
 
 // handle returns a handle that holds x.
-func (in *Interp) handle(x any) *lua.LUserData {
-	return &lua.LUserData{Value: x, Env: in.vm.Env, Metatable: in.handles}
+func (dc *declarer) handle(x any) *lua.LUserData {
+	return &lua.LUserData{Value: x, Env: dc.in.vm.Env, Metatable: dc.handles}
 }
 
 // openHandles makes the metatable of handles.
-func (in *Interp) openHandles() {
-	mt := in.vm.CreateTable(0, 8)
+func (dc *declarer) openHandles() {
+	mt := dc.in.vm.CreateTable(0, 8)
 	for _, m := range []struct {
 		event string
 		fn    lua.LGFunction
 	}{
-		{"__index", in.handleIndex},
-		{"__newindex", in.handleAssign},
+		{"__index", dc.handleIndex},
+		{"__newindex", dc.handleAssign},
 		{"__tostring", func(L *lua.LState) int {
 			id, _ := handleOf(L.Get(1))
 			L.Push(lua.LString(id.String()))
@@ -70,12 +70,12 @@ func (in *Interp) openHandles() {
 			L.Push(lua.LBool(a == b))
 			return 1
 		}},
-		{"__call", in.handleCall},
+		{"__call", dc.handleCall},
 	} {
-		mt.RawSetString(m.event, in.vm.NewFunction(m.fn))
+		mt.RawSetString(m.event, dc.in.vm.NewFunction(m.fn))
 	}
 	mt.RawSetString("__metatable", lua.LFalse)
-	in.handles = mt
+	dc.handles = mt
 }
 
 // concatenable returns what .. makes of a handle, a string or a number.
@@ -88,7 +88,7 @@ func concatenable(v lua.LValue) lua.LString {
 
 var handleFields = []string{"type", "name", "id", "changed", "failed", "outcome", "stdout", "stderr", "exit_code"}
 
-func (in *Interp) handleIndex(L *lua.LState) int {
+func (dc *declarer) handleIndex(L *lua.LState) int {
 	id, _ := handleOf(L.Get(1))
 	switch key := L.Get(2).String(); key {
 	case "type":
@@ -98,37 +98,37 @@ func (in *Interp) handleIndex(L *lua.LState) int {
 	case "id":
 		L.Push(lua.LString(id.String()))
 	case "changed", "failed", "outcome", "stdout", "stderr", "exit_code":
-		L.Push(in.known(L, L.CheckUserData(1), key))
+		L.Push(dc.in.deferred.known(L, L.CheckUserData(1), key))
 	default:
 		hint := diag.DidYouMean(key, handleFields)
 		if hint == "" {
 			hint = "a handle has type, name and id, and later changed, failed and outcome"
 		}
-		in.throw(L, hint, "%s has no field %q", id, key)
+		dc.in.report.throw(L, hint, "%s has no field %q", id, key)
 	}
 	return 1
 }
 
-func (in *Interp) handleAssign(L *lua.LState) int {
+func (dc *declarer) handleAssign(L *lua.LState) int {
 	id, _ := handleOf(L.Get(1))
-	in.throw(L, "give all properties when you declare it", "%s cannot be changed any more", id)
+	dc.in.report.throw(L, "give all properties when you declare it", "%s cannot be changed any more", id)
 	return 0
 }
 
 // handleCall completes a pending declaration.
-func (in *Interp) handleCall(L *lua.LState) int {
+func (dc *declarer) handleCall(L *lua.LState) int {
 	ud := L.CheckUserData(1)
 	p, ok := ud.Value.(*pending)
 	if !ok {
 		id, _ := handleOf(ud)
-		in.note(L, fmt.Errorf("%s is declared already", id), fmt.Sprintf("write its properties right behind its name: %s %q { ... }", id.Type, id.Name))
+		dc.in.report.note(L, fmt.Errorf("%s is declared already", id), fmt.Sprintf("write its properties right behind its name: %s %q { ... }", id.Type, id.Name))
 		L.Push(ud)
 		return 1
 	}
 	props, ok := L.Get(2).(*lua.LTable)
 	if !ok || L.GetTop() > 2 {
-		in.note(L, fmt.Errorf("want a table of properties behind %s %q, got %s", p.typ.Name, p.names[0].String(), kindOf(L.Get(2))), "")
-		return in.deadHandles(L, p.typ, p.names)
+		dc.in.report.note(L, fmt.Errorf("want a table of properties behind %s %q, got %s", p.typ.Name, p.names[0].String(), kindOf(L.Get(2))), "")
+		return dc.deadHandles(L, p.typ, p.names)
 	}
-	return in.declareTable(L, caller(L), p.typ, p.names, props)
+	return dc.declareTable(L, caller(L), p.typ, p.names, props)
 }

@@ -19,14 +19,14 @@ import (
 // stands for one until its resource's turn has come; ccm.after calls a function
 // when a resource was dealt with. In both, handles tell what became of theirs.
 
-// later is what an interpreter knows of values that are known later.
-type later struct {
-	awaited  bool // a script has called ccm.lazy or ccm.after
-	asking   int  // functions of these that are running
-	lazySeen bool // a value was converted that holds a lazy one
-	lazies   *lua.LTable
-	results  map[resource.ID]Fate
-	after    map[resource.ID][]waiting
+// deferrals are the functions that scripts gave to ccm.lazy and ccm.after.
+type deferrals struct {
+	in      *Interp
+	awaited bool // there are some
+	asking  int  // of these functions that are running
+	lazies  *lua.LTable
+	results map[resource.ID]Fate
+	after   map[resource.ID][]waiting
 }
 
 // A lazy value is what ccm.lazy returns, in a userdata.
@@ -54,108 +54,108 @@ type Fate struct {
 
 // Awaits reports whether scripts wait for what is known later. If so, the
 // interpreter stays open, and wants to be told.
-func (in *Interp) Awaits() bool { return in.awaited }
+func (in *Interp) Awaits() bool { return in.deferred.awaited }
 
 // Forget begins a run or plan: nothing is known of any resource.
-func (in *Interp) Forget() { in.results = nil }
+func (in *Interp) Forget() { in.deferred.results = nil }
 
 // Tell lets handles know what became of a resource, and then calls the functions
 // that wait for that. It returns every mistake in them.
 func (in *Interp) Tell(ctx context.Context, id resource.ID, res Fate) error {
-	if !in.awaited {
+	if !in.deferred.awaited {
 		return nil
 	}
-	if in.results == nil {
-		in.results = make(map[resource.ID]Fate)
+	if in.deferred.results == nil {
+		in.deferred.results = make(map[resource.ID]Fate)
 	}
-	in.results[id] = res
+	in.deferred.results[id] = res
 	if res.Planned || ctx.Err() != nil {
 		return nil
 	}
 	var errs diag.List
-	for _, w := range in.after[id] {
-		_, err := in.ask(ctx, w.fn, 0, w.handle)
+	for _, w := range in.deferred.after[id] {
+		_, err := in.deferred.ask(ctx, w.fn, 0, w.handle)
 		errs.Add(err)
 	}
 	return errs.Err()
 }
 
 // ask calls a function in which handles tell what became of their resources.
-func (in *Interp) ask(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
-	in.asking++
-	defer func() { in.asking-- }()
-	return in.Invoke(ctx, fn, results, args...)
+func (df *deferrals) ask(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
+	df.asking++
+	defer func() { df.asking-- }()
+	return df.in.Invoke(ctx, fn, results, args...)
 }
 
 // makeLazy is ccm.lazy.
-func (in *Interp) makeLazy(L *lua.LState) int {
+func (df *deferrals) makeLazy(L *lua.LState) int {
 	fn, ok := L.Get(1).(*lua.LFunction)
 	if !ok || L.GetTop() > 1 {
-		in.throw(L, "write ccm.lazy(function() return ... end)", "ccm.lazy: want a function, got %s", kindOf(L.Get(1)))
+		df.in.report.throw(L, "write ccm.lazy(function() return ... end)", "ccm.lazy: want a function, got %s", kindOf(L.Get(1)))
 	}
-	if in.lazies == nil {
-		in.openLazies()
+	if df.lazies == nil {
+		df.openLazies()
 	}
-	in.awaited = true
-	L.Push(&lua.LUserData{Value: &lazy{fn}, Env: in.vm.Env, Metatable: in.lazies})
+	df.awaited = true
+	L.Push(&lua.LUserData{Value: &lazy{fn}, Env: df.in.vm.Env, Metatable: df.lazies})
 	return 1
 }
 
 // openLazies makes the metatable of lazy values: nothing can be done with one but
 // to give it to a property.
-func (in *Interp) openLazies() {
-	mt := in.vm.CreateTable(0, 8)
-	refuse := in.vm.NewFunction(func(L *lua.LState) int {
-		in.throw(L, "write what is to be done with it inside of its function", "a value of ccm.lazy is known only when the turn of its resource has come")
+func (df *deferrals) openLazies() {
+	mt := df.in.vm.CreateTable(0, 8)
+	refuse := df.in.vm.NewFunction(func(L *lua.LState) int {
+		df.in.report.throw(L, "write what is to be done with it inside of its function", "a value of ccm.lazy is known only when the turn of its resource has come")
 		return 0
 	})
 	for _, event := range []string{"__index", "__newindex", "__concat", "__call", "__len", "__lt", "__le", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm"} {
 		mt.RawSetString(event, refuse)
 	}
-	mt.RawSetString("__tostring", in.vm.NewFunction(func(L *lua.LState) int {
+	mt.RawSetString("__tostring", df.in.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(lua.LString(resource.KnownAfterRun))
 		return 1
 	}))
 	mt.RawSetString("__metatable", lua.LFalse)
-	in.lazies = mt
+	df.lazies = mt
 }
 
 // callAfter is ccm.after.
-func (in *Interp) callAfter(L *lua.LState) int {
+func (df *deferrals) callAfter(L *lua.LState) int {
 	id, isHandle := handleOf(L.Get(1))
 	fn, isFunction := L.Get(2).(*lua.LFunction)
 	const form = "write ccm.after(handle, function() ... end)"
 	switch {
 	case !isHandle:
-		in.throw(L, form, "ccm.after: want the handle of a resource, got %s", kindOf(L.Get(1)))
+		df.in.report.throw(L, form, "ccm.after: want the handle of a resource, got %s", kindOf(L.Get(1)))
 	case !isFunction || L.GetTop() > 2:
-		in.throw(L, form, "ccm.after: want a function behind the handle, got %s", kindOf(L.Get(2)))
-	case in.invoked > 0:
-		in.throw(L, "", "ccm.after: the machine is being converged already")
+		df.in.report.throw(L, form, "ccm.after: want a function behind the handle, got %s", kindOf(L.Get(2)))
+	case df.in.invoked > 0:
+		df.in.report.throw(L, "", "ccm.after: the machine is being converged already")
 	}
-	if in.after == nil {
-		in.after = make(map[resource.ID][]waiting)
+	if df.after == nil {
+		df.after = make(map[resource.ID][]waiting)
 	}
-	in.awaited = true
-	in.after[id] = append(in.after[id], waiting{L.CheckUserData(1), fn})
+	df.awaited = true
+	df.after[id] = append(df.after[id], waiting{L.CheckUserData(1), fn})
 	return 0
 }
 
 // known returns a field of a handle that tells what became of its resource.
-func (in *Interp) known(L *lua.LState, handle *lua.LUserData, field string) lua.LValue {
+func (df *deferrals) known(L *lua.LState, handle *lua.LUserData, field string) lua.LValue {
 	id, _ := handleOf(handle)
 	r, _ := handle.Value.(*resource.Resource)
 	ofCommand := !slices.Contains([]string{"changed", "failed", "outcome"}, field)
 	if ofCommand && r != nil && !resource.JudgedByPerform(r.Spec) {
-		in.throw(L, "only what runs a command has it", "%s has no field %q", id, field)
+		df.in.report.throw(L, "only what runs a command has it", "%s has no field %q", id, field)
 	}
-	res, ok := in.results[id]
-	if in.asking == 0 && (in.session == nil || !ok) {
-		in.throw(L, "use it inside of ccm.lazy(function() ... end) or ccm.after(handle, function() ... end)",
+	res, ok := df.results[id]
+	if df.asking == 0 && (df.in.session == nil || !ok) {
+		df.in.report.throw(L, "use it inside of ccm.lazy(function() ... end) or ccm.after(handle, function() ... end)",
 			"%s.%s is used too early: it is known only after the resource was dealt with", id, field)
 	}
 	if !ok {
-		in.throw(L, "require it, or declare it earlier", "%s.%s is not known yet: the resource was not dealt with so far", id, field)
+		df.in.report.throw(L, "require it, or declare it earlier", "%s.%s is not known yet: the resource was not dealt with so far", id, field)
 	}
 	switch field {
 	case "changed":
@@ -178,10 +178,10 @@ func (in *Interp) known(L *lua.LState, handle *lua.LUserData, field string) lua.
 
 // property converts the value of a property for the decoder. One that is lazy, or
 // holds something that is, becomes one that is known later.
-func (in *Interp) property(v lua.LValue) schema.Value {
-	in.lazySeen = false
-	val := in.value(v, 0)
-	if in.lazySeen {
+func (cv *converter) property(v lua.LValue) schema.Value {
+	cv.lazySeen = false
+	val := cv.value(v, 0)
+	if cv.lazySeen {
 		return schema.Value{Kind: schema.Later, X: val}
 	}
 	return val
@@ -189,7 +189,7 @@ func (in *Interp) property(v lua.LValue) schema.Value {
 
 // resolver returns what finds the whole spec of a declaration when its turn has
 // come. The mistakes in it have their places in the script.
-func (in *Interp) resolver(t *resource.Type, entries []schema.Entry, where *place, from resource.Origin) func(context.Context) (any, error) {
+func (df *deferrals) resolver(t *resource.Type, entries []schema.Entry, where *place, from resource.Origin) func(context.Context) (any, error) {
 	entries = slices.Clone(entries)
 	return func(ctx context.Context) (any, error) {
 		tab := &schema.Table{Entries: slices.Clone(entries), Where: where}
@@ -200,13 +200,13 @@ func (in *Interp) resolver(t *resource.Type, entries []schema.Entry, where *plac
 				continue
 			}
 			var err error
-			if e.Val, err = in.resolve(ctx, e.Val.X.(schema.Value)); err == nil {
+			if e.Val, err = df.resolve(ctx, e.Val.X.(schema.Value)); err == nil {
 				if path, f := foreignIn(tab.Entries[i : i+1]); f != "" {
 					err = fmt.Errorf("%s: a property cannot hold %s", path[:1], f)
 				}
 			}
 			if err == nil && e.Val.Kind == schema.Nil {
-				err = in.doubtLazy(where, e.Key)
+				err = df.in.nils.doubtLazy(where, e.Key)
 			}
 			n := len(errs)
 			errs.Add(err)
@@ -229,18 +229,18 @@ func (in *Interp) resolver(t *resource.Type, entries []schema.Entry, where *plac
 
 // resolve returns v with the results of the functions in the place of what is
 // lazy in it.
-func (in *Interp) resolve(ctx context.Context, v schema.Value) (schema.Value, error) {
+func (df *deferrals) resolve(ctx context.Context, v schema.Value) (schema.Value, error) {
 	switch v.Kind {
 	case schema.Opaque:
 		l, ok := v.X.(*lazy)
 		if !ok {
 			return v, nil
 		}
-		out, err := in.ask(ctx, l.fn, 1)
+		out, err := df.ask(ctx, l.fn, 1)
 		if err != nil {
 			return v, err
 		}
-		val := in.property(out[0])
+		val := df.in.convert.property(out[0])
 		if val.Kind == schema.Later {
 			return v, errors.New("the function of ccm.lazy returned a lazy value; want the value itself")
 		}
@@ -249,7 +249,7 @@ func (in *Interp) resolve(ctx context.Context, v schema.Value) (schema.Value, er
 		items := slices.Clone(v.Items())
 		for i := range items {
 			var err error
-			if items[i], err = in.resolve(ctx, items[i]); err != nil {
+			if items[i], err = df.resolve(ctx, items[i]); err != nil {
 				return v, err
 			}
 		}
@@ -258,7 +258,7 @@ func (in *Interp) resolve(ctx context.Context, v schema.Value) (schema.Value, er
 		tab := &schema.Table{Entries: slices.Clone(v.Table().Entries)}
 		for i := range tab.Entries {
 			var err error
-			if tab.Entries[i].Val, err = in.resolve(ctx, tab.Entries[i].Val); err != nil {
+			if tab.Entries[i].Val, err = df.resolve(ctx, tab.Entries[i].Val); err != nil {
 				return v, err
 			}
 		}

@@ -38,16 +38,20 @@ type builtin struct {
 	fn   lua.LGFunction
 }
 
-// openGlobals makes the globals of scripts.
-func (in *Interp) openGlobals() {
-	L := in.vm
+// open makes the globals of scripts.
+func (gt *globalTable) open() {
+	L := gt.in.vm
 	origin := L.G.Global
 	for _, lib := range libraries {
 		L.Push(L.NewFunction(lib.open))
 		L.Push(lua.LString(lib.name))
 		L.Call(1, 0)
 	}
-	in.iterators(origin)
+	table := &tableLib{gt.in}
+	base := &baseLib{in: gt.in, table: table}
+	math := &mathLib{}
+	math.seed(1)
+	base.iterators(origin)
 	resume := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("resume").(*lua.LFunction)
 	yield := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("yield").(*lua.LFunction)
 	create := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("create").(*lua.LFunction)
@@ -64,66 +68,69 @@ func (in *Interp) openGlobals() {
 		for _, name := range lib.names {
 			v := from.RawGetString(name)
 			if fn, ok := v.(*lua.LFunction); ok && lib.name == "string" {
-				v = L.NewFunction(in.Derived(fn.GFunction))
+				v = L.NewFunction(gt.in.Derived(fn.GFunction))
 			}
 			to.RawSetString(name, v)
 		}
 	}
-	in.define(globals, in.baseFunctions())
-	in.define(globals.RawGetString("string").(*lua.LTable), in.stringFunctions())
-	in.define(globals.RawGetString("table").(*lua.LTable), in.tableFunctions(sort.GFunction))
-	in.define(globals.RawGetString("coroutine").(*lua.LTable), in.coroutineFunctions(create.GFunction, resume.GFunction, yield.GFunction))
-	in.define(globals.RawGetString("math").(*lua.LTable), []builtin{{"random", in.mathRandom}, {"randomseed", in.mathSeed}})
+	gt.define(globals, base.functions())
+	gt.define(globals.RawGetString("string").(*lua.LTable), (&stringLib{in: gt.in, patterns: make(map[string]*compiledPattern)}).functions())
+	gt.define(globals.RawGetString("table").(*lua.LTable), table.functions(sort.GFunction))
+	gt.define(globals.RawGetString("coroutine").(*lua.LTable), base.coroutineFunctions(create.GFunction, resume.GFunction, yield.GFunction))
+	gt.define(globals.RawGetString("math").(*lua.LTable), []builtin{{"random", math.random}, {"randomseed", math.randomSeed}})
 	debug := L.CreateTable(0, 1)
 	globals.RawSetString("debug", debug)
-	in.define(debug, []builtin{{"traceback", in.traceback}})
+	gt.define(debug, []builtin{{"traceback", base.traceback}})
 	methods := L.CreateTable(0, 1)
 	methods.RawSetString("__index", globals.RawGetString("string"))
 	L.SetMetatable(lua.LString(""), methods)
 
 	globals.RawSetString("_G", globals)
-	in.openPackage(globals)
-	in.openHandles()
-	globals.RawSetString("facts", in.factsTable())
-	globals.RawSetString("env", in.envTable())
-	globals.RawSetString("ccm", in.ccmTable())
-	in.packageTable().RawGetString("loaded").(*lua.LTable).RawSetString("ccm", globals.RawGetString("ccm"))
-	globals.RawSetString("arg", L.CreateTable(len(in.opts.Args), 0))
-	in.define(globals, []builtin{{"fact", in.fact}, {"require", in.require}})
-	in.constructors(globals)
-	in.names = stringKeys(globals)
-	in.strict(globals)
+	gt.in.modules.openPackage(globals)
+	gt.in.declarer.openHandles()
+	globals.RawSetString("facts", gt.in.Tables.factsTable())
+	globals.RawSetString("env", gt.in.Tables.envTable())
+	globals.RawSetString("ccm", gt.ccmTable())
+	gt.in.modules.packageTable().RawGetString("loaded").(*lua.LTable).RawSetString("ccm", globals.RawGetString("ccm"))
+	globals.RawSetString("arg", L.CreateTable(len(gt.in.opts.Args), 0))
+	gt.define(globals, []builtin{{"fact", gt.in.Tables.fact}, {"require", gt.in.modules.require}})
+	gt.constructors(globals)
+	gt.names = stringKeys(globals)
+	gt.strict(globals)
 }
 
 // define adds functions to a table.
-func (in *Interp) define(t *lua.LTable, list []builtin) {
+func (gt *globalTable) define(t *lua.LTable, list []builtin) {
 	for _, b := range list {
-		t.RawSetString(b.name, in.vm.NewFunction(b.fn))
+		t.RawSetString(b.name, gt.in.vm.NewFunction(b.fn))
 	}
 }
 
 // setScript sets what depends on the name of the script.
-func (in *Interp) setScript(name string) {
-	arg := in.global("arg").(*lua.LTable)
+func (ml *moduleLoader) setScript(name string) {
+	arg := ml.in.globals.get("arg").(*lua.LTable)
 	arg.RawSet(lua.LNumber(0), lua.LString(name))
-	for i, a := range in.opts.Args {
+	for i, a := range ml.in.opts.Args {
 		arg.RawSetInt(i+1, lua.LString(a))
 	}
-	in.setPath(name)
+	ml.setPath(name)
 }
+
+// A mathLib holds the functions of math that are not gopher-lua's.
+type mathLib struct{ generator *rand.Rand }
 
 // seed makes math.random begin anew. Unless a script asks for something else,
 // its numbers are the same in every run: a script says the same each time.
-func (in *Interp) seed(n uint64) { in.random = rand.New(rand.NewPCG(n, 0)) }
+func (lib *mathLib) seed(n uint64) { lib.generator = rand.New(rand.NewPCG(n, 0)) }
 
-func (in *Interp) mathSeed(L *lua.LState) int {
-	in.seed(uint64(int64(L.CheckNumber(1))))
+func (lib *mathLib) randomSeed(L *lua.LState) int {
+	lib.seed(uint64(int64(L.CheckNumber(1))))
 	return 0
 }
 
-func (in *Interp) mathRandom(L *lua.LState) int {
+func (lib *mathLib) random(L *lua.LState) int {
 	if L.GetTop() == 0 {
-		L.Push(lua.LNumber(in.random.Float64()))
+		L.Push(lua.LNumber(lib.generator.Float64()))
 		return 1
 	}
 	low, high := int64(1), L.CheckInt64(1)
@@ -133,12 +140,12 @@ func (in *Interp) mathRandom(L *lua.LState) int {
 	if low > high || high-low < 0 || high-low == 1<<63-1 {
 		L.ArgError(L.GetTop(), "the interval is empty")
 	}
-	L.Push(lua.LNumber(low + in.random.Int64N(high-low+1)))
+	L.Push(lua.LNumber(low + lib.generator.Int64N(high-low+1)))
 	return 1
 }
 
 // toNumber is tonumber. gopher-lua's does not know 1e3.
-func (in *Interp) toNumber(L *lua.LState) int {
+func (lib *baseLib) toNumber(L *lua.LState) int {
 	v := L.CheckAny(1)
 	if n, ok := v.(lua.LNumber); ok && L.Get(2) == lua.LNil {
 		L.Push(n)

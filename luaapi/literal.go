@@ -27,7 +27,7 @@ func HideLiterals(text string) string {
 
 // shown is source as messages may quote it.
 func (in *Interp) shown(file string) (string, bool) {
-	text, ok := in.source(file)
+	text, ok := in.source.text(file)
 	if !ok {
 		return "", false
 	}

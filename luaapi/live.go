@@ -34,13 +34,16 @@ type Named interface{ LuaName() string }
 // plan()["file#/etc/motd"].
 type Keyed interface{ Key() string }
 
+// liveTables makes the metatables of live values.
+type liveTables struct{ in *Interp }
+
 // Live returns a value for scripts that reads through to v.
 func (s *Session) Live(v any) lua.LValue {
 	L := s.in.vm
 	if v == nil {
 		return lua.LNil
 	}
-	s.in.exposeLive(reflect.TypeOf(v))
+	(&liveTables{s.in}).expose(reflect.TypeOf(v))
 	return luar.New(L, v)
 }
 
@@ -53,16 +56,16 @@ func isLive(v *lua.LUserData) bool {
 	return ok && mt.RawGetString(liveMark) == lua.LTrue
 }
 
-// exposeLive makes the metatables of t and of all that is in it. gopher-luar's
+// expose makes the metatables of t and of all that is in it. gopher-luar's
 // give nil for a field that is not there, let fields be set and every method be
 // called, and pairs cannot list what they are of; these do not.
-func (in *Interp) exposeLive(t reflect.Type) {
+func (lv *liveTables) expose(t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
 	default:
 		return
 	}
-	L := in.vm
+	L := lv.in.vm
 	config := luar.GetConfig(L)
 	config.FieldNames = func(_ reflect.Type, f reflect.StructField) []string { return liveField(f) }
 	config.MethodNames = func(t reflect.Type, m reflect.Method) []string {
@@ -77,23 +80,23 @@ func (in *Interp) exposeLive(t reflect.Type) {
 		return
 	}
 	mt.RawSetString(liveMark, lua.LTrue)
-	in.restrict(mt)
+	lv.restrict(mt)
 	if t.Kind() != reflect.Pointer {
-		in.exposeLive(t.Elem())
+		lv.expose(t.Elem())
 		return
 	}
 	// The metatable of the struct itself is what gopher-luar takes fields from.
 	luar.MT(L, reflect.Zero(t.Elem()).Interface())
 	for i := range t.Elem().NumField() {
 		if f := t.Elem().Field(i); f.IsExported() {
-			in.exposeLive(f.Type)
+			lv.expose(f.Type)
 		}
 	}
 }
 
 // restrict changes a metatable of gopher-luar to that of a live value.
-func (in *Interp) restrict(mt *lua.LTable) {
-	L := in.vm
+func (lv *liveTables) restrict(mt *lua.LTable) {
+	L := lv.in.vm
 	get := mt.RawGetString("__index")
 	for _, event := range []string{"__pow", "__unm", "__add"} {
 		mt.RawSetString(event, lua.LNil)
@@ -112,7 +115,7 @@ func (in *Interp) restrict(mt *lua.LTable) {
 				L.Push(luar.New(L, e))
 				return 1
 			}
-			in.throwError(L, &noField{liveName(ud.Value), keyText(key), liveNames(ud.Value)})
+			lv.in.report.throwError(L, &noField{liveName(ud.Value), keyText(key), liveNames(ud.Value)})
 		}
 		L.Push(get)
 		L.Push(ud)
@@ -121,12 +124,12 @@ func (in *Interp) restrict(mt *lua.LTable) {
 		return 1
 	}))
 	mt.RawSetString("__newindex", L.NewFunction(func(L *lua.LState) int {
-		in.throw(L, "", "%s is read-only", liveName(L.CheckUserData(1).Value))
+		lv.in.report.throw(L, "", "%s is read-only", liveName(L.CheckUserData(1).Value))
 		return 0
 	}))
 	list := L.NewFunction(func(L *lua.LState) int {
-		L.Push(in.next)
-		L.Push(in.listLive(L, L.CheckUserData(1).Value))
+		L.Push(lv.in.next)
+		L.Push(lv.list(L, L.CheckUserData(1).Value))
 		L.Push(lua.LNil)
 		return 3
 	})
@@ -134,8 +137,8 @@ func (in *Interp) restrict(mt *lua.LTable) {
 	mt.RawSetString("__ipairs", list)
 }
 
-// listLive returns a table with the fields of a live value, in their order.
-func (in *Interp) listLive(L *lua.LState, v any) *lua.LTable {
+// list returns a table with the fields of a live value, in their order.
+func (lv *liveTables) list(L *lua.LState, v any) *lua.LTable {
 	t := L.CreateTable(0, 0)
 	switch r := reflect.ValueOf(v); r.Kind() {
 	case reflect.Slice:

@@ -17,10 +17,8 @@ package luaapi
 
 import (
 	"context"
-	"errors"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -88,45 +86,35 @@ type Options struct {
 
 // An Interp evaluates scripts that add to one catalog. It is not safe for use
 // by several goroutines.
+//
+// Each part of the work has a type of its own; the parts reach one another
+// through the Interp.
 type Interp struct {
 	vm    *lua.LState
 	opts  Options
 	ctx   context.Context
 	types []*resource.Type
+	next  *lua.LFunction // what pairs returns
 
-	chunks []*chunk
-	recent *chunk // the one that chunkOf found last
+	worker  *lua.LState // the thread of Invoke, nil until it is needed
+	invoked int         // calls of Invoke inside one another
+	session *Session    // that evaluates one text after the other, or nil
 
-	mistakes  diag.List
-	noted     map[string]bool        // assignments to globals that were reported
-	nils      map[*writtenField]bool // properties of which it was said that they are nil
-	nilsLater map[diag.Pos]bool      // the same, of those that are lazy
-	raised    raised
-	fatal     *diag.Error // ccm.fail, or nil
+	// Tables are the tables of ccm that scripts can read and not write.
+	Tables *Tables
 
-	noSites     bool       // no declaration is a call site; for tests
-	work        *workspace // nil while it is in use
-	converted   int        // values of the property that is being converted
-	foreignSeen bool       // a value was converted that no property can hold
-	calls       map[string][]diag.Note
-	handles     *lua.LTable // the metatable of handles
-	readonlies  map[*lua.LTable]*readonly
-	lacking     map[*lua.LTable]*readonly // by their contents, those with a missing
-	guards      guards
-	patterns    map[string]*compiledPattern
-	random      *rand.Rand
-	names       []string // of the globals, for "did you mean"
-	loading     []string // the modules that are being loaded
-	nested      int      // coroutines that wait for one another
-	next        *lua.LFunction
-	iterate     *lua.LFunction // what ipairs returns
-	joins       *lua.LFunction // what .. is compiled to, or nil
-	memory      *memory        // of the innermost evaluation, or nil
-	protecting  []*lua.LState  // the threads of the calls of pcall and xpcall that are running
-	session     *Session       // that evaluates one text after the other, or nil
-	extensions
-	defined
-	later
+	source   *sourceMap
+	report   *reporter
+	limits   *limits
+	compiler *compiler
+	globals  *globalTable
+	modules  *moduleLoader
+	declarer *declarer
+	convert  *converter
+	nils     *nilChecker
+	deferred *deferrals
+	taint    *taintTracker
+	concat   *concatenator
 }
 
 // New returns an Interp that has not run anything yet.
@@ -167,18 +155,26 @@ func New(opts Options) *Interp {
 			RegistryGrowStep:    4096,
 			RegistryMaxSize:     registrySize,
 		}),
-		opts:       opts,
-		ctx:        opts.Context,
-		types:      opts.Registry.Types(),
-		noted:      make(map[string]bool),
-		calls:      make(map[string][]diag.Note),
-		readonlies: make(map[*lua.LTable]*readonly),
-		lacking:    make(map[*lua.LTable]*readonly),
-		patterns:   make(map[string]*compiledPattern),
+		opts:  opts,
+		ctx:   opts.Context,
+		types: opts.Registry.Types(),
 	}
+	in.source = &sourceMap{notesOf: make(map[string][]diag.Note)}
+	in.report = &reporter{in: in}
+	in.report.reset()
+	in.limits = &limits{in: in}
+	in.Tables = &Tables{in: in, readonlies: make(map[*lua.LTable]*readonly), withMissing: make(map[*lua.LTable]*readonly)}
+	in.globals = &globalTable{in: in}
+	in.modules = &moduleLoader{in: in}
+	in.compiler = &compiler{in: in}
+	in.concat = &concatenator{in: in}
+	in.declarer = &declarer{in: in}
+	in.convert = &converter{in: in}
+	in.nils = &nilChecker{in: in}
+	in.deferred = &deferrals{in: in}
+	in.taint = &taintTracker{in: in}
 	in.vm.Panic = throwObject
-	in.seed(1)
-	in.openGlobals()
+	in.globals.open()
 	if opts.Extend != nil {
 		opts.Extend(in)
 	}
@@ -186,10 +182,10 @@ func New(opts Options) *Interp {
 }
 
 // Close releases the interpreter, unless its scripts have defined types or wait
-// for what is known later: their functions are needed until the run is over. The places of what it declared
-// can still be found.
+// for what is known later: their functions are needed until the run is over. The
+// places of what it declared can still be found.
 func (in *Interp) Close() {
-	if !in.vm.IsClosed() && in.made == nil && !in.Awaits() {
+	if !in.vm.IsClosed() && in.declarer.constructors == nil && !in.Awaits() {
 		in.vm.Close()
 	}
 }
@@ -202,57 +198,43 @@ func (in *Interp) Sources() diag.Sources { return in.shown }
 // their places. The name of the script is that of its file: relative paths
 // start from its directory, and so does the search for modules.
 func (in *Interp) Run(ctx context.Context, name string, text []byte) error {
-	in.mistakes, in.fatal, in.raised = nil, nil, raised{}
+	in.report.reset()
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
 		return err
 	}
-	in.setScript(name)
-	defer in.limit(ctx)()
-	fn, c, err := in.load(name, dir, string(text))
+	in.modules.setScript(name)
+	defer in.limits.begin(ctx)()
+	fn, c, err := in.compiler.load(name, dir, string(text))
 	if err == nil {
 		c.script = true
 		err = in.call(fn)
 	}
-	in.mistakes.Add(err)
-	return in.mistakes.Err()
+	in.report.mistakes.Add(err)
+	return in.report.mistakes.Err()
 }
 
 // evaluate calls a function within the limits of time and memory. The error is
-// a [*diag.Error], or nil; the mistakes of declarations are in in.mistakes.
+// a [*diag.Error], or nil; the mistakes of declarations are in in.report.
 func (in *Interp) evaluate(ctx context.Context, fn *lua.LFunction) error {
-	defer in.limit(ctx)()
+	defer in.limits.begin(ctx)()
 	return in.call(fn)
 }
 
-// limit begins an evaluation that is to end with ctx, or when it takes too long or
-// too much memory. The function that it returns ends it.
-func (in *Interp) limit(ctx context.Context) (end func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(in.opts.Timeout, func() { cancel(errTimeout) })
-	unwatch := in.watchMemory(cancel)
-	in.ctx = ctx
-	return func() {
-		unwatch()
-		timer.Stop()
-		cancel(nil)
-	}
-}
-
-// call calls a function in the evaluation that limit began.
+// call calls a function in an evaluation whose limits have begun.
 func (in *Interp) call(fn *lua.LFunction) (err error) {
 	L := in.vm
 	L.SetContext(in.ctx)
 	defer func() {
 		if r := recover(); r != nil {
-			err = in.fault(L, r)
+			err = in.report.fault(L, r)
 			in.renew()
 		}
 	}()
 	L.Push(fn)
 	L.Call(0, 0)
 	if in.ctx.Err() != nil {
-		return in.stopped(diag.Pos{}, nil)
+		return in.report.stopped(diag.Pos{}, nil)
 	}
 	return nil
 }
@@ -270,11 +252,5 @@ func (in *Interp) renew() {
 	th, _ := in.vm.NewThread()
 	th.Panic = throwObject
 	th.G.MainThread, th.G.CurrentThread = th, th
-	in.vm, in.nested, in.loading = th, 0, nil
+	in.vm, in.limits.coroutines, in.modules.loading = th, 0, nil
 }
-
-// Why an evaluation is stopped.
-var (
-	errTimeout = errors.New("timeout")
-	errMemory  = errors.New("memory")
-)

@@ -31,16 +31,16 @@ type memory struct {
 // watchMemory cancels an evaluation when this program holds more bytes than when
 // the evaluation began, by what is allowed. The function that it returns ends the
 // watch.
-func (in *Interp) watchMemory(cancel context.CancelCauseFunc) (stop func()) {
+func (lm *limits) watchMemory(cancel context.CancelCauseFunc) (stop func()) {
 	begin, _, cycles := heap()
-	was := in.memory
-	m := &memory{begin: begin, limit: in.opts.Memory, cancel: cancel}
-	in.memory = m
+	was := lm.memory
+	m := &memory{begin: begin, limit: lm.in.opts.Memory, cancel: cancel}
+	lm.memory = m
 	done := make(chan struct{})
 	go m.watch(cycles, done)
 	return func() {
 		close(done)
-		in.memory = was
+		lm.memory = was
 	}
 }
 
@@ -94,7 +94,7 @@ func (m *memory) exceeded(size int) bool {
 // Take counts bytes that a script is about to be given, and ends the evaluation if
 // there is no memory for them.
 func (in *Interp) Take(L *lua.LState, size int) {
-	m := in.memory
+	m := in.limits.memory
 	if m == nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (in *Interp) Take(L *lua.LState, size int) {
 	m.made = 0
 	if m.exceeded(size) {
 		m.cancel(errMemory)
-		in.throw(L, "", "%s", errMemory)
+		in.report.throw(L, "", "%s", errMemory)
 	}
 }
 

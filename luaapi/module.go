@@ -26,11 +26,17 @@ var vendored = []string{"vendor/?.lua", "vendor/?/init.lua", "vendor/share/lua/5
 // ccm.
 const libraryDir = "stdlib"
 
+// A moduleLoader is require and the table package.
+type moduleLoader struct {
+	in      *Interp
+	loading []string // the modules that are being loaded
+}
+
 // openPackage makes the table package. It is Lua's own but for what loads
 // libraries of C.
-func (in *Interp) openPackage(globals *lua.LTable) {
-	p := in.vm.CreateTable(0, 8)
-	loaded := in.vm.CreateTable(0, 16)
+func (ml *moduleLoader) openPackage(globals *lua.LTable) {
+	p := ml.in.vm.CreateTable(0, 8)
+	loaded := ml.in.vm.CreateTable(0, 16)
 	for k, v := globals.Next(lua.LNil); k != lua.LNil; k, v = globals.Next(k) {
 		if t, ok := v.(*lua.LTable); ok {
 			loaded.RawSet(k, t)
@@ -41,21 +47,21 @@ func (in *Interp) openPackage(globals *lua.LTable) {
 	p.RawSetString("cpath", lua.LString(""))
 	p.RawSetString("loaded", loaded)
 	p.RawSetString("path", lua.LString(""))
-	p.RawSetString("preload", in.vm.CreateTable(0, 0))
-	loaders := in.vm.CreateTable(3, 0)
-	for i, fn := range []lua.LGFunction{in.preloader, in.pathLoader, in.libraryLoader} {
-		loaders.RawSetInt(i+1, in.vm.NewFunction(fn))
+	p.RawSetString("preload", ml.in.vm.CreateTable(0, 0))
+	loaders := ml.in.vm.CreateTable(3, 0)
+	for i, fn := range []lua.LGFunction{ml.preloader, ml.pathLoader, ml.libraryLoader} {
+		loaders.RawSetInt(i+1, ml.in.vm.NewFunction(fn))
 	}
 	p.RawSetString("loaders", loaders)
-	p.RawSetString("searchpath", in.vm.NewFunction(in.searchPath))
+	p.RawSetString("searchpath", ml.in.vm.NewFunction(ml.searchPath))
 	globals.RawSetString("package", p)
 }
 
 // setPath sets package.path to the directory of the script, its vendor directory,
 // and the directories that the user named.
-func (in *Interp) setPath(script string) {
+func (ml *moduleLoader) setPath(script string) {
 	var list []string
-	for i, dir := range append([]string{filepath.Dir(script)}, in.opts.Path...) {
+	for i, dir := range append([]string{filepath.Dir(script)}, ml.in.opts.Path...) {
 		here := templates
 		if i == 0 {
 			here = slices.Concat(templates, vendored)
@@ -64,36 +70,36 @@ func (in *Interp) setPath(script string) {
 			list = append(list, strings.TrimSuffix(filepath.ToSlash(dir), "/")+"/"+t)
 		}
 	}
-	in.packageTable().RawSetString("path", lua.LString(strings.Join(list, ";")))
+	ml.packageTable().RawSetString("path", lua.LString(strings.Join(list, ";")))
 }
 
-func (in *Interp) packageTable() *lua.LTable { return in.global("package").(*lua.LTable) }
+func (ml *moduleLoader) packageTable() *lua.LTable { return ml.in.globals.get("package").(*lua.LTable) }
 
 // packageField returns a field of package that must be a table.
-func (in *Interp) packageField(L *lua.LState, name string) *lua.LTable {
-	t, ok := in.packageTable().RawGetString(name).(*lua.LTable)
+func (ml *moduleLoader) packageField(L *lua.LState, name string) *lua.LTable {
+	t, ok := ml.packageTable().RawGetString(name).(*lua.LTable)
 	if !ok {
-		in.throw(L, "", "package.%s must be a table", name)
+		ml.in.report.throw(L, "", "package.%s must be a table", name)
 	}
 	return t
 }
 
 // require is Lua's, save that modules that require one another are an error
 // that shows the chain.
-func (in *Interp) require(L *lua.LState) int {
+func (ml *moduleLoader) require(L *lua.LState) int {
 	name := L.CheckString(1)
-	loaded := in.packageField(L, "loaded")
+	loaded := ml.packageField(L, "loaded")
 	if v := loaded.RawGetString(name); lua.LVAsBool(v) {
 		L.Push(v)
 		return 1
 	}
-	if i := slices.Index(in.loading, name); i >= 0 {
-		chain := append(slices.Clone(in.loading[i:]), name)
-		in.throw(L, "", "modules require one another: %s", strings.Join(chain, " -> "))
+	if i := slices.Index(ml.loading, name); i >= 0 {
+		chain := append(slices.Clone(ml.loading[i:]), name)
+		ml.in.report.throw(L, "", "modules require one another: %s", strings.Join(chain, " -> "))
 	}
-	loader := in.loader(L, name)
-	in.loading = append(in.loading, name)
-	defer func() { in.loading = in.loading[:len(in.loading)-1] }()
+	loader := ml.loader(L, name)
+	ml.loading = append(ml.loading, name)
+	defer func() { ml.loading = ml.loading[:len(ml.loading)-1] }()
 	L.Push(loader)
 	L.Push(lua.LString(name))
 	L.Call(1, 1)
@@ -111,8 +117,8 @@ func (in *Interp) require(L *lua.LState) int {
 
 // loader asks package.loaders, one after the other, for a function that loads
 // the module.
-func (in *Interp) loader(L *lua.LState, name string) lua.LValue {
-	loaders := in.packageField(L, "loaders")
+func (ml *moduleLoader) loader(L *lua.LState, name string) lua.LValue {
+	loaders := ml.packageField(L, "loaders")
 	var tried strings.Builder
 	for i := 1; loaders.RawGetInt(i) != lua.LNil; i++ {
 		L.Push(loaders.RawGetInt(i))
@@ -127,13 +133,13 @@ func (in *Interp) loader(L *lua.LState, name string) lua.LValue {
 			tried.WriteString(string(v))
 		}
 	}
-	in.throw(L, in.nearModule(name), "module '%s' not found:%s", name, tried.String())
+	ml.in.report.throw(L, ml.nearModule(name), "module '%s' not found:%s", name, tried.String())
 	return nil
 }
 
-func (in *Interp) preloader(L *lua.LState) int {
+func (ml *moduleLoader) preloader(L *lua.LState) int {
 	name := L.CheckString(1)
-	if v := in.packageField(L, "preload").RawGetString(name); v != lua.LNil {
+	if v := ml.packageField(L, "preload").RawGetString(name); v != lua.LNil {
 		L.Push(v)
 		return 1
 	}
@@ -142,7 +148,7 @@ func (in *Interp) preloader(L *lua.LState) int {
 }
 
 // candidates returns the files that a module can be in.
-func (in *Interp) candidates(L *lua.LState, name, paths string) []string {
+func (ml *moduleLoader) candidates(L *lua.LState, name, paths string) []string {
 	var out []string
 	for template := range strings.SplitSeq(paths, ";") {
 		if template != "" {
@@ -152,24 +158,24 @@ func (in *Interp) candidates(L *lua.LState, name, paths string) []string {
 	return out
 }
 
-func (in *Interp) pathLoader(L *lua.LState) int {
+func (ml *moduleLoader) pathLoader(L *lua.LState) int {
 	name := L.CheckString(1)
-	paths, ok := in.packageTable().RawGetString("path").(lua.LString)
+	paths, ok := ml.packageTable().RawGetString("path").(lua.LString)
 	if !ok {
-		in.throw(L, "", "package.path must be a string")
+		ml.in.report.throw(L, "", "package.path must be a string")
 	}
 	var tried strings.Builder
-	for _, file := range in.candidates(L, name, string(paths)) {
-		text, err := in.opts.ReadFile(file)
+	for _, file := range ml.candidates(L, name, string(paths)) {
+		text, err := ml.in.opts.ReadFile(file)
 		if err == nil {
 			dir, err := filepath.Abs(filepath.Dir(file))
 			if err != nil {
-				in.throwError(L, err)
+				ml.in.report.throwError(L, err)
 			}
-			return in.pushModule(L, filepath.Clean(file), dir, string(text))
+			return ml.pushModule(L, filepath.Clean(file), dir, string(text))
 		}
 		if !notThere(err) {
-			in.throw(L, "", "module '%s': %w", name, err)
+			ml.in.report.throw(L, "", "module '%s': %w", name, err)
 		}
 		fmt.Fprintf(&tried, "\n\tno file '%s'", file)
 	}
@@ -191,18 +197,18 @@ func notThere(err error) bool {
 	return statErr != nil && !errors.Is(statErr, fs.ErrPermission) || statErr == nil && info.IsDir()
 }
 
-func (in *Interp) libraryLoader(L *lua.LState) int {
+func (ml *moduleLoader) libraryLoader(L *lua.LState) int {
 	name := L.CheckString(1)
-	if in.opts.Library == nil {
+	if ml.in.opts.Library == nil {
 		L.Push(lua.LString(""))
 		return 1
 	}
 	var tried strings.Builder
-	for _, file := range in.candidates(L, name, "?.lua;?/init.lua") {
-		text, err := fs.ReadFile(in.opts.Library, path.Clean(file))
+	for _, file := range ml.candidates(L, name, "?.lua;?/init.lua") {
+		text, err := fs.ReadFile(ml.in.opts.Library, path.Clean(file))
 		if err == nil {
 			// What a shipped module declares has no directory of its own.
-			return in.pushModule(L, path.Join(libraryDir, file), "", string(text))
+			return ml.pushModule(L, path.Join(libraryDir, file), "", string(text))
 		}
 		fmt.Fprintf(&tried, "\n\tno file '%s'", path.Join(libraryDir, file))
 	}
@@ -211,24 +217,24 @@ func (in *Interp) libraryLoader(L *lua.LState) int {
 }
 
 // ships reports whether a module of that name ships with ccm.
-func (in *Interp) ships(name string) bool {
-	if in.opts.Library == nil || !fs.ValidPath(name) {
+func (ml *moduleLoader) ships(name string) bool {
+	if ml.in.opts.Library == nil || !fs.ValidPath(name) {
 		return false
 	}
-	_, err := fs.Stat(in.opts.Library, strings.ReplaceAll(name, ".", "/")+".lua")
+	_, err := fs.Stat(ml.in.opts.Library, strings.ReplaceAll(name, ".", "/")+".lua")
 	return err == nil
 }
 
 // pushModule pushes the function that a module's text is.
-func (in *Interp) pushModule(L *lua.LState, file, dir, text string) int {
-	fn, _, err := in.load(file, dir, text)
+func (ml *moduleLoader) pushModule(L *lua.LState, file, dir, text string) int {
+	fn, _, err := ml.in.compiler.load(file, dir, text)
 	if err != nil {
 		e, ok := errors.AsType[*diag.Error](err)
 		if !ok {
-			in.throwError(L, err)
+			ml.in.report.throwError(L, err)
 		}
-		e.Notes = in.notes(append([]frame{{}}, trace(L)...))
-		in.raise(L, e)
+		e.Notes = ml.in.source.notes(append([]frame{{}}, trace(L)...))
+		ml.in.report.raise(L, e)
 	}
 	L.Push(fn)
 	return 1
@@ -236,9 +242,9 @@ func (in *Interp) pushModule(L *lua.LState, file, dir, text string) int {
 
 // searchPath is package.searchpath: the file of a module, or nil and the places
 // that were tried.
-func (in *Interp) searchPath(L *lua.LState) int {
+func (ml *moduleLoader) searchPath(L *lua.LState) int {
 	var tried strings.Builder
-	for _, file := range in.candidates(L, L.CheckString(1), L.CheckString(2)) {
+	for _, file := range ml.candidates(L, L.CheckString(1), L.CheckString(2)) {
 		if info, err := os.Stat(file); err == nil && !info.IsDir() {
 			L.Push(lua.LString(file))
 			return 1
@@ -251,8 +257,8 @@ func (in *Interp) searchPath(L *lua.LState) int {
 }
 
 // nearModule returns a hint with the module whose name is nearest.
-func (in *Interp) nearModule(name string) string {
-	paths, _ := in.packageTable().RawGetString("path").(lua.LString)
+func (ml *moduleLoader) nearModule(name string) string {
+	paths, _ := ml.packageTable().RawGetString("path").(lua.LString)
 	prefix, last := "", name
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		prefix, last = name[:i+1], name[i+1:]

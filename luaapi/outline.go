@@ -20,22 +20,22 @@ type Global struct {
 // Options.Extend has added. Those that are made when they are asked for are not
 // made, and have no fields here.
 func (in *Interp) Globals() []Global {
-	names := slices.Clone(in.names)
+	names := slices.Clone(in.globals.names)
 	slices.Sort(names)
 	names = slices.Compact(names)
 	out := make([]Global, len(names))
 	for i, name := range names {
 		out[i] = Global{Name: name}
-		switch v := in.global(name).(type) {
+		switch v := in.globals.get(name).(type) {
 		case *lua.LFunction:
 			out[i].Function = true
 		case *lua.LTable:
-			out[i].Function = in.isConstructor(v)
+			out[i].Function = in.globals.isConstructor(v)
 			if name != "_G" && name != "facts" && name != "env" && name != "arg" {
-				out[i].Fields = stringKeys(in.open(v))
+				out[i].Fields = stringKeys(in.Tables.Contents(v))
 			}
 			if name == "ccm" {
-				out[i].Fields = append(out[i].Fields, in.fieldNames...)
+				out[i].Fields = append(out[i].Fields, in.globals.fieldNames...)
 			}
 			slices.Sort(out[i].Fields)
 		}

@@ -26,7 +26,7 @@ var _ schema.Locator = (*place)(nil)
 func (p *place) Locate(path schema.Path, key bool) diag.Pos {
 	pos := p.locate(path, key)
 	if pos.Line == 0 {
-		return p.in.place(p.node, p.file)
+		return p.in.source.place(p.node, p.file)
 	}
 	if pos.File == "" {
 		pos.File = p.file
@@ -35,7 +35,7 @@ func (p *place) Locate(path schema.Path, key bool) diag.Pos {
 }
 
 func (p *place) locate(path schema.Path, key bool) diag.Pos {
-	c := p.in.chunkOf(p.node)
+	c := p.in.source.chunkOf(p.node)
 	if c == nil {
 		return diag.Pos{}
 	}

@@ -1,14 +1,20 @@
 package luaapi
 
 import (
-	"errors"
 	"fmt"
 
 	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/ast"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
+
+// Tables are the read-only tables of an interpreter.
+type Tables struct {
+	in          *Interp
+	readonlies  map[*lua.LTable]*readonly
+	withMissing map[*lua.LTable]*readonly // by their contents, those with a missing
+	guards      guards
+}
 
 // A read-only table is an empty one that reads through to its contents and
 // refuses to be written. Scripts do not notice: pairs, ipairs, next, # and the functions of table see
@@ -26,22 +32,22 @@ type readonly struct {
 }
 
 // readonly returns the table that r describes.
-func (in *Interp) readonly(r readonly) *lua.LTable {
-	proxy := in.vm.CreateTable(0, 0)
-	mt := in.vm.CreateTable(0, 6)
+func (ts *Tables) readonly(r readonly) *lua.LTable {
+	proxy := ts.in.vm.CreateTable(0, 0)
+	mt := ts.in.vm.CreateTable(0, 6)
 	mt.RawSetString("__index", r.contents)
-	if in.guards.write == nil {
-		in.guards = in.newGuards()
+	if ts.guards.write == nil {
+		ts.guards = ts.newGuards()
 	}
-	mt.RawSetString("__newindex", in.guards.write)
-	mt.RawSetString("__len", in.guards.length)
+	mt.RawSetString("__newindex", ts.guards.write)
+	mt.RawSetString("__len", ts.guards.length)
 	mt.RawSetString("__metatable", lua.LFalse)
 	proxy.Metatable = mt
 	if r.missing != nil {
-		r.contents.Metatable = in.guards.absent
-		in.lacking[r.contents] = &r
+		r.contents.Metatable = ts.guards.absent
+		ts.withMissing[r.contents] = &r
 	}
-	in.readonlies[proxy] = &r
+	ts.readonlies[proxy] = &r
 	return proxy
 }
 
@@ -52,64 +58,45 @@ type guards struct {
 	absent        *lua.LTable // the metatable of contents
 }
 
-func (in *Interp) newGuards() guards {
-	absent := in.vm.CreateTable(0, 1)
-	absent.RawSetString("__index", in.vm.NewFunction(func(L *lua.LState) int {
-		v, err := in.lacking[L.Get(1).(*lua.LTable)].missing(L.Get(2))
-		if err != nil && !in.isComputed(L, err) {
-			in.throwError(L, err)
+func (ts *Tables) newGuards() guards {
+	absent := ts.in.vm.CreateTable(0, 1)
+	absent.RawSetString("__index", ts.in.vm.NewFunction(func(L *lua.LState) int {
+		v, err := ts.withMissing[L.Get(1).(*lua.LTable)].missing(L.Get(2))
+		if err != nil && !ts.in.source.isComputedKey(L, err) {
+			ts.in.report.throwError(L, err)
 		}
 		L.Push(v)
 		return 1
 	}))
 	return guards{
-		write: in.vm.NewFunction(func(L *lua.LState) int {
-			r := in.readonlies[L.Get(1).(*lua.LTable)]
-			in.throw(L, "copy what you want to change", "%s is read-only", dotted(r.name, L.Get(2)))
+		write: ts.in.vm.NewFunction(func(L *lua.LState) int {
+			r := ts.readonlies[L.Get(1).(*lua.LTable)]
+			ts.in.report.throw(L, "copy what you want to change", "%s is read-only", dotted(r.name, L.Get(2)))
 			return 0
 		}),
-		length: in.vm.NewFunction(func(L *lua.LState) int {
-			L.Push(lua.LNumber(in.readonlies[L.Get(1).(*lua.LTable)].contents.Len()))
+		length: ts.in.vm.NewFunction(func(L *lua.LState) int {
+			L.Push(lua.LNumber(ts.readonlies[L.Get(1).(*lua.LTable)].contents.Len()))
 			return 1
 		}),
 		absent: absent,
 	}
 }
 
-// isComputed reports whether err is that facts or data have no such name, and the
-// name is not written in the script: data.hosts[name] is asked to see whether it
-// is there, data.hots is a slip.
-func (in *Interp) isComputed(L *lua.LState, err error) bool {
-	if _, ok := errors.AsType[*factError](err); !ok {
-		return false
-	}
-	f := caller(L)
-	c := in.chunkOf(f.node)
-	if c == nil {
-		return false
-	}
-	get, ok := c.tree().node(f.node).(*ast.AttrGetExpr)
-	if !ok {
-		return false
-	}
-	key, written := get.Key.(*ast.StringExpr)
-	return !written || !identifier(key.Value) // data["web.example.org"]
-}
-
-// open returns the contents of a read-only table, and any other table as it is.
-func (in *Interp) open(t *lua.LTable) *lua.LTable {
+// Contents returns what a read-only table reads through to, and any other table
+// as it is.
+func (ts *Tables) Contents(t *lua.LTable) *lua.LTable {
 	if t.Metatable == lua.LNil {
 		return t
 	}
-	if r, ok := in.readonlies[t]; ok {
+	if r, ok := ts.readonlies[t]; ok {
 		return r.contents
 	}
 	return t
 }
 
-// listing returns the table to walk when a script lists t.
-func (in *Interp) listing(L *lua.LState, t *lua.LTable) *lua.LTable {
-	r, ok := in.readonlies[t]
+// Listing returns the table to walk when a script lists t.
+func (ts *Tables) Listing(L *lua.LState, t *lua.LTable) *lua.LTable {
+	r, ok := ts.readonlies[t]
 	if !ok {
 		return t
 	}
@@ -118,18 +105,18 @@ func (in *Interp) listing(L *lua.LState, t *lua.LTable) *lua.LTable {
 	}
 	list, err := r.list()
 	if err != nil {
-		in.throwError(L, err)
+		ts.in.report.throwError(L, err)
 	}
 	return list
 }
 
-// throwError throws an error of this program, with its hint if it has one.
-func (in *Interp) throwError(L *lua.LState, err error) {
-	hint := ""
-	if h, ok := err.(interface{ Hint() string }); ok {
-		hint = h.Hint()
+// writable returns argument n, a table that is not read-only.
+func (ts *Tables) writable(L *lua.LState, n int) *lua.LTable {
+	t := L.CheckTable(n)
+	if r, ok := ts.readonlies[t]; ok {
+		ts.in.report.throw(L, "copy what you want to change", "%s is read-only", r.name)
 	}
-	in.throw(L, hint, "%w", err)
+	return t
 }
 
 // dotted names a field of a table in a message.

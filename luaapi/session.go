@@ -72,7 +72,7 @@ func NewSession(in *Interp, dir string) *Session {
 		s.defined[name] = true
 	}
 	in.session = s
-	in.setScript(filepath.Join(".", "repl"))
+	in.modules.setScript(filepath.Join(".", "repl"))
 	s.openEnvironment()
 	return s
 }
@@ -98,29 +98,28 @@ func (s *Session) Load(ctx context.Context, name, text string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	s.in.setScript(name)
+	s.in.modules.setScript(name)
 	return s.run(ctx, parseScript(name, text), name, dir)
 }
 
 func (s *Session) run(ctx context.Context, p *typed, name, dir string) (res Result, err error) {
 	in := s.in
-	in.mistakes, in.fatal, in.raised = nil, nil, raised{}
-	clear(in.noted)
+	in.report.reset()
 	s.count++
 	res = Result{Entry: s.count, Expression: p.prefix != ""}
 	s.values, s.replaced, s.stray = nil, nil, nil
 	before := slices.Clone(in.opts.Builder.Resources())
 	fn, c, err := s.compile(p, name, dir)
 	if err != nil {
-		in.mistakes.Add(err)
-		return res, in.mistakes.Err()
+		in.report.mistakes.Add(err)
+		return res, in.report.mistakes.Err()
 	}
 	s.allow(p.stmts)
 	c.defaults = maps.Clone(s.defaults)
 	err = in.evaluate(ctx, fn)
 	s.allowed, res.Defined = nil, s.fresh
-	in.mistakes.Add(err)
-	if err := in.mistakes.Err(); err != nil {
+	in.report.mistakes.Add(err)
+	if err := in.report.mistakes.Err(); err != nil {
 		s.restore(before)
 		s.undefine(res.Defined)
 		for _, name := range s.stray {
@@ -210,17 +209,17 @@ func (s *Session) admit(r *resource.Resource) (*resource.Resource, error) {
 }
 
 // admit adds a resource to the catalog.
-func (in *Interp) admit(r *resource.Resource) (*resource.Resource, error) {
-	if in.invoked > 0 {
+func (dc *declarer) admit(r *resource.Resource) (*resource.Resource, error) {
+	if dc.in.invoked > 0 {
 		return nil, r.Errorf(nil, "%w", errClosed)
 	}
-	if in.session != nil {
-		return in.session.admit(r)
+	if dc.in.session != nil {
+		return dc.in.session.admit(r)
 	}
-	if in.opts.Add != nil {
-		return in.opts.Add(r)
+	if dc.in.opts.Add != nil {
+		return dc.in.opts.Add(r)
 	}
-	return in.opts.Builder.Add(r)
+	return dc.in.opts.Builder.Add(r)
 }
 
 // Drop takes a resource out of the catalog.
@@ -250,7 +249,7 @@ func (s *Session) Sources() diag.Sources { return s.in.shown }
 
 // Call calls a function within the limits of an evaluation.
 func (s *Session) Call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (results []lua.LValue, err error) {
-	s.in.mistakes, s.in.fatal, s.in.raised = nil, nil, raised{}
+	s.in.report.reset()
 	err = s.in.evaluate(ctx, s.in.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(fn)
 		for _, a := range args {
@@ -262,15 +261,15 @@ func (s *Session) Call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (
 		}
 		return 0
 	}))
-	s.in.mistakes.Add(err)
-	return results, s.in.mistakes.Err()
+	s.in.report.mistakes.Add(err)
+	return results, s.in.report.mistakes.Err()
 }
 
 // Define adds a function that scripts do not have. What it returns a text sees
 // as [Session.Live] shows it; an error is a mistake at the place of the call.
 // The arguments are plain: strings, numbers, bools, nil and the IDs of handles.
 func (s *Session) Define(name string, fn func(ctx context.Context, args []any) (any, error)) {
-	s.in.names = append(s.in.names, name)
+	s.in.globals.names = append(s.in.globals.names, name)
 	s.in.vm.Env.RawSetString(name, s.in.vm.NewFunction(func(L *lua.LState) int {
 		args := make([]any, L.GetTop())
 		for i := range args {
@@ -285,7 +284,7 @@ func (s *Session) Define(name string, fn func(ctx context.Context, args []any) (
 			default:
 				id, ok := handleOf(v)
 				if !ok {
-					s.in.throw(L, "", "%s: argument %d: want a string or a handle, got %s", name, i+1, kindOf(v))
+					s.in.report.throw(L, "", "%s: argument %d: want a string or a handle, got %s", name, i+1, kindOf(v))
 				}
 				args[i] = id.String()
 			}
@@ -303,9 +302,9 @@ func (s *Session) Define(name string, fn func(ctx context.Context, args []any) (
 func (s *Session) throwAll(L *lua.LState, err error) {
 	var list diag.List
 	list.Add(err)
-	s.in.mistakes = append(s.in.mistakes, list[1:]...)
+	s.in.report.mistakes = append(s.in.report.mistakes, list[1:]...)
 	if !list[0].Pos.IsZero() {
-		s.in.raise(L, list[0])
+		s.in.report.raise(L, list[0])
 	}
-	s.in.throwError(L, err)
+	s.in.report.throwError(L, err)
 }

@@ -66,11 +66,11 @@ func (s *Session) openEnvironment() {
 // noteAssignment records an assignment to a name that is not defined.
 func (s *Session) noteAssignment(L *lua.LState, name string, value lua.LValue) {
 	near := diag.Nearest(name, s.names)
-	if near == "" || slices.Contains(s.in.names, name) {
-		s.in.noteGlobal(L, name, value)
+	if near == "" || slices.Contains(s.in.globals.names, name) {
+		s.in.globals.noteGlobal(L, name, value)
 		return
 	}
-	s.in.note(L, fmt.Errorf("assignment to undefined global %q", name), fmt.Sprintf("did you mean %q? A new variable is written local %s", near, name))
+	s.in.report.note(L, fmt.Errorf("assignment to undefined global %q", name), fmt.Sprintf("did you mean %q? A new variable is written local %s", near, name))
 }
 
 // allow lets the statements of a text define their variables. They are defined
@@ -78,7 +78,7 @@ func (s *Session) noteAssignment(L *lua.LState, name string, value lua.LValue) {
 func (s *Session) allow(stmts []ast.Stmt) {
 	s.allowed, s.fresh = make(map[string]bool), nil
 	for _, d := range definitions(stmts) {
-		if d.local || !slices.Contains(s.in.names, d.name) {
+		if d.local || !slices.Contains(s.in.globals.names, d.name) {
 			s.allowed[d.name] = true
 		}
 	}
@@ -92,7 +92,7 @@ func (s *Session) add(name string) {
 	s.defined[name] = true
 	s.fresh = append(s.fresh, name)
 	s.names = append(s.names, name)
-	s.in.names = append(s.in.names, name)
+	s.in.globals.names = append(s.in.globals.names, name)
 }
 
 // undefine takes back the definitions of a text with a mistake that came to
@@ -105,8 +105,8 @@ func (s *Session) undefine(names []string) {
 		is := func(x string) bool { return x == name }
 		delete(s.defined, name)
 		s.names = slices.DeleteFunc(s.names, is)
-		if i := slices.Index(s.in.names, name); i >= 0 {
-			s.in.names = slices.Delete(s.in.names, i, i+1)
+		if i := slices.Index(s.in.globals.names, name); i >= 0 {
+			s.in.globals.names = slices.Delete(s.in.globals.names, i, i+1)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (s *Session) Global(name string) (v lua.LValue, ok bool) {
 	if v := globals.RawGetString(name); v != lua.LNil {
 		return v, true
 	}
-	open := s.in.lazy[name]
+	open := s.in.globals.makers[name]
 	if open == nil {
 		return lua.LNil, false
 	}
@@ -35,7 +35,7 @@ func (s *Session) Global(name string) (v lua.LValue, ok bool) {
 
 // GlobalNames returns the names of all variables and globals in order.
 func (s *Session) GlobalNames() []string {
-	names := append(slices.Clone(s.in.names), LastValues[0])
+	names := append(slices.Clone(s.in.globals.names), LastValues[0])
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -48,7 +48,7 @@ func (s *Session) Field(v lua.LValue, name string) (field lua.LValue, ok bool) {
 	case *lua.LTable:
 		return s.tableField(v, name)
 	case lua.LString:
-		field = s.in.open(s.in.global("string").(*lua.LTable)).RawGetString(name)
+		field = s.in.Tables.Contents(s.in.globals.get("string").(*lua.LTable)).RawGetString(name)
 	case *lua.LUserData:
 		if id, ok := handleOf(v); ok {
 			switch name {
@@ -69,16 +69,16 @@ func (s *Session) Field(v lua.LValue, name string) (field lua.LValue, ok bool) {
 }
 
 func (s *Session) tableField(t *lua.LTable, name string) (lua.LValue, bool) {
-	if v := s.in.open(t).RawGetString(name); v != lua.LNil {
+	if v := s.in.Tables.Contents(t).RawGetString(name); v != lua.LNil {
 		return v, true
 	}
-	if t == s.in.global("ccm") {
-		if get := s.in.fields[name]; get != nil {
+	if t == s.in.globals.get("ccm") {
+		if get := s.in.globals.fields[name]; get != nil {
 			return get(s.in.vm), true
 		}
 		return lua.LNil, false
 	}
-	r, ok := s.in.readonlies[t]
+	r, ok := s.in.Tables.readonlies[t]
 	if !ok || r.missing == nil {
 		return lua.LNil, false
 	}
@@ -104,11 +104,11 @@ func (s *Session) FieldNames(v lua.LValue) []string {
 			return s.in.opts.Facts.Names()
 		}
 		names = stringKeys(s.listed(v))
-		if v == s.in.global("ccm") {
-			names = append(names, s.in.fieldNames...)
+		if v == s.in.globals.get("ccm") {
+			names = append(names, s.in.globals.fieldNames...)
 		}
 	case lua.LString:
-		names = stringKeys(s.in.open(s.in.global("string").(*lua.LTable)))
+		names = stringKeys(s.in.Tables.Contents(s.in.globals.get("string").(*lua.LTable)))
 	case *lua.LUserData:
 		if _, ok := handleOf(v); ok {
 			names = slices.Clone(handleFields)
@@ -122,8 +122,8 @@ func (s *Session) FieldNames(v lua.LValue) []string {
 
 // listed returns the table with the fields of t.
 func (s *Session) listed(t *lua.LTable) (list *lua.LTable) {
-	list = s.in.open(t)
-	r, ok := s.in.readonlies[t]
+	list = s.in.Tables.Contents(t)
+	r, ok := s.in.Tables.readonlies[t]
 	if !ok || r.list == nil {
 		return list
 	}
@@ -139,7 +139,7 @@ func (s *Session) listed(t *lua.LTable) (list *lua.LTable) {
 }
 
 // IsFacts reports whether v is the table facts.
-func (s *Session) IsFacts(v lua.LValue) bool { return v == s.in.global("facts") }
+func (s *Session) IsFacts(v lua.LValue) bool { return v == s.in.globals.get("facts") }
 
 // Handle returns the ID of the resource that v is a handle of.
 func (s *Session) Handle(v lua.LValue) (id string, ok bool) {
@@ -201,10 +201,10 @@ func (s *Session) Function(fn *lua.LFunction) (Function, bool) {
 	if fn.Proto.IsVarArg != 0 {
 		f.Parameters = append(f.Parameters, "...")
 	}
-	if p := s.in.place(f.Line, f.File); p.Line > 0 {
+	if p := s.in.source.place(f.Line, f.File); p.Line > 0 {
 		f.File, f.Line = p.File, p.Line
 	}
-	if text, ok := s.in.source(f.File); ok {
+	if text, ok := s.in.source.text(f.File); ok {
 		f.Comment = commentAbove(text, f.Line)
 	}
 	return f, true

@@ -1,11 +1,7 @@
 package luaapi
 
 import (
-	"encoding/binary"
-
 	lua "github.com/yuin/gopher-lua"
-
-	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // callDepth is how deep functions can call each other.
@@ -83,52 +79,4 @@ func trace(L *lua.LState) []frame {
 		}
 	}
 	return out
-}
-
-// notes returns the calls that led to the innermost of frames. Many
-// declarations come from the same calls, so the result is shared.
-func (in *Interp) notes(frames []frame) []diag.Note {
-	if len(frames) < 2 {
-		return nil
-	}
-	var buf [8 * (maxCalls + 8)]byte
-	key := buf[:0]
-	for _, f := range frames[1:] {
-		key = binary.LittleEndian.AppendUint64(key, uint64(f.node))
-	}
-	if notes, ok := in.calls[string(key)]; ok {
-		return notes
-	}
-	var notes []diag.Note
-	for _, f := range frames[1:] {
-		n := diag.Note{Pos: in.place(f.node, f.file), Text: calledFrom}
-		if len(notes) == 0 || notes[len(notes)-1] != n {
-			notes = append(notes, n)
-		}
-	}
-	in.calls[string(key)] = notes
-	return notes
-}
-
-// place returns the place of a node, or of a line of a file if node is no node.
-func (in *Interp) place(node int, file string) diag.Pos {
-	if node < nodeBase {
-		return diag.Pos{File: file, Line: node}
-	}
-	return in.pos(node)
-}
-
-// origin returns the function that called and the calls that led there.
-func (in *Interp) origin(L *lua.LState) (frame, []diag.Note) {
-	f := caller(L)
-	return f, in.chain(L, f)
-}
-
-// chain returns the calls that led to f, the caller. There are none in the
-// script itself, outside of its functions.
-func (in *Interp) chain(L *lua.LState, f frame) []diag.Note {
-	if f.main && L.Parent == nil {
-		return nil
-	}
-	return in.notes(trace(L))
 }

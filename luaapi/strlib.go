@@ -23,48 +23,40 @@ const (
 // maxPatterns is how many compiled patterns are kept.
 const maxPatterns = 256
 
-// stringFunctions lists the functions of string that are not gopher-lua's:
+// A stringLib holds the functions of string.
+type stringLib struct {
+	in       *Interp
+	patterns map[string]*compiledPattern
+}
+
+// functions lists the functions of string that are not gopher-lua's:
 // those that one call can keep busy for ever, or that differ from Lua's.
-func (in *Interp) stringFunctions() []builtin {
+func (lib *stringLib) functions() []builtin {
 	list := []builtin{
-		{"find", func(L *lua.LState) int { return in.find(L, true) }},
-		{"format", in.format},
-		{"gmatch", in.gmatch},
-		{"gsub", in.gsub},
-		{"match", func(L *lua.LState) int { return in.find(L, false) }},
-		{"rep", in.rep},
+		{"find", func(L *lua.LState) int { return lib.find(L, true) }},
+		{"format", lib.format},
+		{"gmatch", lib.gmatch},
+		{"gsub", lib.gsub},
+		{"match", func(L *lua.LState) int { return lib.find(L, false) }},
+		{"rep", lib.rep},
 	}
 	for i := range list {
-		list[i].fn = in.Derived(list[i].fn)
+		list[i].fn = lib.in.Derived(list[i].fn)
 	}
 	return list
 }
 
-// takeString throws if a string of size bytes would be too long, or if there is no
-// memory for it. It is called before the string is made.
-func (in *Interp) takeString(L *lua.LState, function string, size int) {
-	if size > maxString {
-		in.tooLong(L, function)
-	}
-	in.Take(L, size)
-}
-
-// tooLong throws the mistake that a string gets too long.
-func (in *Interp) tooLong(L *lua.LState, function string) {
-	in.throw(L, "", "%s: the result is longer than %d MiB", function, maxString>>20)
-}
-
-func (in *Interp) rep(L *lua.LState) int {
+func (lib *stringLib) rep(L *lua.LState) int {
 	s, n, sep := L.CheckString(1), L.CheckNumber(2), L.OptString(3, "")
 	if !(n >= 1) { // not a number either
 		L.Push(lua.LString(""))
 		return 1
 	}
 	if float64(n)*float64(len(s)+len(sep)) > maxString {
-		in.tooLong(L, "string.rep")
+		lib.in.limits.tooLong(L, "string.rep")
 	}
 	count := int(math.Min(float64(n), maxString))
-	in.Take(L, count*(len(s)+len(sep)))
+	lib.in.Take(L, count*(len(s)+len(sep)))
 	if len(s)+len(sep) == 0 {
 		count = 1
 	}
@@ -80,15 +72,15 @@ func (in *Interp) rep(L *lua.LState) int {
 type compiledPattern struct{ anchored, literal *pattern.Pattern }
 
 // pattern returns argument 2, compiled.
-func (in *Interp) pattern(L *lua.LState, anchor bool) *pattern.Pattern {
+func (lib *stringLib) pattern(L *lua.LState, anchor bool) *pattern.Pattern {
 	text := L.CheckString(2)
-	c := in.patterns[text]
+	c := lib.patterns[text]
 	if c == nil {
-		if len(in.patterns) >= maxPatterns {
-			clear(in.patterns)
+		if len(lib.patterns) >= maxPatterns {
+			clear(lib.patterns)
 		}
 		c = new(compiledPattern)
-		in.patterns[text] = c
+		lib.patterns[text] = c
 	}
 	which := &c.literal
 	if anchor {
@@ -97,7 +89,7 @@ func (in *Interp) pattern(L *lua.LState, anchor bool) *pattern.Pattern {
 	if *which == nil {
 		p, err := pattern.Compile(text, anchor)
 		if err != nil {
-			in.throwError(L, err)
+			lib.in.report.throwError(L, err)
 		}
 		*which = p
 	}
@@ -105,15 +97,15 @@ func (in *Interp) pattern(L *lua.LState, anchor bool) *pattern.Pattern {
 }
 
 // budget returns what a call may spend on matching s.
-func (in *Interp) budget(s string) *pattern.Budget {
-	return &pattern.Budget{Steps: patternSteps + patternStepsPerByte*len(s), Check: in.ctx.Err}
+func (lib *stringLib) budget(s string) *pattern.Budget {
+	return &pattern.Budget{Steps: patternSteps + patternStepsPerByte*len(s), Check: lib.in.ctx.Err}
 }
 
 // search finds the next match, or throws.
-func (in *Interp) search(L *lua.LState, p *pattern.Pattern, s string, init int, b *pattern.Budget, buf []pattern.Span) (pattern.Match, bool) {
+func (lib *stringLib) search(L *lua.LState, p *pattern.Pattern, s string, init int, b *pattern.Budget, buf []pattern.Span) (pattern.Match, bool) {
 	m, ok, err := p.Find(s, init, b, buf)
 	if err != nil {
-		in.throwError(L, err)
+		lib.in.report.throwError(L, err)
 	}
 	return m, ok
 }
@@ -128,7 +120,7 @@ func initial(L *lua.LState, n, length int) int {
 }
 
 // find is string.find, and string.match if places is not set.
-func (in *Interp) find(L *lua.LState, places bool) int {
+func (lib *stringLib) find(L *lua.LState, places bool) int {
 	s, text := L.CheckString(1), L.CheckString(2)
 	init := initial(L, 3, len(s))
 	if places && (lua.LVAsBool(L.Get(4)) || !strings.ContainsAny(text, "^$*+?.([%-")) {
@@ -141,7 +133,7 @@ func (in *Interp) find(L *lua.LState, places bool) int {
 		L.Push(lua.LNumber(init + at + len(text)))
 		return 2
 	}
-	m, ok := in.search(L, in.pattern(L, true), s, init, in.budget(s), nil)
+	m, ok := lib.search(L, lib.pattern(L, true), s, init, lib.budget(s), nil)
 	if !ok {
 		L.Push(lua.LNil)
 		return 1
@@ -174,17 +166,17 @@ func capture(s string, c pattern.Span) lua.LValue {
 	return lua.LString(s[c.Start:c.End])
 }
 
-func (in *Interp) gmatch(L *lua.LState) int {
+func (lib *stringLib) gmatch(L *lua.LState) int {
 	s := L.CheckString(1)
-	p := in.pattern(L, false)
-	b := in.budget(s)
+	p := lib.pattern(L, false)
+	b := lib.budget(s)
 	at := 0
 	var buf []pattern.Span
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		if at > len(s) {
 			return 0
 		}
-		m, ok := in.search(L, p, s, at, b, buf)
+		m, ok := lib.search(L, p, s, at, b, buf)
 		if !ok {
 			at = len(s) + 1
 			return 0
@@ -199,26 +191,26 @@ func (in *Interp) gmatch(L *lua.LState) int {
 	return 1
 }
 
-func (in *Interp) gsub(L *lua.LState) int {
+func (lib *stringLib) gsub(L *lua.LState) int {
 	s := L.CheckString(1)
-	p := in.pattern(L, true)
+	p := lib.pattern(L, true)
 	L.CheckTypes(3, lua.LTString, lua.LTNumber, lua.LTTable, lua.LTFunction)
 	limit := L.OptInt(4, math.MaxInt)
-	b := in.budget(s)
+	b := lib.budget(s)
 	var out strings.Builder
 	var buf []pattern.Span
 	at, count := 0, 0
 	for count < limit && at <= len(s) {
-		m, ok := in.search(L, p, s, at, b, buf)
+		m, ok := lib.search(L, p, s, at, b, buf)
 		if !ok {
 			break
 		}
 		buf = m.Captures
 		count++
 		out.WriteString(s[at:m.Start])
-		out.WriteString(in.replacement(L, s, m))
+		out.WriteString(lib.replacement(L, s, m))
 		if out.Len() > maxString {
-			in.tooLong(L, "string.gsub")
+			lib.in.limits.tooLong(L, "string.gsub")
 		}
 		at = m.End
 		if m.Start == m.End {
@@ -234,14 +226,14 @@ func (in *Interp) gsub(L *lua.LState) int {
 	if at < len(s) {
 		out.WriteString(s[at:])
 	}
-	in.takeString(L, "string.gsub", out.Len())
+	lib.in.limits.takeString(L, "string.gsub", out.Len())
 	L.Push(lua.LString(out.String()))
 	L.Push(lua.LNumber(count))
 	return 2
 }
 
 // replacement returns what gsub puts in the place of a match.
-func (in *Interp) replacement(L *lua.LState, s string, m pattern.Match) string {
+func (lib *stringLib) replacement(L *lua.LState, s string, m pattern.Match) string {
 	var v lua.LValue
 	switch r := L.Get(3).(type) {
 	case *lua.LTable:
@@ -257,19 +249,19 @@ func (in *Interp) replacement(L *lua.LState, s string, m pattern.Match) string {
 		v = L.Get(-1)
 		L.Pop(1)
 	default:
-		return in.expand(L, s, m, lua.LVAsString(r))
+		return lib.expand(L, s, m, lua.LVAsString(r))
 	}
 	if !lua.LVAsBool(v) {
 		return s[m.Start:m.End]
 	}
 	if !lua.LVCanConvToString(v) {
-		in.throw(L, "", "string.gsub: want a string to put in the place of %q, got %s", s[m.Start:m.End], kindOf(v))
+		lib.in.report.throw(L, "", "string.gsub: want a string to put in the place of %q, got %s", s[m.Start:m.End], kindOf(v))
 	}
 	return lua.LVAsString(v)
 }
 
 // expand fills %0 to %9 into a replacement.
-func (in *Interp) expand(L *lua.LState, s string, m pattern.Match, repl string) string {
+func (lib *stringLib) expand(L *lua.LState, s string, m pattern.Match, repl string) string {
 	if !strings.Contains(repl, "%") {
 		return repl
 	}
@@ -288,7 +280,7 @@ func (in *Interp) expand(L *lua.LState, s string, m pattern.Match, repl string) 
 		case n == 0 || n == 1 && len(m.Captures) == 0:
 			out.WriteString(s[m.Start:m.End])
 		case n > len(m.Captures):
-			in.throw(L, "", "string.gsub: the replacement has %%%d, the pattern %d captures", n, len(m.Captures))
+			lib.in.report.throw(L, "", "string.gsub: the replacement has %%%d, the pattern %d captures", n, len(m.Captures))
 		default:
 			out.WriteString(capture(s, m.Captures[n-1]).String())
 		}

@@ -7,18 +7,21 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// tableFunctions lists the functions of table. They see the contents of
+// A tableLib holds the functions of table.
+type tableLib struct{ in *Interp }
+
+// functions lists the functions of table. They see the contents of
 // read-only tables and do not write them. sort is gopher-lua's.
-func (in *Interp) tableFunctions(sort lua.LGFunction) []builtin {
+func (lib *tableLib) functions(sort lua.LGFunction) []builtin {
 	return []builtin{
-		{"concat", in.concat},
+		{"concat", lib.concat},
 		{"getn", func(L *lua.LState) int {
-			L.Push(lua.LNumber(in.open(L.CheckTable(1)).Len()))
+			L.Push(lua.LNumber(lib.in.Tables.Contents(L.CheckTable(1)).Len()))
 			return 1
 		}},
-		{"insert", in.insert},
+		{"insert", lib.insert},
 		{"maxn", func(L *lua.LState) int {
-			L.Push(lua.LNumber(in.open(L.CheckTable(1)).MaxN()))
+			L.Push(lua.LNumber(lib.in.Tables.Contents(L.CheckTable(1)).MaxN()))
 			return 1
 		}},
 		{"pack", func(L *lua.LState) int {
@@ -31,43 +34,43 @@ func (in *Interp) tableFunctions(sort lua.LGFunction) []builtin {
 			L.Push(t)
 			return 1
 		}},
-		{"remove", in.remove},
+		{"remove", lib.remove},
 		{"sort", func(L *lua.LState) int {
-			in.writable(L, 1)
+			lib.in.Tables.writable(L, 1)
 			if L.Get(2) == lua.LNil {
 				L.SetTop(1)
 			}
 			return sort(L)
 		}},
-		{"unpack", in.unpack},
+		{"unpack", lib.unpack},
 	}
 }
 
-func (in *Interp) concat(L *lua.LState) int {
-	t, sep := in.open(L.CheckTable(1)), L.OptString(2, "")
+func (lib *tableLib) concat(L *lua.LState) int {
+	t, sep := lib.in.Tables.Contents(L.CheckTable(1)), L.OptString(2, "")
 	from := L.OptInt(3, 1)
 	to := L.OptInt(4, t.Len())
 	var out strings.Builder
 	for i := from; i <= to; i++ {
 		v := t.RawGetInt(i)
 		if !lua.LVCanConvToString(v) {
-			in.throw(L, "", "table.concat: item %d is %s, want a string or a number", i, kindOf(v))
+			lib.in.report.throw(L, "", "table.concat: item %d is %s, want a string or a number", i, kindOf(v))
 		}
 		out.WriteString(lua.LVAsString(v))
 		if i < to {
 			out.WriteString(sep)
 		}
 		if out.Len() > maxString {
-			in.tooLong(L, "table.concat")
+			lib.in.limits.tooLong(L, "table.concat")
 		}
 	}
-	in.Take(L, out.Len())
+	lib.in.Take(L, out.Len())
 	L.Push(lua.LString(out.String()))
 	return 1
 }
 
-func (in *Interp) insert(L *lua.LState) int {
-	t := in.writable(L, 1)
+func (lib *tableLib) insert(L *lua.LState) int {
+	t := lib.in.Tables.writable(L, 1)
 	switch L.GetTop() {
 	case 2:
 		t.Append(L.Get(2))
@@ -78,13 +81,13 @@ func (in *Interp) insert(L *lua.LState) int {
 		}
 		t.Insert(at, L.Get(3))
 	default:
-		in.throw(L, "", "table.insert: want a table, maybe a position, and a value")
+		lib.in.report.throw(L, "", "table.insert: want a table, maybe a position, and a value")
 	}
 	return 0
 }
 
-func (in *Interp) remove(L *lua.LState) int {
-	t := in.writable(L, 1)
+func (lib *tableLib) remove(L *lua.LState) int {
+	t := lib.in.Tables.writable(L, 1)
 	n := t.Len()
 	at := L.OptInt(2, n)
 	if n == 0 || at < 1 || at > n {
@@ -93,4 +96,20 @@ func (in *Interp) remove(L *lua.LState) int {
 	}
 	L.Push(t.Remove(at))
 	return 1
+}
+
+func (lib *tableLib) unpack(L *lua.LState) int {
+	t := lib.in.Tables.Contents(L.CheckTable(1))
+	from := L.OptInt(2, 1)
+	to := L.OptInt(3, t.Len())
+	if from > to {
+		return 0
+	}
+	if to-from < 0 || to-from >= registrySize {
+		L.RaiseError("registry overflow")
+	}
+	for i := from; i <= to; i++ {
+		L.Push(t.RawGetInt(i))
+	}
+	return to - from + 1
 }

@@ -17,6 +17,9 @@ import (
 // Secrets returns what keeps the secrets of scripts.
 func (in *Interp) Secrets() *secret.Keeper { return in.opts.Secrets }
 
+// A taintTracker finds what functions make of secrets.
+type taintTracker struct{ in *Interp }
+
 // Derived returns a function without effects so that what it makes of secrets is
 // secret too. As long as there are none, it costs nothing.
 func (in *Interp) Derived(fn lua.LGFunction) lua.LGFunction {
@@ -24,7 +27,7 @@ func (in *Interp) Derived(fn lua.LGFunction) lua.LGFunction {
 		if !in.opts.Secrets.Any() {
 			return fn(L)
 		}
-		return in.derived(L, fn)
+		return in.taint.derived(L, fn)
 	}
 }
 
@@ -34,14 +37,14 @@ const (
 	taintValues = 10000
 )
 
-func (in *Interp) derived(L *lua.LState, fn lua.LGFunction) int {
-	k := in.opts.Secrets
+func (tt *taintTracker) derived(L *lua.LState, fn lua.LGFunction) int {
+	k := tt.in.opts.Secrets
 	var args []lua.LValue
 	tainted, callback := false, false
 	for i := 1; i <= L.GetTop(); i++ {
 		v := L.Get(i)
 		args = append(args, v)
-		for _, text := range in.stringsIn(v) {
+		for _, text := range tt.stringsIn(v) {
 			tainted = tainted || k.Contains(text)
 		}
 		callback = callback || v.Type() == lua.LTFunction
@@ -55,19 +58,19 @@ func (in *Interp) derived(L *lua.LState, fn lua.LGFunction) int {
 		results = append(results, L.Get(i-n))
 	}
 	if it, ok := results0(results).(*lua.LFunction); ok && it.IsG && n == 1 { // an iterator, as of gmatch
-		results[0] = L.NewFunction(in.iterated(it, args))
+		results[0] = L.NewFunction(tt.iterated(it, args))
 		L.Replace(L.GetTop(), results[0])
 		return n
 	}
-	got := in.stringsIn(results...)
-	if !in.unknown(got) {
+	got := tt.stringsIn(results...)
+	if !tt.unknown(got) {
 		return n
 	}
 	var other []string
 	if callback {
-		other = in.stringsIn(args[0]) // the function must not be called twice
+		other = tt.stringsIn(args[0]) // the function must not be called twice
 	} else {
-		other = in.otherwise(L, fn, args)
+		other = tt.otherwise(L, fn, args)
 	}
 	for i, text := range got {
 		if len(text) < secret.Shortest || k.Contains(text) {
@@ -77,7 +80,7 @@ func (in *Interp) derived(L *lua.LState, fn lua.LGFunction) int {
 		if len(other) == len(got) {
 			than = other[i]
 		}
-		in.reveal(text, than)
+		tt.reveal(text, than)
 	}
 	return n
 }
@@ -91,16 +94,16 @@ func results0(list []lua.LValue) lua.LValue {
 
 // iterated returns an iterator whose results are seen as made of the arguments
 // that it was made with.
-func (in *Interp) iterated(it *lua.LFunction, args []lua.LValue) lua.LGFunction {
+func (tt *taintTracker) iterated(it *lua.LFunction, args []lua.LValue) lua.LGFunction {
 	return func(L *lua.LState) int {
 		n := it.GFunction(L)
 		for i := range n {
 			text, ok := L.Get(i - n).(lua.LString)
-			if !ok || len(text) < secret.Shortest || in.opts.Secrets.Contains(string(text)) {
+			if !ok || len(text) < secret.Shortest || tt.in.opts.Secrets.Contains(string(text)) {
 				continue
 			}
-			if !in.clear(string(text), args) {
-				_ = in.opts.Secrets.Add(string(text))
+			if !tt.clear(string(text), args) {
+				_ = tt.in.opts.Secrets.Add(string(text))
 			}
 		}
 		return n
@@ -108,9 +111,9 @@ func (in *Interp) iterated(it *lua.LFunction, args []lua.LValue) lua.LGFunction 
 }
 
 // clear reports whether a text stands in the arguments beside their secrets.
-func (in *Interp) clear(text string, args []lua.LValue) bool {
-	for _, arg := range in.stringsIn(args...) {
-		for _, part := range in.opts.Secrets.Clear(arg) {
+func (tt *taintTracker) clear(text string, args []lua.LValue) bool {
+	for _, arg := range tt.stringsIn(args...) {
+		for _, part := range tt.in.opts.Secrets.Clear(arg) {
 			if strings.Contains(part, text) {
 				return true
 			}
@@ -121,9 +124,9 @@ func (in *Interp) clear(text string, args []lua.LValue) bool {
 
 // unknown reports whether there is a text that may come of a secret and does not
 // hold it.
-func (in *Interp) unknown(texts []string) bool {
+func (tt *taintTracker) unknown(texts []string) bool {
 	for _, text := range texts {
-		if len(text) >= secret.Shortest && !in.opts.Secrets.Contains(text) {
+		if len(text) >= secret.Shortest && !tt.in.opts.Secrets.Contains(text) {
 			return true
 		}
 	}
@@ -131,7 +134,7 @@ func (in *Interp) unknown(texts []string) bool {
 }
 
 // reveal makes a secret of what in a text differs from another.
-func (in *Interp) reveal(text, than string) {
+func (tt *taintTracker) reveal(text, than string) {
 	if text == than {
 		return
 	}
@@ -143,23 +146,23 @@ func (in *Interp) reveal(text, than string) {
 		to, end = to-1, end-1
 	}
 	part := text[from:to]
-	_ = in.opts.Secrets.Add(part) // what is too short cannot be hidden
+	_ = tt.in.opts.Secrets.Add(part) // what is too short cannot be hidden
 	if 2*len(part) > len(text) && !strings.ContainsAny(text, " \t\r\n") {
 		// A digest may have a character in common with another by chance.
-		_ = in.opts.Secrets.Add(text)
+		_ = tt.in.opts.Secrets.Add(text)
 	}
 }
 
 // otherwise returns the texts that a function gives if the secrets are others.
-func (in *Interp) otherwise(L *lua.LState, fn lua.LGFunction, args []lua.LValue) []string {
-	was, asking := in.raised, in.mistakes
-	defer func() { in.raised, in.mistakes = was, asking }()
+func (tt *taintTracker) otherwise(L *lua.LState, fn lua.LGFunction, args []lua.LValue) []string {
+	was, asking := tt.in.report.raised, tt.in.report.mistakes
+	defer func() { tt.in.report.raised, tt.in.report.mistakes = was, asking }()
 	top := L.GetTop()
 	defer L.SetTop(top)
 	left := taintValues
 	L.Push(L.NewFunction(fn))
 	for _, arg := range args {
-		L.Push(in.exchanged(L, arg, 0, &left))
+		L.Push(tt.exchanged(L, arg, 0, &left))
 	}
 	if L.PCall(len(args), lua.MultRet, nil) != nil {
 		return nil
@@ -168,24 +171,24 @@ func (in *Interp) otherwise(L *lua.LState, fn lua.LGFunction, args []lua.LValue)
 	for i := top + 1; i <= L.GetTop(); i++ {
 		results = append(results, L.Get(i))
 	}
-	return in.stringsIn(results...)
+	return tt.stringsIn(results...)
 }
 
 // exchanged returns a value with other texts in the place of its secrets.
-func (in *Interp) exchanged(L *lua.LState, v lua.LValue, depth int, left *int) lua.LValue {
+func (tt *taintTracker) exchanged(L *lua.LState, v lua.LValue, depth int, left *int) lua.LValue {
 	*left--
 	switch v := v.(type) {
 	case lua.LString:
-		return lua.LString(in.opts.Secrets.Replace(string(v), exchange))
+		return lua.LString(tt.in.opts.Secrets.Replace(string(v), exchange))
 	case *lua.LTable:
 		if depth > taintDepth || *left < 0 {
 			return v
 		}
-		from := in.open(v)
+		from := tt.in.Tables.Contents(v)
 		t := L.CreateTable(from.Len(), 0)
 		t.Metatable = from.Metatable
 		for key, val := from.Next(lua.LNil); key != lua.LNil; key, val = from.Next(key) {
-			t.RawSet(in.exchanged(L, key, depth+1, left), in.exchanged(L, val, depth+1, left))
+			t.RawSet(tt.exchanged(L, key, depth+1, left), tt.exchanged(L, val, depth+1, left))
 		}
 		return t
 	}
@@ -214,7 +217,7 @@ func exchange(s string) string {
 }
 
 // stringsIn returns the strings in values, in their order.
-func (in *Interp) stringsIn(values ...lua.LValue) (out []string) {
+func (tt *taintTracker) stringsIn(values ...lua.LValue) (out []string) {
 	left := taintValues
 	var walk func(v lua.LValue, depth int)
 	walk = func(v lua.LValue, depth int) {
@@ -225,7 +228,7 @@ func (in *Interp) stringsIn(values ...lua.LValue) (out []string) {
 		case lua.LString:
 			out = append(out, string(v))
 		case *lua.LTable:
-			t := in.open(v)
+			t := tt.in.Tables.Contents(v)
 			for key, val := t.Next(lua.LNil); key != lua.LNil; key, val = t.Next(key) {
 				if key.Type() == lua.LTString {
 					walk(key, depth+1)

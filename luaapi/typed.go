@@ -108,8 +108,8 @@ func IsStatement(text string) bool { return parseAs("", "", text).err == nil }
 // compile makes code of a text of a session.
 func (s *Session) compile(p *typed, name, dir string) (*lua.LFunction, *chunk, error) {
 	in := s.in
-	c := &chunk{name: name, dir: dir, text: p.text, first: in.nextNode()}
-	in.chunks = append(in.chunks, c)
+	c := &chunk{name: name, dir: dir, text: p.text, first: in.source.nextNode()}
+	in.source.chunks = append(in.source.chunks, c)
 	c.tree = sync.OnceValue(func() *tree {
 		t := newTree(c.first, p.prefix+p.parsed)
 		for i := range t.tokens {
@@ -123,9 +123,9 @@ func (s *Session) compile(p *typed, name, dir string) (*lua.LFunction, *chunk, e
 		return nil, nil, p.err
 	}
 	c.number(p.stmts)
-	proto, err := (&divider{in: in, c: c, chunk: len(in.chunks)}).compile(share(p.stmts))
+	proto, err := (&divider{in: in, c: c, chunk: len(in.source.chunks)}).compile(share(p.stmts))
 	if err != nil {
-		return nil, nil, in.compileMistake(c, err)
+		return nil, nil, in.report.compileMistake(c, err)
 	}
 	c.env = s.env
 	fn := in.vm.NewFunctionFromProto(proto)

@@ -105,22 +105,29 @@ func Show(e ast.Expr) string {
 	return object(e)
 }
 
+// A nilChecker finds the properties that are written in the text and have no value.
+type nilChecker struct {
+	in           *Interp
+	reported     map[*writtenField]bool
+	reportedLazy map[diag.Pos]bool
+}
+
 // checkWritten says which fields in the text of the call at f have no value in
 // its table.
-func (in *Interp) checkWritten(L *lua.LState, f frame, t *resource.Type, props *lua.LTable) {
-	if c := in.chunkOf(f.node); c != nil {
+func (nc *nilChecker) checkWritten(L *lua.LState, f frame, t *resource.Type, props *lua.LTable) {
+	if c := nc.in.source.chunkOf(f.node); c != nil {
 		for i := range c.written[f.node] {
 			w := &c.written[f.node][i]
-			in.checkField(L, f, t, w, nil, fieldOf(props, w.key))
+			nc.checkField(L, f, t, w, nil, fieldOf(props, w.key))
 		}
 	}
 }
 
 // checkField says that a field has no value, or that one inside of it has none.
-func (in *Interp) checkField(L *lua.LState, f frame, t *resource.Type, w *writtenField, path schema.Path, v lua.LValue) {
+func (nc *nilChecker) checkField(L *lua.LState, f frame, t *resource.Type, w *writtenField, path schema.Path, v lua.LValue) {
 	if v == lua.LNil {
 		if w.nilable {
-			in.noteNil(L, f, t, w, append(path, w.key))
+			nc.noteNil(L, f, t, w, append(path, w.key))
 		}
 		return
 	}
@@ -128,9 +135,9 @@ func (in *Interp) checkField(L *lua.LState, f frame, t *resource.Type, w *writte
 	if !ok || w.inner == nil {
 		return
 	}
-	table = in.open(table)
+	table = nc.in.Tables.Contents(table)
 	for i := range w.inner {
-		in.checkField(L, f, t, &w.inner[i], append(path, w.key), fieldOf(table, w.inner[i].key))
+		nc.checkField(L, f, t, &w.inner[i], append(path, w.key), fieldOf(table, w.inner[i].key))
 	}
 }
 
@@ -143,28 +150,28 @@ func fieldOf(t *lua.LTable, key any) lua.LValue {
 
 // noteNil says, once for each place in the text, that a property was written and
 // came out as nil.
-func (in *Interp) noteNil(L *lua.LState, f frame, t *resource.Type, w *writtenField, path schema.Path) {
-	if in.nils[w] {
+func (nc *nilChecker) noteNil(L *lua.LState, f frame, t *resource.Type, w *writtenField, path schema.Path) {
+	if nc.reported[w] {
 		return
 	}
-	if in.nils == nil {
-		in.nils = make(map[*writtenField]bool)
+	if nc.reported == nil {
+		nc.reported = make(map[*writtenField]bool)
 	}
-	in.nils[w] = true
-	where := place{in: in, typ: t, node: f.node, file: f.file}
+	nc.reported[w] = true
+	where := place{in: nc.in, typ: t, node: f.node, file: f.file}
 	e := &diag.Error{Pos: where.Locate(path, false)}
 	text := ""
 	if expr := where.expression(path); expr != nil {
 		text = Show(expr)
-		x := explainer{Interp: in, L: L, e: e, node: f.node, tree: in.chunkOf(f.node).tree()}
+		x := explainer{Interp: nc.in, L: L, e: e, node: f.node, tree: nc.in.source.chunkOf(f.node).tree()}
 		x.find()
 		x.near(expr)
 	}
 	e.Err = GivenAsNil(path, text)
-	if in.opts.Strict && e.Hint == "" {
+	if nc.in.opts.Strict && e.Hint == "" {
 		e.Hint = OptionalHint(text)
 	}
-	in.doubt(L, f, e)
+	nc.in.report.doubt(L, f, e)
 }
 
 // GivenAsNil says that a property was written and has no value.
@@ -183,41 +190,30 @@ func OptionalHint(expression string) string {
 	return "if it may be left out write ccm.optional(" + expression + ")"
 }
 
-// doubt tells of something that is probably a mistake: a warning, or an error if
-// the script is read strictly.
-func (in *Interp) doubt(L *lua.LState, f frame, e *diag.Error) {
-	if in.opts.Strict {
-		e.Notes = in.chain(L, f)
-		in.mistakes.Add(e)
-		return
-	}
-	in.opts.Warn(e.Pos, e.Message())
-}
-
 // doubtLazy says that a function of ccm.lazy returned nil for a property. If the
 // script is read strictly that is the error.
-func (in *Interp) doubtLazy(where *place, key string) error {
+func (nc *nilChecker) doubtLazy(where *place, key string) error {
 	path := schema.Path{key}
 	if e := where.expression(path); e != nil && !mayBeNil(e) {
 		return nil
 	}
 	e := &diag.Error{Pos: where.Locate(path, false), Err: GivenAsNil(path, "by its function"), Hint: OptionalHint("")}
-	if in.opts.Strict {
+	if nc.in.opts.Strict {
 		return e
 	}
-	if !in.nilsLater[e.Pos] {
-		if in.nilsLater == nil {
-			in.nilsLater = make(map[diag.Pos]bool)
+	if !nc.reportedLazy[e.Pos] {
+		if nc.reportedLazy == nil {
+			nc.reportedLazy = make(map[diag.Pos]bool)
 		}
-		in.nilsLater[e.Pos] = true
-		in.opts.Warn(e.Pos, e.Err.Error())
+		nc.reportedLazy[e.Pos] = true
+		nc.in.opts.Warn(e.Pos, e.Err.Error())
 	}
 	return nil
 }
 
 // expression returns what is written at path in the table of a call, or nil.
 func (p *place) expression(path schema.Path) ast.Expr {
-	c := p.in.chunkOf(p.node)
+	c := p.in.source.chunkOf(p.node)
 	if c == nil {
 		return nil
 	}

@@ -2,12 +2,19 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/luaapi/spec"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // examples is where the examples are, seen from here.
@@ -75,4 +82,37 @@ func TestHello(t *testing.T) {
 	out, stderr, status = ccm(t, nil, "run", "--detailed-exitcodes", site, dir)
 	require.Zero(t, status, stderr)
 	require.Contains(t, out, "Nothing to do: 6 resources are as wanted")
+}
+
+// TestExamplePlans: plan.txt is what a plan of an example says on a machine on which
+// there is nothing. UPDATE=1 writes it. That of the web example has versions of packages:
+// it is that of a real system (test/integration).
+func TestExamplePlans(t *testing.T) {
+	isolate(t)
+	given := spec.Given{
+		Args: []string{"/srv/hello"},
+		Facts: map[string]any{
+			"hostname": "web01", "cpu": map[string]any{"count": int64(4)},
+			"os":   map[string]any{"family": "debian", "name": "debian"},
+			"user": map[string]any{"name": "root", "group": "root"},
+		},
+	}
+	for _, name := range []string{"hello", "release"} {
+		e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(io.Discard), clock: hosttest.Clock{}}
+		c, err := e.testCatalog(t.Context(), t.TempDir(), filepath.Join(examples, name, "site.lua"), given)
+		require.NoError(t, err)
+		var out strings.Builder
+		text := report.Text{W: &out, Diff: report.DiffFull}
+		engine := &converge.Engine{Registry: c.site.registry, Facts: c.site.facts, Reporter: text, Texts: true, Sequential: true}
+		sum := engine.Plan(t.Context(), &c.site.host.View, c.site.catalog)
+		sum.Took = 0
+		text.Summary(sum)
+		golden := filepath.Join(examples, name, "plan.txt")
+		if os.Getenv("UPDATE") != "" {
+			require.NoError(t, os.WriteFile(golden, []byte(out.String()), 0o644))
+		}
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		require.Equal(t, string(want), out.String())
+	}
 }

@@ -162,7 +162,8 @@ func (e *env) keepAside(path string, content []byte) (string, error) {
 	if err := e.checkPlace(path); err != nil {
 		return "", err
 	}
-	have, err := os.ReadFile(path)
+	h := e.machine()
+	have, err := readBeside(h, path)
 	switch {
 	case err == nil && bytes.Equal(have, content):
 		return path, nil
@@ -171,16 +172,11 @@ func (e *env) keepAside(path string, content []byte) (string, error) {
 	case !errors.Is(err, os.ErrNotExist):
 		return "", err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := h.SaveDirectory(filepath.Dir(path)); err != nil {
 		return "", err
 	}
 	// It may hold what only its owner may read.
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(content)
-	return path, errors.Join(err, f.Close())
+	return path, h.SaveNew(path, content, 0o600)
 }
 
 // withoutDefaults returns properties without the name and without those that are

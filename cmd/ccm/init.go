@@ -45,7 +45,7 @@ already, nothing is written.`,
 			if err := absent(dir, files); err != nil {
 				return err
 			}
-			if err := writeFiles(e.stdout, dir, files, false); err != nil {
+			if err := e.writeFiles(dir, files, false); err != nil {
 				return err
 			}
 			_, err = terminal.Fprintf(e.stdout, "\nNext: cd %s && ccm test && ccm plan site.lua\n", dir)

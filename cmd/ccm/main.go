@@ -65,7 +65,10 @@ func main() {
 		os.Exit(exitUsage)
 	}
 	status := e.run(ctx, os.Args[1:])
-	end()
+	if err := end(); err != nil {
+		e.explain(err)
+		status = max(status, exitUsage)
+	}
 	os.Exit(status)
 }
 

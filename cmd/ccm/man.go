@@ -1,17 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/luaccm/ccm/runtime/host"
 )
 
 // writeMan writes a manual page for every command to a directory.
 func (e *env) writeMan(root *cobra.Command, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	h := e.machine()
+	if err := h.SaveDirectory(dir); err != nil {
 		return err
 	}
 	for _, cmd := range root.Commands() {
@@ -21,7 +27,26 @@ func (e *env) writeMan(root *cobra.Command, dir string) error {
 	}
 	root.DisableAutoGenTag = true // the same program writes the same pages
 	date := e.manDate()
-	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "ccm", Manual: "ccm", Date: &date}, dir)
+	return writePages(h, root, doc.GenManHeader{Section: "1", Source: "ccm", Manual: "ccm", Date: &date}, dir)
+}
+
+// writePages writes the page of a command and those of the commands below it, under the names
+// that doc.GenManTree gives them.
+func writePages(h *host.Host, cmd *cobra.Command, header doc.GenManHeader, dir string) error {
+	for _, c := range cmd.Commands() {
+		if !c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		if err := writePages(h, c, header, dir); err != nil {
+			return err
+		}
+	}
+	var page bytes.Buffer
+	if err := doc.GenMan(cmd, &header, &page); err != nil {
+		return err
+	}
+	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + "." + header.Section
+	return h.Save(filepath.Join(dir, name), page.Bytes(), 0o644)
 }
 
 // manDate returns the date of the pages: SOURCE_DATE_EPOCH

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/pprof"
 
 	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/host"
 )
 
 // profileEnv names the variable that names the file of a CPU profile.
@@ -14,28 +18,32 @@ const profileEnv = "CCM_CPUPROFILE"
 
 // profile writes a CPU profile of the whole process to the file that
 // CCM_CPUPROFILE names, for "go tool pprof". The function that it returns ends it.
-func profile() (end func(), err error) {
+func profile() (end func() error, err error) {
 	name := os.Getenv(profileEnv)
 	if name == "" {
-		return func() {}, nil
+		return func() error { return nil }, nil
 	}
 	return writeProfile(profileEnv, name)
 }
 
 // writeProfile writes a CPU profile to a file until the function that it returns
 // is called. Origin is who asked for it, for messages.
-func writeProfile(origin, name string) (end func(), err error) {
-	f, err := os.Create(name)
+func writeProfile(origin, name string) (end func() error, err error) {
+	h := host.New(host.Options{})
+	err = h.Save(name, nil, 0o644) // that it cannot be written is said before the work
+	var text bytes.Buffer
+	if err == nil {
+		err = pprof.StartCPUProfile(&text)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", origin, err)
 	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("%s: %w", origin, err)
-	}
-	return func() {
+	return func() error {
 		pprof.StopCPUProfile()
-		_ = f.Close()
+		if err := h.Save(name, text.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("%s: %w", origin, err)
+		}
+		return nil
 	}, nil
 }
 
@@ -74,7 +82,7 @@ func (f *profileFlag) Set(s string) error {
 
 // profiled runs a command and, if that is asked for, tells where its time went.
 // What it has to say comes last.
-func (e *env) profiled(ctx context.Context, f *profileFlag, run func(context.Context) error) error {
+func (e *env) profiled(ctx context.Context, f *profileFlag, run func(context.Context) error) (err error) {
 	if !f.asked {
 		return run(ctx)
 	}
@@ -86,10 +94,10 @@ func (e *env) profiled(ctx context.Context, f *profileFlag, run func(context.Con
 		if err != nil {
 			return err
 		}
-		defer end()
+		defer func() { err = errors.Join(err, end()) }()
 	}
 	e.spent = newSpent(e.clock, e.began, e.before)
-	err := run(ctx)
+	err = run(ctx)
 	e.spent.end()
 	e.spent.print(e.stderr)
 	e.spent = nil

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -60,7 +58,7 @@ written by ccm types is left alone.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			return writeFiles(e.stdout, dir, editorFiles(lang), force)
+			return e.writeFiles(dir, editorFiles(lang), force)
 		},
 	}
 	fl := cmd.Flags()
@@ -128,7 +126,7 @@ func (e *env) writeDefinitions(lang *stubs.Language, file string) error {
 		_, err := e.data().Write(b.Bytes())
 		return err
 	}
-	return os.WriteFile(file, b.Bytes(), 0o644)
+	return e.machine().Save(file, b.Bytes(), 0o644)
 }
 
 // A writtenFile is a file that ccm types or ccm init writes.
@@ -164,10 +162,11 @@ func editorFiles(lang *stubs.Language) []writtenFile {
 }
 
 // writeFiles writes files below a directory and says which.
-func writeFiles(w io.Writer, dir string, files []writtenFile, force bool) error {
+func (e *env) writeFiles(dir string, files []writtenFile, force bool) error {
+	h, w := e.machine(), e.stdout
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.name))
-		old, err := os.ReadFile(path)
+		old, err := readBeside(h, path)
 		switch {
 		case err == nil && bytes.Equal(old, f.text):
 			terminal.Fprintf(w, "unchanged %s\n", path)
@@ -178,13 +177,25 @@ func writeFiles(w io.Writer, dir string, files []writtenFile, force bool) error 
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := h.SaveDirectory(filepath.Dir(path)); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, f.text, 0o644); err != nil {
+		if err := h.Save(path, f.text, 0o644); err != nil {
 			return err
 		}
 		terminal.Fprintf(w, "wrote %s\n", path)
 	}
 	return nil
+}
+
+// machine returns the machine on which a command writes what it was asked for.
+func (e *env) machine() *host.Host { return host.New(host.Options{Clock: e.clock}) }
+
+// readBeside reads a file that is about to be written.
+func readBeside(h *host.Host, path string) ([]byte, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	return h.ReadUpTo(abs, host.LargestText)
 }

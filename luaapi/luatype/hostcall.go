@@ -47,7 +47,7 @@ func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int)
 		}
 		return lua.LString(lib.access.view.Root())
 	}
-	return lib.in.Tree("host", contents, func(key string) (lua.LValue, error) {
+	return lib.in.Tables.Tree("host", contents, func(key string) (lua.LValue, error) {
 		if key == "root" {
 			return root(), nil
 		}

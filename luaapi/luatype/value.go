@@ -65,7 +65,7 @@ func (lib *library) plain(v lua.LValue, depth int) (any, error) {
 		if depth == maxDepth {
 			return nil, fmt.Errorf("want plain data, got tables nested more than %d deep", maxDepth)
 		}
-		return lib.plainTable(lib.in.Contents(v), depth)
+		return lib.plainTable(lib.in.Tables.Contents(v), depth)
 	}
 	return nil, fmt.Errorf("want plain data, got %s", describe(v))
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -142,22 +142,19 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 	if text == "" {
 		return errors.New("there is nothing to save: no statement was typed yet")
 	}
-	flags, mode := os.O_WRONLY|os.O_CREATE|os.O_EXCL, fs.FileMode(0o644)
+	h, mode := host.New(host.Options{}), uint32(0o644)
+	save := h.SaveNew
 	if force {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+		save = h.Save
 	}
 	if Redact(text, d.registry) != text || d.opts.Script.Secrets.Contains(text) {
 		mode = 0o600
 	}
-	f, err := os.OpenFile(name, flags, mode)
+	err := save(name, []byte(text), mode)
 	if errors.Is(err, fs.ErrExist) {
 		return &diag.Error{Err: fmt.Errorf("%s exists", name), Hint: ".save -f " + name + " replaces it"}
 	}
 	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	d.printf("saved %s\n", name)

@@ -94,7 +94,7 @@ func unique(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
 	if !ok {
 		r.in.Throw(L, "", "assert.unique: want a list, got %s", r.in.Show(a.at(0)))
 	}
-	t = r.in.Listing(L, t)
+	t = r.in.Tables.Listing(L, t)
 	for i := 1; i <= t.Len(); i++ {
 		for k := i + 1; k <= t.Len(); k++ {
 			if r.alike(t.RawGetInt(i), t.RawGetInt(k), nil) {
@@ -170,7 +170,7 @@ func (r *runner) alike(x, y lua.LValue, seen map[[2]*lua.LTable]bool) bool {
 	if !ok1 || !ok2 {
 		return x == y
 	}
-	a, b = r.in.Contents(a), r.in.Contents(b)
+	a, b = r.in.Tables.Contents(a), r.in.Tables.Contents(b)
 	if a == b || seen[[2]*lua.LTable{a, b}] {
 		return true
 	}

@@ -55,7 +55,7 @@ func (r *runner) optionTable(L *lua.LState, name string, v lua.LValue) *lua.LTab
 	if !ok {
 		r.in.Throw(L, "", "catalog: want a table as %s, got %s", name, r.in.Show(v))
 	}
-	return r.in.Listing(L, t)
+	return r.in.Tables.Listing(L, t)
 }
 
 // plainTable returns a table as plain data.
@@ -158,7 +158,7 @@ func toValue(r *runner, v lua.LValue, depth int) (schema.Value, bool) {
 		if depth == maxDepth {
 			return schema.Value{}, false
 		}
-		return tableValue(r, r.in.Contents(v), depth)
+		return tableValue(r, r.in.Tables.Contents(v), depth)
 	}
 	return schema.Value{}, false
 }

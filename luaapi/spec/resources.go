@@ -28,7 +28,7 @@ func hasResource(r *runner, L *lua.LState, a *assertArgs) (bool, string, string)
 	if !ok {
 		r.in.Throw(L, "", "assert.resource: want a table of properties, got %s", r.in.Show(a.at(2)))
 	}
-	lines := r.differing(L, x, r.in.Contents(want))
+	lines := r.differing(L, x, r.in.Tables.Contents(want))
 	text := fmt.Sprintf("Expected %s, declared at %s, to have other properties.\n%s", x.ID, x.Pos, strings.Join(lines, "\n"))
 	return len(lines) == 0, text, negated
 }

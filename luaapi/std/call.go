@@ -47,7 +47,7 @@ func (c *call) checkArg(n int, p param) {
 		c.failWith(hint, "want %s as argument %d, got %s", want, n, c.describe(v))
 	}
 	if t, ok := v.(*lua.LTable); ok && p.Type.fields != nil {
-		c.checkOptions(c.in.Contents(t), n, p.Type)
+		c.checkOptions(c.in.Tables.Contents(t), n, p.Type)
 	}
 }
 
@@ -163,7 +163,7 @@ func (c *call) table(n int) *lua.LTable {
 	if !ok {
 		return nil
 	}
-	return c.in.Listing(c.L, t)
+	return c.in.Tables.Listing(c.L, t)
 }
 
 // list returns argument n, which must have no names, and its length.

@@ -99,7 +99,7 @@ func (c *call) environment(n int) []string {
 	if !ok {
 		return nil
 	}
-	t = c.in.Listing(c.L, t)
+	t = c.in.Tables.Listing(c.L, t)
 	vars := make(map[string]string)
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
 		if k.Type() != lua.LTString || !lua.LVCanConvToString(v) {

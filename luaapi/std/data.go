@@ -56,7 +56,7 @@ func lookupLibrary() *Library {
 func openData(s *std, L *lua.LState) lua.LValue {
 	contents := s.contents(L, dataLibrary())
 	s.branches = L.CreateTable(0, 0)
-	return s.in.Tree("data", contents, func(key string) (lua.LValue, error) {
+	return s.in.Tables.Tree("data", contents, func(key string) (lua.LValue, error) {
 		return s.branch(s.branches, s.tree, key, "load", "read")
 	}, func() *lua.LTable { return s.allBranches(L, s.branches, s.tree) })
 }
@@ -72,7 +72,7 @@ func (s *std) branch(branches *lua.LTable, tree map[string]any, key string, othe
 	if !ok {
 		return lua.LNil, luaapi.Missing("data", key, append(slices.Sorted(maps.Keys(tree)), others...))
 	}
-	v := s.in.Value("data."+key, val)
+	v := s.in.Tables.Value("data."+key, val)
 	branches.RawSetString(key, v)
 	return v, nil
 }
@@ -110,7 +110,7 @@ func dataLoad(c *call) int {
 	c.tree = merged
 	c.branches = c.L.CreateTable(0, 0)
 	branches := c.branches
-	return c.give(c.in.Tree("data", c.L.CreateTable(0, 0), func(key string) (lua.LValue, error) {
+	return c.give(c.in.Tables.Tree("data", c.L.CreateTable(0, 0), func(key string) (lua.LValue, error) {
 		return c.branch(branches, tree, key)
 	}, func() *lua.LTable { return c.allBranches(c.L, branches, tree) }))
 }
@@ -191,5 +191,5 @@ func lookup(c *call) int {
 	if _, absent := v.(nothing); absent || v == nil && len(fallback) > 0 {
 		return c.give(c.L.Get(2))
 	}
-	return c.give(c.in.Value(path, v))
+	return c.give(c.in.Tables.Value(path, v))
 }

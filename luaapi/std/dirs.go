@@ -34,6 +34,6 @@ func openProperties(make func() *Library) func(*std, *lua.LState) lua.LValue {
 		for _, v := range l.Values {
 			fields[v.Name] = func(L *lua.LState) lua.LValue { return v.Get(s, L) }
 		}
-		return s.in.Properties(l.Name, fields)
+		return s.in.Tables.Properties(l.Name, fields)
 	}
 }

@@ -40,7 +40,7 @@ func httpGet(c *call) int {
 	d := host.Download{URL: u, Stall: timeout + host.DefaultStall, Checksum: c.optionStr(2, "checksum", "")}
 	if headers, ok := c.option(2, "headers").(*lua.LTable); ok {
 		d.Header = make(map[string]string)
-		headers = c.in.Listing(c.L, headers)
+		headers = c.in.Tables.Listing(c.L, headers)
 		for k, v := headers.Next(lua.LNil); k != lua.LNil; k, v = headers.Next(k) {
 			if k.Type() != lua.LTString || v.Type() != lua.LTString {
 				c.fail("want strings in headers, got %s = %s", keyText(k), c.describe(v))

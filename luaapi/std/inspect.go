@@ -35,7 +35,7 @@ func inspectLibrary() *Library {
 // openInspect makes a table that can be called.
 func openInspect(s *std, L *lua.LState) lua.LValue {
 	lib := inspectLibrary()
-	t := s.in.Library(lib.Name, s.contents(L, lib))
+	t := s.in.Tables.Library(lib.Name, s.contents(L, lib))
 	fn := s.function("", &lib.Funcs[0])
 	t.Metatable.(*lua.LTable).RawSetString("__call", L.NewFunction(func(L *lua.LState) int {
 		L.Remove(1) // the table itself
@@ -110,7 +110,7 @@ func (w *inspector) count(v lua.LValue, depth int) {
 	if w.times[t] > 1 {
 		return
 	}
-	contents := w.in.Listing(w.L, t)
+	contents := w.in.Tables.Listing(w.L, t)
 	for k, e := contents.Next(lua.LNil); k != lua.LNil; k, e = contents.Next(k) {
 		w.count(k, depth+1)
 		w.count(e, depth+1)
@@ -194,7 +194,7 @@ func (w *inspector) table(t *lua.LTable) {
 	if w.times[t] > 1 {
 		w.put(fmt.Sprintf("<%d>", w.id(t, "table")))
 	}
-	contents := w.in.Listing(w.L, t)
+	contents := w.in.Tables.Listing(w.L, t)
 	n := 0
 	for contents.RawGetInt(n+1) != lua.LNil {
 		n++

@@ -53,7 +53,7 @@ func (p *processor) process(item lua.LValue, path []lua.LValue) lua.LValue {
 	}
 	out := p.L.CreateTable(0, 0)
 	p.done[item] = out
-	contents := p.in.Listing(p.L, t)
+	contents := p.in.Tables.Listing(p.L, t)
 	step := func(more ...lua.LValue) []lua.LValue { return append(path[:len(path):len(path)], more...) }
 	for k, e := contents.Next(lua.LNil); k != lua.LNil; k, e = contents.Next(k) {
 		key := p.process(k, step(k, p.pathMarks(p.L).key))

@@ -45,7 +45,7 @@ func jsonLibrary() *Library {
 
 func jsonArray(c *call) int {
 	t := c.L.Get(1).(*lua.LTable)
-	if c.in.Contents(t) != t {
+	if c.in.Tables.Contents(t) != t {
 		c.fail("the table is read-only")
 	}
 	t.Metatable = c.arrayMark(c.L)

@@ -105,7 +105,7 @@ func Libraries() []*Library {
 func openTable(make func() *Library) func(*std, *lua.LState) lua.LValue {
 	return func(s *std, L *lua.LState) lua.LValue {
 		l := make()
-		return s.in.Library(l.Name, s.contents(L, l))
+		return s.in.Tables.Library(l.Name, s.contents(L, l))
 	}
 }
 

@@ -85,7 +85,7 @@ func secretLibrary() *Library {
 // argument does not tell the argument.
 func openSecret(s *std, L *lua.LState) lua.LValue {
 	lib := secretLibrary()
-	t := s.in.Library(lib.Name, s.contents(L, lib))
+	t := s.in.Tables.Library(lib.Name, s.contents(L, lib))
 	fn := s.function("", &lib.Funcs[0])
 	t.Metatable.(*lua.LTable).RawSetString("__call", L.NewFunction(func(L *lua.LState) int {
 		L.Remove(1) // the table itself

@@ -156,7 +156,7 @@ func (c *call) keyOf(n int, v lua.LValue) lua.LValue {
 		if !isTable {
 			c.fail("want a list of tables as argument 1, got %s in it", c.describe(v))
 		}
-		key = c.in.Contents(t).RawGetString(string(name))
+		key = c.in.Tables.Contents(t).RawGetString(string(name))
 	} else {
 		key = c.invoke(c.fn(n), v)
 	}

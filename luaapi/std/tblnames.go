@@ -141,7 +141,7 @@ var tblNames = []Func{{
 			if !ok {
 				return c.give(c.L.Get(3))
 			}
-			t = c.in.Listing(c.L, t)
+			t = c.in.Tables.Listing(c.L, t)
 			if v = t.RawGetString(step); v == lua.LNil {
 				if n, err := strconv.Atoi(step); err == nil {
 					v = t.RawGetInt(n)

@@ -196,7 +196,7 @@ func (c *call) flat(out, list []lua.LValue, depth int) []lua.LValue {
 			continue
 		}
 		c.look()
-		t = c.in.Listing(c.L, t)
+		t = c.in.Tables.Listing(c.L, t)
 		inner := make([]lua.LValue, t.Len())
 		for i := range inner {
 			inner[i] = t.RawGetInt(i + 1)
@@ -208,7 +208,7 @@ func (c *call) flat(out, list []lua.LValue, depth int) []lua.LValue {
 
 // isList reports whether a table has positions, or is empty, and has no names.
 func (c *call) isList(t *lua.LTable) bool {
-	t = c.in.Listing(c.L, t)
+	t = c.in.Tables.Listing(c.L, t)
 	k, _ := t.Next(after(t.Len()))
 	return k == lua.LNil
 }

@@ -87,7 +87,7 @@ func (m *merger) merge(base, over *lua.LTable) *lua.LTable {
 	defer func() { m.depth-- }()
 	m.look()
 	m.items(m.work)
-	base, over = m.in.Listing(m.L, base), m.in.Listing(m.L, over)
+	base, over = m.in.Tables.Listing(m.L, base), m.in.Tables.Listing(m.L, over)
 	out := m.L.CreateTable(0, 0)
 	for k, v := base.Next(lua.LNil); k != lua.LNil; k, v = base.Next(k) {
 		out.RawSet(k, v)
@@ -111,12 +111,12 @@ func (m *merger) merge(base, over *lua.LTable) *lua.LTable {
 
 // named reports whether t has names, or is empty and could have.
 func (m *merger) named(t *lua.LTable) bool {
-	return m.in.Listing(m.L, t).Len() == 0
+	return m.in.Tables.Listing(m.L, t).Len() == 0
 }
 
 func (m *merger) joined(a, b *lua.LTable) *lua.LTable {
 	out := m.newArray(0)
-	for _, t := range []*lua.LTable{m.in.Listing(m.L, a), m.in.Listing(m.L, b)} {
+	for _, t := range []*lua.LTable{m.in.Tables.Listing(m.L, a), m.in.Tables.Listing(m.L, b)} {
 		for i := range t.Len() {
 			out.Append(t.RawGetInt(i + 1))
 		}
@@ -141,7 +141,7 @@ func (cp *copier) value(v lua.LValue, depth int) lua.LValue {
 	if depth > maxDepth {
 		cp.fail("tables are nested more than %d deep", maxDepth)
 	}
-	from := cp.in.Listing(cp.L, t)
+	from := cp.in.Tables.Listing(cp.L, t)
 	out := cp.L.CreateTable(from.Len(), 0)
 	if cp.array != nil && from.Metatable == lua.LValue(cp.array) {
 		out.Metatable = cp.array
@@ -167,7 +167,7 @@ func (c *call) equal(a, b lua.LValue, depth int) bool {
 	if depth > maxDepth {
 		c.fail("tables are nested more than %d deep, or contain themselves", maxDepth)
 	}
-	x, y = c.in.Listing(c.L, x), c.in.Listing(c.L, y)
+	x, y = c.in.Tables.Listing(c.L, x), c.in.Tables.Listing(c.L, y)
 	n := 0
 	for k, v := x.Next(lua.LNil); k != lua.LNil; k, v = x.Next(k) {
 		if !c.equal(v, y.RawGet(k), depth+1) {

@@ -179,11 +179,11 @@ func (p *plainer) table(v *lua.LTable) any {
 	}
 	p.open = append(p.open, v)
 	defer func() { p.open = p.open[:len(p.open)-1] }()
-	t := p.in.Listing(p.L, v)
+	t := p.in.Tables.Listing(p.L, v)
 	n := t.Len()
 	k, e := t.Next(after(n))
 	switch {
-	case k == lua.LNil && (n > 0 || p.array != nil && t.Metatable == lua.LValue(p.array) || p.in.IsList(v)):
+	case k == lua.LNil && (n > 0 || p.array != nil && t.Metatable == lua.LValue(p.array) || p.in.Tables.IsList(v)):
 		return p.list(t, n)
 	case n > 0 && k.Type() == lua.LTNumber:
 		return p.fail("json.null stands for nothing in a list", "the list has holes: item %d is not there", n+1)

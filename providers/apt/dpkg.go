@@ -43,6 +43,10 @@ const atOnce = 2000
 // records asks dpkg for all the packages at once. The result has an entry for
 // every package that dpkg answered for, with no records if it knows none.
 func records(ctx context.Context, v *host.View, pkgs []string) (map[string][]record, error) {
+	return host.AskMany(v, "dpkg-query -W", pkgs, func(pkgs []string) (map[string][]record, error) { return askRecords(ctx, v, pkgs) })
+}
+
+func askRecords(ctx context.Context, v *host.View, pkgs []string) (map[string][]record, error) {
 	found := make(map[string][]record, len(pkgs))
 	for some := range slices.Chunk(pkgs, atOnce) {
 		res, err := query(ctx, v, append([]string{"dpkg-query", "-W", "-f=" + format}, some...)...)

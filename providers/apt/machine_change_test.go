@@ -2,6 +2,7 @@ package apt
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type aptOptions struct {
 	downgrades  bool
 	keepOld     bool
 	lockTimeout int
+	simulate    bool
 	names       []string
 }
 
@@ -27,6 +29,8 @@ func parseAptGet(args []string) (o aptOptions, err error) {
 		case arg == "-y":
 			o.yes = true
 		case arg == "-q", arg == "--reinstall":
+		case arg == "--simulate":
+			o.simulate = true
 		case arg == "--allow-downgrades":
 			o.downgrades = true
 		case arg == "-o":
@@ -56,9 +60,12 @@ func (m *machine) aptGet(args []string) host.Result {
 		return failed(100, "", err.Error()+"\n")
 	case !o.yes:
 		return failed(1, preamble+"Do you want to continue? [Y/n] Abort.\n", "")
-	case m.locked > o.lockTimeout:
+	case m.locked > o.lockTimeout && !o.simulate:
 		return failed(100, "Waiting for cache lock: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 489 (perl)...\r",
 			"E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?\n")
+	}
+	if o.simulate {
+		return m.simulate(o)
 	}
 	m.locked = 0
 	for _, n := range o.names {
@@ -71,6 +78,37 @@ func (m *machine) aptGet(args []string) host.Result {
 		}
 	}
 	return ok(preamble)
+}
+
+// simulate says what an installation would change.
+func (m *machine) simulate(o aptOptions) host.Result {
+	after := &machine{repo: m.repo, virtual: m.virtual, db: map[string][]*entry{}}
+	for pkg, list := range m.db {
+		for _, e := range list {
+			after.with(pkg, *e)
+		}
+	}
+	out := preamble
+	for _, n := range o.names {
+		if res := after.install(o, n); res.Code != 0 {
+			return res
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(after.db)) {
+		for i, e := range after.db[pkg] {
+			now, old := "", ""
+			if i < len(m.db[pkg]) && m.db[pkg][i].status != "config-files" {
+				now = m.db[pkg][i].version
+			}
+			if now != "" {
+				old = "[" + now + "] "
+			}
+			if e.version != now && e.version != "" {
+				out += fmt.Sprintf("Inst %s %s(%s localhost [%s])\n", pkg, old, e.version, e.arch)
+			}
+		}
+	}
+	return ok(out)
 }
 
 func (m *machine) install(o aptOptions, n string) host.Result {
@@ -108,6 +146,9 @@ func (m *machine) install(o aptOptions, n string) host.Result {
 		case from > at && !o.downgrades:
 			return failed(100, preamble, "E: Packages were downgraded and -y was used without --allow-downgrades.\n")
 		}
+	}
+	if to.needs != "" && m.installed(to.needs, "") == nil {
+		_ = m.install(o, to.needs)
 	}
 	return m.unpack(o, pkg, to)
 }
@@ -151,7 +192,7 @@ func (m *machine) unpack(o aptOptions, pkg string, to release) host.Result {
 		e.status = "unpacked"
 		return failed(100, steps+"*** demo.conf (Y/I/N/O/D/Z) [default=N] ? dpkg: error processing package "+pkg+
 			" (--configure):\n end of file on stdin at conffile prompt\n"+conclusion, stderr)
-	case to.broken:
+	case to.broken && !o.simulate:
 		e.status = "half-configured"
 		return failed(100, steps+pkg+": postinst fails\ndpkg: error processing package "+pkg+
 			" (--configure):\n installed "+pkg+" package post-installation script subprocess returned error exit status 1\n"+conclusion, stderr)

@@ -16,6 +16,7 @@ type release struct {
 	arch    string
 	unmet   string // a dependency that nothing satisfies
 	broken  bool   // its postinst fails
+	needs   string // a package that comes with it
 }
 
 // An entry is what dpkg knows of a package.
@@ -33,6 +34,7 @@ type machine struct {
 	db      map[string][]*entry
 	locked  int // seconds for which another process will hold the lock
 	env     [][]string
+	asked   []string // what commands were run, without what they were asked about
 }
 
 // newMachine returns a machine on which nothing of the lab is installed.
@@ -48,6 +50,7 @@ func newMachine() *machine {
 			"ccm-demo":        all("1.0", "1.1", "2.0"),
 			"ccm-demo-epoch":  all("1.5", "1:0.9~rc1-1", "1:0.9-1", "1:0.9-2+lab1"),
 			"ccm-demo-broken": {{version: "1.0", arch: "all", broken: true}},
+			"ccm-demo-dep":    {{version: "1.0", arch: "all", needs: "ccm-demo"}},
 			"ccm-demo-unmet":  {{version: "1.0", arch: "all", unmet: "ccm-demo-nonexistent"}},
 			"ccm-ma":          {{version: "1.0", arch: "amd64"}, {version: "1.0", arch: "i386"}},
 			"ccm-w":           {{version: "1.0", arch: "i386"}},
@@ -80,6 +83,7 @@ func failed(code int, stdout, stderr string) host.Result {
 func (m *machine) Answer(c host.Cmd) (host.Result, error) {
 	m.env = append(m.env, c.Env)
 	argv := c.Argv
+	m.asked = append(m.asked, argv[0])
 	switch {
 	case argv[0] == "dpkg-query" && argv[1] == "-W" && strings.HasPrefix(argv[2], "-f="):
 		return m.dpkgQuery(strings.TrimPrefix(argv[2], "-f="), argv[3:]), nil

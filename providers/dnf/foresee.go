@@ -3,6 +3,7 @@ package dnf
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
@@ -15,26 +16,28 @@ var _ resource.Foreseeing[resources.Package] = packages{}
 // repositories are where dnf is told of its repositories.
 var repositories = []string{"/etc/yum.repos.d", "/etc/dnf"}
 
-// ForeseeAll implements resource.Foreseeing: dnf is asked once what the
-// repositories have of all packages.
+// ForeseeAll implements resource.Foreseeing: dnf is asked once what the repositories have
+// of all packages, and once whether it could install those that are absent.
 func (p packages) ForeseeAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
-	list := make([]resource.Prospect, len(wants))
 	if err := host.NeedsRoot("only root can install and remove packages"); err != nil {
-		for i := range list {
-			list[i].Err = err
-		}
-		return list
+		return slices.Repeat([]resource.Prospect{{Err: err}}, len(wants))
 	}
+	return p.foresee(ctx, v, wants)
+}
+
+func (p packages) foresee(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
+	list := make([]resource.Prospect, len(wants))
 	states, errs := p.StatusAll(ctx, v, wants)
 	var names []string
 	for i, want := range wants {
-		if errs[i] == nil && isToInstall(want, states[i]) {
+		if errs[i] == nil && want.AsksVersion(states[i]) {
 			names = append(names, want.Name)
 		}
 	}
 	known, err := ask(ctx, v, names, offers)
+	var absent []int
 	for i, want := range wants {
-		if errs[i] != nil || !isToInstall(want, states[i]) {
+		if errs[i] != nil || !want.AsksVersion(states[i]) {
 			continue
 		}
 		if err != nil {
@@ -42,19 +45,13 @@ func (p packages) ForeseeAll(ctx context.Context, v *host.View, wants []resource
 			continue
 		}
 		version, err := chosen(want, states[i], known[want.Name])
-		list[i] = resource.Prospect{
-			Look: host.Look{Kind: host.RepositoryLook, Name: want.Name, Found: err == nil}, HangsOn: repositories, Err: err,
-		}
-		if err == nil {
-			list[i].Caveat = "version " + version
+		list[i] = want.Prospect(version, repositories, err)
+		if err == nil && !states[i].Installed() {
+			absent = append(absent, i)
 		}
 	}
+	foreseeInstalls(ctx, v, wants, absent, list)
 	return list
-}
-
-// isToInstall reports whether dnf has to have a version of a package.
-func isToInstall(want resources.Package, have resources.PackageState) bool {
-	return want.Ensure != resources.PackageAbsent && (!have.Installed() || want.Ensure != resources.PackagePresent && have.Order != 0)
 }
 
 // chosen returns the version that dnf would install.

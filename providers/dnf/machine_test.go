@@ -48,7 +48,8 @@ func (b build) nevra() string {
 type machine struct {
 	repo    map[string][]build // oldest first
 	db      map[string][]build
-	damaged bool // rpm cannot read its database
+	damaged bool     // rpm cannot read its database
+	asked   []string // what commands were run, in two words
 }
 
 func newMachine() *machine {
@@ -107,11 +108,14 @@ func failed(code int, stdout, stderr string) host.Result {
 // Answer runs a command.
 func (m *machine) Answer(c host.Cmd) (host.Result, error) {
 	argv := c.Argv
+	m.asked = append(m.asked, argv[0]+" "+argv[1])
 	switch {
 	case argv[0] == "rpm" && argv[1] == "-q" && argv[len(argv)-2] == "--queryformat":
 		return m.rpm(argv[len(argv)-1], argv[2:len(argv)-2]), nil
 	case strings.HasPrefix(c.String(), "dnf -q repoquery --queryformat "):
 		return m.repoquery(argv[4], argv[5:]), nil
+	case len(argv) > 3 && argv[0] == "dnf" && argv[1] == "install" && argv[2] == "--assumeno":
+		return m.resolve(argv[3:]), nil
 	case len(argv) == 4 && argv[0] == "dnf" && argv[2] != "-y":
 		return failed(1, "Is this ok [y/N]: \n", "Operation aborted.\n"), nil
 	case len(argv) == 4 && argv[0] == "dnf" && argv[1] == "install":
@@ -169,6 +173,24 @@ func (m *machine) repoquery(format string, specs []string) host.Result {
 const checked = "Last metadata expiration check: 0:00:01 ago on Fri Nov 20 06:38:59 2026.\n"
 
 const nothing = "Dependencies resolved.\nNothing to do.\nComplete!\n"
+
+// resolve says what an installation would change, and does not do it.
+func (m *machine) resolve(specs []string) host.Result {
+	out := checked + "Dependencies resolved.\n====\n Package  Architecture Version  Repository Size\n====\nInstalling:\n"
+	for _, spec := range specs {
+		list := slices.DeleteFunc(m.all(), func(b build) bool { return !b.is(spec) })
+		if len(list) == 0 {
+			return failed(1, checked+"No match for argument: "+spec+"\n", "Error: Unable to find a match: "+spec+"\n")
+		}
+		b := list[len(list)-1]
+		if b.unmet != "" {
+			return m.transaction(b)
+		}
+		out += fmt.Sprintf(" %s  %s\n                         %s-%s  ccm-lab  6 k\n", b.name, b.arch, b.version, b.release)
+	}
+	return failed(1, out+"Installing dependencies:\n ccm-base  noarch  1.0-1.lab  ccm-lab  5.5 k\n\nTransaction Summary\n====\nInstall  2 Packages\n\nTotal size: 12 k\n",
+		"Operation aborted.\n")
+}
 
 // install installs the newest build that spec means, in place of an older or a
 // newer one.

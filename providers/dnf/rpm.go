@@ -31,6 +31,10 @@ const atOnce = 2000
 // records asks rpm for all the packages at once. The result has an entry for
 // every package that rpm answered for, with no records if it is not installed.
 func records(ctx context.Context, v *host.View, names []string) (map[string][]record, error) {
+	return host.AskMany(v, "rpm -q", names, func(names []string) (map[string][]record, error) { return askRecords(ctx, v, names) })
+}
+
+func askRecords(ctx context.Context, v *host.View, names []string) (map[string][]record, error) {
 	found := make(map[string][]record, len(names))
 	for some := range slices.Chunk(names, atOnce) {
 		argv := append([]string{"rpm", "-q"}, some...)

@@ -1,11 +1,9 @@
 package http
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/luaccm/ccm/resources"
@@ -66,6 +64,9 @@ func look(v *host.View, want resources.Archive) (have resources.ArchiveState, er
 		Kind: info.Kind, ArchiveExists: info.Kind == host.Regular,
 		UID: info.UID, GID: info.GID, Mode: info.Mode, Size: info.Size, MTime: info.MTime,
 	}
+	if have.ArchiveExists && marks(want) {
+		have.Unextracted, have.Mode = have.Mode&unextracted != 0, have.Mode&^unextracted
+	}
 	if have.ArchiveExists {
 		have.Owner, have.Group = v.UserName(have.UID), v.GroupName(have.GID)
 	}
@@ -80,32 +81,24 @@ func look(v *host.View, want resources.Archive) (have resources.ArchiveState, er
 	return have, err
 }
 
-// content fills in what is in the archive, and whether that was extracted.
+// content fills in what is in the archive.
 func content(ctx context.Context, v *host.View, want resources.Archive, have *resources.ArchiveState) (err error) {
 	if want.Checksum != "" {
 		if have.Checksum, err = v.Sum(ctx, want.Name); err != nil {
 			return err
 		}
 	}
-	if marks(want) {
-		info, err := v.Lstat(mark(want))
-		have.Unextracted = info.Kind != host.Missing
-		return err
-	}
 	return nil
 }
 
-// marks reports whether nothing but a mark can tell that a downloaded archive
-// was not extracted to the end.
+// marks reports whether nothing but the archive itself can tell that it was not
+// extracted to the end.
 func marks(want resources.Archive) bool { return want.ExtractParent != "" && want.Creates == "" }
 
-// mark is the path of a file that is there from before an archive is in its
-// place until it was extracted.
-func mark(want resources.Archive) string {
-	const suffix = ".ccm-unextracted"
-	dir, base := filepath.Split(want.Name)
-	return dir + "." + base[:min(len(base), 255-len(suffix)-1)] + suffix
-}
+// unextracted is the sticky bit, which says nothing on a file. An archive gets its place with
+// it, and loses it when it was extracted to the end: so that is known wherever a run dies,
+// and no other file says it that could be left behind.
+const unextracted = 0o1000
 
 // Download implements resources.ArchiveProvider.
 func (archives) Download(ctx context.Context, h *host.Host, want resources.Archive) error {
@@ -117,44 +110,17 @@ func (archives) Download(ctx context.Context, h *host.Host, want resources.Archi
 	for name, value := range want.Headers {
 		headers[name] = string(value)
 	}
-	unmark := func() error { return nil }
 	if marks(want) {
-		if unmark, err = setMark(h, want, attr); err != nil {
-			return err
-		}
+		attr.Mode |= unextracted
 	}
 	err = h.Download(ctx, want.Name, attr, host.Download{
 		URL: want.URL.Parse(), Username: want.Username, Password: string(want.Password), Header: headers,
 		Checksum: string(want.Checksum), Stall: time.Duration(want.StallTimeout), MaxBytes: int64(want.MaxDownload),
 	})
-	if err == nil {
-		return nil
-	}
 	if _, tooLarge := errors.AsType[*host.SizeError](err); tooLarge {
 		err = fmt.Errorf("%w (max_download sets it)", err)
 	}
-	return errors.Join(err, unmark())
-}
-
-// setMark makes the mark of an archive that is about to be downloaded. Unmark takes
-// it away again, unless it was there before, when the archive that is there was
-// not extracted either, or the archive has got its place.
-func setMark(h *host.Host, want resources.Archive, attr host.Attr) (unmark func() error, err error) {
-	marked, err := h.Lstat(mark(want))
-	if err != nil {
-		return nil, err
-	}
-	before, err := h.Lstat(want.Name)
-	if err != nil {
-		return nil, err
-	}
-	return func() error {
-		now, err := h.Lstat(want.Name)
-		if err != nil || marked.Kind != host.Missing || now.Dev != before.Dev || now.Ino != before.Ino {
-			return err
-		}
-		return h.Remove(mark(want))
-	}, h.WriteFile(mark(want), bytes.NewReader(nil), attr)
+	return err
 }
 
 func attributes(v *host.View, want resources.Archive, mode uint32) (a host.Attr, err error) {
@@ -182,16 +148,11 @@ func (archives) Extract(ctx context.Context, h *host.Host, want resources.Archiv
 	if err != nil {
 		return fmt.Errorf("extracting %s: %w", want.Name, err)
 	}
-	return unmark(h, want)
-}
-
-// unmark removes the mark, if there is one.
-func unmark(h *host.Host, want resources.Archive) error {
-	info, err := h.Lstat(mark(want))
-	if err != nil || info.Kind == host.Missing {
+	info, err := h.Lstat(want.Name)
+	if err != nil || !marks(want) || info.Mode&unextracted == 0 {
 		return err
 	}
-	return h.Remove(mark(want))
+	return h.SetAttrOf(want.Name, info, host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode &^ unextracted})
 }
 
 // SetAttributes implements resources.ArchiveProvider.
@@ -216,10 +177,8 @@ func (archives) Remove(_ context.Context, h *host.Host, want resources.Archive) 
 	if err != nil {
 		return err
 	}
-	if info.Kind != host.Missing {
-		if err := h.Remove(want.Name); err != nil {
-			return err
-		}
+	if info.Kind == host.Missing {
+		return nil
 	}
-	return unmark(h, want)
+	return h.Remove(want.Name)
 }

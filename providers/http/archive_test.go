@@ -142,7 +142,10 @@ func TestArchives(t *testing.T) {
 			"other":     has("other archive"),
 			"extracted": has("/opt/app/bin/app"),
 			"all":       has("archive", "/opt/app/bin/app"),
-			"started":   has("archive", "/srv/.app.tar.gz.ccm-unextracted"),
+			"started": start(func(t *testing.T, root string) {
+				put(t, root, "/srv/app.tar.gz", right)
+				require.NoError(t, os.Chmod(root+"/srv/app.tar.gz", 0o640|os.ModeSticky))
+			}),
 			"leftovers": has("/srv/.app.tar.gz.ccm-new", "/opt/app/.app.tar.gz.ccm-extract/x"),
 			"directory": start(func(t *testing.T, root string) { require.NoError(t, os.Mkdir(root+"/srv/app.tar.gz", 0o755)) }),
 			"link":      start(func(t *testing.T, root string) { require.NoError(t, os.Symlink("/etc/passwd", root+"/srv/app.tar.gz")) }),

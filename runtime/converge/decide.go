@@ -94,6 +94,7 @@ func (w *walk) mayBeRefreshed(ctx context.Context, ev *Event, d resource.Decisio
 	}
 	w.blame(ev, doubts)
 	w.forecast(ctx, ev, d, true)
+	ev.Forecast.Refresh = true
 }
 
 // refreshers returns what has changed, or would, of that which r subscribes to,

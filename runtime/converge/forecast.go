@@ -21,10 +21,12 @@ type Forecast struct {
 	Once bool
 	// MayExist says that what would be made may be there by then.
 	MayExist bool
-	Diff     []resource.Delta
-	Actions  []resource.Action
-	Text     *resource.Text
-	Err      error
+	// Refresh says that it is so if something that the resource subscribes to changes.
+	Refresh bool
+	Diff    []resource.Delta
+	Actions []resource.Action
+	Text    *resource.Text
+	Err     error
 }
 
 // record returns the view through which resource i is looked at, and what it looks

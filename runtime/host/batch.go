@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Batch writes several files that have nothing to do with each other, and makes
@@ -248,10 +246,10 @@ func (b *Batch) syncDirs(errs []error) {
 		dir := filepath.Dir(s.temp.name)
 		err, done := dirs[dir]
 		if !done {
-			var p safepath.Location
+			var p location
 			if p, err = s.temp.h.at(s.temp.name); err == nil {
-				err = s.temp.h.syncDir(s.temp.name, p.Dir)
-				p.Close()
+				err = s.temp.h.syncDir(s.temp.name, p.dir)
+				p.close()
 			}
 			dirs[dir] = err
 		}
@@ -268,14 +266,14 @@ func (s *slot) tell(more bool) (err error) {
 		if err := t.find(); err != nil {
 			return err
 		}
-		dir = t.place.Dir
-		s.told, err = t.place.Stat()
+		dir = t.place.dir
+		s.told, err = t.place.stat()
 		t.forget()
 		if err != nil {
-			return safepath.PathError("lstat", t.name, err)
+			return pathError("lstat", t.name, err)
 		}
 	}
-	return t.h.tell(Doomed{Path: t.name, Dir: dir.Path, Info: s.told, Content: true, Next: &t.info, More: more})
+	return t.h.tell(Doomed{Path: t.name, Dir: dir.path, Info: s.told, Content: true, Next: &t.info, More: more})
 }
 
 // place gives a file that is durable its place. The directory is yet to be
@@ -292,9 +290,9 @@ func (s *slot) place() error {
 		}
 		return err
 	}
-	switch now, err := t.place.Stat(); {
+	switch now, err := t.place.stat(); {
 	case err != nil:
-		return safepath.PathError("lstat", t.name, err)
+		return pathError("lstat", t.name, err)
 	case now != s.told:
 		return errTaken
 	}

@@ -17,13 +17,13 @@ import (
 // So the table is made large enough once, before somebody is in need of it. A
 // process that ends waits for that too: it is not done where it may not be needed.
 func (v *View) ExpectFiles(name string) {
-	p, err := v.files.At(name)
+	p, err := v.files.at(name)
 	if err != nil {
 		return
 	}
 	var st unix.Statfs_t
-	err = unix.Fstatfs(p.Dir.FD, &st)
-	p.Close()
+	err = unix.Fstatfs(p.dir.fd, &st)
+	p.close()
 	if err == nil && int64(st.Type) != unix.TMPFS_MAGIC {
 		expectFiles()
 	}

@@ -3,8 +3,6 @@ package host
 import (
 	"slices"
 	"sync"
-
-	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Dirs are the directories that batches hold open, because they make several files in
@@ -17,7 +15,7 @@ type Dirs struct {
 // A heldDirectory is a directory that is held open under the path by which it is asked
 // for.
 type heldDirectory struct {
-	*safepath.Handle
+	*handle
 	name string
 }
 
@@ -25,15 +23,15 @@ type heldDirectory struct {
 const fewDirs = 4
 
 // of returns the directory at a path, for the caller to close.
-func (d *Dirs) of(w *safepath.Resolver, name string) (*safepath.Handle, error) {
+func (d *Dirs) of(w *walker, name string) (*handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := slices.IndexFunc(d.open, func(h *heldDirectory) bool { return h.name == name }); i >= 0 {
 		h := d.open[i]
 		d.open = append(slices.Delete(d.open, i, i+1), h)
-		return h.Hold(), nil
+		return h.hold(), nil
 	}
-	found, err := w.Directory(name)
+	found, err := w.directory(name)
 	if err != nil {
 		return nil, err
 	}
@@ -41,38 +39,39 @@ func (d *Dirs) of(w *safepath.Resolver, name string) (*safepath.Handle, error) {
 		d.drop(0)
 	}
 	d.open = append(d.open, &heldDirectory{found, name})
-	return found.Hold(), nil
+	return found.hold(), nil
 }
 
 // again returns a directory that of has returned, for the caller to close; nil if it is
 // not known whether it stands at its path.
-func (d *Dirs) again(found *safepath.Handle) *safepath.Handle {
+func (d *Dirs) again(found *handle) *handle {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !slices.ContainsFunc(d.open, func(h *heldDirectory) bool { return h.Handle == found }) {
+	if found.gone {
 		return nil
 	}
-	return found.Hold()
+	return found.hold()
 }
 
 // drop forgets a directory.
 func (d *Dirs) drop(i int) {
-	d.open[i].Close()
+	d.open[i].gone = true
+	d.open[i].close()
 	d.open = slices.Delete(d.open, i, i+1)
 }
 
 // look looks whether the directories still stand at their paths: somebody may have
 // moved one away.
-func (d *Dirs) look(w *safepath.Resolver) {
+func (d *Dirs) look(w *walker) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := len(d.open) - 1; i >= 0; i-- {
-		now, err := w.Directory(d.open[i].name)
-		if err != nil || !now.Is(d.open[i].Handle) {
+		now, err := w.directory(d.open[i].name)
+		if err != nil || !now.is(d.open[i].handle) {
 			d.drop(i)
 		}
 		if err == nil {
-			now.Close()
+			now.close()
 		}
 	}
 }

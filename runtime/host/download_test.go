@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -166,6 +167,39 @@ func TestDownload(t *testing.T) {
 	require.Empty(t, accept)
 }
 
+// While a download comes nobody sees anything of it, so that nothing is left if ccm dies. Where
+// a file cannot be given a name later, what has come is copied to one that has one.
+func TestDownloadHasNoName(t *testing.T) {
+	for name, x := range map[string]struct {
+		old  bool
+		fail string
+	}{"new": {}, "replaced": {old: true}, "without links, new": {fail: "link"}, "without links, replaced": {old: true, fail: "link"}} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			if x.old {
+				require.NoError(t, os.WriteFile(root+"/app.tar.gz", []byte("old"), 0o640))
+			}
+			before := hosttest.Snapshot(t, root)
+			u := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "new") })
+			linked := false
+			h := host.New(host.Options{Root: root, Effect: func(op, _ string) error {
+				if linked = linked || op == "link"; !linked {
+					require.Equal(t, before, hosttest.Snapshot(t, root), op)
+				}
+				if op == x.fail {
+					return syscall.EOPNOTSUPP
+				}
+				return nil
+			}})
+			require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: u}))
+			require.Equal(t, map[string]string{
+				"app.tar.gz": fmt.Sprintf("-rw-r----- %d:%d new", os.Geteuid(), os.Getegid()),
+			}, hosttest.Snapshot(t, root))
+			require.True(t, linked)
+		})
+	}
+}
+
 // The owner is set before anything is written, and the checksum is right before
 // the file gets its name.
 func TestDownloadOrderOfEffects(t *testing.T) {
@@ -177,14 +211,17 @@ func TestDownloadOrderOfEffects(t *testing.T) {
 	}})
 	attr := me()
 	require.NoError(t, h.Download(t.Context(), "/app.tar.gz", attr, host.Download{URL: u}))
-	require.Equal(t, []string{"download", "create", "chmod", "write", "sync", "rename", "syncdir"}, ops)
+	require.Equal(t, []string{"download", "create", "chmod", "write", "sync", "link", "syncdir"}, ops)
 
 	ops = nil
 	require.Error(t, h.Download(t.Context(), "/app.tar.gz", attr, host.Download{URL: u, Checksum: sum("x")}))
-	require.Equal(t, []string{"download", "create", "chmod", "write", "remove"}, ops)
+	require.Equal(t, []string{"download", "create", "chmod", "write"}, ops)
 
 	// Each of them may fail: the old file stays and nothing is left.
-	for n := 1; n <= 7; n++ {
+	for n := 1; n <= 8; n++ {
+		if n == 6 {
+			continue // link, for which there is another way
+		}
 		effect, _ := hosttest.Failing(n, 1)
 		root := t.TempDir()
 		require.NoError(t, os.WriteFile(root+"/app.tar.gz", []byte("old"), 0o600))

@@ -2,11 +2,12 @@ package host
 
 import (
 	"errors"
+	"io"
+	"path/filepath"
+	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // openNameless is open for a file that waits in a batch for its place: it has no
@@ -14,51 +15,104 @@ import (
 // cannot do that, it has one. Nobody else can open it until it has a name, so that it
 // may have its mode from the start.
 func (t *Temp) openNameless(dirs *Dirs, mode uint32) error {
-	dir, base := safepath.Split(t.name)
+	dir, base := splitPath(t.name)
 	d, err := dirs.of(t.h.files, dir)
 	if err != nil {
 		return err
 	}
-	t.place = safepath.Location{Dir: d, Name: base}
+	t.place = location{dir: d, name: base}
+	if err := t.openIn(mode); err != nil {
+		return err
+	}
+	if t.temp == "" { // many files may wait, each in another directory
+		t.dirs, t.from, t.place.dir = dirs, d, nil
+		d.close()
+	}
+	return nil
+}
+
+// openIn opens the file in the directory of its place: without a name, where that is
+// possible.
+func (t *Temp) openIn(mode uint32) error {
 	if !linkable() {
 		return t.open()
 	}
-	err = t.h.do("create", t.name, func() error {
-		return t.openFile(safepath.Location{Dir: d, Name: "."}, unix.O_TMPFILE, mode&0o777)
+	err := t.h.do("create", t.name, func() error {
+		return t.openFile(location{dir: t.place.dir, name: "."}, unix.O_TMPFILE, mode&0o777)
 	})
 	if err == unix.EOPNOTSUPP || err == unix.EISDIR || err == unix.EINVAL {
 		return t.open()
 	}
-	if err == nil { // many files may wait, each in another directory
-		t.dirs, t.from, t.place.Dir = dirs, d, nil
-		d.Close()
-	}
 	return err
+}
+
+// createNameless is Create for a file that takes long to write: where that is possible it
+// has no name before Commit, so that a run that dies meanwhile leaves nothing.
+func (h *Host) createNameless(name string, attr Attr) (*Temp, error) {
+	return h.create(name, attr, func(t *Temp) error { return t.openIn(0o600) })
+}
+
+// commitNameless gives a file without a name its place. The directory is yet to be synced.
+func (t *Temp) commitNameless() error {
+	now, err := t.place.stat()
+	if err != nil {
+		return pathError("lstat", t.name, err)
+	}
+	if now.Kind == Missing {
+		if err := t.placeNew(); !errors.Is(err, unix.EEXIST) {
+			return err
+		}
+	}
+	if err := t.giveName(); err != nil {
+		return err
+	}
+	return t.rename()
+}
+
+// copyTo writes what a file holds to the target under a temporary name, for file systems
+// on which it cannot be given a name later.
+func (t *Temp) copyTo(attr Attr) error {
+	named, err := t.h.Create(t.name, attr)
+	if err != nil {
+		return err
+	}
+	if _, err = t.file().Seek(0, io.SeekStart); err == nil {
+		err = named.fill(t.file())
+	}
+	if err == nil {
+		err = named.Commit()
+	}
+	return errors.Join(err, named.Discard())
 }
 
 // linkable reports whether a file without a name can be given one, whatever the
 // kernel lets this process do.
-var linkable = sync.OnceValue(func() bool { return unix.Access(safepath.ProcFDs, unix.F_OK) == nil })
+var linkable = sync.OnceValue(func() bool { return unix.Access(procFds, unix.F_OK) == nil })
+
+const procFds = "/proc/self/fd"
+
+// procPath returns a path that leads to what is open, and nowhere else.
+func procPath(fd int) string { return filepath.Join(procFds, strconv.Itoa(fd)) }
 
 // find finds the directory of a file without a name again: the one in which it was
 // made, if that stands at its path still.
 func (t *Temp) find() error {
-	if t.place.Dir != nil {
+	if t.place.dir != nil {
 		return nil
 	}
-	if t.place.Dir = t.dirs.again(t.from); t.place.Dir != nil {
+	if t.place.dir = t.dirs.again(t.from); t.place.dir != nil {
 		return nil
 	}
 	now, err := t.h.at(t.name)
-	t.place.Dir = now.Dir
+	t.place.dir = now.dir
 	return err
 }
 
 // forget gives up the directory of a file without a name until it is found again.
 func (t *Temp) forget() {
 	if t.temp == "" {
-		t.place.Dir.Close()
-		t.place.Dir = nil
+		t.place.dir.close()
+		t.place.dir = nil
 	}
 }
 
@@ -88,14 +142,14 @@ func (t *Temp) placeNew() error {
 }
 
 // link gives a file without a name one.
-func (t *Temp) link(p safepath.Location) error {
+func (t *Temp) link(p location) error {
 	err := t.h.do("link", t.name, func() error {
-		err := unix.Linkat(t.fd, "", p.Dir.FD, p.Name, unix.AT_EMPTY_PATH)
+		err := unix.Linkat(t.fd, "", p.dir.fd, p.name, unix.AT_EMPTY_PATH)
 		if err == unix.ENOENT {
 			// Before Linux 6.10 that needs a capability, and this does not.
-			err = unix.Linkat(unix.AT_FDCWD, safepath.ProcPath(t.fd), p.Dir.FD, p.Name, unix.AT_SYMLINK_FOLLOW)
+			err = unix.Linkat(unix.AT_FDCWD, procPath(t.fd), p.dir.fd, p.name, unix.AT_SYMLINK_FOLLOW)
 		}
-		return safepath.PathError("link", t.h.realPath(t.name, p), err)
+		return pathError("link", t.h.realPath(t.name, p), err)
 	})
 	if err != nil && !errors.Is(err, unix.EEXIST) {
 		return &linkError{err}

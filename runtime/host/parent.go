@@ -1,10 +1,6 @@
 package host
 
-import (
-	"path/filepath"
-
-	"github.com/luaccm/ccm/runtime/safepath"
-)
+import "path/filepath"
 
 // A ParentError says that there is no directory in which something could be
 // created.
@@ -25,12 +21,12 @@ func (e *ParentError) Error() string {
 // Directory returns the directory in which a path is, after all links on the way to it were
 // followed, as the machine sees it.
 func (v *View) Directory(name string) (string, error) {
-	p, err := v.files.At(name)
+	p, err := v.files.at(name)
 	if err != nil {
-		return "", safepath.PathError("open", name, err)
+		return "", pathError("open", name, err)
 	}
-	defer p.Close()
-	return p.Dir.Path, nil
+	defer p.close()
+	return p.dir.path, nil
 }
 
 // CheckParent returns nil if the directory of the path is there, and a

@@ -68,6 +68,8 @@ type overlay struct {
 	// dirs remembers directories that were walked to, by the path that was asked
 	// for. It is replaced when one may have become another.
 	dirs atomic.Pointer[sync.Map]
+	// answers are what commands have said, see AskMany.
+	answers sync.Map
 }
 
 // A planEntry is what is assumed of one path.

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // What follows is how a plan looks at files: each look walks over what is
@@ -247,7 +245,7 @@ func (o *overlay) tree(v *View, name string, follow bool) ([]TreeEntry, error) {
 			if child.info.Kind == Missing {
 				continue
 			}
-			entries = append(entries, TreeEntry{Rel: path.Join(rel, n), Info: child.info})
+			entries = append(entries, TreeEntry{path.Join(rel, n), child.info})
 			if child.info.Kind == Directory {
 				visit(child, path.Join(rel, n))
 			}
@@ -344,7 +342,7 @@ func (o *overlay) readUpTo(v *View, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return safepath.ReadUpTo(f, limit)
+	return readUpTo(f, limit)
 }
 
 // contentOfSource returns what a source is going to hold when a file is made of

@@ -6,11 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Temp is a file that is being written beside its target.
@@ -20,9 +17,9 @@ type Temp struct {
 	// place is that of the target. A file without a name does not hold its directory
 	// open (dir is nil): it finds it again when it gets one. It was made in from, which
 	// is one of dirs.
-	place safepath.Location
+	place location
 	dirs  *Dirs
-	from  *safepath.Handle
+	from  *handle
 	// temp is the name of the temporary file, "" while it has none (O_TMPFILE): if ccm
 	// dies, it is gone.
 	temp string
@@ -42,9 +39,14 @@ type Temp struct {
 // The temporary file is locked while it has a name (flock). One that is there and not
 // locked was left by a run that died, and is removed.
 func (h *Host) Create(name string, attr Attr) (*Temp, error) {
+	return h.create(name, attr, (*Temp).open)
+}
+
+// create is Create for a file that open makes.
+func (h *Host) create(name string, attr Attr, open func(*Temp) error) (*Temp, error) {
 	t, err := h.begin(name, func(t *Temp) (err error) {
-		if t.place, err = h.files.At(name); err == nil {
-			err = t.open()
+		if t.place, err = h.files.at(name); err == nil {
+			err = open(t)
 		}
 		return err
 	})
@@ -65,11 +67,11 @@ func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 	t := &Temp{h: h, name: name}
 	h.log.Debug("write", "path", name)
 	if err := open(t); err != nil {
-		t.place.Close()
+		t.place.close()
 		if parent, ok := errors.AsType[*ParentError](h.CheckParent(name)); ok {
 			err = parent
 		}
-		return nil, safepath.PathError("open", name, err)
+		return nil, pathError("open", name, err)
 	}
 	return t, nil
 }
@@ -77,24 +79,24 @@ func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 // path returns the path of the temporary file, or of the target while it has no name,
 // for the operating system.
 func (t *Temp) path() string {
-	if t.temp == "" || t.place.Dir == nil {
+	if t.temp == "" || t.place.dir == nil {
 		return filepath.Join(t.h.root, t.name)
 	}
-	return t.h.realPath(t.name, safepath.Location{Dir: t.place.Dir, Name: t.temp})
+	return t.h.realPath(t.name, location{dir: t.place.dir, name: t.temp})
 }
 
 // realPath returns where a place in the directory of a path is for the operating system.
-func (m *machine) realPath(name string, p safepath.Location) string {
+func (m *machine) realPath(name string, p location) string {
 	if m.root == "/" {
-		return filepath.Join(filepath.Dir(name), p.Name)
+		return filepath.Join(filepath.Dir(name), p.name)
 	}
-	return filepath.Join(m.root, p.Path())
+	return filepath.Join(m.root, p.path())
 }
 
 // call is an effect on the file by a system call.
 func (t *Temp) call(op string, call func() error) error {
 	return t.h.do(op, t.name, func() error {
-		if err := safepath.IgnoringEINTR(call); err != nil {
+		if err := ignoringEINTR(call); err != nil {
 			return &os.PathError{Op: op, Path: t.path(), Err: err}
 		}
 		return nil
@@ -104,10 +106,10 @@ func (t *Temp) call(op string, call func() error) error {
 // settle gives the file its owner and then its mode, where they are not so already.
 func (t *Temp) settle(attr Attr) error {
 	var st unix.Stat_t
-	if err := safepath.IgnoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
+	if err := ignoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
 		return &os.PathError{Op: "stat", Path: t.path(), Err: err}
 	}
-	t.info = safepath.InfoOf(&st)
+	t.info = infoOf(&st)
 	t.info.Links = 1
 	own := t.info.UID != attr.UID || t.info.GID != attr.GID
 	if own {
@@ -124,103 +126,15 @@ func (t *Temp) settle(attr Attr) error {
 	return t.call("chmod", func() error { return unix.Fchmod(t.fd, mode) })
 }
 
-const tempSuffix = ".ccm-new"
-
-// tempName returns the name of the temporary file of a file. It is cut where
-// file systems would refuse it.
-func tempName(base string) string { return safepath.HiddenName(base, tempSuffix) }
-
-// claim makes something that has a temporary name beside a place, and returns that name.
-// Make fails with fs.ErrExist if the name is taken.
-//
-// Where others may make names in the directory, the name is random: nobody can take it
-// first, and nobody can lock what stands there. A run that died may have left such names;
-// they are looked for once. Elsewhere there is one name for each file, so that what a run
-// has left is found without looking for it.
-func (h *Host) claim(name string, p safepath.Location, make func(temp safepath.Location) error) (string, error) {
-	if safepath.IsShared(&p.Dir.Stat) {
-		if err := h.sweep(name, p.Dir); err != nil {
-			return "", err
-		}
-	} else {
-		temp := safepath.Location{Dir: p.Dir, Name: tempName(p.Name)}
-		for range 2 {
-			err := make(temp)
-			if !errors.Is(err, os.ErrExist) {
-				return temp.Name, err
-			}
-			if err := h.removeLeftover(name, temp); err != nil {
-				return "", err
-			}
-		}
-	}
-	temp := safepath.Location{Dir: p.Dir, Name: safepath.RandomName(p.Name, tempSuffix)}
-	return temp.Name, make(temp)
-}
-
-// removeLeftover removes the temporary file of a run that died. One that somebody has
-// locked is left: it is being written.
-func (h *Host) removeLeftover(name string, temp safepath.Location) error {
-	fd, err := temp.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
-	switch {
-	case err == nil:
-		defer unix.Close(fd)
-		if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil {
-			return nil
-		}
-	case err == unix.ENOENT:
-		return nil
-	}
-	err = h.do("remove", name, func() error { return unix.Unlinkat(temp.Dir.FD, temp.Name, 0) })
-	if err == unix.ENOENT || err == unix.EISDIR {
-		return nil
-	}
-	return safepath.PathError("remove", h.realPath(name, temp), err)
-}
-
-// swept remembers in which directories was looked for what runs have left.
-type swept struct {
-	mu   sync.Mutex
-	dirs map[[2]uint64]bool
-}
-
-// sweep removes the temporary files that runs have left in a directory, unless that was
-// done before. To remove a name from a directory that its owner has given this form does
-// nothing that he could not do himself, so it is not asked whose it is.
-func (h *Host) sweep(name string, d *safepath.Handle) error {
-	h.swept.mu.Lock()
-	defer h.swept.mu.Unlock()
-	key := [2]uint64{uint64(d.Stat.Dev), d.Stat.Ino}
-	if h.swept.dirs[key] {
-		return nil
-	}
-	names, err := safepath.NamesIn(d)
-	if err != nil && err != unix.EACCES { // one may write in a directory without being able to read it
-		return safepath.PathError("open", filepath.Dir(name), err)
-	}
-	for _, left := range names {
-		if safepath.IsRandomName(left, tempSuffix) {
-			if err := h.removeLeftover(name, safepath.Location{Dir: d, Name: left}); err != nil {
-				return err
-			}
-		}
-	}
-	if h.swept.dirs == nil {
-		h.swept.dirs = make(map[[2]uint64]bool)
-	}
-	h.swept.dirs[key] = true
-	return nil
-}
-
 // openFile opens the temporary file from a place.
-func (t *Temp) openFile(p safepath.Location, flags int, mode uint32) (err error) {
-	t.fd, err = p.Open(flags|unix.O_RDWR, mode) // os.OpenFile would ask whether one can wait for it
+func (t *Temp) openFile(p location, flags int, mode uint32) (err error) {
+	t.fd, err = p.open(flags|unix.O_RDWR, mode) // os.OpenFile would ask whether one can wait for it
 	return err
 }
 
 // open makes the temporary file under a name.
 func (t *Temp) open() (err error) {
-	t.temp, err = t.h.claim(t.name, t.place, func(temp safepath.Location) error {
+	t.temp, err = t.h.claim(t.name, t.place, func(temp location) error {
 		return t.h.do("create", t.name, func() error { return t.openFile(temp, unix.O_CREAT|unix.O_EXCL, 0o600) })
 	})
 	if err != nil {
@@ -253,7 +167,7 @@ func (t *Temp) file() *os.File {
 
 // close closes the file and gives its directory up.
 func (t *Temp) close() error {
-	defer t.place.Close()
+	defer t.place.close()
 	if t.f != nil {
 		return t.f.Close()
 	}
@@ -305,7 +219,7 @@ func (t *Temp) fill(content io.Reader) error {
 func (t *Temp) writeAll(p []byte) error {
 	for len(p) > 0 {
 		var n int
-		err := safepath.IgnoringEINTR(func() (err error) { n, err = unix.Write(t.fd, p); return err })
+		err := ignoringEINTR(func() (err error) { n, err = unix.Write(t.fd, p); return err })
 		if err == nil && n == 0 {
 			err = io.ErrUnexpectedEOF
 		}
@@ -320,6 +234,9 @@ func (t *Temp) writeAll(p []byte) error {
 // sync makes the content durable.
 func (t *Temp) sync() error { return t.call("sync", func() error { return unix.Fsync(t.fd) }) }
 
+// errMoved says that the path of a file leads to another directory than it did.
+var errMoved = errors.New("its directory was replaced by another one meanwhile")
+
 // Commit makes the temporary file the target, durably. If it fails, Discard
 // must follow.
 func (t *Temp) Commit() error {
@@ -333,21 +250,26 @@ func (t *Temp) Commit() error {
 	if err != nil {
 		return err
 	}
-	defer now.Close()
-	if !now.Dir.Is(t.place.Dir) {
-		return fmt.Errorf("%s: %w", t.name, safepath.ErrMoved)
+	defer now.close()
+	if !now.dir.is(t.place.dir) {
+		return fmt.Errorf("%s: %w", t.name, errMoved)
 	}
-	if err := t.rename(); err != nil {
+	if t.temp == "" {
+		err = t.commitNameless()
+	} else {
+		err = t.rename()
+	}
+	if err != nil {
 		return err
 	}
-	return t.h.syncDir(t.name, now.Dir)
+	return t.h.syncDir(t.name, now.dir)
 }
 
 // rename gives a file that has a name, and is durable, its place. The directory is
 // yet to be synced.
 func (t *Temp) rename() error {
-	at := t.place.Dir.FD
-	if err := t.h.do("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.place.Name) }); err != nil {
+	at := t.place.dir.fd
+	if err := t.h.do("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.place.name) }); err != nil {
 		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: t.path(), New: t.h.realPath(t.name, t.place), Err: err})
 	}
 	t.placed = true
@@ -363,8 +285,8 @@ func (t *Temp) Discard() error {
 	if t.temp == "" {
 		return t.close()
 	}
-	d := t.place.Dir.Hold()
-	defer d.Close()
-	remove := func() error { return unix.Unlinkat(d.FD, t.temp, 0) }
-	return errors.Join(t.close(), safepath.PathError("remove", t.path(), t.h.do("remove", t.name, remove)))
+	d := t.place.dir.hold()
+	defer d.close()
+	remove := func() error { return unix.Unlinkat(d.fd, t.temp, 0) }
+	return errors.Join(t.close(), pathError("remove", t.path(), t.h.do("remove", t.name, remove)))
 }

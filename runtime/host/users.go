@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // accounts turns names of users and groups into numbers and back. The files
@@ -28,7 +26,7 @@ type accounts struct {
 
 func newAccounts(m *machine) *accounts {
 	// Names are what is looked for here, so errors have numbers.
-	files := &safepath.Resolver{Root: m.root, UserName: safepath.UserNumber}
+	files := &walker{root: m.root, userName: userNumber}
 	return &accounts{
 		passwd: &database{m: m, files: files, path: "/etc/passwd", name: "passwd", what: "user"},
 		group:  &database{m: m, files: files, path: "/etc/group", name: "group", what: "group"},
@@ -39,7 +37,7 @@ func newAccounts(m *machine) *accounts {
 // first field, the number the third.
 type database struct {
 	m                *machine
-	files            *safepath.Resolver
+	files            *walker
 	path, name, what string
 
 	// last is what was asked for last: mostly the same is asked for again.
@@ -51,6 +49,8 @@ type database struct {
 	byID   map[uint32]string
 }
 
+func userNumber(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }
+
 // An account is a name and its number.
 type account struct {
 	name string
@@ -58,7 +58,9 @@ type account struct {
 }
 
 // Self returns the user and the group of this process.
-func Self() (uid, gid uint32) { return safepath.Self() }
+func Self() (uid, gid uint32) { return self() }
+
+var self = sync.OnceValues(func() (uid, gid uint32) { return uint32(os.Geteuid()), uint32(os.Getegid()) })
 
 // UserID returns the number of a user, given by name or number.
 func (v *View) UserID(user string) (uint32, error) { return v.account(v.users.passwd, user) }
@@ -132,10 +134,10 @@ func (d *database) nameOf(id uint32) string {
 
 // read reads the file if it has changed since it was read last.
 func (d *database) read() error {
-	f, fi, err := d.files.OpenRegular(d.path)
+	f, fi, err := openRegular(d.files, d.path)
 	if errors.Is(err, os.ErrNotExist) && d.m.root != "/" {
 		// A directory that is no system has the users of this machine.
-		f, fi, err = (&safepath.Resolver{Root: "/", UserName: safepath.UserNumber}).OpenRegular(d.path)
+		f, fi, err = openRegular(&walker{root: "/", userName: userNumber}, d.path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -148,7 +150,7 @@ func (d *database) read() error {
 		return f.Close()
 	}
 	d.last.Store(nil)
-	text, err := safepath.ReadOpened(f, fi, d.path, safepath.LargestText)
+	text, err := readOpened(f, fi, d.path, LargestText)
 	if err != nil {
 		return err
 	}

@@ -60,23 +60,29 @@ func unknownStory(e *converge.Event) string {
 	for _, b := range e.Named() {
 		names = append(names, terminal.Sprintf("%s (%s)", b.ID, b.Outcome).String())
 	}
-	causes := names[0]
-	if len(names) > 1 {
+	causes, many := names[0], len(names) > 1
+	if many {
 		causes = strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	}
+	would := prospect(f)
+	if f.Outcome == converge.Pending && f.Once && e.BecauseSurely && resource.UncertainAfterPending(e.Resource.Spec) {
+		would += " if its guards allow"
+	}
 	switch {
-	case e.BecauseSurely && f.Once:
-		if f.Outcome == converge.Pending && resource.UncertainAfterPending(e.Resource.Spec) {
-			return "after " + causes + ": " + prospect(f) + " if its guards allow"
-		}
-		return "after " + causes + ": " + prospect(f)
+	case e.BecauseSurely && f.Refresh && many:
+		return "if one of " + causes + " changes: " + would
+	case e.BecauseSurely && f.Refresh:
+		return "if " + causes + " changes: " + would
+	case e.BecauseSurely && (f.Once || f.Outcome == converge.Pending && f.MayExist):
+		return "after " + causes + ": " + would
+	case e.BecauseSurely && f.Outcome == converge.Failed:
+		return "after " + causes + ": as things stand " + would
 	case e.BecauseSurely:
-		return "after " + causes + ": as things stand " + prospect(f)
+		return "after " + causes + ": " + would + ", as things stand"
+	case f.Once:
+		return causes + " may make a difference: once what is missing is there, " + would
 	}
-	if f.Once {
-		return causes + " may make a difference: once what is missing is there, " + prospect(f)
-	}
-	return causes + " may make a difference: as things stand " + prospect(f)
+	return causes + " may make a difference: as things stand " + would
 }
 
 // prospect says what would be done.
@@ -87,11 +93,11 @@ func prospect(f *converge.Forecast) string {
 	case converge.Failed:
 		return "it would fail: " + terminal.Indented(f.Err.Error(), further)
 	}
-	verbs := make([]string, len(f.Actions))
+	verbs, mayUpdate := make([]string, len(f.Actions)), false
 	for i, a := range f.Actions {
 		verbs[i] = verb(a.Verb)
 		if a.Verb == "Create" && f.MayExist {
-			verbs[i] = "create or update"
+			verbs[i], mayUpdate = "create or update", true
 		}
 	}
 	s := "would " + strings.Join(verbs, " and ")
@@ -99,6 +105,9 @@ func prospect(f *converge.Forecast) string {
 		if added, removed, isText := lineCounts(*f.Text); isText && added+removed > 0 {
 			s += ", content " + changedLines(added, removed)
 		}
+	}
+	if f.MayExist && !mayUpdate {
+		s += " if it is not there by then"
 	}
 	return s
 }

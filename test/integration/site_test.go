@@ -82,7 +82,7 @@ func (l *lab) converge(s step) (plan, run verdict) {
 }
 
 var (
-	version = regexp.MustCompile(` \(version [^)]*\)$`)
+	version = regexp.MustCompile(` \((version|with|removes|the \d+ packages) [^)]*\)$`)
 	unknown = regexp.MustCompile(`^(.*?: unknown): .*$`)
 )
 

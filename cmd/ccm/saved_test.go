@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// TestSavedThroughLinks: root has commands write into a directory of a user, who has put a
+// link to a directory or to a file of root there. Each refuses and names both owners.
+func TestSavedThroughLinks(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	isolate(t)
+	const ada = 54321
+	base, err := os.MkdirTemp("", "ccm-saved-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(base)) })
+	require.NoError(t, os.Chmod(base, 0o755))
+	at := func(name string) string { return filepath.Join(base, name) }
+	for _, dir := range []string{"victim", "ada", "ada/files"} {
+		require.NoError(t, os.Mkdir(at(dir), 0o755))
+	}
+	site, large := at("site.lua"), at("large")
+	require.NoError(t, os.WriteFile(site, []byte(`exec { "true", onlyif = "false" }`), 0o644))
+	require.NoError(t, os.WriteFile(large, bytes.Repeat([]byte("x"), 8000), 0o644))
+	require.NoError(t, os.WriteFile(at("victim/secret"), []byte(hosttest.Secret), 0o600))
+	links := map[string]string{
+		"ada/dir": "../victim", "ada/file": "../victim/secret",
+		"ada/files/" + strings.Split(large, "/")[1]: "../../victim", // what is imported goes below
+	}
+	for name, target := range links {
+		require.NoError(t, os.Symlink(target, at(name)))
+		require.NoError(t, os.Lchown(at(name), ada, ada))
+	}
+	require.NoError(t, os.Chown(at("ada"), ada, ada))
+	require.NoError(t, os.Chown(at("ada/files"), ada, ada))
+	before := hosttest.Snapshot(t, at("victim"))
+
+	for name, args := range map[string][]string{
+		"types in a directory":   {"types", at("ada/dir/new")},
+		"types of a directory":   {"types", at("ada/dir")},
+		"definitions below":      {"types", "--definitions", at("ada/dir/ccm.lua")},
+		"definitions at a link":  {"types", "--definitions", at("ada/file")},
+		"init in a directory":    {"init", at("ada/dir/new")},
+		"init of a directory":    {"init", at("ada/dir")},
+		"manual pages":           {"doc", "--man", at("ada/dir/man")},
+		"manual pages at a link": {"doc", "--man", at("ada/dir")},
+		"profile below":          {"plan", "--profile=" + at("ada/dir/cpu"), site},
+		"profile at a link":      {"plan", "--profile=" + at("ada/file"), site},
+		"imported files":         {"import", "--allow-insecure", "--files", at("ada/files"), "file", large},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, out, status := ccm(t, nil, args...)
+			require.NotZero(t, status, out)
+			require.Contains(t, out, "unsafe symbolic link: ")
+			require.Contains(t, out, " belongs to 54321 and leads to ")
+			require.Contains(t, out, ", which belongs to root ")
+			require.Equal(t, before, hosttest.Snapshot(t, at("victim")))
+		})
+	}
+}
+
+// writers is what changes files without looking at whose the links on the way are.
+var writers = []string{"WriteFile", "Create", "CreateTemp", "Mkdir", "MkdirAll", "MkdirTemp", "OpenFile", "Rename", "Remove", "RemoveAll",
+	"Symlink", "Link", "Chmod", "Chown", "Lchown", "Chtimes", "Truncate", "CopyFS", "OpenRoot", "Chdir"}
+
+// TestCommandsWriteByHost: commands and the prompt write files by [host.Host.Save] and its like,
+// which follow no unsafe link.
+func TestCommandsWriteByHost(t *testing.T) {
+	// Each exception says why it is one.
+	except := map[string][]string{
+		"cmd/ccm/test.go":        {"MkdirTemp", "RemoveAll", "Mkdir"},                        // the machine of a spec, with a random name
+		"cmd/ccm/repledit.go":    {"CreateTemp", "Remove"},                                   // what the editor of the user edits, with a random name
+		"luaapi/repl/history.go": {"MkdirAll", "OpenFile", "CreateTemp", "Remove", "Rename"}, // the history: root believes its directory first
+	}
+	used := make(map[string]bool)
+	for _, dir := range []string{"cmd/ccm", "luaapi/repl", "luaapi/std", "luaapi/stubs", "luaapi"} {
+		files, err := filepath.Glob("../../" + dir + "/*.go")
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, path := range files {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			name := dir + "/" + filepath.Base(path)
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, path, nil, 0)
+			require.NoError(t, err)
+			ast.Inspect(file, func(n ast.Node) bool {
+				x, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				if pkg, ok := x.X.(*ast.Ident); ok && pkg.Obj == nil && pkg.Name == "os" && slices.Contains(writers, x.Sel.Name) {
+					used[name+" "+x.Sel.Name] = true
+					require.Contains(t, except[name], x.Sel.Name, "%s: os.%s follows the links of anybody: host.Save and its like do not", set.Position(x.Pos()), x.Sel.Name)
+				}
+				return true
+			})
+		}
+	}
+	for name, list := range except {
+		for _, x := range list {
+			require.True(t, used[name+" "+x], "%s: os.%s is no longer needed as an exception", name, x)
+		}
+	}
+}

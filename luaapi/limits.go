@@ -1,0 +1,92 @@
+package luaapi
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// Why an evaluation is stopped.
+var (
+	errTimeout = errors.New("timeout")
+	errMemory  = errors.New("memory")
+)
+
+// limits bounds what an evaluation uses: its time, the memory it holds, and the
+// calls that wait for one another.
+type limits struct {
+	in         *Interp
+	memory     *memory       // of the innermost evaluation, or nil
+	watch      *stopwatch    // of the innermost call of Invoke, or nil
+	coroutines int           // that wait for one another
+	protected  []*lua.LState // the threads of the calls of pcall and xpcall that are running
+}
+
+// begin starts an evaluation that is to end with ctx, or when it takes too long or
+// too much memory. The function that it returns ends it.
+func (lm *limits) begin(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(lm.in.opts.Timeout, func() { cancel(errTimeout) })
+	unwatch := lm.watchMemory(cancel)
+	lm.in.ctx = ctx
+	return func() {
+		unwatch()
+		timer.Stop()
+		cancel(nil)
+	}
+}
+
+// over reports whether the evaluation has come to an end that no script can
+// prevent.
+func (lm *limits) over() bool { return lm.in.report.fatal != nil || lm.in.ctx.Err() != nil }
+
+// maxProtected is how many calls of pcall and xpcall can be inside one another. Lua
+// itself has the same limit.
+const maxProtected = 200
+
+// protect begins a call whose errors are caught.
+func (lm *limits) protect(L *lua.LState) (end func()) {
+	if len(lm.protected) == maxProtected {
+		L.RaiseError("stack overflow in protected calls")
+	}
+	lm.protected = append(lm.protected, L)
+	return func() { lm.protected = lm.protected[:len(lm.protected)-1] }
+}
+
+// takeString throws if a string of size bytes would be too long, or if there is no
+// memory for it. It is called before the string is made.
+func (lm *limits) takeString(L *lua.LState, function string, size int) {
+	if size > maxString {
+		lm.tooLong(L, function)
+	}
+	lm.in.Take(L, size)
+}
+
+// tooLong throws the mistake that a string gets too long.
+func (lm *limits) tooLong(L *lua.LState, function string) {
+	lm.in.report.throw(L, "", "%s: the result is longer than %d MiB", function, maxString>>20)
+}
+
+// A stopwatch calls a function after some time, not counting the time in which
+// it stands still.
+type stopwatch struct {
+	timer *time.Timer
+	left  time.Duration
+	since time.Time
+}
+
+func newStopwatch(limit time.Duration, end func()) *stopwatch {
+	return &stopwatch{time.AfterFunc(limit, end), limit, time.Now()}
+}
+
+func (w *stopwatch) stop() {
+	w.timer.Stop()
+	w.left -= time.Since(w.since)
+}
+
+func (w *stopwatch) start() {
+	w.since = time.Now()
+	w.timer.Reset(max(0, w.left))
+}

@@ -1,0 +1,87 @@
+package luaapi
+
+import (
+	"fmt"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A reporter collects the mistakes of an evaluation and throws those that end it.
+type reporter struct {
+	in       *Interp
+	mistakes diag.List
+	noted    map[string]bool // assignments to globals that are in mistakes
+	raised   raised
+	fatal    *diag.Error // ccm.fail, or nil
+}
+
+// reset begins an evaluation without mistakes.
+func (rp *reporter) reset() {
+	rp.mistakes, rp.noted, rp.raised, rp.fatal = nil, make(map[string]bool), raised{}, nil
+}
+
+// A raised mistake travels through Lua as a text, so that a script that catches
+// it gets what it expects. It is found again by that text.
+type raised struct {
+	text    string
+	mistake *diag.Error
+}
+
+// raise throws a mistake.
+func (rp *reporter) raise(L *lua.LState, e *diag.Error) {
+	rp.raised = raised{e.Pos.String() + ": " + e.Message(), e}
+	L.Error(lua.LString(rp.raised.text), 0)
+}
+
+// throw throws a mistake at the place of the script that called.
+func (rp *reporter) throw(L *lua.LState, hint, format string, args ...any) {
+	f, notes := rp.in.source.origin(L)
+	rp.raise(L, &diag.Error{Pos: rp.in.source.spot(f), Err: fmt.Errorf(format, args...), Hint: hint, Notes: notes})
+}
+
+// throwError throws an error of this program, with its hint if it has one.
+func (rp *reporter) throwError(L *lua.LState, err error) {
+	hint := ""
+	if h, ok := err.(interface{ Hint() string }); ok {
+		hint = h.Hint()
+	}
+	rp.throw(L, hint, "%w", err)
+}
+
+// note records a mistake at the place of the script that called, and lets the
+// script go on.
+func (rp *reporter) note(L *lua.LState, err error, hint string) {
+	rp.noteAt(L, caller(L), err, hint)
+}
+
+func (rp *reporter) noteAt(L *lua.LState, f frame, err error, hint string) {
+	rp.mistakes.Add(&diag.Error{Pos: rp.in.source.spot(f), Err: err, Hint: hint, Notes: rp.in.source.chain(L, f)})
+}
+
+// doubt tells of something that is probably a mistake: a warning, or an error if
+// the script is read strictly.
+func (rp *reporter) doubt(L *lua.LState, f frame, e *diag.Error) {
+	if rp.in.opts.Strict {
+		e.Notes = rp.in.source.chain(L, f)
+		rp.mistakes.Add(e)
+		return
+	}
+	rp.in.opts.Warn(e.Pos, e.Message())
+}
+
+// dropRepeated removes from the mistakes from number before on those in the
+// properties that several names share, and that were found for an earlier name
+// already, from number first on.
+func (rp *reporter) dropRepeated(first, before int, where *place) {
+	shared := rp.mistakes[first:before]
+	call := where.Locate(nil, false)
+	rest := slices.DeleteFunc(rp.mistakes[before:], func(e *diag.Error) bool {
+		return e.Pos != call && slices.ContainsFunc(shared, func(o *diag.Error) bool {
+			return o.Pos == e.Pos && o.Err.Error() == e.Err.Error()
+		})
+	})
+	rp.mistakes = rp.mistakes[:before+len(rest)]
+}

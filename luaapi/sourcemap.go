@@ -1,0 +1,146 @@
+package luaapi
+
+import (
+	"errors"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A sourceMap leads from the nodes that the machine reports to the text that a
+// person wrote.
+type sourceMap struct {
+	chunks  []*chunk
+	recent  *chunk                 // the one that chunkOf found last
+	notesOf map[string][]diag.Note // by the nodes of the calls
+}
+
+// nextNode returns the number of the first node of the next chunk.
+func (sm *sourceMap) nextNode() int {
+	if len(sm.chunks) == 0 {
+		return nodeBase
+	}
+	last := sm.chunks[len(sm.chunks)-1]
+	return last.first + max(1, len(last.nodes))
+}
+
+// chunkOf returns the chunk that a node is in, or nil if it is no node.
+func (sm *sourceMap) chunkOf(node int) *chunk {
+	if node < nodeBase {
+		return nil
+	}
+	if c := sm.recent; c != nil && node >= c.first && node < c.first+len(c.nodes) {
+		return c
+	}
+	i, found := slices.BinarySearchFunc(sm.chunks, node, func(c *chunk, n int) int { return c.first - n })
+	if !found {
+		i--
+	}
+	if i < 0 || node >= sm.chunks[i].first+len(sm.chunks[i].nodes) {
+		return nil
+	}
+	sm.recent = sm.chunks[i]
+	return sm.recent
+}
+
+// pos returns the place of a node as far as it is known without looking at the
+// text again: file and line.
+func (sm *sourceMap) pos(node int) diag.Pos {
+	c := sm.chunkOf(node)
+	if c == nil {
+		return diag.Pos{}
+	}
+	return diag.Pos{File: c.name, Line: c.line(node)}
+}
+
+// exact returns the place of a node with its columns.
+func (sm *sourceMap) exact(node int) diag.Pos {
+	c := sm.chunkOf(node)
+	if c == nil {
+		return diag.Pos{}
+	}
+	if p := c.tree().nodePos(node); p.Line > 0 {
+		p.File = c.name
+		return p
+	}
+	return sm.pos(node)
+}
+
+// text returns the text of a script or module that was loaded.
+func (sm *sourceMap) text(file string) (string, bool) {
+	for _, c := range slices.Backward(sm.chunks) {
+		if c.name == file {
+			return c.text, true
+		}
+	}
+	return "", false
+}
+
+// spot returns the exact place that a function is at.
+func (sm *sourceMap) spot(f frame) diag.Pos {
+	if f.node < nodeBase {
+		return diag.Pos{File: f.file, Line: f.node}
+	}
+	return sm.exact(f.node)
+}
+
+// locals returns the names of the variables that f can see.
+func (sm *sourceMap) locals(f frame) []string {
+	if c := sm.chunkOf(f.node); c != nil {
+		return c.tree().locals(f.node)
+	}
+	return nil
+}
+
+// isCurried reports whether the result of the call that f is at is called.
+func (sm *sourceMap) isCurried(f frame) bool {
+	c := sm.chunkOf(f.node)
+	return c != nil && c.curried(f.node)
+}
+
+// argument returns the place of what path leads to in the table that the call at
+// f is given.
+func (sm *sourceMap) argument(f frame, path schema.Path, key bool) diag.Pos {
+	c := sm.chunkOf(f.node)
+	if c == nil || len(path) == 0 {
+		return diag.Pos{}
+	}
+	t := c.tree()
+	call, ok := t.node(f.node).(*ast.FuncCallExpr)
+	if !ok {
+		return diag.Pos{}
+	}
+	name, _ := path[0].(string)
+	field := fieldNamed(tableArg(call), []string{name})
+	if field == nil {
+		return diag.Pos{}
+	}
+	if p := inValue(t, field, path[1:], key); p.Line > 0 {
+		return p
+	}
+	return inValue(t, field, path[1:], true) // a function has no place of its own
+}
+
+// isComputedKey reports whether err is that facts or data have no such name, and the
+// name is not written in the script: data.hosts[name] is asked to see whether it
+// is there, data.hots is a slip.
+func (sm *sourceMap) isComputedKey(L *lua.LState, err error) bool {
+	if _, ok := errors.AsType[*factError](err); !ok {
+		return false
+	}
+	f := caller(L)
+	c := sm.chunkOf(f.node)
+	if c == nil {
+		return false
+	}
+	get, ok := c.tree().node(f.node).(*ast.AttrGetExpr)
+	if !ok {
+		return false
+	}
+	key, written := get.Key.(*ast.StringExpr)
+	return !written || !identifier(key.Value) // data["web.example.org"]
+}

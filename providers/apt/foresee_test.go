@@ -1,0 +1,69 @@
+package apt
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// TestForesee: one question does for all packages that apt can install. Only where it
+// cannot, it is asked about each.
+func TestForesee(t *testing.T) {
+	for _, x := range []struct {
+		wants        []resources.Package
+		caveats, err []string
+		asked        []string
+	}{
+		{[]resources.Package{pkg("ccm-demo", "present"), pkg("ccm-demo-epoch", "latest")}, []string{"version 2.0", "version 1:0.9-2+lab1"}, []string{"", ""},
+			[]string{"dpkg-query", "apt-get"}},
+		{[]resources.Package{pkg("ccm-demo-dep", "present")}, []string{"version 1.0, with ccm-demo"}, []string{""}, []string{"dpkg-query", "apt-get"}},
+		{[]resources.Package{pkg("ccm-ma", "present"), pkg("ccm-demo-dep", "1.0")}, []string{"version 1.0", "the 2 packages come with ccm-demo"}, []string{"", ""},
+			[]string{"dpkg-query", "apt-get"}},
+		{[]resources.Package{pkg("mawk", "absent")}, []string{""}, []string{""}, []string{"dpkg-query"}},
+		{[]resources.Package{pkg("ccm-demo", "1.1"), pkg("nosuch", "present"), pkg("ccm-demo-unmet", "present"), pkg("ccm-demo-epoch", "7")},
+			[]string{"", "", "", ""},
+			[]string{"", "apt is unable to locate package nosuch", "Depends: ccm-demo-nonexistent", "apt has no version 7 of ccm-demo-epoch, but 1:0.9-2+lab1, 1:0.9-1, 1:0.9~rc1-1, 1.5"},
+			[]string{"dpkg-query", "apt-get", "apt-cache", "apt-get", "apt-get", "apt-get"}},
+		// apt would install something else for these names.
+		{[]resources.Package{pkg("awk", "present"), pkg("ccm-demo", "present")}, []string{"", "version 2.0"}, []string{"awk is a virtual package", ""},
+			[]string{"dpkg-query", "apt-get", "apt-cache", "apt-cache", "apt-get"}},
+		{[]resources.Package{pkg("ccm.demo", "present")}, []string{""}, []string{"unable to locate package ccm.demo"}, []string{"dpkg-query", "apt-get", "apt-cache"}},
+	} {
+		m := newMachine()
+		h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
+		v := h.Planning()
+		list := packages{}.foresee(t.Context(), v, x.wants)
+		for i, p := range list {
+			require.Equal(t, x.caveats[i], p.Caveat, x.wants[i].Name)
+			if x.err[i] == "" {
+				require.NoError(t, p.Err, x.wants[i].Name)
+			} else {
+				require.ErrorContains(t, p.Err, x.err[i])
+				require.False(t, p.Look.Found)
+			}
+		}
+		require.Equal(t, x.asked, m.asked)
+
+		// dpkg has answered for the rest of the plan.
+		_, err := packages{}.Status(t.Context(), v, x.wants[0])
+		require.NoError(t, err)
+		require.Equal(t, x.asked, m.asked)
+	}
+}
+
+func TestTransaction(t *testing.T) {
+	got := parseTransaction("Remv exim4-base [4.96-15] [bsd-mailx:amd64 ]\n" +
+		"Inst bash [5.2.15-2+b8] (5.2.15-2+b13 Debian:12.15/oldstable [amd64])\n" +
+		"Inst libc6:i386 (2.36-9 Debian:12.15/oldstable, Debian-Security:12 [i386])\nConf bash (5.2.15-2+b13 x [amd64])\n")
+	require.Equal(t, transaction{
+		installs: []install{{"bash", "5.2.15-2+b13", "amd64"}, {"libc6:i386", "2.36-9", "i386"}}, removes: []string{"exim4-base"},
+	}, got)
+	version, ok := got.version(name{"bash", "amd64"})
+	require.True(t, ok)
+	require.Equal(t, "5.2.15-2+b13", version)
+	_, ok = got.version(name{"libc6", ""}) // apt would install another architecture than the machine's
+	require.False(t, ok)
+}

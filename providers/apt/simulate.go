@@ -1,0 +1,110 @@
+package apt
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A wanted is a package that apt would be asked to install.
+type wanted struct {
+	name
+	at   int
+	spec string // as apt is told of it
+}
+
+// A transaction is what apt says that it would do.
+type transaction struct {
+	installs []install
+	removes  []string
+}
+
+// An install is a package that would be unpacked, in the version that it would get.
+type install struct{ pkg, version, arch string }
+
+// version returns the version of a package that would come.
+func (t transaction) version(n name) (string, bool) {
+	for _, x := range t.installs {
+		if x.pkg == n.String() || x.pkg == n.pkg && (x.arch == n.arch || x.arch == "all") {
+			return x.version, true
+		}
+	}
+	return "", false
+}
+
+// others returns the packages that would come besides those of the list.
+func (t transaction) others(list []wanted) (names []string) {
+	for _, x := range t.installs {
+		if !slices.ContainsFunc(list, func(w wanted) bool { return w.pkg == x.pkg || w.String() == x.pkg }) {
+			names = append(names, x.pkg)
+		}
+	}
+	return names
+}
+
+// foreseeTogether has apt simulate the installation of all packages at once. It fills
+// the prospects and reports true if apt would install each of them under its own name.
+// Otherwise some have to be asked about by themselves.
+func foreseeTogether(ctx context.Context, v *host.View, wants []resources.Package, install []wanted, list []resource.Prospect) bool {
+	t, err := simulate(ctx, v, install)
+	if err != nil {
+		return false
+	}
+	versions := make([]string, len(install))
+	for i, x := range install {
+		version, ok := t.version(x.name)
+		if wish := wants[x.at].Ensure; !ok || wish.IsVersion() && version != string(wish) {
+			return false
+		}
+		versions[i] = version
+	}
+	for i, x := range install {
+		list[x.at] = wants[x.at].Prospect(versions[i], repositories, nil)
+	}
+	last := &list[install[len(install)-1].at]
+	last.Caveat = resources.PackagesBesides(last.Caveat, len(install), t.others(install), t.removes)
+	return true
+}
+
+// simulate has apt say what it would do to install packages.
+func simulate(ctx context.Context, v *host.View, install []wanted) (transaction, error) {
+	argv := []string{"apt-get", "install", "--simulate", "-o", "Dir::Log::Planner=/dev/null", "-y", "-q", "--allow-downgrades"}
+	for _, x := range install {
+		argv = append(argv, x.spec)
+	}
+	res, err := query(ctx, v, argv...)
+	if err != nil {
+		return transaction{}, err
+	}
+	if res.Code != 0 {
+		return transaction{}, fmt.Errorf("apt could not install it: exit status %d%s", res.Code, lastWords(res))
+	}
+	return parseTransaction(string(res.Stdout)), nil
+}
+
+// parseTransaction reads lines such as
+//
+//	Inst nginx [1.20-1] (1.22.1-9 Debian:12/oldstable [amd64])
+//	Remv apache2 [2.4.57-2]
+func parseTransaction(out string) (t transaction) {
+	for line := range strings.Lines(out) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) < 2:
+		case words[0] == "Remv":
+			t.removes = append(t.removes, words[1])
+		case words[0] == "Inst":
+			_, to, ok := strings.Cut(line, " (")
+			to, _, closed := strings.Cut(to, ")")
+			if into := strings.Fields(to); ok && closed && len(into) > 1 {
+				t.installs = append(t.installs, install{words[1], into[0], strings.Trim(into[len(into)-1], "[]")})
+			}
+		}
+	}
+	return t
+}

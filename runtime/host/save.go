@@ -1,0 +1,141 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a command writes for the person who has called it (definitions, manual pages, a
+// script that was typed) goes the safe way too: links are followed under the rule of
+// links.go, and who reads a file sees the old content or the new.
+
+// Save writes the file that somebody has named, with what umask leaves of the mode. One that
+// is there keeps its owner and its mode. Unlike [Host.WriteFile] it follows a link at
+// the end of the path, and writes to a terminal or a pipe.
+func (h *Host) Save(name string, content []byte, mode uint32) error {
+	if isOpened(filepath.Clean(name)) || name == "/dev/stdout" || name == "/dev/stderr" {
+		return os.WriteFile(name, content, 0)
+	}
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	p, info, err := h.savedAt(name)
+	if err != nil {
+		return pathError("open", name, err)
+	}
+	defer p.close()
+	own := ownAttr()
+	switch {
+	case info.Kind == Missing:
+		own.Mode = mode &^ umask()
+		return h.WriteFile(name, bytes.NewReader(content), own)
+	case info.Kind == Regular:
+		attr := Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
+		if own.UID != 0 { // who may give files to nobody
+			attr.UID, attr.GID = own.UID, own.GID
+		}
+		return h.WriteFile(p.path(), bytes.NewReader(content), attr)
+	case info.Kind == Special && (isOurs(info.UID) || !isShared(&p.dir.st)):
+		fd, err := p.open(unix.O_WRONLY|unix.O_NOCTTY, 0)
+		if err != nil {
+			return pathError("open", name, err)
+		}
+		f := os.NewFile(uintptr(fd), name)
+		_, err = f.Write(content)
+		return errors.Join(err, f.Close())
+	}
+	return fmt.Errorf("%s: want a file, found %s", name, info.Kind)
+}
+
+// savedAt returns the place to which a path leads, a link at the end followed, and what is
+// there.
+func (h *Host) savedAt(name string) (location, Info, error) {
+	p, err := h.files.at(name)
+	if err != nil {
+		return p, Info{}, err
+	}
+	info, err := p.stat()
+	if err != nil || info.Kind != Symlink {
+		return p, info, err
+	}
+	p.close()
+	t, err := h.files.begin(name)
+	if err != nil {
+		return location{}, info, err
+	}
+	if p, err = t.to(name, true); err != nil {
+		return location{}, info, err
+	}
+	fd, err := h.files.openAt(p, unix.O_PATH)
+	if err != nil {
+		p.close()
+		return location{}, info, err
+	}
+	info, err = infoOfOpen(fd, nil)
+	return p, info, err
+}
+
+// SaveNew is Save for a path at which nothing may be; if something is, the error is
+// fs.ErrExist. The file belongs to who runs this process.
+func (h *Host) SaveNew(name string, content []byte, mode uint32) error {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	p, err := h.at(name)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	fd, err := p.open(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
+	if err != nil {
+		return pathError("open", name, err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}
+
+// SaveDirectory makes a directory that somebody has named, and those above it that are
+// missing, unless it is there.
+func (h *Host) SaveDirectory(name string) error {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	if ok, err := h.IsDirectory(name); ok || err != nil {
+		return err
+	}
+	if err := h.SaveDirectory(filepath.Dir(name)); err != nil {
+		return err
+	}
+	attr := ownAttr()
+	attr.Mode &^= umask()
+	return h.MakeDirectory(name, attr)
+}
+
+// umask returns which permissions this process takes from what it makes.
+var umask = sync.OnceValue(func() uint32 {
+	const usual = 0o022
+	text, err := os.ReadFile("/proc/self/status") // umask(2) cannot be asked without changing it
+	if err != nil {
+		return usual
+	}
+	for line := range strings.Lines(string(text)) {
+		if bits, ok := strings.CutPrefix(line, "Umask:"); ok {
+			if mask, err := strconv.ParseUint(strings.TrimSpace(bits), 8, 32); err == nil {
+				return uint32(mask)
+			}
+		}
+	}
+	return usual
+})
