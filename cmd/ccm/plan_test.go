@@ -15,7 +15,8 @@ import (
 
 // TestFreshMachine: what looks at what an earlier pending resource makes is planned
 // as the run has it, in Lua and in YAML. D stands for an empty directory; behind each
-// resource is what the plan and the run say of it.
+// resource is what the plan and the run say of it. Behind unknown stand the first of
+// those because of whom, or if there are commas all, and the forecast.
 func TestFreshMachine(t *testing.T) {
 	for name, resources := range map[string][]string{
 		"source with an edge": {
@@ -69,6 +70,23 @@ func TestFreshMachine(t *testing.T) {
 			"exec mk command=touch~D/d/x pending changed",
 			"exec look command=true onlyif=test~-d~D/d pending changed",
 		},
+		"what hides behind a directory that may be there": {
+			"exec a command=sh~-c~true onlyif=true pending changed",
+			"file D/new/deep ensure=directory mode=0755 unknown:exec#a changed",
+			"exec b command=sh~-c~true pending changed",
+			"file D/new/x content=x require=file#D/new/deep unknown:file#D/new/deep,exec#a,exec#b>pending changed",
+		},
+		"what comes after something unknown may be skipped": {
+			"exec a command=sh~-c~true pending changed",
+			"exec u command=true onlyif=ls~D/no unknown:exec#a>stable stable",
+			"exec m command=mkdir~-p~D/m require=exec#u pending changed",
+			"exec l command=true onlyif=test~-d~D/m unknown:exec#m,exec#a,exec#u>pending changed",
+		},
+		"the forecast of a refresh is that of what refreshes": {
+			"exec a command=sh~-c~true pending changed",
+			"exec u command=true onlyif=ls~D/no unknown:exec#a>stable stable",
+			"exec r command=true refreshonly=true subscribe=exec#u unknown:exec#u,exec#a>stable stable",
+		},
 	} {
 		for _, file := range []string{"site.lua", "site.yaml"} {
 			t.Run(name+"/"+file, func(t *testing.T) {
@@ -76,15 +94,26 @@ func TestFreshMachine(t *testing.T) {
 				w := &randomWorld{dir: filepath.Join(t.TempDir(), "D")}
 				require.NoError(t, os.Mkdir(w.dir, 0o755))
 				planned, ran := w.read(t, resources, file == "site.lua")
-				plan, planStatus, text := w.tell(t, t.TempDir(), "plan", nil)
-				run, runStatus, _ := w.tell(t, t.TempDir(), "run", nil)
+				plan, planStatus, err := w.tell(t, t.TempDir(), "plan", nil)
+				require.NoError(t, err)
+				run, runStatus, err := w.tell(t, t.TempDir(), "run", nil)
+				require.NoError(t, err)
+				_, text := w.site(nil)
 				for _, d := range w.list {
 					outcome, because, _ := strings.Cut(planned[d.id()], ":")
+					because, forecast, _ := strings.Cut(because, ">")
 					require.Equal(t, outcome, plan[d.id()].Outcome, "plan of %s %v\n%s", d.id(), plan[d.id()], text)
 					require.Equal(t, ran[d.id()], run[d.id()].Outcome, "run of %s %v\n%s", d.id(), run[d.id()].Errors, text)
 					if because != "" {
-						require.Equal(t, because, plan[d.id()].Because[0])
+						n := len(plan[d.id()].Because)
+						if !strings.Contains(because, ",") {
+							n = 1
+						}
+						require.Equal(t, because, strings.Join(plan[d.id()].Because[:n], ","), d.id())
 						require.NotNil(t, plan[d.id()].Forecast)
+					}
+					if forecast != "" {
+						require.Equal(t, forecast, plan[d.id()].Forecast.Outcome, d.id())
 					}
 				}
 				require.Equal(t, runStatus, planStatus, text)
@@ -106,11 +135,14 @@ func (w *randomWorld) read(t *testing.T, lines []string, inLua bool) (planned, r
 			key, value, _ := strings.Cut(word, "=")
 			value = strings.ReplaceAll(value, "~", " ")
 			switch key {
-			case "require":
+			case "require", "subscribe":
 				d.after[key] = []string{value}
 				continue
 			case "mode":
 				mode = value
+				continue
+			case "refreshonly":
+				d.props = append(d.props, key, value)
 				continue
 			case "content":
 				value += "\n"

@@ -85,7 +85,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	c = resolvable(c)
 	w := &walk{
 		Engine: e, view: v, host: h, catalog: c, declared: declared,
-		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)),
+		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)), conditional: make([]bool, len(c.Resources)),
 	}
 	w.underWayAt.view = v
 	w.concealer = newConcealer(e, c.Resources)
@@ -166,13 +166,18 @@ type walk struct {
 	touched bool
 	// unclear is the pending resources of which a plan does not know all effects.
 	unclear []influence
-	// managed is the paths that resources of the catalog manage, and whether with what
-	// is below them; nil until they are needed.
-	managed map[string]bool
+	// managed has who manages a path; nil until that is needed.
+	managed map[string][]manager
+	// without is the resources that count as not there; nil but in behind.
+	without map[any]bool
+	// conditional is set for what comes after something unknown.
+	conditional []bool
 	// prospects is what was told of the success of resources at once.
 	prospects map[int]resource.Prospect
-	// because is what resources are unknown because of.
-	because map[int][]int
+	// because is what resources are unknown because of, forecasts what would become
+	// of them.
+	because   map[int][]int
+	forecasts map[int]Outcome
 	// looks is what the resource whose turn it is has looked at, nil where that makes
 	// no difference.
 	looks       *host.Looks
@@ -199,6 +204,7 @@ func (w *walk) became(ev *Event) {
 	w.outcomes[ev.Index] = ev.Outcome
 	w.unsettled = w.unsettled || ev.Outcome == Pending || ev.Outcome == Unknown
 	w.looks = nil
+	w.noteForecast(ev)
 	w.blocks[ev.Index] = ev.Outcome == Failed || len(ev.Unmet) > 0
 	if ev.Outcome != Failed {
 		return
@@ -239,11 +245,12 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 	f, err := w.ahead.chooser.choose(r)
 	if err != nil {
 		ev.Outcome, ev.Err = Failed, err
-		w.lookFailedBefore(ev, err)
+		w.lookFailedBefore(ctx, ev, err)
 		return ev
 	}
 	ev.Provider = f.Name
 	if !w.monitorOnly(r) {
+		w.noteConditions(i)
 		w.converge(ctx, i, f, ev)
 	}
 	if !w.noop(r) && ev.Outcome != Failed {

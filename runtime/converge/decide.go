@@ -33,6 +33,7 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 			ev.RefreshedBy, ev.LeftOver = by, left
 		}
 	}
+	mayRefresh := len(maybe) > 0 && !ev.Refreshed && len(r.Type.Decide(r.Spec, state, true).Actions) > len(d.Actions)
 	switch {
 	case d.Err != nil:
 		ev.Diff = d.Diff
@@ -44,15 +45,21 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 				_, _ = w.foresee(ctx, w.view.Recording(w.looks), i, f)
 				doubts = w.doubts(i, w.looks)
 			}
-			w.blame(ev, doubts)
+			if mayRefresh {
+				doubts = join(w.refreshDoubts(i), doubts)
+			}
+			w.blame(ctx, f, ev, doubts)
 			w.forecast(ctx, ev, d, false)
+			if mayRefresh && d.Stable() {
+				w.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
+			}
 			return
 		}
 	}
-	mayRefresh := len(maybe) > 0 && !ev.Refreshed && len(r.Type.Decide(r.Spec, state, true).Actions) > len(d.Actions)
 	switch {
 	case d.Stable() && mayRefresh:
-		w.mayBeRefreshed(ctx, ev, r.Type.Decide(r.Spec, state, true))
+		w.blame(ctx, f, ev, w.refreshDoubts(i))
+		w.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
 		return
 	case d.Stable():
 		if resource.SeesData(r.Spec) { // nobody could tell later what was wanted
@@ -81,20 +88,6 @@ func (w *walk) status(ctx context.Context, i int, f *resource.Factory) (any, err
 		return w.ahead.status(ctx, v, i, f)
 	}
 	return f.Status(ctx, v, spec)
-}
-
-// mayBeRefreshed records that a resource is as wanted, and is refreshed if one of
-// others changes.
-func (w *walk) mayBeRefreshed(ctx context.Context, ev *Event, d resource.Decision) {
-	var doubts []doubt
-	for _, x := range w.catalog.Deps[ev.Index] {
-		if x.Refresh && w.outcomes[x.Index] == Unknown {
-			doubts = append(doubts, doubt{x.Index, declared})
-		}
-	}
-	w.blame(ev, doubts)
-	w.forecast(ctx, ev, d, true)
-	ev.Forecast.Refresh = true
 }
 
 // refreshers returns what has changed, or would, of that which r subscribes to,

@@ -77,7 +77,9 @@ func (w *walk) doubts(i int, looks *host.Looks) []doubt {
 	}
 	ranks := make(map[int]rank)
 	blame := func(k int, why rank) {
-		if old, ok := ranks[k]; !ok || why < old {
+		if old, ok := ranks[k]; w.without[k] {
+			return
+		} else if !ok || why < old {
 			ranks[k] = why
 		}
 	}
@@ -317,23 +319,33 @@ func (w *walk) comesAfter(i, k int) bool {
 	return visit(i)
 }
 
+// A manager is a resource that manages a path.
+type manager struct {
+	index int
+	tree  bool // with all that is below it
+}
+
 // isManaged reports whether a resource of the site manages a path, or a directory
 // that it is in with all that is in there.
 func (w *walk) isManaged(name string) bool {
 	if w.managed == nil {
-		w.managed = make(map[string]bool)
-		for _, r := range w.catalog.Resources {
+		w.managed = make(map[string][]manager)
+		for i, r := range w.catalog.Resources {
 			paths, tree := managedBy(r)
 			for _, p := range paths {
-				w.managed[p], w.managed[w.view.PathOf(p)] = tree, tree
+				w.managed[p] = append(w.managed[p], manager{i, tree})
+				if real := w.view.PathOf(p); real != p {
+					w.managed[real] = append(w.managed[real], manager{i, tree})
+				}
 			}
 		}
 	}
-	if _, ok := w.managed[name]; ok {
+	counts := func(m manager) bool { return !w.without[m.index] }
+	if slices.ContainsFunc(w.managed[name], counts) {
 		return true
 	}
 	for at := path.Dir(name); at != "/" && at != "."; at = path.Dir(at) {
-		if w.managed[at] {
+		if slices.ContainsFunc(w.managed[at], func(m manager) bool { return m.tree && counts(m) }) {
 			return true
 		}
 	}

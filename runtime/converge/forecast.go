@@ -35,7 +35,10 @@ func (w *walk) record() (*host.View, *host.Looks) {
 	if !w.planning() || !w.unsettled {
 		return w.view, nil
 	}
-	looks := new(host.Looks)
+	looks := w.newLooks()
+	if looks.Answers == nil {
+		looks.Answers = new(host.Answers)
+	}
 	return w.view.Recording(looks), looks
 }
 
@@ -52,7 +55,7 @@ func (w *walk) lookFailed(ctx context.Context, f *resource.Factory, ev *Event, e
 	}
 	if w.noop(ev.Resource) && !w.planning() && w.unsettled {
 		if k, ok := w.lastPending(ev.Index); ok { // nothing of what is pending can be seen
-			w.blame(ev, []doubt{{k, fits}})
+			w.blame(ctx, nil, ev, []doubt{{k, fits}})
 			ev.Forecast = &Forecast{Outcome: Failed, Err: err}
 			return
 		}
@@ -69,7 +72,7 @@ func (w *walk) lookFailed(ctx context.Context, f *resource.Factory, ev *Event, e
 		ev.Outcome, ev.Err = Failed, ev.Resource.ExplainMissing(certain)
 		return
 	}
-	w.blame(ev, doubts)
+	w.blame(ctx, f, ev, doubts)
 	if !hopeful {
 		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
 		w.mayAct(ev, nil)
@@ -80,7 +83,7 @@ func (w *walk) lookFailed(ctx context.Context, f *resource.Factory, ev *Event, e
 
 // lookFailedBefore is lookFailed for a resource that has no provider: what brings
 // its commands may be pending.
-func (w *walk) lookFailedBefore(ev *Event, err error) {
+func (w *walk) lookFailedBefore(ctx context.Context, ev *Event, err error) {
 	if !w.planning() {
 		return
 	}
@@ -90,7 +93,7 @@ func (w *walk) lookFailedBefore(ev *Event, err error) {
 	w.view.Recording(looks).Looked(host.ProgramLook, ev.Resource.Type.Name, false)
 	if doubts := w.doubts(ev.Index, looks); len(doubts) > 0 {
 		ev.Err = nil
-		w.blame(ev, doubts)
+		w.blame(ctx, nil, ev, doubts)
 		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
 		w.mayAct(ev, nil)
 	}
@@ -110,7 +113,7 @@ func (w *walk) foreseenToFail(ctx context.Context, f *resource.Factory, d resour
 		ev.Outcome, ev.Err = Failed, err
 		return
 	}
-	w.blame(ev, doubts)
+	w.blame(ctx, f, ev, doubts)
 	w.forecast(ctx, ev, d, true)
 }
 
@@ -118,7 +121,8 @@ func (w *walk) foreseenToFail(ctx context.Context, f *resource.Factory, d resour
 // returns what would be done then. An error means that it would fail even then.
 func (w *walk) hope(ctx context.Context, f *resource.Factory, ev *Event) (d resource.Decision, ok bool, err error) {
 	r := ev.Resource
-	looks := &host.Looks{Grant: func(l host.Look) bool { return w.mayBring(ev.Index, l) }}
+	looks := w.newLooks()
+	looks.Grant = func(l host.Look) bool { return w.mayBring(ev.Index, l) }
 	v := w.view.Recording(looks)
 	state, err := f.Status(ctx, v, r.Spec)
 	if err == nil {
@@ -241,6 +245,28 @@ func confinesOf(r *resource.Resource) []string {
 	return nil
 }
 
+// noteConditions notes whether resource i is skipped if something fails of which a plan
+// cannot tell, and what that is.
+func (w *walk) noteConditions(i int) {
+	if !w.planning() || !w.unsettled {
+		return
+	}
+	var list []doubt
+	for _, d := range w.catalog.Deps[i] {
+		if w.outcomes[d.Index] == Unknown {
+			list = join(list, []doubt{{d.Index, declared}})
+		} else if !w.conditional[d.Index] {
+			continue
+		}
+		for _, deeper := range w.because[d.Index] {
+			list = append(list, doubt{deeper, mayBe})
+		}
+	}
+	if w.conditional[i] = len(list) > 0; w.conditional[i] {
+		w.noteBecause(i, join(nil, list))
+	}
+}
+
 // lastPending returns the last resource before i that is pending or unknown.
 func (w *walk) lastPending(i int) (int, bool) {
 	for k := i - 1; k >= 0; k-- {
@@ -254,8 +280,10 @@ func (w *walk) lastPending(i int) (int, bool) {
 // unknown records that the outcome cannot be known in a plan.
 func (w *walk) unknown(ev *Event, because string) { ev.Outcome, ev.Reason = Unknown, because }
 
-// blame records that the outcome is unknown because of others.
-func (w *walk) blame(ev *Event, doubts []doubt) {
+// blame records that the outcome is unknown because of others. F, if it is known, is
+// what looks for more of them.
+func (w *walk) blame(ctx context.Context, f *resource.Factory, ev *Event, doubts []doubt) {
+	doubts = w.behind(ctx, f, ev, doubts)
 	ev.Outcome, ev.BecauseSurely, ev.Cause = Unknown, doubts[0].rank < mayBe, NoCause
 	w.noteBecause(ev.Index, doubts)
 	for _, x := range doubts {
@@ -274,14 +302,27 @@ func (w *walk) blame(ev *Event, doubts []doubt) {
 	ev.told = told
 }
 
-// noteBecause remembers what resource i is unknown because of.
+// noteBecause remembers what the outcome of resource i hangs on.
 func (w *walk) noteBecause(i int, doubts []doubt) {
 	if w.because == nil {
 		w.because = make(map[int][]int)
 	}
 	for _, x := range doubts {
-		w.because[i] = append(w.because[i], x.index)
+		if !slices.Contains(w.because[i], x.index) {
+			w.because[i] = append(w.because[i], x.index)
+		}
 	}
+}
+
+// noteForecast remembers what would become of a resource that is unknown.
+func (w *walk) noteForecast(ev *Event) {
+	if ev.Forecast == nil || ev.Outcome != Unknown {
+		return
+	}
+	if w.forecasts == nil {
+		w.forecasts = make(map[int]Outcome)
+	}
+	w.forecasts[ev.Index] = ev.Forecast.Outcome
 }
 
 // toldBecause returns how many are named to people: those for the same reason as

@@ -39,7 +39,7 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 		if w.looks != nil && !w.looks.IsEmpty() {
 			if doubts := w.doubts(ev.Index, w.looks); len(doubts) > 0 {
 				ev.Actions, ev.Diff, ev.Text = nil, nil, nil
-				w.blame(ev, doubts)
+				w.blame(ctx, &f, ev, doubts)
 				w.forecast(ctx, ev, d, false)
 				return
 			}
@@ -48,7 +48,7 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 			ev.Reason = caveat
 		}
 		if w.planning() {
-			w.view.AssumeBy(ev.Index, false, d.Leaves...)
+			w.view.AssumeBy(ev.Index, w.conditional[ev.Index], d.Leaves...)
 			if !d.Closed {
 				w.influences(ev.Index)
 				w.unsureOf(ev.Index, d)

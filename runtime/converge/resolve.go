@@ -38,7 +38,7 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 		for _, name := range r.Later {
 			ev.Diff = append(ev.Diff, resource.Delta{Property: name, Want: resource.KnownAfterRun})
 		}
-		w.blame(ev, w.earlier(ev.Index))
+		w.blame(ctx, nil, ev, w.earlier(ev.Index))
 		ev.Reason = laterText(r.Later)
 		w.mayAct(ev, nil)
 		return false

@@ -51,9 +51,19 @@ func (e *NotKnownError) Error() string { return e.Path + ": " + ErrNotKnown.Erro
 // Unwrap returns ErrNotKnown.
 func (e *NotKnownError) Unwrap() error { return ErrNotKnown }
 
-// An overlay is what a plan assumes of the file system. Its paths have no links
-// in their directories.
+// An overlay is what a plan assumes of the file system, as one view has it.
 type overlay struct {
+	*assumptions
+	// without is those whose assumptions do not count.
+	without map[any]bool
+	// dirs remembers directories that were walked to, by the path that was asked
+	// for. It is replaced when one may have become another.
+	dirs atomic.Pointer[sync.Map]
+}
+
+// Assumptions is all that a plan assumes. Its paths have no links in their
+// directories.
+type assumptions struct {
 	base   *View // the machine as it is
 	active atomic.Bool
 	// doubtful is set once something is assumed that is not sure.
@@ -64,10 +74,8 @@ type overlay struct {
 	// below has, by directory, the names under which there are entries, or entries
 	// further down.
 	below map[string]map[string]bool
-
-	// dirs remembers directories that were walked to, by the path that was asked
-	// for. It is replaced when one may have become another.
-	dirs atomic.Pointer[sync.Map]
+	// authors are those who bring about what is assumed.
+	authors map[any]bool
 	// answers are what commands have said, see AskMany.
 	answers sync.Map
 }
@@ -84,10 +92,18 @@ type planEntry struct {
 	layered bool
 	// fresh says that nothing of what stands below it now will.
 	fresh bool
+	// under is what was assumed before, nil for nothing.
+	under *planEntry
+	depth int // how many are under it
 }
 
+// mostUnder is how much of what was assumed before of one path is remembered.
+const mostUnder = 8
+
 func newOverlay(m *machine) *overlay {
-	o := &overlay{base: &View{machine: m}, entries: make(map[string]*planEntry), below: make(map[string]map[string]bool)}
+	o := &overlay{assumptions: &assumptions{
+		base: &View{machine: m}, entries: make(map[string]*planEntry), below: make(map[string]map[string]bool), authors: make(map[any]bool),
+	}}
 	o.dirs.Store(new(sync.Map))
 	return o
 }
@@ -148,8 +164,9 @@ func (o *overlay) assume(v *View, x Planned, by any, tentative bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	old := o.entries[x.Path]
+	e.over(old)
 	if x.Unsure && old != nil {
-		e.Planned, e.Unsure, e.layered, e.fresh = old.Planned, true, true, old.fresh
+		e.lie(old)
 	}
 	if x.Kept && old != nil && old.Kind == x.Kind {
 		e.Content, e.Source, e.Kept = old.Content, old.Source, old.Kept
@@ -158,6 +175,7 @@ func (o *overlay) assume(v *View, x Planned, by any, tentative bool) {
 		o.forget(x.Path)
 	}
 	o.entries[x.Path] = e
+	o.authors[by] = true
 	if tentative || x.Unsure || x.Vague || x.Open {
 		o.doubtful.Store(true)
 	}
@@ -170,6 +188,21 @@ func (o *overlay) assume(v *View, x Planned, by any, tentative bool) {
 	if x.Kind != Regular || at.info.Kind == Directory || at.gone {
 		o.dirs.Store(new(sync.Map))
 	}
+}
+
+// over puts an entry over what was assumed before.
+func (e *planEntry) over(old *planEntry) {
+	if old != nil && old.by == e.by && e.by != nil {
+		old = old.under
+	}
+	if old != nil && old.depth < mostUnder {
+		e.under, e.depth = old, old.depth+1
+	}
+}
+
+// lie makes an unsure entry say what was assumed before.
+func (e *planEntry) lie(old *planEntry) {
+	e.Planned, e.Unsure, e.layered, e.fresh = old.Planned, true, !old.Unsure || old.layered, old.fresh
 }
 
 // addBelow notes that there is something in a directory, which is made too if it
@@ -186,9 +219,11 @@ func (o *overlay) addBelow(dir string, e *planEntry, at place) {
 		return
 	}
 	if old := o.entries[child]; old == nil || old.Kind == Missing {
-		o.entries[child] = &planEntry{
+		made := &planEntry{
 			Planned: Planned{Path: child, Kind: Directory, Unsure: e.Unsure}, by: e.by, tentative: e.tentative, fresh: true,
 		}
+		made.over(old)
+		o.entries[child] = made
 	}
 }
 
@@ -205,7 +240,7 @@ func (o *overlay) forget(name string) {
 func (o *overlay) at(name string) *planEntry {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return o.entries[name]
+	return o.counted(o.entries[name])
 }
 
 // namesBelow returns the names in a directory of which something is assumed.
@@ -222,7 +257,7 @@ func (o *overlay) bringers(name string) []any {
 	var list []any
 	var visit func(name string)
 	visit = func(name string) {
-		if e := o.entries[name]; e != nil && (e.Unsure || e.tentative) {
+		if e := o.counted(o.entries[name]); e != nil && (e.Unsure || e.tentative) {
 			list = append(list, e.by)
 		}
 		for child := range o.below[name] {

@@ -310,11 +310,15 @@ func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 	if err := v.refused(c); err != nil {
 		return Result{}, err
 	}
+	var known *Answers
 	if o := v.planned(); o != nil {
 		if res, answered, err := o.query(v, c); answered {
 			return res, err
 		}
+		if v.looks != nil {
+			known = v.looks.Answers
+		}
 	}
 	c.root = v.root
-	return v.runner.Run(ctx, c)
+	return known.ask(c, func() (Result, error) { return v.runner.Run(ctx, c) })
 }

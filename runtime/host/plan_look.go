@@ -40,7 +40,7 @@ func (o *overlay) lstat(v *View, name string) (Info, error) {
 func (o *overlay) exists(v *View, name string) (bool, error) {
 	p, err := o.find(name, true)
 	if err == nil && v.looks != nil {
-		if p.vague { // something will, whatever it is
+		if p.vague && !p.entry.tentative { // something will, whatever it is
 			p.vague, p.doubts = false, without(p.doubts, p.entry.by)
 		}
 		v.looks.path(p, false)

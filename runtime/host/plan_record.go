@@ -41,6 +41,8 @@ type Looks struct {
 	// Grant, if it is set, says whether something that is missing is to count as
 	// there. It is asked about directories, users, groups and programs.
 	Grant func(l Look) bool
+	// Answers are what is known already of what commands say. May be nil.
+	Answers *Answers
 
 	mu     sync.Mutex
 	list   []Look

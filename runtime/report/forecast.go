@@ -19,6 +19,9 @@ type Forecast struct {
 	// Once says that it is so once what is missing is there, and not as things
 	// stand.
 	Once bool `json:"once"`
+	// Refresh says that it is so if something that the resource subscribes to
+	// changes.
+	Refresh bool `json:"refresh,omitempty"`
 	// Message says what would be done.
 	Message string           `json:"message,omitempty"`
 	Diff    []resource.Delta `json:"diff,omitempty"`
@@ -33,7 +36,7 @@ func forecastOf(e *converge.Event) *Forecast {
 	if f == nil {
 		return nil
 	}
-	out := &Forecast{Outcome: f.Outcome.String(), Once: f.Once, Message: prospect(f), Diff: f.Diff}
+	out := &Forecast{Outcome: f.Outcome.String(), Once: f.Once, Refresh: f.Refresh, Message: prospect(f), Diff: f.Diff}
 	if f.Err != nil {
 		out.Errors = []string{f.Err.Error()}
 	}
@@ -158,6 +161,9 @@ func (o *object) appendForecast(f *Forecast) {
 	o.b = append(o.b, '{')
 	o.text("outcome", f.Outcome)
 	o.flag("once", f.Once)
+	if f.Refresh {
+		o.flag("refresh", true)
+	}
 	o.some("message", f.Message)
 	o.deltas("diff", f.Diff)
 	o.some("text", f.Text)

@@ -1,0 +1,69 @@
+package converge
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// behind adds to those because of whom a resource is unknown all who come to light
+// if these do nothing: without all of them it is known. What is assumed of a path hides
+// what was assumed of it before, and a directory that one may make is not missed from
+// another.
+func (w *walk) behind(ctx context.Context, f *resource.Factory, ev *Event, doubts []doubt) []doubt {
+	if f == nil || !w.planning() {
+		return doubts
+	}
+	without := make(map[any]bool)
+	defer func(failing bool) { w.failing, w.without = failing, nil }(w.failing)
+	for {
+		for _, x := range doubts {
+			without[x.index] = true
+		}
+		if !w.view.Assumes(without) {
+			return doubts
+		}
+		looks := w.newLooks()
+		err := w.lookThrough(ctx, f, ev, w.view.Without(without).Recording(looks))
+		w.failing, w.without = err != nil, without
+		more := w.doubts(ev.Index, looks)
+		if len(more) == 0 {
+			return doubts
+		}
+		for _, x := range more {
+			if x.rank == fits {
+				x.rank = mayBe // it fits another state than the plan has
+			}
+			doubts = append(doubts, x)
+		}
+	}
+}
+
+// newLooks returns what remembers the looks of the resource whose turn it is. Its
+// commands run once.
+func (w *walk) newLooks() *host.Looks {
+	looks := new(host.Looks)
+	if w.looks != nil {
+		looks.Answers = w.looks.Answers
+	}
+	return looks
+}
+
+// lookThrough looks through v at all that the outcome of a resource hangs on. It
+// returns why the resource would fail.
+func (w *walk) lookThrough(ctx context.Context, f *resource.Factory, ev *Event, v *host.View) error {
+	r := ev.Resource
+	state, err := f.Status(ctx, v, r.Spec)
+	if err != nil {
+		return err
+	}
+	d := r.Type.Decide(r.Spec, state, ev.Refreshed)
+	if d.Err != nil || len(d.Actions) == 0 {
+		return d.Err
+	}
+	if _, err = w.foresee(ctx, v, ev.Index, f); err != nil {
+		return err
+	}
+	return v.Permits(d.Leaves...)
+}
