@@ -30,9 +30,6 @@ func (o *observed) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 // that it runs meanwhile go through e.runner.
 func (e *env) scout(ctx context.Context, l *loading) {
 	l.site.scout = converge.NewScout(ctx, l.site.registry, l.site.facts, &l.site.host.View)
-	if !l.noop {
-		l.site.scout.Expect = l.site.host.ExpectFiles
-	}
 	l.builder.Added = l.site.scout.Declared
 	e.runner.ran = l.site.scout.Disturbed
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
@@ -225,13 +226,19 @@ func (files) copied(ctx context.Context, v *host.View, want resources.File, have
 	}
 }
 
-// Create implements resources.FileProvider. In a batch it is found out when the file
-// gets its place whether something stands there by now.
+// Create implements resources.FileProvider. What somebody has made there meanwhile is
+// replaced.
 func (p files) Create(ctx context.Context, h *host.Host, want resources.File) error {
-	if !h.IsBatched() {
-		return p.Store(ctx, h, want)
-	}
-	return proven(ctx, h, want, func() error { return p.write(ctx, h, want, host.Info{}) })
+	return proven(ctx, h, want, func() error {
+		if want.IsChecked() {
+			return p.store(ctx, h, want)
+		}
+		err := p.write(ctx, h, want, host.Info{})
+		if errors.Is(err, fs.ErrExist) {
+			return p.store(ctx, h, want)
+		}
+		return err
+	})
 }
 
 // Store implements resources.FileProvider.

@@ -62,17 +62,17 @@ type ahead struct {
 }
 
 const (
-	// batch is how many resources a worker takes at once: a hop between
+	// chunk is how many resources a worker takes at once: a hop between
 	// goroutines costs about as much as looking at one file.
-	batch = 32
+	chunk = 32
 	// worthwhile is the size of a catalog from which workers are started.
-	worthwhile = 2 * batch
-	farthest   = 32 * batch
+	worthwhile = 2 * chunk
+	farthest   = 32 * chunk
 )
 
 // lookAhead starts the workers for a catalog. End must be called.
 func (e *Engine) lookAhead(ctx context.Context, v *host.View, c *catalog.Catalog) *ahead {
-	a := &ahead{engine: e, chooser: chooser{registry: e.Registry, facts: e.Facts}, view: v, catalog: c, looks: make([]look, len(c.Resources)), run: batch, reach: farthest, trail: trail{view: v}}
+	a := &ahead{engine: e, chooser: chooser{registry: e.Registry, facts: e.Facts}, view: v, catalog: c, looks: make([]look, len(c.Resources)), run: chunk, reach: farthest, trail: trail{view: v}}
 	a.moved.L = &a.mu
 	if e.Scouted != nil && !e.Sequential {
 		e.Scouted.take(c.Resources, a.looks)
@@ -105,7 +105,7 @@ func (a *ahead) work(ctx context.Context) {
 	defer a.mu.Unlock()
 	for !a.over && a.next < len(a.looks) {
 		from := a.next
-		to := min(from+batch, len(a.looks), a.at+min(a.run, a.reach))
+		to := min(from+chunk, len(a.looks), a.at+min(a.run, a.reach))
 		if to <= from {
 			a.moved.Wait()
 			continue
@@ -141,7 +141,7 @@ func (a *ahead) work(ctx context.Context) {
 
 // take marks those of a range that may be looked at before their turn.
 func (a *ahead) take(from, to int) []int {
-	mine := make([]int, 0, batch)
+	mine := make([]int, 0, chunk)
 	for i := from; i < to; i++ {
 		if a.looks[i].phase != notLooked {
 			continue // a scout did, and it is not looked at more than twice
@@ -224,7 +224,7 @@ func (a *ahead) crossed(r *resource.Resource) bool {
 		return false
 	}
 	path, looks, _ := resource.BoundsOf(r.Spec)
-	return !looks || a.trail.meets(path)
+	return !looks || a.trail.covers(path)
 }
 
 // changed tells that the machine, or in a plan what is assumed of it, was changed

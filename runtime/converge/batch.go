@@ -2,171 +2,189 @@ package converge
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
+	"log/slog"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// writes are files that are written together, because each belongs to a resource that
+// A batch is files that are written together, because each belongs to a resource that
 // changes nothing else (resource.Bounded) and none of them has to do with another. They
-// are written while the walk goes on, and are made durable at once (host.Batch), which
-// takes about as long as it takes for one. They get their places in the order of the
-// resources, while the walk goes on with the next ones. What is told of the resources is
-// told after that, in their order, of those too that had nothing to do and came between.
-type writes struct {
-	batch   *host.Batch
-	first   int // the number of the first resource
-	staged  []*staged
-	written sync.WaitGroup // all of staged
-
-	// events are those of all resources up to the last one, errs what was wrong with
-	// each file, once all are written. Placed is closed when they have their places.
-	events []*Event
-	errs   []error
-	placed chan struct{}
-
-	// again are those that have their places and are to be looked at again. Whoever has
-	// nothing else to do takes some: there are as many as isPlaced, of which taken were
-	// taken.
-	again    []*staged
-	isPlaced atomic.Int64
-	taken    atomic.Int64
-	looked   sync.WaitGroup // at all of again
+// are written by a pool while the walk goes on, and committed at once ([host.Batch]),
+// which takes about as long as it takes for one. Their resources, and those in between
+// that had nothing to do, are reported after that, in their order.
+//
+// It makes 1,000 files 2.5 to 4 times as fast on a disk, and 1.6 times in memory.
+type batch struct {
+	files   *host.Batch
+	first   int // index of the first resource
+	entries []*stagedFile
+	pool    *pool
 }
 
-const (
-	// longestRow is how many resources are between the first and the last of which
-	// the files are under way, at most, and how many files are written before all have
-	// their places.
-	longestRow = 4096
-	// fewPlaces is how many files get their places together at least, while the walk
-	// goes on, manyPlaces how many at most, unless it takes long to make them durable.
-	fewPlaces  = 16
-	manyPlaces = 128
-)
+// A stagedFile is the file of one resource in a batch.
+type stagedFile struct {
+	event    *Event
+	provider resource.Factory
+	decision resource.Decision
+	host     *host.Host // that writes to the batch
 
-// underWay reports whether files are being written, or given their places.
-func (w *walk) underWay() bool { return w.writes != nil || w.placing != nil }
+	err  error // of writing it
+	took time.Duration
+	// verified is set once the file has its place and Status has said state and
+	// statusErr of it.
+	verified  bool
+	state     any
+	statusErr error
+}
 
-// batchable returns the path of a resource whose file may be written together with
+// longestBatch is how many resources are between the first and the last one of a
+// batch at most.
+const longestBatch = 4096
+
+// batchable reports whether the file of resource i may be written together with
 // others: nothing is done between its change and the next resource.
-func (w *walk) batchable(i int) (path string, ok bool) {
+func (w *walk) batchable(i int) bool {
 	r := w.catalog.Resources[i]
-	path, _, ok = resource.BoundsOf(r.Spec)
-	if !ok || w.planning() || w.Sequential || w.edits != nil || !w.goesOnAfter(r) ||
-		r.Skip != "" || r.Resolve != nil || w.noop(r) || w.monitorOnly(r) || len(r.Common.HealthChecks) > 0 || r.Common.Timeout > 0 {
-		return path, false
-	}
-	return path, true
+	_, _, bounded := resource.BoundsOf(r.Spec)
+	return bounded && !w.planning() && !w.Sequential && w.edits == nil && w.goesOnAfter(r) &&
+		r.Skip == "" && r.Resolve == nil && !w.noop(r) && !w.monitorOnly(r) && len(r.Common.HealthChecks) == 0 && r.Common.Timeout == 0
 }
 
-// joins reports whether resource i can be dealt with while the files that are under
-// way do not have their places yet.
-func (w *walk) joins(i int) bool {
-	path, ok := w.batchable(i)
-	_, looks, _ := resource.BoundsOf(w.catalog.Resources[i].Spec)
-	if !ok || !looks || w.underWayAt.meets(path) || w.underWayAt.count >= longestRow {
+// canBatch reports whether resource i can be decided about before the batch is
+// committed.
+func (w *walk) canBatch(i int) bool {
+	path, looks, _ := resource.BoundsOf(w.catalog.Resources[i].Spec)
+	if !looks || !w.batchable(i) || w.batchPaths.covers(path) || w.batch.files.AtLimit() || i-w.batch.first >= longestBatch {
 		return false
 	}
-	first := w.firstUnderWay()
 	for _, d := range w.catalog.Deps[i] {
-		if d.Index >= first && w.outcomes[d.Index] != Stable {
+		if d.Index >= w.batch.first && w.outcomes[d.Index] != Stable {
 			return false
 		}
 	}
-	return i-first < longestRow
+	return true
 }
 
-// underWayBefore reports whether other files are under way than the last one of b.
-func (w *walk) underWayBefore(b *writes) bool { return w.placing != nil || len(b.staged) > 1 }
-
-// firstUnderWay returns the number of the first resource of which the file is under
-// way.
-func (w *walk) firstUnderWay() int {
-	if w.placing != nil {
-		return w.placing.first
-	}
-	return w.writes.first
-}
-
-// stage begins to write the file of a resource, if that can be written together
-// with others: d writes one whole file. Before anything else is done, the files that
-// are under way get their places.
+// stage begins to write the file of a resource, if the decision is to write one whole
+// file and that can be done together with others. Otherwise the batch is committed.
 func (w *walk) stage(ctx context.Context, f resource.Factory, d resource.Decision, ev *Event) bool {
 	if len(d.Leaves) != 1 || d.Leaves[0].Kind != host.Regular || d.Leaves[0].Kept {
-		w.flush(ctx)
+		w.commit(ctx)
 		return false
 	}
-	if !w.underWay() {
-		if _, ok := w.batchable(ev.Index); !ok {
+	b := w.batch
+	if b == nil {
+		if !w.batchable(ev.Index) {
 			return false
 		}
-		w.forgetPlaces()
-	}
-	for (host.Full() || w.isMuch()) && w.underWay() {
-		if w.writes == nil {
-			w.settlePlaces(ctx)
-		}
-		w.beginPlacing(ctx)
-	}
-	b := w.writes
-	if b == nil {
-		b = &writes{batch: w.host.Batch(&w.dirs), first: ev.Index, placed: make(chan struct{})}
-		w.writes = b
+		b = &batch{files: w.host.Batch(), first: ev.Index, pool: newPool()}
+		w.batch = b
 	}
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
-	w.underWayAt.note(path)
-	x := &staged{event: ev, f: f, d: d, host: b.batch.File(), of: b}
-	b.staged = append(b.staged, x)
-	b.written.Add(1)
-	switch {
-	case !b.batch.Concurrent() || !w.underWayBefore(b):
+	w.batchPaths.note(path)
+	x := &stagedFile{event: ev, provider: f, decision: d, host: b.files.File()}
+	if b.entries = append(b.entries, x); b.files.Concurrent() && len(b.entries) > 1 {
+		b.pool.do(func() { w.write(ctx, x) })
+	} else {
 		w.write(ctx, x)
-	case w.crew == nil:
-		w.crew = newCrew(func(x *staged) { w.write(ctx, x) }, func(b *writes) { w.putInPlace(ctx, b) })
-		fallthrough
-	default:
-		w.crew.give(x, nil)
 	}
 	w.touched = false // yet
 	return true
 }
 
-// flush gives the files that are under way, if there are any, their places, and tells
-// of all resources since the first of them.
-func (w *walk) flush(ctx context.Context) {
-	if !w.underWay() {
+// write performs the actions of a resource in its batch. It is called from several
+// goroutines.
+func (w *walk) write(ctx context.Context, x *stagedFile) {
+	began := w.view.Now()
+	h := x.host.OnBehalfOf(x.event.Resource)
+	if h.Log().Enabled(ctx, slog.LevelDebug) { // nothing else is said of a file
+		h = w.actingFor(ctx, x.event, h)
+	}
+	_, x.err = w.perform(ctx, h, x.provider, x.decision, x.event)
+	x.took = w.view.Now().Sub(began)
+}
+
+// commit gives the files of the batch, if there is one, their places, and reports all
+// resources since the first of them.
+func (w *walk) commit(ctx context.Context) {
+	b := w.batch
+	if b == nil {
 		return
 	}
-	w.beginPlacing(ctx)
-	w.settlePlaces(ctx)
-	w.forgetPlaces()
+	w.batch = nil
+	b.pool.wait()
+	errs := b.errs()
+	b.files.Commit(errs, func(n int) {
+		x := b.entries[n]
+		if _, looks, _ := resource.BoundsOf(x.event.Resource.Spec); !looks {
+			w.recheck(ctx, x) // before the next one, which it may look at
+		}
+	})
+	for n, x := range b.entries {
+		if errs[n] == nil && !x.verified {
+			b.pool.do(func() { w.recheck(ctx, x) })
+		}
+	}
+	b.pool.wait()
+	for n, err := range errs {
+		w.conclude(ctx, b.entries[n], err)
+	}
+	w.batchPaths.clear()
 	events := w.held
 	w.held = nil
 	w.tell(events)
+	w.since = w.view.Now()
 }
 
-// forgetPlaces forgets where files were under way, once none are: directories may
-// become others.
-func (w *walk) forgetPlaces() {
-	w.underWayAt.clear()
-	w.dirs.Close()
-}
-
-// hold keeps what is to be told of a resource until it can be told of the ones before
-// it. If there is enough to do, files get their places meanwhile.
-func (w *walk) hold(ctx context.Context, events []*Event) {
-	w.held = append(w.held, events...)
-	if b := w.writes; b != nil && len(b.staged) >= fewPlaces && b.batch.Concurrent() && w.isIdle() {
-		w.beginPlacing(ctx)
-		w.since = w.view.Now()
+// errs returns what was wrong with writing each file. If one has to be written by
+// itself, so have all behind it: they might take up the room that it would have had in
+// its turn.
+func (b *batch) errs() []error {
+	errs := make([]error, len(b.entries))
+	var retry error
+	for n, x := range b.entries {
+		if errs[n] = x.err; x.err == nil {
+			errs[n] = retry
+		} else if retry == nil && host.IsRetryable(x.err) {
+			retry = x.err
+		}
 	}
+	return errs
 }
 
-// isMuch reports whether so many files are written that it is time to give them their
-// places.
-func (w *walk) isMuch() bool {
-	return w.writes != nil && len(w.writes.staged) >= manyPlaces && !w.slowSync
+// recheck looks at a file that has its place.
+func (w *walk) recheck(ctx context.Context, x *stagedFile) {
+	x.verified = true
+	x.state, x.statusErr = x.provider.Status(ctx, w.view, x.event.Resource.Spec)
+}
+
+// conclude decides what became of a file of a batch. One that could not be written with
+// the others is written by itself.
+func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
+	ev, done := x.event, 0
+	if ev.Took += x.took; host.IsRetryable(err) {
+		h := w.host
+		if host.IsConflict(err) {
+			h = h.AfterConflict()
+		}
+		done, err = w.perform(ctx, w.actingFor(ctx, ev, h), x.provider, x.decision, ev)
+	}
+	switch {
+	case err != nil:
+		w.ahead.changed(ev.Resource)
+		ev.Err, ev.Actions = err, ev.Actions[:done]
+		w.forgive(ctx, x.provider, x.decision, ev)
+	case x.verified:
+		w.ahead.replaced(ev.Resource)
+		w.judge(ev, x.state, x.statusErr)
+	default: // it was written by itself
+		w.ahead.changed(ev.Resource)
+		w.verify(ctx, x.provider, ev)
+	}
+	if ev.Err != nil {
+		ev.Outcome = Failed
+		w.became(ev)
+	}
 }

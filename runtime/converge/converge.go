@@ -87,18 +87,16 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		Engine: e, view: v, host: h, catalog: c, declared: declared,
 		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)), conditional: make([]bool, len(c.Resources)),
 	}
-	w.underWayAt.view = v
+	w.batchPaths.view = v
 	w.concealer = newConcealer(e, c.Resources)
 	w.ahead = e.lookAhead(ctx, v, c)
 	defer w.ahead.end()
-	defer func() { w.crew.end(); w.forgetPlaces() }()
 	w.sum = Summary{Start: v.Now(), Noop: h == nil}
 	w.left, w.sum.Dropped = w.debtsOf(e.LeftOver)
 	w.since = v.Now()
 	for i, r := range c.Resources {
-		if w.underWay() && (!w.joins(i) || w.writes == nil && w.isIdle()) {
-			w.flush(ctx)
-			w.since = v.Now()
+		if w.batch != nil && !w.canBatch(i) {
+			w.commit(ctx)
 		}
 		if len(w.settling) > 0 && !w.joinsSettling(i) {
 			w.awaitSettled(ctx)
@@ -114,17 +112,13 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			w.ahead.changed(r)
 		}
 		w.ahead.done(i)
-		if w.underWay() {
-			w.hold(ctx, events)
-			continue
-		}
-		if len(w.settling) > 0 {
+		if w.batch != nil || len(w.settling) > 0 {
 			w.held = append(w.held, events...)
 			continue
 		}
 		w.tell(events)
 	}
-	w.flush(ctx)
+	w.commit(ctx)
 	w.awaitSettled(ctx)
 	w.sum.Interrupted = w.interrupted
 	w.sum.Took = v.Now().Sub(w.sum.Start)
@@ -186,15 +180,11 @@ type walk struct {
 	ended       string         // why no further resource is worked on, or ""
 	endedScopes map[*resource.Scope]string
 	interrupted bool
-	edits       *edits  // that are under way, or nil
-	writes      *writes // that more may join, or nil
-	placing     *writes // that get their places, or nil
-	slowSync    bool    // it takes time to make files durable
-	dirs        host.Dirs
-	underWayAt  trail      // the paths of these, and of some that have their places
+	edits       *edits     // that are under way, or nil
+	batch       *batch     // of files that are not committed, or nil
+	batchPaths  trail      // of these
 	settling    []settling // that were acted on, and have to be looked at again
-	held        []*Event   // to be told after those of placing or settling
-	crew        *crew      // nil until it is needed
+	held        []*Event   // to be told after those of batch or settling
 	concealer   *concealer // nil if there is nothing to conceal
 	single      [1]*Event  // of a resource that is no edit
 }

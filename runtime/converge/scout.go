@@ -97,9 +97,9 @@ func (s *Scout) Declared(r *resource.Resource) {
 	}
 	if s.next == nil {
 		s.start()
-		s.next = make([]sighting, 0, batch)
+		s.next = make([]sighting, 0, chunk)
 	}
-	if s.next = append(s.next, sighting{r: r, sight: sight{f: f}}); len(s.next) < batch {
+	if s.next = append(s.next, sighting{r: r, sight: sight{f: f}}); len(s.next) < chunk {
 		return
 	}
 	select {

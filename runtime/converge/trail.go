@@ -78,9 +78,9 @@ func (t *trail) note(path string) bool {
 	return true
 }
 
-// meets reports whether what stands at a path may have become another by what was
+// covers reports whether what stands at a path may have become another by what was
 // changed.
-func (t *trail) meets(path string) bool {
+func (t *trail) covers(path string) bool {
 	if t.empty() {
 		return false
 	}

@@ -53,17 +53,14 @@ func TestAdversary(t *testing.T) {
 			return errors.Join(r.h.WriteFile(r.f, strings.NewReader("new"), r.attr), r.h.WriteFile(r.inDir, strings.NewReader("new"), r.attr))
 		},
 		"batch": func(r run) error {
-			var dirs host.Dirs
-			defer dirs.Close()
-			b := r.h.Batch(&dirs)
+			b := r.h.Batch()
 			errs := []error{
 				b.File().WriteFile(r.f, strings.NewReader("new"), r.attr),
 				b.File().WriteFile(r.inDir, strings.NewReader("new"), r.attr),
 				b.File().WriteNewFile(filepath.Join(r.dir, "secret"), strings.NewReader("new"), r.attr),
 				b.File().WriteNewFile(filepath.Join(r.below, "new"), strings.NewReader("new"), r.attr),
 			}
-			b.Tell(errs)
-			b.Place(errs, func(int) {})
+			b.Commit(errs, func(int) {})
 			return errors.Join(errs...)
 		},
 		"remove": func(r run) error {

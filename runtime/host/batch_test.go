@@ -18,7 +18,7 @@ import (
 // stage begins a batch of ten files.
 func stage(t *testing.T, root string, effect func(op, path string) error) *host.Batch {
 	t.Helper()
-	b := host.New(host.Options{Root: root, Effect: effect}).Batch(new(host.Dirs))
+	b := host.New(host.Options{Root: root, Effect: effect}).Batch()
 	for i := range 10 {
 		attr := mine([]uint32{0o644, 0o400, 0, 0o755}[i%4])
 		require.NoError(t, b.File().WriteFile(fmt.Sprint("/f", i), strings.NewReader("new"), attr))
@@ -31,8 +31,7 @@ func commit(b *host.Batch, errs []error, placed func(n int)) []error {
 	if errs == nil {
 		errs = make([]error, 10_000)
 	}
-	b.Tell(errs)
-	b.Place(errs, placed)
+	b.Commit(errs, placed)
 	return errs
 }
 
@@ -81,7 +80,7 @@ func TestBatchThatCannotLink(t *testing.T) {
 	})
 	for _, err := range commit(b, nil, func(int) {}) {
 		if err != nil { // where files have no names
-			require.True(t, host.MayDoAlone(err))
+			require.True(t, host.IsRetryable(err))
 		}
 	}
 	for _, name := range names(t, root) {
@@ -105,15 +104,15 @@ func TestBatchThatIsOvertaken(t *testing.T) {
 			}
 			return nil
 		}})
-		b := h.Batch(new(host.Dirs))
+		b := h.Batch()
 		require.NoError(t, b.File().WriteFile("/f", strings.NewReader("ours"), mine(0o644)))
 		errs := commit(b, nil, func(int) { t.Error("it has its place") })
-		require.True(t, host.IsTaken(errs[0]))
-		require.True(t, host.MayDoAlone(errs[0]))
+		require.True(t, host.IsConflict(errs[0]))
+		require.True(t, host.IsRetryable(errs[0]))
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, "theirs", string(text))
-		require.NoError(t, h.Anew().WriteFile("/f", strings.NewReader("ours"), mine(0o644)))
+		require.NoError(t, h.AfterConflict().WriteFile("/f", strings.NewReader("ours"), mine(0o644)))
 		require.Len(t, told, 2)
 		require.EqualValues(t, len("theirs"), told[1].Size)
 		require.True(t, told[1].Anew)
@@ -127,7 +126,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte("old"), 0o600))
 	keep := func(_ *host.View, d host.Doomed) error { return fmt.Errorf("%s is not to be touched", d.Path) }
-	b := host.New(host.Options{Root: root, Keep: keep}).Batch(new(host.Dirs))
+	b := host.New(host.Options{Root: root, Keep: keep}).Batch()
 	h := b.File()
 	for name, effect := range map[string]func() error{
 		"SetAttr":       func() error { return h.SetAttr("/f", mine(0o640)) },
@@ -141,13 +140,13 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 	} {
 		err := effect()
 		require.Error(t, err, name)
-		require.True(t, host.MayDoAlone(err), "%s: %v", name, err)
+		require.True(t, host.IsRetryable(err), "%s: %v", name, err)
 	}
 	require.NoError(t, h.WriteFile("/f", strings.NewReader("new"), mine(0o640)))
 	err := h.WriteFile("/f", strings.NewReader("newer"), mine(0o640))
-	require.True(t, host.MayDoAlone(err))
+	require.True(t, host.IsRetryable(err))
 	for _, err := range commit(b, []error{err}, func(int) { t.Error("it has its place") }) {
-		require.True(t, host.MayDoAlone(err))
+		require.True(t, host.IsRetryable(err))
 	}
 	text, err := os.ReadFile(filepath.Join(root, "f"))
 	require.NoError(t, err)
@@ -158,7 +157,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 // What is larger than what is read at once is written whole.
 func TestBatchOfLargeFiles(t *testing.T) {
 	root := t.TempDir()
-	b := host.New(host.Options{Root: root}).Batch(new(host.Dirs))
+	b := host.New(host.Options{Root: root}).Batch()
 	sizes := []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 200_000}
 	var all sync.WaitGroup
 	for i, size := range sizes {
@@ -192,9 +191,7 @@ func TestBatchTellsWhatComes(t *testing.T) {
 		told = append(told, d)
 		return nil
 	}})
-	var dirs host.Dirs
-	defer dirs.Close()
-	b := h.Batch(&dirs)
+	b := h.Batch()
 	for i := range 40 {
 		dir := fmt.Sprint("/d", i/2%7)
 		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
@@ -225,10 +222,8 @@ func TestBatchOfMovedDirectory(t *testing.T) {
 			require.NoError(t, os.Rename(filepath.Join(root, "d"), filepath.Join(root, "moved")))
 			require.NoError(t, os.Mkdir(filepath.Join(root, "d"), 0o755))
 		}
-		var dirs host.Dirs
-		defer dirs.Close()
 		h := host.New(host.Options{Root: root})
-		b := h.Batch(&dirs)
+		b := h.Batch()
 		for i := range 8 {
 			name := fmt.Sprint("/d/f", i)
 			if i%2 == 0 {
@@ -247,7 +242,7 @@ func TestBatchOfMovedDirectory(t *testing.T) {
 			}
 		})
 		for _, err := range errs { // of what was to be replaced, and is somewhere else now
-			require.True(t, err == nil || host.MayDoAlone(err), err)
+			require.True(t, err == nil || host.IsRetryable(err), err)
 		}
 		all := append(names(t, filepath.Join(root, "d")), names(t, filepath.Join(root, "moved"))...)
 		for _, name := range all {
@@ -258,7 +253,7 @@ func TestBatchOfMovedDirectory(t *testing.T) {
 			require.Len(t, names(t, filepath.Join(root, "moved")), 4, "the old ones")
 		}
 		// The next batch does not take the one for the other.
-		b = h.Batch(&dirs)
+		b = h.Batch()
 		for i := range 3 {
 			require.NoError(t, b.File().WriteNewFile(fmt.Sprint("/d/g", i), strings.NewReader("new"), mine(0o644)))
 		}

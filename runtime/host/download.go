@@ -109,7 +109,7 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d Download)
 		return failed(err)
 	}
 
-	tmp, err := h.createNameless(name, attr)
+	tmp, err := h.createUnnamed(name, attr)
 	if err != nil {
 		return err
 	}

@@ -51,11 +51,11 @@ type machine struct {
 // A Host is a View that can also change the machine.
 type Host struct {
 	View
-	edit *Edit        // what WriteFile keeps instead of writing, or nil
-	slot *slot        // of a batch, which WriteFile fills instead of giving a file its place, or nil
-	ran  func(Result) // what Run tells of commands that ran to their end, or nil
-	on   any          // on whose behalf things are done
-	anew bool         // see Anew
+	edit  *Edit        // what WriteFile keeps instead of writing, or nil
+	entry *batchEntry  // what WriteFile fills instead of giving a file its place, or nil
+	ran   func(Result) // what Run tells of commands that ran to their end, or nil
+	on    any          // on whose behalf things are done
+	retry bool         // see AfterConflict
 }
 
 // Options describe a host. The zero Options are the real machine.
@@ -144,16 +144,13 @@ func (m *machine) Real(name string) (string, error) {
 	return filepath.Join(m.root, p.path()), nil
 }
 
-// Anew returns a copy of h for doing what a batch could not do, because something else
-// stood there than what Keep was told of: that is told again.
-func (h *Host) Anew() *Host {
+// AfterConflict returns a copy of h for doing what a batch could not do, because something
+// else stood there than what was announced: that is announced again.
+func (h *Host) AfterConflict() *Host {
 	c := *h
-	c.anew = true
+	c.retry = true
 	return &c
 }
-
-// IsBatched reports whether a file that is written waits for its place in a batch.
-func (h *Host) IsBatched() bool { return h.slot != nil && h.edit == nil }
 
 // do asks whether an effect may happen and makes it happen.
 func (h *Host) do(op, path string, effect func() error) error {

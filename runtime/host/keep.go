@@ -45,7 +45,7 @@ func (h *Host) tell(d Doomed) error {
 	if h.keep == nil {
 		return nil
 	}
-	d.For, d.Anew = h.on, h.anew
+	d.For, d.Anew = h.on, h.retry
 	return h.keep(&h.View, d)
 }
 

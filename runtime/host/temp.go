@@ -18,7 +18,7 @@ type Temp struct {
 	// open (dir is nil): it finds it again when it gets one. It was made in from, which
 	// is one of dirs.
 	place location
-	dirs  *Dirs
+	dirs  *dirCache
 	from  *handle
 	// temp is the name of the temporary file, "" while it has none (O_TMPFILE): if ccm
 	// dies, it is gone.
@@ -255,7 +255,7 @@ func (t *Temp) Commit() error {
 		return fmt.Errorf("%s: %w", t.name, errMoved)
 	}
 	if t.temp == "" {
-		err = t.commitNameless()
+		err = t.commitUnnamed()
 	} else {
 		err = t.rename()
 	}

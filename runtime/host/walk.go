@@ -40,8 +40,8 @@ type handle struct {
 	st   unix.Stat_t
 	// holders is how many others than the first need it.
 	holders atomic.Int32
-	// gone is set once it is not one of Dirs any more, which guard it.
-	gone bool
+	// evicted is set once it is not in its dirCache any more, which guards it.
+	evicted bool
 }
 
 // hold keeps d open for one more holder.

@@ -236,27 +236,26 @@ var byPath = map[string][]string{
 // that do it have a reason.
 func TestOnlyTheWalkUsesPaths(t *testing.T) {
 	allowed := map[string]string{
-		"walk.go open unix.Openat":               "a name in a directory that is open, not followed",
-		"walk.go quick unix.Openat2":             "the walk",
-		"walk.go quick unix.Open":                "what is judged by Trust",
-		"walk.go begin unix.Open":                "the walk begins at the root",
-		"walk.go through unix.Openat":            "a link of proc(5) that root is believed for",
-		"links.go areHardLinksSafe os.ReadFile":  "a setting of the kernel",
-		"attr.go chmod unix.Chmod":               "/proc/self/fd, which leads to what is open",
-		"nameless.go linkable unix.Access":       "/proc/self/fd",
-		"descriptors.go expectedFiles unix.Open": "the root directory, of which nothing is read",
-		"scratch.go Scratch os.MkdirTemp":        "in a directory of the user; what was made is compared",
-		"scratch.go ownRoot os.OpenRoot":         "compared with what is open",
-		"command.go LookPath os.Stat":            "commands are run by path",
-		"plan_command.go LookPath os.Stat":       "commands are run by path",
-		"plan_command.go executable os.Stat":     "commands are run by path",
-		"commands.go processAt os.ReadFile":      "/proc/PID/stat, which the kernel says",
-		"abandoned.go isOfRun os.ReadFile":       "/proc/PID/environ, which the kernel says",
-		"abandoned.go isAncestor os.ReadFile":    "/proc/PID/stat, which the kernel says",
-		"abandoned.go processes os.Open":         "/proc",
-		"bus.go connect os.Stat":                 "a socket is connected to by path",
-		"save.go Save os.WriteFile":              "what the shell has opened for this process",
-		"save.go umask os.ReadFile":              "/proc/self/status, which the kernel says",
+		"walk.go open unix.Openat":              "a name in a directory that is open, not followed",
+		"walk.go quick unix.Openat2":            "the walk",
+		"walk.go quick unix.Open":               "what is judged by Trust",
+		"walk.go begin unix.Open":               "the walk begins at the root",
+		"walk.go through unix.Openat":           "a link of proc(5) that root is believed for",
+		"links.go areHardLinksSafe os.ReadFile": "a setting of the kernel",
+		"attr.go chmod unix.Chmod":              "/proc/self/fd, which leads to what is open",
+		"tmpfile.go linkable unix.Access":       "/proc/self/fd",
+		"scratch.go Scratch os.MkdirTemp":       "in a directory of the user; what was made is compared",
+		"scratch.go ownRoot os.OpenRoot":        "compared with what is open",
+		"command.go LookPath os.Stat":           "commands are run by path",
+		"plan_command.go LookPath os.Stat":      "commands are run by path",
+		"plan_command.go executable os.Stat":    "commands are run by path",
+		"commands.go processAt os.ReadFile":     "/proc/PID/stat, which the kernel says",
+		"abandoned.go isOfRun os.ReadFile":      "/proc/PID/environ, which the kernel says",
+		"abandoned.go isAncestor os.ReadFile":   "/proc/PID/stat, which the kernel says",
+		"abandoned.go processes os.Open":        "/proc",
+		"bus.go connect os.Stat":                "a socket is connected to by path",
+		"save.go Save os.WriteFile":             "what the shell has opened for this process",
+		"save.go umask os.ReadFile":             "/proc/self/status, which the kernel says",
 	}
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
@@ -311,13 +310,10 @@ func TestSharedDirectory(t *testing.T) {
 	}
 	h := New(Options{Root: root})
 	require.NoError(t, h.WriteFile("/f", strings.NewReader("one"), attr))
-	var dirs Dirs
-	defer dirs.Close()
-	b := h.Batch(&dirs)
+	b := h.Batch()
 	require.NoError(t, b.File().WriteFile("/f", strings.NewReader("two"), attr))
 	errs := make([]error, 1)
-	b.Tell(errs)
-	b.Place(errs, func(int) {})
+	b.Commit(errs, func(int) {})
 	require.NoError(t, errs[0])
 	require.NoError(t, h.Symlink("x", "/l"))
 	require.NoError(t, h.Symlink("y", "/l"))

@@ -23,8 +23,8 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 	if h.edit != nil && h.edit.path == name {
 		return h.edit.keep(content, attr, h.on)
 	}
-	if h.slot != nil {
-		return h.wait(name, content, attr, false)
+	if h.entry != nil {
+		return h.stage(name, content, attr, false)
 	}
 	tmp, err := h.Create(name, attr)
 	if err != nil {
@@ -41,11 +41,18 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 	return tmp.Commit()
 }
 
-// WriteNewFile is WriteFile for a path at which the caller has found nothing. In a
-// batch it is not looked at again.
+// WriteNewFile is WriteFile for a path at which the caller has found nothing. If
+// something stands there by now, the error is fs.ErrExist, or in a batch a conflict.
 func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
-	if h.IsBatched() {
-		return h.wait(name, content, attr, true)
+	if h.entry != nil {
+		return h.stage(name, content, attr, true)
+	}
+	info, err := h.Lstat(name)
+	if err == nil && info.Kind != Missing {
+		err = &os.PathError{Op: "create", Path: name, Err: os.ErrExist}
+	}
+	if err != nil {
+		return err
 	}
 	return h.WriteFile(name, content, attr)
 }

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openNameless is open for a file that waits in a batch for its place: it has no
-// name before, so that a batch that dies leaves nothing. Where the file system
+// openUnnamed is open for a file of a batch: it has no name before the batch is
+// committed (O_TMPFILE), so that a batch that dies leaves nothing. Where the file system
 // cannot do that, it has one. Nobody else can open it until it has a name, so that it
 // may have its mode from the start.
-func (t *Temp) openNameless(dirs *Dirs, mode uint32) error {
+func (t *Temp) openUnnamed(dirs *dirCache, mode uint32) error {
 	dir, base := splitPath(t.name)
-	d, err := dirs.of(t.h.files, dir)
+	d, err := dirs.open(t.h.files, dir)
 	if err != nil {
 		return err
 	}
@@ -46,24 +46,24 @@ func (t *Temp) openIn(mode uint32) error {
 	return err
 }
 
-// createNameless is Create for a file that takes long to write: where that is possible it
+// createUnnamed is Create for a file that takes long to write: where that is possible it
 // has no name before Commit, so that a run that dies meanwhile leaves nothing.
-func (h *Host) createNameless(name string, attr Attr) (*Temp, error) {
+func (h *Host) createUnnamed(name string, attr Attr) (*Temp, error) {
 	return h.create(name, attr, func(t *Temp) error { return t.openIn(0o600) })
 }
 
-// commitNameless gives a file without a name its place. The directory is yet to be synced.
-func (t *Temp) commitNameless() error {
+// commitUnnamed gives a file without a name its place. The directory is yet to be synced.
+func (t *Temp) commitUnnamed() error {
 	now, err := t.place.stat()
 	if err != nil {
 		return pathError("lstat", t.name, err)
 	}
 	if now.Kind == Missing {
-		if err := t.placeNew(); !errors.Is(err, unix.EEXIST) {
+		if err := t.linkInPlace(); !errors.Is(err, unix.EEXIST) {
 			return err
 		}
 	}
-	if err := t.giveName(); err != nil {
+	if err := t.linkTemp(); err != nil {
 		return err
 	}
 	return t.rename()
@@ -94,13 +94,13 @@ const procFds = "/proc/self/fd"
 // procPath returns a path that leads to what is open, and nowhere else.
 func procPath(fd int) string { return filepath.Join(procFds, strconv.Itoa(fd)) }
 
-// find finds the directory of a file without a name again: the one in which it was
+// findDir opens the directory of a file without a name again: the one in which it was
 // made, if that stands at its path still.
-func (t *Temp) find() error {
+func (t *Temp) findDir() error {
 	if t.place.dir != nil {
 		return nil
 	}
-	if t.place.dir = t.dirs.again(t.from); t.place.dir != nil {
+	if t.place.dir = t.dirs.reopen(t.from); t.place.dir != nil {
 		return nil
 	}
 	now, err := t.h.at(t.name)
@@ -108,16 +108,16 @@ func (t *Temp) find() error {
 	return err
 }
 
-// forget gives up the directory of a file without a name until it is found again.
-func (t *Temp) forget() {
+// releaseDir gives up the directory of a file without a name until findDir.
+func (t *Temp) releaseDir() {
 	if t.temp == "" {
 		t.place.dir.close()
 		t.place.dir = nil
 	}
 }
 
-// giveName gives a file without a name that of a temporary one.
-func (t *Temp) giveName() (err error) {
+// linkTemp gives a file without a name that of a temporary one.
+func (t *Temp) linkTemp() (err error) {
 	if t.temp != "" {
 		return nil
 	}
@@ -131,9 +131,9 @@ func (t *Temp) giveName() (err error) {
 	return err
 }
 
-// placeNew gives a file without a name its place where nothing stands. If something
+// linkInPlace gives a file without a name its place where nothing stands. If something
 // does, the error is fs.ErrExist. The directory is yet to be synced.
-func (t *Temp) placeNew() error {
+func (t *Temp) linkInPlace() error {
 	if err := t.link(t.place); err != nil {
 		return err
 	}
