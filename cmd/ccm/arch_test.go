@@ -21,6 +21,7 @@ func TestImports(t *testing.T) {
 	}{
 		{of: "runtime", banned: []string{"resources", "providers", "luaapi", "stdlib", "cmd"}},
 		{of: "runtime/terminal", banned: []string{"runtime"}},
+		{of: "runtime/heap", banned: []string{"runtime"}},
 		{of: "runtime/diag", banned: []string{"runtime"}, except: []string{"runtime/terminal"}},
 		{of: "runtime/secret", banned: []string{"runtime"}, except: []string{"runtime/terminal"}},
 		{of: "runtime/schema", banned: []string{"runtime"}, except: []string{"runtime/diag"}},

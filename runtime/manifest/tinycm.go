@@ -21,11 +21,13 @@ type tiny struct {
 	constants map[string]any
 	list      []*definition
 	byName    map[string]*definition
+	check     func() error // the error with which the manifest has to end
 }
 
 // manifest loads a manifest of TinyCM.
 func (t *tiny) manifest() (*Manifest, error) {
-	docs, err := data.ParseUnder(t.deadline(), t.Name, t.text)
+	t.check = t.deadline()
+	docs, err := data.ParseUnder(t.check, t.Name, t.text)
 	if err != nil {
 		return nil, t.late(err)
 	}

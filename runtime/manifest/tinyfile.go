@@ -163,7 +163,7 @@ func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
 	}
 	if interpolate {
 		f.loader.remember(name, text)
-		if text, err = template.Jinja(name, text, f.constants, f.loader.readTemplate); err != nil {
+		if text, err = template.Jinja(name, text, f.constants, f.loader.readTemplate, f.check); err != nil {
 			f.errs = append(f.errs, about(f.subject, n.Place("contents", err)))
 			return
 		}

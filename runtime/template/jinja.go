@@ -1,7 +1,6 @@
 package template
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -20,49 +19,80 @@ import (
 
 // Jinja renders a Jinja template. As in Jinja, a line break at the end of the
 // template is dropped; a name that is not known is an error, unless default or
-// is defined asks. Templates that it includes are read beside it.
-func Jinja(file, text string, vars map[string]any, read func(path string) ([]byte, error)) (_ string, err error) {
+// is defined asks. Templates that it includes are read beside it by read. It ends with
+// the error of check, which is asked now and then and may be nil.
+func Jinja(file, text string, vars map[string]any, read func(path string) ([]byte, error), check func() error) (string, error) {
+	if err := checkJinja(text); err != nil {
+		return "", jinjaError(file, text, err)
+	}
+	r := &rendering{file: file, text: text, read: read}
+	if check == nil {
+		check = func() error { return nil }
+	}
+	return r.within(check, vars)
+}
+
+// checkJinja returns an error if a template, or an expression or block in it, is too long.
+func checkJinja(text string) error {
+	if err := CheckTemplate(text); err != nil {
+		return err
+	}
+	if err := checkActions(text, "{{", "}}"); err != nil {
+		return err
+	}
+	return checkActions(text, "{%", "%}")
+}
+
+// render renders the template.
+func (r *rendering) render(vars map[string]any) (_ string, err error) {
 	defer func() { // the library lets the panics of the functions that it calls pass
 		if p := recover(); p != nil {
-			err = jinjaError(file, text, broken(p))
+			err = r.broken(p)
 		}
 	}()
-	if err := CheckTemplate(text); err != nil {
-		return "", err
-	}
 	c := config.New()
 	c.StrictUndefined = true
-	t, err := exec.NewTemplate(file, c, beside{file, text, filepath.Dir(file), read, new(int)}, boundedJinja())
+	t, err := exec.NewTemplate(r.file, c, beside{r, filepath.Dir(r.file)}, r.environment())
 	if err != nil {
-		return "", jinjaError(file, text, err)
+		return "", jinjaError(r.file, r.text, err)
 	}
+	r.instrument(t.Root())
 	out := new(bounded)
 	if err := t.Execute(out, exec.NewContext(vars)); err != nil {
-		return "", jinjaError(file, text, err)
+		return "", jinjaError(r.file, r.text, err)
 	}
 	return out.String(), nil
 }
 
 // beside loads a template, and others by paths relative to its directory.
 type beside struct {
-	file, text, dir string
-	read            func(path string) ([]byte, error)
-	reads           *int
+	*rendering
+	dir string
 }
 
 // Read implements loaders.Loader.
 func (b beside) Read(path string) (io.Reader, error) {
-	if *b.reads++; *b.reads > maxReads {
+	b.step()
+	if b.reads++; b.reads > maxReads {
 		return nil, fmt.Errorf("it includes templates more than %d times: does one include itself?", maxReads)
 	}
-	if path == b.file {
+	if b.reads == 1 {
 		return strings.NewReader(b.text), nil
 	}
-	if b.read == nil {
+	if path == b.file {
+		return strings.NewReader(begins + b.text), nil
+	}
+	if b.rendering.read == nil {
 		return nil, errors.New("this template cannot read others")
 	}
-	text, err := b.read(path)
-	return bytes.NewReader(text), err
+	if !filepath.IsAbs(path) { // what a template extends
+		path = filepath.Join(b.dir, path)
+	}
+	text, err := b.rendering.read(path)
+	if err == nil {
+		err = checkJinja(string(text))
+	}
+	return strings.NewReader(begins + string(text)), err
 }
 
 // Resolve implements loaders.Loader.
@@ -96,6 +126,7 @@ func pattern(expr string) func() *regexp.Regexp {
 func jinjaError(file, text string, err error) error {
 	msg := err.Error()
 	msg = strings.TrimPrefix(msg, "unable to execute template: ")
+	msg = strings.NewReplacer(watchedLeft, "", watchedRight, "", "unable to evaluate parameters: ", "").Replace(msg)
 	msg = strings.TrimPrefix(msg, fmt.Sprintf("failed to parse template '%s': ", text))
 	pos := diag.Pos{File: file}
 	if m := jinjaPlace().FindStringSubmatchIndex(msg); m != nil {

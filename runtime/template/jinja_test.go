@@ -29,7 +29,7 @@ func TestJinja(t *testing.T) {
 		{text: "a\n{{ \n", fail: "/site/t.conf:2:4: expected either a number, string, keyword or identifier"},
 		{text: "a\n{{ dns.nope }}\n", fail: "/site/t.conf:2: dns.nope: Unable to evaluate dns.nope: attribute 'nope' not found"},
 	} {
-		got, err := Jinja("/site/t.conf", tt.text, vars, read)
+		got, err := Jinja("/site/t.conf", tt.text, vars, read, nil)
 		if tt.fail != "" {
 			require.ErrorContains(t, err, tt.fail)
 			continue
@@ -37,4 +37,14 @@ func TestJinja(t *testing.T) {
 		require.NoError(t, err, tt.text)
 		require.Equal(t, tt.want, got, tt.text)
 	}
+}
+
+// Every time that a body is executed counts.
+func TestJinjaSteps(t *testing.T) {
+	r := &rendering{file: "/site/t.conf", text: "{% for i in range(1000) %}{% endfor %}", steps: maxSteps - 1000}
+	_, err := r.render(nil)
+	require.ErrorContains(t, err, "it takes more than 1000000 steps, which is the limit")
+	r.reads, r.steps = 0, maxSteps-2000
+	_, err = r.render(nil)
+	require.NoError(t, err)
 }

@@ -4,20 +4,124 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"sync/atomic"
+	"time"
 
-	"github.com/nikolalohinski/gonja/v2"
-	controls "github.com/nikolalohinski/gonja/v2/builtins/control_structures"
 	"github.com/nikolalohinski/gonja/v2/exec"
-	"github.com/nikolalohinski/gonja/v2/nodes"
-	"github.com/nikolalohinski/gonja/v2/parser"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/heap"
 )
 
 // Limits of Jinja templates.
 const (
 	maxReads  = 1000    // of templates that templates include
 	maxMacros = 200     // calls of macros inside one another
+	maxBlocks = 200     // inside one another
 	maxRange  = 100_000 // numbers that range gives
+	maxWidth  = 10_000  // to which a text is filled up, and what else a number makes
+
+	maxJinjaMemory = 1 << 30 // bytes that the values of a template take
 )
+
+// jinjaGrace is how long a template that has to end may take for what it is doing.
+const jinjaGrace = 200 * time.Millisecond
+
+var errJinjaMemory = fmt.Errorf("it takes more than %d bytes of memory, which is the limit", maxJinjaMemory)
+
+// A rendering is one template that is rendered, with those that it includes. The
+// library for Jinja knows no limits. So calls that look at them are put into what it has
+// parsed (see instrument), and around its functions (see environment).
+type rendering struct {
+	file, text string
+	read       func(path string) ([]byte, error)
+	reads      int // of templates
+	depth      int // of macros
+	blocks     int // that are being read
+	steps      int
+	made       int                   // bytes of texts and lists
+	line       int                   // what is evaluated stands there
+	left       []*exec.Value         // operands whose other operand is being evaluated
+	stop       atomic.Pointer[error] // why it has to end
+}
+
+// A limitError ends a rendering: it is thrown, because a template can do without what
+// fails with an error.
+type limitError struct{ error }
+
+// within renders until it is done, or check or the memory says that it must end. What
+// the library does in one go cannot be ended: then it is left alone, and its result is
+// not used.
+func (r *rendering) within(check func() error, vars map[string]any) (string, error) {
+	type result struct {
+		text string
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := r.render(vars)
+		done <- result{text, err}
+	}()
+	full := make(chan struct{})
+	bound := heap.Watch(maxJinjaMemory, func() { close(full) })
+	defer bound.Stop()
+	tick := time.NewTicker(heap.Interval)
+	defer tick.Stop()
+	var err error
+	for err == nil {
+		select {
+		case got := <-done:
+			return got.text, got.err
+		case <-full:
+			err = errJinjaMemory
+		case <-tick.C:
+			err = check()
+		}
+	}
+	r.stop.Store(&err)
+	select {
+	case <-done:
+	case <-time.After(jinjaGrace):
+	}
+	return "", err
+}
+
+// throw ends the rendering.
+func (r *rendering) throw(err error) { panic(limitError{err}) }
+
+// broken returns what ended the rendering as an error with its place.
+func (r *rendering) broken(p any) error {
+	if limit, ok := p.(limitError); ok {
+		return diag.Errorf(diag.Pos{File: r.file, Line: r.line}, "%w", limit.error)
+	}
+	return jinjaError(r.file, r.text, broken(p))
+}
+
+// step counts one step.
+func (r *rendering) step() {
+	if err := r.stop.Load(); err != nil {
+		r.throw(*err)
+	}
+	if r.steps++; r.steps > maxSteps {
+		r.throw(fmt.Errorf("it takes more than %d steps, which is the limit", maxSteps))
+	}
+	if r.steps%checkEvery == 0 && nested() {
+		r.throw(errNested)
+	}
+}
+
+// room counts n texts or lists of size bytes each that are about to be made.
+func (r *rendering) room(n, size int) {
+	if n <= 0 || size <= 0 {
+		return
+	}
+	if n > maxOutput/size {
+		r.throw(errTooLong)
+	}
+	if r.made += n * size; r.made > maxMade {
+		r.throw(errMade)
+	}
+}
 
 // A bounded takes as much as a template may write.
 type bounded struct{ bytes.Buffer }
@@ -32,34 +136,6 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 // WriteString implements io.StringWriter.
 func (b *bounded) WriteString(s string) (int, error) { return b.Write([]byte(s)) }
-
-// boundedJinja returns what templates see, for one template: its macros and loops
-// come to an end.
-func boundedJinja() *exec.Environment {
-	env := *gonja.DefaultEnvironment
-	macro, _ := env.ControlStructures.Get("macro")
-	depth := new(int)
-	env.ControlStructures = exec.NewControlStructureSet(map[string]parser.ControlStructureParser{}).Update(env.ControlStructures)
-	_ = env.ControlStructures.Replace("macro", func(p, args *parser.Parser) (nodes.ControlStructure, error) {
-		n, err := macro(p, args)
-		if m, ok := n.(*controls.MacroControlStructure); ok && err == nil {
-			return &boundedMacro{m, depth}, nil
-		}
-		return n, err
-	})
-	count := env.Context
-	env.Context = exec.EmptyContext().Update(count)
-	if f, ok := count.Get("range"); ok {
-		all, _ := f.(func(*exec.Evaluator, *exec.VarArgs) (<-chan int, error))
-		env.Context.Set("range", func(e *exec.Evaluator, params *exec.VarArgs) (<-chan int, error) {
-			if err := checkRange(params.Args); err != nil {
-				return nil, exec.ErrInvalidCall(err)
-			}
-			return all(e, params)
-		})
-	}
-	return &env
-}
 
 // checkRange returns an error if range would give too many numbers.
 func checkRange(args []*exec.Value) error {
@@ -85,32 +161,5 @@ func checkRange(args []*exec.Value) error {
 	if items := (float64(stop) - float64(start)) / float64(step); items > maxRange {
 		return fmt.Errorf("range of more than %d numbers, which is the limit", maxRange)
 	}
-	return nil
-}
-
-// A boundedMacro is a macro that cannot call itself without end.
-type boundedMacro struct {
-	*controls.MacroControlStructure
-	depth *int
-}
-
-// Execute implements exec.ControlStructure.
-func (m *boundedMacro) Execute(r *exec.Renderer, tag *nodes.ControlStructureBlock) error {
-	if err := m.MacroControlStructure.Execute(r, tag); err != nil {
-		return err
-	}
-	f, _ := r.Environment.Context.Get(m.Name)
-	call, ok := f.(exec.Macro)
-	if !ok {
-		return nil
-	}
-	r.Environment.Context.Set(m.Name, exec.Macro(func(params *exec.VarArgs) *exec.Value {
-		if *m.depth >= maxMacros {
-			return exec.AsValue(fmt.Errorf("macros call one another more than %d deep: does %s call itself?", maxMacros, m.Name))
-		}
-		*m.depth++
-		defer func() { *m.depth-- }()
-		return call(params)
-	}))
 	return nil
 }

@@ -58,11 +58,16 @@ func (e *Env) step() error {
 	if err := e.check(); err != nil {
 		return err
 	}
-	if runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 {
-		return errors.New("templates and blocks are nested too deeply: does one call itself?")
+	if nested() {
+		return errNested
 	}
 	return nil
 }
+
+var errNested = errors.New("templates and blocks are nested too deeply: does one call itself?")
+
+// nested reports whether calls are too deep inside one another.
+func nested() bool { return runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 }
 
 // check returns the error with which an evaluation must end.
 func (e *Env) check() error {

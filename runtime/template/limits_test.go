@@ -76,19 +76,90 @@ func TestLimits(t *testing.T) {
 
 // The same for Jinja.
 func TestJinjaLimits(t *testing.T) {
-	for text, want := range map[string]string{
-		"{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}":        "macros call one another more than 200 deep: does m call itself?",
-		"{% for i in range(1000000000) %}{% endfor %}":              "range of more than 100000 numbers, which is the limit",
-		"{% for i in range(5, -1000000000, -1) %}{% endfor %}":      "range of more than 100000 numbers, which is the limit",
-		"{% include 'self' %}":                                      "it includes templates more than 1000 times: does one include itself?",
-		"{% for i in range(1000) %}{% include 'big' %}{% endfor %}": "it makes a text of more than 67108864 bytes, which is the limit",
-		strings.Repeat("x", 2<<20):                                  "the template has 2097152 bytes, want at most 1048576",
-		"{{ 'x' * -1 }}":                                            "negative Repeat count",
-	} {
-		_, err := template.Jinja("/d/self", text, nil, func(string) ([]byte, error) { return []byte(strings.Repeat("x", 1<<17)), nil })
-		require.ErrorContains(t, err, want, "%.60s", text)
+	const (
+		text   = "it makes a text of more than 67108864 bytes, which is the limit"
+		values = "it makes more than 4194304 values, which is the limit"
+		deep   = "templates and blocks are nested too deeply: does one call itself?"
+	)
+	files := map[string]string{
+		"/d/big": strings.Repeat("x", 1<<17), "/d/times": "{{ 'x' * 10000000000 }}", "/d/macro": "{% macro m() %}{{ 'x' * 10000000000 }}{% endmacro %}",
+		"/d/again": "{% import 'again' as a %}{% macro m() %}{% import 'again' as a %}{{ a.m() }}{% endmacro %}",
+		"/d/base":  "{% block b %}{% endblock %}{{ 'x' * 10000000000 }}", "/d/deep": strings.Repeat("{% if 1 %}", 50_000),
 	}
-	got, err := template.Jinja("/d/t", "{% macro m(x) %}<{{ x }}>{% endmacro %}{% for i in range(3) %}{{ m(i) }}{% endfor %}", nil, nil)
-	require.NoError(t, err)
-	require.Equal(t, "<0><1><2>", got)
+	read := func(path string) ([]byte, error) { return []byte(files[path]), nil }
+	for source, want := range map[string]string{
+		"{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}":       "macros call one another more than 200 deep: does m call itself?",
+		"{% for i in range(1000000000) %}{% endfor %}":             "range of more than 100000 numbers, which is the limit",
+		"{% for i in range(10**12) %}{% endfor %}":                 "range",
+		"{% for i in range(5, -1000000000, -1) %}{% endfor %}":     "range of more than 100000 numbers, which is the limit",
+		"{% include 'self' %}":                                     "it includes templates more than 1000 times: does one include itself?",
+		"{% for i in range(999) %}{% include 'big' %}{% endfor %}": text,
+		strings.Repeat("x", 2<<20):                                 "the template has 2097152 bytes, want at most 1048576",
+		"{{ 'x' * -1 }}":                                           "negative Repeat count",
+		"a\n{{ 'x' * 10000000000 }}":                               "/d/self:2: " + text,
+		"{{ 1 + (2, 'x' * 10**10)[0] }}{{ 'x' * 99999999999 }}":    text,
+		"{{ ('x' * 10000000000) | default('y') }}":                 text,
+		"{% include 'times' %}":                                    text,
+		"{% include 'times' ignore missing %}":                     text,
+		"{% from 'macro' import m %}{{ m() }}":                     text,
+		"{% import 'macro' as l %}{{ l.m() }}":                     text,
+		"{% extends 'base' %}{% block b %}x{% endblock %}":         text,
+		"{% extends 'times' %}":                                    text,
+		"{% import 'again' as a %}{{ a.m() }}":                     deep,
+		"{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}":  deep,
+		"{% block a %}{{ self.a() }}{% endblock %}":                deep,
+		"{% set n = namespace(s='xxxxxxxx') %}{% for i in range(99) %}{% set n.s = n.s ~ n.s %}{% endfor %}":                text,
+		"{% set n = namespace(s='xxxxxxxx') %}{% for i in range(99) %}{% set n.s = n.s + n.s %}{% endfor %}":                text,
+		"{% set n = namespace(s=[1, 2]) %}{% for i in range(99) %}{% set n.s = n.s + n.s %}{% endfor %}":                    values,
+		"{% set n = namespace(s=[1, 2]) %}{% for i in range(99) %}{% set n.s = [n.s, n.s] %}{% endfor %}{{ n.s }}":          values,
+		"{% set n = namespace(s=[1, 2]) %}{% for i in range(99) %}{% set n.s = [n.s, n.s] %}{% endfor %}{{ n.s | tojson }}": values,
+		"{% set n = namespace(s=[1, 2]) %}{% for i in range(99) %}{% set n.s = [n.s, n.s] %}{% endfor %}{{ n.s == n.s }}":   values,
+		"{% set n = namespace(s=[1, 2]) %}{% for i in range(99) %}{% set n.s = [n.s, n.s] %}{% endfor %}{{ n.s.copy() }}":   values,
+		"{% set n = namespace() %}{% set n.n = n %}{{ n }}":                                                                 values,
+		"{{ 'x' | center(10000000000) }}":                                                 "center: want at most 10000, got 10000000000",
+		"{{ 'x'.ljust(10000000000) }}":                                                    "ljust: want at most 10000, got 10000000000",
+		"{{ 'x'.zfill(10000000000) }}":                                                    "zfill: want at most 10000, got 10000000000",
+		"{{ '{:>10000000000}'.format(1) }}":                                               "format: want widths of at most 10000",
+		"{{ '{:>{w}}'.format(1, w=10000000000) }}":                                        "format: want widths of at most 10000",
+		"{{ 'x\ny' | indent(10000000000) }}":                                              "indent: want at most 10000, got 10000000000",
+		"{{ [1] | batch(10000000000, 'x') | list }}":                                      "batch: want at most 10000, got 10000000000",
+		"{{ [1] | slice(10000000000) | list }}":                                           "slice: want at most 10000, got 10000000000",
+		"{{ [1] | tojson(indent=10000000000) }}":                                          "tojson: want at most 10000, got 10000000000",
+		"{{ lipsum(n=10000000000) }}":                                                     "lipsum: want at most 10000, got 10000000000",
+		"{% set s = 'x' * 100000 %}{{ s | replace('x', s) }}":                             text,
+		"{% set s = 'x' * 100000 %}{{ s.replace('x', s, -1) }}":                           text,
+		"{% set s = 'x' * 100000 %}{{ range(100000) | join(s) }}":                         text,
+		"{{ " + strings.Repeat("(", 200_000) + "1" + strings.Repeat(")", 200_000) + " }}": "what stands between {{ and }} has 400003 bytes, want at most 65536",
+		"{{ " + strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000) + " }}":           values,
+		strings.Repeat("{% if 1 %}", 40_000) + strings.Repeat("{% endif %}", 40_000):      "more than 200 blocks",
+		"{% include 'deep' %}":                                                            "more than 200 blocks",
+	} {
+		_, err := template.Jinja("/d/self", source, nil, read, nil)
+		require.ErrorContains(t, err, want, "%.120s", source)
+	}
+	for source, want := range map[string]string{
+		"{% macro m(x) %}<{{ x }}>{% endmacro %}{% for i in range(3) %}{{ m(i) }}{% endfor %}":               "<0><1><2>",
+		"{{ 'ab' * 3 }}{{ 2 * 3 }}{{ 'a' ~ 1 ~ [2] }}{{ [1] + [2] }}{{ 1.5 * 2 }}":                           "ababab6a1[2][1, 2]3.0",
+		"{{ nope | default('d') }}{{ (nope ~ 'x') | default('e') }}{{ '' or 'f' }}":                          "def",
+		"{{ 'a-b'.replace('-', '+', 1) }}{{ ','.join(['x', 'y']) }}{{ '{:>5}'.format(1) }}":                  "a+bx,y    1",
+		"{% set l = [1] %}{% do l.append(2) %}{{ l }}{{ l | length }}{{ {'a': 1}.items() | list | length }}": "[1, 2]21",
+		"{{ 'x' is string }}{{ 3 is divisibleby 3 }}{{ [1, 2] | map('string') | join('+') }}":                "TrueTrue1+2",
+	} {
+		got, err := template.Jinja("/d/t", source, nil, read, nil)
+		require.NoError(t, err, source)
+		require.Equal(t, want, got, source)
+	}
+}
+
+// What takes its time ends with the error of check, also if the library is in the middle
+// of something.
+func TestJinjaUnder(t *testing.T) {
+	stop := errors.New("stop")
+	for _, text := range []string{
+		"{% for i in range(100000) %}{{ range(100000) | unique | list | length }}{% endfor %}",
+		"{{ 'a'" + strings.Repeat(".upper()", 40) + " }}",
+	} {
+		_, err := template.Jinja("/d/t", text, nil, nil, func() error { return stop })
+		require.ErrorIs(t, err, stop)
+	}
 }

@@ -1,0 +1,267 @@
+package template
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/nikolalohinski/gonja/v2"
+	controls "github.com/nikolalohinski/gonja/v2/builtins/control_structures"
+	"github.com/nikolalohinski/gonja/v2/exec"
+	"github.com/nikolalohinski/gonja/v2/nodes"
+	"github.com/nikolalohinski/gonja/v2/parser"
+)
+
+// environment returns what the template sees: the filters, tests, methods and functions
+// of the library, within limits.
+func (r *rendering) environment() *exec.Environment {
+	env := *gonja.DefaultEnvironment
+	structures := exec.NewControlStructureSet(map[string]parser.ControlStructureParser{beginTag: r.parseBegin}).Update(env.ControlStructures)
+	for _, name := range names(structures, "statements") {
+		parse, _ := structures.Get(name)
+		_ = structures.Replace(name, func(p, args *parser.Parser) (nodes.ControlStructure, error) {
+			if r.blocks++; r.blocks > maxBlocks {
+				r.throw(fmt.Errorf("more than %d blocks are inside one another", maxBlocks))
+			}
+			defer func() { r.blocks-- }()
+			return parse(p, args)
+		})
+	}
+	macro, _ := structures.Get("macro")
+	_ = structures.Replace("macro", func(p, args *parser.Parser) (nodes.ControlStructure, error) {
+		n, err := macro(p, args)
+		if m, ok := n.(*controls.MacroControlStructure); ok && err == nil {
+			r.instrument(m) // a template that is imported has its macros executed, and no more
+			return &boundedMacro{m, r}, nil
+		}
+		return n, err
+	})
+	all := env.Context
+	env.ControlStructures = structures
+	env.Context = exec.EmptyContext().Update(all).Update(exec.NewContext(r.watchers()))
+	if f, ok := all.Get("range"); ok {
+		numbers, _ := f.(func(*exec.Evaluator, *exec.VarArgs) (<-chan int, error))
+		env.Context.Set("range", func(e *exec.Evaluator, params *exec.VarArgs) (<-chan int, error) {
+			if err := checkRange(params.Args); err != nil {
+				return nil, exec.ErrInvalidCall(err)
+			}
+			return numbers(e, params)
+		})
+	}
+	if f, ok := all.Get("lipsum"); ok {
+		words, _ := f.(func(*exec.Evaluator, *exec.VarArgs) *exec.Value)
+		env.Context.Set("lipsum", func(e *exec.Evaluator, params *exec.VarArgs) *exec.Value {
+			r.before("lipsum", exec.AsValue(""), params)
+			return words(e, params)
+		})
+	}
+	env.Filters = exec.NewFilterSet(map[string]exec.FilterFunction{}).Update(env.Filters)
+	for _, name := range names(env.Filters, "filters") {
+		filter, _ := env.Filters.Get(name)
+		_ = env.Filters.Replace(name, func(e *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
+			r.before(name, in, params)
+			return r.after(filter(e, in, params))
+		})
+	}
+	env.Tests = exec.NewTestSet(map[string]exec.TestFunction{}).Update(env.Tests)
+	for _, name := range names(env.Tests, "tests") {
+		if test, _ := env.Tests.Get(name); test != nil {
+			if f, ok := test.(func(*exec.Evaluator, *exec.Value, *exec.VarArgs) (bool, error)); ok {
+				_ = env.Tests.Replace(name, func(e *exec.Evaluator, in *exec.Value, params *exec.VarArgs) (bool, error) {
+					r.before(name, in, params)
+					return f(e, in, params)
+				})
+			}
+		}
+	}
+	env.Methods.Str = boundedMethods(r, env.Methods.Str)
+	env.Methods.List = boundedMethods(r, env.Methods.List)
+	env.Methods.Dict = boundedMethods(r, env.Methods.Dict)
+	env.Methods.Int = boundedMethods(r, env.Methods.Int)
+	env.Methods.Float = boundedMethods(r, env.Methods.Float)
+	return &env
+}
+
+// names returns the names that are in a set, whose field has them. The library has no
+// list of them.
+func names(set any, field string) (names []string) {
+	for _, key := range reflect.ValueOf(set).Elem().FieldByName(field).MapKeys() {
+		names = append(names, key.String())
+	}
+	return names
+}
+
+// boundedMethods returns methods within limits.
+func boundedMethods[T any](r *rendering, set *exec.MethodSet[T]) *exec.MethodSet[T] {
+	methods := make(map[string]exec.Method[T])
+	for _, name := range names(set, "methods") {
+		method, _ := set.Get(name)
+		methods[name] = func(self T, value *exec.Value, params *exec.VarArgs) (any, error) {
+			r.before(name, value, params)
+			got, err := method(self, value, params)
+			r.after(exec.AsValue(got))
+			return got, err
+		}
+	}
+	return exec.NewMethodSet(methods)
+}
+
+// before looks at what a filter, test or method is given: what it makes of it must not
+// be out of all proportion.
+func (r *rendering) before(name string, in *exec.Value, params *exec.VarArgs) {
+	r.step()
+	r.whole(in)
+	longest, most := 0, 0
+	for _, arg := range arguments(params) {
+		r.whole(arg)
+		switch {
+		case arg.IsString():
+			longest = max(longest, len(arg.String()))
+		case arg.IsInteger():
+			most = max(most, arg.Integer())
+		}
+	}
+	switch name {
+	case "center", "ljust", "rjust", "zfill", "expandtabs", "indent", "batch", "slice", "tojson", "lipsum":
+		if most > maxWidth {
+			r.throw(fmt.Errorf("%s: want at most %d, got %d", name, maxWidth, most))
+		}
+	case "format", "format_map":
+		if in.IsString() && wide().MatchString(in.String()) || most > maxWidth && strings.Count(in.String(), "{") > strings.Count(in.String(), "}{")+1 {
+			r.throw(fmt.Errorf("%s: want widths of at most %d", name, maxWidth))
+		}
+	case "replace":
+		found := r.size(in) + 1
+		if len(params.Args) > 0 && params.Args[0].IsString() {
+			found = strings.Count(in.String(), params.Args[0].String())
+		}
+		r.room(found, longest)
+	case "join":
+		if in.IsString() && len(params.Args) > 0 { // as a method of what stands between
+			r.room(items(params.Args[0]), r.size(in))
+			return
+		}
+		r.room(items(in), longest)
+	}
+}
+
+// items returns how many items a value has, or may have.
+func items(v *exec.Value) int {
+	if v.Val.Kind() == reflect.Chan {
+		return maxRange
+	}
+	return v.Len()
+}
+
+// wide finds widths of format in a text.
+var wide = pattern(`[0-9]{5,}`)
+
+// after counts what was made.
+func (r *rendering) after(made *exec.Value) *exec.Value {
+	if !made.IsError() {
+		r.room(1, r.size(made))
+	}
+	return made
+}
+
+func arguments(params *exec.VarArgs) []*exec.Value {
+	list := params.Args[:len(params.Args):len(params.Args)]
+	for _, v := range params.KwArgs {
+		list = append(list, v)
+	}
+	return list
+}
+
+// whole ends the rendering if a value cannot be written: if it holds too many values, as
+// do lists that hold one another twice, or holds itself.
+func (r *rendering) whole(v *exec.Value) {
+	if v == nil || v.IsError() || v.IsString() || v.IsNumber() {
+		return
+	}
+	left := maxValues
+	if !countInto(reflect.ValueOf(v), &left, 0) {
+		r.throw(errValues)
+	}
+}
+
+// maxHeld is how many values may hold one another. Most of them are held twice: by the
+// library's own values.
+const maxHeld = 2000
+
+// countInto counts down left by the values that v holds, and reports whether there were
+// no more.
+func countInto(v reflect.Value, left *int, depth int) bool {
+	if *left--; *left < 0 || depth > maxHeld {
+		return false
+	}
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		return v.IsNil() || countInto(v.Elem(), left, depth+1)
+	case reflect.Struct:
+		if held, ok := v.Interface().(exec.Value); ok {
+			return countInto(held.Val, left, depth+1)
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() && !countInto(v.Field(i), left, depth+1) {
+				return false
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		switch v.Type().Elem().Kind() {
+		case reflect.Interface, reflect.Pointer, reflect.Struct, reflect.Slice, reflect.Map:
+		default:
+			return true
+		}
+		for i := range v.Len() {
+			if !countInto(v.Index(i), left, depth+1) {
+				return false
+			}
+		}
+	case reflect.Map:
+		for i := v.MapRange(); i.Next(); {
+			if !countInto(i.Value(), left, depth+1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// size returns about how many bytes a value takes that is a text or a list.
+func (r *rendering) size(v *exec.Value) int {
+	switch {
+	case v.IsString():
+		return len(v.String())
+	case v.IsList() || v.IsDict():
+		return 16 * v.Len()
+	}
+	return 0
+}
+
+// A boundedMacro is a macro that cannot call itself without end.
+type boundedMacro struct {
+	*controls.MacroControlStructure
+	rendering *rendering
+}
+
+// Execute implements exec.ControlStructure.
+func (m *boundedMacro) Execute(r *exec.Renderer, tag *nodes.ControlStructureBlock) error {
+	if err := m.MacroControlStructure.Execute(r, tag); err != nil {
+		return err
+	}
+	f, _ := r.Environment.Context.Get(m.Name)
+	call, ok := f.(exec.Macro)
+	if !ok {
+		return nil
+	}
+	depth := &m.rendering.depth
+	r.Environment.Context.Set(m.Name, exec.Macro(func(params *exec.VarArgs) *exec.Value {
+		if *depth >= maxMacros {
+			return exec.AsValue(fmt.Errorf("macros call one another more than %d deep: does %s call itself?", maxMacros, m.Name))
+		}
+		*depth++
+		defer func() { *depth-- }()
+		return call(params)
+	}))
+	return nil
+}

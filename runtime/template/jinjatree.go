@@ -1,0 +1,214 @@
+package template
+
+import (
+	"reflect"
+	"strings"
+	"unsafe"
+
+	"github.com/nikolalohinski/gonja/v2/exec"
+	"github.com/nikolalohinski/gonja/v2/nodes"
+	"github.com/nikolalohinski/gonja/v2/parser"
+	"github.com/nikolalohinski/gonja/v2/tokens"
+)
+
+// Names of functions that are only put into parsed templates.
+const (
+	watchFunc = "ccm value" // looks at a value that is about to be written or joined
+	leftFunc  = "ccm left"  // the same, for what stands before an operator
+	timesFunc = "ccm times" // for what stands behind * ,
+	plusFunc  = "ccm plus"  // behind + and ~,
+	rightFunc = "ccm right" // and behind other operators
+)
+
+// begins is put before an included template. It is executed first, and has the template
+// instrumented: the library gives no other way to what it has parsed.
+const begins = "{% " + beginTag + " %}"
+
+const beginTag = "ccm_begin"
+
+// watchedLeft and watchedRight are what the library writes around an expression in its
+// messages when that is the argument of a function of ours.
+const (
+	watchedLeft  = "call([\x00 "
+	watchedRight = " \x01], map[])"
+)
+
+// instrument has what a parsed template does counted: operators, what is written, the
+// values that methods and functions are given, and every time that a body is executed.
+// What is instrumented already stays as it is.
+func (r *rendering) instrument(root nodes.Node) {
+	walker{r, make(map[unsafe.Pointer]bool)}.walk(reflect.ValueOf(root))
+}
+
+// A walker instruments what was parsed.
+type walker struct {
+	*rendering
+	seen map[unsafe.Pointer]bool
+}
+
+// walk instruments the nodes that v leads to. Many are in fields that the library does
+// not export.
+func (r walker) walk(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Interface:
+		r.walk(v.Elem())
+	case reflect.Pointer:
+		if v.IsNil() || v.Type() == reflect.TypeFor[*tokens.Token]() || v.Elem().Kind() != reflect.Struct {
+			return
+		}
+		at := v.UnsafePointer()
+		if r.seen[at] {
+			return
+		}
+		r.seen[at] = true
+		r.walk(v.Elem())
+		r.change(v)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			r.walk(v.Field(i))
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			r.walk(v.Index(i))
+		}
+	case reflect.Map:
+		for i := v.MapRange(); i.Next(); {
+			r.walk(i.Value())
+		}
+	}
+}
+
+// change instruments the node that v points to.
+func (r walker) change(v reflect.Value) {
+	at := v.UnsafePointer()
+	switch v.Type() {
+	case reflect.TypeFor[*nodes.BinaryExpression]():
+		n := (*nodes.BinaryExpression)(at)
+		right := rightFunc
+		switch n.Operator.Token.Type {
+		case tokens.And, tokens.Or:
+			return // the right one may not be evaluated at all
+		case tokens.Multiply:
+			right = timesFunc
+		case tokens.Addition, tokens.Tilde:
+			right = plusFunc
+		}
+		n.Left, n.Right = watched(leftFunc, n.Left), watched(right, n.Right)
+	case reflect.TypeFor[*nodes.Output]():
+		n := (*nodes.Output)(at)
+		n.Expression, n.Alternative = watched(watchFunc, n.Expression), watched(watchFunc, n.Alternative)
+	case reflect.TypeFor[*nodes.Call]():
+		n := (*nodes.Call)(at)
+		if isWatched(n) {
+			return
+		}
+		for i := range n.Args {
+			n.Args[i] = watched(watchFunc, n.Args[i])
+		}
+		for name := range n.Kwargs {
+			n.Kwargs[name] = watched(watchFunc, n.Kwargs[name])
+		}
+		if f, ok := n.Func.(*nodes.GetAttribute); ok && n.Parent != nil {
+			f.Node = watched(watchFunc, f.Node) // evaluated before the method is called
+		}
+	case reflect.TypeFor[*nodes.Wrapper]():
+		n := (*nodes.Wrapper)(at)
+		if len(n.Nodes) > 0 {
+			if b, ok := n.Nodes[0].(*nodes.ControlStructureBlock); ok && b.Name == beginTag {
+				return
+			}
+		}
+		step := &nodes.ControlStructureBlock{Location: n.Location, Name: beginTag, ControlStructure: &bodyStep{r.rendering, n.Location}}
+		n.Nodes = append([]nodes.Node{step}, n.Nodes...)
+	}
+}
+
+// watched returns an expression that gives name the value of n. What stands around n are
+// marks by which messages are cleaned.
+func watched(name string, n nodes.Expression) nodes.Expression {
+	if n == nil || isWatched(n) {
+		return n
+	}
+	at := *n.Position()
+	token := func(val string) *tokens.Token {
+		t := at
+		t.Val = val
+		return &t
+	}
+	return &nodes.Call{Location: n.Position(), Func: &nodes.Name{Name: token(name)}, Args: []nodes.Expression{
+		&nodes.None{Location: token("\x00")}, n, &nodes.Integer{Location: token("\x01"), Val: at.Line},
+	}}
+}
+
+// isWatched reports whether an expression was made by watched.
+func isWatched(n nodes.Expression) bool {
+	call, ok := n.(*nodes.Call)
+	if !ok {
+		return false
+	}
+	f, ok := call.Func.(*nodes.Name)
+	return ok && strings.HasPrefix(f.Name.Val, "ccm ")
+}
+
+// watch returns the function that looks at a value with look and returns it.
+func (r *rendering) watch(look func(*exec.Value)) func(*exec.VarArgs) *exec.Value {
+	return func(params *exec.VarArgs) *exec.Value {
+		r.line = params.Args[2].Integer()
+		r.step()
+		r.whole(params.Args[1])
+		look(params.Args[1])
+		return params.Args[1]
+	}
+}
+
+// watchers returns the functions that only parsed templates call.
+func (r *rendering) watchers() map[string]any {
+	pop := func() *exec.Value {
+		left := r.left[len(r.left)-1]
+		r.left = r.left[:len(r.left)-1]
+		return left
+	}
+	return map[string]any{
+		watchFunc: r.watch(func(*exec.Value) {}),
+		leftFunc:  r.watch(func(v *exec.Value) { r.left = append(r.left, v) }),
+		rightFunc: r.watch(func(*exec.Value) { pop() }),
+		timesFunc: r.watch(func(v *exec.Value) {
+			if left := pop(); left.IsString() && !v.IsFloat() {
+				r.room(v.Integer(), r.size(left))
+			}
+		}),
+		plusFunc: r.watch(func(v *exec.Value) { r.room(1, r.size(pop())+r.size(v)) }),
+	}
+}
+
+// A bodyStep is the first node of every body: a step is counted.
+type bodyStep struct {
+	r        *rendering
+	location *tokens.Token
+}
+
+// Position implements nodes.Node.
+func (s *bodyStep) Position() *tokens.Token { return s.location }
+
+// String implements nodes.Node.
+func (s *bodyStep) String() string { return beginTag }
+
+// Execute implements exec.ControlStructure.
+func (s *bodyStep) Execute(_ *exec.Renderer, _ *nodes.ControlStructureBlock) error {
+	s.r.step()
+	return nil
+}
+
+// A templateStep has the template that begins with it instrumented.
+type templateStep struct{ bodyStep }
+
+// Execute implements exec.ControlStructure.
+func (s *templateStep) Execute(r *exec.Renderer, _ *nodes.ControlStructureBlock) error {
+	s.r.step()
+	s.r.instrument(r.RootNode)
+	return nil
+}
+
+func (r *rendering) parseBegin(p, _ *parser.Parser) (nodes.ControlStructure, error) {
+	return &templateStep{bodyStep{r, p.Current()}}, nil
+}
