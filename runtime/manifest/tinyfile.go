@@ -164,6 +164,10 @@ func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
 	if interpolate {
 		f.loader.remember(name, text)
 		if text, err = template.Jinja(name, text, f.constants, f.loader.readTemplate, f.check); err != nil {
+			if late, ok := errors.AsType[*lateError](err); ok {
+				f.wrong(n, late.Hint(), "contents: %w", err)
+				return
+			}
 			f.errs = append(f.errs, about(f.subject, n.Place("contents", err)))
 			return
 		}
