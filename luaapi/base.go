@@ -77,6 +77,7 @@ func (lib *baseLib) ipairs(L *lua.LState) int {
 		return 3
 	}
 	t := lib.in.Tables.Contents(L.CheckTable(1))
+	lib.in.limits.length(L, t)
 	L.Push(lib.iterate)
 	L.Push(t)
 	L.Push(lua.LNumber(0))

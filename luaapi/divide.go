@@ -22,6 +22,7 @@ type divider struct {
 	chunk int              // its number
 	made  []*lua.LFunction // functions that stand in the code as constants
 	join  int              // the number of the one that joins strings + 1, or 0
+	len   int              // the same for the one that looks at lengths
 	long  bool             // the text is long enough to be divided
 	heavy bool             // the function at hand has too many constants
 }
@@ -153,6 +154,10 @@ func (d *divider) expr(e ast.Expr) ast.Expr {
 	if c, ok := e.(*ast.StringConcatOpExpr); ok {
 		return d.concat(c)
 	}
+	if l, ok := e.(*ast.UnaryLenOpExpr); ok {
+		l.Expr = d.expr(l.Expr)
+		return d.measured(l)
+	}
 	t, ok := e.(*ast.TableExpr)
 	if !ok || !d.heavy {
 		d.inside(e)
@@ -202,8 +207,6 @@ func (d *divider) inside(e ast.Expr) {
 	case *ast.UnaryMinusOpExpr:
 		e.Expr = d.expr(e.Expr)
 	case *ast.UnaryNotOpExpr:
-		e.Expr = d.expr(e.Expr)
-	case *ast.UnaryLenOpExpr:
 		e.Expr = d.expr(e.Expr)
 	case *ast.FunctionExpr:
 		e.Stmts = d.function(e.Stmts)

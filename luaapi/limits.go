@@ -18,10 +18,11 @@ var (
 // calls that wait for one another.
 type limits struct {
 	in         *Interp
-	memory     *memory       // of the innermost evaluation, or nil
-	watch      *stopwatch    // of the innermost call of Invoke, or nil
-	coroutines int           // that wait for one another
-	protected  []*lua.LState // the threads of the calls of pcall and xpcall that are running
+	lens       *lua.LFunction // what # is compiled to, or nil
+	memory     *memory        // of the innermost evaluation, or nil
+	watch      *stopwatch     // of the innermost call of Invoke, or nil
+	coroutines int            // that wait for one another
+	protected  []*lua.LState  // the threads of the calls of pcall and xpcall that are running
 }
 
 // begin starts an evaluation that is to end with ctx, or when it takes too long or

@@ -63,3 +63,28 @@ func TestMemory(t *testing.T) {
 	require.ErrorContains(t, err, "site.lua:2")
 	require.ErrorContains(t, err, "the script holds more than 64 MiB of memory")
 }
+
+// A single assignment makes no list of a gigabyte, and a list that is too long for its
+// length to be known is a mistake wherever that is asked for.
+func TestLongLists(t *testing.T) {
+	s := newSite(t, nil, func(o *luaapi.Options) { o.Memory = 256 << 20 })
+	require.NoError(t, s.in.Run(context.Background(), "site.lua", []byte(`
+		local t = {}
+		t[2 ^ 26 - 1], t[2 ^ 22], t[3] = "a", "b", "c"
+		local n = 0
+		for _ in pairs(t) do n = n + 1 end
+		print(#t, n, t[2 ^ 26 - 1] .. t[2 ^ 22])
+		local ok, u = {}, { list = {} }
+		u.list[2 ^ 22 - 1] = true
+		for i, f in ipairs {
+			function() return #u.list end, function() return ipairs(u.list) end, function() table.insert(u.list, 1) end,
+			function() table.remove(u.list) end, function() table.sort(u.list) end, function() return table.concat(u.list) end,
+			function() return unpack(u.list) end, function() return table.getn(u.list) end,
+		} do
+			local ok, err = pcall(f)
+			if ok or not err:find("a list has 4194303 items or more, which is the limit", 1, true) then print(i, ok, err) end
+		end`)))
+	require.Equal(t, "3\t3\tab\n", s.out.String())
+	err := s.in.Run(context.Background(), "site.lua", []byte("local t = {}\nwhile true do local u = {} u[2 ^ 22 - 1] = 1 table.insert(t, u) end"))
+	require.ErrorContains(t, err, "the script holds more than 256 MiB of memory")
+}

@@ -146,6 +146,7 @@ func New(opts Options) *Interp {
 	if opts.Context == nil {
 		opts.Context = context.Background()
 	}
+	limitLists()
 	in := &Interp{
 		vm: lua.NewState(lua.Options{
 			SkipOpenLibs:        true,

@@ -16,7 +16,7 @@ func (lib *tableLib) functions(sort lua.LGFunction) []builtin {
 	return []builtin{
 		{"concat", lib.concat},
 		{"getn", func(L *lua.LState) int {
-			L.Push(lua.LNumber(lib.in.Tables.Contents(L.CheckTable(1)).Len()))
+			L.Push(lua.LNumber(lib.in.limits.length(L, lib.in.Tables.Contents(L.CheckTable(1)))))
 			return 1
 		}},
 		{"insert", lib.insert},
@@ -36,7 +36,7 @@ func (lib *tableLib) functions(sort lua.LGFunction) []builtin {
 		}},
 		{"remove", lib.remove},
 		{"sort", func(L *lua.LState) int {
-			lib.in.Tables.writable(L, 1)
+			lib.in.limits.length(L, lib.in.Tables.writable(L, 1))
 			if L.Get(2) == lua.LNil {
 				L.SetTop(1)
 			}
@@ -49,7 +49,7 @@ func (lib *tableLib) functions(sort lua.LGFunction) []builtin {
 func (lib *tableLib) concat(L *lua.LState) int {
 	t, sep := lib.in.Tables.Contents(L.CheckTable(1)), L.OptString(2, "")
 	from := L.OptInt(3, 1)
-	to := L.OptInt(4, t.Len())
+	to := L.OptInt(4, lib.in.limits.length(L, t))
 	var out strings.Builder
 	for i := from; i <= to; i++ {
 		v := t.RawGetInt(i)
@@ -71,13 +71,14 @@ func (lib *tableLib) concat(L *lua.LState) int {
 
 func (lib *tableLib) insert(L *lua.LState) int {
 	t := lib.in.Tables.writable(L, 1)
+	length := lib.in.limits.length(L, t)
 	switch L.GetTop() {
 	case 2:
 		t.Append(L.Get(2))
 	case 3:
-		at, n := L.CheckInt(2), t.Len()
-		if at < 1 || at > n+1 {
-			L.ArgError(2, fmt.Sprintf("the position is not within 1 to %d", n+1))
+		at := L.CheckInt(2)
+		if at < 1 || at > length+1 {
+			L.ArgError(2, fmt.Sprintf("the position is not within 1 to %d", length+1))
 		}
 		t.Insert(at, L.Get(3))
 	default:
@@ -88,7 +89,7 @@ func (lib *tableLib) insert(L *lua.LState) int {
 
 func (lib *tableLib) remove(L *lua.LState) int {
 	t := lib.in.Tables.writable(L, 1)
-	n := t.Len()
+	n := lib.in.limits.length(L, t)
 	at := L.OptInt(2, n)
 	if n == 0 || at < 1 || at > n {
 		L.Push(lua.LNil)
@@ -101,7 +102,7 @@ func (lib *tableLib) remove(L *lua.LState) int {
 func (lib *tableLib) unpack(L *lua.LState) int {
 	t := lib.in.Tables.Contents(L.CheckTable(1))
 	from := L.OptInt(2, 1)
-	to := L.OptInt(3, t.Len())
+	to := L.OptInt(3, lib.in.limits.length(L, t))
 	if from > to {
 		return 0
 	}

@@ -1,0 +1,71 @@
+package luaapi
+
+import (
+	"sync"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+)
+
+// gopher-lua keeps t[1], t[2] and so on in one array, and fills it up to where something
+// is written: t[2^26 - 1] = 1 made an array of 1 GiB in one instruction, which nothing can
+// interrupt. So arrays are limited. What lies behind the limit is kept as other keys are,
+// where # and ipairs do not see it: there a list that has reached the limit is an error.
+
+// maxList is how many items a list may have.
+const maxList = 1<<22 - 1
+
+// limitLists makes the limit known to gopher-lua, which has it in a variable.
+var limitLists = sync.OnceFunc(func() { lua.MaxArrayIndex = maxList + 1 })
+
+// length returns the length of a list, and throws if that cannot be known.
+func (lm *limits) length(L *lua.LState, t *lua.LTable) int {
+	n := t.Len()
+	if n >= maxList {
+		lm.in.report.throw(L, "", "a list has %d items or more, which is the limit", maxList)
+	}
+	return n
+}
+
+// measured returns what to write instead of #x: a call that is given #x and x, if x can
+// be evaluated twice.
+func (d *divider) measured(e *ast.UnaryLenOpExpr) ast.Expr {
+	if !isPath(e.Expr) {
+		return e
+	}
+	if d.len == 0 {
+		d.made = append(d.made, d.in.limits.lengths())
+		d.len = len(d.made)
+	}
+	call := &ast.FuncCallExpr{Func: d.placeholder(d.len - 1), Args: []ast.Expr{e, e.Expr}, AdjustRet: true}
+	call.SetLine(e.Line())
+	return call
+}
+
+// isPath reports whether an expression is a variable, or a field of one.
+func isPath(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		return true
+	case *ast.AttrGetExpr:
+		_, constant := e.Key.(*ast.StringExpr)
+		return constant && isPath(e.Object)
+	}
+	return false
+}
+
+// lengths returns the function that # is compiled to.
+func (lm *limits) lengths() *lua.LFunction {
+	if lm.lens == nil {
+		lm.lens = lm.in.vm.NewFunction(func(L *lua.LState) int {
+			if n, ok := L.Get(1).(lua.LNumber); ok && n >= maxList {
+				if t, ok := L.Get(2).(*lua.LTable); ok {
+					lm.length(L, lm.in.Tables.Contents(t))
+				}
+			}
+			L.SetTop(1)
+			return 1
+		})
+	}
+	return lm.lens
+}
