@@ -67,7 +67,7 @@ func TestMemory(t *testing.T) {
 // A single assignment makes no list of a gigabyte, and a list that is too long for its
 // length to be known is a mistake wherever that is asked for.
 func TestLongLists(t *testing.T) {
-	s := newSite(t, nil, func(o *luaapi.Options) { o.Memory = 256 << 20 })
+	s := newSite(t, nil, func(o *luaapi.Options) { o.Memory = 128 << 20 })
 	require.NoError(t, s.in.Run(context.Background(), "site.lua", []byte(`
 		local t = {}
 		t[2 ^ 26 - 1], t[2 ^ 22], t[3] = "a", "b", "c"
@@ -86,5 +86,5 @@ func TestLongLists(t *testing.T) {
 		end`)))
 	require.Equal(t, "3\t3\tab\n", s.out.String())
 	err := s.in.Run(context.Background(), "site.lua", []byte("local t = {}\nwhile true do local u = {} u[2 ^ 22 - 1] = 1 table.insert(t, u) end"))
-	require.ErrorContains(t, err, "the script holds more than 256 MiB of memory")
+	require.ErrorContains(t, err, "the script holds more than 128 MiB of memory")
 }
