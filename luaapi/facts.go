@@ -74,19 +74,19 @@ func (e *factError) Error() string {
 	return fmt.Sprintf("no fact %q in %s", e.name, e.table)
 }
 
-// isData reports whether the table holds what the user configured, which is as
-// strict as the facts.
+// isData reports whether the table holds what the user configured. What it does not have
+// is nil, unless the name is nearly one that it has. Facts are always strict.
 func (e *factError) isData() bool { return strings.HasPrefix(e.table, "data") }
+
+// near asks whether the nearest name was meant; "" if none is near.
+func (e *factError) near() string { return diag.DidYouMean(e.name, e.known) }
 
 // Hint returns the nearest name, or how to ask for what may be absent.
 func (e *factError) Hint() string {
-	if hint := diag.DidYouMean(e.name, e.known); hint != "" {
+	if hint := e.near(); hint != "" || e.isData() {
 		return hint
 	}
 	path := e.table + "." + e.name
-	if e.isData() {
-		return fmt.Sprintf("lookup(%q, nil) gives nil for what may be absent", path)
-	}
 	return fmt.Sprintf("fact(%q) gives nil for what may be absent", path[len("facts."):])
 }
 

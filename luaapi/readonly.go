@@ -62,7 +62,7 @@ func (ts *Tables) newGuards() guards {
 	absent := ts.in.vm.CreateTable(0, 1)
 	absent.RawSetString("__index", ts.in.vm.NewFunction(func(L *lua.LState) int {
 		v, err := ts.withMissing[L.Get(1).(*lua.LTable)].missing(L.Get(2))
-		if err != nil && !ts.in.source.isComputedKey(L, err) {
+		if err != nil && !ts.in.source.mayBeAbsent(L, err) {
 			ts.in.report.throwError(L, err)
 		}
 		L.Push(v)

@@ -125,12 +125,16 @@ func (sm *sourceMap) argument(f frame, path schema.Path, key bool) diag.Pos {
 	return inValue(t, field, path[1:], true) // a function has no place of its own
 }
 
-// isComputedKey reports whether err is that facts or data have no such name, and the
-// name is not written in the script: data.hosts[name] is asked to see whether it
-// is there, data.hots is a slip.
-func (sm *sourceMap) isComputedKey(L *lua.LState, err error) bool {
-	if _, ok := errors.AsType[*factError](err); !ok {
+// mayBeAbsent reports whether err is that facts or data have no such name where that is
+// no slip: data.hosts[name], whose name is not written in the script, asks whether it is
+// there, and so does data.proxy where data has no name like it.
+func (sm *sourceMap) mayBeAbsent(L *lua.LState, err error) bool {
+	missing, ok := errors.AsType[*factError](err)
+	if !ok {
 		return false
+	}
+	if missing.isData() && missing.near() == "" {
+		return true
 	}
 	f := caller(L)
 	c := sm.chunkOf(f.node)

@@ -19,7 +19,7 @@ import (
 func dataLibrary() *Library {
 	return &Library{
 		Name: "data",
-		Doc: "What the user configured. data.web.port is a value of it; data is read-only, and a name that it does not have is a mistake: lookup gives a default for what may be absent. " +
+		Doc: "What the user configured. data.web.port is a value of it; data is read-only. A name that it does not have is nil, and a mistake if it is nearly one that it has. " +
 			"At first it is what the script is given by --data or by what applies it.",
 		Funcs: []Func{{
 			Signature: `load(path: string): table`,

@@ -1993,7 +1993,7 @@ function http.get(url, options) end
 ---@return string errors
 function capture(command) end
 
----What the user configured. data.web.port is a value of it; data is read-only, and a name that it does not have is a mistake: lookup gives a default for what may be absent. At first it is what the script is given by --data or by what applies it.
+---What the user configured. data.web.port is a value of it; data is read-only. A name that it does not have is nil, and a mistake if it is nearly one that it has. At first it is what the script is given by --data or by what applies it.
 ---@class ccm.lib.data
 ---@field [string] any
 data = {}
