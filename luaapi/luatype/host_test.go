@@ -65,6 +65,8 @@ perform = function(action, want, have, host)
   for _, e in ipairs(host.tree("/", { sums = true })) do seen[#seen + 1] = e.path .. ":" .. e.kind .. ":" .. #(e.sum or "") .. (e.target or "") end
   assert(table.concat(seen, " ") == "d:directory:0 d/copy:file:64 d/l:link:0y d/x:file:64", table.concat(seen, " "))
   assert(#host.tree(want.name:match("^(.*)/"), { source = true, sums = true }) > 3)
+  local c = host.compare(want.name:match("^(.*)/"), "/d", { exclude = { "*.go" }, dir_mode = "0700" })
+  assert(#c.missing == 0 and #c.changed == 0 and table.concat(c.extra, " ") == "copy l x" and c.attributes[1] == ".")
   host.remove("/d/copy")
   host.remove("/d/copy")
   assert(not pcall(host.remove, "/d"))

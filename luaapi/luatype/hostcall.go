@@ -154,10 +154,12 @@ func (c *call) give(values ...lua.LValue) int {
 	return len(values)
 }
 
-func (c *call) giveStrings(list []string) int {
+func (c *call) giveStrings(list []string) int { return c.give(c.stringList(list)) }
+
+func (c *call) stringList(list []string) *lua.LTable {
 	t := c.L.CreateTable(len(list), 0)
 	for _, s := range list {
 		t.Append(lua.LString(s))
 	}
-	return c.give(t)
+	return t
 }

@@ -20,6 +20,7 @@ var looks = map[string]func(c *call) int{
 
 	"is_directory": (*call).isDirectory,
 	"tree":         (*call).tree,
+	"compare":      (*call).compare,
 	"which":        (*call).which,
 	"real":         (*call).real,
 	"query":        (*call).query,

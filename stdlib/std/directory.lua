@@ -3,27 +3,17 @@
 --   local directory = require "std.directory"
 --   directory { "/srv/www", source = "files/www", owner = "root", group = "www-data", purge = true }
 
-local function sorted_keys(t) return tbl.sort(tbl.keys(t)) end
-
 -- What is to be below the directory, by path.
 local function wanted(want, host)
   local list = {}
-  for _, e in ipairs(host.tree(want.source, { source = true, sums = true })) do
-    local left_out = tbl.any(want.exclude or {}, function(p) return path.match(p, e.path) or path.match(p, path.base(e.path)) end)
+  for _, e in ipairs(host.tree(want.source, { source = true })) do
     if e.kind ~= "file" and e.kind ~= "directory" then
       error(("%s/%s: want files and directories, found a %s"):format(want.source, e.path, e.kind), 0)
     end
+    local left_out = tbl.any(want.exclude or {}, function(p) return path.match(p, e.path) or path.match(p, path.base(e.path)) end)
     if not left_out and (path.dir(e.path) == "." or list[path.dir(e.path)]) then list[e.path] = e end
   end
   return list
-end
-
--- Whether what stands there has the owner, the group and the mode that are
--- wanted. A number is compared with the number.
-local function fits(want, found, mode)
-  return (not want.owner or want.owner == found.owner or want.owner == tostring(found.uid))
-    and (not want.group or want.group == found.group or want.group == tostring(found.gid))
-    and (not mode or mode == found.mode)
 end
 
 return ccm.type {
@@ -54,25 +44,12 @@ return ccm.type {
     if top.kind ~= "directory" then error("want a directory, found a " .. top.kind .. ", which is not replaced", 0) end
     local have = { ensure = "present", copy = {}, attributes = {}, extra = {} }
     if want.ensure == "absent" then return have end
-    local list = wanted(want, host)
-    if not fits(want, top, want.dir_mode) then table.insert(have.attributes, ".") end
-    local there = {}
-    for _, e in ipairs(host.tree(want.path, { sums = true })) do
-      there[e.path] = e
-      local w = list[e.path]
-      if not w then
-        if want.purge then table.insert(have.extra, e.path) end
-      elseif w.kind ~= e.kind then
-        error(("%s/%s: want a %s, found a %s, which is not replaced"):format(want.path, e.path, w.kind, e.kind), 0)
-      elseif w.sum ~= e.sum then
-        table.insert(have.copy, e.path)
-      elseif not fits(want, e, e.kind == "file" and want.mode or e.kind == "directory" and want.dir_mode or nil) then
-        table.insert(have.attributes, e.path)
-      end
-    end
-    for _, p in ipairs(sorted_keys(list)) do
-      if not there[p] then table.insert(have.copy, p) end
-    end
+    local found = host.compare(want.source, want.path, {
+      exclude = want.exclude, owner = want.owner, group = want.group, mode = want.mode, dir_mode = want.dir_mode,
+    })
+    if found.clash then error(found.clash, 0) end
+    have.copy, have.attributes = tbl.concat(found.changed, found.missing), found.attributes
+    if want.purge then have.extra = found.extra end
     return have
   end,
 
@@ -110,7 +87,7 @@ return ccm.type {
       local mode = want.mode or found and found.mode or list[p].mode
       host.copy(path.join(want.source, p), target, tbl.merge(attr, { mode = mode }))
     end
-    local all = have.ensure == "absent" and sorted_keys(list) or have.copy
+    local all = have.ensure == "absent" and tbl.keys(list) or have.copy
     for _, p in ipairs(tbl.sort(all)) do put(p) end
     for _, p in ipairs(have.attributes) do
       local target = path.join(want.path, p)

@@ -1,0 +1,134 @@
+package luatype
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// compare is host.compare(source, directory, options): what the directory lacks to be a
+// copy of a directory of the script's, as lists of paths. Of 10,000 files that are as
+// wanted nothing reaches the script.
+func (c *call) compare() int {
+	source, dir := c.path(1), c.path(2)
+	opts := c.options(3, "exclude", "owner", "group", "mode", "dir_mode")
+	x := c.comparison(opts)
+	top, err := c.view.Lstat(dir)
+	c.must(err)
+	if !x.fits(top) {
+		x.attributes = append(x.attributes, ".")
+	}
+	err = c.view.CompareTree(c.in.Context(), source, dir,
+		func(e host.TreeEntry) (bool, error) {
+			if e.Kind != host.Regular && e.Kind != host.Directory {
+				return false, clash(fmt.Sprintf("%s: want files and directories, found a %s", joined(source, e.Rel), kinds[e.Kind]))
+			}
+			return x.matters(e)
+		},
+		func(p host.TreePair) error { return x.add(p, dir) })
+	t := c.L.CreateTable(0, 4)
+	if what, ok := errors.AsType[clash](err); ok {
+		t.RawSetString("clash", lua.LString(what))
+		return c.give(t)
+	}
+	c.must(err)
+	for name, list := range map[string][]string{"changed": x.changed, "missing": x.missing, "attributes": x.attributes, "extra": x.extra} {
+		t.RawSetString(name, c.stringList(list))
+	}
+	return c.give(t)
+}
+
+// A clash is something that is in the way of a copy.
+type clash string
+
+// Error says what is there.
+func (e clash) Error() string { return string(e) }
+
+// A comparison is what is wanted of a copy, and what it lacks.
+type comparison struct {
+	exclude       []string
+	owner, group  string // names or numbers; "" if they do not matter
+	mode, dirMode *Mode  // nil if they do not matter
+	userName      func(uid uint32) string
+	groupName     func(gid uint32) string
+	leftOut       map[string]bool // directories that do not matter
+	changed       []string
+	missing       []string
+	attributes    []string
+	extra         []string
+}
+
+func (c *call) comparison(opts *lua.LTable) *comparison {
+	x := &comparison{
+		owner: lua.LVAsString(opts.RawGetString("owner")), group: lua.LVAsString(opts.RawGetString("group")),
+		userName: c.view.UserName, groupName: c.view.GroupName, leftOut: make(map[string]bool),
+	}
+	for name, to := range map[string]**Mode{"mode": &x.mode, "dir_mode": &x.dirMode} {
+		if text := lua.LVAsString(opts.RawGetString(name)); text != "" {
+			*to = new(Mode)
+			c.must((*to).UnmarshalText([]byte(text)))
+		}
+	}
+	patterns, err := c.plain(opts.RawGetString("exclude"), 0)
+	c.must(err)
+	list, _ := patterns.([]any)
+	for _, p := range list {
+		x.exclude = append(x.exclude, text(p))
+	}
+	return x
+}
+
+// matters reports whether something below the source is copied.
+func (x *comparison) matters(e host.TreeEntry) (bool, error) {
+	out := x.leftOut[path.Dir(e.Rel)]
+	for _, pattern := range x.exclude {
+		for _, name := range []string{e.Rel, path.Base(e.Rel)} {
+			ok, err := path.Match(pattern, name)
+			if err != nil {
+				return false, fmt.Errorf("want a pattern such as \"*.conf\", got %q", pattern)
+			}
+			out = out || ok
+		}
+	}
+	if out && e.Kind == host.Directory {
+		x.leftOut[e.Rel] = true
+	}
+	return !out, nil
+}
+
+// add notes what is to be done about one path.
+func (x *comparison) add(p host.TreePair, dir string) error {
+	switch {
+	case p.Source.Kind == host.Missing:
+		x.extra = append(x.extra, p.Rel)
+	case p.Target.Kind == host.Missing:
+		x.missing = append(x.missing, p.Rel)
+	case p.Source.Kind != p.Target.Kind:
+		return clash(fmt.Sprintf("%s: want a %s, found a %s, which is not replaced", joined(dir, p.Rel), kinds[p.Source.Kind], kinds[p.Target.Kind]))
+	case p.Differs:
+		x.changed = append(x.changed, p.Rel)
+	case !x.fits(p.Target):
+		x.attributes = append(x.attributes, p.Rel)
+	}
+	return nil
+}
+
+// fits reports whether what stands there has the owner, the group and the mode that are
+// wanted. A number is compared with the number.
+func (x *comparison) fits(found host.Info) bool {
+	mode := x.mode
+	if found.Kind == host.Directory {
+		mode = x.dirMode
+	}
+	return isAccount(x.owner, found.UID, x.userName) && isAccount(x.group, found.GID, x.groupName) &&
+		(mode == nil || uint32(*mode) == found.Mode)
+}
+
+func isAccount(want string, id uint32, name func(uint32) string) bool {
+	return want == "" || want == strconv.FormatUint(uint64(id), 10) || want == name(id)
+}

@@ -1,0 +1,134 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+)
+
+// A TreePair is what stands at one path below a source directory and below a directory of
+// the machine. Where nothing stands, its Info is of kind Missing.
+type TreePair struct {
+	Rel            string // the path from there
+	Source, Target Info
+	// Differs says that both are regular files and hold something else.
+	Differs bool
+}
+
+// CompareTree calls each for everything below the source directory, or below the directory
+// name of the machine, or both, in order of path. Before it, matters is asked about what
+// stands below source: what does not matter counts as if it did not stand there. Files are
+// compared byte by byte. It stops at the first error, also of matters. In a plan, what is
+// assumed counts.
+func (v *View) CompareTree(ctx context.Context, source, name string, matters func(TreeEntry) (bool, error), each func(TreePair) error) error {
+	from, err := v.SourceTree(source)
+	if err != nil {
+		return err
+	}
+	to, err := v.Tree(name)
+	if err != nil {
+		return err
+	}
+	wanted := from[:0]
+	for _, e := range from {
+		ok, err := matters(e)
+		if err != nil {
+			return err
+		}
+		if ok {
+			wanted = append(wanted, e)
+		}
+	}
+	from = wanted
+	files := v.unnoticed()
+	for len(from) > 0 || len(to) > 0 {
+		var p TreePair
+		switch {
+		case len(to) == 0 || len(from) > 0 && from[0].Rel < to[0].Rel:
+			p.Rel, p.Source, from = from[0].Rel, from[0].Info, from[1:]
+		case len(from) == 0 || to[0].Rel < from[0].Rel:
+			p.Rel, p.Target, to = to[0].Rel, to[0].Info, to[1:]
+		default:
+			p.Rel, p.Source, p.Target, from, to = from[0].Rel, from[0].Info, to[0].Info, from[1:], to[1:]
+		}
+		if p.Source.Kind == Regular && p.Target.Kind == Regular {
+			if p.Differs, err = files.differ(ctx, filepath.Join(source, p.Rel), filepath.Join(name, p.Rel), p); err != nil {
+				return v.noticed(err)
+			}
+		}
+		if err := each(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unnoticed returns a view whose looks are not remembered one by one: those at the files of
+// a tree of which it is remembered that it was looked at as a whole.
+func (v *View) unnoticed() *View {
+	if v.looks == nil {
+		return v
+	}
+	c := *v
+	c.looks = nil
+	return &c
+}
+
+// noticed remembers whom an error of an unnoticed view is owed to.
+func (v *View) noticed(err error) error {
+	if e, ok := errors.AsType[*NotKnownError](err); ok && v.looks != nil {
+		v.looks.doubt(e.By)
+	}
+	return err
+}
+
+// differ reports whether a file of the user and a file of the machine hold something else.
+func (v *View) differ(ctx context.Context, source, name string, p TreePair) (bool, error) {
+	// Neither the size that a plan assumes nor that of what the kernel makes up is one.
+	if v.plan == nil && p.Source.Size != p.Target.Size && p.Source.Size > 0 && p.Target.Size > 0 {
+		return true, nil
+	}
+	a, err := v.OpenUserFile(source)
+	if err != nil {
+		return false, err
+	}
+	defer a.Close()
+	b, err := v.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer b.Close()
+	same, err := sameContent(untilDone(ctx, a), b)
+	if err != nil {
+		err = fmt.Errorf("%s and %s: %w", source, name, err)
+	}
+	return !same, err
+}
+
+// pairs are buffers for two files that are compared.
+var pairs = sync.Pool{New: func() any { return new([2][32 << 10]byte) }}
+
+func sameContent(a io.Reader, b io.Reader) (bool, error) {
+	buf := pairs.Get().(*[2][32 << 10]byte)
+	defer pairs.Put(buf)
+	for {
+		n, err := io.ReadFull(a, buf[0][:])
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return false, err
+		}
+		m, errB := io.ReadFull(b, buf[1][:])
+		if errB != nil && errB != io.EOF && errB != io.ErrUnexpectedEOF {
+			return false, errB
+		}
+		if !bytes.Equal(buf[0][:n], buf[1][:m]) {
+			return false, nil
+		}
+		if err != nil || errB != nil {
+			return err != nil && errB != nil, nil
+		}
+	}
+}
