@@ -45,6 +45,7 @@ func main() {
 	// A reader of the report that goes away does not end a run half way: the write
 	// fails, and that is said at the end. Commands do not inherit this.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	screen := new(terminalMode)
 	go func() {
 		<-signals
 		close(stop)
@@ -56,9 +57,10 @@ func main() {
 			lastWords("ccm: interrupted, and what was being done does not end")
 		}
 		commands.Kill()
+		screen.restore()
 		os.Exit(exitInterrupted)
 	}()
-	e := &env{stdin: os.Stdin, stdout: terminal.NewWriter(os.Stdout), stderr: terminal.NewWriter(os.Stderr), stop: stop, clock: clock, effect: effect, commands: commands, began: began, before: before}
+	e := &env{stdin: os.Stdin, stdout: terminal.NewWriter(os.Stdout), stderr: terminal.NewWriter(os.Stderr), stop: stop, clock: clock, effect: effect, commands: commands, screen: screen, began: began, before: before}
 	end, err := profile()
 	if err != nil {
 		e.explain(err)
@@ -104,6 +106,7 @@ type env struct {
 	stop           <-chan struct{} // closed when the run shall end; may be nil
 	effect         func(op, path string) error
 	commands       *host.Commands // that run
+	screen         *terminalMode  // of the terminal that a person types on
 	work           *state.Work    // what the run has not finished; nil if none goes on
 	runner         *observed      // of the commands of this process; nil for any
 	held           *state.Held    // the lock, if it was taken before the site was read; nil once the run has it

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/kballard/go-shellquote"
-	"golang.org/x/term"
 
 	"github.com/luaccm/ccm/luaapi/repl"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -62,17 +61,13 @@ func (p *prompt) edited(ctx context.Context, text string) (string, error) {
 
 // editLine is what Ctrl-X Ctrl-E does: the line goes through the editor.
 func (t *editor) editLine() {
-	in := int(os.Stdin.Fd())
-	raw, err := term.GetState(in)
-	if err == nil {
-		err = term.Restore(in, t.state)
-	}
+	again, err := t.p.env.screen.aside()
 	if err != nil {
 		return
 	}
 	line := t.shell.Line()
 	text, err := t.p.edited(context.Background(), string(*line))
-	_ = term.Restore(in, raw)
+	again()
 	if err != nil {
 		t.shell.Hint.SetTemporary(terminal.Line(err.Error()))
 		return

@@ -22,7 +22,6 @@ type editor struct {
 	p       *prompt
 	shell   *readline.Shell
 	history *repl.History
-	state   *term.State // of the terminal before
 	color   bool
 
 	question string      // that is asked, "" at the prompt
@@ -39,11 +38,10 @@ func (p *prompt) newTerminal() (lineReader, error) {
 	if !isTerminal(p.env.stdout) || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
 		return p.newPlainTerminal(), nil
 	}
-	state, err := term.GetState(int(os.Stdin.Fd()))
-	if err != nil {
+	if err := p.env.screen.begin(int(os.Stdin.Fd())); err != nil {
 		return nil, err
 	}
-	t := &editor{p: p, state: state, history: p.openHistory(), color: p.env.colorful(p.env.stdout)}
+	t := &editor{p: p, history: p.openHistory(), color: p.env.colorful(p.env.stdout)}
 	t.shell = t.newShell()
 	return t, nil
 }
@@ -141,6 +139,7 @@ func (t *editor) deleteUnderCursor() {
 
 // promptText returns the prompt of the first line.
 func (t *editor) promptText() string {
+	t.p.env.screen.changing.Store(false) // it has its mode by now
 	if t.question != "" {
 		return t.question
 	}
@@ -174,6 +173,8 @@ func (t *editor) read() (string, error) {
 func (t *editor) readline() (string, error) {
 	before := t.p.signals.set()
 	defer t.p.signals.set(before...)
+	t.p.env.screen.changing.Store(true)
+	defer t.p.env.screen.changing.Store(false)
 	if !t.reading.begin(t.p.env.stop) {
 		return "", errStopped
 	}
@@ -201,9 +202,10 @@ func (t *editor) ask(question string) (string, error) {
 // leave implements lineReader.
 func (t *editor) leave() {
 	if t.reading.Load() {
-		_ = term.Restore(int(os.Stdin.Fd()), t.state)
+		t.p.env.screen.restore() // before it is written to, which may have to wait
 		_, _ = t.p.env.stdout.Print(terminal.EndPaste)
 		terminal.Fprintf(t.p.env.stdout, "\n")
+		t.p.env.screen.restore()
 		os.Exit(exitInterrupted)
 	}
 }

@@ -199,5 +199,6 @@ func (p *prompt) interruptible(ctx context.Context, do func(context.Context)) {
 // exit ends the process.
 func (p *prompt) exit() {
 	p.talk.leave()
+	p.env.screen.restore()
 	os.Exit(exitInterrupted)
 }

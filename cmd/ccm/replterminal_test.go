@@ -12,6 +12,7 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 func TestReplResize(t *testing.T) {
@@ -216,4 +217,57 @@ func TestReplApplyShowsOutput(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(s.cmd.Dir, "go"), nil, 0o600))
 	s.shows("1 resource: 1 changed")
 	require.Regexp(t, `(?m)^[0-9:]+ INF ended`, s.text())
+}
+
+// However often ccm is told to end, and wherever the prompt is by then, the terminal is as
+// it was: a terminal that was told to stop its output keeps the prompt between two lines
+// until it goes on.
+func TestReplTerminatedTwice(t *testing.T) {
+	needPTY(t)
+	const stopOutput, startOutput = 0, 1 // TCOOFF and TCOON of tcflow(3)
+	for name, signals := range map[string][]os.Signal{"once": {syscall.SIGTERM}, "twice": {syscall.SIGTERM, syscall.SIGHUP}} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			began, goOn := filepath.Join(home, "began"), filepath.Join(home, "go")
+			require.NoError(t, os.WriteFile(filepath.Join(home, "wait"), []byte("cd \"$HOME\"; touch began; until test -e go; do sleep 0.01; done\n"), 0o600))
+			s := onScreen(t, screenOptions{home: home}, "repl", "-q")
+			number, err := unix.IoctlGetUint32(int(s.pty.Fd()), unix.TIOCGPTN)
+			require.NoError(t, err)
+			tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+			require.NoError(t, err)
+			defer tty.Close()
+			fd := int(tty.Fd())
+			s.ends("ccm>")
+			raw, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+			require.NoError(t, err)
+			require.Zero(t, raw.Lflag&unix.ECHO)
+			s.enter(`local _ = capture { "sh", env.HOME .. "/wait" }`)
+			appears(t, began)
+			require.NoError(t, unix.IoctlSetInt(fd, unix.TCXONC, stopOutput))
+			require.NoError(t, os.WriteFile(goOn, nil, 0o600))
+			require.Eventually(t, func() bool { return isWriting(s.cmd.Process.Pid) }, patient, time.Millisecond)
+			for _, sig := range signals {
+				require.NoError(t, s.cmd.Process.Signal(sig))
+			}
+			require.NoError(t, unix.IoctlSetInt(fd, unix.TCXONC, startOutput))
+			require.Eventually(t, func() bool { return gone(s.cmd.Process.Pid) }, patient, 5*time.Millisecond)
+			is, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+			require.NoError(t, err)
+			require.NotZero(t, is.Lflag&unix.ECHO, "the terminal does not echo what is typed")
+			require.NotZero(t, is.Lflag&unix.ICANON)
+			tty.Close()
+			require.Equal(t, exitInterrupted, s.status())
+		})
+	}
+}
+
+// isWriting reports whether a process waits until it can write to its standard output.
+func isWriting(pid int) bool {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
+	for _, task := range tasks {
+		if text, err := os.ReadFile(task); err == nil && strings.HasPrefix(string(text), fmt.Sprintf("%d 0x1 ", unix.SYS_WRITE)) {
+			return true
+		}
+	}
+	return false
 }
