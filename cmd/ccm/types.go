@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/stdlib"
 )
@@ -197,5 +198,5 @@ func readBeside(h *host.Host, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.ReadUpTo(abs, host.LargestText)
+	return h.ReadUpTo(abs, safepath.LargestText)
 }

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 const asideSuffix = ".ccm-old"
 
 // asideName returns the name under which a file is set aside where nobody else can take
 // that.
-func asideName(base string) string { return hiddenName(base, asideSuffix) }
+func asideName(base string) string { return safepath.HiddenName(base, asideSuffix) }
 
 // SetAside gives the file at the path a second name in its directory, so that it
 // can come back as it is after it was replaced. If nothing is there, that is
@@ -27,27 +29,27 @@ func (h *Host) SetAside(name string) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	if _, aside, err := asideOf(p); err != nil || aside.Kind != Missing {
-		return pathError("lstat", name, err)
+		return safepath.PathError("lstat", name, err)
 	}
-	info, err := p.stat()
+	info, err := p.Stat()
 	if err != nil {
-		return pathError("lstat", name, err)
+		return safepath.PathError("lstat", name, err)
 	}
-	old := location{dir: p.dir, name: asideName(p.name)}
-	if isShared(&p.dir.st) {
-		old.name = randomName(p.name, asideSuffix)
+	old := safepath.Location{Dir: p.Dir, Name: asideName(p.Name)}
+	if safepath.IsShared(&p.Dir.Stat) {
+		old.Name = safepath.RandomName(p.Name, asideSuffix)
 	}
 	switch info.Kind {
 	case Missing:
 		// A link to itself leads nowhere, whatever is made later.
 		err = h.do("symlink", name, func() error {
-			return pathError("symlink", h.realPath(name, old), unix.Symlinkat(old.name, old.dir.fd, old.name))
+			return safepath.PathError("symlink", h.realPath(name, old), unix.Symlinkat(old.Name, old.Dir.FD, old.Name))
 		})
 	case Regular:
 		err = h.do("link", name, func() error {
-			return pathError("link", h.realPath(name, old), unix.Linkat(p.dir.fd, p.name, old.dir.fd, old.name, 0))
+			return safepath.PathError("link", h.realPath(name, old), unix.Linkat(p.Dir.FD, p.Name, old.Dir.FD, old.Name, 0))
 		})
 		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EMLINK) {
 			err = h.copyAside(name, p, old, info)
@@ -58,32 +60,32 @@ func (h *Host) SetAside(name string) error {
 	if err != nil {
 		return err
 	}
-	return h.syncDir(name, p.dir)
+	return h.syncDir(name, p.Dir)
 }
 
 // copyAside is for file systems without hard links.
-func (h *Host) copyAside(name string, p, old location, info Info) (err error) {
+func (h *Host) copyAside(name string, p, old safepath.Location, info Info) (err error) {
 	return h.do("copy", name, func() (err error) {
-		from, err := p.open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
+		from, err := p.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
 		if err != nil {
-			return pathError("open", name, err)
+			return safepath.PathError("open", name, err)
 		}
 		src := os.NewFile(uintptr(from), name)
 		defer src.Close()
-		temp := location{dir: old.dir, name: old.name + "~"}
-		_ = unix.Unlinkat(temp.dir.fd, temp.name, 0)
-		to, err := temp.open(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
+		temp := safepath.Location{Dir: old.Dir, Name: old.Name + "~"}
+		_ = unix.Unlinkat(temp.Dir.FD, temp.Name, 0)
+		to, err := temp.Open(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
 		if err != nil {
-			return pathError("open", h.realPath(name, temp), err)
+			return safepath.PathError("open", h.realPath(name, temp), err)
 		}
-		dst := os.NewFile(uintptr(to), temp.path())
+		dst := os.NewFile(uintptr(to), temp.Path())
 		_, err = io.Copy(dst, src)
 		err = errors.Join(err, dst.Chown(int(info.UID), int(info.GID)), dst.Chmod(fileMode(info.Mode)), setTime(to, info.MTime), dst.Sync(), dst.Close())
 		if err == nil {
-			err = rename(temp, old)
+			err = safepath.Rename(temp, old)
 		}
 		if err != nil {
-			return errors.Join(err, unlink(temp))
+			return errors.Join(err, safepath.Unlink(temp))
 		}
 		return nil
 	})
@@ -102,30 +104,30 @@ func setTime(fd int, at time.Time) error {
 //
 // Where others may make names in the directory, what is found counts only if its owner
 // could have put it at the place as well, or if it is ours.
-func asideOf(p location) (location, Info, error) {
-	old := location{dir: p.dir, name: asideName(p.name)}
-	if !isShared(&p.dir.st) {
-		info, err := old.stat()
+func asideOf(p safepath.Location) (safepath.Location, Info, error) {
+	old := safepath.Location{Dir: p.Dir, Name: asideName(p.Name)}
+	if !safepath.IsShared(&p.Dir.Stat) {
+		info, err := old.Stat()
 		if err == nil && info.Kind != Missing && !isAside(old, info) {
-			err = fmt.Errorf("%s: want a file that was set aside, found %s", old.path(), info.Kind)
+			err = fmt.Errorf("%s: want a file that was set aside, found %s", old.Path(), info.Kind)
 		}
 		return old, info, err
 	}
-	names, err := namesIn(p.dir)
+	names, err := safepath.NamesIn(p.Dir)
 	if err != nil {
 		return old, Info{}, err
 	}
-	now, err := p.stat()
+	now, err := p.Stat()
 	if err != nil {
 		return old, Info{}, err
 	}
 	for _, name := range names {
-		if !isRandomName(name, asideSuffix) || !strings.HasPrefix(name, randomPrefix(p.name, asideSuffix)) {
+		if !safepath.IsRandomName(name, asideSuffix) || !strings.HasPrefix(name, safepath.RandomPrefix(p.Name, asideSuffix)) {
 			continue
 		}
-		old.name = name
-		info, err := old.stat()
-		mine := isOurs(info.UID) || info.UID == p.dir.st.Uid || now.Kind == Regular && info.UID == now.UID
+		old.Name = name
+		info, err := old.Stat()
+		mine := safepath.IsOurs(info.UID) || info.UID == p.Dir.Stat.Uid || now.Kind == Regular && info.UID == now.UID
 		if err != nil || isAside(old, info) && mine {
 			return old, info, err
 		}
@@ -134,26 +136,26 @@ func asideOf(p location) (location, Info, error) {
 }
 
 // isAside reports whether what is at a place is what SetAside leaves.
-func isAside(old location, info Info) bool {
+func isAside(old safepath.Location, info Info) bool {
 	if info.Kind != Symlink {
 		return info.Kind == Regular
 	}
-	target, err := old.readlink()
-	return err == nil && target == old.name
+	target, err := old.Readlink()
+	return err == nil && target == old.Name
 }
 
 // IsAside reports whether something is set aside for the path.
 func (v *View) IsAside(name string) (bool, error) {
-	p, err := v.files.at(name)
-	if isMissing(err) {
+	p, err := v.files.At(name)
+	if safepath.IsMissing(err) {
 		return false, nil
 	}
 	if err != nil {
-		return false, pathError("open", name, err)
+		return false, safepath.PathError("open", name, err)
 	}
-	defer p.close()
+	defer p.Close()
 	_, info, err := asideOf(p)
-	return err == nil && info.Kind != Missing, pathError("lstat", name, err)
+	return err == nil && info.Kind != Missing, safepath.PathError("lstat", name, err)
 }
 
 // PutBack gives the path back what was set aside: the very file, or nothing.
@@ -162,23 +164,23 @@ func (h *Host) PutBack(name string) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	old, info, err := asideOf(p)
 	if err != nil {
-		return pathError("lstat", name, err)
+		return safepath.PathError("lstat", name, err)
 	}
 	h.log.Debug("put back", "path", name)
 	switch info.Kind {
 	case Missing:
 		return fmt.Errorf("nothing is set aside for %s", name)
 	case Regular:
-		err = h.do("rename", name, func() error { return rename(old, p) })
-		if now, e := p.stat(); err == nil && e == nil && now.Ino == info.Ino && now.Dev == info.Dev {
+		err = h.do("rename", name, func() error { return safepath.Rename(old, p) })
+		if now, e := p.Stat(); err == nil && e == nil && now.Ino == info.Ino && now.Dev == info.Dev {
 			// It was not replaced, and rename(2) leaves two names of one file alone.
 			err = h.dropAside(name, old)
 		}
 	default:
-		err = h.do("remove", name, func() error { return pathError("remove", h.realPath(name, p), unlink(p)) })
+		err = h.do("remove", name, func() error { return safepath.PathError("remove", h.realPath(name, p), safepath.Unlink(p)) })
 		if errors.Is(err, os.ErrNotExist) {
 			err = nil
 		}
@@ -186,7 +188,7 @@ func (h *Host) PutBack(name string) error {
 			err = h.dropAside(name, old)
 		}
 	}
-	return errors.Join(err, h.syncDir(name, p.dir))
+	return errors.Join(err, h.syncDir(name, p.Dir))
 }
 
 // DropAside forgets what was set aside, if anything was.
@@ -195,16 +197,16 @@ func (h *Host) DropAside(name string) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	old, _, err := asideOf(p)
 	if err != nil {
-		return pathError("lstat", name, err)
+		return safepath.PathError("lstat", name, err)
 	}
 	return h.dropAside(name, old)
 }
 
-func (h *Host) dropAside(name string, old location) error {
-	err := h.do("remove", name, func() error { return pathError("remove", h.realPath(name, old), unlink(old)) })
+func (h *Host) dropAside(name string, old safepath.Location) error {
+	err := h.do("remove", name, func() error { return safepath.PathError("remove", h.realPath(name, old), safepath.Unlink(old)) })
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Batch writes several files that have nothing to do with each other and makes
@@ -221,10 +223,10 @@ func (b *Batch) syncDirs(errs []error) {
 		dir := filepath.Dir(e.temp.name)
 		err, done := dirs[dir]
 		if !done {
-			var p location
+			var p safepath.Location
 			if p, err = e.temp.h.at(e.temp.name); err == nil {
-				err = e.temp.h.syncDir(e.temp.name, p.dir)
-				p.close()
+				err = e.temp.h.syncDir(e.temp.name, p.Dir)
+				p.Close()
 			}
 			dirs[dir] = err
 		}
@@ -241,14 +243,14 @@ func (e *batchEntry) announce(more bool) (err error) {
 		if err := t.findDir(); err != nil {
 			return err
 		}
-		dir = t.place.dir
-		e.before, err = t.place.stat()
+		dir = t.place.Dir
+		e.before, err = t.place.Stat()
 		t.releaseDir()
 		if err != nil {
-			return pathError("lstat", t.name, err)
+			return safepath.PathError("lstat", t.name, err)
 		}
 	}
-	return t.h.tell(Doomed{Path: t.name, Dir: dir.path, Info: e.before, Content: true, Next: &t.info, More: more})
+	return t.h.tell(Doomed{Path: t.name, Dir: dir.Path, Info: e.before, Content: true, Next: &t.info, More: more})
 }
 
 // place gives a file that is durable its place. The directory is yet to be
@@ -265,9 +267,9 @@ func (e *batchEntry) place() error {
 		}
 		return err
 	}
-	switch now, err := t.place.stat(); {
+	switch now, err := t.place.Stat(); {
 	case err != nil:
-		return pathError("lstat", t.name, err)
+		return safepath.PathError("lstat", t.name, err)
 	case now != e.before:
 		return errConflict
 	}

@@ -3,6 +3,8 @@ package host
 import (
 	"slices"
 	"sync"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A dirCache holds open the directories in which a batch makes files: to walk to a
@@ -14,7 +16,7 @@ type dirCache struct {
 
 // A cachedDir is a directory that is held open, and the path by which it is asked for.
 type cachedDir struct {
-	*handle
+	*safepath.Handle
 	name string
 }
 
@@ -22,15 +24,15 @@ type cachedDir struct {
 const mostCachedDirs = 4
 
 // open returns the directory at a path, for the caller to close.
-func (c *dirCache) open(w *walker, name string) (*handle, error) {
+func (c *dirCache) open(w *safepath.Resolver, name string) (*safepath.Handle, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if i := slices.IndexFunc(c.dirs, func(d *cachedDir) bool { return d.name == name }); i >= 0 {
 		d := c.dirs[i]
 		c.dirs = append(slices.Delete(c.dirs, i, i+1), d)
-		return d.hold(), nil
+		return d.Hold(), nil
 	}
-	d, err := w.directory(name)
+	d, err := w.Directory(name)
 	if err != nil {
 		return nil, err
 	}
@@ -38,38 +40,37 @@ func (c *dirCache) open(w *walker, name string) (*handle, error) {
 		c.evict(0)
 	}
 	c.dirs = append(c.dirs, &cachedDir{d, name})
-	return d.hold(), nil
+	return d.Hold(), nil
 }
 
 // reopen returns a directory that open has returned, for the caller to close; nil if it
 // is not in the cache any more and may stand elsewhere by now.
-func (c *dirCache) reopen(d *handle) *handle {
+func (c *dirCache) reopen(d *safepath.Handle) *safepath.Handle {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if d.evicted {
+	if !slices.ContainsFunc(c.dirs, func(x *cachedDir) bool { return x.Handle == d }) {
 		return nil
 	}
-	return d.hold()
+	return d.Hold()
 }
 
 func (c *dirCache) evict(i int) {
-	c.dirs[i].evicted = true
-	c.dirs[i].close()
+	c.dirs[i].Close()
 	c.dirs = slices.Delete(c.dirs, i, i+1)
 }
 
 // revalidate evicts the directories that do not stand at their paths any more: somebody
 // may have moved one away.
-func (c *dirCache) revalidate(w *walker) {
+func (c *dirCache) revalidate(w *safepath.Resolver) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := len(c.dirs) - 1; i >= 0; i-- {
-		now, err := w.directory(c.dirs[i].name)
-		if err != nil || !now.is(c.dirs[i].handle) {
+		now, err := w.Directory(c.dirs[i].name)
+		if err != nil || !now.Is(c.dirs[i].Handle) {
 			c.evict(i)
 		}
 		if err == nil {
-			now.close()
+			now.Close()
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
 // A Download is what to fetch over HTTP, and how. What authorizes it, the user
@@ -53,26 +55,14 @@ type Progress struct {
 
 // String formats p as 12.3 MiB of 40.0 MiB, 3.2 MiB/s.
 func (p Progress) String() string {
-	s := FormatBytes(p.Bytes)
+	s := bytesize.Format(p.Bytes)
 	if p.Total >= 0 {
-		s += " of " + FormatBytes(p.Total)
+		s += " of " + bytesize.Format(p.Total)
 	}
 	if p.Rate > 0 {
-		s += ", " + FormatBytes(int64(p.Rate)) + "/s"
+		s += ", " + bytesize.Format(int64(p.Rate)) + "/s"
 	}
 	return s
-}
-
-// FormatBytes formats a number of bytes for people, in units of 1024.
-func FormatBytes(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	x, unit := float64(n)/1024, 0
-	for x >= 1024 && unit < 4 {
-		x, unit = x/1024, unit+1
-	}
-	return fmt.Sprintf("%.1f %ciB", x, "KMGTP"[unit])
 }
 
 // Download replaces the file at the path by what d fetches, in one step like
@@ -147,9 +137,9 @@ type SizeError struct {
 // Error says how much is taken.
 func (e *SizeError) Error() string {
 	if e.Size > 0 {
-		return fmt.Sprintf("the server sends %s, and the limit is %s", FormatBytes(e.Size), FormatBytes(e.Limit))
+		return fmt.Sprintf("the server sends %s, and the limit is %s", bytesize.Format(e.Size), bytesize.Format(e.Limit))
 	}
-	return fmt.Sprintf("the server sends more than %s, which is the limit", FormatBytes(e.Limit))
+	return fmt.Sprintf("the server sends more than %s, which is the limit", bytesize.Format(e.Limit))
 }
 
 // limit is how many bytes may come.
@@ -209,7 +199,7 @@ func newStallGuard(ctx context.Context, limit time.Duration) (*stallGuard, conte
 	g.timer = time.AfterFunc(limit, func() {
 		what := "nothing"
 		if got := g.got.Load(); got > 0 {
-			what = "only " + FormatBytes(got)
+			what = "only " + bytesize.Format(got)
 		}
 		cancel(fmt.Errorf("%w: %s came for %s", ErrTimeout, what, limit))
 	})

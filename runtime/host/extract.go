@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+
+	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
 // An Extraction is how to unpack an archive.
@@ -33,7 +35,7 @@ func (e *LimitError) Error() string {
 	if e.Entries {
 		return fmt.Sprintf("the archive holds more than %d entries, which is the limit", e.Limit)
 	}
-	return fmt.Sprintf("the archive expands to more than %s, which is the limit", FormatBytes(e.Limit))
+	return fmt.Sprintf("the archive expands to more than %s, which is the limit", bytesize.Format(e.Limit))
 }
 
 // Extract unpacks the archive at the path. Nothing but Go does it: the machine

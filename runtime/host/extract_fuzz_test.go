@@ -21,13 +21,13 @@ const fuzzEntries, fuzzBytes = 100, 1 << 20
 // hostile are archives that must do no harm.
 var hostile = [][]hosttest.Packed{
 	app,
-	{link("l", "../.."), file("l/evil", "x"), hardLink("h", "../x")},
-	{link("l", "/"), file("l/etc/passwd", "x")},
-	{link("a", "b"), link("b", "a"), file("a/x", "x")},
-	{link("a", "d"), dir("d", 0o755), link("d/up", ".."), link("e", "d/up/../../outside")},
+	{Link("l", "../.."), file("l/evil", "x"), hardLink("h", "../x")},
+	{Link("l", "/"), file("l/etc/passwd", "x")},
+	{Link("a", "b"), Link("b", "a"), file("a/x", "x")},
+	{Link("a", "d"), dir("d", 0o755), Link("d/up", ".."), Link("e", "d/up/../../outside")},
 	{file("../outside", "x"), file("/outside", "x"), file("a/../../b", "x")},
 	{file("out/evil", "x"), file("outside", "x")},
-	{link("f", "out"), file("old", "new"), dir("kept", 0o700), file("kept/f", "new")},
+	{Link("f", "out"), file("old", "new"), dir("kept", 0o700), file("kept/f", "new")},
 	{{Header: tar.Header{Name: "null", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3}}},
 	{{Header: tar.Header{Name: "pipe", Typeflag: tar.TypeFifo}}},
 	{{Header: tar.Header{Name: "su", Mode: 0o6755}, Body: "root"}, dir("sticky", 0o1777)},

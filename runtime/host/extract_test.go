@@ -24,7 +24,7 @@ import (
 
 var (
 	file     = hosttest.File
-	link     = hosttest.Link
+	Link     = hosttest.Link
 	hardLink = hosttest.HardLink
 	dir      = hosttest.Dir
 )
@@ -57,9 +57,9 @@ var app = []hosttest.Packed{
 	dir("ro/", 0o555),
 	file("ro/f", "read"),
 	file("lib/deep/er/x", "x"),
-	link("lib/x", "deep/er/x"),
-	link("current", "lib"),
-	link("gone", "not/there"),
+	Link("lib/x", "deep/er/x"),
+	Link("current", "lib"),
+	Link("gone", "not/there"),
 }
 
 var appBelow = map[string]string{
@@ -93,7 +93,7 @@ func TestExtract(t *testing.T) {
 }
 
 func TestExtractHardLinks(t *testing.T) {
-	root, err := extract(t, "a.tar", hosttest.Tar(t, file("a", "x"), dir("d", 0o755), hardLink("d/b", "./a"), link("d/l", "b"), hardLink("d/m", "d/l")), host.Extraction{})
+	root, err := extract(t, "a.tar", hosttest.Tar(t, file("a", "x"), dir("d", 0o755), hardLink("d/b", "./a"), Link("d/l", "b"), hardLink("d/m", "d/l")), host.Extraction{})
 	require.NoError(t, err)
 	a, err := os.Stat(root + "/opt/app/a")
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestExtractTimes(t *testing.T) {
 
 // Later entries of a tar replace earlier ones, as with tar -r.
 func TestExtractDuplicates(t *testing.T) {
-	root, err := extract(t, "a.tar", hosttest.Tar(t, file("f", "old"), link("g", "f"), dir("d", 0o700), dir("d", 0o755), file("f", "new"), file("g", "file")), host.Extraction{})
+	root, err := extract(t, "a.tar", hosttest.Tar(t, file("f", "old"), Link("g", "f"), dir("d", 0o700), dir("d", 0o755), file("f", "new"), file("g", "file")), host.Extraction{})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"f": "-rw-r--r-- new", "g": "-rw-r--r-- file", "d": "drwxr-xr-x"}, below(t, root+"/opt/app"))
 }
@@ -177,30 +177,30 @@ func TestExtractHostile(t *testing.T) {
 		{"traversal inside", []hosttest.Packed{good, file("a/../../evil", "x")}, "has .. in its path"},
 		{"absolute", []hosttest.Packed{good, file("/evil", "x")}, `entry "/evil": is an absolute path`},
 		{"directory above", []hosttest.Packed{good, dir("../evil/", 0o755)}, "has .. in its path"},
-		{"symbolic link out", []hosttest.Packed{good, link("l", "/etc")}, "is a symbolic link to /etc, which leads out"},
-		{"symbolic link up", []hosttest.Packed{good, link("a/l", "../../x")}, "leads out"},
-		{"symbolic link, then write through it", []hosttest.Packed{good, link("l", "../.."), file("l/evil", "x")}, "lies below l, which is a symbolic link in the archive"},
-		{"absolute symbolic link, then write through it", []hosttest.Packed{good, link("l", "/"), file("l/evil", "x")}, "lies below l"},
-		{"symbolic link to a file, then write to it", []hosttest.Packed{good, link("l", "../../evil"), file("l", "x"), link("m", "../../evil")}, "leads out"},
-		{"symbolic link in place of a directory", []hosttest.Packed{dir("d", 0o755), link("d", "..")}, "is both a directory and a symbolic link"},
-		{"directory in place of a symbolic link", []hosttest.Packed{link("d", ".."), dir("d", 0o755)}, "is both a symbolic link and a directory"},
-		{"chain of symbolic links", []hosttest.Packed{link("x/y/z", "../.."), link("w", "x/y/z/.."), good}, "leads out"},
+		{"symbolic link out", []hosttest.Packed{good, Link("l", "/etc")}, "is a symbolic link to /etc, which leads out"},
+		{"symbolic link up", []hosttest.Packed{good, Link("a/l", "../../x")}, "leads out"},
+		{"symbolic link, then write through it", []hosttest.Packed{good, Link("l", "../.."), file("l/evil", "x")}, "lies below l, which is a symbolic link in the archive"},
+		{"absolute symbolic link, then write through it", []hosttest.Packed{good, Link("l", "/"), file("l/evil", "x")}, "lies below l"},
+		{"symbolic link to a file, then write to it", []hosttest.Packed{good, Link("l", "../../evil"), file("l", "x"), Link("m", "../../evil")}, "leads out"},
+		{"symbolic link in place of a directory", []hosttest.Packed{dir("d", 0o755), Link("d", "..")}, "is both a directory and a symbolic link"},
+		{"directory in place of a symbolic link", []hosttest.Packed{Link("d", ".."), dir("d", 0o755)}, "is both a symbolic link and a directory"},
+		{"chain of symbolic links", []hosttest.Packed{Link("x/y/z", "../.."), Link("w", "x/y/z/.."), good}, "leads out"},
 		{"hard link outside", []hosttest.Packed{good, hardLink("h", "../evil")}, `is a hard link to "../evil", which has .. in its path`},
 		{"absolute hard link", []hosttest.Packed{good, hardLink("h", "/etc/passwd")}, `which is an absolute path`},
 		{"hard link to what was there", []hosttest.Packed{hardLink("h", "existing")}, "is not a file earlier in the archive"},
 		{"hard link to a directory", []hosttest.Packed{dir("d", 0o755), hardLink("h", "d")}, "is not a file earlier in the archive"},
 		{"hard link to itself", []hosttest.Packed{good, hardLink("good", "good")}, "is not a file earlier in the archive"},
-		{"hard link to a symbolic link that leads out from there", []hosttest.Packed{link("a/b/l", "../../x"), hardLink("l", "a/b/l")}, `entry "l": is a symbolic link to ../../x, which leads out`},
-		{"hard link through a symbolic link", []hosttest.Packed{link("l", "."), good, hardLink("h", "l/good")}, "is not a file earlier in the archive"},
+		{"hard link to a symbolic link that leads out from there", []hosttest.Packed{Link("a/b/l", "../../x"), hardLink("l", "a/b/l")}, `entry "l": is a symbolic link to ../../x, which leads out`},
+		{"hard link through a symbolic link", []hosttest.Packed{Link("l", "."), good, hardLink("h", "l/good")}, "is not a file earlier in the archive"},
 		{"character device", []hosttest.Packed{good, special(tar.TypeChar)}, "is a device or a pipe"},
 		{"block device", []hosttest.Packed{good, special(tar.TypeBlock)}, "is a device or a pipe"},
 		{"pipe", []hosttest.Packed{good, special(tar.TypeFifo)}, "is a device or a pipe"},
 		{"file below a file", []hosttest.Packed{good, file("good/x", "x")}, "lies below good, which is a file"},
-		{"a link for the directory", []hosttest.Packed{link("./", "/etc")}, "is the directory itself"},
+		{"a link for the directory", []hosttest.Packed{Link("./", "/etc")}, "is the directory itself"},
 		{"bomb", []hosttest.Packed{good, bomb}, "expands to more than 64.0 KiB, which is the limit"},
 		{"many entries", []hosttest.Packed{good, file("1", ""), file("2", ""), file("3", ""), file("4", ""), file("5", ""), file("6", "")}, "holds more than 6 entries, which is the limit"},
 		{"name of the stage", []hosttest.Packed{file(".a.tar.ccm-extract/x", "x")}, "has the name of the directory for unpacking"},
-		{"symbolic link to nowhere", []hosttest.Packed{link("l", "a\x00b")}, ""},
+		{"symbolic link to nowhere", []hosttest.Packed{Link("l", "a\x00b")}, ""},
 	}
 	archives := []struct {
 		name, file string
@@ -226,7 +226,7 @@ func TestExtractHostile(t *testing.T) {
 		{"zip, duplicate", "a.zip", hosttest.Zip(t, good, good), "is in the archive twice"},
 		{"zip, duplicate by another spelling", "a.zip", hosttest.Zip(t, file("d/f", "1"), file(`d\f`, "2")), "is in the archive twice"},
 		{"zip, device", "a.zip", hosttest.Zip(t, good, hosttest.Packed{Header: tar.Header{Name: "dev", Typeflag: tar.TypeChar, Mode: 0o644}}), "is a device or a pipe"},
-		{"zip, endless link", "a.zip", hosttest.Zip(t, link("l", strings.Repeat("a/", 4000))), "is a symbolic link to nowhere"},
+		{"zip, endless link", "a.zip", hosttest.Zip(t, Link("l", strings.Repeat("a/", 4000))), "is a symbolic link to nowhere"},
 	}
 	for _, tt := range tars {
 		if tt.want == "" {

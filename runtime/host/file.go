@@ -6,37 +6,29 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A FileKind is what stands at a path.
-type FileKind uint8
+// What stands at a path, as package safepath describes it.
+type (
+	FileKind        = safepath.FileKind
+	Info            = safepath.Info
+	TreeEntry       = safepath.TreeEntry
+	UnsafeLinkError = safepath.UnsafeLinkError
+	HardLinkError   = safepath.HardLinkError
+)
 
+// The kinds of files.
 const (
-	Missing FileKind = iota
-	Regular
-	Directory
-	Symlink
-	Special // a device, a pipe, a socket
+	Missing   = safepath.Missing
+	Regular   = safepath.Regular
+	Directory = safepath.Directory
+	Symlink   = safepath.Symlink
+	Special   = safepath.Special
 )
-
-// String returns the name of k with its article, for messages.
-func (k FileKind) String() string {
-	return [...]string{"nothing", "a file", "a directory", "a symbolic link", "a special file"}[k]
-}
-
-// An Info describes what stands at a path, without following a link.
-type Info struct {
-	Kind     FileKind
-	Mode     uint32 // permission bits, with setuid, setgid and sticky
-	UID, GID uint32
-	Size     int64
-	MTime    time.Time
-	Dev, Ino uint64
-	Links    uint64 // how many names it has
-}
 
 // Lstat describes what stands at the path. That nothing does is an Info of
 // kind Missing; an error means that it cannot be told. In a plan, what is
@@ -46,13 +38,13 @@ func (v *View) Lstat(name string) (Info, error) {
 		return o.lstat(v, name)
 	}
 	info, err := v.lstat(name)
-	return info, pathError("lstat", name, err)
+	return info, safepath.PathError("lstat", name, err)
 }
 
 // lstat is Lstat for what stands there now.
 func (v *View) lstat(name string) (Info, error) {
-	fd, err := v.files.open(name, unix.O_PATH)
-	return infoOfOpen(fd, err)
+	fd, err := v.files.Open(name, unix.O_PATH)
+	return safepath.InfoOfOpen(fd, err)
 }
 
 // Stat is Lstat for what a link at the path leads to.
@@ -65,24 +57,8 @@ func (v *View) Stat(name string) (Info, error) {
 	if err != nil || info.Kind != Symlink {
 		return info, err
 	}
-	info, err = infoOfOpen(v.files.follow(name, unix.O_PATH))
-	return info, pathError("stat", name, err)
-}
-
-// infoOfOpen describes what was opened, and closes it. Nothing there is no error.
-func infoOfOpen(fd int, err error) (Info, error) {
-	if err != nil {
-		if isMissing(err) {
-			err = nil
-		}
-		return Info{}, err
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if err := ignoringEINTR(func() error { return unix.Fstat(fd, &st) }); err != nil {
-		return Info{}, err
-	}
-	return infoOf(&st), nil
+	info, err = safepath.InfoOfOpen(v.files.Follow(name, unix.O_PATH))
+	return info, safepath.PathError("stat", name, err)
 }
 
 // Canonical returns the path of the directory at the path without links in it, as
@@ -91,12 +67,12 @@ func (v *View) Canonical(dir string) (string, error) {
 	if o := v.planned(); o != nil {
 		return o.canonical(dir)
 	}
-	d, err := v.files.directory(dir)
+	d, err := v.files.Directory(dir)
 	if err != nil {
-		return "", pathError("open", dir, err)
+		return "", safepath.PathError("open", dir, err)
 	}
-	defer d.close()
-	return d.path, nil
+	defer d.Close()
+	return d.Path, nil
 }
 
 // Exists reports whether anything stands at the path. A link counts if what it
@@ -123,12 +99,12 @@ func (v *View) Readlink(name string) (target string, err error) {
 	if o := v.planned(); o != nil {
 		return o.readlink(v, name)
 	}
-	p, err := v.files.at(name)
+	p, err := v.files.At(name)
 	if err == nil {
-		target, err = p.readlink()
-		p.close()
+		target, err = p.Readlink()
+		p.Close()
 	}
-	return target, pathError("readlink", name, err)
+	return target, safepath.PathError("readlink", name, err)
 }
 
 // Open opens the file at the path for reading. It does not follow a link at
@@ -137,17 +113,7 @@ func (v *View) Open(name string) (*os.File, error) {
 	if o := v.planned(); o != nil {
 		return o.open(v, name, false)
 	}
-	return toRead(name)(v.files.open(name, unix.O_RDONLY|unix.O_NONBLOCK))
-}
-
-// openedFile returns a file that was opened, or the error of that.
-func openedFile(name string) func(fd int, err error) (*os.File, error) {
-	return func(fd int, err error) (*os.File, error) {
-		if err != nil {
-			return nil, pathError("open", name, err)
-		}
-		return os.NewFile(uintptr(fd), name), nil
-	}
+	return safepath.ToRead(name)(v.files.Open(name, unix.O_RDONLY|unix.O_NONBLOCK))
 }
 
 // largestFile is how many bytes of a file are held in memory at most.
@@ -158,7 +124,7 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 	if v.planned() != nil {
 		return v.ReadUpTo(name, 1<<62)
 	}
-	return readRegular(v.files, name, largestFile)
+	return v.files.ReadRegular(name, largestFile)
 }
 
 // ReadDir returns the names in the directory at the path, sorted.
@@ -166,7 +132,7 @@ func (v *View) ReadDir(name string) ([]string, error) {
 	if o := v.planned(); o != nil {
 		return o.readDir(v, name)
 	}
-	f, err := openedFile(name)(v.files.follow(name, unix.O_RDONLY|unix.O_DIRECTORY))
+	f, err := safepath.OpenedFile(name)(v.files.Follow(name, unix.O_RDONLY|unix.O_DIRECTORY))
 	if err != nil {
 		return nil, err
 	}
@@ -193,12 +159,12 @@ func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 			return info, false, err
 		}
 	}
-	fd, err := v.files.open(name, unix.O_RDONLY|unix.O_NONBLOCK)
+	fd, err := v.files.Open(name, unix.O_RDONLY|unix.O_NONBLOCK)
 	switch {
-	case isMissing(err):
+	case safepath.IsMissing(err):
 		return Info{}, false, nil
 	case err != nil:
-		cannotOpen := pathError("open", name, err)
+		cannotOpen := safepath.PathError("open", name, err)
 		// A link or a socket.
 		if info, err = v.Lstat(name); err == nil && info.Kind == Regular {
 			err = cannotOpen
@@ -206,10 +172,10 @@ func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 		return info, false, err
 	}
 	var st unix.Stat_t
-	err = ignoringEINTR(func() error { return unix.Fstat(fd, &st) })
+	err = safepath.IgnoringEINTR(func() error { return unix.Fstat(fd, &st) })
 	if err != nil {
 		err = &os.PathError{Op: "stat", Path: name, Err: err}
-	} else if info = infoOf(&st); info.Kind == Regular && info.Size == int64(len(want)) {
+	} else if info = safepath.InfoOf(&st); info.Kind == Regular && info.Size == int64(len(want)) {
 		same, err = reads(fd, name, want)
 	}
 	_ = unix.Close(fd)
@@ -222,7 +188,7 @@ func reads(fd int, name, want string) (bool, error) {
 	defer buffers.Put(buf)
 	for {
 		var n int
-		err := ignoringEINTR(func() (err error) { n, err = syscall.Read(fd, *buf); return err })
+		err := safepath.IgnoringEINTR(func() (err error) { n, err = syscall.Read(fd, *buf); return err })
 		switch {
 		case err != nil:
 			return false, &os.PathError{Op: "read", Path: name, Err: err}
@@ -237,29 +203,3 @@ func reads(fd int, name, want string) (bool, error) {
 }
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
-
-func infoOf(st *unix.Stat_t) Info {
-	i := Info{
-		Mode: st.Mode & 0o7777, UID: st.Uid, GID: st.Gid, Size: st.Size,
-		MTime: time.Unix(st.Mtim.Unix()), Dev: uint64(st.Dev), Ino: st.Ino, Links: uint64(st.Nlink),
-	}
-	switch st.Mode & syscall.S_IFMT {
-	case syscall.S_IFREG:
-		i.Kind = Regular
-	case syscall.S_IFDIR:
-		i.Kind = Directory
-	case syscall.S_IFLNK:
-		i.Kind = Symlink
-	default:
-		i.Kind = Special
-	}
-	return i
-}
-
-func ignoringEINTR(f func() error) error {
-	for {
-		if err := f(); err != syscall.EINTR {
-			return err
-		}
-	}
-}

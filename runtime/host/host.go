@@ -15,6 +15,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A View looks at a machine without changing it. It is safe for use by several
@@ -28,8 +30,8 @@ type View struct {
 // machine is what all views of one machine share.
 type machine struct {
 	root    string
-	files   *walker // of the machine
-	sources *walker // of the user, below / always
+	files   *safepath.Resolver // of the machine
+	sources *safepath.Resolver // of the user, below / always
 	runner  Runner
 	bus     Bus
 	clock   Clock
@@ -113,8 +115,8 @@ func New(o Options) *Host {
 		m.log = slog.New(slog.DiscardHandler)
 	}
 	m.scratches = new(sync.Map)
-	m.files = &walker{root: m.root, userName: func(uid uint32) string { return m.users.passwd.nameOf(uid) }}
-	m.sources = &walker{root: "/", userName: m.files.userName}
+	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.users.passwd.nameOf(uid) }}
+	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
 	m.users, m.fetched, m.sums, m.swept = newAccounts(m), new(fetched), new(sums), new(swept)
 	m.leaves = o.Leaves
 	m.progress, m.transport = o.Progress, sync.OnceValue(newTransport)
@@ -136,12 +138,12 @@ func (m *machine) Real(name string) (string, error) {
 	if m.root == "/" {
 		return name, nil
 	}
-	p, err := m.files.at(name)
+	p, err := m.files.At(name)
 	if err != nil {
-		return "", pathError("open", name, err)
+		return "", safepath.PathError("open", name, err)
 	}
-	defer p.close()
-	return filepath.Join(m.root, p.path()), nil
+	defer p.Close()
+	return filepath.Join(m.root, p.Path()), nil
 }
 
 // AfterConflict returns a copy of h for doing what a batch could not do, because something

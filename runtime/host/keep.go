@@ -3,6 +3,8 @@ package host
 import (
 	"path/filepath"
 	"slices"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Doomed is what stands at a path and is about to be changed, replaced or
@@ -29,15 +31,15 @@ type Doomed struct {
 }
 
 // doomed says that what stands at the place of a path is about to be changed.
-func (h *Host) doomed(name string, p location, content bool) error {
+func (h *Host) doomed(name string, p safepath.Location, content bool) error {
 	if err := h.refusedInBatch(); err != nil || h.keep == nil {
 		return err
 	}
-	info, err := p.stat()
+	info, err := p.Stat()
 	if err != nil {
-		return pathError("lstat", name, err)
+		return safepath.PathError("lstat", name, err)
 	}
-	return h.tell(Doomed{Path: name, Dir: p.dir.path, Info: info, Content: content})
+	return h.tell(Doomed{Path: name, Dir: p.Dir.Path, Info: info, Content: content})
 }
 
 // tell is doomed for who knows what stands at the path.
@@ -51,18 +53,18 @@ func (h *Host) tell(d Doomed) error {
 
 // doomedTree says that the directory at a path is about to be removed with
 // everything in it: what is in a directory is told before the directory.
-func (h *Host) doomedTree(name string, p location, top *handle) error {
+func (h *Host) doomedTree(name string, p safepath.Location, top *safepath.Handle) error {
 	if err := h.refusedInBatch(); err != nil || h.keep == nil {
 		return err
 	}
-	entries, err := listTree(top)
+	entries, err := safepath.ListTree(top)
 	if err != nil {
 		return err
 	}
 	for _, e := range slices.Backward(entries) {
-		if err := h.keep(&h.View, Doomed{Path: filepath.Join(name, e.Rel), Dir: filepath.Dir(filepath.Join(top.path, e.Rel)), Info: e.Info, Content: true, For: h.on, More: true}); err != nil {
+		if err := h.keep(&h.View, Doomed{Path: filepath.Join(name, e.Rel), Dir: filepath.Dir(filepath.Join(top.Path, e.Rel)), Info: e.Info, Content: true, For: h.on, More: true}); err != nil {
 			return err
 		}
 	}
-	return h.tell(Doomed{Path: name, Dir: p.dir.path, Info: infoOf(&top.st), Content: true})
+	return h.tell(Doomed{Path: name, Dir: p.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true})
 }

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A layout is what an archive makes below a directory, by clean relative path.
@@ -100,9 +102,6 @@ func (l *layout) checkLinks(parent string) error {
 	return nil
 }
 
-// maxLinks is how many links are followed one after the other, as in Linux.
-const maxLinks = 40
-
 func (l *layout) follow(name, parent string) error {
 	var at []string
 	if dir := parentOf(name); dir != "" {
@@ -127,7 +126,7 @@ func (l *layout) follow(name, parent string) error {
 			at = append(at, part)
 			continue
 		}
-		if links++; links > maxLinks {
+		if links++; links > safepath.MaxLinks {
 			return nil // the system refuses to follow it as well
 		}
 		if strings.HasPrefix(target, "/") {

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Temporary is something that is on the disk while it is worked on, and that nobody
@@ -41,32 +43,32 @@ func (h *Host) temporary(path string) (Temporary, error) {
 // which only the place is known (dev and ino are 0) it is enough that it is empty.
 func RemoveLeftover(path string, dev, ino uint64) (removed bool, err error) {
 	dir, base := filepath.Split(path)
-	if !strings.HasPrefix(base, ".") || !strings.HasSuffix(base, stageSuffix) && !isRandomName(base, stageSuffix) {
+	if !strings.HasPrefix(base, ".") || !strings.HasSuffix(base, stageSuffix) && !safepath.IsRandomName(base, stageSuffix) {
 		return false, fmt.Errorf("%s is no directory for unpacking", path)
 	}
-	w := &walker{root: "/", userName: func(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }}
-	parent, err := w.directory(filepath.Clean(dir))
+	w := &safepath.Resolver{Root: "/", UserName: func(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }}
+	parent, err := w.Directory(filepath.Clean(dir))
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, pathError("open", dir, err)
+		return false, safepath.PathError("open", dir, err)
 	}
-	defer parent.close()
-	p := location{dir: parent, name: base}
-	info, err := p.stat()
-	own, _ := self()
+	defer parent.Close()
+	p := safepath.Location{Dir: parent, Name: base}
+	info, err := p.Stat()
+	own, _ := safepath.Self()
 	switch {
 	case err != nil:
-		return false, pathError("stat", path, err)
+		return false, safepath.PathError("stat", path, err)
 	case info.Kind != Directory || info.UID != own || isLocked(p):
 		return false, nil // something else by now, or another process is at work in it
 	case dev == 0 && ino == 0:
-		err := unlink(p)
+		err := safepath.Unlink(p)
 		if err == nil || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
 			return err == nil, nil
 		}
-		return false, pathError("remove", path, err)
+		return false, safepath.PathError("remove", path, err)
 	case info.Dev != dev || info.Ino != ino:
 		return false, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 )
 
 // ReadUpTo returns the content of the regular file at the path, links followed.
@@ -14,28 +13,7 @@ func (v *View) ReadUpTo(name string, limit int64) ([]byte, error) {
 	if o := v.planned(); o != nil {
 		return o.readUpTo(v, name, limit)
 	}
-	return readRegular(v.files, name, limit)
-}
-
-func kindOf(fi os.FileInfo) FileKind {
-	switch {
-	case fi.IsDir():
-		return Directory
-	case fi.Mode().IsRegular():
-		return Regular
-	case fi.Mode()&os.ModeSymlink != 0:
-		return Symlink
-	}
-	return Special
-}
-
-// readUpTo reads r to its end, which must come within limit bytes.
-func readUpTo(r io.Reader, limit int64) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("more than %s", FormatBytes(limit))
-	}
-	return b, err
+	return v.files.ReadRegular(name, limit)
 }
 
 // Fetch returns what d fetches, which must be no more than limit bytes.

@@ -1,6 +1,10 @@
 package host
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/luaccm/ccm/runtime/safepath"
+)
 
 // A ParentError says that there is no directory in which something could be
 // created.
@@ -21,12 +25,12 @@ func (e *ParentError) Error() string {
 // Directory returns the directory in which a path is, after all links on the way to it were
 // followed, as the machine sees it.
 func (v *View) Directory(name string) (string, error) {
-	p, err := v.files.at(name)
+	p, err := v.files.At(name)
 	if err != nil {
-		return "", pathError("open", name, err)
+		return "", safepath.PathError("open", name, err)
 	}
-	defer p.close()
-	return p.dir.path, nil
+	defer p.Close()
+	return p.Dir.Path, nil
 }
 
 // CheckParent returns nil if the directory of the path is there, and a

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // place moves what was unpacked to where it belongs: each file, link and
@@ -134,16 +136,16 @@ func (s *stage) fits(name string) (there bool, err error) {
 // look describes what stands where an entry belongs. A link at the end is followed if
 // follow is set.
 func (s *stage) look(name string, follow bool) (Info, error) {
-	p, err := s.h.files.beneath(s.parent).to(name, follow)
+	p, err := s.h.files.Beneath(s.parent).To(name, follow)
 	if err != nil {
 		return Info{}, err
 	}
-	defer p.close()
-	fd, err := s.h.files.openAt(p, unix.O_PATH)
+	defer p.Close()
+	fd, err := s.h.files.OpenAt(p, unix.O_PATH)
 	if err != nil {
 		return Info{}, err
 	}
-	return infoOfOpen(fd, nil)
+	return safepath.InfoOfOpen(fd, nil)
 }
 
 // directory returns where the directory with that name in the archive is, after all links
@@ -151,14 +153,14 @@ func (s *stage) look(name string, follow bool) (Info, error) {
 // link. Known is what was returned before.
 func (s *stage) directory(name string, known map[string]string) string {
 	if name == "" {
-		return s.parent.path
+		return s.parent.Path
 	}
 	dir, ok := known[name]
 	if !ok {
-		p, err := s.h.files.beneath(s.parent).to(name, true)
+		p, err := s.h.files.Beneath(s.parent).To(name, true)
 		if err == nil {
-			dir = p.path()
-			p.close()
+			dir = p.Path()
+			p.Close()
 		} else {
 			dir = path.Join(s.directory(parentOf(name), known), path.Base(name))
 		}
@@ -173,26 +175,26 @@ func (s *stage) full(name string) string { return path.Join(s.x.Parent, name) }
 // move gives an entry its place. A directory that its owner may not write to
 // can only be moved by root, so for others it is writable meanwhile.
 func (s *stage) move(name string) error {
-	from, err := s.h.files.beneath(s.top).to(name, false)
+	from, err := s.h.files.Beneath(s.top).To(name, false)
 	if err != nil {
-		return pathError("open", s.full(name), err)
+		return safepath.PathError("open", s.full(name), err)
 	}
-	defer from.close()
-	to, err := s.h.files.beneath(s.parent).to(name, false)
+	defer from.Close()
+	to, err := s.h.files.Beneath(s.parent).To(name, false)
 	if err != nil {
-		return pathError("open", s.full(name), err)
+		return safepath.PathError("open", s.full(name), err)
 	}
-	defer to.close()
-	moving := func() error { return s.do("rename", name, func() error { return rename(from, to) }) }
+	defer to.Close()
+	moving := func() error { return s.do("rename", name, func() error { return safepath.Rename(from, to) }) }
 	mode := s.modes[name]
 	if s.kinds[name] != Directory || mode&0o200 != 0 {
 		return moving()
 	}
-	d, err := from.openDirectory()
+	d, err := from.OpenDirectory()
 	if err != nil {
-		return pathError("open", s.full(name), err)
+		return safepath.PathError("open", s.full(name), err)
 	}
-	defer d.close()
+	defer d.Close()
 	if err = moving(); !errors.Is(err, os.ErrPermission) {
 		return err
 	}
@@ -206,8 +208,8 @@ func (s *stage) move(name string) error {
 }
 
 // chmodOpen sets the permissions of an entry that is open.
-func (s *stage) chmodOpen(d *handle, name string, mode uint32) error {
-	return s.do("chmod", name, func() error { return pathError("chmod", s.full(name), chmod(d.fd, mode)) })
+func (s *stage) chmodOpen(d *safepath.Handle, name string, mode uint32) error {
+	return s.do("chmod", name, func() error { return safepath.PathError("chmod", s.full(name), safepath.Chmod(d.FD, mode)) })
 }
 
 // tell says what is about to be replaced, and what is about to be new.
@@ -223,7 +225,7 @@ func (s *stage) tell(units []string) error {
 		}
 		info, err := s.look(name, false)
 		if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
-			return pathError("lstat", s.full(name), err)
+			return safepath.PathError("lstat", s.full(name), err)
 		}
 		all = append(all, Doomed{Path: s.full(name), Dir: s.directory(parentOf(name), dirs), Info: info, Content: true, For: s.h.on, More: true})
 	}
@@ -249,10 +251,10 @@ func (s *stage) sync() error {
 
 // syncLast makes the place of the last entry durable.
 func (s *stage) syncLast(name string) error {
-	p, err := s.h.files.beneath(s.parent).to(name, false)
+	p, err := s.h.files.Beneath(s.parent).To(name, false)
 	if err != nil {
-		return pathError("open", s.full(name), err)
+		return safepath.PathError("open", s.full(name), err)
 	}
-	defer p.close()
-	return s.h.syncDir(s.full(name), p.dir)
+	defer p.Close()
+	return s.h.syncDir(s.full(name), p.Dir)
 }

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A plan cannot run a command on what it assumes. So it answers itself what test(1)
@@ -155,7 +157,7 @@ func (v *View) script(file string) (string, bool) {
 		return "", false
 	}
 	defer f.Close()
-	text, err := readUpTo(f, scriptLimit)
+	text, err := safepath.ReadUpTo(f, scriptLimit)
 	if err != nil || strings.IndexByte(string(text), 0) >= 0 {
 		return "", false
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A place is where a path leads in a plan.
@@ -92,7 +94,7 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 			return next, err
 		}
 		if next.info.Kind == Symlink && (len(way) > 0 || follow) {
-			if *links++; *links > mostLinks {
+			if *links++; *links > safepath.MaxLinks {
 				return next, &os.PathError{Op: "open", Path: next.path, Err: syscall.ELOOP}
 			}
 			target, err := o.target(next)
@@ -105,9 +107,9 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 			} else {
 				at.doubts = next.doubts
 			}
-			if x := judgeLink(in.info, next.info, next.path, target); x != nil && next.entry.asIs() {
+			if x := safepath.JudgeLink(in.info, next.info, next.path, target); x != nil && next.entry.asIs() {
 				if at, err = o.walk(at, split(target), true, links); err == nil {
-					err = o.mayLead(x, at)
+					err = o.base.files.MayLead(x, at.path, at.info)
 				}
 				if err != nil {
 					return at, err
@@ -123,17 +125,6 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 		at = next
 	}
 	return at, nil
-}
-
-// mayLead returns an error if a link of a user may not lead to a place (links.go).
-func (o *overlay) mayLead(x *link, to place) error {
-	switch {
-	case to.info.Kind == Missing && x.never:
-		return o.base.files.unsafe(x, "", 0)
-	case to.info.Kind != Missing && !x.mayLeadTo(to.info.UID):
-		return o.base.files.unsafe(x, to.path, to.info.UID)
-	}
-	return nil
 }
 
 // step returns what stands in a directory under a name.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // What follows is how a plan looks at files: each look walks over what is
@@ -245,7 +247,7 @@ func (o *overlay) tree(v *View, name string, follow bool) ([]TreeEntry, error) {
 			if child.info.Kind == Missing {
 				continue
 			}
-			entries = append(entries, TreeEntry{path.Join(rel, n), child.info})
+			entries = append(entries, TreeEntry{Rel: path.Join(rel, n), Info: child.info})
 			if child.info.Kind == Directory {
 				visit(child, path.Join(rel, n))
 			}
@@ -342,7 +344,7 @@ func (o *overlay) readUpTo(v *View, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readUpTo(f, limit)
+	return safepath.ReadUpTo(f, limit)
 }
 
 // contentOfSource returns what a source is going to hold when a file is made of

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // What a command writes for the person who has called it (definitions, manual pages, a
@@ -21,7 +23,7 @@ import (
 // is there keeps its owner and its mode. Unlike [Host.WriteFile] it follows a link at
 // the end of the path, and writes to a terminal or a pipe.
 func (h *Host) Save(name string, content []byte, mode uint32) error {
-	if isOpened(filepath.Clean(name)) || name == "/dev/stdout" || name == "/dev/stderr" {
+	if safepath.IsOpened(filepath.Clean(name)) || name == "/dev/stdout" || name == "/dev/stderr" {
 		return os.WriteFile(name, content, 0)
 	}
 	name, err := filepath.Abs(name)
@@ -30,9 +32,9 @@ func (h *Host) Save(name string, content []byte, mode uint32) error {
 	}
 	p, info, err := h.savedAt(name)
 	if err != nil {
-		return pathError("open", name, err)
+		return safepath.PathError("open", name, err)
 	}
-	defer p.close()
+	defer p.Close()
 	own := ownAttr()
 	switch {
 	case info.Kind == Missing:
@@ -43,11 +45,11 @@ func (h *Host) Save(name string, content []byte, mode uint32) error {
 		if own.UID != 0 { // who may give files to nobody
 			attr.UID, attr.GID = own.UID, own.GID
 		}
-		return h.WriteFile(p.path(), bytes.NewReader(content), attr)
-	case info.Kind == Special && (isOurs(info.UID) || !isShared(&p.dir.st)):
-		fd, err := p.open(unix.O_WRONLY|unix.O_NOCTTY, 0)
+		return h.WriteFile(p.Path(), bytes.NewReader(content), attr)
+	case info.Kind == Special && (safepath.IsOurs(info.UID) || !safepath.IsShared(&p.Dir.Stat)):
+		fd, err := p.Open(unix.O_WRONLY|unix.O_NOCTTY, 0)
 		if err != nil {
-			return pathError("open", name, err)
+			return safepath.PathError("open", name, err)
 		}
 		f := os.NewFile(uintptr(fd), name)
 		_, err = f.Write(content)
@@ -58,29 +60,29 @@ func (h *Host) Save(name string, content []byte, mode uint32) error {
 
 // savedAt returns the place to which a path leads, a link at the end followed, and what is
 // there.
-func (h *Host) savedAt(name string) (location, Info, error) {
-	p, err := h.files.at(name)
+func (h *Host) savedAt(name string) (safepath.Location, Info, error) {
+	p, err := h.files.At(name)
 	if err != nil {
 		return p, Info{}, err
 	}
-	info, err := p.stat()
+	info, err := p.Stat()
 	if err != nil || info.Kind != Symlink {
 		return p, info, err
 	}
-	p.close()
-	t, err := h.files.begin(name)
+	p.Close()
+	t, err := h.files.Begin(name)
 	if err != nil {
-		return location{}, info, err
+		return safepath.Location{}, info, err
 	}
-	if p, err = t.to(name, true); err != nil {
-		return location{}, info, err
+	if p, err = t.To(name, true); err != nil {
+		return safepath.Location{}, info, err
 	}
-	fd, err := h.files.openAt(p, unix.O_PATH)
+	fd, err := h.files.OpenAt(p, unix.O_PATH)
 	if err != nil {
-		p.close()
-		return location{}, info, err
+		p.Close()
+		return safepath.Location{}, info, err
 	}
-	info, err = infoOfOpen(fd, nil)
+	info, err = safepath.InfoOfOpen(fd, nil)
 	return p, info, err
 }
 
@@ -95,10 +97,10 @@ func (h *Host) SaveNew(name string, content []byte, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	fd, err := p.open(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
+	defer p.Close()
+	fd, err := p.Open(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
 	if err != nil {
-		return pathError("open", name, err)
+		return safepath.PathError("open", name, err)
 	}
 	f := os.NewFile(uintptr(fd), name)
 	_, err = f.Write(content)

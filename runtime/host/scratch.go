@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Scratch is a directory to work in that is not part of the machine that is
@@ -15,7 +17,7 @@ import (
 type Scratch struct {
 	dir   string
 	root  *os.Root
-	files *walker
+	files *safepath.Resolver
 }
 
 // Scratch calls use with an empty directory, and removes it.
@@ -24,52 +26,25 @@ func (v *View) Scratch(use func(s *Scratch) error) (err error) {
 	if err != nil {
 		return err
 	}
-	d, err := v.sources.directory(dir)
+	d, err := v.sources.Directory(dir)
 	if err != nil {
-		return pathError("open", dir, err)
+		return safepath.PathError("open", dir, err)
 	}
-	defer d.close()
-	root, err := ownRoot(dir, d)
+	defer d.Close()
+	root, err := safepath.OpenOwn(dir, d)
 	if err != nil {
 		return err
 	}
 	v.scratches.Store(dir, true)
 	defer func() {
 		v.scratches.Delete(dir)
-		err = errors.Join(err, root.Close(), empty(d))
-		if p, e := v.sources.at(dir); e == nil {
-			err = errors.Join(err, removeEmpty(p, d))
-			p.close()
+		err = errors.Join(err, root.Close(), safepath.Empty(d))
+		if p, e := v.sources.At(dir); e == nil {
+			err = errors.Join(err, safepath.RemoveEmpty(p, d))
+			p.Close()
 		}
 	}()
 	return use(&Scratch{dir, root, v.sources})
-}
-
-// ownRoot opens the directory at a path of the operating system, which is open as d and
-// was made just now. Nobody else can have anything to do with what is in it.
-func ownRoot(dir string, d *handle) (*os.Root, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	top, err := root.Open(".")
-	if err != nil {
-		return nil, errors.Join(err, root.Close())
-	}
-	defer top.Close()
-	var st unix.Stat_t
-	err = unix.Fstat(int(top.Fd()), &st)
-	own, _ := self()
-	if err == nil && (st.Dev != d.st.Dev || st.Ino != d.st.Ino || st.Uid != own || st.Mode&0o077 != 0) {
-		err = &os.PathError{Op: "open", Path: dir, Err: errMoved}
-	}
-	if names, e := top.Readdirnames(1); err == nil && (len(names) > 0 || e == nil) {
-		err = &os.PathError{Op: "open", Path: dir, Err: unix.ENOTEMPTY}
-	}
-	if err != nil {
-		return nil, errors.Join(err, root.Close())
-	}
-	return root, nil
 }
 
 // inScratch reports whether a path of the operating system is that of a scratch
@@ -105,16 +80,16 @@ func (s *Scratch) SetMode(rel string, mode uint32) error {
 
 // Tree lists everything below a directory in order of path.
 func (s *Scratch) Tree(rel string) ([]TreeEntry, error) {
-	d, err := s.files.directory(s.Path(rel))
+	d, err := s.files.Directory(s.Path(rel))
 	if err != nil {
-		return nil, pathError("open", s.Path(rel), err)
+		return nil, safepath.PathError("open", s.Path(rel), err)
 	}
-	defer d.close()
-	return listTree(d)
+	defer d.Close()
+	return safepath.ListTree(d)
 }
 
 // Info describes what stands there, without following a link.
 func (s *Scratch) Info(rel string) (Info, error) {
-	info, err := infoOfOpen(s.files.open(s.Path(rel), unix.O_PATH))
-	return info, pathError("lstat", s.Path(rel), err)
+	info, err := safepath.InfoOfOpen(s.files.Open(s.Path(rel), unix.O_PATH))
+	return info, safepath.PathError("lstat", s.Path(rel), err)
 }

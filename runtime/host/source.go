@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Source is the content of a file that the user names as one. Sources belong
@@ -73,8 +75,8 @@ func (v *View) OpenSource(ctx context.Context, name string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isPseudo(f, fi) {
-		text, err := readPseudo(f, name, sourceLimit)
+	if safepath.IsPseudo(f, fi) {
+		text, err := safepath.ReadPseudo(f, name, sourceLimit)
 		return memorySource(text, glanceAt(fi, v.Now())), err
 	}
 	return &Source{ReadCloser: struct {
@@ -113,7 +115,7 @@ func (v *View) OpenUserFile(name string) (*os.File, error) {
 func (v *View) openUser(name string) (*os.File, os.FileInfo, error) {
 	at, ok := v.plannedSource(name)
 	if !ok {
-		return openRegular(v.sources, name)
+		return v.sources.OpenRegular(name)
 	}
 	f, err := v.plan.openSource(v, name, at)
 	if err != nil {

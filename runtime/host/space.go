@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
 // What comes from elsewhere and may be of any size does not take the last of a disk,
@@ -16,9 +18,9 @@ type SpaceError struct{ Free, Reserve, Size int64 }
 // Error says how much there is.
 func (e *SpaceError) Error() string {
 	if e.Size > 0 {
-		return fmt.Sprintf("no space for %s: %s of the disk are free, of which %s are left to others", FormatBytes(e.Size), FormatBytes(e.Free), FormatBytes(e.Reserve))
+		return fmt.Sprintf("no space for %s: %s of the disk are free, of which %s are left to others", bytesize.Format(e.Size), bytesize.Format(e.Free), bytesize.Format(e.Reserve))
 	}
-	return fmt.Sprintf("no space: %s of the disk are free, of which %s are left to others", FormatBytes(e.Free), FormatBytes(e.Reserve))
+	return fmt.Sprintf("no space: %s of the disk are free, of which %s are left to others", bytesize.Format(e.Free), bytesize.Format(e.Reserve))
 }
 
 // Unwrap returns what a full disk gives.

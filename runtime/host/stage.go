@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A stage is the directory inside the parent into which an archive is unpacked. Nobody
@@ -21,9 +23,9 @@ type stage struct {
 	*layout
 	h      *Host
 	x      Extraction
-	dir    string  // of the stage, in the parent
-	parent *handle // the directory that is unpacked to
-	top    *handle // the stage
+	dir    string           // of the stage, in the parent
+	parent *safepath.Handle // the directory that is unpacked to
+	top    *safepath.Handle // the stage
 	root   *os.Root
 	lock   *os.File
 	left   Temporary // nil until it is made
@@ -37,7 +39,9 @@ type stage struct {
 const stageSuffix = ".ccm-extract"
 
 // stageName returns the name of the stage for an archive, where nobody else can take that.
-func stageName(archive string) string { return hiddenName(filepath.Base(archive), stageSuffix) }
+func stageName(archive string) string {
+	return safepath.HiddenName(filepath.Base(archive), stageSuffix)
+}
 
 // stageMode is the mode of a stage. The sticky bit, which says nothing there, tells it from
 // other directories of root that somebody has given a name like that of a stage.
@@ -47,11 +51,11 @@ const stageMode = 0o1700
 // run that died, and is removed.
 func (h *Host) newStage(archive string, x Extraction) (_ *stage, err error) {
 	s := &stage{layout: newLayout(), h: h, x: x, dir: stageName(archive)}
-	if s.parent, err = h.files.directory(x.Parent); err != nil {
-		return nil, pathError("open", x.Parent, err)
+	if s.parent, err = h.files.Directory(x.Parent); err != nil {
+		return nil, safepath.PathError("open", x.Parent, err)
 	}
-	if isShared(&s.parent.st) {
-		s.dir = randomName(filepath.Base(archive), stageSuffix)
+	if safepath.IsShared(&s.parent.Stat) {
+		s.dir = safepath.RandomName(filepath.Base(archive), stageSuffix)
 	}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.close())
@@ -60,32 +64,32 @@ func (h *Host) newStage(archive string, x Extraction) (_ *stage, err error) {
 }
 
 // at returns where the stage is.
-func (s *stage) at() location { return location{dir: s.parent, name: s.dir} }
+func (s *stage) at() safepath.Location { return safepath.Location{Dir: s.parent, Name: s.dir} }
 
 func (s *stage) open() error {
 	if err := s.removeLeft(); err != nil {
 		return err
 	}
 	where := s.h.realPath(filepath.Join(s.x.Parent, s.dir), s.at())
-	left, err := s.h.temporary(s.at().path())
+	left, err := s.h.temporary(s.at().Path())
 	if err != nil {
 		return err
 	}
 	err = s.do("mkdir", s.dir, func() error {
-		return pathError("mkdir", where, unix.Mkdirat(s.parent.fd, s.dir, stageMode))
+		return safepath.PathError("mkdir", where, unix.Mkdirat(s.parent.FD, s.dir, stageMode))
 	})
 	if err != nil {
 		left.Gone()
 		return err
 	}
 	s.left = left
-	if s.top, err = s.at().openDirectory(); err != nil {
-		return pathError("open", where, err)
+	if s.top, err = s.at().OpenDirectory(); err != nil {
+		return safepath.PathError("open", where, err)
 	}
-	info := infoOf(&s.top.st)
+	info := safepath.InfoOf(&s.top.Stat)
 	left.Made(info.Dev, info.Ino)
-	s.space.fd = s.top.fd
-	if s.root, err = ownRoot(where, s.top); err != nil {
+	s.space.fd = s.top.FD
+	if s.root, err = safepath.OpenOwn(where, s.top); err != nil {
 		return err
 	}
 	if s.lock, err = s.root.Open("."); err != nil {
@@ -96,23 +100,23 @@ func (s *stage) open() error {
 
 // removeLeft removes what runs that died have left.
 func (s *stage) removeLeft() error {
-	if !isShared(&s.parent.st) {
+	if !safepath.IsShared(&s.parent.Stat) {
 		if isLocked(s.at()) {
 			return fmt.Errorf("%s is being extracted to by another process", s.x.Parent)
 		}
 		return s.remove(s.at())
 	}
-	names, err := namesIn(s.parent)
+	names, err := safepath.NamesIn(s.parent)
 	if err != nil {
-		return pathError("open", s.x.Parent, err)
+		return safepath.PathError("open", s.x.Parent, err)
 	}
 	for _, name := range names {
-		p := location{dir: s.parent, name: name}
-		if !isRandomName(name, stageSuffix) || isLocked(p) {
+		p := safepath.Location{Dir: s.parent, Name: name}
+		if !safepath.IsRandomName(name, stageSuffix) || isLocked(p) {
 			continue
 		}
-		info, err := p.stat()
-		if own, _ := self(); err != nil || info.Kind != Directory || info.UID != own || info.Mode != stageMode {
+		info, err := p.Stat()
+		if own, _ := safepath.Self(); err != nil || info.Kind != Directory || info.UID != own || info.Mode != stageMode {
 			continue
 		}
 		if err := s.remove(p); err != nil {
@@ -123,8 +127,8 @@ func (s *stage) removeLeft() error {
 }
 
 // isLocked reports whether somebody unpacks to the directory at a place.
-func isLocked(p location) bool {
-	fd, err := p.open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
+func isLocked(p safepath.Location) bool {
+	fd, err := p.Open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return false
 	}
@@ -147,33 +151,33 @@ func (s *stage) discard() error {
 }
 
 // remove removes a stage with everything in it.
-func (s *stage) remove(p location) error {
-	return s.do("remove", p.name, func() error { return removeStage(p) })
+func (s *stage) remove(p safepath.Location) error {
+	return s.do("remove", p.Name, func() error { return removeStage(p) })
 }
 
-func removeStage(p location) error {
-	err := removeAll(p)
+func removeStage(p safepath.Location) error {
+	err := safepath.RemoveAll(p)
 	if err == unix.EACCES {
 		// Directories that may not be written to cannot be emptied, but by root.
 		makeWritable(p)
-		err = removeAll(p)
+		err = safepath.RemoveAll(p)
 	}
 	if err == unix.ENOENT {
 		return nil
 	}
-	return pathError("remove", p.path(), err)
+	return safepath.PathError("remove", p.Path(), err)
 }
 
 // makeWritable lets its owner change a directory and those in it, as far as that can be
 // done.
-func makeWritable(p location) {
-	d, err := p.openDirectory()
+func makeWritable(p safepath.Location) {
+	d, err := p.OpenDirectory()
 	if err != nil {
 		return
 	}
-	defer d.close()
-	_ = chmod(d.fd, 0o700)
-	_ = eachIn(d, func(p location, info Info) error {
+	defer d.Close()
+	_ = safepath.Chmod(d.FD, 0o700)
+	_ = safepath.EachIn(d, func(p safepath.Location, info Info) error {
 		if info.Kind == Directory {
 			makeWritable(p)
 		}
@@ -188,8 +192,8 @@ func (s *stage) close() error {
 	if s.root != nil {
 		s.root.Close()
 	}
-	s.top.close()
-	s.parent.close()
+	s.top.Close()
+	s.parent.Close()
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Temp is a file that is being written beside its target.
@@ -17,9 +19,9 @@ type Temp struct {
 	// place is that of the target. A file without a name does not hold its directory
 	// open (dir is nil): it finds it again when it gets one. It was made in from, which
 	// is one of dirs.
-	place location
+	place safepath.Location
 	dirs  *dirCache
-	from  *handle
+	from  *safepath.Handle
 	// temp is the name of the temporary file, "" while it has none (O_TMPFILE): if ccm
 	// dies, it is gone.
 	temp string
@@ -45,7 +47,7 @@ func (h *Host) Create(name string, attr Attr) (*Temp, error) {
 // create is Create for a file that open makes.
 func (h *Host) create(name string, attr Attr, open func(*Temp) error) (*Temp, error) {
 	t, err := h.begin(name, func(t *Temp) (err error) {
-		if t.place, err = h.files.at(name); err == nil {
+		if t.place, err = h.files.At(name); err == nil {
 			err = open(t)
 		}
 		return err
@@ -67,11 +69,11 @@ func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 	t := &Temp{h: h, name: name}
 	h.log.Debug("write", "path", name)
 	if err := open(t); err != nil {
-		t.place.close()
+		t.place.Close()
 		if parent, ok := errors.AsType[*ParentError](h.CheckParent(name)); ok {
 			err = parent
 		}
-		return nil, pathError("open", name, err)
+		return nil, safepath.PathError("open", name, err)
 	}
 	return t, nil
 }
@@ -79,24 +81,24 @@ func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 // path returns the path of the temporary file, or of the target while it has no name,
 // for the operating system.
 func (t *Temp) path() string {
-	if t.temp == "" || t.place.dir == nil {
+	if t.temp == "" || t.place.Dir == nil {
 		return filepath.Join(t.h.root, t.name)
 	}
-	return t.h.realPath(t.name, location{dir: t.place.dir, name: t.temp})
+	return t.h.realPath(t.name, safepath.Location{Dir: t.place.Dir, Name: t.temp})
 }
 
 // realPath returns where a place in the directory of a path is for the operating system.
-func (m *machine) realPath(name string, p location) string {
+func (m *machine) realPath(name string, p safepath.Location) string {
 	if m.root == "/" {
-		return filepath.Join(filepath.Dir(name), p.name)
+		return filepath.Join(filepath.Dir(name), p.Name)
 	}
-	return filepath.Join(m.root, p.path())
+	return filepath.Join(m.root, p.Path())
 }
 
 // call is an effect on the file by a system call.
 func (t *Temp) call(op string, call func() error) error {
 	return t.h.do(op, t.name, func() error {
-		if err := ignoringEINTR(call); err != nil {
+		if err := safepath.IgnoringEINTR(call); err != nil {
 			return &os.PathError{Op: op, Path: t.path(), Err: err}
 		}
 		return nil
@@ -106,10 +108,10 @@ func (t *Temp) call(op string, call func() error) error {
 // settle gives the file its owner and then its mode, where they are not so already.
 func (t *Temp) settle(attr Attr) error {
 	var st unix.Stat_t
-	if err := ignoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
+	if err := safepath.IgnoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
 		return &os.PathError{Op: "stat", Path: t.path(), Err: err}
 	}
-	t.info = infoOf(&st)
+	t.info = safepath.InfoOf(&st)
 	t.info.Links = 1
 	own := t.info.UID != attr.UID || t.info.GID != attr.GID
 	if own {
@@ -127,14 +129,14 @@ func (t *Temp) settle(attr Attr) error {
 }
 
 // openFile opens the temporary file from a place.
-func (t *Temp) openFile(p location, flags int, mode uint32) (err error) {
-	t.fd, err = p.open(flags|unix.O_RDWR, mode) // os.OpenFile would ask whether one can wait for it
+func (t *Temp) openFile(p safepath.Location, flags int, mode uint32) (err error) {
+	t.fd, err = p.Open(flags|unix.O_RDWR, mode) // os.OpenFile would ask whether one can wait for it
 	return err
 }
 
 // open makes the temporary file under a name.
 func (t *Temp) open() (err error) {
-	t.temp, err = t.h.claim(t.name, t.place, func(temp location) error {
+	t.temp, err = t.h.claim(t.name, t.place, func(temp safepath.Location) error {
 		return t.h.do("create", t.name, func() error { return t.openFile(temp, unix.O_CREAT|unix.O_EXCL, 0o600) })
 	})
 	if err != nil {
@@ -167,7 +169,7 @@ func (t *Temp) file() *os.File {
 
 // close closes the file and gives its directory up.
 func (t *Temp) close() error {
-	defer t.place.close()
+	defer t.place.Close()
 	if t.f != nil {
 		return t.f.Close()
 	}
@@ -219,7 +221,7 @@ func (t *Temp) fill(content io.Reader) error {
 func (t *Temp) writeAll(p []byte) error {
 	for len(p) > 0 {
 		var n int
-		err := ignoringEINTR(func() (err error) { n, err = unix.Write(t.fd, p); return err })
+		err := safepath.IgnoringEINTR(func() (err error) { n, err = unix.Write(t.fd, p); return err })
 		if err == nil && n == 0 {
 			err = io.ErrUnexpectedEOF
 		}
@@ -234,9 +236,6 @@ func (t *Temp) writeAll(p []byte) error {
 // sync makes the content durable.
 func (t *Temp) sync() error { return t.call("sync", func() error { return unix.Fsync(t.fd) }) }
 
-// errMoved says that the path of a file leads to another directory than it did.
-var errMoved = errors.New("its directory was replaced by another one meanwhile")
-
 // Commit makes the temporary file the target, durably. If it fails, Discard
 // must follow.
 func (t *Temp) Commit() error {
@@ -250,9 +249,9 @@ func (t *Temp) Commit() error {
 	if err != nil {
 		return err
 	}
-	defer now.close()
-	if !now.dir.is(t.place.dir) {
-		return fmt.Errorf("%s: %w", t.name, errMoved)
+	defer now.Close()
+	if !now.Dir.Is(t.place.Dir) {
+		return fmt.Errorf("%s: %w", t.name, safepath.ErrMoved)
 	}
 	if t.temp == "" {
 		err = t.commitUnnamed()
@@ -262,14 +261,14 @@ func (t *Temp) Commit() error {
 	if err != nil {
 		return err
 	}
-	return t.h.syncDir(t.name, now.dir)
+	return t.h.syncDir(t.name, now.Dir)
 }
 
 // rename gives a file that has a name, and is durable, its place. The directory is
 // yet to be synced.
 func (t *Temp) rename() error {
-	at := t.place.dir.fd
-	if err := t.h.do("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.place.name) }); err != nil {
+	at := t.place.Dir.FD
+	if err := t.h.do("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.place.Name) }); err != nil {
 		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: t.path(), New: t.h.realPath(t.name, t.place), Err: err})
 	}
 	t.placed = true
@@ -285,8 +284,8 @@ func (t *Temp) Discard() error {
 	if t.temp == "" {
 		return t.close()
 	}
-	d := t.place.dir.hold()
-	defer d.close()
-	remove := func() error { return unix.Unlinkat(d.fd, t.temp, 0) }
-	return errors.Join(t.close(), pathError("remove", t.path(), t.h.do("remove", t.name, remove)))
+	d := t.place.Dir.Hold()
+	defer d.Close()
+	remove := func() error { return unix.Unlinkat(d.FD, t.temp, 0) }
+	return errors.Join(t.close(), safepath.PathError("remove", t.path(), t.h.do("remove", t.name, remove)))
 }

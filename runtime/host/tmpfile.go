@@ -3,11 +3,11 @@ package host
 import (
 	"errors"
 	"io"
-	"path/filepath"
-	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // openUnnamed is open for a file of a batch: it has no name before the batch is
@@ -15,18 +15,18 @@ import (
 // cannot do that, it has one. Nobody else can open it until it has a name, so that it
 // may have its mode from the start.
 func (t *Temp) openUnnamed(dirs *dirCache, mode uint32) error {
-	dir, base := splitPath(t.name)
+	dir, base := safepath.Split(t.name)
 	d, err := dirs.open(t.h.files, dir)
 	if err != nil {
 		return err
 	}
-	t.place = location{dir: d, name: base}
+	t.place = safepath.Location{Dir: d, Name: base}
 	if err := t.openIn(mode); err != nil {
 		return err
 	}
 	if t.temp == "" { // many files may wait, each in another directory
-		t.dirs, t.from, t.place.dir = dirs, d, nil
-		d.close()
+		t.dirs, t.from, t.place.Dir = dirs, d, nil
+		d.Close()
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func (t *Temp) openIn(mode uint32) error {
 		return t.open()
 	}
 	err := t.h.do("create", t.name, func() error {
-		return t.openFile(location{dir: t.place.dir, name: "."}, unix.O_TMPFILE, mode&0o777)
+		return t.openFile(safepath.Location{Dir: t.place.Dir, Name: "."}, unix.O_TMPFILE, mode&0o777)
 	})
 	if err == unix.EOPNOTSUPP || err == unix.EISDIR || err == unix.EINVAL {
 		return t.open()
@@ -54,9 +54,9 @@ func (h *Host) createUnnamed(name string, attr Attr) (*Temp, error) {
 
 // commitUnnamed gives a file without a name its place. The directory is yet to be synced.
 func (t *Temp) commitUnnamed() error {
-	now, err := t.place.stat()
+	now, err := t.place.Stat()
 	if err != nil {
-		return pathError("lstat", t.name, err)
+		return safepath.PathError("lstat", t.name, err)
 	}
 	if now.Kind == Missing {
 		if err := t.linkInPlace(); !errors.Is(err, unix.EEXIST) {
@@ -87,32 +87,27 @@ func (t *Temp) copyTo(attr Attr) error {
 
 // linkable reports whether a file without a name can be given one, whatever the
 // kernel lets this process do.
-var linkable = sync.OnceValue(func() bool { return unix.Access(procFds, unix.F_OK) == nil })
-
-const procFds = "/proc/self/fd"
-
-// procPath returns a path that leads to what is open, and nowhere else.
-func procPath(fd int) string { return filepath.Join(procFds, strconv.Itoa(fd)) }
+var linkable = sync.OnceValue(func() bool { return unix.Access(safepath.ProcFDs, unix.F_OK) == nil })
 
 // findDir opens the directory of a file without a name again: the one in which it was
 // made, if that stands at its path still.
 func (t *Temp) findDir() error {
-	if t.place.dir != nil {
+	if t.place.Dir != nil {
 		return nil
 	}
-	if t.place.dir = t.dirs.reopen(t.from); t.place.dir != nil {
+	if t.place.Dir = t.dirs.reopen(t.from); t.place.Dir != nil {
 		return nil
 	}
 	now, err := t.h.at(t.name)
-	t.place.dir = now.dir
+	t.place.Dir = now.Dir
 	return err
 }
 
 // releaseDir gives up the directory of a file without a name until findDir.
 func (t *Temp) releaseDir() {
 	if t.temp == "" {
-		t.place.dir.close()
-		t.place.dir = nil
+		t.place.Dir.Close()
+		t.place.Dir = nil
 	}
 }
 
@@ -142,14 +137,14 @@ func (t *Temp) linkInPlace() error {
 }
 
 // link gives a file without a name one.
-func (t *Temp) link(p location) error {
+func (t *Temp) link(p safepath.Location) error {
 	err := t.h.do("link", t.name, func() error {
-		err := unix.Linkat(t.fd, "", p.dir.fd, p.name, unix.AT_EMPTY_PATH)
+		err := unix.Linkat(t.fd, "", p.Dir.FD, p.Name, unix.AT_EMPTY_PATH)
 		if err == unix.ENOENT {
 			// Before Linux 6.10 that needs a capability, and this does not.
-			err = unix.Linkat(unix.AT_FDCWD, procPath(t.fd), p.dir.fd, p.name, unix.AT_SYMLINK_FOLLOW)
+			err = unix.Linkat(unix.AT_FDCWD, safepath.ProcPath(t.fd), p.Dir.FD, p.Name, unix.AT_SYMLINK_FOLLOW)
 		}
-		return pathError("link", t.h.realPath(t.name, p), err)
+		return safepath.PathError("link", t.h.realPath(t.name, p), err)
 	})
 	if err != nil && !errors.Is(err, unix.EEXIST) {
 		return &linkError{err}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Trust says which files of the user are believed: scripts, modules, manifests,
@@ -73,9 +74,9 @@ func (t *Trust) ReadFile(name string) ([]byte, error) {
 	}
 	if f := openOpened(name); f != nil {
 		defer f.Close()
-		return readUpTo(f, LargestText)
+		return safepath.ReadUpTo(f, safepath.LargestText)
 	}
-	return readRegular(believed, name, LargestText)
+	return believed.ReadRegular(name, safepath.LargestText)
 }
 
 // ReadText is ReadFile for a text that the command line names, which may be a pipe
@@ -89,12 +90,9 @@ func (t *Trust) ReadText(ctx context.Context, name string) (string, error) {
 		text, err := ReadStream(ctx, f, name)
 		return string(text), err
 	}
-	text, err := readRegular(believed, name, LargestText)
+	text, err := believed.ReadRegular(name, safepath.LargestText)
 	return string(text), err
 }
-
-// mostLinks is how many links are followed on one way (path_resolution(7)).
-const mostLinks = 40
 
 // Check returns an error that says why the named file or directory is not
 // believed. One that is not there is an error too.
@@ -185,7 +183,7 @@ func (t *Trust) walk(name string, way []string, want demand) error {
 				return err
 			}
 		}
-		if links++; links > mostLinks {
+		if links++; links > safepath.MaxLinks {
 			return &os.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
 		}
 		target, err := t.readlink(path)
@@ -276,7 +274,7 @@ func open(st *syscall.Stat_t) bool {
 
 func (t *Trust) lstat(path string, st *syscall.Stat_t) error {
 	if t.Lstat == nil {
-		return ignoringEINTR(func() error { return syscall.Lstat(path, st) })
+		return safepath.IgnoringEINTR(func() error { return syscall.Lstat(path, st) })
 	}
 	return t.Lstat(path, st)
 }

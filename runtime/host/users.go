@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // accounts turns names of users and groups into numbers and back. The files
@@ -26,7 +28,7 @@ type accounts struct {
 
 func newAccounts(m *machine) *accounts {
 	// Names are what is looked for here, so errors have numbers.
-	files := &walker{root: m.root, userName: userNumber}
+	files := &safepath.Resolver{Root: m.root, UserName: safepath.UserNumber}
 	return &accounts{
 		passwd: &database{m: m, files: files, path: "/etc/passwd", name: "passwd", what: "user"},
 		group:  &database{m: m, files: files, path: "/etc/group", name: "group", what: "group"},
@@ -37,7 +39,7 @@ func newAccounts(m *machine) *accounts {
 // first field, the number the third.
 type database struct {
 	m                *machine
-	files            *walker
+	files            *safepath.Resolver
 	path, name, what string
 
 	// last is what was asked for last: mostly the same is asked for again.
@@ -49,8 +51,6 @@ type database struct {
 	byID   map[uint32]string
 }
 
-func userNumber(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }
-
 // An account is a name and its number.
 type account struct {
 	name string
@@ -58,9 +58,7 @@ type account struct {
 }
 
 // Self returns the user and the group of this process.
-func Self() (uid, gid uint32) { return self() }
-
-var self = sync.OnceValues(func() (uid, gid uint32) { return uint32(os.Geteuid()), uint32(os.Getegid()) })
+func Self() (uid, gid uint32) { return safepath.Self() }
 
 // UserID returns the number of a user, given by name or number.
 func (v *View) UserID(user string) (uint32, error) { return v.account(v.users.passwd, user) }
@@ -134,10 +132,10 @@ func (d *database) nameOf(id uint32) string {
 
 // read reads the file if it has changed since it was read last.
 func (d *database) read() error {
-	f, fi, err := openRegular(d.files, d.path)
+	f, fi, err := d.files.OpenRegular(d.path)
 	if errors.Is(err, os.ErrNotExist) && d.m.root != "/" {
 		// A directory that is no system has the users of this machine.
-		f, fi, err = openRegular(&walker{root: "/", userName: userNumber}, d.path)
+		f, fi, err = (&safepath.Resolver{Root: "/", UserName: safepath.UserNumber}).OpenRegular(d.path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -150,7 +148,7 @@ func (d *database) read() error {
 		return f.Close()
 	}
 	d.last.Store(nil)
-	text, err := readOpened(f, fi, d.path, LargestText)
+	text, err := safepath.ReadOpened(f, fi, d.path, safepath.LargestText)
 	if err != nil {
 		return err
 	}

@@ -3,17 +3,15 @@ package host
 import (
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Users of the tests, who need not exist.
@@ -106,12 +104,12 @@ func TestWalk(t *testing.T) {
 		for _, stepwise := range []bool{false, true} {
 			for _, root := range []string{"/", base} {
 				h := New(Options{Root: root})
-				h.files.stepwise = stepwise
-				h.files.userName = func(uid uint32) string {
+				h.files.Stepwise = stepwise
+				h.files.UserName = func(uid uint32) string {
 					if uid == 0 {
 						return "root"
 					}
-					return userNumber(uid)
+					return safepath.UserNumber(uid)
 				}
 				name := "/" + x.path
 				if root == "/" {
@@ -129,7 +127,7 @@ func TestWalk(t *testing.T) {
 					cut := func(p string) string { return strings.TrimPrefix(strings.TrimPrefix(p, base), "/") }
 					require.Equal(t, x.want, strings.Join([]string{"unsafe", cut(unsafe.Link), unsafe.Owner, cut(unsafe.Target), unsafe.TargetOwner}, " "), about)
 				case x.want == "":
-					require.Truef(t, isMissing(errors.Unwrap(err)), "%s: %v", about, err)
+					require.Truef(t, safepath.IsMissing(errors.Unwrap(err)), "%s: %v", about, err)
 				case err != nil:
 					require.ErrorContains(t, err, x.want, about)
 				default:
@@ -147,12 +145,12 @@ func TestWalk(t *testing.T) {
 				require.Equal(t, err == nil, planErr == nil, "plan: %s: %v", about, planErr)
 				require.Equal(t, string(text), string(planned), "plan: %s", about)
 				// What is changed is found in the same way, save that a link at the end is not followed.
-				p, err := h.files.at(name)
+				p, err := h.files.At(name)
 				if _, ok := errors.AsType[*UnsafeLinkError](err); ok {
 					require.True(t, isUnsafe, about)
 				}
 				if err == nil {
-					p.close()
+					p.Close()
 				}
 			}
 		}
@@ -176,7 +174,7 @@ func TestWalkLeavesNothingOpen(t *testing.T) {
 	for _, where := range []string{"/", root} {
 		for _, stepwise := range []bool{false, true} {
 			h := New(Options{Root: where})
-			h.files.stepwise = stepwise
+			h.files.Stepwise = stepwise
 			for _, end := range []string{"", "/", "/.", "/..", "/b", "/f", "/f/x", "/none/x", "/../a/b"} {
 				for _, start := range []string{"/a", "/l", "/up", "/loop", "/none", "/abs", "/f", ""} {
 					name := start + end
@@ -193,11 +191,11 @@ func TestWalkLeavesNothingOpen(t *testing.T) {
 					if f, err := h.Open(name); err == nil {
 						f.Close()
 					}
-					if d, err := h.files.directory(root); err == nil {
-						if p, err := h.files.beneath(d).to(strings.TrimPrefix(start+end, "/"), true); err == nil {
-							p.close()
+					if d, err := h.files.Directory(root); err == nil {
+						if p, err := h.files.Beneath(d).To(strings.TrimPrefix(start+end, "/"), true); err == nil {
+							p.Close()
 						}
-						d.close()
+						d.Close()
 					}
 				}
 			}
@@ -213,90 +211,12 @@ func TestProcLinks(t *testing.T) {
 	defer f.Close()
 	h := New(Options{})
 	require.NoError(t, os.WriteFile(filepath.Join(f.Name(), "x"), []byte("text"), 0o600))
-	text, err := h.ReadFile(procPath(int(f.Fd())) + "/x")
+	text, err := h.ReadFile(safepath.ProcPath(int(f.Fd())) + "/x")
 	require.NoError(t, err)
 	require.Equal(t, "text", string(text))
 	cwd, err := h.IsDirectory("/proc/self/cwd")
 	require.NoError(t, err)
 	require.True(t, cwd)
-}
-
-// byPath are the calls that reach a file by a path, which nothing but the walk does.
-var byPath = map[string][]string{
-	"os": {"Open", "OpenFile", "Create", "Lstat", "Stat", "ReadFile", "WriteFile", "ReadDir", "Readlink", "Remove", "RemoveAll", "Rename", "Mkdir", "MkdirAll",
-		"MkdirTemp", "CreateTemp", "Chmod", "Chown", "Lchown", "Chtimes", "Symlink", "Link", "Truncate", "OpenRoot", "OpenInRoot", "DirFS", "CopyFS"},
-	"filepath": {"EvalSymlinks", "Walk", "WalkDir", "Glob"},
-	"syscall": {"Open", "Openat", "Creat", "Lstat", "Stat", "Chmod", "Chown", "Lchown", "Mkdir", "Rmdir", "Unlink", "Rename", "Link", "Symlink", "Readlink",
-		"Truncate", "Statfs", "Access", "Utimes", "UtimesNano", "Mknod", "Mkfifo", "Setxattr", "Getxattr"},
-	"unix": {"Open", "Openat", "Openat2", "Creat", "Lstat", "Stat", "Chmod", "Chown", "Lchown", "Mkdir", "Rmdir", "Unlink", "Rename", "Link", "Symlink", "Readlink",
-		"Truncate", "Statfs", "Access", "Utimes", "UtimesNano", "Mknod", "Mkfifo", "Setxattr", "Getxattr", "Lsetxattr", "Lgetxattr", "Statx"},
-}
-
-// TestOnlyTheWalkUsesPaths: whoever reaches a file by its path can be led elsewhere. Those
-// that do it have a reason.
-func TestOnlyTheWalkUsesPaths(t *testing.T) {
-	allowed := map[string]string{
-		"walk.go open unix.Openat":              "a name in a directory that is open, not followed",
-		"walk.go quick unix.Openat2":            "the walk",
-		"walk.go quick unix.Open":               "what is judged by Trust",
-		"walk.go begin unix.Open":               "the walk begins at the root",
-		"walk.go through unix.Openat":           "a link of proc(5) that root is believed for",
-		"links.go areHardLinksSafe os.ReadFile": "a setting of the kernel",
-		"attr.go chmod unix.Chmod":              "/proc/self/fd, which leads to what is open",
-		"tmpfile.go linkable unix.Access":       "/proc/self/fd",
-		"scratch.go Scratch os.MkdirTemp":       "in a directory of the user; what was made is compared",
-		"scratch.go ownRoot os.OpenRoot":        "compared with what is open",
-		"command.go LookPath os.Stat":           "commands are run by path",
-		"plan_command.go LookPath os.Stat":      "commands are run by path",
-		"plan_command.go executable os.Stat":    "commands are run by path",
-		"commands.go processAt os.ReadFile":     "/proc/PID/stat, which the kernel says",
-		"abandoned.go isOfRun os.ReadFile":      "/proc/PID/environ, which the kernel says",
-		"abandoned.go isAncestor os.ReadFile":   "/proc/PID/stat, which the kernel says",
-		"abandoned.go processes os.Open":        "/proc",
-		"bus.go connect os.Stat":                "a socket is connected to by path",
-		"save.go Save os.WriteFile":             "what the shell has opened for this process",
-		"save.go umask os.ReadFile":             "/proc/self/status, which the kernel says",
-	}
-	files, err := filepath.Glob("*.go")
-	require.NoError(t, err)
-	used := make(map[string]bool)
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") || name == "trust.go" { // which judges every name on the way
-			continue
-		}
-		src, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		require.NoError(t, err)
-		for _, decl := range src.Decls {
-			in := "var"
-			if f, ok := decl.(*ast.FuncDecl); ok {
-				in = f.Name.Name
-			}
-			if g, ok := decl.(*ast.GenDecl); ok && len(g.Specs) > 0 {
-				if v, ok := g.Specs[0].(*ast.ValueSpec); ok {
-					in = v.Names[0].Name
-				}
-			}
-			ast.Inspect(decl, func(n ast.Node) bool {
-				sel, ok := n.(*ast.SelectorExpr)
-				if !ok {
-					return true
-				}
-				pkg, ok := sel.X.(*ast.Ident)
-				if !ok || !slices.Contains(byPath[pkg.Name], sel.Sel.Name) {
-					return true
-				}
-				use := fmt.Sprintf("%s %s %s.%s", name, in, pkg.Name, sel.Sel.Name)
-				used[use] = true
-				if allowed[use] == "" {
-					t.Errorf("%s reaches a file by a path: go through a place (walk.go)", use)
-				}
-				return true
-			})
-		}
-	}
-	for use := range allowed {
-		require.True(t, used[use], "%s is not needed any more", use)
-	}
 }
 
 // TestSharedDirectory: in a directory that others may write, temporary names cannot be taken
@@ -335,8 +255,8 @@ func TestSharedDirectory(t *testing.T) {
 	require.Len(t, before, 5)
 
 	// A run that dies leaves a file that is half written, and one that somebody still writes.
-	left := randomName("f", tempSuffix)
-	require.True(t, isRandomName(left, tempSuffix))
+	left := safepath.RandomName("f", tempSuffix)
+	require.True(t, safepath.IsRandomName(left, tempSuffix))
 	require.NoError(t, os.WriteFile(filepath.Join(root, left), []byte("half"), 0o600))
 	writing, err := h.Create("/g", attr)
 	require.NoError(t, err)

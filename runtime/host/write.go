@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // An Attr is who may do what with a file.
@@ -58,27 +60,27 @@ func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
 }
 
 // at returns the place of a path that is about to be changed.
-func (h *Host) at(name string) (location, error) {
-	p, err := h.files.at(name)
-	return p, pathError("open", name, err)
+func (h *Host) at(name string) (safepath.Location, error) {
+	p, err := h.files.At(name)
+	return p, safepath.PathError("open", name, err)
 }
 
 // syncDir makes what happened to the names in the directory of a path durable.
-func (h *Host) syncDir(name string, d *handle) error {
+func (h *Host) syncDir(name string, d *safepath.Handle) error {
 	return h.do("syncdir", filepath.Dir(name), func() error {
-		fd, err := location{dir: d, name: "."}.open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
+		fd, err := safepath.Location{Dir: d, Name: "."}.Open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
 		if err == unix.EACCES {
 			return nil // one may write in a directory without being able to open it
 		}
 		if err != nil {
-			return pathError("open", h.realPath(name, location{dir: d, name: "."}), err)
+			return safepath.PathError("open", h.realPath(name, safepath.Location{Dir: d, Name: "."}), err)
 		}
 		defer unix.Close(fd)
-		err = ignoringEINTR(func() error { return unix.Fsync(fd) })
+		err = safepath.IgnoringEINTR(func() error { return unix.Fsync(fd) })
 		if err == unix.EINVAL {
 			return nil
 		}
-		return pathError("sync", h.realPath(name, location{dir: d, name: "."}), err)
+		return safepath.PathError("sync", h.realPath(name, safepath.Location{Dir: d, Name: "."}), err)
 	})
 }
 
@@ -101,7 +103,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	h.log.Debug("mkdir", "path", name)
 	if err := h.doomed(name, p, true); err != nil {
 		return err
@@ -110,36 +112,38 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	if attr.UID == own.UID && attr.GID == own.GID {
 		first = attr.Mode & 0o1777 // so that a run that dies here leaves no other mode
 	}
-	if err := h.do("mkdir", name, func() error { return unix.Mkdirat(p.dir.fd, p.name, first) }); err != nil {
-		return pathError("mkdir", h.realPath(name, p), err)
+	if err := h.do("mkdir", name, func() error { return unix.Mkdirat(p.Dir.FD, p.Name, first) }); err != nil {
+		return safepath.PathError("mkdir", h.realPath(name, p), err)
 	}
 	if err := h.settleNew(name, p, attr); err != nil {
-		return errors.Join(err, h.do("remove", name, func() error { return pathError("remove", name, unix.Unlinkat(p.dir.fd, p.name, unix.AT_REMOVEDIR)) }))
+		return errors.Join(err, h.do("remove", name, func() error {
+			return safepath.PathError("remove", name, unix.Unlinkat(p.Dir.FD, p.Name, unix.AT_REMOVEDIR))
+		}))
 	}
-	return h.syncDir(name, p.dir)
+	return h.syncDir(name, p.Dir)
 }
 
 // settleNew gives a directory that was made just now its owner and mode, unless another
 // one is in its place by now.
-func (h *Host) settleNew(name string, p location, attr Attr) error {
-	d, err := p.openDirectory()
+func (h *Host) settleNew(name string, p safepath.Location, attr Attr) error {
+	d, err := p.OpenDirectory()
 	if err != nil {
-		return pathError("open", name, err)
+		return safepath.PathError("open", name, err)
 	}
-	defer d.close()
-	names, err := namesIn(d)
-	if own, _ := self(); err == nil && (d.st.Uid != own || len(names) > 0) {
+	defer d.Close()
+	names, err := safepath.NamesIn(d)
+	if own, _ := safepath.Self(); err == nil && (d.Stat.Uid != own || len(names) > 0) {
 		err = fmt.Errorf("%s: another directory was put in the place of the one that was made", name)
 	}
 	if err != nil {
-		return pathError("open", name, err)
+		return safepath.PathError("open", name, err)
 	}
 	return h.setAttr(name, p, d, attr)
 }
 
 // ownAttr is for directories that are made on the way to something.
 func ownAttr() Attr {
-	uid, gid := self()
+	uid, gid := safepath.Self()
 	return Attr{UID: uid, GID: gid, Mode: 0o755}
 }
 
@@ -150,31 +154,23 @@ func (h *Host) Symlink(target, name string) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	if err := h.doomed(name, p, true); err != nil {
 		return err
 	}
-	temp := location{dir: p.dir}
-	temp.name, err = h.claim(name, p, func(temp location) error {
+	temp := safepath.Location{Dir: p.Dir}
+	temp.Name, err = h.claim(name, p, func(temp safepath.Location) error {
 		return h.do("symlink", name, func() error {
-			return pathError("symlink", h.realPath(name, temp), unix.Symlinkat(target, temp.dir.fd, temp.name))
+			return safepath.PathError("symlink", h.realPath(name, temp), unix.Symlinkat(target, temp.Dir.FD, temp.Name))
 		})
 	})
 	if err != nil {
 		return err
 	}
-	if err := h.do("rename", name, func() error { return rename(temp, p) }); err != nil {
-		return errors.Join(err, h.do("remove", name, func() error { return unlink(temp) }))
+	if err := h.do("rename", name, func() error { return safepath.Rename(temp, p) }); err != nil {
+		return errors.Join(err, h.do("remove", name, func() error { return safepath.Unlink(temp) }))
 	}
-	return h.syncDir(name, p.dir)
-}
-
-// rename gives what is at a place another name in its directory.
-func rename(from, to location) error {
-	if err := unix.Renameat(from.dir.fd, from.name, to.dir.fd, to.name); err != nil {
-		return &os.LinkError{Op: "rename", Old: from.path(), New: to.path(), Err: err}
-	}
-	return nil
+	return h.syncDir(name, p.Dir)
 }
 
 // fileMode turns permission bits into a Go mode.

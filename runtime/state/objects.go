@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/bytesize"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -47,7 +48,7 @@ type tooLargeError struct{ limit int64 }
 
 // Error names the limit.
 func (e *tooLargeError) Error() string {
-	return "it is larger than " + host.FormatBytes(e.limit)
+	return "it is larger than " + bytesize.Format(e.limit)
 }
 
 // The suffixes of contents.

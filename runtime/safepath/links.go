@@ -1,4 +1,4 @@
-package host
+package safepath
 
 import (
 	"fmt"
@@ -23,8 +23,8 @@ import (
 // Directories are gone into whoever owns them: a name in a directory cannot lead
 // elsewhere.
 
-// A link is a symbolic link that is followed only as far as its owner is believed.
-type link struct {
+// A Link is a symbolic link that is followed only as far as its owner is believed.
+type Link struct {
 	path, target string
 	uid          uint32
 	never        bool // followed only to say in an error where it leads
@@ -32,16 +32,16 @@ type link struct {
 }
 
 // mayLeadTo reports whether the link may lead to what a user owns.
-func (x *link) mayLeadTo(uid uint32) bool { return !x.never && uid == x.uid }
+func (x *Link) mayLeadTo(uid uint32) bool { return !x.never && uid == x.uid }
 
-// judgeLink returns what a link that lies in a directory is followed under, nil if under
+// JudgeLink returns what a link that lies in a directory is followed under, nil if under
 // no condition.
-func judgeLink(in, l Info, path, target string) *link {
-	x := &link{path: path, target: target, uid: l.UID}
+func JudgeLink(in, l Info, path, target string) *Link {
+	x := &Link{path: path, target: target, uid: l.UID}
 	switch {
 	case !isSharedBy(in.UID, in.Mode):
 		return nil
-	case !isOurs(l.UID):
+	case !IsOurs(l.UID):
 		x.never = l.UID != in.UID
 	case l.Links > 1: // somebody may have given a link of root a second name here
 		x.never = true
@@ -50,19 +50,6 @@ func judgeLink(in, l Info, path, target string) *link {
 	}
 	return x
 }
-
-// isOurs reports whether a user is root or the one of this process.
-func isOurs(uid uint32) bool {
-	own, _ := self()
-	return uid == 0 || uid == own
-}
-
-// isShared reports whether others than root and the user of this process may make,
-// rename and remove things in a directory.
-func isShared(dir *unix.Stat_t) bool { return isSharedBy(dir.Uid, dir.Mode) }
-
-// isSharedBy is isShared for a directory of that owner and mode.
-func isSharedBy(uid, mode uint32) bool { return !isOurs(uid) || mode&0o022 != 0 }
 
 // An UnsafeLinkError says that a symbolic link on the way to a file is not followed,
 // because it is the link of a user to something that is not his.
@@ -85,10 +72,10 @@ func (e *UnsafeLinkError) Error() string {
 
 // unsafe returns the error for a link that leads to a path, "" if that is not known, which
 // belongs to that user.
-func (w *walker) unsafe(x *link, path string, owner uint32) error {
-	e := &UnsafeLinkError{Link: x.path, Owner: w.userName(x.uid), Target: path}
+func (r *Resolver) unsafe(x *Link, path string, owner uint32) error {
+	e := &UnsafeLinkError{Link: x.path, Owner: r.UserName(x.uid), Target: path}
 	if path != "" {
-		e.TargetOwner = w.userName(owner)
+		e.TargetOwner = r.UserName(owner)
 	} else {
 		if e.Target = x.target; !strings.HasPrefix(x.target, "/") {
 			e.Target = filepath.Join(filepath.Dir(x.path), x.target)
@@ -97,11 +84,23 @@ func (w *walker) unsafe(x *link, path string, owner uint32) error {
 	return e
 }
 
+// MayLead returns an error if a link may not lead to what stands at a path, which is of
+// kind Missing if nothing does.
+func (r *Resolver) MayLead(x *Link, path string, to Info) error {
+	switch {
+	case to.Kind == Missing && x.never:
+		return r.unsafe(x, "", 0)
+	case to.Kind != Missing && !x.mayLeadTo(to.UID):
+		return r.unsafe(x, path, to.UID)
+	}
+	return nil
+}
+
 // mayEnd returns an error if a link has led to a place where it may not end.
-func (w *walker) mayEnd(p location, st *unix.Stat_t) error {
+func (r *Resolver) mayEnd(p Location, st *unix.Stat_t) error {
 	for _, x := range p.ends {
 		if !x.mayLeadTo(st.Uid) {
-			return w.unsafe(x, p.path(), st.Uid)
+			return r.unsafe(x, p.Path(), st.Uid)
 		}
 	}
 	return nil
@@ -129,18 +128,18 @@ func (e *HardLinkError) Error() string {
 
 // mayRead returns an error if the file at a place may be one that was put there for root
 // to read it, where hard links are not safe.
-func (w *walker) mayRead(p location, st *unix.Stat_t) error {
-	if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 && isShared(&p.dir.st) && st.Uid != p.dir.st.Uid {
-		return &HardLinkError{Path: p.path(), Owner: w.userName(st.Uid)}
+func (r *Resolver) mayRead(p Location, st *unix.Stat_t) error {
+	if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 && IsShared(&p.Dir.Stat) && st.Uid != p.Dir.Stat.Uid {
+		return &HardLinkError{Path: p.Path(), Owner: r.UserName(st.Uid)}
 	}
 	return nil
 }
 
-// mayChange returns an error if the owner and mode of the file at a place are those of
+// MayChange returns an error if the owner and mode of the file at a place are those of
 // names elsewhere too, which others may have chosen.
-func (w *walker) mayChange(p location, st *unix.Stat_t) error {
-	if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 && isShared(&p.dir.st) && (st.Uid != p.dir.st.Uid || !areHardLinksSafe()) {
-		return &HardLinkError{Path: p.path(), Owner: w.userName(st.Uid)}
+func (r *Resolver) MayChange(p Location, st *unix.Stat_t) error {
+	if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 && IsShared(&p.Dir.Stat) && (st.Uid != p.Dir.Stat.Uid || !areHardLinksSafe()) {
+		return &HardLinkError{Path: p.Path(), Owner: r.UserName(st.Uid)}
 	}
 	return nil
 }

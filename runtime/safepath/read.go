@@ -1,7 +1,6 @@
-package host
+package safepath
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
 // LargestText is how many bytes a file may hold that says what ccm is to do: a
@@ -21,12 +22,12 @@ const LargestText = 64 << 20
 // its reader waiting: /proc/kmsg does until there is a message.
 const pseudoPatience = 2 * time.Second
 
-// toRead returns a file that was opened for reading. It waits for nothing: neither for
+// ToRead returns a file that was opened for reading. It waits for nothing: neither for
 // somebody who writes to a pipe, nor longer than a moment for a file of the kernel that
 // has nothing to say.
-func toRead(name string) func(fd int, err error) (*os.File, error) {
+func ToRead(name string) func(fd int, err error) (*os.File, error) {
 	return func(fd int, err error) (*os.File, error) {
-		f, err := openedFile(name)(fd, err)
+		f, err := OpenedFile(name)(fd, err)
 		if err == nil {
 			_ = f.SetReadDeadline(time.Now().Add(pseudoPatience)) // of others it is refused
 		}
@@ -34,14 +35,24 @@ func toRead(name string) func(fd int, err error) (*os.File, error) {
 	}
 }
 
-// openToRead opens a file for reading, links followed.
-func openToRead(w *walker, name string) (*os.File, error) {
-	return toRead(name)(w.follow(name, unix.O_RDONLY|unix.O_NONBLOCK))
+// OpenedFile returns a file that was opened, or the error of that.
+func OpenedFile(name string) func(fd int, err error) (*os.File, error) {
+	return func(fd int, err error) (*os.File, error) {
+		if err != nil {
+			return nil, PathError("open", name, err)
+		}
+		return os.NewFile(uintptr(fd), name), nil
+	}
 }
 
-// openRegular opens a regular file, links followed. What is none is refused.
-func openRegular(w *walker, path string) (*os.File, os.FileInfo, error) {
-	f, err := openToRead(w, path)
+// OpenToRead opens a file for reading, links followed.
+func (r *Resolver) OpenToRead(name string) (*os.File, error) {
+	return ToRead(name)(r.Follow(name, unix.O_RDONLY|unix.O_NONBLOCK))
+}
+
+// OpenRegular opens a regular file, links followed. What is none is refused.
+func (r *Resolver) OpenRegular(path string) (*os.File, os.FileInfo, error) {
+	f, err := r.OpenToRead(path)
 	if errors.Is(err, syscall.ENXIO) { // which is what opening a socket gives
 		err = unsuitable(path, "want a file, found %s", Special)
 	}
@@ -50,7 +61,7 @@ func openRegular(w *walker, path string) (*os.File, os.FileInfo, error) {
 	}
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
-		err = unsuitable(path, "want a file, found %s", kindOf(fi))
+		err = unsuitable(path, "want a file, found %s", KindOf(fi))
 	}
 	if err != nil {
 		f.Close()
@@ -59,20 +70,20 @@ func openRegular(w *walker, path string) (*os.File, os.FileInfo, error) {
 	return f, fi, nil
 }
 
-// readRegular returns what a regular file holds, links followed. More than limit
+// ReadRegular returns what a regular file holds, links followed. More than limit
 // bytes are an error, and so is a file of the kernel that keeps its reader waiting.
-func readRegular(w *walker, path string, limit int64) ([]byte, error) {
-	f, fi, err := openRegular(w, path)
+func (r *Resolver) ReadRegular(path string, limit int64) ([]byte, error) {
+	f, fi, err := r.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	return readOpened(f, fi, path, limit)
+	return ReadOpened(f, fi, path, limit)
 }
 
-// readOpened is readRegular for a file that is open, and closes it.
-func readOpened(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, error) {
-	if isPseudo(f, fi) {
-		return readPseudo(f, path, limit) // which closes it
+// ReadOpened is readRegular for a file that is open, and closes it.
+func ReadOpened(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, error) {
+	if IsPseudo(f, fi) {
+		return ReadPseudo(f, path, limit) // which closes it
 	}
 	defer f.Close()
 	return readSized(f, fi, path, limit)
@@ -81,7 +92,7 @@ func readOpened(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, e
 // readSized returns what a file holds that is on a disk.
 func readSized(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, error) {
 	if fi.Size() > limit {
-		return nil, unsuitable(path, "want a file of at most %s, found one of %s", FormatBytes(limit), FormatBytes(fi.Size()))
+		return nil, unsuitable(path, "want a file of at most %s, found one of %s", bytesize.Format(limit), bytesize.Format(fi.Size()))
 	}
 	text := make([]byte, 0, fi.Size()+1)
 	for {
@@ -93,7 +104,7 @@ func readSized(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, er
 			return text, err
 		}
 		if int64(len(text)) > limit {
-			return nil, unsuitable(path, "want a file of at most %s, found one of more", FormatBytes(limit))
+			return nil, unsuitable(path, "want a file of at most %s, found one of more", bytesize.Format(limit))
 		}
 		if len(text) == cap(text) {
 			text = append(text, 0)[:len(text)]
@@ -101,8 +112,8 @@ func readSized(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, er
 	}
 }
 
-// isPseudo reports whether the kernel makes up what a file holds while it is read.
-func isPseudo(f *os.File, fi os.FileInfo) bool {
+// IsPseudo reports whether the kernel makes up what a file holds while it is read.
+func IsPseudo(f *os.File, fi os.FileInfo) bool {
 	if fi.Size() == 0 {
 		return true // of those in /proc it says so
 	}
@@ -121,9 +132,9 @@ func isPseudo(f *os.File, fi os.FileInfo) bool {
 	return false
 }
 
-// readPseudo returns what a file of the kernel holds, and closes it. Some keep
+// ReadPseudo returns what a file of the kernel holds, and closes it. Some keep
 // their reader waiting whatever they are asked, so that somebody else reads.
-func readPseudo(f *os.File, path string, limit int64) ([]byte, error) {
+func ReadPseudo(f *os.File, path string, limit int64) ([]byte, error) {
 	type result struct {
 		text []byte
 		err  error
@@ -131,7 +142,7 @@ func readPseudo(f *os.File, path string, limit int64) ([]byte, error) {
 	done := make(chan result, 1)
 	go func() {
 		defer f.Close()
-		text, err := readUpTo(f, limit)
+		text, err := ReadUpTo(f, limit)
 		done <- result{text, err}
 	}()
 	late := time.NewTimer(2 * pseudoPatience)
@@ -157,49 +168,17 @@ func unsuitable(path, format string, args ...any) error {
 	return &os.PathError{Op: "read", Path: path, Err: fmt.Errorf(format, args...)}
 }
 
-// openOpened opens a pipe or a terminal that whoever started ccm has opened: standard
-// input, or what the shell makes of <(...). It returns nil if the path names none.
-func openOpened(path string) *os.File {
-	if !isOpened(path) {
-		return nil
+// ReadUpTo reads r to its end, which must come within limit bytes.
+func ReadUpTo(r io.Reader, limit int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("more than %s", bytesize.Format(limit))
 	}
-	f, err := openToRead(believed, path)
-	if err != nil {
-		return nil // which reading it as a file says
-	}
-	if fi, err := f.Stat(); err != nil || fi.Mode().IsRegular() || fi.IsDir() {
-		f.Close()
-		return nil
-	}
-	_ = f.SetReadDeadline(time.Time{})
-	return f
+	return b, err
 }
 
-// ReadStream returns what a stream holds, which must be no more than LargestText. It
-// returns as soon as the context ends, whether the stream has ended or not.
-func ReadStream(ctx context.Context, r io.Reader, name string) ([]byte, error) {
-	type result struct {
-		text []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		text, err := readUpTo(r, LargestText)
-		done <- result{text, err}
-	}()
-	select {
-	case x := <-done:
-		if x.err != nil {
-			return nil, fmt.Errorf("%s: %w", name, x.err)
-		}
-		return x.text, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%s: %w", name, context.Cause(ctx))
-	}
-}
-
-// isOpened reports whether a path names what a process has opened already.
-func isOpened(path string) bool {
+// IsOpened reports whether a path names what a process has opened already.
+func IsOpened(path string) bool {
 	for _, dir := range []string{"/dev/fd/", "/proc/self/fd/", "/dev/stdin", fmt.Sprintf("/proc/%d/fd/", os.Getpid())} {
 		if strings.HasPrefix(path, dir) {
 			return true

@@ -1,0 +1,86 @@
+package safepath
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A FileKind is what stands at a path.
+type FileKind uint8
+
+const (
+	Missing FileKind = iota
+	Regular
+	Directory
+	Symlink
+	Special // a device, a pipe, a socket
+)
+
+// String returns the name of k with its article, for messages.
+func (k FileKind) String() string {
+	return [...]string{"nothing", "a file", "a directory", "a symbolic link", "a special file"}[k]
+}
+
+// An Info describes what stands at a path, without following a link.
+type Info struct {
+	Kind     FileKind
+	Mode     uint32 // permission bits, with setuid, setgid and sticky
+	UID, GID uint32
+	Size     int64
+	MTime    time.Time
+	Dev, Ino uint64
+	Links    uint64 // how many names it has
+}
+
+func InfoOf(st *unix.Stat_t) Info {
+	i := Info{
+		Mode: st.Mode & 0o7777, UID: st.Uid, GID: st.Gid, Size: st.Size,
+		MTime: time.Unix(st.Mtim.Unix()), Dev: uint64(st.Dev), Ino: st.Ino, Links: uint64(st.Nlink),
+	}
+	switch st.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+		i.Kind = Regular
+	case syscall.S_IFDIR:
+		i.Kind = Directory
+	case syscall.S_IFLNK:
+		i.Kind = Symlink
+	default:
+		i.Kind = Special
+	}
+	return i
+}
+
+// InfoOfOpen describes what was opened, and closes it. Nothing there is no error.
+func InfoOfOpen(fd int, err error) (Info, error) {
+	if err != nil {
+		if IsMissing(err) {
+			err = nil
+		}
+		return Info{}, err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := IgnoringEINTR(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		return Info{}, err
+	}
+	return InfoOf(&st), nil
+}
+
+func KindOf(fi os.FileInfo) FileKind {
+	switch {
+	case fi.IsDir():
+		return Directory
+	case fi.Mode().IsRegular():
+		return Regular
+	case fi.Mode()&os.ModeSymlink != 0:
+		return Symlink
+	}
+	return Special
+}
+
+// IsOwnersToChange reports whether the owner of a file is a user who may change it still
+// while it is given to somebody else: neither root nor the user of this process.
+func (i Info) IsOwnersToChange() bool { return !IsOurs(i.UID) }

@@ -1,0 +1,100 @@
+package safepath_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// byPath are the calls that reach a file by a path, which nothing but the walk does.
+var byPath = map[string][]string{
+	"os": {"Open", "OpenFile", "Create", "Lstat", "Stat", "ReadFile", "WriteFile", "ReadDir", "Readlink", "Remove", "RemoveAll", "Rename", "Mkdir", "MkdirAll",
+		"MkdirTemp", "CreateTemp", "Chmod", "Chown", "Lchown", "Chtimes", "Symlink", "Link", "Truncate", "OpenRoot", "OpenInRoot", "DirFS", "CopyFS"},
+	"filepath": {"EvalSymlinks", "Walk", "WalkDir", "Glob"},
+	"syscall": {"Open", "Openat", "Creat", "Lstat", "Stat", "Chmod", "Chown", "Lchown", "Mkdir", "Rmdir", "Unlink", "Rename", "Link", "Symlink", "Readlink",
+		"Truncate", "Statfs", "Access", "Utimes", "UtimesNano", "Mknod", "Mkfifo", "Setxattr", "Getxattr"},
+	"unix": {"Open", "Openat", "Openat2", "Creat", "Lstat", "Stat", "Chmod", "Chown", "Lchown", "Mkdir", "Rmdir", "Unlink", "Rename", "Link", "Symlink", "Readlink",
+		"Truncate", "Statfs", "Access", "Utimes", "UtimesNano", "Mknod", "Mkfifo", "Setxattr", "Getxattr", "Lsetxattr", "Lgetxattr", "Statx"},
+}
+
+// TestOnlyTheWalkUsesPaths: whoever reaches a file by its path can be led elsewhere. Those
+// that do it have a reason.
+func TestOnlyTheWalkUsesPaths(t *testing.T) {
+	allowed := map[string]string{
+		"safepath/location.go Open unix.Openat":          "a name in a directory that is open, not followed",
+		"safepath/resolver.go quick unix.Openat2":        "the walk",
+		"safepath/resolver.go quick unix.Open":           "what is judged by Trust",
+		"safepath/walk.go Begin unix.Open":               "the walk begins at the root",
+		"safepath/walk.go through unix.Openat":           "a link of proc(5) that root is believed for",
+		"safepath/links.go areHardLinksSafe os.ReadFile": "a setting of the kernel",
+		"safepath/handle.go Chmod unix.Chmod":            "/proc/self/fd, which leads to what is open",
+		"safepath/ownroot.go OpenOwn os.OpenRoot":        "compared with what is open",
+		"host/tmpfile.go linkable unix.Access":           "/proc/self/fd",
+		"host/scratch.go Scratch os.MkdirTemp":           "in a directory of the user; what was made is compared",
+		"host/command.go LookPath os.Stat":               "commands are run by path",
+		"host/plan_command.go LookPath os.Stat":          "commands are run by path",
+		"host/plan_command.go executable os.Stat":        "commands are run by path",
+		"host/commands.go processAt os.ReadFile":         "/proc/PID/stat, which the kernel says",
+		"host/abandoned.go isOfRun os.ReadFile":          "/proc/PID/environ, which the kernel says",
+		"host/abandoned.go isAncestor os.ReadFile":       "/proc/PID/stat, which the kernel says",
+		"host/abandoned.go processes os.Open":            "/proc",
+		"host/bus.go connect os.Stat":                    "a socket is connected to by path",
+		"host/save.go Save os.WriteFile":                 "what the shell has opened for this process",
+		"host/save.go umask os.ReadFile":                 "/proc/self/status, which the kernel says",
+	}
+	var files []string
+	for _, dir := range []string{"../safepath", "../host"} {
+		require.NoError(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == "hosttest" {
+				return fs.SkipDir
+			}
+			if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && d.Name() != "trust.go" { // which judges every name on the way
+				files = append(files, name)
+			}
+			return err
+		}))
+	}
+	used := make(map[string]bool)
+	for _, name := range files {
+		src, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		require.NoError(t, err)
+		for _, decl := range src.Decls {
+			in := "var"
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				in = f.Name.Name
+			}
+			if g, ok := decl.(*ast.GenDecl); ok && len(g.Specs) > 0 {
+				if v, ok := g.Specs[0].(*ast.ValueSpec); ok {
+					in = v.Names[0].Name
+				}
+			}
+			ast.Inspect(decl, func(n ast.Node) bool {
+				sel, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				pkg, ok := sel.X.(*ast.Ident)
+				if !ok || !slices.Contains(byPath[pkg.Name], sel.Sel.Name) {
+					return true
+				}
+				use := fmt.Sprintf("%s %s %s.%s", strings.TrimPrefix(name, "../"), in, pkg.Name, sel.Sel.Name)
+				used[use] = true
+				if allowed[use] == "" {
+					t.Errorf("%s reaches a file by a path: go through a safepath.Location", use)
+				}
+				return true
+			})
+		}
+	}
+	for use := range allowed {
+		require.True(t, used[use], "%s is not needed any more", use)
+	}
+}

@@ -1,0 +1,80 @@
+package safepath
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Rename gives what is at a place another name in its directory.
+func Rename(from, to Location) error {
+	if err := unix.Renameat(from.Dir.FD, from.Name, to.Dir.FD, to.Name); err != nil {
+		return &os.LinkError{Op: "rename", Old: from.Path(), New: to.Path(), Err: err}
+	}
+	return nil
+}
+
+// Unlink removes the file, link or empty directory at a place.
+func Unlink(p Location) error {
+	err := IgnoringEINTR(func() error { return unix.Unlinkat(p.Dir.FD, p.Name, 0) })
+	if err != unix.EISDIR && err != unix.EPERM {
+		return err
+	}
+	if e := IgnoringEINTR(func() error { return unix.Unlinkat(p.Dir.FD, p.Name, unix.AT_REMOVEDIR) }); e != unix.ENOTDIR {
+		return e
+	}
+	return err
+}
+
+// Empty removes everything in a directory, but nothing on another file system.
+func Empty(d *Handle) error {
+	for range mostSweeps {
+		names, err := NamesIn(d)
+		if err != nil || len(names) == 0 {
+			return err
+		}
+		for _, name := range names {
+			if err := RemoveAll(Location{Dir: d, Name: name}); err != nil && err != unix.ENOENT {
+				return err
+			}
+		}
+	}
+	return unix.ENOTEMPTY
+}
+
+// mostSweeps is how often a directory is emptied into which somebody puts more.
+const mostSweeps = 40
+
+// RemoveAll removes what is at a place, with everything in it.
+func RemoveAll(p Location) error {
+	err := Unlink(p)
+	if err != unix.ENOTEMPTY && err != unix.EEXIST {
+		return err
+	}
+	sub, err := p.OpenDirectory()
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	if sub.Stat.Dev != p.Dir.Stat.Dev {
+		return unix.EBUSY
+	}
+	if err := Empty(sub); err != nil {
+		return err
+	}
+	return RemoveEmpty(p, sub)
+}
+
+// RemoveEmpty removes a directory that was emptied, if it is still at its place.
+func RemoveEmpty(p Location, d *Handle) error {
+	var st unix.Stat_t
+	err := unix.Fstatat(p.Dir.FD, p.Name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	if err == nil && (st.Dev != d.Stat.Dev || st.Ino != d.Stat.Ino) {
+		return errors.New("something else was put in its place meanwhile")
+	}
+	if err != nil {
+		return err
+	}
+	return unix.Unlinkat(p.Dir.FD, p.Name, unix.AT_REMOVEDIR)
+}

@@ -1,0 +1,191 @@
+package safepath
+
+import (
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Resolver finds what is at a path below a root directory.
+//
+// A path without links takes one openat2(2) with RESOLVE_NO_SYMLINKS. A path with links,
+// and every path where the kernel has no openat2 (before Linux 5.6, or forbidden by a
+// container), is walked one name after the other with O_PATH|O_NOFOLLOW. Both hold to
+// the same rule.
+type Resolver struct {
+	Root string // the directory that stands for /
+	// UserName returns the name of a user, for errors.
+	UserName func(uid uint32) string
+	// AnyLink follows every link, as the kernel does: somebody else judges what is on the way.
+	AnyLink bool
+	// Stepwise walks every path one name after the other.
+	Stepwise bool
+}
+
+// At returns the place of a path. A link at the end of the path is not followed.
+func (r *Resolver) At(name string) (Location, error) {
+	dir, last := Split(name)
+	d, err := r.Directory(dir)
+	if err != nil {
+		return Location{}, err
+	}
+	return Location{Dir: d, Name: last}, nil
+}
+
+// Split returns the directory of a path and the last name in it, "." if the path
+// cannot end in a link.
+func Split(name string) (dir, last string) {
+	slash := strings.LastIndexByte(name, '/')
+	if last = name[slash+1:]; isDots(last) {
+		return name, "."
+	}
+	if slash <= 0 {
+		return name[:slash+1], last
+	}
+	return name[:slash], last
+}
+
+// isDots reports whether a name stands for a directory and not for what is in one.
+func isDots(name string) bool { return name == "" || name == "." || name == ".." }
+
+// Directory opens the directory at a path, links followed.
+func (r *Resolver) Directory(name string) (*Handle, error) {
+	fd, quick, err := r.quick(name, unix.O_PATH|unix.O_DIRECTORY)
+	if quick {
+		if err != nil {
+			return nil, err
+		}
+		return NewHandle(fd, cleanPath(name))
+	}
+	t, err := r.Begin(name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := t.To(name, true)
+	if err != nil {
+		return nil, err
+	}
+	if p.Name == "." {
+		return p.Dir, nil
+	}
+	defer p.Close()
+	fd, err = p.Open(unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	d, err := NewHandle(fd, p.Path())
+	if err == nil {
+		if err = r.mayEnd(p, &d.Stat); err != nil {
+			d.Close()
+		}
+	}
+	return d, err
+}
+
+// cleanPath is filepath.Clean, which takes its time, for a path that mostly is clean.
+func cleanPath(name string) string {
+	if name == "" || strings.HasSuffix(name, "/") || strings.Contains(name, "//") || strings.Contains(name, "/.") {
+		return filepath.Clean("/" + name)
+	}
+	return name
+}
+
+// Open opens what is at a path. A link at the end of the path is not followed.
+func (r *Resolver) Open(name string, flags int) (int, error) {
+	if areHardLinksSafe() || flags&unix.O_PATH != 0 {
+		if fd, quick, err := r.quick(name, flags|unix.O_NOFOLLOW); quick {
+			return fd, err
+		}
+	}
+	p, err := r.At(name)
+	if err != nil {
+		return -1, err
+	}
+	defer p.Close()
+	return r.OpenAt(p, flags)
+}
+
+// OpenAt opens what is at a place for reading, unless it is a link or a file that may
+// belong elsewhere.
+func (r *Resolver) OpenAt(p Location, flags int) (int, error) {
+	fd, err := p.Open(flags, 0)
+	if err != nil || len(p.ends) == 0 && areHardLinksSafe() {
+		return fd, err
+	}
+	var st unix.Stat_t
+	if err = IgnoringEINTR(func() error { return unix.Fstat(fd, &st) }); err == nil {
+		if err = r.mayEnd(p, &st); err == nil && !areHardLinksSafe() {
+			err = r.mayRead(p, &st)
+		}
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+	}
+	return fd, err
+}
+
+// mostSwaps is how often a walk is begun anew if what it has led to is another thing by
+// the time that it is opened.
+const mostSwaps = 40
+
+// Follow opens what is at a path, links followed.
+func (r *Resolver) Follow(name string, flags int) (int, error) {
+	if r.AnyLink || areHardLinksSafe() || flags&unix.O_PATH != 0 {
+		if fd, quick, err := r.quick(name, flags); quick {
+			return fd, err
+		}
+	}
+	var fd int
+	for range mostSwaps {
+		t, err := r.Begin(name)
+		if err != nil {
+			return -1, err
+		}
+		p, err := t.To(name, true)
+		if err != nil {
+			return -1, err
+		}
+		fd, err = r.OpenAt(p, flags)
+		p.Close()
+		if err != unix.ELOOP {
+			return fd, err
+		}
+	}
+	return -1, unix.ELOOP
+}
+
+// hasNoOpenat2 is set once the kernel has refused openat2.
+var hasNoOpenat2 atomic.Bool
+
+// quick opens what is at a path, if no link is on the way. Quick is false if the path
+// has to be walked one name after the other instead.
+func (r *Resolver) quick(name string, flags int) (fd int, quick bool, err error) {
+	if r.AnyLink {
+		err = IgnoringEINTR(func() (err error) { fd, err = unix.Open(name, flags|unix.O_CLOEXEC, 0); return err })
+		return fd, true, err
+	}
+	if r.Stepwise || hasNoOpenat2.Load() || strings.Contains(name, "..") || name == "" {
+		return -1, false, nil
+	}
+	if r.Root != "/" {
+		name = r.Root + "/" + name
+	}
+	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	for {
+		switch fd, err = unix.Openat2(unix.AT_FDCWD, name, &how); err {
+		case unix.EINTR:
+			continue
+		case unix.ELOOP, unix.EAGAIN:
+			return -1, false, nil
+		case unix.ENOSYS, unix.EPERM:
+			// EPERM may be about the file too: the walk says so then.
+			if _, e := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}); e == unix.ENOSYS || e == unix.EPERM {
+				hasNoOpenat2.Store(true)
+			}
+			return -1, false, nil
+		}
+		return fd, true, err
+	}
+}

@@ -1,0 +1,91 @@
+package safepath
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// A TreeEntry is something below a directory.
+type TreeEntry struct {
+	Rel string // its path from there
+	Info
+}
+
+// TreeAt lists what is below the directory at a place. What is no directory has nothing
+// below it.
+func TreeAt(p Location) ([]TreeEntry, error) {
+	d, err := p.OpenDirectory()
+	if err == unix.ENOTDIR || err == unix.ELOOP {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return ListTree(d)
+}
+
+// ListTree lists what is below a directory.
+func ListTree(top *Handle) ([]TreeEntry, error) {
+	var entries []TreeEntry
+	var errs []error
+	var list func(d *Handle, rel string)
+	list = func(d *Handle, rel string) {
+		err := EachIn(d, func(p Location, info Info) error {
+			at := filepath.Join(rel, p.Name)
+			entries = append(entries, TreeEntry{at, info})
+			if info.Kind != Directory {
+				return nil
+			}
+			sub, err := p.OpenDirectory()
+			if err == nil {
+				defer sub.Close()
+				list(sub, at)
+			} else if err := UnlessGone(PathError("open", p.Path(), err)); err != nil {
+				errs = append(errs, err)
+			}
+			return nil
+		})
+		if err != nil {
+			errs = append(errs, PathError("open", d.Path, err))
+		}
+	}
+	list(top, "")
+	slices.SortFunc(entries, func(a, b TreeEntry) int { return cmp.Compare(a.Rel, b.Rel) })
+	return entries, errors.Join(errs...)
+}
+
+// NamesIn returns the names in a directory.
+func NamesIn(d *Handle) ([]string, error) {
+	fd, err := Location{Dir: d, Name: "."}.Open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), d.Path)
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// EachIn calls do for everything in a directory that is still there.
+func EachIn(d *Handle, do func(p Location, info Info) error) error {
+	names, err := NamesIn(d)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		p := Location{Dir: d, Name: name}
+		info, err := p.Stat()
+		if err == nil && info.Kind != Missing {
+			err = do(p, info)
+		}
+		if err != nil {
+			return PathError("lstat", p.Path(), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package safepath
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Walk goes along a path, one name after the other.
+type Walk struct {
+	r    *Resolver
+	dirs []*Handle // from the first to where the walk is
+	rest []string  // the names that are left
+	// links is the links that are being followed and have to end at what their owner owns.
+	links []*Link
+	count int // of links
+	// beneath says that the walk may not leave its first directory: an absolute link or
+	// a .. that does is an error. Otherwise they lead to the first directory, as in chroot.
+	beneath bool
+}
+
+func (t *Walk) close() {
+	for _, d := range t.dirs {
+		d.Close()
+	}
+}
+
+func (t *Walk) top() *Handle { return t.dirs[len(t.dirs)-1] }
+
+// To walks to the place of a path, and ends the walk. A link at the end is followed if
+// follow is set. The place of a path that ends in no name has the name ".".
+func (t *Walk) To(name string, follow bool) (_ Location, err error) {
+	defer func() { t.close() }()
+	if t.beneath && strings.HasPrefix(name, "/") {
+		return Location{}, errLeadsOut
+	}
+	t.rest = append(t.rest, strings.Split(name, "/")...)
+	for len(t.rest) > 0 && t.rest[len(t.rest)-1] == "" { // what ends in a slash is a directory
+		t.rest = t.rest[:len(t.rest)-1]
+		follow = true
+	}
+	for len(t.rest) > 0 {
+		step := t.rest[0]
+		t.rest = t.rest[1:]
+		isLast := len(t.rest) == 0
+		switch {
+		case step == "" || step == ".":
+		case step == "..":
+			err = t.up()
+		case isLast && !follow:
+			return Location{Dir: t.top().Hold(), Name: step}, nil
+		default:
+			var there bool
+			if there, err = t.step(step, isLast); there {
+				return Location{Dir: t.top().Hold(), Name: step, ends: t.links}, nil
+			}
+		}
+		if err == nil {
+			err = t.settle()
+		}
+		if err != nil {
+			return Location{}, t.unsafeUnless(err)
+		}
+	}
+	return Location{Dir: t.top().Hold(), Name: "."}, nil
+}
+
+func (t *Walk) up() error {
+	if len(t.dirs) == 1 {
+		if t.beneath {
+			return errLeadsOut
+		}
+		return nil
+	}
+	t.top().Close()
+	t.dirs = t.dirs[:len(t.dirs)-1]
+	return nil
+}
+
+// step goes on to a name in the directory where the walk is. There means that the walk
+// ends at that name.
+func (t *Walk) step(name string, isLast bool) (there bool, err error) {
+	in := t.top()
+	fd, err := Location{Dir: in, Name: name}.Open(unix.O_PATH, 0)
+	if err != nil {
+		return false, err
+	}
+	d, err := NewHandle(fd, filepath.Join(in.Path, name))
+	if err != nil {
+		return false, err
+	}
+	switch kind := d.Stat.Mode & unix.S_IFMT; {
+	case kind == unix.S_IFLNK:
+		defer d.Close()
+		return false, t.through(in, d, name)
+	case isLast:
+		d.Close()
+		return true, nil
+	case kind != unix.S_IFDIR:
+		d.Close()
+		return false, unix.ENOTDIR
+	}
+	t.dirs = append(t.dirs, d)
+	return false, nil
+}
+
+// through follows the link that is open as l, called name in a directory.
+func (t *Walk) through(in, l *Handle, name string) error {
+	if t.count++; t.count > MaxLinks {
+		return unix.ELOOP
+	}
+	target, err := readlinkat(l.FD, "")
+	if err != nil {
+		return err
+	}
+	if x := JudgeLink(InfoOf(&in.Stat), InfoOf(&l.Stat), l.Path, target); x != nil {
+		x.left = len(t.rest)
+		t.links = append(t.links, x)
+	} else if t.r.Root == "/" && !t.beneath && isProc(l.FD) {
+		// What such a link leads to may have no path, such as standard input.
+		var fd int
+		err := IgnoringEINTR(func() (err error) {
+			fd, err = unix.Openat(in.FD, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+			return err
+		})
+		if err == nil {
+			d, err := NewHandle(fd, l.Path)
+			if err == nil {
+				t.dirs = append(t.dirs, d)
+			}
+			return err
+		}
+	}
+	if strings.HasPrefix(target, "/") {
+		if t.beneath {
+			return errLeadsOut
+		}
+		for len(t.dirs) > 1 {
+			_ = t.up()
+		}
+	}
+	t.rest = slices.Concat(strings.Split(target, "/"), t.rest)
+	return nil
+}
+
+// settle judges the links that have led to where the walk is.
+func (t *Walk) settle() error {
+	at := t.top()
+	for len(t.links) > 0 {
+		x := t.links[len(t.links)-1]
+		if x.left < len(t.rest) {
+			return nil
+		}
+		if !x.mayLeadTo(at.Stat.Uid) {
+			return t.r.unsafe(x, at.Path, at.Stat.Uid)
+		}
+		t.links = t.links[:len(t.links)-1]
+	}
+	return nil
+}
+
+// unsafeUnless returns an error of the walk, or that a link which is never followed was
+// on the way: that is more than that it leads nowhere.
+func (t *Walk) unsafeUnless(err error) error {
+	if _, ok := errors.AsType[*UnsafeLinkError](err); ok {
+		return err
+	}
+	for _, x := range t.links {
+		if x.never {
+			return t.r.unsafe(x, "", 0)
+		}
+	}
+	return err
+}
+
+// Begin returns a walk from the root, or for a name that is relative from the working
+// directory.
+func (r *Resolver) Begin(name string) (*Walk, error) {
+	var fd int
+	err := IgnoringEINTR(func() (err error) {
+		fd, err = unix.Open(r.Root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	d, err := NewHandle(fd, "/")
+	if err != nil {
+		return nil, err
+	}
+	t := &Walk{r: r, dirs: []*Handle{d}}
+	if r.Root == "/" && !strings.HasPrefix(name, "/") {
+		dir, err := unix.Getwd()
+		if err != nil {
+			t.close()
+			return nil, err
+		}
+		t.rest = strings.Split(dir, "/")
+	}
+	return t, nil
+}
+
+// Beneath returns a walk that does not leave d, which stays open.
+func (r *Resolver) Beneath(d *Handle) *Walk {
+	return &Walk{r: r, dirs: []*Handle{d.Hold()}, beneath: true}
+}
+
+// errLeadsOut means that a path leads out of the directory that it has to stay in.
+var errLeadsOut = errors.New("leads out of the directory")
+
+// isProc reports whether what is open lies on proc(5).
+func isProc(fd int) bool {
+	var st unix.Statfs_t
+	return unix.Fstatfs(fd, &st) == nil && int64(st.Type) == unix.PROC_SUPER_MAGIC
+}
+
+// MaxLinks is how many links are followed one after the other, as in Linux.
+const MaxLinks = 40
