@@ -17,6 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	hosttest.AttackIfAsked()
 	testscript.Main(m, map[string]func(){
 		"ccm": func() {
 			clock = hosttest.Clock{} // so that reports can be compared

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/test/tally"
+)
+
+// scriptsAmongUsers are scripts that root runs while a user swaps what is in HOME. Each
+// call may fail; what follows is tried all the same.
+var scriptsAmongUsers = map[string]string{
+	"copy of a directory into the home": `
+		local directory = require "std.directory"
+		for _, at in ipairs { "dir/dir", "dir" } do
+			directory { "HOME/" .. at, source = "SITE/files", owner = "UID", group = "UID", mode = "0644", dir_mode = "0755", exclude = { ".*" }, purge = at == "dir" }
+		end`,
+	"copy of a directory of the home": `
+		local directory = require "std.directory"
+		directory { "SITE/copy", source = "HOME/dir", exclude = { ".*" }, purge = true }
+		directory { "SITE/below", source = "HOME/dir/dir", exclude = { ".*" }, purge = true }`,
+	"removal of a directory": `
+		local directory = require "std.directory"
+		directory { "HOME/dir/dir", ensure = "absent" }
+		directory { "HOME/dir", ensure = "absent" }`,
+	"host": `
+		local t = ccm.type {
+			name = "among", properties = { name = { name = true }, ensure = { default = "present" } },
+			status = function(want, host)
+				for _, p in ipairs { "f", "dir/f", "dir/secret", "dir" } do
+					for _, look in ipairs { "read", "stat", "list", "tree", "is_directory", "real" } do
+						print(p, look, json.encode({ pcall(host[look], "HOME/" .. p) }))
+					end
+				end
+				print(pcall(host.glob, "HOME/dir/*"), pcall(host.compare, "HOME/dir", "HOME/dir/dir", {}))
+				return { ensure = "absent" }
+			end,
+			decide = function() return { diff = { { "ensure", "absent", "present" } }, actions = { { "go", "went" } } } end,
+			perform = function(action, want, have, host)
+				local attr = { mode = "0644", owner = "UID", group = "UID" }
+				for _, p in ipairs { "f", "dir/f", "dir/secret", "dir/dir/f" } do
+					p = "HOME/" .. p
+					pcall(host.write, p, "new", attr)
+					pcall(host.chmod, p, "0644")
+					pcall(host.chown, p, "UID", "UID")
+					pcall(host.copy, p, "SITE/copied")
+					pcall(host.copy, "SITE/files/f", p, attr)
+					pcall(host.symlink, "x", p)
+					pcall(host.remove, p)
+				end
+				pcall(host.mkdir, "HOME/dir/new/dir", attr)
+				pcall(host.chmod, "HOME/dir", "0755")
+				pcall(host.remove, "HOME/dir/dir", { recursive = true })
+				pcall(host.remove, "HOME/dir", { recursive = true })
+			end,
+		}
+		t { "x" }`,
+	"fs": `
+		for _, p in ipairs { "f", "dir/f", "dir/secret", "dir/dir/f", "dir" } do
+			for _, look in ipairs { "read", "stat", "list", "exists", "is_file", "is_directory" } do
+				print(p, look, json.encode({ pcall(fs[look], "HOME/" .. p) }))
+			end
+		end
+		print(pcall(fs.glob, "HOME/dir/*"))
+		exec { "true", onlyif = "false" }`,
+}
+
+// TestAdversaryOfScripts: whatever a user swaps in a directory of his own while root runs
+// scripts that work there, nothing of others is changed or read.
+func TestAdversaryOfScripts(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	for name, script := range scriptsAmongUsers {
+		t.Run(name, func(t *testing.T) {
+			tries := tally.Of(t, "a user swaps files, links, pipes and directories in his own directory while root runs scripts of five kinds there: std.directory from it, to it and absent, all of host.* and all of fs.*",
+				"files and directories of root beside it keep content, mode, owner and entries, and nothing of them can be read")
+			isolate(t)
+			a := hosttest.NewAdversary(t, "f", "dir")
+			site := t.TempDir()
+			for _, dir := range []string{"files", "files/dir"} {
+				require.NoError(t, os.Mkdir(filepath.Join(site, dir), 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(site, dir, "f"), []byte("of the site\n"), 0o644))
+			}
+			file := filepath.Join(site, "site.lua")
+			text := strings.NewReplacer("HOME", a.Home, "SITE", site, "UID", strconv.Itoa(int(a.UID))).Replace(script)
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+			secret := strings.TrimSpace(hosttest.Secret)
+			done, runs := 0, tally.Times(8, 2000)
+			for range runs {
+				a.Wait()
+				tries.Add(1)
+				stdout, stderr, status := ccm(t, nil, "run", "--diff", "full", "--backup-size", "1MiB", file)
+				require.Contains(t, []int{exitOK, exitFailed}, status, stderr)
+				require.NotContains(t, stdout+stderr, secret, "root was led to read a file of root")
+				if status == exitOK {
+					done++
+				}
+			}
+			for _, copied := range listed(t, site) {
+				if text, err := os.ReadFile(copied); err == nil {
+					require.NotContains(t, string(text), secret, copied)
+				}
+			}
+			t.Logf("%d runs, %d of them did what was wanted, %d swaps", runs, done, a.Lost(t))
+		})
+	}
+}
