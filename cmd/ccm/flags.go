@@ -68,6 +68,12 @@ func set(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w any) bool {
+	f := fileOf(w)
+	return f != nil && isatty.IsTerminal(f.Fd())
+}
+
+// fileOf returns the file that is written to in the end, nil if it is none.
+func fileOf(w any) *os.File {
 	for {
 		u, ok := w.(interface{ Unwrap() io.Writer })
 		if !ok {
@@ -75,8 +81,8 @@ func isTerminal(w any) bool {
 		}
 		w = u.Unwrap()
 	}
-	f, ok := w.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
+	f, _ := w.(*os.File)
+	return f
 }
 
 // needCommand makes a command without a meaning of its own ask for one of those

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
@@ -42,6 +44,18 @@ func (f flusher) Event(e *converge.Event) {
 	}
 }
 
+// statusLine returns a line on the terminal of the standard error.
+func (e *env) statusLine() *report.StatusLine {
+	file := fileOf(e.stderr)
+	return &report.StatusLine{W: e.stderr, Columns: func() int {
+		width, _, err := term.GetSize(int(file.Fd()))
+		if err != nil {
+			return 0
+		}
+		return width
+	}}
+}
+
 // newReport returns the report that the flags ask for. On a terminal a status
 // line shows what is being worked on.
 func (e *env) newReport(f *runFlags) *runReport {
@@ -49,7 +63,7 @@ func (e *env) newReport(f *runFlags) *runReport {
 	stdout := e.stdout
 	var line *report.StatusLine
 	if isTerminal(e.stderr) && !f.quiet && os.Getenv("TERM") != "dumb" {
-		line = &report.StatusLine{W: e.stderr}
+		line = e.statusLine()
 		r.stderr = line
 	}
 	if !isTerminal(e.stdout) {

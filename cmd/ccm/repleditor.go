@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/reeflective/readline"
 	"github.com/reeflective/readline/inputrc"
@@ -242,14 +241,14 @@ func (t *editor) hint(line []rune, cursor int) []rune {
 	if t.question != "" {
 		return nil
 	}
-	text := terminal.Line(t.p.dialog.Hint(string(line), len(string(line[:min(cursor, len(line))]))))
-	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 && utf8.RuneCountInString(text) >= width {
-		text = string([]rune(text)[:max(0, width-4)]) + "..."
+	text := terminal.LineText(t.p.dialog.Hint(string(line), len(string(line[:min(cursor, len(line))]))))
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+		text = terminal.Cut(text, width-1)
 	}
-	if text == "" {
+	if text.String() == "" {
 		return nil
 	}
-	return []rune(terminal.Faint.On(t.color).Paint(terminal.LineText(text)).String())
+	return []rune(terminal.Faint.On(t.color).Paint(text).String())
 }
 
 // source is the history as the library for lines wants it.

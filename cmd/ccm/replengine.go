@@ -159,7 +159,7 @@ func (p *prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	reporters := converge.Reporters{rep}
 	machine := p.host()
 	if isTerminal(p.env.stderr) && os.Getenv("TERM") != "dumb" {
-		line = &report.StatusLine{W: p.env.stderr}
+		line = p.env.statusLine()
 		reporters = converge.Reporters{line, rep}
 		machine = p.hostTelling(line, func(x host.Progress) { line.Note(x.String()) })
 	}

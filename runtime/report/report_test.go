@@ -142,3 +142,14 @@ func TestStatusLine(t *testing.T) {
 	s.Event(nil)
 	require.Equal(t, erase+"[1/2] file#/x"+erase+"a log line\n", b.String())
 }
+
+// The line stays one line: what a terminal breaks can not be erased.
+func TestStatusLineIsCut(t *testing.T) {
+	var b strings.Builder
+	s := &StatusLine{W: &b, Columns: func() int { return 20 }}
+	s.Begin(&resource.Resource{ID: id("/x"), Common: new(resource.Common)}, 0, 2)
+	s.Note("12.0 MiB of 日本語日本語")
+	s.show(s.stop, terminal.LineText("[1/2] file#/日本"))
+	s.Event(nil)
+	require.Equal(t, "\r\x1b[K[1/2] file#/日本...\r\x1b[K", b.String())
+}

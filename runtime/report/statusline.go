@@ -14,6 +14,9 @@ import (
 // working on. Whatever else is written to the terminal must go through it.
 type StatusLine struct {
 	W io.Writer
+	// Columns returns how wide the terminal is, so that the line stays one; 0 if that is
+	// not known. It may be nil.
+	Columns func() int
 
 	mu    sync.Mutex
 	shown bool
@@ -57,6 +60,11 @@ func (s *StatusLine) show(stop chan struct{}, text terminal.Text) {
 	}
 	if s.note != "" {
 		text = terminal.Sprintf("%s, %s", text, s.note)
+	}
+	if s.Columns != nil {
+		if columns := s.Columns(); columns > 0 {
+			text = terminal.Cut(text, columns-1) // in the last column some terminals begin a new line
+		}
 	}
 	_, _ = terminal.Fprint(s.W, terminal.EraseLine, text)
 	s.shown = true

@@ -183,3 +183,20 @@ func BenchmarkLines(b *testing.B) {
 		_ = Lines(text)
 	}
 }
+
+func TestCut(t *testing.T) {
+	for _, x := range []struct {
+		text    string
+		columns int
+		want    string
+	}{
+		{"abc", 3, "abc"}, {"abcd", 3, "..."}, {"abcdef", 5, "ab..."}, {"abc", 2, ".."}, {"abc", 0, ""}, {"abc", -1, ""},
+		{"日本語日本語", 12, "日本語日本語"}, {"日本語日本語", 11, "日本語日..."}, {"日本語日本語", 10, "日本語..."}, // two columns each
+		{"e\u0301e\u0301e\u0301e\u0301", 4, "e\u0301e\u0301e\u0301e\u0301"}, {"e\u0301e\u0301e\u0301e\u0301e\u0301", 4, "e\u0301..."},
+		{"👩\u200d👩\u200d👧👩\u200d👩\u200d👧👩\u200d👩\u200d👧", 5, "👩\u200d👩\u200d👧..."},
+	} {
+		got := Cut(LineText(x.text), x.columns)
+		require.Equal(t, x.want, got.String(), "%q in %d", x.text, x.columns)
+		require.LessOrEqual(t, Width(got), max(0, x.columns))
+	}
+}

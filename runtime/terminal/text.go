@@ -154,6 +154,22 @@ func Fprintf(w io.Writer, format string, args ...any) (n int, err error) {
 // Width returns how many columns a text takes on a terminal.
 func Width(t Text) int { return uniseg.StringWidth(t.s) }
 
+// Cut returns a text without styles so that it takes no more than that many columns. One
+// that was cut ends in "...", as far as there is room.
+func Cut(t Text, columns int) Text {
+	const end = "..."
+	if Width(t) <= columns {
+		return t
+	}
+	room := max(0, columns-len(end))
+	taken, used := 0, 0
+	for g := uniseg.NewGraphemes(t.s); g.Next() && used+g.Width() <= room; {
+		used += g.Width()
+		_, taken = g.Positions()
+	}
+	return Text{t.s[:taken] + end[:max(0, min(len(end), columns))]}
+}
+
 // A Buffer collects a Text. The zero Buffer is empty.
 type Buffer struct{ b []byte }
 
