@@ -31,5 +31,5 @@ func (in *Interp) shown(file string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	return in.opts.Secrets.Starred(HideLiterals(text)), true
+	return in.opts.Secrets.Stars(HideLiterals(text)), true
 }

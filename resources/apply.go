@@ -38,7 +38,7 @@ type ApplyEnsure string
 // ApplyPresent is the only value.
 const ApplyPresent ApplyEnsure = "present"
 
-// Values implements schema.Enumerated.
+// Values implements schema.Enum.
 func (ApplyEnsure) Values() []string { return []string{"present"} }
 
 // ApplyState says nothing: what a child declares has states of its own.

@@ -77,7 +77,7 @@ const (
 	ArchiveAbsent  ArchiveEnsure = "absent"
 )
 
-// Values implements schema.Enumerated.
+// Values implements schema.Enum.
 func (ArchiveEnsure) Values() []string { return []string{"present", "absent"} }
 
 // ArchiveState is what stands where the archive is wanted.

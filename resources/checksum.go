@@ -24,7 +24,7 @@ func (c *Checksum) UnmarshalText(text []byte) error {
 // String returns the digits.
 func (c Checksum) String() string { return string(c) }
 
-// JSONSchema implements schema.Documented.
+// JSONSchema implements schema.JSONSchemer.
 func (Checksum) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^(sha256:)?[0-9a-fA-F]{64}$"}
 }

@@ -59,7 +59,7 @@ type Exec struct {
 // An ExecEnsure is what can be wanted of a command.
 type ExecEnsure string
 
-// Values implements schema.Enumerated.
+// Values implements schema.Enum.
 func (ExecEnsure) Values() []string { return []string{"present"} }
 
 // ExecState says whether there is anything to do. A guard that did not have to

@@ -70,7 +70,7 @@ const (
 	FileAbsent    FileEnsure = "absent"
 )
 
-// Values implements schema.Enumerated.
+// Values implements schema.Enum.
 func (FileEnsure) Values() []string { return []string{"present", "absent", "directory"} }
 
 // FileState is what stands at a path, and how what is wanted compares with it.

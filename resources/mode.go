@@ -71,7 +71,7 @@ func (m Mode) Matches(have uint32) bool {
 // Over returns the permissions that have become when m is applied.
 func (m Mode) Over(have uint32) uint32 { return have&0o777&^m.mask | m.bits }
 
-// JSONSchema implements schema.Documented.
+// JSONSchema implements schema.JSONSchemer.
 func (Mode) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^(0[oO])?0?[0-7x]{1,3}$", "examples": []any{"0644"}}
 }

@@ -44,7 +44,7 @@ func (e PackageEnsure) IsVersion() bool {
 	return e != PackagePresent && e != PackageAbsent && e != PackageLatest
 }
 
-// JSONSchema implements schema.Documented.
+// JSONSchema implements schema.JSONSchemer.
 func (PackageEnsure) JSONSchema() map[string]any {
 	return map[string]any{"anyOf": []any{
 		map[string]any{"enum": []any{"present", "absent", "latest"}},

@@ -64,7 +64,7 @@ const (
 	ScaffoldAbsent  ScaffoldEnsure = "absent"
 )
 
-// Values implements schema.Enumerated.
+// Values implements schema.Enum.
 func (ScaffoldEnsure) Values() []string { return []string{"present", "absent"} }
 
 // A ScaffoldEngine is the language of templates.
@@ -76,7 +76,7 @@ const (
 	ScaffoldGo  ScaffoldEngine = "go"
 )
 
-// Values implements schema.Enumerated.
+// Values implements schema.Enum.
 func (ScaffoldEngine) Values() []string { return []string{"jet", "go"} }
 
 // ScaffoldState is how the target compares with what the templates give. The

@@ -46,7 +46,7 @@ const (
 	ServiceStopped ServiceEnsure = "stopped"
 )
 
-// Values implements schema.Enumerated.
+// Values implements schema.Enum.
 func (ServiceEnsure) Values() []string { return []string{"running", "stopped"} }
 
 // ServiceState is a service as it is. Its zero value is one that is stopped and

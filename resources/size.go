@@ -49,7 +49,7 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10) + "B"
 }
 
-// JSONSchema implements schema.Documented.
+// JSONSchema implements schema.JSONSchemer.
 func (Size) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[0-9]+ ?([KMGT]i?B|kB|B)$", "examples": []any{"512MiB", "10GiB"}}
 }

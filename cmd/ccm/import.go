@@ -124,7 +124,7 @@ func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []
 			errs = append(errs, list...)
 			continue
 		}
-		m.Declared = append(m.Declared, d)
+		m.Resources = append(m.Resources, d)
 	}
 	if _, err := e.data().Write(m.Convert()); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []
 }
 
 // importOne returns the declaration of one resource as it is.
-func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, around *surroundings) (d manifest.Declared, err error) {
+func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, around *surroundings) (d manifest.ResolvedResource, err error) {
 	asked := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(im.Name)}}}
 	r, err := t.Ask(asked, resource.Origin{})
 	if err != nil {
@@ -154,7 +154,7 @@ func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im 
 		return d, err
 	}
 	tab := t.Properties().Encode(r.Spec, r.Common)
-	return manifest.Declared{Type: t, Name: im.Name, Properties: withoutDefaults(t, tab)}, nil
+	return manifest.ResolvedResource{Type: t, Name: im.Name, Properties: withoutDefaults(t, tab)}, nil
 }
 
 // keepAside writes content to a file that is new, or holds it already.

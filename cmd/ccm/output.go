@@ -80,7 +80,7 @@ func (e *env) newReport(f *runFlags) *runReport {
 		j := report.NewJSON(documents, r.id, report.DiffMode(f.diff.value))
 		rep, r.summary = j, j.Summary
 	} else {
-		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, Asked: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value)}
+		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value)}
 		rep, r.summary = t, t.Summary
 	}
 	all := converge.Reporters{rep}

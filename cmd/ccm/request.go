@@ -29,7 +29,7 @@ func (r request) single(s *single) (manifest.Single, error) {
 	if t == nil {
 		return manifest.Single{}, unknownType(reg, r.typ)
 	}
-	what, err := manifest.Requested(t, r.properties)
+	what, err := manifest.ParseRequest(t, r.properties)
 	what.Pos = diag.Pos{File: "request"}
 	return what, err
 }

@@ -128,7 +128,7 @@ func (e *env) printSession(r session.Report, runID string, asJSON bool) error {
 		return out.Flush()
 	}
 	out := bufio.NewWriter(e.stdout.Unwrap())
-	text := report.Text{W: terminal.NewWriter(out), Color: e.colorful(e.stdout), Verbose: true, Asked: true, Diff: report.DiffOff}
+	text := report.Text{W: terminal.NewWriter(out), Color: e.colorful(e.stdout), Verbose: true, OneOff: true, Diff: report.DiffOff}
 	for _, ev := range r.Events {
 		text.Event(report.Restore(ev))
 	}

@@ -114,7 +114,7 @@ func (d *definition) compareProperties(want *resource.Properties, have State, ve
 // number 1 and the text "1", or two long texts.
 func told(v any, shown string) string {
 	if s, ok := v.(string); ok && len(s) > maxShown {
-		return fmt.Sprintf("%s (%08x)", shown, schema.MixedString(0, s)>>32)
+		return fmt.Sprintf("%s (%08x)", shown, schema.CombineHashString(0, s)>>32)
 	}
 	return fmt.Sprintf("%s (%s)", shown, map[bool]string{true: "text", false: "data"}[reflect.TypeOf(v) == reflect.TypeFor[string]()])
 }

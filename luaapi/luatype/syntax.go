@@ -30,7 +30,7 @@ func (p *Path) UnmarshalText(text []byte) error {
 // String returns the path.
 func (p Path) String() string { return string(p) }
 
-// JSONSchema implements schema.Documented.
+// JSONSchema implements schema.JSONSchemer.
 func (Path) JSONSchema() map[string]any { return map[string]any{"type": "string", "pattern": "^/"} }
 
 // A Mode is permissions in octal.
@@ -55,12 +55,12 @@ func (Mode) NumberHint(num string) string {
 	return fmt.Sprintf("quote it: \"0%s\"", strings.TrimPrefix(num, "0"))
 }
 
-// JSONSchema implements schema.Documented.
+// JSONSchema implements schema.JSONSchemer.
 func (Mode) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^(0[oO]?)?[0-7]{1,4}$", "examples": []any{"0644"}}
 }
 
 var (
-	_ schema.Documented = Path("")
-	_ schema.Documented = Mode(0)
+	_ schema.JSONSchemer = Path("")
+	_ schema.JSONSchemer = Mode(0)
 )

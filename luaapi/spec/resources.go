@@ -89,7 +89,7 @@ func (marked) Locate(path schema.Path, _ bool) diag.Pos {
 	return diag.Pos{File: "spec"}
 }
 
-func fieldOf(mix schema.Mix, name string) *schema.Field {
+func fieldOf(mix schema.Union, name string) *schema.Field {
 	for _, s := range mix {
 		if f := s.Field(name); f != nil {
 			return f

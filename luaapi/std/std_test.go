@@ -83,7 +83,7 @@ func newLab(t testing.TB) *lab {
 			if err != nil {
 				return nil, err
 			}
-			r, err := data.Resolve(doc, templates(nil, "").Sealed(), nil)
+			r, err := data.Resolve(doc, templates(nil, "").ForData(), nil)
 			return r.Data, err
 		},
 		Templates: templates,

@@ -78,7 +78,7 @@ func templateRender(c *call) int {
 
 // templateEnv returns what evaluates templates that see argument 2.
 func (c *call) templateEnv() *template.Env {
-	return c.env().WithVars(c.templateValues()).Under(c.in.Context().Err)
+	return c.env().WithVars(c.templateValues()).WithCheck(c.in.Context().Err)
 }
 
 // env returns what evaluates expressions and templates.

@@ -63,7 +63,7 @@ func (w *walk) textOf(r *resource.Resource) string {
 	}
 	var b strings.Builder
 	b.WriteString(r.ID.Name)
-	for _, e := range (schema.Mix{r.Type.Schema()}).Encode(r.Spec).Entries {
+	for _, e := range (schema.Union{r.Type.Schema()}).Encode(r.Spec).Entries {
 		fmt.Fprintf(&b, "\n%v", e.Val.Go())
 	}
 	return b.String()

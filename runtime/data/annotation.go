@@ -12,8 +12,8 @@ import (
 
 // An annotation is a line of a comment that begins with @.
 type annotation struct {
-	text string
-	near int // a line of the file that it stands close to
+	text     string
+	nearLine int // a line of the file close to it
 }
 
 // annotationsOf returns the annotations above a key and beside it and its
@@ -29,7 +29,7 @@ func (c *converter) annotationsIn(comment string, line int) (out []annotation) {
 	if !strings.Contains(comment, "@") {
 		return nil
 	}
-	line = c.origin(line, c.before(line, c.near))
+	line = c.origin(line, c.countBefore(line, c.passed))
 	for text := range strings.Lines(comment) {
 		text = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(text), "#"))
 		if strings.HasPrefix(text, "@") {
@@ -42,16 +42,16 @@ func (c *converter) annotationsIn(comment string, line int) (out []annotation) {
 // pos returns the place of an annotation: the nearest line that holds it.
 func (a annotation) pos(s *source) diag.Pos {
 	for d := range len(s.lines()) {
-		for _, n := range []int{a.near - d, a.near + d} {
+		for _, n := range []int{a.nearLine - d, a.nearLine + d} {
 			if i := strings.Index(s.line(n), a.text); i >= 0 {
 				return diag.Pos{File: s.file, Line: n, Col: i + 1, Len: len(a.text)}
 			}
 		}
 	}
-	return diag.Pos{File: s.file, Line: a.near}
+	return diag.Pos{File: s.file, Line: a.nearLine}
 }
 
-// A Rule is what a comment in the data section asks of a value.
+// A Rule is a condition on a value, from an annotation in the data section.
 type Rule struct {
 	// Path leads to the value.
 	Path []string
@@ -61,7 +61,6 @@ type Rule struct {
 	Validate string
 
 	pos diag.Pos // of the annotation
-
 }
 
 // rules returns the rules in the comments of the data section.
@@ -90,8 +89,8 @@ func (r *resolver) rulesBelow(n *Node, path []string, rules *[]Rule) {
 
 var directives = []string{"@require", "@required", "@validate"}
 
-// rule reads one annotation. A word that is not a directive and not like one is
-// left to the people who read the comment.
+// rule reads one annotation. A word that is not close to a directive is an ordinary
+// comment.
 func (r *resolver) rule(a annotation, src *source) (Rule, bool) {
 	word, rest, _ := strings.Cut(a.text, " ")
 	rest = strings.TrimSpace(rest)

@@ -39,22 +39,22 @@ func (d *Document) File() string { return d.source.file }
 // Parse reads a file that holds one document. Duplicate keys, aliases that
 // contain themselves, and aliases that make the document grow beyond all bounds
 // are errors.
-func Parse(file, text string) (*Document, error) { return newSource(file, text).one() }
+func Parse(file, text string) (*Document, error) { return newSource(file, text).parseOne() }
 
 // ParseAll reads a file that holds several documents, separated by ---. A file
 // without any holds one empty document.
-func ParseAll(file, text string) ([]*Document, error) { return newSource(file, text).all() }
+func ParseAll(file, text string) ([]*Document, error) { return newSource(file, text).parseAll() }
 
 // ParseUnder is ParseAll that ends with the error of check, which it asks now and
 // then.
 func ParseUnder(check func() error, file, text string) ([]*Document, error) {
 	s := newSource(file, text)
 	s.check = check
-	return s.all()
+	return s.parseAll()
 }
 
-func (s *source) one() (*Document, error) {
-	docs, err := s.all()
+func (s *source) parseOne() (*Document, error) {
+	docs, err := s.parseAll()
 	if err != nil {
 		return nil, err
 	}
@@ -64,23 +64,23 @@ func (s *source) one() (*Document, error) {
 	return docs[0], nil
 }
 
-func (s *source) all() ([]*Document, error) {
-	docs, ok := s.pieced()
-	if s.stopped() != nil {
-		return nil, s.stopped()
+func (s *source) parseAll() ([]*Document, error) {
+	docs, ok := s.parsePrescanned()
+	if s.interruption() != nil {
+		return nil, s.interruption()
 	}
 	if ok {
 		return docs, nil
 	}
-	docs, err := s.whole()
-	if s.stopped() != nil {
-		return nil, s.stopped()
+	docs, err := s.parseWhole()
+	if s.interruption() != nil {
+		return nil, s.interruption()
 	}
 	return docs, err
 }
 
-// whole reads the text as it is.
-func (s *source) whole() ([]*Document, error) {
+// parseWhole reads the text as it is.
+func (s *source) parseWhole() ([]*Document, error) {
 	s.annotations = nil
 	raw, err := s.parse()
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *source) whole() ([]*Document, error) {
 	var errs diag.List
 	docs := make([]*Document, len(raw))
 	for i, n := range raw {
-		c := s.converter(&piece{text: s.text, line: 1})
+		c := s.converter(&chunk{text: s.text, line: 1})
 		docs[i] = &Document{Root: c.node(n), source: s}
 		errs.Add(c.errs.Err())
 	}
@@ -104,7 +104,7 @@ func (s *source) whole() ([]*Document, error) {
 func ParseGenerated(file, text string, place func(line int) diag.Pos) (*Document, error) {
 	src := newSource(file, text)
 	src.place = place
-	return src.one()
+	return src.parseOne()
 }
 
 // Decode reads one YAML or JSON document as plain data.

@@ -20,9 +20,8 @@ type Expander interface {
 	ExpandEach(text string) (string, bool, error)
 }
 
-// A Spanned is implemented by errors that know to which bytes of the expanded
-// text they belong.
-type Spanned interface {
+// A SpanError is an error in some bytes of an expanded text.
+type SpanError interface {
 	error
 	Span() (offset, length int)
 }
@@ -46,8 +45,8 @@ type Resolution struct {
 // the order whose expressions all give nothing names no override. The rules are
 // not checked yet, because more data may be merged: see [Resolution.Check].
 //
-// A value that is marked, as {sensitive: true, value: ...}, is what it says, and
-// keep, which may be nil, is told of each text in it.
+// A table {sensitive: true, value: ...} is replaced by its value. Keep, which may be
+// nil, is called with each text in such a value.
 func Resolve(doc *Document, ex Expander, keep func(text string) error, others ...string) (Resolution, error) {
 	r := resolver{ex: ex, keep: keep}
 	root := doc.Root
@@ -200,7 +199,7 @@ func (n *Node) Place(property string, err error) *diag.Error {
 			e.Pos = n.Pos()
 		}
 	}
-	if m, ok := errors.AsType[Spanned](err); ok && len(e.Notes) == 0 {
+	if m, ok := errors.AsType[SpanError](err); ok && len(e.Notes) == 0 {
 		e.Pos = n.At(m.Span())
 	}
 	if property != "" {

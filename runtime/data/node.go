@@ -20,30 +20,30 @@ type Node struct {
 	size      int32 // values in it, with aliases written out
 	// Text is a scalar as it was written, without quotes and indentation.
 	Text string
-	*branch
+	*children
 	src *source
 }
 
-// A branch is what only a List and a Map have. Most nodes are neither.
-type branch struct {
+// children are the parts of a List or a Map. They are apart because most nodes have none.
+type children struct {
 	Items   []*Node
 	Entries []Entry
 }
 
-// leaf is the branch of all others. Nobody writes to it.
-var leaf branch
+// noChildren is shared by all scalars, and must not be written to.
+var noChildren children
 
-// WithItems returns a list that stands where n does.
+// WithItems returns a list at the place of n.
 func (n *Node) WithItems(items []*Node) *Node {
 	c := *n
-	c.Kind, c.branch = schema.List, &branch{Items: items}
+	c.Kind, c.children = schema.List, &children{Items: items}
 	return &c
 }
 
-// WithEntries returns a map that stands where n does.
+// WithEntries returns a map at the place of n.
 func (n *Node) WithEntries(entries []Entry) *Node {
 	c := *n
-	c.Kind, c.branch = schema.Map, &branch{Entries: entries}
+	c.Kind, c.children = schema.Map, &children{Entries: entries}
 	return &c
 }
 
@@ -135,8 +135,8 @@ func (n *Node) Scalar() schema.Value {
 	return v
 }
 
-// Go returns n as plain data. A number is a number if that is how it would be
-// printed, and text otherwise.
+// Go returns n as plain data. A number that would be printed in another way than it was
+// written is text: the version 1.10, the mode 0644.
 func (n *Node) Go() any { return n.data(func(n *Node) any { return n.Text }) }
 
 // data returns n as plain data, each text as given by text.

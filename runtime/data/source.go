@@ -12,20 +12,21 @@ import (
 // A source is the text of a file, in which places are found when a message
 // needs them.
 type source struct {
-	file, text string
-	breaks     func() bool  // whether there are line breaks that only YAML knows
-	lines      func() []int // offsets at which lines begin
-	yamlLines  func() []int // the same as YAML counts them, which knows more line breaks
+	file, text    string
+	hasYAMLBreaks func() bool  // whether there are line breaks other than a newline
+	lines         func() []int // offsets at which lines begin
+	yamlLines     func() []int // the same with all the line breaks of YAML
 	// annotations are the comment lines that belong to a key and begin with @.
 	annotations map[*Node][]annotation
-	// place is set if the text was generated: it returns what wrote a line.
+	// place returns the line of the template that wrote a line of the text; nil if no
+	// template did.
 	place func(line int) diag.Pos
-	// check is asked whether to go on; nil for always.
+	// check returns the error with which parsing is to end; may be nil.
 	check func() error
 }
 
-// stopped returns the error of check.
-func (s *source) stopped() error {
+// interruption returns the error of check.
+func (s *source) interruption() error {
 	if s.check == nil {
 		return nil
 	}
@@ -34,7 +35,7 @@ func (s *source) stopped() error {
 
 func newSource(file, text string) *source {
 	s := &source{file: file, text: text}
-	s.breaks = sync.OnceValue(func() bool {
+	s.hasYAMLBreaks = sync.OnceValue(func() bool {
 		// A quotation mark often begins as these separators do.
 		return strings.Contains(text, "\r") || strings.Contains(text, "\u0085") ||
 			strings.Contains(text, "\u2028"[:2]) && (strings.Contains(text, "\u2028") || strings.Contains(text, "\u2029"))
@@ -51,7 +52,7 @@ func newSource(file, text string) *source {
 		}
 	})
 	s.yamlLines = sync.OnceValue(func() []int {
-		if !s.breaks() {
+		if !s.hasYAMLBreaks() {
 			return s.lines()
 		}
 		at := []int{0}
@@ -67,7 +68,7 @@ func newSource(file, text string) *source {
 	return s
 }
 
-// annotate notes what comments say of a key.
+// annotate records the annotations of a key.
 func (s *source) annotate(key *Node, above []annotation) {
 	if s.annotations == nil {
 		s.annotations = make(map[*Node][]annotation)
@@ -113,11 +114,11 @@ func (s *source) pos(offset, length int) diag.Pos {
 			hi = mid
 		}
 	}
-	return s.written(diag.Pos{File: s.file, Line: lo + 1, Col: offset - at[lo] + 1, Len: length})
+	return s.mapPosition(diag.Pos{File: s.file, Line: lo + 1, Col: offset - at[lo] + 1, Len: length})
 }
 
-// written returns p, or what wrote the line if the text was generated.
-func (s *source) written(p diag.Pos) diag.Pos {
+// mapPosition returns p or, for a generated text, the line of the template that wrote it.
+func (s *source) mapPosition(p diag.Pos) diag.Pos {
 	if s.place != nil {
 		return s.place(p.Line)
 	}
@@ -130,7 +131,7 @@ func (n *Node) Pos() diag.Pos {
 		return diag.Pos{}
 	}
 	if n.line == 0 {
-		return n.src.written(diag.Pos{File: n.src.file, Line: 1, Col: 1})
+		return n.src.mapPosition(diag.Pos{File: n.src.file, Line: 1, Col: 1})
 	}
 	begin, end := n.extent()
 	return n.src.pos(begin, end-begin)
@@ -172,7 +173,7 @@ func (n *Node) extent() (begin, end int) {
 		end = begin + len(n.Text)
 	default:
 		if rest := n.src.text[min(begin+1, len(n.src.text)):]; len(rest) > len(n.Text) && rest[:len(n.Text)] == n.Text && rest[len(n.Text)] == n.src.text[begin] && !strings.ContainsAny(n.Text, "\\\"'\n") {
-			return begin, begin + len(n.Text) + 2 // nothing in it is written in another way
+			return begin, begin + len(n.Text) + 2 // without escapes
 		}
 		from := n.places()
 		end = from[len(from)-1] + 1 // with the closing quote

@@ -22,9 +22,9 @@ func pattern(expr string) func() *regexp.Regexp {
 
 // parse reads all documents of s.
 func (s *source) parse() ([]*yaml.Node, error) {
-	docs, err := parseYAML(s.text, s.stopped)
-	if s.stopped() != nil {
-		return nil, s.stopped()
+	docs, err := parseYAML(s.text, s.interruption)
+	if s.interruption() != nil {
+		return nil, s.interruption()
 	}
 	if err != nil {
 		return nil, s.syntaxError(err)
@@ -36,7 +36,7 @@ func (s *source) parse() ([]*yaml.Node, error) {
 }
 
 func parseYAML(text string, check func() error) (docs []*yaml.Node, err error) {
-	d := yaml.NewDecoder(&reader{strings.NewReader(text), check})
+	d := yaml.NewDecoder(&interruptibleReader{strings.NewReader(text), check})
 	for {
 		var doc yaml.Node
 		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
@@ -48,14 +48,14 @@ func parseYAML(text string, check func() error) (docs []*yaml.Node, err error) {
 	}
 }
 
-// A reader reads a text as long as it may.
-type reader struct {
+// An interruptibleReader reads a text until check returns an error.
+type interruptibleReader struct {
 	*strings.Reader
 	check func() error
 }
 
 // Read implements io.Reader.
-func (r *reader) Read(p []byte) (int, error) {
+func (r *interruptibleReader) Read(p []byte) (int, error) {
 	if err := r.check(); err != nil {
 		return 0, err
 	}
@@ -67,10 +67,10 @@ var (
 	unknownAnchor = pattern(`^unknown anchor '(.*)' referenced$`)
 )
 
-// syntaxError gives an error of the YAML library the place that it is about.
-// The library says little: sometimes a line, of the problem or of what
-// surrounds it. What it can still read tells more: the first line without which
-// the text can be read is the one at fault.
+// syntaxError gives an error of the YAML library a place. The library names a line at
+// most, that of the problem or of something around it. So the text is parsed again,
+// each time without one more line at its end: the line whose removal makes it valid is
+// the faulty one.
 func (s *source) syntaxError(err error) error {
 	m := yamlLine().FindStringSubmatch(err.Error())
 	if m == nil {
@@ -109,7 +109,7 @@ func (s *source) syntaxError(err error) error {
 			e.WithHint("quote a text that begins with %q", text[i:i+1])
 		}
 	case strings.Contains(problem, "',' or"), strings.Contains(problem, "node content"):
-		if i := unclosed(text); i >= 0 {
+		if i := unclosedBracket(text); i >= 0 {
 			col = i + 1
 			e = diag.Errorf(diag.Pos{}, "not valid YAML: %q is not closed", text[i:i+1])
 		}
@@ -126,16 +126,16 @@ func (s *source) syntaxError(err error) error {
 	case strings.HasPrefix(problem, "did not find expected"):
 		e.WithHint("is the line indented as those around it?")
 	}
-	e.Pos = s.written(diag.Pos{File: s.file, Line: line, Col: col})
+	e.Pos = s.mapPosition(diag.Pos{File: s.file, Line: line, Col: col})
 	if s.place != nil {
 		e.Hint = fmt.Sprintf("it gives the line %q", strings.TrimSpace(text))
 	}
 	return e
 }
 
-// unclosed returns where the first bracket of a line stands that is not closed
+// unclosedBracket returns where the first bracket of a line stands that is not closed
 // in it, or -1.
-func unclosed(line string) int {
+func unclosedBracket(line string) int {
 	var open []int
 	for i, c := range line {
 		switch c {
@@ -151,11 +151,11 @@ func unclosed(line string) int {
 	return open[0]
 }
 
-// maxReread is about how many bytes are read again to find a faulty line.
+// maxReread bounds the bytes that are parsed again to find a faulty line.
 const maxReread = 2 << 20
 
-// faultyLine returns the first line without which, and without all that
-// follows, the text can be read. It tries from below the line that was said.
+// faultyLine returns the first line that, with all lines after it, has to be removed for
+// the text to be valid. It begins a few lines below the one that the library named.
 func (s *source) faultyLine(said int) int {
 	at := s.lines()
 	last := len(at)
@@ -164,7 +164,7 @@ func (s *source) faultyLine(said int) int {
 	}
 	for n, left := last, maxReread; n > max(0, last-200) && left > 0; n-- {
 		left -= at[n-1]
-		if _, err := parseYAML(s.text[:at[n-1]], s.stopped); err == nil {
+		if _, err := parseYAML(s.text[:at[n-1]], s.interruption); err == nil {
 			return n
 		}
 	}

@@ -13,37 +13,37 @@ import (
 
 // A converter turns what the YAML library read into nodes.
 type converter struct {
-	src   *source
-	limit int // how many values the document may hold, aliases written out
-	errs  diag.List
-	full  bool // the limit was reached and reported
-	work  int  // nodes that were made, and entries that merge keys name
-	// anchored are the nodes that aliases can mean; nil while one is converted.
-	anchored map[*yaml.Node]*Node
-	*piece          // that was read
-	near     int    // how many of its cuts are before the last node
-	used     int    // how many of its cuts were found where they are
-	spare    []Node // that were not used yet
+	src       *source
+	limit     int // how many values the document may hold, aliases written out
+	errs      diag.List
+	overflown bool // the limit was exceeded, and reported
+	work      int  // nodes that were made, and entries that merge keys name
+	// anchors are the nodes with anchors; nil while one is converted.
+	anchors map[*yaml.Node]*Node
+	*chunk
+	passed  int    // placeholders of the chunk before the last node
+	matched int    // placeholders of the chunk that were found
+	free    []Node // nodes for new to hand out
 }
 
-// new returns a node for what stands where y does.
+// new returns a node at the place of y.
 func (c *converter) new(y *yaml.Node) *Node {
-	if len(c.spare) == 0 {
-		c.spare = make([]Node, spareNodes)
+	if len(c.free) == 0 {
+		c.free = make([]Node, nodeBlock)
 	}
-	n := &c.spare[0]
-	c.spare = c.spare[1:]
-	c.near = c.before(y.Line, c.near)
-	n.branch = &leaf
-	n.src, n.line, n.col, n.size, n.style = c.src, int32(c.origin(y.Line, c.near)), int32(y.Column), 1, styleOf(y)
+	n := &c.free[0]
+	c.free = c.free[1:]
+	c.passed = c.countBefore(y.Line, c.passed)
+	n.children = &noChildren
+	n.src, n.line, n.col, n.size, n.style = c.src, int32(c.origin(y.Line, c.passed)), int32(y.Column), 1, styleOf(y)
 	return n
 }
 
-// checkEvery is after how many nodes it is looked whether to go on.
+// checkEvery is the number of nodes between two checks for an interruption.
 const checkEvery = 1024
 
-// spareNodes is how many nodes are made at once.
-const spareNodes = 64
+// nodeBlock is how many nodes are allocated at once.
+const nodeBlock = 64
 
 func (c *converter) fail(n *Node, format string, args ...any) *diag.Error {
 	e := diag.Errorf(n.Pos(), format, args...)
@@ -53,10 +53,10 @@ func (c *converter) fail(n *Node, format string, args ...any) *diag.Error {
 
 // node converts one value and all below it.
 func (c *converter) node(y *yaml.Node) *Node {
-	if c.work++; c.work%checkEvery == 0 && c.src.stopped() != nil {
-		c.full = true // whoever asked for the document is told why there is none
+	if c.work++; c.work%checkEvery == 0 && c.src.interruption() != nil {
+		c.overflown = true // the caller reports the interruption
 	}
-	if c.full {
+	if c.overflown {
 		return c.new(y)
 	}
 	if y.Kind == yaml.AliasNode {
@@ -64,17 +64,17 @@ func (c *converter) node(y *yaml.Node) *Node {
 	}
 	n := c.new(y)
 	if y.Anchor != "" {
-		if c.anchored == nil {
-			c.anchored = make(map[*yaml.Node]*Node)
+		if c.anchors == nil {
+			c.anchors = make(map[*yaml.Node]*Node)
 		}
-		c.anchored[y] = nil
-		defer func() { c.anchored[y] = n }()
+		c.anchors[y] = nil
+		defer func() { c.anchors[y] = n }()
 	}
 	switch y.Kind {
 	case yaml.ScalarNode:
 		c.scalar(n, y)
 	case yaml.SequenceNode:
-		n.Kind, n.branch = schema.List, &branch{Items: make([]*Node, 0, len(y.Content))}
+		n.Kind, n.children = schema.List, &children{Items: make([]*Node, 0, len(y.Content))}
 		for _, item := range y.Content {
 			if p := c.partAt(y, item); p != nil {
 				n.Items = slices.Grow(n.Items, len(p.items))
@@ -99,26 +99,26 @@ func (c *converter) node(y *yaml.Node) *Node {
 	return n
 }
 
-// partAt returns the items that stand in the place of an item of a sequence, or nil.
-func (c *converter) partAt(sequence, item *yaml.Node) *part {
-	if len(c.cuts) == 0 {
+// partAt returns the list part whose placeholder an item of a sequence is, or nil.
+func (c *converter) partAt(sequence, item *yaml.Node) *listPart {
+	if len(c.placeholders) == 0 {
 		return nil
 	}
-	c.near = c.before(item.Line, c.near)
-	if c.near == len(c.cuts) {
+	c.passed = c.countBefore(item.Line, c.passed)
+	if c.passed == len(c.placeholders) {
 		return nil
 	}
-	cut := &c.cuts[c.near]
-	if cut.part == nil || cut.part.items == nil || !cut.stands(item) || sequence.Style&yaml.FlowStyle != 0 || sequence.Column != cut.part.col+1 {
+	cut := &c.placeholders[c.passed]
+	if cut.part == nil || cut.part.items == nil || !cut.matches(item) || sequence.Style&yaml.FlowStyle != 0 || sequence.Column != cut.part.col+1 {
 		return nil
 	}
-	c.used++
+	c.matched++
 	return cut.part
 }
 
-// alias returns the node that an alias means.
+// alias returns the node that an alias refers to.
 func (c *converter) alias(y *yaml.Node) *Node {
-	target, known := c.anchored[y.Alias]
+	target, known := c.anchors[y.Alias]
 	if target == nil {
 		here := c.new(y)
 		here.Kind, here.Text = schema.Nil, "*"+y.Value
@@ -132,8 +132,8 @@ func (c *converter) alias(y *yaml.Node) *Node {
 	return target
 }
 
-// grow adds the size of a child, which is refused if aliases make the document
-// grow beyond all bounds.
+// grow adds the size of a child to n. Aliases that multiply the size of the document
+// beyond the limit are an error.
 func (c *converter) grow(n, child *Node, y *yaml.Node) {
 	size := int(n.size) + int(child.size)
 	if size > c.limit {
@@ -142,19 +142,19 @@ func (c *converter) grow(n, child *Node, y *yaml.Node) {
 	n.size = int32(min(size, c.limit+1))
 }
 
-// overflow ends the conversion: the document stands for too much.
+// overflow ends the conversion of a document with too many values.
 func (c *converter) overflow(y *yaml.Node, format string) {
-	if c.full {
+	if c.overflown {
 		return
 	}
-	c.full = true
+	c.overflown = true
 	here := c.new(y)
 	here.Kind, here.Text, here.style = schema.Nil, y.Value, plain
 	c.fail(here, format, c.limit)
 }
 
 func (c *converter) mapping(n *Node, y *yaml.Node) {
-	n.branch = &branch{Entries: make([]Entry, 0, len(y.Content)/2)}
+	n.children = &children{Entries: make([]Entry, 0, len(y.Content)/2)}
 	var seen map[string]*Node
 	if len(y.Content) > 16 {
 		seen = make(map[string]*Node, len(y.Content)/2)
@@ -225,7 +225,7 @@ func (c *converter) merge(n *Node, seen map[string]*Node, y *yaml.Node) {
 			if c.work++; c.work > c.limit {
 				c.overflow(y, "the merge keys in this document name more than %d values")
 			}
-			if c.full {
+			if c.overflown {
 				return
 			}
 			if seen[e.Key.Text] == nil {
@@ -239,10 +239,10 @@ func (c *converter) merge(n *Node, seen map[string]*Node, y *yaml.Node) {
 
 func (c *converter) scalar(n *Node, y *yaml.Node) {
 	n.Text = y.Value
-	if c.near < len(c.cuts) && c.cuts[c.near].line == y.Line {
-		if cut := &c.cuts[c.near]; cut.value != "" && cut.stands(y) {
+	if c.passed < len(c.placeholders) && c.placeholders[c.passed].line == y.Line {
+		if cut := &c.placeholders[c.passed]; cut.value != "" && cut.matches(y) {
 			n.Text = cut.value
-			c.used++
+			c.matched++
 		}
 	}
 	switch y.Tag {

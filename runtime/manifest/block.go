@@ -21,16 +21,16 @@ func (r *reader) resources(list *data.Node) {
 		case len(item.Entries) == 0:
 			r.fail(item, "", "want a type with its resources, got an empty table")
 		case len(item.Entries) > 1:
-			r.severalTypes(item)
+			r.reportSeveralTypes(item)
 		default:
 			r.block(item.Entries[0])
 		}
 	}
 }
 
-// severalTypes reports a block with more than one key: two types, or properties
-// that are not indented enough.
-func (r *reader) severalTypes(item *data.Node) {
+// reportSeveralTypes reports a block with more than one key: two types, or properties
+// with too little indentation.
+func (r *reader) reportSeveralTypes(item *data.Node) {
 	second := item.Entries[1].Key
 	if r.loader.Registry.Type(second.Text) != nil {
 		r.fail(second, "begin another block with -", "want one type in a block, found also %s", second.Text)
@@ -53,7 +53,7 @@ func isProperty(t *resource.Type, name string) bool {
 	return name == "control"
 }
 
-// block reads the resources of one type, in any of their forms.
+// block reads the resources of one type, in any form.
 func (r *reader) block(e data.Entry) {
 	t := r.loader.Registry.Type(template.Clean(e.Key.Text))
 	if t == nil {
@@ -96,7 +96,7 @@ func (r *reader) list(t *resource.Type, list *data.Node) {
 		e := item.Entries[0]
 		switch {
 		case len(item.Entries) > 1:
-			r.several(t, item)
+			r.reportSeveralNames(t, item)
 		case defaults != nil:
 			r.fail(e.Key, "", "%s: defaults are given twice", t.Name)
 		case e.Val.Kind == schema.Map:
@@ -117,15 +117,15 @@ func (r *reader) list(t *resource.Type, list *data.Node) {
 			r.fail(item, "", "%s: want a name with properties, got an empty table", t.Name)
 		case item.Entries[0].Key.Text == "defaults":
 		case len(item.Entries) > 1:
-			r.several(t, item)
+			r.reportSeveralNames(t, item)
 		default:
 			r.named(t, item.Entries[0], defaults)
 		}
 	}
 }
 
-// defaults returns the properties that all resources of a block have unless
-// they say otherwise. Names that are not properties are reported once, here.
+// defaults returns the default properties of a block. Unknown names are reported here,
+// once, and not for each resource.
 func (r *reader) defaults(t *resource.Type, n *data.Node) *data.Node {
 	var good []data.Entry
 	for _, e := range n.Entries {
@@ -141,9 +141,9 @@ func (r *reader) defaults(t *resource.Type, n *data.Node) *data.Node {
 	return n.WithEntries(good)
 }
 
-// several reports an item with more than one name: properties that are not
-// indented enough, most likely.
-func (r *reader) several(t *resource.Type, item *data.Node) {
+// reportSeveralNames reports an item with more than one name, mostly properties with too
+// little indentation.
+func (r *reader) reportSeveralNames(t *resource.Type, item *data.Node) {
 	second := item.Entries[1].Key
 	hint := "begin it with -"
 	if isProperty(t, second.Text) {
@@ -155,7 +155,7 @@ func (r *reader) several(t *resource.Type, item *data.Node) {
 func (r *reader) named(t *resource.Type, e data.Entry, defaults *data.Node) {
 	switch e.Val.Kind {
 	case schema.Nil, schema.Map:
-		r.declare(&declaration{typ: t, key: e.Key, body: e.Val, name: e.Key, named: true, defaults: defaults})
+		r.declare(&declaration{typ: t, key: e.Key, body: e.Val, name: e.Key, keyIsName: true, defaults: defaults})
 	default:
 		r.fail(e.Val, "", "%s#%s: want a table of properties, got %s", t.Name, template.Clean(e.Key.Text), e.Val.Describe())
 	}

@@ -17,9 +17,9 @@ import (
 // their values on this machine are written, with the expression in a comment.
 func (m *Manifest) Convert() []byte {
 	c := &converter{m: m, skipped: make(map[string]bool)}
-	for i, d := range m.Declared {
+	for i, d := range m.Resources {
 		if d.Skip != "" {
-			m.Declared[i].Properties, m.Declared[i].where = d.resolved(m.env)
+			m.Resources[i].Properties, m.Resources[i].where = d.resolve(m.env)
 			c.skipped[d.Type.Name+"#"+d.Name] = true
 		}
 	}
@@ -33,8 +33,8 @@ func (m *Manifest) Convert() []byte {
 		c.line(0, "-- fail_on_error is set in "+m.file+": the first failure ends the run")
 	}
 	c.modules()
-	for i := 0; i < len(m.Declared); {
-		i += c.resources(m.Declared[i:])
+	for i := 0; i < len(m.Resources); {
+		i += c.resources(m.Resources[i:])
 	}
 	if m.PostMessage != "" {
 		c.line(0, "-- post_message of "+m.file+": "+template.LuaString(m.PostMessage))
@@ -42,14 +42,14 @@ func (m *Manifest) Convert() []byte {
 	return []byte(c.out.String())
 }
 
-// A converter writes a script.
+// A converter writes a manifest as a script.
 type converter struct {
 	m       *Manifest
 	out     strings.Builder
-	skipped map[string]bool // the resources that may not be there
+	skipped map[string]bool // the IDs of resources with a condition
 }
 
-// modules writes what gets the constructors of types that are no globals.
+// modules writes the calls of require for the types that modules define.
 func (c *converter) modules() {
 	for _, name := range c.m.Modules {
 		if !strings.HasPrefix(name, "std.") {
@@ -57,7 +57,7 @@ func (c *converter) modules() {
 		}
 	}
 	known := make(map[string]bool)
-	for _, d := range c.m.Declared {
+	for _, d := range c.m.Resources {
 		t := d.Type
 		if strings.HasPrefix(t.Source, "stdlib/") && !known[t.Name] {
 			known[t.Name] = true
@@ -75,7 +75,7 @@ type luaProperty struct{ key, value, comment string }
 
 // resources writes the first of list, with all that follow and differ from it
 // only in the name. It returns how many these are.
-func (c *converter) resources(list []Declared) int {
+func (c *converter) resources(list []ResolvedResource) int {
 	d := list[0]
 	cond, known := c.condition(d)
 	if d.Skip != "" && !known {
@@ -131,7 +131,7 @@ func (c *converter) declaration(depth int, typ string, names []string, props []l
 }
 
 // control returns the control of a resource, or nil.
-func (d Declared) control() *data.Node {
+func (d ResolvedResource) control() *data.Node {
 	for _, e := range d.decl.entries(nil) {
 		if e.Key.Text == "control" && !e.Val.IsNil() {
 			return e.Val
@@ -140,9 +140,9 @@ func (d Declared) control() *data.Node {
 	return nil
 }
 
-// resolved returns the properties of a skipped resource as far as they can be
-// resolved on this machine; what cannot has its expression only.
-func (d Declared) resolved(env *template.Env) (*schema.Table, *table) {
+// resolve returns the properties of a skipped resource. Values that cannot be evaluated on
+// this machine stay expressions.
+func (d ResolvedResource) resolve(env *template.Env) (*schema.Table, *table) {
 	where := newTable(d.decl.key)
 	for _, e := range d.decl.entries(nil) {
 		if e.Key.Text == "control" {
@@ -157,9 +157,9 @@ func (d Declared) resolved(env *template.Env) (*schema.Table, *table) {
 	return where.tab, where
 }
 
-// condition returns the control of a resource as a condition of Lua. Known is
-// false if it has none, or one that cannot be said in Lua.
-func (c *converter) condition(d Declared) (cond string, known bool) {
+// condition returns the control of a resource as a condition in Lua. Known is false if it
+// has none, or one that Lua cannot express.
+func (c *converter) condition(d ResolvedResource) (cond string, known bool) {
 	if d.decl == nil {
 		return "", false
 	}
@@ -191,7 +191,7 @@ func (c *converter) condition(d Declared) (cond string, known bool) {
 }
 
 // name returns the name of a resource in Lua.
-func (c *converter) name(d Declared) string {
+func (c *converter) name(d ResolvedResource) string {
 	if d.decl != nil {
 		if lua, ok := expression(d.decl.name); ok {
 			return lua
@@ -201,7 +201,7 @@ func (c *converter) name(d Declared) string {
 }
 
 // properties returns the properties of a resource in Lua, without its name.
-func (c *converter) properties(d Declared) (props []luaProperty) {
+func (c *converter) properties(d ResolvedResource) (props []luaProperty) {
 	name := d.Type.Schema().Name()
 	for i, e := range d.Properties.Entries {
 		f := fieldOfType(d, e.Key)
@@ -226,7 +226,7 @@ func (c *converter) properties(d Declared) (props []luaProperty) {
 var relations = []string{"require", "before", "notify", "subscribe"}
 
 // fieldOfType returns the property of that name.
-func fieldOfType(d Declared, key string) *schema.Field {
+func fieldOfType(d ResolvedResource, key string) *schema.Field {
 	for _, s := range d.Type.Properties() {
 		if f := s.Field(key); f != nil {
 			return f
@@ -235,8 +235,8 @@ func fieldOfType(d Declared, key string) *schema.Field {
 	return nil
 }
 
-// expression returns a text with expressions in Lua, if it has any and Lua can
-// say them.
+// expression returns a text with expressions in Lua. It is false if there are none, or Lua
+// cannot express them.
 func expression(n *data.Node) (string, bool) {
 	if n == nil || n.Kind != schema.String || !template.HasExpression(n.Text) {
 		return "", false

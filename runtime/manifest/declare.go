@@ -12,29 +12,29 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// A Declared is a resource of a manifest with its properties as they were
-// resolved.
-type Declared struct {
+// A ResolvedResource is a resource of a manifest with its properties after the evaluation
+// of expressions.
+type ResolvedResource struct {
 	Type *resource.Type
 	Name string
-	// Properties are those that were given or are defaults of the block, without
-	// the name; nil if the resource is skipped.
+	// Properties are those of the resource and the defaults of its block, without the
+	// name; nil if it is skipped.
 	Properties *schema.Table
 	// Skip says why the resource is not managed, "" if it is.
 	Skip string
 
-	decl  *declaration // as it is written; nil if it was translated
+	decl  *declaration // nil if it was translated from TinyCM
 	where *table       // the nodes of Properties
 }
 
-// A declaration is one resource as it is written.
+// A declaration is the syntax of one resource.
 type declaration struct {
-	typ      *resource.Type
-	key      *data.Node // its name or, if that is among the properties, its type
-	name     *data.Node
-	named    bool // the name is the key, and not among the properties
-	body     *data.Node
-	defaults *data.Node // may be nil
+	typ       *resource.Type
+	key       *data.Node // its name or, if that is among the properties, its type
+	name      *data.Node
+	keyIsName bool // the name is the key, and not among the properties
+	body      *data.Node
+	defaults  *data.Node // may be nil
 }
 
 // declare adds a resource to the catalog.
@@ -62,7 +62,7 @@ func (r *reader) declare(d *declaration) {
 		return
 	}
 	if err != nil {
-		r.errs = append(r.errs, about(subject(), d.name.Place("", err)))
+		r.errs = append(r.errs, withSubject(subject(), d.name.Place("", err)))
 		return
 	}
 	where.name(d, name)
@@ -70,7 +70,7 @@ func (r *reader) declare(d *declaration) {
 	for _, e := range tab {
 		val, errs := value(r.env, e.Val)
 		for _, err := range errs {
-			r.errs = append(r.errs, about(subject(), within(e.Key.Text, err)))
+			r.errs = append(r.errs, withSubject(subject(), withProperty(e.Key.Text, err)))
 			broken = true
 		}
 		if len(errs) == 0 && val.Kind == schema.Nil && !e.Val.IsNil() {
@@ -94,7 +94,7 @@ func (r *reader) noteNil(subject string, e data.Entry) {
 	}
 	err := fmt.Errorf("%s was given as nil (%s)", template.Clean(e.Key.Text), code)
 	if r.loader.Strict {
-		mistake := about(subject, e.Val.Errorf("%w", err))
+		mistake := withSubject(subject, e.Val.Errorf("%w", err))
 		mistake.Hint = "if it may be left out write ?? nil behind it"
 		r.errs = append(r.errs, mistake)
 	} else if r.loader.Warn != nil {
@@ -102,31 +102,31 @@ func (r *reader) noteNil(subject string, e data.Entry) {
 	}
 }
 
-// decode makes a resource of its table, and adds it unless something is wrong.
-// It is broken if properties are missing because their expressions failed.
+// decode makes a resource of its table and adds it to the catalog. Broken says that
+// properties are missing because their expressions failed.
 func (r *reader) decode(d *declaration, where *table, from resource.Origin, broken bool) {
 	res, err := d.typ.Decode(where.tab, from)
 	if err == nil {
 		err = r.loader.Registry.CheckProvider(res)
 	}
 	if err == nil && !broken {
-		declared := Declared{Type: d.typ, Name: res.ID.Name, Properties: where.tab, decl: d, where: where}
-		if !r.keeps(where) {
+		declared := ResolvedResource{Type: d.typ, Name: res.ID.Name, Properties: where.tab, decl: d, where: where}
+		if !r.keepsTable(where) {
 			res.Where = r.index.position()
 		}
 		if _, err = r.Add(r.ctx, res); err == nil && !r.loader.Light {
-			r.m.Declared = append(r.m.Declared, declared)
+			r.m.Resources = append(r.m.Resources, declared)
 		}
 	}
 	var list diag.List
 	list.Add(err)
 	for _, e := range list {
 		if broken && e.Pos == from.Pos {
-			continue // what is missing may be what failed
+			continue // the missing property may be the one that failed
 		}
 		if d.sharesPlace(e.Pos) {
 			if r.reported[e.Pos] {
-				continue // said of another resource of the block already
+				continue // reported for another resource of the block already
 			}
 			r.reported[e.Pos] = true
 		}
@@ -134,7 +134,7 @@ func (r *reader) decode(d *declaration, where *table, from resource.Origin, brok
 	}
 }
 
-// sharesPlace reports whether a place lies in the defaults of the block.
+// sharesPlace reports whether a position lies in the defaults of the block.
 func (d *declaration) sharesPlace(p diag.Pos) bool {
 	if d.defaults == nil {
 		return false
@@ -146,8 +146,7 @@ func (d *declaration) sharesPlace(p diag.Pos) bool {
 	})
 }
 
-// entries appends the properties that are given, and the defaults of the block
-// that are not.
+// entries returns own and those defaults of the block that own does not have.
 func (d *declaration) entries(own []data.Entry) []data.Entry {
 	own = append(own, d.body.Entries...)
 	if d.defaults == nil {
@@ -166,8 +165,8 @@ next:
 	return own
 }
 
-// skip adds a resource that its control leaves out. Its expressions are not
-// evaluated, except for the name if that can be.
+// skip adds a resource whose control excludes it. Only its name is evaluated, if that is
+// possible.
 func (r *reader) skip(d *declaration, tab []data.Entry, from resource.Origin, subject string) {
 	_, name, _ := strings.Cut(subject, "#")
 	alias := ""
@@ -185,16 +184,15 @@ func (r *reader) skip(d *declaration, tab []data.Entry, from resource.Origin, su
 		return
 	}
 	if !r.loader.Light {
-		r.m.Declared = append(r.m.Declared, Declared{Type: d.typ, Name: name, Skip: from.Skip, decl: d})
+		r.m.Resources = append(r.m.Resources, ResolvedResource{Type: d.typ, Name: name, Skip: from.Skip, decl: d})
 	}
 }
 
-// invalid is what control returns instead of a reason when it has reported a
-// mistake.
+// invalid is the reason that control returns after it has reported a mistake.
 const invalid = "invalid"
 
-// control returns why the resource is not managed, or "", and its entries
-// without the control.
+// control evaluates the control of a resource. It returns why the resource is not managed,
+// or "", and the entries without the control.
 func (r *reader) control(tab []data.Entry, subject func() string) (string, []data.Entry) {
 	i := slices.IndexFunc(tab, func(e data.Entry) bool { return e.Key.Text == "control" })
 	if i < 0 {
@@ -209,7 +207,7 @@ func (r *reader) control(tab []data.Entry, subject func() string) (string, []dat
 	wrong := func(at *data.Node, hint, format string, args ...any) {
 		e := at.Errorf(format, args...)
 		e.Hint = hint
-		r.errs = append(r.errs, about(subject(), e))
+		r.errs = append(r.errs, withSubject(subject(), e))
 	}
 	if n.Kind != schema.Map {
 		wrong(n, "", "control: want a table with if and unless, got %s", n.Describe())
@@ -233,7 +231,7 @@ func (r *reader) control(tab []data.Entry, subject func() string) (string, []dat
 			yes, err = r.env.Condition(template.Clean(e.Val.Text))
 		}
 		if err != nil {
-			r.errs = append(r.errs, about(subject(), e.Val.Place("control."+key, err)))
+			r.errs = append(r.errs, withSubject(subject(), e.Val.Place("control."+key, err)))
 			continue
 		}
 		if yes != (key == "if") && skip == "" {
@@ -246,14 +244,14 @@ func (r *reader) control(tab []data.Entry, subject func() string) (string, []dat
 	return skip, tab
 }
 
-// about says which resource a mistake is in.
-func about(subject string, e *diag.Error) *diag.Error {
+// withSubject adds the resource to a mistake.
+func withSubject(subject string, e *diag.Error) *diag.Error {
 	e.Subject = subject
 	return e
 }
 
-// within says in which property a mistake is.
-func within(property string, e *diag.Error) *diag.Error {
+// withProperty adds the property to a mistake.
+func withProperty(property string, e *diag.Error) *diag.Error {
 	e.Err = diag.Errorf(diag.Pos{}, "%s: %w", property, e.Err).Err
 	return e
 }

@@ -18,7 +18,7 @@ import (
 // ccmKeys are the keys of the section ccm.
 var ccmKeys = []string{"modules", "resources", "resources_jet_file", "fail_on_error", "pre_message", "post_message"}
 
-// A reader reads one manifest. It collects every mistake.
+// A reader reads one manifest and collects its mistakes.
 type reader struct {
 	*catalog.Unit
 	loader *Loader
@@ -27,12 +27,12 @@ type reader struct {
 	env    *template.Env
 	m      *Manifest
 	errs   diag.List
-	// reported are the places in defaults of which a mistake was reported.
+	// reported are the positions in defaults with a mistake that was reported.
 	reported map[diag.Pos]bool
 
-	index   *positionIndex // of the list that is being read
-	spare   *table         // that is not needed any more
-	entries []data.Entry   // of the last declaration
+	index     *positionIndex // of the current list
+	freeTable *table         // that is not needed any more
+	entries   []data.Entry   // of the last declaration
 }
 
 func (r *reader) fail(n *data.Node, hint, format string, args ...any) {
@@ -46,7 +46,7 @@ func (r *reader) manifest() (*Manifest, error) {
 	check := r.deadline()
 	docs, err := data.ParseUnder(check, r.Name, r.text)
 	if err != nil {
-		return nil, r.late(err)
+		return nil, r.positionTimeout(err)
 	}
 	root := docs[0].Root
 	switch {
@@ -63,14 +63,14 @@ func (r *reader) manifest() (*Manifest, error) {
 	for _, key := range data.Sections {
 		r.m.usesData = r.m.usesData || !root.Get(key).IsNil()
 	}
-	resolved, err := data.Resolve(docs[0], r.loader.env().Sealed(), r.loader.Secrets.Keep, "ccm")
+	resolved, err := data.Resolve(docs[0], r.loader.env().ForData(), r.loader.Secrets.Keep, "ccm")
 	r.errs.Add(err)
 	r.m.Data = resolved.Data
 	if err == nil {
-		r.m.Data, err = r.loader.merged(resolved, r.Data)
+		r.m.Data, err = r.loader.mergeOverlays(resolved, r.Data)
 		r.errs.Add(err)
 	}
-	r.env = r.loader.Env(r.m.Data, r.Dir).Under(check)
+	r.env = r.loader.Env(r.m.Data, r.Dir).WithCheck(check)
 	r.m.env = r.env
 	before := len(r.errs)
 	if ccm := root.Get("ccm"); ccm == nil {
@@ -79,7 +79,7 @@ func (r *reader) manifest() (*Manifest, error) {
 		r.section(ccm)
 	}
 	if err != nil {
-		// What is not there may be what went wrong above.
+		// A missing name may be one that failed above.
 		r.errs = slices.Concat(r.errs[:before], slices.DeleteFunc(r.errs[before:], func(e *diag.Error) bool { return template.IsMissing(e) }))
 	}
 	if err := r.errs.Err(); err != nil {
@@ -106,11 +106,11 @@ func (r *reader) section(ccm *data.Node) {
 	r.m.PreMessage = r.message(ccm, "pre_message")
 	r.m.PostMessage = r.message(ccm, "post_message")
 	if n := ccm.Get("modules"); !n.IsNil() && !r.modules(n) {
-		return // what they define is unknown
+		return // their types are unknown
 	}
 	list, jet := ccm.Get("resources"), ccm.Get("resources_jet_file")
 	switch {
-	case jet.IsNil() && list == nil && unknown: // one of them is misspelled, perhaps
+	case jet.IsNil() && list == nil && unknown: // one of the keys may be misspelled
 	case jet.IsNil() && list == nil:
 		r.fail(ccm, "", "ccm: want resources or resources_jet_file, found neither")
 	case !jet.IsNil() && list != nil:
@@ -123,7 +123,7 @@ func (r *reader) section(ccm *data.Node) {
 	}
 }
 
-// parseResources returns what finds the resources in the text of a manifest.
+// parseResources returns a function that parses the list of resources in a manifest.
 func parseResources(name, text string) func() *data.Node {
 	return func() *data.Node {
 		docs, err := data.ParseAll(name, text)
@@ -134,8 +134,7 @@ func parseResources(name, text string) func() *data.Node {
 	}
 }
 
-// modules loads the modules whose types the manifest uses. It reports whether it
-// could.
+// modules loads the modules of the manifest, and reports whether all could be loaded.
 func (r *reader) modules(list *data.Node) bool {
 	before := len(r.errs)
 	if list.Kind != schema.List {
@@ -165,7 +164,7 @@ func (r *reader) modules(list *data.Node) bool {
 	return len(r.errs) == before
 }
 
-// boolean reads a key of the section ccm that says yes or no.
+// boolean reads a boolean key of the section ccm.
 func (r *reader) boolean(ccm *data.Node, key string) bool {
 	n := ccm.Get(key)
 	if n.IsNil() {
@@ -202,8 +201,8 @@ func (r *reader) expand(n *data.Node, name string) (schema.Value, bool) {
 	return v, true
 }
 
-// jetFile reads the resources that a Jet template writes. Mistakes in them have
-// the place of the line of the template.
+// jetFile reads the resources that a Jet template generates. Mistakes in them have the
+// position of the line of the template.
 func (r *reader) jetFile(n *data.Node) {
 	v, ok := r.expand(n, "ccm.resources_jet_file")
 	if !ok {
@@ -234,8 +233,8 @@ func (r *reader) jetFile(n *data.Node) {
 	}
 }
 
-// generated reads the resources in the text that a template gave.
-func (r *reader) generated(name string, out template.Rendered) {
+// generated reads the resources in the output of a template.
+func (r *reader) generated(name string, out template.Output) {
 	read := func() (*data.Document, error) {
 		return data.ParseGenerated(name, out.Text, func(line int) diag.Pos {
 			at := out.Lines[min(max(line, 1), len(out.Lines))-1]

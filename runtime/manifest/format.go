@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A formatError is a mistake in the bytes of a text from an offset on.
+// A formatError is a mistake in some bytes of a text.
 type formatError struct {
 	offset, length int
 	err            *diag.Error
@@ -21,10 +21,10 @@ func (e *formatError) Error() string    { return e.err.Error() }
 func (e *formatError) Unwrap() error    { return e.err }
 func (e *formatError) Span() (int, int) { return e.offset, e.length }
 
-// format puts constants into a text as str.format of Python does: {name},
-// {list[0]}, {table[key]}, also with the key in quotes, {table.key}; {{ and }}
-// are single braces. Behind it may stand a conversion, {name!r}, and a format,
-// {name:>6}, in which there may be fields again.
+// format replaces the fields of a text by constants, as str.format of Python does:
+// {name}, {list[0]}, {table[key]}, also with the key in quotes, {table.key}; {{ and }}
+// are single braces. A conversion may follow, {name!r}, and a format, {name:>6}, which
+// may have fields in it.
 func format(text string, constants map[string]any) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -54,7 +54,7 @@ func format(text string, constants map[string]any) (string, error) {
 	return b.String(), nil
 }
 
-// fieldEnd returns where the field ends that text begins with, or -1.
+// fieldEnd returns the end of the field at the beginning of text, or -1.
 func fieldEnd(text string) int {
 	depth := 0
 	for i := range len(text) {
@@ -76,7 +76,7 @@ func wrongFormat(offset, length int, hint, msg string) error {
 	return &formatError{offset, length, &diag.Error{Err: fmt.Errorf("%s", msg), Hint: hint}}
 }
 
-// fieldOf returns what stands for one field of a format.
+// fieldOf returns the text for one field.
 func fieldOf(field string, constants map[string]any) (string, *diag.Error) {
 	name := field
 	if i := strings.IndexAny(field, ".[!:"); i >= 0 {
@@ -108,7 +108,7 @@ steps:
 			if end < 0 {
 				return "", diag.Errorf(diag.Pos{}, "[ is not closed by ] in {%s}", field)
 			}
-			step, rest = unquoted(rest[1:end]), rest[end+1:]
+			step, rest = withoutQuotes(rest[1:end]), rest[end+1:]
 		case '!':
 			convert, spec, _ = strings.Cut(rest[1:], ":")
 			if convert != "s" && convert != "r" && convert != "a" {
@@ -132,12 +132,11 @@ steps:
 	case []any, map[string]any, nil:
 		return "", diag.Errorf(diag.Pos{}, "want a constant that is a text or a number in {%s}, got %s", field, valueOf(val).Kind)
 	}
-	return written(val, field, convert, spec, constants)
+	return formatConstant(val, field, convert, spec, constants)
 }
 
-// written returns a constant in the conversion and the format that a field asks
-// for.
-func written(val any, field, convert, spec string, constants map[string]any) (string, *diag.Error) {
+// formatConstant returns a constant in the conversion and format of a field.
+func formatConstant(val any, field, convert, spec string, constants map[string]any) (string, *diag.Error) {
 	text := valueOf(val).S
 	if convert == "r" || convert == "a" {
 		if s, ok := val.(string); ok {
@@ -198,14 +197,14 @@ func quotedAsPython(s string, ascii bool) string {
 	return b.String()
 }
 
-func unquoted(s string) string {
+func withoutQuotes(s string) string {
 	if len(s) >= 2 && (s[0] == '\'' || s[0] == '"') && s[len(s)-1] == s[0] {
 		return s[1 : len(s)-1]
 	}
 	return s
 }
 
-// childOf returns what is under a name or number, or which names there are.
+// childOf returns the value under a name or number or, if there is none, the known names.
 func childOf(val any, step string) (next any, known []string, ok bool) {
 	switch x := val.(type) {
 	case map[string]any:

@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// A formatSpec is what stands behind the colon of a field, as str.format of Python
-// reads it: how the value is written and how it fills its width.
+// A formatSpec is the format specification of str.format of Python, which follows the
+// colon of a field: how a value is written and how it fills its width.
 type formatSpec struct {
 	fill      string
 	align     byte // < > ^ =, 0 if not given
 	sign      byte // + - or a space, 0 if not given
 	alternate bool // 0x, 0o, 0b before a number
 	width     int
-	group     string // what separates thousands, or ""
+	group     string // the separator of thousands, or ""
 	precision int    // -1 if not given
 	verb      byte   // 0 if not given
 }
@@ -62,7 +62,7 @@ func parseSpec(text string) (formatSpec, error) {
 	return s, nil
 }
 
-// apply returns a constant as the format has it.
+// apply formats a constant.
 func (s formatSpec) apply(val any) (string, error) {
 	var sign, digits string
 	var err error
@@ -143,7 +143,7 @@ func (s formatSpec) integer(n int64) (sign, digits string, err error) {
 	if s.alternate {
 		sign += prefix
 	}
-	return sign, s.grouped(sign, digits, ""), nil
+	return sign, s.groupDigits(sign, digits, ""), nil
 }
 
 // number returns the sign and the digits of x.
@@ -174,11 +174,11 @@ func (s formatSpec) number(x float64) (sign, digits string, err error) {
 	if i := strings.IndexAny(digits, ".e"); i >= 0 {
 		whole, rest = digits[:i], digits[i:]
 	}
-	return sign, s.grouped(sign, whole, rest+suffix), nil
+	return sign, s.groupDigits(sign, whole, rest+suffix), nil
 }
 
-// grouped separates thousands. Zeros that fill the width are separated as well.
-func (s formatSpec) grouped(sign, whole, rest string) string {
+// groupDigits separates thousands, also among the zeros that fill the width.
+func (s formatSpec) groupDigits(sign, whole, rest string) string {
 	if s.group == "" {
 		return whole + rest
 	}
@@ -198,7 +198,7 @@ func (s formatSpec) grouped(sign, whole, rest string) string {
 	}
 }
 
-// pad fills the width. Without an alignment it is that of the kind of value.
+// pad fills the width. Align is the default for the kind of value.
 func (s formatSpec) pad(sign, text string, align byte) string {
 	missing := s.width - utf8.RuneCountInString(sign+text)
 	if missing <= 0 {

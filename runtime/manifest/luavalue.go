@@ -17,8 +17,7 @@ type valueWriter struct {
 	comments   []string
 }
 
-// write returns a value for the property f. The node is where it is written, nil
-// if that is not known.
+// write returns a value of the property f in Lua. The node is its syntax, or nil.
 func (w *valueWriter) write(f *schema.Field, v schema.Value, n *data.Node) string {
 	if n != nil && n.Kind == schema.String && template.HasExpression(n.Text) {
 		if lua, ok := w.expression(f, v, n); ok {
@@ -36,8 +35,8 @@ func (w *valueWriter) write(f *schema.Field, v schema.Value, n *data.Node) strin
 	return w.scalar(f, v)
 }
 
-// expression returns an expression of the manifest in Lua, if it can be said
-// there and has the type that the property wants.
+// expression returns an expression of the manifest in Lua. It is false if Lua cannot
+// express it, or if it has another type than the property.
 func (w *valueWriter) expression(f *schema.Field, v schema.Value, n *data.Node) (string, bool) {
 	lua, ok := expression(n)
 	if !ok || w.references {
@@ -46,7 +45,7 @@ func (w *valueWriter) expression(f *schema.Field, v schema.Value, n *data.Node) 
 	parts, _ := template.Parts(n.Text)
 	if len(parts) == 1 && f.Kind == schema.String && v.Kind != schema.String {
 		if v.Kind != schema.Int || v.I > 1e14 || v.I < -1e14 {
-			return "", false // Lua prints such numbers in another way
+			return "", false // Lua formats such numbers in another way
 		}
 		return "tostring(" + lua + ")", true
 	}
@@ -82,7 +81,7 @@ func (w *valueWriter) scalar(f *schema.Field, v schema.Value) string {
 	return w.text(v.S)
 }
 
-// text returns a text as a literal: with long brackets if it has several lines.
+// text returns a text as a literal, in long brackets if it has several lines.
 func (w *valueWriter) text(s string) string {
 	if strings.Count(s, "\n") < 2 && len(s) < 100 || strings.ContainsAny(s, "\r\x00") || !strings.Contains(s, "\n") {
 		return template.LuaString(s)

@@ -31,35 +31,34 @@ import (
 type Loader struct {
 	// Registry has the types that can be declared.
 	Registry *resource.Registry
-	// Facts are what is so about the machine.
+	// Facts are those of the machine.
 	Facts *facts.Facts
-	// Environ is the environment that expressions see, with that of ./.env.
+	// Environ is the environment in expressions, with that of ./.env.
 	Environ map[string]string
 	// ReadFile reads a file of the user.
 	ReadFile func(path string) ([]byte, error)
-	// Now is the time that expressions see.
+	// Now is the time in expressions.
 	Now func() time.Time
 	// Overlays are hierarchy documents whose data is merged over that of every
 	// manifest.
 	Overlays []Source
-	// Module loads a module with types for the manifest u, which finds it as a
-	// script in its place would. Nil refuses them.
+	// Module loads a module with types for the manifest u, with the search path that a
+	// script in its place would have. Nil refuses modules.
 	Module func(ctx context.Context, u *catalog.Unit, name string) error
-	// Fetch gets what is behind an http or https URL, for TinyCM templates. Nil
-	// refuses them.
+	// Fetch downloads an http or https URL, for TinyCM templates. Nil refuses them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
-	// Secrets learns of what is marked as sensitive. May be nil.
+	// Secrets gets the texts of sensitive tables. May be nil.
 	Secrets *secret.Keeper
-	// Dialect is "ccm" or "tinycm"; left empty, the name of a manifest tells.
+	// Dialect is "ccm" or "tinycm"; if empty it follows from the name of the manifest.
 	Dialect string
-	// Warn takes what is probably a mistake, with its place. May be nil.
+	// Warn gets probable mistakes with their positions. May be nil.
 	Warn func(pos diag.Pos, msg string)
-	// Strict makes mistakes of what is otherwise warned of.
+	// Strict turns warnings into mistakes.
 	Strict bool
-	// Timeout is how long it may take to read one manifest and to evaluate its
-	// expressions; 0 for as long as it takes.
+	// Timeout bounds the time for reading one manifest and evaluating its expressions; 0
+	// for none.
 	Timeout time.Duration
-	// Light leaves out what only [Manifest.Render] and [Manifest.Convert] need.
+	// Light saves the memory of what only [Manifest.Render] and [Manifest.Convert] need.
 	Light bool
 
 	base    *template.Env
@@ -70,7 +69,7 @@ type Loader struct {
 // A Source is the text of a file.
 type Source struct{ File, Text string }
 
-// A Manifest is what was loaded besides resources.
+// A Manifest is the result of loading a manifest; its resources are in the catalog.
 type Manifest struct {
 	// Data is the resolved data.
 	Data map[string]any
@@ -80,9 +79,8 @@ type Manifest struct {
 	PreMessage, PostMessage string
 	// Modules are those whose types the manifest uses.
 	Modules []string
-	// Declared are the resources of this manifest, in their order; none if the Loader
-	// is Light.
-	Declared []Declared
+	// Resources are those of this manifest, in their order; none if the Loader is Light.
+	Resources []ResolvedResource
 
 	file     string
 	usesData bool // it has data, hierarchy or overrides
@@ -95,13 +93,13 @@ func (l *Loader) Load(ctx context.Context, u *catalog.Unit, text string) (*Manif
 	l.remember(u.Name, text)
 	r := &reader{Unit: u, loader: l, ctx: ctx, text: text, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)}
 	if l.isTinyCM(u.Name) {
-		t := &tiny{reader: r, constants: make(map[string]any), byName: make(map[string]*definition)}
+		t := &tinyReader{reader: r, constants: make(map[string]any), byName: make(map[string]*definition)}
 		return t.manifest()
 	}
 	return r.manifest()
 }
 
-// env returns the expressions that know facts and environment.
+// env returns an environment of expressions with facts and environment, without data.
 func (l *Loader) env() *template.Env {
 	if l.base == nil {
 		l.base = template.New(template.Options{Facts: l.Facts, Environ: l.Environ, ReadFile: l.readTemplate, Now: l.Now})
@@ -109,8 +107,7 @@ func (l *Loader) env() *template.Env {
 	return l.base
 }
 
-// readTemplate reads a file that an expression names, and keeps its text for
-// messages.
+// readTemplate reads a file for an expression, and keeps its text for messages.
 func (l *Loader) readTemplate(path string) ([]byte, error) {
 	text, err := l.ReadFile(path)
 	if err == nil {
@@ -123,7 +120,7 @@ func (l *Loader) readTemplate(path string) ([]byte, error) {
 func (l *Loader) Sources() diag.Sources {
 	return func(file string) (string, bool) {
 		text, ok := l.texts[file]
-		return l.Secrets.Starred(data.HideMarked(text)), ok
+		return l.Secrets.Stars(data.HideSensitive(text)), ok
 	}
 }
 
@@ -135,8 +132,8 @@ func (l *Loader) remember(file, text string) {
 	l.texts[file] = text
 }
 
-// overlaid returns the data of the overlays, merged in order.
-func (l *Loader) overlaid() (data.Resolution, error) {
+// overlayData returns the merged data of the overlays.
+func (l *Loader) overlayData() (data.Resolution, error) {
 	if l.overlay != nil {
 		return *l.overlay, nil
 	}
@@ -162,22 +159,22 @@ func (l *Loader) resolve(src Source, others ...string) (data.Resolution, error) 
 	if err != nil {
 		return data.Resolution{}, err
 	}
-	return data.Resolve(doc, l.env().Sealed(), l.Secrets.Keep, others...)
+	return data.Resolve(doc, l.env().ForData(), l.Secrets.Keep, others...)
 }
 
-// Data returns the resolved data of a hierarchy document, with what given and
-// the overlays hold over it, checked. A manifest is a hierarchy document too.
+// Data returns the resolved data of a hierarchy document with given and the overlays
+// merged over it, and checks its rules. A manifest is a hierarchy document too.
 func (l *Loader) Data(src Source, given map[string]any) (map[string]any, error) {
 	r, err := l.resolve(src, "ccm")
 	if err != nil {
 		return nil, err
 	}
-	return l.merged(r, given)
+	return l.mergeOverlays(r, given)
 }
 
-// merged lays what is given and the overlays over data, and checks the result.
-func (l *Loader) merged(r data.Resolution, given map[string]any) (map[string]any, error) {
-	over, err := l.overlaid()
+// mergeOverlays merges given and the overlays over data, and checks the rules.
+func (l *Loader) mergeOverlays(r data.Resolution, given map[string]any) (map[string]any, error) {
+	over, err := l.overlayData()
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +190,8 @@ func (l *Loader) merged(r data.Resolution, given map[string]any) (map[string]any
 	return r.Data, r.Check()
 }
 
-// Env returns what evaluates expressions and lookups that see the given data,
-// with relative paths beginning at dir.
+// Env returns the environment of expressions with the given data, in which relative paths
+// begin at dir.
 func (l *Loader) Env(tree map[string]any, dir string) *template.Env { return l.env().With(tree, dir) }
 
 // isTinyCM reports whether a file is in the dialect of TinyCM.

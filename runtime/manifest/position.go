@@ -10,9 +10,9 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// A positionIndex finds the places of the properties of a list of resources by
-// parsing it a second time: few runs ask for any, and what knows them all takes more
-// memory than everything else that is kept of a resource.
+// A positionIndex finds the positions of properties by parsing the list of resources
+// again. Few runs need any, and keeping them all would take more memory than the rest of
+// the resources.
 type positionIndex struct {
 	unit   *catalog.Unit
 	loader *Loader
@@ -29,8 +29,8 @@ func (r *reader) newIndex(parse func() *data.Node) *positionIndex {
 	return &positionIndex{unit: r.Unit, loader: r.loader, parse: parse}
 }
 
-// add numbers a declaration. It reports whether the list is being parsed for its
-// places only.
+// add numbers a declaration. It reports whether the list is being parsed again, for
+// positions only.
 func (p *positionIndex) add(d *declaration) bool {
 	if p.building {
 		p.declarations = append(p.declarations, d)
@@ -40,7 +40,7 @@ func (p *positionIndex) add(d *declaration) bool {
 	return false
 }
 
-// position returns the places of the last declaration.
+// position returns the locator of the last declaration.
 func (p *positionIndex) position() *position { return &position{p, p.count - 1} }
 
 // declaration returns a declaration by its number.
@@ -55,7 +55,7 @@ func (p *positionIndex) declaration(number int) *declaration {
 	return p.declarations[number]
 }
 
-// A position is that of one declaration.
+// A position is the locator of one declaration.
 type position struct {
 	index  *positionIndex
 	number int
@@ -76,21 +76,21 @@ func (p *position) Locate(path schema.Path, key bool) diag.Pos {
 	return where.Locate(path, key)
 }
 
-// table returns an empty table for a declaration, in place of that of the one
-// before if nobody needs that any more.
+// table returns an empty table for a declaration. It reuses the last one that was not
+// kept.
 func (r *reader) table(d *declaration) *table {
-	if r.spare == nil {
+	if r.freeTable == nil {
 		return newTable(d.key)
 	}
-	where := r.spare
-	r.spare = nil
+	where := r.freeTable
+	r.freeTable = nil
 	where.at, where.nodes, where.tab.Entries = d.key, where.nodes[:0], where.tab.Entries[:0]
 	return where
 }
 
-// keeps reports whether the table of a declaration is needed when it was added:
-// because it is asked for, or because reading it again does not tell all places.
-func (r *reader) keeps(where *table) bool {
+// keepsTable reports whether the table of a declaration must be kept: the caller wants it,
+// or parsing again would not find all positions.
+func (r *reader) keepsTable(where *table) bool {
 	if !r.loader.Light {
 		return true
 	}
@@ -99,12 +99,11 @@ func (r *reader) keeps(where *table) bool {
 			return true
 		}
 	}
-	r.spare = where
+	r.freeTable = where
 	return false
 }
 
-// hasEvaluatedKeys reports whether there are tables in a value whose keys are not
-// what is written.
+// hasEvaluatedKeys reports whether a value has tables with expressions in keys.
 func hasEvaluatedKeys(n *data.Node) bool {
 	for _, item := range n.Items {
 		if hasEvaluatedKeys(item) {

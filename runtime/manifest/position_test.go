@@ -40,7 +40,7 @@ func TestPlacesOfALightManifest(t *testing.T) {
 		require.NoError(t, err, name)
 		m, err := light.load(t, "m.yaml", text)
 		require.NoError(t, err, name)
-		require.Empty(t, m.Declared, name)
+		require.Empty(t, m.Resources, name)
 		require.Equal(t, kept.ids(), light.ids(), name)
 		places := 0
 		for i, r := range kept.Resources() {

@@ -11,14 +11,14 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// Render returns m as it was resolved: a manifest without expressions and
-// hierarchy that declares the same.
+// Render returns a manifest without expressions and hierarchy that declares the same
+// resources as m.
 func (m *Manifest) Render() ([]byte, error) {
-	root := table0()
+	root := emptyMapping()
 	if len(m.Data) > 0 {
 		put(root, "data", yamlOf(valueOf(m.Data), false))
 	}
-	ccm := table0()
+	ccm := emptyMapping()
 	if m.FailOnError {
 		put(ccm, "fail_on_error", yamlOf(schema.BoolValue(true), true))
 	}
@@ -46,20 +46,19 @@ func (m *Manifest) Render() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// blocks returns the resources, those of one type that follow one another in one
-// block.
+// blocks returns the resources in blocks of consecutive ones of the same type.
 func (m *Manifest) blocks() *yaml.Node {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	var of string
 	var block *yaml.Node
-	for _, d := range m.Declared {
+	for _, d := range m.Resources {
 		if d.Type.Name != of {
 			of, block = d.Type.Name, &yaml.Node{Kind: yaml.SequenceNode}
-			outer := table0()
+			outer := emptyMapping()
 			put(outer, of, block)
 			list.Content = append(list.Content, outer)
 		}
-		item := table0()
+		item := emptyMapping()
 		item.Content = append(item.Content, text(d.Name, true), d.body())
 		block.Content = append(block.Content, item)
 	}
@@ -70,10 +69,10 @@ func (m *Manifest) blocks() *yaml.Node {
 }
 
 // body returns the properties of a resource, without its name.
-func (d Declared) body() *yaml.Node {
-	body := table0()
+func (d ResolvedResource) body() *yaml.Node {
+	body := emptyMapping()
 	if d.Skip != "" {
-		control := table0()
+		control := emptyMapping()
 		put(control, "if", yamlOf(schema.BoolValue(false), true))
 		control.Style = yaml.FlowStyle
 		put(body, "control", control)
@@ -91,14 +90,14 @@ func (d Declared) body() *yaml.Node {
 	return body
 }
 
-func table0() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode} }
+func emptyMapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode} }
 
 func put(n *yaml.Node, key string, val *yaml.Node) {
 	n.Content = append(n.Content, text(key, false), val)
 }
 
-// yamlOf returns a value as YAML, so that it is itself again when expressions
-// are evaluated. Keys says that they are evaluated in keys too.
+// yamlOf returns a value as YAML that evaluates to the same value. Keys says that keys are
+// evaluated too.
 func yamlOf(v schema.Value, keys bool) *yaml.Node {
 	switch v.Kind {
 	case schema.List:
@@ -111,7 +110,7 @@ func yamlOf(v schema.Value, keys bool) *yaml.Node {
 		}
 		return n
 	case schema.Map:
-		n := table0()
+		n := emptyMapping()
 		for _, e := range v.Table().Entries {
 			n.Content = append(n.Content, text(e.Key, keys), yamlOf(e.Val, keys))
 		}
@@ -150,7 +149,7 @@ func text(s string, evaluated bool) *yaml.Node {
 	return n
 }
 
-// inert returns a text whose value is s when its expressions are evaluated.
+// inert returns a text that evaluates to s.
 func inert(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

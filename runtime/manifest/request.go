@@ -10,9 +10,9 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// Requested returns what a program asks for: properties with the name of the
-// resource among them, and perhaps a control, as in a manifest.
-func Requested(t *resource.Type, properties *schema.Table) (Single, error) {
+// ParseRequest returns the resource that a program requests. Properties holds its name,
+// and may hold a control as in a manifest.
+func ParseRequest(t *resource.Type, properties *schema.Table) (Single, error) {
 	s := Single{Type: t, Properties: new(schema.Table), Prefix: "control."}
 	var errs diag.List
 	for _, e := range properties.Entries {
@@ -62,8 +62,7 @@ func (s *Single) control(e schema.Entry) error {
 	return nil
 }
 
-// ValueOf returns what a node holds as a front end hands it to the decoder: with
-// its expressions, and scalars with their text.
+// ValueOf returns the value of a node for the decoder, with expressions not evaluated.
 func ValueOf(n *data.Node) schema.Value {
 	switch n.Kind {
 	case schema.List:

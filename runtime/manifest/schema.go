@@ -11,10 +11,9 @@ import (
 // A shape is a JSON Schema, or part of one.
 type shape = map[string]any
 
-// Schema returns the JSON Schema (draft 2020-12) of manifests with the types of
-// reg. It is derived from the declarations of the types, so that an editor
-// accepts what ccm accepts. What it cannot see is what no schema can: references,
-// expressions, contradictions.
+// Schema returns the JSON Schema (draft 2020-12) of manifests with the types of reg. It is
+// derived from the declarations of the types, so that an editor accepts what ccm accepts.
+// It does not check references, expressions and contradictions.
 func Schema(reg *resource.Registry) map[string]any {
 	defs := shape{
 		"expression": shape{"type": "string", "pattern": `\$\{|\{\{`, "description": "A text with an expression in it, which is evaluated."},
@@ -28,10 +27,10 @@ func Schema(reg *resource.Registry) map[string]any {
 	block := shape{}
 	for _, t := range reg.Types() {
 		defs[t.Name] = properties(t, true)
-		defs[t.Name+".single"] = single(t)
+		defs[t.Name+".single"] = singleResource(t)
 		defs[t.Name+".defaults"] = properties(t, false)
 		block[t.Name] = shape{"anyOf": []any{
-			shape{"type": "array", "items": named(t)},
+			shape{"type": "array", "items": namedResource(t)},
 			ref(t.Name + ".single"),
 		}}
 	}
@@ -47,7 +46,7 @@ func Schema(reg *resource.Registry) map[string]any {
 		"required":             []any{"ccm"},
 		"additionalProperties": false,
 		"properties": shape{
-			"data": described(anyTable, "What is configured. Comments with @require and @validate say what it must be. A value {sensitive: true, value: ...} is a secret."),
+			"data": withDescription(anyTable, "What is configured. Comments with @require and @validate say what it must be. A value {sensitive: true, value: ...} is a secret."),
 			"hierarchy": shape{
 				"type": []any{"object", "null"}, "additionalProperties": false,
 				"properties": shape{
@@ -75,7 +74,7 @@ func Schema(reg *resource.Registry) map[string]any {
 
 func ref(name string) shape { return shape{"$ref": "#/$defs/" + name} }
 
-func described(s shape, doc string) shape {
+func withDescription(s shape, doc string) shape {
 	s = maps.Clone(s)
 	s["description"] = doc
 	return s
@@ -85,9 +84,9 @@ func message(when string) shape {
 	return shape{"type": []any{"string", "number", "boolean", "null"}, "description": "A text that is shown " + when + " the run."}
 }
 
-// named is an item of a list of resources: a name and its properties, or the
+// namedResource is the schema of an item of a list: a name and its properties, or the
 // defaults of the block.
-func named(t *resource.Type) shape {
+func namedResource(t *resource.Type) shape {
 	return shape{
 		"type": "object", "minProperties": 1, "maxProperties": 1,
 		"properties":           shape{"defaults": shape{"anyOf": []any{ref(t.Name + ".defaults"), shape{"type": "null"}}}},
@@ -118,8 +117,8 @@ func properties(t *resource.Type, documented bool) shape {
 	return out
 }
 
-// single is a resource with its name among the properties.
-func single(t *resource.Type) shape {
+// singleResource is the schema of a resource with its name among the properties.
+func singleResource(t *resource.Type) shape {
 	out := properties(t, true)
 	name := t.Schema().Name()
 	props := out["properties"].(shape)
@@ -141,9 +140,8 @@ func single(t *resource.Type) shape {
 	return out
 }
 
-// property returns the schema of the values of f as manifests write them: with
-// expressions, with nothing for what is not given, and with plain numbers where
-// a text is wanted.
+// property returns the schema of the values of f in manifests, which may be expressions,
+// null, and numbers for texts.
 func property(f *schema.Field) shape {
 	out := shape{"anyOf": append(forms(f), ref("expression"), shape{"type": "null"})}
 	if f.Doc != "" {
@@ -158,7 +156,7 @@ func property(f *schema.Field) shape {
 	return out
 }
 
-// forms returns the schemas of the forms that a value of f can have.
+// forms returns the schemas of the forms of a value of f.
 func forms(f *schema.Field) []any {
 	switch f.Kind {
 	case schema.Bool, schema.Int, schema.Float:

@@ -11,18 +11,17 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// A Single is one resource that stands in no file: it comes from a command line
-// or from a program.
+// A Single is one resource from a command line or a program.
 type Single struct {
 	Type *resource.Type
-	// Properties holds the name too. Texts in it may be expressions. Its Where,
-	// which may be nil, tells where a property comes from.
+	// Properties holds the name too. Texts in it may be expressions. Its Where may be
+	// nil.
 	Properties *schema.Table
-	// If and Unless are conditions, nil if there is none; Prefix is how messages
-	// begin their names.
+	// If and Unless are conditions, or nil. Prefix is prepended to their names in
+	// messages.
 	If, Unless *string
 	Prefix     string
-	// Pos is where the resource comes from.
+	// Pos is the position of the resource, for messages.
 	Pos diag.Pos
 }
 
@@ -31,10 +30,10 @@ type Single struct {
 func (l *Loader) Single(ctx context.Context, u *catalog.Unit, s Single, tree map[string]any) (*resource.Resource, error) {
 	env := l.Env(tree, u.Dir)
 	from := resource.Origin{Pos: s.Pos, Dir: u.Dir, Scope: u.Scope}
-	where := located{s.Properties.Where, s.Pos}
+	where := locator{s.Properties.Where, s.Pos}
 	var errs diag.List
 	at := func(path schema.Path, err error) {
-		errs.Add(placed(err, where.Locate(path, false), path))
+		errs.Add(withPosition(err, where.Locate(path, false), path))
 	}
 	for _, c := range []struct {
 		name string
@@ -57,9 +56,9 @@ func (l *Loader) Single(ctx context.Context, u *catalog.Unit, s Single, tree map
 	tab := &schema.Table{Where: where}
 	for _, e := range s.Properties.Entries {
 		if from.Skip != "" && s.Type.Schema().Field(e.Key) != s.Type.Schema().Name() && e.Key != "alias" {
-			continue // what is not managed need not make sense here
+			continue // a skipped resource is not validated
 		}
-		val := evaluated(env, e.Val, schema.Path{e.Key}, at)
+		val := evaluate(env, e.Val, schema.Path{e.Key}, at)
 		tab.Entries = append(tab.Entries, schema.Entry{Key: e.Key, Val: val})
 	}
 	if len(errs) > 0 {
@@ -107,23 +106,22 @@ func (s Single) about(err error) error {
 	return list.Err()
 }
 
-// located is the places of properties whose locator may be nil.
-type located struct {
+// A locator is a schema.Locator that may be nil, with a position for that case.
+type locator struct {
 	where schema.Locator
 	pos   diag.Pos
 }
 
 // Locate implements schema.Locator.
-func (l located) Locate(path schema.Path, key bool) diag.Pos {
+func (l locator) Locate(path schema.Path, key bool) diag.Pos {
 	if l.where == nil {
 		return l.pos
 	}
 	return l.where.Locate(path, key)
 }
 
-// placed returns an error of an expression at a place, with the property that it
-// is in.
-func placed(err error, pos diag.Pos, path schema.Path) *diag.Error {
+// withPosition adds the position and the property to an error of an expression.
+func withPosition(err error, pos diag.Pos, path schema.Path) *diag.Error {
 	e := &diag.Error{Err: err}
 	if inner, ok := errors.AsType[*diag.Error](err); ok {
 		c := *inner
@@ -136,9 +134,9 @@ func placed(err error, pos diag.Pos, path schema.Path) *diag.Error {
 	return e
 }
 
-// evaluated returns a value with the expressions in it evaluated. Fail is told
-// of the mistakes.
-func evaluated(env *template.Env, v schema.Value, path schema.Path, fail func(schema.Path, error)) schema.Value {
+// evaluate returns a value with its expressions evaluated. It calls fail with the
+// mistakes.
+func evaluate(env *template.Env, v schema.Value, path schema.Path, fail func(schema.Path, error)) schema.Value {
 	switch v.Kind {
 	case schema.String, schema.Text:
 		if !template.HasExpression(v.S) {
@@ -156,7 +154,7 @@ func evaluated(env *template.Env, v schema.Value, path schema.Path, fail func(sc
 	case schema.List:
 		items := make([]schema.Value, 0, len(v.Items()))
 		for i, item := range v.Items() {
-			got := evaluated(env, item, append(path[:len(path):len(path)], i), fail)
+			got := evaluate(env, item, append(path[:len(path):len(path)], i), fail)
 			if got.Kind == schema.List && item.Kind == schema.Text {
 				// One argument gives several items.
 				items = append(items, got.Items()...)
@@ -168,7 +166,7 @@ func evaluated(env *template.Env, v schema.Value, path schema.Path, fail func(sc
 	case schema.Map:
 		t := new(schema.Table)
 		for _, e := range v.Table().Entries {
-			got := evaluated(env, e.Val, append(path[:len(path):len(path)], e.Key), fail)
+			got := evaluate(env, e.Val, append(path[:len(path):len(path)], e.Key), fail)
 			t.Entries = append(t.Entries, schema.Entry{Key: e.Key, Val: got})
 		}
 		return schema.MapValue(t)

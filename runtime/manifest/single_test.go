@@ -15,13 +15,13 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// single declares one resource whose properties are written in YAML, as a
+// singleResource declares one resource whose properties are written in YAML, as a
 // program would ask for it.
-func single(t *testing.T, w *world, typ, properties string) (*resource.Resource, error) {
+func singleResource(t *testing.T, w *world, typ, properties string) (*resource.Resource, error) {
 	t.Helper()
 	doc, err := data.Parse("request", properties)
 	require.NoError(t, err)
-	s, err := manifest.Requested(w.Registry.Type(typ), manifest.ValueOf(doc.Root).Table())
+	s, err := manifest.ParseRequest(w.Registry.Type(typ), manifest.ValueOf(doc.Root).Table())
 	if err != nil {
 		return nil, err
 	}
@@ -33,18 +33,18 @@ func single(t *testing.T, w *world, typ, properties string) (*resource.Resource,
 
 func TestSingle(t *testing.T) {
 	w := newWorld(t, nil)
-	r, err := single(t, w, "file", `{name: "${ Data.name }", content: "port {{ Data.port }}\n", owner: root, source: "", control: {if: "Facts.os.family == 'debian'", unless: "false"}}`)
+	r, err := singleResource(t, w, "file", `{name: "${ Data.name }", content: "port {{ Data.port }}\n", owner: root, source: "", control: {if: "Facts.os.family == 'debian'", unless: "false"}}`)
 	require.NoError(t, err)
 	require.Equal(t, "file#/etc/motd", r.ID.String())
 	require.Equal(t, "port 80\n", *r.Spec.(*File).Content)
 	require.Equal(t, "request", r.Pos.String())
 	require.Same(t, r, w.Get(r.ID))
 
-	r, err = single(t, w, "file", `{path: /etc/hosts, owner: root, source: hosts}`)
+	r, err = singleResource(t, w, "file", `{path: /etc/hosts, owner: root, source: hosts}`)
 	require.NoError(t, err)
 	require.Equal(t, "/srv/hosts", r.Spec.(*File).Source, "relative to the directory of the caller")
 
-	r, err = single(t, w, "exec", `{name: x, returns: "{{ Data.codes }}", headers: {A: "{{ Data.port }}"}, timeout: 5s, any: {n: 1, s: "1.10"}}`)
+	r, err = singleResource(t, w, "exec", `{name: x, returns: "{{ Data.codes }}", headers: {A: "{{ Data.port }}"}, timeout: 5s, any: {n: 1, s: "1.10"}}`)
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 2}, r.Spec.(*Exec).Returns)
 	require.Equal(t, map[string]string{"A": "80"}, r.Spec.(*Exec).Headers)
@@ -58,7 +58,7 @@ func TestSingleSkipped(t *testing.T) {
 		"{if: false}":                         "control.if is false",
 		"{unless: 'true'}":                    "control.unless is true",
 	} {
-		r, err := single(t, newWorld(t, nil), "file", `{name: relative, alias: conf, mode: "${ Facts.nope }", control: `+control+`}`)
+		r, err := singleResource(t, newWorld(t, nil), "file", `{name: relative, alias: conf, mode: "${ Facts.nope }", control: `+control+`}`)
 		require.NoError(t, err)
 		require.Equal(t, why, r.Skip)
 		require.Equal(t, "file#relative", r.ID.String())
@@ -96,7 +96,7 @@ func TestSingleMistakes(t *testing.T) {
 		{"file", `{name: /a, owner: root, control: {if: "1"}}`, "request: file#/a: control.if: want true or false, got the number 1"},
 		{"package", `{name: zsh, provider: ap}`, `request: package#zsh: provider: want one of apt, dnf, got "ap" (did you mean "apt"?)`},
 	} {
-		_, err := single(t, newWorld(t, nil), tt.typ, tt.properties)
+		_, err := singleResource(t, newWorld(t, nil), tt.typ, tt.properties)
 		require.EqualError(t, err, tt.want, tt.properties)
 	}
 }

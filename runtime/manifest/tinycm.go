@@ -13,9 +13,9 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A tiny reads a manifest of TinyCM: a document with constants, and documents
+// A tinyReader reads a manifest of TinyCM: a document with constants, and documents
 // with one definition each.
-type tiny struct {
+type tinyReader struct {
 	*reader
 	file      *resource.Type
 	constants map[string]any
@@ -25,11 +25,11 @@ type tiny struct {
 }
 
 // manifest loads a manifest of TinyCM.
-func (t *tiny) manifest() (*Manifest, error) {
+func (t *tinyReader) manifest() (*Manifest, error) {
 	t.check = t.deadline()
 	docs, err := data.ParseUnder(t.check, t.Name, t.text)
 	if err != nil {
-		return nil, t.late(err)
+		return nil, t.positionTimeout(err)
 	}
 	t.file = t.loader.Registry.Type("file")
 	if t.file == nil {
@@ -64,8 +64,8 @@ func isDefinition(n *data.Node) bool { return n.Get("file") != nil || n.Get("nam
 
 var headerKeys = []string{"global", "host", "hosts"}
 
-// header reads the constants, and what hosts have instead.
-func (t *tiny) header(n *data.Node) {
+// header reads the constants, global ones and those of hosts.
+func (t *tinyReader) header(n *data.Node) {
 	for _, e := range n.Entries {
 		switch e.Key.Text {
 		case "global":
@@ -92,9 +92,9 @@ func (t *tiny) header(n *data.Node) {
 	}
 }
 
-// host lays the constants of a host over the global ones if its filter matches
-// the name of this machine from the first letter on.
-func (t *tiny) host(key string, n *data.Node) {
+// host merges the constants of a host over the global ones if its filter matches the
+// beginning of the name of this machine.
+func (t *tinyReader) host(key string, n *data.Node) {
 	if n.Kind != schema.Map {
 		t.fail(n, "", "%s: want a table with filter and constants, got %s", key, n.Describe())
 		return
@@ -122,13 +122,13 @@ func (t *tiny) host(key string, n *data.Node) {
 	}
 }
 
-// hostname returns the name that filters are matched with.
-func (t *tiny) hostname() (string, error) {
+// hostname returns the name of this machine for filters.
+func (t *tinyReader) hostname() (string, error) {
 	val, err := t.loader.Facts.Get("hostname")
 	return fmt.Sprint(val), err
 }
 
-func (t *tiny) constant(name string, n *data.Node) {
+func (t *tinyReader) constant(name string, n *data.Node) {
 	if n.IsNil() {
 		return
 	}
@@ -142,7 +142,7 @@ func (t *tiny) constant(name string, n *data.Node) {
 // tinyKeys are the properties of a file definition.
 var tinyKeys = []string{"name", "ensure", "type", "contents", "interpolate", "encoding", "owner", "group", "permission-mask", "after"}
 
-// A definition is one file of TinyCM, merged of all definitions of its name.
+// A definition is one file of TinyCM: all definitions with its name, merged.
 type definition struct {
 	name  *data.Node
 	props map[string]*data.Node
@@ -151,7 +151,7 @@ type definition struct {
 
 // definition reads one document. The properties may stand at its top or below
 // the key file.
-func (t *tiny) definition(n *data.Node) {
+func (t *tinyReader) definition(n *data.Node) {
 	body := n
 	if n.Get("name") == nil {
 		if len(n.Entries) != 1 || n.Entries[0].Key.Text != "file" {
@@ -212,9 +212,9 @@ func (t *tiny) definition(n *data.Node) {
 	}
 }
 
-// merge adds a definition, or makes one of it and another of its name. Nothing
-// in them may differ, except digits of the permission mask that are x.
-func (t *tiny) merge(d *definition) {
+// merge adds a definition, or merges it with the one of the same name. They must not
+// differ, except in digits of the permission mask that are x.
+func (t *tinyReader) merge(d *definition) {
 	first, ok := t.byName[d.name.Text]
 	if !ok {
 		t.byName[d.name.Text] = d
@@ -236,7 +236,7 @@ func (t *tiny) merge(d *definition) {
 	}
 }
 
-func (t *tiny) conflict(d *definition, n, first *data.Node, format string, args ...any) {
+func (t *tinyReader) conflict(d *definition, n, first *data.Node, format string, args ...any) {
 	e := n.Errorf(format, args...)
 	e.Subject = "file#" + d.name.Text
 	e.Notes = []diag.Note{{Pos: first.Pos(), Text: "given here first"}}
@@ -244,7 +244,7 @@ func (t *tiny) conflict(d *definition, n, first *data.Node, format string, args 
 }
 
 // mergeMasks fills the x digits of one mask from the other.
-func (t *tiny) mergeMasks(first, d *definition) {
+func (t *tinyReader) mergeMasks(first, d *definition) {
 	a, b := first.props["permission-mask"], d.props["permission-mask"]
 	if !isMask(a.Text) || !isMask(b.Text) {
 		return // reported when it is declared

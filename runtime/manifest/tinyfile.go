@@ -16,17 +16,16 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// The owner or group of a file that is left as it is, and the mode of which
-// every digit is.
+// The owner or group, and the mode, of a file that are not managed.
 const (
 	unmanagedOwner = "-1"
 	unmanagedMode  = "xxx"
 )
 
 // declare translates a definition of TinyCM into a file of the catalog.
-func (t *tiny) declare(d *definition) {
+func (t *tinyReader) declare(d *definition) {
 	where := newTable(d.name)
-	f := &tinyFile{tiny: t, d: d, where: where, subject: "file#" + d.name.Text}
+	f := &tinyFile{tinyReader: t, d: d, where: where, subject: "file#" + d.name.Text}
 	f.set("name", d.name, d.name.Scalar())
 	before := len(t.errs)
 	switch ensure := f.oneOf("ensure", "contents", "exists", "removed"); ensure {
@@ -49,19 +48,19 @@ func (t *tiny) declare(d *definition) {
 		return
 	}
 	if !t.loader.Light {
-		t.m.Declared = append(t.m.Declared, Declared{Type: t.file, Name: r.ID.Name, Properties: where.tab})
+		t.m.Resources = append(t.m.Resources, ResolvedResource{Type: t.file, Name: r.ID.Name, Properties: where.tab})
 	}
 }
 
-// A tinyFile is one definition in the course of being translated.
+// A tinyFile translates one definition.
 type tinyFile struct {
-	*tiny
+	*tinyReader
 	d       *definition
 	where   *table
 	subject string
 }
 
-// set gives the file a property, at the place of n, or of the name.
+// set sets a property of the file, with the position of n or, if nil, of the name.
 func (f *tinyFile) set(name string, n *data.Node, v schema.Value) {
 	if n == nil {
 		n = f.d.name
@@ -72,11 +71,10 @@ func (f *tinyFile) set(name string, n *data.Node, v schema.Value) {
 func (f *tinyFile) wrong(n *data.Node, hint, format string, args ...any) {
 	e := n.Errorf(format, args...)
 	e.Hint = hint
-	f.errs = append(f.errs, about(f.subject, e))
+	f.errs = append(f.errs, withSubject(f.subject, e))
 }
 
-// oneOf returns a property with a closed set of values, the first if it is not
-// given.
+// oneOf returns a property with a closed set of values, of which the first is the default.
 func (f *tinyFile) oneOf(name string, values ...string) string {
 	n := f.d.props[name]
 	if n == nil {
@@ -95,7 +93,7 @@ func (f *tinyFile) oneOf(name string, values ...string) string {
 func (f *tinyFile) content(ensure string) {
 	n := f.d.props["contents"]
 	kind := f.oneOf("type", "constant", "http", "template")
-	// A template that is not rendered is no template.
+	// Without interpolation, a template is ordinary content.
 	interpolate := kind == "template"
 	if i := f.d.props["interpolate"]; i != nil {
 		if i.Kind != schema.Bool {
@@ -123,15 +121,15 @@ func (f *tinyFile) constantContent(n *data.Node, interpolate bool) {
 	if interpolate {
 		var err error
 		if text, err = format(n.Text, f.constants); err != nil {
-			f.errs = append(f.errs, about(f.subject, n.Place("contents", err)))
+			f.errs = append(f.errs, withSubject(f.subject, n.Place("contents", err)))
 			return
 		}
 	}
 	f.set("content", n, schema.StringValue(text))
 }
 
-// fileContent translates contents that are the place of a file. What needs no
-// processing is a source, which is fetched when it is needed.
+// fileContent translates contents that are the path or URL of a file. If they need no
+// processing they become a source, which is fetched when it is needed.
 func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
 	u, err := url.Parse(n.Text)
 	remote := err == nil && (u.Scheme == "http" || u.Scheme == "https")
@@ -164,18 +162,18 @@ func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
 	if interpolate {
 		f.loader.remember(name, text)
 		if text, err = template.Jinja(name, text, f.constants, f.loader.readTemplate, f.check); err != nil {
-			if late, ok := errors.AsType[*lateError](err); ok {
+			if late, ok := errors.AsType[*timeoutError](err); ok {
 				f.wrong(n, late.Hint(), "contents: %w", err)
 				return
 			}
-			f.errs = append(f.errs, about(f.subject, n.Place("contents", err)))
+			f.errs = append(f.errs, withSubject(f.subject, n.Place("contents", err)))
 			return
 		}
 	}
 	f.set("content", n, schema.StringValue(text))
 }
 
-// read returns the text of a template and how messages speak of it.
+// read returns the text of a template and its name for messages.
 func (f *tinyFile) read(where string, remote bool) (text, name string, err error) {
 	var raw []byte
 	if remote {
@@ -197,8 +195,8 @@ func isUTF8(name string) bool {
 	return strings.EqualFold(strings.ReplaceAll(name, "-", ""), "utf8")
 }
 
-// decoder returns what turns downloaded text into UTF-8, nil if the encoding is
-// not known.
+// decoder returns a function that converts a text to UTF-8, nil if the encoding is
+// unknown.
 func (f *tinyFile) decoder() func(string) (string, error) {
 	n := f.d.props["encoding"]
 	if n == nil || isUTF8(n.Text) {
@@ -216,8 +214,7 @@ func (f *tinyFile) decoder() func(string) (string, error) {
 	return enc.NewDecoder().String
 }
 
-// attributes translates owner, group and permission-mask. What is not given is
-// left as it is.
+// attributes translates owner, group and permission-mask. Missing ones are not managed.
 func (f *tinyFile) attributes() {
 	for _, name := range []string{"owner", "group"} {
 		v := schema.StringValue(unmanagedOwner)
@@ -236,8 +233,7 @@ func (f *tinyFile) attributes() {
 	f.set("mode", n, schema.StringValue(mask))
 }
 
-// require translates after. A definition is named as file::/path, or by its
-// path.
+// require translates after, a list of file::/path or /path.
 func (f *tinyFile) require() {
 	if len(f.d.after) == 0 {
 		return

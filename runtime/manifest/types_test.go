@@ -47,7 +47,7 @@ func (m *Mode) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// JSONSchema implements schema.Documented.
+// JSONSchema implements schema.JSONSchemer.
 func (Mode) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^(0o)?[0-7x]{3,4}$"}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// scalar returns the value of a scalar, its expressions evaluated once.
+// scalar returns the value of a scalar with its expressions evaluated.
 func scalar(env *template.Env, n *data.Node) (schema.Value, error) {
 	if n.Kind != schema.String || !template.HasExpression(n.Text) {
 		v := n.Scalar()
@@ -28,8 +28,8 @@ func scalar(env *template.Env, n *data.Node) (schema.Value, error) {
 	return valueOf(val), nil
 }
 
-// value returns what a node holds, with the expressions in it evaluated. The
-// mistakes have their places.
+// value returns the value of a node with its expressions evaluated, and the mistakes with
+// their positions.
 func value(env *template.Env, n *data.Node) (schema.Value, diag.List) {
 	var errs diag.List
 	switch n.Kind {
@@ -66,9 +66,8 @@ func value(env *template.Env, n *data.Node) (schema.Value, diag.List) {
 	return v, errs
 }
 
-// valueOf returns plain data as a front end hands it to the decoder. Scalars
-// carry their text, so that a text property takes the number of an expression as
-// it takes one that is written.
+// valueOf returns plain data as a value for the decoder. Scalars have their text, so that a
+// property that is a text takes a number of an expression as it takes one in the manifest.
 func valueOf(val any) schema.Value {
 	switch x := val.(type) {
 	case string:
@@ -97,8 +96,8 @@ func valueOf(val any) schema.Value {
 	return schema.Value{}
 }
 
-// A table is the properties of one resource. It knows where they are written:
-// in the resource, or in the defaults of its block.
+// A table holds the properties of one resource with their nodes, in the resource or in
+// the defaults of its block.
 type table struct {
 	at    *data.Node // the name of the resource
 	tab   *schema.Table
@@ -114,7 +113,7 @@ func newTable(at *data.Node) *table {
 
 // name adds the name of a resource, if it is not written among the properties.
 func (t *table) name(d *declaration, v schema.Value) {
-	if d.named {
+	if d.keyIsName {
 		t.add(data.Entry{Key: d.name, Val: d.name}, d.typ.Schema().Name().Name, v)
 	}
 }
@@ -150,8 +149,8 @@ func (t *table) Locate(path schema.Path, key bool) diag.Pos {
 	return e.Val.Pos()
 }
 
-// last returns which entry has a name: the last one, because it is that of
-// which it can be said that the name is given twice.
+// last returns the index of the last entry with a name, which is the one to report if the
+// name is given twice.
 func (t *table) last(name any) int {
 	for i := len(t.tab.Entries) - 1; i >= 0; i-- {
 		if t.tab.Entries[i].Key == name {
@@ -161,8 +160,8 @@ func (t *table) last(name any) int {
 	return -1
 }
 
-// below returns what is one step below a node that holds a value. Without the value
-// it goes by what is written.
+// below returns the entry one step below a node with a value. If the value is nil, it
+// compares with the keys of the node.
 func below(n *data.Node, v schema.Value, step any) (data.Entry, schema.Value, bool) {
 	switch step := step.(type) {
 	case int:
@@ -176,7 +175,7 @@ func below(n *data.Node, v schema.Value, step any) (data.Entry, schema.Value, bo
 		if n.Kind != schema.Map {
 			break
 		}
-		if v.Kind == schema.Nil { // the keys are what is written
+		if v.Kind == schema.Nil { // the keys have no expressions
 			for _, e := range n.Entries {
 				if template.Clean(e.Key.Text) == step {
 					return e, v, true

@@ -13,7 +13,7 @@ import (
 // textLimit is the largest content, in bytes, of which a diff is made.
 const textLimit = resource.TextLimit
 
-// isText reports whether a diff of s can be printed and applied.
+// isText reports whether s is text, of which a diff can be printed and applied.
 func isText(s string) bool {
 	return len(s) <= textLimit && strings.IndexByte(s, 0) < 0 && utf8.ValidString(s)
 }
@@ -27,7 +27,7 @@ func Unified(t resource.Text) (string, bool) {
 	}
 	from, to := quoteName("a"+t.Path, ""), quoteName("b"+t.Path, "")
 	var b strings.Builder
-	// Blanks are quoted here, where nothing else says where a name ends.
+	// Names with blanks are quoted here, because nothing else marks their end.
 	fmt.Fprintf(&b, "diff --git %s %s\n", quoteName("a"+t.Path, " "), quoteName("b"+t.Path, " "))
 	switch {
 	case !t.HaveExists:
@@ -36,8 +36,8 @@ func Unified(t resource.Text) (string, bool) {
 		b.WriteString("deleted file mode 100644\n")
 	}
 	if t.Have == t.Want {
-		// Of an empty file that comes or goes the index line tells patch(1) so:
-		// e69de29 is the object of no content.
+		// patch(1) learns from the index line that an empty file is created or removed:
+		// e69de29 is the git object without content.
 		switch {
 		case !t.HaveExists:
 			b.WriteString("index 0000000..e69de29\n")
@@ -105,7 +105,7 @@ func lineCounts(t resource.Text) (added, removed int, ok bool) {
 	return lines(t.Want), lines(t.Have), isText(t.Have) && isText(t.Want)
 }
 
-// lines returns how many lines a text has, the last one even without its end.
+// lines returns the number of lines of a text; the last one may lack its newline.
 func lines(text string) int {
 	n := strings.Count(text, "\n")
 	if len(text) > 0 && text[len(text)-1] != '\n' {

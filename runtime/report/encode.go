@@ -8,7 +8,7 @@ import (
 )
 
 // AppendJSON appends the event to b as encoding/json would write it, without HTML
-// escapes. It is what is written most often, and does without reflection.
+// escapes. It uses no reflection, because a run may write many thousand events.
 func (e Event) AppendJSON(b []byte) []byte {
 	o := object{b: append(b, '{')}
 	o.text("protocol", e.Protocol)
@@ -19,11 +19,11 @@ func (e Event) AppendJSON(b []byte) []byte {
 	o.b = append(o.b, '"')
 	o.text("type", e.Type)
 	o.text("name", e.Name)
-	o.some("alias", e.Alias)
-	o.some("provider", e.Provider)
-	o.some("position", e.Position)
-	o.some("requested_ensure", e.RequestedEnsure)
-	o.some("final_ensure", e.FinalEnsure)
+	o.optionalText("alias", e.Alias)
+	o.optionalText("provider", e.Provider)
+	o.optionalText("position", e.Position)
+	o.optionalText("requested_ensure", e.RequestedEnsure)
+	o.optionalText("final_ensure", e.FinalEnsure)
 	o.key("duration")
 	o.b = strconv.AppendInt(o.b, int64(e.Duration), 10)
 	o.text("outcome", e.Outcome)
@@ -32,25 +32,25 @@ func (e Event) AppendJSON(b []byte) []byte {
 	o.flag("failed", e.Failed)
 	o.flag("skipped", e.Skipped)
 	o.flag("noop", e.Noop)
-	o.some("noop_message", e.NoopMessage)
-	o.some("message", e.Message)
-	o.some("reason", e.Reason)
-	o.some("caveat", e.Caveat)
+	o.optionalText("noop_message", e.NoopMessage)
+	o.optionalText("message", e.Message)
+	o.optionalText("reason", e.Reason)
+	o.optionalText("caveat", e.Caveat)
 	o.texts("refreshed_by", e.RefreshedBy)
 	list(&o, "left_over", e.LeftOver, func(o *object, x LeftOver) {
-		o.some("resource", x.Resource)
+		o.optionalText("resource", x.Resource)
 		o.text("by", x.By)
 		o.text("run_id", x.RunID)
 	})
 	o.texts("because", e.Because)
 	o.appendForecast(e.Forecast)
 	o.deltas("diff", e.Diff)
-	o.some("text", e.Text)
+	o.optionalText("text", e.Text)
 	o.texts("unmet_requirements", e.UnmetRequirements)
 	list(&o, "health_checks", e.HealthChecks, func(o *object, h HealthCheck) {
 		o.text("name", h.Name)
 		o.text("status", h.Status)
-		o.some("output", h.Output)
+		o.optionalText("output", h.Output)
 		o.key("tries")
 		o.b = strconv.AppendInt(o.b, int64(h.Tries), 10)
 	})
@@ -58,7 +58,7 @@ func (e Event) AppendJSON(b []byte) []byte {
 	return append(o.b, '}')
 }
 
-// An object is a JSON object that is being written.
+// An object writes a JSON object.
 type object struct{ b []byte }
 
 func (o *object) key(name string) {
@@ -73,8 +73,8 @@ func (o *object) text(name, text string) {
 	o.b = schema.AppendText(o.b, text)
 }
 
-// some is text that is left out if it is empty.
-func (o *object) some(name, text string) {
+// optionalText is text, without the name if the text is empty.
+func (o *object) optionalText(name, text string) {
 	if text != "" {
 		o.text(name, text)
 	}

@@ -11,26 +11,25 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// Forecast is what would become of a resource that is unknown, as programs read
-// it.
+// Forecast is the expected outcome of a resource that is unknown, in the JSON of an event.
 type Forecast struct {
 	// Outcome is stable, pending or failed.
 	Outcome string `json:"outcome"`
-	// Once says that it is so once what is missing is there, and not as things
-	// stand.
+	// Once says that the forecast holds only after pending resources have brought what
+	// is missing.
 	Once bool `json:"once"`
 	// Refresh says that it is so if something that the resource subscribes to
 	// changes.
 	Refresh bool `json:"refresh,omitempty"`
-	// Message says what would be done.
+	// Message lists the actions.
 	Message string           `json:"message,omitempty"`
 	Diff    []resource.Delta `json:"diff,omitempty"`
 	Text    string           `json:"text,omitempty"`
 	Errors  []string         `json:"errors,omitempty"`
 }
 
-// forecastOf returns the forecast of an event as programs read it, nil if it has
-// none. The text of a diff is left out.
+// forecastOf returns the forecast of an event without the text of a diff, nil if it has
+// none.
 func forecastOf(e *converge.Event) *Forecast {
 	f := e.Forecast
 	if f == nil {
@@ -43,7 +42,7 @@ func forecastOf(e *converge.Event) *Forecast {
 	return out
 }
 
-// becauseOf returns the IDs of what an event is unknown because of.
+// becauseOf returns the IDs of the resources that make an event unknown.
 func becauseOf(e *converge.Event) []string {
 	var out []string
 	for _, b := range e.Because {
@@ -52,8 +51,7 @@ func becauseOf(e *converge.Event) []string {
 	return out
 }
 
-// unknownStory says in one line why a resource is unknown, and what would become of
-// it.
+// unknownStory says in one line why a resource is unknown, and its forecast.
 func unknownStory(e *converge.Event) string {
 	f := e.Forecast
 	if len(e.Because) == 0 || f == nil {
@@ -88,13 +86,13 @@ func unknownStory(e *converge.Event) string {
 	return causes + " may make a difference: as things stand " + would
 }
 
-// prospect says what would be done.
+// prospect lists the actions of a forecast.
 func prospect(f *converge.Forecast) string {
 	switch f.Outcome {
 	case converge.Stable:
 		return "nothing would be done"
 	case converge.Failed:
-		return "it would fail: " + terminal.Indented(f.Err.Error(), further)
+		return "it would fail: " + terminal.Indented(f.Err.Error(), indent)
 	}
 	verbs, mayUpdate := make([]string, len(f.Actions)), false
 	for i, a := range f.Actions {
@@ -130,8 +128,7 @@ func changedLines(added, removed int) string {
 	return strings.Join(parts, " ") + " " + word
 }
 
-// verb returns a verb of a provider as people write it: CreateDirectory is create
-// directory.
+// verb returns a verb of a provider in words: CreateDirectory is create directory.
 func verb(name string) string {
 	var b strings.Builder
 	for i, c := range name {
@@ -143,7 +140,7 @@ func verb(name string) string {
 	return strings.NewReplacer("create directory", "create the directory", "store", "update", "_", " ").Replace(b.String())
 }
 
-// forecastDifferences tells what would differ.
+// forecastDifferences writes the differences of a forecast.
 func (t Text) forecastDifferences(b *terminal.Buffer, f *converge.Forecast) {
 	if f.Outcome != converge.Pending {
 		return
@@ -164,9 +161,9 @@ func (o *object) appendForecast(f *Forecast) {
 	if f.Refresh {
 		o.flag("refresh", true)
 	}
-	o.some("message", f.Message)
+	o.optionalText("message", f.Message)
 	o.deltas("diff", f.Diff)
-	o.some("text", f.Text)
+	o.optionalText("text", f.Text)
 	o.texts("errors", f.Errors)
 	o.b = append(o.b, '}')
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// The protocols of the objects that are printed.
+// The protocols of the JSON objects of a report.
 const (
 	EventProtocol   = "io.choria.ccm.v1.transaction.event"
 	SummaryProtocol = "io.choria.ccm.v1.session.summary"
 )
 
-// Fixed are the names in events whose values come from this program and not from
-// its user; the name of a resource never holds a secret.
-var Fixed = []string{"protocol", "event_id", "run_id", "timestamp", "start_time", "type", "name", "outcome", "status"}
+// Fixed are the fields of events that never hold a secret: their values come from this
+// program, or are names of resources, which may not be secret.
+var FixedFields = []string{"protocol", "event_id", "run_id", "timestamp", "start_time", "type", "name", "outcome", "status"}
 
-// Event is an event as programs read it.
+// Event is the JSON of an event.
 type Event struct {
 	Protocol        string        `json:"protocol"`
 	EventID         string        `json:"event_id"`
@@ -41,15 +41,15 @@ type Event struct {
 	Noop            bool          `json:"noop"`
 	NoopMessage     string        `json:"noop_message,omitempty"`
 	Message         string        `json:"message,omitempty"`
-	// Reason says of a change why it was made: new, intended or corrective. Of what
-	// is unknown or was skipped it says why.
+	// Reason is the cause of a change: new, intended or corrective. For an unknown or
+	// skipped resource it is the reason in words.
 	Reason string `json:"reason,omitempty"`
-	// Caveat says what else may become of something that is pending.
+	// Caveat says why a pending resource may turn out otherwise.
 	Caveat      string     `json:"caveat,omitempty"`
 	RefreshedBy []string   `json:"refreshed_by,omitempty"`
 	LeftOver    []LeftOver `json:"left_over,omitempty"`
-	// Because lists what a resource is unknown because of, the surest first, and
-	// Forecast what would become of it.
+	// Because lists the resources that make this one unknown, the surest first. Forecast
+	// is its expected outcome.
 	Because           []string         `json:"because,omitempty"`
 	Forecast          *Forecast        `json:"forecast,omitempty"`
 	Diff              []resource.Delta `json:"diff,omitempty"`
@@ -59,7 +59,7 @@ type Event struct {
 	Errors            []string         `json:"errors,omitempty"`
 }
 
-// HealthCheck is the result of a health check as programs read it.
+// HealthCheck is the JSON of the result of a health check.
 type HealthCheck struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
@@ -67,14 +67,14 @@ type HealthCheck struct {
 	Tries  int    `json:"tries"`
 }
 
-// LeftOver is a refresh that an earlier run has left over, as programs read it.
+// LeftOver is the JSON of a refresh that is pending since an earlier run.
 type LeftOver struct {
-	Resource string `json:"resource,omitempty"` // that is to be refreshed
+	Resource string `json:"resource,omitempty"` // the one to refresh
 	By       string `json:"by"`
 	RunID    string `json:"run_id"`
 }
 
-// Summary is the end of a run as programs read it.
+// Summary is the JSON of the summary of a run.
 type Summary struct {
 	Protocol    string         `json:"protocol"`
 	RunID       string         `json:"run_id"`
@@ -91,7 +91,7 @@ type Summary struct {
 	Health      map[string]int `json:"health_checks,omitempty"`
 	Noop        bool           `json:"noop"`
 	Interrupted bool           `json:"interrupted"`
-	// Dropped lists refreshes of earlier runs that nothing is left to get.
+	// Dropped lists pending refreshes of earlier runs whose resources do not exist any more.
 	Dropped []LeftOver `json:"dropped_refreshes,omitempty"`
 }
 
@@ -99,15 +99,14 @@ type Summary struct {
 type JSON struct {
 	w     io.Writer
 	enc   *json.Encoder
-	line  []byte // memory for the next one
+	line  []byte // reused for each line
 	RunID string
 	diff  DiffMode
 }
 
 var _ converge.Reporter = (*JSON)(nil)
 
-// NewJSON returns a reporter that writes to w. RunID is what the events of a
-// run have in common.
+// NewJSON returns a reporter that writes to w. RunID is part of the ID of every event.
 func NewJSON(w io.Writer, runID string, diff DiffMode) *JSON {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -126,9 +125,9 @@ func (j *JSON) Event(e *converge.Event) {
 // Summary writes the last object.
 func (j *JSON) Summary(s converge.Summary) { _ = j.enc.Encode(SummaryOf(s, j.RunID)) }
 
-// EventOf returns an event as programs read it.
+// EventOf returns the JSON form of an event.
 func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
-	out := WithoutText(e, runID)
+	out := EventWithoutText(e, runID)
 	if f := out.Forecast; f != nil && diff == DiffOff {
 		f.Diff = nil
 	} else if f != nil && e.Forecast.Text != nil {
@@ -143,8 +142,8 @@ func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
 	return out
 }
 
-// WithoutText is EventOf without the diff of a text.
-func WithoutText(e *converge.Event, runID string) Event {
+// EventWithoutText is EventOf without the diff of a text.
+func EventWithoutText(e *converge.Event, runID string) Event {
 	r := e.Resource
 	out := Event{
 		Protocol: EventProtocol, EventID: eventID(runID, e.Index), Timestamp: e.Start.UTC(),
@@ -178,7 +177,7 @@ func WithoutText(e *converge.Event, runID string) Event {
 	return out
 }
 
-// eventID names an event: the run and six digits, or more.
+// eventID returns the ID of the run and the number of the event in at least six digits.
 func eventID(runID string, index int) string {
 	digits := strconv.Itoa(index)
 	return runID + "-" + "000000"[min(len(digits), 6):] + digits
@@ -192,7 +191,7 @@ func ids(list []resource.ID) []string {
 	return out
 }
 
-// SummaryOf returns a summary as programs read it.
+// SummaryOf returns the JSON form of a summary.
 func SummaryOf(s converge.Summary, runID string) Summary {
 	out := Summary{
 		Protocol: SummaryProtocol, RunID: runID, StartTime: s.Start.UTC(), Duration: s.Took, Total: s.Total(),

@@ -9,8 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Restore returns an event that was written for programs, as far as it can be
-// told to people again.
+// Restore is the inverse of [EventOf], as far as [Text] needs it.
 func Restore(e Event) *converge.Event {
 	out := &converge.Event{
 		Resource: &resource.Resource{
@@ -32,7 +31,7 @@ func Restore(e Event) *converge.Event {
 		phrase = strings.TrimPrefix(e.NoopMessage, "Would have ")
 	}
 	if phrase != "" {
-		// Message begins the phrase of an action as this undoes it.
+		// The phrase of an action begins in lower case.
 		out.Actions = []resource.Action{{Phrase: strings.ToLower(phrase[:1]) + phrase[1:]}}
 	}
 	if len(e.Errors) > 0 {
@@ -48,8 +47,7 @@ func Restore(e Event) *converge.Event {
 	return out
 }
 
-// references returns the resources that are named; what is not a name is left
-// out.
+// references returns the resources with these IDs, without those that are invalid.
 func references(names []string) []resource.ID {
 	var out []resource.ID
 	for _, name := range names {

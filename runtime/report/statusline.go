@@ -10,18 +10,18 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// StatusLine shows on a terminal, in one line that is overwritten, what a run is
-// working on. Whatever else is written to the terminal must go through it.
+// StatusLine shows the current resource of a run in one line of a terminal, which it
+// overwrites. All other output to the terminal must go through it.
 type StatusLine struct {
 	W io.Writer
 	// Columns returns how wide the terminal is, so that the line stays one; 0 if that is
 	// not known. It may be nil.
 	Columns func() int
 
-	mu    sync.Mutex
-	shown bool
-	note  string // what is told besides of what is being worked on
-	stop  chan struct{}
+	mu      sync.Mutex
+	visible bool
+	note    string // progress of the current resource
+	stop    chan struct{}
 }
 
 var (
@@ -29,8 +29,8 @@ var (
 	_ terminal.Printer  = (*StatusLine)(nil)
 )
 
-// Begin implements converge.Reporter. What takes longer than a moment is shown
-// with the time that it has taken.
+// Begin implements converge.Reporter. A resource that takes longer than a moment is shown
+// with the time it has taken.
 func (s *StatusLine) Begin(r *resource.Resource, index, total int) {
 	s.end()
 	s.Note("")
@@ -67,11 +67,11 @@ func (s *StatusLine) show(stop chan struct{}, text terminal.Text) {
 		}
 	}
 	_, _ = terminal.Fprint(s.W, terminal.EraseLine, text)
-	s.shown = true
+	s.visible = true
 }
 
-// Note is shown behind what is being worked on until that is done, such as how far
-// a download is.
+// Note shows a text behind the current resource until that is done, such as the progress
+// of a download.
 func (s *StatusLine) Note(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,13 +92,13 @@ func (s *StatusLine) end() {
 func (s *StatusLine) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shown {
+	if s.visible {
 		_, _ = terminal.Fprint(s.W, terminal.EraseLine)
-		s.shown = false
+		s.visible = false
 	}
 }
 
-// Write implements io.Writer: the line makes way for p.
+// Write implements io.Writer: the line is removed and p is written.
 func (s *StatusLine) Write(p []byte) (int, error) {
 	s.clear()
 	s.mu.Lock()
@@ -106,7 +106,7 @@ func (s *StatusLine) Write(p []byte) (int, error) {
 	return s.W.Write(p)
 }
 
-// Print implements terminal.Printer: the line makes way for t.
+// Print implements terminal.Printer: the line is removed and t is written.
 func (s *StatusLine) Print(t terminal.Text) (int, error) {
 	s.clear()
 	s.mu.Lock()

@@ -12,20 +12,19 @@ import (
 
 // Measures of a drawing, in pixels.
 const (
-	margin    = 20
-	boxHeight = 28
-	rowGap    = 12
-	columnGap = 70
-	charWidth = 8 // of 12 px monospaced type, amply
-	padding   = 10
-	longest   = 60 // characters of a name that are shown
+	margin        = 20
+	boxHeight     = 28
+	rowGap        = 12
+	columnGap     = 70
+	charWidth     = 8 // of 12 px monospaced type, amply
+	padding       = 10
+	maxNameLength = 60 // characters of a name that are shown
 )
 
-// A box is the place of a resource in a drawing.
+// A box is the position and width of a resource in a drawing.
 type box struct{ x, y, width int }
 
-// SVG draws a catalog. What comes after something else stands further to the
-// right.
+// SVG draws a catalog. A resource stands to the right of all that it depends on.
 func SVG(c *catalog.Catalog) string {
 	boxes, width, height := layout(c)
 	var b strings.Builder
@@ -38,14 +37,14 @@ func SVG(c *catalog.Catalog) string {
 		}
 	}
 	for i, r := range c.Resources {
-		b.WriteString(drawn(r, boxes[i]))
+		b.WriteString(drawBox(r, boxes[i]))
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
-// layout gives every resource a place: its column is the length of the longest
-// way that leads to it, its row the next that is free there.
+// layout places every resource: its column is the length of the longest path of
+// dependencies to it, its row the next free one there.
 func layout(c *catalog.Catalog) (boxes []box, width, height int) {
 	n := len(c.Resources)
 	column := make([]int, n)
@@ -59,7 +58,7 @@ func layout(c *catalog.Catalog) (boxes []box, width, height int) {
 		if k == len(rows) {
 			rows, widths = append(rows, 0), append(widths, 0)
 		}
-		w := charWidth*utf8.RuneCountInString(shortened(c.Resources[i].ID)) + 2*padding
+		w := charWidth*utf8.RuneCountInString(shorten(c.Resources[i].ID)) + 2*padding
 		boxes[i] = box{y: margin + rows[k]*(boxHeight+rowGap), width: w}
 		rows[k]++
 		widths[k] = max(widths[k], w)
@@ -79,13 +78,13 @@ func layout(c *catalog.Catalog) (boxes []box, width, height int) {
 	return boxes, width + margin, height + margin
 }
 
-// shortened returns a name that fits: the middle of a long one is left out.
-func shortened(id resource.ID) string {
+// shorten returns a name without the middle if it is too long.
+func shorten(id resource.ID) string {
 	r := []rune(strings.ReplaceAll(id.String(), "\n", " "))
-	if len(r) <= longest {
+	if len(r) <= maxNameLength {
 		return string(r)
 	}
-	return string(r[:longest/2]) + "…" + string(r[len(r)-longest/2+1:])
+	return string(r[:maxNameLength/2]) + "…" + string(r[len(r)-maxNameLength/2+1:])
 }
 
 func arrow(from, to box, refresh bool) string {
@@ -98,11 +97,11 @@ func arrow(from, to box, refresh bool) string {
 		x1, y1, x1+columnGap/2, y1, x2-columnGap/2, y2, x2, y2, style)
 }
 
-func drawn(r *resource.Resource, at box) string {
+func drawBox(r *resource.Resource, at box) string {
 	colour := "#222"
 	if r.Skip != "" {
 		colour = "#aaa"
 	}
 	return fmt.Sprintf(`<g><title>%s</title><rect x="%d" y="%d" width="%d" height="%d" rx="5" fill="#f6f8fa" stroke="%s"/><text x="%d" y="%d" fill="%s">%s</text></g>`+"\n",
-		html.EscapeString(r.ID.String()), at.x, at.y, at.width, boxHeight, colour, at.x+padding, at.y+boxHeight/2+4, colour, html.EscapeString(shortened(r.ID)))
+		html.EscapeString(r.ID.String()), at.x, at.y, at.width, boxHeight, colour, at.x+padding, at.y+boxHeight/2+4, colour, html.EscapeString(shorten(r.ID)))
 }

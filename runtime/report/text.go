@@ -1,5 +1,5 @@
-// Package report tells people and programs what a run did, or a plan would do.
-// All of it consumes the events of package converge.
+// Package report prints the events of a run or plan, as text for people and as JSON for
+// programs.
 package report
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A DiffMode says how much is told of what differs.
+// A DiffMode selects how much of the differences is reported.
 type DiffMode string
 
 // The diff modes.
@@ -33,11 +33,11 @@ type Text struct {
 	Color   bool
 	Verbose bool // stable resources too
 	Quiet   bool // failures only
-	// Asked says that somebody asked about these resources by name: that one was
-	// not managed before is no news.
-	Asked bool
-	// Drift says that what is pending has drifted: the machine is compared with the
-	// past, and nobody is going to change it.
+	// OneOff says that the resources were named on the command line. That they are new
+	// is not reported then.
+	OneOff bool
+	// Drift says that the machine is compared with its last applied state: pending
+	// resources have drifted, and no run follows.
 	Drift bool
 	Diff  DiffMode
 }
@@ -60,8 +60,8 @@ func (t Text) Event(e *converge.Event) {
 		return
 	}
 	mark, style := symbol(e)
-	b := buffers.Get().(*terminal.Buffer)
-	defer buffers.Put(b)
+	b := bufferPool.Get().(*terminal.Buffer)
+	defer bufferPool.Put(b)
 	b.Reset()
 	id := e.Resource.ID
 	b.Printf("%s %s#%s: %s\n", t.paint(style, mark), id.Type, id.Name, t.story(e))
@@ -80,7 +80,7 @@ func (t Text) Event(e *converge.Event) {
 		if t.Verbose || h.State != converge.HealthOK {
 			b.Printf("    health check %s: %s", h.Name, h.State)
 			if h.Output != "" {
-				b.Printf(" %s", terminal.IndentedText(h.Output, further))
+				b.Printf(" %s", terminal.IndentedText(h.Output, indent))
 			}
 			b.Print(terminal.LinesText("\n"))
 		}
@@ -88,8 +88,8 @@ func (t Text) Event(e *converge.Event) {
 	_, _ = terminal.Fprint(t.W, b.Text())
 }
 
-// buffers are memory for what is told of an event.
-var buffers = sync.Pool{New: func() any { return new(terminal.Buffer) }}
+// bufferPool holds buffers for the text of one event.
+var bufferPool = sync.Pool{New: func() any { return new(terminal.Buffer) }}
 
 func allWell(checks []converge.Health) bool {
 	for _, h := range checks {
@@ -100,7 +100,7 @@ func allWell(checks []converge.Health) bool {
 	return true
 }
 
-// symbol returns the mark of an event and its colour.
+// symbol returns the character and the colour of an event.
 func symbol(e *converge.Event) (string, terminal.Style) {
 	switch e.Outcome {
 	case converge.Failed:
@@ -126,31 +126,31 @@ func symbol(e *converge.Event) (string, terminal.Style) {
 	return "~", terminal.Yellow
 }
 
-// story says in one line what became of a resource.
+// story describes the outcome of a resource in one line.
 func (t Text) story(e *converge.Event) terminal.Text {
 	switch e.Outcome {
 	case converge.Stable:
 		return terminal.LineText("stable")
 	case converge.Skipped:
-		return terminal.IndentedText("skipped, because "+e.Reason, further)
+		return terminal.IndentedText("skipped, because "+e.Reason, indent)
 	case converge.Unknown:
-		return terminal.IndentedText(unknownStory(e), further)
+		return terminal.IndentedText(unknownStory(e), indent)
 	case converge.Failed:
 		const failed = "failed"
 		text := e.Err.Error()
 		if rest, ok := strings.CutPrefix(text, failed+" "); ok { // to reach the desired state
-			return terminal.Sprintf("%s %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(rest, further), e.Resource.Pos)
+			return terminal.Sprintf("%s %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(rest, indent), e.Resource.Pos)
 		}
-		return terminal.Sprintf("%s: %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(text, further), e.Resource.Pos)
+		return terminal.Sprintf("%s: %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(text, indent), e.Resource.Pos)
 	}
 	if t.Drift {
 		return terminal.Sprintf("drifted%s", inBrackets(e.Reason))
 	}
 	s := terminal.LineText(Message(e))
 	if e.Refreshed {
-		s = terminal.Sprintf("%s, because %s", s, t.changed(e))
+		s = terminal.Sprintf("%s, because %s", s, t.refreshCauses(e))
 	}
-	if e.Cause == converge.Intended || e.Cause == converge.Corrective || e.Cause == converge.New && t.Verbose && !t.Asked {
+	if e.Cause == converge.Intended || e.Cause == converge.Corrective || e.Cause == converge.New && t.Verbose && !t.OneOff {
 		s = terminal.Sprintf("%s (%s)", s, e.Cause)
 	}
 	return terminal.Sprintf("%s%s", s, inBrackets(e.Reason))
@@ -160,29 +160,29 @@ func inBrackets(s string) terminal.Text {
 	if s == "" {
 		return terminal.Text{}
 	}
-	return terminal.Sprintf(" (%s)", terminal.IndentedText(s, further))
+	return terminal.Sprintf(" (%s)", terminal.IndentedText(s, indent))
 }
 
 // further is what the further lines of a text begin with.
-const further = "    "
+const indent = "    "
 
-// fewCauses is how many causes of a refresh are told, unless all are asked for.
-const fewCauses = 3
+// fewCauses is how many causes of a refresh are listed without Verbose.
+const maxCauses = 3
 
-// few returns how many of n causes are told. One more is told rather than said to
-// be left out.
-func (t Text) few(n int) int {
-	if t.Verbose || n <= fewCauses+1 {
+// causeLimit returns how many of n causes are listed. If only one would be left out it is
+// listed too.
+func (t Text) causeLimit(n int) int {
+	if t.Verbose || n <= maxCauses+1 {
 		return n
 	}
-	return fewCauses
+	return maxCauses
 }
 
-// changed says which changes a refresh comes of: of very many the first ones, and
-// how many more there are.
-func (t Text) changed(e *converge.Event) string {
+// refreshCauses lists the changes that cause a refresh; of many the first ones and the
+// number of the others.
+func (t Text) refreshCauses(e *converge.Event) string {
 	var names []string
-	for _, id := range e.RefreshedBy[:t.few(len(e.RefreshedBy))] {
+	for _, id := range e.RefreshedBy[:t.causeLimit(len(e.RefreshedBy))] {
 		names = append(names, id.String())
 	}
 	if more := len(e.RefreshedBy) - len(names); more > 0 {
@@ -196,7 +196,7 @@ func (t Text) changed(e *converge.Event) string {
 	if len(names) > 0 {
 		parts = append(parts, strings.Join(names, " and ")+" "+word)
 	}
-	told := t.few(len(e.LeftOver))
+	told := t.causeLimit(len(e.LeftOver))
 	for _, d := range e.LeftOver[:told] {
 		parts = append(parts, "refresh left over from run "+d.Run+": "+d.By.String()+" changed")
 	}
@@ -206,8 +206,7 @@ func (t Text) changed(e *converge.Event) string {
 	return strings.Join(parts, ", and ")
 }
 
-// Message returns what was done, or would have been, in the phrases of the
-// actions.
+// Message returns the phrases of the actions of an event.
 func Message(e *converge.Event) string {
 	if len(e.Actions) == 1 && !e.Noop {
 		return e.Actions[0].Done()
@@ -222,7 +221,7 @@ func Message(e *converge.Event) string {
 	return strings.Join(phrases, ". ")
 }
 
-// differences tells the properties that differ, and the text.
+// differences writes the properties that differ, and the diff of the text.
 func (t Text) differences(b *terminal.Buffer, e *converge.Event) {
 	diff, isText := "", false
 	if t.Diff == DiffFull && e.Text != nil {
@@ -249,7 +248,7 @@ func (t Text) differences(b *terminal.Buffer, e *converge.Event) {
 	}
 }
 
-// contentChange tells in one line how a content changes.
+// contentChange describes the change of a content in one line.
 func contentChange(d resource.Delta, x resource.Text) string {
 	if added, removed, isText := lineCounts(x); isText {
 		return fmt.Sprintf("+%d -%d lines", added, removed)
@@ -307,7 +306,7 @@ func (t Text) Summary(s converge.Summary) {
 	terminal.Fprintf(t.W, "%s%s\n", t.summary(s), healthSummary(s))
 }
 
-// healthSummary tells how many health checks did not say ok.
+// healthSummary counts the health checks that were not ok.
 func healthSummary(s converge.Summary) string {
 	var parts []string
 	for _, state := range converge.HealthStates[1:] {

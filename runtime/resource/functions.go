@@ -59,7 +59,7 @@ var (
 func (p *Properties) Held() any { return p.fields }
 
 // Table returns the properties that were given or have a default.
-func (p *Properties) Table() *schema.Table { return schema.Mix{p.of.Schema}.Encode(p) }
+func (p *Properties) Table() *schema.Table { return schema.Union{p.of.Schema}.Encode(p) }
 
 // Name returns the name of the resource.
 func (p *Properties) Name() string { return p.of.Schema.NameOf(p) }
@@ -110,7 +110,7 @@ func (f Functions) Factory() (Factory, error) {
 		Name:     f.Name,
 		Source:   f.Source,
 		schema:   func() *schema.Schema { return f.Schema },
-		mix:      sync.OnceValue(func() schema.Mix { return schema.Mix{f.Schema, commonSchema()} }),
+		mix:      sync.OnceValue(func() schema.Union { return schema.Union{f.Schema, commonSchema()} }),
 		new:      func() any { return f.properties() },
 		validate: func(any) error { return nil },
 		decide:   func(p, s any) Decision { return f.Decide(p.(*Properties), s) },

@@ -33,11 +33,11 @@ func (r *Reference) UnmarshalText(text []byte) error {
 // String formats r as it was written.
 func (r Reference) String() string { return ID(r).String() }
 
-// JSONSchema implements schema.Documented.
+// JSONSchema implements schema.JSONSchemer.
 func (Reference) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[^#]+#.+$"}
 }
 
-// LuaType implements schema.LuaTyped: what a constructor returned is a reference
+// LuaType implements schema.LuaTyper: what a constructor returned is a reference
 // too.
 func (Reference) LuaType() string { return "string|ccm.Handle" }

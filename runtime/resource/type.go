@@ -23,7 +23,7 @@ type Type struct {
 	Source string
 
 	schema    func() *schema.Schema
-	mix       func() schema.Mix
+	mix       func() schema.Union
 	new       func() any // *P
 	validate  func(spec any) error
 	locate    func(spec any, dir string) any
@@ -86,7 +86,7 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 			return "", nil
 		},
 	}
-	t.mix = sync.OnceValue(func() schema.Mix { return schema.Mix{t.schema(), commonSchema()} })
+	t.mix = sync.OnceValue(func() schema.Union { return schema.Union{t.schema(), commonSchema()} })
 	if _, ok := any(*new(P)).(Refreshable[S]); ok {
 		t.refresh = func(p, s any, d Decision) Decision { return any(*p.(*P)).(Refreshable[S]).Refresh(s.(S), d) }
 	}
@@ -133,7 +133,7 @@ func statusAll[P, S any](ctx context.Context, v *host.View, prov any, specs []an
 func (t *Type) Schema() *schema.Schema { return t.schema() }
 
 // Properties describes the properties of t and those that every type has.
-func (t *Type) Properties() schema.Mix { return t.mix() }
+func (t *Type) Properties() schema.Union { return t.mix() }
 
 // Refreshable reports whether resources of t can act on a change elsewhere.
 func (t *Type) Refreshable() bool { return t.refresh != nil }

@@ -1,11 +1,11 @@
 package schema
 
-// Concealed is what is shown in the place of a secret.
-const Concealed = "(secret)"
+// Concealed replaces the texts of secret properties.
+const SecretText = "(secret)"
 
 // Conceal returns t with what is secret in it concealed: the texts in it, at any
 // depth. The names in a secret table are kept.
-func (m Mix) Conceal(t *Table) *Table {
+func (m Union) Conceal(t *Table) *Table {
 	out := &Table{Entries: make([]Entry, len(t.Entries)), Where: t.Where}
 	for i, e := range t.Entries {
 		out.Entries[i] = e
@@ -22,9 +22,9 @@ func (m Mix) Conceal(t *Table) *Table {
 func (f *Field) conceal(v Value) Value {
 	switch {
 	case f.Secret:
-		return concealed(v)
+		return concealScalars(v)
 	case f.Object != nil && v.Kind == Map:
-		return MapValue(Mix{f.Object}.Conceal(v.Table()))
+		return MapValue(Union{f.Object}.Conceal(v.Table()))
 	case f.Elem != nil && v.Kind == List:
 		items := make([]Value, len(v.Items()))
 		for i, item := range v.Items() {
@@ -35,23 +35,23 @@ func (f *Field) conceal(v Value) Value {
 	return v
 }
 
-// concealed returns v with every scalar in it replaced.
-func concealed(v Value) Value {
+// concealScalars returns v with every scalar replaced by [SecretText].
+func concealScalars(v Value) Value {
 	switch v.Kind {
 	case Nil:
 		return v
 	case List:
 		items := make([]Value, len(v.Items()))
 		for i, item := range v.Items() {
-			items[i] = concealed(item)
+			items[i] = concealScalars(item)
 		}
 		return ListValue(items...)
 	case Map:
 		t := new(Table)
 		for _, e := range v.Table().Entries {
-			t.Entries = append(t.Entries, Entry{e.Key, concealed(e.Val)})
+			t.Entries = append(t.Entries, Entry{e.Key, concealScalars(e.Val)})
 		}
 		return MapValue(t)
 	}
-	return StringValue(Concealed)
+	return StringValue(SecretText)
 }

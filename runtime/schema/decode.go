@@ -19,13 +19,13 @@ func (s *Schema) Decode(t *Table, dst any) error {
 	return d.end()
 }
 
-// A Mix decodes tables whose properties are spread over several structs: those
-// of a type, and those that every type has.
-type Mix []*Schema
+// A Union is the schema of tables whose properties belong to several structs: those of a
+// type, and those that every type has.
+type Union []*Schema
 
-// Decode is like [Schema.Decode] for one struct for each schema. What leads to a
-// nil pointer to a struct gets one if there is anything for it.
-func (m Mix) Decode(t *Table, dst ...any) error {
+// Decode is like [Schema.Decode] with one struct for each schema. A dst that points to a
+// nil pointer gets a new struct if the table has a property for it.
+func (m Union) Decode(t *Table, dst ...any) error {
 	d := newDecoder(t)
 	for _, p := range dst {
 		d.dst = append(d.dst, structOf(p))
@@ -35,7 +35,7 @@ func (m Mix) Decode(t *Table, dst ...any) error {
 }
 
 // Names returns the names of all properties of all schemas, aliases last.
-func (m Mix) Names() []string {
+func (m Union) Names() []string {
 	var names []string
 	for _, s := range m {
 		names = append(names, s.Names()...)
@@ -44,11 +44,11 @@ func (m Mix) Names() []string {
 }
 
 func (d *decoder) object(s *Schema, t *Table, dst reflect.Value) {
-	d.objects(Mix{s}, t, []reflect.Value{dst})
+	d.objects(Union{s}, t, []reflect.Value{dst})
 }
 
-func (d *decoder) objects(m Mix, t *Table, dst []reflect.Value) {
-	// A bit for each property that was given; no type has anywhere near 64.
+func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
+	// One bit for each property in the table; see maxProperties.
 	var given [4]uint64
 	for i := range t.Entries {
 		e := &t.Entries[i]
@@ -56,7 +56,7 @@ func (d *decoder) objects(m Mix, t *Table, dst []reflect.Value) {
 		if k, at, ok := d.find(m, i, e.Key); !ok {
 			d.fail(true, diag.DidYouMean(e.Key, m.Names()), "unknown property %q", e.Key)
 		} else if f := &m[k].Fields[at]; given[k]&(1<<at) != 0 {
-			d.fail(true, "", "%s is given twice", f.spelled(e.Key))
+			d.fail(true, "", "%s is given twice", f.displayName(e.Key))
 		} else if e.Val.Kind != Nil {
 			given[k] |= 1 << at
 			if e.Val.Kind != Later {
@@ -92,15 +92,15 @@ func field(dst []reflect.Value, k int, f *Field) reflect.Value {
 	return dst[k].Field(f.index)
 }
 
-// spelled names f as the user wrote it.
-func (f *Field) spelled(key string) string {
+// displayName returns the name of f for messages, given the name or alias in the table.
+func (f *Field) displayName(key string) string {
 	if key == f.Name {
 		return key
 	}
 	return fmt.Sprintf("%s (the same as %s)", key, f.Name)
 }
 
-// A setter puts v into dst.
+// A setter stores v in dst.
 type setter func(d *decoder, f *Field, dst reflect.Value, v Value)
 
 // assign sets dst, and what it points to if it is a pointer.
@@ -127,7 +127,7 @@ func (f *Field) mismatch(d *decoder, v Value) {
 	d.fail(false, hint, "%swant %s, got %s", d.prefix(), f.article(), v.describe())
 }
 
-// prefix names the property for a message about its value.
+// prefix returns the path of the property, for messages about its value.
 func (d *decoder) prefix() string {
 	if len(d.steps) == 0 {
 		return ""
@@ -290,7 +290,7 @@ func setObject(d *decoder, f *Field, dst reflect.Value, v Value) {
 	}
 	n := len(d.errs)
 	d.object(f.Object, v.Table(), dst)
-	// What is wrong inside is said with the way that leads there.
+	// Mistakes in the object have the path to it as prefix.
 	for _, e := range d.errs[n:] {
 		if !strings.HasPrefix(e.Err.Error(), d.path().String()) {
 			e.Err = fmt.Errorf("%s: %w", d.path(), e.Err)

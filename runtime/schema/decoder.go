@@ -14,23 +14,22 @@ type decoder struct {
 	steps []step
 	errs  diag.List
 	dst   []reflect.Value
-	// hints are where the properties of the table before were found, by position,
-	// and of whose type it was: mostly the next one is like it.
-	hints  []hint
-	hinted Mix
+	// hints are the results of find for the previous table, by position, and hintsOf its
+	// schemas: mostly the next table has the same properties in the same order.
+	hints   []hint
+	hintsOf Union
 }
 
-// A hint is that of a Mix schema number schema has a property of that name or
-// alias, number field.
+// A hint is the position of the property with a name or alias in a [Union].
 type hint struct {
 	key           string
 	schema, field int
 }
 
-// find returns which property of which schema entry number i of a table is.
-func (d *decoder) find(m Mix, i int, key string) (schema, field int, ok bool) {
+// find returns the schema and the property of entry number i of a table.
+func (d *decoder) find(m Union, i int, key string) (schema, field int, ok bool) {
 	top := len(d.steps) == 1
-	same := top && slices.Equal(d.hinted, m)
+	same := top && slices.Equal(d.hintsOf, m)
 	if same && i < len(d.hints) && d.hints[i].key == key {
 		return d.hints[i].schema, d.hints[i].field, true
 	}
@@ -40,7 +39,7 @@ func (d *decoder) find(m Mix, i int, key string) (schema, field int, ok bool) {
 			continue
 		}
 		if top && !same {
-			d.hinted, d.hints = m, d.hints[:0]
+			d.hintsOf, d.hints = m, d.hints[:0]
 		}
 		switch {
 		case !top || i > len(d.hints):
@@ -61,8 +60,7 @@ type step struct {
 	position int
 }
 
-// decoders are decoders that were used. There is a declaration every few
-// microseconds, and each needs one.
+// decoders are reused: large scripts declare a resource every few microseconds.
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 func newDecoder(t *Table) *decoder {
@@ -75,7 +73,7 @@ func newDecoder(t *Table) *decoder {
 func (d *decoder) end() error {
 	err := d.errs.Err()
 	clear(d.dst)
-	*d = decoder{steps: d.steps[:0], dst: d.dst[:0], hints: d.hints, hinted: d.hinted}
+	*d = decoder{steps: d.steps[:0], dst: d.dst[:0], hints: d.hints, hintsOf: d.hintsOf}
 	decoders.Put(d)
 	return err
 }
@@ -86,7 +84,7 @@ func (d *decoder) enterItem(position int) { d.steps = append(d.steps, step{"", p
 
 func (d *decoder) leave() { d.steps = d.steps[:len(d.steps)-1] }
 
-// path returns the way to the value at hand.
+// path returns the path of the current value.
 func (d *decoder) path() Path {
 	p := make(Path, len(d.steps))
 	for i, s := range d.steps {

@@ -45,7 +45,7 @@ func Document(src fs.FS, schemas ...*Schema) error {
 		}
 	}
 	for _, s := range schemas {
-		if s.Made() {
+		if s.IsDynamic() {
 			continue
 		}
 		if err := s.document(structs); err != nil {

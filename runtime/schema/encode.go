@@ -8,17 +8,16 @@ import (
 	"slices"
 )
 
-// Encode is the inverse of [Mix.Decode]: it returns a table that decodes to
-// structs equal to those that src points to. What was left out is left out.
-// Secrets are in it as they are.
-func (m Mix) Encode(src ...any) *Table {
+// Encode is the inverse of [Union.Decode]: it returns a table that decodes to
+// structs equal to those that src points to. Secrets are not concealed.
+func (m Union) Encode(src ...any) *Table {
 	t := &Table{Entries: make([]Entry, 0, 8)}
 	m.EncodeInto(t, src...)
 	return t
 }
 
-// EncodeInto is Encode into the memory of a table that nobody needs any more.
-func (m Mix) EncodeInto(t *Table, src ...any) {
+// EncodeInto is Encode that overwrites t, so that its memory is reused.
+func (m Union) EncodeInto(t *Table, src ...any) {
 	t.Entries = t.Entries[:0]
 	for k, s := range m {
 		v := structOf(src[k])
@@ -32,7 +31,7 @@ func (m Mix) EncodeInto(t *Table, src ...any) {
 }
 
 // declares reports whether a schema of m has a property of that name.
-func (m Mix) declares(name string) bool {
+func (m Union) declares(name string) bool {
 	for _, s := range m {
 		if f := s.Field(name); f != nil && f.Name == name {
 			return true
@@ -41,7 +40,7 @@ func (m Mix) declares(name string) bool {
 	return false
 }
 
-// encode returns the value of a field, and whether it has to be said.
+// encode returns the value of a field, and whether it is set.
 func (f *Field) encode(v reflect.Value) (Value, bool) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -55,7 +54,7 @@ func (f *Field) encode(v reflect.Value) (Value, bool) {
 	return f.value(v), true
 }
 
-// value returns v, which is no pointer, as a front end would have read it.
+// value returns v, which is no pointer, as a front end reads it.
 func (f *Field) value(v reflect.Value) Value {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -87,7 +86,7 @@ func (f *Field) value(v reflect.Value) Value {
 		}
 		return MapValue(t)
 	case Object:
-		return MapValue(Mix{f.Object}.Encode(addressable(v).Addr().Interface()))
+		return MapValue(Union{f.Object}.Encode(addressable(v).Addr().Interface()))
 	case Any:
 		if v.IsNil() {
 			return Value{}

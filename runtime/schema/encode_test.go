@@ -80,7 +80,7 @@ func TestEncode(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		w := wholes(rnd)
-		text, err := json.Marshal(Mix{wholeSchema}.Encode(w))
+		text, err := json.Marshal(Union{wholeSchema}.Encode(w))
 		require.NoError(t, err)
 		tab := new(Table)
 		require.NoError(t, json.Unmarshal(text, tab), "%s", text)
@@ -93,11 +93,11 @@ func TestEncode(t *testing.T) {
 
 func TestEncodeLeavesOut(t *testing.T) {
 	w := &whole{Name: "x", Color: "red", Keep: true, Count: 7}
-	text, err := json.Marshal(Mix{wholeSchema}.Encode(w))
+	text, err := json.Marshal(Union{wholeSchema}.Encode(w))
 	require.NoError(t, err)
 	require.Equal(t, `{"name":"x","color":"red","keep":true,"count":7}`, string(text))
 	// Of a property that two schemas have, the first has the say.
-	text, err = json.Marshal(Mix{wholeSchema, wholeSchema}.Encode(w, &whole{Name: "y", Text: new("t")}))
+	text, err = json.Marshal(Union{wholeSchema, wholeSchema}.Encode(w, &whole{Name: "y", Text: new("t")}))
 	require.NoError(t, err)
 	require.Equal(t, `{"name":"x","color":"red","keep":true,"count":7}`, string(text))
 }
@@ -117,7 +117,7 @@ func TestFingerprint(t *testing.T) {
 		w := wholes(rnd)
 		h := wholeSchema.Fingerprint(w)
 		if same, ok := seen[h]; ok {
-			require.Equal(t, fmt.Sprintf("%#v", Mix{wholeSchema}.Encode(same)), fmt.Sprintf("%#v", Mix{wholeSchema}.Encode(w)))
+			require.Equal(t, fmt.Sprintf("%#v", Union{wholeSchema}.Encode(same)), fmt.Sprintf("%#v", Union{wholeSchema}.Encode(w)))
 		}
 		seen[h] = w
 	}

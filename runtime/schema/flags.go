@@ -32,12 +32,11 @@ type Flag struct {
 
 var _ pflag.Value = (*Flag)(nil)
 
-// Flags adds flags for the properties of m to fs, except for those in leaveOut,
-// and returns them in order. What they are given they put into t. A flag is named
-// after its property, with hyphens for underscores. Where taken says that a name
-// means something else already, the flag has prefix and a hyphen before it.
-// Aliases are flags too, hidden ones.
-func (m Mix) Flags(fs *pflag.FlagSet, t *Table, prefix string, taken func(name string) bool, leaveOut ...string) []*Flag {
+// Flags adds flags for the properties of m to fs, except for those in leaveOut, and
+// returns them in order. They store their arguments in t. A flag has the name of its
+// property, with hyphens for underscores; if taken reports that another flag has that
+// name, prefix and a hyphen stand before it. Aliases are hidden flags.
+func (m Union) Flags(fs *pflag.FlagSet, t *Table, prefix string, taken func(name string) bool, leaveOut ...string) []*Flag {
 	var all []*Flag
 	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(flagName(name))
@@ -56,7 +55,7 @@ func (m Mix) Flags(fs *pflag.FlagSet, t *Table, prefix string, taken func(name s
 		}
 		for _, x := range forms {
 			p := fs.VarPF(x, x.Name, "", "")
-			// The --no- form tells something new only where "not managed" is a third way.
+			// The --no- form has a use only if "not managed" is a third value.
 			p.Hidden = hidden || x.no && !f.Optional
 			if p.DefValue = f.Default; f.Kind == Bool {
 				p.NoOptDefVal, p.DefValue = "true", ""
@@ -116,7 +115,7 @@ func (x *Flag) usage() string {
 	if f.Kind == List || f.Kind == Map {
 		text = strings.TrimLeft(text+" (repeatable)", " ")
 	}
-	// pflag takes what stands in back quotes for the kind of the value.
+	// pflag takes a word in back quotes for the type of the value.
 	return strings.ReplaceAll(text, "`", "'")
 }
 

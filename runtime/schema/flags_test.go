@@ -40,7 +40,7 @@ func parse(t *testing.T, args ...string) (switches, error) {
 	s := Of(reflect.TypeFor[switches]())
 	fs := pflag.NewFlagSet("x", pflag.ContinueOnError)
 	tab := new(Table)
-	Mix{s}.Flags(fs, tab, "switch", func(name string) bool { return name == "noop" }, "control")
+	Union{s}.Flags(fs, tab, "switch", func(name string) bool { return name == "noop" }, "control")
 	if err := fs.Parse(args); err != nil {
 		return switches{}, err
 	}
@@ -132,7 +132,7 @@ func TestFlagHelp(t *testing.T) {
 	require.NoError(t, Document(fstest.MapFS{"a.go": {Data: own}, "b.go": {Data: others}}, s))
 	fs := pflag.NewFlagSet("x", pflag.ContinueOnError)
 	fs.SortFlags = false
-	Mix{s}.Flags(fs, new(Table), "switch", func(string) bool { return false })
+	Union{s}.Flags(fs, new(Table), "switch", func(string) bool { return false })
 	Describe(fs)
 	require.Equal(t, `      --color red|green      (default red)
       --mode octal          octal
@@ -162,7 +162,7 @@ func TestSuggestions(t *testing.T) {
 }
 
 func TestConceal(t *testing.T) {
-	m := Mix{Of(reflect.TypeFor[switches]())}
+	m := Union{Of(reflect.TypeFor[switches]())}
 	tab := table("name", "x", "tags", "a")
 	tab.Set("headers", MapValue(table("Authorization", "Bearer x", "n", 3)))
 	text, err := m.Conceal(tab).MarshalJSON()

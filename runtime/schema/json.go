@@ -11,9 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// bytesKey is the only name of the object that stands for a text which is not
-// UTF-8, as JSON texts must be. Its value is the text in base 64. Of such a name
-// it is the beginning.
+// bytesKey is the only name in an object that represents a text which is not UTF-8; its
+// value is the text in base64. A name that is not UTF-8 begins with it.
 const bytesKey = "\x00base64"
 
 // MarshalJSON returns t as a JSON object whose names have the order of t. Any

@@ -9,7 +9,7 @@ import (
 // properties of m. No other properties are allowed. The property that names
 // the resource is left out of what is required, because most front ends write
 // it elsewhere.
-func (m Mix) JSONSchema() map[string]any {
+func (m Union) JSONSchema() map[string]any {
 	props := map[string]any{}
 	required := []string{}
 	for _, s := range m {
@@ -65,11 +65,11 @@ func (f *Field) shape() map[string]any {
 	case Map:
 		return map[string]any{"type": "object", "additionalProperties": f.Elem.JSONSchema()}
 	case Object:
-		return Mix{f.Object}.JSONSchema()
+		return Union{f.Object}.JSONSchema()
 	case Any:
 		return map[string]any{}
 	}
-	if d, ok := reflect.New(elemType(f.goType)).Interface().(Documented); ok {
+	if d, ok := reflect.New(elemType(f.goType)).Interface().(JSONSchemer); ok {
 		return maps.Clone(d.JSONSchema())
 	}
 	return map[string]any{"type": "string"}

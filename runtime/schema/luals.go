@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// LuaTyped is implemented by types with a syntax of their own that scripts can
-// write in other ways than as a string. LuaType is their type in the notation of
-// the Lua language server.
-type LuaTyped interface{ LuaType() string }
+// A LuaTyper is a type with a syntax of its own that scripts can write in other ways than
+// as a string. LuaType is its type in the notation of the Lua language server.
+type LuaTyper interface{ LuaType() string }
 
 // LuaType returns the type of the values of f in the notation of the Lua language
 // server (LuaLS). The tables of an Object are of the class of that name.
@@ -42,7 +41,7 @@ func (f *Field) LuaType(class string) string {
 		}
 		return elem + "|" + list
 	}
-	if t, ok := reflect.New(elemType(f.goType)).Interface().(LuaTyped); ok {
+	if t, ok := reflect.New(elemType(f.goType)).Interface().(LuaTyper); ok {
 		return t.LuaType()
 	}
 	if known := f.Suggestions(); len(known) > 0 {
@@ -155,7 +154,7 @@ func (c LuaClass) objectClass(f *Field) string {
 	switch {
 	case obj == nil:
 		return ""
-	case obj.Made():
+	case obj.IsDynamic():
 		return c.Name + "." + f.Name
 	}
 	return "ccm." + obj.GoType.Name()

@@ -35,8 +35,7 @@ type Property struct {
 	IsName   bool
 }
 
-// A Holder is decoded into, and encoded from, by way of the struct that it
-// holds.
+// A Holder is decoded into, and encoded from, the struct that it holds.
 type Holder interface {
 	// Held returns a pointer to the struct.
 	Held() any
@@ -103,8 +102,7 @@ func (p Property) field(i int) Field {
 	return f
 }
 
-// nilKinds are the kinds of types that can say themselves that a property was
-// left out.
+// nilKinds are the kinds of types whose nil means that a property is not set.
 var nilKinds = map[reflect.Kind]struct{}{reflect.Slice: {}, reflect.Map: {}, reflect.Interface: {}}
 
 // checkDefaults reports a default that cannot be the value of its property.
@@ -118,22 +116,22 @@ func (s *Schema) checkDefaults() error {
 		d.enter("default")
 		f.assign(&d, reflect.New(f.goType).Elem(), TextValue(f.Default))
 		if err := d.errs.Err(); err != nil {
-			return fmt.Errorf("%s: %w", f.Name, unplaced(err))
+			return fmt.Errorf("%s: %w", f.Name, withoutPosition(err))
 		}
 	}
 	return nil
 }
 
-// unplaced returns a mistake without its place.
-func unplaced(err error) error {
+// withoutPosition returns a mistake without its position.
+func withoutPosition(err error) error {
 	if e, ok := errors.AsType[*diag.Error](err); ok {
 		return e.Err
 	}
 	return err
 }
 
-// Made reports whether s was made at run time. Its documentation is complete.
-func (s *Schema) Made() bool { return s.GoType.Name() == "" }
+// IsDynamic reports whether s was made by [Make]. Then its documentation is complete.
+func (s *Schema) IsDynamic() bool { return s.GoType.Name() == "" }
 
 // structOf returns the struct that p points to or holds.
 func structOf(p any) reflect.Value {

@@ -48,8 +48,8 @@ func made(t *testing.T) *Schema {
 // is read again.
 func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 	s := made(t)
-	require.True(t, s.Made())
-	require.False(t, Of(reflect.TypeFor[thing]()).Made())
+	require.True(t, s.IsDynamic())
+	require.False(t, Of(reflect.TypeFor[thing]()).IsDynamic())
 	for _, tt := range []struct {
 		tab  *Table
 		want string
@@ -75,7 +75,7 @@ func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 	require.Equal(t, "ABC", s.Text(h, "code"))
 	require.Equal(t, "red", s.Text(h, "color"))
 	require.Empty(t, s.Text(h, "nope"))
-	encoded := Mix{s}.Encode(h)
+	encoded := Union{s}.Encode(h)
 	text, err := encoded.MarshalJSON()
 	require.NoError(t, err)
 	require.JSONEq(t, `{"name":"x","color":"red","count":7,"words":["a"],"code":"ABC","limits":{"cpu":1.5},"must":false}`, string(text))
@@ -92,7 +92,7 @@ func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 	require.Equal(t, "A thing.", s.Doc)
 	require.Equal(t, "It names it.", s.Fields[0].Doc)
 	require.Equal(t, []any{map[string]any{"type": "array", "items": map[string]any{"type": "string", "enum": []string{"a", "b"}}},
-		map[string]any{"type": "string", "enum": []string{"a", "b"}}}, Mix{s}.JSONSchema()["properties"].(map[string]any)["words"].(map[string]any)["anyOf"])
+		map[string]any{"type": "string", "enum": []string{"a", "b"}}}, Union{s}.JSONSchema()["properties"].(map[string]any)["words"].(map[string]any)["anyOf"])
 	require.Equal(t, "ABC", s.Field("code").Canonical("abc"))
 	require.Equal(t, "abc", s.Field("color").Canonical("abc"))
 }

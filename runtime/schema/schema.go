@@ -60,16 +60,16 @@ type Schema struct {
 	name   int            // index of the field that names the resource, or -1
 }
 
-// Enumerated is implemented by string types with a closed set of values.
-type Enumerated interface{ Values() []string }
+// An Enum is a string type with a closed set of values.
+type Enum interface{ Values() []string }
 
-// Documented is implemented by types with a syntax of their own that have more
-// to say in the JSON Schema than that they are strings.
-type Documented interface{ JSONSchema() map[string]any }
+// A JSONSchemer is a type with a syntax of its own and a JSON Schema that says more than
+// that it is a string.
+type JSONSchemer interface{ JSONSchema() map[string]any }
 
 var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
-	enumerated      = reflect.TypeFor[Enumerated]()
+	enumType        = reflect.TypeFor[Enum]()
 )
 
 // Of describes the struct type t. It panics on a malformed declaration, which
@@ -135,8 +135,8 @@ func describe(t reflect.Type) Field {
 		f.goType, f.Optional = t, true
 		return f
 	}
-	if reflect.PointerTo(t).Implements(enumerated) {
-		f.Values = reflect.New(t).Interface().(Enumerated).Values()
+	if reflect.PointerTo(t).Implements(enumType) {
+		f.Values = reflect.New(t).Interface().(Enum).Values()
 	}
 	switch {
 	case reflect.PointerTo(t).Implements(textUnmarshaler):

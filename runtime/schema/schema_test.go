@@ -185,7 +185,7 @@ func TestDocument(t *testing.T) {
 
 func TestJSONSchema(t *testing.T) {
 	s := Of(reflect.TypeFor[thing]())
-	js := Mix{s}.JSONSchema()
+	js := Union{s}.JSONSchema()
 	require.Equal(t, []string{"must"}, js["required"])
 	require.Equal(t, false, js["additionalProperties"])
 	props := js["properties"].(map[string]any)

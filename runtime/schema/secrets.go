@@ -8,7 +8,7 @@ type SecretProperty struct {
 }
 
 // HoldsSecrets reports whether a property is declared to hold secrets.
-func (m Mix) HoldsSecrets() bool {
+func (m Union) HoldsSecrets() bool {
 	for _, s := range m {
 		for i := range s.Fields {
 			if s.Fields[i].isSecret() {
@@ -24,14 +24,14 @@ func (f *Field) isSecret() bool {
 	case f.Secret:
 		return true
 	case f.Object != nil:
-		return Mix{f.Object}.HoldsSecrets()
+		return Union{f.Object}.HoldsSecrets()
 	}
 	return f.Elem != nil && f.Elem.isSecret()
 }
 
 // Secrets returns the properties in a table that are declared to hold secrets,
 // and hold some.
-func (m Mix) Secrets(t *Table) (out []SecretProperty) {
+func (m Union) Secrets(t *Table) (out []SecretProperty) {
 	for _, e := range t.Entries {
 		if f := m.Field(e.Key); f != nil && f.isSecret() {
 			if texts := f.secrets(e.Val); len(texts) > 0 {
@@ -47,7 +47,7 @@ func (f *Field) secrets(v Value) (out []string) {
 	case f.Secret:
 		return v.texts(false)
 	case v.Kind == Map && f.Object != nil:
-		for _, p := range (Mix{f.Object}).Secrets(v.Table()) {
+		for _, p := range (Union{f.Object}).Secrets(v.Table()) {
 			out = append(out, p.Texts...)
 		}
 	case v.Kind == Map && f.Elem != nil:
@@ -88,7 +88,7 @@ func (v Value) texts(names bool) (out []string) {
 }
 
 // Field returns the property of that name or alias, or nil.
-func (m Mix) Field(name string) *Field {
+func (m Union) Field(name string) *Field {
 	for _, s := range m {
 		if f := s.Field(name); f != nil {
 			return f

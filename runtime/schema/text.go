@@ -17,9 +17,9 @@ func AppendText(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// hasEscapes reports whether a text holds a control character, a quote, a backslash or
-// what is not ASCII. It looks at eight bytes at a time. To subtract n from each of them
-// sets the highest bit of those that are less than n, where none has it set before.
+// hasEscapes reports whether a text holds a control character, a quote, a backslash or a
+// character beyond ASCII. It tests eight bytes at a time: subtracting n from bytes below
+// 0x80 sets the high bit of those that are less than n.
 func hasEscapes(text []byte) bool {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	for ; len(text) >= 8; text = text[8:] {
@@ -38,17 +38,17 @@ func hasEscapes(text []byte) bool {
 }
 
 func appendEscaped(b []byte, text string) []byte {
-	w := appender{b}
+	w := byteWriter{b}
 	enc := json.NewEncoder(&w)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(text)    // a string has an encoding
 	return w.b[:len(w.b)-1] // without the line break
 }
 
-type appender struct{ b []byte }
+type byteWriter struct{ b []byte }
 
 // Write implements io.Writer.
-func (w *appender) Write(p []byte) (int, error) {
+func (w *byteWriter) Write(p []byte) (int, error) {
 	w.b = append(w.b, p...)
 	return len(p), nil
 }

@@ -21,9 +21,9 @@ const (
 	Ref    // a handle to a resource, its ID in S
 	Text   // text that has no type yet and takes that of its property (command line)
 	Object // for a property: a table with properties of its own
-	Any    // for a property: whatever was written
+	Any    // for a property: any value
 	Opaque // for a value: something of the front end, in X; a Stringer says what it is
-	Later  // for a value: one that nobody knows yet; decoding leaves its property as it is
+	Later  // for a value: not known yet; decoding skips it
 )
 
 // String returns the name of k as users read it.
@@ -137,7 +137,7 @@ func (v Value) describe() string {
 	return fmt.Sprintf("%T", v.X)
 }
 
-// text returns v as a property made of text sees it.
+// text returns v as the value of a property that is a text.
 func (v Value) text() (string, bool) {
 	if v.Kind == String || v.Kind == Text || v.Kind == Ref {
 		return v.S, true
@@ -209,11 +209,11 @@ type Locator interface {
 	Locate(path Path, key bool) diag.Pos
 }
 
-// At is a Locator for which everything stands in one place.
-type At diag.Pos
+// FixedPosition is a Locator that returns the same position for every path.
+type FixedPosition diag.Pos
 
 // Locate implements Locator.
-func (a At) Locate(Path, bool) diag.Pos { return diag.Pos(a) }
+func (a FixedPosition) Locate(Path, bool) diag.Pos { return diag.Pos(a) }
 
 // Locate returns the place of the value at path below t.
 func (t *Table) Locate(path Path, key bool) diag.Pos {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrArgv says that a secret would be an argument of a command.
+// ErrArgv is the error that a secret is among the arguments of a command.
 var ErrArgv = errors.New("a secret is among its arguments, which every user of the machine can read: give it in the environment, on the standard input or in a file")
 
 // RefuseArgv returns an error if there is a secret among the words of a command.

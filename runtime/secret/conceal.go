@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Conceal returns the content of a file before and after a change as it may be
-// shown. The content before may hold secrets that nobody knows any more: of its
-// lines that go, those parts are masked that stand where there is a secret in one
-// that comes, or else the whole line. With all set, the lines that stay are masked
-// too, unless they hold nothing. What is not text stays as it is.
+// Conceal masks the content of a file before and after a change. The old content may hold
+// an earlier secret, which the Keeper does not know. So removed lines are masked too: the
+// part in the place of the secret of an added line that is otherwise the same, or else the
+// whole line. With all set, unchanged lines are masked as well. Content that is not text
+// is returned as it is.
 func (k *Keeper) Conceal(have, want string, all bool) (shownHave, shownWant string) {
 	if !isText(have) || !isText(want) {
 		return have, want
@@ -19,13 +19,13 @@ func (k *Keeper) Conceal(have, want string, all bool) (shownHave, shownWant stri
 	for line := range strings.Lines(have) {
 		there[body(line)] = true
 	}
-	var come []shownLine // lines that are new and hold a secret
+	var come []maskedLine // added lines with a secret
 	for _, l := range wanted {
 		old, twice := known[l.text]
 		if !twice || old == l.text {
-			known[l.text] = l.shown
+			known[l.text] = l.masked
 		}
-		if !there[l.text] && l.hidden {
+		if !there[l.text] && l.hasSecret {
 			come = append(come, l)
 		}
 	}
@@ -34,7 +34,7 @@ func (k *Keeper) Conceal(have, want string, all bool) (shownHave, shownWant stri
 		text := body(line)
 		shown := known[text]
 		if all && there[text] {
-			shown = k.wholly(text)
+			shown = k.maskLine(text)
 		}
 		b.WriteString(shown + line[len(text):])
 	}
@@ -43,65 +43,65 @@ func (k *Keeper) Conceal(have, want string, all bool) (shownHave, shownWant stri
 		shown, stays := known[text]
 		switch {
 		case stays && all:
-			shown = k.wholly(text)
+			shown = k.maskLine(text)
 		case !stays:
-			shown = k.gone(text, come)
+			shown = k.maskRemoved(text, come)
 		}
 		a.WriteString(shown + line[len(text):])
 	}
 	return a.String(), b.String()
 }
 
-// wholly masks a line that says anything.
-func (k *Keeper) wholly(line string) string {
+// maskLine masks a line as a whole, unless it has no content.
+func (k *Keeper) maskLine(line string) string {
 	if strings.TrimSpace(line) == "" {
 		return line
 	}
 	return k.Mask(line)
 }
 
-// gone returns how a line is shown that may hold an old secret.
-func (k *Keeper) gone(line string, come []shownLine) string {
+// maskRemoved masks a removed line that may hold an earlier secret.
+func (k *Keeper) maskRemoved(line string, come []maskedLine) string {
 	for _, l := range come {
 		if len(line) > len(l.before)+len(l.after) && strings.HasPrefix(line, l.before) && strings.HasSuffix(line, l.after) && l.before+l.after != "" {
 			return l.before + k.Mask(line[len(l.before):len(line)-len(l.after)]) + l.after
 		}
 	}
-	return k.wholly(line)
+	return k.maskLine(line)
 }
 
-// A shownLine is a line as it is and as it is shown.
-type shownLine struct {
-	text, shown string
-	hidden      bool
-	// before and after are what stands before the first and behind the last secret.
+// A maskedLine is a line and its masked form.
+type maskedLine struct {
+	text, masked string
+	hasSecret    bool
+	// before and after are the text before the first secret and behind the last one.
 	before, after string
 }
 
 // lines returns the lines of a text. A secret of several lines is masked in each.
-func (k *Keeper) lines(text string) (out []shownLine) {
+func (k *Keeper) lines(text string) (out []maskedLine) {
 	spans := k.spansOf(text)
 	at := 0
 	for line := range strings.Lines(text) {
 		from, to := at, at+len(body(line))
 		at += len(line)
-		l := shownLine{text: text[from:to]}
+		l := maskedLine{text: text[from:to]}
 		var b strings.Builder
 		done := from
 		for len(spans) > 0 && spans[0].from < to {
 			s := spans[0]
 			if s.to > from {
-				begin, end, of := max(s.from, from), min(s.to, to), s.of
+				begin, end, of := max(s.from, from), min(s.to, to), s.maskText
 				if begin > s.from || end < s.to {
 					of = text[begin:end]
 				}
-				if !l.hidden {
+				if !l.hasSecret {
 					l.before = text[from:begin]
 				}
 				b.WriteString(text[done:begin])
 				if strings.TrimSpace(text[begin:end]) != "" {
 					b.WriteString(k.Mask(of))
-					l.hidden = true
+					l.hasSecret = true
 				} else {
 					b.WriteString(text[begin:end])
 				}
@@ -112,7 +112,7 @@ func (k *Keeper) lines(text string) (out []shownLine) {
 			}
 			spans = spans[1:]
 		}
-		l.shown = b.String() + text[done:to]
+		l.masked = b.String() + text[done:to]
 		out = append(out, l)
 	}
 	return out

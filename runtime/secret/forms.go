@@ -18,8 +18,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// formsOf returns the ways in which a secret may be written, and those of its
-// lines if it has several. Each has at least [Shortest] bytes.
+// formsOf returns the forms in which programs write a secret, and those of its lines if it
+// has several. Each has at least [Shortest] bytes.
 func formsOf(value string) []form {
 	var out []form
 	seen := make(map[string]bool)
@@ -27,7 +27,7 @@ func formsOf(value string) []form {
 		for _, t := range texts {
 			if len(t) >= Shortest && !seen[t] {
 				seen[t] = true
-				out = append(out, form{text: t, of: of, value: value})
+				out = append(out, form{text: t, maskText: of, value: value})
 			}
 		}
 	}
@@ -37,14 +37,14 @@ func formsOf(value string) []form {
 	add(value, strings.ToUpper(value), strings.ToLower(value))
 	add(value, digestsOf(value)...)
 	add(value, digestsOf(value+"\n")...)
-	said := echoed.Replace(value)
+	said := echoEscapes.Replace(value)
 	add(value, said)
 	for _, text := range []string{value, said} {
 		if !strings.Contains(text, "\n") {
 			continue
 		}
 		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(line); !tells(line) {
+			if line = strings.TrimSpace(line); !hasContent(line) {
 				continue
 			}
 			add(line, line)
@@ -56,10 +56,10 @@ func formsOf(value string) []form {
 }
 
 // echoed is what echo(1) of some shells makes of a text.
-var echoed = strings.NewReplacer(`\\`, `\`, `\a`, "\a", `\b`, "\b", `\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v")
+var echoEscapes = strings.NewReplacer(`\\`, `\`, `\a`, "\a", `\b`, "\b", `\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v")
 
-// tells reports whether a line of a secret says anything.
-func tells(line string) bool {
+// hasContent reports whether a line of a secret is worth masking.
+func hasContent(line string) bool {
 	return len(line) >= Shortest && strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
@@ -67,8 +67,8 @@ func tells(line string) bool {
 var quoters = []func(string) string{
 	func(s string) string { return jsonQuoted(s, false) },
 	func(s string) string { return jsonQuoted(s, true) },
-	func(s string) string { return unquoted(strconv.Quote(s)) },
-	func(s string) string { return unquoted(strconv.QuoteToASCII(s)) },
+	func(s string) string { return withoutQuotes(strconv.Quote(s)) },
+	func(s string) string { return withoutQuotes(strconv.QuoteToASCII(s)) },
 	func(s string) string { return strings.ReplaceAll(s, "'", `'\''`) },
 	func(s string) string { return strings.ReplaceAll(s, "'", "''") },
 	func(s string) string { return strings.ReplaceAll(s, "'", `\'`) },
@@ -82,7 +82,7 @@ var quoters = []func(string) string{
 	func(s string) string { return luaEscaped(s, '\'') },
 	terminal.Line,
 	terminal.Lines,
-	func(s string) string { return unquotedShell(shellquote.Join(s)) },
+	func(s string) string { return withoutShellQuotes(shellquote.Join(s)) },
 }
 
 // quotations returns a text as programs quote it, and as they quote that again.
@@ -113,8 +113,8 @@ func quotations(s string) []string {
 	return out
 }
 
-// urlForms returns a text as it is written in the parts of a URL, of which each has
-// characters of its own that it quotes.
+// urlForms returns a text as escaped in the parts of a URL, each of which escapes other
+// characters.
 func urlForms(s string) (out []string) {
 	path, fragment := url.URL{Path: "/" + s}, url.URL{Fragment: s}
 	all := ""
@@ -135,7 +135,7 @@ func urlForms(s string) (out []string) {
 	return out
 }
 
-// lowerEscapes returns a text with lower case in what is escaped for a URL.
+// lowerEscapes returns a text with the escapes of a URL in lower case.
 func lowerEscapes(s string) string {
 	b := []byte(s)
 	for i := 0; i+2 < len(b); i++ {
@@ -161,12 +161,12 @@ func componentEscape(s, plain string) string {
 	return b.String()
 }
 
-func unquoted(s string) string { return s[1 : len(s)-1] }
+func withoutQuotes(s string) string { return s[1 : len(s)-1] }
 
-// unquotedShell takes off quotes that stand around the whole of a word.
-func unquotedShell(s string) string {
+// withoutShellQuotes removes the quotes around a word.
+func withoutShellQuotes(s string) string {
 	if len(s) > 2 && s[0] == '\'' && s[len(s)-1] == '\'' {
-		return unquoted(s)
+		return withoutQuotes(s)
 	}
 	return s
 }
@@ -178,7 +178,7 @@ func jsonQuoted(s string, forHTML bool) string {
 	if enc.Encode(s) != nil {
 		return s
 	}
-	return unquoted(strings.TrimSuffix(b.String(), "\n"))
+	return withoutQuotes(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // luaQuoted is %q of string.format.
@@ -216,7 +216,7 @@ func encodings(s string) []string {
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {
 			text := enc.EncodeToString(append(make([]byte, before), s...))
-			// Characters at the ends hold bits of what stands beside it.
+			// The first and last characters hold bits of the neighbouring bytes.
 			part := text[(8*before+5)/6 : 8*(before+len(s))/6]
 			out = append(out, part)
 			for _, width := range base64Widths {
@@ -229,8 +229,8 @@ func encodings(s string) []string {
 	return out
 }
 
-// digestsOf returns the SHA-256 of a text, and what reports show of it: it can be
-// found out from that what a weak secret is.
+// digestsOf returns the SHA-256 of a text and the part of it that reports show. A weak
+// secret can be guessed from either.
 func digestsOf(s string) []string {
 	sum := sha256.Sum256([]byte(s))
 	return []string{hex.EncodeToString(sum[:]), hex.EncodeToString(sum[:8])}

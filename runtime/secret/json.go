@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// A Protocol is the names in JSON objects of which the meaning is fixed. They are
-// never masked, even if somebody's secret is such a word.
+// A Protocol lists the names of fields in the JSON objects of this program. They are not
+// masked, even if a secret is the same word.
 type Protocol struct {
 	names map[string]bool
 	fixed map[string]bool
 }
 
-// NewProtocol returns the names in the JSON of values of the given types. Fixed
-// are names whose values are never masked, because no text of the user is in
-// them, or none that may be changed.
+// NewProtocol returns the names in the JSON of the given values. The values of the names
+// in fixed are not masked: they hold no text of the user, or must not be changed.
 func NewProtocol(fixed []string, values ...any) *Protocol {
 	p := &Protocol{names: make(map[string]bool), fixed: make(map[string]bool)}
 	for _, name := range fixed {
@@ -44,8 +43,8 @@ func NewProtocol(fixed []string, values ...any) *Protocol {
 	return p
 }
 
-// JSON returns a JSON document in which each text is redacted, and each number
-// that is a secret. It is still one. P, which may be nil, is what is not masked.
+// JSON masks the texts of a JSON document, and the numbers that are secrets. The result
+// is a JSON document. P, which may be nil, has the names that are not masked.
 func (k *Keeper) JSON(doc []byte, p *Protocol) []byte {
 	if !k.Any() {
 		return doc
@@ -84,7 +83,7 @@ func (k *Keeper) JSON(doc []byte, p *Protocol) []byte {
 			for end < len(doc) && strings.IndexByte("+-.eE0123456789", doc[end]) >= 0 {
 				end++
 			}
-			if number := string(doc[i:end]); p.names == nil && k.is(number) {
+			if number := string(doc[i:end]); p.names == nil && k.isSecret(number) {
 				out = append(out, `"`+k.Mask(number)+`"`...)
 			} else {
 				out = append(out, number...)
@@ -101,8 +100,8 @@ func (k *Keeper) JSON(doc []byte, p *Protocol) []byte {
 	return out
 }
 
-// is reports whether a text is a secret as a whole.
-func (k *Keeper) is(text string) bool {
+// isSecret reports whether a whole text is a secret.
+func (k *Keeper) isSecret(text string) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.values[text]

@@ -1,14 +1,12 @@
-// Package secret knows the values that nobody may see, and takes them out of
-// whatever is written.
+// Package secret knows the secret values of a run and masks them in all output.
 //
-// A secret is an ordinary text: it can be put together with others, formatted,
-// and go through templates and tables. What keeps it is that its value is known:
-// a [Keeper] masks it wherever it appears, in the forms in which programs write
-// texts too. So there is one redactor for all that leaves the process, and no
-// mark that could get lost on the way.
+// A secret is an ordinary text that can be joined, formatted and passed through
+// templates and tables. A [Keeper] knows its value and masks it wherever it appears, also
+// in the quoted and encoded forms that programs write. So one redactor covers all output,
+// and no tag on a value can get lost.
 //
-// A mask shows a keyed digest of the value, so that it can be seen that two are
-// the same or that one has changed.
+// A mask shows a keyed digest of the value, so that readers see whether two secrets are
+// the same, or one has changed.
 //
 // Begin with [New], [Keeper.Add] and [Keeper.Redact]. A nil Keeper has no
 // secrets.
@@ -23,25 +21,25 @@ import (
 	"sync/atomic"
 )
 
-// Shortest is how many bytes a secret has at least. To hide less would be to
-// mask what is no secret all over the place.
+// Shortest is the least length of a secret in bytes. Shorter ones would mask ordinary
+// text everywhere.
 const Shortest = 4
 
-// Longest is how many bytes a secret has at most.
+// Longest is the greatest length of a secret in bytes.
 const Longest = 1 << 20
 
 // A Keeper knows secrets. It is safe for use by several goroutines.
 type Keeper struct {
-	any atomic.Bool // there is a secret
+	hasSecrets atomic.Bool // there is a secret
 
 	mu sync.RWMutex
 	// values are the secrets, each once.
 	values map[string]bool
-	// begin has the forms of secrets by their first four bytes, the longest first;
-	// first has a bit for each pair of bytes with which one begins.
-	begin map[string][]form
-	first [1 << 10]uint64
-	// sorted are the forms in the order of bytes, once somebody has asked.
+	// byPrefix has the forms of secrets by their first four bytes, the longest first;
+	// prefixBits has a bit for each pair of bytes with which one begins.
+	byPrefix   map[string][]form
+	prefixBits [1 << 10]uint64
+	// sorted are the forms in the order of bytes; made when first needed.
 	sorted  []string
 	longest int
 
@@ -50,14 +48,14 @@ type Keeper struct {
 
 // A form is a secret as it may be written.
 type form struct {
-	text string
-	of   string // what the mask shows the digest of
-	// value is the secret that it is a form or a line of.
+	text     string
+	maskText string // the text whose digest the mask shows
+	// value is the secret that it belongs to.
 	value string
 }
 
-// New returns a Keeper without secrets. Read returns the key of digests; if it is
-// nil or fails, the key is one of this process.
+// New returns a Keeper without secrets. Read returns the key of digests; if it is nil or
+// fails, a random key is used, and digests of other processes differ.
 func New(read func() ([]byte, error)) *Keeper {
 	return &Keeper{key: key{read: read}}
 }
@@ -71,7 +69,7 @@ var (
 )
 
 // Any reports whether there are secrets.
-func (k *Keeper) Any() bool { return k != nil && k.any.Load() }
+func (k *Keeper) Any() bool { return k != nil && k.hasSecrets.Load() }
 
 // Add makes a value a secret.
 func (k *Keeper) Add(value string) error {
@@ -91,18 +89,18 @@ func (k *Keeper) Add(value string) error {
 		return nil
 	}
 	if k.values == nil {
-		k.values, k.begin = make(map[string]bool), make(map[string][]form)
+		k.values, k.byPrefix = make(map[string]bool), make(map[string][]form)
 	}
 	k.values[value] = true
 	for _, f := range formsOf(value) {
 		k.add(f)
 	}
 	k.sorted = nil
-	k.any.Store(true)
+	k.hasSecrets.Store(true)
 	return nil
 }
 
-// Keep is Add; a nil Keeper forgets.
+// Keep is Add, which a nil Keeper ignores.
 func (k *Keeper) Keep(value string) error {
 	if k == nil {
 		return nil
@@ -110,10 +108,10 @@ func (k *Keeper) Keep(value string) error {
 	return k.Add(value)
 }
 
-// add adds a form. The first secret that has it keeps it.
+// add adds a form. If two secrets have it, it belongs to the first.
 func (k *Keeper) add(f form) {
 	head := f.text[:Shortest]
-	list := k.begin[head]
+	list := k.byPrefix[head]
 	at, known := slices.BinarySearchFunc(list, f, func(a, b form) int {
 		if len(a.text) != len(b.text) {
 			return len(b.text) - len(a.text)
@@ -123,9 +121,9 @@ func (k *Keeper) add(f form) {
 	if known {
 		return
 	}
-	k.begin[head] = slices.Insert(list, at, f)
+	k.byPrefix[head] = slices.Insert(list, at, f)
 	n := pair(head)
-	k.first[n>>6] |= 1 << (n & 63)
+	k.prefixBits[n>>6] |= 1 << (n & 63)
 	k.longest = max(k.longest, len(f.text))
 }
 
@@ -134,23 +132,23 @@ func pair(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
 // A span is a part of a text that is secret.
 type span struct {
 	from, to int
-	of       string
+	maskText string
 }
 
-// spans returns the parts of a text that are secret, in order and apart. With
-// one set, it returns the first only.
+// spans returns the secret parts of a text in order; they do not overlap. With one set, it
+// returns the first only.
 func (k *Keeper) spans(text string, one bool) (out []span) {
-	widest := 0 // the length of the form that the last span shows
+	widest := 0 // the length of the longest form in the last span
 	for i := 0; i+Shortest <= len(text); i++ {
 		n := pair(text[i:])
-		if k.first[n>>6]&(1<<(n&63)) == 0 && text[i] != mask[0] {
+		if k.prefixBits[n>>6]&(1<<(n&63)) == 0 && text[i] != mask[0] {
 			continue
 		}
 		if text[i] == mask[0] && isMask(text[i:]) {
-			i += maskLength - 1 // what was masked already stays as it is
+			i += maskLength - 1 // masks stay as they are
 			continue
 		}
-		for _, f := range k.begin[text[i:i+Shortest]] {
+		for _, f := range k.byPrefix[text[i:i+Shortest]] {
 			if !strings.HasPrefix(text[i:], f.text) {
 				continue
 			}
@@ -158,11 +156,11 @@ func (k *Keeper) spans(text string, one bool) (out []span) {
 			last := len(out) - 1
 			switch {
 			case last < 0 || i >= out[last].to:
-				out = append(out, span{i, end, f.of})
+				out = append(out, span{i, end, f.maskText})
 				widest = len(f.text)
-			default: // they overlap: what is of either is secret
+			default: // they overlap: the union is secret
 				if len(f.text) > widest {
-					out[last].of, widest = f.of, len(f.text)
+					out[last].maskText, widest = f.maskText, len(f.text)
 				}
 				out[last].to = max(out[last].to, end)
 			}
@@ -200,7 +198,7 @@ func (k *Keeper) Redact(text string) string {
 	at := 0
 	for _, s := range spans {
 		b.WriteString(text[at:s.from])
-		b.WriteString(k.Mask(s.of))
+		b.WriteString(k.Mask(s.maskText))
 		at = s.to
 	}
 	b.WriteString(text[at:])
@@ -220,7 +218,7 @@ func (k *Keeper) Clear(text string) []string {
 	return append(out, text[at:])
 }
 
-// Replace returns a text with each secret replaced by what with returns for it.
+// Replace returns a text with each secret replaced by the result of with.
 func (k *Keeper) Replace(text string, with func(secret string) string) string {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -235,7 +233,7 @@ func (k *Keeper) Replace(text string, with func(secret string) string) string {
 	return b.String()
 }
 
-// Within returns the secrets that appear in the texts, in the order of bytes.
+// Within returns the secrets in the texts, sorted.
 func (k *Keeper) Within(texts ...string) []string {
 	if !k.Any() {
 		return nil
@@ -245,7 +243,7 @@ func (k *Keeper) Within(texts ...string) []string {
 	found := make(map[string]bool)
 	for _, text := range texts {
 		for i := 0; i+Shortest <= len(text); i++ {
-			for _, f := range k.begin[text[i:i+Shortest]] {
+			for _, f := range k.byPrefix[text[i:i+Shortest]] {
 				if strings.HasPrefix(text[i:], f.text) {
 					found[f.value] = true
 				}
@@ -260,9 +258,9 @@ func (k *Keeper) Within(texts ...string) []string {
 	return out
 }
 
-// Starred returns a text with stars in the place of secrets, a star for each byte,
-// so that everything else keeps its place.
-func (k *Keeper) Starred(text string) string {
+// Stars returns a text with a star for each byte of a secret, so that positions in it stay
+// valid.
+func (k *Keeper) Stars(text string) string {
 	if !k.Any() {
 		return text
 	}

@@ -377,8 +377,8 @@ func TestScanner(t *testing.T) {
 	}
 }
 
-func TestStarred(t *testing.T) {
-	require.Equal(t, "pw = \"*******\" -- \tx", keeper(t, "hunter2").Starred("pw = \"hunter2\" -- \tx"))
+func TestStars(t *testing.T) {
+	require.Equal(t, "pw = \"*******\" -- \tx", keeper(t, "hunter2").Stars("pw = \"hunter2\" -- \tx"))
 }
 
 func BenchmarkRedact(b *testing.B) {

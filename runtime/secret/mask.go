@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// A mask stands for a secret: (secret 1a2b3c4d).
+// The text that replaces a secret: (secret 1a2b3c4d).
 const (
 	mask       = "(secret "
 	maskDigits = 8
@@ -26,7 +26,7 @@ func isMask(text string) bool {
 // KeySize is how many bytes a key has.
 const KeySize = 32
 
-// A key is what digests are made with and what is kept is sealed with.
+// A key is the key of digests and of sealed files.
 type key struct {
 	read func() ([]byte, error)
 	mu   sync.Mutex
@@ -35,7 +35,7 @@ type key struct {
 	masks map[string]string
 }
 
-// Key returns the key: the one that was read, or one of this process.
+// Key returns the key: the one that was read, or the random one.
 func (k *Keeper) Key() []byte {
 	k.key.mu.Lock()
 	defer k.key.mu.Unlock()
@@ -62,7 +62,7 @@ func (k *Keeper) UseKey(text []byte) {
 	k.key.text, k.key.masks = text, nil
 }
 
-// Mask returns what stands for a text that nobody may see.
+// Mask returns the mask of a text.
 func (k *Keeper) Mask(text string) string {
 	k.key.mu.Lock()
 	defer k.key.mu.Unlock()

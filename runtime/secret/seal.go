@@ -19,17 +19,17 @@ import (
 // exchanged or changed are found out.
 
 // sealed begins what is sealed.
-const sealed = "ccm sealed 1\n"
+const sealHeader = "ccm sealed 1\n"
 
 const (
-	saltSize = 32
-	piece    = 64 << 10
+	saltSize  = 32
+	blockSize = 64 << 10
 )
 
-// ErrNotSealed says that what is to be opened was not sealed.
+// ErrNotSealed is the error that data is not sealed.
 var ErrNotSealed = errors.New("it is not sealed")
 
-// ErrSeal says that what was sealed cannot be opened.
+// ErrSeal is the error that sealed data cannot be opened.
 var ErrSeal = errors.New("it is damaged, or was sealed with another key")
 
 func (k *Keeper) aead(salt []byte) (cipher.AEAD, error) {
@@ -69,21 +69,21 @@ func (k *Keeper) Seal(w io.Writer) (io.WriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := io.WriteString(w, sealed+string(salt)); err != nil {
+	if _, err := io.WriteString(w, sealHeader+string(salt)); err != nil {
 		return nil, err
 	}
-	return &sealer{w: w, aead: aead, buf: make([]byte, 0, piece+aead.Overhead())}, nil
+	return &sealer{w: w, aead: aead, buf: make([]byte, 0, blockSize+aead.Overhead())}, nil
 }
 
 // Write implements io.Writer.
 func (s *sealer) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
-		if len(s.buf) == piece { // there is more, so this is not the last
+		if len(s.buf) == blockSize { // there is more, so this is not the last
 			if err := s.flush(false); err != nil {
 				return n, err
 			}
 		}
-		k := min(piece-len(s.buf), len(p))
+		k := min(blockSize-len(s.buf), len(p))
 		s.buf = append(s.buf, p[:k]...)
 		p, n = p[k:], n+k
 	}
@@ -108,18 +108,18 @@ type opener struct {
 	done   bool
 }
 
-// Open returns a reader of what was sealed.
+// Open returns a reader of sealed data.
 func (k *Keeper) Open(r io.Reader) (io.Reader, error) {
-	in := bufio.NewReaderSize(r, piece+64)
-	head := make([]byte, len(sealed)+saltSize)
-	if _, err := io.ReadFull(in, head); err != nil || string(head[:len(sealed)]) != sealed {
+	in := bufio.NewReaderSize(r, blockSize+64)
+	head := make([]byte, len(sealHeader)+saltSize)
+	if _, err := io.ReadFull(in, head); err != nil || string(head[:len(sealHeader)]) != sealHeader {
 		return nil, ErrNotSealed
 	}
-	aead, err := k.aead(head[len(sealed):])
+	aead, err := k.aead(head[len(sealHeader):])
 	if err != nil {
 		return nil, err
 	}
-	return &opener{r: in, aead: aead, buf: make([]byte, piece+aead.Overhead())}, nil
+	return &opener{r: in, aead: aead, buf: make([]byte, blockSize+aead.Overhead())}, nil
 }
 
 // Read implements io.Reader.

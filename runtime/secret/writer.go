@@ -7,25 +7,24 @@ import (
 	"sync"
 )
 
-// A Writer takes secrets out of what is written to it. What may be the beginning
-// of a secret waits for what comes next; anything else goes on at once. It is
-// safe for use by several goroutines.
+// A Writer masks secrets in the text that is written to it. Bytes that may be the
+// beginning of a secret are kept until the next write; all others are passed on at once.
+// It is safe for use by several goroutines.
 type Writer struct {
 	w  io.Writer
 	k  *Keeper
 	mu sync.Mutex
 	// held is what may be the beginning of a secret.
-	held string
+	pending string
 }
 
 // NewWriter returns a Writer that writes to w.
 func NewWriter(w io.Writer, k *Keeper) *Writer { return &Writer{w: w, k: k} }
 
-// To returns a Writer that takes the same secrets out of what is written to it, and
-// writes to out.
+// To returns a Writer to out that masks the same secrets.
 func (w *Writer) To(out io.Writer) *Writer { return NewWriter(out, w.k) }
 
-// Unwrap returns what is written to.
+// Unwrap returns the underlying writer.
 func (w *Writer) Unwrap() io.Writer { return w.w }
 
 // Write implements io.Writer.
@@ -35,15 +34,15 @@ func (w *Writer) Write(p []byte) (int, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	text := w.held + string(p)
-	n := len(text) - w.k.begun(text)
-	// A secret that reaches into what is held is held as a whole.
+	text := w.pending + string(p)
+	n := len(text) - w.k.partialSuffix(text)
+	// A secret that overlaps the pending bytes is pending as a whole.
 	for _, s := range w.k.spansOf(text) {
 		if s.from < n && s.to > n {
 			n = s.from
 		}
 	}
-	w.held = text[n:]
+	w.pending = text[n:]
 	if n > 0 {
 		if _, err := io.WriteString(w.w, w.k.Redact(text[:n])); err != nil {
 			return 0, err
@@ -52,7 +51,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what waits.
+// Flush writes the pending bytes.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,17 +59,17 @@ func (w *Writer) Flush() error {
 }
 
 func (w *Writer) flush() error {
-	if w.held == "" {
+	if w.pending == "" {
 		return nil
 	}
-	text := w.held
-	w.held = ""
+	text := w.pending
+	w.pending = ""
 	_, err := io.WriteString(w.w, w.k.Redact(text))
 	return err
 }
 
-// JSON returns a writer for whole JSON documents, one in each call of Write. They
-// stay JSON.
+// JSON returns a writer for whole JSON documents, one in each call of Write. See
+// [Keeper.JSON].
 func (w *Writer) JSON(p *Protocol) io.Writer { return jsonWriter{w, p} }
 
 type jsonWriter struct {
@@ -97,13 +96,13 @@ func (k *Keeper) spansOf(text string) []span {
 	return k.spans(text, false)
 }
 
-// begun returns how many bytes at the end of a text may be the beginning of a
-// secret.
-func (k *Keeper) begun(text string) int {
+// partialSuffix returns the length of the longest end of a text that may be the beginning
+// of a secret.
+func (k *Keeper) partialSuffix(text string) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.sorted == nil {
-		for _, list := range k.begin {
+		for _, list := range k.byPrefix {
 			for _, f := range list {
 				k.sorted = append(k.sorted, f.text)
 			}
@@ -113,7 +112,7 @@ func (k *Keeper) begun(text string) int {
 	for i := max(0, len(text)-k.longest+1); i < len(text); i++ {
 		rest := text[i:]
 		if len(rest) > 1 {
-			if n := pair(rest); k.first[n>>6]&(1<<(n&63)) == 0 {
+			if n := pair(rest); k.prefixBits[n>>6]&(1<<(n&63)) == 0 {
 				continue
 			}
 		}

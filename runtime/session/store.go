@@ -134,7 +134,7 @@ func (s *Session) Append(r Record) error {
 
 // protocol is what later processes go by.
 var protocol = sync.OnceValue(func() *secret.Protocol {
-	return secret.NewProtocol(report.Fixed, Record{})
+	return secret.NewProtocol(report.FixedFields, Record{})
 })
 
 // encode returns a record as a line.

@@ -194,7 +194,7 @@ func (a *applied) unchanged(c *catalog.Catalog, sums []fingerprints, results map
 	}
 	var sum uint64
 	for _, x := range sums {
-		sum = schema.Mixed(sum, x.all)
+		sum = schema.CombineHash(sum, x.all)
 	}
 	return a.head.Fingerprint == formatSum(sum) && a.hasCatalog()
 }
@@ -212,7 +212,7 @@ func (a *applied) foundBefore(id resource.ID) resource.Told {
 func sumOf(list []applying) string {
 	var sum uint64
 	for _, w := range list {
-		sum = schema.Mixed(sum, w.all)
+		sum = schema.CombineHash(sum, w.all)
 	}
 	return formatSum(sum)
 }

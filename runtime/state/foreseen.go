@@ -44,7 +44,7 @@ func (a *applied) foresee(c *catalog.Catalog) {
 			if !managed(r) || len(r.Later) > 0 || len(r.Sensitive) > 0 {
 				return
 			}
-			sum = schema.Mixed(sum, f.sums[i].all)
+			sum = schema.CombineHash(sum, f.sums[i].all)
 		}
 		if recorded != formatSum(sum) {
 			f.text = a.compressed(c)

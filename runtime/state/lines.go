@@ -141,7 +141,7 @@ func (s *Store) redacted(lines []byte) []byte {
 
 // protocol is what is not masked in lines: what later runs go by.
 var protocol = sync.OnceValue(func() *secret.Protocol {
-	return secret.NewProtocol(append(slices.Clone(report.Fixed), "path", "object", "kind", "resource", "by", "to", "run", "root", "site", "target", "properties", "since", "mtime", "mode", "base64"),
+	return secret.NewProtocol(append(slices.Clone(report.FixedFields), "path", "object", "kind", "resource", "by", "to", "run", "root", "site", "target", "properties", "since", "mtime", "mode", "base64"),
 		Record{}, report.Event{}, pendingLine{}, sensitiveLine{}, rawName{})
 })
 

@@ -199,7 +199,7 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 			return
 		}
 		pos := diag.Pos{File: d.File, Line: d.Line}
-		tab.Where = schema.At(pos)
+		tab.Where = schema.FixedPosition(pos)
 		r, err := t.Decode(tab, resource.Origin{Pos: pos})
 		if err == nil {
 			list = append(list, r)

@@ -47,7 +47,7 @@ func (r *Run) appendTold(b []byte, finished []*tracked, e *converge.Event) ([]by
 		}
 	}
 	if e != nil && tellsMore(e) {
-		b = append(report.WithoutText(e, r.info.ID).AppendJSON(b), '\n') // what the file was is in the store
+		b = append(report.EventWithoutText(e, r.info.ID).AppendJSON(b), '\n') // what the file was is in the store
 	}
 	return b, errors.Join(errs...)
 }

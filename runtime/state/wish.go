@@ -246,6 +246,6 @@ func fingerprint(r *resource.Resource) (spec, all uint64) {
 	if r.Common != resource.NothingCommon {
 		common = resource.CommonSchema().Fingerprint(r.Common)
 	}
-	all = schema.Mixed(spec, common)
-	return spec, schema.MixedString(schema.MixedString(all, r.ID.Type), r.ID.Name)
+	all = schema.CombineHash(spec, common)
+	return spec, schema.CombineHashString(schema.CombineHashString(all, r.ID.Type), r.ID.Name)
 }

@@ -26,7 +26,7 @@ const (
 )
 
 // sealed are the functions that an Env has only if it reads files.
-var sealed = []string{"file", "readFile", "template", "jet"}
+var fileFunctions = []string{"file", "readFile", "template", "jet"}
 
 // variables returns what an expression of e sees when it runs.
 func (e *Env) variables() map[string]any {
@@ -69,11 +69,11 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 // Evaluate returns the value of an expression as plain data. Errors are of type
 // [*Error].
 func (e *Env) Evaluate(code string) (any, error) {
-	defer e.begin()()
+	defer e.beginEvaluation()()
 	if len(code) > maxCode {
 		return nil, e.explain(code, fmt.Errorf("the expression has %d bytes, want at most %d", len(code), maxCode))
 	}
-	if e.work.begun++; e.work.begun%checkEvery == 0 {
+	if e.usage.evaluations++; e.usage.evaluations%checkEvery == 0 {
 		if err := e.check(); err != nil {
 			return nil, e.explain(code, err)
 		}
@@ -97,8 +97,8 @@ func (e *Env) Evaluate(code string) (any, error) {
 }
 
 func (e *Env) compile(code string) (*vm.Program, error) {
-	may := forgiving{nodes: make(map[ast.Node]bool)}
-	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(reader{may.nodes}), expr.Patch(make(steps)), expr.Patch(make(sizes))}
+	may := nilSafe{optional: make(map[ast.Node]bool)}
+	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(treeReader{may.optional}), expr.Patch(make(stepCounter)), expr.Patch(make(sizeCounter))}
 	// The built-in ones read the clock and give the order of Go maps.
 	for _, name := range append([]string{"now", "keys", "values", "toPairs"}, boundedFunctions...) {
 		opts = append(opts, expr.DisableBuiltin(name))
@@ -106,19 +106,19 @@ func (e *Env) compile(code string) (*vm.Program, error) {
 	return expr.Compile(code, opts...)
 }
 
-// forgiving marks the reads whose value may be missing: on the left of ?? and
-// in chains with ?. in them.
-type forgiving struct{ nodes map[ast.Node]bool }
+// nilSafe finds the reads whose value may be missing: on the left of ?? and in chains
+// with ?. in them.
+type nilSafe struct{ optional map[ast.Node]bool }
 
 // Visit implements ast.Visitor.
-func (f forgiving) Visit(node *ast.Node) {
+func (f nilSafe) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.BinaryNode:
 		if n.Operator == "??" {
-			ast.Walk(&n.Left, marker(f.nodes))
+			ast.Walk(&n.Left, marker(f.optional))
 		}
 	case *ast.ChainNode:
-		ast.Walk(&n.Node, marker(f.nodes))
+		ast.Walk(&n.Node, marker(f.optional))
 	}
 }
 
@@ -127,12 +127,12 @@ type marker map[ast.Node]bool
 // Visit implements ast.Visitor.
 func (m marker) Visit(node *ast.Node) { m[*node] = true }
 
-// reader replaces each read of a tree, such as Facts.os.family, by a call that
+// treeReader replaces each read of a tree, such as Facts.os.family, by a call that
 // gathers no more than is asked for and knows what is missing.
-type reader struct{ forgiven map[ast.Node]bool }
+type treeReader struct{ optional map[ast.Node]bool }
 
 // Visit implements ast.Visitor. Children are visited before their parents.
-func (r reader) Visit(node *ast.Node) {
+func (r treeReader) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
 		if roots[n.Value] != "" {
@@ -150,9 +150,9 @@ func (r reader) Visit(node *ast.Node) {
 	}
 }
 
-func (r reader) patch(node *ast.Node, n ast.Node, args []ast.Node) {
+func (r treeReader) patch(node *ast.Node, n ast.Node, args []ast.Node) {
 	name := getFunc
-	if r.forgiven[n] {
+	if r.optional[n] {
 		name = findFunc
 	}
 	call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: args}
@@ -219,15 +219,15 @@ func (e *Env) explain(code string, err error) error {
 		out.Err = &c
 		return out // said by a template inside, with all it knows
 	}
-	if m, ok := errors.AsType[*missingError](err); ok {
+	if m, ok := errors.AsType[*notFoundError](err); ok {
 		out.Err = &diag.Error{Err: m, Hint: cmp.Or(diag.DidYouMean(m.part, m.known), "give a default with lookup(path, default) or ??")}
-		e.widen(code, out)
+		e.coverPath(code, out)
 		return out
 	}
 	if name, ok := strings.CutPrefix(out.Err.Err.Error(), "unknown name "); ok {
 		out.Length = len(name)
 		hint := diag.DidYouMean(name, e.names())
-		if slices.Contains(sealed, name) {
+		if slices.Contains(fileFunctions, name) {
 			hint = "data cannot read files"
 		} else if hint == "" {
 			hint = "for the text itself write ${ '${" + name + "}' }"
@@ -240,7 +240,7 @@ func (e *Env) explain(code string, err error) error {
 	return out
 }
 
-// conversion says in our words what the library says of a value of the wrong type:
+// conversion rewrites the message of the library about a value of the wrong type:
 // "interface conversion: interface {} is nil, not bool".
 func conversion(message string) (what string, found bool) {
 	_, message, found = strings.Cut(message, "interface conversion: interface {} is ")
@@ -248,11 +248,11 @@ func conversion(message string) (what string, found bool) {
 	if !found || !both {
 		return "", false
 	}
-	return "want " + ofGo(want) + ", got " + ofGo(is), true
+	return "want " + goTypeName(want) + ", got " + goTypeName(is), true
 }
 
-// ofGo returns our word for values of a type of Go.
-func ofGo(name string) string {
+// goTypeName describes a Go type in the words of messages.
+func goTypeName(name string) string {
 	switch {
 	case name == "nil":
 		return "nothing"
@@ -270,8 +270,9 @@ func ofGo(name string) string {
 	return "something else"
 }
 
-// widen makes a mistake in a read such as Facts.os.family cover all of it.
-func (e *Env) widen(code string, out *Error) {
+// coverPath extends the span of an error in a path such as Facts.os.family to the whole
+// path.
+func (e *Env) coverPath(code string, out *Error) {
 	i := out.Offset
 	isName := func(c byte) bool {
 		return c == '_' || c == '.' || c == '?' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -294,7 +295,7 @@ func (e *Env) widen(code string, out *Error) {
 	}
 }
 
-// names returns all that an expression can name.
+// names returns the names that an expression can use.
 func (e *Env) names() []string {
 	names := slices.Sorted(maps.Keys(e.vars))
 	names = slices.DeleteFunc(names, func(n string) bool {

@@ -165,11 +165,11 @@ func describe(val any) string {
 // plain returns a value of an expression as plain data.
 func plain(val any) (any, error) {
 	left := maxValues
-	return plainWithin(val, &left)
+	return plainDepth(val, &left)
 }
 
-// plainWithin is plain for a value in which no more than so many others may be.
-func plainWithin(val any, left *int) (any, error) {
+// plainDepth is plain for a value in which no more than so many others may be.
+func plainDepth(val any, left *int) (any, error) {
 	if *left--; *left < 0 {
 		return nil, errValues
 	}
@@ -203,7 +203,7 @@ func plainWithin(val any, left *int) (any, error) {
 	case reflect.Slice, reflect.Array:
 		list := make([]any, v.Len())
 		for i := range list {
-			item, err := plainWithin(v.Index(i).Interface(), left)
+			item, err := plainDepth(v.Index(i).Interface(), left)
 			if err != nil {
 				return nil, err
 			}
@@ -213,7 +213,7 @@ func plainWithin(val any, left *int) (any, error) {
 	case reflect.Map:
 		m := make(map[string]any, v.Len())
 		for it := v.MapRange(); it.Next(); {
-			item, err := plainWithin(it.Value().Interface(), left)
+			item, err := plainDepth(it.Value().Interface(), left)
 			if err != nil {
 				return nil, err
 			}
@@ -224,7 +224,7 @@ func plainWithin(val any, left *int) (any, error) {
 		if v.IsNil() {
 			return nil, nil
 		}
-		return plainWithin(v.Elem().Interface(), left)
+		return plainDepth(v.Elem().Interface(), left)
 	}
 	return nil, fmt.Errorf("want a value, got a %s", v.Kind())
 }

@@ -10,18 +10,17 @@ import (
 	"github.com/CloudyKit/jet/v6"
 )
 
-// Names of functions that only instrument writes into templates.
+// Names of functions that only an instrument inserts into templates.
 const (
-	atFunc    = "ccm at"    // notes which line runs
-	sortFunc  = "ccm sort"  // ranges over a table in the order of its keys
-	givenFunc = "ccm given" // an error if there is nothing to print
-	sizeFunc  = "ccm size"  // counts what is joined
+	atFunc       = "ccm at"    // records the line that is running
+	sortFunc     = "ccm sort"  // ranges over a table in the order of its keys
+	hasValueFunc = "ccm given" // an error if the value is missing
+	sizeFunc     = "ccm size"  // counts operands
 )
 
-// An instrument changes a parsed template so that it runs as manifests need it:
-// tables are ranged over in order, so that the same input gives the same
-// output; printing what is not there is an error; and it is known at any time
-// which line runs.
+// An instrument changes a parsed Jet template: range goes over tables in the order of
+// their keys, so that the same input gives the same output; printing a missing value is
+// an error; and the line that is running is recorded.
 type instrument struct{ path, text string }
 
 func (in *instrument) list(list *jet.ListNode) {
@@ -41,8 +40,8 @@ func (in *instrument) list(list *jet.ListNode) {
 	list.Nodes = nodes
 }
 
-// body instruments a list that may run again and again: a step is counted, also
-// if it is empty.
+// body instruments the body of a loop or block: each iteration counts as a step, also of
+// an empty body.
 func (in *instrument) body(list *jet.ListNode) {
 	if list == nil {
 		return
@@ -66,7 +65,7 @@ func (in *instrument) node(n jet.Node) {
 	switch n := n.(type) {
 	case *jet.ActionNode:
 		if n.Pipe != nil && len(n.Pipe.Cmds) > 0 {
-			given(n.Pipe.Cmds[0])
+			hasValue(n.Pipe.Cmds[0])
 		}
 	case *jet.IfNode:
 		in.list(n.List)
@@ -115,48 +114,48 @@ func baseOf(n jet.Node) *jet.NodeBase {
 	return nil
 }
 
-// given makes a command that prints a value of a tree fail if there is none.
-func given(c *jet.CommandNode) {
+// hasValue makes a command that prints a value fail if the value is missing.
+func hasValue(c *jet.CommandNode) {
 	if c.Exprs != nil {
 		return
 	}
 	switch c.BaseExpr.(type) {
 	case *jet.FieldNode, *jet.ChainNode, *jet.IndexExprNode:
-		c.BaseExpr = call(c.NodeBase, givenFunc, c.BaseExpr, str(c.NodeBase, fmt.Sprint(c.BaseExpr)))
+		c.BaseExpr = call(c.NodeBase, hasValueFunc, c.BaseExpr, str(c.NodeBase, fmt.Sprint(c.BaseExpr)))
 	}
 }
 
-func typed(base jet.NodeBase, t jet.NodeType) jet.NodeBase {
+func typedValue(base jet.NodeBase, t jet.NodeType) jet.NodeBase {
 	base.NodeType = t
 	return base
 }
 
 func call(base jet.NodeBase, name string, args ...jet.Expression) *jet.CallExprNode {
 	return &jet.CallExprNode{
-		NodeBase: typed(base, jet.NodeCallExpr),
-		BaseExpr: &jet.IdentifierNode{NodeBase: typed(base, jet.NodeIdentifier), Ident: name},
+		NodeBase: typedValue(base, jet.NodeCallExpr),
+		BaseExpr: &jet.IdentifierNode{NodeBase: typedValue(base, jet.NodeIdentifier), Ident: name},
 		CallArgs: jet.CallArgs{Exprs: args},
 	}
 }
 
 func action(base jet.NodeBase, c *jet.CallExprNode) *jet.ActionNode {
-	cmd := &jet.CommandNode{NodeBase: typed(base, jet.NodeCommand), CallExprNode: jet.CallExprNode{NodeBase: c.NodeBase, BaseExpr: c}}
+	cmd := &jet.CommandNode{NodeBase: typedValue(base, jet.NodeCommand), CallExprNode: jet.CallExprNode{NodeBase: c.NodeBase, BaseExpr: c}}
 	return &jet.ActionNode{
-		NodeBase: typed(base, jet.NodeAction),
-		Pipe:     &jet.PipeNode{NodeBase: typed(base, jet.NodePipe), Cmds: []*jet.CommandNode{cmd}},
+		NodeBase: typedValue(base, jet.NodeAction),
+		Pipe:     &jet.PipeNode{NodeBase: typedValue(base, jet.NodePipe), Cmds: []*jet.CommandNode{cmd}},
 	}
 }
 
 func str(base jet.NodeBase, s string) *jet.StringNode {
-	return &jet.StringNode{NodeBase: typed(base, jet.NodeString), Quoted: fmt.Sprintf("%q", s), Text: s}
+	return &jet.StringNode{NodeBase: typedValue(base, jet.NodeString), Quoted: fmt.Sprintf("%q", s), Text: s}
 }
 
 func number(base jet.NodeBase, n int) *jet.NumberNode {
-	return &jet.NumberNode{NodeBase: typed(base, jet.NodeNumber), IsInt: true, Int64: int64(n), Text: fmt.Sprint(n)}
+	return &jet.NumberNode{NodeBase: typedValue(base, jet.NodeNumber), IsInt: true, Int64: int64(n), Text: fmt.Sprint(n)}
 }
 
 func boolean(base jet.NodeBase, b bool) *jet.BoolNode {
-	return &jet.BoolNode{NodeBase: typed(base, jet.NodeBool), True: b}
+	return &jet.BoolNode{NodeBase: typedValue(base, jet.NodeBool), True: b}
 }
 
 // ordered returns v as something that Jet ranges over in a fixed order.
@@ -169,19 +168,19 @@ func ordered(v reflect.Value) reflect.Value {
 	}
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-	return reflect.ValueOf(&sorted{table: v, keys: keys})
+	return reflect.ValueOf(&sortedMap{table: v, keys: keys})
 }
 
-// sorted ranges over a table in the order of its keys.
-type sorted struct {
+// sortedMap ranges over a table in the order of its keys.
+type sortedMap struct {
 	table reflect.Value
 	keys  []reflect.Value
 }
 
-var _ jet.Ranger = (*sorted)(nil)
+var _ jet.Ranger = (*sortedMap)(nil)
 
 // Range implements jet.Ranger.
-func (s *sorted) Range() (key, val reflect.Value, end bool) {
+func (s *sortedMap) Range() (key, val reflect.Value, end bool) {
 	if len(s.keys) == 0 {
 		return key, val, true
 	}
@@ -190,4 +189,4 @@ func (s *sorted) Range() (key, val reflect.Value, end bool) {
 }
 
 // ProvidesIndex implements jet.Ranger.
-func (s *sorted) ProvidesIndex() bool { return true }
+func (s *sortedMap) ProvidesIndex() bool { return true }

@@ -16,8 +16,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A Rendered is the text that a template gave.
-type Rendered struct {
+// An Output is the text that a template has written.
+type Output struct {
 	Text string
 	// Lines has for each line of the text the line of the template that wrote it.
 	Lines []Line
@@ -29,16 +29,16 @@ type Line struct {
 	Line int
 }
 
-// Inert is put behind each $ and { of a value that is rendered into a manifest,
-// so that what stands in data is not taken for an expression. See [Clean]. It is
-// a character that no text may hold.
+// Inert is inserted behind each $ and { of a value that is rendered into a manifest, so
+// that data is not taken for an expression. It is a noncharacter of Unicode, which texts
+// do not have. See [Clean].
 const Inert = "\uFDD2"
 
-// Clean removes what keeps text from being taken for an expression.
+// Clean removes every [Inert] from a text.
 func Clean(text string) string { return strings.ReplaceAll(text, Inert, "") }
 
 // RenderManifest renders the Jet template of resources_jet_file.
-func (e *Env) RenderManifest(file, text string) (Rendered, error) {
+func (e *Env) RenderManifest(file, text string) (Output, error) {
 	return e.render(file, text, "[[", "]]", func(w io.Writer, b []byte) {
 		for i, c := range b {
 			_, _ = w.Write(b[i : i+1])
@@ -78,11 +78,11 @@ func (e *Env) jet(text string, delims ...string) (string, error) {
 	return out.Text, err
 }
 
-// inline is how Jet knows a template that has no file.
+// inline is the path of a template that has no file.
 const inline = "/template"
 
-func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Rendered, err error) {
-	leave, err := e.nest(file)
+func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Output, err error) {
+	leave, err := e.enterTemplate(file)
 	if err == nil {
 		err = errors.Join(CheckTemplate(text), checkActions(text, left, right))
 	}
@@ -90,11 +90,11 @@ func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Re
 		return out, err
 	}
 	defer leave()
-	defer e.begin()()
+	defer e.beginEvaluation()()
 	r := &renderer{env: e, out: new(output)}
 	defer func() { // Jet lets the panics of reflection pass
 		if p := recover(); p != nil {
-			out, err = Rendered{}, r.explain(file, broken(p))
+			out, err = Output{}, r.explain(file, panicError(p))
 		}
 	}()
 	set := jet.NewSet(loader{e}, jet.WithDelims(left, right), jet.WithSafeWriter(put), jet.WithCache(r))
@@ -117,7 +117,7 @@ func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Re
 	if err != nil {
 		return out, r.explain(file, err)
 	}
-	return Rendered{r.out.String(), r.lines(file)}, nil
+	return Output{r.out.String(), r.lines(file)}, nil
 }
 
 // A loader lets templates include others, by path.
@@ -135,9 +135,8 @@ func (l loader) Open(path string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(text)), err
 }
 
-// A renderer runs one template and knows where in it the output comes from. It
-// is the cache of the template set because so it sees each template that is
-// read.
+// A renderer runs one template and maps its output to lines of the template. It is the
+// cache of the template set, through which Jet passes every template that it reads.
 type renderer struct {
 	env       *Env
 	templates map[string]*jet.Template
@@ -167,8 +166,8 @@ func (r *renderer) add(path, text string, t *jet.Template) {
 	(&instrument{path, text}).list(t.Root)
 }
 
-// variables are what a template sees. Facts are gathered only if it speaks of
-// them or reads templates that may.
+// variables returns the variables of a template. Facts are gathered only if its text, or
+// that of a template it may include, names them.
 func (r *renderer) variables(text string) (jet.VarMap, error) {
 	vars := jet.VarMap{}
 	for name, tree := range roots {
@@ -216,7 +215,7 @@ func (r *renderer) explain(file string, err error) error {
 		text = fmt.Sprintf("%q is not defined", m[1])
 		e.Err, e.Hint = errors.New(text), diag.DidYouMean(m[1], jetNames)
 	}
-	if m, ok := errors.AsType[*missingError](err); ok {
+	if m, ok := errors.AsType[*notFoundError](err); ok {
 		e.Hint = diag.DidYouMean(m.part, m.known)
 	}
 	switch {
@@ -234,7 +233,7 @@ func (r *renderer) explain(file string, err error) error {
 
 var errTooLong = fmt.Errorf("it makes a text of more than %d bytes, which is the limit", maxOutput)
 
-// repeated returns a text and a number that a function of templates is given.
+// repeated returns the arguments of repeat: a text and a number.
 func repeated(name string, args []any) (string, int, error) {
 	s, ok := args[0].(string)
 	if !ok {
@@ -251,7 +250,7 @@ func repeated(name string, args []any) (string, int, error) {
 	return s, int(i), nil
 }
 
-// fileOf turns the rooted path of Jet back into the one that was given.
+// fileOf returns the path of a template as the user wrote it; Jet adds a slash.
 func fileOf(name, given string) string {
 	if name == path.Join("/", given) {
 		return given
@@ -319,7 +318,7 @@ func (r *renderer) globals(set *jet.Set) {
 	set.AddGlobalFunc(sizeFunc, func(a jet.Arguments) reflect.Value {
 		v := a.Get(0)
 		if v.IsValid() && v.CanInterface() {
-			if _, err := e.spend(v.Interface()); err != nil {
+			if _, err := e.countValue(v.Interface()); err != nil {
 				panic(err)
 			}
 		}
@@ -352,10 +351,10 @@ func (r *renderer) globals(set *jet.Set) {
 		return strings.Replace(s, old, put, n), nil
 	})
 	set.AddGlobalFunc(sortFunc, func(a jet.Arguments) reflect.Value { return ordered(a.Get(0)) })
-	set.AddGlobalFunc(givenFunc, func(a jet.Arguments) reflect.Value {
+	set.AddGlobalFunc(hasValueFunc, func(a jet.Arguments) reflect.Value {
 		v := a.Get(0)
 		if !v.IsValid() || v.Kind() == reflect.Interface && v.IsNil() {
-			panic(&missingError{what: fmt.Sprintf("nothing to print in %s: give a default with lookup(path, default) or test it with isset", a.Get(1))})
+			panic(&notFoundError{what: fmt.Sprintf("nothing to print in %s: give a default with lookup(path, default) or test it with isset", a.Get(1))})
 		}
 		return v
 	})

@@ -29,7 +29,7 @@ func Jinja(file, text string, vars map[string]any, read func(path string) ([]byt
 	if check == nil {
 		check = func() error { return nil }
 	}
-	return r.within(check, vars)
+	return r.renderUntil(check, vars)
 }
 
 // checkJinja returns an error if a template, or an expression or block in it, is too long.
@@ -47,12 +47,12 @@ func checkJinja(text string) error {
 func (r *rendering) render(vars map[string]any) (_ string, err error) {
 	defer func() { // the library lets the panics of the functions that it calls pass
 		if p := recover(); p != nil {
-			err = r.broken(p)
+			err = r.panicError(p)
 		}
 	}()
 	c := config.New()
 	c.StrictUndefined = true
-	t, err := exec.NewTemplate(r.file, c, beside{r, filepath.Dir(r.file)}, r.environment())
+	t, err := exec.NewTemplate(r.file, c, includeLoader{r, filepath.Dir(r.file)}, r.environment())
 	if err != nil {
 		return "", jinjaError(r.file, r.text, err)
 	}
@@ -64,14 +64,15 @@ func (r *rendering) render(vars map[string]any) (_ string, err error) {
 	return out.String(), nil
 }
 
-// beside loads a template, and others by paths relative to its directory.
-type beside struct {
+// An includeLoader loads a template and the templates that it includes, whose paths are
+// relative to its directory.
+type includeLoader struct {
 	*rendering
 	dir string
 }
 
 // Read implements loaders.Loader.
-func (b beside) Read(path string) (io.Reader, error) {
+func (b includeLoader) Read(path string) (io.Reader, error) {
 	b.step()
 	if b.reads++; b.reads > maxReads {
 		return nil, fmt.Errorf("it includes templates more than %d times: does one include itself?", maxReads)
@@ -96,7 +97,7 @@ func (b beside) Read(path string) (io.Reader, error) {
 }
 
 // Resolve implements loaders.Loader.
-func (b beside) Resolve(path string) (string, error) {
+func (b includeLoader) Resolve(path string) (string, error) {
 	if path == b.file || filepath.IsAbs(path) {
 		return path, nil
 	}
@@ -104,7 +105,7 @@ func (b beside) Resolve(path string) (string, error) {
 }
 
 // Inherit implements loaders.Loader.
-func (b beside) Inherit(from string) (loaders.Loader, error) {
+func (b includeLoader) Inherit(from string) (loaders.Loader, error) {
 	if from != "" && from != b.file {
 		b.dir = filepath.Dir(from)
 	}

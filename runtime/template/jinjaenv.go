@@ -135,13 +135,13 @@ func (r *rendering) before(name string, in *exec.Value, params *exec.VarArgs) {
 		if len(params.Args) > 0 && params.Args[0].IsString() {
 			found = strings.Count(in.String(), params.Args[0].String())
 		}
-		r.room(found, longest)
+		r.checkRoom(found, longest)
 	case "join":
 		if in.IsString() && len(params.Args) > 0 { // as a method of what stands between
-			r.room(items(params.Args[0]), r.size(in))
+			r.checkRoom(items(params.Args[0]), r.size(in))
 			return
 		}
-		r.room(items(in), longest)
+		r.checkRoom(items(in), longest)
 	}
 }
 
@@ -159,7 +159,7 @@ var wide = pattern(`[0-9]{5,}`)
 // after counts what was made.
 func (r *rendering) after(made *exec.Value) *exec.Value {
 	if !made.IsError() {
-		r.room(1, r.size(made))
+		r.checkRoom(1, r.size(made))
 	}
 	return made
 }

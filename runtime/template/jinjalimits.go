@@ -39,7 +39,7 @@ type rendering struct {
 	depth      int // of macros
 	blocks     int // that are being read
 	steps      int
-	made       int                   // bytes of texts and lists
+	bytes      int                   // bytes of texts and lists
 	line       int                   // what is evaluated stands there
 	left       []*exec.Value         // operands whose other operand is being evaluated
 	stop       atomic.Pointer[error] // why it has to end
@@ -49,10 +49,10 @@ type rendering struct {
 // fails with an error.
 type limitError struct{ error }
 
-// within renders until it is done, or check or the memory says that it must end. What
+// renderUntil renders until it is done, or check or the memory says that it must end. What
 // the library does in one go cannot be ended: then it is left alone, and its result is
 // not used.
-func (r *rendering) within(check func() error, vars map[string]any) (string, error) {
+func (r *rendering) renderUntil(check func() error, vars map[string]any) (string, error) {
 	type result struct {
 		text string
 		err  error
@@ -89,12 +89,12 @@ func (r *rendering) within(check func() error, vars map[string]any) (string, err
 // throw ends the rendering.
 func (r *rendering) throw(err error) { panic(limitError{err}) }
 
-// broken returns what ended the rendering as an error with its place.
-func (r *rendering) broken(p any) error {
+// panicError returns what ended the rendering as an error with its place.
+func (r *rendering) panicError(p any) error {
 	if limit, ok := p.(limitError); ok {
 		return diag.Errorf(diag.Pos{File: r.file, Line: r.line}, "%w", limit.error)
 	}
-	return jinjaError(r.file, r.text, broken(p))
+	return jinjaError(r.file, r.text, panicError(p))
 }
 
 // step counts one step.
@@ -110,16 +110,16 @@ func (r *rendering) step() {
 	}
 }
 
-// room counts n texts or lists of size bytes each that are about to be made.
-func (r *rendering) room(n, size int) {
+// checkRoom counts n texts or lists of size bytes each that are about to be made.
+func (r *rendering) checkRoom(n, size int) {
 	if n <= 0 || size <= 0 {
 		return
 	}
 	if n > maxOutput/size {
 		r.throw(errTooLong)
 	}
-	if r.made += n * size; r.made > maxMade {
-		r.throw(errMade)
+	if r.bytes += n * size; r.bytes > maxBytes {
+		r.throw(errBytes)
 	}
 }
 

@@ -174,10 +174,10 @@ func (r *rendering) watchers() map[string]any {
 		rightFunc: r.watch(func(*exec.Value) { pop() }),
 		timesFunc: r.watch(func(v *exec.Value) {
 			if left := pop(); left.IsString() && !v.IsFloat() {
-				r.room(v.Integer(), r.size(left))
+				r.checkRoom(v.Integer(), r.size(left))
 			}
 		}),
-		plusFunc: r.watch(func(v *exec.Value) { r.room(1, r.size(pop())+r.size(v)) }),
+		plusFunc: r.watch(func(v *exec.Value) { r.checkRoom(1, r.size(pop())+r.size(v)) }),
 	}
 }
 

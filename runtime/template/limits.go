@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// Limits of one evaluation. What needs more has gone astray. They are counted, so
-// that they are the same on any machine.
+// Limits of one evaluation. They are counts and not times, so that they are the same on
+// any machine.
 const (
 	maxSteps  = 1_000_000 // items of loops, and pieces of templates
 	maxFrames = 10_000    // calls inside one another: templates can call themselves
@@ -21,38 +21,38 @@ const (
 	maxOutput = 64 << 20  // bytes that a template writes
 )
 
-// checkEvery is after how many steps the limits that take time are looked at.
+// checkEvery is the number of steps between two checks of the slower limits.
 const checkEvery = 256
 
-// work is what an evaluation has done so far.
-type work struct{ active, steps, made, begun int }
+// A usage counts what the evaluation has used.
+type usage struct{ nesting, steps, bytes, evaluations int }
 
-// Under returns a copy of e whose evaluations end with the error of check, which
-// they ask now and then.
-func (e *Env) Under(check func() error) *Env {
+// WithCheck returns a copy of e whose evaluations call check regularly and end with its
+// error.
+func (e *Env) WithCheck(check func() error) *Env {
 	c := *e
-	c.o.Check, c.work = check, work{}
+	c.o.Check, c.usage = check, usage{}
 	c.vars = c.variables()
 	return &c
 }
 
-// begin begins an evaluation, perhaps inside another one.
-func (e *Env) begin() (end func()) {
-	if e.work.active == 0 {
-		e.work.steps, e.work.made = 0, 0
+// beginEvaluation begins an evaluation. A nested one shares the counts of the outer one.
+func (e *Env) beginEvaluation() (end func()) {
+	if e.usage.nesting == 0 {
+		e.usage.steps, e.usage.bytes = 0, 0
 	}
-	e.work.active++
-	return func() { e.work.active-- }
+	e.usage.nesting++
+	return func() { e.usage.nesting-- }
 }
 
 // step counts one step of an evaluation, and returns an error if there must be no
 // more.
 func (e *Env) step() error {
-	e.work.steps++
-	if e.work.steps > maxSteps {
+	e.usage.steps++
+	if e.usage.steps > maxSteps {
 		return fmt.Errorf("it takes more than %d steps, which is the limit", maxSteps)
 	}
-	if e.work.steps%checkEvery > 0 {
+	if e.usage.steps%checkEvery > 0 {
 		return nil
 	}
 	if err := e.check(); err != nil {
@@ -69,7 +69,7 @@ var errNested = errors.New("templates and blocks are nested too deeply: does one
 // nested reports whether calls are too deep inside one another.
 func nested() bool { return runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 }
 
-// check returns the error with which an evaluation must end.
+// check returns the error with which the evaluation has to end, or nil.
 func (e *Env) check() error {
 	if e.o.Check == nil {
 		return nil
@@ -85,8 +85,8 @@ func CheckTemplate(text string) error {
 	return nil
 }
 
-// checkActions returns an error if what stands between two delimiters of a Jet
-// template is too long.
+// checkActions returns an error if the text between two delimiters of a Jet template is
+// too long.
 func checkActions(text, left, right string) error {
 	for left != "" && right != "" {
 		_, rest, found := strings.Cut(text, left)
@@ -102,23 +102,23 @@ func checkActions(text, left, right string) error {
 	return nil
 }
 
-// broken returns the panic of a template engine as an error. Those of the language
-// Go say nothing about the template.
-func broken(p any) error {
+// panicError makes an error of a panic of a template engine. The text of a runtime error
+// of Go would not help the author of the template.
+func panicError(p any) error {
 	if _, ok := p.(runtime.Error); ok {
 		return errors.New("the template engine cannot make sense of this")
 	}
 	return fmt.Errorf("%v", p)
 }
 
-// stepFunc is a function that only the compiler writes into expressions.
+// stepFunc is the name of a function that only compile inserts into expressions.
 const stepFunc = "count step"
 
-// steps has every item of a loop counted.
-type steps map[*ast.PredicateNode]bool
+// A stepCounter inserts calls that count the iterations of loops.
+type stepCounter map[*ast.PredicateNode]bool
 
 // Visit implements ast.Visitor.
-func (s steps) Visit(node *ast.Node) {
+func (s stepCounter) Visit(node *ast.Node) {
 	n, ok := (*node).(*ast.PredicateNode)
 	if !ok || s[n] {
 		return

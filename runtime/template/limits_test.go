@@ -70,7 +70,7 @@ func TestLimits(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, got)
 	}
-	_, err := e.Under(func() error { return stop }).Expand(`${ sum(Data.many, sum(Data.many, 1)) }`)
+	_, err := e.WithCheck(func() error { return stop }).Expand(`${ sum(Data.many, sum(Data.many, 1)) }`)
 	require.ErrorIs(t, err, stop)
 }
 

@@ -2,14 +2,14 @@ package template
 
 import "strings"
 
-// A mark says that from an offset of the output on, a line of a template writes.
+// A mark is an offset of the output and the line of the template that wrote from there on.
 type mark struct {
 	offset int
 	at     Line
 	text   bool // its own text, line by line
 }
 
-// lines returns for each line of the output which line of a template wrote it.
+// lines returns the line of a template for each line of the output.
 func (r *renderer) lines(file string) []Line {
 	text := r.out.String()
 	out := make([]Line, 0, strings.Count(text, "\n")+1)
@@ -24,8 +24,8 @@ func (r *renderer) lines(file string) []Line {
 	return out
 }
 
-// lineAt returns what wrote the first visible character of the output between
-// two offsets.
+// lineAt returns the line that wrote the first visible character between two offsets of
+// the output.
 func (r *renderer) lineAt(text string, begin, end int, file string) Line {
 	for begin < end && text[begin] == ' ' {
 		begin++

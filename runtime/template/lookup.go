@@ -13,15 +13,15 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// Lookup returns what is at a path, such as facts.os.family, data.users.0.name
-// or env.HOME. The path is one of GJSON. What is not there is an error, unless
-// there is a fallback.
+// Lookup returns the value at a path of GJSON, such as facts.os.family,
+// data.users.0.name or env.HOME. A missing value is an error, unless there is a
+// fallback.
 func (e *Env) Lookup(path string, fallback ...any) (any, error) {
 	val, err := e.find(path)
 	if IsMissing(err) && len(fallback) > 0 {
 		return fallback[0], nil
 	}
-	if m, ok := errors.AsType[*missingError](err); ok {
+	if m, ok := errors.AsType[*notFoundError](err); ok {
 		return nil, &diag.Error{Err: m, Hint: diag.DidYouMean(m.part, m.known)}
 	}
 	return val, err
@@ -33,7 +33,7 @@ func (e *Env) LookupSteps(steps []string, fallback ...any) (any, error) {
 	if IsMissing(err) && len(fallback) > 0 {
 		return fallback[0], nil
 	}
-	if m, ok := errors.AsType[*missingError](err); ok {
+	if m, ok := errors.AsType[*notFoundError](err); ok {
 		return nil, &diag.Error{Err: m, Hint: diag.DidYouMean(m.part, m.known)}
 	}
 	return val, err
@@ -45,12 +45,12 @@ func (e *Env) findSteps(steps []string) (any, error) {
 	}
 	r := roots[steps[0]]
 	if r == "" {
-		return nil, &missingError{fmt.Sprintf("want a path that begins with facts, data or env, got %q", steps[0]), steps[0], []string{"facts", "data", "env"}}
+		return nil, &notFoundError{fmt.Sprintf("want a path that begins with facts, data or env, got %q", steps[0]), steps[0], []string{"facts", "data", "env"}}
 	}
 	return e.get(r, steps[1:])
 }
 
-// dottedName reports a path of which a part has dots in it: they would divide it.
+// dottedName reports a path with a name that has dots, which GJSON takes for separators.
 func (e *Env) dottedName(r root, first string, steps []string) error {
 	var val any
 	var err error
@@ -135,7 +135,7 @@ func (e *Env) find(path string) (any, error) {
 		return e.query(path) // a path that begins with a modifier or a list of paths
 	}
 	if r == "" {
-		return nil, &missingError{fmt.Sprintf("want a path that begins with facts, data or env, got %q", path), first, []string{"facts", "data", "env"}}
+		return nil, &notFoundError{fmt.Sprintf("want a path that begins with facts, data or env, got %q", path), first, []string{"facts", "data", "env"}}
 	}
 	if rest == "" {
 		return e.tree(r)
@@ -176,7 +176,7 @@ func (e *Env) query(path string) (any, error) {
 	}
 	res := gjson.Get(text, path)
 	if !res.Exists() {
-		return nil, &missingError{what: fmt.Sprintf("nothing at %q", path)}
+		return nil, &notFoundError{what: fmt.Sprintf("nothing at %q", path)}
 	}
 	return fromJSON(res), nil
 }

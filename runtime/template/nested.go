@@ -12,8 +12,8 @@ import (
 // maxDepth is how deep templates may read templates.
 const maxDepth = 20
 
-// nest guards against templates that read themselves.
-func (e *Env) nest(what string) (leave func(), err error) {
+// enterTemplate counts the nesting of templates, which bounds those that read themselves.
+func (e *Env) enterTemplate(what string) (leave func(), err error) {
 	if e.depth >= maxDepth {
 		return nil, fmt.Errorf("templates are nested more than %d deep, at %s", maxDepth, what)
 	}
@@ -28,16 +28,16 @@ func (e *Env) template(text string) (any, error) {
 	case strings.HasSuffix(text, ".jet"):
 		return e.jet(text)
 	case !strings.HasSuffix(text, ".templ"):
-		leave, err := e.nest("template(...)")
+		leave, err := e.enterTemplate("template(...)")
 		if err != nil {
 			return nil, err
 		}
 		defer leave()
 		val, err := e.Expand(text)
-		return val, within("", text, err)
+		return val, inTemplate("", text, err)
 	}
 	path := e.path(text)
-	leave, err := e.nest(path)
+	leave, err := e.enterTemplate(path)
 	if err != nil {
 		return nil, err
 	}
@@ -47,10 +47,10 @@ func (e *Env) template(text string) (any, error) {
 		return nil, err
 	}
 	val, err := e.Expand(body)
-	return val, within(path, body, err)
+	return val, inTemplate(path, body, err)
 }
 
-// open reads a file of the user. What says who wants it.
+// open reads a file of the user. What is the function that asks for it, for messages.
 func (e *Env) open(what, path string) (string, error) {
 	body, err := e.o.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,9 +62,9 @@ func (e *Env) open(what, path string) (string, error) {
 	return string(body), nil
 }
 
-// within gives an error in a template its place in the file of the template, or
-// its line in a text that has no file.
-func within(file, text string, err error) error {
+// inTemplate gives an error in a template its position in the file or, for a text without
+// a file, its line.
+func inTemplate(file, text string, err error) error {
 	te, ok := errors.AsType[*Error](err)
 	if !ok || !te.Err.Pos.IsZero() {
 		return err

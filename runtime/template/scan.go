@@ -6,8 +6,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// HasExpression reports whether text may hold an expression. Texts that do not
-// are never looked at again.
+// HasExpression reports whether text may hold an expression. It is quick, since most
+// texts hold none.
 func HasExpression(text string) bool {
 	return strings.IndexByte(text, '{') >= 0 && (strings.Contains(text, "${") || strings.Contains(text, "{{"))
 }

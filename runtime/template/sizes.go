@@ -12,21 +12,20 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// The expression library bounds neither the length of texts nor that of lists. An
-// operator or a function makes a few times of what it is given, so what those that
-// join are given is counted.
+// The expression library bounds neither the length of texts nor that of lists. The result
+// of an operator or function is at most a few times as long as its operands. So the
+// operands of those that join or copy are counted.
 
 const (
-	// maxMade is how many bytes of texts and lists the operators and functions of one
-	// evaluation may be given.
-	maxMade = 256 << 20
-	// maxValues is how many values a result may hold. Lists that hold one another twice
-	// stand for more than there can be.
+	// maxBytes bounds the texts and lists that are operands in one evaluation.
+	maxBytes = 256 << 20
+	// maxValues bounds the values in a result. A list that holds the same list twice, and
+	// so on, has exponentially many.
 	maxValues = 4 << 20
 )
 
 var (
-	errMade   = fmt.Errorf("it joins texts and lists of more than %d bytes, which is the limit", maxMade)
+	errBytes  = fmt.Errorf("it joins texts and lists of more than %d bytes, which is the limit", maxBytes)
 	errValues = fmt.Errorf("it makes more than %d values, which is the limit", maxValues)
 )
 
@@ -36,8 +35,8 @@ const (
 	valueFunc = "count value"
 )
 
-// spend counts a value that an operator or a function is given.
-func (e *Env) spend(val any) (any, error) {
+// countValue counts an operand.
+func (e *Env) countValue(val any) (any, error) {
 	size := 0
 	switch v := val.(type) {
 	case nil, bool, int, int64, float64:
@@ -49,48 +48,48 @@ func (e *Env) spend(val any) (any, error) {
 			size = 16 * r.Len()
 		}
 	}
-	return val, e.made(size)
+	return val, e.takeBytes(size)
 }
 
-// made counts bytes of texts and lists.
-func (e *Env) made(size int) error {
-	if e.work.made += size; e.work.made > maxMade {
-		return errMade
+// takeBytes counts bytes of operands.
+func (e *Env) takeBytes(size int) error {
+	if e.usage.bytes += size; e.usage.bytes > maxBytes {
+		return errBytes
 	}
-	if size >= long {
+	if size >= longText {
 		return e.check()
 	}
 	return nil
 }
 
-// long is from how many bytes on making a text takes so much time that it is looked
-// whether there is any left.
-const long = 1 << 20
+// longText is the length of texts, in bytes, that take so long to make that the
+// deadline is checked for each.
+const longText = 1 << 20
 
-// spendText is spend for what is known to be a text.
-func (e *Env) spendText(s string) (string, error) {
-	_, err := e.spend(s)
+// countText is countValue for a text.
+func (e *Env) countText(s string) (string, error) {
+	_, err := e.countValue(s)
 	return s, err
 }
 
-// boundedFunctions are functions of the library whose results are not in proportion to
-// what they are given. They are bounded here.
+// boundedFunctions are functions of the library whose results can be much longer than
+// their operands. The ones here have limits.
 var boundedFunctions = []string{"repeat", "replace", "join", "toJSON", "string", "flatten"}
 
 // bounded returns the functions that count, and those that are bounded.
 func (e *Env) bounded() map[string]any {
 	return map[string]any{
-		textFunc: e.spendText, valueFunc: e.spend,
+		textFunc: e.countText, valueFunc: e.countValue,
 		"repeat": e.repeat, "replace": e.replace, "join": e.join, "toJSON": e.toJSON, "string": e.str, "flatten": e.flatten,
 	}
 }
 
-// room returns an error if a text of n parts of size bytes each is too long.
-func (e *Env) room(n, size int) error {
+// checkRoom returns an error if a text of n parts of size bytes each is too long.
+func (e *Env) checkRoom(n, size int) error {
 	if size > 0 && n > maxOutput/size {
 		return errTooLong
 	}
-	return e.made(n * size)
+	return e.takeBytes(n * size)
 }
 
 // texts returns the first n arguments of a function, which must be texts, and the
@@ -136,7 +135,7 @@ func (e *Env) repeat(args ...any) (any, error) {
 	case len(n) == 0 || n[0] < 0:
 		return nil, errors.New("repeat: want a text and a number that is not negative")
 	}
-	if err := e.room(n[0], len(list[0])); err != nil {
+	if err := e.checkRoom(n[0], len(list[0])); err != nil {
 		return nil, err
 	}
 	return strings.Repeat(list[0], n[0]), nil
@@ -153,7 +152,7 @@ func (e *Env) replace(args ...any) (any, error) {
 		n = limit[0]
 		found = min(found, n)
 	}
-	if err := errors.Join(e.room(1, len(text)), e.room(found, len(put))); err != nil {
+	if err := errors.Join(e.checkRoom(1, len(text)), e.checkRoom(found, len(put))); err != nil {
 		return nil, err
 	}
 	return strings.Replace(text, old, put, n), nil
@@ -175,7 +174,7 @@ func (e *Env) join(args ...any) (any, error) {
 	if !isList(v) {
 		return nil, errors.New("join: want a list of texts and perhaps what stands between them")
 	}
-	if err := e.room(v.Len(), len(glue)); err != nil {
+	if err := e.checkRoom(v.Len(), len(glue)); err != nil {
 		return nil, err
 	}
 	var out strings.Builder
@@ -187,7 +186,7 @@ func (e *Env) join(args ...any) (any, error) {
 		if i > 0 {
 			out.WriteString(glue)
 		}
-		if err := e.room(1, len(item)); err != nil {
+		if err := e.checkRoom(1, len(item)); err != nil {
 			return nil, err
 		}
 		if out.WriteString(item); out.Len() > maxOutput {
@@ -206,7 +205,7 @@ func (e *Env) toJSON(args ...any) (any, error) {
 	}
 	text, err := json.MarshalIndent(args[0], "", "  ")
 	if err == nil {
-		err = e.room(1, len(text))
+		err = e.checkRoom(1, len(text))
 	}
 	return string(text), err
 }
@@ -218,7 +217,7 @@ func (e *Env) marshal(val any) ([]byte, error) {
 	}
 	text, err := json.Marshal(val)
 	if err == nil {
-		err = e.room(1, len(text))
+		err = e.checkRoom(1, len(text))
 	}
 	return text, err
 }
@@ -232,7 +231,7 @@ func (e *Env) str(args ...any) (any, error) {
 		return nil, err
 	}
 	text := fmt.Sprintf("%v", args[0])
-	return text, e.room(1, len(text))
+	return text, e.checkRoom(1, len(text))
 }
 
 func (e *Env) flatten(args ...any) (any, error) {
@@ -242,7 +241,7 @@ func (e *Env) flatten(args ...any) (any, error) {
 	out, left := []any{}, maxValues
 	err := flattenInto(&out, reflect.ValueOf(args[0]), &left)
 	if err == nil {
-		err = e.made(16 * len(out))
+		err = e.takeBytes(16 * len(out))
 	}
 	return out, err
 }
@@ -271,11 +270,11 @@ func flattenInto(out *[]any, list reflect.Value, left *int) error {
 	return nil
 }
 
-// sizes has what is joined counted.
-type sizes map[ast.Node]bool
+// A sizeCounter inserts calls that count the operands of operators that join.
+type sizeCounter map[ast.Node]bool
 
 // Visit implements ast.Visitor.
-func (s sizes) Visit(node *ast.Node) {
+func (s sizeCounter) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.BinaryNode:
 		if n.Operator == "+" {
@@ -292,8 +291,8 @@ func (s sizes) Visit(node *ast.Node) {
 	}
 }
 
-// count has the value of a node counted, if it may be long.
-func (s sizes) count(node *ast.Node) {
+// count inserts a call that counts the value of a node, if it may be long.
+func (s sizeCounter) count(node *ast.Node) {
 	n := *node
 	if s[n] {
 		return
@@ -320,7 +319,7 @@ func (s sizes) count(node *ast.Node) {
 	*node = call
 }
 
-// countJoined has the operands of + in a Jet template counted.
+// countJoined inserts calls that count the operands of + into a Jet template.
 func countJoined(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -344,23 +343,23 @@ func countJoined(v reflect.Value) {
 	}
 }
 
-// An output takes the text of a Jet template. Jet does not look at errors of writing,
-// so too much of it ends the template by a panic.
+// An output collects the text of a Jet template. Jet ignores errors of writing, so it
+// panics when the text is too long.
 type output struct{ bytes.Buffer }
 
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
-	o.room(len(p))
+	o.checkRoom(len(p))
 	return o.Buffer.Write(p)
 }
 
 // WriteString implements io.StringWriter.
 func (o *output) WriteString(s string) (int, error) {
-	o.room(len(s))
+	o.checkRoom(len(s))
 	return o.Buffer.WriteString(s)
 }
 
-func (o *output) room(n int) {
+func (o *output) checkRoom(n int) {
 	if o.Len()+n > maxOutput {
 		panic(errTooLong)
 	}

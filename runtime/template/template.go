@@ -2,15 +2,15 @@
 // and {{ ... }} in any text, in the language of expr-lang, and whole templates
 // in Jet.
 //
-// A text that is one expression takes the value of the expression, with its
-// type; any other text stays a text into which values are put. What an
-// expression gives is never evaluated again. What is not there is an error,
-// unless a default is given: lookup(path, default), Data.x ?? default, Data?.x.
+// A text that is one expression has the value of the expression, with its type. In any
+// other text the values are inserted as text. Results are not evaluated again. A name
+// that does not exist is an error, unless there is a default: lookup(path, default),
+// Data.x ?? default, Data?.x.
 //
 // Expressions see
 //
-//	Facts, facts                      what is so about the machine
-//	Data, data                        what the user configured
+//	Facts, facts                      the facts of the machine
+//	Data, data                        the data of the user
 //	Environ, environ, env             the environment and ./.env
 //	lookup(path, default)             any of them by a GJSON path: facts.os.family
 //	file(path), readFile(path)        the content of a file beside the manifest
@@ -43,7 +43,7 @@ type Options struct {
 	Facts   *facts.Facts
 	Data    map[string]any
 	Environ map[string]string
-	// Vars is what they see besides, by name.
+	// Vars are further variables, by name.
 	Vars map[string]any
 	// Dir is where relative paths begin.
 	Dir string
@@ -52,8 +52,8 @@ type Options struct {
 	ReadFile func(path string) ([]byte, error)
 	// Now is the time that now() gives.
 	Now func() time.Time
-	// Check is asked now and then whether an evaluation may go on; its error ends
-	// it. Nil means that it may.
+	// Check is called regularly during an evaluation, which ends with its error. May be
+	// nil.
 	Check func() error
 }
 
@@ -62,7 +62,7 @@ type Env struct {
 	o     Options
 	vars  map[string]any
 	depth int // of templates that read templates
-	work  work
+	usage usage
 	json  map[string]string
 	// programs are shared by all copies of an Env that know the same names.
 	programs map[string]*vm.Program
@@ -91,9 +91,9 @@ func (e *Env) With(data map[string]any, dir string) *Env {
 	return c
 }
 
-// Sealed returns an Env for the expressions of data: it sees no data and reads
+// ForData returns an Env for the expressions in data files, which see no data and read
 // no files.
-func (e *Env) Sealed() *Env {
+func (e *Env) ForData() *Env {
 	o := e.o
 	o.Data, o.ReadFile = nil, nil
 	return New(o)
@@ -159,24 +159,24 @@ func (e *Env) tree(r root) (map[string]any, error) {
 	return env, nil
 }
 
-// A missingError says that there is nothing at a path.
-type missingError struct {
+// A notFoundError says that there is nothing at a path.
+type notFoundError struct {
 	what  string // "no fact os.familly"
 	part  string
 	known []string
 }
 
-func (e *missingError) Error() string { return e.what }
+func (e *notFoundError) Error() string { return e.what }
 
 // IsMissing reports whether an error says that there is nothing at a path.
 func IsMissing(err error) bool {
-	_, ok := errors.AsType[*missingError](err)
+	_, ok := errors.AsType[*notFoundError](err)
 	return ok
 }
 
-func missing(r root, path []string, n int, known []string) error {
+func notFound(r root, path []string, n int, known []string) error {
 	kind := map[root]string{factsRoot: "fact", dataRoot: "data", environRoot: "environment variable"}[r]
-	return &missingError{fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), path[n], known}
+	return &notFoundError{fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), path[n], known}
 }
 
 // get returns what is at a path in a tree. Of the facts it gathers only the
@@ -190,7 +190,7 @@ func (e *Env) get(r root, path []string) (any, error) {
 	case factsRoot:
 		v, err := e.o.Facts.Branch(path[0])
 		if nf, ok := errors.AsType[*facts.NotFoundError](err); ok {
-			return nil, missing(r, path, 0, nf.Known)
+			return nil, notFound(r, path, 0, nf.Known)
 		}
 		if err != nil {
 			return nil, err
@@ -199,20 +199,20 @@ func (e *Env) get(r root, path []string) (any, error) {
 	case dataRoot:
 		v, ok := e.o.Data[path[0]]
 		if !ok {
-			return nil, missing(r, path, 0, slices.Sorted(maps.Keys(e.o.Data)))
+			return nil, notFound(r, path, 0, slices.Sorted(maps.Keys(e.o.Data)))
 		}
 		val = v
 	default:
 		v, ok := e.o.Environ[path[0]]
 		if !ok {
-			return nil, missing(r, path, 0, slices.Sorted(maps.Keys(e.o.Environ)))
+			return nil, notFound(r, path, 0, slices.Sorted(maps.Keys(e.o.Environ)))
 		}
 		val = v
 	}
 	for i, step := range path[1:] {
 		next, known, ok := child(val, step)
 		if !ok {
-			return nil, missing(r, path, i+1, known)
+			return nil, notFound(r, path, i+1, known)
 		}
 		val = next
 	}

@@ -223,7 +223,7 @@ func TestWrongTypeInExpression(t *testing.T) {
 }
 
 func TestSealedSeesFactsOnly(t *testing.T) {
-	e := newEnv().Sealed()
+	e := newEnv().ForData()
 	val, err := e.Expand("${ Facts.os.family }")
 	require.NoError(t, err)
 	require.Equal(t, "debian", val)

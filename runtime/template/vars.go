@@ -2,8 +2,7 @@ package template
 
 import "io"
 
-// WithVars returns a copy of e in which expressions and templates see vars
-// besides, each by its name.
+// WithVars returns a copy of e with vars as further variables.
 func (e *Env) WithVars(vars map[string]any) *Env {
 	o := e.o
 	o.Vars = vars

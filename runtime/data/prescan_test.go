@@ -34,22 +34,22 @@ func tree(docs []*Document) string {
 }
 
 // worths are what is tried of every text.
-var worths = []limits{
+var worths = []prescanLimits{
 	{scalar: 3, small: 1, large: 2}, {scalar: 8, small: 20, large: 40}, {scalar: 1 << 20, small: 1, large: 2}, {scalar: 3},
 }
 
-// requireSame holds what is read of a text that was cut against what is read of it
+// requireSame holds what is read of a text that was placeholder against what is read of it
 // as it is. It returns how often that could be done.
 func requireSame(t *testing.T, text string) (compared int) {
 	t.Helper()
 	var want string
 	for _, worth := range worths {
-		cut, ok := newSource("x", text).cut(worth, 2)
+		cut, ok := newSource("x", text).parsePrescannedWith(worth, 2)
 		if !ok {
 			continue
 		}
 		if want == "" {
-			docs, err := newSource("x", text).whole()
+			docs, err := newSource("x", text).parseWhole()
 			require.NoError(t, err, "%q cut as %+v", text, worth)
 			want = tree(docs)
 		}
@@ -74,7 +74,7 @@ func FuzzCutLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, choice []byte) { requireSame(t, linesOf(choice)) })
 }
 
-// TestCutLines is FuzzCutLines for a while, and sees to it that texts are cut.
+// TestCutLines is FuzzCutLines for a while, and sees to it that texts are placeholder.
 func TestCutLines(t *testing.T) {
 	rnd, compared := rand.New(rand.NewPCG(1, 2)), 0
 	for range 10_000 {

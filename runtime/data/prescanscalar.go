@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// quoted sets the scalar in quotes aside with which a line ends, if it is long and
-// its value is plain to see.
-func (s *scissors) quoted(line string, indent int) {
+// quotedScalar takes out the quoted scalar at the end of a line, if it is long and has no
+// other escapes than the usual ones.
+func (s *prescan) quotedScalar(line string, indent int) {
 	quote := line[len(line)-1]
 	if quote != '"' && quote != '\'' {
 		return
@@ -34,12 +34,12 @@ func (s *scissors) quoted(line string, indent int) {
 		style = singleQuoted
 	}
 	s.copy(s.at + from + 1)
-	s.done += len(written)
-	s.cuts = append(s.cuts, cut{line: s.line - s.less, col: utf8.RuneCountInString(line[:from]) + 1, less: s.less, style: style, value: value})
+	s.copied += len(written)
+	s.placeholders = append(s.placeholders, placeholder{line: s.line - s.removed, col: utf8.RuneCountInString(line[:from]) + 1, removed: s.removed, style: style, value: value})
 }
 
-// unquoted returns the value of what is written between quotes. It is not ok if a
-// quote ends the value earlier, or if an escape is not among the usual ones.
+// unquoted returns the value of a text between quotes. It is not ok if there is another
+// quote in it, or an escape that is not among the usual ones.
 func unquoted(written string, quote byte) (value string, ok bool) {
 	if quote == '\'' {
 		value = strings.ReplaceAll(written, "''", "'")
@@ -78,9 +78,9 @@ func unquoted(written string, quote byte) (value string, ok bool) {
 	}
 }
 
-// blockHeader returns where the | or > stands with which a line ends that a block
-// scalar follows, and what it is followed by.
-func blockHeader(line string) (i int, chomp string, ok bool) {
+// findBlockIndicator returns the offset of the | or > at the end of a line that begins a
+// block scalar, and the chomping indicator after it.
+func findBlockIndicator(line string) (i int, chomp string, ok bool) {
 	line = strings.TrimRight(line, " ")
 	last := line[max(0, len(line)-4):]
 	n := strings.LastIndexByte(last, ' ')
@@ -90,25 +90,25 @@ func blockHeader(line string) (i int, chomp string, ok bool) {
 	return len(line) - len(last) + n + 1, last[n+2:], true
 }
 
-// blockScalar goes to the end of the block scalar that begins at the next line, and sets
-// it aside if it is long and its value is plain to see.
-func (s *scissors) blockScalar(header string, outer, indicator int, chomp string) {
-	headerLine := s.line - 1 - s.less
+// blockScalar skips the block scalar that begins at the next line, and takes it out if it
+// is long and a literal one without indentation indicator.
+func (s *prescan) blockScalar(header string, outer, indicator int, chomp string) {
+	headerLine := s.line - 1 - s.removed
 	from, first := s.at, s.line
-	begin := s.rest(from)
+	begin := s.lineAt(from)
 	blank := strings.TrimSpace(begin) == ""
 	for i := from; i < len(s.text) && strings.TrimSpace(begin) == ""; i += len(begin) + 1 {
-		begin = s.rest(i)
+		begin = s.lineAt(i)
 	}
 	indent := indentOf(begin)
 	if indent <= outer || indent == len(begin) {
-		return // it is empty, or something else
+		return // an empty scalar, or none
 	}
 	plain := !blank && begin[indent] != '\t' && header[indicator] == '|' && (chomp == "" || chomp == "-") && utf8.ValidString(header[:indicator])
 	to, lines := from, 0 // behind the last line that is not blank
 	size := 0
 	for s.at < len(s.text) {
-		line := s.rest(s.at)
+		line := s.lineAt(s.at)
 		n := indentOf(line)
 		if n < len(line) && n < indent {
 			break
@@ -130,16 +130,16 @@ func (s *scissors) blockScalar(header string, outer, indicator int, chomp string
 	for line := range strings.Lines(s.text[from:to]) {
 		value.WriteString(line[min(indent, len(line)-1):])
 	}
-	c := cut{line: headerLine, col: utf8.RuneCountInString(header[:indicator]) + 1, style: literal, short: "x\n", value: value.String()}
+	c := placeholder{line: headerLine, col: utf8.RuneCountInString(header[:indicator]) + 1, style: literal, standIn: "x\n", value: value.String()}
 	if chomp == "-" {
-		c.short, c.value = "x", strings.TrimRight(c.value, "\n")
+		c.standIn, c.value = "x", strings.TrimRight(c.value, "\n")
 	}
 	s.copy(from + indent)
 	s.out.WriteString("x\n")
-	s.done = to
-	s.less += lines - 1
-	c.less = s.less
-	s.cuts = append(s.cuts, c)
+	s.copied = to
+	s.removed += lines - 1
+	c.removed = s.removed
+	s.placeholders = append(s.placeholders, c)
 }
 
 // printable reports whether a text without line ends has only characters that YAML
@@ -147,7 +147,7 @@ func (s *scissors) blockScalar(header string, outer, indicator int, chomp string
 func printable(s string) bool {
 	i := 0
 	for ; i+32 <= len(s); i += 32 {
-		if (suspect(s[i:])|suspect(s[i+8:])|suspect(s[i+16:])|suspect(s[i+24:]))&highs != 0 {
+		if (nonPrintableBits(s[i:])|nonPrintableBits(s[i+8:])|nonPrintableBits(s[i+16:])|nonPrintableBits(s[i+24:]))&highBits != 0 {
 			break
 		}
 	}
@@ -157,19 +157,18 @@ func printable(s string) bool {
 		case r < 0xa0, r == '\u2028', r == '\u2029', r == '\uFEFF', r == '\uFFFE', r == '\uFFFF':
 			return false
 		case r == utf8.RuneError:
-			return false // or it was written so, which is rare
+			return false // also for U+FFFD itself, which is rare
 		}
 	}
 	return true
 }
 
-const ones, highs = 0x0101010101010101, 0x8080808080808080
+const lowBits, highBits = 0x0101010101010101, 0x8080808080808080
 
-// suspect returns a number in which the high bit of a byte is set if there is a byte
-// that is no printable character of ASCII among the first 8 of s. It may be set
-// without that.
-func suspect(s string) uint64 {
+// nonPrintableBits looks at the first 8 bytes of s at once. A high bit is set in the
+// result if one of them is not printable ASCII, and sometimes if all are.
+func nonPrintableBits(s string) uint64 {
 	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	return x | (x - ' '*ones) | (x ^ 0x7f*ones - ones)
+	return x | (x - ' '*lowBits) | (x ^ 0x7f*lowBits - lowBits)
 }

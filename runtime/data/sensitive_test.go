@@ -48,7 +48,7 @@ func TestMarks(t *testing.T) {
 				kept = append(kept, s)
 				return nil
 			}
-			env := template.New(template.Options{Facts: facts.Static(map[string]any{"word": "hunter"})}).Sealed()
+			env := template.New(template.Options{Facts: facts.Static(map[string]any{"word": "hunter"})}).ForData()
 			got, err := data.Resolve(doc, env, keep)
 			if tt.err != "" {
 				require.EqualError(t, err, tt.err)
@@ -75,7 +75,7 @@ func TestReveal(t *testing.T) {
 	require.Equal(t, []string{"hunter2"}, kept)
 }
 
-func TestHideMarked(t *testing.T) {
-	require.Equal(t, "a: {value: x}", data.HideMarked("a: {value: x}"))
-	require.Equal(t, "a:\n  sensitive: true\n  value: *******\nb: 1", data.HideMarked("a:\n  sensitive: true\n  value: hunter2\nb: 1"))
+func TestHideSensitive(t *testing.T) {
+	require.Equal(t, "a: {value: x}", data.HideSensitive("a: {value: x}"))
+	require.Equal(t, "a:\n  sensitive: true\n  value: *******\nb: 1", data.HideSensitive("a:\n  sensitive: true\n  value: hunter2\nb: 1"))
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// marked returns the value of a node that is marked as {sensitive: true, value:
-// ...}.
-func (r *resolver) marked(n *Node) (*Node, bool) {
+// sensitiveValue returns the value of a table {sensitive: true, value: ...}.
+func (r *resolver) sensitiveValue(n *Node) (*Node, bool) {
 	s := n.Get("sensitive")
 	if n.Kind != schema.Map || len(n.Entries) != 2 || s == nil || s.Kind != schema.Bool || !strings.EqualFold(s.Text, "true") {
 		return nil, false
@@ -30,14 +29,14 @@ func (r *resolver) marked(n *Node) (*Node, bool) {
 	return nil, false
 }
 
-// value returns n as plain data, each text as given by text, and what is marked as
-// what it says.
+// value returns n as plain data: each text as text returns it, and a sensitive table as
+// its value.
 func (r *resolver) value(n *Node, text func(*Node) any) any {
-	if v, ok := r.marked(n); ok {
+	if v, ok := r.sensitiveValue(n); ok {
 		before := len(r.errs)
 		val := r.value(v, text)
 		if len(r.errs) == before {
-			if err := keepAll(val, r.keep); err != nil {
+			if err := keepTexts(val, r.keep); err != nil {
 				r.errs = append(r.errs, v.Errorf("a sensitive value cannot be hidden: %w", err))
 			}
 		}
@@ -60,18 +59,17 @@ func (r *resolver) value(n *Node, text func(*Node) any) any {
 	return n.data(text)
 }
 
-// markedValue matches what is written as the value of a mark on one line.
-var markedValue = regexp.MustCompile(`(?m)\bvalue["']?\s*:\s*([^\s].*)$`)
+// sensitiveLine matches a line with the value of a sensitive table.
+var sensitiveLine = regexp.MustCompile(`(?m)\bvalue["']?\s*:\s*([^\s].*)$`)
 
-// HideMarked returns the text of a document as messages may quote it: if there are
-// marks in it, with stars in the place of what is written as a value. Each keeps
-// its place.
-func HideMarked(text string) string {
+// HideSensitive returns the text of a document as messages may quote it: the values of
+// sensitive tables are replaced by stars, byte for byte.
+func HideSensitive(text string) string {
 	if !strings.Contains(text, "sensitive") {
 		return text
 	}
 	out := []byte(text)
-	for _, m := range markedValue.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range sensitiveLine.FindAllStringSubmatchIndex(text, -1) {
 		for i := m[2]; i < m[3]; i++ {
 			out[i] = '*'
 		}
@@ -79,8 +77,8 @@ func HideMarked(text string) string {
 	return string(out)
 }
 
-// Reveal returns plain data with what is marked in it as what it says. Keep is
-// told of each text in it.
+// Reveal returns plain data with each sensitive table replaced by its value. It calls
+// keep with each text in such a value.
 func Reveal(val any, keep func(text string) error) (any, error) {
 	switch x := val.(type) {
 	case []any:
@@ -95,7 +93,7 @@ func Reveal(val any, keep func(text string) error) (any, error) {
 	case map[string]any:
 		if v, ok := x["value"]; ok && len(x) == 2 && x["sensitive"] == true {
 			inner, err := Reveal(v, keep)
-			return inner, errors.Join(err, keepAll(inner, keep))
+			return inner, errors.Join(err, keepTexts(inner, keep))
 		}
 		m := make(map[string]any, len(x))
 		var errs []error
@@ -109,8 +107,8 @@ func Reveal(val any, keep func(text string) error) (any, error) {
 	return val, nil
 }
 
-// keepAll tells keep of all the texts in a value; a number is one too.
-func keepAll(val any, keep func(text string) error) error {
+// keepTexts calls keep with each text and number in a value.
+func keepTexts(val any, keep func(text string) error) error {
 	if keep == nil {
 		return nil
 	}
@@ -119,14 +117,14 @@ func keepAll(val any, keep func(text string) error) error {
 		return errors.New("want a text, or a list or table of texts")
 	case []any:
 		for _, item := range x {
-			if err := keepAll(item, keep); err != nil {
+			if err := keepTexts(item, keep); err != nil {
 				return err
 			}
 		}
 		return nil
 	case map[string]any:
 		for _, item := range x {
-			if err := keepAll(item, keep); err != nil {
+			if err := keepTexts(item, keep); err != nil {
 				return err
 			}
 		}
