@@ -35,9 +35,9 @@ func useOf(t *testing.T, name string) (m allocated) {
 	s, err := e.load(t.Context(), h, name, nil, &f.siteFlags, false)
 	require.NoError(t, err)
 	defer s.close()
-	s.scout.Finish()
+	s.prefetch.Stop()
 	heap(&evaluated)
-	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters, Scouted: s.scout}
+	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters, Prefetcher: s.prefetch}
 	sum := engine.Run(t.Context(), h, s.catalog)
 	heap(&after)
 	require.Equal(t, len(s.catalog.Resources), sum.Of(converge.Stable))

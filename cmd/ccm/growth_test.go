@@ -53,7 +53,7 @@ func planned(t *testing.T, text string) (allocations, size uint64) {
 	s, err := e.load(t.Context(), h, name, nil, &f.siteFlags, false)
 	require.NoError(t, err)
 	defer s.close()
-	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters, Scouted: s.scout}
+	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters, Prefetcher: s.prefetch}
 	engine.Plan(t.Context(), &h.View, s.catalog)
 	runtime.ReadMemStats(&after)
 	return after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc

@@ -155,7 +155,7 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		MonitorOnly: f.monitorOnly, Stop: e.stop, Sequential: e.sequential,
 	}
 	if f.noop || e.alone {
-		engine.Scouted = s.scout
+		engine.Prefetcher = s.prefetch
 	}
 	if err := rec.attach(engine, s.catalog); err != nil {
 		return err

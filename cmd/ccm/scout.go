@@ -26,12 +26,12 @@ func (o *observed) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 	return res, err
 }
 
-// scout has resources looked at while the site is still being read. The commands
+// prefetch has resources looked at while the site is still being read. The commands
 // that it runs meanwhile go through e.runner.
-func (e *env) scout(ctx context.Context, l *loading) {
-	l.site.scout = converge.NewScout(ctx, l.site.registry, l.site.facts, &l.site.host.View)
-	l.builder.Added = l.site.scout.Declared
-	e.runner.ran = l.site.scout.Disturbed
+func (e *env) prefetch(ctx context.Context, l *loading) {
+	l.site.prefetch = converge.NewPrefetcher(ctx, l.site.registry, l.site.facts, &l.site.host.View)
+	l.builder.Added = l.site.prefetch.Enqueue
+	e.runner.ran = l.site.prefetch.Invalidate
 }
 
 // lockEarly takes the lock of the state directory before the site is read, if that

@@ -64,8 +64,8 @@ type site struct {
 	host     *host.Host
 	manifest *manifest.Manifest // nil if it is a script
 	secrets  *secret.Keeper
-	scripts  []*luaapi.Interp // that were evaluated, or are
-	scout    *converge.Scout  // nil if nothing was looked at yet
+	scripts  []*luaapi.Interp     // that were evaluated, or are
+	prefetch *converge.Prefetcher // nil if nothing was looked at yet
 	// unrecorded is what a site that was applied once had besides.
 	unrecorded []unrecorded
 }
@@ -114,7 +114,7 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 	}
 	if e.runner != nil {
 		l.loader.Light = true // the manifest is not printed
-		e.scout(ctx, l)
+		e.prefetch(ctx, l)
 	}
 	e.spent.enter(phaseEvaluate)
 	if err = l.load(ctx, shown, text); err == nil {
@@ -130,8 +130,8 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 
 // close ends what a site does in the background.
 func (s *site) close() {
-	if s.scout != nil {
-		s.scout.Finish()
+	if s.prefetch != nil {
+		s.prefetch.Stop()
 	}
 }
 

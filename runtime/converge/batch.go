@@ -83,7 +83,7 @@ func (w *walk) stage(ctx context.Context, f resource.Factory, d resource.Decisio
 		w.batch = b
 	}
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
-	w.batchPaths.note(path)
+	w.batchPaths.addNew(path)
 	x := &stagedFile{event: ev, provider: f, decision: d, host: b.files.File()}
 	if b.entries = append(b.entries, x); b.files.Concurrent() && len(b.entries) > 1 {
 		b.pool.do(func() { w.write(ctx, x) })
@@ -173,14 +173,14 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	}
 	switch {
 	case err != nil:
-		w.ahead.changed(ev.Resource)
+		w.prefetch.change(ev.Resource, false)
 		ev.Err, ev.Actions = err, ev.Actions[:done]
 		w.forgive(ctx, x.provider, x.decision, ev)
 	case x.verified:
-		w.ahead.replaced(ev.Resource)
+		w.prefetch.change(ev.Resource, true)
 		w.judge(ev, x.state, x.statusErr)
 	default: // it was written by itself
-		w.ahead.changed(ev.Resource)
+		w.prefetch.change(ev.Resource, false)
 		w.verify(ctx, x.provider, ev)
 	}
 	if ev.Err != nil {

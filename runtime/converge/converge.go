@@ -35,9 +35,9 @@ type Engine struct {
 	// Sequential looks at every resource only when its turn has come, and writes
 	// each file by itself. The outcome is the same; it takes longer.
 	Sequential bool
-	// Scouted is what was seen of the resources while they were being declared. May
-	// be nil.
-	Scouted *Scout
+	// Prefetcher has looked at resources since they were declared. The walk ends it. May be
+	// nil.
+	Prefetcher *Prefetcher
 	// Settled has the outcomes of resources that were dealt with before the run, in
 	// another process. The catalog has them, skipped, so that others can refer to
 	// them. No event tells of them and no summary counts them.
@@ -89,8 +89,8 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	}
 	w.batchPaths.view = v
 	w.concealer = newConcealer(e, c.Resources)
-	w.ahead = e.lookAhead(ctx, v, c)
-	defer w.ahead.end()
+	w.prefetch = e.prefetch(ctx, v, c)
+	defer w.prefetch.Stop()
 	w.sum = Summary{Start: v.Now(), Noop: h == nil}
 	w.left, w.sum.Dropped = w.debtsOf(e.LeftOver)
 	w.since = v.Now()
@@ -109,9 +109,9 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		w.beginEdits(i)
 		events := w.edited(ctx, w.resource(ctx, i))
 		if w.touched {
-			w.ahead.changed(r)
+			w.prefetch.change(r, false)
 		}
-		w.ahead.done(i)
+		w.prefetch.leave(i)
 		if w.batch != nil || len(w.settling) > 0 {
 			w.held = append(w.held, events...)
 			continue
@@ -143,7 +143,7 @@ type walk struct {
 	// declared is the resources of the catalog as they were declared: in catalog
 	// they have the values that became known meanwhile.
 	declared []*resource.Resource
-	ahead    *ahead
+	prefetch *Prefetcher
 	sum      Summary // of what was told so far
 
 	left      debts
@@ -180,13 +180,13 @@ type walk struct {
 	ended       string         // why no further resource is worked on, or ""
 	endedScopes map[*resource.Scope]string
 	interrupted bool
-	edits       *edits     // that are under way, or nil
-	batch       *batch     // of files that are not committed, or nil
-	batchPaths  trail      // of these
-	settling    []settling // that were acted on, and have to be looked at again
-	held        []*Event   // to be told after those of batch or settling
-	concealer   *concealer // nil if there is nothing to conceal
-	single      [1]*Event  // of a resource that is no edit
+	edits       *edits       // that are under way, or nil
+	batch       *batch       // of files that are not committed, or nil
+	batchPaths  changedPaths // of these
+	settling    []settling   // that were acted on, and have to be looked at again
+	held        []*Event     // to be told after those of batch or settling
+	concealer   *concealer   // nil if there is nothing to conceal
+	single      [1]*Event    // of a resource that is no edit
 }
 
 // became notes what became of a resource, for those that come after it.
@@ -209,7 +209,7 @@ func (w *walk) became(ev *Event) {
 func (w *walk) takeOver(i int, o Outcome) {
 	w.outcomes[i], w.blocks[i] = o, o == Failed || o == Skipped
 	w.noteCause(i, w.SettledCauses[w.catalog.Resources[i].ID])
-	w.ahead.done(i)
+	w.prefetch.leave(i)
 }
 
 func (w *walk) planning() bool { return w.host == nil }
@@ -232,7 +232,7 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 		return ev
 	}
 	r = ev.Resource
-	f, err := w.ahead.chooser.choose(r)
+	f, err := w.prefetch.provider(r)
 	if err != nil {
 		ev.Outcome, ev.Err = Failed, err
 		w.lookFailedBefore(ctx, ev, err)

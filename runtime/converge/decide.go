@@ -85,7 +85,7 @@ func (w *walk) status(ctx context.Context, i int, f *resource.Factory) (any, err
 	w.looks = looks
 	spec := w.catalog.Resources[i].Spec
 	if looks == nil || len(w.unclear) == 0 && !w.view.IsDoubtful() && resource.LooksAhead(spec) {
-		return w.ahead.status(ctx, v, i, f)
+		return w.prefetch.status(ctx, v, i, f)
 	}
 	return f.Status(ctx, v, spec)
 }

@@ -43,7 +43,7 @@ func (w *walk) prospect(ctx context.Context, i int, f *resource.Factory) (resour
 		if x.Type != f.Type || x.Skip != "" || x.Resolve != nil {
 			continue
 		}
-		if g, err := w.ahead.chooser.choose(x); err == nil && g.Same(*f) {
+		if g, err := w.prefetch.provider(x); err == nil && g.Same(*f) {
 			specs, at = append(specs, x.Spec), append(at, k)
 		}
 	}

@@ -56,7 +56,7 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 			return false
 		}
 	}
-	w.ahead.replace(ev.Index, ev.Resource)
+	w.catalog.Resources[ev.Index] = ev.Resource
 	return true
 }
 

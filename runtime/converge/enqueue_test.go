@@ -48,10 +48,10 @@ func (l looker) Status(_ context.Context, v *host.View, n note) (bool, error) {
 	return same, err
 }
 
-// TestScoutDoesNotHoldOn: a directory that becomes another one, while a scout is
+// TestDirectoryReplacedMeanwhile: a directory that becomes another one, while a worker is
 // looking at what is in it, is not taken for the one that it was.
-func TestScoutDoesNotHoldOn(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // a scout needs a processor to spare
+func TestDirectoryReplacedMeanwhile(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one is for the worker
 	const count = 32
 	dir := filepath.Join(t.TempDir(), "dir")
 	require.NoError(t, os.Mkdir(dir, 0o755))
@@ -59,14 +59,14 @@ func TestScoutDoesNotHoldOn(t *testing.T) {
 	for i := range count {
 		require.NoError(t, os.WriteFile(name(i), []byte(name(i)), 0o644))
 	}
-	var scout *converge.Scout
+	var prefetch *converge.Prefetcher
 	all := make(chan bool, 1)
 	l := looker{func(n note) {
 		switch n.Name {
 		case name(count / 2):
 			require.NoError(t, os.Rename(dir, dir+".old"))
 			require.NoError(t, os.Mkdir(dir, 0o755))
-			scout.Disturbed()
+			prefetch.Invalidate()
 		case name(count - 1):
 			select {
 			case all <- true:
@@ -77,8 +77,8 @@ func TestScoutDoesNotHoldOn(t *testing.T) {
 	reg, err := resource.NewRegistry(noteType.Provide("looker", resource.Always[note](1), l))
 	require.NoError(t, err)
 	h := host.New(host.Options{})
-	scout = converge.NewScout(t.Context(), reg, facts.Static(nil), &h.View)
-	b := catalog.Builder{Added: scout.Declared}
+	prefetch = converge.NewPrefetcher(t.Context(), reg, facts.Static(nil), &h.View)
+	b := catalog.Builder{Added: prefetch.Enqueue}
 	for i := range count {
 		_, err := b.Add(&resource.Resource{Type: noteType.Type, ID: resource.ID{Type: "note", Name: name(i)}, Spec: &note{name(i)}})
 		require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestScoutDoesNotHoldOn(t *testing.T) {
 	tp := new(tape)
 	reg, err = resource.NewRegistry(noteType.Provide("looker", resource.Always[note](1), l))
 	require.NoError(t, err)
-	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp, Scouted: scout}
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp, Prefetcher: prefetch}
 	sum := e.Plan(t.Context(), &h.View, c)
 	require.Equal(t, count, sum.Of(converge.Pending))
 }

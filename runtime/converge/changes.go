@@ -7,13 +7,13 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A trail is the paths that were changed by resources which change nothing else
+// changedPaths are the paths that were changed by resources which change nothing else
 // (resource.Bounded). What was seen elsewhere before is still so. Paths are
 // without links, so that one file has one name.
 //
 // It is asked about every resource after the first change, so it keeps what it
 // knows by directories, of which there are few.
-type trail struct {
+type changedPaths struct {
 	view *host.View
 	// in is what was changed in a directory, by its path without links.
 	in map[string]*names
@@ -35,40 +35,40 @@ type names struct {
 // A directory is one that a path was in.
 type directory struct {
 	path  string // without links, "" if it leads nowhere
-	count int    // of the trail, when gone was found out
+	count int    // of the changedPaths, when gone was found out
 	gone  bool   // it, or one above it, was changed itself
 }
 
 // empty reports whether nothing was changed.
-func (t *trail) empty() bool { return t.count == 0 }
+func (c *changedPaths) empty() bool { return c.count == 0 }
 
 // clear forgets all paths, and which of them are links.
-func (t *trail) clear() {
-	clear(t.in)
-	clear(t.dirs)
-	t.last, t.count = nil, 0
+func (c *changedPaths) clear() {
+	clear(c.in)
+	clear(c.dirs)
+	c.last, c.count = nil, 0
 }
 
 // add notes that what stands at a path was changed. It reports whether that is
 // all: not if the path leads nowhere, or if what stands there has other names too.
-func (t *trail) add(path string) bool {
-	if info, err := t.view.Lstat(path); err != nil || info.Kind == host.Regular && info.Links > 1 {
+func (c *changedPaths) add(path string) bool {
+	if info, err := c.view.Lstat(path); err != nil || info.Kind == host.Regular && info.Links > 1 {
 		return false
 	}
-	return t.note(path)
+	return c.addNew(path)
 }
 
-// note is add for what has no other names.
-func (t *trail) note(path string) bool {
-	dir, base := t.split(path)
+// addNew is add for what has no other names.
+func (c *changedPaths) addNew(path string) bool {
+	dir, base := c.split(path)
 	if dir.path == "" {
 		return false
 	}
-	t.namesIn(dir.path).changed[base] = true
-	t.count++
+	c.namesIn(dir.path).changed[base] = true
+	c.count++
 	for at := dir.path; at != "/"; {
 		parent, name := filepath.Dir(at), filepath.Base(at)
-		in := t.namesIn(parent)
+		in := c.namesIn(parent)
 		if in.above[name] {
 			break
 		}
@@ -80,26 +80,26 @@ func (t *trail) note(path string) bool {
 
 // covers reports whether what stands at a path may have become another by what was
 // changed.
-func (t *trail) covers(path string) bool {
-	if t.empty() {
+func (c *changedPaths) covers(path string) bool {
+	if c.empty() {
 		return false
 	}
-	dir, base := t.split(path)
+	dir, base := c.split(path)
 	if dir.path == "" {
 		return true
 	}
-	if dir.count != t.count {
-		dir.count, dir.gone = t.count, t.changedOrBelow(dir.path)
+	if dir.count != c.count {
+		dir.count, dir.gone = c.count, c.changedOrBelow(dir.path)
 	}
-	in := t.in[dir.path]
+	in := c.in[dir.path]
 	return dir.gone || in != nil && (in.changed[base] || in.above[base])
 }
 
 // changedOrBelow reports whether a directory, or one above it, was changed.
-func (t *trail) changedOrBelow(path string) bool {
+func (c *changedPaths) changedOrBelow(path string) bool {
 	for path != "/" {
 		parent := filepath.Dir(path)
-		if in := t.in[parent]; in != nil && in.changed[filepath.Base(path)] {
+		if in := c.in[parent]; in != nil && in.changed[filepath.Base(path)] {
 			return true
 		}
 		path = parent
@@ -107,36 +107,36 @@ func (t *trail) changedOrBelow(path string) bool {
 	return false
 }
 
-func (t *trail) namesIn(path string) *names {
-	in := t.in[path]
+func (c *changedPaths) namesIn(path string) *names {
+	in := c.in[path]
 	if in == nil {
 		in = &names{make(map[string]bool), make(map[string]bool)}
-		if t.in == nil {
-			t.in = make(map[string]*names)
+		if c.in == nil {
+			c.in = make(map[string]*names)
 		}
-		t.in[path] = in
+		c.in[path] = in
 	}
 	return in
 }
 
 // split returns the directory that a path is in, and its last element.
-func (t *trail) split(path string) (*directory, string) {
+func (c *changedPaths) split(path string) (*directory, string) {
 	slash := strings.LastIndexByte(path, '/')
 	name, base := path[:slash+1], path[slash+1:]
-	if t.last != nil && t.lastName == name {
-		return t.last, base
+	if c.last != nil && c.lastName == name {
+		return c.last, base
 	}
-	dir := t.dirs[name]
+	dir := c.dirs[name]
 	if dir == nil {
 		dir = &directory{count: -1}
-		if real, err := t.view.Canonical(filepath.Clean(name)); err == nil {
+		if real, err := c.view.Canonical(filepath.Clean(name)); err == nil {
 			dir.path = real
 		}
-		if t.dirs == nil {
-			t.dirs = make(map[string]*directory)
+		if c.dirs == nil {
+			c.dirs = make(map[string]*directory)
 		}
-		t.dirs[name] = dir
+		c.dirs[name] = dir
 	}
-	t.last, t.lastName = dir, name
+	c.last, c.lastName = dir, name
 	return dir, base
 }

@@ -1,0 +1,351 @@
+package converge
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Prefetcher asks for the status of resources before their turn, on a pool of workers.
+// A result counts only if nothing that it depends on was changed after the request began:
+// a machine that is already right is verified at full parallel speed, and the outcome is
+// always that of the order. It makes 10,000 stable files 1.6 times as fast.
+//
+// It begins while resources are still being declared ([Prefetcher.Enqueue]), with those
+// that are about one path (resource.Bounded): to look at them starts no command and does
+// nothing to the machine. What it saw is good for a walk that begins at once, on a machine
+// that nobody else converges meanwhile.
+//
+// In a walk, how far it looks ahead is bounded by how many resources in a row left alone
+// what others see, so that it never looks more than twice as often as a walk without it.
+// After a declaration phase that bound begins only with the first change: each resource
+// is still looked at no more than twice.
+type Prefetcher struct {
+	providers providerCache
+	view      *host.View
+	jobs      chan *prefetchJob
+	queue     []*prefetchJob // of the declaration phase
+	partial   *prefetchJob   // to which more are added, or nil
+	workers   sync.WaitGroup
+	started   int // workers
+	stopped   atomic.Bool
+	stop      sync.Once
+	// epoch counts changes that make void what was seen before.
+	epoch   atomic.Int64
+	walking atomic.Bool
+
+	// Of the walk, which is the only one to use them.
+	ctx     context.Context
+	catalog *catalog.Catalog
+	results []*statusResult // by resource; nil if there is none, or it was used
+	next    int             // the first resource that was in no job
+	at      int             // where the walk is
+	run     int             // how many resources in a row left alone what others see
+	reach   int             // how far it looks ahead at most
+	changed bool            // something was changed that is not in changes
+	changes changedPaths
+}
+
+// A prefetchJob is a number of resources that one worker looks at.
+type prefetchJob struct {
+	ctx     context.Context
+	view    *host.View
+	results []statusResult
+	taken   atomic.Bool
+	done    chan struct{} // closed when all results are there
+}
+
+// A statusResult is what Status said of one resource.
+type statusResult struct {
+	resource *resource.Resource
+	provider *resource.Factory
+	job      *prefetchJob // that it comes from; nil if it is there
+	state    any
+	err      error
+	epoch    int64 // when the request began
+}
+
+const (
+	// chunk is how many resources a job has: a hop between goroutines costs about as
+	// much as looking at one file.
+	chunk = 32
+	// worthwhile is the size of a catalog from which a walk looks ahead.
+	worthwhile = 2 * chunk
+	// farthest is how far a walk looks ahead after a change.
+	farthest = 32 * chunk
+	mostJobs = 1024
+)
+
+// NewPrefetcher returns a prefetcher that looks through v. Stop must be called. It is for
+// use by one goroutine, but for Invalidate.
+func NewPrefetcher(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Prefetcher {
+	return &Prefetcher{providers: providerCache{registry: reg, facts: f}, ctx: ctx, view: v, jobs: make(chan *prefetchJob, mostJobs)}
+}
+
+// Enqueue adds a resource that was declared. It is looked at as soon as a worker is free.
+func (p *Prefetcher) Enqueue(r *resource.Resource) {
+	if _, looks, _ := resource.BoundsOf(r.Spec); !looks || p.stopped.Load() {
+		return
+	}
+	if p.partial == nil {
+		p.grow(min(runtime.GOMAXPROCS(0)-1, 4))
+		p.partial = p.newJob()
+	}
+	if p.add(p.partial, r); len(p.partial.results) < chunk {
+		return
+	}
+	if p.submit(p.partial) {
+		p.queue = append(p.queue, p.partial)
+	}
+	p.partial = nil
+}
+
+// Invalidate makes void what was seen before: something may have changed the machine while
+// resources are declared, such as a command that a script runs. A walk knows itself what
+// it changes.
+func (p *Prefetcher) Invalidate() {
+	if !p.walking.Load() {
+		p.epoch.Add(1)
+	}
+}
+
+// Stop ends the looking. It may be called again.
+func (p *Prefetcher) Stop() {
+	p.stop.Do(func() {
+		p.stopped.Store(true)
+		close(p.jobs)
+		p.workers.Wait()
+	})
+}
+
+// grow starts workers until there are n.
+func (p *Prefetcher) grow(n int) {
+	for ; p.started < n; p.started++ {
+		p.workers.Go(func() {
+			for j := range p.jobs {
+				if !p.stopped.Load() {
+					p.do(j)
+					runtime.Gosched() // the walk may be waiting for this processor
+				}
+			}
+		})
+	}
+}
+
+func (p *Prefetcher) newJob() *prefetchJob {
+	return &prefetchJob{ctx: p.ctx, view: p.view, results: make([]statusResult, 0, chunk), done: make(chan struct{})}
+}
+
+// add adds a resource to a job, unless it may not be looked at before its turn.
+func (p *Prefetcher) add(j *prefetchJob, r *resource.Resource) bool {
+	if r.Skip != "" || r.Resolve != nil || r.Common.Timeout > 0 || !resource.LooksAhead(r.Spec) {
+		return false
+	}
+	f, err := p.providers.of(r, p.epoch.Load())
+	if err == nil {
+		j.results = append(j.results, statusResult{resource: r, provider: f, job: j})
+	}
+	return err == nil
+}
+
+// submit gives a job to the workers, unless they have enough to do.
+func (p *Prefetcher) submit(j *prefetchJob) bool {
+	select {
+	case p.jobs <- j:
+		return true
+	default:
+		return false
+	}
+}
+
+// do does a job, or waits until it is done by who has begun it.
+func (p *Prefetcher) do(j *prefetchJob) {
+	if !j.taken.CompareAndSwap(false, true) {
+		<-j.done
+		return
+	}
+	epoch := p.epoch.Load()
+	for i := range j.results {
+		x := &j.results[i]
+		x.state, x.err = x.provider.Status(j.ctx, j.view, x.resource.Spec)
+		x.epoch = epoch
+	}
+	close(j.done)
+}
+
+// prefetch returns the prefetcher of a walk, which ends it with Stop.
+func (e *Engine) prefetch(ctx context.Context, v *host.View, c *catalog.Catalog) *Prefetcher {
+	p := e.Prefetcher
+	ready := p != nil && !p.stopped.Load() && !e.Sequential
+	if !ready {
+		p = NewPrefetcher(ctx, e.Registry, e.Facts, v)
+	}
+	p.walking.Store(true)
+	p.ctx, p.view, p.catalog = ctx, v, c
+	p.providers = providerCache{registry: e.Registry, facts: e.Facts}
+	p.results, p.changes.view = make([]*statusResult, len(c.Resources)), v
+	p.run, p.reach = chunk, farthest
+	if ready {
+		p.match()
+		p.run, p.reach = len(c.Resources), len(c.Resources) // to look at the rest is no more of a bet
+	}
+	if e.Sequential || len(c.Resources) < worthwhile {
+		p.next = len(c.Resources)
+		return p
+	}
+	p.grow(min(max(2, runtime.GOMAXPROCS(0)), 8))
+	p.advance()
+	return p
+}
+
+// match finds the resources of the catalog in the jobs of the declaration phase.
+func (p *Prefetcher) match() {
+	var all []*statusResult
+	for _, j := range p.queue {
+		for i := range j.results {
+			all = append(all, &j.results[i])
+		}
+	}
+	p.queue, p.partial = nil, nil
+	var byResource map[*resource.Resource]*statusResult
+	k := 0
+	for i, r := range p.catalog.Resources {
+		switch {
+		case k == len(all):
+			return
+		case byResource != nil:
+			p.results[i] = byResource[r]
+		case all[k].resource == r:
+			p.results[i] = all[k]
+			k++
+		case resource.LooksAhead(r.Spec):
+			// They are in another order than they were declared in, or some are in no job.
+			byResource = make(map[*resource.Resource]*statusResult, len(all))
+			for _, x := range all[k:] {
+				byResource[x.resource] = x
+			}
+			p.results[i] = byResource[r]
+		}
+	}
+}
+
+// advance submits jobs as far as the walk may look ahead.
+func (p *Prefetcher) advance() {
+	for p.next < len(p.results) {
+		to := min(p.next+chunk, len(p.results), p.at+min(p.run, p.reach))
+		if to <= p.next || to-p.next < chunk/2 && to < len(p.results) {
+			return
+		}
+		j := p.newJob()
+		var at []int
+		for i := p.next; i < to; i++ {
+			if p.results[i] == nil && p.add(j, p.catalog.Resources[i]) {
+				at = append(at, i)
+			}
+		}
+		if len(at) > 0 && !p.submit(j) {
+			return
+		}
+		p.next = to
+		for k, i := range at {
+			p.results[i] = &j.results[k]
+		}
+	}
+}
+
+// status returns the state of resource i, whose turn it is, by the provider f
+// through the view v.
+func (p *Prefetcher) status(ctx context.Context, v *host.View, i int, f *resource.Factory) (any, error) {
+	r := p.catalog.Resources[i]
+	p.next = max(p.next, i+1)
+	if x := p.results[i]; x != nil {
+		p.results[i] = nil // it is used once
+		if x.job != nil {
+			p.do(x.job)
+		}
+		if x.epoch == p.epoch.Load() && x.provider.Same(*f) && x.err == nil && !p.isStale(r) {
+			return x.state, nil
+		}
+	}
+	if resource.LooksAhead(r.Spec) || r.Common.Timeout > 0 || !f.AnswersForMany() {
+		return f.Status(ctx, v, r.Spec)
+	}
+	return p.statusOfMany(ctx, v, i, f)
+}
+
+// statusOfMany looks at resource i and at those that follow and have the same provider,
+// in one go. These are all of them until something was changed. From then on it asks
+// about at most as many resources as were left alone in a row: each change makes the
+// answers void, so that to ask about all again after each would be quadratic.
+func (p *Prefetcher) statusOfMany(ctx context.Context, v *host.View, i int, f *resource.Factory) (any, error) {
+	r := p.catalog.Resources[i]
+	end := len(p.catalog.Resources)
+	if p.changed {
+		end = min(end, i+1+p.run)
+	}
+	var specs []any
+	var at []int
+	for k := i; k < end; k++ {
+		x := p.catalog.Resources[k]
+		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.LooksAhead(x.Spec) {
+			continue
+		}
+		if g, err := p.provider(x); err != nil || !g.Same(*f) {
+			continue
+		}
+		specs, at = append(specs, x.Spec), append(at, k)
+	}
+	if len(specs) < 2 {
+		return f.Status(ctx, v, r.Spec)
+	}
+	states, errs := f.StatusAll(ctx, v, specs)
+	epoch := p.epoch.Load()
+	for n, k := range at[1:] {
+		p.results[k] = &statusResult{provider: f, state: states[n+1], err: errs[n+1], epoch: epoch}
+	}
+	return states[0], errs[0]
+}
+
+// provider returns the provider of a resource.
+func (p *Prefetcher) provider(r *resource.Resource) (*resource.Factory, error) {
+	return p.providers.of(r, p.epoch.Load())
+}
+
+// isStale reports whether what r is about may have become another by changes that were
+// each confined to one path.
+func (p *Prefetcher) isStale(r *resource.Resource) bool {
+	if p.changes.empty() {
+		return false
+	}
+	path, looks, _ := resource.BoundsOf(r.Spec)
+	return !looks || p.changes.covers(path)
+}
+
+// change tells that the machine, or in a plan what is assumed of it, was changed on
+// behalf of r. IsNew says that this has replaced a file as a whole: the new one has no
+// other names.
+func (p *Prefetcher) change(r *resource.Resource, isNew bool) {
+	p.providers.clear()
+	if path, _, acts := resource.BoundsOf(r.Spec); acts {
+		if isNew && p.changes.addNew(path) || !isNew && p.changes.add(path) {
+			return
+		}
+	}
+	p.changes.clear()
+	p.epoch.Add(1)
+	p.changed, p.run, p.reach = true, 0, farthest
+}
+
+// leave tells that the walk is through with resource i.
+func (p *Prefetcher) leave(i int) {
+	p.at = i + 1
+	if p.run++; i%16 == 0 {
+		p.advance()
+	}
+}

@@ -1,0 +1,58 @@
+package converge
+
+import (
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A providerCache chooses providers, for one goroutine. Which one suits has to be asked
+// again when something was changed: a provider may have become able to do its work.
+type providerCache struct {
+	registry *resource.Registry
+	facts    *facts.Facts
+	cache    map[providerKey]*resource.Factory
+	epoch    int64 // of the cache
+	// last is the provider that was asked for last, and lastKey its key.
+	last    *resource.Factory
+	lastKey providerKey
+}
+
+// A providerKey is all that the provider of a resource depends on, if a provider suits
+// either all resources of a type or none (resource.Alike).
+type providerKey struct {
+	of     *resource.Type
+	forced string
+}
+
+// of returns the provider of a resource. What was asked in another epoch is asked again.
+func (c *providerCache) of(r *resource.Resource, epoch int64) (*resource.Factory, error) {
+	if c.epoch != epoch {
+		c.clear()
+		c.epoch = epoch
+	}
+	key := providerKey{r.Type, r.Common.Provider}
+	if c.last != nil && c.lastKey == key {
+		return c.last, nil
+	}
+	if f := c.cache[key]; f != nil {
+		c.last, c.lastKey = f, key
+		return f, nil
+	}
+	f, err := c.registry.Select(r, c.facts)
+	if err != nil {
+		return nil, err
+	}
+	if _, alike := r.Spec.(resource.Alike); alike {
+		if c.cache == nil {
+			c.cache = make(map[providerKey]*resource.Factory)
+		}
+		c.cache[key] = &f
+	}
+	return &f, nil
+}
+
+// clear makes the cache empty.
+func (c *providerCache) clear() {
+	clear(c.cache)
+	c.last = nil
+}
