@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
 // evil is what a terminal would act on: it sets the title, clears the screen, colours,
@@ -71,19 +74,21 @@ func hostileCases(url string) []hostileCase {
 		{"history"}, {"history", "show", runOfBefore}, {"diff", runOfBefore}, {"undo", "--noop", "--diff", "full"}, {"restore", "--noop", "--diff", "full", runOfBefore},
 		{"graph", "site.lua"}, {"catalog", "site.lua"}, {"lint", "site.lua"}, {"run", "--noop", "--output", "json", "--diff", "full", "site.lua"},
 	}
+	// What a run did is shown by these as long as it is the last one.
+	past := append([][]string{{"history", "show", runOfBefore}, {"diff", runOfBefore}}, reports...)
 	owned := fmt.Sprintf(`owner = "%d", group = "%d", mode = "0644"`, os.Geteuid(), os.Getegid())
 	here := `local dir = "WORK" `
 	return []hostileCase{
 		{"old content", map[string]string{"site.lua": here + `file { dir .. "/old", content = "new\n", ` + owned + ` }`, "old": evilText + "\n"}, nil, reports},
 		{"new content", site(here + `file { dir .. "/new", content = ` + evilTextLua + `, ` + owned + ` }`), [][]string{{"run", "site.lua"}}, reports},
 		{"name of a file", site(here + `file { dir .. "/" .. ` + evilNameLua + `, content = "x", ` + owned + ` }`), [][]string{{"run", "site.lua"}}, reports},
-		{"line break in a name", site(here + `file { dir .. "/a\nb", content = "x", ` + owned + ` }`), [][]string{{"run", "site.lua"}}, reports},
+		{"line break in a name", site(here + `file { dir .. "/a\nb", content = "x", ` + owned + ` }`), [][]string{{"run", "site.lua"}}, past},
 		{"target of a link", site(here + `local link = require "std.link" link { dir .. "/link", target = ` + evilNameLua + ` }`), [][]string{{"run", "site.lua"}}, append([][]string{{"status", "link", "WORK/link"}}, reports...)},
 		{"command that fails", site(`exec { "fail", command = [[sh -c "printf '` + evilShell + `'; printf '` + evilShell + `' >&2; exit 3"]] }`), [][]string{{"run", "site.lua"}}, reports},
 		{"name of a command", site(`exec { ` + evilNameLua + `, command = "false" }`), [][]string{{"run", "site.lua"}}, reports},
 		{"logoutput", site(`exec { "log", logoutput = true, command = [[sh -c "printf '` + evilShell + `\n'"]] }`), nil, reports},
 		{"health check", site(`exec { "true", command = "true", health_checks = { { command = [[sh -c "printf '` + evilShell + `'; exit 2"]], tries = 1 } } }`), [][]string{{"run", "site.lua"}}, reports},
-		{"guard", site(`exec { "guard", command = "true", onlyif = "sh -c 'exit 3' " .. ` + evilNameLua + ` }`), nil, reports},
+		{"guard", site(`exec { "guard", command = "true", onlyif = "/nowhere/" .. ` + evilNameLua + ` }`), [][]string{{"run", "site.lua"}}, past},
 		{"print and log", site(`print(` + evilLua + `) log.info(` + evilLua + `) log.warn("x", { a = ` + evilLua + ` }) ccm.warn(` + evilLua + `)`), nil, reports[:2]},
 		{"error of a script", site(`error(` + evilLua + `)`), nil, reports[:2]},
 		{"source of a script", site("file { '/x', mdoe = '" + evilText + "' }\n"), nil, append([][]string{{"lint", "."}}, reports[:2]...)},
@@ -104,7 +109,8 @@ func hostileCases(url string) []hostileCase {
 		{"eval", nil, nil, [][]string{{"eval", evilLua}, {"eval", "print(" + evilLua + ")"}, {"eval", "--output", "json", evilTextLua}, {"eval", "error(" + evilLua + ")"}, {"eval", "{ " + evilLua + " }"}, {"eval", "--output", "yaml", evilTextLua}}},
 		{"specs", map[string]string{"x_spec.lua": `describe("d", function() it(` + evilLua + `, function() error(` + evilLua + `) end) end)`}, nil,
 			[][]string{{"test", "."}, {"test", "--output", "tap", "."}, {"test", "--output", "junit", "."}, {"test", "--output", "json", "."}}},
-		{"answer of a server", site(here + `file { dir .. "/download", source = "` + url + `", ` + owned + ` }`), [][]string{{"run", "site.lua"}}, reports},
+		{"answer of a server", site(here + `file { dir .. "/download", source = "` + url + `/text", ` + owned + ` }`), nil, reports},
+		{"names in an archive", site(here + `archive { dir .. "/a.tar", url = "` + url + `/names.tar", extract_parent = dir .. "/out", ` + strings.TrimSuffix(owned, `, mode = "0644"`) + ` }`), [][]string{{"run", "site.lua"}}, past},
 		{"import", map[string]string{"file": evilText}, nil, [][]string{{"import", "file", "WORK/file"}}},
 	}
 }
@@ -293,21 +299,13 @@ func harmful(out, mode string, args []string) string {
 	return ""
 }
 
-// hostileServer answers with evil, in the status too. It returns its URL.
+// hostileServer answers with evil. It returns its URL.
 func hostileServer(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = c.Read(make([]byte, 4096))
-			_, _ = io.WriteString(c, "HTTP/1.1 404 "+strings.ReplaceAll(evilName, "\r", "")+"\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx")
-			_ = c.Close()
-		}
-	}()
-	return "http://" + l.Addr().String() + "/x"
+	answers := map[string][]byte{
+		"/text":      []byte(evilText + "\n"),
+		"/names.tar": hosttest.Tar(t, hosttest.File(strings.ReplaceAll(evilName, "/", ""), "x"), hosttest.File("a\nb", "x")),
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(answers[r.URL.Path]) }))
+	t.Cleanup(s.Close)
+	return s.URL
 }
