@@ -14,9 +14,9 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/session"
+	"github.com/luaccm/ccm/runtime/trust"
 )
 
 // The protocols of requests and responses.
@@ -94,7 +94,7 @@ func (e *env) pipe(cmd *cobra.Command, f *singleFlags, a *apiFlags) error {
 		return s.stream(cmd.Context())
 	}
 	ctx, cancel := e.untilStopped(cmd.Context())
-	text, err := host.ReadStream(ctx, e.stdin, stdin)
+	text, err := trust.ReadStream(ctx, e.stdin, stdin)
 	err = e.ifStopped(ctx, err)
 	cancel()
 	if err != nil {

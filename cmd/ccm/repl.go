@@ -22,6 +22,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/trust"
 	"github.com/luaccm/ccm/stdlib"
 )
 
@@ -91,7 +92,7 @@ func (e *env) repl(ctx context.Context, f *replFlags, args []string) error {
 		return p.converse(ctx, args)
 	}
 	within, cancel := e.untilStopped(ctx)
-	text, err := host.ReadStream(within, e.stdin, stdin)
+	text, err := trust.ReadStream(within, e.stdin, stdin)
 	if err = e.ifStopped(within, err); err != nil {
 		cancel()
 		return err

@@ -21,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/session"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/trust"
 )
 
 // singleFlags are the flags of commands that bring one resource in order.
@@ -57,7 +58,7 @@ func (f *singleFlags) add(cmd *cobra.Command) {
 
 // openSession returns the session that the flags and the environment name, nil
 // if there is none.
-func (f *singleFlags) openSession(cmd *cobra.Command, trust *host.Trust) (*session.Session, error) {
+func (f *singleFlags) openSession(cmd *cobra.Command, policy *trust.Policy) (*session.Session, error) {
 	dir, set := os.LookupEnv(session.Variable)
 	if f := cmd.Flag("session"); f != nil && f.Changed {
 		dir, set = f.Value.String(), true
@@ -71,10 +72,10 @@ func (f *singleFlags) openSession(cmd *cobra.Command, trust *host.Trust) (*sessi
 	}
 	s, err := session.Open(dir)
 	if err == nil {
-		err = trust.Check(dir)
+		err = policy.Check(dir)
 	}
 	if path := filepath.Join(dir, session.FileName); err == nil {
-		if err = trust.Check(path); errors.Is(err, fs.ErrNotExist) {
+		if err = policy.Check(path); errors.Is(err, fs.ErrNotExist) {
 			err = nil // nobody has appended anything yet
 		}
 	}

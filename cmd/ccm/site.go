@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/trust"
 )
 
 // siteFlags are the flags of every command that reads a script or manifest.
@@ -79,7 +80,7 @@ func (e *env) readInput(ctx context.Context, name string) (shown, text string, e
 	ctx, cancel := e.untilStopped(ctx)
 	defer cancel()
 	if name == "-" {
-		all, err := host.ReadStream(ctx, e.stdin, stdin)
+		all, err := trust.ReadStream(ctx, e.stdin, stdin)
 		return stdin, string(all), e.ifStopped(ctx, err)
 	}
 	text, err = e.trust().ReadText(ctx, name)

@@ -9,8 +9,8 @@ import (
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/trust"
 )
 
 // trust says which files are believed that say what ccm is to do. All that reads
@@ -18,11 +18,11 @@ import (
 // include, data, facts, specs, sessions and the state directory. What is only
 // brought to the machine, such as the source of a file, is content and not asked
 // about.
-func (e *env) trust() *host.Trust {
+func (e *env) trust() *trust.Policy {
 	if e.allowInsecure {
 		return nil
 	}
-	return host.TrustOf(os.Geteuid(), os.Getenv)
+	return trust.Of(os.Geteuid(), os.Getenv)
 }
 
 // readFound reads a file that nobody has named: it is found in the working
@@ -61,7 +61,7 @@ func (e *env) checkState(dir string) error {
 		return &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
 	if me := uint32(os.Geteuid()); st.Uid != me {
-		return diag.Errorf(diag.Pos{File: dir}, "want a directory of %s, found one that belongs to %s", host.UserName(me), host.UserName(st.Uid)).
+		return diag.Errorf(diag.Pos{File: dir}, "want a directory of %s, found one that belongs to %s", trust.UserName(me), trust.UserName(st.Uid)).
 			WithHint("chown %d %s", me, dir)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/trust"
 )
 
 // A Loader reads the facts that a user keeps in files: tables in JSON or YAML.
@@ -22,7 +23,7 @@ type Loader struct {
 	YAML func(file string, text []byte) (any, error)
 	// Trust says which files and directories are believed. Those of the configuration
 	// directories are found and not named.
-	Trust *host.Trust
+	Trust *trust.Policy
 }
 
 // Load reads the configuration directories in order, facts.json, facts.yaml,

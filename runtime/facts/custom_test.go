@@ -16,6 +16,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/trust"
 )
 
 // flatYAML decodes lines of "name: text", which is enough YAML for these tests.
@@ -185,7 +186,7 @@ func TestLoadRefusesWhatEverybodyMayWrite(t *testing.T) {
 }
 
 // onlyMine believes what root does, as if the user that runs the tests were root.
-var onlyMine = &host.Trust{Owners: []uint32{0, uint32(os.Geteuid())}}
+var onlyMine = &trust.Policy{Owners: []uint32{0, uint32(os.Geteuid())}}
 
 func TestFile(t *testing.T) {
 	l := loader(t)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/trust"
 )
 
 // A server that sends a byte now and then never comes to an end.
@@ -166,8 +167,11 @@ func readers(t *testing.T, h *host.Host) map[string]func(name string) (string, e
 	return map[string]func(name string) (string, error){
 		"ReadUpTo": func(name string) (string, error) { b, err := h.ReadUpTo(name, 64<<20); return string(b), err },
 		"ReadFile": func(name string) (string, error) { b, err := h.ReadFile(name); return string(b), err },
-		"Trust":    func(name string) (string, error) { b, err := (*host.Trust)(nil).ReadFile(name); return string(b), err },
-		"ReadText": func(name string) (string, error) { return (*host.Trust)(nil).ReadText(t.Context(), name) },
+		"Trust": func(name string) (string, error) {
+			b, err := (*trust.Policy)(nil).ReadFile(name)
+			return string(b), err
+		},
+		"ReadText": func(name string) (string, error) { return (*trust.Policy)(nil).ReadText(t.Context(), name) },
 		"OpenSource": func(name string) (string, error) {
 			src, err := h.OpenSource(t.Context(), name)
 			if err != nil {
@@ -189,7 +193,7 @@ func TestReadOpenedPipe(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := fmt.Errorf("stopped")
 	done := make(chan error)
-	go func() { _, err := (*host.Trust)(nil).ReadText(ctx, name); done <- err }()
+	go func() { _, err := (*trust.Policy)(nil).ReadText(ctx, name); done <- err }()
 	cancel(stopped)
 	require.ErrorIs(t, <-done, stopped)
 	r2, w2, err := os.Pipe()
@@ -199,7 +203,7 @@ func TestReadOpenedPipe(t *testing.T) {
 	require.NoError(t, err)
 	w2.Close()
 	w.Close()
-	text, err := (*host.Trust)(nil).ReadText(t.Context(), fmt.Sprintf("/dev/fd/%d", r2.Fd()))
+	text, err := (*trust.Policy)(nil).ReadText(t.Context(), fmt.Sprintf("/dev/fd/%d", r2.Fd()))
 	require.NoError(t, err)
 	require.Equal(t, "print(1)", text)
 }

@@ -1,4 +1,4 @@
-package host_test
+package trust_test
 
 import (
 	"fmt"
@@ -16,16 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/trust"
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// A tree is a machine for a Trust: paths, each with its kind and mode in octal as
+// A tree is a machine for a Policy: paths, each with its kind and mode in octal as
 // stat(1) prints them, the uid of its owner, and where it points if it is a link.
 type tree map[string]string
 
-func (m tree) trust(owners ...uint32) *host.Trust {
-	return &host.Trust{
+func (m tree) trust(owners ...uint32) *trust.Policy {
+	return &trust.Policy{
 		Owners: owners,
 		Lstat: func(name string, st *syscall.Stat_t) error {
 			entry, ok := m[name]
@@ -160,7 +160,7 @@ func TestTrustOfWhatIsFound(t *testing.T) {
 	m := tree{}.with(tree{"/tmp": "041777 0", "/tmp/.env": "0100644 1000"}).trust(0, 7)
 	require.ErrorContains(t, m.CheckFound("/tmp/.env"), "everybody may make files in /tmp")
 	require.ErrorIs(t, m.CheckFound("/tmp/nothing"), os.ErrNotExist)
-	require.NoError(t, (*host.Trust)(nil).CheckFound("/nothing"))
+	require.NoError(t, (*trust.Policy)(nil).CheckFound("/nothing"))
 }
 
 func TestTrustOfWhatIsNotThere(t *testing.T) {
@@ -176,27 +176,27 @@ func TestTrustOf(t *testing.T) {
 	sudo := func(id string) func(string) string {
 		return func(name string) string { return map[string]string{"SUDO_UID": id}[name] }
 	}
-	require.Nil(t, host.TrustOf(1000, sudo("7")))
-	require.NoError(t, host.TrustOf(1000, sudo("")).Check("/no/where"))
-	require.Equal(t, []uint32{0}, host.TrustOf(0, sudo("")).Owners)
-	require.Equal(t, []uint32{0, 1000}, host.TrustOf(0, sudo("1000")).Owners)
-	require.Equal(t, []uint32{0}, host.TrustOf(0, sudo("-1")).Owners)
+	require.Nil(t, trust.Of(1000, sudo("7")))
+	require.NoError(t, trust.Of(1000, sudo("")).Check("/no/where"))
+	require.Equal(t, []uint32{0}, trust.Of(0, sudo("")).Owners)
+	require.Equal(t, []uint32{0, 1000}, trust.Of(0, sudo("1000")).Owners)
+	require.Equal(t, []uint32{0}, trust.Of(0, sudo("-1")).Owners)
 	env := func(vars map[string]string) func(string) string {
 		return func(name string) string { return vars[name] }
 	}
-	require.Equal(t, []uint32{0, 7}, host.TrustOf(0, env(map[string]string{"PKEXEC_UID": "7"})).Owners)
+	require.Equal(t, []uint32{0, 7}, trust.Of(0, env(map[string]string{"PKEXEC_UID": "7"})).Owners)
 	nobody, err := user.Lookup("nobody")
 	require.NoError(t, err)
 	id, err := strconv.Atoi(nobody.Uid)
 	require.NoError(t, err)
-	require.Equal(t, []uint32{0, uint32(id)}, host.TrustOf(0, env(map[string]string{"DOAS_USER": "nobody"})).Owners)
-	require.Equal(t, []uint32{0}, host.TrustOf(0, env(map[string]string{"DOAS_USER": "no such user"})).Owners)
+	require.Equal(t, []uint32{0, uint32(id)}, trust.Of(0, env(map[string]string{"DOAS_USER": "nobody"})).Owners)
+	require.Equal(t, []uint32{0}, trust.Of(0, env(map[string]string{"DOAS_USER": "no such user"})).Owners)
 }
 
 // On a real machine, the directory for temporary files is one in which tests can
 // be run, and what a process has open is what it was given.
 func TestTrustOfFiles(t *testing.T) {
-	mine := &host.Trust{Owners: []uint32{0, uint32(os.Geteuid())}}
+	mine := &trust.Policy{Owners: []uint32{0, uint32(os.Geteuid())}}
 	file := filepath.Join(t.TempDir(), "site.lua")
 	require.NoError(t, os.WriteFile(file, []byte("text"), 0o644))
 	text, err := mine.ReadFile(file)
@@ -209,7 +209,7 @@ func TestTrustOfFiles(t *testing.T) {
 	require.NoError(t, os.Chmod(file, 0o666))
 	_, err = mine.ReadFile("site.lua")
 	require.ErrorContains(t, err, "site.lua: not believed as root, because everybody may write "+file+" (mode 0666)")
-	text, err = (*host.Trust)(nil).ReadFile("site.lua")
+	text, err = (*trust.Policy)(nil).ReadFile("site.lua")
 	require.NoError(t, err)
 	require.Equal(t, "text", string(text))
 
@@ -227,7 +227,7 @@ func TestReadLongText(t *testing.T) {
 		name := filepath.Join(dir, fmt.Sprint(size))
 		want := strings.Repeat("0123456789\n", size/11+1)[:size]
 		require.NoError(t, os.WriteFile(name, []byte(want), 0o600))
-		got, err := (*host.Trust)(nil).ReadText(t.Context(), name)
+		got, err := (*trust.Policy)(nil).ReadText(t.Context(), name)
 		require.NoError(t, err)
 		require.True(t, got == want, size)
 	}

@@ -1,4 +1,4 @@
-package host
+package trust
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// openOpened opens a pipe or a terminal that whoever started ccm has opened: standard
+// openStream opens a pipe or a terminal that whoever started ccm has opened: standard
 // input, or what the shell makes of <(...). It returns nil if the path names none.
-func openOpened(path string) *os.File {
+func openStream(path string) *os.File {
 	if !safepath.IsOpened(path) {
 		return nil
 	}
@@ -51,5 +51,5 @@ func ReadStream(ctx context.Context, r io.Reader, name string) ([]byte, error) {
 	}
 }
 
-// believed is for the files that Trust judges.
+// believed is for the files that a Policy has judged.
 var believed = &safepath.Resolver{Root: "/", AnyLink: true}

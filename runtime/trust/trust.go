@@ -1,4 +1,9 @@
-package host
+// Package trust decides which files of the user root believes, and reads them: scripts,
+// modules, manifests, data, facts, standard input. It is about who runs ccm, and not about
+// the machine that is managed.
+//
+// Begin with [Of].
+package trust
 
 import (
 	"context"
@@ -15,7 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A Trust says which files of the user are believed: scripts, modules, manifests,
+// A Policy says which files of the user are believed: scripts, modules, manifests,
 // data, facts. Root does what they say, so that whoever can write one of them is
 // root. A file is believed unless everybody may write it, or may put another one
 // in its place:
@@ -31,8 +36,8 @@ import (
 // container sees the files of its host, and whoever names such a file has chosen
 // whom to believe. And a group may write it, because a group is somebody.
 //
-// A nil *Trust believes everything.
-type Trust struct {
+// A nil *Policy believes everything.
+type Policy struct {
 	// Owners are those who may own what lies in a directory of everybody, and what
 	// nobody has named.
 	Owners []uint32
@@ -42,15 +47,15 @@ type Trust struct {
 	UserName func(uid uint32) string
 }
 
-// TrustOf returns what a process believes, given its effective user and its
+// Of returns what a process believes, given its effective user and its
 // environment. Others than root believe everything: what they can be made to do,
 // they could be made to do by other means. Who asked sudo, doas or polkit for root
 // is believed as root is.
-func TrustOf(uid int, getenv func(string) string) *Trust {
+func Of(uid int, getenv func(string) string) *Policy {
 	if uid != 0 {
 		return nil
 	}
-	t := &Trust{Owners: []uint32{0}}
+	t := &Policy{Owners: []uint32{0}}
 	ids := []string{getenv("SUDO_UID"), getenv("PKEXEC_UID")}
 	if name := getenv("DOAS_USER"); name != "" {
 		if u, err := user.Lookup(name); err == nil {
@@ -68,11 +73,11 @@ func TrustOf(uid int, getenv func(string) string) *Trust {
 // ReadFile returns what a file holds that is believed. What is no regular file is
 // refused, and one of more than LargestText bytes; a pipe that is open already, such
 // as that of <(...), is read.
-func (t *Trust) ReadFile(name string) ([]byte, error) {
+func (t *Policy) ReadFile(name string) ([]byte, error) {
 	if err := t.Check(name); err != nil {
 		return nil, err
 	}
-	if f := openOpened(name); f != nil {
+	if f := openStream(name); f != nil {
 		defer f.Close()
 		return safepath.ReadUpTo(f, safepath.LargestText)
 	}
@@ -81,11 +86,11 @@ func (t *Trust) ReadFile(name string) ([]byte, error) {
 
 // ReadText is ReadFile for a text that the command line names, which may be a pipe
 // or a terminal that is open already: that is read until the context ends.
-func (t *Trust) ReadText(ctx context.Context, name string) (string, error) {
+func (t *Policy) ReadText(ctx context.Context, name string) (string, error) {
 	if err := t.Check(name); err != nil {
 		return "", err
 	}
-	if f := openOpened(name); f != nil {
+	if f := openStream(name); f != nil {
 		defer f.Close()
 		text, err := ReadStream(ctx, f, name)
 		return string(text), err
@@ -99,18 +104,18 @@ func (t *Trust) ReadText(ctx context.Context, name string) (string, error) {
 //
 // Nobody but those who are believed can change the answer afterwards: that needs
 // a directory on the way that others may write.
-func (t *Trust) Check(name string) error { return t.check(name, named) }
+func (t *Policy) Check(name string) error { return t.check(name, named) }
 
 // CheckFound is Check for what nobody has named: what is found in the working
 // directory, in the home directory or in a directory of a search path. It has to
 // belong to one of Owners as well, and so do the directory that it lies in and the
 // links that lead to it.
-func (t *Trust) CheckFound(name string) error { return t.check(name, found) }
+func (t *Policy) CheckFound(name string) error { return t.check(name, found) }
 
 // CheckKept is Check for what the process keeps for itself, such as its state, and
 // for where it is going to be made: all that leads there has to belong to one of
 // Owners.
-func (t *Trust) CheckKept(name string) error { return t.check(name, kept) }
+func (t *Policy) CheckKept(name string) error { return t.check(name, kept) }
 
 // A demand is what is asked of the owners of things that stand on a way.
 type demand int
@@ -121,7 +126,7 @@ const (
 	kept
 )
 
-func (t *Trust) check(name string, want demand) error {
+func (t *Policy) check(name string, want demand) error {
 	if t == nil {
 		return nil
 	}
@@ -140,7 +145,7 @@ func (t *Trust) check(name string, want demand) error {
 
 // walk follows the way to the named file as the kernel does, and judges each
 // thing that stands on it.
-func (t *Trust) walk(name string, way []string, want demand) error {
+func (t *Policy) walk(name string, way []string, want demand) error {
 	at := "/"
 	var dir, st syscall.Stat_t
 	if err := t.lstat(at, &dir); err != nil {
@@ -205,7 +210,7 @@ func (t *Trust) walk(name string, way []string, want demand) error {
 }
 
 // judge decides whether what stands at a path in a directory is believed.
-func (t *Trust) judge(name, in string, dir *syscall.Stat_t, path string, st *syscall.Stat_t) error {
+func (t *Policy) judge(name, in string, dir *syscall.Stat_t, path string, st *syscall.Stat_t) error {
 	untrusted := func(hint, format string, args ...any) error {
 		err := diag.Errorf(diag.Pos{File: name}, "not believed as root, because "+format, args...)
 		return err.WithHint("%s, or --allow-insecure", hint)
@@ -225,7 +230,7 @@ func (t *Trust) judge(name, in string, dir *syscall.Stat_t, path string, st *sys
 
 // owned decides whether what stands at a path, and the directory that it lies in,
 // belong to whom they may.
-func (t *Trust) owned(name, path string, st *syscall.Stat_t) error {
+func (t *Policy) owned(name, path string, st *syscall.Stat_t) error {
 	what, uid := path, st.Uid
 	if slices.Contains(t.Owners, uid) {
 		in := filepath.Dir(path)
@@ -242,7 +247,7 @@ func (t *Trust) owned(name, path string, st *syscall.Stat_t) error {
 		WithHint("--allow-insecure believes everything")
 }
 
-func (t *Trust) userName(uid uint32) string {
+func (t *Policy) userName(uid uint32) string {
 	if t.UserName != nil {
 		return t.UserName(uid)
 	}
@@ -272,14 +277,14 @@ func open(st *syscall.Stat_t) bool {
 	return st.Mode&0o002 != 0
 }
 
-func (t *Trust) lstat(path string, st *syscall.Stat_t) error {
+func (t *Policy) lstat(path string, st *syscall.Stat_t) error {
 	if t.Lstat == nil {
 		return safepath.IgnoringEINTR(func() error { return syscall.Lstat(path, st) })
 	}
 	return t.Lstat(path, st)
 }
 
-func (t *Trust) readlink(path string) (string, error) {
+func (t *Policy) readlink(path string) (string, error) {
 	if t.Readlink == nil {
 		return os.Readlink(path)
 	}
