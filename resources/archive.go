@@ -198,7 +198,7 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 	case d.Has("owner") || d.Has("group"):
 		d.Act("SetAttributes", "updated attributes")
 	}
-	if len(d.Actions) > 0 {
+	if len(d.Actions) > 0 || extract {
 		d.Leaves = []host.Planned{a.leaves(have, download)}
 	}
 	d.Closed = true
@@ -228,8 +228,15 @@ func (a Archive) leaves(have ArchiveState, download bool) host.Planned {
 	if download {
 		mode = archiveMode
 	}
+	if a.Creates == "" {
+		mode &^= unextracted
+	}
 	return host.Planned{Path: a.Name, Kind: host.Regular, Kept: !download, Attr: &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: mode}}
 }
+
+// unextracted is the sticky bit, which marks an archive until it is extracted to the
+// end.
+const unextracted = 0o1000
 
 // archiveMode is the permissions that an archive is downloaded with.
 const archiveMode = 0o640

@@ -94,6 +94,9 @@ type ScaffoldState struct {
 	Stable []string
 	// Purged lists the files in the target that were not rendered.
 	Purged []string
+	// Emptied lists the directories that go with the files if ensure is absent, because
+	// nothing else is in them.
+	Emptied []string
 	// Blocked lists what stands where something is to be rendered and is not
 	// replaced, with what it is.
 	Blocked []string
@@ -260,8 +263,8 @@ func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
 	if s.Purge { // they are counted, as the document has it, and stay
 		count += len(have.Purged)
 	}
-	if len(have.Purged) == 0 {
-		d.Leaves = append(d.Leaves, host.Planned{Path: s.Name, Kind: host.Missing})
+	for _, dir := range have.Emptied {
+		d.Leaves = append(d.Leaves, host.Planned{Path: path.Clean(dir), Kind: host.Missing})
 	}
 	d.Act("Remove", "removed "+scaffoldFiles(count))
 	d.Closed = true

@@ -87,7 +87,9 @@ func TestScaffoldDiffAndLeaves(t *testing.T) {
 	}, d.Leaves)
 
 	absent := scaffoldOf(func(s *Scaffold) { s.Ensure = ScaffoldAbsent })
-	d = absent.Decide(scaffolded([]string{"/etc/app/b"}, []string{"/etc/app/a"}, nil))
+	have = scaffolded([]string{"/etc/app/b"}, []string{"/etc/app/a"}, nil)
+	have.Emptied = []string{"/etc/app/."}
+	d = absent.Decide(have)
 	require.Equal(t, "ensure: a → absent, ensure: b → absent", d.String())
 	require.Contains(t, d.Leaves, host.Planned{Path: "/etc/app", Kind: host.Missing})
 	d = absent.Decide(scaffolded([]string{"/etc/app/b"}, nil, []string{"/etc/app/old"}))

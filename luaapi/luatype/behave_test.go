@@ -250,6 +250,35 @@ func TestForgottenModule(t *testing.T) {
 	require.Contains(t, s.eval(`motd { "/a", text = "a" }`), `site.lua:1:1: undefined global "motd" (write local motd = require "std.motd")`)
 }
 
+// TestLeaves: what a type says that it leaves is there for what comes later in a plan.
+func TestLeaves(t *testing.T) {
+	for _, tt := range []struct{ leaves, want string }{
+		{``, "~ peek#p: Would have updated the peek\n    value x\n"},
+		{`return { { path = "/x", kind = "file", content = "x", mode = "0600" } }`, "= peek#p: stable\n"},
+		{`return { { path = "/x", kind = "absent" } }`, "~ peek#p: Would have updated the peek\n    value x\n"},
+		{`return { { path = "/x", kind = "file" } }`, "? peek#p: after one#o (pending): as things stand it would fail: "},
+		{`return { { path = "/x" } }`, "? peek#p: after one#o (pending): would update, as things stand\n"},
+		{`return 1`, "x one#o: failed: stdlib/std/one.lua:9: leaves of the type one: want a list of what is left, got the number 1"},
+		{`return { { path = "x" } }`, `leaves of the type one: [1]: path: want an absolute path, got "x"`},
+		{`return { { path = "/x", kind = "pipe" } }`, `[1]: kind: want file, directory, link, absent or nothing, got "pipe"`},
+		{`return { { path = "/x", cnotent = "" } }`, `[1]: unknown field "cnotent"`},
+	} {
+		functions := `status = function(want, host) return { value = host.stat("/x") and "b" or "a" } end,
+perform = function(action, want, have, host) host.write("/x", "x", { mode = "0600" }) end,`
+		if tt.leaves != "" {
+			functions += "\nleaves = function(want, have) " + tt.leaves + " end,"
+		}
+		library := one(functions)
+		library["std/peek.lua"] = `return ccm.type {
+  name = "peek", properties = { name = { name = true }, value = {} },
+  status = function(want, host) return { value = host.read("/x") or "" } end, perform = function() end,
+}`
+		s := newSite(t, library)
+		s.declare(`require "std.one" { "o", value = "b" } require "std.peek" { "p", value = "x" }`)
+		require.Contains(t, s.plan(), tt.want, tt.leaves)
+	}
+}
+
 // TestUnknownInAPlan: what a file will hold that something pending writes is not
 // known.
 func TestUnknownInAPlan(t *testing.T) {

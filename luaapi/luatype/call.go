@@ -20,6 +20,7 @@ type State struct {
 
 	schema *schema.Schema
 	text   *resource.Text // of an edit: the file before and after
+	view   *host.View     // of a plan, through which it was found
 }
 
 var (
@@ -104,6 +105,9 @@ func (d *definition) callStatus(ctx context.Context, v *host.View, want *resourc
 	s, err := d.stateOf(d.status, "status", out[0])
 	if err == nil {
 		d.latest.want, d.latest.have = want, s
+	}
+	if v.IsPlan() {
+		s.view = v
 	}
 	return s, err
 }

@@ -31,7 +31,7 @@ func TestMistakesInDefinitions(t *testing.T) {
 		{`ccm.type { name = "x", properties = { a = { name = true, alias = "b" }, b = {} }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: b: the name b is that of another property, a`},
 		{`ccm.type { name = "x", properties = { a = { name = true } }, phrases = { create = "creates it" }, ` + functions + ` }`, `site.lua:1:83: ccm.type: phrases.create: want words that read well after "Would have", such as "created the user", got "creates it"`},
 		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end }`, `site.lua:1:62: ccm.type: edit: a type that edits has a property path (write path = { type = "path" })`},
-		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end, ` + functions + ` }`, `site.lua:1:62: ccm.type: edit: a type that edits has no status, decide, perform or refresh`},
+		{`ccm.type { name = "x", properties = { a = { name = true } }, edit = function() end, ` + functions + ` }`, `site.lua:1:62: ccm.type: edit: a type that edits has no status, decide, perform, refresh or leaves`},
 	} {
 		s := newSite(t, nil)
 		got, _, _ := strings.Cut(s.eval(tt.text), "\n")

@@ -58,8 +58,8 @@ type definition struct {
 	schema *schema.Schema
 	fields map[string]field // what the schema does not know of its properties
 
-	status, decide, perform, refresh, validate, edit *lua.LFunction
-	phrases                                          map[string]string
+	status, decide, perform, refresh, validate, edit, leaves *lua.LFunction
+	phrases                                                  map[string]string
 
 	// latest is what status said last: perform is given it.
 	latest struct {
@@ -69,7 +69,7 @@ type definition struct {
 }
 
 // keys are what the table of ccm.type may have.
-var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "phrases"}
+var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "leaves", "phrases"}
 
 // define is ccm.type.
 func (lib *library) define(L *lua.LState) int {
@@ -130,6 +130,9 @@ func (d *definition) functions() resource.Functions {
 	}
 	if d.refresh != nil {
 		f.Refresh = d.addRefresh
+	}
+	if d.leaves != nil {
+		f.Leaves = d.callLeaves
 	}
 	if d.edit != nil {
 		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, editedPath
@@ -208,13 +211,13 @@ func (r *reader) functions(t *lua.LTable, d *definition) {
 		to   **lua.LFunction
 	}{
 		{"status", &d.status}, {"decide", &d.decide}, {"perform", &d.perform},
-		{"refresh", &d.refresh}, {"validate", &d.validate}, {"edit", &d.edit},
+		{"refresh", &d.refresh}, {"validate", &d.validate}, {"edit", &d.edit}, {"leaves", &d.leaves},
 	} {
 		*f.to, _ = r.optional(t, f.name, lua.LTFunction).(*lua.LFunction)
 	}
 	switch {
-	case d.edit != nil && (d.status != nil || d.decide != nil || d.perform != nil || d.refresh != nil):
-		r.fail("edit", "", "a type that edits has no status, decide, perform or refresh")
+	case d.edit != nil && (d.status != nil || d.decide != nil || d.perform != nil || d.refresh != nil || d.leaves != nil):
+		r.fail("edit", "", "a type that edits has no status, decide, perform, refresh or leaves")
 	case d.edit == nil && (d.status == nil || d.perform == nil):
 		r.in.Throw(r.L, "or an edit function that changes a text", "ccm.type: a type needs the functions status and perform")
 	}

@@ -19,6 +19,7 @@ type comparison struct {
 	target                           string
 	changed, missing, stable, purged []string
 	blocked                          []string // what stands in the way, with what it is
+	emptied                          []string // directories that hold nothing besides, "." if that is the target
 }
 
 // path returns the absolute path of something in the target.
@@ -60,8 +61,55 @@ func (r rendering) compare(ctx context.Context, v *host.View, want resources.Sca
 			return c, err
 		}
 	}
-	return c, c.purge(v, want, rendered)
+	entries, err := c.purge(v, want, rendered)
+	if absent {
+		c.emptied = r.emptied(c, entries)
+	}
+	return c, err
 }
+
+// dirsOf returns the directories in the target that are removed with files if nothing
+// else is in them.
+func (r rendering) dirsOf(files []string) map[string]bool {
+	dirs := make(map[string]bool)
+	for _, rel := range files {
+		for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+			dirs[dir] = true
+		}
+	}
+	for _, dir := range r.dirs {
+		for ; dir != "."; dir = path.Dir(dir) {
+			dirs[dir] = true
+		}
+	}
+	return dirs
+}
+
+// emptied returns the directories that hold nothing but what is rendered, given all
+// that is in the target.
+func (r rendering) emptied(c *comparison, entries []host.TreeEntry) (list []string) {
+	files := slices.Concat(c.changed, c.stable)
+	gone, dirs := make(map[string]bool), r.dirsOf(files)
+	for _, rel := range files {
+		gone[rel] = true
+	}
+	holds := map[string]bool{}
+	slices.SortStableFunc(entries, func(a, b host.TreeEntry) int { return cmp.Compare(depth(b.Rel), depth(a.Rel)) })
+	for _, e := range entries {
+		switch {
+		case e.Kind == host.Directory && dirs[e.Rel] && !holds[e.Rel]:
+			list = append(list, e.Rel)
+		case e.Kind == host.Directory || !gone[e.Rel]:
+			holds[path.Dir(e.Rel)] = true
+		}
+	}
+	if !holds["."] {
+		list = append(list, ".")
+	}
+	return list
+}
+
+func depth(rel string) int { return strings.Count(rel, "/") }
 
 // content compares what a file holds with what was rendered. Its permissions
 // count if post set some.
@@ -107,11 +155,11 @@ func (c *comparison) emptyDirs(l looker, dirs []string) error {
 }
 
 // purge lists what is in the target and was not rendered. Where that is not
-// removed, it need not be complete.
-func (c *comparison) purge(v *host.View, want resources.Scaffold, rendered map[string]bool) error {
+// removed, it need not be complete. It returns all that is there.
+func (c *comparison) purge(v *host.View, want resources.Scaffold, rendered map[string]bool) ([]host.TreeEntry, error) {
 	info, err := v.Lstat(c.target)
 	if err != nil || info.Kind != host.Directory {
-		return err
+		return nil, err
 	}
 	entries, err := v.Tree(c.target)
 	for _, e := range entries {
@@ -122,7 +170,7 @@ func (c *comparison) purge(v *host.View, want resources.Scaffold, rendered map[s
 	if !want.Purge && errors.Is(err, fs.ErrPermission) {
 		err = nil
 	}
-	return err
+	return entries, err
 }
 
 func (c *comparison) block(rel string, kind host.FileKind) {
@@ -159,7 +207,7 @@ func (l looker) look(rel string) (at string, info host.Info, err error) {
 // first, and the target last.
 func (c *comparison) removeEmpty(h *host.Host, dirs []string) error {
 	slices.SortFunc(dirs, func(a, b string) int {
-		return cmp.Or(cmp.Compare(strings.Count(b, "/"), strings.Count(a, "/")), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(depth(b), depth(a)), cmp.Compare(a, b))
 	})
 	var errs []error
 	for _, dir := range dirs {

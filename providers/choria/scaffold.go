@@ -59,7 +59,7 @@ func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Sca
 // tell puts what differs into a state.
 func (c *comparison) tell(have *resources.ScaffoldState) {
 	have.Changed, have.Missing, have.Stable = c.paths(c.changed), c.paths(c.missing), c.paths(c.stable)
-	have.Purged, have.Blocked = c.paths(c.purged), c.blocked
+	have.Purged, have.Blocked, have.Emptied = c.paths(c.purged), c.blocked, c.paths(c.emptied)
 }
 
 // Scaffold implements resources.ScaffoldProvider.
@@ -137,22 +137,14 @@ func (p *scaffolds) Remove(ctx context.Context, h *host.Host, want resources.Sca
 			return err
 		}
 		var errs []error
-		dirs := make(map[string]bool)
-		for _, rel := range slices.Sorted(slices.Values(slices.Concat(c.changed, c.stable))) {
+		files := slices.Sorted(slices.Values(slices.Concat(c.changed, c.stable)))
+		for _, rel := range files {
 			if err := h.RemoveBelow(want.Name, rel); err != nil {
 				h.Log().Error("remove", "path", c.path(rel), "error", err)
 				errs = append(errs, err)
 			}
-			for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
-				dirs[dir] = true
-			}
 		}
-		for _, dir := range r.dirs {
-			for ; dir != "."; dir = path.Dir(dir) {
-				dirs[dir] = true
-			}
-		}
-		errs = append(errs, c.removeEmpty(h, slices.Collect(maps.Keys(dirs))))
+		errs = append(errs, c.removeEmpty(h, slices.Collect(maps.Keys(r.dirsOf(files)))))
 		return errors.Join(errs...)
 	})
 }

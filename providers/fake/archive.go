@@ -34,7 +34,10 @@ func (a archives) Status(_ context.Context, v *host.View, want resources.Archive
 // Download implements resources.ArchiveProvider.
 func (a archives) Download(_ context.Context, h *host.Host, want resources.Archive) error {
 	a.m.own(want.Name, want.Owner, want.Group)
-	return a.m.put(h, want.Name)
+	if err := a.m.put(h, want.Name); err != nil {
+		return err
+	}
+	return h.SetAttr(want.Name, mine(0o640))
 }
 
 // Extract implements resources.ArchiveProvider.

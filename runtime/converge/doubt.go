@@ -365,9 +365,6 @@ func managedBy(r *resource.Resource) (list []string, tree bool) {
 		paths, tree = c.ConfinedTo()
 		list = append(list, paths...)
 	}
-	if e, ok := r.Spec.(resource.Editing); ok && e.EditedFile() != "" {
-		list = append(list, path.Clean(e.EditedFile()))
-	}
 	return list, tree
 }
 

@@ -235,14 +235,12 @@ func isConfined(r *resource.Resource) bool { return len(confinesOf(r)) > 0 }
 // confinesOf returns the paths at which, or below which, a resource does all that
 // it does; none if it may do more.
 func confinesOf(r *resource.Resource) []string {
-	if c, ok := r.Spec.(resource.Confined); ok {
-		paths, _ := c.ConfinedTo()
-		return paths
+	c, ok := r.Spec.(resource.Confined)
+	if !ok {
+		return nil
 	}
-	if e, ok := r.Spec.(resource.Editing); ok && e.EditedFile() != "" {
-		return []string{e.EditedFile()}
-	}
-	return nil
+	paths, _ := c.ConfinedTo()
+	return paths
 }
 
 // noteConditions notes whether resource i is skipped if something fails of which a plan

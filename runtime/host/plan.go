@@ -33,6 +33,15 @@ type Planned struct {
 	Unsure bool
 	// Open says that nobody knows what will be in a directory.
 	Open bool
+	// Account is a user or group that there will be; nothing is said of a path then.
+	Account *Account
+}
+
+// An Account is a user or a group.
+type Account struct {
+	Kind LookKind // UserLook or GroupLook
+	Name string
+	ID   uint32 // NoAccount if it is not known
 }
 
 // ErrNotKnown means that nobody knows yet what a look will find: in a plan,
@@ -74,6 +83,8 @@ type assumptions struct {
 	// below has, by directory, the names under which there are entries, or entries
 	// further down.
 	below map[string]map[string]bool
+	// accounts are the users and groups that there will be.
+	accounts map[accountKey]*planEntry
 	// authors are those who bring about what is assumed.
 	authors map[any]bool
 	// answers are what commands have said, see AskMany.
@@ -103,6 +114,7 @@ const mostUnder = 8
 func newOverlay(m *machine) *overlay {
 	o := &overlay{assumptions: &assumptions{
 		base: &View{machine: m}, entries: make(map[string]*planEntry), below: make(map[string]map[string]bool), authors: make(map[any]bool),
+		accounts: make(map[accountKey]*planEntry),
 	}}
 	o.dirs.Store(new(sync.Map))
 	return o
@@ -142,6 +154,10 @@ func (v *View) AssumeBy(by any, tentative bool, p ...Planned) {
 }
 
 func (o *overlay) assume(v *View, x Planned, by any, tentative bool) {
+	if x.Account != nil {
+		o.assumeAccount(x, by, tentative)
+		return
+	}
 	at, err := o.find(x.Path, false)
 	if err != nil || at.path == "" {
 		at = place{path: path.Clean(x.Path)}

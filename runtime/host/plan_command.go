@@ -277,36 +277,6 @@ func (o *overlay) question(v *View, operator, name string) (yes, ok bool) {
 	return false, false
 }
 
-// account answers for the number of a user or group in a plan.
-func (o *overlay) account(v *View, d *database, name string, id uint32, err error) (uint32, error) {
-	e := o.at(d.path)
-	kind := UserLook
-	if d.what == "group" {
-		kind = GroupLook
-	}
-	if e != nil && !e.Kept && e.Kind == Regular {
-		switch {
-		case e.Content != nil:
-			will := &database{m: d.m, path: d.path, name: d.name, what: d.what}
-			will.parse([]byte(*e.Content))
-			if n, found := will.byName[name]; found {
-				return n, nil
-			}
-		case err != nil && v.looks != nil:
-			v.looks.doubt(e.by)
-		}
-	}
-	if v.looks != nil && v.looks.add(Look{Kind: kind, Name: name, Found: err == nil}) {
-		if err != nil {
-			return NoAccount, nil
-		}
-	}
-	return id, err
-}
-
-// NoAccount is the number of a user or group that is not there yet.
-const NoAccount = 1<<32 - 2
-
 // Query runs a command that only asks.
 func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 	if err := v.refused(c); err != nil {

@@ -5,6 +5,9 @@ import (
 	"sync"
 )
 
+// IsPlan reports whether v is that of a plan.
+func (v *View) IsPlan() bool { return v.plan != nil }
+
 // Assumes reports whether anything is assumed that one of authors brings about.
 func (v *View) Assumes(authors map[any]bool) bool {
 	if v.plan == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"reflect"
 	"sync"
 
@@ -41,6 +42,9 @@ type Functions struct {
 	// Edits returns the path of the one file that Perform writes, for types that do
 	// nothing else.
 	Edits func(want *Properties) string
+	// Leaves says what Perform will have done where it changes something. More says
+	// that it does other things besides. Have is nil if nobody knows what there is.
+	Leaves func(want *Properties, have any) (list []host.Planned, more bool, err error)
 }
 
 // Properties are the spec of a type that is made of [Functions].
@@ -53,6 +57,7 @@ var (
 	_ schema.Holder = (*Properties)(nil)
 	_ Wanted        = (*Properties)(nil)
 	_ Editing       = (*Properties)(nil)
+	_ Confined      = (*Properties)(nil)
 )
 
 // Held implements schema.Holder.
@@ -86,6 +91,41 @@ func (p *Properties) EditedFile() string {
 	return p.of.Edits(p)
 }
 
+// ConfinedTo implements [Confined].
+func (p *Properties) ConfinedTo() (paths []string, tree bool) {
+	if file := p.EditedFile(); file != "" {
+		return []string{path.Clean(file)}, false
+	}
+	if p.of.Leaves == nil {
+		return nil, false
+	}
+	list, more, err := p.of.Leaves(p, nil)
+	if err != nil || more {
+		return nil, false
+	}
+	for _, x := range list {
+		if x.Path != "" {
+			paths, tree = append(paths, x.Path), tree || x.Open
+		}
+	}
+	return paths, tree
+}
+
+// decide is Decide, with what the actions will have done.
+func (f *Functions) decide(want *Properties, have any) Decision {
+	d := f.Decide(want, have)
+	if f.Leaves == nil || d.Err != nil || len(d.Actions) == 0 {
+		return d
+	}
+	list, more, err := f.Leaves(want, have)
+	if err != nil {
+		d.Err = err
+		return d
+	}
+	d.Leaves, d.Closed = list, !more
+	return d
+}
+
 func (f *Functions) properties() *Properties {
 	return &Properties{f, reflect.New(f.Schema.GoType).Interface()}
 }
@@ -113,7 +153,7 @@ func (f Functions) Factory() (Factory, error) {
 		mix:      sync.OnceValue(func() schema.Union { return schema.Union{f.Schema, commonSchema()} }),
 		new:      func() any { return f.properties() },
 		validate: func(any) error { return nil },
-		decide:   func(p, s any) Decision { return f.Decide(p.(*Properties), s) },
+		decide:   func(p, s any) Decision { return (&f).decide(p.(*Properties), s) },
 		status: func(ctx context.Context, v *host.View, _, p any) (any, error) {
 			return f.Status(ctx, v, p.(*Properties))
 		},
@@ -132,7 +172,13 @@ func (f Functions) Factory() (Factory, error) {
 		t.locate = func(p any, dir string) any { return f.Locate(p.(*Properties), dir) }
 	}
 	if f.Refresh != nil {
-		t.refresh = func(p, s any, d Decision) Decision { return f.Refresh(p.(*Properties), s, d) }
+		t.refresh = func(p, s any, d Decision) Decision {
+			n := len(d.Actions)
+			if d = f.Refresh(p.(*Properties), s, d); len(d.Actions) > n {
+				d.Closed = false
+			}
+			return d
+		}
 	}
 	suits := func(*facts.Facts, any) (int, error) { return 1, nil }
 	return Factory{Name: f.Provider, Type: t, suits: suits}, nil

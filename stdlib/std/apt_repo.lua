@@ -78,6 +78,14 @@ return ccm.type {
     return d
   end,
 
+  leaves = function(want)
+    if want.ensure == "absent" then return { { path = file(want), kind = "absent" }, { path = key_file(want), kind = "absent" } }, true end
+    want.types = want.types or { "deb" }
+    local list = { { path = file(want), kind = "file", content = render(want), mode = "0644" } }
+    if want.key then list[2] = { path = key_file(want), kind = "file", content = want.key, mode = "0644" } end
+    return list, true
+  end,
+
   perform = function(action, want, have, host)
     if action == "remove" then
       host.remove(file(want))

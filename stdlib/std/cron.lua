@@ -105,6 +105,11 @@ return ccm.type {
     return d
   end,
 
+  leaves = function(want)
+    if want.ensure == "absent" then return { { path = file(want), kind = "absent" } } end
+    return { { path = file(want), kind = "file", content = render(want), mode = "0644" } }
+  end,
+
   perform = function(action, want, have, host)
     if action == "remove" then return host.remove(file(want)) end
     host.mkdir("/etc/cron.d")

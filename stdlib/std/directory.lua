@@ -75,6 +75,12 @@ return ccm.type {
     return { diff = diff, actions = { { "copy", str.join(done, ", ") } } }
   end,
 
+  leaves = function(want, have)
+    if want.ensure == "absent" then return { { path = want.path, kind = "absent" } } end
+    local open = not have or have.ensure == "absent" or #have.copy + #have.extra + #have.attributes > 0
+    return { { path = want.path, kind = "directory", owner = want.owner, group = want.group, mode = want.dir_mode, open = open } }
+  end,
+
   perform = function(action, want, have, host)
     if action == "remove" then return host.remove(want.path, { recursive = true }) end
     local attr = { owner = want.owner, group = want.group }

@@ -75,6 +75,11 @@ return ccm.type {
     return have
   end,
 
+  leaves = function(want)
+    if want.ensure == "absent" then return { { path = want.path, kind = "absent" } } end
+    return { { path = want.path, kind = "directory", open = true } }
+  end,
+
   perform = function(action, want, have, host)
     local target = host.real(want.path)
     if action == "remove" then return host.remove(want.path, { recursive = true }) end

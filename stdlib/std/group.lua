@@ -33,6 +33,11 @@ return ccm.type {
     return { ensure = "present", gid = found.gid, members = members, all = found.members }
   end,
 
+  leaves = function(want)
+    if want.ensure == "absent" then return {}, true end
+    return { { group = want.name, gid = want.gid } }, true
+  end,
+
   perform = function(action, want, have, host)
     if action == "remove" then return accounts.run(host, "groupdel", want.name) end
     if action == "create" then

@@ -39,6 +39,10 @@ return ccm.type {
     }
   end,
 
+  leaves = function(want)
+    return { { path = want.path, kind = want.ensure == "absent" and "absent" or "link", target = want.target } }
+  end,
+
   perform = function(action, want, have, host)
     if action == "remove" then return host.remove(want.path) end
     if have.target ~= want.target then host.symlink(want.target, want.path) end

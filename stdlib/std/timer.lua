@@ -82,6 +82,16 @@ return ccm.type {
     return { diff = { { "ensure", fault, "present" } }, actions = { { "update", "updated the timer" } } }
   end,
 
+  leaves = function(want)
+    local service_file, timer_file = files(want)
+    if want.ensure == "absent" then return { { path = service_file, kind = "absent" }, { path = timer_file, kind = "absent" } }, true end
+    local service, clock = render(want)
+    return {
+      { path = service_file, kind = "file", content = service, mode = "0644" },
+      { path = timer_file, kind = "file", content = clock, mode = "0644" },
+    }, true
+  end,
+
   perform = function(action, want, have, host)
     local service_file, timer_file = files(want)
     local name = want.name .. ".timer"

@@ -60,6 +60,11 @@ return ccm.type {
     return d
   end,
 
+  leaves = function(want)
+    if want.ensure == "absent" then return { { path = file(want), kind = "absent" } }, not want.dropin end
+    return { { path = file(want), kind = "file", content = want.content, mode = "0644" } }, want.enable ~= nil or want.active ~= nil
+  end,
+
   perform = function(action, want, have, host)
     if action == "remove" then
       if not want.dropin then

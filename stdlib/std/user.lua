@@ -48,6 +48,13 @@ return ccm.type {
     return have
   end,
 
+  leaves = function(want)
+    if want.ensure == "absent" then return {}, true end
+    local list = { { user = want.name, uid = want.uid } }
+    if not want.group then list[2] = { group = want.name } end
+    return list, true
+  end,
+
   perform = function(action, want, have, host)
     if action == "remove" then return accounts.run(host, "userdel", want.manage_home and "--remove", want.name) end
     local new = action == "create"

@@ -54,7 +54,8 @@ func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 //   - only declared properties are reported as different, and with a difference
 //     comes an action whose phrase reads well after "Would have";
 //   - what cannot be had is refused before anything is changed;
-//   - after the actions nothing is left to do.
+//   - after the actions nothing is left to do, and what a plan expects to be left
+//     is left.
 func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	if h.Root() == "/" {
 		return errors.New("a trial needs a root of its own")
@@ -75,6 +76,10 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 			return err
 		}
 	}
+	planned := x.planned(ctx, h)
+	if err == nil && d.Err == nil && planned.Err != nil {
+		return fmt.Errorf("a plan fails: %w", planned.Err)
+	}
 	for i := 0; err == nil && i < len(d.Actions); i++ {
 		err = x.Factory.Perform(ctx, h, x.Want, d.Actions[i])
 	}
@@ -84,7 +89,9 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 		}
 	}
 	if err == nil && !resource.JudgedByPerform(x.Want) {
-		err = x.settled(ctx, h, d)
+		if err = x.settled(ctx, h, d); err == nil {
+			err = x.left(ctx, h, planned, before)
+		}
 	}
 	switch {
 	case x.Fails != "" && err == nil:

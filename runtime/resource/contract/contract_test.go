@@ -74,6 +74,14 @@ func TestBreaches(t *testing.T) {
 		"not as wanted after kept the note: text: old → new (it would have to be kept the note)": func(f *resource.Functions) {
 			f.Perform = func(context.Context, *host.Host, *resource.Properties, resource.Action) error { return nil }
 		},
+		"after kept the note, /note was changed, of which a plan expects nothing": func(f *resource.Functions) {
+			f.Leaves = func(*resource.Properties, any) ([]host.Planned, bool, error) { return nil, false, nil }
+		},
+		`left otherwise than a plan expects after kept the note: want the content "old" of /note, found "new"`: func(f *resource.Functions) {
+			f.Leaves = func(*resource.Properties, any) ([]host.Planned, bool, error) {
+				return []host.Planned{{Path: "/note", Kind: host.Regular, Content: new("old")}}, true, nil
+			}
+		},
 		"color is said to differ, and is no property": func(f *resource.Functions) {
 			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Add("color", "a", "b"); return d }
 		},

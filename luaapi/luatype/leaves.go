@@ -1,0 +1,144 @@
+package luatype
+
+import (
+	"fmt"
+	"os"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A type with a function leaves says what its actions will have done, so that a plan
+// looks at later resources as if it had been done:
+//
+//	leaves = function(want, have)
+//	  return { { path = want.path, kind = "link", target = want.target } }
+//	end
+//
+// A second result that is true says that they do more than that.
+
+// leftKeys are what the table of one thing that is left may have.
+var leftKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid"}
+
+// callLeaves asks the script what is left. In a run, nobody wants to know.
+func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.Planned, more bool, err error) {
+	L := d.values()
+	s, known := have.(State)
+	if known && s.view == nil {
+		return nil, true, nil
+	}
+	found := lua.LValue(lua.LNil)
+	if known {
+		found = luaOf(L, s.Data)
+	}
+	out, err := d.invoke(d.lib.in.Outer(), access{what: "leaves"}, d.leaves, 2, d.luaWant(L, want), found)
+	if err != nil {
+		return nil, true, err
+	}
+	if out[0] == lua.LNil {
+		return nil, true, nil
+	}
+	if _, ok := out[0].(*lua.LTable); !ok {
+		return nil, true, d.blame(d.leaves, "leaves", "want a list of what is left, got %s", describe(out[0]))
+	}
+	for i, row := range rows(out[0]) {
+		p, err := left(s.view, row)
+		if err != nil {
+			return nil, true, d.blame(d.leaves, "leaves", "[%d]: %w", i+1, err)
+		}
+		list = append(list, p)
+	}
+	return list, lua.LVAsBool(out[1]), nil
+}
+
+// left reads one thing that is left. View may be nil: then owner, group and mode are
+// left out.
+func left(v *host.View, row *lua.LTable) (p host.Planned, err error) {
+	for k, _ := row.Next(lua.LNil); k != lua.LNil; k, _ = row.Next(k) {
+		if !contains(leftKeys, k.String()) {
+			return p, fmt.Errorf("unknown field %s", describe(k))
+		}
+	}
+	text := func(name string) string { return lua.LVAsString(row.RawGetString(name)) }
+	if account := accountIn(row); account != nil {
+		p.Account = account
+		return p, nil
+	}
+	if err := new(Path).UnmarshalText([]byte(text("path"))); err != nil {
+		return p, fmt.Errorf("path: %w", err)
+	}
+	p.Path = text("path")
+	switch kind := text("kind"); kind {
+	case "file":
+		p.Kind, p.Source = host.Regular, text("source")
+		if c, ok := row.RawGetString("content").(lua.LString); ok {
+			p.Content = new(string(c))
+		}
+	case "link":
+		p.Kind, p.Target = host.Symlink, text("target")
+	case "directory":
+		p.Kind, p.Open = host.Directory, lua.LVAsBool(row.RawGetString("open"))
+	case "absent":
+	case "":
+		p.Unsure = true
+	default:
+		return p, fmt.Errorf("kind: want file, directory, link, absent or nothing, got %q", kind)
+	}
+	if v != nil && (p.Kind == host.Regular || p.Kind == host.Directory) {
+		p.Attr, err = attrOf(v.Recording(nil), p, text)
+	}
+	return p, err
+}
+
+// accountIn returns the user or group that a row is about, nil if it is about none.
+func accountIn(row *lua.LTable) *host.Account {
+	kind, name := host.UserLook, lua.LVAsString(row.RawGetString("user"))
+	if name == "" && row.RawGetString("path") == lua.LNil {
+		kind, name = host.GroupLook, lua.LVAsString(row.RawGetString("group"))
+	}
+	if name == "" {
+		return nil
+	}
+	a := &host.Account{Kind: kind, Name: name, ID: host.NoAccount}
+	number := map[host.LookKind]string{host.UserLook: "uid", host.GroupLook: "gid"}[kind]
+	if n, ok := row.RawGetString(number).(lua.LNumber); ok {
+		a.ID = uint32(n)
+	}
+	return a
+}
+
+// attrOf returns the attributes that host.write and host.mkdir give to what stands at
+// a path, or to something new.
+func attrOf(v *host.View, p host.Planned, text func(string) string) (*host.Attr, error) {
+	info, err := v.Lstat(p.Path)
+	if err != nil {
+		return nil, nil // it is going to fail, or somebody else says why
+	}
+	attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+	if p.Kind == host.Directory {
+		attr.Mode = 0o755
+	}
+	if info.Kind == p.Kind {
+		attr = host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
+	}
+	if owner := text("owner"); owner != "" {
+		if attr.UID, err = v.UserID(owner); err != nil {
+			return nil, nil
+		}
+	}
+	if group := text("group"); group != "" {
+		if attr.GID, err = v.GroupID(group); err != nil {
+			return nil, nil
+		}
+	}
+	if mode := text("mode"); mode != "" {
+		var m Mode
+		if err := m.UnmarshalText([]byte(mode)); err != nil {
+			return nil, fmt.Errorf("mode: %w", err)
+		}
+		attr.Mode = uint32(m)
+	}
+	return &attr, nil
+}

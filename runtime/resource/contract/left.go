@@ -1,0 +1,107 @@
+package contract
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// planned returns what a plan decides.
+func (x Trial) planned(ctx context.Context, h *host.Host) resource.Decision {
+	v := h.Planning()
+	have, err := x.Factory.Status(ctx, v, x.Want)
+	if err != nil {
+		return resource.Decision{}
+	}
+	return x.Factory.Type.Decide(x.Want, have, false)
+}
+
+// left reports what was not left as a plan expects it, and what was changed besides.
+func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, before map[string]string) error {
+	last := make(map[string]host.Planned)
+	for _, p := range d.Leaves {
+		if p.Account == nil {
+			last[p.Path] = p
+		}
+	}
+	for _, p := range d.Leaves {
+		if p.Account == nil && last[p.Path].Kind == p.Kind {
+			if err := standsAs(h, p); err != nil {
+				return fmt.Errorf("left otherwise than a plan expects after %s: %w", phrases(d), err)
+			}
+		}
+	}
+	if !d.Closed || len(d.Actions) == 0 {
+		return nil
+	}
+	after, err := snapshot(ctx, &h.View)
+	if err != nil {
+		return err
+	}
+	names := make(map[string]bool)
+	for name := range before {
+		names[name] = before[name] != after[name]
+	}
+	for name := range after {
+		names[name] = before[name] != after[name]
+	}
+	for name, changed := range names {
+		if leftover.MatchString(name) && after[name] == "" {
+			continue
+		}
+		if changed && !slices.ContainsFunc(d.Leaves, func(p host.Planned) bool { return covers(p, name, after[name]) }) {
+			return fmt.Errorf("after %s, %s was changed, of which a plan expects nothing", phrases(d), name)
+		}
+	}
+	return nil
+}
+
+// leftover is what an earlier run has left beside a file, which the next one removes.
+var leftover = regexp.MustCompile(`/\..+\.ccm-[^/]*$`)
+
+// covers reports whether what is expected of a path explains a change of another:
+// the same, one above it that was made, or one below.
+func covers(p host.Planned, name, now string) bool {
+	above := strings.HasPrefix(p.Path, strings.TrimSuffix(name, "/")+"/") && strings.HasPrefix(now, host.Directory.String())
+	below := strings.HasPrefix(name, p.Path+"/") && (p.Open || p.Unsure || p.Vague || p.Kind == host.Missing)
+	return p.Path != "" && (name == path.Clean(p.Path) || above || below)
+}
+
+// standsAs returns an error if something else stands at a path than is expected.
+func standsAs(h *host.Host, p host.Planned) error {
+	if p.Unsure {
+		return nil
+	}
+	now, err := h.Lstat(p.Path)
+	switch {
+	case err != nil:
+		return err
+	case p.Vague && now.Kind == host.Missing:
+		return fmt.Errorf("nothing is at %s", p.Path)
+	case p.Vague:
+		return nil
+	case now.Kind != p.Kind:
+		return fmt.Errorf("want %s at %s, found %s", p.Kind, p.Path, now.Kind)
+	}
+	if p.Target != "" {
+		if target, err := h.Readlink(p.Path); err != nil || target != p.Target {
+			return fmt.Errorf("want a link to %s at %s, found one to %s", p.Target, p.Path, target)
+		}
+	}
+	if p.Attr != nil && p.Attr.Mode != now.Mode {
+		return fmt.Errorf("want mode %04o of %s, found %04o", p.Attr.Mode, p.Path, now.Mode)
+	}
+	if p.Content == nil {
+		return nil
+	}
+	if text, err := h.ReadFile(p.Path); err != nil || string(text) != *p.Content {
+		return fmt.Errorf("want the content %q of %s, found %q", *p.Content, p.Path, text)
+	}
+	return nil
+}
