@@ -39,7 +39,7 @@ func (lib *baseLib) functions() []builtin {
 	}
 }
 
-// iterators takes from gopher-lua what its pairs and ipairs return.
+// iterators takes the iterator functions of pairs and ipairs from gopher-lua.
 func (lib *baseLib) iterators(origin *lua.LTable) {
 	for _, it := range []struct {
 		name string
@@ -120,7 +120,7 @@ func (lib *baseLib) setMetatable(L *lua.LState) int {
 	return 1
 }
 
-// assert throws its message as it is, of whatever type.
+// assert throws its message unchanged; it may be of any type.
 func (lib *baseLib) assert(L *lua.LState) int {
 	if lua.LVAsBool(L.CheckAny(1)) {
 		return L.GetTop()
@@ -150,7 +150,7 @@ func (lib *baseLib) error(L *lua.LState) int {
 }
 
 func (lib *baseLib) print(L *lua.LState) int {
-	// There is nobody to tell if the standard error is closed.
+	// If the standard error is closed there is no way to report it.
 	_, _ = fmt.Fprintln(lib.in.opts.Print, lib.in.globals.words(L, "\t"))
 	return 0
 }
@@ -159,12 +159,12 @@ func (lib *baseLib) pcall(L *lua.LState) int {
 	L.CheckAny(1)
 	defer lib.in.limits.protect(L)()
 	err := L.PCall(L.GetTop()-1, lua.MultRet, nil)
-	return lib.protected(L, err)
+	return lib.protectedResults(L, err)
 }
 
-// protected returns the results of pcall and xpcall: what is on the stack, or
-// the error.
-func (lib *baseLib) protected(L *lua.LState, err error) int {
+// protectedResults pushes the results of pcall and xpcall: true and the values on the
+// stack, or false and the error.
+func (lib *baseLib) protectedResults(L *lua.LState, err error) int {
 	if err == nil {
 		L.Insert(lua.LTrue, 1)
 		return L.GetTop()
@@ -176,11 +176,11 @@ func (lib *baseLib) protected(L *lua.LState, err error) int {
 			thrown = lua.LString(panicked(thrown).Error())
 		}
 	}
-	if lib.in.limits.over() {
+	if lib.in.limits.isOver() {
 		panic(err) // as it is: to make it anew, once for each call, takes its time
 	}
 	L.Push(lua.LFalse)
-	L.Push(lib.in.source.plain(thrown))
+	L.Push(lib.in.source.withoutNode(thrown))
 	return 2
 }
 
@@ -191,24 +191,24 @@ func (lib *baseLib) xpcall(L *lua.LState) int {
 	L.Remove(2)
 	defer lib.in.limits.protect(L)()
 	err := L.PCall(L.GetTop()-1, lua.MultRet, L.NewFunction(func(L *lua.LState) int {
-		if lib.in.limits.over() {
+		if lib.in.limits.isOver() {
 			L.Push(L.Get(1))
 			return 1
 		}
-		thrown := lib.in.source.plain(L.Get(1))
+		thrown := lib.in.source.withoutNode(L.Get(1))
 		L.Push(handler)
 		L.Push(thrown)
 		L.Call(1, 1)
 		return 1
 	}))
-	return lib.protected(L, err)
+	return lib.protectedResults(L, err)
 }
 
 // loadFunction is load and loadstring: it takes a text, or a function that
-// gives the text piece by piece, then a name, what Lua calls the mode, which is
-// always t here, and a table of globals.
+// returns the text in pieces, then a name, the mode, which is ignored, and a table
+// of globals.
 func (lib *baseLib) loadFunction(L *lua.LState) int {
-	text, ok := lib.pieces(L)
+	text, ok := lib.chunkText(L)
 	if !ok {
 		L.Push(lua.LNil)
 		L.Push(lua.LString("the function given to load must return strings"))
@@ -233,8 +233,8 @@ func (lib *baseLib) loadFunction(L *lua.LState) int {
 	return 1
 }
 
-// pieces returns the text that argument 1 is or gives.
-func (lib *baseLib) pieces(L *lua.LState) (string, bool) {
+// chunkText returns the text that argument 1 is or gives.
+func (lib *baseLib) chunkText(L *lua.LState) (string, bool) {
 	fn, ok := L.Get(1).(*lua.LFunction)
 	if !ok {
 		text := L.CheckString(1)
@@ -266,11 +266,11 @@ func (lib *baseLib) pieces(L *lua.LState) (string, bool) {
 func (lib *baseLib) traceback(L *lua.LState) int {
 	var b strings.Builder
 	if msg, ok := L.Get(1).(lua.LString); ok {
-		b.WriteString(string(lib.in.source.plain(msg).(lua.LString)) + "\n")
+		b.WriteString(string(lib.in.source.withoutNode(msg).(lua.LString)) + "\n")
 	}
 	b.WriteString("stack traceback:")
 	for _, f := range trace(L) {
-		b.WriteString("\n\t" + lib.in.source.place(f.node, f.file).String())
+		b.WriteString("\n\t" + lib.in.source.lineOf(f.node, f.file).String())
 	}
 	L.Push(lua.LString(b.String()))
 	return 1

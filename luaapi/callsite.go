@@ -15,26 +15,26 @@ import (
 //
 //	file { "/etc/" .. name, content = text, owner = "root" }
 //
-// no table is made: the call is compiled as one of declareSite, with what is not a
-// constant as arguments,
+// no table is made: the call is compiled as a call of declareSite, whose arguments are
+// the values that are not constants,
 //
 //	declareSite(file, SITE, "/etc/" .. name, text)
 //
-// and the rest is read from the syntax tree. Nothing else is different: what is
-// evaluated, in which order, and where a message says that it was.
+// and the rest is read from the syntax tree. The order of evaluation and the positions in
+// messages are the same.
 
 // A callSite is a place in a text where resources of one type are declared so.
 type callSite struct {
 	typ         *resource.Type
 	constructor lua.LValue
 	fields      []*ast.Field
-	written     []writtenField
+	nilable     []nilableField
 	node        int
-	// inside says that it stands in a function of the text, unused that nothing is
-	// done with the handles.
+	// inside says that the call is in a function of the text, unused that its handles are
+	// not used.
 	inside, unused bool
 	// place is that of the last resource; most have the same.
-	place *place
+	locator *locator
 }
 
 // maxArguments is how many values a call site may pass: each needs a register.
@@ -91,14 +91,14 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 		number := &ast.NumberExpr{Value: strconv.Itoa(len(d.c.sites))}
 		number.SetLine(f.node)
 		f.call.Args = []ast.Expr{f.call.Func, number}
-		f.written = d.c.written[f.node]
+		f.nilable = d.c.nilable[f.node]
 		for _, field := range f.fields {
 			if isConstant(field.Value) {
 				continue
 			}
 			f.call.Args = append(f.call.Args, field.Value)
-			for i := range f.written {
-				if w := &f.written[i]; field.Key != nil && w.key == keyOf(field) {
+			for i := range f.nilable {
+				if w := &f.nilable[i]; field.Key != nil && w.key == keyOf(field) {
 					w.arg = len(f.call.Args) // the first is number 1
 				}
 			}
@@ -193,7 +193,7 @@ func (dc *declarer) declareSite(c *chunk) lua.LGFunction {
 		if L.Get(1) != s.constructor {
 			return s.callOther(L)
 		}
-		w := dc.takeWork()
+		w := dc.takeBuffer()
 		w.begin(s.typ)
 		names := w.names[:0]
 		args := arguments{L, firstArgument}
@@ -201,7 +201,7 @@ func (dc *declarer) declareSite(c *chunk) lua.LGFunction {
 			if field.Key == nil {
 				name := args.value(field)
 				if name == lua.LNil {
-					dc.work = w
+					dc.free = w
 					return s.callOther(L) // how many names there are is for a table to say
 				}
 				names = append(names, name)
@@ -219,8 +219,8 @@ func (dc *declarer) declareSite(c *chunk) lua.LGFunction {
 		if s.inside || !c.script {
 			f = caller(L)
 		}
-		for i := range s.written {
-			w := &s.written[i]
+		for i := range s.nilable {
+			w := &s.nilable[i]
 			if v := L.Get(w.arg); v == lua.LNil || w.inner != nil {
 				dc.in.nils.checkField(L, f, s.typ, w, nil, v)
 			}
@@ -229,8 +229,8 @@ func (dc *declarer) declareSite(c *chunk) lua.LGFunction {
 	}
 }
 
-// callOther calls what stands in the place of the constructor with a table, and
-// returns how many results there are.
+// callOther calls the value that has replaced the constructor with a table, and returns
+// the number of results.
 func (s *callSite) callOther(L *lua.LState) int {
 	t := L.NewTable()
 	args := arguments{L, firstArgument}

@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A checker reads a text as the grammar of Lua wants it, only to find the first
-// place that is wrong and to say what should stand there.
+// A checker parses a text by the grammar of Lua to find the first mistake and the token
+// that the grammar wants there. The parser of gopher-lua knows only the place.
 type checker struct {
 	tokens []token
 	at     int
@@ -61,7 +61,7 @@ func (c *checker) expect(typ int, want string) {
 	}
 }
 
-// want ends the check: something else than what is wanted stands here.
+// want ends the check with the mistake that the next token is not the wanted one.
 func (c *checker) want(format string, args ...any) {
 	c.wrong("", format, args...)
 }
@@ -103,8 +103,7 @@ func (t token) describe() string {
 // keyword reports whether t is a reserved word.
 func (t token) keyword() bool { return t.typ >= parse.TAnd && t.typ <= parse.TGoto }
 
-// guess returns advice for what stands here and in what people write who know
-// other languages.
+// guess returns a hint for a token that is common in other languages.
 func (c *checker) guess(want string) string {
 	t := c.tokens[c.at]
 	var before, after token
@@ -130,8 +129,8 @@ func (c *checker) guess(want string) string {
 	return ""
 }
 
-// opened names a construct for a message about its end.
-func (c *checker) opened(what string, line int) string {
+// describeStart describes a construct in a message about its missing end.
+func (c *checker) describeStart(what string, line int) string {
 	return fmt.Sprintf("%s that begins in line %d", what, line)
 }
 

@@ -50,15 +50,15 @@ func (c *checker) operand() (call bool) {
 		c.at++
 		c.function(line)
 	default:
-		_, call = c.suffixed("a value")
+		_, call = c.suffixExpr("a value")
 	}
 	return call
 }
 
-// suffixed reads a name or a value in parentheses and all indexes and calls
+// suffixExpr reads a name or a value in parentheses and all indexes and calls
 // after it. It reports whether the whole can be assigned to and whether it is a
 // call.
-func (c *checker) suffixed(want string) (variable, call bool) {
+func (c *checker) suffixExpr(want string) (variable, call bool) {
 	switch {
 	case c.accept(parse.TIdent):
 		variable = true
@@ -170,7 +170,7 @@ func (c *checker) field() {
 	}
 }
 
-// tableEnd complains about what follows a field.
+// tableEnd reports the token behind a field.
 func (c *checker) tableEnd(line int) {
 	hint := ""
 	if c.at < len(c.tokens) {

@@ -42,7 +42,7 @@ func (c *checker) blockEnds() bool {
 // body reads a block and the end that closes it.
 func (c *checker) body(what string, line int) {
 	c.block()
-	c.expect(parse.TEnd, "end to close the "+c.opened(what, line))
+	c.expect(parse.TEnd, "end to close the "+c.describeStart(what, line))
 }
 
 func (c *checker) statement() {
@@ -63,7 +63,7 @@ func (c *checker) statement() {
 	case parse.TRepeat:
 		c.at++
 		c.block()
-		c.expect(parse.TUntil, "until to close the "+c.opened("repeat", line))
+		c.expect(parse.TUntil, "until to close the "+c.describeStart("repeat", line))
 		c.expr()
 	case parse.TFunction:
 		c.at++
@@ -102,7 +102,7 @@ func (c *checker) ifStatement(line int) {
 	if c.accept(parse.TElse) {
 		c.block()
 	}
-	c.expect(parse.TEnd, "end to close the "+c.opened("if", line))
+	c.expect(parse.TEnd, "end to close the "+c.describeStart("if", line))
 }
 
 func (c *checker) forStatement(line int) {
@@ -145,10 +145,10 @@ func (c *checker) localStatement(line int) {
 // exprStatement reads a call or an assignment.
 func (c *checker) exprStatement() {
 	start := c.at
-	variable, call := c.suffixed("a statement")
+	variable, call := c.suffixExpr("a statement")
 	if c.peek() == '=' || c.peek() == ',' {
 		for variable && c.accept(',') {
-			variable, _ = c.suffixed("a variable after the comma")
+			variable, _ = c.suffixExpr("a variable after the comma")
 		}
 		if variable {
 			c.expect('=', "= after the variable")

@@ -11,12 +11,11 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A chunk is a text that was compiled: the script, a module, a string given to
-// load.
+// A chunk is a compiled text: the script, a module, a string given to load.
 //
-// gopher-lua knows the line of an instruction and nothing else. So the nodes of
-// the syntax tree get numbers, and the compiler is told that these are their
-// lines: what the machine then reports is the very expression that it was at.
+// gopher-lua records only the line of an instruction. So each node of the syntax tree
+// gets a number, and the compiler takes that for its line: the machine then reports the
+// exact expression.
 // Numbers begin at nodeBase, beyond all lines, and no two chunks share one.
 // [chunk.tree] leads from a number to the expression and to its columns.
 type chunk struct {
@@ -28,7 +27,7 @@ type chunk struct {
 	nodes []uint32 // for each node its line * 2, + 1 if it is curried
 
 	sites   []callSite
-	written map[int][]writtenField // of the tables that calls are given, by the call
+	nilable map[int][]nilableField // of the tables that calls are given, by the call
 	script  bool                   // it is the one that is run, not a module of it
 
 	env      *lua.LTable
@@ -40,8 +39,8 @@ type chunk struct {
 // nodeBase is the lowest number of a node.
 const nodeBase = 1 << 24
 
-// numbered reports whether n can be where a script fails or calls.
-func numbered(n ast.PositionHolder) bool {
+// hasNumber reports whether n can be where a script fails or calls.
+func hasNumber(n ast.PositionHolder) bool {
 	switch n.(type) {
 	case *ast.IdentExpr, *ast.AttrGetExpr, *ast.FuncCallExpr, *ast.TableExpr,
 		*ast.RelationalOpExpr, *ast.StringConcatOpExpr, *ast.ArithmeticOpExpr,
@@ -56,7 +55,7 @@ func numbered(n ast.PositionHolder) bool {
 func (c *chunk) number(stmts []ast.Stmt) {
 	var curried ast.Expr
 	w := walker{enter: func(n ast.PositionHolder) {
-		if !numbered(n) {
+		if !hasNumber(n) {
 			return
 		}
 		entry := uint32(n.Line()) << 1
@@ -68,11 +67,11 @@ func (c *chunk) number(stmts []ast.Stmt) {
 				curried = inner
 			}
 			if table := tableArg(call); table != nil {
-				if fields := writtenFields(table, true); fields != nil {
-					if c.written == nil {
-						c.written = make(map[int][]writtenField)
+				if fields := nilableFields(table, true); fields != nil {
+					if c.nilable == nil {
+						c.nilable = make(map[int][]nilableField)
 					}
-					c.written[c.first+len(c.nodes)] = fields
+					c.nilable[c.first+len(c.nodes)] = fields
 				}
 			}
 		}
@@ -85,13 +84,13 @@ func (c *chunk) number(stmts []ast.Stmt) {
 // line returns the line of a node.
 func (c *chunk) line(node int) int { return int(c.nodes[node-c.first] >> 1) }
 
-// curried reports whether what the call returns is called at once, as in
+// curried reports whether the result of the call is called at once, as in
 // file "/etc/motd" { ... }.
 func (c *chunk) curried(node int) bool { return c.nodes[node-c.first]&1 != 0 }
 
-// parsed returns a text without the #! line of a Unix script. The numbers of the
+// withoutShebang returns a text without the #! line of a Unix script. The numbers of the
 // other lines stay as they are.
-func parsed(text string) string {
+func withoutShebang(text string) string {
 	if strings.HasPrefix(text, "#") {
 		if nl := strings.IndexByte(text, '\n'); nl >= 0 {
 			return text[nl:]
@@ -107,21 +106,21 @@ type compiler struct {
 	noSites bool // no declaration is a call site; for tests
 }
 
-// load compiles a text. The function that it returns is what the text does.
-// A text that is no Lua gives a [*diag.Error] that wraps a [syntaxError].
+// load compiles a text to a function.
+// The error for invalid Lua is a [*diag.Error] that wraps a [syntaxError].
 func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	c := &chunk{name: name, dir: dir, text: text, first: cp.in.source.nextNode()}
 	cp.in.source.chunks = append(cp.in.source.chunks, c)
-	stmts, err := parseText(parsed(text), name)
+	stmts, err := parseText(withoutShebang(text), name)
 	if err != nil {
-		return nil, nil, syntaxMistake(name, parsed(text), err)
+		return nil, nil, syntaxMistake(name, withoutShebang(text), err)
 	}
 	if cp.in.ctx.Err() != nil {
 		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.number(stmts)
-	c.tree = sync.OnceValue(func() *tree { return newTree(c.first, parsed(text)) })
+	c.tree = sync.OnceValue(func() *tree { return newTree(c.first, withoutShebang(text)) })
 	proto, err := cp.compileChunk(c, stmts)
 	if err != nil {
 		return nil, nil, cp.in.report.compileMistake(c, err)
@@ -133,8 +132,8 @@ func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error)
 }
 
 // environment returns the globals as the code of c sees them: it reads through
-// to the real ones. An assignment is a mistake, which is noted; the script goes
-// on with the value, so that its other mistakes are found too.
+// to the real ones. An assignment is reported as a mistake, and works nevertheless, so that
+// the other mistakes of the script are found too.
 func (cp *compiler) environment(c *chunk) *lua.LTable {
 	env := cp.in.vm.CreateTable(0, 0)
 	mt := cp.in.vm.CreateTable(0, 3)

@@ -15,7 +15,7 @@ const maxLocals = 200
 
 // compile makes code of a syntax tree.
 func compile(stmts []ast.Stmt, name string) (*lua.FunctionProto, error) {
-	mend(stmts)
+	fixCompilerBugs(stmts)
 	return lua.Compile(stmts, name)
 }
 
@@ -31,14 +31,14 @@ func (rp *reporter) compileMistake(c *chunk, err error) *diag.Error {
 	if ce.Line > 0 && ce.Line < nodeBase {
 		e.Pos.Line = ce.Line
 	} else if ce.Line >= nodeBase {
-		e.Pos = rp.in.source.exact(ce.Line)
+		e.Pos = rp.in.source.exactPos(ce.Line)
 	}
 	for _, rule := range []struct {
 		message string
 		explain func(parts []string)
 	}{
 		{"%too many local variables%", func([]string) {
-			p := c.tree().crowded()
+			p := c.tree().excessLocal()
 			if p.Line == 0 {
 				e.Err = errors.New("an expression is too long, or nested too deep")
 				e.Hint = "divide it, or join many strings with table.concat"
@@ -97,9 +97,9 @@ func (c *chunk) find(line int, wanted func(ast.PositionHolder) bool) diag.Pos {
 	return pos
 }
 
-// crowded returns the place of the first local variable that is one too many
+// excessLocal returns the place of the first local variable that is one too many
 // for its function, or nowhere.
-func (t *tree) crowded() diag.Pos {
+func (t *tree) excessLocal() diag.Pos {
 	var found diag.Pos
 	count, outer := 0, []int{}
 	more := func(n int, at ast.PositionHolder) {

@@ -7,17 +7,16 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// gopher-lua joins strings with .. in one instruction, whatever they come to: a
-// script that joins a string with itself holds gigabytes a few instructions later.
-// So where the result can be much longer than the longest operand, a .. b is
-// compiled as a call of join, which knows the length before it makes the string. A
-// string with constants around it stays an instruction: it grows by what is written
-// in the script and no faster.
+// gopher-lua joins strings with .. in one instruction of any length: a script that joins
+// a string with itself holds gigabytes a few instructions later. So where the result can
+// be much longer than the longest operand, a .. b is compiled as a call of join, which
+// checks the length first. A string with constants around it stays an instruction: it
+// grows only by the length of the constants.
 
 // plainGrowth is how many bytes of constants an instruction may add to a string.
 const plainGrowth = 4 << 10
 
-// concat returns what to write instead of a chain of joined operands.
+// concat returns the replacement of a chain of joined operands.
 func (d *divider) concat(e *ast.StringConcatOpExpr) ast.Expr {
 	var operands []ast.Expr
 	last := e
@@ -68,8 +67,8 @@ func growsLittle(operands []ast.Expr) bool {
 // makeJoin returns the number of the function that joins.
 func (d *divider) makeJoin() int {
 	if d.join == 0 {
-		d.made = append(d.made, d.in.concat.function())
-		d.join = len(d.made)
+		d.functions = append(d.functions, d.in.concat.function())
+		d.join = len(d.functions)
 	}
 	return d.join - 1
 }
@@ -132,7 +131,7 @@ func (cc *concatenator) joinObjects(L *lua.LState, n int) int {
 			fn = L.GetMetaField(right, "__concat")
 		}
 		if fn.Type() != lua.LTFunction {
-			// As gopher-lua says it: explain makes the message of both.
+			// The message of gopher-lua, which explain rewrites.
 			L.RaiseError("cannot perform concat operation between %v and %v", left.Type().String(), right.Type().String())
 		}
 		L.Push(fn)

@@ -37,7 +37,7 @@ const (
 )
 
 // hidden is the line of a call that no message speaks of.
-const hidden = -1
+const hiddenLine = -1
 
 // compileChunk makes code of the syntax tree of c.
 func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
@@ -54,7 +54,7 @@ func (d *divider) compile(stmts []ast.Stmt) (*lua.FunctionProto, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(d.made) > 0 {
+	if len(d.functions) > 0 {
 		d.insert(proto)
 	}
 	return proto, nil
@@ -65,7 +65,7 @@ func (d *divider) placeholder(n int) ast.Expr {
 	return &ast.StringExpr{Value: d.prefix() + strconv.Itoa(n)}
 }
 
-// prefix is what no string of a script begins with but by intent.
+// prefix begins the placeholders. No string of a script begins so by accident.
 func (d *divider) prefix() string { return fmt.Sprintf("\x00ccm chunk %d function ", d.chunk) }
 
 // insert replaces the placeholders in the constants of proto and of the
@@ -81,8 +81,8 @@ func (d *divider) insert(proto *lua.FunctionProto) {
 		if !ok {
 			continue
 		}
-		if n, err := strconv.Atoi(number); err == nil && n < len(d.made) {
-			proto.Constants[i] = d.made[n]
+		if n, err := strconv.Atoi(number); err == nil && n < len(d.functions) {
+			proto.Constants[i] = d.functions[n]
 		}
 	}
 	for _, p := range proto.FunctionPrototypes {
@@ -92,14 +92,14 @@ func (d *divider) insert(proto *lua.FunctionProto) {
 
 // make returns the number of a function of this program that a text calls.
 func (d *divider) make(fn lua.LGFunction) int {
-	d.made = append(d.made, d.in.vm.NewFunction(fn))
-	return len(d.made) - 1
+	d.functions = append(d.functions, d.in.vm.NewFunction(fn))
+	return len(d.functions) - 1
 }
 
 // call returns a call of a function of this program.
 func (d *divider) call(fn lua.LGFunction, args ...ast.Expr) *ast.FuncCallExpr {
 	e := &ast.FuncCallExpr{Func: d.placeholder(d.make(fn)), Args: args, AdjustRet: true}
-	e.SetLine(hidden)
+	e.SetLine(hiddenLine)
 	return e
 }
 

@@ -11,23 +11,23 @@ import (
 const (
 	// maxDepth is how deep the tables of a property can be nested.
 	maxDepth = 100
-	// maxValues is how many values a property can hold. Tables that hold one another
-	// twice stand for more than there can be.
+	// maxValues is how many values a property can hold. A table that holds the same table
+	// twice, and so on, has exponentially many.
 	maxValues = 1 << 20
 )
 
-// foreign is a value that no property can hold. It says what it is.
-type foreign string
+// unsupported describes a value that no property can hold.
+type unsupported string
 
-// String returns what it is, with its article.
-func (f foreign) String() string { return string(f) }
+// String returns the description with its article.
+func (f unsupported) String() string { return string(f) }
 
 // A converter makes values for the decoder of those of Lua.
 type converter struct {
-	in          *Interp
-	count       int  // values of the property that is being converted
-	foreignSeen bool // a value was converted that no property can hold
-	lazySeen    bool // a value was converted that holds a lazy one
+	in             *Interp
+	count          int  // values of the property that is being converted
+	hasUnsupported bool // a value was converted that no property can hold
+	hasLazy        bool // a value was converted that holds a lazy one
 }
 
 // value converts a Lua value for the decoder. A table whose keys are 1 to n is
@@ -38,7 +38,7 @@ func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 		cv.count = 0
 	}
 	if cv.count++; cv.count > maxValues {
-		return cv.foreign(foreign(fmt.Sprintf("more than %d values", maxValues)))
+		return cv.unsupportedValue(unsupported(fmt.Sprintf("more than %d values", maxValues)))
 	}
 	switch v := v.(type) {
 	case lua.LString:
@@ -53,31 +53,31 @@ func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 		if _, ok := v.Value.(Null); ok {
 			return schema.Value{}
 		}
-		if _, ok := v.Value.(*lazy); ok {
-			cv.lazySeen = true
+		if _, ok := v.Value.(*lazyValue); ok {
+			cv.hasLazy = true
 			return schema.Value{Kind: schema.Opaque, X: v.Value}
 		}
 		if id, ok := handleOf(v); ok {
 			if id.Name == "" {
-				id.Name = "?" // its mistake is known; this reference is to be none
+				id.Name = "?" // the mistake is reported already
 			}
 			return schema.Value{Kind: schema.Ref, S: id.String()}
 		}
 	case *lua.LNilType:
 		return schema.Value{}
 	}
-	return cv.foreign(foreign(article(v.Type().String())))
+	return cv.unsupportedValue(unsupported(article(v.Type().String())))
 }
 
-// foreign returns a value that no property can hold.
-func (cv *converter) foreign(f foreign) schema.Value {
-	cv.foreignSeen = true
+// unsupportedValue returns a value that no property can hold.
+func (cv *converter) unsupportedValue(f unsupported) schema.Value {
+	cv.hasUnsupported = true
 	return schema.Value{Kind: schema.Opaque, X: f}
 }
 
 func (cv *converter) tableValue(t *lua.LTable, depth int) schema.Value {
 	if depth == maxDepth {
-		return cv.foreign(foreign("a table inside itself, or tables nested too deep"))
+		return cv.unsupportedValue(unsupported("a table inside itself, or tables nested too deep"))
 	}
 	n := t.Len()
 	k, v := t.Next(position(n))
@@ -89,7 +89,7 @@ func (cv *converter) tableValue(t *lua.LTable, depth int) schema.Value {
 		return schema.ListValue(items...)
 	}
 	if n > 0 {
-		return cv.foreign(foreign("a table with names and positions"))
+		return cv.unsupportedValue(unsupported("a table with names and positions"))
 	}
 	tab := &schema.Table{}
 	for ; k != lua.LNil; k, v = t.Next(k) {
@@ -107,7 +107,7 @@ var positions = func() (p [17]lua.LValue) {
 	return p
 }()
 
-// position returns what to give to Next for the fields behind position n.
+// position returns the key after which Next returns the fields behind position n.
 func position(n int) lua.LValue {
 	switch {
 	case n == 0:
@@ -132,32 +132,32 @@ func keyText(k lua.LValue) string {
 	return k.Type().String()
 }
 
-// foreignIn returns the way to the first value in entries that no property can
+// findUnsupported returns the way to the first value in entries that no property can
 // hold.
-func foreignIn(entries []schema.Entry) (schema.Path, foreign) {
+func findUnsupported(entries []schema.Entry) (schema.Path, unsupported) {
 	for i := range entries {
-		if path, f := foreignAt(entries[i].Val); f != "" {
+		if path, f := unsupportedAt(entries[i].Val); f != "" {
 			return append(schema.Path{entries[i].Key}, path...), f
 		}
 	}
 	return nil, ""
 }
 
-func foreignAt(v schema.Value) (schema.Path, foreign) {
+func unsupportedAt(v schema.Value) (schema.Path, unsupported) {
 	switch v.Kind {
 	case schema.Opaque:
-		f, _ := v.X.(foreign)
+		f, _ := v.X.(unsupported)
 		return nil, f
 	case schema.List:
 		for i, item := range v.Items() {
-			if path, f := foreignAt(item); f != "" {
+			if path, f := unsupportedAt(item); f != "" {
 				return append(schema.Path{i}, path...), f
 			}
 		}
 	case schema.Map:
-		return foreignIn(v.Table().Entries)
+		return findUnsupported(v.Table().Entries)
 	case schema.Later:
-		return foreignAt(v.X.(schema.Value))
+		return unsupportedAt(v.X.(schema.Value))
 	}
 	return nil, ""
 }

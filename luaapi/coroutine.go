@@ -12,7 +12,7 @@ const maxCoroutines = 100
 // coroutineFunctions lists the functions of coroutine that are not gopher-lua's.
 func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []builtin {
 	// guarded resumes a coroutine. Each one that waits for another takes some of
-	// the stack of this program, which is not to run out.
+	// the stack of this program, which must not overflow.
 	guarded := func(L *lua.LState) (n int, thrown lua.LValue) {
 		if lib.in.limits.coroutines == maxCoroutines {
 			L.RaiseError("too many coroutines that wait for one another: more than %d", maxCoroutines)
@@ -23,14 +23,14 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			return n, nil
 		}
 		thrown = L.Get(-1)
-		if lib.in.limits.over() {
+		if lib.in.limits.isOver() {
 			L.Error(thrown, 0)
 		}
 		return n, thrown
 	}
 	return []builtin{
 		{"yield", func(L *lua.LState) int {
-			if slices.Contains(lib.in.limits.protected, L) {
+			if slices.Contains(lib.in.limits.protectedCalls, L) {
 				L.RaiseError("yield inside of pcall")
 			}
 			return yield(L)
@@ -39,7 +39,7 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			n, thrown := guarded(L)
 			if thrown != nil {
 				L.Pop(1)
-				L.Push(lib.in.source.plain(thrown))
+				L.Push(lib.in.source.withoutNode(thrown))
 			}
 			return n
 		}},

@@ -10,55 +10,54 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A workspace is memory that one declaration after the other uses.
-type workspace struct {
+// A declarationBuffer holds the values of one declaration. It is reused for the next.
+type declarationBuffer struct {
 	names   []lua.LValue
 	entries []schema.Entry
 	table   schema.Table
-	dir     string // where relative paths begin, "" for where the call is written
+	dir     string // the directory of relative paths, "" for that of the call
 }
 
-// begin empties the workspace for a declaration of t. The first entry is for the
+// begin empties the buffer for a declaration of t. The first entry is for the
 // name.
-func (w *workspace) begin(t *resource.Type) {
+func (w *declarationBuffer) begin(t *resource.Type) {
 	w.entries, w.dir = append(w.entries[:0], schema.Entry{Key: t.Schema().Name().Name}), ""
 }
 
 // add adds a property.
-func (w *workspace) add(key string, v schema.Value) {
+func (w *declarationBuffer) add(key string, v schema.Value) {
 	w.entries = append(w.entries, schema.Entry{Key: key, Val: v})
 }
 
 // A declarer makes resources of the calls of constructors.
 type declarer struct {
 	in           *Interp
-	work         *workspace           // nil while it is in use
+	free         *declarationBuffer   // nil while it is in use
 	handles      *lua.LTable          // the metatable of handles
 	constructors map[*lua.LTable]bool // those of the types that scripts define
 }
 
-// takeWork takes the workspace. A type written in Lua can declare something
-// while it is asked about another declaration; that one gets a new workspace.
-func (dc *declarer) takeWork() *workspace {
-	w := dc.work
-	dc.work = nil
+// takeBuffer takes the buffer. If it is in use, because a type written in Lua declares
+// something while another declaration is decoded, it returns a new one.
+func (dc *declarer) takeBuffer() *declarationBuffer {
+	w := dc.free
+	dc.free = nil
 	if w == nil {
-		w = new(workspace)
+		w = new(declarationBuffer)
 	}
-	dc.in.convert.foreignSeen = false
+	dc.in.convert.hasUnsupported = false
 	return w
 }
 
-// construct returns what a call of the constructor of t does. The forms are
+// construct returns the function of the constructor of t. The forms of a call are
 //
 //	file { "/a", "/b", mode = "0644" }   names and properties in one table
 //	file "/a" { mode = "0644" }          the properties in a second call
 //	file("/a", { mode = "0644" })        or as a second argument
 //	package "vim"                        no properties
 //
-// The second form is known by its place in the syntax tree: the call with the
-// name is itself what is called. So the last form is declared at once, without
-// waiting whether properties may follow.
+// The second form is recognised by the syntax tree, in which the result of the call is
+// called. So the last form is declared at once: no properties can follow.
 func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 	return func(L *lua.LState) int {
 		f := caller(L)
@@ -82,9 +81,9 @@ func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 		switch {
 		case len(names) == 0:
 			dc.in.report.noteAt(L, f, fmt.Errorf("%s: want a name or a table of properties, got %s", t.Name, kindOf(first)), "")
-			return dc.deadHandles(L, t, []lua.LValue{lua.LString("")})
+			return dc.failedHandles(L, t, []lua.LValue{lua.LString("")})
 		case L.GetTop() == 2 && dc.in.source.isCurried(f):
-			L.Push(dc.handle(&pending{t, names}))
+			L.Push(dc.handle(&partialDeclaration{t, names}))
 			return 1
 		case L.GetTop() == 2:
 			return dc.declareTable(L, f, t, names, nil)
@@ -92,7 +91,7 @@ func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 		props, ok := L.Get(3).(*lua.LTable)
 		if !ok || L.GetTop() > 3 {
 			dc.in.report.noteAt(L, f, fmt.Errorf("%s: want a table of properties after the name, got %s", t.Name, kindOf(L.Get(3))), "")
-			return dc.deadHandles(L, t, names)
+			return dc.failedHandles(L, t, names)
 		}
 		return dc.declareTable(L, f, t, names, props)
 	}
@@ -101,12 +100,12 @@ func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 // declareTable declares a resource for each name. If names is nil, they are the
 // positions of props; props may be nil. It pushes the handles.
 func (dc *declarer) declareTable(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, props *lua.LTable) int {
-	w := dc.takeWork()
+	w := dc.takeBuffer()
 	w.begin(t)
 	if props != nil {
 		w.dir = dc.tableDir(L, f, props)
 		props = dc.in.Tables.Contents(props)
-		dc.in.nils.checkWritten(L, f, t, props)
+		dc.in.nils.check(L, f, t, props)
 		n := props.Len()
 		switch {
 		case names == nil:
@@ -125,9 +124,9 @@ func (dc *declarer) declareTable(L *lua.LState, f frame, t *resource.Type, names
 	return dc.declare(L, f, t, names, w, nil)
 }
 
-// tableDir returns the directory of the script that gave a function of a module the table
-// with which it calls a constructor, "" if the table is of the module itself: what is
-// relative in a table begins where the table was written.
+// tableDir returns the directory of the script that has passed the table of a constructor
+// to a function of a module, "" if the table is one of the module itself. Relative paths
+// in a table begin in the directory of the file that the table is written in.
 func (dc *declarer) tableDir(L *lua.LState, f frame, props *lua.LTable) (dir string) {
 	c := dc.in.source.chunkOf(f.node)
 	if c == nil || c.dir == dc.in.SiteDir() {
@@ -172,8 +171,8 @@ func isParameter(L *lua.LState, dbg *lua.Debug, v lua.LValue) bool {
 
 // declare declares a resource for each name, with the properties in w. It pushes
 // the handles, unless nothing is done with those of the call site; s may be nil.
-func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *workspace, s *callSite) int {
-	from := resource.Origin{Pos: dc.in.source.place(f.node, f.file), Calls: dc.in.source.chain(L, f), Scope: dc.in.opts.Scope}
+func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *declarationBuffer, s *callSite) int {
+	from := resource.Origin{Pos: dc.in.source.lineOf(f.node, f.file), Calls: dc.in.source.chain(L, f), Scope: dc.in.opts.Scope}
 	var def *defaults
 	if c := dc.in.source.chunkOf(f.node); c != nil {
 		if from.Dir = c.dir; w.dir != "" {
@@ -183,7 +182,7 @@ func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lu
 			w.entries = def.fill(w.entries)
 		}
 	}
-	where := place{in: dc.in, typ: t, node: f.node, file: f.file, defaults: def}
+	where := locator{in: dc.in, typ: t, node: f.node, file: f.file, defaults: def}
 	handles := 0
 	push := func(x any) {
 		if s == nil || !s.unused {
@@ -192,8 +191,8 @@ func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lu
 		}
 	}
 	if len(names) == 0 {
-		push(dc.add(t, w, w.entries[1:], s.keep(where), from))
-		dc.work = w
+		push(dc.add(t, w, w.entries[1:], s.locatorFor(where), from))
+		dc.free = w
 		return handles
 	}
 	first := len(dc.in.report.mistakes)
@@ -202,44 +201,44 @@ func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lu
 		if name == lua.LNil {
 			at := where.Locate(schema.Path{w.entries[0].Key}, false)
 			dc.in.report.mistakes.Add(&diag.Error{Pos: at, Subject: t.Name, Err: fmt.Errorf("name %d is nil", i+1), Notes: from.Calls})
-			push(&dead{resource.ID{Type: t.Name}})
+			push(&failedDeclaration{resource.ID{Type: t.Name}})
 			continue
 		}
 		w.entries[0].Val = dc.in.convert.value(name, 0)
 		before := len(dc.in.report.mistakes)
-		push(dc.add(t, w, w.entries, s.keep(where), from))
+		push(dc.add(t, w, w.entries, s.locatorFor(where), from))
 		if before > first {
 			dc.in.report.dropRepeated(first, before, &where)
 		}
 	}
-	dc.work = w
+	dc.free = w
 	return handles
 }
 
-// keep returns a pointer to where. The resources of a call site share it if they can;
+// locatorFor returns a pointer to where. The resources of a call site share it if they can;
 // s may be nil.
-func (s *callSite) keep(where place) *place {
-	if s != nil && s.place != nil && *s.place == where {
-		return s.place
+func (s *callSite) locatorFor(where locator) *locator {
+	if s != nil && s.locator != nil && *s.locator == where {
+		return s.locator
 	}
-	p := new(place)
+	p := new(locator)
 	*p = where
 	if s != nil {
-		s.place = p
+		s.locator = p
 	}
 	return p
 }
 
-// add decodes one declaration and adds it to the catalog. It returns what its
-// handle holds.
-func (dc *declarer) add(t *resource.Type, w *workspace, entries []schema.Entry, where *place, from resource.Origin) any {
-	foreign := dc.in.convert.foreignSeen
+// add decodes one declaration and adds it to the catalog. It returns the
+// value of its handle.
+func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema.Entry, where *locator, from resource.Origin) any {
+	foreign := dc.in.convert.hasUnsupported
 	w.table = schema.Table{Entries: entries, Where: where}
 	r, err := t.Decode(&w.table, from)
 	if err == nil && foreign {
 		// The decoder lets properties that take anything take this too.
 		// It may also have been another name of the same declaration.
-		if path, f := foreignIn(entries); f != "" {
+		if path, f := findUnsupported(entries); f != "" {
 			err = r.Errorf(path, "%s: a property cannot hold %s", path[:1], f)
 		}
 	}
@@ -271,13 +270,13 @@ func (dc *declarer) add(t *resource.Type, w *workspace, entries []schema.Entry, 
 			break
 		}
 	}
-	return &dead{id}
+	return &failedDeclaration{id}
 }
 
-// deadHandles pushes a handle for each name of a declaration that went wrong.
-func (dc *declarer) deadHandles(L *lua.LState, t *resource.Type, names []lua.LValue) int {
+// failedHandles pushes a handle for each name of a declaration that went wrong.
+func (dc *declarer) failedHandles(L *lua.LState, t *resource.Type, names []lua.LValue) int {
 	for _, name := range names {
-		L.Push(dc.handle(&dead{resource.ID{Type: t.Name, Name: lua.LVAsString(name)}}))
+		L.Push(dc.handle(&failedDeclaration{resource.ID{Type: t.Name, Name: lua.LVAsString(name)}}))
 	}
 	return len(names)
 }

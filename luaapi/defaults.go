@@ -20,10 +20,10 @@ type defaults struct{ list []defaultValue }
 type defaultValue struct {
 	names []string // the property and its aliases
 	entry schema.Entry
-	where place
+	where locator
 }
 
-// fill returns entries with what they leave out.
+// fill returns entries and the defaults for properties that they do not have.
 func (d *defaults) fill(entries []schema.Entry) []schema.Entry {
 	given := entries
 next:
@@ -40,9 +40,9 @@ next:
 	return entries
 }
 
-// setDefaults returns what TYPE.defaults does: from here to the end of the file
-// declarations of t have these properties. Mistakes in them are found here, and
-// not once more in every declaration.
+// setDefaults returns the function TYPE.defaults: from the call to the end of the file
+// declarations of t have these properties. Mistakes in them are reported here and not
+// for every declaration.
 func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 	return func(L *lua.LState) int {
 		f := caller(L)
@@ -64,11 +64,11 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 			now.list = append(now.list, old.list...)
 		}
 		props = dc.in.Tables.Contents(props)
-		dc.in.nils.checkWritten(L, f, t, props)
+		dc.in.nils.check(L, f, t, props)
 		for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 			d := defaultValue{
 				entry: schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)},
-				where: place{in: dc.in, typ: t, node: f.node, file: f.file},
+				where: locator{in: dc.in, typ: t, node: f.node, file: f.file},
 			}
 			if err := dc.checkDefault(t, &d); err != nil {
 				for _, e := range err {
@@ -99,18 +99,18 @@ func (d *defaults) set(v defaultValue) {
 
 var errName = errors.New("a name cannot be a default")
 
-// checkDefault completes d and returns the mistakes in it that can be told
-// without the rest of a declaration.
+// checkDefault sets the names of d and returns the mistakes in its value that do not
+// depend on other properties.
 func (dc *declarer) checkDefault(t *resource.Type, d *defaultValue) diag.List {
 	d.names = d.where.spellings(d.entry.Key)
 	if d.names[0] == t.Schema().Name().Name || d.entry.Key == "1" {
 		return diag.List{{Pos: d.where.Locate(schema.Path{t.Schema().Name().Name}, true), Err: errName}}
 	}
 	entries := []schema.Entry{d.entry}
-	if path, f := foreignIn(entries); f != "" {
+	if path, f := findUnsupported(entries); f != "" {
 		return diag.List{diag.Errorf(d.where.Locate(path, false), "%s: a property cannot hold %s", path[:1], f)}
 	}
-	tab := &schema.Table{Entries: entries, Where: inside{&d.where}}
+	tab := &schema.Table{Entries: entries, Where: tableLocator{&d.where}}
 	err := t.Properties().Decode(tab, reflect.New(t.Schema().GoType).Interface(), new(resource.Common))
 	var all, mistakes diag.List
 	all.Add(err)
@@ -122,14 +122,14 @@ func (dc *declarer) checkDefault(t *resource.Type, d *defaultValue) diag.List {
 	return mistakes
 }
 
-// inside is a Locator that knows only what is written inside of a table: what
-// the table as a whole lacks is nowhere.
-type inside struct{ *place }
+// A tableLocator is a Locator without a position for the table as a whole, so that
+// mistakes about missing properties have none.
+type tableLocator struct{ *locator }
 
 // Locate implements schema.Locator.
-func (p inside) Locate(path schema.Path, key bool) diag.Pos {
+func (p tableLocator) Locate(path schema.Path, key bool) diag.Pos {
 	if len(path) == 0 {
 		return diag.Pos{}
 	}
-	return p.place.Locate(path, key)
+	return p.locator.Locate(path, key)
 }

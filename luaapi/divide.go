@@ -17,14 +17,14 @@ const tableName = "(table)"
 
 // A divider takes constants out of a syntax tree and divides what is left.
 type divider struct {
-	in    *Interp
-	c     *chunk
-	chunk int              // its number
-	made  []*lua.LFunction // functions that stand in the code as constants
-	join  int              // the number of the one that joins strings + 1, or 0
-	len   int              // the same for the one that looks at lengths
-	long  bool             // the text is long enough to be divided
-	heavy bool             // the function at hand has too many constants
+	in        *Interp
+	c         *chunk
+	chunk     int              // its number
+	functions []*lua.LFunction // functions that stand in the code as constants
+	join      int              // the number of the one that joins strings + 1, or 0
+	len       int              // the same for the one that looks at lengths
+	long      bool             // the text is long enough to be divided
+	heavy     bool             // the function at hand has too many constants
 }
 
 // function rewrites the statements of one function, and of those in it.
@@ -48,7 +48,7 @@ func (d *divider) block(stmts []ast.Stmt) []ast.Stmt {
 	var sum weight
 	flush := func() {
 		if sum.constants > largeTable {
-			out = append(out, called(part))
+			out = append(out, callStmt(part))
 		} else {
 			out = append(out, part...)
 		}
@@ -90,20 +90,20 @@ func movable(s ast.Stmt) bool {
 	return false
 }
 
-// called returns the statement (function() stmts end)().
-func called(stmts []ast.Stmt) ast.Stmt {
-	s := &ast.FuncCallStmt{Expr: callOf(stmts)}
-	s.SetLine(hidden)
+// callStmt returns the statement (function() stmts end)().
+func callStmt(stmts []ast.Stmt) ast.Stmt {
+	s := &ast.FuncCallStmt{Expr: callExpr(stmts)}
+	s.SetLine(hiddenLine)
 	return s
 }
 
-// callOf returns the expression (function() stmts end)().
-func callOf(stmts []ast.Stmt) *ast.FuncCallExpr {
+// callExpr returns the expression (function() stmts end)().
+func callExpr(stmts []ast.Stmt) *ast.FuncCallExpr {
 	fn := &ast.FunctionExpr{ParList: &ast.ParList{}, Stmts: stmts}
 	fn.SetLine(stmts[0].Line())
 	fn.SetLastLine(stmts[0].Line())
 	e := &ast.FuncCallExpr{Func: fn, AdjustRet: true}
-	e.SetLine(hidden)
+	e.SetLine(hiddenLine)
 	return e
 }
 
@@ -149,7 +149,7 @@ func (d *divider) exprs(list []ast.Expr) {
 	}
 }
 
-// expr returns what to write instead of e.
+// expr returns the replacement of e.
 func (d *divider) expr(e ast.Expr) ast.Expr {
 	if c, ok := e.(*ast.StringConcatOpExpr); ok {
 		return d.concat(c)
@@ -174,7 +174,7 @@ func (d *divider) expr(e ast.Expr) ast.Expr {
 	}
 	d.inside(t)
 	if w = weighExpr(t); w.constants > manyConstants && !w.varargs {
-		return d.divided(t)
+		return d.divideTable(t)
 	}
 	return t
 }
@@ -213,12 +213,12 @@ func (d *divider) inside(e ast.Expr) {
 	}
 }
 
-// divided returns an expression that puts a table together field by field:
+// divideTable returns an expression that puts a table together field by field:
 //
 //	(function() local t = {}; t[1] = ...; t.x = ...; return t end)()
 //
 // in which the assignments are divided in turn.
-func (d *divider) divided(t *ast.TableExpr) ast.Expr {
+func (d *divider) divideTable(t *ast.TableExpr) ast.Expr {
 	at := func(e ast.Expr) ast.Expr { e.SetLine(t.Line()); return e }
 	name := func() ast.Expr { return at(&ast.IdentExpr{Value: tableName}) }
 	empty := &ast.TableExpr{}
@@ -244,7 +244,7 @@ func (d *divider) divided(t *ast.TableExpr) ast.Expr {
 	result := &ast.ReturnStmt{Exprs: []ast.Expr{name()}}
 	result.SetLine(t.Line())
 	body := append([]ast.Stmt{local}, d.block(fields)...)
-	return callOf(append(body, result))
+	return callExpr(append(body, result))
 }
 
 // rest returns the statement that puts all the values of a call behind position
@@ -257,6 +257,6 @@ func (d *divider) rest(n int, table ast.Expr, call *ast.FuncCallExpr) ast.Stmt {
 		}
 		return 0
 	}, table, call)}
-	s.SetLine(hidden)
+	s.SetLine(hiddenLine)
 	return s
 }

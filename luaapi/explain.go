@@ -11,9 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// explain fills e with the message of gopher-lua in words that name the
-// expression that is to blame. What the message leaves out is read from the
-// failing instruction and its node.
+// explain fills e with the message of gopher-lua, rewritten so that it names the faulty
+// expression. What the message lacks is read from the failing instruction and its node.
 func (rp *reporter) explain(L *lua.LState, e *diag.Error, f frame, message string) {
 	e.Err = errors.New(message)
 	x := explainer{Interp: rp.in, L: L, e: e, node: f.node}
@@ -30,7 +29,7 @@ func (rp *reporter) explain(L *lua.LState, e *diag.Error, f frame, message strin
 	}
 }
 
-// rules lists the messages of gopher-lua. A % stands for any text.
+// rules lists the messages of gopher-lua. A % matches any text.
 var rules = []struct {
 	message string
 	explain func(x *explainer, args []string)

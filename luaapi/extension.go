@@ -9,8 +9,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// Options.Extend is where packages above this one add to what scripts see. They
-// do so with the methods in this file and with nothing else.
+// Packages above this one add globals, modules and fields for scripts in Options.Extend,
+// with the methods in this file.
 
 // Define adds a global. It is made when a script first asks for it, so that one
 // that no script uses costs nothing. As a module it is called module, unless
@@ -78,7 +78,7 @@ func (in *Interp) Throw(L *lua.LState, hint, format string, args ...any) {
 // IsList reports whether a read-only table is a list, which one that is empty
 // does not show.
 func (ts *Tables) IsList(t *lua.LTable) bool {
-	r, ok := ts.readonlies[t]
+	r, ok := ts.byProxy[t]
 	return ok && r.array
 }
 
@@ -90,8 +90,8 @@ func (ts *Tables) Library(name string, contents *lua.LTable) *lua.LTable {
 	}})
 }
 
-// Tree returns a read-only table whose fields get finds, of which list knows
-// all. Contents holds what else it has.
+// Tree returns a read-only table. Get returns a field by its name, list a table of all
+// fields. Contents holds further fields.
 func (ts *Tables) Tree(name string, contents *lua.LTable, get func(key string) (lua.LValue, error), list func() *lua.LTable) *lua.LTable {
 	return ts.readonly(readonly{
 		name: name, contents: contents,
@@ -101,7 +101,7 @@ func (ts *Tables) Tree(name string, contents *lua.LTable, get func(key string) (
 }
 
 // Missing returns the error that a tree of plain data has no such name.
-func Missing(table, name string, known []string) error { return &factError{name, table, known} }
+func Missing(table, name string, known []string) error { return &unknownNameError{name, table, known} }
 
 // Dir returns the absolute directory of the script or module that called. For a
 // module that ships with ccm it is that of the script.
@@ -147,7 +147,7 @@ func (ts *Tables) Properties(name string, fields map[string]func(L *lua.LState) 
 func (in *Interp) LookupEnv(name string) (string, bool) { return in.opts.Env(name) }
 
 // Warn warns of something at the place of the call.
-func (in *Interp) Warn(L *lua.LState, msg string) { in.opts.Warn(in.source.spot(caller(L)), msg) }
+func (in *Interp) Warn(L *lua.LState, msg string) { in.opts.Warn(in.source.framePos(caller(L)), msg) }
 
 // Context returns that of the evaluation: it ends with the time that the script
 // is granted.
@@ -157,13 +157,13 @@ func (in *Interp) Context() context.Context { return in.ctx }
 // evaluated long ago.
 func (in *Interp) Outer() context.Context { return in.opts.Context }
 
-// Null is what a userdata holds that stands for nothing where Lua has no value
-// for it: inside of tables. To a property it is as good as nil.
+// Null is the value of a userdata that represents null inside of tables, where Lua has no
+// nil. As the value of a property it is the same as nil.
 type Null struct{}
 
 // Print writes a line as print does.
 func (in *Interp) Print(line string) {
-	// There is nobody to tell if the standard error is closed.
+	// If the standard error is closed there is no way to report it.
 	_, _ = fmt.Fprintln(in.opts.Print, line)
 }
 
@@ -176,8 +176,8 @@ func (in *Interp) Replace(name string, v func(L *lua.LState) lua.LValue) {
 	}
 }
 
-// Try calls a function as pcall does. If it fails, thrown is what a script that
-// catches the error gets.
+// Try calls a function as pcall does. If it fails, thrown is the error as a script gets it
+// from pcall.
 func (in *Interp) Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) (thrown lua.LValue, ok bool) {
 	top := L.GetTop()
 	defer L.SetTop(top)
@@ -197,16 +197,16 @@ func (in *Interp) Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) (thrown 
 			thrown = lua.LString(panicked(thrown).Error())
 		}
 	}
-	if in.limits.over() {
+	if in.limits.isOver() {
 		panic(err)
 	}
-	return in.source.plain(thrown), false
+	return in.source.withoutNode(thrown), false
 }
 
 // Show writes a value as a script would.
 func (in *Interp) Show(v lua.LValue) string { return literal(in.visible(v), 0) }
 
-// visible returns what a read-only table reads through to.
+// visible returns the contents of a read-only table, and any other value unchanged.
 func (in *Interp) visible(v lua.LValue) lua.LValue {
 	if t, ok := v.(*lua.LTable); ok {
 		return in.Tables.Contents(t)

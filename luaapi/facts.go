@@ -34,11 +34,11 @@ func (ts *Tables) factsTable() *lua.LTable {
 		missing: func(key lua.LValue) (lua.LValue, error) {
 			name, ok := key.(lua.LString)
 			if !ok {
-				return lua.LNil, &factError{keyText(key), "facts", names}
+				return lua.LNil, &unknownNameError{keyText(key), "facts", names}
 			}
 			v, err := branch(string(name))
 			if nf, ok := errors.AsType[*facts.NotFoundError](err); ok {
-				return lua.LNil, &factError{nf.Part, "facts", names}
+				return lua.LNil, &unknownNameError{nf.Part, "facts", names}
 			}
 			return v, err
 		},
@@ -48,7 +48,7 @@ func (ts *Tables) factsTable() *lua.LTable {
 				v := contents.RawGetString(name)
 				if v == lua.LNil {
 					var err error
-					// What cannot be gathered is left out; asking for it says why.
+					// A fact that cannot be gathered is left out; reading it throws the reason.
 					if v, err = branch(name); err != nil {
 						continue
 					}
@@ -60,14 +60,14 @@ func (ts *Tables) factsTable() *lua.LTable {
 	})
 }
 
-// A factError says that there is no such fact.
-type factError struct {
+// An unknownNameError is the error that facts or data have no such name.
+type unknownNameError struct {
 	name, table string
 	known       []string
 }
 
-// Error says which fact is not there.
-func (e *factError) Error() string {
+// Error names the fact or data.
+func (e *unknownNameError) Error() string {
 	if e.isData() {
 		return fmt.Sprintf("no data %q in %s", e.name, e.table)
 	}
@@ -76,13 +76,13 @@ func (e *factError) Error() string {
 
 // isData reports whether the table holds what the user configured. What it does not have
 // is nil, unless the name is nearly one that it has. Facts are always strict.
-func (e *factError) isData() bool { return strings.HasPrefix(e.table, "data") }
+func (e *unknownNameError) isData() bool { return strings.HasPrefix(e.table, "data") }
 
 // near asks whether the nearest name was meant; "" if none is near.
-func (e *factError) near() string { return diag.DidYouMean(e.name, e.known) }
+func (e *unknownNameError) near() string { return diag.DidYouMean(e.name, e.known) }
 
 // Hint returns the nearest name, or how to ask for what may be absent.
-func (e *factError) Hint() string {
+func (e *unknownNameError) Hint() string {
 	if hint := e.near(); hint != "" || e.isData() {
 		return hint
 	}
@@ -108,33 +108,32 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 	case []any:
 		contents := ts.in.vm.CreateTable(len(v), 0)
 		for i, e := range v {
-			contents.RawSetInt(i+1, ts.valueInside(e, func() string { return path + "[" + strconv.Itoa(i+1) + "]" }))
+			contents.RawSetInt(i+1, ts.nestedValue(e, func() string { return path + "[" + strconv.Itoa(i+1) + "]" }))
 		}
 		return ts.readonly(readonly{name: path, contents: contents, array: true, missing: func(key lua.LValue) (lua.LValue, error) {
 			if key.Type() == lua.LTNumber {
 				return lua.LNil, nil
 			}
-			return lua.LNil, &factError{keyText(key), path, nil}
+			return lua.LNil, &unknownNameError{keyText(key), path, nil}
 		}})
 	case map[string]any:
 		names := slices.Sorted(maps.Keys(v))
 		contents := ts.in.vm.CreateTable(0, len(v))
 		for _, name := range names {
-			contents.RawSetString(name, ts.valueInside(v[name], func() string { return path + "." + name }))
+			contents.RawSetString(name, ts.nestedValue(v[name], func() string { return path + "." + name }))
 		}
 		return ts.readonly(readonly{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
 			if _, ok := v[keyText(key)]; ok {
 				return lua.LNil, nil // it is there, and is nil
 			}
-			return lua.LNil, &factError{keyText(key), path, names}
+			return lua.LNil, &unknownNameError{keyText(key), path, names}
 		}})
 	}
 	return lua.LString(fmt.Sprint(v))
 }
 
-// valueInside is Value for what is inside of a table. Only tables are called by a
-// path.
-func (ts *Tables) valueInside(v any, path func() string) lua.LValue {
+// nestedValue is Value for a value in a table. Only tables need their path, for messages.
+func (ts *Tables) nestedValue(v any, path func() string) lua.LValue {
 	switch v.(type) {
 	case []any, map[string]any:
 		return ts.Value(path(), v)

@@ -13,20 +13,20 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A stopError says why an evaluation did not come to its end.
+// A stopError is the reason why an evaluation was ended.
 type stopError struct {
 	text  string
 	cause error
 }
 
-// Error says why.
+// Error returns the reason.
 func (e *stopError) Error() string { return e.text }
 
 // Unwrap returns context.DeadlineExceeded or what the context was cancelled
 // with.
 func (e *stopError) Unwrap() error { return e.cause }
 
-// stopped returns the mistake for an evaluation that was cut short at pos.
+// stopped returns the mistake for an evaluation that was ended at pos.
 func (rp *reporter) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 	e := &diag.Error{Pos: pos, Notes: notes}
 	switch cause := context.Cause(rp.in.ctx); {
@@ -41,7 +41,7 @@ func (rp *reporter) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 	return e
 }
 
-// errSilent says that what was thrown says nothing.
+// errSilent is the error for a call of error without a message.
 var errSilent = errors.New("error is called without a message")
 
 // fault returns the mistake that ended an evaluation. The stack of L is still
@@ -63,7 +63,7 @@ func (rp *reporter) faultOf(L *lua.LState, r any) *diag.Error {
 		if len(frames) == 0 {
 			return diag.Pos{}, nil
 		}
-		return rp.in.source.spot(frames[0]), rp.in.source.notes(frames)
+		return rp.in.source.framePos(frames[0]), rp.in.source.notes(frames)
 	}
 	err, ok := r.(*lua.ApiError)
 	if !ok {
@@ -76,15 +76,15 @@ func (rp *reporter) faultOf(L *lua.LState, r any) *diag.Error {
 	}
 	if !ok {
 		pos, notes := here()
-		return &diag.Error{Pos: pos, Notes: notes, Err: errors.New(rp.thrown(L, err.Object))}
+		return &diag.Error{Pos: pos, Notes: notes, Err: errors.New(rp.valueText(L, err.Object))}
 	}
-	if e := rp.raised.mistake; e != nil && string(text) == rp.raised.text {
+	if e := rp.lastThrown.mistake; e != nil && string(text) == rp.lastThrown.text {
 		if rp.in.ctx.Err() != nil {
 			return rp.stopped(e.Pos, e.Notes)
 		}
 		return e
 	}
-	f, rest, found := rp.in.source.prefix(string(text))
+	f, rest, found := rp.in.source.cutPosition(string(text))
 	if !found {
 		pos, notes := here()
 		if rp.in.ctx.Err() != nil {
@@ -102,9 +102,9 @@ func (rp *reporter) faultOf(L *lua.LState, r any) *diag.Error {
 		notes = rp.in.source.notes(append([]frame{f}, frames...))
 	}
 	if rp.in.ctx.Err() != nil {
-		return rp.stopped(rp.in.source.spot(f), notes)
+		return rp.stopped(rp.in.source.framePos(f), notes)
 	}
-	e := &diag.Error{Pos: rp.in.source.spot(f), Notes: notes}
+	e := &diag.Error{Pos: rp.in.source.framePos(f), Notes: notes}
 	if f.column > 0 {
 		e.Pos.Col = f.column
 	}
@@ -122,8 +122,8 @@ func panicked(r any) error {
 	}
 }
 
-// thrown returns the text for a value that error threw and that is no string.
-func (rp *reporter) thrown(L *lua.LState, v lua.LValue) (text string) {
+// valueText returns the text for a value that error threw and that is no string.
+func (rp *reporter) valueText(L *lua.LState, v lua.LValue) (text string) {
 	if v == lua.LNil {
 		return errSilent.Error()
 	}

@@ -49,7 +49,7 @@ func (lib *stringLib) format(L *lua.LState) int {
 	return 1
 }
 
-// appendPlain does what directive does for what is written most: %s, %d and %08d.
+// appendPlain formats the most common directives, %s, %d and %08d, without allocating.
 func appendPlain(out []byte, v lua.LValue, flags string, verb byte) ([]byte, bool) {
 	switch v := v.(type) {
 	case lua.LString:

@@ -11,9 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// absent says what to do instead of what Lua has elsewhere and scripts of ccm
-// do not have.
-var absent = map[string]string{
+// absentGlobals has a hint for each global of Lua that scripts of ccm do not have.
+var absentGlobals = map[string]string{
 	"io":             "a script only declares: write a file with file { ... }",
 	"dofile":         "use require",
 	"loadfile":       "use require",
@@ -31,7 +30,7 @@ var absent = map[string]string{
 	"string.dump":    "functions cannot be written out",
 }
 
-// A globalTable is the table of what scripts see without require.
+// A globalTable is the table of globals.
 type globalTable struct {
 	in         *Interp
 	names      []string                                // for "did you mean"
@@ -59,7 +58,7 @@ func (gt *globalTable) strict(globals *lua.LTable) {
 func (gt *globalTable) undefined(L *lua.LState, key lua.LValue) {
 	name := keyText(key)
 	f := caller(L)
-	hint := absent[name]
+	hint := absentGlobals[name]
 	if hint == "" && gt.in.modules.ships("std."+name) {
 		hint = fmt.Sprintf("write local %s = require %q", name, "std."+name)
 	}
@@ -73,10 +72,10 @@ func (gt *globalTable) undefined(L *lua.LState, key lua.LValue) {
 func (gt *globalTable) noteGlobal(L *lua.LState, name string, value lua.LValue) {
 	f := caller(L)
 	at := fmt.Sprint(f.node, f.file)
-	if gt.in.report.noted[at] {
+	if gt.in.report.globals[at] {
 		return
 	}
-	gt.in.report.noted[at] = true
+	gt.in.report.globals[at] = true
 	if slices.Contains(gt.names, name) {
 		gt.in.report.noteAt(L, f, fmt.Errorf("%q is a global of ccm and cannot be replaced", name), "for a variable write local "+name)
 		return
@@ -95,7 +94,7 @@ func (gt *globalTable) noteGlobal(L *lua.LState, name string, value lua.LValue) 
 func (gt *globalTable) get(name string) lua.LValue { return gt.in.vm.Env.RawGetString(name) }
 
 // constructors defines the global of each type: a table that can be called. A
-// table of Lua with that name, as package has, stays what it is.
+// table of Lua with that name, package, keeps its fields.
 func (gt *globalTable) constructors(globals *lua.LTable) {
 	for _, t := range gt.in.types {
 		mt := gt.in.vm.CreateTable(0, 5)
@@ -152,7 +151,7 @@ func (gt *globalTable) ccmTable() *lua.LTable {
 	t.RawSetString("version", lua.LString(gt.in.opts.Version))
 	t.RawSetString("noop", lua.LBool(gt.in.opts.Noop))
 	t.RawSetString("warn", gt.in.vm.NewFunction(func(L *lua.LState) int {
-		gt.in.opts.Warn(gt.in.source.spot(caller(L)), gt.words(L, " "))
+		gt.in.opts.Warn(gt.in.source.framePos(caller(L)), gt.words(L, " "))
 		return 0
 	}))
 	t.RawSetString("optional", gt.in.vm.NewFunction(func(L *lua.LState) int {
@@ -174,7 +173,7 @@ func (gt *globalTable) fail(L *lua.LState) int {
 	if text == "" {
 		text = "the script failed"
 	}
-	gt.in.report.fatal = &diag.Error{Pos: gt.in.source.spot(f), Err: errors.New(text), Notes: notes}
+	gt.in.report.fatal = &diag.Error{Pos: gt.in.source.framePos(f), Err: errors.New(text), Notes: notes}
 	L.Error(lua.LString(text), 0)
 	return 0
 }

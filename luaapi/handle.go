@@ -15,10 +15,10 @@ import (
 type (
 	// A dead resource is not in the catalog. It has a handle so that the script
 	// can go on to its next mistake.
-	dead struct{ id resource.ID }
+	failedDeclaration struct{ id resource.ID }
 	// A pending declaration is one whose properties come in the next call, as in
 	// file "/etc/motd" { ... }.
-	pending struct {
+	partialDeclaration struct {
 		typ   *resource.Type
 		names []lua.LValue
 	}
@@ -33,9 +33,9 @@ func handleOf(v lua.LValue) (resource.ID, bool) {
 	switch x := ud.Value.(type) {
 	case *resource.Resource:
 		return x.ID, true
-	case *dead:
+	case *failedDeclaration:
 		return x.id, true
-	case *pending:
+	case *partialDeclaration:
 		return resource.ID{Type: x.typ.Name, Name: x.names[0].String()}, true
 	}
 	return resource.ID{}, false
@@ -78,7 +78,7 @@ func (dc *declarer) openHandles() {
 	dc.handles = mt
 }
 
-// concatenable returns what .. makes of a handle, a string or a number.
+// concatenable returns a handle, a string or a number as an operand of .. does.
 func concatenable(v lua.LValue) lua.LString {
 	if id, ok := handleOf(v); ok {
 		return lua.LString(id.String())
@@ -98,7 +98,7 @@ func (dc *declarer) handleIndex(L *lua.LState) int {
 	case "id":
 		L.Push(lua.LString(id.String()))
 	case "changed", "failed", "outcome", "stdout", "stderr", "exit_code":
-		L.Push(dc.in.deferred.known(L, L.CheckUserData(1), key))
+		L.Push(dc.in.deferred.resultField(L, L.CheckUserData(1), key))
 	default:
 		hint := diag.DidYouMean(key, handleFields)
 		if hint == "" {
@@ -118,7 +118,7 @@ func (dc *declarer) handleAssign(L *lua.LState) int {
 // handleCall completes a pending declaration.
 func (dc *declarer) handleCall(L *lua.LState) int {
 	ud := L.CheckUserData(1)
-	p, ok := ud.Value.(*pending)
+	p, ok := ud.Value.(*partialDeclaration)
 	if !ok {
 		id, _ := handleOf(ud)
 		dc.in.report.note(L, fmt.Errorf("%s is declared already", id), fmt.Sprintf("write its properties right behind its name: %s %q { ... }", id.Type, id.Name))
@@ -128,7 +128,7 @@ func (dc *declarer) handleCall(L *lua.LState) int {
 	props, ok := L.Get(2).(*lua.LTable)
 	if !ok || L.GetTop() > 2 {
 		dc.in.report.note(L, fmt.Errorf("want a table of properties behind %s %q, got %s", p.typ.Name, p.names[0].String(), kindOf(L.Get(2))), "")
-		return dc.deadHandles(L, p.typ, p.names)
+		return dc.failedHandles(L, p.typ, p.names)
 	}
 	return dc.declareTable(L, caller(L), p.typ, p.names, props)
 }

@@ -9,9 +9,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// A library is a table of functions of gopher-lua that scripts get. What is not
-// listed they do not get, and what is listed comes in this order, so that
-// listing a library is the same in every run.
+// A library is a table of functions of gopher-lua that scripts get. Others
+// are not available. The order is the order of pairs, so that it is the same in every
+// run.
 type library struct {
 	name  string
 	open  lua.LGFunction
@@ -106,7 +106,7 @@ func (gt *globalTable) define(t *lua.LTable, list []builtin) {
 	}
 }
 
-// setScript sets what depends on the name of the script.
+// setScript sets arg and package.path for the name of the script.
 func (ml *moduleLoader) setScript(name string) {
 	arg := ml.in.globals.get("arg").(*lua.LTable)
 	arg.RawSet(lua.LNumber(0), lua.LString(name))
@@ -120,7 +120,7 @@ func (ml *moduleLoader) setScript(name string) {
 type mathLib struct{ generator *rand.Rand }
 
 // seed makes math.random begin anew. Unless a script asks for something else,
-// its numbers are the same in every run: a script says the same each time.
+// its numbers are the same in every run, so that a script is deterministic.
 func (lib *mathLib) seed(n uint64) { lib.generator = rand.New(rand.NewPCG(n, 0)) }
 
 func (lib *mathLib) randomSeed(L *lua.LState) int {

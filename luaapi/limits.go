@@ -17,12 +17,12 @@ var (
 // limits bounds what an evaluation uses: its time, the memory it holds, and the
 // calls that wait for one another.
 type limits struct {
-	in         *Interp
-	lens       *lua.LFunction // what # is compiled to, or nil
-	memory     *memory        // of the innermost evaluation, or nil
-	watch      *stopwatch     // of the innermost call of Invoke, or nil
-	coroutines int            // that wait for one another
-	protected  []*lua.LState  // the threads of the calls of pcall and xpcall that are running
+	in             *Interp
+	lens           *lua.LFunction // what # is compiled to, or nil
+	memory         *memory        // of the innermost evaluation, or nil
+	watch          *stopwatch     // of the innermost call of Invoke, or nil
+	coroutines     int            // that wait for one another
+	protectedCalls []*lua.LState  // the threads of the calls of pcall and xpcall that are running
 }
 
 // begin starts an evaluation that is to end with ctx, or when it takes too long or
@@ -39,9 +39,9 @@ func (lm *limits) begin(ctx context.Context) (end func()) {
 	}
 }
 
-// over reports whether the evaluation has come to an end that no script can
+// isOver reports whether the evaluation has come to an end that no script can
 // prevent.
-func (lm *limits) over() bool { return lm.in.report.fatal != nil || lm.in.ctx.Err() != nil }
+func (lm *limits) isOver() bool { return lm.in.report.fatal != nil || lm.in.ctx.Err() != nil }
 
 // maxProtected is how many calls of pcall and xpcall can be inside one another. Lua
 // itself has the same limit.
@@ -49,11 +49,11 @@ const maxProtected = 200
 
 // protect begins a call whose errors are caught.
 func (lm *limits) protect(L *lua.LState) (end func()) {
-	if len(lm.protected) == maxProtected {
+	if len(lm.protectedCalls) == maxProtected {
 		L.RaiseError("stack overflow in protected calls")
 	}
-	lm.protected = append(lm.protected, L)
-	return func() { lm.protected = lm.protected[:len(lm.protected)-1] }
+	lm.protectedCalls = append(lm.protectedCalls, L)
+	return func() { lm.protectedCalls = lm.protectedCalls[:len(lm.protectedCalls)-1] }
 }
 
 // takeString throws if a string of size bytes would be too long, or if there is no

@@ -34,8 +34,8 @@ func (d *divider) measured(e *ast.UnaryLenOpExpr) ast.Expr {
 		return e
 	}
 	if d.len == 0 {
-		d.made = append(d.made, d.in.limits.lengths())
-		d.len = len(d.made)
+		d.functions = append(d.functions, d.in.limits.lengths())
+		d.len = len(d.functions)
 	}
 	call := &ast.FuncCallExpr{Func: d.placeholder(d.len - 1), Args: []ast.Expr{e, e.Expr}, AdjustRet: true}
 	call.SetLine(e.Line())

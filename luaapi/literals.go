@@ -8,19 +8,19 @@ import (
 )
 
 // gopher-lua reads a text one character at a time, with a call and a copy for
-// each: a KiB of it takes 10 us, which is more than everything else that is done
-// about a file with a KiB of content. So long strings are set aside before the
-// text is parsed and put into the syntax tree afterwards. The parser sees a short
-// string in the place of each, and as many newlines.
+// each: a KiB takes 10 us, which is more than all other work for a file with a KiB of
+// content. So long strings are taken out before the text is parsed, and put into the
+// syntax tree afterwards. In the place of each the parser reads a short string and as
+// many newlines.
 
 const (
-	// longLiteral is from how many bytes on a string is set aside.
+	// longLiteral is the least length, in bytes, of strings that are taken out.
 	longLiteral = 64
-	// manyLiterals is how much text there must be for this to be worth it.
+	// manyLiterals is the least length of texts, in bytes, for which this pays.
 	manyLiterals = 2 << 10
 	// setAside begins the string in the place of one that is set aside. It holds a
 	// character that scripts do not have; texts that have it are parsed as they are.
-	setAside = "\x01ccm "
+	literalMark = "\x01ccm "
 )
 
 // parseText parses a text, without the #! line of a Unix script. The error and
@@ -38,7 +38,7 @@ func parseShort(text, name string, long int) ([]ast.Stmt, error) {
 		if stmts, err := parseLua(short, name); err == nil {
 			w := &walker{enter: func(n ast.PositionHolder) {
 				if e, ok := n.(*ast.StringExpr); ok {
-					if number, ok := strings.CutPrefix(e.Value, setAside); ok {
+					if number, ok := strings.CutPrefix(e.Value, literalMark); ok {
 						i, _ := strconv.Atoi(number)
 						e.Value = literals[i]
 					}
@@ -47,16 +47,16 @@ func parseShort(text, name string, long int) ([]ast.Stmt, error) {
 			w.stmts(stmts)
 			return stmts, nil
 		}
-		// A mistake is told of the text as it is.
+		// Mistakes are those of the whole text.
 	}
 	return parseLua(text, name)
 }
 
 // withoutLiterals returns text with a mark in the place of each string of at least
 // long bytes, and the values of those strings. Strings that hold a backslash or a
-// carriage return stay: their value is not what is written.
+// carriage return stay: their value differs from the text.
 func withoutLiterals(text string, long int) (short string, literals []string) {
-	if strings.Contains(text, setAside) {
+	if strings.Contains(text, literalMark) {
 		return text, nil
 	}
 	var b strings.Builder
@@ -64,7 +64,7 @@ func withoutLiterals(text string, long int) (short string, literals []string) {
 	replace := func(from, to int, value string) {
 		b.WriteString(text[done:from])
 		b.WriteByte('"')
-		b.WriteString(setAside)
+		b.WriteString(literalMark)
 		b.WriteString(strconv.Itoa(len(literals)))
 		b.WriteByte('"')
 		for range strings.Count(text[from:to], "\n") {
@@ -159,8 +159,8 @@ func bracketEnd(text string, i int) (end int, value string) {
 	return from + n + level + 2, text[from : from+n]
 }
 
-// opensCall reports whether text begins with a bracket that calls what is before
-// it. On a line of its own Lua takes that for a mistake.
+// opensCall reports whether text begins with a bracket that calls the value before it,
+// which on another line is a mistake in Lua.
 func opensCall(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "(")
 }

@@ -19,20 +19,19 @@ import (
 // looks the same in Lua and in JSON. Of the methods a script sees those that
 // the type lists.
 
-// A Caller is a live value with methods for scripts: their names in Lua are
-// those in Go in lower case with underscores.
-type Caller interface {
+// A MethodLister is a live value with methods for scripts. Their names are those in Go,
+// in lower case with underscores.
+type MethodLister interface {
 	// LuaMethods lists the methods by their names in Lua.
 	LuaMethods() []string
 }
 
-// A Named is a live value that messages call by another name than that of its
-// type.
-type Named interface{ LuaName() string }
+// A Namer is a live value with a name for messages other than that of its type.
+type Namer interface{ LuaName() string }
 
-// A Keyed is an element that a live list finds by its key, as in
+// A Keyer is an element that a live list finds by its key, as in
 // plan()["file#/etc/motd"].
-type Keyed interface{ Key() string }
+type Keyer interface{ Key() string }
 
 // liveTables makes the metatables of live values.
 type liveTables struct{ in *Interp }
@@ -58,7 +57,7 @@ func isLive(v *lua.LUserData) bool {
 
 // expose makes the metatables of t and of all that is in it. gopher-luar's
 // give nil for a field that is not there, let fields be set and every method be
-// called, and pairs cannot list what they are of; these do not.
+// called, and have no __pairs; these differ in all of that.
 func (lv *liveTables) expose(t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -85,7 +84,7 @@ func (lv *liveTables) expose(t reflect.Type) {
 		lv.expose(t.Elem())
 		return
 	}
-	// The metatable of the struct itself is what gopher-luar takes fields from.
+	// gopher-luar takes the fields from the metatable of the struct itself.
 	luar.MT(L, reflect.Zero(t.Elem()).Interface())
 	for i := range t.Elem().NumField() {
 		if f := t.Elem().Field(i); f.IsExported() {
@@ -115,7 +114,7 @@ func (lv *liveTables) restrict(mt *lua.LTable) {
 				L.Push(luar.New(L, e))
 				return 1
 			}
-			lv.in.report.throwError(L, &noField{liveName(ud.Value), keyText(key), liveNames(ud.Value)})
+			lv.in.report.throwError(L, &fieldError{liveName(ud.Value), keyText(key), liveNames(ud.Value)})
 		}
 		L.Push(get)
 		L.Push(ud)
@@ -166,7 +165,7 @@ func elementOf(list reflect.Value, key string) any {
 		return nil
 	}
 	for i := range list.Len() {
-		if e, ok := list.Index(i).Interface().(Keyed); ok && e.Key() == key {
+		if e, ok := list.Index(i).Interface().(Keyer); ok && e.Key() == key {
 			return e
 		}
 	}
@@ -207,7 +206,7 @@ func liveField(f reflect.StructField) []string {
 }
 
 func liveMethods(t reflect.Type) []string {
-	if c, ok := reflect.Zero(t).Interface().(Caller); ok {
+	if c, ok := reflect.Zero(t).Interface().(MethodLister); ok {
 		return slices.Clone(c.LuaMethods())
 	}
 	return nil
@@ -215,7 +214,7 @@ func liveMethods(t reflect.Type) []string {
 
 // liveName is how messages call a live value.
 func liveName(v any) string {
-	if n, ok := v.(Named); ok {
+	if n, ok := v.(Namer); ok {
 		return n.LuaName()
 	}
 	t := reflect.TypeOf(v)
@@ -240,14 +239,14 @@ func snake(name string) string {
 	return b.String()
 }
 
-// A noField error says that a live value has no such field.
-type noField struct {
+// A fieldError is the error that a live value has no such field.
+type fieldError struct {
 	of, name string
 	known    []string
 }
 
-// Error says what is missing.
-func (e *noField) Error() string {
+// Error names the field.
+func (e *fieldError) Error() string {
 	a := "a "
 	if strings.ContainsRune("aeiou", rune(e.of[0])) {
 		a = "an "
@@ -255,8 +254,8 @@ func (e *noField) Error() string {
 	return a + e.of + " has no " + literal(lua.LString(e.name), 0)
 }
 
-// Hint returns the nearest name, or what there is.
-func (e *noField) Hint() string {
+// Hint returns the nearest name, or all names.
+func (e *fieldError) Hint() string {
 	if near := diag.DidYouMean(e.name, e.known); near != "" {
 		return near
 	}

@@ -1,12 +1,11 @@
-// Package luaapi is the language as scripts see it: Lua with a constructor for
-// each type of resource, the facts, modules beside the script, and nothing that
-// could touch the machine.
+// Package luaapi evaluates scripts: Lua with a constructor for each type of resource, the
+// facts and modules beside the script, without access to the machine.
 //
 //	file { "/etc/motd", content = "hi\n", owner = "root", group = "root", mode = "0644" }
 //
-// A script only declares; what it declares goes to a [catalog.Builder]. Every
-// mistake has its place in the text, and all the mistakes of a script are found
-// at once: a constructor that finds one notes it and lets the script go on.
+// A script only declares resources, which go to a [catalog.Builder]. Every mistake has a
+// position, and all mistakes of a script are found at once: a constructor that finds one
+// records it, and the script goes on.
 //
 // The sandbox protects against accidents, not against an enemy: a script can
 // use up the time and the memory that it is granted, but no more of the time and
@@ -39,16 +38,16 @@ const DefaultTimeout = 60 * time.Second
 // otherwise.
 const DefaultMemory = 1 << 30
 
-// Options are what a script gets to see. Registry and Builder are required.
+// Options are the environment of scripts. Registry and Builder are required.
 type Options struct {
-	// Context ends what functions of types do outside of an evaluation, such as decide;
-	// nil for one that does not end.
+	// Context ends functions of types that are called outside of an evaluation, such as
+	// decide; may be nil.
 	Context context.Context
 	// Registry has the types for which there are constructors.
 	Registry *resource.Registry
-	// Builder takes what is declared.
+	// Builder gets the resources.
 	Builder *catalog.Builder
-	// Facts are what the table facts reads.
+	// Facts are those of the table facts.
 	Facts *facts.Facts
 	// Args are the elements of arg from 1 on; arg[0] is the name of the script.
 	Args []string
@@ -56,15 +55,15 @@ type Options struct {
 	Noop bool
 	// Version is ccm.version.
 	Version string
-	// Env finds what env.NAME reads.
+	// Env returns the value of env.NAME.
 	Env func(name string) (string, bool)
 	// Secrets keeps the secrets of the script; nil for one of its own.
 	Secrets *secret.Keeper
-	// Print takes what print writes.
+	// Print gets the output of print.
 	Print io.Writer
-	// Warn takes what ccm.warn says, with its place.
+	// Warn gets the warnings of ccm.warn and their positions.
 	Warn func(pos diag.Pos, msg string)
-	// Strict makes mistakes of what is otherwise warned of, but for ccm.warn.
+	// Strict turns warnings into mistakes, except those of ccm.warn.
 	Strict bool
 	// Timeout is the evaluation deadline.
 	Timeout time.Duration
@@ -76,11 +75,11 @@ type Options struct {
 	ReadFile func(name string) ([]byte, error)
 	// Library holds the modules that ship with ccm. They are searched last.
 	Library fs.FS
-	// Scope is that of all that is declared; nil means the script that is run.
+	// Scope is that of all resources; nil means the script that is run.
 	Scope *resource.Scope
 	// Add adds a resource to the catalog; nil means Builder.Add.
 	Add func(r *resource.Resource) (*resource.Resource, error)
-	// Extend adds what packages above this one have for scripts; see extension.go.
+	// Extend adds globals of packages above this one; see extension.go.
 	Extend func(in *Interp)
 }
 
@@ -164,7 +163,7 @@ func New(opts Options) *Interp {
 	in.report = &reporter{in: in}
 	in.report.reset()
 	in.limits = &limits{in: in}
-	in.Tables = &Tables{in: in, readonlies: make(map[*lua.LTable]*readonly), withMissing: make(map[*lua.LTable]*readonly)}
+	in.Tables = &Tables{in: in, byProxy: make(map[*lua.LTable]*readonly), withMissing: make(map[*lua.LTable]*readonly)}
 	in.globals = &globalTable{in: in}
 	in.modules = &moduleLoader{in: in}
 	in.compiler = &compiler{in: in}
@@ -182,11 +181,11 @@ func New(opts Options) *Interp {
 	return in
 }
 
-// Close releases the interpreter, unless its scripts have defined types or wait
-// for what is known later: their functions are needed until the run is over. The
-// places of what it declared can still be found.
+// Close releases the interpreter, unless its scripts have defined types or called ccm.lazy
+// or ccm.after: their functions are needed until the run is over. Positions can be found
+// after that.
 func (in *Interp) Close() {
-	if !in.vm.IsClosed() && in.declarer.constructors == nil && !in.Awaits() {
+	if !in.vm.IsClosed() && in.declarer.constructors == nil && !in.NeedsResults() {
 		in.vm.Close()
 	}
 }
@@ -194,7 +193,7 @@ func (in *Interp) Close() {
 // Sources finds the texts of the script and of its modules.
 func (in *Interp) Sources() diag.Sources { return in.shown }
 
-// Run evaluates a script. What it declares is in the Builder afterwards. The
+// Run evaluates a script, which adds resources to the Builder. The
 // error is a [diag.List] of all the mistakes that were found, in the order of
 // their places. The name of the script is that of its file: relative paths
 // start from its directory, and so does the search for modules.
@@ -240,14 +239,14 @@ func (in *Interp) call(fn *lua.LFunction) (err error) {
 	return nil
 }
 
-// throwObject is how an error leaves the machine. gopher-lua's own makes a text
-// of the stack first; here the stack is looked at where it is needed.
+// throwObject throws an error out of the machine. The function of gopher-lua formats the
+// stack for every error; here that is done when it is needed.
 func throwObject(L *lua.LState) {
 	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: L.Get(-1)})
 }
 
-// renew replaces the thread of scripts after an error: on the old one lies what
-// was running then.
+// renew replaces the thread of scripts after an error, because the interrupted calls are
+// still on its stack.
 func (in *Interp) renew() {
 	in.vm.RemoveContext()
 	th, _ := in.vm.NewThread()

@@ -18,9 +18,9 @@ const memoryStep = 16 << 20
 
 // A memory is what an evaluation may hold.
 type memory struct {
-	bound  *heap.Bound
-	made   int                     // bytes of strings since it was measured
-	cancel context.CancelCauseFunc // ends the evaluation
+	bound     *heap.Bound
+	allocated int                     // bytes of strings since it was measured
+	cancel    context.CancelCauseFunc // ends the evaluation
 }
 
 // watchMemory cancels an evaluation when this program holds more bytes than when
@@ -43,10 +43,10 @@ func (in *Interp) Take(L *lua.LState, size int) {
 	if m == nil {
 		return
 	}
-	if m.made += size; m.made < memoryStep {
+	if m.allocated += size; m.allocated < memoryStep {
 		return
 	}
-	m.made = 0
+	m.allocated = 0
 	if !m.bound.Room(size) {
 		m.cancel(errMemory)
 		in.report.throw(L, "", "%s", errMemory)

@@ -18,12 +18,11 @@ import (
 // templates are where modules are looked for in a directory, in this order.
 var templates = []string{"lib/?.lua", "lib/?/init.lua", "?.lua", "?/init.lua"}
 
-// vendored are where modules of others are looked for beside the script, after
-// its own: in vendor, which may be a tree that luarocks has filled.
-var vendored = []string{"vendor/?.lua", "vendor/?/init.lua", "vendor/share/lua/5.1/?.lua", "vendor/share/lua/5.1/?/init.lua"}
+// vendorTemplates are searched beside the script, after templates: the directory vendor,
+// which may be a tree of luarocks.
+var vendorTemplates = []string{"vendor/?.lua", "vendor/?/init.lua", "vendor/share/lua/5.1/?.lua", "vendor/share/lua/5.1/?/init.lua"}
 
-// libraryDir is how messages call the directory of the modules that ship with
-// ccm.
+// libraryDir is the directory of the modules that ship with ccm, in messages.
 const libraryDir = "stdlib"
 
 // A moduleLoader is require and the table package.
@@ -32,8 +31,8 @@ type moduleLoader struct {
 	loading []string // the modules that are being loaded
 }
 
-// openPackage makes the table package. It is Lua's own but for what loads
-// libraries of C.
+// openPackage makes the table package. It is that of Lua without the
+// loaders of C libraries.
 func (ml *moduleLoader) openPackage(globals *lua.LTable) {
 	p := ml.in.vm.CreateTable(0, 8)
 	loaded := ml.in.vm.CreateTable(0, 16)
@@ -64,7 +63,7 @@ func (ml *moduleLoader) setPath(script string) {
 	for i, dir := range append([]string{filepath.Dir(script)}, ml.in.opts.Path...) {
 		here := templates
 		if i == 0 {
-			here = slices.Concat(templates, vendored)
+			here = slices.Concat(templates, vendorTemplates)
 		}
 		for _, t := range here {
 			list = append(list, strings.TrimSuffix(filepath.ToSlash(dir), "/")+"/"+t)
@@ -174,7 +173,7 @@ func (ml *moduleLoader) pathLoader(L *lua.LState) int {
 			}
 			return ml.pushModule(L, filepath.Clean(file), dir, string(text))
 		}
-		if !notThere(err) {
+		if !isMissing(err) {
 			ml.in.report.throw(L, "", "module '%s': %w", name, err)
 		}
 		fmt.Fprintf(&tried, "\n\tno file '%s'", file)
@@ -183,9 +182,9 @@ func (ml *moduleLoader) pathLoader(L *lua.LState) int {
 	return 1
 }
 
-// notThere reports whether err means that a file is no module: it is not there,
+// isMissing reports whether err means that a file is no module: it is not there,
 // or it is a directory.
-func notThere(err error) bool {
+func isMissing(err error) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}

@@ -29,8 +29,8 @@ const (
 	maxText = 64 << 20
 )
 
-// parseLua is parse.Parse that refuses what is too long or too deep to be compiled,
-// with a [*diag.Error].
+// parseLua is parse.Parse with limits of length and nesting. A text beyond them is a
+// [*diag.Error].
 func parseLua(text, name string) ([]ast.Stmt, error) {
 	switch {
 	case len(text) > maxText:
@@ -68,15 +68,15 @@ func nestedTooDeep(text string) bool {
 	return false
 }
 
-// A depth measures a syntax tree.
-type depth struct {
+// A nestingCheck measures a syntax tree.
+type nestingCheck struct {
 	levels []level // of what is being visited
 	nested int     // levels that stand inside one another
 	jumps  int
 	fault  *diag.Error
 }
 
-// A level is a node around what is visited.
+// A level is a node around the visited one.
 type level struct {
 	node ast.PositionHolder
 	nest bool // it counts as nested
@@ -85,7 +85,7 @@ type level struct {
 
 // checkDepth returns the mistake that a syntax tree is too deep, or nil.
 func checkDepth(file string, stmts []ast.Stmt) *diag.Error {
-	d := depth{levels: make([]level, 1, 64)}
+	d := nestingCheck{levels: make([]level, 1, 64)}
 	w := &walker{}
 	*w = walker{
 		enter: func(n ast.PositionHolder) { w.stopped = w.stopped || !d.enter(n) },
@@ -99,7 +99,7 @@ func checkDepth(file string, stmts []ast.Stmt) *diag.Error {
 }
 
 // enter visits a node, and reports whether to go on.
-func (d *depth) enter(n ast.PositionHolder) bool {
+func (d *nestingCheck) enter(n ast.PositionHolder) bool {
 	around := d.levels[len(d.levels)-1]
 	l := level{node: n}
 	switch {
@@ -125,7 +125,7 @@ func (d *depth) enter(n ast.PositionHolder) bool {
 	return true
 }
 
-func (d *depth) leave() {
+func (d *nestingCheck) leave() {
 	last := len(d.levels) - 1
 	if d.levels[last].nest {
 		d.nested--
@@ -133,12 +133,12 @@ func (d *depth) leave() {
 	d.levels = d.levels[:last]
 }
 
-func (d *depth) fail(n ast.PositionHolder, hint, format string, args ...any) bool {
+func (d *nestingCheck) fail(n ast.PositionHolder, hint, format string, args ...any) bool {
 	d.fault = &diag.Error{Pos: diag.Pos{Line: n.Line()}, Err: fmt.Errorf(format, args...), Hint: hint}
 	return false
 }
 
-// nests reports whether other things stand inside of a node.
+// nests reports whether a node contains others, such as a block or a table.
 func nests(n ast.PositionHolder) bool {
 	switch n.(type) {
 	case *ast.DoBlockStmt, *ast.WhileStmt, *ast.RepeatStmt, *ast.IfStmt, *ast.NumberForStmt, *ast.GenericForStmt,

@@ -39,7 +39,7 @@ func (x *explainer) find() {
 }
 
 // operand returns the instruction that was compiled for the node of the
-// message, given what operations it can be.
+// message. Ops are its possible operations.
 func (x *explainer) operand(ops ...int) instruction { return x.instruction(x.node, ops...) }
 
 func (x *explainer) instruction(node int, ops ...int) instruction {
@@ -58,7 +58,7 @@ func (x *explainer) instruction(node int, ops ...int) instruction {
 	return instruction{}
 }
 
-// value returns what operand B or C of the failing instruction stands for.
+// value returns the value of operand B or C of the failing instruction.
 func (x *explainer) value(at int) lua.LValue {
 	if x.fn == nil {
 		return lua.LNil
@@ -90,7 +90,7 @@ func (x *explainer) near(expr ast.Expr) {
 
 func (x *explainer) nearIn(object ast.Expr, key string) {
 	if id, ok := object.(*ast.IdentExpr); ok {
-		if hint := absent[id.Value+"."+key]; hint != "" {
+		if hint := absentGlobals[id.Value+"."+key]; hint != "" {
 			x.e.Hint = hint
 			return
 		}
@@ -113,8 +113,8 @@ func stringKeys(t *lua.LTable) []string {
 	return keys
 }
 
-// eval returns the value of a name or of a field, as far as it can be told
-// without running anything; nil if not.
+// eval returns the value of a name or a field, without calling anything; nil if it is not
+// known.
 func (x *explainer) eval(e ast.Expr) lua.LValue {
 	switch e := e.(type) {
 	case *ast.IdentExpr:
@@ -200,7 +200,7 @@ func lastName(n *ast.FuncCallExpr) string {
 	return "?"
 }
 
-// show writes an expression as a script would, of a call only what is called.
+// show writes an expression as Lua, of a call only the function.
 func show(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.IdentExpr:
@@ -232,7 +232,7 @@ func show(e ast.Expr) string {
 	return "(...)"
 }
 
-// object is show for what stands inside another expression.
+// object is show for an operand of another expression.
 func object(e ast.Expr) string {
 	if call, ok := e.(*ast.FuncCallExpr); ok {
 		return show(call) + "()"
@@ -249,7 +249,7 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-// kindOf returns what v is, with its article.
+// kindOf describes v, with its article.
 func kindOf(v lua.LValue) string {
 	if s, ok := v.(lua.LString); ok && len(s) <= 40 {
 		return fmt.Sprintf("the string %q", string(s))

@@ -12,7 +12,7 @@ type Global struct {
 	// Fields are the names in it, in order, if it is a table whose names are
 	// known: one of Lua, ccm, or the constructor of a type.
 	Fields []string
-	// Function says whether it can be called.
+	// Function says that it can be called.
 	Function bool
 }
 

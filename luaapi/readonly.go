@@ -11,23 +11,23 @@ import (
 // Tables are the read-only tables of an interpreter.
 type Tables struct {
 	in          *Interp
-	readonlies  map[*lua.LTable]*readonly
+	byProxy     map[*lua.LTable]*readonly
 	withMissing map[*lua.LTable]*readonly // by their contents, those with a missing
 	guards      guards
 }
 
-// A read-only table is an empty one that reads through to its contents and
-// refuses to be written. Scripts do not notice: pairs, ipairs, next, # and the functions of table see
-// the contents.
+// A readonly describes a read-only table, which is an empty table that reads through to
+// its contents and throws when it is written. pairs, ipairs, next, # and the functions of
+// table use the contents.
 type readonly struct {
-	name     string // how messages call it: facts.os
+	name     string // its name in messages: facts.os
 	contents *lua.LTable
 	// missing is called for a name that is not there: it returns its value or an
 	// error. Nil makes a missing name nil.
 	missing func(key lua.LValue) (lua.LValue, error)
-	// array says that it is a list, even if it is empty.
+	// array says that it is a list; an empty table does not show that.
 	array bool
-	// list returns what pairs lists, if that is not simply the contents.
+	// list returns the table for pairs, if it is not contents.
 	list func() (*lua.LTable, error)
 }
 
@@ -47,12 +47,12 @@ func (ts *Tables) readonly(r readonly) *lua.LTable {
 		r.contents.Metatable = ts.guards.absent
 		ts.withMissing[r.contents] = &r
 	}
-	ts.readonlies[proxy] = &r
+	ts.byProxy[proxy] = &r
 	return proxy
 }
 
-// guards are what read-only tables have in common: a table of data has thousands
-// of them inside.
+// guards are the metamethods of all read-only tables. They are shared because data may
+// have thousands of tables.
 type guards struct {
 	write, length *lua.LFunction
 	absent        *lua.LTable // the metatable of contents
@@ -70,12 +70,12 @@ func (ts *Tables) newGuards() guards {
 	}))
 	return guards{
 		write: ts.in.vm.NewFunction(func(L *lua.LState) int {
-			r := ts.readonlies[L.Get(1).(*lua.LTable)]
+			r := ts.byProxy[L.Get(1).(*lua.LTable)]
 			ts.in.report.throw(L, "copy what you want to change", "%s is read-only", dotted(r.name, L.Get(2)))
 			return 0
 		}),
 		length: ts.in.vm.NewFunction(func(L *lua.LState) int {
-			L.Push(lua.LNumber(ts.readonlies[L.Get(1).(*lua.LTable)].contents.Len()))
+			L.Push(lua.LNumber(ts.byProxy[L.Get(1).(*lua.LTable)].contents.Len()))
 			return 1
 		}),
 		absent: absent,
@@ -88,7 +88,7 @@ func (ts *Tables) Contents(t *lua.LTable) *lua.LTable {
 	if t.Metatable == lua.LNil {
 		return t
 	}
-	if r, ok := ts.readonlies[t]; ok {
+	if r, ok := ts.byProxy[t]; ok {
 		return r.contents
 	}
 	return t
@@ -96,7 +96,7 @@ func (ts *Tables) Contents(t *lua.LTable) *lua.LTable {
 
 // Listing returns the table to walk when a script lists t.
 func (ts *Tables) Listing(L *lua.LState, t *lua.LTable) *lua.LTable {
-	r, ok := ts.readonlies[t]
+	r, ok := ts.byProxy[t]
 	if !ok {
 		return t
 	}
@@ -113,7 +113,7 @@ func (ts *Tables) Listing(L *lua.LState, t *lua.LTable) *lua.LTable {
 // writable returns argument n, a table that is not read-only.
 func (ts *Tables) writable(L *lua.LState, n int) *lua.LTable {
 	t := L.CheckTable(n)
-	if r, ok := ts.readonlies[t]; ok {
+	if r, ok := ts.byProxy[t]; ok {
 		ts.in.report.throw(L, "copy what you want to change", "%s is read-only", r.name)
 	}
 	return t
@@ -127,13 +127,13 @@ func dotted(name string, key lua.LValue) string {
 	return fmt.Sprintf("%s[%s]", name, literal(key, 0))
 }
 
-// A missingError says that a table of ccm has no such field.
+// A missingError is the error that a table of ccm has no such field.
 type missingError struct {
 	table, key string
 	known      []string
 }
 
-// Error says what is missing.
+// Error names the field.
 func (e *missingError) Error() string { return fmt.Sprintf("%s has no %q", e.table, e.key) }
 
 // Hint returns the nearest name, or "".

@@ -11,35 +11,35 @@ import (
 
 // A reporter collects the mistakes of an evaluation and throws those that end it.
 type reporter struct {
-	in       *Interp
-	mistakes diag.List
-	noted    map[string]bool // assignments to globals that are in mistakes
-	raised   raised
-	fatal    *diag.Error // ccm.fail, or nil
+	in         *Interp
+	mistakes   diag.List
+	globals    map[string]bool // assignments to globals that are in mistakes
+	lastThrown thrownError
+	fatal      *diag.Error // ccm.fail, or nil
 }
 
 // reset begins an evaluation without mistakes.
 func (rp *reporter) reset() {
-	rp.mistakes, rp.noted, rp.raised, rp.fatal = nil, make(map[string]bool), raised{}, nil
+	rp.mistakes, rp.globals, rp.lastThrown, rp.fatal = nil, make(map[string]bool), thrownError{}, nil
 }
 
-// A raised mistake travels through Lua as a text, so that a script that catches
-// it gets what it expects. It is found again by that text.
-type raised struct {
+// A thrownError mistake travels through Lua as a text, which a script that catches it expects. The
+// mistake is found again by that text.
+type thrownError struct {
 	text    string
 	mistake *diag.Error
 }
 
 // raise throws a mistake.
 func (rp *reporter) raise(L *lua.LState, e *diag.Error) {
-	rp.raised = raised{e.Pos.String() + ": " + e.Message(), e}
-	L.Error(lua.LString(rp.raised.text), 0)
+	rp.lastThrown = thrownError{e.Pos.String() + ": " + e.Message(), e}
+	L.Error(lua.LString(rp.lastThrown.text), 0)
 }
 
 // throw throws a mistake at the place of the script that called.
 func (rp *reporter) throw(L *lua.LState, hint, format string, args ...any) {
 	f, notes := rp.in.source.origin(L)
-	rp.raise(L, &diag.Error{Pos: rp.in.source.spot(f), Err: fmt.Errorf(format, args...), Hint: hint, Notes: notes})
+	rp.raise(L, &diag.Error{Pos: rp.in.source.framePos(f), Err: fmt.Errorf(format, args...), Hint: hint, Notes: notes})
 }
 
 // throwError throws an error of this program, with its hint if it has one.
@@ -58,12 +58,12 @@ func (rp *reporter) note(L *lua.LState, err error, hint string) {
 }
 
 func (rp *reporter) noteAt(L *lua.LState, f frame, err error, hint string) {
-	rp.mistakes.Add(&diag.Error{Pos: rp.in.source.spot(f), Err: err, Hint: hint, Notes: rp.in.source.chain(L, f)})
+	rp.mistakes.Add(&diag.Error{Pos: rp.in.source.framePos(f), Err: err, Hint: hint, Notes: rp.in.source.chain(L, f)})
 }
 
-// doubt tells of something that is probably a mistake: a warning, or an error if
+// warn tells of something that is probably a mistake: a warning, or an error if
 // the script is read strictly.
-func (rp *reporter) doubt(L *lua.LState, f frame, e *diag.Error) {
+func (rp *reporter) warn(L *lua.LState, f frame, e *diag.Error) {
 	if rp.in.opts.Strict {
 		e.Notes = rp.in.source.chain(L, f)
 		rp.mistakes.Add(e)
@@ -75,7 +75,7 @@ func (rp *reporter) doubt(L *lua.LState, f frame, e *diag.Error) {
 // dropRepeated removes from the mistakes from number before on those in the
 // properties that several names share, and that were found for an earlier name
 // already, from number first on.
-func (rp *reporter) dropRepeated(first, before int, where *place) {
+func (rp *reporter) dropRepeated(first, before int, where *locator) {
 	shared := rp.mistakes[first:before]
 	call := where.Locate(nil, false)
 	rest := slices.DeleteFunc(rp.mistakes[before:], func(e *diag.Error) bool {

@@ -14,42 +14,42 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Session evaluates one text after the other as if they were one script, for
-// a person who types them. What a text defines at its top level, with local or
+// A Session evaluates texts that a person types, one after the other, as if they were one
+// script. What a text defines at its top level, with local or
 // without, the later ones see. A resource that is declared anew replaces the
 // one of an earlier text. A text with a mistake declares nothing.
 type Session struct {
-	in       *Interp
-	env      *lua.LTable
-	defined  map[string]bool // the variables, nil ones too
-	names    []string        // the same in the order of their definition
-	defaults map[*resource.Type]*defaults
-	dir      string // what relative paths of a typed text start from
-	count    int    // texts that were evaluated
-	entries  map[*resource.Resource]int
+	in         *Interp
+	env        *lua.LTable
+	isVariable map[string]bool // the variables, nil ones too
+	names      []string        // the same in the order of their definition
+	defaults   map[*resource.Type]*defaults
+	dir        string // what relative paths of a typed text start from
+	count      int    // texts that were evaluated
+	entries    map[*resource.Resource]int
 
 	// Of the text that is being evaluated:
-	values   []lua.LValue
-	replaced []Replacement
-	stray    []string        // names that it assigned to and that are not defined
-	allowed  map[string]bool // those that it may define
-	fresh    []string        // those that it has defined
+	values         []lua.LValue
+	replacements   []Replacement
+	undefinedNames []string        // names that it assigned to and that are not defined
+	definable      map[string]bool // those that it may define
+	newNames       []string        // those that it has defined
 }
 
-// A Replacement is a resource that was declared anew.
+// A Replacement is a resource that a later text has declared again.
 type Replacement struct{ Old, New *resource.Resource }
 
-// A Result is what became of a text.
-type Result struct {
+// An Evaluation is the result of a text.
+type Evaluation struct {
 	// Entry is the number of the text, from 1.
 	Entry int
-	// Values are what the expression, or the return at the end, came to.
+	// Values are those of the expression, or of the return at the end.
 	Values []lua.LValue
 	// Expression says that the text is one, and no statement.
 	Expression bool
 	// Declared lists the resources of the text that are in the catalog now.
 	Declared []*resource.Resource
-	// Replaced lists what was declared anew.
+	// Replaced lists the resources that were declared again.
 	Replaced []Replacement
 	// Defined lists the variables that the text has defined.
 	Defined []string
@@ -64,12 +64,12 @@ var LastValues = []string{"_", "_1", "_2", "_3", "_4", "_5", "_6", "_7", "_8", "
 func NewSession(in *Interp, dir string) *Session {
 	s := &Session{
 		in: in, dir: dir,
-		defined:  make(map[string]bool),
-		defaults: make(map[*resource.Type]*defaults),
-		entries:  make(map[*resource.Resource]int),
+		isVariable: make(map[string]bool),
+		defaults:   make(map[*resource.Type]*defaults),
+		entries:    make(map[*resource.Resource]int),
 	}
 	for _, name := range LastValues {
-		s.defined[name] = true
+		s.isVariable[name] = true
 	}
 	in.session = s
 	in.modules.setScript(filepath.Join(".", "repl"))
@@ -77,37 +77,37 @@ func NewSession(in *Interp, dir string) *Session {
 	return s
 }
 
-// Interp returns what evaluates the texts.
+// Interp returns the interpreter.
 func (s *Session) Interp() *Interp { return s.in }
 
 // Eval evaluates a text that a person typed: an expression, or statements. Its
 // name in messages is repl:N. The error is a [diag.List].
-func (s *Session) Eval(ctx context.Context, text string) (Result, error) {
+func (s *Session) Eval(ctx context.Context, text string) (Evaluation, error) {
 	return s.EvalAs(ctx, fmt.Sprintf("repl:%d", s.count+1), text)
 }
 
 // EvalAs is Eval under another name.
-func (s *Session) EvalAs(ctx context.Context, name, text string) (Result, error) {
-	return s.run(ctx, parseTyped(name, text), name, s.dir)
+func (s *Session) EvalAs(ctx context.Context, name, text string) (Evaluation, error) {
+	return s.run(ctx, parseInput(name, text), name, s.dir)
 }
 
 // Load evaluates a script. Its name is that of its file: relative paths start
 // from its directory, and so does the search for modules from now on.
-func (s *Session) Load(ctx context.Context, name, text string) (Result, error) {
+func (s *Session) Load(ctx context.Context, name, text string) (Evaluation, error) {
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
-		return Result{}, err
+		return Evaluation{}, err
 	}
 	s.in.modules.setScript(name)
 	return s.run(ctx, parseScript(name, text), name, dir)
 }
 
-func (s *Session) run(ctx context.Context, p *typed, name, dir string) (res Result, err error) {
+func (s *Session) run(ctx context.Context, p *input, name, dir string) (res Evaluation, err error) {
 	in := s.in
 	in.report.reset()
 	s.count++
-	res = Result{Entry: s.count, Expression: p.prefix != ""}
-	s.values, s.replaced, s.stray = nil, nil, nil
+	res = Evaluation{Entry: s.count, Expression: p.prefix != ""}
+	s.values, s.replacements, s.undefinedNames = nil, nil, nil
 	before := slices.Clone(in.opts.Builder.Resources())
 	fn, c, err := s.compile(p, name, dir)
 	if err != nil {
@@ -117,19 +117,19 @@ func (s *Session) run(ctx context.Context, p *typed, name, dir string) (res Resu
 	s.allow(p.stmts)
 	c.defaults = maps.Clone(s.defaults)
 	err = in.evaluate(ctx, fn)
-	s.allowed, res.Defined = nil, s.fresh
+	s.definable, res.Defined = nil, s.newNames
 	in.report.mistakes.Add(err)
 	if err := in.report.mistakes.Err(); err != nil {
 		s.restore(before)
 		s.undefine(res.Defined)
-		for _, name := range s.stray {
+		for _, name := range s.undefinedNames {
 			s.env.RawSetString(name, lua.LNil)
 		}
 		return res, err
 	}
 	s.defaults = c.defaults
-	res.Values, res.Replaced = s.values, s.replaced
-	s.own(&res)
+	res.Values, res.Replaced = s.values, s.replacements
+	s.recordEntries(&res)
 	if len(res.Values) > 0 && res.Values[0] != lua.LNil && res.Expression {
 		s.keepValue(res.Values[0])
 	}
@@ -144,7 +144,7 @@ func (s *Session) keepValue(v lua.LValue) {
 	s.env.RawSetString(LastValues[0], v)
 }
 
-// restore makes the catalog what it was before a text that had a mistake.
+// restore resets the catalog to the resources before a text with a mistake.
 func (s *Session) restore(before []*resource.Resource) {
 	b := s.in.opts.Builder
 	if slices.Equal(before, b.Resources()) {
@@ -157,9 +157,9 @@ func (s *Session) restore(before []*resource.Resource) {
 	}
 }
 
-// Adopt takes what fn adds to the catalog as if a text had declared it. If fn
-// fails it has added nothing.
-func (s *Session) Adopt(fn func() error) (res Result, err error) {
+// Adopt treats the resources that fn adds to the catalog like those of a text. If fn fails
+// they are removed.
+func (s *Session) Adopt(fn func() error) (res Evaluation, err error) {
 	s.count++
 	res.Entry = s.count
 	before := slices.Clone(s.in.opts.Builder.Resources())
@@ -167,12 +167,12 @@ func (s *Session) Adopt(fn func() error) (res Result, err error) {
 		s.restore(before)
 		return res, err
 	}
-	s.own(&res)
+	s.recordEntries(&res)
 	return res, nil
 }
 
-// own notes which resources in the catalog are of this text.
-func (s *Session) own(res *Result) {
+// recordEntries notes which resources in the catalog are of this text.
+func (s *Session) recordEntries(res *Evaluation) {
 	for _, r := range s.in.opts.Builder.Resources() {
 		if _, known := s.entries[r]; !known {
 			s.entries[r] = s.count
@@ -203,7 +203,7 @@ func (s *Session) admit(r *resource.Resource) (*resource.Resource, error) {
 	}
 	b.Remove(old)
 	if got, err = add(r); err == nil {
-		s.replaced = append(s.replaced, Replacement{old, r})
+		s.replacements = append(s.replacements, Replacement{old, r})
 	}
 	return got, err
 }

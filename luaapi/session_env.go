@@ -34,11 +34,11 @@ func (s *Session) openEnvironment() {
 	mt.RawSetString("__newindex", L.NewFunction(func(L *lua.LState) int {
 		name, value := keyText(L.Get(2)), L.Get(3)
 		switch {
-		case s.allowed[name]:
+		case s.definable[name]:
 			s.add(name)
-		case !s.defined[name]:
+		case !s.isVariable[name]:
 			s.noteAssignment(L, name, value)
-			s.stray = append(s.stray, name)
+			s.undefinedNames = append(s.undefinedNames, name)
 		}
 		s.env.RawSetString(name, value)
 		return 0
@@ -50,7 +50,7 @@ func (s *Session) openEnvironment() {
 	strict := globals.Metatable.(*lua.LTable)
 	undefined := strict.RawGetString("__index")
 	strict.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
-		if s.defined[keyText(L.Get(2))] {
+		if s.isVariable[keyText(L.Get(2))] {
 			L.Push(lua.LNil)
 			return 1
 		}
@@ -76,21 +76,21 @@ func (s *Session) noteAssignment(L *lua.LState, name string, value lua.LValue) {
 // allow lets the statements of a text define their variables. They are defined
 // when they get their first value.
 func (s *Session) allow(stmts []ast.Stmt) {
-	s.allowed, s.fresh = make(map[string]bool), nil
+	s.definable, s.newNames = make(map[string]bool), nil
 	for _, d := range definitions(stmts) {
 		if d.local || !slices.Contains(s.in.globals.names, d.name) {
-			s.allowed[d.name] = true
+			s.definable[d.name] = true
 		}
 	}
 }
 
 // add defines a variable.
 func (s *Session) add(name string) {
-	if s.defined[name] {
+	if s.isVariable[name] {
 		return
 	}
-	s.defined[name] = true
-	s.fresh = append(s.fresh, name)
+	s.isVariable[name] = true
+	s.newNames = append(s.newNames, name)
 	s.names = append(s.names, name)
 	s.in.globals.names = append(s.in.globals.names, name)
 }
@@ -103,7 +103,7 @@ func (s *Session) undefine(names []string) {
 			continue
 		}
 		is := func(x string) bool { return x == name }
-		delete(s.defined, name)
+		delete(s.isVariable, name)
 		s.names = slices.DeleteFunc(s.names, is)
 		if i := slices.Index(s.in.globals.names, name); i >= 0 {
 			s.in.globals.names = slices.Delete(s.in.globals.names, i, i+1)

@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// What is in this file makes a part of a script of a text that was typed.
+// This file turns a typed text into a part of a script.
 
 // AsScript returns a text so that a script can have it: the variables that it
 // defines, which are in fresh, are declared with local.
@@ -83,7 +83,7 @@ func FreeNames(text string) []string {
 	return free
 }
 
-// A Shape is what a text consists of.
+// A Shape classifies a text.
 type Shape struct {
 	// Call says that it is one call, Variable which variable it gives the value of
 	// one call, "" for none.
@@ -93,7 +93,7 @@ type Shape struct {
 	Returns bool
 }
 
-// ShapeOf returns what a text consists of.
+// ShapeOf classifies a text.
 func ShapeOf(text string) (s Shape) {
 	stmts := newTree(nodeBase, text).stmts
 	if len(stmts) == 0 {

@@ -27,7 +27,7 @@ func newSession(t *testing.T) (*luaapi.Session, *catalog.Builder) {
 }
 
 // values writes what an evaluation came to.
-func values(s *luaapi.Session, res luaapi.Result) string {
+func values(s *luaapi.Session, res luaapi.Evaluation) string {
 	var out []string
 	for _, v := range res.Values {
 		text, ok := s.Text(v)
@@ -150,7 +150,7 @@ func TestSessionEval(t *testing.T) {
 // was there, and goes to the end.
 func TestSessionCatalog(t *testing.T) {
 	s, b := newSession(t)
-	eval := func(text string) (luaapi.Result, error) { return s.Eval(t.Context(), text) }
+	eval := func(text string) (luaapi.Evaluation, error) { return s.Eval(t.Context(), text) }
 	ids := func() string {
 		var out []string
 		for _, r := range b.Resources() {

@@ -26,7 +26,7 @@ func (sm *sourceMap) notes(frames []frame) []diag.Note {
 	}
 	var notes []diag.Note
 	for _, f := range frames[1:] {
-		n := diag.Note{Pos: sm.place(f.node, f.file), Text: calledFrom}
+		n := diag.Note{Pos: sm.lineOf(f.node, f.file), Text: calledFrom}
 		if len(notes) == 0 || notes[len(notes)-1] != n {
 			notes = append(notes, n)
 		}
@@ -35,12 +35,12 @@ func (sm *sourceMap) notes(frames []frame) []diag.Note {
 	return notes
 }
 
-// place returns the place of a node, or of a line of a file if node is no node.
-func (sm *sourceMap) place(node int, file string) diag.Pos {
+// lineOf returns the place of a node, or of a line of a file if node is no node.
+func (sm *sourceMap) lineOf(node int, file string) diag.Pos {
 	if node < nodeBase {
 		return diag.Pos{File: file, Line: node}
 	}
-	return sm.pos(node)
+	return sm.linePos(node)
 }
 
 // origin returns the function that called and the calls that led there.
@@ -58,9 +58,9 @@ func (sm *sourceMap) chain(L *lua.LState, f frame) []diag.Note {
 	return sm.notes(trace(L))
 }
 
-// prefix takes the place off the beginning of a message: file:node:, file:line:
+// cutPosition takes the place off the beginning of a message: file:node:, file:line:
 // or file:line:column:.
-func (sm *sourceMap) prefix(text string) (f frame, rest string, ok bool) {
+func (sm *sourceMap) cutPosition(text string) (f frame, rest string, ok bool) {
 	for at := 0; ; at++ {
 		i := strings.IndexByte(text[at:], ':')
 		if i < 0 {
@@ -85,18 +85,18 @@ func (sm *sourceMap) prefix(text string) (f frame, rest string, ok bool) {
 	}
 }
 
-// plain replaces the node at the beginning of a message by its line, for
+// withoutNode replaces the node at the beginning of a message by its line, for
 // scripts that catch the message.
-func (sm *sourceMap) plain(v lua.LValue) lua.LValue {
+func (sm *sourceMap) withoutNode(v lua.LValue) lua.LValue {
 	text, ok := v.(lua.LString)
 	if !ok {
 		return v
 	}
-	f, rest, ok := sm.prefix(string(text))
+	f, rest, ok := sm.cutPosition(string(text))
 	if !ok || f.node < nodeBase {
 		return v
 	}
-	return lua.LString(sm.pos(f.node).String() + ": " + rest)
+	return lua.LString(sm.linePos(f.node).String() + ": " + rest)
 }
 
 // number reads the digits that s begins with.

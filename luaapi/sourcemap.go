@@ -47,9 +47,9 @@ func (sm *sourceMap) chunkOf(node int) *chunk {
 	return sm.recent
 }
 
-// pos returns the place of a node as far as it is known without looking at the
+// linePos returns the place of a node as far as it is known without looking at the
 // text again: file and line.
-func (sm *sourceMap) pos(node int) diag.Pos {
+func (sm *sourceMap) linePos(node int) diag.Pos {
 	c := sm.chunkOf(node)
 	if c == nil {
 		return diag.Pos{}
@@ -57,8 +57,8 @@ func (sm *sourceMap) pos(node int) diag.Pos {
 	return diag.Pos{File: c.name, Line: c.line(node)}
 }
 
-// exact returns the place of a node with its columns.
-func (sm *sourceMap) exact(node int) diag.Pos {
+// exactPos returns the place of a node with its columns.
+func (sm *sourceMap) exactPos(node int) diag.Pos {
 	c := sm.chunkOf(node)
 	if c == nil {
 		return diag.Pos{}
@@ -67,7 +67,7 @@ func (sm *sourceMap) exact(node int) diag.Pos {
 		p.File = c.name
 		return p
 	}
-	return sm.pos(node)
+	return sm.linePos(node)
 }
 
 // text returns the text of a script or module that was loaded.
@@ -80,12 +80,12 @@ func (sm *sourceMap) text(file string) (string, bool) {
 	return "", false
 }
 
-// spot returns the exact place that a function is at.
-func (sm *sourceMap) spot(f frame) diag.Pos {
+// framePos returns the exact place that a function is at.
+func (sm *sourceMap) framePos(f frame) diag.Pos {
 	if f.node < nodeBase {
 		return diag.Pos{File: f.file, Line: f.node}
 	}
-	return sm.exact(f.node)
+	return sm.exactPos(f.node)
 }
 
 // locals returns the names of the variables that f can see.
@@ -102,8 +102,8 @@ func (sm *sourceMap) isCurried(f frame) bool {
 	return c != nil && c.curried(f.node)
 }
 
-// argument returns the place of what path leads to in the table that the call at
-// f is given.
+// argument returns the position of the value at path in the table argument of the call
+// at f.
 func (sm *sourceMap) argument(f frame, path schema.Path, key bool) diag.Pos {
 	c := sm.chunkOf(f.node)
 	if c == nil || len(path) == 0 {
@@ -129,7 +129,7 @@ func (sm *sourceMap) argument(f frame, path schema.Path, key bool) diag.Pos {
 // no slip: data.hosts[name], whose name is not written in the script, asks whether it is
 // there, and so does data.proxy where data has no name like it.
 func (sm *sourceMap) mayBeAbsent(L *lua.LState, err error) bool {
-	missing, ok := errors.AsType[*factError](err)
+	missing, ok := errors.AsType[*unknownNameError](err)
 	if !ok {
 		return false
 	}

@@ -28,7 +28,7 @@ type frame struct {
 }
 
 // frameAt returns the function of a script that runs at that level of the
-// stack. Level 0 is what runs now. It is false for functions of this program;
+// stack. Level 0 is the running function. It is false for functions of this program;
 // the last result is false beyond the end of the stack.
 func frameAt(L *lua.LState, level int) (f frame, ok, more bool) {
 	dbg, more := L.GetStack(level)

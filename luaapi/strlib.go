@@ -96,7 +96,7 @@ func (lib *stringLib) pattern(L *lua.LState, anchor bool) *pattern.Pattern {
 	return *which
 }
 
-// budget returns what a call may spend on matching s.
+// budget returns the limit of steps for matching s.
 func (lib *stringLib) budget(s string) *pattern.Budget {
 	return &pattern.Budget{Steps: patternSteps + patternStepsPerByte*len(s), Check: lib.in.ctx.Err}
 }
@@ -232,7 +232,7 @@ func (lib *stringLib) gsub(L *lua.LState) int {
 	return 2
 }
 
-// replacement returns what gsub puts in the place of a match.
+// replacement returns the text that replaces a match in gsub.
 func (lib *stringLib) replacement(L *lua.LState, s string, m pattern.Match) string {
 	var v lua.LValue
 	switch r := L.Get(3).(type) {

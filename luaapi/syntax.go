@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A syntaxError says what a text that is no Lua should have had where.
+// A syntaxError is a mistake in the syntax of a text.
 type syntaxError struct {
 	text string
 	// unfinished is set if the text is the beginning of something: more of it
@@ -18,12 +18,12 @@ type syntaxError struct {
 	unfinished bool
 }
 
-// Error returns what was wanted and what was found.
+// Error returns the wanted and the found token.
 func (e *syntaxError) Error() string { return e.text }
 
 // syntaxMistake returns the mistake for a text that the parser refused with
-// err. The parser only says near which token it gave up, so the text is read
-// once more by a [checker] that knows what it wants.
+// err. The parser names only the token at which it failed, so a [checker] parses
+// the text again and names what the grammar wants.
 func syntaxMistake(file, text string, err error) *diag.Error {
 	if e, ok := errors.AsType[*diag.Error](err); ok {
 		e.Pos.File = file
@@ -38,7 +38,7 @@ func syntaxMistake(file, text string, err error) *diag.Error {
 		m.Pos.File = file
 		return m
 	}
-	// The checker found nothing wrong: say what the parser said.
+	// The checker found no mistake: use the message of the parser.
 	e := &diag.Error{Pos: diag.Pos{File: file}, Err: &syntaxError{text: "syntax error"}}
 	if p, ok := errors.AsType[*parse.Error](err); ok {
 		e.Err = &syntaxError{text: fmt.Sprintf("%s near %q", strings.TrimSpace(p.Message), p.Token), unfinished: p.Pos.Line == parse.EOF}
@@ -84,7 +84,7 @@ func lexicalMistake(file, text string, t token, err error) *diag.Error {
 	return e
 }
 
-// closing returns what ends the long string or comment that t begins.
+// closing returns the brackets that end the long string or comment at t.
 func closing(text string, t token) string {
 	line := sourceLine(text, t.line)
 	level := 0

@@ -8,36 +8,36 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// A secret is an ordinary string, which is known by its value (package secret).
-// What a function of a library makes of one is not that value any more, and has
-// to become a secret too: its base64, its digest, a part of it. What of a result
-// comes of a secret is found out by calling the function once more with another
-// text in the place of each secret: it is where the two results differ.
+// A secret is an ordinary string with a known value (package secret). The result of a
+// library function on a secret has another value, and must become a secret too: its
+// base64, its digest, a part of it. To find the secret part of a result, the function is
+// called again with another text in the place of each secret: that part is where the two
+// results differ.
 
-// Secrets returns what keeps the secrets of scripts.
+// Secrets returns the keeper of the secrets of scripts.
 func (in *Interp) Secrets() *secret.Keeper { return in.opts.Secrets }
 
-// A taintTracker finds what functions make of secrets.
+// A taintTracker finds the results of functions that derive from secrets.
 type taintTracker struct{ in *Interp }
 
-// Derived returns a function without effects so that what it makes of secrets is
-// secret too. As long as there are none, it costs nothing.
+// Derived wraps a function without side effects so that results that derive from secrets
+// are secret too. Without secrets it costs nothing.
 func (in *Interp) Derived(fn lua.LGFunction) lua.LGFunction {
 	return func(L *lua.LState) int {
 		if !in.opts.Secrets.Any() {
 			return fn(L)
 		}
-		return in.taint.derived(L, fn)
+		return in.taint.callTracked(L, fn)
 	}
 }
 
-// How much of the arguments and results is looked at.
+// Limits of the search for strings in arguments and results.
 const (
 	taintDepth  = 50
 	taintValues = 10000
 )
 
-func (tt *taintTracker) derived(L *lua.LState, fn lua.LGFunction) int {
+func (tt *taintTracker) callTracked(L *lua.LState, fn lua.LGFunction) int {
 	k := tt.in.opts.Secrets
 	var args []lua.LValue
 	tainted, callback := false, false
@@ -57,20 +57,20 @@ func (tt *taintTracker) derived(L *lua.LState, fn lua.LGFunction) int {
 	for i := range n {
 		results = append(results, L.Get(i-n))
 	}
-	if it, ok := results0(results).(*lua.LFunction); ok && it.IsG && n == 1 { // an iterator, as of gmatch
-		results[0] = L.NewFunction(tt.iterated(it, args))
+	if it, ok := firstResult(results).(*lua.LFunction); ok && it.IsG && n == 1 { // an iterator, such as that of gmatch
+		results[0] = L.NewFunction(tt.trackIterator(it, args))
 		L.Replace(L.GetTop(), results[0])
 		return n
 	}
 	got := tt.stringsIn(results...)
-	if !tt.unknown(got) {
+	if !tt.mayDerive(got) {
 		return n
 	}
 	var other []string
 	if callback {
 		other = tt.stringsIn(args[0]) // the function must not be called twice
 	} else {
-		other = tt.otherwise(L, fn, args)
+		other = tt.repeatWithout(L, fn, args)
 	}
 	for i, text := range got {
 		if len(text) < secret.Shortest || k.Contains(text) {
@@ -80,21 +80,21 @@ func (tt *taintTracker) derived(L *lua.LState, fn lua.LGFunction) int {
 		if len(other) == len(got) {
 			than = other[i]
 		}
-		tt.reveal(text, than)
+		tt.addDifference(text, than)
 	}
 	return n
 }
 
-func results0(list []lua.LValue) lua.LValue {
+func firstResult(list []lua.LValue) lua.LValue {
 	if len(list) == 0 {
 		return lua.LNil
 	}
 	return list[0]
 }
 
-// iterated returns an iterator whose results are seen as made of the arguments
-// that it was made with.
-func (tt *taintTracker) iterated(it *lua.LFunction, args []lua.LValue) lua.LGFunction {
+// trackIterator wraps an iterator: its results derive from the arguments of the function
+// that has returned it.
+func (tt *taintTracker) trackIterator(it *lua.LFunction, args []lua.LValue) lua.LGFunction {
 	return func(L *lua.LState) int {
 		n := it.GFunction(L)
 		for i := range n {
@@ -102,7 +102,7 @@ func (tt *taintTracker) iterated(it *lua.LFunction, args []lua.LValue) lua.LGFun
 			if !ok || len(text) < secret.Shortest || tt.in.opts.Secrets.Contains(string(text)) {
 				continue
 			}
-			if !tt.clear(string(text), args) {
+			if !tt.isOutsideSecrets(string(text), args) {
 				_ = tt.in.opts.Secrets.Add(string(text))
 			}
 		}
@@ -110,8 +110,8 @@ func (tt *taintTracker) iterated(it *lua.LFunction, args []lua.LValue) lua.LGFun
 	}
 }
 
-// clear reports whether a text stands in the arguments beside their secrets.
-func (tt *taintTracker) clear(text string, args []lua.LValue) bool {
+// isOutsideSecrets reports whether a text appears in the arguments outside of secrets.
+func (tt *taintTracker) isOutsideSecrets(text string, args []lua.LValue) bool {
 	for _, arg := range tt.stringsIn(args...) {
 		for _, part := range tt.in.opts.Secrets.Clear(arg) {
 			if strings.Contains(part, text) {
@@ -122,9 +122,9 @@ func (tt *taintTracker) clear(text string, args []lua.LValue) bool {
 	return false
 }
 
-// unknown reports whether there is a text that may come of a secret and does not
-// hold it.
-func (tt *taintTracker) unknown(texts []string) bool {
+// mayDerive reports whether one of the texts may derive from a secret without containing
+// it.
+func (tt *taintTracker) mayDerive(texts []string) bool {
 	for _, text := range texts {
 		if len(text) >= secret.Shortest && !tt.in.opts.Secrets.Contains(text) {
 			return true
@@ -133,8 +133,8 @@ func (tt *taintTracker) unknown(texts []string) bool {
 	return false
 }
 
-// reveal makes a secret of what in a text differs from another.
-func (tt *taintTracker) reveal(text, than string) {
+// addDifference makes a secret of the part in which a text differs from another.
+func (tt *taintTracker) addDifference(text, than string) {
 	if text == than {
 		return
 	}
@@ -153,16 +153,16 @@ func (tt *taintTracker) reveal(text, than string) {
 	}
 }
 
-// otherwise returns the texts that a function gives if the secrets are others.
-func (tt *taintTracker) otherwise(L *lua.LState, fn lua.LGFunction, args []lua.LValue) []string {
-	was, asking := tt.in.report.raised, tt.in.report.mistakes
-	defer func() { tt.in.report.raised, tt.in.report.mistakes = was, asking }()
+// repeatWithout returns the texts in the results of a function for other secrets.
+func (tt *taintTracker) repeatWithout(L *lua.LState, fn lua.LGFunction, args []lua.LValue) []string {
+	was, asking := tt.in.report.lastThrown, tt.in.report.mistakes
+	defer func() { tt.in.report.lastThrown, tt.in.report.mistakes = was, asking }()
 	top := L.GetTop()
 	defer L.SetTop(top)
 	left := taintValues
 	L.Push(L.NewFunction(fn))
 	for _, arg := range args {
-		L.Push(tt.exchanged(L, arg, 0, &left))
+		L.Push(tt.substitute(L, arg, 0, &left))
 	}
 	if L.PCall(len(args), lua.MultRet, nil) != nil {
 		return nil
@@ -174,12 +174,12 @@ func (tt *taintTracker) otherwise(L *lua.LState, fn lua.LGFunction, args []lua.L
 	return tt.stringsIn(results...)
 }
 
-// exchanged returns a value with other texts in the place of its secrets.
-func (tt *taintTracker) exchanged(L *lua.LState, v lua.LValue, depth int, left *int) lua.LValue {
+// substitute returns a value with each secret replaced by another text.
+func (tt *taintTracker) substitute(L *lua.LState, v lua.LValue, depth int, left *int) lua.LValue {
 	*left--
 	switch v := v.(type) {
 	case lua.LString:
-		return lua.LString(tt.in.opts.Secrets.Replace(string(v), exchange))
+		return lua.LString(tt.in.opts.Secrets.Replace(string(v), substituteText))
 	case *lua.LTable:
 		if depth > taintDepth || *left < 0 {
 			return v
@@ -188,16 +188,16 @@ func (tt *taintTracker) exchanged(L *lua.LState, v lua.LValue, depth int, left *
 		t := L.CreateTable(from.Len(), 0)
 		t.Metatable = from.Metatable
 		for key, val := from.Next(lua.LNil); key != lua.LNil; key, val = from.Next(key) {
-			t.RawSet(tt.exchanged(L, key, depth+1, left), tt.exchanged(L, val, depth+1, left))
+			t.RawSet(tt.substitute(L, key, depth+1, left), tt.substitute(L, val, depth+1, left))
 		}
 		return t
 	}
 	return v
 }
 
-// exchange returns a text that is like s and differs from it in every letter and
+// substituteText returns a text that is like s and differs from it in every letter and
 // digit.
-func exchange(s string) string {
+func substituteText(s string) string {
 	turn := func(c, first byte, n byte) byte { return first + (c-first+n/2)%n }
 	out := []byte(s)
 	for i, c := range out {

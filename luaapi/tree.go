@@ -10,8 +10,8 @@ import (
 )
 
 // A tree is the syntax tree of a chunk together with the places of its nodes in
-// the text. It is made when a message needs it, and not before: most scripts
-// have no mistakes.
+// the text. It is made when a message needs it: most scripts have no
+// mistakes.
 //
 // The parser keeps no columns. But every name, string, number and brace in the
 // text is a node or a word of the tree, and a walk meets them in the order of
@@ -75,65 +75,65 @@ func newTree(first int, text string) *tree {
 	a := aligner{tree: t}
 	w := walker{enter: a.enter, leave: a.leave, word: a.word}
 	w.stmts(t.stmts)
-	if a.lost {
+	if a.failed {
 		clear(t.spans)
 		t.names = nil
 	}
 	return t
 }
 
-// An aligner holds the nodes of a tree against the tokens of the text.
+// An aligner matches the nodes of a tree with the tokens of the text.
 type aligner struct {
 	*tree
-	next   int   // the first token that was not met yet
+	next   int   // the first token that is not matched yet
 	leaves []int // the tokens that are nodes or words
 	marks  []mark
-	lost   bool // a token was not where it should be: no place is known
+	failed bool // a token did not match, so no position is known
 }
 
 // A mark is the state in which a node was entered.
 type mark struct{ leaves, next int }
 
 func (a *aligner) enter(n ast.PositionHolder) {
-	if numbered(n) {
+	if hasNumber(n) {
 		a.nodes = append(a.nodes, n)
 	}
 	a.marks = append(a.marks, mark{len(a.leaves), a.next})
 	switch n := n.(type) {
 	case *ast.IdentExpr:
-		a.meet(n.Value, parse.TIdent)
+		a.match(n.Value, parse.TIdent)
 	case *ast.StringExpr:
-		a.meet(n.Value, parse.TString, parse.TIdent)
+		a.match(n.Value, parse.TString, parse.TIdent)
 	case *ast.NumberExpr:
-		a.meet(n.Value, parse.TNumber)
+		a.match(n.Value, parse.TNumber)
 	case *ast.TableExpr:
-		a.meet("{", '{')
+		a.match("{", '{')
 	case *ast.Comma3Expr:
-		a.meet("...", parse.T3Comma)
+		a.match("...", parse.T3Comma)
 	case *ast.NilExpr:
-		a.meet("nil", parse.TNil)
+		a.match("nil", parse.TNil)
 	case *ast.TrueExpr:
-		a.meet("true", parse.TTrue)
+		a.match("true", parse.TTrue)
 	case *ast.FalseExpr:
-		a.meet("false", parse.TFalse)
+		a.match("false", parse.TFalse)
 	}
 }
 
 func (a *aligner) word(name string, local bool) {
 	if name == "..." {
-		a.meet(name, parse.T3Comma)
+		a.match(name, parse.T3Comma)
 		return
 	}
-	a.meet(name, parse.TIdent)
-	if local && !a.lost {
+	a.match(name, parse.TIdent)
+	if local && !a.failed {
 		a.names = append(a.names, a.leaves[len(a.leaves)-1])
 	}
 }
 
-// meet finds the next token that is a node or a word. It must be the one that
+// match finds the next token that is a node or a word. It must be the one that
 // is asked for.
-func (a *aligner) meet(text string, types ...int) {
-	for ; a.next < len(a.tokens) && !a.lost; a.next++ {
+func (a *aligner) match(text string, types ...int) {
+	for ; a.next < len(a.tokens) && !a.failed; a.next++ {
 		t := &a.tokens[a.next]
 		switch t.typ {
 		case parse.TIdent, parse.TString, parse.TNumber, '{', parse.T3Comma, parse.TNil, parse.TTrue, parse.TFalse:
@@ -149,7 +149,7 @@ func (a *aligner) meet(text string, types ...int) {
 		}
 		break
 	}
-	a.lost = true
+	a.failed = true
 }
 
 func (a *aligner) leave(n ast.PositionHolder) {
@@ -178,8 +178,7 @@ func (t *tree) node(n int) ast.PositionHolder {
 	return nil
 }
 
-// nodePos returns the place of a node by its number: what is called of a call,
-// the whole of anything else.
+// nodePos returns the position of a node by its number; of a call that of the function.
 func (t *tree) nodePos(n int) diag.Pos {
 	switch e := t.node(n).(type) {
 	case *ast.FuncCallExpr:

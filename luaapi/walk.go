@@ -2,13 +2,13 @@ package luaapi
 
 import "github.com/yuin/gopher-lua/ast"
 
-// A walker visits a syntax tree in the order of the source text, so that what
-// it sees can be held against the tokens of that text.
+// A walker visits a syntax tree in the order of the source text, so that nodes can be
+// matched with tokens.
 type walker struct {
 	// enter and leave are called before and after the parts of a node.
 	enter, leave func(ast.PositionHolder)
-	// word is called for a name that stands in the text and is no node of its
-	// own. It may be nil.
+	// word is called for a name that is no node of the tree, such as a local variable in
+	// its declaration. It may be nil.
 	word func(name string, local bool)
 	// scope is called with true before and with false after a part of the text
 	// in which local names live. It may be nil.

@@ -19,8 +19,8 @@ import (
 type liveEvents []*liveEvent
 
 var (
-	_ luaapi.Caller     = liveEvents{}
-	_ converge.Reporter = (*liveEvents)(nil)
+	_ luaapi.MethodLister = liveEvents{}
+	_ converge.Reporter   = (*liveEvents)(nil)
 )
 
 // liveEvent is what became of one resource.
@@ -74,7 +74,7 @@ func newLiveEvent(e *converge.Event) *liveEvent {
 	return out
 }
 
-// LuaMethods implements luaapi.Caller: each returns the events of one outcome.
+// LuaMethods implements luaapi.MethodLister: each returns the events of one outcome.
 func (liveEvents) LuaMethods() []string {
 	return []string{"changed", "failed", "pending", "skipped", "stable", "unknown"}
 }
@@ -129,22 +129,22 @@ func (l liveEvents) String() string {
 	return b.String() + strings.Join(parts, ", ")
 }
 
-// LuaName implements luaapi.Named.
+// LuaName implements luaapi.Namer.
 func (liveEvents) LuaName() string { return "list of events" }
 
-// LuaName implements luaapi.Named.
+// LuaName implements luaapi.Namer.
 func (*liveEvent) LuaName() string { return "event" }
 
-// LuaName implements luaapi.Named.
+// LuaName implements luaapi.Namer.
 func (liveDiff) LuaName() string { return "list of differences" }
 
-// LuaName implements luaapi.Named.
+// LuaName implements luaapi.Namer.
 func (*liveDelta) LuaName() string { return "difference" }
 
-// LuaName implements luaapi.Named.
+// LuaName implements luaapi.Namer.
 func (liveState) LuaName() string { return "state" }
 
-// Key implements luaapi.Keyed.
+// Key implements luaapi.Keyer.
 func (e *liveEvent) Key() string { return e.ID }
 
 // String returns the event as a report tells it.
@@ -154,7 +154,7 @@ func (e *liveEvent) String() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Key implements luaapi.Keyed.
+// Key implements luaapi.Keyer.
 func (d *liveDelta) Key() string { return d.Property }
 
 // String returns the property and how it differs.

@@ -24,8 +24,8 @@ var _ converge.Reporter = (*telling)(nil)
 func (s *site) tellScripts(ctx context.Context, engine *converge.Engine, explain func(error)) *telling {
 	t := &telling{ctx: ctx, explain: explain}
 	for _, in := range s.scripts {
-		if in.Awaits() {
-			in.Forget()
+		if in.NeedsResults() {
+			in.ClearResults()
 			t.scripts = append(t.scripts, in)
 		}
 	}
@@ -40,12 +40,12 @@ func (*telling) Begin(*resource.Resource, int, int) {}
 
 // Event implements converge.Reporter.
 func (t *telling) Event(ev *converge.Event) {
-	fate := luaapi.Fate{
+	fate := luaapi.Result{
 		Outcome: ev.Outcome.String(), Changed: ev.Outcome == converge.Changed, Failed: ev.Outcome == converge.Failed,
-		Planned: ev.Noop, Ran: ev.Ran,
+		Planned: ev.Noop, Command: ev.Ran,
 	}
 	for _, in := range t.scripts {
-		if err := in.Tell(t.ctx, ev.Resource.ID, fate); err != nil {
+		if err := in.SetResult(t.ctx, ev.Resource.ID, fate); err != nil {
 			t.failed = true
 			t.explain(err)
 		}

@@ -104,7 +104,7 @@ var specWords = []string{
 }
 
 // newScan returns the scan of one script.
-func newScan(l *Linter, p *luaapi.Parsed) *scan {
+func newScan(l *Linter, p *luaapi.Script) *scan {
 	s := &scan{l: l, p: p, places: p.Locals(), fields: make(map[string][]string), assigned: make(map[string]bool)}
 	s.spec = strings.HasSuffix(p.Name, "_spec.lua")
 	for _, g := range l.Globals {

@@ -101,7 +101,7 @@ const foreign = "xuz"
 
 // escapes reports escapes of later versions of Lua.
 func (s *scan) escapes() {
-	for _, q := range s.p.Quoted() {
+	for _, q := range s.p.StringLiterals() {
 		line, col := q.Pos.Line, q.Pos.Col
 		for i := 0; i+1 < len(q.Text); i++ {
 			switch {

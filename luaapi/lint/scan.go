@@ -12,7 +12,7 @@ import (
 // place which local variables can be seen.
 type scan struct {
 	l *Linter
-	p *luaapi.Parsed
+	p *luaapi.Script
 
 	globals  []string
 	fields   map[string][]string // of the globals whose names are known

@@ -256,7 +256,7 @@ func (d *Dialog) Load(ctx context.Context, name string, text []byte) error {
 }
 
 // announce says which declarations of earlier texts were replaced.
-func (d *Dialog) announce(res luaapi.Result) {
+func (d *Dialog) announce(res luaapi.Evaluation) {
 	for _, r := range res.Replaced {
 		d.printf("%s replaces the declaration at %s\n", r.New.ID, r.Old.Pos)
 	}

@@ -28,7 +28,7 @@ type entry struct {
 
 // remember keeps a text for .save. What had a mistake is not kept, nor is what
 // only asked for a value.
-func (d *Dialog) remember(text string, res luaapi.Result, err error) {
+func (d *Dialog) remember(text string, res luaapi.Evaluation, err error) {
 	if err != nil {
 		return
 	}
@@ -47,7 +47,7 @@ func (d *Dialog) remember(text string, res luaapi.Result, err error) {
 }
 
 // rememberScript keeps a script that was loaded.
-func (d *Dialog) rememberScript(name, text string, res luaapi.Result, err error) {
+func (d *Dialog) rememberScript(name, text string, res luaapi.Evaluation, err error) {
 	if err != nil {
 		return
 	}

@@ -93,12 +93,12 @@ func (x *explainer) loop(args []string) {
 	}
 }
 
-// argument is about what a function of Lua or ccm was given.
+// argument explains a wrong argument of a function of Lua or ccm.
 func (x *explainer) argument(args []string) {
 	n, ok := x.ast.(*ast.FuncCallExpr)
 	name := args[1]
 	if !ok || name != lastName(n) {
-		x.say("%s: argument %s: %s", name, args[0], wanted(args[2:]))
+		x.say("%s: argument %s: %s", name, args[0], expectation(args[2:]))
 		return
 	}
 	i, _ := number(args[0])
@@ -117,10 +117,10 @@ func (x *explainer) argument(args []string) {
 			return
 		}
 	}
-	x.say("%s: argument %d: %s", show(n), max(1, i), wanted(args[2:]))
+	x.say("%s: argument %d: %s", show(n), max(1, i), expectation(args[2:]))
 }
 
-func wanted(args []string) string {
+func expectation(args []string) string {
 	if len(args) == 2 {
 		return fmt.Sprintf("want %s, got %s", article(args[0]), article(args[1]))
 	}
@@ -142,7 +142,7 @@ func (x *explainer) key(args []string) {
 	x.say("%s: the key %s is %s", show(n), x.name(n.Key), args[0])
 }
 
-// blame says that expr, which is v, is not what is wanted.
+// blame reports that the value v of expr is not of the wanted kind.
 func (x *explainer) blame(expr ast.Expr, v lua.LValue, want string) {
 	path := ""
 	if _, ok := expr.(*ast.AttrGetExpr); ok {

@@ -9,7 +9,7 @@ import (
 var secretLiteral = regexp.MustCompile(`(?:^|[^.:\w])secret\s*\(?\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\[\[[^\]]*\]\])`)
 
 // HideLiterals returns the text of a script as messages may quote it: with stars
-// in the place of what is written as an argument of secret. Each keeps its place.
+// in the place of literal arguments of secret. Positions stay valid.
 func HideLiterals(text string) string {
 	if !strings.Contains(text, "secret") {
 		return text

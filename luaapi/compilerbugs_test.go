@@ -23,7 +23,7 @@ func TestMend(t *testing.T) {
 	} {
 		stmts, err := parse.Parse(strings.NewReader(text), "x")
 		require.NoError(t, err)
-		mend(stmts)
+		fixCompilerBugs(stmts)
 		proto, err := lua.Compile(stmts, "x")
 		require.NoError(t, err)
 		L := lua.NewState()

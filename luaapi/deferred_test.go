@@ -15,7 +15,7 @@ import (
 // converged evaluates a script, and then takes its resources in order: it
 // resolves each, and tells the script that it became what fates says. Execs say
 // out and err with exit code 3.
-func converged(t *testing.T, script string, fates map[string]luaapi.Fate) (lines []string, specs map[string]any) {
+func converged(t *testing.T, script string, fates map[string]luaapi.Result) (lines []string, specs map[string]any) {
 	t.Helper()
 	var b catalog.Builder
 	var print bytes.Buffer
@@ -34,9 +34,9 @@ func converged(t *testing.T, script string, fates map[string]luaapi.Fate) (lines
 		}
 		fate, ok := fates[id]
 		if !ok {
-			fate = luaapi.Fate{Outcome: "changed", Changed: true}
+			fate = luaapi.Result{Outcome: "changed", Changed: true}
 		}
-		if err := in.Tell(t.Context(), r.ID, fate); err != nil {
+		if err := in.SetResult(t.Context(), r.ID, fate); err != nil {
 			lines = append(lines, err.Error())
 		}
 	}
@@ -51,7 +51,7 @@ local made = exec "make"
 local text = file { "/a", content = ccm.lazy(function() print "asked"; return made.stdout .. "|" .. made.stderr .. "|" .. made.exit_code end) }
 exec { "b", args = { "x", ccm.lazy(function() return text.outcome end) }, refreshonly = ccm.lazy(function() return text.changed and not text.failed end) }
 exec { "c", args = ccm.lazy(function() return made.changed and { "y" } or {} end), command = ccm.lazy(function() end) }
-print "declared"`, map[string]luaapi.Fate{"exec#make": {Outcome: "changed", Changed: true, Ran: ran}})
+print "declared"`, map[string]luaapi.Result{"exec#make": {Outcome: "changed", Changed: true, Command: ran}})
 	require.Equal(t, []string{"declared", "asked"}, lines)
 	require.Equal(t, "out\nmore|err|3", *specs["file#/a"].(*fileProps).Content)
 	b, c := specs["exec#b"].(*execProps), specs["exec#c"].(*execProps)
@@ -88,14 +88,14 @@ ccm.after(made, function(h) print(h, h.outcome, h.changed, h.failed, h.stdout, h
 ccm.after(made, function() print("second") end)
 file { "/a", content = ccm.lazy(function() return made.outcome end) }`
 	for _, x := range []struct {
-		fate luaapi.Fate
+		fate luaapi.Result
 		want string
 	}{
-		{luaapi.Fate{Outcome: "failed", Failed: true, Ran: &host.Result{Code: 1}}, "exec#make\tfailed\tfalse\ttrue\t\t1|second"},
-		{luaapi.Fate{Outcome: "stable"}, "exec#make\tstable\tfalse\tfalse\tnil\tnil|second"},
-		{luaapi.Fate{Outcome: "stable", Planned: true}, ""},
+		{luaapi.Result{Outcome: "failed", Failed: true, Command: &host.Result{Code: 1}}, "exec#make\tfailed\tfalse\ttrue\t\t1|second"},
+		{luaapi.Result{Outcome: "stable"}, "exec#make\tstable\tfalse\tfalse\tnil\tnil|second"},
+		{luaapi.Result{Outcome: "stable", Planned: true}, ""},
 	} {
-		lines, specs := converged(t, script, map[string]luaapi.Fate{"exec#make": x.fate})
+		lines, specs := converged(t, script, map[string]luaapi.Result{"exec#make": x.fate})
 		require.Equal(t, x.want, strings.Join(lines, "|"))
 		require.Equal(t, x.fate.Outcome, *specs["file#/a"].(*fileProps).Content)
 	}

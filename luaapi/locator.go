@@ -8,25 +8,24 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A place is where a resource was declared. It implements schema.Locator: it
-// keeps only which call it was, and finds the places of single properties in
-// the syntax tree when a message needs them.
-type place struct {
+// A locator is the schema.Locator of a declaration. It keeps only the node of the call, and
+// finds the positions of properties in the syntax tree when a message needs them.
+type locator struct {
 	in       *Interp
 	typ      *resource.Type
 	node     int // the call
 	file     string
-	nth      int // which of several names
+	nth      int // index of the name among several
 	defaults *defaults
 }
 
-var _ schema.Locator = (*place)(nil)
+var _ schema.Locator = (*locator)(nil)
 
 // Locate implements schema.Locator.
-func (p *place) Locate(path schema.Path, key bool) diag.Pos {
+func (p *locator) Locate(path schema.Path, key bool) diag.Pos {
 	pos := p.locate(path, key)
 	if pos.Line == 0 {
-		return p.in.source.place(p.node, p.file)
+		return p.in.source.lineOf(p.node, p.file)
 	}
 	if pos.File == "" {
 		pos.File = p.file
@@ -34,7 +33,7 @@ func (p *place) Locate(path schema.Path, key bool) diag.Pos {
 	return pos
 }
 
-func (p *place) locate(path schema.Path, key bool) diag.Pos {
+func (p *locator) locate(path schema.Path, key bool) diag.Pos {
 	c := p.in.source.chunkOf(p.node)
 	if c == nil {
 		return diag.Pos{}
@@ -71,7 +70,7 @@ func (p *place) locate(path schema.Path, key bool) diag.Pos {
 }
 
 // spellings returns all names of a property, the main one first.
-func (p *place) spellings(name string) []string {
+func (p *locator) spellings(name string) []string {
 	for _, s := range p.typ.Properties() {
 		if f := s.Field(name); f != nil {
 			return append([]string{f.Name}, f.Aliases...)
@@ -137,8 +136,8 @@ func keyOf(f *ast.Field) string {
 	return ""
 }
 
-// inValue returns the place of what path leads to from a field, or of what is
-// nearest to it.
+// inValue returns the position of the value at path below a field, or of the nearest one
+// around it.
 func inValue(t *tree, f *ast.Field, path schema.Path, key bool) diag.Pos {
 	for _, step := range path {
 		table, ok := f.Value.(*ast.TableExpr)

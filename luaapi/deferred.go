@@ -15,58 +15,58 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// Some values are known only when the machine is being converged. ccm.lazy
-// stands for one until its resource's turn has come; ccm.after calls a function
-// when a resource was dealt with. In both, handles tell what became of theirs.
+// Some values are known only while the machine is converged. The function of ccm.lazy
+// returns such a value when its resource is next; the function of ccm.after is called when
+// its resource is done. In both, handles have the results of their resources.
 
 // deferrals are the functions that scripts gave to ccm.lazy and ccm.after.
 type deferrals struct {
-	in      *Interp
-	awaited bool // there are some
-	asking  int  // of these functions that are running
-	lazies  *lua.LTable
-	results map[resource.ID]Fate
-	after   map[resource.ID][]waiting
+	in            *Interp
+	registered    bool // there is at least one
+	running       int  // number of these functions that are running
+	lazyMetatable *lua.LTable
+	results       map[resource.ID]Result
+	after         map[resource.ID][]afterCall
 }
 
-// A lazy value is what ccm.lazy returns, in a userdata.
-type lazy struct{ fn *lua.LFunction }
+// A lazyValue is the userdata of ccm.lazy.
+type lazyValue struct{ fn *lua.LFunction }
 
-// String says what it is, with its article.
-func (*lazy) String() string { return "a value that is known later" }
+// String describes the value in messages.
+func (*lazyValue) String() string { return "a value that is known later" }
 
-// A waiting function is called when the resource of its handle was dealt with.
-type waiting struct {
+// An afterCall function is called when the resource of its handle was dealt with.
+type afterCall struct {
 	handle *lua.LUserData
 	fn     *lua.LFunction
 }
 
-// A Fate is what became of a resource in a run.
-type Fate struct {
+// A Result is the outcome of a resource in a run, for scripts.
+type Result struct {
 	Outcome string // the word for it
 	Changed bool
 	Failed  bool
-	// Planned says that nothing was to be done about it, as in a plan.
+	// Planned says that the result is one of a plan: nothing was performed.
 	Planned bool
-	// Ran is how its command ended; nil if none was run.
-	Ran *host.Result
+	// Ran is the result of its command; nil if none was run.
+	Command *host.Result
 }
 
-// Awaits reports whether scripts wait for what is known later. If so, the
-// interpreter stays open, and wants to be told.
-func (in *Interp) Awaits() bool { return in.deferred.awaited }
+// NeedsResults reports whether scripts have called ccm.lazy or ccm.after. If so, the
+// interpreter stays open, and [Interp.SetResult] has to be called for each resource.
+func (in *Interp) NeedsResults() bool { return in.deferred.registered }
 
-// Forget begins a run or plan: nothing is known of any resource.
-func (in *Interp) Forget() { in.deferred.results = nil }
+// ClearResults begins a run or plan, in which no resource has a result yet.
+func (in *Interp) ClearResults() { in.deferred.results = nil }
 
-// Tell lets handles know what became of a resource, and then calls the functions
-// that wait for that. It returns every mistake in them.
-func (in *Interp) Tell(ctx context.Context, id resource.ID, res Fate) error {
-	if !in.deferred.awaited {
+// SetResult sets the result of a resource for its handles, and then calls the functions
+// of ccm.after for it. It returns every mistake in them.
+func (in *Interp) SetResult(ctx context.Context, id resource.ID, res Result) error {
+	if !in.deferred.registered {
 		return nil
 	}
 	if in.deferred.results == nil {
-		in.deferred.results = make(map[resource.ID]Fate)
+		in.deferred.results = make(map[resource.ID]Result)
 	}
 	in.deferred.results[id] = res
 	if res.Planned || ctx.Err() != nil {
@@ -74,16 +74,16 @@ func (in *Interp) Tell(ctx context.Context, id resource.ID, res Fate) error {
 	}
 	var errs diag.List
 	for _, w := range in.deferred.after[id] {
-		_, err := in.deferred.ask(ctx, w.fn, 0, w.handle)
+		_, err := in.deferred.callDeferred(ctx, w.fn, 0, w.handle)
 		errs.Add(err)
 	}
 	return errs.Err()
 }
 
-// ask calls a function in which handles tell what became of their resources.
-func (df *deferrals) ask(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
-	df.asking++
-	defer func() { df.asking-- }()
+// callDeferred calls a function in which handles have results.
+func (df *deferrals) callDeferred(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
+	df.running++
+	defer func() { df.running-- }()
 	return df.in.Invoke(ctx, fn, results, args...)
 }
 
@@ -93,11 +93,11 @@ func (df *deferrals) makeLazy(L *lua.LState) int {
 	if !ok || L.GetTop() > 1 {
 		df.in.report.throw(L, "write ccm.lazy(function() return ... end)", "ccm.lazy: want a function, got %s", kindOf(L.Get(1)))
 	}
-	if df.lazies == nil {
+	if df.lazyMetatable == nil {
 		df.openLazies()
 	}
-	df.awaited = true
-	L.Push(&lua.LUserData{Value: &lazy{fn}, Env: df.in.vm.Env, Metatable: df.lazies})
+	df.registered = true
+	L.Push(&lua.LUserData{Value: &lazyValue{fn}, Env: df.in.vm.Env, Metatable: df.lazyMetatable})
 	return 1
 }
 
@@ -117,7 +117,7 @@ func (df *deferrals) openLazies() {
 		return 1
 	}))
 	mt.RawSetString("__metatable", lua.LFalse)
-	df.lazies = mt
+	df.lazyMetatable = mt
 }
 
 // callAfter is ccm.after.
@@ -134,15 +134,15 @@ func (df *deferrals) callAfter(L *lua.LState) int {
 		df.in.report.throw(L, "", "ccm.after: the machine is being converged already")
 	}
 	if df.after == nil {
-		df.after = make(map[resource.ID][]waiting)
+		df.after = make(map[resource.ID][]afterCall)
 	}
-	df.awaited = true
-	df.after[id] = append(df.after[id], waiting{L.CheckUserData(1), fn})
+	df.registered = true
+	df.after[id] = append(df.after[id], afterCall{L.CheckUserData(1), fn})
 	return 0
 }
 
-// known returns a field of a handle that tells what became of its resource.
-func (df *deferrals) known(L *lua.LState, handle *lua.LUserData, field string) lua.LValue {
+// resultField returns a field of the result of a handle.
+func (df *deferrals) resultField(L *lua.LState, handle *lua.LUserData, field string) lua.LValue {
 	id, _ := handleOf(handle)
 	r, _ := handle.Value.(*resource.Resource)
 	ofCommand := !slices.Contains([]string{"changed", "failed", "outcome"}, field)
@@ -150,7 +150,7 @@ func (df *deferrals) known(L *lua.LState, handle *lua.LUserData, field string) l
 		df.in.report.throw(L, "only what runs a command has it", "%s has no field %q", id, field)
 	}
 	res, ok := df.results[id]
-	if df.asking == 0 && (df.in.session == nil || !ok) {
+	if df.running == 0 && (df.in.session == nil || !ok) {
 		df.in.report.throw(L, "use it inside of ccm.lazy(function() ... end) or ccm.after(handle, function() ... end)",
 			"%s.%s is used too early: it is known only after the resource was dealt with", id, field)
 	}
@@ -166,30 +166,30 @@ func (df *deferrals) known(L *lua.LState, handle *lua.LUserData, field string) l
 		return lua.LString(res.Outcome)
 	}
 	switch {
-	case res.Ran == nil:
+	case res.Command == nil:
 		return lua.LNil
 	case field == "stdout":
-		return lua.LString(strings.TrimRight(string(res.Ran.Stdout), "\n"))
+		return lua.LString(strings.TrimRight(string(res.Command.Stdout), "\n"))
 	case field == "stderr":
-		return lua.LString(strings.TrimRight(string(res.Ran.Stderr), "\n"))
+		return lua.LString(strings.TrimRight(string(res.Command.Stderr), "\n"))
 	}
-	return lua.LNumber(res.Ran.Code)
+	return lua.LNumber(res.Command.Code)
 }
 
 // property converts the value of a property for the decoder. One that is lazy, or
 // holds something that is, becomes one that is known later.
 func (cv *converter) property(v lua.LValue) schema.Value {
-	cv.lazySeen = false
+	cv.hasLazy = false
 	val := cv.value(v, 0)
-	if cv.lazySeen {
+	if cv.hasLazy {
 		return schema.Value{Kind: schema.Later, X: val}
 	}
 	return val
 }
 
-// resolver returns what finds the whole spec of a declaration when its turn has
-// come. The mistakes in it have their places in the script.
-func (df *deferrals) resolver(t *resource.Type, entries []schema.Entry, where *place, from resource.Origin) func(context.Context) (any, error) {
+// resolver returns a function that completes the spec of a declaration with the values of
+// its lazy properties. Mistakes have their positions in the script.
+func (df *deferrals) resolver(t *resource.Type, entries []schema.Entry, where *locator, from resource.Origin) func(context.Context) (any, error) {
 	entries = slices.Clone(entries)
 	return func(ctx context.Context) (any, error) {
 		tab := &schema.Table{Entries: slices.Clone(entries), Where: where}
@@ -201,12 +201,12 @@ func (df *deferrals) resolver(t *resource.Type, entries []schema.Entry, where *p
 			}
 			var err error
 			if e.Val, err = df.resolve(ctx, e.Val.X.(schema.Value)); err == nil {
-				if path, f := foreignIn(tab.Entries[i : i+1]); f != "" {
+				if path, f := findUnsupported(tab.Entries[i : i+1]); f != "" {
 					err = fmt.Errorf("%s: a property cannot hold %s", path[:1], f)
 				}
 			}
 			if err == nil && e.Val.Kind == schema.Nil {
-				err = df.in.nils.doubtLazy(where, e.Key)
+				err = df.in.nils.lazyNil(where, e.Key)
 			}
 			n := len(errs)
 			errs.Add(err)
@@ -227,16 +227,15 @@ func (df *deferrals) resolver(t *resource.Type, entries []schema.Entry, where *p
 	}
 }
 
-// resolve returns v with the results of the functions in the place of what is
-// lazy in it.
+// resolve returns v with each lazy value replaced by the result of its function.
 func (df *deferrals) resolve(ctx context.Context, v schema.Value) (schema.Value, error) {
 	switch v.Kind {
 	case schema.Opaque:
-		l, ok := v.X.(*lazy)
+		l, ok := v.X.(*lazyValue)
 		if !ok {
 			return v, nil
 		}
-		out, err := df.ask(ctx, l.fn, 1)
+		out, err := df.callDeferred(ctx, l.fn, 1)
 		if err != nil {
 			return v, err
 		}

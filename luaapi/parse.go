@@ -10,9 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A Parsed is a script that was read and is not evaluated, for tools that look
-// at scripts.
-type Parsed struct {
+// A Script is a parsed script that is not evaluated, for tools such as lint.
+type Script struct {
 	Name, Text string
 	Stmts      []ast.Stmt
 
@@ -20,20 +19,20 @@ type Parsed struct {
 }
 
 // Parse reads a script. The error is that of a run.
-func Parse(name, text string) (*Parsed, error) {
+func Parse(name, text string) (*Script, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	if _, err := parseLua(parsed(text), name); err != nil {
-		return nil, syntaxMistake(name, parsed(text), err)
+	if _, err := parseLua(withoutShebang(text), name); err != nil {
+		return nil, syntaxMistake(name, withoutShebang(text), err)
 	}
-	t := newTree(0, parsed(text))
-	return &Parsed{Name: name, Text: text, Stmts: t.stmts, tree: t}, nil
+	t := newTree(0, withoutShebang(text))
+	return &Script{Name: name, Text: text, Stmts: t.stmts, tree: t}, nil
 }
 
 // Source is the diag.Sources of p.
-func (p *Parsed) Source(file string) (string, bool) { return p.Text, file == p.Name }
+func (p *Script) Source(file string) (string, bool) { return p.Text, file == p.Name }
 
 // Pos returns the place of a node.
-func (p *Parsed) Pos(n ast.PositionHolder) diag.Pos {
+func (p *Script) Pos(n ast.PositionHolder) diag.Pos {
 	pos := p.tree.posOf(n)
 	if pos.Line == 0 {
 		pos = diag.Pos{Line: n.Line()}
@@ -44,7 +43,7 @@ func (p *Parsed) Pos(n ast.PositionHolder) diag.Pos {
 
 // Locals returns the places where local variables are named first, parameters
 // and loop variables included, in the order of the text.
-func (p *Parsed) Locals() []diag.Pos {
+func (p *Script) Locals() []diag.Pos {
 	out := make([]diag.Pos, len(p.tree.names))
 	for i, at := range p.tree.names {
 		out[i] = p.tokenPos(p.tree.tokens[at])
@@ -52,21 +51,21 @@ func (p *Parsed) Locals() []diag.Pos {
 	return out
 }
 
-func (p *Parsed) tokenPos(t token) diag.Pos {
+func (p *Script) tokenPos(t token) diag.Pos {
 	return diag.Pos{File: p.Name, Line: t.line, Col: t.col, Len: t.len}
 }
 
-// A Quoted is a string in quotes as it is written, with its place.
-type Quoted struct {
+// A StringLiteral is a string in quotes as it is written, with its place.
+type StringLiteral struct {
 	Pos  diag.Pos
 	Text string // with its quotes
 }
 
-// Quoted returns the strings in quotes. Those in long brackets are none: they
+// StringLiterals returns the strings in quotes. Those in long brackets are none: they
 // have no escapes.
-func (p *Parsed) Quoted() []Quoted {
-	lines := strings.SplitAfter(parsed(p.Text), "\n")
-	var out []Quoted
+func (p *Script) StringLiterals() []StringLiteral {
+	lines := strings.SplitAfter(withoutShebang(p.Text), "\n")
+	var out []StringLiteral
 	for _, t := range p.tree.tokens {
 		if t.typ != parse.TString || t.line < 1 || t.line > len(lines) || t.col > len(lines[t.line-1]) {
 			continue
@@ -81,14 +80,14 @@ func (p *Parsed) Quoted() []Quoted {
 				end++
 			}
 		}
-		out = append(out, Quoted{p.tokenPos(t), rest[:min(end+1, len(rest))]})
+		out = append(out, StringLiteral{p.tokenPos(t), rest[:min(end+1, len(rest))]})
 	}
 	return out
 }
 
-// PropertyPos returns the place of what path leads to in the table of properties
-// of a constructor's call. It is nowhere if that is not written in the table.
-func (p *Parsed) PropertyPos(call *ast.FuncCallExpr, path schema.Path, key bool) diag.Pos {
+// PropertyPos returns the position of the value at path in the table of a constructor's
+// call; it is zero if the table does not have it.
+func (p *Script) PropertyPos(call *ast.FuncCallExpr, path schema.Path, key bool) diag.Pos {
 	if len(path) == 0 {
 		return diag.Pos{}
 	}
@@ -104,7 +103,7 @@ func (p *Parsed) PropertyPos(call *ast.FuncCallExpr, path schema.Path, key bool)
 
 // ConstructorPos returns the place of the word that names the type in the call of
 // a constructor.
-func (p *Parsed) ConstructorPos(call *ast.FuncCallExpr) diag.Pos {
+func (p *Script) ConstructorPos(call *ast.FuncCallExpr) diag.Pos {
 	pos := constructorPos(p.tree, call)
 	pos.File = p.Name
 	return pos
@@ -112,8 +111,7 @@ func (p *Parsed) ConstructorPos(call *ast.FuncCallExpr) diag.Pos {
 
 // Properties returns the table of properties in the call of a constructor, or
 // nil.
-func (p *Parsed) Properties(call *ast.FuncCallExpr) *ast.TableExpr { return tableArg(call) }
+func (p *Script) Properties(call *ast.FuncCallExpr) *ast.TableExpr { return tableArg(call) }
 
-// AbsentHint returns what to use instead of a global of Lua that scripts do not
-// have, or "".
-func AbsentHint(name string) string { return absent[name] }
+// AbsentHint returns the hint for a global of Lua that scripts do not have, or "".
+func AbsentHint(name string) string { return absentGlobals[name] }

@@ -4,7 +4,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// mend changes a syntax tree where gopher-lua 1.1.2 would compile it wrongly.
+// fixCompilerBugs changes a syntax tree where gopher-lua 1.1.2 generates wrong code.
 //
 // In { "a", name = f() } it takes the call behind the name for one whose results
 // become positions, so that the table has two of them: "a" and what f returned.
@@ -12,16 +12,16 @@ import (
 //
 // In a = (f(a)) it puts f where the last parameter of a function is, before it reads
 // the parameter. A call that may give more results it puts elsewhere.
-func mend(stmts []ast.Stmt) {
+func fixCompilerBugs(stmts []ast.Stmt) {
 	last := []string{""} // the last parameters of the functions around
 	w := walker{enter: func(n ast.PositionHolder) {
 		switch n := n.(type) {
 		case *ast.TableExpr:
-			mendTable(n)
+			fixTable(n)
 		case *ast.FunctionExpr:
 			last = append(last, lastParameter(n))
 		case *ast.AssignStmt:
-			mendAssignment(n, last[len(last)-1])
+			fixAssignment(n, last[len(last)-1])
 		}
 	}, leave: func(n ast.PositionHolder) {
 		if _, ok := n.(*ast.FunctionExpr); ok {
@@ -31,7 +31,7 @@ func mend(stmts []ast.Stmt) {
 	w.stmts(stmts)
 }
 
-func mendTable(t *ast.TableExpr) {
+func fixTable(t *ast.TableExpr) {
 	if len(t.Fields) == 0 {
 		return
 	}
@@ -56,7 +56,7 @@ func lastParameter(f *ast.FunctionExpr) string {
 	return "self"
 }
 
-func mendAssignment(s *ast.AssignStmt, parameter string) {
+func fixAssignment(s *ast.AssignStmt, parameter string) {
 	for i := range min(len(s.Lhs), len(s.Rhs)) {
 		to, ok := s.Lhs[i].(*ast.IdentExpr)
 		call, isCall := s.Rhs[i].(*ast.FuncCallExpr)

@@ -14,38 +14,38 @@ import (
 // asExpression is put before a text to see whether it is an expression.
 const asExpression = "return "
 
-// blockAfterReturn is how the checker says that something follows a return.
+// blockAfterReturn is the message of the checker for a statement behind a return.
 const blockAfterReturn = "want the end of the block after return"
 
-// typed is a text that a person typed.
-type typed struct {
-	text   string // as typed
-	parsed string // the same as the parser got it
-	prefix string // what stood before it: asExpression, or nothing
-	stmts  []ast.Stmt
-	err    *diag.Error
-	more   bool // the text is the beginning of something
+// input is a text that a person typed.
+type input struct {
+	text       string // as typed
+	source     string // the same that was parsed
+	prefix     string // the text inserted before it: asExpression, or ""
+	stmts      []ast.Stmt
+	err        *diag.Error
+	unfinished bool // more text could make it valid
 }
 
-// parseTyped reads a text as an expression or, if it is none, as statements. An
+// parseInput reads a text as an expression or, if it is none, as statements. An
 // equals sign before an expression is allowed, as in the shell of Lua 5.1.
-func parseTyped(name, text string) *typed {
+func parseInput(name, text string) *input {
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), "="); ok && !strings.HasPrefix(rest, "=") {
-		// The sign is replaced, so that columns stay what they are.
+		// The sign is replaced by a space, so that columns stay valid.
 		at := strings.IndexByte(text, '=')
 		p := parseAs(asExpression, name, text[:at]+" "+text[at+1:])
 		p.text = text
 		return p
 	}
 	expr := parseAs(asExpression, name, text)
-	if expr.err == nil || expr.more {
+	if expr.err == nil || expr.unfinished {
 		if isEmpty(expr.stmts) {
 			expr.prefix = ""
 		}
 		return expr
 	}
 	stmt := parseAs("", name, text)
-	if stmt.err != nil && !stmt.more && expr.err.Pos.Compare(stmt.err.Pos) > 0 {
+	if stmt.err != nil && !stmt.unfinished && expr.err.Pos.Compare(stmt.err.Pos) > 0 {
 		return expr
 	}
 	return stmt
@@ -61,14 +61,14 @@ func isEmpty(stmts []ast.Stmt) bool {
 }
 
 // parseScript reads the text of a file.
-func parseScript(name, text string) *typed {
-	p := parseAs("", name, parsed(strings.TrimPrefix(text, "\ufeff")))
-	p.more = false
+func parseScript(name, text string) *input {
+	p := parseAs("", name, withoutShebang(strings.TrimPrefix(text, "\ufeff")))
+	p.unfinished = false
 	return p
 }
 
-func parseAs(prefix, name, text string) *typed {
-	p := &typed{text: text, parsed: text, prefix: prefix}
+func parseAs(prefix, name, text string) *input {
+	p := &input{text: text, source: text, prefix: prefix}
 	stmts, err := parseLua(prefix+text, name)
 	if err == nil {
 		p.stmts = stmts
@@ -83,13 +83,13 @@ func parseAs(prefix, name, text string) *typed {
 		p.err.Err, p.err.Hint = &syntaxError{text: "want an operator or the end" + strings.TrimPrefix(text, blockAfterReturn)}, ""
 	}
 	syntax, ok := errors.AsType[*syntaxError](p.err.Err)
-	p.more = ok && syntax.unfinished || continued(text)
+	p.unfinished = ok && syntax.unfinished || continuesString(text)
 	return p
 }
 
-// continued reports whether a text ends inside of a string whose line ends with
+// continuesString reports whether a text ends inside of a string whose line ends with
 // a backslash, so that the string goes on in the next line.
-func continued(text string) bool {
+func continuesString(text string) bool {
 	if !strings.HasSuffix(text, `\`) {
 		return false
 	}
@@ -100,18 +100,18 @@ func continued(text string) bool {
 
 // Unfinished reports whether a text is the beginning of something: more of it
 // could make it right.
-func Unfinished(text string) bool { return parseTyped("", text).more }
+func Unfinished(text string) bool { return parseInput("", text).unfinished }
 
-// IsStatement reports whether a text can stand in a script as it is.
+// IsStatement reports whether a text is valid as statements of a script.
 func IsStatement(text string) bool { return parseAs("", "", text).err == nil }
 
 // compile makes code of a text of a session.
-func (s *Session) compile(p *typed, name, dir string) (*lua.LFunction, *chunk, error) {
+func (s *Session) compile(p *input, name, dir string) (*lua.LFunction, *chunk, error) {
 	in := s.in
 	c := &chunk{name: name, dir: dir, text: p.text, first: in.source.nextNode()}
 	in.source.chunks = append(in.source.chunks, c)
 	c.tree = sync.OnceValue(func() *tree {
-		t := newTree(c.first, p.prefix+p.parsed)
+		t := newTree(c.first, p.prefix+p.source)
 		for i := range t.tokens {
 			if t.tokens[i].line == 1 {
 				t.tokens[i].col -= len(p.prefix)
@@ -134,4 +134,4 @@ func (s *Session) compile(p *typed, name, dir string) (*lua.LFunction, *chunk, e
 }
 
 // Parses reports whether a text is an expression or statements.
-func Parses(text string) bool { return parseTyped("", text).err == nil }
+func Parses(text string) bool { return parseInput("", text).err == nil }

@@ -7,8 +7,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// What is in this file looks at values without evaluating anything that a
-// person wrote, for completion and for documentation.
+// This file looks into values for completion and documentation, without calling functions
+// of scripts.
 
 // Global returns the value of a variable or of a global. It is false if there
 // is none of that name.
@@ -16,7 +16,7 @@ func (s *Session) Global(name string) (v lua.LValue, ok bool) {
 	if v := s.env.RawGetString(name); v != lua.LNil {
 		return v, true
 	}
-	if s.defined[name] {
+	if s.isVariable[name] {
 		return lua.LNil, true
 	}
 	globals := s.in.vm.Env
@@ -27,7 +27,7 @@ func (s *Session) Global(name string) (v lua.LValue, ok bool) {
 	if open == nil {
 		return lua.LNil, false
 	}
-	defer s.recovered(&v, &ok)
+	defer s.recoverValue(&v, &ok)
 	v = open(s.in.vm)
 	globals.RawSetString(name, v)
 	return v, true
@@ -43,7 +43,7 @@ func (s *Session) GlobalNames() []string {
 // Field returns a field of a value. It may gather a fact, and it calls no
 // function of a script.
 func (s *Session) Field(v lua.LValue, name string) (field lua.LValue, ok bool) {
-	defer s.recovered(&field, &ok)
+	defer s.recoverValue(&field, &ok)
 	switch v := v.(type) {
 	case *lua.LTable:
 		return s.tableField(v, name)
@@ -78,7 +78,7 @@ func (s *Session) tableField(t *lua.LTable, name string) (lua.LValue, bool) {
 		}
 		return lua.LNil, false
 	}
-	r, ok := s.in.Tables.readonlies[t]
+	r, ok := s.in.Tables.byProxy[t]
 	if !ok || r.missing == nil {
 		return lua.LNil, false
 	}
@@ -86,8 +86,8 @@ func (s *Session) tableField(t *lua.LTable, name string) (lua.LValue, bool) {
 	return v, err == nil && v != lua.LNil
 }
 
-// recovered makes a mistake that was thrown while looking at a value an answer.
-func (s *Session) recovered(v *lua.LValue, ok *bool) {
+// recoverValue turns a thrown mistake into the result that there is no value.
+func (s *Session) recoverValue(v *lua.LValue, ok *bool) {
 	if recover() != nil {
 		*v, *ok = lua.LNil, false
 		s.in.renew()
@@ -103,7 +103,7 @@ func (s *Session) FieldNames(v lua.LValue) []string {
 		if s.IsFacts(v) {
 			return s.in.opts.Facts.Names()
 		}
-		names = stringKeys(s.listed(v))
+		names = stringKeys(s.fieldTable(v))
 		if v == s.in.globals.get("ccm") {
 			names = append(names, s.in.globals.fieldNames...)
 		}
@@ -120,10 +120,10 @@ func (s *Session) FieldNames(v lua.LValue) []string {
 	return slices.Compact(names)
 }
 
-// listed returns the table with the fields of t.
-func (s *Session) listed(t *lua.LTable) (list *lua.LTable) {
+// fieldTable returns the table with the fields of t.
+func (s *Session) fieldTable(t *lua.LTable) (list *lua.LTable) {
 	list = s.in.Tables.Contents(t)
-	r, ok := s.in.Tables.readonlies[t]
+	r, ok := s.in.Tables.byProxy[t]
 	if !ok || r.list == nil {
 		return list
 	}
@@ -171,12 +171,12 @@ func (s *Session) Text(v lua.LValue) (text string, ok bool) {
 	return text, true
 }
 
-// HasText reports whether the metatable of a table says how it is written.
+// HasText reports whether a table has a metamethod __tostring.
 func (s *Session) HasText(t *lua.LTable) bool {
 	return t.Metatable != lua.LNil && s.in.vm.GetMetaField(t, "__tostring") != lua.LNil
 }
 
-// A Function is what is known of a function that was written in Lua.
+// A Function describes a function that is written in Lua.
 type Function struct {
 	Parameters []string // the last may be ...
 	File       string
@@ -201,7 +201,7 @@ func (s *Session) Function(fn *lua.LFunction) (Function, bool) {
 	if fn.Proto.IsVarArg != 0 {
 		f.Parameters = append(f.Parameters, "...")
 	}
-	if p := s.in.source.place(f.Line, f.File); p.Line > 0 {
+	if p := s.in.source.lineOf(f.Line, f.File); p.Line > 0 {
 		f.File, f.Line = p.File, p.Line
 	}
 	if text, ok := s.in.source.text(f.File); ok {

@@ -18,8 +18,8 @@ import (
 // evaluation, while the machine is converged.
 
 // DefineType adds a type to the registry of this run, which must be a
-// [resource.Registry.Layer], and returns its constructor. Whoever types what a
-// session evaluates can define a type anew.
+// [resource.Registry.Layer], and returns its constructor. In a
+// session a type can be defined again.
 func (in *Interp) DefineType(f resource.Factory) (*lua.LTable, error) {
 	add := in.opts.Registry.Add
 	if in.session != nil {
@@ -42,10 +42,10 @@ func (in *Interp) DefineType(f resource.Factory) (*lua.LTable, error) {
 	return c, nil
 }
 
-// IsSession reports whether a person types what is evaluated.
+// IsSession reports whether the texts come from a [Session].
 func (in *Interp) IsSession() bool { return in.session != nil }
 
-// errClosed says that the catalog of a run is complete.
+// errClosed is the error of a declaration after the catalog is complete.
 var errClosed = errors.New("nothing can be declared any more: the machine is being converged")
 
 // Invoke calls a function that a script has defined, and returns its first
@@ -96,7 +96,7 @@ func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, ar
 }
 
 // thread takes the thread of Invoke. It is put back after a call without an
-// error; after an error there is still on it what was running then.
+// error; after an error the interrupted calls are still on its stack.
 func (in *Interp) thread() *lua.LState {
 	L := in.worker
 	in.worker = nil
@@ -107,8 +107,8 @@ func (in *Interp) thread() *lua.LState {
 	return L
 }
 
-// enter puts aside the state of whatever is being evaluated. The function that
-// it returns brings it back.
+// enter saves the state of the current evaluation and begins a new one. The function that
+// it returns restores the state.
 func (in *Interp) enter(ctx context.Context, watch *stopwatch) (leave func()) {
 	type state struct {
 		ctx     context.Context
@@ -140,16 +140,16 @@ func (in *Interp) Outside(f func()) {
 	f()
 }
 
-// CallerSource returns a text that stands for the place of the script that called
-// and for all that is written in its file.
+// CallerSource returns a text that identifies the position of the calling script and the
+// content of its file.
 func (in *Interp) CallerSource(L *lua.LState) string {
 	f := caller(L)
 	text, _ := in.source.text(f.file)
-	return fmt.Sprintf("%s %x", in.source.place(f.node, f.file), sha256.Sum256([]byte(text)))
+	return fmt.Sprintf("%s %x", in.source.lineOf(f.node, f.file), sha256.Sum256([]byte(text)))
 }
 
 // Require loads a module, as a script of that name would. The error is a
-// [diag.List]; what is wrong with the name itself has no place.
+// [diag.List]; mistakes in the name itself have no position.
 func (in *Interp) Require(ctx context.Context, script, module string) error {
 	in.report.reset()
 	in.modules.setScript(script)
@@ -164,14 +164,14 @@ func (in *Interp) Require(ctx context.Context, script, module string) error {
 }
 
 // Caller returns the place of the script that called.
-func (in *Interp) Caller(L *lua.LState) diag.Pos { return in.source.spot(caller(L)) }
+func (in *Interp) Caller(L *lua.LState) diag.Pos { return in.source.framePos(caller(L)) }
 
 // ThrowIn throws a mistake in the table that a script gave to the function which
 // it called: at the value that path leads to, or at its name if key is set, as
 // far as it is written there.
 func (in *Interp) ThrowIn(L *lua.LState, path schema.Path, key bool, hint, format string, args ...any) {
 	f, notes := in.source.origin(L)
-	pos := in.source.spot(f)
+	pos := in.source.framePos(f)
 	if p := in.source.argument(f, path, key); p.Line > 0 {
 		pos = p
 		if pos.File == "" {
@@ -186,7 +186,7 @@ func (in *Interp) FunctionPlace(fn *lua.LFunction) diag.Pos {
 	if fn.IsG {
 		return diag.Pos{}
 	}
-	return in.source.place(fn.Proto.LineDefined, fn.Proto.SourceName)
+	return in.source.lineOf(fn.Proto.LineDefined, fn.Proto.SourceName)
 }
 
 // Values returns a thread to make values with. Nothing is to run in it.

@@ -12,25 +12,25 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A field of a table that is nil is not there: a misspelt variable leaves a
-// property out, and nothing complains. So a declaration is held against what is
-// written in the text: what has an expression and no value is said.
+// A table in Lua has no nil fields: a misspelt variable leaves a property out without an
+// error. So a declaration is compared with its syntax, and a field whose expression is nil
+// is reported.
 
-// A writtenField is a field of a table in the text that may come out as nil, or
+// A nilableField is a field of a table in the text that may come out as nil, or
 // holds such fields.
-type writtenField struct {
+type nilableField struct {
 	key     any // a string, or the position as an int from 0
 	nilable bool
-	inner   []writtenField
-	arg     int // which value a call site passes for it
+	inner   []nilableField
+	arg     int // index of the argument of a call site
 }
 
-// writtenFields returns the fields of a table that may come out as nil. The
+// nilableFields returns the fields of a table that may come out as nil. The
 // names of a resource are not among them: a name that is nil is an error anyway.
-func writtenFields(t *ast.TableExpr, top bool) (out []writtenField) {
+func nilableFields(t *ast.TableExpr, top bool) (out []nilableField) {
 	n := 0
 	for i, f := range t.Fields {
-		w := writtenField{nilable: mayBeNil(f.Value)}
+		w := nilableField{nilable: mayBeNil(f.Value)}
 		switch key := f.Key.(type) {
 		case nil:
 			w.key = n
@@ -44,7 +44,7 @@ func writtenFields(t *ast.TableExpr, top bool) (out []writtenField) {
 			continue
 		}
 		if table, ok := f.Value.(*ast.TableExpr); ok {
-			w.inner = writtenFields(table, false)
+			w.inner = nilableFields(table, false)
 		}
 		if w.nilable || w.inner != nil {
 			out = append(out, w)
@@ -53,7 +53,7 @@ func writtenFields(t *ast.TableExpr, top bool) (out []writtenField) {
 	return out
 }
 
-// manyValues reports whether e gives as many values as it likes.
+// manyValues reports whether e can have several values.
 func manyValues(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.FuncCallExpr:
@@ -64,8 +64,8 @@ func manyValues(e ast.Expr) bool {
 	return false
 }
 
-// mayBeNil reports whether e can be nil without saying so. What ends in the word
-// nil says so, and so does a call of ccm.optional.
+// mayBeNil reports whether e can be nil by accident. An expression that ends in the word
+// nil, or a call of ccm.optional, is nil on purpose.
 func mayBeNil(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.IdentExpr, *ast.AttrGetExpr, *ast.Comma3Expr:
@@ -74,27 +74,27 @@ func mayBeNil(e ast.Expr) bool {
 		return e.Func == nil || lastName(e) != "optional"
 	case *ast.LogicalOpExpr:
 		if e.Operator == "and" {
-			return mayBeNil(e.Lhs) && saysNoNil(e.Rhs) || mayBeNil(e.Rhs)
+			return mayBeNil(e.Lhs) && excludesNil(e.Rhs) || mayBeNil(e.Rhs)
 		}
 		return mayBeNil(e.Rhs)
 	}
 	return false
 }
 
-// saysNoNil reports whether e does not allow for nil in words.
-func saysNoNil(e ast.Expr) bool {
+// excludesNil reports whether e is not nil on purpose.
+func excludesNil(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.NilExpr:
 		return false
 	case *ast.FuncCallExpr:
 		return mayBeNil(e)
 	case *ast.LogicalOpExpr:
-		return saysNoNil(e.Rhs)
+		return excludesNil(e.Rhs)
 	}
 	return true
 }
 
-// MayBeNil reports whether the value of a property can be nil without saying so.
+// MayBeNil reports whether the value of a property can be nil by accident.
 func MayBeNil(e ast.Expr) bool { return mayBeNil(e) }
 
 // Show writes an expression as a script would.
@@ -105,26 +105,25 @@ func Show(e ast.Expr) string {
 	return object(e)
 }
 
-// A nilChecker finds the properties that are written in the text and have no value.
+// A nilChecker reports properties whose expression is nil.
 type nilChecker struct {
 	in           *Interp
-	reported     map[*writtenField]bool
-	reportedLazy map[diag.Pos]bool
+	reported     map[*nilableField]bool
+	lazyReported map[diag.Pos]bool
 }
 
-// checkWritten says which fields in the text of the call at f have no value in
-// its table.
-func (nc *nilChecker) checkWritten(L *lua.LState, f frame, t *resource.Type, props *lua.LTable) {
+// check reports the fields in the syntax of the call at f that are nil in its table.
+func (nc *nilChecker) check(L *lua.LState, f frame, t *resource.Type, props *lua.LTable) {
 	if c := nc.in.source.chunkOf(f.node); c != nil {
-		for i := range c.written[f.node] {
-			w := &c.written[f.node][i]
+		for i := range c.nilable[f.node] {
+			w := &c.nilable[f.node][i]
 			nc.checkField(L, f, t, w, nil, fieldOf(props, w.key))
 		}
 	}
 }
 
-// checkField says that a field has no value, or that one inside of it has none.
-func (nc *nilChecker) checkField(L *lua.LState, f frame, t *resource.Type, w *writtenField, path schema.Path, v lua.LValue) {
+// checkField reports a field that is nil, and those in its table.
+func (nc *nilChecker) checkField(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path, v lua.LValue) {
 	if v == lua.LNil {
 		if w.nilable {
 			nc.noteNil(L, f, t, w, append(path, w.key))
@@ -148,17 +147,16 @@ func fieldOf(t *lua.LTable, key any) lua.LValue {
 	return t.RawGetString(key.(string))
 }
 
-// noteNil says, once for each place in the text, that a property was written and
-// came out as nil.
-func (nc *nilChecker) noteNil(L *lua.LState, f frame, t *resource.Type, w *writtenField, path schema.Path) {
+// noteNil reports a property that is nil, once for each position in the text.
+func (nc *nilChecker) noteNil(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path) {
 	if nc.reported[w] {
 		return
 	}
 	if nc.reported == nil {
-		nc.reported = make(map[*writtenField]bool)
+		nc.reported = make(map[*nilableField]bool)
 	}
 	nc.reported[w] = true
-	where := place{in: nc.in, typ: t, node: f.node, file: f.file}
+	where := locator{in: nc.in, typ: t, node: f.node, file: f.file}
 	e := &diag.Error{Pos: where.Locate(path, false)}
 	text := ""
 	if expr := where.expression(path); expr != nil {
@@ -171,10 +169,10 @@ func (nc *nilChecker) noteNil(L *lua.LState, f frame, t *resource.Type, w *writt
 	if nc.in.opts.Strict && e.Hint == "" {
 		e.Hint = OptionalHint(text)
 	}
-	nc.in.report.doubt(L, f, e)
+	nc.in.report.warn(L, f, e)
 }
 
-// GivenAsNil says that a property was written and has no value.
+// GivenAsNil returns the error that the expression of a property is nil.
 func GivenAsNil(path schema.Path, expression string) error {
 	if expression == "" {
 		return fmt.Errorf("%s was given as nil", path)
@@ -182,7 +180,7 @@ func GivenAsNil(path schema.Path, expression string) error {
 	return fmt.Errorf("%s was given as nil (%s)", path, expression)
 }
 
-// OptionalHint says how to write that a property may be left out.
+// OptionalHint returns the hint to write ccm.optional.
 func OptionalHint(expression string) string {
 	if expression == "" || strings.Contains(expression, "()") || strings.Contains(expression, "(...)") {
 		expression = "..."
@@ -190,9 +188,9 @@ func OptionalHint(expression string) string {
 	return "if it may be left out write ccm.optional(" + expression + ")"
 }
 
-// doubtLazy says that a function of ccm.lazy returned nil for a property. If the
-// script is read strictly that is the error.
-func (nc *nilChecker) doubtLazy(where *place, key string) error {
+// lazyNil reports that a function of ccm.lazy has returned nil for a property: as a
+// warning or, if Strict is set, as an error.
+func (nc *nilChecker) lazyNil(where *locator, key string) error {
 	path := schema.Path{key}
 	if e := where.expression(path); e != nil && !mayBeNil(e) {
 		return nil
@@ -201,18 +199,18 @@ func (nc *nilChecker) doubtLazy(where *place, key string) error {
 	if nc.in.opts.Strict {
 		return e
 	}
-	if !nc.reportedLazy[e.Pos] {
-		if nc.reportedLazy == nil {
-			nc.reportedLazy = make(map[diag.Pos]bool)
+	if !nc.lazyReported[e.Pos] {
+		if nc.lazyReported == nil {
+			nc.lazyReported = make(map[diag.Pos]bool)
 		}
-		nc.reportedLazy[e.Pos] = true
+		nc.lazyReported[e.Pos] = true
 		nc.in.opts.Warn(e.Pos, e.Err.Error())
 	}
 	return nil
 }
 
-// expression returns what is written at path in the table of a call, or nil.
-func (p *place) expression(path schema.Path) ast.Expr {
+// expression returns the expression at path in the table of a call, or nil.
+func (p *locator) expression(path schema.Path) ast.Expr {
 	c := p.in.source.chunkOf(p.node)
 	if c == nil {
 		return nil
