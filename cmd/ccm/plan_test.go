@@ -189,49 +189,90 @@ file { "D/far/c.conf", content = "a\n" }
 	}
 }
 
-// TestPlanOfOrdinaryUser: what needs root is said by a plan, which exits as the run
-// does.
-func TestPlanOfOrdinaryUser(t *testing.T) {
+// An ordinaryUser runs ccm as somebody who is not root.
+type ordinaryUser struct {
+	exe string
+	own string // a directory of the user's
+	as  *syscall.Credential
+}
+
+func newOrdinaryUser(t *testing.T) *ordinaryUser {
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	dir, err := os.MkdirTemp("", "ccm-user-") // that others can reach
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	require.NoError(t, os.Chmod(dir, 0o755))
-	own, site := filepath.Join(dir, "own"), filepath.Join(dir, "site.lua")
-	require.NoError(t, os.Mkdir(own, 0o755))
-	var as *syscall.Credential
+	u := &ordinaryUser{exe: exe, own: filepath.Join(dir, "own")}
+	require.NoError(t, os.Mkdir(u.own, 0o755))
 	if os.Geteuid() == 0 {
-		as = &syscall.Credential{Uid: 65534, Gid: 65534}
-		require.NoError(t, os.Chown(own, 65534, 65534))
-		bin := filepath.Join(dir, "ccm")
+		u.as = &syscall.Credential{Uid: 65534, Gid: 65534}
+		require.NoError(t, os.Chown(u.own, 65534, 65534))
+		u.exe = filepath.Join(dir, "ccm")
 		text, err := os.ReadFile(exe)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(bin, text, 0o755))
-		exe = bin
+		require.NoError(t, os.WriteFile(u.exe, text, 0o755))
 	}
+	return u
+}
+
+// ccm returns what ccm prints, and its exit status.
+func (u *ordinaryUser) ccm(args ...string) (string, int) {
+	cmd := exec.Command(u.exe, args...)
+	cmd.Dir = u.own
+	cmd.Env = append(os.Environ(), "TESTSCRIPT_COMMAND=ccm", "CCM_STATE_DIR="+u.own+"/state", "HOME="+u.own)
+	cmd.Args[0] = "ccm"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.as}
+	out, _ := cmd.CombinedOutput()
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// TestPlanOfOrdinaryUser: what needs root is said by a plan, which exits as the run
+// does.
+func TestPlanOfOrdinaryUser(t *testing.T) {
+	u := newOrdinaryUser(t)
+	own, site := u.own, filepath.Join(filepath.Dir(u.own), "site.lua")
 	require.NoError(t, os.WriteFile(site, []byte(strings.ReplaceAll(`
 file { "/etc/of-root", content = "x", owner = "-1", group = "-1", mode = "0644" }
 file { "OWN/given", content = "x", owner = "0", group = "-1", mode = "0644" }
 file { "OWN/mine", content = "x", owner = "-1", group = "-1", mode = "0644" }
 `, "OWN", own)), 0o644))
-	ccm := func(command string) (string, int) {
-		cmd := exec.Command(exe, command, site)
-		cmd.Dir = own
-		cmd.Env = append(os.Environ(), "TESTSCRIPT_COMMAND=ccm", "CCM_STATE_DIR="+own+"/state", "HOME="+own)
-		cmd.Args[0] = "ccm"
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
-		out, _ := cmd.CombinedOutput()
-		return string(out), cmd.ProcessState.ExitCode()
-	}
-	plan, status := ccm("plan")
+	plan, status := u.ccm("plan", site)
 	require.Equal(t, 4, status, plan)
 	require.Contains(t, plan, "x file#/etc/of-root: failed: would fail: needs root: /etc may not be written by uid ")
 	require.Contains(t, plan, "x file#"+own+"/given: failed: would fail: needs root: only root can give "+own+"/given to another user")
 	require.Contains(t, plan, "+ file#"+own+"/mine: Would have created the file")
-	run, status := ccm("run")
+	run, status := u.ccm("run", site)
 	require.Equal(t, 4, status, run)
 	require.Contains(t, run, "x file#/etc/of-root: failed: ")
 	require.Contains(t, run, "x file#"+own+"/given: failed: ")
 	require.Contains(t, run, "+ file#"+own+"/mine: Created the file")
+}
+
+// TestStateOfAnother: others than root believe no state directory but their own, by
+// whatever way they are led to it.
+func TestStateOfAnother(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make directories of two users")
+	}
+	u := newOrdinaryUser(t)
+	theirs, link := filepath.Join(filepath.Dir(u.own), "theirs"), filepath.Join(u.own, "link")
+	require.NoError(t, os.Mkdir(theirs, 0o755))
+	require.NoError(t, os.Symlink(theirs, link))
+	site := filepath.Join(filepath.Dir(u.own), "site.lua")
+	require.NoError(t, os.WriteFile(site, []byte(strings.ReplaceAll(
+		`file { "OWN/made", content = "x", owner = "-1", group = "-1", mode = "0644" }`, "OWN", u.own)), 0o644))
+	for _, dir := range []string{theirs, link} {
+		for _, args := range [][]string{{"run", site}, {"history"}, {"undo"}} {
+			out, status := u.ccm(append(args, "--state-dir", dir)...)
+			require.Equal(t, 1, status, out)
+			require.Contains(t, out, "found one that belongs to root")
+		}
+	}
+	require.NoFileExists(t, filepath.Join(u.own, "made"))
+	made, err := os.ReadDir(theirs)
+	require.NoError(t, err)
+	require.Empty(t, made)
+	out, status := u.ccm("run", site)
+	require.Equal(t, 0, status, out)
 }

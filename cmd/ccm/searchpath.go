@@ -13,11 +13,18 @@ import (
 // modulesVariable names the variable with directories of modules.
 const modulesVariable = "CCM_PATH"
 
-// limitPaths leaves out directories of PATH and of CCM_PATH that are not believed, and
-// says so once. Root runs commands that it finds there, and so do the shells that it
-// starts: PATH is changed for all of them.
+// temporaryVariable names the variable with the directory for temporary files
+// (POSIX.1-2017, XBD 8.3). Without it that is /tmp.
+const temporaryVariable = "TMPDIR"
+
+// limitPaths leaves out directories of PATH, CCM_PATH and TMPDIR that are not believed,
+// and says so once. Root runs commands that it finds in PATH, and works on files below
+// TMPDIR; so do the commands that it starts, so both are changed for all of them.
 func (e *env) limitPaths(cmd *cobra.Command) {
 	e.modules = e.believedPath(modulesVariable)
+	if dir := os.Getenv(temporaryVariable); dir != "" && len(e.believedDirectories(temporaryVariable, []string{dir})) == 0 {
+		_ = os.Unsetenv(temporaryVariable)
+	}
 	if e.trust() == nil || cmd.Flags().Lookup("root") == nil {
 		return // it runs no commands
 	}
@@ -31,9 +38,14 @@ func (e *env) limitPaths(cmd *cobra.Command) {
 // believed. As root these are the relative ones too: what they name depends on where
 // ccm was started.
 func (e *env) believedPath(variable string) []string {
+	return e.believedDirectories(variable, filepath.SplitList(os.Getenv(variable)))
+}
+
+// believedDirectories is believedPath for directories that a variable names in another form.
+func (e *env) believedDirectories(variable string, names []string) []string {
 	var dirs []string
 	trust := e.trust()
-	for _, dir := range filepath.SplitList(os.Getenv(variable)) {
+	for _, dir := range names {
 		var err error
 		switch {
 		case dir == "" && trust == nil:
