@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
@@ -90,7 +91,7 @@ type gitMachine struct{}
 
 func (gitMachine) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 	c.Env = append(c.Env, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "HOME=/nonexistent")
-	return host.Exec{}.Run(ctx, c)
+	return command.Exec{}.Run(ctx, c)
 }
 
 func TestGit(t *testing.T) {

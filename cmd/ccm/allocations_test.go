@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -26,7 +27,7 @@ type allocated struct {
 // useOf reads a site and converges it, and returns how much of everything was
 // taken.
 func useOf(t *testing.T, name string) (m allocated) {
-	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(new(bytes.Buffer)), clock: hosttest.Clock{}, runner: &observed{Runner: host.Exec{}}}
+	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(new(bytes.Buffer)), clock: hosttest.Clock{}, runner: &observed{Runner: command.Exec{}}}
 	f := &runFlags{}
 	f.add(&cobra.Command{}, report.DiffOff)
 	h := host.New(host.Options{Clock: hosttest.Clock{}})

@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -36,7 +37,7 @@ const (
 func main() {
 	began, before := clock.Now(), beforeMain()
 	relaxCollector()
-	commands := new(host.Commands)
+	commands := new(command.Commands)
 	// The first signal asks a run to end, the second ends it.
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := make(chan struct{})
@@ -105,13 +106,13 @@ type env struct {
 	clock          host.Clock
 	stop           <-chan struct{} // closed when the run shall end; may be nil
 	effect         func(op, path string) error
-	commands       *host.Commands // that run
-	screen         *terminalMode  // of the terminal that a person types on
-	work           *state.Work    // what the run has not finished; nil if none goes on
-	runner         *observed      // of the commands of this process; nil for any
-	held           *state.Held    // the lock, if it was taken before the site was read; nil once the run has it
-	alone          bool           // no other run has changed anything since the site was read
-	sequential     bool           // each resource is looked at and written in its turn only
+	commands       *command.Commands // that run
+	screen         *terminalMode     // of the terminal that a person types on
+	work           *state.Work       // what the run has not finished; nil if none goes on
+	runner         *observed         // of the commands of this process; nil for any
+	held           *state.Held       // the lock, if it was taken before the site was read; nil once the run has it
+	alone          bool              // no other run has changed anything since the site was read
+	sequential     bool              // each resource is looked at and written in its turn only
 	color          string
 	allowInsecure  bool          // files that everybody may write are believed
 	recording      *state.Run    // the record of the run that is under way; nil if none is

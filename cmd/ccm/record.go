@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -69,7 +70,7 @@ func (e *env) keep(v *host.View, d host.Doomed) error {
 }
 
 // exec returns what runs commands.
-func (e *env) exec() host.Exec { return host.Exec{Commands: e.commands} }
+func (e *env) exec() command.Exec { return command.Exec{Commands: e.commands} }
 
 // leaves is what hosts tell of directories that would be left behind.
 func (e *env) leaves(path string) (host.Temporary, error) {

@@ -8,6 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -138,7 +139,7 @@ func (c *call) tree() int {
 
 // which is host.which(name): where a command is, nil if there is none.
 func (c *call) which() int {
-	file, err := host.LookPath(c.str(1, "the name of a command"), "")
+	file, err := command.LookPath(c.str(1, "the name of a command"), "")
 	if err != nil {
 		return c.give(lua.LNil)
 	}

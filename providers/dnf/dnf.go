@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -25,8 +26,8 @@ func Providers() []resource.Factory {
 // that is known to be of another family they may be there as well, but are not
 // what manages it.
 func suits(f *facts.Facts, _ resources.Package) (int, error) {
-	for _, command := range []string{"dnf", "rpm"} {
-		if _, err := host.LookPath(command, ""); err != nil {
+	for _, name := range []string{"dnf", "rpm"} {
+		if _, err := command.LookPath(name, ""); err != nil {
 			return 0, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -46,7 +47,7 @@ func shell(line string) ([]string, error) {
 }
 
 func isExecutable(path string) bool {
-	_, err := host.LookPath(path, "")
+	_, err := command.LookPath(path, "")
 	return err == nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -30,7 +31,7 @@ const booted = "/run/systemd/system"
 // empty, and for systemd on the machine of v.
 func suits(v *host.View, path string) resource.Suits[resources.Service] {
 	return func(*facts.Facts, resources.Service) (int, error) {
-		if _, err := host.LookPath("systemctl", path); err != nil {
+		if _, err := command.LookPath("systemctl", path); err != nil {
 			return 0, err
 		}
 		return 1, isBooted(v)

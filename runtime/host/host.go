@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -100,7 +101,7 @@ func New(o Options) *Host {
 		}
 	}
 	if m.runner == nil {
-		m.runner = Exec{}
+		m.runner = command.Exec{}
 	}
 	switch {
 	case m.bus == nil && m.root == "/":
@@ -125,6 +126,16 @@ func New(o Options) *Host {
 	}
 	return &Host{View: View{machine: m}}
 }
+
+// Commands, as package command runs them.
+type (
+	Cmd    = command.Cmd
+	Result = command.Result
+	Runner = command.Runner
+)
+
+// ErrTimeout means that something was ended because it took too long.
+var ErrTimeout = command.ErrTimeout
 
 // Root returns the directory that stands for /.
 func (m *machine) Root() string { return m.root }
@@ -204,7 +215,7 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 	if err := h.refused(c); err != nil {
 		return res, err
 	}
-	c.root = h.root
+	c.Root = h.root
 	h.log.Debug("run", "command", c.String())
 	err := h.do("run", c.String(), func() (err error) {
 		res, err = h.runner.Run(ctx, c)

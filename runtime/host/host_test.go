@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
@@ -214,7 +215,7 @@ func TestOutputIsBounded(t *testing.T) {
 	h := host.New(host.Options{})
 	res, err := h.Query(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo first; head -c 30000000 /dev/zero; echo last"}})
 	require.NoError(t, err)
-	require.Less(t, len(res.Stdout), host.OutputLimit+100)
+	require.Less(t, len(res.Stdout), command.OutputLimit+100)
 	require.True(t, strings.HasPrefix(string(res.Stdout), "first\n"))
 	require.True(t, strings.HasSuffix(string(res.Stdout), "last\n"))
 	require.Contains(t, string(res.Stdout), "bytes left out]")

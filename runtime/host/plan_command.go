@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -56,7 +57,7 @@ func (v *View) LookPath(name, list, dir string) (string, error) {
 		if _, err := os.Stat(file); strings.Contains(name, "/") && os.IsNotExist(err) {
 			return "", fmt.Errorf("command %q not found", name)
 		}
-		return LookPath(name, list)
+		return command.LookPath(name, list)
 	}
 	if strings.Contains(name, "/") {
 		file := name
@@ -80,7 +81,7 @@ func (v *View) LookPath(name, list, dir string) (string, error) {
 	if v.looks.add(Look{Kind: ProgramLook, Name: name}) {
 		return name, nil
 	}
-	_, err := LookPath(name, list)
+	_, err := command.LookPath(name, list)
 	if err == nil { // it is going to be removed
 		err = fmt.Errorf("command %q not found in %s", name, list)
 	}
@@ -291,6 +292,6 @@ func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 			known = v.looks.Answers
 		}
 	}
-	c.root = v.root
+	c.Root = v.root
 	return known.ask(c, func() (Result, error) { return v.runner.Run(ctx, c) })
 }

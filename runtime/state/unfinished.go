@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 )
 
 const unfinishedFile = "unfinished.ndjson"
@@ -69,7 +70,7 @@ func bootID() string {
 
 // Command records a command that was started. That is not made durable: no command
 // survives a loss of power.
-func (w *Work) Command(c host.Started) (ended func()) {
+func (w *Work) Command(c command.Started) (ended func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x := Unfinished{PID: c.PID, Start: c.Start, Boot: w.boot, Command: w.s.secrets.Redact(c.Command)}
@@ -256,7 +257,7 @@ func (s *Store) finishOff(x Unfinished) (err error) {
 		what = "removed"
 		err = s.do("remove", x.Path, func() (err error) { found, err = host.RemoveLeftover(x.Path, x.Dev, x.Ino); return err })
 	case x.PID > 0 && x.Boot == bootID() && x.Boot != "":
-		found, err = host.EndAbandoned(host.Started{PID: x.PID, Start: x.Start, Command: x.Command}, x.Run)
+		found, err = command.EndAbandoned(command.Started{PID: x.PID, Start: x.Start, Command: x.Command}, x.Run)
 	case x.PID <= 0:
 		err = errors.New("what it is cannot be understood")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/providers/systemd"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 )
 
 // Seen is what was seen of a service in one way.
@@ -79,7 +80,7 @@ func (noBus) Call(context.Context, []host.BusCall) ([]host.BusReply, error) {
 
 // counter runs commands, and counts those that ask for the state of units.
 type counter struct {
-	host.Exec
+	command.Exec
 	shows atomic.Int32
 }
 

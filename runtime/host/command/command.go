@@ -1,4 +1,8 @@
-package host
+// Package command runs commands, ends them with all that they have started, and ends what
+// a run that died has left.
+//
+// Begin with [Exec].
+package command
 
 import (
 	"bufio"
@@ -39,7 +43,8 @@ type Cmd struct {
 	// OnLine is called for each line of output as it comes; may be nil.
 	OnLine func(line string)
 
-	root string
+	// Root is the directory that stands for /, in which Dir is; a host sets it.
+	Root string
 }
 
 // String formats c so that a shell would read it.
@@ -175,7 +180,7 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	}
 	cmd := exec.CommandContext(ctx, file)
 	cmd.Args = c.Argv
-	cmd.Dir = filepath.Join("/", c.root, c.Dir)
+	cmd.Dir = filepath.Join("/", c.Root, c.Dir)
 	cmd.Env = append(c.environ(), e.Commands.environ()...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if c.Stdin != nil {
