@@ -150,7 +150,7 @@ func (e *env) resolved(cmd *cobra.Command, f *lookFlags, name string) (any, erro
 	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: e.readFile, Now: h.Now, Secrets: e.secrets}
 	e.sources = l.Sources()
 	for _, file := range f.overlays {
-		text, err := e.trust().ReadFile(file)
+		text, err := e.readFile(file)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/test/tally"
 )
@@ -219,5 +220,43 @@ func TestCommandsLeftBehind(t *testing.T) {
 			require.Contains(t, out, "left behind when it died")
 			require.NotContains(t, next(), "warning")
 		})
+	}
+}
+
+// Inputs that the shell has opened, and nobody ends, end with the time of the script or of
+// the run, and with the first signal.
+func TestInputsEnd(t *testing.T) {
+	site := siteFile(t, "lua", "print 'evaluated'")
+	for _, flag := range []string{"--data", "--facts", "--env-file"} {
+		var w *os.File
+		start := func(args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
+			var r *os.File
+			var err error
+			r, w, err = os.Pipe()
+			require.NoError(t, err)
+			t.Cleanup(func() { w.Close() })
+			cmd = exec.Command("ccm", append(args, flag, "/dev/fd/3", site)...)
+			cmd.ExtraFiles, stderr = []*os.File{r}, new(bytes.Buffer)
+			cmd.Stderr = stderr
+			require.NoError(t, cmd.Start())
+			r.Close()
+			return cmd, stderr
+		}
+		for _, args := range [][]string{{"plan", "--eval-timeout", "10ms"}, {"run", "--timeout", "10ms", "--state-dir", t.TempDir()}} {
+			cmd, stderr := start(args...)
+			require.Error(t, cmd.Wait())
+			require.Equal(t, exitUsage, cmd.ProcessState.ExitCode(), "%s", stderr)
+			require.Contains(t, stderr.String(), "/dev/fd/3: it does not end within 10ms (--eval-timeout and --timeout give it more time)")
+		}
+		cmd, stderr := start("plan", "--eval-timeout", "1h")
+		_, err := w.WriteString("x")
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { // until that was read
+			n, err := unix.IoctlGetInt(int(w.Fd()), unix.TIOCINQ)
+			return err == nil && n == 0
+		}, longEnough, 5*time.Millisecond)
+		require.NoError(t, cmd.Process.Signal(os.Interrupt))
+		require.Error(t, cmd.Wait())
+		require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), "%s", stderr)
 	}
 }

@@ -122,9 +122,10 @@ type env struct {
 	before         time.Duration // what the process had used by then
 	spent          *spent        // where the time of the run goes; nil unless that is asked for
 	secrets        *secret.Keeper
-	stateDir       string      // that the command line names, or ""
-	modules        []string    // directories of modules, from CCM_PATH
-	logged         int         // how many of inputs were logged
+	stateDir       string   // that the command line names, or ""
+	modules        []string // directories of modules, from CCM_PATH
+	logged         int      // how many of inputs were logged
+	reading        reading
 	inputs         []std.Input // what the script of the run looked at
 }
 
@@ -188,6 +189,9 @@ func (c *checked) Write(p []byte) (int, error) {
 // command runs one command and returns its exit status.
 func (e *env) command(ctx context.Context, args []string) int {
 	e.args = args
+	within, cancel := e.untilStopped(ctx)
+	defer cancel()
+	e.reading = reading{within, inputPatience}
 	root := e.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(e.stdin)

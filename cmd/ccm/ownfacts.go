@@ -22,8 +22,10 @@ func (e *env) gatherFacts(ctx context.Context, v *host.View, f *siteFlags) (*fac
 		return nil, err
 	}
 	if f.factsFile != "" {
-		tree, err := loader.File(f.factsFile)
-		if err != nil {
+		within, cancel := e.reading.begin()
+		tree, err := loader.File(within, f.factsFile)
+		cancel()
+		if err = e.ifStopped(within, err); err != nil {
 			return nil, err
 		}
 		over = facts.Merge(over, tree)

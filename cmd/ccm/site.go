@@ -83,8 +83,8 @@ func (e *env) readInput(ctx context.Context, name string) (shown, text string, e
 		all, err := trust.ReadStream(ctx, e.stdin, stdin)
 		return stdin, string(all), e.ifStopped(ctx, err)
 	}
-	text, err = e.trust().ReadText(ctx, name)
-	return name, text, e.ifStopped(ctx, err)
+	all, err := e.trust().ReadFile(ctx, name)
+	return name, string(all), e.ifStopped(ctx, err)
 }
 
 // load reads a script or manifest and builds its catalog. Args are the
@@ -92,6 +92,9 @@ func (e *env) readInput(ctx context.Context, name string) (shown, text string, e
 func (e *env) load(ctx context.Context, h *host.Host, name string, args []string, f *siteFlags, noop bool) (*site, error) {
 	if err := f.check(h); err != nil {
 		return nil, err
+	}
+	if e.reading.ctx == nil { // in tests
+		e.reading = reading{ctx, f.evalTimeout}
 	}
 	around := &surroundings{clock: e.clock}
 	reg, err := registry(around)

@@ -123,7 +123,7 @@ func (e *env) whenStopped(do func()) (done func()) {
 
 // testFile runs the tests of one file.
 func (e *env) testFile(ctx context.Context, file string, wanted func(string, []string) bool, rep *testReport) (err error) {
-	text, err := e.trust().ReadFile(file)
+	text, err := e.readFile(file)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (e *env) testFile(ctx context.Context, file string, wanted func(string, []s
 			return luaapi.New(luaapi.Options{
 				Registry: layer, Builder: new(catalog.Builder), Version: readBuildInfo().Version, Env: os.LookupEnv, Print: e.stderr, Secrets: e.secrets,
 				Timeout: testTimeout, Path: modulePath(file, e.modules), Library: stdlib.Library, Warn: e.scriptWarns,
-				ReadFile: e.trust().ReadFile,
+				ReadFile: e.readFile,
 				Extend: func(in *luaapi.Interp) {
 					extending(lib)(in)
 					extend(in)

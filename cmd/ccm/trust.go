@@ -108,12 +108,12 @@ func beside(site string) bool {
 // them in the working directory, which nobody has named.
 func (e *env) readModule(site string) func(name string) ([]byte, error) {
 	if !slices.Contains([]string{"", "-", stdin, commandLineName}, site) {
-		return e.trust().ReadFile
+		return e.readFile
 	}
 	return func(name string) ([]byte, error) {
 		if err := e.trust().CheckFound(name); err != nil {
 			return nil, err
 		}
-		return e.trust().ReadFile(name)
+		return e.readFile(name)
 	}
 }

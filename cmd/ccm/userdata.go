@@ -68,7 +68,7 @@ func (e *env) environ(f *dataFlags) (map[string]string, error) {
 	name := f.envFile
 	switch {
 	case name != "":
-		text, err = e.trust().ReadFile(name)
+		text, err = e.readFile(name)
 	case !f.readEnv:
 		return env, nil
 	default:
@@ -106,7 +106,7 @@ func (e *env) source(f *dataFlags) (manifest.Source, error) {
 		}
 		return manifest.Source{File: defaultData, Text: string(text)}, err
 	}
-	text, err := e.trust().ReadFile(name)
+	text, err := e.readFile(name)
 	return manifest.Source{File: name, Text: string(text)}, err
 }
 

@@ -1,8 +1,8 @@
 package facts
 
 import (
+	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,14 +48,14 @@ func (l Loader) Load(dirs ...string) (map[string]any, error) {
 }
 
 // File reads one file that the user named. It lies outside the root, links are
-// followed, and a name that does not end in .json is YAML.
-func (l Loader) File(name string) (map[string]any, error) {
-	f, err := l.View.OpenUserFile(name)
+// followed, and a name that does not end in .json is YAML. What the shell has opened is
+// read until the context ends.
+func (l Loader) File(ctx context.Context, name string) (map[string]any, error) {
+	text, err := l.Trust.ReadFile(ctx, name)
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
-	defer f.Close()
-	return l.read(name, f, func() error { return l.Trust.Check(name) })
+	return l.table(name, text)
 }
 
 // files returns the files of a configuration directory that may hold facts.
@@ -131,26 +131,19 @@ func (l Loader) ownFile(name string) (map[string]any, error) {
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
-	defer f.Close()
-	return l.read(name, f, func() error { return l.checkOwn(name) })
+	if err := l.checkOwn(name); err != nil {
+		f.Close()
+		return nil, unreadable(name, err)
+	}
+	text, err := trust.ReadOpened(f, name)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return l.table(name, text)
 }
 
-// read decodes an open file if it is believed.
-func (l Loader) read(name string, f *os.File, believed func() error) (map[string]any, error) {
-	fi, err := f.Stat()
-	if err == nil && !fi.Mode().IsRegular() {
-		err = errors.New("want a file, got something else")
-	}
-	if err == nil {
-		err = believed()
-	}
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	text, err := io.ReadAll(f)
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
+// table decodes the text of a file.
+func (l Loader) table(name string, text []byte) (map[string]any, error) {
 	val, err := l.decode(name, text)
 	if err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func TestLoadTellsAllMistakesAndReadsTheRest(t *testing.T) {
 	require.Equal(t, map[string]any{"b": "fine", "e": "fine"}, got)
 	require.EqualError(t, err, strings.Join([]string{
 		"/etc/ccm/facts.d/bad.yaml:2:1: want name: text",
-		"/etc/ccm/facts.d/dir.json: want a file, got something else",
+		"/etc/ccm/facts.d/dir.json: want a file, found a directory",
 		"/etc/ccm/facts.d/list.json: want a table of facts, got a list",
 		"/etc/ccm/facts.d/list.yaml: want a table of facts, got a list",
 		"/etc/ccm/facts.d/text.json: want a table of facts, got text",
@@ -146,7 +146,7 @@ func TestLoadDoesNotWaitForAPipe(t *testing.T) {
 	l := loader(t, map[string]string{"/etc/ccm/facts.d/a.json": `{"a": 1}`})
 	require.NoError(t, syscall.Mkfifo(filepath.Join(l.View.Root(), "etc/ccm/facts.d/pipe.json"), 0o644))
 	got, err := l.Load("/etc/ccm")
-	require.EqualError(t, err, "/etc/ccm/facts.d/pipe.json: want a file, got something else")
+	require.EqualError(t, err, "/etc/ccm/facts.d/pipe.json: want a file, found a special file")
 	require.Equal(t, map[string]any{"a": int64(1)}, got)
 }
 
@@ -196,34 +196,34 @@ func TestFile(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		return path
 	}
-	got, err := l.File(write("f.json", `{"a": 1}`))
+	got, err := l.File(t.Context(), write("f.json", `{"a": 1}`))
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"a": int64(1)}, got)
 
-	got, err = l.File(write("f", "a: 1\n"))
+	got, err = l.File(t.Context(), write("f", "a: 1\n"))
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"a": "1"}, got)
 
 	require.NoError(t, os.Symlink(filepath.Join(dir, "f.json"), filepath.Join(dir, "link.json")))
-	got, err = l.File(filepath.Join(dir, "link.json"))
+	got, err = l.File(t.Context(), filepath.Join(dir, "link.json"))
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"a": int64(1)}, got)
 
 	missing := filepath.Join(dir, "missing.json")
-	_, err = l.File(missing)
+	_, err = l.File(t.Context(), missing)
 	require.EqualError(t, err, missing+": no such file or directory")
 
 	bad := write("bad.json", "{\"a\": 1,\n}")
-	_, err = l.File(bad)
+	_, err = l.File(t.Context(), bad)
 	require.EqualError(t, err, bad+":2:1: want JSON: invalid character '}' looking for beginning of object key string")
 
 	yaml := write("f.yaml", "a: 1\n")
-	_, err = Loader{View: l.View}.File(yaml)
+	_, err = Loader{View: l.View}.File(t.Context(), yaml)
 	require.EqualError(t, err, yaml+": want JSON, got a name that does not end in .json")
 
 	l.Trust = onlyMine
 	open := write("open.json", "{}")
 	require.NoError(t, os.Chmod(open, 0o666))
-	_, err = l.File(open)
+	_, err = l.File(t.Context(), open)
 	require.ErrorContains(t, err, open+": not believed as root, because everybody may write "+open+" (mode 0666)")
 }

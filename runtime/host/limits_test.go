@@ -168,10 +168,9 @@ func readers(t *testing.T, h *host.Host) map[string]func(name string) (string, e
 		"ReadUpTo": func(name string) (string, error) { b, err := h.ReadUpTo(name, 64<<20); return string(b), err },
 		"ReadFile": func(name string) (string, error) { b, err := h.ReadFile(name); return string(b), err },
 		"Trust": func(name string) (string, error) {
-			b, err := (*trust.Policy)(nil).ReadFile(name)
+			b, err := (*trust.Policy)(nil).ReadFile(t.Context(), name)
 			return string(b), err
 		},
-		"ReadText": func(name string) (string, error) { return (*trust.Policy)(nil).ReadText(t.Context(), name) },
 		"OpenSource": func(name string) (string, error) {
 			src, err := h.OpenSource(t.Context(), name)
 			if err != nil {
@@ -193,7 +192,7 @@ func TestReadOpenedPipe(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := fmt.Errorf("stopped")
 	done := make(chan error)
-	go func() { _, err := (*trust.Policy)(nil).ReadText(ctx, name); done <- err }()
+	go func() { _, err := (*trust.Policy)(nil).ReadFile(ctx, name); done <- err }()
 	cancel(stopped)
 	require.ErrorIs(t, <-done, stopped)
 	r2, w2, err := os.Pipe()
@@ -203,9 +202,9 @@ func TestReadOpenedPipe(t *testing.T) {
 	require.NoError(t, err)
 	w2.Close()
 	w.Close()
-	text, err := (*trust.Policy)(nil).ReadText(t.Context(), fmt.Sprintf("/dev/fd/%d", r2.Fd()))
+	text, err := (*trust.Policy)(nil).ReadFile(t.Context(), fmt.Sprintf("/dev/fd/%d", r2.Fd()))
 	require.NoError(t, err)
-	require.Equal(t, "print(1)", text)
+	require.Equal(t, "print(1)", string(text))
 }
 
 // A copy of a file with holes has holes, and holds the same.

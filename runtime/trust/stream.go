@@ -43,12 +43,26 @@ func ReadStream(ctx context.Context, r io.Reader, name string) ([]byte, error) {
 	select {
 	case x := <-done:
 		if x.err != nil {
-			return nil, fmt.Errorf("%s: %w", name, x.err)
+			return nil, &os.PathError{Op: "read", Path: name, Err: x.err}
 		}
 		return x.text, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%s: %w", name, context.Cause(ctx))
+		return nil, &os.PathError{Op: "read", Path: name, Err: context.Cause(ctx)}
 	}
+}
+
+// ReadOpened returns what a file holds that the caller has opened, and closes it. What is
+// no regular file is refused, and one of more than LargestText bytes.
+func ReadOpened(f *os.File, name string) ([]byte, error) {
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = &os.PathError{Op: "read", Path: name, Err: fmt.Errorf("want a file, found %s", safepath.KindOf(fi))}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return safepath.ReadOpened(f, fi, name, safepath.LargestText)
 }
 
 // believed is for the files that a Policy has judged.

@@ -71,32 +71,17 @@ func Of(uid int, getenv func(string) string) *Policy {
 }
 
 // ReadFile returns what a file holds that is believed. What is no regular file is
-// refused, and one of more than LargestText bytes; a pipe that is open already, such
-// as that of <(...), is read.
-func (t *Policy) ReadFile(name string) ([]byte, error) {
+// refused, and one of more than LargestText bytes; a pipe or a terminal that is open
+// already, such as that of <(...), is read until the context ends.
+func (t *Policy) ReadFile(ctx context.Context, name string) ([]byte, error) {
 	if err := t.Check(name); err != nil {
 		return nil, err
 	}
 	if f := openStream(name); f != nil {
 		defer f.Close()
-		return safepath.ReadUpTo(f, safepath.LargestText)
+		return ReadStream(ctx, f, name)
 	}
 	return believed.ReadRegular(name, safepath.LargestText)
-}
-
-// ReadText is ReadFile for a text that the command line names, which may be a pipe
-// or a terminal that is open already: that is read until the context ends.
-func (t *Policy) ReadText(ctx context.Context, name string) (string, error) {
-	if err := t.Check(name); err != nil {
-		return "", err
-	}
-	if f := openStream(name); f != nil {
-		defer f.Close()
-		text, err := ReadStream(ctx, f, name)
-		return string(text), err
-	}
-	text, err := believed.ReadRegular(name, safepath.LargestText)
-	return string(text), err
 }
 
 // Check returns an error that says why the named file or directory is not
