@@ -286,7 +286,7 @@ func TestUnknownInAPlan(t *testing.T) {
 	s.file("/a", "old")
 	s.declare(`require "std.motd" { "/a", text = "new" }`)
 	h := host.New(s.options)
-	v := h.Planning()
+	v := h.Planning(t.Context())
 	v.Assume(host.Planned{Path: "/a", Kind: host.Regular})
 	r := s.builder.Resources()[0]
 	f, err := s.reg.Select(r, nil)

@@ -34,7 +34,7 @@ func TestForesee(t *testing.T) {
 	} {
 		m := newMachine()
 		h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
-		v := h.Planning()
+		v := h.Planning(t.Context())
 		list := packages{}.foresee(t.Context(), v, x.wants)
 		for i, p := range list {
 			require.Equal(t, x.caveats[i], p.Caveat, x.wants[i].Name)

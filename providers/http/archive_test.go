@@ -337,7 +337,7 @@ func TestStatusInPlan(t *testing.T) {
 	srv := serve(t, nil)
 	h, root := machine(t)
 	want := srv.want(t, func(a *resources.Archive) { a.Name, a.Creates = "/new/app.tar.gz", "/opt/app/marker" })
-	v := h.Planning()
+	v := h.Planning(t.Context())
 	have, err := archives{}.Status(t.Context(), v, want)
 	require.NoError(t, err)
 	require.True(t, have.NoParent)

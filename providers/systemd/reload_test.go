@@ -99,7 +99,7 @@ func TestDaemonReload(t *testing.T) {
 		}, []string{"daemon-reload", "start old"}},
 		{"looking", func(m *machine, s *services, h *host.Host) error {
 			m.write(etc+"x.service", other)
-			for _, v := range []*host.View{&h.View, h.Planning()} {
+			for _, v := range []*host.View{&h.View, h.Planning(t.Context())} {
 				_, err := s.Status(m.t.Context(), v, service("x"))
 				require.NoError(m.t, err)
 			}

@@ -100,7 +100,7 @@ func TestPendingUnitFile(t *testing.T) {
 	} {
 		m := newMachine(t, t.TempDir())
 		starts[x.start](m)
-		v := m.host().Planning()
+		v := m.host().Planning(t.Context())
 		v.Assume(x.planned)
 		_, err := newServices(noWait).Status(t.Context(), v, x.want)
 		if !x.unknown {

@@ -70,7 +70,7 @@ type Engine struct {
 
 // Plan reports what Run would do. It cannot change the machine.
 func (e *Engine) Plan(ctx context.Context, v *host.View, c *catalog.Catalog) Summary {
-	return e.walk(ctx, v.Planning(), nil, c)
+	return e.walk(ctx, v.Planning(ctx), nil, c)
 }
 
 // Run converges the machine.
@@ -106,7 +106,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			continue
 		}
 		w.touched = false
-		w.beginEdits(i)
+		w.beginEdits(ctx, i)
 		events := w.edited(ctx, w.resource(ctx, i))
 		if w.touched {
 			w.prefetch.change(r, false)

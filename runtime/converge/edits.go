@@ -25,7 +25,7 @@ type edits struct {
 
 // beginEdits begins the edit of a file, if resource i is the first of several
 // that edit it.
-func (w *walk) beginEdits(i int) {
+func (w *walk) beginEdits(ctx context.Context, i int) {
 	if w.planning() || w.edits != nil {
 		return
 	}
@@ -40,7 +40,7 @@ func (w *walk) beginEdits(i int) {
 	if last == i {
 		return
 	}
-	e := &edits{edit: w.host.Edit(path), last: last, view: w.view, host: w.host}
+	e := &edits{edit: w.host.Edit(ctx, path), last: last, view: w.view, host: w.host}
 	w.host, w.view = e.edit.Host(), &e.edit.Host().View
 	w.edits = e
 }

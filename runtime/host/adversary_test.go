@@ -107,7 +107,7 @@ func TestAdversary(t *testing.T) {
 			return errors.Join(errs...)
 		},
 		"edit": func(r run) error {
-			e := r.h.Edit(r.inDir)
+			e := r.h.Edit(t.Context(), r.inDir)
 			text, err := e.Host().ReadExpected(r.inDir, 1<<20)
 			if err != nil {
 				return err

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"io"
 	"strings"
 )
@@ -26,9 +27,9 @@ type Edit struct {
 
 // Edit begins an edit of the file at the path. Whoever looks through its Host
 // sees what was written there; the machine is as it was until Commit.
-func (h *Host) Edit(name string) *Edit {
+func (h *Host) Edit(ctx context.Context, name string) *Edit {
 	e := &Edit{host: h, path: name}
-	e.view = &Host{View: View{machine: h.machine, plan: newOverlay(h.machine)}, edit: e}
+	e.view = &Host{View: View{machine: h.machine, plan: newOverlay(ctx, h.machine)}, edit: e}
 	return e
 }
 

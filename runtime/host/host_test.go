@@ -80,7 +80,7 @@ func TestLstat(t *testing.T) {
 	exists, err := h.Exists("/l")
 	require.NoError(t, err)
 	require.False(t, exists, "a dangling link is not there")
-	plan := h.Planning()
+	plan := h.Planning(t.Context())
 	plan.Assume(host.Planned{Path: "/f", Kind: host.Regular, Content: new("12345")})
 	_, same, err := plan.LookAt("/f", "12345")
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestSymlinkReplaces(t *testing.T) {
 func TestPlanning(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "old"), []byte("x"), 0o640))
-	v := h.Planning()
+	v := h.Planning(t.Context())
 	v.Assume(host.Planned{Path: "/new", Kind: host.Directory}, host.Planned{Path: "/old", Kind: host.Missing})
 	dir, err := v.IsDirectory("/new")
 	require.NoError(t, err)

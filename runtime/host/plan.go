@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"path"
@@ -73,7 +74,8 @@ type overlay struct {
 // Assumptions is all that a plan assumes. Its paths have no links in their
 // directories.
 type assumptions struct {
-	base   *View // the machine as it is
+	ctx    context.Context // of the plan
+	base   *View           // the machine as it is
 	active atomic.Bool
 	// doubtful is set once something is assumed that is not sure.
 	doubtful atomic.Bool
@@ -111,9 +113,9 @@ type planEntry struct {
 // mostUnder is how much of what was assumed before of one path is remembered.
 const mostUnder = 8
 
-func newOverlay(m *machine) *overlay {
+func newOverlay(ctx context.Context, m *machine) *overlay {
 	o := &overlay{assumptions: &assumptions{
-		base: &View{machine: m}, entries: make(map[string]*planEntry), below: make(map[string]map[string]bool), authors: make(map[any]bool),
+		ctx: ctx, base: &View{machine: m}, entries: make(map[string]*planEntry), below: make(map[string]map[string]bool), authors: make(map[any]bool),
 		accounts: make(map[accountKey]*planEntry),
 	}}
 	o.dirs.Store(new(sync.Map))
@@ -121,9 +123,10 @@ func newOverlay(m *machine) *overlay {
 }
 
 // Planning returns a view of the same machine that can be told what a plan
-// assumes. Whatever is looked at through it counts as if that had been done.
-func (v *View) Planning() *View {
-	return &View{machine: v.machine, plan: newOverlay(v.machine)}
+// assumes. Whatever is looked at through it counts as if that had been done. What is
+// fetched for that is fetched within the context.
+func (v *View) Planning(ctx context.Context) *View {
+	return &View{machine: v.machine, plan: newOverlay(ctx, v.machine)}
 }
 
 // planned returns the overlay that looks have to heed, nil if there is none.

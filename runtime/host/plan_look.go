@@ -2,7 +2,6 @@ package host
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -114,7 +113,7 @@ func (o *overlay) openPlace(v *View, p place) (*os.File, error) {
 	case e.Content != nil:
 		return memory(*e.Content)
 	case IsURL(e.Source):
-		text, err := v.fetch(context.Background(), e.Source)
+		text, err := v.fetch(o.ctx, e.Source)
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func TestTree(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	// In a plan, what is assumed counts.
-	v := h.Planning()
+	v := h.Planning(t.Context())
 	v.Assume(host.Planned{Path: "/top/d/f", Kind: host.Missing}, host.Planned{Path: "/top/new", Kind: host.Regular}, host.Planned{Path: "/no", Kind: host.Directory})
 	entries, err = v.Tree("/top")
 	require.NoError(t, err)

@@ -137,7 +137,7 @@ func TestWalk(t *testing.T) {
 					continue
 				}
 				// A plan that assumes something walks by itself, and comes to the same.
-				plan := h.Planning()
+				plan := h.Planning(t.Context())
 				plan.Assume(Planned{Path: "/elsewhere", Kind: Regular})
 				planned, planErr := plan.ReadFile(name)
 				_, planUnsafe := errors.AsType[*UnsafeLinkError](planErr)
