@@ -54,7 +54,7 @@ func TestCompareTree(t *testing.T) {
 	require.Equal(t, "d/end differs, d/size differs, kind other, kind/x extra, l other, left extra, more extra", compare(t, &h.View, source, "/d"))
 	require.Contains(t, compare(t, &h.View, source+"/none", "/d"), "error: ")
 
-	v := h.Planning()
+	v := h.Planning(t.Context())
 	v.Assume(host.Planned{Path: "/d/d/size", Kind: host.Regular, Content: new("12")}, host.Planned{Path: "/d/more", Kind: host.Missing},
 		host.Planned{Path: "/d/new", Kind: host.Regular, Content: new("")})
 	looks := new(host.Looks)
