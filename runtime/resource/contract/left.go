@@ -14,7 +14,7 @@ import (
 
 // planned returns what a plan decides.
 func (x Trial) planned(ctx context.Context, h *host.Host) resource.Decision {
-	v := h.Planning()
+	v := h.Planning(ctx)
 	have, err := x.Factory.Status(ctx, v, x.Want)
 	if err != nil {
 		return resource.Decision{}
