@@ -250,7 +250,7 @@ func (w *hostile) single(t *testing.T, e *env) *single {
 	s := &single{env: e, f: f, kind: "request", facts: w.facts, dir: filepath.Join(w.base, "site")}
 	confined := w.host()
 	s.host = host.New(host.Options{
-		Root: confined.Root(), Clock: hosttest.Clock{}, Transport: noNetwork{}, Keep: e.keep,
+		Root: confined.Root(), Clock: hosttest.Clock{}, Transport: noNetwork{}, BeforeChange: e.keep,
 		Runner: &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, errConfined }},
 	})
 	return s

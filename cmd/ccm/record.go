@@ -62,11 +62,11 @@ func (e *env) warn(message string) {
 }
 
 // keep is what hosts tell of what they are about to change.
-func (e *env) keep(v *host.View, d host.Doomed) error {
+func (e *env) keep(v *host.View, d host.PreImage) error {
 	if e.recording == nil {
 		return nil
 	}
-	return e.recording.Keep(v, d)
+	return e.recording.BeforeChange(v, d)
 }
 
 // exec returns what runs commands.

@@ -196,7 +196,7 @@ func (p *prompt) host() *host.Host { return p.hostTelling(p.env.stderr, nil) }
 func (p *prompt) hostTelling(w terminal.Printer, progress func(host.Progress)) *host.Host {
 	e := p.env
 	return host.New(host.Options{Runner: e.exec(),
-		Refuse: e.secrets.RefuseArgv, Root: p.flags.root, Clock: e.clock, Log: e.logger(w, p.flags.debug), Effect: e.effect, Keep: e.keep,
+		Refuse: e.secrets.RefuseArgv, Root: p.flags.root, Clock: e.clock, Log: e.logger(w, p.flags.debug), Effect: e.effect, BeforeChange: e.keep,
 		Progress: progress,
 	})
 }

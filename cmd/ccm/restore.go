@@ -91,7 +91,7 @@ func (r *restoration) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	r.past = rec
-	r.host = host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(r.out.stderr, f.debug), Effect: e.effect, Keep: e.keep, Leaves: e.leaves})
+	r.host = host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(r.out.stderr, f.debug), Effect: e.effect, BeforeChange: e.keep, Leaves: e.leaves})
 	var sum converge.Summary
 	defer func() { rec.end(sum) }()
 	list, err := rec.store.Restorations(r.rec.ID, paths)
@@ -203,7 +203,7 @@ func (r *restoration) begin(x state.Restoration) error {
 	if err != nil {
 		id = resource.ID{Type: "file", Name: x.Path}
 	}
-	r.past.run.Concerns(&resource.Resource{ID: id, Common: resource.NothingCommon})
+	r.past.run.SetResource(&resource.Resource{ID: id, Common: resource.NothingCommon})
 	if r.refresh == nil {
 		return nil
 	}

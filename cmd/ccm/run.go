@@ -131,7 +131,7 @@ func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err err
 		defer e.unlockEarly()
 	}
 	h := host.New(host.Options{
-		Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Runner: e.runner, Log: e.logger(rep.stderr, f.debug), Effect: e.effect, Keep: e.keep, Leaves: e.leaves, Progress: rep.progress,
+		Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Runner: e.runner, Log: e.logger(rep.stderr, f.debug), Effect: e.effect, BeforeChange: e.keep, Leaves: e.leaves, Progress: rep.progress,
 	})
 	e.reading.limit(f.evalTimeout, f.timeout)
 	s, err := e.load(ctx, h, args[0], args[1:], &f.siteFlags, f.noop)

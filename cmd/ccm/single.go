@@ -102,7 +102,7 @@ type single struct {
 // the runs. Logs go to w.
 func (e *env) newSingle(cmd *cobra.Command, f *singleFlags, kind string, w terminal.Printer) (s *single, err error) {
 	s = &single{env: e, f: f, kind: kind}
-	s.host = host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(w, f.debug), Effect: e.effect, Keep: e.keep, Leaves: e.leaves})
+	s.host = host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(w, f.debug), Effect: e.effect, BeforeChange: e.keep, Leaves: e.leaves})
 	if s.session, err = f.openSession(cmd, e.trust()); err != nil {
 		return nil, err
 	}

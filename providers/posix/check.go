@@ -39,7 +39,7 @@ func proven(ctx context.Context, h *host.Host, want resources.File, store func()
 	}
 	before, err := h.Lstat(want.Name)
 	if err == nil {
-		err = h.SetAside(want.Name)
+		err = h.Backup(want.Name)
 	}
 	if err != nil {
 		return err
@@ -49,9 +49,9 @@ func proven(ctx context.Context, h *host.Host, want resources.File, store func()
 		err = ask(ctx, &h.View, "validate_after", want.CheckAfterwards())
 	}
 	if err == nil {
-		return h.DropAside(want.Name)
+		return h.DiscardBackup(want.Name)
 	}
-	back := h.PutBack(want.Name)
+	back := h.Rollback(want.Name)
 	if back == nil && before.Kind == host.Regular {
 		back = h.SetAttr(want.Name, host.Attr{UID: before.UID, GID: before.GID, Mode: before.Mode})
 	}

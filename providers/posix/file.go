@@ -55,7 +55,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 		}
 	}
 	if want.IsCheckedAfterwards() {
-		if have.Unproven, err = v.IsAside(want.Name); err != nil {
+		if have.Unproven, err = v.HasBackup(want.Name); err != nil {
 			return have, err
 		}
 	}

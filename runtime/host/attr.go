@@ -64,7 +64,7 @@ func (h *Host) tellOf(name string, p safepath.Location, info Info) error {
 	if err := h.refusedInBatch(); err != nil {
 		return err
 	}
-	return h.tell(Doomed{Path: name, Dir: p.Dir.Path, Info: info})
+	return h.announcePreImage(PreImage{Path: name, Dir: p.Dir.Path, Info: info})
 }
 
 // setAttr gives what is open its owner and mode, where they are not so already.

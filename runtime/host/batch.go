@@ -133,7 +133,7 @@ func (h *Host) stage(name string, content io.Reader, attr Attr, isNew bool) erro
 // fsync(2) of each.
 const manyFiles = 8
 
-// Commit announces what is about to be replaced ([Options.Keep]), makes durable what
+// Commit announces what is about to be replaced ([Options.BeforeChange]), makes durable what
 // was written, and gives all files their places. Errs has the error of writing each
 // file, in the order of the calls of File, and gets those of Commit. A file with an
 // error does not get its place. Placed is called with the number of each that has its
@@ -250,7 +250,7 @@ func (e *batchEntry) announce(more bool) (err error) {
 			return safepath.PathError("lstat", t.name, err)
 		}
 	}
-	return t.h.tell(Doomed{Path: t.name, Dir: dir.Path, Info: e.before, Content: true, Next: &t.info, More: more})
+	return t.h.announcePreImage(PreImage{Path: t.name, Dir: dir.Path, Info: e.before, Content: true, Next: &t.info, More: more})
 }
 
 // place gives a file that is durable its place. The directory is yet to be

@@ -97,8 +97,8 @@ func TestBatchThatIsOvertaken(t *testing.T) {
 		if before != "" {
 			require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
 		}
-		var told []host.Doomed
-		h := host.New(host.Options{Root: root, Keep: func(_ *host.View, d host.Doomed) error {
+		var told []host.PreImage
+		h := host.New(host.Options{Root: root, BeforeChange: func(_ *host.View, d host.PreImage) error {
 			if told = append(told, d); len(told) == 1 {
 				require.NoError(t, os.WriteFile(path, []byte("theirs"), 0o600))
 			}
@@ -115,7 +115,7 @@ func TestBatchThatIsOvertaken(t *testing.T) {
 		require.NoError(t, h.AfterConflict().WriteFile("/f", strings.NewReader("ours"), mine(0o644)))
 		require.Len(t, told, 2)
 		require.EqualValues(t, len("theirs"), told[1].Size)
-		require.True(t, told[1].Anew)
+		require.True(t, told[1].Supersedes)
 		require.Equal(t, []string{"f"}, names(t, root))
 	}
 }
@@ -125,8 +125,8 @@ func TestBatchThatIsOvertaken(t *testing.T) {
 func TestBatchTakesFilesOnly(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte("old"), 0o600))
-	keep := func(_ *host.View, d host.Doomed) error { return fmt.Errorf("%s is not to be touched", d.Path) }
-	b := host.New(host.Options{Root: root, Keep: keep}).Batch()
+	keep := func(_ *host.View, d host.PreImage) error { return fmt.Errorf("%s is not to be touched", d.Path) }
+	b := host.New(host.Options{Root: root, BeforeChange: keep}).Batch()
 	h := b.File()
 	for name, effect := range map[string]func() error{
 		"SetAttr":       func() error { return h.SetAttr("/f", mine(0o640)) },
@@ -134,7 +134,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 		"RemoveTree":    func() error { return h.RemoveTree("/f") },
 		"Symlink":       func() error { return h.Symlink("x", "/f") },
 		"MakeDirectory": func() error { return h.MakeDirectory("/d", mine(0o755)) },
-		"SetAside":      func() error { return h.SetAside("/f") },
+		"Backup":        func() error { return h.Backup("/f") },
 		"Create":        func() error { _, err := h.Create("/f", mine(0o640)); return err },
 		"Run":           func() error { _, err := h.Run(t.Context(), host.Cmd{Argv: []string{"true"}}); return err },
 	} {
@@ -186,8 +186,8 @@ func mine(mode uint32) host.Attr {
 // times that it then has. Several directories are held open, and some are not.
 func TestBatchTellsWhatComes(t *testing.T) {
 	root := t.TempDir()
-	var told []host.Doomed
-	h := host.New(host.Options{Root: root, Keep: func(_ *host.View, d host.Doomed) error {
+	var told []host.PreImage
+	h := host.New(host.Options{Root: root, BeforeChange: func(_ *host.View, d host.PreImage) error {
 		told = append(told, d)
 		return nil
 	}})

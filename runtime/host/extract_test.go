@@ -447,7 +447,7 @@ func TestExtractTellsKeep(t *testing.T) {
 	require.NoError(t, os.WriteFile(root+"/opt/app/f", []byte("old"), 0o600))
 	require.NoError(t, os.WriteFile(root+"/a.tar", hosttest.Tar(t, file("f", "new"), dir("d", 0o755), file("d/g", "new"), file("d-e", "new")), 0o600))
 	told := map[string]host.FileKind{}
-	h := host.New(host.Options{Root: root, Keep: func(v *host.View, d host.Doomed) error {
+	h := host.New(host.Options{Root: root, BeforeChange: func(v *host.View, d host.PreImage) error {
 		info, err := v.Lstat(d.Path)
 		require.Equal(t, info.Kind, d.Kind, "told before it happens")
 		told[d.Path] = d.Kind
@@ -458,7 +458,7 @@ func TestExtractTellsKeep(t *testing.T) {
 		"/opt/app/f": host.Regular, "/opt/app/d": host.Missing, "/opt/app/d/g": host.Missing, "/opt/app/d-e": host.Missing,
 	}, told)
 
-	h = host.New(host.Options{Root: root, Keep: func(*host.View, host.Doomed) error { return errors.New("no room to keep it") }})
+	h = host.New(host.Options{Root: root, BeforeChange: func(*host.View, host.PreImage) error { return errors.New("no room to keep it") }})
 	before := hosttest.Snapshot(t, root)
 	require.EqualError(t, h.Extract(t.Context(), "/a.tar", host.Extraction{Format: host.Tar, Parent: "/opt/app"}), "no room to keep it")
 	require.EqualError(t, h.RemoveBelow("/opt/app", "f"), "no room to keep it")

@@ -30,17 +30,17 @@ type View struct {
 
 // machine is what all views of one machine share.
 type machine struct {
-	root    string
-	files   *safepath.Resolver // of the machine
-	sources *safepath.Resolver // of the user, below / always
-	runner  Runner
-	bus     Bus
-	clock   Clock
-	log     *slog.Logger
-	users   *accounts
-	effect  func(op, path string) error
-	keep    func(v *View, d Doomed) error
-	refuse  func(argv []string) error
+	root         string
+	files        *safepath.Resolver // of the machine
+	sources      *safepath.Resolver // of the user, below / always
+	runner       Runner
+	bus          Bus
+	clock        Clock
+	log          *slog.Logger
+	users        *accounts
+	effect       func(op, path string) error
+	beforeChange func(v *View, d PreImage) error
+	refuse       func(argv []string) error
 
 	transport func() http.RoundTripper
 	progress  func(Progress)
@@ -54,11 +54,11 @@ type machine struct {
 // A Host is a View that can also change the machine.
 type Host struct {
 	View
-	edit  *Edit        // what WriteFile keeps instead of writing, or nil
-	entry *batchEntry  // what WriteFile fills instead of giving a file its place, or nil
-	ran   func(Result) // what Run tells of commands that ran to their end, or nil
-	on    any          // on whose behalf things are done
-	retry bool         // see AfterConflict
+	edit     *Edit        // what WriteFile keeps instead of writing, or nil
+	entry    *batchEntry  // what WriteFile fills instead of giving a file its place, or nil
+	ran      func(Result) // what Run tells of commands that ran to their end, or nil
+	on       any          // on whose behalf things are done
+	conflict bool         // see AfterConflict
 }
 
 // Options describe a host. The zero Options are the real machine.
@@ -72,11 +72,10 @@ type Options struct {
 	// error. Op is the system call or command, path what it is about. Tests use
 	// it to fail and to kill at every point of a run.
 	Effect func(op, path string) error
-	// Keep is called before what stands at a path is changed, replaced or
+	// BeforeChange is called before what stands at a path is changed, replaced or
 	// removed, and before something is made where nothing stands. If it fails, the
-	// effect fails with its error and what stands there is untouched. Nil if
-	// nobody wants to know.
-	Keep func(v *View, d Doomed) error
+	// effect fails with its error and what stands there is untouched. May be nil.
+	BeforeChange func(v *View, d PreImage) error
 	// Refuse is asked before a command is run, which is not if it fails: see
 	// secret.Keeper.RefuseArgv. Nil refuses none.
 	Refuse func(argv []string) error
@@ -94,7 +93,7 @@ type Options struct {
 
 // New returns a host.
 func New(o Options) *Host {
-	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, keep: o.Keep, refuse: o.Refuse}
+	m := &machine{root: filepath.Clean("/" + o.Root), runner: o.Runner, bus: o.Bus, clock: o.Clock, log: o.Log, effect: o.Effect, beforeChange: o.BeforeChange, refuse: o.Refuse}
 	if o.Root != "" && !filepath.IsAbs(o.Root) {
 		if abs, err := filepath.Abs(o.Root); err == nil {
 			m.root = abs
@@ -161,7 +160,7 @@ func (m *machine) Real(name string) (string, error) {
 // else stood there than what was announced: that is announced again.
 func (h *Host) AfterConflict() *Host {
 	c := *h
-	c.retry = true
+	c.conflict = true
 	return &c
 }
 
@@ -186,8 +185,8 @@ func (h *Host) WithLog(log *slog.Logger) *Host {
 	return &c
 }
 
-// OnBehalfOf returns a copy of h whose Keep is told who is the reason for what is
-// done ([Doomed.For]).
+// OnBehalfOf returns a copy of h that gives the reason for its effects to BeforeChange
+// ([PreImage.For]).
 func (h *Host) OnBehalfOf(who any) *Host {
 	c := *h
 	c.on = who

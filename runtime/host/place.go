@@ -214,10 +214,10 @@ func (s *stage) chmodOpen(d *safepath.Handle, name string, mode uint32) error {
 
 // tell says what is about to be replaced, and what is about to be new.
 func (s *stage) tell(units []string) error {
-	if s.h.keep == nil {
+	if s.h.beforeChange == nil {
 		return nil
 	}
-	var all []Doomed
+	var all []PreImage
 	dirs := make(map[string]string)
 	for _, name := range s.sorted {
 		if !inUnit(units, name) {
@@ -227,11 +227,11 @@ func (s *stage) tell(units []string) error {
 		if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
 			return safepath.PathError("lstat", s.full(name), err)
 		}
-		all = append(all, Doomed{Path: s.full(name), Dir: s.directory(parentOf(name), dirs), Info: info, Content: true, For: s.h.on, More: true})
+		all = append(all, PreImage{Path: s.full(name), Dir: s.directory(parentOf(name), dirs), Info: info, Content: true, For: s.h.on, More: true})
 	}
 	for i, d := range all {
 		d.More = i < len(all)-1
-		if err := s.h.keep(&s.h.View, d); err != nil {
+		if err := s.h.beforeChange(&s.h.View, d); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func (h *Host) Remove(name string) error {
 // remove is Remove for a place.
 func (h *Host) remove(name string, p safepath.Location) error {
 	h.log.Debug("remove", "path", name)
-	if err := h.doomed(name, p, true); err != nil {
+	if err := h.announce(name, p, true); err != nil {
 		return err
 	}
 	err := h.do("remove", name, func() error { return safepath.PathError("remove", h.realPath(name, p), safepath.Unlink(p)) })
@@ -57,7 +57,7 @@ func (h *Host) RemoveTree(name string) error {
 	if err := holdsNoMount(name, p.Dir, top); err != nil {
 		return err
 	}
-	if err := h.doomedTree(name, p, top); err != nil {
+	if err := h.announceTree(name, p, top); err != nil {
 		return err
 	}
 	err = h.do("remove", name, func() error {
@@ -113,7 +113,7 @@ func (h *Host) RemoveBelow(dir, rel string) error {
 	}
 	defer p.Close()
 	h.log.Debug("remove", "path", name)
-	if err := h.doomed(name, p, true); err != nil {
+	if err := h.announce(name, p, true); err != nil {
 		return err
 	}
 	err = h.do("remove", name, func() error { return safepath.PathError("remove", h.realPath(name, p), safepath.Unlink(p)) })

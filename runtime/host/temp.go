@@ -242,7 +242,7 @@ func (t *Temp) Commit() error {
 	if err := t.sync(); err != nil {
 		return err
 	}
-	if err := t.h.doomed(t.name, t.place, true); err != nil {
+	if err := t.h.announce(t.name, t.place, true); err != nil {
 		return err
 	}
 	now, err := t.h.at(t.name)

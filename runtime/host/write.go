@@ -105,7 +105,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	}
 	defer p.Close()
 	h.log.Debug("mkdir", "path", name)
-	if err := h.doomed(name, p, true); err != nil {
+	if err := h.announce(name, p, true); err != nil {
 		return err
 	}
 	first := uint32(0o700)
@@ -155,7 +155,7 @@ func (h *Host) Symlink(target, name string) error {
 		return err
 	}
 	defer p.Close()
-	if err := h.doomed(name, p, true); err != nil {
+	if err := h.announce(name, p, true); err != nil {
 		return err
 	}
 	temp := safepath.Location{Dir: p.Dir}

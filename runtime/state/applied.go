@@ -143,7 +143,7 @@ func (a *applied) load() {
 
 // end records what was applied, unless that is recorded already. Resolved is the
 // resources of which not all was known when they were declared.
-func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]result, resolved map[resource.ID]*resource.Resource) error {
+func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]resourceResult, resolved map[resource.ID]*resource.Resource) error {
 	a.readHead()
 	sums := a.fingerprintsOf(c)
 	if len(resolved) == 0 && a.unchanged(c, sums, results) {
@@ -178,7 +178,7 @@ func (a *applied) durable() bool { return a.site != "" }
 
 // unchanged reports whether what was applied is plainly what is recorded, given
 // the fingerprints of it.
-func (a *applied) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]result) bool {
+func (a *applied) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) bool {
 	if a.head.Fingerprint == "" || len(c.Rest) > 0 {
 		return false
 	}

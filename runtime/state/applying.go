@@ -18,7 +18,7 @@ type applying struct {
 
 // next returns what is to be recorded, given the fingerprints of what was applied.
 // Of what is not in order now, what was wanted before stays.
-func (a *applied) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]result) []applying {
+func (a *applied) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) []applying {
 	list := make([]applying, 0, len(c.Resources))
 	a.wishes.next = 0
 	keep := func(id string) {

@@ -80,7 +80,7 @@ func TestForetoldBySecond(t *testing.T) {
 	require.NoError(t, err)
 	next := info
 	next.Size = 3
-	require.NoError(t, run.Keep(&h.View, host.Doomed{Path: "/f", Info: info, Content: true, Next: &next, For: second}))
+	require.NoError(t, run.BeforeChange(&h.View, host.PreImage{Path: "/f", Info: info, Content: true, Next: &next, For: second}))
 	run.Event(&converge.Event{Resource: second, Outcome: converge.Changed})
 	require.NoError(t, run.End(converge.Summary{}))
 	rec, err := b.store().Record(run.ID())

@@ -33,7 +33,7 @@ func (b *box) restore(id string, paths ...string) (*state.Run, []error) {
 	require.NoError(b.t, err)
 	errs := b.store().Restore(context.Background(), h, list, func(r state.Restoration) error {
 		id, _ := resource.ParseID(r.Resource)
-		run.Concerns(&resource.Resource{ID: id, Common: new(resource.Common)})
+		run.SetResource(&resource.Resource{ID: id, Common: new(resource.Common)})
 		return nil
 	})
 	require.NoError(b.t, run.End(converge.Summary{}))

@@ -8,14 +8,14 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A result is what became of a resource that was not simply stable.
-type result struct {
+// A resourceResult is what became of a resource that was not simply stable.
+type resourceResult struct {
 	outcome converge.Outcome
 	found   resource.Told
 }
 
-// note remembers what became of a resource.
-func (r *Run) note(e *converge.Event) {
+// setResult remembers what became of a resource.
+func (r *Run) setResult(e *converge.Event) {
 	if r.applied == nil {
 		return
 	}
@@ -24,7 +24,7 @@ func (r *Run) note(e *converge.Event) {
 	case e.Outcome == converge.Changed && e.Wish == (resource.Told{}):
 		delete(r.results, id) // as if it had been stable
 	case e.Outcome != converge.Stable || e.Wish != (resource.Told{}):
-		r.results[id] = result{e.Outcome, r.applied.keyed(e.Resource, joined(e.Wish))}
+		r.results[id] = resourceResult{e.Outcome, r.applied.keyed(e.Resource, joined(e.Wish))}
 	case r.results[id].outcome != converge.Changed:
 		delete(r.results, id) // it is in order now, whatever came before
 	}

@@ -48,7 +48,7 @@ type Input struct {
 }
 
 // A Run records one run, for one goroutine. It is the journal of its engine, listens to what is
-// reported, and is told by the host of all that is about to be changed. Nothing
+// reported, and gets the pre-image of every change from the host. Nothing
 // is written before there is something to tell.
 type Run struct {
 	s       *Store
@@ -60,17 +60,16 @@ type Run struct {
 	catalog *catalog.Catalog // what was applied, or is; nil for nothing
 	applied *applied
 
-	// current is on whose behalf hosts do what they do that do not say so.
+	// current is the resource of changes for which the host names none.
 	current *resource.Resource
-	changes map[string]*tracked
-	// touched lists what is changed for resources that are not finished, touches
-	// counts what ever was.
-	touched map[resource.ID][]*tracked
-	touches int
+	changes map[string]*fileChange
+	// open lists the open changes by resource, changeCount counts all that ever were.
+	open        map[resource.ID][]*fileChange
+	changeCount int
 	// unsynced is set if lines were added that have to be durable and are not.
 	unsynced bool
 	view     *host.View
-	results  map[resource.ID]result
+	results  map[resource.ID]resourceResult
 	// lazy is the resources of which not all is known when they are declared,
 	// resolved these as they were when their turn had come.
 	lazy     map[resource.ID]bool
@@ -84,7 +83,7 @@ var (
 
 // Begin starts the record of a run. The lock of the directory must be held.
 func (s *Store) Begin(info Info) (*Run, error) {
-	r := &Run{s: s, info: info, changes: make(map[string]*tracked), touched: make(map[resource.ID][]*tracked), results: make(map[resource.ID]result)}
+	r := &Run{s: s, info: info, changes: make(map[string]*fileChange), open: make(map[resource.ID][]*fileChange), results: make(map[resource.ID]resourceResult)}
 	r.objects = objects{s: s, run: info.ID}
 	r.file = lines{s: s, name: runFile(info.ID)}
 	var err error
@@ -200,7 +199,7 @@ const longHistory = 1 << 20
 
 // End ends the record of a run.
 func (r *Run) End(sum converge.Summary) error {
-	r.Concerns(nil)
+	r.SetResource(nil)
 	var errs []error
 	if r.applied != nil {
 		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results, r.resolved))

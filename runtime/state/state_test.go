@@ -94,7 +94,7 @@ func (b *box) begin(kind string) (*state.Run, *host.Host, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return run, host.New(host.Options{Root: b.root, Clock: b.clock, Effect: b.effect, Keep: run.Keep, Runner: b.runner}), nil
+	return run, host.New(host.Options{Root: b.root, Clock: b.clock, Effect: b.effect, BeforeChange: run.BeforeChange, Runner: b.runner}), nil
 }
 
 // run converges a catalog, and returns its record. An error is that of the

@@ -10,41 +10,41 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A tracked is a change during its run.
-type tracked struct {
+// A fileChange is the change of one path during its run. It is open until its resource is
+// finished, and then it is recorded what became of the path.
+type fileChange struct {
 	Change
 	by resource.ID // for which it is being changed; zero for none
-	// touched is set until it is known what became of it, in the order in which
-	// paths were changed first.
-	touched int
-	// foretold is set if Next is recorded and is what it will be.
-	foretold bool
-	// fresh is set until it is known that anything was changed at all.
-	fresh bool
+	// order numbers open changes, in the order in which paths were changed first; 0 once it
+	// is closed.
+	order int
+	// hasNext is set if Next is recorded and is what the path will hold.
+	hasNext bool
+	// maybeVoid is set until something is known to have changed at all.
+	maybeVoid bool
 }
 
-// finished returns what was changed for the resources, in order, and is not to be
-// changed any more.
-func (r *Run) finished(ids ...resource.ID) (list []*tracked) {
-	if len(r.touched) == 0 {
+// closeChanges returns the open changes of resources that are finished, in order.
+func (r *Run) closeChanges(ids ...resource.ID) (list []*fileChange) {
+	if len(r.open) == 0 {
 		return nil
 	}
 	for _, id := range ids {
-		list = append(list, r.touched[id]...)
-		delete(r.touched, id)
+		list = append(list, r.open[id]...)
+		delete(r.open, id)
 	}
-	slices.SortFunc(list, func(a, b *tracked) int { return a.touched - b.touched })
+	slices.SortFunc(list, func(a, b *fileChange) int { return a.order - b.order })
 	for _, c := range list {
-		c.touched, c.fresh = 0, false
+		c.order, c.maybeVoid = 0, false
 	}
 	return list
 }
 
-// finish finds out what became of a path that was changed, if that can be known, and
-// returns what is to be recorded of it, if that is not known already. Event is that of
+// closeChange looks at a path that was changed, and returns the line to record, if there
+// is one: not if it is recorded already, or nobody can tell. Event is that of
 // the resource for which it was changed, or nil.
-func (r *Run) finish(c *tracked, e *converge.Event) (changeLine, bool) {
-	if c.foretold && e != nil && e.Outcome == converge.Changed && e.Resource.ID == c.by {
+func (r *Run) closeChange(c *fileChange, e *converge.Event) (changeLine, bool) {
+	if c.hasNext && e != nil && e.Outcome == converge.Changed && e.Resource.ID == c.by {
 		c.After = c.Next
 		return changeLine{}, false
 	}
@@ -56,19 +56,19 @@ func (r *Run) finish(c *tracked, e *converge.Event) (changeLine, bool) {
 	return changeLine{changeProtocol, &c.Change}, true
 }
 
-// Keep records what is about to be changed, for host.Options. Of what changes
-// more than once in a run, what was there first is kept.
-func (r *Run) Keep(v *host.View, d host.Doomed) error {
+// BeforeChange records a pre-image ([host.Options]) and makes a backup of its content. Of a
+// path that changes more than once in a run, the first pre-image counts.
+func (r *Run) BeforeChange(v *host.View, d host.PreImage) error {
 	r.view = v
 	by := r.current
 	if res, ok := d.For.(*resource.Resource); ok {
 		by = res
 	}
 	c, known := r.changes[d.Path]
-	anew := known && d.Anew && c.fresh // then nothing was changed yet
-	if known && !anew && (c.Content || !d.Content) {
-		c.foretold = false
-		r.touch(c, by)
+	again := known && d.Supersedes && c.maybeVoid // then nothing was changed yet
+	if known && !again && (c.Content || !d.Content) {
+		c.hasNext = false
+		r.openChange(c, by)
 		return r.endBatch(d)
 	}
 	next := Change{Path: Name(d.Path), Dir: Name(d.Dir), Before: versionOf(d.Info)}
@@ -82,16 +82,16 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 		}
 		next.Before.Target = Name(target)
 	}
-	if known && !anew {
+	if known && !again {
 		next = c.Change
 	}
 	next.Content, next.Next, next.After = d.Content, nil, nil
-	if d.Next != nil && by != nil && (!known || anew) { // else it is told of somebody else
+	if d.Next != nil && by != nil && (!known || again) { // else it is about another change
 		next.Next = new(versionOf(*d.Next))
 	}
 	next.Sensitive = r.holdsSecrets(by) || r.hidden.HeldIn(d.Path)
 	if d.Content && d.Kind == host.Regular {
-		if err := r.keepContent(v, d, by, &next); err != nil {
+		if err := r.backUp(v, d, by, &next); err != nil {
 			return fmt.Errorf("cannot keep what is there: %w (backup = false goes without)", err)
 		}
 	}
@@ -115,35 +115,35 @@ func (r *Run) Keep(v *host.View, d host.Doomed) error {
 	}
 	r.unsynced = r.unsynced || durable && d.More
 	if !known {
-		c = new(tracked)
+		c = new(fileChange)
 		r.changes[d.Path] = c
 	}
-	c.Change, c.foretold, c.fresh = next, next.Next != nil, !known || anew
-	r.touch(c, by)
+	c.Change, c.hasNext, c.maybeVoid = next, next.Next != nil, !known || again
+	r.openChange(c, by)
 	return r.endBatch(d)
 }
 
-// touch notes that a path is changed for a resource.
-func (r *Run) touch(c *tracked, by *resource.Resource) {
+// openChange opens a change of a path for a resource.
+func (r *Run) openChange(c *fileChange, by *resource.Resource) {
 	var id resource.ID
 	if by != nil {
 		id = by.ID
 	}
 	switch {
-	case c.touched == 0:
-		r.touches++
-		c.touched = r.touches
+	case c.order == 0:
+		r.changeCount++
+		c.order = r.changeCount
 	case c.by == id:
 		return
 	default:
-		r.touched[c.by] = slices.DeleteFunc(r.touched[c.by], func(x *tracked) bool { return x == c })
+		r.open[c.by] = slices.DeleteFunc(r.open[c.by], func(x *fileChange) bool { return x == c })
 	}
 	c.by = id
-	r.touched[id] = append(r.touched[id], c)
+	r.open[id] = append(r.open[id], c)
 }
 
-// endBatch makes durable what was kept for an effect on many paths.
-func (r *Run) endBatch(d host.Doomed) error {
+// endBatch makes the backups and lines of an effect on many paths durable.
+func (r *Run) endBatch(d host.PreImage) error {
 	if d.More {
 		return nil
 	}
@@ -160,8 +160,8 @@ func (r *Run) endBatch(d host.Doomed) error {
 	return nil
 }
 
-// keepContent stores the content of a file that is about to go.
-func (r *Run) keepContent(v *host.View, d host.Doomed, by *resource.Resource, c *Change) error {
+// backUp stores the content of a file that is about to go.
+func (r *Run) backUp(v *host.View, d host.PreImage, by *resource.Resource, c *Change) error {
 	before := &c.Before
 	if by != nil && by.Common.Backup != nil && !*by.Common.Backup {
 		before.Unkept = "backup = false"

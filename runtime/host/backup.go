@@ -13,33 +13,33 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-const asideSuffix = ".ccm-old"
+const backupSuffix = ".ccm-old"
 
 // asideName returns the name under which a file is set aside where nobody else can take
 // that.
-func asideName(base string) string { return safepath.HiddenName(base, asideSuffix) }
+func backupName(base string) string { return safepath.HiddenName(base, backupSuffix) }
 
-// SetAside gives the file at the path a second name in its directory, so that it
-// can come back as it is after it was replaced. If nothing is there, that is
-// noted in its place. [Host.PutBack] or [Host.DropAside] must follow; if this
-// process dies before, [View.IsAside] tells so. What was set aside before stays:
-// it is what was there first.
-func (h *Host) SetAside(name string) error {
+// Backup gives the file at the path a second name in its directory, so that it
+// can come back as it is after it was replaced. If nothing is there, a link that leads
+// nowhere records that. [Host.Rollback] or [Host.DiscardBackup] must follow; if this
+// process dies before, [View.HasBackup] says so. An earlier backup stays: it is what was
+// there first.
+func (h *Host) Backup(name string) error {
 	p, err := h.at(name)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if _, aside, err := asideOf(p); err != nil || aside.Kind != Missing {
+	if _, aside, err := backupOf(p); err != nil || aside.Kind != Missing {
 		return safepath.PathError("lstat", name, err)
 	}
 	info, err := p.Stat()
 	if err != nil {
 		return safepath.PathError("lstat", name, err)
 	}
-	old := safepath.Location{Dir: p.Dir, Name: asideName(p.Name)}
+	old := safepath.Location{Dir: p.Dir, Name: backupName(p.Name)}
 	if safepath.IsShared(&p.Dir.Stat) {
-		old.Name = safepath.RandomName(p.Name, asideSuffix)
+		old.Name = safepath.RandomName(p.Name, backupSuffix)
 	}
 	switch info.Kind {
 	case Missing:
@@ -52,7 +52,7 @@ func (h *Host) SetAside(name string) error {
 			return safepath.PathError("link", h.realPath(name, old), unix.Linkat(p.Dir.FD, p.Name, old.Dir.FD, old.Name, 0))
 		})
 		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EMLINK) {
-			err = h.copyAside(name, p, old, info)
+			err = h.copyBackup(name, p, old, info)
 		}
 	default:
 		return fmt.Errorf("want a file to set aside, found %s", info.Kind)
@@ -64,7 +64,7 @@ func (h *Host) SetAside(name string) error {
 }
 
 // copyAside is for file systems without hard links.
-func (h *Host) copyAside(name string, p, old safepath.Location, info Info) (err error) {
+func (h *Host) copyBackup(name string, p, old safepath.Location, info Info) (err error) {
 	return h.do("copy", name, func() (err error) {
 		from, err := p.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
 		if err != nil {
@@ -104,11 +104,11 @@ func setTime(fd int, at time.Time) error {
 //
 // Where others may make names in the directory, what is found counts only if its owner
 // could have put it at the place as well, or if it is ours.
-func asideOf(p safepath.Location) (safepath.Location, Info, error) {
-	old := safepath.Location{Dir: p.Dir, Name: asideName(p.Name)}
+func backupOf(p safepath.Location) (safepath.Location, Info, error) {
+	old := safepath.Location{Dir: p.Dir, Name: backupName(p.Name)}
 	if !safepath.IsShared(&p.Dir.Stat) {
 		info, err := old.Stat()
-		if err == nil && info.Kind != Missing && !isAside(old, info) {
+		if err == nil && info.Kind != Missing && !isBackup(old, info) {
 			err = fmt.Errorf("%s: want a file that was set aside, found %s", old.Path(), info.Kind)
 		}
 		return old, info, err
@@ -122,21 +122,21 @@ func asideOf(p safepath.Location) (safepath.Location, Info, error) {
 		return old, Info{}, err
 	}
 	for _, name := range names {
-		if !safepath.IsRandomName(name, asideSuffix) || !strings.HasPrefix(name, safepath.RandomPrefix(p.Name, asideSuffix)) {
+		if !safepath.IsRandomName(name, backupSuffix) || !strings.HasPrefix(name, safepath.RandomPrefix(p.Name, backupSuffix)) {
 			continue
 		}
 		old.Name = name
 		info, err := old.Stat()
 		mine := safepath.IsOurs(info.UID) || info.UID == p.Dir.Stat.Uid || now.Kind == Regular && info.UID == now.UID
-		if err != nil || isAside(old, info) && mine {
+		if err != nil || isBackup(old, info) && mine {
 			return old, info, err
 		}
 	}
 	return old, Info{}, nil
 }
 
-// isAside reports whether what is at a place is what SetAside leaves.
-func isAside(old safepath.Location, info Info) bool {
+// isBackup reports whether what is at a place is what Backup makes.
+func isBackup(old safepath.Location, info Info) bool {
 	if info.Kind != Symlink {
 		return info.Kind == Regular
 	}
@@ -144,8 +144,8 @@ func isAside(old safepath.Location, info Info) bool {
 	return err == nil && target == old.Name
 }
 
-// IsAside reports whether something is set aside for the path.
-func (v *View) IsAside(name string) (bool, error) {
+// HasBackup reports whether there is a backup beside the path.
+func (v *View) HasBackup(name string) (bool, error) {
 	p, err := v.files.At(name)
 	if safepath.IsMissing(err) {
 		return false, nil
@@ -154,18 +154,18 @@ func (v *View) IsAside(name string) (bool, error) {
 		return false, safepath.PathError("open", name, err)
 	}
 	defer p.Close()
-	_, info, err := asideOf(p)
+	_, info, err := backupOf(p)
 	return err == nil && info.Kind != Missing, safepath.PathError("lstat", name, err)
 }
 
-// PutBack gives the path back what was set aside: the very file, or nothing.
-func (h *Host) PutBack(name string) error {
+// Rollback puts the backup back in its place: the very file, or nothing.
+func (h *Host) Rollback(name string) error {
 	p, err := h.at(name)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	old, info, err := asideOf(p)
+	old, info, err := backupOf(p)
 	if err != nil {
 		return safepath.PathError("lstat", name, err)
 	}
@@ -177,7 +177,7 @@ func (h *Host) PutBack(name string) error {
 		err = h.do("rename", name, func() error { return safepath.Rename(old, p) })
 		if now, e := p.Stat(); err == nil && e == nil && now.Ino == info.Ino && now.Dev == info.Dev {
 			// It was not replaced, and rename(2) leaves two names of one file alone.
-			err = h.dropAside(name, old)
+			err = h.removeBackup(name, old)
 		}
 	default:
 		err = h.do("remove", name, func() error { return safepath.PathError("remove", h.realPath(name, p), safepath.Unlink(p)) })
@@ -185,27 +185,27 @@ func (h *Host) PutBack(name string) error {
 			err = nil
 		}
 		if err == nil {
-			err = h.dropAside(name, old)
+			err = h.removeBackup(name, old)
 		}
 	}
 	return errors.Join(err, h.syncDir(name, p.Dir))
 }
 
-// DropAside forgets what was set aside, if anything was.
-func (h *Host) DropAside(name string) error {
+// DiscardBackup removes the backup, if there is one.
+func (h *Host) DiscardBackup(name string) error {
 	p, err := h.at(name)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	old, _, err := asideOf(p)
+	old, _, err := backupOf(p)
 	if err != nil {
 		return safepath.PathError("lstat", name, err)
 	}
-	return h.dropAside(name, old)
+	return h.removeBackup(name, old)
 }
 
-func (h *Host) dropAside(name string, old safepath.Location) error {
+func (h *Host) removeBackup(name string, old safepath.Location) error {
 	err := h.do("remove", name, func() error { return safepath.PathError("remove", h.realPath(name, old), safepath.Unlink(old)) })
 	if errors.Is(err, os.ErrNotExist) {
 		return nil

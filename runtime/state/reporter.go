@@ -1,0 +1,72 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Begin implements converge.Reporter: the lines so far are written.
+func (r *Run) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
+
+// SetResource sets the resource to which changes belong from now on that have no
+// [host.PreImage.For]; nil for none.
+func (r *Run) SetResource(res *resource.Resource) {
+	r.recordOutcome(r.closeChanges(slices.Collect(maps.Keys(r.open))...), nil)
+	r.current = res
+	r.holdsSecrets(res)
+}
+
+// Event implements converge.Reporter.
+func (r *Run) Event(e *converge.Event) {
+	r.setResult(e)
+	r.recordOutcome(r.closeChanges(resource.ID{}, e.Resource.ID), e)
+	r.warnOf(r.file.flushMany())
+}
+
+// isNotable reports whether an event is recorded: not if it says only that all is as it was.
+func isNotable(e *converge.Event) bool {
+	return (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0)
+}
+
+// appendOutcome appends lines to b: what became of the paths of changes, and an event that is
+// not nil, if it is notable.
+func (r *Run) appendOutcome(b []byte, changes []*fileChange, e *converge.Event) ([]byte, error) {
+	var errs []error
+	for _, c := range changes {
+		if line, ok := r.closeChange(c, e); ok {
+			var err error
+			b, err = appendLine(b, line)
+			errs = append(errs, err)
+		}
+	}
+	if e != nil && isNotable(e) {
+		b = append(report.EventWithoutText(e, r.info.ID).AppendJSON(b), '\n') // what the file was is in the store
+	}
+	return b, errors.Join(errs...)
+}
+
+// recordOutcome adds lines about what has happened already, which are written with the
+// next ones, or before anything else happens. That they cannot be written undoes
+// nothing, and is a warning.
+func (r *Run) recordOutcome(changes []*fileChange, e *converge.Event) {
+	if len(changes) == 0 && (e == nil || !isNotable(e)) {
+		return
+	}
+	err := r.begin()
+	if err == nil {
+		r.file.waiting, err = r.appendOutcome(r.file.waiting, changes, e)
+	}
+	r.warnOf(err)
+}
+
+func (r *Run) warnOf(err error) {
+	if err != nil {
+		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(r.file.name), err))
+	}
+}
