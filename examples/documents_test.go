@@ -40,14 +40,15 @@ func load(t *testing.T, text string) (*manifest.Manifest, *catalog.Catalog, erro
 	t.Helper()
 	var b catalog.Builder
 	l := &manifest.Loader{
-		Registry: registry(t), Builder: &b,
+		Registry: registry(t),
 		Facts: facts.Static(map[string]any{
 			"hostname": "web01",
 			"host":     map[string]any{"info": map[string]any{"os": "linux", "virtualizationSystem": "kvm"}},
 		}),
 		ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist },
 	}
-	m, err := l.Root("m.yaml", "/site").Load(t.Context(), text)
+	units := &catalog.Units{Builder: &b, ReadFile: l.ReadFile}
+	m, err := l.Load(t.Context(), units.Root("m.yaml", "/site"), text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,9 +98,9 @@ func TestSchemaAcceptsTheManifestsOfTheDocuments(t *testing.T) {
 	s, err := c.Compile("manifest.json")
 	require.NoError(t, err)
 	for _, f := range documents(t) {
-		tree, err := data.Decode("m.yaml", f.Data)
+		doc, err := data.Parse("m.yaml", string(f.Data))
 		require.NoError(t, err)
-		text, err := json.Marshal(tree)
+		text, err := json.Marshal(doc.Root.Go())
 		require.NoError(t, err)
 		instance, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
 		require.NoError(t, err)

@@ -7,8 +7,6 @@ import (
 	deb "github.com/knqyf263/go-deb-version"
 	rpm "github.com/knqyf263/go-rpm-version"
 	lua "github.com/yuin/gopher-lua"
-
-	"github.com/luaccm/ccm/runtime/version"
 )
 
 func versionLibrary() *Library {
@@ -20,7 +18,7 @@ func versionLibrary() *Library {
 			Doc:       "Compares versions of no particular system. Numbers compare as numbers. If trailing zeroes are ignored, 1.0.0 is the same as 1.",
 			Example:   `version.compare("1.9", "1.10")`, Result: `-1`,
 			Fn: func(c *call) int {
-				return c.give(lua.LNumber(version.Compare(c.str(1), c.str(2), c.truth(3))))
+				return c.give(lua.LNumber(compareVersions(c.str(1), c.str(2), c.truth(3))))
 			},
 		}, {
 			Signature: `deb(a: string, b: string): integer`,
@@ -58,7 +56,7 @@ func compareRPM(a, b string) int {
 }
 
 func versionMatches(c *call) int {
-	compare := func(a, b string) int { return version.Compare(a, b, true) }
+	compare := func(a, b string) int { return compareVersions(a, b, true) }
 	switch c.str(3) {
 	case "deb":
 		compare = c.compareDeb

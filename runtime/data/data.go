@@ -33,9 +33,6 @@ type Document struct {
 	source *source
 }
 
-// File returns the name under which messages speak of the document.
-func (d *Document) File() string { return d.source.file }
-
 // Parse reads a file that holds one document. Duplicate keys, aliases that
 // contain themselves, and aliases that make the document grow beyond all bounds
 // are errors.
@@ -105,13 +102,4 @@ func ParseGenerated(file, text string, place func(line int) diag.Pos) (*Document
 	src := newSource(file, text)
 	src.place = place
 	return src.parseOne()
-}
-
-// Decode reads one YAML or JSON document as plain data.
-func Decode(file string, text []byte) (any, error) {
-	doc, err := Parse(file, string(text))
-	if err != nil {
-		return nil, err
-	}
-	return doc.Root.Go(), nil
 }

@@ -1,4 +1,4 @@
-package version
+package std
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCompare(t *testing.T) {
+func TestCompareVersions(t *testing.T) {
 	for _, x := range []struct {
 		a, b   string
 		ignore bool
@@ -46,21 +46,21 @@ func TestCompare(t *testing.T) {
 		{"1..1", "1.1", false, -1, "a dot loses"},
 		{"5.4.0-1029-aws", "5.4.0-167-generic", false, 1, "kernels"},
 	} {
-		require.Equal(t, x.want, Compare(x.a, x.b, x.ignore), "%s %s: %s", x.a, x.b, x.why)
-		require.Equal(t, -x.want, Compare(x.b, x.a, x.ignore), "%s %s: %s", x.b, x.a, x.why)
+		require.Equal(t, x.want, compareVersions(x.a, x.b, x.ignore), "%s %s: %s", x.a, x.b, x.why)
+		require.Equal(t, -x.want, compareVersions(x.b, x.a, x.ignore), "%s %s: %s", x.b, x.a, x.why)
 	}
 }
 
-func FuzzCompare(f *testing.F) {
+func FuzzCompareVersions(f *testing.F) {
 	for _, s := range []string{"1.0", "01", "1.0.0-rc1", "1.", "-", ".", "a.0-0", "1.0~rc1", ""} {
 		f.Add(s, "1.0.0")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, ignore := range []bool{false, true} {
-			got := Compare(a, b, ignore)
+			got := compareVersions(a, b, ignore)
 			require.Contains(t, []int{-1, 0, 1}, got)
-			require.Equal(t, -got, Compare(b, a, ignore))
-			require.Zero(t, Compare(a, a, ignore))
+			require.Equal(t, -got, compareVersions(b, a, ignore))
+			require.Zero(t, compareVersions(a, a, ignore))
 		}
 	})
 }

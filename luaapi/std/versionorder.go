@@ -1,13 +1,11 @@
-// Package version compares version numbers of no particular system, such as
-// those of a program or of a kernel. Packages are compared by the rules of their
-// own package system, which differ: see the providers.
-//
-// Begin with [Compare].
-package version
+package std
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
-// Compare returns -1 if a is older than b, 1 if it is newer, and 0 if the two
+// compareVersions returns -1 if a is older than b, 1 if it is newer, and 0 if the two
 // are the same version.
 //
 // Both are read from left to right in parts: a hyphen, a dot, a run of digits,
@@ -18,7 +16,7 @@ import "strings"
 // the other ends is newer.
 //
 // With ignoreTrailingZeroes, 1.0.0 is the same as 1 and 1.0.0-rc1 as 1-rc1.
-func Compare(a, b string, ignoreTrailingZeroes bool) int {
+func compareVersions(a, b string, ignoreTrailingZeroes bool) int {
 	a, b = strings.ToUpper(a), strings.ToUpper(b)
 	if ignoreTrailingZeroes {
 		a, b = trimZeroes(a), trimZeroes(b)
@@ -26,18 +24,18 @@ func Compare(a, b string, ignoreTrailingZeroes bool) int {
 	wholeA, wholeB := a, b
 	for a != "" && b != "" {
 		var x, y string
-		x, a = part(a)
-		y, b = part(b)
+		x, a = versionPart(a)
+		y, b = versionPart(b)
 		if x == y {
 			continue
 		}
-		return compareParts(x, y)
+		return compareVersionParts(x, y)
 	}
 	return strings.Compare(wholeA, wholeB)
 }
 
-// compareParts orders two parts that differ.
-func compareParts(x, y string) int {
+// compareVersionParts orders two parts that differ.
+func compareVersionParts(x, y string) int {
 	for _, low := range []string{"-", "."} {
 		switch low {
 		case x:
@@ -47,13 +45,13 @@ func compareParts(x, y string) int {
 		}
 	}
 	if isDigit(x[0]) && isDigit(y[0]) && x[0] != '0' && y[0] != '0' && len(x) != len(y) {
-		return sign(len(x) - len(y))
+		return cmp.Compare(len(x), len(y))
 	}
 	return strings.Compare(x, y)
 }
 
-// part cuts off the first part of s, which is not empty.
-func part(s string) (first, rest string) {
+// versionPart cuts off the first part of s, which is not empty.
+func versionPart(s string) (first, rest string) {
 	if s[0] == '-' || s[0] == '.' {
 		return s[:1], s[1:]
 	}
@@ -81,13 +79,3 @@ func trimZeroes(s string) string {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func sign(n int) int {
-	switch {
-	case n < 0:
-		return -1
-	case n > 0:
-		return 1
-	}
-	return 0
-}
