@@ -9,6 +9,7 @@ import (
 	"github.com/coreos/go-systemd/v22/dbus"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/systembus"
 )
 
 // What systemd is called on the system bus (org.freedesktop.systemd1(5)).
@@ -35,8 +36,8 @@ var besides = []string{"UnitFileState", "NeedDaemonReload"}
 // statusByBus asks systemd over the system bus what Status has to know of units,
 // in one conversation. A unit that it has no good answer for is nil.
 func statusByBus(ctx context.Context, v *host.View, names []string) ([]*unit, error) {
-	calls := make([]host.BusCall, 1, 1+len(besides)*len(names))
-	calls[0] = host.BusCall{Service: busName, Path: managerPath, Method: listUnits, Args: []any{names}}
+	calls := make([]systembus.Call, 1, 1+len(besides)*len(names))
+	calls[0] = systembus.Call{Service: busName, Path: managerPath, Method: listUnits, Args: []any{names}}
 	for _, name := range names {
 		for _, property := range besides {
 			calls = append(calls, ofUnit(name, getProperty, unitInterface, property))
@@ -60,7 +61,7 @@ func statusByBus(ctx context.Context, v *host.View, names []string) ([]*unit, er
 // wholeByBus asks for all properties of units, as systemctl show does. A unit
 // that systemd has no good answer for is nil.
 func wholeByBus(ctx context.Context, v *host.View, names []string) ([]*unit, error) {
-	calls := make([]host.BusCall, len(names))
+	calls := make([]systembus.Call, len(names))
 	for i, name := range names {
 		calls[i] = ofUnit(name, getAll, "")
 	}
@@ -80,12 +81,12 @@ func wholeByBus(ctx context.Context, v *host.View, names []string) ([]*unit, err
 }
 
 // ofUnit returns a call of a method of a unit.
-func ofUnit(name, method string, args ...any) host.BusCall {
-	return host.BusCall{Service: busName, Path: unitPath + dbus.PathBusEscape(name), Method: method, Args: args}
+func ofUnit(name, method string, args ...any) systembus.Call {
+	return systembus.Call{Service: busName, Path: unitPath + dbus.PathBusEscape(name), Method: method, Args: args}
 }
 
 // rowsOf reads the answer of ListUnitsByNames; nil if it is not understood.
-func rowsOf(r host.BusReply) [][]any {
+func rowsOf(r systembus.Reply) [][]any {
 	if r.Err != nil || len(r.Values) != 1 {
 		return nil
 	}
@@ -101,7 +102,7 @@ func rowsOf(r host.BusReply) [][]any {
 
 // unitOf makes a unit of its row in the list and what was replied besides, or
 // returns nil. Of the other names of a unit it knows nothing.
-func unitOf(name string, row []any, replies []host.BusReply) *unit {
+func unitOf(name string, row []any, replies []systembus.Reply) *unit {
 	all := make(map[string]any, len(listed)+len(besides))
 	for property, at := range listed {
 		all[property] = row[at]
@@ -111,7 +112,7 @@ func unitOf(name string, row []any, replies []host.BusReply) *unit {
 	}
 	all["Names"] = []string{name}
 	for i, r := range replies {
-		if e, ok := errors.AsType[host.BusError](r.Err); ok && e.Name == noProperty {
+		if e, ok := errors.AsType[systembus.Error](r.Err); ok && e.Name == noProperty {
 			continue
 		}
 		if r.Err != nil || len(r.Values) != 1 {

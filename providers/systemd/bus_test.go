@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/systembus"
 )
 
 // bus answers as the systemd of a machine does on the system bus; commands it
@@ -25,7 +26,7 @@ type bus struct {
 	*machine
 	conversations int
 	// bend changes what is replied to one call; may be nil.
-	bend func(c host.BusCall, r *host.BusReply)
+	bend func(c systembus.Call, r *systembus.Reply)
 	err  error // that there is no answer at all
 }
 
@@ -36,12 +37,12 @@ func (b *bus) host() *host.Host {
 }
 
 // Call implements host.Bus.
-func (b *bus) Call(_ context.Context, calls []host.BusCall) ([]host.BusReply, error) {
+func (b *bus) Call(_ context.Context, calls []systembus.Call) ([]systembus.Reply, error) {
 	b.conversations++
 	if b.err != nil {
 		return nil, b.err
 	}
-	replies := make([]host.BusReply, len(calls))
+	replies := make([]systembus.Reply, len(calls))
 	for i, c := range calls {
 		require.Equal(b.t, busName, c.Service)
 		replies[i] = b.reply(c)
@@ -52,7 +53,7 @@ func (b *bus) Call(_ context.Context, calls []host.BusCall) ([]host.BusReply, er
 	return replies, nil
 }
 
-func (b *bus) reply(c host.BusCall) host.BusReply {
+func (b *bus) reply(c systembus.Call) systembus.Reply {
 	if c.Method == listUnits {
 		var rows []any
 		for _, name := range c.Args[0].([]string) {
@@ -61,7 +62,7 @@ func (b *bus) reply(c host.BusCall) host.BusReply {
 				u["Id"], "a service", u["LoadState"], u["ActiveState"], u["SubState"], "", c.Path + "/unit/x", uint32(0), "", "/",
 			})
 		}
-		return host.BusReply{Values: []any{rows}}
+		return systembus.Reply{Values: []any{rows}}
 	}
 	name := unescape(b.t, strings.TrimPrefix(c.Path, unitPath))
 	known := b.know(name, c.Method == getAll)
@@ -71,15 +72,15 @@ func (b *bus) reply(c host.BusCall) host.BusReply {
 		for property, val := range known {
 			all[property] = typed(property, val)
 		}
-		return host.BusReply{Values: []any{all}}
+		return systembus.Reply{Values: []any{all}}
 	}
 	require.Equal(b.t, getProperty, c.Method)
 	require.Equal(b.t, unitInterface, c.Args[0])
 	val, ok := known[c.Args[1].(string)]
 	if !ok {
-		return host.BusReply{Err: host.BusError{Name: noProperty}}
+		return systembus.Reply{Err: systembus.Error{Name: noProperty}}
 	}
-	return host.BusReply{Values: []any{typed(c.Args[1].(string), val)}}
+	return systembus.Reply{Values: []any{typed(c.Args[1].(string), val)}}
 }
 
 // typed returns a property in the type that it has on the bus.
@@ -165,44 +166,44 @@ func TestStatusAllOverBus(t *testing.T) {
 // Where systemd has no good answer on the bus, systemctl is asked: once for all,
 // and only about those.
 func TestOddAnswers(t *testing.T) {
-	list := func(c host.BusCall) bool { return c.Method == listUnits }
-	ofX := func(c host.BusCall) bool { return strings.HasSuffix(c.Path, "/x_2eservice") }
+	list := func(c systembus.Call) bool { return c.Method == listUnits }
+	ofX := func(c systembus.Call) bool { return strings.HasSuffix(c.Path, "/x_2eservice") }
 	for _, a := range []struct {
 		name    string
 		err     error
-		bend    func(c host.BusCall, r *host.BusReply)
+		bend    func(c systembus.Call, r *systembus.Reply)
 		systemd string // what systemctl is asked about
 	}{
 		{name: "no bus", err: errors.New("there is no system bus"), systemd: "x.service y.service"},
-		{name: "no systemd", bend: func(_ host.BusCall, r *host.BusReply) {
-			*r = host.BusReply{Err: host.BusError{Name: "org.freedesktop.DBus.Error.ServiceUnknown"}}
+		{name: "no systemd", bend: func(_ systembus.Call, r *systembus.Reply) {
+			*r = systembus.Reply{Err: systembus.Error{Name: "org.freedesktop.DBus.Error.ServiceUnknown"}}
 		}, systemd: "x.service y.service"},
-		{name: "a list that is short", bend: func(c host.BusCall, r *host.BusReply) {
+		{name: "a list that is short", bend: func(c systembus.Call, r *systembus.Reply) {
 			if list(c) {
 				r.Values[0] = r.Values[0].([]any)[:1]
 			}
 		}, systemd: ""},
-		{name: "rows that are short", bend: func(c host.BusCall, r *host.BusReply) {
+		{name: "rows that are short", bend: func(c systembus.Call, r *systembus.Reply) {
 			if list(c) {
 				r.Values[0] = []any{[]any{"x.service"}, "y.service"}
 			}
 		}, systemd: ""},
-		{name: "no list", bend: func(c host.BusCall, r *host.BusReply) {
+		{name: "no list", bend: func(c systembus.Call, r *systembus.Reply) {
 			if list(c) {
 				r.Values = nil
 			}
 		}, systemd: ""},
-		{name: "an error about one", bend: func(c host.BusCall, r *host.BusReply) {
+		{name: "an error about one", bend: func(c systembus.Call, r *systembus.Reply) {
 			if ofX(c) {
-				*r = host.BusReply{Err: host.BusError{Name: "org.freedesktop.systemd1.NoSuchUnit"}}
+				*r = systembus.Reply{Err: systembus.Error{Name: "org.freedesktop.systemd1.NoSuchUnit"}}
 			}
 		}, systemd: "x.service"},
-		{name: "nothing about one", bend: func(c host.BusCall, r *host.BusReply) {
+		{name: "nothing about one", bend: func(c systembus.Call, r *systembus.Reply) {
 			if ofX(c) {
 				r.Values = nil
 			}
 		}, systemd: "x.service"},
-		{name: "no state", bend: func(c host.BusCall, r *host.BusReply) {
+		{name: "no state", bend: func(c systembus.Call, r *systembus.Reply) {
 			if list(c) {
 				r.Values[0].([]any)[0].([]any)[listed["ActiveState"]] = ""
 			} else if c.Method == getAll {

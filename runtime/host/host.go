@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/host/systembus"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -34,7 +35,7 @@ type machine struct {
 	files        *safepath.Resolver // of the machine
 	sources      *safepath.Resolver // of the user, below / always
 	runner       Runner
-	bus          Bus
+	bus          systembus.Bus
 	clock        Clock
 	log          *slog.Logger
 	users        *accounts
@@ -63,11 +64,11 @@ type Host struct {
 
 // Options describe a host. The zero Options are the real machine.
 type Options struct {
-	Root   string       // the directory that stands for /, "" for / itself
-	Runner Runner       // runs commands; nil for real ones
-	Bus    Bus          // the system bus; nil for the real one, which there is below / only
-	Clock  Clock        // nil for the time of day
-	Log    *slog.Logger // nil for none
+	Root   string        // the directory that stands for /, "" for / itself
+	Runner Runner        // runs commands; nil for real ones
+	Bus    systembus.Bus // the system bus; nil for the real one, which there is below / only
+	Clock  Clock         // nil for the time of day
+	Log    *slog.Logger  // nil for none
 	// Effect is called before each single effect, and the effect fails with its
 	// error. Op is the system call or command, path what it is about. Tests use
 	// it to fail and to kill at every point of a run.
@@ -104,9 +105,9 @@ func New(o Options) *Host {
 	}
 	switch {
 	case m.bus == nil && m.root == "/":
-		m.bus = newSystemBus()
+		m.bus = systembus.New()
 	case m.bus == nil:
-		m.bus = noBus{"there is no system bus below " + m.root}
+		m.bus = systembus.None{Why: "there is no system bus below " + m.root}
 	}
 	if m.clock == nil {
 		m.clock = RealClock{}
@@ -224,4 +225,10 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 		h.ran(res)
 	}
 	return res, err
+}
+
+// QueryBus makes calls on the system bus that only ask. Below another root than
+// / there is no bus: it would be that of the machine itself.
+func (v *View) QueryBus(ctx context.Context, calls []systembus.Call) ([]systembus.Reply, error) {
+	return v.bus.Call(ctx, calls)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/systembus"
 )
 
 func me() host.Attr {
@@ -244,4 +245,11 @@ func TestDuration(t *testing.T) {
 	require.Equal(t, 90*time.Second, time.Duration(d))
 	require.EqualError(t, d.UnmarshalText([]byte("30")), `want a duration such as "30s" or "5m", got "30"`)
 	require.EqualError(t, d.UnmarshalText([]byte("-3s")), `want a duration such as "30s" or "5m", got "-3s"`)
+}
+
+// Nobody reaches the bus of the machine from below another root.
+func TestBusBelowAnotherRoot(t *testing.T) {
+	root := t.TempDir()
+	_, err := host.New(host.Options{Root: root}).QueryBus(t.Context(), []systembus.Call{{Method: "x"}})
+	require.EqualError(t, err, "there is no system bus below "+root)
 }

@@ -46,7 +46,7 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"host/command/abandoned.go isOfRun os.ReadFile":    "/proc/PID/environ, which the kernel says",
 		"host/command/abandoned.go isAncestor os.ReadFile": "/proc/PID/stat, which the kernel says",
 		"host/command/abandoned.go processes os.Open":      "/proc",
-		"host/bus.go connect os.Stat":                      "a socket is connected to by path",
+		"host/systembus/systembus.go connect os.Stat":      "a socket is connected to by path",
 		"host/save.go Save os.WriteFile":                   "what the shell has opened for this process",
 		"host/save.go umask os.ReadFile":                   "/proc/self/status, which the kernel says",
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/systembus"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/resource/contract"
 )
@@ -69,6 +70,6 @@ func (s Suite[P, S, V]) one(t *testing.T, name string, start func(*testing.T, st
 		Fails: s.Fails[name], Phrases: s.Phrases[name],
 	}
 	runner := start(t, root)
-	bus, _ := runner.(host.Bus)
+	bus, _ := runner.(systembus.Bus)
 	require.NoError(t, x.Check(t.Context(), host.New(host.Options{Root: root, Runner: runner, Bus: bus, Clock: hosttest.Clock{}})))
 }

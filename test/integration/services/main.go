@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/host/systembus"
 )
 
 // Seen is what was seen of a service in one way.
@@ -52,7 +53,7 @@ func main() {
 }
 
 // look looks at all services at once.
-func look(names []string, bus host.Bus) (seen []Seen, shows int) {
+func look(names []string, bus systembus.Bus) (seen []Seen, shows int) {
 	var r counter
 	h := host.New(host.Options{Runner: &r, Bus: bus})
 	wants := make([]any, len(names))
@@ -74,7 +75,7 @@ func look(names []string, bus host.Bus) (seen []Seen, shows int) {
 type noBus struct{}
 
 // Call implements host.Bus.
-func (noBus) Call(context.Context, []host.BusCall) ([]host.BusReply, error) {
+func (noBus) Call(context.Context, []systembus.Call) ([]systembus.Reply, error) {
 	return nil, errors.New("there is none here")
 }
 

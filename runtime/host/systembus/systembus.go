@@ -1,4 +1,7 @@
-package host
+// Package systembus makes calls on the system bus (D-Bus) of a machine.
+//
+// Begin with [New].
+package systembus
 
 import (
 	"context"
@@ -13,48 +16,42 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// A BusCall is a call of a method on the system bus (D-Bus).
-type BusCall struct {
+// A Call is a call of a method on the system bus (D-Bus).
+type Call struct {
 	Service string // who is asked: org.freedesktop.systemd1
 	Path    string // the object that is asked
 	Method  string // with its interface: org.freedesktop.DBus.Properties.Get
 	Args    []any
 }
 
-// A BusReply is the answer to a BusCall. Values are plain Go values: a variant is
+// A Reply is the answer to a Call. Values are plain Go values: a variant is
 // what is in it, an object path is a string, a struct is a []any.
-type BusReply struct {
+type Reply struct {
 	Values []any
-	Err    error // what the service replied instead, such as a [BusError]
+	Err    error // what the service replied instead, such as an [Error]
 }
 
-// A BusError is an error that a service replied with.
-type BusError = dbus.Error
+// An Error is an error that a service replied with.
+type Error = dbus.Error
 
 // A Bus carries calls to services and their answers.
 type Bus interface {
 	// Call makes all of the calls without waiting for one before the next, and
 	// returns a reply to each, in their order. Its error means that there is no
 	// answer to be had: no bus, or one that is too slow.
-	Call(ctx context.Context, calls []BusCall) ([]BusReply, error)
+	Call(ctx context.Context, calls []Call) ([]Reply, error)
 }
 
-// QueryBus makes calls on the system bus that only ask. Below another root than
-// / there is no bus: it would be that of the machine itself.
-func (v *View) QueryBus(ctx context.Context, calls []BusCall) ([]BusReply, error) {
-	return v.bus.Call(ctx, calls)
-}
-
-// noBus is the Bus of a host that has none.
-type noBus struct{ why string }
+// None is the Bus of a host that has none.
+type None struct{ Why string }
 
 // Call implements Bus.
-func (n noBus) Call(context.Context, []BusCall) ([]BusReply, error) { return nil, errors.New(n.why) }
+func (n None) Call(context.Context, []Call) ([]Reply, error) { return nil, errors.New(n.Why) }
 
-// systemBus is the Bus of a real machine. It is connected to when it is asked
+// socketBus is the Bus of a real machine. It is connected to when it is asked
 // first, and stays connected. Once it has not answered it is not asked again:
 // whoever asks has another way, and shall not wait each time.
-type systemBus struct {
+type socketBus struct {
 	// addresses are sockets, the first that answers is taken.
 	addresses []busAddress
 	// hello is how long it may take to be connected, patience how long all calls
@@ -73,10 +70,12 @@ type busAddress struct {
 	direct bool
 }
 
-// newSystemBus returns the bus of this machine. Where there is none, root can
+// New returns the bus of this machine. Where there is none, root can
 // talk to systemd itself, as systemctl does.
-func newSystemBus() *systemBus {
-	b := &systemBus{hello: time.Second, patience: 5 * time.Second}
+func New() Bus { return newSocketBus() }
+
+func newSocketBus() *socketBus {
+	b := &socketBus{hello: time.Second, patience: 5 * time.Second}
 	b.addresses = []busAddress{{path: "/run/dbus/system_bus_socket"}}
 	if os.Geteuid() == 0 {
 		b.addresses = append(b.addresses, busAddress{path: "/run/systemd/private", direct: true})
@@ -91,7 +90,7 @@ const inFlight = 64
 var errBusTimeout = errors.New("no answer in time")
 
 // Call implements Bus.
-func (b *systemBus) Call(ctx context.Context, calls []BusCall) ([]BusReply, error) {
+func (b *socketBus) Call(ctx context.Context, calls []Call) ([]Reply, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.conn == nil && b.err == nil {
@@ -119,7 +118,7 @@ func (b *systemBus) Call(ctx context.Context, calls []BusCall) ([]BusReply, erro
 
 // forgive returns the error of the bus, and forgets it if there was no answer
 // only because the caller does not want one any more.
-func (b *systemBus) forgive(ctx context.Context) error {
+func (b *socketBus) forgive(ctx context.Context) error {
 	err := b.err
 	if ctx.Err() != nil {
 		b.err = nil
@@ -128,8 +127,8 @@ func (b *systemBus) forgive(ctx context.Context) error {
 }
 
 // exchange makes calls and waits for their replies.
-func (b *systemBus) exchange(conn *dbus.Conn, calls []BusCall) ([]BusReply, error) {
-	replies := make([]BusReply, len(calls))
+func (b *socketBus) exchange(conn *dbus.Conn, calls []Call) ([]Reply, error) {
+	replies := make([]Reply, len(calls))
 	at := make(map[*dbus.Call]int, inFlight)
 	done := make(chan *dbus.Call, inFlight)
 	for sent := 0; sent < len(calls) || len(at) > 0; {
@@ -142,16 +141,16 @@ func (b *systemBus) exchange(conn *dbus.Conn, calls []BusCall) ([]BusReply, erro
 		call := <-done
 		i := at[call]
 		delete(at, call)
-		if _, replied := errors.AsType[BusError](call.Err); call.Err != nil && !replied {
+		if _, replied := errors.AsType[Error](call.Err); call.Err != nil && !replied {
 			return nil, call.Err
 		}
-		replies[i] = BusReply{Values: plainValues(call.Body), Err: call.Err}
+		replies[i] = Reply{Values: plainValues(call.Body), Err: call.Err}
 	}
 	return replies, nil
 }
 
 // connect connects to the first address that answers.
-func (b *systemBus) connect(ctx context.Context) (*dbus.Conn, error) {
+func (b *socketBus) connect(ctx context.Context) (*dbus.Conn, error) {
 	var failed error
 	for _, a := range b.addresses {
 		if _, err := os.Stat(a.path); errors.Is(err, fs.ErrNotExist) {
