@@ -18,6 +18,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // mostUnknown is how many of a hundred resources of random sites may be unknown in
@@ -43,12 +46,17 @@ func (w *randomWorld) tell(t *testing.T, sites, command string, out map[string]b
 	name, text := w.site(out)
 	file := filepath.Join(sites, name)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	stdout, stderr, status := ccm(t, nil, command, "--output", "json", file)
+	var stdout, stderr bytes.Buffer
+	e := &env{
+		stdin: strings.NewReader(""), stdout: terminal.NewWriter(&stdout), stderr: terminal.NewWriter(&stderr), clock: hosttest.Clock{},
+		instead: randomMachine{filepath.Join(w.dir, "sys")}.providers(),
+	}
+	status := e.run(t.Context(), []string{command, "--output", "json", file})
 	all := make(map[string]told)
-	for line := range strings.Lines(stdout) {
+	for line := range strings.Lines(stdout.String()) {
 		var x told
 		if err := json.Unmarshal([]byte(line), &x); err != nil {
-			return nil, status, fmt.Errorf("%s: %w: %s\n%s", command, err, line, stderr)
+			return nil, status, fmt.Errorf("%s: %w: %s\n%s", command, err, line, stderr.String())
 		}
 		if x.Type != "" {
 			all[x.Type+"#"+x.Name] = x

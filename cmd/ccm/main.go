@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -114,13 +115,14 @@ type env struct {
 	alone          bool              // no other run has changed anything since the site was read
 	sequential     bool              // each resource is looked at and written in its turn only
 	color          string
-	allowInsecure  bool          // files that everybody may write are believed
-	recording      *state.Run    // the record of the run that is under way; nil if none is
-	args           []string      // of the command line, for messages
-	sources        diag.Sources  // texts that positions speak of
-	began          time.Time     // when main began
-	before         time.Duration // what the process had used by then
-	spent          *spent        // where the time of the run goes; nil unless that is asked for
+	allowInsecure  bool               // files that everybody may write are believed
+	recording      *state.Run         // the record of the run that is under way; nil if none is
+	args           []string           // of the command line, for messages
+	sources        diag.Sources       // texts that positions speak of
+	instead        []resource.Factory // providers for tests; see surroundings
+	began          time.Time          // when main began
+	before         time.Duration      // what the process had used by then
+	spent          *spent             // where the time of the run goes; nil unless that is asked for
 	secrets        *secret.Keeper
 	stateDir       string   // that the command line names, or ""
 	modules        []string // directories of modules, from CCM_PATH

@@ -115,7 +115,7 @@ func (w *randomWorld) free() string {
 
 // any returns a path to look at.
 func (w *randomWorld) any() string {
-	return one(w.rnd, w.path(), w.free(), w.dir+"/"+one(w.rnd, "d0", "d1", "new", "ud0", "ud1", "l0"))
+	return one(w.rnd, w.path(), w.free(), w.dir+"/"+one(w.rnd, "d0", "d1", "new", "ud0", "ud1", "l0", "sys/share/alpha", "sys/share/gamma", "sys/units/beta"))
 }
 
 // find says what is there before.
@@ -124,6 +124,24 @@ func (w *randomWorld) find() {
 		w.start = append(w.start, entry{path: w.dir + dir})
 	}
 	w.start = append(w.start, entry{path: w.dir + "/templates/one", text: "one [[ 1 + 1 ]]\n"})
+	for _, name := range []string{"/sys/repo/alpha", "/sys/repo/beta", "/sys/repo/beta-release"} {
+		if w.rnd.IntN(3) > 0 {
+			w.start = append(w.start, entry{path: w.dir + name, text: one(w.rnd, "1.0", "2.0")})
+		}
+	}
+	for _, name := range []string{"/sys/installed/alpha", "/sys/installed/beta", "/sys/installed/gamma", "/sys/units/delta"} {
+		if w.rnd.IntN(4) == 0 {
+			w.start = append(w.start, entry{path: w.dir + name, text: one(w.rnd, "1.0", "2.0")})
+			for file, text := range randomContents[filepath.Base(name)] {
+				w.start = append(w.start, entry{path: w.dir + "/sys/" + file, text: text})
+			}
+		}
+	}
+	for _, name := range []string{"/sys/running/alpha", "/sys/enabled/beta", "/sys/running/delta"} {
+		if w.rnd.IntN(3) == 0 {
+			w.start = append(w.start, entry{path: w.dir + name, text: "1"})
+		}
+	}
 	for _, name := range []string{"/a", "/b", "/d0/a", "/d0/b", "/d1/c", "/d1/sub/a", "/u0", "/ud0/u1", "/scaf/one"} {
 		if w.rnd.IntN(3) == 0 {
 			w.start = append(w.start, entry{path: w.dir + name, text: one(w.rnd, "0\n", "1\n", "one 2\n")})
@@ -156,7 +174,11 @@ func (w *randomWorld) populate(t *testing.T) {
 // command returns a command that changes paths which nobody manages.
 func (w *randomWorld) command() string {
 	u := w.free()
-	switch w.rnd.IntN(9) {
+	switch w.rnd.IntN(11) {
+	case 9:
+		return fmt.Sprintf("/bin/sh -c 'mkdir -p %[1]s && echo 2.0 > %[1]s/%[2]s'", w.dir+"/sys/repo", one(w.rnd, "alpha", "gamma"))
+	case 10:
+		return fmt.Sprintf("/bin/sh -c 'mkdir -p %[1]s && echo unit > %[1]s/delta'", w.dir+"/sys/units")
 	case 0:
 		return "mkdir -p " + filepath.Dir(u)
 	case 1, 2:
@@ -185,7 +207,16 @@ func (w *randomWorld) declare() {
 	attr := []string{"owner", strconv.Quote(owner), "group", strconv.Quote(group), "mode", one(w.rnd, `"0644"`, `"0644"`, `"0755"`)}
 	quoted := strconv.Quote
 	d := declaration{after: make(map[string][]string)}
-	switch n := w.rnd.IntN(24); {
+	switch n := w.rnd.IntN(30); {
+	case n >= 27:
+		d.kind, d.name = "package", one(w.rnd, "alpha", "beta", "gamma", "beta-release", "nowhere")
+		d.props = []string{"ensure", quoted(one(w.rnd, "present", "present", "present", "1.0", "2.0", "absent"))}
+	case n >= 24:
+		d.kind, d.name = "service", one(w.rnd, "alpha", "beta", "delta")
+		d.props = []string{"ensure", quoted(one(w.rnd, "running", "running", "stopped"))}
+		if w.rnd.IntN(3) == 0 {
+			d.props = append(d.props, "enable", one(w.rnd, "true", "false"))
+		}
 	case n < 8:
 		d.kind, d.name, d.props = "file", w.path(), attr
 		switch w.rnd.IntN(8) {
@@ -250,7 +281,7 @@ func (w *randomWorld) declare() {
 		return
 	}
 	for _, relation := range []string{"require", "subscribe"} {
-		if len(w.list) > 0 && w.rnd.IntN(4) == 0 && (relation == "require" || d.kind == "exec") {
+		if len(w.list) > 0 && w.rnd.IntN(4) == 0 && (relation == "require" || d.kind == "exec" || d.kind == "service") {
 			d.after[relation] = []string{one(w.rnd, w.list...).id()}
 		}
 	}

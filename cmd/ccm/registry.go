@@ -17,7 +17,7 @@ import (
 // each folder in providers. Templates see s. Types that scripts define are added
 // to it, those that ship with ccm when they are asked for.
 func registry(s *surroundings) (*resource.Registry, error) {
-	reg, err := resource.NewRegistry(slices.Concat(
+	all := slices.Concat(
 		apt.Providers(),
 		ccmmanifest.Providers(),
 		choria.Providers(s.environment),
@@ -25,7 +25,11 @@ func registry(s *surroundings) (*resource.Registry, error) {
 		http.Providers(),
 		posix.Providers(),
 		systemd.Providers(),
-	)...)
+	)
+	for _, x := range s.instead {
+		all = slices.DeleteFunc(all, func(f resource.Factory) bool { return f.Type == x.Type })
+	}
+	reg, err := resource.NewRegistry(append(all, s.instead...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 	if e.reading.ctx == nil { // in tests
 		e.reading = reading{ctx, f.evalTimeout}
 	}
-	around := &surroundings{clock: e.clock}
+	around := &surroundings{clock: e.clock, instead: e.instead}
 	reg, err := registry(around)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/providers/choria"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/template"
 )
 
@@ -17,6 +18,9 @@ type surroundings struct {
 	facts *facts.Facts
 	data  map[string]any // what the user configured; nil if nothing
 	clock host.Clock
+	// instead has providers that stand in for all others of their types; tests have
+	// some.
+	instead []resource.Factory
 }
 
 // environment gathers the facts for the templates of scaffolds.

@@ -276,7 +276,7 @@ func (o *overlay) bringers(name string) []any {
 	var list []any
 	var visit func(name string)
 	visit = func(name string) {
-		if e := o.counted(o.entries[name]); e != nil && (e.Unsure || e.tentative) {
+		if e := o.counted(o.entries[name]); e != nil && (e.Unsure || e.Vague || e.tentative) {
 			list = append(list, e.by)
 		}
 		for child := range o.below[name] {

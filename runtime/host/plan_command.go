@@ -223,6 +223,9 @@ func (o *overlay) changers(name string) []any {
 		}
 	}
 	below(p.path)
+	if len(o.without) > 0 && p.missingAt != "" {
+		below(p.missingAt) // who has to make the directories now
+	}
 	return list
 }
 
