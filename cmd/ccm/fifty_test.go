@@ -1,17 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -85,4 +90,54 @@ func TestFifty(t *testing.T) {
 		require.Equal(t, before[run], hosttest.Snapshot(t, root), "before run %d", run+1)
 	}
 	require.Empty(t, s.ok("history", "--pending"))
+}
+
+// A restore ends with the first signal and with its time. What it has begun is done, and
+// what is left is done by the next one.
+func TestRestoreEnds(t *testing.T) {
+	isolate(t)
+	dir := t.TempDir()
+	names := []string{"a", "b", "c"}
+	site := ""
+	for _, name := range names {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("before"), 0o644))
+		site += fmt.Sprintf("file { %q, content = 'after', mode = '0644', owner = '%d', group = '%d' }\n", filepath.Join(dir, name), os.Getuid(), os.Getgid())
+	}
+	_, stderr, code := ccm(t, nil, "run", siteFile(t, "lua", site))
+	require.Equal(t, exitOK, code, stderr)
+	list, _, code := ccm(t, nil, "history", "--output", "json")
+	require.Equal(t, exitOK, code)
+	run := regexp.MustCompile(`\d{8}T\d{6}\.\d+Z-[0-9a-f]+`).FindString(list)
+	held := func() (texts []string) {
+		for _, name := range names {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			require.NoError(t, err)
+			texts = append(texts, string(text))
+		}
+		return texts
+	}
+
+	stdout, _, code := ccm(t, nil, "restore", "--timeout", "1ns", run)
+	require.Equal(t, exitFailed, code, stdout)
+	require.Contains(t, stdout, "failed: the run took longer than 1ns")
+	require.Contains(t, stdout, "skipped, because the run took longer than 1ns")
+	require.Equal(t, []string{"after", "after", "after"}, held())
+
+	stop := make(chan struct{})
+	var out bytes.Buffer
+	first := sync.OnceFunc(func() { close(stop) })
+	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&out), stderr: terminal.NewWriter(&out), clock: hosttest.Clock{}, stop: stop,
+		effect: func(_, path string) error {
+			if filepath.Dir(path) == dir {
+				first()
+			}
+			return nil
+		}}
+	require.Equal(t, exitInterrupted, e.run(t.Context(), []string{"restore", run}), out.String())
+	require.Contains(t, out.String(), "1 changed, 2 skipped")
+	require.Equal(t, []string{"before", "after", "after"}, held())
+
+	_, stderr, code = ccm(t, nil, "restore", run)
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, []string{"before", "before", "before"}, held())
 }

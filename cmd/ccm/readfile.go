@@ -26,6 +26,13 @@ func (r *reading) limit(script, run time.Duration) {
 	}
 }
 
+// within sets what ends the reading, where no command line was read that has.
+func (r *reading) within(ctx context.Context) {
+	if r.ctx == nil {
+		*r = reading{ctx, inputPatience}
+	}
+}
+
 // begin returns the context in which one input is read.
 func (r *reading) begin() (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(r.ctx, r.patience, &lateInput{r.patience})

@@ -80,6 +80,8 @@ type restoration struct {
 	host *host.Host
 	out  *runReport
 	past *record
+	// begun are the paths that were changed: these are finished, whatever comes between.
+	begun map[string]bool
 }
 
 func (r *restoration) run(ctx context.Context, paths []string) error {
@@ -98,7 +100,9 @@ func (r *restoration) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return &diag.Error{Err: err}
 	}
-	sum = r.restore(ctx, list)
+	within, cancel := r.f.limited(ctx)
+	defer cancel()
+	sum = r.restore(within, list)
 	if r.refresh != nil {
 		if err := r.refresh.perform(ctx, r, &sum); err != nil {
 			return err
@@ -117,13 +121,17 @@ func (r *restoration) restore(ctx context.Context, list []state.Restoration) con
 	for i := range list {
 		events[i] = r.look(ctx, i, list)
 	}
-	if !r.f.noop {
-		errs := r.past.store.Restore(ctx, r.host, list, r.begin)
+	if !r.f.noop && r.mayGoOn(ctx) == nil {
+		r.begun = make(map[string]bool)
+		errs := r.past.store.Restore(ctx, r.host, list, func(x state.Restoration) error { return r.begin(ctx, x) })
 		for i, err := range errs {
 			if err != nil {
 				events[i].Outcome, events[i].Err = converge.Failed, err
 			}
 		}
+	}
+	if r.mayGoOn(ctx) != nil {
+		sum.Interrupted = r.leaveOut(ctx, events)
 	}
 	rep := r.out.reporters
 	if r.past.run != nil {
@@ -196,9 +204,49 @@ func phraseOf(x state.Restoration) string {
 	return "restored the file"
 }
 
+// mayGoOn returns why no further path is restored: the first signal, or the time.
+func (r *restoration) mayGoOn(ctx context.Context) error {
+	if r.env.stopped() {
+		return errInterrupted
+	}
+	return context.Cause(ctx)
+}
+
+// leaveOut has the events of paths that were not restored say why, and reports whether a
+// signal was the reason. If it was the time, the first of them has failed, unless another
+// has.
+func (r *restoration) leaveOut(ctx context.Context, events []*converge.Event) (interrupted bool) {
+	why := r.mayGoOn(ctx)
+	late, isLate := errors.AsType[errRunTimeout](why)
+	failed := slices.ContainsFunc(events, func(ev *converge.Event) bool {
+		return ev.Outcome == converge.Failed && !errors.Is(ev.Err, why) || r.begun[ev.Resource.ID.Name] && ev.Err != nil
+	})
+	for _, ev := range events {
+		out := ev.Outcome == converge.Changed || errors.Is(ev.Err, why)
+		switch {
+		case !out || r.begun[ev.Resource.ID.Name]:
+		case !isLate:
+			interrupted = true
+			ev.Outcome, ev.Err, ev.Reason = converge.Skipped, nil, "the run was interrupted"
+		case !failed:
+			failed = true
+			ev.Outcome, ev.Err = converge.Failed, late
+		default:
+			ev.Outcome, ev.Err, ev.Reason = converge.Skipped, nil, late.Error()
+		}
+	}
+	return interrupted
+}
+
 // begin is called before a path is restored: its resource is noted, and what the
-// change refreshes.
-func (r *restoration) begin(x state.Restoration) error {
+// change refreshes. It is an error if nothing more is to be changed.
+func (r *restoration) begin(ctx context.Context, x state.Restoration) error {
+	if !r.begun[x.Path] {
+		if err := r.mayGoOn(ctx); err != nil {
+			return err
+		}
+		r.begun[x.Path] = true
+	}
 	id, err := resource.ParseID(x.Resource)
 	if err != nil {
 		id = resource.ID{Type: "file", Name: x.Path}

@@ -93,9 +93,7 @@ func (e *env) load(ctx context.Context, h *host.Host, name string, args []string
 	if err := f.check(h); err != nil {
 		return nil, err
 	}
-	if e.reading.ctx == nil { // in tests
-		e.reading = reading{ctx, f.evalTimeout}
-	}
+	e.reading.within(ctx)
 	around := &surroundings{clock: e.clock, instead: e.instead}
 	reg, err := registry(around)
 	if err != nil {

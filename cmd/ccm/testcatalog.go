@@ -44,6 +44,7 @@ func (offline) RoundTrip(*http.Request) (*http.Response, error) { return nil, er
 // root. With an error it is what is known of the texts in which the mistakes are,
 // or nil.
 func (e *env) testCatalog(ctx context.Context, root, file string, g spec.Given) (*testCatalog, error) {
+	e.reading.within(ctx)
 	text, err := e.readFile(file)
 	if err != nil {
 		return nil, err

@@ -170,7 +170,7 @@ func (x *refreshing) perform(ctx context.Context, r *restoration, sum *converge.
 	for i, n := range more.Counts {
 		sum.Counts[i] += n
 	}
-	sum.Refreshed, sum.RefreshedLater, sum.Interrupted = more.Refreshed, more.RefreshedLater, more.Interrupted
+	sum.Refreshed, sum.RefreshedLater, sum.Interrupted = more.Refreshed, more.RefreshedLater, sum.Interrupted || more.Interrupted
 	sum.Took += more.Took
 	return nil
 }

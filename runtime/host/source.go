@@ -93,6 +93,14 @@ func memorySource(text []byte, g Glance) *Source {
 	return &Source{ReadCloser: io.NopCloser(bytes.NewReader(text)), Glance: g}
 }
 
+// Within returns r, from which nothing is read any more once the context has ended.
+func Within(ctx context.Context, r io.ReadCloser) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{untilDone(ctx, r), r}
+}
+
 // untilDone returns r, from which nothing is read any more once the context has
 // ended.
 func untilDone(ctx context.Context, r io.Reader) io.Reader {

@@ -271,7 +271,7 @@ func (x *restorer) create(r Restoration) error {
 	if err != nil {
 		return x.gone(r.Want.Object, err)
 	}
-	return errors.Join(x.h.WriteFile(r.Path, host.WithHoles(content), attr), content.Close())
+	return errors.Join(x.h.WriteFile(r.Path, host.WithHoles(host.Within(x.ctx, content)), attr), content.Close())
 }
 
 // finish gives a directory its owner and mode, now that all is in it.
