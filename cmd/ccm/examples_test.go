@@ -98,7 +98,7 @@ func TestExamplePlans(t *testing.T) {
 		},
 	}
 	for _, name := range []string{"hello", "release"} {
-		e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(io.Discard), clock: hosttest.Clock{}}
+		e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(io.Discard), clock: hosttest.Clock{}, reading: reading{t.Context(), inputPatience}}
 		c, err := e.testCatalog(t.Context(), t.TempDir(), filepath.Join(examples, name, "site.lua"), given)
 		require.NoError(t, err)
 		var out strings.Builder

@@ -34,6 +34,12 @@ var _ spec.Catalog = (*testCatalog)(nil)
 // errNoNetwork is what a download gives in a spec.
 var errNoNetwork = errors.New("nothing is downloaded in a spec")
 
+// imaginedHost returns the host of a machine below root. Types of which there is no model
+// act on it too: it runs no command, has no bus and no network, and writes only below root.
+func imaginedHost(m *fake.Machine, root string, clock host.Clock) *host.Host {
+	return host.New(host.Options{Root: root, Runner: m, Clock: clock, Transport: offline{}})
+}
+
 // offline carries no downloads.
 type offline struct{}
 
@@ -50,7 +56,7 @@ func (e *env) testCatalog(ctx context.Context, root, file string, g spec.Given) 
 		return nil, err
 	}
 	m := fake.New()
-	h := host.New(host.Options{Root: root, Runner: m, Clock: e.clock, Transport: offline{}})
+	h := imaginedHost(m, root, e.clock)
 	if err := imagine(m, h, g); err != nil {
 		return nil, err
 	}

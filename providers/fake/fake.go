@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -83,21 +84,36 @@ func (m *Machine) Providers(real *resource.Registry) []resource.Factory {
 	var out []resource.Factory
 	for _, t := range real.Types() {
 		factories := real.Factories(t)
-		for _, f := range factories {
+		for i, f := range factories {
+			// All of a type are one model, so that any of them will do.
 			switch t {
 			case resources.PackageType.Type:
-				f = resources.PackageType.Provide(f.Name, resource.Always[resources.Package](1), packages{m})
+				f = resources.PackageType.Provide(f.Name, ofFamily(f.Name, i), packages{m})
 			case resources.ServiceType.Type:
-				f = resources.ServiceType.Provide(f.Name, resource.Always[resources.Service](1), services{m})
+				f = resources.ServiceType.Provide(f.Name, resource.Always[resources.Service](i), services{m})
 			case resources.ExecType.Type:
-				f = resources.ExecType.Provide(f.Name, resource.Always[resources.Exec](1), execs{m})
+				f = resources.ExecType.Provide(f.Name, resource.Always[resources.Exec](i), execs{m})
 			case resources.ArchiveType.Type:
-				f = resources.ArchiveType.Provide(f.Name, resource.Always[resources.Archive](1), archives{m})
+				f = resources.ArchiveType.Provide(f.Name, resource.Always[resources.Archive](i), archives{m})
 			case resources.FileType.Type:
-				f = resources.FileType.Provide(f.Name, resource.Always[resources.File](1), files{m, f})
+				f = resources.FileType.Provide(f.Name, resource.Always[resources.File](i), files{m, f})
 			}
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// managers are the package systems of families of systems.
+var managers = map[string]string{"debian": "apt", "rhel": "dnf", "fedora": "dnf"}
+
+// ofFamily prefers the package system that the imagined machine would have, and else goes by
+// the order of registration.
+func ofFamily(name string, order int) resource.Suits[resources.Package] {
+	return func(f *facts.Facts, _ resources.Package) (int, error) {
+		if family, err := f.Get("os.family"); err == nil && family != nil && managers[fmt.Sprint(family)] == name {
+			return -1, nil
+		}
+		return order, nil
+	}
 }

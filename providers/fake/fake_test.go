@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/posix"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -27,7 +28,7 @@ func TestPackages(t *testing.T) {
 		}
 	}
 	resourcetest.Suite[resources.Package, resources.PackageState, resources.PackageProvider]{
-		Kind: resources.PackageType, Provider: packages{m},
+		Kind: resources.PackageType, Provider: packages{m}, Imagined: true,
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"absent": func(t *testing.T, root string) host.Runner { return start(map[string]string{})(t, root) },
 			"old":    func(t *testing.T, root string) host.Runner { return start(map[string]string{"zsh": "1.9"})(t, root) },
@@ -56,7 +57,7 @@ func TestServices(t *testing.T) {
 		}
 	}
 	resourcetest.Suite[resources.Service, resources.ServiceState, resources.ServiceProvider]{
-		Kind: resources.ServiceType, Provider: services{m},
+		Kind: resources.ServiceType, Provider: services{m}, Imagined: true,
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"stopped": start(Service{}), "running": start(Service{Running: true}), "both": start(Service{Running: true, Enabled: true}),
 		},
@@ -89,7 +90,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	resourcetest.Suite[resources.File, resources.FileState, resources.FileProvider]{
-		Kind: resources.FileType, Provider: files{m, inner},
+		Kind: resources.FileType, Provider: files{m, inner}, Imagined: true,
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"empty": start(nil), "there": start(map[string]string{"/etc/app/conf": "old"}),
 		},
@@ -121,7 +122,7 @@ func TestArchives(t *testing.T) {
 		return m
 	}
 	resourcetest.Suite[resources.Archive, resources.ArchiveState, resources.ArchiveProvider]{
-		Kind: resources.ArchiveType, Provider: archives{m},
+		Kind: resources.ArchiveType, Provider: archives{m}, Imagined: true,
 		Starts: map[string]func(*testing.T, string) host.Runner{"empty": fresh},
 		Wants: map[string]resources.Archive{
 			"plain":     wish(func(*resources.Archive) {}),
@@ -189,4 +190,19 @@ func TestProviders(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, real.TypeNames(), reg.TypeNames())
 	require.Equal(t, []string{"posix", "shell"}, reg.Providers(resources.ExecType.Type))
+}
+
+// TestFamily: on an imagined machine, too, its family decides which package system it has.
+func TestFamily(t *testing.T) {
+	for family, want := range map[string]string{"debian": "apt", "rhel": "dnf", "fedora": "dnf", "plan9": "apt"} {
+		var got string
+		lowest := 1 << 30
+		f := facts.Static(map[string]any{"os": map[string]any{"family": family}})
+		for i, name := range []string{"apt", "dnf"} {
+			if n, err := ofFamily(name, i)(f, resources.Package{}); err == nil && n < lowest {
+				got, lowest = name, n
+			}
+		}
+		require.Equal(t, want, got, family)
+	}
 }

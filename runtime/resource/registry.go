@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -148,9 +147,10 @@ func (reg *Registry) CheckProvider(r *Resource) error {
 
 // Select returns the provider for r on the machine that f describes: the one
 // that r asks for, or of those that suit the one with the lowest priority
-// number, then the first in order of name. If none suits, the error lists why.
+// number. What the machine is gives the number, and never the alphabet: two that suit
+// equally well are an error that names both. If none suits, the error lists why.
 func (reg *Registry) Select(r *Resource, f *facts.Facts) (Factory, error) {
-	var best *Factory
+	var best []*Factory
 	var lowest int
 	var whys []string
 	for i := range reg.factories[r.Type] {
@@ -159,17 +159,26 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Factory, error) {
 			continue
 		}
 		priority, err := p.suits(f, r.Spec)
-		if err != nil {
+		switch {
+		case err != nil:
 			whys = append(whys, p.Name+": "+err.Error())
-			continue
-		}
-		if best == nil || cmp.Or(cmp.Compare(priority, lowest), strings.Compare(p.Name, best.Name)) < 0 {
-			best, lowest = p, priority
+		case len(best) == 0 || priority < lowest:
+			best, lowest = append(best[:0], p), priority
+		case priority == lowest:
+			best = append(best, p)
 		}
 	}
-	if best == nil {
+	switch len(best) {
+	case 0:
 		slices.Sort(whys)
 		return Factory{}, fmt.Errorf("no provider of %s suits this machine: %s", r.Type.Name, strings.Join(whys, "; "))
+	case 1:
+		return *best[0], nil
 	}
-	return *best, nil
+	names := make([]string, len(best))
+	for i, p := range best {
+		names[i] = p.Name
+	}
+	slices.Sort(names)
+	return Factory{}, fmt.Errorf("%s suit this machine equally well: say provider = %q, or another", strings.Join(names, " and "), names[0])
 }

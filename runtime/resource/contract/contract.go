@@ -8,6 +8,7 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,12 @@ type Trial struct {
 	// Phrases is what a plan must say: the phrases of the actions without "Would
 	// have". Nil means anything, an empty list nothing.
 	Phrases []string
+	// Imagined says that the provider only imagines a part of the machine, such as the
+	// owners of files: what stands below the root is not all that it changes, and it makes
+	// directories that a machine has.
+	Imagined bool
+
+	commands *watched // see Watch
 }
 
 // Run makes a machine of the empty directory root and checks the trial there.
@@ -44,13 +51,16 @@ func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	return x.Check(ctx, host.New(host.Options{Root: root, Runner: run, Clock: clock}))
+	return x.Check(ctx, host.New(host.Options{Root: root, Runner: x.Watch(run), Clock: clock}))
 }
 
 // Check looks at the machine below the root of h and brings about what is
 // wanted. It returns how the provider breaks its contract, nil if it keeps it:
 //
-//   - Status changes nothing, and gives the same answer twice;
+//   - Status changes nothing, and gives the same answer twice, in a plan in which nothing is
+//     pending, and when it is asked for many; if it may be called ahead it runs no command;
+//   - the actions change nothing outside of the bounds that the spec names;
+//   - in a plan nothing is left to do after what a closed decision leaves;
 //   - only declared properties are reported as different, and with a difference
 //     comes an action whose phrase reads well after "Would have";
 //   - what cannot be had is refused before anything is changed;
@@ -80,8 +90,16 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	if err == nil && d.Err == nil && planned.Err != nil {
 		return fmt.Errorf("a plan fails: %w", planned.Err)
 	}
+	var inPlan error // what a plan after what is left says
+	if err == nil {
+		inPlan = x.checkPlan(ctx, h, d)
+	}
 	for i := 0; err == nil && i < len(d.Actions); i++ {
 		err = x.Factory.Perform(ctx, h, x.Want, d.Actions[i])
+	}
+	after, broken := snapshot(ctx, &h.View)
+	if broken = errors.Join(broken, x.checkBounds(before, after)); broken != nil {
+		return broken
 	}
 	if d.Err != nil {
 		if changed := changes(ctx, before, &h.View); changed != "" {
@@ -90,7 +108,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	}
 	if err == nil && !resource.JudgedByPerform(x.Want) {
 		if err = x.settled(ctx, h, d); err == nil {
-			err = x.left(ctx, h, planned, before)
+			err = cmp.Or(x.left(ctx, h, planned, before), inPlan)
 		}
 	}
 	switch {
@@ -125,6 +143,9 @@ func (x Trial) decide(ctx context.Context, h *host.Host, before map[string]strin
 		return resource.Decision{}, &breach{"Status fails the second time: " + err.Error()}
 	case !reflect.DeepEqual(have, again):
 		return resource.Decision{}, &breach{fmt.Sprintf("Status gave two answers: %+v and %+v", have, again)}
+	}
+	if err := errors.Join(x.checkCommands(), x.checkLooks(ctx, h, have)); err != nil {
+		return resource.Decision{}, &breach{err.Error()}
 	}
 	return x.Factory.Type.Decide(x.Want, have, false), nil
 }

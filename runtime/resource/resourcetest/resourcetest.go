@@ -35,15 +35,11 @@ type Suite[P resource.Spec[S, V], S any, V resource.Provider[P, S]] struct {
 	// actions in order, without "Would have". Pairs that are not listed are not
 	// compared; an empty list means stable.
 	Phrases map[string][]string
+	// Imagined is that of [contract.Trial].
+	Imagined bool
 }
 
-// Run tries every want from every start and checks that
-//
-//   - Status changes nothing;
-//   - after Perform, nothing is left to do (unless the type judges itself);
-//   - Status gives the same answer twice;
-//   - only declared properties are ever reported as different;
-//   - actions have phrases that read well after "Would have".
+// Run tries every want from every start and checks what [contract.Trial.Check] lists.
 func (s Suite[P, S, V]) Run(t *testing.T) {
 	starts, wants := slices.Sorted(maps.Keys(s.Starts)), slices.Sorted(maps.Keys(s.Wants))
 	pairs := make(map[string]bool)
@@ -67,9 +63,9 @@ func (s Suite[P, S, V]) one(t *testing.T, name string, start func(*testing.T, st
 	root := t.TempDir()
 	x := contract.Trial{
 		Name: name, Factory: s.Kind.Provide("suite", resource.Always[P](1), s.Provider), Want: &want,
-		Fails: s.Fails[name], Phrases: s.Phrases[name],
+		Fails: s.Fails[name], Phrases: s.Phrases[name], Imagined: s.Imagined,
 	}
 	runner := start(t, root)
 	bus, _ := runner.(systembus.Bus)
-	require.NoError(t, x.Check(t.Context(), host.New(host.Options{Root: root, Runner: runner, Bus: bus, Clock: hosttest.Clock{}})))
+	require.NoError(t, x.Check(t.Context(), host.New(host.Options{Root: root, Runner: x.Watch(runner), Bus: bus, Clock: hosttest.Clock{}})))
 }

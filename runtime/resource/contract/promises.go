@@ -1,0 +1,161 @@
+package contract
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// What a spec promises by the abilities that it has (package resource, abilities.go) is what
+// the engine relies on. Here each promise is held against what was done.
+
+// checkBounds reports changes outside of the path or paths to which a spec says that its
+// actions keep.
+func (x Trial) checkBounds(before, after map[string]string) error {
+	if x.Imagined {
+		return nil
+	}
+	var list []string
+	for _, p := range union(before, after) {
+		if before[p] != after[p] && !(leftover.MatchString(p) && after[p] == "") {
+			list = append(list, p)
+		}
+	}
+	outside := func(what string, ok func(p string) bool) error {
+		if i := slices.IndexFunc(list, func(p string) bool { return !ok(p) }); i >= 0 {
+			return &breach{fmt.Sprintf("%s was changed, outside of %s", list[i], what)}
+		}
+		return nil
+	}
+	if name, _, acts := resource.BoundsOf(x.Want); acts {
+		if err := outside("the bounds "+name, func(p string) bool { return isBelow(p, []string{name}) }); err != nil {
+			return err
+		}
+	}
+	if e, ok := x.Want.(resource.Editing); ok && e.EditedFile() != "" {
+		if err := outside("the edited file "+e.EditedFile(), func(p string) bool { return p == e.EditedFile() }); err != nil {
+			return err
+		}
+	}
+	c, ok := x.Want.(resource.Confined)
+	if !ok {
+		return nil
+	}
+	paths, tree := c.ConfinedTo()
+	if len(paths) == 0 {
+		return nil
+	}
+	return outside(strings.Join(paths, ", "), func(p string) bool {
+		isParent := slices.ContainsFunc(paths, func(of string) bool { return isBelow(of, []string{p}) })
+		isGone := slices.ContainsFunc(paths, func(of string) bool { return isBelow(p, []string{of}) && after[of] == "" })
+		return slices.Contains(paths, p) || tree && isBelow(p, paths) || isGone || // with the directory that it was in
+			isParent && before[p] == "" && strings.HasPrefix(after[p], host.Directory.String()) // it made the directories above
+	})
+}
+
+// checkLooks holds looks against each other: at once, ahead of its turn, in a plan.
+func (x Trial) checkLooks(ctx context.Context, h *host.Host, have any) error {
+	inPlan, err := x.Factory.Status(ctx, h.Planning(ctx), x.Want)
+	if err != nil {
+		return &breach{"Status fails in a plan in which nothing is pending: " + err.Error()}
+	}
+	// A state may hold the view through which it was seen.
+	now, then := x.Factory.Type.Decide(x.Want, have, false), x.Factory.Type.Decide(x.Want, inPlan, false)
+	if !slices.Equal(now.Diff, then.Diff) || !slices.Equal(now.Actions, then.Actions) {
+		return &breach{fmt.Sprintf("Status says something else in a plan in which nothing is pending: %s (%s) and %s (%s)", now, phrases(now), then, phrases(then))}
+	}
+	if !x.Factory.AnswersForMany() {
+		return nil
+	}
+	states, errs := x.Factory.StatusAll(ctx, &h.View, []any{x.Want, x.Want})
+	if len(states) != 2 || len(errs) != 2 {
+		return &breach{fmt.Sprintf("StatusAll has %d answers and %d errors for 2 questions", len(states), len(errs))}
+	}
+	for i := range states {
+		if errs[i] != nil || !reflect.DeepEqual(have, states[i]) {
+			return &breach{fmt.Sprintf("StatusAll and Status differ: %+v (%v) and %+v", states[i], errs[i], have)}
+		}
+	}
+	return nil
+}
+
+// checkPlan reports what would still be to be done in a plan after what a closed decision
+// leaves.
+func (x Trial) checkPlan(ctx context.Context, h *host.Host, d resource.Decision) error {
+	if x.Imagined || !d.Closed || len(d.Actions) == 0 || slices.ContainsFunc(d.Leaves, isVague) || resource.JudgedByPerform(x.Want) || resource.ActsAlways(x.Want) {
+		return nil
+	}
+	v := h.Planning(ctx)
+	v.Assume(d.Leaves...)
+	have, err := x.Factory.Status(ctx, v, x.Want)
+	if err != nil {
+		return &breach{fmt.Sprintf("a plan cannot look at what %s leaves: %v", phrases(d), err)}
+	}
+	if left := x.Factory.Type.Decide(x.Want, have, false); !left.Stable() {
+		return &breach{fmt.Sprintf("in a plan, %s leaves something to do: %s", phrases(d), left)}
+	}
+	return nil
+}
+
+// isVague reports whether a plan does not tell all that will stand at a path.
+func isVague(p host.Planned) bool {
+	return p.Vague || p.Unsure || p.Open || p.Kind == host.Regular && p.Content == nil && !p.Kept
+}
+
+// Watch returns a runner that notes when a command is run by a spec that promises that its
+// Status runs none. It is called before the host is made.
+func (x *Trial) Watch(r host.Runner) host.Runner {
+	if r == nil {
+		r = command.Exec{}
+	}
+	x.commands = &watched{Runner: r}
+	return x.commands
+}
+
+// A watched runner counts the commands that it was asked for.
+type watched struct {
+	host.Runner
+	last string
+	n    int
+}
+
+// Run implements host.Runner.
+func (w *watched) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
+	w.n++
+	w.last = c.String()
+	return w.Runner.Run(ctx, c)
+}
+
+func (x Trial) checkCommands() error {
+	if x.commands != nil && x.commands.n > 0 && resource.LooksAhead(x.Want) {
+		return &breach{"Status, which may be called ahead, ran a command: " + x.commands.last}
+	}
+	return nil
+}
+
+func union(a, b map[string]string) []string {
+	var list []string
+	for p := range a {
+		list = append(list, p)
+	}
+	for p := range b {
+		if _, ok := a[p]; !ok {
+			list = append(list, p)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// isBelow reports whether p is one of the paths, or below one.
+func isBelow(p string, paths []string) bool {
+	return slices.ContainsFunc(paths, func(of string) bool {
+		return p == of || of == "/" || strings.HasPrefix(p, strings.TrimSuffix(of, "/")+"/")
+	})
+}

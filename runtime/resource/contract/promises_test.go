@@ -1,0 +1,149 @@
+package contract_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/resource/contract"
+)
+
+// A paper keeps the file /d/paper. It has every ability, and promises by it what the
+// fields say.
+type paper struct {
+	Name string `ccm:"name,name,required"`
+
+	looksAhead bool
+	bounds     string
+	edited     string
+	confined   []string
+	leaves     []host.Planned
+	closed     bool
+}
+
+type paperState struct{ There bool }
+
+type paperProvider interface {
+	Status(ctx context.Context, v *host.View, want paper) (paperState, error)
+	Write(h *host.Host, want paper) error
+}
+
+var paperType = resource.Define[paper, paperState, paperProvider]("paper")
+
+func (paper) Validate() error                       { return nil }
+func (p paper) MayLookAhead() bool                  { return p.looksAhead }
+func (p paper) Bounds() (string, bool, bool)        { return p.bounds, false, p.bounds != "" }
+func (p paper) EditedFile() string                  { return p.edited }
+func (p paper) ConfinedTo() (list []string, _ bool) { return p.confined, false }
+
+func (p paper) Decide(have paperState) (d resource.Decision) {
+	if !have.There {
+		d.Add("name", "", p.Name)
+		d.Act("Write", "written")
+		d.Leaves, d.Closed = p.leaves, p.closed
+	}
+	return d
+}
+
+func (p paper) Perform(_ context.Context, h *host.Host, w paperProvider, _ resource.Action) error {
+	return w.Write(h, p)
+}
+
+// writer is a provider that is honest, but for what is changed.
+type writer struct {
+	asks  bool // Status runs a command
+	blind bool // Status does not see what a plan assumes
+	more  bool // Write makes another file
+	plans bool // Status says something else in plans
+	many  func(state paperState) []paperState
+}
+
+func (w writer) Status(ctx context.Context, v *host.View, _ paper) (paperState, error) {
+	if w.asks {
+		if _, err := v.Query(ctx, host.Cmd{Argv: []string{"true"}}); err != nil {
+			return paperState{}, err
+		}
+	}
+	if kind, _ := v.Assumed("/d/paper"); w.blind && kind != host.Missing {
+		return paperState{}, nil
+	}
+	if v.IsPlan() && w.plans {
+		return paperState{true}, nil
+	}
+	there, err := v.Exists("/d/paper")
+	return paperState{there}, err
+}
+
+func (w writer) StatusAll(ctx context.Context, v *host.View, wants []paper) ([]paperState, []error) {
+	state, _ := w.Status(ctx, v, wants[0])
+	if w.many != nil {
+		list := w.many(state)
+		return list, make([]error, len(list))
+	}
+	return []paperState{state, state}, make([]error, 2)
+}
+
+func (w writer) Write(h *host.Host, _ paper) error {
+	attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+	err := h.MakeDirectory("/d", host.Attr{UID: attr.UID, GID: attr.GID, Mode: 0o755})
+	if w.more {
+		err = errors.Join(err, h.WriteFile("/more", strings.NewReader(""), attr))
+	}
+	return errors.Join(err, h.WriteFile("/d/paper", strings.NewReader("text"), attr))
+}
+
+// TestLies: each promise that the engine relies on is held against what is done.
+func TestLies(t *testing.T) {
+	text := "text"
+	attr := &host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
+	leaves := []host.Planned{{Path: "/d/paper", Kind: host.Regular, Content: &text, Attr: attr}}
+	other := "other"
+	for name, x := range map[string]struct {
+		p    paper
+		w    writer
+		want string
+	}{
+		"honest":               {paper{looksAhead: true, confined: []string{"/d/paper"}, leaves: leaves, closed: true}, writer{}, ""},
+		"may ask":              {paper{}, writer{asks: true}, ""},
+		"bounds, and a parent": {paper{bounds: "/d/paper"}, writer{}, "/d was changed, outside of the bounds /d/paper"},
+		"bounds":               {paper{bounds: "/d"}, writer{more: true}, "/more was changed, outside of the bounds /d"},
+		"edited":               {paper{edited: "/d/paper"}, writer{}, "/d was changed, outside of the edited file /d/paper"},
+		"confined":             {paper{confined: []string{"/d/paper"}}, writer{more: true}, "/more was changed, outside of /d/paper"},
+		"ahead":                {paper{looksAhead: true}, writer{asks: true}, "Status, which may be called ahead, ran a command: true"},
+		"closed":               {paper{leaves: leaves, closed: true}, writer{more: true}, "after written, /more was changed, of which a plan expects nothing"},
+		"closed, and nothing":  {paper{closed: true}, writer{}, "was changed, of which a plan expects nothing"},
+		"open, and wrong":      {paper{leaves: []host.Planned{{Path: "/d/paper", Kind: host.Regular, Content: &other, Attr: attr}}}, writer{}, "want the content \"other\" of /d/paper"},
+		"open":                 {paper{leaves: leaves}, writer{more: true}, ""},
+		"blind in a plan":      {paper{leaves: leaves, closed: true}, writer{blind: true}, "in a plan, written leaves something to do: name:  → n"},
+		"otherwise in a plan":  {paper{}, writer{plans: true}, "Status says something else in a plan in which nothing is pending: name:  → n (written) and  (nothing)"},
+		"too few answers": {paper{}, writer{many: func(s paperState) []paperState { return []paperState{s} }},
+			"StatusAll has 1 answers and 1 errors for 2 questions"},
+		"other answers": {paper{}, writer{many: func(s paperState) []paperState { return []paperState{s, {true}} }}, "StatusAll and Status differ"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x.p.Name = "n"
+			trial := contract.Trial{
+				Factory: paperType.Provide("writer", resource.Always[paper](1), x.w), Want: &x.p,
+				Start: func(string) (host.Runner, error) { return succeeding{}, nil },
+			}
+			err := trial.Run(t.Context(), t.TempDir(), hosttest.Clock{})
+			if x.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, x.want)
+			}
+		})
+	}
+}
+
+// succeeding runs nothing.
+type succeeding struct{}
+
+func (succeeding) Run(context.Context, host.Cmd) (host.Result, error) { return host.Result{}, nil }

@@ -1,0 +1,40 @@
+package resource
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/facts"
+)
+
+// TestSelect: what the machine is decides, never the alphabet.
+func TestSelect(t *testing.T) {
+	typ := &Type{Name: "thing"}
+	suits := func(priority int, err error) func(*facts.Facts, any) (int, error) {
+		return func(*facts.Facts, any) (int, error) { return priority, err }
+	}
+	for _, x := range []struct {
+		provider  string
+		factories []Factory
+		want, err string
+	}{
+		{"", []Factory{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(2, nil)}}, "b", ""},
+		{"", []Factory{{Name: "c", suits: suits(2, nil)}, {Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, nil)}},
+			"", `a and b suit this machine equally well: say provider = "a", or another`},
+		{"b", []Factory{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, nil)}}, "b", ""},
+		{"", []Factory{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, errors.New("no"))}}, "b", ""},
+		{"", []Factory{{Name: "b", suits: suits(0, errors.New("not here"))}, {Name: "a", suits: suits(0, errors.New("nor here"))}},
+			"", "no provider of thing suits this machine: a: nor here; b: not here"},
+	} {
+		reg := &Registry{factories: map[*Type][]Factory{typ: x.factories}}
+		f, err := reg.Select(&Resource{Type: typ, Common: &Common{Provider: x.provider}}, nil)
+		if x.err != "" {
+			require.EqualError(t, err, x.err)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, x.want, f.Name)
+	}
+}
