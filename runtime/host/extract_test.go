@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -463,4 +464,59 @@ func TestExtractTellsKeep(t *testing.T) {
 	require.EqualError(t, h.Extract(t.Context(), "/a.tar", host.Extraction{Format: host.Tar, Parent: "/opt/app"}), "no room to keep it")
 	require.EqualError(t, h.RemoveBelow("/opt/app", "f"), "no room to keep it")
 	require.Equal(t, before, hosttest.Snapshot(t, root))
+}
+
+// sparseTar is what GNU tar makes of a file of that size that is nothing but a hole.
+func sparseTar(name string, size int64) []byte {
+	head := make([]byte, 512)
+	for at, field := range map[int]string{
+		0: name, 100: "0000644\x00", 108: "0000000\x00", 116: "0000000\x00", 124: "00000000000\x00", 136: "00000000000\x00",
+		156: "S", 257: "ustar  \x00", 398: "00000000000\x00",
+	} {
+		copy(head[at:], field)
+	}
+	binary := func(at int, n int64) { // a number that octal digits have no room for
+		head[at] = 0x80
+		for i := range 8 {
+			head[at+4+i] = byte(n >> (56 - 8*i))
+		}
+	}
+	binary(386, size) // where the one part begins, which is empty
+	binary(483, size)
+	sum := 0
+	for i, c := range head {
+		if i >= 148 && i < 156 {
+			c = ' '
+		}
+		sum += int(c)
+	}
+	copy(head[148:], fmt.Sprintf("%06o\x00 ", sum))
+	return append(head, make([]byte, 1024)...)
+}
+
+// A file in an archive that is mostly holes has them on the disk too. One that is larger
+// than it may be is refused before anything is written, and while holes are made the
+// context counts.
+func TestExtractSparse(t *testing.T) {
+	h := host.New(host.Options{Root: t.TempDir()})
+	archive := func(size int64) {
+		require.NoError(t, os.WriteFile(filepath.Join(h.Root(), "a.tar"), sparseTar("big", size), 0o644))
+	}
+	x := host.Extraction{Format: host.Tar, Parent: "/out", MaxBytes: 64 << 20}
+	archive(1 << 40)
+	require.ErrorContains(t, h.Extract(t.Context(), "/a.tar", x), `entry "big": the archive expands to more than 64.0 MiB, which is the limit`)
+	require.NoFileExists(t, filepath.Join(h.Root(), "out"))
+
+	archive(32 << 20)
+	require.NoError(t, h.Extract(t.Context(), "/a.tar", x))
+	fi, err := os.Stat(filepath.Join(h.Root(), "out/big"))
+	require.NoError(t, err)
+	require.Equal(t, int64(32<<20), fi.Size())
+	require.Less(t, fi.Sys().(*syscall.Stat_t).Blocks*512, int64(1<<20))
+
+	x.MaxBytes = 0
+	archive(1 << 50)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	require.ErrorIs(t, h.Extract(ctx, "/a.tar", x), context.Canceled)
 }

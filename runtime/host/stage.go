@@ -286,6 +286,9 @@ func (s *stage) linked(name string, e *entry) (string, error) {
 
 // write unpacks a file.
 func (s *stage) write(name string, e entry) (err error) {
+	if s.x.MaxBytes > 0 && e.size > s.x.MaxBytes-s.bytes {
+		return &LimitError{Limit: s.x.MaxBytes}
+	}
 	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
@@ -295,7 +298,12 @@ func (s *stage) write(name string, e entry) (err error) {
 	if s.x.MaxBytes > 0 {
 		body = io.LimitReader(body, s.x.MaxBytes-s.bytes+1)
 	}
-	n, err := io.Copy(io.MultiWriter(f, &s.space), body)
+	var n int64
+	if e.sparse {
+		n, err = copySparse(f, io.TeeReader(body, &s.space))
+	} else {
+		n, err = io.Copy(io.MultiWriter(f, &s.space), body)
+	}
 	if s.bytes += n; s.x.MaxBytes > 0 && s.bytes > s.x.MaxBytes {
 		return &LimitError{Limit: s.x.MaxBytes}
 	}

@@ -53,25 +53,22 @@ type entry struct {
 	// unique says that the format does not let a later entry replace this one.
 	unique bool
 	body   io.Reader // of a file
+	size   int64     // of a file, if the archive says it
+	sparse bool      // whether the archive leaves out parts that are nothing but zeros
 }
 
 // readEntries calls add for each entry of the archive in f, in order.
 func readEntries(f *os.File, format ArchiveFormat, check func() error, add func(entry) error) error {
-	src := readerFunc(func(p []byte) (int, error) {
-		if err := check(); err != nil {
-			return 0, err
-		}
-		return f.Read(p)
-	})
+	src := checked(f, check)
 	switch format {
 	case Tar:
-		return readTar(src, add)
+		return readTar(src, check, add)
 	case TarGzip:
 		gz, err := gzip.NewReader(src)
 		if err != nil {
 			return unreadable(err)
 		}
-		if err := readTar(gz, add); err != nil {
+		if err := readTar(gz, check, add); err != nil {
 			return err
 		}
 		// What comes after the last entry is read too, since the checksum of the
@@ -86,6 +83,16 @@ func readEntries(f *os.File, format ArchiveFormat, check func() error, add func(
 	return fmt.Errorf("archive type not supported, want one of %s", strings.Join(ArchiveSuffixes[:], ", "))
 }
 
+// checked returns r, from which nothing is read any more once check fails.
+func checked(r io.Reader, check func() error) io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		if err := check(); err != nil {
+			return 0, err
+		}
+		return r.Read(p)
+	})
+}
+
 // unreadable says that an archive is not one, or only part of one.
 func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
@@ -94,7 +101,7 @@ func unreadable(err error) error {
 	return fmt.Errorf("the archive cannot be read: %w", err)
 }
 
-func readTar(r io.Reader, add func(entry) error) error {
+func readTar(r io.Reader, check func() error, add func(entry) error) error {
 	tr := tar.NewReader(r)
 	for n := 0; ; n++ {
 		head, err := tr.Next()
@@ -110,7 +117,7 @@ func readTar(r io.Reader, add func(entry) error) error {
 		if skip {
 			continue
 		}
-		e.body = tr
+		e.body = checked(tr, check) // a hole is read from nothing
 		if err == nil {
 			err = add(e)
 		}
@@ -122,7 +129,12 @@ func readTar(r io.Reader, add func(entry) error) error {
 
 // tarEntry returns what a header stands for.
 func tarEntry(head *tar.Header) (e entry, skip bool, err error) {
-	e = entry{name: head.Name, mode: uint32(head.Mode) & 0o7777, mtime: head.ModTime, target: head.Linkname}
+	_, sparse := head.PAXRecords["GNU.sparse.size"]
+	_, sparser := head.PAXRecords["GNU.sparse.realsize"]
+	e = entry{
+		name: head.Name, mode: uint32(head.Mode) & 0o7777, mtime: head.ModTime, target: head.Linkname,
+		size: head.Size, sparse: sparse || sparser || head.Typeflag == tar.TypeGNUSparse,
+	}
 	switch head.Typeflag {
 	case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
 		e.kind = Regular
@@ -183,12 +195,7 @@ func addZip(file *zip.File, check func() error, add func(entry) error) error {
 		return unreadable(err)
 	}
 	defer body.Close()
-	e.body = readerFunc(func(p []byte) (int, error) {
-		if err := check(); err != nil {
-			return 0, err
-		}
-		return body.Read(p)
-	})
+	e.body, e.size = checked(body, check), int64(file.UncompressedSize64)
 	if kind == Symlink {
 		target, err := io.ReadAll(io.LimitReader(e.body, maxLinkLen+1))
 		if err != nil {
