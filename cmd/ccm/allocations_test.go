@@ -11,11 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/converge"
-	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // memory is what one resource takes of memory.
@@ -27,21 +25,21 @@ type allocated struct {
 // useOf reads a site and converges it, and returns how much of everything was
 // taken.
 func useOf(t *testing.T, name string) (m allocated) {
-	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(new(bytes.Buffer)), clock: hosttest.Clock{}, runner: &observed{Runner: command.Exec{}}}
-	f := &runFlags{}
+	e := newEnv(strings.NewReader(""), io.Discard, new(bytes.Buffer), hosttest.Clock{})
+	f := &runFlags{noop: true}
 	f.add(&cobra.Command{}, report.DiffOff)
-	h := host.New(host.Options{Clock: hosttest.Clock{}})
 	var before, evaluated, after runtime.MemStats
 	heap(&before)
-	s, err := e.load(t.Context(), h, name, nil, &f.siteFlags, false)
+	run, err := e.Begin(t.Context(), name, nil, &site.RunOptions{
+		Site: f.siteFlags.options(), Record: f.recordFlags.options("/"), Plan: true, Reporter: newReport(e, f).reporters,
+	})
 	require.NoError(t, err)
-	defer s.close()
-	s.prefetch.Stop()
+	defer run.End()
+	run.Site.Close()
 	heap(&evaluated)
-	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters, Prefetcher: s.prefetch}
-	sum := engine.Run(t.Context(), h, s.catalog)
+	sum := run.Converge(t.Context())
 	heap(&after)
-	require.Equal(t, len(s.catalog.Resources), sum.Of(converge.Stable))
+	require.Equal(t, len(run.Site.Catalog.Resources), sum.Of(converge.Stable))
 	return allocated{
 		evaluated: float64(evaluated.Mallocs - before.Mallocs),
 		walked:    float64(after.Mallocs - evaluated.Mallocs),

@@ -14,16 +14,14 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/session"
-	"github.com/luaccm/ccm/runtime/trust"
+	"github.com/luaccm/ccm/site"
 )
 
-// The protocols of requests and responses.
-const (
-	requestProtocol  = "io.choria.ccm.v1.resource.ensure.request"
-	responseProtocol = "io.choria.ccm.v1.resource.ensure.response"
-)
+// responseProtocol is that of responses.
+const responseProtocol = "io.choria.ccm.v1.resource.ensure.response"
 
 // A response is the answer to a request: what became of the resource, or why
 // nothing was done.
@@ -40,7 +38,7 @@ type apiFlags struct {
 	output *choice
 }
 
-func (e *env) apiCommand(f *singleFlags) *cobra.Command {
+func newAPICommand(e *env, f *oneOffFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "api", Short: "Bring resources in order for programs in other languages",
 	}
@@ -51,7 +49,7 @@ func (e *env) apiCommand(f *singleFlags) *cobra.Command {
 		Long: `Read a request from standard input, as JSON or YAML, bring the resource in order
 and answer on standard output:
 
-  {"protocol": "` + requestProtocol + `",
+  {"protocol": "` + manifest.RequestProtocol + `",
    "type": "file", "properties": {"name": "/etc/motd", "content": "hi\n", ...}}
 
 With --stream every line is a request, in JSON, and is answered by a line, in
@@ -63,7 +61,7 @@ or an error. "ccm schema request" and "ccm schema response" print their schemas.
 Exit status: 0 all is as wanted; 4 a resource failed; 1 a request was not one,
 or nothing could be done about it.`,
 		Args: wantArguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.pipe(cmd, f, a) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return servePipe(e, cmd, f, a) },
 	}
 	fs := pipe.Flags()
 	fs.BoolVar(&a.stream, "stream", false, "answer many requests, one JSON object a line")
@@ -75,60 +73,76 @@ or nothing could be done about it.`,
 	return cmd
 }
 
-// pipe answers the requests on standard input.
-func (e *env) pipe(cmd *cobra.Command, f *singleFlags, a *apiFlags) error {
+// servePipe answers the requests on standard input.
+func servePipe(e *env, cmd *cobra.Command, f *oneOffFlags, a *apiFlags) error {
 	if a.yaml {
 		a.output.value = "yaml"
 	}
 	if a.stream && a.output.value == "yaml" {
 		return diag.Errorf(diag.Pos{}, "--stream answers in JSON, one object a line")
 	}
-	s, err := e.newSingle(cmd, f, "request", e.stderr)
+	x, err := newExchange(e, cmd, f, a.stream)
 	if err != nil {
 		if !a.stream {
-			_ = e.answer(a, response{Protocol: responseProtocol, Error: errorText(err)})
+			_ = writeAnswer(e, a, response{Protocol: responseProtocol, Error: errorText(err)})
 		}
 		return err
 	}
 	if a.stream {
-		return s.stream(cmd.Context())
+		return x.stream(cmd.Context())
 	}
-	ctx, cancel := e.untilStopped(cmd.Context())
-	text, err := trust.ReadStream(ctx, e.stdin, stdin)
-	err = e.ifStopped(ctx, err)
-	cancel()
+	text, err := e.ReadStdin(cmd.Context())
 	if err != nil {
 		return err
 	}
-	out, code := s.answer(cmd.Context(), func() (request, error) { return readRequest(text) })
-	s.close()
-	if err := e.answer(a, out); err != nil {
+	out, code := x.answer(cmd.Context(), func() (manifest.Request, error) { return manifest.ReadRequest(text) })
+	x.oneOff.Close()
+	if err := writeAnswer(e, a, out); err != nil {
 		return err
 	}
 	return code.err()
 }
 
-// answer prints one response.
-func (e *env) answer(a *apiFlags, out response) error {
+// writeAnswer prints one response.
+func writeAnswer(e *env, a *apiFlags, out response) error {
 	if a.output.value == "yaml" {
-		return e.printYAML(out)
+		return e.print().yaml(out)
 	}
 	return encoder(e.stdout, protocol()).Encode(out)
+}
+
+// An exchange answers the requests of one program.
+type exchange struct {
+	env      *env
+	oneOff   *site.OneOff
+	diff     report.DiffMode
+	detailed bool
+}
+
+// newExchange returns what answers requests. Those of a stream can refer to those
+// before them.
+func newExchange(e *env, cmd *cobra.Command, f *oneOffFlags, stream bool) (*exchange, error) {
+	s, err := openSession(cmd, e)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil && stream {
+		s = session.Memory()
+	}
+	o, err := newOneOff(e, cmd, f, "request", site.HostOptions{Log: newLogger(e, e.stderr, f.debug)}, s)
+	return &exchange{env: e, oneOff: o, diff: report.DiffMode(f.diff.value), detailed: f.detailed}, err
 }
 
 // pause is for how long a stream holds the lock without being asked anything.
 const pause = 100 * time.Millisecond
 
 // stream answers a request a line until standard input ends.
-func (s *single) stream(ctx context.Context) error {
-	if s.session == nil {
-		s.session = session.Memory()
-	}
+func (x *exchange) stream(ctx context.Context) error {
 	lines := make(chan []byte)
 	var readErr error
 	go func() {
 		defer close(lines)
-		r := bufio.NewReaderSize(s.env.stdin, 64<<10)
+		r := bufio.NewReaderSize(x.env.Stdin, 64<<10)
 		for {
 			line, err := r.ReadBytes('\n')
 			if len(bytes.TrimSpace(line)) > 0 {
@@ -142,15 +156,15 @@ func (s *single) stream(ctx context.Context) error {
 			}
 		}
 	}()
-	enc := encoder(s.env.stdout, protocol())
-	defer s.close()
+	enc := encoder(x.env.stdout, protocol())
+	defer x.oneOff.Close()
 	var all status
 	for {
 		select {
-		case <-s.env.stop:
+		case <-x.env.Stop:
 			return status(exitInterrupted)
 		case <-time.After(pause):
-			s.close() // so that others can have the lock
+			x.oneOff.Close() // so that others can have the lock
 			continue
 		case line, ok := <-lines:
 			if !ok {
@@ -159,7 +173,7 @@ func (s *single) stream(ctx context.Context) error {
 				}
 				return all.err()
 			}
-			out, code := s.answer(ctx, func() (request, error) { return readJSON(line) })
+			out, code := x.answer(ctx, func() (manifest.Request, error) { return manifest.ReadJSONRequest(line) })
 			if err := enc.Encode(out); err != nil {
 				return fmt.Errorf("answer: %w", err)
 			}
@@ -175,43 +189,46 @@ func (s *single) stream(ctx context.Context) error {
 	}
 }
 
-// err returns s as an error, nil if it is 0.
-func (s status) err() error {
-	if s == exitOK {
-		return nil
-	}
-	return s
-}
-
 // answer reads a request and deals with it. Whatever goes wrong is the answer.
 // What a request brings with it, such as the resources of a manifest, is told by
 // the event of the resource itself.
-func (s *single) answer(ctx context.Context, read func() (request, error)) (out response, code status) {
+func (x *exchange) answer(ctx context.Context, read func() (manifest.Request, error)) (out response, code status) {
 	out.Protocol = responseProtocol
 	defer func() {
-		if x := recover(); x != nil {
-			s.host.Log().Error("a request broke ccm", "panic", x, "stack", string(debug.Stack()))
-			out, code = response{Protocol: responseProtocol, Error: fmt.Sprintf("ccm is broken: %v", x)}, exitUsage
+		if p := recover(); p != nil {
+			x.oneOff.Log().Error("a request broke ccm", "panic", p, "stack", string(debug.Stack()))
+			out, code = response{Protocol: responseProtocol, Error: fmt.Sprintf("ccm is broken: %v", p)}, exitUsage
 		}
 	}()
-	refuse := func(err error) (response, status) {
+	result, err := x.converge(ctx, read)
+	if err != nil {
 		out.Error = errorText(err)
 		return out, exitUsage
 	}
+	out.State = new(report.EventOf(result.Events[len(result.Events)-1], result.ID, x.diff))
+	return out, resultStatus(result, x.detailed)
+}
+
+// converge does what a request asks for.
+func (x *exchange) converge(ctx context.Context, read func() (manifest.Request, error)) (*site.Result, error) {
 	req, err := read()
 	if err != nil {
-		return refuse(err)
+		return nil, err
 	}
-	what, err := req.single(s)
+	reg, err := x.oneOff.Registry()
 	if err != nil {
-		return refuse(err)
+		return nil, err
 	}
-	d, err := s.converge(ctx, what, converge.Reporters{})
+	t := reg.Type(req.Type)
+	if t == nil {
+		return nil, site.UnknownType(reg, req.Type)
+	}
+	what, err := manifest.ParseRequest(t, req.Properties)
 	if err != nil {
-		return refuse(err)
+		return nil, err
 	}
-	out.State = new(report.EventOf(d.Events[len(d.Events)-1], d.ID, report.DiffMode(s.f.diff.value)))
-	return out, d.status(s.f.detailed)
+	what.Pos = diag.Pos{File: "request"}
+	return x.oneOff.Converge(ctx, what, converge.Reporters{})
 }
 
 // errorText returns an error as the text of a response. The mistakes of one

@@ -17,13 +17,13 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
-	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // requestLine asks for file number i.
 func requestLine(i int) string {
 	return fmt.Sprintf(`{"protocol":%q,"type":"file","properties":{"name":"/file-%d","content":"number %[2]d\n","owner":"%d","group":"%d","mode":"0644"}}`,
-		requestProtocol, i, os.Geteuid(), os.Getegid())
+		manifest.RequestProtocol, i, os.Geteuid(), os.Getegid())
 }
 
 // A pipe is a ccm that answers a stream of requests.
@@ -42,7 +42,7 @@ func newPipe(t testing.TB, args ...string) *pipe {
 	outR, outW := io.Pipe()
 	p := &pipe{t: t, in: inW, answers: bufio.NewScanner(outR), status: make(chan int, 1)}
 	p.answers.Buffer(nil, 1<<20)
-	e := &env{stdin: inR, stdout: terminal.NewWriter(outW), stderr: terminal.NewWriter(io.Discard), clock: host.RealClock{}}
+	e := newEnv(inR, outW, io.Discard, host.RealClock{})
 	go func() {
 		p.status <- e.run(t.Context(), append([]string{"ensure", "api", "pipe", "--stream", "--root", t.TempDir(), "--state-dir", t.TempDir()}, args...))
 		outW.Close()
@@ -107,7 +107,7 @@ func TestStreamLetsOthersIn(t *testing.T) {
 	p := newPipe(t, "--state-dir", state)
 	p.ask(requestLine(1))
 	require.Equal(t, "changed", p.answer().State.Outcome)
-	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(io.Discard), clock: host.RealClock{}}
+	e := newEnv(strings.NewReader(""), io.Discard, io.Discard, host.RealClock{})
 	require.Equal(t, exitOK, e.run(t.Context(), []string{"ensure", "exec", "true", "--state-dir", state, "--lock-timeout", "30s"}))
 	p.ask(requestLine(1))
 	require.Equal(t, "stable", p.answer().State.Outcome)
@@ -131,9 +131,9 @@ func compile(t *testing.T, schema any) *jsonschema.Schema {
 // The answers are what "ccm schema response" says, and what the documentation
 // asks is what "ccm schema request" says.
 func TestAPISchemas(t *testing.T) {
-	reg, err := documented()
+	reg, err := site.Documented()
 	require.NoError(t, err)
-	requests, responses := compile(t, manifest.RequestSchema(reg, requestProtocol)), compile(t, responseSchema())
+	requests, responses := compile(t, manifest.RequestSchema(reg, manifest.RequestProtocol)), compile(t, responseSchema())
 
 	text, err := os.ReadFile("../../docs/api.md")
 	require.NoError(t, err)
@@ -154,8 +154,8 @@ func TestAPISchemas(t *testing.T) {
 
 	p := newPipe(t)
 	for _, line := range []string{
-		requestLine(1), "null", `{"protocol":"` + requestProtocol + `","type":"exec","properties":{"name":"false"}}`,
-		`{"protocol":"` + requestProtocol + `","type":"exec","properties":{"name":"x","require":["exec#false"],"control":{"if":"true"}}}`,
+		requestLine(1), "null", `{"protocol":"` + manifest.RequestProtocol + `","type":"exec","properties":{"name":"false"}}`,
+		`{"protocol":"` + manifest.RequestProtocol + `","type":"exec","properties":{"name":"x","require":["exec#false"],"control":{"if":"true"}}}`,
 	} {
 		p.ask(line)
 		require.True(t, p.answers.Scan())

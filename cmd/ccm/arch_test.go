@@ -19,7 +19,7 @@ func TestImports(t *testing.T) {
 		banned []string // may not import these or what is below them
 		except []string // but these may
 	}{
-		{of: "runtime", banned: []string{"resources", "providers", "luaapi", "stdlib", "cmd"}},
+		{of: "runtime", banned: []string{"resources", "providers", "luaapi", "stdlib", "site", "cmd"}},
 		{of: "runtime/terminal", banned: []string{"runtime"}},
 		{of: "runtime/heap", banned: []string{"runtime"}},
 		{of: "runtime/diag", banned: []string{"runtime"}, except: []string{"runtime/terminal"}},
@@ -34,11 +34,13 @@ func TestImports(t *testing.T) {
 		{of: "runtime/catalog", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/schema", "runtime/resource", "runtime/secret"}},
 		{of: "runtime/converge", banned: []string{"runtime/trust", "runtime/state", "runtime/report", "runtime/manifest", "runtime/data", "runtime/template"}},
 		{of: "runtime/manifest", banned: []string{"runtime/converge", "runtime/report", "runtime/state"}},
-		{of: "resources", banned: []string{"runtime", "providers", "luaapi", "stdlib", "cmd", "std:os", "std:net/http"},
+		{of: "resources", banned: []string{"runtime", "providers", "luaapi", "stdlib", "site", "cmd", "std:os", "std:net/http"},
 			except: []string{"runtime/resource", "runtime/schema", "runtime/diag", "runtime/host"}},
-		{of: "providers", banned: []string{"runtime", "providers", "luaapi", "stdlib", "cmd", "std:os"},
+		{of: "providers", banned: []string{"runtime", "providers", "luaapi", "stdlib", "site", "cmd", "std:os"},
 			except: []string{"runtime/resource", "runtime/host", "runtime/facts", "runtime/diag"}},
-		{of: "luaapi", banned: []string{"resources", "providers", "runtime/converge", "cmd", "std:os/exec"}},
+		{of: "luaapi", banned: []string{"resources", "providers", "runtime/converge", "site", "cmd", "std:os/exec"}},
+		{of: "stdlib", banned: []string{"luaapi", "providers", "site", "cmd"}},
+		{of: "site", banned: []string{"cmd", "std:os/exec"}},
 	}
 	// yaml.v3 stands in two places, so that it can be exchanged.
 	yamlMayBeIn := []string{"runtime/manifest", "runtime/data"}

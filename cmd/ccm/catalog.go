@@ -4,14 +4,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
 const catalogProtocol = "io.choria.ccm.v1.catalog"
 
-func (e *env) catalogCommand() *cobra.Command {
+func newCatalogCommand(e *env) *cobra.Command {
 	f := &siteFlags{}
 	output := newChoice("json", "json", "yaml")
 	cmd := &cobra.Command{
@@ -22,16 +21,15 @@ order in which they are converged, with all their properties. Secrets are not
 shown. The same script on the same machine gives the same text.`,
 		Args: needFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h := host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)})
-			s, err := e.load(cmd.Context(), h, args[0], args[1:], f, true)
+			s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
 			if err != nil {
 				return err
 			}
-			tab := catalogTable(s.catalog)
+			tab := catalogTable(s.Catalog)
 			if output.value == "json" {
-				return e.printJSON(tab)
+				return e.print().json(tab)
 			}
-			return e.printValue(schema.MapValue(tab), output.value)
+			return e.print().value(schema.MapValue(tab), output.value)
 		},
 	}
 	f.add(cmd.Flags())

@@ -10,10 +10,8 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/site"
 )
-
-// commandLineName is how messages speak of the command line.
-const commandLineName = "command line"
 
 // A commandLine finds the places of properties among the arguments of a command,
 // so that a message can point at one of them. It implements schema.Locator.
@@ -34,7 +32,7 @@ var _ schema.Locator = (*commandLine)(nil)
 // Locate implements schema.Locator.
 func (c *commandLine) Locate(path schema.Path, _ bool) diag.Pos {
 	c.read()
-	whole := diag.Pos{File: commandLineName}
+	whole := diag.Pos{File: site.CommandLine}
 	if len(path) == 0 {
 		return whole
 	}
@@ -54,7 +52,7 @@ func (c *commandLine) Locate(path schema.Path, _ bool) diag.Pos {
 // source is the diag.Sources of the command line.
 func (c *commandLine) source(file string) (string, bool) {
 	c.read()
-	return c.text, file == commandLineName
+	return c.text, file == site.CommandLine
 }
 
 // read writes the command line on one line and notes what stands where.
@@ -68,7 +66,7 @@ func (c *commandLine) read() {
 	write := func(arg, property string, secret bool) {
 		b.WriteByte(' ')
 		shown := shownArgument(arg, secret)
-		pos := diag.Pos{File: commandLineName, Line: 1, Col: b.Len() + 1, Len: len(shown)}
+		pos := diag.Pos{File: site.CommandLine, Line: 1, Col: b.Len() + 1, Len: len(shown)}
 		b.WriteString(shown)
 		if property != "" {
 			c.places[property] = append(c.places[property], pos)

@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // complete offers names of resources, and then values of ensure.
@@ -17,7 +18,7 @@ func (x *typed) complete(e *env, reg *resource.Registry) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		switch {
 		case len(args) == 0:
-			return e.completeName(cmd, reg, x.typ, prefix)
+			return completeName(e, cmd, reg, x.typ, prefix)
 		case len(args) == 1 && x.ensure:
 			return x.typ.Schema().Field("ensure").Suggestions(), cobra.ShellCompDirectiveNoFileComp
 		}
@@ -27,10 +28,10 @@ func (x *typed) complete(e *env, reg *resource.Registry) cobra.CompletionFunc {
 
 // completeName offers names of resources of a type that its provider knows.
 // Where it knows none, names may be paths.
-func (e *env) completeName(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, prefix string) ([]string, cobra.ShellCompDirective) {
+func completeName(e *env, cmd *cobra.Command, reg *resource.Registry, t *resource.Type, prefix string) ([]string, cobra.ShellCompDirective) {
 	const paths = cobra.ShellCompDirectiveDefault
-	v := &host.New(host.Options{Clock: e.clock}).View
-	fs, err := e.gatherFacts(cmd.Context(), v, &siteFlags{})
+	v := &host.New(host.Options{Clock: e.Clock}).View
+	fs, err := e.Facts(cmd.Context(), v, site.FactOptions{})
 	if err != nil {
 		return nil, paths
 	}
@@ -46,10 +47,10 @@ func (e *env) completeName(cmd *cobra.Command, reg *resource.Registry, t *resour
 }
 
 // completeReference offers the resources of the session.
-func (e *env) completeReference(f *singleFlags) cobra.CompletionFunc {
+func completeReference(e *env) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
-		s, err := f.openSession(cmd, e.trust())
+		s, err := openSession(cmd, e)
 		if err != nil || s == nil {
 			return nil, directive
 		}
@@ -68,7 +69,7 @@ func (e *env) completeReference(f *singleFlags) cobra.CompletionFunc {
 
 // completeTargets has the flag --target of all commands that read a script or
 // manifest offer what that declares.
-func (e *env) completeTargets(root *cobra.Command) {
+func completeTargets(e *env, root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if cmd.Flags().Lookup("target") == nil {
 			continue
@@ -78,15 +79,13 @@ func (e *env) completeTargets(root *cobra.Command) {
 			if len(args) == 0 || args[0] == "-" {
 				return nil, directive
 			}
-			e.stderr = terminal.NewWriter(io.Discard) // the shell wants no story
-			h := host.New(host.Options{Clock: e.clock})
-			f := &siteFlags{evalTimeout: completionTimeout, dialect: newChoice("", "ccm", "tinycm")}
-			s, err := e.load(cmd.Context(), h, args[0], args[1:], f, true)
+			e.Messages.W, e.Log = terminal.NewWriter(io.Discard), nil // the shell wants no story
+			s, err := e.Load(cmd.Context(), args[0], args[1:], &site.Options{Root: "/", EvalTimeout: completionTimeout})
 			if err != nil {
 				return nil, directive
 			}
 			var names []string
-			for _, r := range s.catalog.Resources {
+			for _, r := range s.Catalog.Resources {
 				names = append(names, r.ID.String())
 			}
 			return names, directive

@@ -7,12 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func (e *env) convertCommand() *cobra.Command {
+func newConvertCommand(e *env) *cobra.Command {
 	f := &siteFlags{}
 	cmd := &cobra.Command{
 		Use:   "convert MANIFEST",
@@ -25,11 +24,11 @@ with a comment.
   ccm convert site.yaml > site.lua`,
 		Args: needFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := e.loadManifest(cmd.Context(), args[0], f)
+			m, err := loadManifest(cmd.Context(), e, args[0], f)
 			if err != nil {
 				return err
 			}
-			_, err = e.data().Write(m.Convert())
+			_, err = e.print().data().Write(m.Convert())
 			return err
 		},
 	}
@@ -38,8 +37,8 @@ with a comment.
 }
 
 // render prints the manifest with all that is resolved in it.
-func (e *env) render(ctx context.Context, name string, f *siteFlags) error {
-	m, err := e.loadManifest(ctx, name, f)
+func renderManifest(ctx context.Context, e *env, name string, f *siteFlags) error {
+	m, err := loadManifest(ctx, e, name, f)
 	if err != nil {
 		return err
 	}
@@ -47,26 +46,25 @@ func (e *env) render(ctx context.Context, name string, f *siteFlags) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.data().Write(text)
+	_, err = e.print().data().Write(text)
 	return err
 }
 
 // loadManifest reads a manifest. A script is refused.
-func (e *env) loadManifest(ctx context.Context, name string, f *siteFlags) (*manifest.Manifest, error) {
-	h := host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock})
-	s, err := e.load(ctx, h, name, nil, f, true)
+func loadManifest(ctx context.Context, e *env, name string, f *siteFlags) (*manifest.Manifest, error) {
+	s, err := e.Load(ctx, name, nil, f.options())
 	if err != nil {
 		return nil, err
 	}
-	if s.manifest == nil {
+	if s.Manifest == nil {
 		return nil, diag.Errorf(diag.Pos{File: name}, "want a manifest, found a Lua script")
 	}
-	return s.manifest, nil
+	return s.Manifest, nil
 }
 
-// messages prints what a manifest has to say before a run, and returns what
+// printMessages prints what a manifest has to say before a run, and returns what
 // prints what it has to say after it.
-func (e *env) messages(m *manifest.Manifest) (after func()) {
+func printMessages(e *env, m *manifest.Manifest) (after func()) {
 	say := func(text string) {
 		if text != "" {
 			terminal.Fprintf(e.stderr, "%s\n", terminal.LinesText(strings.TrimSuffix(text, "\n")))

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -38,7 +37,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	command := func(args ...string) (code int, out string) {
 		var text bytes.Buffer
-		e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&text), stderr: terminal.NewWriter(&text), clock: host.RealClock{}}
+		e := newEnv(strings.NewReader(""), &text, &text, host.RealClock{})
 		code = e.run(context.Background(), append(args, "--state-dir", "state"))
 		return code, text.String()
 	}

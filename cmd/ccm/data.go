@@ -17,8 +17,8 @@ import (
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/site"
 )
 
 // lookFlags are the flags of data.
@@ -34,7 +34,7 @@ type lookFlags struct {
 	output   *choice
 }
 
-func (e *env) dataCommand() *cobra.Command {
+func newDataCommand(e *env) *cobra.Command {
 	f := &lookFlags{}
 	cmd := &cobra.Command{
 		Use:   "data FILE [KEY] [NAME=VALUE...]",
@@ -46,12 +46,12 @@ manifest is a hierarchy document too. Arguments with = are facts.
   ccm data site.yaml web --fact os.family=debian --output yaml
   eval "$(ccm data site.yaml --env)"; echo "$HIERA_WEB"`,
 	}
-	e.addData(cmd, f)
+	addData(e, cmd, f)
 	return cmd
 }
 
 // hieraCommand is data under the name that others know.
-func (e *env) hieraCommand() *cobra.Command {
+func newHieraCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "hiera", Short: "Resolve hierarchy documents: another name of data", Hidden: true,
 	}
@@ -60,7 +60,7 @@ func (e *env) hieraCommand() *cobra.Command {
 		Short: "Resolve a hierarchy document and print its data",
 	}
 	f := &lookFlags{}
-	e.addData(parse, f)
+	addData(e, parse, f)
 	parse.Flags().StringVar(&f.query, "query", "", "print only what is at the `KEY`")
 	parse.Flags().BoolP("system-facts", "S", true, "facts of this machine are always known")
 	parse.Flags().Lookup("system-facts").Hidden = true
@@ -69,7 +69,7 @@ func (e *env) hieraCommand() *cobra.Command {
 	return cmd
 }
 
-func (e *env) addData(cmd *cobra.Command, f *lookFlags) {
+func addData(e *env, cmd *cobra.Command, f *lookFlags) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	f.output = newChoice("json", "json", "yaml", "env", "text")
@@ -81,10 +81,10 @@ func (e *env) addData(cmd *cobra.Command, f *lookFlags) {
 	fs.StringArrayVar(&f.given, "data", nil, "the same as --set")
 	fs.Lookup("data").Hidden = true
 	fs.StringArrayVar(&f.overlays, "data-file", nil, "lay the data of the hierarchy document `FILE` over it (repeatable)")
-	fs.StringArrayVar(&f.facts, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
-	fs.StringVar(&f.factsFile, "facts", "", "read further facts from `FILE` (JSON or YAML)")
+	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
+	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	fs.BoolVarP(&f.envFacts, "env-facts", "E", false, "environment variables are facts too")
-	fs.BoolVar(&f.readEnv, "read-env", true, "read environment variables for expressions from ./"+dotenvFile)
+	fs.BoolVar(&f.Data.ReadEnv, "read-env", true, "read environment variables for expressions from ./"+site.DotenvFile)
 	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -96,7 +96,7 @@ func (e *env) addData(cmd *cobra.Command, f *lookFlags) {
 		keys := 0
 		for _, arg := range args[1:] {
 			if strings.Contains(arg, "=") {
-				f.facts = append(f.facts, arg)
+				f.Facts.Assignments = append(f.Facts.Assignments, arg)
 				continue
 			}
 			if keys++; keys > 1 {
@@ -104,53 +104,50 @@ func (e *env) addData(cmd *cobra.Command, f *lookFlags) {
 			}
 			f.query = arg
 		}
-		return e.resolve(cmd, f, args[0])
+		return printResolved(e, cmd, f, args[0])
 	}
 }
 
 // resolve prints the data of a hierarchy document.
-func (e *env) resolve(cmd *cobra.Command, f *lookFlags, name string) error {
+func printResolved(e *env, cmd *cobra.Command, f *lookFlags, name string) error {
 	if f.env {
 		f.output.value = "env"
 	}
 	if f.yaml {
 		f.output.value = "yaml"
 	}
-	val, err := e.resolved(cmd, f, name)
+	val, err := resolveData(e, cmd, f, name)
 	if err != nil {
 		return err
 	}
 	if f.output.value == "env" {
-		return writeVariables(e.data(), f.prefix, val)
+		return writeVariables(e.print().data(), f.prefix, val)
 	}
-	return e.printData(val, f.output.value)
+	return e.print().plain(val, f.output.value)
 }
 
 // resolved returns the data of a hierarchy document, or what is at a key in it.
-func (e *env) resolved(cmd *cobra.Command, f *lookFlags, name string) (any, error) {
-	h := host.New(host.Options{Runner: e.exec(), Clock: e.clock, Log: e.logger(e.stderr, false)})
+func resolveData(e *env, cmd *cobra.Command, f *lookFlags, name string) (any, error) {
 	if f.envFacts {
 		// What is given by name wins.
 		var all []string
-		for key, val := range environ() {
+		for key, val := range site.Environ() {
 			all = append(all, strings.NewReplacer(`\`, `\\`, ".", `\.`).Replace(key)+"="+strconv.Quote(val))
 		}
 		slices.Sort(all)
-		f.facts = append(all, f.facts...)
+		f.Facts.Assignments = append(all, f.Facts.Assignments...)
 	}
-	fs, err := e.gatherFacts(cmd.Context(), &h.View, &f.siteFlags)
+	fs, err := e.Facts(cmd.Context(), e.View(""), f.Facts)
 	if err != nil {
 		return nil, err
 	}
-	f.site = name
-	vars, err := e.environ(&f.dataFlags)
+	f.Data.Site = name
+	l, err := e.DataLoader(fs, f.Data)
 	if err != nil {
 		return nil, err
 	}
-	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: e.readFile, Now: h.Now, Secrets: e.secrets}
-	e.sources = l.Sources()
 	for _, file := range f.overlays {
-		text, err := e.readFile(file)
+		text, err := e.Files.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +161,7 @@ func (e *env) resolved(cmd *cobra.Command, f *lookFlags, name string) (any, erro
 		}
 		given = data.Merge(given, tree)
 	}
-	shown, text, err := e.readInput(cmd.Context(), name)
+	shown, text, err := e.ReadInput(cmd.Context(), name)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func (e *env) diffCommand() *cobra.Command {
+func newDiffCommand(e *env) *cobra.Command {
 	f := &pastFlags{}
 	cmd := &cobra.Command{
 		Use:   "diff RUN [PATH...]",
@@ -25,13 +25,13 @@ func (e *env) diffCommand() *cobra.Command {
 What a patch cannot say, such as a change of owner, is told in lines that begin
 with #, and so is that a file changed which holds secrets or has held some. Given PATHs, it is only these and what is below them.`,
 		Args:              wantArguments(1, anyNumber),
-		ValidArgsFunction: e.completeRun(f),
+		ValidArgsFunction: completeRun(e, f),
 		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := e.store(f.stateDir, state.Limits{})
+			store, err := e.Store(f.stateDir, state.Limits{})
 			if err != nil {
 				return err
 			}
-			rec, err := e.findRun(store, args[0])
+			rec, err := findRun(e, store, args[0])
 			if err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ with #, and so is that a file changed which holds secrets or has held some. Give
 			if err != nil {
 				return err
 			}
-			return e.diffRun(store, rec, paths, f.json())
+			return diffRun(e, store, rec, paths, f.json())
 		},
 	}
 	f.add(cmd.Flags())
@@ -67,7 +67,7 @@ type pathDiff struct {
 	Note string `json:"note,omitempty"`
 }
 
-func (e *env) diffRun(store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
+func diffRun(e *env, store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
 	v := &host.New(host.Options{Root: rec.Root}).View
 	found := len(paths) == 0
 	held, err := store.Sensitive()
@@ -80,17 +80,17 @@ func (e *env) diffRun(store *state.Store, rec *state.Record, paths []string, asJ
 		}
 		found = true
 		c.Sensitive = c.Sensitive || held.HeldIn(string(c.Path))
-		text, note, err := e.diffOf(store, v, rec.ID, c)
+		text, note, err := diffOf(e, store, v, rec.ID, c)
 		if err != nil {
 			note = err.Error()
 		}
 		if asJSON {
-			if err := e.printLine(pathDiff{c, text, note}); err != nil {
+			if err := e.print().line(pathDiff{c, text, note}); err != nil {
 				return err
 			}
 			continue
 		}
-		out := e.data()
+		out := e.print().data()
 		for _, a := range attributeChanges(v, c) {
 			terminal.Fprintf(out, "# %s: %s\n", c.Path, a)
 		}
@@ -120,7 +120,7 @@ func below(path string, paths []string) bool {
 
 // diffOf returns how the content of a path changed, as a unified diff, and what
 // that does not say. Of what holds secrets it is only told that it changed.
-func (e *env) diffOf(store *state.Store, v *host.View, run string, c state.Change) (text, note string, err error) {
+func diffOf(e *env, store *state.Store, v *host.View, run string, c state.Change) (text, note string, err error) {
 	was, is := c.Before, state.Version{}
 	if c.After == nil {
 		return "", "what became of it is not known: the run ended before", nil
@@ -156,7 +156,7 @@ func (e *env) diffOf(store *state.Store, v *host.View, run string, c state.Chang
 			if !exists {
 				return "nothing"
 			}
-			return e.secrets.Mask(resource.DigestText(host.SumBytes([]byte(text))))
+			return e.Secrets.Mask(resource.DigestText(host.SumBytes([]byte(text))))
 		}
 		return "", fmt.Sprintf("it holds secrets: %s → %s", side(t.HaveExists, t.Have), side(t.WantExists, t.Want)), nil
 	}

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/luaccm/ccm/resources"
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
-	"github.com/luaccm/ccm/runtime/schema"
-	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
-func (e *env) docCommand() *cobra.Command {
+func newDocCommand(e *env) *cobra.Command {
 	output := newChoice("text", "text", "json")
 	man := ""
 	var modules []string
@@ -34,26 +30,26 @@ With --man DIR it writes a manual page for every command to a directory, as
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return append(typeCompletions(func(*resource.Type) bool { return true }), libraryNames()...), cobra.ShellCompDirectiveNoFileComp
+			return append(typeCompletions(func(*resource.Type) bool { return true }), site.LibraryNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if man != "" {
-				return e.writeMan(cmd.Root(), man)
+				return writeMan(e, cmd.Root(), man)
 			}
-			reg, err := documented()
+			reg, err := site.Documented()
 			if err != nil {
 				return err
 			}
 			for _, name := range modules {
-				if err := e.requireModule(cmd.Context(), reg, name); err != nil {
+				if err := e.RequireModule(cmd.Context(), reg, name); err != nil {
 					return err
 				}
 			}
 			if len(args) == 0 {
-				addShipped(reg)
-				return e.docAll(reg, output.value == "json")
+				site.AddShipped(reg)
+				return docAll(e, reg, output.value == "json")
 			}
-			return e.docOne(reg, args[0], output.value == "json")
+			return docOne(e, reg, args[0], output.value == "json")
 		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text or json")
@@ -63,142 +59,45 @@ With --man DIR it writes a manual page for every command to a directory, as
 	return cmd
 }
 
-// documented returns the registry with the documentation of its schemas filled
-// in from the source of their declarations.
-func documented() (*resource.Registry, error) {
-	reg, err := registry(&surroundings{})
-	if err != nil {
-		return nil, err
-	}
-	var own []*schema.Schema
-	for _, t := range reg.Types() {
-		own = append(own, t.Schema())
-	}
-	if err := schema.Document(resources.Source, own...); err != nil {
-		return nil, err
-	}
-	return reg, schema.Document(resource.Source, resource.CommonSchema())
-}
-
-func (e *env) docAll(reg *resource.Registry, asJSON bool) error {
+func docAll(e *env, reg *resource.Registry, asJSON bool) error {
 	if asJSON {
 		all := map[string]any{}
 		for _, t := range reg.Types() {
 			all[t.Name] = t.Properties().JSONSchema()
 		}
-		return e.printJSON(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": all})
+		return e.print().json(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": all})
 	}
-	for i, t := range reg.Types() {
-		if i > 0 {
-			terminal.Fprintf(e.stdout, "\n")
-		}
-		writeType(e.stdout, reg, t)
-	}
-	terminal.Fprintf(e.stdout, "\n## Properties of every type\n\n%s\n\n", terminal.LinesText(wrapText(resource.CommonSchema().Doc, "")))
-	writeFields(e.stdout, resource.CommonSchema())
+	site.WriteTypes(e.stdout, reg)
 	return nil
 }
 
-func (e *env) docOne(reg *resource.Registry, arg string, asJSON bool) error {
-	// A type is also found by the name of its module.
-	name, property, hasProperty := strings.Cut(strings.TrimPrefix(arg, "std."), ".")
-	t := reg.Type(name)
-	if t == nil {
-		return e.docLibrary(reg, arg, asJSON)
+// docOne prints the reference of a topic.
+func docOne(e *env, reg *resource.Registry, topic string, asJSON bool) error {
+	ref, err := site.FindReference(reg, topic)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return e.print().json(ref.JSON)
 	}
-	if !hasProperty {
-		if asJSON {
-			return e.printJSON(t.Properties().JSONSchema())
-		}
-		writeType(e.stdout, reg, t)
-		return nil
-	}
-	for _, s := range t.Properties() {
-		if f := s.Field(property); f != nil {
-			if asJSON {
-				return e.printJSON(f.JSONSchema())
-			}
-			writeField(e.stdout, f)
-			return nil
+	ref.WriteText(e.stdout)
+	return nil
+}
+
+// typeCompletions returns what a shell offers for the name of a type, with what
+// the type is for.
+func typeCompletions(wanted func(*resource.Type) bool) (out []string) {
+	for _, t := range site.AllTypes() {
+		if wanted(t) {
+			out = append(out, t.Name+"\t"+shortOf(t))
 		}
 	}
-	err := diag.Errorf(diag.Pos{}, "a %s has no property %q", name, property)
-	err.Hint = diag.DidYouMean(property, t.Properties().Names())
-	return err
+	return out
 }
 
-// unknownType is the error about a type that is not there.
-func unknownType(reg *resource.Registry, name string) error {
-	addShipped(reg)
-	err := diag.Errorf(diag.Pos{}, "no resource type %q", name)
-	if err.Hint = diag.DidYouMean(name, reg.TypeNames()); err.Hint == "" {
-		err.Hint = "types: " + strings.Join(reg.TypeNames(), ", ")
-	}
-	return err
-}
-
-func (e *env) printJSON(v any) error {
-	enc := encoder(e.stdout, nil)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
-func writeType(w io.Writer, reg *resource.Registry, t *resource.Type) {
-	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n\n", t.Name, terminal.LinesText(wrapText(t.Schema().Doc, "")), strings.Join(reg.Providers(t), ", "))
-	writeFields(w, t.Schema())
-}
-
-func writeFields(w io.Writer, s *schema.Schema) {
-	for i := range s.Fields {
-		writeField(w, &s.Fields[i])
-	}
-}
-
-// writeField prints one property: its name, its kind and traits, its doc.
-func writeField(w io.Writer, f *schema.Field) {
-	traits := []string{f.Describe()}
-	if len(f.Aliases) > 0 {
-		traits = append(traits, "also "+strings.Join(f.Aliases, ", "))
-	}
-	if f.IsName {
-		traits = append(traits, "names the resource")
-	}
-	if f.Required {
-		traits = append(traits, "required")
-	}
-	if f.Default != "" {
-		traits = append(traits, "default "+f.Default)
-	}
-	terminal.Fprintf(w, "- `%s` (%s)\n%s\n", f.Name, strings.Join(traits, "; "), terminal.LinesText(wrapText(f.Doc, "  ")))
-	for _, obj := range []*schema.Schema{f.Object, f.ElemObject()} {
-		if obj == nil {
-			continue
-		}
-		for i := range obj.Fields {
-			g := &obj.Fields[i]
-			terminal.Fprintf(w, "  - `%s.%s` (%s)\n%s\n", f.Name, g.Name, g.Describe(), terminal.LinesText(wrapText(g.Doc, "    ")))
-		}
-	}
-}
-
-// wrapText breaks text into lines of at most 80 columns.
-func wrapText(text, indent string) string {
-	var b strings.Builder
-	col := 0
-	for _, word := range strings.Fields(text) {
-		switch {
-		case col == 0:
-			b.WriteString(indent)
-			col = len(indent)
-		case col+1+len(word) > 80:
-			b.WriteString("\n" + indent)
-			col = len(indent)
-		default:
-			b.WriteByte(' ')
-			col++
-		}
-		b.WriteString(word)
-		col += len(word)
-	}
-	return b.String()
+// shortOf says in one sentence what a type is for.
+func shortOf(t *resource.Type) string {
+	doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
+	short, _, _ := strings.Cut(strings.TrimSuffix(doc, "."), ". ")
+	return strings.TrimPrefix(short, t.Schema().GoType.Name()+" ")
 }

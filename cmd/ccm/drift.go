@@ -4,19 +4,18 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site"
 )
 
-func (e *env) driftCommand() *cobra.Command {
+// newDriftCommand returns drift.
+func newDriftCommand(e *env) *cobra.Command {
 	f := &runFlags{noop: true}
 	cmd := &cobra.Command{
 		Use:   "drift [FILE]",
@@ -35,7 +34,7 @@ Exit status: 0 the machine is as it was left; 2 it is not; 4 something could not
 be looked at, 6 both.`,
 		Args: wantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.drift(cmd.Context(), f, args)
+			return reportDrift(cmd.Context(), e, f, args)
 		},
 	}
 	f.output = newChoice("text", "text", "json")
@@ -44,8 +43,9 @@ be looked at, 6 both.`,
 	return cmd
 }
 
-func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
-	store, err := e.store(f.stateDir, state.Limits{})
+// reportDrift says how the machine differs from what was applied.
+func reportDrift(ctx context.Context, e *env, f *runFlags, args []string) error {
+	store, err := e.Store(f.stateDir, state.Limits{})
 	if err != nil {
 		return err
 	}
@@ -53,38 +53,15 @@ func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	a, err := choose(applied, args)
+	a, err := chooseApplied(applied, args)
 	if err != nil {
 		return err
-	}
-	s, err := e.appliedSite(ctx, store, a)
-	if err != nil {
-		return err
-	}
-	for i, r := range s.catalog.Resources {
-		if resource.ActsAlways(r.Spec) {
-			r.Skip = "it runs in every run"
-		}
-		s.catalog.Deps[i] = nil // each is compared for itself, and nothing is refreshed
 	}
 	f.drift = true
-	rep := e.newReport(f)
-	d := &drifted{Reporter: rep.reporters}
-	engine := &converge.Engine{
-		Registry: s.registry, Facts: s.facts, Reporter: d, Stop: e.stop,
-		Texts:  f.diff.value != string(report.DiffOff),
-		Cause:  func(*resource.Resource, resource.Told, func() string) converge.Cause { return converge.Corrective },
-		Recall: store.Wishes(a),
-	}
-	if err := e.conceal(engine, store); err != nil {
+	rep := newReport(e, f)
+	sum, err := e.Drift(ctx, store, a, rep.reporters, f.diff.value != string(report.DiffOff))
+	if err != nil {
 		return err
-	}
-	sum := engine.Plan(ctx, &s.host.View, s.catalog)
-	sum.Counts[converge.Skipped] -= d.ignored
-	for _, u := range s.unrecorded {
-		ev := u.event(sum.Total(), e.clock.Now())
-		sum.Add(ev)
-		d.Event(ev)
 	}
 	if err := rep.end(sum); err != nil {
 		return err
@@ -93,35 +70,9 @@ func (e *env) drift(ctx context.Context, f *runFlags, args []string) error {
 	return exitStatus(sum, true)
 }
 
-// drifted passes on what says something about drift.
-type drifted struct {
-	converge.Reporter
-	ignored int
-}
-
-// Event implements converge.Reporter.
-func (d *drifted) Event(e *converge.Event) {
-	if e.Resource.Skip != "" {
-		d.ignored++
-		return
-	}
-	d.Reporter.Event(e)
-}
-
-// An unrecorded resource is one that cannot be compared with the past.
-type unrecorded state.Unrecorded
-
-// event says so.
-func (u unrecorded) event(index int, now time.Time) *converge.Event {
-	id, _ := resource.ParseID(u.ID)
-	return &converge.Event{
-		Resource: &resource.Resource{ID: id, Common: resource.NothingCommon}, Index: index, Outcome: converge.Unknown, Noop: true, Reason: u.Because, Start: now,
-	}
-}
-
-// choose returns what the script named on the command line applied, or what was
+// chooseApplied returns what the script named on the command line applied, or what was
 // applied last.
-func choose(applied []state.Applied, args []string) (state.Applied, error) {
+func chooseApplied(applied []state.Applied, args []string) (state.Applied, error) {
 	if len(args) == 0 {
 		at := slices.IndexFunc(applied, func(a state.Applied) bool { return a.Site != "" })
 		switch {
@@ -132,7 +83,7 @@ func choose(applied []state.Applied, args []string) (state.Applied, error) {
 		}
 		return state.Applied{}, diag.Errorf(diag.Pos{}, "nothing was applied yet").WithHint("ccm run FILE applies a script")
 	}
-	name, err := siteName(args[0])
+	name, err := site.Name(args[0])
 	if err != nil {
 		return state.Applied{}, err
 	}
@@ -150,26 +101,4 @@ func choose(applied []state.Applied, args []string) (state.Applied, error) {
 		failed.Hint = "applied: " + strings.Join(known, ", ")
 	}
 	return state.Applied{}, failed
-}
-
-// appliedSite returns what was applied as a site of its own.
-func (e *env) appliedSite(ctx context.Context, store *state.Store, a state.Applied) (*site, error) {
-	around := &surroundings{clock: e.clock}
-	reg, err := registry(around)
-	if err != nil {
-		return nil, err
-	}
-	s := &site{registry: reg, host: host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: a.Root, Clock: e.clock, Log: e.logger(e.stderr, false)})}
-	if s.facts, err = e.gatherFacts(ctx, &s.host.View, &siteFlags{root: a.Root}); err != nil {
-		return nil, err
-	}
-	around.facts = s.facts
-	var left []state.Unrecorded
-	if s.catalog, left, err = store.Catalog(a, reg); err != nil {
-		return nil, err
-	}
-	for _, u := range left {
-		s.unrecorded = append(s.unrecorded, unrecorded(u))
-	}
-	return s, nil
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/site"
 )
 
-func (e *env) ensureCommand() *cobra.Command {
-	f := &singleFlags{}
+func newEnsureCommand(e *env) *cobra.Command {
+	f := &oneOffFlags{}
 	cmd := &cobra.Command{
 		Use:   "ensure TYPE NAME [ENSURE] [--PROPERTY VALUE...]",
 		Short: "Bring one resource in order",
@@ -35,35 +36,35 @@ Exit status: 0 the resource is as wanted; 1 nothing was done, because of a
 mistake; 4 the resource failed, or something that it requires has failed.`,
 	}
 	f.add(cmd)
-	cmd.AddCommand(e.apiCommand(f))
-	e.typeCommands(cmd, func(reg *resource.Registry, t *resource.Type) *cobra.Command {
-		return e.ensureType(f, reg, t, cmd.PersistentFlags())
+	cmd.AddCommand(newAPICommand(e, f))
+	addTypeCommands(e, cmd, func(reg *resource.Registry, t *resource.Type) *cobra.Command {
+		return newEnsureTypeCommand(e, f, reg, t, cmd.PersistentFlags())
 	})
 	return cmd
 }
 
-// typeCommands adds a command for each type to cmd. Help for them is looked up
+// addTypeCommands adds a command for each type to cmd. Help for them is looked up
 // when it is asked for.
-func (e *env) typeCommands(cmd *cobra.Command, make func(*resource.Registry, *resource.Type) *cobra.Command) {
-	reg, err := registry(&surroundings{clock: e.clock})
+func addTypeCommands(e *env, cmd *cobra.Command, make func(*resource.Registry, *resource.Type) *cobra.Command) {
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case err != nil:
 			return err
 		case len(args) == 0:
-			addShipped(reg)
+			site.AddShipped(reg)
 			return diag.Errorf(diag.Pos{}, "want a type and a name").WithHint("types: %s", strings.Join(reg.TypeNames(), ", "))
 		}
-		return unknownType(reg, args[0])
+		return site.UnknownType(reg, args[0])
 	}
 	cmd.Args = cobra.ArbitraryArgs
-	if err != nil || !e.mayMean(cmd) {
+	if err != nil || !mayMean(e, cmd) {
 		return
 	}
-	if e.asksForAll() {
-		addShipped(reg)
+	if asksForAll(e) {
+		site.AddShipped(reg)
 	} else {
-		addShipped(reg, append(e.args, "")...)
+		site.AddShipped(reg, append(e.args, "")...)
 	}
 	for _, t := range reg.Types() {
 		sub := make(reg, t)
@@ -75,7 +76,7 @@ func (e *env) typeCommands(cmd *cobra.Command, make func(*resource.Registry, *re
 	}
 	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if err := describeTypes(cmd); err != nil {
-			e.explain(err)
+			e.Messages.Explain(err)
 		}
 		c.Root().HelpFunc()(c, args)
 	})
@@ -83,7 +84,7 @@ func (e *env) typeCommands(cmd *cobra.Command, make func(*resource.Registry, *re
 
 // mayMean reports whether the command line may be about cmd. The commands for all
 // types take a moment to make, which other commands need not wait for.
-func (e *env) mayMean(cmd *cobra.Command) bool {
+func mayMean(e *env, cmd *cobra.Command) bool {
 	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
 		return arg == cmd.Name() || cmd.HasAlias(arg) || arg == "help" || arg == "doc" || strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
 	})
@@ -91,7 +92,7 @@ func (e *env) mayMean(cmd *cobra.Command) bool {
 
 // asksForAll reports whether the command line is about all types, and not only
 // about those that it names.
-func (e *env) asksForAll() bool {
+func asksForAll(e *env) bool {
 	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
 		return arg == "help" || arg == "--help" || arg == "-h" || strings.HasPrefix(arg, "--man") || strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
 	})
@@ -102,7 +103,7 @@ const typeAnnotation = "ccm.type"
 
 // describeTypes fills in the help of the commands for types below cmd.
 func describeTypes(cmd *cobra.Command) error {
-	reg, err := documented()
+	reg, err := site.Documented()
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func describeTypes(cmd *cobra.Command) error {
 		if t := reg.Type(sub.Annotations[typeAnnotation]); t != nil {
 			doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
 			sub.Short = shortOf(t)
-			sub.Long = wrapText(doc, "")
+			sub.Long = site.WrapText(doc, "")
 			schema.Describe(sub.Flags())
 		}
 	}
@@ -241,9 +242,9 @@ func (c *conditionFlags) healthChecks(properties *schema.Table) error {
 	return nil
 }
 
-// ensureType returns the command for one type. All of them have the flags in
+// newEnsureTypeCommand returns the command for one type. All of them have the flags in
 // common, which f holds.
-func (e *env) ensureType(f *singleFlags, reg *resource.Registry, t *resource.Type, common *pflag.FlagSet) *cobra.Command {
+func newEnsureTypeCommand(e *env, f *oneOffFlags, reg *resource.Registry, t *resource.Type, common *pflag.FlagSet) *cobra.Command {
 	c := &conditionFlags{}
 	cmd := &cobra.Command{Use: use(t), Short: "Bring one " + t.Name + " in order"}
 	var own pflag.FlagSet
@@ -253,45 +254,49 @@ func (e *env) ensureType(f *singleFlags, reg *resource.Registry, t *resource.Typ
 	c.add(cmd.Flags())
 	cmd.Args, cmd.ValidArgsFunction = x.args, x.complete(e, reg)
 	for _, name := range []string{"require", "subscribe"} {
-		_ = cmd.RegisterFlagCompletionFunc(name, e.completeReference(f))
+		_ = cmd.RegisterFlagCompletionFunc(name, completeReference(e))
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		what := manifest.Single{
-			Type: t, Properties: x.properties(e, cmd, args), Prefix: "--", Pos: diag.Pos{File: commandLineName},
+			Type: t, Properties: x.properties(e, cmd, args), Prefix: "--", Pos: diag.Pos{File: site.CommandLine},
 			If: condition(cmd.Flags(), "if", c.ifText), Unless: condition(cmd.Flags(), "unless", c.unless),
 		}
-		e.sources = what.Properties.Where.(*commandLine).source
+		e.Messages.Sources = what.Properties.Where.(*commandLine).source
 		if err := c.healthChecks(what.Properties); err != nil {
 			return err
 		}
-		return e.ensure(cmd, f, what)
+		return ensureResource(e, cmd, f, what)
 	}
 	return cmd
 }
 
-// ensure brings one resource in order and reports it.
-func (e *env) ensure(cmd *cobra.Command, f *singleFlags, what manifest.Single) error {
+// ensureResource brings one resource in order and reports it.
+func ensureResource(e *env, cmd *cobra.Command, f *oneOffFlags, what manifest.Single) error {
 	f.verbose, f.asked = !f.quiet, true // that a resource is stable is an answer too
-	rep := e.newReport(&f.runFlags)
-	s, err := e.newSingle(cmd, f, "ensure", rep.stderr)
+	rep := newReport(e, &f.runFlags)
+	s, err := openSession(cmd, e)
+	if err != nil {
+		return err
+	}
+	o, err := newOneOff(e, cmd, f, "ensure", rep.hostOptions(e, &f.runFlags), s)
 	if err != nil {
 		return err
 	}
 	line := what.Properties.Where.(*commandLine)
-	e.sources = func(name string) (string, bool) {
-		if text, ok := line.source(name); ok || s.sources == nil {
+	e.Messages.Sources = func(name string) (string, bool) {
+		if text, ok := line.source(name); ok {
 			return text, ok
 		}
-		return s.sources(name)
+		return o.Source(name)
 	}
-	d, err := s.converge(cmd.Context(), what, rep.reporters)
-	s.close()
+	result, err := o.Converge(cmd.Context(), what, rep.reporters)
+	o.Close()
 	if err != nil {
 		return err
 	}
 	rep.summary = func(converge.Summary) {} // one line tells all
-	if err := rep.end(d.Summary); err != nil {
+	if err := rep.end(result.Summary); err != nil {
 		return err
 	}
-	return d.status(f.detailed).err()
+	return resultStatus(result, f.detailed).err()
 }

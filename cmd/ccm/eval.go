@@ -4,9 +4,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/site"
 )
 
-func (e *env) evalCommand() *cobra.Command {
+func newEvalCommand(e *env) *cobra.Command {
 	f := &replFlags{}
 	var load string
 	cmd := &cobra.Command{
@@ -26,13 +27,13 @@ state. Nothing on this machine is touched.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.site = load
-			p, err := e.newPrompt(cmd.Context(), f, nil, e.stderr)
+			f.Data.Site = load
+			p, err := newPrompt(cmd.Context(), e, f, nil, e.stderr)
 			if err != nil {
 				return err
 			}
-			defer p.dialog.Close()
-			return p.script(cmd.Context(), load, commandLineName, args[0])
+			defer p.Dialog.Close()
+			return p.Script(cmd.Context(), load, site.CommandLine, args[0])
 		},
 	}
 	f.add(cmd.Flags())

@@ -14,7 +14,6 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // examples is where the examples are, seen from here.
@@ -98,13 +97,13 @@ func TestExamplePlans(t *testing.T) {
 		},
 	}
 	for _, name := range []string{"hello", "release"} {
-		e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(io.Discard), clock: hosttest.Clock{}, reading: reading{t.Context(), inputPatience}}
-		c, err := e.testCatalog(t.Context(), t.TempDir(), filepath.Join(examples, name, "site.lua"), given)
+		e := newEnv(strings.NewReader(""), io.Discard, io.Discard, hosttest.Clock{})
+		c, err := e.LoadSpec(t.Context(), t.TempDir(), filepath.Join(examples, name, "site.lua"), given)
 		require.NoError(t, err)
 		var out strings.Builder
 		text := report.Text{W: &out, Diff: report.DiffFull}
-		engine := &converge.Engine{Registry: c.site.registry, Facts: c.site.facts, Reporter: text, Texts: true, Sequential: true}
-		sum := engine.Plan(t.Context(), &c.site.host.View, c.site.catalog)
+		engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporter: text, Texts: true, Sequential: true}
+		sum := engine.Plan(t.Context(), &c.Site.Host.View, c.Site.Catalog)
 		sum.Took = 0
 		text.Summary(sum)
 		golden := filepath.Join(examples, name, "plan.txt")

@@ -10,10 +10,9 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
-	"github.com/luaccm/ccm/runtime/host"
 )
 
-func (e *env) factsCommand() *cobra.Command {
+func newFactsCommand(e *env) *cobra.Command {
 	f := &siteFlags{}
 	output := newChoice("text", "text", "json", "yaml")
 	cmd := &cobra.Command{
@@ -23,15 +22,15 @@ func (e *env) factsCommand() *cobra.Command {
 os.family. Only what is asked for is gathered.`,
 		Args: wantArguments(0, 1),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return e.completeFact(cmd, args, prefix, f)
+			return completeFact(e, cmd, args, prefix, f)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := ""
 			if len(args) > 0 {
 				path = args[0]
 			}
-			h := host.New(host.Options{Runner: e.exec(), Root: f.root, Log: e.logger(e.stderr, false)})
-			fs, err := e.gatherFacts(cmd.Context(), &h.View, f)
+			v := e.View(f.Root)
+			fs, err := e.Facts(cmd.Context(), v, f.Facts)
 			if err != nil {
 				return err
 			}
@@ -43,15 +42,15 @@ os.family. Only what is asked for is gathered.`,
 				return err
 			}
 			if err != nil {
-				e.explain(err) // what could be gathered is printed all the same
+				e.Messages.Explain(err) // what could be gathered is printed all the same
 			}
-			return e.printData(val, output.value)
+			return e.print().plain(val, output.value)
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.root, "root", "/", "look at the file system below `DIR`")
-	fs.StringArrayVar(&f.facts, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
-	fs.StringVar(&f.factsFile, "facts", "", "read further facts from `FILE` (JSON or YAML)")
+	fs.StringVar(&f.Root, "root", "/", "look at the file system below `DIR`")
+	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
+	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	fs.Var(output, "output", "form of the output: text, json or yaml")
 	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
@@ -59,10 +58,10 @@ os.family. Only what is asked for is gathered.`,
 
 // completeFact offers the names below the last dot of a path. It gathers only
 // what is before that dot.
-func (e *env) completeFact(cmd *cobra.Command, args []string, prefix string, f *siteFlags) ([]string, cobra.ShellCompDirective) {
+func completeFact(e *env, cmd *cobra.Command, args []string, prefix string, f *siteFlags) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	h := host.New(host.Options{Runner: e.exec(), Root: f.root, Log: e.logger(e.stderr, false)})
-	fs, err := e.gatherFacts(cmd.Context(), &h.View, f)
+	v := e.View(f.Root)
+	fs, err := e.Facts(cmd.Context(), v, f.Facts)
 	if err != nil || len(args) > 0 {
 		return nil, directive
 	}

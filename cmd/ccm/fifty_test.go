@@ -16,7 +16,6 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/state"
-	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -126,13 +125,14 @@ func TestRestoreEnds(t *testing.T) {
 	stop := make(chan struct{})
 	var out bytes.Buffer
 	first := sync.OnceFunc(func() { close(stop) })
-	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&out), stderr: terminal.NewWriter(&out), clock: hosttest.Clock{}, stop: stop,
-		effect: func(_, path string) error {
-			if filepath.Dir(path) == dir {
-				first()
-			}
-			return nil
-		}}
+	e := newEnv(strings.NewReader(""), &out, &out, hosttest.Clock{})
+	e.Stop = stop
+	e.Effect = func(_, path string) error {
+		if filepath.Dir(path) == dir {
+			first()
+		}
+		return nil
+	}
 	require.Equal(t, exitInterrupted, e.run(t.Context(), []string{"restore", run}), out.String())
 	require.Contains(t, out.String(), "1 changed, 2 skipped")
 	require.Equal(t, []string{"before", "after", "after"}, held())

@@ -2,15 +2,14 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // choice is a flag with a closed set of values.
@@ -48,7 +47,7 @@ func (c *choice) complete(*cobra.Command, []string, string) ([]string, cobra.She
 // colorful reports whether output to w is to be coloured: --color wins, then
 // CLICOLOR_FORCE and FORCE_COLOR, then NO_COLOR and TERM=dumb, then whether w is
 // a terminal.
-func (e *env) colorful(w any) bool {
+func colorful(e *env, w any) bool {
 	switch e.color {
 	case "always":
 		return true
@@ -61,29 +60,10 @@ func (e *env) colorful(w any) bool {
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
 	}
-	return isTerminal(w)
+	return terminal.IsTerminal(w)
 }
 
 func set(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
-
-// isTerminal reports whether w is a terminal.
-func isTerminal(w any) bool {
-	f := fileOf(w)
-	return f != nil && isatty.IsTerminal(f.Fd())
-}
-
-// fileOf returns the file that is written to in the end, nil if it is none.
-func fileOf(w any) *os.File {
-	for {
-		u, ok := w.(interface{ Unwrap() io.Writer })
-		if !ok {
-			break
-		}
-		w = u.Unwrap()
-	}
-	f, _ := w.(*os.File)
-	return f
-}
 
 // needCommand makes a command without a meaning of its own ask for one of those
 // below it.

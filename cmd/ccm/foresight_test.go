@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
-	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // mostUnknown is how many of a hundred resources of random sites may be unknown in
@@ -47,10 +46,8 @@ func (w *randomWorld) tell(t *testing.T, sites, command string, out map[string]b
 	file := filepath.Join(sites, name)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	var stdout, stderr bytes.Buffer
-	e := &env{
-		stdin: strings.NewReader(""), stdout: terminal.NewWriter(&stdout), stderr: terminal.NewWriter(&stderr), clock: hosttest.Clock{},
-		instead: randomMachine{filepath.Join(w.dir, "sys")}.providers(),
-	}
+	e := newEnv(strings.NewReader(""), &stdout, &stderr, hosttest.Clock{})
+	e.Substitutes = randomMachine{filepath.Join(w.dir, "sys")}.providers()
 	status := e.run(t.Context(), []string{command, "--output", "json", file})
 	all := make(map[string]told)
 	for line := range strings.Lines(stdout.String()) {

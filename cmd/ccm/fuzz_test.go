@@ -14,14 +14,13 @@ import (
 
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/session"
-	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site"
 )
 
 // longest is how long an input of a fuzz test may be: longer ones only take
@@ -113,9 +112,9 @@ func FuzzManifest(f *testing.F) {
 // FuzzDecode decodes values into the properties of every type that ships with
 // ccm: what is decoded can be written, and is then read as the same.
 func FuzzDecode(f *testing.F) {
-	reg, err := registry(&surroundings{clock: hosttest.Clock{}})
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	require.NoError(f, err)
-	addShipped(reg)
+	site.AddShipped(reg)
 	types := reg.Types()
 	for i, typ := range types {
 		every := make(map[string]any)
@@ -172,11 +171,11 @@ func FuzzDecode(f *testing.F) {
 // of lines. They are performed, on a machine that is confined.
 func FuzzRequest(f *testing.F) {
 	ask := func(typ, properties string) string {
-		return fmt.Sprintf(`{"protocol":%q,"type":%q,"properties":%s}`, requestProtocol, typ, properties)
+		return fmt.Sprintf(`{"protocol":%q,"type":%q,"properties":%s}`, manifest.RequestProtocol, typ, properties)
 	}
 	file := ask("file", `{"name":"/etc/motd","content":"x","owner":"root","group":"root","mode":"0644"}`)
 	for _, text := range []string{
-		file, file + "\n\n" + file + "\n[]\n{\n", "{", "[]", "", "null", "protocol: " + requestProtocol + "\ntype: file\nproperties: {name: /x, ensure: absent}\n", strings.Repeat("[", 20000), strings.Repeat(`{"a":`, 12000),
+		file, file + "\n\n" + file + "\n[]\n{\n", "{", "[]", "", "null", "protocol: " + manifest.RequestProtocol + "\ntype: file\nproperties: {name: /x, ensure: absent}\n", strings.Repeat("[", 20000), strings.Repeat(`{"a":`, 12000),
 		ask("file", `{"name":"/out/../../outside","ensure":"absent"}`), ask("file", `{"name":"/../outside","content":"x","owner":"root","group":"root","mode":"0644"}`), ask("file", `{"name":"/l","ensure":"link","target":"/etc"}`),
 		ask("file", `{"name":"/d","ensure":"directory","owner":"root","group":"root","mode":"7777","source":"."}`), ask("file", `{"name":"/etc","ensure":"absent","force":true}`), ask("file", `{"name":"/x","content":"${ file('/dev/zero') }"}`),
 		ask("exec", `{"name":"rm -rf /","subscribe":["file#/etc/motd"],"refreshonly":true}`), ask("exec", `{"name":"x","control":{"if":"sum(1..1000,1)>0","unless":5}}`), ask("exec", `{"name":"x","before":["file#/y"]}`), ask("exec", `{"name":"x","require":["exec#x"]}`),
@@ -200,25 +199,27 @@ func FuzzRequest(f *testing.F) {
 		before := w.snapshot(t)
 		defer func() { w.untouched(t, before, "machine", "state") }()
 		var stdout, stderr bytes.Buffer
-		e := &env{stdin: bytes.NewReader(text), stdout: terminal.NewWriter(&stdout), stderr: terminal.NewWriter(&stderr), clock: hosttest.Clock{}}
-		s := w.single(t, e)
+		e := w.env(bytes.NewReader(text), &stdout, &stderr)
+		x := w.exchange(t, e, stream)
 		lines := 1
 		if stream {
-			s.session = session.Memory()
 			lines = 0
 			for line := range bytes.Lines(text) {
 				if len(bytes.TrimSpace(line)) > 0 {
 					lines++
 				}
 			}
-			_ = s.stream(t.Context())
+			_ = x.stream(t.Context())
 		} else {
-			out, _ := s.answer(t.Context(), func() (request, error) { return readRequest(text) })
-			s.close()
-			require.NoError(t, e.answer(&apiFlags{output: newChoice("json", "json", "yaml")}, out))
+			answer := func() response {
+				out, _ := x.answer(t.Context(), func() (manifest.Request, error) { return manifest.ReadRequest(text) })
+				x.oneOff.Close()
+				return out
+			}
+			out := answer()
+			require.NoError(t, writeAnswer(e, &apiFlags{output: newChoice("json", "json", "yaml")}, out))
 			if out.State != nil && out.State.Outcome == "changed" && out.State.Type == "file" {
-				again, _ := s.answer(t.Context(), func() (request, error) { return readRequest(text) })
-				s.close()
+				again := answer()
 				require.NotNil(t, again.State, again.Error)
 				require.Equal(t, "stable", again.State.Outcome, "the second time: %+v", again.State)
 			}
@@ -241,17 +242,18 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// single is newSingle on the confined machine.
-func (w *hostile) single(t *testing.T, e *env) *single {
-	f := new(singleFlags)
-	f.output, f.diff = newChoice("json", "json"), newChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
-	f.stateDir, f.lockTimeout, f.evalTimeout = filepath.Join(w.base, "state"), time.Second, fuzzTimeout
-	f.dialect = newChoice("", "ccm", "tinycm")
-	s := &single{env: e, f: f, kind: "request", facts: w.facts, dir: filepath.Join(w.base, "site")}
-	confined := w.host()
-	s.host = host.New(host.Options{
-		Root: confined.Root(), Clock: hosttest.Clock{}, Transport: noNetwork{}, BeforeChange: e.keep,
-		Runner: &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, errConfined }},
-	})
-	return s
+// exchange answers requests on the confined machine.
+func (w *hostile) exchange(t *testing.T, e *env, stream bool) *exchange {
+	o := site.OneOffOptions{
+		Kind: "request", Site: &site.Options{EvalTimeout: fuzzTimeout, Facts: site.FactOptions{Known: w.facts}, Data: site.DataOptions{None: true}},
+		Record: site.RecordOptions{StateDir: filepath.Join(w.base, "state"), LockTimeout: time.Second, Limits: state.DefaultLimits}, Diff: report.DiffSummary,
+	}
+	if stream {
+		o.Session = session.Memory()
+	}
+	x := &exchange{env: e, diff: report.DiffSummary}
+	var err error
+	x.oneOff, err = e.NewOneOff(t.Context(), o)
+	require.NoError(t, err)
+	return x
 }

@@ -5,11 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 )
 
-func (e *env) graphCommand() *cobra.Command {
+func newGraphCommand(e *env) *cobra.Command {
 	f := &siteFlags{}
 	output := newChoice("dot", "dot", "mermaid", "svg")
 	cmd := &cobra.Command{
@@ -23,8 +22,7 @@ other. Resources without arrows are converged in the order of the text.
   ccm graph site.lua --output svg > site.svg`,
 		Args: needFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h := host.New(host.Options{Runner: e.exec(), Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)})
-			s, err := e.load(cmd.Context(), h, args[0], args[1:], f, true)
+			s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
 			if err != nil {
 				return err
 			}
@@ -35,7 +33,7 @@ other. Resources without arrows are converged in the order of the text.
 			case "svg":
 				draw = report.SVG
 			}
-			_, err = io.WriteString(e.data(), draw(s.catalog))
+			_, err = io.WriteString(e.print().data(), draw(s.Catalog))
 			return err
 		},
 	}

@@ -16,11 +16,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // succeeding runs no command and says that each has succeeded.
@@ -44,17 +43,21 @@ var growing = map[string]string{
 // planned plans a site below an empty root and returns what that took of memory.
 func planned(t *testing.T, text string) (allocations, size uint64) {
 	name := siteFile(t, "lua", text)
-	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(io.Discard), stderr: terminal.NewWriter(new(bytes.Buffer)), clock: hosttest.Clock{}, runner: &observed{Runner: succeeding{}}}
-	f := &runFlags{}
+	e := newEnv(strings.NewReader(""), io.Discard, new(bytes.Buffer), hosttest.Clock{})
+	root := t.TempDir()
+	e.NewHost = func(host.Options) *host.Host {
+		return host.New(host.Options{Root: root, Clock: hosttest.Clock{}, Runner: succeeding{}})
+	}
+	f := &runFlags{noop: true}
 	f.add(&cobra.Command{}, report.DiffOff)
-	h := host.New(host.Options{Root: t.TempDir(), Clock: hosttest.Clock{}, Runner: succeeding{}})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, err := e.load(t.Context(), h, name, nil, &f.siteFlags, false)
+	run, err := e.Begin(t.Context(), name, nil, &site.RunOptions{
+		Site: f.siteFlags.options(), Record: f.recordFlags.options(root), Plan: true, Reporter: newReport(e, f).reporters,
+	})
 	require.NoError(t, err)
-	defer s.close()
-	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: e.newReport(f).reporters, Prefetcher: s.prefetch}
-	engine.Plan(t.Context(), &h.View, s.catalog)
+	defer run.End()
+	run.Converge(t.Context())
 	runtime.ReadMemStats(&after)
 	return after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc
 }

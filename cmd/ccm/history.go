@@ -34,7 +34,7 @@ func (f *pastFlags) add(fs *pflag.FlagSet) {
 
 func (f *pastFlags) json() bool { return f.output.value == "json" }
 
-func (e *env) historyCommand() *cobra.Command {
+func newHistoryCommand(e *env) *cobra.Command {
 	f := &pastFlags{}
 	limit, pending := 20, false
 	cmd := &cobra.Command{
@@ -48,25 +48,20 @@ were ended before, or because the refresh failed. The next run performs them.`,
 		Args: wantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if pending {
-				return e.listPending(f)
+				return listPending(e, f)
 			}
-			return e.listRuns(f, limit)
+			return listRuns(e, f, limit)
 		},
 	}
 	f.add(cmd.Flags())
 	cmd.Flags().IntVarP(&limit, "limit", "l", limit, "how many runs to list; 0 lists all")
 	cmd.Flags().BoolVar(&pending, "pending", false, "list the refreshes that are left over")
-	cmd.AddCommand(e.historyShowCommand())
+	cmd.AddCommand(newHistoryShowCommand(e))
 	return cmd
 }
 
-// printLine prints v as JSON on one line.
-func (e *env) printLine(v any) error {
-	return encoder(e.stdout, protocol()).Encode(v)
-}
-
-func (e *env) listPending(f *pastFlags) error {
-	store, err := e.store(f.stateDir, state.Limits{})
+func listPending(e *env, f *pastFlags) error {
+	store, err := e.Store(f.stateDir, state.Limits{})
 	if err != nil {
 		return err
 	}
@@ -74,10 +69,10 @@ func (e *env) listPending(f *pastFlags) error {
 	if err != nil {
 		return err
 	}
-	e.warnDamaged(damaged)
+	warnDamaged(e, damaged)
 	for _, p := range list {
 		if f.json() {
-			err = e.printLine(p)
+			err = e.print().line(p)
 		} else {
 			_, err = terminal.Fprintf(e.stdout, "%s (%s)\n", p, shownTime(p.Since))
 		}
@@ -88,14 +83,14 @@ func (e *env) listPending(f *pastFlags) error {
 	return nil
 }
 
-func (e *env) warnDamaged(lines int) {
+func warnDamaged(e *env, lines int) {
 	if lines > 0 {
-		e.warn(fmt.Sprintf("%d lines in the state directory are damaged and left out", lines))
+		e.Messages.Warn(fmt.Sprintf("%d lines in the state directory are damaged and left out", lines))
 	}
 }
 
-func (e *env) listRuns(f *pastFlags, limit int) error {
-	store, err := e.store(f.stateDir, state.Limits{})
+func listRuns(e *env, f *pastFlags, limit int) error {
+	store, err := e.Store(f.stateDir, state.Limits{})
 	if err != nil {
 		return err
 	}
@@ -103,14 +98,14 @@ func (e *env) listRuns(f *pastFlags, limit int) error {
 	if err != nil {
 		return err
 	}
-	e.warnDamaged(damaged)
+	warnDamaged(e, damaged)
 	slices.Reverse(list)
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
 	}
 	if f.json() {
 		for _, entry := range list {
-			if err := e.printLine(entry); err != nil {
+			if err := e.print().line(entry); err != nil {
 				return err
 			}
 		}
@@ -155,26 +150,26 @@ func resultOf(entry state.Entry) string {
 	return strings.Join(parts, ", ")
 }
 
-func (e *env) historyShowCommand() *cobra.Command {
+func newHistoryShowCommand(e *env) *cobra.Command {
 	f := &pastFlags{}
 	cmd := &cobra.Command{
 		Use:               "show RUN",
 		Short:             "Say what a run did",
 		Args:              wantArguments(1, 1),
-		ValidArgsFunction: e.completeRun(f),
+		ValidArgsFunction: completeRun(e, f),
 		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := e.store(f.stateDir, state.Limits{})
+			store, err := e.Store(f.stateDir, state.Limits{})
 			if err != nil {
 				return err
 			}
-			rec, err := e.findRun(store, args[0])
+			rec, err := findRun(e, store, args[0])
 			if err != nil {
 				return err
 			}
 			if f.json() {
-				return e.printLine(rec)
+				return e.print().line(rec)
 			}
-			return e.showRun(rec)
+			return showRun(e, rec)
 		},
 	}
 	f.add(cmd.Flags())
@@ -182,12 +177,12 @@ func (e *env) historyShowCommand() *cobra.Command {
 }
 
 // completeRun offers the names of runs.
-func (e *env) completeRun(f *pastFlags) cobra.CompletionFunc {
+func completeRun(e *env, f *pastFlags) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveDefault // paths
 		}
-		store, err := e.store(f.stateDir, state.Limits{})
+		store, err := e.Store(f.stateDir, state.Limits{})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -205,7 +200,7 @@ func (e *env) completeRun(f *pastFlags) cobra.CompletionFunc {
 
 // findRun returns the record of the run that name stands for. A run that did
 // nothing has an empty one.
-func (e *env) findRun(store *state.Store, name string) (*state.Record, error) {
+func findRun(e *env, store *state.Store, name string) (*state.Record, error) {
 	id, err := store.Find(name)
 	if err != nil {
 		return nil, err
@@ -213,7 +208,7 @@ func (e *env) findRun(store *state.Store, name string) (*state.Record, error) {
 	rec, err := store.Record(id)
 	if !errors.Is(err, os.ErrNotExist) {
 		if err == nil {
-			e.warnDamaged(rec.Damaged)
+			warnDamaged(e, rec.Damaged)
 		}
 		return rec, err
 	}
@@ -225,7 +220,7 @@ func (e *env) findRun(store *state.Store, name string) (*state.Record, error) {
 	return &state.Record{Entry: list[at]}, nil
 }
 
-func (e *env) showRun(rec *state.Record) error {
+func showRun(e *env, rec *state.Record) error {
 	w := e.stdout
 	terminal.Fprintf(w, "run %s\n%s, started %s: %s\n", rec.ID, rec.Command, shownTime(rec.Start), resultOf(rec.Entry))
 	if rec.Root != "/" {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -23,8 +24,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
-	"github.com/luaccm/ccm/runtime/secret"
-	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // A hostile is where hostile input is let loose: a machine below a directory
@@ -102,23 +102,27 @@ func (w *hostile) untouched(t *testing.T, before map[string]string, but ...strin
 
 func (w *hostile) snapshot(t *testing.T) map[string]string { return hosttest.Snapshot(t, w.base) }
 
-// load reads a script or manifest as every command does.
-func (w *hostile) load(t testing.TB, name, text string) (*site, error) {
+// env returns one whose hosts are confined.
+func (w *hostile) env(stdin io.Reader, stdout, stderr io.Writer) *env {
+	e := newEnv(stdin, stdout, stderr, hosttest.Clock{})
+	e.NewHost = func(o host.Options) *host.Host {
+		confined := w.host()
+		return host.New(host.Options{
+			Root: confined.Root(), Clock: hosttest.Clock{}, Transport: noNetwork{}, BeforeChange: o.BeforeChange,
+			Runner: &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, errConfined }},
+		})
+	}
+	return e
+}
+
+// load reads a script or manifest as every command does. It stands in the working
+// directory meanwhile.
+func (w *hostile) load(t testing.TB, name, text string) (*site.Site, error) {
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	defer os.Remove(name)
 	var stderr bytes.Buffer
-	e := &env{
-		stdin: strings.NewReader(""), stdout: terminal.NewWriter(&stderr), stderr: terminal.NewWriter(&stderr), clock: hosttest.Clock{}, secrets: secret.New(nil),
-	}
-	f := &siteFlags{evalTimeout: fuzzTimeout, dialect: newChoice("", "ccm", "tinycm")}
-	around := &surroundings{clock: e.clock, facts: w.facts}
-	reg, err := registry(around)
-	require.NoError(t, err)
-	s := &site{registry: reg, facts: w.facts, host: w.host(), secrets: e.secrets}
-	l, err := e.newLoading(s, around, f, []string{"arg"}, true)
-	require.NoError(t, err)
-	if err := l.load(t.Context(), name, text); err != nil {
-		return nil, err
-	}
-	return s, s.build(&l.builder, f)
+	e := w.env(strings.NewReader(""), &stderr, &stderr)
+	return e.Load(t.Context(), name, []string{"arg"}, &site.Options{EvalTimeout: fuzzTimeout, Facts: site.FactOptions{Known: w.facts}})
 }
 
 // holds says what must be so of any script or manifest: it gives a catalog,
@@ -133,29 +137,26 @@ func (w *hostile) holds(t *testing.T, name, text string) {
 		mistaken(t, name, text, err)
 		return
 	}
-	one, err := json.Marshal(catalogTable(s.catalog))
+	one, err := json.Marshal(catalogTable(s.Catalog))
 	if err == nil && !strings.Contains(text, "clock") {
 		again, err := w.load(t, name, text)
 		if !late(err) {
 			require.NoError(t, err, "the second time")
-			two, err := json.Marshal(catalogTable(again.catalog))
+			two, err := json.Marshal(catalogTable(again.Catalog))
 			require.NoError(t, err)
 			require.Equal(t, string(one), string(two), "the second time")
 		}
 	}
 	events := new(eventsOf)
-	engine := &converge.Engine{Registry: s.registry, Facts: s.facts, Texts: true, Reporter: converge.Reporters{events}}
+	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Texts: true, Reporter: converge.Reporters{events}}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	engine.Plan(ctx, &s.host.View, s.catalog)
-	require.Len(t, *events, len(s.catalog.Resources))
+	engine.Plan(ctx, &s.Host.View, s.Catalog)
+	require.Len(t, *events, len(s.Catalog.Resources))
 	for _, e := range *events {
 		if e.Err != nil {
 			sane(t, text, e.Err.Error())
 		}
-	}
-	for _, in := range s.scripts {
-		in.Close()
 	}
 }
 

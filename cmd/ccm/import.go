@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site"
 )
 
 // importFlags are the flags of import.
@@ -25,7 +26,7 @@ type importFlags struct {
 	stateDir string
 }
 
-func (e *env) importCommand() *cobra.Command {
+func newImportCommand(e *env) *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
 		Use:   "import TYPE NAME...",
@@ -50,7 +51,7 @@ Exit status: 1 if something could not be described; the rest is printed.`,
 			return nil
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			reg, err := registry(&surroundings{clock: e.clock})
+			reg, err := site.NewRegistry(new(site.TemplateEnv))
 			switch {
 			case err != nil:
 				return nil, cobra.ShellCompDirectiveError
@@ -59,13 +60,13 @@ Exit status: 1 if something could not be described; the rest is printed.`,
 			case reg.Type(args[0]) == nil:
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return e.completeName(cmd, reg, reg.Type(args[0]), prefix)
+			return completeName(e, cmd, reg, reg.Type(args[0]), prefix)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return e.importAll(cmd, f, args[0], args[1:]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return importAll(e, cmd, f, args[0], args[1:]) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.files, "files", "files", "copy large files below `DIR`, which the script names as it is written here")
-	fs.StringVar(&f.root, "root", "/", "look at the file system below `DIR`")
+	fs.StringVar(&f.Root, "root", "/", "look at the file system below `DIR`")
 	fs.StringVar(&f.stateDir, "state-dir", "", "ask the state in `DIR` what has held secrets (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	return cmd
 }
@@ -82,25 +83,25 @@ func importable(reg *resource.Registry) (names []string) {
 
 // importAll prints what describes the resources of those names, and reports which
 // cannot be described.
-func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []string) error {
-	around := &surroundings{clock: e.clock}
-	reg, err := registry(around)
+func importAll(e *env, cmd *cobra.Command, f *importFlags, typ string, names []string) error {
+	templates := &site.TemplateEnv{Clock: e.Clock}
+	reg, err := site.NewRegistry(templates)
 	if err != nil {
 		return err
 	}
 	t := reg.Type(typ)
 	switch {
 	case t == nil:
-		return unknownType(reg, typ)
+		return site.UnknownType(reg, typ)
 	case !t.Importable():
-		addShipped(reg)
+		site.AddShipped(reg)
 		return diag.Errorf(diag.Pos{}, "resources of type %s cannot be imported", typ).WithHint("these can: %s", strings.Join(importable(reg), ", "))
 	}
-	v := &host.New(host.Options{Runner: e.exec(), Root: f.root, Clock: e.clock, Log: e.logger(e.stderr, false)}).View
-	if around.facts, err = e.gatherFacts(cmd.Context(), v, &f.siteFlags); err != nil {
+	v := e.View(f.Root)
+	if templates.Facts, err = e.Facts(cmd.Context(), v, f.Facts); err != nil {
 		return err
 	}
-	store, err := e.store(f.stateDir, state.DefaultLimits)
+	store, err := e.Store(f.stateDir, state.DefaultLimits)
 	if err != nil {
 		return err
 	}
@@ -111,10 +112,10 @@ func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []
 	var m manifest.Manifest
 	var errs diag.List
 	for _, name := range names {
-		im := resource.Import{Name: name, View: v, Warn: e.warn}
+		im := resource.Import{Name: name, View: v, Warn: e.Messages.Warn}
 		im.Sensitive = secrets.HeldIn(name) || len(secrets.Held(resource.ID{Type: t.Name, Name: name})) > 0
-		im.Aside = func(content []byte) (string, error) { return e.keepAside(filepath.Join(f.files, name), content) }
-		d, err := importOne(cmd, reg, t, im, around)
+		im.Aside = func(content []byte) (string, error) { return copyAside(e, filepath.Join(f.files, name), content) }
+		d, err := importOne(cmd, reg, t, im, templates.Facts)
 		if err != nil {
 			var list diag.List
 			list.Add(err)
@@ -126,7 +127,7 @@ func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []
 		}
 		m.Resources = append(m.Resources, d)
 	}
-	if _, err := e.data().Write(m.Convert()); err != nil {
+	if _, err := e.print().data().Write(m.Convert()); err != nil {
 		return err
 	}
 	if len(errs) > 0 {
@@ -136,13 +137,13 @@ func (e *env) importAll(cmd *cobra.Command, f *importFlags, typ string, names []
 }
 
 // importOne returns the declaration of one resource as it is.
-func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, around *surroundings) (d manifest.ResolvedResource, err error) {
+func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, fs *facts.Facts) (d manifest.ResolvedResource, err error) {
 	asked := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(im.Name)}}}
 	r, err := t.Ask(asked, resource.Origin{})
 	if err != nil {
 		return d, err
 	}
-	provider, err := reg.Select(r, around.facts)
+	provider, err := reg.Select(r, fs)
 	if err != nil {
 		return d, err
 	}
@@ -157,12 +158,12 @@ func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im 
 	return manifest.ResolvedResource{Type: t, Name: im.Name, Properties: withoutDefaults(t, tab)}, nil
 }
 
-// keepAside writes content to a file that is new, or holds it already.
-func (e *env) keepAside(path string, content []byte) (string, error) {
-	if err := e.checkPlace(path); err != nil {
+// copyAside writes content to a file that is new, or holds it already.
+func copyAside(e *env, path string, content []byte) (string, error) {
+	if err := e.Files.CheckPlace(path); err != nil {
 		return "", err
 	}
-	h := e.machine()
+	h := machine(e)
 	have, err := readBeside(h, path)
 	switch {
 	case err == nil && bytes.Equal(have, content):

@@ -20,7 +20,7 @@ import (
 //go:embed all:newsite
 var newSite embed.FS
 
-func (e *env) initCommand() *cobra.Command {
+func newInitCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Start a new site: a script, a module, a spec, and files for the editor",
@@ -45,7 +45,7 @@ already, nothing is written.`,
 			if err := absent(dir, files); err != nil {
 				return err
 			}
-			if err := e.writeFiles(dir, files, false); err != nil {
+			if err := writeFiles(e, dir, files, false); err != nil {
 				return err
 			}
 			_, err = terminal.Fprintf(e.stdout, "\nNext: cd %s && ccm test && ccm plan site.lua\n", dir)

@@ -80,6 +80,7 @@ var endless = map[string]string{
 // Nothing that a script does runs on for long after its limit.
 func TestEndless(t *testing.T) {
 	w := newHostile(t)
+	t.Chdir(w.base)
 	for name, text := range endless {
 		t.Run(name, func(t *testing.T) {
 			begin := time.Now()
@@ -94,6 +95,7 @@ func TestEndless(t *testing.T) {
 // A manifest has the time of a script.
 func TestManifestTime(t *testing.T) {
 	w := newHostile(t)
+	t.Chdir(w.base)
 	for name, text := range map[string]string{
 		"items":       "data:\n  list:\n" + strings.Repeat("    - [a, b, {c: d}]\n", 200_000) + "ccm:\n  resources: []\n",
 		"expressions": "ccm:\n  resources:\n" + strings.Repeat("    - file: [{'/x${ sum(1..9000) }': {ensure: absent}}]\n", 20_000),

@@ -15,9 +15,10 @@ import (
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/site"
 )
 
-func (e *env) lintCommand() *cobra.Command {
+func newLintCommand(e *env) *cobra.Command {
 	output := newChoice("text", "text", "json")
 	var exclude []string
 	cmd := &cobra.Command{
@@ -42,7 +43,7 @@ Exit status: 1 if something is found.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.lint(cmd.Context(), args, exclude, output.value == "json")
+			return lintFiles(cmd.Context(), e, args, exclude, output.value == "json")
 		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
@@ -51,12 +52,12 @@ Exit status: 1 if something is found.`,
 	return cmd
 }
 
-func (e *env) lint(ctx context.Context, args, exclude []string, asJSON bool) error {
+func lintFiles(ctx context.Context, e *env, args, exclude []string, asJSON bool) error {
 	files, err := scriptFiles(args, exclude)
 	if err != nil {
 		return err
 	}
-	reg, err := registry(&surroundings{})
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	if err != nil {
 		return err
 	}
@@ -70,15 +71,15 @@ func (e *env) lint(ctx context.Context, args, exclude []string, asJSON bool) err
 	}
 	clean := true
 	for _, file := range files {
-		name, text, err := e.readInput(ctx, file)
+		name, text, err := e.ReadInput(ctx, file)
 		if err != nil {
 			return err
 		}
 		found := l.Check(name, text)
 		if clean = clean && len(found) == 0; asJSON {
-			err = e.lintJSON(found)
+			err = lintJSON(e, found)
 		} else {
-			e.lintText(found, text)
+			lintText(e, found, text)
 		}
 		if err != nil {
 			return err
@@ -90,13 +91,13 @@ func (e *env) lint(ctx context.Context, args, exclude []string, asJSON bool) err
 	return nil
 }
 
-func (e *env) lintText(found []lint.Finding, text string) {
+func lintText(e *env, found []lint.Finding, text string) {
 	for _, f := range found {
 		diag.Render(e.stdout, "", f.Error, func(string) (string, bool) { return luaapi.HideLiterals(text), true })
 	}
 }
 
-func (e *env) lintJSON(found []lint.Finding) error {
+func lintJSON(e *env, found []lint.Finding) error {
 	enc := encoder(e.stdout, nil)
 	for _, f := range found {
 		err := enc.Encode(struct {

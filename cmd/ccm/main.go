@@ -16,14 +16,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/luaapi/repl/term"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
-	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // Exit statuses.
@@ -47,7 +46,7 @@ func main() {
 	// A reader of the report that goes away does not end a run half way: the write
 	// fails, and that is said at the end. Commands do not inherit this.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	screen := new(terminalMode)
+	screen := new(term.Mode)
 	go func() {
 		<-signals
 		close(stop)
@@ -59,18 +58,19 @@ func main() {
 			lastWords("ccm: interrupted, and what was being done does not end")
 		}
 		commands.Kill()
-		screen.restore()
+		screen.Restore()
 		os.Exit(exitInterrupted)
 	}()
-	e := &env{stdin: os.Stdin, stdout: terminal.NewWriter(os.Stdout), stderr: terminal.NewWriter(os.Stderr), stop: stop, clock: clock, effect: effect, commands: commands, screen: screen, began: began, before: before}
+	e := newEnv(os.Stdin, os.Stdout, os.Stderr, clock)
+	e.Stop, e.Effect, e.Commands, e.screen, e.began, e.before = stop, effect, commands, screen, began, before
 	end, err := profile()
 	if err != nil {
-		e.explain(err)
+		e.Messages.Explain(err)
 		os.Exit(exitUsage)
 	}
 	status := e.run(ctx, os.Args[1:])
 	if err := end(); err != nil {
-		e.explain(err)
+		e.Messages.Explain(err)
 		status = max(status, exitUsage)
 	}
 	os.Exit(status)
@@ -93,42 +93,32 @@ func lastWords(line string) {
 	}
 }
 
-// clock is what tells the time; tests make it stand still.
-var clock host.Clock = host.RealClock{}
-
 // effect is asked before each effect on the machine and in the state directory;
 // see host.Options. It is nil but in tests.
 var effect func(op, path string) error
 
-// An env is what commands use of the world, and what they share.
+// An env is what the commands of one command line share.
 type env struct {
-	stdin          io.Reader
+	*site.Process
 	stdout, stderr *terminal.Writer
-	clock          host.Clock
-	stop           <-chan struct{} // closed when the run shall end; may be nil
-	effect         func(op, path string) error
-	commands       *command.Commands // that run
-	screen         *terminalMode     // of the terminal that a person types on
-	work           *state.Work       // what the run has not finished; nil if none goes on
-	runner         *observed         // of the commands of this process; nil for any
-	held           *state.Held       // the lock, if it was taken before the site was read; nil once the run has it
-	alone          bool              // no other run has changed anything since the site was read
-	sequential     bool              // each resource is looked at and written in its turn only
+	args           []string // of the command line, for messages
+	screen         *term.Mode
 	color          string
-	allowInsecure  bool               // files that everybody may write are believed
-	recording      *state.Run         // the record of the run that is under way; nil if none is
-	args           []string           // of the command line, for messages
-	sources        diag.Sources       // texts that positions speak of
-	instead        []resource.Factory // providers for tests; see surroundings
-	began          time.Time          // when main began
-	before         time.Duration      // what the process had used by then
-	spent          *spent             // where the time of the run goes; nil unless that is asked for
-	secrets        *secret.Keeper
-	stateDir       string   // that the command line names, or ""
-	modules        []string // directories of modules, from CCM_PATH
-	logged         int      // how many of inputs were logged
-	reading        reading
-	inputs         []std.Input // what the script of the run looked at
+	stateDir       string        // that the command line names, or ""
+	began          time.Time     // when main began
+	before         time.Duration // what the process had used by then
+}
+
+// newEnv returns an env that writes to the given writers.
+func newEnv(stdin io.Reader, stdout, stderr io.Writer, clock host.Clock) *env {
+	m := new(site.Messages)
+	e := &env{
+		Process: &site.Process{Clock: clock, Stdin: stdin, Files: &site.Files{Messages: m}, Messages: m, Version: readBuildInfo().Version},
+		stdout:  terminal.NewWriter(stdout), stderr: terminal.NewWriter(stderr), screen: new(term.Mode),
+	}
+	e.Secrets = secret.New(func() ([]byte, error) { return e.Files.ReadKey(e.stateDir) })
+	m.W = e.stderr
+	return e
 }
 
 // status is an exit status that is no error of its own: everything has been
@@ -140,19 +130,17 @@ func (s status) Error() string { return "exit status " + string(rune('0'+s)) }
 
 // run is main for tests.
 func (e *env) run(ctx context.Context, args []string) int {
-	out := &checked{Writer: e.stdout.Unwrap()}
-	if e.secrets == nil {
-		e.secrets = secret.New(e.readKey)
-	}
+	out := &terminal.StickyWriter{W: e.stdout.Unwrap()}
 	// Secrets are taken out last: they are known as they are escaped, too.
-	stdout, stderr := secret.NewWriter(out, e.secrets), secret.NewWriter(e.stderr.Unwrap(), e.secrets)
+	stdout, stderr := secret.NewWriter(out, e.Secrets), secret.NewWriter(e.stderr.Unwrap(), e.Secrets)
 	e.stdout, e.stderr = terminal.NewWriter(stdout), terminal.NewWriter(stderr)
+	e.Messages.W = e.stderr
 	code := e.recovered(ctx, args)
 	_, _ = e.stdout.Flush(), e.stderr.Flush()
-	_, _ = stdout.Flush(), stderr.Flush() // that it failed, out knows
+	_, _ = stdout.Flush(), stderr.Flush() // the error is kept by out
 	// Whoever reads may stop reading: that is no mistake of ours.
-	if code == exitOK && out.err != nil && !errors.Is(out.err, syscall.EPIPE) {
-		e.explain(fmt.Errorf("standard output: %w", out.err))
+	if code == exitOK && out.Err != nil && !errors.Is(out.Err, syscall.EPIPE) {
+		e.Messages.Explain(fmt.Errorf("standard output: %w", out.Err))
 		return exitUsage
 	}
 	return code
@@ -169,68 +157,40 @@ func (e *env) recovered(ctx context.Context, args []string) (code int) {
 	return e.command(ctx, args)
 }
 
-// A checked is a writer that remembers its first error, so that no command has to
-// ask after each line whether anybody got it.
-type checked struct {
-	io.Writer
-	err error
-}
-
-// Unwrap returns what is written to.
-func (c *checked) Unwrap() io.Writer { return c.Writer }
-
-// Write implements io.Writer.
-func (c *checked) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	if c.err == nil {
-		c.err = err
-	}
-	return n, err
-}
-
 // command runs one command and returns its exit status.
 func (e *env) command(ctx context.Context, args []string) int {
 	e.args = args
-	within, cancel := e.untilStopped(ctx)
+	within, cancel := e.UntilStopped(ctx)
 	defer cancel()
-	e.reading = reading{within, inputPatience}
-	root := e.rootCommand()
+	e.Files.Begin(within)
+	root := newRootCommand(e)
 	root.SetArgs(args)
-	root.SetIn(e.stdin)
+	root.SetIn(e.Stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if s, ok := errors.AsType[status](err); ok {
 		return int(s)
 	}
+	switch {
+	case errors.Is(err, site.ErrLockInterrupted), errors.Is(err, term.ErrStopped):
+		return exitInterrupted
+	case errors.Is(err, site.ErrInterrupted):
+		e.Messages.Explain(site.ErrInterrupted)
+		return exitInterrupted
+	}
 	if err != nil {
 		if reportsJSON(cmd) {
-			err = errors.Join(err, e.explainJSON(err))
+			err = errors.Join(err, explainJSON(e, err))
 		}
-		e.explain(err)
+		e.Messages.Explain(err)
 		return exitUsage
 	}
 	return exitOK
 }
 
-// explain prints an error in the one form for all front ends.
-func (e *env) explain(err error) {
-	var list diag.List
-	list.Add(err)
-	for i, d := range list {
-		if i == diag.MaxShown {
-			terminal.Fprintf(e.stderr, "ccm: and %d more mistakes\n", len(list)-i)
-			return
-		}
-		prefix := ""
-		if d.Pos.IsZero() {
-			prefix = "ccm: "
-		}
-		diag.Render(e.stderr, prefix, d, e.sources)
-	}
-}
-
-func (e *env) rootCommand() *cobra.Command {
+// newRootCommand returns ccm with all its commands.
+func newRootCommand(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ccm",
 		Short: "Bring a machine to the state that a Lua script or a YAML manifest describes",
@@ -250,21 +210,22 @@ ccm help exit-codes says what the exit status means.`,
 		if f := cmd.Flag("state-dir"); f != nil {
 			e.stateDir = f.Value.String()
 		}
-		e.limitPaths(cmd)
+		e.Log = newLogger(e, e.stderr, false)
+		limitPaths(e, cmd)
 	}
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours in output: auto, always or never")
-	root.PersistentFlags().BoolVar(&e.allowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")
+	root.PersistentFlags().BoolVar(&e.Files.AllowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")
 	root.AddCommand(
-		e.replCommand(), e.evalCommand(),
-		e.runCommand(), e.planCommand(), e.convertCommand(), e.factsCommand(), e.docCommand(), e.versionCommand(),
-		e.historyCommand(), e.diffCommand(), e.restoreCommand(), e.undoCommand(), e.driftCommand(),
-		e.ensureCommand(), e.statusCommand(), e.sessionCommand(), e.schemaCommand(), e.dataCommand(), e.hieraCommand(),
-		e.importCommand(), e.graphCommand(), e.catalogCommand(),
-		e.typesCommand(), e.initCommand(), e.lintCommand(), e.testCommand(),
+		newReplCommand(e), newEvalCommand(e),
+		newRunCommand(e), newPlanCommand(e), newConvertCommand(e), newFactsCommand(e), newDocCommand(e), newVersionCommand(e),
+		newHistoryCommand(e), newDiffCommand(e), newRestoreCommand(e), newUndoCommand(e), newDriftCommand(e),
+		newEnsureCommand(e), newStatusCommand(e), newSessionCommand(e), newSchemaCommand(e), newDataCommand(e), newHieraCommand(e),
+		newImportCommand(e), newGraphCommand(e), newCatalogCommand(e),
+		newTypesCommand(e), newInitCommand(e), newLintCommand(e), newTestCommand(e),
 		exitCodesTopic(),
 	)
 	root.SetHelpCommand(helpCommand())
-	e.completeTargets(root)
+	completeTargets(e, root)
 	return root
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // writeMan writes a manual page for every command to a directory.
-func (e *env) writeMan(root *cobra.Command, dir string) error {
-	h := e.machine()
+func writeMan(e *env, root *cobra.Command, dir string) error {
+	h := machine(e)
 	if err := h.SaveDirectory(dir); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (e *env) writeMan(root *cobra.Command, dir string) error {
 		}
 	}
 	root.DisableAutoGenTag = true // the same program writes the same pages
-	date := e.manDate()
+	date := manDate(e)
 	return writePages(h, root, doc.GenManHeader{Section: "1", Source: "ccm", Manual: "ccm", Date: &date}, dir)
 }
 
@@ -51,12 +51,12 @@ func writePages(h *host.Host, cmd *cobra.Command, header doc.GenManHeader, dir s
 
 // manDate returns the date of the pages: SOURCE_DATE_EPOCH
 // (reproducible-builds.org), else when what was built was committed, else now.
-func (e *env) manDate() time.Time {
+func manDate(e *env) time.Time {
 	if sec, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 		return time.Unix(sec, 0).UTC()
 	}
 	if at, err := time.Parse(time.RFC3339, readBuildInfo().Time); err == nil {
 		return at
 	}
-	return e.clock.Now().UTC()
+	return e.Clock.Now().UTC()
 }

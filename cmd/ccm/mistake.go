@@ -30,7 +30,7 @@ func reportsJSON(cmd *cobra.Command) bool {
 }
 
 // explainJSON tells mistakes in the place of events, one object a line.
-func (e *env) explainJSON(err error) error {
+func explainJSON(e *env, err error) error {
 	var list diag.List
 	list.Add(err)
 	enc := encoder(e.stdout, nil)

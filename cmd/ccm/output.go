@@ -2,22 +2,18 @@ package main
 
 import (
 	"bufio"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // A runReport is where a run tells what it does.
@@ -30,43 +26,17 @@ type runReport struct {
 	progress  func(host.Progress) // of downloads; nil if nobody sees it
 }
 
-// A flusher writes out what is buffered when somebody may be waiting for it: before
-// something is worked on, and after anything that is not stable.
-type flusher struct{ out *bufio.Writer }
-
-// Begin implements converge.Reporter.
-func (f flusher) Begin(*resource.Resource, int, int) { _ = f.out.Flush() }
-
-// Event implements converge.Reporter.
-func (f flusher) Event(e *converge.Event) {
-	if e.Outcome != converge.Stable {
-		_ = f.out.Flush()
-	}
-}
-
-// statusLine returns a line on the terminal of the standard error.
-func (e *env) statusLine() *report.StatusLine {
-	file := fileOf(e.stderr)
-	return &report.StatusLine{W: e.stderr, Columns: func() int {
-		width, _, err := term.GetSize(int(file.Fd()))
-		if err != nil {
-			return 0
-		}
-		return width
-	}}
-}
-
 // newReport returns the report that the flags ask for. On a terminal a status
 // line shows what is being worked on.
-func (e *env) newReport(f *runFlags) *runReport {
-	r := &runReport{id: newRunID(time.Now()), stderr: e.stderr}
+func newReport(e *env, f *runFlags) *runReport {
+	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.stderr}
 	stdout := e.stdout
 	var line *report.StatusLine
-	if isTerminal(e.stderr) && !f.quiet && os.Getenv("TERM") != "dumb" {
-		line = e.statusLine()
+	if terminal.IsTerminal(e.stderr) && !f.quiet && os.Getenv("TERM") != "dumb" {
+		line = report.NewStatusLine(e.stderr)
 		r.stderr = line
 	}
-	if !isTerminal(e.stdout) {
+	if !terminal.IsTerminal(e.stdout) {
 		r.out = bufio.NewWriterSize(e.stdout.Unwrap(), 64<<10)
 		stdout = terminal.NewWriter(r.out)
 	}
@@ -75,12 +45,12 @@ func (e *env) newReport(f *runFlags) *runReport {
 		documents := documents(e.stdout, protocol())
 		if r.out != nil {
 			r.out.Reset(underneath(e.stdout))
-			documents = secret.NewWriter(r.out, e.secrets).JSON(protocol())
+			documents = secret.NewWriter(r.out, e.Secrets).JSON(protocol())
 		}
 		j := report.NewJSON(documents, r.id, report.DiffMode(f.diff.value))
 		rep, r.summary = j, j.Summary
 	} else {
-		t := report.Text{W: stdout, Color: e.colorful(e.stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value)}
+		t := report.Text{W: stdout, Color: colorful(e, e.stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value)}
 		rep, r.summary = t, t.Summary
 	}
 	all := converge.Reporters{rep}
@@ -89,7 +59,7 @@ func (e *env) newReport(f *runFlags) *runReport {
 		r.progress = func(p host.Progress) { line.Note(p.String()) }
 	}
 	if r.out != nil && f.output.value == "json" {
-		all = append(all, flusher{r.out})
+		all = append(all, report.Flusher{W: r.out})
 	}
 	r.reporters = all
 	return r
@@ -108,11 +78,7 @@ func (r *runReport) end(s converge.Summary) error {
 	return nil
 }
 
-// newRunID returns an identifier that sorts by time: the time to the microsecond
-// and three random bytes, in hexadecimal. It is that of the real clock, since
-// later runs must have greater names.
-func newRunID(now time.Time) string {
-	var b [3]byte
-	_, _ = rand.Read(b[:])
-	return fmt.Sprintf("%s-%s", now.UTC().Format("20060102T150405.000000Z"), hex.EncodeToString(b[:]))
+// hostOptions returns those of the host that the run changes.
+func (r *runReport) hostOptions(e *env, f *runFlags) site.HostOptions {
+	return site.HostOptions{Log: newLogger(e, r.stderr, f.debug), Progress: r.progress}
 }

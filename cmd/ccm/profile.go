@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/site"
 )
 
 // profileEnv names the variable that names the file of a CPU profile.
@@ -82,9 +83,9 @@ func (f *profileFlag) Set(s string) error {
 
 // profiled runs a command and, if that is asked for, tells where its time went.
 // What it has to say comes last.
-func (e *env) profiled(ctx context.Context, f *profileFlag, run func(context.Context) error) (err error) {
+func profiled(ctx context.Context, e *env, f *profileFlag, run func(context.Context, *site.Timings) error) (err error) {
 	if !f.asked {
-		return run(ctx)
+		return run(ctx, nil)
 	}
 	if f.file != "" {
 		if os.Getenv(profileEnv) != "" {
@@ -96,10 +97,9 @@ func (e *env) profiled(ctx context.Context, f *profileFlag, run func(context.Con
 		}
 		defer func() { err = errors.Join(err, end()) }()
 	}
-	e.spent = newSpent(e.clock, e.began, e.before)
-	err = run(ctx)
-	e.spent.end()
-	e.spent.print(e.stderr)
-	e.spent = nil
+	timings := site.NewTimings(e.Clock, e.began, e.before)
+	err = run(ctx, timings)
+	timings.End()
+	timings.Print(e.stderr)
 	return err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
-	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -22,7 +21,8 @@ import (
 func ccm(t *testing.T, effect func(op, path string) error, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&out), stderr: terminal.NewWriter(&errs), clock: hosttest.Clock{}, effect: effect}
+	e := newEnv(strings.NewReader(""), &out, &errs, hosttest.Clock{})
+	e.Effect = effect
 	status = e.run(t.Context(), args)
 	return out.String(), errs.String(), status
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/site"
 )
 
 // TestReadme: what the README shows can be typed in. The first script is a whole
@@ -25,7 +26,7 @@ func TestReadme(t *testing.T) {
 	t.Chdir(w.base)
 	for i, b := range blocks {
 		if b[1] == "lua" {
-			reg, err := registry(&surroundings{})
+			reg, err := site.NewRegistry(new(site.TemplateEnv))
 			require.NoError(t, err)
 			lang, err := languageOf(reg)
 			require.NoError(t, err)
@@ -40,7 +41,7 @@ func TestReadme(t *testing.T) {
 		s, err := w.load(t, "site."+b[1], b[2])
 		require.NoError(t, err, b[2])
 		events := new(eventsOf)
-		(&converge.Engine{Registry: s.registry, Facts: s.facts, Reporter: converge.Reporters{events}}).Plan(t.Context(), &s.host.View, s.catalog)
+		(&converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporter: converge.Reporters{events}}).Plan(t.Context(), &s.Host.View, s.Catalog)
 		for _, ev := range *events {
 			if ev.Resource.ID.Type == "file" {
 				require.NoError(t, ev.Err)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
-	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site/prompt"
 )
 
 // TestReplDocs types what docs/repl.md says and compares the answers: each block
@@ -42,7 +42,7 @@ var took = regexp.MustCompile(` \([0-9.]+[µm]?s\)`)
 
 // A talk is a dialog in this process, on a root of its own.
 type talk struct {
-	p   *prompt
+	p   *prompt.Prompt
 	out bytes.Buffer
 }
 
@@ -54,21 +54,21 @@ func newTalk(t *testing.T) *talk {
 	root := filepath.Join(t.TempDir(), "root")
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "etc"), 0o755))
 	k := new(talk)
-	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&k.out), stderr: terminal.NewWriter(&k.out), clock: hosttest.Clock{}}
+	e := newEnv(strings.NewReader(""), &k.out, &k.out, hosttest.Clock{})
 	f := &replFlags{}
 	f.add(pflag.NewFlagSet("", pflag.ContinueOnError))
-	f.root = root
+	f.Root = root
 	var err error
-	k.p, err = e.newPrompt(t.Context(), f, nil, &k.out)
+	k.p, err = newPrompt(t.Context(), e, f, nil, &k.out)
 	require.NoError(t, err)
-	t.Cleanup(k.p.dialog.Close)
+	t.Cleanup(k.p.Dialog.Close)
 	return k
 }
 
 // say types a text and returns the answer.
 func (k *talk) say(t *testing.T, text string) string {
 	k.out.Reset()
-	k.p.dialog.Handle(t.Context(), text)
+	k.p.Dialog.Handle(t.Context(), text)
 	return took.ReplaceAllString(k.out.String(), "")
 }
 
@@ -79,7 +79,7 @@ func retyped(t *testing.T, session string) string {
 	lines := strings.SplitAfter(session, "\n")
 	for i := 0; i < len(lines); i++ {
 		line, ok := strings.CutPrefix(lines[i], "ccm> ")
-		if k.p.dialog.Pending() {
+		if k.p.Dialog.Pending() {
 			line, ok = strings.CutPrefix(lines[i], "  >> ")
 		}
 		if !ok {

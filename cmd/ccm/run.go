@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // runFlags are the flags of run and plan.
@@ -23,8 +21,6 @@ type runFlags struct {
 	output      *choice
 	detailed    bool
 	diff        *choice
-	stateDir    string
-	lockTimeout time.Duration
 	verbose     bool
 	quiet       bool
 	asked       bool // a resource is named on the command line
@@ -37,7 +33,7 @@ type runFlags struct {
 	profile     profileFlag
 }
 
-func (e *env) runCommand() *cobra.Command {
+func newRunCommand(e *env) *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
 		Use: "run FILE [ARG...]", Aliases: []string{"apply"},
@@ -48,9 +44,9 @@ script; what follows -- is never taken for a flag.`,
 		Args: needFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.interactive {
-				return e.interactively(cmd.Context(), f, args)
+				return runInteractively(cmd.Context(), e, f, args)
 			}
-			return e.profiled(cmd.Context(), &f.profile, func(ctx context.Context) error { return e.converge(ctx, f, args) })
+			return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
 		},
 	}
 	f.add(cmd, report.DiffSummary)
@@ -67,14 +63,14 @@ script; what follows -- is never taken for a flag.`,
 	return cmd
 }
 
-func (e *env) planCommand() *cobra.Command {
+func newPlanCommand(e *env) *cobra.Command {
 	f := &runFlags{noop: true}
 	cmd := &cobra.Command{
 		Use:   "plan FILE [ARG...]",
 		Short: "Say what run would do, and touch nothing",
 		Args:  needFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.profiled(cmd.Context(), &f.profile, func(ctx context.Context) error { return e.converge(ctx, f, args) })
+			return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
 		},
 	}
 	f.add(cmd, report.DiffFull)
@@ -118,81 +114,39 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	}
 }
 
-// converge is run and plan.
-func (e *env) converge(ctx context.Context, f *runFlags, args []string) (err error) {
+// runSite is run and plan.
+func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *site.Timings) error {
 	if f.render {
-		return e.render(ctx, args[0], &f.siteFlags)
+		return renderManifest(ctx, e, args[0], &f.siteFlags)
 	}
-	rep := e.newReport(f)
-	e.runner = &observed{Runner: e.exec()}
-	e.commands.Begin(rep.id, nil)
-	if !f.noop {
-		e.lockEarly(ctx, f, rep.id)
-		defer e.unlockEarly()
-	}
-	h := host.New(host.Options{
-		Refuse: e.secrets.RefuseArgv, Root: f.root, Clock: e.clock, Runner: e.runner, Log: e.logger(rep.stderr, f.debug), Effect: e.effect, BeforeChange: e.keep, Leaves: e.leaves, Progress: rep.progress,
+	rep := newReport(e, f)
+	run, err := e.Begin(ctx, args[0], args[1:], &site.RunOptions{
+		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),
+		Plan: f.noop, MonitorOnly: f.monitorOnly, Texts: f.diff.value != string(report.DiffOff), Reporter: rep.reporters, Timings: timings,
 	})
-	e.reading.limit(f.evalTimeout, f.timeout)
-	s, err := e.load(ctx, h, args[0], args[1:], &f.siteFlags, f.noop)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	name, err := siteName(args[0])
-	if err != nil {
-		return err
-	}
-	e.spent.enter(phaseState)
-	rec, err := e.record(ctx, f, rep.id, "run", name)
-	if err != nil {
-		return err
-	}
-	var sum converge.Summary
-	defer func() { rec.end(sum) }()
-	engine := &converge.Engine{
-		Registry: s.registry, Facts: s.facts, Reporter: rep.reporters,
-		Texts:       f.diff.value != string(report.DiffOff),
-		MonitorOnly: f.monitorOnly, Stop: e.stop, Sequential: e.sequential,
-	}
-	if f.noop || e.alone {
-		engine.Prefetcher = s.prefetch
-	}
-	if err := rec.attach(engine, s.catalog); err != nil {
-		return err
-	}
-	after := e.messages(s.manifest)
-	ctx, cancel := f.limited(ctx)
-	defer cancel()
-	told := s.tellScripts(ctx, engine, e.explain)
-	engine.Reporter = e.spent.watch(engine.Reporter)
-	e.spent.enter(phaseConverge)
-	if f.noop {
-		sum = engine.Plan(ctx, &h.View, s.catalog)
-	} else {
-		sum = engine.Run(ctx, h, s.catalog)
-	}
-	e.spent.enter(phaseReport)
+	defer run.End()
+	after := printMessages(e, run.Site.Manifest)
+	sum := run.Converge(ctx)
 	if err := rep.end(sum); err != nil {
 		return err
 	}
 	after()
-	if _, ok := errors.AsType[errRunTimeout](context.Cause(ctx)); ok {
-		code, _ := exitStatus(sum, f.detailed).(status)
-		if sum.Interrupted {
-			code = exitOK
+	code, _ := exitStatus(sum, f.detailed).(status)
+	switch {
+	case run.TimedOut() && sum.Interrupted:
+		return status(exitFailed)
+	case run.TimedOut(), run.ScriptFailed() && !sum.Interrupted:
+		return code | exitFailed
+	case f.idempotent && !sum.Interrupted && sum.Of(converge.Failed) == 0:
+		if err := run.CheckIdempotent(ctx); err != nil {
+			e.Messages.Explain(err)
+			return code | exitFailed
 		}
-		return code | exitFailed
 	}
-	if told.failed && !sum.Interrupted {
-		code, _ := exitStatus(sum, f.detailed).(status)
-		return code | exitFailed
-	}
-	if f.idempotent && !sum.Interrupted && sum.Of(converge.Failed) == 0 && !e.checkIdempotent(ctx, s, &h.View) {
-		code, _ := exitStatus(sum, f.detailed).(status)
-		return code | exitFailed
-	}
-	return exitStatus(sum, f.detailed)
+	return code.err()
 }
 
 // exitStatus returns the exit status of a run or plan, nil for 0.
@@ -213,12 +167,20 @@ func exitStatus(s converge.Summary, detailed bool) error {
 	return status(code)
 }
 
-// logger returns the log of a run: what commands say, and with debug every
+// err returns s as an error, nil if it is 0.
+func (s status) err() error {
+	if s == exitOK {
+		return nil
+	}
+	return s
+}
+
+// newLogger returns the log of a run: what commands say, and with debug every
 // effect.
-func (e *env) logger(w terminal.Printer, debug bool) *slog.Logger {
+func newLogger(e *env, w terminal.Printer, debug bool) *slog.Logger {
 	level := slog.LevelInfo
 	if debug {
 		level = slog.LevelDebug
 	}
-	return slog.New(terminal.NewLogHandler(w, level, e.colorful(e.stderr)))
+	return slog.New(terminal.NewLogHandler(w, level, colorful(e, e.stderr)))
 }

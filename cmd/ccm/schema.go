@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,9 +10,10 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/site"
 )
 
-func (e *env) schemaCommand() *cobra.Command {
+func newSchemaCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema request|response|event|manifest",
 		Short: "Print the JSON Schema of what programs read and write",
@@ -27,7 +29,7 @@ They are derived from the declarations of the resource types.`,
 			if len(args) == 1 && slices.Contains(schemas, args[0]) {
 				return nil
 			}
-			err := diag.Errorf(diag.Pos{}, "want one of %s, got %s", strings.Join(schemas, ", "), orElse(strings.Join(args, " "), "nothing"))
+			err := diag.Errorf(diag.Pos{}, "want one of %s, got %s", strings.Join(schemas, ", "), cmp.Or(strings.Join(args, " "), "nothing"))
 			if len(args) > 0 {
 				err.Hint = diag.DidYouMean(args[0], schemas)
 			}
@@ -35,22 +37,22 @@ They are derived from the declarations of the resource types.`,
 		},
 		ValidArgs: schemas,
 		RunE: func(_ *cobra.Command, args []string) error {
-			reg, err := documented()
+			reg, err := site.Documented()
 			if err != nil {
 				return err
 			}
 			switch args[0] {
 			case "request":
-				return e.printJSON(manifest.RequestSchema(reg, requestProtocol))
+				return e.print().json(manifest.RequestSchema(reg, manifest.RequestProtocol))
 			case "response":
-				return e.printJSON(responseSchema())
+				return e.print().json(responseSchema())
 			case "event":
 				event := report.EventSchema()
 				event["$schema"], event["title"] = schemaDialect, "ccm event"
-				return e.printJSON(event)
+				return e.print().json(event)
 			}
-			addShipped(reg)
-			return e.printJSON(manifest.Schema(reg))
+			site.AddShipped(reg)
+			return e.print().json(manifest.Schema(reg))
 		},
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/runtime/manifest"
 )
 
 // Twenty secrets through every command and form of output, then a search of all
@@ -209,7 +209,7 @@ end)
 	require.Equal(t, "pw="+twenty[18][1]+"\n", string(text))
 	var requests strings.Builder
 	for _, mode := range []string{"0600", "${ lookup('data.db.password') }"} {
-		request, err := json.Marshal(map[string]any{"protocol": requestProtocol, "type": "file", "properties": map[string]any{
+		request, err := json.Marshal(map[string]any{"protocol": manifest.RequestProtocol, "type": "file", "properties": map[string]any{
 			"name": w.out + "/piped", "content": expand + mode, "owner": "-1", "group": "-1", "mode": mode,
 		}})
 		require.NoError(t, err)
@@ -254,7 +254,7 @@ func TestSecretsAtThePrompt(t *testing.T) {
 func TestBroken(t *testing.T) {
 	isolate(t)
 	var out, errs bytes.Buffer
-	e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&out), stderr: terminal.NewWriter(&errs)} // without a clock
+	e := newEnv(strings.NewReader(""), &out, &errs, nil) // without a clock
 	site := filepath.Join(t.TempDir(), "site.lua")
 	require.NoError(t, os.WriteFile(site, []byte(`secret "goroutine"`), 0o600))
 	require.Equal(t, exitFailed, e.run(t.Context(), []string{"run", site}))

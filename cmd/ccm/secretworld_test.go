@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
-	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // twenty are secrets of many kinds by the names under which the site finds them.
@@ -203,7 +202,7 @@ func (w *secretWorld) secrets(value func(string) string) {
 // ccm runs a command and keeps what it printed.
 func (w *secretWorld) ccm(stdin string, args ...string) (string, int) {
 	var out, errs bytes.Buffer
-	e := &env{stdin: strings.NewReader(stdin), stdout: terminal.NewWriter(&out), stderr: terminal.NewWriter(&errs), clock: hosttest.Clock{}}
+	e := newEnv(strings.NewReader(stdin), &out, &errs, hosttest.Clock{})
 	status := e.run(w.t.Context(), args)
 	fmt.Fprintf(&w.printed, "\n$ ccm %s\n%s\n2> %s\n", strings.Join(args, " "), out.String(), errs.String())
 	if out.Len() > 0 {

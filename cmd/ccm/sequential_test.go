@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
-	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // entangled returns a site of files and commands that get in each other's way:
@@ -135,7 +134,9 @@ func TestSequential(t *testing.T) {
 			effect = func(string, string) error { return nil }
 		}
 		var out, errs bytes.Buffer
-		e := &env{stdin: strings.NewReader(""), stdout: terminal.NewWriter(&out), stderr: terminal.NewWriter(&errs), clock: hosttest.Clock{}, effect: effect, sequential: sequential}
+		e := newEnv(strings.NewReader(""), &out, &errs, hosttest.Clock{})
+		e.Effect = effect
+		e.Sequential = sequential
 		status := e.run(t.Context(), []string{command, "--output", "json", "-v", "--root", root, site})
 		return fmt.Sprint(status, "\n", passing.ReplaceAllString(out.String(), "$1"), errs.String()), disk(t, root)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func (e *env) sessionCommand() *cobra.Command {
+func newSessionCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
 		Short: "Let the commands of a shell script know of each other",
@@ -29,12 +29,12 @@ ones name by --require and --subscribe is looked up there:
   ccm ensure service nginx running --require package#nginx
   ccm session report --remove`,
 	}
-	cmd.AddCommand(e.sessionNewCommand(), e.sessionReportCommand())
+	cmd.AddCommand(newSessionNewCommand(e), newSessionReportCommand(e))
 	needCommand(cmd)
 	return cmd
 }
 
-func (e *env) sessionNewCommand() *cobra.Command {
+func newSessionNewCommand(e *env) *cobra.Command {
 	dir := ""
 	cmd := &cobra.Command{
 		Use: "new", Aliases: []string{"start", "create"},
@@ -45,7 +45,7 @@ func (e *env) sessionNewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(e.data(), "export %s=%s\n", session.Variable, shellquote.Join(s.Dir()))
+			_, err = fmt.Fprintf(e.print().data(), "export %s=%s\n", session.Variable, shellquote.Join(s.Dir()))
 			return err
 		},
 	}
@@ -53,8 +53,7 @@ func (e *env) sessionNewCommand() *cobra.Command {
 	return cmd
 }
 
-func (e *env) sessionReportCommand() *cobra.Command {
-	f := &singleFlags{}
+func newSessionReportCommand(e *env) *cobra.Command {
 	remove, detailed := false, false
 	output := newChoice("text", "text", "json")
 	cmd := &cobra.Command{
@@ -65,7 +64,7 @@ func (e *env) sessionReportCommand() *cobra.Command {
 Exit status: 4 if something that failed was not brought in order since.`,
 		Args: wantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.openSession(cmd, e.trust())
+			s, err := openSession(cmd, e)
 			if err == nil && s == nil {
 				return diag.Errorf(diag.Pos{}, "there is no session: %s is not set", session.Variable).WithHint(`eval "$(ccm session new)" begins one`)
 			}
@@ -76,7 +75,7 @@ Exit status: 4 if something that failed was not brought in order since.`,
 			if err != nil {
 				return err
 			}
-			if err := e.printSession(r, filepath.Base(s.Dir()), output.value == "json"); err != nil {
+			if err := printSession(e, r, filepath.Base(s.Dir()), output.value == "json"); err != nil {
 				return err
 			}
 			if remove {
@@ -88,7 +87,7 @@ Exit status: 4 if something that failed was not brought in order since.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.session, "session", "", "the session in `DIR` (default "+session.Variable+")")
+	fs.String("session", "", "the session in `DIR` (default "+session.Variable+")")
 	fs.BoolVar(&remove, "remove", false, "remove the session")
 	fs.BoolVar(&detailed, "detailed-exitcodes", false, "exit with 0 if nothing was changed, 2 on changes, 4 on failures, 6 on both")
 	fs.Var(output, "output", "form of the report: text, or json (one object a line)")
@@ -112,10 +111,10 @@ func sessionStatus(r session.Report, detailed bool) error {
 }
 
 // printSession prints what a session did.
-func (e *env) printSession(r session.Report, runID string, asJSON bool) error {
+func printSession(e *env, r session.Report, runID string, asJSON bool) error {
 	if asJSON {
 		out := bufio.NewWriter(underneath(e.stdout))
-		enc := json.NewEncoder(secret.NewWriter(out, e.secrets).JSON(protocol()))
+		enc := json.NewEncoder(secret.NewWriter(out, e.Secrets).JSON(protocol()))
 		enc.SetEscapeHTML(false)
 		for _, ev := range r.Events {
 			if err := enc.Encode(ev); err != nil {
@@ -128,7 +127,7 @@ func (e *env) printSession(r session.Report, runID string, asJSON bool) error {
 		return out.Flush()
 	}
 	out := bufio.NewWriter(e.stdout.Unwrap())
-	text := report.Text{W: terminal.NewWriter(out), Color: e.colorful(e.stdout), Verbose: true, OneOff: true, Diff: report.DiffOff}
+	text := report.Text{W: terminal.NewWriter(out), Color: colorful(e, e.stdout), Verbose: true, OneOff: true, Diff: report.DiffOff}
 	for _, ev := range r.Events {
 		text.Event(report.Restore(ev))
 	}

@@ -8,21 +8,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/luaapi/spec"
-	"github.com/luaccm/ccm/luaapi/std"
-	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/stdlib"
+	"github.com/luaccm/ccm/site"
 )
-
-// testTimeout is how long a test, or a script that it evaluates, may take.
-const testTimeout = time.Minute
 
 // testFlags are the flags of test.
 type testFlags struct {
@@ -31,7 +24,7 @@ type testFlags struct {
 	tags, without []string
 }
 
-func (e *env) testCommand() *cobra.Command {
+func newTestCommand(e *env) *cobra.Command {
 	f := &testFlags{output: newChoice("text", "text", "json", "tap", "junit")}
 	cmd := &cobra.Command{
 		Use:   "test [PATH...]",
@@ -42,7 +35,7 @@ packages, services and commands that are only imagined: nothing on this machine
 is touched, and root is not needed.
 
 Exit status: 1 if a test fails.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return e.test(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runSpecs(cmd.Context(), e, f, args) },
 	}
 	fl := cmd.Flags()
 	fl.Var(f.output, "output", "form of the report: text, json (one object a line), tap or junit")
@@ -67,10 +60,10 @@ func (f *testFlags) wanted() (func(name string, tags []string) bool, error) {
 	}, nil
 }
 
-func (e *env) test(ctx context.Context, f *testFlags, args []string) error {
-	believed := e.trust().Check
+func runSpecs(ctx context.Context, e *env, f *testFlags, args []string) error {
+	believed := e.Files.Trust().Check
 	if len(args) == 0 {
-		args, believed = []string{"."}, e.trust().CheckFound
+		args, believed = []string{"."}, e.Files.Trust().CheckFound
 	}
 	wanted, err := f.wanted()
 	if err != nil {
@@ -80,9 +73,8 @@ func (e *env) test(ctx context.Context, f *testFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
-	defer e.whenStopped(cancel)()
 	rep := newTestReport(f.output.value, e)
 	for _, file := range files {
 		if ctx.Err() != nil {
@@ -91,7 +83,7 @@ func (e *env) test(ctx context.Context, f *testFlags, args []string) error {
 		if err := believed(file); err != nil {
 			return err
 		}
-		if err := e.testFile(ctx, file, wanted, rep); err != nil {
+		if err := runSpecFile(ctx, e, file, wanted, rep); err != nil {
 			return err
 		}
 	}
@@ -107,23 +99,9 @@ func (e *env) test(ctx context.Context, f *testFlags, args []string) error {
 	return nil
 }
 
-// whenStopped calls a function when the run shall end. The function that it
-// returns takes that back.
-func (e *env) whenStopped(do func()) (done func()) {
-	over := make(chan struct{})
-	go func() {
-		select {
-		case <-e.stop:
-			do()
-		case <-over:
-		}
-	}()
-	return func() { close(over) }
-}
-
-// testFile runs the tests of one file.
-func (e *env) testFile(ctx context.Context, file string, wanted func(string, []string) bool, rep *testReport) (err error) {
-	text, err := e.readFile(file)
+// runSpecFile runs the tests of one file.
+func runSpecFile(ctx context.Context, e *env, file string, wanted func(string, []string) bool, rep *testReport) (err error) {
+	text, err := e.Files.ReadFile(file)
 	if err != nil {
 		return err
 	}
@@ -132,7 +110,7 @@ func (e *env) testFile(ctx context.Context, file string, wanted func(string, []s
 		return err
 	}
 	defer os.RemoveAll(dir)
-	reg, err := registry(&surroundings{})
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	if err != nil {
 		return err
 	}
@@ -143,28 +121,18 @@ func (e *env) testFile(ctx context.Context, file string, wanted func(string, []s
 		return root, os.Mkdir(root, 0o755)
 	}
 	o := spec.Options{
-		Clock: e.clock, Wanted: wanted, Report: rep.add, Registry: layer, Scratch: scratch, Imagine: imagined,
+		Clock: e.Clock, Wanted: wanted, Report: rep.add, Registry: layer, Scratch: scratch, Imagine: site.Imagined,
 		Interp: func(extend func(*luaapi.Interp)) *luaapi.Interp {
-			h := host.New(host.Options{Clock: e.clock, Runner: refusing{}, Transport: offline{}})
-			lib := std.Options{View: &h.View, Cwd: filepath.Dir(file)}
-			return luaapi.New(luaapi.Options{
-				Registry: layer, Builder: new(catalog.Builder), Version: readBuildInfo().Version, Env: os.LookupEnv, Print: e.stderr, Secrets: e.secrets,
-				Timeout: testTimeout, Path: modulePath(file, e.modules), Library: stdlib.Library, Warn: e.scriptWarns,
-				ReadFile: e.readFile,
-				Extend: func(in *luaapi.Interp) {
-					extending(lib)(in)
-					extend(in)
-				},
-			})
+			return e.SpecInterp(file, modulePath(file, e.Modules), layer, extend)
 		},
 		Catalog: func(ctx context.Context, name string, g spec.Given) (spec.Catalog, error) {
 			root, err := scratch()
 			if err != nil {
 				return nil, err
 			}
-			c, err := e.testCatalog(ctx, root, name, g)
+			c, err := e.LoadSpec(ctx, root, name, g)
 			if c != nil {
-				rep.sources = append(rep.sources, c.sources)
+				rep.sources = append(rep.sources, c.Source)
 			}
 			if err != nil {
 				return nil, err
@@ -192,14 +160,6 @@ func modulePath(file string, path []string) []string {
 		dirs = append(dirs, dir)
 	}
 	return append(dirs, path...)
-}
-
-// refusing runs no commands.
-type refusing struct{}
-
-// Run implements host.Runner.
-func (refusing) Run(_ context.Context, c host.Cmd) (host.Result, error) {
-	return host.Result{}, fmt.Errorf("no command runs in a spec, and %s is one", c)
 }
 
 // specFiles returns the specs that the arguments name.

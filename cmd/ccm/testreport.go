@@ -25,7 +25,7 @@ type testReport struct {
 }
 
 func newTestReport(form string, e *env) *testReport {
-	return &testReport{form: form, w: e.stdout, color: e.colorful(e.stdout), now: e.clock.Now, start: e.clock.Now()}
+	return &testReport{form: form, w: e.stdout, color: colorful(e, e.stdout), now: e.Clock.Now, start: e.Clock.Now()}
 }
 
 // marks are what stands for a test while others are still running.

@@ -21,12 +21,13 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/stdlib"
 )
 
 //go:generate go run . types --definitions ../../stdlib/meta/ccm.lua
 
-func (e *env) typesCommand() *cobra.Command {
+func newTypesCommand(e *env) *cobra.Command {
 	f := &siteFlags{}
 	withFacts, force := false, false
 	definitions := ""
@@ -48,23 +49,23 @@ written by ccm types is left alone.`,
 				return err
 			}
 			if withFacts {
-				if lang.Facts, err = e.factTree(cmd.Context(), f); err != nil {
+				if lang.Facts, err = factTree(cmd.Context(), e, f); err != nil {
 					return err
 				}
 			}
 			if definitions != "" {
-				return e.writeDefinitions(lang, definitions)
+				return writeDefinitions(e, lang, definitions)
 			}
 			dir := "."
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			return e.writeFiles(dir, editorFiles(lang), force)
+			return writeFiles(e, dir, editorFiles(lang), force)
 		},
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&withFacts, "facts", false, "with the facts of this machine besides those that every machine has")
-	fl.StringArrayVar(&f.facts, "fact", nil, "with the fact `NAME=VALUE` too (repeatable; needs --facts)")
+	fl.StringArrayVar(&f.Facts.Assignments, "fact", nil, "with the fact `NAME=VALUE` too (repeatable; needs --facts)")
 	fl.BoolVar(&force, "force", false, "overwrite configuration that was not written by ccm types")
 	fl.StringVar(&definitions, "definitions", "", "write only the definitions, to `FILE`; - is standard output")
 	return cmd
@@ -72,22 +73,21 @@ written by ccm types is left alone.`,
 
 // factTree returns the facts of this machine. What cannot be gathered is left
 // out, with a message.
-func (e *env) factTree(ctx context.Context, f *siteFlags) (map[string]any, error) {
-	h := host.New(host.Options{Clock: e.clock})
-	facts, err := e.gatherFacts(ctx, &h.View, f)
+func factTree(ctx context.Context, e *env, f *siteFlags) (map[string]any, error) {
+	facts, err := e.Facts(ctx, e.View(""), f.Facts)
 	if err != nil {
 		return nil, err
 	}
 	tree, err := facts.Tree()
 	if err != nil {
-		e.explain(err)
+		e.Messages.Explain(err)
 	}
 	return tree, nil
 }
 
 // language returns what scripts can say.
 func language() (*stubs.Language, error) {
-	reg, err := documented()
+	reg, err := site.Documented()
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func languageOf(reg *resource.Registry) (*stubs.Language, error) {
 	layer := reg.Layer()
 	in := luaapi.New(luaapi.Options{
 		Registry: layer, Builder: new(catalog.Builder), Library: stdlib.Library,
-		Extend: extending(lib),
+		Extend: site.Extend(lib),
 	})
 	defer in.Close()
 	lang := &stubs.Language{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals(), FactsPage: docs.Facts}
@@ -120,14 +120,14 @@ func languageOf(reg *resource.Registry) (*stubs.Language, error) {
 	return lang, nil
 }
 
-func (e *env) writeDefinitions(lang *stubs.Language, file string) error {
+func writeDefinitions(e *env, lang *stubs.Language, file string) error {
 	var b bytes.Buffer
 	lang.Definitions(&b)
 	if file == "-" {
-		_, err := e.data().Write(b.Bytes())
+		_, err := e.print().data().Write(b.Bytes())
 		return err
 	}
-	return e.machine().Save(file, b.Bytes(), 0o644)
+	return machine(e).Save(file, b.Bytes(), 0o644)
 }
 
 // A writtenFile is a file that ccm types or ccm init writes.
@@ -163,8 +163,8 @@ func editorFiles(lang *stubs.Language) []writtenFile {
 }
 
 // writeFiles writes files below a directory and says which.
-func (e *env) writeFiles(dir string, files []writtenFile, force bool) error {
-	h, w := e.machine(), e.stdout
+func writeFiles(e *env, dir string, files []writtenFile, force bool) error {
+	h, w := machine(e), e.stdout
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.name))
 		old, err := readBeside(h, path)
@@ -190,7 +190,7 @@ func (e *env) writeFiles(dir string, files []writtenFile, force bool) error {
 }
 
 // machine returns the machine on which a command writes what it was asked for.
-func (e *env) machine() *host.Host { return host.New(host.Options{Clock: e.clock}) }
+func machine(e *env) *host.Host { return host.New(host.Options{Clock: e.Clock}) }
 
 // readBeside reads a file that is about to be written.
 func readBeside(h *host.Host, path string) ([]byte, error) {

@@ -43,7 +43,7 @@ func readBuildInfo() buildInfo {
 	return b
 }
 
-func (e *env) versionCommand() *cobra.Command {
+func newVersionCommand(e *env) *cobra.Command {
 	output := newChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: wantArguments(0, 0),

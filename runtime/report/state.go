@@ -2,6 +2,8 @@ package report
 
 import (
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // State is the JSON of the present state of a resource.
@@ -29,4 +31,26 @@ func StateOf(id resource.ID, provider string, state any) State {
 		s.Metadata = d.Describe(id.Name, provider)
 	}
 	return s
+}
+
+// Text formats the state for people: without what only programs want to know, and
+// without saying anything twice.
+func (s State) Text() (string, error) {
+	tab := new(schema.Table)
+	if s.Ensure != "" {
+		tab.Set("ensure", schema.StringValue(s.Ensure))
+	}
+	tab.Set("provider", schema.StringValue(s.Provider))
+	if s.Metadata != nil {
+		metadata, err := schema.TableOf(s.Metadata)
+		if err != nil {
+			return "", err
+		}
+		for _, m := range metadata.Entries {
+			if m.Key != "name" && m.Key != "provider" {
+				tab.Entries = append(tab.Entries, m)
+			}
+		}
+	}
+	return schema.NamedTree(terminal.Line(s.ResourceType+"#"+s.Name), schema.MapValue(tab)), nil
 }

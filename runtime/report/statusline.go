@@ -29,6 +29,11 @@ var (
 	_ terminal.Printer  = (*StatusLine)(nil)
 )
 
+// NewStatusLine returns a line on the terminal that w writes to.
+func NewStatusLine(w io.Writer) *StatusLine {
+	return &StatusLine{W: w, Columns: func() int { return terminal.Columns(w) }}
+}
+
 // Begin implements converge.Reporter. A resource that takes longer than a moment is shown
 // with the time it has taken.
 func (s *StatusLine) Begin(r *resource.Resource, index, total int) {

@@ -342,3 +342,6 @@ func (r *Resource) Locate(path ...any) diag.Pos {
 func (r *Resource) Errorf(path schema.Path, format string, args ...any) *diag.Error {
 	return &diag.Error{Pos: r.Locate(path...), Subject: r.ID.String(), Err: fmt.Errorf(format, args...), Notes: r.Calls}
 }
+
+// About says which resource an error is about.
+func (r *Resource) About(err error) error { return &diag.Error{Subject: r.ID.String(), Err: err} }

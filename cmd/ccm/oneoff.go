@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/session"
+	"github.com/luaccm/ccm/site"
+)
+
+// oneOffFlags are the flags of commands that bring one resource in order.
+type oneOffFlags struct {
+	runFlags
+}
+
+// add makes the flags those of cmd and of all commands below it.
+func (f *oneOffFlags) add(cmd *cobra.Command) {
+	fs := cmd.PersistentFlags()
+	fs.SortFlags = false
+	fs.BoolVarP(&f.noop, "noop", "n", false, "only say what would be done")
+	fs.BoolVar(&f.noop, "dry-run", false, "the same as --noop")
+	fs.Lookup("dry-run").Hidden = true
+	f.output = newChoice("text", "text", "json")
+	f.diff = newChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
+	fs.Var(f.output, "output", "form of the report: text or json")
+	fs.Var(f.diff, "diff", "how much is told of what differs: off, summary or full")
+	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on a change, 4 on a failure, 6 on both")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
+	fs.String("session", "", "take part in the session in `DIR` (default "+session.Variable+")")
+	addDataFlags(fs, &f.Data)
+	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
+	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
+	fs.StringVar(&f.Root, "root", "/", "converge the file system below `DIR`")
+	fs.StringVar(&f.stateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	fs.DurationVar(&f.lockTimeout, "lock-timeout", time.Minute, "how long to wait for another run to end")
+	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
+	for name, c := range map[string]*choice{"output": f.output, "diff": f.diff} {
+		_ = cmd.RegisterFlagCompletionFunc(name, c.complete)
+	}
+}
+
+// openSession returns the session that the flag of a command and the environment
+// name, nil if there is none.
+func openSession(cmd *cobra.Command, e *env) (*session.Session, error) {
+	dir, set := os.LookupEnv(session.Variable)
+	if f := cmd.Flag("session"); f != nil && f.Changed {
+		dir, set = f.Value.String(), true
+	}
+	switch {
+	case !set:
+		return nil, nil
+	case dir == "":
+		return nil, diag.Errorf(diag.Pos{}, "want the directory of a session, got an empty one").
+			WithHint(`eval "$(ccm session new)" begins a session, unset %s leaves it`, session.Variable)
+	}
+	policy := e.Files.Trust()
+	s, err := session.Open(dir)
+	if err == nil {
+		s.Secrets = e.Secrets
+		err = policy.Check(dir)
+	}
+	if path := filepath.Join(dir, session.FileName); err == nil {
+		if err = policy.Check(path); errors.Is(err, fs.ErrNotExist) {
+			err = nil // nobody has appended anything yet
+		}
+	}
+	return s, err
+}
+
+// newOneOff returns what converges the resources of a command one by one. Kind is
+// what the history calls the runs.
+func newOneOff(e *env, cmd *cobra.Command, f *oneOffFlags, kind string, h site.HostOptions, s *session.Session) (*site.OneOff, error) {
+	f.EvalTimeout = time.Minute
+	return e.NewOneOff(cmd.Context(), site.OneOffOptions{
+		Kind: kind, Site: &f.Options, Record: f.recordFlags.options(f.Root), Host: h, Plan: f.noop, Diff: report.DiffMode(f.diff.value), Session: s,
+	})
+}
+
+// resultStatus returns the exit status of one resource.
+func resultStatus(r *site.Result, detailed bool) status {
+	code, _ := exitStatus(r.Summary, detailed).(status)
+	if (r.Unmet() || r.Incomplete) && !r.Interrupted {
+		code |= exitFailed
+	}
+	return code
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/site"
+)
+
+// siteFlags are the flags of every command that reads a script or manifest.
+type siteFlags struct {
+	site.Options
+	dialect *choice
+}
+
+func (f *siteFlags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.Root, "root", "/", "converge the file system below `DIR`")
+	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` for this run (repeatable)")
+	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
+	fs.DurationVar(&f.EvalTimeout, "eval-timeout", time.Minute, "how long a script may take to evaluate")
+	fs.BoolVar(&f.Strict, "strict", false, "take what a script or manifest is warned of for an error, such as a property that is nil")
+	f.dialect = newChoice("", "ccm", "tinycm")
+	fs.Var(f.dialect, "dialect", "of a manifest: ccm or tinycm (default: tinycm for *.cm.yml, else ccm)")
+	addDataFlags(fs, &f.Data)
+	fs.StringArrayVar(&f.Targets, "target", nil, "only this resource, as `TYPE#NAME`, and what it requires (repeatable)")
+}
+
+// options returns what the flags say.
+func (f *siteFlags) options() *site.Options {
+	if f.dialect != nil {
+		f.Dialect = f.dialect.value
+	}
+	return &f.Options
+}
+
+// addDataFlags adds the flags about which data and which environment expressions
+// see.
+func addDataFlags(fs *pflag.FlagSet, o *site.DataOptions) {
+	fs.StringVar(&o.File, "data", "", "read data from the hierarchy document `FILE` (default "+site.DataVariable+", else ./"+site.DefaultData+" if it is there)")
+	fs.StringVar(&o.File, "hiera", "", "the same as --data")
+	fs.Lookup("hiera").Hidden = true
+	fs.BoolVar(&o.None, "no-data", false, "read no data, neither from "+site.DataVariable+" nor from ./"+site.DefaultData)
+	fs.StringVar(&o.EnvFile, "env-file", "", "read environment variables for expressions from `FILE` (default ./"+site.DotenvFile+" if it is there)")
+	fs.BoolVar(&o.ReadEnv, "read-env", true, "read environment variables for expressions from ./"+site.DotenvFile)
+	fs.Var(negation{&o.ReadEnv}, "no-read-env", "leave ./"+site.DotenvFile+" alone")
+	fs.Lookup("no-read-env").NoOptDefVal = "true"
+}
+
+// A negation is the --no- form of a boolean flag.
+type negation struct{ of *bool }
+
+// String implements pflag.Value.
+func (negation) String() string { return "" }
+
+// Type implements pflag.Value.
+func (negation) Type() string { return "bool" }
+
+// Set implements pflag.Value.
+func (n negation) Set(s string) error {
+	if s != "true" {
+		return errors.New("it takes no value")
+	}
+	*n.of = false
+	return nil
+}
+
+// recordFlags are the flags of commands that change the machine and record it.
+type recordFlags struct {
+	stateDir    string
+	lockTimeout time.Duration
+	timeout     time.Duration
+	backupSize  resources.Size
+	backupAge   time.Duration
+}
+
+func (f *recordFlags) add(fs *pflag.FlagSet) {
+	f.backupSize = resources.Size(state.DefaultLimits.Bytes)
+	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this long; 0 means never")
+	fs.Func("backup-size", "how much the backups of all runs may take, as a `SIZE` such as 500MiB (default "+f.backupSize.String()+")",
+		func(text string) error { return f.backupSize.UnmarshalText([]byte(text)) })
+	fs.DurationVar(&f.backupAge, "backup-age", state.DefaultLimits.Age, "how long runs and their backups are kept")
+}
+
+// limits returns those of what is kept of runs.
+func (f *recordFlags) limits() state.Limits {
+	limits := state.DefaultLimits
+	if f.backupSize > 0 {
+		limits.Bytes = int64(f.backupSize)
+	}
+	if f.backupAge > 0 {
+		limits.Age = f.backupAge
+	}
+	return limits
+}
+
+// options returns what the flags say, for a run below root.
+func (f *recordFlags) options(root string) site.RecordOptions {
+	return site.RecordOptions{StateDir: f.stateDir, LockTimeout: f.lockTimeout, Timeout: f.timeout, Limits: f.limits(), Root: root}
+}

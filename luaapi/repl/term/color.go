@@ -1,0 +1,89 @@
+package term
+
+import (
+	"strings"
+
+	"github.com/luaccm/ccm/luaapi/repl"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// The styles of Lua.
+var kindStyles = map[repl.Kind]terminal.Style{
+	repl.Comment: terminal.Faint, repl.Keyword: terminal.Purple, repl.Number: terminal.Cyan, repl.String: terminal.Green,
+}
+
+// constants are the words of Lua that are values.
+var constants = map[string]bool{"nil": true, "true": true, "false": true}
+
+// Paint returns a text of Lua with colours.
+func Paint(text string) terminal.Text { return paintTokens(text, nil) }
+
+// paintTokens colours a text; the names in special are those of types.
+func paintTokens(text string, special func(name string) bool) terminal.Text {
+	var b terminal.Buffer
+	for _, t := range repl.Tokens(text) {
+		word := text[t.Start:t.End]
+		style := kindStyles[t.Kind]
+		switch {
+		case constants[word]:
+			style = terminal.Cyan
+		case t.Open:
+			style = terminal.Red
+		case t.Kind == repl.Name && special != nil && special(word):
+			style = terminal.Blue
+		}
+		// A style ends with its line: what follows may be a prompt.
+		for i, line := range strings.Split(word, "\n") {
+			if i > 0 {
+				b.Print(terminal.LinesText("\n"))
+			}
+			b.Print(style.Paint(terminal.LinesText(line)))
+		}
+	}
+	return b.Text()
+}
+
+// rowBelow makes sure that there is a row below the cursor: it moves one down,
+// which scrolls at the bottom of the screen, and up again. The library for lines
+// relies on it.
+const rowBelow = "\x1bD\x1bM"
+
+// highlight returns what is typed with its colours, and with the prompts of the
+// lines after the first. The library for lines leaves as many columns free there
+// as the first prompt takes.
+func (t *editor) highlight(line []rune) string {
+	text := terminal.Lines(string(line))
+	if t.question != "" {
+		return text + rowBelow
+	}
+	first, more := t.prompts()
+	if t.term.dialog.Pending() {
+		first = more
+	}
+	if t.color {
+		text = t.paint(string(line)).String()
+	}
+	if !strings.Contains(text, "\n") {
+		return text + rowBelow
+	}
+	width := len([]rune(first))
+	if n := len([]rune(more)); n < width {
+		more = strings.Repeat(" ", width-n) + more
+	} else {
+		more = string([]rune(more)[n-width:])
+	}
+	more = terminal.Faint.On(t.color).Paint(terminal.LineText(more)).String()
+	return strings.ReplaceAll(text, "\n", "\n\r"+more) + rowBelow
+}
+
+// paint colours what is typed.
+func (t *editor) paint(text string) terminal.Text {
+	if trimmed := strings.TrimLeft(text, " "); strings.HasPrefix(trimmed, ".") || strings.HasPrefix(trimmed, `\`) || strings.HasPrefix(trimmed, "?") {
+		word, rest, spaced := strings.Cut(text, " ")
+		if spaced {
+			rest = " " + rest
+		}
+		return terminal.Concat(terminal.Bold.Paint(terminal.LinesText(word)), terminal.LinesText(rest))
+	}
+	return paintTokens(text, func(name string) bool { return t.term.dialog.Type(name) != nil })
+}

@@ -1,0 +1,21 @@
+package term
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// readable reports whether a file can be read without waiting longer than that.
+func readable(fd int, wait time.Duration) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for wait > 0 {
+		n, err := unix.Poll(fds, int(wait.Milliseconds())+1)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		return err == nil && n > 0
+	}
+	return false
+}

@@ -1,0 +1,103 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// RequestProtocol is that of requests.
+const RequestProtocol = "io.choria.ccm.v1.resource.ensure.request"
+
+// A Request asks for one resource to be converged.
+type Request struct {
+	Type       string
+	Properties *schema.Table
+}
+
+// ReadRequest reads a request in JSON or YAML.
+func ReadRequest(text []byte) (Request, error) {
+	if trimmed := bytes.TrimSpace(text); bytes.HasPrefix(trimmed, []byte("{")) {
+		r, err := ReadJSONRequest(text)
+		if _, bad := errors.AsType[*json.SyntaxError](err); !bad {
+			return r, err
+		}
+		// It may still be YAML that begins with a brace.
+		if doc, yamlErr := data.Parse("request", string(text)); yamlErr == nil {
+			return requestOf(ValueOf(doc.Root))
+		}
+		return r, err
+	}
+	doc, err := data.Parse("request", string(text))
+	if err != nil {
+		return Request{}, err
+	}
+	return requestOf(ValueOf(doc.Root))
+}
+
+// ReadJSONRequest reads a request in JSON.
+func ReadJSONRequest(text []byte) (Request, error) {
+	tab := new(schema.Table)
+	if err := json.Unmarshal(text, tab); err != nil {
+		return Request{}, fmt.Errorf("want a request, one JSON object: %w", err)
+	}
+	return requestOf(schema.MapValue(tab))
+}
+
+// requestOf reads the fields of a request.
+func requestOf(v schema.Value) (Request, error) {
+	var r Request
+	if v.Kind != schema.Map {
+		return r, errors.New("want a request, a table with protocol, type and properties")
+	}
+	var errs diag.List
+	fields := []string{"protocol", "type", "properties"}
+	given := make(map[string]bool)
+	for _, e := range v.Table().Entries {
+		if given[e.Key] {
+			errs.Add(fmt.Errorf("%s is given twice", e.Key))
+			continue
+		}
+		given[e.Key] = true
+		switch {
+		case e.Key == "protocol" && e.Val.S != RequestProtocol:
+			errs.Add(fmt.Errorf("protocol: want %q, got %s", RequestProtocol, describeValue(e.Val)))
+		case e.Key == "protocol":
+		case e.Key == "type" && e.Val.Kind != schema.String:
+			errs.Add(fmt.Errorf("type: want the name of a resource type, got %s", describeValue(e.Val)))
+		case e.Key == "type":
+			r.Type = e.Val.S
+		case e.Key == "properties" && e.Val.Kind != schema.Map:
+			errs.Add(fmt.Errorf("properties: want a table, got %s", describeValue(e.Val)))
+		case e.Key == "properties":
+			r.Properties = e.Val.Table()
+		default:
+			err := diag.Errorf(diag.Pos{}, "unknown field %q", e.Key)
+			if err.Hint = diag.DidYouMean(e.Key, fields); err.Hint == "" {
+				err.Hint = "a request has " + strings.Join(fields, ", ")
+			}
+			errs.Add(err)
+		}
+	}
+	for _, name := range fields {
+		if !given[name] {
+			errs.Add(fmt.Errorf("%s is required", name))
+		}
+	}
+	return r, errs.Err()
+}
+
+// describeValue returns a value for a message.
+func describeValue(v schema.Value) string {
+	text, err := json.Marshal(v.Go())
+	if err != nil || len(text) > 60 {
+		return "something else"
+	}
+	return string(text)
+}

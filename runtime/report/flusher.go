@@ -1,0 +1,23 @@
+package report
+
+import (
+	"bufio"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Flusher writes out a buffered report when somebody may be waiting for it: before
+// something is worked on, and after anything that is not stable. It comes after the
+// reporter that writes to W.
+type Flusher struct{ W *bufio.Writer }
+
+// Begin implements converge.Reporter.
+func (f Flusher) Begin(*resource.Resource, int, int) { _ = f.W.Flush() }
+
+// Event implements converge.Reporter.
+func (f Flusher) Event(e *converge.Event) {
+	if e.Outcome != converge.Stable {
+		_ = f.W.Flush()
+	}
+}

@@ -1,0 +1,132 @@
+package site
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// A Result is the outcome of one resource, and of what it brought with it.
+type Result struct {
+	converge.Summary
+	ID     string // of the run
+	Events []*converge.Event
+	// Incomplete says that what followed from the outcome failed: a function of
+	// ccm.after, or the note in the session.
+	Incomplete bool
+}
+
+// Begin implements converge.Reporter.
+func (*Result) Begin(*resource.Resource, int, int) {}
+
+// Event implements converge.Reporter.
+func (r *Result) Event(e *converge.Event) { r.Events = append(r.Events, e) }
+
+// Unmet reports whether something was skipped because of something that failed.
+// Unlike in a run, no other event says so.
+func (r *Result) Unmet() bool {
+	for _, e := range r.Events {
+		if len(e.Unmet) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// A batchRun is resources that are converged one by one without another process
+// coming between: one lock, and one run in the history.
+type batchRun struct {
+	*record
+	id      string
+	summary converge.Summary
+}
+
+// open begins a batch, unless one is open.
+func (o *OneOff) open(ctx context.Context) (*batchRun, error) {
+	if o.batch != nil {
+		return o.batch, nil
+	}
+	id := NewRunID(time.Now())
+	var rec *record
+	var err error
+	if o.options.Plan {
+		rec, err = o.recorder.look("")
+	} else {
+		rec, err = o.recorder.begin(ctx, state.Info{ID: id, Kind: o.options.Kind, Inputs: o.inputs.records()})
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.batch = &batchRun{record: rec, id: id, summary: converge.Summary{Start: o.host.Now(), Noop: o.options.Plan}}
+	return o.batch, nil
+}
+
+// Close ends the batch that is open. One without a resource leaves no record.
+func (o *OneOff) Close() {
+	b := o.batch
+	if b == nil {
+		return
+	}
+	o.batch = nil
+	if b.summary.Total() == 0 {
+		b.release()
+		return
+	}
+	b.summary.Took = o.host.Now().Sub(b.summary.Start)
+	b.end(b.summary)
+}
+
+// converge runs an engine, or has it plan, as a part of b.
+func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) converge.Summary {
+	engine.Cause = b.store.Cause("", b.root)
+	p := b.recorder.process
+	if err := p.conceal(engine, b.store); err != nil {
+		p.Messages.Warn(err.Error()) // what is known is concealed anyway
+	}
+	if b.run != nil {
+		b.run.Converges(c)
+		engine.Cause = b.run.Cause
+		engine.Journal, engine.LeftOver = b.run, b.run.LeftOver("", c)
+		engine.Reporter = converge.Reporters{b.run, engine.Reporter}
+	}
+	engine.Reporter = &numberingReporter{engine.Reporter, b}
+	var sum converge.Summary
+	if b.run == nil {
+		sum = engine.Plan(ctx, &h.View, c)
+	} else {
+		sum = engine.Run(ctx, h, c)
+	}
+	b.summary.Interrupted = b.summary.Interrupted || sum.Interrupted
+	return sum
+}
+
+// A numberingReporter numbers the events of a batch through.
+type numberingReporter struct {
+	converge.Reporter
+	batch *batchRun
+}
+
+// Event implements converge.Reporter.
+func (n *numberingReporter) Event(e *converge.Event) {
+	c := *e
+	c.Index = n.batch.summary.Total()
+	n.batch.summary.Add(&c)
+	n.Reporter.Event(&c)
+}
+
+// NewRunID returns an identifier that sorts by time: the time to the microsecond
+// and three random bytes, in hexadecimal. It is that of the real clock, since
+// later runs must have greater names.
+func NewRunID(now time.Time) string {
+	var b [3]byte
+	_, _ = rand.Read(b[:])
+	return fmt.Sprintf("%s-%s", now.UTC().Format("20060102T150405.000000Z"), hex.EncodeToString(b[:]))
+}

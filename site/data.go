@@ -1,0 +1,95 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/manifest"
+)
+
+// Where data is read from if nothing else is said.
+const (
+	DataVariable = "CCM_HIERA_DATA"
+	DefaultData  = ".hiera"
+	DotenvFile   = ".env"
+)
+
+// environ returns the environment that expressions see: that of the process, and
+// over it that of the file that is named, or of ./.env.
+func (p *Process) environ(o DataOptions) (map[string]string, error) {
+	env := Environ()
+	var text []byte
+	var err error
+	name := o.EnvFile
+	switch {
+	case name != "":
+		text, err = p.Files.ReadFile(name)
+	case !o.ReadEnv:
+		return env, nil
+	default:
+		name = DotenvFile
+		text, err = p.Files.ReadFound(name, o.Site, "--env-file "+DotenvFile+" reads it, --no-read-env leaves it alone")
+		if errors.Is(err, fs.ErrNotExist) {
+			return env, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	own, err := facts.ParseEnv(name, string(text))
+	maps.Copy(env, own)
+	return env, err
+}
+
+// dataSource returns the hierarchy document that data is read from; one without text
+// if there is none.
+func (p *Process) dataSource(o DataOptions) (manifest.Source, error) {
+	name := o.File
+	switch {
+	case o.None && name != "":
+		return manifest.Source{}, errors.New("--data and --no-data exclude each other")
+	case o.None:
+		return manifest.Source{File: DefaultData}, nil
+	}
+	if name == "" {
+		name = os.Getenv(DataVariable)
+	}
+	if name == "" {
+		text, err := p.Files.ReadFound(DefaultData, o.Site, "--data "+DefaultData+" reads it, --no-data goes without")
+		if errors.Is(err, fs.ErrNotExist) {
+			return manifest.Source{File: DefaultData}, nil
+		}
+		return manifest.Source{File: DefaultData, Text: string(text)}, err
+	}
+	text, err := p.Files.ReadFile(name)
+	return manifest.Source{File: name, Text: string(text)}, err
+}
+
+// DataLoader returns what resolves data. Expressions in it see the facts, and the
+// environment that o names.
+func (p *Process) DataLoader(fs *facts.Facts, o DataOptions) (*manifest.Loader, error) {
+	vars, err := p.environ(o)
+	if err != nil {
+		return nil, err
+	}
+	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: p.Files.ReadFile, Now: p.Clock.Now, Secrets: p.Secrets}
+	p.Messages.Sources = l.Sources()
+	return l, nil
+}
+
+// Data returns the data that o names, resolved.
+func (p *Process) Data(fs *facts.Facts, o DataOptions) (map[string]any, error) {
+	src, err := p.dataSource(o)
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	l, err := p.DataLoader(fs, o)
+	if err != nil {
+		return nil, err
+	}
+	return l.Data(src, nil)
+}

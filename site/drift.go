@@ -1,0 +1,84 @@
+package site
+
+import (
+	"context"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// Drift compares the machine with what was applied and reports how it differs. What
+// cannot be told from what was recorded is reported as unknown. With texts, events
+// say how texts differ.
+func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied, rep converge.Reporter, texts bool) (converge.Summary, error) {
+	s, unrecorded, err := p.appliedSite(ctx, store, a)
+	if err != nil {
+		return converge.Summary{}, err
+	}
+	for i, r := range s.Catalog.Resources {
+		if resource.ActsAlways(r.Spec) {
+			r.Skip = "it runs in every run"
+		}
+		s.Catalog.Deps[i] = nil // each is compared for itself, and nothing is refreshed
+	}
+	d := &driftReporter{Reporter: rep}
+	engine := &converge.Engine{
+		Registry: s.Registry, Facts: s.Facts, Reporter: d, Stop: p.Stop, Texts: texts,
+		Cause:  func(*resource.Resource, resource.Told, func() string) converge.Cause { return converge.Corrective },
+		Recall: store.Wishes(a),
+	}
+	if err := p.conceal(engine, store); err != nil {
+		return converge.Summary{}, err
+	}
+	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
+	sum.Counts[converge.Skipped] -= d.ignored
+	for _, u := range unrecorded {
+		ev := unknownEvent(u, sum.Total(), p.Clock.Now())
+		sum.Add(ev)
+		d.Event(ev)
+	}
+	return sum, nil
+}
+
+// A driftReporter passes on what says something about drift.
+type driftReporter struct {
+	converge.Reporter
+	ignored int
+}
+
+// Event implements converge.Reporter.
+func (d *driftReporter) Event(e *converge.Event) {
+	if e.Resource.Skip != "" {
+		d.ignored++
+		return
+	}
+	d.Reporter.Event(e)
+}
+
+// unknownEvent says that a resource cannot be compared with the past.
+func unknownEvent(u state.Unrecorded, index int, now time.Time) *converge.Event {
+	id, _ := resource.ParseID(u.ID)
+	return &converge.Event{
+		Resource: &resource.Resource{ID: id, Common: resource.NothingCommon}, Index: index, Outcome: converge.Unknown, Noop: true, Reason: u.Because, Start: now,
+	}
+}
+
+// appliedSite returns what was applied as a site of its own, and the resources of
+// which too little was recorded for that.
+func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.Applied) (*Site, []state.Unrecorded, error) {
+	env := &TemplateEnv{Clock: p.Clock}
+	reg, err := NewRegistry(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &Site{Registry: reg, Host: p.unrecordedHost(a.Root)}
+	if s.Facts, err = p.Facts(ctx, &s.Host.View, FactOptions{}); err != nil {
+		return nil, nil, err
+	}
+	env.Facts = s.Facts
+	var left []state.Unrecorded
+	s.Catalog, left, err = store.Catalog(a, reg)
+	return s, left, err
+}

@@ -1,0 +1,221 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/stdlib"
+)
+
+// A Loader reads scripts and manifests, and what they apply, into the catalog of one
+// site.
+type Loader struct {
+	process    *Process
+	site       *Site
+	env        *TemplateEnv
+	options    *Options
+	args       []string // of the script that is named
+	noop       bool     // scripts learn that nothing will be changed
+	runner     *observedRunner
+	builder    catalog.Builder
+	units      catalog.Units
+	manifests  *manifest.Loader
+	cwd        string
+	sources    []diag.Sources // of the scripts
+	evaluating int            // scripts inside one another
+	lookupEnv  func(name string) (string, bool)
+}
+
+// newLoader returns what reads the site s. Templates see env.
+func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string, noop bool) (*Loader, error) {
+	environ, err := p.environ(o.Data)
+	if err != nil {
+		return nil, err
+	}
+	l := &Loader{process: p, site: s, env: env, options: o, args: args, noop: noop}
+	if err := l.init(environ); err != nil {
+		return nil, err
+	}
+	src, err := p.dataSource(o.Data)
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	if src.Text != "" {
+		l.manifests.Overlays = []manifest.Source{src}
+	}
+	p.Messages.Sources = l.Source
+	return l, nil
+}
+
+// init completes a loader. Expressions see environ.
+func (l *Loader) init(environ map[string]string) (err error) {
+	p, s := l.process, l.site
+	if l.cwd, err = os.Getwd(); err != nil {
+		return err
+	}
+	if s.inputs == nil {
+		s.inputs = &inputLog{secrets: p.Secrets}
+	}
+	l.lookupEnv = os.LookupEnv
+	l.units = catalog.Units{Builder: &l.builder, ReadFile: p.Files.ReadFile, Load: l.apply}
+	l.manifests = &manifest.Loader{
+		Registry: s.Registry, Facts: s.Facts, Environ: environ, ReadFile: p.Files.ReadFile, Now: s.Host.Now,
+		Module: l.module, Fetch: l.fetch, Dialect: l.options.Dialect, Secrets: p.Secrets, Warn: p.Messages.warnAt, Strict: l.options.Strict,
+		Timeout: l.options.EvalTimeout,
+	}
+	return nil
+}
+
+// fetch gets what is behind a URL.
+func (l *Loader) fetch(ctx context.Context, url string) ([]byte, error) {
+	src, err := l.site.Host.OpenSource(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	return io.ReadAll(src)
+}
+
+// Source finds the text of a script or manifest, for messages.
+func (l *Loader) Source(file string) (string, bool) {
+	for _, find := range append(l.sources, l.manifests.Sources()) {
+		if text, ok := find(file); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// load reads the script or manifest that is named.
+func (l *Loader) load(ctx context.Context, name, text string) (err error) {
+	dir := l.cwd
+	if name != Stdin {
+		if dir, err = filepath.Abs(filepath.Dir(name)); err != nil {
+			return err
+		}
+	}
+	u := l.units.Root(name, dir)
+	if l.isScript(name, text) {
+		if u.Data, err = l.overlays(); err != nil {
+			return err
+		}
+		return l.evaluate(ctx, u, text, l.args)
+	}
+	m, err := l.manifests.Load(ctx, u, text)
+	if err != nil {
+		return err
+	}
+	l.site.Manifest, l.env.Data = m, m.Data
+	return nil
+}
+
+// overlays returns the data that the options give a script.
+func (l *Loader) overlays() (map[string]any, error) {
+	if len(l.manifests.Overlays) == 0 {
+		return nil, nil
+	}
+	data, err := l.manifests.Data(manifest.Source{}, nil)
+	l.env.Data = data
+	return data, err
+}
+
+// apply loads a script or manifest that another one applies.
+func (l *Loader) apply(ctx context.Context, u *catalog.Unit, text string) error {
+	if strings.ToLower(filepath.Ext(u.Name)) == ".lua" {
+		return l.evaluate(ctx, u, text, nil)
+	}
+	_, err := l.manifests.Load(ctx, u, text)
+	return err
+}
+
+// module loads a module with types for a manifest.
+func (l *Loader) module(ctx context.Context, u *catalog.Unit, name string) error {
+	in := l.interp(ctx, ctx, u, nil)
+	defer in.Close()
+	return in.Require(ctx, u.Name, name)
+}
+
+// evaluate evaluates a script.
+func (l *Loader) evaluate(ctx context.Context, u *catalog.Unit, text string, args []string) error {
+	outer := ctx
+	ctx, cancel := l.process.UntilStopped(outer)
+	defer cancel()
+	in := l.interp(ctx, outer, u, args)
+	defer in.Close()
+	l.evaluating++
+	err := in.Run(ctx, u.Name, []byte(text))
+	if l.evaluating--; l.evaluating == 0 {
+		l.site.inputs.flush(l.site.Host.Log())
+	}
+	return l.process.interruption(ctx, err)
+}
+
+// interp returns what evaluates scripts of a unit. Ctx is that of the evaluation,
+// outer that of the run.
+func (l *Loader) interp(ctx, outer context.Context, u *catalog.Unit, args []string) *luaapi.Interp {
+	o := l.scriptOptions(ctx, u, args)
+	o.Context, o.Registry, o.Facts, o.Noop, o.Strict = outer, l.site.Registry, l.site.Facts, l.noop, l.options.Strict
+	in := luaapi.New(o)
+	l.sources = append(l.sources, in.Sources())
+	l.site.scripts = append(l.site.scripts, in)
+	return in
+}
+
+// scriptOptions returns what all scripts of a unit have in common.
+func (l *Loader) scriptOptions(ctx context.Context, u *catalog.Unit, args []string) luaapi.Options {
+	p := l.process
+	return luaapi.Options{
+		Builder: &l.builder, Args: args, Version: p.Version, Env: l.lookupEnv, Print: p.Messages.W, Timeout: l.options.EvalTimeout, Path: p.Modules,
+		Scope:    u.Scope,
+		ReadFile: p.Files.readModule(u.Name),
+		Add:      func(r *resource.Resource) (*resource.Resource, error) { return u.Add(ctx, r) },
+		Warn:     p.Messages.warnAt,
+		Secrets:  p.Secrets,
+		Library:  stdlib.Library,
+		Extend:   Extend(l.library(u)),
+	}
+}
+
+// library returns the standard library for the scripts of a unit.
+func (l *Loader) library(u *catalog.Unit) std.Options {
+	log := l.site.Host.Log()
+	// What lies beside a script is not below the root.
+	options := host.Options{Clock: l.process.Clock, Log: log}
+	if l.runner != nil {
+		options.Runner = l.runner
+	}
+	outside := host.New(options)
+	return std.Options{
+		View: &l.site.Host.View, Site: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
+		Record: func(in std.Input) {
+			l.site.inputs.add(in)
+			if l.evaluating == 0 {
+				l.site.inputs.flush(log)
+			}
+		},
+		Resolve: func(file, text string) (map[string]any, error) {
+			data, err := l.manifests.Data(manifest.Source{File: file, Text: text}, u.Data)
+			if u.Scope.Parent == nil {
+				l.env.Data = data
+			}
+			return data, err
+		},
+		Templates: l.manifests.Env,
+	}
+}
+
+// isScript reports whether a text is a script rather than a manifest.
+func (l *Loader) isScript(name, text string) bool {
+	return l.options.Dialect == "" && isLua(name, text)
+}

@@ -1,0 +1,42 @@
+package site
+
+import (
+	"errors"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// Messages tell people of mistakes and warnings.
+type Messages struct {
+	W *terminal.Writer
+	// Sources finds the texts that positions are in. May be nil.
+	Sources diag.Sources
+}
+
+// Explain prints every mistake in an error, with its line of the source.
+func (m *Messages) Explain(err error) {
+	var list diag.List
+	list.Add(err)
+	for i, d := range list {
+		if i == diag.MaxShown {
+			terminal.Fprintf(m.W, "ccm: and %d more mistakes\n", len(list)-i)
+			return
+		}
+		prefix := ""
+		if d.Pos.IsZero() {
+			prefix = "ccm: "
+		}
+		diag.Render(m.W, prefix, d, m.Sources)
+	}
+}
+
+// Warn prints what is wrong and does not keep ccm from its work.
+func (m *Messages) Warn(message string) {
+	terminal.Fprintf(m.W, "ccm: warning: %s\n", terminal.IndentedText(message, "    "))
+}
+
+// warnAt prints what a script or manifest warns of.
+func (m *Messages) warnAt(pos diag.Pos, message string) {
+	diag.Render(m.W, "warning: ", &diag.Error{Pos: pos, Err: errors.New(message)}, nil)
+}

@@ -1,0 +1,32 @@
+package site
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// An observedRunner calls ran after each command.
+type observedRunner struct {
+	host.Runner
+	ran func()
+}
+
+// Run implements host.Runner.
+func (o *observedRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
+	res, err := o.Runner.Run(ctx, c)
+	if o.ran != nil {
+		o.ran()
+	}
+	return res, err
+}
+
+// prefetch has resources looked at while the site is still being read. The commands
+// that run meanwhile go through o, since they may change what was seen.
+func (l *Loader) prefetch(ctx context.Context, o *observedRunner) {
+	s := l.site
+	s.prefetcher = converge.NewPrefetcher(ctx, s.Registry, s.Facts, &s.Host.View)
+	l.builder.Added = s.prefetcher.Enqueue
+	o.ran = s.prefetcher.Invalidate
+}

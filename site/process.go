@@ -1,0 +1,137 @@
+// Package site makes a catalog of a script or manifest, records what is done with
+// it, and runs it. All commands and servers share it; nothing below cmd imports it.
+//
+// Begin with a [Process], which holds what all runs of a process share:
+//
+//	run, err := process.Begin(ctx, "site.lua", args, site.RunOptions{...}) // reads the site, takes the lock
+//	defer run.End()
+//	summary := run.Converge(ctx)
+//
+// [Process.Load] reads a site without running it. A [OneOff] converges resources
+// that stand in no file, [Process.Restore] gives files back what they were, and
+// [Process.Drift] compares the machine with what was applied last.
+package site
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/trust"
+)
+
+// A Process is what all sites and runs of a process share. Clock, Files and
+// Messages are required.
+type Process struct {
+	Clock host.Clock
+	// Stop is closed when what is under way shall end. May be nil.
+	Stop <-chan struct{}
+	// Effect is asked before each effect on the machine and in the state directory;
+	// see host.Options. May be nil.
+	Effect   func(op, path string) error
+	Commands *command.Commands // that hosts run
+	Stdin    io.Reader         // what the file - stands for
+	Secrets  *secret.Keeper
+	Files    *Files
+	Messages *Messages
+	// Log takes what commands say of which no run has a log of its own; nil drops it.
+	Log *slog.Logger
+	// Version is ccm.version of scripts.
+	Version string
+	// Modules are directories in which scripts find modules.
+	Modules []string
+	// NewHost makes the hosts of runs; nil is host.New.
+	NewHost func(host.Options) *host.Host
+	// Substitutes are providers that take the place of all others of their types.
+	Substitutes []resource.Factory
+	// Sequential has each resource looked at and written in its turn only.
+	Sequential bool
+}
+
+// Exec returns what runs commands.
+func (p *Process) Exec() command.Exec { return command.Exec{Commands: p.Commands} }
+
+// View returns the machine below root, for a command that only looks at it.
+func (p *Process) View(root string) *host.View { return &p.unrecordedHost(root).View }
+
+// unrecordedHost returns the machine below root. Its changes are not recorded.
+func (p *Process) unrecordedHost(root string) *host.Host {
+	return p.newHost(host.Options{Root: root, Log: p.Log, Runner: p.Exec()})
+}
+
+// newHost returns the machine that the options describe.
+func (p *Process) newHost(o host.Options) *host.Host {
+	o.Clock, o.Refuse = p.Clock, p.Secrets.RefuseArgv
+	if p.NewHost != nil {
+		return p.NewHost(o)
+	}
+	return host.New(o)
+}
+
+var (
+	// ErrInterrupted is why nothing is done after a signal that came before a run.
+	ErrInterrupted = errors.New("interrupted")
+	// ErrLockInterrupted is [ErrInterrupted] for the wait for another run.
+	ErrLockInterrupted = errors.New("interrupted while another run was waited for")
+)
+
+// interruption returns an error that came because the process shall end as
+// [ErrInterrupted], and any other as it is.
+func (p *Process) interruption(ctx context.Context, err error) error {
+	if err == nil || !errors.Is(context.Cause(ctx), ErrInterrupted) && !p.stopped() {
+		return err
+	}
+	return ErrInterrupted
+}
+
+// stopped reports whether the process shall end.
+func (p *Process) stopped() bool {
+	select {
+	case <-p.Stop: // never, if it is nil
+		return true
+	default:
+		return false
+	}
+}
+
+// UntilStopped returns a context that ends when the process shall end. It is for
+// what comes before a run, where there is nothing to finish.
+func (p *Process) UntilStopped(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if p.Stop != nil {
+		go func() {
+			select {
+			case <-p.Stop:
+				cancel(ErrInterrupted)
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, func() { cancel(nil) }
+}
+
+// ReadStdin reads standard input, until the process shall end.
+func (p *Process) ReadStdin(ctx context.Context) ([]byte, error) {
+	ctx, cancel := p.UntilStopped(ctx)
+	defer cancel()
+	text, err := trust.ReadStream(ctx, p.Stdin, Stdin)
+	return text, p.interruption(ctx, err)
+}
+
+// ReadInput returns the text of a script or manifest and the name by which
+// messages speak of it; - is standard input.
+func (p *Process) ReadInput(ctx context.Context, name string) (shown, text string, err error) {
+	if name == "-" {
+		all, err := p.ReadStdin(ctx)
+		return Stdin, string(all), err
+	}
+	ctx, cancel := p.UntilStopped(ctx)
+	defer cancel()
+	all, err := p.Files.Trust().ReadFile(ctx, name)
+	return name, string(all), p.interruption(ctx, err)
+}

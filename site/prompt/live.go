@@ -1,0 +1,201 @@
+package prompt
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// The types in this file are what plan, events and state return at the prompt.
+// They were made to be looked into from Lua.
+
+// liveEvents are the events of a plan or a run.
+type liveEvents []*liveEvent
+
+var (
+	_ luaapi.MethodLister = liveEvents{}
+	_ converge.Reporter   = (*liveEvents)(nil)
+)
+
+// liveEvent is what became of one resource.
+type liveEvent struct {
+	ID          string    `json:"id"`
+	Type        string    `json:"type"`
+	Name        string    `json:"name"`
+	Outcome     string    `json:"outcome"`
+	Message     string    `json:"message"`
+	Reason      string    `json:"reason"`
+	Diff        liveDiff  `json:"diff"`
+	Text        string    `json:"text"`
+	RefreshedBy liveNames `json:"refreshed_by"`
+	Error       string    `json:"error"`
+	Provider    string    `json:"provider"`
+	Position    string    `json:"position"`
+	Seconds     float64   `json:"seconds"`
+	event       *converge.Event
+}
+
+// liveDiff lists the properties that differ, or differed.
+type liveDiff []*liveDelta
+
+// liveDelta is one property that differs.
+type liveDelta struct {
+	Property string `json:"property"`
+	Have     string `json:"have"`
+	Want     string `json:"want"`
+}
+
+// liveNames is a list of names.
+type liveNames []string
+
+// Begin implements converge.Reporter.
+func (*liveEvents) Begin(*resource.Resource, int, int) {}
+
+// Event implements converge.Reporter.
+func (l *liveEvents) Event(e *converge.Event) { *l = append(*l, newLiveEvent(e)) }
+
+func newLiveEvent(e *converge.Event) *liveEvent {
+	ev := report.EventOf(e, "", report.DiffFull)
+	out := &liveEvent{
+		ID: e.Resource.ID.String(), Type: ev.Type, Name: ev.Name, Outcome: ev.Outcome, Message: ev.Message + ev.NoopMessage,
+		Reason: ev.Reason, Diff: liveDiff{}, Text: ev.Text, RefreshedBy: liveNames{}, Provider: ev.Provider, Position: ev.Position,
+		Seconds: e.Took.Seconds(), event: e, Error: strings.Join(ev.Errors, "\n"),
+	}
+	out.RefreshedBy = append(out.RefreshedBy, ev.RefreshedBy...)
+	for _, d := range e.Diff {
+		out.Diff = append(out.Diff, &liveDelta{d.Property, d.Have, d.Want})
+	}
+	return out
+}
+
+// LuaMethods implements luaapi.MethodLister: each returns the events of one outcome.
+func (liveEvents) LuaMethods() []string {
+	return []string{"changed", "failed", "pending", "skipped", "stable", "unknown"}
+}
+
+func (l liveEvents) of(o converge.Outcome) liveEvents {
+	out := liveEvents{}
+	for _, e := range l {
+		if e.event.Outcome == o {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Changed returns the events of what was changed.
+func (l liveEvents) Changed() liveEvents { return l.of(converge.Changed) }
+
+// Failed returns the events of what failed.
+func (l liveEvents) Failed() liveEvents { return l.of(converge.Failed) }
+
+// Pending returns the events of what would be changed.
+func (l liveEvents) Pending() liveEvents { return l.of(converge.Pending) }
+
+// Skipped returns the events of what was not looked at.
+func (l liveEvents) Skipped() liveEvents { return l.of(converge.Skipped) }
+
+// Stable returns the events of what is as wanted.
+func (l liveEvents) Stable() liveEvents { return l.of(converge.Stable) }
+
+// Unknown returns the events of what cannot be known yet.
+func (l liveEvents) Unknown() liveEvents { return l.of(converge.Unknown) }
+
+// String returns the events as a report tells them, and how many there are.
+func (l liveEvents) String() string {
+	var b strings.Builder
+	var counts [len(converge.Outcomes)]int
+	for _, e := range l {
+		counts[e.event.Outcome]++
+		if e.event.Outcome != converge.Stable {
+			b.WriteString(e.String() + "\n")
+		}
+	}
+	var parts []string
+	for _, o := range converge.Outcomes {
+		if counts[o] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[o], o))
+		}
+	}
+	if len(parts) == 0 {
+		return "no events"
+	}
+	return b.String() + strings.Join(parts, ", ")
+}
+
+// LuaName implements luaapi.Namer.
+func (liveEvents) LuaName() string { return "list of events" }
+
+// LuaName implements luaapi.Namer.
+func (*liveEvent) LuaName() string { return "event" }
+
+// LuaName implements luaapi.Namer.
+func (liveDiff) LuaName() string { return "list of differences" }
+
+// LuaName implements luaapi.Namer.
+func (*liveDelta) LuaName() string { return "difference" }
+
+// LuaName implements luaapi.Namer.
+func (liveState) LuaName() string { return "state" }
+
+// Key implements luaapi.Keyer.
+func (e *liveEvent) Key() string { return e.ID }
+
+// String returns the event as a report tells it.
+func (e *liveEvent) String() string {
+	var b bytes.Buffer
+	report.Text{W: &b, Verbose: true, Diff: report.DiffSummary}.Event(e.event)
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// Key implements luaapi.Keyer.
+func (d *liveDelta) Key() string { return d.Property }
+
+// String returns the property and how it differs.
+func (d *liveDelta) String() string { return resource.Delta(*d).String() }
+
+// String returns the properties, one a line.
+func (l liveDiff) String() string {
+	lines := make([]string, len(l))
+	for i, d := range l {
+		lines[i] = d.String()
+	}
+	if len(lines) == 0 {
+		return "no difference"
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String returns the names, separated by commas.
+func (l liveNames) String() string { return strings.Join(l, ", ") }
+
+// liveState is what a resource was found to be: the metadata that its type
+// tells, and what is true of all types.
+type liveState map[string]any
+
+// newLiveState returns a state with its metadata in one map.
+func newLiveState(s report.State) (liveState, error) {
+	out := liveState{}
+	if s.Metadata != nil {
+		tab, err := schema.TableOf(s.Metadata)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range tab.Entries {
+			out[m.Key] = m.Val.Go()
+		}
+	}
+	out["type"], out["name"], out["ensure"], out["provider"] = s.ResourceType, s.Name, s.Ensure, s.Provider
+	return out, nil
+}
+
+// String returns the state as an indented tree.
+func (s liveState) String() string {
+	return strings.TrimRight(schema.Tree(schema.ValueOf(map[string]any(s))), "\n")
+}

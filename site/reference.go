@@ -1,0 +1,96 @@
+package site
+
+import (
+	"io"
+	"strings"
+
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Reference is what there is to know of a topic.
+type Reference struct {
+	WriteText func(w io.Writer)
+	// JSON is the JSON Schema of what scripts write, or the entries of a library.
+	JSON any
+}
+
+// FindReference returns the reference of a type, such as file, of one of its
+// properties, such as file.mode, of a library of scripts, such as str, or of one
+// function of it, such as str.split.
+func FindReference(reg *resource.Registry, topic string) (Reference, error) {
+	// A type is also found by the name of its module.
+	name, property, hasProperty := strings.Cut(strings.TrimPrefix(topic, "std."), ".")
+	t := reg.Type(name)
+	switch {
+	case t == nil:
+		return findLibrary(reg, topic)
+	case !hasProperty:
+		return Reference{func(w io.Writer) { writeType(w, reg, t) }, t.Properties().JSONSchema()}, nil
+	}
+	for _, s := range t.Properties() {
+		if f := s.Field(property); f != nil {
+			return Reference{func(w io.Writer) { writeField(w, f) }, f.JSONSchema()}, nil
+		}
+	}
+	err := diag.Errorf(diag.Pos{}, "a %s has no property %q", name, property)
+	err.Hint = diag.DidYouMean(property, t.Properties().Names())
+	return Reference{}, err
+}
+
+// findLibrary returns the reference of a library or of one of its functions.
+func findLibrary(reg *resource.Registry, name string) (Reference, error) {
+	library, field, _ := strings.Cut(name, ".")
+	for _, lib := range std.Libraries() {
+		entries := lib.Entries()
+		if lib.Name == name && (len(entries) > 1 || entries[0].Name != name) {
+			return Reference{lib.WriteText, entries}, nil
+		}
+		for _, entry := range entries {
+			if entry.Name == name {
+				return Reference{entry.WriteText, entry}, nil
+			}
+		}
+		if lib.Name == library {
+			err := diag.Errorf(diag.Pos{}, "%s has no %q", library, field)
+			err.Hint = diag.DidYouMean(field, lib.Names())
+			return Reference{}, err
+		}
+	}
+	AddShipped(reg)
+	known := reg.TypeNames()
+	for _, lib := range std.Libraries() {
+		known = append(known, lib.Name)
+	}
+	err := diag.Errorf(diag.Pos{}, "no resource type and no library %q", library)
+	if err.Hint = diag.DidYouMean(library, known); err.Hint == "" {
+		err.Hint = "types: " + strings.Join(reg.TypeNames(), ", ")
+	}
+	return Reference{}, err
+}
+
+// AllTypes returns the types of ccm and those that ship as modules, with their
+// documentation.
+func AllTypes() []*resource.Type {
+	reg, err := Documented()
+	if err != nil {
+		return nil
+	}
+	AddShipped(reg)
+	return reg.Types()
+}
+
+// LibraryNames returns the names of libraries and of their functions.
+func LibraryNames() []string {
+	var names []string
+	for _, lib := range std.Libraries() {
+		names = append(names, lib.Name)
+		for _, entry := range lib.Entries() {
+			if entry.Name != lib.Name {
+				names = append(names, entry.Name)
+			}
+		}
+	}
+	return names
+}

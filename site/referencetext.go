@@ -1,0 +1,84 @@
+package site
+
+import (
+	"io"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// WriteTypes writes the reference of all types.
+func WriteTypes(w io.Writer, reg *resource.Registry) {
+	for i, t := range reg.Types() {
+		if i > 0 {
+			terminal.Fprintf(w, "\n")
+		}
+		writeType(w, reg, t)
+	}
+	common := resource.CommonSchema()
+	terminal.Fprintf(w, "\n## Properties of every type\n\n%s\n\n", terminal.LinesText(WrapText(common.Doc, "")))
+	writeFields(w, common)
+}
+
+// writeType writes the reference of a type.
+func writeType(w io.Writer, reg *resource.Registry, t *resource.Type) {
+	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n\n", t.Name, terminal.LinesText(WrapText(t.Schema().Doc, "")), strings.Join(reg.Providers(t), ", "))
+	writeFields(w, t.Schema())
+}
+
+func writeFields(w io.Writer, s *schema.Schema) {
+	for i := range s.Fields {
+		writeField(w, &s.Fields[i])
+	}
+}
+
+// writeField writes the reference of one property: its name, its kind and traits, its doc.
+func writeField(w io.Writer, f *schema.Field) {
+	traits := []string{f.Describe()}
+	if len(f.Aliases) > 0 {
+		traits = append(traits, "also "+strings.Join(f.Aliases, ", "))
+	}
+	if f.IsName {
+		traits = append(traits, "names the resource")
+	}
+	if f.Required {
+		traits = append(traits, "required")
+	}
+	if f.Default != "" {
+		traits = append(traits, "default "+f.Default)
+	}
+	terminal.Fprintf(w, "- `%s` (%s)\n%s\n", f.Name, strings.Join(traits, "; "), terminal.LinesText(WrapText(f.Doc, "  ")))
+	for _, obj := range []*schema.Schema{f.Object, f.ElemObject()} {
+		if obj == nil {
+			continue
+		}
+		for i := range obj.Fields {
+			g := &obj.Fields[i]
+			terminal.Fprintf(w, "  - `%s.%s` (%s)\n%s\n", f.Name, g.Name, g.Describe(), terminal.LinesText(WrapText(g.Doc, "    ")))
+		}
+	}
+}
+
+// WrapText breaks text into lines of at most 80 columns.
+func WrapText(text, indent string) string {
+	var b strings.Builder
+	col := 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case col == 0:
+			b.WriteString(indent)
+			col = len(indent)
+		case col+1+len(word) > 80:
+			b.WriteString("\n" + indent)
+			col = len(indent)
+		default:
+			b.WriteByte(' ')
+			col++
+		}
+		b.WriteString(word)
+		col += len(word)
+	}
+	return b.String()
+}

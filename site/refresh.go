@@ -1,0 +1,141 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// A refreshPlan is what has to be refreshed when the files of resources change
+// otherwise than by a run.
+type refreshPlan struct {
+	site *Site
+	// direct is what subscribes to a resource.
+	direct map[resource.ID][]resource.ID
+	// catalog is all that is refreshed, directly or not.
+	catalog  *catalog.Catalog
+	recorded map[resource.ID]bool // whose subscribers are in the journal
+}
+
+// planRefresh returns what subscribes to what a run changed, according to the
+// catalog that was applied last for the same site.
+func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *state.Record) (*refreshPlan, error) {
+	applied, err := store.Applied()
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(applied, func(a state.Applied) bool { return a.Site == rec.Site && a.Root == rec.Root })
+	if at < 0 {
+		return nil, nil
+	}
+	s, unrecorded, err := p.appliedSite(ctx, store, applied[at])
+	if err != nil {
+		p.Messages.Warn(fmt.Sprintf("what is to be refreshed is not known: %v", err))
+		return nil, nil
+	}
+	for _, u := range unrecorded {
+		p.Messages.Warn(fmt.Sprintf("whether %s is to be refreshed is not known: %s", u.ID, u.Because))
+	}
+	x := &refreshPlan{site: s, direct: make(map[resource.ID][]resource.ID), recorded: make(map[resource.ID]bool)}
+	changed := make(map[string]bool)
+	for _, c := range rec.Changes {
+		changed[c.Resource] = true
+	}
+	// Everything comes after what it subscribes to, so one pass suffices.
+	refreshed := make(map[resource.ID]bool)
+	var b catalog.Builder
+	for i, r := range s.Catalog.Resources {
+		if _, composite := r.Spec.(resource.Composite); composite {
+			continue
+		}
+		for _, d := range s.Catalog.Deps[i] {
+			by := s.Catalog.Resources[d.Index].ID
+			if !d.Refresh || !changed[by.String()] && !refreshed[by] {
+				continue
+			}
+			refreshed[r.ID] = true
+			if changed[by.String()] {
+				x.direct[by] = append(x.direct[by], r.ID)
+			}
+		}
+		if refreshed[r.ID] {
+			if _, err := b.Add(isolated(r, s.Catalog, i, refreshed)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	x.catalog, err = b.Build()
+	return x, err
+}
+
+// isolated returns r with references to others that are refreshed only.
+func isolated(r *resource.Resource, c *catalog.Catalog, i int, refreshed map[resource.ID]bool) *resource.Resource {
+	one := *r
+	one.Common.Require, one.Common.Before, one.Common.Notify, one.Common.Subscribe = nil, nil, nil, nil
+	for _, d := range c.Deps[i] {
+		id := c.Resources[d.Index].ID
+		switch {
+		case !refreshed[id]:
+		case d.Refresh:
+			one.Common.Subscribe = append(one.Common.Subscribe, resource.Reference(id))
+		default:
+			one.Common.Require = append(one.Common.Require, resource.Reference(id))
+		}
+	}
+	return &one
+}
+
+// record notes in the journal, before files of a resource are changed, what that refreshes.
+func (x *refreshPlan) record(j converge.Journal, by resource.ID) error {
+	if x.recorded[by] || len(x.direct[by]) == 0 {
+		return nil
+	}
+	x.recorded[by] = true
+	if err := j.Owe(by, converge.Intended, x.direct[by]); err != nil {
+		return fmt.Errorf("cannot record what this would refresh: %w", err)
+	}
+	return nil
+}
+
+// perform performs the refreshes, and adds to the summary.
+func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *converge.Summary) error {
+	if len(x.catalog.Resources) == 0 {
+		return nil
+	}
+	ctx, cancel := r.options.Record.limited(ctx)
+	defer cancel()
+	engine := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporter: r.options.Reporter, Stop: r.process.Stop}
+	if err := r.process.conceal(engine, r.record.store); err != nil {
+		return err
+	}
+	var more converge.Summary
+	if r.options.Plan {
+		engine.LeftOver = x.expected(r.options.ID)
+		more = engine.Plan(ctx, &r.host.View, x.catalog)
+	} else {
+		engine.Journal, engine.LeftOver = r.record.run, r.record.run.LeftOver("", x.catalog)
+		engine.Reporter = converge.Reporters{r.record.run, engine.Reporter}
+		more = engine.Run(ctx, r.host, x.catalog)
+	}
+	for i, n := range more.Counts {
+		sum.Counts[i] += n
+	}
+	sum.Refreshed, sum.RefreshedLater, sum.Interrupted = more.Refreshed, more.RefreshedLater, sum.Interrupted || more.Interrupted
+	sum.Took += more.Took
+	return nil
+}
+
+// expected returns the refreshes that the journal would have, for a plan.
+func (x *refreshPlan) expected(run string) (list []converge.Debt) {
+	for _, r := range x.site.Catalog.Resources {
+		for _, to := range x.direct[r.ID] {
+			list = append(list, converge.Debt{To: to, By: r.ID, Run: run, Cause: converge.Intended})
+		}
+	}
+	return list
+}

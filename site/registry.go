@@ -1,0 +1,68 @@
+package site
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/providers/apt"
+	"github.com/luaccm/ccm/providers/ccmmanifest"
+	"github.com/luaccm/ccm/providers/choria"
+	"github.com/luaccm/ccm/providers/dnf"
+	"github.com/luaccm/ccm/providers/http"
+	"github.com/luaccm/ccm/providers/posix"
+	"github.com/luaccm/ccm/providers/systemd"
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// NewRegistry returns the types and providers that ship with ccm: one line for each
+// folder in providers. The templates of scaffolds see env. Types that scripts define
+// are added to it, those that ship with ccm when they are asked for.
+func NewRegistry(env *TemplateEnv) (*resource.Registry, error) {
+	all := slices.Concat(
+		apt.Providers(),
+		ccmmanifest.Providers(),
+		choria.Providers(env.scaffold),
+		dnf.Providers(),
+		http.Providers(),
+		posix.Providers(),
+		systemd.Providers(),
+	)
+	for _, x := range env.substitutes {
+		all = slices.DeleteFunc(all, func(f resource.Factory) bool { return f.Type == x.Type })
+	}
+	reg, err := resource.NewRegistry(append(all, env.substitutes...)...)
+	if err != nil {
+		return nil, err
+	}
+	return reg.WithFinder(findShipped), nil
+}
+
+// Documented returns the registry with the documentation of its schemas filled in
+// from the source of their declarations. It is not for runs.
+func Documented() (*resource.Registry, error) {
+	reg, err := NewRegistry(new(TemplateEnv))
+	if err != nil {
+		return nil, err
+	}
+	var own []*schema.Schema
+	for _, t := range reg.Types() {
+		own = append(own, t.Schema())
+	}
+	if err := schema.Document(resources.Source, own...); err != nil {
+		return nil, err
+	}
+	return reg, schema.Document(resource.Source, resource.CommonSchema())
+}
+
+// UnknownType is the error about a type that is not there.
+func UnknownType(reg *resource.Registry, name string) error {
+	AddShipped(reg)
+	err := diag.Errorf(diag.Pos{}, "no resource type %q", name)
+	if err.Hint = diag.DidYouMean(name, reg.TypeNames()); err.Hint == "" {
+		err.Hint = "types: " + strings.Join(reg.TypeNames(), ", ")
+	}
+	return err
+}

@@ -1,0 +1,227 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// RestoreOptions say what is restored, and how.
+type RestoreOptions struct {
+	// ID and Kind are those of the run that restores, in the history and in its
+	// report.
+	ID, Kind string
+	// Run is the run before which files are given back what they were.
+	Run *state.Record
+	// Paths are the only ones that are restored, with what is below them; nil for all.
+	Paths []string
+	// Refresh refreshes what subscribes to the resources whose files are restored.
+	Refresh bool
+	Record  RecordOptions
+	Host    HostOptions
+	// Plan says what would be done, and does nothing.
+	Plan bool
+	// Texts has events say how texts differ.
+	Texts    bool
+	Reporter converge.Reporter
+}
+
+// A restore gives files back what they were before a run.
+type restore struct {
+	process *Process
+	options *RestoreOptions
+	refresh *refreshPlan // nil if nothing is to be refreshed
+	host    *host.Host
+	record  *record
+	begun   map[string]bool // paths that were changed: these are finished in any case
+}
+
+// Restore gives the paths that a run changed back what they were before it, as a run
+// of its own.
+func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum converge.Summary, err error) {
+	o.Record.Root = o.Run.Root
+	r := &restore{process: p, options: o}
+	recorder := p.NewRecorder(o.Record)
+	if o.Refresh {
+		store, err := p.Store(o.Record.StateDir, o.Record.Limits)
+		if err != nil {
+			return sum, err
+		}
+		if r.refresh, err = p.planRefresh(ctx, store, o.Run); err != nil {
+			return sum, err
+		}
+	}
+	if o.Plan {
+		r.record, err = recorder.look(o.Run.Site)
+	} else {
+		r.record, err = recorder.begin(ctx, state.Info{ID: o.ID, Kind: o.Kind, Site: o.Run.Site})
+	}
+	if err != nil {
+		return sum, err
+	}
+	defer func() { r.record.end(sum) }()
+	r.host = recorder.host(o.Host)
+	list, err := r.record.store.Restorations(o.Run.ID, o.Paths)
+	if err != nil {
+		return sum, &diag.Error{Err: err}
+	}
+	within, cancel := o.Record.limited(ctx)
+	defer cancel()
+	sum = r.files(within, list)
+	if r.refresh != nil {
+		err = r.refresh.perform(ctx, r, &sum)
+	}
+	return sum, err
+}
+
+// files restores paths, or says what would be restored, and reports it.
+func (r *restore) files(ctx context.Context, list []state.Restoration) converge.Summary {
+	sum := converge.Summary{Start: r.host.Now(), Noop: r.options.Plan}
+	events := make([]*converge.Event, len(list))
+	for i := range list {
+		events[i] = r.look(ctx, i, list)
+	}
+	if !r.options.Plan && r.ended(ctx) == nil {
+		r.begun = make(map[string]bool)
+		errs := r.record.store.Restore(ctx, r.host, list, func(x state.Restoration) error { return r.begin(ctx, x) })
+		for i, err := range errs {
+			if err != nil {
+				events[i].Outcome, events[i].Err = converge.Failed, err
+			}
+		}
+	}
+	if r.ended(ctx) != nil {
+		sum.Interrupted = r.skipRest(ctx, events)
+	}
+	rep := r.options.Reporter
+	if r.record.run != nil {
+		rep = converge.Reporters{r.record.run, rep}
+	}
+	for _, ev := range events {
+		sum.Counts[ev.Outcome]++
+		rep.Event(ev)
+	}
+	sum.Took = r.host.Now().Sub(sum.Start)
+	return sum
+}
+
+// isBelowLink reports whether a link on the way to a path is restored too.
+func isBelowLink(path string, list []state.Restoration) bool {
+	return slices.ContainsFunc(list, func(x state.Restoration) bool {
+		return x.Want.Kind == host.Symlink && strings.HasPrefix(path, strings.TrimSuffix(x.Path, "/")+"/")
+	})
+}
+
+// look tells of one path of the list what is to be done.
+func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *converge.Event {
+	x := list[i]
+	ev := &converge.Event{
+		Resource: &resource.Resource{ID: resource.ID{Type: "file", Name: x.Path}, Common: resource.NothingCommon}, Index: i, Noop: r.options.Plan,
+		Provider: "restore", Start: r.host.Now(), Outcome: converge.Changed,
+	}
+	if err := state.Place(&r.host.View, x); err != nil {
+		_, moved := errors.AsType[*state.MovedError](err)
+		switch {
+		case !moved || !isBelowLink(x.Path, list):
+			ev.Outcome, ev.Err = converge.Failed, err
+		case r.options.Plan:
+			ev.Outcome = converge.Pending
+		}
+		ev.Actions = []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
+		return ev
+	}
+	diff, err := r.record.store.Differs(ctx, &r.host.View, x)
+	switch {
+	case err != nil:
+		ev.Outcome, ev.Err = converge.Failed, err
+		return ev
+	case len(diff) == 0 && x.Lost == "":
+		ev.Outcome = converge.Stable
+		return ev
+	case r.options.Plan && x.Lost != "":
+		ev.Outcome, ev.Err = converge.Failed, fmt.Errorf("its content was not kept: %s", x.Lost)
+		return ev
+	case r.options.Plan:
+		ev.Outcome = converge.Pending
+	}
+	ev.Diff, ev.Actions = diff, []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
+	if r.options.Texts {
+		ev.Text, _ = r.record.store.Text(&r.host.View, x)
+	}
+	return ev
+}
+
+// phraseOf says what it is to restore a path.
+func phraseOf(x state.Restoration) string {
+	switch x.Want.Kind {
+	case host.Missing:
+		return "removed what the run had made"
+	case host.Directory:
+		return "restored the directory"
+	case host.Symlink:
+		return "restored the symbolic link"
+	}
+	return "restored the file"
+}
+
+// ended returns why no further path is restored: the first signal, or the time.
+func (r *restore) ended(ctx context.Context) error {
+	if r.process.stopped() {
+		return ErrInterrupted
+	}
+	return context.Cause(ctx)
+}
+
+// skipRest has the events of paths that were not restored say why, and reports whether a
+// signal was the reason. If it was the time, the first of them has failed, unless another
+// has.
+func (r *restore) skipRest(ctx context.Context, events []*converge.Event) (interrupted bool) {
+	why := r.ended(ctx)
+	late, isLate := errors.AsType[errRunTimeout](why)
+	failed := slices.ContainsFunc(events, func(ev *converge.Event) bool {
+		return ev.Outcome == converge.Failed && !errors.Is(ev.Err, why) || r.begun[ev.Resource.ID.Name] && ev.Err != nil
+	})
+	for _, ev := range events {
+		out := ev.Outcome == converge.Changed || errors.Is(ev.Err, why)
+		switch {
+		case !out || r.begun[ev.Resource.ID.Name]:
+		case !isLate:
+			interrupted = true
+			ev.Outcome, ev.Err, ev.Reason = converge.Skipped, nil, "the run was interrupted"
+		case !failed:
+			failed = true
+			ev.Outcome, ev.Err = converge.Failed, late
+		default:
+			ev.Outcome, ev.Err, ev.Reason = converge.Skipped, nil, late.Error()
+		}
+	}
+	return interrupted
+}
+
+// begin is called before a path is restored: its resource is noted, and what the
+// change refreshes. It is an error if nothing more is to be changed.
+func (r *restore) begin(ctx context.Context, x state.Restoration) error {
+	if !r.begun[x.Path] {
+		if err := r.ended(ctx); err != nil {
+			return err
+		}
+		r.begun[x.Path] = true
+	}
+	id, err := resource.ParseID(x.Resource)
+	if err != nil {
+		id = resource.ID{Type: "file", Name: x.Path}
+	}
+	r.record.run.SetResource(&resource.Resource{ID: id, Common: resource.NothingCommon})
+	if r.refresh == nil {
+		return nil
+	}
+	return r.refresh.record(r.record.run, id)
+}

@@ -1,0 +1,144 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// RunOptions are those of a run or plan.
+type RunOptions struct {
+	// ID is that of the run in the history and in its report.
+	ID     string
+	Site   *Options
+	Record RecordOptions
+	Host   HostOptions
+	// Plan has the run say what it would do, and do nothing.
+	Plan bool
+	// MonitorOnly runs nothing but the health checks.
+	MonitorOnly bool
+	// Texts has events say how texts differ.
+	Texts bool
+	// Reporter takes the events.
+	Reporter converge.Reporter
+	// Timings take how long the phases took. May be nil.
+	Timings *Timings
+}
+
+// A Run is one run of a site, or a plan of it.
+type Run struct {
+	Site *Site
+
+	process  *Process
+	options  *RunOptions
+	recorder *Recorder
+	record   *record
+	engine   *converge.Engine
+	scripts  *scriptReporter
+	summary  converge.Summary
+	timedOut bool
+}
+
+// Begin reads the script or manifest and, unless it is a plan, takes the lock of the
+// state directory and begins the record of the run. Args are the arguments of the
+// script. [Run.End] must be called unless there is an error.
+func (p *Process) Begin(ctx context.Context, file string, args []string, o *RunOptions) (*Run, error) {
+	r := &Run{process: p, options: o, recorder: p.NewRecorder(o.Record)}
+	p.Commands.Begin(o.ID, nil)
+	p.Files.setLimit(o.Site.EvalTimeout, o.Record.Timeout)
+	if !o.Plan {
+		r.recorder.lockEarly(ctx, o.ID)
+	}
+	if err := r.begin(ctx, file, args); err != nil {
+		r.End()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Run) begin(ctx context.Context, file string, args []string) (err error) {
+	p, o := r.process, r.options
+	runner := &observedRunner{Runner: p.Exec()}
+	o.Host.runner = runner
+	h := r.recorder.host(o.Host)
+	if r.Site, err = p.load(ctx, h, file, args, o.Site, loadOptions{noop: o.Plan, runner: runner, timings: o.Timings}); err != nil {
+		return err
+	}
+	name, err := Name(file)
+	if err != nil {
+		return err
+	}
+	o.Timings.enter(phaseState)
+	if o.Plan {
+		r.record, err = r.recorder.look(name)
+	} else {
+		r.record, err = r.recorder.begin(ctx, state.Info{ID: o.ID, Kind: "run", Site: name, Inputs: r.Site.inputs.records()})
+	}
+	if err != nil {
+		return err
+	}
+	s := r.Site
+	r.engine = &converge.Engine{
+		Registry: s.Registry, Facts: s.Facts, Reporter: o.Reporter, Texts: o.Texts, MonitorOnly: o.MonitorOnly,
+		Stop: p.Stop, Sequential: p.Sequential,
+	}
+	if o.Plan || r.recorder.exclusive {
+		r.engine.Prefetcher = s.prefetcher
+	}
+	return r.record.attach(r.engine, s.Catalog)
+}
+
+// Converge brings the machine in order, or says what that would do.
+func (r *Run) Converge(ctx context.Context) converge.Summary {
+	o, s := r.options, r.Site
+	ctx, cancel := o.Record.limited(ctx)
+	defer cancel()
+	r.scripts = s.reportTo(ctx, r.engine, r.process.Messages.Explain)
+	r.engine.Reporter = o.Timings.watch(r.engine.Reporter)
+	o.Timings.enter(phaseConverge)
+	if o.Plan {
+		r.summary = r.engine.Plan(ctx, &s.Host.View, s.Catalog)
+	} else {
+		r.summary = r.engine.Run(ctx, s.Host, s.Catalog)
+	}
+	o.Timings.enter(phaseReport)
+	_, r.timedOut = errors.AsType[errRunTimeout](context.Cause(ctx))
+	return r.summary
+}
+
+// TimedOut reports whether the run was ended because it took longer than it may.
+func (r *Run) TimedOut() bool { return r.timedOut }
+
+// ScriptFailed reports whether a function of a script that waited for an outcome had
+// a mistake.
+func (r *Run) ScriptFailed() bool { return r.scripts.failed }
+
+// CheckIdempotent looks a second time at a machine that was converged. Its error is a
+// [diag.List] of what a second run would change, or may.
+func (r *Run) CheckIdempotent(ctx context.Context) error {
+	var second events
+	p, s := r.process, r.Site
+	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporter: &second, Stop: p.Stop, Secrets: p.Secrets}
+	s.reportTo(ctx, engine, p.Messages.Explain)
+	engine.Plan(ctx, &s.Host.View, s.Catalog)
+	var list diag.List // in the order of the catalog
+	for _, again := range second.unsettled() {
+		list.Add(&diag.Error{Pos: again.Pos, Subject: again.ID, Err: fmt.Errorf("a second run would find it %s: %s", again.Outcome, again.Why)})
+	}
+	return list.Err()
+}
+
+// End ends the record of the run, and gives the lock back.
+func (r *Run) End() {
+	if r.record != nil {
+		r.record.end(r.summary)
+	}
+	if r.Site != nil {
+		r.Site.Close()
+	}
+	r.recorder.unlockEarly()
+}

@@ -1,0 +1,261 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// ScratchOptions are those of a scratch site.
+type ScratchOptions struct {
+	Site   *Options
+	Record RecordOptions
+	// Args are those of the script that is named in Site.Data.
+	Args []string
+	// Texts has events say how texts differ.
+	Texts bool
+	// Host are those of the host while nothing is applied.
+	Host HostOptions
+	// Interp returns what evaluates the texts, which may wait for outcomes.
+	Interp func() *luaapi.Interp
+	// Explain takes the mistakes in functions that wait for them.
+	Explain func(error)
+}
+
+// A Scratch is a site whose resources are declared bit by bit, as at a prompt. It
+// can be planned and applied at any time.
+type Scratch struct {
+	process  *Process
+	options  ScratchOptions
+	recorder *Recorder
+	loader   *Loader
+	unit     *catalog.Unit
+	// File is the script that was given, as the state directory knows it; "" if none
+	// was.
+	File string
+}
+
+// NewScratch returns a scratch site in which nothing is declared.
+func (p *Process) NewScratch(o ScratchOptions) (*Scratch, error) {
+	s := &Scratch{process: p, options: o, recorder: p.NewRecorder(o.Record)}
+	var err error
+	site := &Site{Host: s.recorder.host(o.Host), secrets: p.Secrets}
+	if s.loader, err = p.newLoader(site, &TemplateEnv{Clock: p.Clock}, o.Site, o.Args, false); err != nil {
+		return nil, err
+	}
+	s.unit = s.loader.units.Root("repl", s.loader.cwd)
+	s.unit.Data, err = s.loader.overlays()
+	return s, err
+}
+
+// Begin returns the types that there are before anything is declared, and the facts
+// of the machine as they are now.
+func (s *Scratch) Begin(ctx context.Context) (*resource.Registry, *facts.Facts, error) {
+	l := s.loader
+	reg, err := NewRegistry(l.env)
+	if err != nil {
+		return nil, nil, err
+	}
+	fs, err := s.process.Facts(ctx, &l.site.Host.View, s.options.Site.Facts)
+	l.env.Facts, l.site.Facts, l.manifests.Facts = fs, fs, fs
+	l.site.Registry, l.manifests.Registry = reg, reg
+	return reg, fs, err
+}
+
+// ScriptOptions returns those of what evaluates texts.
+func (s *Scratch) ScriptOptions(ctx context.Context) luaapi.Options {
+	o := s.loader.scriptOptions(ctx, s.unit, s.options.Args)
+	o.ReadFile = s.process.Files.readModule(s.options.Site.Data.Site)
+	return o
+}
+
+// Dir returns where relative paths begin.
+func (s *Scratch) Dir() string { return s.loader.cwd }
+
+// Source finds the text of a manifest, for messages.
+func (s *Scratch) Source(file string) (string, bool) { return s.loader.Source(file) }
+
+// Registry returns the types that there are by now.
+func (s *Scratch) Registry() *resource.Registry { return s.loader.site.Registry }
+
+// Data returns what the user configured; nil if nothing.
+func (s *Scratch) Data() map[string]any { return s.loader.env.Data }
+
+// LoadManifest declares what a manifest does. A script is not handled.
+func (s *Scratch) LoadManifest(ctx context.Context, name string, text []byte) (handled bool, err error) {
+	l := s.loader
+	if l.isScript(name, string(text)) {
+		return false, nil
+	}
+	dir, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		return true, err
+	}
+	m, err := l.manifests.Load(ctx, l.units.Root(name, dir), string(text))
+	if err == nil {
+		l.site.Manifest, l.env.Data = m, m.Data
+	}
+	return true, err
+}
+
+// Catalog orders what was declared, and takes the targets of it: those of the
+// options, or the one that is named.
+func (s *Scratch) Catalog(target string) (*catalog.Catalog, error) {
+	targets := s.options.Site.Targets
+	if target != "" {
+		targets = []string{target}
+	}
+	site := s.loader.site
+	if err := site.order(&s.loader.builder, targets); err != nil {
+		return nil, err
+	}
+	if len(site.Catalog.Resources) == 0 {
+		return nil, errors.New("nothing is declared yet")
+	}
+	return site.Catalog, nil
+}
+
+// providers returns the providers for a run of these resources. Those that ship
+// with ccm may remember what was so in a run, so that each run has its own.
+func (s *Scratch) providers(list ...*resource.Resource) (*resource.Registry, error) {
+	reg, err := NewRegistry(s.loader.env)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range list {
+		if len(reg.Factories(r.Type)) > 0 {
+			continue
+		}
+		for _, f := range s.Registry().Factories(r.Type) {
+			if _, err := reg.Replace(f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return reg, nil
+}
+
+// engine returns what converges a catalog, as rec records it.
+func (s *Scratch) engine(rec *record, c *catalog.Catalog, rep converge.Reporter) (*converge.Engine, error) {
+	reg, err := s.providers(c.Resources...)
+	if err != nil {
+		return nil, err
+	}
+	engine := &converge.Engine{Registry: reg, Facts: s.loader.site.Facts, Texts: s.options.Texts, Stop: s.process.Stop, Reporter: rep}
+	return engine, rec.attach(engine, c)
+}
+
+// reportTo has an engine report to the scripts that were applied, and to what was
+// typed.
+func (s *Scratch) reportTo(ctx context.Context, engine *converge.Engine) {
+	s.loader.site.reportTo(ctx, engine, s.process.Messages.Explain)
+	own := *s.loader.site
+	own.scripts = append(slices.Clip(own.scripts), s.options.Interp())
+	own.reportTo(ctx, engine, s.options.Explain)
+}
+
+// Plan reports what Apply would do.
+func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, rep converge.Reporter) (sum converge.Summary, err error) {
+	rec, err := s.recorder.look(s.File)
+	if err != nil {
+		return sum, err
+	}
+	engine, err := s.engine(rec, c, rep)
+	if err != nil {
+		return sum, err
+	}
+	s.reportTo(ctx, engine)
+	sum = engine.Plan(ctx, &s.recorder.host(s.options.Host).View, c)
+	return sum, ctx.Err()
+}
+
+// Apply converges the machine. When stop is closed the run ends after the resource
+// that is being worked on.
+func (s *Scratch) Apply(ctx context.Context, c *catalog.Catalog, rep converge.Reporter, h HostOptions, stop <-chan struct{}) (sum converge.Summary, err error) {
+	rec, err := s.recorder.begin(ctx, state.Info{ID: NewRunID(s.process.Clock.Now()), Kind: "repl", Site: s.File, Inputs: s.loader.site.inputs.records()})
+	if err != nil {
+		return sum, err
+	}
+	defer func() { rec.end(sum) }()
+	engine, err := s.engine(rec, c, rep)
+	if err != nil {
+		return sum, err
+	}
+	engine.Stop = stop
+	ctx, cancel := s.options.Record.limited(ctx)
+	defer cancel()
+	s.reportTo(ctx, engine)
+	sum = engine.Run(ctx, s.recorder.host(h), c)
+	return sum, nil
+}
+
+// Look returns the present state of a resource. One that was declared is looked at
+// as it was declared.
+func (s *Scratch) Look(ctx context.Context, name string) (report.State, error) {
+	id, err := resource.ParseID(name)
+	if err != nil {
+		return report.State{}, err
+	}
+	r := s.loader.builder.Get(id)
+	if r == nil {
+		if r, err = s.undeclared(id); err != nil {
+			return report.State{}, err
+		}
+	}
+	reg, err := s.providers(r)
+	if err != nil {
+		return report.State{}, err
+	}
+	provider, err := reg.Select(r, s.loader.site.Facts)
+	if err != nil {
+		return report.State{}, r.About(err)
+	}
+	found, err := provider.Inspect(ctx, &s.recorder.host(s.options.Host).View, r.Spec)
+	if err != nil {
+		return report.State{}, r.About(err)
+	}
+	return report.StateOf(r.ID, provider.Name, found), nil
+}
+
+// undeclared makes a resource of nothing but its name, to look at it.
+func (s *Scratch) undeclared(id resource.ID) (*resource.Resource, error) {
+	t := s.Registry().Type(id.Type)
+	if t == nil {
+		return nil, UnknownType(s.Registry(), id.Type)
+	}
+	tab := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(id.Name)}}}
+	return t.Ask(tab, resource.Origin{Dir: s.loader.cwd})
+}
+
+// ListDir lists a directory of the machine for completion; directories end with a
+// slash. A relative one lies beside the script.
+func (s *Scratch) ListDir(dir string) []string {
+	v := &s.loader.site.Host.View
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil
+	}
+	if !filepath.IsAbs(dir) {
+		v = s.process.View("") // not on what is managed
+	}
+	names, err := v.ReadDir(abs)
+	if err != nil {
+		return nil
+	}
+	for i, name := range names {
+		if is, err := v.IsDirectory(filepath.Join(abs, name)); err == nil && is {
+			names[i] += "/"
+		}
+	}
+	return names
+}

@@ -1,0 +1,53 @@
+package site
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A scriptReporter tells scripts the outcome of resources, for values that are known
+// later and for functions that wait for that.
+type scriptReporter struct {
+	ctx     context.Context // of the run
+	scripts []*luaapi.Interp
+	explain func(error) // takes the mistakes in these functions
+	failed  bool        // there was one
+}
+
+var _ converge.Reporter = (*scriptReporter)(nil)
+
+// reportTo has an engine report to the scripts of a site, after all others, if one
+// of them waits for an outcome.
+func (s *Site) reportTo(ctx context.Context, engine *converge.Engine, explain func(error)) *scriptReporter {
+	r := &scriptReporter{ctx: ctx, explain: explain}
+	for _, in := range s.scripts {
+		if in.NeedsResults() {
+			in.ClearResults()
+			r.scripts = append(r.scripts, in)
+		}
+	}
+	if len(r.scripts) > 0 {
+		engine.Reporter, engine.Outputs = converge.Reporters{engine.Reporter, r}, true
+	}
+	return r
+}
+
+// Begin implements converge.Reporter.
+func (*scriptReporter) Begin(*resource.Resource, int, int) {}
+
+// Event implements converge.Reporter.
+func (r *scriptReporter) Event(ev *converge.Event) {
+	result := luaapi.Result{
+		Outcome: ev.Outcome.String(), Changed: ev.Outcome == converge.Changed, Failed: ev.Outcome == converge.Failed,
+		Planned: ev.Noop, Command: ev.Ran,
+	}
+	for _, in := range r.scripts {
+		if err := in.SetResult(r.ctx, ev.Resource.ID, result); err != nil {
+			r.failed = true
+			r.explain(err)
+		}
+	}
+}

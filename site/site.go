@@ -1,0 +1,143 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
+)
+
+// A Site is a script or manifest that was read and found good.
+type Site struct {
+	Registry *resource.Registry
+	Catalog  *catalog.Catalog
+	Facts    *facts.Facts
+	Host     *host.Host
+	Manifest *manifest.Manifest // nil if it is a script
+
+	secrets    *secret.Keeper
+	scripts    []*luaapi.Interp     // that were evaluated, or are
+	prefetcher *converge.Prefetcher // nil if nothing was looked at yet
+	inputs     *inputLog
+}
+
+// Load reads a script or manifest and builds its catalog, for a command that only
+// looks at the machine. Args are the arguments of the script.
+func (p *Process) Load(ctx context.Context, name string, args []string, o *Options) (*Site, error) {
+	return p.load(ctx, p.unrecordedHost(o.Root), name, args, o, loadOptions{noop: true})
+}
+
+// loadOptions are what only runs ask of the reading of a site.
+type loadOptions struct {
+	noop bool // scripts learn that nothing will be changed
+	// runner is that of the host. If it is not nil, resources are looked at while the
+	// site is still being read.
+	runner  *observedRunner
+	timings *Timings // may be nil
+}
+
+// load is Load for the given host.
+func (p *Process) load(ctx context.Context, h *host.Host, name string, args []string, o *Options, how loadOptions) (*Site, error) {
+	if err := o.check(h); err != nil {
+		return nil, err
+	}
+	p.Files.beginOnce(ctx, o.EvalTimeout)
+	env := &TemplateEnv{Clock: p.Clock, substitutes: p.Substitutes}
+	reg, err := NewRegistry(env)
+	if err != nil {
+		return nil, err
+	}
+	if env.Facts, err = p.Facts(ctx, &h.View, o.Facts); err != nil {
+		return nil, err
+	}
+	shown, text, err := p.ReadInput(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	s := &Site{Registry: reg, Facts: env.Facts, Host: h, secrets: p.Secrets}
+	o.Data.Site = name
+	l, err := p.newLoader(s, env, o, args, how.noop)
+	if err != nil {
+		return nil, err
+	}
+	if how.runner != nil {
+		l.runner, l.manifests.Light = how.runner, true // the manifest is not printed
+		l.prefetch(ctx, how.runner)
+	}
+	how.timings.enter(phaseEvaluate)
+	if err = l.load(ctx, shown, text); err == nil {
+		how.timings.enter(phaseOrder)
+		err = s.order(&l.builder, o.Targets)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends what a site does in the background.
+func (s *Site) Close() {
+	if s.prefetcher != nil {
+		s.prefetcher.Stop()
+	}
+}
+
+// order orders what b holds, and takes the targets of it.
+func (s *Site) order(b *catalog.Builder, targets []string) error {
+	var errs diag.List
+	for _, r := range b.Resources() {
+		errs.Add(s.Registry.CheckProvider(r))
+	}
+	errs.Add(catalog.Hide(s.secrets, b.Resources()))
+	c, err := b.Build()
+	errs.Add(err)
+	if err := errs.Err(); err != nil {
+		return err
+	}
+	if s.Catalog = c; len(targets) == 0 {
+		return nil
+	}
+	ids := make([]resource.ID, len(targets))
+	for i, t := range targets {
+		if ids[i], err = resource.ParseID(t); err != nil {
+			return fmt.Errorf("--target: %w", err)
+		}
+	}
+	s.Catalog, err = c.Target(ids)
+	return err
+}
+
+// isLua reports whether a text is Lua rather than YAML: by its suffix, or by
+// what it begins with.
+func isLua(name, text string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".lua":
+		return true
+	case ".yaml", ".yml", ".json":
+		return false
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+			continue
+		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "{"), strings.HasPrefix(line, "%YAML"):
+			// A Lua comment begins with two dashes, a YAML document with three.
+			return strings.HasPrefix(line, "---@") || strings.HasPrefix(line, "----")
+		}
+		key, rest, ok := strings.Cut(line, ":")
+		return !ok || strings.HasPrefix(rest, ":") || strings.ContainsAny(key, " ({='\"[")
+	}
+	return true
+}

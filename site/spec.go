@@ -1,0 +1,186 @@
+package site
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/luaapi/spec"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/providers/fake"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/stdlib"
+)
+
+// SpecTimeout is how long a script that a spec evaluates may take.
+const SpecTimeout = time.Minute
+
+// A SpecCatalog is what a script declares on a machine that is imagined: its files
+// are real and lie below a directory of their own, all else is a model.
+type SpecCatalog struct {
+	Site    *Site
+	loader  *Loader
+	machine *fake.Machine
+}
+
+var _ spec.Catalog = (*SpecCatalog)(nil)
+
+// errNoNetwork is what a download gives in a spec.
+var errNoNetwork = errors.New("nothing is downloaded in a spec")
+
+// offlineTransport carries no downloads.
+type offlineTransport struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (offlineTransport) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNoNetwork }
+
+// refusingRunner runs no commands.
+type refusingRunner struct{}
+
+// Run implements host.Runner.
+func (refusingRunner) Run(_ context.Context, c host.Cmd) (host.Result, error) {
+	return host.Result{}, fmt.Errorf("no command runs in a spec, and %s is one", c)
+}
+
+// imaginedHost returns the host of a machine below root. Types of which there is no model
+// act on it too: it runs no command, has no bus and no network, and writes only below root.
+func imaginedHost(m *fake.Machine, root string, clock host.Clock) *host.Host {
+	return host.New(host.Options{Root: root, Runner: m, Clock: clock, Transport: offlineTransport{}})
+}
+
+// LoadSpec evaluates a script or manifest for a spec, with the machine below root.
+// With an error it is what is known of the texts in which the mistakes are, or nil.
+func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Given) (*SpecCatalog, error) {
+	p.Files.beginOnce(ctx, SpecTimeout)
+	text, err := p.Files.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	m := fake.New()
+	h := imaginedHost(m, root, p.Clock)
+	if err := imagine(m, h, g); err != nil {
+		return nil, err
+	}
+	env := &TemplateEnv{Clock: p.Clock, Facts: facts.Static(g.Facts)}
+	real, err := NewRegistry(env)
+	if err != nil {
+		return nil, err
+	}
+	reg, err := resource.NewRegistry(m.Providers(real)...)
+	if err != nil {
+		return nil, err
+	}
+	own := *p
+	own.Messages = &Messages{W: p.Messages.W} // what messages find of the spec stays as it is
+	s := &Site{Registry: reg.Layer(), Facts: env.Facts, Host: h}
+	l, err := own.newLoader(s, env, &Options{EvalTimeout: SpecTimeout, Data: DataOptions{None: true}}, g.Args, false)
+	if err != nil {
+		return nil, err
+	}
+	l.lookupEnv = func(name string) (string, bool) { v, ok := g.Env[name]; return v, ok }
+	l.manifests.Environ, l.manifests.Overlays = g.Env, nil
+	if g.Data != nil {
+		text, err := json.Marshal(map[string]any{"data": g.Data}) // which is YAML too
+		if err != nil {
+			return nil, fmt.Errorf("data: %w", err)
+		}
+		l.manifests.Overlays = []manifest.Source{{File: "data of the spec", Text: string(text)}}
+	}
+	err = l.load(ctx, file, string(text))
+	if err == nil {
+		err = s.order(&l.builder, nil)
+	}
+	return &SpecCatalog{s, l, m}, err
+}
+
+// Source finds the text of a script or manifest, for messages.
+func (c *SpecCatalog) Source(file string) (string, bool) { return c.loader.Source(file) }
+
+// SpecInterp returns what evaluates a spec itself. Its modules are looked for in
+// path, and its types are put in reg; extend adds the words of specs.
+func (p *Process) SpecInterp(file string, path []string, reg *resource.Registry, extend func(*luaapi.Interp)) *luaapi.Interp {
+	h := host.New(host.Options{Clock: p.Clock, Runner: refusingRunner{}, Transport: offlineTransport{}})
+	library := Extend(std.Options{View: &h.View, Cwd: filepath.Dir(file)})
+	return luaapi.New(luaapi.Options{
+		Registry: reg, Builder: new(catalog.Builder), Version: p.Version, Env: os.LookupEnv, Print: p.Messages.W, Secrets: p.Secrets,
+		Timeout: SpecTimeout, Path: path, Library: stdlib.Library, Warn: p.Messages.warnAt, ReadFile: p.Files.ReadFile,
+		Extend: func(in *luaapi.Interp) {
+			library(in)
+			extend(in)
+		},
+	})
+}
+
+// Imagined makes the machine below root what a spec says, and returns what answers
+// commands there.
+func Imagined(root string, g spec.Given) (host.Runner, error) {
+	m := fake.New()
+	m.Converge()
+	return m, imagine(m, host.New(host.Options{Root: root, Runner: m}), g)
+}
+
+// imagine makes a machine what a spec says.
+func imagine(m *fake.Machine, h *host.Host, g spec.Given) error {
+	maps.Copy(m.Packages, g.Packages)
+	for name, state := range g.Services {
+		m.Services[name] = fake.Service{Running: state == "running", Enabled: state == "running"}
+	}
+	for command, a := range g.Commands {
+		m.Answers[command] = fake.Answer(a)
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.Files)) {
+		if !strings.HasPrefix(name, "/") {
+			return fmt.Errorf("files: want absolute paths, got %q", name)
+		}
+		if err := m.Write(h, name, g.Files[name]); err != nil {
+			return fmt.Errorf("files: %w", err)
+		}
+	}
+	return nil
+}
+
+// Catalog implements spec.Catalog.
+func (c *SpecCatalog) Catalog() *catalog.Catalog { return c.Site.Catalog }
+
+// Commands implements spec.Catalog.
+func (c *SpecCatalog) Commands() []string { return c.machine.Commands() }
+
+// ReadFile implements spec.Catalog.
+func (c *SpecCatalog) ReadFile(path string) ([]byte, error) { return c.Site.Host.ReadFile(path) }
+
+// Converge implements spec.Catalog.
+func (c *SpecCatalog) Converge(ctx context.Context) (spec.Outcome, error) {
+	c.machine.Converge()
+	var first, second events
+	engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporter: &first, Sequential: true}
+	var wrong diag.List
+	c.Site.reportTo(ctx, engine, wrong.Add)
+	sum := engine.Run(ctx, c.Site.Host, c.Site.Catalog)
+	out := spec.Outcome{Events: first.list()}
+	if sum.Interrupted {
+		return out, context.Cause(ctx)
+	}
+	if err := wrong.Err(); err != nil || sum.Of(converge.Failed) > 0 {
+		return out, err
+	}
+	engine.Reporter = &second
+	c.Site.reportTo(ctx, engine, wrong.Add)
+	engine.Plan(ctx, &c.Site.Host.View, c.Site.Catalog)
+	out.Again = second.unsettled()
+	return out, nil
+}

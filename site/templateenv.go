@@ -1,0 +1,43 @@
+package site
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/luaccm/ccm/providers/choria"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+// A TemplateEnv is what templates see of the machine and of the site. It is known
+// only after the providers have been made, so they hold a pointer to it.
+type TemplateEnv struct {
+	Facts *facts.Facts
+	Data  map[string]any // what the user configured; nil if nothing
+	Clock host.Clock
+
+	substitutes []resource.Factory // see Process
+}
+
+// scaffold gathers the facts for the templates of scaffolds.
+func (e *TemplateEnv) scaffold(context.Context) (choria.Env, error) {
+	tree, err := e.Facts.Tree()
+	if err != nil {
+		return choria.Env{}, err
+	}
+	env := template.New(template.Options{Facts: e.Facts, Data: e.Data, Environ: Environ(), Now: e.Clock.Now})
+	return choria.Env{Facts: tree, Data: e.Data, Lookup: env.Lookup}, nil
+}
+
+// Environ returns the environment of this process.
+func Environ() map[string]string {
+	vars := make(map[string]string)
+	for _, entry := range os.Environ() {
+		key, val, _ := strings.Cut(entry, "=")
+		vars[key] = val
+	}
+	return vars
+}

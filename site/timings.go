@@ -1,0 +1,174 @@
+package site
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// The phases of a run.
+const (
+	phaseStart    = "start"    // the process, the command line, the types
+	phaseEvaluate = "evaluate" // the script or manifest, and the facts that it asks for
+	phaseOrder    = "order"    // references, providers, the order
+	phaseState    = "state"    // the lock and the record of earlier runs
+	phaseConverge = "converge" // looking, deciding, doing
+	phaseReport   = "report"   // the last line, the record of this run
+)
+
+// Timings are how long the phases of a run took, and which of its resources took
+// longest. A nil one takes no notes, so that a run without it pays nothing.
+type Timings struct {
+	clock     host.Clock
+	phases    []phase
+	phase     string // that is under way
+	since     time.Time
+	resources int
+	slowest   []*converge.Event
+	memory    memory
+}
+
+type phase struct {
+	name string
+	took time.Duration
+}
+
+// memory is in bytes.
+type memory struct {
+	inUse     uint64 // when everything had been converged
+	allocated uint64
+	pieces    uint64
+	atMost    uint64 // of the process
+}
+
+var _ converge.Reporter = (*Timings)(nil)
+
+// mostSlow is how many resources are named.
+const mostSlow = 10
+
+// NewTimings begins with the phase that began with the process: main was reached
+// at began, and before is the processor time that had been used by then.
+func NewTimings(clock host.Clock, began time.Time, before time.Duration) *Timings {
+	return &Timings{clock: clock, phase: phaseStart, since: began.Add(-before)}
+}
+
+// enter ends a phase and begins the next one.
+func (t *Timings) enter(name string) {
+	if t == nil {
+		return
+	}
+	t.close()
+	if t.phase == phaseConverge {
+		t.measureHeap()
+	}
+	t.phase, t.since = name, t.clock.Now()
+}
+
+// End ends the last phase.
+func (t *Timings) End() {
+	t.close()
+	t.memory.measure()
+}
+
+func (t *Timings) close() {
+	t.phases = append(t.phases, phase{t.phase, t.clock.Now().Sub(t.since)})
+}
+
+// measureHeap notes how much memory is in use. It takes time, which belongs to no phase.
+func (t *Timings) measureHeap() {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	t.memory.inUse = m.HeapAlloc
+}
+
+// Begin implements converge.Reporter.
+func (*Timings) Begin(*resource.Resource, int, int) {}
+
+// Event implements converge.Reporter.
+func (t *Timings) Event(e *converge.Event) {
+	t.resources++
+	if e.Took <= 0 || len(t.slowest) == mostSlow && e.Took <= t.slowest[mostSlow-1].Took {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(t.slowest, e, func(a, b *converge.Event) int {
+		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Index, b.Index))
+	})
+	if len(t.slowest) == mostSlow {
+		t.slowest = t.slowest[:mostSlow-1]
+	}
+	t.slowest = slices.Insert(t.slowest, at, e)
+}
+
+// watch returns a reporter that reports to t too.
+func (t *Timings) watch(r converge.Reporter) converge.Reporter {
+	if t == nil {
+		return r
+	}
+	return converge.Reporters{r, t}
+}
+
+// Print writes the table, unless the run ended before anything was read.
+func (t *Timings) Print(w io.Writer) {
+	if len(t.phases) < 2 {
+		return
+	}
+	terminal.Fprintf(w, "Where the time went:\n")
+	var all time.Duration
+	for _, p := range t.phases {
+		all += p.took
+		terminal.Fprintf(w, "  %-9s %s\n", p.name, milliseconds(p.took))
+	}
+	terminal.Fprintf(w, "  %-9s %s\n", "in all", milliseconds(all))
+	terminal.Fprintf(w, "Memory: %s\n", t.memory)
+	if len(t.slowest) == 0 {
+		return
+	}
+	terminal.Fprintf(w, "The slowest of %s:\n", count(t.resources, "resource", "resources"))
+	for _, e := range t.slowest {
+		terminal.Fprintf(w, "  %s  %s  %s  (%s)\n", milliseconds(e.Took), e.Outcome, e.Resource.ID, e.Resource.Pos)
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%9.2f ms", float64(d.Nanoseconds())/1e6)
+}
+
+func mebibytes(n uint64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+// String lists what is known.
+func (m memory) String() string {
+	text := fmt.Sprintf("%s at most, %s allocated in %d pieces", mebibytes(m.atMost), mebibytes(m.allocated), m.pieces)
+	if m.inUse > 0 {
+		text += fmt.Sprintf(", %s in use when all was converged", mebibytes(m.inUse))
+	}
+	return text
+}
+
+// measure notes what the whole process has used.
+func (m *memory) measure() {
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	m.allocated, m.pieces = s.TotalAlloc, s.Mallocs
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) == nil {
+		m.atMost = uint64(u.Maxrss) << 10
+	}
+}
