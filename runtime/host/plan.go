@@ -191,7 +191,7 @@ func (o *overlay) assume(v *View, x Planned, by any, tentative bool) {
 		e.Content, e.Source, e.Kept = old.Content, old.Source, old.Kept
 	}
 	if x.Kind == Missing && !x.Unsure && !x.Vague {
-		o.forget(x.Path)
+		o.removeBelow(x.Path, e)
 	}
 	o.entries[x.Path] = e
 	o.authors[by] = true
@@ -246,13 +246,17 @@ func (o *overlay) addBelow(dir string, e *planEntry, at place) {
 	}
 }
 
-// forget drops what is assumed of what is below a path.
-func (o *overlay) forget(name string) {
-	for child := range o.below[name] {
-		o.forget(path.Join(name, child))
+// removeBelow makes nothing of what is assumed stand below a path that e removes.
+func (o *overlay) removeBelow(name string, e *planEntry) {
+	for base := range o.below[name] {
+		child := path.Join(name, base)
+		o.removeBelow(child, e)
+		if old := o.entries[child]; old != nil && (old.Kind != Missing || old.Unsure || old.Vague) {
+			gone := &planEntry{Planned: Planned{Path: child}, by: e.by, tentative: e.tentative, fresh: true}
+			gone.over(old)
+			o.entries[child] = gone
+		}
 	}
-	delete(o.below, name)
-	delete(o.entries, name)
 }
 
 // at returns what is assumed of a path without links in its directory.
