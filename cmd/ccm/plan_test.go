@@ -70,6 +70,11 @@ func TestFreshMachine(t *testing.T) {
 			"exec mk command=touch~D/d/x pending changed",
 			"exec look command=true onlyif=test~-d~D/d pending changed",
 		},
+		"source behind a link": {
+			"link D/l target=/etc pending changed",
+			"file D/x source=D/l/passwd pending changed",
+			"exec look command=true onlyif=test~-L~D/l pending changed",
+		},
 		"what hides behind a directory that may be there": {
 			"exec a command=sh~-c~true onlyif=true pending changed",
 			"file D/new/deep ensure=directory mode=0755 unknown:exec#a changed",

@@ -27,6 +27,9 @@ var randomContents = map[string]map[string]string{
 	"beta-release": {"repo/gamma": "2.0"},
 }
 
+// needed is what packages need, by their names.
+var needed = map[string]string{"alpha": "gamma"}
+
 func (m randomMachine) path(name string) string { return filepath.Join(m.dir, name) }
 
 // read returns the text of a file of the machine, "" if it is not there.
@@ -70,6 +73,11 @@ func (p randomPackages) offer(want resources.Package) (string, error) {
 	if version == "" || want.Ensure.IsVersion() && version != string(want.Ensure) {
 		return "", fmt.Errorf("there is no package %s %s", want.Name, want.Ensure)
 	}
+	if need := needed[want.Name]; need != "" && p.read("installed/"+need) == "" {
+		if _, err := p.offer(resources.Package{Name: need, Ensure: resources.PackagePresent}); err != nil {
+			return "", fmt.Errorf("%s needs %s: %w", want.Name, need, err)
+		}
+	}
 	return version, nil
 }
 
@@ -80,18 +88,29 @@ func (p randomPackages) ForeseeAll(ctx context.Context, v *host.View, wants []re
 		if have, err := p.Status(ctx, v, want); err == nil && want.AsksVersion(have) {
 			version, err := p.offer(want)
 			list[i] = want.Prospect(version, []string{p.path("repo")}, err)
+			if need := needed[want.Name]; need != "" {
+				list[i].Brings = []string{need}
+			}
 		}
 	}
 	return list
 }
 
 // Install implements resources.PackageProvider.
-func (p randomPackages) Install(_ context.Context, _ *host.Host, pkg, version string) error {
+func (p randomPackages) Install(ctx context.Context, h *host.Host, pkg, version string) error {
 	found, err := p.offer(resources.Package{Name: pkg, Ensure: resources.PackageEnsure(version)})
 	if err != nil {
 		return err
 	}
+	if need := needed[pkg]; need != "" && p.read("installed/"+need) == "" {
+		if err := p.Install(ctx, h, need, string(resources.PackagePresent)); err != nil {
+			return err
+		}
+	}
 	for name, text := range randomContents[pkg] {
+		if p.read(name) != "" {
+			continue // no repository takes a version away
+		}
 		if err := p.write(name, text); err != nil {
 			return err
 		}

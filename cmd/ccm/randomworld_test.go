@@ -124,7 +124,7 @@ func (w *randomWorld) find() {
 		w.start = append(w.start, entry{path: w.dir + dir})
 	}
 	w.start = append(w.start, entry{path: w.dir + "/templates/one", text: "one [[ 1 + 1 ]]\n"})
-	for _, name := range []string{"/sys/repo/alpha", "/sys/repo/beta", "/sys/repo/beta-release"} {
+	for _, name := range []string{"/sys/repo/alpha", "/sys/repo/beta", "/sys/repo/beta-release", "/sys/repo/gamma"} {
 		if w.rnd.IntN(3) > 0 {
 			w.start = append(w.start, entry{path: w.dir + name, text: one(w.rnd, "1.0", "2.0")})
 		}
@@ -176,7 +176,7 @@ func (w *randomWorld) command() string {
 	u := w.free()
 	switch w.rnd.IntN(11) {
 	case 9:
-		return fmt.Sprintf("/bin/sh -c 'mkdir -p %[1]s && echo 2.0 > %[1]s/%[2]s'", w.dir+"/sys/repo", one(w.rnd, "alpha", "gamma"))
+		return fmt.Sprintf("/bin/sh -c 'mkdir -p %[1]s && ( test -e %[1]s/%[2]s || echo 2.0 > %[1]s/%[2]s )'", w.dir+"/sys/repo", one(w.rnd, "alpha", "gamma"))
 	case 10:
 		return fmt.Sprintf("/bin/sh -c 'mkdir -p %[1]s && echo unit > %[1]s/delta'", w.dir+"/sys/units")
 	case 0:

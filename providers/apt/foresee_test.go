@@ -18,10 +18,10 @@ func TestForesee(t *testing.T) {
 		asked        []string
 	}{
 		{[]resources.Package{pkg("ccm-demo", "present"), pkg("ccm-demo-epoch", "latest")}, []string{"version 2.0", "version 1:0.9-2+lab1"}, []string{"", ""},
-			[]string{"dpkg-query", "apt-get"}},
+			[]string{"dpkg-query", "apt-get", "apt-cache"}},
 		{[]resources.Package{pkg("ccm-demo-dep", "present")}, []string{"version 1.0, with ccm-demo"}, []string{""}, []string{"dpkg-query", "apt-get"}},
 		{[]resources.Package{pkg("ccm-ma", "present"), pkg("ccm-demo-dep", "1.0")}, []string{"version 1.0", "the 2 packages come with ccm-demo"}, []string{"", ""},
-			[]string{"dpkg-query", "apt-get"}},
+			[]string{"dpkg-query", "apt-get", "apt-cache"}},
 		{[]resources.Package{pkg("mawk", "absent")}, []string{""}, []string{""}, []string{"dpkg-query"}},
 		{[]resources.Package{pkg("ccm-demo", "1.1"), pkg("nosuch", "present"), pkg("ccm-demo-unmet", "present"), pkg("ccm-demo-epoch", "7")},
 			[]string{"", "", "", ""},
@@ -52,6 +52,23 @@ func TestForesee(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, x.asked, m.asked)
 	}
+}
+
+// TestBrings: a package is told of the others that come with it.
+func TestBrings(t *testing.T) {
+	for _, wants := range [][]resources.Package{
+		{pkg("ccm-demo-dep", "present")},
+		{pkg("ccm-demo-dep", "present"), pkg("ccm-demo", "present"), pkg("ccm-demo-epoch", "present")},
+	} {
+		h, _ := hosttest.New(t, &hosttest.Runner{Answer: newMachine().Answer})
+		list := packages{}.foresee(t.Context(), h.Planning(t.Context()), wants)
+		require.Equal(t, []string{"ccm-demo"}, list[0].Brings)
+		for _, x := range list[1:] {
+			require.Empty(t, x.Brings)
+		}
+	}
+	require.Equal(t, map[string][]string{"a": {"b", "<v>", "c", "d"}}, parseDepends(
+		"a\n  PreDepends: b\n |Depends: <v>\n    c\n  Recommends: d\n  Suggests: e\n    f\n<v>\n"))
 }
 
 func TestTransaction(t *testing.T) {

@@ -89,6 +89,8 @@ func (m *machine) Answer(c host.Cmd) (host.Result, error) {
 		return m.dpkgQuery(strings.TrimPrefix(argv[2], "-f="), argv[3:]), nil
 	case argv[0] == "apt-cache" && argv[1] == "policy":
 		return ok(m.policy(argv[2:])), nil
+	case argv[0] == "apt-cache" && argv[1] == "depends":
+		return ok(m.depends(argv[2:])), nil
 	case argv[0] == "apt-cache" && argv[1] == "showpkg":
 		return m.showpkg(argv[2]), nil
 	case argv[0] == "apt-get":
@@ -202,6 +204,16 @@ func (m *machine) installed(pkg, arch string) *entry {
 		}
 	}
 	return nil
+}
+
+func (m *machine) depends(names []string) (out string) {
+	for _, pkg := range names {
+		out += pkg + "\n  Conflicts: ccm-demo-epoch\n"
+		if list := m.repo[pkg]; len(list) > 0 && list[0].needs != "" {
+			out += " |Depends: " + list[0].needs + "\n"
+		}
+	}
+	return out
 }
 
 func (m *machine) showpkg(pkg string) host.Result {

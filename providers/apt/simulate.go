@@ -66,6 +66,7 @@ func foreseeTogether(ctx context.Context, v *host.View, wants []resources.Packag
 	for i, x := range install {
 		list[x.at] = wants[x.at].Prospect(versions[i], repositories, nil)
 	}
+	bring(ctx, v, t, install, list)
 	last := &list[install[len(install)-1].at]
 	last.Caveat = resources.PackagesBesides(last.Caveat, len(install), t.others(install), t.removes)
 	return true

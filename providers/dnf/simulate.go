@@ -29,6 +29,9 @@ func foreseeInstalls(ctx context.Context, v *host.View, wants []resources.Packag
 	if t, err := simulate(ctx, v, specs...); err == nil {
 		last := &list[absent[len(absent)-1]]
 		others := slices.DeleteFunc(t.installs, func(pkg string) bool { return slices.Contains(names, pkg) })
+		if len(absent) == 1 { // else it is not known which of them brings what
+			last.Brings = others
+		}
 		last.Caveat = resources.PackagesBesides(last.Caveat, len(absent), others, t.removes)
 		return
 	}

@@ -34,6 +34,10 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 		}
 	}
 	mayRefresh := len(maybe) > 0 && !ev.Refreshed && len(r.Type.Decide(r.Spec, state, true).Actions) > len(d.Actions)
+	if brought := w.broughtBy(i); len(brought) > 0 && d.Err == nil {
+		w.isBrought(ctx, f, ev, d, brought)
+		return
+	}
 	switch {
 	case d.Err != nil:
 		ev.Diff = d.Diff

@@ -173,6 +173,10 @@ func (o *overlay) assume(v *View, x Planned, by any, tentative bool) {
 	if x.Source != "" && x.Content == nil {
 		if content, known := o.contentOfSource(v, x.Source); known {
 			e.Content, e.Source = content, ""
+		} else if name, ok := o.ofMachine(x.Source); ok && !IsURL(x.Source) {
+			if p, err := o.find(name, true); err == nil {
+				e.Source = o.sourceAt(x.Source, p)
+			}
 		}
 	}
 	if x.Unsure {

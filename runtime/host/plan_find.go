@@ -23,6 +23,8 @@ type place struct {
 	gone bool
 	// notDirectory says that something else than a directory is on the way.
 	notDirectory bool
+	// relinked says that a link on the way is going to be made, or to point elsewhere.
+	relinked bool
 	// open is who may have put things into the directory, or into one above it; nil
 	// if nobody.
 	open *planEntry
@@ -78,6 +80,7 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 		case name == "..":
 			up, err := o.walk(o.root(), split(path.Dir(at.path)), true, links)
 			up.doubts = append(up.doubts[:len(up.doubts):len(up.doubts)], at.doubts...)
+			up.relinked = up.relinked || at.relinked
 			if at = up; err != nil {
 				return at, err
 			}
@@ -103,7 +106,7 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 			}
 			in := at
 			if strings.HasPrefix(target, "/") {
-				at = place{path: "/", info: Info{Kind: Directory}, doubts: next.doubts}
+				at = place{path: "/", info: Info{Kind: Directory}, doubts: next.doubts, relinked: at.relinked}
 			} else {
 				at.doubts = next.doubts
 			}
@@ -116,6 +119,7 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 				}
 				continue
 			}
+			at.relinked = at.relinked || !next.entry.asIs()
 			way = append(split(target), way...)
 			continue
 		}
@@ -129,7 +133,7 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 
 // step returns what stands in a directory under a name.
 func (o *overlay) step(in place, name string) (place, error) {
-	p := place{path: path.Join(in.path, name), fresh: in.fresh, gone: in.gone, open: in.open, doubts: in.doubts}
+	p := place{path: path.Join(in.path, name), fresh: in.fresh, gone: in.gone, open: in.open, doubts: in.doubts, relinked: in.relinked}
 	e := o.at(p.path)
 	var now Info
 	var err error

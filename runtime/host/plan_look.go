@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -297,7 +298,7 @@ func (o *overlay) openSource(v *View, source, name string) (*os.File, error) {
 		return nil, fmt.Errorf("%s is not a file", source)
 	}
 	if p.info.Kind == Regular && p.entry.asIs() {
-		return o.base.OpenUserFile(source)
+		return o.base.OpenUserFile(o.sourceAt(source, p))
 	}
 	if p.info.Kind == Missing && v.looks != nil && v.looks.Grant != nil && v.looks.Grant(Look{Kind: PathLook, Name: p.path}) {
 		return nil, &NotKnownError{Path: source}
@@ -344,6 +345,14 @@ func (o *overlay) readUpTo(v *View, name string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return safepath.ReadUpTo(f, limit)
+}
+
+// sourceAt returns the path of a source that leads to a place.
+func (o *overlay) sourceAt(source string, p place) string {
+	if p.relinked {
+		return filepath.Join(o.base.root, p.path)
+	}
+	return source
 }
 
 // contentOfSource returns what a source is going to hold when a file is made of

@@ -18,6 +18,9 @@ type Prospect struct {
 	// HangsOn lists paths: if something changes there, another prospect may come of
 	// it.
 	HangsOn []string
+	// Brings lists the names of further resources of the type that come with it, as
+	// dependencies do.
+	Brings []string
 }
 
 // Foreseeing is implemented by providers that can tell the prospects of many

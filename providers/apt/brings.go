@@ -1,0 +1,82 @@
+package apt
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// bring says of each package which others of the transaction come with it. If apt does
+// not tell what they need, nothing is said.
+func bring(ctx context.Context, v *host.View, t transaction, install []wanted, list []resource.Prospect) {
+	if len(install) == 1 {
+		list[install[0].at].Brings = t.others(install)
+		return
+	}
+	argv := []string{"apt-cache", "depends"}
+	for _, x := range t.installs {
+		argv = append(argv, x.pkg)
+	}
+	if len(argv) > atOnce {
+		return
+	}
+	res, err := query(ctx, v, argv...)
+	if err != nil || res.Code != 0 {
+		return
+	}
+	needs := parseDepends(string(res.Stdout))
+	for _, x := range install {
+		list[x.at].Brings = t.with(x.String(), needs)
+	}
+}
+
+// with returns what of the transaction comes with a package.
+func (t transaction) with(pkg string, needs map[string][]string) (names []string) {
+	seen := map[string]bool{pkg: true}
+	for open := []string{pkg}; len(open) > 0; {
+		next := needs[open[0]]
+		open = open[1:]
+		for _, name := range next {
+			if !seen[name] && slices.ContainsFunc(t.installs, func(x install) bool { return x.pkg == name }) {
+				seen[name] = true
+				open, names = append(open, name), append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// parseDepends reads what packages need, the recommended and every alternative included:
+//
+//	nginx
+//	  PreDepends: libc6
+//	 |Depends: iproute2
+//	  Recommends: <mail-transport-agent>
+//	    exim4-daemon-light
+func parseDepends(out string) map[string][]string {
+	needs := make(map[string][]string)
+	pkg, counts := "", false
+	for line := range strings.Lines(out) {
+		text := strings.TrimLeft(strings.TrimRight(line, "\n"), " |")
+		kind, name, isKind := strings.Cut(text, ": ")
+		switch {
+		case text == "":
+			continue
+		case line[0] != ' ':
+			pkg, counts = text, false
+			continue
+		case isKind:
+			counts = slices.Contains([]string{"Depends", "PreDepends", "Recommends"}, kind)
+		default:
+			name = text
+		}
+		if counts {
+			needs[pkg] = append(needs[pkg], name)
+		}
+	}
+	return needs
+}
