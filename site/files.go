@@ -43,10 +43,10 @@ const readTimeout = time.Minute
 // such as <(...), may have no end.
 func (f *Files) Begin(ctx context.Context) { f.ctx, f.limit = ctx, readTimeout }
 
-// beginOnce is Begin, with a limit, unless that was called before.
-func (f *Files) beginOnce(ctx context.Context, limit time.Duration) {
+// beginOnce is Begin, unless that was called before.
+func (f *Files) beginOnce(ctx context.Context) {
 	if f.ctx == nil {
-		f.ctx, f.limit = ctx, limit
+		f.Begin(ctx)
 	}
 }
 

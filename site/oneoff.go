@@ -49,7 +49,7 @@ type OneOff struct {
 
 // NewOneOff reads the facts and the data that all of the resources see.
 func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff, error) {
-	p.Files.beginOnce(ctx, options.Site.EvalTimeout)
+	p.Files.beginOnce(ctx)
 	o := &OneOff{process: p, options: options, recorder: p.NewRecorder(options.Record), inputs: &inputLog{secrets: p.Secrets}}
 	o.host = o.recorder.host(options.Host)
 	var err error

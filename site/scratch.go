@@ -46,7 +46,8 @@ type Scratch struct {
 }
 
 // NewScratch returns a scratch site in which nothing is declared.
-func (p *Process) NewScratch(o ScratchOptions) (*Scratch, error) {
+func (p *Process) NewScratch(ctx context.Context, o ScratchOptions) (*Scratch, error) {
+	p.Files.beginOnce(ctx)
 	s := &Scratch{process: p, options: o, recorder: p.NewRecorder(o.Record)}
 	var err error
 	site := &Site{Host: s.recorder.host(o.Host), secrets: p.Secrets}

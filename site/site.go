@@ -51,7 +51,7 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 	if err := o.check(h); err != nil {
 		return nil, err
 	}
-	p.Files.beginOnce(ctx, o.EvalTimeout)
+	p.Files.beginOnce(ctx)
 	env := &TemplateEnv{Clock: p.Clock, substitutes: p.Substitutes}
 	reg, err := NewRegistry(env)
 	if err != nil {

@@ -66,7 +66,7 @@ func imaginedHost(m *fake.Machine, root string, clock host.Clock) *host.Host {
 // LoadSpec evaluates a script or manifest for a spec, with the machine below root.
 // With an error it is what is known of the texts in which the mistakes are, or nil.
 func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Given) (*SpecCatalog, error) {
-	p.Files.beginOnce(ctx, SpecTimeout)
+	p.Files.beginOnce(ctx)
 	text, err := p.Files.ReadFile(file)
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func New(ctx context.Context, process *site.Process, o Options) (*Prompt, error)
 		o.Site.Data.Site, scriptArgs = o.Args[0], o.Args[1:]
 	}
 	var err error
-	p.scratch, err = process.NewScratch(site.ScratchOptions{
+	p.scratch, err = process.NewScratch(ctx, site.ScratchOptions{
 		Site: o.Site, Record: o.Record, Args: scriptArgs, Texts: o.Diff != report.DiffOff,
 		Host:    site.HostOptions{Log: o.Log(process.Messages.W)},
 		Interp:  func() *luaapi.Interp { return p.Dialog.Interp() },
