@@ -56,7 +56,6 @@ type ApplyProvider interface {
 
 var (
 	_ resource.Applying                = Apply{}
-	_ resource.Composite               = Apply{}
 	_ resource.Refreshable[ApplyState] = Apply{}
 )
 
@@ -89,7 +88,7 @@ func (a Apply) Child() resource.Child {
 // WantedEnsure implements resource.Wanted.
 func (a Apply) WantedEnsure() string { return string(a.Ensure) }
 
-// FailsWithParts implements resource.Composite.
+// FailsWithParts implements resource.Applying.
 func (Apply) FailsWithParts() bool { return true }
 
 // JudgedByPerform implements resource.Judged: what there was to do is done and

@@ -129,6 +129,8 @@ type Apply struct {
 	Data            map[string]any `ccm:"data"`
 }
 
+func (Apply) FailsWithParts() bool { return true }
+
 func (a Apply) Child() resource.Child {
 	c := resource.Child{Path: a.Name, Data: a.Data, MayApply: a.AllowApply}
 	if a.Noop {

@@ -9,32 +9,6 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// Further abilities of providers and states, for whoever asks what is there
-// rather than what is to be done about it.
-type (
-	// Inspector is implemented by providers whose Status leaves out what a
-	// decision can do without. Inspect reports the present state in full. Nothing
-	// is wanted: of want only what says which thing is meant need be given.
-	Inspector[P, S any] interface {
-		Inspect(ctx context.Context, v *host.View, want P) (S, error)
-	}
-	// Lister is implemented by providers that know names of resources. Names
-	// returns those that begin with prefix, in order. It is quick, or gives up.
-	Lister interface {
-		Names(ctx context.Context, v *host.View, prefix string) ([]string, error)
-	}
-	// Described is implemented by states that say what they hold as a struct with
-	// json tags, for people and programs. What is not known is left out.
-	Described interface {
-		Describe(name, provider string) any
-	}
-	// Importable is implemented by states that properties can be made of: those
-	// for which the state is as wanted.
-	Importable[P any] interface {
-		Import(im Import) (P, error)
-	}
-)
-
 // A Wish is what the states of types made of [Functions] can say instead of being
 // [Importable]: the properties for which the state is as wanted, without the name.
 // It is nil if there is nothing.

@@ -23,14 +23,6 @@ type Prospect struct {
 	Brings []string
 }
 
-// Foreseeing is implemented by providers that can tell the prospects of many
-// resources at once, such as what repositories have of many packages. ForeseeAll
-// answers for wants[i] with list[i]. It changes nothing, and what it says does not
-// depend on what a plan assumes.
-type Foreseeing[P any] interface {
-	ForeseeAll(ctx context.Context, v *host.View, wants []P) (list []Prospect)
-}
-
 // ForeseesMany reports whether the provider implements [Foreseeing].
 func (f Factory) ForeseesMany() bool {
 	return f.Type.foreseesMany != nil && f.Type.foreseesMany(f.impl)

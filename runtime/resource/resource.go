@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kballard/go-shellquote"
 
@@ -134,83 +133,6 @@ type Provider[P, S any] interface {
 	// what cannot be told is an error.
 	Status(ctx context.Context, v *host.View, want P) (S, error)
 }
-
-// Further abilities of a spec, each a one-method interface.
-type (
-	// Refreshable is implemented by specs that can act on a change elsewhere.
-	// Refresh returns the decision, given that something subscribed to has
-	// changed: d with what is to be done besides, or d itself.
-	Refreshable[S any] interface {
-		Refresh(have S, d Decision) Decision
-	}
-	// Judged is implemented by specs whose Perform judges the outcome itself, as
-	// a command is judged by its exit code. The engine does not look again.
-	Judged interface{ JudgedByPerform() bool }
-	// Located is implemented by pointers to specs that name files of the user. Locate makes
-	// relative paths absolute, given the directory of the script or manifest.
-	Located interface{ Locate(dir string) }
-	// ValidatedWith is implemented by specs whose validity depends on properties
-	// that every type has. ValidateWith is called after Validate.
-	ValidatedWith interface{ ValidateWith(c Common) error }
-	// Uncertain is implemented by specs whose state may hang on anything, because
-	// they ask commands of the user. If it says so, a plan reports unknown when
-	// anything is pending of which it does not know all effects.
-	Uncertain interface{ UncertainAfterPending() bool }
-	// Confined is implemented by specs whose actions change nothing but what stands
-	// at some paths and, with tree, below these, and make the directories above them.
-	Confined interface {
-		ConfinedTo() (paths []string, tree bool)
-	}
-	// Bringing is implemented by specs that bring files which other resources may
-	// manage, as packages do.
-	Bringing interface{ BringsFiles() }
-	// Commanding is implemented by specs that run one command. What it names is what
-	// it may change.
-	Commanding interface{ PlannedCommand() host.Cmd }
-	// Beginning is implemented by specs that can say what state a thing has that
-	// something else has just brought.
-	Beginning[S any] interface{ Fresh() S }
-	// Ahead is implemented by specs whose Status is cheap and runs no command, so
-	// that it may be called before the resource's turn, and in vain.
-	Ahead interface{ MayLookAhead() bool }
-	// Bounded is implemented by specs that are about one path. Looks says that Status
-	// depends on nothing that changes but what stands there, not following a link,
-	// and on the directories on the way; acts, that the actions change nothing else
-	// than what stands there, and make no directories.
-	Bounded interface {
-		Bounds() (path string, looks, acts bool)
-	}
-	// Alike is implemented by specs of which each has the provider that any other of
-	// their type has: which one suits does not depend on the spec.
-	Alike interface{ SuitAlike() }
-	// Repeating is implemented by specs that may ask for an action in every run,
-	// whatever the state of the machine.
-	Repeating interface{ ActsAlways() bool }
-	// Foresighted is implemented by providers that can tell in a plan whether what
-	// is to be done is going to succeed. Foresee changes nothing. The caveat is what
-	// it could not look at, or "".
-	Foresighted[P any] interface {
-		Foresee(ctx context.Context, v *host.View, want P) (caveat string, err error)
-	}
-	// Rendered is implemented by specs whose wish depends on the facts and data of
-	// a run, besides their properties.
-	Rendered interface{ SeesData() bool }
-	// Wanted is implemented by specs that can say which ensure value is asked
-	// for, for reports.
-	Wanted interface{ WantedEnsure() string }
-	// Editing is implemented by specs whose Perform writes one file, whose path it
-	// returns, and does nothing else. Edits of one file that follow one another are
-	// one write.
-	Editing interface{ EditedFile() string }
-	// Settling is implemented by specs whose actions have to hold for a while. The
-	// Status that follows them waits for as long, and less for what was done a while
-	// ago: resources of such a type that follow one another are waited for together.
-	Settling interface{ SettleTime() time.Duration }
-)
-
-// A StateEnsure is implemented by states that can say in the words of ensure
-// what they are.
-type StateEnsure interface{ CurrentEnsure() string }
 
 // An UnknownError is what Status returns in a plan if the state cannot be known
 // before something pending has been done.

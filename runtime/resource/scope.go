@@ -65,17 +65,8 @@ type Child struct {
 	MayApply bool
 }
 
-// Applying is implemented by specs that apply a script or manifest. What the
-// child declares is in the catalog like anything else: it comes before the
-// resource that applies it, and after all that this resource comes after.
-type Applying interface{ Child() Child }
-
-// Composite is implemented by specs that stand for other resources. If one of
-// these fails, so has the composite; it is not skipped.
-type Composite interface{ FailsWithParts() bool }
-
 // FailsWithParts reports whether spec has failed when what it comes after has.
 func FailsWithParts(spec any) bool {
-	c, ok := spec.(Composite)
+	c, ok := spec.(Applying)
 	return ok && c.FailsWithParts()
 }

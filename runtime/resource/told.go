@@ -72,18 +72,6 @@ func (t Told) Same(then Told, text func() string) bool {
 	return t.Text == "" || t.Text == then.Text
 }
 
-// Wishing is implemented by states that hold a part of what is wanted which the
-// spec only points to, such as the digest of a source. A wish that differs from
-// that of an earlier run means that something else is wanted now.
-type Wishing interface{ CurrentWish() Told }
-
-// Pointing is implemented by specs whose states may leave the text of a wish
-// (Told.Text) open, because it takes long to tell. WishText tells it; "" if it
-// makes no difference to this state.
-type Pointing[S any] interface {
-	WishText(ctx context.Context, v *host.View, have S) (string, error)
-}
-
 // WishOf returns what a state says of what is wanted.
 func WishOf(state any) Told {
 	if w, ok := state.(Wishing); ok {
@@ -99,14 +87,6 @@ func (t *Type) WishText(ctx context.Context, v *host.View, spec, state any) (str
 		return "", nil
 	}
 	return t.wishText(ctx, v, spec, state)
-}
-
-// Recalling is implemented by providers that can compare the machine with what
-// was wanted at an earlier time, when a state told the wish (Wishing), whatever
-// sources and templates hold now. It is Status in all else. Without a wish it may
-// return an [UnknownError].
-type Recalling[P, S any] interface {
-	Recall(ctx context.Context, v *host.View, want P, wish Told) (S, error)
 }
 
 // Recall reports the present state of a resource of the factory's type, compared

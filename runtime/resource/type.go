@@ -49,12 +49,6 @@ type Type struct {
 // the right type can be registered for it.
 type Kind[P Spec[S, V], S any, V Provider[P, S]] struct{ Type *Type }
 
-// A Batch is a provider that can look at many resources at once. It answers
-// for wants[i] with states[i] or errs[i].
-type Batch[P, S any] interface {
-	StatusAll(ctx context.Context, v *host.View, wants []P) (states []S, errs []error)
-}
-
 var commonSchema = sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[Common]()) })
 
 // CommonSchema describes the properties that every type has.
