@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/session"
 	"github.com/luaccm/ccm/site"
 )
@@ -108,7 +109,7 @@ func writeAnswer(e *env, a *apiFlags, out response) error {
 	if a.output.value == "yaml" {
 		return e.print().yaml(out)
 	}
-	return encoder(e.stdout, protocol()).Encode(out)
+	return secret.NewEncoder(e.stdout, protocol()).Encode(out)
 }
 
 // An exchange answers the requests of one program.
@@ -156,7 +157,7 @@ func (x *exchange) stream(ctx context.Context) error {
 			}
 		}
 	}()
-	enc := encoder(x.env.stdout, protocol())
+	enc := secret.NewEncoder(x.env.stdout, protocol())
 	defer x.oneOff.Close()
 	var all status
 	for {

@@ -2,11 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io/fs"
-	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -53,7 +49,7 @@ Exit status: 1 if something is found.`,
 }
 
 func lintFiles(ctx context.Context, e *env, args, exclude []string, asJSON bool) error {
-	files, err := scriptFiles(args, exclude)
+	files, err := lint.Files(args, exclude)
 	if err != nil {
 		return err
 	}
@@ -98,7 +94,7 @@ func lintText(e *env, found []lint.Finding, text string) {
 }
 
 func lintJSON(e *env, found []lint.Finding) error {
-	enc := encoder(e.stdout, nil)
+	enc := secret.NewEncoder(e.stdout, nil)
 	for _, f := range found {
 		err := enc.Encode(struct {
 			File    string `json:"file"`
@@ -115,62 +111,4 @@ func lintJSON(e *env, found []lint.Finding) error {
 		}
 	}
 	return nil
-}
-
-// scriptFiles returns the scripts that the arguments name, those of directories
-// in order of their paths.
-func scriptFiles(args, exclude []string) ([]string, error) {
-	left, err := parseIgnore("--exclude", exclude)
-	if err != nil {
-		return nil, err
-	}
-	var files []string
-	for _, arg := range args {
-		if arg == "-" {
-			files = append(files, arg)
-			continue
-		}
-		ignored, err := readIgnore(arg)
-		if err != nil {
-			return nil, err
-		}
-		leave := func(rel string, dir bool) bool {
-			return dir && path.Base(rel) == "files" || left.matches(rel, dir) || ignored.matches(rel, dir)
-		}
-		found, err := luaFiles(arg, ".lua", leave)
-		if err != nil {
-			return nil, err
-		}
-		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: no file named *.lua", arg)
-		}
-		files = append(files, found...)
-	}
-	return files, nil
-}
-
-// luaFiles returns the files below a path whose names end like that, in order;
-// the path itself if it is a file. What leave reports, by its path below the root, is
-// left out; nil leaves nothing out.
-func luaFiles(root, suffix string, leave func(rel string, dir bool) bool) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		left := err == nil && path != root && leave != nil && leave(filepath.ToSlash(rel), entry.IsDir())
-		switch {
-		case entry.IsDir():
-			if path != root && (left || strings.HasPrefix(entry.Name(), ".") || entry.Name() == "vendor") {
-				return fs.SkipDir
-			}
-		case left:
-		case path == root, strings.HasSuffix(path, suffix) && !strings.HasSuffix(path, ".d.lua"):
-			files = append(files, path)
-		}
-		return nil
-	})
-	slices.Sort(files)
-	return files, err
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 const mistakeProtocol = "io.choria.ccm.v1.mistake"
@@ -33,7 +34,7 @@ func reportsJSON(cmd *cobra.Command) bool {
 func explainJSON(e *env, err error) error {
 	var list diag.List
 	list.Add(err)
-	enc := encoder(e.stdout, nil)
+	enc := secret.NewEncoder(e.stdout, nil)
 	for _, d := range list {
 		m := mistake{Protocol: mistakeProtocol, File: d.Pos.File, Line: d.Pos.Line, Column: d.Pos.Col, Subject: d.Subject, Message: d.Err.Error(), Hint: d.Hint}
 		if err := enc.Encode(m); err != nil {

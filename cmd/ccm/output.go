@@ -42,9 +42,9 @@ func newReport(e *env, f *runFlags) *runReport {
 	}
 	var rep converge.Reporter
 	if f.output.value == "json" {
-		documents := documents(e.stdout, protocol())
+		documents := secret.Documents(e.stdout, protocol())
 		if r.out != nil {
-			r.out.Reset(underneath(e.stdout))
+			r.out.Reset(secret.Underneath(e.stdout))
 			documents = secret.NewWriter(r.out, e.Secrets).JSON(protocol())
 		}
 		j := report.NewJSON(documents, r.id, report.DiffMode(f.diff.value))

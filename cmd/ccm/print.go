@@ -5,6 +5,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -24,11 +25,11 @@ func (p printer) data() io.Writer {
 }
 
 // line prints v as JSON on one line.
-func (p printer) line(v any) error { return encoder(p.w, protocol()).Encode(v) }
+func (p printer) line(v any) error { return secret.NewEncoder(p.w, protocol()).Encode(v) }
 
 // json prints v as JSON on several lines.
 func (p printer) json(v any) error {
-	enc := encoder(p.w, nil)
+	enc := secret.NewEncoder(p.w, nil)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }

@@ -113,7 +113,7 @@ func sessionStatus(r session.Report, detailed bool) error {
 // printSession prints what a session did.
 func printSession(e *env, r session.Report, runID string, asJSON bool) error {
 	if asJSON {
-		out := bufio.NewWriter(underneath(e.stdout))
+		out := bufio.NewWriter(secret.Underneath(e.stdout))
 		enc := json.NewEncoder(secret.NewWriter(out, e.Secrets).JSON(protocol()))
 		enc.SetEscapeHTML(false)
 		for _, ev := range r.Events {

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/luaapi/lint"
+	"github.com/luaccm/ccm/luaapi/spec/report"
+
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/luaapi"
@@ -25,7 +28,7 @@ type testFlags struct {
 }
 
 func newTestCommand(e *env) *cobra.Command {
-	f := &testFlags{output: newChoice("text", "text", "json", "tap", "junit")}
+	f := &testFlags{output: newChoice("text", report.Forms...)}
 	cmd := &cobra.Command{
 		Use:   "test [PATH...]",
 		Short: "Run the tests of a site, without root",
@@ -75,7 +78,7 @@ func runSpecs(ctx context.Context, e *env, f *testFlags, args []string) error {
 	}
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
-	rep := newTestReport(f.output.value, e)
+	rep := report.New(f.output.value, e.stdout, colorful(e, e.stdout), e.Clock.Now)
 	for _, file := range files {
 		if ctx.Err() != nil {
 			return status(exitInterrupted)
@@ -87,20 +90,20 @@ func runSpecs(ctx context.Context, e *env, f *testFlags, args []string) error {
 			return err
 		}
 	}
-	if err := rep.end(); err != nil {
+	if err := rep.End(); err != nil {
 		return err
 	}
 	switch {
 	case ctx.Err() != nil:
 		return status(exitInterrupted)
-	case rep.failed():
+	case rep.Failed():
 		return status(exitUsage)
 	}
 	return nil
 }
 
 // runSpecFile runs the tests of one file.
-func runSpecFile(ctx context.Context, e *env, file string, wanted func(string, []string) bool, rep *testReport) (err error) {
+func runSpecFile(ctx context.Context, e *env, file string, wanted func(string, []string) bool, rep *report.Report) (err error) {
 	text, err := e.Files.ReadFile(file)
 	if err != nil {
 		return err
@@ -121,7 +124,7 @@ func runSpecFile(ctx context.Context, e *env, file string, wanted func(string, [
 		return root, os.Mkdir(root, 0o755)
 	}
 	o := spec.Options{
-		Clock: e.Clock, Wanted: wanted, Report: rep.add, Registry: layer, Scratch: scratch, Imagine: site.Imagined,
+		Clock: e.Clock, Wanted: wanted, Report: rep.Add, Registry: layer, Scratch: scratch, Imagine: site.Imagined,
 		Interp: func(extend func(*luaapi.Interp)) *luaapi.Interp {
 			return e.SpecInterp(file, modulePath(file, e.Modules), layer, extend)
 		},
@@ -132,7 +135,7 @@ func runSpecFile(ctx context.Context, e *env, file string, wanted func(string, [
 			}
 			c, err := e.LoadSpec(ctx, root, name, g)
 			if c != nil {
-				rep.sources = append(rep.sources, c.Source)
+				rep.AddSources(c.Source)
 			}
 			if err != nil {
 				return nil, err
@@ -141,9 +144,9 @@ func runSpecFile(ctx context.Context, e *env, file string, wanted func(string, [
 		},
 	}
 	sources, err := o.Run(ctx, file, text)
-	rep.sources = append(rep.sources, sources)
+	rep.AddSources(sources)
 	if err != nil {
-		rep.broken(file, err)
+		rep.AddBroken(file, err)
 	}
 	return nil
 }
@@ -166,7 +169,7 @@ func modulePath(file string, path []string) []string {
 func specFiles(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
-		found, err := luaFiles(arg, "_spec.lua", nil)
+		found, err := lint.FilesBelow(arg, "_spec.lua", nil)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -50,7 +51,7 @@ func newVersionCommand(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := readBuildInfo()
 			if output.value == "json" {
-				return encoder(e.stdout, nil).Encode(b)
+				return secret.NewEncoder(e.stdout, nil).Encode(b)
 			}
 			_, err := terminal.Fprintf(e.stdout, "ccm %s (%s)\n", b.Version, b.Go)
 			return err

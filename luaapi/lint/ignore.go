@@ -1,4 +1,4 @@
-package main
+package lint
 
 import (
 	"errors"
@@ -36,7 +36,7 @@ func readIgnore(dir string) (ignoreList, error) {
 	return parseIgnore(name, strings.Split(string(text), "\n"))
 }
 
-// parseIgnore reads patterns, one a line. Where is said in errors.
+// parseIgnore reads patterns, one a line. Errors begin with where.
 func parseIgnore(where string, lines []string) (list ignoreList, err error) {
 	for i, line := range lines {
 		line = strings.TrimSpace(line)

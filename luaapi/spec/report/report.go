@@ -1,4 +1,6 @@
-package main
+// Package report tells the results of specs as text, as JSON, in the Test Anything
+// Protocol and as JUnit does.
+package report
 
 import (
 	"encoding/xml"
@@ -10,11 +12,12 @@ import (
 
 	"github.com/luaccm/ccm/luaapi/spec"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A testReport tells what becomes of tests, in one of four forms.
-type testReport struct {
+// A Report tells the results of tests, in one of four forms.
+type Report struct {
 	form    string
 	w       *terminal.Writer
 	color   bool
@@ -24,8 +27,12 @@ type testReport struct {
 	sources []diag.Sources
 }
 
-func newTestReport(form string, e *env) *testReport {
-	return &testReport{form: form, w: e.stdout, color: colorful(e, e.stdout), now: e.Clock.Now, start: e.Clock.Now()}
+// Forms are those of a report.
+var Forms = []string{"text", "json", "tap", "junit"}
+
+// New returns a report in one of the forms, which is written to w. Now tells the time.
+func New(form string, w *terminal.Writer, color bool, now func() time.Time) *Report {
+	return &Report{form: form, w: w, color: color, now: now, start: now()}
 }
 
 // marks are what stands for a test while others are still running.
@@ -36,13 +43,13 @@ var styles = map[spec.Status]terminal.Style{
 	spec.Success: terminal.Green, spec.Failure: terminal.Red, spec.Error: terminal.Purple, spec.Pending: terminal.Yellow,
 }
 
-func (r *testReport) paint(s spec.Status, text string) terminal.Text {
+func (r *Report) paint(s spec.Status, text string) terminal.Text {
 	return styles[s].On(r.color).Paint(terminal.LineText(text))
 }
 
-// add takes the result of a test. Reports that go on while tests run are written
+// Add takes the result of a test. Reports that go on while tests run are written
 // at once; that nobody reads them is found at the end.
-func (r *testReport) add(res spec.Result) {
+func (r *Report) Add(res spec.Result) {
 	r.results = append(r.results, res)
 	switch r.form {
 	case "text":
@@ -54,14 +61,14 @@ func (r *testReport) add(res spec.Result) {
 	}
 }
 
-// broken takes the error of a file that cannot be evaluated.
-func (r *testReport) broken(file string, err error) {
+// AddBroken takes the error of a file that cannot be evaluated.
+func (r *Report) AddBroken(file string, err error) {
 	var list diag.List
 	list.Add(err)
-	r.add(spec.Result{File: file, Name: file, Pos: list[0].Pos, Status: spec.Error, Errs: list})
+	r.Add(spec.Result{File: file, Name: file, Pos: list[0].Pos, Status: spec.Error, Errs: list})
 }
 
-func (r *testReport) count(s spec.Status) (n int) {
+func (r *Report) count(s spec.Status) (n int) {
 	for _, res := range r.results {
 		if res.Status == s {
 			n++
@@ -70,10 +77,11 @@ func (r *testReport) count(s spec.Status) (n int) {
 	return n
 }
 
-func (r *testReport) failed() bool { return r.count(spec.Failure)+r.count(spec.Error) > 0 }
+// Failed reports whether a test has failed.
+func (r *Report) Failed() bool { return r.count(spec.Failure)+r.count(spec.Error) > 0 }
 
-// end writes what comes after the last test.
-func (r *testReport) end() error {
+// End writes what comes after the last test.
+func (r *Report) End() error {
 	switch r.form {
 	case "json":
 		return r.encode(map[string]any{
@@ -89,12 +97,15 @@ func (r *testReport) end() error {
 	return r.text()
 }
 
-func (r *testReport) encode(v any) error {
-	return encoder(r.w, nil).Encode(v)
+func (r *Report) encode(v any) error {
+	return secret.NewEncoder(r.w, nil).Encode(v)
 }
 
+// AddSources adds what finds texts, for messages; it may be nil.
+func (r *Report) AddSources(s diag.Sources) { r.sources = append(r.sources, s) }
+
 // source finds a text in all sources.
-func (r *testReport) source(file string) (string, bool) {
+func (r *Report) source(file string) (string, bool) {
 	for _, find := range r.sources {
 		if find == nil {
 			continue
@@ -113,7 +124,7 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-func (r *testReport) text() error {
+func (r *Report) text() error {
 	terminal.Fprintf(r.w, "\n%s / %s / %s / %d pending : %.3f seconds\n",
 		r.paint(spec.Success, plural(r.count(spec.Success), "success", "successes")),
 		r.paint(spec.Failure, plural(r.count(spec.Failure), "failure", "failures")),
@@ -157,7 +168,7 @@ func testJSON(res spec.Result) jsonTest {
 }
 
 // tap writes a test in the Test Anything Protocol.
-func (r *testReport) tap(n int, res spec.Result) {
+func (r *Report) tap(n int, res spec.Result) {
 	ok, directive := "ok", ""
 	switch res.Status {
 	case spec.Failure, spec.Error:
@@ -204,7 +215,7 @@ type junitProblem struct {
 }
 
 // junit writes all tests as JUnit does, a suite for each file.
-func (r *testReport) junit() error {
+func (r *Report) junit() error {
 	var all junitSuites
 	for _, res := range r.results {
 		if len(all.Suites) == 0 || all.Suites[len(all.Suites)-1].Name != terminal.Line(res.File) {

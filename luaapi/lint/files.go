@@ -1,0 +1,69 @@
+package lint
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Files returns the scripts that are named, and those below directories that are, in
+// order of their paths. Exclude are patterns as in a line of .ccmignore; - is standard
+// input.
+func Files(args, exclude []string) ([]string, error) {
+	left, err := parseIgnore("--exclude", exclude)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, arg := range args {
+		if arg == "-" {
+			files = append(files, arg)
+			continue
+		}
+		ignored, err := readIgnore(arg)
+		if err != nil {
+			return nil, err
+		}
+		leave := func(rel string, dir bool) bool {
+			return dir && path.Base(rel) == "files" || left.matches(rel, dir) || ignored.matches(rel, dir)
+		}
+		found, err := FilesBelow(arg, ".lua", leave)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s: no file named *.lua", arg)
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// FilesBelow returns the files below a path whose names end like that, in order;
+// the path itself if it is a file. What leave reports, by its path below the root, is
+// left out; nil leaves nothing out.
+func FilesBelow(root, suffix string, leave func(rel string, dir bool) bool) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		left := err == nil && path != root && leave != nil && leave(filepath.ToSlash(rel), entry.IsDir())
+		switch {
+		case entry.IsDir():
+			if path != root && (left || strings.HasPrefix(entry.Name(), ".") || entry.Name() == "vendor") {
+				return fs.SkipDir
+			}
+		case left:
+		case path == root, strings.HasSuffix(path, suffix) && !strings.HasSuffix(path, ".d.lua"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files, err
+}
