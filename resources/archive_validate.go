@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/unpack"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -38,8 +38,8 @@ func (a Archive) checkSuffix() error {
 	if u == nil {
 		return nil
 	}
-	suffixes := strings.Join(host.ArchiveSuffixes[:], ", ")
-	remote, local := host.ArchiveFormatOf(u.Path), host.ArchiveFormatOf(a.Name)
+	suffixes := strings.Join(unpack.Suffixes[:], ", ")
+	remote, local := unpack.FormatOf(u.Path), unpack.FormatOf(a.Name)
 	switch {
 	case remote == "":
 		return wrong("url", "want a path that ends in one of %s, got %q", suffixes, filepath.Base(u.Path))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/unpack"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -134,11 +135,11 @@ func attributes(v *host.View, want resources.Archive, mode uint32) (a host.Attr,
 
 // Extract implements resources.ArchiveProvider.
 func (archives) Extract(ctx context.Context, h *host.Host, want resources.Archive) error {
-	err := h.Extract(ctx, want.Name, host.Extraction{
-		Format: host.ArchiveFormatOf(want.Name), Parent: want.ExtractParent,
+	err := unpack.Extract(ctx, h, want.Name, unpack.Options{
+		Format: unpack.FormatOf(want.Name), Parent: want.ExtractParent,
 		MaxEntries: want.MaxEntries, MaxBytes: int64(want.MaxSize), Last: want.Creates,
 	})
-	if limit, ok := errors.AsType[*host.LimitError](err); ok {
+	if limit, ok := errors.AsType[*unpack.LimitError](err); ok {
 		property := "max_size"
 		if limit.Entries {
 			property = "max_entries"

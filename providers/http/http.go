@@ -7,7 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/unpack"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -26,8 +26,8 @@ func suits(_ *facts.Facts, want resources.Archive) (int, error) {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return 0, fmt.Errorf("want an http or https URL, got %q", want.URL)
 	}
-	if host.ArchiveFormatOf(u.Path) == "" {
-		return 0, fmt.Errorf("archive type not supported, want one of %s", strings.Join(host.ArchiveSuffixes[:], ", "))
+	if unpack.FormatOf(u.Path) == "" {
+		return 0, fmt.Errorf("archive type not supported, want one of %s", strings.Join(unpack.Suffixes[:], ", "))
 	}
 	return 1, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/unpack"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -74,10 +75,10 @@ func TestAdversary(t *testing.T) {
 			return errors.Join(r.h.MakeDirectory(filepath.Join(r.dir, "new"), r.attr), r.h.MakeDirectory(filepath.Join(r.below, "new/dir"), r.attr))
 		},
 		"extract": func(r run) error {
-			x := host.Extraction{Format: host.Tar, Parent: r.dir}
-			err := r.h.Extract(r.t.Context(), archive, x)
+			x := unpack.Options{Format: unpack.Tar, Parent: r.dir}
+			err := unpack.Extract(r.t.Context(), r.h, archive, x)
 			x.Parent = filepath.Dir(r.dir)
-			return errors.Join(err, r.h.Extract(r.t.Context(), archive, x))
+			return errors.Join(err, unpack.Extract(r.t.Context(), r.h, archive, x))
 		},
 		"link": func(r run) error {
 			return errors.Join(r.h.Symlink("x", r.inDir), r.h.ChownLink(r.inDir, r.attr.UID, r.attr.GID), r.h.ChownLink(r.f, r.attr.UID, r.attr.GID))

@@ -64,7 +64,7 @@ func (h *Host) tellOf(name string, p safepath.Location, info Info) error {
 	if err := h.refusedInBatch(); err != nil {
 		return err
 	}
-	return h.announcePreImage(PreImage{Path: name, Dir: p.Dir.Path, Info: info})
+	return h.BeforeChange(PreImage{Path: name, Dir: p.Dir.Path, Info: info})
 }
 
 // setAttr gives what is open its owner and mode, where they are not so already.
@@ -80,9 +80,9 @@ func (h *Host) setAttr(name string, p safepath.Location, d *safepath.Handle, att
 	if info.Mode == attr.Mode {
 		return nil
 	}
-	return h.do("chmod", name, func() error {
+	return h.Effect("chmod", name, func() error {
 		if err := safepath.Chmod(d.FD, attr.Mode&0o7777); err != nil {
-			return &os.PathError{Op: "chmod", Path: h.realPath(name, p), Err: err}
+			return &os.PathError{Op: "chmod", Path: h.RealPath(name, p), Err: err}
 		}
 		return nil
 	})
@@ -90,9 +90,9 @@ func (h *Host) setAttr(name string, p safepath.Location, d *safepath.Handle, att
 
 // chown gives what is open an owner.
 func (h *Host) chown(name string, p safepath.Location, d *safepath.Handle, uid, gid uint32) error {
-	return h.do("chown", name, func() error {
+	return h.Effect("chown", name, func() error {
 		if err := unix.Fchownat(d.FD, "", int(uid), int(gid), unix.AT_EMPTY_PATH); err != nil {
-			return &os.PathError{Op: "lchown", Path: h.realPath(name, p), Err: err}
+			return &os.PathError{Op: "lchown", Path: h.RealPath(name, p), Err: err}
 		}
 		return nil
 	})

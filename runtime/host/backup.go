@@ -44,12 +44,12 @@ func (h *Host) Backup(name string) error {
 	switch info.Kind {
 	case Missing:
 		// A link to itself leads nowhere, whatever is made later.
-		err = h.do("symlink", name, func() error {
-			return safepath.PathError("symlink", h.realPath(name, old), unix.Symlinkat(old.Name, old.Dir.FD, old.Name))
+		err = h.Effect("symlink", name, func() error {
+			return safepath.PathError("symlink", h.RealPath(name, old), unix.Symlinkat(old.Name, old.Dir.FD, old.Name))
 		})
 	case Regular:
-		err = h.do("link", name, func() error {
-			return safepath.PathError("link", h.realPath(name, old), unix.Linkat(p.Dir.FD, p.Name, old.Dir.FD, old.Name, 0))
+		err = h.Effect("link", name, func() error {
+			return safepath.PathError("link", h.RealPath(name, old), unix.Linkat(p.Dir.FD, p.Name, old.Dir.FD, old.Name, 0))
 		})
 		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EMLINK) {
 			err = h.copyBackup(name, p, old, info)
@@ -60,12 +60,12 @@ func (h *Host) Backup(name string) error {
 	if err != nil {
 		return err
 	}
-	return h.syncDir(name, p.Dir)
+	return h.SyncDirectory(name, p.Dir)
 }
 
 // copyAside is for file systems without hard links.
 func (h *Host) copyBackup(name string, p, old safepath.Location, info Info) (err error) {
-	return h.do("copy", name, func() (err error) {
+	return h.Effect("copy", name, func() (err error) {
 		from, err := p.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
 		if err != nil {
 			return safepath.PathError("open", name, err)
@@ -76,11 +76,11 @@ func (h *Host) copyBackup(name string, p, old safepath.Location, info Info) (err
 		_ = unix.Unlinkat(temp.Dir.FD, temp.Name, 0)
 		to, err := temp.Open(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
 		if err != nil {
-			return safepath.PathError("open", h.realPath(name, temp), err)
+			return safepath.PathError("open", h.RealPath(name, temp), err)
 		}
 		dst := os.NewFile(uintptr(to), temp.Path())
 		_, err = io.Copy(dst, src)
-		err = errors.Join(err, dst.Chown(int(info.UID), int(info.GID)), dst.Chmod(fileMode(info.Mode)), setTime(to, info.MTime), dst.Sync(), dst.Close())
+		err = errors.Join(err, dst.Chown(int(info.UID), int(info.GID)), dst.Chmod(safepath.FileMode(info.Mode)), setTime(to, info.MTime), dst.Sync(), dst.Close())
 		if err == nil {
 			err = safepath.Rename(temp, old)
 		}
@@ -174,13 +174,13 @@ func (h *Host) Rollback(name string) error {
 	case Missing:
 		return fmt.Errorf("nothing is set aside for %s", name)
 	case Regular:
-		err = h.do("rename", name, func() error { return safepath.Rename(old, p) })
+		err = h.Effect("rename", name, func() error { return safepath.Rename(old, p) })
 		if now, e := p.Stat(); err == nil && e == nil && now.Ino == info.Ino && now.Dev == info.Dev {
 			// It was not replaced, and rename(2) leaves two names of one file alone.
 			err = h.removeBackup(name, old)
 		}
 	default:
-		err = h.do("remove", name, func() error { return safepath.PathError("remove", h.realPath(name, p), safepath.Unlink(p)) })
+		err = h.Effect("remove", name, func() error { return safepath.PathError("remove", h.RealPath(name, p), safepath.Unlink(p)) })
 		if errors.Is(err, os.ErrNotExist) {
 			err = nil
 		}
@@ -188,7 +188,7 @@ func (h *Host) Rollback(name string) error {
 			err = h.removeBackup(name, old)
 		}
 	}
-	return errors.Join(err, h.syncDir(name, p.Dir))
+	return errors.Join(err, h.SyncDirectory(name, p.Dir))
 }
 
 // DiscardBackup removes the backup, if there is one.
@@ -206,7 +206,7 @@ func (h *Host) DiscardBackup(name string) error {
 }
 
 func (h *Host) removeBackup(name string, old safepath.Location) error {
-	err := h.do("remove", name, func() error { return safepath.PathError("remove", h.realPath(name, old), safepath.Unlink(old)) })
+	err := h.Effect("remove", name, func() error { return safepath.PathError("remove", h.RealPath(name, old), safepath.Unlink(old)) })
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

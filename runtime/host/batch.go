@@ -225,7 +225,7 @@ func (b *Batch) syncDirs(errs []error) {
 		if !done {
 			var p safepath.Location
 			if p, err = e.temp.h.at(e.temp.name); err == nil {
-				err = e.temp.h.syncDir(e.temp.name, p.Dir)
+				err = e.temp.h.SyncDirectory(e.temp.name, p.Dir)
 				p.Close()
 			}
 			dirs[dir] = err
@@ -250,7 +250,7 @@ func (e *batchEntry) announce(more bool) (err error) {
 			return safepath.PathError("lstat", t.name, err)
 		}
 	}
-	return t.h.announcePreImage(PreImage{Path: t.name, Dir: dir.Path, Info: e.before, Content: true, Next: &t.info, More: more})
+	return t.h.BeforeChange(PreImage{Path: t.name, Dir: dir.Path, Info: e.before, Content: true, Next: &t.info, More: more})
 }
 
 // place gives a file that is durable its place. The directory is yet to be

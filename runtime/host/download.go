@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/host/diskspace"
 )
 
 // A Download is what to fetch over HTTP, and how. What authorizes it, the user
@@ -85,7 +86,7 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d Download)
 	}
 	var body io.ReadCloser
 	var size int64
-	err = h.do("download", name, func() (err error) {
+	err = h.Effect("download", name, func() (err error) {
 		body, size, err = d.open(ctx, h.transport(), guard.reset)
 		return err
 	})
@@ -108,12 +109,12 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d Download)
 			err = errors.Join(err, tmp.Discard())
 		}
 	}()
-	if err := checkSpace(tmp.fd, size); err != nil {
+	if err := diskspace.Check(tmp.fd, size); err != nil {
 		return failed(err)
 	}
 	sum := sha256.New()
 	meter := h.newMeter(name, size)
-	n, err := io.Copy(io.MultiWriter(tmp, sum, meter, &spaceGuard{fd: tmp.fd}), bounded(guard.reader(body), limit))
+	n, err := io.Copy(io.MultiWriter(tmp, sum, meter, &diskspace.Guard{FD: tmp.fd}), bounded(guard.reader(body), limit))
 	if err != nil {
 		return failed(truncated(err, n, size))
 	}

@@ -137,6 +137,9 @@ type (
 // ErrTimeout means that something was ended because it took too long.
 var ErrTimeout = command.ErrTimeout
 
+// Resolver returns what finds the paths of the machine.
+func (m *machine) Resolver() *safepath.Resolver { return m.files }
+
 // Root returns the directory that stands for /.
 func (m *machine) Root() string { return m.root }
 
@@ -165,8 +168,8 @@ func (h *Host) AfterConflict() *Host {
 	return &c
 }
 
-// do asks whether an effect may happen and makes it happen.
-func (h *Host) do(op, path string, effect func() error) error {
+// Effect asks whether an effect may happen and makes it happen.
+func (h *Host) Effect(op, path string, effect func() error) error {
 	if err := h.refusedInBatch(); err != nil {
 		return err
 	}
@@ -217,7 +220,7 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 	}
 	c.Root = h.root
 	h.log.Debug("run", "command", c.String())
-	err := h.do("run", c.String(), func() (err error) {
+	err := h.Effect("run", c.String(), func() (err error) {
 		res, err = h.runner.Run(ctx, c)
 		return err
 	})
@@ -231,4 +234,29 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 // / there is no bus: it would be that of the machine itself.
 func (v *View) QueryBus(ctx context.Context, calls []systembus.Call) ([]systembus.Reply, error) {
 	return v.bus.Call(ctx, calls)
+}
+
+// A Temporary is something that is on the disk while it is worked on, and that nobody
+// would remove if this process died. It is told of before it is made, see
+// [Options].
+type Temporary interface {
+	// Made tells what it is, once it is there.
+	Made(dev, ino uint64)
+	// Gone tells that it is not there any more.
+	Gone()
+}
+
+type untold struct{}
+
+func (untold) Made(dev, ino uint64) {}
+
+func (untold) Gone() {}
+
+// TrackTemporary tells of a directory that is about to be made, by its path for the
+// operating system.
+func (h *Host) TrackTemporary(path string) (Temporary, error) {
+	if h.leaves == nil {
+		return untold{}, nil
+	}
+	return h.leaves(path)
 }

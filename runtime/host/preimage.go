@@ -30,6 +30,9 @@ type PreImage struct {
 	Supersedes bool
 }
 
+// WatchesChanges reports whether somebody wants to know of pre-images.
+func (h *Host) WatchesChanges() bool { return h.beforeChange != nil }
+
 // announce passes what stands at the place of a path to [Options.BeforeChange].
 func (h *Host) announce(name string, p safepath.Location, content bool) error {
 	if err := h.refusedInBatch(); err != nil || h.beforeChange == nil {
@@ -39,11 +42,12 @@ func (h *Host) announce(name string, p safepath.Location, content bool) error {
 	if err != nil {
 		return safepath.PathError("lstat", name, err)
 	}
-	return h.announcePreImage(PreImage{Path: name, Dir: p.Dir.Path, Info: info, Content: content})
+	return h.BeforeChange(PreImage{Path: name, Dir: p.Dir.Path, Info: info, Content: content})
 }
 
-// announcePreImage is announce for a caller that has looked at the path.
-func (h *Host) announcePreImage(d PreImage) error {
+// BeforeChange passes what stands at a path to [Options.BeforeChange], with whom the host
+// acts for.
+func (h *Host) BeforeChange(d PreImage) error {
 	if h.beforeChange == nil {
 		return nil
 	}
@@ -66,5 +70,5 @@ func (h *Host) announceTree(name string, p safepath.Location, top *safepath.Hand
 			return err
 		}
 	}
-	return h.announcePreImage(PreImage{Path: name, Dir: p.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true})
+	return h.BeforeChange(PreImage{Path: name, Dir: p.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true})
 }

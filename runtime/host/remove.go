@@ -27,11 +27,11 @@ func (h *Host) remove(name string, p safepath.Location) error {
 	if err := h.announce(name, p, true); err != nil {
 		return err
 	}
-	err := h.do("remove", name, func() error { return safepath.PathError("remove", h.realPath(name, p), safepath.Unlink(p)) })
+	err := h.Effect("remove", name, func() error { return safepath.PathError("remove", h.RealPath(name, p), safepath.Unlink(p)) })
 	if err != nil {
 		return err
 	}
-	return h.syncDir(name, p.Dir)
+	return h.SyncDirectory(name, p.Dir)
 }
 
 // RemoveTree removes the directory at the path and everything in it. The root
@@ -60,16 +60,16 @@ func (h *Host) RemoveTree(name string) error {
 	if err := h.announceTree(name, p, top); err != nil {
 		return err
 	}
-	err = h.do("remove", name, func() error {
+	err = h.Effect("remove", name, func() error {
 		if err := safepath.Empty(top); err != nil {
 			return err
 		}
 		return safepath.RemoveEmpty(p, top)
 	})
 	if err != nil {
-		return safepath.PathError("remove", h.realPath(name, p), err)
+		return safepath.PathError("remove", h.RealPath(name, p), err)
 	}
-	return h.syncDir(name, p.Dir)
+	return h.SyncDirectory(name, p.Dir)
 }
 
 // holdsNoMount reports a mount point at or below a path. What is mounted there is
@@ -116,7 +116,7 @@ func (h *Host) RemoveBelow(dir, rel string) error {
 	if err := h.announce(name, p, true); err != nil {
 		return err
 	}
-	err = h.do("remove", name, func() error { return safepath.PathError("remove", h.realPath(name, p), safepath.Unlink(p)) })
+	err = h.Effect("remove", name, func() error { return safepath.PathError("remove", h.RealPath(name, p), safepath.Unlink(p)) })
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

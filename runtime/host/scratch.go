@@ -75,7 +75,7 @@ func (s *Scratch) MakeDirectory(rel string) error { return s.root.MkdirAll(rel, 
 
 // SetMode sets the permissions of what is there.
 func (s *Scratch) SetMode(rel string, mode uint32) error {
-	return s.root.Chmod(rel, fileMode(mode))
+	return s.root.Chmod(rel, safepath.FileMode(mode))
 }
 
 // Tree lists everything below a directory in order of path.

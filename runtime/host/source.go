@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -22,6 +23,10 @@ type Source struct {
 	Glance
 	sparse bool
 }
+
+// HasHoles reports whether parts of the source are not on the disk because they are
+// nothing but zeros (a sparse file). A copy of it has holes too.
+func (s *Source) HasHoles() bool { return s.sparse }
 
 // sourceLimit is the largest source, in bytes, that is fetched from a URL. It is
 // kept in memory for the rest of the run.
@@ -82,7 +87,7 @@ func (v *View) OpenSource(ctx context.Context, name string) (*Source, error) {
 	return &Source{ReadCloser: struct {
 		io.Reader
 		io.Closer
-	}{untilDone(ctx, f), f}, Glance: glanceAt(fi, v.Now()), sparse: isSparse(fi)}, nil
+	}{untilDone(ctx, f), f}, Glance: glanceAt(fi, v.Now()), sparse: sparse.IsSparse(fi)}, nil
 }
 
 // memorySource returns a source that was read already.

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -84,11 +85,11 @@ func (t *Temp) path() string {
 	if t.temp == "" || t.place.Dir == nil {
 		return filepath.Join(t.h.root, t.name)
 	}
-	return t.h.realPath(t.name, safepath.Location{Dir: t.place.Dir, Name: t.temp})
+	return t.h.RealPath(t.name, safepath.Location{Dir: t.place.Dir, Name: t.temp})
 }
 
-// realPath returns where a place in the directory of a path is for the operating system.
-func (m *machine) realPath(name string, p safepath.Location) string {
+// RealPath returns where a place in the directory of a path is for the operating system.
+func (m *machine) RealPath(name string, p safepath.Location) string {
 	if m.root == "/" {
 		return filepath.Join(filepath.Dir(name), p.Name)
 	}
@@ -97,7 +98,7 @@ func (m *machine) realPath(name string, p safepath.Location) string {
 
 // call is an effect on the file by a system call.
 func (t *Temp) call(op string, call func() error) error {
-	return t.h.do(op, t.name, func() error {
+	return t.h.Effect(op, t.name, func() error {
 		if err := safepath.IgnoringEINTR(call); err != nil {
 			return &os.PathError{Op: op, Path: t.path(), Err: err}
 		}
@@ -137,7 +138,7 @@ func (t *Temp) openFile(p safepath.Location, flags int, mode uint32) (err error)
 // open makes the temporary file under a name.
 func (t *Temp) open() (err error) {
 	t.temp, err = t.h.claim(t.name, t.place, func(temp safepath.Location) error {
-		return t.h.do("create", t.name, func() error { return t.openFile(temp, unix.O_CREAT|unix.O_EXCL, 0o600) })
+		return t.h.Effect("create", t.name, func() error { return t.openFile(temp, unix.O_CREAT|unix.O_EXCL, 0o600) })
 	})
 	if err != nil {
 		return err
@@ -181,24 +182,24 @@ func (t *Temp) close() error {
 
 // Write adds to the content.
 func (t *Temp) Write(p []byte) (n int, err error) {
-	err = t.h.do("write", t.name, func() (err error) { n, err = t.file().Write(p); return err })
+	err = t.h.Effect("write", t.name, func() (err error) { n, err = t.file().Write(p); return err })
 	return n, err
 }
 
 // ReadFrom adds all that content holds, for io.Copy. A copy of a sparse file is one.
 func (t *Temp) ReadFrom(content io.Reader) (n int64, err error) {
-	if !hasHoles(content) {
+	if !sparse.HasHoles(content) {
 		return io.Copy(struct{ io.Writer }{t}, content)
 	}
-	err = t.h.do("write", t.name, func() (err error) { n, err = copySparse(t.file(), content); return err })
+	err = t.h.Effect("write", t.name, func() (err error) { n, err = sparse.Copy(t.file(), content); return err })
 	return n, err
 }
 
 // fill adds all that content holds.
 func (t *Temp) fill(content io.Reader) error {
-	return t.h.do("write", t.name, func() error {
-		if hasHoles(content) {
-			_, err := copySparse(t.file(), content)
+	return t.h.Effect("write", t.name, func() error {
+		if sparse.HasHoles(content) {
+			_, err := sparse.Copy(t.file(), content)
 			return err
 		}
 		buf := buffers.Get().(*[]byte)
@@ -261,15 +262,15 @@ func (t *Temp) Commit() error {
 	if err != nil {
 		return err
 	}
-	return t.h.syncDir(t.name, now.Dir)
+	return t.h.SyncDirectory(t.name, now.Dir)
 }
 
 // rename gives a file that has a name, and is durable, its place. The directory is
 // yet to be synced.
 func (t *Temp) rename() error {
 	at := t.place.Dir.FD
-	if err := t.h.do("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.place.Name) }); err != nil {
-		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: t.path(), New: t.h.realPath(t.name, t.place), Err: err})
+	if err := t.h.Effect("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.place.Name) }); err != nil {
+		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: t.path(), New: t.h.RealPath(t.name, t.place), Err: err})
 	}
 	t.placed = true
 	return t.close()
@@ -287,5 +288,5 @@ func (t *Temp) Discard() error {
 	d := t.place.Dir.Hold()
 	defer d.Close()
 	remove := func() error { return unix.Unlinkat(d.FD, t.temp, 0) }
-	return errors.Join(t.close(), safepath.PathError("remove", t.path(), t.h.do("remove", t.name, remove)))
+	return errors.Join(t.close(), safepath.PathError("remove", t.path(), t.h.Effect("remove", t.name, remove)))
 }

@@ -58,11 +58,11 @@ func (h *Host) removeLeftover(name string, temp safepath.Location) error {
 	case err == unix.ENOENT:
 		return nil
 	}
-	err = h.do("remove", name, func() error { return unix.Unlinkat(temp.Dir.FD, temp.Name, 0) })
+	err = h.Effect("remove", name, func() error { return unix.Unlinkat(temp.Dir.FD, temp.Name, 0) })
 	if err == unix.ENOENT || err == unix.EISDIR {
 		return nil
 	}
-	return safepath.PathError("remove", h.realPath(name, temp), err)
+	return safepath.PathError("remove", h.RealPath(name, temp), err)
 }
 
 // swept remembers in which directories was looked for what runs have left.

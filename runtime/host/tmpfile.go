@@ -37,7 +37,7 @@ func (t *Temp) openIn(mode uint32) error {
 	if !linkable() {
 		return t.open()
 	}
-	err := t.h.do("create", t.name, func() error {
+	err := t.h.Effect("create", t.name, func() error {
 		return t.openFile(safepath.Location{Dir: t.place.Dir, Name: "."}, unix.O_TMPFILE, mode&0o777)
 	})
 	if err == unix.EOPNOTSUPP || err == unix.EISDIR || err == unix.EINVAL {
@@ -138,13 +138,13 @@ func (t *Temp) linkInPlace() error {
 
 // link gives a file without a name one.
 func (t *Temp) link(p safepath.Location) error {
-	err := t.h.do("link", t.name, func() error {
+	err := t.h.Effect("link", t.name, func() error {
 		err := unix.Linkat(t.fd, "", p.Dir.FD, p.Name, unix.AT_EMPTY_PATH)
 		if err == unix.ENOENT {
 			// Before Linux 6.10 that needs a capability, and this does not.
 			err = unix.Linkat(unix.AT_FDCWD, safepath.ProcPath(t.fd), p.Dir.FD, p.Name, unix.AT_SYMLINK_FOLLOW)
 		}
-		return safepath.PathError("link", t.h.realPath(t.name, p), err)
+		return safepath.PathError("link", t.h.RealPath(t.name, p), err)
 	})
 	if err != nil && !errors.Is(err, unix.EEXIST) {
 		return &linkError{err}

@@ -37,7 +37,7 @@ func lay(t *testing.T, root string, lines ...string) {
 			_, err := fmt.Sscanf(f[2], "%o", &mode)
 			require.NoError(t, err)
 			require.NoError(t, os.MkdirAll(path, 0o755))
-			require.NoError(t, os.Chmod(path, fileMode(mode)))
+			require.NoError(t, os.Chmod(path, safepath.FileMode(mode)))
 		}
 		uid, ok := map[string]int{"root": 0, "ada": ada, "bob": bob}[f[1]]
 		require.True(t, ok, line)

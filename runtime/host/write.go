@@ -65,22 +65,22 @@ func (h *Host) at(name string) (safepath.Location, error) {
 	return p, safepath.PathError("open", name, err)
 }
 
-// syncDir makes what happened to the names in the directory of a path durable.
-func (h *Host) syncDir(name string, d *safepath.Handle) error {
-	return h.do("syncdir", filepath.Dir(name), func() error {
+// SyncDirectory makes what happened to the names in the directory of a path durable.
+func (h *Host) SyncDirectory(name string, d *safepath.Handle) error {
+	return h.Effect("syncdir", filepath.Dir(name), func() error {
 		fd, err := safepath.Location{Dir: d, Name: "."}.Open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
 		if err == unix.EACCES {
 			return nil // one may write in a directory without being able to open it
 		}
 		if err != nil {
-			return safepath.PathError("open", h.realPath(name, safepath.Location{Dir: d, Name: "."}), err)
+			return safepath.PathError("open", h.RealPath(name, safepath.Location{Dir: d, Name: "."}), err)
 		}
 		defer unix.Close(fd)
 		err = safepath.IgnoringEINTR(func() error { return unix.Fsync(fd) })
 		if err == unix.EINVAL {
 			return nil
 		}
-		return safepath.PathError("sync", h.realPath(name, safepath.Location{Dir: d, Name: "."}), err)
+		return safepath.PathError("sync", h.RealPath(name, safepath.Location{Dir: d, Name: "."}), err)
 	})
 }
 
@@ -112,15 +112,15 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	if attr.UID == own.UID && attr.GID == own.GID {
 		first = attr.Mode & 0o1777 // so that a run that dies here leaves no other mode
 	}
-	if err := h.do("mkdir", name, func() error { return unix.Mkdirat(p.Dir.FD, p.Name, first) }); err != nil {
-		return safepath.PathError("mkdir", h.realPath(name, p), err)
+	if err := h.Effect("mkdir", name, func() error { return unix.Mkdirat(p.Dir.FD, p.Name, first) }); err != nil {
+		return safepath.PathError("mkdir", h.RealPath(name, p), err)
 	}
 	if err := h.settleNew(name, p, attr); err != nil {
-		return errors.Join(err, h.do("remove", name, func() error {
+		return errors.Join(err, h.Effect("remove", name, func() error {
 			return safepath.PathError("remove", name, unix.Unlinkat(p.Dir.FD, p.Name, unix.AT_REMOVEDIR))
 		}))
 	}
-	return h.syncDir(name, p.Dir)
+	return h.SyncDirectory(name, p.Dir)
 }
 
 // settleNew gives a directory that was made just now its owner and mode, unless another
@@ -160,30 +160,15 @@ func (h *Host) Symlink(target, name string) error {
 	}
 	temp := safepath.Location{Dir: p.Dir}
 	temp.Name, err = h.claim(name, p, func(temp safepath.Location) error {
-		return h.do("symlink", name, func() error {
-			return safepath.PathError("symlink", h.realPath(name, temp), unix.Symlinkat(target, temp.Dir.FD, temp.Name))
+		return h.Effect("symlink", name, func() error {
+			return safepath.PathError("symlink", h.RealPath(name, temp), unix.Symlinkat(target, temp.Dir.FD, temp.Name))
 		})
 	})
 	if err != nil {
 		return err
 	}
-	if err := h.do("rename", name, func() error { return safepath.Rename(temp, p) }); err != nil {
-		return errors.Join(err, h.do("remove", name, func() error { return safepath.Unlink(temp) }))
+	if err := h.Effect("rename", name, func() error { return safepath.Rename(temp, p) }); err != nil {
+		return errors.Join(err, h.Effect("remove", name, func() error { return safepath.Unlink(temp) }))
 	}
-	return h.syncDir(name, p.Dir)
-}
-
-// fileMode turns permission bits into a Go mode.
-func fileMode(bits uint32) os.FileMode {
-	m := os.FileMode(bits & 0o777)
-	if bits&0o4000 != 0 {
-		m |= os.ModeSetuid
-	}
-	if bits&0o2000 != 0 {
-		m |= os.ModeSetgid
-	}
-	if bits&0o1000 != 0 {
-		m |= os.ModeSticky
-	}
-	return m
+	return h.SyncDirectory(name, p.Dir)
 }

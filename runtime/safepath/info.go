@@ -84,3 +84,18 @@ func KindOf(fi os.FileInfo) FileKind {
 // IsOwnersToChange reports whether the owner of a file is a user who may change it still
 // while it is given to somebody else: neither root nor the user of this process.
 func (i Info) IsOwnersToChange() bool { return !IsOurs(i.UID) }
+
+// FileMode turns permission bits into a Go mode.
+func FileMode(bits uint32) os.FileMode {
+	m := os.FileMode(bits & 0o777)
+	if bits&0o4000 != 0 {
+		m |= os.ModeSetuid
+	}
+	if bits&0o2000 != 0 {
+		m |= os.ModeSetgid
+	}
+	if bits&0o1000 != 0 {
+		m |= os.ModeSticky
+	}
+	return m
+}

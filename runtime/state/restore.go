@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -271,7 +272,7 @@ func (x *restorer) create(r Restoration) error {
 	if err != nil {
 		return x.gone(r.Want.Object, err)
 	}
-	return errors.Join(x.h.WriteFile(r.Path, host.WithHoles(host.Within(x.ctx, content)), attr), content.Close())
+	return errors.Join(x.h.WriteFile(r.Path, sparse.WithHoles(host.Within(x.ctx, content)), attr), content.Close())
 }
 
 // finish gives a directory its owner and mode, now that all is in it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/host/unpack"
 )
 
 const unfinishedFile = "unfinished.ndjson"
@@ -255,7 +256,7 @@ func (s *Store) finishOff(x Unfinished) (err error) {
 	switch {
 	case x.Path != "":
 		what = "removed"
-		err = s.do("remove", x.Path, func() (err error) { found, err = host.RemoveLeftover(x.Path, x.Dev, x.Ino); return err })
+		err = s.do("remove", x.Path, func() (err error) { found, err = unpack.RemoveLeftover(x.Path, x.Dev, x.Ino); return err })
 	case x.PID > 0 && x.Boot == bootID() && x.Boot != "":
 		found, err = command.EndAbandoned(command.Started{PID: x.PID, Start: x.Start, Command: x.Command}, x.Run)
 	case x.PID <= 0:

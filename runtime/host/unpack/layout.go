@@ -1,4 +1,4 @@
-package host
+package unpack
 
 import (
 	"errors"
@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A layout is what an archive makes below a directory, by clean relative path.
 // It decides what may be made there; it makes nothing.
 type layout struct {
-	kinds map[string]FileKind
+	kinds map[string]host.FileKind
 	// links is where the symbolic links point.
 	links map[string]string
 	// modes is the permissions of the directories that the archive speaks of.
@@ -22,7 +23,7 @@ type layout struct {
 }
 
 func newLayout() *layout {
-	return &layout{kinds: make(map[string]FileKind), links: make(map[string]string), modes: make(map[string]uint32)}
+	return &layout{kinds: make(map[string]host.FileKind), links: make(map[string]string), modes: make(map[string]uint32)}
 }
 
 // Limits of the name of an archive entry: PATH_MAX, and more directories than
@@ -59,22 +60,22 @@ func entryName(name string) (string, error) {
 
 // put adds an entry and the directories above it. It reports whether it takes
 // the place of an earlier entry of the same name.
-func (l *layout) put(name string, kind FileKind) (replaces bool, err error) {
+func (l *layout) put(name string, kind host.FileKind) (replaces bool, err error) {
 	for at := parentOf(name); at != ""; at = parentOf(at) {
-		if k, ok := l.kinds[at]; ok && k != Directory {
+		if k, ok := l.kinds[at]; ok && k != host.Directory {
 			return false, fmt.Errorf("lies below %s, which is %s in the archive", at, k)
 		}
 	}
-	for at := parentOf(name); at != "" && l.kinds[at] != Directory; at = parentOf(at) {
-		l.kinds[at] = Directory
+	for at := parentOf(name); at != "" && l.kinds[at] != host.Directory; at = parentOf(at) {
+		l.kinds[at] = host.Directory
 	}
 	old, replaces := l.kinds[name]
-	if replaces && (old == Directory) != (kind == Directory) {
+	if replaces && (old == host.Directory) != (kind == host.Directory) {
 		return false, fmt.Errorf("is both %s and %s in the archive", old, kind)
 	}
 	l.kinds[name] = kind
 	delete(l.links, name)
-	return replaces && kind != Directory, nil
+	return replaces && kind != host.Directory, nil
 }
 
 // parentOf returns the directory of a clean relative path, "" for the top.

@@ -1,4 +1,6 @@
-package host
+// Package sparse copies files with holes: parts that are not on the disk because they are
+// nothing but zeros.
+package sparse
 
 import (
 	"bytes"
@@ -7,15 +9,11 @@ import (
 	"syscall"
 )
 
-// HasHoles reports whether parts of the source are not on the disk because they are
-// nothing but zeros (a sparse file). A copy of it has holes too.
-func (s *Source) HasHoles() bool { return s.sparse }
-
 // holey is what a reader implements whose content may have holes.
 type holey interface{ HasHoles() bool }
 
-// hasHoles reports whether a copy of what r holds is to have holes.
-func hasHoles(r io.Reader) bool {
+// HasHoles reports whether a copy of what r holds is to have holes.
+func HasHoles(r io.Reader) bool {
 	h, ok := r.(holey)
 	return ok && h.HasHoles()
 }
@@ -29,27 +27,26 @@ type withHoles struct{ io.ReadCloser }
 // HasHoles implements holey.
 func (withHoles) HasHoles() bool { return true }
 
-// isSparse reports whether a file takes less of the disk than it is long.
-func isSparse(fi os.FileInfo) bool {
+// IsSparse reports whether a file takes less of the disk than it is long.
+func IsSparse(fi os.FileInfo) bool {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	return ok && st.Blocks*512 < st.Size
 }
 
 var zeros [64 << 10]byte
 
-// copySparse adds what r holds to f, which is written to at its end, and leaves
+// Copy adds what r holds to f, which is written to at its end, and leaves
 // holes where there are zeros.
-func copySparse(f *os.File, r io.Reader) (n int64, err error) {
+func Copy(f *os.File, r io.Reader) (n int64, err error) {
 	begin, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return 0, err
 	}
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
+	buf := make([]byte, len(zeros))
 	for err == nil {
 		var k int
-		k, err = io.ReadFull(r, *buf)
-		part := (*buf)[:k]
+		k, err = io.ReadFull(r, buf)
+		part := buf[:k]
 		if k > 0 && !bytes.Equal(part, zeros[:k]) {
 			if _, e := f.WriteAt(part, begin+n); e != nil {
 				return n, e
@@ -57,7 +54,7 @@ func copySparse(f *os.File, r io.Reader) (n int64, err error) {
 		}
 		n += int64(k)
 	}
-	if !endOf(err) {
+	if err != io.EOF && err != io.ErrUnexpectedEOF {
 		return n, err
 	}
 	if err := f.Truncate(begin + n); err != nil {

@@ -1,4 +1,4 @@
-package host
+package unpack
 
 import (
 	"errors"
@@ -13,6 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/diskspace"
+	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -21,15 +24,15 @@ import (
 // it is held open.
 type stage struct {
 	*layout
-	h      *Host
-	x      Extraction
+	h      *host.Host
+	x      Options
 	dir    string           // of the stage, in the parent
 	parent *safepath.Handle // the directory that is unpacked to
 	top    *safepath.Handle // the stage
 	root   *os.Root
 	lock   *os.File
-	left   Temporary // nil until it is made
-	space  spaceGuard
+	left   host.Temporary // nil until it is made
+	space  diskspace.Guard
 
 	entries int
 	bytes   int64
@@ -49,9 +52,9 @@ const stageMode = 0o1700
 
 // newStage makes an empty stage. One that is there and not locked was left by a
 // run that died, and is removed.
-func (h *Host) newStage(archive string, x Extraction) (_ *stage, err error) {
+func newStage(h *host.Host, archive string, x Options) (_ *stage, err error) {
 	s := &stage{layout: newLayout(), h: h, x: x, dir: stageName(archive)}
-	if s.parent, err = h.files.Directory(x.Parent); err != nil {
+	if s.parent, err = h.Resolver().Directory(x.Parent); err != nil {
 		return nil, safepath.PathError("open", x.Parent, err)
 	}
 	if safepath.IsShared(&s.parent.Stat) {
@@ -70,8 +73,8 @@ func (s *stage) open() error {
 	if err := s.removeLeft(); err != nil {
 		return err
 	}
-	where := s.h.realPath(filepath.Join(s.x.Parent, s.dir), s.at())
-	left, err := s.h.temporary(s.at().Path())
+	where := s.h.RealPath(filepath.Join(s.x.Parent, s.dir), s.at())
+	left, err := s.h.TrackTemporary(s.at().Path())
 	if err != nil {
 		return err
 	}
@@ -88,7 +91,7 @@ func (s *stage) open() error {
 	}
 	info := safepath.InfoOf(&s.top.Stat)
 	left.Made(info.Dev, info.Ino)
-	s.space.fd = s.top.FD
+	s.space.FD = s.top.FD
 	if s.root, err = safepath.OpenOwn(where, s.top); err != nil {
 		return err
 	}
@@ -116,7 +119,7 @@ func (s *stage) removeLeft() error {
 			continue
 		}
 		info, err := p.Stat()
-		if own, _ := safepath.Self(); err != nil || info.Kind != Directory || info.UID != own || info.Mode != stageMode {
+		if own, _ := safepath.Self(); err != nil || info.Kind != host.Directory || info.UID != own || info.Mode != stageMode {
 			continue
 		}
 		if err := s.remove(p); err != nil {
@@ -138,7 +141,7 @@ func isLocked(p safepath.Location) bool {
 
 // do is an effect on a path in the parent.
 func (s *stage) do(op, name string, effect func() error) error {
-	return s.h.do(op, path.Join(s.x.Parent, name), effect)
+	return s.h.Effect(op, path.Join(s.x.Parent, name), effect)
 }
 
 // discard removes the stage and what is left in it.
@@ -177,8 +180,8 @@ func makeWritable(p safepath.Location) {
 	}
 	defer d.Close()
 	_ = safepath.Chmod(d.FD, 0o700)
-	_ = safepath.EachIn(d, func(p safepath.Location, info Info) error {
-		if info.Kind == Directory {
+	_ = safepath.EachIn(d, func(p safepath.Location, info host.Info) error {
+		if info.Kind == host.Directory {
 			makeWritable(p)
 		}
 		return nil
@@ -208,7 +211,7 @@ func (s *stage) add(e entry) error {
 		return err
 	}
 	if name == "" {
-		if e.kind != Directory {
+		if e.kind != host.Directory {
 			return errors.New("is the directory itself, and no directory in the archive")
 		}
 		return nil
@@ -243,10 +246,10 @@ func (s *stage) add(e entry) error {
 		}
 	}
 	switch {
-	case e.kind == Directory:
+	case e.kind == host.Directory:
 		s.modes[name] = e.mode & 0o777
 		return s.do("mkdir", name, func() error { return s.root.MkdirAll(name, 0o700) })
-	case e.kind == Symlink:
+	case e.kind == host.Symlink:
 		if e.target == "" || len(e.target) > maxLinkLen || strings.ContainsRune(e.target, 0) {
 			return errors.New("is a symbolic link to nowhere")
 		}
@@ -275,11 +278,11 @@ func (s *stage) linked(name string, e *entry) (string, error) {
 		return "", fmt.Errorf("is a hard link to %q, which %w", e.target, err)
 	}
 	kind := s.kinds[target]
-	if kind != Regular && kind != Symlink || target == name {
+	if kind != host.Regular && kind != host.Symlink || target == name {
 		return "", fmt.Errorf("is a hard link to %q, which is not a file earlier in the archive", e.target)
 	}
-	if kind == Symlink {
-		e.kind, e.hardLink, e.target = Symlink, false, s.links[target]
+	if kind == host.Symlink {
+		e.kind, e.hardLink, e.target = host.Symlink, false, s.links[target]
 	}
 	return target, nil
 }
@@ -300,7 +303,7 @@ func (s *stage) write(name string, e entry) (err error) {
 	}
 	var n int64
 	if e.sparse {
-		n, err = copySparse(f, io.TeeReader(body, &s.space))
+		n, err = sparse.Copy(f, io.TeeReader(body, &s.space))
 	} else {
 		n, err = io.Copy(io.MultiWriter(f, &s.space), body)
 	}
@@ -313,7 +316,7 @@ func (s *stage) write(name string, e entry) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.Chmod(fileMode(e.mode & 0o777)); err != nil {
+	if err := f.Chmod(safepath.FileMode(e.mode & 0o777)); err != nil {
 		return err
 	}
 	if e.mtime.IsZero() || e.mtime.Unix() <= 0 {

@@ -1,4 +1,4 @@
-package host
+package unpack
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -68,7 +69,7 @@ func (s *stage) units() (units []string, last string, err error) {
 		if err != nil {
 			return nil, "", err
 		}
-		if there && s.kinds[name] == Directory {
+		if there && s.kinds[name] == host.Directory {
 			continue
 		}
 		units = append(units, name)
@@ -83,7 +84,7 @@ func (s *stage) units() (units []string, last string, err error) {
 // first. Those that only files are moved from stay as they are.
 func (s *stage) setModes(units []string) error {
 	for _, name := range slices.Backward(s.sorted) {
-		if s.kinds[name] != Directory || !inUnit(units, name) {
+		if s.kinds[name] != host.Directory || !inUnit(units, name) {
 			continue
 		}
 		mode, ok := s.modes[name]
@@ -112,7 +113,7 @@ func inUnit(units []string, name string) bool {
 // error if the entry cannot take its place.
 func (s *stage) fits(name string) (there bool, err error) {
 	info, err := s.look(name, false)
-	if err == nil && s.kinds[name] == Directory && info.Kind == Symlink {
+	if err == nil && s.kinds[name] == host.Directory && info.Kind == host.Symlink {
 		info, err = s.look(name, true) // a link inside the parent to a directory will do
 		if errors.Is(err, os.ErrNotExist) {
 			return true, fmt.Errorf("%s: want a directory, found a symbolic link to nothing", s.full(name))
@@ -125,25 +126,25 @@ func (s *stage) fits(name string) (there bool, err error) {
 		return false, fmt.Errorf("%s: want a directory, found something else", s.full(parentOf(name)))
 	case err != nil:
 		return false, fmt.Errorf("%s: a symbolic link on the way leads out of %s, or cannot be followed: %w", s.full(name), s.x.Parent, err)
-	case (s.kinds[name] == Directory) != (info.Kind == Directory):
+	case (s.kinds[name] == host.Directory) != (info.Kind == host.Directory):
 		return true, fmt.Errorf("%s: want %s, found %s", s.full(name), s.kinds[name], info.Kind)
-	case info.Kind == Special:
-		return true, fmt.Errorf("%s: want a file, found %s", s.full(name), Special)
+	case info.Kind == host.Special:
+		return true, fmt.Errorf("%s: want a file, found %s", s.full(name), host.Special)
 	}
 	return true, nil
 }
 
 // look describes what stands where an entry belongs. A link at the end is followed if
 // follow is set.
-func (s *stage) look(name string, follow bool) (Info, error) {
-	p, err := s.h.files.Beneath(s.parent).To(name, follow)
+func (s *stage) look(name string, follow bool) (host.Info, error) {
+	p, err := s.h.Resolver().Beneath(s.parent).To(name, follow)
 	if err != nil {
-		return Info{}, err
+		return host.Info{}, err
 	}
 	defer p.Close()
-	fd, err := s.h.files.OpenAt(p, unix.O_PATH)
+	fd, err := s.h.Resolver().OpenAt(p, unix.O_PATH)
 	if err != nil {
-		return Info{}, err
+		return host.Info{}, err
 	}
 	return safepath.InfoOfOpen(fd, nil)
 }
@@ -157,7 +158,7 @@ func (s *stage) directory(name string, known map[string]string) string {
 	}
 	dir, ok := known[name]
 	if !ok {
-		p, err := s.h.files.Beneath(s.parent).To(name, true)
+		p, err := s.h.Resolver().Beneath(s.parent).To(name, true)
 		if err == nil {
 			dir = p.Path()
 			p.Close()
@@ -175,19 +176,19 @@ func (s *stage) full(name string) string { return path.Join(s.x.Parent, name) }
 // move gives an entry its place. A directory that its owner may not write to
 // can only be moved by root, so for others it is writable meanwhile.
 func (s *stage) move(name string) error {
-	from, err := s.h.files.Beneath(s.top).To(name, false)
+	from, err := s.h.Resolver().Beneath(s.top).To(name, false)
 	if err != nil {
 		return safepath.PathError("open", s.full(name), err)
 	}
 	defer from.Close()
-	to, err := s.h.files.Beneath(s.parent).To(name, false)
+	to, err := s.h.Resolver().Beneath(s.parent).To(name, false)
 	if err != nil {
 		return safepath.PathError("open", s.full(name), err)
 	}
 	defer to.Close()
 	moving := func() error { return s.do("rename", name, func() error { return safepath.Rename(from, to) }) }
 	mode := s.modes[name]
-	if s.kinds[name] != Directory || mode&0o200 != 0 {
+	if s.kinds[name] != host.Directory || mode&0o200 != 0 {
 		return moving()
 	}
 	d, err := from.OpenDirectory()
@@ -214,10 +215,10 @@ func (s *stage) chmodOpen(d *safepath.Handle, name string, mode uint32) error {
 
 // tell says what is about to be replaced, and what is about to be new.
 func (s *stage) tell(units []string) error {
-	if s.h.beforeChange == nil {
+	if !s.h.WatchesChanges() {
 		return nil
 	}
-	var all []PreImage
+	var all []host.PreImage
 	dirs := make(map[string]string)
 	for _, name := range s.sorted {
 		if !inUnit(units, name) {
@@ -227,11 +228,11 @@ func (s *stage) tell(units []string) error {
 		if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
 			return safepath.PathError("lstat", s.full(name), err)
 		}
-		all = append(all, PreImage{Path: s.full(name), Dir: s.directory(parentOf(name), dirs), Info: info, Content: true, For: s.h.on, More: true})
+		all = append(all, host.PreImage{Path: s.full(name), Dir: s.directory(parentOf(name), dirs), Info: info, Content: true})
 	}
 	for i, d := range all {
 		d.More = i < len(all)-1
-		if err := s.h.beforeChange(&s.h.View, d); err != nil {
+		if err := s.h.BeforeChange(d); err != nil {
 			return err
 		}
 	}
@@ -240,7 +241,7 @@ func (s *stage) tell(units []string) error {
 
 // chmod sets the permissions of an entry in the stage.
 func (s *stage) chmod(name string, mode uint32) error {
-	return s.do("chmod", name, func() error { return s.root.Chmod(name, fileMode(mode)) })
+	return s.do("chmod", name, func() error { return s.root.Chmod(name, safepath.FileMode(mode)) })
 }
 
 // sync makes everything that was written durable. One call for all of it takes a
@@ -251,10 +252,10 @@ func (s *stage) sync() error {
 
 // syncLast makes the place of the last entry durable.
 func (s *stage) syncLast(name string) error {
-	p, err := s.h.files.Beneath(s.parent).To(name, false)
+	p, err := s.h.Resolver().Beneath(s.parent).To(name, false)
 	if err != nil {
 		return safepath.PathError("open", s.full(name), err)
 	}
 	defer p.Close()
-	return s.h.syncDir(s.full(name), p.Dir)
+	return s.h.SyncDirectory(s.full(name), p.Dir)
 }

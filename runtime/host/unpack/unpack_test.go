@@ -1,4 +1,4 @@
-package host_test
+package unpack_test
 
 import (
 	"archive/tar"
@@ -21,6 +21,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/unpack"
 )
 
 var (
@@ -31,12 +32,12 @@ var (
 )
 
 // extract puts an archive into a fresh machine and extracts it to /opt/app.
-func extract(t *testing.T, name string, archive []byte, x host.Extraction) (root string, err error) {
+func extract(t *testing.T, name string, archive []byte, x unpack.Options) (root string, err error) {
 	t.Helper()
 	h, root := hosttest.New(t, nil)
 	require.NoError(t, os.WriteFile(filepath.Join(root, name), archive, 0o600))
-	x.Format, x.Parent = host.ArchiveFormatOf(name), "/opt/app"
-	return root, h.Extract(t.Context(), "/"+name, x)
+	x.Format, x.Parent = unpack.FormatOf(name), "/opt/app"
+	return root, unpack.Extract(t.Context(), h, "/"+name, x)
 }
 
 // below returns the snapshot of a directory without the owners.
@@ -79,7 +80,7 @@ func TestExtract(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, last := range []string{"", "/opt/app/bin/app", "/opt/app/lib", "/opt/app/ro", "/opt/app/nothing", "/elsewhere"} {
-				root, err := extract(t, name, archive, host.Extraction{MaxEntries: 12, MaxBytes: 11, Last: last})
+				root, err := extract(t, name, archive, unpack.Options{MaxEntries: 12, MaxBytes: 11, Last: last})
 				require.NoError(t, err)
 				want := appBelow
 				if strings.HasSuffix(name, "ZIP") { // files without a mode in a zip
@@ -94,7 +95,7 @@ func TestExtract(t *testing.T) {
 }
 
 func TestExtractHardLinks(t *testing.T) {
-	root, err := extract(t, "a.tar", hosttest.Tar(t, file("a", "x"), dir("d", 0o755), hardLink("d/b", "./a"), Link("d/l", "b"), hardLink("d/m", "d/l")), host.Extraction{})
+	root, err := extract(t, "a.tar", hosttest.Tar(t, file("a", "x"), dir("d", 0o755), hardLink("d/b", "./a"), Link("d/l", "b"), hardLink("d/m", "d/l")), unpack.Options{})
 	require.NoError(t, err)
 	a, err := os.Stat(root + "/opt/app/a")
 	require.NoError(t, err)
@@ -107,7 +108,7 @@ func TestExtractHardLinks(t *testing.T) {
 func TestExtractTimes(t *testing.T) {
 	when := time.Date(2020, 3, 4, 5, 6, 8, 0, time.UTC)
 	for name, pack := range map[string]func(testing.TB, ...hosttest.Packed) []byte{"a.tar": hosttest.Tar, "a.zip": hosttest.Zip} {
-		root, err := extract(t, name, pack(t, hosttest.Packed{Header: tar.Header{Name: "f", ModTime: when}}), host.Extraction{})
+		root, err := extract(t, name, pack(t, hosttest.Packed{Header: tar.Header{Name: "f", ModTime: when}}), unpack.Options{})
 		require.NoError(t, err)
 		fi, err := os.Stat(root + "/opt/app/f")
 		require.NoError(t, err)
@@ -117,7 +118,7 @@ func TestExtractTimes(t *testing.T) {
 
 // Later entries of a tar replace earlier ones, as with tar -r.
 func TestExtractDuplicates(t *testing.T) {
-	root, err := extract(t, "a.tar", hosttest.Tar(t, file("f", "old"), Link("g", "f"), dir("d", 0o700), dir("d", 0o755), file("f", "new"), file("g", "file")), host.Extraction{})
+	root, err := extract(t, "a.tar", hosttest.Tar(t, file("f", "old"), Link("g", "f"), dir("d", 0o700), dir("d", 0o755), file("f", "new"), file("g", "file")), unpack.Options{})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"f": "-rw-r--r-- new", "g": "-rw-r--r-- file", "d": "drwxr-xr-x"}, below(t, root+"/opt/app"))
 }
@@ -126,14 +127,14 @@ func TestExtractDuplicates(t *testing.T) {
 // part of names, such as those of systemd units.
 func TestExtractBackslashes(t *testing.T) {
 	windows := hosttest.Zip(t, file(`dir\sub\f`, "x"), file(`empty\`, ""))
-	root, err := extract(t, "a.zip", windows, host.Extraction{})
+	root, err := extract(t, "a.zip", windows, unpack.Options{})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"dir": "drwxr-xr-x", "dir/sub": "drwxr-xr-x", "dir/sub/f": "-rw-r--r-- x", "empty": "drwxr-xr-x"}, below(t, root+"/opt/app"))
 
 	unit := `dev-disk-by\x2dlabel.swap`
 	unix := hosttest.Packed{Header: tar.Header{Name: unit, Mode: 0o644}, Body: "x"}
 	for name, archive := range map[string][]byte{"a.zip": hosttest.Zip(t, unix), "a.tar": hosttest.Tar(t, unix)} {
-		root, err := extract(t, name, archive, host.Extraction{})
+		root, err := extract(t, name, archive, unpack.Options{})
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{unit: "-rw-r--r-- x"}, below(t, root+"/opt/app"))
 	}
@@ -249,7 +250,7 @@ func TestExtractHostile(t *testing.T) {
 	}
 	for _, tt := range archives {
 		t.Run(tt.name, func(t *testing.T) {
-			x := host.Extraction{MaxEntries: 6, MaxBytes: 64 << 10}
+			x := unpack.Options{MaxEntries: 6, MaxBytes: 64 << 10}
 			root, err := extract(t, tt.file, tt.archive, x)
 			require.Error(t, err)
 			require.ErrorContains(t, err, tt.want)
@@ -263,8 +264,8 @@ func TestExtractHostile(t *testing.T) {
 			require.NoError(t, os.MkdirAll(root+"/opt/app", 0o755))
 			require.NoError(t, os.WriteFile(root+"/opt/app/existing", []byte("old"), 0o600))
 			before := hosttest.Snapshot(t, root)
-			x.Format, x.Parent = host.ArchiveFormatOf(tt.file), "/opt/app"
-			require.ErrorContains(t, h.Extract(t.Context(), "/"+tt.file, x), tt.want)
+			x.Format, x.Parent = unpack.FormatOf(tt.file), "/opt/app"
+			require.ErrorContains(t, unpack.Extract(t.Context(), h, "/"+tt.file, x), tt.want)
 			require.Equal(t, before, hosttest.Snapshot(t, root))
 		})
 	}
@@ -282,7 +283,7 @@ func TestExtractZipThatLies(t *testing.T) {
 	b := buf.Bytes()
 	i := bytes.Index(b, []byte("PK\x01\x02")) + 24
 	binary.LittleEndian.PutUint32(b[i:], 10)
-	root, err := extract(t, "a.zip", b, host.Extraction{MaxBytes: 1000})
+	root, err := extract(t, "a.zip", b, unpack.Options{MaxBytes: 1000})
 	require.Error(t, err)
 	require.Len(t, below(t, root), 1)
 }
@@ -335,7 +336,7 @@ func TestExtractOverExisting(t *testing.T) {
 			require.NoError(t, os.WriteFile(root+"/a.tar", hosttest.Tar(t, tt.entries...), 0o600))
 			tt.before(t, root+"/opt/app")
 			before := hosttest.Snapshot(t, root)
-			err := h.Extract(t.Context(), "/a.tar", host.Extraction{Format: host.Tar, Parent: "/opt/app"})
+			err := unpack.Extract(t.Context(), h, "/a.tar", unpack.Options{Format: unpack.Tar, Parent: "/opt/app"})
 			if tt.fails != "" {
 				require.ErrorContains(t, err, tt.fails)
 				require.Equal(t, before, hosttest.Snapshot(t, root))
@@ -365,8 +366,8 @@ func TestExtractFailingAnywhere(t *testing.T) {
 			root := t.TempDir()
 			there(root)
 			require.NoError(t, os.WriteFile(root+"/a.tar", archive, 0o600))
-			x := host.Extraction{Format: host.Tar, Parent: "/opt/app", Last: "/opt/app/" + last}
-			err := host.New(host.Options{Root: root, Effect: effect}).Extract(t.Context(), "/a.tar", x)
+			x := unpack.Options{Format: unpack.Tar, Parent: "/opt/app", Last: "/opt/app/" + last}
+			err := unpack.Extract(t.Context(), host.New(host.Options{Root: root, Effect: effect}), "/a.tar", x)
 			if asked() < n {
 				require.NoError(t, err)
 				require.Greater(t, n, 20)
@@ -378,7 +379,7 @@ func TestExtractFailingAnywhere(t *testing.T) {
 				maps.DeleteFunc(snap, func(k, _ string) bool { return strings.HasPrefix(k, ".a.tar.ccm-extract") })
 				require.Equal(t, appBelow, snap, "effect %d", n)
 			}
-			require.NoError(t, host.New(host.Options{Root: root}).Extract(t.Context(), "/a.tar", x))
+			require.NoError(t, unpack.Extract(t.Context(), host.New(host.Options{Root: root}), "/a.tar", x))
 			require.Equal(t, appBelow, below(t, root+"/opt/app"), "effect %d", n)
 		}
 	}
@@ -395,20 +396,20 @@ func TestExtractCancelled(t *testing.T) {
 			return nil
 		}})
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), pack(t, file("a", "x"), file("b", "x")), 0o600))
-		err := h.Extract(ctx, "/"+name, host.Extraction{Format: host.ArchiveFormatOf(name), Parent: "/opt/app"})
+		err := unpack.Extract(ctx, h, "/"+name, unpack.Options{Format: unpack.FormatOf(name), Parent: "/opt/app"})
 		require.True(t, errors.Is(err, context.Canceled), "%s: %v", name, err)
 		require.Len(t, below(t, root), 1)
 	}
 }
 
 func TestArchiveFormatOf(t *testing.T) {
-	for name, want := range map[string]host.ArchiveFormat{
-		"a.tar.gz": host.TarGzip, "a.tgz": host.TarGzip, "a.tar": host.Tar, "a.zip": host.Zip, "A.TGZ": host.TarGzip,
+	for name, want := range map[string]unpack.Format{
+		"a.tar.gz": unpack.TarGzip, "a.tgz": unpack.TarGzip, "a.tar": unpack.Tar, "a.zip": unpack.Zip, "A.TGZ": unpack.TarGzip,
 		"a.gz": "", "a.tar.bz2": "", "zip": "", "": "",
 	} {
-		require.Equal(t, want, host.ArchiveFormatOf(name), name)
+		require.Equal(t, want, unpack.FormatOf(name), name)
 	}
-	_, err := extract(t, "a.rar", nil, host.Extraction{})
+	_, err := extract(t, "a.rar", nil, unpack.Options{})
 	require.ErrorContains(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar, .zip")
 }
 
@@ -429,13 +430,13 @@ func TestExtractDeepNames(t *testing.T) {
 			}
 			return hosttest.TarGzip(t, entries...)
 		}
-		_, err := extract(t, name, pack(many...), host.Extraction{MaxEntries: 200})
+		_, err := extract(t, name, pack(many...), unpack.Options{MaxEntries: 200})
 		require.EqualError(t, err, `entry "6/`+strings.Repeat("d/", 30)+`x": the archive holds more than 200 entries, which is the limit`)
-		_, err = extract(t, name, pack(file(strings.Repeat("d/", 20000)+"x", "x")), host.Extraction{})
+		_, err = extract(t, name, pack(file(strings.Repeat("d/", 20000)+"x", "x")), unpack.Options{})
 		require.ErrorContains(t, err, "has a name of 40001 bytes, want at most 4096")
-		_, err = extract(t, name, pack(file(strings.Repeat("d/", 256)+"x", "x")), host.Extraction{})
+		_, err = extract(t, name, pack(file(strings.Repeat("d/", 256)+"x", "x")), unpack.Options{})
 		require.ErrorContains(t, err, "lies 256 directories deep, want at most 255")
-		_, err = extract(t, name, pack(slices.Repeat([]hosttest.Packed{dir("./", 0o755)}, 11)...), host.Extraction{MaxEntries: 10})
+		_, err = extract(t, name, pack(slices.Repeat([]hosttest.Packed{dir("./", 0o755)}, 11)...), unpack.Options{MaxEntries: 10})
 		require.ErrorContains(t, err, "more than 10 entries")
 	}
 }
@@ -454,14 +455,14 @@ func TestExtractTellsKeep(t *testing.T) {
 		told[d.Path] = d.Kind
 		return err
 	}})
-	require.NoError(t, h.Extract(t.Context(), "/a.tar", host.Extraction{Format: host.Tar, Parent: "/opt/app"}))
+	require.NoError(t, unpack.Extract(t.Context(), h, "/a.tar", unpack.Options{Format: unpack.Tar, Parent: "/opt/app"}))
 	require.Equal(t, map[string]host.FileKind{
 		"/opt/app/f": host.Regular, "/opt/app/d": host.Missing, "/opt/app/d/g": host.Missing, "/opt/app/d-e": host.Missing,
 	}, told)
 
 	h = host.New(host.Options{Root: root, BeforeChange: func(*host.View, host.PreImage) error { return errors.New("no room to keep it") }})
 	before := hosttest.Snapshot(t, root)
-	require.EqualError(t, h.Extract(t.Context(), "/a.tar", host.Extraction{Format: host.Tar, Parent: "/opt/app"}), "no room to keep it")
+	require.EqualError(t, unpack.Extract(t.Context(), h, "/a.tar", unpack.Options{Format: unpack.Tar, Parent: "/opt/app"}), "no room to keep it")
 	require.EqualError(t, h.RemoveBelow("/opt/app", "f"), "no room to keep it")
 	require.Equal(t, before, hosttest.Snapshot(t, root))
 }
@@ -502,13 +503,13 @@ func TestExtractSparse(t *testing.T) {
 	archive := func(size int64) {
 		require.NoError(t, os.WriteFile(filepath.Join(h.Root(), "a.tar"), sparseTar("big", size), 0o644))
 	}
-	x := host.Extraction{Format: host.Tar, Parent: "/out", MaxBytes: 64 << 20}
+	x := unpack.Options{Format: unpack.Tar, Parent: "/out", MaxBytes: 64 << 20}
 	archive(1 << 40)
-	require.ErrorContains(t, h.Extract(t.Context(), "/a.tar", x), `entry "big": the archive expands to more than 64.0 MiB, which is the limit`)
+	require.ErrorContains(t, unpack.Extract(t.Context(), h, "/a.tar", x), `entry "big": the archive expands to more than 64.0 MiB, which is the limit`)
 	require.NoFileExists(t, filepath.Join(h.Root(), "out"))
 
 	archive(32 << 20)
-	require.NoError(t, h.Extract(t.Context(), "/a.tar", x))
+	require.NoError(t, unpack.Extract(t.Context(), h, "/a.tar", x))
 	fi, err := os.Stat(filepath.Join(h.Root(), "out/big"))
 	require.NoError(t, err)
 	require.Equal(t, int64(32<<20), fi.Size())
@@ -518,5 +519,5 @@ func TestExtractSparse(t *testing.T) {
 	archive(1 << 50)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
-	require.ErrorIs(t, h.Extract(ctx, "/a.tar", x), context.Canceled)
+	require.ErrorIs(t, unpack.Extract(ctx, h, "/a.tar", x), context.Canceled)
 }

@@ -1,4 +1,7 @@
-package host
+// Package unpack extracts archives on a host: all of an archive, or nothing.
+//
+// Begin with [Extract].
+package unpack
 
 import (
 	"context"
@@ -7,11 +10,13 @@ import (
 	"path/filepath"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// An Extraction is how to unpack an archive.
-type Extraction struct {
-	Format ArchiveFormat
+// Options are how to unpack an archive.
+type Options struct {
+	Format Format
 	// Parent is the directory that the entries go to. If it is missing, it is
 	// made, with mode 0755.
 	Parent string
@@ -51,14 +56,14 @@ func (e *LimitError) Error() string {
 // Files belong to the user that runs this process. They keep their permissions
 // but for setuid, setgid and sticky, and their times. Directories that are
 // there already are left as they are.
-func (h *Host) Extract(ctx context.Context, archive string, x Extraction) (err error) {
+func Extract(ctx context.Context, h *host.Host, archive string, x Options) (err error) {
 	file, err := h.Open(archive)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	h.log.Debug("extract", "archive", archive, "parent", x.Parent)
-	made, err := h.makeMissing(x.Parent)
+	h.Log().Debug("extract", "archive", archive, "parent", x.Parent)
+	made, err := makeMissing(h, x.Parent)
 	defer func() {
 		for _, dir := range made {
 			if err == nil || h.Remove(dir) != nil {
@@ -69,7 +74,7 @@ func (h *Host) Extract(ctx context.Context, archive string, x Extraction) (err e
 	if err != nil {
 		return err
 	}
-	s, err := h.newStage(archive, x)
+	s, err := newStage(h, archive, x)
 	if err != nil {
 		return err
 	}
@@ -85,7 +90,7 @@ func (h *Host) Extract(ctx context.Context, archive string, x Extraction) (err e
 
 // makeMissing makes the directory and those above it, and returns those that
 // were missing, deepest first.
-func (h *Host) makeMissing(name string) (made []string, err error) {
+func makeMissing(h *host.Host, name string) (made []string, err error) {
 	for at := name; ; at = filepath.Dir(at) {
 		ok, err := h.IsDirectory(at)
 		if err != nil {
@@ -99,5 +104,6 @@ func (h *Host) makeMissing(name string) (made []string, err error) {
 	if len(made) == 0 {
 		return nil, nil
 	}
-	return made, h.MakeDirectory(name, ownAttr())
+	uid, gid := safepath.Self()
+	return made, h.MakeDirectory(name, host.Attr{UID: uid, GID: gid, Mode: 0o755})
 }

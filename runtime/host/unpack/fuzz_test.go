@@ -1,4 +1,4 @@
-package host_test
+package unpack_test
 
 import (
 	"archive/tar"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/host/unpack"
 )
 
 var formats = []string{"a.tar", "a.tar.gz", "a.zip"}
@@ -147,7 +148,7 @@ func harmless(t *testing.T, name string, archive []byte) {
 
 	h := host.New(host.Options{Root: root, Clock: hosttest.Clock{}})
 	extract := func() error {
-		return h.Extract(t.Context(), "/"+name, host.Extraction{Format: host.ArchiveFormatOf(name), Parent: "/opt/app", MaxEntries: fuzzEntries, MaxBytes: fuzzBytes})
+		return unpack.Extract(t.Context(), h, "/"+name, unpack.Options{Format: unpack.FormatOf(name), Parent: "/opt/app", MaxEntries: fuzzEntries, MaxBytes: fuzzBytes})
 	}
 	if err := extract(); err != nil {
 		require.NotEmpty(t, err.Error())

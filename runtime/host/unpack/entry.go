@@ -1,4 +1,4 @@
-package host
+package unpack
 
 import (
 	"archive/tar"
@@ -10,24 +10,26 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/host"
 )
 
-// An ArchiveFormat is how an archive is packed, named after its suffix.
-type ArchiveFormat string
+// A Format is how an archive is packed, named after its suffix.
+type Format string
 
 // The formats.
 const (
-	Tar     ArchiveFormat = ".tar"
-	TarGzip ArchiveFormat = ".tar.gz"
-	Zip     ArchiveFormat = ".zip"
+	Tar     Format = ".tar"
+	TarGzip Format = ".tar.gz"
+	Zip     Format = ".zip"
 )
 
-// ArchiveSuffixes lists the suffixes that archives can have.
-var ArchiveSuffixes = [...]string{".tar.gz", ".tgz", ".tar", ".zip"}
+// Suffixes lists the suffixes that archives can have.
+var Suffixes = [...]string{".tar.gz", ".tgz", ".tar", ".zip"}
 
-// ArchiveFormatOf returns the format that the suffix of a name stands for, or
+// FormatOf returns the format that the suffix of a name stands for, or
 // "". Case does not matter, and .tgz is .tar.gz.
-func ArchiveFormatOf(name string) ArchiveFormat {
+func FormatOf(name string) Format {
 	name = strings.ToLower(name)
 	switch {
 	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
@@ -43,7 +45,7 @@ func ArchiveFormatOf(name string) ArchiveFormat {
 // An entry is one thing in an archive.
 type entry struct {
 	name  string // as the archive has it
-	kind  FileKind
+	kind  host.FileKind
 	mode  uint32
 	mtime time.Time
 	// target is where a symbolic link points, or the name of the entry that a
@@ -58,7 +60,7 @@ type entry struct {
 }
 
 // readEntries calls add for each entry of the archive in f, in order.
-func readEntries(f *os.File, format ArchiveFormat, check func() error, add func(entry) error) error {
+func readEntries(f *os.File, format Format, check func() error, add func(entry) error) error {
 	src := checked(f, check)
 	switch format {
 	case Tar:
@@ -80,17 +82,26 @@ func readEntries(f *os.File, format ArchiveFormat, check func() error, add func(
 	case Zip:
 		return readZip(f, check, add)
 	}
-	return fmt.Errorf("archive type not supported, want one of %s", strings.Join(ArchiveSuffixes[:], ", "))
+	return fmt.Errorf("archive type not supported, want one of %s", strings.Join(Suffixes[:], ", "))
 }
 
 // checked returns r, from which nothing is read any more once check fails.
 func checked(r io.Reader, check func() error) io.Reader {
-	return readerFunc(func(p []byte) (int, error) {
-		if err := check(); err != nil {
-			return 0, err
-		}
-		return r.Read(p)
-	})
+	return checkedReader{r, check}
+}
+
+// A checkedReader reads as long as check returns no error.
+type checkedReader struct {
+	from  io.Reader
+	check func() error
+}
+
+// Read implements io.Reader.
+func (r checkedReader) Read(p []byte) (int, error) {
+	if err := r.check(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(p)
 }
 
 // unreadable says that an archive is not one, or only part of one.
@@ -137,13 +148,13 @@ func tarEntry(head *tar.Header) (e entry, skip bool, err error) {
 	}
 	switch head.Typeflag {
 	case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
-		e.kind = Regular
+		e.kind = host.Regular
 	case tar.TypeDir:
-		e.kind = Directory
+		e.kind = host.Directory
 	case tar.TypeSymlink:
-		e.kind = Symlink
+		e.kind = host.Symlink
 	case tar.TypeLink:
-		e.kind, e.hardLink = Regular, true
+		e.kind, e.hardLink = host.Regular, true
 	case tar.TypeXGlobalHeader:
 		return e, true, nil
 	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
@@ -187,7 +198,7 @@ func addZip(file *zip.File, check func() error, add func(entry) error) error {
 	}
 	mode, kind := zipMode(file)
 	e := entry{name: name, kind: kind, mode: mode, mtime: file.Modified, unique: true}
-	if kind == Special {
+	if kind == host.Special {
 		return errors.New("is a device or a pipe, which is not extracted")
 	}
 	body, err := file.Open()
@@ -196,7 +207,7 @@ func addZip(file *zip.File, check func() error, add func(entry) error) error {
 	}
 	defer body.Close()
 	e.body, e.size = checked(body, check), int64(file.UncompressedSize64)
-	if kind == Symlink {
+	if kind == host.Symlink {
 		target, err := io.ReadAll(io.LimitReader(e.body, maxLinkLen+1))
 		if err != nil {
 			return unreadable(err)
@@ -237,21 +248,21 @@ func zipName(file *zip.File) (string, error) {
 
 // zipMode returns the permissions and the kind of a zip entry. What was not
 // made on Unix has none, and gets the usual ones.
-func zipMode(file *zip.File) (uint32, FileKind) {
+func zipMode(file *zip.File) (uint32, host.FileKind) {
 	bits := file.ExternalAttrs >> 16
 	if !onUnix(file) || bits == 0 {
 		if strings.HasSuffix(file.Name, "/") || strings.HasSuffix(file.Name, `\`) && !onUnix(file) {
-			return 0o755, Directory
+			return 0o755, host.Directory
 		}
-		return 0o644, Regular
+		return 0o644, host.Regular
 	}
 	switch m := file.Mode(); {
 	case m.IsDir():
-		return bits & 0o7777, Directory
+		return bits & 0o7777, host.Directory
 	case m&os.ModeSymlink != 0:
-		return bits & 0o7777, Symlink
+		return bits & 0o7777, host.Symlink
 	case m.IsRegular():
-		return bits & 0o7777, Regular
+		return bits & 0o7777, host.Regular
 	}
-	return bits & 0o7777, Special
+	return bits & 0o7777, host.Special
 }

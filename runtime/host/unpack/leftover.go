@@ -1,4 +1,4 @@
-package host
+package unpack
 
 import (
 	"errors"
@@ -10,32 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
-
-// A Temporary is something that is on the disk while it is worked on, and that nobody
-// would remove if this process died. It is told of before it is made, see
-// [Options].
-type Temporary interface {
-	// Made tells what it is, once it is there.
-	Made(dev, ino uint64)
-	// Gone tells that it is not there any more.
-	Gone()
-}
-
-type untold struct{}
-
-func (untold) Made(dev, ino uint64) {}
-func (untold) Gone()                {}
-
-// temporary tells of a directory that is about to be made, by its path for the
-// operating system.
-func (h *Host) temporary(path string) (Temporary, error) {
-	if h.leaves == nil {
-		return untold{}, nil
-	}
-	return h.leaves(path)
-}
 
 // RemoveLeftover removes the directory for unpacking that a run has left behind at a
 // path of the operating system when it died, and reports whether it was there. It
@@ -61,7 +38,7 @@ func RemoveLeftover(path string, dev, ino uint64) (removed bool, err error) {
 	switch {
 	case err != nil:
 		return false, safepath.PathError("stat", path, err)
-	case info.Kind != Directory || info.UID != own || isLocked(p):
+	case info.Kind != host.Directory || info.UID != own || isLocked(p):
 		return false, nil // something else by now, or another process is at work in it
 	case dev == 0 && ino == 0:
 		err := safepath.Unlink(p)
