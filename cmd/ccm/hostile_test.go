@@ -31,8 +31,9 @@ import (
 // that runs no commands and knows no network, and a directory for scripts. What
 // is beside them is not to change.
 type hostile struct {
-	base  string
-	facts *facts.Facts
+	base    string
+	facts   *facts.Facts
+	timeout time.Duration // of the evaluation
 }
 
 // fuzzTimeout is the deadline of scripts that fuzz tests make.
@@ -49,7 +50,7 @@ func newHostile(f testing.TB) *hostile {
 	f.Cleanup(func() { require.NoError(f, os.RemoveAll(base)) })
 	w := &hostile{base, facts.Static(map[string]any{
 		"os": map[string]any{"family": "debian", "release": "12"}, "hostname": "web01", "memory": map[string]any{"total": int64(1 << 30)},
-	})}
+	}), fuzzTimeout}
 	w.write(f)
 	f.Setenv("XDG_CONFIG_HOME", filepath.Join(base, "config"))
 	return w
@@ -122,7 +123,7 @@ func (w *hostile) load(t testing.TB, name, text string) (*site.Site, error) {
 	defer os.Remove(name)
 	var stderr bytes.Buffer
 	e := w.env(strings.NewReader(""), &stderr, &stderr)
-	return e.Load(t.Context(), name, []string{"arg"}, &site.Options{EvalTimeout: fuzzTimeout, Facts: site.FactOptions{Known: w.facts}})
+	return e.Load(t.Context(), name, []string{"arg"}, &site.Options{EvalTimeout: w.timeout, Facts: site.FactOptions{Known: w.facts}})
 }
 
 // holds says what must be so of any script or manifest: it gives a catalog,

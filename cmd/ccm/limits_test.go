@@ -80,6 +80,7 @@ var endless = map[string]string{
 // Nothing that a script does runs on for long after its limit.
 func TestEndless(t *testing.T) {
 	w := newHostile(t)
+	w.timeout = 50 * time.Millisecond
 	t.Chdir(w.base)
 	for name, text := range endless {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"unicode"
@@ -138,30 +139,34 @@ func TestHostileTextInReports(t *testing.T) {
 	if testing.Short() {
 		modes = modes[:1]
 	}
-	tried, failed := 0, 0
-	for _, c := range hostileCases(hostileServer(t)) {
-		t.Run(c.name, func(t *testing.T) {
-			h := &hostileRun{t: t, program: program, dir: t.TempDir()}
-			for name, text := range c.files {
-				require.NoError(t, os.WriteFile(filepath.Join(h.dir, name), []byte(strings.ReplaceAll(text, "WORK", h.dir)), 0o600))
-			}
-			for _, args := range c.before {
-				h.pipe(args)
-			}
-			for _, args := range c.commands {
-				for _, mode := range modes {
-					out := h.show(mode, args)
-					tried++
-					if problem := harmful(out, mode, args); problem != "" {
-						failed++
-						t.Errorf("%s: ccm %q: %s in %q", mode, args, problem, out)
+	var tried, failed atomic.Int64
+	cases := hostileCases(hostileServer(t))
+	t.Run("all", func(t *testing.T) {
+		for _, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				h := &hostileRun{t: t, program: program, dir: t.TempDir()}
+				for name, text := range c.files {
+					require.NoError(t, os.WriteFile(filepath.Join(h.dir, name), []byte(strings.ReplaceAll(text, "WORK", h.dir)), 0o600))
+				}
+				for _, args := range c.before {
+					h.pipe(args)
+				}
+				for _, args := range c.commands {
+					for _, mode := range modes {
+						out := h.show(mode, args)
+						tried.Add(1)
+						if problem := harmful(out, mode, args); problem != "" {
+							failed.Add(1)
+							t.Errorf("%s: ccm %q: %s in %q", mode, args, problem, out)
+						}
 					}
 				}
-			}
-		})
-	}
-	t.Logf("%d of %d let through what a terminal acts on", failed, tried)
-	require.Greater(t, tried, 150)
+			})
+		}
+	})
+	t.Logf("%d of %d let through what a terminal acts on", failed.Load(), tried.Load())
+	require.Greater(t, tried.Load(), int64(150))
 }
 
 // Data keeps its bytes in a pipe; on a terminal JSON means the same.
