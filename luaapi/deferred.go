@@ -146,7 +146,7 @@ func (df *deferrals) resultField(L *lua.LState, handle *lua.LUserData, field str
 	id, _ := handleOf(handle)
 	r, _ := handle.Value.(*resource.Resource)
 	ofCommand := !slices.Contains([]string{"changed", "failed", "outcome"}, field)
-	if ofCommand && r != nil && !resource.JudgedByPerform(r.Spec) {
+	if ofCommand && r != nil && !resource.VerifiesItself(r.Spec) {
 		df.in.report.throw(L, "only what runs a command has it", "%s has no field %q", id, field)
 	}
 	res, ok := df.results[id]

@@ -20,7 +20,7 @@ import (
 // DefineType adds a type to the registry of this run, which must be a
 // [resource.Registry.Layer], and returns its constructor. In a
 // session a type can be defined again.
-func (in *Interp) DefineType(f resource.Factory) (*lua.LTable, error) {
+func (in *Interp) DefineType(f resource.Binding) (*lua.LTable, error) {
 	add := in.opts.Registry.Add
 	if in.session != nil {
 		add = in.opts.Registry.Replace

@@ -80,7 +80,7 @@ type limits struct {
 
 func (execProps) Validate() error                   { return nil }
 func (execProps) Decide(struct{}) resource.Decision { return resource.Decision{} }
-func (execProps) JudgedByPerform() bool             { return true }
+func (execProps) VerifiesItself() bool              { return true }
 
 func (execProps) Perform(context.Context, *host.Host, fake[execProps], resource.Action) error {
 	return nil

@@ -91,9 +91,9 @@ func (a Apply) WantedEnsure() string { return string(a.Ensure) }
 // FailsWithParts implements resource.Applying.
 func (Apply) FailsWithParts() bool { return true }
 
-// JudgedByPerform implements resource.Judged: what there was to do is done and
+// VerifiesItself implements resource.SelfVerifying: what there was to do is done and
 // judged already.
-func (Apply) JudgedByPerform() bool { return true }
+func (Apply) VerifiesItself() bool { return true }
 
 // Decide implements resource.Spec.
 func (Apply) Decide(ApplyState) (d resource.Decision) { return d }
@@ -102,7 +102,7 @@ func (Apply) Decide(ApplyState) (d resource.Decision) { return d }
 // has changed, and so has the child.
 func (Apply) Refresh(_ ApplyState, d resource.Decision) resource.Decision {
 	d.Act("Apply", "applied changes")
-	d.Closed = true
+	d.Complete = true
 	return d
 }
 

@@ -134,8 +134,8 @@ type ArchiveProvider interface {
 // WantedEnsure implements resource.Wanted.
 func (a Archive) WantedEnsure() string { return string(a.Ensure) }
 
-// MayLookAhead implements resource.Ahead.
-func (Archive) MayLookAhead() bool { return true }
+// MayPrefetch implements resource.Prefetchable.
+func (Archive) MayPrefetch() bool { return true }
 
 // ConfinedTo implements resource.Confined.
 func (a Archive) ConfinedTo() (paths []string, tree bool) {
@@ -172,7 +172,7 @@ func (a Archive) decideAbsent(have ArchiveState) (d resource.Decision) {
 	}
 	d.Add("ensure", string(ArchivePresent), string(ArchiveAbsent))
 	d.Act("Remove", "removed")
-	d.Leaves, d.Closed = []host.Planned{{Path: a.Name, Kind: host.Missing}}, true
+	d.Effects, d.Complete = []host.Planned{{Path: a.Name, Kind: host.Missing}}, true
 	return d
 }
 
@@ -182,7 +182,7 @@ func (a Archive) decideCreated(have ArchiveState) (d resource.Decision) {
 	if a.Cleanup && have.ArchiveExists {
 		d.Add("cleanup", string(ArchivePresent), string(ArchiveAbsent))
 		a.cleanup(&d)
-		d.Leaves, d.Closed = []host.Planned{{Path: a.Name, Kind: host.Missing}}, true
+		d.Effects, d.Complete = []host.Planned{{Path: a.Name, Kind: host.Missing}}, true
 	}
 	return d
 }
@@ -199,9 +199,9 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 		d.Act("SetAttributes", "updated attributes")
 	}
 	if len(d.Actions) > 0 || extract {
-		d.Leaves = []host.Planned{a.leaves(have, download)}
+		d.Effects = []host.Planned{a.leaves(have, download)}
 	}
-	d.Closed = true
+	d.Complete = true
 	if !extract {
 		return d
 	}
@@ -211,13 +211,13 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 		d.Add("extract_parent", "", a.ExtractParent)
 	}
 	d.Act("Extract", "extracted")
-	d.Leaves = append(d.Leaves, host.Planned{Path: a.ExtractParent, Kind: host.Directory, Open: true})
+	d.Effects = append(d.Effects, host.Planned{Path: a.ExtractParent, Kind: host.Directory, Open: true})
 	if a.Creates != "" {
-		d.Leaves = append(d.Leaves, host.Planned{Path: a.Creates, Vague: true})
+		d.Effects = append(d.Effects, host.Planned{Path: a.Creates, Vague: true})
 	}
 	if a.Cleanup {
 		a.cleanup(&d)
-		d.Leaves = append(d.Leaves, host.Planned{Path: a.Name, Kind: host.Missing})
+		d.Effects = append(d.Effects, host.Planned{Path: a.Name, Kind: host.Missing})
 	}
 	return d
 }

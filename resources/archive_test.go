@@ -170,16 +170,16 @@ func TestArchiveDecideErr(t *testing.T) {
 // What a plan may assume afterwards.
 func TestArchiveLeaves(t *testing.T) {
 	d := archive(t, func(a *Archive) { extracted(a); a.Cleanup = true }).Decide(ArchiveState{})
-	require.True(t, d.Closed)
+	require.True(t, d.Complete)
 	require.Equal(t, []host.Planned{
 		{Path: "/tmp/app.tar.gz", Kind: host.Regular, Attr: &host.Attr{Mode: 0o640}}, {Path: "/opt/app", Kind: host.Directory, Open: true},
 		{Path: "/opt/app/bin/app", Vague: true}, {Path: "/tmp/app.tar.gz", Kind: host.Missing},
-	}, d.Leaves)
+	}, d.Effects)
 	d = archive(t, nil).Decide(ArchiveState{})
-	require.True(t, d.Closed)
+	require.True(t, d.Complete)
 	d = archive(t, func(a *Archive) { extracted(a); a.Cleanup = true }).Decide(created(present))
-	require.True(t, d.Closed)
-	require.Equal(t, []host.Planned{{Path: "/tmp/app.tar.gz", Kind: host.Missing}}, d.Leaves)
+	require.True(t, d.Complete)
+	require.Equal(t, []host.Planned{{Path: "/tmp/app.tar.gz", Kind: host.Missing}}, d.Effects)
 }
 
 // "The Ensure field in CommonResourceState is set to: present if the archive

@@ -146,9 +146,9 @@ func (e Exec) ValidateWith(c resource.Common) error {
 	return errors.Join(errs...)
 }
 
-// JudgedByPerform implements resource.Judged: a command is judged by its exit
+// VerifiesItself implements resource.SelfVerifying: a command is judged by its exit
 // code.
-func (Exec) JudgedByPerform() bool { return true }
+func (Exec) VerifiesItself() bool { return true }
 
 // UncertainAfterPending implements resource.Uncertain: guards may look at
 // anything.
@@ -164,8 +164,8 @@ func (e Exec) ActsAlways() bool {
 	return e.Creates == "" && e.OnlyIf == "" && e.Unless == "" && !e.RefreshOnly
 }
 
-// MayLookAhead implements resource.Ahead: guards are asked in their turn.
-func (e Exec) MayLookAhead() bool { return e.OnlyIf == "" && e.Unless == "" }
+// MayPrefetch implements resource.Prefetchable: guards are asked in their turn.
+func (e Exec) MayPrefetch() bool { return e.OnlyIf == "" && e.Unless == "" }
 
 // AsksGuards reports whether the guards matter, given that the creates path is
 // there or not: refreshonly and a satisfied creates settle it without them.
@@ -180,7 +180,7 @@ func (e Exec) Decide(have ExecState) (d resource.Decision) {
 	case e.RefreshOnly:
 	default:
 		d.Act("Execute", "executed")
-		d.Leaves, d.Closed = e.leaves()
+		d.Effects, d.Complete = e.leaves()
 	}
 	return d
 }
@@ -189,7 +189,7 @@ func (e Exec) Decide(have ExecState) (d resource.Decision) {
 // refreshonly.
 func (e Exec) Refresh(ExecState, resource.Decision) (d resource.Decision) {
 	d.Act("Execute", "executed via subscribe")
-	d.Leaves, d.Closed = e.leaves()
+	d.Effects, d.Complete = e.leaves()
 	return d
 }
 

@@ -95,7 +95,7 @@ type FileState struct {
 	// Checksum, unless it is known all the same.
 	WantChecksum string
 	// Source is what was seen of the source, if one is wanted.
-	Source host.Glance
+	Source host.StatData
 	// SizesDiffer is set if the content differs from that of a source in its size,
 	// or is not there yet. Neither was read then.
 	SizesDiffer bool
@@ -214,13 +214,13 @@ func (f *File) Locate(dir string) {
 // WantedEnsure implements resource.Wanted.
 func (f File) WantedEnsure() string { return string(f.Ensure) }
 
-// SuitAlike implements resource.Alike.
-func (File) SuitAlike() {}
+// ProviderIgnoresSpec implements resource.SpecIndependentProvider.
+func (File) ProviderIgnoresSpec() {}
 
-// MayLookAhead implements resource.Ahead. A URL is fetched in its turn.
-func (f File) MayLookAhead() bool { return f.Source == nil || !host.IsURL(*f.Source) }
+// MayPrefetch implements resource.Prefetchable. A URL is fetched in its turn.
+func (f File) MayPrefetch() bool { return f.Source == nil || !host.IsURL(*f.Source) }
 
-// Bounds implements resource.Bounded. A source may be anything's file, a command
+// Bounds implements resource.PathConfined. A source may be anything's file, a command
 // that validates may do anything, and names of owners depend on two files.
 func (f File) Bounds() (path string, looks, acts bool) {
 	acts = f.Ensure != FileDirectory && !f.Force && len(f.Check)+len(f.CheckAfter) == 0 && f.Name != "/etc/passwd" && f.Name != "/etc/group"
@@ -277,7 +277,7 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 	}
 	d.Add("ensure", have.CurrentEnsure(), string(FileAbsent))
 	d.Act("Remove", phrase)
-	d.Leaves, d.Closed = []host.Planned{{Path: f.Name, Kind: host.Missing}}, true
+	d.Effects, d.Complete = []host.Planned{{Path: f.Name, Kind: host.Missing}}, true
 	if have.Kind == host.Regular {
 		d.Text = f.text(have)
 	}
@@ -331,7 +331,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		return d
 	}
 	d.Act(verb, phrase)
-	d.Leaves, d.Closed = []host.Planned{f.leaves(have)}, true
+	d.Effects, d.Complete = []host.Planned{f.leaves(have)}, true
 	if have.ContentDiffers || have.Kind == host.Missing && f.Ensure == FilePresent {
 		d.Text = f.text(have)
 	}

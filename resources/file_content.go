@@ -9,12 +9,12 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// CurrentWish implements resource.Wishing: a source may hold something else than
+// DesiredDigest implements resource.DesiredDigester: a source may hold something else than
 // it did.
-func (s FileState) CurrentWish() resource.Told {
-	t := resource.Told{Text: s.WantChecksum}
-	if s.Source != (host.Glance{}) {
-		t.Mark = resource.MarkOf(s.Source.Size, s.Source.Stamp())
+func (s FileState) DesiredDigest() resource.DesiredDigest {
+	t := resource.DesiredDigest{Text: s.WantChecksum}
+	if s.Source != (host.StatData{}) {
+		t.Stat = resource.SourceStatOf(s.Source.Size, s.Source.Stamp())
 	}
 	return t
 }
@@ -39,9 +39,9 @@ func (s FileState) wantedContent() string {
 	return resource.DigestText(s.WantChecksum)
 }
 
-// WishText implements resource.Pointing: the digest of a source whose size told
+// DesiredText implements resource.LazyDesired: the digest of a source whose size told
 // that the content differs.
-func (f File) WishText(ctx context.Context, v *host.View, have FileState) (string, error) {
+func (f File) DesiredText(ctx context.Context, v *host.View, have FileState) (string, error) {
 	if f.Source == nil || !have.ContentDiffers {
 		return "", nil
 	}

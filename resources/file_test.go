@@ -90,6 +90,6 @@ func TestFileDiff(t *testing.T) {
 	require.Equal(t, "content: sha256:0123456789abcdef → sha256:fedcba9876543210, owner: root → app, mode: 0600 → 0640", d.String())
 	require.Equal(t, "Would have updated the file", d.Actions[0].Would())
 	require.Equal(t, "Updated the file", d.Actions[0].Done())
-	require.Equal(t, []host.Planned{{Path: "/f", Kind: host.Regular, Content: new("x"), Attr: &host.Attr{UID: 7, GID: 5, Mode: 0o640}}}, d.Leaves)
-	require.True(t, d.Closed)
+	require.Equal(t, []host.Planned{{Path: "/f", Kind: host.Regular, Content: new("x"), Attr: &host.Attr{UID: 7, GID: 5, Mode: 0o640}}}, d.Effects)
+	require.True(t, d.Complete)
 }

@@ -120,8 +120,8 @@ type PackageProvider interface {
 	Uninstall(ctx context.Context, h *host.Host, pkg string) error
 }
 
-// SuitAlike implements resource.Alike.
-func (Package) SuitAlike() {}
+// ProviderIgnoresSpec implements resource.SpecIndependentProvider.
+func (Package) ProviderIgnoresSpec() {}
 
 // Validate implements resource.Spec.
 func (p Package) Validate() error {

@@ -66,7 +66,7 @@ func TestPackageDecide(t *testing.T) {
 	} {
 		d := Package{Name: "zsh", Ensure: x.ensure}.Decide(x.have)
 		require.Equal(t, x.diff, d.String(), x.name)
-		require.False(t, d.Closed, x.name)
+		require.False(t, d.Complete, x.name)
 		if x.err != "" {
 			require.EqualError(t, d.Err, x.err, x.name)
 			require.Empty(t, d.Actions, x.name)

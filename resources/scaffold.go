@@ -107,9 +107,11 @@ type ScaffoldState struct {
 	Rendered string
 }
 
-// CurrentWish implements resource.Wishing: what is rendered depends on templates,
+// DesiredDigest implements resource.DesiredDigester: what is rendered depends on templates,
 // facts and data.
-func (s ScaffoldState) CurrentWish() resource.Told { return resource.Told{Text: s.Rendered} }
+func (s ScaffoldState) DesiredDigest() resource.DesiredDigest {
+	return resource.DesiredDigest{Text: s.Rendered}
+}
 
 // CurrentEnsure implements resource.StateEnsure.
 func (s ScaffoldState) CurrentEnsure() string {
@@ -199,8 +201,8 @@ func (s Scaffold) WantedEnsure() string { return string(s.Ensure) }
 // ConfinedTo implements resource.Confined.
 func (s Scaffold) ConfinedTo() (paths []string, tree bool) { return []string{s.Name}, true }
 
-// SeesData implements resource.Rendered: templates see facts and data.
-func (Scaffold) SeesData() bool { return true }
+// DependsOnData implements resource.DataDependent: templates see facts and data.
+func (Scaffold) DependsOnData() bool { return true }
 
 // Decide implements resource.Spec.
 func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
@@ -223,7 +225,7 @@ func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
 	if !have.TargetExists {
 		d.Add("ensure", string(ScaffoldAbsent), string(ScaffoldPresent))
-		d.Leaves = append(d.Leaves, host.Planned{Path: s.Name, Kind: host.Directory})
+		d.Effects = append(d.Effects, host.Planned{Path: s.Name, Kind: host.Directory})
 	}
 	count := len(have.Changed)
 	for _, file := range have.Changed {
@@ -232,20 +234,20 @@ func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
 			what = "is missing"
 		}
 		d.Add("source", s.below(file)+" "+what, "rendered")
-		d.Leaves = append(d.Leaves, s.rendered(file)...)
+		d.Effects = append(d.Effects, s.rendered(file)...)
 	}
 	if s.Purge {
 		count += len(have.Purged)
 		for _, file := range have.Purged {
 			d.Add("purge", s.below(file), "removed")
-			d.Leaves = append(d.Leaves, host.Planned{Path: file, Kind: host.Missing})
+			d.Effects = append(d.Effects, host.Planned{Path: file, Kind: host.Missing})
 		}
 	}
 	if len(d.Diff) == 0 {
 		return d
 	}
 	d.Act("Scaffold", "changed "+scaffoldFiles(count))
-	d.Closed = true
+	d.Complete = true
 	return d
 }
 
@@ -257,17 +259,17 @@ func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
 	slices.Sort(managed)
 	for _, file := range managed {
 		d.Add("ensure", s.below(file), string(ScaffoldAbsent))
-		d.Leaves = append(d.Leaves, host.Planned{Path: file, Kind: host.Missing})
+		d.Effects = append(d.Effects, host.Planned{Path: file, Kind: host.Missing})
 	}
 	count := len(managed)
 	if s.Purge { // they are counted, as the document has it, and stay
 		count += len(have.Purged)
 	}
 	for _, dir := range have.Emptied {
-		d.Leaves = append(d.Leaves, host.Planned{Path: path.Clean(dir), Kind: host.Missing})
+		d.Effects = append(d.Effects, host.Planned{Path: path.Clean(dir), Kind: host.Missing})
 	}
 	d.Act("Remove", "removed "+scaffoldFiles(count))
-	d.Closed = true
+	d.Complete = true
 	return d
 }
 

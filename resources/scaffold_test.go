@@ -61,7 +61,7 @@ func TestScaffoldDecisionTable(t *testing.T) {
 		require.Equal(t, x.stable[0] == 'Y', d.Stable(), "%+v", x)
 		require.Equal(t, x.would, would(d), "%+v", x)
 		require.Equal(t, d.Stable(), len(d.Diff) == 0)
-		require.True(t, d.Stable() || d.Closed)
+		require.True(t, d.Stable() || d.Complete)
 	}
 }
 
@@ -84,16 +84,16 @@ func TestScaffoldDiffAndLeaves(t *testing.T) {
 		{Path: "/etc/app/d/e/b", Kind: host.Regular}, {Path: "/etc/app/d/e", Kind: host.Directory}, {Path: "/etc/app/d", Kind: host.Directory},
 		{Path: "/etc/app/logs", Kind: host.Directory},
 		{Path: "/etc/app/old", Kind: host.Missing},
-	}, d.Leaves)
+	}, d.Effects)
 
 	absent := scaffoldOf(func(s *Scaffold) { s.Ensure = ScaffoldAbsent })
 	have = scaffolded([]string{"/etc/app/b"}, []string{"/etc/app/a"}, nil)
 	have.Emptied = []string{"/etc/app/."}
 	d = absent.Decide(have)
 	require.Equal(t, "ensure: a → absent, ensure: b → absent", d.String())
-	require.Contains(t, d.Leaves, host.Planned{Path: "/etc/app", Kind: host.Missing})
+	require.Contains(t, d.Effects, host.Planned{Path: "/etc/app", Kind: host.Missing})
 	d = absent.Decide(scaffolded([]string{"/etc/app/b"}, nil, []string{"/etc/app/old"}))
-	require.NotContains(t, d.Leaves, host.Planned{Path: "/etc/app", Kind: host.Missing}, "unrelated files keep the target")
+	require.NotContains(t, d.Effects, host.Planned{Path: "/etc/app", Kind: host.Missing}, "unrelated files keep the target")
 }
 
 func TestScaffoldDecideErr(t *testing.T) {

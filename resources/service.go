@@ -100,11 +100,11 @@ type ServiceProvider interface {
 
 var serviceName = regexp.MustCompile(`^[a-zA-Z0-9._+:~-]+$`)
 
-// SettleTime implements resource.Settling.
+// SettleTime implements resource.Delayed.
 func (s Service) SettleTime() time.Duration { return time.Duration(s.Settle) }
 
-// SuitAlike implements resource.Alike.
-func (Service) SuitAlike() {}
+// ProviderIgnoresSpec implements resource.SpecIndependentProvider.
+func (Service) ProviderIgnoresSpec() {}
 
 // Fresh implements resource.Beginning: what has just been installed does not run.
 func (Service) Fresh() ServiceState { return ServiceState{} }

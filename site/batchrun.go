@@ -94,7 +94,7 @@ func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *hos
 	if b.run != nil {
 		b.run.Converges(c)
 		engine.Cause = b.run.Cause
-		engine.Journal, engine.LeftOver = b.run, b.run.LeftOver("", c)
+		engine.Journal, engine.PendingRefreshes = b.run, b.run.PendingRefreshes("", c)
 		engine.Reporter = converge.Reporters{b.run, engine.Reporter}
 	}
 	engine.Reporter = &numberingReporter{engine.Reporter, b}

@@ -26,8 +26,10 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 	d := &driftReporter{Reporter: rep}
 	engine := &converge.Engine{
 		Registry: s.Registry, Facts: s.Facts, Reporter: d, Stop: p.Stop, Texts: texts,
-		Cause:  func(*resource.Resource, resource.Told, func() string) converge.Cause { return converge.Corrective },
-		Recall: store.Wishes(a),
+		Cause: func(*resource.Resource, resource.DesiredDigest, func() string) converge.Cause {
+			return converge.Corrective
+		},
+		Recall: store.DesiredDigests(a),
 	}
 	if err := p.conceal(engine, store); err != nil {
 		return converge.Summary{}, err
@@ -58,7 +60,7 @@ func (d *driftReporter) Event(e *converge.Event) {
 }
 
 // unknownEvent says that a resource cannot be compared with the past.
-func unknownEvent(u state.Unrecorded, index int, now time.Time) *converge.Event {
+func unknownEvent(u state.MissingRecord, index int, now time.Time) *converge.Event {
 	id, _ := resource.ParseID(u.ID)
 	return &converge.Event{
 		Resource: &resource.Resource{ID: id, Common: resource.NothingCommon}, Index: index, Outcome: converge.Unknown, Noop: true, Reason: u.Because, Start: now,
@@ -67,7 +69,7 @@ func unknownEvent(u state.Unrecorded, index int, now time.Time) *converge.Event 
 
 // appliedSite returns what was applied as a site of its own, and the resources of
 // which too little was recorded for that.
-func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.Applied) (*Site, []state.Unrecorded, error) {
+func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.Applied) (*Site, []state.MissingRecord, error) {
 	env := &TemplateEnv{Clock: p.Clock}
 	reg, err := NewRegistry(env)
 	if err != nil {
@@ -78,7 +80,7 @@ func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.A
 		return nil, nil, err
 	}
 	env.Facts = s.Facts
-	var left []state.Unrecorded
+	var left []state.MissingRecord
 	s.Catalog, left, err = store.Catalog(a, reg)
 	return s, left, err
 }

@@ -142,7 +142,7 @@ func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep converg
 	if s := o.options.Session; s != nil {
 		recorder = s.Recorder(batch.id, o.options.Diff, o.host.Now)
 		engine.Reporter = converge.Reporters{recorder, engine.Reporter}
-		if engine.Settled, engine.SettledCauses, err = s.Settle(b, reg, r.ID, o.options.Plan); err != nil {
+		if engine.Prior, engine.PriorCauses, err = s.Settle(b, reg, r.ID, o.options.Plan); err != nil {
 			return nil, err
 		}
 	}

@@ -48,7 +48,7 @@ type Process struct {
 	// NewHost makes the hosts of runs; nil is host.New.
 	NewHost func(host.Options) *host.Host
 	// Substitutes are providers that take the place of all others of their types.
-	Substitutes []resource.Factory
+	Substitutes []resource.Binding
 	// Sequential has each resource looked at and written in its turn only.
 	Sequential bool
 }

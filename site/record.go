@@ -34,12 +34,12 @@ func (r *record) attach(engine *converge.Engine, c *catalog.Catalog) error {
 		if damaged > 0 {
 			r.recorder.process.Messages.Warn(fmt.Sprintf("%d damaged lines in the list of refreshes that are owed", damaged))
 		}
-		engine.LeftOver = state.LeftOver(pending, r.site, r.root, c)
+		engine.PendingRefreshes = state.PendingRefreshes(pending, r.site, r.root, c)
 		engine.Cause = r.store.Cause(r.site, r.root)
 		return nil
 	}
 	r.run.Converges(c)
-	engine.Journal, engine.LeftOver, engine.Cause = r.run, r.run.LeftOver(r.site, c), r.run.Cause
+	engine.Journal, engine.PendingRefreshes, engine.Cause = r.run, r.run.PendingRefreshes(r.site, c), r.run.Cause
 	// The record comes first, so that it is there even if the report cannot be
 	// written.
 	engine.Reporter = converge.Reporters{r.run, engine.Reporter}
@@ -72,7 +72,7 @@ func (r *record) release() {
 // conceal has an engine tell no secrets, nor what has held some.
 func (p *Process) conceal(engine *converge.Engine, store *state.Store) (err error) {
 	engine.Secrets = p.Secrets
-	if engine.Past, err = store.Past(); err != nil {
+	if engine.SecretHistory, err = store.Past(); err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
 	return nil

@@ -96,7 +96,7 @@ func (x *refreshPlan) record(j converge.Journal, by resource.ID) error {
 		return nil
 	}
 	x.recorded[by] = true
-	if err := j.Owe(by, converge.Intended, x.direct[by]); err != nil {
+	if err := j.AddRefreshes(by, converge.Intended, x.direct[by]); err != nil {
 		return fmt.Errorf("cannot record what this would refresh: %w", err)
 	}
 	return nil
@@ -115,10 +115,10 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *converge.Sum
 	}
 	var more converge.Summary
 	if r.options.Plan {
-		engine.LeftOver = x.expected(r.options.ID)
+		engine.PendingRefreshes = x.expected(r.options.ID)
 		more = engine.Plan(ctx, &r.host.View, x.catalog)
 	} else {
-		engine.Journal, engine.LeftOver = r.record.run, r.record.run.LeftOver("", x.catalog)
+		engine.Journal, engine.PendingRefreshes = r.record.run, r.record.run.PendingRefreshes("", x.catalog)
 		engine.Reporter = converge.Reporters{r.record.run, engine.Reporter}
 		more = engine.Run(ctx, r.host, x.catalog)
 	}
@@ -131,10 +131,10 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *converge.Sum
 }
 
 // expected returns the refreshes that the journal would have, for a plan.
-func (x *refreshPlan) expected(run string) (list []converge.Debt) {
+func (x *refreshPlan) expected(run string) (list []converge.PendingRefresh) {
 	for _, r := range x.site.Catalog.Resources {
 		for _, to := range x.direct[r.ID] {
-			list = append(list, converge.Debt{To: to, By: r.ID, Run: run, Cause: converge.Intended})
+			list = append(list, converge.PendingRefresh{To: to, By: r.ID, Run: run, Cause: converge.Intended})
 		}
 	}
 	return list

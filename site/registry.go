@@ -31,7 +31,7 @@ func NewRegistry(env *TemplateEnv) (*resource.Registry, error) {
 		systemd.Providers(),
 	)
 	for _, x := range env.substitutes {
-		all = slices.DeleteFunc(all, func(f resource.Factory) bool { return f.Type == x.Type })
+		all = slices.DeleteFunc(all, func(f resource.Binding) bool { return f.Type == x.Type })
 	}
 	reg, err := resource.NewRegistry(append(all, env.substitutes...)...)
 	if err != nil {

@@ -19,7 +19,7 @@ type TemplateEnv struct {
 	Data  map[string]any // what the user configured; nil if nothing
 	Clock host.Clock
 
-	substitutes []resource.Factory // see Process
+	substitutes []resource.Binding // see Process
 }
 
 // scaffold gathers the facts for the templates of scaffolds.

@@ -46,8 +46,8 @@ func (m randomMachine) write(name, text string) error {
 }
 
 // providers returns what manages the packages and services of the machine.
-func (m randomMachine) providers() []resource.Factory {
-	return []resource.Factory{
+func (m randomMachine) providers() []resource.Binding {
+	return []resource.Binding{
 		resources.PackageType.Provide("random", resource.Always[resources.Package](1), randomPackages{m}),
 		resources.ServiceType.Provide("random", resource.Always[resources.Service](1), randomServices{m}),
 	}

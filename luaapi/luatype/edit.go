@@ -130,8 +130,8 @@ func (d *definition) editDecide(want *resource.Properties, have any) resource.De
 		return dec
 	}
 	dec.Text = func(context.Context, *host.View) (resource.Text, error) { return *s.text, nil }
-	dec.Leaves = []host.Planned{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want)}}
-	dec.Closed = true
+	dec.Effects = []host.Planned{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want)}}
+	dec.Complete = true
 	return dec
 }
 

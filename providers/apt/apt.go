@@ -20,8 +20,8 @@ import (
 const Name = "apt"
 
 // Providers returns what this package provides.
-func Providers() []resource.Factory {
-	return []resource.Factory{resources.PackageType.Provide(Name, suits, packages{})}
+func Providers() []resource.Binding {
+	return []resource.Binding{resources.PackageType.Provide(Name, suits, packages{})}
 }
 
 // suits says that apt manages packages wherever its commands are. On a system

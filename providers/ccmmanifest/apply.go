@@ -12,8 +12,8 @@ import (
 )
 
 // Providers returns what this package provides.
-func Providers() []resource.Factory {
-	return []resource.Factory{
+func Providers() []resource.Binding {
+	return []resource.Binding{
 		resources.ApplyType.Provide("ccmmanifest", resource.Always[resources.Apply](1), manifests{}),
 	}
 }

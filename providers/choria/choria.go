@@ -42,8 +42,8 @@ func (e Env) lookup(path string, fallback ...any) (any, error) {
 type Environment func(ctx context.Context) (Env, error)
 
 // Providers returns what this package provides.
-func Providers(env Environment) []resource.Factory {
-	return []resource.Factory{resources.ScaffoldType.Provide("choria", suits, &scaffolds{env: env})}
+func Providers(env Environment) []resource.Binding {
+	return []resource.Binding{resources.ScaffoldType.Provide("choria", suits, &scaffolds{env: env})}
 }
 
 func suits(_ *facts.Facts, want resources.Scaffold) (int, error) {

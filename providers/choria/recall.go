@@ -59,8 +59,8 @@ func recalled(wish string) (rendering, error) {
 	return r, nil
 }
 
-// Recall implements resource.Recalling.
-func (p *scaffolds) Recall(ctx context.Context, v *host.View, want resources.Scaffold, wish resource.Told) (have resources.ScaffoldState, err error) {
+// Recall implements resource.HistoricStatus.
+func (p *scaffolds) Recall(ctx context.Context, v *host.View, want resources.Scaffold, wish resource.DesiredDigest) (have resources.ScaffoldState, err error) {
 	info, err := v.Lstat(want.Name)
 	if err != nil {
 		return have, err

@@ -45,7 +45,7 @@ func TestRecall(t *testing.T) {
 				m := newMachine(t, map[string]string{"etc/": ""})
 				m.Host = host.New(host.Options{Root: m.root}) // which runs commands
 				require.NoError(t, m.converge(t, there))
-				wish := m.state(t, s).CurrentWish()
+				wish := m.state(t, s).DesiredDigest()
 				require.NotEmpty(t, wish)
 				require.NoError(t, change(filepath.Join(m.root, "etc/app")))
 				now := m.state(t, s)
@@ -73,15 +73,15 @@ func firstOf(errs ...error) error {
 // What was not recorded, or is not what was written, is not guessed.
 func TestRecallOfNothing(t *testing.T) {
 	m := newMachine(t, map[string]string{"etc/app/x": ""})
-	_, err := m.p.Recall(t.Context(), &m.View, want(nil), resource.Told{})
+	_, err := m.p.Recall(t.Context(), &m.View, want(nil), resource.DesiredDigest{})
 	require.ErrorAs(t, err, new(*resource.UnknownError))
 	for _, wish := range []string{"junk", "0644 abc\n", "0644 abc \"x", "08 abc \"x\"\n", "directory x\n", "0644\n"} {
-		_, err := m.p.Recall(t.Context(), &m.View, want(nil), resource.Told{Text: wish})
+		_, err := m.p.Recall(t.Context(), &m.View, want(nil), resource.DesiredDigest{Text: wish})
 		require.ErrorContains(t, err, "what was rendered cannot be read", "%q", wish)
 	}
 	// What is gone, and is to be gone, needs no record.
 	gone := want(func(s *resources.Scaffold) { s.Name, s.Ensure = "/etc/gone", resources.ScaffoldAbsent })
-	have, err := m.p.Recall(t.Context(), &m.View, gone, resource.Told{})
+	have, err := m.p.Recall(t.Context(), &m.View, gone, resource.DesiredDigest{})
 	require.NoError(t, err)
 	require.True(t, gone.Decide(have).Stable())
 }

@@ -24,8 +24,8 @@ type scaffolds struct {
 }
 
 var (
-	_ resources.ScaffoldProvider                                      = (*scaffolds)(nil)
-	_ resource.Recalling[resources.Scaffold, resources.ScaffoldState] = (*scaffolds)(nil)
+	_ resources.ScaffoldProvider                                           = (*scaffolds)(nil)
+	_ resource.HistoricStatus[resources.Scaffold, resources.ScaffoldState] = (*scaffolds)(nil)
 )
 
 // Status implements resources.ScaffoldProvider.

@@ -18,8 +18,8 @@ import (
 const Name = "dnf"
 
 // Providers returns what this package provides.
-func Providers() []resource.Factory {
-	return []resource.Factory{resources.PackageType.Provide(Name, suits, packages{})}
+func Providers() []resource.Binding {
+	return []resource.Binding{resources.PackageType.Provide(Name, suits, packages{})}
 }
 
 // suits says that dnf manages packages wherever it and rpm are. On a system

@@ -80,8 +80,8 @@ func (m *Machine) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 // Providers returns for each type what manages it on this machine: for those that
 // are imagined the model, under every name that a real provider has, and for the
 // others the real ones.
-func (m *Machine) Providers(real *resource.Registry) []resource.Factory {
-	var out []resource.Factory
+func (m *Machine) Providers(real *resource.Registry) []resource.Binding {
+	var out []resource.Binding
 	for _, t := range real.Types() {
 		factories := real.Factories(t)
 		for i, f := range factories {

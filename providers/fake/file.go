@@ -21,7 +21,7 @@ func mine(mode uint32) host.Attr {
 // made when something is put into them.
 type files struct {
 	m     *Machine
-	inner resource.Factory
+	inner resource.Binding
 }
 
 // ownerless returns the wish without an owner.

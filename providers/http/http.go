@@ -12,8 +12,8 @@ import (
 )
 
 // Providers returns what this package provides.
-func Providers() []resource.Factory {
-	return []resource.Factory{resources.ArchiveType.Provide("http", suits, archives{})}
+func Providers() []resource.Binding {
+	return []resource.Binding{resources.ArchiveType.Provide("http", suits, archives{})}
 }
 
 // suits looks at the archive only: fetching and extracting need no tools of the

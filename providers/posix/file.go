@@ -16,8 +16,8 @@ import (
 type files struct{}
 
 var (
-	_ resources.FileProvider                                  = files{}
-	_ resource.Recalling[resources.File, resources.FileState] = files{}
+	_ resources.FileProvider                                       = files{}
+	_ resource.HistoricStatus[resources.File, resources.FileState] = files{}
 )
 
 // Status implements resources.FileProvider. What is cheap decides before what
@@ -77,7 +77,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 // look describes what stands at the path and reports whether it is a file with
 // the content that is wanted. If that is the content of a source, it returns what
 // was seen of it; of a source of another size that is all that is looked at.
-func (files) look(ctx context.Context, v *host.View, want resources.File) (info host.Info, source *host.Glance, same bool, err error) {
+func (files) look(ctx context.Context, v *host.View, want resources.File) (info host.Info, source *host.StatData, same bool, err error) {
 	managed := want.ManagesContent(host.Regular)
 	if managed && want.Content != nil {
 		info, same, err = v.LookAt(want.Name, *want.Content)
@@ -97,12 +97,12 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 	if same, err = v.Holds(want.Name, src); errors.Is(err, host.ErrNotKnown) {
 		err = nil
 	}
-	return info, &src.Glance, same, err
+	return info, &src.StatData, same, err
 }
 
-// Recall implements resource.Recalling: the text of the wish is the digest of what
+// Recall implements resource.HistoricStatus: the text of the wish is the digest of what
 // the source held.
-func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wish resource.Told) (have resources.FileState, err error) {
+func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wish resource.DesiredDigest) (have resources.FileState, err error) {
 	if want.Source == nil || wish.Text == "" {
 		return p.Status(ctx, v, want)
 	}
@@ -112,7 +112,7 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wi
 	if err != nil || !want.ManagesContent(have.Kind) || have.Kind != host.Missing && have.Kind != host.Regular {
 		return have, err
 	}
-	size, sized := wish.Mark.Size()
+	size, sized := wish.Stat.Size()
 	have.Source.Size, have.SizesDiffer = size, sized && (have.Kind == host.Missing || have.Size != size)
 	if have.Kind == host.Regular && !have.SizesDiffer {
 		sum, err := sumOf(ctx, v, want.Name)
@@ -171,7 +171,7 @@ func (files) content(ctx context.Context, v *host.View, want resources.File, sam
 // sourced fills in what differs of the content of a source, of which nothing was
 // seen yet if nothing stands at the path. Digests are computed only where the
 // sizes do not tell it.
-func (files) sourced(ctx context.Context, v *host.View, want resources.File, source *host.Glance, same bool, have *resources.FileState) error {
+func (files) sourced(ctx context.Context, v *host.View, want resources.File, source *host.StatData, same bool, have *resources.FileState) error {
 	if source == nil {
 		src, err := v.OpenSource(ctx, *want.Source)
 		if errors.Is(err, host.ErrNotKnown) {
@@ -181,7 +181,7 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 		if err != nil {
 			return err
 		}
-		source = &src.Glance
+		source = &src.StatData
 		src.Close()
 	}
 	have.Source = *source
@@ -222,7 +222,7 @@ func (files) copied(ctx context.Context, v *host.View, want resources.File, have
 	}
 	defer src.Close()
 	if same, err := v.Holds(want.Name, src); err == nil && same {
-		have.Source, have.WantChecksum = src.Glance, v.KnownSum(*want.Source, src.Glance)
+		have.Source, have.WantChecksum = src.StatData, v.KnownSum(*want.Source, src.StatData)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 
 // Providers returns what this package provides. Shell never wins by itself: it
 // is chosen with provider = "shell".
-func Providers() []resource.Factory {
-	return []resource.Factory{
+func Providers() []resource.Binding {
+	return []resource.Binding{
 		resources.FileType.Provide("posix", resource.Always[resources.File](1), files{}),
 		resources.ExecType.Provide("posix", resource.Always[resources.Exec](1), execs{split: words}),
 		resources.ExecType.Provide("shell", hasShell, execs{split: shell}),

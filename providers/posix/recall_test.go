@@ -22,7 +22,7 @@ func TestRecall(t *testing.T) {
 	mode := new(resources.Mode)
 	require.NoError(t, mode.UnmarshalText([]byte("0640")))
 	want := resources.File{Name: "/f", Ensure: resources.FilePresent, Owner: resources.Unmanaged, Group: resources.Unmanaged, Mode: mode, Source: &source}
-	recall := func(wish resource.Told) (*resources.FileState, []string) {
+	recall := func(wish resource.DesiredDigest) (*resources.FileState, []string) {
 		t.Helper()
 		have, err := files{}.Recall(t.Context(), &h.View, want, wish)
 		require.NoError(t, err)
@@ -43,11 +43,11 @@ func TestRecall(t *testing.T) {
 		return &have, differs
 	}
 	require.NoError(t, converge(t, h, want))
-	wish := status(t, h, want).CurrentWish()
+	wish := status(t, h, want).DesiredDigest()
 	require.Equal(t, host.SumBytes([]byte("then")), wish.Text, "the copy told it")
 	require.NoError(t, os.WriteFile(source, []byte("now"), 0o600))
-	old := resource.Told{Text: wish.Text} // what earlier versions have recorded
-	for _, wish := range []resource.Told{wish, old} {
+	old := resource.DesiredDigest{Text: wish.Text} // what earlier versions have recorded
+	for _, wish := range []resource.DesiredDigest{wish, old} {
 		_, differs := recall(wish)
 		require.Empty(t, differs)
 	}
@@ -57,7 +57,7 @@ func TestRecall(t *testing.T) {
 	now := host.SumBytes([]byte("now"))
 	_, differs = recall(old)
 	require.Equal(t, []string{"sha256:" + now[:16] + " → sha256:" + wish.Text[:16]}, differs)
-	_, differs = recall(resource.Told{}) // nobody knows, so the source says it
+	_, differs = recall(resource.DesiredDigest{}) // nobody knows, so the source says it
 	require.Empty(t, differs)
 	require.NoError(t, os.WriteFile(at, []byte("NOW!"), 0o640))
 	_, differs = recall(wish)
@@ -65,7 +65,7 @@ func TestRecall(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(at, []byte("now"), 0o640))
 	require.NoError(t, os.Chmod(at, 0o600))
-	_, differs = recall(resource.Told{Text: now})
+	_, differs = recall(resource.DesiredDigest{Text: now})
 	require.Equal(t, []string{"mode"}, differs)
 	require.NoError(t, os.Remove(source))
 	require.NoError(t, os.Remove(at))

@@ -19,9 +19,9 @@ import (
 
 // Providers returns what this package provides. What is returned remembers that
 // systemd has read its unit files again: build it once for a run.
-func Providers() []resource.Factory {
+func Providers() []resource.Binding {
 	v := &host.New(host.Options{}).View
-	return []resource.Factory{resources.ServiceType.Provide("systemd", suits(v, ""), newServices(pause))}
+	return []resource.Binding{resources.ServiceType.Provide("systemd", suits(v, ""), newServices(pause))}
 }
 
 // booted is there if and only if systemd is pid 1 (sd_booted(3)).

@@ -10,7 +10,7 @@ import (
 )
 
 // A batch is files that are written together, because each belongs to a resource that
-// changes nothing else (resource.Bounded) and none of them has to do with another. They
+// changes nothing else (resource.PathConfined) and none of them has to do with another. They
 // are written by a pool while the walk goes on, and committed at once ([host.Batch]),
 // which takes about as long as it takes for one. Their resources, and those in between
 // that had nothing to do, are reported after that, in their order.
@@ -26,7 +26,7 @@ type batch struct {
 // A stagedFile is the file of one resource in a batch.
 type stagedFile struct {
 	event    *Event
-	provider resource.Factory
+	provider resource.Binding
 	decision resource.Decision
 	host     *host.Host // that writes to the batch
 
@@ -48,7 +48,7 @@ const longestBatch = 4096
 func (w *walk) batchable(i int) bool {
 	r := w.catalog.Resources[i]
 	_, _, bounded := resource.BoundsOf(r.Spec)
-	return bounded && !w.planning() && !w.Sequential && w.edits == nil && w.goesOnAfter(r) &&
+	return bounded && !w.planning() && !w.Sequential && w.edits == nil && w.continuesAfter(r) &&
 		r.Skip == "" && r.Resolve == nil && !w.noop(r) && !w.monitorOnly(r) && len(r.Common.HealthChecks) == 0 && r.Common.Timeout == 0
 }
 
@@ -69,8 +69,8 @@ func (w *walk) canBatch(i int) bool {
 
 // stage begins to write the file of a resource, if the decision is to write one whole
 // file and that can be done together with others. Otherwise the batch is committed.
-func (w *walk) stage(ctx context.Context, f resource.Factory, d resource.Decision, ev *Event) bool {
-	if len(d.Leaves) != 1 || d.Leaves[0].Kind != host.Regular || d.Leaves[0].Kept {
+func (w *walk) stage(ctx context.Context, f resource.Binding, d resource.Decision, ev *Event) bool {
+	if len(d.Effects) != 1 || d.Effects[0].Kind != host.Regular || d.Effects[0].Kept {
 		w.commit(ctx)
 		return false
 	}
@@ -90,7 +90,7 @@ func (w *walk) stage(ctx context.Context, f resource.Factory, d resource.Decisio
 	} else {
 		w.write(ctx, x)
 	}
-	w.touched = false // yet
+	w.mayHaveChanged = false // yet
 	return true
 }
 
@@ -132,9 +132,9 @@ func (w *walk) commit(ctx context.Context) {
 		w.conclude(ctx, b.entries[n], err)
 	}
 	w.batchPaths.clear()
-	events := w.held
-	w.held = nil
-	w.tell(events)
+	events := w.queue
+	w.queue = nil
+	w.report(events)
 	w.since = w.view.Now()
 }
 
@@ -175,7 +175,7 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	case err != nil:
 		w.prefetch.change(ev.Resource, false)
 		ev.Err, ev.Actions = err, ev.Actions[:done]
-		w.forgive(ctx, x.provider, x.decision, ev)
+		w.cancelRefreshes(ctx, x.provider, x.decision, ev)
 	case x.verified:
 		w.prefetch.change(ev.Resource, true)
 		w.judge(ev, x.state, x.statusErr)
@@ -185,6 +185,6 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	}
 	if ev.Err != nil {
 		ev.Outcome = Failed
-		w.became(ev)
+		w.recordOutcome(ev)
 	}
 }

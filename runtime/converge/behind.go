@@ -11,7 +11,7 @@ import (
 // if these do nothing: without all of them it is known. What is assumed of a path hides
 // what was assumed of it before, and a directory that one may make is not missed from
 // another.
-func (w *walk) behind(ctx context.Context, f *resource.Factory, ev *Event, doubts []doubt) []doubt {
+func (w *walk) behind(ctx context.Context, f *resource.Binding, ev *Event, doubts []doubt) []doubt {
 	if f == nil || !w.planning() {
 		return doubts
 	}
@@ -52,7 +52,7 @@ func (w *walk) newLooks() *host.Looks {
 
 // lookThrough looks through v at all that the outcome of a resource hangs on. It
 // returns why the resource would fail.
-func (w *walk) lookThrough(ctx context.Context, f *resource.Factory, ev *Event, v *host.View) error {
+func (w *walk) lookThrough(ctx context.Context, f *resource.Binding, ev *Event, v *host.View) error {
 	r := ev.Resource
 	state, err := f.Status(ctx, v, r.Spec)
 	if err != nil {
@@ -65,5 +65,5 @@ func (w *walk) lookThrough(ctx context.Context, f *resource.Factory, ev *Event, 
 	if _, err = w.foresee(ctx, v, ev.Index, f); err != nil {
 		return err
 	}
-	return v.Permits(d.Leaves...)
+	return v.Permits(d.Effects...)
 }

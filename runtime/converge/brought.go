@@ -25,7 +25,7 @@ func (w *walk) broughtBy(i int) (doubts []doubt) {
 
 // isBrought records that a resource may be there by its turn because another brings it.
 // D is what would be done as things stand.
-func (w *walk) isBrought(ctx context.Context, f *resource.Factory, ev *Event, d resource.Decision, brought []doubt) {
+func (w *walk) isBrought(ctx context.Context, f *resource.Binding, ev *Event, d resource.Decision, brought []doubt) {
 	if len(d.Actions) > 0 {
 		_, err := w.foresee(ctx, w.view.Recording(w.looks), ev.Index, f)
 		w.failing = err != nil

@@ -8,7 +8,7 @@ import (
 )
 
 // changedPaths are the paths that were changed by resources which change nothing else
-// (resource.Bounded). What was seen elsewhere before is still so. Paths are
+// (resource.PathConfined). What was seen elsewhere before is still so. Paths are
 // without links, so that one file has one name.
 //
 // It is asked about every resource after the first change, so it keeps what it

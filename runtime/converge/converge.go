@@ -26,7 +26,7 @@ type Engine struct {
 	Reporter Reporter
 	// Texts asks for the content before and after of files that change.
 	Texts bool
-	// Outputs asks for what commands said that were run (resource.Judged).
+	// Outputs asks for what commands said that were run (resource.SelfVerifying).
 	Outputs bool
 	// FailOnError skips everything after the first failure.
 	FailOnError bool
@@ -38,31 +38,31 @@ type Engine struct {
 	// Prefetcher has looked at resources since they were declared. The walk ends it. May be
 	// nil.
 	Prefetcher *Prefetcher
-	// Settled has the outcomes of resources that were dealt with before the run, in
+	// Prior has the outcomes of resources that were dealt with before the run, in
 	// another process. The catalog has them, skipped, so that others can refer to
 	// them. No event tells of them and no summary counts them.
-	Settled map[resource.ID]Outcome
-	// SettledCauses says why those of Settled were changed that were.
-	SettledCauses map[resource.ID]Cause
+	Prior map[resource.ID]Outcome
+	// PriorCauses says why those of Settled were changed that were.
+	PriorCauses map[resource.ID]Cause
 	// Journal remembers the refreshes of a run until they were performed; nil for
 	// none. A run that changes nothing does not write to it.
 	Journal Journal
-	// LeftOver is the refreshes that earlier runs have left over.
-	LeftOver []Debt
+	// PendingRefreshes is the refreshes that earlier runs have left over.
+	PendingRefreshes []PendingRefresh
 	// Cause tells why a resource that is not as wanted is not: whether it was
 	// managed before, and whether the same was wanted of it. Wish is what its
-	// state says of what is wanted (resource.Wishing), text returns the text of it
-	// that the state has left open (resource.Pointing). May be nil.
-	Cause func(r *resource.Resource, wish resource.Told, text func() string) Cause
+	// state says of what is wanted (resource.DesiredDigester), text returns the text of it
+	// that the state has left open (resource.LazyDesired). May be nil.
+	Cause func(r *resource.Resource, wish resource.DesiredDigest, text func() string) Cause
 	// Recall tells what the state of a resource said of what was wanted of it when
 	// it was last in order, nothing if that is not known. It is for plans that compare the
 	// machine with the past: what sources and templates hold now does not count
 	// then. May be nil.
-	Recall func(r *resource.Resource) (wish resource.Told)
+	Recall func(r *resource.Resource) (wish resource.DesiredDigest)
 	// Secrets are what no event tells. May be nil.
 	Secrets *secret.Keeper
-	// Past knows what has held secrets before; nil if nothing has.
-	Past Past
+	// SecretHistory knows what has held secrets before; nil if nothing has.
+	SecretHistory SecretHistory
 	// Stop asks a run to end: the resource that is being worked on is finished,
 	// the others are skipped. May be nil.
 	Stop <-chan struct{}
@@ -88,48 +88,48 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)), conditional: make([]bool, len(c.Resources)),
 	}
 	w.batchPaths.view = v
-	w.concealer = newConcealer(e, c.Resources)
+	w.redactor = newRedactor(e, c.Resources)
 	w.prefetch = e.prefetch(ctx, v, c)
 	defer w.prefetch.Stop()
 	w.sum = Summary{Start: v.Now(), Noop: h == nil}
-	w.left, w.sum.Dropped = w.debtsOf(e.LeftOver)
+	w.pending, w.sum.Dropped = w.groupRefreshes(e.PendingRefreshes)
 	w.since = v.Now()
 	for i, r := range c.Resources {
 		if w.batch != nil && !w.canBatch(i) {
 			w.commit(ctx)
 		}
-		if len(w.settling) > 0 && !w.joinsSettling(i) {
-			w.awaitSettled(ctx)
+		if len(w.deferred) > 0 && !w.canDefer(i) {
+			w.runDeferredChecks(ctx)
 		}
-		if o, ok := e.Settled[r.ID]; ok && r.Skip != "" {
-			w.takeOver(i, o)
+		if o, ok := e.Prior[r.ID]; ok && r.Skip != "" {
+			w.recordPrior(i, o)
 			continue
 		}
-		w.touched = false
+		w.mayHaveChanged = false
 		w.beginEdits(ctx, i)
-		events := w.edited(ctx, w.resource(ctx, i))
-		if w.touched {
+		events := w.finishEdit(ctx, w.resource(ctx, i))
+		if w.mayHaveChanged {
 			w.prefetch.change(r, false)
 		}
 		w.prefetch.leave(i)
-		if w.batch != nil || len(w.settling) > 0 {
-			w.held = append(w.held, events...)
+		if w.batch != nil || len(w.deferred) > 0 {
+			w.queue = append(w.queue, events...)
 			continue
 		}
-		w.tell(events)
+		w.report(events)
 	}
 	w.commit(ctx)
-	w.awaitSettled(ctx)
+	w.runDeferredChecks(ctx)
 	w.sum.Interrupted = w.interrupted
 	w.sum.Took = v.Now().Sub(w.sum.Start)
 	return w.sum
 }
 
-// tell reports events.
-func (w *walk) tell(events []*Event) {
+// report reports events.
+func (w *walk) report(events []*Event) {
 	for _, ev := range events {
 		w.sum.Add(ev)
-		w.concealer.event(ev)
+		w.redactor.event(ev)
 		w.Reporter.Event(ev)
 	}
 }
@@ -146,18 +146,18 @@ type walk struct {
 	prefetch *Prefetcher
 	sum      Summary // of what was told so far
 
-	left      debts
+	pending   pendingRefreshes
 	refreshes map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
 	causes    []Cause               // of the changes so far; nil for none
 
 	since    time.Time // when the last resource was done with
 	outcomes []Outcome
 	blocks   []bool // failed, or skipped because of something that failed
-	// unsettled is set once something is pending or unknown.
-	unsettled bool
-	// touched is set if the machine, or in a plan what is assumed of it, may have
+	// hasPending is set once something is pending or unknown.
+	hasPending bool
+	// mayHaveChanged is set if the machine, or in a plan what is assumed of it, may have
 	// been changed on behalf of the resource whose turn it is.
-	touched bool
+	mayHaveChanged bool
 	// unclear is the pending resources of which a plan does not know all effects.
 	unclear []influence
 	// managed has who manages a path; nil until that is needed.
@@ -174,25 +174,25 @@ type walk struct {
 	forecasts map[int]Outcome
 	// looks is what the resource whose turn it is has looked at, nil where that makes
 	// no difference.
-	looks       *host.Looks
-	failing     bool           // it cannot be looked at, or not be had
-	byName      map[string]int // the resources, for explainParent; nil until it is needed
-	ended       string         // why no further resource is worked on, or ""
-	endedScopes map[*resource.Scope]string
-	interrupted bool
-	edits       *edits       // that are under way, or nil
-	batch       *batch       // of files that are not committed, or nil
-	batchPaths  changedPaths // of these
-	settling    []settling   // that were acted on, and have to be looked at again
-	held        []*Event     // to be told after those of batch or settling
-	concealer   *concealer   // nil if there is nothing to conceal
-	single      [1]*Event    // of a resource that is no edit
+	looks           *host.Looks
+	failing         bool           // it cannot be looked at, or not be had
+	byName          map[string]int // the resources, for explainParent; nil until it is needed
+	endReason       string         // why no further resource is worked on, or ""
+	scopeEndReasons map[*resource.Scope]string
+	interrupted     bool
+	edits           *edits          // that are under way, or nil
+	batch           *batch          // of files that are not committed, or nil
+	batchPaths      changedPaths    // of these
+	deferred        []deferredCheck // that were acted on, and have to be looked at again
+	queue           []*Event        // to be told after those of batch or settling
+	redactor        *redactor       // nil if there is nothing to conceal
+	single          [1]*Event       // of a resource that is no edit
 }
 
-// became notes what became of a resource, for those that come after it.
-func (w *walk) became(ev *Event) {
+// recordOutcome notes what became of a resource, for those that come after it.
+func (w *walk) recordOutcome(ev *Event) {
 	w.outcomes[ev.Index] = ev.Outcome
-	w.unsettled = w.unsettled || ev.Outcome == Pending || ev.Outcome == Unknown
+	w.hasPending = w.hasPending || ev.Outcome == Pending || ev.Outcome == Unknown
 	w.looks = nil
 	w.noteForecast(ev)
 	w.blocks[ev.Index] = ev.Outcome == Failed || len(ev.Unmet) > 0
@@ -200,15 +200,15 @@ func (w *walk) became(ev *Event) {
 		return
 	}
 	if w.FailOnError {
-		w.ended = "fail_on_error is set and " + ev.Resource.ID.String() + " failed"
+		w.endReason = "fail_on_error is set and " + ev.Resource.ID.String() + " failed"
 	}
-	w.failedIn(ev.Resource)
+	w.recordScopeFailure(ev.Resource)
 }
 
-// takeOver notes what became of a resource before the run.
-func (w *walk) takeOver(i int, o Outcome) {
+// recordPrior notes what became of a resource before the run.
+func (w *walk) recordPrior(i int, o Outcome) {
 	w.outcomes[i], w.blocks[i] = o, o == Failed || o == Skipped
-	w.noteCause(i, w.SettledCauses[w.catalog.Resources[i].ID])
+	w.recordCause(i, w.PriorCauses[w.catalog.Resources[i].ID])
 	w.prefetch.leave(i)
 }
 
@@ -251,7 +251,7 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 
 // explain says of an event's error what ended its context, if that was it.
 func (w *walk) explain(ctx context.Context, ev *Event) {
-	ev.Err = caused(ctx, ev.Err)
+	ev.Err = withCause(ctx, ev.Err)
 	if ev.Outcome == Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
 		w.interrupted, ev.Err = true, errors.New("interrupted")
 	}
@@ -265,15 +265,15 @@ func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
 		return true
 	}
 	if w.stopped(ctx) {
-		w.interrupted, w.ended = true, "the run was interrupted"
+		w.interrupted, w.endReason = true, "the run was interrupted"
 		if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
-			w.ended = cause.Error()
+			w.endReason = cause.Error()
 		}
 	}
-	if ev.Reason = w.ended; ev.Reason != "" {
+	if ev.Reason = w.endReason; ev.Reason != "" {
 		return true
 	}
-	if ev.Reason = w.endedScope(ev.Resource); ev.Reason != "" {
+	if ev.Reason = w.scopeEndReason(ev.Resource); ev.Reason != "" {
 		return true
 	}
 	for _, d := range w.catalog.Deps[i] {
@@ -286,7 +286,7 @@ func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
 		}
 	}
 	if len(ev.Unmet) > 0 {
-		w.unmet(ev)
+		w.recordUnmet(ev)
 		return true
 	}
 	ev.Outcome = Stable

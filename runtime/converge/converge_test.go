@@ -45,7 +45,7 @@ func (k knob) Decide(have string) (d resource.Decision) {
 	if have != k.Value {
 		d.Add("value", have, k.Value)
 		d.Act("Set", "set the value")
-		d.Closed = !k.Opaque
+		d.Complete = !k.Opaque
 	}
 	return d
 }

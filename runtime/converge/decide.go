@@ -7,16 +7,16 @@ import (
 )
 
 // converge decides about a resource and, in a run, does what is to be done.
-func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Event) {
+func (w *walk) converge(ctx context.Context, i int, f *resource.Binding, ev *Event) {
 	r := ev.Resource
 	by, maybe := w.refreshers(i)
-	left := w.left[r.ID]
+	left := w.pending[r.ID]
 	refresh := len(by)+len(left) > 0
 	defer func() {
-		if x := w.settlingOf(ev); x != nil {
-			x.owed = refresh
+		if x := w.deferredCheckOf(ev); x != nil {
+			x.hasRefresh = refresh
 		} else if refresh {
-			w.settleDebts(ev)
+			w.finishRefreshes(ev)
 		}
 	}()
 	state, err := w.status(ctx, i, f)
@@ -30,7 +30,7 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 		without := r.Type.Decide(r.Spec, state, false)
 		ev.Refreshed = len(d.Actions) != len(without.Actions) || len(d.Actions) > 0 && d.Actions[0] != without.Actions[0]
 		if ev.Refreshed {
-			ev.RefreshedBy, ev.LeftOver = by, left
+			ev.RefreshedBy, ev.PendingRefreshes = by, left
 		}
 	}
 	mayRefresh := len(maybe) > 0 && !ev.Refreshed && len(r.Type.Decide(r.Spec, state, true).Actions) > len(d.Actions)
@@ -66,8 +66,8 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 		w.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
 		return
 	case d.Stable():
-		if resource.SeesData(r.Spec) { // nobody could tell later what was wanted
-			ev.Wish = w.wholeWish(ev, resource.WishOf(state))
+		if resource.DependsOnData(r.Spec) { // nobody could tell later what was wanted
+			ev.DesiredDigest = w.desiredDigest(ev, resource.DesiredDigestOf(state))
 		}
 		return
 	case mayRefresh:
@@ -78,7 +78,7 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Factory, ev *Eve
 
 // status returns the state of resource i, whose turn it is: compared with what is
 // wanted now or, if the walk recalls that, with what was wanted.
-func (w *walk) status(ctx context.Context, i int, f *resource.Factory) (any, error) {
+func (w *walk) status(ctx context.Context, i int, f *resource.Binding) (any, error) {
 	if w.Recall != nil {
 		r := w.catalog.Resources[i]
 		if state, ok, err := f.Recall(ctx, w.view, r.Spec, w.Recall(r)); ok {
@@ -88,7 +88,7 @@ func (w *walk) status(ctx context.Context, i int, f *resource.Factory) (any, err
 	v, looks := w.record()
 	w.looks = looks
 	spec := w.catalog.Resources[i].Spec
-	if looks == nil || len(w.unclear) == 0 && !w.view.IsDoubtful() && resource.LooksAhead(spec) {
+	if looks == nil || len(w.unclear) == 0 && !w.view.IsDoubtful() && resource.MayPrefetch(spec) {
 		return w.prefetch.status(ctx, v, i, f)
 	}
 	return f.Status(ctx, v, spec)

@@ -183,7 +183,7 @@ func (w *walk) touches(i int, x *influence, look host.Look) rank {
 
 // isService reports whether a resource starts something that has to stay up.
 func isService(r *resource.Resource) bool {
-	_, ok := r.Spec.(resource.Settling)
+	_, ok := r.Spec.(resource.Delayed)
 	return ok
 }
 

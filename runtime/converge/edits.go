@@ -67,10 +67,10 @@ func (w *walk) sameBackup(i, k int) bool {
 	return kept(i) == kept(k)
 }
 
-// edited takes the event of a resource and returns those that can be told now:
+// finishEdit takes the event of a resource and returns those that can be told now:
 // that one or, at the end of a row of edits, all of them.
-func (w *walk) edited(ctx context.Context, ev *Event) []*Event {
-	w.became(ev)
+func (w *walk) finishEdit(ctx context.Context, ev *Event) []*Event {
+	w.recordOutcome(ev)
 	e := w.edits
 	if e == nil {
 		w.single[0] = ev
@@ -86,25 +86,25 @@ func (w *walk) edited(ctx context.Context, ev *Event) []*Event {
 		if ev.Outcome != Changed {
 			continue
 		}
-		w.touched = true
+		w.mayHaveChanged = true
 		if err == nil {
-			w.written(ctx, ev)
+			w.verifyEdit(ctx, ev)
 			continue
 		}
 		ev.Outcome, ev.Err, ev.Actions = Failed, err, nil
-		w.became(ev)
+		w.recordOutcome(ev)
 	}
 	return e.events
 }
 
-// written looks again at a resource after its file was written.
-func (w *walk) written(ctx context.Context, ev *Event) {
-	var f resource.Factory
+// verifyEdit looks again at a resource after its file was written.
+func (w *walk) verifyEdit(ctx context.Context, ev *Event) {
+	var f resource.Binding
 	if f, ev.Err = w.Registry.Select(ev.Resource, w.Facts); ev.Err == nil {
 		w.verify(ctx, f, ev)
 	}
 	if ev.Err != nil {
 		ev.Outcome = Failed
-		w.became(ev)
+		w.recordOutcome(ev)
 	}
 }

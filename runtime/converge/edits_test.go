@@ -20,7 +20,7 @@ import (
 )
 
 // words is a type that keeps its name as a line of the file /words.
-func words(t *testing.T) resource.Factory {
+func words(t *testing.T) resource.Binding {
 	t.Helper()
 	s, err := schema.Make("", []schema.Property{{Name: "name", Type: reflect.TypeFor[string](), IsName: true}})
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func words(t *testing.T) resource.Factory {
 			if !strings.Contains(have.(string), want.Name()+"\n") {
 				d.Add("name", "", want.Name())
 				d.Act("add", "added "+want.Name()+" to "+strings.ReplaceAll(have.(string), "\n", " "))
-				d.Leaves, d.Closed = []host.Planned{{Path: "/words", Kind: host.Regular, Content: new(have.(string) + want.Name() + "\n")}}, true
+				d.Effects, d.Complete = []host.Planned{{Path: "/words", Kind: host.Regular, Content: new(have.(string) + want.Name() + "\n")}}, true
 			}
 			return d
 		},

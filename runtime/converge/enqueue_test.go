@@ -23,7 +23,7 @@ type note struct {
 }
 
 func (note) Validate() error                           { return nil }
-func (note) MayLookAhead() bool                        { return true }
+func (note) MayPrefetch() bool                         { return true }
 func (n note) Bounds() (path string, looks, acts bool) { return n.Name, true, true }
 func (n note) Decide(same bool) (d resource.Decision) {
 	if !same {

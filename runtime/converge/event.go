@@ -49,13 +49,13 @@ type Event struct {
 	// which.
 	Refreshed   bool
 	RefreshedBy []resource.ID
-	// LeftOver lists the refreshes of earlier runs that the actions make up for.
-	LeftOver []Debt
+	// PendingRefreshes lists the refreshes of earlier runs that the actions make up for.
+	PendingRefreshes []PendingRefresh
 	// Cause says why the resource was changed, or would be.
 	Cause Cause
-	// Wish is what the state says of what is wanted, if the resource was changed or
-	// nothing else can tell it (resource.Rendered).
-	Wish resource.Told
+	// DesiredDigest is what the state says of what is wanted, if the resource was changed or
+	// nothing else can tell it (resource.DataDependent).
+	DesiredDigest resource.DesiredDigest
 	// Reason says why a resource is unknown or skipped, or what else may become
 	// of one that is pending.
 	Reason string
@@ -67,7 +67,7 @@ type Event struct {
 	// Forecast is what would become of a resource that is unknown, nil if nobody can
 	// tell.
 	Forecast *Forecast
-	told     int // how many of Because are named to people
+	named    int // how many of Because are named to people
 	// Unmet lists the requirements that failed or were themselves skipped.
 	Unmet []resource.ID
 	// Err says why a resource failed.
@@ -87,7 +87,7 @@ type Before struct {
 }
 
 // Named returns those of Because that are named to people.
-func (e *Event) Named() []Before { return e.Because[:max(e.told, min(1, len(e.Because)))] }
+func (e *Event) Named() []Before { return e.Because[:max(e.named, min(1, len(e.Because)))] }
 
 // A Summary counts the events of a run.
 type Summary struct {
@@ -103,7 +103,7 @@ type Summary struct {
 	Interrupted bool
 	// Dropped lists the refreshes of earlier runs that are owed to resources which
 	// are not there any more.
-	Dropped []Debt
+	Dropped []PendingRefresh
 }
 
 // Of returns how many resources had the outcome.

@@ -32,7 +32,7 @@ type Forecast struct {
 // record returns the view through which resource i is looked at, and what it looks
 // at, nil where that makes no difference.
 func (w *walk) record() (*host.View, *host.Looks) {
-	if !w.planning() || !w.unsettled {
+	if !w.planning() || !w.hasPending {
 		return w.view, nil
 	}
 	looks := w.newLooks()
@@ -44,7 +44,7 @@ func (w *walk) record() (*host.View, *host.Looks) {
 
 // lookFailed records that the state of a resource cannot be told or cannot be
 // changed. In a plan that may be for want of something that is pending.
-func (w *walk) lookFailed(ctx context.Context, f *resource.Factory, ev *Event, err error) {
+func (w *walk) lookFailed(ctx context.Context, f *resource.Binding, ev *Event, err error) {
 	err = ev.Resource.ExplainMissing(err)
 	if w.noop(ev.Resource) {
 		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
@@ -53,7 +53,7 @@ func (w *walk) lookFailed(ctx context.Context, f *resource.Factory, ev *Event, e
 			return
 		}
 	}
-	if w.noop(ev.Resource) && !w.planning() && w.unsettled {
+	if w.noop(ev.Resource) && !w.planning() && w.hasPending {
 		if k, ok := w.lastPending(ev.Index); ok { // nothing of what is pending can be seen
 			w.blame(ctx, nil, ev, []doubt{{k, fits}})
 			ev.Forecast = &Forecast{Outcome: Failed, Err: err}
@@ -101,7 +101,7 @@ func (w *walk) lookFailedBefore(ctx context.Context, ev *Event, err error) {
 
 // foreseenToFail records that what is to be done about a resource is going to fail,
 // unless something pending mends that.
-func (w *walk) foreseenToFail(ctx context.Context, f *resource.Factory, d resource.Decision, ev *Event, err error) {
+func (w *walk) foreseenToFail(ctx context.Context, f *resource.Binding, d resource.Decision, ev *Event, err error) {
 	if !w.planning() {
 		ev.Outcome, ev.Err = Failed, err
 		return
@@ -119,7 +119,7 @@ func (w *walk) foreseenToFail(ctx context.Context, f *resource.Factory, d resour
 
 // hope looks at a resource as if what is missing and may be brought were there. It
 // returns what would be done then. An error means that it would fail even then.
-func (w *walk) hope(ctx context.Context, f *resource.Factory, ev *Event) (d resource.Decision, ok bool, err error) {
+func (w *walk) hope(ctx context.Context, f *resource.Binding, ev *Event) (d resource.Decision, ok bool, err error) {
 	r := ev.Resource
 	looks := w.newLooks()
 	looks.Grant = func(l host.Look) bool { return w.mayBring(ev.Index, l) }
@@ -185,10 +185,10 @@ func (w *walk) mayAct(ev *Event, d *resource.Decision) {
 	if !w.planning() {
 		return
 	}
-	w.touched = true
+	w.mayHaveChanged = true
 	r := ev.Resource
-	if d != nil && d.Err == nil && (d.Closed || len(d.Actions) == 0 && isConfined(r)) {
-		w.view.AssumeBy(ev.Index, true, d.Leaves...)
+	if d != nil && d.Err == nil && (d.Complete || len(d.Actions) == 0 && isConfined(r)) {
+		w.view.AssumeBy(ev.Index, true, d.Effects...)
 		if len(d.Actions) > 0 {
 			return
 		}
@@ -200,8 +200,8 @@ func (w *walk) mayAct(ev *Event, d *resource.Decision) {
 		}
 		return
 	}
-	if d != nil && len(d.Leaves) > 0 {
-		w.view.AssumeBy(ev.Index, true, d.Leaves...)
+	if d != nil && len(d.Effects) > 0 {
+		w.view.AssumeBy(ev.Index, true, d.Effects...)
 	}
 	w.influences(ev.Index)
 	w.unsureOf(ev.Index, resource.Decision{})
@@ -224,7 +224,7 @@ func (w *walk) willStand(r *resource.Resource) bool {
 func (w *walk) unsureOf(i int, d resource.Decision) {
 	paths, _ := managedBy(w.catalog.Resources[i])
 	for _, p := range paths {
-		if !slices.ContainsFunc(d.Leaves, func(x host.Planned) bool { return x.Path == p }) {
+		if !slices.ContainsFunc(d.Effects, func(x host.Planned) bool { return x.Path == p }) {
 			w.view.AssumeBy(i, false, host.Planned{Path: p, Unsure: true})
 		}
 	}
@@ -246,7 +246,7 @@ func confinesOf(r *resource.Resource) []string {
 // noteConditions notes whether resource i is skipped if something fails of which a plan
 // cannot tell, and what that is.
 func (w *walk) noteConditions(i int) {
-	if !w.planning() || !w.unsettled {
+	if !w.planning() || !w.hasPending {
 		return
 	}
 	var list []doubt
@@ -280,7 +280,7 @@ func (w *walk) unknown(ev *Event, because string) { ev.Outcome, ev.Reason = Unkn
 
 // blame records that the outcome is unknown because of others. F, if it is known, is
 // what looks for more of them.
-func (w *walk) blame(ctx context.Context, f *resource.Factory, ev *Event, doubts []doubt) {
+func (w *walk) blame(ctx context.Context, f *resource.Binding, ev *Event, doubts []doubt) {
 	doubts = w.behind(ctx, f, ev, doubts)
 	ev.Outcome, ev.BecauseSurely, ev.Cause = Unknown, doubts[0].rank < mayBe, NoCause
 	w.noteBecause(ev.Index, doubts)
@@ -297,7 +297,7 @@ func (w *walk) blame(ctx context.Context, f *resource.Factory, ev *Event, doubts
 	if !ev.BecauseSurely {
 		ev.Reason = fmt.Sprintf("%s, which %s, may make a difference", joined(ev.Because[:told]), state)
 	}
-	ev.told = told
+	ev.named = told
 }
 
 // noteBecause remembers what the outcome of resource i hangs on.

@@ -57,7 +57,7 @@ func (w *walk) checkHealth(ctx context.Context, ev *Event) {
 		fails := res.State > HealthWarning || res.State == HealthWarning && c.WarnFails
 		if fails && ev.Err == nil {
 			ev.Outcome = Failed
-			ev.Err = fmt.Errorf("health check %s is %s%s", res.Name, res.State.predicate(), said(res.Output))
+			ev.Err = fmt.Errorf("health check %s is %s%s", res.Name, res.State.predicate(), withOutput(res.Output))
 		}
 	}
 }
@@ -99,11 +99,11 @@ func judge(res host.Result, err error) (HealthState, string) {
 	if res.Code >= 0 && res.Code <= int(HealthUnknown) {
 		return HealthState(res.Code), line
 	}
-	return HealthUnknown, fmt.Sprintf("exit status %d%s", res.Code, said(line))
+	return HealthUnknown, fmt.Sprintf("exit status %d%s", res.Code, withOutput(line))
 }
 
-// said returns ": " and what a command said, or nothing.
-func said(output string) string {
+// withOutput returns ": " and what a command said, or nothing.
+func withOutput(output string) string {
 	if output == "" {
 		return ""
 	}

@@ -32,9 +32,9 @@ func ParseCause(s string) Cause {
 	return NoCause
 }
 
-// A Debt is a refresh that a resource has to get, because something that it
+// A PendingRefresh is a refresh that a resource has to get, because something that it
 // subscribes to was changed.
-type Debt struct {
+type PendingRefresh struct {
 	To, By resource.ID
 	Run    string // in which By was changed
 	Cause  Cause  // of that change
@@ -43,26 +43,26 @@ type Debt struct {
 // A Journal remembers refreshes until they were performed, even if the run ends
 // in between.
 type Journal interface {
-	// Owe records, durably, that a change of by refreshes others. It is called
+	// AddRefreshes records, durably, that a change of by refreshes others. It is called
 	// before by is changed; if it fails, by is not changed.
-	Owe(by resource.ID, cause Cause, to []resource.ID) error
-	// Forgive strikes out what was recorded for by in this run, because nothing
+	AddRefreshes(by resource.ID, cause Cause, to []resource.ID) error
+	// CancelRefreshes strikes out what was recorded for by in this run, because nothing
 	// was changed after all.
-	Forgive(by resource.ID)
-	// Settle strikes out whatever is owed to a resource, because it was refreshed
+	CancelRefreshes(by resource.ID)
+	// FinishRefreshes strikes out whatever is owed to a resource, because it was refreshed
 	// or needs no refresh any more.
-	Settle(to resource.ID)
-	// Drop strikes out a refresh that is owed to a resource which is not there any
+	FinishRefreshes(to resource.ID)
+	// DropRefresh strikes out a refresh that is owed to a resource which is not there any
 	// more.
-	Drop(d Debt)
+	DropRefresh(d PendingRefresh)
 }
 
-// debts is what earlier runs have left over, by the resource that it is owed to.
-type debts map[resource.ID][]Debt
+// pendingRefreshes is what earlier runs have left over, by the resource that it is owed to.
+type pendingRefreshes map[resource.ID][]PendingRefresh
 
-// debtsOf sorts list by resource, and returns what is owed to resources that are
+// groupRefreshes sorts list by resource, and returns what is owed to resources that are
 // not there any more. It is dropped in a run.
-func (w *walk) debtsOf(list []Debt) (left debts, dropped []Debt) {
+func (w *walk) groupRefreshes(list []PendingRefresh) (left pendingRefreshes, dropped []PendingRefresh) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -70,7 +70,7 @@ func (w *walk) debtsOf(list []Debt) (left debts, dropped []Debt) {
 	for _, r := range w.catalog.Resources {
 		there[r.ID] = true
 	}
-	left = make(debts)
+	left = make(pendingRefreshes)
 	for _, d := range list {
 		switch {
 		case there[d.To]:
@@ -78,7 +78,7 @@ func (w *walk) debtsOf(list []Debt) (left debts, dropped []Debt) {
 		case !slices.ContainsFunc(w.catalog.Rest, func(l catalog.Left) bool { return l.ID == d.To }):
 			dropped = append(dropped, d)
 			if w.journal() != nil {
-				w.journal().Drop(d)
+				w.journal().DropRefresh(d)
 			}
 		}
 	}
@@ -93,8 +93,8 @@ func (w *walk) journal() Journal {
 	return w.Journal
 }
 
-// owe records what a change of resource i is going to refresh.
-func (w *walk) owe(i int, cause Cause) error {
+// addRefreshes records what a change of resource i is going to refresh.
+func (w *walk) addRefreshes(i int, cause Cause) error {
 	if w.journal() == nil {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (w *walk) owe(i int, cause Cause) error {
 		w.refreshes = refreshes(w.catalog)
 	}
 	if to := w.refreshes[i]; len(to) > 0 {
-		return w.journal().Owe(w.catalog.Resources[i].ID, cause, to)
+		return w.journal().AddRefreshes(w.catalog.Resources[i].ID, cause, to)
 	}
 	return nil
 }
@@ -126,19 +126,19 @@ func refreshes(c *catalog.Catalog) map[int][]resource.ID {
 	return out
 }
 
-// settleDebts strikes out what is owed to a resource that is as it should be.
-func (w *walk) settleDebts(ev *Event) {
+// finishRefreshes strikes out what is owed to a resource that is as it should be.
+func (w *walk) finishRefreshes(ev *Event) {
 	if w.journal() != nil && (ev.Outcome == Stable || ev.Outcome == Changed) {
-		w.journal().Settle(ev.Resource.ID)
+		w.journal().FinishRefreshes(ev.Resource.ID)
 	}
 }
 
-// forgive strikes out what a change was to refresh if it failed and changed
+// cancelRefreshes strikes out what a change was to refresh if it failed and changed
 // nothing: the resource differs in the same way as before. If that cannot be
 // told, what was recorded stands.
-func (w *walk) forgive(ctx context.Context, f resource.Factory, d resource.Decision, ev *Event) {
+func (w *walk) cancelRefreshes(ctx context.Context, f resource.Binding, d resource.Decision, ev *Event) {
 	r := ev.Resource
-	if len(w.refreshes[ev.Index]) == 0 || len(d.Diff) == 0 || resource.JudgedByPerform(r.Spec) {
+	if len(w.refreshes[ev.Index]) == 0 || len(d.Diff) == 0 || resource.VerifiesItself(r.Spec) {
 		return
 	}
 	state, err := f.Status(ctx, w.view, r.Spec)
@@ -146,7 +146,7 @@ func (w *walk) forgive(ctx context.Context, f resource.Factory, d resource.Decis
 		return
 	}
 	if now := r.Type.Decide(r.Spec, state, false); now.Err == nil && slices.Equal(now.Diff, d.Diff) {
-		w.journal().Forgive(r.ID)
+		w.journal().CancelRefreshes(r.ID)
 	}
 }
 
@@ -156,8 +156,8 @@ func (w *walk) causeOf(ctx context.Context, ev *Event, state any) Cause {
 		return NoCause
 	}
 	r := ev.Resource
-	c := w.Cause(w.declared[ev.Index], ev.Wish, func() string {
-		text, _ := r.Type.WishText(ctx, w.view, r.Spec, state) // if it cannot be had, nobody can tell
+	c := w.Cause(w.declared[ev.Index], ev.DesiredDigest, func() string {
+		text, _ := r.Type.DesiredText(ctx, w.view, r.Spec, state) // if it cannot be had, nobody can tell
 		return text
 	})
 	switch {
@@ -170,8 +170,8 @@ func (w *walk) causeOf(ctx context.Context, ev *Event, state any) Cause {
 	return c
 }
 
-// noteCause notes why resource i is changed.
-func (w *walk) noteCause(i int, c Cause) {
+// recordCause notes why resource i is changed.
+func (w *walk) recordCause(i int, c Cause) {
 	if c == NoCause {
 		return
 	}
@@ -189,7 +189,7 @@ func (w *walk) causeOfRefresh(ev *Event) Cause {
 			return Intended
 		}
 	}
-	for _, d := range ev.LeftOver {
+	for _, d := range ev.PendingRefreshes {
 		if d.Cause != Corrective {
 			return Intended
 		}

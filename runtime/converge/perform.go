@@ -12,24 +12,24 @@ import (
 )
 
 // act performs a decision about a state, or in a plan notes what it would do.
-func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision, state any, ev *Event) {
+func (w *walk) act(ctx context.Context, f resource.Binding, d resource.Decision, state any, ev *Event) {
 	r := ev.Resource
-	ev.Diff, ev.Actions, ev.Wish = d.Diff, d.Actions, w.wholeWish(ev, resource.WishOf(state))
+	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, w.desiredDigest(ev, resource.DesiredDigestOf(state))
 	ev.Cause = w.causeOf(ctx, ev, state)
-	w.noteCause(ev.Index, ev.Cause)
+	w.recordCause(ev.Index, ev.Cause)
 	if w.Texts && d.Text != nil {
 		// A text that cannot be had is no reason not to act: there is no diff then.
 		if text, err := d.Text(ctx, w.view); err == nil {
 			ev.Text = &text
 		}
 	}
-	w.touched = !w.noop(r) || w.planning()
+	w.mayHaveChanged = !w.noop(r) || w.planning()
 	if w.noop(r) {
 		v, looks := w.record()
 		w.looks = looks
 		caveat, err := w.foresee(ctx, v, ev.Index, &f)
 		if err == nil {
-			err = v.Permits(d.Leaves...)
+			err = v.Permits(d.Effects...)
 		}
 		if err != nil {
 			ev.Actions, ev.Diff, ev.Text = nil, nil, nil
@@ -48,8 +48,8 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 			ev.Reason = caveat
 		}
 		if w.planning() {
-			w.view.AssumeBy(ev.Index, w.conditional[ev.Index], d.Leaves...)
-			if !d.Closed {
+			w.view.AssumeBy(ev.Index, w.conditional[ev.Index], d.Effects...)
+			if !d.Complete {
 				w.influences(ev.Index)
 				w.unsureOf(ev.Index, d)
 			}
@@ -57,7 +57,7 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 		return
 	}
 	w.Reporter.Begin(r, ev.Index, len(w.catalog.Resources))
-	if err := w.owe(ev.Index, ev.Cause); err != nil {
+	if err := w.addRefreshes(ev.Index, ev.Cause); err != nil {
 		ev.Outcome, ev.Err, ev.Actions = Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
 		return
 	}
@@ -68,15 +68,15 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 	done, err := w.perform(ctx, w.actingFor(ctx, ev, w.host), f, d, ev)
 	if err != nil {
 		ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:done]
-		w.forgive(ctx, f, d, ev)
+		w.cancelRefreshes(ctx, f, d, ev)
 		return
 	}
 	ev.Outcome = Changed
-	if resource.JudgedByPerform(r.Spec) {
+	if resource.VerifiesItself(r.Spec) {
 		return
 	}
-	if w.mayWait(ev.Index) {
-		w.settling = append(w.settling, settling{event: ev, f: f})
+	if w.mayDefer(ev.Index) {
+		w.deferred = append(w.deferred, deferredCheck{event: ev, f: f})
 		return
 	}
 	if w.verify(ctx, f, ev); ev.Err != nil {
@@ -85,7 +85,7 @@ func (w *walk) act(ctx context.Context, f resource.Factory, d resource.Decision,
 }
 
 // perform performs the actions of a decision, and returns how many succeeded.
-func (w *walk) perform(ctx context.Context, h *host.Host, f resource.Factory, d resource.Decision, ev *Event) (int, error) {
+func (w *walk) perform(ctx context.Context, h *host.Host, f resource.Binding, d resource.Decision, ev *Event) (int, error) {
 	for n, a := range d.Actions {
 		if err := f.Perform(ctx, h, ev.Resource.Spec, a); err != nil {
 			return n, err
@@ -102,14 +102,14 @@ func (w *walk) actingFor(ctx context.Context, ev *Event, h *host.Host) *host.Hos
 	if log := h.Log(); log.Enabled(ctx, slog.LevelInfo) {
 		h = h.WithLog(log.With("resource", r.ID.String()))
 	}
-	if w.Outputs && resource.JudgedByPerform(r.Spec) {
+	if w.Outputs && resource.VerifiesItself(r.Spec) {
 		h = h.WithRecord(func(res host.Result) { ev.Ran = &res })
 	}
 	return h
 }
 
-// caused puts before an error why its context had ended, if it had.
-func caused(ctx context.Context, err error) error {
+// withCause puts before an error why its context had ended, if it had.
+func withCause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)
 	}
@@ -117,7 +117,7 @@ func caused(ctx context.Context, err error) error {
 }
 
 // verify looks again at the event's resource. Nothing may be left to do.
-func (w *walk) verify(ctx context.Context, f resource.Factory, ev *Event) {
+func (w *walk) verify(ctx context.Context, f resource.Binding, ev *Event) {
 	state, err := f.Status(ctx, w.view, ev.Resource.Spec)
 	w.judge(ev, state, err)
 }
@@ -130,16 +130,16 @@ func (w *walk) judge(ev *Event, state any, err error) {
 	}
 	r := ev.Resource
 	// To bring about what is wanted may have told more of it.
-	if wish := resource.WishOf(state); wish != (resource.Told{}) {
-		ev.Wish = w.wholeWish(ev, wish)
+	if wish := resource.DesiredDigestOf(state); wish != (resource.DesiredDigest{}) {
+		ev.DesiredDigest = w.desiredDigest(ev, wish)
 	}
 	d := r.Type.Decide(r.Spec, state, false)
 	switch {
 	case d.Err != nil:
 		err = fmt.Errorf("%w: %w", resource.ErrDesiredStateFailed, d.Err)
 	case len(d.Diff) > 0:
-		if w.concealer != nil {
-			d.Diff = w.concealer.deltas(d.Diff, w.concealer.properties(r), r.Type)
+		if w.redactor != nil {
+			d.Diff = w.redactor.deltas(d.Diff, w.redactor.properties(r), r.Type)
 		}
 		err = fmt.Errorf("%w: %s", resource.ErrDesiredStateFailed, d)
 	case len(d.Actions) > 0:

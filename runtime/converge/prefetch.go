@@ -18,7 +18,7 @@ import (
 // always that of the order. It makes 10,000 stable files 1.6 times as fast.
 //
 // It begins while resources are still being declared ([Prefetcher.Enqueue]), with those
-// that are about one path (resource.Bounded): to look at them starts no command and does
+// that are about one path (resource.PathConfined): to look at them starts no command and does
 // nothing to the machine. What it saw is good for a walk that begins at once, on a machine
 // that nobody else converges meanwhile.
 //
@@ -64,7 +64,7 @@ type prefetchJob struct {
 // A statusResult is what Status said of one resource.
 type statusResult struct {
 	resource *resource.Resource
-	provider *resource.Factory
+	provider *resource.Binding
 	job      *prefetchJob // that it comes from; nil if it is there
 	state    any
 	err      error
@@ -144,7 +144,7 @@ func (p *Prefetcher) newJob() *prefetchJob {
 
 // add adds a resource to a job, unless it may not be looked at before its turn.
 func (p *Prefetcher) add(j *prefetchJob, r *resource.Resource) bool {
-	if r.Skip != "" || r.Resolve != nil || r.Common.Timeout > 0 || !resource.LooksAhead(r.Spec) {
+	if r.Skip != "" || r.Resolve != nil || r.Common.Timeout > 0 || !resource.MayPrefetch(r.Spec) {
 		return false
 	}
 	f, err := p.providers.of(r, p.epoch.Load())
@@ -224,7 +224,7 @@ func (p *Prefetcher) match() {
 		case all[k].resource == r:
 			p.results[i] = all[k]
 			k++
-		case resource.LooksAhead(r.Spec):
+		case resource.MayPrefetch(r.Spec):
 			// They are in another order than they were declared in, or some are in no job.
 			byResource = make(map[*resource.Resource]*statusResult, len(all))
 			for _, x := range all[k:] {
@@ -261,7 +261,7 @@ func (p *Prefetcher) advance() {
 
 // status returns the state of resource i, whose turn it is, by the provider f
 // through the view v.
-func (p *Prefetcher) status(ctx context.Context, v *host.View, i int, f *resource.Factory) (any, error) {
+func (p *Prefetcher) status(ctx context.Context, v *host.View, i int, f *resource.Binding) (any, error) {
 	r := p.catalog.Resources[i]
 	p.next = max(p.next, i+1)
 	if x := p.results[i]; x != nil {
@@ -273,7 +273,7 @@ func (p *Prefetcher) status(ctx context.Context, v *host.View, i int, f *resourc
 			return x.state, nil
 		}
 	}
-	if resource.LooksAhead(r.Spec) || r.Common.Timeout > 0 || !f.AnswersForMany() {
+	if resource.MayPrefetch(r.Spec) || r.Common.Timeout > 0 || !f.AnswersForMany() {
 		return f.Status(ctx, v, r.Spec)
 	}
 	return p.statusOfMany(ctx, v, i, f)
@@ -283,7 +283,7 @@ func (p *Prefetcher) status(ctx context.Context, v *host.View, i int, f *resourc
 // in one go. These are all of them until something was changed. From then on it asks
 // about at most as many resources as were left alone in a row: each change makes the
 // answers void, so that to ask about all again after each would be quadratic.
-func (p *Prefetcher) statusOfMany(ctx context.Context, v *host.View, i int, f *resource.Factory) (any, error) {
+func (p *Prefetcher) statusOfMany(ctx context.Context, v *host.View, i int, f *resource.Binding) (any, error) {
 	r := p.catalog.Resources[i]
 	end := len(p.catalog.Resources)
 	if p.changed {
@@ -293,7 +293,7 @@ func (p *Prefetcher) statusOfMany(ctx context.Context, v *host.View, i int, f *r
 	var at []int
 	for k := i; k < end; k++ {
 		x := p.catalog.Resources[k]
-		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.LooksAhead(x.Spec) {
+		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.MayPrefetch(x.Spec) {
 			continue
 		}
 		if g, err := p.provider(x); err != nil || !g.Same(*f) {
@@ -313,7 +313,7 @@ func (p *Prefetcher) statusOfMany(ctx context.Context, v *host.View, i int, f *r
 }
 
 // provider returns the provider of a resource.
-func (p *Prefetcher) provider(r *resource.Resource) (*resource.Factory, error) {
+func (p *Prefetcher) provider(r *resource.Resource) (*resource.Binding, error) {
 	return p.providers.of(r, p.epoch.Load())
 }
 

@@ -9,7 +9,7 @@ import (
 
 // foresee tells whether what is to be done about resource i is going to succeed.
 // Providers that can tell it of many resources are asked once in a plan.
-func (w *walk) foresee(ctx context.Context, v *host.View, i int, f *resource.Factory) (caveat string, err error) {
+func (w *walk) foresee(ctx context.Context, v *host.View, i int, f *resource.Binding) (caveat string, err error) {
 	p, ok := w.prospects[i]
 	if !ok && w.planning() {
 		p, ok = w.prospect(ctx, i, f)
@@ -32,7 +32,7 @@ func (w *walk) foresee(ctx context.Context, v *host.View, i int, f *resource.Fac
 
 // prospect asks for the prospects of resource i and of all that follow and have the
 // same provider.
-func (w *walk) prospect(ctx context.Context, i int, f *resource.Factory) (resource.Prospect, bool) {
+func (w *walk) prospect(ctx context.Context, i int, f *resource.Binding) (resource.Prospect, bool) {
 	if !f.ForeseesMany() {
 		return resource.Prospect{}, false
 	}

@@ -10,22 +10,22 @@ import (
 type providerCache struct {
 	registry *resource.Registry
 	facts    *facts.Facts
-	cache    map[providerKey]*resource.Factory
+	cache    map[providerKey]*resource.Binding
 	epoch    int64 // of the cache
 	// last is the provider that was asked for last, and lastKey its key.
-	last    *resource.Factory
+	last    *resource.Binding
 	lastKey providerKey
 }
 
 // A providerKey is all that the provider of a resource depends on, if a provider suits
-// either all resources of a type or none (resource.Alike).
+// either all resources of a type or none (resource.SpecIndependentProvider).
 type providerKey struct {
 	of     *resource.Type
 	forced string
 }
 
 // of returns the provider of a resource. What was asked in another epoch is asked again.
-func (c *providerCache) of(r *resource.Resource, epoch int64) (*resource.Factory, error) {
+func (c *providerCache) of(r *resource.Resource, epoch int64) (*resource.Binding, error) {
 	if c.epoch != epoch {
 		c.clear()
 		c.epoch = epoch
@@ -42,9 +42,9 @@ func (c *providerCache) of(r *resource.Resource, epoch int64) (*resource.Factory
 	if err != nil {
 		return nil, err
 	}
-	if _, alike := r.Spec.(resource.Alike); alike {
+	if _, alike := r.Spec.(resource.SpecIndependentProvider); alike {
 		if c.cache == nil {
-			c.cache = make(map[providerKey]*resource.Factory)
+			c.cache = make(map[providerKey]*resource.Binding)
 		}
 		c.cache[key] = &f
 	}

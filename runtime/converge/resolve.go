@@ -34,7 +34,7 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 	switch {
 	case r.Resolve == nil || w.monitorOnly(r):
 		return true
-	case w.noop(r) && w.unsettled:
+	case w.noop(r) && w.hasPending:
 		for _, name := range r.Later {
 			ev.Diff = append(ev.Diff, resource.Delta{Property: name, Want: resource.KnownAfterRun})
 		}
@@ -49,9 +49,9 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 		return false
 	}
 	ev.Resource = r.Resolved(spec)
-	if w.concealer != nil {
-		ev.Resource.Reveal(w.concealer.k)
-		if err := ev.Resource.Hide(w.concealer.k); err != nil {
+	if w.redactor != nil {
+		ev.Resource.Reveal(w.redactor.k)
+		if err := ev.Resource.Hide(w.redactor.k); err != nil {
 			ev.Outcome, ev.Err = Failed, err
 			return false
 		}
@@ -83,12 +83,12 @@ func laterText(names []string) string {
 	return "the values of " + strings.Join(names, " and ") + " are known after run"
 }
 
-// wholeWish returns what is wanted of the event's resource besides what was
+// desiredDigest returns what is wanted of the event's resource besides what was
 // declared: what its state says of it, and the values that became known in this
 // run.
-func (w *walk) wholeWish(ev *Event, wish resource.Told) resource.Told {
+func (w *walk) desiredDigest(ev *Event, wish resource.DesiredDigest) resource.DesiredDigest {
 	if len(w.declared[ev.Index].Later) > 0 {
-		wish.Later = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
+		wish.LateValues = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
 	}
 	return wish
 }

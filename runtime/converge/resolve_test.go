@@ -86,12 +86,12 @@ func TestKnownLaterFails(t *testing.T) {
 // known: another value is another wish.
 func TestKnownLaterCause(t *testing.T) {
 	w := newWorld()
-	seen := make(map[string]resource.Told)
+	seen := make(map[string]resource.DesiredDigest)
 	for _, value := range []string{"1", "2", "2"} {
 		w.values["b"] = ""
 		c := later(cat(t, "b="), "b", func() (string, error) { return value, nil })
 		w.run(t, c, func(e *converge.Engine) {
-			e.Cause = func(r *resource.Resource, wish resource.Told, _ func() string) converge.Cause {
+			e.Cause = func(r *resource.Resource, wish resource.DesiredDigest, _ func() string) converge.Cause {
 				require.Same(t, c.Resources[0], r)
 				if old, ok := seen[value]; ok {
 					require.Equal(t, old, wish)
@@ -138,10 +138,10 @@ func TestKnownLaterAhead(t *testing.T) {
 func TestOutputs(t *testing.T) {
 	for _, asked := range []bool{true, false} {
 		tp := new(tape)
-		reg, err := resource.NewRegistry(saidType.Provide("real", resource.Always[said](1), sayers{}))
+		reg, err := resource.NewRegistry(saidType.Provide("real", resource.Always[withOutput](1), sayers{}))
 		require.NoError(t, err)
 		var b catalog.Builder
-		_, err = b.Add(&resource.Resource{Type: saidType.Type, ID: resource.ID{Type: "said", Name: "x"}, Spec: &said{Name: "x"}, Common: new(resource.Common)})
+		_, err = b.Add(&resource.Resource{Type: saidType.Type, ID: resource.ID{Type: "said", Name: "x"}, Spec: &withOutput{Name: "x"}, Common: new(resource.Common)})
 		require.NoError(t, err)
 		c, err := b.Build()
 		require.NoError(t, err)
@@ -156,23 +156,25 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// said is a resource that is said by a command.
-type said struct {
+// withOutput is a resource that is said by a command.
+type withOutput struct {
 	Name string `ccm:"name,name"`
 }
 
 type sayers struct{}
 
-var saidType = resource.Define[said, struct{}, sayers]("said")
+var saidType = resource.Define[withOutput, struct{}, sayers]("said")
 
-func (said) Validate() error       { return nil }
-func (said) JudgedByPerform() bool { return true }
-func (said) Decide(struct{}) (d resource.Decision) {
+func (withOutput) Validate() error      { return nil }
+func (withOutput) VerifiesItself() bool { return true }
+func (withOutput) Decide(struct{}) (d resource.Decision) {
 	d.Act("Say", "said")
 	return d
 }
-func (s said) Perform(ctx context.Context, h *host.Host, _ sayers, _ resource.Action) error {
+func (s withOutput) Perform(ctx context.Context, h *host.Host, _ sayers, _ resource.Action) error {
 	_, err := h.Run(ctx, host.Cmd{Argv: []string{"printf", s.Name}})
 	return err
 }
-func (sayers) Status(context.Context, *host.View, said) (struct{}, error) { return struct{}{}, nil }
+func (sayers) Status(context.Context, *host.View, withOutput) (struct{}, error) {
+	return struct{}{}, nil
+}

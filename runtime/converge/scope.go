@@ -17,33 +17,33 @@ func (w *walk) monitorOnly(r *resource.Resource) bool {
 	return w.MonitorOnly || r.Restraint() == resource.MonitorOnly
 }
 
-// failedIn notes that something failed in a scope, which may end it.
-func (w *walk) failedIn(r *resource.Resource) {
+// recordScopeFailure notes that something failed in a scope, which may end it.
+func (w *walk) recordScopeFailure(r *resource.Resource) {
 	if r.Scope == nil || !r.Scope.FailOnError {
 		return
 	}
-	if w.endedScopes == nil {
-		w.endedScopes = make(map[*resource.Scope]string)
+	if w.scopeEndReasons == nil {
+		w.scopeEndReasons = make(map[*resource.Scope]string)
 	}
-	w.endedScopes[r.Scope] = fmt.Sprintf("fail_on_error is set in %s and %s failed", r.Scope.File, r.ID)
+	w.scopeEndReasons[r.Scope] = fmt.Sprintf("fail_on_error is set in %s and %s failed", r.Scope.File, r.ID)
 }
 
-// endedScope returns why the scope of r has ended, or "".
-func (w *walk) endedScope(r *resource.Resource) string {
-	if w.endedScopes == nil {
+// scopeEndReason returns why the scope of r has ended, or "".
+func (w *walk) scopeEndReason(r *resource.Resource) string {
+	if w.scopeEndReasons == nil {
 		return ""
 	}
 	for s := r.Scope; s != nil; s = s.Parent {
-		if why, ok := w.endedScopes[s]; ok {
+		if why, ok := w.scopeEndReasons[s]; ok {
 			return why
 		}
 	}
 	return ""
 }
 
-// unmet records that r is not looked at, because of what it comes after. What
+// recordUnmet records that r is not looked at, because of what it comes after. What
 // stands for other resources has failed with them.
-func (w *walk) unmet(ev *Event) {
+func (w *walk) recordUnmet(ev *Event) {
 	if !resource.FailsWithParts(ev.Resource.Spec) {
 		return
 	}

@@ -26,13 +26,13 @@ func (groups) Status(context.Context, *host.View, group) (string, error) { retur
 func (group) Validate() error                                                    { return nil }
 func (group) FailsWithParts() bool                                               { return true }
 func (group) Child() resource.Child                                              { return resource.Child{} }
-func (group) JudgedByPerform() bool                                              { return true }
+func (group) VerifiesItself() bool                                               { return true }
 func (group) Decide(string) (d resource.Decision)                                { return d }
 func (group) Perform(context.Context, *host.Host, groups, resource.Action) error { return nil }
 
 func (group) Refresh(_ string, d resource.Decision) resource.Decision {
 	d.Act("Apply", "applied changes")
-	d.Closed = true
+	d.Complete = true
 	return d
 }
 

@@ -20,7 +20,7 @@ import (
 // to the script, not to the machine below the root.
 type Source struct {
 	io.ReadCloser
-	Glance
+	StatData
 	sparse bool
 }
 
@@ -74,7 +74,7 @@ func IsURL(source string) bool {
 func (v *View) OpenSource(ctx context.Context, name string) (*Source, error) {
 	if IsURL(name) {
 		text, err := v.fetch(ctx, name)
-		return memorySource(text, Glance{Settled: true}), err
+		return memorySource(text, StatData{Reliable: true}), err
 	}
 	f, fi, err := v.openUser(name)
 	if err != nil {
@@ -82,20 +82,20 @@ func (v *View) OpenSource(ctx context.Context, name string) (*Source, error) {
 	}
 	if safepath.IsPseudo(f, fi) {
 		text, err := safepath.ReadPseudo(f, name, sourceLimit)
-		return memorySource(text, glanceAt(fi, v.Now())), err
+		return memorySource(text, statDataOf(fi, v.Now())), err
 	}
 	return &Source{ReadCloser: struct {
 		io.Reader
 		io.Closer
-	}{untilDone(ctx, f), f}, Glance: glanceAt(fi, v.Now()), sparse: sparse.IsSparse(fi)}, nil
+	}{untilDone(ctx, f), f}, StatData: statDataOf(fi, v.Now()), sparse: sparse.IsSparse(fi)}, nil
 }
 
 // memorySource returns a source that was read already.
-func memorySource(text []byte, g Glance) *Source {
+func memorySource(text []byte, g StatData) *Source {
 	if g.Size = int64(len(text)); g.Size > 0 {
 		g.Inode = 0 // the kernel tells of no change of what it makes up
 	}
-	return &Source{ReadCloser: io.NopCloser(bytes.NewReader(text)), Glance: g}
+	return &Source{ReadCloser: io.NopCloser(bytes.NewReader(text)), StatData: g}
 }
 
 // Within returns r, from which nothing is read any more once the context has ended.

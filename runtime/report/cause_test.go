@@ -26,10 +26,10 @@ func TestCauseAndLeftOver(t *testing.T) {
 		"~ file#/f: Updated the file (intended)\n":   func(e *converge.Event) { e.Cause = converge.Intended },
 		"~ file#/f: Updated the file (corrective)\n": func(e *converge.Event) { e.Cause = converge.Corrective },
 		"! file#/f: Updated the file, because refresh left over from run r1: file#/x changed\n": func(e *converge.Event) {
-			e.Refreshed, e.LeftOver = true, []converge.Debt{{To: id("/f"), By: id("/x"), Run: "r1"}}
+			e.Refreshed, e.PendingRefreshes = true, []converge.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}
 		},
 		"! file#/f: Updated the file, because file#/a changed, and refresh left over from run r1: file#/x changed\n": func(e *converge.Event) {
-			e.Refreshed, e.RefreshedBy, e.LeftOver = true, []resource.ID{id("/a")}, []converge.Debt{{By: id("/x"), Run: "r1"}}
+			e.Refreshed, e.RefreshedBy, e.PendingRefreshes = true, []resource.ID{id("/a")}, []converge.PendingRefresh{{By: id("/x"), Run: "r1"}}
 		},
 	} {
 		require.Equal(t, want, line(Text{}, change))
@@ -41,7 +41,7 @@ func TestCauseAndLeftOver(t *testing.T) {
 		e.Refreshed = true
 		for _, name := range []string{"/a", "/b", "/c", "/d", "/e"} {
 			e.RefreshedBy = append(e.RefreshedBy, id(name))
-			e.LeftOver = append(e.LeftOver, converge.Debt{By: id(name), Run: "r1"})
+			e.PendingRefreshes = append(e.PendingRefreshes, converge.PendingRefresh{By: id(name), Run: "r1"})
 		}
 	}
 	require.Equal(t, "! file#/f: Updated the file, because file#/a and file#/b and file#/c and 2 more changed"+
@@ -54,7 +54,7 @@ func TestCauseAndLeftOver(t *testing.T) {
 	j := NewJSON(&b, "run2", DiffOff)
 	j.Event(event("/f", func(e *converge.Event) {
 		e.Outcome, e.Cause, e.Reason = converge.Changed, converge.Corrective, "a caveat"
-		e.LeftOver = []converge.Debt{{To: id("/f"), By: id("/x"), Run: "r1"}}
+		e.PendingRefreshes = []converge.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}
 	}))
 	var ev Event
 	require.NoError(t, json.Unmarshal([]byte(b.String()), &ev))
@@ -64,7 +64,7 @@ func TestCauseAndLeftOver(t *testing.T) {
 }
 
 func TestDropped(t *testing.T) {
-	s := converge.Summary{Counts: [6]int{1}, Dropped: []converge.Debt{{To: id("/f"), By: id("/x"), Run: "r1"}}}
+	s := converge.Summary{Counts: [6]int{1}, Dropped: []converge.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}}
 	var b strings.Builder
 	Text{W: &b}.Summary(s)
 	require.Equal(t, "Dropped refresh of file#/f left over from run r1 (file#/x changed): it is not declared any more\n"+

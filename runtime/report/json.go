@@ -159,7 +159,7 @@ func EventWithoutText(e *converge.Event, runID string) Event {
 	if e.Cause != converge.NoCause {
 		out.Reason, out.Caveat = e.Cause.String(), e.Reason
 	}
-	for _, d := range e.LeftOver {
+	for _, d := range e.PendingRefreshes {
 		out.LeftOver = append(out.LeftOver, LeftOver{By: d.By.String(), RunID: d.Run})
 	}
 	if w, ok := r.Spec.(resource.Wanted); ok {

@@ -21,10 +21,10 @@ type (
 	Refreshable[S any] interface {
 		Refresh(have S, d Decision) Decision
 	}
-	// Judged is implemented by specs whose Perform judges the outcome itself, as
+	// SelfVerifying is implemented by specs whose Perform judges the outcome itself, as
 	// a command is judged by its exit code. The engine does not look again. Without it,
 	// Status has to find nothing left to do after the actions.
-	Judged interface{ JudgedByPerform() bool }
+	SelfVerifying interface{ VerifiesItself() bool }
 	// Located is implemented by pointers to specs that name files of the user. Locate makes
 	// relative paths absolute, given the directory of the script or manifest. Without it,
 	// paths have to be absolute.
@@ -37,17 +37,17 @@ type (
 	// whatever the state of the machine. Without it, something that is to be done after a
 	// run has drifted, and whoever did that is to blame (ccm drift, "corrective").
 	Repeating interface{ ActsAlways() bool }
-	// Rendered is implemented by specs whose wish depends on the facts and data of
+	// DataDependent is implemented by specs whose wish depends on the facts and data of
 	// a run, besides their properties. Without it, the wish is the properties.
-	Rendered interface{ SeesData() bool }
+	DataDependent interface{ DependsOnData() bool }
 	// Wanted is implemented by specs that can say which ensure value is asked
 	// for, for reports. Without it, reports say none.
 	Wanted interface{ WantedEnsure() string }
-	// Settling is implemented by specs whose actions have to hold for a while. The
+	// Delayed is implemented by specs whose actions have to hold for a while. The
 	// Status that follows them waits for as long, and less for what was done a while
 	// ago: resources of such a type that follow one another are waited for together.
 	// Without it, what holds right after the actions counts.
-	Settling interface{ SettleTime() time.Duration }
+	Delayed interface{ SettleTime() time.Duration }
 	// Applying is implemented by specs that apply a script or manifest. What the
 	// child declares is in the catalog like anything else: it comes before the
 	// resource that applies it, and after all that this resource comes after. If a part
@@ -61,22 +61,22 @@ type (
 
 // Abilities of specs: how fast they are looked at and acted upon.
 type (
-	// Ahead is implemented by specs whose Status is cheap and runs no command, so
+	// Prefetchable is implemented by specs whose Status is cheap and runs no command, so
 	// that it may be called before the resource's turn, and in vain. Without it, Status
 	// is called when the turn has come.
-	Ahead interface{ MayLookAhead() bool }
-	// Bounded is implemented by specs that are about one path. Looks says that Status
+	Prefetchable interface{ MayPrefetch() bool }
+	// PathConfined is implemented by specs that are about one path. Looks says that Status
 	// depends on nothing that changes but what stands there, not following a link,
 	// and on the directories on the way; acts, that the actions change nothing else
 	// than what stands there, and make no directories. Without it, each change makes
 	// what was seen ahead void, and no files are written together.
-	Bounded interface {
+	PathConfined interface {
 		Bounds() (path string, looks, acts bool)
 	}
-	// Alike is implemented by specs of which each has the provider that any other of
+	// SpecIndependentProvider is implemented by specs of which each has the provider that any other of
 	// their type has: which one suits does not depend on the spec. Without it, every
 	// resource chooses for itself.
-	Alike interface{ SuitAlike() }
+	SpecIndependentProvider interface{ ProviderIgnoresSpec() }
 	// Editing is implemented by specs whose Perform writes one file, whose path it
 	// returns, and does nothing else. Edits of one file that follow one another are
 	// one write. Without it, each is a write.
@@ -140,12 +140,12 @@ type (
 	Lister interface {
 		Names(ctx context.Context, v *host.View, prefix string) ([]string, error)
 	}
-	// Recalling is implemented by providers that can compare the machine with what
+	// HistoricStatus is implemented by providers that can compare the machine with what
 	// was wanted at an earlier time, when a state told the wish (Wishing), whatever
 	// sources and templates hold now. It is Status in all else. Without a wish it may
 	// return an [UnknownError]. Without the ability, the properties are all that is wanted.
-	Recalling[P, S any] interface {
-		Recall(ctx context.Context, v *host.View, want P, wish Told) (S, error)
+	HistoricStatus[P, S any] interface {
+		Recall(ctx context.Context, v *host.View, want P, wish DesiredDigest) (S, error)
 	}
 )
 
@@ -165,15 +165,15 @@ type (
 	Importable[P any] interface {
 		Import(im Import) (P, error)
 	}
-	// Wishing is implemented by states that hold a part of what is wanted which the
+	// DesiredDigester is implemented by states that hold a part of what is wanted which the
 	// spec only points to, such as the digest of a source. A wish that differs from
 	// that of an earlier run means that something else is wanted now. Without it, the
 	// properties tell that.
-	Wishing interface{ CurrentWish() Told }
-	// Pointing is implemented by specs whose states may leave the text of a wish
+	DesiredDigester interface{ DesiredDigest() DesiredDigest }
+	// LazyDesired is implemented by specs whose states may leave the text of a wish
 	// (Told.Text) open, because it takes long to tell. WishText tells it; "" if it
 	// makes no difference to this state. Without it, the state holds the whole wish.
-	Pointing[S any] interface {
-		WishText(ctx context.Context, v *host.View, have S) (string, error)
+	LazyDesired[S any] interface {
+		DesiredText(ctx context.Context, v *host.View, have S) (string, error)
 	}
 )

@@ -122,7 +122,7 @@ func (f *Functions) decide(want *Properties, have any) Decision {
 		d.Err = err
 		return d
 	}
-	d.Leaves, d.Closed = list, !more
+	d.Effects, d.Complete = list, !more
 	return d
 }
 
@@ -130,20 +130,20 @@ func (f *Functions) properties() *Properties {
 	return &Properties{f, reflect.New(f.Schema.GoType).Interface()}
 }
 
-// Factory returns the provider, and with it the type. Each call makes another
+// Binding returns the provider, and with it the type. Each call makes another
 // type.
-func (f Functions) Factory() (Factory, error) {
+func (f Functions) Factory() (Binding, error) {
 	switch {
 	case f.Name == "" || f.Provider == "":
-		return Factory{}, errors.New("a type and its provider have names")
+		return Binding{}, errors.New("a type and its provider have names")
 	case f.Schema == nil || f.Schema.Name() == nil:
-		return Factory{}, fmt.Errorf("type %s: no property names the resource", f.Name)
+		return Binding{}, fmt.Errorf("type %s: no property names the resource", f.Name)
 	case f.Decide == nil || f.Status == nil || f.Perform == nil:
-		return Factory{}, fmt.Errorf("type %s: decide, status and perform are required", f.Name)
+		return Binding{}, fmt.Errorf("type %s: decide, status and perform are required", f.Name)
 	}
 	for i := range CommonSchema().Fields {
 		if own := f.Schema.Field(CommonSchema().Fields[i].Name); own != nil {
-			return Factory{}, fmt.Errorf("type %s: every type has a property %s", f.Name, CommonSchema().Fields[i].Name)
+			return Binding{}, fmt.Errorf("type %s: every type has a property %s", f.Name, CommonSchema().Fields[i].Name)
 		}
 	}
 	t := &Type{
@@ -161,7 +161,7 @@ func (f Functions) Factory() (Factory, error) {
 			return f.Perform(ctx, h, p.(*Properties), a)
 		},
 		batches: func(any) bool { return false },
-		recall:  func(context.Context, *host.View, any, any, Told) (any, bool, error) { return nil, false, nil },
+		recall:  func(context.Context, *host.View, any, any, DesiredDigest) (any, bool, error) { return nil, false, nil },
 		foresee: func(context.Context, *host.View, any, any) (string, error) { return "", nil },
 	}
 	t.inspect, t.importing = t.status, (&f).imported
@@ -175,13 +175,13 @@ func (f Functions) Factory() (Factory, error) {
 		t.refresh = func(p, s any, d Decision) Decision {
 			n := len(d.Actions)
 			if d = f.Refresh(p.(*Properties), s, d); len(d.Actions) > n {
-				d.Closed = false
+				d.Complete = false
 			}
 			return d
 		}
 	}
 	suits := func(*facts.Facts, any) (int, error) { return 1, nil }
-	return Factory{Name: f.Provider, Type: t, suits: suits}, nil
+	return Binding{Name: f.Provider, Type: t, suits: suits}, nil
 }
 
 // imported makes properties of a state.

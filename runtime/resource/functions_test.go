@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-func note(t *testing.T, change func(*resource.Functions)) (resource.Factory, error) {
+func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, error) {
 	t.Helper()
 	s, err := schema.Make("A note.", []schema.Property{
 		{Name: "name", Type: reflect.TypeFor[string](), IsName: true},
@@ -53,7 +53,7 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Factory, err
 	return f.Factory()
 }
 
-func decode(t *testing.T, f resource.Factory, dir, text string) (*resource.Resource, error) {
+func decode(t *testing.T, f resource.Binding, dir, text string) (*resource.Resource, error) {
 	t.Helper()
 	tab := &schema.Table{Entries: []schema.Entry{{Key: "name", Val: schema.StringValue("a")}, {Key: "text", Val: schema.StringValue(text)}}}
 	return f.Type.Decode(tab, resource.Origin{Pos: diag.Pos{File: "x", Line: 1}, Dir: dir})
@@ -69,7 +69,7 @@ func TestFunctions(t *testing.T) {
 	require.Equal(t, resource.ID{Type: "note", Name: "a"}, r.ID)
 	require.Equal(t, "present", want.WantedEnsure())
 	require.Equal(t, "/a", want.EditedFile())
-	require.False(t, resource.LooksAhead(r.Spec))
+	require.False(t, resource.MayPrefetch(r.Spec))
 	require.False(t, f.Type.Refreshable())
 
 	state, err := f.Status(t.Context(), nil, r.Spec)

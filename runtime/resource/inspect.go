@@ -31,14 +31,14 @@ type Import struct {
 var ErrNotImportable = errors.New("cannot be imported")
 
 // Inspect reports the present state of a resource in full.
-func (f Factory) Inspect(ctx context.Context, v *host.View, spec any) (state any, err error) {
+func (f Binding) Inspect(ctx context.Context, v *host.View, spec any) (state any, err error) {
 	defer f.recovered(&err)
 	return f.Type.inspect(ctx, v, f.impl, spec)
 }
 
 // Names returns names of resources of the factory's type that begin with prefix,
 // as far as the provider knows any.
-func (f Factory) Names(ctx context.Context, v *host.View, prefix string) (names []string, err error) {
+func (f Binding) Names(ctx context.Context, v *host.View, prefix string) (names []string, err error) {
 	defer f.recovered(&err)
 	if l, ok := f.impl.(Lister); ok {
 		return l.Names(ctx, v, prefix)
@@ -46,7 +46,7 @@ func (f Factory) Names(ctx context.Context, v *host.View, prefix string) (names 
 	return nil, nil
 }
 
-// Ask makes a resource of what a command line wrote, for [Factory.Inspect]: what
+// Ask makes a resource of what a command line wrote, for [Binding.Inspect]: what
 // is left out is no mistake, save where the type requires it.
 func (t *Type) Ask(tab *schema.Table, from Origin) (*Resource, error) {
 	r := &Resource{Type: t, Pos: from.Pos, Where: tab.Where, ID: ID{t.Name, nameIn(t.schema(), tab)}}

@@ -24,13 +24,13 @@ type Prospect struct {
 }
 
 // ForeseesMany reports whether the provider implements [Foreseeing].
-func (f Factory) ForeseesMany() bool {
+func (f Binding) ForeseesMany() bool {
 	return f.Type.foreseesMany != nil && f.Type.foreseesMany(f.impl)
 }
 
 // ForeseeAll tells the prospects of many resources at once. The last result is
 // false if the provider cannot.
-func (f Factory) ForeseeAll(ctx context.Context, v *host.View, specs []any) (list []Prospect, ok bool) {
+func (f Binding) ForeseeAll(ctx context.Context, v *host.View, specs []any) (list []Prospect, ok bool) {
 	if f.Type.foreseeAll == nil {
 		return nil, false
 	}

@@ -15,7 +15,7 @@ import (
 type Registry struct {
 	types     []*Type
 	byName    map[string]*Type
-	factories map[*Type][]Factory
+	factories map[*Type][]Binding
 	layer     bool
 	find      func(reg *Registry, name string)
 	finding   bool
@@ -23,8 +23,8 @@ type Registry struct {
 
 // NewRegistry returns the registry of the given providers and of the types
 // that they are for.
-func NewRegistry(providers ...Factory) (*Registry, error) {
-	reg := &Registry{byName: make(map[string]*Type), factories: make(map[*Type][]Factory)}
+func NewRegistry(providers ...Binding) (*Registry, error) {
+	reg := &Registry{byName: make(map[string]*Type), factories: make(map[*Type][]Binding)}
 	for _, f := range providers {
 		switch known := reg.byName[f.Type.Name]; known {
 		case f.Type:
@@ -34,7 +34,7 @@ func NewRegistry(providers ...Factory) (*Registry, error) {
 		default:
 			return nil, fmt.Errorf("two types are named %s", f.Type.Name)
 		}
-		if slices.ContainsFunc(reg.factories[f.Type], func(g Factory) bool { return g.Name == f.Name }) {
+		if slices.ContainsFunc(reg.factories[f.Type], func(g Binding) bool { return g.Name == f.Name }) {
 			return nil, fmt.Errorf("two providers of %s are named %s", f.Type.Name, f.Name)
 		}
 		reg.factories[f.Type] = append(reg.factories[f.Type], f)
@@ -66,7 +66,7 @@ func (reg *Registry) WithFinder(find func(reg *Registry, name string)) *Registry
 // Add adds the type of a provider to a layer, before any goroutine looks
 // resources up in it, and returns it. If the layer has a type of the same name
 // and the same source, it returns that: several scripts of a run may define one.
-func (reg *Registry) Add(f Factory) (*Type, error) {
+func (reg *Registry) Add(f Binding) (*Type, error) {
 	known := reg.byName[f.Type.Name]
 	switch {
 	case !reg.layer:
@@ -79,14 +79,14 @@ func (reg *Registry) Add(f Factory) (*Type, error) {
 	reg.byName[f.Type.Name] = f.Type
 	// Whoever asked for the types before keeps the list that they got.
 	reg.types = append(slices.Clip(reg.types), f.Type)
-	reg.factories[f.Type] = []Factory{f}
+	reg.factories[f.Type] = []Binding{f}
 	reg.sort()
 	return f.Type, nil
 }
 
 // Replace is Add for a type that may take the name of another one, as that which
 // a person types does. What is of the old type keeps it.
-func (reg *Registry) Replace(f Factory) (*Type, error) {
+func (reg *Registry) Replace(f Binding) (*Type, error) {
 	if old := reg.byName[f.Type.Name]; reg.layer && old != nil && old.Source != "" {
 		delete(reg.byName, f.Type.Name)
 		reg.types = slices.DeleteFunc(slices.Clone(reg.types), func(t *Type) bool { return t == old })
@@ -128,7 +128,7 @@ func (reg *Registry) Providers(t *Type) []string {
 }
 
 // Factories returns the providers of t.
-func (reg *Registry) Factories(t *Type) []Factory { return slices.Clone(reg.factories[t]) }
+func (reg *Registry) Factories(t *Type) []Binding { return slices.Clone(reg.factories[t]) }
 
 // CheckProvider reports a provider= that no provider of the type has.
 func (reg *Registry) CheckProvider(r *Resource) error {
@@ -149,8 +149,8 @@ func (reg *Registry) CheckProvider(r *Resource) error {
 // that r asks for, or of those that suit the one with the lowest priority
 // number. What the machine is gives the number, and never the alphabet: two that suit
 // equally well are an error that names both. If none suits, the error lists why.
-func (reg *Registry) Select(r *Resource, f *facts.Facts) (Factory, error) {
-	var best []*Factory
+func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
+	var best []*Binding
 	var lowest int
 	var whys []string
 	for i := range reg.factories[r.Type] {
@@ -171,7 +171,7 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Factory, error) {
 	switch len(best) {
 	case 0:
 		slices.Sort(whys)
-		return Factory{}, fmt.Errorf("no provider of %s suits this machine: %s", r.Type.Name, strings.Join(whys, "; "))
+		return Binding{}, fmt.Errorf("no provider of %s suits this machine: %s", r.Type.Name, strings.Join(whys, "; "))
 	case 1:
 		return *best[0], nil
 	}
@@ -180,5 +180,5 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Factory, error) {
 		names[i] = p.Name
 	}
 	slices.Sort(names)
-	return Factory{}, fmt.Errorf("%s suit this machine equally well: say provider = %q, or another", strings.Join(names, " and "), names[0])
+	return Binding{}, fmt.Errorf("%s suit this machine equally well: say provider = %q, or another", strings.Join(names, " and "), names[0])
 }

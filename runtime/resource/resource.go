@@ -3,7 +3,7 @@
 // get there; a provider looks and acts; the engine decides when.
 //
 // Begin with [Spec], the contract of a type, [Define], which makes a [Type] of
-// one, and [Kind.Provide], which makes a [Factory] of a provider.
+// one, and [Kind.Provide], which makes a [Binding] of a provider.
 package resource
 
 import (
@@ -71,13 +71,13 @@ type Decision struct {
 	// Err says why what is wanted cannot be had from this state, for instance
 	// because a directory stands where a file is wanted. Nothing is performed.
 	Err error
-	// Leaves is what the actions will have done to the file system, so that a plan
+	// Effects is what the actions will have done to the file system, so that a plan
 	// can look at later resources as if it had been done.
-	Leaves []host.Planned
-	// Closed says that Leaves is all that the actions do to the machine. What is
+	Effects []host.Planned
+	// Complete says that Leaves is all that the actions do to the machine. What is
 	// not closed may have any effect, and a plan cannot tell what comes of errors
 	// after it.
-	Closed bool
+	Complete bool
 	// Text is the content that the actions replace. It is fetched only when a
 	// report wants it; nil if there is none.
 	Text func(ctx context.Context, v *host.View) (Text, error)

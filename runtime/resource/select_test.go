@@ -17,18 +17,18 @@ func TestSelect(t *testing.T) {
 	}
 	for _, x := range []struct {
 		provider  string
-		factories []Factory
+		factories []Binding
 		want, err string
 	}{
-		{"", []Factory{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(2, nil)}}, "b", ""},
-		{"", []Factory{{Name: "c", suits: suits(2, nil)}, {Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, nil)}},
+		{"", []Binding{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(2, nil)}}, "b", ""},
+		{"", []Binding{{Name: "c", suits: suits(2, nil)}, {Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, nil)}},
 			"", `a and b suit this machine equally well: say provider = "a", or another`},
-		{"b", []Factory{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, nil)}}, "b", ""},
-		{"", []Factory{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, errors.New("no"))}}, "b", ""},
-		{"", []Factory{{Name: "b", suits: suits(0, errors.New("not here"))}, {Name: "a", suits: suits(0, errors.New("nor here"))}},
+		{"b", []Binding{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, nil)}}, "b", ""},
+		{"", []Binding{{Name: "b", suits: suits(1, nil)}, {Name: "a", suits: suits(1, errors.New("no"))}}, "b", ""},
+		{"", []Binding{{Name: "b", suits: suits(0, errors.New("not here"))}, {Name: "a", suits: suits(0, errors.New("nor here"))}},
 			"", "no provider of thing suits this machine: a: nor here; b: not here"},
 	} {
-		reg := &Registry{factories: map[*Type][]Factory{typ: x.factories}}
+		reg := &Registry{factories: map[*Type][]Binding{typ: x.factories}}
 		f, err := reg.Select(&Resource{Type: typ, Common: &Common{Provider: x.provider}}, nil)
 		if x.err != "" {
 			require.EqualError(t, err, x.err)

@@ -36,7 +36,7 @@ func (r *Resource) Hide(k *secret.Keeper) error {
 	for _, p := range mix.Secrets(tab) {
 		r.Sensitive = append(r.Sensitive, p.Name)
 	}
-	if k.Any() && SeesData(r.Spec) {
+	if k.Any() && DependsOnData(r.Spec) {
 		r.Sensitive = append(r.Sensitive, "data")
 	}
 	var errs diag.List

@@ -22,32 +22,32 @@ type Type struct {
 	// of one name and one source are the same.
 	Source string
 
-	schema    func() *schema.Schema
-	mix       func() schema.Union
-	new       func() any // *P
-	validate  func(spec any) error
-	locate    func(spec any, dir string) any
-	decide    func(spec, state any) Decision
-	refresh   func(spec, state any, d Decision) Decision                               // nil if it cannot
-	fresh     func(spec any) any                                                       // nil if it cannot tell
-	wishText  func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if its states leave none open
-	status    func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	statusAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
-	batches   func(provider any) bool
-	perform   func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
-	foresee   func(ctx context.Context, v *host.View, provider, spec any) (string, error)
+	schema      func() *schema.Schema
+	mix         func() schema.Union
+	new         func() any // *P
+	validate    func(spec any) error
+	locate      func(spec any, dir string) any
+	decide      func(spec, state any) Decision
+	refresh     func(spec, state any, d Decision) Decision                               // nil if it cannot
+	fresh       func(spec any) any                                                       // nil if it cannot tell
+	desiredText func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if its states leave none open
+	status      func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	statusAll   func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
+	batches     func(provider any) bool
+	perform     func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
+	foresee     func(ctx context.Context, v *host.View, provider, spec any) (string, error)
 	// foreseeAll is nil if none of the providers can.
 	foreseeAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]Prospect, bool)
 	// foreseesMany reports whether a provider can; nil if none of them can.
 	foreseesMany func(provider any) bool
-	recall       func(ctx context.Context, v *host.View, provider, spec any, wish Told) (any, bool, error)
+	recall       func(ctx context.Context, v *host.View, provider, spec any, wish DesiredDigest) (any, bool, error)
 	inspect      func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	importing    func(state any, im Import) (any, error) // nil if it cannot
 }
 
-// A Kind is a Type together with what it is made of, so that only providers of
+// A TypeDef is a Type together with what it is made of, so that only providers of
 // the right type can be registered for it.
-type Kind[P Spec[S, V], S any, V Provider[P, S]] struct{ Type *Type }
+type TypeDef[P Spec[S, V], S any, V Provider[P, S]] struct{ Type *Type }
 
 var commonSchema = sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[Common]()) })
 
@@ -55,7 +55,7 @@ var commonSchema = sync.OnceValue(func() *schema.Schema { return schema.Of(refle
 func CommonSchema() *schema.Schema { return commonSchema() }
 
 // Define declares the type of that name, whose properties are the struct P.
-func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
+func Define[P Spec[S, V], S any, V Provider[P, S]](name string) TypeDef[P, S, V] {
 	t := &Type{
 		Name:     name,
 		schema:   sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[P]()) }),
@@ -87,9 +87,9 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 	if _, ok := any(*new(P)).(Beginning[S]); ok {
 		t.fresh = func(p any) any { return any(*p.(*P)).(Beginning[S]).Fresh() }
 	}
-	if _, ok := any(*new(P)).(Pointing[S]); ok {
-		t.wishText = func(ctx context.Context, v *host.View, p, s any) (string, error) {
-			return any(*p.(*P)).(Pointing[S]).WishText(ctx, v, s.(S))
+	if _, ok := any(*new(P)).(LazyDesired[S]); ok {
+		t.desiredText = func(ctx context.Context, v *host.View, p, s any) (string, error) {
+			return any(*p.(*P)).(LazyDesired[S]).DesiredText(ctx, v, s.(S))
 		}
 	}
 	if _, ok := any(new(P)).(Located); ok {
@@ -98,8 +98,8 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 			return p
 		}
 	}
-	t.recall = func(ctx context.Context, v *host.View, prov, p any, wish Told) (any, bool, error) {
-		r, ok := prov.(Recalling[P, S])
+	t.recall = func(ctx context.Context, v *host.View, prov, p any, wish DesiredDigest) (any, bool, error) {
+		r, ok := prov.(HistoricStatus[P, S])
 		if !ok {
 			return nil, false, nil
 		}
@@ -107,7 +107,7 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) Kind[P, S, V] {
 		return state, true, err
 	}
 	inspecting[P, S, V](t)
-	return Kind[P, S, V]{t}
+	return TypeDef[P, S, V]{t}
 }
 
 func statusAll[P, S any](ctx context.Context, v *host.View, prov any, specs []any) ([]any, []error) {
@@ -242,8 +242,8 @@ func (r *Resource) mistakes(err error) error {
 	return list.Err()
 }
 
-// A Factory is a provider of one type under its name.
-type Factory struct {
+// A Binding is a provider of one type under its name.
+type Binding struct {
 	Name string
 	Type *Type
 
@@ -261,45 +261,45 @@ func Always[P any](priority int) Suits[P] {
 }
 
 // Provide returns the factory of the provider impl.
-func (k Kind[P, S, V]) Provide(name string, suits Suits[P], impl V) Factory {
-	return Factory{
+func (k TypeDef[P, S, V]) Provide(name string, suits Suits[P], impl V) Binding {
+	return Binding{
 		Name: name, Type: k.Type, impl: impl,
 		suits: func(f *facts.Facts, spec any) (int, error) { return suits(f, *spec.(*P)) },
 	}
 }
 
 // Status reports the present state of a resource of the factory's type.
-func (f Factory) Status(ctx context.Context, v *host.View, spec any) (state any, err error) {
+func (f Binding) Status(ctx context.Context, v *host.View, spec any) (state any, err error) {
 	defer f.recovered(&err)
 	return f.Type.status(ctx, v, f.impl, spec)
 }
 
 // recovered makes an error of a mistake in a provider, so that it is that of one
 // resource and does not end the run.
-func (f Factory) recovered(err *error) {
+func (f Binding) recovered(err *error) {
 	if x := recover(); x != nil {
 		*err = fmt.Errorf("provider %s of %s is broken: %v\n%s", f.Name, f.Type.Name, x, debug.Stack())
 	}
 }
 
 // AnswersForMany reports whether the provider implements [Batch].
-func (f Factory) AnswersForMany() bool { return f.Type.batches(f.impl) }
+func (f Binding) AnswersForMany() bool { return f.Type.batches(f.impl) }
 
 // StatusAll reports the present states of many resources at once, by a provider that
 // answers for many.
-func (f Factory) StatusAll(ctx context.Context, v *host.View, specs []any) ([]any, []error) {
+func (f Binding) StatusAll(ctx context.Context, v *host.View, specs []any) ([]any, []error) {
 	return f.Type.statusAll(ctx, v, f.impl, specs)
 }
 
 // Foresee tells whether what is to be done about a resource is going to succeed,
 // as far as that can be told by looking, and what could not be looked at.
-func (f Factory) Foresee(ctx context.Context, v *host.View, spec any) (caveat string, err error) {
+func (f Binding) Foresee(ctx context.Context, v *host.View, spec any) (caveat string, err error) {
 	defer f.recovered(&err)
 	return f.Type.foresee(ctx, v, f.impl, spec)
 }
 
 // Perform performs one action.
-func (f Factory) Perform(ctx context.Context, h *host.Host, spec any, a Action) (err error) {
+func (f Binding) Perform(ctx context.Context, h *host.Host, spec any, a Action) (err error) {
 	defer f.recovered(&err)
 	return f.Type.perform(ctx, h, f.impl, spec, a)
 }
@@ -323,10 +323,10 @@ func (t *Type) DecideFresh(spec any) (Decision, bool) {
 	return t.decide(spec, t.fresh(spec)), true
 }
 
-// JudgedByPerform reports whether Perform judges the outcome of spec itself.
-func JudgedByPerform(spec any) bool {
-	j, ok := spec.(Judged)
-	return ok && j.JudgedByPerform()
+// VerifiesItself reports whether Perform judges the outcome of spec itself.
+func VerifiesItself(spec any) bool {
+	j, ok := spec.(SelfVerifying)
+	return ok && j.VerifiesItself()
 }
 
 // UncertainAfterPending reports whether a plan cannot foresee the state of spec
@@ -336,16 +336,16 @@ func UncertainAfterPending(spec any) bool {
 	return ok && u.UncertainAfterPending()
 }
 
-// LooksAhead reports whether Status of spec may be called before its turn.
-func LooksAhead(spec any) bool {
-	a, ok := spec.(Ahead)
-	return ok && a.MayLookAhead()
+// MayPrefetch reports whether Status of spec may be called before its turn.
+func MayPrefetch(spec any) bool {
+	a, ok := spec.(Prefetchable)
+	return ok && a.MayPrefetch()
 }
 
 // BoundsOf returns the path that spec is about, whether its state depends on
 // nothing else, and whether its actions change nothing else.
 func BoundsOf(spec any) (path string, looks, acts bool) {
-	if b, ok := spec.(Bounded); ok {
+	if b, ok := spec.(PathConfined); ok {
 		return b.Bounds()
 	}
 	return "", false, false
@@ -360,15 +360,15 @@ func ActsAlways(spec any) bool {
 // HasToSettle reports whether what the actions of spec bring about has to hold for a
 // while.
 func HasToSettle(spec any) bool {
-	s, ok := spec.(Settling)
+	s, ok := spec.(Delayed)
 	return ok && s.SettleTime() > 0
 }
 
-// SeesData reports whether what spec wants depends on the data of a run.
-func SeesData(spec any) bool {
-	r, ok := spec.(Rendered)
-	return ok && r.SeesData()
+// DependsOnData reports whether what spec wants depends on the data of a run.
+func DependsOnData(spec any) bool {
+	r, ok := spec.(DataDependent)
+	return ok && r.DependsOnData()
 }
 
 // Same reports whether f and g are the same provider of the same type.
-func (f Factory) Same(g Factory) bool { return f.Type == g.Type && f.Name == g.Name }
+func (f Binding) Same(g Binding) bool { return f.Type == g.Type && f.Name == g.Name }

@@ -81,7 +81,7 @@ func (v Version) appendJSON(b []byte) ([]byte, error) {
 }
 
 // appendLine appends d to b, as a line.
-func (d declared) appendLine(b []byte) ([]byte, error) {
+func (d catalogEntry) appendLine(b []byte) ([]byte, error) {
 	b = schema.AppendText(append(b, `{"id":`...), d.ID)
 	b = schema.AppendText(append(b, `,"type":`...), d.Type)
 	if d.File != "" {

@@ -43,14 +43,14 @@ func TestChangeLine(t *testing.T) {
 }
 
 func TestDeclaredLine(t *testing.T) {
-	for _, d := range []declared{
+	for _, d := range []catalogEntry{
 		{ID: "a#b", Type: "a"},
 		{ID: "a#\"<\xc3\xa4", Type: "a", File: "/s.lua", Line: 3, Properties: json.RawMessage(`{"name":"b"}`)},
 		{ID: "a#b", Type: "a", Sealed: []byte{0, 255}, Lazy: true},
 	} {
 		line, err := d.appendLine(nil)
 		require.NoError(t, err)
-		var back declared
+		var back catalogEntry
 		require.NoError(t, json.Unmarshal(line, &back))
 		require.Equal(t, d, back)
 		var want bytes.Buffer
@@ -62,21 +62,21 @@ func TestDeclaredLine(t *testing.T) {
 }
 
 func TestWishLine(t *testing.T) {
-	for _, w := range []wish{
+	for _, w := range []lastApplied{
 		{},
-		{id: "file#/etc/motd", spec: 1, all: 1<<64 - 1, found: resource.Told{Text: "0123456789abcdef"}},
-		{id: "file#/a b \"\\ \xff\n ä", spec: 0xabcdef, found: resource.Told{Text: `"`}},
+		{id: "file#/etc/motd", spec: 1, all: 1<<64 - 1, digest: resource.DesiredDigest{Text: "0123456789abcdef"}},
+		{id: "file#/a b \"\\ \xff\n ä", spec: 0xabcdef, digest: resource.DesiredDigest{Text: `"`}},
 	} {
 		line := string(w.append(nil))
-		require.Equal(t, fmt.Sprintf("%016x %016x %s %s", w.spec, w.all, strconv.Quote(w.found.Text), strconv.Quote(w.id)), line)
-		back, err := parseWish(line)
+		require.Equal(t, fmt.Sprintf("%016x %016x %s %s", w.spec, w.all, strconv.Quote(w.digest.Text), strconv.Quote(w.id)), line)
+		back, err := parseLastApplied(line)
 		require.NoError(t, err)
 		require.Equal(t, w, back)
 		for i := range line {
-			_, err := parseWish(line[:i])
+			_, err := parseLastApplied(line[:i])
 			require.Error(t, err, line[:i])
 		}
-		_, err = parseWish(line + "x")
+		_, err = parseLastApplied(line + "x")
 		require.Error(t, err)
 	}
 }
@@ -85,23 +85,23 @@ func TestWishLine(t *testing.T) {
 func TestWishes(t *testing.T) {
 	var text []byte
 	for i := range 10 {
-		text = append(wish{id: fmt.Sprint("a#", i), spec: uint64(i)}.append(text), '\n')
+		text = append(lastApplied{id: fmt.Sprint("a#", i), spec: uint64(i)}.append(text), '\n')
 	}
 	for _, order := range [][]int{{0, 1, 2, 9}, {3, 2, 1, 0, 9}, {5, 5}, {-1, 4}, {9, 0}} {
-		w, damaged := readWishes(string(text))
+		w, damaged := readLastApplied(string(text))
 		require.False(t, damaged)
 		for _, i := range order {
-			x, ok := w.of(fmt.Sprint("a#", i))
+			x, ok := w.find(fmt.Sprint("a#", i))
 			require.Equal(t, i >= 0, ok)
 			require.EqualValues(t, max(i, 0), x.spec)
 		}
 	}
 	for _, end := range []string{"nonsense\n", "nonsense", strings.Repeat("nonsense", 200)} {
-		w, damaged := readWishes(string(text) + end)
+		w, damaged := readLastApplied(string(text) + end)
 		require.True(t, damaged)
 		require.Len(t, w.list, 10)
 	}
-	w, damaged := readWishes("")
+	w, damaged := readLastApplied("")
 	require.False(t, damaged)
 	require.Empty(t, w.list)
 }

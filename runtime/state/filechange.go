@@ -89,14 +89,14 @@ func (r *Run) BeforeChange(v *host.View, d host.PreImage) error {
 	if d.Next != nil && by != nil && (!known || again) { // else it is about another change
 		next.Next = new(versionOf(*d.Next))
 	}
-	next.Sensitive = r.holdsSecrets(by) || r.hidden.HeldIn(d.Path)
+	next.Sensitive = r.holdsSecrets(by) || r.sensitive.HeldIn(d.Path)
 	if d.Content && d.Kind == host.Regular {
 		if err := r.backUp(v, d, by, &next); err != nil {
 			return fmt.Errorf("cannot keep what is there: %w (backup = false goes without)", err)
 		}
 	}
 	if next.Sensitive && d.Kind != host.Directory {
-		if err := r.hidden.path(d.Path); err != nil {
+		if err := r.sensitive.path(d.Path); err != nil {
 			return fmt.Errorf("cannot record that it holds secrets: %w", err)
 		}
 	}

@@ -22,21 +22,21 @@ type lines struct {
 	name string
 	f    *os.File
 	size int64
-	// fresh is set if the name of the file is not durable yet.
-	fresh bool
-	// waiting is lines that are written with the next ones.
-	waiting []byte
-	stuck   int // how much waited when it could not be written
+	// isNew is set if the name of the file is not durable yet.
+	isNew bool
+	// buffer is lines that are written with the next ones.
+	buffer    []byte
+	retrySize int // how much waited when it could not be written
 }
 
 // wait adds objects that are written with the next ones, by flush at the latest.
 // On an error none of them is.
 func (l *lines) wait(objects ...any) error {
-	before := len(l.waiting)
+	before := len(l.buffer)
 	for _, x := range objects {
 		var err error
-		if l.waiting, err = appendLine(l.waiting, x); err != nil {
-			l.waiting = l.waiting[:before]
+		if l.buffer, err = appendLine(l.buffer, x); err != nil {
+			l.buffer = l.buffer[:before]
 			return err
 		}
 	}
@@ -70,19 +70,19 @@ const many = 64 << 10
 // flushMany writes what waits to be written, if that is much. What cannot be
 // written goes on waiting, and is not tried again with each line.
 func (l *lines) flushMany() error {
-	if len(l.waiting) < many+2*l.stuck {
+	if len(l.buffer) < many+2*l.retrySize {
 		return nil
 	}
 	err := l.flush()
-	if l.stuck = 0; err != nil {
-		l.stuck = len(l.waiting)
+	if l.retrySize = 0; err != nil {
+		l.retrySize = len(l.buffer)
 	}
 	return err
 }
 
 // flush writes what waits to be written.
 func (l *lines) flush() error {
-	if len(l.waiting) == 0 {
+	if len(l.buffer) == 0 {
 		return nil
 	}
 	return l.add(false)
@@ -91,15 +91,15 @@ func (l *lines) flush() error {
 // add adds objects to the file. If durable is set, they survive a loss of power.
 // On an error the file holds none of them.
 func (l *lines) add(durable bool, objects ...any) error {
-	before := len(l.waiting)
+	before := len(l.buffer)
 	if err := l.wait(objects...); err != nil {
 		return err
 	}
-	if err := l.write(durable, l.waiting); err != nil {
-		l.waiting = l.waiting[:before]
+	if err := l.write(durable, l.buffer); err != nil {
+		l.buffer = l.buffer[:before]
 		return err
 	}
-	l.waiting = l.waiting[:0]
+	l.buffer = l.buffer[:0]
 	return nil
 }
 
@@ -154,10 +154,10 @@ func (l *lines) sync() error {
 	if err := l.s.do("sync", path, l.f.Sync); err != nil {
 		return err
 	}
-	if !l.fresh {
+	if !l.isNew {
 		return nil
 	}
-	l.fresh = false
+	l.isNew = false
 	return l.s.syncDir(filepath.Dir(l.name))
 }
 
@@ -177,7 +177,7 @@ func (l *lines) open() error {
 	if l.size, err = l.f.Seek(0, io.SeekEnd); err != nil {
 		return err
 	}
-	l.fresh = l.size == 0
+	l.isNew = l.size == 0
 	l.size, err = wholeLines(l.f, l.size)
 	return err
 }

@@ -36,20 +36,20 @@ func (p Pending) String() string {
 type pendingLine struct {
 	Owe *Pending `json:"owe,omitempty"`
 	// Settled strikes out what is owed to a resource.
-	Settled *struck `json:"settled,omitempty"`
+	Settled *pendingMatch `json:"settled,omitempty"`
 	// Forgiven strikes out one refresh, or all that a change of a run was to bring.
-	Forgiven *struck `json:"forgiven,omitempty"`
+	Forgiven *pendingMatch `json:"forgiven,omitempty"`
 }
 
-// A struck matches what has the same Root and all else of it that is given.
-type struck struct {
+// A pendingMatch matches what has the same Root and all else of it that is given.
+type pendingMatch struct {
 	To   string `json:"to,omitempty"`
 	By   string `json:"by,omitempty"`
 	Run  string `json:"run,omitempty"`
 	Root string `json:"root"`
 }
 
-func (x struck) matches(p Pending) bool {
+func (x pendingMatch) matches(p Pending) bool {
 	return p.Root == x.Root && (x.To == "" || x.To == p.To) && (x.By == "" || x.By == p.By) && (x.Run == "" || x.Run == p.Run)
 }
 
@@ -79,10 +79,10 @@ func (s *Store) Pending() (list []Pending, damaged int, err error) {
 	return list, damaged, err
 }
 
-// LeftOver returns what is owed of list for a run of the site on the root: what
+// PendingRefreshes returns what is owed of list for a run of the site on the root: what
 // its earlier runs have left, and what others have left to resources that it
 // declares too. Site may be "", which is none.
-func LeftOver(list []Pending, site, root string, c *catalog.Catalog) []converge.Debt {
+func PendingRefreshes(list []Pending, site, root string, c *catalog.Catalog) []converge.PendingRefresh {
 	if len(list) == 0 {
 		return nil
 	}
@@ -90,7 +90,7 @@ func LeftOver(list []Pending, site, root string, c *catalog.Catalog) []converge.
 	for _, r := range c.Resources {
 		declared[r.ID.String()] = true
 	}
-	var out []converge.Debt
+	var out []converge.PendingRefresh
 	for _, p := range list {
 		if p.Root != root || !declared[p.To] && (site == "" || p.Site != site) {
 			continue
@@ -98,7 +98,7 @@ func LeftOver(list []Pending, site, root string, c *catalog.Catalog) []converge.
 		to, errTo := resource.ParseID(p.To)
 		by, errBy := resource.ParseID(p.By)
 		if errors.Join(errTo, errBy) == nil {
-			out = append(out, converge.Debt{To: to, By: by, Run: p.Run, Cause: converge.ParseCause(p.Cause)})
+			out = append(out, converge.PendingRefresh{To: to, By: by, Run: p.Run, Cause: converge.ParseCause(p.Cause)})
 		}
 	}
 	return out
@@ -151,9 +151,9 @@ func (j *journal) rewrite() error {
 	})
 }
 
-// owe implements converge.Journal. What is owed to a resource already, durably,
+// add implements converge.Journal. What is owed to a resource already, durably,
 // is owed: that it is for one more reason need not survive a loss of power.
-func (j *journal) owe(by resource.ID, cause converge.Cause, to []resource.ID) error {
+func (j *journal) add(by resource.ID, cause converge.Cause, to []resource.ID) error {
 	var objects []any
 	durable := true
 	at := len(j.list)
@@ -178,7 +178,7 @@ func (j *journal) owe(by resource.ID, cause converge.Cause, to []resource.ID) er
 
 // strike strikes out what matches. That need not survive a loss of power: the
 // worst that comes of it is one refresh more.
-func (j *journal) strike(l pendingLine, x struck) {
+func (j *journal) strike(l pendingLine, x pendingMatch) {
 	n := len(j.list)
 	j.list = slices.DeleteFunc(j.list, x.matches)
 	if len(j.list) == n {
@@ -194,18 +194,18 @@ func (j *journal) strike(l pendingLine, x struck) {
 	}
 }
 
-func (j *journal) settle(to resource.ID) {
-	x := struck{To: to.String(), Root: j.info.Root}
+func (j *journal) finish(to resource.ID) {
+	x := pendingMatch{To: to.String(), Root: j.info.Root}
 	j.strike(pendingLine{Settled: &x}, x)
 }
 
-func (j *journal) forgive(by resource.ID) {
-	x := struck{By: by.String(), Run: j.info.ID, Root: j.info.Root}
+func (j *journal) cancel(by resource.ID) {
+	x := pendingMatch{By: by.String(), Run: j.info.ID, Root: j.info.Root}
 	j.strike(pendingLine{Forgiven: &x}, x)
 }
 
-func (j *journal) drop(d converge.Debt) {
-	x := struck{To: d.To.String(), By: d.By.String(), Run: d.Run, Root: j.info.Root}
+func (j *journal) drop(d converge.PendingRefresh) {
+	x := pendingMatch{To: d.To.String(), By: d.By.String(), Run: d.Run, Root: j.info.Root}
 	j.strike(pendingLine{Forgiven: &x}, x)
 }
 

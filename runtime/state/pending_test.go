@@ -64,7 +64,7 @@ func TestRefreshThatFailedIsRepeated(t *testing.T) {
 	_, _, err = b.run(c)
 	require.NoError(t, err)
 	require.Equal(t, "restart changed new left over of /a", b.told())
-	require.Equal(t, run.ID(), b.events[1].LeftOver[0].Run)
+	require.Equal(t, run.ID(), b.events[1].PendingRefreshes[0].Run)
 	require.Empty(t, b.pending())
 	_, _, err = b.run(c)
 	require.NoError(t, err)

@@ -60,7 +60,7 @@ func (r *Run) recordOutcome(changes []*fileChange, e *converge.Event) {
 	}
 	err := r.begin()
 	if err == nil {
-		r.file.waiting, err = r.appendOutcome(r.file.waiting, changes, e)
+		r.file.buffer, err = r.appendOutcome(r.file.buffer, changes, e)
 	}
 	r.warnOf(err)
 }

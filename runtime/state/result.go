@@ -11,20 +11,20 @@ import (
 // A resourceResult is what became of a resource that was not simply stable.
 type resourceResult struct {
 	outcome converge.Outcome
-	found   resource.Told
+	digest  resource.DesiredDigest
 }
 
 // setResult remembers what became of a resource.
 func (r *Run) setResult(e *converge.Event) {
-	if r.applied == nil {
+	if r.record == nil {
 		return
 	}
 	id := e.Resource.ID
 	switch {
-	case e.Outcome == converge.Changed && e.Wish == (resource.Told{}):
+	case e.Outcome == converge.Changed && e.DesiredDigest == (resource.DesiredDigest{}):
 		delete(r.results, id) // as if it had been stable
-	case e.Outcome != converge.Stable || e.Wish != (resource.Told{}):
-		r.results[id] = resourceResult{e.Outcome, r.applied.keyed(e.Resource, joined(e.Wish))}
+	case e.Outcome != converge.Stable || e.DesiredDigest != (resource.DesiredDigest{}):
+		r.results[id] = resourceResult{e.Outcome, r.record.keyed(e.Resource, withLateValues(e.DesiredDigest))}
 	case r.results[id].outcome != converge.Changed:
 		delete(r.results, id) // it is in order now, whatever came before
 	}

@@ -51,14 +51,14 @@ type Input struct {
 // reported, and gets the pre-image of every change from the host. Nothing
 // is written before there is something to tell.
 type Run struct {
-	s       *Store
-	info    Info
-	journal *journal
-	objects objects
-	hidden  *sensitive
-	file    lines
-	catalog *catalog.Catalog // what was applied, or is; nil for nothing
-	applied *applied
+	s         *Store
+	info      Info
+	journal   *journal
+	objects   objects
+	sensitive *sensitive
+	file      lines
+	catalog   *catalog.Catalog // what was applied, or is; nil for nothing
+	record    *siteRecord
 
 	// current is the resource of changes for which the host names none.
 	current *resource.Resource
@@ -90,7 +90,7 @@ func (s *Store) Begin(info Info) (*Run, error) {
 	if r.journal, err = s.openJournal(info); err != nil {
 		return nil, err
 	}
-	r.hidden, err = s.openSensitive()
+	r.sensitive, err = s.openSensitive()
 	return r, err
 }
 
@@ -104,8 +104,8 @@ func (r *Run) Converges(c *catalog.Catalog) {
 		r.noteLazy(res)
 		r.holdsSecrets(res)
 	}
-	if r.applied == nil {
-		r.catalog, r.applied = c, &applied{s: r.s, site: r.info.Site, root: r.info.Root}
+	if r.record == nil {
+		r.catalog, r.record = c, &siteRecord{s: r.s, site: r.info.Site, root: r.info.Root}
 		return
 	}
 	r.catalog = merged(r.catalog, c)
@@ -114,33 +114,33 @@ func (r *Run) Converges(c *catalog.Catalog) {
 // ID returns the name of the run.
 func (r *Run) ID() string { return r.info.ID }
 
-// LeftOver returns what is owed, to resources of a catalog and, if the run is
+// PendingRefreshes returns what is owed, to resources of a catalog and, if the run is
 // one of a site, to those that the site does not declare any more.
-func (r *Run) LeftOver(site string, c *catalog.Catalog) []converge.Debt {
-	return LeftOver(r.journal.list, site, r.info.Root, c)
+func (r *Run) PendingRefreshes(site string, c *catalog.Catalog) []converge.PendingRefresh {
+	return PendingRefreshes(r.journal.list, site, r.info.Root, c)
 }
 
-// Owe implements converge.Journal.
-func (r *Run) Owe(by resource.ID, cause converge.Cause, to []resource.ID) error {
-	return r.journal.owe(by, cause, to)
+// AddRefreshes implements converge.Journal.
+func (r *Run) AddRefreshes(by resource.ID, cause converge.Cause, to []resource.ID) error {
+	return r.journal.add(by, cause, to)
 }
 
-// Forgive implements converge.Journal.
-func (r *Run) Forgive(by resource.ID) { r.journal.forgive(by) }
+// CancelRefreshes implements converge.Journal.
+func (r *Run) CancelRefreshes(by resource.ID) { r.journal.cancel(by) }
 
-// Settle implements converge.Journal.
-func (r *Run) Settle(to resource.ID) { r.journal.settle(to) }
+// FinishRefreshes implements converge.Journal.
+func (r *Run) FinishRefreshes(to resource.ID) { r.journal.finish(to) }
 
-// Drop implements converge.Journal.
-func (r *Run) Drop(d converge.Debt) { r.journal.drop(d) }
+// DropRefresh implements converge.Journal.
+func (r *Run) DropRefresh(d converge.PendingRefresh) { r.journal.drop(d) }
 
 // Cause tells why a resource is to be changed, from what was applied before. A
 // run that applies no catalog does not know.
-func (r *Run) Cause(res *resource.Resource, wish resource.Told, text func() string) converge.Cause {
-	if r.applied == nil {
+func (r *Run) Cause(res *resource.Resource, wish resource.DesiredDigest, text func() string) converge.Cause {
+	if r.record == nil {
 		return converge.NoCause
 	}
-	return r.applied.cause(res, wish, text)
+	return r.record.cause(res, wish, text)
 }
 
 type changeLine struct {
@@ -171,14 +171,14 @@ func (r *Run) wait(objects ...any) error {
 
 // begin begins the file, if it is not begun yet.
 func (r *Run) begin() error {
-	if r.file.f != nil || len(r.file.waiting) > 0 {
+	if r.file.f != nil || len(r.file.buffer) > 0 {
 		return nil
 	}
 	if err := r.s.makeDir("runs"); err != nil {
 		return err
 	}
-	if r.applied != nil {
-		r.applied.foresee(r.catalog)
+	if r.record != nil {
+		r.record.prepare(r.catalog)
 	}
 	return r.file.wait(startLine{startProtocol, r.info})
 }
@@ -201,13 +201,13 @@ const longHistory = 1 << 20
 func (r *Run) End(sum converge.Summary) error {
 	r.SetResource(nil)
 	var errs []error
-	if r.applied != nil {
-		errs = append(errs, r.applied.end(r.catalog, r.info.ID, r.results, r.resolved))
+	if r.record != nil {
+		errs = append(errs, r.record.end(r.catalog, r.info.ID, r.results, r.resolved))
 	}
-	errs = append(errs, r.hidden.file.close())
+	errs = append(errs, r.sensitive.file.close())
 	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
-	wrote := r.file.f != nil || len(r.file.waiting) > 0
+	wrote := r.file.f != nil || len(r.file.buffer) > 0
 	if wrote {
 		errs = append(errs, r.file.add(true, e), r.file.close())
 	}

@@ -27,12 +27,12 @@ type Sensitive struct {
 	paths     map[string]bool
 }
 
-var _ converge.Past = (*Sensitive)(nil)
+var _ converge.SecretHistory = (*Sensitive)(nil)
 
-// Held implements converge.Past.
+// Held implements converge.SecretHistory.
 func (x *Sensitive) Held(id resource.ID) []string { return x.resources[id.String()] }
 
-// HeldIn implements converge.Past.
+// HeldIn implements converge.SecretHistory.
 func (x *Sensitive) HeldIn(path string) bool { return x.paths[path] }
 
 // Sensitive returns what has held secrets in the runs so far.
@@ -68,8 +68,8 @@ func (x *Sensitive) add(id string, properties []string) (added bool) {
 	return added
 }
 
-// Past returns what has held secrets, for an engine; nil if nothing has.
-func (s *Store) Past() (converge.Past, error) {
+// SecretHistory returns what has held secrets, for an engine; nil if nothing has.
+func (s *Store) Past() (converge.SecretHistory, error) {
 	if _, err := s.dir.stat(sensitiveFile); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -121,12 +121,12 @@ func (r *Run) holdsSecrets(res *resource.Resource) bool {
 		}
 		if x, ok := res.Spec.(resource.Editing); ok && x.EditedFile() != "" {
 			// Others may edit it too.
-			if err := r.hidden.path(x.EditedFile()); err != nil {
+			if err := r.sensitive.path(x.EditedFile()); err != nil {
 				r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))
 			}
 		}
 	}
-	holds, err := r.hidden.resource(res)
+	holds, err := r.sensitive.resource(res)
 	if err != nil {
 		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A declared is a resource in the file of an applied catalog.
-type declared struct {
+// A catalogEntry is a resource in the file of an applied catalog.
+type catalogEntry struct {
 	ID         string          `json:"id"`
 	Type       string          `json:"type"`
 	File       string          `json:"file,omitempty"`
@@ -33,8 +33,8 @@ type declared struct {
 	table *schema.Table // the properties, if they are not in Properties
 }
 
-// unsealed is what is sealed of a resource.
-type unsealed struct {
+// sealedProperties is what is sealed of a resource.
+type sealedProperties struct {
 	Properties json.RawMessage `json:"properties"`
 	// Secrets are those in it, so that they are known when it is read.
 	Secrets []string `json:"secrets,omitempty"`
@@ -42,14 +42,14 @@ type unsealed struct {
 
 // writeCatalog writes the resources of list: those that are declared now as they
 // are, others as they are in the file.
-func (a *applied) writeCatalog(list []applying) error {
-	if text := a.foreseenText(list); text != nil {
+func (a *siteRecord) writeCatalog(list []snapshotEntry) error {
+	if text := a.preparedText(list); text != nil {
 		return a.s.replace(a.name()+catalogSuffix, a.durable(), writing(text))
 	}
-	old := make(map[string]declared)
-	if slices.ContainsFunc(list, func(x applying) bool { return x.now == nil }) {
+	old := make(map[string]catalogEntry)
+	if slices.ContainsFunc(list, func(x snapshotEntry) bool { return x.now == nil }) {
 		// What cannot be read is left out: drift cannot tell of it then.
-		_ = a.s.readCatalog(a.name(), func(d declared) { old[d.ID] = d })
+		_ = a.s.readCatalog(a.name(), func(d catalogEntry) { old[d.ID] = d })
 	}
 	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
 		z := newCompressor(w)
@@ -77,12 +77,12 @@ func (a *applied) writeCatalog(list []applying) error {
 
 // appendDeclared appends a resource as it is written to b, as a line; not if it
 // cannot be, because it holds what no text can say. Properties is memory for them.
-func (a *applied) appendDeclared(b []byte, r *resource.Resource, properties *schema.Table) ([]byte, error) {
+func (a *siteRecord) appendDeclared(b []byte, r *resource.Resource, properties *schema.Table) ([]byte, error) {
 	if len(r.Later) > 0 {
 		return b, nil
 	}
 	r.Type.Properties().EncodeInto(properties, r.Spec, r.Common)
-	d := declared{
+	d := catalogEntry{
 		ID: r.ID.String(), Type: r.ID.Type, File: r.Pos.File, Line: r.Pos.Line, Lazy: a.lazy[r.ID] != nil,
 		table: properties,
 	}
@@ -102,8 +102,8 @@ func (a *applied) appendDeclared(b []byte, r *resource.Resource, properties *sch
 }
 
 // seal seals the properties of a resource.
-func (s *Store) seal(d *declared, r *resource.Resource) error {
-	u := unsealed{Properties: d.Properties, Secrets: s.secrets.Within(schema.MapValue(r.Properties()).Texts()...)}
+func (s *Store) seal(d *catalogEntry, r *resource.Resource) error {
+	u := sealedProperties{Properties: d.Properties, Secrets: s.secrets.Within(schema.MapValue(r.Properties()).Texts()...)}
 	text, err := json.Marshal(u)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (s *Store) seal(d *declared, r *resource.Resource) error {
 }
 
 // unseal is the inverse of seal. The secrets are known from then on.
-func (s *Store) unseal(d *declared) error {
+func (s *Store) unseal(d *catalogEntry) error {
 	if d.Sealed == nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (s *Store) unseal(d *declared) error {
 	if err != nil {
 		return err
 	}
-	var u unsealed
+	var u sealedProperties
 	if err := json.Unmarshal(text, &u); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (s *Store) unseal(d *declared) error {
 }
 
 // readCatalog calls each for every resource of an applied catalog.
-func (s *Store) readCatalog(name string, each func(declared)) error {
+func (s *Store) readCatalog(name string, each func(catalogEntry)) error {
 	f, err := s.dir.open(name+catalogSuffix, os.O_RDONLY)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (s *Store) readCatalog(name string, each func(declared)) error {
 		return err
 	}
 	for dec := json.NewDecoder(z); ; {
-		var d declared
+		var d catalogEntry
 		err := dec.Decode(&d)
 		if err == io.EOF {
 			return nil
@@ -166,27 +166,27 @@ func (s *Store) readCatalog(name string, each func(declared)) error {
 	}
 }
 
-// An Unrecorded is a resource that was in order after a run, and of which it is
+// A MissingRecord is a resource that was in order after a run, and of which it is
 // not known what was wanted.
-type Unrecorded struct{ ID, Because string }
+type MissingRecord struct{ ID, Because string }
 
 // Catalog returns the catalog that was applied. Types are looked up in reg. What
 // cannot be had is left out, and returned besides, in order of its name. A damaged file is set aside; the next run writes it anew.
-func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []Unrecorded, error) {
+func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []MissingRecord, error) {
 	var list []*resource.Resource
 	var errs diag.List
-	past := &applied{s: s, site: a.Site, root: a.Root, look: true}
+	past := &siteRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
 	past.load()
-	var unknown []Unrecorded
-	missing := make(map[string]bool, len(past.wishes.list))
-	for _, w := range past.wishes.list {
+	var unknown []MissingRecord
+	missing := make(map[string]bool, len(past.last.list))
+	for _, w := range past.last.list {
 		missing[w.id] = true
 	}
-	err := s.readCatalog(a.name, func(d declared) {
+	err := s.readCatalog(a.name, func(d catalogEntry) {
 		delete(missing, d.ID)
 		t := reg.Type(d.Type)
 		if t == nil {
-			unknown = append(unknown, Unrecorded{d.ID, "there is no type " + d.Type})
+			unknown = append(unknown, MissingRecord{d.ID, "there is no type " + d.Type})
 			return
 		}
 		if err := s.unseal(&d); err != nil {
@@ -218,9 +218,9 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 	}
 	_ = catalog.Hide(s.secrets, list) // nothing of it is run
 	for id := range missing {
-		unknown = append(unknown, Unrecorded{id, "no run has recorded what was wanted of it"})
+		unknown = append(unknown, MissingRecord{id, "no run has recorded what was wanted of it"})
 	}
-	slices.SortFunc(unknown, func(a, b Unrecorded) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(unknown, func(a, b MissingRecord) int { return strings.Compare(a.ID, b.ID) })
 	c, err := build(withoutStrangers(list))
 	if err != nil && a.Site == "" {
 		// What was declared at different times need not agree on an order.

@@ -109,7 +109,7 @@ func (b *box) run(c *catalog.Catalog) (*state.Run, converge.Summary, error) {
 	run.Converges(c)
 	e := converge.Engine{
 		Registry: registry(b.t), Facts: facts.Static(nil), Reporter: converge.Reporters{run, b},
-		Journal: run, LeftOver: run.LeftOver("/site.lua", c), Cause: run.Cause, Stop: b.stop,
+		Journal: run, PendingRefreshes: run.PendingRefreshes("/site.lua", c), Cause: run.Cause, Stop: b.stop,
 	}
 	sum := e.Run(b.t.Context(), h, c)
 	return run, sum, run.End(sum)
@@ -130,7 +130,7 @@ func (b *box) told() string {
 		for _, id := range e.RefreshedBy {
 			s += " by " + id.Name
 		}
-		for _, d := range e.LeftOver {
+		for _, d := range e.PendingRefreshes {
 			s += " left over of " + d.By.Name
 		}
 		if e.Err != nil {

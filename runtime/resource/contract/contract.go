@@ -26,7 +26,7 @@ import (
 type Trial struct {
 	// Name is start/want.
 	Name    string
-	Factory resource.Factory
+	Factory resource.Binding
 	// Want is a valid spec of the factory's type.
 	Want any
 	// Start makes the directory root what the machine may be before. Commands are
@@ -106,7 +106,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 			return fmt.Errorf("something was changed although it cannot be had: %s", changed)
 		}
 	}
-	if err == nil && !resource.JudgedByPerform(x.Want) {
+	if err == nil && !resource.VerifiesItself(x.Want) {
 		if err = x.settled(ctx, h, d); err == nil {
 			err = cmp.Or(x.left(ctx, h, planned, before), inPlan)
 		}
@@ -259,7 +259,7 @@ func changes(ctx context.Context, before map[string]string, v *host.View) string
 
 // A Suite is the trials of one provider.
 type Suite struct {
-	Factory resource.Factory
+	Factory resource.Binding
 	// Starts are what the machine may be before.
 	Starts map[string]func(root string) (host.Runner, error)
 	// Wants are what may be wanted of it.

@@ -18,7 +18,7 @@ import (
 )
 
 // note keeps a text in the file /note.
-func note(t *testing.T, change func(*resource.Functions)) (resource.Factory, any) {
+func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, any) {
 	t.Helper()
 	s, err := schema.Make("", []schema.Property{
 		{Name: "name", Type: reflect.TypeFor[string](), IsName: true}, {Name: "text", Type: reflect.TypeFor[string](), Required: true},

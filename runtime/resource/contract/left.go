@@ -25,19 +25,19 @@ func (x Trial) planned(ctx context.Context, h *host.Host) resource.Decision {
 // left reports what was not left as a plan expects it, and what was changed besides.
 func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, before map[string]string) error {
 	last := make(map[string]host.Planned)
-	for _, p := range d.Leaves {
+	for _, p := range d.Effects {
 		if p.Account == nil {
 			last[p.Path] = p
 		}
 	}
-	for _, p := range d.Leaves {
+	for _, p := range d.Effects {
 		if p.Account == nil && last[p.Path].Kind == p.Kind {
 			if err := standsAs(h, p); err != nil {
 				return fmt.Errorf("left otherwise than a plan expects after %s: %w", phrases(d), err)
 			}
 		}
 	}
-	if !d.Closed || len(d.Actions) == 0 {
+	if !d.Complete || len(d.Actions) == 0 {
 		return nil
 	}
 	after, err := snapshot(ctx, &h.View)
@@ -55,7 +55,7 @@ func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, befo
 		if leftover.MatchString(name) && after[name] == "" {
 			continue
 		}
-		if changed && !slices.ContainsFunc(d.Leaves, func(p host.Planned) bool { return covers(p, name, after[name]) }) {
+		if changed && !slices.ContainsFunc(d.Effects, func(p host.Planned) bool { return covers(p, name, after[name]) }) {
 			return fmt.Errorf("after %s, %s was changed, of which a plan expects nothing", phrases(d), name)
 		}
 	}

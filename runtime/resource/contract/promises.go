@@ -88,11 +88,11 @@ func (x Trial) checkLooks(ctx context.Context, h *host.Host, have any) error {
 // checkPlan reports what would still be to be done in a plan after what a closed decision
 // leaves.
 func (x Trial) checkPlan(ctx context.Context, h *host.Host, d resource.Decision) error {
-	if x.Imagined || !d.Closed || len(d.Actions) == 0 || slices.ContainsFunc(d.Leaves, isVague) || resource.JudgedByPerform(x.Want) || resource.ActsAlways(x.Want) {
+	if x.Imagined || !d.Complete || len(d.Actions) == 0 || slices.ContainsFunc(d.Effects, isVague) || resource.VerifiesItself(x.Want) || resource.ActsAlways(x.Want) {
 		return nil
 	}
 	v := h.Planning(ctx)
-	v.Assume(d.Leaves...)
+	v.Assume(d.Effects...)
 	have, err := x.Factory.Status(ctx, v, x.Want)
 	if err != nil {
 		return &breach{fmt.Sprintf("a plan cannot look at what %s leaves: %v", phrases(d), err)}
@@ -133,7 +133,7 @@ func (w *watched) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 }
 
 func (x Trial) checkCommands() error {
-	if x.commands != nil && x.commands.n > 0 && resource.LooksAhead(x.Want) {
+	if x.commands != nil && x.commands.n > 0 && resource.MayPrefetch(x.Want) {
 		return &breach{"Status, which may be called ahead, ran a command: " + x.commands.last}
 	}
 	return nil

@@ -38,7 +38,7 @@ type paperProvider interface {
 var paperType = resource.Define[paper, paperState, paperProvider]("paper")
 
 func (paper) Validate() error                       { return nil }
-func (p paper) MayLookAhead() bool                  { return p.looksAhead }
+func (p paper) MayPrefetch() bool                   { return p.looksAhead }
 func (p paper) Bounds() (string, bool, bool)        { return p.bounds, false, p.bounds != "" }
 func (p paper) EditedFile() string                  { return p.edited }
 func (p paper) ConfinedTo() (list []string, _ bool) { return p.confined, false }
@@ -47,7 +47,7 @@ func (p paper) Decide(have paperState) (d resource.Decision) {
 	if !have.There {
 		d.Add("name", "", p.Name)
 		d.Act("Write", "written")
-		d.Leaves, d.Closed = p.leaves, p.closed
+		d.Effects, d.Complete = p.leaves, p.closed
 	}
 	return d
 }

@@ -19,7 +19,7 @@ import (
 
 // A Suite is the cases for one provider.
 type Suite[P resource.Spec[S, V], S any, V resource.Provider[P, S]] struct {
-	Kind     resource.Kind[P, S, V]
+	Kind     resource.TypeDef[P, S, V]
 	Provider V
 	// Starts makes the machine what it may be before a run, below root. The
 	// Runner answers commands as that machine would, nil runs real ones. If it is

@@ -8,65 +8,65 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// A Past knows what has held secrets in earlier runs. These may have been others
+// A SecretHistory knows what has held secrets in earlier runs. These may have been others
 // than now, which nobody knows any more.
-type Past interface {
+type SecretHistory interface {
 	// Held returns the properties of a resource that have held secrets.
 	Held(id resource.ID) []string
 	// HeldIn reports whether a file has held secrets.
 	HeldIn(path string) bool
 }
 
-// concealer takes out of events what nobody may see.
-type concealer struct {
-	k    *secret.Keeper
-	past Past // nil for none
+// redactor takes out of events what nobody may see.
+type redactor struct {
+	k       *secret.Keeper
+	history SecretHistory // nil for none
 	// texts is set if the texts of what differs were asked for.
 	texts bool
-	// edited are the files that are edited on behalf of resources with secrets.
-	edited map[string]bool
+	// secretEdits are the files that are edited on behalf of resources with secrets.
+	secretEdits map[string]bool
 }
 
-func newConcealer(e *Engine, list []*resource.Resource) *concealer {
-	if !e.Secrets.Any() && e.Past == nil {
+func newRedactor(e *Engine, list []*resource.Resource) *redactor {
+	if !e.Secrets.Any() && e.SecretHistory == nil {
 		// A value that is known later may be one.
 		if !slices.ContainsFunc(list, func(r *resource.Resource) bool { return r.Resolve != nil }) {
 			return nil
 		}
 	}
-	c := &concealer{k: e.Secrets, past: e.Past, texts: e.Texts, edited: make(map[string]bool)}
+	c := &redactor{k: e.Secrets, history: e.SecretHistory, texts: e.Texts, secretEdits: make(map[string]bool)}
 	if c.k == nil {
 		c.k = secret.New(nil)
 	}
 	for _, r := range list {
 		if x, ok := r.Spec.(resource.Editing); ok && len(r.Sensitive) > 0 {
-			c.edited[x.EditedFile()] = true
+			c.secretEdits[x.EditedFile()] = true
 		}
 	}
 	return c
 }
 
 // properties returns the properties of r that hold secrets, or have held some.
-func (c *concealer) properties(r *resource.Resource) []string {
-	if c.past == nil {
+func (c *redactor) properties(r *resource.Resource) []string {
+	if c.history == nil {
 		return r.Sensitive
 	}
-	return append(slices.Clip(r.Sensitive), c.past.Held(r.ID)...)
+	return append(slices.Clip(r.Sensitive), c.history.Held(r.ID)...)
 }
 
 // event conceals what differs.
-func (c *concealer) event(ev *Event) {
+func (c *redactor) event(ev *Event) {
 	if c == nil || len(ev.Diff) == 0 && ev.Text == nil {
 		return
 	}
 	properties := c.properties(ev.Resource)
-	if ev.Text == nil && c.unseen(ev) {
+	if ev.Text == nil && c.hidesContent(ev) {
 		properties = append(slices.Clip(properties), "content")
 	}
 	if t := ev.Text; t != nil {
 		edits, wholesale := ev.Resource.Spec.(resource.Editing)
-		shared := wholesale && edits.EditedFile() != "" && c.edited[edits.EditedFile()]
-		held := c.past != nil && c.past.HeldIn(t.Path)
+		shared := wholesale && edits.EditedFile() != "" && c.secretEdits[edits.EditedFile()]
+		held := c.history != nil && c.history.HeldIn(t.Path)
 		if len(properties) > 0 || shared || held || c.k.Contains(t.Want) || c.k.Contains(t.Have) {
 			shown := *t
 			shown.Have, shown.Want = c.k.Conceal(t.Have, t.Want, wholesale && (shared || held))
@@ -77,15 +77,15 @@ func (c *concealer) event(ev *Event) {
 	ev.Diff = c.deltas(ev.Diff, properties, ev.Resource.Type)
 }
 
-// unseen reports whether a content that nobody has looked at for secrets must not
+// hidesContent reports whether a content that nobody has looked at for secrets must not
 // be told: the file has held some, or it was too large to be shown and the digest
 // of it could tell one. Its size tells none then.
-func (c *concealer) unseen(ev *Event) bool {
+func (c *redactor) hidesContent(ev *Event) bool {
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	switch {
 	case path == "":
 		return false
-	case c.past != nil && c.past.HeldIn(path):
+	case c.history != nil && c.history.HeldIn(path):
 		return true
 	}
 	return c.texts && c.k.Any() && slices.ContainsFunc(ev.Diff, func(d resource.Delta) bool {
@@ -94,7 +94,7 @@ func (c *concealer) unseen(ev *Event) bool {
 }
 
 // deltas returns differences without what nobody may see in them.
-func (c *concealer) deltas(list []resource.Delta, properties []string, of *resource.Type) []resource.Delta {
+func (c *redactor) deltas(list []resource.Delta, properties []string, of *resource.Type) []resource.Delta {
 	if c == nil {
 		return list
 	}
@@ -126,7 +126,7 @@ func plain(name string, of *resource.Type) bool {
 // wanted is known, so that no more of it has to be masked than its secrets. A size
 // is masked without digits: contents of one size would have the same. A digest is
 // masked as a whole, so that one content has one mask wherever it is told.
-func (c *concealer) side(text string, known bool) string {
+func (c *redactor) side(text string, known bool) string {
 	switch {
 	case text == "", text == resource.KnownAfterRun, strings.HasPrefix(text, "("):
 		return text

@@ -13,29 +13,29 @@ import (
 	"time"
 )
 
-// A Glance is what can be told of a source without reading it.
-type Glance struct {
+// A StatData is what can be told of a source without reading it.
+type StatData struct {
 	Size int64 // in bytes
 	// MTime and CTime are when its content and when anything of it was last changed,
 	// in nanoseconds since 1970, Inode is its number on the file system. All are 0 of
 	// what is no file.
 	MTime, CTime int64
 	Inode        uint64
-	// Settled says that whatever is done to the source from now on gives it another
+	// Reliable says that whatever is done to the source from now on gives it another
 	// glance.
-	Settled bool
+	Reliable bool
 }
 
 // timeStep is how far apart two changes of a file are at most that its times do
 // not tell apart: two seconds on FAT.
 const timeStep = 2 * time.Second
 
-// glanceAt returns the glance at a file.
-func glanceAt(fi os.FileInfo, now time.Time) Glance {
-	g := Glance{Size: fi.Size()}
+// statDataOf returns the glance at a file.
+func statDataOf(fi os.FileInfo, now time.Time) StatData {
+	g := StatData{Size: fi.Size()}
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		g.MTime, g.CTime, g.Inode = st.Mtim.Nano(), st.Ctim.Nano(), st.Ino
-		g.Settled = now.Sub(time.Unix(st.Ctim.Unix())) > timeStep
+		g.Reliable = now.Sub(time.Unix(st.Ctim.Unix())) > timeStep
 	}
 	return g
 }
@@ -43,8 +43,8 @@ func glanceAt(fi os.FileInfo, now time.Time) Glance {
 // Stamp returns what stands for the content of a source from now on: something
 // else holds it as soon as anything was done to the source. It is "" if nothing
 // does.
-func (g Glance) Stamp() string {
-	if !g.Settled || g.Inode == 0 {
+func (g StatData) Stamp() string {
+	if !g.Reliable || g.Inode == 0 {
 		return ""
 	}
 	b := strconv.AppendInt(nil, g.MTime, 10)
@@ -60,20 +60,20 @@ type sums struct {
 }
 
 type sumOf struct {
-	Glance
+	StatData
 	sum string
 }
 
 // of returns what is known of the source that has that glance.
-func (k *sums) of(name string, g Glance) (sumOf, bool) {
+func (k *sums) of(name string, g StatData) (sumOf, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	x, ok := k.known[name]
-	g.Settled = x.Settled
-	return x, ok && x.Glance == g
+	g.Reliable = x.Reliable
+	return x, ok && x.StatData == g
 }
 
-func (k *sums) set(name string, g Glance, sum string) {
+func (k *sums) set(name string, g StatData, sum string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.known == nil {
@@ -90,19 +90,19 @@ func (v *View) SumSource(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	defer src.Close()
-	if x, ok := v.sums.of(name, src.Glance); ok && x.Settled {
+	if x, ok := v.sums.of(name, src.StatData); ok && x.Reliable {
 		return x.sum, nil
 	}
 	sum, err := SumReader(src)
-	if err == nil && src.Settled { // of others it is not known for how long it holds
-		v.sums.set(name, src.Glance, sum)
+	if err == nil && src.Reliable { // of others it is not known for how long it holds
+		v.sums.set(name, src.StatData, sum)
 	}
 	return sum, err
 }
 
 // KnownSum returns the SHA-256 of the source that has that glance, if it was read
 // by SumSource or from OpenSummed; "" otherwise.
-func (v *View) KnownSum(name string, g Glance) string {
+func (v *View) KnownSum(name string, g StatData) string {
 	x, ok := v.sums.of(name, g)
 	if !ok {
 		return ""
@@ -125,18 +125,18 @@ func (v *View) OpenSummed(ctx context.Context, name string) (io.ReadCloser, erro
 	if err != nil {
 		return nil, err
 	}
-	return &summed{src, sha256.New(), func(sum string) { v.sums.set(name, src.Glance, sum) }}, nil
+	return &sumReader{src, sha256.New(), func(sum string) { v.sums.set(name, src.StatData, sum) }}, nil
 }
 
-// summed is a source whose digest is computed while it is read.
-type summed struct {
+// sumReader is a source whose digest is computed while it is read.
+type sumReader struct {
 	*Source
 	hash hash.Hash
 	end  func(sum string)
 }
 
 // Read implements io.Reader.
-func (s *summed) Read(b []byte) (int, error) {
+func (s *sumReader) Read(b []byte) (int, error) {
 	n, err := s.Source.Read(b)
 	s.hash.Write(b[:n])
 	if err == io.EOF {

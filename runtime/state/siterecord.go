@@ -48,22 +48,22 @@ func appliedName(site, root string) string {
 	return filepath.Join(appliedDir, hex.EncodeToString(sum[:8]))
 }
 
-// applied compares what a run wants with what was wanted before.
-type applied struct {
+// siteRecord compares what a run wants with what was wanted before.
+type siteRecord struct {
 	s          *Store
 	site, root string
-	// look is set if nothing may be written.
-	look bool
+	// readOnly is set if nothing may be written.
+	readOnly bool
 
-	head   Applied
-	headed bool
-	loaded bool
-	wishes wishes
-	asked  map[resource.ID]wish // what cause has looked for, and found
+	head    Applied
+	hasHead bool
+	loaded  bool
+	last    lastAppliedList
+	cache   map[resource.ID]lastApplied // what cause has looked for, and found
 	// lazy is the resources of which not all was known when they were declared, as
 	// they were when their turn had come.
-	lazy     map[resource.ID]*resource.Resource
-	foreseen *foreseen // nil if nothing is foreseen
+	lazy    map[resource.ID]*resource.Resource
+	pending *pendingSnapshot // nil if nothing is foreseen
 }
 
 // managed reports whether a run may change the resource.
@@ -72,25 +72,25 @@ func managed(r *resource.Resource) bool {
 }
 
 // cause implements Run.Cause.
-func (a *applied) cause(r *resource.Resource, found resource.Told, text func() string) converge.Cause {
+func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, text func() string) converge.Cause {
 	a.load()
-	if len(a.wishes.list) == 0 {
+	if len(a.last.list) == 0 {
 		return converge.New
 	}
-	old, known := a.wishes.of(r.ID.String())
+	old, known := a.last.find(r.ID.String())
 	if !known {
 		return converge.New
 	}
-	if a.asked == nil {
-		a.asked = make(map[resource.ID]wish)
+	if a.cache == nil {
+		a.cache = make(map[resource.ID]lastApplied)
 	}
-	a.asked[r.ID] = old
+	a.cache[r.ID] = old
 	spec, _ := a.fingerprint(r)
 	if old.spec != spec && len(r.Sensitive) > 0 {
 		// What is there may be from before its secrets were known to be some.
 		spec, _ = fingerprint(r)
 	}
-	if old.spec != spec || !a.sameWish(r, old.found, found, text) {
+	if old.spec != spec || !a.sameDesired(r, old.digest, found, text) {
 		return converge.Intended
 	}
 	return converge.Corrective
@@ -98,11 +98,11 @@ func (a *applied) cause(r *resource.Resource, found resource.Told, text func() s
 
 // readHead reads the first line of the file. What cannot be read is as good as
 // not there.
-func (a *applied) readHead() {
-	if a.headed {
+func (a *siteRecord) readHead() {
+	if a.hasHead {
 		return
 	}
-	a.headed = true
+	a.hasHead = true
 	f, err := a.s.dir.open(a.name()+wishesSuffix, os.O_RDONLY)
 	if err != nil {
 		return
@@ -116,10 +116,10 @@ func (a *applied) readHead() {
 	}
 }
 
-func (a *applied) name() string { return appliedName(a.site, a.root) }
+func (a *siteRecord) name() string { return appliedName(a.site, a.root) }
 
 // load reads the file. A damaged one is set aside and what is good of it used.
-func (a *applied) load() {
+func (a *siteRecord) load() {
 	if a.loaded {
 		return
 	}
@@ -131,19 +131,19 @@ func (a *applied) load() {
 		return
 	}
 	_, lines, _ := bytes.Cut(text, []byte("\n"))
-	list, damaged := readWishes(string(lines))
-	a.wishes = list
+	list, damaged := readLastApplied(string(lines))
+	a.last = list
 	if damaged = damaged || err != nil || a.head.Protocol == ""; damaged {
 		a.head.Fingerprint = ""
 	}
-	if damaged && !a.look {
+	if damaged && !a.readOnly {
 		a.s.setAside(name, "it is damaged: causes of changes may be told wrong in this run")
 	}
 }
 
 // end records what was applied, unless that is recorded already. Resolved is the
 // resources of which not all was known when they were declared.
-func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]resourceResult, resolved map[resource.ID]*resource.Resource) error {
+func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID]resourceResult, resolved map[resource.ID]*resource.Resource) error {
 	a.readHead()
 	sums := a.fingerprintsOf(c)
 	if len(resolved) == 0 && a.unchanged(c, sums, results) {
@@ -154,7 +154,7 @@ func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]re
 	list := a.next(c, sums, results)
 	sum := sumOf(list)
 	recorded := a.hasCatalog() && a.head.Fingerprint == sum
-	if recorded && slices.EqualFunc(list, a.wishes.list, func(x applying, y wish) bool { return x.wish == y }) {
+	if recorded && slices.EqualFunc(list, a.last.list, func(x snapshotEntry, y lastApplied) bool { return x.lastApplied == y }) {
 		return nil
 	}
 	if err := a.s.makeDir(appliedDir); err != nil {
@@ -162,7 +162,7 @@ func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]re
 	}
 	// What states told is not in the catalog, save of what was not known before.
 	sameCatalog := recorded && len(resolved) == 0 &&
-		slices.EqualFunc(list, a.wishes.list, func(x applying, y wish) bool { return x.id == y.id && x.all == y.all })
+		slices.EqualFunc(list, a.last.list, func(x snapshotEntry, y lastApplied) bool { return x.id == y.id && x.all == y.all })
 	if !sameCatalog {
 		if err := a.writeCatalog(list); err != nil {
 			return err
@@ -174,16 +174,16 @@ func (a *applied) end(c *catalog.Catalog, run string, results map[resource.ID]re
 // durable reports whether what was applied has to survive a loss of power. What
 // the command line wants is written too often for that: without it, a cause is
 // told wrong once.
-func (a *applied) durable() bool { return a.site != "" }
+func (a *siteRecord) durable() bool { return a.site != "" }
 
 // unchanged reports whether what was applied is plainly what is recorded, given
 // the fingerprints of it.
-func (a *applied) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) bool {
+func (a *siteRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) bool {
 	if a.head.Fingerprint == "" || len(c.Rest) > 0 {
 		return false
 	}
 	for id, res := range results {
-		if res.outcome != converge.Changed || res.found != (resource.Told{}) && a.foundBefore(id) != res.found {
+		if res.outcome != converge.Changed || res.digest != (resource.DesiredDigest{}) && a.digestBefore(id) != res.digest {
 			return false
 		}
 	}
@@ -199,17 +199,17 @@ func (a *applied) unchanged(c *catalog.Catalog, sums []fingerprints, results map
 	return a.head.Fingerprint == formatSum(sum) && a.hasCatalog()
 }
 
-// foundBefore returns what the state of a resource told before.
-func (a *applied) foundBefore(id resource.ID) resource.Told {
+// digestBefore returns what the state of a resource told before.
+func (a *siteRecord) digestBefore(id resource.ID) resource.DesiredDigest {
 	a.load()
-	w, ok := a.asked[id]
+	w, ok := a.cache[id]
 	if !ok {
-		w, _ = a.wishes.of(id.String())
+		w, _ = a.last.find(id.String())
 	}
-	return w.found
+	return w.digest
 }
 
-func sumOf(list []applying) string {
+func sumOf(list []snapshotEntry) string {
 	var sum uint64
 	for _, w := range list {
 		sum = schema.CombineHash(sum, w.all)
@@ -219,7 +219,7 @@ func sumOf(list []applying) string {
 
 func formatSum(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
-func (a *applied) hasCatalog() bool {
+func (a *siteRecord) hasCatalog() bool {
 	return a.s.dir.has(a.name() + catalogSuffix)
 }
 

@@ -28,7 +28,7 @@ func TestSettled(t *testing.T) {
 	} {
 		w := newWorld()
 		tp, sum := w.run(t, cat(t, x.lines), func(e *converge.Engine) {
-			e.Settled = map[resource.ID]converge.Outcome{{Type: "knob", Name: "a"}: x.before}
+			e.Prior = map[resource.ID]converge.Outcome{{Type: "knob", Name: "a"}: x.before}
 		})
 		require.Equal(t, x.want, strings.Join(tp.lines, "|"), "%s: %s", x.before, x.lines)
 		require.Equal(t, len(tp.lines), sum.Total())

@@ -7,10 +7,10 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A foreseen is what there is to record of a catalog if all that it wants comes to be
+// A pendingSnapshot is what there is to record of a catalog if all that it wants comes to be
 // so. It is put into its form while the run goes on, so that the run need not wait for
 // that in the end.
-type foreseen struct {
+type pendingSnapshot struct {
 	catalog *catalog.Catalog
 	done    chan struct{} // closed when the rest is known
 	sums    []fingerprints
@@ -20,13 +20,13 @@ type foreseen struct {
 const (
 	// manyDeclared is how many resources make it worth the while, mostForeseen how
 	// large the file of a catalog is at most that is kept in memory, in bytes.
-	manyDeclared = 256
-	mostForeseen = 8 << 20
+	manyDeclared    = 256
+	largestSnapshot = 8 << 20
 )
 
-// foresee begins to foresee what there is to record.
-func (a *applied) foresee(c *catalog.Catalog) {
-	if a.foreseen != nil || a.s.effect != nil || len(c.Resources) < manyDeclared {
+// prepare begins to foresee what there is to record.
+func (a *siteRecord) prepare(c *catalog.Catalog) {
+	if a.pending != nil || a.s.effect != nil || len(c.Resources) < manyDeclared {
 		return
 	}
 	a.readHead()
@@ -34,8 +34,8 @@ func (a *applied) foresee(c *catalog.Catalog) {
 	if a.hasCatalog() {
 		recorded = a.head.Fingerprint
 	}
-	f := &foreseen{catalog: c, done: make(chan struct{})}
-	a.foreseen = f
+	f := &pendingSnapshot{catalog: c, done: make(chan struct{})}
+	a.pending = f
 	go func() {
 		defer close(f.done)
 		f.sums = a.fingerprints(c.Resources)
@@ -53,7 +53,7 @@ func (a *applied) foresee(c *catalog.Catalog) {
 }
 
 // compressed returns the file of a catalog, nil if it is too large.
-func (a *applied) compressed(c *catalog.Catalog) []byte {
+func (a *siteRecord) compressed(c *catalog.Catalog) []byte {
 	var file bytes.Buffer
 	z := newCompressor(&file)
 	defer z.release()
@@ -64,7 +64,7 @@ func (a *applied) compressed(c *catalog.Catalog) []byte {
 		if line, err = a.appendDeclared(line[:0], r, &properties); err == nil {
 			_, err = z.Write(line)
 		}
-		if err != nil || file.Len() > mostForeseen {
+		if err != nil || file.Len() > largestSnapshot {
 			return nil
 		}
 	}
@@ -75,8 +75,8 @@ func (a *applied) compressed(c *catalog.Catalog) []byte {
 }
 
 // fingerprintsOf is fingerprints of a catalog, of which they may be known.
-func (a *applied) fingerprintsOf(c *catalog.Catalog) []fingerprints {
-	if f := a.foreseen; f != nil {
+func (a *siteRecord) fingerprintsOf(c *catalog.Catalog) []fingerprints {
+	if f := a.pending; f != nil {
 		<-f.done
 		if f.catalog == c {
 			return f.sums
@@ -85,10 +85,10 @@ func (a *applied) fingerprintsOf(c *catalog.Catalog) []fingerprints {
 	return a.fingerprints(c.Resources)
 }
 
-// foreseenText returns the file of the catalog for what is to be recorded, nil if that
+// preparedText returns the file of the catalog for what is to be recorded, nil if that
 // is not what was foreseen.
-func (a *applied) foreseenText(list []applying) []byte {
-	f := a.foreseen
+func (a *siteRecord) preparedText(list []snapshotEntry) []byte {
+	f := a.pending
 	if f == nil || len(list) != len(f.catalog.Resources) {
 		return nil
 	}

@@ -53,7 +53,7 @@ func TestSettlingOwed(t *testing.T) {
 		w.values["a"], w.values["b"] = "1", "1"
 		w.run(t, cat(t, "a=1 settle;b=1 settle"), func(e *converge.Engine) {
 			e.Journal = l
-			e.LeftOver = []converge.Debt{{To: id("a"), By: id("z"), Run: "r"}, {To: id("b"), By: id("z"), Run: "r"}}
+			e.PendingRefreshes = []converge.PendingRefresh{{To: id("a"), By: id("z"), Run: "r"}, {To: id("b"), By: id("z"), Run: "r"}}
 		})
 		require.Equal(t, "kick a|kick b|look a|look b", strings.Join(w.did, "|"))
 		require.Equal(t, want, strings.Join(l.notes[max(0, len(l.notes)-len(strings.Split(want, "|"))):], "|"), "%q falls", falls)

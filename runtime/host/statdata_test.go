@@ -60,11 +60,11 @@ func TestSumSource(t *testing.T) {
 			h := host.New(host.Options{Clock: ahead{by: x.by}})
 			source := filepath.Join(t.TempDir(), "s")
 			put := func(text string) { require.NoError(t, os.WriteFile(source, []byte(text), 0o600)) }
-			glance := func() host.Glance {
+			glance := func() host.StatData {
 				src, err := h.OpenSource(t.Context(), source)
 				require.NoError(t, err)
 				require.NoError(t, src.Close())
-				return src.Glance
+				return src.StatData
 			}
 			put("one")
 			seen := glance()
@@ -104,16 +104,16 @@ func TestOpenSummed(t *testing.T) {
 	require.NoError(t, err)
 	_, err = io.ReadFull(summed, make([]byte, 3))
 	require.NoError(t, err)
-	require.Empty(t, h.KnownSum(source, src.Glance), "more may come")
+	require.Empty(t, h.KnownSum(source, src.StatData), "more may come")
 	rest, err := io.ReadAll(summed)
 	require.NoError(t, err)
 	require.Empty(t, rest)
 	require.NoError(t, summed.Close())
-	require.Equal(t, host.SumBytes([]byte("one")), h.KnownSum(source, src.Glance))
-	other := src.Glance
+	require.Equal(t, host.SumBytes([]byte("one")), h.KnownSum(source, src.StatData))
+	other := src.StatData
 	other.Size++
 	require.Empty(t, h.KnownSum(source, other))
-	require.Empty(t, h.KnownSum(source+"x", src.Glance))
+	require.Empty(t, h.KnownSum(source+"x", src.StatData))
 	_, err = h.OpenSummed(t.Context(), source+"x")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

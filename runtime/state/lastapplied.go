@@ -12,24 +12,24 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A wish is what was wanted of a resource when it was last in order.
-type wish struct {
+// A lastApplied is what was wanted of a resource when it was last in order.
+type lastApplied struct {
 	id string
 	// spec is the fingerprint of what is wanted, all that of everything that was
 	// declared about the resource.
 	spec, all uint64
-	// found is the part of it that the state told (resource.Wishing).
-	found resource.Told
+	// digest is the part of it that the state told (resource.DesiredDigester).
+	digest resource.DesiredDigest
 }
 
 // append appends w to b as a line of the file, without its end. Behind what was
 // found there is its mark, if it has one.
-func (w wish) append(b []byte) []byte {
+func (w lastApplied) append(b []byte) []byte {
 	b = append(appendSum(b, w.spec), ' ')
 	b = append(appendSum(b, w.all), ' ')
-	b = strconv.AppendQuote(b, w.found.Text)
-	if w.found.Mark != "" {
-		b = strconv.AppendQuote(append(b, markSign...), string(w.found.Mark))
+	b = strconv.AppendQuote(b, w.digest.Text)
+	if w.digest.Stat != "" {
+		b = strconv.AppendQuote(append(b, markSign...), string(w.digest.Stat))
 	}
 	return strconv.AppendQuote(append(b, ' '), w.id)
 }
@@ -46,16 +46,16 @@ func appendSum(b []byte, sum uint64) []byte {
 	return b
 }
 
-// parseWish is the inverse of append. What it returns holds on to line.
-func parseWish(line string) (w wish, err error) {
+// parseLastApplied is the inverse of append. What it returns holds on to line.
+func parseLastApplied(line string) (w lastApplied, err error) {
 	var errs [5]error
 	w.spec, line, errs[0] = cutSum(line)
 	w.all, line, errs[1] = cutSum(line)
-	w.found.Text, line, errs[2] = unquoted(line)
+	w.digest.Text, line, errs[2] = unquoted(line)
 	if marked, ok := strings.CutPrefix(line, markSign); ok {
 		var mark string
 		mark, line, errs[3] = unquoted(marked)
-		w.found.Mark = resource.Mark(mark)
+		w.digest.Stat = resource.SourceStat(mark)
 	}
 	w.id, line, errs[4] = unquoted(strings.TrimPrefix(line, " "))
 	if errs == [5]error{} && line == "" {
@@ -102,34 +102,34 @@ func unquoted(line string) (text, rest string, err error) {
 	return text, line[len(quoted):], err
 }
 
-// Wishes returns what tells, of a resource of an applied catalog, what its state
-// said of what was wanted of it (resource.Wishing); nothing if that is not known.
-func (s *Store) Wishes(a Applied) func(r *resource.Resource) resource.Told {
-	past := &applied{s: s, site: a.Site, root: a.Root, look: true}
+// DesiredDigests returns what tells, of a resource of an applied catalog, what its state
+// said of what was wanted of it (resource.DesiredDigester); nothing if that is not known.
+func (s *Store) DesiredDigests(a Applied) func(r *resource.Resource) resource.DesiredDigest {
+	past := &siteRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
 	past.load()
 	lazy := make(map[string]bool)
-	_ = s.readCatalog(a.name, func(d declared) { lazy[d.ID] = d.Lazy }) // who reads it anyway says what is wrong
-	return func(r *resource.Resource) resource.Told {
+	_ = s.readCatalog(a.name, func(d catalogEntry) { lazy[d.ID] = d.Lazy }) // who reads it anyway says what is wrong
+	return func(r *resource.Resource) resource.DesiredDigest {
 		id := r.ID.String()
-		w, _ := past.wishes.of(id)
-		found := parted(w.found, lazy[id])
-		found.Later = ""
+		w, _ := past.last.find(id)
+		found := splitLateValues(w.digest, lazy[id])
+		found.LateValues = ""
 		return found
 	}
 }
 
-// joined returns what is recorded of what a state told: behind the text there is
+// withLateValues returns what is recorded of what a state told: behind the text there is
 // the fingerprint of the values that became known only in the run.
-func joined(t resource.Told) resource.Told {
-	t.Text, t.Later = t.Text+t.Later, ""
+func withLateValues(t resource.DesiredDigest) resource.DesiredDigest {
+	t.Text, t.LateValues = t.Text+t.LateValues, ""
 	return t
 }
 
-// parted is the inverse of joined. Lazy says that the resource has such values.
-func parted(t resource.Told, lazy bool) resource.Told {
+// splitLateValues is the inverse of joined. Lazy says that the resource has such values.
+func splitLateValues(t resource.DesiredDigest, lazy bool) resource.DesiredDigest {
 	if lazy {
 		at := max(0, len(t.Text)-16)
-		t.Text, t.Later = t.Text[:at], t.Text[at:]
+		t.Text, t.LateValues = t.Text[:at], t.Text[at:]
 	}
 	return t
 }
@@ -137,40 +137,40 @@ func parted(t resource.Told, lazy bool) resource.Told {
 // withFingerprint returns what is known to have been found of a resource that has
 // the fingerprint now, and was as wanted: what its state told before, if that was
 // with the same one.
-func withFingerprint(found resource.Told, now uint64) resource.Told {
+func withFingerprint(found resource.DesiredDigest, now uint64) resource.DesiredDigest {
 	text := fmt.Sprintf("%016x", now)
 	if strings.HasSuffix(found.Text, text) {
 		return found
 	}
-	return resource.Told{Text: text}
+	return resource.DesiredDigest{Text: text}
 }
 
-// completed returns what is known to have been found, given what was before: a
+// mergedDigest returns what is known to have been found, given what was before: a
 // state may have told nothing now, or no more than what a glance tells.
-func (w wish) completed(before wish, lazy bool) resource.Told {
-	if w.found == (resource.Told{}) {
+func (w lastApplied) mergedDigest(before lastApplied, lazy bool) resource.DesiredDigest {
+	if w.digest == (resource.DesiredDigest{}) {
 		if w.spec == before.spec {
-			return before.found
+			return before.digest
 		}
-		return w.found
+		return w.digest
 	}
-	now, then := parted(w.found, lazy), parted(before.found, lazy)
-	if now.Text != "" || then.Text == "" || now.Later != then.Later {
-		return w.found
+	now, then := splitLateValues(w.digest, lazy), splitLateValues(before.digest, lazy)
+	if now.Text != "" || then.Text == "" || now.LateValues != then.LateValues {
+		return w.digest
 	}
-	switch same, known := now.Mark.Same(then.Mark); {
+	switch same, known := now.Stat.Same(then.Stat); {
 	case known && same:
 		now.Text = then.Text
 	case !known && w.spec == before.spec:
 		now = then
 	}
-	return joined(now)
+	return withLateValues(now)
 }
 
-// sameWish reports whether a wish is the one that was recorded, as far as that can
+// sameDesired reports whether a wish is the one that was recorded, as far as that can
 // be told.
-func (a *applied) sameWish(r *resource.Resource, old, now resource.Told, text func() string) bool {
-	if old == (resource.Told{}) || now == (resource.Told{}) {
+func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.DesiredDigest, text func() string) bool {
+	if old == (resource.DesiredDigest{}) || now == (resource.DesiredDigest{}) {
 		return true
 	}
 	lazy := len(r.Later) > 0
@@ -178,24 +178,24 @@ func (a *applied) sameWish(r *resource.Resource, old, now resource.Told, text fu
 		if now.Text == "" {
 			now.Text = text()
 		}
-		if parted(a.keyed(r, joined(now)), lazy).Same(parted(old, lazy), text) {
+		if splitLateValues(a.keyed(r, withLateValues(now)), lazy).Same(splitLateValues(old, lazy), text) {
 			return true
 		}
 	}
-	return now.Same(parted(old, lazy), text)
+	return now.Same(splitLateValues(old, lazy), text)
 }
 
 // Cause returns what tells why a resource is to be changed, as [Run.Cause] does.
 // It is for plans: nothing is written.
-func (s *Store) Cause(site, root string) func(r *resource.Resource, wish resource.Told, text func() string) converge.Cause {
-	a := &applied{s: s, site: site, root: root, look: true}
+func (s *Store) Cause(site, root string) func(r *resource.Resource, wish resource.DesiredDigest, text func() string) converge.Cause {
+	a := &siteRecord{s: s, site: site, root: root, readOnly: true}
 	return a.cause
 }
 
 // fingerprint returns the fingerprint of what is wanted of a resource, and that
 // of all that is declared about it. If there are secrets in it they are keyed:
 // what a weak secret is could be found out otherwise.
-func (a *applied) fingerprint(r *resource.Resource) (spec, all uint64) {
+func (a *siteRecord) fingerprint(r *resource.Resource) (spec, all uint64) {
 	spec, all = fingerprint(r)
 	if len(r.Sensitive) > 0 {
 		return a.keyedNumber(spec), a.keyedNumber(all)
@@ -207,7 +207,7 @@ func (a *applied) fingerprint(r *resource.Resource) (spec, all uint64) {
 type fingerprints struct{ spec, all uint64 }
 
 // fingerprints returns the fingerprints of many resources.
-func (a *applied) fingerprints(list []*resource.Resource) []fingerprints {
+func (a *siteRecord) fingerprints(list []*resource.Resource) []fingerprints {
 	const part = 1024
 	sums := make([]fingerprints, len(list))
 	var parts sync.WaitGroup
@@ -223,21 +223,21 @@ func (a *applied) fingerprints(list []*resource.Resource) []fingerprints {
 	return sums
 }
 
-func (a *applied) keyedNumber(n uint64) uint64 {
+func (a *siteRecord) keyedNumber(n uint64) uint64 {
 	sum, _ := strconv.ParseUint(a.s.secrets.Digest("fingerprint", strconv.FormatUint(n, 16))[:16], 16, 64)
 	return sum
 }
 
 // keyed returns what a state told of a wish, keyed like a fingerprint. Its mark
 // would tell the size of a secret.
-func (a *applied) keyed(r *resource.Resource, found resource.Told) resource.Told {
+func (a *siteRecord) keyed(r *resource.Resource, found resource.DesiredDigest) resource.DesiredDigest {
 	switch {
 	case len(r.Sensitive) == 0:
 		return found
 	case found.Text == "":
-		return resource.Told{}
+		return resource.DesiredDigest{}
 	}
-	return resource.Told{Text: a.s.secrets.Digest("wish", found.Text)}
+	return resource.DesiredDigest{Text: a.s.secrets.Digest("wish", found.Text)}
 }
 
 func fingerprint(r *resource.Resource) (spec, all uint64) {

@@ -9,21 +9,21 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// An applying is a resource of what is to be recorded: what was wanted of it, and
+// A snapshotEntry is a resource of what is to be recorded: what was wanted of it, and
 // its declaration if that is the present one, or nil.
-type applying struct {
-	wish
+type snapshotEntry struct {
+	lastApplied
 	now *resource.Resource
 }
 
 // next returns what is to be recorded, given the fingerprints of what was applied.
 // Of what is not in order now, what was wanted before stays.
-func (a *applied) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) []applying {
-	list := make([]applying, 0, len(c.Resources))
-	a.wishes.next = 0
+func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) []snapshotEntry {
+	list := make([]snapshotEntry, 0, len(c.Resources))
+	a.last.next = 0
 	keep := func(id string) {
-		if old, ok := a.wishes.of(id); ok {
-			list = append(list, applying{wish: old})
+		if old, ok := a.last.find(id); ok {
+			list = append(list, snapshotEntry{lastApplied: old})
 		}
 	}
 	for i, r := range c.Resources {
@@ -34,13 +34,13 @@ func (a *applied) next(c *catalog.Catalog, sums []fingerprints, results map[reso
 		case !managed(r) || ok && res.outcome != converge.Changed && res.outcome != converge.Stable:
 			keep(id)
 		default:
-			w := applying{wish{id: id, found: res.found, spec: sums[i].spec, all: sums[i].all}, r}
+			w := snapshotEntry{lastApplied{id: id, digest: res.digest, spec: sums[i].spec, all: sums[i].all}, r}
 			x := a.lazy[r.ID]
-			old, _ := a.wishes.of(id)
-			w.found = w.completed(old, x != nil)
+			old, _ := a.last.find(id)
+			w.digest = w.mergedDigest(old, x != nil)
 			if x != nil {
-				if res.found == (resource.Told{}) {
-					w.found = withFingerprint(w.found, x.Type.Schema().Fingerprint(x.Spec))
+				if res.digest == (resource.DesiredDigest{}) {
+					w.digest = withFingerprint(w.digest, x.Type.Schema().Fingerprint(x.Spec))
 				}
 				w.now = x
 			}
@@ -58,16 +58,16 @@ func (a *applied) next(c *catalog.Catalog, sums []fingerprints, results map[reso
 
 // withOthers returns all that is recorded, with list in it: what was declared on
 // the command line was not declared together.
-func (a *applied) withOthers(list []applying) []applying {
-	now := make(map[string]applying, len(list))
+func (a *siteRecord) withOthers(list []snapshotEntry) []snapshotEntry {
+	now := make(map[string]snapshotEntry, len(list))
 	for _, w := range list {
 		now[w.id] = w
 	}
-	var all []applying
-	for _, old := range a.wishes.list {
+	var all []snapshotEntry
+	for _, old := range a.last.list {
 		w, ok := now[old.id]
 		if delete(now, old.id); !ok {
-			w = applying{wish: old}
+			w = snapshotEntry{lastApplied: old}
 		}
 		all = append(all, w)
 	}
@@ -80,7 +80,7 @@ func (a *applied) withOthers(list []applying) []applying {
 	return all
 }
 
-func (a *applied) write(w io.Writer, run, sum string, list []applying) error {
+func (a *siteRecord) write(w io.Writer, run, sum string, list []snapshotEntry) error {
 	head, err := json.Marshal(Applied{
 		Protocol: appliedProtocol, Site: a.site, Root: a.root, Run: run, Time: a.s.clock.Now().UTC(), Fingerprint: sum,
 	})
@@ -90,7 +90,7 @@ func (a *applied) write(w io.Writer, run, sum string, list []applying) error {
 	text := append(make([]byte, 0, len(head)+160*len(list)), head...)
 	text = append(text, '\n')
 	for _, x := range list {
-		text = append(x.wish.append(text), '\n')
+		text = append(x.lastApplied.append(text), '\n')
 	}
 	_, err = w.Write(text)
 	return err

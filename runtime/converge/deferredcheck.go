@@ -1,0 +1,88 @@
+package converge
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A deferredCheck is a resource that was acted on and of which it is not known yet
+// whether that holds (resource.Delayed). Those that follow one another and do not
+// depend on each other are acted on first and waited for after that, so that it takes
+// as long as for one of them.
+type deferredCheck struct {
+	event      *Event
+	f          resource.Binding
+	hasRefresh bool // a refresh is owed to it
+}
+
+// mayDefer reports whether resource i may be looked at again after the next ones were
+// acted on: nothing is done on its behalf between that and the next resource, and
+// whether it fails does not decide whether these are dealt with.
+func (w *walk) mayDefer(i int) bool {
+	r := w.catalog.Resources[i]
+	return resource.HasToSettle(r.Spec) && !w.planning() && !w.Sequential && w.edits == nil && w.continuesAfter(r) &&
+		len(r.Common.HealthChecks) == 0 && r.Common.Timeout == 0
+}
+
+// continuesAfter reports whether the walk goes on if r fails.
+func (w *walk) continuesAfter(r *resource.Resource) bool {
+	if w.FailOnError {
+		return false
+	}
+	for s := r.Scope; s != nil; s = s.Parent {
+		if s.FailOnError {
+			return false
+		}
+	}
+	return true
+}
+
+// canDefer reports whether resource i can be dealt with before those that settle
+// are looked at again.
+func (w *walk) canDefer(i int) bool {
+	r := w.catalog.Resources[i]
+	first := w.deferred[0].event
+	if r.Type != first.Resource.Type || r.Skip != "" || r.Resolve != nil || !w.mayDefer(i) {
+		return false
+	}
+	for _, d := range w.catalog.Deps[i] {
+		if d.Index >= first.Index && w.outcomes[d.Index] != Stable {
+			return false
+		}
+	}
+	return true
+}
+
+// deferredCheckOf returns the entry of an event that was just added, nil if there is none.
+func (w *walk) deferredCheckOf(ev *Event) *deferredCheck {
+	if n := len(w.deferred); n > 0 && w.deferred[n-1].event == ev {
+		return &w.deferred[n-1]
+	}
+	return nil
+}
+
+// runDeferredChecks looks again at the resources that settle, and tells of all since the
+// first of them.
+func (w *walk) runDeferredChecks(ctx context.Context) {
+	if len(w.deferred) == 0 {
+		return
+	}
+	for _, x := range w.deferred {
+		ev, began := x.event, w.view.Now()
+		w.verify(ctx, x.f, ev)
+		ev.Took += w.view.Now().Sub(began)
+		if ev.Err != nil {
+			ev.Outcome = Failed
+			w.explain(ctx, ev)
+			w.recordOutcome(ev)
+		}
+		if x.hasRefresh {
+			w.finishRefreshes(ev)
+		}
+	}
+	events := w.queue
+	w.deferred, w.queue = nil, nil
+	w.since = w.view.Now()
+	w.report(events)
+}

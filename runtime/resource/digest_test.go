@@ -1,0 +1,88 @@
+package resource_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+func TestMark(t *testing.T) {
+	require.Equal(t, resource.SourceStat("12"), resource.SourceStatOf(12, ""))
+	require.Equal(t, resource.SourceStat("0 x"), resource.SourceStatOf(0, "x"))
+	for mark, want := range map[resource.SourceStat]int64{"": -1, "0": 0, "0 x": 0, "12 x": 12, "x": -1, " x": -1} {
+		size, ok := mark.Size()
+		require.Equal(t, want >= 0, ok, mark)
+		require.Equal(t, max(want, 0), size, mark)
+	}
+	for _, x := range []struct {
+		one, other  resource.SourceStat
+		same, known bool
+	}{
+		{"", "", false, false},
+		{"5", "", false, false},
+		{"5", "5", true, false},
+		{"5", "6", false, true},
+		{"5 a", "6 a", false, true},
+		{"5 a", "5 a", true, true},
+		{"5 a", "5 b", true, false},
+		{"5 a", "5", true, false},
+	} {
+		for range 2 {
+			same, known := x.one.Same(x.other)
+			require.Equal(t, x.known, known, x)
+			if known {
+				require.Equal(t, x.same, same, x)
+			}
+			x.one, x.other = x.other, x.one
+		}
+	}
+}
+
+// What was told then is compared with what is told now, and what takes long to
+// tell is asked for only if nothing else can tell.
+func TestToldSame(t *testing.T) {
+	type told = resource.DesiredDigest
+	for name, x := range map[string]struct {
+		then, now told
+		text      string
+		same      bool
+		asks      bool
+	}{
+		"nothing is known of then":                 {told{}, told{Text: "a", Stat: "5 x"}, "", true, false},
+		"nothing is known of now":                  {told{Text: "a", Stat: "5 x"}, told{}, "b", true, false},
+		"the texts are equal":                      {told{Text: "a"}, told{Text: "a"}, "", true, false},
+		"the texts are not":                        {told{Text: "a"}, told{Text: "b"}, "", false, false},
+		"another size":                             {told{Text: "a", Stat: "5 x"}, told{Stat: "6 y"}, "", false, false},
+		"another size, and no stamps":              {told{Text: "a", Stat: "5"}, told{Stat: "6"}, "", false, false},
+		"the same stamp":                           {told{Text: "a", Stat: "5 x"}, told{Stat: "5 x"}, "", true, false},
+		"another stamp of the same":                {told{Text: "a", Stat: "5 x"}, told{Stat: "5 y"}, "a", true, true},
+		"another stamp of something else":          {told{Text: "a", Stat: "5 x"}, told{Stat: "5 y"}, "b", false, true},
+		"no stamp":                                 {told{Text: "a", Stat: "5"}, told{Stat: "5"}, "b", false, true},
+		"another stamp, and it is known already":   {told{Text: "a", Stat: "5 x"}, told{Text: "b", Stat: "5 y"}, "", false, false},
+		"another stamp, and nobody knows of what":  {told{Stat: "5 x"}, told{Stat: "5 y"}, "b", true, false},
+		"another stamp, and nobody can tell":       {told{Text: "a", Stat: "5 x"}, told{Stat: "5 y"}, "", true, true},
+		"recorded without a mark, the same":        {told{Text: "a"}, told{Stat: "5 x"}, "a", true, true},
+		"recorded without a mark, something else":  {told{Text: "a"}, told{Stat: "5 x"}, "b", false, true},
+		"the same with another value of later":     {told{Text: "a", Stat: "5 x", LateValues: "1"}, told{Stat: "5 x", LateValues: "2"}, "a", false, false},
+		"the same with a value of later":           {told{Text: "a", Stat: "5 x", LateValues: "1"}, told{Stat: "5 x", LateValues: "1"}, "", true, false},
+		"another one with the same value of later": {told{Text: "a", LateValues: "1"}, told{Stat: "5 x", LateValues: "1"}, "b", false, true},
+		"a value of later that was not known":      {told{Text: "a"}, told{Text: "a", LateValues: "1"}, "", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := false
+			same := x.now.Same(x.then, func() string { asked = true; return x.text })
+			require.Equal(t, x.same, same)
+			require.Equal(t, x.asks, asked)
+		})
+	}
+}
+
+func TestSizeText(t *testing.T) {
+	require.Equal(t, "0 bytes", resource.SizeText(0))
+	require.Equal(t, "268435456 bytes", resource.SizeText(256<<20))
+	for text, want := range map[string]bool{"": false, " bytes": false, "5 bytes": true, "05 bytes": true, "x bytes": false, "-5 bytes": false, "5": false, "sha256:55": false, "5 bytes more": false} {
+		require.Equal(t, want, resource.IsSizeText(text), text)
+	}
+}
