@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
 // A URL is an absolute http or https URL. It prints without its user, its
@@ -19,7 +19,7 @@ func (u *URL) UnmarshalText(text []byte) error {
 		// What Parse says quotes the text, and with it what may be secret.
 		return errors.New("want a URL such as https://example.net/app.tar.gz, got one that cannot be read")
 	}
-	shown := host.RedactURL(parsed)
+	shown := fetch.RedactURL(parsed)
 	switch {
 	case parsed.Scheme != "http" && parsed.Scheme != "https":
 		return fmt.Errorf("want a URL that begins with http:// or https://, got %q", shown)
@@ -48,7 +48,7 @@ func (u URL) Parse() *url.URL {
 // String formats u for messages.
 func (u URL) String() string {
 	if parsed := u.Parse(); parsed != nil {
-		return host.RedactURL(parsed)
+		return fetch.RedactURL(parsed)
 	}
 	return ""
 }

@@ -6,7 +6,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
 func httpLibrary() *Library {
@@ -37,7 +37,7 @@ func httpGet(c *call) int {
 	}
 	timeout := c.timeout(2, defaultPatience)
 	// The timeout is that of the whole answer.
-	d := host.Download{URL: u, Stall: timeout + host.DefaultStall, Checksum: c.optionStr(2, "checksum", "")}
+	d := fetch.Request{URL: u, Stall: timeout + fetch.DefaultStall, Checksum: c.optionStr(2, "checksum", "")}
 	if headers, ok := c.option(2, "headers").(*lua.LTable); ok {
 		d.Header = make(map[string]string)
 		headers = c.in.Tables.Listing(c.L, headers)
@@ -56,7 +56,7 @@ func httpGet(c *call) int {
 	defer cancel()
 	body, err := c.View.Fetch(ctx, d, limit)
 	c.must(err)
-	c.recordText("http", host.RedactURL(u), string(body))
+	c.recordText("http", fetch.RedactURL(u), string(body))
 	return c.giveStr(string(body))
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/unpack"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -114,11 +115,11 @@ func (archives) Download(ctx context.Context, h *host.Host, want resources.Archi
 	if marks(want) {
 		attr.Mode |= unextracted
 	}
-	err = h.Download(ctx, want.Name, attr, host.Download{
+	err = h.Download(ctx, want.Name, attr, fetch.Request{
 		URL: want.URL.Parse(), Username: want.Username, Password: string(want.Password), Header: headers,
 		Checksum: string(want.Checksum), Stall: time.Duration(want.StallTimeout), MaxBytes: int64(want.MaxDownload),
 	})
-	if _, tooLarge := errors.AsType[*host.SizeError](err); tooLarge {
+	if _, tooLarge := errors.AsType[*fetch.SizeError](err); tooLarge {
 		err = fmt.Errorf("%w (max_download sets it)", err)
 	}
 	return err

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
@@ -105,7 +106,7 @@ func TestDownloadFails(t *testing.T) {
 			h, root := hosttest.New(t, nil)
 			require.NoError(t, os.WriteFile(root+"/app.tar.gz", []byte("old"), 0o600))
 			before := hosttest.Snapshot(t, root)
-			d := host.Download{URL: u, Checksum: tt.checksum, Stall: time.Minute}
+			d := fetch.Request{URL: u, Checksum: tt.checksum, Stall: time.Minute}
 			if strings.Contains(tt.want, "50ms") {
 				d.Stall = 50 * time.Millisecond
 			}
@@ -130,7 +131,7 @@ func TestDownloadSlowIsNotStalled(t *testing.T) {
 		}
 	})
 	h, root := hosttest.New(t, nil)
-	require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: u, Stall: 400 * time.Millisecond}))
+	require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u, Stall: 400 * time.Millisecond}))
 	b, err := os.ReadFile(root + "/app.tar.gz")
 	require.NoError(t, err)
 	require.Len(t, b, 300)
@@ -145,7 +146,7 @@ func TestDownloadCancelled(t *testing.T) {
 		<-r.Context().Done()
 	})
 	h, root := hosttest.New(t, nil)
-	require.ErrorIs(t, h.Download(ctx, "/app.tar.gz", me(), host.Download{URL: u}), context.Canceled)
+	require.ErrorIs(t, h.Download(ctx, "/app.tar.gz", me(), fetch.Request{URL: u}), context.Canceled)
 	require.Empty(t, hosttest.Snapshot(t, root))
 }
 
@@ -159,7 +160,7 @@ func TestDownload(t *testing.T) {
 	})
 	h, root := hosttest.New(t, nil)
 	require.NoError(t, os.WriteFile(root+"/app.tar.gz", []byte("old"), 0o600))
-	require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: u, Checksum: sum("new")}))
+	require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u, Checksum: sum("new")}))
 	require.Equal(t, map[string]string{
 		"app.tar.gz": fmt.Sprintf("-rw-r----- %d:%d new", os.Geteuid(), os.Getegid()),
 	}, hosttest.Snapshot(t, root))
@@ -191,7 +192,7 @@ func TestDownloadHasNoName(t *testing.T) {
 				}
 				return nil
 			}})
-			require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: u}))
+			require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u}))
 			require.Equal(t, map[string]string{
 				"app.tar.gz": fmt.Sprintf("-rw-r----- %d:%d new", os.Geteuid(), os.Getegid()),
 			}, hosttest.Snapshot(t, root))
@@ -210,11 +211,11 @@ func TestDownloadOrderOfEffects(t *testing.T) {
 		return nil
 	}})
 	attr := me()
-	require.NoError(t, h.Download(t.Context(), "/app.tar.gz", attr, host.Download{URL: u}))
+	require.NoError(t, h.Download(t.Context(), "/app.tar.gz", attr, fetch.Request{URL: u}))
 	require.Equal(t, []string{"download", "create", "chmod", "write", "sync", "link", "syncdir"}, ops)
 
 	ops = nil
-	require.Error(t, h.Download(t.Context(), "/app.tar.gz", attr, host.Download{URL: u, Checksum: sum("x")}))
+	require.Error(t, h.Download(t.Context(), "/app.tar.gz", attr, fetch.Request{URL: u, Checksum: sum("x")}))
 	require.Equal(t, []string{"download", "create", "chmod", "write"}, ops)
 
 	// Each of them may fail: the old file stays and nothing is left.
@@ -226,7 +227,7 @@ func TestDownloadOrderOfEffects(t *testing.T) {
 		root := t.TempDir()
 		require.NoError(t, os.WriteFile(root+"/app.tar.gz", []byte("old"), 0o600))
 		h := host.New(host.Options{Root: root, Effect: effect})
-		require.ErrorIs(t, h.Download(t.Context(), "/app.tar.gz", attr, host.Download{URL: u}), hosttest.ErrInjected)
+		require.ErrorIs(t, h.Download(t.Context(), "/app.tar.gz", attr, fetch.Request{URL: u}), hosttest.ErrInjected)
 		names, err := filepath.Glob(root + "/.*")
 		require.NoError(t, err)
 		require.Empty(t, names, "effect %d", n)
@@ -283,7 +284,7 @@ func TestDownloadAuthorization(t *testing.T) {
 			}
 			own = httptest.NewServer(end)
 			defer own.Close()
-			d := host.Download{URL: parse(t, own.URL+"/app.tar.gz"), Username: "deploy", Password: "s3cret", Header: map[string]string{"X-Api-Key": "k3y"}}
+			d := fetch.Request{URL: parse(t, own.URL+"/app.tar.gz"), Username: "deploy", Password: "s3cret", Header: map[string]string{"X-Api-Key": "k3y"}}
 			if tt.userinfo {
 				d.URL.User, d.Username, d.Password = url.UserPassword("deploy", "s3cret"), "", ""
 			}
@@ -322,7 +323,7 @@ func TestDownloadAuthorizationDoesNotComeBack(t *testing.T) {
 	own = httptest.NewServer(end)
 	defer own.Close()
 	h, _ := hosttest.New(t, nil)
-	err := h.Download(t.Context(), "/a.zip", me(), host.Download{URL: parse(t, own.URL+"/a.zip"), Username: "deploy", Password: "s3cret"})
+	err := h.Download(t.Context(), "/a.zip", me(), fetch.Request{URL: parse(t, own.URL+"/a.zip"), Username: "deploy", Password: "s3cret"})
 	require.EqualError(t, err, fmt.Sprintf("GET %s/a.zip: redirected to %s/final: want status 200, got 401 Unauthorized "+
 		"(credentials and headers do not follow a redirect to another server)", own.URL, own.URL))
 	require.Empty(t, end.got.Load().Get("Authorization"))
@@ -362,7 +363,7 @@ func TestDownloadRedirectBetweenSchemes(t *testing.T) {
 				return rec.Result(), nil
 			})
 			h := host.New(host.Options{Root: t.TempDir(), Transport: transport})
-			err := h.Download(t.Context(), "/a.zip", me(), host.Download{
+			err := h.Download(t.Context(), "/a.zip", me(), fetch.Request{
 				URL: parse(t, tt.from), Header: map[string]string{"authorization": "Bearer t0ken"}, Checksum: tt.checksum,
 			})
 			if tt.fails != "" {
@@ -408,7 +409,7 @@ func TestDownloadKeepsSecrets(t *testing.T) {
 			u.User, u.RawQuery = url.UserPassword("deploy", "s3cret"), "X-Signature=s1gnature"
 			var log bytes.Buffer
 			h := host.New(host.Options{Root: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-			err := h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: u, Header: map[string]string{"X-Api-Key": "k3y"}})
+			err := h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u, Header: map[string]string{"X-Api-Key": "k3y"}})
 			require.Equal(t, name == "ok", err == nil)
 			require.Contains(t, log.String(), "xxxxx@127.0.0.1")
 			for _, s := range secrets {
@@ -434,7 +435,7 @@ func TestDownloadProgress(t *testing.T) {
 	})
 	var told []host.Progress
 	h := host.New(host.Options{Root: t.TempDir(), Clock: &ticking{}, Progress: func(p host.Progress) { told = append(told, p) }})
-	require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: u}))
+	require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u}))
 	end := told[len(told)-1]
 	require.Equal(t, "/app.tar.gz", end.Path)
 	require.Equal(t, int64(2048), end.Bytes)

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/systembus"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -120,7 +121,7 @@ func New(o Options) *Host {
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
 	m.users, m.fetched, m.sums, m.swept = newAccounts(m), new(fetched), new(sums), new(swept)
 	m.leaves = o.Leaves
-	m.progress, m.transport = o.Progress, sync.OnceValue(newTransport)
+	m.progress, m.transport = o.Progress, sync.OnceValue(fetch.NewTransport)
 	if o.Transport != nil {
 		m.transport = func() http.RoundTripper { return o.Transport }
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/trust"
 )
@@ -36,11 +37,11 @@ func TestDownloadNextToNothing(t *testing.T) {
 		}
 	})
 	h, root := hosttest.New(t, nil)
-	err := h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: u, Stall: time.Second})
+	err := h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u, Stall: time.Second})
 	require.ErrorContains(t, err, "timed out: only ")
 	require.ErrorContains(t, err, " B came for 1s")
 	require.Empty(t, hosttest.Snapshot(t, root))
-	_, err = h.Fetch(t.Context(), host.Download{URL: u, Stall: time.Second}, 1<<20)
+	_, err = h.Fetch(t.Context(), fetch.Request{URL: u, Stall: time.Second}, 1<<20)
 	require.ErrorContains(t, err, "timed out: only ")
 }
 
@@ -64,7 +65,7 @@ func TestDownloadSlowHead(t *testing.T) {
 		}
 	}()
 	h, _ := hosttest.New(t, nil)
-	err = h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: &url.URL{Scheme: "http", Host: l.Addr().String()}, Stall: 300 * time.Millisecond})
+	err = h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: &url.URL{Scheme: "http", Host: l.Addr().String()}, Stall: 300 * time.Millisecond})
 	require.ErrorContains(t, err, "timed out: nothing came for 300ms")
 }
 
@@ -83,12 +84,12 @@ func TestDownloadTooLarge(t *testing.T) {
 		}
 	})
 	h, root := hosttest.New(t, nil)
-	err := h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: u, MaxBytes: 1 << 20})
+	err := h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u, MaxBytes: 1 << 20})
 	require.ErrorContains(t, err, "the server sends more than 1.0 MiB, which is the limit")
 	u.RawQuery = "said"
-	err = h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: u})
+	err = h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u})
 	require.ErrorContains(t, err, "the server sends 4.5 TiB, and the limit is 10.0 GiB")
-	err = h.Download(t.Context(), "/app.tar.gz", me(), host.Download{URL: u, MaxBytes: 1 << 60})
+	err = h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u, MaxBytes: 1 << 60})
 	require.ErrorContains(t, err, "no space for 4.5 TiB")
 	require.ErrorIs(t, err, syscall.ENOSPC)
 	require.Empty(t, hosttest.Snapshot(t, root))
@@ -281,7 +282,7 @@ func TestRedirectElsewhere(t *testing.T) {
 			for _, status := range []int{301, 302, 303, 307, 308} {
 				u := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, place+"/x", status) })
 				h, _ := hosttest.New(t, nil)
-				d := host.Download{URL: u, Username: "user", Password: "p4ssw0rd", Header: map[string]string{"X-Token": "t0ken", "Cookie": "a=b", "Authorization": "Bearer b"}}
+				d := fetch.Request{URL: u, Username: "user", Password: "p4ssw0rd", Header: map[string]string{"X-Token": "t0ken", "Cookie": "a=b", "Authorization": "Bearer b"}}
 				require.NoError(t, h.Download(t.Context(), "/f", me(), d))
 				require.Equal(t, seen{}, <-got, "%d to %s", status, place)
 			}

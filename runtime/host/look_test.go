@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
@@ -51,7 +52,7 @@ func TestFetch(t *testing.T) {
 	get := func(where string, limit int64) (string, error) {
 		u, err := url.Parse(where)
 		require.NoError(t, err)
-		b, err := h.Fetch(context.Background(), host.Download{URL: u}, limit)
+		b, err := h.Fetch(context.Background(), fetch.Request{URL: u}, limit)
 		return string(b), err
 	}
 	for _, path := range []string{"/", "/chunked"} {

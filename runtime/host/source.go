@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -156,7 +157,7 @@ func (v *View) fetch(ctx context.Context, name string) ([]byte, error) {
 	}
 	within, cancel := context.WithTimeoutCause(ctx, sourcePatience, fmt.Errorf("%w after %s", ErrTimeout, sourcePatience))
 	defer cancel()
-	text, err := v.Fetch(within, Download{URL: at}, sourceLimit)
+	text, err := v.Fetch(within, fetch.Request{URL: at}, sourceLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -212,3 +213,8 @@ func unlessEnd(err error) error {
 	}
 	return err
 }
+
+type readerFunc func(p []byte) (int, error)
+
+// Read implements io.Reader.
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -1,4 +1,4 @@
-package host
+package fetch
 
 import (
 	"context"
@@ -12,6 +12,34 @@ import (
 	"slices"
 	"strings"
 	"time"
+)
+
+// A Request is what to fetch over HTTP, and how. What authorizes it, the user
+// and the headers, is sent to the server of the URL only: it does not follow a
+// redirect to another one, and is in no message.
+type Request struct {
+	// URL is http or https. A user in it is as good as Username and Password.
+	URL *url.URL
+	// Username and Password are for basic authentication, if Username is set.
+	Username, Password string
+	// Header is added to the request.
+	Header map[string]string
+	// Checksum is the SHA-256 of the content in hexadecimal; "" accepts any.
+	Checksum string
+	// Stall ends the download if for that long nothing comes, or less than a server
+	// sends that means it: slowest bytes a second. 0 means DefaultStall. There is no
+	// other limit on how long a download takes.
+	Stall time.Duration
+	// MaxBytes ends the download if more comes, or if the server says before that more
+	// would; 0 means DefaultLimit.
+	MaxBytes int64
+}
+
+// DefaultStall is how long a server may be silent, DefaultLimit how much it may
+// send.
+const (
+	DefaultStall = time.Minute
+	DefaultLimit = 10 << 30
 )
 
 // RedactURL formats u for messages: without its user, its password and its
@@ -28,7 +56,8 @@ func RedactURL(u *url.URL) string {
 	return c.String()
 }
 
-func newTransport() http.RoundTripper {
+// NewTransport returns what carries requests; it asks the environment for a proxy.
+func NewTransport() http.RoundTripper {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
@@ -44,7 +73,7 @@ const maxRedirects = 10
 
 // open sends the request, follows redirects and returns the body and its size,
 // -1 if that is not known. It calls alive before each request.
-func (d Download) open(ctx context.Context, t http.RoundTripper, alive func()) (io.ReadCloser, int64, error) {
+func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (io.ReadCloser, int64, error) {
 	first := *d.URL
 	if user := first.User; user != nil {
 		if d.Username == "" {
@@ -81,7 +110,7 @@ func (d Download) open(ctx context.Context, t http.RoundTripper, alive func()) (
 }
 
 // get sends one request. What authorizes it goes with it if trusted is set.
-func (d Download) get(ctx context.Context, t http.RoundTripper, at *url.URL, trusted bool) (*http.Response, error) {
+func (d Request) get(ctx context.Context, t http.RoundTripper, at *url.URL, trusted bool) (*http.Response, error) {
 	bare := *at
 	bare.User, bare.Fragment = nil, ""
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, bare.String(), nil)
@@ -120,7 +149,7 @@ func isRedirect(status int) bool {
 }
 
 // follows reports why a redirect is not followed, if it is not.
-func (d Download) follows(from, to *url.URL) error {
+func (d Request) follows(from, to *url.URL) error {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "https" || to.Host == "":
 		return fmt.Errorf("redirect to %s, which is neither http nor https", RedactURL(to))
@@ -151,7 +180,7 @@ func portOf(u *url.URL) string {
 }
 
 // refusal is the error of a status other than 200.
-func (d Download) refusal(status int, trusted bool) error {
+func (d Request) refusal(status int, trusted bool) error {
 	err := fmt.Errorf("want status 200, got %d %s", status, http.StatusText(status))
 	authorized := d.Username != "" || len(d.Header) > 0
 	if !trusted && authorized && (status == http.StatusUnauthorized || status == http.StatusForbidden) {

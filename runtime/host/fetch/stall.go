@@ -1,0 +1,73 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/bytesize"
+)
+
+// slowest is how many bytes a second come at least. Less is as good as nothing: a
+// server that sends a byte now and then would never come to an end.
+const slowest = 100
+
+// A stallGuard cancels a context when too little has come for too long. It pauses
+// while nothing is waited for, so that a slow disk is no stall.
+type stallGuard struct {
+	timer  *time.Timer
+	limit  time.Duration
+	cancel context.CancelCauseFunc
+	// waited is how long it was waited for what came since the last reset, got how
+	// much that is.
+	waited time.Duration
+	got    atomic.Int64
+}
+
+func newStallGuard(ctx context.Context, limit time.Duration) (*stallGuard, context.Context) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	g := &stallGuard{limit: limit, cancel: cancel}
+	g.timer = time.AfterFunc(limit, func() {
+		what := "nothing"
+		if got := g.got.Load(); got > 0 {
+			what = "only " + bytesize.Format(got)
+		}
+		cancel(fmt.Errorf("timed out: %s came for %s", what, limit))
+	})
+	return g, ctx
+}
+
+// reset begins to wait anew.
+func (g *stallGuard) reset() {
+	g.waited = 0
+	g.got.Store(0)
+	g.timer.Reset(g.limit)
+}
+
+func (g *stallGuard) pause() { g.timer.Stop() }
+
+// came tells that n bytes came after a wait. Once enough has come it is waited anew.
+func (g *stallGuard) came(n int, after time.Duration) {
+	g.timer.Stop()
+	g.waited += after
+	if float64(g.got.Add(int64(n))) >= slowest*g.limit.Seconds() {
+		g.waited = 0
+		g.got.Store(0)
+	}
+}
+
+func (g *stallGuard) close() {
+	g.timer.Stop()
+	g.cancel(nil)
+}
+
+// read reads from r, guarded.
+func (g *stallGuard) read(r io.Reader, p []byte) (int, error) {
+	g.timer.Reset(max(g.limit-g.waited, time.Millisecond))
+	begun := time.Now()
+	n, err := r.Read(p)
+	g.came(n, time.Since(begun))
+	return n, err
+}
