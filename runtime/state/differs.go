@@ -7,8 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Differs returns in which properties what stands at the path differs from what
-// is to be restored.
+// Differs returns the differences between the path now and the version to restore.
 func (s *Store) Differs(ctx context.Context, v *host.View, r Restoration) (diff []resource.Delta, err error) {
 	now, err := versionAt(v, r.Path)
 	if err != nil {

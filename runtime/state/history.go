@@ -16,8 +16,7 @@ import (
 
 const historyFile = "history.ndjson"
 
-// History returns the runs that are remembered, oldest first. A run that died
-// has no Summary.
+// History returns all runs on record, oldest first. A run that died has no Summary.
 func (s *Store) History() (list []Entry, damaged int, err error) {
 	known := make(map[string]bool)
 	damaged, err = s.readLines(historyFile, func(line []byte) error {
@@ -69,21 +68,20 @@ func (s *Store) recorded() ([]string, error) {
 	return ids, err
 }
 
-// A Record is all that is known of one run.
+// A Record is the record of one run.
 type Record struct {
 	Entry
-	// Changes is what became of paths, in the order in which they were first
-	// changed.
+	// Changes is in the order in which paths were first changed.
 	Changes []Change `json:"changes,omitempty"`
-	// Events is what was reported and was not stable, as it was written
+	// Events is the events of resources that were not stable, as they were written
 	// (report.Event).
 	Events []json.RawMessage `json:"events,omitempty"`
 	// Damaged is how many lines could not be understood.
 	Damaged int `json:"damaged,omitempty"`
 }
 
-// Record returns what a run did. Of a run that did nothing there is none, which
-// is os.ErrNotExist.
+// Record returns the record of a run. A run that did nothing has none: the error is
+// os.ErrNotExist.
 func (s *Store) Record(id string) (*Record, error) {
 	if id == "" || id != filepath.Base(id) {
 		return nil, fmt.Errorf("want the name of a run, got %q", id)
@@ -109,9 +107,9 @@ func (s *Store) Record(id string) (*Record, error) {
 // A recordReader reads the lines of a record.
 type recordReader struct {
 	*Record
-	at map[Name]int // where the change of a path is
-	// next is where the changes are that a resource was about to make, as far as
-	// nothing was said about it since.
+	at map[Name]int // index of the change of a path
+	// next is the indexes of the changes that a resource was about to make, until a line
+	// says what became of them.
 	next map[string][]int
 }
 
@@ -192,7 +190,7 @@ func (s *Store) Find(name string) (string, error) {
 	return found[0], nil
 }
 
-// objectsOf returns the contents that a run has kept.
+// objectsOf returns the objects of the backups of a run.
 func (rec *Record) objectsOf() []string {
 	ids := make(map[string]bool)
 	for _, c := range rec.Changes {
@@ -203,9 +201,8 @@ func (rec *Record) objectsOf() []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// After returns the content that a run left at a path, and whether that is
-// known: it is if nobody but later runs has touched it since. What is not a file
-// has none.
+// After returns the content that a run left at a path, and whether that is known: only if
+// nothing but later runs has changed the path since. Only files have a content.
 func (s *Store) After(v *host.View, run string, c Change) (text []byte, known bool, err error) {
 	if c.After == nil || c.After.Kind != host.Regular {
 		return nil, c.After != nil, nil

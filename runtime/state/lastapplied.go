@@ -12,30 +12,32 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A lastApplied is what was wanted of a resource when it was last in order.
+// A lastApplied is the desired state of a resource when it was last in order, as
+// fingerprints (what kubectl calls last-applied).
 type lastApplied struct {
 	id string
-	// spec is the fingerprint of what is wanted, all that of everything that was
-	// declared about the resource.
+	// spec is the fingerprint of the properties of the type, all that of the whole
+	// declaration.
 	spec, all uint64
-	// digest is the part of it that the state told (resource.DesiredDigester).
+	// digest is the part of the desired state that comes from a source or template
+	// (resource.DesiredDigester).
 	digest resource.DesiredDigest
 }
 
-// append appends w to b as a line of the file, without its end. Behind what was
-// found there is its mark, if it has one.
+// append appends w to b as a line of the file, without its end. The stat data of a
+// source, if there are any, stand behind its digest.
 func (w lastApplied) append(b []byte) []byte {
 	b = append(appendSum(b, w.spec), ' ')
 	b = append(appendSum(b, w.all), ' ')
 	b = strconv.AppendQuote(b, w.digest.Text)
 	if w.digest.Stat != "" {
-		b = strconv.AppendQuote(append(b, markSign...), string(w.digest.Stat))
+		b = strconv.AppendQuote(append(b, statSign...), string(w.digest.Stat))
 	}
 	return strconv.AppendQuote(append(b, ' '), w.id)
 }
 
-// markSign stands before a mark.
-const markSign = "@"
+// statSign stands before stat data.
+const statSign = "@"
 
 // appendSum appends a fingerprint, which has 16 digits.
 func appendSum(b []byte, sum uint64) []byte {
@@ -52,7 +54,7 @@ func parseLastApplied(line string) (w lastApplied, err error) {
 	w.spec, line, errs[0] = cutSum(line)
 	w.all, line, errs[1] = cutSum(line)
 	w.digest.Text, line, errs[2] = unquoted(line)
-	if marked, ok := strings.CutPrefix(line, markSign); ok {
+	if marked, ok := strings.CutPrefix(line, statSign); ok {
 		var mark string
 		mark, line, errs[3] = unquoted(marked)
 		w.digest.Stat = resource.SourceStat(mark)
@@ -102,8 +104,8 @@ func unquoted(line string) (text, rest string, err error) {
 	return text, line[len(quoted):], err
 }
 
-// DesiredDigests returns what tells, of a resource of an applied catalog, what its state
-// said of what was wanted of it (resource.DesiredDigester); nothing if that is not known.
+// DesiredDigests returns a function that returns the recorded digest of a resource of an
+// applied catalog, the zero digest if there is none.
 func (s *Store) DesiredDigests(a Applied) func(r *resource.Resource) resource.DesiredDigest {
 	past := &siteRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
 	past.load()
@@ -118,14 +120,15 @@ func (s *Store) DesiredDigests(a Applied) func(r *resource.Resource) resource.De
 	}
 }
 
-// withLateValues returns what is recorded of what a state told: behind the text there is
-// the fingerprint of the values that became known only in the run.
+// withLateValues returns a digest in its recorded form: the fingerprint of the values that
+// became known only in the run stands behind the text.
 func withLateValues(t resource.DesiredDigest) resource.DesiredDigest {
 	t.Text, t.LateValues = t.Text+t.LateValues, ""
 	return t
 }
 
-// splitLateValues is the inverse of joined. Lazy says that the resource has such values.
+// splitLateValues is the inverse of withLateValues. Lazy says that the resource has such
+// values.
 func splitLateValues(t resource.DesiredDigest, lazy bool) resource.DesiredDigest {
 	if lazy {
 		at := max(0, len(t.Text)-16)
@@ -134,9 +137,8 @@ func splitLateValues(t resource.DesiredDigest, lazy bool) resource.DesiredDigest
 	return t
 }
 
-// withFingerprint returns what is known to have been found of a resource that has
-// the fingerprint now, and was as wanted: what its state told before, if that was
-// with the same one.
+// withFingerprint returns the digest to record for a stable resource whose late values have
+// the fingerprint now: the earlier digest, if it has the same fingerprint.
 func withFingerprint(found resource.DesiredDigest, now uint64) resource.DesiredDigest {
 	text := fmt.Sprintf("%016x", now)
 	if strings.HasSuffix(found.Text, text) {
@@ -145,8 +147,8 @@ func withFingerprint(found resource.DesiredDigest, now uint64) resource.DesiredD
 	return resource.DesiredDigest{Text: text}
 }
 
-// mergedDigest returns what is known to have been found, given what was before: a
-// state may have told nothing now, or no more than what a glance tells.
+// mergedDigest returns the digest to record, given the record before: a state may have no
+// digest now, or only stat data, because nothing had to be read.
 func (w lastApplied) mergedDigest(before lastApplied, lazy bool) resource.DesiredDigest {
 	if w.digest == (resource.DesiredDigest{}) {
 		if w.spec == before.spec {
@@ -167,8 +169,8 @@ func (w lastApplied) mergedDigest(before lastApplied, lazy bool) resource.Desire
 	return withLateValues(now)
 }
 
-// sameDesired reports whether a wish is the one that was recorded, as far as that can
-// be told.
+// sameDesired reports whether the digest now means the same desired state as the recorded
+// one, as far as anybody can tell.
 func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.DesiredDigest, text func() string) bool {
 	if old == (resource.DesiredDigest{}) || now == (resource.DesiredDigest{}) {
 		return true
@@ -185,16 +187,15 @@ func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.Desired
 	return now.Same(splitLateValues(old, lazy), text)
 }
 
-// Cause returns what tells why a resource is to be changed, as [Run.Cause] does.
-// It is for plans: nothing is written.
+// Cause returns [Run.Cause] for plans: nothing is written.
 func (s *Store) Cause(site, root string) func(r *resource.Resource, wish resource.DesiredDigest, text func() string) converge.Cause {
 	a := &siteRecord{s: s, site: site, root: root, readOnly: true}
 	return a.cause
 }
 
-// fingerprint returns the fingerprint of what is wanted of a resource, and that
-// of all that is declared about it. If there are secrets in it they are keyed:
-// what a weak secret is could be found out otherwise.
+// fingerprint returns the fingerprint of the properties of a resource, and that of its
+// whole declaration. If there are secrets in it they are keyed: a weak secret could be
+// guessed from its fingerprint otherwise.
 func (a *siteRecord) fingerprint(r *resource.Resource) (spec, all uint64) {
 	spec, all = fingerprint(r)
 	if len(r.Sensitive) > 0 {
@@ -228,8 +229,8 @@ func (a *siteRecord) keyedNumber(n uint64) uint64 {
 	return sum
 }
 
-// keyed returns what a state told of a wish, keyed like a fingerprint. Its mark
-// would tell the size of a secret.
+// keyed returns a digest keyed like a fingerprint, and without stat data, which would
+// reveal the size of a secret.
 func (a *siteRecord) keyed(r *resource.Resource, found resource.DesiredDigest) resource.DesiredDigest {
 	switch {
 	case len(r.Sensitive) == 0:

@@ -4,16 +4,16 @@ import (
 	"strings"
 )
 
-// lastAppliedList are those of one file.
+// A lastAppliedList is the records of one file, in their order.
 type lastAppliedList struct {
 	list []lastApplied
-	// next is behind the one that was found last: they are mostly asked for in the
-	// order in which they are.
+	// next is behind the last one that find has returned: the order of calls is mostly that
+	// of the file.
 	next int
-	byID map[string]int // nil until one is not found that way
+	byID map[string]int // nil until find needs it
 }
 
-// find returns the wish of a resource.
+// find returns the record of a resource.
 func (w *lastAppliedList) find(id string) (lastApplied, bool) {
 	if w.byID == nil {
 		for i, x := range w.list[w.next:] {
@@ -34,8 +34,7 @@ func (w *lastAppliedList) find(id string) (lastApplied, bool) {
 	return w.list[i], true
 }
 
-// readLastApplied returns the wishes in the lines of a text, and whether there are lines
-// that are none.
+// readLastApplied reads one record a line. Damaged says that some lines are none.
 func readLastApplied(text string) (w lastAppliedList, damaged bool) {
 	list := make([]lastApplied, 0, strings.Count(text, "\n"))
 	for line := range strings.Lines(text) {

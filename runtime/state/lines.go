@@ -24,9 +24,9 @@ type lines struct {
 	size int64
 	// isNew is set if the name of the file is not durable yet.
 	isNew bool
-	// buffer is lines that are written with the next ones.
+	// buffer is lines that flush or the next add writes.
 	buffer    []byte
-	retrySize int // how much waited when it could not be written
+	retrySize int // size of buffer when writing it failed last
 }
 
 // wait adds objects that are written with the next ones, by flush at the latest.
@@ -64,11 +64,11 @@ func appendLine(b []byte, x any) ([]byte, error) {
 	return append(b, text.Bytes()...), nil
 }
 
-// many is how much waits at most, if it can be written.
+// many is the size of buffer from which flushMany writes it.
 const many = 64 << 10
 
-// flushMany writes what waits to be written, if that is much. What cannot be
-// written goes on waiting, and is not tried again with each line.
+// flushMany writes the buffer if it is large. If that fails, the buffer stays, and it is not
+// tried again with each line.
 func (l *lines) flushMany() error {
 	if len(l.buffer) < many+2*l.retrySize {
 		return nil
@@ -80,7 +80,7 @@ func (l *lines) flushMany() error {
 	return err
 }
 
-// flush writes what waits to be written.
+// flush writes the buffer.
 func (l *lines) flush() error {
 	if len(l.buffer) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (s *Store) redacted(lines []byte) []byte {
 	return out
 }
 
-// protocol is what is not masked in lines: what later runs go by.
+// protocol is the fields of lines that are not masked, because later runs need them.
 var protocol = sync.OnceValue(func() *secret.Protocol {
 	return secret.NewProtocol(append(slices.Clone(report.FixedFields), "path", "object", "kind", "resource", "by", "to", "run", "root", "site", "target", "properties", "since", "mtime", "mode", "base64"),
 		Record{}, report.Event{}, pendingLine{}, sensitiveLine{}, rawName{})

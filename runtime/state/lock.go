@@ -41,9 +41,9 @@ func (e *LockedError) Error() string {
 	return text
 }
 
-// holderOf returns what the holder of a lock says of itself. It does so right
-// after it has got the lock, so that who comes in between waits a moment for it,
-// and does not take the word of one that died.
+// holderOf reads the name of the holder. The holder writes it right after it has got the
+// lock; a reader that is early waits a moment for it, and does not take that of an earlier
+// holder.
 func holderOf(d *directory) (h Holder) {
 	for range 20 {
 		h = Holder{}
@@ -78,7 +78,7 @@ func startedBy(pid int) bool {
 
 // A Held is a lock that this process holds.
 type Held struct {
-	// First says that nobody has held the lock before.
+	// First says that there was no lock file before.
 	First bool
 
 	file *os.File
@@ -108,7 +108,7 @@ func writeHolder(f *os.File, holder []byte) error {
 // one. If another run holds the lock, it waits for it as long as wait; 0 means not
 // at all. It does not wait for a run that started it, which waits for it. The lock
 // ends with the process at the latest, so that a run that died leaves none
-// (flock(2)). Others are told the command.
+// (flock(2)). Command names the holder for others.
 func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*Held, error) {
 	h, err := lock(ctx, dir, command, wait, now)
 	if _, locked := errors.AsType[*LockedError](err); err != nil && !locked {
@@ -180,9 +180,8 @@ func waitForLock(ctx context.Context, f *os.File) (bool, error) {
 	}
 }
 
-// lockFirst takes a lock that nobody has held before: its file is made under
-// another name, and gets its own when it is locked, so that nobody can come in
-// between. It returns nil if there is a file, or if it cannot be made so.
+// lockFirst takes a lock that has no file yet: the file is made under another name and
+// renamed once it is locked, so that no other process can lock it in between. It returns nil if there is a file, or if it cannot be made so.
 func lockFirst(d *directory, holder []byte) *Held {
 	if _, err := d.stat(lockFile); !errors.Is(err, os.ErrNotExist) {
 		return nil

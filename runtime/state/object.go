@@ -49,8 +49,8 @@ func newCompressor(w io.Writer) compressor {
 // release ends the use of z.
 func (z compressor) release() { compressors.Put(z.Writer) }
 
-// An object is a content that is being read. Reading it to its end fails if it
-// is not what its name says.
+// An object is an open content. Reading it to its end fails if its digest is not that of
+// its name.
 type object struct {
 	s   *Store
 	f   *os.File
@@ -105,5 +105,5 @@ func (o *object) Close() error {
 	return o.f.Close()
 }
 
-// decompressors are what each content needs one of, which is larger than most.
+// decompressors is a pool: a gzip.Reader is larger than most contents.
 var decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}

@@ -35,15 +35,14 @@ type objects struct {
 	run string
 	// buffer is for copying.
 	buffer []byte
-	// used is the contents that the run has kept, whether its record says so yet or
-	// not. They are stored, and stay.
+	// used is the objects of the run, whether its record names them yet or not. They stay.
 	used map[string]bool
 }
 
-// errNoRoom says that a content does not fit into what may be stored.
+// errNoRoom says that a content does not fit into Limits.Bytes.
 var errNoRoom = errors.New("the backups of this run take all the room there is for backups")
 
-// A tooLargeError says that a content is larger than what is kept.
+// A tooLargeError says that a content is larger than Limits.Object.
 type tooLargeError struct{ limit int64 }
 
 // Error names the limit.
@@ -82,8 +81,8 @@ func isObjectID(id string) bool {
 // name. If batch is set, it is durable only after the next sync. It is durable
 // before it has its name otherwise.
 //
-// With seal set it is sealed; it is anyway if there is a secret in it, which is
-// told.
+// With seal set it is sealed. It is sealed anyway if there is a secret in it, which the
+// second result says.
 func (o *objects) put(v *host.View, path string, batch, seal bool) (id string, sealed bool, err error) {
 	f, err := v.Open(path)
 	if err != nil {
@@ -210,10 +209,10 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// sizeFile holds how many bytes all contents take, while nobody changes that.
+// sizeFile holds the size of all objects in bytes, while no run changes it.
 const sizeFile = objectsDir + "/size"
 
-// begin finds out how much is stored. Until end is called, nobody knows.
+// begin reads or measures the total, and removes sizeFile until end.
 func (o *objects) begin() error {
 	if o.known {
 		return nil
@@ -235,7 +234,7 @@ func (o *objects) begin() error {
 	return err
 }
 
-// end writes down how much is stored.
+// end writes the total to sizeFile.
 func (o *objects) end() error {
 	if !o.known {
 		return nil
@@ -253,7 +252,7 @@ func (o *objects) measure() error {
 	return o.s.eachObject(func(_, _ string, size int64) error { o.total += size; return nil })
 }
 
-// eachObject calls f for all that is stored. Of what is no content, the id is "".
+// eachObject calls f for every file of the store. A file that is no object has the id "".
 func (s *Store) eachObject(f func(id, name string, size int64) error) error {
 	dirs, err := s.dir.list(objectsDir)
 	if errors.Is(err, os.ErrNotExist) {

@@ -27,7 +27,7 @@ type Pending struct {
 	Since time.Time `json:"since"`
 }
 
-// String says what is owed, and why.
+// String names both resources and the run.
 func (p Pending) String() string {
 	return fmt.Sprintf("refresh of %s left over from run %s: %s changed", p.To, p.Run, p.By)
 }
@@ -35,13 +35,14 @@ func (p Pending) String() string {
 // A pendingLine is a line of the file: one of the three.
 type pendingLine struct {
 	Owe *Pending `json:"owe,omitempty"`
-	// Settled strikes out what is owed to a resource.
+	// Settled removes all refreshes of a resource.
 	Settled *pendingMatch `json:"settled,omitempty"`
-	// Forgiven strikes out one refresh, or all that a change of a run was to bring.
+	// Forgiven removes one refresh, or all that come of one change of a run.
 	Forgiven *pendingMatch `json:"forgiven,omitempty"`
 }
 
-// A pendingMatch matches what has the same Root and all else of it that is given.
+// A pendingMatch selects refreshes to remove: those with the same Root and with all other
+// fields that are not empty.
 type pendingMatch struct {
 	To   string `json:"to,omitempty"`
 	By   string `json:"by,omitempty"`
@@ -66,7 +67,7 @@ func (l pendingLine) apply(list []Pending) ([]Pending, error) {
 	return list, errors.New("no line of this file")
 }
 
-// Pending returns the refreshes that are owed, oldest first.
+// Pending returns the pending refreshes, oldest first.
 func (s *Store) Pending() (list []Pending, damaged int, err error) {
 	damaged, err = s.readLines(pendingFile, func(line []byte) error {
 		var l pendingLine
@@ -79,9 +80,9 @@ func (s *Store) Pending() (list []Pending, damaged int, err error) {
 	return list, damaged, err
 }
 
-// PendingRefreshes returns what is owed of list for a run of the site on the root: what
-// its earlier runs have left, and what others have left to resources that it
-// declares too. Site may be "", which is none.
+// PendingRefreshes selects from list for a run of the site on the root: the refreshes of its
+// earlier runs, and those of other sites for resources that it declares too. Site may be "",
+// which is none.
 func PendingRefreshes(list []Pending, site, root string, c *catalog.Catalog) []converge.PendingRefresh {
 	if len(list) == 0 {
 		return nil
@@ -104,7 +105,7 @@ func PendingRefreshes(list []Pending, site, root string, c *catalog.Catalog) []c
 	return out
 }
 
-// A journal is the refreshes that are owed, during a run.
+// A journal is the pending refreshes during a run.
 type journal struct {
 	s    *Store
 	info Info
@@ -114,8 +115,8 @@ type journal struct {
 	durable map[string]bool
 }
 
-// openJournal reads what is owed. A damaged file is set aside, and what is good
-// of it kept.
+// openJournal reads the pending refreshes. A damaged file is moved away, and its good lines
+// are written anew.
 func (s *Store) openJournal(info Info) (*journal, error) {
 	j := &journal{s: s, info: info, file: lines{s: s, name: pendingFile}, durable: make(map[string]bool)}
 	var damaged int
@@ -135,7 +136,7 @@ func (s *Store) openJournal(info Info) (*journal, error) {
 	return j, nil
 }
 
-// rewrite leaves nothing in the file but what is owed.
+// rewrite writes the file anew, with nothing but the pending refreshes.
 func (j *journal) rewrite() error {
 	if err := j.file.close(); err != nil {
 		return err
@@ -151,8 +152,8 @@ func (j *journal) rewrite() error {
 	})
 }
 
-// add implements converge.Journal. What is owed to a resource already, durably,
-// is owed: that it is for one more reason need not survive a loss of power.
+// add implements converge.Journal. Where a refresh of the same resource is durable
+// already, one more reason for it need not survive a loss of power.
 func (j *journal) add(by resource.ID, cause converge.Cause, to []resource.ID) error {
 	var objects []any
 	durable := true
@@ -176,9 +177,9 @@ func (j *journal) add(by resource.ID, cause converge.Cause, to []resource.ID) er
 	return nil
 }
 
-// strike strikes out what matches. That need not survive a loss of power: the
+// remove removes the refreshes that match. That need not survive a loss of power: the
 // worst that comes of it is one refresh more.
-func (j *journal) strike(l pendingLine, x pendingMatch) {
+func (j *journal) remove(l pendingLine, x pendingMatch) {
 	n := len(j.list)
 	j.list = slices.DeleteFunc(j.list, x.matches)
 	if len(j.list) == n {
@@ -196,17 +197,17 @@ func (j *journal) strike(l pendingLine, x pendingMatch) {
 
 func (j *journal) finish(to resource.ID) {
 	x := pendingMatch{To: to.String(), Root: j.info.Root}
-	j.strike(pendingLine{Settled: &x}, x)
+	j.remove(pendingLine{Settled: &x}, x)
 }
 
 func (j *journal) cancel(by resource.ID) {
 	x := pendingMatch{By: by.String(), Run: j.info.ID, Root: j.info.Root}
-	j.strike(pendingLine{Forgiven: &x}, x)
+	j.remove(pendingLine{Forgiven: &x}, x)
 }
 
 func (j *journal) drop(d converge.PendingRefresh) {
 	x := pendingMatch{To: d.To.String(), By: d.By.String(), Run: d.Run, Root: j.info.Root}
-	j.strike(pendingLine{Forgiven: &x}, x)
+	j.remove(pendingLine{Forgiven: &x}, x)
 }
 
 // end tidies the file up.

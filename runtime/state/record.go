@@ -65,18 +65,16 @@ type Version struct {
 	Ino   uint64        `json:"ino"`
 	// Target is where a link pointed.
 	Target Name `json:"target,omitempty"`
-	// Object is the SHA-256 of the content, if it was kept.
+	// Object is the SHA-256 of the content, if there is a backup of it.
 	Object string `json:"object,omitempty"`
-	// Unkept says why the content was not kept although it was about to go.
+	// Unkept says why there is no backup of a content that was lost.
 	Unkept string `json:"unkept,omitempty"`
 }
 
-// plainVersion is a Version without methods, so that it can be put into another
-// form.
+// plainVersion is a Version without methods, for encoding/json.
 type plainVersion Version
 
-// MarshalJSON implements json.Marshaler. Of nothing, there is nothing to say but
-// that.
+// MarshalJSON implements json.Marshaler. A Version of kind Missing has no other field.
 func (v Version) MarshalJSON() ([]byte, error) { return v.appendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -98,7 +96,7 @@ func (v *Version) UnmarshalJSON(text []byte) error {
 	return fmt.Errorf("want a kind such as file, got %q", x.Kind)
 }
 
-// versionOf returns what an Info says.
+// versionOf returns the Version of an Info.
 func versionOf(i host.Info) Version {
 	return Version{
 		Kind: i.Kind, Mode: Mode(i.Mode), UID: i.UID, GID: i.GID, Size: i.Size,
@@ -139,7 +137,7 @@ func (v Version) sameContent(w Version) bool {
 	return v.Kind == w.Kind && v.Size == w.Size && v.MTime.Equal(w.MTime) && v.Dev == w.Dev && v.Ino == w.Ino
 }
 
-// A Change is what a run did to one path.
+// A Change is the change of one path by a run.
 type Change struct {
 	Path Name `json:"path"`
 	// Dir is the directory in which it was, after all links on the way to it were
@@ -152,8 +150,8 @@ type Change struct {
 	Content bool `json:"content"`
 	// Sensitive says that the content holds secrets, or has held some.
 	Sensitive bool `json:"sensitive,omitempty"`
-	// Next is what the run was about to put there, if it knew that and After is nil.
-	// It did put it there if the resource is told of as changed.
+	// Next is what the run was about to put there, if that was known. While After is nil,
+	// an event of the resource with outcome changed confirms it.
 	Next *Version `json:"next,omitempty"`
 	// After is nil if the run did not get to the end of the resource.
 	After *Version `json:"after,omitempty"`

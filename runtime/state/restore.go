@@ -15,25 +15,25 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Restoration is one path and what is to stand there again.
+// A Restoration is one path and the version of it to restore.
 type Restoration struct {
 	Path string
 	// Dir is the directory in which it was, after all links on the way to it were followed;
 	// "" if that is not known.
 	Dir string
-	// Run is the run that had changed it.
+	// Run is the run that changed it.
 	Run string
-	// Resource is what had changed it.
+	// Resource is the resource for which it was changed.
 	Resource string
 	Want     Version
 	// Sensitive says that the content holds secrets, or has held some.
 	Sensitive bool
-	// Lost says why the content of a file cannot be had, "" if it can.
+	// Lost says why there is no content to restore, "" if there is.
 	Lost string
 }
 
-// Restorations returns what there was before a run at the paths that it changed,
-// in order of path. Given paths, it is only these and what is below them.
+// Restorations returns the versions before a run of the paths that it changed, in order of
+// path. With paths, only these and those below them.
 func (s *Store) Restorations(run string, paths []string) ([]Restoration, error) {
 	rec, err := s.Record(run)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Store) Restorations(run string, paths []string) ([]Restoration, error) 
 	return list, nil
 }
 
-// among reports whether path is one of paths or below one, and marks these. All
-// are, if there are none.
+// among reports whether path is one of paths or below one, and marks these. Without paths,
+// every path is.
 func among(path string, paths []string, used []bool) bool {
 	if len(paths) == 0 {
 		return true
@@ -116,7 +116,7 @@ func (s *Store) findContent(run string, r *Restoration) error {
 	return nil
 }
 
-// Content returns a content that was kept.
+// Content opens a backup.
 func (s *Store) Content(id string) ([]byte, error) {
 	r, err := s.openObject(id)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Store) Content(id string) ([]byte, error) {
 	return text, errors.Join(err, r.Close())
 }
 
-// gone says of a content that is not there that it is not kept any more.
+// gone explains the error of a backup that was removed.
 func (s *Store) gone(id string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("its content (%s) is not kept any more", resource.DigestText(id))
@@ -134,20 +134,19 @@ func (s *Store) gone(id string, err error) error {
 	return err
 }
 
-// Restore gives paths back what they were. It calls begin before it changes one,
-// and does not if that fails. It returns an error for each path, nil where it is
-// as it was.
+// Restore restores paths. It calls begin before it changes one, and leaves that path alone
+// if begin fails. It returns an error for each path, nil where it is restored.
 func (s *Store) Restore(ctx context.Context, h *host.Host, list []Restoration, begin func(Restoration) error) []error {
 	x := restorer{Store: s, ctx: ctx, h: h, list: list, errs: make([]error, len(list)), begin: begin}
-	// What is to go goes before what it is in. What a link does not lead to now may be
-	// reached when the link is restored.
+	// Entries are removed before their directory. A path that no link leads to now may be
+	// reached once the link is restored.
 	hidden := make([]bool, len(list))
 	for i, r := range slices.Backward(list) {
 		if hidden[i] = isMoved(Place(&h.View, r)); !hidden[i] {
 			x.errs[i] = x.clear(r)
 		}
 	}
-	// What is reached by a link comes back before the link does.
+	// Paths behind a link are restored before the link.
 	var first, then []int
 	for i, r := range list {
 		if r.isBehindLink() && !hidden[i] {
@@ -161,8 +160,7 @@ func (s *Store) Restore(ctx context.Context, h *host.Host, list []Restoration, b
 	return x.errs
 }
 
-// bring brings back what stood at some of the paths, and gives directories their modes when
-// all is in them.
+// bring restores the entries of some paths, and then the modes of directories.
 func (x *restorer) bring(which []int, hidden []bool) {
 	for _, i := range which {
 		if hidden[i] {
@@ -235,7 +233,7 @@ func (x *restorer) possible(r Restoration, now host.Info) error {
 	return nil
 }
 
-// create brings back what stood at the path.
+// create restores the entry at the path.
 func (x *restorer) create(r Restoration) error {
 	if err := Place(&x.h.View, r); err != nil {
 		return err
@@ -275,7 +273,7 @@ func (x *restorer) create(r Restoration) error {
 	return errors.Join(x.h.WriteFile(r.Path, sparse.WithHoles(host.Within(x.ctx, content)), attr), content.Close())
 }
 
-// finish gives a directory its owner and mode, now that all is in it.
+// finish gives a directory its owner and mode, after its entries.
 func (x *restorer) finish(r Restoration) error {
 	if err := Place(&x.h.View, r); err != nil {
 		return err
@@ -290,7 +288,7 @@ func (x *restorer) finish(r Restoration) error {
 	return x.h.SetAttr(r.Path, r.Want.attr())
 }
 
-// link brings back a symbolic link.
+// link restores a symbolic link.
 func (x *restorer) link(r Restoration, now host.Info) error {
 	target := ""
 	if now.Kind == host.Symlink {

@@ -8,13 +8,13 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A resourceResult is what became of a resource that was not simply stable.
+// A resourceResult is the outcome of a resource that was not stable, and its digest.
 type resourceResult struct {
 	outcome converge.Outcome
 	digest  resource.DesiredDigest
 }
 
-// setResult remembers what became of a resource.
+// setResult sets the result of a resource.
 func (r *Run) setResult(e *converge.Event) {
 	if r.record == nil {
 		return

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// makeRoom removes contents that the oldest runs have kept until one more of
-// that size fits. Of the run that stores nothing is removed, nor of what it has
-// in common with older ones.
+// makeRoom removes objects of the oldest runs until one more of that size fits. Objects of
+// the run that stores stay.
 func (o *objects) makeRoom(size int64) error {
 	limit := o.s.limits.Bytes
 	if size > limit {
@@ -21,7 +20,7 @@ func (o *objects) makeRoom(size int64) error {
 	if o.total <= limit-size {
 		return nil
 	}
-	// Before anything goes for the sake of that number, it is made sure of.
+	// The total may be wrong: before anything is removed, it is measured.
 	if !o.measured {
 		if err := o.measure(); err != nil || o.total <= limit-size {
 			return err
@@ -53,7 +52,7 @@ func (o *objects) makeRoom(size int64) error {
 	return errNoRoom
 }
 
-// references says which runs have kept which contents.
+// references says which runs have backups in which objects.
 type references struct {
 	runs   map[string][]string // contents of a run
 	starts map[string]time.Time
@@ -84,7 +83,7 @@ func (s *Store) references() (*references, []string, error) {
 	return refs, ids, nil
 }
 
-// dropRun takes a run away and returns the contents that no other run has kept.
+// dropRun removes a run and returns the objects that no other run refers to.
 func (refs *references) dropRun(run string) (unused []string) {
 	for _, id := range refs.runs[run] {
 		if refs.uses[id]--; refs.uses[id] == 0 {
@@ -95,11 +94,11 @@ func (refs *references) dropRun(run string) (unused []string) {
 	return unused
 }
 
-// tidiedFile is touched when old runs were looked for.
+// The time of tidiedFile is that of the last tidy.
 const tidiedFile = "tidied"
 
-// tidy removes, once a day, what is older than the limit: runs, their contents,
-// and whatever a run that died has left.
+// tidy removes, once a day, runs older than the limit, their objects, and temporary files of
+// runs that died.
 func (r *Run) tidy() error {
 	s, now := r.s, r.s.clock.Now()
 	fi, err := s.dir.stat(tidiedFile)
@@ -120,7 +119,7 @@ func (r *Run) tidy() error {
 	return r.tidied(now)
 }
 
-// tidied notes when old runs were looked for.
+// tidied sets the time of the last tidy.
 func (r *Run) tidied(now time.Time) error {
 	s := r.s
 	if err := s.replace(tidiedFile, false, func(io.Writer) error { return nil }); err != nil {
@@ -129,9 +128,9 @@ func (r *Run) tidied(now time.Time) error {
 	return s.do("utimes", s.path(tidiedFile), func() error { return s.dir.touch(tidiedFile, now) })
 }
 
-// removeOld removes the runs that began before a time, and all contents that no
-// run has kept. If a record is damaged or cut, it may be the one that speaks of a
-// content: only those from before that time go then.
+// removeOld removes the runs that began before a time, and all objects without a run. If a
+// record is damaged or cut, it may have named an object: only those from before that time
+// are removed then.
 func (r *Run) removeOld(before time.Time) error {
 	s := r.s
 	refs, ids, err := s.references()
@@ -167,7 +166,7 @@ func (r *Run) removeOld(before time.Time) error {
 	return s.shortenHistory(before)
 }
 
-// removeTemporary removes what runs that died were writing.
+// removeTemporary removes the temporary files of runs that died.
 func (s *Store) removeTemporary() error {
 	return s.removeTemporaryIn(".")
 }

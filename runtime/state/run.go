@@ -19,7 +19,7 @@ const (
 	changeProtocol = "io.choria.ccm.v1.session.change"
 )
 
-// Info is what is known of a run when it starts.
+// Info describes a run when it starts.
 type Info struct {
 	// ID names the run. Those of later runs come later in the order of bytes.
 	ID string `json:"run_id"`
@@ -43,13 +43,13 @@ type Input struct {
 	Kind string `json:"kind"`
 	// Name is the path, the pattern, the command or the URL.
 	Name string `json:"name"`
-	// Value is what was there: a SHA-256 of what was read, or what a look gave.
+	// Value is the SHA-256 of what was read, or the result of a look.
 	Value string `json:"value,omitempty"`
 }
 
-// A Run records one run, for one goroutine. It is the journal of its engine, listens to what is
-// reported, and gets the pre-image of every change from the host. Nothing
-// is written before there is something to tell.
+// A Run records one run, for one goroutine. It is the journal and a reporter of its engine,
+// and gets the pre-image of every change from the host. Nothing is written before the first
+// change.
 type Run struct {
 	s         *Store
 	info      Info
@@ -57,7 +57,7 @@ type Run struct {
 	objects   objects
 	sensitive *sensitive
 	file      lines
-	catalog   *catalog.Catalog // what was applied, or is; nil for nothing
+	catalog   *catalog.Catalog // that is applied; nil for none
 	record    *siteRecord
 
 	// current is the resource of changes for which the host names none.
@@ -70,8 +70,8 @@ type Run struct {
 	unsynced bool
 	view     *host.View
 	results  map[resource.ID]resourceResult
-	// lazy is the resources of which not all is known when they are declared,
-	// resolved these as they were when their turn had come.
+	// lazy is the resources with values that become known only in the run, resolved these
+	// with their values.
 	lazy     map[resource.ID]bool
 	resolved map[resource.ID]*resource.Resource
 }
@@ -114,8 +114,8 @@ func (r *Run) Converges(c *catalog.Catalog) {
 // ID returns the name of the run.
 func (r *Run) ID() string { return r.info.ID }
 
-// PendingRefreshes returns what is owed, to resources of a catalog and, if the run is
-// one of a site, to those that the site does not declare any more.
+// PendingRefreshes returns the pending refreshes of resources of a catalog and, if the run is
+// one of a site, of those that the site does not declare any more.
 func (r *Run) PendingRefreshes(site string, c *catalog.Catalog) []converge.PendingRefresh {
 	return PendingRefreshes(r.journal.list, site, r.info.Root, c)
 }
@@ -134,8 +134,8 @@ func (r *Run) FinishRefreshes(to resource.ID) { r.journal.finish(to) }
 // DropRefresh implements converge.Journal.
 func (r *Run) DropRefresh(d converge.PendingRefresh) { r.journal.drop(d) }
 
-// Cause tells why a resource is to be changed, from what was applied before. A
-// run that applies no catalog does not know.
+// Cause compares a resource with the last applied catalog (converge.Engine.Cause). A run
+// that applies no catalog knows no cause.
 func (r *Run) Cause(res *resource.Resource, wish resource.DesiredDigest, text func() string) converge.Cause {
 	if r.record == nil {
 		return converge.NoCause

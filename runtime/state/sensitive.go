@@ -14,14 +14,14 @@ import (
 const sensitiveFile = "sensitive.ndjson"
 
 // A sensitiveLine is a line of the file: a resource and its properties, or a path,
-// that has held secrets. Which ones they were nobody knows.
+// that has held secrets. The secrets themselves are not on record.
 type sensitiveLine struct {
 	Resource   string   `json:"resource,omitempty"`
 	Properties []string `json:"properties,omitempty"`
 	Path       Name     `json:"path,omitempty"`
 }
 
-// A Sensitive is what has held secrets.
+// A Sensitive is the properties and paths that have held secrets.
 type Sensitive struct {
 	resources map[string][]string
 	paths     map[string]bool
@@ -35,7 +35,7 @@ func (x *Sensitive) Held(id resource.ID) []string { return x.resources[id.String
 // HeldIn implements converge.SecretHistory.
 func (x *Sensitive) HeldIn(path string) bool { return x.paths[path] }
 
-// Sensitive returns what has held secrets in the runs so far.
+// Sensitive returns the properties and paths that held secrets in the runs so far.
 func (s *Store) Sensitive() (*Sensitive, error) {
 	x := &Sensitive{resources: make(map[string][]string), paths: make(map[string]bool)}
 	_, err := s.readLines(sensitiveFile, func(line []byte) error {
@@ -68,7 +68,7 @@ func (x *Sensitive) add(id string, properties []string) (added bool) {
 	return added
 }
 
-// SecretHistory returns what has held secrets, for an engine; nil if nothing has.
+// SecretHistory returns the Sensitive for an engine; nil if it is empty.
 func (s *Store) Past() (converge.SecretHistory, error) {
 	if _, err := s.dir.stat(sensitiveFile); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -76,13 +76,13 @@ func (s *Store) Past() (converge.SecretHistory, error) {
 	return s.Sensitive()
 }
 
-// sensitive is what has held secrets, during a run.
+// sensitive is the Sensitive of a run, with its file.
 type sensitive struct {
 	*Sensitive
 	file lines
 }
 
-// openSensitive reads what is known.
+// openSensitive reads the file.
 func (s *Store) openSensitive() (*sensitive, error) {
 	x, err := s.Sensitive()
 	return &sensitive{x, lines{s: s, name: sensitiveFile}}, err

@@ -20,9 +20,9 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// An Applied says which catalog was applied last for a site on a root: a
-// fingerprint of what was wanted of each resource that is in order, and, in a
-// file of its own, the resources themselves ([Store.Catalog]).
+// An Applied is the head of what is recorded of the last applied catalog of a site on a
+// root. Lines with fingerprints follow it, and the resources themselves are in a file of
+// their own ([Store.Catalog]).
 type Applied struct {
 	Protocol string    `json:"protocol"`
 	Site     string    `json:"site"`
@@ -48,7 +48,8 @@ func appliedName(site, root string) string {
 	return filepath.Join(appliedDir, hex.EncodeToString(sum[:8]))
 }
 
-// siteRecord compares what a run wants with what was wanted before.
+// A siteRecord is what is recorded of the last applied catalog of a site on a root, and
+// writes the next one.
 type siteRecord struct {
 	s          *Store
 	site, root string
@@ -59,11 +60,10 @@ type siteRecord struct {
 	hasHead bool
 	loaded  bool
 	last    lastAppliedList
-	cache   map[resource.ID]lastApplied // what cause has looked for, and found
-	// lazy is the resources of which not all was known when they were declared, as
-	// they were when their turn had come.
+	cache   map[resource.ID]lastApplied // of find, for cause
+	// lazy is the resources with values that became known only in the run, with these.
 	lazy    map[resource.ID]*resource.Resource
-	pending *pendingSnapshot // nil if nothing is foreseen
+	pending *pendingSnapshot // nil if there is none
 }
 
 // managed reports whether a run may change the resource.
@@ -96,8 +96,7 @@ func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, t
 	return converge.Corrective
 }
 
-// readHead reads the first line of the file. What cannot be read is as good as
-// not there.
+// readHead reads the first line of the file. One that is damaged counts as missing.
 func (a *siteRecord) readHead() {
 	if a.hasHead {
 		return
@@ -118,7 +117,7 @@ func (a *siteRecord) readHead() {
 
 func (a *siteRecord) name() string { return appliedName(a.site, a.root) }
 
-// load reads the file. A damaged one is set aside and what is good of it used.
+// load reads the file. A damaged one is moved away, and its good lines are used.
 func (a *siteRecord) load() {
 	if a.loaded {
 		return
@@ -141,8 +140,8 @@ func (a *siteRecord) load() {
 	}
 }
 
-// end records what was applied, unless that is recorded already. Resolved is the
-// resources of which not all was known when they were declared.
+// end records the catalog that was applied, unless that is recorded already. Resolved is
+// the resources with values that became known only in the run.
 func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID]resourceResult, resolved map[resource.ID]*resource.Resource) error {
 	a.readHead()
 	sums := a.fingerprintsOf(c)
@@ -160,7 +159,7 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 	if err := a.s.makeDir(appliedDir); err != nil {
 		return err
 	}
-	// What states told is not in the catalog, save of what was not known before.
+	// Digests are not in the catalog; late values are.
 	sameCatalog := recorded && len(resolved) == 0 &&
 		slices.EqualFunc(list, a.last.list, func(x snapshotEntry, y lastApplied) bool { return x.id == y.id && x.all == y.all })
 	if !sameCatalog {
@@ -171,13 +170,12 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 	return a.s.replace(a.name()+wishesSuffix, a.durable(), func(w io.Writer) error { return a.write(w, run, sum, list) })
 }
 
-// durable reports whether what was applied has to survive a loss of power. What
-// the command line wants is written too often for that: without it, a cause is
-// told wrong once.
+// durable reports whether the record has to survive a loss of power. That of the command
+// line is written too often for that: if it is lost, one cause is wrong.
 func (a *siteRecord) durable() bool { return a.site != "" }
 
-// unchanged reports whether what was applied is plainly what is recorded, given
-// the fingerprints of it.
+// unchanged reports whether the record is plainly that of the catalog, whose fingerprints
+// are sums.
 func (a *siteRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) bool {
 	if a.head.Fingerprint == "" || len(c.Rest) > 0 {
 		return false
@@ -199,7 +197,7 @@ func (a *siteRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results 
 	return a.head.Fingerprint == formatSum(sum) && a.hasCatalog()
 }
 
-// digestBefore returns what the state of a resource told before.
+// digestBefore returns the recorded digest of a resource.
 func (a *siteRecord) digestBefore(id resource.ID) resource.DesiredDigest {
 	a.load()
 	w, ok := a.cache[id]
@@ -223,7 +221,7 @@ func (a *siteRecord) hasCatalog() bool {
 	return a.s.dir.has(a.name() + catalogSuffix)
 }
 
-// Applied returns what was applied, the latest first.
+// Applied returns the last applied catalog of each site, the latest first.
 func (s *Store) Applied() ([]Applied, error) {
 	files, err := s.dir.list(appliedDir)
 	if errors.Is(err, os.ErrNotExist) {

@@ -33,22 +33,22 @@ type catalogEntry struct {
 	table *schema.Table // the properties, if they are not in Properties
 }
 
-// sealedProperties is what is sealed of a resource.
+// sealedProperties is the content of catalogEntry.Sealed.
 type sealedProperties struct {
 	Properties json.RawMessage `json:"properties"`
-	// Secrets are those in it, so that they are known when it is read.
+	// Secrets are those in the properties, so that reading them registers them.
 	Secrets []string `json:"secrets,omitempty"`
 }
 
-// writeCatalog writes the resources of list: those that are declared now as they
-// are, others as they are in the file.
+// writeCatalog writes the resources of list: present declarations, and for entries without
+// one the line of the file.
 func (a *siteRecord) writeCatalog(list []snapshotEntry) error {
 	if text := a.preparedText(list); text != nil {
 		return a.s.replace(a.name()+catalogSuffix, a.durable(), writing(text))
 	}
 	old := make(map[string]catalogEntry)
 	if slices.ContainsFunc(list, func(x snapshotEntry) bool { return x.now == nil }) {
-		// What cannot be read is left out: drift cannot tell of it then.
+		// Damaged lines are left out: ccm drift does not know these resources then.
 		_ = a.s.readCatalog(a.name(), func(d catalogEntry) { old[d.ID] = d })
 	}
 	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
@@ -75,8 +75,8 @@ func (a *siteRecord) writeCatalog(list []snapshotEntry) error {
 	})
 }
 
-// appendDeclared appends a resource as it is written to b, as a line; not if it
-// cannot be, because it holds what no text can say. Properties is memory for them.
+// appendDeclared appends the line of a resource to b; none if its properties have no form in
+// JSON. Properties is memory for them.
 func (a *siteRecord) appendDeclared(b []byte, r *resource.Resource, properties *schema.Table) ([]byte, error) {
 	if len(r.Later) > 0 {
 		return b, nil
@@ -142,7 +142,7 @@ func (s *Store) unseal(d *catalogEntry) error {
 	return nil
 }
 
-// readCatalog calls each for every resource of an applied catalog.
+// readCatalog calls each for every line of an applied catalog.
 func (s *Store) readCatalog(name string, each func(catalogEntry)) error {
 	f, err := s.dir.open(name+catalogSuffix, os.O_RDONLY)
 	if err != nil {
@@ -166,8 +166,8 @@ func (s *Store) readCatalog(name string, each func(catalogEntry)) error {
 	}
 }
 
-// A MissingRecord is a resource that was in order after a run, and of which it is
-// not known what was wanted.
+// A MissingRecord is a resource that was in order after a run, and whose desired state is
+// not on record.
 type MissingRecord struct{ ID, Because string }
 
 // Catalog returns the catalog that was applied. Types are looked up in reg. What

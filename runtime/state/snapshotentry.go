@@ -9,15 +9,15 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A snapshotEntry is a resource of what is to be recorded: what was wanted of it, and
-// its declaration if that is the present one, or nil.
+// A snapshotEntry is one resource of the snapshot to write. Now is its present declaration,
+// nil if an earlier one stays.
 type snapshotEntry struct {
 	lastApplied
 	now *resource.Resource
 }
 
-// next returns what is to be recorded, given the fingerprints of what was applied.
-// Of what is not in order now, what was wanted before stays.
+// next returns the entries of the next snapshot. Sums are the fingerprints of the catalog.
+// A resource that is not in order now keeps its earlier entry.
 func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) []snapshotEntry {
 	list := make([]snapshotEntry, 0, len(c.Resources))
 	a.last.next = 0
@@ -56,8 +56,8 @@ func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[r
 	return list
 }
 
-// withOthers returns all that is recorded, with list in it: what was declared on
-// the command line was not declared together.
+// withOthers returns the recorded entries with list merged into them: resources of the
+// command line are not declared together.
 func (a *siteRecord) withOthers(list []snapshotEntry) []snapshotEntry {
 	now := make(map[string]snapshotEntry, len(list))
 	for _, w := range list {

@@ -30,8 +30,8 @@ type Options struct {
 	Dir    string
 	Clock  host.Clock // nil for the time of day
 	Limits Limits     // zero for the default
-	// Warn is told what is wrong with the state directory and does not keep a run
-	// from doing its work; nil if nobody wants to know.
+	// Warn gets mistakes of the state directory that do not keep a run from its work. May be
+	// nil.
 	Warn func(message string)
 	// Effect is like that of host.Options.
 	Effect func(op, path string) error
@@ -46,15 +46,15 @@ type Options struct {
 // Its files:
 //
 //	lock             who runs
-//	pending.ndjson   refreshes that are owed
-//	unfinished.ndjson  what would be left behind if the run died
+//	pending.ndjson   pending refreshes
+//	unfinished.ndjson  running commands and directories of extractions
 //	history.ndjson   one line for each run
-//	runs/RUN.ndjson  what a run did, if it did anything
+//	runs/RUN.ndjson  changes and events of a run
 //	objects/ab/...   contents that were overwritten or removed, by SHA-256
-//	applied/...      what the last run of each script wanted
-//	sensitive.ndjson what has held secrets
+//	applied/...      last applied catalog of each site
+//	sensitive.ndjson properties and paths that have held secrets
 //	key              seals what holds secrets
-//	broken/...       damaged files, set aside
+//	broken/...       copies of damaged files
 type Store struct {
 	dir    *directory
 	clock  host.Clock
@@ -65,7 +65,7 @@ type Store struct {
 	secrets *secret.Keeper
 	keyed   bool // the key is that of the directory
 
-	abandoned []Unfinished // what FinishOff could not deal with
+	abandoned []Unfinished // that FinishOff could not finish
 }
 
 // Open returns the store in a directory. It touches nothing.

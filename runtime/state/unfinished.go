@@ -15,8 +15,8 @@ import (
 
 const unfinishedFile = "unfinished.ndjson"
 
-// An Unfinished is what would be left behind if the run that has it died: a command
-// that runs, or a directory that is worked in.
+// An Unfinished is something that stays if its run dies: a running command, or a directory
+// of an extraction.
 type Unfinished struct {
 	Number int    `json:"number"`
 	Run    string `json:"run"`
@@ -32,19 +32,19 @@ type Unfinished struct {
 	Ino  uint64 `json:"ino,omitempty"`
 }
 
-// unfinishedLine is a line of the file: what was begun, or the number of what is
-// done with. Once all is done with, the file is written from its beginning again,
-// which costs less than to empty it; Round counts how often. Lines of another round
-// than the first line count for nothing.
+// unfinishedLine is a line of the file: the begin of an Unfinished, or the number of one
+// that has ended. When all have ended, the file is written from its beginning again, which
+// costs less than to empty it; Round counts that. Lines with another round than the first
+// line are void.
 type unfinishedLine struct {
 	Round int64       `json:"round"`
 	Begun *Unfinished `json:"begun,omitempty"`
 	Done  int         `json:"done,omitempty"`
 }
 
-// A Work records what a run has begun and not finished. The lock of the directory
-// must be held. What cannot be recorded of a command is not: to die is rare. It is
-// safe for use by several goroutines.
+// A Work records the unfinished work of a run. The lock of the directory must be held. It
+// is no error if a command cannot be recorded: to die is rare. Safe for use by several
+// goroutines.
 type Work struct {
 	s    *Store
 	run  string
@@ -58,7 +58,7 @@ type Work struct {
 	size  int64 // of the lines of this round
 }
 
-// Work returns what records the work of a run.
+// Work returns the Work of a run.
 func (s *Store) Work(run string) *Work {
 	return &Work{s: s, run: run, boot: bootID(), open: make(map[int]bool)}
 }
@@ -96,7 +96,7 @@ func (w *Work) Directory(path string) (host.Temporary, error) {
 	return &unpacking{w, x}, nil
 }
 
-// unpacking is a directory of which a Work knows.
+// An unpacking is a directory on record.
 type unpacking struct {
 	w *Work
 	x *Unfinished
@@ -154,7 +154,7 @@ func (w *Work) write(l unfinishedLine) error {
 	return err
 }
 
-// end records that something is done with.
+// end records the end of an Unfinished.
 func (w *Work) end(number int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -175,7 +175,7 @@ func (w *Work) Close() error {
 	return w.f.Close()
 }
 
-// Unfinished returns what runs that died have left behind.
+// Unfinished returns the unfinished work of runs that died.
 func (s *Store) Unfinished() (list []Unfinished, err error) {
 	number := make(map[int]int) // the place in the list
 	var round int64
@@ -242,7 +242,7 @@ func (s *Store) FinishOff() {
 	}
 }
 
-// String says what it is.
+// String describes u.
 func (x Unfinished) String() string {
 	if x.Path != "" {
 		return x.Path
