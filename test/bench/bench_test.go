@@ -66,20 +66,20 @@ func TestBenchChecks(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	b := &bench{options: options{rounds: 1}, floor: floor, scratch: dir}
 
-	_, err = b.once(&side{name: "x", argv: []string{"false"}})
+	_, err = b.once(&program{name: "x", argv: []string{"false"}})
 	require.ErrorContains(t, err, "x: exit status 1")
-	_, err = b.once(&side{name: "x", argv: []string{"echo", "2 resources: 1 stable, 1 changed (1ms)"}, check: allStable(2).check})
+	_, err = b.once(&program{name: "x", argv: []string{"echo", "2 resources: 1 stable, 1 changed (1ms)"}, check: allStable(2).check})
 	require.ErrorContains(t, err, "x: {total:2 changed:1 pending:0} instead of {total:2 changed:0 pending:0}")
-	_, err = b.once(b.floorSide("floor stat", 1, "stat", "/dev/null", "1"))
+	_, err = b.once(b.floorProgram(1, "stat", "/dev/null", "1"))
 	require.NoError(t, err) // the empty name is missing
-	_, err = b.once(b.floorSide("floor stat", 0, "stat", "/dev/null", "1"))
+	_, err = b.once(b.floorProgram(0, "stat", "/dev/null", "1"))
 	require.ErrorContains(t, err, "1 are not as wanted, not 0")
 
-	good := &side{name: "good", argv: []string{"true"}}
-	bad := &side{name: "peer", argv: []string{"false"}, peer: true}
+	good := &program{name: "good", argv: []string{"true"}}
+	bad := &program{name: "peer", argv: []string{"false"}, peer: new(peer)}
 	require.NoError(t, b.measure(good, bad))
 	require.Len(t, good.runs, 1)
-	require.Equal(t, "peer failed", peerTimes([]*side{bad}))
-	require.Positive(t, good.ms())
+	require.Equal(t, "peer failed", peerTimes([]*program{bad}))
+	require.Positive(t, good.median(wall))
 	require.Greater(t, good.runs[0].RSS, int64(100_000))
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -16,15 +15,6 @@ import (
 
 //go:embed performance.md.tmpl
 var documentText string
-
-// facts of the machine and of the programs, as the document has them.
-type circumstances struct {
-	Date, CPU, Kernel, Memory, FileSystems, Go, CCM string
-	Cores, Rounds, Workers                          int
-	Quick                                           bool
-	Peers                                           []string
-	Others, MostOthers                              string
-}
 
 // writeDocument writes the page about performance.
 func (b *bench) writeDocument(name string) error {
@@ -43,33 +33,30 @@ func (b *bench) writeDocument(name string) error {
 	return os.WriteFile(name, []byte(text.String()), 0o644)
 }
 
-func (b *bench) circumstances() circumstances {
-	c := circumstances{
-		Date: time.Now().UTC().Format("2006-01-02"), CPU: cpuModel(), Go: runtime.Version(), CCM: b.version(),
-		Cores: runtime.NumCPU(), Rounds: b.rounds, Workers: b.workers, Quick: b.quick, FileSystems: b.mem.kind,
-	}
+// circumstances are those of the machine and of the programs.
+func (b *bench) circumstances() map[string]any {
+	fileSystems := b.mem.kind
 	if b.disk != nil {
-		c.FileSystems += " and " + b.disk.kind
+		fileSystems += " and " + b.disk.kind
 	}
 	var u unix.Utsname
-	if unix.Uname(&u) == nil {
-		c.Kernel = unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
-	}
 	var info unix.Sysinfo_t
-	if unix.Sysinfo(&info) == nil {
-		c.Memory = fmt.Sprintf("%.0f GiB", float64(info.Totalram)*float64(info.Unit)/(1<<30))
+	_, _ = unix.Uname(&u), unix.Sysinfo(&info)
+	peers := make([]string, len(b.installed))
+	for i, p := range b.installed {
+		peers[i] = p.name + " (" + p.about + ")"
 	}
-	for _, p := range b.peers {
-		c.Peers = append(c.Peers, strings.TrimSpace(p.name+" ("+p.about+")"))
-	}
-	sum := 0.0
+	sum, most := 0.0, 0.0
 	for _, o := range b.others {
-		sum += o
+		sum, most = sum+o, max(most, o)
 	}
-	if len(b.others) > 0 {
-		c.Others, c.MostOthers = number(sum/float64(len(b.others))), number(slices.Max(b.others))
+	return map[string]any{
+		"Date": time.Now().UTC().Format("2006-01-02"), "CPU": cpuModel(), "Go": runtime.Version(), "CCM": b.version(),
+		"Cores": runtime.NumCPU(), "Rounds": b.rounds, "Quick": b.quick, "FileSystems": fileSystems, "Peers": peers,
+		"Kernel": unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:]),
+		"Memory": fmt.Sprintf("%.0f GiB", float64(info.Totalram)*float64(info.Unit)/(1<<30)),
+		"Others": number(sum / float64(max(1, len(b.others)))), "MostOthers": number(most),
 	}
-	return c
 }
 
 // version returns the version of the ccm that is measured, with its commit.
@@ -109,21 +96,17 @@ func missed(lines []line) []string {
 	return list
 }
 
-// hotTable writes what the Go benchmarks say.
-func hotTable(list []figure) string {
+// besideOneProcessor writes the table of the ratios here beside those on one processor.
+func besideOneProcessor(here, one []line) string {
+	ratios := make(map[string]string, len(here))
+	for _, l := range here {
+		ratios[l.Work] = l.Ratio()
+	}
 	var b strings.Builder
-	for _, f := range list {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", f.Package, f.Name, f.time(), bytesOf(f.Bytes), number(f.Allocs))
+	for _, l := range one {
+		if ratio := ratios[l.Work]; ratio != "" && l.Ratio() != "" {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", l.Work, ratio, l.Ratio())
+		}
 	}
 	return b.String()
-}
-
-func bytesOf(n float64) string {
-	switch {
-	case n >= 1<<20:
-		return number(n/(1<<20)) + " MiB"
-	case n >= 1<<10:
-		return number(n/(1<<10)) + " KiB"
-	}
-	return number(n) + " B"
 }

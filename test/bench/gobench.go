@@ -141,3 +141,22 @@ func (b *bench) data() ([]line, error) {
 	}
 	return lines, nil
 }
+
+// hotTable writes what the Go benchmarks say.
+func hotTable(list []figure) string {
+	var b strings.Builder
+	for _, f := range list {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", f.Package, f.Name, f.time(), bytesOf(f.Bytes), number(f.Allocs))
+	}
+	return b.String()
+}
+
+func bytesOf(n float64) string {
+	switch {
+	case n >= 1<<20:
+		return number(n/(1<<20)) + " MiB"
+	case n >= 1<<10:
+		return number(n/(1<<10)) + " KiB"
+	}
+	return number(n) + " B"
+}

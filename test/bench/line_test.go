@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,16 +68,28 @@ func TestReadFigures(t *testing.T) {
 	require.Equal(t, "66.6 MiB", bytesOf(list[0].Bytes))
 }
 
-// Every peer is told what is wanted of it.
-func TestPeerTexts(t *testing.T) {
+// Every language says what a site has in it.
+func TestSites(t *testing.T) {
 	b := &bench{user: "ann", group: "staff"}
+	empty, exec, big := b.site("exec"), b.site("exec"), b.site("file")
+	exec.Items = []item{{Name: "e", Own: []property{{"command", "/bin/true"}, {"creates", "/g/1"}}}}
+	big.Items = []item{{Name: "/to", Own: []property{{"source", "/from"}}}}
+	names := slices.Clone(languages)
 	for _, p := range allPeers(options{}) {
-		require.Contains(t, p.text(b, fileWork{files{"/x", 2}}), "/x/f000001.conf", p.name)
-		require.Contains(t, p.text(b, fileWork{files{"/x", 2}}), content(1), p.name)
-		require.Contains(t, p.text(b, execWork{[]string{"/g/1"}}), "/g/1", p.name)
-		require.Contains(t, p.text(b, bigWork{"/from", "/to"}), "/from", p.name)
-		require.NotContains(t, p.text(b, emptyWork{}), "/x", p.name)
+		names = append(names, p.name)
 	}
+	for _, name := range names {
+		files := files{"/x", 2}.literal(b.site("file")).text(name)
+		for _, part := range []string{"/x/f000001.conf", content(1), "ann", "staff"} {
+			require.Contains(t, files, part, name)
+		}
+		require.Contains(t, exec.text(name), "/g/1", name)
+		require.Contains(t, big.text(name), "/from", name)
+		require.NotContains(t, empty.text(name), "/x", name)
+	}
+	exec.Items[0].Requires = []string{"exec#a", "exec#b"}
+	require.Equal(t, "exec { \"e\", command = \"/bin/true\", creates = \"/g/1\", require = { \"exec#a\", \"exec#b\" } }\n", exec.text("lua"))
+	require.Equal(t, "ccm:\n  resources:\n    - exec:\n        - \"e\":\n            command: \"/bin/true\"\n            creates: \"/g/1\"\n            require: [\"exec#a\", \"exec#b\"]\n", exec.text("yaml"))
 }
 
 func TestBesideOneProcessor(t *testing.T) {

@@ -11,11 +11,13 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -23,26 +25,14 @@ import (
 
 // options are what the command line says.
 type options struct {
-	rounds   int
-	only     string
-	quick    bool
-	sizes    sizes // full ones if empty
-	out      string
-	keep     bool
-	ccm      string
-	floor    string
-	dir      string
-	disk     string
-	peers    bool
-	choria   string
-	gru      string
-	goBench  bool
-	patience time.Duration
-	lab      bool
-	self     string // the binary of this program, "" to measure nothing on one processor
-	// Used by a bench that another one has started.
-	lines     bool
-	throwaway bool
+	rounds                                      int
+	only, out, ccm, floor, dir, disk            string
+	choria, gru                                 string
+	quick, keep, peers, goBench, lab, throwaway bool
+	lines                                       bool          // the table as JSON, for a bench that started this one
+	patience                                    time.Duration // with other work on the machine, before each row
+	sizes                                       sizes
+	self                                        string // the binary of this program, "" to measure nothing on one processor
 }
 
 func main() {
@@ -56,10 +46,9 @@ func main() {
 	}
 }
 
-func parse(args []string) options {
-	var o options
+func parse(args []string) (o options) {
 	fs := flag.NewFlagSet("bench", flag.ExitOnError)
-	fs.IntVar(&o.rounds, "rounds", 7, "how often each program runs; medians are told")
+	fs.IntVar(&o.rounds, "rounds", 0, "how often each program runs (default 7, with -quick 2); the table has medians")
 	fs.StringVar(&o.only, "only", "", "only these rows, separated by commas: "+strings.Join(keys(), " "))
 	fs.BoolVar(&o.quick, "quick", false, "small sizes and 2 rounds: says that all of it works, not how fast it is")
 	fs.StringVar(&o.out, "out", "", "write the document to `FILE` (with make bench docs/performance.md)")
@@ -77,26 +66,26 @@ func parse(args []string) options {
 	fs.BoolVar(&o.lines, "lines", false, "print the lines of the table as JSON")
 	fs.BoolVar(&o.throwaway, "throwaway", false, "this is a throw-away system: make units in it")
 	_ = fs.Parse(args)
+	o.sizes = fullSizes
 	if o.quick {
 		o.sizes = quickSizes
 	}
-	if o.quick && !given(fs, "rounds") {
-		o.rounds = 2
+	if o.rounds == 0 {
+		o.rounds = 7
+		if o.quick {
+			o.rounds = 2
+		}
 	}
 	return o
 }
 
-func given(fs *flag.FlagSet, name string) bool {
-	found := false
-	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
-	return found
-}
-
-// run measures and tells.
+// run measures the rows that are asked for, and writes the table.
 func run(w io.Writer, o options) error {
-	chosen, err := choose(o.only)
-	if err != nil {
-		return err
+	wanted := strings.Split(o.only, ",")
+	for _, key := range wanted {
+		if o.only != "" && !slices.Contains(keys(), key) {
+			return fmt.Errorf("-only: no row %q; there are %s", key, strings.Join(keys(), ", "))
+		}
 	}
 	b, err := newBench(o)
 	if err != nil {
@@ -105,31 +94,29 @@ func run(w io.Writer, o options) error {
 	defer b.close()
 	began := time.Now()
 	var failed []error
-	for i, r := range chosen {
-		fmt.Fprintf(os.Stderr, "%2d/%d %s\n", i+1, len(chosen), r.key)
+	for i, r := range rows {
+		if o.only != "" && !slices.Contains(wanted, r.key) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%2d/%d %s\n", i+1, len(rows), r.key)
 		if err := b.row(r); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", r.key, err))
 		}
 	}
 	if o.lines {
-		return errors.Join(append(failed, writeLines(w, b.lines))...)
+		return errors.Join(append(failed, json.NewEncoder(w).Encode(b.lines))...)
 	}
 	if o.goBench && o.only == "" {
 		fmt.Fprintln(os.Stderr, "Go benchmarks")
-		if b.hot, err = b.hotPaths(); err != nil {
-			failed = append(failed, err)
-		}
+		b.hot, err = b.hotPaths()
+		failed = append(failed, err)
 	}
 	if o.out != "" && o.self != "" {
 		fmt.Fprintln(os.Stderr, "on one processor")
-		if b.one, err = b.onOneProcessor(o.self); err != nil {
-			failed = append(failed, err)
-		}
+		b.one, err = b.onOneProcessor()
+		failed = append(failed, err)
 	}
 	printTable(w, b.lines)
-	for _, note := range notes(b.lines) {
-		fmt.Fprintln(w, note)
-	}
 	fmt.Fprintf(os.Stderr, "took %s\n", time.Since(began).Round(time.Second))
 	if o.out != "" {
 		failed = append(failed, b.writeDocument(o.out))
@@ -137,26 +124,39 @@ func run(w io.Writer, o options) error {
 	return errors.Join(failed...)
 }
 
-// choose returns the rows that are asked for.
-func choose(only string) ([]row, error) {
-	if only == "" {
-		return rows, nil
-	}
-	var chosen []row
-	for key := range strings.SplitSeq(only, ",") {
-		at := slices.IndexFunc(rows, func(r row) bool { return r.key == key })
-		if at < 0 {
-			return nil, fmt.Errorf("-only: no row %q; there are %s", key, strings.Join(keys(), ", "))
-		}
-		chosen = append(chosen, rows[at])
-	}
-	return chosen, nil
-}
-
-func keys() []string {
-	list := make([]string, len(rows))
-	for i, r := range rows {
-		list[i] = r.key
+// keys are the names of the rows.
+func keys() (list []string) {
+	for _, r := range rows {
+		list = append(list, r.key)
 	}
 	return list
+}
+
+// oneProcessorRows are the rows that are measured on one processor too.
+const oneProcessorRows = "empty,stable,create,drift,execs"
+
+// onOneProcessor measures some rows again with all programs confined to one processor
+// (taskset(1)), which is a machine of half the speed for what can be done side by side
+// and of the same speed for the rest.
+func (b *bench) onOneProcessor() ([]line, error) {
+	argv := []string{"taskset", "-c", "0", b.self, "-only", oneProcessorRows}
+	for flag, dir := range map[string]string{"-dir": b.options.dir, "-disk": b.options.disk} {
+		if dir != "" {
+			argv = append(argv, flag, dir)
+		}
+	}
+	return b.elsewhere(append(argv, "-ccm", b.ccm, "-floor", b.floor)...)
+}
+
+// elsewhere has another bench measure, and returns its lines.
+func (b *bench) elsewhere(argv ...string) (lines []line, err error) {
+	argv = append(argv, "-lines", "-rounds", fmt.Sprint(b.rounds), fmt.Sprintf("-quick=%v", b.quick))
+	out, err := exec.Command(argv[0], argv[1:]...).Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return nil, fmt.Errorf("%s: %w\n%s", argv[0], err, exit.Stderr)
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &lines)
+	}
+	return lines, err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -109,7 +108,7 @@ func (l line) cells() []string {
 	if l.Noisy {
 		work += " *"
 	}
-	return []string{work, or(l.Floor), or(l.Lua), or(l.YAML), or(l.Ratio()), or(l.Target()), or(l.met()), or(l.Peers)}
+	return []string{work, or(l.Floor, "-"), or(l.Lua, "-"), or(l.YAML, "-"), or(l.Ratio(), "-"), or(l.Target(), "-"), or(l.met(), "-"), or(l.Peers, "-")}
 }
 
 func (l line) met() string {
@@ -122,14 +121,25 @@ func (l line) met() string {
 	return ""
 }
 
-func or(s string) string {
-	if s == "" {
-		return "-"
+// or returns the first text that is not empty.
+func or(texts ...string) string {
+	for _, s := range texts {
+		if s != "" {
+			return s
+		}
 	}
-	return s
+	return ""
 }
 
-// printTable prints the table for a terminal.
+// thousands writes a number with commas.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// printTable prints the table and its notes for a terminal.
 func printTable(w io.Writer, lines []line) {
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(tw, strings.Join(columns, "\t"))
@@ -137,6 +147,9 @@ func printTable(w io.Writer, lines []line) {
 		fmt.Fprintln(tw, strings.Join(l.cells(), "\t"))
 	}
 	_ = tw.Flush()
+	for _, note := range notes(lines) {
+		fmt.Fprintln(w, note)
+	}
 }
 
 // notes lists what has to be said of lines.
@@ -164,6 +177,3 @@ func markdown(lines []line) string {
 	}
 	return b.String()
 }
-
-// writeLines writes lines for another bench to read.
-func writeLines(w io.Writer, lines []line) error { return json.NewEncoder(w).Encode(lines) }
