@@ -47,10 +47,10 @@ type fileProps struct {
 
 func (f fileProps) Validate() error {
 	if !strings.HasPrefix(f.Path, "/") {
-		return resource.Wrong("path", "want an absolute path, got %q", f.Path)
+		return resource.PropertyErrorf("path", "want an absolute path, got %q", f.Path)
 	}
 	if f.Content != nil && f.Source != "" {
-		return resource.Wrong("content", "content and source exclude each other")
+		return resource.PropertyErrorf("content", "content and source exclude each other")
 	}
 	return nil
 }

@@ -55,8 +55,8 @@ type ApplyProvider interface {
 }
 
 var (
-	_ resource.Applying                = Apply{}
-	_ resource.Refreshable[ApplyState] = Apply{}
+	_ resource.Applier               = Apply{}
+	_ resource.Refresher[ApplyState] = Apply{}
 )
 
 // Validate implements resource.Spec.
@@ -73,7 +73,7 @@ func (a Apply) Validate() error {
 	return nil
 }
 
-// Child implements resource.Applying.
+// Child implements resource.Applier.
 func (a Apply) Child() resource.Child {
 	c := resource.Child{Path: a.Name, Data: a.Data, MayApply: a.AllowApply}
 	switch {
@@ -85,20 +85,20 @@ func (a Apply) Child() resource.Child {
 	return c
 }
 
-// WantedEnsure implements resource.Wanted.
+// WantedEnsure implements resource.EnsureReporter.
 func (a Apply) WantedEnsure() string { return string(a.Ensure) }
 
-// FailsWithParts implements resource.Applying.
+// FailsWithParts implements resource.Applier.
 func (Apply) FailsWithParts() bool { return true }
 
-// VerifiesItself implements resource.SelfVerifying: what there was to do is done and
+// VerifiesItself implements resource.SelfVerifier: what there was to do is done and
 // judged already.
 func (Apply) VerifiesItself() bool { return true }
 
 // Decide implements resource.Spec.
 func (Apply) Decide(ApplyState) (d resource.Decision) { return d }
 
-// Refresh implements resource.Refreshable: something that the child declares
+// Refresh implements resource.Refresher: something that the child declares
 // has changed, and so has the child.
 func (Apply) Refresh(_ ApplyState, d resource.Decision) resource.Decision {
 	d.Act("Apply", "applied changes")

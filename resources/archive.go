@@ -131,13 +131,13 @@ type ArchiveProvider interface {
 	Remove(ctx context.Context, h *host.Host, want Archive) error
 }
 
-// WantedEnsure implements resource.Wanted.
+// WantedEnsure implements resource.EnsureReporter.
 func (a Archive) WantedEnsure() string { return string(a.Ensure) }
 
 // MayPrefetch implements resource.Prefetchable.
 func (Archive) MayPrefetch() bool { return true }
 
-// ConfinedTo implements resource.Confined.
+// ConfinedTo implements resource.EffectBound.
 func (a Archive) ConfinedTo() (paths []string, tree bool) {
 	if a.ExtractParent == "" {
 		return []string{a.Name}, false

@@ -6,7 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-var _ resource.Described = ArchiveState{}
+var _ resource.Describer = ArchiveState{}
 
 // ArchiveMetadata is what there is to say of an archive.
 type ArchiveMetadata struct {
@@ -21,7 +21,7 @@ type ArchiveMetadata struct {
 	Provider      string    `json:"provider,omitempty"`
 }
 
-// Describe implements resource.Described.
+// Describe implements resource.Describer.
 func (s ArchiveState) Describe(name, provider string) any {
 	m := ArchiveMetadata{Name: name, Provider: provider, ArchiveExists: s.ArchiveExists, CreatesExists: s.CreatesExists}
 	if s.ArchiveExists {

@@ -131,7 +131,7 @@ func (e Exec) paths() func(yield func(string, string) bool) {
 	}
 }
 
-// ValidateWith implements resource.ValidatedWith: what no shell reads has to be
+// ValidateWith implements resource.CommonValidator: what no shell reads has to be
 // quoted correctly.
 func (e Exec) ValidateWith(c resource.Common) error {
 	if c.Provider == "shell" {
@@ -146,19 +146,19 @@ func (e Exec) ValidateWith(c resource.Common) error {
 	return errors.Join(errs...)
 }
 
-// VerifiesItself implements resource.SelfVerifying: a command is judged by its exit
+// VerifiesItself implements resource.SelfVerifier: a command is judged by its exit
 // code.
 func (Exec) VerifiesItself() bool { return true }
 
-// UncertainAfterPending implements resource.Uncertain: guards may look at
+// UncertainAfterPending implements resource.UncertainState: guards may look at
 // anything.
 func (e Exec) UncertainAfterPending() bool { return e.OnlyIf != "" || e.Unless != "" }
 
-// Fresh implements resource.Beginning: guards that cannot be asked yet may let it
+// Fresh implements resource.InitialState: guards that cannot be asked yet may let it
 // run.
 func (Exec) Fresh() ExecState { return ExecState{} }
 
-// ActsAlways implements resource.Repeating: without anything that says when to,
+// ActsAlways implements resource.Repeater: without anything that says when to,
 // the command runs in every run.
 func (e Exec) ActsAlways() bool {
 	return e.Creates == "" && e.OnlyIf == "" && e.Unless == "" && !e.RefreshOnly
@@ -185,7 +185,7 @@ func (e Exec) Decide(have ExecState) (d resource.Decision) {
 	return d
 }
 
-// Refresh implements resource.Refreshable. It overrides creates, guards and
+// Refresh implements resource.Refresher. It overrides creates, guards and
 // refreshonly.
 func (e Exec) Refresh(ExecState, resource.Decision) (d resource.Decision) {
 	d.Act("Execute", "executed via subscribe")
@@ -193,7 +193,7 @@ func (e Exec) Refresh(ExecState, resource.Decision) (d resource.Decision) {
 	return d
 }
 
-// PlannedCommand implements resource.Commanding.
+// PlannedCommand implements resource.CommandRunner.
 func (e Exec) PlannedCommand() host.Cmd {
 	words, err := shellquote.Split(e.CommandLine())
 	if err != nil {

@@ -2,7 +2,7 @@ package resources
 
 import "github.com/luaccm/ccm/runtime/resource"
 
-var _ resource.Described = ExecState{}
+var _ resource.Describer = ExecState{}
 
 // ExecMetadata is what there is to say of a command. What its guards say is
 // there only if they had to be asked.
@@ -14,7 +14,7 @@ type ExecMetadata struct {
 	UnlessSatisfied  *bool  `json:"unless_satisfied,omitempty"`
 }
 
-// Describe implements resource.Described.
+// Describe implements resource.Describer.
 func (s ExecState) Describe(name, provider string) any {
 	return ExecMetadata{name, provider, s.CreatesSatisfied, s.OnlyIfSatisfied, s.UnlessSatisfied}
 }

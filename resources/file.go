@@ -204,14 +204,14 @@ func isAre(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last] + " are"
 }
 
-// Locate implements resource.Located.
+// Locate implements resource.PathResolver.
 func (f *File) Locate(dir string) {
 	if f.Source != nil && !filepath.IsAbs(*f.Source) && !host.IsURL(*f.Source) {
 		f.Source = new(filepath.Join(dir, *f.Source))
 	}
 }
 
-// WantedEnsure implements resource.Wanted.
+// WantedEnsure implements resource.EnsureReporter.
 func (f File) WantedEnsure() string { return string(f.Ensure) }
 
 // ProviderIgnoresSpec implements resource.SpecIndependentProvider.
@@ -227,7 +227,7 @@ func (f File) Bounds() (path string, looks, acts bool) {
 	return f.Name, f.Source == nil && len(f.CheckAfter) == 0, acts
 }
 
-// ConfinedTo implements resource.Confined.
+// ConfinedTo implements resource.EffectBound.
 func (f File) ConfinedTo() (paths []string, tree bool) {
 	return []string{f.Name}, f.Ensure == FileAbsent && f.Force
 }

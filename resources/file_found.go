@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	_ resource.Described        = FileState{}
-	_ resource.Importable[File] = FileState{}
+	_ resource.Describer      = FileState{}
+	_ resource.Importer[File] = FileState{}
 )
 
 // FileMetadata is what there is to say of what stands at a path.
@@ -31,7 +31,7 @@ type FileMetadata struct {
 	Target   string    `json:"target,omitempty"` // of a symbolic link
 }
 
-// Describe implements resource.Described.
+// Describe implements resource.Describer.
 func (s FileState) Describe(name, provider string) any {
 	m := FileMetadata{Name: name, Provider: provider, Target: s.Target}
 	if s.Kind == host.Missing {
@@ -64,7 +64,7 @@ func (s FileState) secretive(im resource.Import, content []byte) string {
 	return ""
 }
 
-// Import implements resource.Importable. Content that is large, or no text, or may be
+// Import implements resource.Importer. Content that is large, or no text, or may be
 // secret is kept aside.
 func (s FileState) Import(im resource.Import) (File, error) {
 	f := File{Name: im.Name, Ensure: FilePresent, Owner: s.Owner, Group: s.Group, Mode: new(ModeOf(s.Mode & 0o777))}

@@ -20,7 +20,7 @@ import (
 func TestMetadata(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, x := range []struct {
-		state resource.Described
+		state resource.Describer
 		want  string
 	}{
 		{FileState{Kind: host.Regular, Checksum: "ab", Owner: "root", Group: "adm", Mode: 0o4640, MTime: at, Size: 0},
@@ -46,7 +46,7 @@ func TestMetadata(t *testing.T) {
 }
 
 // imported imports a state of the type.
-func imported[P any](t *testing.T, s resource.Importable[P], im resource.Import) P {
+func imported[P any](t *testing.T, s resource.Importer[P], im resource.Import) P {
 	t.Helper()
 	p, err := s.Import(im)
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestImport(t *testing.T) {
 		require.True(t, imported(t, s, of("x")).Decide(s).Stable(), "%+v", s)
 	}
 
-	for want, s := range map[string]resource.Importable[File]{
+	for want, s := range map[string]resource.Importer[File]{
 		"found nothing":                   FileState{},
 		"found a symbolic link to x":      FileState{Kind: host.Symlink, Target: "x"},
 		"found a special file":            FileState{Kind: host.Special},

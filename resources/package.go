@@ -167,10 +167,10 @@ func notPackageChar(c rune) bool {
 	return !strings.ContainsRune("._+:~-", c)
 }
 
-// WantedEnsure implements resource.Wanted.
+// WantedEnsure implements resource.EnsureReporter.
 func (p Package) WantedEnsure() string { return string(p.Ensure) }
 
-// BringsFiles implements resource.Bringing.
+// BringsFiles implements resource.FileInstaller.
 func (Package) BringsFiles() {}
 
 // Decide implements resource.Spec.

@@ -7,11 +7,11 @@ import (
 )
 
 var (
-	_ resource.Described           = PackageState{}
-	_ resource.Importable[Package] = PackageState{}
+	_ resource.Describer         = PackageState{}
+	_ resource.Importer[Package] = PackageState{}
 )
 
-// Describe implements resource.Described.
+// Describe implements resource.Describer.
 func (s PackageState) Describe(name, provider string) any {
 	if m := s.Metadata; m.Name != "" {
 		return m
@@ -19,7 +19,7 @@ func (s PackageState) Describe(name, provider string) any {
 	return PackageMetadata{Name: name, Provider: provider}
 }
 
-// Import implements resource.Importable: the package is wanted in any version.
+// Import implements resource.Importer: the package is wanted in any version.
 func (s PackageState) Import(im resource.Import) (Package, error) {
 	p := Package{Name: im.Name, Ensure: PackagePresent}
 	if !s.Installed() {

@@ -19,7 +19,7 @@ func (p Package) AsksVersion(have PackageState) bool {
 // version, or of which err says why it cannot. HangsOn lists where the package system
 // keeps what it knows of its repositories.
 func (p Package) Prospect(version string, hangsOn []string, err error) resource.Prospect {
-	x := resource.Prospect{Look: host.Look{Kind: host.RepositoryLook, Name: p.Name, Found: err == nil}, HangsOn: hangsOn, Err: err}
+	x := resource.Prospect{Look: host.Look{Kind: host.RepositoryLook, Name: p.Name, Found: err == nil}, DependsOn: hangsOn, Err: err}
 	if err == nil && !p.Ensure.IsVersion() { // else the plan names it already
 		x.Caveat = "version " + version
 	}

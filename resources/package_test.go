@@ -157,7 +157,7 @@ func TestPackageDecode(t *testing.T) {
 		r, err := decode(x.ensure)
 		require.NoError(t, err)
 		require.Equal(t, &Package{Name: "zsh", Ensure: x.want}, r.Spec)
-		require.Equal(t, string(x.want), r.Spec.(resource.Wanted).WantedEnsure())
+		require.Equal(t, string(x.want), r.Spec.(resource.EnsureReporter).WantedEnsure())
 	}
 	_, err := decode(schema.NumberValue(1.1)) // as a script does
 	require.ErrorContains(t, err, "want a string, got the number 1.1")

@@ -37,5 +37,5 @@ func checkPath(property, path string) error {
 
 // wrong returns the error of one property.
 func wrong(property, format string, args ...any) *resource.PropertyError {
-	return resource.Wrong(property, format, args...)
+	return resource.PropertyErrorf(property, format, args...)
 }

@@ -182,7 +182,7 @@ func checkPost(glob, command string) error {
 	return nil
 }
 
-// Locate implements resource.Located. A URL is left as it is.
+// Locate implements resource.PathResolver. A URL is left as it is.
 func (s *Scaffold) Locate(dir string) {
 	if s.Source != "" && !s.SourceIsURL() && !filepath.IsAbs(s.Source) {
 		s.Source = filepath.Join(dir, s.Source)
@@ -195,10 +195,10 @@ func (s Scaffold) SourceIsURL() bool {
 	return err == nil && u.Scheme != ""
 }
 
-// WantedEnsure implements resource.Wanted.
+// WantedEnsure implements resource.EnsureReporter.
 func (s Scaffold) WantedEnsure() string { return string(s.Ensure) }
 
-// ConfinedTo implements resource.Confined.
+// ConfinedTo implements resource.EffectBound.
 func (s Scaffold) ConfinedTo() (paths []string, tree bool) { return []string{s.Name}, true }
 
 // DependsOnData implements resource.DataDependent: templates see facts and data.

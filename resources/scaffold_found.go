@@ -2,7 +2,7 @@ package resources
 
 import "github.com/luaccm/ccm/runtime/resource"
 
-var _ resource.Described = ScaffoldState{}
+var _ resource.Describer = ScaffoldState{}
 
 // ScaffoldMetadata is what there is to say of a scaffold. The lists hold
 // absolute paths.
@@ -16,7 +16,7 @@ type ScaffoldMetadata struct {
 	Engine       ScaffoldEngine `json:"engine,omitempty"`
 }
 
-// Describe implements resource.Described.
+// Describe implements resource.Describer.
 func (s ScaffoldState) Describe(name, provider string) any {
 	return ScaffoldMetadata{
 		Name: name, Provider: provider, TargetExists: s.TargetExists, Engine: s.Engine,

@@ -100,13 +100,13 @@ type ServiceProvider interface {
 
 var serviceName = regexp.MustCompile(`^[a-zA-Z0-9._+:~-]+$`)
 
-// SettleTime implements resource.Delayed.
+// SettleTime implements resource.SettleDelay.
 func (s Service) SettleTime() time.Duration { return time.Duration(s.Settle) }
 
 // ProviderIgnoresSpec implements resource.SpecIndependentProvider.
 func (Service) ProviderIgnoresSpec() {}
 
-// Fresh implements resource.Beginning: what has just been installed does not run.
+// Fresh implements resource.InitialState: what has just been installed does not run.
 func (Service) Fresh() ServiceState { return ServiceState{} }
 
 // Validate implements resource.Spec.
@@ -122,7 +122,7 @@ func (s Service) Validate() error {
 	return nil
 }
 
-// WantedEnsure implements resource.Wanted.
+// WantedEnsure implements resource.EnsureReporter.
 func (s Service) WantedEnsure() string { return string(s.Ensure) }
 
 // Decide implements resource.Spec.
@@ -168,7 +168,7 @@ func errMasked(want string) error {
 	return fmt.Errorf("want the service %s, found it masked: it has to be unmasked first", want)
 }
 
-// Refresh implements resource.Refreshable: a service that runs and is to run is
+// Refresh implements resource.Refresher: a service that runs and is to run is
 // restarted. One that is started or stopped is not restarted as well.
 func (s Service) Refresh(have ServiceState, d resource.Decision) resource.Decision {
 	switch {

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	_ resource.Described           = ServiceState{}
-	_ resource.Importable[Service] = ServiceState{}
+	_ resource.Describer         = ServiceState{}
+	_ resource.Importer[Service] = ServiceState{}
 )
 
 // defaultSettle is the default of Service.Settle.
@@ -29,7 +29,7 @@ type ServiceMetadata struct {
 	Missing  bool   `json:"missing,omitempty"` // there is no such service
 }
 
-// Describe implements resource.Described.
+// Describe implements resource.Describer.
 func (s ServiceState) Describe(name, provider string) any {
 	m := ServiceMetadata{Name: name, Provider: provider, Missing: s.Missing}
 	if s.Missing {
@@ -40,7 +40,7 @@ func (s ServiceState) Describe(name, provider string) any {
 	return m
 }
 
-// Import implements resource.Importable. Whether the service starts at boot is
+// Import implements resource.Importer. Whether the service starts at boot is
 // left out where it cannot be changed.
 func (s ServiceState) Import(im resource.Import) (Service, error) {
 	p := Service{Name: im.Name, Ensure: ServiceStopped, Settle: defaultSettle}

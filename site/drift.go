@@ -63,7 +63,7 @@ func (d *driftReporter) Event(e *converge.Event) {
 func unknownEvent(u state.MissingRecord, index int, now time.Time) *converge.Event {
 	id, _ := resource.ParseID(u.ID)
 	return &converge.Event{
-		Resource: &resource.Resource{ID: id, Common: resource.NothingCommon}, Index: index, Outcome: converge.Unknown, Noop: true, Reason: u.Because, Start: now,
+		Resource: &resource.Resource{ID: id, Common: resource.EmptyCommon}, Index: index, Outcome: converge.Unknown, Noop: true, Reason: u.Because, Start: now,
 	}
 }
 

@@ -50,7 +50,7 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 	refreshed := make(map[resource.ID]bool)
 	var b catalog.Builder
 	for i, r := range s.Catalog.Resources {
-		if _, composite := r.Spec.(resource.Applying); composite {
+		if _, composite := r.Spec.(resource.Applier); composite {
 			continue
 		}
 		for _, d := range s.Catalog.Deps[i] {

@@ -124,7 +124,7 @@ func isBelowLink(path string, list []state.Restoration) bool {
 func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *converge.Event {
 	x := list[i]
 	ev := &converge.Event{
-		Resource: &resource.Resource{ID: resource.ID{Type: "file", Name: x.Path}, Common: resource.NothingCommon}, Index: i, Noop: r.options.Plan,
+		Resource: &resource.Resource{ID: resource.ID{Type: "file", Name: x.Path}, Common: resource.EmptyCommon}, Index: i, Noop: r.options.Plan,
 		Provider: "restore", Start: r.host.Now(), Outcome: converge.Changed,
 	}
 	if err := state.Place(&r.host.View, x); err != nil {
@@ -219,7 +219,7 @@ func (r *restore) begin(ctx context.Context, x state.Restoration) error {
 	if err != nil {
 		id = resource.ID{Type: "file", Name: x.Path}
 	}
-	r.record.run.SetResource(&resource.Resource{ID: id, Common: resource.NothingCommon})
+	r.record.run.SetResource(&resource.Resource{ID: id, Common: resource.EmptyCommon})
 	if r.refresh == nil {
 		return nil
 	}

@@ -134,10 +134,10 @@ func (s *Scratch) providers(list ...*resource.Resource) (*resource.Registry, err
 		return nil, err
 	}
 	for _, r := range list {
-		if len(reg.Factories(r.Type)) > 0 {
+		if len(reg.Bindings(r.Type)) > 0 {
 			continue
 		}
-		for _, f := range s.Registry().Factories(r.Type) {
+		for _, f := range s.Registry().Bindings(r.Type) {
 			if _, err := reg.Replace(f); err != nil {
 				return nil, err
 			}
@@ -235,7 +235,7 @@ func (s *Scratch) undeclared(id resource.ID) (*resource.Resource, error) {
 		return nil, UnknownType(s.Registry(), id.Type)
 	}
 	tab := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(id.Name)}}}
-	return t.Ask(tab, resource.Origin{Dir: s.loader.cwd})
+	return t.DecodeQuery(tab, resource.Origin{Dir: s.loader.cwd})
 }
 
 // ListDir lists a directory of the machine for completion; directories end with a

@@ -39,7 +39,7 @@ func TestWithoutFake(t *testing.T) {
 			require.ErrorContains(t, err, "there is no system bus")
 			return nil
 		},
-	}.Factory()
+	}.Bind()
 	require.NoError(t, err)
 	m := fake.New()
 	m.Converge()

@@ -35,7 +35,7 @@ func completeName(e *env, cmd *cobra.Command, reg *resource.Registry, t *resourc
 	if err != nil {
 		return nil, paths
 	}
-	provider, err := reg.Select(t.Skipped(prefix, "", nil, resource.Origin{}), fs)
+	provider, err := reg.Select(t.NewSkipped(prefix, "", nil, resource.Origin{}), fs)
 	if err != nil {
 		return nil, paths
 	}

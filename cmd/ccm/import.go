@@ -139,7 +139,7 @@ func importAll(e *env, cmd *cobra.Command, f *importFlags, typ string, names []s
 // importOne returns the declaration of one resource as it is.
 func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, fs *facts.Facts) (d manifest.ResolvedResource, err error) {
 	asked := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(im.Name)}}}
-	r, err := t.Ask(asked, resource.Origin{})
+	r, err := t.DecodeQuery(asked, resource.Origin{})
 	if err != nil {
 		return d, err
 	}

@@ -55,7 +55,7 @@ func (m randomMachine) providers() []resource.Binding {
 
 type randomPackages struct{ randomMachine }
 
-var _ resource.Foreseeing[resources.Package] = randomPackages{}
+var _ resource.BatchForecaster[resources.Package] = randomPackages{}
 
 // Status implements resources.PackageProvider.
 func (p randomPackages) Status(_ context.Context, v *host.View, want resources.Package) (s resources.PackageState, err error) {
@@ -81,7 +81,7 @@ func (p randomPackages) offer(want resources.Package) (string, error) {
 	return version, nil
 }
 
-// ForeseeAll implements resource.Foreseeing.
+// ForeseeAll implements resource.BatchForecaster.
 func (p randomPackages) ForeseeAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
 	list := make([]resource.Prospect, len(wants))
 	for i, want := range wants {
@@ -89,7 +89,7 @@ func (p randomPackages) ForeseeAll(ctx context.Context, v *host.View, wants []re
 			version, err := p.offer(want)
 			list[i] = want.Prospect(version, []string{p.path("repo")}, err)
 			if need := needed[want.Name]; need != "" {
-				list[i].Brings = []string{need}
+				list[i].Installs = []string{need}
 			}
 		}
 	}

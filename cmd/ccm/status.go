@@ -65,7 +65,7 @@ func printStatus(e *env, cmd *cobra.Command, f *statusFlags, typ string, propert
 	if err != nil {
 		return err
 	}
-	r, err := t.Ask(properties, resource.Origin{Pos: diag.Pos{File: site.CommandLine}, Dir: dir})
+	r, err := t.DecodeQuery(properties, resource.Origin{Pos: diag.Pos{File: site.CommandLine}, Dir: dir})
 	if err == nil {
 		err = reg.CheckProvider(r)
 	}

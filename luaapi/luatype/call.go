@@ -24,9 +24,9 @@ type State struct {
 }
 
 var (
-	_ resource.StateEnsure = State{}
-	_ resource.Described   = State{}
-	_ resource.Wish        = State{}
+	_ resource.StateEnsure     = State{}
+	_ resource.Describer       = State{}
+	_ resource.DesiredExporter = State{}
 )
 
 // CurrentEnsure implements resource.StateEnsure.
@@ -35,7 +35,7 @@ func (s State) CurrentEnsure() string {
 	return ensure
 }
 
-// Describe implements resource.Described.
+// Describe implements resource.Describer.
 func (s State) Describe(name, provider string) any {
 	out := map[string]any{"name": name, "provider": provider}
 	for k, v := range s.Data {
@@ -49,9 +49,9 @@ func (s State) Describe(name, provider string) any {
 	return out
 }
 
-// Wish implements resource.Wish. Secrets are left out, and so is what does not
+// Wish implements resource.DesiredExporter. Secrets are left out, and so is what does not
 // differ from being left out: empty lists and texts.
-func (s State) Wish() *schema.Table {
+func (s State) DesiredProperties() *schema.Table {
 	if s.CurrentEnsure() == "absent" || len(s.Data) == 0 {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (d *definition) callValidate(want *resource.Properties) error {
 	case d.schema.Field(string(first)) == nil:
 		return d.blame(d.validate, "validate", "no property %q", string(first))
 	}
-	return resource.Wrong(string(first), "%s", lua.LVAsString(out[1]))
+	return resource.PropertyErrorf(string(first), "%s", lua.LVAsString(out[1]))
 }
 
 // locate returns what makes paths absolute that may be relative to the script,

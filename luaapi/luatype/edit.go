@@ -36,9 +36,9 @@ func (r *reader) checkEdit(d *definition) {
 // validateEdit reports what is no path, and what the script finds wrong.
 func (d *definition) validateEdit(want *resource.Properties) error {
 	if err := new(Path).UnmarshalText([]byte(editedPath(want))); err != nil {
-		e := resource.Wrong("path", "%w", err)
+		e := resource.PropertyErrorf("path", "%w", err)
 		if want.Text("path") == "" {
-			e = resource.Wrong("path", "is required, unless the name is an absolute path")
+			e = resource.PropertyErrorf("path", "is required, unless the name is an absolute path")
 		}
 		return e
 	}

@@ -106,7 +106,7 @@ func (d *definition) add(L *lua.LState) int {
 	}
 	fns := d.functions()
 	fns.Source = in.CallerSource(L)
-	f, err := fns.Factory()
+	f, err := fns.Bind()
 	var c *lua.LTable
 	if err == nil {
 		c, err = in.DefineType(f)
@@ -132,7 +132,7 @@ func (d *definition) functions() resource.Functions {
 		f.Refresh = d.addRefresh
 	}
 	if d.leaves != nil {
-		f.Leaves = d.callLeaves
+		f.Effects = d.callLeaves
 	}
 	if d.edit != nil {
 		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, editedPath

@@ -32,7 +32,7 @@ func (r *runner) suite(L *lua.LState, word string) int {
 		r.in.Throw(L, hint, "suite: no resource type %s", r.in.Show(L.Get(1)))
 	}
 	given := r.optionTable(L, "the suite", L.Get(2))
-	s := contract.Suite{Factory: r.Registry.Factories(t)[0], Starts: map[string]func(string) (host.Runner, error){}, Wants: map[string]any{}}
+	s := contract.Suite{Factory: r.Registry.Bindings(t)[0], Starts: map[string]func(string) (host.Runner, error){}, Wants: map[string]any{}}
 	for k, v := given.Next(lua.LNil); k != lua.LNil; k, v = given.Next(k) {
 		switch key := k.String(); key {
 		case "starts":

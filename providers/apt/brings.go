@@ -13,7 +13,7 @@ import (
 // not tell what they need, nothing is said.
 func bring(ctx context.Context, v *host.View, t transaction, install []wanted, list []resource.Prospect) {
 	if len(install) == 1 {
-		list[install[0].at].Brings = t.others(install)
+		list[install[0].at].Installs = t.others(install)
 		return
 	}
 	argv := []string{"apt-cache", "depends"}
@@ -29,7 +29,7 @@ func bring(ctx context.Context, v *host.View, t transaction, install []wanted, l
 	}
 	needs := parseDepends(string(res.Stdout))
 	for _, x := range install {
-		list[x.at].Brings = t.with(x.String(), needs)
+		list[x.at].Installs = t.with(x.String(), needs)
 	}
 }
 

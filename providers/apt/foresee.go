@@ -11,12 +11,12 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-var _ resource.Foreseeing[resources.Package] = packages{}
+var _ resource.BatchForecaster[resources.Package] = packages{}
 
 // repositories are where apt is told of its repositories, and keeps what they have.
 var repositories = []string{"/etc/apt", "/var/lib/apt/lists"}
 
-// ForeseeAll implements resource.Foreseeing: apt simulates once that all packages are
+// ForeseeAll implements resource.BatchForecaster: apt simulates once that all packages are
 // installed. Only if it cannot do that, it is asked what it has of each.
 func (p packages) ForeseeAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
 	if err := host.NeedsRoot("only root can install and remove packages"); err != nil {

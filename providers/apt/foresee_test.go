@@ -62,9 +62,9 @@ func TestBrings(t *testing.T) {
 	} {
 		h, _ := hosttest.New(t, &hosttest.Runner{Answer: newMachine().Answer})
 		list := packages{}.foresee(t.Context(), h.Planning(t.Context()), wants)
-		require.Equal(t, []string{"ccm-demo"}, list[0].Brings)
+		require.Equal(t, []string{"ccm-demo"}, list[0].Installs)
 		for _, x := range list[1:] {
-			require.Empty(t, x.Brings)
+			require.Empty(t, x.Installs)
 		}
 	}
 	require.Equal(t, map[string][]string{"a": {"b", "<v>", "c", "d"}}, parseDepends(

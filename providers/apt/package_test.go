@@ -31,7 +31,7 @@ func TestPackageSuite(t *testing.T) {
 	const p = "ccm-demo"
 	const unavailable = "E: Version '9' for 'ccm-demo' was not found\n(apt has 2.0, 1.1, 1.0 of it)"
 	resourcetest.Suite[resources.Package, resources.PackageState, resources.PackageProvider]{
-		Kind: resources.PackageType, Provider: packages{},
+		Type: resources.PackageType, Provider: packages{},
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"absent":          start(p, entry{}),
 			"config-files":    start(p, entry{version: "1.1", status: "config-files", want: "deinstall", edited: true}),
@@ -77,7 +77,7 @@ func TestEpochSuite(t *testing.T) {
 		starts[v] = start(p, entry{version: v, status: "installed"})
 	}
 	resourcetest.Suite[resources.Package, resources.PackageState, resources.PackageProvider]{
-		Kind: resources.PackageType, Provider: packages{}, Starts: starts, Wants: wants,
+		Type: resources.PackageType, Provider: packages{}, Starts: starts, Wants: wants,
 		Phrases: map[string][]string{
 			"1.5/1:0.9~rc1-1":      {"upgraded to 1:0.9~rc1-1"},
 			"1:0.9~rc1-1/1:0.9-1":  {"upgraded to 1:0.9-1"},

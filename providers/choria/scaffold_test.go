@@ -104,7 +104,7 @@ func TestScaffolds(t *testing.T) {
 	}
 	const link, file = "found a symbolic link at /etc/app/conf.d", "found a file, which is not replaced or followed"
 	suite := resourcetest.Suite[resources.Scaffold, resources.ScaffoldState, resources.ScaffoldProvider]{
-		Kind:     resources.ScaffoldType,
+		Type:     resources.ScaffoldType,
 		Provider: &scaffolds{env: env},
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"nothing":     start(nil),

@@ -11,12 +11,12 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-var _ resource.Foreseeing[resources.Package] = packages{}
+var _ resource.BatchForecaster[resources.Package] = packages{}
 
 // repositories are where dnf is told of its repositories.
 var repositories = []string{"/etc/yum.repos.d", "/etc/dnf"}
 
-// ForeseeAll implements resource.Foreseeing: dnf is asked once what the repositories have
+// ForeseeAll implements resource.BatchForecaster: dnf is asked once what the repositories have
 // of all packages, and once whether it could install those that are absent.
 func (p packages) ForeseeAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
 	if err := host.NeedsRoot("only root can install and remove packages"); err != nil {

@@ -28,7 +28,7 @@ func TestPackageSuite(t *testing.T) {
 	const p = "ccm-demo-rpm"
 	const unavailable = "No match for argument: ccm-demo-rpm-9\nError: Unable to find a match: ccm-demo-rpm-9"
 	resourcetest.Suite[resources.Package, resources.PackageState, resources.PackageProvider]{
-		Kind: resources.PackageType, Provider: packages{},
+		Type: resources.PackageType, Provider: packages{},
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"absent": start(),
 			"oldest": start(p + "-1.0"),
@@ -72,7 +72,7 @@ func TestEpochSuite(t *testing.T) {
 		wants[v] = pkg(p, v)
 	}
 	resourcetest.Suite[resources.Package, resources.PackageState, resources.PackageProvider]{
-		Kind: resources.PackageType, Provider: packages{}, Starts: starts, Wants: wants,
+		Type: resources.PackageType, Provider: packages{}, Starts: starts, Wants: wants,
 		Phrases: map[string][]string{
 			"1:0.9-1.lab/0.9": {}, "1:0.9-2.lab/0.9": {}, "1:0.9-2.lab/1:0.9": {}, "1:0.9-1.lab/0.9-1.lab": {}, "1:0.9-1.lab/1:0.9-1.lab": {},
 			"1:0.9-2.lab/0.9-1.lab":         {"downgraded to 0.9-1.lab"},

@@ -30,7 +30,7 @@ func foreseeInstalls(ctx context.Context, v *host.View, wants []resources.Packag
 		last := &list[absent[len(absent)-1]]
 		others := slices.DeleteFunc(t.installs, func(pkg string) bool { return slices.Contains(names, pkg) })
 		if len(absent) == 1 { // else it is not known which of them brings what
-			last.Brings = others
+			last.Installs = others
 		}
 		last.Caveat = resources.PackagesBesides(last.Caveat, len(absent), others, t.removes)
 		return

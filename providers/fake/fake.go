@@ -83,7 +83,7 @@ func (m *Machine) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 func (m *Machine) Providers(real *resource.Registry) []resource.Binding {
 	var out []resource.Binding
 	for _, t := range real.Types() {
-		factories := real.Factories(t)
+		factories := real.Bindings(t)
 		for i, f := range factories {
 			// All of a type are one model, so that any of them will do.
 			switch t {

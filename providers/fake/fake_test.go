@@ -28,7 +28,7 @@ func TestPackages(t *testing.T) {
 		}
 	}
 	resourcetest.Suite[resources.Package, resources.PackageState, resources.PackageProvider]{
-		Kind: resources.PackageType, Provider: packages{m}, Imagined: true,
+		Type: resources.PackageType, Provider: packages{m}, Imagined: true,
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"absent": func(t *testing.T, root string) host.Runner { return start(map[string]string{})(t, root) },
 			"old":    func(t *testing.T, root string) host.Runner { return start(map[string]string{"zsh": "1.9"})(t, root) },
@@ -57,7 +57,7 @@ func TestServices(t *testing.T) {
 		}
 	}
 	resourcetest.Suite[resources.Service, resources.ServiceState, resources.ServiceProvider]{
-		Kind: resources.ServiceType, Provider: services{m}, Imagined: true,
+		Type: resources.ServiceType, Provider: services{m}, Imagined: true,
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"stopped": start(Service{}), "running": start(Service{Running: true}), "both": start(Service{Running: true, Enabled: true}),
 		},
@@ -90,7 +90,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	resourcetest.Suite[resources.File, resources.FileState, resources.FileProvider]{
-		Kind: resources.FileType, Provider: files{m, inner}, Imagined: true,
+		Type: resources.FileType, Provider: files{m, inner}, Imagined: true,
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"empty": start(nil), "there": start(map[string]string{"/etc/app/conf": "old"}),
 		},
@@ -122,7 +122,7 @@ func TestArchives(t *testing.T) {
 		return m
 	}
 	resourcetest.Suite[resources.Archive, resources.ArchiveState, resources.ArchiveProvider]{
-		Kind: resources.ArchiveType, Provider: archives{m}, Imagined: true,
+		Type: resources.ArchiveType, Provider: archives{m}, Imagined: true,
 		Starts: map[string]func(*testing.T, string) host.Runner{"empty": fresh},
 		Wants: map[string]resources.Archive{
 			"plain":     wish(func(*resources.Archive) {}),

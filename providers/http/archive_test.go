@@ -134,7 +134,7 @@ func TestArchives(t *testing.T) {
 		"absent":  {Name: "/srv/app.tar.gz", Ensure: resources.ArchiveAbsent, MaxEntries: 1},
 	}
 	suite := resourcetest.Suite[resources.Archive, resources.ArchiveState, resources.ArchiveProvider]{
-		Kind:     resources.ArchiveType,
+		Type:     resources.ArchiveType,
 		Provider: archives{},
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"nothing":   has(),

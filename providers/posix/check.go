@@ -74,7 +74,7 @@ func ask(ctx context.Context, v *host.View, property string, argv []string) erro
 	return nil
 }
 
-// Foresee implements resource.Foresighted: validate is asked about a copy of the
+// Foresee implements resource.Forecaster: validate is asked about a copy of the
 // content that lies elsewhere.
 func (p files) Foresee(ctx context.Context, v *host.View, want resources.File) (caveat string, err error) {
 	if want.IsCheckedAfterwards() {

@@ -22,8 +22,8 @@ type execs struct {
 }
 
 var (
-	_ resources.ExecProvider               = execs{}
-	_ resource.Foresighted[resources.Exec] = execs{}
+	_ resources.ExecProvider              = execs{}
+	_ resource.Forecaster[resources.Exec] = execs{}
 )
 
 // words splits a line into words as a shell would (go-shellquote).
@@ -94,7 +94,7 @@ func (p execs) command(want resources.Exec, line string) (host.Cmd, error) {
 	}, err
 }
 
-// Foresee implements resource.Foresighted: a command that is not there cannot be
+// Foresee implements resource.Forecaster: a command that is not there cannot be
 // run, nor can one in a directory that is not there.
 func (p execs) Foresee(_ context.Context, v *host.View, want resources.Exec) (string, error) {
 	cmd, err := p.command(want, want.CommandLine())

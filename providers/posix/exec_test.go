@@ -31,7 +31,7 @@ func TestExecs(t *testing.T) {
 		return e
 	}
 	suite := resourcetest.Suite[resources.Exec, resources.ExecState, resources.ExecProvider]{
-		Kind:   resources.ExecType,
+		Type:   resources.ExecType,
 		Starts: map[string]func(*testing.T, string) host.Runner{"nothing": nothing, "created": created},
 		Wants: map[string]resources.Exec{
 			"plain":        ok,

@@ -58,7 +58,7 @@ func TestFiles(t *testing.T) {
 
 	const notFile, notDir = "which is not replaced", "which is not followed"
 	resourcetest.Suite[resources.File, resources.FileState, resources.FileProvider]{
-		Kind:     resources.FileType,
+		Type:     resources.FileType,
 		Provider: files{},
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"nothing":   start(func(*testing.T, string) {}),

@@ -8,9 +8,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-var _ resource.Foresighted[resources.Service] = (*services)(nil)
+var _ resource.Forecaster[resources.Service] = (*services)(nil)
 
-// Foresee implements resource.Foresighted: systemd lets nobody but root change
+// Foresee implements resource.Forecaster: systemd lets nobody but root change
 // services of the system.
 func (*services) Foresee(context.Context, *host.View, resources.Service) (string, error) {
 	return "", host.NeedsRoot("only root can change services of the system")

@@ -111,7 +111,7 @@ func TestServices(t *testing.T) {
 
 func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.Service, resources.ServiceState, resources.ServiceProvider] {
 	suite := resourcetest.Suite[resources.Service, resources.ServiceState, resources.ServiceProvider]{
-		Kind: resources.ServiceType, Wants: wants, Starts: make(map[string]func(*testing.T, string) host.Runner),
+		Type: resources.ServiceType, Wants: wants, Starts: make(map[string]func(*testing.T, string) host.Runner),
 		Fails: make(map[string]string),
 		Phrases: map[string][]string{
 			"running/running":         {},

@@ -50,7 +50,7 @@ func (n names) set(id resource.ID, r *resource.Resource) {
 // conditions one is there.
 func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 	if r.Common == nil {
-		r.Common = resource.NothingCommon
+		r.Common = resource.EmptyCommon
 	}
 	if b.names == nil {
 		b.names = make(names)
@@ -130,14 +130,14 @@ type Catalog struct {
 	Resources []*resource.Resource
 	// Deps lists for each resource what it comes after, in ascending order.
 	Deps [][]Dep
-	// Rest lists what is declared besides, if this is a part (Target).
-	Rest []Left
+	// Excluded lists the resources outside of the target, if this is a part.
+	Excluded []Excluded
 }
 
-// A Left is a resource that is not in a part of a catalog.
-type Left struct {
+// An Excluded is a resource outside of the target.
+type Excluded struct {
 	ID resource.ID
-	// RefreshedBy lists what is in the part and refreshes it.
+	// RefreshedBy lists the indices of resources in the target that refresh it.
 	RefreshedBy []int
 }
 
@@ -271,13 +271,13 @@ func (c *Catalog) Target(ids []resource.ID) (*Catalog, error) {
 	out, at := new(Catalog), make([]int, len(c.Resources))
 	for i, r := range c.Resources {
 		if !keep[i] {
-			left := Left{ID: r.ID}
+			left := Excluded{ID: r.ID}
 			for _, d := range c.Deps[i] {
 				if d.Refresh && keep[d.Index] {
 					left.RefreshedBy = append(left.RefreshedBy, at[d.Index])
 				}
 			}
-			out.Rest = append(out.Rest, left)
+			out.Excluded = append(out.Excluded, left)
 			continue
 		}
 		at[i] = len(out.Resources)

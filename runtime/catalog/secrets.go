@@ -19,7 +19,7 @@ func Hide(k *secret.Keeper, list []*resource.Resource) error {
 		}
 		if is {
 			some = true
-			r.Reveal(k)
+			r.AddSecrets(k)
 		}
 	}
 	if !some && !k.Any() {
@@ -27,7 +27,7 @@ func Hide(k *secret.Keeper, list []*resource.Resource) error {
 	}
 	var errs diag.List
 	for _, r := range list {
-		errs.Add(r.Hide(k))
+		errs.Add(r.MarkSensitive(k))
 	}
 	return errs.Err()
 }

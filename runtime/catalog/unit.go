@@ -71,7 +71,7 @@ func (u *Unit) traced(err error) error {
 // or script is applied.
 func (u *Unit) Add(ctx context.Context, r *resource.Resource) (*resource.Resource, error) {
 	u.rename(r)
-	if _, ok := r.Spec.(resource.Applying); ok && r.Skip == "" {
+	if _, ok := r.Spec.(resource.Applier); ok && r.Skip == "" {
 		return u.apply(ctx, r)
 	}
 	return u.units.Builder.Add(r)
@@ -89,7 +89,7 @@ func (u *Unit) childName(name string) string {
 // rename gives r, if it applies something, the name that is unique in the
 // catalog, and makes its references to such resources follow.
 func (u *Unit) rename(r *resource.Resource) {
-	if _, ok := r.Spec.(resource.Applying); ok {
+	if _, ok := r.Spec.(resource.Applier); ok {
 		if name := u.childName(r.ID.Name); name != r.ID.Name {
 			if u.renamed == nil {
 				u.renamed = make(map[string]string)
@@ -112,7 +112,7 @@ func (u *Unit) rename(r *resource.Resource) {
 
 // apply loads the child of r and adds r after all that the child declares.
 func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resource, error) {
-	child := r.Spec.(resource.Applying).Child()
+	child := r.Spec.(resource.Applier).Child()
 	if u.sealed {
 		return nil, u.refused(r, "nothing may be applied here: %s is applied with allow_apply = false", u.Name)
 	}

@@ -12,7 +12,7 @@ import (
 func (w *walk) broughtBy(i int) (doubts []doubt) {
 	r := w.catalog.Resources[i]
 	for k, p := range w.prospects {
-		if k >= i || w.without[k] || len(p.Brings) == 0 || w.catalog.Resources[k].Type != r.Type || !slices.Contains(p.Brings, r.ID.Name) {
+		if k >= i || w.without[k] || len(p.Installs) == 0 || w.catalog.Resources[k].Type != r.Type || !slices.Contains(p.Installs, r.ID.Name) {
 			continue
 		}
 		if o := w.outcomes[k]; o == Pending || o == Unknown {
@@ -32,7 +32,7 @@ func (w *walk) isBrought(ctx context.Context, f *resource.Binding, ev *Event, d 
 		defer func() { w.failing = false }()
 	}
 	w.blame(ctx, f, ev, join(brought, w.doubts(ev.Index, w.looks)))
-	want, ok := ev.Resource.Spec.(resource.Wanted)
+	want, ok := ev.Resource.Spec.(resource.EnsureReporter)
 	once := ok && want.WantedEnsure() == "present" // in whichever version it comes
 	if once {
 		d = resource.Decision{}

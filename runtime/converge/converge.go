@@ -26,7 +26,7 @@ type Engine struct {
 	Reporter Reporter
 	// Texts asks for the content before and after of files that change.
 	Texts bool
-	// Outputs asks for what commands said that were run (resource.SelfVerifying).
+	// Outputs asks for what commands said that were run (resource.SelfVerifier).
 	Outputs bool
 	// FailOnError skips everything after the first failure.
 	FailOnError bool

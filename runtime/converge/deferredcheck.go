@@ -7,7 +7,7 @@ import (
 )
 
 // A deferredCheck is a resource that was acted on and of which it is not known yet
-// whether that holds (resource.Delayed). Those that follow one another and do not
+// whether that holds (resource.SettleDelay). Those that follow one another and do not
 // depend on each other are acted on first and waited for after that, so that it takes
 // as long as for one of them.
 type deferredCheck struct {

@@ -52,13 +52,13 @@ type doubt struct {
 // influences notes that nobody knows all that resource i does.
 func (w *walk) influences(i int) {
 	r := w.catalog.Resources[i]
-	_, brings := r.Spec.(resource.Bringing)
+	_, brings := r.Spec.(resource.FileInstaller)
 	w.unclear = append(w.unclear, influence{index: i, r: r, brings: brings, text: sync.OnceValue(func() string { return w.textOf(r) })})
 }
 
 // textOf returns what is written about a resource.
 func (w *walk) textOf(r *resource.Resource) string {
-	if c, ok := r.Spec.(resource.Commanding); ok {
+	if c, ok := r.Spec.(resource.CommandRunner); ok {
 		return w.view.CommandText(c.PlannedCommand())
 	}
 	var b strings.Builder
@@ -183,7 +183,7 @@ func (w *walk) touches(i int, x *influence, look host.Look) rank {
 
 // isService reports whether a resource starts something that has to stay up.
 func isService(r *resource.Resource) bool {
-	_, ok := r.Spec.(resource.Delayed)
+	_, ok := r.Spec.(resource.SettleDelay)
 	return ok
 }
 
@@ -194,7 +194,7 @@ var repository = regexp.MustCompile(`repo|release|keyring|sources|apt-config`)
 // afterwards.
 func (x *influence) mayBringRepository() bool {
 	switch x.r.Spec.(type) {
-	case resource.Commanding, *resource.Properties:
+	case resource.CommandRunner, *resource.Properties:
 		return true
 	}
 	return x.brings && repository.MatchString(x.r.ID.Name)
@@ -356,11 +356,11 @@ func (w *walk) isManaged(name string) bool {
 // below them.
 func managedBy(r *resource.Resource) (list []string, tree bool) {
 	if filepath.IsAbs(r.ID.Name) && r.Spec != nil {
-		if _, isCommand := r.Spec.(resource.Commanding); !isCommand {
+		if _, isCommand := r.Spec.(resource.CommandRunner); !isCommand {
 			list = append(list, path.Clean(r.ID.Name))
 		}
 	}
-	if c, ok := r.Spec.(resource.Confined); ok {
+	if c, ok := r.Spec.(resource.EffectBound); ok {
 		var paths []string
 		paths, tree = c.ConfinedTo()
 		list = append(list, paths...)

@@ -7,7 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Edits are the resources in a row that edit one file (resource.Editing). Each
+// Edits are the resources in a row that edit one file (resource.FileEditor). Each
 // is decided about on what those before it leave, and each has a diff of its
 // own; the file is written once, after the last of them. So the machine never
 // has a file that only some of them have edited, and what is told of them is
@@ -50,7 +50,7 @@ func (w *walk) beginEdits(ctx context.Context, i int) {
 // because its time is measured.
 func (w *walk) editedFile(i int) string {
 	r := w.catalog.Resources[i]
-	x, ok := r.Spec.(resource.Editing)
+	x, ok := r.Spec.(resource.FileEditor)
 	if !ok || r.Skip != "" || r.Resolve != nil || w.noop(r) || w.monitorOnly(r) || len(r.Common.HealthChecks) > 0 || r.Common.Timeout > 0 || r.Type.Refreshable() {
 		return ""
 	}

@@ -47,7 +47,7 @@ func words(t *testing.T) resource.Binding {
 			return h.WriteFile("/words", strings.NewReader(string(text)+want.Name()+"\n"), attr)
 		},
 		Edits: func(*resource.Properties) string { return "/words" },
-	}.Factory()
+	}.Bind()
 	require.NoError(t, err)
 	return f
 }

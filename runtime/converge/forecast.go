@@ -210,7 +210,7 @@ func (w *walk) mayAct(ev *Event, d *resource.Decision) {
 // willStand reports whether there will be something where a resource is wanted,
 // although some of its values are known later.
 func (w *walk) willStand(r *resource.Resource) bool {
-	want, ok := r.Spec.(resource.Wanted)
+	want, ok := r.Spec.(resource.EnsureReporter)
 	name, _, _ := resource.BoundsOf(r.Spec)
 	if !ok || name == "" || len(r.Later) == 0 || slices.Contains(r.Later, "ensure") || want.WantedEnsure() == "absent" {
 		return false
@@ -235,7 +235,7 @@ func isConfined(r *resource.Resource) bool { return len(confinesOf(r)) > 0 }
 // confinesOf returns the paths at which, or below which, a resource does all that
 // it does; none if it may do more.
 func confinesOf(r *resource.Resource) []string {
-	c, ok := r.Spec.(resource.Confined)
+	c, ok := r.Spec.(resource.EffectBound)
 	if !ok {
 		return nil
 	}

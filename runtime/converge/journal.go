@@ -75,7 +75,7 @@ func (w *walk) groupRefreshes(list []PendingRefresh) (left pendingRefreshes, dro
 		switch {
 		case there[d.To]:
 			left[d.To] = append(left[d.To], d)
-		case !slices.ContainsFunc(w.catalog.Rest, func(l catalog.Left) bool { return l.ID == d.To }):
+		case !slices.ContainsFunc(w.catalog.Excluded, func(l catalog.Excluded) bool { return l.ID == d.To }):
 			dropped = append(dropped, d)
 			if w.journal() != nil {
 				w.journal().DropRefresh(d)
@@ -118,7 +118,7 @@ func refreshes(c *catalog.Catalog) map[int][]resource.ID {
 			}
 		}
 	}
-	for _, l := range c.Rest {
+	for _, l := range c.Excluded {
 		for _, by := range l.RefreshedBy {
 			out[by] = append(out[by], l.ID)
 		}

@@ -22,7 +22,7 @@ func (w *walk) foresee(ctx context.Context, v *host.View, i int, f *resource.Bin
 	}
 	granted := v.Looked(p.Look.Kind, p.Look.Name, p.Look.Found)
 	if !p.Look.Found {
-		v.HangsOn(p.HangsOn...)
+		v.HangsOn(p.DependsOn...)
 	}
 	if granted && !p.Look.Found {
 		return "", nil

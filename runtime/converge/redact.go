@@ -39,7 +39,7 @@ func newRedactor(e *Engine, list []*resource.Resource) *redactor {
 		c.k = secret.New(nil)
 	}
 	for _, r := range list {
-		if x, ok := r.Spec.(resource.Editing); ok && len(r.Sensitive) > 0 {
+		if x, ok := r.Spec.(resource.FileEditor); ok && len(r.Sensitive) > 0 {
 			c.secretEdits[x.EditedFile()] = true
 		}
 	}
@@ -64,7 +64,7 @@ func (c *redactor) event(ev *Event) {
 		properties = append(slices.Clip(properties), "content")
 	}
 	if t := ev.Text; t != nil {
-		edits, wholesale := ev.Resource.Spec.(resource.Editing)
+		edits, wholesale := ev.Resource.Spec.(resource.FileEditor)
 		shared := wholesale && edits.EditedFile() != "" && c.secretEdits[edits.EditedFile()]
 		held := c.history != nil && c.history.HeldIn(t.Path)
 		if len(properties) > 0 || shared || held || c.k.Contains(t.Want) || c.k.Contains(t.Have) {

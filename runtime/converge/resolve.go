@@ -48,10 +48,10 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 		ev.Outcome, ev.Err = Failed, err
 		return false
 	}
-	ev.Resource = r.Resolved(spec)
+	ev.Resource = r.WithSpec(spec)
 	if w.redactor != nil {
-		ev.Resource.Reveal(w.redactor.k)
-		if err := ev.Resource.Hide(w.redactor.k); err != nil {
+		ev.Resource.AddSecrets(w.redactor.k)
+		if err := ev.Resource.MarkSensitive(w.redactor.k); err != nil {
 			ev.Outcome, ev.Err = Failed, err
 			return false
 		}

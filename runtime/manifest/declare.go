@@ -178,7 +178,7 @@ func (r *reader) skip(d *declaration, tab []data.Entry, from resource.Origin, su
 		}
 	}
 	where := newTable(d.key)
-	res := d.typ.Skipped(name, alias, where, from)
+	res := d.typ.NewSkipped(name, alias, where, from)
 	if _, err := r.Add(r.ctx, res); err != nil {
 		r.errs.Add(err)
 		return

@@ -87,7 +87,7 @@ func (s Single) resource(tab *schema.Table, from resource.Origin) (*resource.Res
 			name = e.Val.S
 		}
 	}
-	return s.Type.Skipped(name, alias, tab.Where, from), nil
+	return s.Type.NewSkipped(name, alias, tab.Where, from), nil
 }
 
 // about says which resource the mistakes are in, as far as its name is known.

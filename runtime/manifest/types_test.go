@@ -72,13 +72,13 @@ type File struct {
 
 func (f File) Validate() error {
 	if !filepath.IsAbs(f.Name) {
-		return resource.Wrong("name", "want an absolute path, got %q", f.Name)
+		return resource.PropertyErrorf("name", "want an absolute path, got %q", f.Name)
 	}
 	if f.Ensure != "absent" && f.Owner == "" {
 		return &resource.PropertyError{Property: "owner", Err: errors.New("is required unless ensure is absent")}
 	}
 	if f.Content != nil && f.Source != "" {
-		return resource.Wrong("source", "cannot be given together with content")
+		return resource.PropertyErrorf("source", "cannot be given together with content")
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func EventWithoutText(e *converge.Event, runID string) Event {
 	for _, d := range e.PendingRefreshes {
 		out.LeftOver = append(out.LeftOver, LeftOver{By: d.By.String(), RunID: d.Run})
 	}
-	if w, ok := r.Spec.(resource.Wanted); ok {
+	if w, ok := r.Spec.(resource.EnsureReporter); ok {
 		out.RequestedEnsure = w.WantedEnsure()
 	}
 	if out.Message = Message(e); e.Noop {

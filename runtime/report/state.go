@@ -27,7 +27,7 @@ func StateOf(id resource.ID, provider string, state any) State {
 	if e, ok := state.(resource.StateEnsure); ok {
 		s.Ensure = e.CurrentEnsure()
 	}
-	if d, ok := state.(resource.Described); ok {
+	if d, ok := state.(resource.Describer); ok {
 		s.Metadata = d.Describe(id.Name, provider)
 	}
 	return s

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// sizeUnit ends what SizeText returns.
+// sizeUnit is the end of the texts of SizeText.
 const sizeUnit = " bytes"
 
-// SizeText is how a difference tells a content that is known by its size only.
+// SizeText represents a content of which only the size is known, in a difference.
 func SizeText(size int64) string { return strconv.FormatInt(size, 10) + sizeUnit }
 
-// IsSizeText reports whether a side of a difference tells a size only.
+// IsSizeText reports whether a side of a difference is a text of SizeText.
 func IsSizeText(side string) bool {
 	digits, ok := strings.CutSuffix(side, sizeUnit)
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// digestPrefix begins what DigestText returns.
+// digestPrefix is the beginning of the texts of DigestText.
 const digestPrefix = "sha256:"
 
-// DigestText is how a difference tells a content by its SHA-256, given in hexadecimal:
-// the first 16 digits of it, "" for the content of nothing.
+// DigestText represents a content in a difference by the first 16 digits of its SHA-256,
+// given in hexadecimal; "" if there is no content.
 func DigestText(sum string) string {
 	if len(sum) < 16 {
 		return ""
@@ -29,11 +29,11 @@ func DigestText(sum string) string {
 	return digestPrefix + sum[:16]
 }
 
-// IsDigestText reports whether a side of a difference tells a content by its digest.
+// IsDigestText reports whether a side of a difference is a text of DigestText.
 func IsDigestText(side string) bool {
 	digits, ok := strings.CutPrefix(side, digestPrefix)
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// TextLimit is the largest content, in bytes, that is read to be shown as text.
+// TextLimit is the largest content, in bytes, that reports show as text.
 const TextLimit = 1 << 20

@@ -13,10 +13,9 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// Functions make a type that is known only at run time, such as one that a
-// script defines, and its one provider. They do what the methods of a [Spec] and
-// its provider do for a type of [Define]. Those that are nil are abilities that
-// the type does not have; Schema, Decide, Status and Perform are required.
+// Functions define a type at run time, such as one of a script, and its one provider. They
+// correspond to the methods of a [Spec] and a [Provider]. Schema, Decide, Status and
+// Perform are required; the others may be nil.
 //
 // Their specs are *[Properties]. They are called from one goroutine, that of the
 // walk: such a type never looks ahead.
@@ -35,71 +34,71 @@ type Functions struct {
 	// manifest.
 	Locate func(want *Properties, dir string) *Properties
 	Decide func(want *Properties, have any) Decision
-	// Refresh is what a change elsewhere adds to a decision.
+	// Refresh extends a decision after a change to which the resource subscribes.
 	Refresh func(want *Properties, have any, d Decision) Decision
 	Status  func(ctx context.Context, v *host.View, want *Properties) (have any, err error)
 	Perform func(ctx context.Context, h *host.Host, want *Properties, a Action) error
-	// Edits returns the path of the one file that Perform writes, for types that do
-	// nothing else.
+	// Edits returns the path of the file that Perform writes, for types that do nothing
+	// else.
 	Edits func(want *Properties) string
 	// Leaves says what Perform will have done where it changes something. More says
 	// that it does other things besides. Have is nil if nobody knows what there is.
-	Leaves func(want *Properties, have any) (list []host.Planned, more bool, err error)
+	Effects func(want *Properties, have any) (list []host.Planned, more bool, err error)
 }
 
 // Properties are the spec of a type that is made of [Functions].
 type Properties struct {
-	of     *Functions
-	fields any // a pointer to the struct that the schema describes
+	functions *Functions
+	fields    any // a pointer to the struct that the schema describes
 }
 
 var (
-	_ schema.Holder = (*Properties)(nil)
-	_ Wanted        = (*Properties)(nil)
-	_ Editing       = (*Properties)(nil)
-	_ Confined      = (*Properties)(nil)
+	_ schema.Holder  = (*Properties)(nil)
+	_ EnsureReporter = (*Properties)(nil)
+	_ FileEditor     = (*Properties)(nil)
+	_ EffectBound    = (*Properties)(nil)
 )
 
 // Held implements schema.Holder.
 func (p *Properties) Held() any { return p.fields }
 
-// Table returns the properties that were given or have a default.
-func (p *Properties) Table() *schema.Table { return schema.Union{p.of.Schema}.Encode(p) }
+// Table returns the properties that are set or have a default.
+func (p *Properties) Table() *schema.Table { return schema.Union{p.functions.Schema}.Encode(p) }
 
 // Name returns the name of the resource.
-func (p *Properties) Name() string { return p.of.Schema.NameOf(p) }
+func (p *Properties) Name() string { return p.functions.Schema.NameOf(p) }
 
 // Text returns the text of a property, "" if it was left out.
-func (p *Properties) Text(property string) string { return p.of.Schema.Text(p, property) }
+func (p *Properties) Text(property string) string { return p.functions.Schema.Text(p, property) }
 
 // With returns a copy of p in which a property has the value v.
 func (p *Properties) With(property string, v schema.Value) (*Properties, error) {
 	t := p.Table()
 	t.Set(property, v)
-	c := p.of.properties()
-	return c, p.of.Schema.Decode(t, c)
+	c := p.functions.properties()
+	return c, p.functions.Schema.Decode(t, c)
 }
 
-// WantedEnsure implements [Wanted].
+// WantedEnsure implements [EnsureReporter].
 func (p *Properties) WantedEnsure() string { return p.Text("ensure") }
 
-// EditedFile implements [Editing].
+// EditedFile implements [FileEditor].
 func (p *Properties) EditedFile() string {
-	if p.of.Edits == nil {
+	if p.functions.Edits == nil {
 		return ""
 	}
-	return p.of.Edits(p)
+	return p.functions.Edits(p)
 }
 
-// ConfinedTo implements [Confined].
+// ConfinedTo implements [EffectBound].
 func (p *Properties) ConfinedTo() (paths []string, tree bool) {
 	if file := p.EditedFile(); file != "" {
 		return []string{path.Clean(file)}, false
 	}
-	if p.of.Leaves == nil {
+	if p.functions.Effects == nil {
 		return nil, false
 	}
-	list, more, err := p.of.Leaves(p, nil)
+	list, more, err := p.functions.Effects(p, nil)
 	if err != nil || more {
 		return nil, false
 	}
@@ -114,10 +113,10 @@ func (p *Properties) ConfinedTo() (paths []string, tree bool) {
 // decide is Decide, with what the actions will have done.
 func (f *Functions) decide(want *Properties, have any) Decision {
 	d := f.Decide(want, have)
-	if f.Leaves == nil || d.Err != nil || len(d.Actions) == 0 {
+	if f.Effects == nil || d.Err != nil || len(d.Actions) == 0 {
 		return d
 	}
-	list, more, err := f.Leaves(want, have)
+	list, more, err := f.Effects(want, have)
 	if err != nil {
 		d.Err = err
 		return d
@@ -132,7 +131,7 @@ func (f *Functions) properties() *Properties {
 
 // Binding returns the provider, and with it the type. Each call makes another
 // type.
-func (f Functions) Factory() (Binding, error) {
+func (f Functions) Bind() (Binding, error) {
 	switch {
 	case f.Name == "" || f.Provider == "":
 		return Binding{}, errors.New("a type and its provider have names")
@@ -150,7 +149,7 @@ func (f Functions) Factory() (Binding, error) {
 		Name:     f.Name,
 		Source:   f.Source,
 		schema:   func() *schema.Schema { return f.Schema },
-		mix:      sync.OnceValue(func() schema.Union { return schema.Union{f.Schema, commonSchema()} }),
+		union:    sync.OnceValue(func() schema.Union { return schema.Union{f.Schema, commonSchema()} }),
 		new:      func() any { return f.properties() },
 		validate: func(any) error { return nil },
 		decide:   func(p, s any) Decision { return (&f).decide(p.(*Properties), s) },
@@ -164,7 +163,7 @@ func (f Functions) Factory() (Binding, error) {
 		recall:  func(context.Context, *host.View, any, any, DesiredDigest) (any, bool, error) { return nil, false, nil },
 		foresee: func(context.Context, *host.View, any, any) (string, error) { return "", nil },
 	}
-	t.inspect, t.importing = t.status, (&f).imported
+	t.inspect, t.importState = t.status, (&f).importState
 	if f.Validate != nil {
 		t.validate = func(p any) error { return f.Validate(p.(*Properties)) }
 	}
@@ -184,13 +183,13 @@ func (f Functions) Factory() (Binding, error) {
 	return Binding{Name: f.Provider, Type: t, suits: suits}, nil
 }
 
-// imported makes properties of a state.
-func (f *Functions) imported(state any, im Import) (any, error) {
-	w, ok := state.(Wish)
+// importState makes properties of a state.
+func (f *Functions) importState(state any, im Import) (any, error) {
+	w, ok := state.(DesiredExporter)
 	if !ok {
 		return nil, ErrNotImportable
 	}
-	t := w.Wish()
+	t := w.DesiredProperties()
 	if t == nil {
 		return nil, errors.New("it is not there")
 	}

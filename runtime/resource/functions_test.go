@@ -26,7 +26,7 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, err
 		Name: "note", Provider: "test", Schema: s,
 		Validate: func(want *resource.Properties) error {
 			if want.Text("text") == "bad" {
-				return resource.Wrong("text", "want something good")
+				return resource.PropertyErrorf("text", "want something good")
 			}
 			return nil
 		},
@@ -50,7 +50,7 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, err
 	if change != nil {
 		change(&f)
 	}
-	return f.Factory()
+	return f.Bind()
 }
 
 func decode(t *testing.T, f resource.Binding, dir, text string) (*resource.Resource, error) {

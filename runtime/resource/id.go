@@ -20,7 +20,7 @@ func ParseID(s string) (ID, error) {
 	return ID{typ, name}, nil
 }
 
-// A Reference is a resource that another one speaks of, by its name or alias.
+// A Reference is a reference to a resource by its name or alias.
 type Reference ID
 
 // UnmarshalText reads type#name or type#alias.
@@ -38,6 +38,5 @@ func (Reference) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[^#]+#.+$"}
 }
 
-// LuaType implements schema.LuaTyper: what a constructor returned is a reference
-// too.
+// LuaType implements schema.LuaTyper: a handle is a reference too.
 func (Reference) LuaType() string { return "string|ccm.Handle" }

@@ -8,11 +8,11 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// KnownAfterRun is what a plan prints for a value that is known later.
+// KnownAfterRun replaces lazy values in plans.
 const KnownAfterRun = "(known after run)"
 
-// later returns the properties whose values in tab are known later. Those by
-// which the resource has its place in the catalog are not among them.
+// later returns the names of the properties with lazy values in tab. A property that the
+// catalog needs, such as the name, must not be lazy.
 func (r *Resource) later(tab *schema.Table, spec any) ([]string, error) {
 	var names []string
 	var errs diag.List
@@ -23,7 +23,7 @@ func (r *Resource) later(tab *schema.Table, spec any) ([]string, error) {
 		}
 		f := r.Type.schema().Field(e.Key)
 		why := ""
-		switch _, applies := spec.(Applying); {
+		switch _, applies := spec.(Applier); {
 		case f == nil:
 			why = "every type has it, and it has to be known before the run"
 		case f.IsName:
@@ -40,8 +40,8 @@ func (r *Resource) later(tab *schema.Table, spec any) ([]string, error) {
 	return names, errs.Err()
 }
 
-// checkName finds what is wrong with the name of r, whose other properties are
-// not all known.
+// checkName returns the mistakes in the name of r. The other properties are validated when
+// all are known.
 func (r *Resource) checkName() error {
 	var all, mine diag.List
 	all.Add(r.Type.validate(r.Spec))
@@ -56,8 +56,8 @@ func (r *Resource) checkName() error {
 	return r.mistakes(mine)
 }
 
-// Properties returns the properties of r that were given or have a default. What
-// is known later is [KnownAfterRun].
+// Properties returns the properties of r that are set or have a default. Lazy ones are
+// [KnownAfterRun].
 func (r *Resource) Properties() *schema.Table {
 	t := r.Type.Properties().Encode(r.Spec, r.Common)
 	for _, name := range r.Later {
@@ -66,8 +66,8 @@ func (r *Resource) Properties() *schema.Table {
 	return t
 }
 
-// Resolved returns r with a spec in which everything is known.
-func (r *Resource) Resolved(spec any) *Resource {
+// WithSpec returns a copy of r with the complete spec.
+func (r *Resource) WithSpec(spec any) *Resource {
 	c := *r
 	c.Spec, c.Later, c.Resolve = spec, nil, nil
 	return &c

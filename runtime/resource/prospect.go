@@ -6,30 +6,28 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A Prospect is what a plan can tell of the success of a resource that is pending.
+// A Prospect is the expected success of a pending resource.
 type Prospect struct {
-	// Caveat is what is to be said besides, such as the version that would be
-	// installed.
+	// Caveat is a remark, such as the version that would be installed.
 	Caveat string
-	// Err says why it is going to fail.
+	// Err is the error with which it is going to fail.
 	Err error
-	// Look is what was looked for; nothing if its kind is a path and its name is "".
+	// Look is the lookup that it depends on; none if its kind is a path and its name is "".
 	Look host.Look
-	// HangsOn lists paths: if something changes there, another prospect may come of
-	// it.
-	HangsOn []string
-	// Brings lists the names of further resources of the type that come with it, as
-	// dependencies do.
-	Brings []string
+	// DependsOn lists paths whose change may change the prospect.
+	DependsOn []string
+	// Installs lists the names of further resources of the type that are installed with
+	// it, such as dependencies.
+	Installs []string
 }
 
-// ForeseesMany reports whether the provider implements [Foreseeing].
+// ForeseesMany reports whether the provider implements [BatchForecaster].
 func (f Binding) ForeseesMany() bool {
 	return f.Type.foreseesMany != nil && f.Type.foreseesMany(f.impl)
 }
 
-// ForeseeAll tells the prospects of many resources at once. The last result is
-// false if the provider cannot.
+// ForeseeAll returns the prospects of many resources at once. It is not ok if the provider
+// cannot.
 func (f Binding) ForeseeAll(ctx context.Context, v *host.View, specs []any) (list []Prospect, ok bool) {
 	if f.Type.foreseeAll == nil {
 		return nil, false
@@ -38,7 +36,7 @@ func (f Binding) ForeseeAll(ctx context.Context, v *host.View, specs []any) (lis
 }
 
 func foreseeAll[P any](ctx context.Context, v *host.View, prov any, specs []any) ([]Prospect, bool) {
-	f, ok := prov.(Foreseeing[P])
+	f, ok := prov.(BatchForecaster[P])
 	if !ok {
 		return nil, false
 	}

@@ -10,21 +10,19 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-// A Registry knows the types and their providers. It does not change, unless it
-// is a [Registry.Layer].
+// A Registry holds the types and their providers. Only a [Registry.Layer] can change.
 type Registry struct {
 	types     []*Type
 	byName    map[string]*Type
-	factories map[*Type][]Binding
+	bindings  map[*Type][]Binding
 	layer     bool
 	find      func(reg *Registry, name string)
-	finding   bool
+	searching bool
 }
 
-// NewRegistry returns the registry of the given providers and of the types
-// that they are for.
+// NewRegistry returns a registry with the given providers and their types.
 func NewRegistry(providers ...Binding) (*Registry, error) {
-	reg := &Registry{byName: make(map[string]*Type), factories: make(map[*Type][]Binding)}
+	reg := &Registry{byName: make(map[string]*Type), bindings: make(map[*Type][]Binding)}
 	for _, f := range providers {
 		switch known := reg.byName[f.Type.Name]; known {
 		case f.Type:
@@ -34,10 +32,10 @@ func NewRegistry(providers ...Binding) (*Registry, error) {
 		default:
 			return nil, fmt.Errorf("two types are named %s", f.Type.Name)
 		}
-		if slices.ContainsFunc(reg.factories[f.Type], func(g Binding) bool { return g.Name == f.Name }) {
+		if slices.ContainsFunc(reg.bindings[f.Type], func(g Binding) bool { return g.Name == f.Name }) {
 			return nil, fmt.Errorf("two providers of %s are named %s", f.Type.Name, f.Name)
 		}
-		reg.factories[f.Type] = append(reg.factories[f.Type], f)
+		reg.bindings[f.Type] = append(reg.bindings[f.Type], f)
 	}
 	reg.sort()
 	return reg, nil
@@ -47,16 +45,16 @@ func (reg *Registry) sort() {
 	slices.SortFunc(reg.types, func(a, b *Type) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Layer returns a registry that has what reg has and to which the types that a
-// script defines can be added, for one run. Reg itself does not change.
+// Layer returns a copy of reg for one run, to which the types that scripts define can be
+// added. Reg does not change.
 func (reg *Registry) Layer() *Registry {
 	return &Registry{
-		types: slices.Clone(reg.types), byName: maps.Clone(reg.byName), factories: maps.Clone(reg.factories), layer: true, find: reg.find,
+		types: slices.Clone(reg.types), byName: maps.Clone(reg.byName), bindings: maps.Clone(reg.bindings), layer: true, find: reg.find,
 	}
 }
 
-// WithFinder returns a layer that asks find when somebody asks for a type which
-// it does not have. Find may add it.
+// WithFinder returns a layer that calls find for a type that it does not have. Find may
+// add it.
 func (reg *Registry) WithFinder(find func(reg *Registry, name string)) *Registry {
 	l := reg.Layer()
 	l.find = find
@@ -77,15 +75,15 @@ func (reg *Registry) Add(f Binding) (*Type, error) {
 		return nil, fmt.Errorf("there is a type %s already", f.Type.Name)
 	}
 	reg.byName[f.Type.Name] = f.Type
-	// Whoever asked for the types before keeps the list that they got.
+	// The old list stays as it is, because Types has returned it.
 	reg.types = append(slices.Clip(reg.types), f.Type)
-	reg.factories[f.Type] = []Binding{f}
+	reg.bindings[f.Type] = []Binding{f}
 	reg.sort()
 	return f.Type, nil
 }
 
-// Replace is Add for a type that may take the name of another one, as that which
-// a person types does. What is of the old type keeps it.
+// Replace is Add for a type that may have the name of another one, as in a session.
+// Resources of the old type keep it.
 func (reg *Registry) Replace(f Binding) (*Type, error) {
 	if old := reg.byName[f.Type.Name]; reg.layer && old != nil && old.Source != "" {
 		delete(reg.byName, f.Type.Name)
@@ -99,11 +97,11 @@ func (reg *Registry) Types() []*Type { return reg.types }
 
 // Type returns the type of that name, or nil.
 func (reg *Registry) Type(name string) *Type {
-	if t := reg.byName[name]; t != nil || reg.find == nil || reg.finding {
+	if t := reg.byName[name]; t != nil || reg.find == nil || reg.searching {
 		return t
 	}
-	reg.finding = true
-	defer func() { reg.finding = false }()
+	reg.searching = true
+	defer func() { reg.searching = false }()
 	reg.find(reg, name)
 	return reg.byName[name]
 }
@@ -120,17 +118,18 @@ func (reg *Registry) TypeNames() []string {
 // Providers returns the names of the providers of t in order.
 func (reg *Registry) Providers(t *Type) []string {
 	var names []string
-	for _, f := range reg.factories[t] {
+	for _, f := range reg.bindings[t] {
 		names = append(names, f.Name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// Factories returns the providers of t.
-func (reg *Registry) Factories(t *Type) []Binding { return slices.Clone(reg.factories[t]) }
+// Bindings returns the providers of t.
+func (reg *Registry) Bindings(t *Type) []Binding { return slices.Clone(reg.bindings[t]) }
 
-// CheckProvider reports a provider= that no provider of the type has.
+// CheckProvider returns the mistake that the property provider names no provider of the
+// type.
 func (reg *Registry) CheckProvider(r *Resource) error {
 	want := r.Common.Provider
 	if want == "" {
@@ -153,8 +152,8 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 	var best []*Binding
 	var lowest int
 	var whys []string
-	for i := range reg.factories[r.Type] {
-		p := &reg.factories[r.Type][i]
+	for i := range reg.bindings[r.Type] {
+		p := &reg.bindings[r.Type][i]
 		if r.Common.Provider != "" && r.Common.Provider != p.Name {
 			continue
 		}

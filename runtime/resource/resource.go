@@ -3,7 +3,7 @@
 // get there; a provider looks and acts; the engine decides when.
 //
 // Begin with [Spec], the contract of a type, [Define], which makes a [Type] of
-// one, and [Kind.Provide], which makes a [Binding] of a provider.
+// one, and [TypeDef.Provide], which makes a [Binding] of a provider.
 package resource
 
 import (
@@ -21,12 +21,11 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// ErrDesiredStateFailed means that a provider reported success and yet the
-// resource is not as wanted.
+// ErrDesiredStateFailed is the error that a resource differs from its desired state after
+// its provider has reported success.
 var ErrDesiredStateFailed = errors.New("failed to reach desired state")
 
-// A Delta is one property that is not as wanted. Have and Want are for people:
-// they are what a report prints.
+// A Delta is a difference in one property. Have and Want are the texts of reports.
 type Delta struct {
 	Property string `json:"property"`
 	Have     string `json:"have"`
@@ -61,15 +60,15 @@ type Text struct {
 	WantExists bool
 }
 
-// A Decision is what is to be done about a resource, and why. The empty
-// Decision means that it is as wanted.
+// A Decision lists the differences of a resource and the actions that remove them. The
+// empty Decision means that it is in its desired state.
 type Decision struct {
 	// Diff lists the properties that differ.
 	Diff []Delta
 	// Actions are the verbs to perform, in order.
 	Actions []Action
-	// Err says why what is wanted cannot be had from this state, for instance
-	// because a directory stands where a file is wanted. Nothing is performed.
+	// Err is the reason why no action leads to the desired state, such as a directory in
+	// the place of a file. Nothing is performed then.
 	Err error
 	// Effects is what the actions will have done to the file system, so that a plan
 	// can look at later resources as if it had been done.
@@ -78,8 +77,8 @@ type Decision struct {
 	// not closed may have any effect, and a plan cannot tell what comes of errors
 	// after it.
 	Complete bool
-	// Text is the content that the actions replace. It is fetched only when a
-	// report wants it; nil if there is none.
+	// Text returns the content that the actions replace. It is called only for reports
+	// that show it; nil if there is none.
 	Text func(ctx context.Context, v *host.View) (Text, error)
 }
 
@@ -116,10 +115,9 @@ func (d Decision) String() string {
 // A Spec is the properties of a resource: P, a struct with ccm tags. S is the
 // state that its providers report, V the interface that they implement.
 type Spec[S, V any] interface {
-	// Validate finds what no single property shows: contradictions.
+	// Validate finds mistakes that the schema does not, such as contradictions.
 	Validate() error
-	// Decide compares have with what is wanted. It looks at nothing but its
-	// receiver and its argument.
+	// Decide compares have with the spec. It depends on nothing else.
 	Decide(have S) Decision
 	// Perform has p perform one action of a decision. A refresh is an action
 	// like any other.
@@ -129,8 +127,8 @@ type Spec[S, V any] interface {
 // A Provider looks at resources of a type. The interface of each type adds the
 // verbs.
 type Provider[P, S any] interface {
-	// Status reports the present state. It changes nothing, and never guesses:
-	// what cannot be told is an error.
+	// Status reports the present state. It changes nothing, and does not guess: a state
+	// that cannot be determined is an error.
 	Status(ctx context.Context, v *host.View, want P) (S, error)
 }
 
@@ -138,7 +136,7 @@ type Provider[P, S any] interface {
 // before something pending has been done.
 type UnknownError struct{ Because string }
 
-// Error says why.
+// Error names the reason.
 func (e *UnknownError) Error() string { return "unknown, because " + e.Because }
 
 // A HealthCheck is a command in the conventions of Nagios plugins: exit status 0
@@ -167,12 +165,12 @@ func checkHealthChecks(checks []HealthCheck) error {
 		words, err := shellquote.Split(c.Command)
 		switch {
 		case err != nil:
-			errs = append(errs, Wrong("health_checks", "%s in %q of check %d", strings.ToLower(err.Error()), c.Command, i+1))
+			errs = append(errs, PropertyErrorf("health_checks", "%s in %q of check %d", strings.ToLower(err.Error()), c.Command, i+1))
 		case len(words) == 0:
-			errs = append(errs, Wrong("health_checks", "no command specified in check %d", i+1))
+			errs = append(errs, PropertyErrorf("health_checks", "no command specified in check %d", i+1))
 		}
 		if c.Tries < 1 {
-			errs = append(errs, Wrong("health_checks", "want at least 1 as tries of check %d, got %d", i+1, c.Tries))
+			errs = append(errs, PropertyErrorf("health_checks", "want at least 1 as tries of check %d, got %d", i+1, c.Tries))
 		}
 	}
 	return errors.Join(errs...)
@@ -207,14 +205,14 @@ type Common struct {
 
 // NothingCommon is the Common of resources that have none of its properties. It
 // must not be changed.
-var NothingCommon = new(Common)
+var EmptyCommon = new(Common)
 
 // A Resource is one entry of a catalog. It does not change once it is in there.
 type Resource struct {
 	ID   ID
 	Type *Type
 	Spec any // *P of its Type
-	// Common is shared by all that say nothing about it; see [NothingCommon].
+	// Common is shared by all that say nothing about it; see [EmptyCommon].
 	Common *Common
 	// Pos is where it was declared, Dir the directory in which its relative paths begin.
 	Pos diag.Pos
@@ -232,7 +230,7 @@ type Resource struct {
 	// Later names the properties whose values are known only when its turn in a run
 	// has come; Spec is without them, and was not validated.
 	Later []string
-	// Sensitive names the properties that hold secrets; see [Resource.Hide].
+	// Sensitive names the properties that hold secrets; see [Resource.MarkSensitive].
 	Sensitive []string
 	// Resolve returns the whole spec, when that is so; nil if nothing is Later.
 	Resolve func(ctx context.Context) (spec any, err error)

@@ -1,14 +1,13 @@
 package resource
 
-// A Restraint is how far a run may go with the resources of a scope. A higher
-// one is stronger.
+// A Restraint limits the actions of a run in a scope. A higher one is stronger.
 type Restraint uint8
 
 // The restraints.
 const (
 	Unrestrained Restraint = iota
-	Noop                   // say what would be done, and do nothing
-	MonitorOnly            // run the health checks, and nothing else
+	Noop                   // plan only
+	MonitorOnly            // run only the health checks
 )
 
 // A Scope is one script or manifest of a run. Those that apply others are their
@@ -19,7 +18,7 @@ type Scope struct {
 	// Apply is the resource that applies it; zero for the one that is run.
 	Apply  ID
 	Parent *Scope
-	// FailOnError skips what is left of the scope after a failure in it.
+	// FailOnError skips the rest of the scope after a failure in it.
 	FailOnError bool
 	// Restraint is at least that of the parent.
 	Restraint Restraint
@@ -45,7 +44,7 @@ func (s *Scope) Within(t *Scope) bool {
 	return t == nil
 }
 
-// Restraint returns how far a run may go with r.
+// Restraint returns the restraint of the scope of r.
 func (r *Resource) Restraint() Restraint {
 	if r.Scope == nil {
 		return Unrestrained
@@ -59,14 +58,15 @@ type Child struct {
 	Path string
 	// Data is merged over the data of the child.
 	Data map[string]any
-	// Restraint is what the child is held to at least.
+	// Restraint is the least one of the child.
 	Restraint Restraint
 	// MayApply says that the child may apply others.
 	MayApply bool
 }
 
-// FailsWithParts reports whether spec has failed when what it comes after has.
+// FailsWithParts reports whether spec fails, and is not skipped, when a resource that it
+// comes after fails; see [Applier].
 func FailsWithParts(spec any) bool {
-	c, ok := spec.(Applying)
+	c, ok := spec.(Applier)
 	return ok && c.FailsWithParts()
 }

@@ -28,7 +28,7 @@ func TestSelect(t *testing.T) {
 		{"", []Binding{{Name: "b", suits: suits(0, errors.New("not here"))}, {Name: "a", suits: suits(0, errors.New("nor here"))}},
 			"", "no provider of thing suits this machine: a: nor here; b: not here"},
 	} {
-		reg := &Registry{factories: map[*Type][]Binding{typ: x.factories}}
+		reg := &Registry{bindings: map[*Type][]Binding{typ: x.factories}}
 		f, err := reg.Select(&Resource{Type: typ, Common: &Common{Provider: x.provider}}, nil)
 		if x.err != "" {
 			require.EqualError(t, err, x.err)

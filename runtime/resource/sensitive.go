@@ -9,9 +9,9 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// Reveal makes secrets of the values of properties that are declared to hold
-// some, such as a password. What is too short to be hidden is left alone.
-func (r *Resource) Reveal(k *secret.Keeper) {
+// AddSecrets adds the values of secret properties of r, such as a password, to a keeper.
+// Values that are too short are ignored.
+func (r *Resource) AddSecrets(k *secret.Keeper) {
 	if r.Skip != "" || !r.Type.Properties().HoldsSecrets() {
 		return
 	}
@@ -22,11 +22,10 @@ func (r *Resource) Reveal(k *secret.Keeper) {
 	}
 }
 
-// Hide notes which properties of r hold secrets, of those that a Keeper knows and
-// of those that are declared to be some. It is an error if one is where everybody
-// can read it: in the name, which every report tells, or in the arguments of a
-// command.
-func (r *Resource) Hide(k *secret.Keeper) error {
+// MarkSensitive sets r.Sensitive to the properties that hold secrets of the Keeper, or are
+// declared as secret. It is an error if a secret is where everybody can read it: in the
+// name, which reports show, or in the arguments of a command.
+func (r *Resource) MarkSensitive(k *secret.Keeper) error {
 	mix := r.Type.Properties()
 	if r.Skip != "" || !k.Any() && !mix.HoldsSecrets() {
 		return nil
@@ -46,43 +45,43 @@ func (r *Resource) Hide(k *secret.Keeper) error {
 	for i := range tab.Entries {
 		e := &tab.Entries[i]
 		f := mix.Field(e.Key)
-		if f == nil || f.IsName || !holds(k, e.Val) {
+		if f == nil || f.IsName || !containsSecret(k, e.Val) {
 			continue
 		}
 		if !slices.Contains(r.Sensitive, f.Name) {
 			r.Sensitive = append(r.Sensitive, f.Name)
 		}
-		if path, ok := inArgv(k, f, e.Val, schema.Path{f.Name}); ok {
+		if path, ok := secretInArgv(k, f, e.Val, schema.Path{f.Name}); ok {
 			errs.Add(r.Errorf(path, "%s: it holds a secret, and every user of the machine can read the arguments of a command", path).WithHint(argvHint))
 		}
 	}
 	return errs.Err()
 }
 
-// argvHint says what to do instead.
+// argvHint is the hint for a secret in the arguments of a command.
 const argvHint = "give it to the command in its environment, on its standard input or in a file"
 
 func nameHint(name *schema.Field) string {
 	return fmt.Sprintf("if that is by chance, the secret is too common a word to be hidden; choose another %s, or another secret", name.Name)
 }
 
-// inArgv returns where in a value a secret is that becomes an argument of a
+// secretInArgv returns the path to a secret in a value that becomes an argument of a
 // command.
-func inArgv(k *secret.Keeper, f *schema.Field, v schema.Value, path schema.Path) (schema.Path, bool) {
+func secretInArgv(k *secret.Keeper, f *schema.Field, v schema.Value, path schema.Path) (schema.Path, bool) {
 	if f.Argv {
-		return path, holds(k, v)
+		return path, containsSecret(k, v)
 	}
 	switch {
 	case v.Kind == schema.List && f.Elem != nil:
 		for i, item := range v.Items() {
-			if at, ok := inArgv(k, f.Elem, item, append(slices.Clip(path), i)); ok {
+			if at, ok := secretInArgv(k, f.Elem, item, append(slices.Clip(path), i)); ok {
 				return at, true
 			}
 		}
 	case v.Kind == schema.Map && f.Object != nil:
 		for _, e := range v.Table().Entries {
 			if sub := f.Object.Field(e.Key); sub != nil {
-				if at, ok := inArgv(k, sub, e.Val, append(slices.Clip(path), e.Key)); ok {
+				if at, ok := secretInArgv(k, sub, e.Val, append(slices.Clip(path), e.Key)); ok {
 					return at, true
 				}
 			}
@@ -91,7 +90,7 @@ func inArgv(k *secret.Keeper, f *schema.Field, v schema.Value, path schema.Path)
 	return path, false
 }
 
-// holds reports whether there is a secret in a value.
-func holds(k *secret.Keeper, v schema.Value) bool {
+// containsSecret reports whether a value holds a secret.
+func containsSecret(k *secret.Keeper, v schema.Value) bool {
 	return slices.ContainsFunc(v.Texts(), k.Contains)
 }

@@ -18,35 +18,35 @@ import (
 // pass through its methods as any; only values of one [Define] meet there.
 type Type struct {
 	Name string
-	// Source says where the type is defined and how, if a script defines it: types
-	// of one name and one source are the same.
+	// Source identifies the definition of a type that a script defines: types with the
+	// same name and source are the same.
 	Source string
 
-	schema      func() *schema.Schema
-	mix         func() schema.Union
-	new         func() any // *P
-	validate    func(spec any) error
-	locate      func(spec any, dir string) any
-	decide      func(spec, state any) Decision
-	refresh     func(spec, state any, d Decision) Decision                               // nil if it cannot
-	fresh       func(spec any) any                                                       // nil if it cannot tell
-	desiredText func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if its states leave none open
-	status      func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	statusAll   func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
-	batches     func(provider any) bool
-	perform     func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
-	foresee     func(ctx context.Context, v *host.View, provider, spec any) (string, error)
+	schema       func() *schema.Schema
+	union        func() schema.Union
+	new          func() any // *P
+	validate     func(spec any) error
+	locate       func(spec any, dir string) any
+	decide       func(spec, state any) Decision
+	refresh      func(spec, state any, d Decision) Decision                               // nil if it cannot
+	initialState func(spec any) any                                                       // nil if it cannot tell
+	desiredText  func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if its states leave none open
+	status       func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	statusAll    func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
+	batches      func(provider any) bool
+	perform      func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
+	foresee      func(ctx context.Context, v *host.View, provider, spec any) (string, error)
 	// foreseeAll is nil if none of the providers can.
 	foreseeAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]Prospect, bool)
 	// foreseesMany reports whether a provider can; nil if none of them can.
 	foreseesMany func(provider any) bool
 	recall       func(ctx context.Context, v *host.View, provider, spec any, wish DesiredDigest) (any, bool, error)
 	inspect      func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	importing    func(state any, im Import) (any, error) // nil if it cannot
+	importState  func(state any, im Import) (any, error) // nil if it cannot
 }
 
-// A TypeDef is a Type together with what it is made of, so that only providers of
-// the right type can be registered for it.
+// A TypeDef is a Type with its Go types, so that the compiler accepts only providers of
+// that type for it.
 type TypeDef[P Spec[S, V], S any, V Provider[P, S]] struct{ Type *Type }
 
 var commonSchema = sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[Common]()) })
@@ -72,29 +72,29 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) TypeDef[P, S, V]
 		batches:    func(prov any) bool { _, ok := prov.(Batch[P, S]); return ok },
 		foreseeAll: foreseeAll[P],
 
-		foreseesMany: func(prov any) bool { _, ok := prov.(Foreseeing[P]); return ok },
+		foreseesMany: func(prov any) bool { _, ok := prov.(BatchForecaster[P]); return ok },
 		foresee: func(ctx context.Context, v *host.View, prov, p any) (string, error) {
-			if f, ok := prov.(Foresighted[P]); ok {
+			if f, ok := prov.(Forecaster[P]); ok {
 				return f.Foresee(ctx, v, *p.(*P))
 			}
 			return "", nil
 		},
 	}
-	t.mix = sync.OnceValue(func() schema.Union { return schema.Union{t.schema(), commonSchema()} })
-	if _, ok := any(*new(P)).(Refreshable[S]); ok {
-		t.refresh = func(p, s any, d Decision) Decision { return any(*p.(*P)).(Refreshable[S]).Refresh(s.(S), d) }
+	t.union = sync.OnceValue(func() schema.Union { return schema.Union{t.schema(), commonSchema()} })
+	if _, ok := any(*new(P)).(Refresher[S]); ok {
+		t.refresh = func(p, s any, d Decision) Decision { return any(*p.(*P)).(Refresher[S]).Refresh(s.(S), d) }
 	}
-	if _, ok := any(*new(P)).(Beginning[S]); ok {
-		t.fresh = func(p any) any { return any(*p.(*P)).(Beginning[S]).Fresh() }
+	if _, ok := any(*new(P)).(InitialState[S]); ok {
+		t.initialState = func(p any) any { return any(*p.(*P)).(InitialState[S]).Fresh() }
 	}
 	if _, ok := any(*new(P)).(LazyDesired[S]); ok {
 		t.desiredText = func(ctx context.Context, v *host.View, p, s any) (string, error) {
 			return any(*p.(*P)).(LazyDesired[S]).DesiredText(ctx, v, s.(S))
 		}
 	}
-	if _, ok := any(new(P)).(Located); ok {
+	if _, ok := any(new(P)).(PathResolver); ok {
 		t.locate = func(p any, dir string) any {
-			p.(Located).Locate(dir)
+			p.(PathResolver).Locate(dir)
 			return p
 		}
 	}
@@ -106,7 +106,7 @@ func Define[P Spec[S, V], S any, V Provider[P, S]](name string) TypeDef[P, S, V]
 		state, err := r.Recall(ctx, v, *p.(*P), wish)
 		return state, true, err
 	}
-	inspecting[P, S, V](t)
+	defineInspect[P, S, V](t)
 	return TypeDef[P, S, V]{t}
 }
 
@@ -127,7 +127,7 @@ func statusAll[P, S any](ctx context.Context, v *host.View, prov any, specs []an
 func (t *Type) Schema() *schema.Schema { return t.schema() }
 
 // Properties describes the properties of t and those that every type has.
-func (t *Type) Properties() schema.Union { return t.mix() }
+func (t *Type) Properties() schema.Union { return t.union() }
 
 // Refreshable reports whether resources of t can act on a change elsewhere.
 func (t *Type) Refreshable() bool { return t.refresh != nil }
@@ -141,15 +141,15 @@ type Origin struct {
 	Scope *Scope // the script or manifest that declares it, or nil
 }
 
-// Decode makes a resource of what a script or a manifest wrote. It returns
-// every mistake that it finds as a [diag.List].
+// Decode makes a resource of a table in a script or manifest. The error is a [diag.List]
+// of every mistake.
 func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	r := &Resource{Type: t, Pos: from.Pos, Dir: from.Dir, Where: tab.Where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope}
 	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
 	spec := t.new()
-	err := t.mix().Decode(tab, spec, &r.Common)
+	err := t.union().Decode(tab, spec, &r.Common)
 	if r.Common == nil {
-		r.Common = NothingCommon
+		r.Common = EmptyCommon
 	}
 	if err != nil {
 		return nil, r.mistakes(err)
@@ -170,7 +170,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		return r, nil
 	}
 	err = t.validate(spec)
-	if w, ok := spec.(ValidatedWith); ok {
+	if w, ok := spec.(CommonValidator); ok {
 		err = errors.Join(err, w.ValidateWith(*r.Common))
 	}
 	if err = errors.Join(err, checkHealthChecks(r.Common.HealthChecks)); err != nil {
@@ -179,17 +179,16 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	return r, nil
 }
 
-// Skipped makes a resource that is not managed, for the reason in from. Of its
-// properties only those that others can refer to are known; none is validated.
-func (t *Type) Skipped(name, alias string, where schema.Locator, from Origin) *Resource {
+// NewSkipped makes a resource that is not managed, for the reason in from. It has only a
+// name and an alias, and is not validated.
+func (t *Type) NewSkipped(name, alias string, where schema.Locator, from Origin) *Resource {
 	return &Resource{
 		ID: ID{t.Name, name}, Type: t, Spec: t.new(), Common: &Common{Alias: alias},
 		Pos: from.Pos, Dir: from.Dir, Where: where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope,
 	}
 }
 
-// nameIn returns the name that tab gives its resource, as far as it can be
-// told before decoding.
+// nameIn returns the name of a resource before decoding, for messages.
 func nameIn(s *schema.Schema, tab *schema.Table) string {
 	if len(tab.Entries) > 0 {
 		f := s.Name()
@@ -202,7 +201,7 @@ func nameIn(s *schema.Schema, tab *schema.Table) string {
 	return ""
 }
 
-// A PropertyError is what Validate returns when one property is to blame.
+// A PropertyError is a mistake in one property, for Validate to return.
 type PropertyError struct {
 	Property string
 	Err      error
@@ -215,8 +214,8 @@ func (e *PropertyError) Error() string { return e.Property + ": " + e.Err.Error(
 // Unwrap returns the error without the property.
 func (e *PropertyError) Unwrap() error { return e.Err }
 
-// Wrong returns a PropertyError.
-func Wrong(property, format string, args ...any) *PropertyError {
+// PropertyErrorf returns a PropertyError.
+func PropertyErrorf(property, format string, args ...any) *PropertyError {
 	return &PropertyError{Property: property, Err: fmt.Errorf(format, args...)}
 }
 
@@ -242,7 +241,7 @@ func (r *Resource) mistakes(err error) error {
 	return list.Err()
 }
 
-// A Binding is a provider of one type under its name.
+// A Binding is a provider that is registered for a type under a name.
 type Binding struct {
 	Name string
 	Type *Type
@@ -260,7 +259,7 @@ func Always[P any](priority int) Suits[P] {
 	return func(*facts.Facts, P) (int, error) { return priority, nil }
 }
 
-// Provide returns the factory of the provider impl.
+// Provide binds the provider impl to the type.
 func (k TypeDef[P, S, V]) Provide(name string, suits Suits[P], impl V) Binding {
 	return Binding{
 		Name: name, Type: k.Type, impl: impl,
@@ -268,15 +267,15 @@ func (k TypeDef[P, S, V]) Provide(name string, suits Suits[P], impl V) Binding {
 	}
 }
 
-// Status reports the present state of a resource of the factory's type.
+// Status reports the present state of a resource.
 func (f Binding) Status(ctx context.Context, v *host.View, spec any) (state any, err error) {
-	defer f.recovered(&err)
+	defer f.recoverError(&err)
 	return f.Type.status(ctx, v, f.impl, spec)
 }
 
-// recovered makes an error of a mistake in a provider, so that it is that of one
-// resource and does not end the run.
-func (f Binding) recovered(err *error) {
+// recoverError turns a panic of a provider into an error of the resource, so that the run
+// goes on.
+func (f Binding) recoverError(err *error) {
 	if x := recover(); x != nil {
 		*err = fmt.Errorf("provider %s of %s is broken: %v\n%s", f.Name, f.Type.Name, x, debug.Stack())
 	}
@@ -285,27 +284,26 @@ func (f Binding) recovered(err *error) {
 // AnswersForMany reports whether the provider implements [Batch].
 func (f Binding) AnswersForMany() bool { return f.Type.batches(f.impl) }
 
-// StatusAll reports the present states of many resources at once, by a provider that
-// answers for many.
+// StatusAll reports the present states of many resources at once, by a [Batch].
 func (f Binding) StatusAll(ctx context.Context, v *host.View, specs []any) ([]any, []error) {
 	return f.Type.statusAll(ctx, v, f.impl, specs)
 }
 
-// Foresee tells whether what is to be done about a resource is going to succeed,
-// as far as that can be told by looking, and what could not be looked at.
+// Foresee returns the error with which the actions for a resource are going to fail, if
+// that can be foreseen, and a caveat about what could not be checked.
 func (f Binding) Foresee(ctx context.Context, v *host.View, spec any) (caveat string, err error) {
-	defer f.recovered(&err)
+	defer f.recoverError(&err)
 	return f.Type.foresee(ctx, v, f.impl, spec)
 }
 
 // Perform performs one action.
 func (f Binding) Perform(ctx context.Context, h *host.Host, spec any, a Action) (err error) {
-	defer f.recovered(&err)
+	defer f.recoverError(&err)
 	return f.Type.perform(ctx, h, f.impl, spec, a)
 }
 
-// Decide compares a state with what a spec wants. If refresh is set, something
-// that the resource subscribes to has changed.
+// Decide compares a state with a spec. Refresh says that a resource has changed to which
+// this one subscribes.
 func (t *Type) Decide(spec, state any, refresh bool) Decision {
 	d := t.decide(spec, state)
 	if refresh && t.refresh != nil && d.Err == nil {
@@ -314,25 +312,25 @@ func (t *Type) Decide(spec, state any, refresh bool) Decision {
 	return d
 }
 
-// DecideFresh decides about a thing that something else has just brought. It is
-// false if nobody can tell what that is like.
+// DecideFresh decides for the initial state of a thing that another resource has just
+// installed. It is false if that state is not known.
 func (t *Type) DecideFresh(spec any) (Decision, bool) {
-	if t.fresh == nil {
+	if t.initialState == nil {
 		return Decision{}, false
 	}
-	return t.decide(spec, t.fresh(spec)), true
+	return t.decide(spec, t.initialState(spec)), true
 }
 
 // VerifiesItself reports whether Perform judges the outcome of spec itself.
 func VerifiesItself(spec any) bool {
-	j, ok := spec.(SelfVerifying)
+	j, ok := spec.(SelfVerifier)
 	return ok && j.VerifiesItself()
 }
 
 // UncertainAfterPending reports whether a plan cannot foresee the state of spec
 // when something that it comes after is pending.
 func UncertainAfterPending(spec any) bool {
-	u, ok := spec.(Uncertain)
+	u, ok := spec.(UncertainState)
 	return ok && u.UncertainAfterPending()
 }
 
@@ -353,14 +351,14 @@ func BoundsOf(spec any) (path string, looks, acts bool) {
 
 // ActsAlways reports whether spec asks for an action in every run.
 func ActsAlways(spec any) bool {
-	r, ok := spec.(Repeating)
+	r, ok := spec.(Repeater)
 	return ok && r.ActsAlways()
 }
 
 // HasToSettle reports whether what the actions of spec bring about has to hold for a
 // while.
 func HasToSettle(spec any) bool {
-	s, ok := spec.(Delayed)
+	s, ok := spec.(SettleDelay)
 	return ok && s.SettleTime() > 0
 }
 

@@ -43,7 +43,7 @@ func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource
 			continue
 		}
 		from := resource.Origin{Pos: diag.Pos{File: "an earlier command"}, Skip: "an earlier command of the session dealt with it"}
-		if _, err := b.Add(t.Skipped(e.id.Name, e.alias, nil, from)); err != nil {
+		if _, err := b.Add(t.NewSkipped(e.id.Name, e.alias, nil, from)); err != nil {
 			return nil, nil, err
 		}
 		settled[e.id], causes[e.id] = e.outcome, e.cause

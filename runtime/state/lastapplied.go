@@ -244,7 +244,7 @@ func (a *siteRecord) keyed(r *resource.Resource, found resource.DesiredDigest) r
 func fingerprint(r *resource.Resource) (spec, all uint64) {
 	spec = r.Type.Schema().Fingerprint(r.Spec)
 	var common uint64
-	if r.Common != resource.NothingCommon {
+	if r.Common != resource.EmptyCommon {
 		common = resource.CommonSchema().Fingerprint(r.Common)
 	}
 	all = schema.CombineHash(spec, common)

@@ -48,7 +48,7 @@ func (r *Run) noteLazy(x *resource.Resource) {
 // that they have in the first.
 func merged(first, second *catalog.Catalog) *catalog.Catalog {
 	at := make(map[resource.ID]int, len(first.Resources))
-	all := &catalog.Catalog{Resources: slices.Clone(first.Resources), Rest: first.Rest}
+	all := &catalog.Catalog{Resources: slices.Clone(first.Resources), Excluded: first.Excluded}
 	for i, r := range all.Resources {
 		at[r.ID] = i
 	}

@@ -119,7 +119,7 @@ func (r *Run) holdsSecrets(res *resource.Resource) bool {
 		if err := r.s.needKey(); err != nil {
 			r.s.warn(fmt.Sprintf("%s: %v", r.s.path(keyFile), err))
 		}
-		if x, ok := res.Spec.(resource.Editing); ok && x.EditedFile() != "" {
+		if x, ok := res.Spec.(resource.FileEditor); ok && x.EditedFile() != "" {
 			// Others may edit it too.
 			if err := r.sensitive.path(x.EditedFile()); err != nil {
 				r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))

@@ -177,7 +177,7 @@ func (a *siteRecord) durable() bool { return a.site != "" }
 // unchanged reports whether the record is plainly that of the catalog, whose fingerprints
 // are sums.
 func (a *siteRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) bool {
-	if a.head.Fingerprint == "" || len(c.Rest) > 0 {
+	if a.head.Fingerprint == "" || len(c.Excluded) > 0 {
 		return false
 	}
 	for id, res := range results {

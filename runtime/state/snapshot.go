@@ -257,7 +257,7 @@ func withoutStrangers(list []*resource.Resource) []*resource.Resource {
 		}
 	}
 	for _, r := range list {
-		if r.Common == resource.NothingCommon {
+		if r.Common == resource.EmptyCommon {
 			continue
 		}
 		for _, refs := range []*[]resource.Reference{&r.Common.Require, &r.Common.Before, &r.Common.Notify, &r.Common.Subscribe} {

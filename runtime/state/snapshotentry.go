@@ -47,7 +47,7 @@ func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[r
 			list = append(list, w)
 		}
 	}
-	for _, l := range c.Rest {
+	for _, l := range c.Excluded {
 		keep(l.ID.String())
 	}
 	if a.site == "" {

@@ -27,7 +27,7 @@ type Trial struct {
 	// Name is start/want.
 	Name    string
 	Factory resource.Binding
-	// Want is a valid spec of the factory's type.
+	// Want is a valid spec of the type of the binding.
 	Want any
 	// Start makes the directory root what the machine may be before. Commands are
 	// answered by what it returns, nil runs real ones.

@@ -50,7 +50,7 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, any
 	if change != nil {
 		change(&f)
 	}
-	factory, err := f.Factory()
+	factory, err := f.Bind()
 	require.NoError(t, err)
 	want := &schema.Table{Entries: []schema.Entry{{Key: "name", Val: schema.StringValue("n")}, {Key: "text", Val: schema.StringValue("new")}}}
 	r, err := factory.Type.Decode(want, resource.Origin{})
@@ -75,10 +75,10 @@ func TestBreaches(t *testing.T) {
 			f.Perform = func(context.Context, *host.Host, *resource.Properties, resource.Action) error { return nil }
 		},
 		"after kept the note, /note was changed, of which a plan expects nothing": func(f *resource.Functions) {
-			f.Leaves = func(*resource.Properties, any) ([]host.Planned, bool, error) { return nil, false, nil }
+			f.Effects = func(*resource.Properties, any) ([]host.Planned, bool, error) { return nil, false, nil }
 		},
 		`left otherwise than a plan expects after kept the note: want the content "old" of /note, found "new"`: func(f *resource.Functions) {
-			f.Leaves = func(*resource.Properties, any) ([]host.Planned, bool, error) {
+			f.Effects = func(*resource.Properties, any) ([]host.Planned, bool, error) {
 				return []host.Planned{{Path: "/note", Kind: host.Regular, Content: new("old")}}, true, nil
 			}
 		},

@@ -38,12 +38,12 @@ func (x Trial) checkBounds(before, after map[string]string) error {
 			return err
 		}
 	}
-	if e, ok := x.Want.(resource.Editing); ok && e.EditedFile() != "" {
+	if e, ok := x.Want.(resource.FileEditor); ok && e.EditedFile() != "" {
 		if err := outside("the edited file "+e.EditedFile(), func(p string) bool { return p == e.EditedFile() }); err != nil {
 			return err
 		}
 	}
-	c, ok := x.Want.(resource.Confined)
+	c, ok := x.Want.(resource.EffectBound)
 	if !ok {
 		return nil
 	}

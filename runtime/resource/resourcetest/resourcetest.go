@@ -19,7 +19,7 @@ import (
 
 // A Suite is the cases for one provider.
 type Suite[P resource.Spec[S, V], S any, V resource.Provider[P, S]] struct {
-	Kind     resource.TypeDef[P, S, V]
+	Type     resource.TypeDef[P, S, V]
 	Provider V
 	// Starts makes the machine what it may be before a run, below root. The
 	// Runner answers commands as that machine would, nil runs real ones. If it is
@@ -62,7 +62,7 @@ func (s Suite[P, S, V]) one(t *testing.T, name string, start func(*testing.T, st
 	require.NoError(t, want.Validate())
 	root := t.TempDir()
 	x := contract.Trial{
-		Name: name, Factory: s.Kind.Provide("suite", resource.Always[P](1), s.Provider), Want: &want,
+		Name: name, Factory: s.Type.Provide("suite", resource.Always[P](1), s.Provider), Want: &want,
 		Fails: s.Fails[name], Phrases: s.Phrases[name], Imagined: s.Imagined,
 	}
 	runner := start(t, root)

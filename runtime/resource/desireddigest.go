@@ -8,36 +8,36 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// DesiredDigest is what a state tells of that part of what is wanted which the spec only
-// points to, such as what a source holds. The zero Told says nothing.
+// DesiredDigest is the part of the desired state that the spec only refers to, such as
+// the content of a source. The zero value means that it is not known.
 type DesiredDigest struct {
-	// Text is it, or a digest of it; "" if nobody looked at it that closely.
+	// Text is the desired content or a digest of it, "" if it was not read.
 	Text string
-	// Stat is what a glance tells of it.
+	// Stat identifies the content of its source.
 	Stat SourceStat
-	// LateValues is the fingerprint of the values that became known only in the run; "" if
-	// there are none.
+	// LateValues is the hash of the lazy values of the resource, "" if there are none.
 	LateValues string
 }
 
-// A SourceStat is what a glance at something tells of it, such as at a source: its size
-// and, behind a blank, a stamp. While a stamp is the same, so is what it is of;
-// that it is another one says nothing. "" is the mark of what nobody glanced at.
+// A SourceStat identifies a content without reading it: its size and, behind a blank, a
+// stamp such as an ETag or a modification time. The same stamp means the same content;
+// another stamp means nothing. "" is unknown.
 type SourceStat string
 
-// SourceStatOf returns the mark of what has that size and, unless it is "", that stamp.
+// SourceStatOf returns the stat of a size and a stamp, which may be "".
 func SourceStatOf(size int64, stamp string) SourceStat {
 	return SourceStat(strings.TrimSuffix(strconv.FormatInt(size, 10)+" "+stamp, " "))
 }
 
-// Size returns the size that a mark tells, and whether it tells one.
+// Size returns the size, and whether it is known.
 func (m SourceStat) Size() (int64, bool) {
 	size, _, _ := strings.Cut(string(m), " ")
 	n, err := strconv.ParseInt(size, 10, 64)
 	return n, err == nil
 }
 
-// Same reports whether two marks are of the same thing, if they tell that.
+// Same reports whether two stats are of the same content, and whether they show
+// that.
 func (m SourceStat) Same(other SourceStat) (same, known bool) {
 	size, stamp, _ := strings.Cut(string(m), " ")
 	otherSize, otherStamp, _ := strings.Cut(string(other), " ")
@@ -50,9 +50,9 @@ func (m SourceStat) Same(other SourceStat) (same, known bool) {
 	return true, stamp != "" && stamp == otherStamp
 }
 
-// Same reports whether what was told then is what t tells, as far as it is known.
-// Text returns the text of t if t is without, "" if it cannot be had; it is called
-// only if there is no other way to tell.
+// Same reports whether then, an earlier digest, and t are of the same desired state. Text
+// returns t.Text if that is empty, or "" on failure; it is called only if nothing else
+// decides.
 func (t DesiredDigest) Same(then DesiredDigest, text func() string) bool {
 	switch {
 	case t == DesiredDigest{} || then == DesiredDigest{}:
@@ -72,7 +72,7 @@ func (t DesiredDigest) Same(then DesiredDigest, text func() string) bool {
 	return t.Text == "" || t.Text == then.Text
 }
 
-// DesiredDigestOf returns what a state says of what is wanted.
+// DesiredDigestOf returns the digest of a state, zero if it has none.
 func DesiredDigestOf(state any) DesiredDigest {
 	if w, ok := state.(DesiredDigester); ok {
 		return w.DesiredDigest()
@@ -80,8 +80,7 @@ func DesiredDigestOf(state any) DesiredDigest {
 	return DesiredDigest{}
 }
 
-// DesiredText returns the text of the wish of spec that a state has left open, "" if
-// there is none.
+// DesiredText computes the text that the digest of a state lacks, "" if there is none.
 func (t *Type) DesiredText(ctx context.Context, v *host.View, spec, state any) (string, error) {
 	if t.desiredText == nil {
 		return "", nil
@@ -89,10 +88,10 @@ func (t *Type) DesiredText(ctx context.Context, v *host.View, spec, state any) (
 	return t.desiredText(ctx, v, spec, state)
 }
 
-// Recall reports the present state of a resource of the factory's type, compared
-// with what was wanted when a state told the wish. The second result is false if
-// the provider cannot, because its resources are all that is wanted.
+// Recall reports the present state of a resource, compared with the desired state that has
+// the digest wish. It is not ok if the provider is no [HistoricStatus]: then the spec is all
+// of the desired state.
 func (f Binding) Recall(ctx context.Context, v *host.View, spec any, wish DesiredDigest) (state any, ok bool, err error) {
-	defer f.recovered(&err)
+	defer f.recoverError(&err)
 	return f.Type.recall(ctx, v, f.impl, spec, wish)
 }

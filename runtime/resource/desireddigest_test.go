@@ -42,7 +42,7 @@ func TestMark(t *testing.T) {
 
 // What was told then is compared with what is told now, and what takes long to
 // tell is asked for only if nothing else can tell.
-func TestToldSame(t *testing.T) {
+func TestDesiredDigestSame(t *testing.T) {
 	type told = resource.DesiredDigest
 	for name, x := range map[string]struct {
 		then, now told
