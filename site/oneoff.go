@@ -87,6 +87,7 @@ func (o *OneOff) loader() (*Loader, error) {
 		return nil, err
 	}
 	l.manifests.Module = nil // what modules define would be unknown to the next one
+	l.manifests.Timeout = 0  // there is no flag that gives it more time
 	return l, nil
 }
 
