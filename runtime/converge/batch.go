@@ -100,7 +100,7 @@ func (w *walk) write(ctx context.Context, x *stagedFile) {
 	began := w.view.Now()
 	h := x.host.OnBehalfOf(x.event.Resource)
 	if h.Log().Enabled(ctx, slog.LevelDebug) { // nothing else is said of a file
-		h = w.actingFor(ctx, x.event, h)
+		h = w.hostFor(ctx, x.event, h)
 	}
 	_, x.err = w.perform(ctx, h, x.provider, x.decision, x.event)
 	x.took = w.view.Now().Sub(began)
@@ -169,7 +169,7 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 		if host.IsConflict(err) {
 			h = h.AfterConflict()
 		}
-		done, err = w.perform(ctx, w.actingFor(ctx, ev, h), x.provider, x.decision, ev)
+		done, err = w.perform(ctx, w.hostFor(ctx, ev, h), x.provider, x.decision, ev)
 	}
 	switch {
 	case err != nil:

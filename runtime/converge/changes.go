@@ -8,18 +8,18 @@ import (
 )
 
 // changedPaths are the paths that were changed by resources which change nothing else
-// (resource.PathConfined). What was seen elsewhere before is still so. Paths are
-// without links, so that one file has one name.
+// (resource.PathConfined): a status of another path stays valid. Paths are without links, so
+// that one file has one name.
 //
-// It is asked about every resource after the first change, so it keeps what it
-// knows by directories, of which there are few.
+// Every resource after the first change asks, so paths are kept by directory, of which there
+// are few.
 type changedPaths struct {
 	view *host.View
-	// in is what was changed in a directory, by its path without links.
+	// in is the changed names in a directory, by its path without links.
 	in map[string]*names
-	// dirs is the directories that were asked about, as they were named.
+	// dirs is a cache of directories, by the names in paths.
 	dirs map[string]*directory
-	// last is the one of dirs that was asked about last, lastName how it was named.
+	// last is the most recent one of dirs, and lastName its name.
 	last     *directory
 	lastName string
 	// count is how many paths were changed.
@@ -29,13 +29,13 @@ type changedPaths struct {
 // names are entries of one directory.
 type names struct {
 	changed map[string]bool
-	above   map[string]bool // what was changed is below them
+	above   map[string]bool // directories with changes below them
 }
 
-// A directory is one that a path was in.
+// A directory is the parent of paths.
 type directory struct {
 	path  string // without links, "" if it leads nowhere
-	count int    // of the changedPaths, when gone was found out
+	count int    // of the changedPaths, when gone was computed
 	gone  bool   // it, or one above it, was changed itself
 }
 
@@ -49,8 +49,8 @@ func (c *changedPaths) clear() {
 	c.last, c.count = nil, 0
 }
 
-// add notes that what stands at a path was changed. It reports whether that is
-// all: not if the path leads nowhere, or if what stands there has other names too.
+// add adds the path of a change. It is false if more than that path may be another thing
+// now: the path leads nowhere, or to a file that has other names too.
 func (c *changedPaths) add(path string) bool {
 	if info, err := c.view.Lstat(path); err != nil || info.Kind == host.Regular && info.Links > 1 {
 		return false
@@ -58,7 +58,7 @@ func (c *changedPaths) add(path string) bool {
 	return c.addNew(path)
 }
 
-// addNew is add for what has no other names.
+// addNew is add for a file that has no other names.
 func (c *changedPaths) addNew(path string) bool {
 	dir, base := c.split(path)
 	if dir.path == "" {
@@ -78,8 +78,7 @@ func (c *changedPaths) addNew(path string) bool {
 	return true
 }
 
-// covers reports whether what stands at a path may have become another by what was
-// changed.
+// covers reports whether a change may have changed what stands at a path.
 func (c *changedPaths) covers(path string) bool {
 	if c.empty() {
 		return false

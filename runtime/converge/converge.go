@@ -38,33 +38,33 @@ type Engine struct {
 	// Prefetcher has looked at resources since they were declared. The walk ends it. May be
 	// nil.
 	Prefetcher *Prefetcher
-	// Prior has the outcomes of resources that were dealt with before the run, in
-	// another process. The catalog has them, skipped, so that others can refer to
-	// them. No event tells of them and no summary counts them.
+	// Prior has the outcomes of resources that another process has converged before the run.
+	// The catalog has them, skipped, so that others can refer to them. They have no events and
+	// are in no summary.
 	Prior map[resource.ID]Outcome
-	// PriorCauses says why those of Settled were changed that were.
+	// PriorCauses has the causes of those of Prior that were changed.
 	PriorCauses map[resource.ID]Cause
-	// Journal remembers the refreshes of a run until they were performed; nil for
-	// none. A run that changes nothing does not write to it.
+	// Journal records pending refreshes; nil for none. A run that changes nothing does not
+	// write to it.
 	Journal Journal
-	// PendingRefreshes is the refreshes that earlier runs have left over.
+	// PendingRefreshes is the refreshes that earlier runs did not get to.
 	PendingRefreshes []PendingRefresh
-	// Cause tells why a resource that is not as wanted is not: whether it was
-	// managed before, and whether the same was wanted of it. Wish is what its
-	// state says of what is wanted (resource.DesiredDigester), text returns the text of it
-	// that the state has left open (resource.LazyDesired). May be nil.
-	Cause func(r *resource.Resource, wish resource.DesiredDigest, text func() string) Cause
-	// Recall tells what the state of a resource said of what was wanted of it when
-	// it was last in order, nothing if that is not known. It is for plans that compare the
-	// machine with the past: what sources and templates hold now does not count
-	// then. May be nil.
-	Recall func(r *resource.Resource) (wish resource.DesiredDigest)
-	// Secrets are what no event tells. May be nil.
+	// Cause compares a resource that is to be changed with the last applied catalog: whether
+	// it was managed before, and with the same desired state. Desired is the digest that its
+	// state has (resource.DesiredDigester), text returns the text of the digest where the
+	// state leaves it out (resource.LazyDesired). May be nil.
+	Cause func(r *resource.Resource, desired resource.DesiredDigest, text func() string) Cause
+	// Recall returns the digest of the desired state of a resource when it was last in order,
+	// the zero digest if there is none on record. It is for plans that compare the machine
+	// with the past, for which the present content of sources and templates does not count.
+	// May be nil.
+	Recall func(r *resource.Resource) resource.DesiredDigest
+	// Secrets are masked in events. May be nil.
 	Secrets *secret.Keeper
-	// SecretHistory knows what has held secrets before; nil if nothing has.
+	// SecretHistory is the properties and files that have held secrets; nil for none.
 	SecretHistory SecretHistory
-	// Stop asks a run to end: the resource that is being worked on is finished,
-	// the others are skipped. May be nil.
+	// Stop, once closed, ends a run: the present resource is finished, the others are
+	// skipped. May be nil.
 	Stop <-chan struct{}
 }
 
@@ -125,7 +125,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	return w.sum
 }
 
-// report reports events.
+// report passes events to the reporter and counts them.
 func (w *walk) report(events []*Event) {
 	for _, ev := range events {
 		w.sum.Add(ev)
@@ -144,13 +144,13 @@ type walk struct {
 	// they have the values that became known meanwhile.
 	declared []*resource.Resource
 	prefetch *Prefetcher
-	sum      Summary // of what was told so far
+	sum      Summary // of the events that were reported
 
 	pending   pendingRefreshes
 	refreshes map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
 	causes    []Cause               // of the changes so far; nil for none
 
-	since    time.Time // when the last resource was done with
+	since    time.Time // end of the last resource
 	outcomes []Outcome
 	blocks   []bool // failed, or skipped because of something that failed
 	// hasPending is set once something is pending or unknown.
@@ -166,7 +166,7 @@ type walk struct {
 	without map[any]bool
 	// conditional is set for what comes after something unknown.
 	conditional []bool
-	// prospects is what was told of the success of resources at once.
+	// prospects is the answers of providers that foresee many resources at once.
 	prospects map[int]resource.Prospect
 	// because is what resources are unknown because of, forecasts what would become
 	// of them.
@@ -175,7 +175,7 @@ type walk struct {
 	// looks is what the resource whose turn it is has looked at, nil where that makes
 	// no difference.
 	looks           *host.Looks
-	failing         bool           // it cannot be looked at, or not be had
+	failing         bool           // Status or Decide has failed
 	byName          map[string]int // the resources, for explainParent; nil until it is needed
 	endReason       string         // why no further resource is worked on, or ""
 	scopeEndReasons map[*resource.Scope]string
@@ -183,13 +183,13 @@ type walk struct {
 	edits           *edits          // that are under way, or nil
 	batch           *batch          // of files that are not committed, or nil
 	batchPaths      changedPaths    // of these
-	deferred        []deferredCheck // that were acted on, and have to be looked at again
-	queue           []*Event        // to be told after those of batch or settling
-	redactor        *redactor       // nil if there is nothing to conceal
+	deferred        []deferredCheck // of resources that were acted on
+	queue           []*Event        // to be reported after batch or deferred is done
+	redactor        *redactor       // nil if there is nothing to redact
 	single          [1]*Event       // of a resource that is no edit
 }
 
-// recordOutcome notes what became of a resource, for those that come after it.
+// recordOutcome records the outcome of a resource, for those that come after it.
 func (w *walk) recordOutcome(ev *Event) {
 	w.outcomes[ev.Index] = ev.Outcome
 	w.hasPending = w.hasPending || ev.Outcome == Pending || ev.Outcome == Unknown
@@ -205,7 +205,7 @@ func (w *walk) recordOutcome(ev *Event) {
 	w.recordScopeFailure(ev.Resource)
 }
 
-// recordPrior notes what became of a resource before the run.
+// recordPrior records the outcome that a resource had before the run.
 func (w *walk) recordPrior(i int, o Outcome) {
 	w.outcomes[i], w.blocks[i] = o, o == Failed || o == Skipped
 	w.recordCause(i, w.PriorCauses[w.catalog.Resources[i].ID])
@@ -214,7 +214,7 @@ func (w *walk) recordPrior(i int, o Outcome) {
 
 func (w *walk) planning() bool { return w.host == nil }
 
-// resource deals with one resource.
+// resource converges one resource, and returns its event.
 func (w *walk) resource(ctx context.Context, i int) *Event {
 	r := w.catalog.Resources[i]
 	ev := &Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.since}
@@ -249,7 +249,7 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 	return ev
 }
 
-// explain says of an event's error what ended its context, if that was it.
+// explain adds to an event's error why its context has ended, and what is missing.
 func (w *walk) explain(ctx context.Context, ev *Event) {
 	ev.Err = withCause(ctx, ev.Err)
 	if ev.Outcome == Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
@@ -258,7 +258,7 @@ func (w *walk) explain(ctx context.Context, ev *Event) {
 	w.explainParent(ev)
 }
 
-// skip reports whether the resource is not to be looked at, and why.
+// skip reports whether the resource is skipped, and gives the event the reason.
 func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
 	ev.Outcome = Skipped
 	if ev.Reason = ev.Resource.Skip; ev.Reason != "" {

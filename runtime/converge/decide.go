@@ -66,7 +66,7 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Binding, ev *Eve
 		w.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
 		return
 	case d.Stable():
-		if resource.DependsOnData(r.Spec) { // nobody could tell later what was wanted
+		if resource.DependsOnData(r.Spec) { // its properties do not tell the desired state later
 			ev.DesiredDigest = w.desiredDigest(ev, resource.DesiredDigestOf(state))
 		}
 		return
@@ -76,8 +76,8 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Binding, ev *Eve
 	w.act(ctx, *f, d, state, ev)
 }
 
-// status returns the state of resource i, whose turn it is: compared with what is
-// wanted now or, if the walk recalls that, with what was wanted.
+// status returns the state of resource i, whose turn it is, compared with the present
+// desired state or, with [Engine.Recall], with an earlier one.
 func (w *walk) status(ctx context.Context, i int, f *resource.Binding) (any, error) {
 	if w.Recall != nil {
 		r := w.catalog.Resources[i]
@@ -94,8 +94,8 @@ func (w *walk) status(ctx context.Context, i int, f *resource.Binding) (any, err
 	return f.Status(ctx, v, spec)
 }
 
-// refreshers returns what has changed, or would, of that which r subscribes to,
-// and what may.
+// refreshers returns the resources to which resource i subscribes and that have changed or
+// would change, and those of which that is unknown.
 func (w *walk) refreshers(i int) (by, maybe []resource.ID) {
 	for _, d := range w.catalog.Deps[i] {
 		if !d.Refresh {
@@ -111,9 +111,9 @@ func (w *walk) refreshers(i int) (by, maybe []resource.ID) {
 	return by, maybe
 }
 
-// refreshed reports whether resource i, which subscribes to resource by, is refreshed
-// by what became of that.
+// refreshed reports whether the outcome of resource by refreshes resource i, which
+// subscribes to it.
 func (w *walk) refreshed(i, by int) bool {
 	o := w.outcomes[by]
-	return o == Changed || o == Pending && w.noop(w.catalog.Resources[i]) // what was not done refreshes nothing
+	return o == Changed || o == Pending && w.noop(w.catalog.Resources[i]) // in a run, a pending change refreshes nothing
 }

@@ -13,12 +13,12 @@ import (
 type deferredCheck struct {
 	event      *Event
 	f          resource.Binding
-	hasRefresh bool // a refresh is owed to it
+	hasRefresh bool // its refreshes are finished if it is in order
 }
 
-// mayDefer reports whether resource i may be looked at again after the next ones were
-// acted on: nothing is done on its behalf between that and the next resource, and
-// whether it fails does not decide whether these are dealt with.
+// mayDefer reports whether resource i may be verified after the next ones were acted on:
+// nothing else is done for it before the next resource, and its failure would not end the
+// walk.
 func (w *walk) mayDefer(i int) bool {
 	r := w.catalog.Resources[i]
 	return resource.HasToSettle(r.Spec) && !w.planning() && !w.Sequential && w.edits == nil && w.continuesAfter(r) &&
@@ -38,8 +38,7 @@ func (w *walk) continuesAfter(r *resource.Resource) bool {
 	return true
 }
 
-// canDefer reports whether resource i can be dealt with before those that settle
-// are looked at again.
+// canDefer reports whether resource i can be converged before the deferred checks run.
 func (w *walk) canDefer(i int) bool {
 	r := w.catalog.Resources[i]
 	first := w.deferred[0].event
@@ -62,8 +61,8 @@ func (w *walk) deferredCheckOf(ev *Event) *deferredCheck {
 	return nil
 }
 
-// runDeferredChecks looks again at the resources that settle, and tells of all since the
-// first of them.
+// runDeferredChecks verifies the deferred resources, and reports all since the first of
+// them.
 func (w *walk) runDeferredChecks(ctx context.Context) {
 	if len(w.deferred) == 0 {
 		return

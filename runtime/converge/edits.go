@@ -16,9 +16,9 @@ import (
 type edits struct {
 	edit   *host.Edit
 	last   int      // the number of the last resource
-	events []*Event // of those that were dealt with
+	events []*Event // so far
 
-	// The walk's own, which are put aside meanwhile.
+	// The walk's own, which come back after the last edit.
 	view *host.View
 	host *host.Host
 }
@@ -57,8 +57,7 @@ func (w *walk) editedFile(i int) string {
 	return x.EditedFile()
 }
 
-// sameBackup reports whether what two resources overwrite is kept in the same
-// way.
+// sameBackup reports whether two resources agree on making backups.
 func (w *walk) sameBackup(i, k int) bool {
 	kept := func(i int) bool {
 		b := w.catalog.Resources[i].Common.Backup
@@ -67,8 +66,8 @@ func (w *walk) sameBackup(i, k int) bool {
 	return kept(i) == kept(k)
 }
 
-// finishEdit takes the event of a resource and returns those that can be told now:
-// that one or, at the end of a row of edits, all of them.
+// finishEdit takes the event of a resource and returns those that can be reported: that one
+// or, at the end of a row of edits, all of them.
 func (w *walk) finishEdit(ctx context.Context, ev *Event) []*Event {
 	w.recordOutcome(ev)
 	e := w.edits
@@ -97,7 +96,7 @@ func (w *walk) finishEdit(ctx context.Context, ev *Event) []*Event {
 	return e.events
 }
 
-// verifyEdit looks again at a resource after its file was written.
+// verifyEdit verifies a resource after its file was written.
 func (w *walk) verifyEdit(ctx context.Context, ev *Event) {
 	var f resource.Binding
 	if f, ev.Err = w.Registry.Select(ev.Resource, w.Facts); ev.Err == nil {

@@ -40,21 +40,21 @@ type Event struct {
 	Diff []resource.Delta
 	// Actions is what was done, or would be.
 	Actions []resource.Action
-	// Ran is how the command of a resource ended, if one was run and that was asked
-	// for.
+	// Ran is the result of the command of a resource; nil if none was run, or without
+	// [Engine.Outputs].
 	Ran *host.Result
-	// Text is the content before and after, if that was asked for and is known.
+	// Text is the content before and after; nil if it is not known, or without [Engine.Texts].
 	Text *resource.Text
-	// Refreshed says that the actions came of a change elsewhere, RefreshedBy of
-	// which.
+	// Refreshed says that a refresh is among the actions, RefreshedBy which changes it is
+	// for.
 	Refreshed   bool
 	RefreshedBy []resource.ID
 	// PendingRefreshes lists the refreshes of earlier runs that the actions make up for.
 	PendingRefreshes []PendingRefresh
 	// Cause says why the resource was changed, or would be.
 	Cause Cause
-	// DesiredDigest is what the state says of what is wanted, if the resource was changed or
-	// nothing else can tell it (resource.DataDependent).
+	// DesiredDigest is the digest of the desired state that the state has, if the resource was
+	// changed or is DataDependent.
 	DesiredDigest resource.DesiredDigest
 	// Reason says why a resource is unknown or skipped, or what else may become
 	// of one that is pending.
@@ -72,8 +72,7 @@ type Event struct {
 	Unmet []resource.ID
 	// Err says why a resource failed.
 	Err error
-	// Ensure is what the resource was found to be in the end, in the words of
-	// its ensure property; "" if that is not known.
+	// Ensure is the final state in the words of the ensure property; "" if that is not known.
 	Ensure string
 	Health []Health
 	Start  time.Time
@@ -101,8 +100,8 @@ type Summary struct {
 	Noop           bool
 	// Interrupted says that the run was stopped before its end.
 	Interrupted bool
-	// Dropped lists the refreshes of earlier runs that are owed to resources which
-	// are not there any more.
+	// Dropped lists the refreshes of earlier runs for resources that are not declared any
+	// more.
 	Dropped []PendingRefresh
 }
 
@@ -132,7 +131,7 @@ func (s *Summary) Add(e *Event) {
 	}
 }
 
-// A Reporter is told what happens in a run, in order and from one goroutine.
+// A Reporter gets the events of a run, in order and from one goroutine.
 type Reporter interface {
 	// Begin is called before a resource is acted on, with its place in the run.
 	Begin(r *resource.Resource, index, total int)

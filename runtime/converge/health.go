@@ -44,12 +44,12 @@ func (s HealthState) predicate() string {
 type Health struct {
 	Name   string
 	State  HealthState
-	Output string // the first line that the command said, or why there is none
+	Output string // the first line of output of the command, or why there is none
 	Tries  int
 }
 
 // checkHealth runs the health checks of a resource, and fails it if one of them
-// does. What cannot be told counts as bad.
+// does. HealthUnknown counts as bad.
 func (w *walk) checkHealth(ctx context.Context, ev *Event) {
 	for _, c := range ev.Resource.Common.HealthChecks {
 		res := health(ctx, w.view, c)
@@ -87,7 +87,7 @@ func health(ctx context.Context, v *host.View, c resource.HealthCheck) (h Health
 	}
 }
 
-// judge returns what the end of a check means, and what to say of it.
+// judge returns the state that the result of a check means, and its output.
 func judge(res host.Result, err error) (HealthState, string) {
 	if err != nil {
 		return HealthUnknown, err.Error()
@@ -102,7 +102,7 @@ func judge(res host.Result, err error) (HealthState, string) {
 	return HealthUnknown, fmt.Sprintf("exit status %d%s", res.Code, withOutput(line))
 }
 
-// withOutput returns ": " and what a command said, or nothing.
+// withOutput returns ": " and the output of a command, or "".
 func withOutput(output string) string {
 	if output == "" {
 		return ""

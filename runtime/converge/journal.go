@@ -32,36 +32,34 @@ func ParseCause(s string) Cause {
 	return NoCause
 }
 
-// A PendingRefresh is a refresh that a resource has to get, because something that it
-// subscribes to was changed.
+// A PendingRefresh is a refresh of resource To that is due because resource By, to which it
+// subscribes, was changed.
 type PendingRefresh struct {
 	To, By resource.ID
 	Run    string // in which By was changed
 	Cause  Cause  // of that change
 }
 
-// A Journal remembers refreshes until they were performed, even if the run ends
-// in between.
+// A Journal records refreshes until they were performed, even if the run ends in between.
 type Journal interface {
 	// AddRefreshes records, durably, that a change of by refreshes others. It is called
 	// before by is changed; if it fails, by is not changed.
 	AddRefreshes(by resource.ID, cause Cause, to []resource.ID) error
-	// CancelRefreshes strikes out what was recorded for by in this run, because nothing
-	// was changed after all.
+	// CancelRefreshes removes the refreshes of this run that come of by, which was not changed
+	// after all.
 	CancelRefreshes(by resource.ID)
-	// FinishRefreshes strikes out whatever is owed to a resource, because it was refreshed
-	// or needs no refresh any more.
+	// FinishRefreshes removes all refreshes of a resource, which was refreshed or needs none
+	// any more.
 	FinishRefreshes(to resource.ID)
-	// DropRefresh strikes out a refresh that is owed to a resource which is not there any
-	// more.
+	// DropRefresh removes a refresh of a resource that is not declared any more.
 	DropRefresh(d PendingRefresh)
 }
 
-// pendingRefreshes is what earlier runs have left over, by the resource that it is owed to.
+// pendingRefreshes is refreshes of earlier runs, by the resource to refresh.
 type pendingRefreshes map[resource.ID][]PendingRefresh
 
-// groupRefreshes sorts list by resource, and returns what is owed to resources that are
-// not there any more. It is dropped in a run.
+// groupRefreshes groups list by resource. Dropped is the refreshes of resources that are not
+// declared any more, which a run removes from its journal.
 func (w *walk) groupRefreshes(list []PendingRefresh) (left pendingRefreshes, dropped []PendingRefresh) {
 	if len(list) == 0 {
 		return nil, nil
@@ -126,16 +124,15 @@ func refreshes(c *catalog.Catalog) map[int][]resource.ID {
 	return out
 }
 
-// finishRefreshes strikes out what is owed to a resource that is as it should be.
+// finishRefreshes removes the refreshes of a resource that is in order.
 func (w *walk) finishRefreshes(ev *Event) {
 	if w.journal() != nil && (ev.Outcome == Stable || ev.Outcome == Changed) {
 		w.journal().FinishRefreshes(ev.Resource.ID)
 	}
 }
 
-// cancelRefreshes strikes out what a change was to refresh if it failed and changed
-// nothing: the resource differs in the same way as before. If that cannot be
-// told, what was recorded stands.
+// cancelRefreshes removes the refreshes that come of a change which failed and changed
+// nothing: the resource differs in the same way as before. They stay if that is not known.
 func (w *walk) cancelRefreshes(ctx context.Context, f resource.Binding, d resource.Decision, ev *Event) {
 	r := ev.Resource
 	if len(w.refreshes[ev.Index]) == 0 || len(d.Diff) == 0 || resource.VerifiesItself(r.Spec) {
@@ -170,7 +167,7 @@ func (w *walk) causeOf(ctx context.Context, ev *Event, state any) Cause {
 	return c
 }
 
-// recordCause notes why resource i is changed.
+// recordCause records the cause of the change of resource i.
 func (w *walk) recordCause(i int, c Cause) {
 	if c == NoCause {
 		return
@@ -181,8 +178,8 @@ func (w *walk) recordCause(i int, c Cause) {
 	w.causes[i] = c
 }
 
-// causeOfRefresh returns the cause of what a refresh comes of: it corrects only
-// if nothing else than corrections brought it about.
+// causeOfRefresh returns the cause of a refresh: corrective if all changes that it is for
+// were.
 func (w *walk) causeOfRefresh(ev *Event) Cause {
 	for _, d := range w.catalog.Deps[ev.Index] {
 		if d.Refresh && w.refreshed(ev.Index, d.Index) && (w.causes == nil || w.causes[d.Index] != Corrective) {

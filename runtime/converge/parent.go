@@ -7,8 +7,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// explainParent says of a directory that is missing what would bring it: what is
-// declared by its name, or a declaration.
+// explainParent adds to the error of a missing directory where it is declared, or that it
+// should be.
 func (w *walk) explainParent(ev *Event) {
 	parent, ok := errors.AsType[*host.ParentError](ev.Err)
 	if !ok || !parent.Missing {

@@ -11,14 +11,14 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// act performs a decision about a state, or in a plan notes what it would do.
+// act performs a decision about a state, or in a plan records it.
 func (w *walk) act(ctx context.Context, f resource.Binding, d resource.Decision, state any, ev *Event) {
 	r := ev.Resource
 	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, w.desiredDigest(ev, resource.DesiredDigestOf(state))
 	ev.Cause = w.causeOf(ctx, ev, state)
 	w.recordCause(ev.Index, ev.Cause)
 	if w.Texts && d.Text != nil {
-		// A text that cannot be had is no reason not to act: there is no diff then.
+		// Without the text there is no diff, which is no reason not to act.
 		if text, err := d.Text(ctx, w.view); err == nil {
 			ev.Text = &text
 		}
@@ -65,7 +65,7 @@ func (w *walk) act(ctx context.Context, f resource.Binding, d resource.Decision,
 		ev.Outcome = Changed
 		return
 	}
-	done, err := w.perform(ctx, w.actingFor(ctx, ev, w.host), f, d, ev)
+	done, err := w.perform(ctx, w.hostFor(ctx, ev, w.host), f, d, ev)
 	if err != nil {
 		ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:done]
 		w.cancelRefreshes(ctx, f, d, ev)
@@ -94,9 +94,8 @@ func (w *walk) perform(ctx context.Context, h *host.Host, f resource.Binding, d 
 	return len(d.Actions), nil
 }
 
-// actingFor returns the host h as it is for acting on behalf of the event's
-// resource.
-func (w *walk) actingFor(ctx context.Context, ev *Event, h *host.Host) *host.Host {
+// hostFor returns h for the actions of the event's resource.
+func (w *walk) hostFor(ctx context.Context, ev *Event, h *host.Host) *host.Host {
 	r := ev.Resource
 	h = h.OnBehalfOf(r)
 	if log := h.Log(); log.Enabled(ctx, slog.LevelInfo) {
@@ -108,7 +107,7 @@ func (w *walk) actingFor(ctx context.Context, ev *Event, h *host.Host) *host.Hos
 	return h
 }
 
-// withCause puts before an error why its context had ended, if it had.
+// withCause puts the cause of an ended context before an error.
 func withCause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)
@@ -122,14 +121,14 @@ func (w *walk) verify(ctx context.Context, f resource.Binding, ev *Event) {
 	w.judge(ev, state, err)
 }
 
-// judge says what was seen of the event's resource when it was looked at again.
+// judge gives the event the final state of its resource, and an error if it differs still.
 func (w *walk) judge(ev *Event, state any, err error) {
 	if err != nil {
 		ev.Ensure, ev.Err = "", err
 		return
 	}
 	r := ev.Resource
-	// To bring about what is wanted may have told more of it.
+	// The actions may have read a source, so that there is a digest of it now.
 	if wish := resource.DesiredDigestOf(state); wish != (resource.DesiredDigest{}) {
 		ev.DesiredDigest = w.desiredDigest(ev, wish)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// A SecretHistory knows what has held secrets in earlier runs. These may have been others
-// than now, which nobody knows any more.
+// A SecretHistory is the properties and files that have held secrets in earlier runs. These
+// secrets may not be the present ones, and are not on record.
 type SecretHistory interface {
 	// Held returns the properties of a resource that have held secrets.
 	Held(id resource.ID) []string
@@ -17,11 +17,11 @@ type SecretHistory interface {
 	HeldIn(path string) bool
 }
 
-// redactor takes out of events what nobody may see.
+// A redactor masks secrets in events.
 type redactor struct {
 	k       *secret.Keeper
 	history SecretHistory // nil for none
-	// texts is set if the texts of what differs were asked for.
+	// texts is Engine.Texts.
 	texts bool
 	// secretEdits are the files that are edited on behalf of resources with secrets.
 	secretEdits map[string]bool
@@ -54,7 +54,7 @@ func (c *redactor) properties(r *resource.Resource) []string {
 	return append(slices.Clip(r.Sensitive), c.history.Held(r.ID)...)
 }
 
-// event conceals what differs.
+// event redacts the differences of an event.
 func (c *redactor) event(ev *Event) {
 	if c == nil || len(ev.Diff) == 0 && ev.Text == nil {
 		return
@@ -77,9 +77,9 @@ func (c *redactor) event(ev *Event) {
 	ev.Diff = c.deltas(ev.Diff, properties, ev.Resource.Type)
 }
 
-// hidesContent reports whether a content that nobody has looked at for secrets must not
-// be told: the file has held some, or it was too large to be shown and the digest
-// of it could tell one. Its size tells none then.
+// hidesContent reports whether the digest of a content whose text is not known must be
+// masked: the file has held secrets, or it was too large to be searched for some. A size
+// alone reveals none.
 func (c *redactor) hidesContent(ev *Event) bool {
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	switch {
@@ -93,7 +93,7 @@ func (c *redactor) hidesContent(ev *Event) bool {
 	})
 }
 
-// deltas returns differences without what nobody may see in them.
+// deltas returns redacted differences.
 func (c *redactor) deltas(list []resource.Delta, properties []string, of *resource.Type) []resource.Delta {
 	if c == nil {
 		return list
@@ -122,10 +122,10 @@ func plain(name string, of *resource.Type) bool {
 	return name == "ensure" || name == resource.Refresh || of != nil && of.Properties().Field(name) != nil
 }
 
-// side returns one side of a difference in a property that holds secrets. What is
-// wanted is known, so that no more of it has to be masked than its secrets. A size
+// side returns one side of a difference in a property that holds secrets. The secrets of a
+// known text are masked, and all of an unknown one. A size
 // is masked without digits: contents of one size would have the same. A digest is
-// masked as a whole, so that one content has one mask wherever it is told.
+// masked as a whole, so that one content has one mask everywhere.
 func (c *redactor) side(text string, known bool) string {
 	switch {
 	case text == "", text == resource.KnownAfterRun, strings.HasPrefix(text, "("):

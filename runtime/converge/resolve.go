@@ -10,13 +10,12 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Some values are known only when earlier resources have been dealt with
-// (resource.Resource.Later). In a run they are asked for right before their
-// resource. In a plan nobody knows them, unless all that comes earlier is as
-// wanted: then they are what they would be in a run.
+// Some values are known only after earlier resources were converged
+// (resource.Resource.Later). A run asks for them right before their resource. A plan cannot
+// know them, unless all that comes earlier is stable: then they are those of a run.
 
-// resolvable returns c, or if something in it is known later a copy whose list
-// of resources the walk may change.
+// resolvable returns c or, if it has such values, a copy whose list of resources the walk
+// may change.
 func resolvable(c *catalog.Catalog) *catalog.Catalog {
 	if !slices.ContainsFunc(c.Resources, func(r *resource.Resource) bool { return r.Resolve != nil }) {
 		return c
@@ -26,9 +25,8 @@ func resolvable(c *catalog.Catalog) *catalog.Catalog {
 	return &own
 }
 
-// resolve asks for the values of the event's resource that are known only now.
-// It is false if the resource cannot be dealt with. Health checks alone do not
-// need them.
+// resolve asks for the late values of the event's resource. It is false if they cannot be
+// had. Health checks alone do not need them.
 func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 	r := ev.Resource
 	switch {
@@ -83,9 +81,8 @@ func laterText(names []string) string {
 	return "the values of " + strings.Join(names, " and ") + " are known after run"
 }
 
-// desiredDigest returns what is wanted of the event's resource besides what was
-// declared: what its state says of it, and the values that became known in this
-// run.
+// desiredDigest returns a digest with the fingerprint of the late values of the event's
+// resource.
 func (w *walk) desiredDigest(ev *Event, wish resource.DesiredDigest) resource.DesiredDigest {
 	if len(w.declared[ev.Index].Later) > 0 {
 		wish.LateValues = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))

@@ -17,7 +17,7 @@ func (w *walk) monitorOnly(r *resource.Resource) bool {
 	return w.MonitorOnly || r.Restraint() == resource.MonitorOnly
 }
 
-// recordScopeFailure notes that something failed in a scope, which may end it.
+// recordScopeFailure ends the scope of a resource that failed, if fail_on_error is set in it.
 func (w *walk) recordScopeFailure(r *resource.Resource) {
 	if r.Scope == nil || !r.Scope.FailOnError {
 		return
@@ -41,8 +41,8 @@ func (w *walk) scopeEndReason(r *resource.Resource) string {
 	return ""
 }
 
-// recordUnmet records that r is not looked at, because of what it comes after. What
-// stands for other resources has failed with them.
+// recordUnmet skips a resource because of what it comes after. A composite has failed with
+// its parts.
 func (w *walk) recordUnmet(ev *Event) {
 	if !resource.FailsWithParts(ev.Resource.Spec) {
 		return
