@@ -56,7 +56,8 @@ func TestArchitecturePage(t *testing.T) {
 	require.Greater(t, mentions, 50, "the page is read as it is written")
 }
 
-// TestArchitecturePackages: every package is on the page, or one is in whose folder it lies.
+// TestArchitecturePackages: every package is on the page; one that is deeper than two folders
+// may be left to the package in whose folder it lies.
 func TestArchitecturePackages(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
@@ -74,8 +75,8 @@ func TestArchitecturePackages(t *testing.T) {
 			return nil
 		}
 		dir, err := filepath.Rel(root, filepath.Dir(name))
-		for at := dir; err == nil && !named[at]; at = filepath.Dir(at) {
-			require.NotEqual(t, ".", at, "no package %s on the page", dir)
+		if !named[dir] && (strings.Count(dir, "/") < 2 || !named[filepath.Dir(dir)]) {
+			t.Errorf("%s has no package %s", page, dir)
 		}
 		return err
 	}))
