@@ -33,7 +33,7 @@ type callSite struct {
 	// inside says that the call is in a function of the text, unused that its handles are
 	// not used.
 	inside, unused bool
-	// place is that of the last resource; most have the same.
+	// locator is that of the last resource; most have the same.
 	locator *locator
 }
 

@@ -36,7 +36,7 @@ const (
 	largeTable = 32
 )
 
-// hidden is the line of a call that no message speaks of.
+// hiddenLine is the line of a call that no message speaks of.
 const hiddenLine = -1
 
 // compileChunk makes code of the syntax tree of c.

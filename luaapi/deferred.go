@@ -48,7 +48,7 @@ type Result struct {
 	Failed  bool
 	// Planned says that the result is one of a plan: nothing was performed.
 	Planned bool
-	// Ran is the result of its command; nil if none was run.
+	// Command is the result of its command; nil if none was run.
 	Command *host.Result
 }
 

@@ -10,13 +10,12 @@ import (
 )
 
 // A handle is what a constructor returns: a userdata that holds a
-// *resource.Resource, or, of a declaration with mistakes, a *dead. A pending one
-// waits for its properties.
+// *resource.Resource, a *failedDeclaration or a *partialDeclaration.
 type (
-	// A dead resource is not in the catalog. It has a handle so that the script
-	// can go on to its next mistake.
+	// A failedDeclaration has mistakes and is not in the catalog. It has a handle so that
+	// the script can go on to its next mistake.
 	failedDeclaration struct{ id resource.ID }
-	// A pending declaration is one whose properties come in the next call, as in
+	// A partialDeclaration is one whose properties come in the next call, as in
 	// file "/etc/motd" { ... }.
 	partialDeclaration struct {
 		typ   *resource.Type

@@ -18,7 +18,7 @@ const (
 	longLiteral = 64
 	// manyLiterals is the least length of texts, in bytes, for which this pays.
 	manyLiterals = 2 << 10
-	// setAside begins the string in the place of one that is set aside. It holds a
+	// literalMark begins the string in the place of one that is taken out. It holds a
 	// character that scripts do not have; texts that have it are parsed as they are.
 	literalMark = "\x01ccm "
 )

@@ -72,7 +72,7 @@ func (r *record) release() {
 // conceal has an engine tell no secrets, nor what has held some.
 func (p *Process) conceal(engine *converge.Engine, store *state.Store) (err error) {
 	engine.Secrets = p.Secrets
-	if engine.SecretHistory, err = store.Past(); err != nil {
+	if engine.SecretHistory, err = store.SecretHistory(); err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
 	return nil

@@ -71,7 +71,7 @@ func (r *Recorder) host(o HostOptions) *host.Host {
 	}
 	return p.newHost(host.Options{
 		Root: r.options.Root, Runner: o.runner, Log: o.Log, Effect: p.Effect,
-		BeforeChange: r.beforeChange, Leaves: r.temporary, Progress: o.Progress,
+		BeforeChange: r.beforeChange, RecordTemporary: r.temporary, Progress: o.Progress,
 	})
 }
 

@@ -36,7 +36,7 @@ with a comment.
 	return cmd
 }
 
-// render prints the manifest with all that is resolved in it.
+// renderManifest prints the manifest with all that is resolved in it.
 func renderManifest(ctx context.Context, e *env, name string, f *siteFlags) error {
 	m, err := loadManifest(ctx, e, name, f)
 	if err != nil {

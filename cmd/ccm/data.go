@@ -50,7 +50,7 @@ manifest is a hierarchy document too. Arguments with = are facts.
 	return cmd
 }
 
-// hieraCommand is data under the name that others know.
+// newHieraCommand returns the command data under its name in Choria.
 func newHieraCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "hiera", Short: "Resolve hierarchy documents: another name of data", Hidden: true,
@@ -108,7 +108,7 @@ func addData(e *env, cmd *cobra.Command, f *lookFlags) {
 	}
 }
 
-// resolve prints the data of a hierarchy document.
+// printResolved prints the data of a hierarchy document.
 func printResolved(e *env, cmd *cobra.Command, f *lookFlags, name string) error {
 	if f.env {
 		f.output.value = "env"
@@ -126,7 +126,7 @@ func printResolved(e *env, cmd *cobra.Command, f *lookFlags, name string) error 
 	return e.print().plain(val, f.output.value)
 }
 
-// resolved returns the data of a hierarchy document, or what is at a key in it.
+// resolveData returns the data of a hierarchy document, or what is at a key in it.
 func resolveData(e *env, cmd *cobra.Command, f *lookFlags, name string) (any, error) {
 	if f.envFacts {
 		// What is given by name wins.

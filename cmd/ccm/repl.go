@@ -62,7 +62,7 @@ func (f *replFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
 }
 
-// interactively is run --interactive.
+// runInteractively is run --interactive.
 func runInteractively(ctx context.Context, e *env, f *runFlags, args []string) error {
 	return startRepl(ctx, e, &replFlags{runFlags: *f, form: newChoice(repl.OutputLua, repl.Outputs...)}, args)
 }

@@ -52,7 +52,7 @@ shown.`,
 	return cmd
 }
 
-// status prints the state of the resource that the properties name.
+// printStatus prints the state of the resource that the properties name.
 func printStatus(e *env, cmd *cobra.Command, f *statusFlags, typ string, properties *schema.Table) error {
 	templates := &site.TemplateEnv{Clock: e.Clock}
 	reg, err := site.NewRegistry(templates)

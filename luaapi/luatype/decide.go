@@ -22,7 +22,7 @@ const (
 	refresh = "refresh"
 )
 
-// The value of ensure that means that there is nothing.
+// absent is the value of ensure that means that there is nothing.
 const absent = "absent"
 
 const secret = "(secret)"

@@ -15,8 +15,8 @@ import (
 
 const backupSuffix = ".ccm-old"
 
-// asideName returns the name under which a file is set aside where nobody else can take
-// that.
+// backupName returns the name of a backup in a directory where nobody else can take that
+// name.
 func backupName(base string) string { return safepath.HiddenName(base, backupSuffix) }
 
 // Backup gives the file at the path a second name in its directory, so that it
@@ -63,7 +63,7 @@ func (h *Host) Backup(name string) error {
 	return h.SyncDirectory(name, p.Dir)
 }
 
-// copyAside is for file systems without hard links.
+// copyBackup makes a backup on file systems without hard links.
 func (h *Host) copyBackup(name string, p, old safepath.Location, info Info) (err error) {
 	return h.Effect("copy", name, func() (err error) {
 		from, err := p.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
@@ -100,7 +100,7 @@ func setTime(fd int, at time.Time) error {
 	return unix.UtimesNanoAt(fd, "", []unix.Timespec{ts, ts}, unix.AT_EMPTY_PATH)
 }
 
-// asideOf finds what is set aside for a place, of kind Missing if nothing is.
+// backupOf finds the backup of a place, of kind Missing if there is none.
 //
 // Where others may make names in the directory, what is found counts only if its owner
 // could have put it at the place as well, or if it is ours.

@@ -44,13 +44,13 @@ type machine struct {
 	beforeChange func(v *View, d PreImage) error
 	refuse       func(argv []string) error
 
-	transport func() http.RoundTripper
-	progress  func(Progress)
-	leaves    func(path string) (Temporary, error)
-	fetched   *fetched
-	sums      *sums
-	scratches *sync.Map // the directories of Scratch that are in use
-	swept     *swept
+	transport       func() http.RoundTripper
+	progress        func(Progress)
+	recordTemporary func(path string) (Temporary, error)
+	fetched         *fetched
+	sums            *sums
+	scratches       *sync.Map // the directories of Scratch that are in use
+	swept           *swept
 }
 
 // A Host is a View that can also change the machine.
@@ -87,10 +87,9 @@ type Options struct {
 	// Progress is told how far a download is, ten times a second at most; nil if
 	// nobody wants to know.
 	Progress func(Progress)
-	// Leaves is told of each directory that would be left behind if this process
-	// died, by its path for the operating system, before it is made. Nil if nobody
-	// wants to know.
-	Leaves func(path string) (Temporary, error)
+	// RecordTemporary records a directory that would be left behind if this process died, by
+	// its path for the operating system, before it is made. Nil records nothing.
+	RecordTemporary func(path string) (Temporary, error)
 }
 
 // New returns a host.
@@ -120,7 +119,7 @@ func New(o Options) *Host {
 	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.users.passwd.nameOf(uid) }}
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
 	m.users, m.fetched, m.sums, m.swept = newAccounts(m), new(fetched), new(sums), new(swept)
-	m.leaves = o.Leaves
+	m.recordTemporary = o.RecordTemporary
 	m.progress, m.transport = o.Progress, sync.OnceValue(fetch.NewTransport)
 	if o.Transport != nil {
 		m.transport = func() http.RoundTripper { return o.Transport }
@@ -256,8 +255,8 @@ func (untold) Gone() {}
 // TrackTemporary tells of a directory that is about to be made, by its path for the
 // operating system.
 func (h *Host) TrackTemporary(path string) (Temporary, error) {
-	if h.leaves == nil {
+	if h.recordTemporary == nil {
 		return untold{}, nil
 	}
-	return h.leaves(path)
+	return h.recordTemporary(path)
 }

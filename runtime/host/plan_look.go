@@ -278,7 +278,7 @@ func (o *overlay) ofMachine(name string) (string, bool) {
 	return "/" + rest, below
 }
 
-// source returns the path on the machine of a file of the user. It is false if
+// plannedSource returns the path on the machine of a file of the user. It is false if
 // nothing about the file is assumed and nobody wants to know that it is looked at.
 func (v *View) plannedSource(name string) (string, bool) {
 	o := v.planned()

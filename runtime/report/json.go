@@ -16,7 +16,7 @@ const (
 	SummaryProtocol = "io.choria.ccm.v1.session.summary"
 )
 
-// Fixed are the fields of events that never hold a secret: their values come from this
+// FixedFields are the fields of events that never hold a secret: their values come from this
 // program, or are names of resources, which may not be secret.
 var FixedFields = []string{"protocol", "event_id", "run_id", "timestamp", "start_time", "type", "name", "outcome", "status"}
 

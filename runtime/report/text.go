@@ -163,10 +163,10 @@ func inBrackets(s string) terminal.Text {
 	return terminal.Sprintf(" (%s)", terminal.IndentedText(s, indent))
 }
 
-// further is what the further lines of a text begin with.
+// indent is what every line of a text but the first begins with.
 const indent = "    "
 
-// fewCauses is how many causes of a refresh are listed without Verbose.
+// maxCauses is how many causes of a refresh are listed without Verbose.
 const maxCauses = 3
 
 // causeLimit returns how many of n causes are listed. If only one would be left out it is

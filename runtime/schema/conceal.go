@@ -1,6 +1,6 @@
 package schema
 
-// Concealed replaces the texts of secret properties.
+// SecretText replaces the texts of secret properties.
 const SecretText = "(secret)"
 
 // Conceal returns t with what is secret in it concealed: the texts in it, at any

@@ -55,7 +55,7 @@ func formsOf(value string) []form {
 	return out
 }
 
-// echoed is what echo(1) of some shells makes of a text.
+// echoEscapes replaces what echo(1) of some shells replaces in a text.
 var echoEscapes = strings.NewReplacer(`\\`, `\`, `\a`, "\a", `\b`, "\b", `\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v")
 
 // hasContent reports whether a line of a secret is worth masking.
@@ -206,7 +206,7 @@ func luaEscaped(s string, quote byte) string {
 	return b.String()
 }
 
-// The widths at which programs break lines of base64.
+// base64Widths are the widths at which programs break lines of base64.
 var base64Widths = []int{64, 76}
 
 // encodings returns a text in base64, as the whole and as a part of something

@@ -18,7 +18,7 @@ import (
 // of a piece is its nonce, and the last one says so: pieces that are missing,
 // exchanged or changed are found out.
 
-// sealed begins what is sealed.
+// sealHeader begins what is sealed.
 const sealHeader = "ccm sealed 1\n"
 
 const (

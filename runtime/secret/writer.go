@@ -14,7 +14,7 @@ type Writer struct {
 	w  io.Writer
 	k  *Keeper
 	mu sync.Mutex
-	// held is what may be the beginning of a secret.
+	// pending is what may be the beginning of a secret.
 	pending string
 }
 

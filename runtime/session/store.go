@@ -4,7 +4,7 @@
 // them and be refreshed by them.
 //
 // A session is a directory with one file, to which every process appends what it
-// did, one JSON object a line. Begin with [Open] and [Session.FinishRefreshes].
+// did, one JSON object a line. Begin with [Open] and [Session.Settle].
 package session
 
 import (
@@ -62,7 +62,7 @@ type Session struct {
 }
 
 // Memory returns a session that ends with the process. It remembers what
-// [Session.FinishRefreshes] needs, however long it lasts, and not every event.
+// [Session.Settle] needs, however long it lasts, and not every event.
 func Memory() *Session { return &Session{compact: 1000} }
 
 // New makes the directory of a new session: dir, or one with a name of its own

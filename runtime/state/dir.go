@@ -1,4 +1,7 @@
-// Package state keeps what outlives a run: the lock that makes runs exclusive.
+// Package state keeps what outlives a run: its lock, its record, the backups of what it
+// changed, the refreshes that it left pending and what it wanted of each resource.
+//
+// Begin with [Store], which lists the files of a state directory, and [Run].
 package state
 
 import (

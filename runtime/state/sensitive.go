@@ -69,7 +69,7 @@ func (x *Sensitive) add(id string, properties []string) (added bool) {
 }
 
 // SecretHistory returns the Sensitive for an engine; nil if it is empty.
-func (s *Store) Past() (converge.SecretHistory, error) {
+func (s *Store) SecretHistory() (converge.SecretHistory, error) {
 	if _, err := s.dir.stat(sensitiveFile); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

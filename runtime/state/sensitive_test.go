@@ -177,7 +177,7 @@ func TestNothingToHide(t *testing.T) {
 	b.must(file("/f", "new"))
 	require.NoFileExists(t, filepath.Join(b.dir, "key"))
 	require.NoFileExists(t, filepath.Join(b.dir, "sensitive.ndjson"))
-	past, err := b.store().Past()
+	past, err := b.store().SecretHistory()
 	require.NoError(t, err)
 	require.Nil(t, past)
 }

@@ -25,7 +25,7 @@ const (
 	findFunc = "find value"
 )
 
-// sealed are the functions that an Env has only if it reads files.
+// fileFunctions are the functions that an Env has only if it reads files.
 var fileFunctions = []string{"file", "readFile", "template", "jet"}
 
 // variables returns what an expression of e sees when it runs.
