@@ -108,7 +108,9 @@ func withoutBlocks(text string) string {
 // Type.Method.
 func declarations(t *testing.T, name string) []string {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-	require.NoError(t, err)
+	if !assert.NoError(t, err) {
+		return nil
+	}
 	var names []string
 	for _, d := range f.Decls {
 		switch d := d.(type) {

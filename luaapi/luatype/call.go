@@ -49,7 +49,7 @@ func (s State) Describe(name, provider string) any {
 	return out
 }
 
-// Wish implements resource.DesiredExporter. Secrets are left out, and so is what does not
+// DesiredProperties implements resource.DesiredExporter. Secrets are left out, and so is what does not
 // differ from being left out: empty lists and texts.
 func (s State) DesiredProperties() *schema.Table {
 	if s.CurrentEnsure() == "absent" || len(s.Data) == 0 {

@@ -11,9 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// What was rendered is remembered as a wish, which is a line for each file with
-// its mode, its SHA-256 and its path, and one for each empty directory, which has
-// neither.
+// dirLine begins the lines of empty directories in the digest of a rendering. The lines
+// of files have the mode, the SHA-256 and the path.
 const dirLine = "directory"
 
 // wish returns what stands for a rendering.

@@ -41,7 +41,7 @@ type Functions struct {
 	// Edits returns the path of the file that Perform writes, for types that do nothing
 	// else.
 	Edits func(want *Properties) string
-	// Leaves says what Perform will have done where it changes something. More says
+	// Effects returns what Perform will have done where it changes something. More says
 	// that it does other things besides. Have is nil if nobody knows what there is.
 	Effects func(want *Properties, have any) (list []host.Planned, more bool, err error)
 }

@@ -73,8 +73,8 @@ type Decision struct {
 	// Effects is what the actions will have done to the file system, so that a plan
 	// can look at later resources as if it had been done.
 	Effects []host.Planned
-	// Complete says that Leaves is all that the actions do to the machine. What is
-	// not closed may have any effect, and a plan cannot tell what comes of errors
+	// Complete says that Effects is all that the actions do to the machine. What is
+	// not complete may have any effect, and a plan cannot tell what comes of errors
 	// after it.
 	Complete bool
 	// Text returns the content that the actions replace. It is called only for reports
@@ -203,7 +203,7 @@ type Common struct {
 	Backup *bool `ccm:"backup"`
 }
 
-// NothingCommon is the Common of resources that have none of its properties. It
+// EmptyCommon is the Common of resources that have none of its properties. It
 // must not be changed.
 var EmptyCommon = new(Common)
 
