@@ -1,70 +1,18 @@
 package apt
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/resources"
-	"github.com/luaccm/ccm/runtime/facts"
-	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/providers/pkgtool/pkgtooltest"
 )
 
-func TestSuits(t *testing.T) {
-	family := func(val any) *facts.Facts {
-		return facts.Static(map[string]any{"os": map[string]any{"family": val}})
-	}
-	dir := t.TempDir()
-	t.Setenv("PATH", dir)
-	for _, missing := range []string{"dpkg-query", "apt-cache", "apt-get"} {
-		_, err := suits(family("debian"), resources.Package{})
-		require.ErrorContains(t, err, `command "`+missing+`" not found in `+dir)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, missing), nil, 0o755))
-	}
-	for _, x := range []struct {
-		facts *facts.Facts
-		want  int
-	}{
-		{family("debian"), 1}, {family(""), 1}, {facts.Static(nil), 1},
-		{family("rhel"), 50}, {family("fedora"), 50},
-	} {
-		priority, err := suits(x.facts, resources.Package{})
-		require.NoError(t, err)
-		require.Equal(t, x.want, priority)
-	}
-}
+func TestSuits(t *testing.T) { pkgtooltest.Suits(t, tool, "rhel") }
 
 // One command at a time runs in this process, whoever asks.
 func TestOneLock(t *testing.T) {
-	m := newMachine()
-	var running atomic.Int32
-	answer := func(c host.Cmd) (host.Result, error) {
-		if running.Add(1) != 1 {
-			return host.Result{}, errors.New("two commands at once")
-		}
-		defer running.Add(-1)
-		return m.Answer(c)
-	}
-	errs := make(chan error)
-	const n = 8
-	for range n {
-		h, _ := hosttest.New(t, &hosttest.Runner{Answer: answer})
-		go func() {
-			for range 20 {
-				if _, err := (packages{}).Status(t.Context(), &h.View, pkg("ccm-demo", "present")); err != nil {
-					errs <- err
-					return
-				}
-			}
-			errs <- packages{}.Install(t.Context(), h, "ccm-demo", "present")
-		}()
-	}
-	for range n {
-		require.NoError(t, <-errs)
+	for _, err := range pkgtooltest.OneLock(t, newMachine().Answer, packages{}, pkg("ccm-demo", "present"), pkg("ccm-demo", "present")) {
+		require.NoError(t, err)
 	}
 }

@@ -23,7 +23,7 @@ func bring(ctx context.Context, v *host.View, t transaction, install []wanted, l
 	if len(argv) > atOnce {
 		return
 	}
-	res, err := query(ctx, v, argv...)
+	res, err := tool.Query(ctx, v, argv...)
 	if err != nil || res.Code != 0 {
 		return
 	}

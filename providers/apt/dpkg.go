@@ -49,7 +49,7 @@ func records(ctx context.Context, v *host.View, pkgs []string) (map[string][]rec
 func askRecords(ctx context.Context, v *host.View, pkgs []string) (map[string][]record, error) {
 	found := make(map[string][]record, len(pkgs))
 	for some := range slices.Chunk(pkgs, atOnce) {
-		res, err := query(ctx, v, append([]string{"dpkg-query", "-W", "-f=" + format}, some...)...)
+		res, err := tool.Query(ctx, v, append([]string{"dpkg-query", "-W", "-f=" + format}, some...)...)
 		if err != nil {
 			return nil, err
 		}

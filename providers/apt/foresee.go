@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -19,10 +20,7 @@ var repositories = []string{"/etc/apt", "/var/lib/apt/lists"}
 // ForeseeAll implements resource.BatchForecaster: apt simulates once that all packages are
 // installed. Only if it cannot do that, it is asked what it has of each.
 func (p packages) ForeseeAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
-	if err := host.NeedsRoot("only root can install and remove packages"); err != nil {
-		return slices.Repeat([]resource.Prospect{{Err: err}}, len(wants))
-	}
-	return p.foresee(ctx, v, wants)
+	return pkgtool.Foresee(ctx, v, wants, p.foresee)
 }
 
 func (p packages) foresee(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {

@@ -5,53 +5,34 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/providers/pkgtool/pkgtooltest"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
 // TestForesee: one question does for all packages that apt can install. Only where it
 // cannot, it is asked about each.
 func TestForesee(t *testing.T) {
-	for _, x := range []struct {
-		wants        []resources.Package
-		caveats, err []string
-		asked        []string
-	}{
-		{[]resources.Package{pkg("ccm-demo", "present"), pkg("ccm-demo-epoch", "latest")}, []string{"version 2.0", "version 1:0.9-2+lab1"}, []string{"", ""},
-			[]string{"dpkg-query", "apt-get", "apt-cache"}},
-		{[]resources.Package{pkg("ccm-demo-dep", "present")}, []string{"version 1.0, with ccm-demo"}, []string{""}, []string{"dpkg-query", "apt-get"}},
-		{[]resources.Package{pkg("ccm-ma", "present"), pkg("ccm-demo-dep", "1.0")}, []string{"version 1.0", "the 2 packages come with ccm-demo"}, []string{"", ""},
-			[]string{"dpkg-query", "apt-get", "apt-cache"}},
-		{[]resources.Package{pkg("mawk", "absent")}, []string{""}, []string{""}, []string{"dpkg-query"}},
-		{[]resources.Package{pkg("ccm-demo", "1.1"), pkg("nosuch", "present"), pkg("ccm-demo-unmet", "present"), pkg("ccm-demo-epoch", "7")},
-			[]string{"", "", "", ""},
-			[]string{"", "apt is unable to locate package nosuch", "Depends: ccm-demo-nonexistent", "apt has no version 7 of ccm-demo-epoch, but 1:0.9-2+lab1, 1:0.9-1, 1:0.9~rc1-1, 1.5"},
-			[]string{"dpkg-query", "apt-get", "apt-cache", "apt-get", "apt-get", "apt-get"}},
+	pkgtooltest.Foresee(t, []pkgtooltest.Foresight{
+		{Wants: []resources.Package{pkg("ccm-demo", "present"), pkg("ccm-demo-epoch", "latest")}, Caveats: []string{"version 2.0", "version 1:0.9-2+lab1"}, Errs: []string{"", ""},
+			CommandsRun: []string{"dpkg-query", "apt-get", "apt-cache"}},
+		{Wants: []resources.Package{pkg("ccm-demo-dep", "present")}, Caveats: []string{"version 1.0, with ccm-demo"}, Errs: []string{""}, CommandsRun: []string{"dpkg-query", "apt-get"}},
+		{Wants: []resources.Package{pkg("ccm-ma", "present"), pkg("ccm-demo-dep", "1.0")}, Caveats: []string{"version 1.0", "the 2 packages come with ccm-demo"}, Errs: []string{"", ""},
+			CommandsRun: []string{"dpkg-query", "apt-get", "apt-cache"}},
+		{Wants: []resources.Package{pkg("mawk", "absent")}, Caveats: []string{""}, Errs: []string{""}, CommandsRun: []string{"dpkg-query"}},
+		{Wants: []resources.Package{pkg("ccm-demo", "1.1"), pkg("nosuch", "present"), pkg("ccm-demo-unmet", "present"), pkg("ccm-demo-epoch", "7")},
+			Caveats:     []string{"", "", "", ""},
+			Errs:        []string{"", "apt is unable to locate package nosuch", "Depends: ccm-demo-nonexistent", "apt has no version 7 of ccm-demo-epoch, but 1:0.9-2+lab1, 1:0.9-1, 1:0.9~rc1-1, 1.5"},
+			CommandsRun: []string{"dpkg-query", "apt-get", "apt-cache", "apt-get", "apt-get", "apt-get"}},
 		// apt would install something else for these names.
-		{[]resources.Package{pkg("awk", "present"), pkg("ccm-demo", "present")}, []string{"", "version 2.0"}, []string{"awk is a virtual package", ""},
-			[]string{"dpkg-query", "apt-get", "apt-cache", "apt-cache", "apt-get"}},
-		{[]resources.Package{pkg("ccm.demo", "present")}, []string{""}, []string{"unable to locate package ccm.demo"}, []string{"dpkg-query", "apt-get", "apt-cache"}},
-	} {
+		{Wants: []resources.Package{pkg("awk", "present"), pkg("ccm-demo", "present")}, Caveats: []string{"", "version 2.0"}, Errs: []string{"awk is a virtual package", ""},
+			CommandsRun: []string{"dpkg-query", "apt-get", "apt-cache", "apt-cache", "apt-get"}},
+		{Wants: []resources.Package{pkg("ccm.demo", "present")}, Caveats: []string{""}, Errs: []string{"unable to locate package ccm.demo"}, CommandsRun: []string{"dpkg-query", "apt-get", "apt-cache"}},
+	}, packages{}, packages{}.foresee, func() (func(host.Cmd) (host.Result, error), func() []string) {
 		m := newMachine()
-		h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
-		v := h.Planning(t.Context())
-		list := packages{}.foresee(t.Context(), v, x.wants)
-		for i, p := range list {
-			require.Equal(t, x.caveats[i], p.Caveat, x.wants[i].Name)
-			if x.err[i] == "" {
-				require.NoError(t, p.Err, x.wants[i].Name)
-			} else {
-				require.ErrorContains(t, p.Err, x.err[i])
-				require.False(t, p.Look.Found)
-			}
-		}
-		require.Equal(t, x.asked, m.asked)
-
-		// dpkg has answered for the rest of the plan.
-		_, err := packages{}.Status(t.Context(), v, x.wants[0])
-		require.NoError(t, err)
-		require.Equal(t, x.asked, m.asked)
-	}
+		return m.Answer, func() []string { return m.asked }
+	})
 }
 
 // TestBrings: a package is told of the others that come with it.

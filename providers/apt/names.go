@@ -14,7 +14,7 @@ var _ resource.Lister = packages{}
 // Names implements resource.Lister: the packages that apt knows, installed or
 // not.
 func (packages) Names(ctx context.Context, v *host.View, prefix string) ([]string, error) {
-	res, err := query(ctx, v, "apt-cache", "pkgnames", "--", prefix)
+	res, err := tool.Query(ctx, v, "apt-cache", "pkgnames", "--", prefix)
 	if err != nil || res.Code != 0 {
 		return nil, err
 	}

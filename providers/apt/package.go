@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -21,8 +22,7 @@ var (
 
 // Status implements resources.PackageProvider.
 func (p packages) Status(ctx context.Context, v *host.View, want resources.Package) (resources.PackageState, error) {
-	states, errs := p.StatusAll(ctx, v, []resources.Package{want})
-	return states[0], errs[0]
+	return pkgtool.Status(ctx, v, p, want)
 }
 
 // StatusAll implements resource.Batch: it asks dpkg once for all packages, and
@@ -36,7 +36,7 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 			pkgs = append(pkgs, names[i].pkg)
 		}
 	}
-	found, err := p.ask(ctx, v, pkgs)
+	found, err := pkgtool.Ask(ctx, v, pkgs, records)
 	var upgradable []name
 	for i, want := range wants {
 		if errs[i] == nil {
@@ -64,14 +64,6 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 		}
 	}
 	return states, errs
-}
-
-func (packages) ask(ctx context.Context, v *host.View, pkgs []string) (map[string][]record, error) {
-	if len(pkgs) == 0 {
-		return nil, nil
-	}
-	slices.Sort(pkgs)
-	return records(ctx, v, slices.Compact(pkgs))
 }
 
 // asksCandidate reports whether it matters what apt would choose.
@@ -150,7 +142,7 @@ func (packages) Install(ctx context.Context, h *host.Host, pkg, version string) 
 // halfInstalled reports whether dpkg was stopped while it unpacked a package. If that
 // cannot be told, apt will say what is wrong.
 func halfInstalled(ctx context.Context, v *host.View, n name) bool {
-	found, err := packages{}.ask(ctx, v, []string{n.pkg})
+	found, err := records(ctx, v, []string{n.pkg})
 	if err != nil {
 		return false
 	}
@@ -187,7 +179,7 @@ func (p packages) Uninstall(ctx context.Context, h *host.Host, pkg string) error
 	if err != nil {
 		return err
 	}
-	found, err := p.ask(ctx, &h.View, []string{n.pkg})
+	found, err := records(ctx, &h.View, []string{n.pkg})
 	if err != nil {
 		return err
 	}

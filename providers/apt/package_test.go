@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/providers/pkgtool/pkgtooltest"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -22,9 +23,7 @@ func start(pkg string, e entry) func(*testing.T, string) host.Runner {
 	}
 }
 
-func pkg(name, ensure string) resources.Package {
-	return resources.Package{Name: name, Ensure: resources.PackageEnsure(ensure)}
-}
+var pkg = pkgtooltest.Package
 
 // Every wish from every state that dpkg has for a package.
 func TestPackageSuite(t *testing.T) {

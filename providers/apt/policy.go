@@ -63,7 +63,7 @@ func policy(ctx context.Context, v *host.View, names ...name) (map[string]offer,
 		for _, n := range some {
 			argv = append(argv, n.String())
 		}
-		res, err := query(ctx, v, argv...)
+		res, err := tool.Query(ctx, v, argv...)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func parsePolicy(out string) map[string]offer {
 
 // providersOf returns the packages that provide the virtual package n.
 func providersOf(ctx context.Context, v *host.View, n name) ([]string, error) {
-	res, err := query(ctx, v, "apt-cache", "showpkg", n.String())
+	res, err := tool.Query(ctx, v, "apt-cache", "showpkg", n.String())
 	if err != nil || res.Code != 0 {
 		return nil, err
 	}

@@ -78,12 +78,12 @@ func simulate(ctx context.Context, v *host.View, install []wanted) (transaction,
 	for _, x := range install {
 		argv = append(argv, x.spec)
 	}
-	res, err := query(ctx, v, argv...)
+	res, err := tool.Query(ctx, v, argv...)
 	if err != nil {
 		return transaction{}, err
 	}
 	if res.Code != 0 {
-		return transaction{}, fmt.Errorf("apt could not install it: exit status %d%s", res.Code, lastWords(res))
+		return transaction{}, fmt.Errorf("apt could not install it: exit status %d%s", res.Code, tool.LastWords(res))
 	}
 	return parseTransaction(string(res.Stdout)), nil
 }

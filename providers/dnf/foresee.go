@@ -3,9 +3,9 @@ package dnf
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -19,10 +19,7 @@ var repositories = []string{"/etc/yum.repos.d", "/etc/dnf"}
 // ForeseeAll implements resource.BatchForecaster: dnf is asked once what the repositories have
 // of all packages, and once whether it could install those that are absent.
 func (p packages) ForeseeAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
-	if err := host.NeedsRoot("only root can install and remove packages"); err != nil {
-		return slices.Repeat([]resource.Prospect{{Err: err}}, len(wants))
-	}
-	return p.foresee(ctx, v, wants)
+	return pkgtool.Foresee(ctx, v, wants, p.foresee)
 }
 
 func (p packages) foresee(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
@@ -34,7 +31,7 @@ func (p packages) foresee(ctx context.Context, v *host.View, wants []resources.P
 			names = append(names, want.Name)
 		}
 	}
-	known, err := ask(ctx, v, names, offers)
+	known, err := pkgtool.Ask(ctx, v, names, offers)
 	var absent []int
 	for i, want := range wants {
 		if errs[i] != nil || !want.AsksVersion(states[i]) {

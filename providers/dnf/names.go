@@ -14,7 +14,7 @@ var _ resource.Lister = packages{}
 // Names implements resource.Lister: the packages that are installed. What could
 // be would take dnf seconds to say.
 func (packages) Names(ctx context.Context, v *host.View, prefix string) ([]string, error) {
-	res, err := query(ctx, v, "rpm", "-qa", "--queryformat", `%{NAME}\n`)
+	res, err := tool.Query(ctx, v, "rpm", "-qa", "--queryformat", `%{NAME}\n`)
 	if err != nil || res.Code != 0 {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type offer struct {
 func offers(ctx context.Context, v *host.View, names []string) (map[string][]offer, error) {
 	found := make(map[string][]offer, len(names))
 	for some := range slices.Chunk(names, atOnce) {
-		res, err := query(ctx, v, append([]string{"dnf", "-q", "repoquery", "--queryformat", offerFormat}, some...)...)
+		res, err := tool.Query(ctx, v, append([]string{"dnf", "-q", "repoquery", "--queryformat", offerFormat}, some...)...)
 		if err != nil {
 			return nil, err
 		}

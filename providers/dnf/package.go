@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -20,8 +21,7 @@ var (
 
 // Status implements resources.PackageProvider.
 func (p packages) Status(ctx context.Context, v *host.View, want resources.Package) (resources.PackageState, error) {
-	states, errs := p.StatusAll(ctx, v, []resources.Package{want})
-	return states[0], errs[0]
+	return pkgtool.Status(ctx, v, p, want)
 }
 
 // StatusAll implements resource.Batch: it asks rpm once for all packages, and
@@ -35,7 +35,7 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 			names = append(names, want.Name)
 		}
 	}
-	found, err := ask(ctx, v, names, records)
+	found, err := pkgtool.Ask(ctx, v, names, records)
 	var open []string
 	for i, want := range wants {
 		if errs[i] == nil {
@@ -49,7 +49,7 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 			open = append(open, want.Name)
 		}
 	}
-	known, err := ask(ctx, v, open, offers)
+	known, err := pkgtool.Ask(ctx, v, open, offers)
 	for i, want := range wants {
 		if errs[i] != nil || !comparisons[i].asksOffers() {
 			continue
@@ -64,15 +64,6 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 		}
 	}
 	return states, errs
-}
-
-// ask puts a question about packages, each of them once, if there are any.
-func ask[T any](ctx context.Context, v *host.View, names []string, question func(context.Context, *host.View, []string) (T, error)) (answer T, err error) {
-	if len(names) == 0 {
-		return answer, nil
-	}
-	slices.Sort(names)
-	return question(ctx, v, slices.Compact(names))
 }
 
 // A comparison is how an installed package compares with what is wished of it.

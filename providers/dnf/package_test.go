@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/providers/pkgtool/pkgtooltest"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -19,9 +20,7 @@ func start(specs ...string) func(*testing.T, string) host.Runner {
 	}
 }
 
-func pkg(name, ensure string) resources.Package {
-	return resources.Package{Name: name, Ensure: resources.PackageEnsure(ensure)}
-}
+var pkg = pkgtooltest.Package
 
 // Every wish from every state.
 func TestPackageSuite(t *testing.T) {

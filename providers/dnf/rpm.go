@@ -38,7 +38,7 @@ func askRecords(ctx context.Context, v *host.View, names []string) (map[string][
 	found := make(map[string][]record, len(names))
 	for some := range slices.Chunk(names, atOnce) {
 		argv := append([]string{"rpm", "-q"}, some...)
-		res, err := query(ctx, v, append(argv, "--queryformat", format)...)
+		res, err := tool.Query(ctx, v, append(argv, "--queryformat", format)...)
 		if err != nil {
 			return nil, err
 		}

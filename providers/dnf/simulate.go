@@ -48,14 +48,14 @@ type transaction struct{ installs, removes []string }
 // simulate has dnf say what it would do to install packages. To the question whether it
 // should it is told no.
 func simulate(ctx context.Context, v *host.View, specs ...string) (transaction, error) {
-	res, err := query(ctx, v, append([]string{"dnf", "install", "--assumeno"}, specs...)...)
+	res, err := tool.Query(ctx, v, append([]string{"dnf", "install", "--assumeno"}, specs...)...)
 	if err != nil {
 		return transaction{}, err
 	}
 	if res.Code == 0 || strings.Contains(string(res.Stdout)+string(res.Stderr), "Operation aborted") {
 		return parseTransaction(string(res.Stdout)), nil
 	}
-	return transaction{}, fmt.Errorf("dnf could not install it: exit status %d%s", res.Code, lastWords(res))
+	return transaction{}, fmt.Errorf("dnf could not install it: exit status %d%s", res.Code, tool.LastWords(res))
 }
 
 // parseTransaction reads the table of a transaction: a line that ends with a colon says

@@ -1,0 +1,42 @@
+package pkgtool
+
+import (
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// MaxLines is how many lines of each output the reason of a failure has at most.
+const MaxLines = 8
+
+// LastWords returns ": " and the reason of a failure.
+func (t *Tool) LastWords(res host.Result) string {
+	if words := t.Reason(Lines(res.Stdout), Lines(res.Stderr)); len(words) > 0 {
+		return ": " + strings.Join(words, "\n")
+	}
+	return res.LastWords()
+}
+
+// Tail returns the last [MaxLines] lines.
+func Tail(lines []string) []string { return lines[max(0, len(lines)-MaxLines):] }
+
+// ScriptOutput returns the index of the first line that the script of a package wrote
+// before the error in line number at. The line before it is a step of the package manager.
+func ScriptOutput(lines []string, at int, isStep func(line string) bool) int {
+	start := at
+	for start > 0 && at-start < MaxLines/2 && !isStep(lines[start-1]) {
+		start--
+	}
+	return start
+}
+
+// Lines returns the lines of an output that are not empty, without indentation.
+func Lines(out []byte) []string {
+	var lines []string
+	for line := range strings.FieldsFuncSeq(string(out), func(c rune) bool { return c == '\n' || c == '\r' }) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
