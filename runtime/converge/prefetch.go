@@ -204,10 +204,16 @@ func (e *Engine) prefetch(ctx context.Context, v *host.View, c *catalog.Catalog)
 	return p
 }
 
-// match finds the resources of the catalog in the jobs of the declaration phase.
+// match finds the resources of the catalog in the jobs of the declaration phase that
+// have begun. The others are given up: they would look through the view of that phase, in
+// which nothing is pending, while the walk has changed its own.
 func (p *Prefetcher) match() {
 	var all []*statusResult
 	for _, j := range p.queue {
+		if j.taken.CompareAndSwap(false, true) {
+			close(j.done)
+			continue
+		}
 		for i := range j.results {
 			all = append(all, &j.results[i])
 		}
