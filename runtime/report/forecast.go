@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/jsonwriter"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -149,29 +150,27 @@ func (t Text) forecastDifferences(b *terminal.Buffer, f *converge.Forecast) {
 	t.differences(b, e)
 }
 
-// appendForecast writes a forecast into an object.
-func (o *object) appendForecast(f *Forecast) {
+// appendForecast writes a forecast, unless it is nil.
+func appendForecast(o *jsonwriter.Object, f *Forecast) {
 	if f == nil {
 		return
 	}
-	o.key("forecast")
-	o.b = append(o.b, '{')
-	o.text("outcome", f.Outcome)
-	o.flag("once", f.Once)
-	if f.Refresh {
-		o.flag("refresh", true)
-	}
-	o.optionalText("message", f.Message)
-	o.deltas("diff", f.Diff)
-	o.optionalText("text", f.Text)
-	o.texts("errors", f.Errors)
-	o.b = append(o.b, '}')
+	o.Object("forecast", func(o *jsonwriter.Object) {
+		o.Text("outcome", f.Outcome)
+		o.Bool("once", f.Once)
+		o.OptionalBool("refresh", f.Refresh)
+		o.OptionalText("message", f.Message)
+		appendDiff(o, f.Diff)
+		o.OptionalText("text", f.Text)
+		o.Texts("errors", f.Errors)
+	})
 }
 
-func (o *object) deltas(name string, diff []resource.Delta) {
-	list(o, name, diff, func(o *object, d resource.Delta) {
-		o.text("property", d.Property)
-		o.text("have", d.Have)
-		o.text("want", d.Want)
+// appendDiff writes the list of differences.
+func appendDiff(o *jsonwriter.Object, diff []resource.Delta) {
+	jsonwriter.List(o, "diff", diff, func(o *jsonwriter.Object, d resource.Delta) {
+		o.Text("property", d.Property)
+		o.Text("have", d.Have)
+		o.Text("want", d.Want)
 	})
 }

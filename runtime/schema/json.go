@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/luaccm/ccm/runtime/jsonwriter"
 )
 
 // bytesKey is the only name in an object that represents a text which is not UTF-8; its
@@ -30,7 +32,7 @@ func (t *Table) AppendJSON(b []byte) ([]byte, error) {
 		if !utf8.ValidString(key) {
 			key = bytesKey + base64.StdEncoding.EncodeToString([]byte(key))
 		}
-		b = append(AppendText(b, key), ':')
+		b = append(jsonwriter.AppendText(b, key), ':')
 		var err error
 		if b, err = appendValue(b, e.Val); err != nil {
 			return b, err
@@ -51,10 +53,10 @@ func appendValue(b []byte, v Value) ([]byte, error) {
 		return appendFloat(b, v.F)
 	case String, Text, Ref:
 		if !utf8.ValidString(v.S) {
-			b = append(AppendText(append(b, '{'), bytesKey), ':', '"')
+			b = append(jsonwriter.AppendText(append(b, '{'), bytesKey), ':', '"')
 			return append(base64.StdEncoding.AppendEncode(b, []byte(v.S)), '"', '}'), nil
 		}
-		return AppendText(b, v.S), nil
+		return jsonwriter.AppendText(b, v.S), nil
 	case List:
 		b = append(b, '[')
 		for i, e := range v.Items() {

@@ -3,106 +3,85 @@ package state
 import (
 	"encoding/base64"
 	"errors"
-	"strconv"
-	"time"
 	"unicode/utf8"
 
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/jsonwriter"
 )
 
-// What is written for every file that is changed is written without reflection,
-// as encoding/json would write it.
+// The lines that a run writes for every changed file are written without reflection, as
+// encoding/json would write them.
 
 // appendJSON appends the line to b.
 func (l changeLine) appendJSON(b []byte) ([]byte, error) {
 	c := l.Change
-	b = schema.AppendText(append(b, `{"protocol":`...), l.Protocol)
-	b = c.Path.appendJSON(append(b, `,"path":`...))
+	o := jsonwriter.Begin(b)
+	o.Text("protocol", l.Protocol)
+	errs := []error{o.Value("path", c.Path.appendJSON)}
 	if c.Dir != "" {
-		b = c.Dir.appendJSON(append(b, `,"dir":`...))
+		errs = append(errs, o.Value("dir", c.Dir.appendJSON))
 	}
-	if c.Resource != "" {
-		b = schema.AppendText(append(b, `,"resource":`...), c.Resource)
+	o.OptionalText("resource", c.Resource)
+	errs = append(errs, o.Value("before", c.Before.appendJSON))
+	o.Bool("content", c.Content)
+	o.OptionalBool("sensitive", c.Sensitive)
+	if c.Next != nil {
+		errs = append(errs, o.Value("next", c.Next.appendJSON))
 	}
-	b, err := c.Before.appendJSON(append(b, `,"before":`...))
-	b = strconv.AppendBool(append(b, `,"content":`...), c.Content)
-	if c.Sensitive {
-		b = append(b, `,"sensitive":true`...)
+	if c.After != nil {
+		errs = append(errs, o.Value("after", c.After.appendJSON))
 	}
-	b, errNext := appendVersion(b, `,"next":`, c.Next)
-	b, errAfter := appendVersion(b, `,"after":`, c.After)
-	return append(b, '}'), errors.Join(err, errNext, errAfter)
+	return o.End(), errors.Join(errs...)
 }
 
-// appendVersion appends v under a name, if there is one.
-func appendVersion(b []byte, name string, v *Version) ([]byte, error) {
-	if v == nil {
-		return b, nil
-	}
-	return v.appendJSON(append(b, name...))
-}
-
-func (n Name) appendJSON(b []byte) []byte {
+func (n Name) appendJSON(b []byte) ([]byte, error) {
 	if utf8.ValidString(string(n)) {
-		return schema.AppendText(b, string(n))
+		return jsonwriter.AppendText(b, string(n)), nil
 	}
 	b = base64.StdEncoding.AppendEncode(append(b, `{"base64":"`...), []byte(n))
-	return append(b, `"}`...)
+	return append(b, `"}`...), nil
 }
 
-func (v Version) appendJSON(b []byte) ([]byte, error) {
-	b = append(append(append(b, `{"kind":"`...), kinds[v.Kind]...), '"')
+func (v Version) appendJSON(b []byte) (_ []byte, err error) {
+	o := jsonwriter.Begin(b)
+	o.Text("kind", kinds[v.Kind])
 	if v.Kind == host.Missing {
-		return append(b, '}'), nil // there is nothing else to say of it
+		return o.End(), nil
 	}
-	b = append(append(append(b, `,"mode":"`...), v.Mode.String()...), '"')
-	b = strconv.AppendUint(append(b, `,"uid":`...), uint64(v.UID), 10)
-	b = strconv.AppendUint(append(b, `,"gid":`...), uint64(v.GID), 10)
-	b = strconv.AppendInt(append(b, `,"size":`...), v.Size, 10)
-	b = append(b, `,"mtime":`...)
-	var err error
+	o.Text("mode", v.Mode.String())
+	o.Uint("uid", uint64(v.UID))
+	o.Uint("gid", uint64(v.GID))
+	o.Int("size", v.Size)
+	o.Time("mtime", v.MTime)
 	if year := v.MTime.Year(); year < 0 || year > 9999 {
 		err = errors.New("its time has a year of more than four digits") // which RFC 3339 has no form for
 	}
-	b = append(v.MTime.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
-	b = strconv.AppendUint(append(b, `,"dev":`...), v.Dev, 10)
-	b = strconv.AppendUint(append(b, `,"ino":`...), v.Ino, 10)
+	o.Uint("dev", v.Dev)
+	o.Uint("ino", v.Ino)
 	if v.Target != "" {
-		b = v.Target.appendJSON(append(b, `,"target":`...))
+		err = errors.Join(err, o.Value("target", v.Target.appendJSON))
 	}
-	if v.Object != "" {
-		b = schema.AppendText(append(b, `,"object":`...), v.Object)
-	}
-	if v.Unkept != "" {
-		b = schema.AppendText(append(b, `,"unkept":`...), v.Unkept)
-	}
-	return append(b, '}'), err
+	o.OptionalText("object", v.Object)
+	o.OptionalText("unkept", v.Unkept)
+	return o.End(), err
 }
 
 // appendLine appends d to b, as a line.
-func (d catalogEntry) appendLine(b []byte) ([]byte, error) {
-	b = schema.AppendText(append(b, `{"id":`...), d.ID)
-	b = schema.AppendText(append(b, `,"type":`...), d.Type)
-	if d.File != "" {
-		b = schema.AppendText(append(b, `,"file":`...), d.File)
-	}
+func (d catalogEntry) appendLine(b []byte) (_ []byte, err error) {
+	o := jsonwriter.Begin(b)
+	o.Text("id", d.ID)
+	o.Text("type", d.Type)
+	o.OptionalText("file", d.File)
 	if d.Line != 0 {
-		b = strconv.AppendInt(append(b, `,"line":`...), int64(d.Line), 10)
+		o.Int("line", int64(d.Line))
 	}
-	var err error
 	switch {
 	case d.table != nil:
-		b, err = d.table.AppendJSON(append(b, `,"properties":`...))
+		err = o.Value("properties", d.table.AppendJSON)
 	case len(d.Properties) > 0:
-		b = append(append(b, `,"properties":`...), d.Properties...)
+		err = o.Value("properties", func(b []byte) ([]byte, error) { return append(b, d.Properties...), nil })
 	}
-	if len(d.Sealed) > 0 {
-		b = base64.StdEncoding.AppendEncode(append(b, `,"sealed":"`...), d.Sealed)
-		b = append(b, '"')
-	}
-	if d.Lazy {
-		b = append(b, `,"lazy":true`...)
-	}
-	return append(b, '}', '\n'), err
+	o.Base64("sealed", d.Sealed)
+	o.OptionalBool("lazy", d.Lazy)
+	return append(o.End(), '\n'), err
 }

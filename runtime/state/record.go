@@ -18,7 +18,7 @@ type rawName struct {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (n Name) MarshalJSON() ([]byte, error) { return n.appendJSON(nil), nil }
+func (n Name) MarshalJSON() ([]byte, error) { return n.appendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *Name) UnmarshalJSON(text []byte) error {
