@@ -105,9 +105,9 @@ type FileState struct {
 	ContentDiffers bool
 	// Entries is set if a directory that is to be removed is not empty.
 	Entries bool
-	// Unproven is set if a run died after it had replaced the file and before
+	// CheckAfterPending is set if a run died after it had replaced the file and before
 	// validate_after was asked about it.
-	Unproven bool
+	CheckAfterPending bool
 	// NoParent is set if nothing stands at the path and there is no directory in
 	// which to create it.
 	NoParent bool
@@ -324,7 +324,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 			d.Add("mode", "0"+strconv.FormatUint(uint64(have.Mode), 8), f.Mode.String())
 		}
 	}
-	if have.Unproven {
+	if have.CheckAfterPending {
 		d.Add("validate_after", "not asked", "passed")
 	}
 	if len(d.Diff) == 0 {

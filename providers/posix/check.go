@@ -31,9 +31,9 @@ func writeChecked(ctx context.Context, h *host.Host, want resources.File, conten
 	return tmp.Commit()
 }
 
-// proven replaces a file and asks validate_after about it. If that refuses, the
+// withCheckAfter replaces a file and runs its validate_after. If that fails, the
 // file is what it was.
-func proven(ctx context.Context, h *host.Host, want resources.File, store func() error) error {
+func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, store func() error) error {
 	if !want.IsCheckedAfterwards() {
 		return store()
 	}

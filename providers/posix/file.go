@@ -55,7 +55,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 		}
 	}
 	if want.IsCheckedAfterwards() {
-		if have.Unproven, err = v.HasBackup(want.Name); err != nil {
+		if have.CheckAfterPending, err = v.HasBackup(want.Name); err != nil {
 			return have, err
 		}
 	}
@@ -229,7 +229,7 @@ func (files) copied(ctx context.Context, v *host.View, want resources.File, have
 // Create implements resources.FileProvider. What somebody has made there meanwhile is
 // replaced.
 func (p files) Create(ctx context.Context, h *host.Host, want resources.File) error {
-	return proven(ctx, h, want, func() error {
+	return withCheckAfter(ctx, h, want, func() error {
 		if want.IsChecked() {
 			return p.store(ctx, h, want)
 		}
@@ -243,7 +243,7 @@ func (p files) Create(ctx context.Context, h *host.Host, want resources.File) er
 
 // Store implements resources.FileProvider.
 func (p files) Store(ctx context.Context, h *host.Host, want resources.File) error {
-	return proven(ctx, h, want, func() error { return p.store(ctx, h, want) })
+	return withCheckAfter(ctx, h, want, func() error { return p.store(ctx, h, want) })
 }
 
 func (p files) store(ctx context.Context, h *host.Host, want resources.File) error {

@@ -120,7 +120,7 @@ func (h *Host) stage(name string, content io.Reader, attr Attr, isNew bool) erro
 	}
 	err = t.fill(content)
 	if err == nil {
-		err = t.settle(attr)
+		err = t.setAttr(attr)
 	}
 	if err != nil {
 		return errors.Join(err, t.Discard())

@@ -31,7 +31,7 @@ type Temp struct {
 	f *os.File
 	// placed is set once it has its place, or is removed.
 	placed bool
-	// info is what will stand at the path, if it was settled after all was written.
+	// info is what will stand at the path, if its attributes were set after all was written.
 	info Info
 }
 
@@ -56,7 +56,7 @@ func (h *Host) create(name string, attr Attr, open func(*Temp) error) (*Temp, er
 	if err != nil {
 		return nil, err
 	}
-	if err := t.settle(attr); err != nil {
+	if err := t.setAttr(attr); err != nil {
 		return nil, errors.Join(err, t.Discard())
 	}
 	return t, nil
@@ -106,8 +106,8 @@ func (t *Temp) call(op string, call func() error) error {
 	})
 }
 
-// settle gives the file its owner and then its mode, where they are not so already.
-func (t *Temp) settle(attr Attr) error {
+// setAttr gives the file its owner and then its mode, where they are not so already.
+func (t *Temp) setAttr(attr Attr) error {
 	var st unix.Stat_t
 	if err := safepath.IgnoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
 		return &os.PathError{Op: "stat", Path: t.path(), Err: err}

@@ -115,7 +115,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	if err := h.Effect("mkdir", name, func() error { return unix.Mkdirat(p.Dir.FD, p.Name, first) }); err != nil {
 		return safepath.PathError("mkdir", h.RealPath(name, p), err)
 	}
-	if err := h.settleNew(name, p, attr); err != nil {
+	if err := h.setNewAttr(name, p, attr); err != nil {
 		return errors.Join(err, h.Effect("remove", name, func() error {
 			return safepath.PathError("remove", name, unix.Unlinkat(p.Dir.FD, p.Name, unix.AT_REMOVEDIR))
 		}))
@@ -123,9 +123,9 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	return h.SyncDirectory(name, p.Dir)
 }
 
-// settleNew gives a directory that was made just now its owner and mode, unless another
+// setNewAttr gives a directory that was made just now its owner and mode, unless another
 // one is in its place by now.
-func (h *Host) settleNew(name string, p safepath.Location, attr Attr) error {
+func (h *Host) setNewAttr(name string, p safepath.Location, attr Attr) error {
 	d, err := p.OpenDirectory()
 	if err != nil {
 		return safepath.PathError("open", name, err)
