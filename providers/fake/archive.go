@@ -5,10 +5,16 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // archives are empty and hold what they are to create. Nothing is downloaded.
 type archives struct{ m *Machine }
+
+// archiveModel is the model of archives.
+func archiveModel(m *Machine, real resource.Binding, order int) resource.Binding {
+	return resources.ArchiveType.Provide(real.Name, resource.Always[resources.Archive](order), archives{m})
+}
 
 // Status implements resources.ArchiveProvider.
 func (a archives) Status(_ context.Context, v *host.View, want resources.Archive) (s resources.ArchiveState, err error) {

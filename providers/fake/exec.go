@@ -6,12 +6,18 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // execs notes commands. One that was run has done what its guards ask for: the
 // creates path is there, unless holds and onlyif does not. Before that, a guard
 // that nobody answers for says that the command is needed.
 type execs struct{ m *Machine }
+
+// execModel is the model of commands.
+func execModel(m *Machine, real resource.Binding, order int) resource.Binding {
+	return resources.ExecType.Provide(real.Name, resource.Always[resources.Exec](order), execs{m})
+}
 
 // Status implements resources.ExecProvider.
 func (e execs) Status(_ context.Context, v *host.View, want resources.Exec) (s resources.ExecState, err error) {

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/luaccm/ccm/resources"
-	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -77,43 +76,30 @@ func (m *Machine) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	return host.Result{Stdout: []byte(a.Stdout), Stderr: []byte(a.Stderr), Code: a.Code}, nil
 }
 
-// Providers returns for each type what manages it on this machine: for those that
-// are imagined the model, under every name that a real provider has, and for the
-// others the real ones.
+// A model binds the model of a type to a machine, in the place of real, which is binding
+// number order of its type.
+type model func(m *Machine, real resource.Binding, order int) resource.Binding
+
+// models has the models by their types. Types without one have real providers.
+var models = map[*resource.Type]model{
+	resources.PackageType.Type: packageModel,
+	resources.ServiceType.Type: serviceModel,
+	resources.ExecType.Type:    execModel,
+	resources.ArchiveType.Type: archiveModel,
+	resources.FileType.Type:    fileModel,
+}
+
+// Providers returns the bindings of all types: those of the models, under every name that
+// a real provider has, and the real ones of types without a model.
 func (m *Machine) Providers(real *resource.Registry) []resource.Binding {
 	var out []resource.Binding
 	for _, t := range real.Types() {
-		factories := real.Bindings(t)
-		for i, f := range factories {
-			// All of a type are one model, so that any of them will do.
-			switch t {
-			case resources.PackageType.Type:
-				f = resources.PackageType.Provide(f.Name, ofFamily(f.Name, i), packages{m})
-			case resources.ServiceType.Type:
-				f = resources.ServiceType.Provide(f.Name, resource.Always[resources.Service](i), services{m})
-			case resources.ExecType.Type:
-				f = resources.ExecType.Provide(f.Name, resource.Always[resources.Exec](i), execs{m})
-			case resources.ArchiveType.Type:
-				f = resources.ArchiveType.Provide(f.Name, resource.Always[resources.Archive](i), archives{m})
-			case resources.FileType.Type:
-				f = resources.FileType.Provide(f.Name, resource.Always[resources.File](i), files{m, f})
+		for i, b := range real.Bindings(t) {
+			if bind := models[t]; bind != nil {
+				b = bind(m, b, i)
 			}
-			out = append(out, f)
+			out = append(out, b)
 		}
 	}
 	return out
-}
-
-// managers are the package systems of families of systems.
-var managers = map[string]string{"debian": "apt", "rhel": "dnf", "fedora": "dnf"}
-
-// ofFamily prefers the package system that the imagined machine would have, and else goes by
-// the order of registration.
-func ofFamily(name string, order int) resource.Suits[resources.Package] {
-	return func(f *facts.Facts, _ resources.Package) (int, error) {
-		if family, err := f.Get("os.family"); err == nil && family != nil && managers[fmt.Sprint(family)] == name {
-			return -1, nil
-		}
-		return order, nil
-	}
 }

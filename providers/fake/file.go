@@ -30,6 +30,11 @@ func ownerless(want resources.File) *resources.File {
 	return &want
 }
 
+// fileModel is the model of files.
+func fileModel(m *Machine, real resource.Binding, order int) resource.Binding {
+	return resources.FileType.Provide(real.Name, resource.Always[resources.File](order), files{m, real})
+}
+
 // Status implements resources.FileProvider.
 func (f files) Status(ctx context.Context, v *host.View, want resources.File) (resources.FileState, error) {
 	have, err := f.inner.Status(ctx, v, ownerless(want))

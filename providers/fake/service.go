@@ -5,10 +5,16 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // services has every service. One that nobody has started is stopped.
 type services struct{ m *Machine }
+
+// serviceModel is the model of services.
+func serviceModel(m *Machine, real resource.Binding, order int) resource.Binding {
+	return resources.ServiceType.Provide(real.Name, resource.Always[resources.Service](order), services{m})
+}
 
 // Status implements resources.ServiceProvider.
 func (s services) Status(_ context.Context, _ *host.View, want resources.Service) (resources.ServiceState, error) {
