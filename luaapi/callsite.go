@@ -30,9 +30,9 @@ type callSite struct {
 	fields      []*ast.Field
 	nilable     []nilableField
 	node        int
-	// inside says that the call is in a function of the text, unused that its handles are
-	// not used.
-	inside, unused bool
+	// inside says that the call is in a function of the text, repeatable that it may run
+	// more than once without, unused that its handles are not used.
+	inside, repeatable, unused bool
 	// locator is that of the last resource; most have the same.
 	locator *locator
 }
@@ -48,27 +48,34 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 	}
 	type found struct {
 		call *ast.FuncCallExpr
-		callSite
+		*callSite
 	}
 	var all []found
 	var statement ast.Expr
-	depth := 0
+	depth, loops := 0, 0
 	w := walker{
 		enter: func(n ast.PositionHolder) {
 			switch n := n.(type) {
 			case *ast.FunctionExpr:
 				depth++
+			case *ast.WhileStmt, *ast.RepeatStmt, *ast.NumberForStmt, *ast.GenericForStmt:
+				loops++
+			case *ast.LabelStmt:
+				loops++ // to the end of the text: a goto may lead back
 			case *ast.FuncCallStmt:
 				statement = n.Expr
 			case *ast.FuncCallExpr:
 				if id, ok := n.Func.(*ast.IdentExpr); ok && types[id.Value] != nil && !d.c.curried(n.Line()) && declaresPlainly(n.Args) {
-					all = append(all, found{n, callSite{typ: types[id.Value], node: n.Line(), inside: depth > 0, unused: n == statement}})
+					all = append(all, found{n, &callSite{typ: types[id.Value], node: n.Line(), inside: depth > 0, repeatable: loops > 0, unused: n == statement}})
 				}
 			}
 		},
 		leave: func(n ast.PositionHolder) {
-			if _, ok := n.(*ast.FunctionExpr); ok {
+			switch n.(type) {
+			case *ast.FunctionExpr:
 				depth--
+			case *ast.WhileStmt, *ast.RepeatStmt, *ast.NumberForStmt, *ast.GenericForStmt:
+				loops--
 			}
 		},
 		word: func(name string, local bool) {
@@ -189,7 +196,11 @@ const firstArgument = 3
 // declareSite returns the function that declares at the call sites of c.
 func (dc *declarer) declareSite(c *chunk) lua.LGFunction {
 	return func(L *lua.LState) int {
-		s := &c.sites[int(L.Get(2).(lua.LNumber))]
+		number := int(L.Get(2).(lua.LNumber))
+		s := c.sites[number]
+		if c.script && !s.inside && !s.repeatable {
+			c.sites[number] = nil // its part of the syntax tree is needed no more
+		}
 		if L.Get(1) != s.constructor {
 			return s.callOther(L)
 		}

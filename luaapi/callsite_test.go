@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +40,9 @@ var siteTexts = []string{
 	`file { "/a", size = 1, size = 2 } file { "/b", size = -1 } file { "/c", size = 1e3 } file { "/d", size = 0x10 } file { "/e", size = 1.5 } file { "/f", size = 1e999 }`,
 	"file {\n  '/a',\n  mode = 5,\n  owner = 6,\n\n  nosuch = 7 }", "return file { '/a', mode = '0600' }", "local x <const> = 1", `file { "/a", content = [[
 long]] }`, `rawset(_G, "file", nil) file { "/x" }`, `rawset(_G, "file", print) file { "/x" }`, `if file { "/a" } then exec { "b", command = "c" } end while file { "/a", mode = "1" } do break end`,
+	`local i = 0 ::again:: i = i + 1 file { "/a" .. i, mode = "0600" } do file { "/b" .. i } end if i < 3 then goto again end file { "/c" }`,
+	`local i = 0 while i < 2 do i = i + 1 file { "/a" .. i } end repeat i = i - 1 file { "/b" .. i } until i == 0 for _, n in ipairs { "c", "d" } do file { "/" .. n } end`,
+	`local function f(n) file { n, mode = "0600" } end f "/a" f "/b" exec { "c", command = "c" } f "/d"`,
 }
 
 var (
@@ -84,6 +89,41 @@ func TestSites(t *testing.T) {
 	for _, text := range siteTexts {
 		checkSites(t, text)
 	}
+}
+
+// A declaration that is written out and cannot run again keeps nothing of the syntax tree
+// and of the code once it was evaluated.
+func TestSitesAreReleased(t *testing.T) {
+	const many = 2000
+	var held []any // so that nothing is freed meanwhile
+	kept := func(text string) float64 {
+		b := new(catalog.Builder)
+		in := luaapi.New(options(t, b, new(bytes.Buffer)))
+		t.Cleanup(in.Close)
+		held = append(held, b, text)
+		heap := func() float64 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.GC() // what the first one put into pools' second chance
+			runtime.ReadMemStats(&m)
+			return float64(m.HeapAlloc)
+		}
+		before := heap()
+		require.NoError(t, in.Run(t.Context(), "x.lua", []byte(text)))
+		kept := heap() - before
+		require.Len(t, b.Resources(), many)
+		return kept / many
+	}
+	var written strings.Builder
+	for i := range many {
+		fmt.Fprintf(&written, "file { \"/f%d\", content = \"x\", mode = \"0644\" }\n", i+1)
+	}
+	loop := kept(fmt.Sprintf(`for i = 1, %d do file { "/f" .. i, content = "x", mode = "0644" } end`, many))
+	out := kept(written.String())
+	t.Logf("%.0f bytes for each in a loop, %.0f for each that is written out", loop, out)
+	runtime.KeepAlive(held)
+	// The text, the lines of its nodes, and the place of each are kept for messages.
+	require.LessOrEqual(t, out, loop+500)
 }
 
 func FuzzSites(f *testing.F) {

@@ -26,7 +26,7 @@ type chunk struct {
 	first int      // the number of its first node
 	nodes []uint32 // for each node its line * 2, + 1 if it is curried
 
-	sites   []callSite
+	sites   []*callSite            // nil for one that cannot run again
 	nilable map[int][]nilableField // of the tables that calls are given, by the call
 	script  bool                   // it is the one that is run, not a module of it
 
@@ -79,6 +79,16 @@ func (c *chunk) number(stmts []ast.Stmt) {
 		c.nodes = append(c.nodes, entry)
 	}}
 	w.stmts(stmts)
+}
+
+// release drops the declarations outside of functions, and the part of the syntax tree
+// that they hold: the text has run and does not run again. Those in functions may.
+func (c *chunk) release() {
+	for i, s := range c.sites {
+		if s != nil && !s.inside {
+			c.sites[i] = nil
+		}
+	}
 }
 
 // line returns the line of a node.

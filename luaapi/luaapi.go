@@ -209,6 +209,8 @@ func (in *Interp) Run(ctx context.Context, name string, text []byte) error {
 	if err == nil {
 		c.script = true
 		err = in.call(fn)
+		c.release()
+		in.forgetFrame()
 	}
 	in.report.mistakes.Add(err)
 	return in.report.mistakes.Err()
@@ -237,6 +239,13 @@ func (in *Interp) call(fn *lua.LFunction) (err error) {
 		return in.report.stopped(diag.Pos{}, nil)
 	}
 	return nil
+}
+
+// forgetFrame overwrites the frame of the last call by another: gopher-lua leaves it on its
+// stack, where it keeps all code of the script in memory.
+func (in *Interp) forgetFrame() {
+	in.vm.Push(in.vm.NewFunction(func(*lua.LState) int { return 0 }))
+	in.vm.Call(0, 0)
 }
 
 // throwObject throws an error out of the machine. The function of gopher-lua formats the

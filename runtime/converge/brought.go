@@ -11,8 +11,8 @@ import (
 // such as a package that needs another.
 func (w *walk) broughtBy(i int) (doubts []doubt) {
 	r := w.catalog.Resources[i]
-	for k, p := range w.prospects {
-		if k >= i || w.without[k] || len(p.Installs) == 0 || w.catalog.Resources[k].Type != r.Type || !slices.Contains(p.Installs, r.ID.Name) {
+	for _, k := range w.installers[r.ID.Name] {
+		if k >= i || w.without[k] || w.catalog.Resources[k].Type != r.Type {
 			continue
 		}
 		if o := w.outcomes[k]; o == Pending || o == Unknown {

@@ -168,6 +168,8 @@ type walk struct {
 	conditional []bool
 	// prospects is the answers of providers that foresee many resources at once.
 	prospects map[int]resource.Prospect
+	// installers is which of these bring a name along (resource.Prospect.Installs).
+	installers map[string][]int
 	// because is what resources are unknown because of, forecasts what would become
 	// of them.
 	because   map[int][]int

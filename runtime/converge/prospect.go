@@ -53,9 +53,13 @@ func (w *walk) prospect(ctx context.Context, i int, f *resource.Binding) (resour
 	}
 	if w.prospects == nil {
 		w.prospects = make(map[int]resource.Prospect)
+		w.installers = make(map[string][]int)
 	}
 	for n, k := range at {
 		w.prospects[k] = list[n]
+		for _, name := range list[n].Installs {
+			w.installers[name] = append(w.installers[name], k)
+		}
 	}
 	return list[0], true
 }
