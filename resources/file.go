@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -206,7 +207,7 @@ func isAre(names []string) string {
 
 // Locate implements resource.PathResolver.
 func (f *File) Locate(dir string) {
-	if f.Source != nil && !filepath.IsAbs(*f.Source) && !host.IsURL(*f.Source) {
+	if f.Source != nil && !filepath.IsAbs(*f.Source) && !fetch.IsURL(*f.Source) {
 		f.Source = new(filepath.Join(dir, *f.Source))
 	}
 }
@@ -218,7 +219,7 @@ func (f File) WantedEnsure() string { return string(f.Ensure) }
 func (File) ProviderIgnoresSpec() {}
 
 // MayPrefetch implements resource.Prefetchable. A URL is fetched in its turn.
-func (f File) MayPrefetch() bool { return f.Source == nil || !host.IsURL(*f.Source) }
+func (f File) MayPrefetch() bool { return f.Source == nil || !fetch.IsURL(*f.Source) }
 
 // Bounds implements resource.PathConfined. A source may be anything's file, a command
 // that validates may do anything, and names of owners depend on two files.

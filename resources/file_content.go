@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // DesiredDigest implements resource.DesiredDigester: a source may hold something else than
@@ -104,7 +105,7 @@ func (x *fileText) fetch(ctx context.Context, v *host.View) (resource.Text, erro
 // isSource reports whether the source was seen to hold that text, or may have.
 func (x *fileText) isSource(text []byte) bool {
 	if x.sum != "" {
-		return x.sum == host.SumBytes(text)
+		return x.sum == sha256sum.Bytes(text)
 	}
 	return x.sourceSize == int64(len(text))
 }

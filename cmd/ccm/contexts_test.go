@@ -14,14 +14,14 @@ import (
 
 // unending is where a context begins that nothing ends, and why that may be so.
 var unending = map[string]string{
-	"cmd/ccm/main.go":          "it is that of the process, which the second signal ends",
-	"luaapi/repl/term/tool.go": "an editor runs until the person who types leaves it",
-	"site/shipped.go":          "modules that ship with ccm are evaluated, within the evaluation deadline",
-	"cmd/ccm/types.go":         "the same",
-	"luaapi/luaapi.go":         "of an interpreter that was given none; evaluation has a deadline",
-	"luaapi/repl/show.go":      "a value is shown within the evaluation deadline",
-	"runtime/facts/facts.go":   "facts that are known already wait for nothing",
-	"runtime/host/users.go":    "getent is given five seconds",
+	"cmd/ccm/main.go":                   "it is that of the process, which the second signal ends",
+	"luaapi/repl/term/tool.go":          "an editor runs until the person who types leaves it",
+	"site/shipped.go":                   "modules that ship with ccm are evaluated, within the evaluation deadline",
+	"cmd/ccm/types.go":                  "the same",
+	"luaapi/luaapi.go":                  "of an interpreter that was given none; evaluation has a deadline",
+	"luaapi/repl/show.go":               "a value is shown within the evaluation deadline",
+	"runtime/facts/facts.go":            "facts that are known already wait for nothing",
+	"runtime/host/accounts/accounts.go": "getent is given five seconds",
 }
 
 // Whatever may wait takes the context of the run: none begins anew on the way.

@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -156,7 +157,7 @@ func diffOf(e *env, store *state.Store, v *host.View, run string, c state.Change
 			if !exists {
 				return "nothing"
 			}
-			return e.Secrets.Mask(resource.DigestText(host.SumBytes([]byte(text))))
+			return e.Secrets.Mask(resource.DigestText(sha256sum.Bytes([]byte(text))))
 		}
 		return "", fmt.Sprintf("it holds secrets: %s → %s", side(t.HaveExists, t.Have), side(t.WantExists, t.Want)), nil
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // TestNothingFollowsToHTTP: a server with TLS redirects to one without. What authorizes
@@ -44,8 +44,8 @@ func TestNothingFollowsToHTTP(t *testing.T) {
 		site   string
 		follow bool
 	}{
-		"archive, headers":           {archive("a.tar.gz", headers+`, checksum = "`+host.SumBytes(body)+`"`), true},
-		"archive, user and password": {archive("b.tar.gz", `username = "ada", password = env.TOKEN, checksum = "`+host.SumBytes(body)+`"`), true},
+		"archive, headers":           {archive("a.tar.gz", headers+`, checksum = "`+sha256sum.Bytes(body)+`"`), true},
+		"archive, user and password": {archive("b.tar.gz", `username = "ada", password = env.TOKEN, checksum = "`+sha256sum.Bytes(body)+`"`), true},
 		"archive without a checksum": {archive("c.tar.gz", headers), false},
 		"http.get, headers":          {fmt.Sprintf(`http.get(%q, { %s })`, secure.URL+"/x", headers), false},
 	} {

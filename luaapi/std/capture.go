@@ -13,6 +13,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 func captureLibrary() *Library {
@@ -35,7 +36,7 @@ func capture(c *call) int {
 	cmd := c.command(1)
 	res, err := c.View.Query(c.in.Context(), cmd)
 	c.must(err)
-	c.Record(Input{Kind: "command", Name: cmd.String(), Value: fmt.Sprintf("%d %s", res.Code, host.SumBytes(res.Stdout)), Text: string(res.Stdout)})
+	c.Record(Input{Kind: "command", Name: cmd.String(), Value: fmt.Sprintf("%d %s", res.Code, sha256sum.Bytes(res.Stdout)), Text: string(res.Stdout)})
 	if c.option(1, "check") != lua.LFalse {
 		c.must(res.Err(cmd))
 	}
@@ -121,5 +122,5 @@ func (c *call) within(d time.Duration) (context.Context, context.CancelFunc) {
 
 // recordText records text as an input of the run.
 func (c *call) recordText(kind, name, text string) {
-	c.Record(Input{Kind: kind, Name: name, Value: host.SumBytes([]byte(text)), Text: text})
+	c.Record(Input{Kind: kind, Name: name, Value: sha256sum.Bytes([]byte(text)), Text: text})
 }

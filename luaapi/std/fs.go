@@ -12,6 +12,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 func fsLibrary() *Library {
@@ -70,7 +71,7 @@ func fsLibrary() *Library {
 				v, name := c.place(1)
 				names, err := v.ReadDir(name)
 				c.looked(notFound(err, name))
-				c.Record(Input{Kind: "list", Name: name, Value: host.SumBytes([]byte(strings.Join(names, "\n")))})
+				c.Record(Input{Kind: "list", Name: name, Value: sha256sum.Bytes([]byte(strings.Join(names, "\n")))})
 				return c.giveStrings(names)
 			},
 		}, {
@@ -156,7 +157,7 @@ func (c *call) fileIfThere(n int, kind string) (name, text string, ok bool) {
 		c.fail("%s: %w", name, cause(err))
 	}
 	text = string(raw)
-	c.Record(Input{Kind: kind, Name: name, Value: host.SumBytes(raw), Text: text})
+	c.Record(Input{Kind: kind, Name: name, Value: sha256sum.Bytes(raw), Text: text})
 	return name, text, true
 }
 
@@ -217,7 +218,7 @@ func fsGlob(c *call) int {
 	v, full := c.place(1)
 	paths, err := v.Glob(full)
 	c.looked(err)
-	c.Record(Input{Kind: "glob", Name: full, Value: host.SumBytes([]byte(strings.Join(paths, "\n")))})
+	c.Record(Input{Kind: "glob", Name: full, Value: sha256sum.Bytes([]byte(strings.Join(paths, "\n")))})
 	if !path.IsAbs(pattern) {
 		dir := c.in.Dir(c.L)
 		for i, p := range paths {

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/luaapi/std"
-	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // An absolute path is below the root of the machine, a relative one beside the
@@ -75,7 +75,7 @@ func TestFs(t *testing.T) {
 // What a script looked at is recorded.
 func TestInputs(t *testing.T) {
 	l := newLab(t)
-	sum := func(s string) string { return host.SumBytes([]byte(s)) }
+	sum := func(s string) string { return sha256sum.Bytes([]byte(s)) }
 	stat, err := l.View.Lstat("/etc/motd")
 	require.NoError(t, err)
 	_, err = l.run(t, `

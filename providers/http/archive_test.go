@@ -21,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/resource/resourcetest"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // A server serves archives, counts the requests for them, and wants to be asked
@@ -99,7 +100,7 @@ func TestArchives(t *testing.T) {
 	srv := serve(t, map[string][]byte{
 		"app.tgz": right, "evil.tgz": hosttest.TarGzip(t, hosttest.File("good", "x"), hosttest.File("../evil", "x")),
 	})
-	sum := resources.Checksum(host.SumBytes(right))
+	sum := resources.Checksum(sha256sum.Bytes(right))
 	const isDir, isLink, noParent, mismatch = "found a directory, which is not replaced", "which is not followed", "/srv does not exist", "checksum mismatch, expected"
 	has := func(files ...string) func(*testing.T, string) host.Runner {
 		return start(func(t *testing.T, root string) {
@@ -242,7 +243,7 @@ func machine(t *testing.T) (*host.Host, string) {
 func TestRepeatedExtraction(t *testing.T) {
 	right := app(t)
 	srv := serve(t, map[string][]byte{"app.tgz": right})
-	for _, sum := range []resources.Checksum{"", resources.Checksum(host.SumBytes(right))} {
+	for _, sum := range []resources.Checksum{"", resources.Checksum(sha256sum.Bytes(right))} {
 		srv.asked.Store(0)
 		h, root := machine(t)
 		want := srv.want(t, func(a *resources.Archive) {
@@ -269,7 +270,7 @@ func TestWrongOwner(t *testing.T) {
 	}
 	right := app(t)
 	srv := serve(t, map[string][]byte{"app.tgz": right})
-	for _, sum := range []resources.Checksum{"", resources.Checksum(host.SumBytes(right))} {
+	for _, sum := range []resources.Checksum{"", resources.Checksum(sha256sum.Bytes(right))} {
 		srv.asked.Store(0)
 		h, root := machine(t)
 		put(t, root, "/srv/app.tar.gz", right)
@@ -297,7 +298,7 @@ func TestStatus(t *testing.T) {
 	put(t, root, "/opt/app/marker", nil)
 	when := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 	require.NoError(t, os.Chtimes(root+"/srv/app.tar.gz", when, when))
-	want := srv.want(t, func(a *resources.Archive) { a.Checksum = resources.Checksum(host.SumBytes(right)) })
+	want := srv.want(t, func(a *resources.Archive) { a.Checksum = resources.Checksum(sha256sum.Bytes(right)) })
 	have, err := archives{}.Status(t.Context(), &h.View, want)
 	require.NoError(t, err)
 	require.True(t, have.ArchiveExists)
@@ -305,7 +306,7 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, "present", have.CurrentEnsure())
 	require.Equal(t, int64(len(right)), have.Size)
 	require.True(t, when.Equal(have.MTime))
-	require.Equal(t, host.SumBytes(right), have.Checksum)
+	require.Equal(t, sha256sum.Bytes(right), have.Checksum)
 	require.Equal(t, h.UserName(uint32(os.Geteuid())), have.Owner)
 	require.Equal(t, h.GroupName(uint32(os.Getegid())), have.Group)
 
@@ -314,7 +315,7 @@ func TestStatus(t *testing.T) {
 	require.NoError(t, err)
 	size := int64(len(right))
 	require.Equal(t, resources.ArchiveMetadata{
-		Name: "/srv/app.tar.gz", Provider: "http", ArchiveExists: true, Size: &size, MTime: when, Checksum: host.SumBytes(right),
+		Name: "/srv/app.tar.gz", Provider: "http", ArchiveExists: true, Size: &size, MTime: when, Checksum: sha256sum.Bytes(right),
 		Owner: h.UserName(uint32(os.Geteuid())), Group: h.GroupName(uint32(os.Getegid())),
 	}, have.Describe("/srv/app.tar.gz", "http"))
 

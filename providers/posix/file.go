@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 type files struct{}
@@ -164,7 +165,7 @@ func (files) content(ctx context.Context, v *host.View, want resources.File, sam
 			return err
 		}
 	}
-	have.ContentDiffers, have.WantChecksum = true, host.SumText(*want.Content)
+	have.ContentDiffers, have.WantChecksum = true, sha256sum.Text(*want.Content)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // TestRecall: a file is compared with what its source held, whatever it holds.
@@ -44,7 +45,7 @@ func TestRecall(t *testing.T) {
 	}
 	require.NoError(t, converge(t, h, want))
 	wish := status(t, h, want).DesiredDigest()
-	require.Equal(t, host.SumBytes([]byte("then")), wish.Text, "the copy told it")
+	require.Equal(t, sha256sum.Bytes([]byte("then")), wish.Text, "the copy told it")
 	require.NoError(t, os.WriteFile(source, []byte("now"), 0o600))
 	old := resource.DesiredDigest{Text: wish.Text} // what earlier versions have recorded
 	for _, wish := range []resource.DesiredDigest{wish, old} {
@@ -54,14 +55,14 @@ func TestRecall(t *testing.T) {
 	require.NoError(t, os.WriteFile(at, []byte("now"), 0o640))
 	_, differs := recall(wish)
 	require.Equal(t, []string{"3 bytes → 4 bytes"}, differs)
-	now := host.SumBytes([]byte("now"))
+	now := sha256sum.Bytes([]byte("now"))
 	_, differs = recall(old)
 	require.Equal(t, []string{"sha256:" + now[:16] + " → sha256:" + wish.Text[:16]}, differs)
 	_, differs = recall(resource.DesiredDigest{}) // nobody knows, so the source says it
 	require.Empty(t, differs)
 	require.NoError(t, os.WriteFile(at, []byte("NOW!"), 0o640))
 	_, differs = recall(wish)
-	require.Equal(t, []string{"sha256:" + host.SumBytes([]byte("NOW!"))[:16] + " → sha256:" + wish.Text[:16]}, differs)
+	require.Equal(t, []string{"sha256:" + sha256sum.Bytes([]byte("NOW!"))[:16] + " → sha256:" + wish.Text[:16]}, differs)
 
 	require.NoError(t, os.WriteFile(at, []byte("now"), 0o640))
 	require.NoError(t, os.Chmod(at, 0o600))

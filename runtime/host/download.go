@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 	"github.com/luaccm/ccm/runtime/host/diskspace"
 	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // A Progress is how far a download is.
@@ -98,7 +99,7 @@ func (v *View) receive(x *fetch.Transfer) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return text, x.CheckSum(SumBytes(text))
+	return text, x.CheckSum(sha256sum.Bytes(text))
 }
 
 // A meter counts what is written to it and tells how far that is.

@@ -16,6 +16,7 @@ import (
 type (
 	FileKind        = safepath.FileKind
 	Info            = safepath.Info
+	Attr            = safepath.Attr
 	TreeEntry       = safepath.TreeEntry
 	UnsafeLinkError = safepath.UnsafeLinkError
 	HardLinkError   = safepath.HardLinkError

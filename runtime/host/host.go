@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/luaccm/ccm/runtime/host/accounts"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/systembus"
@@ -39,7 +40,7 @@ type machine struct {
 	bus          systembus.Bus
 	clock        Clock
 	log          *slog.Logger
-	users        *accounts
+	accounts     *accounts.Accounts
 	effect       func(op, path string) error
 	beforeChange func(v *View, d PreImage) error
 	refuse       func(argv []string) error
@@ -116,9 +117,9 @@ func New(o Options) *Host {
 		m.log = slog.New(slog.DiscardHandler)
 	}
 	m.scratches = new(sync.Map)
-	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.users.passwd.nameOf(uid) }}
+	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.accounts.Users.NameOf(uid) }}
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
-	m.users, m.fetched, m.sums, m.swept = newAccounts(m), new(fetched), new(sums), new(swept)
+	m.accounts, m.fetched, m.sums, m.swept = accounts.New(m.root, m.getent), new(fetched), new(sums), new(swept)
 	m.recordTemporary = o.RecordTemporary
 	m.progress, m.transport = o.Progress, sync.OnceValue(fetch.NewTransport)
 	if o.Transport != nil {
@@ -210,6 +211,17 @@ func (m *machine) refused(c Cmd) error {
 		return nil
 	}
 	return m.refuse(c.Argv)
+}
+
+// getent runs a command that looks a user or a group up. It is not run if everybody could
+// read something secret then.
+func (m *machine) getent(ctx context.Context, argv []string) ([]byte, bool) {
+	c := Cmd{Argv: argv}
+	if m.refused(c) != nil {
+		return nil, false
+	}
+	res, err := m.runner.Run(ctx, c)
+	return res.Stdout, err == nil && res.Code == 0
 }
 
 // Run runs a command that changes the machine.

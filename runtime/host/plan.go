@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
 // A Planned is what a plan assumes to stand at a path after something earlier
@@ -173,7 +175,7 @@ func (o *overlay) assume(v *View, x Planned, by any, tentative bool) {
 	if x.Source != "" && x.Content == nil {
 		if content, known := o.contentOfSource(v, x.Source); known {
 			e.Content, e.Source = content, ""
-		} else if name, ok := o.ofMachine(x.Source); ok && !IsURL(x.Source) {
+		} else if name, ok := o.ofMachine(x.Source); ok && !fetch.IsURL(x.Source) {
 			if p, err := o.find(name, true); err == nil {
 				e.Source = o.sourceAt(x.Source, p)
 			}

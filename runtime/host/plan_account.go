@@ -1,5 +1,7 @@
 package host
 
+import "github.com/luaccm/ccm/runtime/host/accounts"
+
 // An accountKey names a user or a group.
 type accountKey struct {
 	kind LookKind
@@ -28,10 +30,10 @@ func (o *overlay) accountOf(key accountKey) *planEntry {
 }
 
 // account answers for the number of a user or group in a plan.
-func (o *overlay) account(v *View, d *database, name string, id uint32, err error) (uint32, error) {
-	e := o.at(d.path)
+func (o *overlay) account(v *View, d *accounts.Database, name string, id uint32, err error) (uint32, error) {
+	e := o.at(d.Path)
 	kind := UserLook
-	if d.what == "group" {
+	if d.What == "group" {
 		kind = GroupLook
 	}
 	if own := o.accountOf(accountKey{kind, name}); own != nil {
@@ -49,9 +51,7 @@ func (o *overlay) account(v *View, d *database, name string, id uint32, err erro
 	if e != nil && !e.Kept && e.Kind == Regular {
 		switch {
 		case e.Content != nil:
-			will := &database{m: d.m, path: d.path, name: d.name, what: d.what}
-			will.parse([]byte(*e.Content))
-			if n, found := will.byName[name]; found {
+			if n, found := accounts.Lookup(*e.Content, name); found {
 				return n, nil
 			}
 		case err != nil && v.looks != nil:

@@ -15,7 +15,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // What follows is how a plan looks at files: each look walks over what is
@@ -113,7 +115,7 @@ func (o *overlay) openPlace(v *View, p place) (*os.File, error) {
 		return o.base.Open(p.path)
 	case e.Content != nil:
 		return memory(*e.Content)
-	case IsURL(e.Source):
+	case fetch.IsURL(e.Source):
 		text, err := v.fetch(o.ctx, e.Source)
 		if err != nil {
 			return nil, err
@@ -166,8 +168,8 @@ func (o *overlay) lookAt(v *View, name, want string) (Info, bool, error) {
 		return p.info, false, err
 	}
 	defer f.Close()
-	sum, err := SumReader(f)
-	return p.info, sum == SumText(want), err
+	sum, err := sha256sum.Reader(f)
+	return p.info, sum == sha256sum.Text(want), err
 }
 
 // readDir returns the names in a directory, sorted.
@@ -359,7 +361,7 @@ func (o *overlay) sourceAt(source string, p place) string {
 // it, if that is assumed.
 func (o *overlay) contentOfSource(v *View, source string) (*string, bool) {
 	name, ok := o.ofMachine(source)
-	if IsURL(source) || !ok {
+	if fetch.IsURL(source) || !ok {
 		return nil, false
 	}
 	p, err := o.find(name, true)

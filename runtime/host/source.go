@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -65,15 +64,10 @@ func (f *fetched) of(name string) *fetchedSource {
 	return x
 }
 
-// IsURL reports whether a source is an http or https URL and not a path.
-func IsURL(source string) bool {
-	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
-}
-
 // OpenSource opens a source: a file, links followed, or what is behind an http
 // or https URL. It is read until the context ends.
 func (v *View) OpenSource(ctx context.Context, name string) (*Source, error) {
-	if IsURL(name) {
+	if fetch.IsURL(name) {
 		text, err := v.fetch(ctx, name)
 		return memorySource(text, StatData{Reliable: true}), err
 	}

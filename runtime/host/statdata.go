@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // A StatData is what can be told of a source without reading it.
@@ -93,7 +95,7 @@ func (v *View) SumSource(ctx context.Context, name string) (string, error) {
 	if x, ok := v.sums.of(name, src.StatData); ok && x.Reliable {
 		return x.sum, nil
 	}
-	sum, err := SumReader(src)
+	sum, err := sha256sum.Reader(src)
 	if err == nil && src.Reliable { // of others it is not known for how long it holds
 		v.sums.set(name, src.StatData, sum)
 	}

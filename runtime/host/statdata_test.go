@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // ahead is a clock that is ahead of the times of files by a while.
@@ -51,7 +52,7 @@ func TestStamp(t *testing.T) {
 // The digest of a source is computed once, unless something was done to the
 // source, or may have been without a trace.
 func TestSumSource(t *testing.T) {
-	one, two := host.SumBytes([]byte("one")), host.SumBytes([]byte("two"))
+	one, two := sha256sum.Bytes([]byte("one")), sha256sum.Bytes([]byte("two"))
 	for name, x := range map[string]struct {
 		by    time.Duration
 		known bool
@@ -83,7 +84,7 @@ func TestSumSource(t *testing.T) {
 			put("three")
 			sum, err = h.SumSource(t.Context(), source)
 			require.NoError(t, err)
-			require.Equal(t, host.SumBytes([]byte("three")), sum)
+			require.Equal(t, sha256sum.Bytes([]byte("three")), sum)
 			require.NoError(t, os.Remove(source))
 			_, err = h.SumSource(t.Context(), source)
 			require.ErrorIs(t, err, os.ErrNotExist)
@@ -109,7 +110,7 @@ func TestOpenSummed(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, rest)
 	require.NoError(t, summed.Close())
-	require.Equal(t, host.SumBytes([]byte("one")), h.KnownSum(source, src.StatData))
+	require.Equal(t, sha256sum.Bytes([]byte("one")), h.KnownSum(source, src.StatData))
 	other := src.StatData
 	other.Size++
 	require.Empty(t, h.KnownSum(source, other))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 func rels(entries []host.TreeEntry) map[string]host.FileKind {
@@ -114,7 +115,7 @@ func TestScratch(t *testing.T) {
 		require.Equal(t, os.FileMode(0o700), fi.Mode().Perm(), "nobody else can read it")
 		sum, err := h.SumSource(t.Context(), s.Path("d/f"))
 		require.NoError(t, err)
-		require.Equal(t, host.SumBytes([]byte("x")), sum)
+		require.Equal(t, sha256sum.Bytes([]byte("x")), sum)
 		return os.ErrInvalid
 	})
 	require.ErrorIs(t, err, os.ErrInvalid)

@@ -12,12 +12,6 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// An Attr is who may do what with a file.
-type Attr struct {
-	UID, GID uint32
-	Mode     uint32 // permission bits
-}
-
 // WriteFile replaces the file at the path in one step: whoever reads it sees
 // the old content or the new, with the new owner and mode, and nothing between.
 // On any error the old file is untouched and no temporary file is left.

@@ -99,3 +99,9 @@ func FileMode(bits uint32) os.FileMode {
 	}
 	return m
 }
+
+// An Attr is who may do what with a file.
+type Attr struct {
+	UID, GID uint32
+	Mode     uint32 // permission bits
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // Differs returns the differences between the path now and the version to restore.
@@ -76,7 +77,7 @@ func (s *Store) maskedDigests(have, object string) (maskedHave, maskedWant strin
 	if have != "" {
 		have = s.secrets.Mask(have)
 	}
-	return have, s.secrets.Mask(resource.DigestText(host.SumBytes(text))), nil
+	return have, s.secrets.Mask(resource.DigestText(sha256sum.Bytes(text))), nil
 }
 
 // same reports whether the content of the file at the path is what is to be

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // A sourced is a file with a source, on a machine whose clock says that it is
@@ -124,7 +124,7 @@ func TestCauseOfSource(t *testing.T) {
 					s := newSourced(t, settled)
 					s.put("one")
 					s.must("/a changed new")
-					require.Regexp(t, `^"`+host.SumBytes([]byte("one"))+`"@"3`+map[bool]string{true: ` \d+-\d+-\d+`}[settled]+`" "file#/a"\n$`, s.lines())
+					require.Regexp(t, `^"`+sha256sum.Bytes([]byte("one"))+`"@"3`+map[bool]string{true: ` \d+-\d+-\d+`}[settled]+`" "file#/a"\n$`, s.lines())
 					if old {
 						s.forgetMarks()
 					}
@@ -157,7 +157,7 @@ func TestCauseOfSourceNotCopied(t *testing.T) {
 	require.Regexp(t, `^""@"3 \d+-\d+-\d+" "file#/a"\n$`, s.lines())
 	s.write("a", "by hand", 0o644)
 	s.must("/a changed corrective")
-	require.Contains(t, s.lines(), host.SumBytes([]byte("one")), "it was copied")
+	require.Contains(t, s.lines(), sha256sum.Bytes([]byte("one")), "it was copied")
 
 	// Another wish about something else loses nothing of it, while the source is what it was.
 	before := s.lines()
@@ -190,7 +190,7 @@ func TestCauseOfSecretSource(t *testing.T) {
 	}
 	s.put("one")
 	must("/a changed new")
-	require.NotContains(t, s.written(), host.SumBytes([]byte("one")))
+	require.NotContains(t, s.written(), sha256sum.Bytes([]byte("one")))
 	require.NotContains(t, s.lines(), "@")
 	require.NoError(t, os.Chtimes(s.source, time.Time{}, time.Now().Add(-time.Hour)))
 	s.write("a", "by hand", 0o644)

@@ -188,3 +188,8 @@ func (d Request) refusal(status int, trusted bool) error {
 	}
 	return err
 }
+
+// IsURL reports whether a source is an http or https URL and not a path.
+func IsURL(source string) bool {
+	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
+}

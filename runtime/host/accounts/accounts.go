@@ -1,0 +1,188 @@
+// Package accounts turns names of users and groups into numbers and back.
+package accounts
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/safepath"
+)
+
+// Accounts are the users and groups of a machine. The files
+// are read once, and again when something is not found in them that may have
+// been added since. On the machine itself, names that are not in the files are
+// asked of getent, which knows LDAP and the like.
+type Accounts struct {
+	Users, Groups *Database
+}
+
+// New returns the users and groups below a root directory. Query runs a command
+// that asks for one, and reports whether it said so.
+func New(root string, query func(ctx context.Context, argv []string) (out []byte, ok bool)) *Accounts {
+	// Names are what is looked for here, so errors have numbers.
+	files := &safepath.Resolver{Root: root, UserName: safepath.UserNumber}
+	return &Accounts{
+		Users:  &Database{files: files, query: query, Path: "/etc/passwd", name: "passwd", What: "user"},
+		Groups: &Database{files: files, query: query, Path: "/etc/group", name: "group", What: "group"},
+	}
+}
+
+// A Database is /etc/passwd or /etc/group (passwd(5), group(5)): the name is the
+// first field, the number the third.
+type Database struct {
+	files *safepath.Resolver
+	query func(ctx context.Context, argv []string) (out []byte, ok bool)
+	Path  string
+	name  string // for getent
+	What  string // "user" or "group"
+
+	// last is what was asked for last: mostly the same is asked for again.
+	last atomic.Pointer[account]
+
+	mu     sync.Mutex
+	stamp  string
+	byName map[string]uint32
+	byID   map[uint32]string
+}
+
+// ID returns the number of a name, or of a text that is a number.
+func (d *Database) ID(name string) (uint32, error) {
+	if a := d.last.Load(); a != nil && a.name == name {
+		return a.id, nil
+	}
+	if name != "" && name[0] >= '0' && name[0] <= '9' { // an error would take longer than all the rest
+		if n, err := strconv.ParseUint(name, 10, 32); err == nil {
+			return uint32(n), nil
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	id, ok := d.byName[name]
+	if !ok {
+		if err := d.read(); err != nil {
+			return 0, err
+		}
+		if id, ok = d.byName[name]; !ok {
+			d.ask(name)
+			id, ok = d.byName[name]
+		}
+	}
+	if !ok {
+		return 0, fmt.Errorf("could not lookup %s %q: no such %s", d.What, name, d.What)
+	}
+	d.last.Store(&account{name, id})
+	return id, nil
+}
+
+// NameOf returns the name of a number, or the number as text if it has none.
+func (d *Database) NameOf(id uint32) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if name, ok := d.byID[id]; ok {
+		return name
+	}
+	if d.read() == nil {
+		if name, ok := d.byID[id]; ok {
+			return name
+		}
+	}
+	num := strconv.FormatUint(uint64(id), 10)
+	d.ask(num)
+	if name, ok := d.byID[id]; ok {
+		return name
+	}
+	if d.byID != nil {
+		d.byID[id] = num
+	}
+	return num
+}
+
+// read reads the file if it has changed since it was read last.
+func (d *Database) read() error {
+	f, fi, err := d.files.OpenRegular(d.Path)
+	if errors.Is(err, os.ErrNotExist) && d.files.Root != "/" {
+		// A directory that is no system has the users of this machine.
+		f, fi, err = (&safepath.Resolver{Root: "/", UserName: safepath.UserNumber}).OpenRegular(d.Path)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	stamp := fmt.Sprint(fi.Sys().(*syscall.Stat_t).Ino, fi.ModTime().UnixNano(), fi.Size())
+	if stamp == d.stamp {
+		return f.Close()
+	}
+	d.last.Store(nil)
+	text, err := safepath.ReadOpened(f, fi, d.Path, safepath.LargestText)
+	if err != nil {
+		return err
+	}
+	d.stamp, d.byName, d.byID = stamp, make(map[string]uint32), make(map[uint32]string)
+	d.parse(text)
+	return nil
+}
+
+func (d *Database) parse(text []byte) {
+	if d.byName == nil {
+		d.byName, d.byID = make(map[string]uint32), make(map[uint32]string)
+	}
+	for sc := bufio.NewScanner(bytes.NewReader(text)); sc.Scan(); {
+		fields := strings.SplitN(sc.Text(), ":", 4)
+		if len(fields) < 4 {
+			continue
+		}
+		n, err := strconv.ParseUint(fields[2], 10, 32)
+		if err != nil {
+			continue
+		}
+		if _, ok := d.byName[fields[0]]; !ok {
+			d.byName[fields[0]] = uint32(n)
+		}
+		if _, ok := d.byID[uint32(n)]; !ok {
+			d.byID[uint32(n)] = fields[0]
+		}
+	}
+}
+
+// ask asks getent, which knows what the files do not.
+func (d *Database) ask(key string) {
+	if d.files.Root != "/" {
+		return
+	}
+	getent, err := exec.LookPath("getent")
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if out, ok := d.query(ctx, []string{getent, d.name, key}); ok {
+		d.parse(out)
+	}
+}
+
+// An account is a name and its number.
+type account struct {
+	name string
+	id   uint32
+}
+
+// Lookup returns the number that a text in the form of the database gives a name.
+func Lookup(text, name string) (id uint32, ok bool) {
+	var d Database
+	d.parse([]byte(text))
+	id, ok = d.byName[name]
+	return id, ok
+}
