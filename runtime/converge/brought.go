@@ -20,7 +20,7 @@ func (w *walk) broughtBy(i int) (doubts []doubt) {
 		}
 	}
 	slices.SortFunc(doubts, func(a, b doubt) int { return a.index - b.index })
-	return doubts
+	return slices.Compact(doubts) // a list may have a name twice
 }
 
 // isBrought records that a resource may be there by its turn because another brings it.
