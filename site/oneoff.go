@@ -127,7 +127,7 @@ func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep converg
 	if err := onlyEarlier(r); err != nil {
 		return nil, err
 	}
-	if err := catalog.Hide(o.process.Secrets, b.Resources()); err != nil {
+	if err := catalog.MarkSecrets(o.process.Secrets, b.Resources()); err != nil {
 		return nil, err
 	}
 	batch, err := o.open(ctx)

@@ -99,7 +99,7 @@ func (s *Site) order(b *catalog.Builder, targets []string) error {
 	for _, r := range b.Resources() {
 		errs.Add(s.Registry.CheckProvider(r))
 	}
-	errs.Add(catalog.Hide(s.secrets, b.Resources()))
+	errs.Add(catalog.MarkSecrets(s.secrets, b.Resources()))
 	c, err := b.Build()
 	errs.Add(err)
 	if err := errs.Err(); err != nil {

@@ -124,7 +124,7 @@ func runSpecFile(ctx context.Context, e *env, file string, wanted func(string, [
 		return root, os.Mkdir(root, 0o755)
 	}
 	o := spec.Options{
-		Clock: e.Clock, Wanted: wanted, Report: rep.Add, Registry: layer, Scratch: scratch, Imagine: site.Imagined,
+		Clock: e.Clock, Filter: wanted, Report: rep.Add, Registry: layer, Scratch: scratch, Imagine: site.Imagined,
 		Interp: func(extend func(*luaapi.Interp)) *luaapi.Interp {
 			return e.SpecInterp(file, modulePath(file, e.Modules), layer, extend)
 		},

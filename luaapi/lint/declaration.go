@@ -35,7 +35,7 @@ func (s *scan) declaration(call *ast.FuncCallExpr) {
 	if t == nil {
 		return
 	}
-	d := declared{s: s, call: call, t: t, defaults: defaults}
+	d := declaration{s: s, call: call, t: t, defaults: defaults}
 	d.read()
 	d.values()
 	d.references()
@@ -46,8 +46,8 @@ func (s *scan) declaration(call *ast.FuncCallExpr) {
 	d.guards()
 }
 
-// declared is the declaration of a resource as far as it is written down.
-type declared struct {
+// declaration is the declaration of a resource as far as it is written down.
+type declaration struct {
 	s        *scan
 	call     *ast.FuncCallExpr
 	t        *resource.Type
@@ -60,7 +60,7 @@ type declared struct {
 
 // read collects what is written: literal values as they are, and of others the
 // property.
-func (d *declared) read() {
+func (d *declaration) read() {
 	table := d.s.p.Properties(d.call)
 	d.name = literalName(d.call)
 	if table == nil {
@@ -85,7 +85,7 @@ func (d *declared) read() {
 }
 
 // field returns a property of the type, or nil.
-func (d *declared) field(name string) *schema.Field {
+func (d *declaration) field(name string) *schema.Field {
 	for _, s := range d.t.Properties() {
 		if f := s.Field(name); f != nil {
 			return f
@@ -95,7 +95,7 @@ func (d *declared) field(name string) *schema.Field {
 }
 
 // subject returns how messages call the resource.
-func (d *declared) subject() string {
+func (d *declaration) subject() string {
 	switch {
 	case d.defaults:
 		return d.t.Name + ".defaults"
@@ -106,7 +106,7 @@ func (d *declared) subject() string {
 }
 
 // values has the decoder of a run look at the literal values.
-func (d *declared) values() {
+func (d *declaration) values() {
 	table := &schema.Table{Entries: d.entries, Where: d}
 	err := d.t.Properties().Decode(table, reflect.New(d.t.Schema().GoType).Interface(), new(resource.Common))
 	var list diag.List
@@ -121,13 +121,13 @@ func (d *declared) values() {
 }
 
 // Locate implements schema.Locator.
-func (d *declared) Locate(path schema.Path, key bool) diag.Pos {
+func (d *declaration) Locate(path schema.Path, key bool) diag.Pos {
 	return d.s.p.PropertyPos(d.call, path, key)
 }
 
 // references reports references to types that are not there. A type that a
 // script defines is not known here, so only a slip counts.
-func (d *declared) references() {
+func (d *declaration) references() {
 	names := d.s.l.Registry.TypeNames()
 	check := func(text string, path ...any) {
 		id, err := resource.ParseID(text)
@@ -164,14 +164,14 @@ func (d *declared) references() {
 }
 
 // noRefresh reports that a relation only orders, because t cannot be refreshed.
-func (d *declared) noRefresh(path []any, t *resource.Type, instead string) {
+func (d *declaration) noRefresh(path []any, t *resource.Type, instead string) {
 	e := diag.Errorf(d.Locate(path, false), "%s: a %s cannot be refreshed: this only orders, like %s", path[0], t.Name, instead)
 	e.Subject, e.Hint = d.subject(), "write "+instead
 	d.s.found = append(d.s.found, Finding{NoRefresh, e})
 }
 
 // guards reports a resource that would act in every run.
-func (d *declared) guards() {
+func (d *declaration) guards() {
 	if !resource.ActsAlways(reflect.New(d.t.Schema().GoType).Interface()) {
 		return
 	}
@@ -199,7 +199,7 @@ func (d *declared) guards() {
 }
 
 // isPending reports whether properties may be given that are not written here.
-func (d *declared) isPending() bool {
+func (d *declaration) isPending() bool {
 	if d.s.curried[d.call] {
 		return true
 	}

@@ -56,7 +56,7 @@ const (
 var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused, NilProperty, NoRefresh, Template}
 
 // ignored matches the comment that silences a line.
-var ignored = regexp.MustCompile(`--+\s*ccm:\s*ignore\b(.*)$`)
+var ignoreComment = regexp.MustCompile(`--+\s*ccm:\s*ignore\b(.*)$`)
 
 // Check returns what is wrong in a script, in the order of its text. What is in
 // a line with the comment "-- ccm: ignore" is left out; with names of rules
@@ -87,7 +87,7 @@ func (s *scan) sorted() []Finding {
 		if f.Pos.Line < 1 || f.Pos.Line > len(lines) {
 			return false
 		}
-		m := ignored.FindStringSubmatch(strings.TrimRight(lines[f.Pos.Line-1], "\r"))
+		m := ignoreComment.FindStringSubmatch(strings.TrimRight(lines[f.Pos.Line-1], "\r"))
 		if m == nil {
 			return false
 		}

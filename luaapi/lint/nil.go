@@ -13,8 +13,8 @@ import (
 // variable that nothing is assigned to. A property that is given a field which
 // such a table does not have is nil in every run.
 
-// known is what is known of the value of a variable.
-type known struct {
+// tableUse records how a script uses the table in a variable.
+type tableUse struct {
 	table    *ast.TableExpr  // that it holds, or nil
 	none     bool            // it is declared without a value
 	assigned bool            // something is assigned to it later
@@ -92,7 +92,7 @@ func (s *scan) setField(e ast.Expr) bool {
 }
 
 // give notes that a property is given a variable or a field of one.
-func (d *declared) give(f *ast.Field, name string) {
+func (d *declaration) give(f *ast.Field, name string) {
 	if !luaapi.MayBeNil(f.Value) {
 		return
 	}
@@ -130,7 +130,7 @@ func (s *scan) nils(v *variable) {
 
 // find returns what is written at keys, nil if nothing is. It is false if that
 // cannot be told.
-func (k *known) find(keys []string) (ast.Expr, bool) {
+func (k *tableUse) find(keys []string) (ast.Expr, bool) {
 	var e ast.Expr = k.table
 	for _, key := range keys {
 		t, ok := e.(*ast.TableExpr)
@@ -154,7 +154,7 @@ func (k *known) find(keys []string) (ast.Expr, bool) {
 }
 
 // names returns the fields of the table at keys.
-func (k *known) names(keys []string) (names []string) {
+func (k *tableUse) names(keys []string) (names []string) {
 	e, _ := k.find(keys)
 	if t, ok := e.(*ast.TableExpr); ok {
 		for _, f := range t.Fields {

@@ -102,7 +102,7 @@ func (d *definition) compareProperties(want *resource.Properties, have State, ve
 		case f.Secret:
 			from, to = secret, "(another secret)"
 		case from == to:
-			from, to = told(found, from), told(wished, to)
+			from, to = distinctText(found, from), distinctText(wished, to)
 		}
 		if from != to {
 			dec.Add(e.Key, from, to)
@@ -110,9 +110,9 @@ func (d *definition) compareProperties(want *resource.Properties, have State, ve
 	}
 }
 
-// told tells two values apart that a report writes in the same way, such as the
-// number 1 and the text "1", or two long texts.
-func told(v any, shown string) string {
+// distinctText returns a text for a value that a report would show like another one, such as
+// the number 1 and the text "1", or two long texts.
+func distinctText(v any, shown string) string {
 	if s, ok := v.(string); ok && len(s) > maxShown {
 		return fmt.Sprintf("%s (%08x)", shown, schema.CombineHashString(0, s)>>32)
 	}

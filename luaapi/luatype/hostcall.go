@@ -54,21 +54,21 @@ func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int)
 		if _, act := acts[key]; act {
 			return lua.LNil, fmt.Errorf("status may only look: host.%s is there in perform", key)
 		}
-		return lua.LNil, &noFunction{key, names}
+		return lua.LNil, &missingFunctionError{key, names}
 	}, func() *lua.LTable { return contents })
 }
 
-// A noFunction says that host has no function of that name.
-type noFunction struct {
+// A missingFunctionError says that host has no function of that name.
+type missingFunctionError struct {
 	name  string
 	known []string
 }
 
 // Error says what is missing.
-func (e *noFunction) Error() string { return fmt.Sprintf("host has no %q", e.name) }
+func (e *missingFunctionError) Error() string { return fmt.Sprintf("host has no %q", e.name) }
 
 // Hint returns the nearest name, or "".
-func (e *noFunction) Hint() string { return diag.DidYouMean(e.name, e.known) }
+func (e *missingFunctionError) Hint() string { return diag.DidYouMean(e.name, e.known) }
 
 // A call is one call of a function of host.
 type call struct {

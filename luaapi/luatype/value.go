@@ -25,7 +25,7 @@ func describe(v lua.LValue) string {
 	case lua.LNumber:
 		return "the number " + v.String()
 	case lua.LString:
-		return shown(string(v))
+		return displayText(string(v))
 	case *lua.LUserData:
 		return "a value of ccm"
 	}
@@ -35,8 +35,8 @@ func describe(v lua.LValue) string {
 // maxShown is how much of a text messages and reports show.
 const maxShown = 60
 
-// shown quotes a text, or says how long it is.
-func shown(s string) string {
+// displayText quotes a text or, if it is long, returns its length.
+func displayText(s string) string {
 	if len(s) > maxShown {
 		return fmt.Sprintf("a string of %d bytes", len(s))
 	}
@@ -158,7 +158,7 @@ func text(v any) string {
 		return ""
 	case string:
 		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return shown(v)
+			return displayText(v)
 		}
 		return v
 	case float64:

@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A cat is a catalog as specs see it.
-type cat struct {
+// A catalogView is a catalog in a spec.
+type catalogView struct {
 	Catalog
 	file string
 }
@@ -30,7 +30,7 @@ func (r *runner) catalog(L *lua.LState, _ string) int {
 		r.in.Throw(L, "", "catalog: want the name of a script or manifest, got %s", r.in.Show(L.Get(1)))
 	}
 	file := r.locate(L, string(name))
-	g := r.given(L, L.Get(2))
+	g := r.readGiven(L, L.Get(2))
 	var c Catalog
 	var err error
 	r.in.Outside(func() { c, err = r.Options.Catalog(r.in.Context(), file, g) })
@@ -38,7 +38,7 @@ func (r *runner) catalog(L *lua.LState, _ string) int {
 		r.in.Throw(L, "", "%w", err)
 	}
 	ud := L.NewUserData()
-	ud.Value = &cat{c, file}
+	ud.Value = &catalogView{c, file}
 	mt := L.CreateTable(0, 2)
 	mt.RawSetString("__index", L.NewFunction(r.method))
 	mt.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
@@ -79,9 +79,9 @@ func (r *runner) locate(L *lua.LState, name string) string {
 }
 
 // catOf returns the catalog that v is.
-func (r *runner) catOf(L *lua.LState, v lua.LValue) *cat {
+func (r *runner) catOf(L *lua.LState, v lua.LValue) *catalogView {
 	if ud, ok := v.(*lua.LUserData); ok {
-		if c, ok := ud.Value.(*cat); ok {
+		if c, ok := ud.Value.(*catalogView); ok {
 			return c
 		}
 	}
@@ -91,7 +91,7 @@ func (r *runner) catOf(L *lua.LState, v lua.LValue) *cat {
 
 func (r *runner) method(L *lua.LState) int {
 	name := L.Get(2).String()
-	fn, ok := map[string]func(*lua.LState, *cat) int{
+	fn, ok := map[string]func(*lua.LState, *catalogView) int{
 		"commands": r.commandList, "converge": r.converge, "read": r.read, "resource": r.resource, "resources": r.resources,
 	}[name]
 	if !ok {
@@ -115,7 +115,7 @@ func (r *runner) id(L *lua.LState, v lua.LValue) resource.ID {
 }
 
 // index returns where a resource is in the catalog, by its name or alias, or -1.
-func (c *cat) index(id resource.ID) int {
+func (c *catalogView) index(id resource.ID) int {
 	for i, x := range c.Catalog.Catalog().Resources {
 		if x.ID == id || x.Common.Alias != "" && id == (resource.ID{Type: x.ID.Type, Name: x.Common.Alias}) {
 			return i
@@ -125,7 +125,7 @@ func (c *cat) index(id resource.ID) int {
 }
 
 // names returns the names of all resources.
-func (c *cat) names() []string {
+func (c *catalogView) names() []string {
 	var names []string
 	for _, x := range c.Catalog.Catalog().Resources {
 		names = append(names, x.ID.String())
@@ -134,7 +134,7 @@ func (c *cat) names() []string {
 }
 
 // missing says that a resource is not there.
-func (c *cat) missing(id resource.ID) string {
+func (c *catalogView) missing(id resource.ID) string {
 	text := "no resource " + id.String() + " in " + c.file
 	if near := diag.Nearest(id.String(), c.names()); near != "" {
 		text += " (did you mean " + near + "?)"
@@ -148,7 +148,7 @@ func properties(x *resource.Resource) *schema.Table {
 	return mix.Conceal(mix.Encode(x.Spec, x.Common))
 }
 
-func (r *runner) resource(L *lua.LState, c *cat) int {
+func (r *runner) resource(L *lua.LState, c *catalogView) int {
 	i := c.index(r.id(L, L.Get(1)))
 	if i < 0 {
 		L.Push(lua.LNil)
@@ -174,10 +174,10 @@ func (r *runner) pushList(L *lua.LState, list []string) int {
 	return 1
 }
 
-func (r *runner) resources(L *lua.LState, c *cat) int   { return r.pushList(L, c.names()) }
-func (r *runner) commandList(L *lua.LState, c *cat) int { return r.pushList(L, c.Commands()) }
+func (r *runner) resources(L *lua.LState, c *catalogView) int   { return r.pushList(L, c.names()) }
+func (r *runner) commandList(L *lua.LState, c *catalogView) int { return r.pushList(L, c.Commands()) }
 
-func (r *runner) read(L *lua.LState, c *cat) int {
+func (r *runner) read(L *lua.LState, c *catalogView) int {
 	name, ok := L.Get(1).(lua.LString)
 	if !ok || !filepath.IsAbs(string(name)) {
 		r.in.Throw(L, "", "read: want an absolute path, got %s", r.in.Show(L.Get(1)))
@@ -196,7 +196,7 @@ func (r *runner) read(L *lua.LState, c *cat) int {
 
 // outcome converges a catalog. What fails, and what a second run would change,
 // ends the test.
-func (r *runner) outcome(L *lua.LState, c *cat) Outcome {
+func (r *runner) outcome(L *lua.LState, c *catalogView) Outcome {
 	var out Outcome
 	var err error
 	r.in.Outside(func() { out, err = c.Converge(r.in.Context()) })
@@ -226,7 +226,7 @@ func (out Outcome) trouble() string {
 	return "Expected a second run to change nothing.\n" + strings.Join(lines, "\n")
 }
 
-func (r *runner) converge(L *lua.LState, c *cat) int {
+func (r *runner) converge(L *lua.LState, c *catalogView) int {
 	out := r.outcome(L, c)
 	if text := out.trouble(); text != "" {
 		r.fail(L, "%s", text)

@@ -47,7 +47,7 @@ func (r *runner) any(b *block) bool {
 		if p.block != nil {
 			return r.any(p.block)
 		}
-		return r.Wanted(p.test.fullName(), p.test.tags)
+		return r.Filter(p.test.fullName(), p.test.tags)
 	})
 }
 
@@ -57,7 +57,7 @@ func (r *runner) failAll(b *block, err error) {
 		switch {
 		case p.block != nil:
 			r.failAll(p.block, err)
-		case r.Wanted(p.test.fullName(), p.test.tags):
+		case r.Filter(p.test.fullName(), p.test.tags):
 			res := r.result(p.test)
 			res.set(err)
 			r.Report(res)
@@ -70,7 +70,7 @@ func (r *runner) result(t *test) Result {
 }
 
 func (r *runner) runTest(ctx context.Context, t *test) {
-	if !r.Wanted(t.fullName(), t.tags) {
+	if !r.Filter(t.fullName(), t.tags) {
 		return
 	}
 	res := r.result(t)

@@ -14,8 +14,8 @@ import (
 // options are the names that the second argument of catalog may have.
 var options = []string{"args", "commands", "data", "env", "facts", "files", "packages", "services"}
 
-// given reads the second argument of catalog.
-func (r *runner) given(L *lua.LState, v lua.LValue) (g Given) {
+// readGiven reads the second argument of catalog.
+func (r *runner) readGiven(L *lua.LState, v lua.LValue) (g Given) {
 	if v == lua.LNil {
 		return g
 	}

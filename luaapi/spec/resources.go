@@ -65,7 +65,7 @@ func (r *runner) differing(L *lua.LState, x *resource.Resource, want *lua.LTable
 func readAs(x *resource.Resource, f *schema.Field, v schema.Value) (schema.Value, *diag.Error) {
 	mix := x.Type.Properties()
 	spec, common := reflect.New(x.Type.Schema().GoType).Interface(), new(resource.Common)
-	tab := &schema.Table{Entries: []schema.Entry{{Key: f.Name, Val: v}}, Where: marked{}}
+	tab := &schema.Table{Entries: []schema.Entry{{Key: f.Name, Val: v}}, Where: scriptLocator{}}
 	var list diag.List
 	list.Add(mix.Decode(tab, spec, common))
 	for _, e := range list {
@@ -77,12 +77,11 @@ func readAs(x *resource.Resource, f *schema.Field, v schema.Value) (schema.Value
 	return got, nil
 }
 
-// marked gives mistakes in properties a place, and those about what is missing
-// none.
-type marked struct{}
+// scriptLocator gives mistakes in properties a position, and those about missing ones none.
+type scriptLocator struct{}
 
 // Locate implements schema.Locator.
-func (marked) Locate(path schema.Path, _ bool) diag.Pos {
+func (scriptLocator) Locate(path schema.Path, _ bool) diag.Pos {
 	if len(path) == 0 {
 		return diag.Pos{}
 	}

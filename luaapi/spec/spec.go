@@ -100,12 +100,12 @@ type Options struct {
 	Clock   host.Clock
 	// Registry has the types, those that the spec or its modules define included.
 	Registry *resource.Registry
-	// Scratch makes an empty directory, and Imagine makes of it what a spec says
-	// of a machine. It returns what answers commands there.
+	// Scratch makes an empty directory, and Imagine sets it up as the machine of a spec.
+	// It returns the runner of commands there.
 	Scratch func() (root string, err error)
 	Imagine func(root string, g Given) (host.Runner, error)
-	// Wanted says whether a test is to be run.
-	Wanted func(name string, tags []string) bool
+	// Filter reports whether a test is to be run.
+	Filter func(name string, tags []string) bool
 	// Report is called for each test when it is done.
 	Report func(r Result)
 }

@@ -137,8 +137,8 @@ func (r *runner) replace(L *lua.LState, through bool) int {
 	return 1
 }
 
-// spied returns the spy that an assertion is about.
-func (r *runner) spied(L *lua.LState, a *assertArgs) *spy {
+// subjectSpy returns the spy that an assertion is about.
+func (r *runner) subjectSpy(L *lua.LState, a *assertArgs) *spy {
 	s := spyOf(a.subject)
 	if s == nil {
 		r.in.Throw(L, "write assert.spy(s).was.called()", "want a spy")
@@ -147,7 +147,7 @@ func (r *runner) spied(L *lua.LState, a *assertArgs) *spy {
 }
 
 func called(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	s := r.spied(L, a)
+	s := r.subjectSpy(L, a)
 	n := len(s.calls)
 	if want, ok := a.at(0).(lua.LNumber); ok {
 		return n == int(want), fmt.Sprintf("Expected to be called %v times, but was called %d times.", want, n),
@@ -157,12 +157,12 @@ func called(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
 }
 
 func calledAtLeast(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	n, want := len(r.spied(L, a).calls), lua.LVAsNumber(a.at(0))
+	n, want := len(r.subjectSpy(L, a).calls), lua.LVAsNumber(a.at(0))
 	return n >= int(want), fmt.Sprintf("Expected at least %v calls, got %d.", want, n), fmt.Sprintf("Expected less than %v calls, got %d.", want, n)
 }
 
 func calledAtMost(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	n, want := len(r.spied(L, a).calls), lua.LVAsNumber(a.at(0))
+	n, want := len(r.subjectSpy(L, a).calls), lua.LVAsNumber(a.at(0))
 	return n <= int(want), fmt.Sprintf("Expected at most %v calls, got %d.", want, n), fmt.Sprintf("Expected more than %v calls, got %d.", want, n)
 }
 
@@ -185,13 +185,13 @@ func (r *runner) among(list [][]lua.LValue, values []lua.LValue) (bool, string) 
 }
 
 func calledWith(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	found, text := r.among(r.spied(L, a).calls, a.list)
+	found, text := r.among(r.subjectSpy(L, a).calls, a.list)
 	_, want := r.among([][]lua.LValue{a.list}, nil)
 	return found, "Expected to be called with:" + want + "\nbut was called with:" + text, "Expected not to be called with:" + want
 }
 
 func returnedWith(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	found, text := r.among(r.spied(L, a).results, a.list)
+	found, text := r.among(r.subjectSpy(L, a).results, a.list)
 	_, want := r.among([][]lua.LValue{a.list}, nil)
 	return found, "Expected to return:" + want + "\nbut it returned:" + text, "Expected not to return:" + want
 }

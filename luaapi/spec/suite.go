@@ -37,7 +37,7 @@ func (r *runner) suite(L *lua.LState, word string) int {
 		switch key := k.String(); key {
 		case "starts":
 			r.each(L, key, v, func(name string, v lua.LValue) {
-				g := r.given(L, v)
+				g := r.readGiven(L, v)
 				s.Starts[name] = func(root string) (host.Runner, error) { return r.Imagine(root, g) }
 			})
 		case "wants":

@@ -71,14 +71,14 @@ inspect makes of the example. `+"`ccm doc str.split`"+` prints one entry.
 
 // WriteText writes e for a terminal.
 func (e Entry) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s\n\n%s\n\n%s\n", e.Signature, indented(wrap(e.Doc, 76), "  "), indented(e.example(), "    "))
+	fmt.Fprintf(w, "%s\n\n%s\n\n%s\n", e.Signature, indent(wrap(e.Doc, 76), "  "), indent(e.example(), "    "))
 }
 
 // WriteText writes an overview of l for a terminal.
 func (l *Library) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n", wrap(l.Doc, 80))
 	for _, e := range l.Entries() {
-		fmt.Fprintf(w, "%s\n%s\n", e.Signature, indented(wrap(firstSentence(e.Doc), 76), "    "))
+		fmt.Fprintf(w, "%s\n%s\n", e.Signature, indent(wrap(firstSentence(e.Doc), 76), "    "))
 	}
 }
 
@@ -101,7 +101,7 @@ func firstSentence(text string) string {
 	return text
 }
 
-// indented returns text with prefix before each line.
-func indented(text, prefix string) string {
+// indent returns text with prefix before each line.
+func indent(text, prefix string) string {
 	return prefix + strings.ReplaceAll(text, "\n", "\n"+prefix)
 }

@@ -33,7 +33,7 @@ const (
 func httpGet(c *call) int {
 	u, err := url.Parse(c.str(1))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		c.fail("want a URL of http or https, got %q", redacted(u, c.str(1)))
+		c.fail("want a URL of http or https, got %q", redactURL(u, c.str(1)))
 	}
 	timeout := c.timeout(2, defaultPatience)
 	// The timeout is that of the whole answer.
@@ -60,8 +60,8 @@ func httpGet(c *call) int {
 	return c.giveStr(string(body))
 }
 
-// redacted returns a URL without what authorizes it.
-func redacted(u *url.URL, text string) string {
+// redactURL returns a URL without user and password.
+func redactURL(u *url.URL, text string) string {
 	if u == nil || u.User != nil {
 		return "something else"
 	}

@@ -10,12 +10,12 @@ type Param struct {
 }
 
 // Params returns the arguments of f.
-func (f *Func) Params() []Param { return shown(mustParse(f.Signature).Params) }
+func (f *Func) Params() []Param { return publicParams(mustParse(f.Signature).Params) }
 
 // Results returns what f returns.
-func (f *Func) Results() []Param { return shown(mustParse(f.Signature).Returns) }
+func (f *Func) Results() []Param { return publicParams(mustParse(f.Signature).Returns) }
 
-func shown(list []param) []Param {
+func publicParams(list []param) []Param {
 	out := make([]Param, len(list))
 	for i, p := range list {
 		out[i] = Param{Name: p.Name, Type: p.Type.Text, Optional: p.Optional}

@@ -98,10 +98,10 @@ func (m *merger) merge(base, over *lua.LTable) *lua.LTable {
 		switch {
 		case !isTable || !nextIsTable:
 			out.RawSet(k, v)
-		case m.named(old) && m.named(next):
+		case m.mergeNames(old) && m.mergeNames(next):
 			out.RawSet(k, m.merge(old, next))
 		case m.join && m.isList(old) && m.isList(next):
-			out.RawSet(k, m.joined(old, next))
+			out.RawSet(k, m.joinLists(old, next))
 		default:
 			out.RawSet(k, v)
 		}
@@ -109,12 +109,12 @@ func (m *merger) merge(base, over *lua.LTable) *lua.LTable {
 	return out
 }
 
-// named reports whether t has names, or is empty and could have.
-func (m *merger) named(t *lua.LTable) bool {
+// mergeNames reports whether t has names, or is empty and could have.
+func (m *merger) mergeNames(t *lua.LTable) bool {
 	return m.in.Tables.Listing(m.L, t).Len() == 0
 }
 
-func (m *merger) joined(a, b *lua.LTable) *lua.LTable {
+func (m *merger) joinLists(a, b *lua.LTable) *lua.LTable {
 	out := m.newArray(0)
 	for _, t := range []*lua.LTable{m.in.Tables.Listing(m.L, a), m.in.Tables.Listing(m.L, b)} {
 		for i := range t.Len() {

@@ -160,8 +160,8 @@ func (c *call) goTemplate(name, text string) string {
 	}
 	t := gotemplate.New(name).Option("missingkey=error").Delims(c.optionStr(3, "left", ""), c.optionStr(3, "right", "")).
 		Funcs(gotemplate.FuncMap{"facts": root("facts"), "data": root("data"), "env": root("env"), "lookup": env.Lookup, stepFunc: c.step}).
-		Funcs(boundedPrinters())
-	var out limited
+		Funcs(limitPrinters())
+	var out limitedWriter
 	err := template.CheckTemplate(text)
 	if err == nil {
 		t, err = t.Parse(text)
@@ -180,10 +180,10 @@ func (c *call) goTemplate(name, text string) string {
 	return ""
 }
 
-// boundedPrinters returns the functions of text/template that make texts. Together
+// limitPrinters returns the functions of text/template that make texts. Together
 // they make maxString bytes at most, so that none that is made of itself again and
 // again becomes too long.
-func boundedPrinters() gotemplate.FuncMap {
+func limitPrinters() gotemplate.FuncMap {
 	made := 0
 	bounded := func(print func(args ...any) string) func(args ...any) (string, error) {
 		return func(args ...any) (string, error) {
@@ -279,11 +279,11 @@ func countSteps(t *gotemplate.Template) {
 
 var errTooLong = errors.New("too long")
 
-// A limited takes text up to what one string may hold.
-type limited struct{ strings.Builder }
+// A limitedWriter is a builder with the limit of a string.
+type limitedWriter struct{ strings.Builder }
 
 // Write implements io.Writer.
-func (l *limited) Write(p []byte) (int, error) {
+func (l *limitedWriter) Write(p []byte) (int, error) {
 	if l.Len()+len(p) > maxString {
 		return 0, errTooLong
 	}

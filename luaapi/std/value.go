@@ -103,7 +103,7 @@ func (c *call) plain(n int) any { return c.plainValue(c.L.Get(n), "") }
 
 // plainValue converts a value that messages call what.
 func (c *call) plainValue(v lua.LValue, what string) any {
-	p := plainer{std: c.std, L: c.L}
+	p := plainConverter{std: c.std, L: c.L}
 	data := p.value(v)
 	if p.fault != "" {
 		at := what
@@ -121,8 +121,8 @@ func (c *call) plainValue(v lua.LValue, what string) any {
 	return data
 }
 
-// A plainer converts values of Lua to plain data.
-type plainer struct {
+// A plainConverter converts values of Lua to plain data.
+type plainConverter struct {
 	*std
 	L     *lua.LState
 	open  []*lua.LTable // those that the value is in
@@ -132,12 +132,12 @@ type plainer struct {
 	count int      // values so far
 }
 
-func (p *plainer) fail(hint, format string, args ...any) any {
+func (p *plainConverter) fail(hint, format string, args ...any) any {
 	p.fault, p.hint = fmt.Sprintf(format, args...), hint
 	return nil
 }
 
-func (p *plainer) value(v lua.LValue) any {
+func (p *plainConverter) value(v lua.LValue) any {
 	if p.count++; p.count > maxItems {
 		return p.fail("", "it holds more than %d values", maxItems)
 	}
@@ -170,7 +170,7 @@ func plainNumber(f float64) any {
 	return f
 }
 
-func (p *plainer) table(v *lua.LTable) any {
+func (p *plainConverter) table(v *lua.LTable) any {
 	if len(p.open) == maxDepth {
 		return p.fail("", "tables are nested more than %d deep", maxDepth)
 	}
@@ -193,7 +193,7 @@ func (p *plainer) table(v *lua.LTable) any {
 	return p.fields(t, k, e)
 }
 
-func (p *plainer) list(t *lua.LTable, n int) any {
+func (p *plainConverter) list(t *lua.LTable, n int) any {
 	list := make([]any, n)
 	for i := range list {
 		e := t.RawGetInt(i + 1)
@@ -209,7 +209,7 @@ func (p *plainer) list(t *lua.LTable, n int) any {
 	return list
 }
 
-func (p *plainer) fields(t *lua.LTable, k, e lua.LValue) any {
+func (p *plainConverter) fields(t *lua.LTable, k, e lua.LValue) any {
 	m := make(map[string]any)
 	for ; k != lua.LNil; k, e = t.Next(k) {
 		name, ok := k.(lua.LString)

@@ -43,13 +43,13 @@ const lockTimeout = "DPkg::Lock::Timeout=600"
 func change(ctx context.Context, h *host.Host, argv ...string) error {
 	return tool.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
 		res, err := run(argv...)
-		if err == nil || !strings.Contains(string(res.Stderr), interrupted) {
+		if err == nil || !strings.Contains(string(res.Stderr), interruptedMessage) {
 			return err
 		}
 		h.Log().Warn("dpkg was interrupted earlier; what it left unfinished is configured first", "command", strings.Join(configure, " "))
 		// A package that it cannot configure may be the one to be repaired.
 		_, failure := run(configure...)
-		if res, err = run(argv...); err != nil && strings.Contains(string(res.Stderr), interrupted) {
+		if res, err = run(argv...); err != nil && strings.Contains(string(res.Stderr), interruptedMessage) {
 			return errors.Join(err, failure)
 		}
 		return err
@@ -57,7 +57,7 @@ func change(ctx context.Context, h *host.Host, argv ...string) error {
 }
 
 // interrupted is the message of apt for an unfinished database of dpkg.
-const interrupted = "dpkg was interrupted, you must manually run"
+const interruptedMessage = "dpkg was interrupted, you must manually run"
 
 // configure is the command that finishes packages which dpkg has begun.
 var configure = []string{"dpkg", "--force-confold", "--configure", "-a"}

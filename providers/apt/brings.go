@@ -11,7 +11,7 @@ import (
 
 // bring says of each package which others of the transaction come with it. If apt does
 // not tell what they need, nothing is said.
-func bring(ctx context.Context, v *host.View, t transaction, install []wanted, list []resource.Prospect) {
+func bring(ctx context.Context, v *host.View, t transaction, install []request, list []resource.Prospect) {
 	if len(install) == 1 {
 		list[install[0].at].Installs = t.others(install)
 		return

@@ -26,7 +26,7 @@ func (p packages) ForeseeAll(ctx context.Context, v *host.View, wants []resource
 func (p packages) foresee(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
 	list := make([]resource.Prospect, len(wants))
 	states, errs := p.StatusAll(ctx, v, wants)
-	var install []wanted
+	var install []request
 	for i, want := range wants {
 		n, err := parseName(want.Name)
 		if errs[i] != nil || err != nil || !want.AsksVersion(states[i]) {
@@ -36,7 +36,7 @@ func (p packages) foresee(ctx context.Context, v *host.View, wants []resources.P
 		if want.Ensure.IsVersion() {
 			spec += "=" + string(want.Ensure)
 		}
-		install = append(install, wanted{n, i, spec})
+		install = append(install, request{n, i, spec})
 	}
 	if len(install) > 0 && !foreseeTogether(ctx, v, wants, install, list) {
 		foreseeEach(ctx, v, wants, install, list)
@@ -46,20 +46,20 @@ func (p packages) foresee(ctx context.Context, v *host.View, wants []resources.P
 
 // foreseeEach asks apt what it has of each package, and simulates the installation of
 // those that it has: all together and, if that fails, each by itself.
-func foreseeEach(ctx context.Context, v *host.View, wants []resources.Package, install []wanted, list []resource.Prospect) {
+func foreseeEach(ctx context.Context, v *host.View, wants []resources.Package, install []request, list []resource.Prospect) {
 	names := make([]name, len(install))
 	for i, x := range install {
 		names[i] = x.name
 	}
 	known, err := offers(ctx, v, names)
-	var offered []wanted
+	var offered []request
 	for _, x := range install {
 		if err != nil {
 			list[x.at].Err = err
 			continue
 		}
 		o, ok := known[x.name]
-		version, err := chosen(ctx, v, wants[x.at], x.name, o, ok)
+		version, err := selectVersion(ctx, v, wants[x.at], x.name, o, ok)
 		list[x.at] = wants[x.at].Prospect(version, repositories, err)
 		if err == nil {
 			x.spec = x.String() + "=" + version
@@ -73,14 +73,14 @@ func foreseeEach(ctx context.Context, v *host.View, wants []resources.Package, i
 		return
 	}
 	for _, x := range offered {
-		if _, err := simulate(ctx, v, []wanted{x}); err != nil {
+		if _, err := simulate(ctx, v, []request{x}); err != nil {
 			list[x.at] = wants[x.at].Prospect("", repositories, err) // another repository may mend it
 		}
 	}
 }
 
-// chosen returns the version that apt would install.
-func chosen(ctx context.Context, v *host.View, want resources.Package, n name, o offer, known bool) (string, error) {
+// selectVersion returns the version that apt would install.
+func selectVersion(ctx context.Context, v *host.View, want resources.Package, n name, o offer, known bool) (string, error) {
 	switch {
 	case !known:
 		return "", noPackage(n)

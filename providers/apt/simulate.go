@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A wanted is a package that apt would be asked to install.
-type wanted struct {
+// A request is a package that apt would be asked to install.
+type request struct {
 	name
 	at   int
 	spec string // as apt is told of it
@@ -38,9 +38,9 @@ func (t transaction) version(n name) (string, bool) {
 }
 
 // others returns the packages that would come besides those of the list.
-func (t transaction) others(list []wanted) (names []string) {
+func (t transaction) others(list []request) (names []string) {
 	for _, x := range t.installs {
-		if !slices.ContainsFunc(list, func(w wanted) bool { return w.pkg == x.pkg || w.String() == x.pkg }) {
+		if !slices.ContainsFunc(list, func(w request) bool { return w.pkg == x.pkg || w.String() == x.pkg }) {
 			names = append(names, x.pkg)
 		}
 	}
@@ -50,7 +50,7 @@ func (t transaction) others(list []wanted) (names []string) {
 // foreseeTogether has apt simulate the installation of all packages at once. It fills
 // the prospects and reports true if apt would install each of them under its own name.
 // Otherwise some have to be asked about by themselves.
-func foreseeTogether(ctx context.Context, v *host.View, wants []resources.Package, install []wanted, list []resource.Prospect) bool {
+func foreseeTogether(ctx context.Context, v *host.View, wants []resources.Package, install []request, list []resource.Prospect) bool {
 	t, err := simulate(ctx, v, install)
 	if err != nil {
 		return false
@@ -73,7 +73,7 @@ func foreseeTogether(ctx context.Context, v *host.View, wants []resources.Packag
 }
 
 // simulate has apt say what it would do to install packages.
-func simulate(ctx context.Context, v *host.View, install []wanted) (transaction, error) {
+func simulate(ctx context.Context, v *host.View, install []request) (transaction, error) {
 	argv := []string{"apt-get", "install", "--simulate", "-o", "Dir::Log::Planner=/dev/null", "-y", "-q", "--allow-downgrades"}
 	for _, x := range install {
 		argv = append(argv, x.spec)

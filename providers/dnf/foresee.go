@@ -41,7 +41,7 @@ func (p packages) foresee(ctx context.Context, v *host.View, wants []resources.P
 			list[i].Err = err
 			continue
 		}
-		version, err := chosen(want, states[i], known[want.Name])
+		version, err := selectVersion(want, states[i], known[want.Name])
 		list[i] = want.Prospect(version, repositories, err)
 		if err == nil && !states[i].Installed() {
 			absent = append(absent, i)
@@ -51,8 +51,8 @@ func (p packages) foresee(ctx context.Context, v *host.View, wants []resources.P
 	return list
 }
 
-// chosen returns the version that dnf would install.
-func chosen(want resources.Package, have resources.PackageState, list []offer) (string, error) {
+// selectVersion returns the version that dnf would install.
+func selectVersion(want resources.Package, have resources.PackageState, list []offer) (string, error) {
 	ok := func(offer) bool { return true }
 	if want.Ensure.IsVersion() {
 		wish, err := parseEVR(string(want.Ensure))

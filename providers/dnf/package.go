@@ -59,7 +59,7 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 			v.HangsOn(repositories...)
 		}
 		if errs[i] = err; err == nil {
-			comparisons[i].settle(known[want.Name])
+			comparisons[i].resolve(known[want.Name])
 			states[i] = comparisons[i].state()
 		}
 	}
@@ -111,8 +111,8 @@ func (c *comparison) asksOffers() bool {
 	return c.have != nil && (c.latest || c.order != 0 && c.wish.epoch == "")
 }
 
-// settle completes c with what the repositories have of the package.
-func (c *comparison) settle(list []offer) {
+// resolve completes c with what the repositories have of the package.
+func (c *comparison) resolve(list []offer) {
 	best, ok := newest(list, c.have.arch, func(o offer) bool { return c.wish == nil || o.compare(*c.wish) == 0 })
 	if !ok {
 		return

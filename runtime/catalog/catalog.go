@@ -64,14 +64,14 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 		case first.ID == r.ID && same(first, r):
 			return first, nil
 		default:
-			return nil, taken(r, r.ID, first)
+			return nil, duplicateError(r, r.ID, first)
 		}
 	}
 	alias := resource.ID{Type: r.ID.Type, Name: r.Common.Alias}
 	if alias.Name != "" {
 		first, ok := b.names.get(alias)
 		if ok && first.Skip == "" && r.Skip == "" {
-			return nil, taken(r, alias, first)
+			return nil, duplicateError(r, alias, first)
 		}
 		if !ok || r.Skip == "" {
 			b.names.set(alias, r)
@@ -104,7 +104,7 @@ func (b *Builder) drop(r *resource.Resource) {
 	}
 }
 
-func taken(r *resource.Resource, id resource.ID, first *resource.Resource) error {
+func duplicateError(r *resource.Resource, id resource.ID, first *resource.Resource) error {
 	e := &diag.Error{Pos: r.Pos, Subject: r.ID.String(), Notes: r.Calls}
 	if e.Err = fmt.Errorf("is already declared at %s", first.Pos); id != r.ID || first.ID != id {
 		e.Err = fmt.Errorf("%s is already the name or alias of %s at %s", id, first.ID, first.Pos)
@@ -204,7 +204,7 @@ func (b *Builder) edges() ([]edge, error) {
 			}
 		}
 	}
-	return b.applied(edges, index), errs.Err()
+	return b.addApplied(edges, index), errs.Err()
 }
 
 // unknown reports a reference to a resource that is not there.

@@ -6,9 +6,9 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// Hide notes which of the resources hold secrets, and returns every one that is
-// where it could be read.
-func Hide(k *secret.Keeper, list []*resource.Resource) error {
+// MarkSecrets marks the resources that hold secrets. The error lists every secret in a place
+// that others can read.
+func MarkSecrets(k *secret.Keeper, list []*resource.Resource) error {
 	reveals := make(map[*resource.Type]bool)
 	some := false
 	for _, r := range list {

@@ -50,8 +50,8 @@ func (us *Units) Root(name, dir string) *Unit {
 	return &Unit{Name: name, Dir: dir, Scope: &resource.Scope{File: name}, units: us}
 }
 
-// traced adds to each mistake the chain of applications that led here.
-func (u *Unit) traced(err error) error {
+// addTrace adds to each mistake the chain of applications that led here.
+func (u *Unit) addTrace(err error) error {
 	if err == nil || len(u.Calls) == 0 {
 		return err
 	}
@@ -114,10 +114,10 @@ func (u *Unit) rename(r *resource.Resource) {
 func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resource, error) {
 	child := r.Spec.(resource.Applier).Child()
 	if u.sealed {
-		return nil, u.refused(r, "nothing may be applied here: %s is applied with allow_apply = false", u.Name)
+		return nil, u.applyError(r, "nothing may be applied here: %s is applied with allow_apply = false", u.Name)
 	}
 	if u.Scope.Depth() >= MaxDepth {
-		return nil, u.refused(r, "manifests are applied more than %d deep: %s", MaxDepth, u.chain(child.Path))
+		return nil, u.applyError(r, "manifests are applied more than %d deep: %s", MaxDepth, u.chain(child.Path))
 	}
 	if u.units.Builder.Get(r.ID) != nil {
 		return u.units.Builder.Add(r) // it is the same, or a mistake
@@ -125,10 +125,10 @@ func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resou
 	path := u.PathOf(child.Path)
 	text, err := u.units.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, u.refused(r, "no file %s", path)
+		return nil, u.applyError(r, "no file %s", path)
 	}
 	if err != nil {
-		return nil, u.refused(r, "%w", err)
+		return nil, u.applyError(r, "%w", err)
 	}
 	c := &Unit{
 		Name: u.NameOf(child.Path), Dir: filepath.Dir(path), Data: child.Data, units: u.units, sealed: !child.MayApply,
@@ -137,7 +137,7 @@ func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resou
 		Calls:  append([]diag.Note{{Pos: r.Pos, Text: "applied from here"}}, u.Calls...),
 	}
 	c.Scope.File = c.Name
-	if err := c.traced(u.units.Load(ctx, c, string(text))); err != nil {
+	if err := c.addTrace(u.units.Load(ctx, c, string(text))); err != nil {
 		return nil, err
 	}
 	return u.units.Builder.Add(r)
@@ -159,8 +159,8 @@ func (u *Unit) PathOf(path string) string {
 	return filepath.Join(u.Dir, path)
 }
 
-// refused reports why r cannot be applied, at its name.
-func (u *Unit) refused(r *resource.Resource, format string, args ...any) error {
+// applyError returns the mistake that r cannot be applied.
+func (u *Unit) applyError(r *resource.Resource, format string, args ...any) error {
 	return &diag.Error{Pos: r.Pos, Subject: r.ID.String(), Err: fmt.Errorf(format, args...), Notes: r.Calls}
 }
 

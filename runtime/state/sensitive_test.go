@@ -26,7 +26,7 @@ func (b *box) secret(list ...decl) string {
 	b.clock.now = b.clock.now.Add(time.Minute)
 	c := cat(b.t, list...)
 	b.store()
-	require.NoError(b.t, catalog.Hide(b.keeper, c.Resources))
+	require.NoError(b.t, catalog.MarkSecrets(b.keeper, c.Resources))
 	run, sum, err := b.run(c)
 	require.NoError(b.t, err)
 	require.Zero(b.t, sum.Of(converge.Failed), b.told())

@@ -216,7 +216,7 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 	if err := errs.Err(); err != nil {
 		return nil, nil, err
 	}
-	_ = catalog.Hide(s.secrets, list) // nothing of it is run
+	_ = catalog.MarkSecrets(s.secrets, list) // nothing of it is run
 	for id := range missing {
 		unknown = append(unknown, MissingRecord{id, "no run has recorded what was wanted of it"})
 	}

@@ -2,10 +2,10 @@ package catalog
 
 import "github.com/luaccm/ccm/runtime/resource"
 
-// applied adds the edges of what is applied. What a child declares comes before
-// the resource that applies it, which is refreshed if any of it changes, and
-// after all that this resource comes after.
-func (b *Builder) applied(edges []edge, index func(*resource.Resource) int) []edge {
+// addApplied adds the edges of children. The resources of a child come before the resource
+// that applies it, which is refreshed if one of them changes, and after all that this
+// resource comes after.
+func (b *Builder) addApplied(edges []edge, index func(*resource.Resource) int) []edge {
 	parts := make(map[int][]int) // by the resource that applies them, direct ones
 	for i, r := range b.list {
 		if r.Scope == nil || r.Scope.Apply == (resource.ID{}) {
@@ -19,7 +19,7 @@ func (b *Builder) applied(edges []edge, index func(*resource.Resource) int) []ed
 		return edges
 	}
 	for _, e := range edges {
-		b.spread(e, parts, &edges)
+		b.dependOnChildren(e, parts, &edges)
 	}
 	for i := range b.list {
 		for _, part := range parts[i] {
@@ -29,8 +29,8 @@ func (b *Builder) applied(edges []edge, index func(*resource.Resource) int) []ed
 	return edges
 }
 
-// spread makes what e says of a resource that applies others true of these too.
-func (b *Builder) spread(e edge, parts map[int][]int, edges *[]edge) {
+// dependOnChildren copies an edge of a resource to the resources that it applies.
+func (b *Builder) dependOnChildren(e edge, parts map[int][]int, edges *[]edge) {
 	for s := b.list[e.from].Scope; s != nil; s = s.Parent {
 		if s.Apply == b.list[e.to].ID {
 			return // it is one of those that come before anyway
@@ -40,6 +40,6 @@ func (b *Builder) spread(e edge, parts map[int][]int, edges *[]edge) {
 		c := e
 		c.to, c.refresh = part, false
 		*edges = append(*edges, c)
-		b.spread(c, parts, edges)
+		b.dependOnChildren(c, parts, edges)
 	}
 }
