@@ -101,11 +101,16 @@ func (c *call) fail(format string, args ...any) {
 	c.in.Throw(c.L, "", c.name+": "+format, args...)
 }
 
-// must throws err if there is one.
+// must throws err if there is one, with its advice.
 func (c *call) must(err error) {
-	if err != nil {
-		c.fail("%w", err)
+	if err == nil {
+		return
 	}
+	hint := ""
+	if h, ok := err.(interface{ Hint() string }); ok {
+		hint = h.Hint()
+	}
+	c.in.Throw(c.L, hint, c.name+": %w", err)
 }
 
 // str returns argument n, a string.

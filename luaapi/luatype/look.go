@@ -92,14 +92,14 @@ func (c *call) isDirectory() int {
 
 // list is host.list(directory): the names in it, sorted.
 func (c *call) list() int {
-	names, err := c.view.ReadDir(c.path(1))
+	names, err := c.view.Names(c.in.Context(), c.path(1), host.MaxNames)
 	c.must(err)
 	return c.giveStrings(names)
 }
 
 // glob is host.glob(pattern): the paths that match, sorted.
 func (c *call) glob() int {
-	found, err := c.view.Glob(c.path(1))
+	found, err := c.view.Glob(c.in.Context(), c.path(1), host.MaxNames)
 	c.must(err)
 	return c.giveStrings(found)
 }

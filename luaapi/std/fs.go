@@ -69,7 +69,7 @@ func fsLibrary() *Library {
 			Example:   `fs.list("/etc/conf.d")`, Result: `{ "a.conf", "b.conf" }`,
 			Fn: func(c *call) int {
 				v, name := c.place(1)
-				names, err := v.ReadDir(name)
+				names, err := v.Names(c.in.Context(), name, host.MaxNames)
 				c.looked(notFound(err, name))
 				c.Record(Input{Kind: "list", Name: name, Value: sha256sum.Bytes([]byte(strings.Join(names, "\n")))})
 				return c.giveStrings(names)
@@ -216,7 +216,7 @@ func fsGlob(c *call) int {
 		c.fail("want a pattern such as \"*.conf\", got %q", pattern)
 	}
 	v, full := c.place(1)
-	paths, err := v.Glob(full)
+	paths, err := v.Glob(c.in.Context(), full, host.MaxNames)
 	c.looked(err)
 	c.Record(Input{Kind: "glob", Name: full, Value: sha256sum.Bytes([]byte(strings.Join(paths, "\n")))})
 	if !path.IsAbs(pattern) {

@@ -1,6 +1,7 @@
 package systemd
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,14 +100,14 @@ const unitsLoad = "/run/systemd/systemd-units-load"
 
 // unread reports whether a unit file may have come, gone or been replaced since
 // systemd has read them. Where that cannot be told it may.
-func unread(v *host.View) (bool, error) {
+func unread(ctx context.Context, v *host.View) (bool, error) {
 	loaded, err := v.Lstat(unitsLoad)
 	if err != nil || loaded.Kind == host.Missing {
 		return true, err
 	}
 	dirs := append([]string{"/etc/init.d"}, unitDirs...)
 	for _, dir := range unitDirs {
-		dropins, err := v.Glob(dir + "/*.d")
+		dropins, err := v.Glob(ctx, dir+"/*.d", host.MaxNames)
 		if err != nil {
 			return true, err
 		}

@@ -26,7 +26,7 @@ func (r *reader) catchUp(ctx context.Context, h *host.Host, m *manager, name str
 	}
 	needed, err := u.outdated(&h.View)
 	if err == nil && !needed && !r.done {
-		needed, err = unread(&h.View)
+		needed, err = unread(ctx, &h.View)
 		needed = needed || u.NeedDaemonReload == ""
 	}
 	if err != nil || !needed {

@@ -129,16 +129,18 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 }
 
 // ReadDir returns the names in the directory at the path, sorted.
-func (v *View) ReadDir(name string) ([]string, error) {
+func (v *View) ReadDir(name string) ([]string, error) { return v.readDir(name, nil) }
+
+func (v *View) readDir(name string, r *nameReader) ([]string, error) {
 	if o := v.planned(); o != nil {
-		return o.readDir(v, name)
+		return o.readDir(v, name, r)
 	}
 	f, err := safepath.OpenedFile(name)(v.files.Follow(name, unix.O_RDONLY|unix.O_DIRECTORY))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	names, err := f.Readdirnames(-1)
+	names, err := r.names(f)
 	slices.Sort(names)
 	return names, err
 }

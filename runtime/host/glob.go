@@ -1,27 +1,35 @@
 package host
 
 import (
+	"cmp"
+	"context"
 	"io/fs"
 	"strings"
 	"time"
 )
 
 // Glob returns the paths that match pattern (path/filepath), sorted. What cannot be
-// looked at does not match.
-func (v *View) Glob(pattern string) ([]string, error) {
+// looked at does not match. It ends with ctx, and gives a [TooManyNamesError] when it has read
+// more names than l allows.
+func (v *View) Glob(ctx context.Context, pattern string, l NameLimit) ([]string, error) {
+	r := &nameReader{ctx: ctx, limit: l}
 	if o := v.planned(); o != nil {
-		return o.glob(v, pattern)
+		found, err := o.glob(v, pattern, r)
+		return found, cmp.Or(r.err, err)
 	}
-	found, err := fs.Glob(globFS{v}, strings.TrimPrefix(pattern, "/"))
+	found, err := fs.Glob(globFS{v, r}, strings.TrimPrefix(pattern, "/"))
 	for i, name := range found {
 		found[i] = "/" + name
 	}
-	return found, err
+	return found, cmp.Or(r.err, err)
 }
 
 // globFS is what fs.Glob asks of a file system. Its names are paths without the slash at
 // the beginning.
-type globFS struct{ v *View }
+type globFS struct {
+	v *View
+	r *nameReader
+}
 
 var (
 	_ fs.StatFS    = globFS{}
@@ -33,6 +41,9 @@ func (g globFS) Open(name string) (fs.File, error) { return g.v.Open("/" + name)
 
 // Stat implements fs.StatFS. A link is there even if it leads nowhere.
 func (g globFS) Stat(name string) (fs.FileInfo, error) {
+	if err := g.r.look(); err != nil {
+		return nil, err
+	}
 	info, err := g.v.lstat("/" + name)
 	if err == nil && info.Kind == Missing {
 		err = fs.ErrNotExist
@@ -42,7 +53,7 @@ func (g globFS) Stat(name string) (fs.FileInfo, error) {
 
 // ReadDir implements fs.ReadDirFS.
 func (g globFS) ReadDir(name string) ([]fs.DirEntry, error) {
-	names, err := g.v.ReadDir("/" + name)
+	names, err := g.v.readDir("/"+name, g.r)
 	list := make([]fs.DirEntry, len(names))
 	for i, name := range names {
 		list[i] = globEntry(name)

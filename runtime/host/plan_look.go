@@ -173,15 +173,15 @@ func (o *overlay) lookAt(v *View, name, want string) (Info, bool, error) {
 }
 
 // readDir returns the names in a directory, sorted.
-func (o *overlay) readDir(v *View, name string) ([]string, error) {
+func (o *overlay) readDir(v *View, name string, r *nameReader) ([]string, error) {
 	p, err := o.look(v, name, true, true)
 	if err != nil {
 		return nil, err
 	}
-	return o.namesIn(v, name, p)
+	return o.namesIn(v, name, p, r)
 }
 
-func (o *overlay) namesIn(v *View, name string, p place) ([]string, error) {
+func (o *overlay) namesIn(v *View, name string, p place, r *nameReader) ([]string, error) {
 	switch {
 	case p.info.Kind == Missing:
 		return nil, &os.PathError{Op: "open", Path: name, Err: syscall.ENOENT}
@@ -191,7 +191,7 @@ func (o *overlay) namesIn(v *View, name string, p place) ([]string, error) {
 	var names []string
 	if !p.fresh {
 		var err error
-		if names, err = o.base.ReadDir(p.path); err != nil {
+		if names, err = o.base.readDir(p.path, r); err != nil {
 			return names, err
 		}
 	}
@@ -236,7 +236,7 @@ func (o *overlay) tree(v *View, name string, follow bool) ([]TreeEntry, error) {
 	var errs []error
 	var visit func(p place, rel string)
 	visit = func(p place, rel string) {
-		names, err := o.namesIn(v, p.path, p)
+		names, err := o.namesIn(v, p.path, p, nil)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -378,6 +378,7 @@ func (o *overlay) contentOfSource(v *View, source string) (*string, bool) {
 type planFS struct {
 	o *overlay
 	v *View
+	r *nameReader
 }
 
 var (
@@ -390,6 +391,9 @@ func (f planFS) Open(name string) (fs.File, error) { return f.o.open(f.v, "/"+na
 
 // Stat implements fs.StatFS.
 func (f planFS) Stat(name string) (fs.FileInfo, error) {
+	if err := f.r.look(); err != nil {
+		return nil, err
+	}
 	p, err := f.o.look(f.v, "/"+name, false, false)
 	if err == nil && p.info.Kind == Missing {
 		err = fs.ErrNotExist
@@ -399,9 +403,12 @@ func (f planFS) Stat(name string) (fs.FileInfo, error) {
 
 // ReadDir implements fs.ReadDirFS.
 func (f planFS) ReadDir(name string) ([]fs.DirEntry, error) {
-	names, err := f.o.readDir(f.v, "/"+name)
+	names, err := f.o.readDir(f.v, "/"+name, f.r)
 	list := make([]fs.DirEntry, 0, len(names))
 	for _, n := range names {
+		if err := f.r.look(); err != nil {
+			return nil, err
+		}
 		p, findErr := f.o.find(path.Join("/", name, n), true)
 		if findErr == nil {
 			list = append(list, fs.FileInfoToDirEntry(planInfo{n, p.info}))
@@ -445,8 +452,8 @@ func (i planInfo) IsDir() bool { return i.info.Kind == Directory }
 // Sys implements fs.FileInfo.
 func (i planInfo) Sys() any { return nil }
 
-func (o *overlay) glob(v *View, pattern string) ([]string, error) {
-	found, err := fs.Glob(planFS{o, v}, strings.TrimPrefix(path.Clean(pattern), "/"))
+func (o *overlay) glob(v *View, pattern string, r *nameReader) ([]string, error) {
+	found, err := fs.Glob(planFS{o, v, r}, strings.TrimPrefix(path.Clean(pattern), "/"))
 	for i := range found {
 		found[i] = "/" + found[i]
 	}
