@@ -204,12 +204,9 @@ func (in *Interp) Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) (thrown 
 }
 
 // Show writes a value as a script would.
-func (in *Interp) Show(v lua.LValue) string { return literal(in.visible(v), 0) }
-
-// visible returns the contents of a read-only table, and any other value unchanged.
-func (in *Interp) visible(v lua.LValue) lua.LValue {
+func (in *Interp) Show(v lua.LValue) string {
 	if t, ok := v.(*lua.LTable); ok {
-		return in.Tables.Contents(t)
+		v = in.Tables.Contents(t)
 	}
-	return v
+	return literal(v, 0)
 }
