@@ -24,7 +24,7 @@ const smallestGoal = 4 << 20
 // This was measured at 10,000 files that are written out in Lua, in a plan that makes all of
 // them. To collect at twice what was in use takes 16 % more processor time in user mode than at
 // three times, and a peak of 62 MiB instead of 71; with the bound of 32 MiB it is 7 % and
-// 59 MiB. A run in which they are stable differs by less than a tenth, and one with few
+// 59 MiB. A run in which they are stable takes 7 % more than at three times, and one with few
 // resources is over before. A first collection at 256 MiB saves no time that can be measured and
 // takes 260 MiB for a loop that makes garbage; one at 4 MiB, as Go does, makes the reading of
 // 10,000 declarations a third slower. Where memory is short the collector works harder, so that
