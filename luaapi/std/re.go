@@ -16,14 +16,17 @@ func reLibrary() *Library {
 			Signature: `test(text: string, pattern: string): boolean`,
 			Doc:       "Reports whether the pattern matches anywhere in text.",
 			Example:   `re.test("web01", [[^\w+\d\d$]])`, Result: `true`,
-			Fn: func(c *call) int { return c.give(lua.LBool(c.pattern().MatchString(c.str(1)))) },
+			Fn: func(c *call) int {
+				re, text := c.pattern(), c.str(1)
+				return c.give(lua.LBool(untilEnd(c, text, func() bool { return re.MatchString(text) })))
+			},
 		}, {
 			Signature: `match(text: string, pattern: string): table|nil`,
 			Doc:       "Returns the first match, or nil.",
 			Example:   `re.match("web01.example.org", [[(?P<name>\w+?)(\d+)\.]]).name`, Result: `"web"`,
 			Fn: func(c *call) int {
-				re := c.pattern()
-				at := re.FindStringSubmatchIndex(c.str(1))
+				re, text := c.pattern(), c.str(1)
+				at := untilEnd(c, text, func() []int { return re.FindStringSubmatchIndex(text) })
 				if at == nil {
 					return c.give(lua.LNil)
 				}
@@ -36,8 +39,7 @@ func reLibrary() *Library {
 			Fn: func(c *call) int {
 				re := c.pattern()
 				out := c.L.CreateTable(0, 0)
-				all := re.FindAllStringSubmatchIndex(c.str(1), c.most(3))
-				c.items(len(all))
+				all := c.matches(re, 3)
 				for _, at := range all {
 					out.Append(c.match(re, at))
 				}
@@ -48,7 +50,8 @@ func reLibrary() *Library {
 			Doc:       "Returns what the whole pattern matched, limit times at most.",
 			Example:   `re.find_all("10.0.0.1", [[\d+]])`, Result: `{ "10", "0", "0", "1" }`,
 			Fn: func(c *call) int {
-				return c.giveStrings(c.pattern().FindAllString(c.str(1), c.most(3)))
+				re, text, most := c.pattern(), c.str(1), c.most(3)
+				return c.giveStrings(untilEnd(c, text, func() []string { return re.FindAllString(text, most) }))
 			},
 		}, {
 			Signature: `replace(text: string, pattern: string, replacement: string|fun(match: table): string, limit?: integer): string`,
@@ -64,7 +67,8 @@ func reLibrary() *Library {
 				if limit < 1 {
 					limit = -1
 				}
-				return c.giveStrings(c.pattern().Split(c.str(1), limit))
+				re, text := c.pattern(), c.str(1)
+				return c.giveStrings(untilEnd(c, text, func() []string { return re.Split(text, limit) }))
 			},
 		}, {
 			Signature: `escape(text: string): string`,
@@ -117,6 +121,15 @@ func (c *call) most(n int) int {
 	return maxItems + 1
 }
 
+// matches returns the offsets of the matches in argument 1, and of their groups: as many
+// as argument n says.
+func (c *call) matches(re *pattern, n int) [][]int {
+	text, most := c.str(1), c.most(n)
+	all := untilEnd(c, text, func() [][]int { return re.FindAllStringSubmatchIndex(text, most) })
+	c.items(len(all))
+	return all
+}
+
 // match returns the table of a match, from the offsets of its groups.
 func (c *call) match(re *pattern, at []int) *lua.LTable {
 	text := c.str(1)
@@ -141,8 +154,7 @@ func reReplace(c *call) int {
 	re, text := c.pattern(), c.str(1)
 	var out []byte
 	done := 0
-	all := re.FindAllStringSubmatchIndex(text, c.most(4))
-	c.items(len(all))
+	all := c.matches(re, 4)
 	for _, at := range all {
 		c.look()
 		out = append(out, text[done:at[0]]...)

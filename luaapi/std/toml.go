@@ -43,7 +43,7 @@ func tomlDecode(c *call) int {
 		c.fail("the text has more than %d keys, tables or lists", maxTOMLKeys)
 	}
 	var data map[string]any
-	if err := toml.Unmarshal([]byte(text), &data); err != nil {
+	if err := untilEnd(c, text, func() error { return toml.Unmarshal([]byte(text), &data) }); err != nil {
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, col := at.Position()
 			c.fail("line %d, column %d: not valid TOML: %s", line, col, tomlProblem(err))
