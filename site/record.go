@@ -16,8 +16,8 @@ type record struct {
 	store    *state.Store
 	site     string
 	root     string
-	run      *state.Run  // nil in a plan
-	lock     *state.Held // nil in a plan
+	run      *state.Run        // nil in a plan
+	lock     *state.LockHandle // nil in a plan
 }
 
 // attach has an engine make up for what earlier runs have left over, and record

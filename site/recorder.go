@@ -43,9 +43,9 @@ func (p *Process) Store(dir string, limits state.Limits) (*state.Store, error) {
 type Recorder struct {
 	process *Process
 	options RecordOptions
-	run     *state.Run  // that is recorded; nil if none is
-	work    *state.Work // what that has not finished; nil if there is none
-	lock    *state.Held // taken before the site was read; nil once a run has it
+	run     *state.Run        // that is recorded; nil if none is
+	work    *state.Work       // what that has not finished; nil if there is none
+	lock    *state.LockHandle // taken before the site was read; nil once a run has it
 	// exclusive says that no other run has changed anything since the site was read.
 	exclusive bool
 }
@@ -155,7 +155,7 @@ func (r *Recorder) unlockEarly() {
 func (p *Process) commandLine() string { return p.Secrets.Redact(strings.Join(os.Args, " ")) }
 
 // waitForLock takes the lock of a state directory. A signal ends the wait for it.
-func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (*state.Held, error) {
+func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (*state.LockHandle, error) {
 	p := r.process
 	within, cancel := p.UntilStopped(ctx)
 	defer cancel()

@@ -158,8 +158,8 @@ type walk struct {
 	// mayHaveChanged is set if the machine, or in a plan what is assumed of it, may have
 	// been changed on behalf of the resource whose turn it is.
 	mayHaveChanged bool
-	// unclear is the pending resources of which a plan does not know all effects.
-	unclear []influence
+	// incompleteEffects is the pending resources of which a plan does not know all effects.
+	incompleteEffects []incompleteEffect
 	// managed has who manages a path; nil until that is needed.
 	managed map[string][]manager
 	// without is the resources that count as not there; nil but in behind.
@@ -196,7 +196,7 @@ func (w *walk) recordOutcome(ev *Event) {
 	w.outcomes[ev.Index] = ev.Outcome
 	w.hasPending = w.hasPending || ev.Outcome == Pending || ev.Outcome == Unknown
 	w.looks = nil
-	w.noteForecast(ev)
+	w.recordForecast(ev)
 	w.blocks[ev.Index] = ev.Outcome == Failed || len(ev.Unmet) > 0
 	if ev.Outcome != Failed {
 		return
@@ -237,12 +237,12 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 	f, err := w.prefetch.provider(r)
 	if err != nil {
 		ev.Outcome, ev.Err = Failed, err
-		w.lookFailedBefore(ctx, ev, err)
+		w.recordProviderFailure(ctx, ev, err)
 		return ev
 	}
 	ev.Provider = f.Name
 	if !w.monitorOnly(r) {
-		w.noteConditions(i)
+		w.recordConditions(i)
 		w.converge(ctx, i, f, ev)
 	}
 	if !w.noop(r) && ev.Outcome != Failed {

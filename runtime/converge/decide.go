@@ -21,7 +21,7 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Binding, ev *Eve
 	}()
 	state, err := w.status(ctx, i, f)
 	if err != nil {
-		w.lookFailed(ctx, f, ev, err)
+		w.recordStatusFailure(ctx, f, ev, err)
 		return
 	}
 	ev.Ensure = ensureOf(state)
@@ -34,25 +34,25 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Binding, ev *Eve
 		}
 	}
 	mayRefresh := len(maybe) > 0 && !ev.Refreshed && len(r.Type.Decide(r.Spec, state, true).Actions) > len(d.Actions)
-	if brought := w.broughtBy(i); len(brought) > 0 && d.Err == nil {
-		w.isBrought(ctx, f, ev, d, brought)
+	if brought := w.pendingInstallers(i); len(brought) > 0 && d.Err == nil {
+		w.blameInstallers(ctx, f, ev, d, brought)
 		return
 	}
 	switch {
 	case d.Err != nil:
 		ev.Diff = d.Diff
-		w.lookFailed(ctx, f, ev, d.Err)
+		w.recordStatusFailure(ctx, f, ev, d.Err)
 		return
 	case w.looks != nil && !(ev.Refreshed && resource.UncertainAfterPending(r.Spec)):
-		if doubts := w.doubts(i, w.looks); len(doubts) > 0 {
+		if suspects := w.suspects(i, w.looks); len(suspects) > 0 {
 			if len(d.Actions) > 0 { // what is to be done hangs on more
 				_, _ = w.foresee(ctx, w.view.Recording(w.looks), i, f)
-				doubts = w.doubts(i, w.looks)
+				suspects = w.suspects(i, w.looks)
 			}
 			if mayRefresh {
-				doubts = join(w.refreshDoubts(i), doubts)
+				suspects = mergeSuspects(w.refreshSuspects(i), suspects)
 			}
-			w.blame(ctx, f, ev, doubts)
+			w.blame(ctx, f, ev, suspects)
 			w.forecast(ctx, ev, d, false)
 			if mayRefresh && d.Stable() {
 				w.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
@@ -62,7 +62,7 @@ func (w *walk) converge(ctx context.Context, i int, f *resource.Binding, ev *Eve
 	}
 	switch {
 	case d.Stable() && mayRefresh:
-		w.blame(ctx, f, ev, w.refreshDoubts(i))
+		w.blame(ctx, f, ev, w.refreshSuspects(i))
 		w.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
 		return
 	case d.Stable():
@@ -88,7 +88,7 @@ func (w *walk) status(ctx context.Context, i int, f *resource.Binding) (any, err
 	v, looks := w.record()
 	w.looks = looks
 	spec := w.catalog.Resources[i].Spec
-	if looks == nil || len(w.unclear) == 0 && !w.view.IsDoubtful() && resource.MayPrefetch(spec) {
+	if looks == nil || len(w.incompleteEffects) == 0 && !w.view.IsDoubtful() && resource.MayPrefetch(spec) {
 		return w.prefetch.status(ctx, v, i, f)
 	}
 	return f.Status(ctx, v, spec)

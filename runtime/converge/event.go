@@ -60,7 +60,7 @@ type Event struct {
 	// of one that is pending.
 	Reason string
 	// Because lists what a resource is unknown because of, the surest first.
-	Because []Before
+	Because []Predecessor
 	// BecauseSurely says that the first of these is to blame because it is required,
 	// or because of its paths or names, and not only because it comes earlier.
 	BecauseSurely bool
@@ -79,14 +79,14 @@ type Event struct {
 	Took   time.Duration
 }
 
-// A Before is a resource that comes earlier, and what would become of it.
-type Before struct {
+// A Predecessor is a resource that comes earlier, and what would become of it.
+type Predecessor struct {
 	ID      resource.ID
 	Outcome Outcome
 }
 
 // Named returns those of Because that are named to people.
-func (e *Event) Named() []Before { return e.Because[:max(e.named, min(1, len(e.Because)))] }
+func (e *Event) Named() []Predecessor { return e.Because[:max(e.named, min(1, len(e.Because)))] }
 
 // A Summary counts the events of a run.
 type Summary struct {

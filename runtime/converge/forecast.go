@@ -42,48 +42,48 @@ func (w *walk) record() (*host.View, *host.Looks) {
 	return w.view.Recording(looks), looks
 }
 
-// lookFailed records that the state of a resource cannot be told or cannot be
+// recordStatusFailure records that the state of a resource cannot be told or cannot be
 // changed. In a plan that may be for want of something that is pending.
-func (w *walk) lookFailed(ctx context.Context, f *resource.Binding, ev *Event, err error) {
+func (w *walk) recordStatusFailure(ctx context.Context, f *resource.Binding, ev *Event, err error) {
 	err = ev.Resource.ExplainMissing(err)
 	if w.noop(ev.Resource) {
 		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
 			w.unknown(ev, u.Because)
-			w.mayAct(ev, nil)
+			w.assumeMayAct(ev, nil)
 			return
 		}
 	}
 	if w.noop(ev.Resource) && !w.planning() && w.hasPending {
 		if k, ok := w.lastPending(ev.Index); ok { // nothing of what is pending can be seen
-			w.blame(ctx, nil, ev, []doubt{{k, fits}})
+			w.blame(ctx, nil, ev, []suspect{{k, fits}})
 			ev.Forecast = &Forecast{Outcome: Failed, Err: err}
 			return
 		}
 	}
 	w.failing = true
 	defer func() { w.failing = false }()
-	doubts := w.doubts(ev.Index, w.looks)
-	if len(doubts) == 0 {
+	suspects := w.suspects(ev.Index, w.looks)
+	if len(suspects) == 0 {
 		ev.Outcome, ev.Err = Failed, err
 		return
 	}
-	d, hopeful, certain := w.hope(ctx, f, ev)
+	d, hopeful, certain := w.forecastDecision(ctx, f, ev)
 	if certain != nil {
 		ev.Outcome, ev.Err = Failed, ev.Resource.ExplainMissing(certain)
 		return
 	}
-	w.blame(ctx, f, ev, doubts)
+	w.blame(ctx, f, ev, suspects)
 	if !hopeful {
 		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
-		w.mayAct(ev, nil)
+		w.assumeMayAct(ev, nil)
 		return
 	}
 	w.forecast(ctx, ev, d, true)
 }
 
-// lookFailedBefore is lookFailed for a resource that has no provider: what brings
+// recordProviderFailure is lookFailed for a resource that has no provider: what brings
 // its commands may be pending.
-func (w *walk) lookFailedBefore(ctx context.Context, ev *Event, err error) {
+func (w *walk) recordProviderFailure(ctx context.Context, ev *Event, err error) {
 	if !w.planning() {
 		return
 	}
@@ -91,35 +91,35 @@ func (w *walk) lookFailedBefore(ctx context.Context, ev *Event, err error) {
 	defer func() { w.failing = false }()
 	looks := new(host.Looks)
 	w.view.Recording(looks).Looked(host.ProgramLook, ev.Resource.Type.Name, false)
-	if doubts := w.doubts(ev.Index, looks); len(doubts) > 0 {
+	if suspects := w.suspects(ev.Index, looks); len(suspects) > 0 {
 		ev.Err = nil
-		w.blame(ctx, nil, ev, doubts)
+		w.blame(ctx, nil, ev, suspects)
 		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
-		w.mayAct(ev, nil)
+		w.assumeMayAct(ev, nil)
 	}
 }
 
-// foreseenToFail records that what is to be done about a resource is going to fail,
+// recordForecastFailure records that what is to be done about a resource is going to fail,
 // unless something pending mends that.
-func (w *walk) foreseenToFail(ctx context.Context, f *resource.Binding, d resource.Decision, ev *Event, err error) {
+func (w *walk) recordForecastFailure(ctx context.Context, f *resource.Binding, d resource.Decision, ev *Event, err error) {
 	if !w.planning() {
 		ev.Outcome, ev.Err = Failed, err
 		return
 	}
 	w.failing = true
 	defer func() { w.failing = false }()
-	doubts := w.doubts(ev.Index, w.looks)
-	if len(doubts) == 0 {
+	suspects := w.suspects(ev.Index, w.looks)
+	if len(suspects) == 0 {
 		ev.Outcome, ev.Err = Failed, err
 		return
 	}
-	w.blame(ctx, f, ev, doubts)
+	w.blame(ctx, f, ev, suspects)
 	w.forecast(ctx, ev, d, true)
 }
 
-// hope looks at a resource as if what is missing and may be brought were there. It
+// forecastDecision looks at a resource as if what is missing and may be brought were there. It
 // returns what would be done then. An error means that it would fail even then.
-func (w *walk) hope(ctx context.Context, f *resource.Binding, ev *Event) (d resource.Decision, ok bool, err error) {
+func (w *walk) forecastDecision(ctx context.Context, f *resource.Binding, ev *Event) (d resource.Decision, ok bool, err error) {
 	r := ev.Resource
 	looks := w.newLooks()
 	looks.Grant = func(l host.Look) bool { return w.mayBring(ev.Index, l) }
@@ -136,7 +136,7 @@ func (w *walk) hope(ctx context.Context, f *resource.Binding, ev *Event) (d reso
 			err = d.Err
 		}
 	}
-	if len(w.doubts(ev.Index, looks)) == 0 {
+	if len(w.suspects(ev.Index, looks)) == 0 {
 		return d, false, err
 	}
 	if d, ok := r.Type.DecideFresh(r.Spec); ok && d.Err == nil {
@@ -161,7 +161,7 @@ func (w *walk) forecast(ctx context.Context, ev *Event, d resource.Decision, onc
 	}
 	x.MayExist = w.mayExist(ev, d)
 	ev.Forecast = x
-	w.mayAct(ev, &d)
+	w.assumeMayAct(ev, &d)
 }
 
 // mayExist reports whether what would be made may be there by then.
@@ -171,17 +171,17 @@ func (w *walk) mayExist(ev *Event, d resource.Decision) bool {
 		return false
 	}
 	look := host.Look{Kind: host.PathLook, Name: w.view.PathOf(name)}
-	for n := range w.unclear {
-		if x := &w.unclear[n]; x.brings && (x.fits(look) || w.comesAfter(ev.Index, x.index)) {
+	for n := range w.incompleteEffects {
+		if x := &w.incompleteEffects[n]; x.brings && (x.matches(look) || w.comesAfter(ev.Index, x.index)) {
 			return true
 		}
 	}
 	return false
 }
 
-// mayAct has what comes later look at what an unknown resource may do. D is what it
+// assumeMayAct has what comes later look at what an unknown resource may do. D is what it
 // would do as far as that is known, nil if it is not.
-func (w *walk) mayAct(ev *Event, d *resource.Decision) {
+func (w *walk) assumeMayAct(ev *Event, d *resource.Decision) {
 	if !w.planning() {
 		return
 	}
@@ -194,7 +194,7 @@ func (w *walk) mayAct(ev *Event, d *resource.Decision) {
 		}
 	}
 	if paths := confinesOf(r); len(paths) > 0 {
-		there := d == nil && w.willStand(r)
+		there := d == nil && w.willExist(r)
 		for _, p := range paths {
 			w.view.AssumeBy(ev.Index, !there, host.Planned{Path: p, Unsure: !there, Vague: there})
 		}
@@ -203,13 +203,13 @@ func (w *walk) mayAct(ev *Event, d *resource.Decision) {
 	if d != nil && len(d.Effects) > 0 {
 		w.view.AssumeBy(ev.Index, true, d.Effects...)
 	}
-	w.influences(ev.Index)
-	w.unsureOf(ev.Index, resource.Decision{})
+	w.addIncompleteEffect(ev.Index)
+	w.assumeUnknown(ev.Index, resource.Decision{})
 }
 
-// willStand reports whether there will be something where a resource is wanted,
+// willExist reports whether there will be something where a resource is wanted,
 // although some of its values are known later.
-func (w *walk) willStand(r *resource.Resource) bool {
+func (w *walk) willExist(r *resource.Resource) bool {
 	want, ok := r.Spec.(resource.EnsureReporter)
 	name, _, _ := resource.BoundsOf(r.Spec)
 	if !ok || name == "" || len(r.Later) == 0 || slices.Contains(r.Later, "ensure") || want.WantedEnsure() == "absent" {
@@ -219,9 +219,9 @@ func (w *walk) willStand(r *resource.Resource) bool {
 	return err == nil && is
 }
 
-// unsureOf notes that nobody knows what will stand at the paths that resource i
+// assumeUnknown notes that nobody knows what will stand at the paths that resource i
 // manages, but for those of which its decision tells.
-func (w *walk) unsureOf(i int, d resource.Decision) {
+func (w *walk) assumeUnknown(i int, d resource.Decision) {
 	paths, _ := managedBy(w.catalog.Resources[i])
 	for _, p := range paths {
 		if !slices.ContainsFunc(d.Effects, func(x host.Planned) bool { return x.Path == p }) {
@@ -243,25 +243,25 @@ func confinesOf(r *resource.Resource) []string {
 	return paths
 }
 
-// noteConditions notes whether resource i is skipped if something fails of which a plan
+// recordConditions notes whether resource i is skipped if something fails of which a plan
 // cannot tell, and what that is.
-func (w *walk) noteConditions(i int) {
+func (w *walk) recordConditions(i int) {
 	if !w.planning() || !w.hasPending {
 		return
 	}
-	var list []doubt
+	var list []suspect
 	for _, d := range w.catalog.Deps[i] {
 		if w.outcomes[d.Index] == Unknown {
-			list = join(list, []doubt{{d.Index, declared}})
+			list = mergeSuspects(list, []suspect{{d.Index, declared}})
 		} else if !w.conditional[d.Index] {
 			continue
 		}
 		for _, deeper := range w.because[d.Index] {
-			list = append(list, doubt{deeper, mayBe})
+			list = append(list, suspect{deeper, mayBe})
 		}
 	}
 	if w.conditional[i] = len(list) > 0; w.conditional[i] {
-		w.noteBecause(i, join(nil, list))
+		w.recordBecause(i, mergeSuspects(nil, list))
 	}
 }
 
@@ -280,14 +280,14 @@ func (w *walk) unknown(ev *Event, because string) { ev.Outcome, ev.Reason = Unkn
 
 // blame records that the outcome is unknown because of others. F, if it is known, is
 // what looks for more of them.
-func (w *walk) blame(ctx context.Context, f *resource.Binding, ev *Event, doubts []doubt) {
-	doubts = w.behind(ctx, f, ev, doubts)
-	ev.Outcome, ev.BecauseSurely, ev.Cause = Unknown, doubts[0].rank < mayBe, NoCause
-	w.noteBecause(ev.Index, doubts)
-	for _, x := range doubts {
-		ev.Because = append(ev.Because, Before{w.catalog.Resources[x.index].ID, w.outcomes[x.index]})
+func (w *walk) blame(ctx context.Context, f *resource.Binding, ev *Event, suspects []suspect) {
+	suspects = w.hiddenSuspects(ctx, f, ev, suspects)
+	ev.Outcome, ev.BecauseSurely, ev.Cause = Unknown, suspects[0].rank < mayBe, NoCause
+	w.recordBecause(ev.Index, suspects)
+	for _, x := range suspects {
+		ev.Because = append(ev.Because, Predecessor{w.catalog.Resources[x.index].ID, w.outcomes[x.index]})
 	}
-	told := w.toldBecause(doubts)
+	told := w.namedCount(suspects)
 	word := "is"
 	if told > 1 {
 		word = "are"
@@ -300,20 +300,20 @@ func (w *walk) blame(ctx context.Context, f *resource.Binding, ev *Event, doubts
 	ev.named = told
 }
 
-// noteBecause remembers what the outcome of resource i hangs on.
-func (w *walk) noteBecause(i int, doubts []doubt) {
+// recordBecause remembers what the outcome of resource i hangs on.
+func (w *walk) recordBecause(i int, suspects []suspect) {
 	if w.because == nil {
 		w.because = make(map[int][]int)
 	}
-	for _, x := range doubts {
+	for _, x := range suspects {
 		if !slices.Contains(w.because[i], x.index) {
 			w.because[i] = append(w.because[i], x.index)
 		}
 	}
 }
 
-// noteForecast remembers what would become of a resource that is unknown.
-func (w *walk) noteForecast(ev *Event) {
+// recordForecast remembers what would become of a resource that is unknown.
+func (w *walk) recordForecast(ev *Event) {
 	if ev.Forecast == nil || ev.Outcome != Unknown {
 		return
 	}
@@ -323,12 +323,12 @@ func (w *walk) noteForecast(ev *Event) {
 	w.forecasts[ev.Index] = ev.Forecast.Outcome
 }
 
-// toldBecause returns how many are named to people: those for the same reason as
+// namedCount returns how many are named to people: those for the same reason as
 // the first, unless these are many. What is itself unknown is left out where something
 // pending is to blame.
-func (w *walk) toldBecause(doubts []doubt) int {
-	n, first := 1, doubts[0]
-	for n < len(doubts) && n < fewBecause && doubts[n].rank == first.rank && w.outcomes[doubts[n].index] == w.outcomes[first.index] {
+func (w *walk) namedCount(suspects []suspect) int {
+	n, first := 1, suspects[0]
+	for n < len(suspects) && n < fewBecause && suspects[n].rank == first.rank && w.outcomes[suspects[n].index] == w.outcomes[first.index] {
 		n++
 	}
 	return n
@@ -336,7 +336,7 @@ func (w *walk) toldBecause(doubts []doubt) int {
 
 const fewBecause = 3
 
-func joined(list []Before) string {
+func joined(list []Predecessor) string {
 	names := make([]string, len(list))
 	for i, b := range list {
 		names[i] = b.ID.String()

@@ -33,13 +33,13 @@ func (w *walk) act(ctx context.Context, f resource.Binding, d resource.Decision,
 		}
 		if err != nil {
 			ev.Actions, ev.Diff, ev.Text = nil, nil, nil
-			w.foreseenToFail(ctx, &f, d, ev, err)
+			w.recordForecastFailure(ctx, &f, d, ev, err)
 			return
 		}
 		if w.looks != nil && !w.looks.IsEmpty() {
-			if doubts := w.doubts(ev.Index, w.looks); len(doubts) > 0 {
+			if suspects := w.suspects(ev.Index, w.looks); len(suspects) > 0 {
 				ev.Actions, ev.Diff, ev.Text = nil, nil, nil
-				w.blame(ctx, &f, ev, doubts)
+				w.blame(ctx, &f, ev, suspects)
 				w.forecast(ctx, ev, d, false)
 				return
 			}
@@ -50,8 +50,8 @@ func (w *walk) act(ctx context.Context, f resource.Binding, d resource.Decision,
 		if w.planning() {
 			w.view.AssumeBy(ev.Index, w.conditional[ev.Index], d.Effects...)
 			if !d.Complete {
-				w.influences(ev.Index)
-				w.unsureOf(ev.Index, d)
+				w.addIncompleteEffect(ev.Index)
+				w.assumeUnknown(ev.Index, d)
 			}
 		}
 		return

@@ -38,7 +38,7 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 		}
 		w.blame(ctx, nil, ev, w.earlier(ev.Index))
 		ev.Reason = laterText(r.Later)
-		w.mayAct(ev, nil)
+		w.assumeMayAct(ev, nil)
 		return false
 	}
 	spec, err := r.Resolve(ctx)
@@ -60,15 +60,15 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 
 // earlier returns what is pending or unknown before resource i, what it comes after
 // first.
-func (w *walk) earlier(i int) []doubt {
-	var required, others []doubt
+func (w *walk) earlier(i int) []suspect {
+	var required, others []suspect
 	for k, o := range w.outcomes[:i] {
 		switch {
 		case o != Pending && o != Unknown:
 		case w.comesAfter(i, k):
-			required = append(required, doubt{k, declared})
+			required = append(required, suspect{k, declared})
 		default:
-			others = append(others, doubt{k, mayBe})
+			others = append(others, suspect{k, mayBe})
 		}
 	}
 	return append(required, others...)

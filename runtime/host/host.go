@@ -48,10 +48,10 @@ type machine struct {
 	transport       func() http.RoundTripper
 	progress        func(Progress)
 	recordTemporary func(path string) (Temporary, error)
-	fetched         *fetched
+	sourceCache     *sourceCache
 	sums            *sums
 	scratches       *sync.Map // the directories of Scratch that are in use
-	swept           *swept
+	sweeps          *sweepLog
 }
 
 // A Host is a View that can also change the machine.
@@ -119,7 +119,7 @@ func New(o Options) *Host {
 	m.scratches = new(sync.Map)
 	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.accounts.Users.NameOf(uid) }}
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
-	m.accounts, m.fetched, m.sums, m.swept = accounts.New(m.root, m.getent), new(fetched), new(sums), new(swept)
+	m.accounts, m.sourceCache, m.sums, m.sweeps = accounts.New(m.root, m.getent), new(sourceCache), new(sums), new(sweepLog)
 	m.recordTemporary = o.RecordTemporary
 	m.progress, m.transport = o.Progress, sync.OnceValue(fetch.NewTransport)
 	if o.Transport != nil {
@@ -258,17 +258,17 @@ type Temporary interface {
 	Gone()
 }
 
-type untold struct{}
+type noTemporary struct{}
 
-func (untold) Made(dev, ino uint64) {}
+func (noTemporary) Made(dev, ino uint64) {}
 
-func (untold) Gone() {}
+func (noTemporary) Gone() {}
 
 // TrackTemporary tells of a directory that is about to be made, by its path for the
 // operating system.
 func (h *Host) TrackTemporary(path string) (Temporary, error) {
 	if h.recordTemporary == nil {
-		return untold{}, nil
+		return noTemporary{}, nil
 	}
 	return h.recordTemporary(path)
 }

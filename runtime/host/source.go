@@ -35,30 +35,30 @@ const sourceLimit = 64 << 20
 // sourcePatience is how long that may take.
 const sourcePatience = 30 * time.Minute
 
-// fetched remembers the sources that came from URLs: each is fetched once a run.
-type fetched struct {
+// sourceCache remembers the sources that came from URLs: each is fetched once a run.
+type sourceCache struct {
 	mu      sync.Mutex
-	sources map[string]*fetchedSource
+	sources map[string]*cachedSource
 }
 
-// A fetchedSource is what is behind one URL. Turn holds one token: whoever has it
+// A cachedSource is what is behind one URL. Turn holds one token: whoever has it
 // may look and fetch.
-type fetchedSource struct {
+type cachedSource struct {
 	turn chan struct{}
 	text []byte
 	done bool
 }
 
 // of returns what is remembered of a URL.
-func (f *fetched) of(name string) *fetchedSource {
+func (f *sourceCache) of(name string) *cachedSource {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	x := f.sources[name]
 	if x == nil {
 		if f.sources == nil {
-			f.sources = make(map[string]*fetchedSource)
+			f.sources = make(map[string]*cachedSource)
 		}
-		x = &fetchedSource{turn: make(chan struct{}, 1)}
+		x = &cachedSource{turn: make(chan struct{}, 1)}
 		f.sources[name] = x
 	}
 	return x
@@ -139,7 +139,7 @@ func (v *View) fetch(ctx context.Context, name string) ([]byte, error) {
 	if err != nil || at.Host == "" {
 		return nil, errors.New("want a valid URL")
 	}
-	x := v.fetched.of(name)
+	x := v.sourceCache.of(name)
 	select {
 	case x.turn <- struct{}{}:
 		defer func() { <-x.turn }()

@@ -65,8 +65,8 @@ func (h *Host) removeLeftover(name string, temp safepath.Location) error {
 	return safepath.PathError("remove", h.RealPath(name, temp), err)
 }
 
-// swept remembers in which directories was looked for what runs have left.
-type swept struct {
+// sweepLog remembers in which directories was looked for what runs have left.
+type sweepLog struct {
 	mu   sync.Mutex
 	dirs map[[2]uint64]bool
 }
@@ -75,10 +75,10 @@ type swept struct {
 // done before. To remove a name from a directory that its owner has given this form does
 // nothing that he could not do himself, so it is not asked whose it is.
 func (h *Host) sweep(name string, d *safepath.Handle) error {
-	h.swept.mu.Lock()
-	defer h.swept.mu.Unlock()
+	h.sweeps.mu.Lock()
+	defer h.sweeps.mu.Unlock()
 	key := [2]uint64{uint64(d.Stat.Dev), d.Stat.Ino}
-	if h.swept.dirs[key] {
+	if h.sweeps.dirs[key] {
 		return nil
 	}
 	names, err := safepath.NamesIn(d)
@@ -92,9 +92,9 @@ func (h *Host) sweep(name string, d *safepath.Handle) error {
 			}
 		}
 	}
-	if h.swept.dirs == nil {
-		h.swept.dirs = make(map[[2]uint64]bool)
+	if h.sweeps.dirs == nil {
+		h.sweeps.dirs = make(map[[2]uint64]bool)
 	}
-	h.swept.dirs[key] = true
+	h.sweeps.dirs[key] = true
 	return nil
 }

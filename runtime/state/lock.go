@@ -76,8 +76,8 @@ func startedBy(pid int) bool {
 	return false
 }
 
-// A Held is a lock that this process holds.
-type Held struct {
+// A LockHandle is a lock that this process holds.
+type LockHandle struct {
 	// First says that there was no lock file before.
 	First bool
 
@@ -85,7 +85,7 @@ type Held struct {
 }
 
 // Unlock gives the lock back, and names no holder any more.
-func (h *Held) Unlock() error {
+func (h *LockHandle) Unlock() error {
 	return errors.Join(writeHolder(h.file, nil), h.file.Close())
 }
 
@@ -109,7 +109,7 @@ func writeHolder(f *os.File, holder []byte) error {
 // at all. It does not wait for a run that started it, which waits for it. The lock
 // ends with the process at the latest, so that a run that died leaves none
 // (flock(2)). Command names the holder for others.
-func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*Held, error) {
+func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*LockHandle, error) {
 	h, err := lock(ctx, dir, command, wait, now)
 	if _, locked := errors.AsType[*LockedError](err); err != nil && !locked {
 		err = fmt.Errorf("state directory: %w", err)
@@ -117,7 +117,7 @@ func Lock(ctx context.Context, dir, command string, wait time.Duration, now time
 	return h, err
 }
 
-func lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*Held, error) {
+func lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*LockHandle, error) {
 	holder, err := json.Marshal(Holder{os.Getpid(), command, now})
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func lock(ctx context.Context, dir, command string, wait time.Duration, now time
 	case !ok:
 		return nil, errors.Join(&LockedError{Dir: dir, Holder: holderOf(d)}, f.Close())
 	}
-	return &Held{file: f}, nil
+	return &LockHandle{file: f}, nil
 }
 
 // tryLock takes the lock on an open file, and reports whether it could be had. It
@@ -182,7 +182,7 @@ func waitForLock(ctx context.Context, f *os.File) (bool, error) {
 
 // lockFirst takes a lock that has no file yet: the file is made under another name and
 // renamed once it is locked, so that no other process can lock it in between. It returns nil if there is a file, or if it cannot be made so.
-func lockFirst(d *directory, holder []byte) *Held {
+func lockFirst(d *directory, holder []byte) *LockHandle {
 	if _, err := d.stat(lockFile); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -194,7 +194,7 @@ func lockFirst(d *directory, holder []byte) *Held {
 	defer func() { _ = d.remove(temp) }()
 	if ok, err := tryLock(f); err == nil && ok {
 		if _, err = f.Write(holder); err == nil && d.link(temp, lockFile) == nil {
-			return &Held{First: true, file: f}
+			return &LockHandle{First: true, file: f}
 		}
 	}
 	_ = f.Close()

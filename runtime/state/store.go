@@ -65,7 +65,7 @@ type Store struct {
 	secrets *secret.Keeper
 	keyed   bool // the key is that of the directory
 
-	abandoned []Unfinished // that FinishOff could not finish
+	abandoned []OpenWork // that FinishOff could not finish
 }
 
 // Open returns the store in a directory. It touches nothing.

@@ -7,35 +7,35 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// behind adds to those because of whom a resource is unknown all who come to light
+// hiddenSuspects adds to those because of whom a resource is unknown all who come to light
 // if these do nothing: without all of them it is known. What is assumed of a path hides
 // what was assumed of it before, and a directory that one may make is not missed from
 // another.
-func (w *walk) behind(ctx context.Context, f *resource.Binding, ev *Event, doubts []doubt) []doubt {
+func (w *walk) hiddenSuspects(ctx context.Context, f *resource.Binding, ev *Event, suspects []suspect) []suspect {
 	if f == nil || !w.planning() {
-		return doubts
+		return suspects
 	}
 	without := make(map[any]bool)
 	defer func(failing bool) { w.failing, w.without = failing, nil }(w.failing)
 	for {
-		for _, x := range doubts {
+		for _, x := range suspects {
 			without[x.index] = true
 		}
 		if !w.view.Assumes(without) {
-			return doubts
+			return suspects
 		}
 		looks := w.newLooks()
 		err := w.lookThrough(ctx, f, ev, w.view.Without(without).Recording(looks))
 		w.failing, w.without = err != nil, without
-		more := w.doubts(ev.Index, looks)
+		more := w.suspects(ev.Index, looks)
 		if len(more) == 0 {
-			return doubts
+			return suspects
 		}
 		for _, x := range more {
 			if x.rank == fits {
 				x.rank = mayBe // it fits another state than the plan has
 			}
-			doubts = append(doubts, x)
+			suspects = append(suspects, x)
 		}
 	}
 }

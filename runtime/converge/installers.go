@@ -7,31 +7,31 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// broughtBy returns the resources that may bring resource i along (resource.Prospect),
+// pendingInstallers returns the resources that may bring resource i along (resource.Prospect),
 // such as a package that needs another.
-func (w *walk) broughtBy(i int) (doubts []doubt) {
+func (w *walk) pendingInstallers(i int) (suspects []suspect) {
 	r := w.catalog.Resources[i]
 	for _, k := range w.installers[r.ID.Name] {
 		if k >= i || w.without[k] || w.catalog.Resources[k].Type != r.Type {
 			continue
 		}
 		if o := w.outcomes[k]; o == Pending || o == Unknown {
-			doubts = append(doubts, doubt{k, fits})
+			suspects = append(suspects, suspect{k, fits})
 		}
 	}
-	slices.SortFunc(doubts, func(a, b doubt) int { return a.index - b.index })
-	return slices.Compact(doubts) // a list may have a name twice
+	slices.SortFunc(suspects, func(a, b suspect) int { return a.index - b.index })
+	return slices.Compact(suspects) // a list may have a name twice
 }
 
-// isBrought records that a resource may be there by its turn because another brings it.
+// blameInstallers records that a resource may be there by its turn because another brings it.
 // D is what would be done as things stand.
-func (w *walk) isBrought(ctx context.Context, f *resource.Binding, ev *Event, d resource.Decision, brought []doubt) {
+func (w *walk) blameInstallers(ctx context.Context, f *resource.Binding, ev *Event, d resource.Decision, brought []suspect) {
 	if len(d.Actions) > 0 {
 		_, err := w.foresee(ctx, w.view.Recording(w.looks), ev.Index, f)
 		w.failing = err != nil
 		defer func() { w.failing = false }()
 	}
-	w.blame(ctx, f, ev, join(brought, w.doubts(ev.Index, w.looks)))
+	w.blame(ctx, f, ev, mergeSuspects(brought, w.suspects(ev.Index, w.looks)))
 	want, ok := ev.Resource.Spec.(resource.EnsureReporter)
 	once := ok && want.WantedEnsure() == "present" // in whichever version it comes
 	if once {

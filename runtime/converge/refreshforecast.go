@@ -6,24 +6,24 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// refreshDoubts returns the unknown resources that refresh resource i if they change,
+// refreshSuspects returns the unknown resources that refresh resource i if they change,
 // and what these are unknown because of.
-func (w *walk) refreshDoubts(i int) (list []doubt) {
+func (w *walk) refreshSuspects(i int) (list []suspect) {
 	for _, x := range w.catalog.Deps[i] {
 		if x.Refresh && w.outcomes[x.Index] == Unknown {
-			list = append(list, doubt{x.Index, declared})
+			list = append(list, suspect{x.Index, declared})
 		}
 	}
 	for _, x := range list {
 		for _, deeper := range w.because[x.index] {
-			list = append(list, doubt{deeper, mayBe})
+			list = append(list, suspect{deeper, mayBe})
 		}
 	}
-	return join(nil, list)
+	return mergeSuspects(nil, list)
 }
 
-// join returns a list and what of more is not in it.
-func join(list, more []doubt) []doubt {
+// mergeSuspects returns a list and what of more is not in it.
+func mergeSuspects(list, more []suspect) []suspect {
 	known := make(map[int]bool, len(list))
 	for _, x := range list {
 		known[x.index] = true

@@ -18,13 +18,13 @@ import (
 
 // A plan knows what most pending resources will have done: the view serves it. Of
 // the others it knows only what they may have done. What looks at something that
-// one of these may bring or change is in doubt because of it.
+// one of these may bring or change is unknown because of it.
 //
 // One thing is taken for granted: that none of them spoils a path or a unit that
 // another resource of the site manages.
 
-// An influence is a pending resource of which a plan does not know all effects.
-type influence struct {
+// An incompleteEffect is a pending resource of which a plan does not know all effects.
+type incompleteEffect struct {
 	index int
 	r     *resource.Resource
 	// brings says that it brings files that other resources manage, as packages do.
@@ -33,7 +33,7 @@ type influence struct {
 	text func() string
 }
 
-// A rank says why a resource is to blame for a doubt: the lower the surer.
+// A rank says why a resource is to blame for a suspect: the lower the surer.
 type rank uint8
 
 const (
@@ -43,17 +43,17 @@ const (
 	unrelated
 )
 
-// A doubt is a resource that may make a look see something else.
-type doubt struct {
+// A suspect is a resource that may make a look see something else.
+type suspect struct {
 	index int
 	rank  rank
 }
 
-// influences notes that nobody knows all that resource i does.
-func (w *walk) influences(i int) {
+// addIncompleteEffect notes that nobody knows all that resource i does.
+func (w *walk) addIncompleteEffect(i int) {
 	r := w.catalog.Resources[i]
 	_, brings := r.Spec.(resource.FileInstaller)
-	w.unclear = append(w.unclear, influence{index: i, r: r, brings: brings, text: sync.OnceValue(func() string { return w.textOf(r) })})
+	w.incompleteEffects = append(w.incompleteEffects, incompleteEffect{index: i, r: r, brings: brings, text: sync.OnceValue(func() string { return w.textOf(r) })})
 }
 
 // textOf returns what is written about a resource.
@@ -69,9 +69,9 @@ func (w *walk) textOf(r *resource.Resource) string {
 	return b.String()
 }
 
-// doubts returns who may make resource i see something else than it saw, the
+// suspects returns who may make resource i see something else than it saw, the
 // surest first.
-func (w *walk) doubts(i int, looks *host.Looks) []doubt {
+func (w *walk) suspects(i int, looks *host.Looks) []suspect {
 	if looks == nil {
 		return nil
 	}
@@ -89,20 +89,20 @@ func (w *walk) doubts(i int, looks *host.Looks) []doubt {
 		}
 	}
 	list := looks.List()
-	if w.asksAnything(i, list) {
+	if w.dependsOnAnything(i, list) {
 		for k, o := range w.outcomes[:i] {
 			if (o == Pending || o == Unknown) && w.comesAfter(i, k) {
 				blame(k, declared)
 			}
 		}
 	}
-	for n := range w.unclear {
+	for n := range w.incompleteEffects {
 		if len(list) == 0 && w.failing {
-			blame(w.unclear[n].index, mayBe) // it has other ways to look
+			blame(w.incompleteEffects[n].index, mayBe) // it has other ways to look
 		}
 		for _, look := range list {
-			if why := w.touches(i, &w.unclear[n], look); why != unrelated {
-				blame(w.unclear[n].index, why)
+			if why := w.rankOf(i, &w.incompleteEffects[n], look); why != unrelated {
+				blame(w.incompleteEffects[n].index, why)
 			}
 		}
 	}
@@ -111,21 +111,21 @@ func (w *walk) doubts(i int, looks *host.Looks) []doubt {
 			blame(deeper, mayBe)
 		}
 	}
-	var all []doubt
+	var all []suspect
 	for k, why := range ranks {
 		if w.comesAfter(i, k) {
 			why = declared
 		}
-		all = append(all, doubt{k, why})
+		all = append(all, suspect{k, why})
 	}
-	slices.SortFunc(all, func(a, b doubt) int {
+	slices.SortFunc(all, func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(w.outcomes[a.index], w.outcomes[b.index]), cmp.Compare(a.index, b.index))
 	})
 	return all
 }
 
-// asksAnything reports whether what resource i has looked at may hang on anything.
-func (w *walk) asksAnything(i int, list []host.Look) bool {
+// dependsOnAnything reports whether what resource i has looked at may hang on anything.
+func (w *walk) dependsOnAnything(i int, list []host.Look) bool {
 	if !resource.UncertainAfterPending(w.catalog.Resources[i].Spec) {
 		return false
 	}
@@ -135,21 +135,21 @@ func (w *walk) asksAnything(i int, list []host.Look) bool {
 // mayBring reports whether anything may bring what resource i has looked for in
 // vain.
 func (w *walk) mayBring(i int, look host.Look) bool {
-	for n := range w.unclear {
-		if w.touches(i, &w.unclear[n], look) != unrelated {
+	for n := range w.incompleteEffects {
+		if w.rankOf(i, &w.incompleteEffects[n], look) != unrelated {
 			return true
 		}
 	}
 	return false
 }
 
-// touches tells why an influence may make a look of resource i see something else.
-func (w *walk) touches(i int, x *influence, look host.Look) rank {
+// rankOf tells why an influence may make a look of resource i see something else.
+func (w *walk) rankOf(i int, x *incompleteEffect, look host.Look) rank {
 	if x.index == i || look.Kind.MattersMissing() && (look.Found || !w.failing) {
 		return unrelated
 	}
-	if x.fits(look) {
-		return w.touchesFitting(i, x, look)
+	if x.matches(look) {
+		return w.rankOfMatch(i, x, look)
 	}
 	after := w.comesAfter(i, x.index)
 	if !after && isService(w.catalog.Resources[i]) && isService(x.r) {
@@ -192,7 +192,7 @@ var repository = regexp.MustCompile(`repo|release|keyring|sources|apt-config`)
 
 // mayBringRepository reports whether packages that cannot be had may be had
 // afterwards.
-func (x *influence) mayBringRepository() bool {
+func (x *incompleteEffect) mayBringRepository() bool {
 	switch x.r.Spec.(type) {
 	case resource.CommandRunner, *resource.Properties:
 		return true
@@ -200,8 +200,8 @@ func (x *influence) mayBringRepository() bool {
 	return x.brings && repository.MatchString(x.r.ID.Name)
 }
 
-// touchesFitting is touches for a look at something that fits the influence.
-func (w *walk) touchesFitting(i int, x *influence, look host.Look) rank {
+// rankOfMatch is touches for a look at something that fits the influence.
+func (w *walk) rankOfMatch(i int, x *incompleteEffect, look host.Look) rank {
 	switch look.Kind {
 	case host.CommandLook:
 		return fits
@@ -219,20 +219,20 @@ func (w *walk) touchesFitting(i int, x *influence, look host.Look) rank {
 	return fits
 }
 
-// fits reports whether what an influence is about has the path or name of a look.
-func (x *influence) fits(look host.Look) bool {
+// matches reports whether what an influence is about has the path or name of a look.
+func (x *incompleteEffect) matches(look host.Look) bool {
 	if look.Kind == host.CommandLook {
 		return false // whatever it says hangs on more than its words
 	}
 	text := x.text()
 	if look.Kind > host.TreeLook {
 		name := strings.TrimSuffix(path.Base(look.Name), ".service")
-		return hasWord(text, name) || x.brings && alike(x.r.ID.Name, name)
+		return hasWord(text, name) || x.brings && sharesName(x.r.ID.Name, name)
 	}
 	if strings.Contains(text, look.Name) || hasWord(text, path.Base(look.Name)) {
 		return true
 	}
-	return x.brings && slices.ContainsFunc(strings.Split(look.Name, "/"), func(part string) bool { return alike(x.r.ID.Name, part) })
+	return x.brings && slices.ContainsFunc(strings.Split(look.Name, "/"), func(part string) bool { return sharesName(x.r.ID.Name, part) })
 }
 
 // hasWord reports whether a text has a name that stands by itself.
@@ -263,9 +263,9 @@ func beginsName(s string) bool { return s != "" && isNameByte(s[0]) && s[0] != '
 
 var nameParts = regexp.MustCompile(`[a-z]{3,}[0-9]*`)
 
-// alike reports whether a package and a part of a path, a unit or a user have a
+// sharesName reports whether a package and a part of a path, a unit or a user have a
 // name in common: openssh-server and sshd, postgresql-16 and postgresql.
-func alike(pkg, part string) bool {
+func sharesName(pkg, part string) bool {
 	part = strings.TrimSuffix(strings.ToLower(part), path.Ext(part))
 	if len(part) < 3 || common[part] {
 		return false

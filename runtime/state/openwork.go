@@ -15,9 +15,9 @@ import (
 
 const unfinishedFile = "unfinished.ndjson"
 
-// An Unfinished is something that stays if its run dies: a running command, or a directory
+// An OpenWork is something that stays if its run dies: a running command, or a directory
 // of an extraction.
-type Unfinished struct {
+type OpenWork struct {
 	Number int    `json:"number"`
 	Run    string `json:"run"`
 	// Boot is when the machine was started, for commands: none outlives that.
@@ -32,14 +32,14 @@ type Unfinished struct {
 	Ino  uint64 `json:"ino,omitempty"`
 }
 
-// unfinishedLine is a line of the file: the begin of an Unfinished, or the number of one
+// openWorkLine is a line of the file: the begin of an Unfinished, or the number of one
 // that has ended. When all have ended, the file is written from its beginning again, which
 // costs less than to empty it; Round counts that. Lines with another round than the first
 // line are void.
-type unfinishedLine struct {
-	Round int64       `json:"round"`
-	Begun *Unfinished `json:"begun,omitempty"`
-	Done  int         `json:"done,omitempty"`
+type openWorkLine struct {
+	Round int64     `json:"round"`
+	Begun *OpenWork `json:"begun,omitempty"`
+	Done  int       `json:"done,omitempty"`
 }
 
 // A Work records the unfinished work of a run. The lock of the directory must be held. It
@@ -74,7 +74,7 @@ func bootID() string {
 func (w *Work) Command(c command.Started) (ended func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	x := Unfinished{PID: c.PID, Start: c.Start, Boot: w.boot, Command: w.s.secrets.Redact(c.Command)}
+	x := OpenWork{PID: c.PID, Start: c.Start, Boot: w.boot, Command: w.s.secrets.Redact(c.Command)}
 	if err := w.begin(&x); err != nil {
 		return func() {}
 	}
@@ -85,7 +85,7 @@ func (w *Work) Command(c command.Started) (ended func()) {
 func (w *Work) Directory(path string) (host.Temporary, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	x := &Unfinished{Path: path}
+	x := &OpenWork{Path: path}
 	err := w.begin(x)
 	if err == nil {
 		err = w.s.do("sync", w.s.path(unfinishedFile), w.f.Sync)
@@ -99,7 +99,7 @@ func (w *Work) Directory(path string) (host.Temporary, error) {
 // An unpacking is a directory on record.
 type unpacking struct {
 	w *Work
-	x *Unfinished
+	x *OpenWork
 }
 
 // Made implements host.Temporary.
@@ -107,14 +107,14 @@ func (d *unpacking) Made(dev, ino uint64) {
 	d.w.mu.Lock()
 	defer d.w.mu.Unlock()
 	d.x.Dev, d.x.Ino = dev, ino
-	_ = d.w.write(unfinishedLine{Begun: d.x})
+	_ = d.w.write(openWorkLine{Begun: d.x})
 }
 
 // Gone implements host.Temporary.
 func (d *unpacking) Gone() { d.w.end(d.x.Number) }
 
 // begin records x under a number of its own.
-func (w *Work) begin(x *Unfinished) error {
+func (w *Work) begin(x *OpenWork) error {
 	if w.f == nil {
 		f, err := w.s.dir.open(unfinishedFile, os.O_WRONLY|os.O_CREATE)
 		if err != nil {
@@ -131,17 +131,17 @@ func (w *Work) begin(x *Unfinished) error {
 	return w.add(x)
 }
 
-func (w *Work) add(x *Unfinished) error {
+func (w *Work) add(x *OpenWork) error {
 	w.last++
 	x.Number = w.last
-	if err := w.write(unfinishedLine{Begun: x}); err != nil {
+	if err := w.write(openWorkLine{Begun: x}); err != nil {
 		return err
 	}
 	w.open[x.Number] = true
 	return nil
 }
 
-func (w *Work) write(l unfinishedLine) error {
+func (w *Work) write(l openWorkLine) error {
 	l.Round = w.round
 	line, err := json.Marshal(l)
 	if err != nil {
@@ -159,7 +159,7 @@ func (w *Work) end(number int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.open, number)
-	_ = w.write(unfinishedLine{Done: number})
+	_ = w.write(openWorkLine{Done: number})
 	if len(w.open) == 0 {
 		w.round, w.size = w.round+1, 0
 	}
@@ -175,13 +175,13 @@ func (w *Work) Close() error {
 	return w.f.Close()
 }
 
-// Unfinished returns the unfinished work of runs that died.
-func (s *Store) Unfinished() (list []Unfinished, err error) {
+// OpenWork returns the unfinished work of runs that died.
+func (s *Store) OpenWork() (list []OpenWork, err error) {
 	number := make(map[int]int) // the place in the list
 	var round int64
 	over := false
 	_, err = s.readLines(unfinishedFile, func(line []byte) error {
-		var l unfinishedLine
+		var l openWorkLine
 		if err := json.Unmarshal(line, &l); over || err != nil || round != 0 && l.Round != round {
 			over = true
 			return err
@@ -189,7 +189,7 @@ func (s *Store) Unfinished() (list []Unfinished, err error) {
 		round = l.Round
 		switch at, known := number[l.number()]; {
 		case l.Begun == nil && known:
-			list[at] = Unfinished{}
+			list[at] = OpenWork{}
 		case l.Begun != nil && known:
 			list[at] = *l.Begun
 		case l.Begun != nil:
@@ -207,7 +207,7 @@ func (s *Store) Unfinished() (list []Unfinished, err error) {
 	return left, err
 }
 
-func (l unfinishedLine) number() int {
+func (l openWorkLine) number() int {
 	if l.Begun != nil {
 		return l.Begun.Number
 	}
@@ -219,7 +219,7 @@ func (l unfinishedLine) number() int {
 // must be held, so that none of these runs goes on. What could not be dealt with is
 // tried again by the next run.
 func (s *Store) FinishOff() {
-	list, err := s.Unfinished()
+	list, err := s.OpenWork()
 	if err != nil || len(list) == 0 {
 		if err != nil {
 			s.warn(fmt.Sprintf("%s: what runs have left behind cannot be read: %v", s.path(unfinishedFile), err))
@@ -232,7 +232,7 @@ func (s *Store) FinishOff() {
 		if err := s.finishOff(x); err != nil {
 			s.warn(fmt.Sprintf("run %s has left behind %s: %v", x.Run, x, err))
 			s.abandoned = append(s.abandoned, x)
-			if line, err := json.Marshal(unfinishedLine{Round: 1, Begun: &x}); err == nil {
+			if line, err := json.Marshal(openWorkLine{Round: 1, Begun: &x}); err == nil {
 				left = append(append(left, line...), '\n')
 			}
 		}
@@ -243,14 +243,14 @@ func (s *Store) FinishOff() {
 }
 
 // String describes u.
-func (x Unfinished) String() string {
+func (x OpenWork) String() string {
 	if x.Path != "" {
 		return x.Path
 	}
 	return fmt.Sprintf("the command %s (pid %d)", x.Command, x.PID)
 }
 
-func (s *Store) finishOff(x Unfinished) (err error) {
+func (s *Store) finishOff(x OpenWork) (err error) {
 	var found bool
 	what := "ended"
 	switch {
