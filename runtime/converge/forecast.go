@@ -16,12 +16,12 @@ import (
 type Forecast struct {
 	// Outcome is Stable, Pending or Failed.
 	Outcome Outcome
-	// Once says that it is so once what is missing is there; otherwise it is so as
-	// things stand.
+	// Once says that the forecast holds once the missing things are there; otherwise it holds
+	// for the present state.
 	Once bool
-	// MayExist says that what would be made may be there by then.
+	// MayExist says that the thing to create may exist by then.
 	MayExist bool
-	// Refresh says that it is so if something that the resource subscribes to changes.
+	// Refresh says that it holds if something that the resource subscribes to changes.
 	Refresh bool
 	Diff    []resource.Delta
 	Actions []resource.Action
@@ -29,8 +29,8 @@ type Forecast struct {
 	Err     error
 }
 
-// record returns the view through which resource i is looked at, and what it looks
-// at, nil where that makes no difference.
+// record returns the view for the present resource, and the record of its looks; nil where
+// they make no difference.
 func (w *walk) record() (*host.View, *host.Looks) {
 	if !w.planning() || !w.hasPending {
 		return w.view, nil
@@ -42,8 +42,8 @@ func (w *walk) record() (*host.View, *host.Looks) {
 	return w.view.Recording(looks), looks
 }
 
-// recordStatusFailure records that the state of a resource cannot be told or cannot be
-// changed. In a plan that may be for want of something that is pending.
+// recordStatusFailure records that Status or Decide has failed. In a plan the reason may be
+// something that is pending.
 func (w *walk) recordStatusFailure(ctx context.Context, f *resource.Binding, ev *Event, err error) {
 	err = ev.Resource.ExplainMissing(err)
 	if w.noop(ev.Resource) {
@@ -99,8 +99,8 @@ func (w *walk) recordProviderFailure(ctx context.Context, ev *Event, err error) 
 	}
 }
 
-// recordForecastFailure records that what is to be done about a resource is going to fail,
-// unless something pending mends that.
+// recordForecastFailure records that the actions of a resource are going to fail, unless
+// something pending prevents that.
 func (w *walk) recordForecastFailure(ctx context.Context, f *resource.Binding, d resource.Decision, ev *Event, err error) {
 	if !w.planning() {
 		ev.Outcome, ev.Err = Failed, err
@@ -117,8 +117,8 @@ func (w *walk) recordForecastFailure(ctx context.Context, f *resource.Binding, d
 	w.forecast(ctx, ev, d, true)
 }
 
-// forecastDecision looks at a resource as if what is missing and may be brought were there. It
-// returns what would be done then. An error means that it would fail even then.
+// forecastDecision decides about a resource as if the missing things that suspects may bring
+// were there. An error means that it would fail even then.
 func (w *walk) forecastDecision(ctx context.Context, f *resource.Binding, ev *Event) (d resource.Decision, ok bool, err error) {
 	r := ev.Resource
 	looks := w.newLooks()
@@ -145,7 +145,7 @@ func (w *walk) forecastDecision(ctx context.Context, f *resource.Binding, ev *Ev
 	return d, false, nil
 }
 
-// forecast notes what would be done about a resource that is unknown.
+// forecast records the forecast of a resource that is unknown.
 func (w *walk) forecast(ctx context.Context, ev *Event, d resource.Decision, once bool) {
 	x := &Forecast{Outcome: Pending, Once: once, Diff: d.Diff, Actions: d.Actions}
 	switch {
@@ -164,7 +164,7 @@ func (w *walk) forecast(ctx context.Context, ev *Event, d resource.Decision, onc
 	w.assumeMayAct(ev, &d)
 }
 
-// mayExist reports whether what would be made may be there by then.
+// mayExist reports whether the thing to create may exist by then.
 func (w *walk) mayExist(ev *Event, d resource.Decision) bool {
 	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	if name == "" || !d.Has("ensure") {
@@ -179,8 +179,8 @@ func (w *walk) mayExist(ev *Event, d resource.Decision) bool {
 	return false
 }
 
-// assumeMayAct has what comes later look at what an unknown resource may do. D is what it
-// would do as far as that is known, nil if it is not.
+// assumeMayAct adds the possible effects of an unknown resource to the view for later
+// resources. D is its decision as far as it is known, nil if it is not.
 func (w *walk) assumeMayAct(ev *Event, d *resource.Decision) {
 	if !w.planning() {
 		return
@@ -207,8 +207,7 @@ func (w *walk) assumeMayAct(ev *Event, d *resource.Decision) {
 	w.assumeUnknown(ev.Index, resource.Decision{})
 }
 
-// willExist reports whether there will be something where a resource is wanted,
-// although some of its values are known later.
+// willExist reports whether a resource with late values will exist.
 func (w *walk) willExist(r *resource.Resource) bool {
 	want, ok := r.Spec.(resource.EnsureReporter)
 	name, _, _ := resource.BoundsOf(r.Spec)
@@ -219,8 +218,8 @@ func (w *walk) willExist(r *resource.Resource) bool {
 	return err == nil && is
 }
 
-// assumeUnknown notes that nobody knows what will stand at the paths that resource i
-// manages, but for those of which its decision tells.
+// assumeUnknown makes the paths that resource i manages unknown in the view, except those in
+// the effects of its decision.
 func (w *walk) assumeUnknown(i int, d resource.Decision) {
 	paths, _ := managedBy(w.catalog.Resources[i])
 	for _, p := range paths {
@@ -232,8 +231,8 @@ func (w *walk) assumeUnknown(i int, d resource.Decision) {
 
 func isConfined(r *resource.Resource) bool { return len(confinesOf(r)) > 0 }
 
-// confinesOf returns the paths at which, or below which, a resource does all that
-// it does; none if it may do more.
+// confinesOf returns the paths at or below which all effects of a resource are; none if it
+// may have others.
 func confinesOf(r *resource.Resource) []string {
 	c, ok := r.Spec.(resource.EffectBound)
 	if !ok {
@@ -243,8 +242,7 @@ func confinesOf(r *resource.Resource) []string {
 	return paths
 }
 
-// recordConditions notes whether resource i is skipped if something fails of which a plan
-// cannot tell, and what that is.
+// recordConditions records the unknown resources whose failure skips resource i.
 func (w *walk) recordConditions(i int) {
 	if !w.planning() || !w.hasPending {
 		return
@@ -278,8 +276,8 @@ func (w *walk) lastPending(i int) (int, bool) {
 // unknown records that the outcome cannot be known in a plan.
 func (w *walk) unknown(ev *Event, because string) { ev.Outcome, ev.Reason = Unknown, because }
 
-// blame records that the outcome is unknown because of others. F, if it is known, is
-// what looks for more of them.
+// blame records that the outcome is unknown because of suspects. F, if it is known, finds
+// hidden ones.
 func (w *walk) blame(ctx context.Context, f *resource.Binding, ev *Event, suspects []suspect) {
 	suspects = w.hiddenSuspects(ctx, f, ev, suspects)
 	ev.Outcome, ev.BecauseSurely, ev.Cause = Unknown, suspects[0].rank < mayBe, NoCause
@@ -300,7 +298,7 @@ func (w *walk) blame(ctx context.Context, f *resource.Binding, ev *Event, suspec
 	ev.named = told
 }
 
-// recordBecause remembers what the outcome of resource i hangs on.
+// recordBecause records the suspects of resource i.
 func (w *walk) recordBecause(i int, suspects []suspect) {
 	if w.because == nil {
 		w.because = make(map[int][]int)
@@ -312,7 +310,7 @@ func (w *walk) recordBecause(i int, suspects []suspect) {
 	}
 }
 
-// recordForecast remembers what would become of a resource that is unknown.
+// recordForecast records the forecast of a resource that is unknown, for later ones.
 func (w *walk) recordForecast(ev *Event) {
 	if ev.Forecast == nil || ev.Outcome != Unknown {
 		return
@@ -323,9 +321,8 @@ func (w *walk) recordForecast(ev *Event) {
 	w.forecasts[ev.Index] = ev.Forecast.Outcome
 }
 
-// namedCount returns how many are named to people: those for the same reason as
-// the first, unless these are many. What is itself unknown is left out where something
-// pending is to blame.
+// namedCount returns how many suspects reports name: those with the rank of the first,
+// unless these are many. Unknown ones are left out where there are pending ones.
 func (w *walk) namedCount(suspects []suspect) int {
 	n, first := 1, suspects[0]
 	for n < len(suspects) && n < fewBecause && suspects[n].rank == first.rank && w.outcomes[suspects[n].index] == w.outcomes[first.index] {

@@ -7,9 +7,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// hiddenSuspects adds to those because of whom a resource is unknown all who come to light
-// if these do nothing: without all of them it is known. What is assumed of a path hides
-// what was assumed of it before, and a directory that one may make is not missed from
+// hiddenSuspects adds to suspects those that appear once the first ones are assumed to do
+// nothing, until the state of the resource is known without them. An assumption about a path
+// hides the earlier ones, and a directory that one resource may make is not looked for from
 // another.
 func (w *walk) hiddenSuspects(ctx context.Context, f *resource.Binding, ev *Event, suspects []suspect) []suspect {
 	if f == nil || !w.planning() {
@@ -33,15 +33,14 @@ func (w *walk) hiddenSuspects(ctx context.Context, f *resource.Binding, ev *Even
 		}
 		for _, x := range more {
 			if x.rank == fits {
-				x.rank = mayBe // it fits another state than the plan has
+				x.rank = mayBe // it matches in another state than the plan has
 			}
 			suspects = append(suspects, x)
 		}
 	}
 }
 
-// newLooks returns what remembers the looks of the resource whose turn it is. Its
-// commands run once.
+// newLooks returns an empty record of looks for the present resource. Its commands run once.
 func (w *walk) newLooks() *host.Looks {
 	looks := new(host.Looks)
 	if w.looks != nil {
@@ -50,7 +49,7 @@ func (w *walk) newLooks() *host.Looks {
 	return looks
 }
 
-// lookThrough looks through v at all that the outcome of a resource hangs on. It
+// lookThrough repeats through v all looks on which the outcome of a resource depends. It
 // returns why the resource would fail.
 func (w *walk) lookThrough(ctx context.Context, f *resource.Binding, ev *Event, v *host.View) error {
 	r := ev.Resource

@@ -7,8 +7,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// pendingInstallers returns the resources that may bring resource i along (resource.Prospect),
-// such as a package that needs another.
+// pendingInstallers returns the pending resources that may install resource i as well
+// (resource.Prospect), such as a package that depends on another.
 func (w *walk) pendingInstallers(i int) (suspects []suspect) {
 	r := w.catalog.Resources[i]
 	for _, k := range w.installers[r.ID.Name] {
@@ -23,8 +23,8 @@ func (w *walk) pendingInstallers(i int) (suspects []suspect) {
 	return slices.Compact(suspects) // a list may have a name twice
 }
 
-// blameInstallers records that a resource may be there by its turn because another brings it.
-// D is what would be done as things stand.
+// blameInstallers records that a resource is unknown because another may install it. D is the
+// decision about the present state.
 func (w *walk) blameInstallers(ctx context.Context, f *resource.Binding, ev *Event, d resource.Decision, brought []suspect) {
 	if len(d.Actions) > 0 {
 		_, err := w.foresee(ctx, w.view.Recording(w.looks), ev.Index, f)

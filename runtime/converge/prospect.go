@@ -7,8 +7,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// foresee tells whether what is to be done about resource i is going to succeed.
-// Providers that can tell it of many resources are asked once in a plan.
+// foresee returns an error if the actions of resource i are going to fail, and a caveat.
+// A provider that can answer for many resources is asked once in a plan.
 func (w *walk) foresee(ctx context.Context, v *host.View, i int, f *resource.Binding) (caveat string, err error) {
 	p, ok := w.prospects[i]
 	if !ok && w.planning() {
@@ -30,8 +30,8 @@ func (w *walk) foresee(ctx context.Context, v *host.View, i int, f *resource.Bin
 	return p.Caveat, p.Err
 }
 
-// prospect asks for the prospects of resource i and of all that follow and have the
-// same provider.
+// prospect asks for the prospects of resource i and of all that follow with the same
+// provider.
 func (w *walk) prospect(ctx context.Context, i int, f *resource.Binding) (resource.Prospect, bool) {
 	if !f.ForeseesMany() {
 		return resource.Prospect{}, false

@@ -6,8 +6,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// refreshSuspects returns the unknown resources that refresh resource i if they change,
-// and what these are unknown because of.
+// refreshSuspects returns the unknown resources that refresh resource i if they change, and
+// the suspects of these.
 func (w *walk) refreshSuspects(i int) (list []suspect) {
 	for _, x := range w.catalog.Deps[i] {
 		if x.Refresh && w.outcomes[x.Index] == Unknown {
@@ -22,7 +22,7 @@ func (w *walk) refreshSuspects(i int) (list []suspect) {
 	return mergeSuspects(nil, list)
 }
 
-// mergeSuspects returns a list and what of more is not in it.
+// mergeSuspects returns list with those of more that are not in it.
 func mergeSuspects(list, more []suspect) []suspect {
 	known := make(map[int]bool, len(list))
 	for _, x := range list {
@@ -37,8 +37,8 @@ func mergeSuspects(list, more []suspect) []suspect {
 	return list
 }
 
-// forecastRefresh notes what becomes of a resource that is as wanted, and that d
-// refreshes if one of others changes: that hangs on their forecasts.
+// forecastRefresh records the forecast of a stable resource that d refreshes if a resource
+// changes that is unknown: it follows from the forecasts of these.
 func (w *walk) forecastRefresh(ctx context.Context, ev *Event, d resource.Decision) {
 	for _, x := range w.catalog.Deps[ev.Index] {
 		if !x.Refresh || w.outcomes[x.Index] != Unknown {

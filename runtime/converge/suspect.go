@@ -16,24 +16,24 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A plan knows what most pending resources will have done: the view serves it. Of
-// the others it knows only what they may have done. What looks at something that
-// one of these may bring or change is unknown because of it.
+// A plan knows all effects of most pending resources: the view shows them. Of the others
+// it knows only possible effects. A resource whose status depends on one of these is
+// unknown because of it.
 //
-// One thing is taken for granted: that none of them spoils a path or a unit that
-// another resource of the site manages.
+// It is assumed that none of them changes a path or a unit that another resource of the
+// site manages.
 
-// An incompleteEffect is a pending resource of which a plan does not know all effects.
+// An incompleteEffect is a pending resource whose effects a plan does not all know.
 type incompleteEffect struct {
 	index int
 	r     *resource.Resource
 	// brings says that it brings files that other resources manage, as packages do.
 	brings bool
-	// text is what is written about it, in which names are looked for.
+	// text is its declaration, which is searched for names.
 	text func() string
 }
 
-// A rank says why a resource is to blame for a suspect: the lower the surer.
+// A rank says why a resource is a suspect: the lower, the surer.
 type rank uint8
 
 const (
@@ -43,7 +43,7 @@ const (
 	unrelated
 )
 
-// A suspect is a resource that may make a look see something else.
+// A suspect is a pending resource that may change the result of a look.
 type suspect struct {
 	index int
 	rank  rank
@@ -69,8 +69,8 @@ func (w *walk) textOf(r *resource.Resource) string {
 	return b.String()
 }
 
-// suspects returns who may make resource i see something else than it saw, the
-// surest first.
+// suspects returns the resources that may change the results of the looks of resource i,
+// the surest first.
 func (w *walk) suspects(i int, looks *host.Looks) []suspect {
 	if looks == nil {
 		return nil
@@ -124,7 +124,7 @@ func (w *walk) suspects(i int, looks *host.Looks) []suspect {
 	return all
 }
 
-// dependsOnAnything reports whether what resource i has looked at may hang on anything.
+// dependsOnAnything reports whether the looks of resource i may depend on anything.
 func (w *walk) dependsOnAnything(i int, list []host.Look) bool {
 	if !resource.UncertainAfterPending(w.catalog.Resources[i].Spec) {
 		return false
@@ -132,8 +132,7 @@ func (w *walk) dependsOnAnything(i int, list []host.Look) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(l host.Look) bool { return l.Kind == host.CommandLook })
 }
 
-// mayBring reports whether anything may bring what resource i has looked for in
-// vain.
+// mayBring reports whether anything may bring the thing that resource i did not find.
 func (w *walk) mayBring(i int, look host.Look) bool {
 	for n := range w.incompleteEffects {
 		if w.rankOf(i, &w.incompleteEffects[n], look) != unrelated {
@@ -352,8 +351,8 @@ func (w *walk) isManaged(name string) bool {
 	return false
 }
 
-// managedBy returns the paths that a resource manages, and whether with all that is
-// below them.
+// managedBy returns the paths that a resource manages. Tree says that it manages all below
+// them too.
 func managedBy(r *resource.Resource) (list []string, tree bool) {
 	if filepath.IsAbs(r.ID.Name) && r.Spec != nil {
 		if _, isCommand := r.Spec.(resource.CommandRunner); !isCommand {

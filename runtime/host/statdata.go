@@ -15,24 +15,23 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// A StatData is what can be told of a source without reading it.
+// A StatData is the size, times and inode of a source, which change with its content (as
+// the stat data in the index of git).
 type StatData struct {
 	Size int64 // in bytes
-	// MTime and CTime are when its content and when anything of it was last changed,
-	// in nanoseconds since 1970, Inode is its number on the file system. All are 0 of
-	// what is no file.
+	// MTime and CTime are the times of the last change of its content and of its inode, in
+	// nanoseconds since 1970. All three are 0 if it is no file.
 	MTime, CTime int64
 	Inode        uint64
-	// Reliable says that whatever is done to the source from now on gives it another
-	// glance.
+	// Reliable says that every later change of the source changes its stat data: the last
+	// change was longer ago than the resolution of its times.
 	Reliable bool
 }
 
-// timeStep is how far apart two changes of a file are at most that its times do
-// not tell apart: two seconds on FAT.
+// timeStep is the coarsest resolution of the times of files: two seconds on FAT.
 const timeStep = 2 * time.Second
 
-// statDataOf returns the glance at a file.
+// statDataOf returns the stat data of a file.
 func statDataOf(fi os.FileInfo, now time.Time) StatData {
 	g := StatData{Size: fi.Size()}
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
@@ -42,9 +41,8 @@ func statDataOf(fi os.FileInfo, now time.Time) StatData {
 	return g
 }
 
-// Stamp returns what stands for the content of a source from now on: something
-// else holds it as soon as anything was done to the source. It is "" if nothing
-// does.
+// Stamp returns a text that changes with every later change of the source; "" if the stat
+// data are not reliable.
 func (g StatData) Stamp() string {
 	if !g.Reliable || g.Inode == 0 {
 		return ""
@@ -54,8 +52,7 @@ func (g StatData) Stamp() string {
 	return string(strconv.AppendUint(append(b, '-'), g.Inode, 10))
 }
 
-// sums remembers the SHA-256 of sources, by what was seen of them when they were
-// read.
+// sums is a cache of the SHA-256 of sources, by their stat data when they were read.
 type sums struct {
 	mu    sync.Mutex
 	known map[string]sumOf
@@ -66,7 +63,7 @@ type sumOf struct {
 	sum string
 }
 
-// of returns what is known of the source that has that glance.
+// of returns the entry of a source, if it has that stat data.
 func (k *sums) of(name string, g StatData) (sumOf, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -96,13 +93,13 @@ func (v *View) SumSource(ctx context.Context, name string) (string, error) {
 		return x.sum, nil
 	}
 	sum, err := sha256sum.Reader(src)
-	if err == nil && src.Reliable { // of others it is not known for how long it holds
+	if err == nil && src.Reliable { // others may change without a sign
 		v.sums.set(name, src.StatData, sum)
 	}
 	return sum, err
 }
 
-// KnownSum returns the SHA-256 of the source that has that glance, if it was read
+// KnownSum returns the SHA-256 of the source with that stat data, if it was read
 // by SumSource or from OpenSummed; "" otherwise.
 func (v *View) KnownSum(name string, g StatData) string {
 	x, ok := v.sums.of(name, g)
@@ -120,8 +117,8 @@ func (v *View) IsSummed(name string) bool {
 	return ok
 }
 
-// OpenSummed is OpenSource for whoever copies the source: when it was read to its
-// end, KnownSum tells its SHA-256.
+// OpenSummed is OpenSource for copying the source: when it was read to its end, KnownSum
+// has its SHA-256.
 func (v *View) OpenSummed(ctx context.Context, name string) (io.ReadCloser, error) {
 	src, err := v.OpenSource(ctx, name)
 	if err != nil {
