@@ -15,10 +15,10 @@ import (
 //
 //	file { "/etc/" .. name, content = text, owner = "root" }
 //
-// no table is made: the call is compiled as a call of declareSite, whose arguments are
+// no table is made: the call is compiled as a call of declareAtCallSite, whose arguments are
 // the values that are not constants,
 //
-//	declareSite(file, SITE, "/etc/" .. name, text)
+//	declareAtCallSite(file, SITE, "/etc/" .. name, text)
 //
 // and the rest is read from the syntax tree. The order of evaluation and the positions in
 // messages are the same.
@@ -30,8 +30,8 @@ type callSite struct {
 	fields      []*ast.Field
 	nilable     []nilableField
 	node        int
-	// inside says that the call is in a function of the text, repeatable that it may run
-	// more than once without, unused that its handles are not used.
+	// inside: the call is in a function. repeatable: it is in a loop or behind a label, so
+	// that it may run more than once. unused: nothing is done with its handles.
 	inside, repeatable, unused bool
 	// locator is that of the last resource; most have the same.
 	locator *locator
@@ -91,7 +91,7 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 			continue
 		}
 		if fn < 0 {
-			fn = d.make(d.in.declarer.declareSite(d.c))
+			fn = d.make(d.in.declarer.declareAtCallSite(d.c))
 		}
 		f.constructor = d.in.globals.get(f.typ.Name)
 		f.fields = f.call.Args[0].(*ast.TableExpr).Fields
@@ -193,8 +193,8 @@ func (a *arguments) value(f *ast.Field) lua.LValue {
 // firstArgument is where the values begin that are passed to a call site.
 const firstArgument = 3
 
-// declareSite returns the function that declares at the call sites of c.
-func (dc *declarer) declareSite(c *chunk) lua.LGFunction {
+// declareAtCallSite returns the function that declares at the call sites of c.
+func (dc *declarer) declareAtCallSite(c *chunk) lua.LGFunction {
 	return func(L *lua.LState) int {
 		number := int(L.Get(2).(lua.LNumber))
 		s := c.sites[number]

@@ -280,3 +280,17 @@ func (dc *declarer) failedHandles(L *lua.LState, t *resource.Type, names []lua.L
 	}
 	return len(names)
 }
+
+// admit adds a resource to the catalog.
+func (dc *declarer) admit(r *resource.Resource) (*resource.Resource, error) {
+	if dc.in.invoked > 0 {
+		return nil, r.Errorf(nil, "%w", errClosed)
+	}
+	if dc.in.session != nil {
+		return dc.in.session.admit(r)
+	}
+	if dc.in.opts.Add != nil {
+		return dc.in.opts.Add(r)
+	}
+	return dc.in.opts.Builder.Add(r)
+}

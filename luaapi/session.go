@@ -208,20 +208,6 @@ func (s *Session) admit(r *resource.Resource) (*resource.Resource, error) {
 	return got, err
 }
 
-// admit adds a resource to the catalog.
-func (dc *declarer) admit(r *resource.Resource) (*resource.Resource, error) {
-	if dc.in.invoked > 0 {
-		return nil, r.Errorf(nil, "%w", errClosed)
-	}
-	if dc.in.session != nil {
-		return dc.in.session.admit(r)
-	}
-	if dc.in.opts.Add != nil {
-		return dc.in.opts.Add(r)
-	}
-	return dc.in.opts.Builder.Add(r)
-}
-
 // Drop takes a resource out of the catalog.
 func (s *Session) Drop(r *resource.Resource) {
 	s.in.opts.Builder.Remove(r)

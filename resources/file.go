@@ -291,12 +291,15 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 	case f.Ensure == FileDirectory:
 		verb, phrase = "CreateDirectory", "created directory"
 	case f.Content == nil && f.Source == nil:
-		phrase = "created an empty file" // which may be meant, or a property that came out as nil
+		phrase = "created an empty file" // said apart: content may have been left out on purpose, or have been nil by mistake
 	}
 	if have.Kind == host.Missing {
 		d.Add("ensure", string(FileAbsent), string(f.Ensure))
-	} else if phrase = "updated attributes"; f.Ensure != FileDirectory {
-		verb = "Store"
+	} else {
+		phrase = "updated attributes"
+		if f.Ensure != FileDirectory {
+			verb = "Store"
+		}
 	}
 	if have.ContentDiffers {
 		d.Add("content", have.content(), have.wantedContent())

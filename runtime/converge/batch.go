@@ -90,7 +90,7 @@ func (w *walk) stage(ctx context.Context, f resource.Binding, d resource.Decisio
 	} else {
 		w.write(ctx, x)
 	}
-	w.mayHaveChanged = false // yet
+	w.mayHaveChanged = false // it is not at its path yet; conclude tells the prefetcher
 	return true
 }
 

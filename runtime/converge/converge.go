@@ -92,7 +92,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	w.prefetch = e.prefetch(ctx, v, c)
 	defer w.prefetch.Stop()
 	w.sum = Summary{Start: v.Now(), Noop: h == nil}
-	w.pending, w.sum.Dropped = w.groupRefreshes(e.PendingRefreshes)
+	w.owedRefreshes, w.sum.Dropped = w.groupRefreshes(e.PendingRefreshes)
 	w.since = v.Now()
 	for i, r := range c.Resources {
 		if w.batch != nil && !w.canBatch(i) {
@@ -146,15 +146,16 @@ type walk struct {
 	prefetch *Prefetcher
 	sum      Summary // of the events that were reported
 
-	pending   pendingRefreshes
-	refreshes map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
-	causes    []Cause               // of the changes so far; nil for none
+	// owedRefreshes is what earlier runs owe; it has nothing to do with the outcome Pending.
+	owedRefreshes pendingRefreshes
+	refreshes     map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
+	causes        []Cause               // of the changes so far; nil for none
 
 	since    time.Time // end of the last resource
 	outcomes []Outcome
 	blocks   []bool // failed, or skipped because of something that failed
-	// hasPending is set once something is pending or unknown.
-	hasPending bool
+	// hasPendingOutcome is set once something is pending or unknown.
+	hasPendingOutcome bool
 	// mayHaveChanged is set if the machine, or in a plan what is assumed of it, may have
 	// been changed on behalf of the resource whose turn it is.
 	mayHaveChanged bool
@@ -194,7 +195,7 @@ type walk struct {
 // recordOutcome records the outcome of a resource, for those that come after it.
 func (w *walk) recordOutcome(ev *Event) {
 	w.outcomes[ev.Index] = ev.Outcome
-	w.hasPending = w.hasPending || ev.Outcome == Pending || ev.Outcome == Unknown
+	w.hasPendingOutcome = w.hasPendingOutcome || ev.Outcome == Pending || ev.Outcome == Unknown
 	w.looks = nil
 	w.recordForecast(ev)
 	w.blocks[ev.Index] = ev.Outcome == Failed || len(ev.Unmet) > 0

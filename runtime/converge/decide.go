@@ -10,7 +10,7 @@ import (
 func (w *walk) converge(ctx context.Context, i int, f *resource.Binding, ev *Event) {
 	r := ev.Resource
 	by, maybe := w.refreshers(i)
-	left := w.pending[r.ID]
+	left := w.owedRefreshes[r.ID]
 	refresh := len(by)+len(left) > 0
 	defer func() {
 		if x := w.deferredCheckOf(ev); x != nil {

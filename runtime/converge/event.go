@@ -31,11 +31,11 @@ func (o Outcome) String() string {
 // An Event is the record of one resource in one run.
 type Event struct {
 	Resource *resource.Resource
-	// Index counts the events of a run from 0.
+	// Index is that of the resource in the catalog.
 	Index    int
 	Provider string // "" if none was chosen
 	Outcome  Outcome
-	Noop     bool // whether this is a plan
+	Noop     bool // nothing is done about it: in a plan, or because its scope is only planned
 	// Diff lists what differed before anything was done.
 	Diff []resource.Delta
 	// Actions is what was done, or would be.

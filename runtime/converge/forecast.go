@@ -32,7 +32,7 @@ type Forecast struct {
 // record returns the view for the present resource, and the record of its looks; nil where
 // they make no difference.
 func (w *walk) record() (*host.View, *host.Looks) {
-	if !w.planning() || !w.hasPending {
+	if !w.planning() || !w.hasPendingOutcome {
 		return w.view, nil
 	}
 	looks := w.newLooks()
@@ -53,7 +53,7 @@ func (w *walk) recordStatusFailure(ctx context.Context, f *resource.Binding, ev 
 			return
 		}
 	}
-	if w.noop(ev.Resource) && !w.planning() && w.hasPending {
+	if w.noop(ev.Resource) && !w.planning() && w.hasPendingOutcome {
 		if k, ok := w.lastPending(ev.Index); ok { // nothing of what is pending can be seen
 			w.blame(ctx, nil, ev, []suspect{{k, fits}})
 			ev.Forecast = &Forecast{Outcome: Failed, Err: err}
@@ -244,7 +244,7 @@ func confinesOf(r *resource.Resource) []string {
 
 // recordConditions records the unknown resources whose failure skips resource i.
 func (w *walk) recordConditions(i int) {
-	if !w.planning() || !w.hasPending {
+	if !w.planning() || !w.hasPendingOutcome {
 		return
 	}
 	var list []suspect

@@ -32,7 +32,7 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 	switch {
 	case r.Resolve == nil || w.monitorOnly(r):
 		return true
-	case w.noop(r) && w.hasPending:
+	case w.noop(r) && w.hasPendingOutcome:
 		for _, name := range r.Later {
 			ev.Diff = append(ev.Diff, resource.Delta{Property: name, Want: resource.KnownAfterRun})
 		}

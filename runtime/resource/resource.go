@@ -77,8 +77,8 @@ type Decision struct {
 	// not complete may have any effect, and a plan cannot tell what comes of errors
 	// after it.
 	Complete bool
-	// Text returns the content that the actions replace. It is called only for reports
-	// that show it; nil if there is none.
+	// Text reads the content before and after the actions, for a diff. It is called only
+	// for reports that show one; nil if there is none.
 	Text func(ctx context.Context, v *host.View) (Text, error)
 }
 

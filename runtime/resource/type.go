@@ -14,8 +14,10 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A Type is a kind of thing that can be managed. Specs, states and providers
-// pass through its methods as any; only values of one [Define] meet there.
+// A Type is a kind of thing that can be managed. The engine handles specs, states and
+// providers of all types alike, so the methods of Type take them as any. The functions
+// below are made by [Define], which knows the Go types P (spec), S (state) and V (provider),
+// and convert back. A spec is always a *P.
 type Type struct {
 	Name string
 	// Source identifies the definition of a type that a script defines: types with the
