@@ -3,7 +3,6 @@ package host
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -70,18 +69,16 @@ func (v *View) CompareTree(ctx context.Context, source, name string, matters fun
 // unnoticed returns a view whose looks are not remembered one by one: those at the files of
 // a tree of which it is remembered that it was looked at as a whole.
 func (v *View) unnoticed() *View {
-	if v.looks == nil {
+	if !v.plan.IsRecording() {
 		return v
 	}
-	c := *v
-	c.looks = nil
-	return &c
+	return &View{machine: v.machine, plan: v.plan.Recording(nil)}
 }
 
 // noticed remembers whom an error of an unnoticed view is owed to.
 func (v *View) noticed(err error) error {
-	if e, ok := errors.AsType[*NotKnownError](err); ok && v.looks != nil {
-		v.looks.doubt(e.By)
+	if v.plan != nil {
+		v.plan.NoteError(err)
 	}
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/host/overlay"
 )
 
 // ReadExpected is ReadUpTo: in a plan it returns what the file will hold when the
@@ -29,7 +31,7 @@ type Edit struct {
 // sees what was written there; the machine is as it was until Commit.
 func (h *Host) Edit(ctx context.Context, name string) *Edit {
 	e := &Edit{host: h, path: name}
-	e.view = &Host{View: View{machine: h.machine, plan: newOverlay(ctx, h.machine)}, edit: e}
+	e.view = &Host{View: View{machine: h.machine, plan: overlay.New(ctx, underlay{&View{machine: h.machine}})}, edit: e}
 	return e
 }
 

@@ -36,7 +36,7 @@ const (
 // assumed counts, and only the Kind of it is known.
 func (v *View) Lstat(name string) (Info, error) {
 	if o := v.planned(); o != nil {
-		return o.lstat(v, name)
+		return o.Lstat(name)
 	}
 	info, err := v.lstat(name)
 	return info, safepath.PathError("lstat", name, err)
@@ -51,8 +51,7 @@ func (v *View) lstat(name string) (Info, error) {
 // Stat is Lstat for what a link at the path leads to.
 func (v *View) Stat(name string) (Info, error) {
 	if o := v.planned(); o != nil {
-		p, err := o.look(v, name, true, false)
-		return p.info, err
+		return o.Stat(name)
 	}
 	info, err := v.Lstat(name)
 	if err != nil || info.Kind != Symlink {
@@ -66,7 +65,7 @@ func (v *View) Stat(name string) (Info, error) {
 // the machine sees it.
 func (v *View) Canonical(dir string) (string, error) {
 	if o := v.planned(); o != nil {
-		return o.canonical(dir)
+		return o.Canonical(dir)
 	}
 	d, err := v.files.Directory(dir)
 	if err != nil {
@@ -80,7 +79,7 @@ func (v *View) Canonical(dir string) (string, error) {
 // points to exists.
 func (v *View) Exists(name string) (bool, error) {
 	if o := v.planned(); o != nil {
-		return o.exists(v, name)
+		return o.Exists(name)
 	}
 	info, err := v.Stat(name)
 	return err == nil && info.Kind != Missing, err
@@ -89,7 +88,7 @@ func (v *View) Exists(name string) (bool, error) {
 // IsDirectory reports whether a directory stands at the path, or a link to one.
 func (v *View) IsDirectory(name string) (bool, error) {
 	if o := v.planned(); o != nil {
-		return o.isDirectory(v, name)
+		return o.IsDirectory(name)
 	}
 	info, err := v.Stat(name)
 	return err == nil && info.Kind == Directory, err
@@ -98,7 +97,7 @@ func (v *View) IsDirectory(name string) (bool, error) {
 // Readlink returns where the link at the path points.
 func (v *View) Readlink(name string) (target string, err error) {
 	if o := v.planned(); o != nil {
-		return o.readlink(v, name)
+		return o.Readlink(name)
 	}
 	p, err := v.files.At(name)
 	if err == nil {
@@ -112,7 +111,7 @@ func (v *View) Readlink(name string) (target string, err error) {
 // the end and does not wait for a pipe.
 func (v *View) Open(name string) (*os.File, error) {
 	if o := v.planned(); o != nil {
-		return o.open(v, name, false)
+		return o.Open(name, false)
 	}
 	return safepath.ToRead(name)(v.files.Open(name, unix.O_RDONLY|unix.O_NONBLOCK))
 }
@@ -131,16 +130,16 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 // ReadDir returns the names in the directory at the path, sorted.
 func (v *View) ReadDir(name string) ([]string, error) { return v.readDir(name, nil) }
 
-func (v *View) readDir(name string, r *nameReader) ([]string, error) {
+func (v *View) readDir(name string, r *safepath.NameReader) ([]string, error) {
 	if o := v.planned(); o != nil {
-		return o.readDir(v, name, r)
+		return o.ReadDir(name, r)
 	}
 	f, err := safepath.OpenedFile(name)(v.files.Follow(name, unix.O_RDONLY|unix.O_DIRECTORY))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	names, err := r.names(f)
+	names, err := r.Names(f)
 	slices.Sort(names)
 	return names, err
 }
@@ -155,7 +154,7 @@ func (v *View) readDir(name string, r *nameReader) ([]string, error) {
 // something to some of them.
 func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 	if o := v.planned(); o != nil {
-		return o.lookAt(v, name, want)
+		return o.LookAt(name, want)
 	}
 	if strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/") {
 		if info, err = v.Lstat(name); err != nil || info.Kind != Regular {

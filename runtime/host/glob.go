@@ -6,29 +6,31 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Glob returns the paths that match pattern (path/filepath), sorted. What cannot be
 // looked at does not match. It ends with ctx, and gives a [TooManyNamesError] when it has read
 // more names than l allows.
 func (v *View) Glob(ctx context.Context, pattern string, l NameLimit) ([]string, error) {
-	r := &nameReader{ctx: ctx, limit: l}
+	r := &safepath.NameReader{Ctx: ctx, Limit: l}
 	if o := v.planned(); o != nil {
-		found, err := o.glob(v, pattern, r)
-		return found, cmp.Or(r.err, err)
+		found, err := o.Glob(pattern, r)
+		return found, cmp.Or(r.Err, err)
 	}
 	found, err := fs.Glob(globFS{v, r}, strings.TrimPrefix(pattern, "/"))
 	for i, name := range found {
 		found[i] = "/" + name
 	}
-	return found, cmp.Or(r.err, err)
+	return found, cmp.Or(r.Err, err)
 }
 
 // globFS is what fs.Glob asks of a file system. Its names are paths without the slash at
 // the beginning.
 type globFS struct {
 	v *View
-	r *nameReader
+	r *safepath.NameReader
 }
 
 var (
@@ -41,7 +43,7 @@ func (g globFS) Open(name string) (fs.File, error) { return g.v.Open("/" + name)
 
 // Stat implements fs.StatFS. A link is there even if it leads nowhere.
 func (g globFS) Stat(name string) (fs.FileInfo, error) {
-	if err := g.r.look(); err != nil {
+	if err := g.r.Look(); err != nil {
 		return nil, err
 	}
 	info, err := g.v.lstat("/" + name)

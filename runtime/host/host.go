@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/accounts"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/host/systembus"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -27,8 +28,7 @@ import (
 // goroutines at once.
 type View struct {
 	*machine
-	plan  *overlay // what a plan assumes to have been done, nil outside plans
-	looks *Looks   // what is looked at in a plan; nil if nobody wants to know
+	plan *overlay.View // what a plan assumes to have been done, nil outside plans
 }
 
 // machine is what all views of one machine share.

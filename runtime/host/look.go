@@ -5,7 +5,7 @@ package host
 // is no file: it waits neither for a pipe nor for a file of the kernel.
 func (v *View) ReadUpTo(name string, limit int64) ([]byte, error) {
 	if o := v.planned(); o != nil {
-		return o.readUpTo(v, name, limit)
+		return o.ReadUpTo(name, limit)
 	}
 	return v.files.ReadRegular(name, limit)
 }

@@ -121,11 +121,11 @@ func (v *View) OpenUserFile(name string) (*os.File, error) {
 
 // openUser is openRegular for a file of the user, as a plan has it.
 func (v *View) openUser(name string) (*os.File, os.FileInfo, error) {
-	at, ok := v.plannedSource(name)
+	at, ok := v.plan.SourceOf(name)
 	if !ok {
 		return v.sources.OpenRegular(name)
 	}
-	f, err := v.plan.openSource(v, name, at)
+	f, err := v.plan.OpenSource(name, at)
 	if err != nil {
 		return nil, nil, err
 	}

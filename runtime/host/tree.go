@@ -14,7 +14,7 @@ import (
 // assumed counts.
 func (v *View) Tree(name string) ([]TreeEntry, error) {
 	if o := v.planned(); o != nil {
-		return o.tree(v, name, false)
+		return o.Tree(name, false)
 	}
 	p, err := v.files.At(name)
 	if err != nil {
@@ -28,8 +28,8 @@ func (v *View) Tree(name string) ([]TreeEntry, error) {
 // SourceTree is Tree for a directory that the user names as a source: it lies
 // outside the root, and a link to it is followed.
 func (v *View) SourceTree(dir string) ([]TreeEntry, error) {
-	if name, ok := v.plannedSource(dir); ok {
-		return v.plan.sourceTree(v, dir, name)
+	if name, ok := v.plan.SourceOf(dir); ok {
+		return v.plan.SourceTree(dir, name)
 	}
 	d, err := v.sources.Directory(dir)
 	if err == unix.ENOTDIR {

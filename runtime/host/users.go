@@ -17,7 +17,7 @@ func (v *View) GroupID(group string) (uint32, error) { return v.account(v.accoun
 func (v *View) account(d *accounts.Database, name string) (uint32, error) {
 	id, err := d.ID(name)
 	if o := v.planned(); o != nil {
-		return o.account(v, d, name, id, err)
+		return o.Account(d, name, id, err)
 	}
 	return id, err
 }

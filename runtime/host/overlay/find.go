@@ -1,4 +1,4 @@
-package host
+package overlay
 
 import (
 	"os"
@@ -15,8 +15,8 @@ type place struct {
 	path string // without links in its directory
 	// missingAt is the first directory on the way that is not there.
 	missingAt string
-	entry     *planEntry // what is assumed of it, nil if it is as it is
-	info      Info
+	entry     *entry // what is assumed of it, nil if it is as it is
+	info      safepath.Info
 	// fresh says that nothing that stands below it now will.
 	fresh bool
 	// gone says that nothing stands there because of the plan.
@@ -27,7 +27,7 @@ type place struct {
 	relinked bool
 	// open is who may have put things into the directory, or into one above it; nil
 	// if nobody.
-	open *planEntry
+	open *entry
 	// doubts are those on whom it depends what stands there.
 	doubts []any
 	// vague is set if something will stand there and nobody knows of which kind.
@@ -36,7 +36,7 @@ type place struct {
 
 // find walks to a path as the kernel does, over what stands there and what is
 // assumed. A link at the end is followed if follow is set.
-func (o *overlay) find(name string, follow bool) (place, error) {
+func (o *View) find(name string, follow bool) (place, error) {
 	name = path.Clean("/" + name)
 	dir, base := path.Split(name)
 	if base == "" {
@@ -49,28 +49,30 @@ func (o *overlay) find(name string, follow bool) (place, error) {
 		if at, err = o.walk(o.root(), split(dir), true, new(int)); err != nil {
 			return at, err
 		}
-		if at.info.Kind == Directory {
+		if at.info.Kind == safepath.Directory {
 			dirs.Store(dir, at)
 		}
 	}
 	return o.walk(at, []string{base}, follow, new(int))
 }
 
-func (o *overlay) known(dirs *sync.Map, dir string) (place, bool) {
+func (o *View) known(dirs *sync.Map, dir string) (place, bool) {
 	if x, ok := dirs.Load(dir); ok {
 		return x.(place), true
 	}
 	return place{}, false
 }
 
-func (o *overlay) root() place { return place{path: "/", info: Info{Kind: Directory, Mode: 0o755}} }
+func (o *View) root() place {
+	return place{path: "/", info: safepath.Info{Kind: safepath.Directory, Mode: 0o755}}
+}
 
 func split(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return c == '/' })
 }
 
 // walk goes on from a place.
-func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, error) {
+func (o *View) walk(at place, way []string, follow bool, links *int) (place, error) {
 	for len(way) > 0 {
 		name := way[0]
 		way = way[1:]
@@ -88,15 +90,15 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 		case at.missingAt != "":
 			at.path = path.Join(at.path, name)
 			continue
-		case at.info.Kind != Directory && !at.vague:
-			at = place{path: path.Join(at.path, name), missingAt: at.path, notDirectory: at.info.Kind != Missing, fresh: true, gone: at.gone, doubts: at.doubts}
+		case at.info.Kind != safepath.Directory && !at.vague:
+			at = place{path: path.Join(at.path, name), missingAt: at.path, notDirectory: at.info.Kind != safepath.Missing, fresh: true, gone: at.gone, doubts: at.doubts}
 			continue
 		}
 		next, err := o.step(at, name)
 		if err != nil {
 			return next, err
 		}
-		if next.info.Kind == Symlink && (len(way) > 0 || follow) {
+		if next.info.Kind == safepath.Symlink && (len(way) > 0 || follow) {
 			if *links++; *links > safepath.MaxLinks {
 				return next, &os.PathError{Op: "open", Path: next.path, Err: syscall.ELOOP}
 			}
@@ -106,13 +108,13 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 			}
 			in := at
 			if strings.HasPrefix(target, "/") {
-				at = place{path: "/", info: Info{Kind: Directory}, doubts: next.doubts, relinked: at.relinked}
+				at = place{path: "/", info: safepath.Info{Kind: safepath.Directory}, doubts: next.doubts, relinked: at.relinked}
 			} else {
 				at.doubts = next.doubts
 			}
 			if x := safepath.JudgeLink(in.info, next.info, next.path, target); x != nil && next.entry.asIs() {
 				if at, err = o.walk(at, split(target), true, links); err == nil {
-					err = o.base.files.MayLead(x, at.path, at.info)
+					err = o.base.Resolver().MayLead(x, at.path, at.info)
 				}
 				if err != nil {
 					return at, err
@@ -123,7 +125,7 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 			way = append(split(target), way...)
 			continue
 		}
-		if next.info.Kind == Missing && next.missingAt == "" {
+		if next.info.Kind == safepath.Missing && next.missingAt == "" {
 			next.missingAt = next.path
 		}
 		at = next
@@ -132,10 +134,10 @@ func (o *overlay) walk(at place, way []string, follow bool, links *int) (place, 
 }
 
 // step returns what stands in a directory under a name.
-func (o *overlay) step(in place, name string) (place, error) {
+func (o *View) step(in place, name string) (place, error) {
 	p := place{path: path.Join(in.path, name), fresh: in.fresh, gone: in.gone, open: in.open, doubts: in.doubts, relinked: in.relinked}
 	e := o.at(p.path)
-	var now Info
+	var now safepath.Info
 	var err error
 	if !in.fresh {
 		if now, err = o.base.Lstat(p.path); err != nil && e.asIs() {
@@ -144,16 +146,16 @@ func (o *overlay) step(in place, name string) (place, error) {
 	}
 	switch {
 	case e == nil:
-		p.info, p.fresh = now, in.fresh || now.Kind == Missing
+		p.info, p.fresh = now, in.fresh || now.Kind == safepath.Missing
 		if in.open != nil {
 			p.doubt(in.open.by)
 		}
-		if p.info.Kind == Missing {
+		if p.info.Kind == safepath.Missing {
 			p.doubt(o.bringers(p.path)...)
 		}
 		return p, nil
 	case e.Unsure:
-		p.entry, p.info, p.fresh, p.open = e, now, in.fresh || now.Kind == Missing, e
+		p.entry, p.info, p.fresh, p.open = e, now, in.fresh || now.Kind == safepath.Missing, e
 		if e.layered {
 			p.info, p.fresh = e.describe(now), in.fresh || e.fresh
 		}
@@ -161,16 +163,16 @@ func (o *overlay) step(in place, name string) (place, error) {
 		return p, nil
 	}
 	p.entry, p.info = e, e.describe(now)
-	p.fresh, p.gone = in.fresh || e.fresh, e.Kind == Missing && !e.Vague
+	p.fresh, p.gone = in.fresh || e.fresh, e.Kind == safepath.Missing && !e.Vague
 	if e.tentative {
 		p.doubt(e.by)
 	}
 	if e.Vague {
 		p.vague = true
-		if p.info.Kind == Missing {
-			p.info.Kind = Regular
+		if p.info.Kind == safepath.Missing {
+			p.info.Kind = safepath.Regular
 		}
-		if now.Kind != Missing {
+		if now.Kind != safepath.Missing {
 			p.info, p.fresh = now, in.fresh
 		}
 	}
@@ -185,13 +187,13 @@ func (p *place) doubt(by ...any) {
 }
 
 // describe returns what will stand there, given what does.
-func (e *planEntry) describe(now Info) Info {
-	if e.Kind == Missing {
-		return Info{}
+func (e *entry) describe(now safepath.Info) safepath.Info {
+	if e.Kind == safepath.Missing {
+		return safepath.Info{}
 	}
 	if now.Kind != e.Kind {
-		now = Info{Kind: e.Kind, Mode: map[FileKind]uint32{Symlink: 0o777, Directory: 0o755}[e.Kind]}
-		if now.UID, now.GID = Self(); e.Kind == Regular {
+		now = safepath.Info{Kind: e.Kind, Mode: map[safepath.FileKind]uint32{safepath.Symlink: 0o777, safepath.Directory: 0o755}[e.Kind]}
+		if now.UID, now.GID = safepath.Self(); e.Kind == safepath.Regular {
 			now.Mode = 0o644
 		}
 	}
@@ -205,7 +207,7 @@ func (e *planEntry) describe(now Info) Info {
 }
 
 // target returns where the link at a place points.
-func (o *overlay) target(p place) (string, error) {
+func (o *View) target(p place) (string, error) {
 	switch {
 	case p.entry.asIs():
 		return o.base.Readlink(p.path)

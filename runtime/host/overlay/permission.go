@@ -1,4 +1,4 @@
-package host
+package overlay
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // ErrNeedsRoot means that something is not permitted to the user of this process.
@@ -16,7 +18,7 @@ var ErrNeedsRoot = errors.New("would fail: needs root")
 // NeedsRoot returns an error that says that root is needed for something, unless
 // this process is root's.
 func NeedsRoot(what string) error {
-	if uid, _ := Self(); uid == 0 {
+	if uid, _ := safepath.Self(); uid == 0 {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrNeedsRoot, what)
@@ -24,57 +26,57 @@ func NeedsRoot(what string) error {
 
 // Permits returns an error if the user of this process may not bring about what is
 // planned. It is found out without trying.
-func (v *View) Permits(list ...Planned) error {
-	uid, _ := Self()
-	if uid == 0 || v.plan == nil {
+func (o *View) Permits(list ...Planned) error {
+	uid, _ := safepath.Self()
+	if uid == 0 {
 		return nil
 	}
 	for _, p := range list {
 		if p.Unsure || p.Vague {
 			continue
 		}
-		if err := v.plan.permits(p, uid); err != nil {
+		if err := o.permitsOne(p, uid); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (o *overlay) permits(p Planned, uid uint32) error {
+func (o *View) permitsOne(p Planned, uid uint32) error {
 	at, err := o.find(p.Path, false)
 	if err != nil {
 		return nil // it fails for other reasons
 	}
 	now := at.info
 	if at.missingAt != "" && at.missingAt != at.path {
-		now = Info{}
+		now = safepath.Info{}
 	}
 	if err := permitsAttr(p, now, uid); err != nil {
 		return err
 	}
-	if p.Kept && p.Attr != nil && now.Kind == p.Kind || p.Kind == Directory && now.Kind == Directory {
+	if p.Kept && p.Attr != nil && now.Kind == p.Kind || p.Kind == safepath.Directory && now.Kind == safepath.Directory {
 		return nil // the entry of the directory stays
 	}
 	return o.permitsEntry(path.Dir(p.Path), uid)
 }
 
 // permitsAttr returns an error if the owner, the group or the mode cannot be given.
-func permitsAttr(p Planned, now Info, uid uint32) error {
+func permitsAttr(p Planned, now safepath.Info, uid uint32) error {
 	switch a := p.Attr; {
 	case a == nil:
 		return nil
-	case a.UID != uid && (now.Kind == Missing || !p.Kept && p.Kind == Regular || a.UID != now.UID):
+	case a.UID != uid && (now.Kind == safepath.Missing || !p.Kept && p.Kind == safepath.Regular || a.UID != now.UID):
 		return fmt.Errorf("%w: only root can give %s to another user", ErrNeedsRoot, p.Path)
-	case (now.Kind == Missing || a.GID != now.GID) && !hasGroup(a.GID):
+	case (now.Kind == safepath.Missing || a.GID != now.GID) && !hasGroup(a.GID):
 		return fmt.Errorf("%w: only root can give %s to a group that this user is not in", ErrNeedsRoot, p.Path)
-	case (p.Kept || p.Kind == Directory) && now.Kind == p.Kind && now.UID != uid && (a.Mode != now.Mode || a.GID != now.GID):
+	case (p.Kept || p.Kind == safepath.Directory) && now.Kind == p.Kind && now.UID != uid && (a.Mode != now.Mode || a.GID != now.GID):
 		return fmt.Errorf("%w: %s belongs to another user", ErrNeedsRoot, p.Path)
 	}
 	return nil
 }
 
 func hasGroup(gid uint32) bool {
-	if _, own := Self(); own == gid {
+	if _, own := safepath.Self(); own == gid {
 		return true
 	}
 	list, err := os.Getgroups()
@@ -83,13 +85,13 @@ func hasGroup(gid uint32) bool {
 
 // permitsEntry returns an error if entries of a directory cannot be made or
 // removed. Of one that is going to be made it is not known.
-func (o *overlay) permitsEntry(dir string, uid uint32) error {
+func (o *View) permitsEntry(dir string, uid uint32) error {
 	for {
 		at, err := o.find(dir, true)
 		if err != nil || at.entry != nil && at.entry.fresh || at.vague {
 			return nil
 		}
-		if at.info.Kind == Directory {
+		if at.info.Kind == safepath.Directory {
 			real, err := o.base.Real(at.path)
 			if err == nil {
 				err = unix.Faccessat(unix.AT_FDCWD, real, unix.W_OK|unix.X_OK, unix.AT_EACCESS)

@@ -1,42 +1,34 @@
-package host
+package overlay
 
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
+
+	"github.com/luaccm/ccm/runtime/host/command"
 )
 
-// IsPlan reports whether v is that of a plan.
-func (v *View) IsPlan() bool { return v.plan != nil }
-
 // Assumes reports whether anything is assumed that one of authors brings about.
-func (v *View) Assumes(authors map[any]bool) bool {
-	if v.plan == nil {
-		return false
-	}
-	v.plan.mu.RLock()
-	defer v.plan.mu.RUnlock()
+func (o *View) Assumes(authors map[any]bool) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
 	for by := range authors {
-		if v.plan.authors[by] {
+		if o.authors[by] {
 			return true
 		}
 	}
 	return false
 }
 
-// Without returns a view for which nothing counts that is assumed because of
-// authors (AssumeBy). It is v outside plans.
-func (v *View) Without(authors map[any]bool) *View {
-	if v.plan == nil {
-		return v
-	}
-	own := *v
-	own.plan = &overlay{assumptions: v.plan.assumptions, without: authors}
-	own.plan.dirs.Store(new(sync.Map))
-	return &own
+// Without returns a view for which nothing counts that is assumed because of authors.
+func (o *View) Without(authors map[any]bool) *View {
+	x := &View{assumptions: o.assumptions, without: authors, dirs: new(atomic.Pointer[sync.Map]), looks: o.looks}
+	x.dirs.Store(new(sync.Map))
+	return x
 }
 
 // counted returns what counts of what is assumed of a path.
-func (o *overlay) counted(e *planEntry) *planEntry {
+func (o *View) counted(e *entry) *entry {
 	if len(o.without) == 0 {
 		return e
 	}
@@ -65,12 +57,20 @@ type Answers struct {
 }
 
 type answer struct {
-	res Result
+	res command.Result
 	err error
 }
 
-// ask returns the answer to c, which run gives if it is not known.
-func (a *Answers) ask(c Cmd, run func() (Result, error)) (Result, error) {
+// Answers returns what is known of what commands say, nil if nobody remembers it.
+func (o *View) Answers() *Answers {
+	if o.looks == nil {
+		return nil
+	}
+	return o.looks.Answers
+}
+
+// Ask returns the answer to c, which run gives if it is not known.
+func (a *Answers) Ask(c command.Cmd, run func() (command.Result, error)) (command.Result, error) {
 	if a == nil {
 		return run()
 	}

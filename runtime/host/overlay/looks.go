@@ -1,8 +1,11 @@
-package host
+package overlay
 
 import (
+	"errors"
 	"slices"
 	"sync"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A LookKind is what was looked at.
@@ -49,16 +52,15 @@ type Looks struct {
 	doubts []any
 }
 
-// Recording returns a view that remembers what is looked at in l. Outside plans it
-// remembers nothing.
-func (v *View) Recording(l *Looks) *View {
-	if v.plan == nil {
-		return v
-	}
-	own := *v
-	own.looks = l
-	return &own
+// Recording returns a view that notes in l what is looked at; nil for one that does not.
+func (o *View) Recording(l *Looks) *View {
+	x := *o
+	x.looks = l
+	return &x
 }
+
+// IsRecording reports whether it is noted what is looked at.
+func (o *View) IsRecording() bool { return o != nil && o.looks != nil }
 
 // List returns what was looked at.
 func (l *Looks) List() []Look {
@@ -80,15 +82,6 @@ func (l *Looks) Doubts() []any {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.doubts)
-}
-
-// Looked notes that something was looked at by other ways than the file system. It
-// reports whether it is there or is to count as there.
-func (v *View) Looked(kind LookKind, name string, found bool) bool {
-	if v.looks == nil {
-		return found
-	}
-	return v.looks.add(Look{kind, name, found})
 }
 
 // add notes a look, unless it is granted.
@@ -121,7 +114,7 @@ func (l *Looks) noteDoubts(by []any) {
 
 // path notes a look at a path that leads to p.
 func (l *Looks) path(p place, deep bool) {
-	x := Look{Kind: PathLook, Name: p.path, Found: p.info.Kind != Missing}
+	x := Look{Kind: PathLook, Name: p.path, Found: p.info.Kind != safepath.Missing}
 	if deep {
 		x.Kind = TreeLook
 	}
@@ -144,10 +137,26 @@ func (l *Looks) directory(p place, is bool) bool {
 		doubts = append(slices.Clone(doubts), p.entry.by)
 	}
 	x := Look{Kind: DirectoryLook, Name: p.path, Found: is}
-	if p.info.Kind != Missing {
+	if p.info.Kind != safepath.Missing {
 		x.Found = true // it is what it is
 		l.add(x, doubts...)
 		return is
 	}
 	return l.add(x, doubts...)
+}
+
+// Looked notes that something was looked at by other ways than the file system. It
+// reports whether it is there or is to count as there.
+func (o *View) Looked(kind LookKind, name string, found bool) bool {
+	if o.looks == nil {
+		return found
+	}
+	return o.looks.add(Look{kind, name, found})
+}
+
+// NoteError notes on whom an error depends.
+func (o *View) NoteError(err error) {
+	if e, ok := errors.AsType[*NotKnownError](err); ok && o.looks != nil {
+		o.looks.doubt(e.By)
+	}
 }

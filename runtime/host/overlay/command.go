@@ -1,7 +1,6 @@
-package host
+package overlay
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path"
@@ -18,53 +17,42 @@ import (
 // is asked about files, refuses to run programs that are not there yet, and says of
 // all others who may change what they see.
 
-// query answers a command, or says that it has to be run.
-func (o *overlay) query(v *View, c Cmd) (res Result, answered bool, err error) {
-	if v.looks == nil || len(c.Argv) == 0 {
+// Query answers a command, or says that it has to be run.
+func (o *View) Query(c command.Cmd) (res command.Result, answered bool, err error) {
+	if o.looks == nil || len(c.Argv) == 0 {
 		return res, false, nil
 	}
-	if yes, ok := o.test(v, c); ok {
+	if yes, ok := o.test(c); ok {
 		if !yes {
 			res.Code = 1
 		}
 		return res, true, nil
 	}
-	file, err := v.LookPath(c.Argv[0], c.Path, c.Dir)
+	file, err := o.LookPath(c.Argv[0], c.Path, c.Dir)
 	if err != nil {
 		return res, true, err
 	}
 	if name, ok := o.ofMachine(file); ok {
 		p, err := o.find(name, true)
-		if err == nil && !p.entry.asIs() && p.entry.Kind == Regular {
-			v.looks.doubt(p.entry.by)
+		if err == nil && !p.entry.asIs() && p.entry.Kind == safepath.Regular {
+			o.looks.doubt(p.entry.by)
 			return res, true, &NotKnownError{name, p.entry.by}
 		}
 	}
-	o.doubtWords(v, c)
-	v.looks.add(Look{Kind: CommandLook, Name: c.String(), Found: true})
+	o.doubtWords(c)
+	o.looks.add(Look{Kind: CommandLook, Name: c.String(), Found: true})
 	return res, false, nil
 }
 
-// LookPath finds a command as [LookPath] does. In a plan, what is assumed counts.
-// Dir is where a name with a slash that is no absolute path begins.
-func (v *View) LookPath(name, list, dir string) (string, error) {
-	o := v.planned()
-	if o == nil || v.looks == nil {
-		file := name
-		if strings.Contains(name, "/") && !filepath.IsAbs(name) {
-			file = filepath.Join(v.root, dir, name)
-		}
-		if _, err := os.Stat(file); strings.Contains(name, "/") && os.IsNotExist(err) {
-			return "", fmt.Errorf("command %q not found", name)
-		}
-		return command.LookPath(name, list)
-	}
+// LookPath finds a command as command.LookPath does, over what is assumed. Dir is where a
+// name with a slash that is no absolute path begins.
+func (o *View) LookPath(name, list, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		file := name
 		if !filepath.IsAbs(file) {
-			file = filepath.Join(v.root, dir, file)
+			file = filepath.Join(o.base.Root(), dir, file)
 		}
-		if isFile := o.executable(v, file); !v.looks.add(Look{Kind: ProgramLook, Name: file, Found: isFile}) {
+		if isFile := o.executable(file); !o.looks.add(Look{Kind: ProgramLook, Name: file, Found: isFile}) {
 			return "", fmt.Errorf("command %q not found", name)
 		}
 		return file, nil
@@ -73,12 +61,12 @@ func (v *View) LookPath(name, list, dir string) (string, error) {
 		list = os.Getenv("PATH")
 	}
 	for _, dir := range filepath.SplitList(list) {
-		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && o.executable(v, file) {
-			v.looks.add(Look{Kind: ProgramLook, Name: name, Found: true})
+		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && o.executable(file) {
+			o.looks.add(Look{Kind: ProgramLook, Name: name, Found: true})
 			return file, nil
 		}
 	}
-	if v.looks.add(Look{Kind: ProgramLook, Name: name}) {
+	if o.looks.add(Look{Kind: ProgramLook, Name: name}) {
 		return name, nil
 	}
 	_, err := command.LookPath(name, list)
@@ -89,7 +77,7 @@ func (v *View) LookPath(name, list, dir string) (string, error) {
 }
 
 // executable reports whether a file of the operating system is a program.
-func (o *overlay) executable(v *View, file string) bool {
+func (o *View) executable(file string) bool {
 	name, ok := o.ofMachine(file)
 	if !ok {
 		fi, err := os.Stat(file)
@@ -100,9 +88,9 @@ func (o *overlay) executable(v *View, file string) bool {
 		return false
 	}
 	if len(p.doubts) > 0 {
-		v.looks.doubt(p.doubts...)
+		o.looks.doubt(p.doubts...)
 	}
-	return p.vague || p.info.Kind == Regular && p.info.Mode&0o111 != 0
+	return p.vague || p.info.Kind == safepath.Regular && p.info.Mode&0o111 != 0
 }
 
 var (
@@ -113,13 +101,13 @@ var (
 // scriptLimit is how much of a script is searched for paths.
 const scriptLimit = 64 << 10
 
-// CommandText returns what is written in a command: its words, and the text of the
-// scripts that are among them.
-func (v *View) CommandText(c Cmd) string {
+// CommandText returns what is written in a command: its words, and, in a plan, the text of
+// the scripts that are among them.
+func (o *View) CommandText(c command.Cmd) string {
 	var b strings.Builder
 	for _, word := range c.Argv {
 		b.WriteString(word + "\n")
-		if text, ok := v.script(v.commandPath(c, word)); ok {
+		if text, ok := o.script(c, word); ok {
 			b.WriteString(text + "\n")
 		}
 	}
@@ -132,28 +120,27 @@ func (v *View) CommandText(c Cmd) string {
 
 // commandPath returns the path of the operating system that a word of a command
 // names, as far as it names one.
-func (v *View) commandPath(c Cmd, word string) string {
+func (o *View) commandPath(c command.Cmd, word string) string {
 	if filepath.IsAbs(word) {
 		return path.Clean(word)
 	}
-	return filepath.Join(v.root, c.Dir, word)
+	return filepath.Join(o.base.Root(), c.Dir, word)
 }
 
-// script returns the text of a small script.
-func (v *View) script(file string) (string, bool) {
-	var name string
-	inside := false
-	if v.plan != nil {
-		name, inside = v.plan.ofMachine(file)
+// script returns the text of the small script that a word of a command names.
+func (o *View) script(c command.Cmd, word string) (string, bool) {
+	if o == nil {
+		return "", false
 	}
+	name, inside := o.ofMachine(o.commandPath(c, word))
 	if !inside {
 		return "", false
 	}
-	p, err := v.plan.find(name, true)
-	if err != nil || p.info.Kind != Regular || p.info.Size > scriptLimit {
+	p, err := o.find(name, true)
+	if err != nil || p.info.Kind != safepath.Regular || p.info.Size > scriptLimit {
 		return "", false
 	}
-	f, err := v.plan.openPlace(&View{machine: v.machine, plan: v.plan}, p)
+	f, err := o.Recording(nil).openPlace(p)
 	if err != nil {
 		return "", false
 	}
@@ -166,41 +153,41 @@ func (v *View) script(file string) (string, bool) {
 }
 
 // doubtWords notes who is going to change what a command names.
-func (o *overlay) doubtWords(v *View, c Cmd) {
+func (o *View) doubtWords(c command.Cmd) {
 	if !o.active.Load() {
 		return
 	}
-	text := v.CommandText(c)
+	text := o.CommandText(c)
 	names := pathText.FindAllString(text, -1)
 	for _, word := range wordText.FindAllString(text, -1) {
 		if !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "-") {
-			names = append(names, v.commandPath(c, word))
+			names = append(names, o.commandPath(c, word))
 		}
 	}
 	slices.Sort(names)
 	for _, file := range slices.Compact(names) {
-		if name, ok := o.ofMachine(file); ok && name != "/" && !v.inScratch(name) {
-			v.looks.doubt(o.changers(name)...)
+		if name, ok := o.ofMachine(file); ok && name != "/" && !o.base.InScratch(name) {
+			o.looks.doubt(o.changers(name)...)
 		}
 	}
 }
 
 // HangsOn notes that what was seen depends on what is at some paths, and below
 // them.
-func (v *View) HangsOn(names ...string) {
-	if v.plan == nil || v.looks == nil {
+func (o *View) HangsOn(names ...string) {
+	if o.looks == nil {
 		return
 	}
 	for _, name := range names {
-		v.looks.doubt(v.plan.changers(name)...)
+		o.looks.doubt(o.changers(name)...)
 	}
 }
 
 // changers returns who changes what stands at a path, above it or below it.
-func (o *overlay) changers(name string) []any {
+func (o *View) changers(name string) []any {
 	var list []any
 	for at := path.Clean(name); at != "/"; at = path.Dir(at) {
-		if e := o.at(at); e != nil && (at == name || e.Kind != Directory || e.fresh || e.Unsure || e.Open) {
+		if e := o.at(at); e != nil && (at == name || e.Kind != safepath.Directory || e.fresh || e.Unsure || e.Open) {
 			list = append(list, e.by)
 		}
 	}
@@ -231,7 +218,7 @@ func (o *overlay) changers(name string) []any {
 
 // test answers test(1) with one question about a file. It is not ok for anything
 // else.
-func (o *overlay) test(v *View, c Cmd) (yes, ok bool) {
+func (o *View) test(c command.Cmd) (yes, ok bool) {
 	words := c.Argv[1:]
 	switch path.Base(c.Argv[0]) {
 	case "test":
@@ -250,51 +237,33 @@ func (o *overlay) test(v *View, c Cmd) (yes, ok bool) {
 	if len(words) != 2 {
 		return false, false
 	}
-	name, inside := o.ofMachine(v.commandPath(c, words[1]))
+	name, inside := o.ofMachine(o.commandPath(c, words[1]))
 	if !inside || words[1] == "" {
 		return false, false
 	}
-	yes, ok = o.question(v, words[0], name)
+	yes, ok = o.question(words[0], name)
 	return yes != not, ok
 }
 
 // question answers one question of test(1).
-func (o *overlay) question(v *View, operator, name string) (yes, ok bool) {
+func (o *View) question(operator, name string) (yes, ok bool) {
 	if operator == "-e" {
-		yes, err := o.exists(v, name)
+		yes, err := o.Exists(name)
 		return yes, err == nil
 	}
 	isLink := operator == "-L" || operator == "-h"
-	p, err := o.look(v, name, !isLink, false)
+	p, err := o.look(name, !isLink, false)
 	switch {
 	case err != nil:
 		return false, false
 	case isLink:
-		return p.info.Kind == Symlink, true
+		return p.info.Kind == safepath.Symlink, true
 	case operator == "-f":
-		return p.info.Kind == Regular, true
+		return p.info.Kind == safepath.Regular, true
 	case operator == "-d":
-		return p.info.Kind == Directory, true
+		return p.info.Kind == safepath.Directory, true
 	case operator == "-s" && (p.entry.asIs() || p.entry.Content != nil):
-		return p.info.Kind == Directory || p.info.Size > 0, true
+		return p.info.Kind == safepath.Directory || p.info.Size > 0, true
 	}
 	return false, false
-}
-
-// Query runs a command that only asks.
-func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
-	if err := v.refused(c); err != nil {
-		return Result{}, err
-	}
-	var known *Answers
-	if o := v.planned(); o != nil {
-		if res, answered, err := o.query(v, c); answered {
-			return res, err
-		}
-		if v.looks != nil {
-			known = v.looks.Answers
-		}
-	}
-	c.Root = v.root
-	return known.ask(c, func() (Result, error) { return v.runner.Run(ctx, c) })
 }

@@ -1,4 +1,4 @@
-package host
+package overlay
 
 import (
 	"maps"
@@ -12,20 +12,17 @@ import (
 // An answerKey is a question about one name.
 type answerKey struct{ command, name string }
 
-// AskMany returns what command says of each of the names, in which no name stands twice. Ask
+// AskMany returns what a command says of each of the names, in which no name stands twice. Ask
 // puts the question about some of them; its answer has an entry for each that the command
-// answered for. In a plan, ask is called only for names that it was not called for before.
-// An error is not remembered.
-func AskMany[T any](v *View, command string, names []string, ask func(names []string) (map[string]T, error)) (map[string]T, error) {
-	if v.plan == nil {
-		return ask(names)
-	}
+// answered for. It is called only for names that it was not called for before. An error is
+// not remembered.
+func AskMany[T any](o *View, command string, names []string, ask func(names []string) (map[string]T, error)) (map[string]T, error) {
 	known := make(map[string]T, len(names))
 	var missing []string
 	for _, name := range names {
-		if x, ok := v.plan.answers.Load(answerKey{command, name}); ok {
+		if x, ok := o.answers.Load(answerKey{command, name}); ok {
 			known[name] = x.(T)
-			v.Looked(CommandLook, command+" "+name, true)
+			o.Looked(CommandLook, command+" "+name, true)
 		} else {
 			missing = append(missing, name)
 		}
@@ -39,7 +36,7 @@ func AskMany[T any](v *View, command string, names []string, ask func(names []st
 	}
 	for _, name := range missing {
 		if x, ok := found[name]; ok {
-			v.plan.answers.Store(answerKey{command, name}, x)
+			o.answers.Store(answerKey{command, name}, x)
 		}
 	}
 	maps.Copy(found, known)

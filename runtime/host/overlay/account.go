@@ -1,6 +1,9 @@
-package host
+package overlay
 
-import "github.com/luaccm/ccm/runtime/host/accounts"
+import (
+	"github.com/luaccm/ccm/runtime/host/accounts"
+	"github.com/luaccm/ccm/runtime/safepath"
+)
 
 // An accountKey names a user or a group.
 type accountKey struct {
@@ -9,11 +12,11 @@ type accountKey struct {
 }
 
 // assumeAccount is assume for a user or group.
-func (o *overlay) assumeAccount(x Planned, by any, tentative bool) {
+func (o *View) assumeAccount(x Planned, by any, tentative bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	key := accountKey{x.Account.Kind, x.Account.Name}
-	e := &planEntry{Planned: x, by: by, tentative: tentative}
+	e := &entry{Planned: x, by: by, tentative: tentative}
 	e.over(o.accounts[key])
 	o.accounts[key] = e
 	o.authors[by] = true
@@ -23,24 +26,24 @@ func (o *overlay) assumeAccount(x Planned, by any, tentative bool) {
 }
 
 // accountOf returns what is assumed of a user or group, nil for nothing.
-func (o *overlay) accountOf(key accountKey) *planEntry {
+func (o *View) accountOf(key accountKey) *entry {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.counted(o.accounts[key])
 }
 
-// account answers for the number of a user or group in a plan.
-func (o *overlay) account(v *View, d *accounts.Database, name string, id uint32, err error) (uint32, error) {
+// Account answers for the number of a user or group in a plan.
+func (o *View) Account(d *accounts.Database, name string, id uint32, err error) (uint32, error) {
 	e := o.at(d.Path)
 	kind := UserLook
 	if d.What == "group" {
 		kind = GroupLook
 	}
 	if own := o.accountOf(accountKey{kind, name}); own != nil {
-		if v.looks != nil {
-			v.looks.add(Look{Kind: kind, Name: name, Found: true})
+		if o.looks != nil {
+			o.looks.add(Look{Kind: kind, Name: name, Found: true})
 			if own.tentative {
-				v.looks.doubt(own.by)
+				o.looks.doubt(own.by)
 			}
 		}
 		if err == nil && own.Account.ID == NoAccount {
@@ -48,23 +51,20 @@ func (o *overlay) account(v *View, d *accounts.Database, name string, id uint32,
 		}
 		return own.Account.ID, nil
 	}
-	if e != nil && !e.Kept && e.Kind == Regular {
+	if e != nil && !e.Kept && e.Kind == safepath.Regular {
 		switch {
 		case e.Content != nil:
 			if n, found := accounts.Lookup(*e.Content, name); found {
 				return n, nil
 			}
-		case err != nil && v.looks != nil:
-			v.looks.doubt(e.by)
+		case err != nil && o.looks != nil:
+			o.looks.doubt(e.by)
 		}
 	}
-	if v.looks != nil && v.looks.add(Look{Kind: kind, Name: name, Found: err == nil}) {
+	if o.looks != nil && o.looks.add(Look{Kind: kind, Name: name, Found: err == nil}) {
 		if err != nil {
 			return NoAccount, nil
 		}
 	}
 	return id, err
 }
-
-// NoAccount is the number of a user or group that is not there yet.
-const NoAccount = 1<<32 - 2

@@ -1,0 +1,300 @@
+package overlay
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/sha256sum"
+)
+
+// What follows is how a plan looks at files: each look walks over what is
+// assumed, and remembers what it touched.
+
+// look walks to a path, and notes it.
+func (o *View) look(name string, follow, deep bool) (place, error) {
+	p, err := o.find(name, follow)
+	if o.looks != nil && err == nil {
+		o.looks.path(p, deep)
+	}
+	if e, ok := errors.AsType[*NotKnownError](err); ok && o.looks != nil {
+		o.looks.doubt(e.By)
+	}
+	return p, err
+}
+
+// Lstat describes what stands at a path, a link at the end not followed.
+func (o *View) Lstat(name string) (safepath.Info, error) {
+	p, err := o.look(name, false, false)
+	return p.info, err
+}
+
+// Stat is Lstat for what a link leads to.
+func (o *View) Stat(name string) (safepath.Info, error) {
+	p, err := o.look(name, true, false)
+	return p.info, err
+}
+
+// Exists reports whether anything stands there, links followed.
+func (o *View) Exists(name string) (bool, error) {
+	p, err := o.find(name, true)
+	if err == nil && o.looks != nil {
+		if p.vague && !p.entry.tentative { // something will, whatever it is
+			p.vague, p.doubts = false, without(p.doubts, p.entry.by)
+		}
+		o.looks.path(p, false)
+	}
+	if errors.Is(err, syscall.ELOOP) {
+		return false, err
+	}
+	return p.info.Kind != safepath.Missing || p.vague, err
+}
+
+func without(list []any, x any) []any {
+	return slices.DeleteFunc(slices.Clone(list), func(y any) bool { return x == y })
+}
+
+// IsDirectory reports whether a directory stands there, links followed. Where
+// nothing does, one may be granted.
+func (o *View) IsDirectory(name string) (bool, error) {
+	p, err := o.find(name, true)
+	if err != nil {
+		return false, err
+	}
+	is := p.info.Kind == safepath.Directory || p.vague
+	if o.looks != nil {
+		is = o.looks.directory(p, is) || is
+	}
+	return is, nil
+}
+
+// Readlink returns where a link points.
+func (o *View) Readlink(name string) (string, error) {
+	p, err := o.look(name, false, false)
+	if err != nil {
+		return "", err
+	}
+	if p.info.Kind != safepath.Symlink {
+		return "", &os.PathError{Op: "readlink", Path: name, Err: orMissing(p, syscall.EINVAL)}
+	}
+	return o.target(p)
+}
+
+func orMissing(p place, err error) error {
+	if p.info.Kind == safepath.Missing {
+		return syscall.ENOENT
+	}
+	return err
+}
+
+// Open opens the file at a path for reading.
+func (o *View) Open(name string, follow bool) (*os.File, error) {
+	p, err := o.look(name, follow, false)
+	if err != nil {
+		return nil, err
+	}
+	f, err := o.openPlace(p)
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		e.Path = name
+	}
+	return f, err
+}
+
+func (o *View) openPlace(p place) (*os.File, error) {
+	e := p.entry
+	switch {
+	case p.info.Kind == safepath.Missing:
+		return nil, &os.PathError{Op: "open", Path: p.path, Err: syscall.ENOENT}
+	case p.info.Kind == safepath.Symlink:
+		return nil, &os.PathError{Op: "open", Path: p.path, Err: syscall.ELOOP}
+	case e.asIs() || e.Kind != safepath.Regular && !e.Vague:
+		return o.base.Open(p.path)
+	case e.Content != nil:
+		return memory(*e.Content)
+	case fetch.IsURL(e.Source):
+		text, err := o.base.FetchSource(o.ctx, e.Source)
+		if err != nil {
+			return nil, err
+		}
+		return memory(string(text))
+	case e.Source != "":
+		return o.base.OpenUserFile(e.Source)
+	}
+	if o.looks != nil {
+		o.looks.doubt(e.by)
+	}
+	return nil, &NotKnownError{p.path, e.by}
+}
+
+// memory returns a file that is nowhere but in memory.
+func memory(content string) (*os.File, error) {
+	fd, err := unix.MemfdCreate("ccm-plan", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, &os.PathError{Op: "memfd_create", Path: "ccm-plan", Err: err}
+	}
+	f := os.NewFile(uintptr(fd), "ccm-plan")
+	if _, err = f.WriteString(content); err == nil {
+		_, err = f.Seek(0, 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// LookAt describes what stands at a path, and reports whether it is a file that holds
+// exactly want.
+func (o *View) LookAt(name, want string) (safepath.Info, bool, error) {
+	p, err := o.look(name, false, false)
+	if err != nil || p.info.Kind != safepath.Regular {
+		return p.info, false, err
+	}
+	switch e := p.entry; {
+	case e.asIs():
+		_, same, err := o.base.LookAt(p.path, want)
+		return p.info, same, err
+	case e.Content != nil:
+		return p.info, *e.Content == want, nil
+	}
+	f, err := o.openPlace(p)
+	if errors.Is(err, ErrNotKnown) {
+		return p.info, false, nil
+	}
+	if err != nil {
+		return p.info, false, err
+	}
+	defer f.Close()
+	sum, err := sha256sum.Reader(f)
+	return p.info, sum == sha256sum.Text(want), err
+}
+
+// ReadDir returns the names in a directory, sorted.
+func (o *View) ReadDir(name string, r *safepath.NameReader) ([]string, error) {
+	p, err := o.look(name, true, true)
+	if err != nil {
+		return nil, err
+	}
+	return o.namesIn(name, p, r)
+}
+
+func (o *View) namesIn(name string, p place, r *safepath.NameReader) ([]string, error) {
+	switch {
+	case p.info.Kind == safepath.Missing:
+		return nil, &os.PathError{Op: "open", Path: name, Err: syscall.ENOENT}
+	case p.info.Kind != safepath.Directory && !p.vague:
+		return nil, &os.PathError{Op: "readdirent", Path: name, Err: syscall.ENOTDIR}
+	}
+	var names []string
+	if !p.fresh {
+		var err error
+		if names, err = o.base.ReadNames(p.path, r); err != nil {
+			return names, err
+		}
+	}
+	if p.open != nil && o.looks != nil {
+		o.looks.doubt(p.open.by)
+	}
+	own := o.namesBelow(p.path)
+	if len(own) == 0 {
+		return names, nil
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { _, found := slices.BinarySearch(own, n); return found })
+	for _, n := range own {
+		child, err := o.step(p, n)
+		if err != nil {
+			return names, err
+		}
+		if o.looks != nil {
+			o.looks.doubt(child.doubts...)
+		}
+		if child.info.Kind != safepath.Missing {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Tree lists everything below a directory, in order of path. A link at the path is followed
+// if follow is set.
+func (o *View) Tree(name string, follow bool) ([]safepath.TreeEntry, error) {
+	p, err := o.look(name, follow, true)
+	if err != nil {
+		return nil, err
+	}
+	if p.entry == nil && !p.gone && p.info.Kind != safepath.Directory {
+		entries, err := o.base.Tree(name)
+		return entries, err
+	}
+	if p.info.Kind == safepath.Missing {
+		return nil, nil // it is going to be removed
+	}
+	var entries []safepath.TreeEntry
+	var errs []error
+	var visit func(p place, rel string)
+	visit = func(p place, rel string) {
+		names, err := o.namesIn(p.path, p, nil)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		for _, n := range names {
+			child, err := o.step(p, n)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			if child.info.Kind == safepath.Missing {
+				continue
+			}
+			entries = append(entries, safepath.TreeEntry{Rel: path.Join(rel, n), Info: child.info})
+			if child.info.Kind == safepath.Directory {
+				visit(child, path.Join(rel, n))
+			}
+		}
+	}
+	visit(p, "")
+	slices.SortFunc(entries, func(a, b safepath.TreeEntry) int { return cmp.Compare(a.Rel, b.Rel) })
+	return entries, errors.Join(errs...)
+}
+
+// Canonical returns the path of a directory without links in it.
+func (o *View) Canonical(dir string) (string, error) {
+	p, err := o.find(dir, true)
+	if err == nil && p.info.Kind == safepath.Missing {
+		err = &os.PathError{Op: "lstat", Path: dir, Err: syscall.ENOENT}
+	}
+	return p.path, err
+}
+
+// ReadUpTo returns what a regular file holds, links followed; more than limit bytes are an
+// error.
+func (o *View) ReadUpTo(name string, limit int64) ([]byte, error) {
+	p, err := o.look(name, true, false)
+	if err != nil {
+		return nil, err
+	}
+	if p.info.Kind != safepath.Regular && p.info.Kind != safepath.Missing {
+		return nil, fmt.Errorf("want a file, found %s", p.info.Kind)
+	}
+	if p.info.Kind == safepath.Regular && p.entry.asIs() {
+		return o.base.ReadUpTo(p.path, limit)
+	}
+	f, err := o.openPlace(p)
+	if err != nil {
+		if e, ok := errors.AsType[*os.PathError](err); ok {
+			e.Path = name
+		}
+		return nil, err
+	}
+	defer f.Close()
+	return safepath.ReadUpTo(f, limit)
+}

@@ -1,0 +1,277 @@
+// Package overlay is what a plan sees: the machine, and over it all that is assumed to have
+// been done by then, as overlayfs lays one directory over another. Nothing is changed. Looks
+// can be noted, so that the plan knows what each resource depends on.
+//
+// Begin with [New].
+package overlay
+
+import (
+	"context"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/safepath"
+)
+
+// A View is the machine with all that a plan assumes of it. It is safe for use by several
+// goroutines at once.
+type View struct {
+	*assumptions
+	// without is those whose assumptions do not count.
+	without map[any]bool
+	// dirs remembers directories that were walked to, by the path that was asked
+	// for. It is replaced when one may have become another.
+	dirs *atomic.Pointer[sync.Map]
+	// looks is where it is noted what is looked at; nil if nobody wants to know.
+	looks *Looks
+}
+
+// assumptions are all that a plan assumes. Its paths have no links in their
+// directories.
+type assumptions struct {
+	ctx    context.Context // of the plan
+	base   Machine
+	active atomic.Bool
+	// doubtful is set once something is assumed that is not sure.
+	doubtful atomic.Bool
+
+	mu      sync.RWMutex
+	entries map[string]*entry
+	// below has, by directory, the names under which there are entries, or entries
+	// further down.
+	below map[string]map[string]bool
+	// accounts are the users and groups that there will be.
+	accounts map[accountKey]*entry
+	// authors are those who bring about what is assumed.
+	authors map[any]bool
+	// answers are what commands have said, see AskMany.
+	answers sync.Map
+}
+
+// A entry is what is assumed of one path.
+type entry struct {
+	Planned
+	by any
+	// tentative says that it is so only if what by stands for does what its forecast
+	// says.
+	tentative bool
+	// layered says that an unsure entry lies over what was assumed before, which the
+	// rest of it tells.
+	layered bool
+	// fresh says that nothing of what stands below it now will.
+	fresh bool
+	// under is what was assumed before, nil for nothing.
+	under *entry
+	depth int // how many are under it
+}
+
+// mostUnder is how much of what was assumed before of one path is remembered.
+const mostUnder = 8
+
+// New returns an overlay of a machine. What is fetched for it is fetched within the
+// context.
+func New(ctx context.Context, base Machine) *View {
+	o := &View{dirs: new(atomic.Pointer[sync.Map]), assumptions: &assumptions{
+		ctx: ctx, base: base, entries: make(map[string]*entry), below: make(map[string]map[string]bool), authors: make(map[any]bool),
+		accounts: make(map[accountKey]*entry),
+	}}
+	o.dirs.Store(new(sync.Map))
+	return o
+}
+
+// Assume makes every look answer as if p stood there, because of by. What is
+// tentative is so only if that one does what it is expected to do: looks at it are in
+// doubt ([Looks.Doubts]).
+func (o *View) Assume(by any, tentative bool, p ...Planned) {
+	for _, x := range p {
+		o.assume(x, by, tentative)
+	}
+	if len(p) > 0 {
+		o.active.Store(true)
+	}
+}
+
+func (o *View) assume(x Planned, by any, tentative bool) {
+	if x.Account != nil {
+		o.assumeAccount(x, by, tentative)
+		return
+	}
+	at, err := o.find(x.Path, false)
+	if err != nil || at.path == "" {
+		at = place{path: path.Clean(x.Path)}
+	}
+	if tentative && (x.Kind == safepath.Regular || x.Kind == safepath.Symlink) && !x.Vague && at.missingAt != "" && at.missingAt != at.path {
+		return // whoever brings the directory is to blame, and not what is put into it
+	}
+	x.Path = at.path
+	e := &entry{Planned: x, by: by, tentative: tentative, fresh: at.fresh || at.info.Kind != safepath.Directory}
+	if x.Source != "" && x.Content == nil {
+		if content, known := o.contentOfSource(x.Source); known {
+			e.Content, e.Source = content, ""
+		} else if name, ok := o.ofMachine(x.Source); ok && !fetch.IsURL(x.Source) {
+			if p, err := o.find(name, true); err == nil {
+				e.Source = o.sourceAt(x.Source, p)
+			}
+		}
+	}
+	if x.Unsure {
+		if end, err := o.find(x.Path, true); err == nil && end.path != x.Path && end.path != "" {
+			o.assume(Planned{Path: end.path, Unsure: true}, by, tentative)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	old := o.entries[x.Path]
+	e.over(old)
+	if x.Unsure && old != nil {
+		e.lie(old)
+	}
+	if x.Kept && old != nil && old.Kind == x.Kind {
+		e.Content, e.Source, e.Kept = old.Content, old.Source, old.Kept
+	}
+	if x.Kind == safepath.Missing && !x.Unsure && !x.Vague {
+		o.removeBelow(x.Path, e)
+	}
+	o.entries[x.Path] = e
+	o.authors[by] = true
+	if tentative || x.Unsure || x.Vague || x.Open {
+		o.doubtful.Store(true)
+	}
+	for dir := path.Dir(x.Path); x.Path != "/"; dir = path.Dir(dir) {
+		o.addBelow(dir, e, at)
+		if dir == "/" {
+			break
+		}
+	}
+	if x.Kind != safepath.Regular || at.info.Kind == safepath.Directory || at.gone {
+		o.dirs.Store(new(sync.Map))
+	}
+}
+
+// over puts an entry over what was assumed before.
+func (e *entry) over(old *entry) {
+	if old != nil && old.by == e.by && e.by != nil {
+		old = old.under
+	}
+	if old != nil && old.depth < mostUnder {
+		e.under, e.depth = old, old.depth+1
+	}
+}
+
+// lie makes an unsure entry say what was assumed before.
+func (e *entry) lie(old *entry) {
+	e.Planned, e.Unsure, e.layered, e.fresh = old.Planned, true, !old.Unsure || old.layered, old.fresh
+}
+
+// addBelow notes that there is something in a directory, which is made too if it
+// is not there.
+func (o *View) addBelow(dir string, e *entry, at place) {
+	name := strings.TrimPrefix(strings.TrimPrefix(e.Path, strings.TrimSuffix(dir, "/")), "/")
+	name, _, more := strings.Cut(name, "/")
+	if o.below[dir] == nil {
+		o.below[dir] = make(map[string]bool)
+	}
+	o.below[dir][name] = true
+	child := path.Join(dir, name)
+	if !more || e.Kind == safepath.Missing && !e.Vague && !e.Unsure || at.missingAt == "" || len(child) < len(at.missingAt) {
+		return
+	}
+	if old := o.entries[child]; old == nil || old.Kind == safepath.Missing {
+		made := &entry{
+			Planned: Planned{Path: child, Kind: safepath.Directory, Unsure: e.Unsure}, by: e.by, tentative: e.tentative, fresh: true,
+		}
+		made.over(old)
+		o.entries[child] = made
+	}
+}
+
+// removeBelow makes nothing of what is assumed stand below a path that e removes.
+func (o *View) removeBelow(name string, e *entry) {
+	for base := range o.below[name] {
+		child := path.Join(name, base)
+		o.removeBelow(child, e)
+		if old := o.entries[child]; old != nil && (old.Kind != safepath.Missing || old.Unsure || old.Vague) {
+			gone := &entry{Planned: Planned{Path: child}, by: e.by, tentative: e.tentative, fresh: true}
+			gone.over(old)
+			o.entries[child] = gone
+		}
+	}
+}
+
+// at returns what is assumed of a path without links in its directory.
+func (o *View) at(name string) *entry {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.counted(o.entries[name])
+}
+
+// namesBelow returns the names in a directory of which something is assumed.
+func (o *View) namesBelow(dir string) []string {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return slices.Sorted(maps.Keys(o.below[dir]))
+}
+
+// bringers returns who may make something below a path at which nothing stands.
+func (o *View) bringers(name string) []any {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	var list []any
+	var visit func(name string)
+	visit = func(name string) {
+		if e := o.counted(o.entries[name]); e != nil && (e.Unsure || e.Vague || e.tentative) {
+			list = append(list, e.by)
+		}
+		for child := range o.below[name] {
+			visit(path.Join(name, child))
+		}
+	}
+	visit(name)
+	return list
+}
+
+// asIs reports whether what stands there now counts.
+func (e *entry) asIs() bool {
+	return e == nil || e.Unsure && !e.layered || e.Kept && !e.Vague
+}
+
+// IsDoubtful reports whether something is assumed that is not sure.
+func (o *View) IsDoubtful() bool { return o.doubtful.Load() }
+
+// IsActive reports whether looks have to heed what is assumed, or are wanted to be known.
+func (o *View) IsActive() bool { return o != nil && (o.looks != nil || o.active.Load()) }
+
+// Assumed returns what kind of thing is assumed to stand at a path, if anything is assumed
+// of it.
+func (o *View) Assumed(name string) (safepath.FileKind, bool) {
+	if !o.active.Load() {
+		return safepath.Missing, false
+	}
+	p, err := o.find(name, false)
+	if err != nil || p.entry == nil || p.entry.Path != p.path {
+		return safepath.Missing, false
+	}
+	return p.entry.Kind, true
+}
+
+// Bringer returns who brings what is assumed of a path, nil if nobody does.
+func (o *View) Bringer(name string) any {
+	if p, err := o.find(name, false); err == nil && p.entry != nil {
+		return p.entry.by
+	}
+	return nil
+}
+
+// PathOf returns a path without links in its directory.
+func (o *View) PathOf(name string) string {
+	p, err := o.find(name, false)
+	if err != nil {
+		return path.Clean(name)
+	}
+	return p.path
+}

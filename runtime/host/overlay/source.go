@@ -1,0 +1,83 @@
+package overlay
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/safepath"
+)
+
+// SourceOf returns the path on the machine of a file of the user. It is false if
+// nothing about the file is assumed and nobody wants to know that it is looked at.
+func (o *View) SourceOf(name string) (string, bool) {
+	if !o.IsActive() || o.base.InScratch(name) {
+		return "", false
+	}
+	return o.ofMachine(name)
+}
+
+// OpenSource opens a file of the user that is on the machine at a path (see SourceOf).
+func (o *View) OpenSource(source, name string) (*os.File, error) {
+	p, err := o.look(name, true, false)
+	if err != nil {
+		return nil, err
+	}
+	if p.info.Kind != safepath.Regular && p.info.Kind != safepath.Missing {
+		return nil, fmt.Errorf("%s is not a file", source)
+	}
+	if p.info.Kind == safepath.Regular && p.entry.asIs() {
+		return o.base.OpenUserFile(o.sourceAt(source, p))
+	}
+	if p.info.Kind == safepath.Missing && o.looks != nil && o.looks.Grant != nil && o.looks.Grant(Look{Kind: PathLook, Name: p.path}) {
+		return nil, &NotKnownError{Path: source}
+	}
+	f, err := o.openPlace(p)
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		e.Path = source
+	}
+	return f, err
+}
+
+// SourceTree lists everything below a directory of the user that is on the machine at a
+// path.
+func (o *View) SourceTree(source, name string) ([]safepath.TreeEntry, error) {
+	p, err := o.look(name, true, true)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.info.Kind == safepath.Missing:
+		return nil, &os.PathError{Op: "stat", Path: source, Err: syscall.ENOENT}
+	case p.info.Kind != safepath.Directory:
+		return nil, fmt.Errorf("%s is not a directory", source)
+	}
+	return o.Tree(name, true)
+}
+
+// contentOfSource returns what a source is going to hold when a file is made of
+// it, if that is assumed.
+func (o *View) contentOfSource(source string) (*string, bool) {
+	name, ok := o.ofMachine(source)
+	if fetch.IsURL(source) || !ok {
+		return nil, false
+	}
+	p, err := o.find(name, true)
+	if err != nil || p.entry.asIs() {
+		return nil, false
+	}
+	if p.entry.Content == nil && p.entry.Source != "" {
+		return o.contentOfSource(p.entry.Source)
+	}
+	return p.entry.Content, true
+}
+
+// sourceAt returns the path of a source that leads to a place.
+func (o *View) sourceAt(source string, p place) string {
+	if p.relinked {
+		return filepath.Join(o.base.Root(), p.path)
+	}
+	return source
+}
