@@ -35,7 +35,6 @@ func useOf(t *testing.T, name string) (m allocated) {
 	})
 	require.NoError(t, err)
 	defer run.End()
-	run.Site.Close()
 	heap(&evaluated)
 	sum := run.Converge(t.Context())
 	heap(&after)

@@ -99,7 +99,7 @@ func TestManifestTime(t *testing.T) {
 	t.Chdir(w.base)
 	for name, text := range map[string]string{
 		"items":       "data:\n  list:\n" + strings.Repeat("    - [a, b, {c: d}]\n", 200_000) + "ccm:\n  resources: []\n",
-		"expressions": "ccm:\n  resources:\n" + strings.Repeat("    - file: [{'/x${ sum(1..9000) }': {ensure: absent}}]\n", 20_000),
+		"expressions": "ccm:\n  resources:\n" + strings.Repeat("    - file: [{'/x${ sum(1..9000) }': {ensure: absent}}]\n", 60_000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			begin := time.Now()
