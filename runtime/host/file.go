@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"os"
 	"slices"
 	"strings"
@@ -30,6 +31,15 @@ const (
 	Symlink   = safepath.Symlink
 	Special   = safepath.Special
 )
+
+// How many names of directories a call may read.
+type (
+	NameLimit         = safepath.NameLimit
+	TooManyNamesError = safepath.TooManyNamesError
+)
+
+// MaxNames is the NameLimit of a call of a script.
+const MaxNames = safepath.MaxNames
 
 // Lstat describes what stands at the path. That nothing does is an Info of
 // kind Missing; an error means that it cannot be told. In a plan, what is
@@ -119,6 +129,16 @@ func (v *View) Open(name string) (*os.File, error) {
 // largestFile is how many bytes of a file are held in memory at most.
 const largestFile = 1 << 30
 
+// ReadUpTo returns the content of the regular file at the path, links followed.
+// A file that holds more than limit bytes is an error, and so is anything that
+// is no file: it waits neither for a pipe nor for a file of the kernel.
+func (v *View) ReadUpTo(name string, limit int64) ([]byte, error) {
+	if o := v.planned(); o != nil {
+		return o.ReadUpTo(name, limit)
+	}
+	return v.files.ReadRegular(name, limit)
+}
+
 // ReadFile is ReadUpTo for a file that is as large as memory allows.
 func (v *View) ReadFile(name string) ([]byte, error) {
 	if v.planned() != nil {
@@ -142,6 +162,12 @@ func (v *View) readDir(name string, r *safepath.NameReader) ([]string, error) {
 	names, err := r.Names(f)
 	slices.Sort(names)
 	return names, err
+}
+
+// Names is ReadDir for a directory that may be of any size. It ends with ctx, and gives a
+// [TooManyNamesError] when there are more names than l allows.
+func (v *View) Names(ctx context.Context, name string, l NameLimit) ([]string, error) {
+	return v.readDir(name, &safepath.NameReader{Ctx: ctx, Limit: l})
 }
 
 // LookAt describes what stands at the path, as Lstat does, and reports whether it

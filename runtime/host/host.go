@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/overlay"
+	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/host/systembus"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -48,8 +49,8 @@ type machine struct {
 	transport       func() http.RoundTripper
 	progress        func(Progress)
 	recordTemporary func(path string) (Temporary, error)
-	sourceCache     *sourceCache
-	sums            *sums
+	texts           *sources.Texts
+	sums            *sources.Sums
 	scratches       *sync.Map // the directories of Scratch that are in use
 	sweeps          *sweepLog
 }
@@ -119,7 +120,7 @@ func New(o Options) *Host {
 	m.scratches = new(sync.Map)
 	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.accounts.Users.NameOf(uid) }}
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
-	m.accounts, m.sourceCache, m.sums, m.sweeps = accounts.New(m.root, m.getent), new(sourceCache), new(sums), new(sweepLog)
+	m.accounts, m.texts, m.sums, m.sweeps = accounts.New(m.root, m.getent), new(sources.Texts), new(sources.Sums), new(sweepLog)
 	m.recordTemporary = o.RecordTemporary
 	m.progress, m.transport = o.Progress, sync.OnceValue(fetch.NewTransport)
 	if o.Transport != nil {

@@ -8,13 +8,16 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
+
+// StatData is what is known of a source without reading it, as package sources has it.
+type StatData = sources.StatData
 
 // A Source is the content of a file that the user names as one. Sources belong
 // to the script, not to the machine below the root.
@@ -35,35 +38,6 @@ const sourceLimit = 64 << 20
 // sourcePatience is how long that may take.
 const sourcePatience = 30 * time.Minute
 
-// sourceCache remembers the sources that came from URLs: each is fetched once a run.
-type sourceCache struct {
-	mu      sync.Mutex
-	sources map[string]*cachedSource
-}
-
-// A cachedSource is what is behind one URL. Turn holds one token: whoever has it
-// may look and fetch.
-type cachedSource struct {
-	turn chan struct{}
-	text []byte
-	done bool
-}
-
-// of returns what is remembered of a URL.
-func (f *sourceCache) of(name string) *cachedSource {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	x := f.sources[name]
-	if x == nil {
-		if f.sources == nil {
-			f.sources = make(map[string]*cachedSource)
-		}
-		x = &cachedSource{turn: make(chan struct{}, 1)}
-		f.sources[name] = x
-	}
-	return x
-}
-
 // OpenSource opens a source: a file, links followed, or what is behind an http
 // or https URL. It is read until the context ends.
 func (v *View) OpenSource(ctx context.Context, name string) (*Source, error) {
@@ -77,12 +51,12 @@ func (v *View) OpenSource(ctx context.Context, name string) (*Source, error) {
 	}
 	if safepath.IsPseudo(f, fi) {
 		text, err := safepath.ReadPseudo(f, name, sourceLimit)
-		return memorySource(text, statDataOf(fi, v.Now())), err
+		return memorySource(text, sources.StatDataOf(fi, v.Now())), err
 	}
 	return &Source{ReadCloser: struct {
 		io.Reader
 		io.Closer
-	}{untilDone(ctx, f), f}, StatData: statDataOf(fi, v.Now()), sparse: sparse.IsSparse(fi)}, nil
+	}{untilDone(ctx, f), f}, StatData: sources.StatDataOf(fi, v.Now()), sparse: sparse.IsSparse(fi)}, nil
 }
 
 // memorySource returns a source that was read already.
@@ -139,24 +113,11 @@ func (v *View) fetch(ctx context.Context, name string) ([]byte, error) {
 	if err != nil || at.Host == "" {
 		return nil, errors.New("want a valid URL")
 	}
-	x := v.sourceCache.of(name)
-	select {
-	case x.turn <- struct{}{}:
-		defer func() { <-x.turn }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	if x.done {
-		return x.text, nil
-	}
-	within, cancel := context.WithTimeoutCause(ctx, sourcePatience, fmt.Errorf("%w after %s", ErrTimeout, sourcePatience))
-	defer cancel()
-	text, err := v.Fetch(within, fetch.Request{URL: at}, sourceLimit)
-	if err != nil {
-		return nil, err
-	}
-	x.text, x.done = text, true
-	return text, nil
+	return v.texts.Get(ctx, name, func() ([]byte, error) {
+		within, cancel := context.WithTimeoutCause(ctx, sourcePatience, fmt.Errorf("%w after %s", ErrTimeout, sourcePatience))
+		defer cancel()
+		return v.Fetch(within, fetch.Request{URL: at}, sourceLimit)
+	})
 }
 
 // HoldsSource reports whether the file at the path holds exactly what the source

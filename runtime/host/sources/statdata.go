@@ -1,0 +1,47 @@
+// Package sources remembers what is known of the files and URLs that the user names as
+// sources: digests and contents, each for a run.
+package sources
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// A StatData is the size, times and inode of a source, which change with its content (as
+// the stat data in the index of git).
+type StatData struct {
+	Size int64 // in bytes
+	// MTime and CTime are the times of the last change of its content and of its inode, in
+	// nanoseconds since 1970. All three are 0 if it is no file.
+	MTime, CTime int64
+	Inode        uint64
+	// Reliable says that every later change of the source changes its stat data: the last
+	// change was longer ago than the resolution of its times.
+	Reliable bool
+}
+
+// timeStep is the coarsest resolution of the times of files: two seconds on FAT.
+const timeStep = 2 * time.Second
+
+// StatDataOf returns the stat data of a file.
+func StatDataOf(fi os.FileInfo, now time.Time) StatData {
+	g := StatData{Size: fi.Size()}
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		g.MTime, g.CTime, g.Inode = st.Mtim.Nano(), st.Ctim.Nano(), st.Ino
+		g.Reliable = now.Sub(time.Unix(st.Ctim.Unix())) > timeStep
+	}
+	return g
+}
+
+// Stamp returns a text that changes with every later change of the source; "" if the stat
+// data are not reliable.
+func (g StatData) Stamp() string {
+	if !g.Reliable || g.Inode == 0 {
+		return ""
+	}
+	b := strconv.AppendInt(nil, g.MTime, 10)
+	b = strconv.AppendInt(append(b, '-'), g.CTime, 10)
+	return string(strconv.AppendUint(append(b, '-'), g.Inode, 10))
+}
