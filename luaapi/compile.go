@@ -3,6 +3,7 @@ package luaapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
@@ -16,7 +17,31 @@ const maxLocals = 200
 // compile makes code of a syntax tree.
 func compile(stmts []ast.Stmt, name string) (*lua.FunctionProto, error) {
 	fixCompilerBugs(stmts)
-	return lua.Compile(stmts, name)
+	proto, err := lua.Compile(stmts, name)
+	if err == nil {
+		placeInstructions(proto)
+	}
+	return proto, err
+}
+
+// placeInstructions gives each instruction without a position that of the one before, or of
+// the first that has one: an evaluation may be ended at any, and the message names the line.
+func placeInstructions(proto *lua.FunctionProto) {
+	positions := proto.DbgSourcePositions
+	last := 0
+	if i := slices.IndexFunc(positions, func(p int) bool { return p != 0 }); i >= 0 {
+		last = positions[i]
+	}
+	for i, p := range positions {
+		if p == 0 {
+			positions[i] = last
+		} else {
+			last = p
+		}
+	}
+	for _, inner := range proto.FunctionPrototypes {
+		placeInstructions(inner)
+	}
 }
 
 // compileMistake returns the mistake for a text that is Lua but cannot be

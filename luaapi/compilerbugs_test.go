@@ -3,10 +3,14 @@ package luaapi
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 func TestMend(t *testing.T) {
@@ -31,5 +35,23 @@ func TestMend(t *testing.T) {
 		L.Call(0, 1)
 		require.Equal(t, want, L.Get(-1).String(), text)
 		L.Close()
+	}
+}
+
+// Wherever an evaluation is ended, the message has a place: no instruction is without.
+func TestPositionsOfInstructions(t *testing.T) {
+	in := New(Options{Builder: new(catalog.Builder), Registry: new(resource.Registry), Timeout: time.Minute})
+	defer in.Close()
+	for _, text := range []string{
+		"while true do local t = {} t[#t + 1] = ('x'):rep(3) .. #t end",
+		"repeat x = x .. 'y' until #x > 3", "for k in pairs({}) do x = #k end",
+		"local function f() while true do x = #x .. x end end",
+	} {
+		fn, _, err := in.compiler.load("x", "", text)
+		require.NoError(t, err)
+		for _, p := range append(fn.Proto.FunctionPrototypes, fn.Proto) {
+			// The last instruction returns from the text.
+			require.NotContains(t, p.DbgSourcePositions[:len(p.DbgSourcePositions)-1], 0, text)
+		}
 	}
 }
