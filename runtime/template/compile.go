@@ -98,7 +98,7 @@ func (e *Env) Evaluate(code string) (any, error) {
 
 func (e *Env) compile(code string) (*vm.Program, error) {
 	may := nilSafe{optional: make(map[ast.Node]bool)}
-	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(treeReader{may.optional}), expr.Patch(make(stepCounter)), expr.Patch(make(sizeCounter))}
+	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(treeReader(may)), expr.Patch(make(stepCounter)), expr.Patch(make(sizeCounter))}
 	// The built-in ones read the clock and give the order of Go maps.
 	for _, name := range append([]string{"now", "keys", "values", "toPairs"}, boundedFunctions...) {
 		opts = append(opts, expr.DisableBuiltin(name))
