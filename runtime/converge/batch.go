@@ -3,6 +3,7 @@ package converge
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -20,7 +21,9 @@ type batch struct {
 	files   *host.Batch
 	first   int // index of the first resource
 	entries []*stagedFile
-	pool    *pool
+	// unwritten is fewer than fileChunk of the entries, for the next job of the pool.
+	unwritten []*stagedFile
+	pool      *pool
 }
 
 // A stagedFile is the file of one resource in a batch.
@@ -42,6 +45,10 @@ type stagedFile struct {
 // longestBatch is how many resources are between the first and the last one of a
 // batch at most.
 const longestBatch = 4096
+
+// fileChunk is how many files one job of the pool has: to wake a goroutine on another
+// processor takes about as long as to write a file.
+const fileChunk = 5
 
 // batchable reports whether the file of resource i may be written together with
 // others: nothing is done between its change and the next resource.
@@ -85,13 +92,24 @@ func (w *walk) stage(ctx context.Context, f resource.Binding, d resource.Decisio
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	w.batchPaths.addNew(path)
 	x := &stagedFile{event: ev, provider: f, decision: d, host: b.files.File()}
-	if b.entries = append(b.entries, x); b.files.Concurrent() && len(b.entries) > 1 {
-		b.pool.do(func() { w.write(ctx, x) })
-	} else {
+	if b.entries = append(b.entries, x); !b.files.Concurrent() || len(b.entries) == 1 {
 		w.write(ctx, x)
+	} else if b.unwritten = append(b.unwritten, x); len(b.unwritten) == fileChunk {
+		w.writeMore(ctx)
 	}
 	w.mayHaveChanged = false // it is not at its path yet; conclude tells the prefetcher
 	return true
+}
+
+// writeMore has the pool write the files that are not written yet.
+func (w *walk) writeMore(ctx context.Context) {
+	list := w.batch.unwritten
+	w.batch.unwritten = nil
+	w.batch.pool.do(func() {
+		for _, x := range list {
+			w.write(ctx, x)
+		}
+	})
 }
 
 // write performs the actions of a resource in its batch. It is called from several
@@ -113,19 +131,25 @@ func (w *walk) commit(ctx context.Context) {
 	if b == nil {
 		return
 	}
+	w.writeMore(ctx)
 	w.batch = nil
 	b.pool.wait()
 	errs := b.errs()
+	var placed []*stagedFile
 	b.files.Commit(errs, func(n int) {
 		x := b.entries[n]
-		if _, looks, _ := resource.BoundsOf(x.event.Resource.Spec); !looks {
-			w.recheck(ctx, x) // before the next one, which it may look at
+		if _, looks, _ := resource.BoundsOf(x.event.Resource.Spec); looks {
+			placed = append(placed, x)
+		} else {
+			w.recheck(ctx, x) // before the next one has its place, at which it may look
 		}
 	})
-	for n, x := range b.entries {
-		if errs[n] == nil && !x.verified {
-			b.pool.do(func() { w.recheck(ctx, x) })
-		}
+	for list := range slices.Chunk(placed, fileChunk) {
+		b.pool.do(func() {
+			for _, x := range list {
+				w.recheck(ctx, x)
+			}
+		})
 	}
 	b.pool.wait()
 	for n, err := range errs {

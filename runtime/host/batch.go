@@ -21,12 +21,14 @@ type Batch struct {
 	host    *Host
 	entries []*batchEntry
 	dirs    dirCache
+	onDisk  bool // the first file is not in memory
 }
 
 // A batchEntry is one file of a batch.
 type batchEntry struct {
-	batch *Batch
-	temp  *Temp // nil if nothing was written
+	batch   *Batch
+	isFirst bool
+	temp    *Temp // nil if nothing was written
 	// isNew says that nothing stood at the path when the file was written. before is
 	// what stands there now, as it was announced.
 	isNew  bool
@@ -41,9 +43,9 @@ func (h *Host) Batch() *Batch { return &Batch{host: h} }
 // is: any other fails with an error that [IsRetryable].
 //
 // If the batch is Concurrent, the hosts of different files may be used at the same
-// time. All of that must be over before Commit.
+// time, but not before the first one is written. All of that must be over before Commit.
 func (b *Batch) File() *Host {
-	e := &batchEntry{batch: b}
+	e := &batchEntry{batch: b, isFirst: len(b.entries) == 0}
 	b.entries = append(b.entries, e)
 	c := *b.host
 	c.entry = e
@@ -56,19 +58,37 @@ func (b *Batch) Concurrent() bool { return b.host.effect == nil }
 
 // AtLimit reports whether the batch has to be committed before more files are
 // written: each is open until then, and others want to open files too.
-func (b *Batch) AtLimit() bool { return len(b.entries) >= batchLimit() }
+func (b *Batch) AtLimit() bool {
+	limit := memoryBatch
+	if b.onDisk {
+		limit = diskBatch
+	}
+	return len(b.entries) >= min(limit, openFileShare())
+}
 
-// batchLimit returns how many files a batch has at most. The table of open files of a
-// Linux process has 64 places at first; to make it larger, the kernel waits some
-// milliseconds for all processors. Larger batches are not quicker on a disk either.
-var batchLimit = sync.OnceValue(func() int {
-	const most = 40
+// The most files of a batch. The table of open files of a Linux process has 64 places at
+// first; to make it larger, the kernel waits some milliseconds for all processors. In memory
+// that takes longer than more commits do, on a disk it is the other way round: a batch of 200
+// needs a table of 256.
+const (
+	memoryBatch = 40
+	diskBatch   = 200
+)
+
+// openFileShare returns how many files a batch may hold open at most.
+var openFileShare = sync.OnceValue(func() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return most
+		return diskBatch
 	}
-	return int(max(1, min(most, limit.Cur/4)))
+	return int(max(1, min(diskBatch, limit.Cur/4)))
 })
+
+// isOnDisk reports whether an open file is on something else than memory.
+func isOnDisk(fd int) bool {
+	var st unix.Statfs_t
+	return unix.Fstatfs(fd, &st) == nil && int64(st.Type) != unix.TMPFS_MAGIC
+}
 
 // IsRetryable reports whether a file that could not be written in a batch may be
 // written by itself: because something is used up that the batch gives back, the
@@ -126,6 +146,9 @@ func (h *Host) stage(name string, content io.Reader, attr Attr, isNew bool) erro
 		return errors.Join(err, t.Discard())
 	}
 	e.temp, e.isNew = t, isNew
+	if e.isFirst {
+		e.batch.onDisk = isOnDisk(t.fd)
+	}
 	return nil
 }
 
