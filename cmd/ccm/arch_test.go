@@ -35,6 +35,7 @@ func TestImports(t *testing.T) {
 		{of: "runtime/resource", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/schema", "runtime/host", "runtime/facts", "runtime/secret"}},
 		{of: "runtime/catalog", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/schema", "runtime/resource", "runtime/secret"}},
 		{of: "runtime/converge", banned: []string{"runtime/trust", "runtime/state", "runtime/report", "runtime/manifest", "runtime/data", "runtime/template"}},
+		{of: "runtime/state/statedir", banned: []string{"runtime"}, except: []string{"runtime/diag"}},
 		{of: "runtime/manifest", banned: []string{"runtime/converge", "runtime/report", "runtime/state"}},
 		{of: "resources", banned: []string{"runtime", "providers", "luaapi", "stdlib", "site", "cmd", "std:os", "std:net/http"},
 			except: []string{"runtime/resource", "runtime/schema", "runtime/diag", "runtime/host", "runtime/sha256sum"}},

@@ -109,6 +109,7 @@ func (v *View) differ(ctx context.Context, source, name string, p TreePair) (boo
 // pairs are buffers for two files that are compared.
 var pairs = sync.Pool{New: func() any { return new([2][32 << 10]byte) }}
 
+// sameContent reports whether two readers hold the same. What cannot be read is an error.
 func sameContent(a io.Reader, b io.Reader) (bool, error) {
 	buf := pairs.Get().(*[2][32 << 10]byte)
 	defer pairs.Put(buf)

@@ -145,28 +145,7 @@ func (v *View) Holds(name string, src *Source) (bool, error) {
 	if a.Size() != src.Size {
 		return false, nil
 	}
-	left, right := buffers.Get().(*[]byte), buffers.Get().(*[]byte)
-	defer buffers.Put(left)
-	defer buffers.Put(right)
-	for {
-		n, errA := io.ReadFull(f, *left)
-		m, errB := io.ReadFull(src, *right)
-		if !bytes.Equal((*left)[:n], (*right)[:m]) {
-			return false, nil
-		}
-		if errA != nil || errB != nil {
-			return endOf(errA) && endOf(errB), errors.Join(unlessEnd(errA), unlessEnd(errB))
-		}
-	}
-}
-
-func endOf(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
-
-func unlessEnd(err error) error {
-	if endOf(err) {
-		return nil
-	}
-	return err
+	return sameContent(f, src)
 }
 
 type readerFunc func(p []byte) (int, error)

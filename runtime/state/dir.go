@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
 // Dir returns the state directory of the user that runs ccm: flag if it is not
@@ -39,11 +40,11 @@ const lockFile = "lock"
 // read. It may hold a key that somebody has brought. What is plainly not a state
 // directory, such as the home directory of somebody, is refused instead, and so is
 // one in which a link or anything else lies that leads elsewhere.
-func claim(d *directory) error {
-	if err := os.MkdirAll(d.path, 0o700); err != nil {
+func claim(d *statedir.Dir) error {
+	if err := os.MkdirAll(d.Root, 0o700); err != nil {
 		return err
 	}
-	top, err := d.top()
+	top, err := d.Top()
 	if err != nil {
 		return err
 	}
@@ -51,13 +52,13 @@ func claim(d *directory) error {
 	if err != nil {
 		return err
 	}
-	entries, err := d.list(".")
+	entries, err := d.List(".")
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		if !e.IsDir() && !e.Type().IsRegular() {
-			_, err := d.stat(e.Name())
+			_, err := d.Stat(e.Name())
 			return err
 		}
 	}
@@ -68,7 +69,7 @@ func claim(d *directory) error {
 	if slices.ContainsFunc(entries, isOurs) || len(entries) == 0 || len(entries) == 1 && entries[0].Name() == keyFile {
 		return top.Chmod(fi.Mode() &^ 0o077)
 	}
-	return diag.Errorf(diag.Pos{File: d.path}, "want a directory for state alone that only its owner may enter, found one with mode %04o that holds %s", fi.Mode().Perm(), entries[0].Name()).
+	return diag.Errorf(diag.Pos{File: d.Root}, "want a directory for state alone that only its owner may enter, found one with mode %04o that holds %s", fi.Mode().Perm(), entries[0].Name()).
 		WithHint("name one that is empty or not there")
 }
 

@@ -181,7 +181,7 @@ func (r *Run) backUp(v *host.View, d host.PreImage, by *resource.Resource, c *Ch
 	before.Object = id
 	if before.Unkept != "" {
 		before.Object = ""
-		r.s.warn(fmt.Sprintf("no backup of %s: %s", d.Path, before.Unkept))
+		r.s.dir.Warn(fmt.Sprintf("no backup of %s: %s", d.Path, before.Unkept))
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (s *Store) History() (list []Entry, damaged int, err error) {
 
 // recorded returns the runs that did something, oldest first.
 func (s *Store) recorded() ([]string, error) {
-	files, err := s.dir.list("runs")
+	files, err := s.dir.List("runs")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func (s *Store) Record(id string) (*Record, error) {
 	if id == "" || id != filepath.Base(id) {
 		return nil, fmt.Errorf("want the name of a run, got %q", id)
 	}
-	if _, err := s.dir.stat(runFile(id)); err != nil {
+	if _, err := s.dir.Stat(runFile(id)); err != nil {
 		return nil, err
 	}
 	rec := &Record{}
@@ -167,7 +167,7 @@ func (s *Store) Find(name string) (string, error) {
 		return "", err
 	}
 	if len(list) == 0 {
-		return "", fmt.Errorf("no run is recorded in %s", s.dir.path)
+		return "", fmt.Errorf("no run is recorded in %s", s.dir.Root)
 	}
 	if name == "last" {
 		return list[len(list)-1].ID, nil

@@ -7,13 +7,14 @@ import (
 	"os"
 
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
 // keyFile holds the key of digests, and of what is sealed.
 const keyFile = "key"
 
 // ReadKey returns the key of a state directory.
-func ReadKey(dir string) ([]byte, error) { return (&directory{path: dir}).readFile(keyFile) }
+func ReadKey(dir string) ([]byte, error) { return (statedir.New(dir, nil, nil)).ReadFile(keyFile) }
 
 // needKey makes sure that the key of the secrets is the one of the directory. It
 // is made when something is to be sealed for the first time.
@@ -21,7 +22,7 @@ func (s *Store) needKey() error {
 	if s.keyed {
 		return nil
 	}
-	text, err := s.dir.readFile(keyFile)
+	text, err := s.dir.ReadFile(keyFile)
 	switch {
 	case err == nil && len(text) == secret.KeySize:
 		if !bytes.Equal(text, s.secrets.Key()) {
@@ -30,11 +31,11 @@ func (s *Store) needKey() error {
 		s.keyed = true
 		return nil
 	case err == nil:
-		s.setAside(keyFile, "it is no key: what was sealed with it is lost")
+		s.dir.SetAside(keyFile, "it is no key: what was sealed with it is lost", s.clock.Now())
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	}
-	if err := s.replace(keyFile, true, writing(s.secrets.Key())); err != nil {
+	if err := s.dir.Replace(keyFile, true, statedir.Writing(s.secrets.Key())); err != nil {
 		return fmt.Errorf("key: %w", err)
 	}
 	s.keyed = true

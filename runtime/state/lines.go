@@ -112,13 +112,13 @@ func (l *lines) write(durable bool, text []byte) error {
 	if l.name != sensitiveFile { // which holds names and paths only
 		out = l.s.redacted(out)
 	}
-	path := l.s.path(l.name)
-	err := l.s.do("append", path, func() error {
+	path := l.s.dir.Path(l.name)
+	err := l.s.dir.Do("append", path, func() error {
 		_, err := l.f.WriteAt(out, l.size)
 		return err
 	})
 	if err != nil {
-		return errors.Join(err, l.s.do("truncate", path, func() error { return l.f.Truncate(l.size) }))
+		return errors.Join(err, l.s.dir.Do("truncate", path, func() error { return l.f.Truncate(l.size) }))
 	}
 	l.size += int64(len(out))
 	if !durable {
@@ -150,15 +150,15 @@ func (l *lines) sync() error {
 	if l.f == nil {
 		return nil
 	}
-	path := l.s.path(l.name)
-	if err := l.s.do("sync", path, l.f.Sync); err != nil {
+	path := l.s.dir.Path(l.name)
+	if err := l.s.dir.Do("sync", path, l.f.Sync); err != nil {
 		return err
 	}
 	if !l.isNew {
 		return nil
 	}
 	l.isNew = false
-	return l.s.syncDir(filepath.Dir(l.name))
+	return l.s.dir.SyncDir(filepath.Dir(l.name))
 }
 
 // open opens the file, and cuts off what is after the last whole line.
@@ -166,9 +166,9 @@ func (l *lines) open() error {
 	if l.f != nil {
 		return nil
 	}
-	path := l.s.path(l.name)
-	err := l.s.do("open", path, func() (err error) {
-		l.f, err = l.s.dir.open(l.name, os.O_RDWR|os.O_CREATE)
+	path := l.s.dir.Path(l.name)
+	err := l.s.dir.Do("open", path, func() (err error) {
+		l.f, err = l.s.dir.Open(l.name, os.O_RDWR|os.O_CREATE)
 		return err
 	})
 	if err != nil {
@@ -205,7 +205,7 @@ func (l *lines) empty() error {
 		return err
 	}
 	l.size = 0
-	return l.s.do("truncate", l.s.path(l.name), func() error { return l.f.Truncate(0) })
+	return l.s.dir.Do("truncate", l.s.dir.Path(l.name), func() error { return l.f.Truncate(0) })
 }
 
 func (l *lines) close() error {
@@ -221,7 +221,7 @@ func (l *lines) close() error {
 // many lines could not be understood. What is after the last newline was not
 // written to its end and is no line. A file that is not there has no lines.
 func (s *Store) readLines(name string, each func(line []byte) error) (damaged int, err error) {
-	f, err := s.dir.open(name, os.O_RDONLY)
+	f, err := s.dir.Open(name, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
 // A Holder is the process that holds a lock.
@@ -44,10 +47,10 @@ func (e *LockedError) Error() string {
 // holderOf reads the name of the holder. The holder writes it right after it has got the
 // lock; a reader that is early waits a moment for it, and does not take that of an earlier
 // holder.
-func holderOf(d *directory) (h Holder) {
+func holderOf(d *statedir.Dir) (h Holder) {
 	for range 20 {
 		h = Holder{}
-		text, err := d.readFile(lockFile)
+		text, err := d.ReadFile(lockFile)
 		if err == nil && json.Unmarshal(text, &h) == nil && h.PID > 0 && !errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH) {
 			return h
 		}
@@ -122,14 +125,14 @@ func lock(ctx context.Context, dir, command string, wait time.Duration, now time
 	if err != nil {
 		return nil, err
 	}
-	d := &directory{path: dir}
+	d := statedir.New(dir, nil, nil)
 	if err := claim(d); err != nil {
 		return nil, err
 	}
 	if h := lockFirst(d, holder); h != nil {
 		return h, nil
 	}
-	f, err := d.open(lockFile, os.O_RDWR|os.O_CREATE)
+	f, err := d.Open(lockFile, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +160,7 @@ func lock(ctx context.Context, dir, command string, wait time.Duration, now time
 // tryLock takes the lock on an open file, and reports whether it could be had. It
 // ends when the file is closed.
 func tryLock(f *os.File) (bool, error) {
-	_, err := retry(func() (int, error) { return 0, unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	err := safepath.IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
 	if err == unix.EWOULDBLOCK {
 		return false, nil
 	}
@@ -182,18 +185,18 @@ func waitForLock(ctx context.Context, f *os.File) (bool, error) {
 
 // lockFirst takes a lock that has no file yet: the file is made under another name and
 // renamed once it is locked, so that no other process can lock it in between. It returns nil if there is a file, or if it cannot be made so.
-func lockFirst(d *directory, holder []byte) *LockHandle {
-	if _, err := d.stat(lockFile); !errors.Is(err, os.ErrNotExist) {
+func lockFirst(d *statedir.Dir, holder []byte) *LockHandle {
+	if _, err := d.Stat(lockFile); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	temp := fmt.Sprintf("%s%s-%d", tempPrefix, lockFile, os.Getpid())
-	f, err := d.open(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+	temp := fmt.Sprintf("%s%s-%d", statedir.TempPrefix, lockFile, os.Getpid())
+	f, err := d.Open(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = d.remove(temp) }()
+	defer func() { _ = d.Remove(temp) }()
 	if ok, err := tryLock(f); err == nil && ok {
-		if _, err = f.Write(holder); err == nil && d.link(temp, lockFile) == nil {
+		if _, err = f.Write(holder); err == nil && d.Link(temp, lockFile) == nil {
 			return &LockHandle{First: true, file: f}
 		}
 	}

@@ -64,7 +64,7 @@ func (s *Store) openObject(id string) (io.ReadCloser, error) {
 	if !isObjectID(id) {
 		return nil, fmt.Errorf("want the SHA-256 of a content, got %q", id)
 	}
-	f, err := s.dir.open(s.objectName(id), os.O_RDONLY)
+	f, err := s.dir.Open(s.objectName(id), os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func objectFile(id, suffix string) string { return filepath.Join(objectsDir, id[
 
 // objectName returns the file of a content.
 func (s *Store) objectName(id string) string {
-	if sealed := objectFile(id, sealedSuffix); s.dir.has(sealed) {
+	if sealed := objectFile(id, sealedSuffix); s.dir.Has(sealed) {
 		return sealed
 	}
 	return objectFile(id, clearSuffix)
@@ -144,13 +144,13 @@ func (o *objects) holds(id string) bool {
 	if errors.Join(err, r.Close()) == nil {
 		return true
 	}
-	o.s.setAside(o.s.objectName(id), "a backup is damaged")
+	o.s.dir.SetAside(o.s.objectName(id), "a backup is damaged", o.s.clock.Now())
 	return false
 }
 
 // write stores what r holds under its name.
 func (o *objects) write(id, suffix string, r io.Reader, batch bool) error {
-	if err := errors.Join(o.s.makeDir(objectsDir), o.s.makeDir(filepath.Join(objectsDir, id[:2]))); err != nil {
+	if err := errors.Join(o.s.dir.MakeDir(objectsDir), o.s.dir.MakeDir(filepath.Join(objectsDir, id[:2]))); err != nil {
 		return err
 	}
 	if err := o.begin(); err != nil {
@@ -158,7 +158,7 @@ func (o *objects) write(id, suffix string, r io.Reader, batch bool) error {
 	}
 	sum := sha256.New()
 	var size int64
-	err := o.s.replace(objectFile(id, suffix), !batch, func(w io.Writer) error {
+	err := o.s.dir.Replace(objectFile(id, suffix), !batch, func(w io.Writer) error {
 		counted := &counter{w: w}
 		err := o.s.compress(counted, suffix == sealedSuffix, func(z io.Writer) error {
 			_, err := o.copy(io.MultiWriter(z, sum), r)
@@ -187,9 +187,9 @@ func (o *objects) sync() error {
 		return nil
 	}
 	o.batched = false
-	path := o.s.path(objectsDir)
-	return o.s.do("sync", path, func() error {
-		d, err := o.s.dir.openDir(objectsDir)
+	path := o.s.dir.Path(objectsDir)
+	return o.s.dir.Do("sync", path, func() error {
+		d, err := o.s.dir.OpenDir(objectsDir)
 		if err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (o *objects) begin() error {
 	if o.known {
 		return nil
 	}
-	text, err := o.s.dir.readFile(sizeFile)
+	text, err := o.s.dir.ReadFile(sizeFile)
 	if err == nil {
 		o.total, err = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	}
@@ -227,7 +227,7 @@ func (o *objects) begin() error {
 		}
 	}
 	o.known = true
-	err = o.s.remove(sizeFile)
+	err = o.s.dir.Remove(sizeFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (o *objects) end() error {
 		return nil
 	}
 	o.known, o.measured = false, false
-	return o.s.replace(sizeFile, false, func(w io.Writer) error {
+	return o.s.dir.Replace(sizeFile, false, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, o.total)
 		return err
 	})
@@ -254,7 +254,7 @@ func (o *objects) measure() error {
 
 // eachObject calls f for every file of the store. A file that is no object has the id "".
 func (s *Store) eachObject(f func(id, name string, size int64) error) error {
-	dirs, err := s.dir.list(objectsDir)
+	dirs, err := s.dir.List(objectsDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -263,13 +263,13 @@ func (s *Store) eachObject(f func(id, name string, size int64) error) error {
 			continue
 		}
 		dir := filepath.Join(objectsDir, d.Name())
-		files, e := s.dir.list(dir)
+		files, e := s.dir.List(dir)
 		if err = e; err != nil {
 			break
 		}
 		for _, file := range files {
 			name := filepath.Join(dir, file.Name())
-			fi, e := s.dir.stat(name)
+			fi, e := s.dir.Stat(name)
 			if e != nil {
 				return e
 			}
@@ -280,7 +280,7 @@ func (s *Store) eachObject(f func(id, name string, size int64) error) error {
 			if !ok || !isObjectID(id) {
 				id = ""
 			}
-			if err := f(id, name, fi.size); err != nil {
+			if err := f(id, name, fi.Size); err != nil {
 				return err
 			}
 		}

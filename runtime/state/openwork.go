@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/unpack"
+	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
 const unfinishedFile = "unfinished.ndjson"
@@ -88,7 +89,7 @@ func (w *Work) Directory(path string) (host.Temporary, error) {
 	x := &OpenWork{Path: path}
 	err := w.begin(x)
 	if err == nil {
-		err = w.s.do("sync", w.s.path(unfinishedFile), w.f.Sync)
+		err = w.s.dir.Do("sync", w.s.dir.Path(unfinishedFile), w.f.Sync)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot record what is unpacked: %w", err)
@@ -116,7 +117,7 @@ func (d *unpacking) Gone() { d.w.end(d.x.Number) }
 // begin records x under a number of its own.
 func (w *Work) begin(x *OpenWork) error {
 	if w.f == nil {
-		f, err := w.s.dir.open(unfinishedFile, os.O_WRONLY|os.O_CREATE)
+		f, err := w.s.dir.Open(unfinishedFile, os.O_WRONLY|os.O_CREATE)
 		if err != nil {
 			return err
 		}
@@ -222,7 +223,7 @@ func (s *Store) FinishOff() {
 	list, err := s.OpenWork()
 	if err != nil || len(list) == 0 {
 		if err != nil {
-			s.warn(fmt.Sprintf("%s: what runs have left behind cannot be read: %v", s.path(unfinishedFile), err))
+			s.dir.Warn(fmt.Sprintf("%s: what runs have left behind cannot be read: %v", s.dir.Path(unfinishedFile), err))
 		}
 		return
 	}
@@ -230,15 +231,15 @@ func (s *Store) FinishOff() {
 	var left []byte
 	for _, x := range list {
 		if err := s.finishOff(x); err != nil {
-			s.warn(fmt.Sprintf("run %s has left behind %s: %v", x.Run, x, err))
+			s.dir.Warn(fmt.Sprintf("run %s has left behind %s: %v", x.Run, x, err))
 			s.abandoned = append(s.abandoned, x)
 			if line, err := json.Marshal(openWorkLine{Round: 1, Begun: &x}); err == nil {
 				left = append(append(left, line...), '\n')
 			}
 		}
 	}
-	if err := s.replace(unfinishedFile, false, writing(left)); err != nil {
-		s.warn(fmt.Sprintf("%s: %v", s.path(unfinishedFile), err))
+	if err := s.dir.Replace(unfinishedFile, false, statedir.Writing(left)); err != nil {
+		s.dir.Warn(fmt.Sprintf("%s: %v", s.dir.Path(unfinishedFile), err))
 	}
 }
 
@@ -256,14 +257,14 @@ func (s *Store) finishOff(x OpenWork) (err error) {
 	switch {
 	case x.Path != "":
 		what = "removed"
-		err = s.do("remove", x.Path, func() (err error) { found, err = unpack.RemoveLeftover(x.Path, x.Dev, x.Ino); return err })
+		err = s.dir.Do("remove", x.Path, func() (err error) { found, err = unpack.RemoveLeftover(x.Path, x.Dev, x.Ino); return err })
 	case x.PID > 0 && x.Boot == bootID() && x.Boot != "":
 		found, err = command.EndAbandoned(command.Started{PID: x.PID, Start: x.Start, Command: x.Command}, x.Run)
 	case x.PID <= 0:
 		err = errors.New("what it is cannot be understood")
 	}
 	if err == nil && found {
-		s.warn(fmt.Sprintf("%s %s, which run %s has left behind when it died", what, x, x.Run))
+		s.dir.Warn(fmt.Sprintf("%s %s, which run %s has left behind when it died", what, x, x.Run))
 	}
 	return err
 }

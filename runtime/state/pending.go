@@ -125,7 +125,7 @@ func (s *Store) openJournal(info Info) (*journal, error) {
 		return nil, err
 	}
 	if damaged > 0 {
-		s.setAside(pendingFile, fmt.Sprintf("%s could not be understood and may have been refreshes that are owed", count(damaged, "line", "lines")))
+		s.dir.SetAside(pendingFile, fmt.Sprintf("%s could not be understood and may have been refreshes that are owed", count(damaged, "line", "lines")), s.clock.Now())
 		if err := j.rewrite(); err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (j *journal) rewrite() error {
 	if err := j.file.close(); err != nil {
 		return err
 	}
-	return j.s.replace(pendingFile, true, func(w io.Writer) error {
+	return j.s.dir.Replace(pendingFile, true, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		for i := range j.list {
 			if err := enc.Encode(pendingLine{Owe: &j.list[i]}); err != nil {
@@ -191,7 +191,7 @@ func (j *journal) remove(l pendingLine, x pendingMatch) {
 		j.durable[p.To] = p.Run != j.info.ID && p.Root == j.info.Root
 	}
 	if err := j.file.add(false, l); err != nil {
-		j.s.warn(fmt.Sprintf("%s: a refresh could not be struck out and will be repeated: %v", j.s.path(pendingFile), err))
+		j.s.dir.Warn(fmt.Sprintf("%s: a refresh could not be struck out and will be repeated: %v", j.s.dir.Path(pendingFile), err))
 	}
 }
 

@@ -26,7 +26,7 @@ const (
 
 // prepare begins the pending snapshot.
 func (a *siteRecord) prepare(c *catalog.Catalog) {
-	if a.pending != nil || a.s.effect != nil || len(c.Resources) < manyDeclared {
+	if a.pending != nil || a.s.dir.IsWatched() || len(c.Resources) < manyDeclared {
 		return
 	}
 	a.readHead()

@@ -67,6 +67,6 @@ func (r *Run) recordOutcome(changes []*fileChange, e *converge.Event) {
 
 func (r *Run) warnOf(err error) {
 	if err != nil {
-		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(r.file.name), err))
+		r.s.dir.Warn(fmt.Sprintf("%s: %v", r.s.dir.Path(r.file.name), err))
 	}
 }

@@ -66,7 +66,7 @@ func TestRestore(t *testing.T) {
 		run   []decl
 	}{
 		"created file":      {func(b *box) {}, []decl{file("/f", "new")}},
-		"created directory": {func(b *box) {}, []decl{directory("/d/e", "0750"), file("/d/e/f", "new")}},
+		"created directory": {func(b *box) {}, []decl{Dir("/d/e", "0750"), file("/d/e/f", "new")}},
 		"overwritten":       {func(b *box) { b.write("f", "old", 0o640) }, []decl{file("/f", "new")}},
 		"overwritten empty": {func(b *box) { b.write("f", "", 0o600) }, []decl{file("/f", "new")}},
 		"mode only":         {func(b *box) { b.write("f", "same", 0o600) }, []decl{file("/f", "same")}},
@@ -85,7 +85,7 @@ func TestRestore(t *testing.T) {
 			require.NoError(b.t, os.Mkdir(filepath.Join(b.root, "d/empty"), 0o711))
 			require.NoError(b.t, os.Chmod(filepath.Join(b.root, "d/a"), 0o500))
 		}, []decl{absent("/d")}},
-		"directory mode":    {func(b *box) { require.NoError(b.t, os.Mkdir(filepath.Join(b.root, "d"), 0o700)) }, []decl{directory("/d", "0755")}},
+		"directory mode":    {func(b *box) { require.NoError(b.t, os.Mkdir(filepath.Join(b.root, "d"), 0o700)) }, []decl{Dir("/d", "0755")}},
 		"bytes":             {func(b *box) { b.write("f", "\x00\xff\xfe\r\n"+strings.Repeat("z", 100000), 0o644) }, []decl{file("/f", "new")}},
 		"name with newline": {func(b *box) { b.write("f\n g", "old", 0o644) }, []decl{file("/f\n g", "new")}},
 		"name not in UTF-8": {func(b *box) { b.write("f\xff", "old", 0o644) }, []decl{file("/f\xff", "new")}},
@@ -210,7 +210,7 @@ func TestRestoreRefuses(t *testing.T) {
 	b.write("off", "old", 0o644)
 	b.limits = state.Limits{Bytes: 1 << 20, Object: 50, Age: time.Hour}
 	require.NoError(t, syscall.Mkfifo(filepath.Join(b.root, "pipe"), 0o600))
-	id := b.must(file("/big", "new"), file("/off", "new", props{"backup": false}), absent("/pipe"), directory("/made", "0755"))
+	id := b.must(file("/big", "new"), file("/off", "new", props{"backup": false}), absent("/pipe"), Dir("/made", "0755"))
 	b.write("made/by-hand", "precious", 0o644)
 	_, errs := b.restore(id)
 	require.EqualError(t, errors.Join(errs...), "/big: its content was not kept: it is larger than 50 B\n"+

@@ -36,14 +36,14 @@ func (o *objects) makeRoom(size int64) error {
 		}
 		for _, id := range refs.dropRun(run) {
 			name := o.s.objectName(id)
-			fi, err := o.s.dir.stat(name)
+			fi, err := o.s.dir.Stat(name)
 			if err != nil || o.used[id] {
 				continue // it was removed earlier, or this run will say that it keeps it
 			}
-			if err := o.s.remove(name); err != nil {
+			if err := o.s.dir.Remove(name); err != nil {
 				return err
 			}
-			o.total -= fi.size
+			o.total -= fi.Size
 		}
 		if o.total+size <= limit {
 			return nil
@@ -101,14 +101,14 @@ const tidiedFile = "tidied"
 // runs that died.
 func (r *Run) tidy() error {
 	s, now := r.s, r.s.clock.Now()
-	fi, err := s.dir.stat(tidiedFile)
+	fi, err := s.dir.Stat(tidiedFile)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return r.tidied(now) // the directory is new
-	case err == nil && now.Sub(fi.modified) < 24*time.Hour && !now.Before(fi.modified):
+	case err == nil && now.Sub(fi.Modified) < 24*time.Hour && !now.Before(fi.Modified):
 		return nil
 	}
-	if s.dir.has(objectsDir) {
+	if s.dir.Has(objectsDir) {
 		if err := r.objects.begin(); err != nil {
 			return err
 		}
@@ -122,10 +122,10 @@ func (r *Run) tidy() error {
 // tidied sets the time of the last tidy.
 func (r *Run) tidied(now time.Time) error {
 	s := r.s
-	if err := s.replace(tidiedFile, false, func(io.Writer) error { return nil }); err != nil {
+	if err := s.dir.Replace(tidiedFile, false, func(io.Writer) error { return nil }); err != nil {
 		return err
 	}
-	return s.do("utimes", s.path(tidiedFile), func() error { return s.dir.touch(tidiedFile, now) })
+	return s.dir.Do("utimes", s.dir.Path(tidiedFile), func() error { return s.dir.Touch(tidiedFile, now) })
 }
 
 // removeOld removes the runs that began before a time, and all objects without a run. If a
@@ -143,22 +143,22 @@ func (r *Run) removeOld(before time.Time) error {
 			continue
 		}
 		refs.dropRun(run)
-		if err := s.remove(runFile(run)); err != nil {
+		if err := s.dir.Remove(runFile(run)); err != nil {
 			return err
 		}
 	}
-	if err := s.removeTemporary(); err != nil {
+	if err := s.dir.RemoveTemporary("."); err != nil {
 		return err
 	}
 	err = s.eachObject(func(id, name string, size int64) error {
 		if id == "" || refs.uses[id] > 0 {
 			return nil
 		}
-		if fi, err := s.dir.stat(name); refs.damaged && (err != nil || !fi.modified.Before(before)) {
+		if fi, err := s.dir.Stat(name); refs.damaged && (err != nil || !fi.Modified.Before(before)) {
 			return nil
 		}
 		r.objects.total -= size
-		return s.remove(name)
+		return s.dir.Remove(name)
 	})
 	if err != nil {
 		return err
@@ -166,33 +166,10 @@ func (r *Run) removeOld(before time.Time) error {
 	return s.shortenHistory(before)
 }
 
-// removeTemporary removes the temporary files of runs that died.
-func (s *Store) removeTemporary() error {
-	return s.removeTemporaryIn(".")
-}
-
-func (s *Store) removeTemporaryIn(dir string) error {
-	entries, err := s.dir.list(dir)
-	for _, d := range entries {
-		name := filepath.Join(dir, d.Name())
-		switch {
-		case d.IsDir():
-			err = errors.Join(err, s.removeTemporaryIn(name))
-		case strings.HasPrefix(d.Name(), tempPrefix):
-			err = errors.Join(err, s.remove(name))
-		}
-	}
-	return err
-}
-
-func (s *Store) remove(name string) error {
-	return s.do("remove", s.path(name), func() error { return s.dir.remove(name) })
-}
-
 // shortenHistory drops the lines of runs that began before a time. Lines that
 // cannot be understood stay.
 func (s *Store) shortenHistory(before time.Time) error {
-	text, err := s.dir.readFile(historyFile)
+	text, err := s.dir.ReadFile(historyFile)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
@@ -210,7 +187,7 @@ func (s *Store) shortenHistory(before time.Time) error {
 	if left.Len() == len(text) {
 		return nil
 	}
-	return s.replace(filepath.Base(historyFile), true, func(w io.Writer) error {
+	return s.dir.Replace(filepath.Base(historyFile), true, func(w io.Writer) error {
 		_, err := io.WriteString(w, left.String())
 		return err
 	})

@@ -174,7 +174,7 @@ func (r *Run) begin() error {
 	if r.file.f != nil || len(r.file.buffer) > 0 {
 		return nil
 	}
-	if err := r.s.makeDir("runs"); err != nil {
+	if err := r.s.dir.MakeDir("runs"); err != nil {
 		return err
 	}
 	if r.record != nil {

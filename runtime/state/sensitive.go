@@ -70,7 +70,7 @@ func (x *Sensitive) add(id string, properties []string) (added bool) {
 
 // SecretHistory returns the Sensitive for an engine; nil if it is empty.
 func (s *Store) SecretHistory() (converge.SecretHistory, error) {
-	if _, err := s.dir.stat(sensitiveFile); errors.Is(err, os.ErrNotExist) {
+	if _, err := s.dir.Stat(sensitiveFile); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	return s.Sensitive()
@@ -117,18 +117,18 @@ func (x *sensitive) path(path string) error {
 func (r *Run) holdsSecrets(res *resource.Resource) bool {
 	if res != nil && len(res.Sensitive) > 0 {
 		if err := r.s.needKey(); err != nil {
-			r.s.warn(fmt.Sprintf("%s: %v", r.s.path(keyFile), err))
+			r.s.dir.Warn(fmt.Sprintf("%s: %v", r.s.dir.Path(keyFile), err))
 		}
 		if x, ok := res.Spec.(resource.FileEditor); ok && x.EditedFile() != "" {
 			// Others may edit it too.
 			if err := r.sensitive.path(x.EditedFile()); err != nil {
-				r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))
+				r.s.dir.Warn(fmt.Sprintf("%s: %v", r.s.dir.Path(sensitiveFile), err))
 			}
 		}
 	}
 	holds, err := r.sensitive.resource(res)
 	if err != nil {
-		r.s.warn(fmt.Sprintf("%s: %v", r.s.path(sensitiveFile), err))
+		r.s.dir.Warn(fmt.Sprintf("%s: %v", r.s.dir.Path(sensitiveFile), err))
 	}
 	return holds
 }

@@ -102,7 +102,7 @@ func (a *siteRecord) readHead() {
 		return
 	}
 	a.hasHead = true
-	f, err := a.s.dir.open(a.name()+wishesSuffix, os.O_RDONLY)
+	f, err := a.s.dir.Open(a.name()+wishesSuffix, os.O_RDONLY)
 	if err != nil {
 		return
 	}
@@ -125,7 +125,7 @@ func (a *siteRecord) load() {
 	a.loaded = true
 	a.readHead()
 	name := a.name() + wishesSuffix
-	text, err := a.s.dir.readFile(name)
+	text, err := a.s.dir.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
@@ -136,7 +136,7 @@ func (a *siteRecord) load() {
 		a.head.Fingerprint = ""
 	}
 	if damaged && !a.readOnly {
-		a.s.setAside(name, "it is damaged: causes of changes may be told wrong in this run")
+		a.s.dir.SetAside(name, "it is damaged: causes of changes may be told wrong in this run", a.s.clock.Now())
 	}
 }
 
@@ -156,7 +156,7 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 	if recorded && slices.EqualFunc(list, a.last.list, func(x snapshotEntry, y lastApplied) bool { return x.lastApplied == y }) {
 		return nil
 	}
-	if err := a.s.makeDir(appliedDir); err != nil {
+	if err := a.s.dir.MakeDir(appliedDir); err != nil {
 		return err
 	}
 	// Digests are not in the catalog; late values are.
@@ -167,7 +167,7 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 			return err
 		}
 	}
-	return a.s.replace(a.name()+wishesSuffix, a.durable(), func(w io.Writer) error { return a.write(w, run, sum, list) })
+	return a.s.dir.Replace(a.name()+wishesSuffix, a.durable(), func(w io.Writer) error { return a.write(w, run, sum, list) })
 }
 
 // durable reports whether the record has to survive a loss of power. That of the command
@@ -218,12 +218,12 @@ func sumOf(list []snapshotEntry) string {
 func formatSum(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
 func (a *siteRecord) hasCatalog() bool {
-	return a.s.dir.has(a.name() + catalogSuffix)
+	return a.s.dir.Has(a.name() + catalogSuffix)
 }
 
 // Applied returns the last applied catalog of each site, the latest first.
 func (s *Store) Applied() ([]Applied, error) {
-	files, err := s.dir.list(appliedDir)
+	files, err := s.dir.List(appliedDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -233,14 +233,14 @@ func (s *Store) Applied() ([]Applied, error) {
 		if !ok || strings.HasPrefix(base, ".") {
 			continue
 		}
-		text, err := s.dir.readFile(filepath.Join(appliedDir, f.Name()))
+		text, err := s.dir.ReadFile(filepath.Join(appliedDir, f.Name()))
 		if err != nil {
 			return nil, err
 		}
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		x := Applied{}
 		if json.Unmarshal(line, &x) != nil || x.Protocol != appliedProtocol {
-			s.warn(filepath.Join(s.path(appliedDir), f.Name()) + " is damaged")
+			s.dir.Warn(filepath.Join(s.dir.Path(appliedDir), f.Name()) + " is damaged")
 			continue
 		}
 		x.name = filepath.Join(appliedDir, base)

@@ -99,7 +99,7 @@ func TestAppliedCatalog(t *testing.T) {
 	b.runner = cmds.runner()
 	odd := "\x00\xff\"\n"
 	list := []decl{
-		file("/a", odd, props{"alias": "first"}), directory("/d", "0x50"), file("/d/e", "", props{"content": nil}), absent("/gone"),
+		file("/a", odd, props{"alias": "first"}), Dir("/d", "0x50"), file("/d/e", "", props{"content": nil}), absent("/gone"),
 		exec("x", props{"command": "true z", "creates": "/a", "returns": []any{0, 3}, "environment": []any{"A=b"}, "timeout": "5m", "subscribe": []any{"file#first", "file#/d/e"}}),
 	}
 	c := cat(t, list...)

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
 // A catalogEntry is a resource in the file of an applied catalog.
@@ -44,14 +45,14 @@ type sealedProperties struct {
 // one the line of the file.
 func (a *siteRecord) writeCatalog(list []snapshotEntry) error {
 	if text := a.preparedText(list); text != nil {
-		return a.s.replace(a.name()+catalogSuffix, a.durable(), writing(text))
+		return a.s.dir.Replace(a.name()+catalogSuffix, a.durable(), statedir.Writing(text))
 	}
 	old := make(map[string]catalogEntry)
 	if slices.ContainsFunc(list, func(x snapshotEntry) bool { return x.now == nil }) {
 		// Damaged lines are left out: ccm drift does not know these resources then.
 		_ = a.s.readCatalog(a.name(), func(d catalogEntry) { old[d.ID] = d })
 	}
-	return a.s.replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
+	return a.s.dir.Replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
 		z := newCompressor(w)
 		defer z.release()
 		var line []byte
@@ -144,7 +145,7 @@ func (s *Store) unseal(d *catalogEntry) error {
 
 // readCatalog calls each for every line of an applied catalog.
 func (s *Store) readCatalog(name string, each func(catalogEntry)) error {
-	f, err := s.dir.open(name+catalogSuffix, os.O_RDONLY)
+	f, err := s.dir.Open(name+catalogSuffix, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
@@ -208,8 +209,8 @@ func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []
 	})
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
-			s.setAside(a.name+catalogSuffix, "it is damaged")
-			_ = s.remove(a.name + catalogSuffix)
+			s.dir.SetAside(a.name+catalogSuffix, "it is damaged", s.clock.Now())
+			_ = s.dir.Remove(a.name + catalogSuffix)
 		}
 		return nil, nil, fmt.Errorf("what was applied for %s cannot be read: %w", a.Site, err)
 	}

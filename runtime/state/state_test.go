@@ -154,7 +154,7 @@ func absent(name string) decl {
 	return declare("file", props{"name": name, "ensure": "absent", "force": true}, nil)
 }
 
-func directory(name, mode string) decl {
+func Dir(name, mode string) decl {
 	owner, group := hosttest.Me()
 	return declare("file", props{"name": name, "ensure": "directory", "owner": owner, "group": group, "mode": mode}, nil)
 }

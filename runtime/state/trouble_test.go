@@ -156,7 +156,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	b.write("a", "old", 0o640)
 	require.NoError(t, syscall.Mount("", b.root, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	before := hosttest.Snapshot(t, b.root)
-	_, sum, err := b.run(cat(t, file("/a", "new"), file("/b", ""), absent("/a2"), directory("/d", "0755")))
+	_, sum, err := b.run(cat(t, file("/a", "new"), file("/b", ""), absent("/a2"), Dir("/d", "0755")))
 	require.NoError(t, err)
 	require.Equal(t, 3, sum.Of(converge.Failed))
 	for _, e := range b.events {

@@ -1,4 +1,8 @@
-package state
+// Package statedir is a directory that one program keeps for itself: files in it are replaced
+// in one step, what is damaged is set aside, and no link in it is followed.
+//
+// Begin with [New].
+package statedir
 
 import (
 	"cmp"
@@ -19,29 +23,43 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A directory is the state directory on the disk. All names are relative to it.
+// A Dir is the state directory on the disk. All names are relative to it.
 //
 // Files are reached from its descriptor, and no link is followed on the way: what was
 // put there before the directory was closed to others must not lead a run elsewhere, nor
 // keep it waiting. A link, a pipe or a file of somebody else is an error.
-type directory struct {
-	path string
+type Dir struct {
+	// Root is the path of the directory.
+	Root   string
+	effect func(op, path string) error // may be nil
+	// Warn is told what does not keep anybody from work.
+	Warn func(message string)
 
 	mu     sync.Mutex
 	opened *os.File // nil until it is needed, and while there is no directory
 	owner  uint32
 }
 
-func (d *directory) full(name string) string { return filepath.Join(d.path, name) }
+// New returns the directory at a path. Effect is asked before each effect; warn is
+// told what does not keep anybody from work. Both may be nil.
+func New(path string, effect func(op, path string) error, warn func(message string)) *Dir {
+	if warn == nil {
+		warn = func(string) {}
+	}
+	return &Dir{Root: path, effect: effect, Warn: warn}
+}
 
-// top returns the open directory.
-func (d *directory) top() (*os.File, error) {
+// Path returns where a file is, for messages and effects.
+func (d *Dir) Path(name string) string { return filepath.Join(d.Root, name) }
+
+// Top returns the open directory.
+func (d *Dir) Top() (*os.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.opened != nil {
 		return d.opened, nil
 	}
-	f, err := os.OpenFile(d.path, os.O_RDONLY|unix.O_DIRECTORY, 0)
+	f, err := os.OpenFile(d.Root, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +73,8 @@ func (d *directory) top() (*os.File, error) {
 
 // in calls use with a descriptor of the directory in which the name lies, and with its
 // last part.
-func (d *directory) in(op, name string, use func(dir int, base string) error) error {
-	top, err := d.top()
+func (d *Dir) in(op, name string, use func(dir int, base string) error) error {
+	top, err := d.Top()
 	if err != nil {
 		return err
 	}
@@ -83,7 +101,7 @@ func (d *directory) in(op, name string, use func(dir int, base string) error) er
 }
 
 // wrap names the path in an error of the system.
-func (d *directory) wrap(op, name string, err error) error {
+func (d *Dir) wrap(op, name string, err error) error {
 	switch err {
 	case unix.ELOOP:
 		return d.foreign(name, "a symbolic link")
@@ -93,19 +111,19 @@ func (d *directory) wrap(op, name string, err error) error {
 		return d.foreign(name, "a pipe")
 	}
 	if errno, ok := err.(syscall.Errno); ok {
-		return &fs.PathError{Op: op, Path: d.full(name), Err: errno}
+		return &fs.PathError{Op: op, Path: d.Path(name), Err: errno}
 	}
 	return err
 }
 
 // foreign says that something else than a file of ours stands in its place.
-func (d *directory) foreign(name, found string) error {
-	return diag.Errorf(diag.Pos{File: d.full(name)}, "want a file of this state directory, found %s", found).
+func (d *Dir) foreign(name, found string) error {
+	return diag.Errorf(diag.Pos{File: d.Path(name)}, "want a file of this state directory, found %s", found).
 		WithHint("look who has put it there, and remove it")
 }
 
-// open opens a file.
-func (d *directory) open(name string, flags int) (*os.File, error) {
+// Open opens a file.
+func (d *Dir) Open(name string, flags int) (*os.File, error) {
 	var f *os.File
 	err := d.in("open", name, func(dir int, base string) error {
 		fd, err := unix.Openat(dir, base, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0o600)
@@ -120,14 +138,14 @@ func (d *directory) open(name string, flags int) (*os.File, error) {
 			_ = unix.Close(fd)
 			return err
 		}
-		f = os.NewFile(uintptr(fd), d.full(name))
+		f = os.NewFile(uintptr(fd), d.Path(name))
 		return nil
 	})
 	return f, err
 }
 
 // judge returns an error if what stands in the place of a file is not one of ours.
-func (d *directory) judge(name string, st *unix.Stat_t) error {
+func (d *Dir) judge(name string, st *unix.Stat_t) error {
 	switch {
 	case st.Mode&unix.S_IFMT == unix.S_IFLNK:
 		return d.foreign(name, "a symbolic link")
@@ -141,8 +159,9 @@ func (d *directory) judge(name string, st *unix.Stat_t) error {
 	return nil
 }
 
-func (d *directory) readFile(name string) ([]byte, error) {
-	f, err := d.open(name, unix.O_RDONLY)
+// ReadFile returns what a file holds.
+func (d *Dir) ReadFile(name string) ([]byte, error) {
+	f, err := d.Open(name, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -150,13 +169,14 @@ func (d *directory) readFile(name string) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// A fileInfo is what is asked about a file.
-type fileInfo struct {
-	size     int64
-	modified time.Time
+// An Info is what is asked about a file.
+type Info struct {
+	Size     int64
+	Modified time.Time
 }
 
-func (d *directory) stat(name string) (info fileInfo, err error) {
+// Stat describes a file. What is none of ours is an error.
+func (d *Dir) Stat(name string) (info Info, err error) {
 	var st unix.Stat_t
 	err = d.in("stat", name, func(dir int, base string) error {
 		return unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW)
@@ -164,18 +184,18 @@ func (d *directory) stat(name string) (info fileInfo, err error) {
 	if err == nil {
 		err = d.judge(name, &st)
 	}
-	return fileInfo{st.Size, time.Unix(st.Mtim.Unix())}, err
+	return Info{st.Size, time.Unix(st.Mtim.Unix())}, err
 }
 
-// has reports whether there is a file of that name.
-func (d *directory) has(name string) bool {
-	_, err := d.stat(name)
+// Has reports whether there is a file of that name.
+func (d *Dir) Has(name string) bool {
+	_, err := d.Stat(name)
 	return err == nil
 }
 
-// list returns what is in a directory, "." for the whole, in order of its names.
-func (d *directory) list(name string) ([]os.DirEntry, error) {
-	f, err := d.openDir(name)
+// List returns what is in a directory, "." for the whole, in order of its names.
+func (d *Dir) List(name string) ([]os.DirEntry, error) {
+	f, err := d.OpenDir(name)
 	if err != nil {
 		return nil, err
 	}
@@ -184,39 +204,42 @@ func (d *directory) list(name string) ([]os.DirEntry, error) {
 	return entries, errors.Join(err, f.Close())
 }
 
-func (d *directory) openDir(name string) (*os.File, error) {
+// OpenDir opens a directory for reading it.
+func (d *Dir) OpenDir(name string) (*os.File, error) {
 	var f *os.File
 	err := d.in("open", name, func(dir int, base string) error {
 		fd, err := unix.Openat(dir, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		if err == nil {
-			f = os.NewFile(uintptr(fd), d.full(name))
+			f = os.NewFile(uintptr(fd), d.Path(name))
 		}
 		return err
 	})
 	return f, err
 }
 
-func (d *directory) mkdir(name string) error {
+func (d *Dir) mkdir(name string) error {
 	return d.in("mkdir", name, func(dir int, base string) error { return unix.Mkdirat(dir, base, 0o700) })
 }
 
-func (d *directory) remove(name string) error {
+func (d *Dir) unlink(name string) error {
 	return d.in("remove", name, func(dir int, base string) error { return unix.Unlinkat(dir, base, 0) })
 }
 
-func (d *directory) rename(from, to string) error {
+func (d *Dir) rename(from, to string) error {
 	return d.in("rename", from, func(dir int, base string) error {
 		return d.in("rename", to, func(toDir int, toBase string) error { return unix.Renameat(dir, base, toDir, toBase) })
 	})
 }
 
-func (d *directory) link(from, to string) error {
+// Link gives a file a second name.
+func (d *Dir) Link(from, to string) error {
 	return d.in("link", from, func(dir int, base string) error {
 		return d.in("link", to, func(toDir int, toBase string) error { return unix.Linkat(dir, base, toDir, toBase, 0) })
 	})
 }
 
-func (d *directory) touch(name string, now time.Time) error {
+// Touch sets when a file was changed.
+func (d *Dir) Touch(name string, now time.Time) error {
 	at := unix.NsecToTimespec(now.UnixNano())
 	return d.in("utimes", name, func(dir int, base string) error {
 		return unix.UtimesNanoAt(dir, base, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW)

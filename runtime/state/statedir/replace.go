@@ -1,0 +1,127 @@
+package statedir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Do asks whether an effect may happen and makes it happen.
+func (d *Dir) Do(op, path string, effect func() error) error {
+	if d.effect != nil {
+		if err := d.effect(op, path); err != nil {
+			return err
+		}
+	}
+	return effect()
+}
+
+// IsWatched reports whether effects are asked for.
+func (d *Dir) IsWatched() bool { return d.effect != nil }
+
+// MakeDir makes a directory that is missing, durably.
+func (d *Dir) MakeDir(name string) error {
+	path := d.Path(name)
+	err := d.Do("mkdir", path, func() error { return d.mkdir(name) })
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return d.SyncDir(filepath.Dir(name))
+}
+
+// SyncDir makes what happened to the names in a directory durable.
+func (d *Dir) SyncDir(name string) error {
+	return d.Do("syncdir", d.Path(name), func() error {
+		f, err := d.OpenDir(name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
+}
+
+// TempPrefix begins the names of files that are being written.
+const TempPrefix = ".new-"
+
+// Replace writes a file in one step: it holds the old content or
+// the new. If durable is set, the new one survives a loss of power.
+func (d *Dir) Replace(name string, durable bool, write func(w io.Writer) error) (err error) {
+	temp := filepath.Join(filepath.Dir(name), TempPrefix+filepath.Base(name))
+	var f *os.File
+	err = d.Do("create", d.Path(temp), func() (err error) {
+		f, err = d.Open(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Remove(temp))
+		}
+	}()
+	err = d.Do("write", d.Path(temp), func() error { return write(f) })
+	if err == nil && durable {
+		err = d.Do("sync", d.Path(temp), f.Sync)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := d.Do("rename", d.Path(name), func() error { return d.rename(temp, name) }); err != nil || !durable {
+		return err
+	}
+	return d.SyncDir(filepath.Dir(name))
+}
+
+// Writing returns what writes a text.
+func Writing(text []byte) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
+}
+
+// SetAside keeps a copy of a damaged file in broken, with the time in its name, and warns.
+func (d *Dir) SetAside(name, what string, at time.Time) {
+	to := filepath.Join("broken", filepath.Base(name)+"-"+at.UTC().Format("20060102T150405"))
+	err := d.MakeDir("broken")
+	if err == nil {
+		err = d.Do("link", d.Path(to), func() error { return d.Link(name, to) })
+	}
+	if errors.Is(err, os.ErrExist) {
+		err = nil
+	}
+	if err != nil {
+		d.Warn(fmt.Sprintf("%s: %s, and it could not be set aside: %v", d.Path(name), what, err))
+		return
+	}
+	d.Warn(fmt.Sprintf("%s: %s; a copy is in %s", d.Path(name), what, d.Path(to)))
+}
+
+// RemoveTemporary removes the files that were being written in a directory, "." for the
+// whole, by runs that died.
+func (d *Dir) RemoveTemporary(dir string) error {
+	entries, err := d.List(dir)
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		switch {
+		case e.IsDir():
+			err = errors.Join(err, d.RemoveTemporary(name))
+		case strings.HasPrefix(e.Name(), TempPrefix):
+			err = errors.Join(err, d.Remove(name))
+		}
+	}
+	return err
+}
+
+// Remove removes a file.
+func (d *Dir) Remove(name string) error {
+	return d.Do("remove", d.Path(name), func() error { return d.unlink(name) })
+}
