@@ -54,12 +54,13 @@ func heap(m *runtime.MemStats) {
 }
 
 // What a resource takes of memory does not depend on how many there are, and is
-// little. The limits are a little above what was measured when they were set.
+// little. The limits are a little above what was measured when they were set; what is kept
+// differs by 150 bytes, because it is seen while answers of the prefetcher are there.
 func TestAllocationsOfStableFile(t *testing.T) {
 	const few, many = 500, 1500
 	dir := stableTree(t, many)
 	for frontEnd, limit := range map[string]allocated{
-		"lua":  {evaluated: 19, walked: 4, kept: 900},
+		"lua":  {evaluated: 19, walked: 4, kept: 1100},
 		"yaml": {evaluated: 57, walked: 4, kept: 1600},
 	} {
 		t.Run(frontEnd, func(t *testing.T) {
