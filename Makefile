@@ -1,7 +1,10 @@
 # make            build bin/ccm
+# make cross      build bin/ccm-SYSTEM for each of SYSTEMS, and vet for those that are not Linux
+# make portable   try on Linux how paths are walked on other systems
 # make test       all tests that need no root and no network
 # make lint       gofmt, go vet, staticcheck
 # make generate   write what is derived from the declarations
+# make plans      hold plans of SITES random sites against their runs
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fuzz       every fuzz target for FUZZTIME, one after the other
 # make reliability  run the tests that count what they try, and write docs/reliability.md (root)
@@ -12,16 +15,40 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 export CGO_ENABLED = 0
 
+# The systems that the README names, each as GOOS-GOARCH; armv7 is arm with GOARM=7.
+SYSTEMS ?= linux-amd64 linux-arm64 linux-armv7 linux-riscv64 darwin-amd64 darwin-arm64 freebsd-amd64
+
+# What is vetted for each of OTHERS, on which nothing can be run here.
+OTHERS = darwin freebsd
+VETTED = ./luaapi/... ./providers/... ./resources/... ./runtime/... ./site/... ./stdlib/...
+
+SITES ?= 2000
+SEED ?= $(shell date +%Y%m%d)0000
+
 FUZZTIME ?= 10m
 FUZZ ?= $(shell git grep -E '^func Fuzz' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:func (Fuzz[A-Za-z]*).*,./\1:\2,')
 
-.PHONY: build test lint generate integration reliability bench bench-go fuzz
+BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+
+.PHONY: build cross portable test lint generate integration reliability bench bench-go fuzz plans
 
 build:
-	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ccm ./cmd/ccm
+	$(BUILD) -o bin/ccm ./cmd/ccm
 
+cross:
+	@for s in $(SYSTEMS); do \
+		arch=$${s#*-}; [ $$arch != armv7 ] || arch=arm; \
+		echo "bin/ccm-$$s"; \
+		GOOS=$${s%%-*} GOARCH=$$arch GOARM=7 $(BUILD) -o bin/ccm-$$s ./cmd/ccm || exit 1; \
+	done
+	@for s in $(OTHERS); do echo "go vet, $$s"; GOOS=$$s GOARCH=amd64 go vet $(VETTED) || exit 1; done
+
+portable:
+	go test -timeout 60m -tags portable ./runtime/safepath ./runtime/host ./runtime/host/unpack
+
+# The limit of a package's tests is for machines ten times slower than usual ones.
 test:
-	go test ./...
+	go test -timeout 60m ./...
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
@@ -32,10 +59,13 @@ lint:
 generate:
 	go generate ./...
 
+plans:
+	CCM_PLANS=$(SITES) CCM_PLANS_SEED=$(SEED) go test ./cmd/ccm -count=1 -v -timeout 2h -run '^TestPlansComeTrue$$'
+
 integration:
 	test/lab/lab check
 	test/lab/lab build
-	go test -tags integration -count=1 -timeout 20m -parallel 4 ./test/integration
+	go test -tags integration -count=1 -timeout 40m -parallel 4 ./test/integration
 	go test -tags integration -count=1 -timeout 60m ./test/reliability
 
 reliability:

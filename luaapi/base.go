@@ -151,7 +151,7 @@ func (lib *baseLib) error(L *lua.LState) int {
 
 func (lib *baseLib) print(L *lua.LState) int {
 	// If the standard error is closed there is no way to report it.
-	_, _ = fmt.Fprintln(lib.in.opts.Print, lib.in.globals.words(L, "\t"))
+	_, _ = fmt.Fprintln(lib.in.opts.Print, lib.in.globals.words(L, "print", "\t"))
 	return 0
 }
 

@@ -30,7 +30,7 @@ func benchmarkRun(b *testing.B, reg *resource.Registry, text []byte) {
 	var builder catalog.Builder
 	in := luaapi.New(luaapi.Options{Registry: reg, Builder: &builder})
 	defer in.Close()
-	if err := in.Run(context.Background(), "site.lua", text); err != nil {
+	if err := in.Run(context.Background(), "site.lua", string(text)); err != nil {
 		b.Fatal(err)
 	}
 	if n := len(builder.Resources()); n != declarations {

@@ -29,7 +29,7 @@ type callSite struct {
 	constructor lua.LValue
 	fields      []*ast.Field
 	nilable     []nilableField
-	node        int
+	node        int // the number of the call
 	// inside: the call is in a function. repeatable: it is in a loop or behind a label, so
 	// that it may run more than once. unused: nothing is done with its handles.
 	inside, repeatable, unused bool
@@ -40,8 +40,9 @@ type callSite struct {
 // maxArguments is how many values a call site may pass: each needs a register.
 const maxArguments = 64
 
-// findSites rewrites the declarations that are call sites.
-func (d *divider) findSites(stmts []ast.Stmt) {
+// findCallSites finds the declarations that are call sites, and rewrites each as a call of
+// declareAtCallSite. The line of a node is its number by now ([chunk.number]).
+func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 	types := make(map[string]*resource.Type, len(d.in.types))
 	for _, t := range d.in.types {
 		types[t.Name] = t
@@ -95,7 +96,7 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 		}
 		f.constructor = d.in.globals.get(f.typ.Name)
 		f.fields = f.call.Args[0].(*ast.TableExpr).Fields
-		number := &ast.NumberExpr{Value: strconv.Itoa(len(d.c.sites))}
+		number := &ast.NumberExpr{Value: strconv.Itoa(len(d.c.callSites))}
 		number.SetLine(f.node)
 		f.call.Args = []ast.Expr{f.call.Func, number}
 		f.nilable = d.c.nilable[f.node]
@@ -106,12 +107,12 @@ func (d *divider) findSites(stmts []ast.Stmt) {
 			f.call.Args = append(f.call.Args, field.Value)
 			for i := range f.nilable {
 				if w := &f.nilable[i]; field.Key != nil && w.key == keyOf(field) {
-					w.arg = len(f.call.Args) // the first is number 1
+					w.arg = len(f.call.Args) // arguments are counted from 1
 				}
 			}
 		}
 		f.call.Func = d.placeholder(fn)
-		d.c.sites = append(d.c.sites, f.callSite)
+		d.c.callSites = append(d.c.callSites, f.callSite)
 	}
 }
 
@@ -193,13 +194,14 @@ func (a *arguments) value(f *ast.Field) lua.LValue {
 // firstArgument is where the values begin that are passed to a call site.
 const firstArgument = 3
 
-// declareAtCallSite returns the function that declares at the call sites of c.
+// declareAtCallSite returns the function that is called at the call sites of c. It reads the
+// values into a buffer and declares the resources.
 func (dc *declarer) declareAtCallSite(c *chunk) lua.LGFunction {
 	return func(L *lua.LState) int {
 		number := int(L.Get(2).(lua.LNumber))
-		s := c.sites[number]
+		s := c.callSites[number]
 		if c.script && !s.inside && !s.repeatable {
-			c.sites[number] = nil // its part of the syntax tree is needed no more
+			c.callSites[number] = nil // its part of the syntax tree is needed no more
 		}
 		if L.Get(1) != s.constructor {
 			return s.callOther(L)

@@ -61,9 +61,9 @@ func evaluated(t *testing.T, text string, sites bool) string {
 	in := luaapi.New(o)
 	defer in.Close()
 	if !sites {
-		in.WithoutSites()
+		in.WithoutCallSites()
 	}
-	err := in.Run(context.Background(), "x.lua", []byte(text))
+	err := in.Run(context.Background(), "x.lua", text)
 	for _, r := range b.Resources() {
 		fmt.Fprintf(&out, "%s %s %#v %#v %v %v %q\n", r.ID, r.Pos, r.Spec, *r.Common, r.Calls, r.Later, r.Skip)
 		for _, name := range r.Type.Properties().Names() {
@@ -109,7 +109,7 @@ func TestSitesAreReleased(t *testing.T) {
 			return float64(m.HeapAlloc)
 		}
 		before := heap()
-		require.NoError(t, in.Run(t.Context(), "x.lua", []byte(text)))
+		require.NoError(t, in.Run(t.Context(), "x.lua", text))
 		kept := heap() - before
 		require.Len(t, b.Resources(), many)
 		return kept / many

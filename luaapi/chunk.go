@@ -24,14 +24,16 @@ type chunk struct {
 	text string
 
 	first int      // the number of its first node
-	nodes []uint32 // for each node its line * 2, + 1 if it is curried
+	nodes []uint32 // for each node its line * 4, + 1 if it is [chunk.curried], + 2 if it is [chunk.spread]
 
-	sites   []*callSite            // nil for one that cannot run again
-	nilable map[int][]nilableField // of the tables that calls are given, by the call
-	script  bool                   // it is the one that is run, not a module of it
+	callSites []*callSite            // by number; an element is nil once that call cannot run again
+	nilable   map[int][]nilableField // fields that may turn out nil, by the node of the call with the table
+	cut       map[int]ast.Expr       // names of which Lua keeps the first value only, by the node of the call
+	script    bool                   // it is the one that is run, not a module of it
 
 	env      *lua.LTable
 	defaults map[*resource.Type]*defaults
+	common   *defaults // of all types; nil for none
 
 	tree func() *tree
 }
@@ -53,20 +55,35 @@ func hasNumber(n ast.PositionHolder) bool {
 
 // number replaces the lines of the nodes of c by their numbers.
 func (c *chunk) number(stmts []ast.Stmt) {
-	var curried ast.Expr
+	var curried, spread ast.Expr
 	w := walker{enter: func(n ast.PositionHolder) {
+		switch n := n.(type) {
+		case *ast.LocalAssignStmt:
+			spread = spreadCall(len(n.Names), n.Exprs)
+		case *ast.AssignStmt:
+			spread = spreadCall(len(n.Lhs), n.Rhs)
+		}
 		if !hasNumber(n) {
 			return
 		}
-		entry := uint32(n.Line()) << 1
+		entry := uint32(n.Line()) << 2
 		if call, ok := n.(*ast.FuncCallExpr); ok {
 			if call == curried {
 				entry |= 1
+			}
+			if call == spread {
+				entry |= 2
 			}
 			if inner, ok := call.Func.(*ast.FuncCallExpr); ok {
 				curried = inner
 			}
 			if table := tableArg(call); table != nil {
+				if e := CutName(table); e != nil {
+					if c.cut == nil {
+						c.cut = make(map[int]ast.Expr)
+					}
+					c.cut[c.first+len(c.nodes)] = e
+				}
 				if fields := nilableFields(table, true); fields != nil {
 					if c.nilable == nil {
 						c.nilable = make(map[int][]nilableField)
@@ -81,22 +98,54 @@ func (c *chunk) number(stmts []ast.Stmt) {
 	w.stmts(stmts)
 }
 
+// spreadCall returns the call of which the values are assigned to several variables, nil
+// if there is none.
+func spreadCall(targets int, exprs []ast.Expr) ast.Expr {
+	if n := len(exprs); n == 0 || targets <= n || !manyValues(exprs[n-1]) {
+		return nil
+	}
+	return exprs[len(exprs)-1]
+}
+
+// CutName returns the first unpack(...) or ... among the names in the table of a
+// constructor of which Lua keeps one value, because it is not the last field; nil if there
+// is none.
+func CutName(t *ast.TableExpr) ast.Expr {
+	for i, f := range t.Fields {
+		if i == len(t.Fields)-1 || f.Key != nil || !manyValues(f.Value) {
+			continue
+		}
+		switch v := f.Value.(type) {
+		case *ast.Comma3Expr:
+			return v
+		case *ast.FuncCallExpr:
+			if v.Func != nil && lastName(v) == "unpack" {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
 // release drops the declarations outside of functions, and the part of the syntax tree
 // that they hold: the text has run and does not run again. Those in functions may.
 func (c *chunk) release() {
-	for i, s := range c.sites {
+	for i, s := range c.callSites {
 		if s != nil && !s.inside {
-			c.sites[i] = nil
+			c.callSites[i] = nil
 		}
 	}
 }
 
 // line returns the line of a node.
-func (c *chunk) line(node int) int { return int(c.nodes[node-c.first] >> 1) }
+func (c *chunk) line(node int) int { return int(c.nodes[node-c.first] >> 2) }
 
 // curried reports whether the result of the call is called at once, as in
 // file "/etc/motd" { ... }.
 func (c *chunk) curried(node int) bool { return c.nodes[node-c.first]&1 != 0 }
+
+// spread reports whether the results of the call are assigned to several variables.
+func (c *chunk) spread(node int) bool { return c.nodes[node-c.first]&2 != 0 }
 
 // withoutShebang returns a text without the #! line of a Unix script. The numbers of the
 // other lines stay as they are.
@@ -112,12 +161,11 @@ func withoutShebang(text string) string {
 
 // A compiler makes chunks of texts.
 type compiler struct {
-	in      *Interp
-	noSites bool // no declaration is a call site; for tests
+	in          *Interp
+	noCallSites bool // no declaration is a call site; for tests
 }
 
-// load compiles a text to a function.
-// The error for invalid Lua is a [*diag.Error] that wraps a [syntaxError].
+// load parses a text and compiles it to a function. The error for invalid Lua is a [*diag.Error] that wraps a [syntaxError].
 func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	c := &chunk{name: name, dir: dir, text: text, first: cp.in.source.nextNode()}
@@ -139,6 +187,16 @@ func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error)
 	fn := cp.in.vm.NewFunctionFromProto(proto)
 	fn.Env = c.env
 	return fn, c, nil
+}
+
+// compileChunk makes code of the syntax tree of c, after it has rewritten the declarations in it
+// that need no table (callsite.go), and what gopher-lua would compile slowly (constants.go).
+func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
+	d := &rewriter{in: cp.in, c: c, chunk: len(cp.in.source.chunks), long: len(c.text) >= shortText}
+	if !cp.noCallSites {
+		d.findCallSites(stmts)
+	}
+	return d.compile(stmts)
 }
 
 // environment returns the globals as the code of c sees them: it reads through

@@ -17,7 +17,7 @@ import (
 const plainGrowth = 4 << 10
 
 // concat returns the replacement of a chain of joined operands.
-func (d *divider) concat(e *ast.StringConcatOpExpr) ast.Expr {
+func (d *rewriter) concat(e *ast.StringConcatOpExpr) ast.Expr {
 	var operands []ast.Expr
 	last := e
 	for {
@@ -65,7 +65,7 @@ func growsLittle(operands []ast.Expr) bool {
 }
 
 // makeJoin returns the number of the function that joins.
-func (d *divider) makeJoin() int {
+func (d *rewriter) makeJoin() int {
 	if d.join == 0 {
 		d.functions = append(d.functions, d.in.concat.function())
 		d.join = len(d.functions)

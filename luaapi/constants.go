@@ -19,7 +19,7 @@ import (
 //     script comes to it (this file);
 //   - a table that holds more than constants, and a series of calls and
 //     assignments, are divided into functions that are called where they stand
-//     (divide.go). They see the same local variables, and no message speaks of
+//     (rewrite.go). They see the same local variables, and no message speaks of
 //     them: the line of their call is [hidden].
 //
 // This also goes around a mistake of gopher-lua, which loses the values of a
@@ -39,17 +39,8 @@ const (
 // hiddenLine is the line of a call that no message speaks of.
 const hiddenLine = -1
 
-// compileChunk makes code of the syntax tree of c.
-func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
-	d := &divider{in: cp.in, c: c, chunk: len(cp.in.source.chunks), long: len(c.text) >= shortText}
-	if !cp.noSites {
-		d.findSites(stmts)
-	}
-	return d.compile(stmts)
-}
-
 // compile makes code of a syntax tree.
-func (d *divider) compile(stmts []ast.Stmt) (*lua.FunctionProto, error) {
+func (d *rewriter) compile(stmts []ast.Stmt) (*lua.FunctionProto, error) {
 	proto, err := compile(d.function(stmts), d.c.name)
 	if err != nil {
 		return nil, err
@@ -61,16 +52,16 @@ func (d *divider) compile(stmts []ast.Stmt) (*lua.FunctionProto, error) {
 }
 
 // placeholder returns the constant in whose place insert puts function number n.
-func (d *divider) placeholder(n int) ast.Expr {
+func (d *rewriter) placeholder(n int) ast.Expr {
 	return &ast.StringExpr{Value: d.prefix() + strconv.Itoa(n)}
 }
 
 // prefix begins the placeholders. No string of a script begins so by accident.
-func (d *divider) prefix() string { return fmt.Sprintf("\x00ccm chunk %d function ", d.chunk) }
+func (d *rewriter) prefix() string { return fmt.Sprintf("\x00ccm chunk %d function ", d.chunk) }
 
 // insert replaces the placeholders in the constants of proto and of the
 // functions in it.
-func (d *divider) insert(proto *lua.FunctionProto) {
+func (d *rewriter) insert(proto *lua.FunctionProto) {
 	prefix := d.prefix()
 	for i, k := range proto.Constants {
 		s, ok := k.(lua.LString)
@@ -91,13 +82,13 @@ func (d *divider) insert(proto *lua.FunctionProto) {
 }
 
 // make returns the number of a function of this program that a text calls.
-func (d *divider) make(fn lua.LGFunction) int {
+func (d *rewriter) make(fn lua.LGFunction) int {
 	d.functions = append(d.functions, d.in.vm.NewFunction(fn))
 	return len(d.functions) - 1
 }
 
 // call returns a call of a function of this program.
-func (d *divider) call(fn lua.LGFunction, args ...ast.Expr) *ast.FuncCallExpr {
+func (d *rewriter) call(fn lua.LGFunction, args ...ast.Expr) *ast.FuncCallExpr {
 	e := &ast.FuncCallExpr{Func: d.placeholder(d.make(fn)), Args: args, AdjustRet: true}
 	e.SetLine(hiddenLine)
 	return e

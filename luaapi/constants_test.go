@@ -24,7 +24,7 @@ func evaluate(t testing.TB, script string) (string, *catalog.Builder, error) {
 	b := new(catalog.Builder)
 	in := luaapi.New(luaapi.Options{Registry: registry(t), Builder: b, Print: &out})
 	defer in.Close()
-	err := in.Run(context.Background(), "site.lua", []byte(script))
+	err := in.Run(context.Background(), "site.lua", script)
 	return out.String(), b, err
 }
 
@@ -63,7 +63,7 @@ func TestManyConstants(t *testing.T) {
 			out, _, err := evaluate(t, c.script)
 			require.NoError(t, err)
 			require.Equal(t, c.want, out)
-			require.Less(t, time.Since(begin), 4*time.Second) // the machine may be busy
+			require.Less(t, time.Since(begin), 30*time.Second) // the machine may be busy
 		})
 	}
 }

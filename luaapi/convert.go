@@ -17,10 +17,10 @@ const (
 )
 
 // unsupported describes a value that no property can hold.
-type unsupported string
+type unsupportedValue string
 
 // String returns the description with its article.
-func (f unsupported) String() string { return string(f) }
+func (f unsupportedValue) String() string { return string(f) }
 
 // A converter makes values for the decoder of those of Lua.
 type converter struct {
@@ -38,7 +38,7 @@ func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 		cv.count = 0
 	}
 	if cv.count++; cv.count > maxValues {
-		return cv.unsupportedValue(unsupported(fmt.Sprintf("more than %d values", maxValues)))
+		return cv.unsupportedValue(unsupportedValue(fmt.Sprintf("more than %d values", maxValues)))
 	}
 	switch v := v.(type) {
 	case lua.LString:
@@ -57,6 +57,9 @@ func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 			cv.hasLazy = true
 			return schema.Value{Kind: schema.Opaque, X: v.Value}
 		}
+		if g, ok := groupOf(v); ok {
+			return schema.ListValue(cv.values(g, depth)...)
+		}
 		if id, ok := handleOf(v); ok {
 			if id.Name == "" {
 				id.Name = "?" // the mistake is reported already
@@ -66,30 +69,44 @@ func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 	case *lua.LNilType:
 		return schema.Value{}
 	}
-	return cv.unsupportedValue(unsupported(article(v.Type().String())))
+	return cv.unsupportedValue(unsupportedValue(article(v.Type().String())))
 }
 
 // unsupportedValue returns a value that no property can hold.
-func (cv *converter) unsupportedValue(f unsupported) schema.Value {
+func (cv *converter) unsupportedValue(f unsupportedValue) schema.Value {
 	cv.hasUnsupported = true
 	return schema.Value{Kind: schema.Opaque, X: f}
 }
 
+// values converts the handles of a group, which count one by one in a list.
+func (cv *converter) values(g handleGroup, depth int) []schema.Value {
+	list := make([]schema.Value, len(g))
+	for i, h := range g {
+		list[i] = cv.value(h, depth+1)
+	}
+	return list
+}
+
 func (cv *converter) tableValue(t *lua.LTable, depth int) schema.Value {
 	if depth == maxDepth {
-		return cv.unsupportedValue(unsupported("a table inside itself, or tables nested too deep"))
+		return cv.unsupportedValue(unsupportedValue("a table inside itself, or tables nested too deep"))
 	}
 	n := t.Len()
 	k, v := t.Next(position(n))
 	if k == lua.LNil && n > 0 {
-		items := make([]schema.Value, n)
-		for i := range items {
-			items[i] = cv.value(t.RawGetInt(i+1), depth+1)
+		items := make([]schema.Value, 0, n)
+		for i := range n {
+			item := t.RawGetInt(i + 1)
+			if g, ok := groupOf(item); ok {
+				items = append(items, cv.values(g, depth)...)
+				continue
+			}
+			items = append(items, cv.value(item, depth+1))
 		}
 		return schema.ListValue(items...)
 	}
 	if n > 0 {
-		return cv.unsupportedValue(unsupported("a table with names and positions"))
+		return cv.unsupportedValue(unsupportedValue("a table with names and positions"))
 	}
 	tab := &schema.Table{}
 	for ; k != lua.LNil; k, v = t.Next(k) {
@@ -98,22 +115,10 @@ func (cv *converter) tableValue(t *lua.LTable, depth int) schema.Value {
 	return schema.MapValue(tab)
 }
 
-// positions are the numbers up to 16 as values, because making one costs an
-// allocation.
-var positions = func() (p [17]lua.LValue) {
-	for i := range p {
-		p[i] = lua.LNumber(i)
-	}
-	return p
-}()
-
 // position returns the key after which Next returns the fields behind position n.
 func position(n int) lua.LValue {
-	switch {
-	case n == 0:
+	if n == 0 {
 		return lua.LNil
-	case n < len(positions):
-		return positions[n]
 	}
 	return lua.LNumber(n)
 }
@@ -126,6 +131,9 @@ func keyText(k lua.LValue) string {
 	case lua.LNumber, lua.LBool:
 		return k.String()
 	}
+	if _, ok := groupOf(k); ok {
+		return handleText(k)
+	}
 	if id, ok := handleOf(k); ok {
 		return id.String()
 	}
@@ -134,7 +142,7 @@ func keyText(k lua.LValue) string {
 
 // findUnsupported returns the way to the first value in entries that no property can
 // hold.
-func findUnsupported(entries []schema.Entry) (schema.Path, unsupported) {
+func findUnsupported(entries []schema.Entry) (schema.Path, unsupportedValue) {
 	for i := range entries {
 		if path, f := unsupportedAt(entries[i].Val); f != "" {
 			return append(schema.Path{entries[i].Key}, path...), f
@@ -143,10 +151,10 @@ func findUnsupported(entries []schema.Entry) (schema.Path, unsupported) {
 	return nil, ""
 }
 
-func unsupportedAt(v schema.Value) (schema.Path, unsupported) {
+func unsupportedAt(v schema.Value) (schema.Path, unsupportedValue) {
 	switch v.Kind {
 	case schema.Opaque:
-		f, _ := v.X.(unsupported)
+		f, _ := v.X.(unsupportedValue)
 		return nil, f
 	case schema.List:
 		for i, item := range v.Items() {

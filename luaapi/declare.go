@@ -2,8 +2,10 @@ package luaapi
 
 import (
 	"fmt"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -35,6 +37,8 @@ type declarer struct {
 	free         *declarationBuffer   // nil while it is in use
 	handles      *lua.LTable          // the metatable of handles
 	constructors map[*lua.LTable]bool // those of the types that scripts define
+	overrides    overrides
+	set          *lua.LFunction // handle:set
 }
 
 // takeBuffer takes the buffer. If it is in use, because a type written in Lua declares
@@ -55,6 +59,8 @@ func (dc *declarer) takeBuffer() *declarationBuffer {
 //	file "/a" { mode = "0644" }          the properties in a second call
 //	file("/a", { mode = "0644" })        or as a second argument
 //	package "vim"                        no properties
+//
+// A list among the names stands for the names in it.
 //
 // The second form is recognised by the syntax tree, in which the result of the call is
 // called. So the last form is declared at once: no properties can follow.
@@ -81,7 +87,7 @@ func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 		switch {
 		case len(names) == 0:
 			dc.in.report.noteAt(L, f, fmt.Errorf("%s: want a name or a table of properties, got %s", t.Name, kindOf(first)), "")
-			return dc.failedHandles(L, t, []lua.LValue{lua.LString("")})
+			return dc.failedHandles(L, f, t, []lua.LValue{lua.LString("")})
 		case L.GetTop() == 2 && dc.in.source.isCurried(f):
 			L.Push(dc.handle(&partialDeclaration{t, names}))
 			return 1
@@ -91,7 +97,7 @@ func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 		props, ok := L.Get(3).(*lua.LTable)
 		if !ok || L.GetTop() > 3 {
 			dc.in.report.noteAt(L, f, fmt.Errorf("%s: want a table of properties after the name, got %s", t.Name, kindOf(L.Get(3))), "")
-			return dc.failedHandles(L, t, names)
+			return dc.failedHandles(L, f, t, names)
 		}
 		return dc.declareTable(L, f, t, names, props)
 	}
@@ -172,37 +178,40 @@ func isParameter(L *lua.LState, dbg *lua.Debug, v lua.LValue) bool {
 // declare declares a resource for each name, with the properties in w. It pushes
 // the handles, unless nothing is done with those of the call site; s may be nil.
 func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *declarationBuffer, s *callSite) int {
+	var one [1]lua.LValue // most calls have one name
+	handles := one[:0]
 	from := resource.Origin{Pos: dc.in.source.lineOf(f.node, f.file), Calls: dc.in.source.chain(L, f), Scope: dc.in.opts.Scope}
 	var def *defaults
 	if c := dc.in.source.chunkOf(f.node); c != nil {
+		if e := c.cut[f.node]; e != nil {
+			dc.noteCut(L, f, t, e)
+		}
 		if from.Dir = c.dir; w.dir != "" {
 			from.Dir = w.dir
 		}
 		if def = c.defaults[t]; def != nil {
 			w.entries = def.fill(w.entries)
 		}
+		if c.common != nil {
+			w.entries = c.common.fill(w.entries)
+		}
 	}
 	where := locator{in: dc.in, typ: t, node: f.node, file: f.file, defaults: def}
-	handles := 0
 	push := func(x any) {
 		if s == nil || !s.unused {
-			L.Push(dc.handle(x))
-			handles++
+			handles = append(handles, dc.handle(x))
 		}
 	}
 	if len(names) == 0 {
 		push(dc.add(t, w, w.entries[1:], s.locatorFor(where), from))
-		dc.free = w
-		return handles
 	}
 	first := len(dc.in.report.mistakes)
-	for i, name := range names {
-		where.nth = i
+	declare := func(name lua.LValue) {
 		if name == lua.LNil {
 			at := where.Locate(schema.Path{w.entries[0].Key}, false)
-			dc.in.report.mistakes.Add(&diag.Error{Pos: at, Subject: t.Name, Err: fmt.Errorf("name %d is nil", i+1), Notes: from.Calls})
+			dc.in.report.mistakes.Add(&diag.Error{Pos: at, Subject: t.Name, Err: fmt.Errorf("name %d is nil", where.nth+1), Notes: from.Calls})
 			push(&failedDeclaration{resource.ID{Type: t.Name}})
-			continue
+			return
 		}
 		w.entries[0].Val = dc.in.convert.value(name, 0)
 		before := len(dc.in.report.mistakes)
@@ -211,8 +220,61 @@ func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lu
 			dc.in.report.dropRepeated(first, before, &where)
 		}
 	}
+	for i, name := range names {
+		where.nth = i
+		if list := dc.nameList(name); list != nil {
+			for k := 1; k <= list.Len(); k++ {
+				declare(list.RawGetInt(k))
+			}
+			continue
+		}
+		declare(name)
+	}
 	dc.free = w
-	return handles
+	if s != nil && s.unused {
+		return 0
+	}
+	return dc.pushHandles(L, f, handles)
+}
+
+// nameList returns the list of names that stands for a name; nil if it is none.
+func (dc *declarer) nameList(name lua.LValue) *lua.LTable {
+	t, ok := name.(*lua.LTable)
+	if !ok {
+		return nil
+	}
+	list := dc.in.Tables.Contents(t)
+	if k, _ := list.Next(position(list.Len())); k != lua.LNil {
+		return nil
+	}
+	return list
+}
+
+// FirstNameOnly says what is wrong with a list of names that [CutName] finds.
+const FirstNameOnly = "only the first of these names counts, because they are not last"
+
+// noteCut notes that Lua keeps only the first of the names that e stands for.
+func (dc *declarer) noteCut(L *lua.LState, f frame, t *resource.Type, e ast.Expr) {
+	list := "{ ... }"
+	if call, ok := e.(*ast.FuncCallExpr); ok {
+		list = "names"
+		f.node = call.Line()
+	}
+	dc.in.report.noteAt(L, f, fmt.Errorf("%s: %s", t.Name, FirstNameOnly),
+		fmt.Sprintf("give the list itself: %s { %s, ensure = ... }", t.Name, list))
+}
+
+// pushHandles pushes the handles of a call: one for each name if they are assigned to
+// several variables, otherwise one that stands for all.
+func (dc *declarer) pushHandles(L *lua.LState, f frame, handles []lua.LValue) int {
+	if c := dc.in.source.chunkOf(f.node); len(handles) != 1 && (c == nil || !c.spread(f.node)) {
+		L.Push(dc.handle(handleGroup(slices.Clone(handles))))
+		return 1
+	}
+	for _, h := range handles {
+		L.Push(h)
+	}
+	return len(handles)
 }
 
 // locatorFor returns a pointer to where. The resources of a call site share it if they can;
@@ -232,12 +294,12 @@ func (s *callSite) locatorFor(where locator) *locator {
 // add decodes one declaration and adds it to the catalog. It returns the
 // value of its handle.
 func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema.Entry, where *locator, from resource.Origin) any {
-	foreign := dc.in.convert.hasUnsupported
+	hasUnsupported := dc.in.convert.hasUnsupported
 	w.table = schema.Table{Entries: entries, Where: where}
 	r, err := t.Decode(&w.table, from)
-	if err == nil && foreign {
-		// The decoder lets properties that take anything take this too.
-		// It may also have been another name of the same declaration.
+	if err == nil && hasUnsupported {
+		// The decoder has accepted it for a property that takes any value. Or it is not in these
+		// entries, but is another name of the same call.
 		if path, f := findUnsupported(entries); f != "" {
 			err = r.Errorf(path, "%s: a property cannot hold %s", path[:1], f)
 		}
@@ -252,6 +314,7 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 		r, err = dc.admit(r)
 	}
 	if err == nil {
+		dc.overrides.declared(r)
 		return r
 	}
 	var list diag.List
@@ -274,14 +337,15 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 }
 
 // failedHandles pushes a handle for each name of a declaration that went wrong.
-func (dc *declarer) failedHandles(L *lua.LState, t *resource.Type, names []lua.LValue) int {
-	for _, name := range names {
-		L.Push(dc.handle(&failedDeclaration{resource.ID{Type: t.Name, Name: lua.LVAsString(name)}}))
+func (dc *declarer) failedHandles(L *lua.LState, f frame, t *resource.Type, names []lua.LValue) int {
+	handles := make([]lua.LValue, len(names))
+	for i, name := range names {
+		handles[i] = dc.handle(&failedDeclaration{resource.ID{Type: t.Name, Name: lua.LVAsString(name)}})
 	}
-	return len(names)
+	return dc.pushHandles(L, f, handles)
 }
 
-// admit adds a resource to the catalog.
+// admit adds a resource to the catalog. A session may replace one that an earlier text declared.
 func (dc *declarer) admit(r *resource.Resource) (*resource.Resource, error) {
 	if dc.in.invoked > 0 {
 		return nil, r.Errorf(nil, "%w", errClosed)

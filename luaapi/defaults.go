@@ -21,18 +21,24 @@ type defaultValue struct {
 	names []string // the property and its aliases
 	entry schema.Entry
 	where locator
+	added bool // it is added to what a declaration gives
 }
 
-// fill returns entries and the defaults for properties that they do not have.
+// fill returns entries and the defaults for properties that they do not have. Some are added
+// to the lists that are given, behind what these hold.
 func (d *defaults) fill(entries []schema.Entry) []schema.Entry {
 	given := entries
 next:
 	for i := range d.list {
 		for k := range given {
 			for _, name := range d.list[i].names {
-				if given[k].Key == name {
-					continue next
+				if given[k].Key != name {
+					continue
 				}
+				if d.list[i].added {
+					given[k].Val = schema.Append(given[k].Val, d.list[i].entry.Val)
+				}
+				continue next
 			}
 		}
 		entries = append(entries, d.list[i].entry)
@@ -87,6 +93,47 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 	}
 }
 
+// setCommonDefaults is ccm.defaults: from the call to the end of the file declarations of
+// every type have these properties, which every type has.
+func (dc *declarer) setCommonDefaults(L *lua.LState) int {
+	f := caller(L)
+	props, ok := L.Get(1).(*lua.LTable)
+	c := dc.in.source.chunkOf(f.node)
+	if !ok || L.GetTop() > 1 || c == nil {
+		dc.in.report.noteAt(L, f, fmt.Errorf("ccm.defaults: want a table of properties, got %s", kindOf(L.Get(1))), "")
+		return 0
+	}
+	now := new(defaults)
+	if c.common != nil {
+		now.list = append(now.list, c.common.list...)
+	}
+	props = dc.in.Tables.Contents(props)
+	common := resource.CommonSchema()
+	for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
+		d := defaultValue{
+			entry: schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)},
+			where: locator{in: dc.in, typ: dc.in.types[0], node: f.node, file: f.file},
+		}
+		var err diag.List
+		switch property := common.Field(d.entry.Key); {
+		case property == nil:
+			err = diag.List{{Pos: d.where.Locate(schema.Path{d.entry.Key}, true), Err: fmt.Errorf("not every type has a property %q", d.entry.Key), Hint: diag.DidYouMean(d.entry.Key, common.Names())}}
+		case property.Name == "alias":
+			err = diag.List{{Pos: d.where.Locate(schema.Path{d.entry.Key}, true), Err: errName}}
+		default:
+			err = dc.checkDefault(dc.in.types[0], &d)
+		}
+		for _, e := range err {
+			e.Subject, e.Notes = "ccm.defaults", dc.in.source.chain(L, f)
+		}
+		if dc.in.report.mistakes = append(dc.in.report.mistakes, err...); len(err) == 0 {
+			now.set(d)
+		}
+	}
+	c.common = now
+	return 0
+}
+
 func (d *defaults) set(v defaultValue) {
 	for i := range d.list {
 		if d.list[i].names[0] == v.names[0] {
@@ -103,6 +150,9 @@ var errName = errors.New("a name cannot be a default")
 // depend on other properties.
 func (dc *declarer) checkDefault(t *resource.Type, d *defaultValue) diag.List {
 	d.names = d.where.spellings(d.entry.Key)
+	if f := t.Properties().Field(d.entry.Key); f != nil {
+		d.added = f.Added
+	}
 	if d.names[0] == t.Schema().Name().Name || d.entry.Key == "1" {
 		return diag.List{{Pos: d.where.Locate(schema.Path{t.Schema().Name().Name}, true), Err: errName}}
 	}

@@ -122,7 +122,10 @@ func (df *deferrals) openLazies() {
 
 // callAfter is ccm.after.
 func (df *deferrals) callAfter(L *lua.LState) int {
-	id, isHandle := handleOf(L.Get(1))
+	handles, isHandle := groupOf(L.Get(1))
+	if _, one := handleOf(L.Get(1)); one {
+		handles, isHandle = handleGroup{L.Get(1)}, true
+	}
 	fn, isFunction := L.Get(2).(*lua.LFunction)
 	const form = "write ccm.after(handle, function() ... end)"
 	switch {
@@ -137,7 +140,10 @@ func (df *deferrals) callAfter(L *lua.LState) int {
 		df.after = make(map[resource.ID][]afterCall)
 	}
 	df.registered = true
-	df.after[id] = append(df.after[id], afterCall{L.CheckUserData(1), fn})
+	for _, h := range handles {
+		id, _ := handleOf(h)
+		df.after[id] = append(df.after[id], afterCall{h.(*lua.LUserData), fn})
+	}
 	return 0
 }
 

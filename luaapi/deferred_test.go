@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +21,7 @@ func converged(t *testing.T, script string, fates map[string]luaapi.Result) (lin
 	var b catalog.Builder
 	var print bytes.Buffer
 	in := luaapi.New(options(t, &b, &print))
-	require.NoError(t, in.Run(t.Context(), "site.lua", []byte(script)))
+	require.NoError(t, in.Run(t.Context(), "site.lua", script))
 	in.Close()
 	specs = make(map[string]any)
 	for _, r := range b.Resources() {
@@ -76,6 +77,31 @@ func TestLazyMistakes(t *testing.T) {
 	} {
 		lines, _ := converged(t, x.script, nil)
 		require.Contains(t, lines[len(lines)-1], x.want, x.script)
+	}
+}
+
+// A function of ccm.lazy has the limits of a script: of a string, of memory and of time.
+func TestLazyLimits(t *testing.T) {
+	for body, want := range map[string]string{
+		`local s = "x" while true do s = s .. s end`:                                            "..: the result is longer than 64 MiB",
+		`local t, s = {}, ("x"):rep(2 ^ 22) while true do t[#t + 1] = s .. #t end`:              "the script holds more than 64 MiB of memory",
+		`local t = {} while true do t[#t + 1] = {} end`:                                         "the script holds more than 64 MiB of memory",
+		`while true do pcall(function() local s = "x" for i = 1, 10 do s = s .. s end end) end`: "is not done after 2s",
+	} {
+		var b catalog.Builder
+		o := options(t, &b, new(bytes.Buffer))
+		o.Memory, o.Timeout = 64<<20, 2*time.Second
+		switch {
+		case strings.HasPrefix(want, ".."):
+			o.Memory, o.Timeout = 512<<20, time.Minute
+		case strings.HasPrefix(want, "the script holds"):
+			o.Timeout = time.Minute
+		}
+		in := luaapi.New(o)
+		require.NoError(t, in.Run(t.Context(), "site.lua", `file { "/a", content = ccm.lazy(function() `+body+` end) }`))
+		_, err := b.Resources()[0].Resolve(t.Context())
+		require.ErrorContains(t, err, want, body)
+		in.Close()
 	}
 }
 

@@ -30,7 +30,7 @@ func TestExtension(t *testing.T) {
 		in.Field("here", func(L *lua.LState) lua.LValue { return lua.LString(in.Dir(L)) })
 	}})
 	defer in.Close()
-	run := func(script string) error { return in.Run(context.Background(), "/site/site.lua", []byte(script)) }
+	run := func(script string) error { return in.Run(context.Background(), "/site/site.lua", script) }
 
 	require.NoError(t, run(`print(used.answer, require("lib.used") == used, ccm.here, ccm.noop)`))
 	require.Equal(t, "42\ttrue\t/site\tfalse\n", out.String())

@@ -46,6 +46,9 @@ func (ts *Tables) factsTable() *lua.LTable {
 			list := ts.in.vm.CreateTable(0, len(names))
 			for _, name := range names {
 				v := contents.RawGetString(name)
+				if g, _ := ts.in.opts.Facts.Gatherer(name); g.OnlyNamed {
+					continue
+				}
 				if v == lua.LNil {
 					var err error
 					// A fact that cannot be gathered is left out; reading it throws the reason.
@@ -75,15 +78,12 @@ func (e *unknownNameError) Error() string {
 }
 
 // isData reports whether the table holds what the user configured. What it does not have
-// is nil, unless the name is nearly one that it has. Facts are always strict.
+// is nil, unless the name is a misspelling of one that it has. Facts are always strict.
 func (e *unknownNameError) isData() bool { return strings.HasPrefix(e.table, "data") }
-
-// near asks whether the nearest name was meant; "" if none is near.
-func (e *unknownNameError) near() string { return diag.DidYouMean(e.name, e.known) }
 
 // Hint returns the nearest name, or how to ask for what may be absent.
 func (e *unknownNameError) Hint() string {
-	if hint := e.near(); hint != "" || e.isData() {
+	if hint := diag.DidYouMean(e.name, e.known); hint != "" || e.isData() {
 		return hint
 	}
 	path := e.table + "." + e.name

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -151,7 +152,7 @@ func (gt *globalTable) ccmTable() *lua.LTable {
 	t.RawSetString("version", lua.LString(gt.in.opts.Version))
 	t.RawSetString("noop", lua.LBool(gt.in.opts.Noop))
 	t.RawSetString("warn", gt.in.vm.NewFunction(func(L *lua.LState) int {
-		gt.in.opts.Warn(gt.in.source.framePos(caller(L)), gt.words(L, " "))
+		gt.in.opts.Warn(gt.in.source.framePos(caller(L)), gt.words(L, "ccm.warn", " "))
 		return 0
 	}))
 	t.RawSetString("optional", gt.in.vm.NewFunction(func(L *lua.LState) int {
@@ -160,6 +161,8 @@ func (gt *globalTable) ccmTable() *lua.LTable {
 	}))
 	t.RawSetString("fail", gt.in.vm.NewFunction(gt.fail))
 	t.RawSetString("lazy", gt.in.vm.NewFunction(gt.in.deferred.makeLazy))
+	t.RawSetString("defaults", gt.in.vm.NewFunction(gt.in.declarer.setCommonDefaults))
+	t.RawSetString("resources", gt.in.vm.NewFunction(gt.in.declarer.overrides.collect))
 	t.RawSetString("after", gt.in.vm.NewFunction(gt.in.deferred.callAfter))
 	return gt.in.Tables.readonly(readonly{name: "ccm", contents: t, missing: func(key lua.LValue) (lua.LValue, error) {
 		return lua.LNil, &missingError{"ccm", keyText(key), stringKeys(t)}
@@ -169,7 +172,7 @@ func (gt *globalTable) ccmTable() *lua.LTable {
 // fail is ccm.fail: it ends the evaluation, and no pcall stops it.
 func (gt *globalTable) fail(L *lua.LState) int {
 	f, notes := gt.in.source.origin(L)
-	text := gt.words(L, " ")
+	text := gt.words(L, "ccm.fail", " ")
 	if text == "" {
 		text = "the script failed"
 	}
@@ -178,14 +181,19 @@ func (gt *globalTable) fail(L *lua.LState) int {
 	return 0
 }
 
-// words returns the arguments of a call as print writes them.
-func (gt *globalTable) words(L *lua.LState, sep string) string {
-	out := ""
+// words returns the arguments of a call of a function as print writes them.
+func (gt *globalTable) words(L *lua.LState, function, sep string) string {
+	var out strings.Builder
 	for i := 1; i <= L.GetTop(); i++ {
 		if i > 1 {
-			out += sep
+			out.WriteString(sep)
 		}
-		out += L.ToStringMeta(L.Get(i)).String()
+		word := L.ToStringMeta(L.Get(i)).String()
+		if out.Len()+len(word) > maxString {
+			gt.in.limits.tooLong(L, function)
+		}
+		out.WriteString(word)
 	}
-	return out
+	gt.in.Take(L, out.Len())
+	return out.String()
 }

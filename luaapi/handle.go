@@ -2,6 +2,7 @@ package luaapi
 
 import (
 	"fmt"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // A handle is what a constructor returns: a userdata that holds a
-// *resource.Resource, a *failedDeclaration or a *partialDeclaration.
+// *resource.Resource, a *failedDeclaration, a *partialDeclaration or a handleGroup.
 type (
 	// A failedDeclaration has mistakes and is not in the catalog. It has a handle so that
 	// the script can go on to its next mistake.
@@ -21,7 +22,36 @@ type (
 		typ   *resource.Type
 		names []lua.LValue
 	}
+	// A handleGroup is the handles of several names that one call has declared. It stands
+	// for all of them.
+	handleGroup []lua.LValue
 )
+
+// groupOf returns the handles that v stands for.
+func groupOf(v lua.LValue) (group handleGroup, ok bool) {
+	if ud, isData := v.(*lua.LUserData); isData {
+		group, ok = ud.Value.(handleGroup)
+	}
+	return group, ok
+}
+
+// String lists the resources.
+func (g handleGroup) String() string {
+	ids := make([]string, len(g))
+	for i, h := range g {
+		ids[i] = handleText(h)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// handleText returns a handle as text.
+func handleText(v lua.LValue) string {
+	if g, ok := groupOf(v); ok {
+		return g.String()
+	}
+	id, _ := handleOf(v)
+	return id.String()
+}
 
 // handleOf returns the ID of the resource that v is a handle of.
 func handleOf(v lua.LValue) (resource.ID, bool) {
@@ -55,8 +85,15 @@ func (dc *declarer) openHandles() {
 		{"__index", dc.handleIndex},
 		{"__newindex", dc.handleAssign},
 		{"__tostring", func(L *lua.LState) int {
-			id, _ := handleOf(L.Get(1))
-			L.Push(lua.LString(id.String()))
+			L.Push(lua.LString(handleText(L.Get(1))))
+			return 1
+		}},
+		{"__len", func(L *lua.LState) int {
+			g, ok := groupOf(L.Get(1))
+			if !ok {
+				dc.in.report.throw(L, "only the handle of several names has a length", "%s is one resource", handleText(L.Get(1)))
+			}
+			L.Push(lua.LNumber(len(g)))
 			return 1
 		}},
 		{"__concat", func(L *lua.LState) int {
@@ -64,9 +101,7 @@ func (dc *declarer) openHandles() {
 			return 1
 		}},
 		{"__eq", func(L *lua.LState) int {
-			a, _ := handleOf(L.Get(1))
-			b, _ := handleOf(L.Get(2))
-			L.Push(lua.LBool(a == b))
+			L.Push(lua.LBool(handleText(L.Get(1)) == handleText(L.Get(2))))
 			return 1
 		}},
 		{"__call", dc.handleCall},
@@ -74,20 +109,31 @@ func (dc *declarer) openHandles() {
 		mt.RawSetString(m.event, dc.in.vm.NewFunction(m.fn))
 	}
 	mt.RawSetString("__metatable", lua.LFalse)
-	dc.handles = mt
+	dc.handles, dc.set = mt, dc.in.vm.NewFunction(dc.overrides.handleSet)
 }
 
 // concatenable returns a handle, a string or a number as an operand of .. does.
 func concatenable(v lua.LValue) lua.LString {
+	if g, ok := groupOf(v); ok {
+		return lua.LString(g.String())
+	}
 	if id, ok := handleOf(v); ok {
 		return lua.LString(id.String())
 	}
 	return lua.LString(lua.LVAsString(v))
 }
 
-var handleFields = []string{"type", "name", "id", "changed", "failed", "outcome", "stdout", "stderr", "exit_code"}
+var handleFields = []string{"type", "name", "id", "changed", "failed", "outcome", "stdout", "stderr", "exit_code", "set"}
 
 func (dc *declarer) handleIndex(L *lua.LState) int {
+	if L.Get(2) == lua.LString("set") {
+		L.Push(dc.set)
+		return 1
+	}
+	if g, ok := groupOf(L.Get(1)); ok {
+		L.Push(dc.groupField(L, g, L.Get(2)))
+		return 1
+	}
 	id, _ := handleOf(L.Get(1))
 	switch key := L.Get(2).String(); key {
 	case "type":
@@ -101,16 +147,40 @@ func (dc *declarer) handleIndex(L *lua.LState) int {
 	default:
 		hint := diag.DidYouMean(key, handleFields)
 		if hint == "" {
-			hint = "a handle has type, name and id, and later changed, failed and outcome"
+			hint = "a handle has type, name, id and set, and later changed, failed and outcome"
 		}
 		dc.in.report.throw(L, hint, "%s has no field %q", id, key)
 	}
 	return 1
 }
 
+// groupField returns a field of the handle of several names: the handle of name number n,
+// or what holds for any of them.
+func (dc *declarer) groupField(L *lua.LState, g handleGroup, key lua.LValue) lua.LValue {
+	if n, ok := key.(lua.LNumber); ok {
+		if i := int(n); i >= 1 && i <= len(g) {
+			return g[i-1]
+		}
+		return lua.LNil
+	}
+	switch field := key.String(); field {
+	case "changed", "failed":
+		is := lua.LFalse
+		for _, h := range g {
+			if dc.in.deferred.resultField(L, h.(*lua.LUserData), field) == lua.LTrue {
+				is = lua.LTrue
+			}
+		}
+		return is
+	default:
+		hint := "a handle of several has changed and failed; [1] is the handle of the first"
+		dc.in.report.throw(L, hint, "%s are %d resources, which have no field %q", g, len(g), field)
+	}
+	return lua.LNil
+}
+
 func (dc *declarer) handleAssign(L *lua.LState) int {
-	id, _ := handleOf(L.Get(1))
-	dc.in.report.throw(L, "give all properties when you declare it", "%s cannot be changed any more", id)
+	dc.in.report.throw(L, "write handle:set { "+keyText(L.Get(2))+" = ... }", "%s is not changed by an assignment", handleText(L.Get(1)))
 	return 0
 }
 
@@ -119,15 +189,19 @@ func (dc *declarer) handleCall(L *lua.LState) int {
 	ud := L.CheckUserData(1)
 	p, ok := ud.Value.(*partialDeclaration)
 	if !ok {
-		id, _ := handleOf(ud)
-		dc.in.report.note(L, fmt.Errorf("%s is declared already", id), fmt.Sprintf("write its properties right behind its name: %s %q { ... }", id.Type, id.Name))
+		id, one := handleOf(ud)
+		hint := "write the properties right behind the names"
+		if one {
+			hint = fmt.Sprintf("write its properties right behind its name: %s %q { ... }", id.Type, id.Name)
+		}
+		dc.in.report.note(L, fmt.Errorf("%s is declared already", handleText(ud)), hint)
 		L.Push(ud)
 		return 1
 	}
 	props, ok := L.Get(2).(*lua.LTable)
 	if !ok || L.GetTop() > 2 {
 		dc.in.report.note(L, fmt.Errorf("want a table of properties behind %s %q, got %s", p.typ.Name, p.names[0].String(), kindOf(L.Get(2))), "")
-		return dc.failedHandles(L, p.typ, p.names)
+		return dc.failedHandles(L, caller(L), p.typ, p.names)
 	}
 	return dc.declareTable(L, caller(L), p.typ, p.names, props)
 }

@@ -123,7 +123,7 @@ func (s *Session) compile(p *input, name, dir string) (*lua.LFunction, *chunk, e
 		return nil, nil, p.err
 	}
 	c.number(p.stmts)
-	proto, err := (&divider{in: in, c: c, chunk: len(in.source.chunks)}).compile(share(p.stmts))
+	proto, err := (&rewriter{in: in, c: c, chunk: len(in.source.chunks)}).compile(share(p.stmts))
 	if err != nil {
 		return nil, nil, in.report.compileMistake(c, err)
 	}

@@ -28,7 +28,7 @@ var libraries = []library{
 		"huge", "ldexp", "log", "log10", "max", "min", "modf", "pi", "pow", "rad", "sin", "sinh", "sqrt", "tan", "tanh",
 	}},
 	{"os", lua.OpenOs, []string{"clock", "date", "difftime", "time"}},
-	{"string", lua.OpenString, []string{"byte", "char", "len", "lower", "reverse", "sub", "upper"}},
+	{"string", lua.OpenString, []string{"char", "len", "lower", "reverse", "sub", "upper"}},
 	{"table", lua.OpenTable, nil},
 }
 

@@ -29,7 +29,7 @@ func (lm *limits) length(L *lua.LState, t *lua.LTable) int {
 
 // measured returns what to write instead of #x: a call that is given #x and x, if x can
 // be evaluated twice.
-func (d *divider) measured(e *ast.UnaryLenOpExpr) ast.Expr {
+func (d *rewriter) measured(e *ast.UnaryLenOpExpr) ast.Expr {
 	if !isPath(e.Expr) {
 		return e
 	}

@@ -45,7 +45,7 @@ type Options struct {
 	Context context.Context
 	// Registry has the types for which there are constructors.
 	Registry *resource.Registry
-	// Builder gets the resources.
+	// Builder gets the resources. A session also asks it what is there, and takes things back.
 	Builder *catalog.Builder
 	// Facts are those of the table facts.
 	Facts *facts.Facts
@@ -77,7 +77,8 @@ type Options struct {
 	Library fs.FS
 	// Scope is that of all resources; nil means the script that is run.
 	Scope *resource.Scope
-	// Add adds a resource to the catalog; nil means Builder.Add.
+	// Add adds a resource to the catalog on the way to Builder, such as [catalog.Unit.Add],
+	// which applies what the resource applies; nil means Builder.Add.
 	Add func(r *resource.Resource) (*resource.Resource, error)
 	// Extend adds globals of packages above this one; see extension.go.
 	Extend func(in *Interp)
@@ -169,6 +170,7 @@ func New(opts Options) *Interp {
 	in.compiler = &compiler{in: in}
 	in.concat = &concatenator{in: in}
 	in.declarer = &declarer{in: in}
+	in.declarer.overrides.dc = in.declarer
 	in.convert = &converter{in: in}
 	in.nils = &nilChecker{in: in}
 	in.deferred = &deferrals{in: in}
@@ -197,7 +199,7 @@ func (in *Interp) Sources() diag.Sources { return in.shown }
 // error is a [diag.List] of all the mistakes that were found, in the order of
 // their places. The name of the script is that of its file: relative paths
 // start from its directory, and so does the search for modules.
-func (in *Interp) Run(ctx context.Context, name string, text []byte) error {
+func (in *Interp) Run(ctx context.Context, name, text string) error {
 	in.report.reset()
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
@@ -205,10 +207,13 @@ func (in *Interp) Run(ctx context.Context, name string, text []byte) error {
 	}
 	in.modules.setScript(name)
 	defer in.limits.begin(ctx)()
-	fn, c, err := in.compiler.load(name, dir, string(text))
+	fn, c, err := in.compiler.load(name, dir, text)
 	if err == nil {
 		c.script = true
 		err = in.call(fn)
+		if err == nil {
+			in.declarer.overrides.end()
+		}
 		c.release()
 		in.forgetFrame()
 	}

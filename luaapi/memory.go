@@ -16,7 +16,7 @@ import (
 // room for more.
 const memoryStep = 16 << 20
 
-// A memory is what an evaluation may hold.
+// A memory is the limit of memory of an evaluation.
 type memory struct {
 	bound     *heap.Bound
 	allocated int                     // bytes of strings since it was measured

@@ -171,7 +171,7 @@ func TestModulesAreFoundBesideTheScript(t *testing.T) {
 	}, nil)
 	text, err := os.ReadFile("sites/web/site.lua")
 	require.NoError(t, err)
-	require.Empty(t, rendered(s.in, s.in.Run(context.Background(), "sites/web/site.lua", text)))
+	require.Empty(t, rendered(s.in, s.in.Run(context.Background(), "sites/web/site.lua", string(text))))
 	require.Equal(t, "sites/web/lib/web.lua:1", s.b.Resources()[0].Pos.String())
 	require.Equal(t, filepath.Join(s.dir, "sites/web/lib"), s.b.Resources()[0].Spec.(*fileProps).dir)
 	require.Equal(t, filepath.Join(s.dir, "sites/web"), s.b.Resources()[1].Spec.(*fileProps).dir)

@@ -45,7 +45,7 @@ func TestNesting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, nil, nil)
 			begin := time.Now()
-			err := s.in.Run(context.Background(), "site.lua", []byte("\n"+c.text))
+			err := s.in.Run(context.Background(), "site.lua", "\n"+c.text)
 			require.Less(t, time.Since(begin), 30*time.Second)
 			if c.want == "" {
 				require.NoError(t, err)
@@ -76,13 +76,55 @@ func TestConcatBounded(t *testing.T) {
 			s := newSite(t, nil, nil)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err := s.in.Run(context.Background(), "site.lua", []byte(script))
+			err := s.in.Run(context.Background(), "site.lua", script)
 			runtime.ReadMemStats(&after)
 			require.ErrorContains(t, err, "..: the result is longer than 64 MiB")
 			require.ErrorContains(t, err, "site.lua:2")
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<30))
 		})
 	}
+}
+
+// One call whose arguments make it long ends before it has made more than it may, and without
+// work that grows with the square of them.
+func TestCallsAreBounded(t *testing.T) {
+	for script, want := range map[string]string{
+		"local x = ('a'):rep(2 ^ 20):gsub('.*', ('%0'):rep(2 ^ 10))": "string.gsub: the result is longer than 64 MiB",
+		"local x = ('a'):rep(2 ^ 26):byte(1, -1)":                    "too many values in one call",
+		"print(unpack({ ('x'):rep(2 ^ 26), 1 }))":                    "print: the result is longer than 64 MiB",
+		"ccm.warn(unpack({ ('x'):rep(2 ^ 26), 1 }))":                 "ccm.warn: the result is longer than 64 MiB",
+	} {
+		s := newSite(t, nil, nil)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := s.in.Run(context.Background(), "site.lua", script)
+		runtime.ReadMemStats(&after)
+		require.ErrorContains(t, err, want, script)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(400<<20), script)
+	}
+	for _, script := range []string{
+		"local t = {} for i = 1, 2 ^ 17 do t[i] = i end assert(select('#', unpack(t)) == 2 ^ 17) print(unpack(t))",
+		"assert(select('#', ('a'):rep(2 ^ 17):byte(1, -1)) == 2 ^ 17)",
+	} {
+		s := newSite(t, nil, nil)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		require.NoError(t, s.in.Run(context.Background(), "site.lua", script))
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20), script) // some times what the values take
+	}
+}
+
+// The replacement of gsub is as in Lua, and string.byte too.
+func TestReplacementAndBytes(t *testing.T) {
+	s := newSite(t, nil, nil)
+	require.NoError(t, s.in.Run(context.Background(), "site.lua", `
+		assert(('abc'):gsub('b', '[%0%1%%%.]x%') == 'a[bb%.]x%c')
+		assert(('abc'):gsub('(b)()', '%1%2') == 'ab3c')
+		assert(not pcall(string.gsub, 'abc', '(b)', '%2'))
+		local function bytes(...) return table.concat({ ('abc'):byte(...) }, ' ') end
+		assert(bytes() == '97' and bytes(2) == '98' and bytes(-1) == '99' and bytes(1, -1) == '97 98 99')
+		assert(bytes(0) == '' and bytes(0, 9) == '97 98 99' and bytes(-9, 1) == '97' and bytes(3, 2) == '' and bytes(4) == '')`))
 }
 
 // The memory of strings is counted when they are made, however fast that is.
@@ -98,7 +140,7 @@ func TestStringMemory(t *testing.T) {
 			s := newSite(t, nil, func(o *luaapi.Options) { o.Memory = 256 << 20 })
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err := s.in.Run(context.Background(), "site.lua", []byte(script))
+			err := s.in.Run(context.Background(), "site.lua", script)
 			runtime.ReadMemStats(&after)
 			require.ErrorContains(t, err, "the script holds more than 256 MiB of memory")
 			require.ErrorContains(t, err, "site.lua:2")
@@ -123,13 +165,13 @@ func TestProtectedCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, nil, func(o *luaapi.Options) { o.Timeout = 100 * time.Millisecond })
 			begin := time.Now()
-			err := s.in.Run(context.Background(), "site.lua", []byte(script))
+			err := s.in.Run(context.Background(), "site.lua", script)
 			require.Less(t, time.Since(begin), 20*time.Second)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}
 	s := newSite(t, nil, nil)
-	require.NoError(t, s.in.Run(context.Background(), "site.lua", []byte(`
+	require.NoError(t, s.in.Run(context.Background(), "site.lua", `
 local calls = { n = 0 }
 local function f() calls.n = calls.n + 1 return select(2, pcall(f)) end
 assert(f():find('stack overflow in protected calls'), 'no error')
@@ -137,5 +179,5 @@ assert(calls.n == 201, calls.n)
 calls.n = 0
 f()
 assert(calls.n == 201, 'the second time')
-`)))
+`))
 }

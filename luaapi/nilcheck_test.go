@@ -47,16 +47,16 @@ func TestWrittenNil(t *testing.T) {
 			o.Warn = func(pos diag.Pos, msg string) { warned = append(warned, pos.String()+": "+msg) }
 			in := luaapi.New(o)
 			if !sites {
-				in.WithoutSites()
+				in.WithoutCallSites()
 			}
-			_ = in.Run(context.Background(), "x.lua", []byte(c.text))
+			_ = in.Run(context.Background(), "x.lua", c.text)
 			require.Equal(t, c.want, warned, "%s (sites: %t)", c.text, sites)
 			in.Close()
 
 			o.Strict, warned = true, nil
 			o.Builder = new(catalog.Builder)
 			in = luaapi.New(o)
-			err := in.Run(context.Background(), "x.lua", []byte(c.text))
+			err := in.Run(context.Background(), "x.lua", c.text)
 			require.Empty(t, warned)
 			if c.want != nil {
 				require.ErrorContains(t, err, " was given as nil ", c.text)

@@ -254,6 +254,9 @@ func kindOf(v lua.LValue) string {
 	if s, ok := v.(lua.LString); ok && len(s) <= 40 {
 		return fmt.Sprintf("the string %q", string(s))
 	}
+	if g, ok := groupOf(v); ok {
+		return g.String()
+	}
 	if h, ok := handleOf(v); ok {
 		return h.String()
 	}

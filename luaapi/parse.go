@@ -101,6 +101,14 @@ func (p *Script) PropertyPos(call *ast.FuncCallExpr, path schema.Path, key bool)
 	return pos
 }
 
+// NamePos returns the place of the first name in the call of a constructor; it is zero if
+// the call has none.
+func (p *Script) NamePos(call *ast.FuncCallExpr) diag.Pos {
+	pos := namePos(p.tree, call, tableArg(call), 0)
+	pos.File = p.Name
+	return pos
+}
+
 // ConstructorPos returns the place of the word that names the type in the call of
 // a constructor.
 func (p *Script) ConstructorPos(call *ast.FuncCallExpr) diag.Pos {

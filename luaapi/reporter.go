@@ -44,11 +44,7 @@ func (rp *reporter) throw(L *lua.LState, hint, format string, args ...any) {
 
 // throwError throws an error of this program, with its hint if it has one.
 func (rp *reporter) throwError(L *lua.LState, err error) {
-	hint := ""
-	if h, ok := err.(interface{ Hint() string }); ok {
-		hint = h.Hint()
-	}
-	rp.throw(L, hint, "%w", err)
+	rp.throw(L, diag.HintOf(err), "%w", err)
 }
 
 // note records a mistake at the place of the script that called, and lets the

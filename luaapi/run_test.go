@@ -54,7 +54,7 @@ func (s *site) run() string {
 	s.t.Helper()
 	text, err := os.ReadFile("site.lua")
 	require.NoError(s.t, err)
-	return rendered(s.in, s.in.Run(context.Background(), "site.lua", text))
+	return rendered(s.in, s.in.Run(context.Background(), "site.lua", string(text)))
 }
 
 func rendered(in *luaapi.Interp, err error) string {
@@ -98,7 +98,7 @@ func TestLongStringsWithoutEnd(t *testing.T) {
 		"local s = \"a\\\nb\nc\"": "site.lua:1:11: want a quote to end the string that begins here",
 	} {
 		in := luaapi.New(options(t, new(catalog.Builder), new(bytes.Buffer)))
-		require.EqualError(t, in.Run(context.Background(), "site.lua", []byte(text)), want)
+		require.EqualError(t, in.Run(context.Background(), "site.lua", text), want)
 		in.Close()
 	}
 }
@@ -179,10 +179,10 @@ print(facts.broken)
 func TestRunAgain(t *testing.T) {
 	s := newSite(t, nil, nil)
 	for range 2 {
-		require.EqualError(t, s.in.Run(context.Background(), "bad.lua", []byte("local function f() local x; x() end\nf()")),
+		require.EqualError(t, s.in.Run(context.Background(), "bad.lua", "local function f() local x; x() end\nf()"),
 			"bad.lua:1:29: 'x' is nil, not a function\n  bad.lua:2: called from here")
-		require.Error(t, s.in.Run(context.Background(), "syntax.lua", []byte("x x")))
-		require.NoError(t, s.in.Run(context.Background(), "good.lua", []byte("file '/x'")))
+		require.Error(t, s.in.Run(context.Background(), "syntax.lua", "x x"))
+		require.NoError(t, s.in.Run(context.Background(), "good.lua", "file '/x'"))
 		require.Equal(t, "good.lua:1 []", fmt.Sprint(s.b.Resources()[0].Pos, s.b.Resources()[0].Calls))
 	}
 }
@@ -226,7 +226,7 @@ for name in pairs(string) do exec(name) end
 	for range 20 {
 		var b catalog.Builder
 		in := luaapi.New(options(t, &b, new(bytes.Buffer)))
-		require.NoError(t, in.Run(context.Background(), "site.lua", []byte(script)))
+		require.NoError(t, in.Run(context.Background(), "site.lua", script))
 		in.Close()
 		var ids []string
 		for _, r := range b.Resources() {
@@ -255,7 +255,7 @@ file { "/b", mdoe = 1 }
 later()
 error("at last")
 `}, nil)
-	err := s.in.Run(context.Background(), "site.lua", mustRead(t, "site.lua"))
+	err := s.in.Run(context.Background(), "site.lua", string(mustRead(t, "site.lua")))
 	list, ok := errors.AsType[diag.List](err)
 	require.True(t, ok)
 	var lines []int

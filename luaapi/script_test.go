@@ -129,7 +129,7 @@ func runPart(t *testing.T, file string, p part) {
 	var print bytes.Buffer
 	in := luaapi.New(options(t, &b, &print))
 	defer in.Close()
-	err := in.Run(context.Background(), file, []byte(p.text))
+	err := in.Run(context.Background(), file, p.text)
 
 	var mistakes []string
 	list, _ := errors.AsType[diag.List](err)

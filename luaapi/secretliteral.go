@@ -1,12 +1,13 @@
 package luaapi
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // secretLiteral matches a secret that is written in a script.
-var secretLiteral = regexp.MustCompile(`(?:^|[^.:\w])secret\s*\(?\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\[\[[^\]]*\]\])`)
+var secretLiteral = lazyregexp.New(`(?:^|[^.:\w])secret\s*\(?\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\[\[[^\]]*\]\])`)
 
 // HideLiterals returns the text of a script as messages may quote it: with stars
 // in the place of literal arguments of secret. Positions stay valid.
@@ -15,7 +16,7 @@ func HideLiterals(text string) string {
 		return text
 	}
 	out := []byte(text)
-	for _, m := range secretLiteral.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range secretLiteral().FindAllStringSubmatchIndex(text, -1) {
 		for i := m[2] + 1; i < m[3]-1; i++ {
 			if out[i] != '\n' {
 				out[i] = '*'

@@ -55,8 +55,8 @@ type Evaluation struct {
 	Defined []string
 }
 
-// LastValues are the variables that hold the values of the last expressions, the
-// latest first.
+// LastValues are the variables that hold the values of the last expressions, and of a return at
+// the end of a text, the latest first.
 var LastValues = []string{"_", "_1", "_2", "_3", "_4", "_5", "_6", "_7", "_8", "_9"}
 
 // NewSession returns a session that has evaluated nothing yet. From then on in
@@ -88,7 +88,11 @@ func (s *Session) Eval(ctx context.Context, text string) (Evaluation, error) {
 
 // EvalAs is Eval under another name.
 func (s *Session) EvalAs(ctx context.Context, name, text string) (Evaluation, error) {
-	return s.run(ctx, parseInput(name, text), name, s.dir)
+	res, err := s.run(ctx, parseInput(name, text), name, s.dir)
+	if err == nil && len(res.Values) > 0 && res.Values[0] != lua.LNil {
+		s.keepValue(res.Values[0])
+	}
+	return res, err
 }
 
 // Load evaluates a script. Its name is that of its file: relative paths start
@@ -130,9 +134,6 @@ func (s *Session) run(ctx context.Context, p *input, name, dir string) (res Eval
 	s.defaults = c.defaults
 	res.Values, res.Replaced = s.values, s.replacements
 	s.recordEntries(&res)
-	if len(res.Values) > 0 && res.Values[0] != lua.LNil && res.Expression {
-		s.keepValue(res.Values[0])
-	}
 	return res, nil
 }
 
@@ -206,6 +207,15 @@ func (s *Session) admit(r *resource.Resource) (*resource.Resource, error) {
 		s.replacements = append(s.replacements, Replacement{old, r})
 	}
 	return got, err
+}
+
+// replaced notes that a resource has other properties now.
+func (s *Session) replaced(old, now *resource.Resource) {
+	if n, ok := s.entries[old]; ok {
+		delete(s.entries, old)
+		s.entries[now] = n
+		s.replacements = append(s.replacements, Replacement{old, now})
+	}
 }
 
 // Drop takes a resource out of the catalog.

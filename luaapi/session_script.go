@@ -52,33 +52,14 @@ func (t *tree) onlyDefinition(names []string) (at int, ok bool) {
 func FreeNames(text string) []string {
 	t := newTree(nodeBase, text)
 	var free []string
-	var scopes [][]string
-	w := walker{
-		enter: func(n ast.PositionHolder) {
-			id, ok := n.(*ast.IdentExpr)
-			if !ok || slices.Contains(free, id.Value) {
-				return
-			}
-			for _, s := range scopes {
-				if slices.Contains(s, id.Value) {
-					return
-				}
-			}
+	var visible scopes
+	w := walker{enter: func(n ast.PositionHolder) {
+		id, ok := n.(*ast.IdentExpr)
+		if ok && !slices.Contains(free, id.Value) && !slices.Contains(slices.Concat(visible...), id.Value) {
 			free = append(free, id.Value)
-		},
-		word: func(name string, local bool) {
-			if local {
-				scopes[len(scopes)-1] = append(scopes[len(scopes)-1], name)
-			}
-		},
-		scope: func(open bool) {
-			if open {
-				scopes = append(scopes, nil)
-				return
-			}
-			scopes = scopes[:len(scopes)-1]
-		},
-	}
+		}
+	}}
+	visible.follow(&w)
 	w.block(t.stmts)
 	return free
 }

@@ -120,7 +120,7 @@ func TestSessionEval(t *testing.T) {
 		{"declarations", []step{
 			{"file { '/a', owner = 'root' }", "file#/a"},
 			{"local b = file { '/b', '/c' }", ""},
-			{"b", "file#/b"},
+			{"b", "file#/b, file#/c"},
 			{"file { '/d', require = b }", "file#/d"},
 			{"file { '/a', owner = 'root' }", "file#/a"},
 			{"file { '/a', owner = 'me' }", "file#/a"},

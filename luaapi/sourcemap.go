@@ -133,7 +133,7 @@ func (sm *sourceMap) mayBeAbsent(L *lua.LState, err error) bool {
 	if !ok {
 		return false
 	}
-	if missing.isData() && missing.near() == "" {
+	if missing.isData() && diag.Misspelling(missing.name, missing.known) == "" {
 		return true
 	}
 	f := caller(L)

@@ -11,6 +11,16 @@ const callDepth = 4096
 // so also how many values one call can pass.
 const registrySize = 1 << 20
 
+// reserve makes room for n values that are about to be pushed. The stack grows in small
+// steps otherwise, and is copied each time.
+func reserve(L *lua.LState, n int) {
+	if n > 4096 {
+		top := L.GetTop()
+		L.SetTop(top + n)
+		L.SetTop(top)
+	}
+}
+
 // maxCalls bounds the chain of calls that a message shows.
 const maxCalls = 16
 

@@ -20,6 +20,10 @@ const (
 	patternStepsPerByte = 100
 )
 
+// checkExpansion is after how many %0 to %9 of one replacement it is looked at whether the time
+// is over.
+const checkExpansion = 1 << 14
+
 // maxPatterns is how many compiled patterns are kept.
 const maxPatterns = 256
 
@@ -33,6 +37,7 @@ type stringLib struct {
 // those that one call can keep busy for ever, or that differ from Lua's.
 func (lib *stringLib) functions() []builtin {
 	list := []builtin{
+		{"byte", lib.byte},
 		{"find", func(L *lua.LState) int { return lib.find(L, true) }},
 		{"format", lib.format},
 		{"gmatch", lib.gmatch},
@@ -44,6 +49,28 @@ func (lib *stringLib) functions() []builtin {
 		list[i].fn = lib.in.Derived(list[i].fn)
 	}
 	return list
+}
+
+func (lib *stringLib) byte(L *lua.LState) int {
+	s, first := L.CheckString(1), L.OptInt(2, 1)
+	from, to := offset(first, len(s)), offset(L.OptInt(3, first), len(s))
+	from, to = max(from, 1), min(to, len(s))
+	if from > to {
+		return 0
+	}
+	reserve(L, to-from+1)
+	for i := from; i <= to; i++ {
+		L.Push(lua.LNumber(s[i-1]))
+	}
+	return to - from + 1
+}
+
+// offset returns a position in a text of that length. A negative one counts from its end.
+func offset(i, length int) int {
+	if i < 0 {
+		return i + length + 1
+	}
+	return i
 }
 
 func (lib *stringLib) rep(L *lua.LState) int {
@@ -112,11 +139,7 @@ func (lib *stringLib) search(L *lua.LState, p *pattern.Pattern, s string, init i
 
 // initial returns optional argument n as an offset into a text of that length.
 func initial(L *lua.LState, n, length int) int {
-	i := L.OptInt(n, 1)
-	if i < 0 {
-		i += length + 1
-	}
-	return min(max(i-1, 0), length)
+	return min(max(offset(L.OptInt(n, 1), length)-1, 0), length)
 }
 
 // find is string.find, and string.match if places is not set.
@@ -208,7 +231,7 @@ func (lib *stringLib) gsub(L *lua.LState) int {
 		buf = m.Captures
 		count++
 		out.WriteString(s[at:m.Start])
-		out.WriteString(lib.replacement(L, s, m))
+		lib.replace(L, &out, s, m)
 		if out.Len() > maxString {
 			lib.in.limits.tooLong(L, "string.gsub")
 		}
@@ -232,8 +255,8 @@ func (lib *stringLib) gsub(L *lua.LState) int {
 	return 2
 }
 
-// replacement returns the text that replaces a match in gsub.
-func (lib *stringLib) replacement(L *lua.LState, s string, m pattern.Match) string {
+// replace writes the text that replaces a match in gsub.
+func (lib *stringLib) replace(L *lua.LState, out *strings.Builder, s string, m pattern.Match) {
 	var v lua.LValue
 	switch r := L.Get(3).(type) {
 	case *lua.LTable:
@@ -249,41 +272,51 @@ func (lib *stringLib) replacement(L *lua.LState, s string, m pattern.Match) stri
 		v = L.Get(-1)
 		L.Pop(1)
 	default:
-		return lib.expand(L, s, m, lua.LVAsString(r))
+		lib.expand(L, out, s, m, lua.LVAsString(r))
+		return
 	}
 	if !lua.LVAsBool(v) {
-		return s[m.Start:m.End]
+		out.WriteString(s[m.Start:m.End])
+		return
 	}
 	if !lua.LVCanConvToString(v) {
 		lib.in.report.throw(L, "", "string.gsub: want a string to put in the place of %q, got %s", s[m.Start:m.End], kindOf(v))
 	}
-	return lua.LVAsString(v)
+	out.WriteString(lua.LVAsString(v))
 }
 
-// expand fills %0 to %9 into a replacement.
-func (lib *stringLib) expand(L *lua.LState, s string, m pattern.Match, repl string) string {
-	if !strings.Contains(repl, "%") {
-		return repl
-	}
-	var out strings.Builder
-	for i := 0; i < len(repl); i++ {
-		c := repl[i]
-		if c != '%' || i+1 == len(repl) {
+// expand writes a replacement with %0 to %9 filled in.
+func (lib *stringLib) expand(L *lua.LState, out *strings.Builder, s string, m pattern.Match, repl string) {
+	for n := 1; ; n++ {
+		text, rest, found := strings.Cut(repl, "%")
+		out.WriteString(text)
+		if !found || rest == "" {
+			out.WriteString(repl[len(text):])
+			return
+		}
+		if c := rest[0]; c < '0' || c > '9' {
 			out.WriteByte(c)
-			continue
+		} else if piece := lib.captured(L, s, m, int(c-'0')); out.Len()+len(piece) <= maxString {
+			out.WriteString(piece)
+		} else {
+			lib.in.limits.tooLong(L, "string.gsub")
 		}
-		i++
-		n := int(repl[i]) - '0'
-		switch {
-		case n < 0 || n > 9:
-			out.WriteByte(repl[i])
-		case n == 0 || n == 1 && len(m.Captures) == 0:
-			out.WriteString(s[m.Start:m.End])
-		case n > len(m.Captures):
-			lib.in.report.throw(L, "", "string.gsub: the replacement has %%%d, the pattern %d captures", n, len(m.Captures))
-		default:
-			out.WriteString(capture(s, m.Captures[n-1]).String())
+		repl = rest[1:]
+		if n%checkExpansion == 0 {
+			if err := lib.in.ctx.Err(); err != nil {
+				lib.in.report.throwError(L, err)
+			}
 		}
 	}
-	return out.String()
+}
+
+// captured returns capture n of a match; 0 is all of it, and 1 too if there are none.
+func (lib *stringLib) captured(L *lua.LState, s string, m pattern.Match, n int) string {
+	switch {
+	case n == 0 || n == 1 && len(m.Captures) == 0:
+		return s[m.Start:m.End]
+	case n > len(m.Captures):
+		lib.in.report.throw(L, "", "string.gsub: the replacement has %%%d, the pattern %d captures", n, len(m.Captures))
+	}
+	return capture(s, m.Captures[n-1]).String()
 }

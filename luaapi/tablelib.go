@@ -109,6 +109,7 @@ func (lib *tableLib) unpack(L *lua.LState) int {
 	if to-from < 0 || to-from >= registrySize {
 		L.RaiseError("registry overflow")
 	}
+	reserve(L, to-from+1)
 	for i := from; i <= to; i++ {
 		L.Push(t.RawGetInt(i))
 	}

@@ -1,6 +1,7 @@
 package luaapi
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
@@ -212,33 +213,15 @@ func (t *tree) posOf(n ast.PositionHolder) diag.Pos {
 // the innermost first.
 func (t *tree) locals(node int) []string {
 	target := t.node(node)
-	var scopes [][]string
+	var visible scopes
 	var found []string
-	w := walker{
-		enter: func(n ast.PositionHolder) {
-			if n != target || found != nil {
-				return
-			}
-			found = []string{}
-			for i := len(scopes) - 1; i >= 0; i-- {
-				for k := len(scopes[i]) - 1; k >= 0; k-- {
-					found = append(found, scopes[i][k])
-				}
-			}
-		},
-		word: func(name string, local bool) {
-			if local {
-				scopes[len(scopes)-1] = append(scopes[len(scopes)-1], name)
-			}
-		},
-		scope: func(open bool) {
-			if open {
-				scopes = append(scopes, nil)
-				return
-			}
-			scopes = scopes[:len(scopes)-1]
-		},
-	}
+	w := walker{enter: func(n ast.PositionHolder) {
+		if n == target && found == nil {
+			found = slices.Concat([]string{}, slices.Concat(visible...))
+			slices.Reverse(found)
+		}
+	}}
+	visible.follow(&w)
 	w.block(t.stmts)
 	return found
 }

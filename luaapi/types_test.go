@@ -61,7 +61,7 @@ func (f fileProps) Perform(context.Context, *host.Host, fake[fileProps], resourc
 	return nil
 }
 
-func (f *fileProps) Locate(dir string) { f.dir = dir }
+func (f *fileProps) ResolvePaths(dir string) { f.dir = dir }
 
 type execProps struct {
 	Name        string            `ccm:"name,name"`

@@ -17,6 +17,26 @@ type walker struct {
 	stopped bool
 }
 
+// scopes are the local variables that are visible where a walk is, the innermost last.
+type scopes [][]string
+
+// follow has a walk keep s.
+func (s *scopes) follow(w *walker) {
+	w.word = func(name string, local bool) {
+		if local {
+			last := len(*s) - 1
+			(*s)[last] = append((*s)[last], name)
+		}
+	}
+	w.scope = func(open bool) {
+		if open {
+			*s = append(*s, nil)
+			return
+		}
+		*s = (*s)[:len(*s)-1]
+	}
+}
+
 func (w *walker) name(name string, local bool) {
 	if w.word != nil {
 		w.word(name, local)

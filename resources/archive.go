@@ -2,7 +2,6 @@ package resources
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -14,21 +13,24 @@ import (
 // ArchiveType is the type of archives.
 var ArchiveType = resource.Define[Archive, ArchiveState, ArchiveProvider]("archive")
 
-// Archive downloads an archive, and extracts it if extract_parent is set: after
-// each download, and when what creates names is missing. Archives are .tar.gz,
-// .tgz, .tar and .zip. Extracting needs neither tar nor unzip.
+// Archive downloads or copies an archive, and extracts it if extract_parent is set: after
+// each download or copy, and when what creates names is missing. Archives are .tar.gz, .tgz,
+// .tar.xz, .txz, .tar.zst, .tzst, .tar and .zip. Extracting needs no tools such as tar or unzip.
 type Archive struct {
 	// Name is the absolute path that the archive is saved to. It has the same
-	// suffix as the URL; .tgz and .tar.gz are the same.
+	// suffix as the URL or the source; .tgz and .tar.gz are the same.
 	Name string `ccm:"name,name,example=/opt/app.tar.gz"`
 	// Ensure says whether the archive is to be there.
 	Ensure ArchiveEnsure `ccm:"ensure,default=present"`
 	// URL is where the archive is downloaded from, with http or https. A proxy is
-	// taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It is required
-	// unless ensure is absent.
+	// taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It or
+	// source is required unless ensure is absent.
 	URL URL `ccm:"url,example=https://example.net/app.tar.gz"`
-	// Checksum is the SHA-256 of the archive in hexadecimal. A download with any
-	// other is refused, and an archive with any other is downloaded again.
+	// Source is the path of an archive to copy. A relative path is relative to the script
+	// or manifest that says it. An archive that differs from it is copied again.
+	Source string `ccm:"source,example=files/app.tar.gz"`
+	// Checksum is the SHA-256 of the archive in hexadecimal. A download or source with any
+	// other is refused, and an archive with any other is downloaded or copied again.
 	Checksum Checksum `ccm:"checksum"`
 	// ExtractParent is the directory that the archive is extracted into. Existing
 	// files are replaced. An entry that would land outside it, by its path or by
@@ -36,6 +38,9 @@ type Archive struct {
 	// out of it, and a device. Permissions are kept but for setuid, setgid and
 	// sticky; the files belong to the user that runs ccm.
 	ExtractParent string `ccm:"extract_parent,example=/opt/app"`
+	// Strip is how many directories are left out at the beginning of the path of each entry,
+	// as with tar --strip-components. What has no more than that is not extracted.
+	Strip int `ccm:"strip"`
 	// Creates is a path; if something is there, the archive is neither downloaded
 	// nor extracted. If it is in the archive, it is extracted last.
 	Creates string `ccm:"creates,example=/opt/app/bin/app"`
@@ -48,6 +53,9 @@ type Archive struct {
 	// Group is the group of the archive, by name or number. The group can read
 	// it, others cannot. It is required unless ensure is absent.
 	Group string `ccm:"group,example=root"`
+	// Parents makes the directories above the archive that are missing, with mode 0755 and
+	// the user and group of ccm, which are root. Those above extract_parent are always made.
+	Parents bool `ccm:"parents"`
 	// Username is for basic authentication. Like the password and the headers, it
 	// is not sent to another server if the URL is redirected to one.
 	Username string `ccm:"username"`
@@ -101,10 +109,9 @@ type ArchiveState struct {
 	// Unextracted is set if the archive was downloaded to be extracted, and that
 	// has not come to its end.
 	Unextracted bool
-	// NoParent is set if there is no directory for the archive.
-	NoParent bool
-	// ParentMissing says that nothing stands where the directory should be.
-	ParentMissing bool
+	// SourceDiffers is set if the archive holds something else than its source.
+	SourceDiffers bool
+	Parents
 }
 
 // CurrentEnsure implements resource.StateEnsure.
@@ -119,7 +126,7 @@ func (s ArchiveState) CurrentEnsure() string {
 type ArchiveProvider interface {
 	// Status looks at the archive and whether the creates path is there.
 	Status(ctx context.Context, v *host.View, want Archive) (ArchiveState, error)
-	// Download fetches the archive, checks it and puts it in its place in one
+	// Download fetches or copies the archive, checks it and puts it in its place in one
 	// step. If it is to be extracted and nothing but that can tell, Status says
 	// Unextracted until Extract has come to its end.
 	Download(ctx context.Context, h *host.Host, want Archive) error
@@ -145,6 +152,13 @@ func (a Archive) ConfinedTo() (paths []string, tree bool) {
 	return []string{a.Name, a.ExtractParent}, true
 }
 
+// ResolvePaths implements resource.PathResolver.
+func (a *Archive) ResolvePaths(dir string) {
+	if a.Source != "" && !filepath.IsAbs(a.Source) {
+		a.Source = filepath.Join(dir, a.Source)
+	}
+}
+
 // Decide implements resource.Spec.
 func (a Archive) Decide(have ArchiveState) resource.Decision {
 	switch {
@@ -156,8 +170,9 @@ func (a Archive) Decide(have ArchiveState) resource.Decision {
 		return resource.Decision{Err: fmt.Errorf("want a file, found a symbolic link to %s, which is not followed", have.Target)}
 	case have.Kind != host.Missing && have.Kind != host.Regular:
 		return resource.Decision{Err: fmt.Errorf("want a file, found %s, which is not replaced", have.Kind)}
-	case have.NoParent:
-		return resource.Decision{Err: &host.ParentError{Dir: filepath.Dir(a.Name), Missing: have.ParentMissing}}
+	}
+	if err := have.parentError(a.Parents); err != nil {
+		return resource.Decision{Err: err}
 	}
 	return a.decidePresent(have)
 }
@@ -172,7 +187,7 @@ func (a Archive) decideAbsent(have ArchiveState) (d resource.Decision) {
 	}
 	d.Add("ensure", string(ArchivePresent), string(ArchiveAbsent))
 	d.Act("Remove", "removed")
-	d.Effects, d.Complete = []host.Planned{{Path: a.Name, Kind: host.Missing}}, true
+	d.Effects, d.Complete = []host.PathEffect{{Path: a.Name, Kind: host.Missing}}, true
 	return d
 }
 
@@ -182,7 +197,7 @@ func (a Archive) decideCreated(have ArchiveState) (d resource.Decision) {
 	if a.Cleanup && have.ArchiveExists {
 		d.Add("cleanup", string(ArchivePresent), string(ArchiveAbsent))
 		a.cleanup(&d)
-		d.Effects, d.Complete = []host.Planned{{Path: a.Name, Kind: host.Missing}}, true
+		d.Effects, d.Complete = []host.PathEffect{{Path: a.Name, Kind: host.Missing}}, true
 	}
 	return d
 }
@@ -193,13 +208,15 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 	download := a.diff(have, &d)
 	extract := a.ExtractParent != "" && (download || a.Creates != "" || have.Unextracted)
 	switch {
+	case download && a.Source != "":
+		d.Act("Download", "copied")
 	case download:
 		d.Act("Download", "downloaded")
 	case d.Has("owner") || d.Has("group"):
 		d.Act("SetAttributes", "updated attributes")
 	}
 	if len(d.Actions) > 0 || extract {
-		d.Effects = []host.Planned{a.leaves(have, download)}
+		d.Effects = []host.PathEffect{a.leaves(have, download)}
 	}
 	d.Complete = true
 	if !extract {
@@ -211,19 +228,19 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 		d.Add("extract_parent", "", a.ExtractParent)
 	}
 	d.Act("Extract", "extracted")
-	d.Effects = append(d.Effects, host.Planned{Path: a.ExtractParent, Kind: host.Directory, Open: true})
+	d.Effects = append(d.Effects, host.PathEffect{Path: a.ExtractParent, Kind: host.Directory, Open: true})
 	if a.Creates != "" {
-		d.Effects = append(d.Effects, host.Planned{Path: a.Creates, Vague: true})
+		d.Effects = append(d.Effects, host.PathEffect{Path: a.Creates, Vague: true})
 	}
 	if a.Cleanup {
 		a.cleanup(&d)
-		d.Effects = append(d.Effects, host.Planned{Path: a.Name, Kind: host.Missing})
+		d.Effects = append(d.Effects, host.PathEffect{Path: a.Name, Kind: host.Missing})
 	}
 	return d
 }
 
 // leaves returns what will stand at the path of the archive.
-func (a Archive) leaves(have ArchiveState, download bool) host.Planned {
+func (a Archive) leaves(have ArchiveState, download bool) host.PathEffect {
 	mode := have.Mode
 	if download {
 		mode = archiveMode
@@ -231,7 +248,7 @@ func (a Archive) leaves(have ArchiveState, download bool) host.Planned {
 	if a.Creates == "" {
 		mode &^= unextracted
 	}
-	return host.Planned{Path: a.Name, Kind: host.Regular, Kept: !download, Attr: &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: mode}}
+	return host.PathEffect{Path: a.Name, Kind: host.Regular, Kept: !download, Attr: &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: mode}}
 }
 
 // unextracted is the sticky bit, which marks an archive until it is extracted to the
@@ -247,7 +264,12 @@ const archiveMode = 0o640
 func (a Archive) diff(have ArchiveState, d *resource.Decision) (download bool) {
 	if !have.ArchiveExists {
 		d.Add("ensure", string(ArchiveAbsent), string(ArchivePresent))
+		have.tellParents(d)
 		return true
+	}
+	if have.SourceDiffers {
+		d.Add("source", "another archive", a.Source)
+		download = true
 	}
 	if a.Checksum != "" && have.Checksum != string(a.Checksum) {
 		d.Add("checksum", resource.DigestText(have.Checksum), resource.DigestText(string(a.Checksum)))
@@ -268,7 +290,10 @@ func (a Archive) Perform(ctx context.Context, h *host.Host, p ArchiveProvider, a
 	case "Download":
 		return p.Download(ctx, h, a)
 	case "Extract":
-		return errors.Join(p.Extract(ctx, h, a), a.checkCreated(h))
+		if err := p.Extract(ctx, h, a); err != nil {
+			return err
+		}
+		return a.checkCreated(h)
 	case "SetAttributes":
 		return p.SetAttributes(ctx, h, a)
 	case "Cleanup", "Remove":

@@ -157,8 +157,8 @@ func TestArchiveDecideErr(t *testing.T) {
 		{nil, ArchiveState{Kind: host.Directory}, "want a file, found a directory, which is not replaced"},
 		{nil, ArchiveState{Kind: host.Special}, "want a file, found a special file, which is not replaced"},
 		{nil, ArchiveState{Kind: host.Symlink, Target: "/x"}, "want a file, found a symbolic link to /x, which is not followed"},
-		{nil, ArchiveState{NoParent: true}, "/tmp is not a directory"},
-		{nil, ArchiveState{NoParent: true, ParentMissing: true}, "/tmp does not exist"},
+		{nil, ArchiveState{Parents: Parents{BlockedParent: &host.ParentError{Dir: "/tmp"}}}, "/tmp is not a directory"},
+		{nil, ArchiveState{Parents: Parents{MissingParents: []string{"/tmp"}}}, "/tmp does not exist"},
 		{absent, ArchiveState{Kind: host.Directory}, "want nothing, found a directory, which is not removed"},
 	} {
 		d := archive(t, x.want).Decide(x.have)
@@ -171,7 +171,7 @@ func TestArchiveDecideErr(t *testing.T) {
 func TestArchiveLeaves(t *testing.T) {
 	d := archive(t, func(a *Archive) { extracted(a); a.Cleanup = true }).Decide(ArchiveState{})
 	require.True(t, d.Complete)
-	require.Equal(t, []host.Planned{
+	require.Equal(t, []host.PathEffect{
 		{Path: "/tmp/app.tar.gz", Kind: host.Regular, Attr: &host.Attr{Mode: 0o640}}, {Path: "/opt/app", Kind: host.Directory, Open: true},
 		{Path: "/opt/app/bin/app", Vague: true}, {Path: "/tmp/app.tar.gz", Kind: host.Missing},
 	}, d.Effects)
@@ -179,7 +179,7 @@ func TestArchiveLeaves(t *testing.T) {
 	require.True(t, d.Complete)
 	d = archive(t, func(a *Archive) { extracted(a); a.Cleanup = true }).Decide(created(present))
 	require.True(t, d.Complete)
-	require.Equal(t, []host.Planned{{Path: "/tmp/app.tar.gz", Kind: host.Missing}}, d.Effects)
+	require.Equal(t, []host.PathEffect{{Path: "/tmp/app.tar.gz", Kind: host.Missing}}, d.Effects)
 }
 
 // "The Ensure field in CommonResourceState is set to: present if the archive
@@ -207,12 +207,12 @@ func TestArchiveValidate(t *testing.T) {
 		{func(a *Archive) { a.Group = "" }, "group: is required unless ensure is absent"},
 		{func(a *Archive) { a.Name = "app.tar.gz" }, `name: want an absolute path, got "app.tar.gz"`},
 		{func(a *Archive) { a.Name = "/tmp/../app.tar.gz" }, `name: want a path without . or .. or doubled slashes, got "/tmp/../app.tar.gz"`},
-		{func(a *Archive) { a.URL = parseURL(t, "https://h/app.rar") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar, .zip, got "app.rar"`},
-		{func(a *Archive) { a.URL = parseURL(t, "https://h") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar, .zip, got "."`},
-		{func(a *Archive) { a.URL = parseURL(t, "https://h/get?file=app.tar.gz") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar, .zip, got "get"`},
+		{func(a *Archive) { a.URL = parseURL(t, "https://h/app.rar") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip, got "app.rar"`},
+		{func(a *Archive) { a.URL = parseURL(t, "https://h") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip, got "."`},
+		{func(a *Archive) { a.URL = parseURL(t, "https://h/get?file=app.tar.gz") }, `url: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip, got "get"`},
 		{func(a *Archive) { a.URL = parseURL(t, "https://h/app.zip") }, "url: want the suffix .tar.gz that the name has, got .zip"},
 		{func(a *Archive) { a.Name = "/tmp/app.tar" }, "url: want the suffix .tar that the name has, got .tar.gz"},
-		{func(a *Archive) { a.Name = "/tmp/app" }, `name: want a path that ends in one of .tar.gz, .tgz, .tar, .zip, got "/tmp/app"`},
+		{func(a *Archive) { a.Name = "/tmp/app" }, `name: want a path that ends in one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip, got "/tmp/app"`},
 		{func(a *Archive) { a.Cleanup, a.Creates = true, "/x" }, "cleanup: needs extract_parent"},
 		{func(a *Archive) { a.Cleanup, a.ExtractParent = true, "/x" }, "cleanup: needs creates, which shows later that the archive was extracted"},
 		{func(a *Archive) { a.ExtractParent = "opt" }, `extract_parent: want an absolute path, got "opt"`},

@@ -22,7 +22,7 @@ func (a Archive) Validate() error {
 		for _, p := range []struct {
 			name  string
 			given bool
-		}{{"url", !a.URL.IsZero()}, {"owner", a.Owner != ""}, {"group", a.Group != ""}} {
+		}{{"url", !a.URL.IsZero() || a.Source != ""}, {"owner", a.Owner != ""}, {"group", a.Group != ""}} {
 			if !p.given {
 				errs = append(errs, &resource.PropertyError{Property: p.name, Err: errors.New("is required unless ensure is absent")})
 			}
@@ -32,21 +32,28 @@ func (a Archive) Validate() error {
 	return errors.Join(errs...)
 }
 
-// checkSuffix reports a URL that is no archive, or another one than the name.
+// checkSuffix reports a URL or source that is no archive, or another one than the name.
 func (a Archive) checkSuffix() error {
-	u := a.URL.Parse()
-	if u == nil {
+	property, path := "source", a.Source
+	switch u := a.URL.Parse(); {
+	case u != nil && a.Source != "":
+		return wrong("source", "cannot be given together with url")
+	case u != nil:
+		property, path = "url", u.Path
+	case path == "":
 		return nil
+	case a.Username != "" || len(a.Headers) > 0:
+		return wrong("source", "a path takes no username and no headers")
 	}
-	suffixes := strings.Join(unpack.Suffixes[:], ", ")
-	remote, local := unpack.FormatOf(u.Path), unpack.FormatOf(a.Name)
+	const want = "want a path that ends in one of %s, got %q"
+	from, name := unpack.FormatOf(path), unpack.FormatOf(a.Name)
 	switch {
-	case remote == "":
-		return wrong("url", "want a path that ends in one of %s, got %q", suffixes, filepath.Base(u.Path))
-	case local == "":
-		return wrong("name", "want a path that ends in one of %s, got %q", suffixes, a.Name)
-	case remote != local:
-		return wrong("url", "want the suffix %s that the name has, got %s", local, remote)
+	case from == "":
+		return wrong(property, want, unpack.Suffixes(), filepath.Base(path))
+	case name == "":
+		return wrong("name", want, unpack.Suffixes(), a.Name)
+	case from != name:
+		return wrong(property, "want the suffix %s that the name has, got %s", name, from)
 	}
 	return nil
 }
@@ -59,6 +66,15 @@ func (a Archive) checkExtraction() error {
 				errs = append(errs, err)
 			}
 		}
+	}
+	if a.Strip < 0 {
+		errs = append(errs, wrong("strip", "want at least 0, got %d", a.Strip))
+	}
+	if a.Strip > 0 && a.ExtractParent == "" {
+		errs = append(errs, wrong("strip", "needs extract_parent"))
+	}
+	if a.Parents && a.Ensure == ArchiveAbsent {
+		errs = append(errs, wrong("parents", "goes with ensure present"))
 	}
 	if a.Cleanup && a.ExtractParent == "" {
 		errs = append(errs, wrong("cleanup", "needs extract_parent"))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,14 +25,22 @@ type Exec struct {
 	Name string `ccm:"name,name,example=/usr/bin/true"`
 	// Ensure is always present; a manifest may say so.
 	Ensure ExecEnsure `ccm:"ensure,default=present"`
-	// Command is the command to run, if it is not the name. The posix provider
-	// splits it into words as a shell would, and runs it without one; the shell
-	// provider hands it to /bin/sh -c.
-	Command string `ccm:"command,argv"`
+	// Command is the command to run, if it is not the name: a line, or a list of
+	// words. The posix provider splits a line into words as a shell would, and runs
+	// it without one, so that words such as | and && are mistakes; the shell provider
+	// hands it to /bin/sh -c.
+	Command string `ccm:"command,argv,words"`
 	// Cwd is the directory in which the command and its guards run.
 	Cwd string `ccm:"cwd,default=/"`
-	// Environment is added to the environment, each entry as KEY=VALUE.
-	Environment []string `ccm:"environment"`
+	// Environment is added to the environment: KEY=VALUE, or a table.
+	Environment []string `ccm:"environment,pairs"`
+	// User is who the command and its guards run as, a name or number, with the
+	// groups, HOME, USER, LOGNAME and SHELL of that user. Left out, it is who runs ccm.
+	User string `ccm:"user,example=postgres"`
+	// Group is the group they run with instead of the first one of the user.
+	Group string `ccm:"group"`
+	// Umask is which permissions files that they make do not get, such as "027".
+	Umask *Mode `ccm:"umask"`
 	// Stdin is what the command reads from its standard input. Left out, that is
 	// empty. Guards read nothing.
 	Stdin string `ccm:"stdin"`
@@ -44,12 +53,23 @@ type Exec struct {
 	Timeout host.Duration `ccm:"timeout,default=0"`
 	// Creates is a path; if something is there, the command does not run.
 	Creates string `ccm:"creates"`
+	// Removes is a path; if nothing is there, the command does not run.
+	Removes string `ccm:"removes"`
 	// OnlyIf is a command that looks; unless it exits 0, the command does not
 	// run. It runs in a plan too.
-	OnlyIf string `ccm:"onlyif,argv"`
+	OnlyIf string `ccm:"onlyif,argv,words"`
 	// Unless is a command that looks; if it exits 0, the command does not run.
 	// It runs in a plan too.
-	Unless string `ccm:"unless,argv"`
+	Unless string `ccm:"unless,argv,words"`
+	// Check is a command that looks; if it exits 0, all is as it should be. The
+	// command runs if it does not, and has failed if it does not afterwards either.
+	// It runs in a plan too.
+	Check string `ccm:"check,argv,words"`
+	// ChangedIf is a regular expression (RE2). The command counts as a change only if
+	// a line of its output matches.
+	ChangedIf string `ccm:"changed_if,example=^Installing "`
+	// UnchangedReturns lists the exit codes that mean success without a change.
+	UnchangedReturns []int `ccm:"unchanged_returns"`
 	// RefreshOnly runs the command only when something it subscribes to changed.
 	RefreshOnly bool `ccm:"refreshonly,alias=refresh_only"`
 	// LogOutput logs each line of output as it comes.
@@ -66,8 +86,10 @@ func (ExecEnsure) Values() []string { return []string{"present"} }
 // be asked is nil.
 type ExecState struct {
 	CreatesSatisfied bool
+	RemovesSatisfied bool
 	OnlyIfSatisfied  *bool
 	UnlessSatisfied  *bool
+	CheckSatisfied   *bool
 }
 
 // CurrentEnsure implements resource.StateEnsure: a command is always present.
@@ -75,9 +97,11 @@ func (ExecState) CurrentEnsure() string { return "present" }
 
 // ExecProvider runs commands.
 type ExecProvider interface {
-	// Status looks whether the creates path is there and, if it is not and it
-	// matters, asks the guards.
+	// Status looks at the paths of creates and removes and, if these do not settle it,
+	// asks the guards.
 	Status(ctx context.Context, v *host.View, want Exec) (ExecState, error)
+	// Holds runs check and reports whether it exits 0.
+	Holds(ctx context.Context, v *host.View, want Exec) (bool, error)
 	// Execute runs the command. An exit code is not an error.
 	Execute(ctx context.Context, h *host.Host, want Exec) (host.Result, error)
 }
@@ -112,10 +136,21 @@ func (e Exec) Validate() error {
 			}
 		}
 	}
-	for _, code := range e.Returns {
-		if code < 0 || code > 255 {
-			errs = append(errs, wrong("returns", "want exit codes from 0 to 255, got %d", code))
+	for _, list := range []struct {
+		property string
+		codes    []int
+	}{{"returns", e.Returns}, {"unchanged_returns", e.UnchangedReturns}} {
+		for _, code := range list.codes {
+			if code < 0 || code > 255 {
+				errs = append(errs, wrong(list.property, "want exit codes from 0 to 255, got %d", code))
+			}
 		}
+	}
+	if _, err := e.changes(); err != nil {
+		errs = append(errs, wrong("changed_if", "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
+	}
+	if e.Umask != nil && (e.Umask.mask&permissionBits != permissionBits || e.Umask.bits > permissionBits) {
+		errs = append(errs, wrong("umask", "want 000 to 777, got %q", e.Umask))
 	}
 	for property, path := range e.paths() {
 		if path != "" && !filepath.IsAbs(path) {
@@ -127,7 +162,7 @@ func (e Exec) Validate() error {
 
 func (e Exec) paths() func(yield func(string, string) bool) {
 	return func(yield func(string, string) bool) {
-		_ = yield("cwd", e.Cwd) && yield("creates", e.Creates)
+		_ = yield("cwd", e.Cwd) && yield("creates", e.Creates) && yield("removes", e.Removes)
 	}
 }
 
@@ -137,10 +172,21 @@ func (e Exec) ValidateWith(c resource.Common) error {
 	if c.Provider == "shell" {
 		return nil
 	}
+	command := "command"
+	if e.Command == "" {
+		command = "name"
+	}
 	var errs []error
-	for _, p := range []struct{ property, line string }{{"command", e.Command}, {"onlyif", e.OnlyIf}, {"unless", e.Unless}} {
-		if _, err := shellquote.Split(p.line); err != nil {
-			errs = append(errs, wrong(p.property, "%s in %q", strings.ToLower(err.Error()), p.line))
+	for _, p := range []struct{ property, line string }{{command, e.CommandLine()}, {"onlyif", e.OnlyIf}, {"unless", e.Unless}, {"check", e.Check}} {
+		_, err := resource.SplitWords(p.line)
+		syntax, ok := errors.AsType[*resource.ShellSyntaxError](err)
+		switch {
+		case ok:
+			err := wrong(p.property, "%w", err)
+			err.Hint = fmt.Sprintf(`provider = "shell" has /bin/sh read it; quoted, '%s' is an argument`, syntax.Word)
+			errs = append(errs, err)
+		case err != nil && p.property != "name": // Validate has said that
+			errs = append(errs, wrong(p.property, "%w", err))
 		}
 	}
 	return errors.Join(errs...)
@@ -152,7 +198,9 @@ func (Exec) VerifiesItself() bool { return true }
 
 // UncertainAfterPending implements resource.UncertainState: guards may look at
 // anything.
-func (e Exec) UncertainAfterPending() bool { return e.OnlyIf != "" || e.Unless != "" }
+func (e Exec) UncertainAfterPending() bool { return e.hasGuards() }
+
+func (e Exec) hasGuards() bool { return e.OnlyIf != "" || e.Unless != "" || e.Check != "" }
 
 // Fresh implements resource.InitialState: guards that cannot be asked yet may let it
 // run.
@@ -161,35 +209,48 @@ func (Exec) Fresh() ExecState { return ExecState{} }
 // ActsAlways implements resource.Repeater: without anything that says when to,
 // the command runs in every run.
 func (e Exec) ActsAlways() bool {
-	return e.Creates == "" && e.OnlyIf == "" && e.Unless == "" && !e.RefreshOnly
+	return e.Creates == "" && e.Removes == "" && !e.hasGuards() && !e.RefreshOnly
 }
 
 // MayPrefetch implements resource.Prefetchable: guards are asked in their turn.
-func (e Exec) MayPrefetch() bool { return e.OnlyIf == "" && e.Unless == "" }
+func (e Exec) MayPrefetch() bool { return !e.hasGuards() }
 
-// AsksGuards reports whether the guards matter, given that the creates path is
-// there or not: refreshonly and a satisfied creates settle it without them.
-func (e Exec) AsksGuards(created bool) bool { return !created && !e.RefreshOnly }
+// AsksGuards reports whether the guards matter, given what was found at the paths of
+// creates and removes: these and refreshonly may settle it without them.
+func (e Exec) AsksGuards(have ExecState) bool {
+	return !have.CreatesSatisfied && !have.RemovesSatisfied && !e.RefreshOnly
+}
 
 // Decide implements resource.Spec.
 func (e Exec) Decide(have ExecState) (d resource.Decision) {
 	switch {
 	case e.Creates != "" && have.CreatesSatisfied:
+	case e.Removes != "" && have.RemovesSatisfied:
 	case e.OnlyIf != "" && have.OnlyIfSatisfied != nil && !*have.OnlyIfSatisfied:
 	case e.Unless != "" && have.UnlessSatisfied != nil && *have.UnlessSatisfied:
+	case e.Check != "" && have.CheckSatisfied != nil && *have.CheckSatisfied:
 	case e.RefreshOnly:
 	default:
-		d.Act("Execute", "executed")
-		d.Effects, d.Complete = e.leaves()
+		e.execute(&d, "executed")
 	}
 	return d
+}
+
+func (e Exec) execute(d *resource.Decision, phrase string) {
+	d.Act("Execute", phrase)
+	d.Effects, d.Complete = e.leaves()
+	switch {
+	case e.ChangedIf != "":
+		d.Uncertain = "its output decides whether it counts as a change (changed_if)"
+	case len(e.UnchangedReturns) > 0:
+		d.Uncertain = "its exit code decides whether it counts as a change (unchanged_returns)"
+	}
 }
 
 // Refresh implements resource.Refresher. It overrides creates, guards and
 // refreshonly.
 func (e Exec) Refresh(ExecState, resource.Decision) (d resource.Decision) {
-	d.Act("Execute", "executed via subscribe")
-	d.Effects, d.Complete = e.leaves()
+	e.execute(&d, "executed via subscribe")
 	return d
 }
 
@@ -211,16 +272,47 @@ func (e Exec) Perform(ctx context.Context, h *host.Host, p ExecProvider, a resou
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(e.Returns, res.Code) {
+	unchanged := slices.Contains(e.UnchangedReturns, res.Code)
+	if !unchanged && !slices.Contains(e.Returns, res.Code) {
 		return fmt.Errorf("%w: exit code %d, want %s%s", resource.ErrDesiredStateFailed, res.Code, e.wantedCodes(), res.LastOutputs())
+	}
+	if e.Check != "" {
+		holds, err := p.Holds(ctx, &h.View, e)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			return fmt.Errorf("%w: after the command, check still does not exit 0: %s%s", resource.ErrDesiredStateFailed, e.Check, res.LastOutputs())
+		}
+	}
+	if unchanged || !e.changed(res) {
+		return resource.ErrUnchanged
 	}
 	return nil
 }
 
+// changes returns what the lines of a command's output match that say that it has changed
+// something, nil if they do not say that.
+func (e Exec) changes() (*regexp.Regexp, error) {
+	if e.ChangedIf == "" {
+		return nil, nil
+	}
+	if _, err := regexp.Compile(e.ChangedIf); err != nil {
+		return nil, err
+	}
+	return regexp.Compile("(?m)" + e.ChangedIf)
+}
+
+// changed reports whether the command has changed something, according to what it said.
+func (e Exec) changed(res host.Result) bool {
+	re, err := e.changes()
+	return err != nil || re == nil || re.Match(res.Stdout) || re.Match(res.Stderr)
+}
+
 func (e Exec) wantedCodes() string {
-	codes := make([]string, len(e.Returns))
-	for i, c := range e.Returns {
-		codes[i] = fmt.Sprint(c)
+	var codes []string
+	for _, c := range slices.Concat(e.Returns, e.UnchangedReturns) {
+		codes = append(codes, fmt.Sprint(c))
 	}
 	return strings.Join(codes, " or ")
 }

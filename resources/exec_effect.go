@@ -29,24 +29,26 @@ var ofOperands = map[string]bool{
 // leaves says what is known of the effect: that creates is there afterwards and,
 // of commands that everybody knows, which files they change. Closed says that this
 // is all.
-func (e Exec) leaves() (list []host.Planned, closed bool) {
+func (e Exec) leaves() (list []host.PathEffect, closed bool) {
 	operands, makes, closed := e.operands()
-	for _, file := range operands {
-		x := host.Planned{Path: file, Unsure: true}
-		if makes {
-			x = host.Planned{Path: file, Kind: host.Directory}
+	for _, x := range operands {
+		if x.Unsure = !makes; makes {
+			x.Kind = host.Directory
 		}
 		list = append(list, x)
 	}
 	if e.Creates != "" {
-		list = append(list, host.Planned{Path: e.Creates, Vague: true})
+		list = append(list, host.PathEffect{Path: e.Creates, Vague: true})
+	}
+	if e.Removes != "" {
+		list = append(list, host.PathEffect{Path: e.Removes, Unsure: true})
 	}
 	return list, closed
 }
 
 // operands returns the files that the command changes, if it is one of those that
 // everybody knows, and whether it makes directories of them.
-func (e Exec) operands() (files []string, makes, known bool) {
+func (e Exec) operands() (files []host.PathEffect, makes, known bool) {
 	line := e.CommandLine()
 	if strings.ContainsAny(line, "|&;<>()$`*?[]{}#~!\n") && !strings.HasPrefix(line, "[ ") {
 		return nil, false, false // a shell may read it
@@ -68,14 +70,14 @@ func (e Exec) operands() (files []string, makes, known bool) {
 	for _, word := range words[1:] {
 		switch {
 		case filepath.IsAbs(word):
-			files = append(files, path.Clean(word))
+			files = append(files, host.PathEffect{Path: path.Clean(word), OfSystem: true})
 		case strings.HasPrefix(word, "-"):
 			makes = makes && word == "-p"
 			if _, dir, ok := strings.Cut(word, "="); ok && filepath.IsAbs(dir) {
-				files = append(files, path.Clean(dir))
+				files = append(files, host.PathEffect{Path: path.Clean(dir), OfSystem: true})
 			}
 		default:
-			files = append(files, filepath.Join("/", e.Cwd, word))
+			files = append(files, host.PathEffect{Path: filepath.Join("/", e.Cwd, word)})
 		}
 	}
 	return files, makes, true

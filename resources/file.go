@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -22,7 +21,9 @@ var FileType = resource.Define[File, FileState, FileProvider]("file")
 type File struct {
 	// Name is the absolute path, without . and .. in it.
 	Name string `ccm:"name,name,alias=path,example=/etc/motd"`
-	// Ensure says whether there is to be a file, a directory, or nothing.
+	// Ensure says whether there is to be a file, a directory, or nothing. With existing,
+	// there has to be a file or a directory already, and nothing but its owner, group and
+	// mode is managed; without one the resource fails.
 	Ensure FileEnsure `ccm:"ensure,default=present"`
 	// Content is the whole text of the file. With neither content nor source,
 	// the content of an existing file is left alone, and a missing one is
@@ -32,18 +33,24 @@ type File struct {
 	// path is relative to the script or manifest that says it. A URL is fetched
 	// once in every run and plan; it may hold 64 MiB.
 	Source *string `ccm:"source"`
+	// Checksum is the SHA-256 of the source in hexadecimal. A source with any other is
+	// refused, and the file stays as it is. A URL is not fetched while the file has it.
+	Checksum Checksum `ccm:"checksum"`
 	// ContentOnce writes the content only when the file is missing. After that
 	// only owner, group and mode are managed.
 	ContentOnce bool `ccm:"content_once"`
 	// Owner is the user that owns the file, by name or number; "-1" leaves it as it
-	// is. It is required unless ensure is absent.
+	// is. It is required unless ensure is absent or existing.
 	Owner string `ccm:"owner,example=root"`
 	// Group is the group of the file, by name or number; "-1" leaves it as it is.
-	// It is required unless ensure is absent.
+	// It is required unless ensure is absent or existing.
 	Group string `ccm:"group,example=root"`
 	// Mode is the permissions in octal, as a string such as "0644". Digits that
-	// are x are left alone. It is required unless ensure is absent.
+	// are x are left alone. It is required unless ensure is absent or existing.
 	Mode *Mode `ccm:"mode,example=0644"`
+	// SpecialBits allows a mode above 0777 such as "2775", which sets setuid (4), setgid
+	// (2) or sticky (1).
+	SpecialBits bool `ccm:"special_bits"`
 	// Check is a command that looks at the new content before it gets its place,
 	// such as "sshd -t -f %s". %s stands for a file that holds it, in the same
 	// directory and with the same owner and mode. A line is split into words as a
@@ -54,6 +61,10 @@ type File struct {
 	// place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is again what it was,
 	// and nothing is refreshed. In a plan it is not asked.
 	CheckAfter []string `ccm:"validate_after,argv,example=nginx -t"`
+	// Parents makes the directories above it that are missing, with mode 0755 and the user
+	// and group of ccm, which are root. Without it they have to be there. For a directory
+	// they are always made.
+	Parents bool `ccm:"parents"`
 	// Force removes a directory that is not empty. It goes with ensure absent.
 	Force bool `ccm:"force"`
 }
@@ -69,10 +80,11 @@ const (
 	FilePresent   FileEnsure = "present"
 	FileDirectory FileEnsure = "directory"
 	FileAbsent    FileEnsure = "absent"
+	FileExisting  FileEnsure = "existing"
 )
 
 // Values implements schema.Enum.
-func (FileEnsure) Values() []string { return []string{"present", "absent", "directory"} }
+func (FileEnsure) Values() []string { return []string{"present", "absent", "directory", "existing"} }
 
 // FileState is what stands at a path, and how what is wanted compares with it.
 type FileState struct {
@@ -109,11 +121,7 @@ type FileState struct {
 	// CheckAfterPending is set if a run died after it had replaced the file and before
 	// validate_after was asked about it.
 	CheckAfterPending bool
-	// NoParent is set if nothing stands at the path and there is no directory in
-	// which to create it.
-	NoParent bool
-	// ParentMissing says that nothing stands where the directory should be.
-	ParentMissing bool
+	Parents
 }
 
 // CurrentEnsure implements resource.StateEnsure.
@@ -144,69 +152,40 @@ type FileProvider interface {
 	// CreateDirectory creates the directory and those above it, or gives an
 	// existing one the attributes that are wanted.
 	CreateDirectory(ctx context.Context, h *host.Host, want File) error
+	// SetAttributes gives the file or directory that Status has found the attributes that
+	// are wanted.
+	SetAttributes(ctx context.Context, h *host.Host, want File) error
 	// Remove removes what stands at the path; a directory with all its entries
 	// only if want.Force is set.
 	Remove(ctx context.Context, h *host.Host, want File) error
 }
 
-// Validate implements resource.Spec.
-func (f File) Validate() error {
-	var errs []error
-	if err := checkPath("name", f.Name); err != nil {
-		errs = append(errs, err)
-	}
-	if missing := f.missing(); f.Ensure != FileAbsent && len(missing) > 0 {
-		errs = append(errs, fmt.Errorf("%s required unless ensure is absent", isAre(missing)))
-	}
-	switch {
-	case f.Content != nil && f.Source != nil:
-		errs = append(errs, wrong("source", "cannot be given together with content"))
-	case f.Ensure == FileDirectory && f.Content != nil:
-		errs = append(errs, wrong("content", "a directory has no content"))
-	case f.Ensure == FileDirectory && f.Source != nil:
-		errs = append(errs, wrong("source", "a directory has no content"))
-	case f.Source != nil && *f.Source == "":
-		errs = append(errs, wrong("source", "want a path, got an empty string"))
-	case f.ContentOnce && f.Content == nil && f.Source == nil:
-		errs = append(errs, wrong("content_once", "needs content or source"))
-	}
-	if err := f.checkCommands(); err != nil {
-		errs = append(errs, err)
-	}
-	if f.Force && f.Ensure != FileAbsent {
-		errs = append(errs, wrong("force", "goes only with ensure absent"))
-	}
-	if f.Ensure == FileAbsent && f.Name == "/" {
-		errs = append(errs, wrong("ensure", "/ cannot be removed"))
-	}
-	return errors.Join(errs...)
-}
-
-// missing lists the attributes that were left out.
-func (f File) missing() (names []string) {
-	if f.Owner == "" {
-		names = append(names, "owner")
-	}
-	if f.Group == "" {
-		names = append(names, "group")
-	}
+// mode returns the permissions that are managed.
+func (f File) mode() Mode {
 	if f.Mode == nil {
-		names = append(names, "mode")
+		return Mode{}
 	}
-	return names
+	return *f.Mode
 }
 
-// isAre formats "a is", "a and b are" or "a, b and c are".
-func isAre(names []string) string {
-	last := len(names) - 1
-	if last == 0 {
-		return names[0] + " is"
+// ManagesOwner reports whether the owner is managed.
+func (f File) ManagesOwner() bool { return f.Owner != "" && f.Owner != Unmanaged }
+
+// ManagesGroup reports whether the group is managed.
+func (f File) ManagesGroup() bool { return f.Group != "" && f.Group != Unmanaged }
+
+// ModeOver returns the permissions of something of that kind when the file is as wanted,
+// given those that it has and whether its owner or group changes. Setuid and setgid that
+// nobody asks for do not outlive other content or another owner, as with chown(2).
+func (f File) ModeOver(kind host.FileKind, mode uint32, chowned bool) uint32 {
+	if kind == host.Regular && (f.Ensure == FilePresent || chowned) {
+		mode &= permissionBits
 	}
-	return strings.Join(names[:last], ", ") + " and " + names[last] + " are"
+	return f.mode().Over(mode)
 }
 
-// Locate implements resource.PathResolver.
-func (f *File) Locate(dir string) {
+// ResolvePaths implements resource.PathResolver.
+func (f *File) ResolvePaths(dir string) {
 	if f.Source != nil && !filepath.IsAbs(*f.Source) && !fetch.IsURL(*f.Source) {
 		f.Source = new(filepath.Join(dir, *f.Source))
 	}
@@ -224,7 +203,7 @@ func (f File) MayPrefetch() bool { return f.Source == nil || !fetch.IsURL(*f.Sou
 // Bounds implements resource.PathConfined. A source may be anything's file, a command
 // that validates may do anything, and names of owners depend on two files.
 func (f File) Bounds() (path string, looks, acts bool) {
-	acts = f.Ensure != FileDirectory && !f.Force && len(f.Check)+len(f.CheckAfter) == 0 && f.Name != "/etc/passwd" && f.Name != "/etc/group"
+	acts = !f.Parents && f.Ensure != FileDirectory && f.Ensure != FileExisting && !f.Force && len(f.Check)+len(f.CheckAfter) == 0 && f.Name != "/etc/passwd" && f.Name != "/etc/group"
 	return f.Name, f.Source == nil && len(f.CheckAfter) == 0, acts
 }
 
@@ -243,12 +222,18 @@ func (f File) Decide(have FileState) resource.Decision {
 	switch {
 	case f.Ensure == FileAbsent:
 		return f.decideAbsent(have)
+	case f.Ensure == FileExisting && have.Kind == host.Missing:
+		return resource.Decision{Err: errors.New("want a file or a directory that exists already, found nothing")}
 	case have.Kind == host.Symlink:
 		return resource.Decision{Err: fmt.Errorf("want %s, found a symbolic link to %s, which is not followed", f.wanted(), have.Target)}
+	case f.Ensure == FileExisting && have.Kind == host.Directory:
 	case have.Kind != host.Missing && have.Kind != f.wanted():
 		return resource.Decision{Err: fmt.Errorf("want %s, found %s, which is not replaced", f.wanted(), have.Kind)}
-	case have.NoParent && f.Ensure == FilePresent:
-		return resource.Decision{Err: &host.ParentError{Dir: filepath.Dir(f.Name), Missing: have.ParentMissing}}
+	}
+	if f.Ensure == FilePresent {
+		if err := have.parentError(f.Parents); err != nil {
+			return resource.Decision{Err: err}
+		}
 	}
 	return f.decidePresent(have)
 }
@@ -278,7 +263,7 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 	}
 	d.Add("ensure", have.CurrentEnsure(), string(FileAbsent))
 	d.Act("Remove", phrase)
-	d.Effects, d.Complete = []host.Planned{{Path: f.Name, Kind: host.Missing}}, true
+	d.Effects, d.Complete = []host.PathEffect{{Path: f.Name, Kind: host.Missing}}, true
 	if have.Kind == host.Regular {
 		d.Text = f.text(have)
 	}
@@ -297,8 +282,11 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		d.Add("ensure", string(FileAbsent), string(f.Ensure))
 	} else {
 		phrase = "updated attributes"
-		if f.Ensure != FileDirectory {
+		switch f.Ensure {
+		case FilePresent:
 			verb = "Store"
+		case FileExisting:
+			verb = "SetAttributes"
 		}
 	}
 	if have.ContentDiffers {
@@ -308,15 +296,16 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		}
 	}
 	if have.Kind == host.Missing {
-		if f.Owner != Unmanaged {
+		if f.ManagesOwner() {
 			d.Add("owner", "", f.Owner)
 		}
-		if f.Group != Unmanaged {
+		if f.ManagesGroup() {
 			d.Add("group", "", f.Group)
 		}
-		if f.Mode.mask != 0 {
+		if f.mode().mask != 0 {
 			d.Add("mode", "", f.Mode.String())
 		}
+		have.tellParents(&d)
 	} else {
 		if have.UID != have.WantUID {
 			d.Add("owner", have.Owner, f.Owner)
@@ -324,8 +313,12 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		if have.GID != have.WantGID {
 			d.Add("group", have.Group, f.Group)
 		}
-		if !f.Mode.Matches(have.Mode) {
-			d.Add("mode", "0"+strconv.FormatUint(uint64(have.Mode), 8), f.Mode.String())
+		will := f.ModeOver(have.Kind, have.Mode, len(d.Diff) > 0)
+		switch {
+		case !f.mode().Matches(have.Mode):
+			d.Add("mode", modeText(have.Mode), f.Mode.String())
+		case len(d.Diff) > 0 && will != have.Mode:
+			d.Add("mode", modeText(have.Mode), modeText(will))
 		}
 	}
 	if have.CheckAfterPending {
@@ -335,7 +328,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		return d
 	}
 	d.Act(verb, phrase)
-	d.Effects, d.Complete = []host.Planned{f.leaves(have)}, true
+	d.Effects, d.Complete = []host.PathEffect{f.leaves(have)}, true
 	if have.ContentDiffers || have.Kind == host.Missing && f.Ensure == FilePresent {
 		d.Text = f.text(have)
 	}
@@ -343,10 +336,13 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 }
 
 // leaves returns what will stand there.
-func (f File) leaves(have FileState) host.Planned {
-	p := host.Planned{Path: f.Name, Kind: f.wanted()}
+func (f File) leaves(have FileState) host.PathEffect {
+	p := host.PathEffect{Path: f.Name, Kind: f.wanted()}
+	if f.Ensure == FileExisting {
+		p.Kind = have.Kind
+	}
 	switch {
-	case f.Ensure == FileDirectory:
+	case p.Kind == host.Directory:
 	case f.ManagesContent(have.Kind):
 		if p.Content = f.Content; f.Source != nil && !have.SourceUnknown {
 			p.Source = *f.Source
@@ -362,9 +358,12 @@ func (f File) leaves(have FileState) host.Planned {
 			mode = 0o755
 		}
 	}
-	p.Attr = &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: f.Mode.Over(mode)}
+	chowned := have.UID != have.WantUID || have.GID != have.WantGID
+	p.Attr = &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: f.ModeOver(p.Kind, mode, chowned)}
 	return p
 }
+
+func modeText(mode uint32) string { return "0" + strconv.FormatUint(uint64(mode), 8) }
 
 // Perform implements resource.Spec.
 func (f File) Perform(ctx context.Context, h *host.Host, p FileProvider, a resource.Action) error {
@@ -375,6 +374,8 @@ func (f File) Perform(ctx context.Context, h *host.Host, p FileProvider, a resou
 		return p.Store(ctx, h, f)
 	case "CreateDirectory":
 		return p.CreateDirectory(ctx, h, f)
+	case "SetAttributes":
+		return p.SetAttributes(ctx, h, f)
 	case "Remove":
 		return p.Remove(ctx, h, f)
 	}

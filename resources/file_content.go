@@ -46,11 +46,11 @@ func (f File) DesiredText(ctx context.Context, v *host.View, have FileState) (st
 	if f.Source == nil || !have.ContentDiffers {
 		return "", nil
 	}
-	return v.SumSource(ctx, *f.Source)
+	return v.Sources().Sum(ctx, *f.Source)
 }
 
 // text returns how to fetch the content before and after.
-func (f File) text(have FileState) func(ctx context.Context, v *host.View) (resource.Text, error) {
+func (f File) text(have FileState) func(ctx context.Context, v *host.View) (resource.TextChange, error) {
 	x := &fileText{
 		path: f.Name, exists: have.Kind == host.Regular, size: have.Size,
 		wanted: f.Ensure != FileAbsent, content: f.Content, source: f.Source, sourceSize: have.Source.Size, sum: have.WantChecksum,
@@ -59,7 +59,7 @@ func (f File) text(have FileState) func(ctx context.Context, v *host.View) (reso
 }
 
 // A fileText is what has to be known for fetching the content of a file before and
-// after: less than all of its wish and its state, because there is one for every file
+// after: less than its whole spec and state, because there is one for every file
 // that is changed.
 type fileText struct {
 	path            string
@@ -70,8 +70,8 @@ type fileText struct {
 	sum             string // the SHA-256 of the source, "" if it is not known
 }
 
-func (x *fileText) fetch(ctx context.Context, v *host.View) (resource.Text, error) {
-	t := resource.Text{Path: x.path, HaveExists: x.exists, WantExists: x.wanted}
+func (x *fileText) fetch(ctx context.Context, v *host.View) (resource.TextChange, error) {
+	t := resource.TextChange{Path: x.path, HaveExists: x.exists, WantExists: x.wanted}
 	if max(x.size, x.sourceSize) > resource.TextLimit {
 		return t, errors.New("it is too large to be shown")
 	}
@@ -87,7 +87,7 @@ func (x *fileText) fetch(ctx context.Context, v *host.View) (resource.Text, erro
 	case x.content != nil:
 		t.Want = *x.content
 	case x.source != nil:
-		src, err := v.OpenSource(ctx, *x.source)
+		src, err := v.Sources().Open(ctx, *x.source)
 		if err != nil {
 			return t, err
 		}

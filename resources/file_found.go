@@ -67,7 +67,7 @@ func (s FileState) secretive(im resource.Import, content []byte) string {
 // Import implements resource.Importer. Content that is large, or no text, or may be
 // secret is kept aside.
 func (s FileState) Import(im resource.Import) (File, error) {
-	f := File{Name: im.Name, Ensure: FilePresent, Owner: s.Owner, Group: s.Group, Mode: new(ModeOf(s.Mode & 0o777))}
+	f := File{Name: im.Name, Ensure: FilePresent, Owner: s.Owner, Group: s.Group, Mode: new(ModeOf(s.Mode)), SpecialBits: s.Mode > permissionBits}
 	switch {
 	case s.Kind == host.Missing:
 		return f, errors.New("want a file or a directory, found nothing")
@@ -75,8 +75,6 @@ func (s FileState) Import(im resource.Import) (File, error) {
 		return f, fmt.Errorf("want a file or a directory, found a symbolic link to %s", s.Target)
 	case s.Kind == host.Special:
 		return f, fmt.Errorf("want a file or a directory, found %s", s.Kind)
-	case s.Mode&^0o777 != 0:
-		return f, fmt.Errorf("found mode %04o: setuid, setgid and sticky cannot be set", s.Mode)
 	case s.Kind == host.Directory:
 		f.Ensure = FileDirectory
 		return f, nil

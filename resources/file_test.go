@@ -19,7 +19,12 @@ func TestMode(t *testing.T) {
 		{in: "7xx", out: "07xx"},
 		{in: "0x5x", out: "0x5x"},
 		{in: "0888", err: `want octal permissions such as "0644", got "0888"`},
-		{in: "1777", err: `want at most 0777, got "1777": setuid, setgid and sticky cannot be set`},
+		{in: "1777", out: "1777"},
+		{in: "0o2775", out: "2775"},
+		{in: "2x7x", out: "2x7x"},
+		{in: "x755", out: "x755"},
+		{in: "00755", err: `want at most four digits such as "0644", got "00755"`},
+		{in: "8777", err: `want octal permissions such as "0644", got "8777"`},
 		{in: "rw-r--r--", err: `want octal permissions such as "0644", got "rw-r--r--"`},
 		{in: "rw", err: `want octal permissions such as "0644", got "rw"`},
 		{in: "", err: `want octal permissions such as "0644", got ""`},
@@ -40,7 +45,14 @@ func TestMode(t *testing.T) {
 	require.True(t, m.Matches(0o725))
 	require.False(t, m.Matches(0o724))
 	require.Equal(t, uint32(0o725), m.Over(0o620))
+	require.True(t, m.Matches(0o4725))
+	require.Equal(t, uint32(0o4725), m.Over(0o4620))
 	require.False(t, ModeOf(0o755).Matches(0o4755), "setuid is not wanted")
+	require.False(t, ModeOf(0o2755).Matches(0o755))
+	require.Equal(t, uint32(0o2755), ModeOf(0o2755).Over(0o4700))
+	require.NoError(t, m.UnmarshalText([]byte("2x7x")))
+	require.True(t, m.Matches(0o2775))
+	require.False(t, m.Matches(0o775))
 }
 
 // The validation rules of the file document.
@@ -48,6 +60,8 @@ func TestFileValidate(t *testing.T) {
 	good := File{Name: "/f", Ensure: FilePresent, Owner: "root", Group: "root", Mode: new(ModeOf(0o644))}
 	require.NoError(t, good.Validate())
 	require.NoError(t, File{Name: "/f", Ensure: FileAbsent}.Validate())
+	require.NoError(t, File{Name: "/f", Ensure: FileExisting, Group: "app"}.Validate())
+	require.NoError(t, File{Name: "/f", Ensure: FileDirectory, Owner: "root", Group: "root", Mode: new(ModeOf(0o2775)), SpecialBits: true}.Validate())
 	for _, x := range []struct {
 		change func(*File)
 		err    string
@@ -56,14 +70,19 @@ func TestFileValidate(t *testing.T) {
 		{func(f *File) { f.Name = "/etc/../motd" }, `name: want a path without . or .. or doubled slashes, got "/etc/../motd"`},
 		{func(f *File) { f.Name = "/etc//motd" }, `name: want a path without . or .. or doubled slashes, got "/etc//motd"`},
 		{func(f *File) { f.Name = "/etc/" }, `name: want a path without . or .. or doubled slashes, got "/etc/"`},
-		{func(f *File) { f.Owner = "" }, "owner is required unless ensure is absent"},
-		{func(f *File) { f.Group = "" }, "group is required unless ensure is absent"},
-		{func(f *File) { f.Mode = nil }, "mode is required unless ensure is absent"},
-		{func(f *File) { f.Owner, f.Group, f.Mode = "", "", nil }, "owner, group and mode are required unless ensure is absent"},
+		{func(f *File) { f.Owner = "" }, "owner is required unless ensure is absent or existing"},
+		{func(f *File) { f.Group = "" }, "group is required unless ensure is absent or existing"},
+		{func(f *File) { f.Mode = nil }, "mode is required unless ensure is absent or existing"},
+		{func(f *File) { f.Owner, f.Group, f.Mode = "", "", nil }, "owner, group and mode are required unless ensure is absent or existing"},
 		{func(f *File) { f.Content, f.Source = new("x"), new("/y") }, "source: cannot be given together with content"},
 		{func(f *File) { f.Source = new("") }, "source: want a path, got an empty string"},
 		{func(f *File) { f.Ensure, f.Content = FileDirectory, new("x") }, "content: a directory has no content"},
 		{func(f *File) { f.Ensure, f.Source = FileDirectory, new("x") }, "source: a directory has no content"},
+		{func(f *File) { f.Ensure, f.Owner, f.Group, f.Mode = FileExisting, "", "", nil }, "ensure: existing needs owner, group or mode: nothing else is managed"},
+		{func(f *File) { f.Ensure, f.Content = FileExisting, new("") }, "content: the content of what exists already is left alone"},
+		{func(f *File) { f.Ensure, f.Source = FileExisting, new("/x") }, "source: the content of what exists already is left alone"},
+		{func(f *File) { f.Ensure, f.CheckAfter = FileExisting, []string{"true"} }, "validate_after: goes only with ensure present"},
+		{func(f *File) { f.Mode = new(ModeOf(0o1777)) }, `mode: want at most 0777, got "1777": setuid, setgid and sticky are not set by mistake`},
 		{func(f *File) { f.Force = true }, "force: goes only with ensure absent"},
 		{func(f *File) { f.ContentOnce = true }, "content_once: needs content or source"},
 		{func(f *File) { *f = File{Name: "/", Ensure: FileAbsent, Force: true} }, "ensure: / cannot be removed"},
@@ -74,10 +93,46 @@ func TestFileValidate(t *testing.T) {
 	}
 }
 
-func TestFileLocate(t *testing.T) {
+// TestFileExisting: only attributes of what is there, and what is not given is left alone.
+func TestFileExisting(t *testing.T) {
+	group := File{Name: "/f", Ensure: FileExisting, Group: "app"}
+	mode := File{Name: "/f", Ensure: FileExisting, Mode: new(ModeOf(0o600))}
+	for _, x := range []struct {
+		want File
+		have FileState
+		diff string
+		mode uint32 // afterwards
+	}{
+		{group, FileState{Kind: host.Regular, Mode: 0o644}, "", 0},
+		{group, FileState{Kind: host.Regular, Mode: 0o644, WantGID: 7, Group: "root"}, "group: root → app", 0o644},
+		{group, FileState{Kind: host.Directory, Mode: 0o2775, WantGID: 7, Group: "root"}, "group: root → app", 0o2775},
+		{group, FileState{Kind: host.Regular, Mode: 0o4755, WantGID: 7, Group: "root"}, "group: root → app, mode: 04755 → 0755", 0o755},
+		{mode, FileState{Kind: host.Regular, Mode: 0o644}, "mode: 0644 → 0600", 0o600},
+		{mode, FileState{Kind: host.Directory, Mode: 0o600}, "", 0},
+	} {
+		d := x.want.Decide(x.have)
+		require.NoError(t, d.Err)
+		require.Equal(t, x.diff, d.String())
+		if x.diff == "" {
+			require.Empty(t, d.Actions)
+			continue
+		}
+		require.Equal(t, "SetAttributes", d.Actions[0].Verb)
+		require.Equal(t, []host.PathEffect{{Path: "/f", Kind: x.have.Kind, Kept: x.have.Kind == host.Regular, Attr: &host.Attr{GID: x.have.WantGID, Mode: x.mode}}}, d.Effects)
+	}
+	for kind, message := range map[host.FileKind]string{
+		host.Missing: "want a file or a directory that exists already, found nothing",
+		host.Symlink: "want a file, found a symbolic link to /g, which is not followed",
+		host.Special: "want a file, found a special file, which is not replaced",
+	} {
+		require.EqualError(t, mode.Decide(FileState{Kind: kind, Target: "/g"}).Err, message)
+	}
+}
+
+func TestFileResolvePaths(t *testing.T) {
 	for source, want := range map[string]string{"files/x": "/site/files/x", "/abs/x": "/abs/x", "https://example.net/x": "https://example.net/x"} {
 		f := File{Source: new(source)}
-		f.Locate("/site")
+		f.ResolvePaths("/site")
 		require.Equal(t, want, *f.Source)
 	}
 }
@@ -90,6 +145,6 @@ func TestFileDiff(t *testing.T) {
 	require.Equal(t, "content: sha256:0123456789abcdef → sha256:fedcba9876543210, owner: root → app, mode: 0600 → 0640", d.String())
 	require.Equal(t, "Would have updated the file", d.Actions[0].Would())
 	require.Equal(t, "Updated the file", d.Actions[0].Done())
-	require.Equal(t, []host.Planned{{Path: "/f", Kind: host.Regular, Content: new("x"), Attr: &host.Attr{UID: 7, GID: 5, Mode: 0o640}}}, d.Effects)
+	require.Equal(t, []host.PathEffect{{Path: "/f", Kind: host.Regular, Content: new("x"), Attr: &host.Attr{UID: 7, GID: 5, Mode: 0o640}}}, d.Effects)
 	require.True(t, d.Complete)
 }

@@ -7,17 +7,23 @@ import (
 )
 
 // A Mode is the permissions of a file in octal. Digits that are x are left as
-// they are.
+// they are. The zero Mode leaves all of them.
 type Mode struct {
 	bits uint32
 	mask uint32 // the bits that are managed
 }
 
-// ModeOf returns the Mode that manages all permission bits.
-func ModeOf(bits uint32) Mode { return Mode{bits, 0o777} }
+const (
+	permissionBits = 0o777
+	specialBits    = 0o7000 // setuid, setgid, sticky
+)
 
-// UnmarshalText reads up to four octal digits, at most 0777, with an optional
-// 0o before them: 0644, 644, 0o644, 0O644, 07x5.
+// ModeOf returns the Mode that manages all bits.
+func ModeOf(bits uint32) Mode { return Mode{bits, specialBits | permissionBits} }
+
+// UnmarshalText reads up to four octal digits, with an optional 0o before them: 0644, 644,
+// 0o644, 0O644, 07x5, 2775. Where an x is among them, setuid, setgid and sticky are managed
+// only if one of them is set.
 func (m *Mode) UnmarshalText(text []byte) error {
 	s := string(text)
 	digits := s
@@ -28,11 +34,14 @@ func (m *Mode) UnmarshalText(text []byte) error {
 	if err != nil || strings.HasPrefix(digits, "+") {
 		return fmt.Errorf(`want octal permissions such as "0644", got %q`, s)
 	}
-	if bits > 0o777 {
-		return fmt.Errorf("want at most 0777, got %q: setuid, setgid and sticky cannot be set", s)
+	if len(digits) > 4 || bits > specialBits|permissionBits {
+		return fmt.Errorf(`want at most four digits such as "0644", got %q`, s)
 	}
-	mask := uint32(0o777)
+	mask := uint32(specialBits | permissionBits)
 	if strings.Contains(digits, "x") {
+		if bits <= permissionBits {
+			mask = permissionBits
+		}
 		if len(digits) < 3 {
 			return fmt.Errorf(`want three digits such as "7x5" where x is used, got %q`, s)
 		}
@@ -60,18 +69,24 @@ func (m Mode) String() string {
 			s[3-i] = 'x'
 		}
 	}
+	if m.mask == permissionBits {
+		s[0] = 'x'
+	}
 	return string(s)
 }
 
 // Matches reports whether permissions are as m wants them.
 func (m Mode) Matches(have uint32) bool {
-	return have&m.mask == m.bits && (m.mask != 0o777 || have&^0o777 == 0)
+	return have&m.mask == m.bits
 }
 
 // Over returns the permissions that have become when m is applied.
-func (m Mode) Over(have uint32) uint32 { return have&0o777&^m.mask | m.bits }
+func (m Mode) Over(have uint32) uint32 { return have&^m.mask | m.bits }
+
+// IsSpecial reports whether m sets setuid, setgid or sticky.
+func (m Mode) IsSpecial() bool { return m.bits > permissionBits }
 
 // JSONSchema implements schema.JSONSchemer.
 func (Mode) JSONSchema() map[string]any {
-	return map[string]any{"type": "string", "pattern": "^(0[oO])?0?[0-7x]{1,3}$", "examples": []any{"0644"}}
+	return map[string]any{"type": "string", "pattern": "^(0[oO])?[0-7x]{1,4}$", "examples": []any{"0644"}}
 }

@@ -1,58 +1,66 @@
 package resources
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // PackageType is the type of software packages.
 var PackageType = resource.Define[Package, PackageState, PackageProvider]("package")
 
+var _ resource.BulkPerformer[Package, PackageProvider] = Package{}
+
 // Package manages one package of the operating system: whether it is installed,
-// and in which version.
+// and in which version. The providers apk, pkg and brew were made from recorded
+// outputs, and were not run on the real system.
 type Package struct {
 	// Name is the name of the package as the package system knows it, such as
 	// "zsh", or "libc6:i386" where it has several architectures.
 	Name string `ccm:"name,name,example=zsh"`
-	// Ensure is "present" (in any version), "absent", "latest" (the newest that
-	// the repositories offer), or the version to install. A version is written as
-	// the package system writes it: "1.2.11-1" or "1:2.0-3" with an epoch. The dnf
-	// provider takes a version without its release, and any release of it is
-	// right; there the epoch may be left out too.
+	// Ensure is "present" (in any version), "absent", "purged" (absent, and without
+	// its configuration), "latest" (the newest that the repositories offer), the
+	// version to install, or conditions that a version has to meet, such as
+	// ">= 1.2, < 2". A version is written as the package system writes it:
+	// "1.2.11-1" or "1:2.0-3" with an epoch. The dnf and zypper providers take a
+	// version without its release, and any release of it is right; there the epoch
+	// may be left out too. So may the release with pacman.
 	Ensure PackageEnsure `ccm:"ensure,argv,default=present"`
+	// Options are further words for the command that installs or removes the
+	// package, such as "--no-install-recommends".
+	Options []string `ccm:"options"`
+	// Refresh is how old the package index may be, such as "1d". An older one is
+	// read again before the package is installed or upgraded. Left out, it is read
+	// again only where it does not have the package and is older than a day.
+	Refresh host.Duration `ccm:"refresh"`
+	// Hold says whether the package system is to leave the package alone from now
+	// on (apt-mark hold, dnf versionlock, zypper addlock). Left out, a hold stays as
+	// it is, and a package on hold is not changed. Pacman and apk have no command
+	// for that.
+	Hold *bool `ccm:"hold"`
+	// AllowDowngrade says whether a newer version may be replaced by an older one. Left
+	// out, it may.
+	AllowDowngrade *bool `ccm:"allow_downgrade"`
+	// Source is a package file to install instead of what the repositories offer: a
+	// path, or an http or https URL. A relative path is relative to the script or
+	// manifest that says it. It may hold 512 MiB.
+	Source string `ccm:"source"`
+	// Checksum is the SHA-256 of the source in hexadecimal. It is required where the
+	// source is a URL.
+	Checksum Checksum `ccm:"checksum"`
 }
 
-// A PackageEnsure is what can be wanted of a package: one of the constants, or
-// a version.
-type PackageEnsure string
-
-// The values of PackageEnsure that are not versions.
-const (
-	PackagePresent PackageEnsure = "present"
-	PackageAbsent  PackageEnsure = "absent"
-	PackageLatest  PackageEnsure = "latest"
-)
-
-// IsVersion reports whether e is a version.
-func (e PackageEnsure) IsVersion() bool {
-	return e != PackagePresent && e != PackageAbsent && e != PackageLatest
-}
-
-// JSONSchema implements schema.JSONSchemer.
-func (PackageEnsure) JSONSchema() map[string]any {
-	return map[string]any{"anyOf": []any{
-		map[string]any{"enum": []any{"present", "absent", "latest"}},
-		map[string]any{"type": "string", "pattern": `^[A-Za-z0-9._+:~^-]*[0-9][A-Za-z0-9._+:~^-]*$`, "examples": []any{"1.24.0-1.el9"}},
-	}}
-}
-
-// PackageState is a package as it is, and how that compares with the wish.
+// PackageState is a package as it is, and how that compares with the desired version.
 type PackageState struct {
 	// Metadata is what the package system knows of the installed package; it is
 	// empty if the package is absent.
@@ -63,11 +71,20 @@ type PackageState struct {
 	Unfinished string
 	// Held is set if the user told the package system to leave the package alone.
 	Held bool
+	// Residue is set if the package is absent, but not its configuration.
+	Residue bool
 	// Candidate is the version that the package system would choose; filled in if
-	// the wish is latest and the package is installed, empty if there is none.
+	// latest is desired and the package is installed, or if it Violates a constraint.
+	// It is empty if there is none.
 	Candidate string
+	// Violates is set if the package is installed in a version that a constraint does
+	// not allow.
+	Violates bool
+	// IndexAge says how old the package index is, if it is older than desired: "3 days
+	// old". It is empty otherwise.
+	IndexAge string
 	// Order is the order of the package system between the installed version and
-	// the wished one (for latest, the candidate): negative if the installed one is
+	// the desired one (or the candidate): negative if the installed one is
 	// older, positive if it is newer, 0 if it is the same or nothing is to be
 	// compared.
 	Order int
@@ -96,6 +113,9 @@ type PackageExtended struct {
 // Installed reports whether the package is there in some version.
 func (s PackageState) Installed() bool { return s.Metadata.Version != "" }
 
+// CurrentVersion implements resource.Versioned.
+func (s PackageState) CurrentVersion() string { return s.Metadata.Version }
+
 // CurrentEnsure implements resource.StateEnsure: it is the installed version,
 // or absent.
 func (s PackageState) CurrentEnsure() string {
@@ -105,19 +125,21 @@ func (s PackageState) CurrentEnsure() string {
 	return s.Metadata.Version
 }
 
-// PackageProvider is a package system. In Install and Upgrade, version is
-// "present" or "latest" where no certain one is wished.
+// PackageProvider is a package system. Its verbs take packages of one transaction: one, or
+// several that are [Package.Together].
 type PackageProvider interface {
-	// Status reports the installed version and compares it with the wish.
+	// Status reports the installed version and compares it with the desired one.
 	Status(ctx context.Context, v *host.View, want Package) (PackageState, error)
-	// Install installs a package that is absent or unfinished.
-	Install(ctx context.Context, h *host.Host, pkg, version string) error
-	// Upgrade replaces an installed package by a newer version.
-	Upgrade(ctx context.Context, h *host.Host, pkg, version string) error
-	// Downgrade replaces an installed package by an older version.
-	Downgrade(ctx context.Context, h *host.Host, pkg, version string) error
-	// Uninstall removes a package; its configuration may stay.
-	Uninstall(ctx context.Context, h *host.Host, pkg string) error
+	// Install installs packages that are absent or unfinished.
+	Install(ctx context.Context, h *host.Host, wants ...Package) error
+	// Upgrade replaces installed packages by newer versions.
+	Upgrade(ctx context.Context, h *host.Host, wants ...Package) error
+	// Downgrade replaces installed packages by older versions.
+	Downgrade(ctx context.Context, h *host.Host, wants ...Package) error
+	// Uninstall removes packages; their configuration may stay unless they are purged.
+	Uninstall(ctx context.Context, h *host.Host, wants ...Package) error
+	// Hold has the package system leave packages alone, or not any more.
+	Hold(ctx context.Context, h *host.Host, hold bool, wants ...Package) error
 }
 
 // ProviderIgnoresSpec implements resource.SpecIndependentProvider.
@@ -125,7 +147,27 @@ func (Package) ProviderIgnoresSpec() {}
 
 // Validate implements resource.Spec.
 func (p Package) Validate() error {
-	return errors.Join(checkPackageName(p.Name), p.Ensure.check())
+	err := errors.Join(checkPackageName(p.Name), p.Ensure.check())
+	switch {
+	case slices.Contains(p.Options, ""):
+		err = errors.Join(err, wrong("options", "want words, got an empty one"))
+	case p.Hold != nil && *p.Hold && p.Ensure.IsAbsent():
+		err = errors.Join(err, wrong("hold", "a package that is not there is not held"))
+	case p.Source != "" && (p.Ensure == PackageLatest || p.Ensure.IsAbsent() || p.Ensure.IsConstraint()):
+		err = errors.Join(err, wrong("source", "goes only with ensure = \"present\" or the version that the source has"))
+	case p.Source == "" && p.Checksum != "":
+		err = errors.Join(err, wrong("checksum", "goes only with source"))
+	case fetch.IsURL(p.Source) && p.Checksum == "":
+		err = errors.Join(err, wrong("source", "a package from a URL needs a checksum"))
+	}
+	return err
+}
+
+// ResolvePaths implements resource.PathResolver.
+func (p *Package) ResolvePaths(dir string) {
+	if p.Source != "" && !filepath.IsAbs(p.Source) && !fetch.IsURL(p.Source) {
+		p.Source = filepath.Join(dir, p.Source)
+	}
 }
 
 func checkPackageName(name string) error {
@@ -140,24 +182,6 @@ func checkPackageName(name string) error {
 	return nil
 }
 
-// check reports a wish that is neither a word nor a version. What has no digit
-// is taken for a word that is misspelled.
-func (e PackageEnsure) check() error {
-	s := string(e)
-	foreign := strings.IndexFunc(s, func(c rune) bool { return c != '^' && notPackageChar(c) }) >= 0
-	switch {
-	case !e.IsVersion():
-		return nil
-	case foreign:
-		return wrong("ensure", "want present, absent, latest or a version of letters, digits and . _ + : ~ ^ -, got %q", s)
-	case !strings.ContainsAny(s, "0123456789") || s[0] == '-':
-		err := wrong("ensure", "want present, absent, latest or a version, got %q", s)
-		err.Hint = diag.DidYouMean(s, []string{"present", "absent", "latest"})
-		return err
-	}
-	return nil
-}
-
 // notPackageChar reports whether c may not be in the name of a package.
 func notPackageChar(c rune) bool {
 	switch {
@@ -167,6 +191,9 @@ func notPackageChar(c rune) bool {
 	return !strings.ContainsRune("._+:~-", c)
 }
 
+// MayDowngrade reports whether a newer version may be replaced by an older one.
+func (p Package) MayDowngrade() bool { return p.AllowDowngrade == nil || *p.AllowDowngrade }
+
 // WantedEnsure implements resource.EnsureReporter.
 func (p Package) WantedEnsure() string { return string(p.Ensure) }
 
@@ -175,57 +202,126 @@ func (Package) BringsFiles() {}
 
 // Decide implements resource.Spec.
 func (p Package) Decide(have PackageState) (d resource.Decision) {
-	wish := string(p.Ensure)
+	desired := p.decideVersion(have, &d)
+	found := have.CurrentEnsure()
 	switch {
+	case have.Unfinished != "":
+		found = have.Unfinished
+	case have.Residue && p.Ensure == PackagePurged:
+		found = "configured" // without being installed
+	}
+	if len(d.Actions) > 0 || d.Err != nil {
+		d.Add("ensure", found, desired)
+	}
+	held := have.Held && have.Installed()
+	switch {
+	case d.Err != nil:
+	case len(d.Actions) > 0 && held && p.Hold == nil:
+		d.Err = fmt.Errorf("want %s, found %s, which is on hold and not changed", desired, found)
+	case have.Order > 0 && !p.MayDowngrade() && d.Actions != nil && d.Actions[0].Verb == "Downgrade":
+		d.Err = fmt.Errorf("want %s, found %s, which is newer: allow_downgrade is false", desired, found)
+	}
+	if d.Err != nil {
+		d.Actions, d.Uncertain = nil, ""
+		return d
+	}
+	p.decideHold(have.Held && (have.Installed() || len(d.Actions) > 0), &d)
+	return d
+}
+
+// decideVersion adds the action for the version, and returns which one is desired.
+func (p Package) decideVersion(have PackageState, d *resource.Decision) (desired string) {
+	desired = string(p.Ensure)
+	switch {
+	case p.Ensure == PackagePurged:
+		if have.Installed() || have.Residue {
+			d.Act("Uninstall", "purged")
+		}
 	case p.Ensure == PackageAbsent:
 		if have.Installed() {
 			d.Act("Uninstall", "uninstalled")
 		}
-	case !have.Installed() && p.Ensure == PackagePresent:
-		d.Act("Install", "installed")
+	case !have.Installed() && p.Ensure.IsVersion():
+		d.Act("Install", "installed version "+desired)
 	case !have.Installed() && p.Ensure == PackageLatest:
 		d.Act("Install", "installed latest")
 	case !have.Installed():
-		d.Act("Install", "installed version "+wish)
+		d.Act("Install", "installed")
 	case p.Ensure == PackagePresent:
+	case p.Ensure.IsConstraint():
+		switch {
+		case !have.Violates:
+		case have.Candidate == "" && have.IndexAge == "":
+			d.Err = fmt.Errorf("want %s, found %s, and no repository has such a version", desired, have.Metadata.Version)
+		case have.Order > 0:
+			d.Act("Downgrade", "downgraded")
+			desired = have.Candidate
+		default:
+			d.Act("Upgrade", "upgraded")
+			desired = cmp.Or(have.Candidate, desired)
+		}
 	case p.Ensure == PackageLatest:
 		// A candidate that is older than what is installed is left alone: latest
 		// never goes back.
-		if have.Candidate != "" && have.Order < 0 {
+		switch {
+		case have.Candidate != "" && have.Order < 0:
 			d.Act("Upgrade", "upgraded to latest")
-			wish = have.Candidate
+			desired = have.Candidate
+		case have.IndexAge != "":
+			d.Act("Upgrade", "upgraded to latest")
+			d.Uncertain = "the package index is " + have.IndexAge + " and is refreshed first"
 		}
 	case have.Order < 0:
-		d.Act("Upgrade", "upgraded to "+wish)
+		d.Act("Upgrade", "upgraded to "+desired)
 	case have.Order > 0:
-		d.Act("Downgrade", "downgraded to "+wish)
+		d.Act("Downgrade", "downgraded to "+desired)
 	}
-	if len(d.Actions) == 0 {
-		return d
+	return desired
+}
+
+// decideHold adds the actions for the hold: a package on hold is released for a change.
+func (p Package) decideHold(held bool, d *resource.Decision) {
+	if p.Hold == nil {
+		return
 	}
-	found := have.CurrentEnsure()
-	if have.Unfinished != "" {
-		found = have.Unfinished
+	hold, changes := *p.Hold, len(d.Actions) > 0
+	if held && changes || held && !hold {
+		d.Actions = append([]resource.Action{{Verb: "Release", Phrase: "released"}}, d.Actions...)
 	}
-	d.Add("ensure", found, wish)
-	if have.Held && have.Installed() {
-		d.Actions = nil
-		d.Err = fmt.Errorf("want %s, found %s, which is on hold and not changed", wish, found)
+	if hold && (changes || !held) {
+		d.Act("Hold", "held")
 	}
-	return d
+	if hold != held && (held || hold) {
+		d.Add("hold", strconv.FormatBool(held), strconv.FormatBool(hold))
+	}
 }
 
 // Perform implements resource.Spec.
 func (p Package) Perform(ctx context.Context, h *host.Host, prov PackageProvider, a resource.Action) error {
+	return p.PerformAll(ctx, h, prov, []Package{p}, a)
+}
+
+// Together implements resource.BulkPerformer: packages are in one transaction if the same is
+// wanted of them, or a version of each.
+func (p Package) Together(other Package) bool {
+	same := p.Ensure == other.Ensure || p.Ensure.IsVersion() && other.Ensure.IsVersion()
+	return same && p.Source == "" && other.Source == "" && slices.Equal(p.Options, other.Options) &&
+		p.Refresh == other.Refresh && p.MayDowngrade() == other.MayDowngrade() && reflect.DeepEqual(p.Hold, other.Hold)
+}
+
+// PerformAll implements resource.BulkPerformer.
+func (Package) PerformAll(ctx context.Context, h *host.Host, prov PackageProvider, wants []Package, a resource.Action) error {
 	switch a.Verb {
 	case "Install":
-		return prov.Install(ctx, h, p.Name, string(p.Ensure))
+		return prov.Install(ctx, h, wants...)
 	case "Upgrade":
-		return prov.Upgrade(ctx, h, p.Name, string(p.Ensure))
+		return prov.Upgrade(ctx, h, wants...)
 	case "Downgrade":
-		return prov.Downgrade(ctx, h, p.Name, string(p.Ensure))
+		return prov.Downgrade(ctx, h, wants...)
 	case "Uninstall":
-		return prov.Uninstall(ctx, h, p.Name)
+		return prov.Uninstall(ctx, h, wants...)
+	case "Hold", "Release":
+		return prov.Hold(ctx, h, a.Verb == "Hold", wants...)
 	}
 	return fmt.Errorf("a package has no verb %s", a.Verb)
 }

@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,89 @@ import (
 
 func packageAt(version string, order int) PackageState {
 	return PackageState{Metadata: PackageMetadata{Name: "zsh", Version: version}, Order: order}
+}
+
+// What is wanted besides a version.
+func TestPackageWishes(t *testing.T) {
+	yes, no := new(true), new(false)
+	violating := func(version, candidate string, order int) PackageState {
+		s := packageAt(version, order)
+		s.Violates, s.Candidate = true, candidate
+		return s
+	}
+	held := packageAt("1.0", -1)
+	held.Held = true
+	old := packageAt("1.0", 0)
+	old.IndexAge = "3 days old"
+	oldViolating := violating("1.0", "", 0)
+	oldViolating.IndexAge = "3 days old"
+	for _, x := range []struct {
+		name                        string
+		want                        Package
+		have                        PackageState
+		would, diff, err, uncertain string
+	}{
+		{"constraint holds", Package{Ensure: ">= 1"}, packageAt("1.0", 0), "", "", "", ""},
+		{"constraint, older", Package{Ensure: ">= 2"}, violating("1.0", "2.1", -1), "Would have upgraded", "ensure: 1.0 → 2.1", "", ""},
+		{"constraint, newer", Package{Ensure: "< 2"}, violating("2.1", "1.0", 1), "Would have downgraded", "ensure: 2.1 → 1.0", "", ""},
+		{"constraint, newer, no downgrade", Package{Ensure: "< 2", AllowDowngrade: no}, violating("2.1", "1.0", 1), "", "ensure: 2.1 → 1.0",
+			"want 1.0, found 2.1, which is newer: allow_downgrade is false", ""},
+		{"constraint, absent", Package{Ensure: "< 2"}, PackageState{}, "Would have installed", "ensure: absent → < 2", "", ""},
+		{"constraint that no repository meets", Package{Ensure: "> 3"}, violating("1.0", "", 0), "", "ensure: 1.0 → > 3",
+			"want > 3, found 1.0, and no repository has such a version", ""},
+		{"constraint that a newer index may meet", Package{Ensure: "> 3", Refresh: 1}, oldViolating, "Would have upgraded", "ensure: 1.0 → > 3", "", ""},
+		{"no downgrade", Package{Ensure: "1.0", AllowDowngrade: no}, packageAt("2.0", 1), "", "ensure: 2.0 → 1.0",
+			"want 1.0, found 2.0, which is newer: allow_downgrade is false", ""},
+		{"latest of an old index", Package{Ensure: "latest", Refresh: 1}, old, "Would have upgraded to latest", "ensure: 1.0 → latest", "",
+			"the package index is 3 days old and is refreshed first"},
+		{"purged, absent", Package{Ensure: "purged"}, PackageState{}, "", "", "", ""},
+		{"purged, residue", Package{Ensure: "purged"}, PackageState{Residue: true}, "Would have purged", "ensure: configured → purged", "", ""},
+		{"purged, installed", Package{Ensure: "purged"}, packageAt("1.0", 0), "Would have purged", "ensure: 1.0 → purged", "", ""},
+		{"hold", Package{Ensure: "present", Hold: yes}, packageAt("1.0", 0), "Would have held", "hold: false → true", "", ""},
+		{"hold, absent", Package{Ensure: "present", Hold: yes}, PackageState{}, "Would have installed. Would have held", "ensure: absent → present, hold: false → true", "", ""},
+		{"held, other version", Package{Ensure: "2.0", Hold: yes}, held, "Would have released. Would have upgraded to 2.0. Would have held", "ensure: 1.0 → 2.0", "", ""},
+		{"release", Package{Ensure: "present", Hold: no}, held, "Would have released", "hold: true → false", "", ""},
+		{"held, absent", Package{Ensure: "present", Hold: no}, PackageState{Held: true}, "Would have released. Would have installed", "ensure: absent → present, hold: true → false", "", ""},
+		{"not held", Package{Ensure: "present", Hold: no}, packageAt("1.0", 0), "", "", "", ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			x.want.Name = "zsh"
+			require.NoError(t, x.want.Validate())
+			d := x.want.Decide(x.have)
+			var would []string
+			for _, a := range d.Actions {
+				would = append(would, a.Would())
+			}
+			require.Equal(t, x.would, strings.Join(would, ". "))
+			require.Equal(t, x.diff, d.String())
+			require.Equal(t, x.uncertain, d.Uncertain)
+			if x.err != "" {
+				require.EqualError(t, d.Err, x.err)
+			} else {
+				require.NoError(t, d.Err)
+			}
+		})
+	}
+}
+
+// Properties that contradict each other.
+func TestPackageContradictions(t *testing.T) {
+	for err, p := range map[string]Package{
+		`ensure: want conditions such as >= 1.2, < 2, got ">= , < 2"`:                  {Ensure: ">= , < 2"},
+		`ensure: want conditions such as >= 1.2, < 2, got "> 1; x"`:                    {Ensure: "> 1; x"},
+		`ensure: want conditions such as >= 1.2, < 2, got "1.0, 2.0"`:                  {Ensure: "1.0, 2.0"},
+		"options: want words, got an empty one":                                        {Options: []string{"-x", ""}},
+		"hold: a package that is not there is not held":                                {Ensure: "purged", Hold: new(true)},
+		"checksum: goes only with source":                                              {Checksum: "00"},
+		"source: a package from a URL needs a checksum":                                {Source: "https://example.org/x.deb"},
+		`source: goes only with ensure = "present" or the version that the source has`: {Ensure: "latest", Source: "/x.deb"},
+	} {
+		p.Name = "zsh"
+		if p.Ensure == "" {
+			p.Ensure = "present"
+		}
+		require.EqualError(t, p.Validate(), err)
+	}
 }
 
 // The decision table of the package document, with its noop messages. What the
@@ -94,7 +178,7 @@ func TestPackageCurrentEnsure(t *testing.T) {
 // take for an option.
 func TestPackageValidate(t *testing.T) {
 	const chars = "name: want a package name of letters, digits and . _ + : ~ -, got "
-	const version = "ensure: want present, absent, latest or a version of letters, digits and . _ + : ~ ^ -, got "
+	const version = "ensure: want present, absent, purged, latest, a version of letters, digits and . _ + : ~ ^ -, or conditions such as >= 1.2, < 2, got "
 	for _, x := range []struct {
 		name   string
 		ensure PackageEnsure
@@ -126,9 +210,9 @@ func TestPackageValidate(t *testing.T) {
 		{"zsh", "1.0; reboot", version + `"1.0; reboot"`},
 		{"zsh", "1.0*", version + `"1.0*"`},
 		{"zsh", "$(id)1", version + `"$(id)1"`},
-		{"zsh", "", `ensure: want present, absent, latest or a version, got ""`},
-		{"zsh", "presnt", `ensure: want present, absent, latest or a version, got "presnt"`},
-		{"zsh", "-1", `ensure: want present, absent, latest or a version, got "-1"`},
+		{"zsh", "", `ensure: want present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got ""`},
+		{"zsh", "presnt", `ensure: want present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "presnt"`},
+		{"zsh", "-1", `ensure: want present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "-1"`},
 	} {
 		err := Package{Name: x.name, Ensure: x.ensure}.Validate()
 		if x.err == "" {
@@ -162,7 +246,7 @@ func TestPackageDecode(t *testing.T) {
 	_, err := decode(schema.NumberValue(1.1)) // as a script does
 	require.ErrorContains(t, err, "want a string, got the number 1.1")
 	_, err = decode(schema.StringValue("latset"))
-	require.ErrorContains(t, err, `package#zsh: ensure: want present, absent, latest or a version, got "latset"`)
+	require.ErrorContains(t, err, `package#zsh: ensure: want present, absent, purged, latest, a version or conditions such as >= 1.2, < 2, got "latset"`)
 	require.ErrorContains(t, err, `did you mean "latest"?`)
 }
 

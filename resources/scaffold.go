@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kballard/go-shellquote"
-
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -44,6 +42,9 @@ type Scaffold struct {
 	LeftDelimiter string `ccm:"left_delimiter"`
 	// RightDelimiter ends what the engine reads. It goes with left_delimiter.
 	RightDelimiter string `ccm:"right_delimiter"`
+	// Parents makes the directories above the target that are missing, with mode 0755 and
+	// the user and group of ccm.
+	Parents bool `ccm:"parents,default=true"`
 	// Purge removes the files in the target that were not rendered.
 	Purge bool `ccm:"purge"`
 	// Post lists commands for rendered files, each under a glob pattern for the
@@ -101,6 +102,7 @@ type ScaffoldState struct {
 	// replaced, with what it is.
 	Blocked []string
 	Engine  ScaffoldEngine
+	Parents
 	// NoTemplates is set if there is no template in the source.
 	NoTemplates bool
 	// Rendered stands for what the templates gave, in the words of the provider.
@@ -172,18 +174,18 @@ func checkPost(glob, command string) error {
 	if strings.Contains(glob, "/") {
 		return fmt.Errorf("want a pattern for the name without its directory, got %q", glob)
 	}
-	words, err := shellquote.Split(command)
+	words, err := resource.SplitWords(command)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s in %q", strings.ToLower(err.Error()), command)
+		return err
 	case len(words) == 0 || words[0] == "":
 		return fmt.Errorf("want a command for %s, got an empty string", glob)
 	}
 	return nil
 }
 
-// Locate implements resource.PathResolver. A URL is left as it is.
-func (s *Scaffold) Locate(dir string) {
+// ResolvePaths implements resource.PathResolver. A URL is left as it is.
+func (s *Scaffold) ResolvePaths(dir string) {
 	if s.Source != "" && !s.SourceIsURL() && !filepath.IsAbs(s.Source) {
 		s.Source = filepath.Join(dir, s.Source)
 	}
@@ -219,13 +221,18 @@ func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 		d.Err = fmt.Errorf("want files and directories, found %s, which is not replaced or followed", strings.Join(have.Blocked, ", "))
 		return d
 	}
+	if err := have.parentError(s.Parents); err != nil {
+		d.Err = err
+		return d
+	}
 	return s.decidePresent(have)
 }
 
 func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
 	if !have.TargetExists {
 		d.Add("ensure", string(ScaffoldAbsent), string(ScaffoldPresent))
-		d.Effects = append(d.Effects, host.Planned{Path: s.Name, Kind: host.Directory})
+		have.tellParents(&d)
+		d.Effects = append(d.Effects, host.PathEffect{Path: s.Name, Kind: host.Directory})
 	}
 	count := len(have.Changed)
 	for _, file := range have.Changed {
@@ -240,7 +247,7 @@ func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
 		count += len(have.Purged)
 		for _, file := range have.Purged {
 			d.Add("purge", s.below(file), "removed")
-			d.Effects = append(d.Effects, host.Planned{Path: file, Kind: host.Missing})
+			d.Effects = append(d.Effects, host.PathEffect{Path: file, Kind: host.Missing})
 		}
 	}
 	if len(d.Diff) == 0 {
@@ -259,14 +266,14 @@ func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
 	slices.Sort(managed)
 	for _, file := range managed {
 		d.Add("ensure", s.below(file), string(ScaffoldAbsent))
-		d.Effects = append(d.Effects, host.Planned{Path: file, Kind: host.Missing})
+		d.Effects = append(d.Effects, host.PathEffect{Path: file, Kind: host.Missing})
 	}
 	count := len(managed)
 	if s.Purge { // they are counted, as the document has it, and stay
 		count += len(have.Purged)
 	}
 	for _, dir := range have.Emptied {
-		d.Effects = append(d.Effects, host.Planned{Path: path.Clean(dir), Kind: host.Missing})
+		d.Effects = append(d.Effects, host.PathEffect{Path: path.Clean(dir), Kind: host.Missing})
 	}
 	d.Act("Remove", "removed "+scaffoldFiles(count))
 	d.Complete = true
@@ -278,14 +285,14 @@ func (s Scaffold) below(file string) string { return strings.TrimPrefix(file, s.
 
 // rendered returns what is there after a file was rendered: the file and the
 // directories above it.
-func (s Scaffold) rendered(file string) []host.Planned {
+func (s Scaffold) rendered(file string) []host.PathEffect {
 	kind := host.Regular
 	if strings.HasSuffix(file, "/") {
 		kind, file = host.Directory, strings.TrimSuffix(file, "/")
 	}
-	list := []host.Planned{{Path: file, Kind: kind}}
+	list := []host.PathEffect{{Path: file, Kind: kind}}
 	for dir := path.Dir(file); strings.HasPrefix(dir, s.Name+"/"); dir = path.Dir(dir) {
-		list = append(list, host.Planned{Path: dir, Kind: host.Directory})
+		list = append(list, host.PathEffect{Path: dir, Kind: host.Directory})
 	}
 	return list
 }

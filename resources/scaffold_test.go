@@ -78,7 +78,7 @@ func TestScaffoldDiffAndLeaves(t *testing.T) {
 		{Property: "source", Have: "logs/ is missing", Want: "rendered"},
 		{Property: "purge", Have: "old", Want: "removed"},
 	}, d.Diff)
-	require.Equal(t, []host.Planned{
+	require.Equal(t, []host.PathEffect{
 		{Path: "/etc/app", Kind: host.Directory},
 		{Path: "/etc/app/a", Kind: host.Regular},
 		{Path: "/etc/app/d/e/b", Kind: host.Regular}, {Path: "/etc/app/d/e", Kind: host.Directory}, {Path: "/etc/app/d", Kind: host.Directory},
@@ -91,9 +91,9 @@ func TestScaffoldDiffAndLeaves(t *testing.T) {
 	have.Emptied = []string{"/etc/app/."}
 	d = absent.Decide(have)
 	require.Equal(t, "ensure: a → absent, ensure: b → absent", d.String())
-	require.Contains(t, d.Effects, host.Planned{Path: "/etc/app", Kind: host.Missing})
+	require.Contains(t, d.Effects, host.PathEffect{Path: "/etc/app", Kind: host.Missing})
 	d = absent.Decide(scaffolded([]string{"/etc/app/b"}, nil, []string{"/etc/app/old"}))
-	require.NotContains(t, d.Effects, host.Planned{Path: "/etc/app", Kind: host.Missing}, "unrelated files keep the target")
+	require.NotContains(t, d.Effects, host.PathEffect{Path: "/etc/app", Kind: host.Missing}, "unrelated files keep the target")
 }
 
 func TestScaffoldDecideErr(t *testing.T) {
@@ -153,13 +153,13 @@ func TestScaffoldValidate(t *testing.T) {
 }
 
 // "Source Resolution"
-func TestScaffoldLocate(t *testing.T) {
+func TestScaffoldResolvePaths(t *testing.T) {
 	for source, want := range map[string]string{
 		"templates/app": "/site/templates/app", "../app": "/app", "/abs/app": "/abs/app",
 		"https://example.net/app": "https://example.net/app", "git://h/app": "git://h/app",
 	} {
 		got := scaffoldOf(func(s *Scaffold) { s.Source = source })
-		got.Locate("/site")
+		got.ResolvePaths("/site")
 		require.Equal(t, want, got.Source)
 	}
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -19,19 +19,30 @@ var ServiceType = resource.Define[Service, ServiceState, ServiceProvider]("servi
 
 // Service manages whether a service runs and whether it starts at boot. The two
 // are independent of each other. A change of something it subscribes to restarts
-// it, if it is to be running and is.
+// or reloads it, if it is to be running and is.
 type Service struct {
 	// Name is the name of the service itself, not an alias of it. It may hold
-	// letters, digits and . _ + : ~ -
+	// letters, digits and . _ + : ~ - . Units of other kinds have their full name, such
+	// as "backup.timer", "app.socket" or "app.target".
 	Name string `ccm:"name,name,example=nginx"`
-	// Ensure says whether the service is to be running or stopped.
+	// Ensure says whether the service is to be running or stopped. With unmanaged that
+	// stays as it is, and only enable and mask are managed; a change never restarts it.
 	Ensure ServiceEnsure `ccm:"ensure,default=running"`
 	// Enable says whether the service is to start at boot. Left out, that stays
 	// as it is. A service that others start and that cannot be enabled by itself
 	// (systemd: static, indirect, generated) counts as enabled.
 	Enable *bool `ccm:"enable"`
-	// Settle is how long the service has to stay up after it was started or
-	// restarted in a run. One that ends before that has failed, and so has one that
+	// Mask says whether the service is to be masked: neither people nor other units can
+	// start it then. With true it is stopped, unless ensure is unmanaged. With false a
+	// mask is taken away. Left out, that stays as it is.
+	Mask *bool `ccm:"mask"`
+	// OnChange says what a change of something that the service subscribes to does.
+	// With reload it reads its configuration again and goes on running; one that
+	// cannot do that fails. With reload-or-restart it is restarted if it cannot
+	// reload, or if its unit file has changed.
+	OnChange ServiceOnChange `ccm:"on_change,default=restart"`
+	// Settle is how long the service has to stay up after it was started, restarted
+	// or reloaded in a run. One that ends before that has failed, and so has one that
 	// the service manager starts again and again. 0 turns that off. A service that
 	// runs already is not waited for.
 	Settle host.Duration `ccm:"settle,default=1s"`
@@ -42,12 +53,26 @@ type ServiceEnsure string
 
 // The values of ServiceEnsure.
 const (
-	ServiceRunning ServiceEnsure = "running"
-	ServiceStopped ServiceEnsure = "stopped"
+	ServiceRunning   ServiceEnsure = "running"
+	ServiceStopped   ServiceEnsure = "stopped"
+	ServiceUnmanaged ServiceEnsure = "unmanaged"
 )
 
 // Values implements schema.Enum.
-func (ServiceEnsure) Values() []string { return []string{"running", "stopped"} }
+func (ServiceEnsure) Values() []string { return []string{"running", "stopped", "unmanaged"} }
+
+// A ServiceOnChange is what a refresh of a service does.
+type ServiceOnChange string
+
+// The values of ServiceOnChange.
+const (
+	ServiceRestart         ServiceOnChange = "restart"
+	ServiceReload          ServiceOnChange = "reload"
+	ServiceReloadOrRestart ServiceOnChange = "reload-or-restart"
+)
+
+// Values implements schema.Enum.
+func (ServiceOnChange) Values() []string { return []string{"restart", "reload", "reload-or-restart"} }
 
 // ServiceState is a service as it is. Its zero value is one that is stopped and
 // does not start at boot.
@@ -63,9 +88,18 @@ type ServiceState struct {
 	Starting bool
 	// Masked is set if it may be neither started nor enabled.
 	Masked bool
+	// EnabledUnmasked says of a masked one whether it is going to start at boot when it
+	// is masked no more. CannotMask says why it cannot be masked, "" if it can. Both are
+	// found only where mask is managed.
+	EnabledUnmasked bool
+	CannotMask      string
 	// Fixed says why neither Enable nor Disable can change Enabled, "" if they
 	// can.
 	Fixed string
+	// CannotReload is set if the service has no way to reload, Outdated if the
+	// service manager goes by a definition of it that has changed or is about to.
+	// Both are found only where [Service.MayReload].
+	CannotReload, Outdated bool
 }
 
 // CurrentEnsure implements resource.StateEnsure.
@@ -92,13 +126,20 @@ type ServiceProvider interface {
 	// Restart stops the service and starts it again. It has to stay up as after
 	// Start.
 	Restart(ctx context.Context, h *host.Host, want Service) error
+	// Reload has the service read its configuration again. It has to stay up as
+	// after Start.
+	Reload(ctx context.Context, h *host.Host, want Service) error
 	// Enable has the service start at boot.
 	Enable(ctx context.Context, h *host.Host, want Service) error
 	// Disable has the service not start at boot.
 	Disable(ctx context.Context, h *host.Host, want Service) error
+	// Mask sees to it that nothing can start the service. It does not stop it.
+	Mask(ctx context.Context, h *host.Host, want Service) error
+	// Unmask takes the mask away.
+	Unmask(ctx context.Context, h *host.Host, want Service) error
 }
 
-var serviceName = regexp.MustCompile(`^[a-zA-Z0-9._+:~-]+$`)
+var serviceName = lazyregexp.New(`^[a-zA-Z0-9._+:~-]+$`)
 
 // SettleTime implements resource.SettleDelay.
 func (s Service) SettleTime() time.Duration { return time.Duration(s.Settle) }
@@ -109,38 +150,73 @@ func (Service) ProviderIgnoresSpec() {}
 // Fresh implements resource.InitialState: what has just been installed does not run.
 func (Service) Fresh() ServiceState { return ServiceState{} }
 
+// MayReload reports whether a refresh may reload the service.
+func (s Service) MayReload() bool {
+	return s.OnChange == ServiceReload || s.OnChange == ServiceReloadOrRestart
+}
+
 // Validate implements resource.Spec.
 func (s Service) Validate() error {
 	switch {
 	case s.Name == "":
 		return wrong("name", "want the name of a service, got an empty string")
-	case !serviceName.MatchString(s.Name):
+	case !serviceName().MatchString(s.Name):
 		return wrong("name", "service name contains dangerous characters: %q: want letters, digits and . _ + : ~ -", s.Name)
 	case strings.HasPrefix(s.Name, "-"):
 		return wrong("name", "want a name that does not begin with a hyphen, as options do, got %q", s.Name)
+	case s.Ensure == ServiceUnmanaged && s.Enable == nil && s.Mask == nil:
+		return wrong("ensure", "unmanaged needs enable or mask: nothing else is managed")
+	case s.isToBeMasked() && s.Enable != nil && *s.Enable:
+		return wrong("enable", "a service that is masked does not start at boot")
 	}
 	return nil
 }
 
+// ValidateWith implements resource.CommonValidator: to restart a service is to manage
+// whether it runs.
+func (s Service) ValidateWith(c resource.Common) error {
+	if s.Ensure != ServiceUnmanaged || len(c.Subscribe) == 0 {
+		return nil
+	}
+	err := wrong("subscribe", "a service that is unmanaged is not restarted")
+	err.Hint = "write require, or ensure = \"running\""
+	return err
+}
+
+func (s Service) isToBeMasked() bool { return s.Mask != nil && *s.Mask }
+
+// runState returns what is wanted of the run state: what is masked does not run.
+func (s Service) runState() ServiceEnsure {
+	if s.Ensure == ServiceRunning && s.isToBeMasked() {
+		return ServiceStopped
+	}
+	return s.Ensure
+}
+
 // WantedEnsure implements resource.EnsureReporter.
-func (s Service) WantedEnsure() string { return string(s.Ensure) }
+func (s Service) WantedEnsure() string { return string(s.runState()) }
 
 // Decide implements resource.Spec.
 func (s Service) Decide(have ServiceState) (d resource.Decision) {
 	if have.Missing {
 		return resource.Decision{Err: fmt.Errorf("service not found: %s", s.Name)}
 	}
-	switch {
-	case s.Ensure == ServiceRunning && !have.Running:
+	if have.Masked && s.Mask != nil && !*s.Mask {
+		d.Add("mask", "true", "false")
+		d.Act("Unmask", "unmasked")
+		have.Masked, have.Enabled, have.Fixed = false, have.EnabledUnmasked, ""
+	}
+	switch ensure := s.runState(); {
+	case ensure == ServiceRunning && !have.Running:
 		d.Add("ensure", string(ServiceStopped), string(ServiceRunning))
 		d.Act("Start", "started")
 		if have.Masked {
 			d.Err = errMasked("running")
 		}
-	case s.Ensure == ServiceStopped && have.Running:
+	case ensure == ServiceStopped && have.Running:
 		d.Add("ensure", string(ServiceRunning), string(ServiceStopped))
 		d.Act("Stop", "stopped")
-	case s.Ensure == ServiceStopped && have.Starting:
+	case ensure == ServiceStopped && have.Starting:
 		// It counts as stopped, and would be running a moment later.
 		d.Add("ensure", "starting", string(ServiceStopped))
 		d.Act("Stop", "stopped")
@@ -150,6 +226,8 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		switch {
 		case have.Masked && *s.Enable:
 			d.Err = errors.Join(d.Err, errMasked("enabled"))
+		case have.Fixed != "" && s.isToBeMasked():
+			// Masked, it does not start at boot.
 		case have.Fixed != "":
 			d.Err = errors.Join(d.Err, fmt.Errorf("want enable = %t, found the service %s, which cannot be changed: %s", *s.Enable, have.Startup, have.Fixed))
 		case *s.Enable:
@@ -158,6 +236,17 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 			d.Act("Disable", "disabled")
 		}
 	}
+	if s.isToBeMasked() && !have.Masked {
+		d.Add("mask", "false", "true")
+		d.Act("Mask", "masked")
+		if have.CannotMask != "" {
+			d.Err = errors.Join(d.Err, fmt.Errorf("want the service masked, found that it cannot be: %s", have.CannotMask))
+		}
+	}
+	if s.OnChange == ServiceReload && s.runState() == ServiceRunning && have.CannotReload && !have.Outdated {
+		// Known before there is a change to reload for.
+		d.Err = errors.Join(d.Err, errors.New(`want a service that can reload, found one that cannot: on_change = "reload-or-restart" restarts it`))
+	}
 	if d.Err != nil {
 		d.Actions = nil
 	}
@@ -165,18 +254,25 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 }
 
 func errMasked(want string) error {
-	return fmt.Errorf("want the service %s, found it masked: it has to be unmasked first", want)
+	return fmt.Errorf("want the service %s, found it masked: it has to be unmasked first, which mask = false does", want)
 }
 
 // Refresh implements resource.Refresher: a service that runs and is to run is
-// restarted. One that is started or stopped is not restarted as well.
+// restarted or reloaded. One that is started or stopped is not restarted as well.
+// A reload does not make a new definition of the service take effect.
 func (s Service) Refresh(have ServiceState, d resource.Decision) resource.Decision {
+	a := resource.Action{Verb: "Restart", Phrase: "restarted"}
+	if s.OnChange == ServiceReload || s.OnChange == ServiceReloadOrRestart && !have.CannotReload && !have.Outdated && !have.Masked {
+		a = resource.Action{Verb: "Reload", Phrase: "reloaded"}
+	}
 	switch {
-	case s.Ensure != ServiceRunning || !have.Running:
-	case have.Masked:
-		d.Err = errMasked("restarted")
+	case d.Err != nil || s.runState() != ServiceRunning || !have.Running:
+	case have.Masked && s.Mask == nil:
+		d.Err = errMasked(a.Phrase)
+	case have.Masked: // after it is unmasked
+		d.Actions = slices.Insert(slices.Clone(d.Actions), 1, a)
 	default:
-		d.Actions = slices.Insert(slices.Clone(d.Actions), 0, resource.Action{Verb: "Restart", Phrase: "restarted"})
+		d.Actions = slices.Insert(slices.Clone(d.Actions), 0, a)
 	}
 	return d
 }
@@ -190,10 +286,16 @@ func (s Service) Perform(ctx context.Context, h *host.Host, p ServiceProvider, a
 		return p.Stop(ctx, h, s)
 	case "Restart":
 		return p.Restart(ctx, h, s)
+	case "Reload":
+		return p.Reload(ctx, h, s)
 	case "Enable":
 		return p.Enable(ctx, h, s)
 	case "Disable":
 		return p.Disable(ctx, h, s)
+	case "Mask":
+		return p.Mask(ctx, h, s)
+	case "Unmask":
+		return p.Unmask(ctx, h, s)
 	}
 	return fmt.Errorf("a service has no verb %s", a.Verb)
 }

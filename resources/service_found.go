@@ -43,12 +43,15 @@ func (s ServiceState) Describe(name, provider string) any {
 // Import implements resource.Importer. Whether the service starts at boot is
 // left out where it cannot be changed.
 func (s ServiceState) Import(im resource.Import) (Service, error) {
-	p := Service{Name: im.Name, Ensure: ServiceStopped, Settle: defaultSettle}
+	p := Service{Name: im.Name, Ensure: ServiceStopped, OnChange: ServiceRestart, Settle: defaultSettle}
 	if s.Missing {
 		return p, errors.New("want a service, found none of that name")
 	}
 	if s.Running {
 		p.Ensure = ServiceRunning
+	}
+	if s.Masked && !s.Running {
+		p.Mask = new(true)
 	}
 	if s.Fixed == "" && !s.Masked {
 		p.Enable = &s.Enabled

@@ -44,6 +44,9 @@ func TestServiceDecide(t *testing.T) {
 		{"running state first", Service{Ensure: "running", Enable: on}, ServiceState{}, []string{"Would have started", "Would have enabled"}, "ensure: stopped → running, enable: false → true"},
 		{"stop and disable", Service{Ensure: "stopped", Enable: off}, ServiceState{Running: true, Enabled: true}, []string{"Would have stopped", "Would have disabled"}, "ensure: running → stopped, enable: true → false"},
 		{"starting counts as not running", Service{Ensure: "running"}, ServiceState{Starting: true}, []string{"Would have started"}, "ensure: stopped → running"},
+		{"unmanaged, enable", Service{Ensure: "unmanaged", Enable: on}, ServiceState{}, []string{"Would have enabled"}, "enable: false → true"},
+		{"unmanaged, disable", Service{Ensure: "unmanaged", Enable: off}, ServiceState{Running: true, Enabled: true}, []string{"Would have disabled"}, "enable: true → false"},
+		{"unmanaged, as wanted", Service{Ensure: "unmanaged", Enable: on}, ServiceState{Starting: true, Enabled: true}, []string{}, ""},
 		{"starting does not stay stopped", Service{Ensure: "stopped"}, ServiceState{Starting: true}, []string{"Would have stopped"}, "ensure: starting → stopped"},
 	} {
 		d := x.want.Decide(x.have)
@@ -65,12 +68,35 @@ func TestServiceRefresh(t *testing.T) {
 		{"ensure stopped, stopped", Service{Ensure: "stopped"}, ServiceState{}, []string{}},
 		{"not running, ensure running", Service{Ensure: "running"}, ServiceState{}, []string{"Would have started"}},
 		{"running, ensure running", Service{Ensure: "running"}, ServiceState{Running: true}, []string{"Would have restarted"}},
+		{"reload", Service{Ensure: "running", OnChange: "reload"}, ServiceState{Running: true}, []string{"Would have reloaded"}},
+		{"reload, not running", Service{Ensure: "running", OnChange: "reload"}, ServiceState{}, []string{"Would have started"}},
+		{"reload, ensure stopped", Service{Ensure: "stopped", OnChange: "reload"}, ServiceState{Running: true, CannotReload: true}, []string{"Would have stopped"}},
+		{"reload, may be able after a change", Service{Ensure: "running", OnChange: "reload"}, ServiceState{Running: true, CannotReload: true, Outdated: true}, []string{"Would have reloaded"}},
+		{"reload-or-restart, can", Service{Ensure: "running", OnChange: "reload-or-restart"}, ServiceState{Running: true}, []string{"Would have reloaded"}},
+		{"reload-or-restart, cannot", Service{Ensure: "running", OnChange: "reload-or-restart"}, ServiceState{Running: true, CannotReload: true}, []string{"Would have restarted"}},
+		{"reload-or-restart, outdated", Service{Ensure: "running", OnChange: "reload-or-restart"}, ServiceState{Running: true, Outdated: true}, []string{"Would have restarted"}},
+		{"unmanaged, running", Service{Ensure: "unmanaged", Enable: new(true)}, ServiceState{Running: true}, []string{"Would have enabled"}},
 		{"restart, then enable", Service{Ensure: "running", Enable: new(true)}, ServiceState{Running: true}, []string{"Would have restarted", "Would have enabled"}},
 	} {
 		require.Equal(t, x.phrases, phrases(ServiceType.Type.Decide(&x.want, x.have, true)), x.name)
 	}
+	reload := Service{Ensure: "running", OnChange: "reload"}
+	require.EqualError(t, ServiceType.Type.Decide(&reload, ServiceState{Running: true, Masked: true}, true).Err,
+		"want the service reloaded, found it masked: it has to be unmasked first, which mask = false does")
+	for _, have := range []ServiceState{{Running: true, CannotReload: true}, {CannotReload: true}} {
+		for _, refresh := range []bool{false, true} { // before there is a change, too
+			d := ServiceType.Type.Decide(&reload, have, refresh)
+			require.EqualError(t, d.Err, `want a service that can reload, found one that cannot: on_change = "reload-or-restart" restarts it`)
+			require.Empty(t, d.Actions)
+		}
+	}
+	unmanaged := Service{Name: "x", Ensure: "unmanaged", Enable: new(true)}
+	require.NoError(t, unmanaged.Validate())
+	require.NoError(t, unmanaged.ValidateWith(resource.Common{}))
+	require.EqualError(t, unmanaged.ValidateWith(resource.Common{Subscribe: make([]resource.Reference, 1)}), "subscribe: a service that is unmanaged is not restarted")
+	require.EqualError(t, Service{Name: "x", Ensure: "unmanaged"}.Validate(), "ensure: unmanaged needs enable or mask: nothing else is managed")
 	d := ServiceType.Type.Decide(&Service{Ensure: "running"}, ServiceState{Running: true, Masked: true}, true)
-	require.EqualError(t, d.Err, "want the service restarted, found it masked: it has to be unmasked first")
+	require.EqualError(t, d.Err, "want the service restarted, found it masked: it has to be unmasked first, which mask = false does")
 }
 
 func TestServiceCannot(t *testing.T) {
@@ -83,8 +109,8 @@ func TestServiceCannot(t *testing.T) {
 	}{
 		{Service{Name: "x", Ensure: "running"}, ServiceState{Missing: true}, "service not found: x"},
 		{Service{Name: "x", Ensure: "stopped", Enable: off}, ServiceState{Missing: true}, "service not found: x"},
-		{Service{Ensure: "running"}, ServiceState{Masked: true}, "want the service running, found it masked: it has to be unmasked first"},
-		{Service{Ensure: "stopped", Enable: on}, ServiceState{Masked: true}, "want the service enabled, found it masked: it has to be unmasked first"},
+		{Service{Ensure: "running"}, ServiceState{Masked: true}, "want the service running, found it masked: it has to be unmasked first, which mask = false does"},
+		{Service{Ensure: "stopped", Enable: on}, ServiceState{Masked: true}, "want the service enabled, found it masked: it has to be unmasked first, which mask = false does"},
 		{Service{Ensure: "stopped", Enable: off}, static, "want enable = false, found the service static, which cannot be changed: it has no [Install] section"},
 		{Service{Ensure: "stopped", Enable: off}, ServiceState{Masked: true}, ""},
 		{Service{Ensure: "stopped", Enable: on}, static, ""},
@@ -125,7 +151,7 @@ func TestServiceDefaults(t *testing.T) {
 	name := schema.Entry{Key: "name", Val: schema.TextValue("nginx")}
 	s, err := decode(name)
 	require.NoError(t, err)
-	require.Equal(t, Service{Name: "nginx", Ensure: ServiceRunning, Settle: host.Duration(time.Second)}, s)
+	require.Equal(t, Service{Name: "nginx", Ensure: ServiceRunning, OnChange: ServiceRestart, Settle: host.Duration(time.Second)}, s)
 	_, err = decode(name, schema.Entry{Key: "ensure", Val: schema.TextValue("started")})
 	require.ErrorContains(t, err, `service#nginx: ensure: want `)
 	require.True(t, ServiceType.Type.Refreshable())
@@ -149,15 +175,55 @@ func (v *verbs) Status(context.Context, *host.View, Service) (ServiceState, erro
 func (v *verbs) Start(context.Context, *host.Host, Service) error   { return v.note("Start") }
 func (v *verbs) Stop(context.Context, *host.Host, Service) error    { return v.note("Stop") }
 func (v *verbs) Restart(context.Context, *host.Host, Service) error { return v.note("Restart") }
+func (v *verbs) Reload(context.Context, *host.Host, Service) error  { return v.note("Reload") }
 func (v *verbs) Enable(context.Context, *host.Host, Service) error  { return v.note("Enable") }
 func (v *verbs) Disable(context.Context, *host.Host, Service) error { return v.note("Disable") }
 
+func (v *verbs) Mask(context.Context, *host.Host, Service) error   { return v.note("Mask") }
+func (v *verbs) Unmask(context.Context, *host.Host, Service) error { return v.note("Unmask") }
+
 func TestServicePerform(t *testing.T) {
 	var p verbs
-	all := []string{"Start", "Stop", "Restart", "Enable", "Disable"}
+	all := []string{"Start", "Stop", "Restart", "Reload", "Enable", "Disable", "Mask", "Unmask"}
 	for _, verb := range all {
 		require.NoError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: verb}))
 	}
 	require.Equal(t, all, p.done)
-	require.EqualError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: "Reload"}), "a service has no verb Reload")
+	require.EqualError(t, Service{}.Perform(t.Context(), nil, &p, resource.Action{Verb: "Kill"}), "a service has no verb Kill")
+}
+
+func TestServiceMask(t *testing.T) {
+	on, off := new(true), new(false)
+	for _, x := range []struct {
+		name    string
+		want    Service
+		have    ServiceState
+		phrases []string
+		err     string
+	}{
+		{"running", Service{Ensure: "running", Mask: on}, ServiceState{Running: true}, []string{"Would have stopped", "Would have masked"}, ""},
+		{"disabled before", Service{Ensure: "stopped", Mask: on, Enable: off}, ServiceState{Enabled: true}, []string{"Would have disabled", "Would have masked"}, ""},
+		{"static", Service{Ensure: "stopped", Mask: on, Enable: off}, ServiceState{Enabled: true, Fixed: "static"}, []string{"Would have masked"}, ""},
+		{"masked", Service{Ensure: "running", Mask: on}, ServiceState{Masked: true}, []string{}, ""},
+		{"masked while it ran", Service{Ensure: "running", Mask: on}, ServiceState{Running: true, Masked: true}, []string{"Would have stopped"}, ""},
+		{"the run state stays", Service{Ensure: "unmanaged", Mask: on}, ServiceState{Running: true}, []string{"Would have masked"}, ""},
+		{"cannot", Service{Ensure: "running", Mask: on}, ServiceState{CannotMask: "a file is in the way"}, []string{}, "want the service masked, found that it cannot be: a file is in the way"},
+		{"off, start", Service{Ensure: "running", Mask: off}, ServiceState{Masked: true}, []string{"Would have unmasked", "Would have started"}, ""},
+		{"off, restart", Service{Ensure: "running", Mask: off}, ServiceState{Running: true, Masked: true}, []string{"Would have unmasked", "Would have restarted"}, ""},
+		{"off, enable", Service{Ensure: "stopped", Mask: off, Enable: on}, ServiceState{Masked: true}, []string{"Would have unmasked", "Would have enabled"}, ""},
+		{"off, enabled behind the mask", Service{Ensure: "stopped", Mask: off, Enable: on}, ServiceState{Masked: true, EnabledUnmasked: true}, []string{"Would have unmasked"}, ""},
+		{"off, disabled behind the mask", Service{Ensure: "stopped", Mask: off, Enable: off}, ServiceState{Masked: true, EnabledUnmasked: true}, []string{"Would have unmasked", "Would have disabled"}, ""},
+		{"off, not masked", Service{Ensure: "stopped", Mask: off}, ServiceState{}, []string{}, ""},
+	} {
+		d := ServiceType.Type.Decide(&x.want, x.have, true)
+		require.Equal(t, x.phrases, phrases(d), x.name)
+		if x.err == "" {
+			require.NoError(t, d.Err, x.name)
+		} else {
+			require.EqualError(t, d.Err, x.err, x.name)
+		}
+	}
+	require.NoError(t, Service{Name: "x", Ensure: "unmanaged", Mask: off}.Validate())
+	require.EqualError(t, Service{Name: "x", Mask: on, Enable: on}.Validate(), "enable: a service that is masked does not start at boot")
+	require.Equal(t, "stopped", Service{Ensure: "running", Mask: on}.WantedEnsure())
 }

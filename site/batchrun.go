@@ -44,7 +44,7 @@ func (r *Result) Unmet() bool {
 // A batchRun is resources that are converged one by one without another process
 // coming between: one lock, and one run in the history.
 type batchRun struct {
-	*record
+	*runRecord
 	id      string
 	summary converge.Summary
 }
@@ -55,17 +55,17 @@ func (o *OneOff) open(ctx context.Context) (*batchRun, error) {
 		return o.batch, nil
 	}
 	id := NewRunID(time.Now())
-	var rec *record
+	var rec *runRecord
 	var err error
 	if o.options.Plan {
-		rec, err = o.recorder.look("")
+		rec, err = o.recorder.openRecord("", "")
 	} else {
 		rec, err = o.recorder.begin(ctx, state.Info{ID: id, Kind: o.options.Kind, Inputs: o.inputs.records()})
 	}
 	if err != nil {
 		return nil, err
 	}
-	o.batch = &batchRun{record: rec, id: id, summary: converge.Summary{Start: o.host.Now(), Noop: o.options.Plan}}
+	o.batch = &batchRun{runRecord: rec, id: id, summary: converge.Summary{Start: o.host.Now(), Noop: o.options.Plan}}
 	return o.batch, nil
 }
 
@@ -86,20 +86,20 @@ func (o *OneOff) Close() {
 
 // converge runs an engine, or has it plan, as a part of b.
 func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) converge.Summary {
-	engine.Cause = b.store.Cause("", b.root)
+	engine.Cause = b.store.Cause("", "", b.root)
 	p := b.recorder.process
 	if err := p.conceal(engine, b.store); err != nil {
 		p.Messages.Warn(err.Error()) // what is known is concealed anyway
 	}
-	if b.run != nil {
-		b.run.Converges(c)
-		engine.Cause = b.run.Cause
-		engine.Journal, engine.PendingRefreshes = b.run, b.run.PendingRefreshes("", c)
-		engine.Reporter = converge.Reporters{b.run, engine.Reporter}
+	if b.writer != nil {
+		b.writer.AddCatalog(c)
+		engine.Cause = b.writer.Cause
+		engine.Journal, engine.PendingRefreshes = b.writer, b.writer.PendingRefreshes("", c)
+		engine.Reporter = converge.Reporters{b.writer, engine.Reporter}
 	}
 	engine.Reporter = &numberingReporter{engine.Reporter, b}
 	var sum converge.Summary
-	if b.run == nil {
+	if b.writer == nil {
 		sum = engine.Plan(ctx, &h.View, c)
 	} else {
 		sum = engine.Run(ctx, h, c)

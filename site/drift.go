@@ -12,7 +12,7 @@ import (
 // Drift compares the machine with what was applied and reports how it differs. What
 // cannot be told from what was recorded is reported as unknown. With texts, events
 // say how texts differ.
-func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied, rep converge.Reporter, texts bool) (converge.Summary, error) {
+func (p *Process) Drift(ctx context.Context, store *state.Store, a state.AppliedHeader, rep converge.Reporter, texts bool) (converge.Summary, error) {
 	s, unrecorded, err := p.appliedSite(ctx, store, a)
 	if err != nil {
 		return converge.Summary{}, err
@@ -69,7 +69,7 @@ func unknownEvent(u state.MissingRecord, index int, now time.Time) *converge.Eve
 
 // appliedSite returns what was applied as a site of its own, and the resources of
 // which too little was recorded for that.
-func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.Applied) (*Site, []state.MissingRecord, error) {
+func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.AppliedHeader) (*Site, []state.MissingRecord, error) {
 	env := &TemplateEnv{Clock: p.Clock}
 	reg, err := NewRegistry(env)
 	if err != nil {

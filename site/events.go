@@ -17,6 +17,15 @@ func (*events) Begin(*resource.Resource, int, int) {}
 // Event implements converge.Reporter.
 func (es *events) Event(e *converge.Event) { *es = append(*es, e) }
 
+// An eventFunc takes each event when it is reported, and holds on to none.
+type eventFunc func(*converge.Event)
+
+// Begin implements converge.Reporter.
+func (eventFunc) Begin(*resource.Resource, int, int) {}
+
+// Event implements converge.Reporter.
+func (f eventFunc) Event(e *converge.Event) { f(e) }
+
 func (es *events) list() []spec.Event {
 	var out []spec.Event
 	for _, e := range *es {

@@ -79,7 +79,7 @@ func (l *Loader) init(environ map[string]string) (err error) {
 
 // fetch gets what is behind a URL.
 func (l *Loader) fetch(ctx context.Context, url string) ([]byte, error) {
-	src, err := l.site.Host.OpenSource(ctx, url)
+	src, err := l.site.Host.Sources().Open(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (l *Loader) load(ctx context.Context, name, text string) (err error) {
 	}
 	u := l.units.Root(name, dir)
 	if l.isScript(name, text) {
-		if u.Data, err = l.overlays(); err != nil {
+		if u.Data, err = l.optionData(); err != nil {
 			return err
 		}
 		return l.evaluate(ctx, u, text, l.args)
@@ -120,8 +120,8 @@ func (l *Loader) load(ctx context.Context, name, text string) (err error) {
 	return nil
 }
 
-// overlays returns the data that the options give a script.
-func (l *Loader) overlays() (map[string]any, error) {
+// optionData returns the data that the options give a script.
+func (l *Loader) optionData() (map[string]any, error) {
 	if len(l.manifests.Overlays) == 0 {
 		return nil, nil
 	}
@@ -154,7 +154,7 @@ func (l *Loader) evaluate(ctx context.Context, u *catalog.Unit, text string, arg
 	in := l.interp(ctx, outer, u, args)
 	defer in.Close()
 	l.evaluating++
-	err := in.Run(ctx, u.Name, []byte(text))
+	err := in.Run(ctx, u.Name, text)
 	if l.evaluating--; l.evaluating == 0 {
 		l.site.inputs.flush(l.site.Host.Log())
 	}
@@ -197,7 +197,7 @@ func (l *Loader) library(u *catalog.Unit) std.Options {
 	}
 	outside := host.New(options)
 	return std.Options{
-		View: &l.site.Host.View, Site: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
+		View: &l.site.Host.View, ScriptView: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
 		Record: func(in std.Input) {
 			l.site.inputs.add(in)
 			if l.evaluating == 0 {

@@ -139,9 +139,9 @@ func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep converg
 		Registry: reg, Facts: o.facts, Texts: o.options.Diff != report.DiffOff, Stop: o.process.Stop,
 		Reporter: converge.Reporters{result, rep},
 	}
-	var recorder *session.Recorder
+	var recorder *session.Reporter
 	if s := o.options.Session; s != nil {
-		recorder = s.Recorder(batch.id, o.options.Diff, o.host.Now)
+		recorder = s.Reporter(batch.id, o.options.Diff, o.host.Now)
 		engine.Reporter = converge.Reporters{recorder, engine.Reporter}
 		if engine.Prior, engine.PriorCauses, err = s.Settle(b, reg, r.ID, o.options.Plan); err != nil {
 			return nil, err

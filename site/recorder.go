@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -43,9 +44,11 @@ func (p *Process) Store(dir string, limits state.Limits) (*state.Store, error) {
 type Recorder struct {
 	process *Process
 	options RecordOptions
-	run     *state.Run        // that is recorded; nil if none is
-	work    *state.Work       // what that has not finished; nil if there is none
-	lock    *state.LockHandle // taken before the site was read; nil once a run has it
+	writer  *state.RecordWriter // of the run that is recorded; nil if none is
+	// work records what would be left over if the process died: commands, temporary
+	// directories. It is nil while the lock is not held.
+	work *state.Work
+	lock *state.LockHandle // taken before the site was read; nil once a run has it
 	// exclusive says that no other run has changed anything since the site was read.
 	exclusive bool
 }
@@ -59,6 +62,9 @@ type HostOptions struct {
 	Log *slog.Logger
 	// Progress takes how far downloads are. May be nil.
 	Progress func(host.Progress)
+	// Output takes the lines that commands write, without secrets, and whose they are. May
+	// be nil.
+	Output func(of *resource.Resource, line string)
 
 	runner host.Runner // nil for any
 }
@@ -69,18 +75,26 @@ func (r *Recorder) host(o HostOptions) *host.Host {
 	if o.runner == nil {
 		o.runner = p.Exec()
 	}
+	var output func(of any, line string)
+	if o.Output != nil {
+		output = func(of any, line string) {
+			if r, ok := of.(*resource.Resource); ok {
+				o.Output(r, p.Secrets.Redact(line))
+			}
+		}
+	}
 	return p.newHost(host.Options{
-		Root: r.options.Root, Runner: o.runner, Log: o.Log, Effect: p.Effect,
+		Output: output, Root: r.options.Root, Runner: o.runner, Log: o.Log, Effect: p.Effect,
 		BeforeChange: r.beforeChange, RecordTemporary: r.temporary, Progress: o.Progress,
 	})
 }
 
 // beforeChange backs up what a host is about to change.
 func (r *Recorder) beforeChange(v *host.View, d host.PreImage) error {
-	if r.run == nil {
+	if r.writer == nil {
 		return nil
 	}
-	return r.run.BeforeChange(v, d)
+	return r.writer.BeforeChange(v, d)
 }
 
 // temporary records a directory that would be left behind if this process died.
@@ -100,18 +114,19 @@ func (unrecordedTemporary) Made(_, _ uint64) {}
 // Gone implements host.Temporary.
 func (unrecordedTemporary) Gone() {}
 
-// beginWork finishes off what earlier runs have left behind, and records what this
-// one begins. The lock of the state directory is held.
+// beginWork ends the commands and removes the temporary directories that earlier runs have
+// left over, and records those of this run from now on, until endWork. The lock of the state
+// directory is held.
 func (r *Recorder) beginWork(store *state.Store, run string) {
 	if r.work != nil {
 		return
 	}
-	store.FinishOff()
+	store.CleanUp()
 	r.work = store.Work(run)
 	r.process.Commands.Begin(run, r.work.Command)
 }
 
-// endWork ends that, before the lock is given back.
+// endWork ends what beginWork has begun, before the lock is given back.
 func (r *Recorder) endWork() {
 	if r.work == nil {
 		return
@@ -174,8 +189,8 @@ func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (
 }
 
 // begin takes the lock of the state directory and begins the record of a run.
-func (r *Recorder) begin(ctx context.Context, info state.Info) (*record, error) {
-	rec, err := r.look(info.Site)
+func (r *Recorder) begin(ctx context.Context, info state.Info) (*runRecord, error) {
+	rec, err := r.openRecord(info.Site, info.File)
 	if err != nil {
 		return nil, err
 	}
@@ -193,17 +208,18 @@ func (r *Recorder) begin(ctx context.Context, info state.Info) (*record, error) 
 	if info.Command = info.Kind; info.Site != "" {
 		info.Command += " " + info.Site
 	}
-	rec.run, err = rec.store.Begin(info)
+	rec.writer, err = rec.store.Begin(info)
 	if err != nil {
 		r.endWork()
 		return nil, errors.Join(fmt.Errorf("state directory: %w", err), rec.lock.Unlock())
 	}
-	r.run = rec.run
+	r.writer = rec.writer
 	return rec, nil
 }
 
-// look returns what is remembered of earlier runs of a site, for a plan.
-func (r *Recorder) look(site string) (*record, error) {
+// openRecord returns what is remembered of earlier runs of a site. That is all that a plan
+// needs; begin adds the record of this run.
+func (r *Recorder) openRecord(site, file string) (*runRecord, error) {
 	root, err := filepath.Abs(filepath.Join("/", r.options.Root))
 	if !filepath.IsAbs(r.options.Root) && r.options.Root != "" {
 		root, err = filepath.Abs(r.options.Root)
@@ -215,7 +231,7 @@ func (r *Recorder) look(site string) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &record{recorder: r, store: store, site: site, root: root}, nil
+	return &runRecord{recorder: r, store: store, site: site, file: file, root: root}, nil
 }
 
 // errRunTimeout says that a run took longer than it may.

@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Reference is what there is to know of a topic.
+// A Reference is the documentation of a topic.
 type Reference struct {
 	WriteText func(w io.Writer)
 	// JSON is the JSON Schema of what scripts write, or the entries of a library.

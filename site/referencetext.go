@@ -18,13 +18,13 @@ func WriteTypes(w io.Writer, reg *resource.Registry) {
 		writeType(w, reg, t)
 	}
 	common := resource.CommonSchema()
-	terminal.Fprintf(w, "\n## Properties of every type\n\n%s\n\n", terminal.LinesText(WrapText(common.Doc, "")))
+	terminal.Fprintf(w, "\n## Properties of every type\n\n%s\n\n", terminal.LinesText(terminal.Wrap(common.Doc, "")))
 	writeFields(w, common)
 }
 
 // writeType writes the reference of a type.
 func writeType(w io.Writer, reg *resource.Registry, t *resource.Type) {
-	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n\n", t.Name, terminal.LinesText(WrapText(t.Schema().Doc, "")), strings.Join(reg.Providers(t), ", "))
+	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n\n", t.Name, terminal.LinesText(terminal.Wrap(t.Schema().Doc, "")), strings.Join(reg.Providers(t), ", "))
 	writeFields(w, t.Schema())
 }
 
@@ -49,36 +49,14 @@ func writeField(w io.Writer, f *schema.Field) {
 	if f.Default != "" {
 		traits = append(traits, "default "+f.Default)
 	}
-	terminal.Fprintf(w, "- `%s` (%s)\n%s\n", f.Name, strings.Join(traits, "; "), terminal.LinesText(WrapText(f.Doc, "  ")))
+	terminal.Fprintf(w, "- `%s` (%s)\n%s\n", f.Name, strings.Join(traits, "; "), terminal.LinesText(terminal.Wrap(f.Doc, "  ")))
 	for _, obj := range []*schema.Schema{f.Object, f.ElemObject()} {
 		if obj == nil {
 			continue
 		}
 		for i := range obj.Fields {
 			g := &obj.Fields[i]
-			terminal.Fprintf(w, "  - `%s.%s` (%s)\n%s\n", f.Name, g.Name, g.Describe(), terminal.LinesText(WrapText(g.Doc, "    ")))
+			terminal.Fprintf(w, "  - `%s.%s` (%s)\n%s\n", f.Name, g.Name, g.Describe(), terminal.LinesText(terminal.Wrap(g.Doc, "    ")))
 		}
 	}
-}
-
-// WrapText breaks text into lines of at most 80 columns.
-func WrapText(text, indent string) string {
-	var b strings.Builder
-	col := 0
-	for _, word := range strings.Fields(text) {
-		switch {
-		case col == 0:
-			b.WriteString(indent)
-			col = len(indent)
-		case col+1+len(word) > 80:
-			b.WriteString("\n" + indent)
-			col = len(indent)
-		default:
-			b.WriteByte(' ')
-			col++
-		}
-		b.WriteString(word)
-		col += len(word)
-	}
-	return b.String()
 }

@@ -7,16 +7,20 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// A refreshPlan is what has to be refreshed when the files of resources change
+// A refreshPlan lists the resources to refresh when the files of resources change
 // otherwise than by a run.
 type refreshPlan struct {
-	site *Site
-	// direct is what subscribes to a resource.
-	direct map[resource.ID][]resource.ID
+	registry *resource.Registry
+	facts    *facts.Facts
+	// changed is the resources that others subscribe to, in order; direct is what subscribes
+	// to each.
+	changed []resource.ID
+	direct  map[resource.ID][]resource.ID
 	// catalog is all that is refreshed, directly or not.
 	catalog  *catalog.Catalog
 	recorded map[resource.ID]bool // whose subscribers are in the journal
@@ -29,7 +33,7 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(applied, func(a state.Applied) bool { return a.Site == rec.Site && a.Root == rec.Root })
+	at := slices.IndexFunc(applied, func(a state.AppliedHeader) bool { return a.Site == rec.Site && a.Root == rec.Root })
 	if at < 0 {
 		return nil, nil
 	}
@@ -41,7 +45,7 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 	for _, u := range unrecorded {
 		p.Messages.Warn(fmt.Sprintf("whether %s is to be refreshed is not known: %s", u.ID, u.Because))
 	}
-	x := &refreshPlan{site: s, direct: make(map[resource.ID][]resource.ID), recorded: make(map[resource.ID]bool)}
+	x := &refreshPlan{registry: s.Registry, facts: s.Facts, direct: make(map[resource.ID][]resource.ID), recorded: make(map[resource.ID]bool)}
 	changed := make(map[string]bool)
 	for _, c := range rec.Changes {
 		changed[c.Resource] = true
@@ -67,6 +71,11 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 			if _, err := b.Add(isolated(r, s.Catalog, i, refreshed)); err != nil {
 				return nil, err
 			}
+		}
+	}
+	for _, r := range s.Catalog.Resources {
+		if len(x.direct[r.ID]) > 0 {
+			x.changed = append(x.changed, r.ID)
 		}
 	}
 	x.catalog, err = b.Build()
@@ -109,7 +118,7 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *converge.Sum
 	}
 	ctx, cancel := r.options.Record.limited(ctx)
 	defer cancel()
-	engine := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporter: r.options.Reporter, Stop: r.process.Stop}
+	engine := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporter: r.options.Reporter, Stop: r.process.Stop}
 	if err := r.process.conceal(engine, r.record.store); err != nil {
 		return err
 	}
@@ -118,8 +127,8 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *converge.Sum
 		engine.PendingRefreshes = x.expected(r.options.ID)
 		more = engine.Plan(ctx, &r.host.View, x.catalog)
 	} else {
-		engine.Journal, engine.PendingRefreshes = r.record.run, r.record.run.PendingRefreshes("", x.catalog)
-		engine.Reporter = converge.Reporters{r.record.run, engine.Reporter}
+		engine.Journal, engine.PendingRefreshes = r.record.writer, r.record.writer.PendingRefreshes("", x.catalog)
+		engine.Reporter = converge.Reporters{r.record.writer, engine.Reporter}
 		more = engine.Run(ctx, r.host, x.catalog)
 	}
 	for i, n := range more.Counts {
@@ -132,9 +141,9 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *converge.Sum
 
 // expected returns the refreshes that the journal would have, for a plan.
 func (x *refreshPlan) expected(run string) (list []converge.PendingRefresh) {
-	for _, r := range x.site.Catalog.Resources {
-		for _, to := range x.direct[r.ID] {
-			list = append(list, converge.PendingRefresh{To: to, By: r.ID, Run: run, Cause: converge.Intended})
+	for _, by := range x.changed {
+		for _, to := range x.direct[by] {
+			list = append(list, converge.PendingRefresh{To: to, By: by, Run: run, Cause: converge.Intended})
 		}
 	}
 	return list

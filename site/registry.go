@@ -4,13 +4,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/providers/apk"
 	"github.com/luaccm/ccm/providers/apt"
+	"github.com/luaccm/ccm/providers/brew"
 	"github.com/luaccm/ccm/providers/ccmmanifest"
 	"github.com/luaccm/ccm/providers/choria"
 	"github.com/luaccm/ccm/providers/dnf"
 	"github.com/luaccm/ccm/providers/http"
+	"github.com/luaccm/ccm/providers/pacman"
+	"github.com/luaccm/ccm/providers/pkg"
 	"github.com/luaccm/ccm/providers/posix"
 	"github.com/luaccm/ccm/providers/systemd"
+	"github.com/luaccm/ccm/providers/zypper"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -22,13 +27,18 @@ import (
 // are added to it, those that ship with ccm when they are asked for.
 func NewRegistry(env *TemplateEnv) (*resource.Registry, error) {
 	all := slices.Concat(
+		apk.Providers(),
 		apt.Providers(),
+		brew.Providers(),
 		ccmmanifest.Providers(),
 		choria.Providers(env.scaffold),
 		dnf.Providers(),
 		http.Providers(),
+		pacman.Providers(),
+		pkg.Providers(),
 		posix.Providers(),
 		systemd.Providers(),
+		zypper.Providers(),
 	)
 	for _, x := range env.substitutes {
 		all = slices.DeleteFunc(all, func(f resource.Binding) bool { return f.Type == x.Type })

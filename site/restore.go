@@ -40,7 +40,7 @@ type restore struct {
 	options *RestoreOptions
 	refresh *refreshPlan // nil if nothing is to be refreshed
 	host    *host.Host
-	record  *record
+	record  *runRecord
 	begun   map[string]bool // paths that were changed: these are finished in any case
 }
 
@@ -60,7 +60,7 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum converge.
 		}
 	}
 	if o.Plan {
-		r.record, err = recorder.look(o.Run.Site)
+		r.record, err = recorder.openRecord(o.Run.Site, "")
 	} else {
 		r.record, err = recorder.begin(ctx, state.Info{ID: o.ID, Kind: o.Kind, Site: o.Run.Site})
 	}
@@ -75,6 +75,7 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum converge.
 	}
 	within, cancel := o.Record.limited(ctx)
 	defer cancel()
+	o.Run.Changes = nil // of which there may be many, and which the list has
 	sum = r.files(within, list)
 	if r.refresh != nil {
 		err = r.refresh.perform(ctx, r, &sum)
@@ -102,12 +103,16 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) converge.
 		sum.Interrupted = r.skipRest(ctx, events)
 	}
 	rep := r.options.Reporter
-	if r.record.run != nil {
-		rep = converge.Reporters{r.record.run, rep}
+	if r.record.writer != nil {
+		rep = converge.Reporters{r.record.writer, rep}
 	}
-	for _, ev := range events {
+	for i, ev := range events {
 		sum.Counts[ev.Outcome]++
+		if r.options.Texts && len(ev.Diff) > 0 {
+			ev.Text = r.text(list[i])
+		}
 		rep.Event(ev)
+		events[i] = nil // the text of one is held at a time
 	}
 	sum.Took = r.host.Now().Sub(sum.Start)
 	return sum
@@ -153,13 +158,23 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *co
 		ev.Outcome = converge.Pending
 	}
 	ev.Diff, ev.Actions = diff, []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
-	if r.options.Texts {
-		ev.Text, _ = r.record.store.Text(&r.host.View, x)
-	}
 	return ev
 }
 
-// phraseOf says what it is to restore a path.
+// text returns how the content of a path differs or, once it is restored, did; nil if that is
+// not known.
+func (r *restore) text(x state.Restoration) (t *resource.TextChange) {
+	if r.record.writer != nil {
+		if before, changed := r.record.writer.Before(x.Path); changed {
+			t, _ = r.record.store.TextSince(before, x)
+			return t
+		}
+	}
+	t, _ = r.record.store.Text(&r.host.View, x)
+	return t
+}
+
+// phraseOf returns the phrase of the action that restores a path.
 func phraseOf(x state.Restoration) string {
 	switch x.Want.Kind {
 	case host.Missing:
@@ -219,9 +234,9 @@ func (r *restore) begin(ctx context.Context, x state.Restoration) error {
 	if err != nil {
 		id = resource.ID{Type: "file", Name: x.Path}
 	}
-	r.record.run.SetResource(&resource.Resource{ID: id, Common: resource.EmptyCommon})
+	r.record.writer.SetResource(&resource.Resource{ID: id, Common: resource.EmptyCommon})
 	if r.refresh == nil {
 		return nil
 	}
-	return r.refresh.record(r.record.run, id)
+	return r.refresh.record(r.record.writer, id)
 }

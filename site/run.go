@@ -19,6 +19,9 @@ type RunOptions struct {
 	Host   HostOptions
 	// Plan has the run say what it would do, and do nothing.
 	Plan bool
+	// ForRun has a plan read the site as a run does: scripts see that something will be
+	// changed.
+	ForRun bool
 	// MonitorOnly runs nothing but the health checks.
 	MonitorOnly bool
 	// Texts has events say how texts differ.
@@ -33,21 +36,24 @@ type RunOptions struct {
 type Run struct {
 	Site *Site
 
+	file     string
+	args     []string
 	process  *Process
 	options  *RunOptions
 	recorder *Recorder
-	record   *record
+	record   *runRecord
 	engine   *converge.Engine
 	scripts  *scriptReporter
 	summary  converge.Summary
 	timedOut bool
+	walked   bool // the catalog, so that there is something to record
 }
 
 // Begin reads the script or manifest and, unless it is a plan, takes the lock of the
 // state directory and begins the record of the run. Args are the arguments of the
 // script. [Run.End] must be called unless there is an error.
 func (p *Process) Begin(ctx context.Context, file string, args []string, o *RunOptions) (*Run, error) {
-	r := &Run{process: p, options: o, recorder: p.NewRecorder(o.Record)}
+	r := &Run{file: file, args: args, process: p, options: o, recorder: p.NewRecorder(o.Record)}
 	p.Commands.Begin(o.ID, nil)
 	p.Files.setLimit(o.Site.EvalTimeout, o.Record.Timeout)
 	if !o.Plan {
@@ -65,18 +71,18 @@ func (r *Run) begin(ctx context.Context, file string, args []string) (err error)
 	runner := &observedRunner{Runner: p.Exec()}
 	o.Host.runner = runner
 	h := r.recorder.host(o.Host)
-	if r.Site, err = p.load(ctx, h, file, args, o.Site, loadOptions{noop: o.Plan, runner: runner, timings: o.Timings}); err != nil {
+	if r.Site, err = p.load(ctx, h, file, args, o.Site, loadOptions{noop: o.Plan && !o.ForRun, runner: runner, timings: o.Timings}); err != nil {
 		return err
 	}
-	name, err := Name(file)
+	name, path, err := p.nameOfRun(file, args, o.Site)
 	if err != nil {
 		return err
 	}
 	o.Timings.enter(phaseState)
 	if o.Plan {
-		r.record, err = r.recorder.look(name)
+		r.record, err = r.recorder.openRecord(name, path)
 	} else {
-		r.record, err = r.recorder.begin(ctx, state.Info{ID: o.ID, Kind: "run", Site: name, Inputs: r.Site.inputs.records()})
+		r.record, err = r.recorder.begin(ctx, state.Info{ID: o.ID, Kind: "run", Site: name, File: path, Inputs: r.Site.inputs.records()})
 	}
 	if err != nil {
 		return err
@@ -95,6 +101,7 @@ func (r *Run) begin(ctx context.Context, file string, args []string) (err error)
 // Converge brings the machine in order, or says what that would do.
 func (r *Run) Converge(ctx context.Context) converge.Summary {
 	o, s := r.options, r.Site
+	r.walked = true
 	ctx, cancel := o.Record.limited(ctx)
 	defer cancel()
 	r.scripts = s.reportTo(ctx, r.engine, r.process.Messages.Explain)
@@ -106,6 +113,13 @@ func (r *Run) Converge(ctx context.Context) converge.Summary {
 		r.summary = r.engine.Run(ctx, s.Host, s.Catalog)
 	}
 	o.Timings.enter(phaseReport)
+	if !o.Plan && o.Site.Part.isWhole() && !r.summary.Interrupted {
+		n, err := r.record.writer.CountUndeclared()
+		if err != nil {
+			r.process.Messages.Warn("what is declared no more is not known: " + err.Error())
+		}
+		r.summary.Undeclared = n
+	}
 	_, r.timedOut = errors.AsType[errRunTimeout](context.Cause(ctx))
 	return r.summary
 }
@@ -134,8 +148,12 @@ func (r *Run) CheckIdempotent(ctx context.Context) error {
 
 // End ends the record of the run, and gives the lock back.
 func (r *Run) End() {
-	if r.record != nil {
+	switch {
+	case r.record == nil:
+	case r.walked:
 		r.record.end(r.summary)
+	default:
+		r.record.release()
 	}
 	if r.Site != nil {
 		r.Site.Close()

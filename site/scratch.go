@@ -55,7 +55,7 @@ func (p *Process) NewScratch(ctx context.Context, o ScratchOptions) (*Scratch, e
 		return nil, err
 	}
 	s.unit = s.loader.units.Root("repl", s.loader.cwd)
-	s.unit.Data, err = s.loader.overlays()
+	s.unit.Data, err = s.loader.optionData()
 	return s, err
 }
 
@@ -112,12 +112,12 @@ func (s *Scratch) LoadManifest(ctx context.Context, name string, text []byte) (h
 // Catalog orders what was declared, and takes the targets of it: those of the
 // options, or the one that is named.
 func (s *Scratch) Catalog(target string) (*catalog.Catalog, error) {
-	targets := s.options.Site.Targets
+	part := s.options.Site.Part
 	if target != "" {
-		targets = []string{target}
+		part = PartOptions{Targets: []string{target}}
 	}
 	site := s.loader.site
-	if err := site.order(&s.loader.builder, targets); err != nil {
+	if err := site.order(&s.loader.builder, part); err != nil {
 		return nil, err
 	}
 	if len(site.Catalog.Resources) == 0 {
@@ -147,7 +147,7 @@ func (s *Scratch) providers(list ...*resource.Resource) (*resource.Registry, err
 }
 
 // engine returns what converges a catalog, as rec records it.
-func (s *Scratch) engine(rec *record, c *catalog.Catalog, rep converge.Reporter) (*converge.Engine, error) {
+func (s *Scratch) engine(rec *runRecord, c *catalog.Catalog, rep converge.Reporter) (*converge.Engine, error) {
 	reg, err := s.providers(c.Resources...)
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (s *Scratch) reportTo(ctx context.Context, engine *converge.Engine) {
 
 // Plan reports what Apply would do.
 func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, rep converge.Reporter) (sum converge.Summary, err error) {
-	rec, err := s.recorder.look(s.File)
+	rec, err := s.recorder.openRecord(s.File, "")
 	if err != nil {
 		return sum, err
 	}

@@ -30,7 +30,7 @@ func (s *Site) reportTo(ctx context.Context, engine *converge.Engine, explain fu
 		}
 	}
 	if len(r.scripts) > 0 {
-		engine.Reporter, engine.Outputs = converge.Reporters{engine.Reporter, r}, true
+		engine.Reporter = converge.Reporters{engine.Reporter, r}
 	}
 	return r
 }

@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -40,13 +39,13 @@ func (p *Process) Load(ctx context.Context, name string, args []string, o *Optio
 // loadOptions are what only runs ask of the reading of a site.
 type loadOptions struct {
 	noop bool // scripts learn that nothing will be changed
-	// runner is that of the host. If it is not nil, resources are looked at while the
-	// site is still being read.
+	// runner is that of the host, for a run: then resources are looked at while the site is
+	// still being read. For all else it is nil.
 	runner  *observedRunner
 	timings *Timings // may be nil
 }
 
-// load is Load for the given host.
+// load is Load for the given host, and for runs too.
 func (p *Process) load(ctx context.Context, h *host.Host, name string, args []string, o *Options, how loadOptions) (*Site, error) {
 	if err := o.check(h); err != nil {
 		return nil, err
@@ -71,13 +70,13 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 		return nil, err
 	}
 	if how.runner != nil {
-		l.runner, l.manifests.Light = how.runner, true // the manifest is not printed
+		l.runner, l.manifests.Light = how.runner, true // a run does not print the manifest
 		l.prefetch(ctx, how.runner)
 	}
 	how.timings.enter(phaseEvaluate)
 	if err = l.load(ctx, shown, text); err == nil {
 		how.timings.enter(phaseOrder)
-		err = s.order(&l.builder, o.Targets)
+		err = s.order(&l.builder, o.Part)
 	}
 	if err != nil {
 		s.Close()
@@ -93,9 +92,11 @@ func (s *Site) Close() {
 	}
 }
 
-// order orders what b holds, and takes the targets of it.
-func (s *Site) order(b *catalog.Builder, targets []string) error {
+// order orders what b holds, and takes a part of it.
+func (s *Site) order(b *catalog.Builder, part PartOptions) error {
 	var errs diag.List
+	selection, err := part.selection()
+	errs.Add(err)
 	for _, r := range b.Resources() {
 		errs.Add(s.Registry.CheckProvider(r))
 	}
@@ -105,16 +106,7 @@ func (s *Site) order(b *catalog.Builder, targets []string) error {
 	if err := errs.Err(); err != nil {
 		return err
 	}
-	if s.Catalog = c; len(targets) == 0 {
-		return nil
-	}
-	ids := make([]resource.ID, len(targets))
-	for i, t := range targets {
-		if ids[i], err = resource.ParseID(t); err != nil {
-			return fmt.Errorf("--target: %w", err)
-		}
-	}
-	s.Catalog, err = c.Target(ids)
+	s.Catalog, err = c.Select(selection)
 	return err
 }
 

@@ -65,7 +65,7 @@ func imaginedHost(m *fake.Machine, root string, clock host.Clock) *host.Host {
 
 // LoadSpec evaluates a script or manifest for a spec, with the machine below root.
 // With an error it is what is known of the texts in which the mistakes are, or nil.
-func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Given) (*SpecCatalog, error) {
+func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Fixture) (*SpecCatalog, error) {
 	p.Files.beginOnce(ctx)
 	text, err := p.Files.ReadFile(file)
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Given)
 	}
 	err = l.load(ctx, file, string(text))
 	if err == nil {
-		err = s.order(&l.builder, nil)
+		err = s.order(&l.builder, PartOptions{})
 	}
 	return &SpecCatalog{s, l, m}, err
 }
@@ -128,17 +128,17 @@ func (p *Process) SpecInterp(file string, path []string, reg *resource.Registry,
 
 // Imagined makes the machine below root what a spec says, and returns what answers
 // commands there.
-func Imagined(root string, g spec.Given) (host.Runner, error) {
+func Imagined(root string, g spec.Fixture) (host.Runner, error) {
 	m := fake.New()
 	m.Converge()
 	return m, imagine(m, host.New(host.Options{Root: root, Runner: m}), g)
 }
 
 // imagine makes a machine what a spec says.
-func imagine(m *fake.Machine, h *host.Host, g spec.Given) error {
+func imagine(m *fake.Machine, h *host.Host, g spec.Fixture) error {
 	maps.Copy(m.Packages, g.Packages)
 	for name, state := range g.Services {
-		m.Services[name] = fake.Service{Running: state == "running", Enabled: state == "running"}
+		m.Services[name] = fake.Service{Running: state == "running", Enabled: state == "running", Masked: state == "masked"}
 	}
 	for command, a := range g.Commands {
 		m.Answers[command] = fake.Answer(a)
@@ -175,7 +175,7 @@ func (c *SpecCatalog) Converge(ctx context.Context) (spec.Outcome, error) {
 	if sum.Interrupted {
 		return out, context.Cause(ctx)
 	}
-	if err := wrong.Err(); err != nil || sum.Of(converge.Failed) > 0 {
+	if err := wrong.Err(); err != nil || sum.Failed() {
 		return out, err
 	}
 	engine.Reporter = &second

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// A TemplateEnv is what templates see of the machine and of the site. It is known
+// A TemplateEnv has the facts, data and clock that templates read. It is known
 // only after the providers have been made, so they hold a pointer to it.
 type TemplateEnv struct {
 	Facts *facts.Facts
@@ -29,7 +29,10 @@ func (e *TemplateEnv) scaffold(context.Context) (choria.Env, error) {
 		return choria.Env{}, err
 	}
 	env := template.New(template.Options{Facts: e.Facts, Data: e.Data, Environ: Environ(), Now: e.Clock.Now})
-	return choria.Env{Facts: tree, Data: e.Data, Lookup: env.Lookup}, nil
+	// Sprig has the others, under the same names.
+	goFuncs := env.GoFunctions()
+	more := map[string]any{"to_json": goFuncs["to_json"], "to_yaml": goFuncs["to_yaml"]}
+	return choria.Env{Facts: tree, Data: e.Data, Lookup: env.Lookup, JetFunctions: env.JetFunctions(), GoFunctions: more}, nil
 }
 
 // Environ returns the environment of this process.

@@ -33,7 +33,7 @@ func TestWithoutFake(t *testing.T) {
 			attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
 			require.NoError(t, h.MakeDirectory(filepath.Dir(outside), host.Attr{UID: attr.UID, GID: attr.GID, Mode: 0o755}))
 			require.NoError(t, h.WriteFile(outside, strings.NewReader("real"), attr))
-			_, err = h.OpenSource(ctx, "http://127.0.0.1:1/x")
+			_, err = h.Sources().Open(ctx, "http://127.0.0.1:1/x")
 			require.ErrorIs(t, err, errNoNetwork)
 			_, err = h.QueryBus(ctx, []systembus.Call{{}})
 			require.ErrorContains(t, err, "there is no system bus")

@@ -1,11 +1,8 @@
 package stdlib_test
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,186 +10,6 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 )
-
-// accounts is a machine with the commands of shadow-utils, as far as the types
-// use them: they change the files below --prefix, and refuse what the real ones
-// refuse.
-type accounts struct{ root string }
-
-// An account is the options and the name that a command was given.
-type account struct {
-	flags map[string]string
-	name  string
-}
-
-// valued are the options that have a value.
-var valued = []string{"--prefix", "--uid", "--gid", "--comment", "--shell", "--groups", "--home-dir", "--home"}
-
-func parse(argv []string) (a account, err error) {
-	a.flags = make(map[string]string)
-	for i := 1; i < len(argv); i++ {
-		switch arg := argv[i]; {
-		case slices.Contains(valued, arg):
-			i++
-			a.flags[arg] = argv[i]
-		case strings.HasPrefix(arg, "--"):
-			a.flags[arg] = "yes"
-		case a.name != "":
-			return a, fmt.Errorf("%q: two names", argv)
-		default:
-			a.name = arg
-		}
-	}
-	return a, nil
-}
-
-// Run implements host.Runner.
-func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
-	if c.Argv[0] == "chpasswd" {
-		name, hash, ok := strings.Cut(strings.TrimSuffix(string(c.Stdin), "\n"), ":")
-		if !ok || !slices.Equal(c.Argv[1:], []string{"--encrypted", "--root", m.root}) || find(m.read("passwd"), name) == nil {
-			return host.Result{}, fmt.Errorf("%s: want a user and a password on the standard input", c)
-		}
-		m.password(name, hash)
-		return host.Result{}, nil
-	}
-	a, err := parse(c.Argv)
-	if err != nil || a.flags["--prefix"] != m.root {
-		return host.Result{}, fmt.Errorf("%s: want --prefix %s: %v", c, m.root, err)
-	}
-	users, groups := m.read("passwd"), m.read("group")
-	refuse := func(code int, format string, args ...any) (host.Result, error) {
-		return host.Result{Code: code, Stderr: []byte(c.Argv[0] + ": " + fmt.Sprintf(format, args...))}, nil
-	}
-	user, group := find(users, a.name), find(groups, a.name)
-	switch c.Argv[0] {
-	case "groupadd":
-		if group != nil {
-			return refuse(9, "group '%s' already exists", a.name)
-		}
-		groups = append(groups, []string{a.name, "x", or(a.flags["--gid"], "1500"), ""})
-	case "groupmod":
-		group[2] = a.flags["--gid"]
-	case "groupdel":
-		groups = slices.DeleteFunc(groups, func(g []string) bool { return g[0] == a.name })
-	case "useradd":
-		if user != nil {
-			return refuse(9, "user '%s' already exists", a.name)
-		}
-		gid := ""
-		switch g := find(groups, a.flags["--gid"]); {
-		case a.flags["--user-group"] != "":
-			if group != nil {
-				return refuse(9, "group %s exists", a.name)
-			}
-			groups, gid = append(groups, []string{a.name, "x", "1501", ""}), "1501"
-		case g == nil:
-			return refuse(6, "group '%s' does not exist", a.flags["--gid"])
-		default:
-			gid = g[2]
-		}
-		users = append(users, []string{a.name, "x", or(a.flags["--uid"], "1500"), gid, a.flags["--comment"], or(a.flags["--home-dir"], "/home/"+a.name), or(a.flags["--shell"], "/bin/sh")})
-		m.password(a.name, "!")
-		if !m.join(groups, a) {
-			return refuse(6, "group does not exist")
-		}
-	case "usermod":
-		if user == nil {
-			return refuse(6, "user '%s' does not exist", a.name)
-		}
-		for flag, field := range map[string]int{"--uid": 2, "--comment": 4, "--home": 5, "--shell": 6} {
-			if v, ok := a.flags[flag]; ok {
-				user[field] = v
-			}
-		}
-		if name, ok := a.flags["--gid"]; ok {
-			g := find(groups, name)
-			if g == nil {
-				return refuse(6, "group '%s' does not exist", name)
-			}
-			user[3] = g[2]
-		}
-		if !m.join(groups, a) {
-			return refuse(6, "group does not exist")
-		}
-	case "userdel":
-		users = slices.DeleteFunc(users, func(u []string) bool { return u[0] == a.name })
-		for _, g := range groups {
-			g[3] = strings.Join(slices.DeleteFunc(members(g), func(n string) bool { return n == a.name }), ",")
-		}
-	default:
-		return host.Result{}, fmt.Errorf("no command %s", c)
-	}
-	m.write("passwd", users)
-	m.write("group", groups)
-	return host.Result{}, nil
-}
-
-// join makes the user a member of the groups of --groups, and of no others
-// without --append.
-func (m accounts) join(groups [][]string, a account) bool {
-	list, ok := a.flags["--groups"]
-	if !ok {
-		return true
-	}
-	want := strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
-	for _, name := range want {
-		if find(groups, name) == nil {
-			return false
-		}
-	}
-	for _, g := range groups {
-		is, wanted := slices.Contains(members(g), a.name), slices.Contains(want, g[0])
-		switch {
-		case wanted && !is:
-			g[3] = strings.Join(append(members(g), a.name), ",")
-		case is && !wanted && a.flags["--append"] == "":
-			g[3] = strings.Join(slices.DeleteFunc(members(g), func(n string) bool { return n == a.name }), ",")
-		}
-	}
-	return true
-}
-
-func members(g []string) []string {
-	return strings.FieldsFunc(g[3], func(r rune) bool { return r == ',' })
-}
-
-func (m accounts) password(name, hash string) {
-	list := slices.DeleteFunc(m.read("shadow"), func(f []string) bool { return f[0] == name })
-	m.write("shadow", append(list, []string{name, hash, "", "", "", "", "", "", ""}))
-}
-
-func (m accounts) read(file string) (list [][]string) {
-	text, _ := os.ReadFile(filepath.Join(m.root, "etc", file))
-	for line := range strings.Lines(string(text)) {
-		list = append(list, strings.Split(strings.TrimSuffix(line, "\n"), ":"))
-	}
-	return list
-}
-
-func (m accounts) write(file string, list [][]string) {
-	var b strings.Builder
-	for _, fields := range list {
-		b.WriteString(strings.Join(fields, ":") + "\n")
-	}
-	_ = os.WriteFile(filepath.Join(m.root, "etc", file), []byte(b.String()), 0o644)
-}
-
-func find(list [][]string, name string) []string {
-	for _, fields := range list {
-		if fields[0] == name {
-			return fields
-		}
-	}
-	return nil
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
 
 const (
 	basePasswd = "root:x:0:0:root:/root:/bin/bash\nalice:x:1000:1000:Alice,,,:/home/alice:/bin/sh\n"
@@ -215,14 +32,17 @@ func TestUser(t *testing.T) {
 			"none":    `{ "bob", groups = {}, membership = "exact" }`,
 			"groups":  `{ "bob", groups = { "www", "wheel" } }`,
 			"unknown": `{ "bob", groups = { "nope" } }`,
+			"once":    `{ "bob", password = "$6$new", update_password = "on_create" }`,
+			"ages":    `{ "bob", min_days = 0, max_days = 90, warn_days = -1, expires = "2027-01-31" }`,
+			"never":   `{ "bob", max_days = -1, expires = "never" }`,
 			"absent":  `{ "bob", ensure = "absent", manage_home = true }`,
 		},
 		fails: map[string]string{
-			"missing/unknown": "group does not exist", "group/unknown": "group does not exist", "there/unknown": "group does not exist", "otherwise/unknown": "group does not exist",
+			"missing/unknown": "there is no group nope in /etc/group", "group/unknown": "there is no group nope in /etc/group", "there/unknown": "there is no group nope in /etc/group", "otherwise/unknown": "there is no group nope in /etc/group",
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the user"}, "there/plain": {}, "otherwise/plain": {}, "there/full": {"updated the user"},
-			"there/exact": {}, "otherwise/exact": {"updated the user"}, "there/none": {"updated the user"}, "missing/absent": {}, "there/absent": {"removed the user"},
+			"there/once": {}, "there/never": {}, "there/ages": {"updated the user"}, "there/exact": {}, "otherwise/exact": {"updated the user"}, "there/none": {"updated the user"}, "missing/absent": {}, "there/absent": {"removed the user"},
 		},
 		after: map[string]map[string]*string{
 			"missing/full": {
@@ -232,6 +52,9 @@ func TestUser(t *testing.T) {
 			"group/plain":      {"/etc/passwd": new(basePasswd + "bob:x:1500:1700::/home/bob:/bin/sh\n")},
 			"otherwise/exact":  {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:alice,root,bob\n")},
 			"otherwise/groups": {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:bob\nwheel:x:10:alice,root,bob\n")},
+			"missing/once":     {"/etc/shadow": new("bob:$6$new:::::::\n")},
+			"there/once":       {"/etc/shadow": new("bob:$6$old:1::::::\n")},
+			"there/ages":       {"/etc/shadow": new("bob:$6$old:1:0:90:::20849:\n")},
 			"there/none":       {"/etc/group": new("root:x:0:\nalice:x:1000:\nwww:x:33:\nwheel:x:10:\n")},
 		},
 	}.run(t)
@@ -246,6 +69,7 @@ func TestGroup(t *testing.T) {
 			"there":   {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "ops:x:1800:alice\n"},
 			"full":    {"/etc/passwd": basePasswd, "/etc/group": baseGroup + "ops:x:1801:alice,root\n"},
 			"nothing": {"/etc/": ""},
+			"own":     {"/etc/passwd": basePasswd + "ops:x:1800:1800::/:/bin/sh\n", "/etc/group": baseGroup + "ops:x:1800:\n"},
 		},
 		wants: map[string]string{
 			"plain":   `"ops"`,
@@ -255,7 +79,7 @@ func TestGroup(t *testing.T) {
 			"empty":   `{ "ops", members = {}, membership = "exact" }`,
 			"absent":  `{ "ops", ensure = "absent" }`,
 		},
-		fails: map[string]string{"nothing/members": "user 'root' does not exist", "nothing/exact": "user 'alice' does not exist"},
+		fails: map[string]string{"own/absent": "the user ops has the group ops as its own, which cannot be removed", "nothing/members": "there is no user root in /etc/passwd", "nothing/exact": "there is no user alice in /etc/passwd"},
 		phrases: map[string][]string{
 			"missing/plain": {"created the group"}, "there/plain": {}, "there/gid": {}, "full/gid": {"updated the group"}, "full/members": {},
 			"there/members": {"updated the group"}, "there/exact": {}, "full/exact": {"updated the group"}, "missing/absent": {}, "there/absent": {"removed the group"},
@@ -266,4 +90,134 @@ func TestGroup(t *testing.T) {
 			"missing/members": {"/etc/group": new(baseGroup + "ops:x:1500:root,alice\n")},
 		},
 	}.run(t)
+}
+
+const (
+	sshKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAKCurmpVloAU/Hax81lP5G4IQXwU2xZsKBOLf45jpsv"
+	// One of another owner, which differs in the last letters.
+	otherKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAKCurmpVloAU/Hax81lP5G4IQXwU2xZsKBOLf45jpAA"
+)
+
+func TestAuthorizedKey(t *testing.T) {
+	const file = "/home/me/.ssh/authorized_keys"
+	passwd := fmt.Sprintf("me:x:%d:%d::/home/me:/bin/sh\nlost:x:1:1::/home/lost:/bin/sh\n", os.Getuid(), os.Getgid())
+	quoted := `command="echo \"a b\", ` + otherKey + `",no-pty `
+	start := func(text string) map[string]string { return map[string]string{"/etc/passwd": passwd, file: text} }
+	suite{
+		name: "authorized_key",
+		starts: map[string]map[string]string{
+			"home":    {"/etc/passwd": passwd, "/home/me/": ""},
+			"plain":   start("# mine\n#" + sshKey + "\n" + sshKey + " old\n" + otherKey + "\n"),
+			"options": start(quoted + sshKey + " old\n" + sshKey), // its last line has no end
+			"windows": start(otherKey + "\r\n"),
+			"link":    {"/etc/passwd": passwd, "/home/me/.ssh/x": "", file: "->x"},
+			"dirlink": {"/etc/passwd": passwd, "/home/me/x/": "", "/home/me/.ssh": "->x"},
+			"nobody":  {"/etc/passwd": ""},
+		},
+		wants: map[string]string{
+			"key":     `{ "me", key = "` + sshKey + ` a comment\n" }`,
+			"options": `{ "x", user = "me", key = "` + sshKey + `", options = { "no-pty", [[command="echo \"a b\", ` + otherKey + `"]] }, comment = "new" }`,
+			"none":    `{ "me", key = "` + sshKey + `", options = {} }`,
+			"path":    `{ "me", key = "` + sshKey + `", path = "/etc/keys" }`,
+			"lost":    `{ "lost", key = "` + sshKey + `" }`,
+			"absent":  `{ "me", key = "` + sshKey + ` other", ensure = "absent" }`,
+		},
+		fails: func() map[string]string {
+			fails := map[string]string{"dirlink/absent": "found a link", "link/absent": "found a link"}
+			for _, want := range []string{"key", "options", "none"} {
+				fails["link/"+want], fails["dirlink/"+want] = "want a file at "+file+", found a link, which is not replaced", "want a directory at /home/me/.ssh, found a link, which is not replaced"
+			}
+			for _, want := range []string{"key", "options", "none", "path"} {
+				fails["nobody/"+want] = "there is no user me in /etc/passwd"
+			}
+			for _, start := range []string{"home", "plain", "options", "windows", "link", "dirlink"} {
+				fails[start+"/lost"] = "want a directory at /home/lost"
+			}
+			fails["nobody/lost"] = "there is no user lost"
+			return fails
+		}(),
+		phrases: map[string][]string{
+			"home/key": {"added the key"}, "plain/key": {"updated the key"}, "plain/options": {"updated the key"}, "options/absent": {"removed the key"},
+			"home/absent": {}, "windows/absent": {}, "nobody/absent": {}, "plain/path": {"added the key"},
+		},
+		after: map[string]map[string]*string{
+			"home/key":        {file: new(sshKey + " a comment\n")},
+			"home/options":    {file: new("no-pty," + strings.TrimSuffix(quoted, ",no-pty ") + " " + sshKey + " new\n")},
+			"plain/key":       {file: new("# mine\n#" + sshKey + "\n" + sshKey + " old\n" + otherKey + "\n")},
+			"plain/absent":    {file: new("# mine\n#" + sshKey + "\n" + otherKey + "\n")},
+			"options/key":     {file: new(quoted + sshKey + " old\n" + sshKey)},
+			"options/none":    {file: new(sshKey + " old\n")},
+			"options/options": {file: new("no-pty," + strings.TrimSuffix(quoted, ",no-pty ") + " " + sshKey + " new\n")},
+			"options/absent":  {file: new("")},
+			"windows/key":     {file: new(otherKey + "\r\n" + sshKey + " a comment\r\n")},
+			"plain/path":      {"/etc/keys": new(sshKey + "\n")},
+		},
+		modes: map[string]map[string]os.FileMode{
+			"home/key": {"/home/me/.ssh": 0o700, file: 0o600}, "plain/key": {"/home/me/.ssh": 0o700, file: 0o600},
+			"plain/absent": {"/home/me/.ssh": 0o755, file: 0o644}, "plain/path": {"/etc": 0o755, "/etc/keys": 0o600},
+		},
+	}.run(t)
+	for args, want := range map[string]string{
+		`key = "x"`:                                               `key: want a public key such as ssh-ed25519 AAAA..., got "x" (fs.read reads one from a .pub file)`,
+		`key = "-----BEGIN X PRIVATE KEY-----"`:                   `key: want the public key, got a private one (ssh-keygen -y -f FILE prints the public key)`,
+		`key = "` + sshKey[:60] + `"`:                             `key: the key is cut off or was changed: what follows ssh-ed25519 is no such key`,
+		`key = "ssh-rsa` + sshKey[11:] + `"`:                      `key: the key is cut off or was changed: what follows ssh-rsa is no such key`,
+		`key = [[` + quoted + sshKey + `]]`:                       `key: want options apart from the key: options = { 'command="echo \\"a b\\", ` + otherKey + `"', "no-pty" }`,
+		`key = "` + sshKey + `\n` + sshKey + `"`:                  `key: want the one line of a .pub file, got several`,
+		`key = "` + sshKey + `", options = { [[command="a" b]] }`: `options: want options such as no-pty and command="/bin/true", got 'command="a" b'`,
+		`key = "` + sshKey + `", options = { "a\nssh-rsa AAAA" }`: `options: want options such as no-pty and command="/bin/true", got "a\nssh-rsa AAAA"`,
+		`key = "` + sshKey + `", comment = "a\nssh-rsa AAAA"`:     `comment: want one line`,
+	} {
+		require.Contains(t, mistake(t, `require "std.authorized_key" { "me", `+args+` }`), "authorized_key#me: "+want)
+	}
+}
+
+func TestKnownHost(t *testing.T) {
+	const file = "/etc/ssh/ssh_known_hosts"
+	// git.example.org and [git.example.org]:2222, as ssh-keygen -H writes them.
+	hashed := "|1|W2Q+vImtlJ3k/NSz9jaoj2FOS0c=|J78AuxFYbUTWy8yh1El0KJsq8Z4= "
+	port := "|1|pvIWbq1oDgXDk0iyeTNFzZLatiY=|BdLwuTv4RAUZNrFBmSGHfnZIN+0= "
+	other := strings.Replace(sshKey, "Hax81lP5G4IQXwU2xZsK", "HHHHHHHHHHHHHHHHHHHH", 1)
+	rest := "# git.example.org " + other + "\n@revoked git.example.org " + other + "\n*.example.org " + other + "\n"
+	suite{
+		name: "known_host",
+		starts: map[string]map[string]string{
+			"missing": {"/etc/ssh/": ""},
+			"right":   {file: rest + hashed + sshKey + "\n"},
+			"wrong":   {file: rest + hashed + other + "\n" + port + other + "\n"},
+			"shared":  {file: "a,Git.Example.org,b " + other + " c\n"},
+			"both":    {file: "git.example.org " + sshKey + "\n" + "git.example.org " + other + "\n"},
+			"link":    {"/etc/ssh/x": "", file: "->x"},
+			"nothing": {"/etc/": ""},
+		},
+		wants: map[string]string{
+			"key":    `{ "git.example.org", key = "` + sshKey + ` a comment" }`,
+			"port":   `{ "[git.example.org]:2222", key = "` + sshKey + `" }`,
+			"absent": `{ "git.example.org", ensure = "absent" }`,
+			"rsa":    `{ "git.example.org", key = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAAwEAAQ==", ensure = "absent" }`,
+		},
+		fails: map[string]string{
+			"nothing/key": "want a directory at /etc/ssh", "nothing/port": "want a directory at /etc/ssh",
+			"link/key": "found a link", "link/port": "found a link", "link/absent": "found a link", "link/rsa": "found a link",
+		},
+		phrases: map[string][]string{
+			"missing/key": {"added the host"}, "right/key": {}, "wrong/key": {"changed the key of the host"}, "both/key": {"changed the key of the host"},
+			"right/absent": {"removed the host"}, "right/rsa": {}, "missing/absent": {},
+		},
+		after: map[string]map[string]*string{
+			"wrong/key":     {file: new(rest + "git.example.org " + sshKey + "\n" + port + other + "\n")},
+			"wrong/port":    {file: new(rest + hashed + other + "\n[git.example.org]:2222 " + sshKey + "\n")},
+			"wrong/absent":  {file: new(rest + port + other + "\n")},
+			"shared/key":    {file: new("git.example.org " + sshKey + "\na,b " + other + " c\n")},
+			"shared/absent": {file: new("a,b " + other + " c\n")},
+			"both/key":      {file: new("git.example.org " + sshKey + "\n")},
+		},
+	}.run(t)
+	for args, want := range map[string]string{
+		`"h"`:                                 `known_host#h: key: is required unless ensure is absent`,
+		`{ "h", key = "h ` + sshKey + `" }`:   `known_host#h: key: want a public key such as ssh-ed25519 AAAA..., got "h ssh-ed25519`,
+		`{ "*.org", key = "` + sshKey + `" }`: `known_host#*.org: name: want a name such as git.example.org or [git.example.org]:2222, got "*.org"`,
+	} {
+		require.Contains(t, mistake(t, `require "std.known_host" `+args), want)
+	}
 }

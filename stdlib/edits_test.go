@@ -1,9 +1,14 @@
 package stdlib_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 )
 
 func TestLine(t *testing.T) {
@@ -48,6 +53,122 @@ func TestLine(t *testing.T) {
 	}.run(t)
 	require.Equal(t, `site.lua:1:1: line#/x: line is required`, mistake(t, `require "std.line" { "/x" }`))
 	require.Equal(t, `site.lua:1:35: line#/x: line: want one line`, mistake(t, `require "std.line" { "/x", line = "a\nb" }`))
+}
+
+// TestLineCreate: the file is made with what create says, and one that is there keeps its own.
+func TestLineCreate(t *testing.T) {
+	suite{
+		name:   "line",
+		starts: map[string]map[string]string{"missing": {"/etc/": ""}, "there": {"/etc/x": "one\n"}, "nowhere": {"/": ""}},
+		wants: map[string]string{
+			"true":    `{ "/etc/x", line = "Port 22", create = true }`,
+			"private": `{ "/etc/x", line = "Port 22", create = { mode = "0600" } }`,
+			"false":   `{ "/etc/x", line = "Port 22", create = false }`,
+			"absent":  `{ "/etc/x", line = "Port 22", create = true, ensure = "absent" }`,
+		},
+		fails: map[string]string{
+			"missing/false": "want a file to edit at /etc/x, found nothing",
+			"nowhere/true":  "/etc does not exist", "nowhere/private": "/etc does not exist", "nowhere/false": "found nothing",
+		},
+		phrases: map[string][]string{
+			"missing/true": {"created the file and added the line"}, "there/true": {"added the line"}, "missing/absent": {},
+		},
+		after: map[string]map[string]*string{
+			"missing/true": {"/etc/x": new("Port 22\n")}, "missing/private": {"/etc/x": new("Port 22\n")},
+			"there/private": {"/etc/x": new("one\nPort 22\n")}, "missing/absent": {"/etc/x": nil},
+		},
+		modes: map[string]map[string]os.FileMode{
+			"missing/true": {"/etc/x": 0o644}, "missing/private": {"/etc/x": 0o600}, "there/private": {"/etc/x": 0o644},
+		},
+	}.run(t)
+	for name, property := range map[string]string{"kv": "value", "ini": "value", "block": "content"} {
+		suite{
+			name: name, starts: map[string]map[string]string{"missing": {"/etc/": ""}},
+			wants: map[string]string{"made": `{ "a", path = "/etc/x", ` + property + ` = "1", create = { mode = "0640" } }`},
+			modes: map[string]map[string]os.FileMode{"missing/made": {"/etc/x": 0o640}},
+		}.run(t)
+	}
+	for create, want := range map[string]string{
+		`{ mod = "0600" }`: `unknown field "mod" (did you mean "mode"?)`,
+		`{ mode = 600 }`:   "mode: want a string, got 600",
+		`{ mode = "9" }`:   `mode: want octal permissions such as "0644", got "9"`,
+		`{ "0600" }`:       `want true or a table such as { owner = "root", group = "root", mode = "0644" }, got 0600`,
+		`"yes"`:            `want true or a table such as { owner = "root", group = "root", mode = "0644" }, got yes`,
+	} {
+		require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", create = `+create+` }`), "line#/x: create: "+want)
+	}
+}
+
+// TestLineGroups: what groups matched stands in the line, and a second run has nothing to do.
+func TestLineGroups(t *testing.T) {
+	suite{
+		name: "line",
+		starts: map[string]map[string]string{
+			"grub":   {"/etc/x": "A=0\nCMD=\"a b\"\n"},
+			"quiet":  {"/etc/x": "CMD=\"a quiet\"\n"},
+			"hidden": {"/etc/x": "#deb a\nx\n#deb b\n"},
+			"other":  {"/etc/x": "$1 ${1}\n"},
+		},
+		wants: map[string]string{
+			"quiet":   `{ "/etc/x", line = 'CMD="${1} quiet"', match = [[^CMD="(.*?)( quiet)?"$]] }`,
+			"dollars": `{ "/etc/x", line = '$$$${1}${HOME}$1=${1}', match = [[^(CMD|\$\$\{1\}.*?=CMD|A)=[^"A]*".*$]], all = true }`,
+			"all":     `{ "/etc/x", line = "${1}", match = "^#(deb .)$", all = true }`,
+			"again":   `{ "/etc/x", line = '${1}" x="', match = '^(CMD=.*)"$' }`,
+			"last":    `{ "/etc/x", line = "${1}", match = "^#(deb .)$" }`,
+			"literal": `{ "/etc/x", line = "$1 ${1}" }`,
+			"fixed":   `{ "/etc/x", line = "$$5 $1", match = "^(#|A)" }`,
+		},
+		fails: map[string]string{
+			"grub/again": "the next run would replace a line again", "quiet/again": "the next run would replace a line again",
+			"hidden/last": "all = true",
+		},
+		phrases: map[string][]string{
+			"quiet/quiet": {}, "hidden/quiet": {}, "grub/all": {}, "other/literal": {}, "grub/quiet": {"replaced the line"},
+			"hidden/all": {"replaced the line"},
+		},
+		after: map[string]map[string]*string{
+			"grub/quiet":   {"/etc/x": new("A=0\nCMD=\"a b quiet\"\n")},
+			"grub/dollars": {"/etc/x": new("A=0\n$${1}${HOME}$1=CMD\n")},
+			"hidden/all":   {"/etc/x": new("deb a\nx\ndeb b\n")},
+			"grub/fixed":   {"/etc/x": new("$$5 $1\nCMD=\"a b\"\n")},
+		},
+	}.run(t)
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?:a)[(]\((b)]] }`), "line: want groups of match, of which there are 1, got ${2}")
+	require.Empty(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?P<x>a)(b)]] }`))
+	for _, key := range []string{"create = true", `insert_before = "a"`, `insert_after = "a"`} {
+		require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${1}", match = "(a)", `+key+` }`), "a line with ${1} is never added, only replaced")
+	}
+}
+
+// TestLinePlaces: where a new line goes, and how many are replaced.
+func TestLinePlaces(t *testing.T) {
+	suite{
+		name: "line",
+		starts: map[string]map[string]string{
+			"sshd": {"/etc/x": "Port 1\nMatch a\n  Port 3\nMatch b\n"},
+			"done": {"/etc/x": "Port 22\nPort 1\n"},
+		},
+		wants: map[string]string{
+			"before": `{ "/etc/x", line = "UseDNS no", insert_before = "^Match " }`,
+			"after":  `{ "/etc/x", line = "UseDNS no", insert_after = "^Match " }`,
+			"end":    `{ "/etc/x", line = "UseDNS no", insert_before = "^Include " }`,
+			"all":    `{ "/etc/x", line = "Port 22", match = [[^\s*Port ]], all = true }`,
+			"one":    `{ "/etc/x", line = "Port 22", match = [[^\s*Port ]] }`,
+			"new":    `{ "/etc/x", line = "UseDNS no", match = "^UseDNS", all = true, insert_before = "^Match " }`,
+		},
+		phrases: map[string][]string{"done/one": {}, "done/all": {"replaced the line"}, "sshd/new": {"added the line"}},
+		after: map[string]map[string]*string{
+			"sshd/before": {"/etc/x": new("Port 1\nUseDNS no\nMatch a\n  Port 3\nMatch b\n")},
+			"sshd/after":  {"/etc/x": new("Port 1\nMatch a\n  Port 3\nMatch b\nUseDNS no\n")},
+			"sshd/end":    {"/etc/x": new("Port 1\nMatch a\n  Port 3\nMatch b\nUseDNS no\n")},
+			"sshd/all":    {"/etc/x": new("Port 22\nMatch a\nPort 22\nMatch b\n")},
+			"sshd/one":    {"/etc/x": new("Port 1\nMatch a\nPort 22\nMatch b\n")},
+			"sshd/new":    {"/etc/x": new("Port 1\nUseDNS no\nMatch a\n  Port 3\nMatch b\n")},
+			"done/all":    {"/etc/x": new("Port 22\nPort 22\n")},
+		},
+	}.run(t)
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", all = true }`), "line#/x: all: goes with match")
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", insert_before = "a", insert_after = "b" }`), "insert_before: goes without insert_after")
 }
 
 func TestBlock(t *testing.T) {
@@ -156,4 +277,155 @@ func TestIni(t *testing.T) {
 			"there/absent": {"/etc/x": new("listen=0\n\n[server]\n; listen = 9\nname = x\n\n[client]\nlisten = 1\n")},
 		},
 	}.run(t)
+}
+
+// A whole section goes, wherever parts of it are; comments right above the next one stay.
+func TestIniSection(t *testing.T) {
+	suite{
+		name: "ini",
+		starts: map[string]map[string]string{
+			"parts": {"/etc/x": "top = 1\n[a]\nx = 1\n# mine\n\n; about b\n# b\n[b]\ny = 2\n[ a ]\nz = 3\n# end"},
+			"none":  {"/etc/x": "a = 1\n[b]"},
+		},
+		wants: map[string]string{
+			"section": `{ "no a", path = "/etc/x", section = "a", whole_section = true, ensure = "absent" }`,
+			"name":    `{ "a", path = "/etc/x", whole_section = true, ensure = "absent" }`,
+		},
+		phrases: map[string][]string{"none/section": {}, "parts/name": {"removed the setting"}},
+		after: map[string]map[string]*string{
+			"parts/section": {"/etc/x": new("top = 1\n; about b\n# b\n[b]\ny = 2\n")},
+			"parts/name":    {"/etc/x": new("top = 1\n; about b\n# b\n[b]\ny = 2\n")},
+			"none/name":     {"/etc/x": new("a = 1\n[b]")},
+		},
+	}.run(t)
+	require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", value = "1", whole_section = true }`), "whole_section: goes with ensure absent")
+	require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", key = "b", ensure = "absent", whole_section = true }`), "key: goes without whole_section")
+}
+
+// What would be replaced again in the next run is refused; what is as wanted is left alone.
+func TestReplace(t *testing.T) {
+	const found = "found nothing"
+	suite{
+		name: "replace",
+		starts: map[string]map[string]string{
+			"old":     {"/etc/x": "a=1\nb = 22\n a=3"},
+			"new":     {"/etc/x": "a=8\nb = 22\n"},
+			"crlf":    {"/etc/x": "a=1\r\nb = 1\r\n"},
+			"missing": {"/etc/": ""},
+		},
+		wants: map[string]string{
+			"lines":  `{ "/etc/x", match = [[^a=\d+]], replacement = "a=8" }`,
+			"groups": `{ "n", path = "/etc/x", match = [[(\w) ?= ?(\d\d?)$]], replacement = "${1}=${2}" }`,
+			"gone":   `{ "n", path = "/etc/x", match = [[b = \d+\n]], replacement = "" }`,
+			"dollar": `{ "n", path = "/etc/x", match = "b", replacement = "$1" }`,
+			"grows":  `{ "n", path = "/etc/x", match = "a", replacement = "aa" }`,
+			"swaps":  `{ "n", path = "/etc/x", match = [[(\w)( ?= ?)(\w)]], replacement = "${3}${2}${1}" }`,
+		},
+		fails: map[string]string{
+			"missing/lines": found, "missing/groups": found, "missing/gone": found, "missing/dollar": found, "missing/grows": found, "missing/swaps": found,
+			"old/grows": "would replace something again", "new/grows": "would replace something again", "crlf/grows": "would replace something again",
+			"old/swaps": "would replace something again", "new/swaps": "would replace something again", "crlf/swaps": "would replace something again",
+		},
+		phrases: map[string][]string{"old/lines": {"replaced the text"}, "new/lines": {}},
+		after: map[string]map[string]*string{
+			"old/lines":   {"/etc/x": new("a=8\nb = 22\n a=3")},
+			"crlf/lines":  {"/etc/x": new("a=8\r\nb = 1\r\n")},
+			"old/groups":  {"/etc/x": new("a=1\nb=22\n a=3")},
+			"old/gone":    {"/etc/x": new("a=1\n a=3")},
+			"new/dollar":  {"/etc/x": new("a=8\n$1 = 22\n")},
+			"crlf/groups": {"/etc/x": new("a=1\r\nb = 1\r\n")},
+		},
+	}.run(t)
+	for properties, want := range map[string]string{
+		`match = "a*", replacement = "b"`:       `match: want a pattern that does not match an empty text, got "a*"`,
+		`match = "(a)", replacement = "${2}"`:   "replacement: want groups of match, of which there are 1, got ${2}",
+		`match = "(a", replacement = "b"`:       "missing closing )",
+		`match = "a"`:                           "replacement is required",
+		`match = "a", replacement = "b", x = 1`: `unknown property "x"`,
+	} {
+		require.Contains(t, mistake(t, `require "std.replace" { "/x", `+properties+` }`), want)
+	}
+}
+
+// TestEditValidate: a command looks at the text before the file has it, in a plan too, and one
+// of several edits of a file may have one.
+func TestEditValidate(t *testing.T) {
+	good := `validate = "grep -q new %s"`
+	suite{
+		name: "line", machine: func(string) host.Runner { return command.Exec{} },
+		starts: map[string]map[string]string{"old": {"/etc/x": "old\n"}, "new": {"/etc/x": "new"}, "missing": {"/etc/": ""}},
+		wants: map[string]string{
+			"good":  `{ "/etc/x", line = "new", ` + good + ` }`,
+			"words": `{ "/etc/x", line = "new", validate = { "test", "-s", "%s" } }`,
+			"made":  `{ "/etc/x", line = "new", create = { mode = "0600" }, ` + good + ` }`,
+			"bad":   `{ "/etc/x", line = "other", create = true, validate = "grep -q ^only %s" }`,
+		},
+		fails: map[string]string{
+			"missing/good": "found nothing", "missing/words": "found nothing",
+			"old/bad": "validate: grep -q ^only", "new/bad": "validate: grep -q ^only", "missing/bad": "validate: grep -q ^only",
+		},
+		after: map[string]map[string]*string{"old/good": {"/etc/x": new("old\nnew\n")}, "missing/made": {"/etc/x": new("new\n")}},
+	}.run(t)
+	for validate, want := range map[string]string{
+		`"visudo -c"`:        `validate: want %s in the command, for the file that it looks at, got "visudo -c"`,
+		`{ "visudo", "-c" }`: `validate: want %s in the command`,
+		`"'%s"`:              `validate: `,
+		`{ "", "%s" }`:       `validate: want a command`,
+	} {
+		for _, edit := range []string{`line { "/x", line = "a", `, `kv { "a", path = "/x", value = "1", `, `ini { "a", path = "/x", value = "1", `, `block { "a", path = "/x", content = "1", `, `replace { "/x", match = "a", replacement = "b", `} {
+			require.Contains(t, mistake(t, `require "std.`+strings.Replace(edit, " ", `" `, 1)+`validate = `+validate+` }`), want)
+		}
+	}
+}
+
+// TestSettings tries the types of structured files on the provider's contract. How texts are
+// edited is tried in runtime/textedit.
+func TestSettings(t *testing.T) {
+	for _, tt := range []struct{ name, text, changed, added, removed string }{
+		{
+			"json_setting", "{\n  // c\n  \"web\": { \"port\": 80 }, // d\n  \"a.b\": [1]\n}\n", "{\n  // c\n  \"web\": { \"port\": 81 }, // d\n  \"a.b\": [1]\n}\n",
+			"{\n  // c\n  \"web\": { \"port\": 80 }, // d\n  \"a.b\": [1, \"x\"]\n}\n", "{\n  // c\n  \"web\": {}, // d\n  \"a.b\": [1]\n}\n",
+		}, {
+			"yaml_setting", "# c\nweb:\n    port: 80 # d\na.b:\n- 1\n", "# c\nweb:\n    port: 81 # d\na.b:\n- 1\n",
+			"# c\nweb:\n    port: 80 # d\na.b:\n- 1\n- x\n", "# c\nweb: {} # d\na.b:\n- 1\n",
+		}, {
+			"toml_setting", "# c\n\"a.b\" = {}\n[web]\n  port = 80 # d\n", "# c\n\"a.b\" = {}\n[web]\n  port = 81 # d\n",
+			"# c\n\"a.b\" = { 1 = \"x\" }\n[web]\n  port = 80 # d\n", "# c\n\"a.b\" = {}\n[web]\n",
+		},
+	} {
+		suite{
+			name: tt.name,
+			starts: map[string]map[string]string{
+				"there": {"/etc/x": tt.text}, "empty": {"/etc/x": ""}, "missing": {"/etc/": ""}, "done": {"/etc/x": tt.changed}, "broken": {"/etc/x": "{[\x01"},
+			},
+			wants: map[string]string{
+				"set":    `{ "web.port", path = "/etc/x", value = 81 }`,
+				"text":   `{ "web.port", path = "/etc/x", value = "81" }`,
+				"made":   `{ "the port", path = "/etc/x", key = { "web", "port" }, value = 81, create = { mode = "0600" } }`,
+				"added":  `{ "x", path = "/etc/x", key = { "a.b", "1" }, value = "x" }`,
+				"absent": `{ "web.port", path = "/etc/x", ensure = "absent" }`,
+			},
+			fails: map[string]string{
+				"missing/set": "found nothing", "missing/text": "found nothing", "missing/added": "found nothing",
+				"broken/set": "/etc/x: not valid", "broken/text": "/etc/x: not valid", "broken/made": "/etc/x: not valid", "broken/added": "/etc/x: not valid", "broken/absent": "/etc/x: not valid",
+				"empty/added": "1 may be a name or a position",
+			},
+			phrases: map[string][]string{
+				"there/set": {"changed the setting"}, "empty/set": {"added the setting"}, "done/set": {}, "done/made": {}, "done/text": {"changed the setting"},
+				"missing/made": {"created the file and added the setting"}, "there/absent": {"removed the setting"}, "empty/absent": {}, "missing/absent": {},
+			},
+			after: map[string]map[string]*string{
+				"there/set": {"/etc/x": new(tt.changed)}, "there/added": {"/etc/x": new(tt.added)}, "there/absent": {"/etc/x": new(tt.removed)},
+			},
+			modes: map[string]map[string]os.FileMode{"missing/made": {"/etc/x": 0o600}},
+		}.run(t)
+		for args, want := range map[string]string{
+			`{ "a..b", path = "/x", value = 1 }`:          `name: want names with dots between them, got "a..b"`,
+			`{ "a", path = "/x" }`:                        "value is required unless ensure is absent",
+			`{ "a", path = "/x", key = {}, value = 1 }`:   "key: want a text such as ",
+			`{ "a", path = "/x", key = "b.", value = 1 }`: `key: want names with dots between them, got "b."`,
+		} {
+			require.Contains(t, mistake(t, `require "std.`+tt.name+`" `+args), want)
+		}
+	}
 }

@@ -68,8 +68,11 @@ func TestDirectory(t *testing.T) {
 			"modes":  fmt.Sprintf(`{ "/srv/www", source = %q, exclude = "*.bak", mode = "0640", dir_mode = "0750", owner = %q, group = %q }`, site+"/www", owner, group),
 			"odd":    fmt.Sprintf(`{ "/srv/www", source = %q }`, site+"/odd"),
 			"absent": `{ "/srv/www", ensure = "absent" }`,
+			"gone":   fmt.Sprintf(`{ "/srv/www", source = %q }`, site+"/gone"),
 		},
 		fails: map[string]string{
+			"nothing/gone": "no such file or directory", "right/gone": "no such file or directory", "more/gone": "no such file or directory",
+			"clash/gone": "no such file or directory", "file/gone": "found a file",
 			"file/copy": "want a directory, found a file", "file/purge": "found a file", "file/modes": "found a file", "file/absent": "found a file",
 			"file/odd": "found a file", "clash/copy": "want a directory, found a file", "clash/purge": "found a file", "clash/modes": "found a file",
 			"nothing/odd": "l: want files and directories, found a link", "right/odd": "found a link", "more/odd": "found a link", "clash/odd": "found a link",
@@ -140,7 +143,7 @@ func TestGit(t *testing.T) {
 	}
 	suite{
 		name: "git", wants: wants, machine: func(string) host.Runner { return gitMachine{} },
-		starts: map[string]map[string]string{"nothing": {"/srv/": ""}, "empty": {"/srv/app/": ""}},
+		starts: map[string]map[string]string{"nothing": {"/srv/": ""}, "empty": {"/srv/app/": ""}, "no parent": {}},
 		after: map[string]map[string]*string{
 			"nothing/main": {"/srv/app/f": new("two")}, "nothing/tag": {"/srv/app/f": new("one")}, "empty/commit": {"/srv/app/f": new("one")},
 			"nothing/head": {"/srv/app/f": new("two")}, "nothing/stable": {"/srv/app/f": new("one")},
@@ -180,4 +183,49 @@ func TestGit(t *testing.T) {
 			"file/no ref": "want a directory, found a file", "file/no url": "found a file",
 		},
 	}.run(t)
+}
+
+// Without a source, a directory and with recurse all that is in it have the owner and the
+// permissions that are wanted; what exclude matches is left alone.
+func TestDirectoryRecurse(t *testing.T) {
+	owner, group := hosttest.Me()
+	suite{
+		name: "directory",
+		starts: map[string]map[string]string{
+			"nothing": {"/srv/": ""},
+			"tree":    {"/srv/a/bin/": "", "/srv/a/x": "x", "/srv/a/keep/y": "y", "/srv/a/l": "->x"},
+		},
+		wants: map[string]string{
+			"open":   `{ "/srv/a", mode = "u=rwX,go=rX", recurse = true, exclude = "keep" }`,
+			"closed": fmt.Sprintf(`{ "/srv/a", mode = "go-rwx", recurse = true, owner = %q, group = %q }`, owner, group),
+			"octal":  `{ "/srv/a", mode = "0600", dir_mode = "0750", recurse = true }`,
+			"top":    `{ "/srv/a", mode = "u=rwx,go=" }`,
+		},
+		phrases: map[string][]string{
+			"nothing/open": {"created the directory"}, "nothing/top": {"created the directory"}, "tree/open": {},
+			"tree/closed": {"updated the attributes of 5 entries"}, "tree/octal": {"updated the attributes of 5 entries"}, "tree/top": {"updated the attributes of 1 entry"},
+		},
+		modes: map[string]map[string]os.FileMode{
+			"tree/closed": {"/srv/a": 0o700, "/srv/a/bin": 0o700, "/srv/a/x": 0o600, "/srv/a/keep/y": 0o600},
+			"tree/octal":  {"/srv/a": 0o750, "/srv/a/keep": 0o750, "/srv/a/x": 0o600},
+			"tree/top":    {"/srv/a": 0o700, "/srv/a/bin": 0o755, "/srv/a/x": 0o644},
+			"nothing/top": {"/srv/a": 0o700}, "nothing/octal": {"/srv/a": 0o750},
+		},
+	}.run(t)
+	for properties, want := range map[string]string{
+		`source = "x", recurse = true`:     "recurse: goes without source",
+		`source = "x", mode = "u=rwX"`:     "mode: a mode such as u=rwX goes without source",
+		`mode = "u=rwz"`:                   `mode: want parts such as u=rwX or go-w, of u, g, o or a, then +, - or =, then r, w, x or X, got "u=rwz"`,
+		`mode = "0999"`:                    `mode: want octal permissions such as "0644", got "0999"`,
+		`mode = "g+X,u+x", recurse = true`: "when they are set again",
+	} {
+		require.Contains(t, mistake(t, `require "std.directory" { "/srv/a", `+properties+` }`), want)
+	}
+	for dir, refused := range map[string]bool{
+		"/": true, "/etc": true, "/srv": true, "/home": true, "/home/joe": true, "/usr/lib": true, "/var/lib": true, "/var/lib/dpkg": true, "/proc/1": true,
+		"/etc/nginx": false, "/home/joe/bin": false, "/usr/local/bin": false, "/var/lib/app": false, "/srv/www": false,
+	} {
+		found := mistake(t, `require "std.directory" { "`+dir+`", purge = true }`)
+		require.Equal(t, refused, strings.Contains(found, "what is not declared is not removed from "+dir), dir)
+	}
 }

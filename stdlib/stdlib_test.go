@@ -52,7 +52,6 @@ func TestEveryTypeIsDocumented(t *testing.T) {
 func TestExamplesOfTheHeads(t *testing.T) {
 	files, err := fs.Glob(stdlib.Library, "std/*.lua")
 	require.NoError(t, err)
-	found := 0
 	for _, file := range files {
 		text, err := fs.ReadFile(stdlib.Library, file)
 		require.NoError(t, err)
@@ -66,14 +65,14 @@ func TestExamplesOfTheHeads(t *testing.T) {
 			}
 		}
 		if len(example) == 0 || !strings.Contains(example[0], "require") {
+			require.NotContains(t, string(text), "return ccm.type", file)
 			continue
 		}
-		found++
 		// Files of the site and facts are not there in this test.
-		code := strings.NewReplacer(`fs.read "files/app.service"`, `"x"`, `fs.read "files/example.asc"`, `"x"`, "facts.os.codename", `"x"`).Replace(strings.Join(example, "\n"))
+		code := strings.NewReplacer(`fs.read "files/app.service"`, `"x"`, `fs.read "files/example.asc"`, `"x"`, "facts.os.codename", `"x"`,
+			`fs.read "files/alice.pub"`, `"`+sshKey+`"`, `fs.read "files/git.pub"`, `"`+sshKey+`"`, "ssh-ed25519 AAAA...", sshKey).Replace(strings.Join(example, "\n"))
 		_, list, mistakes := evaluate(t, code)
 		require.Empty(t, mistakes, file)
 		require.NotEmpty(t, list, file)
 	}
-	require.Equal(t, 14, found)
 }

@@ -38,6 +38,8 @@ type suite struct {
 	// after is what files must hold, by start/want; nil of a file means that it
 	// must not be there.
 	after map[string]map[string]*string
+	// modes are the permissions that things must have, by start/want.
+	modes map[string]map[string]os.FileMode
 	// machine answers commands; nil for a machine without any.
 	machine func(root string) host.Runner
 }
@@ -62,7 +64,7 @@ func evaluate(t *testing.T, text string) (*resource.Registry, []*resource.Resour
 	})
 	t.Cleanup(in.Close)
 	var out bytes.Buffer
-	if err := in.Run(context.Background(), "site.lua", []byte(text)); err != nil {
+	if err := in.Run(context.Background(), "site.lua", text); err != nil {
 		diag.Render(&out, "", err, in.Sources())
 	}
 	return reg, list, out.String()
@@ -92,7 +94,7 @@ func (s suite) run(t *testing.T) {
 	for i, name := range names {
 		f, err := reg.Select(list[i], nil)
 		require.NoError(t, err)
-		c.Factory, c.Wants[name] = f, list[i].Spec
+		c.Binding, c.Wants[name] = f, list[i].Spec
 	}
 	trials, err := c.Trials()
 	require.NoError(t, err)
@@ -111,9 +113,14 @@ func (s suite) run(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, *want, string(text), path)
 			}
+			for path, want := range s.modes[x.Name] {
+				info, err := os.Lstat(filepath.Join(root, path))
+				require.NoError(t, err)
+				require.Equal(t, want, info.Mode().Perm(), path)
+			}
 		})
 	}
-	for name := range s.after {
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(s.after)), slices.Collect(maps.Keys(s.modes))) {
 		require.True(t, known[name], "no start and want are called %s", name)
 	}
 }

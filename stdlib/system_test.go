@@ -136,14 +136,16 @@ func TestCron(t *testing.T) {
 			"job":    `{ "b", command = "/bin/backup --all", schedule = "30 3 * * *", user = "backup", environment = { MAILTO = "ops" } }`,
 			"daily":  `{ "b", command = "/bin/backup", schedule = "@daily" }`,
 			"absent": `{ "b", ensure = "absent" }`,
+			"signs":  `{ "b", command = [[date +%F%% \%m %]], schedule = "@daily" }`,
 		},
 		phrases: map[string][]string{
-			"nothing/job": {"created the cron job"}, "right/job": {}, "more/job": {"updated the cron job"}, "other/daily": {"updated the cron job"},
+			"nothing/signs": {"created the cron job"},
+			"nothing/job":   {"created the cron job"}, "right/job": {}, "more/job": {"updated the cron job"}, "other/daily": {"updated the cron job"},
 			"right/absent": {"removed the cron job"}, "nothing/absent": {},
 		},
 		after: map[string]map[string]*string{
 			"other/job": {"/etc/cron.d/b": new(job)}, "right/daily": {"/etc/cron.d/b": new("# Kept by ccm.\n@daily root /bin/backup\n")},
-			"more/absent": {"/etc/cron.d/b": nil},
+			"more/absent": {"/etc/cron.d/b": nil}, "nothing/signs": {"/etc/cron.d/b": new("# Kept by ccm.\n@daily root date +\\%F\\%\\% \\%m \\%\n")},
 		},
 	}.run(t)
 	require.Contains(t, mistake(t, `require "std.cron" { "a.b", ensure = "absent" }`), `cron#a.b: name: want letters, digits, hyphens and underscores, got "a.b"`)
@@ -219,6 +221,142 @@ func TestAptRepo(t *testing.T) {
 			"right/absent":  {dir + "x.sources": nil, "/etc/apt/keyrings/x.asc": nil},
 		},
 	}.run(t)
+	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a", suites = "s", key = "https://a/key.asc" }`), `apt_repo#x: key: want the key itself, in ASCII armor, got a URL (download the key, check its fingerprint and give key = fs.read "files/x.asc")`)
 	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a b", suites = "s" }`), `apt_repo#x: uris: want words without blanks`)
 	require.Contains(t, mistake(t, `require "std.apt_repo" { "x", uris = "http://a" }`), `apt_repo#x: suites: is required unless ensure is absent`)
+}
+
+func TestHost(t *testing.T) {
+	const local = "127.0.0.1\tlocalhost\n::1 localhost ip6-localhost\n# 192.0.2.1 db.org\n"
+	suite{
+		name: "host",
+		starts: map[string]map[string]string{
+			"missing": {"/etc/hosts": local},
+			"right":   {"/etc/hosts": local + "192.0.2.10\tDB.org db # mine\n"},
+			"other":   {"/etc/hosts": local + "192.0.2.11 db.org old # mine\n2001:DB8::0:11 db.org\n"},
+			"alias":   {"/etc/hosts": "127.0.0.1 localhost db.org db # mine\n192.0.2.10 web.org db"},
+			"twice":   {"/etc/hosts": "192.0.2.10 db.org db\n192.0.2.11 db.org\n"},
+			"nothing": {"/etc/": ""},
+		},
+		wants: map[string]string{
+			"plain":  `{ "db.org", ip = "192.0.2.10" }`,
+			"alias":  `{ "db.org", ip = "192.0.2.10", aliases = { "db" } }`,
+			"none":   `{ "db.org", ip = "192.0.2.10", aliases = {} }`,
+			"six":    `{ "six", host = "db.org", ip = "2001:db8:0::11" }`,
+			"absent": `{ "db.org", ensure = "absent" }`,
+			"four":   `{ "db.org", ip = "192.0.2.99", ensure = "absent" }`,
+		},
+		fails: map[string]string{
+			"nothing/plain": "want a file to edit", "nothing/alias": "want a file to edit", "nothing/none": "want a file to edit", "nothing/six": "want a file to edit",
+		},
+		phrases: map[string][]string{
+			"missing/plain": {"added the host"}, "right/plain": {}, "right/alias": {}, "right/none": {"changed the host"}, "other/plain": {"changed the host"},
+			"other/six": {}, "twice/plain": {"changed the host"}, "alias/plain": {"added the host"}, "right/absent": {"removed the host"}, "missing/absent": {},
+		},
+		after: map[string]map[string]*string{
+			"missing/alias": {"/etc/hosts": new(local + "192.0.2.10\tdb.org db\n")},
+			"missing/six":   {"/etc/hosts": new(local + "2001:db8::11\tdb.org\n")},
+			"right/none":    {"/etc/hosts": new(local + "192.0.2.10\tdb.org # mine\n")},
+			"other/plain":   {"/etc/hosts": new(local + "192.0.2.10\tdb.org old # mine\n2001:DB8::0:11 db.org\n")},
+			"alias/alias":   {"/etc/hosts": new("127.0.0.1\tlocalhost # mine\n192.0.2.10\tweb.org\n192.0.2.10\tdb.org db\n")},
+			"alias/absent":  {"/etc/hosts": new("127.0.0.1\tlocalhost db # mine\n192.0.2.10 web.org db\n")},
+			"twice/plain":   {"/etc/hosts": new("192.0.2.10 db.org db\n")},
+			"other/absent":  {"/etc/hosts": new(local)},
+			"other/four":    {"/etc/hosts": new(local + "2001:DB8::0:11 db.org\n")},
+		},
+	}.run(t)
+	for args, want := range map[string]string{
+		`"db"`:                     `host#db: ip: is required unless ensure is absent`,
+		`{ "db", ip = "192.0.2" }`: `host#db: ip: want an address such as 192.0.2.10 or 2001:db8::10, got "192.0.2"`,
+		`{ "d b", ip = "::1" }`:    `host#d b: name: want the name of a host, got "d b"`,
+		`{ "db", ip = "::1", aliases = { "a#b" } }`: `host#db: aliases: want names of hosts, got "a#b"`,
+	} {
+		require.Contains(t, mistake(t, `require "std.host" `+args), want)
+	}
+}
+
+func TestKernelModule(t *testing.T) {
+	const load, options = "/etc/modules-load.d/nf_x.conf", "/etc/modprobe.d/nf_x.conf"
+	const head = "# Kept by ccm.\n"
+	suite{
+		name: "kernel_module",
+		starts: map[string]map[string]string{
+			"nothing": {"/etc/": ""},
+			"right":   {load: head + "nf_x\n", options: head + "options nf_x size=1\n"},
+			"other":   {load: "nf_y\n", options: "options nf_x  size=1 \n"},
+		},
+		wants: map[string]string{
+			"plain":   `"nf_x"`,
+			"options": `{ "nf_x", options = "size=1" }`,
+			"more":    `{ "nf_x", options = "size=2 debug" }`,
+			"absent":  `{ "nf_x", ensure = "absent" }`,
+		},
+		phrases: map[string][]string{
+			"nothing/plain": {"added the module"}, "right/plain": {}, "right/options": {}, "right/more": {"updated the module"},
+			"other/plain": {"updated the module"}, "other/options": {"updated the module"}, "right/absent": {"removed the module"}, "nothing/absent": {},
+		},
+		after: map[string]map[string]*string{
+			"nothing/options": {load: new(head + "nf_x\n"), options: new(head + "options nf_x size=1\n")},
+			"nothing/plain":   {load: new(head + "nf_x\n"), options: nil},
+			"other/plain":     {load: new(head + "nf_x\n"), options: new("options nf_x  size=1 \n")},
+			"right/more":      {options: new(head + "options nf_x size=2 debug\n")},
+			"right/absent":    {load: nil, options: nil},
+			"other/absent":    {load: nil, options: new("options nf_x  size=1 \n")},
+		},
+	}.run(t)
+	for args, want := range map[string]string{
+		`"a b"`:                           `kernel_module#a b: name: want the name of a module such as br_netfilter, got "a b"`,
+		`{ "a", options = "x\ninstall" }`: `kernel_module#a: options: want parameters in one line`,
+	} {
+		require.Contains(t, mistake(t, `require "std.kernel_module" `+args), want)
+	}
+}
+
+func TestTimezone(t *testing.T) {
+	const berlin, rome = "/usr/share/zoneinfo/Europe/Berlin", "/usr/share/zoneinfo/Europe/Rome"
+	suite{
+		name: "timezone",
+		starts: map[string]map[string]string{
+			"none":     {berlin: "B", "/etc/": ""},
+			"right":    {berlin: "B", "/etc/localtime": "->" + berlin, "/etc/timezone": "Europe/Berlin\n"},
+			"relative": {berlin: "B", "/etc/localtime": "->.." + berlin},
+			"other":    {berlin: "B", rome: "R", "/etc/localtime": "->" + rome, "/etc/timezone": "Europe/Rome\n"},
+			"half":     {berlin: "B", "/etc/localtime": "->" + berlin, "/etc/timezone": "Europe/Rome\n"},
+			"copy":     {berlin: "B", "/etc/localtime": "B"},
+			"nothing":  {"/usr/share/zoneinfo/Europe/Berlin/": ""},
+		},
+		wants: map[string]string{"berlin": `"Europe/Berlin"`},
+		fails: map[string]string{"nothing/berlin": "there is no time zone Europe/Berlin in /usr/share/zoneinfo/ (its package is tzdata)"},
+		phrases: map[string][]string{
+			"none/berlin": {"set the time zone"}, "right/berlin": {}, "relative/berlin": {}, "other/berlin": {"set the time zone"}, "half/berlin": {"set the time zone"}, "copy/berlin": {"set the time zone"},
+		},
+		after: map[string]map[string]*string{
+			"none/berlin":  {"/etc/timezone": nil},
+			"other/berlin": {"/etc/timezone": new("Europe/Berlin\n")}, "half/berlin": {"/etc/timezone": new("Europe/Berlin\n")},
+		},
+	}.run(t)
+	require.Contains(t, mistake(t, `require "std.timezone" "../x"`), `timezone#../x: name: want a time zone such as Europe/Berlin, got "../x"`)
+}
+
+func TestHostname(t *testing.T) {
+	const file = "/etc/hostname"
+	suite{
+		name: "hostname",
+		starts: map[string]map[string]string{
+			"none":    {"/etc/": ""},
+			"right":   {file: "# mine\n web1.example.org \n"},
+			"other":   {file: "# web1.example.org\nweb2\n"},
+			"comment": {file: "# web1.example.org\n"},
+		},
+		wants: map[string]string{"web1": `"web1.example.org"`},
+		phrases: map[string][]string{
+			"none/web1": {"set the host name"}, "right/web1": {}, "other/web1": {"set the host name"}, "comment/web1": {"set the host name"},
+		},
+		after: map[string]map[string]*string{
+			"none/web1": {file: new("web1.example.org\n")}, "other/web1": {file: new("web1.example.org\n")}, "right/web1": {file: new("# mine\n web1.example.org \n")},
+		},
+	}.run(t)
+	for _, name := range []string{"web_1", "-web", "web..org", "web\nx", strings.Repeat("a", 65)} {
+		require.Contains(t, mistake(t, `require "std.hostname" { `+fmt.Sprintf("%q", name)+` }`), "name: want a name of letters, digits, hyphens and dots, of at most 64 characters")
+	}
 }

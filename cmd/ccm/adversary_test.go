@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,6 +26,29 @@ var scriptsAmongUsers = map[string]string{
 		local directory = require "std.directory"
 		directory { "SITE/copy", source = "HOME/dir", exclude = { ".*" }, purge = true }
 		directory { "SITE/below", source = "HOME/dir/dir", exclude = { ".*" }, purge = true }`,
+	"attributes of all in a directory": `
+		local directory = require "std.directory"
+		directory { "HOME/dir/dir", recurse = true, owner = "UID", group = "UID", mode = "u=rwX,go=rX" }
+		directory { "HOME/dir", recurse = true, owner = "UID", group = "UID", mode = "0644", dir_mode = "0755" }`,
+	"edits of lines": `
+		local line, block, kv, ini, replace = require "std.line", require "std.block", require "std.kv", require "std.ini", require "std.replace"
+		for _, p in ipairs { "f", "dir/f", "dir/secret", "dir/dir/f" } do
+			local create = { mode = "0644", owner = "UID", group = "UID" }
+			line { "line " .. p, path = "HOME/" .. p, line = "more", create = create }
+			block { "block " .. p, path = "HOME/" .. p, content = "lines", create = create }
+			kv { "key " .. p, path = "HOME/" .. p, key = "key", value = "x", create = create }
+			ini { "ini " .. p, path = "HOME/" .. p, section = "s", key = "key", value = "x", create = create }
+			replace { "replace " .. p, path = "HOME/" .. p, match = "mine|old", replacement = "x" }
+		end`,
+	"what is declared no more": `
+		if not arg[1] then
+			local link = require "std.link"
+			for _, p in ipairs { "f", "dir/f", "dir/dir/f", "dir/dir", "dir" } do
+				file { "HOME/" .. p .. "/new", content = "new", mode = "0644", owner = "UID", group = "UID" }
+				file { "HOME/" .. p .. "/newdir", ensure = "directory", mode = "0755", owner = "UID", group = "UID" }
+				link { "HOME/" .. p .. "/newlink", target = "new" }
+			end
+		end`,
 	"removal of a directory": `
 		local directory = require "std.directory"
 		directory { "HOME/dir/dir", ensure = "absent" }
@@ -71,6 +95,11 @@ var scriptsAmongUsers = map[string]string{
 		exec { "true", onlyif = "false" }`,
 }
 
+// furtherRuns are commands that follow the run of a script, without its name.
+var furtherRuns = map[string][]string{
+	"what is declared no more": {"prune", "--yes", "--diff", "full", "--backup-size", "1MiB"},
+}
+
 // TestAdversaryOfScripts: whatever a user swaps in a directory of his own while root runs
 // scripts that work there, nothing of others is changed or read.
 func TestAdversaryOfScripts(t *testing.T) {
@@ -79,7 +108,7 @@ func TestAdversaryOfScripts(t *testing.T) {
 	}
 	for name, script := range scriptsAmongUsers {
 		t.Run(name, func(t *testing.T) {
-			tries := tally.Of(t, "a user swaps files, links, pipes and directories in his own directory while root runs scripts of five kinds there: std.directory from it, to it and absent, all of host.* and all of fs.*",
+			tries := tally.Of(t, "a user swaps files, links, pipes and directories in his own directory while root runs scripts of eight kinds there: std.directory from it, to it, absent and for the owners of all in it, std.line and its like, prunes, all of host.* and all of fs.*",
 				"files and directories of root beside it keep content, mode, owner and entries, and nothing of them can be read")
 			isolate(t)
 			a := hosttest.NewAdversary(t, "f", "dir")
@@ -101,6 +130,11 @@ func TestAdversaryOfScripts(t *testing.T) {
 				require.NotContains(t, stdout+stderr, secret, "root was led to read a file of root")
 				if status == exitOK {
 					done++
+				}
+				if args := furtherRuns[name]; args != nil {
+					stdout, stderr, status := ccm(t, nil, append(slices.Clone(args), file, "later")...)
+					require.Contains(t, []int{exitOK, exitFailed}, status, stderr)
+					require.NotContains(t, stdout+stderr, secret, "root was led to read a file of root")
 				}
 			}
 			for _, copied := range listed(t, site) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -14,7 +15,7 @@ import (
 )
 
 // complete offers names of resources, and then values of ensure.
-func (x *typed) complete(e *env, reg *resource.Registry) cobra.CompletionFunc {
+func (x *typedCommand) complete(e *env, reg *resource.Registry) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		switch {
 		case len(args) == 0:
@@ -54,7 +55,7 @@ func completeReference(e *env) cobra.CompletionFunc {
 		if err != nil || s == nil {
 			return nil, directive
 		}
-		records, err := s.Records()
+		records, err := s.Entries()
 		if err != nil {
 			return nil, directive
 		}
@@ -67,29 +68,34 @@ func completeReference(e *env) cobra.CompletionFunc {
 	}
 }
 
-// completeTargets has the flag --target of all commands that read a script or
-// manifest offer what that declares.
-func completeTargets(e *env, root *cobra.Command) {
+// completeParts has the flags --target, --tags and --skip-tags of all commands that read a
+// script or manifest offer what that declares.
+func completeParts(e *env, root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if cmd.Flags().Lookup("target") == nil {
 			continue
 		}
-		_ = cmd.RegisterFlagCompletionFunc("target", func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			const directive = cobra.ShellCompDirectiveNoFileComp
-			if len(args) == 0 || args[0] == "-" {
-				return nil, directive
-			}
-			e.Messages.W, e.Log = terminal.NewWriter(io.Discard), nil // the shell wants no story
-			s, err := e.Load(cmd.Context(), args[0], args[1:], &site.Options{Root: "/", EvalTimeout: completionTimeout})
-			if err != nil {
-				return nil, directive
-			}
-			var names []string
-			for _, r := range s.Catalog.Resources {
-				names = append(names, r.ID.String())
-			}
-			return names, directive
-		})
+		for flag, names := range map[string]func(*catalog.Catalog) []string{
+			"target": (*catalog.Catalog).Names, "tags": (*catalog.Catalog).Tags, "skip-tags": (*catalog.Catalog).Tags,
+		} {
+			_ = cmd.RegisterFlagCompletionFunc(flag, completeDeclared(e, names))
+		}
+	}
+}
+
+// completeDeclared offers names from the catalog of the script or manifest of a command.
+func completeDeclared(e *env, names func(*catalog.Catalog) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp
+		if len(args) == 0 || args[0] == "-" {
+			return nil, directive
+		}
+		e.Messages.W, e.Log = terminal.NewWriter(io.Discard), nil // the shell wants no story
+		s, err := e.Load(cmd.Context(), args[0], args[1:], &site.Options{Root: "/", EvalTimeout: completionTimeout})
+		if err != nil {
+			return nil, directive
+		}
+		return names(s.Catalog), directive
 	}
 }
 

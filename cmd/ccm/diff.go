@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/runtime/bytesize"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
@@ -32,7 +33,7 @@ with #, and so is that a file changed which holds secrets or has held some. Give
 			if err != nil {
 				return err
 			}
-			rec, err := findRun(e, store, args[0])
+			rec, err := findRun(e, store, args[0], store.Changes)
 			if err != nil {
 				return err
 			}
@@ -75,13 +76,17 @@ func diffRun(e *env, store *state.Store, rec *state.Record, paths []string, asJS
 	if err != nil {
 		return err
 	}
+	later, err := store.LaterChanges(rec.ID)
+	if err != nil {
+		return err
+	}
 	for _, c := range rec.Changes {
 		if c.Undone() || !below(string(c.Path), paths) {
 			continue
 		}
 		found = true
 		c.Sensitive = c.Sensitive || held.HeldIn(string(c.Path))
-		text, note, err := diffOf(e, store, v, rec.ID, c)
+		text, note, err := diffOf(e, store, v, later, c)
 		if err != nil {
 			note = err.Error()
 		}
@@ -121,7 +126,7 @@ func below(path string, paths []string) bool {
 
 // diffOf returns how the content of a path changed, as a unified diff, and what
 // that does not say. Of what holds secrets it is only told that it changed.
-func diffOf(e *env, store *state.Store, v *host.View, run string, c state.Change) (text, note string, err error) {
+func diffOf(e *env, store *state.Store, v *host.View, later state.LaterChanges, c state.Change) (text, note string, err error) {
 	was, is := c.Before, state.Version{}
 	if c.After == nil {
 		return "", "what became of it is not known: the run ended before", nil
@@ -133,7 +138,7 @@ func diffOf(e *env, store *state.Store, v *host.View, run string, c state.Change
 	if !c.Content && was.Kind == is.Kind {
 		return "", "", nil
 	}
-	t := resource.Text{Path: string(c.Path), HaveExists: was.Kind == host.Regular, WantExists: is.Kind == host.Regular}
+	t := resource.TextChange{Path: string(c.Path), HaveExists: was.Kind == host.Regular, WantExists: is.Kind == host.Regular}
 	if t.HaveExists {
 		if was.Object == "" {
 			return "", "the content before is not kept: " + was.Unkept, nil
@@ -144,11 +149,14 @@ func diffOf(e *env, store *state.Store, v *host.View, run string, c state.Change
 		}
 		t.Have = string(before)
 	}
-	after, known, err := store.After(v, run, c)
+	after, known, err := store.After(v, later, c)
 	if err != nil {
 		return "", "", err
 	}
 	t.Want = string(after)
+	if !known && is.Size > resource.TextLimit {
+		return "", fmt.Sprintf("the content after is not kept: it is larger than %s", bytesize.Format(resource.TextLimit)), nil
+	}
 	if !known {
 		return "", "the content after is not kept: the file was changed since", nil
 	}

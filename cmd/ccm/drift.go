@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/converge"
@@ -18,10 +19,11 @@ import (
 func newDriftCommand(e *env) *cobra.Command {
 	f := &runFlags{noop: true}
 	cmd := &cobra.Command{
-		Use:   "drift [FILE]",
+		Use:   "drift [FILE [ARG...]]",
 		Short: "Say how the machine differs from what was applied last",
 		Long: `Compare the machine with what was applied last, by the script FILE or by
-whichever ran last, and say what differs. Nothing is changed, and scripts are
+whichever ran last, and say what differs. With arguments ARG it is the last run
+with just these, without any the last run of FILE, whatever they were. Nothing is changed, and scripts are
 not run: what counts is what was in order after the run, not what the script
 says now. FILE may be - for what was declared on the command line (ccm ensure)
 and on standard input.
@@ -32,7 +34,7 @@ unknown, and is no drift either.
 
 Exit status: 0 the machine is as it was left; 2 it is not; 4 something could not
 be looked at, 6 both.`,
-		Args: wantArguments(0, 1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return reportDrift(cmd.Context(), e, f, args)
 		},
@@ -72,33 +74,29 @@ func reportDrift(ctx context.Context, e *env, f *runFlags, args []string) error 
 
 // chooseApplied returns what the script named on the command line applied, or what was
 // applied last.
-func chooseApplied(applied []state.Applied, args []string) (state.Applied, error) {
+func chooseApplied(applied []state.AppliedHeader, args []string) (state.AppliedHeader, error) {
 	if len(args) == 0 {
-		at := slices.IndexFunc(applied, func(a state.Applied) bool { return a.Site != "" })
+		at := slices.IndexFunc(applied, func(a state.AppliedHeader) bool { return a.Site != "" })
 		switch {
 		case at >= 0:
 			return applied[at], nil
 		case len(applied) > 0:
 			return applied[0], nil
 		}
-		return state.Applied{}, diag.Errorf(diag.Pos{}, "nothing was applied yet").WithHint("ccm run FILE applies a script")
-	}
-	name, err := site.Name(args[0])
-	if err != nil {
-		return state.Applied{}, err
+		return state.AppliedHeader{}, diag.Errorf(diag.Pos{}, "nothing was applied yet").WithHint("ccm run FILE applies a script")
 	}
 	var known []string
 	for _, a := range applied {
-		if a.Site == name {
-			return a, nil
+		if is, err := site.IsRunOf(a, args[0], args[1:]); is || err != nil {
+			return a, err
 		}
 		if a.Site != "" {
 			known = append(known, a.Site)
 		}
 	}
-	failed := diag.Errorf(diag.Pos{}, "%s was not applied yet", args[0])
+	failed := diag.Errorf(diag.Pos{}, "%s was not applied yet", shellquote.Join(args...))
 	if len(known) > 0 {
 		failed.Hint = "applied: " + strings.Join(known, ", ")
 	}
-	return state.Applied{}, failed
+	return state.AppliedHeader{}, failed
 }

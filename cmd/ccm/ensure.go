@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -111,15 +112,15 @@ func describeTypes(cmd *cobra.Command) error {
 		if t := reg.Type(sub.Annotations[typeAnnotation]); t != nil {
 			doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
 			sub.Short = shortOf(t)
-			sub.Long = site.WrapText(doc, "")
+			sub.Long = terminal.Wrap(doc, "")
 			schema.Describe(sub.Flags())
 		}
 	}
 	return nil
 }
 
-// A typed command is one whose flags are the properties of a type.
-type typed struct {
+// A typedCommand is a command whose flags are the properties of a type.
+type typedCommand struct {
 	typ   *resource.Type
 	table schema.Table // of what the flags were given
 	flags []*schema.Flag
@@ -129,8 +130,8 @@ type typed struct {
 
 // newTyped gives cmd flags for the properties of a type. Where properties are
 // left out, cmd has other flags for them.
-func newTyped(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own *pflag.FlagSet, leaveOut ...string) *typed {
-	x := &typed{typ: t, ensure: t.Schema().Field("ensure") != nil}
+func newTyped(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own *pflag.FlagSet, leaveOut ...string) *typedCommand {
+	x := &typedCommand{typ: t, ensure: t.Schema().Field("ensure") != nil}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	x.flags = t.Properties().Flags(fs, &x.table, t.Name, func(name string) bool {
@@ -152,7 +153,7 @@ func newTyped(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own 
 }
 
 // args checks the arguments of a typed command.
-func (x *typed) args(cmd *cobra.Command, args []string) error {
+func (x *typedCommand) args(cmd *cobra.Command, args []string) error {
 	most := 1
 	if x.ensure {
 		most = 2
@@ -173,7 +174,7 @@ func (x *typed) args(cmd *cobra.Command, args []string) error {
 }
 
 // properties returns what the arguments and flags say, with their places.
-func (x *typed) properties(e *env, cmd *cobra.Command, args []string) *schema.Table {
+func (x *typedCommand) properties(e *env, cmd *cobra.Command, args []string) *schema.Table {
 	tab := new(schema.Table)
 	where := &commandLine{args: e.args, flags: cmd.Flags(), words: 2, positional: []string{x.typ.Schema().Name().Name}}
 	tab.Entries = append(tab.Entries, schema.Entry{Key: where.positional[0], Val: schema.TextValue(args[0])})

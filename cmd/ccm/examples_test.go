@@ -88,7 +88,7 @@ func TestHello(t *testing.T) {
 // it is that of a real system (test/integration).
 func TestExamplePlans(t *testing.T) {
 	isolate(t)
-	given := spec.Given{
+	given := spec.Fixture{
 		Args: []string{"/srv/hello"},
 		Facts: map[string]any{
 			"hostname": "web01", "cpu": map[string]any{"count": int64(4)},
@@ -113,5 +113,23 @@ func TestExamplePlans(t *testing.T) {
 		want, err := os.ReadFile(golden)
 		require.NoError(t, err)
 		require.Equal(t, string(want), out.String())
+	}
+}
+
+// TestRoles: each role has a catalog on the families of systems that it is for, and nothing
+// in it is dubious. In labs the roles are converged (test/integration/roles_test.go).
+func TestRoles(t *testing.T) {
+	isolate(t)
+	scripts, err := filepath.Glob(filepath.Join(examples, "roles", "*", "site.lua"))
+	require.NoError(t, err)
+	require.Len(t, scripts, 5)
+	for _, script := range scripts {
+		_, stderr, status := ccm(t, nil, "lint", script)
+		require.Zero(t, status, stderr)
+		for _, system := range [][]string{{"debian", "debian", "12"}, {"debian", "ubuntu", "24"}, {"rhel", "rocky", "9"}} {
+			_, stderr, status := ccm(t, nil, "catalog", script, "--fact", "os.family="+system[0], "--fact", "os.id="+system[1], "--fact", "os.release_major="+system[2])
+			require.Zero(t, status, "%s %s\n%s", script, system, stderr)
+			require.Empty(t, stderr)
+		}
 	}
 }

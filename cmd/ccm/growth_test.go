@@ -29,15 +29,19 @@ func (succeeding) Run(context.Context, host.Cmd) (host.Result, error) { return h
 
 // growing are sites by what they have many of. %d is how many.
 var growing = map[string]string{
-	"files to make":             `for i = 1, %d do file { "/f" .. i, content = "x", owner = "0", group = "0", mode = "0644" } end`,
-	"directories to make":       `for i = 1, %d do file { "/d" .. i, ensure = "directory", owner = "0", group = "0", mode = "0755" } end`,
-	"commands to run":           `for i = 1, %d do exec { "e" .. i, command = "true" } end`,
-	"commands not to run":       `for i = 1, %d do exec { "e" .. i, command = "true", unless = "true" } end`,
-	"commands with creates":     `for i = 1, %d do exec { "e" .. i, command = "true", creates = "/" } end`,
-	"commands before files":     `for i = 1, %d do exec { "e" .. i, command = "true" }; file { "/f" .. i, content = "x", owner = "0", group = "0", mode = "0644" } end`,
-	"a chain of refreshes":      `local last; for i = 1, %d do last = exec { "e" .. i, command = "true", refreshonly = true, subscribe = last } end`,
-	"resources of a Lua type":   `local link = require "std.link"; for i = 1, %d do link { "/l" .. i, target = "/x" } end`,
-	"resources in nested calls": `local function one(i) exec { "e" .. i, command = "true", unless = "true" } end; for i = 1, %d do one(i) end`,
+	"files to make":               `for i = 1, %d do file { "/f" .. i, content = "x", owner = "0", group = "0", mode = "0644" } end`,
+	"directories to make":         `for i = 1, %d do file { "/d" .. i, ensure = "directory", owner = "0", group = "0", mode = "0755" } end`,
+	"commands to run":             `for i = 1, %d do exec { "e" .. i, command = "true" } end`,
+	"commands not to run":         `for i = 1, %d do exec { "e" .. i, command = "true", unless = "true" } end`,
+	"commands with creates":       `for i = 1, %d do exec { "e" .. i, command = "true", creates = "/" } end`,
+	"commands before files":       `for i = 1, %d do exec { "e" .. i, command = "true" }; file { "/f" .. i, content = "x", owner = "0", group = "0", mode = "0644" } end`,
+	"a chain of refreshes":        `local last; for i = 1, %d do last = exec { "e" .. i, command = "true", refreshonly = true, subscribe = last } end`,
+	"a chain of guarded commands": `local last; for i = 1, %d do last = exec { "e" .. i, command = "true", onlyif = "true", require = last } end`,
+	"late values":                 `for i = 1, %d do file { "/f" .. i, content = ccm.lazy(function() return "x" end), require = exec { "e" .. i, command = "true" }, owner = "0", group = "0", mode = "0644" } end`,
+	"users to make":               `local user = require "std.user"; for i = 1, %d do user { "u" .. i } end`,
+	"users with a file in a directory that is not there": `local user = require "std.user"; for i = 1, %d do user { "u" .. i }; file { "/home/u" .. i, content = "x", owner = "u" .. i, group = "u" .. i, mode = "0644" } end`,
+	"resources of a Lua type":                            `local link = require "std.link"; for i = 1, %d do link { "/l" .. i, target = "/x" } end`,
+	"resources in nested calls":                          `local function one(i) exec { "e" .. i, command = "true", unless = "true" } end; for i = 1, %d do one(i) end`,
 }
 
 // planned plans a site below an empty root and returns what that took of memory.
@@ -87,25 +91,84 @@ func TestPlansGrowLinearly(t *testing.T) {
 	}
 }
 
+// peak returns how many KiB a plan of a site takes at most.
+func peak(t *testing.T, site string) int64 {
+	cmd := exec.Command("ccm", "plan", "--state-dir", t.TempDir(), "--root", t.TempDir(), siteFile(t, "lua", site))
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+}
+
+// What is read of /etc/passwd and /etc/group is taken apart once, and not for each user.
+func TestUsersGrowLinearly(t *testing.T) {
+	of := func(n int) uint64 {
+		allocations, _ := planned(t, fmt.Sprintf(`local n, users, groups, user = %d, {}, {}, require "std.user"
+			for i = 1, n do users[i], groups[i] = ("u%%d:x:%%d:%%d::/:/bin/sh"):format(i, i, i), ("u%%d:x:%%d:u%%d"):format(i, i, i) end
+			local function kept(name, list) file { "/etc/" .. name, content = str.join(list, "\n") .. "\n", owner = "0", group = "0", mode = "0644" } end
+			file { "/etc", ensure = "directory", owner = "0", group = "0", mode = "0755" }
+			kept("passwd", users); kept("group", groups)
+			for i = 1, n do user { "u" .. i, shell = "/bin/sh", group = "u" .. i, groups = { "u" .. i } } end`, n))
+		return allocations
+	}
+	of(10)
+	few, many := of(100), of(400)
+	t.Logf("%d allocations for each of 100, %d for each of 400", few/100, many/400)
+	require.LessOrEqual(t, float64(many), 4*1.2*float64(few))
+}
+
+// Edits of one file take allocations by their number, whether the file is as wanted or
+// each of them changes it. (Of bytes it is more: each reads the file, and what it makes is a text
+// of its own.)
+func TestEditsGrowLinearly(t *testing.T) {
+	for what, edit := range map[string]struct{ kept, declared string }{
+		"line":  {`"key" .. i .. " = v\n"`, `line { "l" .. i, path = "/f", line = "key" .. i .. " = v" }`},
+		"kv":    {`"key" .. i .. " = v\n"`, `kv { "key" .. i, path = "/f", value = "v", separator = " = " }`},
+		"ini":   {`"[s" .. i .. "]\nkey = v\n\n"`, `ini { "i" .. i, path = "/f", section = "s" .. i, key = "key", value = "v" }`},
+		"block": {`"# BEGIN ccm b" .. i .. "\nline\n# END ccm b" .. i .. "\n"`, `block { "b" .. i, path = "/f", content = "line\n" }`},
+	} {
+		for name, kept := range map[string]string{"stable": edit.kept, "pending": `"# " .. i .. "\n"`} {
+			t.Run(what+" "+name, func(t *testing.T) {
+				of := func(n int) uint64 {
+					allocations, _ := planned(t, fmt.Sprintf(`local %s, n, list = require "std.%[1]s", %[2]d, {}
+						for i = 1, n do list[i] = %[3]s end
+						file { "/f", content = str.join(list, ""), owner = "0", group = "0", mode = "0644" }
+						for i = 1, n do %[4]s end`, what, n, kept, edit.declared))
+					return allocations
+				}
+				of(10)
+				few, many := of(200), of(800)
+				t.Logf("%d allocations for each of 200, %d for each of 800", few/200, many/800)
+				require.LessOrEqual(t, float64(many), 4*1.2*float64(few))
+			})
+		}
+	}
+}
+
 // 10,000 resources take at most 44 MiB more than none, which in the binary of users are
 // 20 MiB.
 func TestPeakOfMemory(t *testing.T) {
-	peak := func(site string) int64 {
-		cmd := exec.Command("ccm", "plan", "--state-dir", t.TempDir(), "--root", t.TempDir(), siteFile(t, "lua", site))
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss // in KiB
-	}
-	none := peak("")
+	none := peak(t, "")
 	for what, site := range map[string]string{
 		"files to make":         growing["files to make"],
 		"commands with creates": growing["commands with creates"],
+		"late values":           strings.ReplaceAll(growing["late values"], "%d", "%d / 2"), // two of each
 		"garbage":               `local t; for i = 1, 40 * %d do t = { name = "n" .. i, "x" .. i } end`,
 	} {
 		t.Run(what, func(t *testing.T) {
-			most := peak(fmt.Sprintf(site, 10_000))
+			most := peak(t, fmt.Sprintf(site, 10_000))
 			t.Logf("%d KiB, of nothing %d KiB", most, none)
 			require.LessOrEqual(t, most-none, int64(44<<10))
 		})
+	}
+}
+
+// One assignment is done before its memory can be measured, so it takes a part of what a
+// script may have, wherever in a list it writes.
+func TestPeakOfAssignment(t *testing.T) {
+	none := peak(t, "")
+	for _, site := range []string{"local t = {} t[60000000] = 1", "local t = {} t[4194302] = 1"} {
+		most := peak(t, site)
+		t.Logf("%s: %d KiB, of nothing %d KiB", site, most, none)
+		require.Less(t, most-none, int64(512<<10), site)
 	}
 }

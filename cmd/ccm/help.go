@@ -51,10 +51,11 @@ func exitCodesTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
 		Short: "What the exit status says",
-		Long: `run, apply, plan, ensure, restore and undo:
+		Long: `run, apply, plan, ensure, restore, undo and prune:
 
     0  the machine is as described, or is now
-    1  ccm could not start: command line, script, lock, state directory
+    1  ccm could not start: command line, script, lock, state directory, a saved
+       plan that does not hold any more; or somebody was asked and said no
     4  at least one resource failed
   130  interrupted
 

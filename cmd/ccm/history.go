@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -141,6 +143,9 @@ func resultOf(entry state.Entry) string {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
 		}
 	}
+	if s.Ignored > 0 {
+		parts[len(parts)-1] += fmt.Sprintf(" (%d ignored)", s.Ignored)
+	}
 	if s.Interrupted {
 		parts = append(parts, "interrupted")
 	}
@@ -162,12 +167,12 @@ func newHistoryShowCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rec, err := findRun(e, store, args[0])
+			rec, err := findRun(e, store, args[0], store.Record)
 			if err != nil {
 				return err
 			}
 			if f.json() {
-				return e.print().line(rec)
+				return printRecord(e, rec)
 			}
 			return showRun(e, rec)
 		},
@@ -199,13 +204,13 @@ func completeRun(e *env, f *pastFlags) cobra.CompletionFunc {
 }
 
 // findRun returns the record of the run that name stands for. A run that did
-// nothing has an empty one.
-func findRun(e *env, store *state.Store, name string) (*state.Record, error) {
+// nothing has an empty one. Read is the method of the store that reads it.
+func findRun(e *env, store *state.Store, name string, read func(id string) (*state.Record, error)) (*state.Record, error) {
 	id, err := store.Find(name)
 	if err != nil {
 		return nil, err
 	}
-	rec, err := store.Record(id)
+	rec, err := read(id)
 	if !errors.Is(err, os.ErrNotExist) {
 		if err == nil {
 			warnDamaged(e, rec.Damaged)
@@ -218,6 +223,50 @@ func findRun(e *env, store *state.Store, name string) (*state.Record, error) {
 		return nil, errors.Join(err, fmt.Errorf("no run %q", name))
 	}
 	return &state.Record{Entry: list[at]}, nil
+}
+
+// printRecord prints a record as JSON on one line, piece by piece: it may be long.
+func printRecord(e *env, rec *state.Record) error {
+	out := secret.Underneath(e.stdout)
+	var line bytes.Buffer
+	var errs []error
+	add := func(before string, v any) {
+		var text bytes.Buffer
+		enc := json.NewEncoder(&text)
+		enc.SetEscapeHTML(false)
+		err := enc.Encode(v)
+		errs = append(errs, err)
+		line.WriteString(before)
+		line.Write(e.Secrets.JSON(bytes.TrimRight(text.Bytes(), "\n"), protocol()))
+		if line.Len() > 64<<10 {
+			_, err = line.WriteTo(out)
+			errs = append(errs, err)
+		}
+	}
+	add("", rec.Entry)
+	line.Truncate(line.Len() - len("}"))
+	before := `,"changes":[`
+	for _, c := range rec.Changes {
+		add(before, c)
+		before = ","
+	}
+	if len(rec.Changes) > 0 {
+		line.WriteByte(']')
+	}
+	before = `,"events":[`
+	for _, ev := range rec.Events {
+		add(before, ev)
+		before = ","
+	}
+	if len(rec.Events) > 0 {
+		line.WriteByte(']')
+	}
+	if rec.Damaged > 0 {
+		add(`,"damaged":`, rec.Damaged)
+	}
+	line.WriteString("}\n")
+	_, err := line.WriteTo(out)
+	return errors.Join(append(errs, err)...)
 }
 
 func showRun(e *env, rec *state.Record) error {
@@ -256,6 +305,8 @@ func showRun(e *env, rec *state.Record) error {
 func storyOf(ev report.Event) terminal.Text {
 	const further = "    "
 	switch {
+	case ev.Failed && ev.Ignored:
+		return terminal.Sprintf("failed (ignored): %s", terminal.IndentedText(strings.Join(ev.Errors, "; "), further))
 	case ev.Failed:
 		return terminal.Sprintf("failed: %s", terminal.IndentedText(strings.Join(ev.Errors, "; "), further))
 	case !ev.Changed:

@@ -22,7 +22,7 @@ import (
 )
 
 // longEnough is far more than anything takes here that ends at all.
-const longEnough = 20 * time.Second
+const longEnough = 2 * time.Minute
 
 // slowServer answers, and then sends a little now and then for ever. Began tells of
 // each request.
@@ -54,8 +54,8 @@ func stubborn(file string) string {
 	return fmt.Sprintf(`sh -c 'trap "" TERM INT HUP; echo $$ > %[1]s.tmp; mv %[1]s.tmp %[1]s; while :; do sleep 1; done'`, file)
 }
 
-// Whatever a run is busy with, the second signal ends it within a second, and what it
-// has started with it.
+// Whatever a run is busy with for ever, the second signal ends it, and what it has started
+// with it.
 func TestSecondSignalEnds(t *testing.T) {
 	tries := tally.Of(t, "two signals while a run waits for a server, a command, a guard, a check, a script, its input or who reads its report", "it exits with 130, and its commands are gone")
 	dir := t.TempDir()
@@ -153,7 +153,6 @@ func endsBySecondSignal(t *testing.T, cmd *exec.Cmd, began func(*exec.Cmd)) {
 	go func() { done <- cmd.Wait() }()
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Process.Signal(syscall.SIGTERM)
-	at := time.Now()
 	select {
 	case <-done:
 	case <-time.After(longEnough):
@@ -161,20 +160,22 @@ func endsBySecondSignal(t *testing.T, cmd *exec.Cmd, began func(*exec.Cmd)) {
 		t.Fatalf("it does not end: %s", &stderr)
 	}
 	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), "%s", &stderr)
-	require.Less(t, time.Since(at), 5*time.Second)
 }
 
 // The timeout of a resource, and that of a run, end what comes slowly.
 func TestTimeoutOfSource(t *testing.T) {
-	server, _ := slowServer(t)
-	for _, args := range [][]string{{`, timeout = "300ms"`}, {"", "--timeout", "300ms"}} {
-		site := `file { "` + t.TempDir() + `/f", source = "` + server + `/x", owner = "root", group = "root", mode = "0644"` + args[0] + ` }`
-		cmd := exec.Command("ccm", append(append([]string{"run", "--state-dir", t.TempDir()}, args[1:]...), siteFile(t, "lua", site))...)
-		done := time.AfterFunc(longEnough, func() { _ = cmd.Process.Kill() })
-		out, _ := cmd.CombinedOutput()
-		done.Stop()
-		require.Equal(t, exitFailed, cmd.ProcessState.ExitCode(), "%s", out)
-		require.Contains(t, string(out), "300ms")
+	server, asked := slowServer(t)
+	for _, args := range [][2]string{{`, timeout = "%s"`, "1h"}, {"", "%s"}} {
+		for limit := 300 * time.Millisecond; len(asked) == 0; limit *= 4 { // until the server was asked within it
+			require.Less(t, limit, longEnough)
+			with := strings.NewReplacer("%s", limit.String()).Replace
+			site := `file { "` + t.TempDir() + `/f", source = "` + server + `/x", owner = "root", group = "root", mode = "0644"` + with(args[0]) + ` }`
+			cmd := exec.Command("ccm", "run", "--state-dir", t.TempDir(), "--timeout", with(args[1]), siteFile(t, "lua", site))
+			out, _ := cmd.CombinedOutput()
+			require.Equal(t, exitFailed, cmd.ProcessState.ExitCode(), "%s", out)
+			require.Contains(t, string(out), limit.String())
+		}
+		<-asked
 	}
 }
 
@@ -195,7 +196,7 @@ func TestCommandsLeftBehind(t *testing.T) {
 	}{
 		"stubborn":        {stubborn(marker), true},
 		"without a shell": {fmt.Sprintf(`sh -c "echo $$ > %s; exec sleep 1000"`, marker), true},
-		"its child":       {fmt.Sprintf(`sh -c 'sleep 1000 & echo $! > %[1]s; until grep -q %[1]s %[2]s/unfinished.ndjson; do :; done; kill -9 $PPID; exit'`, marker, state), true},
+		"its child":       {fmt.Sprintf(`sh -c 'sleep 1000 & echo $! > %s; kill -9 $PPID; exit'`, marker), true},
 		"a daemon":        {fmt.Sprintf(`sh -c 'setsid sh -c "echo \$\$ > %s; exec sleep 1000" & sleep 1000'`, marker), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,8 +208,7 @@ func TestCommandsLeftBehind(t *testing.T) {
 			require.Eventually(t, func() bool {
 				text, _ := os.ReadFile(marker)
 				_, err := fmt.Sscan(string(text), &pid)
-				recorded, _ := os.ReadFile(filepath.Join(state, "unfinished.ndjson"))
-				return err == nil && bytes.Contains(recorded, []byte(marker)) // it is a moment after it has started
+				return err == nil
 			}, longEnough, 5*time.Millisecond)
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -37,6 +38,7 @@ const (
 func main() {
 	began, before := clock.Now(), beforeMain()
 	relaxCollector()
+	log.SetOutput(io.Discard) // net/http logs what servers send, and reports it as an error too
 	commands := new(command.Commands)
 	// The first signal asks a run to end, the second ends it.
 	ctx, cancel := context.WithCancel(context.Background())
@@ -99,7 +101,7 @@ var effect func(op, path string) error
 
 // An env is what the commands of one command line share.
 type env struct {
-	*site.Process
+	*site.Process  // whose Begin and Load the commands call
 	stdout, stderr *terminal.Writer
 	args           []string // of the command line, for messages
 	screen         *term.Mode
@@ -218,14 +220,14 @@ ccm help exit-codes says what the exit status means.`,
 	root.AddCommand(
 		newReplCommand(e), newEvalCommand(e),
 		newRunCommand(e), newPlanCommand(e), newConvertCommand(e), newFactsCommand(e), newDocCommand(e), newVersionCommand(e),
-		newHistoryCommand(e), newDiffCommand(e), newRestoreCommand(e), newUndoCommand(e), newDriftCommand(e),
+		newHistoryCommand(e), newDiffCommand(e), newRestoreCommand(e), newUndoCommand(e), newPruneCommand(e), newDriftCommand(e),
 		newEnsureCommand(e), newStatusCommand(e), newSessionCommand(e), newSchemaCommand(e), newDataCommand(e), newHieraCommand(e),
 		newImportCommand(e), newGraphCommand(e), newCatalogCommand(e),
 		newTypesCommand(e), newInitCommand(e), newLintCommand(e), newTestCommand(e),
 		exitCodesTopic(),
 	)
 	root.SetHelpCommand(helpCommand())
-	completeTargets(e, root)
+	completeParts(e, root)
 	return root
 }
 

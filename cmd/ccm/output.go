@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -22,8 +23,9 @@ type runReport struct {
 	reporters converge.Reporter
 	stderr    terminal.Printer // for logs; the status line makes way for it
 	summary   func(converge.Summary)
-	out       *bufio.Writer       // stdout, buffered unless it is a terminal
-	progress  func(host.Progress) // of downloads; nil if nobody sees it
+	out       *bufio.Writer                            // stdout, buffered unless it is a terminal
+	progress  func(host.Progress)                      // of downloads; nil if nobody sees it
+	output    func(of *resource.Resource, line string) // of commands; nil if nobody sees it
 }
 
 // newReport returns the report that the flags ask for. On a terminal a status
@@ -32,9 +34,12 @@ func newReport(e *env, f *runFlags) *runReport {
 	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.stderr}
 	stdout := e.stdout
 	var line *report.StatusLine
-	if terminal.IsTerminal(e.stderr) && !f.quiet && os.Getenv("TERM") != "dumb" {
+	if terminal.IsTerminal(e.stderr) && !f.quiet && !f.step && os.Getenv("TERM") != "dumb" {
 		line = report.NewStatusLine(e.stderr)
-		r.stderr = line
+		r.stderr, r.output = line, line.Output
+	}
+	if f.stream {
+		r.output = report.Stream{W: r.stderr}.Output
 	}
 	if !terminal.IsTerminal(e.stdout) {
 		r.out = bufio.NewWriterSize(e.stdout.Unwrap(), 64<<10)
@@ -49,14 +54,25 @@ func newReport(e *env, f *runFlags) *runReport {
 		}
 		j := report.NewJSON(documents, r.id, report.DiffMode(f.diff.value))
 		rep, r.summary = j, j.Summary
+		if f.stream {
+			r.output = j.Output
+			if r.out != nil {
+				r.output = func(of *resource.Resource, line string) { j.Output(of, line); _ = r.out.Flush() }
+			}
+		}
 	} else {
-		t := report.Text{W: stdout, Color: colorful(e, e.stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value)}
-		rep, r.summary = t, t.Summary
+		t := report.Text{W: stdout, Color: colorful(e, e.stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value), DiffLines: int(f.diffLines), Site: f.site}
+		failures := &report.Failures{Text: t}
+		rep = converge.Reporters{t, failures}
+		r.summary = func(s converge.Summary) { failures.Tell(); t.Summary(s) }
 	}
 	all := converge.Reporters{rep}
-	if line != nil {
+	switch {
+	case line != nil:
 		all = converge.Reporters{line, rep}
 		r.progress = func(p host.Progress) { line.Note(p.String()) }
+	case !f.quiet:
+		all = converge.Reporters{&report.Heartbeat{W: e.stderr, Every: 30 * time.Second}, rep}
 	}
 	if r.out != nil && f.output.value == "json" {
 		all = append(all, report.Flusher{W: r.out})
@@ -80,5 +96,5 @@ func (r *runReport) end(s converge.Summary) error {
 
 // hostOptions returns those of the host that the run changes.
 func (r *runReport) hostOptions(e *env, f *runFlags) site.HostOptions {
-	return site.HostOptions{Log: newLogger(e, r.stderr, f.debug), Progress: r.progress}
+	return site.HostOptions{Log: newLogger(e, r.stderr, f.debug), Progress: r.progress, Output: r.output}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,6 +51,36 @@ func TestFreshMachine(t *testing.T) {
 			"exec use command=touch~D/y onlyif=ls~D/x unknown:exec#mk changed",
 			"file D/c source=D/x unknown:exec#mk changed",
 		},
+		"a file whose directory a command may make": {
+			"exec mk command=sh~-c~'mkdir~D/u' pending changed",
+			"file D/u/a content=x require=exec#mk unknown:exec#mk>pending changed",
+			"exec use command=touch~D/y onlyif=test~-f~D/u/a unknown:file#D/u/a,exec#mk changed",
+			"file D/c source=D/u/a unknown:file#D/u/a,exec#mk changed",
+		},
+		"a source that is not there": {
+			"directory D/copy source=D/gone failed failed",
+		},
+		"a directory that would be copied into itself": {
+			"file D/t ensure=directory mode=0755 pending changed",
+			"directory D/t/copy source=D/t failed failed",
+			"directory D/t purge=true source=D/t/sub failed failed",
+			"directory D/t/other source=D/t exclude={\"other\",\"copy\"} pending changed",
+		},
+		"a link that leads nowhere is in the way": {
+			"file D/t ensure=directory mode=0755 pending changed",
+			"link D/l target=nowhere pending changed",
+			"directory D/l/copy source=D/t failed failed",
+		},
+		"a package that is only planned": {
+			"apply child.yaml noop=true failed failed",
+			"package nowhere ensure=present in=child.yaml failed failed",
+		},
+		"what fails because of what is only planned, or of what is done": {
+			"exec a command=sh~-c~true pending changed",
+			"apply child.yaml noop=true stable stable",
+			"file D/x content=x in=child.yaml pending pending",
+			"file D/no/y content=x in=child.yaml unknown:file#D/x,exec#a>failed unknown",
+		},
 		"parents": {
 			"file D/a/b/c ensure=directory mode=0755 pending changed",
 			"file D/a/x content=x pending changed",
@@ -59,6 +90,13 @@ func TestFreshMachine(t *testing.T) {
 			"file D/t/one content=x pending changed",
 			"scaffold D/deep/app source=D/t pending changed",
 			"file D/deep/x content=x pending changed",
+		},
+		"what an unknown command may do is known": {
+			"file D/guard content=#!/bin/sh mode=0755 pending changed",
+			"exec t command=true unless=D/guard unknown:file#D/guard stable",
+			"exec m command=mkdir~D/m unless=D/guard unknown:file#D/guard stable",
+			"file D/no/x content=x failed failed",
+			"exec look command=true onlyif=test~-d~D/m unknown:exec#m>pending stable",
 		},
 		"a certain failure": {
 			"exec date pending changed",
@@ -98,72 +136,10 @@ func TestFreshMachine(t *testing.T) {
 				isolate(t)
 				w := &randomWorld{dir: filepath.Join(t.TempDir(), "D")}
 				require.NoError(t, os.Mkdir(w.dir, 0o755))
-				planned, ran := w.read(t, resources, file == "site.lua")
-				plan, planStatus, err := w.tell(t, t.TempDir(), "plan", nil)
-				require.NoError(t, err)
-				run, runStatus, err := w.tell(t, t.TempDir(), "run", nil)
-				require.NoError(t, err)
-				_, text := w.site(nil)
-				for _, d := range w.list {
-					outcome, because, _ := strings.Cut(planned[d.id()], ":")
-					because, forecast, _ := strings.Cut(because, ">")
-					require.Equal(t, outcome, plan[d.id()].Outcome, "plan of %s %v\n%s", d.id(), plan[d.id()], text)
-					require.Equal(t, ran[d.id()], run[d.id()].Outcome, "run of %s %v\n%s", d.id(), run[d.id()].Errors, text)
-					if because != "" {
-						n := len(plan[d.id()].Because)
-						if !strings.Contains(because, ",") {
-							n = 1
-						}
-						require.Equal(t, because, strings.Join(plan[d.id()].Because[:n], ","), d.id())
-						require.NotNil(t, plan[d.id()].Forecast)
-					}
-					if forecast != "" {
-						require.Equal(t, forecast, plan[d.id()].Forecast.Outcome, d.id())
-					}
-				}
-				require.Equal(t, runStatus, planStatus, text)
+				w.checkTold(t, resources, file == "site.lua")
 			})
 		}
 	}
-}
-
-// read reads the lines of TestFreshMachine.
-func (w *randomWorld) read(t *testing.T, lines []string, inLua bool) (planned, ran map[string]string) {
-	owner, group := hosttest.Me()
-	planned, ran = make(map[string]string), make(map[string]string)
-	for _, line := range lines {
-		words := strings.Fields(strings.NewReplacer("D/", w.dir+"/").Replace(line))
-		n := len(words) - 2
-		d := declaration{kind: words[0], name: words[1], lua: inLua, after: make(map[string][]string)}
-		mode := "0644"
-		for _, word := range words[2:n] {
-			key, value, _ := strings.Cut(word, "=")
-			value = strings.ReplaceAll(value, "~", " ")
-			switch key {
-			case "require", "subscribe":
-				d.after[key] = []string{value}
-				continue
-			case "mode":
-				mode = value
-				continue
-			case "refreshonly":
-				d.props = append(d.props, key, value)
-				continue
-			case "content":
-				value += "\n"
-			}
-			d.props = append(d.props, key, quoteLua(value))
-			if !inLua {
-				d.props[len(d.props)-1] = strings.ReplaceAll(quoteLua(value), `\010`, `\n`)
-			}
-		}
-		if d.kind == "file" && !strings.Contains(line, "absent") {
-			d.props = append(d.props, "owner", quoteLua(owner), "group", quoteLua(group), "mode", quoteLua(mode))
-		}
-		w.list = append(w.list, d)
-		planned[d.id()], ran[d.id()] = words[n], words[n+1]
-	}
-	return planned, ran
 }
 
 // TestUnknownReason: the reason names what is required, or fits, and not the
@@ -192,6 +168,34 @@ file { "D/far/c.conf", content = "a\n" }
 	} {
 		require.Contains(t, out, strings.NewReplacer("OWNER", owner, "GROUP", group, "D/", dir+"/").Replace(want))
 	}
+}
+
+// TestManySuspects: a plan lists the surest of very many resources that may make a difference,
+// and counts the others.
+func TestManySuspects(t *testing.T) {
+	isolate(t)
+	site := filepath.Join(t.TempDir(), "site.lua")
+	require.NoError(t, os.WriteFile(site, []byte(`
+for i = 1, 130 do exec { "e" .. i, command = "sh -c true" } end
+exec { "guarded", command = "true", unless = "ls /" }
+`), 0o600))
+	out, stderr, status := ccm(t, nil, "plan", site)
+	require.Equal(t, 0, status, out+stderr)
+	require.Contains(t, out, "? exec#guarded: exec#e1 (pending), exec#e2 (pending), exec#e3 (pending) and 127 others may make a difference: as things stand nothing would be done\n")
+	out, _, _ = ccm(t, nil, "plan", "--output", "json", site)
+	var last struct {
+		Because     []string
+		BecauseMore int `json:"because_more"`
+		Reason      string
+	}
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, `"name":"guarded"`) {
+			require.NoError(t, json.Unmarshal([]byte(line), &last))
+		}
+	}
+	require.Len(t, last.Because, 100)
+	require.Equal(t, 30, last.BecauseMore)
+	require.Equal(t, "exec#e1, exec#e2, exec#e3 and 127 others, which are pending, may make a difference", last.Reason)
 }
 
 // An ordinaryUser runs ccm as somebody who is not root.
@@ -238,13 +242,24 @@ func TestPlanOfOrdinaryUser(t *testing.T) {
 	u := newOrdinaryUser(t)
 	own, site := u.own, filepath.Join(filepath.Dir(u.own), "site.lua")
 	require.NoError(t, os.WriteFile(site, []byte(strings.ReplaceAll(`
+exec { "opaque", command = "sh -c 'echo x'" }
 file { "/etc/of-root", content = "x", owner = "-1", group = "-1", mode = "0644" }
+require "std.sysctl" { "vm.swappiness", value = "7", path = "OWN/sysctl" }
+require "std.user" { "ccm-nobody" }
+require "std.cron" { "ccm-job", command = "true", schedule = "@daily" }
 file { "OWN/given", content = "x", owner = "0", group = "-1", mode = "0644" }
 file { "OWN/mine", content = "x", owner = "-1", group = "-1", mode = "0644" }
 `, "OWN", own)), 0o644))
 	plan, status := u.ccm("plan", site)
 	require.Equal(t, 4, status, plan)
 	require.Contains(t, plan, "x file#/etc/of-root: failed: would fail: needs root: /etc may not be written by uid ")
+	for _, want := range []string{
+		"x sysctl#vm.swappiness: failed: would fail: needs root: only root can give /proc/sys/vm/swappiness to another user",
+		"x user#ccm-nobody: failed: would fail: needs root: only root can change users and groups",
+		"x cron#ccm-job: failed: would fail: needs root: /etc",
+	} {
+		require.Contains(t, plan, want)
+	}
 	require.Contains(t, plan, "x file#"+own+"/given: failed: would fail: needs root: only root can give "+own+"/given to another user")
 	require.Contains(t, plan, "+ file#"+own+"/mine: Would have created the file")
 	run, status := u.ccm("run", site)

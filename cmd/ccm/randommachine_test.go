@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/resources"
@@ -17,7 +19,10 @@ import (
 // runs. So packages, commands and files can bring repositories and units. Like the real
 // ones, both look at the machine as it is, and never at what a plan assumes; what
 // hangs on files they say (providers/apt, providers/systemd).
-type randomMachine struct{ dir string }
+type randomMachine struct {
+	dir string
+	at  func(path string) string // its path on the machine that is looked at
+}
 
 // randomContents is what packages bring, by their names.
 var randomContents = map[string]map[string]string{
@@ -55,22 +60,51 @@ func (m randomMachine) providers() []resource.Binding {
 
 type randomPackages struct{ randomMachine }
 
-var _ resource.BatchForecaster[resources.Package] = randomPackages{}
+var _ resource.BulkPredictor[resources.Package] = randomPackages{}
 
 // Status implements resources.PackageProvider.
 func (p randomPackages) Status(_ context.Context, v *host.View, want resources.Package) (s resources.PackageState, err error) {
-	v.Looked(host.CommandLook, "query "+want.Name, true)
+	v.Plan().RecordLook(host.CommandLook, "query "+want.Name, true)
 	s.Metadata = resources.PackageMetadata{Name: want.Name, Version: p.read("installed/" + want.Name)}
-	if s.Installed() && want.Ensure.IsVersion() {
-		s.Order = strings.Compare(s.Metadata.Version, string(want.Ensure))
+	s.Held = p.read("held/"+want.Name) != ""
+	desired := string(want.Ensure)
+	if want.Ensure.IsConstraint() && s.Installed() {
+		allowed, err := p.allows(want, s.Metadata.Version)
+		if err != nil {
+			return s, err
+		}
+		s.Violates = !allowed
+	}
+	if s.Installed() && (want.Ensure == resources.PackageLatest || s.Violates) {
+		v.Plan().RecordLook(host.RepositoryLook, want.Name, false) // there may be a newer one
+		v.Plan().DependsOn(p.at(p.path("repo")))
+		s.Candidate = p.read("repo/" + want.Name)
+		if allowed, err := p.allows(want, s.Candidate); err != nil || !allowed {
+			s.Candidate = ""
+		}
+	}
+	if !want.Ensure.IsVersion() {
+		desired = s.Candidate
+	}
+	if s.Installed() && desired != "" {
+		s.Order = strings.Compare(s.Metadata.Version, desired)
 	}
 	return s, nil
+}
+
+// allows reports whether a version of a package is as wanted.
+func (randomPackages) allows(want resources.Package, version string) (bool, error) {
+	if !want.Ensure.IsConstraint() {
+		return true, nil
+	}
+	return want.Ensure.Allows(func(other string) (int, error) { return strings.Compare(version, other), nil })
 }
 
 // offer returns an error if the repositories do not have a version.
 func (p randomPackages) offer(want resources.Package) (string, error) {
 	version := p.read("repo/" + want.Name)
-	if version == "" || want.Ensure.IsVersion() && version != string(want.Ensure) {
+	allowed, err := p.allows(want, version)
+	if version == "" || want.Ensure.IsVersion() && version != string(want.Ensure) || !allowed || err != nil {
 		return "", fmt.Errorf("there is no package %s %s", want.Name, want.Ensure)
 	}
 	if need := needed[want.Name]; need != "" && p.read("installed/"+need) == "" {
@@ -81,29 +115,45 @@ func (p randomPackages) offer(want resources.Package) (string, error) {
 	return version, nil
 }
 
-// ForeseeAll implements resource.BatchForecaster.
-func (p randomPackages) ForeseeAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prospect {
-	list := make([]resource.Prospect, len(wants))
+// PredictAll implements resource.BulkPredictor.
+func (p randomPackages) PredictAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
+	list := make([]resource.Prediction, len(wants))
 	for i, want := range wants {
 		if have, err := p.Status(ctx, v, want); err == nil && want.AsksVersion(have) {
 			version, err := p.offer(want)
-			list[i] = want.Prospect(version, []string{p.path("repo")}, err)
+			list[i] = want.Prediction(version, []string{p.at(p.path("repo"))}, err)
 			if need := needed[want.Name]; need != "" {
 				list[i].Installs = []string{need}
 			}
+		} else if err == nil && have.Installed() && want.Ensure == resources.PackageAbsent {
+			list[i].Removes = p.dependents(want.Name)
+			list[i].Lost = slices.ContainsFunc(append([]string{want.Name}, list[i].Removes...), func(name string) bool { return p.read("repo/"+name) == "" })
 		}
 	}
 	return list
 }
 
 // Install implements resources.PackageProvider.
-func (p randomPackages) Install(ctx context.Context, h *host.Host, pkg, version string) error {
-	found, err := p.offer(resources.Package{Name: pkg, Ensure: resources.PackageEnsure(version)})
-	if err != nil {
-		return err
+func (p randomPackages) Install(_ context.Context, _ *host.Host, wants ...resources.Package) error {
+	found := make([]string, len(wants))
+	for i, want := range wants {
+		var err error
+		if found[i], err = p.offer(want); err != nil {
+			return err
+		}
 	}
+	for i, want := range wants {
+		if err := p.install(want.Name, found[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install installs a version of a package, and what it needs.
+func (p randomPackages) install(pkg, version string) error {
 	if need := needed[pkg]; need != "" && p.read("installed/"+need) == "" {
-		if err := p.Install(ctx, h, need, string(resources.PackagePresent)); err != nil {
+		if err := p.install(need, p.read("repo/"+need)); err != nil {
 			return err
 		}
 	}
@@ -115,27 +165,63 @@ func (p randomPackages) Install(ctx context.Context, h *host.Host, pkg, version 
 			return err
 		}
 	}
-	return p.write("installed/"+pkg, found)
+	return p.write("installed/"+pkg, version)
 }
 
 // Upgrade implements resources.PackageProvider.
-func (p randomPackages) Upgrade(ctx context.Context, h *host.Host, pkg, version string) error {
-	return p.Install(ctx, h, pkg, version)
+func (p randomPackages) Upgrade(ctx context.Context, h *host.Host, wants ...resources.Package) error {
+	return p.Install(ctx, h, wants...)
 }
 
 // Downgrade implements resources.PackageProvider.
-func (p randomPackages) Downgrade(ctx context.Context, h *host.Host, pkg, version string) error {
-	return p.Install(ctx, h, pkg, version)
+func (p randomPackages) Downgrade(ctx context.Context, h *host.Host, wants ...resources.Package) error {
+	return p.Install(ctx, h, wants...)
 }
 
 // Uninstall implements resources.PackageProvider.
-func (p randomPackages) Uninstall(_ context.Context, _ *host.Host, pkg string) error {
-	for name := range randomContents[pkg] {
-		if err := os.RemoveAll(p.path(name)); err != nil {
+func (p randomPackages) Uninstall(_ context.Context, _ *host.Host, wants ...resources.Package) error {
+	var gone []string
+	for _, want := range wants {
+		gone = append(gone, append(p.dependents(want.Name), want.Name)...)
+	}
+	slices.Sort(gone)
+	for _, pkg := range slices.Compact(gone) {
+		for name := range randomContents[pkg] {
+			if err := os.RemoveAll(p.path(name)); err != nil {
+				return err
+			}
+		}
+		if err := os.Remove(p.path("installed/" + pkg)); err != nil {
 			return err
 		}
 	}
-	return os.Remove(p.path("installed/" + pkg))
+	return nil
+}
+
+// Hold implements resources.PackageProvider.
+func (p randomPackages) Hold(_ context.Context, _ *host.Host, hold bool, wants ...resources.Package) error {
+	for _, want := range wants {
+		var err error
+		if hold {
+			err = p.write("held/"+want.Name, "1")
+		} else {
+			err = os.RemoveAll(p.path("held/" + want.Name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dependents returns the installed packages that need one.
+func (p randomPackages) dependents(pkg string) (list []string) {
+	for name, need := range needed {
+		if need == pkg && p.read("installed/"+name) != "" {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // VersionCmp implements resources.PackageProvider.
@@ -145,9 +231,9 @@ type randomServices struct{ randomMachine }
 
 // Status implements resources.ServiceProvider.
 func (s randomServices) Status(_ context.Context, v *host.View, want resources.Service) (have resources.ServiceState, err error) {
-	v.Looked(host.CommandLook, "show "+want.Name, true)
-	unit := s.path("units/" + want.Name)
-	if _, pending := v.Assumed(unit); pending {
+	v.Plan().RecordLook(host.CommandLook, "show "+want.Name, true)
+	unit := s.at(s.path("units/" + want.Name))
+	if _, pending := v.Plan().Assumed(unit); pending {
 		return have, &resource.UnknownError{Because: "the unit file " + unit + " is pending"}
 	}
 	info, err := v.Lstat(unit)
@@ -174,6 +260,9 @@ func (s randomServices) Restart(ctx context.Context, h *host.Host, want resource
 	return s.Start(ctx, h, want)
 }
 
+// Reload implements resources.ServiceProvider.
+func (s randomServices) Reload(context.Context, *host.Host, resources.Service) error { return nil }
+
 // Enable implements resources.ServiceProvider.
 func (s randomServices) Enable(_ context.Context, _ *host.Host, want resources.Service) error {
 	return s.write("enabled/"+want.Name, "1")
@@ -182,4 +271,14 @@ func (s randomServices) Enable(_ context.Context, _ *host.Host, want resources.S
 // Disable implements resources.ServiceProvider.
 func (s randomServices) Disable(_ context.Context, _ *host.Host, want resources.Service) error {
 	return os.Remove(s.path("enabled/" + want.Name))
+}
+
+// Mask implements resources.ServiceProvider. No site here masks a service.
+func (randomServices) Mask(context.Context, *host.Host, resources.Service) error {
+	return errors.ErrUnsupported
+}
+
+// Unmask implements resources.ServiceProvider.
+func (randomServices) Unmask(context.Context, *host.Host, resources.Service) error {
+	return errors.ErrUnsupported
 }

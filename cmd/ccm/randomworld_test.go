@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
 // A declaration is a resource of a random site.
@@ -20,20 +19,22 @@ type declaration struct {
 	kind, name string
 	props      []string // name and value by turns, the value as Lua and YAML write it
 	after      map[string][]string
-	lua        bool // only a script can declare it
+	back       bool   // what it comes after says so, by before and notify
+	lua        bool   // only a script can declare it
+	in         string // the script or manifest that declares it, "" for the site
 }
 
 func (d declaration) id() string { return d.kind + "#" + d.name }
 
-// lua writes a declaration in Lua, without references to what is left out.
-func (d declaration) inLua(out map[string]bool) string {
+// inLua writes a declaration in Lua.
+func (d declaration) inLua() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s { %q", d.kind, d.name)
 	for i := 0; i < len(d.props); i += 2 {
 		fmt.Fprintf(&b, ", %s = %s", d.props[i], d.props[i+1])
 	}
-	for _, relation := range []string{"require", "subscribe"} {
-		if refs := d.refs(relation, out); len(refs) > 0 {
+	for _, relation := range relations {
+		if refs := d.refs(relation); len(refs) > 0 {
 			fmt.Fprintf(&b, ", %s = { %s }", relation, strings.Join(refs, ", "))
 		}
 	}
@@ -41,42 +42,91 @@ func (d declaration) inLua(out map[string]bool) string {
 }
 
 // inYAML is inLua for a manifest.
-func (d declaration) inYAML(out map[string]bool) string {
+func (d declaration) inYAML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "    - %s:\n        - %s:\n", d.kind, strconv.Quote(d.name))
 	for i := 0; i < len(d.props); i += 2 {
-		fmt.Fprintf(&b, "            %s: %s\n", d.props[i], d.props[i+1])
+		value := d.props[i+1]
+		if list, ok := strings.CutPrefix(value, "{"); ok {
+			value = "[" + strings.TrimSuffix(list, "}") + "]"
+		}
+		fmt.Fprintf(&b, "            %s: %s\n", d.props[i], value)
 	}
-	for _, relation := range []string{"require", "subscribe"} {
-		if refs := d.refs(relation, out); len(refs) > 0 {
+	for _, relation := range relations {
+		if refs := d.refs(relation); len(refs) > 0 {
 			fmt.Fprintf(&b, "            %s: [%s]\n", relation, strings.Join(refs, ", "))
 		}
 	}
 	return b.String()
 }
 
-func (d declaration) refs(relation string, out map[string]bool) (refs []string) {
+func (d declaration) refs(relation string) (refs []string) {
 	for _, id := range d.after[relation] {
-		if !out[id] {
-			refs = append(refs, strconv.Quote(id))
-		}
+		refs = append(refs, strconv.Quote(id))
 	}
 	return refs
 }
 
+var relations = []string{"require", "subscribe", "before", "notify"}
+
+// withBack returns declarations that say what comes after them, where that says so.
+func withBack(list []declaration) []declaration {
+	all := slices.Clone(list)
+	for i := range all {
+		all[i].after = maps.Clone(all[i].after)
+	}
+	for i, d := range list {
+		if !d.back {
+			continue
+		}
+		for relation, other := range map[string]string{"require": "before", "subscribe": "notify"} {
+			for _, id := range d.after[relation] {
+				k := slices.IndexFunc(all, func(x declaration) bool { return x.id() == id })
+				all[k].after[other] = append(slices.Clone(all[k].after[other]), d.id())
+			}
+			delete(all[i].after, relation)
+		}
+	}
+	return all
+}
+
 // A randomWorld is a directory, and a site of all types that manages it.
 type randomWorld struct {
-	rnd   *rand.Rand
-	dir   string
-	url   string
-	list  []declaration
-	start found
+	rnd       *rand.Rand
+	dir       string
+	url       string   // of an archive
+	repo      string   // of git
+	rooted    bool     // the directory is the root of a machine
+	populated bool     // it has a further user and group
+	flags     []string // of plan and run
+	list      []declaration
+	start     found
+	deeper    int // how many are known only without what becomes something else
+}
+
+// target returns what a link holds that leads to a path below the directory: in a root,
+// commands follow absolute ones to elsewhere.
+func (w *randomWorld) target(path string) string {
+	if w.rooted {
+		return path[1:]
+	}
+	return w.dir + path
+}
+
+// at returns the path on the machine of a path of the operating system.
+func (w *randomWorld) at(path string) string {
+	if w.rooted {
+		return strings.TrimPrefix(path, w.dir)
+	}
+	return path
 }
 
 // newRandomWorld returns a world below a directory. A site with an edge that leads in
 // a circle may come of it.
-func newRandomWorld(seed uint64, where, url string) *randomWorld {
-	w := &randomWorld{rnd: rand.New(rand.NewPCG(seed, 9)), dir: filepath.Join(where, "D"), url: url}
+func newRandomWorld(seed uint64, where, url, repo string) *randomWorld {
+	w := &randomWorld{rnd: rand.New(rand.NewPCG(seed, 9)), dir: filepath.Join(where, "D"), url: url, repo: repo}
+	w.rooted = w.rnd.IntN(3) == 0
+	w.flags = one(w.rnd, nil, nil, nil, nil, nil, nil, []string{"--tags", "t0", "--with-dependents"}, []string{"--skip-tags", "t0"})
 	w.find()
 	for range 2 + w.rnd.IntN(9) {
 		w.declare()
@@ -137,7 +187,7 @@ func (w *randomWorld) find() {
 			}
 		}
 	}
-	for _, name := range []string{"/sys/running/alpha", "/sys/enabled/beta", "/sys/running/delta"} {
+	for _, name := range []string{"/sys/running/alpha", "/sys/held/beta", "/sys/enabled/beta", "/sys/running/delta"} {
 		if w.rnd.IntN(3) == 0 {
 			w.start = append(w.start, entry{path: w.dir + name, text: "1"})
 		}
@@ -147,8 +197,9 @@ func (w *randomWorld) find() {
 			w.start = append(w.start, entry{path: w.dir + name, text: one(w.rnd, "0\n", "1\n", "one 2\n")})
 		}
 	}
+	w.findShipped()
 	if w.rnd.IntN(3) == 0 {
-		w.start = append(w.start, entry{path: w.dir + "/l0", target: one(w.rnd, "d0", "d1", "nowhere", w.dir+"/d0")})
+		w.start = append(w.start, entry{path: w.dir + "/l0", target: one(w.rnd, "d0", "d1", "nowhere", w.target("/d0"))})
 	}
 }
 
@@ -156,7 +207,7 @@ func (w *randomWorld) find() {
 func (w *randomWorld) populate(t *testing.T) {
 	require.NoError(t, os.RemoveAll(w.dir))
 	require.NoError(t, os.Mkdir(w.dir, 0o755))
-	for _, e := range w.start {
+	for _, e := range slices.Concat(w.accounts(), w.start) {
 		dir := filepath.Dir(e.path)
 		if e.text+e.target == "" {
 			dir = e.path
@@ -171,156 +222,80 @@ func (w *randomWorld) populate(t *testing.T) {
 	}
 }
 
-// command returns a command that changes paths which nobody manages.
-func (w *randomWorld) command() string {
-	u := w.free()
-	switch w.rnd.IntN(11) {
-	case 9:
-		return fmt.Sprintf("/bin/sh -c 'mkdir -p %[1]s && ( test -e %[1]s/%[2]s || echo 2.0 > %[1]s/%[2]s )'", w.dir+"/sys/repo", one(w.rnd, "alpha", "gamma"))
-	case 10:
-		return fmt.Sprintf("/bin/sh -c 'mkdir -p %[1]s && echo unit > %[1]s/delta'", w.dir+"/sys/units")
-	case 0:
-		return "mkdir -p " + filepath.Dir(u)
-	case 1, 2:
-		return "mkdir -p " + w.dir + "/ud" + one(w.rnd, "0", "1")
-	case 3:
-		return fmt.Sprintf("/bin/sh -c 'rm -f %s'", u)
-	case 4:
-		return "date"
-	case 5:
-		return "touch " + w.dir + "/" + one(w.rnd, "u0", "u1")
-	case 6:
-		return "true"
-	}
-	return fmt.Sprintf("/bin/sh -c 'mkdir -p %s && echo %d > %s'", filepath.Dir(u), w.rnd.IntN(2), u)
-}
-
-// question returns a command that looks.
-func (w *randomWorld) question() string {
-	p := w.any()
-	return one(w.rnd, "test -e "+p, "test -f "+p, "test -d "+p, "grep -q 1 "+p, fmt.Sprintf("/bin/sh -c 'test -e %s'", p), "true", "false", p)
-}
-
-// declare adds a resource.
-func (w *randomWorld) declare() {
-	owner, group := hosttest.Me()
-	attr := []string{"owner", strconv.Quote(owner), "group", strconv.Quote(group), "mode", one(w.rnd, `"0644"`, `"0644"`, `"0755"`)}
-	quoted := strconv.Quote
-	d := declaration{after: make(map[string][]string)}
-	switch n := w.rnd.IntN(30); {
-	case n >= 27:
-		d.kind, d.name = "package", one(w.rnd, "alpha", "beta", "gamma", "beta-release", "nowhere")
-		d.props = []string{"ensure", quoted(one(w.rnd, "present", "present", "present", "1.0", "2.0", "absent"))}
-	case n >= 24:
-		d.kind, d.name = "service", one(w.rnd, "alpha", "beta", "delta")
-		d.props = []string{"ensure", quoted(one(w.rnd, "running", "running", "stopped"))}
-		if w.rnd.IntN(3) == 0 {
-			d.props = append(d.props, "enable", one(w.rnd, "true", "false"))
-		}
-	case n < 8:
-		d.kind, d.name, d.props = "file", w.path(), attr
-		switch w.rnd.IntN(8) {
-		case 0, 1, 2:
-			d.props = append(d.props, "content", quoted(one(w.rnd, "0\n", "1\n", "#!/bin/sh\nexit 1\n")))
-		case 3, 4:
-			d.props = append(d.props, "source", quoted(one(w.rnd, w.path(), w.path(), w.free())))
-		case 5:
-			d.props = append(d.props, "content", quoted("1\n"), "validate", quoted(one(w.rnd, "grep -q 1 %s", "grep -q 2 %s", w.path()+" %s")))
-		case 6:
-			d.props = append(d.props, "content", "ccm.lazy(function() return \"1\\n\" end)")
-			d.lua = true
-		}
-	case n < 10:
-		d.kind, d.name = "file", w.dir+one(w.rnd, "/d0", "/d1/sub", "/new", "/new/deep", "/l0", "/d1", "/scaf")
-		d.props = append(slices.Clone(attr[:4]), "mode", `"0755"`, "ensure", `"directory"`)
-	case n < 12:
-		d.kind, d.name, d.props = "file", one(w.rnd, w.path(), w.path(), w.dir+"/d1", w.dir+"/l0"), []string{"ensure", `"absent"`}
-		if w.rnd.IntN(2) == 0 {
-			d.props = append(d.props, "force", "true")
-		}
-	case n < 18:
-		d.kind, d.name = "exec", fmt.Sprintf("e%d", len(w.list))
-		d.props = []string{"command", quoted(w.command())}
-		switch w.rnd.IntN(6) {
-		case 0:
-			d.props = append(d.props, "unless", quoted(w.question()))
-		case 1, 2:
-			d.props = append(d.props, "onlyif", quoted(w.question()))
-		case 3:
-			d.props = append(d.props, "refreshonly", "true")
-		case 4:
-			u := w.free()
-			d.props = []string{"command", quoted(fmt.Sprintf("/bin/sh -c 'mkdir -p %s && touch %s'", filepath.Dir(u), u)), "creates", quoted(u)}
-		}
-	case n < 20:
-		d.kind, d.name = "scaffold", w.dir+one(w.rnd, "/scaf", "/new/scaf")
-		d.props = []string{"source", quoted(one(w.rnd, w.dir+"/templates", w.dir+"/templates", w.dir+"/d0", w.dir+"/new"))}
-		if w.rnd.IntN(4) == 0 {
-			d.props = append(d.props, "ensure", `"absent"`)
-		}
-		if w.rnd.IntN(4) == 0 {
-			d.props = append(d.props, "purge", "true")
-		}
-	case n < 21:
-		d.kind, d.name = "archive", w.dir+one(w.rnd, "/x.tar.gz", "/new/x.tar.gz")
-		d.props = append(slices.Clone(attr[:4]), "url", quoted(w.url+"/x.tar.gz"))
-		if w.rnd.IntN(2) == 0 {
-			d.props = append(d.props, "extract_parent", quoted(w.dir+"/ex"), "creates", quoted(w.dir+"/ex/inside"))
-		}
-	case n < 22:
-		d.kind, d.name, d.lua = "link", w.dir+one(w.rnd, "/l0", "/d0/c", "/new/a"), true
-		d.props = []string{"target", quoted(one(w.rnd, w.dir+"/d0", "d1", w.dir+"/new", "nothing"))}
-	case n < 23:
-		d.kind, d.name, d.lua = "line", fmt.Sprintf("n%d", len(w.list)), true
-		d.props = []string{"path", quoted(w.path()), "line", quoted(one(w.rnd, "0", "1", "2"))}
-	default:
-		d.kind, d.name, d.lua = "maker", fmt.Sprintf("m%d", len(w.list)), true
-		d.props = []string{"file", quoted(w.free())}
-	}
-	if slices.ContainsFunc(w.list, func(x declaration) bool { return x.id() == d.id() }) {
-		return
-	}
-	for _, relation := range []string{"require", "subscribe"} {
-		if len(w.list) > 0 && w.rnd.IntN(4) == 0 && (relation == "require" || d.kind == "exec" || d.kind == "service") {
-			d.after[relation] = []string{one(w.rnd, w.list...).id()}
-		}
-	}
-	w.list = append(w.list, d)
-}
-
 // site returns the site without some of its resources.
 func (w *randomWorld) site(out map[string]bool) (name, text string) {
-	inLua := slices.ContainsFunc(w.list, func(d declaration) bool { return d.lua })
-	var b strings.Builder
-	if !inLua {
-		b.WriteString("ccm:\n  resources:\n")
-	} else {
-		b.WriteString(`local link, line = require "std.link", require "std.line"
-local maker = ccm.type {
-  name = "maker",
-  properties = { name = { name = true }, file = { type = "path" }, ensure = { enum = { "present" }, default = "present" } },
-  status = function(want, host) return { ensure = host.stat(want.file) and "present" or "absent" } end,
-  perform = function(action, want, have, host) host.run { "mkdir", "-p", path.dir(want.file) } host.run { "touch", want.file } end,
+	name, lists := "site.yaml", w.units(out)
+	if slices.ContainsFunc(w.list, func(d declaration) bool { return d.lua }) {
+		name = "site.lua"
+	}
+	for _, in := range slices.Sorted(maps.Keys(lists)) {
+		if in != "" {
+			text += "\n-- " + in + "\n" + inUnit(in, lists[in])
+		}
+	}
+	return name, inUnit(name, lists[""]) + text
 }
-`)
+
+// write writes the site without some of its resources to a directory, and returns the path of
+// the script or manifest.
+func (w *randomWorld) write(t *testing.T, dir string, out map[string]bool) string {
+	name, _ := w.site(out)
+	for in, list := range w.units(out) {
+		file := name
+		if in != "" {
+			file = in
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(inUnit(file, list)), 0o600))
 	}
-	n := 0
+	return filepath.Join(dir, name)
+}
+
+// units returns what is declared by the site, under "", and by each manifest that it applies.
+// Declarations refer to nothing that is left out.
+func (w *randomWorld) units(out map[string]bool) map[string][]declaration {
+	gone := maps.Clone(out)
+	if gone == nil {
+		gone = make(map[string]bool)
+	}
+	lists := map[string][]declaration{"": nil}
 	for _, d := range w.list {
-		if out[d.id()] {
-			continue
-		}
-		n++
-		if inLua {
-			b.WriteString(d.inLua(out))
-		} else {
-			b.WriteString(d.inYAML(out))
+		if d.kind == "apply" && !gone[d.id()] {
+			lists[d.name] = nil
 		}
 	}
-	if inLua {
-		return "site.lua", b.String()
+	for _, d := range w.list {
+		if _, applied := lists[d.in]; !applied {
+			gone[d.id()] = true
+		}
 	}
-	if n == 0 {
+	list := slices.Clone(w.list)
+	for i := len(list) - 1; i >= 0; i-- {
+		if gone[list[i].id()] {
+			list = without(list, i)
+		}
+	}
+	for _, d := range withBack(list) {
+		lists[d.in] = append(lists[d.in], d)
+	}
+	return lists
+}
+
+// inUnit returns the text of a script or manifest.
+func inUnit(name string, list []declaration) string {
+	var b strings.Builder
+	if strings.HasSuffix(name, ".lua") {
+		b.WriteString(scriptHead(list))
+		for _, d := range list {
+			b.WriteString(d.inLua())
+		}
+		return b.String()
+	}
+	b.WriteString("ccm:\n  resources:\n")
+	for _, d := range list {
+		b.WriteString(d.inYAML())
+	}
+	if len(list) == 0 {
 		b.WriteString("    []\n")
 	}
-	return "site.yaml", b.String()
+	return b.String()
 }

@@ -149,9 +149,7 @@ func TestReplInterrupt(t *testing.T) {
 		s.press(ctrlC)
 		s.shows(fmt.Sprintf("repl:%d:", i+1))
 		s.until("the prompt", func(text string) bool { return strings.HasSuffix(text, "ccm>") })
-		took := time.Since(begin)
-		t.Logf("%s: prompt after %s", text, took.Round(time.Millisecond))
-		require.Less(t, took, 5*time.Second, text)
+		t.Logf("%s: prompt after %s", text, time.Since(begin).Round(time.Millisecond))
 	}
 	s.enter("1 + 1")
 	s.ends("2", "ccm>")

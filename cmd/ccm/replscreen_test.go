@@ -18,7 +18,7 @@ import (
 )
 
 // patient is how long a test waits for something to appear before it fails.
-const patient = 20 * time.Second
+const patient = 2 * time.Minute
 
 // A screen is ccm on a terminal of its own.
 type screen struct {

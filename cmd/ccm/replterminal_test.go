@@ -201,6 +201,52 @@ func TestReplDelete(t *testing.T) {
 	require.Equal(t, 0, s.status())
 }
 
+// What other prompts understand, what is shown of values, the pager, and what was declared.
+func TestReplHabits(t *testing.T) {
+	needPTY(t)
+	home := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(home, "site.lua"), []byte(`file { "/etc/x", ensure = "absent" }`), 0o600))
+	s := onScreen(t, screenOptions{home: home, env: []string{"PAGER=tail -n 2"}}, "repl", "-q")
+	s.ends("ccm>")
+	s.press("1234" + "\x1b[D\x1b[D" + ctrlD) // in the middle of the line
+	s.ends("ccm> 124")
+	s.press("\r")
+	for _, x := range []struct{ typed, shown string }{
+		{"help", ".help lists the commands, ?NAME says what a name is"},
+		{"exit", ".quit leaves, and so does Ctrl-D"},
+		{"quit()", ".quit leaves, and so does Ctrl-D"},
+		{"local function f(a) end return f", "function f(a)  repl:2:1"},
+		{`setmetatable({}, { __tostring = function() return "I" end })`, "I"},
+		{"_2", "124"},
+		{"local t = {} for i = 1, 70 do t[i] = { a = i, b = i, c = i } end return t", "more lines (.page shows all)"},
+		{".page", "    c = 70\n  } }"},
+		{".load site.lua", ""},
+		{".reload", "loaded site.lua again: 1 resource"},
+		{".drop file#/etc/x", ""},
+		{".catalog", "nothing is declared yet"},
+	} {
+		s.until("the prompt", func(text string) bool { return strings.HasSuffix(text, "\nccm>") })
+		s.enter(x.typed)
+		if x.shown != "" {
+			s.shows(x.shown + "\nccm>")
+		}
+	}
+}
+
+// The types of the standard library are listed with the others, and what they are for is one column.
+func TestReplTypes(t *testing.T) {
+	needPTY(t)
+	s := onScreen(t, screenOptions{}, "repl", "-q")
+	s.ends("ccm>")
+	s.enter(".types")
+	s.shows("  user ")
+	column := regexp.MustCompile(`(?m)^  [a-z_]+ +`).FindAllString(s.text(), -1)
+	require.Greater(t, len(column), 10)
+	for _, name := range column {
+		require.Len(t, name, len(column[0]), name)
+	}
+}
+
 // What commands say is shown while they run, and the line of the clock makes way.
 func TestReplApplyShowsOutput(t *testing.T) {
 	needPTY(t)

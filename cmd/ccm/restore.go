@@ -33,7 +33,7 @@ undone like any other.`,
 			if err != nil {
 				return err
 			}
-			rec, err := findRun(e, store, args[0])
+			rec, err := findRun(e, store, args[0], store.Changes)
 			if err != nil {
 				return err
 			}

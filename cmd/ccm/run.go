@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/converge"
@@ -23,6 +25,8 @@ type runFlags struct {
 	diff        *choice
 	verbose     bool
 	quiet       bool
+	stream      bool
+	diffLines   uint
 	asked       bool // a resource is named on the command line
 	drift       bool // the machine is compared with the past
 	debug       bool
@@ -31,6 +35,12 @@ type runFlags struct {
 	render      bool
 	idempotent  bool
 	profile     profileFlag
+	out         string          // the file for the plan, or ""
+	plan        *site.SavedPlan // that is run, or nil
+	site        string          // the script or manifest as another command takes it, with flags and arguments
+	confirm     bool
+	step        bool
+	tty         *terminal.Writer // for questions; nil if none is asked
 }
 
 func newRunCommand(e *env) *cobra.Command {
@@ -40,9 +50,15 @@ func newRunCommand(e *env) *cobra.Command {
 		Short: "Bring this machine to the state that a script or manifest describes",
 		Long: `Bring this machine to the state that a Lua script or a YAML manifest
 describes. FILE may be - for standard input. The ARGs are arg[1] and on in a
-script; what follows -- is never taken for a flag.`,
+script; what follows -- is never taken for a flag.
+
+FILE may be a plan that ccm plan --out has saved. Then just that is done, and
+nothing at all if the site or what it touches has changed since.`,
 		Args: needFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if args, err = f.readPlan(cmd, e, args); err != nil {
+				return err
+			}
 			if f.interactive {
 				return runInteractively(cmd.Context(), e, f, args)
 			}
@@ -57,8 +73,12 @@ script; what follows -- is never taken for a flag.`,
 	cmd.Flags().BoolVar(&f.render, "render", false, "print the manifest with all that is resolved in it, and do nothing")
 	cmd.Flags().BoolVar(&f.monitorOnly, "monitor-only", false, "only run the health checks")
 	cmd.Flags().BoolVar(&f.idempotent, "check-idempotent", false, "look again after the run, and fail naming what a second run would change")
+	cmd.Flags().BoolVar(&f.confirm, "confirm", false, "say what would be done, ask once, and do just that")
+	cmd.Flags().BoolVar(&f.step, "step", false, "ask before each resource that would be changed")
 	for _, other := range []string{"noop", "dry-run", "monitor-only"} {
 		cmd.MarkFlagsMutuallyExclusive("check-idempotent", other)
+		cmd.MarkFlagsMutuallyExclusive("confirm", other)
+		cmd.MarkFlagsMutuallyExclusive("step", other)
 	}
 	return cmd
 }
@@ -68,12 +88,24 @@ func newPlanCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan FILE [ARG...]",
 		Short: "Say what run would do, and touch nothing",
-		Args:  needFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Long: `Say what run would do, and touch nothing.
+
+With --out the plan is saved, and ccm run FILE does just that, or nothing if the
+site or what it touches has changed since. The file holds the command line, and of
+properties only digests. ccm plan FILE says whether a saved plan still holds.`,
+		Args: needFile,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if args, err = f.readPlan(cmd, e, args); err != nil {
+				return err
+			}
+			if err := f.checkOut(cmd.Context(), e, args[0]); err != nil {
+				return err
+			}
 			return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
 		},
 	}
 	f.add(cmd, report.DiffFull)
+	cmd.Flags().StringVar(&f.out, "out", "", "save the plan in `FILE`, for ccm run FILE")
 	return cmd
 }
 
@@ -107,6 +139,18 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	fs.StringVar(&f.stateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "report stable resources too")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
+	fs.UintVar(&f.diffLines, "diff-lines", 0, "tell at most `N` lines of each diff (0 for all); with it, --diff is full")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		switch {
+		case !cmd.Flags().Changed("diff-lines"):
+		case !cmd.Flags().Changed("diff"):
+			f.diff.value = string(report.DiffFull)
+		case f.diff.value != string(report.DiffFull):
+			return diag.Errorf(diag.Pos{}, "--diff-lines is about the diffs of --diff full, got --diff %s", f.diff.value)
+		}
+		return nil
+	}
+	fs.BoolVar(&f.stream, "stream", false, "print each line that commands write, with its resource")
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
 	cmd.MarkFlagsMutuallyExclusive("verbose", "quiet")
 	for name, c := range map[string]*choice{"output": f.output, "diff": f.diff} {
@@ -114,23 +158,58 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	}
 }
 
+// commandLine returns what another command takes to see what this one sees.
+func (f *runFlags) commandLine(args []string) (string, error) {
+	text, err := site.FlagsAndArguments(args[0], args[1:], f.siteFlags.options())
+	if f.stateDir != "" {
+		text = shellquote.Join("--state-dir", f.stateDir) + " " + text
+	}
+	return text, err
+}
+
 // runSite is run and plan.
 func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *site.Timings) error {
 	if f.render {
 		return renderManifest(ctx, e, args[0], &f.siteFlags)
 	}
+	if err := f.openQuestions(e); err != nil {
+		return err
+	}
+	var err error
+	if f.site, err = f.commandLine(args); err != nil {
+		return err
+	}
 	rep := newReport(e, f)
 	run, err := e.Begin(ctx, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),
-		Plan: f.noop, MonitorOnly: f.monitorOnly, Texts: f.diff.value != string(report.DiffOff), Reporter: rep.reporters, Timings: timings,
+		Plan: f.noop, ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.value != string(report.DiffOff), Reporter: rep.reporters, Timings: timings,
 	})
 	if err != nil {
 		return err
 	}
 	defer run.End()
 	after := printMessages(e, run.Site.Manifest)
-	sum := run.Converge(ctx)
-	if err := rep.end(sum); err != nil {
+	if f.plan != nil {
+		if err := run.Follow(ctx, f.plan); err != nil {
+			return err
+		}
+	}
+	var plan *site.SavedPlan
+	var sum converge.Summary
+	if f.confirm {
+		if more, err := f.confirmRun(ctx, e, run, rep); !more || err != nil {
+			return err
+		}
+	}
+	if f.step {
+		run.Ask(newStepper(ctx, e, f).ask)
+	}
+	if f.out != "" {
+		plan, sum, err = run.MakePlan(ctx, rep.reporters)
+	} else {
+		sum = run.Converge(ctx)
+	}
+	if err = errors.Join(err, rep.end(sum), f.savePlan(ctx, e, plan, sum)); err != nil {
 		return err
 	}
 	after()
@@ -140,7 +219,7 @@ func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *s
 		return status(exitFailed)
 	case run.TimedOut(), run.ScriptFailed() && !sum.Interrupted:
 		return code | exitFailed
-	case f.idempotent && !sum.Interrupted && sum.Of(converge.Failed) == 0:
+	case f.idempotent && !sum.Interrupted && !sum.Failed():
 		if err := run.CheckIdempotent(ctx); err != nil {
 			e.Messages.Explain(err)
 			return code | exitFailed
@@ -155,7 +234,7 @@ func exitStatus(s converge.Summary, detailed bool) error {
 		return status(exitInterrupted)
 	}
 	code := exitOK
-	if s.Of(converge.Failed) > 0 {
+	if s.Failed() {
 		code = exitFailed
 	}
 	if detailed && s.Of(converge.Changed)+s.Of(converge.Pending)+s.Of(converge.Unknown) > 0 {

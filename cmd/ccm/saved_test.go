@@ -36,8 +36,9 @@ func TestSavedThroughLinks(t *testing.T) {
 	require.NoError(t, os.WriteFile(site, []byte(`exec { "true", onlyif = "false" }`), 0o644))
 	require.NoError(t, os.WriteFile(large, bytes.Repeat([]byte("x"), 8000), 0o644))
 	require.NoError(t, os.WriteFile(at("victim/secret"), []byte(hosttest.Secret), 0o600))
+	require.NoError(t, os.WriteFile(at("victim/plan"), []byte(`{"protocol":"io.choria.ccm.v1.plan"}`), 0o600)) // one may be replaced
 	links := map[string]string{
-		"ada/dir": "../victim", "ada/file": "../victim/secret",
+		"ada/dir": "../victim", "ada/file": "../victim/secret", "ada/plan": "../victim/plan",
 		"ada/files/" + strings.Split(large, "/")[1]: "../../victim", // what is imported goes below
 	}
 	for name, target := range links {
@@ -59,6 +60,8 @@ func TestSavedThroughLinks(t *testing.T) {
 		"manual pages at a link": {"doc", "--man", at("ada/dir")},
 		"profile below":          {"plan", "--profile=" + at("ada/dir/cpu"), site},
 		"profile at a link":      {"plan", "--profile=" + at("ada/file"), site},
+		"plan below":             {"plan", "--out", at("ada/dir/plan"), site},
+		"plan at a link":         {"plan", "--out", at("ada/plan"), site},
 		"imported files":         {"import", "--allow-insecure", "--files", at("ada/files"), "file", large},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,6 +84,7 @@ var writers = []string{"WriteFile", "Create", "CreateTemp", "Mkdir", "MkdirAll",
 func TestCommandsWriteByHost(t *testing.T) {
 	// Each exception says why it is one.
 	except := map[string][]string{
+		"cmd/ccm/ask.go":           {"OpenFile"},                                               // the terminal, /dev/tty
 		"cmd/ccm/test.go":          {"MkdirTemp", "RemoveAll", "Mkdir"},                        // the machine of a spec, with a random name
 		"luaapi/repl/term/tool.go": {"CreateTemp", "Remove"},                                   // what the editor of the user edits, with a random name
 		"luaapi/repl/history.go":   {"MkdirAll", "OpenFile", "CreateTemp", "Remove", "Rename"}, // the history: root believes its directory first

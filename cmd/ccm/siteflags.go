@@ -26,7 +26,10 @@ func (f *siteFlags) add(fs *pflag.FlagSet) {
 	f.dialect = newChoice("", "ccm", "tinycm")
 	fs.Var(f.dialect, "dialect", "of a manifest: ccm or tinycm (default: tinycm for *.cm.yml, else ccm)")
 	addDataFlags(fs, &f.Data)
-	fs.StringArrayVar(&f.Targets, "target", nil, "only this resource, as `TYPE#NAME`, and what it requires (repeatable)")
+	fs.StringArrayVar(&f.Part.Targets, "target", nil, "only this resource, as `TYPE#NAME`, and what it requires; * and ** stand for any text (repeatable)")
+	fs.StringArrayVar(&f.Part.Tags, "tags", nil, "only resources with one of these `TAGS`, as web,db, and what they require (repeatable)")
+	fs.BoolVar(&f.Part.WithDependents, "with-dependents", false, "with --target or --tags: also what requires these, and all that that requires")
+	fs.StringArrayVar(&f.Part.SkipTags, "skip-tags", nil, "leave out resources with one of these `TAGS` (repeatable)")
 }
 
 // options returns what the flags say.

@@ -57,6 +57,9 @@ func octals(s string) string {
 	return b.String()
 }
 
+// evilJSON is evilText as a string of JSON.
+var evilJSON = `"` + evilYAML + `"`
+
 // A hostileCase is an input that holds evil, and the commands that may show it.
 type hostileCase struct {
 	name     string
@@ -83,6 +86,10 @@ func hostileCases(url string) []hostileCase {
 		{"old content", map[string]string{"site.lua": here + `file { dir .. "/old", content = "new\n", ` + owned + ` }`, "old": evilText + "\n"}, nil, reports},
 		{"new content", site(here + `file { dir .. "/new", content = ` + evilTextLua + `, ` + owned + ` }`), [][]string{{"run", "site.lua"}}, reports},
 		{"name of a file", site(here + `file { dir .. "/" .. ` + evilNameLua + `, content = "x", ` + owned + ` }`), [][]string{{"run", "site.lua"}}, reports},
+		{"names that are removed", map[string]string{
+			"made.lua": here + `file { dir .. "/gone", ensure = "directory", ` + strings.Replace(owned, "0644", "0755", 1) + ` } file { dir .. "/gone/" .. ` + evilNameLua + `, content = "x", ` + owned + ` } local link = require "std.link" link { dir .. "/gone/link", target = ` + evilNameLua + ` }`,
+			"site.lua": here + `file { dir .. "/gone", ensure = "absent", force = true }`,
+		}, [][]string{{"run", "made.lua"}, {"run", "site.lua"}}, past},
 		{"line break in a name", site(here + `file { dir .. "/a\nb", content = "x", ` + owned + ` }`), [][]string{{"run", "site.lua"}}, past},
 		{"target of a link", site(here + `local link = require "std.link" link { dir .. "/link", target = ` + evilNameLua + ` }`), [][]string{{"run", "site.lua"}}, append([][]string{{"status", "link", "WORK/link"}}, reports...)},
 		{"command that fails", site(`exec { "fail", command = [[sh -c "printf '` + evilShell + `'; printf '` + evilShell + `' >&2; exit 3"]] }`), [][]string{{"run", "site.lua"}}, reports},
@@ -113,6 +120,19 @@ func hostileCases(url string) []hostileCase {
 		{"answer of a server", site(here + `file { dir .. "/download", source = "` + url + `/text", ` + owned + ` }`), nil, reports},
 		{"names in an archive", site(here + `archive { dir .. "/a.tar", url = "` + url + `/names.tar", extract_parent = dir .. "/out", ` + strings.TrimSuffix(owned, `, mode = "0644"`) + ` }`), [][]string{{"run", "site.lua"}}, past},
 		{"import", map[string]string{"file": evilText}, nil, [][]string{{"import", "file", "WORK/file"}}},
+		{"declared no more", site(here + `if not arg[1] then file { dir .. "/" .. ` + evilNameLua + `, content = "x", ` + owned + ` } exec { ` + evilNameLua + `, command = "true" } end`), [][]string{{"run", "site.lua"}},
+			[][]string{{"run", "-v", "site.lua", "x"}, {"prune", "--noop", "--diff", "full", "site.lua", "x"}, {"prune", "--yes", "site.lua", "x"}, {"history", "show", runOfBefore}}},
+		{"saved plan", site(here + `file { dir .. "/" .. ` + evilNameLua + `, content = ` + evilTextLua + `, ` + owned + ` } exec { ` + evilNameLua + `, command = "true" }`), [][]string{{"plan", "--out", "p.plan", "site.lua"}, {"run", "site.lua"}},
+			[][]string{{"run", "p.plan"}, {"run", "--diff", "full", "p.plan"}}},
+		{"plan of another", map[string]string{
+			"version.plan": `{"protocol":"io.choria.ccm.v1.plan","format":1,"ccm_version":` + evilJSON + `,"file":` + evilJSON + `,"directory":` + evilJSON + `,"options":{}}`,
+			"field.plan":   `{"protocol":"io.choria.ccm.v1.plan","format":1,` + evilJSON + `:1}`,
+			"id.plan":      `{"protocol":"io.choria.ccm.v1.plan","format":1,"file":"x","options":{},"resources":[{"id":` + evilJSON + `},{"id":` + evilJSON + `}]}`,
+		}, nil, [][]string{{"run", "version.plan"}, {"run", "field.plan"}, {"run", "id.plan"}, {"plan", "--out", "version.plan", "nothing.lua"}}},
+		{"output as it comes", site(`exec { "log", command = [[sh -c "printf '` + evilShell + `\n'; printf '` + evilShell + `\n' >&2; exit 2"]] }`), nil,
+			[][]string{{"run", "--stream", "site.lua"}, {"run", "--stream", "--output", "json", "site.lua"}}},
+		{"documents of a module", map[string]string{"m.lua": `return { t = ccm.type { name = "evil", doc = "A" .. ` + evilTextLua + `, properties = { name = { name = true, doc = "x" .. ` + evilTextLua + ` } }, status = function() return {} end, perform = function() end } }`}, nil,
+			[][]string{{"doc", "--module", "m", "evil"}, {"doc", "--module", "m", "evil.name"}, {"doc", "--module", "m", "evil", "--output", "json"}, {"doc", "--module", evilText, "evil"}}},
 	}
 }
 
@@ -217,6 +237,55 @@ func TestHostileLockHolder(t *testing.T) {
 	require.NoError(t, first.Wait())
 }
 
+// While a command runs a terminal shows the end of what it has written, and nothing that the
+// terminal acts on; when it has ended that is gone.
+func TestOutputWhileACommandRuns(t *testing.T) {
+	needPTY(t)
+	program, err := exec.LookPath("ccm")
+	require.NoError(t, err)
+	h := &hostileRun{t: t, program: program, dir: t.TempDir()}
+	fifo := filepath.Join(h.dir, "fifo")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "site.lua"), []byte(`exec { "slow", command = [[sh -c "printf '`+evilShell+`\nlast line\n'; read x < `+fifo+`"]] }`), 0o600))
+	file, err := pty.StartWithSize(h.command([]string{"run", "site.lua"}), &pty.Winsize{Rows: 24, Cols: 60})
+	require.NoError(t, err)
+	defer file.Close()
+	var out strings.Builder
+	buf := make([]byte, 4096)
+	for !strings.Contains(out.String(), "\n    last line") {
+		n, err := file.Read(buf)
+		require.NoError(t, err, out.String())
+		out.Write(buf[:n])
+	}
+	require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0o600))
+	rest, _ := io.ReadAll(file) // EIO says that nobody has the terminal any more
+	out.Write(rest)
+	text := strings.ReplaceAll(out.String(), "\r\n", "\n")
+	require.Contains(t, text, "\n    A\\x1b]0;t\\a")
+	require.Empty(t, harmful(text, "terminal", nil), text)
+	last := text[strings.LastIndex(text, "last line"):]
+	require.Regexp(t, `^last line(\r\x1b\[K\x1b\[1A)+\r\x1b\[K(\x1b\[33m)?~`, last)
+}
+
+// TestTerminalOfRoot: a command that root has run as another user cannot open the terminal of
+// root, in which it could type (TIOCSTI). One that runs as root can.
+func TestTerminalOfRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	needPTY(t)
+	program, err := exec.LookPath("ccm")
+	require.NoError(t, err)
+	h := &hostileRun{t: t, program: program, dir: t.TempDir()}
+	site := ""
+	for _, as := range []string{"", `user = "nobody", `} {
+		site += "exec { [[sh -c 'if (exec 3< /dev/tty) 2> /dev/null; then echo terminal; else echo none; fi' " + as + "]], " + as + "logoutput = true }\n"
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "site.lua"), []byte(site), 0o600))
+	out := h.show("terminal", []string{"run", "site.lua"})
+	require.Regexp(t, `(?s)INF terminal .*INF none .*2 changed`, ownSequences.ReplaceAllString(out, ""))
+}
+
 type hostileRun struct {
 	t       *testing.T
 	program string
@@ -267,7 +336,7 @@ func (h *hostileRun) show(mode string, args []string) string {
 	return strings.ReplaceAll(out.String(), "\r\n", "\n") // the terminal makes that of a line break
 }
 
-var ownSequences = regexp.MustCompile(`\x1b\[(0|1|2|22|3[1-6]|9[1-3])?m|\x1b\[[12];3[0-9]m|\r\x1b\[K`)
+var ownSequences = regexp.MustCompile(`\x1b\[(0|1|2|22|3[1-6]|9[1-3])?m|\x1b\[[12];3[0-9]m|\r\x1b\[K|\x1b\[1A`)
 
 // dataForPipes are commands whose output in a pipe is for programs.
 func dataForPipes(args []string) bool {

@@ -128,7 +128,7 @@ func runSpecFile(ctx context.Context, e *env, file string, wanted func(string, [
 		Interp: func(extend func(*luaapi.Interp)) *luaapi.Interp {
 			return e.SpecInterp(file, modulePath(file, e.Modules), layer, extend)
 		},
-		Catalog: func(ctx context.Context, name string, g spec.Given) (spec.Catalog, error) {
+		Catalog: func(ctx context.Context, name string, g spec.Fixture) (spec.Catalog, error) {
 			root, err := scratch()
 			if err != nil {
 				return nil, err

@@ -87,7 +87,7 @@ func (s *shell) read(name string) string {
 // waitFor waits until a process has made a file.
 func (s *shell) waitFor(name string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(longEnough); ; time.Sleep(2 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
 			return
 		}
@@ -128,7 +128,7 @@ func TestFiftyAtOnce(t *testing.T) {
 	for i := range files + same {
 		all.Go(func() {
 			name := at(min(i, files)) // some of them want the same file
-			d := s.run("ensure", "file", name, "--content", "new\n", "--owner", owner, "--group", group, "--mode", "0644", "--root", "root")
+			d := s.run("ensure", "file", name, "--content", "new\n", "--owner", owner, "--group", group, "--mode", "0644", "--root", "root", "--lock-timeout", "10m")
 			mu.Lock()
 			defer mu.Unlock()
 			codes[d.code]++
@@ -181,7 +181,7 @@ func TestFiftyAtOnce(t *testing.T) {
 	require.Equal(t, restored, old)
 
 	// Ten at once subscribe to all of them: each is refreshed once.
-	args := []string{"ensure", "exec", "", "--refreshonly", "--provider", "shell"}
+	args := []string{"ensure", "exec", "", "--refreshonly", "--provider", "shell", "--lock-timeout", "10m"}
 	for i := range files {
 		args = append(args, "--subscribe", "file#"+at(i))
 	}
@@ -236,7 +236,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 
 	var waiting []func() done
 	for range 5 {
-		_, w := s.start("run", "--lock-timeout", "1m", "quick.lua")
+		_, w := s.start("run", "--lock-timeout", longEnough.String(), "quick.lua")
 		waiting = append(waiting, w)
 	}
 	s.write("go", "")

@@ -110,7 +110,7 @@ func languageOf(reg *resource.Registry) (*stubs.Language, error) {
 	for _, file := range files {
 		// By the custom of the library a module that returns a type has its name.
 		name := strings.TrimSuffix(path.Base(file), ".lua")
-		if err := in.Run(context.Background(), "types", []byte("local _ = require \"std."+name+"\"")); err != nil {
+		if err := in.Run(context.Background(), "types", "local _ = require \"std."+name+"\""); err != nil {
 			return nil, err
 		}
 		if t := layer.Type(name); t != nil {

@@ -37,7 +37,7 @@ of the script makes the same changes again, unless the script is changed first.`
 			if at < 0 {
 				return errNothingToUndo
 			}
-			rec, err := findRun(e, store, list[at].ID)
+			rec, err := findRun(e, store, list[at].ID, store.Changes)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -44,6 +46,7 @@ func (s *scan) declaration(call *ast.FuncCallExpr) {
 		return
 	}
 	d.guards()
+	d.scaffold()
 }
 
 // declaration is the declaration of a resource as far as it is written down.
@@ -56,6 +59,7 @@ type declaration struct {
 	name    string   // of the resource, "" if it is not known
 	given   []string // the properties
 	entries []schema.Entry
+	partial bool // there may be other names, properties or values than these
 }
 
 // read collects what is written: literal values as they are, and of others the
@@ -63,8 +67,15 @@ type declaration struct {
 func (d *declaration) read() {
 	table := d.s.p.Properties(d.call)
 	d.name = literalName(d.call)
+	d.partial = d.defaults || d.name == "" || len(d.s.defaults[d.t]) > 0
 	if table == nil {
+		d.partial = d.partial || d.isPending()
 		return
+	}
+	if e := luaapi.CutName(table); e != nil {
+		hint := "give the list itself: " + d.t.Name + " { names, ensure = ... }"
+		d.s.found = append(d.s.found, Finding{Property, &diag.Error{Pos: d.s.p.Pos(e), Subject: d.t.Name, Hint: hint,
+			Err: errors.New(luaapi.FirstNameOnly)}})
 	}
 	for _, f := range table.Fields {
 		key, ok := f.Key.(*ast.StringExpr)
@@ -78,6 +89,7 @@ func (d *declaration) read() {
 		if field == nil || known {
 			d.entries = append(d.entries, schema.Entry{Key: key.Value, Val: v})
 		}
+		d.partial = d.partial || !known
 		if field != nil && field.IsName && known {
 			d.name = v.S
 		}
@@ -105,10 +117,20 @@ func (d *declaration) subject() string {
 	return resource.ID{Type: d.t.Name, Name: d.name}.String()
 }
 
-// values has the decoder of a run look at the literal values.
+// values has the decoder of a run look at the literal values, and the type at all of them
+// together if they are all there is.
 func (d *declaration) values() {
 	table := &schema.Table{Entries: d.entries, Where: d}
-	err := d.t.Properties().Decode(table, reflect.New(d.t.Schema().GoType).Interface(), new(resource.Common))
+	var err error
+	if d.partial {
+		err = d.t.Properties().Decode(table, reflect.New(d.t.Schema().GoType).Interface(), new(resource.Common))
+	} else {
+		name := d.t.Schema().Name().Name
+		if _, ok := table.Get(name); !ok {
+			table.Set(name, schema.StringValue(d.name))
+		}
+		_, err = d.t.DecodeQuery(table, resource.Origin{})
+	}
 	var list diag.List
 	list.Add(err)
 	for _, e := range list {
@@ -122,7 +144,11 @@ func (d *declaration) values() {
 
 // Locate implements schema.Locator.
 func (d *declaration) Locate(path schema.Path, key bool) diag.Pos {
-	return d.s.p.PropertyPos(d.call, path, key)
+	pos := d.s.p.PropertyPos(d.call, path, key)
+	if pos.IsZero() && len(path) > 0 && path[0] == d.t.Schema().Name().Name {
+		return d.s.p.NamePos(d.call)
+	}
+	return pos
 }
 
 // references reports references to types that are not there. A type that a

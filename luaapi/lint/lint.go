@@ -8,7 +8,6 @@ package lint
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -28,6 +28,8 @@ type Linter struct {
 	Globals   []luaapi.Global
 	// Modules are the types that modules return, by the names of these.
 	Modules map[string]*resource.Type
+	// ReadFile reads the templates whose paths are written down; nil looks at none.
+	ReadFile func(path string) ([]byte, error)
 }
 
 // A Finding is a mistake and the rule that found it.
@@ -56,7 +58,7 @@ const (
 var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused, NilProperty, NoRefresh, Template}
 
 // ignored matches the comment that silences a line.
-var ignoreComment = regexp.MustCompile(`--+\s*ccm:\s*ignore\b(.*)$`)
+var ignoreComment = lazyregexp.New(`--+\s*ccm:\s*ignore\b(.*)$`)
 
 // Check returns what is wrong in a script, in the order of its text. What is in
 // a line with the comment "-- ccm: ignore" is left out; with names of rules
@@ -87,7 +89,7 @@ func (s *scan) sorted() []Finding {
 		if f.Pos.Line < 1 || f.Pos.Line > len(lines) {
 			return false
 		}
-		m := ignoreComment.FindStringSubmatch(strings.TrimRight(lines[f.Pos.Line-1], "\r"))
+		m := ignoreComment().FindStringSubmatch(strings.TrimRight(lines[f.Pos.Line-1], "\r"))
 		if m == nil {
 			return false
 		}

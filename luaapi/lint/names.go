@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/template"
 )
 
 // read reports a name that stands for nothing.
@@ -45,22 +43,6 @@ func (s *scan) assignGlobal(id *ast.IdentExpr, function bool) {
 		hint = fmt.Sprintf("did you mean %q? A new variable is written local %s", near, name)
 	}
 	s.report(UndefinedGlobal, s.p.Pos(id), hint, "assignment to undefined global %q", name)
-}
-
-// template reports a template of Jet with the delimiters that Jet has elsewhere.
-func (s *scan) template(e *ast.FuncCallExpr) {
-	get, ok := e.Func.(*ast.AttrGetExpr)
-	if !ok || s.global(get.Object) != "template" || len(e.Args) == 0 || len(e.Args) > 2 {
-		return
-	}
-	key, isName := get.Key.(*ast.StringExpr)
-	text, isText := e.Args[0].(*ast.StringExpr)
-	if !isName || !isText || key.Value != "jet" {
-		return
-	}
-	if err, ok := errors.AsType[*diag.Error](template.CheckDelims(text.Value)); ok {
-		s.report(Template, s.p.Pos(text), err.Hint, "%w", err.Err)
-	}
 }
 
 // luaTables are the tables of Lua. A field that one of them does not have is

@@ -81,7 +81,7 @@ func (c *call) write() int {
 func (c *call) copy() int {
 	source, path := c.path(1), c.path(2)
 	_, attr := c.attr(path, 3, 0o644)
-	f, err := c.view.OpenSource(c.in.Context(), source)
+	f, err := c.view.Sources().Open(c.in.Context(), source)
 	c.must(err)
 	defer f.Close()
 	c.must(c.host.WriteFile(path, f, attr))
@@ -99,7 +99,12 @@ func (c *call) mkdir() int {
 	case host.Directory:
 		c.must(c.host.SetAttr(path, attr))
 	default:
-		c.fail("want a directory at %s, found %s", path, info.Kind)
+		// A link to a directory will do, as for mkdir -p, if nothing is wanted of the directory.
+		isDir, err := c.view.IsDirectory(path)
+		c.must(err)
+		if isDir = isDir && c.L.Get(2) == lua.LNil; !isDir {
+			c.fail("want a directory at %s, found %s", path, info.Kind)
+		}
 	}
 	return 0
 }
@@ -117,17 +122,23 @@ func (c *call) symlink() int {
 	return 0
 }
 
-// chmod is host.chmod(path, mode).
+// chmod is host.chmod(path, mode). The mode is octal, or such as u=rwX,go=rX.
 func (c *call) chmod() int {
 	path := c.path(1)
 	info, err := c.view.Lstat(path)
 	c.must(err)
-	c.must(c.host.SetAttr(path, host.Attr{UID: info.UID, GID: info.GID, Mode: c.mode(c.L.Get(2))}))
+	if v := c.L.Get(2); v.Type() != lua.LTString {
+		c.fail("mode: want a string such as \"0644\", got %s", describe(v))
+	}
+	mode, err := ModeChange(c.str(2, "a mode")).parse()
+	c.must(err)
+	c.must(c.host.SetAttr(path, host.Attr{UID: info.UID, GID: info.GID, Mode: mode(info.Mode, info.Kind == host.Directory)}))
 	return 0
 }
 
 // chown is host.chown(path, owner, group); either may be nil. Of a link it is
-// the link that is given away.
+// the link that is given away. A file that is given away loses setuid and setgid, as with
+// chown(2).
 func (c *call) chown() int {
 	path := c.path(1)
 	info, err := c.view.Lstat(path)
@@ -145,7 +156,11 @@ func (c *call) chown() int {
 		c.must(c.host.ChownLink(path, uid, gid))
 		return 0
 	}
-	c.must(c.host.SetAttr(path, host.Attr{UID: uid, GID: gid, Mode: info.Mode}))
+	mode := info.Mode
+	if info.Kind == host.Regular && (uid != info.UID || gid != info.GID) {
+		mode &= 0o777
+	}
+	c.must(c.host.SetAttr(path, host.Attr{UID: uid, GID: gid, Mode: mode}))
 	return 0
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -73,7 +72,7 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 		{`status = function(want) return {} end, decide = function() return { diff = { { "value", "a", "b" } } } end,` + perform,
 			`stdlib/std/one.lua:7: decide of the type one: something differs, and there is no action: value: a → b`},
 		{`status = function(want) return {} end, decide = function() return { action = {} } end,` + perform,
-			`stdlib/std/one.lua:7: decide of the type one: want diff, actions, text or error, got "action"`},
+			`stdlib/std/one.lua:7: decide of the type one: want diff, actions, text, error or uncertain, got "action"`},
 		{`status = function(want) return {} end, decide = function() return { error = "it cannot be had" } end,` + perform,
 			`it cannot be had`},
 	} {
@@ -87,27 +86,25 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 // TestDeadlines: a function that does not end fails its resource and not the
 // run.
 func TestDeadlines(t *testing.T) {
-	s := newSite(t, one(`status = function(want)
+	for _, limit := range []string{"1ns", "50ms"} { // the first is over before the function is called
+		s := newSite(t, one(`status = function(want)
   if want.value == "loop" then while true do end end
   return {}
 end, perform = function() end,`))
-	s.declare(`local one = require "std.one"
-one { "x", value = "loop", timeout = "50ms" }
+		s.declare(`local one = require "std.one"
+one { "x", value = "loop", timeout = "` + limit + `" }
 one { "y" }`)
-	begin := time.Now()
-	require.Equal(t, `x one#x: failed: stdlib/std/one.lua:8: timed out after 50ms (site.lua:2)
+		require.Regexp(t, `^x one#x: failed: stdlib/std/one.lua:8(:6)?: timed out after `+limit+` \(site.lua:2\)
 = one#y: stable
-`, s.run())
-	require.Less(t, time.Since(begin), 10*time.Second)
+$`, s.run())
+	}
 }
 
 // TestCommandsAreCancelled: what the run is cancelled with ends a command.
 func TestCommandsAreCancelled(t *testing.T) {
-	s := newSite(t, one(`status = function(want, host) host.query { "sleep", "60" } end, perform = function() end,`))
+	s := newSite(t, one(`status = function(want, host) host.query { "sleep", "100000" } end, perform = function() end,`))
 	s.declare(`require "std.one" { "x", timeout = "50ms" }`)
-	begin := time.Now()
 	require.Contains(t, s.run(), "timed out after 50ms")
-	require.Less(t, time.Since(begin), 10*time.Second)
 }
 
 func TestComparisonByName(t *testing.T) {
@@ -258,6 +255,7 @@ func TestLeaves(t *testing.T) {
 		{`return { { path = "/x", kind = "absent" } }`, "~ peek#p: Would have updated the peek\n    value x\n"},
 		{`return { { path = "/x", kind = "file" } }`, "? peek#p: after one#o (pending): as things stand it would fail: "},
 		{`return { { path = "/x" } }`, "? peek#p: after one#o (pending): would update, as things stand\n"},
+		{`return { { path = "/x" } }, "command"`, `second result: want true or "commands", got "command"`},
 		{`return 1`, "x one#o: failed: stdlib/std/one.lua:9: leaves of the type one: want a list of what is left, got the number 1"},
 		{`return { { path = "x" } }`, `leaves of the type one: [1]: path: want an absolute path, got "x"`},
 		{`return { { path = "/x", kind = "pipe" } }`, `[1]: kind: want file, directory, link, absent or nothing, got "pipe"`},
@@ -279,6 +277,62 @@ perform = function(action, want, have, host) host.write("/x", "x", { mode = "060
 	}
 }
 
+// TestLeavesAccounts: what a type says of users and groups is told to those that come later.
+func TestLeavesAccounts(t *testing.T) {
+	for _, tt := range []struct{ leaves, ask, want string }{
+		{`{ group = "g", gid = 7 }`, `pending_group "g"`, `: present 7`},
+		{`{ group = "g" }, { group = "g", members = { "u", "v" } }`, `pending_group "g"`, `: present nil u,v`},
+		{`{ user = "u", uid = 8 }`, `pending_user "u"`, `: present 8`},
+		{`{ user = "u", kind = "absent" }`, `pending_user "u"`, `: absent nil`},
+		{`{ user = "u" }`, `pending_group "u"`, `: nothing`},
+		{`{ user = "u", kind = "gone" }`, `pending_group "u"`, `kind: want absent, unknown or nothing of a user or group, got "gone"`},
+		{`{ user = "u" }`, `pending_user("u", { needed = true })`, `? peek#p: after one#o (pending)`},
+		{`{ user = "u", kind = "unknown" }`, `pending_user "u"`, `? peek#p: after one#o (pending)`},
+	} {
+		library := one(`status = function(want, host) return { value = host.stat("/x") and "b" or "a" } end,
+perform = function(action, want, have, host) host.write("/x", "x") end,
+leaves = function() return { ` + tt.leaves + ` } end,`)
+		library["std/peek.lua"] = `return ccm.type {
+  name = "peek", properties = { name = { name = true }, value = {} },
+  status = function(want, host)
+    local a = host.` + tt.ask + `
+    error(a and ("%s %s %s"):format(a.ensure, a.uid or a.gid, table.concat(a.members or {}, ",")) or "nothing", 0)
+  end,
+  perform = function() end,
+}`
+		s := newSite(t, library)
+		s.declare(`require "std.one" { "o", value = "b" } require "std.peek" { "p", value = "x" }`)
+		require.Contains(t, s.plan(), tt.want, tt.leaves)
+	}
+}
+
+// TestLeavesMore: what comes after a type that says what files it leaves is known, but for
+// what commands report.
+func TestLeavesMore(t *testing.T) {
+	for more, want := range map[string][]string{
+		"nil":        {"nothing at /y (site.lua:1)\n", "~ ask#q: Would have updated the ask\n"},
+		`"commands"`: {"nothing at /y (site.lua:1)\n", "? ask#q: after one#o (pending)"},
+		"true":       {"? peek#p: one#o (pending) may make a difference", "? ask#q: after one#o (pending)"},
+	} {
+		library := one(`status = function(want, host) return { value = host.stat("/x") and "b" or "a" } end,
+perform = function(action, want, have, host) host.write("/x", "x") end,
+leaves = function() return { { path = "/x", kind = "file", content = "x" } }, ` + more + " end,")
+		library["std/peek.lua"] = `return ccm.type {
+  name = "peek", properties = { name = { name = true } },
+  status = function(want, host) if not host.stat("/y") then error("nothing at /y", 0) end return {} end, perform = function() end,
+}`
+		library["std/ask.lua"] = `return ccm.type {
+  name = "ask", properties = { name = { name = true }, value = {} },
+  status = function(want, host) host.query { "true" } return { value = "y" } end, perform = function() end,
+}`
+		s := newSite(t, library)
+		s.declare(`require "std.one" { "o", value = "b" } require "std.peek" { "p" } require "std.ask" { "q", value = "x", require = "one#o" }`)
+		for _, line := range want {
+			require.Contains(t, s.plan(), line, more)
+		}
+	}
+}
+
 // TestUnknownInAPlan: what a file will hold that something pending writes is not
 // known.
 func TestUnknownInAPlan(t *testing.T) {
@@ -287,13 +341,13 @@ func TestUnknownInAPlan(t *testing.T) {
 	s.declare(`require "std.motd" { "/a", text = "new" }`)
 	h := host.New(s.options)
 	v := h.Planning(t.Context())
-	v.Assume(host.Planned{Path: "/a", Kind: host.Regular})
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular})
 	r := s.builder.Resources()[0]
 	f, err := s.reg.Select(r, nil)
 	require.NoError(t, err)
 	_, err = f.Status(context.Background(), v, r.Spec)
 	require.ErrorContains(t, err, "/a: what it will hold is not known before it is written")
-	v.Assume(host.Planned{Path: "/a", Kind: host.Regular, Content: new("new")})
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular, Content: new("new")})
 	state, err := f.Status(context.Background(), v, r.Spec)
 	require.NoError(t, err)
 	require.True(t, r.Type.Decide(r.Spec, state, false).Stable())

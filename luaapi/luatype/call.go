@@ -19,8 +19,9 @@ type State struct {
 	Data map[string]any
 
 	schema *schema.Schema
-	text   *resource.Text // of an edit: the file before and after
-	view   *host.View     // of a plan, through which it was found
+	text   *resource.TextChange // of an edit: the file before and after
+	view   *host.View           // of a plan, through which it was found
+	made   *newFile             // of an edit: the file that it makes, nil if one is there
 }
 
 var (
@@ -39,10 +40,11 @@ func (s State) CurrentEnsure() string {
 func (s State) Describe(name, provider string) any {
 	out := map[string]any{"name": name, "provider": provider}
 	for k, v := range s.Data {
-		if f := s.schema.Field(k); f != nil && f.Secret {
+		f := s.schema.Field(k)
+		if f != nil && f.Secret {
 			v = secret
 		}
-		if k != "ensure" && v != nil {
+		if k != "ensure" && (f == nil || !f.IsName) && v != nil {
 			out[k] = v
 		}
 	}
@@ -50,7 +52,8 @@ func (s State) Describe(name, provider string) any {
 }
 
 // DesiredProperties implements resource.DesiredExporter. Secrets are left out, and so is what does not
-// differ from being left out: empty lists and texts.
+// differ from being left out: empty lists and texts. The name is among them if status found one, which may
+// be another than the one that was asked for.
 func (s State) DesiredProperties() *schema.Table {
 	if s.CurrentEnsure() == "absent" || len(s.Data) == 0 {
 		return nil
@@ -60,7 +63,7 @@ func (s State) DesiredProperties() *schema.Table {
 		f := &s.schema.Fields[i]
 		v := schema.ValueOf(s.Data[f.Name])
 		empty := v.Kind == schema.String && v.S == "" || v.Kind == schema.List && len(v.Items()) == 0
-		if f.IsName || f.Secret || v.Kind == schema.Nil || v.Kind == schema.Map || empty {
+		if f.Secret || v.Kind == schema.Nil || v.Kind == schema.Map || empty {
 			continue
 		}
 		t.Set(f.Name, v)
@@ -149,7 +152,10 @@ func (d *definition) callPerform(ctx context.Context, h *host.Host, want *resour
 	if a.Verb == refresh && d.refresh != nil {
 		fn, what, args = d.refresh, "refresh", args[1:]
 	}
-	_, err := d.invoke(ctx, access{view: &h.View, host: h, what: what}, fn, 0, args...)
+	out, err := d.invoke(ctx, access{view: &h.View, host: h, what: what}, fn, 1, args...)
+	if err == nil && out[0] == lua.LFalse {
+		return resource.ErrUnchanged
+	}
 	return err
 }
 

@@ -13,16 +13,22 @@ import (
 
 // compare is host.compare(source, directory, options): what the directory lacks to be a
 // copy of a directory of the script's, as lists of paths. Of 10,000 files that are as
-// wanted nothing reaches the script.
+// wanted nothing reaches the script. Without a source, only the attributes of what is there
+// are compared, with options.recurse those of all that is below.
 func (c *call) compare() int {
-	source, dir := c.path(1), c.path(2)
-	opts := c.options(3, "exclude", "owner", "group", "mode", "dir_mode")
+	dir := c.path(2)
+	opts := c.options(3, "exclude", "owner", "group", "mode", "dir_mode", "recurse")
 	x := c.comparison(opts)
 	top, err := c.view.Lstat(dir)
 	c.must(err)
 	if !x.fits(top) {
 		x.attributes = append(x.attributes, ".")
 	}
+	if c.L.Get(1) == lua.LNil {
+		c.must(x.attributesBelow(c, dir, opts.RawGetString("recurse") == lua.LTrue))
+		return c.give(x.table(c))
+	}
+	source := c.path(1)
 	err = c.view.CompareTree(c.in.Context(), source, dir,
 		func(e host.TreeEntry) (bool, error) {
 			if e.Kind != host.Regular && e.Kind != host.Directory {
@@ -31,16 +37,44 @@ func (c *call) compare() int {
 			return x.matters(e)
 		},
 		func(p host.TreePair) error { return x.add(p, dir) })
-	t := c.L.CreateTable(0, 4)
+	t := x.table(c)
 	if what, ok := errors.AsType[clash](err); ok {
 		t.RawSetString("clash", lua.LString(what))
 		return c.give(t)
 	}
 	c.must(err)
+	return c.give(t)
+}
+
+// table returns the lists as a script has them.
+func (x *comparison) table(c *call) *lua.LTable {
+	t := c.L.CreateTable(0, 4)
 	for name, list := range map[string][]string{"changed": x.changed, "missing": x.missing, "attributes": x.attributes, "extra": x.extra} {
 		t.RawSetString(name, c.stringList(list))
 	}
-	return c.give(t)
+	return t
+}
+
+// attributesBelow notes what has other attributes than are wanted, and with recurse what is
+// below the directory as well.
+func (x *comparison) attributesBelow(c *call, dir string, recurse bool) error {
+	if !recurse {
+		return nil
+	}
+	entries, err := c.view.Tree(c.in.Context(), dir, host.MaxNames)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		ok, err := x.matters(e)
+		if err != nil {
+			return err
+		}
+		if ok && !x.fits(e.Info) {
+			x.attributes = append(x.attributes, e.Rel)
+		}
+	}
+	return nil
 }
 
 // A clash is something that is in the way of a copy.
@@ -49,11 +83,11 @@ type clash string
 // Error says what is there.
 func (e clash) Error() string { return string(e) }
 
-// A comparison is what is wanted of a copy, and what it lacks.
+// A comparison is how a directory has to match its source, and where it does not.
 type comparison struct {
 	exclude       []string
-	owner, group  string // names or numbers; "" if they do not matter
-	mode, dirMode *Mode  // nil if they do not matter
+	owner, group  string                                   // names or numbers; "" if they do not matter
+	mode, dirMode func(have uint32, directory bool) uint32 // nil if they do not matter
 	userName      func(uid uint32) string
 	groupName     func(gid uint32) string
 	leftOut       map[string]bool // directories that do not matter
@@ -68,10 +102,11 @@ func (c *call) comparison(opts *lua.LTable) *comparison {
 		owner: lua.LVAsString(opts.RawGetString("owner")), group: lua.LVAsString(opts.RawGetString("group")),
 		userName: c.view.UserName, groupName: c.view.GroupName, leftOut: make(map[string]bool),
 	}
-	for name, to := range map[string]**Mode{"mode": &x.mode, "dir_mode": &x.dirMode} {
-		if text := lua.LVAsString(opts.RawGetString(name)); text != "" {
-			*to = new(Mode)
-			c.must((*to).UnmarshalText([]byte(text)))
+	for name, to := range map[string]*func(uint32, bool) uint32{"mode": &x.mode, "dir_mode": &x.dirMode} {
+		if text := ModeChange(lua.LVAsString(opts.RawGetString(name))); text != "" {
+			var err error
+			*to, err = text.parse()
+			c.must(err)
 		}
 	}
 	patterns, err := c.plain(opts.RawGetString("exclude"), 0)
@@ -122,11 +157,14 @@ func (x *comparison) add(p host.TreePair, dir string) error {
 // wanted. A number is compared with the number.
 func (x *comparison) fits(found host.Info) bool {
 	mode := x.mode
-	if found.Kind == host.Directory {
+	switch found.Kind {
+	case host.Directory:
 		mode = x.dirMode
+	case host.Symlink, host.Special:
+		mode = nil
 	}
 	return isAccount(x.owner, found.UID, x.userName) && isAccount(x.group, found.GID, x.groupName) &&
-		(mode == nil || uint32(*mode) == found.Mode)
+		(mode == nil || mode(found.Mode, found.Kind == host.Directory) == found.Mode)
 }
 
 func isAccount(want string, id uint32, name func(uint32) string) bool {

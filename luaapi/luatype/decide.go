@@ -31,7 +31,7 @@ func joined(dir, name string) string { return path.Join(dir, name) }
 
 // isPhrase reports whether a phrase reads well after "Would have".
 func isPhrase(s string) bool {
-	return contract.Phrase.MatchString(s) && !strings.ContainsAny(s, "\r\n")
+	return contract.Phrase().MatchString(s) && !strings.ContainsAny(s, "\r\n")
 }
 
 // phrase returns what a verb does, in words.
@@ -57,17 +57,17 @@ func (d *definition) decideAny(want *resource.Properties, have any) resource.Dec
 func (d *definition) compare(want *resource.Properties, have State) (dec resource.Decision) {
 	verb := update
 	if d.schema.Field("ensure") != nil {
-		wished, found := want.WantedEnsure(), have.CurrentEnsure()
+		desired, found := want.WantedEnsure(), have.CurrentEnsure()
 		switch {
-		case wished == absent && found == absent:
+		case desired == absent && found == absent:
 			return dec
-		case wished == absent:
+		case desired == absent:
 			verb = remove
 		case found == absent:
 			verb = create
 		}
-		if wished != found && wished != "" {
-			dec.Add("ensure", found, wished)
+		if desired != found && desired != "" {
+			dec.Add("ensure", found, desired)
 		}
 	}
 	if verb != remove {
@@ -85,24 +85,24 @@ func (d *definition) compareProperties(want *resource.Properties, have State, ve
 		if e.Key == "ensure" || f.IsName {
 			continue
 		}
-		wished, found := e.Val.Go(), canonical(f, have.Data[e.Key])
+		desired, found := e.Val.Go(), canonical(f, have.Data[e.Key])
 		if found == nil && (verb != create || d.edit != nil) {
 			continue // it is not compared; of what is made a report lists all
 		}
 		if d.fields[e.Key].set {
-			wished, found = sorted(wished), sorted(found)
+			desired, found = sorted(desired), sorted(found)
 		}
-		if found != nil && same(wished, found) {
+		if found != nil && same(desired, found) {
 			continue
 		}
-		from, to := text(found), text(wished)
+		from, to := text(found), text(desired)
 		switch {
 		case f.Secret && found == nil:
 			from, to = "", secret
 		case f.Secret:
 			from, to = secret, "(another secret)"
 		case from == to:
-			from, to = distinctText(found, from), distinctText(wished, to)
+			from, to = distinctText(found, from), distinctText(desired, to)
 		}
 		if from != to {
 			dec.Add(e.Key, from, to)
@@ -184,13 +184,14 @@ func (d *definition) decisionOf(v lua.LValue) (dec resource.Decision, err error)
 		return wrong("want a table such as { diff = ..., actions = ... }, got %s", describe(v))
 	}
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
-		if !contains([]string{"diff", "actions", "text", "error"}, k.String()) {
-			return wrong("want diff, actions, text or error, got %s", describe(k))
+		if !contains([]string{"diff", "actions", "text", "error", "uncertain"}, k.String()) {
+			return wrong("want diff, actions, text, error or uncertain, got %s", describe(k))
 		}
 	}
 	if e, ok := t.RawGetString("error").(lua.LString); ok {
 		dec.Err = errors.New(string(e))
 	}
+	dec.Uncertain = lua.LVAsString(t.RawGetString("uncertain"))
 	for i, row := range rows(t.RawGetString("diff")) {
 		property, _ := column(row, 1, "property").(lua.LString)
 		f := d.schema.Field(string(property))

@@ -7,7 +7,6 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -42,8 +41,11 @@ func (d *definition) validateEdit(want *resource.Properties) error {
 		}
 		return e
 	}
-	if d.validate == nil {
-		return nil
+	if _, _, err := d.creation(want); err != nil {
+		return err
+	}
+	if err := d.checkValidation(want); err != nil || d.validate == nil {
+		return err
 	}
 	return d.callValidate(want)
 }
@@ -66,50 +68,64 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	case info.Kind == host.Missing && want.WantedEnsure() == absent:
 		return State{Data: map[string]any{"ensure": absent}, schema: d.schema}, nil
 	case info.Kind == host.Missing:
-		return nil, (&diag.Error{Err: fmt.Errorf("want a file to edit at %s, found nothing", path)}).
-			WithHint("file { %q, owner = ..., group = ..., mode = ... } makes an empty one", path)
+		made, err := d.fileToMake(v, want, path)
+		if err != nil {
+			return nil, err
+		}
+		s, err := d.edited(ctx, want, path, "")
+		if err == nil {
+			s.text.HaveExists, s.made = false, made
+		}
+		return s, err
 	case info.Kind == host.Symlink:
 		return nil, fmt.Errorf("want a file to edit at %s, found a symbolic link, which is not followed", path)
 	case info.Kind != host.Regular:
 		return nil, fmt.Errorf("want a file to edit at %s, found %s", path, info.Kind)
 	}
-	before, err := v.ReadExpected(path, fileLimit)
+	before, err := v.ReadUpTo(path, fileLimit)
 	if err != nil {
 		return nil, err
 	}
-	return d.edited(ctx, want, path, string(before))
+	if l := d.latest; l.want == want && l.have.text != nil && l.have.text.HaveExists && l.have.text.Have == string(before) {
+		return l.have, nil // perform looks again
+	}
+	s, err := d.edited(ctx, want, path, string(before))
+	if err == nil {
+		d.latest.want, d.latest.have = want, s
+	}
+	return s, err
 }
 
 // edited calls the edit function.
-func (d *definition) edited(ctx context.Context, want *resource.Properties, path, before string) (any, error) {
+func (d *definition) edited(ctx context.Context, want *resource.Properties, path, before string) (s State, err error) {
 	out, err := d.invoke(ctx, access{what: "edit"}, d.edit, 2, d.luaWant(d.values(), want), lua.LString(before))
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	after, ok := out[0].(lua.LString)
 	if !ok {
-		return nil, d.blame(d.edit, "edit", "want the text as it should be, got %s", describe(out[0]))
+		return s, d.blame(d.edit, "edit", "want the text as it should be, got %s", describe(out[0]))
 	}
-	s := State{Data: make(map[string]any), schema: d.schema}
+	s = State{Data: make(map[string]any), schema: d.schema}
 	if out[1] != lua.LNil {
 		if s, err = d.stateOf(d.edit, "edit", out[1]); err != nil {
-			return nil, err
+			return s, err
 		}
 	}
 	if s.Data["ensure"] == nil {
 		s.Data["ensure"] = d.foundEnsure(want, before == string(after))
 	}
-	s.text = &resource.Text{Path: path, Have: before, Want: string(after), HaveExists: true, WantExists: true}
+	s.text = &resource.TextChange{Path: path, Have: before, Want: string(after), HaveExists: true, WantExists: true}
 	return s, nil
 }
 
 // foundEnsure returns what was found, judged by whether anything is to be done.
 func (d *definition) foundEnsure(want *resource.Properties, same bool) string {
-	wished := want.WantedEnsure()
+	desired := want.WantedEnsure()
 	switch {
 	case same:
-		return wished
-	case wished == absent:
+		return desired
+	case desired == absent:
 		return "present"
 	}
 	return absent
@@ -129,8 +145,12 @@ func (d *definition) editDecide(want *resource.Properties, have any) resource.De
 	if dec.Err != nil || !differs {
 		return dec
 	}
-	dec.Text = func(context.Context, *host.View) (resource.Text, error) { return *s.text, nil }
-	dec.Effects = []host.Planned{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want)}}
+	dec.Text = func(context.Context, *host.View) (resource.TextChange, error) { return *s.text, nil }
+	dec.Effects = []host.PathEffect{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want)}}
+	if s.made != nil {
+		dec.Effects[0].Attr = &s.made.attr
+		s.made.addTo(&dec)
+	}
 	dec.Complete = true
 	return dec
 }
@@ -145,15 +165,24 @@ func (d *definition) editPerform(ctx context.Context, h *host.Host, want *resour
 	if s.text == nil {
 		return nil
 	}
-	info, err := h.Lstat(s.text.Path)
-	if err != nil {
+	write, attr := h.WriteNewFile, host.Attr{}
+	if s.made != nil {
+		attr = s.made.attr
+	} else {
+		info, err := h.Lstat(s.text.Path)
+		if err != nil {
+			return err
+		}
+		write, attr = h.WriteFile, host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
+	}
+	if err := d.askValidation(ctx, h, want, s.text.Path, s.text.Want, attr); err != nil {
 		return err
 	}
-	return h.WriteFile(s.text.Path, strings.NewReader(s.text.Want), host.Attr{UID: info.UID, GID: info.GID, Mode: info.Mode})
+	return write(s.text.Path, strings.NewReader(s.text.Want), attr)
 }
 
 // textOf reads the text of a decision: the content of a file before and after.
-func (d *definition) textOf(v lua.LValue) (func(context.Context, *host.View) (resource.Text, error), error) {
+func (d *definition) textOf(v lua.LValue) (func(context.Context, *host.View) (resource.TextChange, error), error) {
 	t, ok := v.(*lua.LTable)
 	if v == lua.LNil {
 		return nil, nil
@@ -165,7 +194,7 @@ func (d *definition) textOf(v lua.LValue) (func(context.Context, *host.View) (re
 	if !ok {
 		return nil, d.blame(d.decide, "decide", "text: want { path = ..., have = ..., want = ... }, got %s", describe(v))
 	}
-	out := resource.Text{Path: string(path)}
+	out := resource.TextChange{Path: string(path)}
 	have, want := t.RawGetString("have"), t.RawGetString("want")
 	if out.HaveExists = have != lua.LNil; out.HaveExists {
 		out.Have = lua.LVAsString(have)
@@ -173,5 +202,5 @@ func (d *definition) textOf(v lua.LValue) (func(context.Context, *host.View) (re
 	if out.WantExists = want != lua.LNil; out.WantExists {
 		out.Want = lua.LVAsString(want)
 	}
-	return func(context.Context, *host.View) (resource.Text, error) { return out, nil }, nil
+	return func(context.Context, *host.View) (resource.TextChange, error) { return out, nil }, nil
 }

@@ -122,6 +122,36 @@ diff --git a/w b/w
 	require.Equal(t, 1, writes)
 }
 
+// TestEditsOfAFileThatIsMade: the first edit says that it is made, and it is written once
+// with the attributes that create gives it.
+func TestEditsOfAFileThatIsMade(t *testing.T) {
+	made := strings.Replace(word, "path = {", `create = { type = "any" }, path = {`, 1)
+	s := newSite(t, map[string]string{"std/word.lua": made})
+	words(s, "", "a")
+	require.Equal(t, "x word#a: failed: want a file to edit at /w, found nothing"+
+		" (create = { owner = ..., group = ..., mode = ... } makes it) (site.lua:3)\n", s.run())
+
+	s = newSite(t, map[string]string{"std/word.lua": made})
+	words(s, `, create = { mode = "0600" }`, "a", "b")
+	writes := 0
+	s.options.Effect = func(op, path string) error {
+		if op == "rename" {
+			writes++
+		}
+		return nil
+	}
+	plan := s.plan()
+	require.Regexp(t, "(?s)^\\+ word#a: Would have created the file and added the word\n.*--- /dev/null\n.*\\+ word#b: Would have added the word\n", plan)
+	require.Zero(t, writes)
+	require.Equal(t, strings.NewReplacer("Would have created", "Created", "Would have added", "Added").Replace(plan), s.run())
+	require.Equal(t, 1, writes)
+	require.Equal(t, "a b\n", s.content("/w"))
+	fi, err := os.Stat(s.root + "/w")
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), fi.Mode())
+	require.Equal(t, "= word#a: stable\n= word#b: stable\n", s.run())
+}
+
 // TestEditsThatCannotBeOneWrite: what is done between two edits must see the
 // first one.
 func TestEditsThatCannotBeOneWrite(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,6 +38,24 @@ m.one "x"`)
 	require.Contains(t, got, "host.read: it can be called only while status or perform runs")
 }
 
+// What host does takes its time, and the limit is on what the type does in Lua.
+func TestWorkOfTheHostIsNotLimited(t *testing.T) {
+	s := newSiteWithin(t, one(`
+status = function(want, host) return { value = host.read("/x") or "" } end,
+perform = function(action, want, have, host)
+  for _, path in ipairs { "/x", "/y" } do host.write(path, want.value, { mode = "0600" }) end
+end,`), time.Second)
+	s.options.Effect = func(op, _ string) error {
+		if op == "write" {
+			time.Sleep(1500 * time.Millisecond)
+		}
+		return nil
+	}
+	s.declare(`require "std.one" { "x", value = "v" }`)
+	require.Contains(t, s.run(), "one#x: ")
+	require.Equal(t, "v", s.content("/y"))
+}
+
 // TestHost: what the functions of host do.
 func TestHost(t *testing.T) {
 	owner, group := hosttest.Me()
@@ -65,6 +84,7 @@ perform = function(action, want, have, host)
   for _, e in ipairs(host.tree("/", { sums = true })) do seen[#seen + 1] = e.path .. ":" .. e.kind .. ":" .. #(e.sum or "") .. (e.target or "") end
   assert(table.concat(seen, " ") == "d:directory:0 d/copy:file:64 d/l:link:0y d/x:file:64", table.concat(seen, " "))
   assert(#host.tree(want.name:match("^(.*)/"), { source = true, sums = true }) > 3)
+  for _, e in ipairs(host.tree("/", { brief = true })) do assert(e.path and e.kind and e.mode and not e.owner) end
   local c = host.compare(want.name:match("^(.*)/"), "/d", { exclude = { "*.go" }, dir_mode = "0700" })
   assert(#c.missing == 0 and #c.changed == 0 and table.concat(c.extra, " ") == "copy l x" and c.attributes[1] == ".")
   host.remove("/d/copy")
@@ -72,6 +92,9 @@ perform = function(action, want, have, host)
   assert(not pcall(host.remove, "/d"))
   host.mkdir("/e/f")
   host.write("/e/f/g", "")
+  host.symlink("f", "/e/to")
+  host.mkdir("/e/to")
+  assert(not pcall(host.mkdir, "/e/to", { mode = "0700" }), "the mode is that of the link or of the directory")
   host.remove("/e", { recursive = true })
   local out, code, errors = host.run { "sh", "-c", "cat; echo $A $PWD; echo oops >&2; exit 3", env = { A = 1 }, stdin = "in ", cwd = "/d", check = false, timeout = "1m" }
   assert(out == "in 1 " .. host.root .. "/d" and code == 3 and errors == "oops", out)

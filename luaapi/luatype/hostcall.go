@@ -27,6 +27,14 @@ func (lib *library) actHost(L *lua.LState) *lua.LTable {
 	return lib.acts
 }
 
+// worksLong are the functions of host whose work grows with the machine: their time is not that of
+// the type, which is limited. The timeout of the resource and an interrupt end them. Those that run
+// commands see to it themselves.
+var worksLong = map[string]bool{
+	"tree": true, "compare": true, "undeclared": true,
+	"write": true, "copy": true, "mkdir": true, "symlink": true, "chmod": true, "chown": true, "remove": true,
+}
+
 // hostTable makes the table host of some functions.
 func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int) *lua.LTable {
 	contents := L.CreateTable(0, len(looks)+len(acts))
@@ -35,9 +43,13 @@ func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int)
 		for _, name := range slices.Sorted(maps.Keys(set)) {
 			fn := set[name]
 			names = append(names, name)
-			contents.RawSetString(name, L.NewFunction(func(L *lua.LState) int {
+			contents.RawSetString(name, L.NewFunction(func(L *lua.LState) (results int) {
 				c := lib.call(L, name)
-				return fn(c)
+				if !worksLong[name] {
+					return fn(c)
+				}
+				lib.in.Outside(func() { results = fn(c) })
+				return results
 			}))
 		}
 	}
@@ -103,14 +115,9 @@ func (c *call) fail(format string, args ...any) {
 
 // must throws err if there is one, with its advice.
 func (c *call) must(err error) {
-	if err == nil {
-		return
+	if err != nil {
+		c.in.Throw(c.L, diag.HintOf(err), c.name+": %w", err)
 	}
-	hint := ""
-	if h, ok := err.(interface{ Hint() string }); ok {
-		hint = h.Hint()
-	}
-	c.in.Throw(c.L, hint, c.name+": %w", err)
 }
 
 // str returns argument n, a string.

@@ -17,17 +17,18 @@ import (
 //	  return { { path = want.path, kind = "link", target = want.target } }
 //	end
 //
-// A second result that is true says that they do more than that.
+// A second result says that they do more than that: true for anything, "commands" for
+// what only commands report.
 
 // leftKeys are what the table of one thing that is left may have.
-var leftKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid"}
+var leftKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members"}
 
 // callLeaves asks the script what is left. In a run, nobody wants to know.
-func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.Planned, more bool, err error) {
+func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.More, err error) {
 	L := d.values()
 	s, known := have.(State)
 	if known && s.view == nil {
-		return nil, true, nil
+		return nil, resource.MoreAnything, nil
 	}
 	found := lua.LValue(lua.LNil)
 	if known {
@@ -35,36 +36,43 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	}
 	out, err := d.invoke(d.lib.in.Outer(), access{what: "leaves"}, d.leaves, 2, d.luaWant(L, want), found)
 	if err != nil {
-		return nil, true, err
+		return nil, resource.MoreAnything, err
 	}
 	if out[0] == lua.LNil {
-		return nil, true, nil
+		return nil, resource.MoreAnything, nil
 	}
 	if _, ok := out[0].(*lua.LTable); !ok {
-		return nil, true, d.blame(d.leaves, "leaves", "want a list of what is left, got %s", describe(out[0]))
+		return nil, resource.MoreAnything, d.blame(d.leaves, "leaves", "want a list of what is left, got %s", describe(out[0]))
 	}
 	for i, row := range rows(out[0]) {
 		p, err := left(s.view, row)
 		if err != nil {
-			return nil, true, d.blame(d.leaves, "leaves", "[%d]: %w", i+1, err)
+			return nil, resource.MoreAnything, d.blame(d.leaves, "leaves", "[%d]: %w", i+1, err)
 		}
 		list = append(list, p)
 	}
-	return list, lua.LVAsBool(out[1]), nil
+	switch {
+	case out[1] == lua.LString("commands"):
+		return list, resource.MoreCommands, nil
+	case out[1].Type() == lua.LTString:
+		return nil, resource.MoreAnything, d.blame(d.leaves, "leaves", `second result: want true or "commands", got %s`, describe(out[1]))
+	case lua.LVAsBool(out[1]):
+		return list, resource.MoreAnything, nil
+	}
+	return list, resource.NoMore, nil
 }
 
 // left reads one thing that is left. View may be nil: then owner, group and mode are
 // left out.
-func left(v *host.View, row *lua.LTable) (p host.Planned, err error) {
+func left(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
 	for k, _ := row.Next(lua.LNil); k != lua.LNil; k, _ = row.Next(k) {
 		if !contains(leftKeys, k.String()) {
 			return p, fmt.Errorf("unknown field %s", describe(k))
 		}
 	}
 	text := func(name string) string { return lua.LVAsString(row.RawGetString(name)) }
-	if account := accountIn(row); account != nil {
-		p.Account = account
-		return p, nil
+	if p.Account, err = accountIn(row); p.Account != nil || err != nil {
+		return p, err
 	}
 	if err := new(Path).UnmarshalText([]byte(text("path"))); err != nil {
 		return p, fmt.Errorf("path: %w", err)
@@ -93,25 +101,39 @@ func left(v *host.View, row *lua.LTable) (p host.Planned, err error) {
 }
 
 // accountIn returns the user or group that a row is about, nil if it is about none.
-func accountIn(row *lua.LTable) *host.Account {
+func accountIn(row *lua.LTable) (*host.Account, error) {
 	kind, name := host.UserLook, lua.LVAsString(row.RawGetString("user"))
 	if name == "" && row.RawGetString("path") == lua.LNil {
 		kind, name = host.GroupLook, lua.LVAsString(row.RawGetString("group"))
 	}
 	if name == "" {
-		return nil
+		return nil, nil
 	}
 	a := &host.Account{Kind: kind, Name: name, ID: host.NoAccount}
 	number := map[host.LookKind]string{host.UserLook: "uid", host.GroupLook: "gid"}[kind]
 	if n, ok := row.RawGetString(number).(lua.LNumber); ok {
 		a.ID = uint32(n)
 	}
-	return a
+	switch kind := lua.LVAsString(row.RawGetString("kind")); kind {
+	case "":
+	case "absent":
+		a.Absent = true
+	case "unknown":
+		a.Unsure = true
+	default:
+		return nil, fmt.Errorf("kind: want absent, unknown or nothing of a user or group, got %q", kind)
+	}
+	if list, ok := row.RawGetString("members").(*lua.LTable); ok {
+		for i := range list.Len() {
+			a.Members = append(a.Members, lua.LVAsString(list.RawGetInt(i+1)))
+		}
+	}
+	return a, nil
 }
 
 // attrOf returns the attributes that host.write and host.mkdir give to what stands at
 // a path, or to something new.
-func attrOf(v *host.View, p host.Planned, text func(string) string) (*host.Attr, error) {
+func attrOf(v *host.View, p host.PathEffect, text func(string) string) (*host.Attr, error) {
 	info, err := v.Lstat(p.Path)
 	if err != nil {
 		return nil, nil // it is going to fail, or somebody else says why
@@ -133,12 +155,12 @@ func attrOf(v *host.View, p host.Planned, text func(string) string) (*host.Attr,
 			return nil, nil
 		}
 	}
-	if mode := text("mode"); mode != "" {
-		var m Mode
-		if err := m.UnmarshalText([]byte(mode)); err != nil {
+	if mode := ModeChange(text("mode")); mode != "" {
+		change, err := mode.parse()
+		if err != nil {
 			return nil, fmt.Errorf("mode: %w", err)
 		}
-		attr.Mode = uint32(m)
+		attr.Mode = change(attr.Mode, p.Kind == host.Directory)
 	}
 	return &attr, nil
 }

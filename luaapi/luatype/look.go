@@ -1,14 +1,16 @@
 package luatype
 
 import (
+	"context"
 	"errors"
 	"time"
 
-	"github.com/kballard/go-shellquote"
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -19,12 +21,19 @@ var looks = map[string]func(c *call) int{
 	"list": (*call).list,
 	"glob": (*call).glob,
 
-	"is_directory": (*call).isDirectory,
-	"tree":         (*call).tree,
-	"compare":      (*call).compare,
-	"which":        (*call).which,
-	"real":         (*call).real,
-	"query":        (*call).query,
+	"is_directory":    (*call).isDirectory,
+	"missing_parents": (*call).missingParents,
+
+	"tree":       (*call).tree,
+	"compare":    (*call).compare,
+	"undeclared": (*call).undeclared,
+	"which":      (*call).which,
+	"real":       (*call).real,
+	"query":      (*call).query,
+	"connects":   (*call).connects,
+
+	"pending_user":  func(c *call) int { return c.pendingAccount(host.UserLook) },
+	"pending_group": func(c *call) int { return c.pendingAccount(host.GroupLook) },
 }
 
 // read is host.read(path): the content of a file, nil if nothing stands there.
@@ -35,7 +44,7 @@ func (c *call) read() int {
 	if info.Kind == host.Missing {
 		return c.give(lua.LNil)
 	}
-	b, err := c.view.ReadExpected(path, fileLimit)
+	b, err := c.view.ReadUpTo(path, fileLimit)
 	if errors.Is(err, host.ErrNotKnown) {
 		c.must(err)
 	}
@@ -69,10 +78,21 @@ func (c *call) stat() int {
 	return c.give(t)
 }
 
-func (c *call) infoTable(info host.Info) *lua.LTable {
-	t := c.L.CreateTable(0, 8)
+func (c *call) infoTable(info host.Info) *lua.LTable { return c.entryTable(info, false) }
+
+// entryTable returns what stands at a path as a table: with brief, which takes half of the
+// memory, kind and mode only.
+func (c *call) entryTable(info host.Info, brief bool) *lua.LTable {
+	n := 10 // with path, and sum or target; a table without a size takes that of 32
+	if brief {
+		n = 4
+	}
+	t := c.L.CreateTable(0, n)
 	t.RawSetString("kind", lua.LString(kinds[info.Kind]))
 	t.RawSetString("mode", lua.LString(Mode(info.Mode).String()))
+	if brief {
+		return t
+	}
 	t.RawSetString("uid", lua.LNumber(info.UID))
 	t.RawSetString("gid", lua.LNumber(info.GID))
 	t.RawSetString("owner", lua.LString(c.view.UserName(info.UID)))
@@ -88,6 +108,18 @@ func (c *call) isDirectory() int {
 	ok, err := c.view.IsDirectory(c.path(1))
 	c.must(err)
 	return c.give(lua.LBool(ok))
+}
+
+// missingParents is host.missing_parents(path): the directories above it at which nothing
+// stands, the uppermost first. If something else stands in the place of one, they are nil, and
+// a second result says so.
+func (c *call) missingParents() int {
+	missing, err := host.MissingParents(c.view, c.path(1))
+	if parent, ok := errors.AsType[*host.ParentError](err); ok {
+		return c.give(lua.LNil, lua.LString(parent.Error()))
+	}
+	c.must(err)
+	return c.giveStrings(missing)
 }
 
 // list is host.list(directory): the names in it, sorted.
@@ -109,17 +141,18 @@ func (c *call) glob() int {
 // one of the script's and not one of the machine.
 func (c *call) tree() int {
 	dir := c.path(1)
-	opts := c.options(2, "sums", "source")
+	opts := c.options(2, "sums", "source", "brief")
 	source := opts.RawGetString("source") == lua.LTrue
 	look, sum := c.view.Tree, c.view.Sum
 	if source {
-		look, sum = c.view.SourceTree, c.view.SumSource
+		look, sum = c.view.Sources().Tree, c.view.Sources().Sum
 	}
-	entries, err := look(dir)
+	entries, err := look(c.in.Context(), dir, host.MaxNames)
 	c.must(err)
 	list := c.L.CreateTable(len(entries), 0)
 	for _, e := range entries {
-		t := c.infoTable(e.Info)
+		c.must(c.in.Context().Err())
+		t := c.entryTable(e.Info, opts.RawGetString("brief") == lua.LTrue)
 		t.RawSetString("path", lua.LString(e.Rel))
 		full := joined(dir, e.Rel)
 		switch {
@@ -162,7 +195,7 @@ func (c *call) command() (cmd host.Cmd, check bool) {
 	check = true
 	t, ok := c.L.Get(1).(*lua.LTable)
 	if !ok {
-		words, err := shellquote.Split(c.str(1, "a command"))
+		words, err := resource.SplitWords(c.str(1, "a command"))
 		c.must(err)
 		cmd.Argv = words
 	} else {
@@ -222,4 +255,26 @@ func (c *call) runs(run runner) int {
 	}
 	c.must(err)
 	return c.give(lua.LString(trimmed(res.Stdout)), lua.LNumber(res.Code), lua.LString(trimmed(res.Stderr)))
+}
+
+// connects is host.connects(address, port, options): whether something listens there for
+// TCP, and if not, why. It waits for 5s at most, unless options.timeout says otherwise.
+func (c *call) connects() int {
+	address := c.str(1, "the name or address of a machine")
+	port, ok := c.L.Get(2).(lua.LNumber)
+	if !ok || port != lua.LNumber(uint16(port)) {
+		c.fail("want a port as argument 2, got %s", describe(c.L.Get(2)))
+	}
+	timeout := host.Duration(5 * time.Second)
+	if limit, ok := c.options(3, "timeout").RawGetString("timeout").(lua.LString); ok {
+		c.must(timeout.UnmarshalText([]byte(limit)))
+	}
+	ctx, cancel := context.WithTimeout(c.in.Context(), time.Duration(timeout))
+	defer cancel()
+	var err error
+	c.in.Outside(func() { err = fetch.Connect(ctx, address, uint16(port)) })
+	if err != nil {
+		return c.give(lua.LFalse, lua.LString(err.Error()))
+	}
+	return c.give(lua.LTrue)
 }

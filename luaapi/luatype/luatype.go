@@ -122,7 +122,7 @@ func (d *definition) add(L *lua.LState) int {
 // functions returns what the type is made of.
 func (d *definition) functions() resource.Functions {
 	f := resource.Functions{
-		Name: d.name, Provider: "lua", Schema: d.schema, Locate: d.locate(),
+		Name: d.name, Provider: "lua", Schema: d.schema, ResolvePaths: d.locate(),
 		Status: d.callStatus, Decide: d.decideAny, Perform: d.callPerform,
 	}
 	if d.validate != nil {
@@ -136,7 +136,7 @@ func (d *definition) functions() resource.Functions {
 	}
 	if d.edit != nil {
 		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, editedPath
-		f.Validate = d.validateEdit
+		f.Validate, f.Predict = d.validateEdit, d.editPredict
 	}
 	return f
 }

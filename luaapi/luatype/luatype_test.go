@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,6 +37,12 @@ type site struct {
 // newSite returns a site on an empty machine. Modules are found in library.
 func newSite(t *testing.T, library map[string]string) *site {
 	t.Helper()
+	return newSiteWithin(t, library, 0)
+}
+
+// newSiteWithin makes a site in which Lua may run for that long.
+func newSiteWithin(t *testing.T, library map[string]string, limit time.Duration) *site {
+	t.Helper()
 	base, err := resource.NewRegistry()
 	require.NoError(t, err)
 	s := &site{t: t, reg: base.Layer(), root: t.TempDir()}
@@ -45,7 +52,7 @@ func newSite(t *testing.T, library map[string]string) *site {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	s.in = luaapi.New(luaapi.Options{
-		Registry: s.reg, Builder: &s.builder, Library: files, Print: &s.printed, Extend: luatype.Extend,
+		Registry: s.reg, Builder: &s.builder, Library: files, Print: &s.printed, Extend: luatype.Extend, Timeout: limit,
 	})
 	t.Cleanup(s.in.Close)
 	return s
@@ -54,7 +61,7 @@ func newSite(t *testing.T, library map[string]string) *site {
 // eval evaluates the script and returns its mistakes as they are printed.
 func (s *site) eval(text string) string {
 	s.t.Helper()
-	err := s.in.Run(context.Background(), "site.lua", []byte(text))
+	err := s.in.Run(context.Background(), "site.lua", text)
 	if err == nil {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A field is what a schema does not know of a property.
+// A field is what a type in Lua adds to the schema of a property.
 type field struct {
 	set      bool // a list whose order does not matter
 	relative bool // a path that may be relative to the script
@@ -30,11 +30,13 @@ var scalars = map[string]reflect.Type{
 	"boolean": reflect.TypeFor[bool](),
 	"path":    reflect.TypeFor[Path](),
 	"mode":    reflect.TypeFor[Mode](),
-	"any":     reflect.TypeFor[any](),
+
+	"mode_change": reflect.TypeFor[ModeChange](),
+	"any":         reflect.TypeFor[any](),
 }
 
 // typeNames are the types that a property can have.
-var typeNames = []string{"string", "integer", "number", "boolean", "path", "mode", "list", "map", "table", "any"}
+var typeNames = []string{"string", "integer", "number", "boolean", "path", "mode", "mode_change", "list", "map", "table", "any"}
 
 // schema reads a table of properties.
 func (r *reader) schema(doc string, props *lua.LTable, path schema.Path) (*schema.Schema, map[string]field) {

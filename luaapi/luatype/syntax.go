@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -64,3 +65,37 @@ var (
 	_ schema.JSONSchemer = Path("")
 	_ schema.JSONSchemer = Mode(0)
 )
+
+// A ModeChange is octal permissions, or permissions that depend on those that are there, such
+// as u=rwX,go=rX.
+type ModeChange string
+
+// UnmarshalText reads either.
+func (m *ModeChange) UnmarshalText(text []byte) error {
+	*m = ModeChange(text)
+	_, err := m.parse()
+	return err
+}
+
+// parse returns what makes the permissions of a file or a directory of those that it has.
+func (m ModeChange) parse() (func(have uint32, directory bool) uint32, error) {
+	var octal Mode
+	err := octal.UnmarshalText([]byte(m))
+	if err == nil {
+		return func(uint32, bool) uint32 { return uint32(octal) }, nil
+	}
+	if strings.Trim(string(m), "0123456789") == "" || strings.HasPrefix(string(m), "0") {
+		return nil, err
+	}
+	change, err := host.ParseModeChange(string(m))
+	return change.Apply, err
+}
+
+// String returns the text that it was read from, octal ones with four digits.
+func (m ModeChange) String() string {
+	var octal Mode
+	if octal.UnmarshalText([]byte(m)) == nil {
+		return octal.String()
+	}
+	return string(m)
+}

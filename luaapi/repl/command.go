@@ -6,7 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	lua "github.com/yuin/gopher-lua"
+
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // A Command is what a line that begins with a dot does.
@@ -79,10 +82,10 @@ func isTopic(name string) bool {
 	return name != "" && span(name, func(c byte) bool { return letter(c) || digit(c) || c == '.' || c == ':' }) == len(name)
 }
 
-// command returns the command of that name or alias, or nil.
-func (d *Dialog) command(name string) *Command {
-	for i := range d.commands {
-		if c := &d.commands[i]; c.Name == name || slices.Contains(c.Aliases, name) {
+// findCommand returns the command of that name or alias, or nil.
+func findCommand(list []Command, name string) *Command {
+	for i := range list {
+		if c := &list[i]; c.Name == name || slices.Contains(c.Aliases, name) {
 			return c
 		}
 	}
@@ -91,7 +94,7 @@ func (d *Dialog) command(name string) *Command {
 
 // run runs a command.
 func (d *Dialog) run(ctx context.Context, name, arg string) error {
-	c := d.command(name)
+	c := findCommand(d.commands, name)
 	if c == nil {
 		var names []string
 		for _, c := range d.commands {
@@ -130,15 +133,15 @@ func (d *Dialog) help(name string) error {
 			d.printf("  %-*s  %s\n", width, c.synopsis(), c.Doc)
 		}
 		d.printf("\n")
-		for _, f := range d.opts.Functions {
+		for _, f := range d.env.opts.Functions {
 			name, _, _ := strings.Cut(f.Signature, "(")
-			d.printf("  %-*s  %s\n", width, name+"()", cutTo(firstSentence(f.Doc), columns-width-4))
+			d.printf("  %-*s  %s\n", width, name+"()", cutTo(firstSentence(f.Doc), terminal.TextWidth-width-4))
 		}
 		d.print(helpFooter)
 		return nil
 	}
-	if c := d.command(strings.TrimPrefix(name, ".")); c != nil {
-		d.printf("%s\n%s\n", c.synopsis(), wrap(c.Doc, "  "))
+	if c := findCommand(d.commands, strings.TrimPrefix(name, ".")); c != nil {
+		d.printf("%s\n%s\n", c.synopsis(), terminal.Wrap(c.Doc, "  "))
 		if c.More != "" {
 			d.print(indent(c.More, "  "))
 		}
@@ -159,7 +162,7 @@ typed, or ends what is running. Ctrl-R searches the history. Ctrl-D leaves.`
 func (d *Dialog) habitHint(text string) string {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	name := strings.TrimSuffix(word, "()")
-	if _, taken := d.session.Global(name); taken {
+	if _, taken := d.env.session.Global(name); taken {
 		return ""
 	}
 	switch rest = strings.TrimSpace(rest); {
@@ -171,4 +174,55 @@ func (d *Dialog) habitHint(text string) string {
 		return ".quit leaves, and so does Ctrl-D"
 	}
 	return ""
+}
+
+// explain prints the documentation of a topic: a command, a type or one of its
+// properties, a fact, a function, a variable.
+func (d *Dialog) explain(name string) error {
+	d.env.document()
+	name = strings.TrimSpace(name)
+	if name == "" {
+		return d.help("")
+	}
+	if cmd, ok := strings.CutPrefix(name, "."); ok {
+		return d.help(cmd)
+	}
+	typ, _, _ := strings.Cut(name, ".")
+	if d.env.registry.Type(typ) != nil {
+		if text, ok := d.env.opts.Reference(name); ok {
+			d.print(text)
+			return nil
+		}
+	}
+	if branch, ok := strings.CutPrefix(name, "facts."); ok {
+		text, err := factText(d.env.facts, branch)
+		if err == nil {
+			d.print(text)
+		}
+		return err
+	}
+	t, known := d.manual.topic(strings.ReplaceAll(name, ":", "."))
+	if known {
+		d.print(d.manual.topicText(t))
+		return nil
+	}
+	v, _ := d.env.follow(splitName(name))
+	if v == nil {
+		return d.noTopic(name)
+	}
+	if fn, ok := v.(*lua.LFunction); ok {
+		d.print(d.manual.functionText(name, fn))
+		return nil
+	}
+	d.print(d.printer.show(v))
+	return nil
+}
+
+// noTopic is the error about a name that nothing is known of.
+func (d *Dialog) noTopic(name string) error {
+	known := append(d.env.session.GlobalNames(), d.env.registry.TypeNames()...)
+	for _, t := range d.manual.topics() {
+		known = append(known, t.name)
+	}
+	return unknown("documentation of "+name, name, known)
 }

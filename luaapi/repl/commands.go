@@ -7,19 +7,22 @@ import (
 	"strings"
 	"time"
 
+	lua "github.com/yuin/gopher-lua"
+
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // allCommands returns the commands in order of name.
-func (d *Dialog) allCommands() []Command {
+func allCommands(o Options) []Command {
 	list := append([]Command{
 		{Name: "catalog", Doc: "List what was declared, in order.", Run: catalogCommand},
 		{Name: "doc", Args: "TYPE[.PROPERTY]", Doc: "Print the reference of a type or property.", Takes: ArgType, Run: docCommand},
 		{Name: "drop", Args: "TYPE#NAME", Doc: "Take a resource out of what was declared.", Takes: ArgResource, Run: dropCommand},
 		{Name: "facts", Args: "[TEXT]", Doc: "Print the facts, or those that have TEXT in them.", More: "TEXT is looked for in names and in values.", Takes: ArgFact, Run: factsCommand},
-		{Name: "graph", Args: "[FORM]", Doc: "Print what comes after what.", More: "As text, or in a FORM: " + strings.Join(d.drawingNames(), ", ") + ".", Words: d.drawingNames(), Run: graphCommand},
+		{Name: "graph", Args: "[FORM]", Doc: "Print what comes after what.", More: "As text, or in a FORM: " + strings.Join(drawingNames(o), ", ") + ".", Words: drawingNames(o), Run: graphCommand},
 		{Name: "help", Aliases: []string{"h"}, Args: "[TOPIC]", Doc: "Print this, or what TOPIC is.", Takes: ArgCommand, Run: helpCommand},
 		{Name: "load", Args: "FILE", Doc: "Evaluate a script, or load a manifest.", Takes: ArgFile, Run: loadCommand},
 		{Name: "page", Args: "[EXPRESSION]", Doc: "Show a value, or the last one, in a pager.", More: "The pager is that of CCM_PAGER or PAGER, else less.", Takes: ArgLua, Run: pageCommand},
@@ -31,7 +34,7 @@ func (d *Dialog) allCommands() []Command {
 			Words: []string{"output lua", "output json", "output yaml"}, Run: setCommand},
 		{Name: "time", Args: "EXPRESSION", Doc: "Evaluate, and say how long it took.", Takes: ArgLua, Run: timeCommand},
 		{Name: "types", Doc: "List the types of resources.", Run: typesCommand},
-	}, d.opts.Commands...)
+	}, o.Commands...)
 	slices.SortFunc(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
@@ -45,38 +48,26 @@ func quitCommand(_ context.Context, d *Dialog, _ string) error {
 
 func docCommand(_ context.Context, d *Dialog, arg string) error {
 	name, _, _ := strings.Cut(arg, ".")
-	if d.registry.Type(name) == nil {
-		return unknown("type "+name, name, d.registry.TypeNames())
+	if d.env.registry.Type(name) == nil {
+		return unknown("type "+name, name, d.env.registry.TypeNames())
 	}
 	return d.explain(arg)
 }
 
-// types returns the types that there are and those that a module brings, in the
-// order of their names.
-func (d *Dialog) types() []*resource.Type {
-	list := slices.Clone(d.registry.Types())
-	if d.opts.Types == nil {
-		return list
-	}
-	for _, t := range d.opts.Types() {
-		if d.Type(t.Name) == nil {
-			list = append(list, t)
-		}
-	}
-	slices.SortFunc(list, func(a, b *resource.Type) int { return strings.Compare(a.Name, b.Name) })
-	return list
-}
-
 func typesCommand(_ context.Context, d *Dialog, _ string) error {
-	d.document()
-	for _, t := range d.types() {
-		d.printf("  %-10s %s\n", t.Name, cutTo(firstSentence(t.Schema().Doc), columns-13))
+	d.env.document()
+	types, width := d.env.types(), 0
+	for _, t := range types {
+		width = max(width, len(t.Name))
+	}
+	for _, t := range types {
+		d.printf("  %-*s %s\n", width, t.Name, cutTo(firstSentence(t.Schema().Doc), terminal.TextWidth-3-width))
 	}
 	return nil
 }
 
 func loadCommand(ctx context.Context, d *Dialog, name string) error {
-	text, err := d.opts.Script.ReadFile(name)
+	text, err := d.env.opts.Script.ReadFile(name)
 	if err != nil {
 		return err
 	}
@@ -85,23 +76,23 @@ func loadCommand(ctx context.Context, d *Dialog, name string) error {
 
 // reloadCommand is .reload: what was typed is forgotten, the files are read again.
 func reloadCommand(ctx context.Context, d *Dialog, _ string) error {
-	names, forgotten := d.loaded, d.forgotten
+	names, forgotten := d.transcript.loaded, d.transcript.forgotten
 	if len(names) == 0 {
 		return &diag.Error{Err: errors.New("nothing was loaded"), Hint: ".load FILE loads a script or a manifest, .reset begins anew"}
 	}
 	if err := d.Reset(); err != nil {
 		return err
 	}
-	d.loaded, d.forgotten = names, forgotten // also if one of them has a mistake
+	d.transcript.loaded, d.transcript.forgotten = names, forgotten // also if one of them has a mistake
 	for i, name := range slices.Clone(names) {
 		if err := loadCommand(ctx, d, name); err != nil {
 			return err
 		}
 		if i+1 == forgotten {
-			d.typed = nil
+			d.transcript.entries = nil
 		}
 	}
-	d.printf("loaded %s again: %s\n", strings.Join(names[forgotten:], ", "), count(len(d.builder.Resources()), "resource"))
+	d.printf("loaded %s again: %s\n", strings.Join(names[forgotten:], ", "), count(len(d.env.builder.Resources()), "resource"))
 	return nil
 }
 
@@ -111,31 +102,62 @@ func dropCommand(_ context.Context, d *Dialog, arg string) error {
 	if err != nil {
 		return err
 	}
-	r := d.builder.Get(id)
+	r := d.env.builder.Get(id)
 	if r == nil {
 		var known []string
-		for _, x := range d.builder.Resources() {
+		for _, x := range d.env.builder.Resources() {
 			known = append(known, x.ID.String())
 		}
 		return unknown("resource "+arg, arg, known)
 	}
-	if text := d.forgetDeclaration(r); text != "" {
+	if text := d.transcript.forgetDeclaration(r); text != "" {
 		d.printf("%s is dropped; .save still writes the text that declares it (%s)\n", r.ID, text)
 	}
-	d.session.Drop(r)
+	d.env.session.Drop(r)
+	return nil
+}
+
+// pageCommand is .page: the value of an expression, or the last value, in a pager.
+func pageCommand(ctx context.Context, d *Dialog, text string) error {
+	values := []lua.LValue{d.env.session.Get(lastValue)}
+	if text != "" {
+		res, err := d.env.session.Eval(ctx, text)
+		if err != nil {
+			return err
+		}
+		values = res.Values
+	}
+	all, err := d.printer.formatValues(ctx, values, false)
+	if err != nil {
+		return err
+	}
+	shown := terminal.LinesText(all + "\n")
+	if d.printer.paints(values) {
+		shown = d.env.opts.Paint(all + "\n")
+	}
+	return d.env.opts.Page(ctx, shown)
+}
+
+// SetOutput says how values are written from now on.
+func (d *Dialog) SetOutput(name string) error {
+	if !slices.Contains(Outputs, name) {
+		return diag.Errorf(diag.Pos{}, "output: want one of %s, got %q", strings.Join(Outputs, ", "), name).
+			WithHint("%s", diag.DidYouMean(name, Outputs))
+	}
+	d.printer.output = name
 	return nil
 }
 
 func timeCommand(ctx context.Context, d *Dialog, text string) error {
-	begin := d.opts.Now()
+	begin := d.env.opts.Now()
 	err := d.Eval(ctx, text)
-	d.printf("took %s\n", d.opts.Now().Sub(begin).Round(10*time.Microsecond))
+	d.printf("took %s\n", d.env.opts.Now().Sub(begin).Round(10*time.Microsecond))
 	return err
 }
 
 func setCommand(_ context.Context, d *Dialog, arg string) error {
 	if arg == "" {
-		d.printf("output %s\n", d.output)
+		d.printf("output %s\n", d.printer.output)
 		return nil
 	}
 	name, value, _ := strings.Cut(arg, " ")
@@ -146,7 +168,7 @@ func setCommand(_ context.Context, d *Dialog, arg string) error {
 }
 
 // Catalog returns what was declared, ordered.
-func (d *Dialog) Catalog() (*catalog.Catalog, error) { return d.builder.Build() }
+func (d *Dialog) Catalog() (*catalog.Catalog, error) { return d.env.builder.Build() }
 
 func catalogCommand(_ context.Context, d *Dialog, _ string) error {
 	c, err := d.Catalog()
@@ -172,14 +194,14 @@ func graphCommand(_ context.Context, d *Dialog, arg string) error {
 		return err
 	}
 	if arg != "" {
-		names := d.drawingNames()
+		names := drawingNames(d.env.opts)
 		i := slices.Index(names, arg)
 		if i < 0 {
 			e := unknown("drawing "+arg, arg, names)
 			e.Hint = "want " + strings.Join(names, " or ")
 			return e
 		}
-		d.print(d.opts.Drawings[i].Draw(c))
+		d.print(d.env.opts.Drawings[i].Draw(c))
 		return nil
 	}
 	for i, r := range c.Resources {
@@ -195,8 +217,8 @@ func graphCommand(_ context.Context, d *Dialog, arg string) error {
 	return nil
 }
 
-func (d *Dialog) drawingNames() (names []string) {
-	for _, x := range d.opts.Drawings {
+func drawingNames(o Options) (names []string) {
+	for _, x := range o.Drawings {
 		names = append(names, x.Name)
 	}
 	return names

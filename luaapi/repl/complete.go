@@ -40,30 +40,37 @@ const (
 	groupVariables  = "variables"
 )
 
-// Complete returns what can stand at the cursor, which is a byte of text. It
-// gathers facts if that is what is asked for, and changes nothing.
-func (d *Dialog) Complete(text string, at int) Completion {
+// A completer knows what can stand at a place of a text.
+type completer struct {
+	env      *environment
+	manual   *manual
+	commands []Command
+}
+
+// complete returns what can stand at the cursor, which is a byte of text, after lines that
+// wait for more. It gathers facts if that is what is asked for, and changes nothing.
+func (cm *completer) complete(pending, text string, at int) Completion {
 	text = text[:at]
-	if name, arg, ok := splitCommand(text); ok && len(d.pending) == 0 {
-		return d.completeCommand(text, name, arg)
+	if name, arg, ok := splitCommand(text); ok && len(pending) == 0 {
+		return cm.completeCommand(text, name, arg)
 	}
-	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t"), "?"); ok && len(d.pending) == 0 {
-		return d.completeTopic(text, rest)
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t"), "?"); ok && len(pending) == 0 {
+		return cm.completeTopic(text, rest)
 	}
-	whole := d.pending + text
-	c := cursorIn(whole, d.Type)
-	comp := Completion{Start: c.start - len(d.pending)}
+	whole := pending + text
+	c := cursorIn(whole, cm.env.typeNamed)
+	comp := Completion{Start: c.start - len(pending)}
 	if comp.Start < 0 {
 		return Completion{Start: at} // it began in an earlier line
 	}
-	d.document()
+	cm.env.document()
 	switch {
 	case c.inString:
-		comp.Start, comp.Items = d.stringItems(c, comp.Start)
+		comp.Start, comp.Items = cm.stringItems(c, comp.Start)
 	case len(c.path) > 0:
-		comp.Items = d.fieldItems(c)
+		comp.Items = cm.fieldItems(c)
 	case !c.chained:
-		comp.Items = d.nameItems(c)
+		comp.Items = cm.nameItems(c)
 	}
 	comp.Items = matching(comp.Items, text[comp.Start:])
 	return comp
@@ -81,10 +88,10 @@ func matching(items []Item, prefix string) []Item {
 
 // nameItems returns the names that can stand at the cursor: properties and the
 // values of properties first.
-func (d *Dialog) nameItems(c *cursor) []Item {
+func (cm *completer) nameItems(c *cursor) []Item {
 	var items []Item
 	if c.key() {
-		items = d.propertyItems(c)
+		items = cm.propertyItems(c)
 		if !c.top().names || c.at(1) != "{" {
 			return items // the names of resources come first
 		}
@@ -98,17 +105,17 @@ func (d *Dialog) nameItems(c *cursor) []Item {
 	if c.at(1) == "local" || c.at(1) == "function" || c.at(1) == "goto" {
 		return items
 	}
-	variables := d.session.Variables()
-	for _, name := range d.session.GlobalNames() {
+	variables := cm.env.session.Variables()
+	for _, name := range cm.env.session.GlobalNames() {
 		switch {
 		case slices.Contains(variables, name), name == lastValue:
-			v, _ := d.session.Global(name)
-			items = append(items, Item{name, d.valueDoc(name, v), groupVariables})
+			v, _ := cm.env.session.Global(name)
+			items = append(items, Item{name, cm.manual.valueDoc(name, v), groupVariables})
 		case closed:
-		case d.Type(name) != nil:
-			items = append(items, Item{name, firstSentence(d.Type(name).Schema().Doc), groupTypes})
+		case cm.env.typeNamed(name) != nil:
+			items = append(items, Item{name, firstSentence(cm.env.typeNamed(name).Schema().Doc), groupTypes})
 		default:
-			items = append(items, Item{name, d.topicLine(name), groupGlobals})
+			items = append(items, Item{name, cm.manual.topicLine(name), groupGlobals})
 		}
 	}
 	if closed {
@@ -122,7 +129,7 @@ func (d *Dialog) nameItems(c *cursor) []Item {
 
 // propertyItems returns the properties that the table at the cursor does not
 // have yet.
-func (d *Dialog) propertyItems(c *cursor) (items []Item) {
+func (cm *completer) propertyItems(c *cursor) (items []Item) {
 	f := c.top()
 	given := c.given()
 	schemas := []*schema.Schema{f.object}
@@ -153,8 +160,8 @@ func valueItems(p *schema.Field) (items []Item) {
 }
 
 // fieldItems returns the fields of what stands before the cursor.
-func (d *Dialog) fieldItems(c *cursor) (items []Item) {
-	v, name := d.follow(c.path)
+func (cm *completer) fieldItems(c *cursor) (items []Item) {
+	v, name := cm.env.follow(c.path)
 	if v == nil || c.chained {
 		return nil
 	}
@@ -164,18 +171,18 @@ func (d *Dialog) fieldItems(c *cursor) (items []Item) {
 		}
 		name = "string"
 	}
-	for _, n := range d.session.FieldNames(v) {
+	for _, n := range cm.env.session.FieldNames(v) {
 		if !isName(n) {
 			continue
 		}
 		item := Item{n, "", groupFields}
-		if _, isTable := v.(*lua.LTable); !isTable || !d.isCostly(v, n) {
-			if field, ok := d.session.Field(v, n); ok {
-				item.Doc = d.valueDoc(name+"."+n, field)
+		if _, isTable := v.(*lua.LTable); !isTable || !cm.isCostly(v, n) {
+			if field, ok := cm.env.session.Field(v, n); ok {
+				item.Doc = cm.manual.valueDoc(name+"."+n, field)
 			}
 		}
-		if d.session.IsFacts(v) {
-			item.Doc, item.Group = d.factLine(n), groupFacts
+		if cm.env.session.IsFacts(v) {
+			item.Doc, item.Group = factLine(cm.env.facts, n), groupFacts
 		}
 		items = append(items, item)
 	}
@@ -184,28 +191,9 @@ func (d *Dialog) fieldItems(c *cursor) (items []Item) {
 
 // isCostly reports whether to look at a field takes time that a completion does
 // not have.
-func (d *Dialog) isCostly(v lua.LValue, name string) bool {
-	if !d.session.IsFacts(v) {
+func (cm *completer) isCostly(v lua.LValue, name string) bool {
+	if !cm.env.session.IsFacts(v) {
 		return false
 	}
-	return !d.facts.Gathered(name)
-}
-
-// follow returns the value that a path of names leads to, nil if there is none,
-// and how documentation calls it.
-func (d *Dialog) follow(names []string) (lua.LValue, string) {
-	if len(names) == 1 && (names[0][0] == '"' || names[0][0] == '\'') {
-		return lua.LString(""), "string"
-	}
-	v, ok := d.session.Global(names[0])
-	for _, name := range names[1:] {
-		if !ok {
-			return nil, ""
-		}
-		v, ok = d.session.Field(v, name)
-	}
-	if !ok || v == lua.LNil {
-		return nil, ""
-	}
-	return v, strings.Join(names, ".")
+	return !cm.env.facts.Gathered(name)
 }

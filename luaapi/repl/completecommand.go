@@ -7,48 +7,48 @@ import (
 )
 
 // completeCommand completes the name or the argument of a command.
-func (d *Dialog) completeCommand(text, name, arg string) Completion {
+func (cm *completer) completeCommand(text, name, arg string) Completion {
 	if arg == "" && !strings.HasSuffix(text, " ") {
 		comp := Completion{Start: len(text) - len(name)}
-		for _, c := range d.commands {
+		for _, c := range cm.commands {
 			comp.Items = append(comp.Items, Item{c.Name, c.Doc, groupCommands})
 		}
 		comp.Items = matching(comp.Items, name)
 		return comp
 	}
 	comp := Completion{Start: len(text) - len(arg)}
-	c := d.command(name)
+	c := findCommand(cm.commands, name)
 	if c == nil {
 		return comp
 	}
-	d.document()
+	cm.env.document()
 	switch c.Takes {
 	case ArgLua:
-		inner := d.Complete(arg, len(arg))
+		inner := cm.complete("", arg, len(arg))
 		comp.Start += inner.Start
 		comp.Items = inner.Items
 		return comp
 	case ArgResource:
-		comp.Items = append(d.referenceItems(), d.pathItems(arg)...)
+		comp.Items = append(cm.referenceItems(), cm.pathItems(arg)...)
 	case ArgFact:
-		comp.Items = d.factItems(arg)
+		comp.Items = cm.factItems(arg)
 	case ArgType:
-		comp.Items = d.typeItems(arg)
+		comp.Items = cm.typeItems(arg)
 	case ArgFile:
 		if !strings.ContainsAny(arg, "/") {
-			for _, name := range d.opts.ListDir("./") {
+			for _, name := range cm.env.opts.ListDir("./") {
 				comp.Items = append(comp.Items, Item{name, "", groupFiles})
 			}
 		}
-		comp.Items = append(comp.Items, d.pathItems(arg)...)
+		comp.Items = append(comp.Items, cm.pathItems(arg)...)
 		if strings.ContainsAny(arg, "/") && len(comp.Items) == 0 {
 			dir, _ := path.Split(arg)
-			for _, name := range d.opts.ListDir("./" + dir) {
+			for _, name := range cm.env.opts.ListDir("./" + dir) {
 				comp.Items = append(comp.Items, Item{dir + name, "", groupFiles})
 			}
 		}
 	case ArgCommand:
-		for _, c := range d.commands {
+		for _, c := range cm.commands {
 			comp.Items = append(comp.Items, Item{c.Name, c.Doc, groupCommands})
 		}
 	}
@@ -60,15 +60,15 @@ func (d *Dialog) completeCommand(text, name, arg string) Completion {
 }
 
 // typeItems returns types, or the properties of the type before the dot.
-func (d *Dialog) typeItems(arg string) (items []Item) {
+func (cm *completer) typeItems(arg string) (items []Item) {
 	name, _, dotted := strings.Cut(arg, ".")
 	if !dotted {
-		for _, t := range d.types() {
+		for _, t := range cm.env.types() {
 			items = append(items, Item{t.Name, firstSentence(t.Schema().Doc), groupTypes})
 		}
 		return items
 	}
-	if t := d.Type(name); t != nil {
+	if t := cm.env.typeNamed(name); t != nil {
 		for _, s := range t.Properties() {
 			for i := range s.Fields {
 				items = append(items, Item{name + "." + s.Fields[i].Name, propertyLine(&s.Fields[i]), groupProperties})
@@ -79,25 +79,25 @@ func (d *Dialog) typeItems(arg string) (items []Item) {
 }
 
 // completeTopic completes what documentation is asked for with ?.
-func (d *Dialog) completeTopic(text, rest string) Completion {
-	d.document()
+func (cm *completer) completeTopic(text, rest string) Completion {
+	cm.env.document()
 	rest = strings.TrimLeft(rest, " \t")
 	comp := Completion{Start: len(text) - len(rest)}
 	if name, dotted := strings.CutPrefix(rest, "."); dotted {
 		comp.Start = len(text) - len(name)
-		for _, c := range d.commands {
+		for _, c := range cm.commands {
 			comp.Items = append(comp.Items, Item{c.Name, c.Doc, groupCommands})
 		}
 		comp.Items = matching(comp.Items, name)
 		return comp
 	}
-	comp.Items = append(d.typeItems(rest), d.nameItems(cursorIn(rest, d.Type))...)
+	comp.Items = append(cm.typeItems(rest), cm.nameItems(cursorIn(rest, cm.env.typeNamed))...)
 	if strings.ContainsAny(rest, ".:") {
-		c := cursorIn(rest, d.Type)
-		comp.Items = d.typeItems(rest)
+		c := cursorIn(rest, cm.env.typeNamed)
+		comp.Items = cm.typeItems(rest)
 		if len(comp.Items) == 0 {
 			comp.Start = len(text) - len(c.word)
-			comp.Items, rest = d.fieldItems(c), c.word
+			comp.Items, rest = cm.fieldItems(c), c.word
 		}
 	}
 	comp.Items = slices.DeleteFunc(matching(comp.Items, rest), func(i Item) bool { return i.Group == groupKeywords })

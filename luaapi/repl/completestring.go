@@ -11,11 +11,11 @@ import (
 
 // stringItems returns what can stand in the string at the cursor, and where it
 // begins.
-func (d *Dialog) stringItems(c *cursor, start int) (int, []Item) {
+func (cm *completer) stringItems(c *cursor, start int) (int, []Item) {
 	p := c.value()
 	switch fn := c.function(); {
 	case p != nil && isReference(p):
-		return start, append(d.referenceItems(), d.pathItems(c.word)...)
+		return start, append(cm.referenceItems(), cm.pathItems(c.word)...)
 	case p != nil && len(p.Values) > 0:
 		var items []Item
 		for _, v := range p.Values {
@@ -24,30 +24,30 @@ func (d *Dialog) stringItems(c *cursor, start int) (int, []Item) {
 		return start, items
 	case p != nil && p.Name == "provider" && c.top().typ != nil:
 		var items []Item
-		for _, name := range d.registry.Providers(c.top().typ) {
+		for _, name := range cm.env.registry.Providers(c.top().typ) {
 			items = append(items, Item{name, "", groupValues})
 		}
 		return start, items
 	case fn == "fact":
-		return start, d.factItems(c.word)
+		return start, cm.factItems(c.word)
 	case fn == "require":
-		return start, d.moduleItems(c.word)
+		return start, cm.moduleItems(c.word)
 	case fn == "state":
-		return start, append(d.referenceItems(), d.pathItems(c.word)...)
+		return start, append(cm.referenceItems(), cm.pathItems(c.word)...)
 	}
-	if t := c.resourceName(d.Type); t != nil {
+	if t := c.resourceName(cm.env.typeNamed); t != nil {
 		var items []Item
-		for _, r := range d.builder.Resources() {
+		for _, r := range cm.env.builder.Resources() {
 			if r.Type == t {
 				items = append(items, Item{r.ID.Name, "declared at " + r.Pos.String(), groupResources})
 			}
 		}
-		return start, append(items, d.pathItems(c.word)...)
+		return start, append(items, cm.pathItems(c.word)...)
 	}
 	if strings.Contains(c.word, "#") {
-		return start, append(d.referenceItems(), d.pathItems(c.word)...)
+		return start, append(cm.referenceItems(), cm.pathItems(c.word)...)
 	}
-	return start, d.pathItems(c.word)
+	return start, cm.pathItems(c.word)
 }
 
 // isReference reports whether the values of a property are resources.
@@ -62,11 +62,11 @@ func isReference(p *schema.Field) bool {
 
 // referenceItems returns the resources that were declared, and the types for
 // others.
-func (d *Dialog) referenceItems() (items []Item) {
-	for _, r := range d.builder.Resources() {
+func (cm *completer) referenceItems() (items []Item) {
+	for _, r := range cm.env.builder.Resources() {
 		items = append(items, Item{r.ID.String(), "declared at " + r.Pos.String(), groupResources})
 	}
-	for _, t := range d.registry.Types() {
+	for _, t := range cm.env.registry.Types() {
 		items = append(items, Item{t.Name + "#", firstSentence(t.Schema().Doc), groupTypes})
 	}
 	return items
@@ -74,31 +74,31 @@ func (d *Dialog) referenceItems() (items []Item) {
 
 // pathItems returns the files in the directory that a path has got to. The path
 // may be the name in a reference, as in file#/etc/.
-func (d *Dialog) pathItems(word string) (items []Item) {
+func (cm *completer) pathItems(word string) (items []Item) {
 	head := ""
-	if at := strings.IndexByte(word, '#'); at >= 0 && d.Type(word[:at]) != nil {
+	if at := strings.IndexByte(word, '#'); at >= 0 && cm.env.typeNamed(word[:at]) != nil {
 		head, word = word[:at+1], word[at+1:]
 	}
 	if !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "./") && !strings.HasPrefix(word, "../") {
 		return nil
 	}
 	dir, _ := path.Split(word)
-	for _, name := range d.opts.ListDir(dir) {
+	for _, name := range cm.env.opts.ListDir(dir) {
 		items = append(items, Item{head + dir + name, "", groupFiles})
 	}
 	return items
 }
 
 // factItems returns the facts below the last dot of a path.
-func (d *Dialog) factItems(word string) (items []Item) {
+func (cm *completer) factItems(word string) (items []Item) {
 	dot := strings.LastIndexByte(word, '.')
 	if dot < 0 {
-		for _, name := range d.facts.Names() {
-			items = append(items, Item{name, d.factLine(name), groupFacts})
+		for _, name := range cm.env.facts.Names() {
+			items = append(items, Item{name, factLine(cm.env.facts, name), groupFacts})
 		}
 		return items
 	}
-	val, err := d.facts.Get(word[:dot])
+	val, err := cm.env.facts.Get(word[:dot])
 	branch, ok := val.(map[string]any)
 	if err != nil || !ok {
 		return nil
@@ -111,15 +111,15 @@ func (d *Dialog) factItems(word string) (items []Item) {
 
 // moduleItems returns the modules that ship with ccm and those beside the
 // script.
-func (d *Dialog) moduleItems(word string) (items []Item) {
-	for _, t := range d.topics() {
+func (cm *completer) moduleItems(word string) (items []Item) {
+	for _, t := range cm.manual.topics() {
 		if t.library {
 			items = append(items, Item{"std." + t.name, firstSentence(t.doc), groupModules})
 		}
 	}
 	dir, _ := path.Split(strings.ReplaceAll(word, ".", "/"))
 	for _, from := range []string{"./lib/", "./"} {
-		for _, name := range d.opts.ListDir(from + dir) {
+		for _, name := range cm.env.opts.ListDir(from + dir) {
 			if base, ok := strings.CutSuffix(name, ".lua"); ok && isName(base) {
 				items = append(items, Item{strings.ReplaceAll(dir, "/", ".") + base, "", groupModules})
 			}

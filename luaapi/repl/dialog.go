@@ -18,7 +18,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/luaapi"
-	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -28,23 +27,16 @@ import (
 // A Dialog answers one line after the other. It is not safe for use by several
 // goroutines.
 type Dialog struct {
-	opts     Options
-	registry *resource.Registry
-	builder  *catalog.Builder
-	facts    *facts.Facts
-	in       *luaapi.Interp
-	session  *luaapi.Session
+	env        *environment
+	manual     *manual
+	printer    *printer
+	completer  *completer
+	transcript *transcript
 
-	commands   []Command
-	output     string
-	pending    string // lines that wait for more
-	typed      []entry
-	loaded     []string // the scripts and manifests
-	forgotten  int      // how many of them .save leaves out
-	last       string   // the text that was evaluated last
-	documented bool
-	allTopics  []topic
-	quit       bool
+	commands []Command
+	pending  string // lines that wait for more
+	last     string // the text that was evaluated last
+	quit     bool
 }
 
 // lastValue is the variable that holds the last value.
@@ -52,90 +44,72 @@ var lastValue = luaapi.LastValues[0]
 
 // New returns a dialog that has heard nothing yet.
 func New(o Options) (*Dialog, error) {
-	d := &Dialog{opts: o, builder: o.Script.Builder, output: o.Output}
-	if d.output == "" {
-		d.output = OutputLua
+	if o.Output == "" {
+		o.Output = OutputLua
 	}
-	if d.opts.ListDir == nil {
-		d.opts.ListDir = func(string) []string { return nil }
+	if o.ListDir == nil {
+		o.ListDir = func(string) []string { return nil }
 	}
-	if d.opts.Now == nil {
-		d.opts.Now = time.Now
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	if d.opts.Brief == nil {
-		d.opts.Brief = func() bool { return false }
+	if o.Brief == nil {
+		o.Brief = func() bool { return false }
 	}
-	if d.opts.Page == nil {
-		d.opts.Page = func(_ context.Context, text terminal.Text) error {
-			_, err := terminal.Fprint(d.opts.Out, text)
+	if o.Page == nil {
+		o.Page = func(_ context.Context, text terminal.Text) error {
+			_, err := terminal.Fprint(o.Out, text)
 			return err
 		}
 	}
-	if d.opts.Script.ReadFile == nil {
-		d.opts.Script.ReadFile = os.ReadFile
+	if o.Script.ReadFile == nil {
+		o.Script.ReadFile = os.ReadFile
 	}
-	if d.opts.Reference == nil {
-		d.opts.Reference = func(string) (string, bool) { return "", false }
+	if o.Reference == nil {
+		o.Reference = func(string) (string, bool) { return "", false }
 	}
-	d.commands = d.allCommands()
+	env := &environment{opts: o, builder: o.Script.Builder}
+	d := &Dialog{env: env, manual: &manual{env: env}, transcript: &transcript{env: env}, commands: allCommands(o)}
+	d.printer = &printer{env: env, manual: d.manual, output: o.Output}
+	d.completer = &completer{env: env, manual: d.manual, commands: d.commands}
 	return d, d.Reset()
 }
 
 // Reset forgets what was declared and defined, and asks for the facts anew.
 func (d *Dialog) Reset() error {
-	reg, f, err := d.opts.Begin()
-	if err != nil {
+	if err := d.env.reset(); err != nil {
 		return err
 	}
-	d.Close()
-	*d.builder = catalog.Builder{}
-	d.registry, d.facts, d.pending, d.typed = reg, f, "", nil
-	d.loaded, d.forgotten = nil, 0
-	script := d.opts.Script
-	script.Registry, script.Facts = reg, f
-	d.in = luaapi.New(script)
-	d.session = luaapi.NewSession(d.in, d.opts.Dir)
-	for _, f := range d.opts.Functions {
-		name, _, _ := strings.Cut(f.Signature, "(")
-		d.session.Define(name, f.Call)
-	}
+	d.pending, d.transcript.entries, d.transcript.loaded, d.transcript.forgotten = "", nil, nil, 0
 	return nil
 }
 
 // Close releases the interpreter.
-func (d *Dialog) Close() {
-	if d.in != nil {
-		d.in.Close()
-	}
+func (d *Dialog) Close() { d.env.close() }
+
+// Complete returns what can stand at the cursor, which is a byte of text. It
+// gathers facts if that is what is asked for, and changes nothing.
+func (d *Dialog) Complete(text string, at int) Completion {
+	return d.completer.complete(d.pending, text, at)
 }
+
+// Hint returns one line about what stands at the cursor, which is a byte of
+// text, or "". It looks at nothing but what is known already.
+func (d *Dialog) Hint(text string, at int) string { return d.completer.hint(d.pending, text, at) }
 
 // Type returns the type of that name that is there already, or nil.
-func (d *Dialog) Type(name string) *resource.Type {
-	for _, t := range d.registry.Types() {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
-}
+func (d *Dialog) Type(name string) *resource.Type { return d.env.typeNamed(name) }
 
 // Interp returns what evaluates the texts, until the next Reset.
-func (d *Dialog) Interp() *luaapi.Interp { return d.in }
+func (d *Dialog) Interp() *luaapi.Interp { return d.env.in }
 
 // Facts returns the facts of the machine.
-func (d *Dialog) Facts() *facts.Facts { return d.facts }
+func (d *Dialog) Facts() *facts.Facts { return d.env.facts }
 
 // Sources finds the texts that were evaluated.
-func (d *Dialog) Sources() diag.Sources {
-	return func(file string) (string, bool) {
-		if text, ok := d.in.Sources()(file); ok || d.opts.Sources == nil {
-			return text, ok
-		}
-		return d.opts.Sources(file)
-	}
-}
+func (d *Dialog) Sources() diag.Sources { return d.env.sources }
 
-// An Answer is what became of a line.
+// An Answer is the result of a line.
 type Answer struct {
 	// More says that the line is the beginning of something. Handle waits for the
 	// rest.
@@ -151,7 +125,7 @@ func (d *Dialog) Handle(ctx context.Context, text string) Answer {
 	for {
 		first, rest := text, ""
 		if d.pending == "" {
-			first, rest = d.split(text)
+			first, rest = split(text)
 		}
 		a := d.handle(ctx, first)
 		if a.Err != nil || a.Quit || rest == "" {
@@ -214,40 +188,40 @@ func (d *Dialog) handle(ctx context.Context, text string) (a Answer) {
 // Eval evaluates a text and prints what it comes to.
 func (d *Dialog) Eval(ctx context.Context, text string) error {
 	d.last = text
-	res, err := d.session.Eval(ctx, text)
-	d.remember(text, res, err)
+	res, err := d.env.session.Eval(ctx, text)
+	d.transcript.remember(text, res, err)
 	if err != nil {
 		return err
 	}
 	d.announce(res)
-	return d.printValues(ctx, res.Values)
+	return d.printer.print(ctx, res.Values)
 }
 
 // Script evaluates a text that is a script as a whole, or one expression. Name
 // is how messages speak of it. The mistakes in it are returned and not printed.
 func (d *Dialog) Script(ctx context.Context, name, text string) error {
-	res, err := d.session.EvalAs(ctx, name, text)
+	res, err := d.env.session.EvalAs(ctx, name, text)
 	if err != nil {
 		return err
 	}
-	return d.printValues(ctx, res.Values)
+	return d.printer.print(ctx, res.Values)
 }
 
 // Load evaluates a script, or loads another file that declares resources.
 func (d *Dialog) Load(ctx context.Context, name string, text []byte) error {
-	d.loaded = append(slices.DeleteFunc(d.loaded, func(x string) bool { return x == name }), name)
+	d.transcript.loaded = append(slices.DeleteFunc(d.transcript.loaded, func(x string) bool { return x == name }), name)
 	handled := false
-	if d.opts.LoadOther != nil {
-		_, err := d.session.Adopt(func() (err error) {
-			handled, err = d.opts.LoadOther(ctx, name, text)
+	if d.env.opts.LoadOther != nil {
+		_, err := d.env.session.Adopt(func() (err error) {
+			handled, err = d.env.opts.LoadOther(ctx, name, text)
 			return err
 		})
 		if handled || err != nil {
 			return err
 		}
 	}
-	res, err := d.session.Load(ctx, name, string(text))
-	d.rememberScript(name, string(text), res, err)
+	res, err := d.env.session.Load(ctx, name, string(text))
+	d.transcript.rememberScript(name, string(text), res, err)
 	if err != nil {
 		return err
 	}
@@ -263,38 +237,33 @@ func (d *Dialog) announce(res luaapi.Evaluation) {
 }
 
 // Report prints an error as a run does.
-func (d *Dialog) Report(err error) {
-	if err != nil {
-		diag.Render(d.opts.Out, "", err, d.Sources())
-	}
-}
+func (d *Dialog) Report(err error) { d.env.report(err) }
 
-func (d *Dialog) printf(format string, args ...any) { terminal.Fprintf(d.opts.Out, format, args...) }
+func (d *Dialog) printf(format string, args ...any) {
+	terminal.Fprintf(d.env.opts.Out, format, args...)
+}
 
 // print prints a text and ends its line.
 func (d *Dialog) print(text string) {
-	fmt.Fprintln(d.opts.Out, strings.TrimRight(text, "\n"))
-}
-
-// document fills in the documentation of the schemas.
-func (d *Dialog) document() {
-	if d.documented || d.opts.Document == nil {
-		return
-	}
-	d.documented = true
-	if err := d.opts.Document(); err != nil {
-		d.Report(err)
-	}
+	fmt.Fprintln(d.env.opts.Out, strings.TrimRight(text, "\n"))
 }
 
 // Prompt returns the prompt for a first line and that for the lines after it.
 // The variables _PROMPT and _PROMPT2 replace them, as in the shell of Lua.
 func (d *Dialog) Prompt() (first, more string) {
 	text := func(name, or string) string {
-		if s, ok := d.session.Get(name).(lua.LString); ok {
+		if s, ok := d.env.session.Get(name).(lua.LString); ok {
 			return string(s)
 		}
 		return or
 	}
 	return text("_PROMPT", "ccm> "), text("_PROMPT2", "  >> ")
+}
+
+// Last returns the text that was evaluated last, "" if there was none.
+func (d *Dialog) Last() string { return d.last }
+
+// Forget makes .save leave out what was evaluated so far.
+func (d *Dialog) Forget() {
+	d.transcript.entries, d.transcript.forgotten = nil, len(d.transcript.loaded)
 }

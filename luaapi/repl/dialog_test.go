@@ -200,6 +200,9 @@ func TestBrief(t *testing.T) {
 	require.Contains(t, out.String(), "more lines (.page shows all)\n")
 	require.Equal(t, 201, strings.Count(out.String(), "\n"))
 	out.Reset()
+	require.NoError(t, d.Handle(t.Context(), ".page").Err) // what a return at the end gave is the last value, too
+	require.Equal(t, 50, strings.Count(paged, "a = "))
+	out.Reset()
 	require.NoError(t, d.Handle(t.Context(), ".page all").Err)
 	require.Empty(t, out.String())
 	require.Equal(t, 50, strings.Count(paged, "a = "))

@@ -8,5 +8,5 @@ import (
 
 // SetReader makes a dialog answer a person who reads.
 func (d *Dialog) SetReader(brief func() bool, page func(context.Context, terminal.Text) error) {
-	d.opts.Brief, d.opts.Page = brief, page
+	d.env.opts.Brief, d.env.opts.Page = brief, page
 }

@@ -9,17 +9,18 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // factsTree returns the facts as a short tree. It gathers none that are costly.
-func (d *Dialog) factsTree() string {
+func factsTree(f *facts.Facts) string {
 	width := 0
-	for _, name := range d.facts.Names() {
+	for _, name := range f.Names() {
 		width = max(width, len(name))
 	}
 	var b strings.Builder
-	for _, name := range d.facts.Names() {
-		text, there := d.factSummary(name, columns-width-4)
+	for _, name := range f.Names() {
+		text, there := factSummary(f, name, terminal.TextWidth-width-4)
 		if there {
 			fmt.Fprintf(&b, "  %-*s  %s\n", width, name, text)
 		}
@@ -28,18 +29,18 @@ func (d *Dialog) factsTree() string {
 }
 
 // waiting reports whether a branch is costly and has not been gathered.
-func (d *Dialog) waiting(name string) bool {
-	g, _ := d.facts.Gatherer(name)
-	return g.Costly && !d.facts.Gathered(name)
+func waiting(f *facts.Facts, name string) bool {
+	g, _ := f.Gatherer(name)
+	return g.Costly && !f.Gathered(name)
 }
 
 // factSummary returns a branch in one line. It is false if the machine has no
 // such thing.
-func (d *Dialog) factSummary(name string, width int) (text string, there bool) {
-	if d.waiting(name) {
+func factSummary(f *facts.Facts, name string, width int) (text string, there bool) {
+	if waiting(f, name) {
 		return fmt.Sprintf("(not gathered yet: facts.%s)", name), true
 	}
-	val, err := d.facts.Branch(name)
+	val, err := f.Branch(name)
 	if _, absent := errors.AsType[*facts.NotFoundError](err); absent {
 		return "", false
 	}
@@ -66,12 +67,12 @@ func (d *Dialog) factSummary(name string, width int) (text string, there bool) {
 }
 
 // factLine returns one line about a branch, for completion.
-func (d *Dialog) factLine(name string) string {
-	g, _ := d.facts.Gatherer(name)
-	if d.waiting(name) || g.Doc != "" {
+func factLine(f *facts.Facts, name string) string {
+	g, _ := f.Gatherer(name)
+	if waiting(f, name) || g.Doc != "" {
 		return g.Doc
 	}
-	val, err := d.facts.Branch(name)
+	val, err := f.Branch(name)
 	if err != nil {
 		return ""
 	}
@@ -81,10 +82,10 @@ func (d *Dialog) factLine(name string) string {
 // factsCommand is .facts: all of them, or those in which a text occurs.
 func factsCommand(_ context.Context, d *Dialog, text string) error {
 	if text == "" {
-		d.print(d.factsTree())
+		d.print(factsTree(d.env.facts))
 		return nil
 	}
-	tree, err := d.facts.Tree()
+	tree, err := d.env.facts.Tree()
 	d.Report(err) // what could be gathered is searched all the same
 	want := strings.ToLower(text)
 	found := false
@@ -103,32 +104,30 @@ func factsCommand(_ context.Context, d *Dialog, text string) error {
 		return nil
 	}
 	e := diag.Errorf(diag.Pos{}, "no fact has %q in its name or value", text)
-	e.Hint = diag.DidYouMean(text, d.facts.Names())
+	e.Hint = diag.DidYouMean(text, d.env.facts.Names())
 	return e
 }
 
-// explainFact documents a fact.
-func (d *Dialog) explainFact(path string) error {
+// factText documents a fact.
+func factText(f *facts.Facts, path string) (string, error) {
 	name, _, _ := strings.Cut(path, ".")
-	g, ok := d.facts.Gatherer(name)
+	g, ok := f.Gatherer(name)
 	if !ok {
-		return unknown("fact "+path, name, d.facts.Names())
+		return "", unknown("fact "+path, name, f.Names())
 	}
 	text := "facts." + path
 	if g.Doc != "" {
-		text += "\n" + wrap(g.Doc, "  ")
+		text += "\n" + terminal.Wrap(g.Doc, "  ")
 	}
-	val, err := d.facts.Get(path)
+	val, err := f.Get(path)
 	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok {
-		e := &diag.Error{Err: nf, Hint: nf.Hint()}
-		return e
+		return "", &diag.Error{Err: nf, Hint: nf.Hint()}
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, leaf := range facts.Leaves(path, val) {
 		text += fmt.Sprintf("\n  %s = %s", leaf.Path, short(leaf.Value))
 	}
-	d.print(text)
-	return nil
+	return text, nil
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// Hint returns one line about what stands at the cursor, which is a byte of
-// text, or "". It looks at nothing but what is known already.
-func (d *Dialog) Hint(text string, at int) string {
+// hint returns one line about what stands at the cursor, which is a byte of
+// text after lines that wait for more, or "". It looks at nothing but what is known already.
+func (cm *completer) hint(pending, text string, at int) string {
 	text = text[:at]
-	if name, arg, ok := splitCommand(text); ok && !d.Pending() {
-		if c := d.command(name); c != nil && c.Takes != ArgLua || arg == "" {
+	if name, arg, ok := splitCommand(text); ok && pending == "" {
+		if c := findCommand(cm.commands, name); c != nil && c.Takes != ArgLua || arg == "" {
 			if c == nil {
 				return ""
 			}
@@ -24,29 +24,29 @@ func (d *Dialog) Hint(text string, at int) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	c := cursorIn(d.pending+text, d.Type)
+	c := cursorIn(pending+text, cm.env.typeNamed)
 	if c.chained && !c.inString {
 		return ""
 	}
-	d.document()
+	cm.env.document()
 	if p := c.value(); p != nil {
 		return p.Name + ": " + propertyLine(p)
 	}
 	if c.key() && !c.inString {
-		if p := d.namedProperty(c); p != nil {
+		if p := cm.namedProperty(c); p != nil {
 			return p.Name + ": " + propertyLine(p)
 		}
 	}
 	if !c.inString && c.word != "" {
-		if line := d.pathHint(c); line != "" {
+		if line := cm.pathHint(c); line != "" {
 			return line
 		}
 	}
-	return d.frameHint(c)
+	return cm.frameHint(c)
 }
 
 // namedProperty returns the property whose name the word at the cursor is.
-func (d *Dialog) namedProperty(c *cursor) *schema.Field {
+func (cm *completer) namedProperty(c *cursor) *schema.Field {
 	f := c.top()
 	if f.object != nil {
 		return f.object.Field(c.word)
@@ -60,23 +60,23 @@ func (d *Dialog) namedProperty(c *cursor) *schema.Field {
 }
 
 // pathHint returns a line about the name at the cursor.
-func (d *Dialog) pathHint(c *cursor) string {
+func (cm *completer) pathHint(c *cursor) string {
 	name := strings.Join(append(append([]string(nil), c.path...), c.word), ".")
-	if t := d.Type(name); t != nil {
+	if t := cm.env.typeNamed(name); t != nil {
 		return name + ": " + firstSentence(t.Schema().Doc)
 	}
 	if branch, ok := strings.CutPrefix(name, "facts."); ok {
-		if g, known := d.facts.Gatherer(branch); known && g.Doc != "" {
+		if g, known := cm.env.facts.Gatherer(branch); known && g.Doc != "" {
 			return name + ": " + g.Doc
 		}
 		return ""
 	}
 	if c.method {
-		if _, ok := first(d.follow(c.path)).(lua.LString); ok {
+		if _, ok := first(cm.env.follow(c.path)).(lua.LString); ok {
 			name = "string." + c.word
 		}
 	}
-	if t, ok := d.topic(name); ok {
+	if t, ok := cm.manual.topic(name); ok {
 		return t.signature + "  " + firstSentence(t.doc)
 	}
 	return ""
@@ -86,17 +86,17 @@ func first(v lua.LValue, _ string) lua.LValue { return v }
 
 // frameHint returns a line about the declaration or the call that the cursor is
 // in.
-func (d *Dialog) frameHint(c *cursor) string {
+func (cm *completer) frameHint(c *cursor) string {
 	for i := len(c.frames) - 1; i >= 0; i-- {
 		switch f := c.frames[i]; {
 		case f.typ != nil:
 			return f.typ.Name + ": " + firstSentence(f.typ.Schema().Doc)
-		case f.call != "" && d.Type(f.call) == nil:
-			if t, ok := d.topic(f.call); ok {
+		case f.call != "" && cm.env.typeNamed(f.call) == nil:
+			if t, ok := cm.manual.topic(f.call); ok {
 				return t.signature + "  " + firstSentence(t.doc)
 			}
-			if v, _ := d.follow(splitName(f.call)); v != nil {
-				return d.valueDoc(f.call, v)
+			if v, _ := cm.env.follow(splitName(f.call)); v != nil {
+				return cm.manual.valueDoc(f.call, v)
 			}
 			return ""
 		}

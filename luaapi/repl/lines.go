@@ -8,7 +8,7 @@ import (
 
 // split returns the first of several things that were given at once. A text
 // that is Lua as a whole is one thing.
-func (d *Dialog) split(text string) (first, rest string) {
+func split(text string) (first, rest string) {
 	line, below, several := strings.Cut(text, "\n")
 	if !several {
 		return text, ""

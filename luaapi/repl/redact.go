@@ -1,9 +1,9 @@
 package repl
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
@@ -12,13 +12,13 @@ import (
 const redacted = "(secret)"
 
 // secretName matches names of what is likely to be a secret.
-var secretName = regexp.MustCompile(`(?i)(passw(or)?d|passphrase|secret|token|api_?key|private_?key|credential)`)
+var secretName = lazyregexp.New(`(?i)(passw(or)?d|passphrase|secret|token|api_?key|private_?key|credential)`)
 
 var (
 	// assignment matches NAME=VALUE in a string, as environments have it.
-	assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
+	assignment = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 	// userinfo matches the password in a URL.
-	userinfo = regexp.MustCompile(`://([^/@:\s"']*):([^/@\s"']+)@`)
+	userinfo = lazyregexp.New(`://([^/@:\s"']*):([^/@\s"']+)@`)
 )
 
 // Redact returns a text of Lua without its secrets, so that it can be kept. A
@@ -59,9 +59,9 @@ func closingOf(s string) string {
 
 // redactInside returns a string without the secrets in it.
 func redactInside(s string) string {
-	s = userinfo.ReplaceAllString(s, "://$1:"+redacted+"@")
+	s = userinfo().ReplaceAllString(s, "://$1:"+redacted+"@")
 	inner := strings.Trim(s, `"'`)
-	if m := assignment.FindStringSubmatch(inner); m != nil && secretName.MatchString(m[1]) && inner != s {
+	if m := assignment().FindStringSubmatch(inner); m != nil && secretName().MatchString(m[1]) && inner != s {
 		return s[:1] + m[1] + "=" + redacted + s[len(s)-1:]
 	}
 	return s
@@ -75,7 +75,7 @@ func (c *cursor) secretAt(i int, reg *resource.Registry) bool {
 		if name == "]" { // ["password"] =
 			name = c.tokenText(i - 3)
 		}
-		return secretName.MatchString(name) || c.kind(i-2) == Name && secretProperty(name, reg)
+		return secretName().MatchString(name) || c.kind(i-2) == Name && secretProperty(name, reg)
 	case c.kind(i-1) == Name:
 		return before == "secret"
 	case before == "(":

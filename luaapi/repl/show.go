@@ -10,7 +10,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/data"
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -24,14 +23,11 @@ const (
 // Outputs lists how values can be written.
 var Outputs = []string{OutputLua, OutputJSON, OutputYAML}
 
-// SetOutput says how values are written from now on.
-func (d *Dialog) SetOutput(name string) error {
-	if !slices.Contains(Outputs, name) {
-		return diag.Errorf(diag.Pos{}, "output: want one of %s, got %q", strings.Join(Outputs, ", "), name).
-			WithHint("%s", diag.DidYouMean(name, Outputs))
-	}
-	d.output = name
-	return nil
+// A printer writes values.
+type printer struct {
+	env    *environment
+	manual *manual
+	output string // one of Outputs
 }
 
 // What a person is shown of a long value.
@@ -40,10 +36,10 @@ const (
 	briefLines   = 200
 )
 
-// printValues prints the values of an expression.
-func (d *Dialog) printValues(ctx context.Context, values []lua.LValue) error {
-	brief := d.opts.Brief()
-	text, err := d.formatValues(ctx, values, brief)
+// print prints the values of an expression.
+func (p *printer) print(ctx context.Context, values []lua.LValue) error {
+	brief := p.env.opts.Brief()
+	text, err := p.formatValues(ctx, values, brief)
 	if err != nil || len(values) == 0 {
 		return err
 	}
@@ -52,26 +48,26 @@ func (d *Dialog) printValues(ctx context.Context, values []lua.LValue) error {
 		text = strings.Join(lines[:briefLines], "\n")
 		rest = fmt.Sprintf("\n... %d more lines (.page shows all)", len(lines)-briefLines)
 	}
-	if d.paints(values) {
-		_, _ = terminal.Fprint(d.opts.Out, d.opts.Paint(text), terminal.LinesText(rest+"\n"))
+	if p.paints(values) {
+		_, _ = terminal.Fprint(p.env.opts.Out, p.env.opts.Paint(text), terminal.LinesText(rest+"\n"))
 		return nil
 	}
-	d.print(text + rest)
+	fmt.Fprintln(p.env.opts.Out, strings.TrimRight(text+rest, "\n"))
 	return nil
 }
 
 // paints reports whether values are written in colours.
-func (d *Dialog) paints(values []lua.LValue) bool {
-	return d.opts.Paint != nil && d.output == OutputLua && !slices.ContainsFunc(values, func(v lua.LValue) bool { return !d.isData(v) })
+func (p *printer) paints(values []lua.LValue) bool {
+	return p.env.opts.Paint != nil && p.output == OutputLua && !slices.ContainsFunc(values, func(v lua.LValue) bool { return !p.isData(v) })
 }
 
 // formatValues returns values as they are to be written, beside one another if they
 // are short.
-func (d *Dialog) formatValues(ctx context.Context, values []lua.LValue, brief bool) (string, error) {
+func (p *printer) formatValues(ctx context.Context, values []lua.LValue, brief bool) (string, error) {
 	texts := make([]string, len(values))
 	lines := 1
 	for i, v := range values {
-		text, err := d.format(ctx, v, brief)
+		text, err := p.format(ctx, v, brief)
 		if err != nil {
 			return "", err
 		}
@@ -79,36 +75,15 @@ func (d *Dialog) formatValues(ctx context.Context, values []lua.LValue, brief bo
 		lines += strings.Count(texts[i], "\n")
 	}
 	sep := "\n"
-	if d.output == OutputLua && lines == 1 {
+	if p.output == OutputLua && lines == 1 {
 		sep = "\t"
 	}
 	return strings.Join(texts, sep), nil
 }
 
-// pageCommand is .page: the value of an expression, or the last value, in a pager.
-func pageCommand(ctx context.Context, d *Dialog, text string) error {
-	values := []lua.LValue{d.session.Get(lastValue)}
-	if text != "" {
-		res, err := d.session.Eval(ctx, text)
-		if err != nil {
-			return err
-		}
-		values = res.Values
-	}
-	all, err := d.formatValues(ctx, values, false)
-	if err != nil {
-		return err
-	}
-	shown := terminal.LinesText(all + "\n")
-	if d.paints(values) {
-		shown = d.opts.Paint(all + "\n")
-	}
-	return d.opts.Page(ctx, shown)
-}
-
 // show returns a value as Lua writes it.
-func (d *Dialog) show(v lua.LValue) string {
-	text, err := d.inspect(context.Background(), v, true)
+func (p *printer) show(v lua.LValue) string {
+	text, err := p.inspect(context.Background(), v, true)
 	if err != nil {
 		return v.String()
 	}
@@ -116,43 +91,43 @@ func (d *Dialog) show(v lua.LValue) string {
 }
 
 // format returns a value as it is to be written.
-func (d *Dialog) format(ctx context.Context, v lua.LValue, brief bool) (string, error) {
-	if d.output == OutputLua {
-		return d.inspect(ctx, v, brief)
+func (p *printer) format(ctx context.Context, v lua.LValue, brief bool) (string, error) {
+	if p.output == OutputLua {
+		return p.inspect(ctx, v, brief)
 	}
 	if ud, ok := v.(*lua.LUserData); ok {
-		if id, ok := d.session.Handle(ud); ok {
-			return d.encode(id)
+		if id, ok := p.env.session.Handle(ud); ok {
+			return p.encode(id)
 		}
-		if d.session.IsLive(ud) {
-			return d.encode(ud.Value)
+		if p.env.session.IsLive(ud) {
+			return p.encode(ud.Value)
 		}
 	}
-	if d.session.IsFacts(v) {
-		tree, err := d.facts.Tree()
+	if p.env.session.IsFacts(v) {
+		tree, err := p.env.facts.Tree()
 		if err != nil {
-			d.Report(err) // what could be gathered is written all the same
+			p.env.report(err) // what could be gathered is written all the same
 		}
-		return d.encode(tree)
+		return p.encode(tree)
 	}
-	lib, _ := d.session.Global(d.output)
-	encode, ok := d.session.Field(lib, "encode")
+	lib, _ := p.env.session.Global(p.output)
+	encode, ok := p.env.session.Field(lib, "encode")
 	if !ok {
-		return "", fmt.Errorf("nothing here writes %s", d.output)
+		return "", fmt.Errorf("nothing here writes %s", p.output)
 	}
 	args := []lua.LValue{v}
-	if d.output == OutputJSON {
+	if p.output == OutputJSON {
 		indented := &lua.LTable{Metatable: lua.LNil}
 		indented.RawSetString("indent", lua.LNumber(2))
 		args = append(args, indented)
 	}
-	return d.call(ctx, encode, args...)
+	return p.call(ctx, encode, args...)
 }
 
 // encode returns plain data as JSON or YAML.
-func (d *Dialog) encode(v any) (string, error) {
+func (p *printer) encode(v any) (string, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil || d.output == OutputJSON {
+	if err != nil || p.output == OutputJSON {
 		return string(text), err
 	}
 	var plain any
@@ -163,10 +138,10 @@ func (d *Dialog) encode(v any) (string, error) {
 }
 
 // isData reports whether a value is written as Lua that could be read again.
-func (d *Dialog) isData(v lua.LValue) bool {
+func (p *printer) isData(v lua.LValue) bool {
 	switch v := v.(type) {
 	case *lua.LTable:
-		return !d.session.IsFacts(v)
+		return !p.env.session.IsFacts(v)
 	case *lua.LUserData, *lua.LFunction:
 		return false
 	}
@@ -175,23 +150,23 @@ func (d *Dialog) isData(v lua.LValue) bool {
 
 // inspect returns a value as inspect writes it. What has a text of its own is
 // written as that, and a function by its name and its place.
-func (d *Dialog) inspect(ctx context.Context, v lua.LValue, brief bool) (string, error) {
-	if d.session.IsFacts(v) {
-		return d.factsTree(), nil
+func (p *printer) inspect(ctx context.Context, v lua.LValue, brief bool) (string, error) {
+	if p.env.session.IsFacts(v) {
+		return factsTree(p.env.facts), nil
 	}
 	switch v := v.(type) {
 	case *lua.LFunction:
-		return d.functionText(v), nil
+		return p.functionName(v), nil
 	case *lua.LTable:
-		if d.session.HasText(v) {
-			tostring, _ := d.session.Global("tostring")
-			return d.call(ctx, tostring, v)
+		if p.env.session.HasText(v) {
+			tostring, _ := p.env.session.Global("tostring")
+			return p.call(ctx, tostring, v)
 		}
 	}
-	if text, ok := d.session.Text(v); ok {
+	if text, ok := p.env.session.Text(v); ok {
 		return text, nil
 	}
-	fn, ok := d.session.Global("inspect")
+	fn, ok := p.env.session.Global("inspect")
 	if !ok {
 		return v.String(), nil
 	}
@@ -200,24 +175,24 @@ func (d *Dialog) inspect(ctx context.Context, v lua.LValue, brief bool) (string,
 	if brief {
 		options.RawSetString("limit", lua.LNumber(briefEntries))
 	}
-	return d.call(ctx, fn, v, options)
+	return p.call(ctx, fn, v, options)
 }
 
-// functionText returns the signature of a function under the name of a variable or a
+// functionName returns the signature of a function under the name of a variable or a
 // library that holds it, and the place of one that was written in Lua.
-func (d *Dialog) functionText(fn *lua.LFunction) string {
-	if f, ok := d.session.Function(fn); ok {
+func (p *printer) functionName(fn *lua.LFunction) string {
+	if f, ok := p.env.session.Function(fn); ok {
 		name := "function"
-		for _, variable := range d.session.Variables() {
-			if d.session.Get(variable) == fn && variable != lastValue {
+		for _, variable := range p.env.session.Variables() {
+			if p.env.session.Get(variable) == fn && variable != lastValue {
 				name += " " + variable
 				break
 			}
 		}
 		return fmt.Sprintf("%s(%s)  %s:%d", name, strings.Join(f.Parameters, ", "), f.File, f.Line)
 	}
-	for _, t := range d.topics() {
-		if v, _ := d.follow(splitName(t.name)); v == fn {
+	for _, t := range p.manual.topics() {
+		if v, _ := p.env.follow(splitName(t.name)); v == fn {
 			return "function " + t.signature
 		}
 	}
@@ -225,8 +200,8 @@ func (d *Dialog) functionText(fn *lua.LFunction) string {
 }
 
 // call calls a function that returns a text.
-func (d *Dialog) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (string, error) {
-	results, err := d.session.Call(ctx, fn, args...)
+func (p *printer) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (string, error) {
+	results, err := p.env.session.Call(ctx, fn, args...)
 	if err != nil {
 		return "", err
 	}

@@ -8,30 +8,6 @@ import (
 	"strings"
 )
 
-const columns = 80
-
-// wrap breaks a text into lines that begin with indent.
-func wrap(text, indent string) string {
-	var b strings.Builder
-	col := 0
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case col == 0:
-			b.WriteString(indent)
-			col = len(indent)
-		case col+1+len(word) > columns:
-			b.WriteString("\n" + indent)
-			col = len(indent)
-		default:
-			b.WriteByte(' ')
-			col++
-		}
-		b.WriteString(word)
-		col += len(word)
-	}
-	return b.String()
-}
-
 // indent puts indent before every line.
 func indent(text, indent string) string {
 	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)

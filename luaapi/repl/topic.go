@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // A topic is something that documentation can be asked for by its name.
@@ -19,6 +20,12 @@ type topic struct {
 	doc             string
 	example, result string
 	library         bool
+}
+
+// A manual is the documentation of what has a name at the prompt.
+type manual struct {
+	env *environment
+	all []topic // nil until it is asked for
 }
 
 // shipped returns the topics that every dialog has, in order of name.
@@ -47,12 +54,12 @@ var shipped = sync.OnceValue(func() []topic {
 })
 
 // topics returns all topics in order of name.
-func (d *Dialog) topics() []topic {
-	if d.allTopics != nil {
-		return d.allTopics
+func (m *manual) topics() []topic {
+	if m.all != nil {
+		return m.all
 	}
 	list := slices.Clone(shipped())
-	for _, f := range d.opts.Functions {
+	for _, f := range m.env.opts.Functions {
 		list = append(list, topic{signature: f.Signature, doc: f.Doc})
 	}
 	for i := range list {
@@ -60,13 +67,13 @@ func (d *Dialog) topics() []topic {
 	}
 	slices.SortStableFunc(list, func(a, b topic) int { return strings.Compare(a.name, b.name) })
 	// What two places document is documented by the first, which is the shorter.
-	d.allTopics = slices.CompactFunc(list, func(a, b topic) bool { return a.name == b.name })
-	return d.allTopics
+	m.all = slices.CompactFunc(list, func(a, b topic) bool { return a.name == b.name })
+	return m.all
 }
 
 // topic returns the topic of that name.
-func (d *Dialog) topic(name string) (topic, bool) {
-	list := d.topics()
+func (m *manual) topic(name string) (topic, bool) {
+	list := m.topics()
 	i, ok := slices.BinarySearchFunc(list, name, func(t topic, name string) int { return strings.Compare(t.name, name) })
 	if !ok {
 		return topic{}, false
@@ -75,8 +82,8 @@ func (d *Dialog) topic(name string) (topic, bool) {
 }
 
 // topicLine returns one line about a name, or "".
-func (d *Dialog) topicLine(name string) string {
-	t, ok := d.topic(name)
+func (m *manual) topicLine(name string) string {
+	t, ok := m.topic(name)
 	if !ok {
 		return ""
 	}
@@ -87,17 +94,17 @@ func (d *Dialog) topicLine(name string) string {
 }
 
 // valueDoc returns one line about a value, which is called name.
-func (d *Dialog) valueDoc(name string, v lua.LValue) string {
-	if line := d.topicLine(name); line != "" {
+func (m *manual) valueDoc(name string, v lua.LValue) string {
+	if line := m.topicLine(name); line != "" {
 		return line
 	}
 	switch v := v.(type) {
 	case *lua.LFunction:
-		return d.functionLine(name, v)
+		return m.functionLine(name, v)
 	case *lua.LTable:
 		return "table"
 	case *lua.LUserData:
-		if id, ok := d.session.Handle(v); ok {
+		if id, ok := m.env.session.Handle(v); ok {
 			return id
 		}
 		return "live value"
@@ -108,8 +115,8 @@ func (d *Dialog) valueDoc(name string, v lua.LValue) string {
 }
 
 // functionLine returns the signature of a function that is called name.
-func (d *Dialog) functionLine(name string, fn *lua.LFunction) string {
-	f, ok := d.session.Function(fn)
+func (m *manual) functionLine(name string, fn *lua.LFunction) string {
+	f, ok := m.env.session.Function(fn)
 	if !ok {
 		return name + "(...)"
 	}
@@ -145,84 +152,39 @@ func firstSentence(doc string) string {
 	}
 }
 
-// explain prints the documentation of a topic: a command, a type or one of its
-// properties, a fact, a function, a variable.
-func (d *Dialog) explain(name string) error {
-	d.document()
-	name = strings.TrimSpace(name)
-	if name == "" {
-		return d.help("")
-	}
-	if cmd, ok := strings.CutPrefix(name, "."); ok {
-		return d.help(cmd)
-	}
-	typ, _, _ := strings.Cut(name, ".")
-	if d.registry.Type(typ) != nil {
-		if text, ok := d.opts.Reference(name); ok {
-			d.print(text)
-			return nil
-		}
-	}
-	if branch, ok := strings.CutPrefix(name, "facts."); ok {
-		return d.explainFact(branch)
-	}
-	t, known := d.topic(strings.ReplaceAll(name, ":", "."))
-	if known {
-		d.explainTopic(t)
-		return nil
-	}
-	v, _ := d.follow(splitName(name))
-	if v == nil {
-		return d.noTopic(name)
-	}
-	if fn, ok := v.(*lua.LFunction); ok {
-		d.explainFunction(name, fn)
-		return nil
-	}
-	d.print(d.show(v))
-	return nil
-}
-
 // splitName returns the names in a.b.c and a:b.
 func splitName(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == ':' })
 }
 
-func (d *Dialog) explainTopic(t topic) {
+// topicText returns all about a topic.
+func (m *manual) topicText(t topic) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, t.signature)
-	fmt.Fprintln(&b, wrap(t.doc, "  "))
+	fmt.Fprintln(&b, terminal.Wrap(t.doc, "  "))
 	if t.example != "" {
 		fmt.Fprintf(&b, "\n%s\n", indent(t.example, "  "))
 		fmt.Fprintf(&b, "%s\n", indent(t.result, "  --> "))
 	}
 	if t.library || t.name == "ccm" {
 		fmt.Fprintln(&b)
-		for _, f := range d.topics() {
+		for _, f := range m.topics() {
 			if rest, ok := strings.CutPrefix(f.name, t.name+"."); ok && rest != "" {
-				fmt.Fprintf(&b, "  %-20s %s\n", f.name, cutTo(firstSentence(f.doc), columns-23))
+				fmt.Fprintf(&b, "  %-20s %s\n", f.name, cutTo(firstSentence(f.doc), terminal.TextWidth-23))
 			}
 		}
 	}
-	d.print(strings.TrimRight(b.String(), "\n"))
+	return strings.TrimRight(b.String(), "\n")
 }
 
-func (d *Dialog) explainFunction(name string, fn *lua.LFunction) {
-	text := d.functionLine(name, fn)
-	if f, ok := d.session.Function(fn); ok {
+// functionText returns all about a function that is called name.
+func (m *manual) functionText(name string, fn *lua.LFunction) string {
+	text := m.functionLine(name, fn)
+	if f, ok := m.env.session.Function(fn); ok {
 		if f.Comment != "" {
 			text += "\n" + indent(f.Comment, "  ")
 		}
 		text += fmt.Sprintf("\n  %s:%d", f.File, f.Line)
 	}
-	d.print(text)
-}
-
-// noTopic is the error about a name that nothing is known of.
-func (d *Dialog) noTopic(name string) error {
-	known := append(d.session.GlobalNames(), d.registry.TypeNames()...)
-	for _, t := range d.topics() {
-		known = append(known, t.name)
-	}
-	return unknown("documentation of "+name, name, known)
+	return text
 }

@@ -36,18 +36,18 @@ func TestTopics(t *testing.T) {
 	defer d.Close()
 	for _, b := range builtins {
 		name, _, _ := strings.Cut(b.signature, "(")
-		v, _ := d.follow(splitName(name))
+		v, _ := d.env.follow(splitName(name))
 		require.NotNil(t, v, "%s is documented and is not there", name)
 		_, isFunction := v.(*lua.LFunction)
 		require.Equal(t, isFunction, strings.Contains(b.signature, "("), "%s: its signature", name)
 		require.True(t, strings.HasSuffix(b.doc, ".") || strings.HasSuffix(b.doc, "end"), "%s: %s", name, b.doc)
 	}
-	for _, name := range d.session.GlobalNames() {
+	for _, name := range d.env.session.GlobalNames() {
 		if name == lastValue {
 			continue
 		}
-		_, ok := d.topic(name)
-		v, _ := d.session.Global(name)
+		_, ok := d.manual.topic(name)
+		v, _ := d.env.session.Global(name)
 		table, isTable := v.(*lua.LTable)
 		if !isTable {
 			require.True(t, ok, "%s is there and is not documented", name)
@@ -56,11 +56,11 @@ func TestTopics(t *testing.T) {
 		if name == "_G" || name == "facts" || name == "env" || name == "arg" || name == "data" {
 			continue
 		}
-		for _, field := range d.session.FieldNames(table) {
+		for _, field := range d.env.session.FieldNames(table) {
 			if field == name {
 				continue // what a call of the table itself does
 			}
-			_, ok := d.topic(name + "." + field)
+			_, ok := d.manual.topic(name + "." + field)
 			require.True(t, ok, "%s.%s is there and is not documented", name, field)
 		}
 	}

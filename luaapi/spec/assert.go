@@ -7,6 +7,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
@@ -17,36 +18,42 @@ var (
 	negations = []string{"not", "no", "isnt", "arent", "wasnt", "doesnt"}
 )
 
+// An asserter is the words of specs that look at values: assert, spy and stub.
+type asserter struct {
+	in   *luaapi.Interp
+	undo []func() // brings back what spies and stubs have replaced
+}
+
 // assertTable is the global assert: a function, and the beginning of assertions
 // such as assert.are.equal.
-func (r *runner) assertTable(L *lua.LState) lua.LValue {
+func (as *asserter) assertTable(L *lua.LState) lua.LValue {
 	plain := L.GetField(L.Env, "assert")
-	return r.words(L, nil, plain, nil)
+	return as.words(L, nil, plain, nil)
 }
 
 // words returns the table that stands for the words so far. Plain is what a call
 // does if there are none yet, subject the spy that assert.spy was called with.
-func (r *runner) words(L *lua.LState, so []string, plain lua.LValue, subject lua.LValue) *lua.LTable {
+func (as *asserter) words(L *lua.LState, so []string, plain lua.LValue, subject lua.LValue) *lua.LTable {
 	t := L.CreateTable(0, 0)
 	mt := L.CreateTable(0, 2)
 	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		key := L.Get(2).String()
-		L.Push(r.words(L, append(slices.Clip(so), strings.Split(strings.ToLower(key), "_")...), nil, subject))
+		L.Push(as.words(L, append(slices.Clip(so), strings.Split(strings.ToLower(key), "_")...), nil, subject))
 		return 1
 	}))
 	mt.RawSetString("__call", L.NewFunction(func(L *lua.LState) int {
 		L.Remove(1)
 		if plain != nil {
-			return r.plainAssert(L, plain)
+			return as.plainAssert(L, plain)
 		}
-		return r.assertion(L, so, subject)
+		return as.assertion(L, so, subject)
 	}))
 	t.Metatable = mt
 	return t
 }
 
 // plainAssert is Lua's own assert; that it fails is a failure, not an error.
-func (r *runner) plainAssert(L *lua.LState, _ lua.LValue) int {
+func (as *asserter) plainAssert(L *lua.LState, _ lua.LValue) int {
 	if L.GetTop() > 0 && lua.LVAsBool(L.Get(1)) {
 		return L.GetTop()
 	}
@@ -54,13 +61,13 @@ func (r *runner) plainAssert(L *lua.LState, _ lua.LValue) int {
 	if msg := L.Get(2); msg != lua.LNil {
 		text = L.ToStringMeta(msg).String()
 	}
-	r.fail(L, "%s", text)
+	fail(as.in, L, "%s", text)
 	return 0
 }
 
 // fail ends the test at the place of the script that called.
-func (r *runner) fail(L *lua.LState, format string, args ...any) {
-	r.in.Throw(L, "", "%w", &failedError{fmt.Sprintf(format, args...)})
+func fail(in *luaapi.Interp, L *lua.LState, format string, args ...any) {
+	in.Throw(L, "", "%w", &failedError{fmt.Sprintf(format, args...)})
 }
 
 // An assertion looks at its arguments. If they are not as it says, or if they are
@@ -69,7 +76,7 @@ type assertion struct {
 	name string
 	// args is how many arguments it needs. What follows them is a message.
 	args  int
-	check func(r *runner, L *lua.LState, a *assertArgs) (ok bool, text, negated string)
+	check func(as *asserter, L *lua.LState, a *assertArgs) (ok bool, text, negated string)
 }
 
 // assertArgs are the arguments of an assertion.
@@ -88,7 +95,7 @@ func (a *assertArgs) at(n int) lua.LValue {
 	return lua.LNil
 }
 
-func (r *runner) assertion(L *lua.LState, so []string, subject lua.LValue) int {
+func (as *asserter) assertion(L *lua.LState, so []string, subject lua.LValue) int {
 	a := &assertArgs{L: L, subject: subject}
 	var words []string
 	for _, w := range so {
@@ -105,9 +112,9 @@ func (r *runner) assertion(L *lua.LState, so []string, subject lua.LValue) int {
 	}
 	if name == "spy" || name == "stub" {
 		if spyOf(a.at(0)) == nil {
-			r.in.Throw(L, "", "assert.%s: want a spy or stub, got %s", name, r.in.Show(a.at(0)))
+			as.in.Throw(L, "", "assert.%s: want a spy or stub, got %s", name, as.in.Show(a.at(0)))
 		}
-		L.Push(r.words(L, []string{}, nil, a.at(0)))
+		L.Push(as.words(L, []string{}, nil, a.at(0)))
 		return 1
 	}
 	list := assertions()
@@ -117,13 +124,13 @@ func (r *runner) assertion(L *lua.LState, so []string, subject lua.LValue) int {
 		for k, x := range list {
 			names[k] = x.name
 		}
-		r.in.Throw(L, diag.DidYouMean(name, names), "assert has no assertion %q", strings.Join(so, "."))
+		as.in.Throw(L, diag.DidYouMean(name, names), "assert has no assertion %q", strings.Join(so, "."))
 	}
 	x := list[i]
 	if len(a.list) < x.args {
-		r.in.Throw(L, "", "assert.%s: want %d arguments, got %d", name, x.args, len(a.list))
+		as.in.Throw(L, "", "assert.%s: want %d arguments, got %d", name, x.args, len(a.list))
 	}
-	ok, text, negated := x.check(r, L, a)
+	ok, text, negated := x.check(as, L, a)
 	if ok == a.not {
 		if a.not {
 			text = negated
@@ -131,7 +138,7 @@ func (r *runner) assertion(L *lua.LState, so []string, subject lua.LValue) int {
 		if msg, is := a.at(x.args).(lua.LString); is && x.args > 0 && !strings.Contains(messageless, " "+name+" ") {
 			text = string(msg) + "\n" + text
 		}
-		r.fail(L, "%s", text)
+		fail(as.in, L, "%s", text)
 	}
 	L.Push(lua.LTrue)
 	return 1

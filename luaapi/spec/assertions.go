@@ -3,9 +3,10 @@ package spec
 import (
 	"fmt"
 	"math"
-	"regexp"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // assertions lists what can follow assert, without the words that mean nothing.
@@ -32,54 +33,54 @@ func assertions() []assertion {
 }
 
 // shown writes a value with its type.
-func (r *runner) shown(v lua.LValue) string {
+func (as *asserter) shown(v lua.LValue) string {
 	if v == lua.LNil {
 		return "(nil)"
 	}
-	return fmt.Sprintf("(%s) %s", v.Type(), r.in.Show(v))
+	return fmt.Sprintf("(%s) %s", v.Type(), as.in.Show(v))
 }
 
-func (r *runner) expected(what string, got, want lua.LValue) string {
-	return fmt.Sprintf("Expected %s.\nPassed in:\n%s\nExpected:\n%s", what, r.shown(got), r.shown(want))
+func (as *asserter) expected(what string, got, want lua.LValue) string {
+	return fmt.Sprintf("Expected %s.\nPassed in:\n%s\nExpected:\n%s", what, as.shown(got), as.shown(want))
 }
 
-func equal(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	return L.Equal(a.at(0), a.at(1)), r.expected("objects to be equal", a.at(1), a.at(0)), r.expected("objects to not be equal", a.at(1), a.at(0))
+func equal(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	return L.Equal(a.at(0), a.at(1)), as.expected("objects to be equal", a.at(1), a.at(0)), as.expected("objects to not be equal", a.at(1), a.at(0))
 }
 
-func same(r *runner, _ *lua.LState, a *assertArgs) (bool, string, string) {
-	ok := r.alike(a.at(0), a.at(1), nil)
-	return ok, r.expected("objects to be the same", a.at(1), a.at(0)), r.expected("objects to not be the same", a.at(1), a.at(0))
+func same(as *asserter, _ *lua.LState, a *assertArgs) (bool, string, string) {
+	ok := as.alike(a.at(0), a.at(1), nil)
+	return ok, as.expected("objects to be the same", a.at(1), a.at(0)), as.expected("objects to not be the same", a.at(1), a.at(0))
 }
 
-func near(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
+func near(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
 	want, ok1 := a.at(0).(lua.LNumber)
 	got, ok2 := a.at(1).(lua.LNumber)
 	tolerance, ok3 := a.at(2).(lua.LNumber)
 	if !ok1 || !ok2 || !ok3 {
-		r.in.Throw(L, "", "assert.near: want three numbers")
+		as.in.Throw(L, "", "assert.near: want three numbers")
 	}
 	text := fmt.Sprintf("%v to be within %v of %v", got, tolerance, want)
 	return math.Abs(float64(want-got)) <= float64(tolerance), "Expected " + text + ".", "Expected not " + text + "."
 }
 
-func matches(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	text := r.text(L, "matches", a.at(1))
-	return r.find(L, text, a.at(0)), fmt.Sprintf("Expected text to match %s.\nPassed in:\n%s", r.in.Show(a.at(0)), text),
-		fmt.Sprintf("Expected text to not match %s.\nPassed in:\n%s", r.in.Show(a.at(0)), text)
+func matches(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	text := as.text(L, "matches", a.at(1))
+	return as.find(L, text, a.at(0)), fmt.Sprintf("Expected text to match %s.\nPassed in:\n%s", as.in.Show(a.at(0)), text),
+		fmt.Sprintf("Expected text to not match %s.\nPassed in:\n%s", as.in.Show(a.at(0)), text)
 }
 
 // text returns an argument that must be one.
-func (r *runner) text(L *lua.LState, name string, v lua.LValue) string {
+func (as *asserter) text(L *lua.LState, name string, v lua.LValue) string {
 	s, ok := v.(lua.LString)
 	if !ok {
-		r.in.Throw(L, "", "assert.%s: want a string, got %s", name, r.in.Show(v))
+		as.in.Throw(L, "", "assert.%s: want a string, got %s", name, as.in.Show(v))
 	}
 	return string(s)
 }
 
 // find reports whether a pattern of Lua occurs in a text.
-func (r *runner) find(L *lua.LState, text string, pattern lua.LValue) bool {
+func (as *asserter) find(L *lua.LState, text string, pattern lua.LValue) bool {
 	L.Push(L.GetField(L.GetMetaField(lua.LString(""), "__index"), "find"))
 	L.Push(lua.LString(text))
 	L.Push(pattern)
@@ -89,49 +90,49 @@ func (r *runner) find(L *lua.LState, text string, pattern lua.LValue) bool {
 	return found
 }
 
-func unique(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
+func unique(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
 	t, ok := a.at(0).(*lua.LTable)
 	if !ok {
-		r.in.Throw(L, "", "assert.unique: want a list, got %s", r.in.Show(a.at(0)))
+		as.in.Throw(L, "", "assert.unique: want a list, got %s", as.in.Show(a.at(0)))
 	}
-	t = r.in.Tables.Listing(L, t)
+	t = as.in.Tables.Listing(L, t)
 	for i := 1; i <= t.Len(); i++ {
 		for k := i + 1; k <= t.Len(); k++ {
-			if r.alike(t.RawGetInt(i), t.RawGetInt(k), nil) {
-				return false, fmt.Sprintf("Expected unique items.\nItems %d and %d are:\n%s", i, k, r.shown(t.RawGetInt(i))), ""
+			if as.alike(t.RawGetInt(i), t.RawGetInt(k), nil) {
+				return false, fmt.Sprintf("Expected unique items.\nItems %d and %d are:\n%s", i, k, as.shown(t.RawGetInt(i))), ""
 			}
 		}
 	}
 	return true, "", "Expected items that are not unique."
 }
 
-func is(want lua.LValue) func(*runner, *lua.LState, *assertArgs) (bool, string, string) {
-	return func(r *runner, _ *lua.LState, a *assertArgs) (bool, string, string) {
-		return a.at(0) == want, r.expected("objects to be equal", a.at(0), want), r.expected("objects to not be equal", a.at(0), want)
+func is(want lua.LValue) func(*asserter, *lua.LState, *assertArgs) (bool, string, string) {
+	return func(as *asserter, _ *lua.LState, a *assertArgs) (bool, string, string) {
+		return a.at(0) == want, as.expected("objects to be equal", a.at(0), want), as.expected("objects to not be equal", a.at(0), want)
 	}
 }
 
-func isType(name string) func(*runner, *lua.LState, *assertArgs) (bool, string, string) {
-	return func(r *runner, _ *lua.LState, a *assertArgs) (bool, string, string) {
-		text := "a " + name + ".\nPassed in:\n" + r.shown(a.at(0))
+func isType(name string) func(*asserter, *lua.LState, *assertArgs) (bool, string, string) {
+	return func(as *asserter, _ *lua.LState, a *assertArgs) (bool, string, string) {
+		text := "a " + name + ".\nPassed in:\n" + as.shown(a.at(0))
 		return a.at(0).Type().String() == name, "Expected " + text, "Expected anything but " + text
 	}
 }
 
-func truth(want bool) func(*runner, *lua.LState, *assertArgs) (bool, string, string) {
+func truth(want bool) func(*asserter, *lua.LState, *assertArgs) (bool, string, string) {
 	words := map[bool]string{true: "truthy", false: "falsy"}
-	return func(r *runner, _ *lua.LState, a *assertArgs) (bool, string, string) {
-		return lua.LVAsBool(a.at(0)) == want, fmt.Sprintf("Expected to be %s, but value was:\n%s", words[want], r.shown(a.at(0))),
-			fmt.Sprintf("Expected to not be %s, but value was:\n%s", words[want], r.shown(a.at(0)))
+	return func(as *asserter, _ *lua.LState, a *assertArgs) (bool, string, string) {
+		return lua.LVAsBool(a.at(0)) == want, fmt.Sprintf("Expected to be %s, but value was:\n%s", words[want], as.shown(a.at(0))),
+			fmt.Sprintf("Expected to not be %s, but value was:\n%s", words[want], as.shown(a.at(0)))
 	}
 }
 
 // placed is what stands before the message of an error: its place.
-var placed = regexp.MustCompile(`^[^:\n]*:\d+:(\d+:)? `)
+var placed = lazyregexp.New(`^[^:\n]*:\d+:(\d+:)? `)
 
-func raises(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	thrown, quiet := r.in.Try(L, r.callable(L, a.at(0)))
-	got := "Error raised:\n" + r.shown(thrown)
+func raises(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	thrown, quiet := as.in.Try(L, as.callable(L, a.at(0)))
+	got := "Error raised:\n" + as.shown(thrown)
 	if quiet {
 		return false, "Expected an error, but none was raised.", ""
 	}
@@ -139,38 +140,38 @@ func raises(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
 	if want == lua.LNil {
 		return true, "", "Expected no error, but:\n" + got
 	}
-	ok := r.alike(want, thrown, nil)
+	ok := as.alike(want, thrown, nil)
 	if s, is := thrown.(lua.LString); is && !ok {
-		ok = want == lua.LValue(lua.LString(placed.ReplaceAllString(string(s), "")))
+		ok = want == lua.LValue(lua.LString(placed().ReplaceAllString(string(s), "")))
 	}
-	return ok, "Expected another error.\n" + got + "\nExpected:\n" + r.shown(want), "Expected another error or none.\n" + got
+	return ok, "Expected another error.\n" + got + "\nExpected:\n" + as.shown(want), "Expected another error or none.\n" + got
 }
 
-func raisesMatching(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	thrown, quiet := r.in.Try(L, r.callable(L, a.at(0)))
+func raisesMatching(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	thrown, quiet := as.in.Try(L, as.callable(L, a.at(0)))
 	if quiet {
 		return false, "Expected an error, but none was raised.", ""
 	}
 	text := L.ToStringMeta(thrown).String()
-	return r.find(L, text, a.at(1)), fmt.Sprintf("Expected an error that matches %s.\nError raised:\n%s", r.in.Show(a.at(1)), text),
-		fmt.Sprintf("Expected no error that matches %s.\nError raised:\n%s", r.in.Show(a.at(1)), text)
+	return as.find(L, text, a.at(1)), fmt.Sprintf("Expected an error that matches %s.\nError raised:\n%s", as.in.Show(a.at(1)), text),
+		fmt.Sprintf("Expected no error that matches %s.\nError raised:\n%s", as.in.Show(a.at(1)), text)
 }
 
-func (r *runner) callable(L *lua.LState, v lua.LValue) lua.LValue {
+func (as *asserter) callable(L *lua.LState, v lua.LValue) lua.LValue {
 	if _, ok := v.(*lua.LFunction); !ok && L.GetMetaField(v, "__call") == lua.LNil {
-		r.in.Throw(L, "", "want a function, got %s", r.in.Show(v))
+		as.in.Throw(L, "", "want a function, got %s", as.in.Show(v))
 	}
 	return v
 }
 
 // alike compares deeply. Tables that hold themselves are compared once.
-func (r *runner) alike(x, y lua.LValue, seen map[[2]*lua.LTable]bool) bool {
+func (as *asserter) alike(x, y lua.LValue, seen map[[2]*lua.LTable]bool) bool {
 	a, ok1 := x.(*lua.LTable)
 	b, ok2 := y.(*lua.LTable)
 	if !ok1 || !ok2 {
 		return x == y
 	}
-	a, b = r.in.Tables.Contents(a), r.in.Tables.Contents(b)
+	a, b = as.in.Tables.Contents(a), as.in.Tables.Contents(b)
 	if a == b || seen[[2]*lua.LTable{a, b}] {
 		return true
 	}
@@ -181,7 +182,7 @@ func (r *runner) alike(x, y lua.LValue, seen map[[2]*lua.LTable]bool) bool {
 	n := 0
 	for k, v := a.Next(lua.LNil); k != lua.LNil; k, v = a.Next(k) {
 		n++
-		if !r.alike(v, b.RawGet(k), seen) {
+		if !as.alike(v, b.RawGet(k), seen) {
 			return false
 		}
 	}

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -9,10 +8,11 @@ import (
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource/contract"
 )
 
-// A block is what describe declares.
+// A block is a call of describe: a group of tests and blocks.
 type block struct {
 	name   string
 	parent *block
@@ -28,7 +28,7 @@ type part struct {
 	test  *test
 }
 
-// A test is what it declares.
+// A test is a call of the function it.
 type test struct {
 	name  string
 	in    *block
@@ -58,7 +58,7 @@ func (t *test) fullName() string { return strings.Join(append(t.in.path(), t.nam
 
 // extend adds the words of specs to an interpreter.
 func (r *runner) extend(in *luaapi.Interp) {
-	r.in = in
+	r.in, r.asserter = in, &asserter{in: in}
 	for _, name := range []string{"describe", "context", "insulate"} {
 		r.word(name, r.describe)
 	}
@@ -72,9 +72,9 @@ func (r *runner) extend(in *luaapi.Interp) {
 	r.hook("teardown", func(b *block) *[]*lua.LFunction { return &b.teardown })
 	r.word("catalog", r.catalog)
 	r.word("suite", r.suite)
-	in.Replace("assert", r.assertTable)
-	in.Replace("spy", r.spyTable)
-	in.Replace("stub", r.stubTable)
+	in.Replace("assert", r.asserter.assertTable)
+	in.Replace("spy", r.asserter.spyTable)
+	in.Replace("stub", r.asserter.stubTable)
 }
 
 // word adds a global function.
@@ -132,11 +132,11 @@ func (r *runner) pending(L *lua.LState, word string) int {
 }
 
 // tagPattern matches the tags in a name.
-var tagPattern = regexp.MustCompile(`#([\w-]+)`)
+var tagPattern = lazyregexp.New(`#([\w-]+)`)
 
 func (r *runner) add(L *lua.LState, t *test) {
 	t.in, t.pos = r.current, r.in.Caller(L)
-	for _, m := range tagPattern.FindAllStringSubmatch(strings.Join(append(t.in.path(), t.name), " "), -1) {
+	for _, m := range tagPattern().FindAllStringSubmatch(strings.Join(append(t.in.path(), t.name), " "), -1) {
 		if !slices.Contains(t.tags, m[1]) {
 			t.tags = append(t.tags, m[1])
 		}
@@ -166,7 +166,7 @@ type pendingError struct{ text string }
 // Error returns what the test says of itself.
 func (e *pendingError) Error() string { return e.text }
 
-// A failedError is what an assertion finds.
+// A failedError is the failure of an assertion.
 type failedError struct{ text string }
 
 // Error says what was found.

@@ -9,6 +9,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -17,6 +18,7 @@ import (
 // A catalogView is a catalog in a spec.
 type catalogView struct {
 	Catalog
+	in   *luaapi.Interp
 	file string
 }
 
@@ -30,7 +32,7 @@ func (r *runner) catalog(L *lua.LState, _ string) int {
 		r.in.Throw(L, "", "catalog: want the name of a script or manifest, got %s", r.in.Show(L.Get(1)))
 	}
 	file := r.locate(L, string(name))
-	g := r.readGiven(L, L.Get(2))
+	g := optionReader{r.in, L}.given(L.Get(2))
 	var c Catalog
 	var err error
 	r.in.Outside(func() { c, err = r.Options.Catalog(r.in.Context(), file, g) })
@@ -38,9 +40,10 @@ func (r *runner) catalog(L *lua.LState, _ string) int {
 		r.in.Throw(L, "", "%w", err)
 	}
 	ud := L.NewUserData()
-	ud.Value = &catalogView{c, file}
+	view := &catalogView{c, r.in, file}
+	ud.Value = view
 	mt := L.CreateTable(0, 2)
-	mt.RawSetString("__index", L.NewFunction(r.method))
+	mt.RawSetString("__index", L.NewFunction(view.method))
 	mt.RawSetString("__tostring", L.NewFunction(func(L *lua.LState) int {
 		L.Push(lua.LString("catalog of " + file))
 		return 1
@@ -78,38 +81,38 @@ func (r *runner) locate(L *lua.LState, name string) string {
 	return ""
 }
 
-// catOf returns the catalog that v is.
-func (r *runner) catOf(L *lua.LState, v lua.LValue) *catalogView {
+// catalogOf returns the catalog that v is.
+func catalogOf(in *luaapi.Interp, L *lua.LState, v lua.LValue) *catalogView {
 	if ud, ok := v.(*lua.LUserData); ok {
 		if c, ok := ud.Value.(*catalogView); ok {
 			return c
 		}
 	}
-	r.in.Throw(L, "it is what catalog(file) returns", "want a catalog, got %s", r.in.Show(v))
+	in.Throw(L, "it is what catalog(file) returns", "want a catalog, got %s", in.Show(v))
 	return nil
 }
 
-func (r *runner) method(L *lua.LState) int {
+func (c *catalogView) method(L *lua.LState) int {
 	name := L.Get(2).String()
-	fn, ok := map[string]func(*lua.LState, *catalogView) int{
-		"commands": r.commandList, "converge": r.converge, "read": r.read, "resource": r.resource, "resources": r.resources,
+	fn, ok := map[string]func(*catalogView, *lua.LState) int{
+		"commands": (*catalogView).commandList, "converge": (*catalogView).converge, "read": (*catalogView).read, "resource": (*catalogView).resource, "resources": (*catalogView).resources,
 	}[name]
 	if !ok {
-		r.in.Throw(L, diag.DidYouMean(name, catMethods), "a catalog has no %q", name)
+		c.in.Throw(L, diag.DidYouMean(name, catMethods), "a catalog has no %q", name)
 	}
 	L.Push(L.NewFunction(func(L *lua.LState) int {
-		c := r.catOf(L, L.Get(1))
+		c := catalogOf(c.in, L, L.Get(1))
 		L.Remove(1)
-		return fn(L, c)
+		return fn(c, L)
 	}))
 	return 1
 }
 
-// id returns the resource that a string or a handle names.
-func (r *runner) id(L *lua.LState, v lua.LValue) resource.ID {
+// idOf returns the resource that a string or a handle names.
+func idOf(in *luaapi.Interp, L *lua.LState, v lua.LValue) resource.ID {
 	id, err := resource.ParseID(L.ToStringMeta(v).String())
 	if err != nil {
-		r.in.Throw(L, "", "%w", err)
+		in.Throw(L, "", "%w", err)
 	}
 	return id
 }
@@ -148,8 +151,8 @@ func properties(x *resource.Resource) *schema.Table {
 	return mix.Conceal(mix.Encode(x.Spec, x.Common))
 }
 
-func (r *runner) resource(L *lua.LState, c *catalogView) int {
-	i := c.index(r.id(L, L.Get(1)))
+func (c *catalogView) resource(L *lua.LState) int {
+	i := c.index(idOf(c.in, L, L.Get(1)))
 	if i < 0 {
 		L.Push(lua.LNil)
 		return 1
@@ -165,7 +168,7 @@ func (r *runner) resource(L *lua.LState, c *catalogView) int {
 	return 1
 }
 
-func (r *runner) pushList(L *lua.LState, list []string) int {
+func pushList(L *lua.LState, list []string) int {
 	t := L.CreateTable(len(list), 0)
 	for i, s := range list {
 		t.RawSetInt(i+1, lua.LString(s))
@@ -174,20 +177,20 @@ func (r *runner) pushList(L *lua.LState, list []string) int {
 	return 1
 }
 
-func (r *runner) resources(L *lua.LState, c *catalogView) int   { return r.pushList(L, c.names()) }
-func (r *runner) commandList(L *lua.LState, c *catalogView) int { return r.pushList(L, c.Commands()) }
+func (c *catalogView) resources(L *lua.LState) int   { return pushList(L, c.names()) }
+func (c *catalogView) commandList(L *lua.LState) int { return pushList(L, c.Commands()) }
 
-func (r *runner) read(L *lua.LState, c *catalogView) int {
+func (c *catalogView) read(L *lua.LState) int {
 	name, ok := L.Get(1).(lua.LString)
 	if !ok || !filepath.IsAbs(string(name)) {
-		r.in.Throw(L, "", "read: want an absolute path, got %s", r.in.Show(L.Get(1)))
+		c.in.Throw(L, "", "read: want an absolute path, got %s", c.in.Show(L.Get(1)))
 	}
 	text, err := c.ReadFile(string(name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		L.Push(lua.LNil)
 	case err != nil:
-		r.in.Throw(L, "", "read: %w", err)
+		c.in.Throw(L, "", "read: %w", err)
 	default:
 		L.Push(lua.LString(text))
 	}
@@ -196,12 +199,12 @@ func (r *runner) read(L *lua.LState, c *catalogView) int {
 
 // outcome converges a catalog. What fails, and what a second run would change,
 // ends the test.
-func (r *runner) outcome(L *lua.LState, c *catalogView) Outcome {
+func (c *catalogView) outcome(L *lua.LState) Outcome {
 	var out Outcome
 	var err error
-	r.in.Outside(func() { out, err = c.Converge(r.in.Context()) })
+	c.in.Outside(func() { out, err = c.Converge(c.in.Context()) })
 	if err != nil {
-		r.in.Throw(L, "", "converge: %w", err)
+		c.in.Throw(L, "", "converge: %w", err)
 	}
 	return out
 }
@@ -226,10 +229,10 @@ func (out Outcome) trouble() string {
 	return "Expected a second run to change nothing.\n" + strings.Join(lines, "\n")
 }
 
-func (r *runner) converge(L *lua.LState, c *catalogView) int {
-	out := r.outcome(L, c)
+func (c *catalogView) converge(L *lua.LState) int {
+	out := c.outcome(L)
 	if text := out.trouble(); text != "" {
-		r.fail(L, "%s", text)
+		fail(c.in, L, "%s", text)
 	}
 	t := L.CreateTable(0, 3)
 	outcomes := L.CreateTable(0, len(out.Events))

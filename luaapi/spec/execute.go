@@ -31,7 +31,7 @@ func (r *runner) runBlock(ctx context.Context, b *block) {
 		list.Add(err)
 		r.Report(Result{File: r.file, Name: blockName(b) + " teardown", Pos: list[0].Pos, Status: Error, Errs: list})
 	}
-	r.restore()
+	r.asserter.restore()
 }
 
 func blockName(b *block) string {
@@ -97,7 +97,7 @@ func (r *runner) runTest(ctx context.Context, t *test) {
 	for _, b := range slices.Backward(blocks) {
 		err = errors.Join(err, r.callAll(ctx, b.afterEach))
 	}
-	r.restore()
+	r.asserter.restore()
 	res.Took = r.Clock.Now().Sub(start)
 	res.set(err)
 	r.Report(res)
@@ -127,12 +127,4 @@ func (res *Result) set(err error) {
 			res.Status = Error
 		}
 	}
-}
-
-// restore brings back what spies and stubs have replaced.
-func (r *runner) restore() {
-	for _, f := range slices.Backward(r.undo) {
-		f()
-	}
-	r.undo = nil
 }

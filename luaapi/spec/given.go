@@ -7,6 +7,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/schema"
 )
@@ -14,115 +15,126 @@ import (
 // options are the names that the second argument of catalog may have.
 var options = []string{"args", "commands", "data", "env", "facts", "files", "packages", "services"}
 
-// readGiven reads the second argument of catalog.
-func (r *runner) readGiven(L *lua.LState, v lua.LValue) (g Given) {
+// An optionReader reads the tables of options that scripts give to catalog and suite.
+type optionReader struct {
+	in *luaapi.Interp
+	L  *lua.LState
+}
+
+// given reads the second argument of catalog.
+func (r optionReader) given(v lua.LValue) (g Fixture) {
 	if v == lua.LNil {
 		return g
 	}
-	t := r.optionTable(L, "the options", v)
+	t := r.table("the options", v)
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
 		switch name := k.String(); name {
 		case "facts":
-			g.Facts = r.plainTable(L, name, v)
+			g.Facts = r.plain(name, v)
 		case "data":
-			g.Data = r.plainTable(L, name, v)
+			g.Data = r.plain(name, v)
 		case "args":
-			g.Args = r.list(L, name, v)
+			g.Args = r.list(name, v)
 		case "env":
-			g.Env = r.texts(L, name, v)
+			g.Env = r.texts(name, v)
 		case "files":
-			g.Files = r.texts(L, name, v)
+			g.Files = r.texts(name, v)
 		case "services":
-			g.Services = r.texts(L, name, v)
+			g.Services = r.texts(name, v)
 			for _, state := range g.Services {
-				if state != "running" && state != "stopped" {
-					r.in.Throw(L, diag.DidYouMean(state, []string{"running", "stopped"}), "catalog: services: want running or stopped, got %q", state)
+				if states := []string{"running", "stopped", "masked"}; !slices.Contains(states, state) {
+					r.in.Throw(r.L, diag.DidYouMean(state, states), "catalog: services: want running, stopped or masked, got %q", state)
 				}
 			}
 		case "packages":
-			g.Packages = r.packages(L, v)
+			g.Packages = r.packages(v)
 		case "commands":
-			g.Commands = r.commands(L, v)
+			g.Commands = r.commands(v)
 		default:
-			r.in.Throw(L, diag.DidYouMean(name, options), "catalog: unknown option %q", name)
+			r.in.Throw(r.L, diag.DidYouMean(name, options), "catalog: unknown option %q", name)
 		}
 	}
 	return g
 }
 
-func (r *runner) optionTable(L *lua.LState, name string, v lua.LValue) *lua.LTable {
+func (r optionReader) table(name string, v lua.LValue) *lua.LTable {
 	t, ok := v.(*lua.LTable)
 	if !ok {
-		r.in.Throw(L, "", "catalog: want a table as %s, got %s", name, r.in.Show(v))
+		r.in.Throw(r.L, "", "catalog: want a table as %s, got %s", name, r.in.Show(v))
 	}
-	return r.in.Tables.Listing(L, t)
+	return r.in.Tables.Listing(r.L, t)
 }
 
-// plainTable returns a table as plain data.
-func (r *runner) plainTable(L *lua.LState, name string, v lua.LValue) map[string]any {
-	val, ok := toValue(r, r.optionTable(L, name, v), 0)
+// each calls a function for the fields of a table.
+func (r optionReader) each(name string, v lua.LValue, do func(name string, v lua.LValue)) {
+	t := r.table(name, v)
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		do(k.String(), v)
+	}
+}
+
+// plain returns a table as plain data.
+func (r optionReader) plain(name string, v lua.LValue) map[string]any {
+	val, ok := toValue(r.in, r.table(name, v), 0)
 	if !ok {
-		r.in.Throw(L, "", "catalog: %s: want plain values, got %s", name, r.in.Show(v))
+		r.in.Throw(r.L, "", "catalog: %s: want plain values, got %s", name, r.in.Show(v))
 	}
 	tree, ok := val.Go().(map[string]any)
 	if !ok {
-		r.in.Throw(L, "", "catalog: %s: want a table with names, got a list", name)
+		r.in.Throw(r.L, "", "catalog: %s: want a table with names, got a list", name)
 	}
 	return tree
 }
 
 // texts returns a table of strings.
-func (r *runner) texts(L *lua.LState, name string, v lua.LValue) map[string]string {
+func (r optionReader) texts(name string, v lua.LValue) map[string]string {
 	out := make(map[string]string)
-	t := r.optionTable(L, name, v)
-	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+	r.each(name, v, func(key string, v lua.LValue) {
 		s, ok := v.(lua.LString)
 		if !ok {
-			r.in.Throw(L, "", "catalog: %s: want strings, got %s for %q", name, r.in.Show(v), k.String())
+			r.in.Throw(r.L, "", "catalog: %s: want strings, got %s for %q", name, r.in.Show(v), key)
 		}
-		out[k.String()] = string(s)
-	}
+		out[key] = string(s)
+	})
 	return out
 }
 
 // list returns a list of strings.
-func (r *runner) list(L *lua.LState, name string, v lua.LValue) []string {
-	t := r.optionTable(L, name, v)
+func (r optionReader) list(name string, v lua.LValue) []string {
+	t := r.table(name, v)
 	out := make([]string, t.Len())
 	for i := range out {
 		s, ok := t.RawGetInt(i + 1).(lua.LString)
 		if !ok {
-			r.in.Throw(L, "", "catalog: %s: want strings, got %s as item %d", name, r.in.Show(t.RawGetInt(i+1)), i+1)
+			r.in.Throw(r.L, "", "catalog: %s: want strings, got %s as item %d", name, r.in.Show(t.RawGetInt(i+1)), i+1)
 		}
 		out[i] = string(s)
 	}
 	return out
 }
 
-func (r *runner) packages(L *lua.LState, v lua.LValue) map[string]string {
+func (r optionReader) packages(v lua.LValue) map[string]string {
 	out := make(map[string]string)
-	t := r.optionTable(L, "packages", v)
-	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+	r.each("packages", v, func(key string, v lua.LValue) {
 		switch v := v.(type) {
 		case lua.LString:
-			out[k.String()] = string(v)
+			out[key] = string(v)
 		case lua.LBool:
 			if v {
-				out[k.String()] = "1.0"
+				out[key] = "1.0"
 			}
 		default:
-			r.in.Throw(L, "", "catalog: packages: want a version or true, got %s for %q", r.in.Show(v), k.String())
+			r.in.Throw(r.L, "", "catalog: packages: want a version or true, got %s for %q", r.in.Show(v), key)
 		}
-	}
+	})
 	return out
 }
 
 // commands returns what commands answer: their output, their exit code, or a
 // table with stdout, stderr and code.
-func (r *runner) commands(L *lua.LState, v lua.LValue) map[string]Answer {
+func (r optionReader) commands(v lua.LValue) map[string]Answer {
 	out := make(map[string]Answer)
-	t := r.optionTable(L, "commands", v)
-	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+	r.each("commands", v, func(key string, v lua.LValue) {
 		var a Answer
 		switch v := v.(type) {
 		case lua.LString:
@@ -133,10 +145,10 @@ func (r *runner) commands(L *lua.LState, v lua.LValue) map[string]Answer {
 			a.Stdout, a.Stderr = lua.LVAsString(v.RawGetString("stdout")), lua.LVAsString(v.RawGetString("stderr"))
 			a.Code = int(lua.LVAsNumber(v.RawGetString("code")))
 		default:
-			r.in.Throw(L, "", "catalog: commands: want an output, an exit code or a table with stdout, stderr and code, got %s for %q", r.in.Show(v), k.String())
+			r.in.Throw(r.L, "", "catalog: commands: want an output, an exit code or a table with stdout, stderr and code, got %s for %q", r.in.Show(v), key)
 		}
-		out[k.String()] = a
-	}
+		out[key] = a
+	})
 	return out
 }
 
@@ -144,7 +156,7 @@ func (r *runner) commands(L *lua.LState, v lua.LValue) map[string]Answer {
 const maxDepth = 100
 
 // toValue converts a value of Lua. It is false for what is no plain value.
-func toValue(r *runner, v lua.LValue, depth int) (schema.Value, bool) {
+func toValue(in *luaapi.Interp, v lua.LValue, depth int) (schema.Value, bool) {
 	switch v := v.(type) {
 	case *lua.LNilType:
 		return schema.Value{}, true
@@ -158,16 +170,16 @@ func toValue(r *runner, v lua.LValue, depth int) (schema.Value, bool) {
 		if depth == maxDepth {
 			return schema.Value{}, false
 		}
-		return tableValue(r, r.in.Tables.Contents(v), depth)
+		return tableValue(in, in.Tables.Contents(v), depth)
 	}
 	return schema.Value{}, false
 }
 
-func tableValue(r *runner, t *lua.LTable, depth int) (schema.Value, bool) {
+func tableValue(in *luaapi.Interp, t *lua.LTable, depth int) (schema.Value, bool) {
 	tab := new(schema.Table)
 	var items []schema.Value
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
-		val, ok := toValue(r, v, depth+1)
+		val, ok := toValue(in, v, depth+1)
 		if !ok {
 			return val, false
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 // hasResource is assert.resource(cat, id, properties).
-func hasResource(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	c, id := r.catOf(L, a.at(0)), r.id(L, a.at(1))
+func hasResource(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	c, id := catalogOf(as.in, L, a.at(0)), idOf(as.in, L, a.at(1))
 	i := c.index(id)
 	if i < 0 {
 		return false, "Expected " + c.missing(id), ""
@@ -26,33 +26,33 @@ func hasResource(r *runner, L *lua.LState, a *assertArgs) (bool, string, string)
 	}
 	want, ok := a.at(2).(*lua.LTable)
 	if !ok {
-		r.in.Throw(L, "", "assert.resource: want a table of properties, got %s", r.in.Show(a.at(2)))
+		as.in.Throw(L, "", "assert.resource: want a table of properties, got %s", as.in.Show(a.at(2)))
 	}
-	lines := r.differing(L, x, r.in.Tables.Contents(want))
+	lines := as.differing(L, x, as.in.Tables.Contents(want))
 	text := fmt.Sprintf("Expected %s, declared at %s, to have other properties.\n%s", x.ID, x.Pos, strings.Join(lines, "\n"))
 	return len(lines) == 0, text, negated
 }
 
 // differing lists the properties that are not as wanted. What is wanted is read
 // as a script is, so that 644 and "0644" are the same mode.
-func (r *runner) differing(L *lua.LState, x *resource.Resource, want *lua.LTable) (lines []string) {
+func (as *asserter) differing(L *lua.LState, x *resource.Resource, want *lua.LTable) (lines []string) {
 	mix, have := x.Type.Properties(), properties(x)
 	for k, v := want.Next(lua.LNil); k != lua.LNil; k, v = want.Next(k) {
 		f := fieldOf(mix, k.String())
 		if f == nil {
-			r.in.Throw(L, diag.DidYouMean(k.String(), mix.Names()), "assert.resource: a %s has no property %q", x.Type.Name, k.String())
+			as.in.Throw(L, diag.DidYouMean(k.String(), mix.Names()), "assert.resource: a %s has no property %q", x.Type.Name, k.String())
 		}
 		if id, ok := v.(*lua.LUserData); ok {
 			v = lua.LString(L.ToStringMeta(id).String())
 		}
-		wanted, ok := toValue(r, v, 0)
+		wanted, ok := toValue(as.in, v, 0)
 		if !ok {
-			r.in.Throw(L, "", "assert.resource: %s: want a plain value, got %s", f.Name, r.in.Show(v))
+			as.in.Throw(L, "", "assert.resource: %s: want a plain value, got %s", f.Name, as.in.Show(v))
 		}
 		got, _ := have.Get(f.Name)
 		wanted, mistake := readAs(x, f, wanted)
 		if mistake != nil {
-			r.in.Throw(L, mistake.Hint, "assert.resource: %w", mistake.Err)
+			as.in.Throw(L, mistake.Hint, "assert.resource: %w", mistake.Err)
 		}
 		if !reflect.DeepEqual(got.Go(), wanted.Go()) {
 			lines = append(lines, fmt.Sprintf("%s: want %s, got %s", f.Name, showValue(wanted), showValue(got)))
@@ -98,11 +98,11 @@ func fieldOf(mix schema.Union, name string) *schema.Field {
 }
 
 // inOrder is assert.order(cat, a, b, ...).
-func inOrder(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	c := r.catOf(L, a.at(0))
+func inOrder(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	c := catalogOf(as.in, L, a.at(0))
 	last, names := -1, []string{}
 	for _, v := range a.list[1:] {
-		id := r.id(L, v)
+		id := idOf(as.in, L, v)
 		i := c.index(id)
 		if i < 0 {
 			return false, "Expected " + c.missing(id), "Expected " + c.missing(id)
@@ -117,7 +117,7 @@ func inOrder(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
 }
 
 // stable is assert.stable(cat).
-func stable(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	text := r.outcome(L, r.catOf(L, a.at(0))).trouble()
+func stable(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	text := catalogOf(as.in, L, a.at(0)).outcome(L).trouble()
 	return text == "", text, "Expected the catalog not to be stable, but it is."
 }

@@ -45,8 +45,8 @@ type Result struct {
 	Took time.Duration
 }
 
-// Given is what a spec says of the machine that a script sees.
-type Given struct {
+// A Fixture is the machine of a test: what the script that it tests finds there.
+type Fixture struct {
 	Facts    map[string]any
 	Data     map[string]any
 	Args     []string
@@ -96,14 +96,14 @@ type Options struct {
 	// Interp returns an interpreter that also has what extend adds.
 	Interp func(extend func(in *luaapi.Interp)) *luaapi.Interp
 	// Catalog evaluates a script or manifest.
-	Catalog func(ctx context.Context, file string, g Given) (Catalog, error)
+	Catalog func(ctx context.Context, file string, g Fixture) (Catalog, error)
 	Clock   host.Clock
 	// Registry has the types, those that the spec or its modules define included.
 	Registry *resource.Registry
 	// Scratch makes an empty directory, and Imagine sets it up as the machine of a spec.
 	// It returns the runner of commands there.
 	Scratch func() (root string, err error)
-	Imagine func(root string, g Given) (host.Runner, error)
+	Imagine func(root string, g Fixture) (host.Runner, error)
 	// Filter reports whether a test is to be run.
 	Filter func(name string, tags []string) bool
 	// Report is called for each test when it is done.
@@ -113,12 +113,12 @@ type Options struct {
 // A runner runs one file.
 type runner struct {
 	Options
-	in   *luaapi.Interp
-	file string
+	in       *luaapi.Interp
+	asserter *asserter
+	file     string
 
 	root, current *block
-	running       bool     // a test is being run, so no further one can be declared
-	undo          []func() // brings back what spies and stubs have replaced
+	running       bool // a test is being run, so no further one can be declared
 }
 
 // Run runs the tests of a file. The texts of what was evaluated are found in the
@@ -128,7 +128,7 @@ func (o Options) Run(ctx context.Context, file string, text []byte) (diag.Source
 	r.current = r.root
 	r.in = o.Interp(r.extend)
 	defer r.in.Close()
-	if err := r.in.Run(ctx, file, text); err != nil {
+	if err := r.in.Run(ctx, file, string(text)); err != nil {
 		return r.in.Sources(), err
 	}
 	r.running = true

@@ -2,13 +2,14 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 )
 
 // A spy notes how a function is called.
 type spy struct {
-	r       *runner
+	as      *asserter
 	fn      lua.LValue // what it calls; nil for nothing
 	calls   [][]lua.LValue
 	results [][]lua.LValue
@@ -84,18 +85,18 @@ func (s *spy) call(L *lua.LState) int {
 }
 
 // spyTable is the global spy.
-func (r *runner) spyTable(L *lua.LState) lua.LValue {
+func (as *asserter) spyTable(L *lua.LState) lua.LValue {
 	t := L.CreateTable(0, 2)
 	create := func(L *lua.LState, fn lua.LValue) int {
-		s := &spy{r: r}
+		s := &spy{as: as}
 		if fn != lua.LNil {
-			s.fn = r.callable(L, fn)
+			s.fn = as.callable(L, fn)
 		}
 		L.Push(s.table(L))
 		return 1
 	}
 	t.RawSetString("new", L.NewFunction(func(L *lua.LState) int { return create(L, L.Get(1)) }))
-	t.RawSetString("on", L.NewFunction(func(L *lua.LState) int { return r.replace(L, true) }))
+	t.RawSetString("on", L.NewFunction(func(L *lua.LState) int { return as.replace(L, true) }))
 	mt := L.CreateTable(0, 1)
 	mt.RawSetString("__call", L.NewFunction(func(L *lua.LState) int { return create(L, L.Get(2)) }))
 	t.Metatable = mt
@@ -103,51 +104,51 @@ func (r *runner) spyTable(L *lua.LState) lua.LValue {
 }
 
 // stubTable is the global stub: stub(t, name), and stub.new(t, name).
-func (r *runner) stubTable(L *lua.LState) lua.LValue {
+func (as *asserter) stubTable(L *lua.LState) lua.LValue {
 	t := L.CreateTable(0, 1)
-	t.RawSetString("new", L.NewFunction(func(L *lua.LState) int { return r.replace(L, false) }))
+	t.RawSetString("new", L.NewFunction(func(L *lua.LState) int { return as.replace(L, false) }))
 	mt := L.CreateTable(0, 1)
 	mt.RawSetString("__call", L.NewFunction(func(L *lua.LState) int {
 		L.Remove(1)
-		return r.replace(L, false)
+		return as.replace(L, false)
 	}))
 	t.Metatable = mt
 	return t
 }
 
 // replace puts a spy into a table, for the rest of the test.
-func (r *runner) replace(L *lua.LState, through bool) int {
+func (as *asserter) replace(L *lua.LState, through bool) int {
 	t, ok := L.Get(1).(*lua.LTable)
 	if !ok {
-		r.in.Throw(L, "", "want a table whose function is to be replaced, got %s", r.in.Show(L.Get(1)))
+		as.in.Throw(L, "", "want a table whose function is to be replaced, got %s", as.in.Show(L.Get(1)))
 	}
 	key := L.Get(2)
 	old := L.GetTable(t, key)
-	s := &spy{r: r}
+	s := &spy{as: as}
 	if through {
-		s.fn = r.callable(L, old)
+		s.fn = as.callable(L, old)
 	}
 	if L.GetTop() > 2 {
 		s.returns = arguments(L, 3)
 	}
 	L.SetTable(t, key, s.table(L)) // a read-only table says so
 	s.revert = func() { t.RawSet(key, old) }
-	r.undo = append(r.undo, s.revert)
+	as.undo = append(as.undo, s.revert)
 	L.Push(t.RawGet(key))
 	return 1
 }
 
 // subjectSpy returns the spy that an assertion is about.
-func (r *runner) subjectSpy(L *lua.LState, a *assertArgs) *spy {
+func (as *asserter) subjectSpy(L *lua.LState, a *assertArgs) *spy {
 	s := spyOf(a.subject)
 	if s == nil {
-		r.in.Throw(L, "write assert.spy(s).was.called()", "want a spy")
+		as.in.Throw(L, "write assert.spy(s).was.called()", "want a spy")
 	}
 	return s
 }
 
-func called(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	s := r.subjectSpy(L, a)
+func called(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	s := as.subjectSpy(L, a)
 	n := len(s.calls)
 	if want, ok := a.at(0).(lua.LNumber); ok {
 		return n == int(want), fmt.Sprintf("Expected to be called %v times, but was called %d times.", want, n),
@@ -156,42 +157,50 @@ func called(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
 	return n > 0, "Expected to be called, but was called 0 times.", fmt.Sprintf("Expected not to be called, but was called %d times.", n)
 }
 
-func calledAtLeast(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	n, want := len(r.subjectSpy(L, a).calls), lua.LVAsNumber(a.at(0))
+func calledAtLeast(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	n, want := len(as.subjectSpy(L, a).calls), lua.LVAsNumber(a.at(0))
 	return n >= int(want), fmt.Sprintf("Expected at least %v calls, got %d.", want, n), fmt.Sprintf("Expected less than %v calls, got %d.", want, n)
 }
 
-func calledAtMost(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	n, want := len(r.subjectSpy(L, a).calls), lua.LVAsNumber(a.at(0))
+func calledAtMost(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	n, want := len(as.subjectSpy(L, a).calls), lua.LVAsNumber(a.at(0))
 	return n <= int(want), fmt.Sprintf("Expected at most %v calls, got %d.", want, n), fmt.Sprintf("Expected more than %v calls, got %d.", want, n)
 }
 
 // among reports whether list has the values, and writes what it has.
-func (r *runner) among(list [][]lua.LValue, values []lua.LValue) (bool, string) {
+func (as *asserter) among(list [][]lua.LValue, values []lua.LValue) (bool, string) {
 	found, text := false, ""
 	for _, have := range list {
 		ok := len(have) == len(values)
 		text += "\n"
 		for i, v := range have {
-			ok = ok && r.alike(v, values[i], nil)
+			ok = ok && as.alike(v, values[i], nil)
 			if i > 0 {
 				text += ", "
 			}
-			text += r.shown(v)
+			text += as.shown(v)
 		}
 		found = found || ok
 	}
 	return found, text
 }
 
-func calledWith(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	found, text := r.among(r.subjectSpy(L, a).calls, a.list)
-	_, want := r.among([][]lua.LValue{a.list}, nil)
+func calledWith(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	found, text := as.among(as.subjectSpy(L, a).calls, a.list)
+	_, want := as.among([][]lua.LValue{a.list}, nil)
 	return found, "Expected to be called with:" + want + "\nbut was called with:" + text, "Expected not to be called with:" + want
 }
 
-func returnedWith(r *runner, L *lua.LState, a *assertArgs) (bool, string, string) {
-	found, text := r.among(r.subjectSpy(L, a).results, a.list)
-	_, want := r.among([][]lua.LValue{a.list}, nil)
+func returnedWith(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
+	found, text := as.among(as.subjectSpy(L, a).results, a.list)
+	_, want := as.among([][]lua.LValue{a.list}, nil)
 	return found, "Expected to return:" + want + "\nbut it returned:" + text, "Expected not to return:" + want
+}
+
+// restore brings back what spies and stubs have replaced.
+func (as *asserter) restore() {
+	for _, f := range slices.Backward(as.undo) {
+		f()
+	}
+	as.undo = nil
 }

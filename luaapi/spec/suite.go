@@ -16,7 +16,7 @@ import (
 // suiteKeys are what the table of suite may have.
 var suiteKeys = []string{"starts", "wants", "fails", "phrases"}
 
-// suite is suite(type, { starts, wants, fails, phrases }): a test for each wish
+// suite is suite(type, { starts, wants, fails, phrases }): a test for each spec
 // from each start, in which the type is held to the contract of all types.
 func (r *runner) suite(L *lua.LState, word string) int {
 	if r.running {
@@ -31,22 +31,23 @@ func (r *runner) suite(L *lua.LState, word string) int {
 		}
 		r.in.Throw(L, hint, "suite: no resource type %s", r.in.Show(L.Get(1)))
 	}
-	given := r.optionTable(L, "the suite", L.Get(2))
-	s := contract.Suite{Factory: r.Registry.Bindings(t)[0], Starts: map[string]func(string) (host.Runner, error){}, Wants: map[string]any{}}
+	o := optionReader{r.in, L}
+	given := o.table("the suite", L.Get(2))
+	s := contract.Suite{Binding: r.Registry.Bindings(t)[0], Starts: map[string]func(string) (host.Runner, error){}, Wants: map[string]any{}}
 	for k, v := given.Next(lua.LNil); k != lua.LNil; k, v = given.Next(k) {
 		switch key := k.String(); key {
 		case "starts":
-			r.each(L, key, v, func(name string, v lua.LValue) {
-				g := r.readGiven(L, v)
+			o.each(key, v, func(name string, v lua.LValue) {
+				g := o.given(v)
 				s.Starts[name] = func(root string) (host.Runner, error) { return r.Imagine(root, g) }
 			})
 		case "wants":
-			r.each(L, key, v, func(name string, v lua.LValue) { s.Wants[name] = r.wish(L, t, name, v) })
+			o.each(key, v, func(name string, v lua.LValue) { s.Wants[name] = r.spec(L, t, name, v) })
 		case "fails":
-			s.Fails = r.texts(L, key, v)
+			s.Fails = o.texts(key, v)
 		case "phrases":
 			s.Phrases = make(map[string][]string)
-			r.each(L, key, v, func(name string, v lua.LValue) { s.Phrases[name] = r.list(L, key, v) })
+			o.each(key, v, func(name string, v lua.LValue) { s.Phrases[name] = o.list(key, v) })
 		default:
 			r.in.Throw(L, diag.DidYouMean(key, suiteKeys), "suite: unknown key %q", key)
 		}
@@ -68,19 +69,11 @@ func (r *runner) suite(L *lua.LState, word string) int {
 	return 0
 }
 
-// each calls a function for the fields of a table.
-func (r *runner) each(L *lua.LState, name string, v lua.LValue, do func(name string, v lua.LValue)) {
-	t := r.optionTable(L, name, v)
-	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
-		do(k.String(), v)
-	}
-}
-
-// wish returns the spec that properties make, as a script writes them.
-func (r *runner) wish(L *lua.LState, t *resource.Type, name string, v lua.LValue) any {
+// spec returns the spec that properties make, as a script writes them.
+func (r *runner) spec(L *lua.LState, t *resource.Type, name string, v lua.LValue) any {
 	tab := new(schema.Table)
-	r.each(L, "wants", v, func(key string, v lua.LValue) {
-		val, ok := toValue(r, v, 0)
+	optionReader{r.in, L}.each("wants", v, func(key string, v lua.LValue) {
+		val, ok := toValue(r.in, v, 0)
 		if !ok {
 			r.in.Throw(L, "", "suite: wants.%s: want plain values, got %s as %s", name, r.in.Show(v), key)
 		}

@@ -12,76 +12,14 @@ import (
 )
 
 // A call is one call of a function of the library. Its arguments are of the
-// types that the signature asks for.
+// types that the signature asks for. It has what any library needs to read arguments,
+// to give results and to throw mistakes; what one library needs besides is a function in
+// the file of that library.
 type call struct {
 	*std
 	L    *lua.LState
 	name string // as messages say it: str.split
-	sig  *signature
-	work int // values that were looked at
-}
-
-// check holds the arguments against the signature.
-func (c *call) check() {
-	for i, p := range c.sig.Params {
-		if p.Rest {
-			for n := i + 1; n <= c.L.GetTop(); n++ {
-				c.checkArg(n, p)
-			}
-			return
-		}
-		c.checkArg(i+1, p)
-	}
-}
-
-func (c *call) checkArg(n int, p param) {
-	v := c.L.Get(n)
-	if p.Optional && v == lua.LNil {
-		return
-	}
-	if want := p.Type.mismatch(v); want != "" {
-		hint := ""
-		if s, ok := v.(lua.LString); ok && len(p.Type.values) > 0 {
-			hint = diag.DidYouMean(string(s), p.Type.values)
-		}
-		c.failWith(hint, "want %s as argument %d, got %s", want, n, c.describe(v))
-	}
-	if t, ok := v.(*lua.LTable); ok && p.Type.fields != nil {
-		c.checkOptions(c.in.Tables.Contents(t), n, p.Type)
-	}
-}
-
-// checkOptions holds a table against the fields that it may have.
-func (c *call) checkOptions(t *lua.LTable, n int, want *typ) {
-	names := make([]string, len(want.fields))
-	for i, f := range want.fields {
-		names[i] = f.Name
-	}
-next:
-	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
-		if _, ok := k.(lua.LNumber); ok && want.list {
-			continue // it is a list with options
-		}
-		for _, f := range want.fields {
-			if k != lua.LValue(lua.LString(f.Name)) {
-				continue
-			}
-			if missing := f.Type.mismatch(v); missing != "" {
-				hint := ""
-				if s, ok := v.(lua.LString); ok {
-					hint = diag.DidYouMean(string(s), f.Type.values)
-				}
-				c.failWith(hint, "want %s as %s, got %s", missing, f.Name, c.describe(v))
-			}
-			continue next
-		}
-		c.failWith(diag.DidYouMean(k.String(), names), "unknown option %q", k.String())
-	}
-	for _, f := range want.fields {
-		if !f.Optional && t.RawGetString(f.Name) == lua.LNil {
-			c.fail("want %s as %s, got nothing", f.Type, f.Name)
-		}
-	}
+	work int    // values that were looked at
 }
 
 // fail throws a mistake of the script.
@@ -94,14 +32,9 @@ func (c *call) failWith(hint, format string, args ...any) {
 
 // must throws err if there is one, with its advice.
 func (c *call) must(err error) {
-	if err == nil {
-		return
+	if err != nil {
+		c.failWith(diag.HintOf(err), "%w", err)
 	}
-	hint := ""
-	if h, ok := err.(interface{ Hint() string }); ok {
-		hint = h.Hint()
-	}
-	c.failWith(hint, "%w", err)
 }
 
 // given reports whether there is an argument number n that is not nil.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kballard/go-shellquote"
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -21,9 +21,9 @@ func captureLibrary() *Library {
 		Name: "capture",
 		Doc:  "Runs a command that only looks.",
 		Funcs: []Func{{
-			Signature: `capture(command: string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>, stdin?: string, check?: boolean }): (output: string, code: integer, errors: string)`,
+			Signature: `capture(command: string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>|string[], stdin?: string, check?: boolean }): (output: string, code: integer, errors: string)`,
 			Doc: "Runs a command and returns its output without the line breaks at its end, its exit code and what it said on the standard error. " +
-				"The command is a list of words, or one string that is cut into words as by str.shell_split; no shell is started. Options stand behind the words. " +
+				"The command is a list of words, or one string that is cut into words as by str.shell_split; no shell is started. Options stand behind the words; env is a table, or a list of KEY=VALUE. " +
 				"It must only look, since it also runs for a plan; what changes the machine is an exec. What it says is an input of the run. " +
 				"An exit code other than 0 is a mistake, unless check is false; so is a command that is not there, or that takes longer than the timeout of 30s.",
 			Example: `capture { "printf", "%s-%s\\n", "a", "b" }`, Result: `"a-b", 0, ""`,
@@ -33,7 +33,7 @@ func captureLibrary() *Library {
 }
 
 func capture(c *call) int {
-	cmd := c.command(1)
+	cmd := commandArg(c, 1)
 	res, err := c.View.Query(c.in.Context(), cmd)
 	c.must(err)
 	c.Record(Input{Kind: "command", Name: cmd.String(), Value: fmt.Sprintf("%d %s", res.Code, sha256sum.Bytes(res.Stdout)), Text: string(res.Stdout)})
@@ -44,8 +44,8 @@ func capture(c *call) int {
 	return c.give(lua.LString(out), lua.LNumber(res.Code), lua.LString(strings.TrimRight(string(res.Stderr), "\n")))
 }
 
-// command returns the command that argument n is.
-func (c *call) command(n int) host.Cmd {
+// commandArg returns the command that argument n is.
+func commandArg(c *call, n int) host.Cmd {
 	cmd := host.Cmd{Timeout: defaultPatience}
 	if t := c.table(n); t != nil {
 		for i := range t.Len() {
@@ -58,7 +58,7 @@ func (c *call) command(n int) host.Cmd {
 			}
 			cmd.Argv = append(cmd.Argv, string(word))
 		}
-		cmd.Timeout = c.timeout(n, defaultPatience)
+		cmd.Timeout = timeoutOption(c, n, defaultPatience)
 		cmd.Dir = c.optionStr(n, "cwd", "")
 		if cmd.Dir != "" && !path.IsAbs(cmd.Dir) {
 			c.fail("want an absolute path as cwd, got %q", cmd.Dir)
@@ -66,9 +66,9 @@ func (c *call) command(n int) host.Cmd {
 		if in, ok := c.option(n, "stdin").(lua.LString); ok {
 			cmd.Stdin = []byte(in)
 		}
-		cmd.Env = c.environment(n)
+		cmd.Env = environmentOption(c, n)
 	} else {
-		words, err := shellquote.Split(c.str(n))
+		words, err := resource.SplitWords(c.str(n))
 		c.must(err)
 		cmd.Argv = words
 	}
@@ -78,8 +78,8 @@ func (c *call) command(n int) host.Cmd {
 	return cmd
 }
 
-// timeout returns the option of that name, or a default.
-func (c *call) timeout(n int, def time.Duration) time.Duration {
+// timeoutOption returns the option of that name, or a default.
+func timeoutOption(c *call, n int, def time.Duration) time.Duration {
 	text := c.optionStr(n, "timeout", "")
 	if text == "" {
 		return def
@@ -94,8 +94,8 @@ func (c *call) timeout(n int, def time.Duration) time.Duration {
 	return time.Duration(d)
 }
 
-// environment returns the option env as KEY=value, in order.
-func (c *call) environment(n int) []string {
+// environmentOption returns the option env as KEY=value, in order.
+func environmentOption(c *call, n int) []string {
 	t, ok := c.option(n, "env").(*lua.LTable)
 	if !ok {
 		return nil
@@ -103,6 +103,12 @@ func (c *call) environment(n int) []string {
 	t = c.in.Tables.Listing(c.L, t)
 	vars := make(map[string]string)
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		if pair, ok := v.(lua.LString); ok && k.Type() == lua.LTNumber {
+			if name, val, ok := strings.Cut(string(pair), "="); ok && name != "" {
+				vars[name] = val
+				continue
+			}
+		}
 		if k.Type() != lua.LTString || !lua.LVCanConvToString(v) {
 			c.fail("want strings in env, got %s = %s", keyText(k), c.describe(v))
 		}
@@ -115,12 +121,12 @@ func (c *call) environment(n int) []string {
 	return list
 }
 
-// within returns the context of the evaluation, which ends after d as well.
-func (c *call) within(d time.Duration) (context.Context, context.CancelFunc) {
+// withTimeout returns the context of the evaluation, which ends after d as well.
+func withTimeout(c *call, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(c.in.Context(), d, fmt.Errorf("%w after %s", host.ErrTimeout, d))
 }
 
 // recordText records text as an input of the run.
-func (c *call) recordText(kind, name, text string) {
+func recordText(c *call, kind, name, text string) {
 	c.Record(Input{Kind: kind, Name: name, Value: sha256sum.Bytes([]byte(text)), Text: text})
 }

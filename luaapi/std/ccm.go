@@ -43,7 +43,7 @@ func ccmLibrary() *Library {
 					if i > 1 {
 						text += "\t"
 					}
-					text += c.inspect(c.L.Get(i), inspectOptions{})
+					text += inspect(c, c.L.Get(i), inspectOptions{})
 				}
 				c.in.Print(text)
 				return n

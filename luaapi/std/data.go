@@ -19,7 +19,7 @@ import (
 func dataLibrary() *Library {
 	return &Library{
 		Name: "data",
-		Doc: "What the user configured. data.web.port is a value of it; data is read-only. A name that it does not have is nil, and a mistake if it is nearly one that it has. " +
+		Doc: "What the user configured. data.web.port is a value of it; data is read-only. A name that it does not have is nil, and a mistake if that is a misspelling of one that it has (prot of port; a plural is another word). " +
 			"At first it is what the script is given by --data or by what applies it.",
 		Funcs: []Func{{
 			Signature: `load(path: string): table`,
@@ -91,7 +91,7 @@ func dataLoad(c *call) int {
 	if c.Resolve == nil {
 		c.fail("not available here")
 	}
-	name, text := c.file(1, "data")
+	name, text := readArg(c, 1, "data")
 	tree, err := c.Resolve(name, text)
 	var list diag.List
 	list.Add(err)
@@ -126,7 +126,7 @@ func isPlain(text string) bool {
 
 // dataRead is data.read: the text of the file becomes the argument of a decoder.
 func dataRead(c *call) int {
-	name, text := c.file(1, "data")
+	name, text := readArg(c, 1, "data")
 	c.L.Replace(1, lua.LString(text))
 	c.name += ": " + strings.ReplaceAll(name, "%", "%%")
 	switch strings.ToLower(path.Ext(name)) {
@@ -150,8 +150,8 @@ func more(list diag.List) string {
 	return text
 }
 
-// path returns an argument that is a path, and its parts if it is given in parts.
-func (c *call) path(n int) (string, []string) {
+// dataPathArg returns an argument that is a path, and its parts if it is given in parts.
+func dataPathArg(c *call, n int) (string, []string) {
 	list, ok := c.L.Get(n).(*lua.LTable)
 	if !ok {
 		return c.str(n), nil
@@ -172,15 +172,15 @@ func (c *call) path(n int) (string, []string) {
 }
 
 func lookup(c *call) int {
-	path, parts := c.path(1)
+	path, parts := dataPathArg(c, 1)
 	var fallback []any
 	type nothing struct{} // a default that is not plain data
 	if c.L.GetTop() > 1 {
 		fallback = []any{nothing{}}
 	}
-	v, err := c.env().Lookup(path, fallback...)
+	v, err := expressionEnv(c).Lookup(path, fallback...)
 	if parts != nil {
-		v, err = c.env().LookupSteps(parts, fallback...)
+		v, err = expressionEnv(c).LookupSteps(parts, fallback...)
 	}
 	if e, ok := errors.AsType[*diag.Error](err); ok {
 		c.failWith(e.Hint, "%w", e.Err)

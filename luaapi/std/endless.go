@@ -1,15 +1,10 @@
 package std
 
-// shortText is how many bytes of text any pattern is done with in a moment.
-const shortText = 256
-
 // untilEnd returns what f returns, or throws when the evaluation ends before that. It is
 // for functions of other packages that take no context. One that is given up goes on
-// until it is done or ccm ends, so f has to use nothing but texts and what it makes itself.
-func untilEnd[T any](c *call, text string, f func() T) T {
-	if len(text) <= shortText {
-		return f()
-	}
+// until it is done, so it has to be done within seconds, and to use nothing but texts and
+// what it makes itself.
+func untilEnd[T any](c *call, f func() T) T {
 	type outcome struct {
 		value T
 		panic any

@@ -41,34 +41,6 @@ func (l *Library) Entries() []Entry {
 	return list
 }
 
-// WriteReference writes the reference of all libraries as Markdown.
-func WriteReference(w io.Writer) {
-	fmt.Fprint(w, `# The standard library
-
-These functions are there in every script. Each library is a global table and a module:
-`+"`str`"+` is also what `+"`require \"std.str\"`"+` returns. They look at the machine and change
-nothing; what they looked at is recorded as an input of the run. An argument of the wrong
-type is a mistake with its place, and pcall catches it. A string has 64 MiB at most.
-
-Types are written as LuaLS has them: a question mark stands behind what may be left out,
-`+"`string[]`"+` is a list of strings, `+"`a|b`"+` either of two. Behind the arrow stands what
-inspect makes of the example. `+"`ccm doc str.split`"+` prints one entry.
-
-`)
-	for _, l := range Libraries() {
-		fmt.Fprintf(w, "- [%s](#%s): %s\n", l.Name, l.Name, firstSentence(l.Doc))
-	}
-	for _, l := range Libraries() {
-		fmt.Fprintf(w, "\n## %s\n\n%s\n", l.Name, wrap(l.Doc, 92))
-		for _, e := range l.Entries() {
-			if e.Name != l.Name {
-				fmt.Fprintf(w, "\n### %s\n", e.Name)
-			}
-			fmt.Fprintf(w, "\n```lua\n%s\n```\n\n%s\n\n```lua\n%s\n```\n", e.Signature, wrap(e.Doc, 92), e.example())
-		}
-	}
-}
-
 // WriteText writes e for a terminal.
 func (e Entry) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n%s\n\n%s\n", e.Signature, indent(wrap(e.Doc, 76), "  "), indent(e.example(), "    "))

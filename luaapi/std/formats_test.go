@@ -66,7 +66,7 @@ local t = json.decode("{" .. table.concat(parts, ",") .. "}")
 for i = 1, 50000 do parts[i] = 2 * i - 1 end
 local list = json.decode(json.encode(parts))
 tbl.size(t) + #list, t.k100000`))
-	require.Less(t, time.Since(begin), 3*time.Second) // the machine may be busy
+	require.Less(t, time.Since(begin), 30*time.Second) // the machine may be busy
 }
 
 func TestYAML(t *testing.T) {

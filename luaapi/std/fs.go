@@ -25,9 +25,9 @@ func fsLibrary() *Library {
 			Doc:       "Reports whether anything stands at the path. A link counts if what it points to exists.",
 			Example:   `fs.exists("/etc/motd")`, Result: `true`,
 			Fn: func(c *call) int {
-				v, name := c.place(1)
+				v, name := pathArg(c, 1)
 				ok, err := v.Exists(name)
-				c.looked(err)
+				mustLook(c, err)
 				c.Record(Input{Kind: "stat", Name: name, Value: found(ok)})
 				return c.give(lua.LBool(ok))
 			},
@@ -36,9 +36,9 @@ func fsLibrary() *Library {
 			Doc:       "Reports whether a file stands at the path, or a link to one.",
 			Example:   `fs.is_file("/etc")`, Result: `false`,
 			Fn: func(c *call) int {
-				v, name := c.place(1)
+				v, name := pathArg(c, 1)
 				info, err := v.Stat(name)
-				c.looked(err)
+				mustLook(c, err)
 				c.Record(Input{Kind: "stat", Name: name, Value: kindName(info.Kind)})
 				return c.give(lua.LBool(info.Kind == host.Regular))
 			},
@@ -47,9 +47,9 @@ func fsLibrary() *Library {
 			Doc:       "Reports whether a directory stands at the path, or a link to one.",
 			Example:   `fs.is_directory("/etc")`, Result: `true`,
 			Fn: func(c *call) int {
-				v, name := c.place(1)
+				v, name := pathArg(c, 1)
 				ok, err := v.IsDirectory(name)
-				c.looked(err)
+				mustLook(c, err)
 				c.Record(Input{Kind: "stat", Name: name, Value: found(ok)})
 				return c.give(lua.LBool(ok))
 			},
@@ -68,9 +68,9 @@ func fsLibrary() *Library {
 			Doc:       "Returns the names in a directory, in order. What is no directory is a mistake.",
 			Example:   `fs.list("/etc/conf.d")`, Result: `{ "a.conf", "b.conf" }`,
 			Fn: func(c *call) int {
-				v, name := c.place(1)
+				v, name := pathArg(c, 1)
 				names, err := v.Names(c.in.Context(), name, host.MaxNames)
-				c.looked(notFound(err, name))
+				mustLook(c, notFound(err, name))
 				c.Record(Input{Kind: "list", Name: name, Value: sha256sum.Bytes([]byte(strings.Join(names, "\n")))})
 				return c.giveStrings(names)
 			},
@@ -83,8 +83,8 @@ func fsLibrary() *Library {
 	}
 }
 
-// place returns the path that argument n names, and the machine that it is on.
-func (c *call) place(n int) (*host.View, string) {
+// pathArg returns the path that argument n names, and the machine that it is on.
+func pathArg(c *call, n int) (*host.View, string) {
 	name := c.str(n)
 	switch {
 	case name == "":
@@ -94,11 +94,11 @@ func (c *call) place(n int) (*host.View, string) {
 	case path.IsAbs(name):
 		return c.View, path.Clean(name)
 	}
-	return c.Site, path.Join(c.in.Dir(c.L), name)
+	return c.ScriptView, path.Join(c.in.Dir(c.L), name)
 }
 
-// looked throws the mistake that something cannot be looked at.
-func (c *call) looked(err error) {
+// mustLook throws the mistake that something cannot be looked at.
+func mustLook(c *call, err error) {
 	if err == nil {
 		return
 	}
@@ -125,7 +125,7 @@ func found(ok bool) string {
 }
 
 func fsRead(c *call) int {
-	name, text, ok := c.fileIfThere(1, "file")
+	name, text, ok := readArgIfThere(c, 1, "file")
 	if ok {
 		return c.giveStr(text)
 	}
@@ -136,19 +136,19 @@ func fsRead(c *call) int {
 	return c.giveStr(c.str(2))
 }
 
-// file returns the path and the content of the file that argument n names, and
+// readArg returns the path and the content of the file that argument n names, and
 // records it as an input of that kind.
-func (c *call) file(n int, kind string) (name, text string) {
-	name, text, ok := c.fileIfThere(n, kind)
+func readArg(c *call, n int, kind string) (name, text string) {
+	name, text, ok := readArgIfThere(c, n, kind)
 	if !ok {
 		c.fail("no file %s", name)
 	}
 	return name, text
 }
 
-// fileIfThere is file for one that may be missing.
-func (c *call) fileIfThere(n int, kind string) (name, text string, ok bool) {
-	v, name := c.place(n)
+// readArgIfThere is readArg for one that may be missing.
+func readArgIfThere(c *call, n int, kind string) (name, text string, ok bool) {
+	v, name := pathArg(c, n)
 	raw, err := v.ReadUpTo(name, maxString)
 	if missing(err) {
 		return name, "", false
@@ -178,9 +178,9 @@ func kindName(k host.FileKind) string {
 }
 
 func fsStat(c *call) int {
-	v, name := c.place(1)
+	v, name := pathArg(c, 1)
 	info, err := v.Lstat(name)
-	c.looked(err)
+	mustLook(c, err)
 	c.Record(Input{Kind: "stat", Name: name, Value: statText(info)})
 	if info.Kind == host.Missing {
 		return c.give(lua.LNil)
@@ -196,7 +196,7 @@ func fsStat(c *call) int {
 	t.RawSetString("mtime", seconds(info.MTime))
 	if info.Kind == host.Symlink {
 		target, err := v.Readlink(name)
-		c.looked(notFound(err, name))
+		mustLook(c, notFound(err, name))
 		t.RawSetString("target", lua.LString(target))
 	}
 	return c.give(t)
@@ -215,9 +215,9 @@ func fsGlob(c *call) int {
 	if _, err := path.Match(pattern, ""); err != nil {
 		c.fail("want a pattern such as \"*.conf\", got %q", pattern)
 	}
-	v, full := c.place(1)
+	v, full := pathArg(c, 1)
 	paths, err := v.Glob(c.in.Context(), full, host.MaxNames)
-	c.looked(err)
+	mustLook(c, err)
 	c.Record(Input{Kind: "glob", Name: full, Value: sha256sum.Bytes([]byte(strings.Join(paths, "\n")))})
 	if !path.IsAbs(pattern) {
 		dir := c.in.Dir(c.L)

@@ -46,7 +46,7 @@ func hashLibrary() *Library {
 			Doc:       "Returns the digest of a file as fs.read finds it, SHA-256 unless another is asked for. What fs.read cannot read is a mistake.",
 			Example:   `hash.file("/etc/motd"):sub(1, 16)`, Result: `"0e90e1aa36481e39"`,
 			Fn: func(c *call) int {
-				_, text := c.file(1, "file")
+				_, text := readArg(c, 1, "file")
 				return c.giveStr(digest(algorithm(c.str(2))(), text))
 			},
 		}},

@@ -35,7 +35,7 @@ func httpGet(c *call) int {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		c.fail("want a URL of http or https, got %q", redactURL(u, c.str(1)))
 	}
-	timeout := c.timeout(2, defaultPatience)
+	timeout := timeoutOption(c, 2, defaultPatience)
 	// The timeout is that of the whole answer.
 	d := fetch.Request{URL: u, Stall: timeout + fetch.DefaultStall, Checksum: c.optionStr(2, "checksum", "")}
 	if headers, ok := c.option(2, "headers").(*lua.LTable); ok {
@@ -52,11 +52,11 @@ func httpGet(c *call) int {
 	if n, ok := c.option(2, "limit").(lua.LNumber); ok {
 		limit = min(max(int64(n), 0), maxString)
 	}
-	ctx, cancel := c.within(timeout)
+	ctx, cancel := withTimeout(c, timeout)
 	defer cancel()
 	body, err := c.View.Fetch(ctx, d, limit)
 	c.must(err)
-	c.recordText("http", fetch.RedactURL(u), string(body))
+	recordText(c, "http", fetch.RedactURL(u), string(body))
 	return c.giveStr(string(body))
 }
 

@@ -68,18 +68,18 @@ func inspectCall(c *call) int {
 		o.limit = max(0, clampInt(float64(n)))
 	}
 	o.tostring = c.option(2, "tostring") == lua.LTrue
-	return c.giveStr(c.inspectWith(v, o))
+	return c.giveStr(inspectWith(c, v, o))
 }
 
 // inspect writes v. Of the options only those that are set count.
-func (c *call) inspect(v lua.LValue, o inspectOptions) string {
+func inspect(c *call, v lua.LValue, o inspectOptions) string {
 	if o.newline == "" {
 		o.newline, o.indent = "\n", "  "
 	}
-	return c.inspectWith(v, o)
+	return inspectWith(c, v, o)
 }
 
-func (c *call) inspectWith(v lua.LValue, o inspectOptions) string {
+func inspectWith(c *call, v lua.LValue, o inspectOptions) string {
 	w := inspector{call: c, inspectOptions: o, times: make(map[*lua.LTable]int), ids: make(map[lua.LValue]int), last: make(map[string]int)}
 	w.count(v, 0)
 	w.value(v)

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/textedit"
 )
 
 func jsonLibrary() *Library {
@@ -22,7 +24,7 @@ func jsonLibrary() *Library {
 			Example: `json.encode({ a = json.null })`, Result: `'{"a":null}'`,
 			Get: func(s *std, L *lua.LState) lua.LValue { return s.nullValue(L) },
 		}},
-		Funcs: []Func{{
+		Funcs: append([]Func{{
 			Signature: `decode(text: string, options?: { nulls?: boolean }): any`,
 			Doc: "Reads one JSON value. Tables keep the order of the text. A null is json.null; with nulls = false it is left out. " +
 				"An integer that a number of Lua cannot hold stays text. Text that is not JSON is a mistake that says where.",
@@ -39,7 +41,7 @@ func jsonLibrary() *Library {
 			Doc:       "Marks a table as a list, so that json, yaml and toml write it as one even if it is empty. It returns the table. Lists that were read are marked already.",
 			Example:   `json.encode(json.array {})`, Result: `"[]"`,
 			Fn: jsonArray,
-		}},
+		}}, editFuncs("json", textedit.JSON, `{ "web": { "port": 80 } } // c`, `'{ "web": { "port": 81 } } // c'`, `'{ "web": {} } // c'`)...),
 	}
 }
 
@@ -99,7 +101,7 @@ func jsonDecode(c *call) int {
 	text := c.str(1)
 	c.room(len(text))
 	if !json.Valid([]byte(text)) {
-		c.failJSON(text)
+		failJSON(c, text)
 	}
 	r := jsonReader{call: c, text: text, nulls: c.option(2, "nulls") != lua.LFalse}
 	v := r.value()
@@ -108,20 +110,20 @@ func jsonDecode(c *call) int {
 
 // failJSON throws the mistake that text is no JSON, or more of it than can be
 // read.
-func (c *call) failJSON(text string) {
+func failJSON(c *call, text string) {
 	if at := deepIn(text); at > 0 {
-		c.failAt(text, at, "not valid JSON: values are nested too deep")
+		failAtOffset(c, text, at, "not valid JSON: values are nested too deep")
 	}
 	err := json.Unmarshal([]byte(text), new(any))
 	at := len(text)
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at = max(0, int(s.Offset)-1)
 	}
-	c.failAt(text, at, "not valid JSON: %s", jsonProblem(err))
+	failAtOffset(c, text, at, "not valid JSON: %s", jsonProblem(err))
 }
 
-// failAt throws the mistake that text is wrong at an offset.
-func (c *call) failAt(text string, offset int, format string, args ...any) {
+// failAtOffset throws the mistake that text is wrong at an offset.
+func failAtOffset(c *call, text string, offset int, format string, args ...any) {
 	before := text[:min(max(offset, 0), len(text))]
 	line := strings.Count(before, "\n") + 1
 	col := len(before) - strings.LastIndexByte(before, '\n')
@@ -194,7 +196,7 @@ func (r *jsonReader) value() lua.LValue {
 // inside reads what has values in it.
 func (r *jsonReader) inside(read func() lua.LValue) lua.LValue {
 	if r.depth++; r.depth > maxDepth {
-		r.failJSON(r.text)
+		failJSON(r.call, r.text)
 	}
 	defer func() { r.depth-- }()
 	r.at++

@@ -141,8 +141,8 @@ func (s *std) function(library string, f *Func) lua.LGFunction {
 		if sig == nil {
 			sig = mustParse(f.Signature)
 		}
-		c := &call{std: s, L: L, name: name, sig: sig}
-		c.check()
+		c := &call{std: s, L: L, name: name}
+		sig.check(c)
 		return f.Fn(c)
 	}
 	if !derives[library] {

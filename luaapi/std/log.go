@@ -28,7 +28,7 @@ func logFunc(name, doc string, level slog.Level) Func {
 			var attrs []slog.Attr
 			if t := c.table(2); t != nil {
 				for _, k := range sortedKeys(t) {
-					attrs = append(attrs, slog.String(lua.LVAsString(k), c.text(t.RawGet(k))))
+					attrs = append(attrs, slog.String(lua.LVAsString(k), displayText(c, t.RawGet(k))))
 				}
 			}
 			c.Log.LogAttrs(c.in.Context(), level, c.str(1), attrs...)
@@ -37,11 +37,11 @@ func logFunc(name, doc string, level slog.Level) Func {
 	}
 }
 
-// text returns v as a person reads it: a string as it is, anything else as
+// displayText returns v as a person reads it: a string as it is, anything else as
 // inspect writes it on one line.
-func (c *call) text(v lua.LValue) string {
+func displayText(c *call, v lua.LValue) string {
 	if s, ok := v.(lua.LString); ok {
 		return string(s)
 	}
-	return c.inspect(v, inspectOptions{newline: " "})
+	return inspect(c, v, inspectOptions{newline: " "})
 }

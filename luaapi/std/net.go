@@ -45,24 +45,24 @@ func netLibrary() *Library {
 			Doc:       "Reports whether an address, or all of another network, is in a network.",
 			Example:   `net.contains("10.0.0.0/8", "10.1.2.3")`, Result: `true`,
 			Fn: func(c *call) int {
-				outer := c.prefix(1)
+				outer := networkArg(c, 1)
 				if strings.Contains(c.str(2), "/") {
-					inner := c.prefix(2)
+					inner := networkArg(c, 2)
 					return c.give(lua.LBool(outer.Bits() <= inner.Bits() && outer.Contains(inner.Addr())))
 				}
-				return c.give(lua.LBool(outer.Contains(c.addr(2))))
+				return c.give(lua.LBool(outer.Contains(addrArg(c, 2))))
 			},
 		}, {
 			Signature: `host(network: string, number: integer): string`,
 			Doc:       "Returns an address of a network by its number: 1 is the one after the first, -1 is the last. A number beyond the network is a mistake.",
 			Example:   `net.host("10.0.1.0/24", 10)`, Result: `"10.0.1.10"`,
 			Fn: func(c *call) int {
-				p := c.prefix(1)
+				p := networkArg(c, 1)
 				n := new(big.Int).SetInt64(int64(c.number(2)))
 				if n.Sign() < 0 {
 					n.Add(n, addresses(p))
 				}
-				return c.giveStr(c.nth(p, n).String())
+				return c.giveStr(nthAddress(c, p, n).String())
 			},
 		}, {
 			Signature: `subnet(network: string, bits: integer, number: integer): string`,
@@ -91,8 +91,8 @@ func netLibrary() *Library {
 	}
 }
 
-// addr returns the address that argument n is.
-func (c *call) addr(n int) netip.Addr {
+// addrArg returns the address that argument n is.
+func addrArg(c *call, n int) netip.Addr {
 	a, err := netip.ParseAddr(c.str(n))
 	if err != nil {
 		c.fail("want an IP address as argument %d, got %q", n, c.str(n))
@@ -100,8 +100,8 @@ func (c *call) addr(n int) netip.Addr {
 	return a
 }
 
-// prefix returns the network that argument n is.
-func (c *call) prefix(n int) netip.Prefix {
+// networkArg returns the network that argument n is.
+func networkArg(c *call, n int) netip.Prefix {
 	p, err := netip.ParsePrefix(c.str(n))
 	if err != nil {
 		c.fail("want a network such as 10.0.0.0/8 as argument %d, got %q", n, c.str(n))
@@ -117,7 +117,7 @@ func ipVersion(a netip.Addr) lua.LNumber {
 }
 
 func netAddress(c *call) int {
-	a := c.addr(1)
+	a := addrArg(c, 1)
 	t := c.L.CreateTable(0, 8)
 	t.RawSetString("address", lua.LString(a.String()))
 	t.RawSetString("version", ipVersion(a))
@@ -156,9 +156,9 @@ func reverseName(a netip.Addr) string {
 
 func netNetwork(c *call) int {
 	given, _ := netip.ParsePrefix(c.str(1))
-	p := c.prefix(1)
+	p := networkArg(c, 1)
 	size := addresses(p)
-	last := c.nth(p, new(big.Int).Sub(size, big.NewInt(1)))
+	last := nthAddress(c, p, new(big.Int).Sub(size, big.NewInt(1)))
 	count, _ := new(big.Float).SetInt(size).Float64()
 	t := c.L.CreateTable(0, 8)
 	t.RawSetString("network", lua.LString(p.String()))
@@ -177,8 +177,8 @@ func addresses(p netip.Prefix) *big.Int {
 	return new(big.Int).Lsh(big.NewInt(1), uint(p.Addr().BitLen()-p.Bits()))
 }
 
-// nth returns address number n of a network, counted from 0.
-func (c *call) nth(p netip.Prefix, n *big.Int) netip.Addr {
+// nthAddress returns address number n of a network, counted from 0.
+func nthAddress(c *call, p netip.Prefix, n *big.Int) netip.Addr {
 	if n.Sign() < 0 || n.Cmp(addresses(p)) >= 0 {
 		c.fail("%s has no such address: it has %s", p, addresses(p))
 	}
@@ -189,7 +189,7 @@ func (c *call) nth(p netip.Prefix, n *big.Int) netip.Addr {
 }
 
 func netSubnet(c *call) int {
-	p := c.prefix(1)
+	p := networkArg(c, 1)
 	bits, n := c.integer(2, 0), c.number(3)
 	if bits < 0 || p.Bits()+bits > p.Addr().BitLen() {
 		c.fail("%s cannot be divided by %d more bits", p, bits)
@@ -199,5 +199,5 @@ func netSubnet(c *call) int {
 	if n < 0 || at.Cmp(addresses(p)) >= 0 {
 		c.fail("%s has no part number %d with a prefix of %d", p, int64(n), part.Bits())
 	}
-	return c.giveStr(netip.PrefixFrom(c.nth(p, at), part.Bits()).String())
+	return c.giveStr(netip.PrefixFrom(nthAddress(c, p, at), part.Bits()).String())
 }

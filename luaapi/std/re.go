@@ -2,7 +2,6 @@ package std
 
 import (
 	"regexp"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -10,38 +9,37 @@ import (
 func reLibrary() *Library {
 	return &Library{
 		Name: "re",
-		Doc: "Regular expressions in the syntax of RE2, which takes time in proportion to the text and never more. A pattern that is not one is a mistake. " +
+		Doc: "Regular expressions in the syntax of RE2: a search takes time in proportion to the text, and ends with the time limit of the script. A pattern that is not one is a mistake. " +
 			"Patterns are easiest to read in long brackets: [[\\d+]]. A match is a table: what the whole pattern matched is at 0, what its groups matched at 1, 2 and so on and under their names, and from and to are the positions in the text.",
 		Funcs: []Func{{
 			Signature: `test(text: string, pattern: string): boolean`,
 			Doc:       "Reports whether the pattern matches anywhere in text.",
 			Example:   `re.test("web01", [[^\w+\d\d$]])`, Result: `true`,
 			Fn: func(c *call) int {
-				re, text := c.pattern(), c.str(1)
-				return c.give(lua.LBool(untilEnd(c, text, func() bool { return re.MatchString(text) })))
+				return c.give(lua.LBool(patternArg(c).isIn(c, c.str(1))))
 			},
 		}, {
 			Signature: `match(text: string, pattern: string): table|nil`,
 			Doc:       "Returns the first match, or nil.",
 			Example:   `re.match("web01.example.org", [[(?P<name>\w+?)(\d+)\.]]).name`, Result: `"web"`,
 			Fn: func(c *call) int {
-				re, text := c.pattern(), c.str(1)
-				at := untilEnd(c, text, func() []int { return re.FindStringSubmatchIndex(text) })
+				re := patternArg(c)
+				at := re.find(c, c.str(1), 0)
 				if at == nil {
 					return c.give(lua.LNil)
 				}
-				return c.give(c.match(re, at))
+				return c.give(matchTable(c, re, at))
 			},
 		}, {
 			Signature: `match_all(text: string, pattern: string, limit?: integer): table[]`,
 			Doc:       "Returns all matches, limit at most, none of which overlap.",
 			Example:   `tbl.map(re.match_all("a=1 b=2", [[(\w)=(\d)]]), function(m) return m[2] end)`, Result: `{ "1", "2" }`,
 			Fn: func(c *call) int {
-				re := c.pattern()
+				re := patternArg(c)
 				out := c.L.CreateTable(0, 0)
-				all := c.matches(re, 3)
+				all := patternMatches(c, re, 3)
 				for _, at := range all {
-					out.Append(c.match(re, at))
+					out.Append(matchTable(c, re, at))
 				}
 				return c.give(out)
 			},
@@ -50,8 +48,12 @@ func reLibrary() *Library {
 			Doc:       "Returns what the whole pattern matched, limit times at most.",
 			Example:   `re.find_all("10.0.0.1", [[\d+]])`, Result: `{ "10", "0", "0", "1" }`,
 			Fn: func(c *call) int {
-				re, text, most := c.pattern(), c.str(1), c.most(3)
-				return c.giveStrings(untilEnd(c, text, func() []string { return re.FindAllString(text, most) }))
+				all := patternMatches(c, patternArg(c), 3)
+				found := make([]string, len(all))
+				for i, at := range all {
+					found[i] = c.str(1)[at[0]:at[1]]
+				}
+				return c.giveStrings(found)
 			},
 		}, {
 			Signature: `replace(text: string, pattern: string, replacement: string|fun(match: table): string, limit?: integer): string`,
@@ -63,12 +65,7 @@ func reLibrary() *Library {
 			Doc:       "Cuts text at what the pattern matches, into limit parts at most.",
 			Example:   `re.split("a, b;c", [[[,;]\s*]])`, Result: `{ "a", "b", "c" }`,
 			Fn: func(c *call) int {
-				limit := c.integer(3, -1)
-				if limit < 1 {
-					limit = -1
-				}
-				re, text := c.pattern(), c.str(1)
-				return c.giveStrings(untilEnd(c, text, func() []string { return re.Split(text, limit) }))
+				return c.giveStrings(patternArg(c).split(c, c.str(1), c.integer(3, -1)))
 			},
 		}, {
 			Signature: `escape(text: string): string`,
@@ -79,59 +76,25 @@ func reLibrary() *Library {
 	}
 }
 
-// A pattern is a regular expression that was compiled.
-type pattern = regexp.Regexp
-
-// maxPatterns is how many compiled patterns are kept, and maxPattern how long
-// one may be.
-const (
-	maxPatterns = 256
-	maxPattern  = 64 << 10
-)
-
-// pattern returns argument 2, compiled.
-func (c *call) pattern() *pattern {
-	text := c.str(2)
-	if re := c.patterns[text]; re != nil {
-		return re
-	}
-	if len(text) > maxPattern {
-		c.fail("the pattern is longer than %d KiB", maxPattern>>10)
-	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		c.fail("%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-	}
-	if c.patterns == nil {
-		c.patterns = make(map[string]*pattern)
-	}
-	if len(c.patterns) >= maxPatterns {
-		clear(c.patterns)
-	}
-	c.patterns[text] = re
-	return re
-}
-
-// most returns how many matches to look for: argument n, or one more than there may
+// mostArg returns how many matches to look for: argument n, or one more than there may
 // be.
-func (c *call) most(n int) int {
+func mostArg(c *call, n int) int {
 	if limit := c.integer(n, -1); limit >= 0 {
 		return min(limit, maxItems+1)
 	}
 	return maxItems + 1
 }
 
-// matches returns the offsets of the matches in argument 1, and of their groups: as many
+// patternMatches returns the offsets of the matches in argument 1, and of their groups: as many
 // as argument n says.
-func (c *call) matches(re *pattern, n int) [][]int {
-	text, most := c.str(1), c.most(n)
-	all := untilEnd(c, text, func() [][]int { return re.FindAllStringSubmatchIndex(text, most) })
+func patternMatches(c *call, re *pattern, n int) [][]int {
+	all := re.findAll(c, c.str(1), mostArg(c, n))
 	c.items(len(all))
 	return all
 }
 
-// match returns the table of a match, from the offsets of its groups.
-func (c *call) match(re *pattern, at []int) *lua.LTable {
+// matchTable returns the table of a match, from the offsets of its groups.
+func matchTable(c *call, re *pattern, at []int) *lua.LTable {
 	text := c.str(1)
 	t := c.L.CreateTable(re.NumSubexp(), 3)
 	names := re.SubexpNames()
@@ -151,15 +114,15 @@ func (c *call) match(re *pattern, at []int) *lua.LTable {
 }
 
 func reReplace(c *call) int {
-	re, text := c.pattern(), c.str(1)
+	re, text := patternArg(c), c.str(1)
 	var out []byte
 	done := 0
-	all := c.matches(re, 4)
+	all := patternMatches(c, re, 4)
 	for _, at := range all {
 		c.look()
 		out = append(out, text[done:at[0]]...)
 		if fn := c.fn(3); fn != nil {
-			v := c.invoke(fn, c.match(re, at))
+			v := c.invoke(fn, matchTable(c, re, at))
 			if !lua.LVCanConvToString(v) {
 				c.fail("want a string to put in the place of %q, got %s", text[at[0]:at[1]], c.describe(v))
 			}

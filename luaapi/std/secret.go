@@ -21,7 +21,7 @@ func secretLibrary() *Library {
 			Doc: "Makes a value a secret and returns it. What is made of it by functions of the library is secret too. " +
 				"One with less than 4 bytes is a mistake, because it cannot be hidden without hiding other text; so is a number, which does not keep its zeros.",
 			Example: `#secret("correct horse")`, Result: `13`,
-			Fn: func(c *call) int { return c.giveSecret(c.str(1)) },
+			Fn: func(c *call) int { return giveSecret(c, c.str(1)) },
 		}, {
 			Signature: `env(name: string): string`,
 			Doc:       "Returns the value of an environment variable as a secret. One that is not set, or is empty, is a mistake.",
@@ -35,7 +35,7 @@ func secretLibrary() *Library {
 				case value == "":
 					c.fail("the variable %s is empty", name)
 				}
-				return c.giveSecret(value)
+				return giveSecret(c, value)
 			},
 		}, {
 			Signature: `file(path: string): string`,
@@ -43,7 +43,7 @@ func secretLibrary() *Library {
 				"One that is not there is a mistake; that everybody can read it is worth a warning.",
 			Example: `#secret.file("/etc/app.key")`, Result: `13`,
 			Fn: func(c *call) int {
-				v, name := c.place(1)
+				v, name := pathArg(c, 1)
 				raw, err := v.ReadUpTo(name, secret.Longest)
 				switch {
 				case missing(err):
@@ -55,7 +55,7 @@ func secretLibrary() *Library {
 				if info, err := v.Stat(name); err == nil && info.Mode&0o004 != 0 {
 					c.in.Warn(c.L, fmt.Sprintf("secret.file: everybody can read %s, whose mode is %04o", name, info.Mode))
 				}
-				return c.giveSecret(strings.TrimRight(string(raw), "\r\n"))
+				return giveSecret(c, strings.TrimRight(string(raw), "\r\n"))
 			},
 		}, {
 			Signature: `cmd(command: string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>, stdin?: string }): string`,
@@ -63,7 +63,7 @@ func secretLibrary() *Library {
 				"No output is a mistake, and so is an exit code other than 0; what the command said on the standard output is not told then.",
 			Example: `#secret.cmd { "printf", "correct horse" }`, Result: `13`,
 			Fn: func(c *call) int {
-				cmd := c.command(1)
+				cmd := commandArg(c, 1)
 				res, err := c.View.Query(c.in.Context(), cmd)
 				c.must(err)
 				c.Record(Input{Kind: "command", Name: cmd.String(), Text: string(res.Stdout), Secret: true})
@@ -75,7 +75,7 @@ func secretLibrary() *Library {
 				if out == "" {
 					c.fail("%s: it gave no output", cmd)
 				}
-				return c.giveSecret(out)
+				return giveSecret(c, out)
 			},
 		}},
 	}
@@ -102,7 +102,7 @@ func openSecret(s *std, L *lua.LState) lua.LValue {
 }
 
 // giveSecret returns a secret.
-func (c *call) giveSecret(value string) int {
+func giveSecret(c *call, value string) int {
 	if err := c.in.Secrets().Add(value); err != nil {
 		hint := ""
 		if errors.Is(err, secret.ErrShort) {

@@ -35,7 +35,7 @@ func (l *lab) secretly(t testing.TB, script string) (printed string, warned []st
 		Warn: func(_ diag.Pos, msg string) { warned = append(warned, msg) },
 	})
 	defer in.Close()
-	err = in.Run(context.Background(), filepath.Join(l.site, "site.lua"), []byte(script))
+	err = in.Run(context.Background(), filepath.Join(l.site, "site.lua"), script)
 	text := keep.Redact(strings.TrimSuffix(out.String(), "\n"))
 	for {
 		before, after, ok := strings.Cut(text, "(secret ")

@@ -28,11 +28,11 @@ import (
 
 // Options are what the library works with.
 type Options struct {
-	// View is the machine that is being converged. Absolute paths are its.
+	// View is the machine to converge. Absolute paths are on it.
 	View *host.View
-	// Site is the machine that the script lies on. Relative paths are its. Nil
+	// ScriptView is the machine on which the script lies. Relative paths are on it. Nil
 	// means that it is the same.
-	Site *host.View
+	ScriptView *host.View
 	// Cwd is the working directory, for ccm.abs and ccm.cwd.
 	Cwd string
 	// Log takes what log.info and its like say; nil for nobody.
@@ -84,8 +84,8 @@ type std struct {
 
 // Extend adds the library to an interpreter. It is for luaapi.Options.Extend.
 func (o Options) Extend(in *luaapi.Interp) {
-	if o.Site == nil {
-		o.Site = o.View
+	if o.ScriptView == nil {
+		o.ScriptView = o.View
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -67,7 +67,7 @@ func newLab(t testing.TB) *lab {
 		return template.New(template.Options{Facts: l.facts, Data: tree, Dir: dir, Environ: map[string]string{"HOME": "/home/ann"}, ReadFile: os.ReadFile, Now: h.Now})
 	}
 	l.Options = std.Options{
-		View: &h.View, Site: &outside.View, Cwd: "/home/ann",
+		View: &h.View, ScriptView: &outside.View, Cwd: "/home/ann",
 		Log: slog.New(slog.NewTextHandler(&l.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey {
 				return slog.Attr{}
@@ -103,7 +103,7 @@ func (l *lab) run(t testing.TB, script string) (string, error) {
 		Extend: l.Extend,
 	})
 	defer in.Close()
-	err = in.Run(context.Background(), filepath.Join(l.site, "site.lua"), []byte(script))
+	err = in.Run(context.Background(), filepath.Join(l.site, "site.lua"), script)
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 

@@ -22,7 +22,7 @@ var tblLists = []Func{{
 	Example:   `tbl.map({ 1, 2, 3 }, function(n) return n * 2 end)`, Result: `{ 2, 4, 6 }`,
 	Fn: func(c *call) int {
 		out := c.L.CreateTable(0, 0)
-		c.each(func(v lua.LValue) bool {
+		eachItem(c, func(v lua.LValue) bool {
 			if r := c.invoke(c.fn(2), v); r != lua.LNil {
 				out.Append(r)
 			}
@@ -36,7 +36,7 @@ var tblLists = []Func{{
 	Example:   `tbl.filter({ 1, 2, 3, 4 }, function(n) return n % 2 == 0 end)`, Result: `{ 2, 4 }`,
 	Fn: func(c *call) int {
 		out := c.L.CreateTable(0, 0)
-		c.each(func(v lua.LValue) bool {
+		eachItem(c, func(v lua.LValue) bool {
 			if lua.LVAsBool(c.invoke(c.fn(2), v)) {
 				out.Append(v)
 			}
@@ -50,7 +50,7 @@ var tblLists = []Func{{
 	Example:   `tbl.reduce({ 1, 2, 3 }, function(sum, n) return sum + n end, 0)`, Result: `6`,
 	Fn: func(c *call) int {
 		result := c.L.Get(3)
-		c.each(func(v lua.LValue) bool {
+		eachItem(c, func(v lua.LValue) bool {
 			result = c.invoke(c.fn(2), result, v)
 			return true
 		})
@@ -63,7 +63,7 @@ var tblLists = []Func{{
 	Fn: func(c *call) int {
 		var found lua.LValue
 		at := 0
-		c.each(func(v lua.LValue) bool {
+		eachItem(c, func(v lua.LValue) bool {
 			at++
 			if lua.LVAsBool(c.invoke(c.fn(2), v)) {
 				found = v
@@ -81,7 +81,7 @@ var tblLists = []Func{{
 	Example:   `tbl.any({ 1, 2 }, function(n) return n > 1 end)`, Result: `true`,
 	Fn: func(c *call) int {
 		found := false
-		c.each(func(v lua.LValue) bool {
+		eachItem(c, func(v lua.LValue) bool {
 			found = lua.LVAsBool(c.invoke(c.fn(2), v))
 			return !found
 		})
@@ -93,7 +93,7 @@ var tblLists = []Func{{
 	Example:   `tbl.all({ 1, 2 }, function(n) return n > 1 end)`, Result: `false`,
 	Fn: func(c *call) int {
 		all := true
-		c.each(func(v lua.LValue) bool {
+		eachItem(c, func(v lua.LValue) bool {
 			all = lua.LVAsBool(c.invoke(c.fn(2), v))
 			return all
 		})
@@ -105,8 +105,8 @@ var tblLists = []Func{{
 	Example:   `tbl.group_by({ { os = "a", n = 1 }, { os = "b", n = 2 }, { os = "a", n = 3 } }, "os").a[2].n`, Result: `3`,
 	Fn: func(c *call) int {
 		out := c.L.CreateTable(0, 0)
-		c.each(func(v lua.LValue) bool {
-			key := c.keyOf(2, v)
+		eachItem(c, func(v lua.LValue) bool {
+			key := keyOf(c, 2, v)
 			if key == lua.LNil {
 				return true
 			}
@@ -126,8 +126,8 @@ var tblLists = []Func{{
 	Example:   `tbl.index_by({ { id = "x", n = 1 }, { id = "y", n = 2 } }, "id").y.n`, Result: `2`,
 	Fn: func(c *call) int {
 		out := c.L.CreateTable(0, 0)
-		c.each(func(v lua.LValue) bool {
-			if key := c.keyOf(2, v); key != lua.LNil {
+		eachItem(c, func(v lua.LValue) bool {
+			if key := keyOf(c, 2, v); key != lua.LNil {
 				out.RawSet(key, v)
 			}
 			return true
@@ -136,9 +136,9 @@ var tblLists = []Func{{
 	},
 }}
 
-// each calls f for the values of the list that argument 1 is, until f returns
+// eachItem calls f for the values of the list that argument 1 is, until f returns
 // false.
-func (c *call) each(f func(lua.LValue) bool) {
+func eachItem(c *call, f func(lua.LValue) bool) {
 	t, n := c.list(1)
 	for i := 1; i <= n; i++ {
 		if !f(t.RawGetInt(i)) {
@@ -149,7 +149,7 @@ func (c *call) each(f func(lua.LValue) bool) {
 
 // keyOf returns the field of v that argument n names, or what the function that
 // it is gives for v.
-func (c *call) keyOf(n int, v lua.LValue) lua.LValue {
+func keyOf(c *call, n int, v lua.LValue) lua.LValue {
 	var key lua.LValue
 	if name, ok := c.L.Get(n).(lua.LString); ok {
 		t, isTable := v.(*lua.LTable)

@@ -13,11 +13,12 @@ var tblOrder = []Func{{
 	Doc:       "Returns the list in order: as less says, or numbers by value and strings by their bytes. What is equal keeps its order. Without less, a list of anything else is a mistake.",
 	Example:   `tbl.sort({ "b", "c", "a" })`, Result: `{ "a", "b", "c" }`,
 	Fn: func(c *call) int {
-		list := c.values(1)
+		list, compare := c.values(1), naturalOrder
 		if less := c.fn(2); less != nil {
-			return c.giveList(c.sorted(list, func(a, b lua.LValue) int { return c.order(less, a, b) }))
+			compare = func(c *call, a, b lua.LValue) int { return orderByLess(c, less, a, b) }
 		}
-		return c.giveList(c.sorted(list, c.natural))
+		slices.SortStableFunc(list, func(a, b lua.LValue) int { return compare(c, a, b) })
+		return c.giveList(list)
 	},
 }, {
 	Signature: `sort_by(list: any[], key: string|fun(value: any): any): any[]`,
@@ -27,9 +28,9 @@ var tblOrder = []Func{{
 		type keyed struct{ key, value lua.LValue }
 		var list []keyed
 		for _, v := range c.values(1) {
-			list = append(list, keyed{c.keyOf(2, v), v})
+			list = append(list, keyed{keyOf(c, 2, v), v})
 		}
-		slices.SortStableFunc(list, func(a, b keyed) int { return c.natural(a.key, b.key) })
+		slices.SortStableFunc(list, func(a, b keyed) int { return naturalOrder(c, a.key, b.key) })
 		out := make([]lua.LValue, len(list))
 		for i, k := range list {
 			out[i] = k.value
@@ -74,26 +75,27 @@ var tblOrder = []Func{{
 	Doc:       "Returns the values from one position to another, or to the end. Positions below zero count from the end.",
 	Example:   `tbl.slice({ "a", "b", "c", "d" }, 2, -2)`, Result: `{ "b", "c" }`,
 	Fn: func(c *call) int {
-		list := c.values(1)
+		t, length := c.list(1)
 		from, to := c.integer(2, 1), c.integer(3, -1)
 		if from < 0 {
-			from += len(list) + 1
+			from += length + 1
 		}
 		if to < 0 {
-			to += len(list) + 1
+			to += length + 1
 		}
-		from, to = max(from, 1), min(to, len(list))
-		if from > to {
-			return c.giveList(nil)
+		from, to = max(from, 1), min(to, length)
+		out := make([]lua.LValue, max(to-from+1, 0))
+		for i := range out {
+			out[i] = t.RawGetInt(from + i)
 		}
-		return c.giveList(list[from-1 : to])
+		return c.giveList(out)
 	},
 }, {
 	Signature: `flatten(list: any[], depth?: integer): any[]`,
 	Doc:       "Returns the list with the lists in it replaced by their values: one level of them, or as many as depth says. Tables with names stay.",
 	Example:   `tbl.flatten({ 1, { 2, { 3 } } })`, Result: `{ 1, 2, { 3 } }`,
 	Fn: func(c *call) int {
-		return c.giveList(c.flat(nil, c.values(1), min(c.integer(2, 1), maxDepth)))
+		return c.giveList(flatten(c, nil, c.values(1), min(c.integer(2, 1), maxDepth)))
 	},
 }, {
 	Signature: `range(first: integer, last: integer, step?: integer): integer[]`,
@@ -154,13 +156,8 @@ func (c *call) giveList(list []lua.LValue) int {
 	return c.give(t)
 }
 
-func (c *call) sorted(list []lua.LValue, compare func(a, b lua.LValue) int) []lua.LValue {
-	slices.SortStableFunc(list, compare)
-	return list
-}
-
-// order asks a function of the script which of two values comes first.
-func (c *call) order(less *lua.LFunction, a, b lua.LValue) int {
+// orderByLess asks a function of the script which of two values comes first.
+func orderByLess(c *call, less *lua.LFunction, a, b lua.LValue) int {
 	switch {
 	case lua.LVAsBool(c.invoke(less, a, b)):
 		return -1
@@ -170,8 +167,8 @@ func (c *call) order(less *lua.LFunction, a, b lua.LValue) int {
 	return 0
 }
 
-// natural orders two numbers or two strings.
-func (c *call) natural(a, b lua.LValue) int {
+// naturalOrder orders two numbers or two strings.
+func naturalOrder(c *call, a, b lua.LValue) int {
 	switch x := a.(type) {
 	case lua.LNumber:
 		if y, ok := b.(lua.LNumber); ok {
@@ -186,11 +183,11 @@ func (c *call) natural(a, b lua.LValue) int {
 	return 0
 }
 
-// flat appends the values of list to out, and instead of lists what is in them.
-func (c *call) flat(out, list []lua.LValue, depth int) []lua.LValue {
+// flatten appends the values of list to out, and instead of lists what is in them.
+func flatten(c *call, out, list []lua.LValue, depth int) []lua.LValue {
 	for _, v := range list {
 		t, ok := v.(*lua.LTable)
-		if !ok || depth <= 0 || !c.isList(t) {
+		if !ok || depth <= 0 || !isList(c, t) {
 			out = append(out, v)
 			c.items(len(out))
 			continue
@@ -201,13 +198,13 @@ func (c *call) flat(out, list []lua.LValue, depth int) []lua.LValue {
 		for i := range inner {
 			inner[i] = t.RawGetInt(i + 1)
 		}
-		out = c.flat(out, inner, depth-1)
+		out = flatten(c, out, inner, depth-1)
 	}
 	return out
 }
 
 // isList reports whether a table has positions, or is empty, and has no names.
-func (c *call) isList(t *lua.LTable) bool {
+func isList(c *call, t *lua.LTable) bool {
 	t = c.in.Tables.Listing(c.L, t)
 	k, _ := t.Next(after(t.Len()))
 	return k == lua.LNil

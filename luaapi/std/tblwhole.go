@@ -43,7 +43,7 @@ var tblWhole = []Func{{
 	Signature: `equal(a: any, b: any): boolean`,
 	Doc:       "Reports whether two values are the same, tables if they hold the same.",
 	Example:   `tbl.equal({ 1, { a = 2 } }, { 1, { a = 2 } })`, Result: `true`,
-	Fn: func(c *call) int { return c.give(lua.LBool(c.equal(c.L.Get(1), c.L.Get(2), 0))) },
+	Fn: func(c *call) int { return c.give(lua.LBool(equalValues(c, c.L.Get(1), c.L.Get(2), 0))) },
 }, {
 	Signature: `size(t: table): integer`,
 	Doc:       "Returns how many keys a table has, positions included.",
@@ -69,7 +69,7 @@ var tblWhole = []Func{{
 	Example:   `tbl.is_list({ a = 1 })`, Result: `false`,
 	Fn: func(c *call) int {
 		t, ok := c.L.Get(1).(*lua.LTable)
-		return c.give(lua.LBool(ok && c.isList(t)))
+		return c.give(lua.LBool(ok && isList(c, t)))
 	},
 }}
 
@@ -100,7 +100,7 @@ func (m *merger) merge(base, over *lua.LTable) *lua.LTable {
 			out.RawSet(k, v)
 		case m.mergeNames(old) && m.mergeNames(next):
 			out.RawSet(k, m.merge(old, next))
-		case m.join && m.isList(old) && m.isList(next):
+		case m.join && isList(m.call, old) && isList(m.call, next):
 			out.RawSet(k, m.joinLists(old, next))
 		default:
 			out.RawSet(k, v)
@@ -153,8 +153,8 @@ func (cp *copier) value(v lua.LValue, depth int) lua.LValue {
 	return out
 }
 
-// equal compares two values deep.
-func (c *call) equal(a, b lua.LValue, depth int) bool {
+// equalValues compares two values deep.
+func equalValues(c *call, a, b lua.LValue, depth int) bool {
 	x, isTable := a.(*lua.LTable)
 	y, bothTables := b.(*lua.LTable)
 	if !isTable || !bothTables {
@@ -170,7 +170,7 @@ func (c *call) equal(a, b lua.LValue, depth int) bool {
 	x, y = c.in.Tables.Listing(c.L, x), c.in.Tables.Listing(c.L, y)
 	n := 0
 	for k, v := x.Next(lua.LNil); k != lua.LNil; k, v = x.Next(k) {
-		if !c.equal(v, y.RawGet(k), depth+1) {
+		if !equalValues(c, v, y.RawGet(k), depth+1) {
 			return false
 		}
 		n++

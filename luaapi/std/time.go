@@ -52,7 +52,7 @@ func seconds(t time.Time) lua.LNumber {
 const maxSeconds = 253402300799
 
 // timeArg returns the time that argument n is.
-func (c *call) timeArg(n int) time.Time {
+func timeArg(c *call, n int) time.Time {
 	s := c.number(n)
 	if !(s >= -62135596800 && s <= maxSeconds) { // also refuses what is no number
 		c.fail("want a time between the years 1 and 9999 as argument %d, got %s", n, c.describe(c.L.Get(n)))
@@ -62,7 +62,7 @@ func (c *call) timeArg(n int) time.Time {
 }
 
 func timeFormat(c *call) int {
-	t := c.timeArg(1)
+	t := timeArg(c, 1)
 	if !c.given(2) {
 		return c.giveStr(t.Format(time.RFC3339))
 	}

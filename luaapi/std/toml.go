@@ -5,13 +5,15 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/luaccm/ccm/runtime/textedit"
 )
 
 func tomlLibrary() *Library {
 	return &Library{
 		Name: "toml",
 		Doc:  "Reads and writes TOML 1.0.",
-		Funcs: []Func{{
+		Funcs: append([]Func{{
 			Signature: `decode(text: string): table`,
 			Doc: "Reads a TOML document. Dates and times are text, as RFC 3339 writes them. An integer that a number of Lua cannot hold stays text. " +
 				"Text that is not TOML is a mistake that says where.",
@@ -22,28 +24,85 @@ func tomlLibrary() *Library {
 			Doc:       "Writes a table with names as TOML, the keys in order. TOML has no null, so json.null is a mistake; so is what json.encode refuses, but that numbers may be infinite.",
 			Example:   `toml.encode({ web = { port = 80 } })`, Result: `"[web]\nport = 80\n"`,
 			Fn: tomlEncode,
-		}},
+		}}, editFuncs("toml", textedit.TOML, "[web]\nport = 80 # c\n", `"[web]\nport = 81 # c\n"`, `"[web]\n"`)...),
 	}
 }
 
-// maxTOML is how long a text can be that is read, and maxTOMLKeys how many signs of
-// equality it can have. It is read in one go, and each key of a table is looked for
-// among all the others of it.
+// maxTOML is how long a text can be that is read, and maxTOMLKeys how many keys, parts of
+// dotted keys, tables and lists it can have: the library looks for each among all the
+// others. With both limits a text is read within seconds.
 const (
 	maxTOML     = 8 << 20
 	maxTOMLKeys = 20_000
 )
+
+// tomlKeys counts at least the keys of a text, the parts of dotted ones, tables and lists.
+func tomlKeys(text string) (n int) {
+	dots := 0 // since a key could begin
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"', '\'':
+			i += quoted(text[i:]) - 1
+		case '#':
+			end := strings.IndexByte(text[i:], '\n')
+			if end < 0 {
+				return n
+			}
+			i += end - 1
+		case '.':
+			dots++
+		case '=', ']':
+			n += dots
+			dots = 0
+			if text[i] == '=' {
+				n++
+			}
+		case '[', '{':
+			n++
+			dots = 0
+		case '\n', ',', '}':
+			dots = 0
+		}
+	}
+	return n
+}
+
+// quoted returns how long the string is that a text begins with, with its quotes. What is no
+// TOML ends with its line.
+func quoted(text string) int {
+	quotes := text[:1]
+	if strings.HasPrefix(text, `"""`) || strings.HasPrefix(text, "'''") {
+		quotes = text[:3]
+	}
+	i := len(quotes)
+	for i < len(text) && !strings.HasPrefix(text[i:], quotes) {
+		switch {
+		case text[i] == '\\' && quotes[0] == '"':
+			i++
+		case text[i] == '\n' && len(quotes) == 1:
+			return i
+		}
+		i++
+	}
+	i += len(quotes)
+	for range len(quotes) - 1 { // """" ends with a quote that belongs to the text
+		if i < len(text) && text[i] == quotes[0] {
+			i++
+		}
+	}
+	return min(i, len(text))
+}
 
 func tomlDecode(c *call) int {
 	text := c.str(1)
 	if len(text) > maxTOML {
 		c.fail("the text is longer than %d MiB", maxTOML>>20)
 	}
-	if strings.Count(text, "=") > maxTOMLKeys || strings.Count(text, "[") > maxTOMLKeys {
-		c.fail("the text has more than %d keys, tables or lists", maxTOMLKeys)
+	if tomlKeys(text) > maxTOMLKeys {
+		c.fail("the text has more than %d keys, parts of keys, tables and lists", maxTOMLKeys)
 	}
 	var data map[string]any
-	if err := untilEnd(c, text, func() error { return toml.Unmarshal([]byte(text), &data) }); err != nil {
+	if err := untilEnd(c, func() error { return toml.Unmarshal([]byte(text), &data) }); err != nil {
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, col := at.Position()
 			c.fail("line %d, column %d: not valid TOML: %s", line, col, tomlProblem(err))

@@ -24,7 +24,7 @@ func versionLibrary() *Library {
 			Signature: `deb(a: string, b: string): integer`,
 			Doc:       "Compares versions of Debian packages, as dpkg does: with epochs, revisions and ~. What is no such version is a mistake.",
 			Example:   `version.deb("1.0~rc1", "1.0")`, Result: `-1`,
-			Fn: func(c *call) int { return c.give(lua.LNumber(c.compareDeb(c.str(1), c.str(2)))) },
+			Fn: func(c *call) int { return c.give(lua.LNumber(compareDeb(c, c.str(1), c.str(2)))) },
 		}, {
 			Signature: `rpm(a: string, b: string): integer`,
 			Doc:       "Compares versions of RPM packages, as rpm does: with epochs, releases, ~ and ^.",
@@ -39,7 +39,7 @@ func versionLibrary() *Library {
 	}
 }
 
-func (c *call) compareDeb(a, b string) int {
+func compareDeb(c *call, a, b string) int {
 	x, err := deb.NewVersion(a)
 	if err != nil {
 		c.fail("want a version of a Debian package, got %q", a)
@@ -59,7 +59,7 @@ func versionMatches(c *call) int {
 	compare := func(a, b string) int { return compareVersions(a, b, true) }
 	switch c.str(3) {
 	case "deb":
-		compare = c.compareDeb
+		compare = func(a, b string) int { return compareDeb(c, a, b) }
 	case "rpm":
 		compare = compareRPM
 	}

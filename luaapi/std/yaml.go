@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/textedit"
 )
 
 func yamlLibrary() *Library {
@@ -21,7 +22,7 @@ func yamlLibrary() *Library {
 			Example: `yaml.null == json.null`, Result: `true`,
 			Get: func(s *std, L *lua.LState) lua.LValue { return s.nullValue(L) },
 		}},
-		Funcs: []Func{{
+		Funcs: append([]Func{{
 			Signature: `decode(text: string, options?: { nulls?: boolean }): any`,
 			Doc: "Reads one YAML document. Tables keep the order of the text. What a number would not keep of its writing stays text: " +
 				"the version 1.10, the mode 0644, a date. A null is json.null; with nulls = false it is left out. Text that is not YAML, " +
@@ -34,8 +35,8 @@ func yamlLibrary() *Library {
 			Example:   "#yaml.decode_all('a: 1\\n---\\nb: 2')", Result: "2",
 			Fn: func(c *call) int {
 				list := c.newArray(0)
-				for _, d := range c.documents() {
-					list.Append(c.node(d.Root, c.option(2, "nulls") != lua.LFalse))
+				for _, d := range yamlDocuments(c) {
+					list.Append(nodeValue(c, d.Root, c.option(2, "nulls") != lua.LFalse))
 				}
 				return c.give(list)
 			},
@@ -53,12 +54,12 @@ func yamlLibrary() *Library {
 			Doc:       "Is json.array.",
 			Example:   `yaml.encode(yaml.array {})`, Result: `"[]\n"`,
 			Fn: jsonArray,
-		}},
+		}}, editFuncs("yaml", textedit.YAML, "web:\n  port: 80 # c\n", `"web:\n  port: 81 # c\n"`, `"web: {} # c\n"`)...),
 	}
 }
 
-// documents reads argument 1.
-func (c *call) documents() []*data.Document {
+// yamlDocuments reads argument 1.
+func yamlDocuments(c *call) []*data.Document {
 	text := c.str(1)
 	c.room(len(text))
 	docs, err := data.ParseUnder(c.in.Context().Err, "text", text)
@@ -67,16 +68,16 @@ func (c *call) documents() []*data.Document {
 	}
 	var list diag.List
 	list.Add(err)
-	c.failDiag(list[0])
+	failDiag(c, list[0])
 	return nil
 }
 
 // failDiag throws a mistake in a text that the script gave.
-func (c *call) failDiag(e *diag.Error) {
+func failDiag(c *call, e *diag.Error) {
 	c.failWith(e.Hint, "%s%w", placeIn(e.Pos), e.Err)
 }
 
-func (c *call) failNode(n *data.Node, format string, args ...any) {
+func failNode(c *call, n *data.Node, format string, args ...any) {
 	c.fail("%s%s", placeIn(n.Pos()), fmt.Sprintf(format, args...))
 }
 
@@ -91,15 +92,15 @@ func placeIn(p diag.Pos) string {
 	return fmt.Sprintf("line %d, column %d: ", p.Line, p.Col)
 }
 
-// node converts a YAML value to tables that a script can change.
-func (c *call) node(n *data.Node, nulls bool) lua.LValue {
+// nodeValue converts a YAML value to tables that a script can change.
+func nodeValue(c *call, n *data.Node, nulls bool) lua.LValue {
 	c.look()
 	c.items(c.work)
 	switch n.Kind {
 	case schema.List:
 		t := c.newArray(len(n.Items))
 		for _, item := range n.Items {
-			if v := c.node(item, nulls); v != lua.LNil {
+			if v := nodeValue(c, item, nulls); v != lua.LNil {
 				t.Append(v)
 			}
 		}
@@ -107,7 +108,7 @@ func (c *call) node(n *data.Node, nulls bool) lua.LValue {
 	case schema.Map:
 		t := c.L.CreateTable(0, len(n.Entries))
 		for _, e := range n.Entries {
-			t.RawSetString(e.Key.Text, c.node(e.Val, nulls))
+			t.RawSetString(e.Key.Text, nodeValue(c, e.Val, nulls))
 		}
 		return t
 	case schema.Nil:
@@ -133,9 +134,9 @@ func (c *call) node(n *data.Node, nulls bool) lua.LValue {
 }
 
 func yamlDecode(c *call) int {
-	docs := c.documents()
+	docs := yamlDocuments(c)
 	if len(docs) > 1 {
-		c.failNode(docs[1].Root, "want one document, found a second one (yaml.decode_all reads several)")
+		failNode(c, docs[1].Root, "want one document, found a second one (yaml.decode_all reads several)")
 	}
-	return c.give(c.node(docs[0].Root, c.option(2, "nulls") != lua.LFalse))
+	return c.give(nodeValue(c, docs[0].Root, c.option(2, "nulls") != lua.LFalse))
 }

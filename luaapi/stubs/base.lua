@@ -10,6 +10,7 @@
 ---@field stdout string? What the command of an exec said, without the line breaks at its end; nil if it did not run.
 ---@field stderr string? What it said on the standard error.
 ---@field exit_code integer? How it ended.
+---@field set fun(self: ccm.Handle, properties: table): ccm.Handle Gives the resource other properties than it was declared with.
 
 ---The environment of ccm: a string, or nil for what is not set.
 ---@type table<string, string?>
@@ -51,6 +52,31 @@ function ccm.fail(message) end
 ---@param value fun(): any
 ---@return any
 function ccm.lazy(value) end
+
+---Sets properties that every type has for all declarations from here to the end of the file.
+---What a declaration or the defaults of its type say wins; tags are added.
+---@param properties table
+function ccm.defaults(properties) end
+
+---Collects the resources that are declared, as a list of handles. Its set changes these, and
+---those that are declared later and match.
+---@param filter? ccm.Filter
+---@return ccm.Collection
+function ccm.resources(filter) end
+
+---@class (exact) ccm.Filter
+---@field type? string A type, or a pattern of types.
+---@field name? string A name, or a pattern as --target has it.
+---@field tags? string|string[] One of these tags.
+
+---@class ccm.Collection
+---@field [integer] ccm.Handle
+local Collection = {}
+
+---Gives the resources other properties than they were declared with.
+---@param properties table
+---@return ccm.Collection
+function Collection:set(properties) end
 
 ---Calls a function in a run, right after a resource was dealt with. It cannot
 ---declare anything.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -26,7 +26,7 @@ const (
 	anyName = "NAME"
 )
 
-var factPath = regexp.MustCompile("`([^`]+)`")
+var factPath = lazyregexp.New("`([^`]+)`")
 
 // luaTypes are the types of the page, as scripts see them.
 var luaTypes = map[string]string{
@@ -48,7 +48,7 @@ func parseFacts(page string) *factNode {
 			continue
 		}
 		doc := strings.ReplaceAll(strings.TrimSpace(cells[3]), "`", "")
-		for _, m := range factPath.FindAllStringSubmatch(cells[1], -1) {
+		for _, m := range factPath().FindAllStringSubmatch(cells[1], -1) {
 			n := root.at(strings.Split(m[1], "."))
 			n.typ, n.optional, n.doc = typ, maybe, doc
 		}

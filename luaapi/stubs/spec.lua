@@ -55,7 +55,7 @@ function teardown(body) end
 ---@field env? table<string, string> What env reads.
 ---@field files? table<string, string> Files that are there already, by path.
 ---@field packages? table<string, string|boolean> Packages that are installed already, with their version.
----@field services? table<string, string> Services that are there already, each "running" or "stopped".
+---@field services? table<string, string> Services that are there already, each "running", "stopped" or "masked".
 ---@field commands? table<string, string|integer|table> What commands do, by their text.
 
 ---@class (exact) ccm.spec.Resource

@@ -19,7 +19,7 @@ import (
 	_ "embed" // for base.lua
 )
 
-// A Language is what scripts can say.
+// A Language lists the names that scripts can use: functions, types, facts, modules.
 type Language struct {
 	// Registry has the types; their documentation is filled in.
 	Registry *resource.Registry

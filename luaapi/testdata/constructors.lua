@@ -22,7 +22,31 @@ file --= file#/etc/h
   }
 package "one" package "two" { ensure = "latest" } package "three" --= package#one package#two package#three
 ---
--- The results are the handles in the order of the names.
+-- One handle stands for all names; several variables get one each.
+local all = package { "x", "y", ensure = "latest" } --= package#x package#y
+assert(#all == 2 and all[1].name == "x" and all[2].id == "package#y" and all[3] == nil and tostring(all) == "package#x, package#y")
+exec { "a", require = all, before = { "file#/x", all }, command = "true" } --= exec#a
+local function declare() return package { "x", "y", ensure = "latest" } end
+assert(declare() == all and select("#", declare()) == 1 and all ~= all[1] and all .. "!" == "package#x, package#y!")
+---
+-- A list among the names stands for the names in it.
+local names = { "x", "y" }
+local all = package { names, "z", ensure = "latest" } --= package#x package#y package#z
+assert(#all == 3)
+package { names } { ensure = "latest" }
+package { {} }
+---
+-- Lua keeps one value of what is not last.
+local names = { "x", "y" }
+package { unpack(names), ensure = "latest" } --> 11: package: only the first of these names counts, because they are not last (give the list itself: package { names, ensure = ... })
+local function f(...)
+  package { "q", ..., ensure = "latest" } --> package: only the first of these names counts, because they are not last (give the list itself: package { { ... }, ensure = ... })
+end
+f("a", "b")
+package { (unpack(names)), ensure = "latest" }
+package { ensure = "latest", unpack(names) }
+---
+-- Several variables get the handles in the order of the names.
 local a, b, c = package { "x", "y", ensure = "latest" }
 assert(a.name == "x" and b.name == "y" and c == nil)
 local d, e = package { "v", "w" } { ensure = "latest" }
@@ -58,7 +82,7 @@ file("/c", props) --> file: want only properties behind the name, got also the s
 local a = file { "/a", content = "x" } --= file#/a
 local b = file { "/a", content = "x" }
 assert(a == b)
-file { "/a", content = "y" } --> 1: file#/a: is already declared at testdata/constructors.lua:58
+file { "/a", content = "y" } --> 1: file#/a: is already declared at testdata/constructors.lua:82
 ---
 -- What cannot be a declaration.
 file() --> 1: file: want a name or a table of properties, got nil
@@ -74,7 +98,7 @@ h { content = "x" } --> 1: file#/c is declared already (write its properties rig
 file { content = "x" } --> 1: file: path is required
 file { nil, content = "x" } --> 1: file: path is required
 file { "/d", false } --> 14: file: path: want a string, got the boolean false
-file { { "/e" } } --> 8: file: path: want a string, got a list
+file { { { "/e" } } } --> 8: file: path: want a string, got a list
 file { "/f", path = "/g" } --> 14: file#/f: path is given twice
 file.default { owner = "x" } --> 1: file has no "default" (did you mean "defaults"?)
 ---

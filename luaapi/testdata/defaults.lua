@@ -33,3 +33,16 @@ file { "/b", source = "x" }
 ---
 exec.defaults { data = { print } } --> 26: exec.defaults: data: a property cannot hold a function
 exec "x" --= exec#x
+---
+-- ccm.defaults are for all types, tags are added.
+ccm.defaults { tags = "web", tries = 2 }
+package.defaults { tags = "packages" }
+file { "/a", tags = "mine" } --= file#/a
+package "x" --= package#x
+print(#ccm.resources { tags = "web" }, #ccm.resources { tags = "packages" }, #ccm.resources { tags = "mine" }) --: 2	1	1
+---
+ccm.defaults { tag = "web" } --> 16: ccm.defaults: not every type has a property "tag" (did you mean "tags"?)
+---
+ccm.defaults { mode = "0644" } --> 16: ccm.defaults: not every type has a property "mode"
+---
+ccm.defaults { tags = "a b" } --> 23: ccm.defaults: tags: want a tag of letters, digits and _ - . : / such as web, got "a b"

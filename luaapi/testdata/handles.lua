@@ -9,10 +9,10 @@ local h = file "/a"
 print(h.nme) --> 7: file#/a has no field "nme" (did you mean "name"?)
 ---
 local h = file "/a"
-print(h.content) --> 7: file#/a has no field "content" (a handle has type, name and id, and later changed, failed and outcome)
+print(h.content) --> 7: file#/a has no field "content" (a handle has type, name, id and set, and later changed, failed and outcome)
 ---
 local h = file "/a"
-h.content = "x" --> 1: file#/a cannot be changed any more (give all properties when you declare it)
+h.content = "x" --> 1: file#/a is not changed by an assignment (write handle:set { content = ... })
 ---
 -- The handle of a declaration with mistakes can be used like any other.
 local h = file { "/a", mdoe = "0644" } --> 24: file#/a: unknown property "mdoe" (did you mean "mode"?)

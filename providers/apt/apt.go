@@ -22,15 +22,22 @@ func Providers() []resource.Binding {
 }
 
 // tool runs the commands of dpkg and apt, which must not ask questions.
-var tool = &pkgtool.Tool{
-	Commands: []string{"dpkg-query", "apt-cache", "apt-get"},
-	Families: []string{"debian"},
-	Env: []string{
-		"DEBIAN_FRONTEND=noninteractive",
-		"APT_LISTBUGS_FRONTEND=none",
-		"APT_LISTCHANGES_FRONTEND=none",
-	},
-	Reason: reason,
+var tool = newTool()
+
+func newTool() *pkgtool.Tool {
+	return &pkgtool.Tool{
+		Commands: []string{"dpkg-query", "apt-cache", "apt-get"},
+		Families: []string{"debian"},
+		Env: []string{
+			"DEBIAN_FRONTEND=noninteractive",
+			"APT_LISTBUGS_FRONTEND=none",
+			"APT_LISTCHANGES_FRONTEND=none",
+		},
+		Index:       []string{"/var/lib/apt/lists/*_*", "/var/lib/apt/lists/partial", "/var/lib/apt/periodic/update-success-stamp"},
+		UpdateIndex: []string{"apt-get", "update", "-q", "-o", lockTimeout, "-o", "APT::Update::Error-Mode=any"},
+		Shared:      []string{"-t ", "--target-release ", "--default-release ", "-o ", "--option ", "-c ", "--config-file "},
+		Reason:      reason,
+	}
 }
 
 // lockTimeout is for how many seconds apt waits for other processes that hold

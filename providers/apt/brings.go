@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // bring says of each package which others of the transaction come with it. If apt does
 // not tell what they need, nothing is said.
-func bring(ctx context.Context, v *host.View, t transaction, install []request, list []resource.Prospect) {
+func bring(ctx context.Context, v *host.View, t transaction, install []request, list []resource.Prediction) {
 	if len(install) == 1 {
 		list[install[0].at].Installs = t.others(install)
 		return
@@ -31,6 +32,29 @@ func bring(ctx context.Context, v *host.View, t transaction, install []request, 
 	for _, x := range install {
 		list[x.at].Installs = t.with(x.String(), needs)
 	}
+}
+
+// displace says of each package which others are in its way and are removed. It returns
+// those that only all packages together remove, which are said of the last.
+func displace(ctx context.Context, v *host.View, t transaction, wants []resources.Package, install []request, list []resource.Prediction) []string {
+	if len(install) == 1 || len(t.removes) == 0 {
+		list[install[0].at].Removes = t.removes
+		return t.removes
+	}
+	rest := t.removes
+	for _, x := range install {
+		alone, err := simulateInstall(ctx, v, wants, []request{x})
+		if err != nil || len(alone.removes) == 0 {
+			continue
+		}
+		p := &list[x.at]
+		p.Removes = alone.removes
+		p.Caveat = resources.PackagesBesides(p.Caveat, 1, nil, alone.removes)
+		rest = slices.DeleteFunc(slices.Clone(rest), func(pkg string) bool { return slices.Contains(alone.removes, pkg) })
+	}
+	last := &list[install[len(install)-1].at]
+	last.Removes = append(last.Removes, rest...)
+	return rest
 }
 
 // with returns what of the transaction comes with a package.

@@ -35,7 +35,7 @@ func TestInterrupted(t *testing.T) {
 			return m.Answer(c)
 		}}
 		h, _ := hosttest.New(t, r)
-		err := packages{}.Install(t.Context(), h, "ccm-demo", "1.0")
+		err := packages{}.Install(t.Context(), h, pkg("ccm-demo", "1.0"))
 		require.Equal(t, []string{"apt-get", "dpkg --force-confold --configure -a", "apt-get"}, did)
 		if mended {
 			require.NoError(t, err)

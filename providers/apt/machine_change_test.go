@@ -28,7 +28,9 @@ func parseAptGet(args []string) (o aptOptions, err error) {
 		switch arg := args[i]; {
 		case arg == "-y":
 			o.yes = true
-		case arg == "-q", arg == "--reinstall":
+		case arg == "-q", arg == "--reinstall", arg == "--no-install-recommends", arg == "--auto-remove", arg == "--allow-change-held-packages":
+		case arg == "-t":
+			i++
 		case arg == "--simulate":
 			o.simulate = true
 		case arg == "--allow-downgrades":
@@ -70,8 +72,11 @@ func (m *machine) aptGet(args []string) host.Result {
 	m.locked = 0
 	for _, n := range o.names {
 		res := m.install(o, n)
-		if o.verb == "remove" {
+		if o.verb == "remove" || o.verb == "purge" {
 			res = m.remove(n)
+		}
+		if o.verb == "purge" {
+			delete(m.db, n)
 		}
 		if res.Code != 0 {
 			return res
@@ -90,7 +95,11 @@ func (m *machine) simulate(o aptOptions) host.Result {
 	}
 	out := preamble
 	for _, n := range o.names {
-		if res := after.install(o, n); res.Code != 0 {
+		res := after.install(o, n)
+		if o.verb == "remove" {
+			res = after.remove(n)
+		}
+		if res.Code != 0 {
 			return res
 		}
 	}
@@ -103,7 +112,10 @@ func (m *machine) simulate(o aptOptions) host.Result {
 			if now != "" {
 				old = "[" + now + "] "
 			}
-			if e.version != now && e.version != "" {
+			if now != "" && e.status == "config-files" {
+				out += fmt.Sprintf("Remv %s [%s]\n", pkg, now)
+			}
+			if e.version != now && e.version != "" && e.status != "config-files" {
 				out += fmt.Sprintf("Inst %s %s(%s localhost [%s])\n", pkg, old, e.version, e.arch)
 			}
 		}
@@ -217,5 +229,10 @@ func (m *machine) remove(n string) host.Result {
 		return failed(100, preamble, "E: Held packages were changed and -y was used without --allow-change-held-packages.\n")
 	}
 	e.status, e.want = "config-files", "deinstall"
+	for other, list := range m.repo { // what depends on it goes too
+		if list[0].needs == pkg && m.installed(other, "") != nil {
+			_ = m.remove(other)
+		}
+	}
 	return ok(preamble)
 }

@@ -34,7 +34,11 @@ type machine struct {
 	db      map[string][]*entry
 	locked  int // seconds for which another process will hold the lock
 	env     [][]string
-	asked   []string // what commands were run, without what they were asked about
+	// upstream is what the repositories have that the index does not know.
+	upstream    map[string][]release
+	updates     int // how often the index was read
+	updateFails bool
+	asked       []string // what commands were run, without what they were asked about
 }
 
 // newMachine returns a machine on which nothing of the lab is installed.
@@ -93,6 +97,20 @@ func (m *machine) Answer(c host.Cmd) (host.Result, error) {
 		return ok(m.depends(argv[2:])), nil
 	case argv[0] == "apt-cache" && argv[1] == "showpkg":
 		return m.showpkg(argv[2]), nil
+	case argv[0] == "apt-get" && argv[1] == "update":
+		m.updates++
+		if m.updateFails {
+			return failed(100, "", "E: Failed to fetch https://deb.example.org/dists/x/InRelease  Could not connect\n"), nil
+		}
+		for pkg, list := range m.upstream {
+			m.repo[pkg] = list
+		}
+		return ok(preamble), nil
+	case argv[0] == "apt-mark":
+		for _, n := range argv[2:] {
+			m.db[n][0].want = map[string]string{"hold": "hold", "unhold": "install"}[argv[1]]
+		}
+		return ok(""), nil
 	case argv[0] == "apt-get":
 		return m.aptGet(argv[1:]), nil
 	}

@@ -3,6 +3,8 @@ package apt
 import (
 	"fmt"
 	"strings"
+
+	"github.com/luaccm/ccm/resources"
 )
 
 // A name is the name of a package, with an architecture if the user gave one.
@@ -28,6 +30,28 @@ func parseName(s string) (name, error) {
 		return name{}, fmt.Errorf("want an architecture such as amd64, got %q", arch)
 	}
 	return name{pkg, arch}, nil
+}
+
+// parseNames returns the names of packages.
+func parseNames(wants []resources.Package) ([]name, error) {
+	names := make([]name, len(wants))
+	for i, want := range wants {
+		n, err := parseName(want.Name)
+		if err != nil {
+			return nil, err
+		}
+		names[i] = n
+	}
+	return names, nil
+}
+
+// pkgsOf returns the names without their architectures.
+func pkgsOf(names []name) []string {
+	pkgs := make([]string, len(names))
+	for i, n := range names {
+		pkgs[i] = n.pkg
+	}
+	return pkgs
 }
 
 // String formats n as dpkg and apt read it.

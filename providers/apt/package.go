@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/resources"
@@ -16,8 +15,8 @@ import (
 type packages struct{}
 
 var (
-	_ resources.PackageProvider                                 = packages{}
-	_ resource.Batch[resources.Package, resources.PackageState] = packages{}
+	_ resources.PackageProvider                                      = packages{}
+	_ resource.BulkStatus[resources.Package, resources.PackageState] = packages{}
 )
 
 // Status implements resources.PackageProvider.
@@ -25,9 +24,13 @@ func (p packages) Status(ctx context.Context, v *host.View, want resources.Packa
 	return pkgtool.Status(ctx, v, p, want)
 }
 
-// StatusAll implements resource.Batch: it asks dpkg once for all packages, and
-// apt once for those that are to be the latest.
+// StatusAll implements resource.BulkStatus: it asks dpkg once for all packages, and
+// apt once for those of which the versions that it has matter.
 func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
+	return pkgtool.StatusAll(ctx, v, wants, p.statusAll)
+}
+
+func (p packages) statusAll(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
 	states, errs := make([]resources.PackageState, len(wants)), make([]error, len(wants))
 	names := make([]name, len(wants))
 	var pkgs []string
@@ -37,7 +40,7 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 		}
 	}
 	found, err := pkgtool.Ask(ctx, v, pkgs, records)
-	var upgradable []name
+	var open []name
 	for i, want := range wants {
 		if errs[i] == nil {
 			errs[i] = err
@@ -45,19 +48,25 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 		if errs[i] != nil {
 			continue
 		}
-		if states[i], errs[i] = state(names[i], found); errs[i] == nil && asksCandidate(want, states[i]) {
-			upgradable = append(upgradable, names[i])
+		if states[i], errs[i] = state(names[i], found); errs[i] == nil {
+			states[i].Violates, errs[i] = violates(want, states[i])
+		}
+		if errs[i] == nil && asksCandidate(want, states[i]) {
+			open = append(open, names[i])
 		}
 	}
 	known := map[name]offer{}
-	if len(upgradable) > 0 {
-		known, err = offers(ctx, v, upgradable)
+	if len(open) > 0 {
+		known, err = offers(ctx, v, open, wants[0].Options)
 	}
 	for i, want := range wants {
 		if errs[i] == nil && asksCandidate(want, states[i]) {
-			v.Looked(host.RepositoryLook, want.Name, false) // there may be a newer one
-			v.HangsOn(repositories...)
-			states[i].Candidate, errs[i] = known[names[i]].candidate, err
+			v.Plan().RecordLook(host.RepositoryLook, want.Name, false) // there may be a newer one
+			v.Plan().DependsOn(repositories...)
+			states[i].IndexAge = tool.OlderIndex(ctx, v, want)
+			if errs[i] = err; err == nil {
+				states[i].Candidate, errs[i] = known[names[i]].best(want.Ensure)
+			}
 		}
 		if errs[i] == nil {
 			states[i].Order, errs[i] = p.order(want, states[i])
@@ -66,9 +75,23 @@ func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources
 	return states, errs
 }
 
+// violates reports whether the installed version is one that a constraint does not allow.
+func violates(want resources.Package, have resources.PackageState) (bool, error) {
+	if !want.Ensure.IsConstraint() || !have.Installed() {
+		return false, nil
+	}
+	allowed, err := allows(want.Ensure, have.Metadata.Version)
+	return !allowed, err
+}
+
+// allows reports whether a constraint allows a version.
+func allows(e resources.PackageEnsure, version string) (bool, error) {
+	return e.Allows(func(other string) (int, error) { return compareVersions(version, other) })
+}
+
 // asksCandidate reports whether it matters what apt would choose.
 func asksCandidate(want resources.Package, have resources.PackageState) bool {
-	return want.Ensure == resources.PackageLatest && have.Installed()
+	return have.Installed() && (want.Ensure == resources.PackageLatest || have.Violates)
 }
 
 // state makes a state of what dpkg knows of n.
@@ -80,6 +103,7 @@ func state(n name, found map[string][]record) (have resources.PackageState, err 
 	r, err := pick(n.of(list))
 	have.Held = r.want == "hold"
 	if r.status != installed {
+		have.Residue = slices.ContainsFunc(n.of(list), isResidue)
 		have.Unfinished = r.status
 		return have, err
 	}
@@ -90,107 +114,14 @@ func state(n name, found map[string][]record) (have resources.PackageState, err 
 	return have, err
 }
 
-// order compares what is installed with what is wished.
+// order compares the installed version with the desired one.
 func (p packages) order(want resources.Package, have resources.PackageState) (int, error) {
-	wish := string(want.Ensure)
-	if !want.Ensure.IsVersion() {
-		wish = have.Candidate
+	desired := string(want.Ensure)
+	if !want.Ensure.IsVersion() { // nor is a constraint
+		desired = have.Candidate
 	}
-	if !have.Installed() || wish == "" {
+	if !have.Installed() || desired == "" {
 		return 0, nil
 	}
-	return compareVersions(have.Metadata.Version, wish)
-}
-
-// Install implements resources.PackageProvider. Apt is asked first whether it
-// knows the package, because it would take an unknown name for a regular
-// expression, and install something else for a virtual one.
-func (packages) Install(ctx context.Context, h *host.Host, pkg, version string) error {
-	n, err := parseName(pkg)
-	if err != nil {
-		return err
-	}
-	known, err := offers(ctx, &h.View, []name{n})
-	if err != nil {
-		return err
-	}
-	o, ok := known[n]
-	if !ok {
-		return noPackage(n)
-	}
-	argv := []string{"apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-confold", "-o", lockTimeout}
-	if halfInstalled(ctx, &h.View, n) {
-		argv = append(argv, "--reinstall") // apt would hold it to be there
-	}
-	wish := resources.PackageEnsure(version)
-	if !wish.IsVersion() && o.candidate == "" {
-		return nothingToInstall(ctx, &h.View, n)
-	}
-	switch wish {
-	case resources.PackagePresent:
-		return change(ctx, h, append(argv, n.String())...)
-	case resources.PackageLatest:
-		return change(ctx, h, append(argv, n.String()+"="+o.candidate)...)
-	}
-	err = change(ctx, h, append(argv, "--allow-downgrades", n.String()+"="+version)...)
-	if err != nil && !slices.Contains(o.versions, version) && len(o.versions) > 0 {
-		return fmt.Errorf("%w\n(apt has %s of it)", err, strings.Join(o.versions, ", "))
-	}
-	return err
-}
-
-// halfInstalled reports whether dpkg was stopped while it unpacked a package. If that
-// cannot be told, apt will say what is wrong.
-func halfInstalled(ctx context.Context, v *host.View, n name) bool {
-	found, err := records(ctx, v, []string{n.pkg})
-	if err != nil {
-		return false
-	}
-	r, err := pick(n.of(found[n.pkg]))
-	return err == nil && r.status == "half-installed"
-}
-
-// nothingToInstall says why apt has no candidate for n.
-func nothingToInstall(ctx context.Context, v *host.View, n name) error {
-	pkgs, err := providersOf(ctx, v, n)
-	switch {
-	case err != nil:
-		return err
-	case len(pkgs) > 0:
-		return fmt.Errorf("%s is a virtual package: name one that provides it (%s)", n, strings.Join(pkgs, ", "))
-	}
-	return fmt.Errorf("apt has no version of %s that it may install", n)
-}
-
-// Upgrade implements resources.PackageProvider.
-func (p packages) Upgrade(ctx context.Context, h *host.Host, pkg, version string) error {
-	return p.Install(ctx, h, pkg, version)
-}
-
-// Downgrade implements resources.PackageProvider.
-func (p packages) Downgrade(ctx context.Context, h *host.Host, pkg, version string) error {
-	return p.Install(ctx, h, pkg, version)
-}
-
-// Uninstall implements resources.PackageProvider. Configuration files stay. The
-// package goes from every architecture that its name means.
-func (p packages) Uninstall(ctx context.Context, h *host.Host, pkg string) error {
-	n, err := parseName(pkg)
-	if err != nil {
-		return err
-	}
-	found, err := records(ctx, &h.View, []string{n.pkg})
-	if err != nil {
-		return err
-	}
-	argv := []string{"apt-get", "-q", "-y", "-o", lockTimeout, "remove"}
-	for _, r := range n.of(found[n.pkg]) {
-		if r.status == installed {
-			argv = append(argv, r.unique)
-		}
-	}
-	if argv[len(argv)-1] == "remove" {
-		return nil
-	}
-	return change(ctx, h, argv...)
+	return compareVersions(have.Metadata.Version, desired)
 }

@@ -100,10 +100,10 @@ ccm-demo:
 
 func TestParsePolicy(t *testing.T) {
 	require.Equal(t, map[string]offer{
-		"zsh":        {candidate: "5.9-8+b18", versions: []string{"5.9-8+b18"}},
-		"ccm-w:i386": {candidate: "1.0", versions: []string{"1.0"}},
+		"zsh":        {candidate: "5.9-8+b18", versions: []string{"5.9-8+b18"}, offered: true},
+		"ccm-w:i386": {candidate: "1.0", versions: []string{"1.0"}, offered: true},
 		"awk":        {},
-		"ccm-demo":   {versions: []string{"2.0", "1.1"}},
+		"ccm-demo":   {versions: []string{"2.0", "1.1"}, offered: true},
 	}, parsePolicy(policyOutput))
 }
 

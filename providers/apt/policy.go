@@ -1,24 +1,66 @@
 package apt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// An offer is what apt could install of a package.
+// An offer lists the versions of a package that apt could install.
 type offer struct {
 	candidate string   // that apt would choose, "" if none
 	versions  []string // all that it knows of, in its order
+	offered   bool     // whether a repository has one of them
 }
+
+// best returns the version that apt would choose for what is wanted, "" if it has none: its
+// candidate, unless a constraint does not allow that.
+func (o offer) best(e resources.PackageEnsure) (version string, err error) {
+	switch {
+	case e.IsVersion() && slices.Contains(o.versions, string(e)):
+		return string(e), nil
+	case e.IsVersion():
+		return "", nil
+	case !e.IsConstraint():
+		return o.candidate, nil
+	}
+	for _, x := range slices.Concat([]string{o.candidate}, o.versions) {
+		if x == "" {
+			continue
+		}
+		allowed, err := allows(e, x)
+		if err != nil {
+			return "", err
+		}
+		if !allowed {
+			continue
+		}
+		if x == o.candidate {
+			return x, nil
+		}
+		order, err := compareVersions(x, cmp.Or(version, x))
+		if err != nil {
+			return "", err
+		}
+		if order >= 0 {
+			version = x
+		}
+	}
+	return version, nil
+}
+
+// status is the file of dpkg in which installed packages stand.
+const status = "/var/lib/dpkg/status"
 
 // offers asks apt for packages, those without an architecture all at once. What
 // apt does not know has no entry.
-func offers(ctx context.Context, v *host.View, names []name) (map[name]offer, error) {
+func offers(ctx context.Context, v *host.View, names []name, options []string) (map[name]offer, error) {
 	found := make(map[name]offer, len(names))
 	var plain []name
 	for _, n := range names {
@@ -28,7 +70,7 @@ func offers(ctx context.Context, v *host.View, names []name) (map[name]offer, er
 		}
 		// apt may leave out the architecture when it answers, so that the answer
 		// can be told from others only if there are none.
-		known, err := policy(ctx, v, n)
+		known, err := policy(ctx, v, options, n)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +84,7 @@ func offers(ctx context.Context, v *host.View, names []name) (map[name]offer, er
 	if len(plain) == 0 {
 		return found, nil
 	}
-	known, err := policy(ctx, v, plain...)
+	known, err := policy(ctx, v, options, plain...)
 	if err != nil {
 		return nil, err
 	}
@@ -56,10 +98,10 @@ func offers(ctx context.Context, v *host.View, names []name) (map[name]offer, er
 	return found, nil
 }
 
-func policy(ctx context.Context, v *host.View, names ...name) (map[string]offer, error) {
+func policy(ctx context.Context, v *host.View, options []string, names ...name) (map[string]offer, error) {
 	found := make(map[string]offer, len(names))
 	for some := range slices.Chunk(names, atOnce) {
-		argv := []string{"apt-cache", "policy"}
+		argv := append([]string{"apt-cache", "policy"}, tool.SharedOptions(options)...)
 		for _, n := range some {
 			argv = append(argv, n.String())
 		}
@@ -96,6 +138,9 @@ func parsePolicy(out string) map[string]offer {
 		if len(line) > 5 && (line[:5] == "     " || line[:5] == " *** ") && line[5] != ' ' {
 			version, _, _ := strings.Cut(line[5:], " ")
 			o.versions = append(o.versions, version)
+		}
+		if strings.HasPrefix(line, "        ") && !strings.HasSuffix(line, " "+status) {
+			o.offered = true
 		}
 		if pkg != "" {
 			found[pkg] = o

@@ -18,7 +18,7 @@ type request struct {
 	spec string // as apt is told of it
 }
 
-// A transaction is what apt says that it would do.
+// A transaction is the outcome of a simulation by apt: what it would install and remove.
 type transaction struct {
 	installs []install
 	removes  []string
@@ -47,43 +47,64 @@ func (t transaction) others(list []request) (names []string) {
 	return names
 }
 
-// foreseeTogether has apt simulate the installation of all packages at once. It fills
-// the prospects and reports true if apt would install each of them under its own name.
+// predictTogether has apt simulate the installation of all packages at once. It fills
+// the predictions and reports true if apt would install each of them under its own name.
 // Otherwise some have to be asked about by themselves.
-func foreseeTogether(ctx context.Context, v *host.View, wants []resources.Package, install []request, list []resource.Prospect) bool {
-	t, err := simulate(ctx, v, install)
+func predictTogether(ctx context.Context, v *host.View, wants []resources.Package, install []request, list []resource.Prediction) bool {
+	t, err := simulateInstall(ctx, v, wants, install)
 	if err != nil {
 		return false
 	}
 	versions := make([]string, len(install))
 	for i, x := range install {
 		version, ok := t.version(x.name)
-		if wish := wants[x.at].Ensure; !ok || wish.IsVersion() && version != string(wish) {
+		if desired := wants[x.at].Ensure; !ok || desired.IsVersion() && version != string(desired) {
 			return false
 		}
 		versions[i] = version
 	}
 	for i, x := range install {
-		list[x.at] = wants[x.at].Prospect(versions[i], repositories, nil)
+		list[x.at] = wants[x.at].Prediction(versions[i], repositories, nil)
 	}
 	bring(ctx, v, t, install, list)
+	rest := t.others(install)
+	for _, x := range install {
+		p := &list[x.at]
+		with := func(pkg string) bool { return slices.Contains(p.Installs, pkg) }
+		without := slices.DeleteFunc(slices.Clone(rest), with)
+		p.Caveat = resources.PackagesBesides(p.Caveat, 1, slices.DeleteFunc(rest, func(pkg string) bool { return !with(pkg) }), nil)
+		rest = without
+	}
+	removes := displace(ctx, v, t, wants, install, list)
 	last := &list[install[len(install)-1].at]
-	last.Caveat = resources.PackagesBesides(last.Caveat, len(install), t.others(install), t.removes)
+	last.Caveat = resources.PackagesBesides(last.Caveat, len(install), rest, removes)
 	return true
 }
 
-// simulate has apt say what it would do to install packages.
-func simulate(ctx context.Context, v *host.View, install []request) (transaction, error) {
-	argv := []string{"apt-get", "install", "--simulate", "-o", "Dir::Log::Planner=/dev/null", "-y", "-q", "--allow-downgrades"}
-	for _, x := range install {
-		argv = append(argv, x.spec)
+// simulateInstall has apt say what it would do to install packages.
+func simulateInstall(ctx context.Context, v *host.View, wants []resources.Package, install []request) (transaction, error) {
+	specs := make([]string, len(install))
+	for i, x := range install {
+		specs[i] = x.spec
 	}
-	res, err := tool.Query(ctx, v, argv...)
+	return simulate(ctx, v, "install", wants[0], specs)
+}
+
+// simulate has apt say what it would do to install or remove packages such as want.
+func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (transaction, error) {
+	argv := []string{"apt-get", verb, "--simulate", "-o", "Dir::Log::Planner=/dev/null", "-y", "-q"}
+	if verb == "install" {
+		argv = append(argv, "--allow-downgrades")
+	}
+	if want.Hold != nil { // a run takes the hold away first
+		argv = append(argv, "--allow-change-held-packages")
+	}
+	res, err := tool.Query(ctx, v, slices.Concat(argv, want.Options, specs)...)
 	if err != nil {
 		return transaction{}, err
 	}
 	if res.Code != 0 {
-		return transaction{}, fmt.Errorf("apt could not install it: exit status %d%s", res.Code, tool.LastWords(res))
+		return transaction{}, fmt.Errorf("apt could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
 	}
 	return parseTransaction(string(res.Stdout)), nil
 }

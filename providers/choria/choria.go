@@ -10,6 +10,9 @@ package choria
 import (
 	"context"
 	"errors"
+	"text/template"
+
+	"github.com/CloudyKit/jet/v6"
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -17,12 +20,16 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// An Env is what templates see.
+// An Env has the data of templates.
 type Env struct {
 	Facts, Data map[string]any
 	// Lookup returns what is at a path such as facts.os.family, or the fallback
 	// if there is nothing.
 	Lookup func(path string, fallback ...any) (any, error)
+	// JetFunctions and GoFunctions are further functions of templates. Templates of Go have
+	// those of Sprig besides.
+	JetFunctions map[string]jet.Func
+	GoFunctions  template.FuncMap
 }
 
 // lookup is the function of templates. They can change tables, so they are

@@ -18,7 +18,7 @@ import (
 type comparison struct {
 	target                           string
 	changed, missing, stable, purged []string
-	blocked                          []string // what stands in the way, with what it is
+	blocked                          []string // what stands in the way, with its kind
 	emptied                          []string // directories that hold nothing besides, "." if that is the target
 }
 
@@ -61,7 +61,7 @@ func (r rendering) compare(ctx context.Context, v *host.View, want resources.Sca
 			return c, err
 		}
 	}
-	entries, err := c.purge(v, want, rendered)
+	entries, err := c.purge(ctx, v, want, rendered)
 	if absent {
 		c.emptied = r.emptied(c, entries)
 	}
@@ -156,18 +156,20 @@ func (c *comparison) emptyDirs(l looker, dirs []string) error {
 
 // purge lists what is in the target and was not rendered. Where that is not
 // removed, it need not be complete. It returns all that is there.
-func (c *comparison) purge(v *host.View, want resources.Scaffold, rendered map[string]bool) ([]host.TreeEntry, error) {
+func (c *comparison) purge(ctx context.Context, v *host.View, want resources.Scaffold, rendered map[string]bool) ([]host.TreeEntry, error) {
 	info, err := v.Lstat(c.target)
 	if err != nil || info.Kind != host.Directory {
 		return nil, err
 	}
-	entries, err := v.Tree(c.target)
+	entries, err := v.Tree(ctx, c.target, host.MaxNames)
 	for _, e := range entries {
 		if e.Kind != host.Directory && !rendered[e.Rel] {
 			c.purged = append(c.purged, e.Rel)
 		}
 	}
-	if !want.Purge && errors.Is(err, fs.ErrPermission) {
+	_, tooMany := errors.AsType[*host.TooManyNamesError](err)
+	absent := want.Ensure == resources.ScaffoldAbsent
+	if !want.Purge && (errors.Is(err, fs.ErrPermission) || tooMany && !absent) {
 		err = nil
 	}
 	return entries, err

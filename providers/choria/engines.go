@@ -125,7 +125,7 @@ func warnOfDelims(v *host.View, want resources.Scaffold, rel string, text []byte
 
 // jetFuncs returns the functions that Jet templates see.
 func jetFuncs(env Env, vars map[string]any) map[string]jet.Func {
-	return map[string]jet.Func{
+	funcs := map[string]jet.Func{
 		"lookup": func(a jet.Arguments) reflect.Value {
 			a.RequireNumOfArguments("lookup", 1, 2)
 			var path string
@@ -160,6 +160,8 @@ func jetFuncs(env Env, vars map[string]any) map[string]jet.Func {
 		},
 		sortedFunc: func(a jet.Arguments) reflect.Value { return inOrder(a.Get(0)) },
 	}
+	maps.Copy(funcs, env.JetFunctions)
+	return funcs
 }
 
 // inOrder returns v as something that Jet ranges over in a fixed order.

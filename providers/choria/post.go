@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kballard/go-shellquote"
-
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // post runs the commands of post on the rendered files, and notes what became of
@@ -49,9 +48,9 @@ func (r *rendering) post(ctx context.Context, want resources.Scaffold, run runne
 
 // postFile runs one command on one file.
 func postFile(ctx context.Context, run runner, command, file string) error {
-	argv, err := shellquote.Split(command)
+	argv, err := resource.SplitWords(command)
 	if err != nil {
-		return fmt.Errorf("%s in %q", strings.ToLower(err.Error()), command)
+		return err
 	}
 	placed := false
 	for i, word := range argv[1:] {

@@ -11,15 +11,15 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// dirLine begins the lines of empty directories in the digest of a rendering. The lines
+// dirLine is the first word of the lines of empty directories in the digest of a rendering. The lines
 // of files have the mode, the SHA-256 and the path.
 const dirLine = "directory"
 
-// wish returns what stands for a rendering.
-func (r rendering) wish(ctx context.Context, v *host.View) (string, error) {
+// digest returns the digest of a rendering: a line for each file and each empty directory.
+func (r rendering) digest(ctx context.Context, v *host.View) (string, error) {
 	var b strings.Builder
 	for _, f := range r.files {
-		sum, err := v.SumSource(ctx, r.path(f.Rel))
+		sum, err := v.Sources().Sum(ctx, r.path(f.Rel))
 		if err != nil {
 			return "", err
 		}
@@ -31,10 +31,10 @@ func (r rendering) wish(ctx context.Context, v *host.View) (string, error) {
 	return b.String(), nil
 }
 
-// recalled returns the rendering that a wish stands for.
-func recalled(wish string) (rendering, error) {
+// parseDigest returns the rendering of a digest.
+func parseDigest(text string) (rendering, error) {
 	r := rendering{sums: make(map[string]string)}
-	for line := range strings.Lines(wish) {
+	for line := range strings.Lines(text) {
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		sum := ""
 		if word != dirLine {
@@ -59,20 +59,15 @@ func recalled(wish string) (rendering, error) {
 }
 
 // Recall implements resource.HistoricStatus.
-func (p *scaffolds) Recall(ctx context.Context, v *host.View, want resources.Scaffold, wish resource.DesiredDigest) (have resources.ScaffoldState, err error) {
-	info, err := v.Lstat(want.Name)
-	if err != nil {
+func (p *scaffolds) Recall(ctx context.Context, v *host.View, want resources.Scaffold, desired resource.DesiredDigest) (resources.ScaffoldState, error) {
+	have, compared, err := target(v, want)
+	if err != nil || !compared {
 		return have, err
 	}
-	have = resources.ScaffoldState{Kind: info.Kind, TargetExists: info.Kind == host.Directory, Engine: want.Engine}
-	absent := want.Ensure == resources.ScaffoldAbsent
-	if info.Kind != host.Directory && (absent || info.Kind != host.Missing) {
-		return have, nil
-	}
-	if wish.Text == "" {
+	if desired.Text == "" {
 		return have, &resource.UnknownError{Because: "no run has recorded what it rendered"}
 	}
-	r, err := recalled(wish.Text)
+	r, err := parseDigest(desired.Text)
 	if err != nil {
 		return have, err
 	}

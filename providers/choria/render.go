@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -17,6 +17,8 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/template/blocks"
 )
 
 // The directories in the scratch directory.
@@ -35,7 +37,7 @@ const (
 	dirMode  = 0o755
 )
 
-// A rendering is what the templates give.
+// A rendering is the files that the templates of a scaffold give.
 type rendering struct {
 	scratch *host.Scratch
 	files   []host.TreeEntry // in order of path
@@ -43,6 +45,8 @@ type rendering struct {
 	dirs []string
 	// templates counts the files in the source that are rendered by themselves.
 	templates int
+	// sources is all files in the source.
+	sources []string
 	// sums is the SHA-256 of the files, where that is all that is known of them.
 	sums map[string]string
 }
@@ -63,7 +67,7 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 		}
 		if r.templates > 0 {
 			if err := p.engine(ctx, s, want); err != nil {
-				return r.explain(want, err)
+				return r.explain(want, r.unclosed(ctx, v, want, err))
 			}
 		}
 		if err := r.collect(ctx, v, want, literal); err != nil {
@@ -85,7 +89,7 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 // what makes them see facts and data. It reports whether any of them holds the
 // text that stands for nothing.
 func (r *rendering) copySource(ctx context.Context, v *host.View, want resources.Scaffold) (literal bool, err error) {
-	entries, err := v.SourceTree(want.Source)
+	entries, err := v.Sources().Tree(ctx, want.Source, host.MaxNames)
 	if err != nil {
 		return false, err
 	}
@@ -115,6 +119,7 @@ func (r *rendering) copySource(ctx context.Context, v *host.View, want resources
 			if !partial {
 				r.templates++
 			}
+			r.sources = append(r.sources, e.Rel)
 			var text []byte
 			if text, err = read(ctx, v, filepath.Join(want.Source, e.Rel)); err == nil {
 				if want.Engine == resources.ScaffoldJet {
@@ -132,12 +137,35 @@ func (r *rendering) copySource(ctx context.Context, v *host.View, want resources
 }
 
 func read(ctx context.Context, v *host.View, file string) ([]byte, error) {
-	f, err := v.OpenSource(ctx, file)
+	f, err := v.Sources().Open(ctx, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return io.ReadAll(f)
+}
+
+// endOfTemplate is in the errors of templates that end too early, with their names: Jet has
+// them without the directory.
+var endOfTemplate = lazyregexp.New(`template: /?(.+):\d+: unexpected EOF`)
+
+// unclosed adds to the error of a template that ends too early where the block began.
+func (r *rendering) unclosed(ctx context.Context, v *host.View, want resources.Scaffold, err error) error {
+	m := endOfTemplate().FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	left, right := delimiters(want)
+	for _, rel := range r.sources {
+		if rel != m[1] && path.Base(rel) != m[1] {
+			continue
+		}
+		text, readErr := read(ctx, v, filepath.Join(want.Source, rel))
+		if told := blocks.Unclosed(err, string(text), left, right); readErr == nil && told != err {
+			return told
+		}
+	}
+	return err
 }
 
 // engine has the library render from the one directory to the other.
@@ -151,7 +179,9 @@ func (p *scaffolds) engine(ctx context.Context, s *host.Scratch, want resources.
 	}
 	cfg.CustomLeftDelimiter, cfg.CustomRightDelimiter = delimiters(want)
 	vars := variables(env)
-	lib, err := scaffold.New(cfg, template.FuncMap{"lookup": env.lookup, "keys": sortedKeys, "values": sortedValues, deepFunc: deep})
+	funcs := template.FuncMap{"lookup": env.lookup, "keys": sortedKeys, "values": sortedValues, deepFunc: deep}
+	maps.Copy(funcs, env.GoFunctions)
+	lib, err := scaffold.New(cfg, funcs)
 	if want.Engine == resources.ScaffoldJet {
 		lib, err = scaffold.NewJet(cfg, jetFuncs(env, vars))
 	}
@@ -218,16 +248,16 @@ func (r *rendering) collect(ctx context.Context, v *host.View, want resources.Sc
 }
 
 var (
-	stagePath = regexp.MustCompile(`/\S*/scaffold-render-\d+(/target)?`)
-	jetDump   = regexp.MustCompile(`(?s) not available in current \(.*\) or parent scope, global, or default variables`)
+	stagePath = lazyregexp.New(`/\S*/scaffold-render-\d+(/target)?`)
+	jetDump   = lazyregexp.New(`(?s) not available in current \(.*\) or parent scope, global, or default variables`)
 )
 
 // explain puts into an error of the library the paths that the user knows for
 // those of the scratch directory, and takes out of it the values of variables.
 func (r rendering) explain(want resources.Scaffold, err error) error {
-	text := jetDump.ReplaceAllString(err.Error(), " is not known")
+	text := jetDump().ReplaceAllString(err.Error(), " is not known")
 	text = strings.ReplaceAll(text, r.scratch.Path(sourceDir), want.Source)
-	text = stagePath.ReplaceAllStringFunc(text, func(at string) string {
+	text = stagePath().ReplaceAllStringFunc(text, func(at string) string {
 		if strings.HasSuffix(at, "/target") {
 			return want.Name
 		}

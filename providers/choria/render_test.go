@@ -239,6 +239,8 @@ func TestMistakes(t *testing.T) {
 		want   string
 	}{
 		{jets, map[string]string{"a.conf": "x\n[[ if ]]"}, `parsing template a.conf failed: template: /a.conf:2: parsing if: unexpected token ']]' (expected term)`},
+		{jets, map[string]string{"d/a.conf": "x\n[[ range i := ints(0, 2) ]]\nb\n"}, "[[range i := ints(0, 2)]] in line 2 has no [[end]]"},
+		{golang, map[string]string{"a.conf": "x\n{{ with .facts }}\nb\n"}, "{{with .facts}} in line 2 has no {{end}}"},
 		{jets, map[string]string{"a.conf": "[[ pw := data.password ]]\n[[ facs.hostname ]]"}, `Jet Runtime Error ("/a.conf":2): identifier "facs" is not known`},
 		{jets, map[string]string{"a.conf": "[[ .facts.nope ]]"}, "there is no field or method 'nope'"},
 		{jets, map[string]string{"a.conf": "[[ facts.nope.deep ]]"}, "there is no field or method 'nope'"},

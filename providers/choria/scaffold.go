@@ -28,19 +28,29 @@ var (
 	_ resource.HistoricStatus[resources.Scaffold, resources.ScaffoldState] = (*scaffolds)(nil)
 )
 
-// Status implements resources.ScaffoldProvider.
-func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Scaffold) (have resources.ScaffoldState, err error) {
+// target describes what stands where a scaffold is wanted, and reports whether its files have
+// to be compared.
+func target(v *host.View, want resources.Scaffold) (have resources.ScaffoldState, compared bool, err error) {
 	info, err := v.Lstat(want.Name)
 	if err != nil {
-		return have, err
+		return have, false, err
 	}
 	have = resources.ScaffoldState{Kind: info.Kind, TargetExists: info.Kind == host.Directory, Engine: want.Engine}
-	absent := want.Ensure == resources.ScaffoldAbsent
-	if info.Kind != host.Directory && (absent || info.Kind != host.Missing) {
-		return have, nil
+	isThere := info.Kind == host.Directory
+	if info.Kind == host.Missing && want.Ensure != resources.ScaffoldAbsent {
+		have.Parents, err = resources.LookAtParents(v, want.Name)
+	}
+	return have, isThere || want.Ensure != resources.ScaffoldAbsent && info.Kind == host.Missing, err
+}
+
+// Status implements resources.ScaffoldProvider.
+func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Scaffold) (resources.ScaffoldState, error) {
+	have, compared, err := target(v, want)
+	if err != nil || !compared {
+		return have, err
 	}
 	run := v.Query
-	if absent { // what is to go does not depend on its content
+	if want.Ensure == resources.ScaffoldAbsent { // what is to go does not depend on its content
 		run = nil
 	}
 	err = p.render(ctx, v, want, run, func(r rendering) error {
@@ -50,7 +60,7 @@ func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Sca
 		}
 		have.NoTemplates = r.templates == 0
 		c.tell(&have)
-		have.Rendered, err = r.wish(ctx, v)
+		have.Rendered, err = r.digest(ctx, v)
 		return err
 	})
 	return have, err
@@ -121,7 +131,7 @@ func (r rendering) place(ctx context.Context, h *host.Host, want resources.Scaff
 		return fmt.Errorf("%s was not rendered", rel)
 	}
 	f := r.files[i]
-	src, err := h.OpenSource(ctx, r.path(rel))
+	src, err := h.Sources().Open(ctx, r.path(rel))
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func files(t *testing.T, dir string, texts map[string]string) string {
 }
 
 func want(change func(*resources.Scaffold)) resources.Scaffold {
-	s := resources.Scaffold{Name: "/etc/app", Ensure: resources.ScaffoldPresent, Engine: resources.ScaffoldJet}
+	s := resources.Scaffold{Name: "/etc/app", Ensure: resources.ScaffoldPresent, Engine: resources.ScaffoldJet, Parents: true}
 	if change != nil {
 		change(&s)
 	}

@@ -5,8 +5,11 @@ package dnf
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/luaccm/ccm/providers/pkgtool"
+	"github.com/luaccm/ccm/providers/pkgtool/rpm"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -17,20 +20,94 @@ const Name = "dnf"
 
 // Providers returns what this package provides.
 func Providers() []resource.Binding {
-	return []resource.Binding{resources.PackageType.Provide(Name, tool.Suits, packages{})}
+	return []resource.Binding{resources.PackageType.Provide(Name, tool.Suits, packages)}
 }
 
 // tool runs the commands of rpm and dnf.
-var tool = &pkgtool.Tool{Commands: []string{"dnf", "rpm"}, Families: []string{"rhel", "fedora"}, Reason: reason}
+var tool = &pkgtool.Tool{
+	Commands:    []string{"dnf", "rpm"},
+	Families:    []string{"rhel", "fedora"},
+	Index:       []string{"/var/cache/dnf/*/repodata/repomd.xml", "/var/cache/libdnf5/*/repodata/repomd.xml"},
+	UpdateIndex: []string{"dnf", "-q", "makecache", "--refresh"},
+	ReadsIndex:  true,
+	Shared: []string{
+		"--enablerepo ", "--disablerepo ", "--repo ", "--repoid ", "--repofrompath ", "--setopt ", "--releasever ",
+		"--exclude ", "--excludepkgs ", "-x ", "--disableplugin ",
+	},
+	Reason: reason,
+}
 
-// change runs a command that changes the machine. dnf itself waits for the locks of other
-// processes.
-func change(ctx context.Context, h *host.Host, argv ...string) error {
-	return tool.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
-		res, err := run(argv...)
-		if err == nil && didNothing(res) {
-			return fmt.Errorf("%s: there is nothing to do, dnf says%s", host.Cmd{Argv: argv}, tool.LastWords(res))
+// packages manages rpm packages.
+var packages = &pkgtool.Packages{
+	Tool:         tool,
+	Name:         Name,
+	Repositories: []string{"/etc/yum.repos.d", "/etc/dnf"},
+	CheckName:    rpm.CheckName,
+	WithoutArch:  rpm.WithoutArch,
+	Installed: func(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
+		return rpm.States(ctx, v, wants, Name, records)
+	},
+	Offers:      offers,
+	Compare:     rpm.Compare,
+	Incomplete:  rpm.Incomplete,
+	Shown:       rpm.Shown,
+	Spec:        rpm.Spec,
+	Run:         change,
+	Unavailable: func(failure string) bool { return unavailable().MatchString(failure) },
+	Simulate:    simulate,
+	HoldCommand: holdCommand,
+	Held:        lockedPackages,
+	Suffix:      ".rpm",
+	List: func(ctx context.Context, v *host.View, prefix string) ([]string, error) {
+		return pkgtool.ListLines(ctx, v, tool, prefix, "rpm", "-qa", "--queryformat", `%{NAME}\n`)
+	},
+}
+
+// offerFormat is what dnf prints of a package that it could install. Dnf 4 ends
+// a package with a line break of its own, dnf 5 does not.
+const offerFormat = `%{name} %{epoch} %{version} %{release} %{arch}\n`
+
+// offers asks dnf for all versions of the packages at once. It reads the repositories as an
+// installation would, so the two agree: it refreshes what has expired.
+func offers(ctx context.Context, v *host.View, wants []resources.Package, haves []resources.PackageState) ([][]string, error) {
+	found, err := pkgtool.Ask(ctx, v, pkgtool.NamesOf(wants), func(ctx context.Context, v *host.View, names []string) (rpm.Offers, error) {
+		found := rpm.Offers{}
+		for some := range slices.Chunk(names, rpm.AtOnce) {
+			res, err := tool.Query(ctx, v, slices.Concat([]string{"dnf", "-q", "repoquery", "--queryformat", offerFormat}, tool.SharedOptions(optionsOf(wants[0])), some)...)
+			if err == nil && res.Code != 0 {
+				err = fmt.Errorf("dnf repoquery: exit status %d%s", res.Code, res.LastWords())
+			}
+			if err == nil {
+				err = parseOffers(string(res.Stdout), found)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		return err
+		return found, nil
 	})
+	return found.Versions(wants, haves), err
+}
+
+func parseOffers(out string, found rpm.Offers) error {
+	for line := range strings.Lines(out) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if len(words) != 5 {
+			return fmt.Errorf("dnf repoquery: want a line about a package, got %q", line)
+		}
+		found.Add(words[0], rpm.Offer{EVR: rpm.EVR{Epoch: words[1], Version: words[2], Release: words[3]}, Arch: words[4]})
+	}
+	return nil
+}
+
+// optionsOf returns the options of questions about packages such as want. A run takes a hold
+// away first.
+func optionsOf(want resources.Package) []string {
+	if want.Hold == nil {
+		return want.Options
+	}
+	return append([]string{"--disableplugin=versionlock"}, want.Options...)
 }

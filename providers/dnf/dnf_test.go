@@ -13,7 +13,7 @@ func TestSuits(t *testing.T) { pkgtooltest.Suits(t, tool, "debian") }
 // One command at a time runs in this process, whoever asks.
 func TestOneLock(t *testing.T) {
 	nothing := 0
-	errs := pkgtooltest.OneLock(t, newMachine().Answer, packages{}, pkg("ccm-demo-rpm", "latest"), pkg("python3.11", "3.11.4"))
+	errs := pkgtooltest.OneLock(t, newMachine().Answer, packages, pkg("ccm-demo-rpm", "latest"), pkg("python3.11", "3.11.4"))
 	for _, err := range errs {
 		if err != nil {
 			require.ErrorContains(t, err, "is already installed")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/luaccm/ccm/providers/pkgtool"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // didNothing reports whether dnf has changed nothing although it succeeded. An action is
@@ -14,6 +15,9 @@ func didNothing(res host.Result) bool {
 	isNothing := func(s string) bool { return s == "Nothing to do." }
 	return slices.ContainsFunc(append(pkgtool.Lines(res.Stdout), pkgtool.Lines(res.Stderr)...), isNothing)
 }
+
+// unavailable is what dnf says of packages that no repository has.
+var unavailable = lazyregexp.New(`(?m)^(.*: )?(No match for argument|Unable to find a match|No package .* available)`)
 
 // reason returns the lines that explain a failure: the words of the scripts of a package
 // and of the transaction, from the standard output, and the end of the standard error.
@@ -28,7 +32,7 @@ func explanation(lines []string) []string {
 		return lines[pkgtool.ScriptOutput(lines, i, isStep) : i+1]
 	}
 	return slices.DeleteFunc(lines, func(s string) bool {
-		return !strings.HasPrefix(s, "No match for argument") && !strings.HasPrefix(s, "No package ") && !strings.HasSuffix(s, " is already installed.")
+		return !strings.HasPrefix(s, "No match for argument") && !strings.HasPrefix(s, "No package ") && !strings.HasPrefix(s, "Installed package ") && !strings.HasSuffix(s, " is already installed.")
 	})
 }
 

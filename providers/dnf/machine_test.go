@@ -49,6 +49,7 @@ type machine struct {
 	repo    map[string][]build // oldest first
 	db      map[string][]build
 	damaged bool     // rpm cannot read its database
+	updates int      // how often the index was read
 	asked   []string // what commands were run, in two words
 }
 
@@ -106,7 +107,7 @@ func failed(code int, stdout, stderr string) host.Result {
 }
 
 // Answer runs a command.
-func (m *machine) Answer(c host.Cmd) (host.Result, error) {
+func (m *machine) Answer(c host.Cmd) (res host.Result, err error) {
 	argv := c.Argv
 	m.asked = append(m.asked, argv[0]+" "+argv[1])
 	switch {
@@ -116,14 +117,23 @@ func (m *machine) Answer(c host.Cmd) (host.Result, error) {
 		return m.repoquery(argv[4], argv[5:]), nil
 	case len(argv) > 3 && argv[0] == "dnf" && argv[1] == "install" && argv[2] == "--assumeno":
 		return m.resolve(argv[3:]), nil
+	case len(argv) > 3 && argv[0] == "dnf" && argv[1] == "remove" && argv[2] == "--assumeno":
+		return m.resolveRemoval(argv[3:]), nil
 	case len(argv) == 4 && argv[0] == "dnf" && argv[2] != "-y":
 		return failed(1, "Is this ok [y/N]: \n", "Operation aborted.\n"), nil
-	case len(argv) == 4 && argv[0] == "dnf" && argv[1] == "install":
-		return m.install(argv[3]), nil
-	case len(argv) == 4 && argv[0] == "dnf" && argv[1] == "downgrade":
-		return m.downgrade(argv[3]), nil
-	case len(argv) == 4 && argv[0] == "dnf" && argv[1] == "remove":
-		return m.remove(argv[3]), nil
+	case strings.Join(argv, " ") == "dnf -q makecache --refresh":
+		m.updates++
+		return ok(""), nil
+	case len(argv) > 3 && argv[0] == "dnf":
+		verb, found := map[string]func(string) host.Result{"install": m.install, "downgrade": m.downgrade, "remove": m.remove}[argv[1]]
+		for _, spec := range argv[3:] {
+			if found && res.Code == 0 && !strings.HasPrefix(spec, "-") {
+				res = verb(spec)
+			}
+		}
+		if found {
+			return res, nil
+		}
 	}
 	return host.Result{}, fmt.Errorf("command %q not found", c)
 }
@@ -244,6 +254,20 @@ func (m *machine) downgrade(spec string) host.Result {
 		return failed(0, checked+nothing, "Package "+b.name+" of lowest version already installed, cannot downgrade it.\n")
 	}
 	return m.transaction(b)
+}
+
+// resolveRemoval says what a removal would change, and does not do it. The package
+// ccm-demo-rpm-epoch needs ccm-demo-rpm here.
+func (m *machine) resolveRemoval(specs []string) host.Result {
+	const rule = "================================================================================\n"
+	out := "Dependencies resolved.\n" + rule + " Package                 Architecture  Version            Repository       Size\n" + rule + "Removing:\n"
+	for _, spec := range specs {
+		out += " " + spec + "            noarch        2.0-1.lab          @ccm-lab         47  \n"
+	}
+	if slices.Contains(specs, "ccm-demo-rpm") && !slices.Contains(specs, "ccm-demo-rpm-epoch") {
+		out += "Removing dependent packages:\n ccm-demo-rpm-epoch        noarch        1.0-1.lab          @ccm-lab          0  \n"
+	}
+	return failed(1, out+"\nTransaction Summary\n"+rule+"Remove  2 Packages\n\nFreed space: 47  \n", "Operation aborted.\n")
 }
 
 func (m *machine) remove(spec string) host.Result {

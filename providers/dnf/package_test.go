@@ -27,7 +27,7 @@ func TestPackageSuite(t *testing.T) {
 	const p = "ccm-demo-rpm"
 	const unavailable = "No match for argument: ccm-demo-rpm-9\nError: Unable to find a match: ccm-demo-rpm-9"
 	resourcetest.Suite[resources.Package, resources.PackageState, resources.PackageProvider]{
-		Type: resources.PackageType, Provider: packages{},
+		Type: resources.PackageType, Provider: packages,
 		Starts: map[string]func(*testing.T, string) host.Runner{
 			"absent": start(),
 			"oldest": start(p + "-1.0"),
@@ -71,7 +71,7 @@ func TestEpochSuite(t *testing.T) {
 		wants[v] = pkg(p, v)
 	}
 	resourcetest.Suite[resources.Package, resources.PackageState, resources.PackageProvider]{
-		Type: resources.PackageType, Provider: packages{}, Starts: starts, Wants: wants,
+		Type: resources.PackageType, Provider: packages, Starts: starts, Wants: wants,
 		Phrases: map[string][]string{
 			"1:0.9-1.lab/0.9": {}, "1:0.9-2.lab/0.9": {}, "1:0.9-2.lab/1:0.9": {}, "1:0.9-1.lab/0.9-1.lab": {}, "1:0.9-1.lab/1:0.9-1.lab": {},
 			"1:0.9-2.lab/0.9-1.lab":         {"downgraded to 0.9-1.lab"},
@@ -94,16 +94,16 @@ func perform(t *testing.T, m *machine, want resources.Package) ([]string, error)
 	t.Helper()
 	r := &hosttest.Runner{Answer: m.Answer}
 	h, _ := hosttest.New(t, r)
-	have, err := packages{}.Status(t.Context(), &h.View, want)
+	have, err := packages.Status(t.Context(), &h.View, want)
 	if err != nil {
 		return r.Ran(), err
 	}
 	for _, a := range want.Decide(have).Actions {
-		if err := want.Perform(t.Context(), h, packages{}, a); err != nil {
+		if err := want.Perform(t.Context(), h, packages, a); err != nil {
 			return r.Ran(), err
 		}
 	}
-	now, err := packages{}.Status(t.Context(), &h.View, want)
+	now, err := packages.Status(t.Context(), &h.View, want)
 	require.NoError(t, err)
 	require.True(t, want.Decide(now).Stable(), "%v: %v", want, now)
 	return r.Ran(), nil
@@ -161,7 +161,7 @@ func TestFailures(t *testing.T) {
 		require.ErrorContains(t, err, x.err)
 	}
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.with("ccm-demo-rpm-1.0").Answer})
-	err := packages{}.Downgrade(t.Context(), h, "ccm-demo-rpm", "2.0")
+	err := packages.Downgrade(t.Context(), h, pkg("ccm-demo-rpm", "2.0"))
 	require.EqualError(t, err, "dnf downgrade -y ccm-demo-rpm-2.0: there is nothing to do, dnf says: "+
 		"Package ccm-demo-rpm of lowest version already installed, cannot downgrade it.")
 }
@@ -184,7 +184,7 @@ func TestSeveral(t *testing.T) {
 		{"glibc.x86_64", "2.34-83.el9", "2.34-60.el9", -1},
 	} {
 		h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
-		have, err := packages{}.Status(t.Context(), &h.View, pkg(x.name, x.wish))
+		have, err := packages.Status(t.Context(), &h.View, pkg(x.name, x.wish))
 		require.NoError(t, err)
 		require.Equal(t, x.version, have.Metadata.Version, "%s %s", x.name, x.wish)
 		require.Equal(t, x.order, have.Order, "%s %s", x.name, x.wish)
@@ -193,7 +193,7 @@ func TestSeveral(t *testing.T) {
 	m.repo["glibc"] = slices.DeleteFunc(m.repo["glibc"], func(b build) bool { return b.release == "83.el9" && b.arch == "x86_64" })
 	m.db["glibc"] = m.db["glibc"][:1]
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
-	have, err := packages{}.Status(t.Context(), &h.View, pkg("glibc", "latest"))
+	have, err := packages.Status(t.Context(), &h.View, pkg("glibc", "latest"))
 	require.NoError(t, err)
 	require.Equal(t, "2.34-60.el9", have.Candidate)
 	require.Zero(t, have.Order)

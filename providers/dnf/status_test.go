@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/providers/pkgtool/rpm"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -22,7 +23,7 @@ func TestStatusAll(t *testing.T) {
 	}
 	r := &hosttest.Runner{Answer: m.Answer}
 	h, _ := hosttest.New(t, r)
-	states, errs := packages{}.StatusAll(t.Context(), &h.View, wants)
+	states, errs := packages.StatusAll(t.Context(), &h.View, wants)
 	ran := r.Ran()
 	require.Len(t, ran, 2)
 	require.True(t, strings.HasPrefix(ran[0], "rpm -q ccm-demo-rpm ccm-demo-rpm-epoch ccm-demo-rpm.noarch ccm-vi nosuch --queryformat"), ran[0])
@@ -41,7 +42,7 @@ func TestStatusAll(t *testing.T) {
 	require.ErrorContains(t, errs[3], `got "b:d"`)
 	require.ErrorContains(t, errs[7], `got "a:1"`)
 	for i, want := range wants {
-		have, err := packages{}.Status(t.Context(), &h.View, want)
+		have, err := packages.Status(t.Context(), &h.View, want)
 		require.Equal(t, states[i], have, want)
 		require.Equal(t, errs[i], err, want)
 	}
@@ -53,7 +54,7 @@ func TestCandidateEpoch(t *testing.T) {
 	m.repo["ccm-demo-rpm"] = []build{{name: "ccm-demo-rpm", epoch: "1", version: "1.0", release: "1.lab", arch: "noarch"}}
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
 	want := pkg("ccm-demo-rpm", "latest")
-	have, err := packages{}.Status(t.Context(), &h.View, want)
+	have, err := packages.Status(t.Context(), &h.View, want)
 	require.NoError(t, err)
 	require.Equal(t, "ensure: 1.0-1.lab → 1:1.0-1.lab", want.Decide(have).String())
 	_, err = perform(t, m, want)
@@ -72,7 +73,7 @@ func TestUnreadable(t *testing.T) {
 		{failed(1, "package zsh is not installed\n", "warning: Generating 18 missing index(es), please wait...\nerror: cannot open Packages\n"), "cannot open Packages"},
 	} {
 		h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return x.res, nil }})
-		_, err := packages{}.Status(t.Context(), &h.View, pkg("zsh", "present"))
+		_, err := packages.Status(t.Context(), &h.View, pkg("zsh", "present"))
 		require.ErrorContains(t, err, x.err)
 	}
 	m := newMachine().with("ccm-vi")
@@ -89,52 +90,30 @@ func TestUnreadable(t *testing.T) {
 			}
 			return m.Answer(c)
 		}})
-		_, err := packages{}.Status(t.Context(), &h.View, pkg("ccm-vi", "latest"))
+		_, err := packages.Status(t.Context(), &h.View, pkg("ccm-vi", "latest"))
 		require.EqualError(t, err, x.err)
-		_, err = packages{}.Status(t.Context(), &h.View, pkg("ccm-vi", "present"))
+		_, err = packages.Status(t.Context(), &h.View, pkg("ccm-vi", "present"))
 		require.NoError(t, err)
 	}
 }
 
 // Dnf 4 ends each answer with an empty line, dnf 5 does not.
 func TestParseOffers(t *testing.T) {
-	want := map[string][]offer{
-		"zsh":        {{evr{"0", "5.8", "9.el9"}, "x86_64"}, {evr{"1", "5.9", "1.el9"}, "x86_64"}},
-		"zsh.x86_64": {{evr{"0", "5.8", "9.el9"}, "x86_64"}, {evr{"1", "5.9", "1.el9"}, "x86_64"}},
+	want := rpm.Offers{
+		"zsh":        {{EVR: rpm.EVR{Epoch: "0", Version: "5.8", Release: "9.el9"}, Arch: "x86_64"}, {EVR: rpm.EVR{Epoch: "1", Version: "5.9", Release: "1.el9"}, Arch: "x86_64"}},
+		"zsh.x86_64": {{EVR: rpm.EVR{Epoch: "0", Version: "5.8", Release: "9.el9"}, Arch: "x86_64"}, {EVR: rpm.EVR{Epoch: "1", Version: "5.9", Release: "1.el9"}, Arch: "x86_64"}},
 	}
 	for _, sep := range []string{"\n\n", "\n"} {
-		found := map[string][]offer{}
+		found := rpm.Offers{}
 		require.NoError(t, parseOffers("zsh 0 5.8 9.el9 x86_64"+sep+"zsh 1 5.9 1.el9 x86_64"+sep, found))
 		require.Equal(t, want, found)
 	}
 }
 
-// The example output of the DNF document.
-func TestParseRecords(t *testing.T) {
-	found := map[string][]record{}
-	require.NoError(t, parseRecords("package nosuch is not installed\n"+
-		"zsh 0 5.8 9.el9 x86_64\tMIT\thttp://zsh.sourceforge.net/\tPowerful interactive shell\n(none)\n\x1e\n"+
-		"zsh 0 5.8 9.el9 x86_64\tMIT\thttp://zsh.sourceforge.net/\tPowerful interactive shell\n(none)\n\x1e\n", found))
-	zsh := []record{{name: "zsh", evr: evr{"0", "5.8", "9.el9"}, arch: "x86_64", license: "MIT", url: "http://zsh.sourceforge.net/", summary: "Powerful interactive shell"}}
-	require.Equal(t, map[string][]record{"nosuch": nil, "zsh": zsh, "zsh.x86_64": zsh}, found)
-	require.Equal(t, "5.8-9.el9", zsh[0].withoutEpoch())
-}
-
-func FuzzParseRecords(f *testing.F) {
-	f.Add("package nosuch is not installed\nzsh 0 5.8 9.el9 x86_64\tMIT\t(none)\tx\ny\n\x1e\n")
-	f.Add("package  is not installed")
-	f.Fuzz(func(t *testing.T, out string) {
-		found := map[string][]record{}
-		if parseRecords(out, found) == nil && out != "" {
-			require.NotEmpty(t, found)
-		}
-	})
-}
-
 func FuzzParseOffers(f *testing.F) {
 	f.Add("zsh 0 5.8 9.el9 x86_64\n\n")
 	f.Fuzz(func(t *testing.T, out string) {
-		found := map[string][]offer{}
+		found := rpm.Offers{}
 		if parseOffers(out, found) == nil {
 			for key, list := range found {
 				require.NotEmpty(t, list, key)

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/luaccm/ccm/resources"
@@ -26,7 +27,13 @@ func (e execs) Status(_ context.Context, v *host.View, want resources.Exec) (s r
 			return s, err
 		}
 	}
-	if !want.AsksGuards(s.CreatesSatisfied) {
+	if want.Removes != "" {
+		there, err := v.Exists(want.Removes)
+		if s.RemovesSatisfied = !there; err != nil {
+			return s, err
+		}
+	}
+	if !want.AsksGuards(s) {
 		return s, nil
 	}
 	e.m.mu.Lock()
@@ -38,8 +45,14 @@ func (e execs) Status(_ context.Context, v *host.View, want resources.Exec) (s r
 	if want.Unless != "" {
 		s.UnlessSatisfied = new(e.m.holds(want.Unless, done))
 	}
+	if want.Check != "" {
+		s.CheckSatisfied = new(done || e.m.holds(want.Check, false))
+	}
 	return s, nil
 }
+
+// Holds implements resources.ExecProvider: a command that was run has done its work.
+func (e execs) Holds(context.Context, *host.View, resources.Exec) (bool, error) { return true, nil }
 
 // holds reports whether a guard exits 0; otherwise if nobody answers for it.
 func (m *Machine) holds(command string, otherwise bool) bool {
@@ -50,19 +63,27 @@ func (m *Machine) holds(command string, otherwise bool) bool {
 }
 
 // Execute implements resources.ExecProvider.
-func (e execs) Execute(_ context.Context, h *host.Host, want resources.Exec) (host.Result, error) {
+func (e execs) Execute(ctx context.Context, h *host.Host, want resources.Exec) (host.Result, error) {
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
 	command := want.CommandLine()
 	e.m.commands = append(e.m.commands, command)
-	a := e.m.Answers[command]
-	if _, ok := e.m.Answers[command]; !ok && len(want.Returns) > 0 {
+	a, answered := e.m.Answers[command]
+	if !answered && want.ChangedIf != "" {
+		return host.Result{}, fmt.Errorf("changed_if reads the output of a command, and the options of catalog do not say what this one prints: commands = { [%q] = ... }", command)
+	}
+	if !answered && len(want.Returns) > 0 {
 		a.Code = want.Returns[0]
 	}
-	if slices.Contains(want.Returns, a.Code) {
+	if slices.Contains(want.Returns, a.Code) || slices.Contains(want.UnchangedReturns, a.Code) {
 		e.m.done[want.Name] = true
 		if want.Creates != "" {
 			if err := e.m.put(h, want.Creates); err != nil {
+				return host.Result{}, err
+			}
+		}
+		if want.Removes != "" {
+			if err := h.RemoveTree(want.Removes); err != nil {
 				return host.Result{}, err
 			}
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // A Service is one service of a machine.
-type Service struct{ Running, Enabled bool }
+type Service struct{ Running, Enabled, Masked bool }
 
 // An Answer is what a command says and how it exits.
 type Answer struct {
@@ -25,7 +25,7 @@ type Answer struct {
 	Code           int
 }
 
-// A Machine is what is imagined. It is safe for use by several goroutines.
+// A Machine is an imagined machine. It is safe for use by several goroutines.
 type Machine struct {
 	// Packages are those that are installed, with their versions.
 	Packages map[string]string
@@ -37,6 +37,7 @@ type Machine struct {
 
 	mu       sync.Mutex
 	commands []string
+	held     map[string]bool      // packages
 	done     map[string]bool      // commands of execs that were run
 	owners   map[string][2]string // owner and group of files that were written
 	// converging is set once commands may be run that nobody answers for.
@@ -47,7 +48,7 @@ type Machine struct {
 func New() *Machine {
 	return &Machine{
 		Packages: map[string]string{}, Services: map[string]Service{}, Answers: map[string]Answer{},
-		done: map[string]bool{}, owners: map[string][2]string{},
+		held: map[string]bool{}, done: map[string]bool{}, owners: map[string][2]string{},
 	}
 }
 

@@ -59,16 +59,24 @@ func TestServices(t *testing.T) {
 	resourcetest.Suite[resources.Service, resources.ServiceState, resources.ServiceProvider]{
 		Type: resources.ServiceType, Provider: services{m}, Imagined: true,
 		Starts: map[string]func(*testing.T, string) host.Runner{
-			"stopped": start(Service{}), "running": start(Service{Running: true}), "both": start(Service{Running: true, Enabled: true}),
+			"stopped": start(Service{}), "running": start(Service{Running: true}), "both": start(Service{Running: true, Enabled: true}), "masked": start(Service{Masked: true}),
 		},
 		Wants: map[string]resources.Service{
 			"running":  {Name: "nginx", Ensure: resources.ServiceRunning},
 			"stopped":  {Name: "nginx", Ensure: resources.ServiceStopped},
 			"enabled":  {Name: "nginx", Ensure: resources.ServiceRunning, Enable: new(true)},
+			"mask":     {Name: "nginx", Ensure: resources.ServiceRunning, Mask: new(true)},
+			"unmask":   {Name: "nginx", Ensure: resources.ServiceRunning, Mask: new(false), Enable: new(true)},
+			"reload":   {Name: "nginx", Ensure: resources.ServiceRunning, OnChange: resources.ServiceReload},
+			"alone":    {Name: "nginx", Ensure: resources.ServiceUnmanaged, Enable: new(true)},
 			"disabled": {Name: "nginx", Ensure: resources.ServiceStopped, Enable: new(false)},
 		},
 		Phrases: map[string][]string{
 			"stopped/running": {"started"}, "both/disabled": {"stopped", "disabled"}, "stopped/enabled": {"started", "enabled"}, "both/enabled": {},
+			"both/mask": {"stopped", "masked"}, "masked/mask": {}, "masked/unmask": {"unmasked", "started", "enabled"},
+		},
+		Fails: map[string]string{
+			"masked/running": "found it masked", "masked/enabled": "found it masked", "masked/reload": "found it masked", "masked/alone": "found it masked",
 		},
 	}.Run(t)
 }
@@ -170,6 +178,8 @@ func TestAnswers(t *testing.T) {
 	require.Equal(t, "6.1\n", string(res.Stdout))
 	_, err = h.Query(ctx, host.Cmd{Argv: []string{"hostname"}})
 	require.ErrorContains(t, err, `commands = { ["hostname"] = ... }`)
+	_, err = execs{m}.Execute(t.Context(), h, resources.Exec{Name: "update", ChangedIf: "x"})
+	require.ErrorContains(t, err, `commands = { ["update"] = ... }`)
 	m.Converge()
 	res, err = h.Query(ctx, host.Cmd{Argv: []string{"check_http"}})
 	require.NoError(t, err)

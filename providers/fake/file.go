@@ -24,7 +24,7 @@ type files struct {
 	inner resource.Binding
 }
 
-// ownerless returns the wish without an owner.
+// ownerless returns the spec without an owner.
 func ownerless(want resources.File) *resources.File {
 	want.Owner, want.Group = resources.Unmanaged, resources.Unmanaged
 	return &want
@@ -42,13 +42,13 @@ func (f files) Status(ctx context.Context, v *host.View, want resources.File) (r
 		return resources.FileState{}, err
 	}
 	s := have.(resources.FileState)
-	s.NoParent = false
+	s.Parents = resources.Parents{}
 	s.UID, s.WantUID, s.GID, s.WantGID = 0, 0, 0, 0
 	owner, group := f.m.ownerOf(want.Name)
-	if want.Owner != resources.Unmanaged && !sameUser(owner, want.Owner) {
+	if want.ManagesOwner() && !sameUser(owner, want.Owner) {
 		s.WantUID, s.Owner = 1, owner
 	}
-	if want.Group != resources.Unmanaged && !sameUser(group, want.Group) {
+	if want.ManagesGroup() && !sameUser(group, want.Group) {
 		s.WantGID, s.Group = 1, group
 	}
 	return s, nil
@@ -78,10 +78,10 @@ func (m *Machine) ownerOf(name string) (owner, group string) {
 // own notes who owns a file.
 func (m *Machine) own(name, owner, group string) {
 	oldOwner, oldGroup := m.ownerOf(name)
-	if owner == resources.Unmanaged {
+	if owner == "" || owner == resources.Unmanaged {
 		owner = oldOwner
 	}
-	if group == resources.Unmanaged {
+	if group == "" || group == resources.Unmanaged {
 		group = oldGroup
 	}
 	m.mu.Lock()
@@ -113,6 +113,11 @@ func (f files) Store(ctx context.Context, h *host.Host, want resources.File) err
 // CreateDirectory implements resources.FileProvider.
 func (f files) CreateDirectory(ctx context.Context, h *host.Host, want resources.File) error {
 	return f.perform(ctx, h, want, "CreateDirectory")
+}
+
+// SetAttributes implements resources.FileProvider.
+func (f files) SetAttributes(ctx context.Context, h *host.Host, want resources.File) error {
+	return f.perform(ctx, h, want, "SetAttributes")
 }
 
 // Remove implements resources.FileProvider.

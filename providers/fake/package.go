@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// newest is the version of a package that is installed without a wish for one.
+// newest is the version of a package that is installed where any will do.
 const newest = "1.0"
 
 // packages offers every package in every version.
@@ -24,7 +24,7 @@ func packageModel(m *Machine, real resource.Binding, order int) resource.Binding
 }
 
 // managers are the package systems of families of systems.
-var managers = map[string]string{"debian": "apt", "rhel": "dnf", "fedora": "dnf"}
+var managers = map[string]string{"debian": "apt", "rhel": "dnf", "fedora": "dnf", "suse": "zypper", "arch": "pacman", "alpine": "apk", "freebsd": "pkg"}
 
 // ofFamily prefers the package system that the imagined machine would have, and else goes by
 // the order of registration.
@@ -46,42 +46,87 @@ func (p packages) Status(_ context.Context, _ *host.View, want resources.Package
 		return s, nil
 	}
 	s.Metadata = resources.PackageMetadata{Name: want.Name, Version: version}
-	s.Candidate = version
+	s.Candidate, s.Held = version, p.m.held[want.Name]
+	compare := func(other string) (int, error) {
+		return rpmversion.NewVersion(version).Compare(rpmversion.NewVersion(other)), nil
+	}
 	if want.Ensure.IsVersion() {
-		s.Order = rpmversion.NewVersion(version).Compare(rpmversion.NewVersion(string(want.Ensure)))
+		s.Order, _ = compare(string(want.Ensure))
+	}
+	if want.Ensure.IsConstraint() {
+		allowed, err := want.Ensure.Allows(compare)
+		if s.Violates = !allowed; err != nil || allowed {
+			return s, err
+		}
+		s.Candidate = offered(want.Ensure)
+		s.Order, _ = compare(s.Candidate)
 	}
 	return s, nil
 }
 
-func (p packages) set(pkg, version string) error {
+// offered returns the version that is installed for what is wanted. That of a constraint is
+// what its conditions name and allow, or the newest.
+func offered(e resources.PackageEnsure) string {
+	if e.IsVersion() {
+		return string(e)
+	}
+	if !e.IsConstraint() {
+		return newest
+	}
+	bounds, _ := e.Bounds() // it was checked
+	for _, b := range bounds {
+		for _, version := range []string{b.Version, b.Version + ".1", "0"} {
+			allowed, err := e.Allows(func(other string) (int, error) {
+				return rpmversion.NewVersion(version).Compare(rpmversion.NewVersion(other)), nil
+			})
+			if err == nil && allowed {
+				return version
+			}
+		}
+	}
+	return newest
+}
+
+func (p packages) set(wants []resources.Package) error {
 	p.m.mu.Lock()
 	defer p.m.mu.Unlock()
-	if version == string(resources.PackagePresent) || version == string(resources.PackageLatest) {
-		version = newest
+	for _, want := range wants {
+		p.m.Packages[want.Name] = offered(want.Ensure)
 	}
-	p.m.Packages[pkg] = version
 	return nil
 }
 
 // Install implements resources.PackageProvider.
-func (p packages) Install(_ context.Context, _ *host.Host, pkg, version string) error {
-	return p.set(pkg, version)
+func (p packages) Install(_ context.Context, _ *host.Host, wants ...resources.Package) error {
+	return p.set(wants)
 }
 
 // Upgrade implements resources.PackageProvider.
-func (p packages) Upgrade(_ context.Context, _ *host.Host, pkg, version string) error {
-	return p.set(pkg, version)
+func (p packages) Upgrade(_ context.Context, _ *host.Host, wants ...resources.Package) error {
+	return p.set(wants)
 }
 
 // Downgrade implements resources.PackageProvider.
-func (p packages) Downgrade(_ context.Context, _ *host.Host, pkg, version string) error {
-	return p.set(pkg, version)
+func (p packages) Downgrade(_ context.Context, _ *host.Host, wants ...resources.Package) error {
+	return p.set(wants)
 }
 
 // Uninstall implements resources.PackageProvider.
-func (p packages) Uninstall(_ context.Context, _ *host.Host, pkg string) error {
+func (p packages) Uninstall(_ context.Context, _ *host.Host, wants ...resources.Package) error {
 	p.m.mu.Lock()
 	defer p.m.mu.Unlock()
-	delete(p.m.Packages, pkg)
+	for _, want := range wants {
+		delete(p.m.Packages, want.Name)
+	}
+	return nil
+}
+
+// Hold implements resources.PackageProvider.
+func (p packages) Hold(_ context.Context, _ *host.Host, hold bool, wants ...resources.Package) error {
+	p.m.mu.Lock()
+	defer p.m.mu.Unlock()
+	for _, want := range wants {
+		p.m.held[want.Name] = hold
+	}
 	return nil
 }

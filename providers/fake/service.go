@@ -21,7 +21,11 @@ func (s services) Status(_ context.Context, _ *host.View, want resources.Service
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
 	have := s.m.Services[want.Name]
-	return resources.ServiceState{Running: have.Running, Enabled: have.Enabled}, nil
+	state := resources.ServiceState{Running: have.Running, Enabled: have.Enabled}
+	if have.Masked {
+		state.Masked, state.Enabled, state.EnabledUnmasked = true, false, have.Enabled
+	}
+	return state, nil
 }
 
 func (s services) change(want resources.Service, change func(*Service)) error {
@@ -48,6 +52,9 @@ func (s services) Restart(_ context.Context, _ *host.Host, want resources.Servic
 	return s.change(want, func(have *Service) { have.Running = true })
 }
 
+// Reload implements resources.ServiceProvider. Every service can be reloaded.
+func (s services) Reload(context.Context, *host.Host, resources.Service) error { return nil }
+
 // Enable implements resources.ServiceProvider.
 func (s services) Enable(_ context.Context, _ *host.Host, want resources.Service) error {
 	return s.change(want, func(have *Service) { have.Enabled = true })
@@ -56,4 +63,14 @@ func (s services) Enable(_ context.Context, _ *host.Host, want resources.Service
 // Disable implements resources.ServiceProvider.
 func (s services) Disable(_ context.Context, _ *host.Host, want resources.Service) error {
 	return s.change(want, func(have *Service) { have.Enabled = false })
+}
+
+// Mask implements resources.ServiceProvider.
+func (s services) Mask(_ context.Context, _ *host.Host, want resources.Service) error {
+	return s.change(want, func(have *Service) { have.Masked = true })
+}
+
+// Unmask implements resources.ServiceProvider.
+func (s services) Unmask(_ context.Context, _ *host.Host, want resources.Service) error {
+	return s.change(want, func(have *Service) { have.Masked = false })
 }

@@ -37,11 +37,8 @@ func (archives) Status(ctx context.Context, v *host.View, want resources.Archive
 	}
 	switch have.Kind {
 	case host.Missing:
-		parent := v.CheckParent(want.Name)
-		if p, ok := errors.AsType[*host.ParentError](parent); ok {
-			have.NoParent, have.ParentMissing, parent = true, p.Missing, nil
-		}
-		return have, parent
+		have.Parents, err = resources.LookAtParents(v, want.Name)
+		return have, err
 	case host.Regular:
 		return have, content(ctx, v, want, &have)
 	}
@@ -90,7 +87,12 @@ func content(ctx context.Context, v *host.View, want resources.Archive, have *re
 			return err
 		}
 	}
-	return nil
+	if want.Source == "" || want.Checksum != "" {
+		return nil
+	}
+	same, err := v.HoldsSource(ctx, want.Name, want.Source)
+	have.SourceDiffers = !same
+	return err
 }
 
 // marks reports whether nothing but the archive itself can tell that it was not
@@ -108,14 +110,34 @@ func (archives) Download(ctx context.Context, h *host.Host, want resources.Archi
 	if err != nil {
 		return err
 	}
+	if marks(want) {
+		attr.Mode |= unextracted
+	}
+	fetch := func() error { return download(ctx, h, want, attr) }
+	if want.Source != "" {
+		fetch = func() error { return copySource(ctx, h, want, attr) }
+	}
+	if want.Parents {
+		return host.WithParents(h, want.Name, fetch)
+	}
+	return fetch()
+}
+
+// copySource copies the archive from a file.
+func copySource(ctx context.Context, h *host.Host, want resources.Archive, attr host.Attr) error {
+	src, err := h.Sources().OpenSummed(ctx, want.Source, string(want.Checksum))
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.WriteFile(want.Name, src, attr), src.Close())
+}
+
+func download(ctx context.Context, h *host.Host, want resources.Archive, attr host.Attr) error {
 	headers := make(map[string]string, len(want.Headers))
 	for name, value := range want.Headers {
 		headers[name] = string(value)
 	}
-	if marks(want) {
-		attr.Mode |= unextracted
-	}
-	err = h.Download(ctx, want.Name, attr, fetch.Request{
+	err := h.Download(ctx, want.Name, attr, fetch.Request{
 		URL: want.URL.Parse(), Username: want.Username, Password: string(want.Password), Header: headers,
 		Checksum: string(want.Checksum), Stall: time.Duration(want.StallTimeout), MaxBytes: int64(want.MaxDownload),
 	})
@@ -138,7 +160,7 @@ func attributes(v *host.View, want resources.Archive, mode uint32) (a host.Attr,
 func (archives) Extract(ctx context.Context, h *host.Host, want resources.Archive) error {
 	err := unpack.Extract(ctx, h, want.Name, unpack.Options{
 		Format: unpack.FormatOf(want.Name), Parent: want.ExtractParent,
-		MaxEntries: want.MaxEntries, MaxBytes: int64(want.MaxSize), Last: want.Creates,
+		MaxEntries: want.MaxEntries, MaxBytes: int64(want.MaxSize), Strip: want.Strip, Last: want.Creates,
 	})
 	if limit, ok := errors.AsType[*unpack.LimitError](err); ok {
 		property := "max_size"

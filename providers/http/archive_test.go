@@ -196,11 +196,11 @@ func TestArchives(t *testing.T) {
 			case want == "bad sum":
 				suite.Fails[name+"/"+want] = mismatch
 			case want == "never" && name == "other":
-				suite.Fails[name+"/"+want] = "extracting /srv/app.tar.gz: the archive is cut short"
+				suite.Fails[name+"/"+want] = "extracting /srv/app.tar.gz: the archive cannot be read: it is no gzip file"
 			case want == "never":
 				suite.Fails[name+"/"+want] = "failed to reach desired state: extracted, but there is no /opt/app/no"
 			case want == "cleanup" && name == "other":
-				suite.Fails[name+"/"+want] = "extracting /srv/app.tar.gz: the archive is cut short"
+				suite.Fails[name+"/"+want] = "extracting /srv/app.tar.gz: the archive cannot be read: it is no gzip file"
 			case want == "hostile" && !stands:
 				suite.Fails[name+"/"+want] = `extracting /srv/app.tar.gz: entry "../evil": has .. in its path`
 			case want == "gone" && !stands:
@@ -341,18 +341,18 @@ func TestStatusInPlan(t *testing.T) {
 	v := h.Planning(t.Context())
 	have, err := archives{}.Status(t.Context(), v, want)
 	require.NoError(t, err)
-	require.True(t, have.NoParent)
-	v.Assume(host.Planned{Path: "/new", Kind: host.Directory})
+	require.Equal(t, []string{"/new"}, have.MissingParents)
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/new", Kind: host.Directory})
 	have, err = archives{}.Status(t.Context(), v, want)
 	require.NoError(t, err)
-	require.False(t, have.NoParent)
-	v.Assume(host.Planned{Path: "/opt/app/marker", Kind: host.Regular})
+	require.Empty(t, have.MissingParents)
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/opt/app/marker", Kind: host.Regular})
 	have, err = archives{}.Status(t.Context(), v, want)
 	require.NoError(t, err)
 	require.True(t, have.CreatesExists)
 
 	put(t, root, "/srv/app.tar.gz", []byte("x"))
-	v.Assume(host.Planned{Path: "/srv/app.tar.gz", Kind: host.Regular})
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/srv/app.tar.gz", Kind: host.Regular})
 	_, err = archives{}.Status(t.Context(), v, srv.want(t, func(a *resources.Archive) { a.Checksum = resources.Checksum(strings.Repeat("0", 64)) }))
 	require.ErrorIs(t, err, host.ErrNotKnown)
 }
@@ -483,7 +483,7 @@ func TestSuits(t *testing.T) {
 		require.Equal(t, 1, n)
 	}
 	_, err := suits(facts.Static(nil), resources.Archive{URL: srv.url(t, "/a.rar")})
-	require.EqualError(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar, .zip")
+	require.EqualError(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip")
 	n, err := suits(facts.Static(nil), resources.Archive{Ensure: resources.ArchiveAbsent})
 	require.NoError(t, err)
 	require.Equal(t, 1, n)

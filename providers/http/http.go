@@ -1,9 +1,8 @@
-// Package http provides archives from HTTP and HTTPS servers.
+// Package http provides archives from HTTP and HTTPS servers, and from files.
 package http
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -27,7 +26,7 @@ func suits(_ *facts.Facts, want resources.Archive) (int, error) {
 		return 0, fmt.Errorf("want an http or https URL, got %q", want.URL)
 	}
 	if unpack.FormatOf(u.Path) == "" {
-		return 0, fmt.Errorf("archive type not supported, want one of %s", strings.Join(unpack.Suffixes[:], ", "))
+		return 0, fmt.Errorf("archive type not supported, want one of %s", unpack.Suffixes())
 	}
 	return 1, nil
 }

@@ -9,7 +9,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -27,11 +29,30 @@ type Tool struct {
 	Families []string
 	// Env is added to the environment of its commands.
 	Env []string
+	// Index lists patterns of paths that are touched when the package index is read, and
+	// UpdateIndex is the command that reads it.
+	Index       []string
+	UpdateIndex []string
+	// ReadsIndex says that its questions read an index that is missing.
+	ReadsIndex bool
+	// Shared lists the options that its commands for questions understand as well. Those
+	// that end with a space are followed by a word of their own.
+	Shared []string
+	// Done lists the exit statuses besides 0 of a command that has made its changes.
+	Done []int
+	// OfUser says that it refuses root: ccm runs as the user that its packages belong to.
+	OfUser bool
 	// Reason returns the lines of the standard output and the standard error that explain
 	// a failure.
 	Reason func(stdout, stderr []string) []string
 
 	mu sync.Mutex // one command at a time
+
+	index struct { // as this process has read it last
+		sync.Mutex
+		at  time.Time
+		err error
+	}
 }
 
 // Suits is the [resource.Suits] of the provider. A machine of another family may have the
@@ -65,7 +86,7 @@ func (t *Tool) Change(ctx context.Context, h *host.Host, change func(run func(ar
 	return change(func(argv ...string) (host.Result, error) {
 		cmd := host.Cmd{Argv: argv, Env: t.Env}
 		res, err := h.Run(ctx, cmd)
-		if err == nil && res.Code != 0 {
+		if err == nil && res.Code != 0 && !slices.Contains(t.Done, res.Code) {
 			err = fmt.Errorf("%s: exit status %d%s", cmd, res.Code, t.LastWords(res))
 		}
 		return res, err
@@ -73,9 +94,42 @@ func (t *Tool) Change(ctx context.Context, h *host.Host, change func(run func(ar
 }
 
 // Status returns the state of one package by way of those of many.
-func Status(ctx context.Context, v *host.View, p resource.Batch[resources.Package, resources.PackageState], want resources.Package) (resources.PackageState, error) {
+func Status(ctx context.Context, v *host.View, p resource.BulkStatus[resources.Package, resources.PackageState], want resources.Package) (resources.PackageState, error) {
 	states, errs := p.StatusAll(ctx, v, []resources.Package{want})
 	return states[0], errs[0]
+}
+
+// StatusAll returns the states of packages, of which status is asked for those with the same
+// options.
+func StatusAll(ctx context.Context, v *host.View, wants []resources.Package,
+	status func(context.Context, *host.View, []resources.Package) ([]resources.PackageState, []error)) ([]resources.PackageState, []error) {
+	states, errs := make([]resources.PackageState, len(wants)), make([]error, len(wants))
+	for _, at := range byOptions(wants) {
+		some, failed := status(ctx, v, pick(wants, at))
+		for n, i := range at {
+			states[i], errs[i] = some[n], failed[n]
+		}
+	}
+	return states, errs
+}
+
+// Upgrade upgrades packages by installing the new version. What is upgraded only because the
+// index was refreshed may prove to be the latest already.
+func (t *Tool) Upgrade(ctx context.Context, h *host.Host, wants []resources.Package, p resources.PackageProvider) error {
+	refreshed, err := t.Refresh(ctx, h, wants[0])
+	if err != nil {
+		return err
+	}
+	if refreshed && len(wants) == 1 {
+		have, err := p.Status(ctx, &h.View, wants[0])
+		if err != nil {
+			return err
+		}
+		if wants[0].Decide(have).Stable() {
+			return resource.ErrUnchanged
+		}
+	}
+	return p.Install(ctx, h, wants...)
 }
 
 // Ask calls query with the names in order, each of them once, unless there are none.
@@ -87,11 +141,62 @@ func Ask[T any](ctx context.Context, v *host.View, names []string, query func(co
 	return query(ctx, v, slices.Compact(names))
 }
 
-// Foresee returns the prospects of foresee for root, and the error that root is needed for
-// any other user.
-func Foresee(ctx context.Context, v *host.View, wants []resources.Package, foresee func(context.Context, *host.View, []resources.Package) []resource.Prospect) []resource.Prospect {
-	if err := host.NeedsRoot("only root can install and remove packages"); err != nil {
-		return slices.Repeat([]resource.Prospect{{Err: err}}, len(wants))
+// Predict returns the predictions of predict for root, and the error that root is needed for
+// any other user, or that it is refused. Predict is called for packages with the same options, of which either all
+// or none say whether they are held.
+func (t *Tool) Predict(ctx context.Context, v *host.View, wants []resources.Package, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction) []resource.Prediction {
+	err := host.NeedsRoot("only root can install and remove packages")
+	if t.OfUser && err == nil {
+		err = fmt.Errorf("%s refuses root: run ccm as the user that its packages belong to", t.Commands[0])
+	} else if t.OfUser {
+		err = nil
 	}
-	return foresee(ctx, v, wants)
+	if err != nil {
+		return slices.Repeat([]resource.Prediction{{Err: err}}, len(wants))
+	}
+	list := make([]resource.Prediction, len(wants))
+	for _, at := range byOptions(wants) {
+		for n, p := range predict(ctx, v, pick(wants, at)) {
+			list[at[n]] = p
+		}
+	}
+	return list
+}
+
+func pick(wants []resources.Package, at []int) []resources.Package {
+	some := make([]resources.Package, len(at))
+	for n, i := range at {
+		some[n] = wants[i]
+	}
+	return some
+}
+
+// byOptions groups the indexes of packages with the same options that say alike whether they
+// are held, in order.
+func byOptions(wants []resources.Package) (groups [][]int) {
+	for i, want := range wants {
+		n := slices.IndexFunc(groups, func(at []int) bool {
+			return slices.Equal(wants[at[0]].Options, want.Options) && (wants[at[0]].Hold == nil) == (want.Hold == nil)
+		})
+		if n < 0 {
+			groups, n = append(groups, nil), len(groups)
+		}
+		groups[n] = append(groups[n], i)
+	}
+	return groups
+}
+
+// SharedOptions returns the options of a package that are those of questions too.
+func (t *Tool) SharedOptions(options []string) (shared []string) {
+	for i, word := range options {
+		for _, x := range t.Shared {
+			switch name, takesWord := strings.CutSuffix(x, " "); {
+			case strings.HasPrefix(word, name+"="):
+				shared = append(shared, word)
+			case takesWord && word == name && i+1 < len(options):
+				shared = append(shared, word, options[i+1])
+			}
+		}
+	}
+	return shared
 }

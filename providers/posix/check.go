@@ -25,7 +25,7 @@ func writeChecked(ctx context.Context, h *host.Host, want resources.File, conten
 	if _, err := io.Copy(tmp, content); err != nil {
 		return err
 	}
-	if err := ask(ctx, &h.View, "validate", want.CheckOf(tmp.Name())); err != nil {
+	if err := want.Validation().Ask(ctx, &h.View, "validate", tmp.Name()); err != nil {
 		return err
 	}
 	return tmp.Commit()
@@ -34,7 +34,7 @@ func writeChecked(ctx context.Context, h *host.Host, want resources.File, conten
 // withCheckAfter replaces a file and runs its validate_after. If that fails, the
 // file is what it was.
 func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, store func() error) error {
-	if !want.IsCheckedAfterwards() {
+	if !want.ValidationAfter().IsGiven() {
 		return store()
 	}
 	before, err := h.Lstat(want.Name)
@@ -46,7 +46,7 @@ func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, stor
 	}
 	err = store()
 	if err == nil {
-		err = ask(ctx, &h.View, "validate_after", want.CheckAfterwards())
+		err = want.ValidationAfter().Ask(ctx, &h.View, "validate_after", "")
 	}
 	if err == nil {
 		return h.DiscardBackup(want.Name)
@@ -61,26 +61,13 @@ func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, stor
 	return err
 }
 
-// ask runs a command that looks, and returns an error unless it exits 0.
-func ask(ctx context.Context, v *host.View, property string, argv []string) error {
-	cmd := host.Cmd{Argv: argv, KeepLocale: true}
-	res, err := v.Query(ctx, cmd)
-	if err == nil {
-		err = res.Err(cmd)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", property, err)
-	}
-	return nil
-}
-
-// Foresee implements resource.Forecaster: validate is asked about a copy of the
+// Predict implements resource.Predictor: validate is asked about a copy of the
 // content that lies elsewhere.
-func (p files) Foresee(ctx context.Context, v *host.View, want resources.File) (caveat string, err error) {
-	if want.IsCheckedAfterwards() {
+func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (caveat string, err error) {
+	if want.ValidationAfter().IsGiven() {
 		caveat = "validate_after is asked only in a run"
 	}
-	if !want.IsChecked() || want.Content == nil && want.Source == nil {
+	if !want.Validation().IsGiven() || want.Content == nil && want.Source == nil {
 		return caveat, nil
 	}
 	info, _, same, err := p.look(ctx, v, want)
@@ -95,7 +82,7 @@ func (p files) Foresee(ctx context.Context, v *host.View, want resources.File) (
 		if err := s.WriteFile("content", content); err != nil {
 			return err
 		}
-		return ask(ctx, v, "validate", want.CheckOf(s.Path("content")))
+		return want.Validation().Ask(ctx, v, "validate", s.Path("content"))
 	})
 }
 
@@ -104,7 +91,7 @@ func (files) text(ctx context.Context, v *host.View, want resources.File) ([]byt
 	if want.Content != nil {
 		return []byte(*want.Content), nil
 	}
-	src, err := v.OpenSource(ctx, *want.Source)
+	src, err := v.Sources().Open(ctx, *want.Source)
 	if err != nil {
 		return nil, err
 	}

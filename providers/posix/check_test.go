@@ -106,7 +106,7 @@ func TestValidateInPlan(t *testing.T) {
 	for content, wanted := range map[string]string{"good": "", "bad": "exit status 3: line 1: bad"} {
 		want := checked(content)
 		want.Check = []string{"check -f %s"}
-		caveat, err := files{}.Foresee(t.Context(), h.Planning(t.Context()), want)
+		caveat, err := files{}.Predict(t.Context(), h.Planning(t.Context()), want)
 		require.Empty(t, caveat)
 		if wanted == "" {
 			require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestValidateInPlan(t *testing.T) {
 	}
 	want := checked("bad")
 	want.CheckAfter = []string{"verify"}
-	caveat, err := files{}.Foresee(t.Context(), h.Planning(t.Context()), want)
+	caveat, err := files{}.Predict(t.Context(), h.Planning(t.Context()), want)
 	require.NoError(t, err)
 	require.Equal(t, "validate_after is asked only in a run", caveat)
 	require.Empty(t, hosttest.Snapshot(t, root))

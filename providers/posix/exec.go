@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kballard/go-shellquote"
-
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
@@ -22,15 +20,15 @@ type execs struct {
 }
 
 var (
-	_ resources.ExecProvider              = execs{}
-	_ resource.Forecaster[resources.Exec] = execs{}
+	_ resources.ExecProvider             = execs{}
+	_ resource.Predictor[resources.Exec] = execs{}
 )
 
 // words splits a line into words as a shell would (go-shellquote).
 func words(line string) ([]string, error) {
-	argv, err := shellquote.Split(line)
+	argv, err := resource.SplitWords(line)
 	if err != nil {
-		return nil, fmt.Errorf("%s in %q", strings.ToLower(err.Error()), line)
+		return nil, err
 	}
 	if len(argv) == 0 {
 		return nil, fmt.Errorf("no command specified")
@@ -58,7 +56,13 @@ func (p execs) Status(ctx context.Context, v *host.View, want resources.Exec) (h
 			return have, err
 		}
 	}
-	if !want.AsksGuards(have.CreatesSatisfied) {
+	if want.Removes != "" {
+		there, err := v.Exists(want.Removes)
+		if have.RemovesSatisfied = !there; err != nil {
+			return have, err
+		}
+	}
+	if !want.AsksGuards(have) {
 		return have, nil
 	}
 	if want.OnlyIf != "" {
@@ -67,14 +71,25 @@ func (p execs) Status(ctx context.Context, v *host.View, want resources.Exec) (h
 		}
 	}
 	if want.Unless != "" {
-		have.UnlessSatisfied, err = p.ask(ctx, v, want, "unless", want.Unless)
+		if have.UnlessSatisfied, err = p.ask(ctx, v, want, "unless", want.Unless); err != nil || *have.UnlessSatisfied {
+			return have, err
+		}
+	}
+	if want.Check != "" {
+		have.CheckSatisfied, err = p.ask(ctx, v, want, "check", want.Check)
 	}
 	return have, err
 }
 
+// Holds implements resources.ExecProvider.
+func (p execs) Holds(ctx context.Context, v *host.View, want resources.Exec) (bool, error) {
+	holds, err := p.ask(ctx, v, want, "check", want.Check)
+	return err == nil && *holds, err
+}
+
 // ask runs a guard and reports whether it exited 0.
 func (p execs) ask(ctx context.Context, v *host.View, want resources.Exec, name, line string) (*bool, error) {
-	cmd, err := p.command(want, line)
+	cmd, err := p.command(ctx, v, want, line)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -86,18 +101,25 @@ func (p execs) ask(ctx context.Context, v *host.View, want resources.Exec, name,
 }
 
 // command returns the command that runs line with the properties of want.
-func (p execs) command(want resources.Exec, line string) (host.Cmd, error) {
+func (p execs) command(ctx context.Context, v *host.View, want resources.Exec, line string) (host.Cmd, error) {
 	argv, err := p.split(line)
-	return host.Cmd{
+	cmd := host.Cmd{
 		Argv: argv, Dir: want.Cwd, Env: want.Environment, Path: want.Path,
 		Timeout: time.Duration(want.Timeout), KeepLocale: true,
-	}, err
+	}
+	if want.Umask != nil {
+		cmd.Umask = want.Umask.String()
+	}
+	if err == nil && (want.User != "" || want.Group != "") {
+		cmd.As, err = v.Login(ctx, want.User, want.Group)
+	}
+	return cmd, err
 }
 
-// Foresee implements resource.Forecaster: a command that is not there cannot be
+// Predict implements resource.Predictor: a command that is not there cannot be
 // run, nor can one in a directory that is not there.
-func (p execs) Foresee(_ context.Context, v *host.View, want resources.Exec) (string, error) {
-	cmd, err := p.command(want, want.CommandLine())
+func (p execs) Predict(ctx context.Context, v *host.View, want resources.Exec) (string, error) {
+	cmd, err := p.command(ctx, v, want, want.CommandLine())
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +132,7 @@ func (p execs) Foresee(_ context.Context, v *host.View, want resources.Exec) (st
 
 // Execute implements resources.ExecProvider.
 func (p execs) Execute(ctx context.Context, h *host.Host, want resources.Exec) (host.Result, error) {
-	cmd, err := p.command(want, want.CommandLine())
+	cmd, err := p.command(ctx, &h.View, want, want.CommandLine())
 	if err != nil {
 		return host.Result{}, err
 	}

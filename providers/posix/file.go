@@ -41,11 +41,8 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 		return have, err
 	}
 	if info.Kind == host.Missing {
-		parent := v.CheckParent(want.Name)
-		if p, ok := errors.AsType[*host.ParentError](parent); ok {
-			have.NoParent, have.ParentMissing = true, p.Missing
-		} else if parent != nil {
-			return have, parent
+		if have.Parents, err = resources.LookAtParents(v, want.Name); err != nil {
+			return have, err
 		}
 	} else {
 		if have.UID != have.WantUID {
@@ -55,7 +52,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 			have.Group = v.GroupName(have.GID)
 		}
 	}
-	if want.IsCheckedAfterwards() {
+	if want.ValidationAfter().IsGiven() {
 		if have.CheckAfterPending, err = v.HasBackup(want.Name); err != nil {
 			return have, err
 		}
@@ -77,7 +74,8 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 
 // look describes what stands at the path and reports whether it is a file with
 // the content that is wanted. If that is the content of a source, it returns what
-// was seen of it; of a source of another size that is all that is looked at.
+// was seen of it; of a source of another size that is all that is looked at. A source
+// whose checksum is told is not looked at.
 func (files) look(ctx context.Context, v *host.View, want resources.File) (info host.Info, source *host.StatData, same bool, err error) {
 	managed := want.ManagesContent(host.Regular)
 	if managed && want.Content != nil {
@@ -87,7 +85,11 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 	if info, err = v.Lstat(want.Name); err != nil || info.Kind != host.Regular || !managed {
 		return info, nil, false, err
 	}
-	src, err := v.OpenSource(ctx, *want.Source)
+	if want.Checksum != "" {
+		sum, err := sumOf(ctx, v, want.Name)
+		return info, nil, sum == string(want.Checksum), err
+	}
+	src, err := v.Sources().Open(ctx, *want.Source)
 	if errors.Is(err, host.ErrNotKnown) {
 		return info, nil, false, nil
 	}
@@ -101,10 +103,10 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 	return info, &src.StatData, same, err
 }
 
-// Recall implements resource.HistoricStatus: the text of the wish is the digest of what
+// Recall implements resource.HistoricStatus: the text of the digest is the SHA-256 of what
 // the source held.
-func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wish resource.DesiredDigest) (have resources.FileState, err error) {
-	if want.Source == nil || wish.Text == "" {
+func (p files) Recall(ctx context.Context, v *host.View, want resources.File, desired resource.DesiredDigest) (have resources.FileState, err error) {
+	if want.Source == nil || desired.Text == "" {
 		return p.Status(ctx, v, want)
 	}
 	bare := want
@@ -113,16 +115,16 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, wi
 	if err != nil || !want.ManagesContent(have.Kind) || have.Kind != host.Missing && have.Kind != host.Regular {
 		return have, err
 	}
-	size, sized := wish.Stat.Size()
+	size, sized := desired.Stat.Size()
 	have.Source.Size, have.SizesDiffer = size, sized && (have.Kind == host.Missing || have.Size != size)
 	if have.Kind == host.Regular && !have.SizesDiffer {
 		sum, err := sumOf(ctx, v, want.Name)
-		if err != nil || sum == wish.Text {
+		if err != nil || sum == desired.Text {
 			return have, err
 		}
 		have.Checksum = sum
 	}
-	have.ContentDiffers, have.WantChecksum = true, wish.Text
+	have.ContentDiffers, have.WantChecksum = true, desired.Text
 	return have, nil
 }
 
@@ -133,12 +135,12 @@ func owners(v *host.View, want resources.File, have host.Info) (uid, gid uint32,
 	if have.Kind == host.Missing {
 		uid, gid = host.Self()
 	}
-	if want.Owner != resources.Unmanaged {
+	if want.ManagesOwner() {
 		if uid, err = v.UserID(want.Owner); err != nil {
 			return uid, gid, err
 		}
 	}
-	if want.Group != resources.Unmanaged {
+	if want.ManagesGroup() {
 		gid, err = v.GroupID(want.Group)
 	}
 	return uid, gid, err
@@ -173,8 +175,20 @@ func (files) content(ctx context.Context, v *host.View, want resources.File, sam
 // seen yet if nothing stands at the path. Digests are computed only where the
 // sizes do not tell it.
 func (files) sourced(ctx context.Context, v *host.View, want resources.File, source *host.StatData, same bool, have *resources.FileState) error {
+	if want.Checksum != "" {
+		if have.WantChecksum = string(want.Checksum); same {
+			return nil
+		}
+		sum, err := v.Sources().Sum(ctx, *want.Source)
+		if err == nil {
+			err = host.CheckSum(*want.Source, sum, have.WantChecksum)
+		}
+		if err != nil && !errors.Is(err, host.ErrNotKnown) {
+			return err
+		}
+	}
 	if source == nil {
-		src, err := v.OpenSource(ctx, *want.Source)
+		src, err := v.Sources().Open(ctx, *want.Source)
 		if errors.Is(err, host.ErrNotKnown) {
 			have.SourceUnknown, have.ContentDiffers = true, true
 			return nil
@@ -187,7 +201,7 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 	}
 	have.Source = *source
 	if same {
-		have.WantChecksum = v.KnownSum(*want.Source, *source)
+		have.WantChecksum = v.Sources().KnownSum(*want.Source, *source)
 		return nil
 	}
 	have.ContentDiffers = true
@@ -197,7 +211,7 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 	}
 	var errs [2]error
 	have.Checksum, errs[0] = sumOf(ctx, v, want.Name)
-	have.WantChecksum, errs[1] = v.SumSource(ctx, *want.Source)
+	have.WantChecksum, errs[1] = v.Sources().Sum(ctx, *want.Source)
 	return errors.Join(errs[:]...)
 }
 
@@ -214,24 +228,28 @@ func sumOf(ctx context.Context, v *host.View, name string) (string, error) {
 // managed any more, if that was copied just now and is what the file holds. Nobody
 // asks for more: the source need not be there.
 func (files) copied(ctx context.Context, v *host.View, want resources.File, have *resources.FileState) {
-	if !v.IsSummed(*want.Source) {
+	if !v.Sources().IsSummed(*want.Source) {
 		return
 	}
-	src, err := v.OpenSource(ctx, *want.Source)
+	src, err := v.Sources().Open(ctx, *want.Source)
 	if err != nil {
 		return
 	}
 	defer src.Close()
 	if same, err := v.Holds(want.Name, src); err == nil && same {
-		have.Source, have.WantChecksum = src.StatData, v.KnownSum(*want.Source, src.StatData)
+		have.Source, have.WantChecksum = src.StatData, v.Sources().KnownSum(*want.Source, src.StatData)
 	}
 }
 
 // Create implements resources.FileProvider. What somebody has made there meanwhile is
 // replaced.
 func (p files) Create(ctx context.Context, h *host.Host, want resources.File) error {
+	if want.Parents {
+		want.Parents = false
+		return host.WithParents(h, want.Name, func() error { return p.Create(ctx, h, want) })
+	}
 	return withCheckAfter(ctx, h, want, func() error {
-		if want.IsChecked() {
+		if want.Validation().IsGiven() {
 			return p.store(ctx, h, want)
 		}
 		err := p.write(ctx, h, want, host.Info{})
@@ -281,7 +299,7 @@ func (p files) write(ctx context.Context, h *host.Host, want resources.File, hav
 	}
 	write := h.WriteFile
 	switch {
-	case want.IsChecked():
+	case want.Validation().IsGiven():
 		write = func(_ string, content io.Reader, attr host.Attr) error {
 			return writeChecked(ctx, h, want, content, attr)
 		}
@@ -294,7 +312,7 @@ func (p files) write(ctx context.Context, h *host.Host, want resources.File, hav
 func (files) open(ctx context.Context, h *host.Host, want resources.File) (io.ReadCloser, error) {
 	switch {
 	case want.Source != nil:
-		return h.OpenSummed(ctx, *want.Source)
+		return h.Sources().OpenSummed(ctx, *want.Source, string(want.Checksum))
 	case want.Content != nil:
 		return io.NopCloser(strings.NewReader(*want.Content)), nil
 	}
@@ -307,10 +325,11 @@ func (files) attr(v *host.View, want resources.File, have host.Info, mode uint32
 	if a.UID, a.GID, err = owners(v, want, have); err != nil {
 		return a, err
 	}
+	kind, chowned := host.Regular, false
 	if have.Kind != host.Missing {
-		mode = have.Mode
+		kind, mode, chowned = have.Kind, have.Mode, have.UID != a.UID || have.GID != a.GID
 	}
-	a.Mode = want.Mode.Over(mode)
+	a.Mode = want.ModeOver(kind, mode, chowned)
 	return a, nil
 }
 
@@ -331,6 +350,22 @@ func (p files) CreateDirectory(_ context.Context, h *host.Host, want resources.F
 		return h.SetAttrOf(want.Name, info, attr)
 	}
 	return fmt.Errorf("want a directory, found %s", info.Kind)
+}
+
+// SetAttributes implements resources.FileProvider.
+func (p files) SetAttributes(_ context.Context, h *host.Host, want resources.File) error {
+	info, err := h.Lstat(want.Name)
+	if err != nil {
+		return err
+	}
+	if info.Kind != host.Regular && info.Kind != host.Directory {
+		return fmt.Errorf("want a file or a directory, found %s", info.Kind)
+	}
+	attr, err := p.attr(&h.View, want, info, 0)
+	if err != nil {
+		return err
+	}
+	return h.SetAttrOf(want.Name, info, attr)
 }
 
 // Remove implements resources.FileProvider.

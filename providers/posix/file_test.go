@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource/resourcetest"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // start makes a machine for the suite; commands are not answered.
@@ -57,6 +58,7 @@ func TestFiles(t *testing.T) {
 	remote := served.URL + "/x"
 
 	const notFile, notDir = "which is not replaced", "which is not followed"
+	mismatch := source + ": checksum mismatch, expected"
 	resourcetest.Suite[resources.File, resources.FileState, resources.FileProvider]{
 		Type:     resources.FileType,
 		Provider: files{},
@@ -86,6 +88,8 @@ func TestFiles(t *testing.T) {
 			"empty":   file(resources.File{Content: new("")}),
 			"source":  file(resources.File{Source: &source}),
 			"url":     file(resources.File{Source: &remote}),
+			"sum":     file(resources.File{Source: &remote, Checksum: resources.Checksum(sha256sum.Text("hello"))}),
+			"no sum":  file(resources.File{Source: &source, Checksum: resources.Checksum(sha256sum.Text("bye"))}),
 			"anyone":  {Name: "/f", Ensure: resources.FilePresent, Content: new("hello"), Owner: resources.Unmanaged, Group: resources.Unmanaged, Mode: &anymode},
 			"once":    file(resources.File{Content: new("hello"), ContentOnce: true}),
 			"attrs":   file(resources.File{}),
@@ -93,39 +97,66 @@ func TestFiles(t *testing.T) {
 			"absent":  file(resources.File{Ensure: resources.FileAbsent}),
 			"gone":    file(resources.File{Ensure: resources.FileAbsent, Force: true}),
 			"dir":     file(resources.File{Ensure: resources.FileDirectory, Mode: new(resources.ModeOf(0o750))}),
+			"setgid":  file(resources.File{Ensure: resources.FileDirectory, Mode: new(resources.ModeOf(0o2750)), SpecialBits: true}),
+			"setuid":  file(resources.File{Content: new("hello"), Mode: new(resources.ModeOf(0o4750)), SpecialBits: true}),
+			"there":   {Name: "/f", Ensure: resources.FileExisting, Mode: new(resources.ModeOf(0o640))},
 		},
 		Fails: map[string]string{
-			"fulldir/absent":  "not empty",
-			"dir/content":     notFile,
-			"dir/empty":       notFile,
-			"dir/source":      notFile,
-			"dir/once":        notFile,
-			"dir/url":         notFile,
-			"dir/anyone":      notFile,
-			"dir/attrs":       notFile,
-			"dir/xmode":       notFile,
-			"fulldir/content": "found a directory",
-			"fulldir/empty":   notFile,
-			"fulldir/source":  notFile,
-			"fulldir/once":    notFile,
-			"fulldir/url":     notFile,
-			"fulldir/anyone":  notFile,
-			"fulldir/attrs":   notFile,
-			"fulldir/xmode":   notFile,
-			"same/dir":        "want a directory, found a file",
-			"othertext/dir":   notFile,
-			"samesize/dir":    notFile,
-			"othermode/dir":   notFile,
-			"allother/dir":    notFile,
-			"link/content":    "symbolic link to elsewhere",
-			"link/empty":      notDir,
-			"link/source":     notDir,
-			"link/once":       notDir,
-			"link/url":        notDir,
-			"link/anyone":     notDir,
-			"link/attrs":      notDir,
-			"link/xmode":      notDir,
-			"link/dir":        notDir,
+			"fulldir/absent":   "not empty",
+			"dir/content":      notFile,
+			"dir/empty":        notFile,
+			"dir/source":       notFile,
+			"dir/once":         notFile,
+			"dir/url":          notFile,
+			"dir/sum":          notFile,
+			"dir/no sum":       notFile,
+			"fulldir/sum":      notFile,
+			"fulldir/no sum":   notFile,
+			"link/sum":         notDir,
+			"link/no sum":      notDir,
+			"nothing/no sum":   mismatch,
+			"same/no sum":      mismatch,
+			"samesize/no sum":  mismatch,
+			"othermode/no sum": mismatch,
+			"allother/no sum":  mismatch,
+			"leftover/no sum":  mismatch,
+			"dir/anyone":       notFile,
+			"dir/attrs":        notFile,
+			"dir/xmode":        notFile,
+			"fulldir/content":  "found a directory",
+			"fulldir/empty":    notFile,
+			"fulldir/source":   notFile,
+			"fulldir/once":     notFile,
+			"fulldir/url":      notFile,
+			"fulldir/anyone":   notFile,
+			"fulldir/attrs":    notFile,
+			"fulldir/xmode":    notFile,
+			"same/dir":         "want a directory, found a file",
+			"othertext/dir":    notFile,
+			"samesize/dir":     notFile,
+			"othermode/dir":    notFile,
+			"allother/dir":     notFile,
+			"link/content":     "symbolic link to elsewhere",
+			"link/empty":       notDir,
+			"link/source":      notDir,
+			"link/once":        notDir,
+			"link/url":         notDir,
+			"link/anyone":      notDir,
+			"link/attrs":       notDir,
+			"link/xmode":       notDir,
+			"link/dir":         notDir,
+			"link/setgid":      notDir,
+			"link/setuid":      notDir,
+			"link/there":       notDir,
+			"dir/setuid":       notFile,
+			"fulldir/setuid":   notFile,
+			"same/setgid":      notFile,
+			"othertext/setgid": notFile,
+			"samesize/setgid":  notFile,
+			"othermode/setgid": notFile,
+			"allother/setgid":  notFile,
+			"nothing/there":    "that exists already, found nothing",
+			"leftover/there":   "that exists already, found nothing",
 		},
 		// The decision table of the file document, and the phrases of its section
 		// on noop.
@@ -156,6 +187,15 @@ func TestFiles(t *testing.T) {
 			"nothing/once":      {"created the file"},
 			"othermode/xmode":   {},
 			"leftover/content":  {"created the file"},
+			"same/there":        {},
+			"othertext/there":   {},
+			"allother/there":    {"updated attributes"},
+			"dir/there":         {"updated attributes"},
+			"fulldir/there":     {"updated attributes"},
+			"nothing/setgid":    {"created directory"},
+			"fulldir/setgid":    {"updated attributes"},
+			"nothing/setuid":    {"created the file"},
+			"same/setuid":       {"updated attributes"},
 		},
 	}.Run(t)
 }
@@ -236,4 +276,52 @@ func TestUnknownOwner(t *testing.T) {
 	require.EqualError(t, err, `could not lookup user "no-such-user": no such user`)
 	_, err = files{}.Status(t.Context(), &h.View, resources.File{Name: "/f", Owner: "0", Group: "no-such-group", Mode: new(resources.ModeOf(0o600))})
 	require.EqualError(t, err, `could not lookup group "no-such-group": no such group`)
+}
+
+// A URL is not asked while the file has the checksum, and once if it has not.
+func TestChecksumSparesTheServer(t *testing.T) {
+	asked := 0
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = io.WriteString(w, "hello")
+	}))
+	defer served.Close()
+	h, root := hosttest.New(t, nil)
+	owner, group := hosttest.Me()
+	want := resources.File{
+		Name: "/f", Ensure: resources.FilePresent, Source: new(served.URL + "/?key=k3y"), Checksum: resources.Checksum(sha256sum.Text("hello")),
+		Owner: owner, Group: group, Mode: new(resources.ModeOf(0o640)),
+	}
+	require.NoError(t, files{}.Create(t.Context(), h, want))
+	require.Equal(t, 1, asked)
+	h = host.New(host.Options{Root: root})
+	have, err := files{}.Status(t.Context(), &h.View, want)
+	require.NoError(t, err)
+	require.Empty(t, want.Decide(have).Diff)
+	require.Equal(t, 1, asked)
+	require.NoError(t, os.WriteFile(root+"/f", []byte("other"), 0o640))
+	have, err = files{}.Status(t.Context(), &h.View, want)
+	require.NoError(t, err)
+	require.Len(t, want.Decide(have).Actions, 1)
+	require.Equal(t, 2, asked)
+	want.Checksum = resources.Checksum(sha256sum.Text("evil"))
+	_, err = files{}.Status(t.Context(), &h.View, want)
+	require.ErrorContains(t, err, "checksum mismatch, expected")
+	require.NotContains(t, err.Error(), "k3y")
+	require.ErrorContains(t, files{}.Store(t.Context(), h, want), "checksum mismatch, expected")
+	text, err := os.ReadFile(root + "/f")
+	require.NoError(t, err)
+	require.Equal(t, "other", string(text))
+}
+
+// What was made for a file that cannot be had is removed again.
+func TestParentsOfWhatFails(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	before := hosttest.Snapshot(t, root)
+	want := resources.File{
+		Name: "/a/b/f", Ensure: resources.FilePresent, Content: new("x"), Parents: true, Check: []string{"false %s"},
+		Owner: resources.Unmanaged, Group: resources.Unmanaged, Mode: new(resources.ModeOf(0o640)),
+	}
+	require.ErrorContains(t, files{}.Create(t.Context(), h, want), "validate")
+	require.Equal(t, before, hosttest.Snapshot(t, root))
 }

@@ -86,7 +86,7 @@ func (b *bus) reply(c systembus.Call) systembus.Reply {
 // typed returns a property in the type that it has on the bus.
 func typed(property, val string) any {
 	switch property {
-	case "NeedDaemonReload":
+	case "NeedDaemonReload", "CanReload":
 		return val == "yes"
 	case "Names":
 		return strings.Fields(val)

@@ -124,6 +124,7 @@ func (m *machine) know(asked string, looked bool) map[string]string {
 		known["Names"] += " " + asked
 	}
 	if !m.tooOld {
+		known["CanReload"] = map[bool]string{true: "yes", false: "no"}[load == "loaded" && strings.Contains(p.file.text, "ExecReload=")]
 		known["NeedDaemonReload"] = need
 	}
 	return known
@@ -157,12 +158,45 @@ func (m *machine) perform(verb, name string, runtime bool) host.Result {
 		if err := m.start(name); err != "" {
 			return failed(1, err)
 		}
+	case "reload":
+		return m.reloadUnit(name, m.up[real])
 	case "stop":
 		delete(m.up, real)
+	case "mask", "unmask":
+		path := etc + name
+		if runtime {
+			path = "/run/systemd/system/" + name
+		}
+		target, _ := os.Readlink(m.path(path))
+		switch _, err := os.Lstat(m.path(path)); {
+		case verb == "mask" && err == nil && target != "/dev/null":
+			return failed(1, "Failed to mask unit: File "+path+" already exists.")
+		case verb == "mask" && err != nil:
+			m.link("/dev/null", path)
+		case verb == "unmask" && target == "/dev/null":
+			require.NoError(m.t, os.Remove(m.path(path)))
+			m.touchDirs(path)
+		}
+		m.reload()
 	case "enable", "disable":
 		return m.install(verb, name, f, runtime)
 	default:
 		return failed(1, "Unknown command verb "+verb+".")
+	}
+	return host.Result{}
+}
+
+// reloadUnit runs what ExecReload= says.
+func (m *machine) reloadUnit(name string, p *process) host.Result {
+	switch {
+	case p == nil || p.active != "active":
+		return failed(1, name+" is not active, cannot reload.")
+	case strings.Contains(p.file.text, refuses):
+		return failed(1, "Job for "+name+" failed.\nSee \"systemctl status "+name+"\" and \"journalctl -xeu "+name+"\" for details.")
+	case strings.Contains(p.file.text, falls):
+		p.die()
+	case !strings.Contains(p.file.text, reloads):
+		return failed(1, "Failed to reload "+name+": Job type reload is not applicable for unit "+name+".")
 	}
 	return host.Result{}
 }

@@ -54,11 +54,68 @@ func unitFile(v *host.View, name string) (string, error) {
 // and what.
 func pendingFile(v *host.View, name string) (string, host.FileKind) {
 	for _, path := range unitFiles(name) {
-		if kind, ok := v.Assumed(path); ok {
+		if kind, ok := v.Plan().Assumed(path); ok {
 			return path, kind
 		}
 	}
 	return "", host.Missing
+}
+
+// dropinDirs returns where the drop-ins of a unit may be.
+func dropinDirs(name string) []string {
+	dirs := unitFiles(name)
+	for i := range dirs {
+		dirs[i] += ".d"
+	}
+	return dirs
+}
+
+// hasNewDropin reports whether a drop-in of a unit has come, gone or been replaced
+// since systemd has read its unit files. NeedDaemonReload does not say so of the first
+// one in a directory.
+func hasNewDropin(v *host.View, name string) (bool, error) {
+	loaded, err := v.Lstat(unitsLoad)
+	if err != nil || loaded.Kind == host.Missing {
+		return false, err
+	}
+	for _, dir := range dropinDirs(name) {
+		changed, err := changeOf(v, dir)
+		if err != nil || !changed.IsZero() && !changed.Before(loaded.MTime) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// hasPendingDefinition reports whether a plan assumes something about the unit file
+// of a unit or about a drop-in of it.
+func hasPendingDefinition(v *host.View, name string) (bool, error) {
+	if path, _ := pendingFile(v, name); path != "" || !v.IsPlan() {
+		return path != "", nil
+	}
+	for _, dir := range dropinDirs(name) {
+		entries, err := entriesOf(v, dir)
+		if err != nil {
+			return false, err
+		}
+		for _, entry := range entries {
+			if _, ok := v.Plan().Assumed(filepath.Join(dir, entry)); ok {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// inTheWay says why a unit cannot be masked: a mask is a link where people put unit
+// files. It returns "" if there is nothing.
+func inTheWay(v *host.View, name string) (string, error) {
+	path := filepath.Join(unitDirs[0], name)
+	info, err := v.Lstat(path)
+	if err != nil || info.Kind == host.Missing {
+		return "", err
+	}
+	return path + " is where the mask would be", nil
 }
 
 // links returns the names of the units that links in the configuration start

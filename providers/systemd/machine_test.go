@@ -52,6 +52,9 @@ const (
 	runs     = "ExecStart=/bin/run\n"
 	dies     = "ExecStart=/bin/die\n"
 	diesSoon = "ExecStart=/bin/die-soon\n" // three ticks after it was started
+	reloads  = "ExecReload=/bin/reload\n"
+	falls    = "ExecReload=/bin/die\n"   // the service ends when it is reloaded
+	refuses  = "ExecReload=/bin/false\n" // the service does not like its configuration
 	install  = "[Install]\nWantedBy=multi-user.target\n"
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,8 +14,12 @@ import (
 
 var _ resource.Lister = (*services)(nil)
 
+// kinds are the kinds of unit beside services that are listed.
+var kinds = []string{".mount", ".path", ".socket", ".target", ".timer"}
+
 // Names implements resource.Lister: the services that have a unit file, by the
-// names that people call them. Templates are not services.
+// names that people call them, and units of other kinds by their full names.
+// Templates are left out.
 func (*services) Names(_ context.Context, v *host.View, prefix string) ([]string, error) {
 	var names []string
 	for _, dir := range unitDirs {
@@ -24,7 +29,8 @@ func (*services) Names(_ context.Context, v *host.View, prefix string) ([]string
 		}
 		for _, entry := range entries {
 			name, ok := strings.CutSuffix(entry, ".service")
-			if ok && strings.HasPrefix(name, prefix) && !strings.HasSuffix(name, "@") {
+			ok = ok || slices.Contains(kinds, filepath.Ext(entry))
+			if ok && strings.HasPrefix(name, prefix) && !strings.Contains(entry, "@.") {
 				names = append(names, name)
 			}
 		}

@@ -45,8 +45,11 @@ func (u unit) outdated(v *host.View) (bool, error) {
 		return true, nil
 	}
 	file, err := unitFile(v, u.Id)
-	if err != nil || file == "" {
+	if err == nil && file != "" && (u.LoadState == "not-found" || u.shadowed(file)) {
+		return true, nil
+	}
+	if err != nil {
 		return false, err
 	}
-	return u.LoadState == "not-found" || u.shadowed(file), nil
+	return hasNewDropin(v, u.Id)
 }

@@ -23,8 +23,8 @@ type services struct {
 }
 
 var (
-	_ resources.ServiceProvider                                 = (*services)(nil)
-	_ resource.Batch[resources.Service, resources.ServiceState] = (*services)(nil)
+	_ resources.ServiceProvider                                      = (*services)(nil)
+	_ resource.BulkStatus[resources.Service, resources.ServiceState] = (*services)(nil)
 )
 
 func newServices(wait func(context.Context, time.Duration) error) *services {
@@ -37,7 +37,7 @@ func (s *services) Status(ctx context.Context, v *host.View, want resources.Serv
 	return states[0], errs[0]
 }
 
-// StatusAll implements resource.Batch: systemd is asked once for all.
+// StatusAll implements resource.BulkStatus: systemd is asked once for all.
 func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resources.Service) ([]resources.ServiceState, []error) {
 	states := make([]resources.ServiceState, len(wants))
 	linked, err := links(v)
@@ -84,7 +84,30 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	if path != "" && want.Enable != nil && u.installs() {
 		return have, unknown
 	}
-	return u.state()
+	have, err = u.state(want.Ensure != resources.ServiceUnmanaged)
+	if err == nil && want.MayReload() && !have.Missing && !have.Masked {
+		have.CannotReload, have.Outdated, err = s.reloads(ctx, v, u.name)
+	}
+	if err == nil && want.Mask != nil && !have.Missing {
+		have.EnabledUnmasked = have.Masked && linked[u.Id]
+		if !have.Masked {
+			have.CannotMask, err = inTheWay(v, u.name)
+		}
+	}
+	return have, err
+}
+
+// reloads reports whether a unit has no way to reload, and whether systemd goes by
+// another definition of it than the present one or, in a plan, the one to come.
+func (s *services) reloads(ctx context.Context, v *host.View, name string) (cannot, outdated bool, err error) {
+	u, err := s.ctl.one(ctx, v, name)
+	if err != nil {
+		return false, false, err
+	}
+	if outdated, err = u.outdated(v); err == nil && !outdated {
+		outdated, err = hasPendingDefinition(v, u.Id)
+	}
+	return u.CanReload == "no", outdated, err
 }
 
 // unitFileState returns what is-enabled would answer. What show says was true
@@ -122,14 +145,24 @@ func (s *services) Restart(ctx context.Context, h *host.Host, want resources.Ser
 	return s.bringUp(ctx, h, "restart", want)
 }
 
+// Reload implements resources.ServiceProvider.
+func (s *services) Reload(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.bringUp(ctx, h, "reload", want)
+}
+
+// bringUp performs a verb after which the service has to be up.
 func (s *services) bringUp(ctx context.Context, h *host.Host, verb string, want resources.Service) error {
 	if err := s.act(ctx, h, verb, want.Name); err != nil {
-		if u, lookErr := s.ctl.one(ctx, &h.View, unitName(want.Name)); lookErr == nil && u.ActiveState == "failed" {
+		if u, lookErr := s.ctl.one(ctx, &h.View, unitName(want.Name)); lookErr == nil && (u.ActiveState == "failed" || verb == "reload") {
 			err = fmt.Errorf("%w%s%s", err, u.end(), s.ctl.log(ctx, &h.View, u.name))
 		}
 		return err
 	}
-	return s.started(ctx, h, want)
+	did := "started"
+	if verb == "reload" {
+		did = "reloaded"
+	}
+	return s.started(ctx, h, want, did)
 }
 
 // Stop implements resources.ServiceProvider.
@@ -158,6 +191,24 @@ func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Ser
 		return fmt.Errorf("%w: the service is still indirect, which counts as enabled: its [Install] section speaks of other units", resource.ErrDesiredStateFailed)
 	}
 	return nil
+}
+
+// Mask implements resources.ServiceProvider.
+func (s *services) Mask(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.act(ctx, h, "mask", want.Name)
+}
+
+// Unmask implements resources.ServiceProvider. A mask until the next boot is taken
+// away too, which systemctl has to be told.
+func (s *services) Unmask(ctx context.Context, h *host.Host, want resources.Service) error {
+	if err := s.act(ctx, h, "unmask", want.Name); err != nil {
+		return err
+	}
+	word, err := s.ctl.isEnabled(ctx, &h.View, unitName(want.Name))
+	if err == nil && word == "masked-runtime" {
+		err = s.ctl.do(ctx, h, systemctl("unmask", "--system", "--runtime", want.Name))
+	}
+	return err
 }
 
 // act performs a verb of systemctl on a service.

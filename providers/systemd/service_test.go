@@ -92,6 +92,8 @@ var wants = map[string]resources.Service{
 	"running enabled":  {Name: "x", Ensure: resources.ServiceRunning, Settle: settles, Enable: new(true)},
 	"running disabled": {Name: "x", Ensure: resources.ServiceRunning, Settle: settles, Enable: new(false)},
 	"stopped enabled":  {Name: "x.service", Ensure: resources.ServiceStopped, Settle: settles, Enable: new(true)},
+	"enabled":          {Name: "x", Ensure: resources.ServiceUnmanaged, Settle: settles, Enable: new(true)},
+	"disabled":         {Name: "x", Ensure: resources.ServiceUnmanaged, Settle: settles, Enable: new(false)},
 	"stopped disabled": {Name: "x.service", Ensure: resources.ServiceStopped, Settle: settles, Enable: new(false)},
 }
 
@@ -135,6 +137,8 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 			"activating, stuck/running": {"started"}, "activating, stuck/stopped": {"stopped"},
 			"deactivating/running": {"started"}, "deactivating/stopped": {},
 			"reloading/running": {}, "reloading/stopped": {"stopped"},
+			"stopped/enabled": {"enabled"}, "running enabled/enabled": {}, "running enabled/disabled": {"disabled"},
+			"deactivating, stuck/enabled": {"enabled"}, "activating, stuck/disabled": {}, "failed/enabled": {"enabled"},
 			"changed unit file/running enabled": {"started", "enabled"}, "repaired unit file/running": {"started"},
 		},
 	}
@@ -156,18 +160,19 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 	running := []string{"running", "running enabled", "running disabled"}
 	stopped := []string{"stopped", "stopped enabled", "stopped disabled"}
 	every("not found", "service not found: x", append(running, stopped...)...)
+	every("not found", "service not found: x", "enabled", "disabled")
 	every("deactivating, stuck", `invalid systemctl is-active output: "deactivating"`, append(running, stopped...)...)
 	every("masked", "want the service running, found it masked", running...)
-	every("masked", "want the service enabled, found it masked", "stopped enabled", "running enabled")
-	every("masked running", "want the service enabled, found it masked", "stopped enabled", "running enabled")
+	every("masked", "want the service enabled, found it masked", "stopped enabled", "running enabled", "enabled")
+	every("masked running", "want the service enabled, found it masked", "stopped enabled", "running enabled", "enabled")
 	for _, start := range []string{"static", "static running"} {
-		every(start, "want enable = false, found the service static, which cannot be changed: its unit file has no [Install] section, other units start it", "running disabled", "stopped disabled")
+		every(start, "want enable = false, found the service static, which cannot be changed: its unit file has no [Install] section, other units start it", "running disabled", "stopped disabled", "disabled")
 	}
-	for _, want := range []string{"running disabled", "stopped disabled"} {
+	for _, want := range []string{"running disabled", "stopped disabled", "disabled"} {
 		suite.Fails["alias enabled/"+want] = "it is another name of y, which is the one to enable or disable"
 	}
-	every("indirect", "the service is still indirect, which counts as enabled", "running disabled", "stopped disabled")
-	every("alias", "it is another name of y, which is the one to enable or disable", "running enabled", "stopped enabled")
+	every("indirect", "the service is still indirect, which counts as enabled", "running disabled", "stopped disabled", "disabled")
+	every("alias", "it is another name of y, which is the one to enable or disable", "running enabled", "stopped enabled", "enabled")
 	every("oneshot", "the service ran to its end: a oneshot service without RemainAfterExit=yes is never running", running...)
 	for _, start := range []string{"dies at once", "dies soon", "activating, dies"} {
 		every(start, "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)\n"+

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/resources"
@@ -60,21 +61,22 @@ func (s *services) settle(ctx context.Context, v *host.View, units []unit, errs 
 type startup struct {
 	at       time.Time // when systemctl said that it had
 	restarts string    // how often systemd had started it by itself then
+	did      string    // what was done with it: started or reloaded
 }
 
 // started looks at a unit right after systemctl has started it, and remembers it
 // for outlast. For a service that does not say itself when it is ready, systemctl
-// start returns before it has got anywhere.
-func (s *services) started(ctx context.Context, h *host.Host, want resources.Service) error {
+// start returns before it has got anywhere. Did is what systemctl did: started or reloaded.
+func (s *services) started(ctx context.Context, h *host.Host, want resources.Service, did string) error {
 	u, err := s.ctl.one(ctx, &h.View, unitName(want.Name))
 	if err != nil {
 		return err
 	}
-	if fall := u.fall(u.NRestarts); fall != "" {
+	if fall := u.fall(u.NRestarts, did); fall != "" {
 		return s.fallen(ctx, &h.View, u, fall)
 	}
 	if want.Settle > 0 && u.mayFall() {
-		s.remember(u.name, &startup{h.Now(), u.NRestarts})
+		s.remember(u.name, &startup{h.Now(), u.NRestarts, did})
 	}
 	return nil
 }
@@ -113,7 +115,7 @@ func (s *services) outlast(ctx context.Context, v *host.View, want resources.Ser
 		if err != nil {
 			return err
 		}
-		if fall := u.fall(start.restarts); fall != "" {
+		if fall := u.fall(start.restarts, start.did); fall != "" {
 			return s.fallen(ctx, v, u, fall)
 		}
 		if up >= limit || !u.mayFall() {
@@ -136,23 +138,25 @@ func (s *services) fallen(ctx context.Context, v *host.View, u unit, how string)
 // mayFall reports whether u is a service with processes, or on its way there. What
 // has none, such as a timer, a socket or a service that was run to its end, stays up.
 func (u unit) mayFall() bool {
-	return u.Type != "" && !(u.ActiveState == "active" && u.SubState == "exited")
+	// Type is that of the file system for a mount.
+	return u.Type != "" && strings.HasSuffix(u.name, ".service") && !(u.ActiveState == "active" && u.SubState == "exited")
 }
 
-// fall says how a unit has fallen that was started, "" if it has not. Restarts
-// is how often systemd had started it by itself when it was looked at first.
-func (u unit) fall(restarts string) string {
+// fall says how a unit has fallen that was started or reloaded, as did says, "" if it
+// has not. Restarts is how often systemd had started it by itself when it was looked
+// at first.
+func (u unit) fall(restarts, did string) string {
 	before, _ := strconv.Atoi(restarts)
 	now, _ := strconv.Atoi(u.NRestarts)
 	switch {
 	case u.ActiveState == "failed":
-		return "the service was started and failed"
+		return "the service was " + did + " and failed"
 	case u.SubState == "auto-restart" || u.SubState == "auto-restart-queued" || now > before:
-		return "the service was started, failed and is being started again and again"
+		return "the service was " + did + ", failed and is being started again and again"
 	case u.ActiveState == "inactive" && u.Type == "oneshot":
 		return "the service ran to its end: a oneshot service without RemainAfterExit=yes is never running"
 	case u.ActiveState == "inactive":
-		return "the service was started and is not running"
+		return "the service was " + did + " and is not running"
 	}
 	return ""
 }

@@ -81,27 +81,27 @@ func TestPendingUnitFile(t *testing.T) {
 	for _, x := range []struct {
 		start   string
 		want    resources.Service
-		planned host.Planned
+		planned host.PathEffect
 		unknown bool
 	}{
-		{"not found", want, host.Planned{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, true},
-		{"not found", want, host.Planned{Path: "/run/systemd/system/x.service", Kind: host.Regular}, true},
-		{"not found", want, host.Planned{Path: "/usr/lib/systemd/system/x.service", Kind: host.Regular}, true},
-		{"not found", want, host.Planned{Path: "/lib/systemd/system/x.service", Kind: host.Regular}, true},
-		{"not found", want, host.Planned{Path: "/etc/init.d/x", Kind: host.Regular}, true},
-		{"not found", want, host.Planned{Path: "/etc/systemd/system/y.service", Kind: host.Regular}, false},
-		{"running", want, host.Planned{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, false},
-		{"running", want, host.Planned{Path: "/etc/systemd/system/x.service", Kind: host.Missing}, true},
-		{"running", enabled, host.Planned{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, false},
-		{"masked", want, host.Planned{Path: "/lib/systemd/system/x.service", Kind: host.Regular}, false},
-		{"static", want, host.Planned{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, false},
-		{"static", enabled, host.Planned{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, true},
-		{"bad unit file", want, host.Planned{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, true},
+		{"not found", want, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, true},
+		{"not found", want, host.PathEffect{Path: "/run/systemd/system/x.service", Kind: host.Regular}, true},
+		{"not found", want, host.PathEffect{Path: "/usr/lib/systemd/system/x.service", Kind: host.Regular}, true},
+		{"not found", want, host.PathEffect{Path: "/lib/systemd/system/x.service", Kind: host.Regular}, true},
+		{"not found", want, host.PathEffect{Path: "/etc/init.d/x", Kind: host.Regular}, true},
+		{"not found", want, host.PathEffect{Path: "/etc/systemd/system/y.service", Kind: host.Regular}, false},
+		{"running", want, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, false},
+		{"running", want, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Missing}, true},
+		{"running", enabled, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, false},
+		{"masked", want, host.PathEffect{Path: "/lib/systemd/system/x.service", Kind: host.Regular}, false},
+		{"static", want, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, false},
+		{"static", enabled, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, true},
+		{"bad unit file", want, host.PathEffect{Path: "/etc/systemd/system/x.service", Kind: host.Regular}, true},
 	} {
 		m := newMachine(t, t.TempDir())
 		starts[x.start](m)
 		v := m.host().Planning(t.Context())
-		v.Assume(x.planned)
+		v.Plan().Assume(nil, false, x.planned)
 		_, err := newServices(noWait).Status(t.Context(), v, x.want)
 		if !x.unknown {
 			require.NoError(t, err, x)
@@ -136,10 +136,10 @@ func TestAnswers(t *testing.T) {
 		_, err := isEnabled(word)
 		require.ErrorContains(t, err, "invalid systemctl is-enabled output: ")
 	}
-	have, err := unit{LoadState: "loaded", ActiveState: "active", UnitFileState: "masked"}.state()
+	have, err := unit{LoadState: "loaded", ActiveState: "active", UnitFileState: "masked"}.state(true)
 	require.NoError(t, err)
 	require.True(t, have.Masked, "masked since systemd has read it")
-	have, err = unit{UnitFileState: notFound}.state()
+	have, err = unit{UnitFileState: notFound}.state(true)
 	require.NoError(t, err)
 	require.Equal(t, resources.ServiceState{Missing: true}, have)
 }

@@ -24,19 +24,20 @@ type unit struct {
 	NRestarts        string
 	ExecMainCode     string
 	ExecMainStatus   string
+	CanReload        string
 }
 
 // properties are the names that are asked for.
 var properties = []string{
 	"Id", "Names", "LoadState", "ActiveState", "SubState", "UnitFileState", "FragmentPath",
-	"NeedDaemonReload", "Type", "Result", "NRestarts", "ExecMainCode", "ExecMainStatus",
+	"NeedDaemonReload", "Type", "Result", "NRestarts", "ExecMainCode", "ExecMainStatus", "CanReload",
 }
 
 // property returns where the property of that name is kept, or nil.
 func (u *unit) property(name string) *string {
 	all := []*string{
 		&u.Id, &u.Names, &u.LoadState, &u.ActiveState, &u.SubState, &u.UnitFileState, &u.FragmentPath,
-		&u.NeedDaemonReload, &u.Type, &u.Result, &u.NRestarts, &u.ExecMainCode, &u.ExecMainStatus,
+		&u.NeedDaemonReload, &u.Type, &u.Result, &u.NRestarts, &u.ExecMainCode, &u.ExecMainStatus, &u.CanReload,
 	}
 	if i := slices.Index(properties, name); i >= 0 {
 		return all[i]
@@ -142,7 +143,7 @@ func (u unit) installs() bool {
 }
 
 // state returns u as a service. UnitFileState has to be what is so on the disk.
-func (u unit) state() (have resources.ServiceState, err error) {
+func (u unit) state(managed bool) (have resources.ServiceState, err error) {
 	if u.UnitFileState == notFound {
 		return resources.ServiceState{Missing: true}, nil
 	}
@@ -152,7 +153,7 @@ func (u unit) state() (have resources.ServiceState, err error) {
 		Masked:   u.LoadState == "masked" || strings.HasPrefix(u.UnitFileState, "masked"),
 		Fixed:    u.fixed(),
 	}
-	if have.Running, err = isRunning(u.ActiveState); err != nil {
+	if have.Running, err = isRunning(u.ActiveState); err != nil && managed {
 		return have, err
 	}
 	have.Enabled, err = isEnabled(u.UnitFileState)

@@ -24,6 +24,8 @@ type Builder struct {
 
 	list  []*resource.Resource
 	names names
+	// declared has the first declarations of what was replaced ([Builder.Replace]).
+	declared map[*resource.Resource]*resource.Resource
 }
 
 // names finds resources by type and by name or alias. There are few types, and a
@@ -61,7 +63,7 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 			return first, nil
 		case first.Skip != "":
 			b.drop(first)
-		case first.ID == r.ID && same(first, r):
+		case first.ID == r.ID && (same(first, r) || b.declared[first] != nil && same(b.declared[first], r)):
 			return first, nil
 		default:
 			return nil, duplicateError(r, r.ID, first)
@@ -130,14 +132,17 @@ type Catalog struct {
 	Resources []*resource.Resource
 	// Deps lists for each resource what it comes after, in ascending order.
 	Deps [][]Dep
-	// Excluded lists the resources outside of the target, if this is a part.
-	Excluded []Excluded
+	// Excluded lists the resources that were not selected, if this is a part.
+	Excluded []ExcludedResource
 }
 
-// An Excluded is a resource outside of the target.
-type Excluded struct {
-	ID resource.ID
-	// RefreshedBy lists the indices of resources in the target that refresh it.
+// An ExcludedResource is a resource that was not selected.
+type ExcludedResource struct {
+	ID  resource.ID
+	Pos diag.Pos
+	// Resource is what was declared.
+	Resource *resource.Resource
+	// RefreshedBy lists the indices of selected resources that refresh it.
 	RefreshedBy []int
 }
 
@@ -178,9 +183,9 @@ func (b *Builder) edges() ([]edge, error) {
 			continue
 		}
 		for _, rel := range []struct {
-			property      string
-			refs          []resource.Reference
-			forward, wake bool
+			property         string
+			refs             []resource.Reference
+			forward, refresh bool
 		}{
 			{"require", c.Require, false, false},
 			{"subscribe", c.Subscribe, false, true},
@@ -198,7 +203,7 @@ func (b *Builder) edges() ([]edge, error) {
 				if rel.forward {
 					first, last = r, other
 				}
-				refresh := rel.wake && last.Type.Refreshable()
+				refresh := rel.refresh && last.Type.Refreshable()
 				e := edge{from: index(first), to: index(last), refresh: refresh, property: rel.property, index: n, by: i}
 				edges = append(edges, e)
 			}
@@ -237,55 +242,4 @@ func (b *Builder) unknown(r *resource.Resource, property string, n int, ref reso
 		return e.WithHint("did you mean %s?", near)
 	}
 	return e
-}
-
-// Target returns the part of c that brings the named resources about: they and
-// all they come after. An ID that is not there is an error.
-func (c *Catalog) Target(ids []resource.ID) (*Catalog, error) {
-	keep := make([]bool, len(c.Resources))
-	var names []string
-	for _, r := range c.Resources {
-		names = append(names, r.ID.String())
-	}
-	for _, id := range ids {
-		at := slices.IndexFunc(c.Resources, func(r *resource.Resource) bool {
-			return r.ID == id || r.Common.Alias != "" && id == resource.ID{Type: r.ID.Type, Name: r.Common.Alias}
-		})
-		if at < 0 {
-			e := diag.Errorf(diag.Pos{}, "target: no resource %s", id)
-			if near := diag.Nearest(id.String(), names); near != "" {
-				e.WithHint("did you mean %s?", near)
-			}
-			return nil, e
-		}
-		keep[at] = true
-	}
-	// Everything comes after what it needs, so one pass from the end suffices.
-	for i := len(c.Resources) - 1; i >= 0; i-- {
-		if keep[i] {
-			for _, d := range c.Deps[i] {
-				keep[d.Index] = true
-			}
-		}
-	}
-	out, at := new(Catalog), make([]int, len(c.Resources))
-	for i, r := range c.Resources {
-		if !keep[i] {
-			left := Excluded{ID: r.ID}
-			for _, d := range c.Deps[i] {
-				if d.Refresh && keep[d.Index] {
-					left.RefreshedBy = append(left.RefreshedBy, at[d.Index])
-				}
-			}
-			out.Excluded = append(out.Excluded, left)
-			continue
-		}
-		at[i] = len(out.Resources)
-		deps := make([]Dep, len(c.Deps[i]))
-		for k, d := range c.Deps[i] {
-			deps[k] = Dep{at[d.Index], d.Refresh}
-		}
-		out.Resources, out.Deps = append(out.Resources, r), append(out.Deps, deps)
-	}
-	return out, nil
 }

@@ -88,6 +88,10 @@ func parse(line string, n int) *resource.Resource {
 			r.Common.Subscribe = refs
 		case "alias":
 			r.Common.Alias = val
+		case "tags":
+			for _, tag := range strings.Split(val, ",") {
+				r.Common.Tags = append(r.Common.Tags, resource.Tag(tag))
+			}
 		case "value":
 			spec.Value = val
 		}
@@ -172,12 +176,81 @@ func TestDuplicates(t *testing.T) {
 func TestTarget(t *testing.T) {
 	c, err := declare(t, "a", "b subscribe=a", "c", "d require=b", "e").Build()
 	require.NoError(t, err)
-	part, err := c.Target([]resource.ID{{Type: "node", Name: "d"}})
+	part, err := c.Select(catalog.Selection{Targets: []resource.ID{{Type: "node", Name: "d"}}})
 	require.NoError(t, err)
 	require.Equal(t, "a b d", names(part))
 	require.Equal(t, [][]catalog.Dep{{}, {{Index: 0, Refresh: true}}, {{Index: 1}}}, part.Deps)
-	_, err = c.Target([]resource.ID{{Type: "nod", Name: "d"}})
+	_, err = c.Select(catalog.Selection{Targets: []resource.ID{{Type: "nod", Name: "d"}}})
 	require.EqualError(t, err, "target: no resource nod#d (did you mean node#d?)")
+}
+
+func TestTags(t *testing.T) {
+	c, err := declare(t, "a tags=web", "b tags=db,slow subscribe=a", "c subscribe=b", "d tags=web require=c", "e").Build()
+	require.NoError(t, err)
+	for _, x := range []struct{ tags, skip, want string }{
+		{"web", "", "a b c d"}, {"web", "slow", "a c d"}, {"", "slow", "a c d e"}, {"", "slow,web", "c e"}, {"db", "", "a b"}, {"db", "web", "b"}, {"", "", "a b c d e"},
+	} {
+		part, err := c.Select(catalog.Selection{Tags: words(x.tags), SkipTags: words(x.skip)})
+		require.NoError(t, err)
+		require.Equal(t, x.want, names(part), x)
+	}
+	// What comes after something that is left out comes after what that comes after. It is
+	// not refreshed through it, and what is left out is owed its refresh.
+	part, err := c.Select(catalog.Selection{SkipTags: []string{"slow"}})
+	require.NoError(t, err)
+	require.Equal(t, [][]catalog.Dep{{}, {{Index: 0}}, {{Index: 1}}, {}}, part.Deps)
+	require.Equal(t, []catalog.ExcludedResource{{ID: resource.ID{Type: "node", Name: "b"}, Pos: diag.Pos{File: "x", Line: 2}, Resource: c.Resources[1], RefreshedBy: []int{0}}}, part.Excluded)
+	for want, s := range map[string]catalog.Selection{
+		`--tags: no resource has the tag "wbe" (did you mean web?)`:                {Tags: []string{"web", "wbe"}},
+		`--skip-tags: no resource has the tag "nothing" (there are db, slow, web)`: {SkipTags: []string{"nothing"}},
+		`--tags: want a tag, got an empty text (there are db, slow, web)`:          {Tags: []string{""}},
+		`nothing is left of --tags db: --skip-tags slow leaves it out`:             {Tags: []string{"web", "db"}, SkipTags: []string{"slow"}},
+		`nothing is left of --target node#b: --skip-tags slow leaves it out`:       {Targets: []resource.ID{{Type: "node", Name: "b"}}, SkipTags: []string{"slow"}},
+	} {
+		_, err := c.Select(s)
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestGlobs(t *testing.T) {
+	c, err := declare(t, "/etc/a", "/etc/d/b require=/etc/a", "/srv/*", "/srv/x alias=/opt/x", "rock:one require=/srv/x", "e").Build()
+	require.NoError(t, err)
+	for _, x := range []struct {
+		target     resource.ID
+		want       string
+		dependents string
+	}{
+		{resource.ID{Type: "node", Name: "/etc/*"}, "/etc/a", "/etc/a /etc/d/b"},
+		{resource.ID{Type: "node", Name: "/etc/**"}, "/etc/a /etc/d/b", "/etc/a /etc/d/b"},
+		{resource.ID{Type: "node", Name: "/**/b"}, "/etc/a /etc/d/b", "/etc/a /etc/d/b"},
+		{resource.ID{Type: "node", Name: "/srv/*"}, "/srv/*", "/srv/*"}, // it is the name of one
+		{resource.ID{Type: "node", Name: "/srv/?"}, "/srv/* /srv/x", "/srv/* /srv/x one"},
+		{resource.ID{Type: "node", Name: "/opt/*"}, "/srv/x", "/srv/x one"},
+		{resource.ID{Type: "r*", Name: "*"}, "/srv/x one", "/srv/x one"},
+		{resource.ID{Type: "node", Name: "*"}, "/etc/a /etc/d/b /srv/* /srv/x e", "/etc/a /etc/d/b /srv/* /srv/x one e"},
+		{resource.ID{Type: "*", Name: "[a-e]"}, "e", "e"},
+	} {
+		for dependents, want := range map[bool]string{false: x.want, true: x.dependents} {
+			part, err := c.Select(catalog.Selection{Targets: []resource.ID{x.target}, WithDependents: dependents})
+			require.NoError(t, err)
+			require.Equal(t, want, names(part), x.target)
+		}
+	}
+	for want, target := range map[string]resource.ID{
+		"target: no resource matches node#/ect/* (did you mean node#/etc/*?)":                        {Type: "node", Name: "/ect/*"},
+		"target: no resource matches bird*#/x*":                                                      {Type: "bird*", Name: "/x*"},
+		"target: no resource matches node#/* (a * does not match a /, write node#/** for all below)": {Type: "node", Name: "/*"},
+		"target: no resource matches nod#* (did you mean node#*?)":                                   {Type: "nod", Name: "*"},
+		"target: no resource matches node#/x/*":                                                      {Type: "node", Name: "/x/*"},
+		"target: node#/etc/[: syntax error in pattern":                                               {Type: "node", Name: "/etc/["},
+	} {
+		_, err := c.Select(catalog.Selection{Targets: []resource.ID{target}})
+		require.EqualError(t, err, want)
+	}
+}
+
+func words(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
 // TestStable: without edges the order is that of declaration; with edges each

@@ -35,35 +35,35 @@ type stagedFile struct {
 
 	err  error // of writing it
 	took time.Duration
-	// verified is set once the file has its place and Status has said state and
-	// statusErr of it.
-	verified  bool
+	// hasStatus is set once the file is at its path and Status has returned state and
+	// statusErr.
+	hasStatus bool
 	state     any
 	statusErr error
 }
 
-// longestBatch is how many resources are between the first and the last one of a
+// maxBatchSpan is how many resources are between the first and the last one of a
 // batch at most.
-const longestBatch = 4096
+const maxBatchSpan = 4096
 
 // fileChunk is how many files one job of the pool has: to wake a goroutine on another
-// processor takes about as long as to write a file.
-const fileChunk = 5
+// processor takes about as long as to write a file. Half of a batch in memory is one job, and
+// the other half is left to the walk.
+const fileChunk = 20
 
 // batchable reports whether the file of resource i may be written together with
 // others: nothing is done between its change and the next resource.
 func (w *walk) batchable(i int) bool {
 	r := w.catalog.Resources[i]
 	_, _, bounded := resource.BoundsOf(r.Spec)
-	return bounded && !w.planning() && !w.Sequential && w.edits == nil && w.continuesAfter(r) &&
-		r.Skip == "" && r.Resolve == nil && !w.noop(r) && !w.monitorOnly(r) && len(r.Common.HealthChecks) == 0 && r.Common.Timeout == 0
+	return bounded && !w.planning && w.mayWait(i)
 }
 
 // canBatch reports whether resource i can be decided about before the batch is
 // committed.
 func (w *walk) canBatch(i int) bool {
 	path, looks, _ := resource.BoundsOf(w.catalog.Resources[i].Spec)
-	if !looks || !w.batchable(i) || w.batchPaths.covers(path) || w.batch.files.AtLimit() || i-w.batch.first >= longestBatch {
+	if !looks || !w.batchable(i) || w.batchPaths.covers(path) || w.batch.files.AtLimit() || i-w.batch.first >= maxBatchSpan {
 		return false
 	}
 	for _, d := range w.catalog.Deps[i] {
@@ -74,9 +74,11 @@ func (w *walk) canBatch(i int) bool {
 	return true
 }
 
-// stage begins to write the file of a resource, if the decision is to write one whole
-// file and that can be done together with others. Otherwise the batch is committed.
-func (w *walk) stage(ctx context.Context, f resource.Binding, d resource.Decision, ev *Event) bool {
+// stage begins to write the file of a resource in the batch, and reports whether it has: the
+// decision has to be to write one whole file, and that has to be possible together with
+// others. It begins a batch if there is none, and commits the present one for any other
+// decision.
+func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.Decision, ev *Event) bool {
 	if len(d.Effects) != 1 || d.Effects[0].Kind != host.Regular || d.Effects[0].Kept {
 		w.commit(ctx)
 		return false
@@ -91,13 +93,13 @@ func (w *walk) stage(ctx context.Context, f resource.Binding, d resource.Decisio
 	}
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	w.batchPaths.addNew(path)
-	x := &stagedFile{event: ev, provider: f, decision: d, host: b.files.File()}
+	x := &stagedFile{event: ev, provider: provider, decision: d, host: b.files.File()}
 	if b.entries = append(b.entries, x); !b.files.Concurrent() || len(b.entries) == 1 {
 		w.write(ctx, x)
 	} else if b.unwritten = append(b.unwritten, x); len(b.unwritten) == fileChunk {
 		w.writeMore(ctx)
 	}
-	w.mayHaveChanged = false // it is not at its path yet; conclude tells the prefetcher
+	w.mayHaveChanged = false // the file is not at its path yet; conclude tells the prefetcher
 	return true
 }
 
@@ -118,14 +120,14 @@ func (w *walk) write(ctx context.Context, x *stagedFile) {
 	began := w.view.Now()
 	h := x.host.OnBehalfOf(x.event.Resource)
 	if h.Log().Enabled(ctx, slog.LevelDebug) { // nothing else is said of a file
-		h = w.hostFor(ctx, x.event, h)
+		h = hostFor(ctx, x.event, h)
 	}
 	_, x.err = w.perform(ctx, h, x.provider, x.decision, x.event)
 	x.took = w.view.Now().Sub(began)
 }
 
-// commit gives the files of the batch, if there is one, their places, and reports all
-// resources since the first of them.
+// commit gives the files of the batch, if there is one, their places, looks at them again, and
+// reports all resources since the first of them.
 func (w *walk) commit(ctx context.Context) {
 	b := w.batch
 	if b == nil {
@@ -141,13 +143,13 @@ func (w *walk) commit(ctx context.Context) {
 		if _, looks, _ := resource.BoundsOf(x.event.Resource.Spec); looks {
 			placed = append(placed, x)
 		} else {
-			w.recheck(ctx, x) // before the next one has its place, at which it may look
+			x.askStatus(ctx, w.view) // before the next one has its place, at which it may look
 		}
 	})
 	for list := range slices.Chunk(placed, fileChunk) {
 		b.pool.do(func() {
 			for _, x := range list {
-				w.recheck(ctx, x)
+				x.askStatus(ctx, w.view)
 			}
 		})
 	}
@@ -178,14 +180,14 @@ func (b *batch) errs() []error {
 	return errs
 }
 
-// recheck looks at a file that has its place.
-func (w *walk) recheck(ctx context.Context, x *stagedFile) {
-	x.verified = true
-	x.state, x.statusErr = x.provider.Status(ctx, w.view, x.event.Resource.Spec)
+// askStatus looks at a file that is at its path.
+func (x *stagedFile) askStatus(ctx context.Context, v *host.View) {
+	x.hasStatus = true
+	x.state, x.statusErr = x.provider.Status(ctx, v, x.event.Resource.Spec)
 }
 
-// conclude decides what became of a file of a batch. One that could not be written with
-// the others is written by itself.
+// conclude tells what became of a file of a batch, from what askStatus has found. One that
+// could not be written with the others is written by itself.
 func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	ev, done := x.event, 0
 	if ev.Took += x.took; host.IsRetryable(err) {
@@ -193,18 +195,18 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 		if host.IsConflict(err) {
 			h = h.AfterConflict()
 		}
-		done, err = w.perform(ctx, w.hostFor(ctx, ev, h), x.provider, x.decision, ev)
+		done, err = w.perform(ctx, hostFor(ctx, ev, h), x.provider, x.decision, ev)
 	}
 	switch {
 	case err != nil:
-		w.prefetch.change(ev.Resource, false)
+		w.prefetcher.change(ev.Resource, false)
 		ev.Err, ev.Actions = err, ev.Actions[:done]
-		w.cancelRefreshes(ctx, x.provider, x.decision, ev)
-	case x.verified:
-		w.prefetch.change(ev.Resource, true)
+		w.refreshes.cancelIfUnchanged(ctx, x.provider, x.decision, ev)
+	case x.hasStatus:
+		w.prefetcher.change(ev.Resource, true)
 		w.judge(ev, x.state, x.statusErr)
-	default: // it was written by itself
-		w.prefetch.change(ev.Resource, false)
+	default: // it was written by itself just now
+		w.prefetcher.change(ev.Resource, false)
 		w.verify(ctx, x.provider, ev)
 	}
 	if ev.Err != nil {

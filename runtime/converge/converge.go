@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -26,8 +27,6 @@ type Engine struct {
 	Reporter Reporter
 	// Texts asks for the content before and after of files that change.
 	Texts bool
-	// Outputs asks for what commands said that were run (resource.SelfVerifier).
-	Outputs bool
 	// FailOnError skips everything after the first failure.
 	FailOnError bool
 	// MonitorOnly runs the health checks and nothing else.
@@ -63,6 +62,10 @@ type Engine struct {
 	Secrets *secret.Keeper
 	// SecretHistory is the properties and files that have held secrets; nil for none.
 	SecretHistory SecretHistory
+	// Approve is asked in a run before a resource is acted on, with the event as it would be
+	// reported: what differs and what would be done. With [ErrDeclined] the resource is skipped,
+	// and what comes after it as well; with any other error it has failed. May be nil.
+	Approve func(ev *Event) error
 	// Stop, once closed, ends a run: the present resource is finished, the others are
 	// skipped. May be nil.
 	Stop <-chan struct{}
@@ -78,21 +81,31 @@ func (e *Engine) Run(ctx context.Context, h *host.Host, c *catalog.Catalog) Summ
 	return e.walk(ctx, &h.View, h, c)
 }
 
-// walk takes the resources in order. It goes on after a failure, and skips what
-// depends on one. Without h it is a plan.
+// walk makes one pass over a catalog: it converges the resources in order and reports their
+// events. It goes on after a failure, and skips what depends on one. Without h it is a plan.
 func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalog.Catalog) Summary {
 	declared := c.Resources
 	c = resolvable(c)
+	ctx = resource.WithDeclared(ctx, func() []*resource.Resource {
+		all := slices.Clone(c.Resources)
+		for _, x := range c.Excluded {
+			all = append(all, x.Resource)
+		}
+		return all
+	})
+	p := &progress{catalog: c, view: v, planning: h == nil, outcomes: make([]Outcome, len(c.Resources))}
 	w := &walk{
-		Engine: e, view: v, host: h, catalog: c, declared: declared,
-		outcomes: make([]Outcome, len(c.Resources)), blocks: make([]bool, len(c.Resources)), conditional: make([]bool, len(c.Resources)),
+		Engine: e, progress: p, host: h, declared: declared, prefetcher: e.startPrefetcher(ctx, v, c), blocks: make([]bool, len(c.Resources)),
+		suspects: &suspectFinder{progress: p}, refreshes: &refreshTracker{progress: p}, redactor: newRedactor(e, c.Resources),
 	}
-	w.batchPaths.view = v
-	w.redactor = newRedactor(e, c.Resources)
-	w.prefetch = e.prefetch(ctx, v, c)
-	defer w.prefetch.Stop()
+	defer w.prefetcher.Stop()
+	w.forecaster = &forecaster{progress: p, suspects: w.suspects, prefetcher: w.prefetcher, texts: e.Texts, conditional: make([]bool, len(c.Resources))}
+	if h != nil {
+		w.refreshes.journal = e.Journal
+	}
+	w.batchPaths.view, w.byName.catalog = v, c
 	w.sum = Summary{Start: v.Now(), Noop: h == nil}
-	w.owedRefreshes, w.sum.Dropped = w.groupRefreshes(e.PendingRefreshes)
+	w.sum.Dropped = w.refreshes.load(e.PendingRefreshes)
 	w.since = v.Now()
 	for i, r := range c.Resources {
 		if w.batch != nil && !w.canBatch(i) {
@@ -101,18 +114,23 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		if len(w.deferred) > 0 && !w.canDefer(i) {
 			w.runDeferredChecks(ctx)
 		}
+		if w.transaction != nil && !w.canPass(i) {
+			w.commitTransaction(ctx)
+		}
 		if o, ok := e.Prior[r.ID]; ok && r.Skip != "" {
 			w.recordPrior(i, o)
 			continue
 		}
 		w.mayHaveChanged = false
 		w.beginEdits(ctx, i)
-		events := w.finishEdit(ctx, w.resource(ctx, i))
+		ev := w.convergeResource(ctx, i)
+		w.recordOutcome(ev)
+		events := w.finishEdits(ctx, ev)
 		if w.mayHaveChanged {
-			w.prefetch.change(r, false)
+			w.prefetcher.change(r, false)
 		}
-		w.prefetch.leave(i)
-		if w.batch != nil || len(w.deferred) > 0 {
+		w.prefetcher.leave(i)
+		if w.batch != nil || len(w.deferred) > 0 || w.transaction != nil && !w.planning {
 			w.queue = append(w.queue, events...)
 			continue
 		}
@@ -120,6 +138,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	}
 	w.commit(ctx)
 	w.runDeferredChecks(ctx)
+	w.commitTransaction(ctx)
 	w.sum.Interrupted = w.interrupted
 	w.sum.Took = v.Now().Sub(w.sum.Start)
 	return w.sum
@@ -137,90 +156,70 @@ func (w *walk) report(events []*Event) {
 // A walk is one pass over a catalog.
 type walk struct {
 	*Engine
-	view    *host.View
-	host    *host.Host // nil in a plan
-	catalog *catalog.Catalog
+	*progress
+	host *host.Host // nil in a plan
 	// declared is the resources of the catalog as they were declared: in catalog
 	// they have the values that became known meanwhile.
 	declared []*resource.Resource
-	prefetch *Prefetcher
-	sum      Summary // of the events that were reported
+	// prefetcher answers for the walk which provider a resource has and what its state is,
+	// also where nothing was asked ahead of its turn.
+	prefetcher *Prefetcher
+	suspects   *suspectFinder
+	forecaster *forecaster
+	refreshes  *refreshTracker
+	sum        Summary   // of the events that were reported
+	since      time.Time // end of the last resource
+	blocks     []bool    // failed, or skipped because of something that failed
 
-	// owedRefreshes is what earlier runs owe; it has nothing to do with the outcome Pending.
-	owedRefreshes pendingRefreshes
-	refreshes     map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
-	causes        []Cause               // of the changes so far; nil for none
-
-	since    time.Time // end of the last resource
-	outcomes []Outcome
-	blocks   []bool // failed, or skipped because of something that failed
-	// hasPendingOutcome is set once something is pending or unknown.
-	hasPendingOutcome bool
-	// mayHaveChanged is set if the machine, or in a plan what is assumed of it, may have
-	// been changed on behalf of the resource whose turn it is.
-	mayHaveChanged bool
-	// incompleteEffects is the pending resources of which a plan does not know all effects.
-	incompleteEffects []incompleteEffect
-	// managed has who manages a path; nil until that is needed.
-	managed map[string][]manager
-	// without is the resources that count as not there; nil but in behind.
-	without map[any]bool
-	// conditional is set for what comes after something unknown.
-	conditional []bool
-	// prospects is the answers of providers that foresee many resources at once.
-	prospects map[int]resource.Prospect
-	// installers is which of these bring a name along (resource.Prospect.Installs).
-	installers map[string][]int
-	// because is what resources are unknown because of, forecasts what would become
-	// of them.
-	because   map[int][]int
-	forecasts map[int]Outcome
-	// looks is what the resource whose turn it is has looked at, nil where that makes
-	// no difference.
-	looks           *host.Looks
-	failing         bool           // Status or Decide has failed
-	byName          map[string]int // the resources, for explainParent; nil until it is needed
-	endReason       string         // why no further resource is worked on, or ""
-	scopeEndReasons map[*resource.Scope]string
-	interrupted     bool
-	edits           *edits          // that are under way, or nil
-	batch           *batch          // of files that are not committed, or nil
-	batchPaths      changedPaths    // of these
-	deferred        []deferredCheck // of resources that were acted on
-	queue           []*Event        // to be reported after batch or deferred is done
-	redactor        *redactor       // nil if there is nothing to redact
-	single          [1]*Event       // of a resource that is no edit
+	byName      namedResources
+	endReason   string // why no further resource is worked on, or ""
+	scopeEnds   scopeEnds
+	interrupted bool
+	edits       *edits          // that are under way, or nil
+	batch       *batch          // of files that are not committed, or nil
+	batchPaths  changedPaths    // of the files of batch
+	deferred    []deferredCheck // of resources that were acted on
+	transaction *transaction    // that is not committed, or nil
+	alone       bool            // no transaction may begin
+	queue       []*Event        // to be reported after batch or transaction is committed, or deferred is verified
+	redactor    *redactor       // nil if there is nothing to redact
+	single      [1]*Event       // holds the result of finishEdits for a resource that is no edit
 }
 
 // recordOutcome records the outcome of a resource, for those that come after it.
 func (w *walk) recordOutcome(ev *Event) {
 	w.outcomes[ev.Index] = ev.Outcome
-	w.hasPendingOutcome = w.hasPendingOutcome || ev.Outcome == Pending || ev.Outcome == Unknown
+	if isUnsettled(ev.Resource, ev.Outcome) {
+		w.unsettled = append(w.unsettled, ev.Index)
+	} else if ev.Outcome == Pending || ev.Outcome == Unknown {
+		w.onlyPlanned = append(w.onlyPlanned, ev.Index)
+	}
 	w.looks = nil
-	w.recordForecast(ev)
-	w.blocks[ev.Index] = ev.Outcome == Failed || len(ev.Unmet) > 0
-	if ev.Outcome != Failed {
+	w.forecaster.recordForecast(ev)
+	w.blocks[ev.Index] = ev.Fails() || len(ev.Unmet) > 0 || ev.Declined
+	if !ev.Fails() {
 		return
 	}
 	if w.FailOnError {
 		w.endReason = "fail_on_error is set and " + ev.Resource.ID.String() + " failed"
 	}
-	w.recordScopeFailure(ev.Resource)
+	w.scopeEnds.record(ev.Resource)
 }
 
 // recordPrior records the outcome that a resource had before the run.
 func (w *walk) recordPrior(i int, o Outcome) {
 	w.outcomes[i], w.blocks[i] = o, o == Failed || o == Skipped
-	w.recordCause(i, w.PriorCauses[w.catalog.Resources[i].ID])
-	w.prefetch.leave(i)
+	w.refreshes.recordCause(i, w.PriorCauses[w.catalog.Resources[i].ID])
+	w.prefetcher.leave(i)
 }
 
-func (w *walk) planning() bool { return w.host == nil }
-
-// resource converges one resource, and returns its event.
-func (w *walk) resource(ctx context.Context, i int) *Event {
+// convergeResource converges the resource whose turn it is, and returns its event. It finds
+// out whether the resource is skipped and which provider it has, and runs its health checks;
+// what is between is decideAndAct.
+func (w *walk) convergeResource(ctx context.Context, i int) *Event {
 	r := w.catalog.Resources[i]
 	ev := &Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.since}
+	run := ctx
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w after %s", host.ErrTimeout, limit))
@@ -231,23 +230,23 @@ func (w *walk) resource(ctx context.Context, i int) *Event {
 		w.since = w.view.Now()
 		ev.Took = w.since.Sub(ev.Start)
 	}()
-	if w.skip(ctx, i, ev) || !w.resolve(ctx, ev) {
+	if w.skip(run, i, ev) || !w.resolve(ctx, ev) { // the time of a resource that is over ends no run
 		return ev
 	}
 	r = ev.Resource
-	f, err := w.prefetch.provider(r)
+	provider, err := w.prefetcher.provider(r)
 	if err != nil {
 		ev.Outcome, ev.Err = Failed, err
-		w.recordProviderFailure(ctx, ev, err)
+		w.forecaster.recordProviderFailure(ctx, ev, err)
 		return ev
 	}
-	ev.Provider = f.Name
-	if !w.monitorOnly(r) {
-		w.recordConditions(i)
-		w.converge(ctx, i, f, ev)
+	ev.Provider = provider.Name
+	if !w.monitorsOnly(r) {
+		w.forecaster.recordConditions(i)
+		w.decideAndAct(ctx, i, provider, ev)
 	}
-	if !w.noop(r) && ev.Outcome != Failed {
-		w.checkHealth(ctx, ev)
+	if !w.noop(r) && ev.Outcome != Failed && !ev.Declined {
+		checkHealth(ctx, w.view, ev)
 	}
 	return ev
 }
@@ -258,7 +257,7 @@ func (w *walk) explain(ctx context.Context, ev *Event) {
 	if ev.Outcome == Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
 		w.interrupted, ev.Err = true, errors.New("interrupted")
 	}
-	w.explainParent(ev)
+	w.byName.explainParent(ev)
 }
 
 // skip reports whether the resource is skipped, and gives the event the reason.
@@ -276,7 +275,7 @@ func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
 	if ev.Reason = w.endReason; ev.Reason != "" {
 		return true
 	}
-	if ev.Reason = w.scopeEndReason(ev.Resource); ev.Reason != "" {
+	if ev.Reason = w.scopeEnds.reason(ev.Resource); ev.Reason != "" {
 		return true
 	}
 	for _, d := range w.catalog.Deps[i] {
@@ -289,16 +288,16 @@ func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
 		}
 	}
 	if len(ev.Unmet) > 0 {
-		w.recordUnmet(ev)
+		failWithParts(w.catalog, w.blocks, ev)
 		return true
 	}
 	ev.Outcome = Stable
 	return false
 }
 
-func (w *walk) stopped(ctx context.Context) bool {
+func (e *Engine) stopped(ctx context.Context) bool {
 	select {
-	case <-w.Stop:
+	case <-e.Stop:
 		return true
 	default:
 		return ctx.Err() != nil

@@ -30,6 +30,7 @@ type knob struct {
 	Guard  bool   `ccm:"guard"`  // looks at things that others may bring about
 	Deaf   bool   `ccm:"deaf"`   // does nothing on refresh
 	Settle bool   `ccm:"settle"` // has to settle
+	Joins  string `ccm:"joins"`  // those with the same word are set in one transaction
 }
 
 func (k knob) SettleTime() time.Duration { return map[bool]time.Duration{true: time.Second}[k.Settle] }
@@ -84,12 +85,16 @@ type world struct {
 	looks  int
 	did    []string // in order, looks at what was acted on included
 	falls  string   // the knob that does not settle
+	onLook func(name string)
 }
 
 func newWorld() *world { return &world{values: map[string]string{}, kicks: map[string]int{}} }
 
 func (w *world) Status(_ context.Context, _ *host.View, k knob) (string, error) {
 	w.looks++
+	if w.onLook != nil {
+		w.onLook(k.Name)
+	}
 	if slices.ContainsFunc(w.did, func(s string) bool { return s == "set "+k.Name || s == "kick "+k.Name }) {
 		w.did = append(w.did, "look "+k.Name)
 		if w.falls == k.Name {
@@ -150,6 +155,10 @@ func cat(t *testing.T, lines string) *catalog.Catalog {
 				spec.Deaf = true
 			case "settle":
 				spec.Settle = true
+			case "joins":
+				spec.Joins = val
+			case "timeout":
+				r.Common.Timeout = host.Duration(time.Hour)
 			case "skip":
 				r.Skip = "control says so"
 			case "health", "warning":
@@ -244,6 +253,20 @@ func TestRunAndPlan(t *testing.T) {
 	}
 }
 
+// Of many resources that may make the difference, the surest are told.
+func TestMostSuspects(t *testing.T) {
+	var lines []string
+	for i := range 300 {
+		lines = append(lines, fmt.Sprintf("k%d=1 opaque", i))
+	}
+	w, c := newWorld(), cat(t, strings.Join(append(lines, "z=1 needs=k7 require=k250,k290"), ";"))
+	events := w.plan(t, c).events
+	last := events[len(events)-1]
+	require.Equal(t, converge.Unknown, last.Outcome)
+	require.Len(t, last.Because, 100)
+	require.Equal(t, []string{"k250", "k290", "k0"}, []string{last.Because[0].ID.Name, last.Because[1].ID.Name, last.Because[2].ID.Name})
+}
+
 func TestRefreshedOnce(t *testing.T) {
 	w := newWorld()
 	w.run(t, cat(t, "a=1;b=1;c=5 subscribe=a,b"))
@@ -279,6 +302,27 @@ func TestStop(t *testing.T) {
 		e.Stop, e.Reporter = stop, stopAfter{e.Reporter, "b", stop}
 	})
 	require.Equal(t, []string{"a changed", "b changed", "c skipped: the run was interrupted"}, tp.lines)
+	require.True(t, sum.Interrupted)
+}
+
+func TestApprove(t *testing.T) {
+	w, stop := newWorld(), make(chan struct{})
+	answers := map[string]error{"b": converge.ErrDeclined, "d": errors.New("not like this")}
+	tp, sum := w.run(t, cat(t, "a=1;b=2;c=3 require=b;d=4;e=5 require=d;f=6;g=7"), func(e *converge.Engine) {
+		e.Stop = stop
+		e.Approve = func(ev *converge.Event) error {
+			require.Equal(t, converge.Pending, ev.Outcome)
+			if ev.Resource.ID.Name == "f" {
+				close(stop)
+				return converge.ErrDeclined
+			}
+			return answers[ev.Resource.ID.Name]
+		}
+	})
+	require.Equal(t, []string{
+		"a changed", "b skipped: it was declined", "c skipped: knob#b was skipped", "d failed: not like this", "e skipped: knob#d failed",
+		"f skipped: the run was interrupted", "g skipped: the run was interrupted",
+	}, tp.lines)
 	require.True(t, sum.Interrupted)
 }
 

@@ -6,105 +6,138 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// converge decides about a resource and, in a run, does what is to be done.
-func (w *walk) converge(ctx context.Context, i int, f *resource.Binding, ev *Event) {
+// decideAndAct looks at a resource, decides what is to be done about it and, in a run, has
+// that done by act. The outcome is in the event.
+func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Binding, ev *Event) {
 	r := ev.Resource
-	by, maybe := w.refreshers(i)
-	left := w.owedRefreshes[r.ID]
-	refresh := len(by)+len(left) > 0
+	by, maybe := w.refreshes.refreshers(i)
+	owed := w.refreshes.owed[r.ID]
+	refresh := len(by)+len(owed) > 0
 	defer func() {
-		if x := w.deferredCheckOf(ev); x != nil {
+		if x := deferredCheckOf(w.deferred, ev); x != nil {
 			x.hasRefresh = refresh
 		} else if refresh {
-			w.finishRefreshes(ev)
+			w.refreshes.finish(ev)
 		}
 	}()
-	state, err := w.status(ctx, i, f)
+	state, d, err := w.look(ctx, i, provider, ev, refresh)
+	if w.interruptTransaction(ctx, provider, ev, d, err) {
+		state, d, err = w.look(ctx, i, provider, ev, refresh)
+	}
 	if err != nil {
-		w.recordStatusFailure(ctx, f, ev, err)
+		w.forecaster.recordStatusFailure(ctx, provider, ev, err)
 		return
 	}
 	ev.Ensure = ensureOf(state)
-	d := r.Type.Decide(r.Spec, state, refresh)
 	if refresh {
 		without := r.Type.Decide(r.Spec, state, false)
 		ev.Refreshed = len(d.Actions) != len(without.Actions) || len(d.Actions) > 0 && d.Actions[0] != without.Actions[0]
 		if ev.Refreshed {
-			ev.RefreshedBy, ev.PendingRefreshes = by, left
+			ev.RefreshedBy, ev.PendingRefreshes = by, owed
 		}
 	}
 	mayRefresh := len(maybe) > 0 && !ev.Refreshed && len(r.Type.Decide(r.Spec, state, true).Actions) > len(d.Actions)
-	if brought := w.pendingInstallers(i); len(brought) > 0 && d.Err == nil {
-		w.blameInstallers(ctx, f, ev, d, brought)
+	if bringers, removed := w.forecaster.pendingBringers(i); len(bringers) > 0 && d.Err == nil && !(w.transaction.joins(provider, ev, d) && bringers[0].index >= w.transaction.first) {
+		w.forecaster.blameBringers(ctx, provider, ev, d, bringers, removed)
+		return
+	}
+	if lost := w.forecaster.lostBefore(i); len(lost) > 0 && len(d.Actions) > 0 {
+		w.forecaster.blame(ctx, provider, ev, mergeSuspects(lost, w.suspects.of(i, w.looks)))
+		w.forecaster.forecast(ctx, ev, d, false)
 		return
 	}
 	switch {
 	case d.Err != nil:
 		ev.Diff = d.Diff
-		w.recordStatusFailure(ctx, f, ev, d.Err)
+		w.forecaster.recordStatusFailure(ctx, provider, ev, d.Err)
 		return
+	// In a plan, something that is pending may have made the look come out otherwise.
 	case w.looks != nil && !(ev.Refreshed && resource.UncertainAfterPending(r.Spec)):
-		if suspects := w.suspects(i, w.looks); len(suspects) > 0 {
+		if suspects := w.suspects.of(i, w.looks); len(suspects) > 0 {
 			if len(d.Actions) > 0 { // what is to be done hangs on more
-				_, _ = w.foresee(ctx, w.view.Recording(w.looks), i, f)
-				suspects = w.suspects(i, w.looks)
+				_, _ = w.forecaster.predict(ctx, w.view.Recording(w.looks), i, provider)
+				suspects = w.suspects.of(i, w.looks)
 			}
 			if mayRefresh {
-				suspects = mergeSuspects(w.refreshSuspects(i), suspects)
+				w.forecaster.blameDirect(ctx, provider, ev, mergeSuspects(w.suspects.refreshing(i), suspects))
+			} else {
+				w.forecaster.blame(ctx, provider, ev, suspects)
 			}
-			w.blame(ctx, f, ev, suspects)
-			w.forecast(ctx, ev, d, false)
+			w.forecaster.forecast(ctx, ev, d, false)
 			if mayRefresh && d.Stable() {
-				w.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
+				w.forecaster.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
 			}
 			return
 		}
 	}
 	switch {
 	case d.Stable() && mayRefresh:
-		w.blame(ctx, f, ev, w.refreshSuspects(i))
-		w.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
+		w.forecaster.blameDirect(ctx, provider, ev, w.suspects.refreshing(i))
+		w.forecaster.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
 		return
 	case d.Stable():
-		if resource.DependsOnData(r.Spec) { // its properties do not tell the desired state later
+		w.transaction.pass(ev)
+		if resource.DependsOnData(r.Spec) { // a later run cannot tell from its properties what was desired
 			ev.DesiredDigest = w.desiredDigest(ev, resource.DesiredDigestOf(state))
 		}
 		return
 	case mayRefresh:
 		ev.Reason = "it may be refreshed besides, because " + maybe[0].String() + " is unknown"
 	}
-	w.act(ctx, *f, d, state, ev)
+	w.act(ctx, *provider, d, state, ev)
+}
+
+// look returns the state of a resource and the decision about it.
+func (w *walk) look(ctx context.Context, i int, provider *resource.Binding, ev *Event, refresh bool) (any, resource.Decision, error) {
+	state, err := w.statusWithRetries(ctx, i, provider, ev)
+	if err != nil {
+		return nil, resource.Decision{}, err
+	}
+	return state, ev.Resource.Type.Decide(ev.Resource.Spec, state, refresh), nil
+}
+
+// statusWithRetries is status, tried again in a run if it fails and the resource wants that.
+func (w *walk) statusWithRetries(ctx context.Context, i int, provider *resource.Binding, ev *Event) (state any, err error) {
+	if ev.Resource.Common.Tries == nil || w.noop(ev.Resource) {
+		return w.status(ctx, i, provider)
+	}
+	err = w.try(ctx, hostFor(ctx, ev, w.host), ev, func() (err error) {
+		state, err = w.status(ctx, i, provider)
+		return err
+	})
+	return state, err
 }
 
 // status returns the state of resource i, whose turn it is, compared with the present
-// desired state or, with [Engine.Recall], with an earlier one.
-func (w *walk) status(ctx context.Context, i int, f *resource.Binding) (any, error) {
+// desired state or, with [Engine.Recall], with an earlier one. What was prefetched is used
+// where nothing that is pending can make a difference.
+func (w *walk) status(ctx context.Context, i int, provider *resource.Binding) (any, error) {
 	if w.Recall != nil {
 		r := w.catalog.Resources[i]
-		if state, ok, err := f.Recall(ctx, w.view, r.Spec, w.Recall(r)); ok {
+		if state, ok, err := provider.Recall(ctx, w.view, r.Spec, w.Recall(r)); ok {
 			return state, err
 		}
 	}
-	v, looks := w.record()
+	v, looks := w.forecaster.recordingView()
 	w.looks = looks
 	spec := w.catalog.Resources[i].Spec
-	if looks == nil || len(w.incompleteEffects) == 0 && !w.view.IsDoubtful() && resource.MayPrefetch(spec) {
-		return w.prefetch.status(ctx, v, i, f)
+	if looks == nil || len(w.suspects.effects.list) == 0 && !w.view.Plan().IsDoubtful() && resource.MayPrefetch(spec) {
+		return w.prefetcher.status(ctx, v, i, provider)
 	}
-	return f.Status(ctx, v, spec)
+	return provider.Status(ctx, v, spec)
 }
 
 // refreshers returns the resources to which resource i subscribes and that have changed or
 // would change, and those of which that is unknown.
-func (w *walk) refreshers(i int) (by, maybe []resource.ID) {
-	for _, d := range w.catalog.Deps[i] {
+func (t *refreshTracker) refreshers(i int) (by, maybe []resource.ID) {
+	for _, d := range t.catalog.Deps[i] {
 		if !d.Refresh {
 			continue
 		}
-		switch id := w.catalog.Resources[d.Index].ID; {
-		case w.refreshed(i, d.Index):
+		switch id := t.catalog.Resources[d.Index].ID; {
+		case t.refreshed(i, d.Index):
 			by = append(by, id)
-		case w.outcomes[d.Index] == Unknown:
+		case t.outcomes[d.Index] == Unknown && concerns(t.catalog.Resources[i], t.catalog.Resources[d.Index]):
 			maybe = append(maybe, id)
 		}
 	}
@@ -113,7 +146,8 @@ func (w *walk) refreshers(i int) (by, maybe []resource.ID) {
 
 // refreshed reports whether the outcome of resource by refreshes resource i, which
 // subscribes to it.
-func (w *walk) refreshed(i, by int) bool {
-	o := w.outcomes[by]
-	return o == Changed || o == Pending && w.noop(w.catalog.Resources[i]) // in a run, a pending change refreshes nothing
+func (t *refreshTracker) refreshed(i, by int) bool {
+	o := t.outcomes[by]
+	r := t.catalog.Resources[i]
+	return o == Changed || o == Pending && t.noop(r) && concerns(r, t.catalog.Resources[by]) // in a run, a pending change refreshes nothing
 }

@@ -12,7 +12,7 @@ import (
 // as long as for one of them.
 type deferredCheck struct {
 	event      *Event
-	f          resource.Binding
+	provider   resource.Binding
 	hasRefresh bool // its refreshes are finished if it is in order
 }
 
@@ -21,13 +21,13 @@ type deferredCheck struct {
 // walk.
 func (w *walk) mayDefer(i int) bool {
 	r := w.catalog.Resources[i]
-	return resource.HasToSettle(r.Spec) && !w.planning() && !w.Sequential && w.edits == nil && w.continuesAfter(r) &&
-		len(r.Common.HealthChecks) == 0 && r.Common.Timeout == 0
+	return resource.HasToSettle(r.Spec) && !w.planning && !w.Sequential && w.edits == nil && w.continuesAfter(r) &&
+		r.Common.IsPlain()
 }
 
 // continuesAfter reports whether the walk goes on if r fails.
-func (w *walk) continuesAfter(r *resource.Resource) bool {
-	if w.FailOnError {
+func (e *Engine) continuesAfter(r *resource.Resource) bool {
+	if e.FailOnError {
 		return false
 	}
 	for s := r.Scope; s != nil; s = s.Parent {
@@ -54,9 +54,9 @@ func (w *walk) canDefer(i int) bool {
 }
 
 // deferredCheckOf returns the entry of an event that was just added, nil if there is none.
-func (w *walk) deferredCheckOf(ev *Event) *deferredCheck {
-	if n := len(w.deferred); n > 0 && w.deferred[n-1].event == ev {
-		return &w.deferred[n-1]
+func deferredCheckOf(list []deferredCheck, ev *Event) *deferredCheck {
+	if n := len(list); n > 0 && list[n-1].event == ev {
+		return &list[n-1]
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (w *walk) runDeferredChecks(ctx context.Context) {
 	}
 	for _, x := range w.deferred {
 		ev, began := x.event, w.view.Now()
-		w.verify(ctx, x.f, ev)
+		w.verify(ctx, x.provider, ev)
 		ev.Took += w.view.Now().Sub(began)
 		if ev.Err != nil {
 			ev.Outcome = Failed
@@ -77,7 +77,7 @@ func (w *walk) runDeferredChecks(ctx context.Context) {
 			w.recordOutcome(ev)
 		}
 		if x.hasRefresh {
-			w.finishRefreshes(ev)
+			w.refreshes.finish(ev)
 		}
 	}
 	events := w.queue

@@ -26,7 +26,7 @@ type edits struct {
 // beginEdits begins the edit of a file, if resource i is the first of several
 // that edit it.
 func (w *walk) beginEdits(ctx context.Context, i int) {
-	if w.planning() || w.edits != nil {
+	if w.planning || w.edits != nil {
 		return
 	}
 	path := w.editedFile(i)
@@ -34,7 +34,7 @@ func (w *walk) beginEdits(ctx context.Context, i int) {
 		return
 	}
 	last := i
-	for last+1 < len(w.catalog.Resources) && w.editedFile(last+1) == path && w.sameBackup(i, last+1) {
+	for last+1 < len(w.catalog.Resources) && w.editedFile(last+1) == path && sameBackup(w.catalog.Resources[i], w.catalog.Resources[last+1]) {
 		last++
 	}
 	if last == i {
@@ -51,25 +51,22 @@ func (w *walk) beginEdits(ctx context.Context, i int) {
 func (w *walk) editedFile(i int) string {
 	r := w.catalog.Resources[i]
 	x, ok := r.Spec.(resource.FileEditor)
-	if !ok || r.Skip != "" || r.Resolve != nil || w.noop(r) || w.monitorOnly(r) || len(r.Common.HealthChecks) > 0 || r.Common.Timeout > 0 || r.Type.Refreshable() {
+	if !ok || r.Skip != "" || r.Resolve != nil || w.noop(r) || w.monitorsOnly(r) || !r.Common.IsPlain() || r.Type.Refreshable() {
 		return ""
 	}
 	return x.EditedFile()
 }
 
 // sameBackup reports whether two resources agree on making backups.
-func (w *walk) sameBackup(i, k int) bool {
-	kept := func(i int) bool {
-		b := w.catalog.Resources[i].Common.Backup
-		return b == nil || *b
-	}
-	return kept(i) == kept(k)
+func sameBackup(a, b *resource.Resource) bool {
+	backs := func(r *resource.Resource) bool { return r.Common.Backup == nil || *r.Common.Backup }
+	return backs(a) == backs(b)
 }
 
-// finishEdit takes the event of a resource and returns those that can be reported: that one
-// or, at the end of a row of edits, all of them.
-func (w *walk) finishEdit(ctx context.Context, ev *Event) []*Event {
-	w.recordOutcome(ev)
+// finishEdits writes the edited file after the last edit of its row, and returns the events that
+// can be reported then: that of the resource or, of edits, all at the end of the row and none
+// before.
+func (w *walk) finishEdits(ctx context.Context, ev *Event) []*Event {
 	e := w.edits
 	if e == nil {
 		w.single[0] = ev
@@ -98,9 +95,9 @@ func (w *walk) finishEdit(ctx context.Context, ev *Event) []*Event {
 
 // verifyEdit verifies a resource after its file was written.
 func (w *walk) verifyEdit(ctx context.Context, ev *Event) {
-	var f resource.Binding
-	if f, ev.Err = w.Registry.Select(ev.Resource, w.Facts); ev.Err == nil {
-		w.verify(ctx, f, ev)
+	var provider resource.Binding
+	if provider, ev.Err = w.Registry.Select(ev.Resource, w.Facts); ev.Err == nil {
+		w.verify(ctx, provider, ev)
 	}
 	if ev.Err != nil {
 		ev.Outcome = Failed

@@ -24,22 +24,22 @@ func words(t *testing.T) resource.Binding {
 	t.Helper()
 	s, err := schema.Make("", []schema.Property{{Name: "name", Type: reflect.TypeFor[string](), IsName: true}})
 	require.NoError(t, err)
-	f, err := resource.Functions{
+	provider, err := resource.Functions{
 		Name: "word", Provider: "test", Schema: s,
 		Status: func(_ context.Context, v *host.View, _ *resource.Properties) (any, error) {
-			text, err := v.ReadExpected("/words", 1000)
+			text, err := v.ReadUpTo("/words", 1000)
 			return string(text), err
 		},
 		Decide: func(want *resource.Properties, have any) (d resource.Decision) {
 			if !strings.Contains(have.(string), want.Name()+"\n") {
 				d.Add("name", "", want.Name())
 				d.Act("add", "added "+want.Name()+" to "+strings.ReplaceAll(have.(string), "\n", " "))
-				d.Effects, d.Complete = []host.Planned{{Path: "/words", Kind: host.Regular, Content: new(have.(string) + want.Name() + "\n")}}, true
+				d.Effects, d.Complete = []host.PathEffect{{Path: "/words", Kind: host.Regular, Content: new(have.(string) + want.Name() + "\n")}}, true
 			}
 			return d
 		},
 		Perform: func(_ context.Context, h *host.Host, want *resource.Properties, _ resource.Action) error {
-			text, err := h.ReadExpected("/words", 1000)
+			text, err := h.ReadUpTo("/words", 1000)
 			if err != nil || want.Name() == "bad" {
 				return errors.Join(err, errors.New("no such word"))
 			}
@@ -49,7 +49,7 @@ func words(t *testing.T) resource.Binding {
 		Edits: func(*resource.Properties) string { return "/words" },
 	}.Bind()
 	require.NoError(t, err)
-	return f
+	return provider
 }
 
 // told lists what is reported, and at each point what the file holds.
@@ -75,13 +75,13 @@ func (w *told) Event(e *converge.Event) {
 // edit converges words and returns what was told, and when.
 func edit(t *testing.T, options host.Options, plan, failOnError bool, names ...string) []string {
 	t.Helper()
-	f := words(t)
-	base, err := resource.NewRegistry(f)
+	provider := words(t)
+	base, err := resource.NewRegistry(provider)
 	require.NoError(t, err)
 	var b catalog.Builder
 	for _, n := range names {
 		tab := &schema.Table{Entries: []schema.Entry{{Key: "name", Val: schema.StringValue(n)}}}
-		r, err := f.Type.Decode(tab, resource.Origin{})
+		r, err := provider.Type.Decode(tab, resource.Origin{})
 		require.NoError(t, err)
 		_, err = b.Add(r)
 		require.NoError(t, err)

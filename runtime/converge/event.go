@@ -1,6 +1,8 @@
 package converge
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -40,11 +42,11 @@ type Event struct {
 	Diff []resource.Delta
 	// Actions is what was done, or would be.
 	Actions []resource.Action
-	// Ran is the result of the command of a resource; nil if none was run, or without
-	// [Engine.Outputs].
+	// Ran is the result of the command of a resource (resource.SelfVerifier); nil if none
+	// was run.
 	Ran *host.Result
 	// Text is the content before and after; nil if it is not known, or without [Engine.Texts].
-	Text *resource.Text
+	Text *resource.TextChange
 	// Refreshed says that a refresh is among the actions, RefreshedBy which changes it is
 	// for.
 	Refreshed   bool
@@ -59,8 +61,12 @@ type Event struct {
 	// Reason says why a resource is unknown or skipped, or what else may become
 	// of one that is pending.
 	Reason string
-	// Because lists what a resource is unknown because of, the surest first.
+	// Because lists what a resource is unknown because of, the surest first and
+	// at most 100.
 	Because []Predecessor
+	// BecauseMore is how many earlier ones besides may make a difference, at most. It is 0
+	// unless Because is full.
+	BecauseMore int
 	// BecauseSurely says that the first of these is to blame because it is required,
 	// or because of its paths or names, and not only because it comes earlier.
 	BecauseSurely bool
@@ -68,6 +74,9 @@ type Event struct {
 	// tell.
 	Forecast *Forecast
 	named    int // how many of Because are named to people
+	others   int // how many are as sure as these, and are not
+	// Declined says that a resource was skipped because [Engine.Approve] has declined it.
+	Declined bool
 	// Unmet lists the requirements that failed or were themselves skipped.
 	Unmet []resource.ID
 	// Err says why a resource failed.
@@ -79,6 +88,9 @@ type Event struct {
 	Took   time.Duration
 }
 
+// Fails reports whether the event fails the run: a failure may be ignored.
+func (e *Event) Fails() bool { return e.Outcome == Failed && !e.Resource.Common.IgnoreFailure }
+
 // A Predecessor is a resource that comes earlier, and what would become of it.
 type Predecessor struct {
 	ID      resource.ID
@@ -88,10 +100,39 @@ type Predecessor struct {
 // Named returns those of Because that are named to people.
 func (e *Event) Named() []Predecessor { return e.Because[:max(e.named, min(1, len(e.Because)))] }
 
+// Others returns how many resources are not named to people and make a difference as much as
+// those that are (Named).
+func (e *Event) Others() int { return e.others }
+
+// OthersText counts resources that are not named.
+func OthersText(n int) string {
+	if n == 1 {
+		return "1 other"
+	}
+	return fmt.Sprintf("%d others", n)
+}
+
+// joined names resources, and counts others.
+func joined(list []Predecessor, others int) string {
+	names := make([]string, len(list))
+	for i, b := range list {
+		names[i] = b.ID.String()
+	}
+	if others > 0 {
+		names = append(names, OthersText(others))
+	}
+	if len(names) > 1 {
+		return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	}
+	return names[0]
+}
+
 // A Summary counts the events of a run.
 type Summary struct {
 	Counts    [len(Outcomes)]int
 	Refreshed int // how many were changed, or would be, by a refresh
+	// Ignored is how many failures do not fail the run (ignore_failure).
+	Ignored int
 	// RefreshedLater is how many of these are pending.
 	RefreshedLater int
 	Health         [len(HealthStates)]int
@@ -103,10 +144,15 @@ type Summary struct {
 	// Dropped lists the refreshes of earlier runs for resources that are not declared any
 	// more.
 	Dropped []PendingRefresh
+	// Undeclared is how many resources that earlier runs have made are declared no more.
+	Undeclared int
 }
 
 // Of returns how many resources had the outcome.
 func (s Summary) Of(o Outcome) int { return s.Counts[o] }
+
+// Failed reports whether a resource has failed whose failure is not ignored.
+func (s Summary) Failed() bool { return s.Counts[Failed] > s.Ignored }
 
 // Total returns the number of resources.
 func (s Summary) Total() int {
@@ -120,6 +166,9 @@ func (s Summary) Total() int {
 // Add counts one event.
 func (s *Summary) Add(e *Event) {
 	s.Counts[e.Outcome]++
+	if e.Outcome == Failed && !e.Fails() {
+		s.Ignored++
+	}
 	if e.Refreshed && (e.Outcome == Changed || e.Outcome == Pending) {
 		s.Refreshed++
 		if e.Outcome == Pending {

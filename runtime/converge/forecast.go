@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -25,109 +24,142 @@ type Forecast struct {
 	Refresh bool
 	Diff    []resource.Delta
 	Actions []resource.Action
-	Text    *resource.Text
+	Text    *resource.TextChange
 	Err     error
 }
 
-// record returns the view for the present resource, and the record of its looks; nil where
-// they make no difference.
-func (w *walk) record() (*host.View, *host.Looks) {
-	if !w.planning() || !w.hasPendingOutcome {
-		return w.view, nil
+// A forecaster says in a plan what would become of resources whose state hangs on others
+// that are pending: which ones these are, and what a run may do. Later looks heed that.
+type forecaster struct {
+	*progress
+	suspects *suspectFinder
+	// prefetcher tells the providers of resources.
+	prefetcher *Prefetcher
+	texts      bool // Engine.Texts
+	// conditional is set for what comes after something unknown.
+	conditional []bool
+	// predictions is the answers of providers that predict many resources at once.
+	predictions map[int]resource.Prediction
+	// installers and removers are which of these install or remove a name besides their
+	// own (resource.Prediction).
+	installers, removers map[string][]int
+	lost                 []int // those that remove what cannot be had again
+	// forecasts is what would become of unknown resources.
+	forecasts map[int]Outcome
+}
+
+// recordingView returns the view for the resource whose turn it is. In a plan in which something
+// is pending already, it records in looks what is looked at through it; otherwise looks is nil.
+func (f *forecaster) recordingView() (v *host.View, looks *host.Looks) {
+	if !f.planning || len(f.unsettled) == 0 {
+		return f.view, nil
 	}
-	looks := w.newLooks()
+	looks = f.newLooks()
 	if looks.Answers == nil {
 		looks.Answers = new(host.Answers)
 	}
-	return w.view.Recording(looks), looks
+	return f.view.Recording(looks), looks
 }
 
 // recordStatusFailure records that Status or Decide has failed. In a plan the reason may be
 // something that is pending.
-func (w *walk) recordStatusFailure(ctx context.Context, f *resource.Binding, ev *Event, err error) {
+func (f *forecaster) recordStatusFailure(ctx context.Context, provider *resource.Binding, ev *Event, err error) {
 	err = ev.Resource.ExplainMissing(err)
-	if w.noop(ev.Resource) {
+	if f.noop(ev.Resource) {
 		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
-			w.unknown(ev, u.Because)
-			w.assumeMayAct(ev, nil)
+			recordUnknown(ev, u.Because)
+			f.assumeMayAct(ev, nil)
 			return
 		}
 	}
-	if w.noop(ev.Resource) && !w.planning() && w.hasPendingOutcome {
-		if k, ok := w.lastPending(ev.Index); ok { // nothing of what is pending can be seen
-			w.blame(ctx, nil, ev, []suspect{{k, fits}})
-			ev.Forecast = &Forecast{Outcome: Failed, Err: err}
-			return
-		}
+	f.suspects.failing = true
+	defer func() { f.suspects.failing = false }()
+	if isOnlyPlanned(ev.Resource) && len(f.onlyPlanned) > 0 { // nothing of what is pending there can be seen
+		f.blame(ctx, nil, ev, mergeSuspects(latestFirst(f.onlyPlanned), f.suspects.of(ev.Index, f.looks)))
+		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
+		return
 	}
-	w.failing = true
-	defer func() { w.failing = false }()
-	suspects := w.suspects(ev.Index, w.looks)
+	suspects := f.suspects.of(ev.Index, f.looks)
 	if len(suspects) == 0 {
 		ev.Outcome, ev.Err = Failed, err
 		return
 	}
-	d, hopeful, certain := w.forecastDecision(ctx, f, ev)
+	d, hopeful, certain := f.forecastDecision(ctx, provider, ev)
 	if certain != nil {
 		ev.Outcome, ev.Err = Failed, ev.Resource.ExplainMissing(certain)
 		return
 	}
-	w.blame(ctx, f, ev, suspects)
+	f.blame(ctx, provider, ev, suspects)
 	if !hopeful {
 		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
-		w.assumeMayAct(ev, nil)
+		f.assumeMayAct(ev, nil)
 		return
 	}
-	w.forecast(ctx, ev, d, true)
+	f.forecast(ctx, ev, d, true)
+}
+
+// latestFirst returns resources as suspects, of which the last one is the surest.
+func latestFirst(list []int) (suspects []suspect) {
+	for _, k := range slices.Backward(list) {
+		if len(suspects) < mostSuspects {
+			suspects = append(suspects, suspect{k, map[bool]rank{true: fits, false: mayBe}[len(suspects) == 0]})
+		}
+	}
+	return suspects
 }
 
 // recordProviderFailure is lookFailed for a resource that has no provider: what brings
 // its commands may be pending.
-func (w *walk) recordProviderFailure(ctx context.Context, ev *Event, err error) {
-	if !w.planning() {
+func (f *forecaster) recordProviderFailure(ctx context.Context, ev *Event, err error) {
+	if !f.planning {
 		return
 	}
-	w.failing = true
-	defer func() { w.failing = false }()
+	f.suspects.failing = true
+	defer func() { f.suspects.failing = false }()
 	looks := new(host.Looks)
-	w.view.Recording(looks).Looked(host.ProgramLook, ev.Resource.Type.Name, false)
-	if suspects := w.suspects(ev.Index, looks); len(suspects) > 0 {
+	f.view.Recording(looks).Plan().RecordLook(host.ProgramLook, ev.Resource.Type.Name, false)
+	if suspects := f.suspects.of(ev.Index, looks); len(suspects) > 0 {
 		ev.Err = nil
-		w.blame(ctx, nil, ev, suspects)
+		f.blame(ctx, nil, ev, suspects)
 		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
-		w.assumeMayAct(ev, nil)
+		f.assumeMayAct(ev, nil)
 	}
 }
 
 // recordForecastFailure records that the actions of a resource are going to fail, unless
 // something pending prevents that.
-func (w *walk) recordForecastFailure(ctx context.Context, f *resource.Binding, d resource.Decision, ev *Event, err error) {
-	if !w.planning() {
+func (f *forecaster) recordForecastFailure(ctx context.Context, provider *resource.Binding, d resource.Decision, ev *Event, err error) {
+	if !f.planning {
 		ev.Outcome, ev.Err = Failed, err
 		return
 	}
-	w.failing = true
-	defer func() { w.failing = false }()
-	suspects := w.suspects(ev.Index, w.looks)
+	f.suspects.failing = true
+	defer func() { f.suspects.failing = false }()
+	suspects := f.suspects.of(ev.Index, f.looks)
+	if errors.Is(err, host.ErrNeedsRoot) { // no command of this user gives the right, unless it is about that
+		suspects = slices.DeleteFunc(suspects, func(x suspect) bool { return x.rank == mayBe })
+	}
 	if len(suspects) == 0 {
 		ev.Outcome, ev.Err = Failed, err
 		return
 	}
-	w.blame(ctx, f, ev, suspects)
-	w.forecast(ctx, ev, d, true)
+	f.blame(ctx, provider, ev, suspects)
+	f.forecast(ctx, ev, d, true)
 }
 
 // forecastDecision decides about a resource as if the missing things that suspects may bring
 // were there. An error means that it would fail even then.
-func (w *walk) forecastDecision(ctx context.Context, f *resource.Binding, ev *Event) (d resource.Decision, ok bool, err error) {
+func (f *forecaster) forecastDecision(ctx context.Context, provider *resource.Binding, ev *Event) (d resource.Decision, ok bool, err error) {
 	r := ev.Resource
-	looks := w.newLooks()
-	looks.Grant = func(l host.Look) bool { return w.mayBring(ev.Index, l) }
-	v := w.view.Recording(looks)
-	state, err := f.Status(ctx, v, r.Spec)
+	looks := f.newLooks()
+	looks.Grant = func(l host.Look, doubts []any) bool {
+		return f.suspects.mayBring(ev.Index, l) || slices.ContainsFunc(doubts, f.isPending)
+	}
+	v := f.view.Recording(looks)
+	state, err := provider.Status(ctx, v, r.Spec)
 	if err == nil {
 		if d = r.Type.Decide(r.Spec, state, false); d.Err == nil {
-			_, err = w.foresee(ctx, v, ev.Index, f)
+			_, err = f.predict(ctx, v, ev.Index, provider)
 			if err == nil {
 				return d, true, nil
 			}
@@ -136,7 +168,7 @@ func (w *walk) forecastDecision(ctx context.Context, f *resource.Binding, ev *Ev
 			err = d.Err
 		}
 	}
-	if len(w.suspects(ev.Index, looks)) == 0 {
+	if len(f.suspects.of(ev.Index, looks)) == 0 {
 		return d, false, err
 	}
 	if d, ok := r.Type.DecideFresh(r.Spec); ok && d.Err == nil {
@@ -146,7 +178,7 @@ func (w *walk) forecastDecision(ctx context.Context, f *resource.Binding, ev *Ev
 }
 
 // forecast records the forecast of a resource that is unknown.
-func (w *walk) forecast(ctx context.Context, ev *Event, d resource.Decision, once bool) {
+func (f *forecaster) forecast(ctx context.Context, ev *Event, d resource.Decision, once bool) {
 	x := &Forecast{Outcome: Pending, Once: once, Diff: d.Diff, Actions: d.Actions}
 	switch {
 	case d.Err != nil:
@@ -154,77 +186,82 @@ func (w *walk) forecast(ctx context.Context, ev *Event, d resource.Decision, onc
 	case len(d.Actions) == 0:
 		x.Outcome = Stable
 	}
-	if w.Texts && d.Text != nil {
-		if text, err := d.Text(ctx, w.view); err == nil {
+	if f.texts && d.Text != nil {
+		if text, err := d.Text(ctx, f.view); err == nil {
 			x.Text = &text
 		}
 	}
-	x.MayExist = w.mayExist(ev, d)
+	x.MayExist = f.mayExist(ev, d)
 	ev.Forecast = x
-	w.assumeMayAct(ev, &d)
+	f.assumeMayAct(ev, &d)
 }
 
 // mayExist reports whether the thing to create may exist by then.
-func (w *walk) mayExist(ev *Event, d resource.Decision) bool {
+func (f *forecaster) mayExist(ev *Event, d resource.Decision) bool {
 	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
-	if name == "" || !d.Has("ensure") {
+	want, ok := ev.Resource.Spec.(resource.EnsureReporter)
+	if name == "" || !d.Has("ensure") || ok && resource.IsAbsent(want.WantedEnsure()) {
 		return false
 	}
-	look := host.Look{Kind: host.PathLook, Name: w.view.PathOf(name)}
-	for n := range w.incompleteEffects {
-		if x := &w.incompleteEffects[n]; x.brings && (x.matches(look) || w.comesAfter(ev.Index, x.index)) {
-			return true
-		}
+	look := host.Look{Kind: host.PathLook, Name: f.view.Plan().PathOf(name)}
+	for range f.suspects.effects.matching(look, true) {
+		return true
 	}
-	return false
+	return f.suspects.ancestorsOf(ev.Index).brings
 }
 
 // assumeMayAct adds the possible effects of an unknown resource to the view for later
 // resources. D is its decision as far as it is known, nil if it is not.
-func (w *walk) assumeMayAct(ev *Event, d *resource.Decision) {
-	if !w.planning() {
+func (f *forecaster) assumeMayAct(ev *Event, d *resource.Decision) {
+	r := ev.Resource
+	if !f.planning || isOnlyPlanned(r) {
 		return
 	}
-	w.mayHaveChanged = true
-	r := ev.Resource
+	f.mayHaveChanged = true
 	if d != nil && d.Err == nil && (d.Complete || len(d.Actions) == 0 && isConfined(r)) {
-		w.view.AssumeBy(ev.Index, true, d.Effects...)
+		f.view.Plan().Assume(ev.Index, true, d.Effects...)
 		if len(d.Actions) > 0 {
 			return
 		}
 	}
 	if paths := confinesOf(r); len(paths) > 0 {
-		there := d == nil && w.willExist(r)
+		there := d == nil && f.willExist(r)
 		for _, p := range paths {
-			w.view.AssumeBy(ev.Index, !there, host.Planned{Path: p, Unsure: !there, Vague: there})
+			f.view.Plan().Assume(ev.Index, !there, host.PathEffect{Path: p, Unsure: !there, Vague: there})
 		}
 		return
 	}
 	if d != nil && len(d.Effects) > 0 {
-		w.view.AssumeBy(ev.Index, true, d.Effects...)
+		f.view.Plan().Assume(ev.Index, true, d.Effects...)
 	}
-	w.addIncompleteEffect(ev.Index)
-	w.assumeUnknown(ev.Index, resource.Decision{})
+	if x, ok := r.Type.DecideFresh(r.Spec); ok && x.Err == nil && x.Complete { // all that it can do is known
+		for _, p := range x.Effects {
+			f.view.Plan().Assume(ev.Index, true, host.PathEffect{Path: p.Path, OfSystem: p.OfSystem, Unsure: true})
+		}
+		return
+	}
+	f.suspects.addIncompleteEffect(ev.Index, d != nil && d.FilesComplete, f.predictions[ev.Index].Removes)
+	f.assumeUnknown(ev.Index, resource.Decision{})
 }
 
 // willExist reports whether a resource with late values will exist.
-func (w *walk) willExist(r *resource.Resource) bool {
+func (f *forecaster) willExist(r *resource.Resource) bool {
 	want, ok := r.Spec.(resource.EnsureReporter)
 	name, _, _ := resource.BoundsOf(r.Spec)
-	if !ok || name == "" || len(r.Later) == 0 || slices.Contains(r.Later, "ensure") || want.WantedEnsure() == "absent" {
+	if !ok || name == "" || len(r.Later) == 0 || slices.Contains(r.Later, "ensure") || resource.IsAbsent(want.WantedEnsure()) {
 		return false
 	}
-	is, err := w.view.IsDirectory(path.Dir(name))
+	is, err := f.view.IsDirectory(path.Dir(name))
 	return err == nil && is
 }
 
 // assumeUnknown makes the paths that resource i manages unknown in the view, except those in
 // the effects of its decision.
-func (w *walk) assumeUnknown(i int, d resource.Decision) {
-	paths, _ := managedBy(w.catalog.Resources[i])
+func (f *forecaster) assumeUnknown(i int, d resource.Decision) {
+	paths, _ := managedBy(f.catalog.Resources[i])
 	for _, p := range paths {
-		if !slices.ContainsFunc(d.Effects, func(x host.Planned) bool { return x.Path == p }) {
-			w.view.AssumeBy(i, false, host.Planned{Path: p, Unsure: true})
+		if !slices.ContainsFunc(d.Effects, func(x host.PathEffect) bool { return x.Path == p }) {
+			f.view.Plan().Assume(i, false, host.PathEffect{Path: p, Unsure: true})
 		}
 	}
 }
@@ -243,103 +280,116 @@ func confinesOf(r *resource.Resource) []string {
 }
 
 // recordConditions records the unknown resources whose failure skips resource i.
-func (w *walk) recordConditions(i int) {
-	if !w.planning() || !w.hasPendingOutcome {
+func (f *forecaster) recordConditions(i int) {
+	if !f.planning || len(f.unsettled) == 0 {
 		return
 	}
 	var list []suspect
-	for _, d := range w.catalog.Deps[i] {
-		if w.outcomes[d.Index] == Unknown {
-			list = mergeSuspects(list, []suspect{{d.Index, declared}})
-		} else if !w.conditional[d.Index] {
+	for _, d := range f.catalog.Deps[i] {
+		if len(list) >= mostSuspects {
+			break
+		}
+		if f.outcomes[d.Index] == Unknown && !isOnlyPlanned(f.catalog.Resources[d.Index]) {
+			list = append(list, suspect{d.Index, declared})
+		} else if !f.conditional[d.Index] {
 			continue
 		}
-		for _, deeper := range w.because[d.Index] {
+		for _, deeper := range f.suspects.because[d.Index] {
 			list = append(list, suspect{deeper, mayBe})
 		}
 	}
-	if w.conditional[i] = len(list) > 0; w.conditional[i] {
-		w.recordBecause(i, mergeSuspects(nil, list))
+	if f.conditional[i] = len(list) > 0; f.conditional[i] {
+		f.suspects.recordBecause(i, mergeSuspects(nil, list))
 	}
 }
 
-// lastPending returns the last resource before i that is pending or unknown.
-func (w *walk) lastPending(i int) (int, bool) {
-	for k := i - 1; k >= 0; k-- {
-		if w.outcomes[k] == Pending || w.outcomes[k] == Unknown {
-			return k, true
+// recordUnknown records that the outcome cannot be known in a plan.
+func recordUnknown(ev *Event, because string) { ev.Outcome, ev.Reason = Unknown, because }
+
+// blame records that the outcome is unknown because of suspects. The provider, if it is
+// known, finds hidden ones. Where the surest suspects are unknown themselves, the pending
+// one that is behind them is told instead.
+func (f *forecaster) blame(ctx context.Context, provider *resource.Binding, ev *Event, suspects []suspect) {
+	f.blameDirect(ctx, provider, ev, f.suspects.withOrigins(suspects))
+}
+
+// withOrigins returns suspects with the pending ones first that are behind all of the surest
+// ones, if these are unknown.
+func (s *suspectFinder) withOrigins(suspects []suspect) []suspect {
+	surest := suspects[:min(s.alikeCount(suspects), fewBecause)]
+	if s.outcomes[surest[0].index] != Unknown {
+		return suspects
+	}
+	var origins []suspect
+	for _, x := range suspects {
+		isOther := func(by suspect) bool { return !slices.Contains(s.because[by.index], x.index) }
+		if x.rank < mayBe && s.outcomes[x.index] == Pending && !slices.ContainsFunc(surest, isOther) {
+			origins = append(origins, suspect{x.index, surest[0].rank})
 		}
 	}
-	return 0, false
+	return mergeSuspects(origins, suspects)
 }
 
-// unknown records that the outcome cannot be known in a plan.
-func (w *walk) unknown(ev *Event, because string) { ev.Outcome, ev.Reason = Unknown, because }
-
-// blame records that the outcome is unknown because of suspects. F, if it is known, finds
-// hidden ones.
-func (w *walk) blame(ctx context.Context, f *resource.Binding, ev *Event, suspects []suspect) {
-	suspects = w.hiddenSuspects(ctx, f, ev, suspects)
+// blameDirect is blame that tells the surest suspects, be they unknown or not.
+func (f *forecaster) blameDirect(ctx context.Context, provider *resource.Binding, ev *Event, suspects []suspect) {
+	suspects = f.hiddenSuspects(ctx, provider, ev, suspects[:min(len(suspects), mostSuspects)])
 	ev.Outcome, ev.BecauseSurely, ev.Cause = Unknown, suspects[0].rank < mayBe, NoCause
-	w.recordBecause(ev.Index, suspects)
+	f.suspects.recordBecause(ev.Index, suspects)
 	for _, x := range suspects {
-		ev.Because = append(ev.Because, Predecessor{w.catalog.Resources[x.index].ID, w.outcomes[x.index]})
+		ev.Because = append(ev.Because, Predecessor{f.catalog.Resources[x.index].ID, f.outcomes[x.index]})
 	}
-	told := w.namedCount(suspects)
+	if len(suspects) == mostSuspects {
+		ev.BecauseMore = max(0, len(f.unsettled)-mostSuspects)
+	}
+	alike := f.suspects.alikeCount(suspects)
+	ev.named = min(alike, fewBecause)
+	ev.others = alike - ev.named
+	if alike == mostSuspects {
+		ev.others += ev.BecauseMore
+	}
 	word := "is"
-	if told > 1 {
+	if alike > 1 {
 		word = "are"
 	}
-	state := word + " " + ev.Because[0].Outcome.String()
-	ev.Reason = joined(ev.Because[:told]) + " " + state
+	causes, state := joined(ev.Because[:ev.named], ev.others), word+" "+ev.Because[0].Outcome.String()
+	ev.Reason = causes + " " + state
 	if !ev.BecauseSurely {
-		ev.Reason = fmt.Sprintf("%s, which %s, may make a difference", joined(ev.Because[:told]), state)
+		ev.Reason = fmt.Sprintf("%s, which %s, may make a difference", causes, state)
 	}
-	ev.named = told
 }
 
 // recordBecause records the suspects of resource i.
-func (w *walk) recordBecause(i int, suspects []suspect) {
-	if w.because == nil {
-		w.because = make(map[int][]int)
+func (s *suspectFinder) recordBecause(i int, suspects []suspect) {
+	if s.because == nil {
+		s.because = make(map[int][]int)
 	}
 	for _, x := range suspects {
-		if !slices.Contains(w.because[i], x.index) {
-			w.because[i] = append(w.because[i], x.index)
+		if len(s.because[i]) < mostSuspects && !slices.Contains(s.because[i], x.index) {
+			s.because[i] = append(s.because[i], x.index)
 		}
 	}
 }
 
 // recordForecast records the forecast of a resource that is unknown, for later ones.
-func (w *walk) recordForecast(ev *Event) {
+func (f *forecaster) recordForecast(ev *Event) {
 	if ev.Forecast == nil || ev.Outcome != Unknown {
 		return
 	}
-	if w.forecasts == nil {
-		w.forecasts = make(map[int]Outcome)
+	if f.forecasts == nil {
+		f.forecasts = make(map[int]Outcome)
 	}
-	w.forecasts[ev.Index] = ev.Forecast.Outcome
+	f.forecasts[ev.Index] = ev.Forecast.Outcome
 }
 
-// namedCount returns how many suspects reports name: those with the rank of the first,
-// unless these are many. Unknown ones are left out where there are pending ones.
-func (w *walk) namedCount(suspects []suspect) int {
+// alikeCount returns how many suspects are as sure as the first. Unknown ones are left out where
+// there are pending ones.
+func (s *suspectFinder) alikeCount(suspects []suspect) int {
 	n, first := 1, suspects[0]
-	for n < len(suspects) && n < fewBecause && suspects[n].rank == first.rank && w.outcomes[suspects[n].index] == w.outcomes[first.index] {
+	for n < len(suspects) && suspects[n].rank == first.rank && s.outcomes[suspects[n].index] == s.outcomes[first.index] {
 		n++
 	}
 	return n
 }
 
+// fewBecause is how many suspects reports name.
 const fewBecause = 3
-
-func joined(list []Predecessor) string {
-	names := make([]string, len(list))
-	for i, b := range list {
-		names[i] = b.ID.String()
-	}
-	if len(names) > 1 {
-		return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-	}
-	return names[0]
-}

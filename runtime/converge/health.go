@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kballard/go-shellquote"
-
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -50,9 +48,9 @@ type Health struct {
 
 // checkHealth runs the health checks of a resource, and fails it if one of them
 // does. HealthUnknown counts as bad.
-func (w *walk) checkHealth(ctx context.Context, ev *Event) {
+func checkHealth(ctx context.Context, v *host.View, ev *Event) {
 	for _, c := range ev.Resource.Common.HealthChecks {
-		res := health(ctx, w.view, c)
+		res := health(ctx, v, c)
 		ev.Health = append(ev.Health, res)
 		fails := res.State > HealthWarning || res.State == HealthWarning && c.WarnFails
 		if fails && ev.Err == nil {
@@ -68,7 +66,7 @@ func health(ctx context.Context, v *host.View, c resource.HealthCheck) (h Health
 	if h.Name == "" {
 		h.Name = c.Command
 	}
-	argv, err := shellquote.Split(c.Command)
+	argv, err := resource.SplitWords(c.Command)
 	if err != nil {
 		h.State, h.Output = HealthUnknown, err.Error()
 		return h

@@ -11,23 +11,23 @@ import (
 // nothing, until the state of the resource is known without them. An assumption about a path
 // hides the earlier ones, and a directory that one resource may make is not looked for from
 // another.
-func (w *walk) hiddenSuspects(ctx context.Context, f *resource.Binding, ev *Event, suspects []suspect) []suspect {
-	if f == nil || !w.planning() {
+func (f *forecaster) hiddenSuspects(ctx context.Context, provider *resource.Binding, ev *Event, suspects []suspect) []suspect {
+	if provider == nil || !f.planning {
 		return suspects
 	}
 	without := make(map[any]bool)
-	defer func(failing bool) { w.failing, w.without = failing, nil }(w.failing)
-	for {
+	defer func(failing bool) { f.suspects.failing, f.suspects.without = failing, nil }(f.suspects.failing)
+	for len(suspects) < mostSuspects {
 		for _, x := range suspects {
 			without[x.index] = true
 		}
-		if !w.view.Assumes(without) {
+		if !f.view.Plan().Assumes(without) {
 			return suspects
 		}
-		looks := w.newLooks()
-		err := w.lookThrough(ctx, f, ev, w.view.Without(without).Recording(looks))
-		w.failing, w.without = err != nil, without
-		more := w.suspects(ev.Index, looks)
+		looks := f.newLooks()
+		err := f.lookThrough(ctx, provider, ev, f.view.Without(without).Recording(looks))
+		f.suspects.failing, f.suspects.without = err != nil, without
+		more := f.suspects.of(ev.Index, looks)
 		if len(more) == 0 {
 			return suspects
 		}
@@ -38,22 +38,14 @@ func (w *walk) hiddenSuspects(ctx context.Context, f *resource.Binding, ev *Even
 			suspects = append(suspects, x)
 		}
 	}
-}
-
-// newLooks returns an empty record of looks for the present resource. Its commands run once.
-func (w *walk) newLooks() *host.Looks {
-	looks := new(host.Looks)
-	if w.looks != nil {
-		looks.Answers = w.looks.Answers
-	}
-	return looks
+	return suspects[:min(len(suspects), mostSuspects)]
 }
 
 // lookThrough repeats through v all looks on which the outcome of a resource depends. It
 // returns why the resource would fail.
-func (w *walk) lookThrough(ctx context.Context, f *resource.Binding, ev *Event, v *host.View) error {
+func (f *forecaster) lookThrough(ctx context.Context, provider *resource.Binding, ev *Event, v *host.View) error {
 	r := ev.Resource
-	state, err := f.Status(ctx, v, r.Spec)
+	state, err := provider.Status(ctx, v, r.Spec)
 	if err != nil {
 		return err
 	}
@@ -61,8 +53,8 @@ func (w *walk) lookThrough(ctx context.Context, f *resource.Binding, ev *Event, 
 	if d.Err != nil || len(d.Actions) == 0 {
 		return d.Err
 	}
-	if _, err = w.foresee(ctx, v, ev.Index, f); err != nil {
+	if _, err = f.predict(ctx, v, ev.Index, provider); err != nil {
 		return err
 	}
-	return v.Permits(d.Effects...)
+	return v.Plan().Permits(d.Effects...)
 }

@@ -4,38 +4,69 @@ import (
 	"context"
 	"slices"
 
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// pendingInstallers returns the pending resources that may install resource i as well
-// (resource.Prospect), such as a package that depends on another.
-func (w *walk) pendingInstallers(i int) (suspects []suspect) {
-	r := w.catalog.Resources[i]
-	for _, k := range w.installers[r.ID.Name] {
-		if k >= i || w.without[k] || w.catalog.Resources[k].Type != r.Type {
+// pendingBringers returns the pending resources that may install or remove resource i as
+// well (resource.Prediction), such as a package that depends on another, in order. Removed
+// says that the last one removes it.
+func (f *forecaster) pendingBringers(i int) (suspects []suspect, removed bool) {
+	name := f.catalog.Resources[i].ID.Name
+	suspects = f.suspects.pendingOf(i, f.installers[name])
+	removers := f.suspects.pendingOf(i, f.removers[name])
+	removed = len(removers) > 0
+	if n := len(suspects); n > 0 && removed {
+		removed = suspects[n-1].index < removers[len(removers)-1].index
+	}
+	suspects = append(suspects, removers...)
+	slices.SortFunc(suspects, func(a, b suspect) int { return a.index - b.index })
+	return slices.Compact(suspects), removed // a list may have a name twice
+}
+
+// lostBefore returns the pending resources that remove for good what resource i may need, which
+// is to be installed.
+func (f *forecaster) lostBefore(i int) (suspects []suspect) {
+	if p := f.predictions[i]; p.Look.Kind != host.RepositoryLook || !p.Look.Found {
+		return nil
+	}
+	for _, x := range f.suspects.pendingOf(i, f.lost) {
+		suspects = append(suspects, suspect{x.index, mayBe})
+	}
+	return suspects
+}
+
+// pendingOf returns those of the list that come before resource i, have its type, and are
+// pending or unknown.
+func (s *suspectFinder) pendingOf(i int, list []int) (suspects []suspect) {
+	for _, k := range list {
+		if k >= i || s.without[k] || s.catalog.Resources[k].Type != s.catalog.Resources[i].Type {
 			continue
 		}
-		if o := w.outcomes[k]; o == Pending || o == Unknown {
+		if isUnsettled(s.catalog.Resources[k], s.outcomes[k]) {
 			suspects = append(suspects, suspect{k, fits})
 		}
 	}
-	slices.SortFunc(suspects, func(a, b suspect) int { return a.index - b.index })
-	return slices.Compact(suspects) // a list may have a name twice
+	return suspects
 }
 
-// blameInstallers records that a resource is unknown because another may install it. D is the
-// decision about the present state.
-func (w *walk) blameInstallers(ctx context.Context, f *resource.Binding, ev *Event, d resource.Decision, brought []suspect) {
-	if len(d.Actions) > 0 {
-		_, err := w.foresee(ctx, w.view.Recording(w.looks), ev.Index, f)
-		w.failing = err != nil
-		defer func() { w.failing = false }()
+// blameBringers records that a resource is unknown because others may install or remove
+// it. D is the decision about the present state.
+func (f *forecaster) blameBringers(ctx context.Context, provider *resource.Binding, ev *Event, d resource.Decision, bringers []suspect, removed bool) {
+	r := ev.Resource
+	if removed {
+		d = r.Type.DecideZero(r.Spec)
 	}
-	w.blame(ctx, f, ev, mergeSuspects(brought, w.suspects(ev.Index, w.looks)))
-	want, ok := ev.Resource.Spec.(resource.EnsureReporter)
+	if len(d.Actions) > 0 {
+		_, err := f.predict(ctx, f.view.Recording(f.looks), ev.Index, provider)
+		f.suspects.failing = err != nil
+		defer func() { f.suspects.failing = false }()
+	}
+	f.blame(ctx, provider, ev, mergeSuspects(bringers, f.suspects.of(ev.Index, f.looks)))
+	want, ok := r.Spec.(resource.EnsureReporter)
 	once := ok && want.WantedEnsure() == "present" // in whichever version it comes
-	if once {
+	if once && !removed {
 		d = resource.Decision{}
 	}
-	w.forecast(ctx, ev, d, once)
+	f.forecast(ctx, ev, d, once || removed)
 }

@@ -58,49 +58,52 @@ type Journal interface {
 // pendingRefreshes is refreshes of earlier runs, by the resource to refresh.
 type pendingRefreshes map[resource.ID][]PendingRefresh
 
-// groupRefreshes groups list by resource. Dropped is the refreshes of resources that are not
-// declared any more, which a run removes from its journal.
-func (w *walk) groupRefreshes(list []PendingRefresh) (left pendingRefreshes, dropped []PendingRefresh) {
+// A refreshTracker knows which refreshes are due, and why.
+type refreshTracker struct {
+	*progress
+	journal Journal // Engine.Journal; nil in a plan
+	// owed is the pending refreshes of earlier runs. A resource with the outcome Pending is
+	// something else.
+	owed    pendingRefreshes
+	targets map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
+	causes  []Cause               // of the changes so far; nil for none
+}
+
+// load takes the pending refreshes of earlier runs. It returns those of resources that are
+// not declared any more, which a run removes from its journal.
+func (t *refreshTracker) load(list []PendingRefresh) (dropped []PendingRefresh) {
 	if len(list) == 0 {
-		return nil, nil
+		return nil
 	}
-	there := make(map[resource.ID]bool, len(w.catalog.Resources))
-	for _, r := range w.catalog.Resources {
+	there := make(map[resource.ID]bool, len(t.catalog.Resources))
+	for _, r := range t.catalog.Resources {
 		there[r.ID] = true
 	}
-	left = make(pendingRefreshes)
+	t.owed = make(pendingRefreshes)
 	for _, d := range list {
 		switch {
 		case there[d.To]:
-			left[d.To] = append(left[d.To], d)
-		case !slices.ContainsFunc(w.catalog.Excluded, func(l catalog.Excluded) bool { return l.ID == d.To }):
+			t.owed[d.To] = append(t.owed[d.To], d)
+		case !slices.ContainsFunc(t.catalog.Excluded, func(l catalog.ExcludedResource) bool { return l.ID == d.To }):
 			dropped = append(dropped, d)
-			if w.journal() != nil {
-				w.journal().DropRefresh(d)
+			if t.journal != nil {
+				t.journal.DropRefresh(d)
 			}
 		}
 	}
-	return left, dropped
+	return dropped
 }
 
-// journal returns the journal of a run that has one. A plan has none.
-func (w *walk) journal() Journal {
-	if w.planning() {
+// add records what a change of resource i is going to refresh.
+func (t *refreshTracker) add(i int, cause Cause) error {
+	if t.journal == nil {
 		return nil
 	}
-	return w.Journal
-}
-
-// addRefreshes records what a change of resource i is going to refresh.
-func (w *walk) addRefreshes(i int, cause Cause) error {
-	if w.journal() == nil {
-		return nil
+	if t.targets == nil {
+		t.targets = refreshes(t.catalog)
 	}
-	if w.refreshes == nil {
-		w.refreshes = refreshes(w.catalog)
-	}
-	if to := w.refreshes[i]; len(to) > 0 {
-		return w.journal().AddRefreshes(w.catalog.Resources[i].ID, cause, to)
+	if to := t.targets[i]; len(to) > 0 {
+		return t.journal.AddRefreshes(t.catalog.Resources[i].ID, cause, to)
 	}
 	return nil
 }
@@ -124,26 +127,33 @@ func refreshes(c *catalog.Catalog) map[int][]resource.ID {
 	return out
 }
 
-// finishRefreshes removes the refreshes of a resource that is in order.
-func (w *walk) finishRefreshes(ev *Event) {
-	if w.journal() != nil && (ev.Outcome == Stable || ev.Outcome == Changed) {
-		w.journal().FinishRefreshes(ev.Resource.ID)
+// cancel removes the refreshes that come of a resource which was not changed after all.
+func (t *refreshTracker) cancel(by resource.ID) {
+	if t.journal != nil {
+		t.journal.CancelRefreshes(by)
 	}
 }
 
-// cancelRefreshes removes the refreshes that come of a change which failed and changed
+// finish removes the refreshes of a resource that is in order.
+func (t *refreshTracker) finish(ev *Event) {
+	if t.journal != nil && (ev.Outcome == Stable || ev.Outcome == Changed) {
+		t.journal.FinishRefreshes(ev.Resource.ID)
+	}
+}
+
+// cancelIfUnchanged removes the refreshes that come of a change which failed and changed
 // nothing: the resource differs in the same way as before. They stay if that is not known.
-func (w *walk) cancelRefreshes(ctx context.Context, f resource.Binding, d resource.Decision, ev *Event) {
+func (t *refreshTracker) cancelIfUnchanged(ctx context.Context, provider resource.Binding, d resource.Decision, ev *Event) {
 	r := ev.Resource
-	if len(w.refreshes[ev.Index]) == 0 || len(d.Diff) == 0 || resource.VerifiesItself(r.Spec) {
+	if len(t.targets[ev.Index]) == 0 || len(d.Diff) == 0 || resource.VerifiesItself(r.Spec) {
 		return
 	}
-	state, err := f.Status(ctx, w.view, r.Spec)
+	state, err := provider.Status(ctx, t.view, r.Spec)
 	if err != nil {
 		return
 	}
 	if now := r.Type.Decide(r.Spec, state, false); now.Err == nil && slices.Equal(now.Diff, d.Diff) {
-		w.journal().CancelRefreshes(r.ID)
+		t.cancel(r.ID)
 	}
 }
 
@@ -160,7 +170,7 @@ func (w *walk) causeOf(ctx context.Context, ev *Event, state any) Cause {
 	switch {
 	case c == New:
 	case ev.Refreshed && len(ev.Diff) == 0:
-		return w.causeOfRefresh(ev)
+		return w.refreshes.causeOfRefresh(ev)
 	case c == Corrective && resource.ActsAlways(ev.Resource.Spec):
 		return Intended
 	}
@@ -168,21 +178,21 @@ func (w *walk) causeOf(ctx context.Context, ev *Event, state any) Cause {
 }
 
 // recordCause records the cause of the change of resource i.
-func (w *walk) recordCause(i int, c Cause) {
+func (t *refreshTracker) recordCause(i int, c Cause) {
 	if c == NoCause {
 		return
 	}
-	if w.causes == nil {
-		w.causes = make([]Cause, len(w.catalog.Resources))
+	if t.causes == nil {
+		t.causes = make([]Cause, len(t.catalog.Resources))
 	}
-	w.causes[i] = c
+	t.causes[i] = c
 }
 
 // causeOfRefresh returns the cause of a refresh: corrective if all changes that it is for
 // were.
-func (w *walk) causeOfRefresh(ev *Event) Cause {
-	for _, d := range w.catalog.Deps[ev.Index] {
-		if d.Refresh && w.refreshed(ev.Index, d.Index) && (w.causes == nil || w.causes[d.Index] != Corrective) {
+func (t *refreshTracker) causeOfRefresh(ev *Event) Cause {
+	for _, d := range t.catalog.Deps[ev.Index] {
+		if d.Refresh && t.refreshed(ev.Index, d.Index) && (t.causes == nil || t.causes[d.Index] != Corrective) {
 			return Intended
 		}
 	}

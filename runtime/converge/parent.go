@@ -3,28 +3,47 @@ package converge
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
+// parents is the property of types that can make missing directories.
+const parents = "parents"
+
+// namedResources finds the resources of a catalog by their names.
+type namedResources struct {
+	catalog *catalog.Catalog
+	index   map[string]int // nil until it is needed
+}
+
 // explainParent adds to the error of a missing directory where it is declared, or that it
 // should be.
-func (w *walk) explainParent(ev *Event) {
+func (n *namedResources) explainParent(ev *Event) {
 	parent, ok := errors.AsType[*host.ParentError](ev.Err)
 	if !ok || !parent.Missing {
 		return
 	}
-	if w.byName == nil {
-		w.byName = make(map[string]int, len(w.catalog.Resources))
-		for i, r := range w.catalog.Resources {
-			w.byName[r.ID.Name] = i
+	if n.index == nil {
+		n.index = make(map[string]int, len(n.catalog.Resources))
+		for i, r := range n.catalog.Resources {
+			n.index[r.ID.Name] = i
 		}
 	}
 	hint := "declare it before this, as a directory"
-	if i, ok := w.byName[parent.Dir]; ok && i > ev.Index {
-		hint = fmt.Sprintf("it is declared further down at %s", w.catalog.Resources[i].Pos)
+	if i, ok := n.index[parent.Dir]; ok && i > ev.Index {
+		hint = fmt.Sprintf("it is declared further down at %s", n.catalog.Resources[i].Pos)
 	} else if ok {
-		hint = fmt.Sprintf("it is declared at %s, which did not bring it", w.catalog.Resources[i].Pos)
+		hint = fmt.Sprintf("it is declared at %s, which did not bring it", n.catalog.Resources[i].Pos)
+	} else if i := slices.IndexFunc(n.catalog.Excluded, isNamed(parent.Dir)); i >= 0 {
+		hint = fmt.Sprintf("it is declared at %s, which is not selected", n.catalog.Excluded[i].Pos)
+	} else if ev.Resource.Type.Schema().Field(parents) != nil {
+		hint += "; " + parents + " = true makes it"
 	}
 	ev.Err = fmt.Errorf("%w (%s)", ev.Err, hint)
+}
+
+func isNamed(name string) func(catalog.ExcludedResource) bool {
+	return func(r catalog.ExcludedResource) bool { return r.ID.Name == name }
 }

@@ -6,69 +6,100 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// act performs a decision about a state, or in a plan records it.
-func (w *walk) act(ctx context.Context, f resource.Binding, d resource.Decision, state any, ev *Event) {
+// act performs a decision about a state, or records it where nothing is done (noop).
+func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.Decision, state any, ev *Event) {
 	r := ev.Resource
+	nameVersion(ev, d, state)
 	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, w.desiredDigest(ev, resource.DesiredDigestOf(state))
 	ev.Cause = w.causeOf(ctx, ev, state)
-	w.recordCause(ev.Index, ev.Cause)
+	w.refreshes.recordCause(ev.Index, ev.Cause)
 	if w.Texts && d.Text != nil {
 		// Without the text there is no diff, which is no reason not to act.
 		if text, err := d.Text(ctx, w.view); err == nil {
 			ev.Text = &text
 		}
 	}
-	w.mayHaveChanged = !w.noop(r) || w.planning()
+	w.mayHaveChanged = !isOnlyPlanned(r)
 	if w.noop(r) {
-		v, looks := w.record()
+		v, looks := w.forecaster.recordingView()
 		w.looks = looks
-		caveat, err := w.foresee(ctx, v, ev.Index, &f)
+		caveat, err := w.forecaster.predict(ctx, v, ev.Index, &provider)
 		if err == nil {
-			err = v.Permits(d.Effects...)
+			err = v.Plan().Permits(d.Effects...)
 		}
 		if err != nil {
 			ev.Actions, ev.Diff, ev.Text = nil, nil, nil
-			w.recordForecastFailure(ctx, &f, d, ev, err)
+			w.forecaster.recordForecastFailure(ctx, &provider, d, ev, err)
 			return
 		}
 		if w.looks != nil && !w.looks.IsEmpty() {
-			if suspects := w.suspects(ev.Index, w.looks); len(suspects) > 0 {
+			if suspects := w.suspects.of(ev.Index, w.looks); len(suspects) > 0 {
 				ev.Actions, ev.Diff, ev.Text = nil, nil, nil
-				w.blame(ctx, &f, ev, suspects)
-				w.forecast(ctx, ev, d, false)
+				w.forecaster.blame(ctx, &provider, ev, suspects)
+				w.forecaster.forecast(ctx, ev, d, false)
 				return
 			}
 		}
-		if ev.Outcome = Pending; ev.Reason == "" {
-			ev.Reason = caveat
+		if d.Uncertain != "" {
+			ev.Actions, ev.Diff, ev.Text, ev.Cause = nil, nil, nil, NoCause
+			recordUnknown(ev, d.Uncertain)
+			w.forecaster.forecast(ctx, ev, d, false)
+			return
 		}
-		if w.planning() {
-			w.view.AssumeBy(ev.Index, w.conditional[ev.Index], d.Effects...)
+		ev.Outcome, ev.Reason = Pending, joinRemarks(ev.Reason, caveat)
+		w.joinTransaction(provider, d, ev)
+		if !isOnlyPlanned(r) {
+			w.view.Plan().Assume(ev.Index, w.forecaster.conditional[ev.Index], d.Effects...)
 			if !d.Complete {
-				w.addIncompleteEffect(ev.Index)
-				w.assumeUnknown(ev.Index, d)
+				w.suspects.addIncompleteEffect(ev.Index, d.FilesComplete, w.forecaster.predictions[ev.Index].Removes)
+				w.forecaster.assumeUnknown(ev.Index, d)
 			}
+		}
+		return
+	}
+	if !w.approves(w.redactor, ev) {
+		w.mayHaveChanged = false
+		if ev.Declined && w.stopped(ctx) { // while it was asked
+			w.interrupted, ev.Reason = true, "the run was interrupted"
 		}
 		return
 	}
 	w.Reporter.Begin(r, ev.Index, len(w.catalog.Resources))
-	if err := w.addRefreshes(ev.Index, ev.Cause); err != nil {
+	if err := w.refreshes.add(ev.Index, ev.Cause); err != nil {
 		ev.Outcome, ev.Err, ev.Actions = Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
 		return
 	}
-	if w.stage(ctx, f, d, ev) {
+	if w.stage(ctx, provider, d, ev) {
 		ev.Outcome = Changed
 		return
 	}
-	done, err := w.perform(ctx, w.hostFor(ctx, ev, w.host), f, d, ev)
+	if !w.joinTransaction(provider, d, ev) {
+		w.performAlone(ctx, provider, d, ev)
+		return
+	}
+	ev.Outcome = Changed
+}
+
+// performAlone performs the actions of one resource and looks at it again. The event gets
+// what became of it.
+func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d resource.Decision, ev *Event) {
+	r := ev.Resource
+	done, err := w.perform(ctx, hostFor(ctx, ev, w.host), provider, d, ev)
+	if errors.Is(err, resource.ErrUnchanged) {
+		ev.Outcome, ev.Actions, ev.Diff, ev.Refreshed, ev.RefreshedBy, ev.Cause = Stable, nil, nil, false, nil, NoCause
+		w.refreshes.recordCause(ev.Index, NoCause)
+		w.refreshes.cancel(r.ID)
+		return
+	}
 	if err != nil {
 		ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:done]
-		w.cancelRefreshes(ctx, f, d, ev)
+		w.refreshes.cancelIfUnchanged(ctx, provider, d, ev)
 		return
 	}
 	ev.Outcome = Changed
@@ -76,32 +107,54 @@ func (w *walk) act(ctx context.Context, f resource.Binding, d resource.Decision,
 		return
 	}
 	if w.mayDefer(ev.Index) {
-		w.deferred = append(w.deferred, deferredCheck{event: ev, f: f})
+		w.deferred = append(w.deferred, deferredCheck{event: ev, provider: provider})
 		return
 	}
-	if w.verify(ctx, f, ev); ev.Err != nil {
+	if w.verify(ctx, provider, ev); ev.Err != nil {
 		ev.Outcome = Failed
 	}
 }
 
 // perform performs the actions of a decision, and returns how many succeeded.
-func (w *walk) perform(ctx context.Context, h *host.Host, f resource.Binding, d resource.Decision, ev *Event) (int, error) {
+func (e *Engine) perform(ctx context.Context, h *host.Host, provider resource.Binding, d resource.Decision, ev *Event) (int, error) {
 	for n, a := range d.Actions {
-		if err := f.Perform(ctx, h, ev.Resource.Spec, a); err != nil {
+		err := e.try(ctx, h, ev, func() error { return provider.Perform(ctx, h, ev.Resource.Spec, a) })
+		if err != nil {
 			return n, err
 		}
 	}
 	return len(d.Actions), nil
 }
 
+// try calls do until it succeeds or has been tried as often as the event's resource wants,
+// and returns the last error. It warns of the others.
+func (e *Engine) try(ctx context.Context, h *host.Host, ev *Event, do func() error) error {
+	tries, sleep := ev.Resource.Common.Retries()
+	for n := 1; ; n++ {
+		err := do()
+		if err == nil || errors.Is(err, resource.ErrUnchanged) || n >= tries || e.stopped(ctx) {
+			return err
+		}
+		why, _, _ := strings.Cut(err.Error(), "\n")
+		h.Log().Warn(fmt.Sprintf("try %d of %d failed, the next one is in %s: %s", n, tries, sleep, why))
+		select {
+		case <-time.After(sleep):
+		case <-e.Stop:
+			return err
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
 // hostFor returns h for the actions of the event's resource.
-func (w *walk) hostFor(ctx context.Context, ev *Event, h *host.Host) *host.Host {
+func hostFor(ctx context.Context, ev *Event, h *host.Host) *host.Host {
 	r := ev.Resource
 	h = h.OnBehalfOf(r)
 	if log := h.Log(); log.Enabled(ctx, slog.LevelInfo) {
 		h = h.WithLog(log.With("resource", r.ID.String()))
 	}
-	if w.Outputs && resource.VerifiesItself(r.Spec) {
+	if resource.VerifiesItself(r.Spec) {
 		h = h.WithRecord(func(res host.Result) { ev.Ran = &res })
 	}
 	return h
@@ -116,8 +169,8 @@ func withCause(ctx context.Context, err error) error {
 }
 
 // verify looks again at the event's resource. Nothing may be left to do.
-func (w *walk) verify(ctx context.Context, f resource.Binding, ev *Event) {
-	state, err := f.Status(ctx, w.view, ev.Resource.Spec)
+func (w *walk) verify(ctx context.Context, provider resource.Binding, ev *Event) {
+	state, err := provider.Status(ctx, w.view, ev.Resource.Spec)
 	w.judge(ev, state, err)
 }
 
@@ -129,8 +182,8 @@ func (w *walk) judge(ev *Event, state any, err error) {
 	}
 	r := ev.Resource
 	// The actions may have read a source, so that there is a digest of it now.
-	if wish := resource.DesiredDigestOf(state); wish != (resource.DesiredDigest{}) {
-		ev.DesiredDigest = w.desiredDigest(ev, wish)
+	if desired := resource.DesiredDigestOf(state); desired != (resource.DesiredDigest{}) {
+		ev.DesiredDigest = w.desiredDigest(ev, desired)
 	}
 	d := r.Type.Decide(r.Spec, state, false)
 	switch {
@@ -145,6 +198,29 @@ func (w *walk) judge(ev *Event, state any, err error) {
 		err = fmt.Errorf("%w: it would have to be %s again", resource.ErrDesiredStateFailed, phrases(d.Actions))
 	}
 	ev.Ensure, ev.Err = ensureOf(state), err
+	nameVersion(ev, resource.Decision{Diff: ev.Diff}, state)
+}
+
+// nameVersion gives the event of a thing that appears or disappears its version, which is
+// that of a state before or after the change.
+func nameVersion(ev *Event, d resource.Decision, state any) {
+	s, ok := state.(resource.Versioned)
+	if !ok || s.CurrentVersion() == "" {
+		return
+	}
+	for _, x := range d.Diff {
+		if x.Property == "ensure" && (resource.IsAbsent(x.Have) && x.Want != s.CurrentVersion() || resource.IsAbsent(x.Want)) {
+			ev.Reason = joinRemarks("version "+s.CurrentVersion(), ev.Reason)
+		}
+	}
+}
+
+// joinRemarks returns two remarks as one.
+func joinRemarks(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + ", " + b
 }
 
 func phrases(actions []resource.Action) string {

@@ -41,15 +41,15 @@ type Prefetcher struct {
 	walking atomic.Bool
 
 	// Of the walk, which is the only one to use them.
-	ctx     context.Context
-	catalog *catalog.Catalog
-	results []*statusResult // by resource; nil if there is none, or it was used
-	next    int             // the first resource that was in no job
-	at      int             // where the walk is
-	run     int             // how many resources in a row left alone what others see
-	reach   int             // how far it looks ahead at most
-	changed bool            // something was changed that is not in changes
-	changes changedPaths
+	ctx       context.Context
+	catalog   *catalog.Catalog
+	results   []*statusResult // by resource; nil if there is none, or it was used
+	next      int             // the first resource that was in no job
+	at        int             // where the walk is
+	unchanged int             // how many resources in a row left alone what others see
+	ahead     int             // how far it looks ahead at most: no farther than unchanged either
+	changed   bool            // something was changed that is not in changes
+	changes   changedPaths
 }
 
 // A prefetchJob is a number of resources that one worker looks at.
@@ -72,20 +72,20 @@ type statusResult struct {
 }
 
 const (
-	// chunk is how many resources a job has: a hop between goroutines costs about as
+	// jobSize is how many resources a job has: a hop between goroutines costs about as
 	// much as looking at one file.
-	chunk = 32
-	// worthwhile is the size of a catalog from which a walk looks ahead.
-	worthwhile = 2 * chunk
-	// farthest is how far a walk looks ahead after a change.
-	farthest = 32 * chunk
-	mostJobs = 1024
+	jobSize = 32
+	// minCatalog is the size of a catalog from which a walk looks ahead.
+	minCatalog = 2 * jobSize
+	// maxAhead is how far a walk looks ahead after a change.
+	maxAhead = 32 * jobSize
+	maxJobs  = 1024
 )
 
 // NewPrefetcher returns a prefetcher that looks through v. Stop must be called. It is for
 // use by one goroutine, but for Invalidate.
 func NewPrefetcher(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Prefetcher {
-	return &Prefetcher{providers: providerCache{registry: reg, facts: f}, ctx: ctx, view: v, jobs: make(chan *prefetchJob, mostJobs)}
+	return &Prefetcher{providers: providerCache{registry: reg, facts: f}, ctx: ctx, view: v, jobs: make(chan *prefetchJob, maxJobs)}
 }
 
 // Enqueue adds a resource that was declared. It is looked at as soon as a worker is free.
@@ -97,7 +97,7 @@ func (p *Prefetcher) Enqueue(r *resource.Resource) {
 		p.grow(min(runtime.GOMAXPROCS(0)-1, 4))
 		p.partial = p.newJob()
 	}
-	if p.add(p.partial, r); len(p.partial.results) < chunk {
+	if p.add(p.partial, r); len(p.partial.results) < jobSize {
 		return
 	}
 	if p.submit(p.partial) {
@@ -139,7 +139,7 @@ func (p *Prefetcher) grow(n int) {
 }
 
 func (p *Prefetcher) newJob() *prefetchJob {
-	return &prefetchJob{ctx: p.ctx, view: p.view, results: make([]statusResult, 0, chunk), done: make(chan struct{})}
+	return &prefetchJob{ctx: p.ctx, view: p.view, results: make([]statusResult, 0, jobSize), done: make(chan struct{})}
 }
 
 // add adds a resource to a job, unless it may not be looked at before its turn.
@@ -147,9 +147,9 @@ func (p *Prefetcher) add(j *prefetchJob, r *resource.Resource) bool {
 	if r.Skip != "" || r.Resolve != nil || r.Common.Timeout > 0 || !resource.MayPrefetch(r.Spec) {
 		return false
 	}
-	f, err := p.providers.of(r, p.epoch.Load())
+	provider, err := p.providers.of(r, p.epoch.Load())
 	if err == nil {
-		j.results = append(j.results, statusResult{resource: r, provider: f, job: j})
+		j.results = append(j.results, statusResult{resource: r, provider: provider, job: j})
 	}
 	return err == nil
 }
@@ -179,8 +179,8 @@ func (p *Prefetcher) do(j *prefetchJob) {
 	close(j.done)
 }
 
-// prefetch returns the prefetcher of a walk, which ends it with Stop.
-func (e *Engine) prefetch(ctx context.Context, v *host.View, c *catalog.Catalog) *Prefetcher {
+// startPrefetcher returns the prefetcher of a walk, which ends it with Stop.
+func (e *Engine) startPrefetcher(ctx context.Context, v *host.View, c *catalog.Catalog) *Prefetcher {
 	p := e.Prefetcher
 	ready := p != nil && !p.stopped.Load() && !e.Sequential
 	if !ready {
@@ -190,12 +190,12 @@ func (e *Engine) prefetch(ctx context.Context, v *host.View, c *catalog.Catalog)
 	p.ctx, p.view, p.catalog = ctx, v, c
 	p.providers = providerCache{registry: e.Registry, facts: e.Facts}
 	p.results, p.changes.view = make([]*statusResult, len(c.Resources)), v
-	p.run, p.reach = chunk, farthest
+	p.unchanged, p.ahead = jobSize, maxAhead
 	if ready {
 		p.match()
-		p.run, p.reach = len(c.Resources), len(c.Resources) // to look at the rest is no more of a bet
+		p.unchanged, p.ahead = len(c.Resources), len(c.Resources) // to look at the rest is no more of a bet
 	}
-	if e.Sequential || len(c.Resources) < worthwhile {
+	if e.Sequential || len(c.Resources) < minCatalog {
 		p.next = len(c.Resources)
 		return p
 	}
@@ -244,8 +244,8 @@ func (p *Prefetcher) match() {
 // advance submits jobs as far as the walk may look ahead.
 func (p *Prefetcher) advance() {
 	for p.next < len(p.results) {
-		to := min(p.next+chunk, len(p.results), p.at+min(p.run, p.reach))
-		if to <= p.next || to-p.next < chunk/2 && to < len(p.results) {
+		to := min(p.next+jobSize, len(p.results), p.at+min(p.unchanged, p.ahead))
+		if to <= p.next || to-p.next < jobSize/2 && to < len(p.results) {
 			return
 		}
 		j := p.newJob()
@@ -265,9 +265,9 @@ func (p *Prefetcher) advance() {
 	}
 }
 
-// status returns the state of resource i, whose turn it is, by the provider f
-// through the view v.
-func (p *Prefetcher) status(ctx context.Context, v *host.View, i int, f *resource.Binding) (any, error) {
+// status returns the state of resource i, whose turn it is: a prefetched one that still counts,
+// or what provider finds now through the view v.
+func (p *Prefetcher) status(ctx context.Context, v *host.View, i int, provider *resource.Binding) (any, error) {
 	r := p.catalog.Resources[i]
 	p.next = max(p.next, i+1)
 	if x := p.results[i]; x != nil {
@@ -275,25 +275,25 @@ func (p *Prefetcher) status(ctx context.Context, v *host.View, i int, f *resourc
 		if x.job != nil {
 			p.do(x.job)
 		}
-		if x.epoch == p.epoch.Load() && x.provider.Same(*f) && x.err == nil && !p.isStale(r) {
+		if x.epoch == p.epoch.Load() && x.provider.Same(*provider) && x.err == nil && !p.isStale(r) {
 			return x.state, nil
 		}
 	}
-	if resource.MayPrefetch(r.Spec) || r.Common.Timeout > 0 || !f.AnswersForMany() {
-		return f.Status(ctx, v, r.Spec)
+	if resource.MayPrefetch(r.Spec) || r.Common.Timeout > 0 || !provider.HasBulkStatus() {
+		return provider.Status(ctx, v, r.Spec)
 	}
-	return p.statusOfMany(ctx, v, i, f)
+	return p.bulkStatus(ctx, v, i, provider)
 }
 
-// statusOfMany looks at resource i and at those that follow and have the same provider,
+// bulkStatus looks at resource i and at those that follow and have the same provider,
 // in one go. These are all of them until something was changed. From then on it asks
 // about at most as many resources as were left alone in a row: each change makes the
 // answers void, so that to ask about all again after each would be quadratic.
-func (p *Prefetcher) statusOfMany(ctx context.Context, v *host.View, i int, f *resource.Binding) (any, error) {
+func (p *Prefetcher) bulkStatus(ctx context.Context, v *host.View, i int, provider *resource.Binding) (any, error) {
 	r := p.catalog.Resources[i]
 	end := len(p.catalog.Resources)
 	if p.changed {
-		end = min(end, i+1+p.run)
+		end = min(end, i+1+p.unchanged)
 	}
 	var specs []any
 	var at []int
@@ -302,23 +302,24 @@ func (p *Prefetcher) statusOfMany(ctx context.Context, v *host.View, i int, f *r
 		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.MayPrefetch(x.Spec) {
 			continue
 		}
-		if g, err := p.provider(x); err != nil || !g.Same(*f) {
+		if other, err := p.provider(x); err != nil || !other.Same(*provider) {
 			continue
 		}
 		specs, at = append(specs, x.Spec), append(at, k)
 	}
 	if len(specs) < 2 {
-		return f.Status(ctx, v, r.Spec)
+		return provider.Status(ctx, v, r.Spec)
 	}
-	states, errs := f.StatusAll(ctx, v, specs)
+	states, errs := provider.StatusAll(ctx, v, specs)
 	epoch := p.epoch.Load()
 	for n, k := range at[1:] {
-		p.results[k] = &statusResult{provider: f, state: states[n+1], err: errs[n+1], epoch: epoch}
+		p.results[k] = &statusResult{provider: provider, state: states[n+1], err: errs[n+1], epoch: epoch}
 	}
 	return states[0], errs[0]
 }
 
-// provider returns the provider of a resource.
+// provider returns the provider of a resource. It is kept, because most resources of a type
+// have the same.
 func (p *Prefetcher) provider(r *resource.Resource) (*resource.Binding, error) {
 	return p.providers.of(r, p.epoch.Load())
 }
@@ -345,13 +346,13 @@ func (p *Prefetcher) change(r *resource.Resource, isNew bool) {
 	}
 	p.changes.clear()
 	p.epoch.Add(1)
-	p.changed, p.run, p.reach = true, 0, farthest
+	p.changed, p.unchanged, p.ahead = true, 0, maxAhead
 }
 
 // leave tells that the walk is through with resource i.
 func (p *Prefetcher) leave(i int) {
 	p.at = i + 1
-	if p.run++; i%16 == 0 {
+	if p.unchanged++; i%16 == 0 {
 		p.advance()
 	}
 }

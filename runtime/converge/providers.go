@@ -34,11 +34,11 @@ func (c *providerCache) of(r *resource.Resource, epoch int64) (*resource.Binding
 	if c.last != nil && c.lastKey == key {
 		return c.last, nil
 	}
-	if f := c.cache[key]; f != nil {
-		c.last, c.lastKey = f, key
-		return f, nil
+	if provider := c.cache[key]; provider != nil {
+		c.last, c.lastKey = provider, key
+		return provider, nil
 	}
-	f, err := c.registry.Select(r, c.facts)
+	provider, err := c.registry.Select(r, c.facts)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +46,9 @@ func (c *providerCache) of(r *resource.Resource, epoch int64) (*resource.Binding
 		if c.cache == nil {
 			c.cache = make(map[providerKey]*resource.Binding)
 		}
-		c.cache[key] = &f
+		c.cache[key] = &provider
 	}
-	return &f, nil
+	return &provider, nil
 }
 
 // clear makes the cache empty.

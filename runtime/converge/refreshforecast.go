@@ -6,16 +6,16 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// refreshSuspects returns the unknown resources that refresh resource i if they change, and
+// refreshing returns the unknown resources that refresh resource i if they change, and
 // the suspects of these.
-func (w *walk) refreshSuspects(i int) (list []suspect) {
-	for _, x := range w.catalog.Deps[i] {
-		if x.Refresh && w.outcomes[x.Index] == Unknown {
+func (s *suspectFinder) refreshing(i int) (list []suspect) {
+	for _, x := range s.catalog.Deps[i] {
+		if x.Refresh && s.outcomes[x.Index] == Unknown && concerns(s.catalog.Resources[i], s.catalog.Resources[x.Index]) && len(list) < mostSuspects {
 			list = append(list, suspect{x.Index, declared})
 		}
 	}
 	for _, x := range list {
-		for _, deeper := range w.because[x.index] {
+		for _, deeper := range s.because[x.index] {
 			list = append(list, suspect{deeper, mayBe})
 		}
 	}
@@ -39,16 +39,16 @@ func mergeSuspects(list, more []suspect) []suspect {
 
 // forecastRefresh records the forecast of a stable resource that d refreshes if a resource
 // changes that is unknown: it follows from the forecasts of these.
-func (w *walk) forecastRefresh(ctx context.Context, ev *Event, d resource.Decision) {
-	for _, x := range w.catalog.Deps[ev.Index] {
-		if !x.Refresh || w.outcomes[x.Index] != Unknown {
+func (f *forecaster) forecastRefresh(ctx context.Context, ev *Event, d resource.Decision) {
+	for _, x := range f.catalog.Deps[ev.Index] {
+		if !x.Refresh || f.outcomes[x.Index] != Unknown || !concerns(ev.Resource, f.catalog.Resources[x.Index]) {
 			continue
 		}
-		if o, known := w.forecasts[x.Index]; !known || o == Pending {
-			w.forecast(ctx, ev, d, true)
+		if o, known := f.forecasts[x.Index]; !known || o == Pending {
+			f.forecast(ctx, ev, d, true)
 			ev.Forecast.Refresh = true
 			return
 		}
 	}
-	w.forecast(ctx, ev, resource.Decision{}, false)
+	f.forecast(ctx, ev, resource.Decision{}, false)
 }

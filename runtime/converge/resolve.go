@@ -30,15 +30,15 @@ func resolvable(c *catalog.Catalog) *catalog.Catalog {
 func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 	r := ev.Resource
 	switch {
-	case r.Resolve == nil || w.monitorOnly(r):
+	case r.Resolve == nil || w.monitorsOnly(r):
 		return true
-	case w.noop(r) && w.hasPendingOutcome:
+	case len(w.unsettled) > 0 || isOnlyPlanned(r) && len(w.onlyPlanned) > 0:
 		for _, name := range r.Later {
 			ev.Diff = append(ev.Diff, resource.Delta{Property: name, Want: resource.KnownAfterRun})
 		}
-		w.blame(ctx, nil, ev, w.earlier(ev.Index))
+		w.forecaster.blame(ctx, nil, ev, w.suspects.earlier(ev.Index))
 		ev.Reason = laterText(r.Later)
-		w.assumeMayAct(ev, nil)
+		w.forecaster.assumeMayAct(ev, nil)
 		return false
 	}
 	spec, err := r.Resolve(ctx)
@@ -59,19 +59,24 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 }
 
 // earlier returns what is pending or unknown before resource i, what it comes after
-// first.
-func (w *walk) earlier(i int) []suspect {
-	var required, others []suspect
-	for k, o := range w.outcomes[:i] {
-		switch {
-		case o != Pending && o != Unknown:
-		case w.comesAfter(i, k):
-			required = append(required, suspect{k, declared})
-		default:
-			others = append(others, suspect{k, mayBe})
+// first. What is only planned makes a difference only for what is, too.
+func (s *suspectFinder) earlier(i int) (list []suspect) {
+	for _, k := range s.ancestorsOf(i).unsettled {
+		list = append(list, suspect{k, declared})
+	}
+	others := s.unsettled
+	if isOnlyPlanned(s.catalog.Resources[i]) {
+		others = slices.Sorted(slices.Values(slices.Concat(s.unsettled, s.onlyPlanned)))
+	}
+	for _, k := range others {
+		if len(list) == mostSuspects {
+			break
+		}
+		if !s.comesAfter(i, k) {
+			list = append(list, suspect{k, mayBe})
 		}
 	}
-	return append(required, others...)
+	return list
 }
 
 func laterText(names []string) string {
@@ -83,9 +88,9 @@ func laterText(names []string) string {
 
 // desiredDigest returns a digest with the fingerprint of the late values of the event's
 // resource.
-func (w *walk) desiredDigest(ev *Event, wish resource.DesiredDigest) resource.DesiredDigest {
+func (w *walk) desiredDigest(ev *Event, desired resource.DesiredDigest) resource.DesiredDigest {
 	if len(w.declared[ev.Index].Later) > 0 {
-		wish.LateValues = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
+		desired.LateValues = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
 	}
-	return wish
+	return desired
 }

@@ -133,27 +133,20 @@ func TestKnownLaterAhead(t *testing.T) {
 	require.Equal(t, 240, sum.Of(converge.Stable))
 }
 
-// What a command said is told of resources that are judged by it, if that was
-// asked for.
+// What a command said is told of resources that are judged by it.
 func TestOutputs(t *testing.T) {
-	for _, asked := range []bool{true, false} {
-		tp := new(tape)
-		reg, err := resource.NewRegistry(saidType.Provide("real", resource.Always[withOutput](1), sayers{}))
-		require.NoError(t, err)
-		var b catalog.Builder
-		_, err = b.Add(&resource.Resource{Type: saidType.Type, ID: resource.ID{Type: "said", Name: "x"}, Spec: &withOutput{Name: "x"}, Common: new(resource.Common)})
-		require.NoError(t, err)
-		c, err := b.Build()
-		require.NoError(t, err)
-		e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp, Outputs: asked}
-		e.Run(t.Context(), host.New(host.Options{}), c)
-		require.Equal(t, converge.Changed, tp.events[0].Outcome)
-		if !asked {
-			require.Nil(t, tp.events[0].Ran)
-			continue
-		}
-		require.Equal(t, "x", string(tp.events[0].Ran.Stdout))
-	}
+	tp := new(tape)
+	reg, err := resource.NewRegistry(saidType.Provide("real", resource.Always[withOutput](1), sayers{}))
+	require.NoError(t, err)
+	var b catalog.Builder
+	_, err = b.Add(&resource.Resource{Type: saidType.Type, ID: resource.ID{Type: "said", Name: "x"}, Spec: &withOutput{Name: "x"}, Common: new(resource.Common)})
+	require.NoError(t, err)
+	c, err := b.Build()
+	require.NoError(t, err)
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp}
+	e.Run(t.Context(), host.New(host.Options{}), c)
+	require.Equal(t, converge.Changed, tp.events[0].Outcome)
+	require.Equal(t, "x", string(tp.events[0].Ran.Stdout))
 }
 
 // withOutput is a resource that is said by a command.

@@ -3,53 +3,61 @@ package converge
 import (
 	"fmt"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// noop reports whether nothing is to be done about r: in a plan, and for what a
-// manifest or script declares that is applied so.
-func (w *walk) noop(r *resource.Resource) bool {
-	return w.planning() || r.Restraint() == resource.Noop
+// isOnlyPlanned reports whether not even a run does anything about r.
+func isOnlyPlanned(r *resource.Resource) bool { return r.Restraint() == resource.Noop }
+
+// concerns reports whether an outcome of resource by says something of r: what is only planned
+// changes nothing for what is not.
+func concerns(r, by *resource.Resource) bool { return isOnlyPlanned(r) || !isOnlyPlanned(by) }
+
+// isUnsettled reports whether a resource with an outcome may be something else when the turn of
+// others has come in a run: it is pending or unknown, and not only planned.
+func isUnsettled(r *resource.Resource, o Outcome) bool {
+	return (o == Pending || o == Unknown) && !isOnlyPlanned(r)
 }
 
-// monitorOnly reports whether only the health checks of r are run.
-func (w *walk) monitorOnly(r *resource.Resource) bool {
-	return w.MonitorOnly || r.Restraint() == resource.MonitorOnly
+// monitorsOnly reports whether only the health checks of r are run.
+func (e *Engine) monitorsOnly(r *resource.Resource) bool {
+	return e.MonitorOnly || r.Restraint() == resource.MonitorOnly
 }
 
-// recordScopeFailure ends the scope of a resource that failed, if fail_on_error is set in it.
-func (w *walk) recordScopeFailure(r *resource.Resource) {
+// scopeEnds has why scopes have ended.
+type scopeEnds map[*resource.Scope]string
+
+// record ends the scope of a resource that failed, if fail_on_error is set in it.
+func (x *scopeEnds) record(r *resource.Resource) {
 	if r.Scope == nil || !r.Scope.FailOnError {
 		return
 	}
-	if w.scopeEndReasons == nil {
-		w.scopeEndReasons = make(map[*resource.Scope]string)
+	if *x == nil {
+		*x = make(scopeEnds)
 	}
-	w.scopeEndReasons[r.Scope] = fmt.Sprintf("fail_on_error is set in %s and %s failed", r.Scope.File, r.ID)
+	(*x)[r.Scope] = fmt.Sprintf("fail_on_error is set in %s and %s failed", r.Scope.File, r.ID)
 }
 
-// scopeEndReason returns why the scope of r has ended, or "".
-func (w *walk) scopeEndReason(r *resource.Resource) string {
-	if w.scopeEndReasons == nil {
-		return ""
-	}
-	for s := r.Scope; s != nil; s = s.Parent {
-		if why, ok := w.scopeEndReasons[s]; ok {
+// reason returns why the scope of r has ended, or "".
+func (x scopeEnds) reason(r *resource.Resource) string {
+	for s := r.Scope; s != nil && len(x) > 0; s = s.Parent {
+		if why, ok := x[s]; ok {
 			return why
 		}
 	}
 	return ""
 }
 
-// recordUnmet skips a resource because of what it comes after. A composite has failed with
-// its parts.
-func (w *walk) recordUnmet(ev *Event) {
+// failWithParts makes a failure of the event of a composite that was skipped because some of
+// its parts have failed.
+func failWithParts(c *catalog.Catalog, blocks []bool, ev *Event) {
 	if !resource.FailsWithParts(ev.Resource.Spec) {
 		return
 	}
 	failed := 0
-	for _, d := range w.catalog.Deps[ev.Index] {
-		if part := w.catalog.Resources[d.Index]; part.Scope != nil && part.Scope.Apply == ev.Resource.ID && w.blocks[d.Index] {
+	for _, d := range c.Deps[ev.Index] {
+		if part := c.Resources[d.Index]; part.Scope != nil && part.Scope.Apply == ev.Resource.ID && blocks[d.Index] {
 			failed++
 		}
 	}

@@ -29,7 +29,6 @@ func (c *converter) annotationsIn(comment string, line int) (out []annotation) {
 	if !strings.Contains(comment, "@") {
 		return nil
 	}
-	line = c.origin(line, c.countBefore(line, c.passed))
 	for text := range strings.Lines(comment) {
 		text = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(text), "#"))
 		if strings.HasPrefix(text, "@") {
@@ -114,7 +113,7 @@ func (r *resolver) rule(a annotation, src *source) (Rule, bool) {
 		if _, err := compileRule(rest); err != nil {
 			rule.pos.Col += strings.LastIndex(a.text, rest)
 			rule.pos.Len = len(rest)
-			return wrong("", "@validate: %s", err)
+			return wrong(textHint(err), "@validate: %s", err)
 		}
 		rule.Validate = rest
 	default:

@@ -62,12 +62,12 @@ func (s *source) parseOne() (*Document, error) {
 }
 
 func (s *source) parseAll() ([]*Document, error) {
-	docs, ok := s.parsePrescanned()
+	root := s.readBlocks()
 	if s.interruption() != nil {
 		return nil, s.interruption()
 	}
-	if ok {
-		return docs, nil
+	if root != nil {
+		return []*Document{{Root: root, source: s}}, nil
 	}
 	docs, err := s.parseWhole()
 	if s.interruption() != nil {
@@ -86,7 +86,7 @@ func (s *source) parseWhole() ([]*Document, error) {
 	var errs diag.List
 	docs := make([]*Document, len(raw))
 	for i, n := range raw {
-		c := s.converter(&chunk{text: s.text, line: 1})
+		c := s.converter()
 		docs[i] = &Document{Root: c.node(n), source: s}
 		errs.Add(c.errs.Err())
 	}

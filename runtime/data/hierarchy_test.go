@@ -114,6 +114,7 @@ func TestMistakesInDocuments(t *testing.T) {
 		{"data:\n  # @requird\n  a: 1\n", `d.yaml:2:5: unknown annotation @requird (did you mean @require?)`},
 		{"data:\n  a: 1 # @validate\n", `d.yaml:2:10: want an expression after @validate (such as @validate isIPv4(value))`},
 		{"data:\n  # @validate isIPv5(value)\n  a: 1\n", `d.yaml:2:15: @validate: unknown name isIPv5`},
+		{"data:\n  # @validate value > 0\n  a: 1\n", `d.yaml:2:15: @validate: invalid operation: > (mismatched types string and int) (the value is a text: int(value) makes a number of it)`},
 		{"data:\n  # @validate value\n  a: 1\n", `d.yaml:2:15: @validate: expected bool, but got string`},
 	} {
 		_, err := resolve(t, tt.yaml, nil)

@@ -32,7 +32,7 @@ func TestMergeWork(t *testing.T) {
 			s := newSource("x.yaml", text)
 			raw, err := s.parse()
 			require.NoError(t, err)
-			c := s.converter(&chunk{text: text, line: 1})
+			c := s.converter()
 			c.node(raw[0])
 			require.LessOrEqual(t, c.work, c.limit+len(text))
 			_, err = Parse("x.yaml", text)

@@ -3,10 +3,10 @@ package data
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -60,7 +60,7 @@ func (r *resolver) value(n *Node, text func(*Node) any) any {
 }
 
 // sensitiveLine matches a line with the value of a sensitive table.
-var sensitiveLine = regexp.MustCompile(`(?m)\bvalue["']?\s*:\s*([^\s].*)$`)
+var sensitiveLine = lazyregexp.New(`(?m)\bvalue["']?\s*:\s*([^\s].*)$`)
 
 // HideSensitive returns the text of a document as messages may quote it: the values of
 // sensitive tables are replaced by stars, byte for byte.
@@ -69,7 +69,7 @@ func HideSensitive(text string) string {
 		return text
 	}
 	out := []byte(text)
-	for _, m := range sensitiveLine.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range sensitiveLine().FindAllStringSubmatchIndex(text, -1) {
 		for i := m[2]; i < m[3]; i++ {
 			out[i] = '*'
 		}

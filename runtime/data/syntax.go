@@ -7,18 +7,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
-
-// pattern returns a regular expression that is compiled when it is first used.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // parse reads all documents of s.
 func (s *source) parse() ([]*yaml.Node, error) {
@@ -63,8 +58,8 @@ func (r *interruptibleReader) Read(p []byte) (int, error) {
 }
 
 var (
-	yamlLine      = pattern(`^yaml: (?:line (\d+): )?(.*)$`)
-	unknownAnchor = pattern(`^unknown anchor '(.*)' referenced$`)
+	yamlLine      = lazyregexp.New(`^yaml: (?:line (\d+): )?(.*)$`)
+	unknownAnchor = lazyregexp.New(`^unknown anchor '(.*)' referenced$`)
 )
 
 // syntaxError gives an error of the YAML library a place. The library names a line at

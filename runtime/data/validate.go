@@ -14,6 +14,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // Check checks the rules against the data, which may have been merged with more
@@ -86,6 +87,15 @@ func compileRule(text string) (*vm.Program, error) {
 	return prog, nil
 }
 
+// textHint is the hint for a rule that cannot be compiled because it takes the value, which is
+// a text, for a number.
+func textHint(err error) string {
+	if strings.Contains(err.Error(), "mismatched types string and ") {
+		return "the value is a text: int(value) makes a number of it"
+	}
+	return ""
+}
+
 // plainError returns an error of the expression library without the excerpt
 // that it draws, since errors here have places of their own.
 func plainError(err error) error {
@@ -142,8 +152,8 @@ var validators = map[string]func(v any) bool{
 }
 
 var (
-	hostLabel = pattern(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
-	longUnits = pattern(`^(\d+(\.\d+)?(y|Y|M|w|W|d|D))+`)
+	hostLabel = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+	longUnits = lazyregexp.New(`^(\d+(\.\d+)?(y|Y|M|w|W|d|D))+`)
 )
 
 // isHostname follows RFC 1123.

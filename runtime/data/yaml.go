@@ -2,7 +2,7 @@ package data
 
 import (
 	"encoding/base64"
-	"slices"
+	"math"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -20,10 +20,12 @@ type converter struct {
 	work      int  // nodes that were made, and entries that merge keys name
 	// anchors are the nodes with anchors; nil while one is converted.
 	anchors map[*yaml.Node]*Node
-	*chunk
-	passed  int    // placeholders of the chunk before the last node
-	matched int    // placeholders of the chunk that were found
 	free    []Node // nodes for new to hand out
+}
+
+// converter returns a converter for a document of s.
+func (s *source) converter() converter {
+	return converter{src: s, limit: min(1_000_000+20*len(s.text), math.MaxInt32-1)}
 }
 
 // new returns a node at the place of y.
@@ -33,9 +35,8 @@ func (c *converter) new(y *yaml.Node) *Node {
 	}
 	n := &c.free[0]
 	c.free = c.free[1:]
-	c.passed = c.countBefore(y.Line, c.passed)
 	n.children = &noChildren
-	n.src, n.line, n.col, n.size, n.style = c.src, int32(c.origin(y.Line, c.passed)), int32(y.Column), 1, styleOf(y)
+	n.src, n.line, n.col, n.size, n.style = c.src, int32(y.Line), int32(y.Column), 1, styleOf(y)
 	return n
 }
 
@@ -76,14 +77,6 @@ func (c *converter) node(y *yaml.Node) *Node {
 	case yaml.SequenceNode:
 		n.Kind, n.children = schema.List, &children{Items: make([]*Node, 0, len(y.Content))}
 		for _, item := range y.Content {
-			if p := c.partAt(y, item); p != nil {
-				n.Items = slices.Grow(n.Items, len(p.items))
-				for _, child := range p.items {
-					n.Items = append(n.Items, child)
-					c.grow(n, child, item)
-				}
-				continue
-			}
 			child := c.node(item)
 			n.Items = append(n.Items, child)
 			c.grow(n, child, item)
@@ -97,23 +90,6 @@ func (c *converter) node(y *yaml.Node) *Node {
 		n.Kind = schema.Nil
 	}
 	return n
-}
-
-// partAt returns the list part whose placeholder an item of a sequence is, or nil.
-func (c *converter) partAt(sequence, item *yaml.Node) *listPart {
-	if len(c.placeholders) == 0 {
-		return nil
-	}
-	c.passed = c.countBefore(item.Line, c.passed)
-	if c.passed == len(c.placeholders) {
-		return nil
-	}
-	cut := &c.placeholders[c.passed]
-	if cut.part == nil || cut.part.items == nil || !cut.matches(item) || sequence.Style&yaml.FlowStyle != 0 || sequence.Column != cut.part.col+1 {
-		return nil
-	}
-	c.matched++
-	return cut.part
 }
 
 // alias returns the node that an alias refers to.
@@ -181,13 +157,19 @@ func (c *converter) mapping(n *Node, y *yaml.Node) {
 	}
 	for _, m := range merges {
 		if seen == nil {
-			seen = make(map[string]*Node, 2*len(n.Entries))
-			for _, e := range n.Entries {
-				seen[e.Key.Text] = e.Key
-			}
+			seen = n.keys()
 		}
 		c.merge(n, seen, m)
 	}
+}
+
+// keys returns the keys of a mapping by their texts.
+func (n *Node) keys() map[string]*Node {
+	seen := make(map[string]*Node, 2*len(n.Entries))
+	for _, e := range n.Entries {
+		seen[e.Key.Text] = e.Key
+	}
+	return seen
 }
 
 // entry adds an entry to a mapping, whose keys are those in seen if that is not nil.
@@ -239,12 +221,6 @@ func (c *converter) merge(n *Node, seen map[string]*Node, y *yaml.Node) {
 
 func (c *converter) scalar(n *Node, y *yaml.Node) {
 	n.Text = y.Value
-	if c.passed < len(c.placeholders) && c.placeholders[c.passed].line == y.Line {
-		if cut := &c.placeholders[c.passed]; cut.value != "" && cut.matches(y) {
-			n.Text = cut.value
-			c.matched++
-		}
-	}
 	switch y.Tag {
 	case "!!str", "!!timestamp", "!!merge", "!":
 		n.Kind = schema.String

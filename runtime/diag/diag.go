@@ -110,6 +110,14 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
+// HintOf returns the advice that an error has in a method Hint, "" if it has none.
+func HintOf(err error) string {
+	if h, ok := err.(interface{ Hint() string }); ok {
+		return h.Hint()
+	}
+	return ""
+}
+
 // A List is several mistakes, in the order they were found.
 type List []*Error
 

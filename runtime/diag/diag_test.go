@@ -59,6 +59,14 @@ func TestNearest(t *testing.T) {
 	require.Equal(t, "ab", Nearest("ba", []string{"zz", "ab"}))
 }
 
+func TestMisspelling(t *testing.T) {
+	for word, want := range map[string]string{
+		"prot": "port", "Port": "port", "prt": "", "ports": "", "host": "", "home": "", "uid": "", "gdi": "gid", "membrship": "membership", "membrshp": "membership", "port": "",
+	} {
+		require.Equal(t, want, Misspelling(word, []string{"name", "port", "gid", "membership"}), word)
+	}
+}
+
 // Deleting, exchanging or inserting one letter names the right property in at
 // least 95 of 100 cases (demands.md D7).
 func TestNearestFindsSlips(t *testing.T) {

@@ -43,6 +43,26 @@ func Nearest(word string, candidates []string) string {
 	return ""
 }
 
+// Misspelling returns the candidate of which word is surely a misspelling, or "" if it may as
+// well be another word: the same but for case, with two neighbours exchanged, or, for words of
+// four letters or more, with one letter added, left out or another (two from eight letters on).
+// A plural is another word.
+func Misspelling(word string, candidates []string) string {
+	for _, c := range candidates {
+		exchanged := distance(word, c) == 1 && levenshtein.ComputeDistance(word, c) == 2
+		limit := 1
+		if len(word) >= 8 {
+			limit = 2
+		}
+		switch {
+		case c == word || c == word+"s" || word == c+"s":
+		case strings.EqualFold(c, word), exchanged, len(word) >= 4 && distance(word, c) <= limit:
+			return c
+		}
+	}
+	return ""
+}
+
 // DidYouMean returns the hint `did you mean "x"?`, or "" if nothing is near.
 func DidYouMean(word string, candidates []string) string {
 	if near := Nearest(word, candidates); near != "" {

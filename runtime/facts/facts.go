@@ -26,6 +26,8 @@ type Gatherer struct {
 	Doc string
 	// Costly marks a branch that takes more than a few milliseconds.
 	Costly bool
+	// OnlyNamed keeps the branch out of the whole tree: it is gathered for whoever names it.
+	OnlyNamed bool
 	// Gather looks. An error is that of whoever asks for the branch. Nil means
 	// that the machine has no such thing, and the branch is absent.
 	Gather func(ctx context.Context, v *host.View) (any, error)
@@ -187,12 +189,15 @@ func (f *Facts) Get(path string) (any, error) {
 	return val, nil
 }
 
-// Tree gathers everything. A branch that is absent is left out. One that cannot
+// Tree gathers everything but what has to be named. A branch that is absent is left out. One that cannot
 // be gathered is left out too, and is part of the error.
 func (f *Facts) Tree() (map[string]any, error) {
 	tree := make(map[string]any, len(f.names))
 	var errs diag.List
 	for _, name := range f.names {
+		if f.branches[name].OnlyNamed {
+			continue
+		}
 		val, err := f.Branch(name)
 		if _, absent := errors.AsType[*NotFoundError](err); absent {
 			continue

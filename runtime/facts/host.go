@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 // is merely missing, runs lsb_release, and looks outside the root.
 func gatherHost(ctx context.Context, v *host.View) (any, error) {
 	run := running(v)
-	info := ghost.InfoStat{OS: "linux"}
+	info := ghost.InfoStat{OS: runtime.GOOS}
 	var err error
 	if info.Hostname, err = nodeName(v); err != nil {
 		return nil, err

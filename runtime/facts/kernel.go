@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	ghost "github.com/shirou/gopsutil/v4/host"
+	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/host"
 )
@@ -25,8 +26,8 @@ func gatherKernel(ctx context.Context, v *host.View) (any, error) {
 // kernel is what uname(1) tells.
 type kernel struct{ name, release, version, machine string }
 
-// readKernel reads /proc/sys/kernel. The machine, and in a container without
-// /proc the release, are asked of the kernel itself.
+// readKernel reads /proc/sys/kernel. The machine, and without
+// /proc the name and the release, are asked of the kernel itself.
 func readKernel(ctx context.Context, v *host.View) (kernel, error) {
 	run := running(v)
 	name, err1 := readText(run, "/proc/sys/kernel/ostype")
@@ -37,7 +38,11 @@ func readKernel(ctx context.Context, v *host.View) (kernel, error) {
 		return kernel{}, err
 	}
 	if name == "" {
-		name = "Linux"
+		var uts unix.Utsname
+		if err := unix.Uname(&uts); err != nil {
+			return kernel{}, err
+		}
+		name = unix.ByteSliceToString(uts.Sysname[:])
 	}
 	if release == "" {
 		var err error

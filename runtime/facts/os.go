@@ -2,6 +2,7 @@ package facts
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -30,6 +31,17 @@ func gatherOS(ctx context.Context, v *host.View) (any, error) {
 		"name": "NAME", "id": "ID", "release": "VERSION_ID", "codename": "VERSION_CODENAME", "pretty_name": "PRETTY_NAME",
 	} {
 		put(branch, name, release[key])
+	}
+	parts := strings.Split(release["VERSION_ID"], ".")
+	for i, name := range []string{"release_major", "release_minor"} {
+		if i >= len(parts) {
+			break
+		}
+		num, err := strconv.ParseUint(parts[i], 10, 31)
+		if err != nil {
+			break
+		}
+		branch[name] = int64(num)
 	}
 	return branch, nil
 }

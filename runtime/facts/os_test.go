@@ -61,6 +61,28 @@ func TestOSFamilyOfOthers(t *testing.T) {
 	}
 }
 
+func TestOSReleaseNumbers(t *testing.T) {
+	for _, c := range []struct {
+		release      string
+		major, minor any
+	}{
+		{"12", int64(12), nil},
+		{"22.04", int64(22), int64(4)},
+		{"3.19.1", int64(3), int64(19)},
+		{"7.x", int64(7), nil},
+		{"rawhide", nil, nil},
+		{"x.1", nil, nil},
+		{"-1.2", nil, nil},
+		{"99999999999999999999.1", nil, nil},
+		{"", nil, nil},
+	} {
+		v := rootWith(t, map[string]string{"/etc/os-release": "ID=x\nVERSION_ID=\"" + c.release + "\"\n"})
+		branch := get(t, v, "os").(map[string]any)
+		require.Equal(t, c.major, branch["release_major"], c.release)
+		require.Equal(t, c.minor, branch["release_minor"], c.release)
+	}
+}
+
 func TestOSReleaseIsSecondInUsrLib(t *testing.T) {
 	etc := map[string]string{"/etc/os-release": "ID=alpine\n"}
 	usr := map[string]string{"/usr/lib/os-release": "ID=debian\n"}

@@ -1,11 +1,10 @@
 package facts
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // readRelease returns what the distribution says of itself (os-release(5)), nil
@@ -108,7 +107,7 @@ func debianPlatform(v *host.View, release map[string]string) (name, version stri
 	return name, version, err
 }
 
-var redhatRelease = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`release (\w[\d.]*)`) })
+var redhatRelease = lazyregexp.New(`release (\w[\d.]*)`)
 
 // redhatVersion returns the version in the file that Red Hat's family keeps
 // beside os-release: it has the minor version that CentOS leaves out there.

@@ -35,7 +35,7 @@ HOME_URL="https://www.debian.org/"
 		},
 		os: map[string]any{
 			"name": "Debian GNU/Linux", "family": "debian", "id": "debian", "id_like": []any{},
-			"release": "12", "codename": "bookworm", "pretty_name": "Debian GNU/Linux 12 (bookworm)",
+			"release": "12", "release_major": int64(12), "codename": "bookworm", "pretty_name": "Debian GNU/Linux 12 (bookworm)",
 		},
 		info: map[string]string{"platform": "debian", "platformFamily": "debian", "platformVersion": "12.5"},
 	},
@@ -66,7 +66,7 @@ UBUNTU_CODENAME=jammy
 		},
 		os: map[string]any{
 			"name": "Ubuntu", "family": "debian", "id": "ubuntu", "id_like": []any{"debian"},
-			"release": "22.04", "codename": "jammy", "pretty_name": "Ubuntu 22.04.3 LTS",
+			"release": "22.04", "release_major": int64(22), "release_minor": int64(4), "codename": "jammy", "pretty_name": "Ubuntu 22.04.3 LTS",
 		},
 		info: map[string]string{"platform": "ubuntu", "platformFamily": "debian", "platformVersion": "22.04"},
 	},
@@ -77,7 +77,7 @@ UBUNTU_CODENAME=jammy
 		},
 		os: map[string]any{
 			"name": "Kali GNU/Linux", "family": "debian", "id": "kali", "id_like": []any{"debian"},
-			"release": "2024.1", "codename": "kali-rolling", "pretty_name": "Kali GNU/Linux Rolling",
+			"release": "2024.1", "release_major": int64(2024), "release_minor": int64(1), "codename": "kali-rolling", "pretty_name": "Kali GNU/Linux Rolling",
 		},
 		info: map[string]string{"platform": "debian", "platformFamily": "debian", "platformVersion": "kali-rolling"},
 	},
@@ -96,7 +96,7 @@ ANSI_COLOR="0;32"
 		},
 		os: map[string]any{
 			"name": "Rocky Linux", "family": "rhel", "id": "rocky", "id_like": []any{"rhel", "centos", "fedora"},
-			"release": "9.3", "pretty_name": "Rocky Linux 9.3 (Blue Onyx)",
+			"release": "9.3", "release_major": int64(9), "release_minor": int64(3), "pretty_name": "Rocky Linux 9.3 (Blue Onyx)",
 		},
 		info: map[string]string{"platform": "rocky", "platformFamily": "rhel", "platformVersion": "9.3"},
 	},
@@ -107,7 +107,7 @@ ANSI_COLOR="0;32"
 		},
 		os: map[string]any{
 			"name": "CentOS Linux", "family": "rhel", "id": "centos", "id_like": []any{"rhel", "fedora"},
-			"release": "7", "pretty_name": "CentOS Linux 7 (Core)",
+			"release": "7", "release_major": int64(7), "pretty_name": "CentOS Linux 7 (Core)",
 		},
 		info: map[string]string{"platform": "centos", "platformFamily": "rhel", "platformVersion": "7.9.2009"},
 	},
@@ -118,7 +118,7 @@ ANSI_COLOR="0;32"
 		},
 		os: map[string]any{
 			"name": "Red Hat Enterprise Linux", "family": "rhel", "id": "rhel", "id_like": []any{"fedora"},
-			"release": "8.9", "pretty_name": "Red Hat Enterprise Linux 8.9 (Ootpa)",
+			"release": "8.9", "release_major": int64(8), "release_minor": int64(9), "pretty_name": "Red Hat Enterprise Linux 8.9 (Ootpa)",
 		},
 		info: map[string]string{"platform": "redhat", "platformFamily": "rhel", "platformVersion": "8.9"},
 	},
@@ -130,7 +130,7 @@ ANSI_COLOR="0;32"
 		},
 		os: map[string]any{
 			"name": "Oracle Linux Server", "family": "rhel", "id": "ol", "id_like": []any{"fedora"},
-			"release": "9.3", "pretty_name": "Oracle Linux Server 9.3",
+			"release": "9.3", "release_major": int64(9), "release_minor": int64(3), "pretty_name": "Oracle Linux Server 9.3",
 		},
 		info: map[string]string{"platform": "oracle", "platformFamily": "rhel", "platformVersion": "9.3"},
 	},
@@ -141,7 +141,7 @@ ANSI_COLOR="0;32"
 		},
 		os: map[string]any{
 			"name": "Amazon Linux", "family": "rhel", "id": "amzn", "id_like": []any{"fedora"},
-			"release": "2023", "pretty_name": "Amazon Linux 2023",
+			"release": "2023", "release_major": int64(2023), "pretty_name": "Amazon Linux 2023",
 		},
 		info: map[string]string{"platform": "amazon", "platformFamily": "rhel", "platformVersion": "2023"},
 	},
@@ -152,7 +152,7 @@ ANSI_COLOR="0;32"
 		},
 		os: map[string]any{
 			"name": "Fedora Linux", "family": "fedora", "id": "fedora", "id_like": []any{},
-			"release": "39", "pretty_name": "Fedora Linux 39 (Server Edition)",
+			"release": "39", "release_major": int64(39), "pretty_name": "Fedora Linux 39 (Server Edition)",
 		},
 		info: map[string]string{"platform": "fedora", "platformFamily": "fedora", "platformVersion": "39"},
 	},
@@ -163,7 +163,7 @@ ANSI_COLOR="0;32"
 		},
 		os: map[string]any{
 			"name": "Alpine Linux", "family": "alpine", "id": "alpine", "id_like": []any{},
-			"release": "3.19.1", "pretty_name": "Alpine Linux v3.19",
+			"release": "3.19.1", "release_major": int64(3), "release_minor": int64(19), "pretty_name": "Alpine Linux v3.19",
 		},
 		info: map[string]string{"platform": "alpine", "platformFamily": "alpine", "platformVersion": "3.19.1"},
 	},
@@ -189,7 +189,7 @@ PRETTY_NAME="openSUSE Leap 15.5"
 		},
 		os: map[string]any{
 			"name": "openSUSE Leap", "family": "suse", "id": "opensuse-leap", "id_like": []any{"suse", "opensuse"},
-			"release": "15.5", "pretty_name": "openSUSE Leap 15.5",
+			"release": "15.5", "release_major": int64(15), "release_minor": int64(5), "pretty_name": "openSUSE Leap 15.5",
 		},
 		info: map[string]string{"platform": "opensuse-leap", "platformFamily": "suse", "platformVersion": "15.5"},
 	},
@@ -198,15 +198,21 @@ PRETTY_NAME="openSUSE Leap 15.5"
 // rootWith returns a view of a fresh root that holds the files.
 func rootWith(t *testing.T, files ...map[string]string) *host.View {
 	t.Helper()
-	h, root := hosttest.New(t, &hosttest.Runner{})
+	h, _ := hosttest.New(t, &hosttest.Runner{})
+	return withFiles(t, &h.View, files...)
+}
+
+// withFiles writes files below the root of a view and returns the view.
+func withFiles(t *testing.T, v *host.View, files ...map[string]string) *host.View {
+	t.Helper()
 	for _, m := range files {
 		for name, text := range m {
-			path := filepath.Join(root, name)
+			path := filepath.Join(v.Root(), name)
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		}
 	}
-	return &h.View
+	return v
 }
 
 // get gathers and returns the fact at a path.

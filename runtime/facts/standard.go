@@ -17,11 +17,16 @@ func Standard() []Gatherer {
 		{Name: "init", Doc: "The init system that is running, such as systemd.", Gather: gatherInit},
 		{Name: "kernel", Doc: "The running kernel: its name, release, version and machine.", Gather: gatherKernel},
 		{Name: "memory", Doc: "Main memory and swap, in bytes.", Gather: gatherMemory},
+		{Name: "mounts", Costly: true, Doc: "What is mounted, by mount point: its device, type and options.", Gather: gatherMounts},
 		{Name: "net", Costly: true, Doc: "Addresses by interface, and those of the default route.", Gather: gatherNet},
 		{Name: "network", Costly: true, Doc: "Interfaces and addresses in Choria CCM's layout.", Gather: gatherNetwork},
 		{Name: "os", Doc: "The distribution: its name, family, release and codename.", Gather: gatherOS},
+		{Name: "package_manager", Doc: "The package manager of the distribution, such as apt or dnf.", Gather: gatherPackageManager},
+		{Name: "packages", Costly: true, OnlyNamed: true, Doc: "The version of each installed package, by name.", Gather: gatherPackages},
 		{Name: "partition", Costly: true, Doc: "Mounted file systems and how full they are.", Gather: gatherPartition},
+		{Name: "selinux", Doc: "Whether SELinux is on, and what it is set to at boot.", Gather: gatherSELinux},
 		{Name: "user", Doc: "The user that ccm runs as.", Gather: gatherUser},
+		{Name: "users", OnlyNamed: true, Doc: "The users in /etc/passwd, by name.", Gather: gatherUsers},
 		{Name: "virtual", Doc: "The hypervisor and the container that the machine runs in.", Gather: gatherVirtual},
 	}
 }

@@ -67,8 +67,8 @@ func TestDocumentedBranches(t *testing.T) {
 }
 
 var (
-	numbers    = regexp.MustCompile(`\.\d+(\.|$)`)
-	interfaces = regexp.MustCompile(`^net\.interfaces\.(\\.|[^.\\])+`)
+	numbers = regexp.MustCompile(`\.\d+(\.|$)`)
+	byName  = regexp.MustCompile(`^(net\.interfaces|mounts|packages|users)\.(\\.|[^.\\])+`)
 )
 
 func TestEveryFactIsDocumented(t *testing.T) {
@@ -79,9 +79,15 @@ func TestEveryFactIsDocumented(t *testing.T) {
 	} {
 		tree, err := New(t.Context(), v, Standard(), nil).Tree()
 		require.NoError(t, err)
+		for _, named := range []string{"packages", "users"} {
+			require.NotContains(t, tree, named)
+			if val, err := New(t.Context(), v, Standard(), nil).Branch(named); err == nil {
+				tree[named] = val
+			}
+		}
 		seen := make(map[string]bool)
 		for _, l := range Leaves("", tree) {
-			path := interfaces.ReplaceAllString(l.Path, "net.interfaces.NAME")
+			path := byName.ReplaceAllString(l.Path, "$1.NAME")
 			for numbers.MatchString(path) {
 				path = numbers.ReplaceAllString(path, ".N$1")
 			}

@@ -68,10 +68,13 @@ func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
+// largestText is how many bytes a file may hold that is read for facts.
+const largestText = 64 << 20
+
 // readText returns the text of a file without space around it, and "" if there
-// is no such file.
+// is no such file. One that is longer than largestText is an error.
 func readText(v *host.View, name string) (string, error) {
-	text, err := v.ReadFile(name)
+	text, err := v.ReadUpTo(name, largestText)
 	if missing(err) {
 		return "", nil
 	}

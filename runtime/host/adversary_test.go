@@ -97,7 +97,7 @@ func TestAdversary(t *testing.T) {
 				if same {
 					seen(r.t, []byte(hosttest.Secret))
 				}
-				src, err3 := r.h.OpenSource(r.t.Context(), name)
+				src, err3 := r.h.Sources().Open(r.t.Context(), name)
 				if err3 == nil {
 					text, err3 = io.ReadAll(src)
 					seen(r.t, text)
@@ -109,7 +109,7 @@ func TestAdversary(t *testing.T) {
 		},
 		"edit": func(r run) error {
 			e := r.h.Edit(t.Context(), r.inDir)
-			text, err := e.Host().ReadExpected(r.inDir, 1<<20)
+			text, err := e.Host().ReadUpTo(r.inDir, 1<<20)
 			if err != nil {
 				return err
 			}
@@ -118,13 +118,13 @@ func TestAdversary(t *testing.T) {
 		},
 		"tree": func(r run) error {
 			var errs []error
-			entries, err := r.h.SourceTree(r.dir)
+			entries, err := r.h.Sources().Tree(r.t.Context(), r.dir, host.MaxNames)
 			errs = append(errs, err)
 			for _, e := range entries {
 				if e.Kind != host.Regular {
 					continue
 				}
-				src, err := r.h.OpenSource(r.t.Context(), filepath.Join(r.dir, e.Rel))
+				src, err := r.h.Sources().Open(r.t.Context(), filepath.Join(r.dir, e.Rel))
 				if err == nil {
 					text, e := io.ReadAll(src)
 					seen(r.t, text)
@@ -135,7 +135,7 @@ func TestAdversary(t *testing.T) {
 				}
 				errs = append(errs, err)
 			}
-			_, err = r.h.Tree(r.dir)
+			_, err = r.h.Tree(r.t.Context(), r.dir, host.MaxNames)
 			return errors.Join(append(errs, err)...)
 		},
 	}

@@ -27,51 +27,46 @@ func (h *Host) SetAttrOf(name string, have Info, attr Attr) error {
 	if have.Ino != 0 && (have.Ino != d.Stat.Ino || have.Dev != uint64(d.Stat.Dev)) {
 		return fmt.Errorf("%s: something else was put in its place meanwhile", name)
 	}
-	if err := h.files.MayChange(p, &d.Stat); err != nil {
+	if err := h.files.MayChange(p.Location, &d.Stat); err != nil {
 		return err
 	}
 	h.log.Debug("attributes", "path", name, "mode", fmt.Sprintf("%04o", attr.Mode))
 	info := safepath.InfoOf(&d.Stat)
 	if info.UID != attr.UID || info.GID != attr.GID || info.Mode != attr.Mode {
-		if err := h.tellOf(name, p, info); err != nil {
+		if err := p.announceAttr(info); err != nil {
 			return err
 		}
 	}
-	return h.setAttr(name, p, d, attr)
+	return p.setAttr(d, attr)
 }
 
 // opened opens what stands at a path, whatever it is, and returns its place too. Both are
 // for the caller to close.
-func (h *Host) opened(name string) (safepath.Location, *safepath.Handle, error) {
+func (h *Host) opened(name string) (target, *safepath.Handle, error) {
 	p, err := h.at(name)
 	if err != nil {
 		return p, nil, err
 	}
-	fd, err := p.Open(unix.O_PATH, 0)
-	if err != nil {
-		p.Close()
-		return p, nil, safepath.PathError("open", name, err)
-	}
-	d, err := safepath.NewHandle(fd, p.Path())
+	d, err := p.OpenPath()
 	if err != nil {
 		p.Close()
 	}
-	return p, d, safepath.PathError("stat", name, err)
+	return p, d, safepath.PathError("open", name, err)
 }
 
-// tellOf says that the owner or the mode of something is about to be changed.
-func (h *Host) tellOf(name string, p safepath.Location, info Info) error {
-	if err := h.refusedInBatch(); err != nil {
+// announceAttr says that the owner or the mode of what stands there is about to be changed.
+func (t target) announceAttr(info Info) error {
+	if err := t.h.refusedInBatch(); err != nil {
 		return err
 	}
-	return h.BeforeChange(PreImage{Path: name, Dir: p.Dir.Path, Info: info})
+	return t.h.BeforeChange(PreImage{Path: t.path, Dir: t.Dir.Path, Info: info})
 }
 
 // setAttr gives what is open its owner and mode, where they are not so already.
-func (h *Host) setAttr(name string, p safepath.Location, d *safepath.Handle, attr Attr) error {
+func (t target) setAttr(d *safepath.Handle, attr Attr) error {
 	info := safepath.InfoOf(&d.Stat)
 	if info.UID != attr.UID || info.GID != attr.GID {
-		if err := h.chown(name, p, d, attr.UID, attr.GID); err != nil {
+		if err := t.chown(d, attr.UID, attr.GID); err != nil {
 			return err
 		}
 		// A change of owner clears setuid and setgid, so the mode is set again.
@@ -80,19 +75,19 @@ func (h *Host) setAttr(name string, p safepath.Location, d *safepath.Handle, att
 	if info.Mode == attr.Mode {
 		return nil
 	}
-	return h.Effect("chmod", name, func() error {
-		if err := safepath.Chmod(d.FD, attr.Mode&0o7777); err != nil {
-			return &os.PathError{Op: "chmod", Path: h.RealPath(name, p), Err: err}
+	return t.h.Effect("chmod", t.path, func() error {
+		if err := d.Chmod(attr.Mode & 0o7777); err != nil {
+			return &os.PathError{Op: "chmod", Path: t.real(t.Location), Err: err}
 		}
 		return nil
 	})
 }
 
 // chown gives what is open an owner.
-func (h *Host) chown(name string, p safepath.Location, d *safepath.Handle, uid, gid uint32) error {
-	return h.Effect("chown", name, func() error {
-		if err := unix.Fchownat(d.FD, "", int(uid), int(gid), unix.AT_EMPTY_PATH); err != nil {
-			return &os.PathError{Op: "lchown", Path: h.RealPath(name, p), Err: err}
+func (t target) chown(d *safepath.Handle, uid, gid uint32) error {
+	return t.h.Effect("chown", t.path, func() error {
+		if err := d.Chown(uid, gid); err != nil {
+			return &os.PathError{Op: "lchown", Path: t.real(t.Location), Err: err}
 		}
 		return nil
 	})
@@ -114,8 +109,8 @@ func (h *Host) ChownLink(name string, uid, gid uint32) error {
 	case info.UID == uid && info.GID == gid:
 		return nil
 	}
-	if err := h.tellOf(name, p, info); err != nil {
+	if err := p.announceAttr(info); err != nil {
 		return err
 	}
-	return h.chown(name, p, d, uid, gid)
+	return p.chown(d, uid, gid)
 }

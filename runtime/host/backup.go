@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -30,7 +29,7 @@ func (h *Host) Backup(name string) error {
 		return err
 	}
 	defer p.Close()
-	if _, aside, err := backupOf(p); err != nil || aside.Kind != Missing {
+	if _, aside, err := backupOf(p.Location); err != nil || aside.Kind != Missing {
 		return safepath.PathError("lstat", name, err)
 	}
 	info, err := p.Stat()
@@ -44,15 +43,13 @@ func (h *Host) Backup(name string) error {
 	switch info.Kind {
 	case Missing:
 		// A link to itself leads nowhere, whatever is made later.
-		err = h.Effect("symlink", name, func() error {
-			return safepath.PathError("symlink", h.RealPath(name, old), unix.Symlinkat(old.Name, old.Dir.FD, old.Name))
-		})
+		err = p.symlink(old.Name, old)
 	case Regular:
 		err = h.Effect("link", name, func() error {
-			return safepath.PathError("link", h.RealPath(name, old), unix.Linkat(p.Dir.FD, p.Name, old.Dir.FD, old.Name, 0))
+			return safepath.PathError("link", p.real(old), unix.Linkat(p.Dir.FD, p.Name, old.Dir.FD, old.Name, 0))
 		})
 		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EMLINK) {
-			err = h.copyBackup(name, p, old, info)
+			err = p.copyBackup(old, info)
 		}
 	default:
 		return fmt.Errorf("want a file to set aside, found %s", info.Kind)
@@ -60,27 +57,27 @@ func (h *Host) Backup(name string) error {
 	if err != nil {
 		return err
 	}
-	return h.SyncDirectory(name, p.Dir)
+	return p.syncDirectory()
 }
 
 // copyBackup makes a backup on file systems without hard links.
-func (h *Host) copyBackup(name string, p, old safepath.Location, info Info) (err error) {
-	return h.Effect("copy", name, func() (err error) {
-		from, err := p.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
+func (t target) copyBackup(old safepath.Location, info Info) error {
+	return t.h.Effect("copy", t.path, func() (err error) {
+		from, err := t.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
 		if err != nil {
-			return safepath.PathError("open", name, err)
+			return safepath.PathError("open", t.path, err)
 		}
-		src := os.NewFile(uintptr(from), name)
+		src := os.NewFile(uintptr(from), t.path)
 		defer src.Close()
 		temp := safepath.Location{Dir: old.Dir, Name: old.Name + "~"}
 		_ = unix.Unlinkat(temp.Dir.FD, temp.Name, 0)
 		to, err := temp.Open(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
 		if err != nil {
-			return safepath.PathError("open", h.RealPath(name, temp), err)
+			return safepath.PathError("open", t.real(temp), err)
 		}
 		dst := os.NewFile(uintptr(to), temp.Path())
 		_, err = io.Copy(dst, src)
-		err = errors.Join(err, dst.Chown(int(info.UID), int(info.GID)), dst.Chmod(safepath.FileMode(info.Mode)), setTime(to, info.MTime), dst.Sync(), dst.Close())
+		err = errors.Join(err, dst.Chown(int(info.UID), int(info.GID)), dst.Chmod(safepath.FileMode(info.Mode)), safepath.SetMTime(to, info.MTime), dst.Sync(), dst.Close())
 		if err == nil {
 			err = safepath.Rename(temp, old)
 		}
@@ -89,15 +86,6 @@ func (h *Host) copyBackup(name string, p, old safepath.Location, info Info) (err
 		}
 		return nil
 	})
-}
-
-// setTime sets when a file that is open was changed last.
-func setTime(fd int, at time.Time) error {
-	ts, err := unix.TimeToTimespec(at)
-	if err != nil {
-		return err
-	}
-	return unix.UtimesNanoAt(fd, "", []unix.Timespec{ts, ts}, unix.AT_EMPTY_PATH)
 }
 
 // backupOf finds the backup of a place, of kind Missing if there is none.
@@ -165,7 +153,7 @@ func (h *Host) Rollback(name string) error {
 		return err
 	}
 	defer p.Close()
-	old, info, err := backupOf(p)
+	old, info, err := backupOf(p.Location)
 	if err != nil {
 		return safepath.PathError("lstat", name, err)
 	}
@@ -174,21 +162,21 @@ func (h *Host) Rollback(name string) error {
 	case Missing:
 		return fmt.Errorf("nothing is set aside for %s", name)
 	case Regular:
-		err = h.Effect("rename", name, func() error { return safepath.Rename(old, p) })
+		err = h.Effect("rename", name, func() error { return safepath.Rename(old, p.Location) })
 		if now, e := p.Stat(); err == nil && e == nil && now.Ino == info.Ino && now.Dev == info.Dev {
 			// It was not replaced, and rename(2) leaves two names of one file alone.
-			err = h.removeBackup(name, old)
+			err = p.removeBackup(old)
 		}
 	default:
-		err = h.Effect("remove", name, func() error { return safepath.PathError("remove", h.RealPath(name, p), safepath.Unlink(p)) })
+		err = p.unlink(p.Location)
 		if errors.Is(err, os.ErrNotExist) {
 			err = nil
 		}
 		if err == nil {
-			err = h.removeBackup(name, old)
+			err = p.removeBackup(old)
 		}
 	}
-	return errors.Join(err, h.SyncDirectory(name, p.Dir))
+	return errors.Join(err, p.syncDirectory())
 }
 
 // DiscardBackup removes the backup, if there is one.
@@ -198,15 +186,15 @@ func (h *Host) DiscardBackup(name string) error {
 		return err
 	}
 	defer p.Close()
-	old, _, err := backupOf(p)
+	old, _, err := backupOf(p.Location)
 	if err != nil {
 		return safepath.PathError("lstat", name, err)
 	}
-	return h.removeBackup(name, old)
+	return p.removeBackup(old)
 }
 
-func (h *Host) removeBackup(name string, old safepath.Location) error {
-	err := h.Effect("remove", name, func() error { return safepath.PathError("remove", h.RealPath(name, old), safepath.Unlink(old)) })
+func (t target) removeBackup(old safepath.Location) error {
+	err := t.unlink(old)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -48,7 +48,7 @@ func (b *Batch) File() *Host {
 	e := &batchEntry{batch: b, isFirst: len(b.entries) == 0}
 	b.entries = append(b.entries, e)
 	c := *b.host
-	c.entry = e
+	c.batchEntry = e
 	return &c
 }
 
@@ -84,12 +84,6 @@ var openFileShare = sync.OnceValue(func() int {
 	return int(max(1, min(diskBatch, limit.Cur/4)))
 })
 
-// isOnDisk reports whether an open file is on something else than memory.
-func isOnDisk(fd int) bool {
-	var st unix.Statfs_t
-	return unix.Fstatfs(fd, &st) == nil && int64(st.Type) != unix.TMPFS_MAGIC
-}
-
 // IsRetryable reports whether a file that could not be written in a batch may be
 // written by itself: because something is used up that the batch gives back, the
 // room on a disk or how many files may be open, because the file system cannot do
@@ -119,21 +113,21 @@ var errInBatch = errors.New("only files are written in a batch, one each")
 
 // refusedInBatch returns why there is no other effect than WriteFile.
 func (h *Host) refusedInBatch() error {
-	if h.entry == nil {
+	if h.batchEntry == nil {
 		return nil
 	}
 	return errInBatch
 }
 
-// stage writes a file that takes its place when its batch is committed. IsNew says
+// writeStaged writes a file that takes its place when its batch is committed. IsNew says
 // that nothing stands there.
-func (h *Host) stage(name string, content io.Reader, attr Attr, isNew bool) error {
-	e := h.entry
+func (h *Host) writeStaged(name string, content io.Reader, attr Attr, isNew bool) error {
+	e := h.batchEntry
 	if e.temp != nil {
 		return errInBatch
 	}
 	free := *h
-	free.entry = nil
+	free.batchEntry = nil
 	t, err := free.begin(name, func(t *Temp) error { return t.openUnnamed(&e.batch.dirs, attr.Mode) })
 	if err != nil {
 		return err
@@ -147,7 +141,7 @@ func (h *Host) stage(name string, content io.Reader, attr Attr, isNew bool) erro
 	}
 	e.temp, e.isNew = t, isNew
 	if e.isFirst {
-		e.batch.onDisk = isOnDisk(t.fd)
+		e.batch.onDisk = safepath.IsOnDisk(t.fd)
 	}
 	return nil
 }
@@ -195,7 +189,8 @@ func (b *Batch) each(errs []error, do func(i int, e *batchEntry) error) {
 	}
 }
 
-// announce announces what is about to be replaced. That is durable by the last of them.
+// announce passes what stands at the path of each file to [Options.BeforeChange]. The backups
+// are durable after the call for the last file that has no error; see [PreImage.More].
 func (b *Batch) announce(errs []error) {
 	b.dirs.revalidate(b.host.files)
 	last := -1
@@ -223,13 +218,12 @@ func (b *Batch) sync(errs []error) {
 	synced := make(map[uint64]error)
 	b.each(errs, func(_ int, e *batchEntry) error {
 		t := e.temp
-		if len(b.entries) < manyFiles {
+		if len(b.entries) < manyFiles || !safepath.SyncsFileSystems {
 			return t.sync()
 		}
 		err, done := synced[t.info.Dev]
 		if !done {
-			// It reports what could not be written since Linux 5.8.
-			err = t.call("sync", func() error { return unix.Syncfs(t.fd) })
+			err = t.call("sync", func() error { return safepath.SyncFileSystem(t.fd) })
 			synced[t.info.Dev] = err
 		}
 		if err != nil { // of some file of anybody; each knows of itself
@@ -246,9 +240,9 @@ func (b *Batch) syncDirs(errs []error) {
 		dir := filepath.Dir(e.temp.name)
 		err, done := dirs[dir]
 		if !done {
-			var p safepath.Location
+			var p target
 			if p, err = e.temp.h.at(e.temp.name); err == nil {
-				err = e.temp.h.SyncDirectory(e.temp.name, p.Dir)
+				err = p.syncDirectory()
 				p.Close()
 			}
 			dirs[dir] = err
@@ -257,8 +251,9 @@ func (b *Batch) syncDirs(errs []error) {
 	})
 }
 
-// announce announces what is about to be replaced. Where nothing was, it is not looked
-// again whether something is: then there is a conflict when the file is placed.
+// announce passes what stands at the path to [Options.BeforeChange]. If nothing stood there when
+// the file was written, it does not look again: what was made there since is a conflict, which
+// place reports.
 func (e *batchEntry) announce(more bool) (err error) {
 	t := e.temp
 	dir := t.from
@@ -266,8 +261,8 @@ func (e *batchEntry) announce(more bool) (err error) {
 		if err := t.findDir(); err != nil {
 			return err
 		}
-		dir = t.place.Dir
-		e.before, err = t.place.Stat()
+		dir = t.target.Dir
+		e.before, err = t.target.Stat()
 		t.releaseDir()
 		if err != nil {
 			return safepath.PathError("lstat", t.name, err)
@@ -290,7 +285,7 @@ func (e *batchEntry) place() error {
 		}
 		return err
 	}
-	switch now, err := t.place.Stat(); {
+	switch now, err := t.target.Stat(); {
 	case err != nil:
 		return safepath.PathError("lstat", t.name, err)
 	case now != e.before:

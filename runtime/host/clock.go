@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -17,12 +18,16 @@ func (RealClock) Now() time.Time { return time.Now() }
 // Now returns the time.
 func (m *machine) Now() time.Time { return m.clock.Now() }
 
-// A Duration is a length of time, written as Go does: 30s, 5m, 1h30m.
+// A Duration is a length of time, written as Go does, or in days: 30s, 5m, 1h30m, 1d.
 type Duration time.Duration
 
 // UnmarshalText reads a duration, which may not be negative.
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
+	if days, ok := strings.CutSuffix(string(text), "d"); ok && strings.Trim(days, "0123456789.") == "" {
+		v, err = time.ParseDuration(days + "h")
+		v *= 24
+	}
 	if err != nil || v < 0 {
 		return fmt.Errorf(`want a duration such as "30s" or "5m", got %q`, text)
 	}
@@ -38,5 +43,5 @@ func (d Duration) String() string { return time.Duration(d).String() }
 
 // JSONSchema implements schema.JSONSchemer.
 func (Duration) JSONSchema() map[string]any {
-	return map[string]any{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$|^0$`, "examples": []any{"30s", "5m"}}
+	return map[string]any{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$|^[0-9]+(\.[0-9]+)?d$|^0$`, "examples": []any{"30s", "5m"}}
 }

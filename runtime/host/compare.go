@@ -22,13 +22,13 @@ type TreePair struct {
 // name of the machine, or both, in order of path. Before it, matters is asked about what
 // stands below source: what does not matter counts as if it did not stand there. Files are
 // compared byte by byte. It stops at the first error, also of matters. In a plan, what is
-// assumed counts.
+// assumed counts. It ends with ctx, and of either directory it reads [MaxNames] names at most.
 func (v *View) CompareTree(ctx context.Context, source, name string, matters func(TreeEntry) (bool, error), each func(TreePair) error) error {
-	from, err := v.SourceTree(source)
+	from, err := v.Sources().Tree(ctx, source, MaxNames)
 	if err != nil {
 		return err
 	}
-	to, err := v.Tree(name)
+	to, err := v.Tree(ctx, name, MaxNames)
 	if err != nil {
 		return err
 	}
@@ -43,8 +43,11 @@ func (v *View) CompareTree(ctx context.Context, source, name string, matters fun
 		}
 	}
 	from = wanted
-	files := v.unnoticed()
+	files := unnoticed(v)
 	for len(from) > 0 || len(to) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		var p TreePair
 		switch {
 		case len(to) == 0 || len(from) > 0 && from[0].Rel < to[0].Rel:
@@ -55,8 +58,9 @@ func (v *View) CompareTree(ctx context.Context, source, name string, matters fun
 			p.Rel, p.Source, p.Target, from, to = from[0].Rel, from[0].Info, to[0].Info, from[1:], to[1:]
 		}
 		if p.Source.Kind == Regular && p.Target.Kind == Regular {
-			if p.Differs, err = files.differ(ctx, filepath.Join(source, p.Rel), filepath.Join(name, p.Rel), p); err != nil {
-				return v.noticed(err)
+			if p.Differs, err = differ(ctx, files, filepath.Join(source, p.Rel), filepath.Join(name, p.Rel), p); err != nil {
+				v.plan.Looks().NoteError(err) // which an unnoticed view has not noted
+				return err
 			}
 		}
 		if err := each(p); err != nil {
@@ -68,28 +72,20 @@ func (v *View) CompareTree(ctx context.Context, source, name string, matters fun
 
 // unnoticed returns a view whose looks are not remembered one by one: those at the files of
 // a tree of which it is remembered that it was looked at as a whole.
-func (v *View) unnoticed() *View {
-	if !v.plan.IsRecording() {
+func unnoticed(v *View) *View {
+	if v.plan.Looks() == nil {
 		return v
 	}
 	return &View{machine: v.machine, plan: v.plan.Recording(nil)}
 }
 
-// noticed remembers whom an error of an unnoticed view is owed to.
-func (v *View) noticed(err error) error {
-	if v.plan != nil {
-		v.plan.NoteError(err)
-	}
-	return err
-}
-
 // differ reports whether a file of the user and a file of the machine hold something else.
-func (v *View) differ(ctx context.Context, source, name string, p TreePair) (bool, error) {
+func differ(ctx context.Context, v *View, source, name string, p TreePair) (bool, error) {
 	// Neither the size that a plan assumes nor that of what the kernel makes up is one.
 	if v.plan == nil && p.Source.Size != p.Target.Size && p.Source.Size > 0 && p.Target.Size > 0 {
 		return true, nil
 	}
-	a, err := v.OpenUserFile(source)
+	a, err := v.Sources().OpenFile(source)
 	if err != nil {
 		return false, err
 	}

@@ -61,7 +61,7 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d fetch.Req
 		return x.Failed(err)
 	}
 	sum := sha256.New()
-	meter := h.newMeter(name, x.Size)
+	meter := &meter{h: h, at: Progress{Path: name, Total: x.Size}, begun: h.Now()}
 	if _, err := io.Copy(io.MultiWriter(tmp, sum, meter, &diskspace.Guard{FD: tmp.fd}), x); err != nil {
 		return x.Failed(err)
 	}
@@ -80,7 +80,7 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d fetch.Req
 func (v *View) Fetch(ctx context.Context, d fetch.Request, limit int64) ([]byte, error) {
 	x := fetch.New(ctx, d, limit)
 	defer x.Close()
-	text, err := v.receive(x)
+	text, err := receive(v, x)
 	if err != nil {
 		return nil, x.Failed(err)
 	}
@@ -88,7 +88,7 @@ func (v *View) Fetch(ctx context.Context, d fetch.Request, limit int64) ([]byte,
 }
 
 // receive returns all that comes.
-func (v *View) receive(x *fetch.Transfer) ([]byte, error) {
+func receive(v *View, x *fetch.Transfer) ([]byte, error) {
 	if err := x.Open(v.transport()); err != nil {
 		return nil, err
 	}
@@ -107,10 +107,6 @@ type meter struct {
 	h           *Host
 	at          Progress
 	begun, told time.Time
-}
-
-func (h *Host) newMeter(name string, size int64) *meter {
-	return &meter{h: h, at: Progress{Path: name, Total: size}, begun: h.Now()}
 }
 
 // Write implements io.Writer. It never fails.

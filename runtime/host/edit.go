@@ -8,23 +8,17 @@ import (
 	"github.com/luaccm/ccm/runtime/host/overlay"
 )
 
-// ReadExpected is ReadUpTo: in a plan it returns what the file will hold when the
-// turn has come. If that is not known, the error is [ErrNotKnown].
-func (v *View) ReadExpected(name string, limit int64) ([]byte, error) {
-	return v.ReadUpTo(name, limit)
-}
-
 // An Edit takes what is written to one file, one after the other, and makes one
 // write of it.
 type Edit struct {
 	host *Host // on the machine itself
 	path string
 
-	view    *Host // on which the file holds what was written so far
-	content string
-	attr    Attr
-	on      any // on whose behalf it was written last
-	written bool
+	view       *Host // on which the file holds what was written so far
+	content    string
+	attr       Attr
+	onBehalfOf any // on whose behalf it was written last
+	written    bool
 }
 
 // Edit begins an edit of the file at the path. Whoever looks through its Host
@@ -45,8 +39,8 @@ func (e *Edit) keep(content io.Reader, attr Attr, on any) error {
 	if err != nil {
 		return err
 	}
-	e.content, e.attr, e.on, e.written = string(text), attr, on, true
-	e.view.Assume(Planned{Path: e.path, Kind: Regular, Content: &e.content})
+	e.content, e.attr, e.onBehalfOf, e.written = string(text), attr, on, true
+	e.view.Plan().Assume(nil, false, PathEffect{Path: e.path, Kind: Regular, Content: &e.content, Attr: &attr})
 	return nil
 }
 
@@ -56,5 +50,5 @@ func (e *Edit) Commit() error {
 	if !e.written {
 		return nil
 	}
-	return e.host.OnBehalfOf(e.on).WriteFile(e.path, strings.NewReader(e.content), e.attr)
+	return e.host.OnBehalfOf(e.onBehalfOf).WriteFile(e.path, strings.NewReader(e.content), e.attr)
 }

@@ -12,27 +12,27 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-func TestReadExpected(t *testing.T) {
+func TestPlansReadWhatAFileWillHold(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "a"), []byte("is"), 0o644))
 	v := h.Planning(t.Context())
 	read := func() string {
-		text, err := v.ReadExpected("/a", 100)
+		text, err := v.ReadUpTo("/a", 100)
 		if err != nil {
 			return err.Error()
 		}
 		return string(text)
 	}
 	require.Equal(t, "is", read())
-	v.Assume(host.Planned{Path: "/a", Kind: host.Regular, Kept: true})
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular, Kept: true})
 	require.Equal(t, "is", read())
-	v.Assume(host.Planned{Path: "/a", Kind: host.Regular, Content: new("will be")})
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular, Content: new("will be")})
 	require.Equal(t, "will be", read())
-	v.Assume(host.Planned{Path: "/a", Kind: host.Regular, Kept: true})
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular, Kept: true})
 	require.Equal(t, "will be", read())
-	v.Assume(host.Planned{Path: "/a", Kind: host.Regular})
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/a", Kind: host.Regular})
 	require.Equal(t, "/a: "+host.ErrNotKnown.Error(), read())
-	text, err := h.ReadExpected("/a", 100)
+	text, err := h.ReadUpTo("/a", 100)
 	require.NoError(t, err)
 	require.Equal(t, "is", string(text))
 }
@@ -52,7 +52,7 @@ func TestEditIsOneWrite(t *testing.T) {
 
 	e := h.Edit(t.Context(), "/a")
 	for _, next := range []string{"1", "2", "3"} {
-		text, err := e.Host().ReadExpected("/a", 100)
+		text, err := e.Host().ReadUpTo("/a", 100)
 		require.NoError(t, err)
 		require.NoError(t, e.Host().WithLog(h.Log()).WriteFile("/a", strings.NewReader(string(text)+next), attr))
 	}

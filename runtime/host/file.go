@@ -48,14 +48,13 @@ func (v *View) Lstat(name string) (Info, error) {
 	if o := v.planned(); o != nil {
 		return o.Lstat(name)
 	}
-	info, err := v.lstat(name)
+	info, err := lstat(v, name)
 	return info, safepath.PathError("lstat", name, err)
 }
 
 // lstat is Lstat for what stands there now.
-func (v *View) lstat(name string) (Info, error) {
-	fd, err := v.files.Open(name, unix.O_PATH)
-	return safepath.InfoOfOpen(fd, err)
+func lstat(v *View, name string) (Info, error) {
+	return v.files.Lstat(name)
 }
 
 // Stat is Lstat for what a link at the path leads to.
@@ -67,7 +66,7 @@ func (v *View) Stat(name string) (Info, error) {
 	if err != nil || info.Kind != Symlink {
 		return info, err
 	}
-	info, err = safepath.InfoOfOpen(v.files.Follow(name, unix.O_PATH))
+	info, err = v.files.Stat(name)
 	return info, safepath.PathError("stat", name, err)
 }
 
@@ -100,8 +99,8 @@ func (v *View) IsDirectory(name string) (bool, error) {
 	if o := v.planned(); o != nil {
 		return o.IsDirectory(name)
 	}
-	info, err := v.Stat(name)
-	return err == nil && info.Kind == Directory, err
+	is, err := v.files.IsDirectory(name)
+	return is, safepath.PathError("stat", name, err)
 }
 
 // Readlink returns where the link at the path points.

@@ -46,7 +46,7 @@ func (g globFS) Stat(name string) (fs.FileInfo, error) {
 	if err := g.r.Look(); err != nil {
 		return nil, err
 	}
-	info, err := g.v.lstat("/" + name)
+	info, err := lstat(g.v, "/"+name)
 	if err == nil && info.Kind == Missing {
 		err = fs.ErrNotExist
 	}

@@ -48,6 +48,7 @@ type machine struct {
 
 	transport       func() http.RoundTripper
 	progress        func(Progress)
+	output          func(of any, line string)
 	recordTemporary func(path string) (Temporary, error)
 	texts           *sources.Texts
 	sums            *sources.Sums
@@ -58,11 +59,11 @@ type machine struct {
 // A Host is a View that can also change the machine.
 type Host struct {
 	View
-	edit     *Edit        // what WriteFile keeps instead of writing, or nil
-	entry    *batchEntry  // what WriteFile fills instead of giving a file its place, or nil
-	ran      func(Result) // what Run tells of commands that ran to their end, or nil
-	on       any          // on whose behalf things are done
-	conflict bool         // see AfterConflict
+	edit       *Edit        // collects what WriteFile is given instead of writing it, or nil
+	batchEntry *batchEntry  // takes the file that WriteFile writes until its batch is committed, or nil
+	ran        func(Result) // what Run tells of commands that ran to their end, or nil
+	onBehalfOf any          // on whose behalf things are done
+	conflict   bool         // see AfterConflict
 }
 
 // Options describe a host. The zero Options are the real machine.
@@ -89,6 +90,10 @@ type Options struct {
 	// Progress is told how far a download is, ten times a second at most; nil if
 	// nobody wants to know.
 	Progress func(Progress)
+	// Output is told each line that a command of [Host.Run] writes, as it comes, and on
+	// whose behalf the command runs ([Host.OnBehalfOf]). A line that the command's own
+	// OnLine takes is not told. Nil if nobody wants to know.
+	Output func(of any, line string)
 	// RecordTemporary records a directory that would be left behind if this process died, by
 	// its path for the operating system, before it is made. Nil records nothing.
 	RecordTemporary func(path string) (Temporary, error)
@@ -122,7 +127,7 @@ func New(o Options) *Host {
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
 	m.accounts, m.texts, m.sums, m.sweeps = accounts.New(m.root, m.getent), new(sources.Texts), new(sources.Sums), new(sweepLog)
 	m.recordTemporary = o.RecordTemporary
-	m.progress, m.transport = o.Progress, sync.OnceValue(fetch.NewTransport)
+	m.progress, m.output, m.transport = o.Progress, o.Output, sync.OnceValue(fetch.NewTransport)
 	if o.Transport != nil {
 		m.transport = func() http.RoundTripper { return o.Transport }
 	}
@@ -134,6 +139,7 @@ type (
 	Cmd    = command.Cmd
 	Result = command.Result
 	Runner = command.Runner
+	Login  = command.Login
 )
 
 // ErrTimeout means that something was ended because it took too long.
@@ -195,7 +201,7 @@ func (h *Host) WithLog(log *slog.Logger) *Host {
 // ([PreImage.For]).
 func (h *Host) OnBehalfOf(who any) *Host {
 	c := *h
-	c.on = who
+	c.onBehalfOf = who
 	return &c
 }
 
@@ -232,6 +238,9 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 		return res, err
 	}
 	c.Root = h.root
+	if c.OnLine == nil && h.output != nil {
+		c.OnLine = func(line string) { h.output(h.onBehalfOf, line) }
+	}
 	h.log.Debug("run", "command", c.String())
 	err := h.Effect("run", c.String(), func() (err error) {
 		res, err = h.runner.Run(ctx, c)

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/host/systembus"
 )
@@ -82,7 +81,7 @@ func TestLstat(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, exists, "a dangling link is not there")
 	plan := h.Planning(t.Context())
-	plan.Assume(host.Planned{Path: "/f", Kind: host.Regular, Content: new("12345")})
+	plan.Plan().Assume(nil, false, host.PathEffect{Path: "/f", Kind: host.Regular, Content: new("12345")})
 	_, same, err := plan.LookAt("/f", "12345")
 	require.NoError(t, err)
 	require.True(t, same, "what is assumed counts")
@@ -150,86 +149,6 @@ func TestSymlinkReplaces(t *testing.T) {
 	require.Len(t, hosttest.Snapshot(t, root), 1)
 }
 
-// TestPlanning: a plan looks at the machine as if what is pending had been done.
-func TestPlanning(t *testing.T) {
-	h, root := hosttest.New(t, nil)
-	require.NoError(t, os.WriteFile(filepath.Join(root, "old"), []byte("x"), 0o640))
-	v := h.Planning(t.Context())
-	v.Assume(host.Planned{Path: "/new", Kind: host.Directory}, host.Planned{Path: "/old", Kind: host.Missing})
-	dir, err := v.IsDirectory("/new")
-	require.NoError(t, err)
-	require.True(t, dir)
-	there, err := v.Exists("/old")
-	require.NoError(t, err)
-	require.False(t, there)
-	there, err = h.Exists("/old")
-	require.NoError(t, err)
-	require.True(t, there)
-}
-
-func TestAccounts(t *testing.T) {
-	h, root := hosttest.New(t, &hosttest.Runner{})
-	require.NoError(t, os.Mkdir(filepath.Join(root, "etc"), 0o755))
-	passwd := filepath.Join(root, "etc/passwd")
-	require.NoError(t, os.WriteFile(passwd, []byte("app:x:1234:77::/:/bin/sh\n#junk\nbad:x:y:z\n"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/group"), []byte("apps:x:77:\n"), 0o600))
-	uid, err := h.UserID("app")
-	require.NoError(t, err)
-	require.Equal(t, uint32(1234), uid)
-	gid, err := h.GroupID("apps")
-	require.NoError(t, err)
-	require.Equal(t, uint32(77), gid)
-	uid, err = h.UserID("4321")
-	require.NoError(t, err)
-	require.Equal(t, uint32(4321), uid)
-	require.Equal(t, "app", h.UserName(1234))
-	require.Equal(t, "999", h.UserName(999))
-	_, err = h.UserID("late")
-	require.EqualError(t, err, `could not lookup user "late": no such user`)
-	// A user that a command of this run has added is found.
-	require.NoError(t, os.WriteFile(passwd, []byte("app:x:1234:77::/:/bin/sh\nlate:x:5:5::/:/bin/sh\n"), 0o600))
-	uid, err = h.UserID("late")
-	require.NoError(t, err)
-	require.Equal(t, uint32(5), uid)
-}
-
-func TestCommands(t *testing.T) {
-	h := host.New(host.Options{})
-	res, err := h.Query(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo out; echo err >&2; echo $LC_ALL; exit 3"}})
-	require.NoError(t, err)
-	require.Equal(t, host.Result{Stdout: []byte("out\nC.UTF-8\n"), Stderr: []byte("err\n"), Code: 3}, res)
-	require.EqualError(t, res.Err(host.Cmd{Argv: []string{"x", "y z"}}), "x 'y z': exit status 3: err\nstandard output: out\nC.UTF-8")
-	res, err = h.Query(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "kill -9 $$"}})
-	require.NoError(t, err)
-	require.Equal(t, 137, res.Code)
-	_, err = h.Query(t.Context(), host.Cmd{Argv: []string{"ccm-no-such-command"}, Path: "/bin"})
-	require.EqualError(t, err, `command "ccm-no-such-command" not found in /bin`)
-	_, err = h.Query(t.Context(), host.Cmd{})
-	require.EqualError(t, err, "no command specified")
-	res, err = h.Query(t.Context(), host.Cmd{Argv: []string{"cat"}, Stdin: []byte("in")})
-	require.NoError(t, err)
-	require.Equal(t, "in", string(res.Stdout))
-}
-
-// TestOutputIsBounded: of much output the beginning and the end are kept.
-func TestOutputIsBounded(t *testing.T) {
-	h := host.New(host.Options{})
-	res, err := h.Query(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo first; head -c 30000000 /dev/zero; echo last"}})
-	require.NoError(t, err)
-	require.Less(t, len(res.Stdout), command.OutputLimit+100)
-	require.True(t, strings.HasPrefix(string(res.Stdout), "first\n"))
-	require.True(t, strings.HasSuffix(string(res.Stdout), "last\n"))
-	require.Contains(t, string(res.Stdout), "bytes left out]")
-}
-
-func TestOnLine(t *testing.T) {
-	var lines []string
-	h := host.New(host.Options{})
-	_, err := h.Run(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo one; printf two"}, OnLine: func(l string) { lines = append(lines, l) }})
-	require.NoError(t, err)
-	require.Equal(t, []string{"one", "two"}, lines)
-}
-
 func TestRunIsAnEffect(t *testing.T) {
 	h := host.New(host.Options{Effect: func(op, what string) error {
 		require.Equal(t, "run true", op+" "+what)
@@ -252,4 +171,15 @@ func TestBusBelowAnotherRoot(t *testing.T) {
 	root := t.TempDir()
 	_, err := host.New(host.Options{Root: root}).QueryBus(t.Context(), []systembus.Call{{Method: "x"}})
 	require.EqualError(t, err, "there is no system bus below "+root)
+}
+
+func TestDurationInDays(t *testing.T) {
+	var d host.Duration
+	for text, want := range map[string]time.Duration{"1d": 24 * time.Hour, "0.5d": 12 * time.Hour, "90s": 90 * time.Second} {
+		require.NoError(t, d.UnmarshalText([]byte(text)))
+		require.Equal(t, want, time.Duration(d))
+	}
+	for _, text := range []string{"1h30d", "-1d", "d", "1d2h"} {
+		require.Error(t, d.UnmarshalText([]byte(text)), text)
+	}
 }

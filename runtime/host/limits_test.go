@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -24,28 +26,63 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// A server that sends a byte now and then never comes to an end.
-func TestDownloadNextToNothing(t *testing.T) {
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		for r.Context().Err() == nil {
-			fmt.Fprint(w, "x")
-			w.(http.Flusher).Flush()
-			select {
-			case <-time.After(20 * time.Millisecond):
-			case <-r.Context().Done():
-			}
-		}
-	})
-	h, root := hosttest.New(t, nil)
-	err := h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u, Stall: time.Second})
-	require.ErrorContains(t, err, "timed out: only ")
-	require.ErrorContains(t, err, " B came for 1s")
-	require.Empty(t, hosttest.Snapshot(t, root))
-	_, err = h.Fetch(t.Context(), fetch.Request{URL: u, Stall: time.Second}, 1<<20)
-	require.ErrorContains(t, err, "timed out: only ")
+// trickle is an answer that comes in parts, each after a pause.
+type trickle struct {
+	pause time.Duration
+	size  int // of a part
+	parts int
 }
 
-// The same with the head of an answer: it has to come as a whole.
+// RoundTrip implements http.RoundTripper.
+func (x trickle) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(&trickling{x, r.Context()})}, nil
+}
+
+type trickling struct {
+	trickle
+	ctx context.Context
+}
+
+func (x *trickling) Read(p []byte) (int, error) {
+	if x.parts == 0 {
+		return 0, io.EOF
+	}
+	select {
+	case <-time.After(x.pause):
+	case <-x.ctx.Done():
+		return 0, x.ctx.Err()
+	}
+	x.parts--
+	return copy(p, strings.Repeat("x", x.size)), nil
+}
+
+// A server that sends a byte now and then never comes to an end.
+func TestDownloadNextToNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		h := host.New(host.Options{Root: root, Transport: trickle{30 * time.Millisecond, 1, 1e6}})
+		d := fetch.Request{URL: parse(t, "http://example.com/app.tar.gz"), Stall: time.Second}
+		err := h.Download(t.Context(), "/app.tar.gz", me(), d)
+		require.ErrorContains(t, err, "timed out: only 33 B came for 1s")
+		require.Empty(t, hosttest.Snapshot(t, root))
+		_, err = h.Fetch(t.Context(), d, 1<<20)
+		require.ErrorContains(t, err, "timed out: only 33 B came for 1s")
+	})
+}
+
+// A download that takes long but goes on is not ended: the limit is on silence.
+func TestDownloadSlowIsNotStalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := t.TempDir()
+		h := host.New(host.Options{Root: root, Transport: trickle{399 * time.Millisecond, 50, 20}})
+		require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: parse(t, "http://example.com/app.tar.gz"), Stall: 400 * time.Millisecond}))
+		b, err := os.ReadFile(root + "/app.tar.gz")
+		require.NoError(t, err)
+		require.Len(t, b, 1000)
+	})
+}
+
+// The head of an answer has to come as a whole in that time.
 func TestDownloadSlowHead(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -58,6 +95,9 @@ func TestDownloadSlowHead(t *testing.T) {
 			}
 			go func() {
 				defer c.Close()
+				if _, err := http.ReadRequest(bufio.NewReader(c)); err != nil {
+					return
+				}
 				for _, err := io.WriteString(c, "HTTP/1.1 200 OK\r\nX: "); err == nil; _, err = io.WriteString(c, "x") {
 					time.Sleep(10 * time.Millisecond)
 				}
@@ -109,13 +149,13 @@ func TestSourceEndsWithContext(t *testing.T) {
 	slow, end := context.WithCancel(t.Context())
 	first := make(chan error)
 	go func() {
-		_, err := h.OpenSource(slow, u.String())
+		_, err := h.Sources().Open(slow, u.String())
 		first <- err
 	}()
 	<-began
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := h.OpenSource(ctx, u.String()) // which waits for the first
+	_, err := h.Sources().Open(ctx, u.String()) // which waits for the first
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	end()
 	require.ErrorIs(t, <-first, context.Canceled)
@@ -173,7 +213,7 @@ func readers(t *testing.T, h *host.Host) map[string]func(name string) (string, e
 			return string(b), err
 		},
 		"OpenSource": func(name string) (string, error) {
-			src, err := h.OpenSource(t.Context(), name)
+			src, err := h.Sources().Open(t.Context(), name)
 			if err != nil {
 				return "", err
 			}
@@ -224,7 +264,7 @@ func TestSparseSource(t *testing.T) {
 		t.Skip("the file system of temporary files has no holes")
 	}
 	h := host.New(host.Options{})
-	src, err := h.OpenSummed(t.Context(), source)
+	src, err := h.Sources().OpenSummed(t.Context(), source, "")
 	require.NoError(t, err)
 	require.NoError(t, h.WriteFile(dir+"/copy", src, me()))
 	require.NoError(t, src.Close())
@@ -234,17 +274,17 @@ func TestSparseSource(t *testing.T) {
 	require.True(t, same)
 	sum, err := h.Sum(t.Context(), dir+"/copy")
 	require.NoError(t, err)
-	g, err := h.SumSource(t.Context(), source)
+	g, err := h.Sources().Sum(t.Context(), source)
 	require.NoError(t, err)
 	require.Equal(t, g, sum)
 
 	// One that is full of zeros and has no holes gets none.
 	require.NoError(t, os.WriteFile(source, make([]byte, 4<<20), 0o600))
-	src, err = h.OpenSummed(t.Context(), source)
+	src, err = h.Sources().OpenSummed(t.Context(), source, "")
 	require.NoError(t, err)
 	require.NoError(t, h.WriteFile(dir+"/copy", src, me()))
 	require.NoError(t, src.Close())
-	require.GreaterOrEqual(t, blocks(t, dir+"/copy"), int64(4<<20))
+	require.GreaterOrEqual(t, blocks(t, dir+"/copy"), blocks(t, source)) // which is nothing where zeros are compressed
 	b, err := os.ReadFile(dir + "/copy")
 	require.NoError(t, err)
 	require.Equal(t, sha256.Sum256(make([]byte, 4<<20)), sha256.Sum256(b))
@@ -285,6 +325,9 @@ func TestRedirectElsewhere(t *testing.T) {
 				d := fetch.Request{URL: u, Username: "user", Password: "p4ssw0rd", Header: map[string]string{"X-Token": "t0ken", "Cookie": "a=b", "Authorization": "Bearer b"}}
 				require.NoError(t, h.Download(t.Context(), "/f", me(), d))
 				require.Equal(t, seen{}, <-got, "%d to %s", status, place)
+				_, err := h.Fetch(t.Context(), d, 100) // as http.get does
+				require.NoError(t, err)
+				require.Equal(t, seen{}, <-got, "http.get, %d to %s", status, place)
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +13,31 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
+
+// Of directories that are inside one another without an end a call lists what a path can
+// name, on the machine and in a plan.
+func TestTreeDepth(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	dir, err := os.OpenRoot(root)
+	require.NoError(t, err)
+	deep := strings.Repeat("a", 200)
+	for range 40 {
+		require.NoError(t, dir.Mkdir(deep, 0o755))
+		below, err := dir.OpenRoot(deep)
+		require.NoError(t, err)
+		require.NoError(t, dir.Close())
+		dir = below
+	}
+	require.NoError(t, dir.Close())
+	planned := h.Planning(t.Context())
+	planned.Plan().Assume(nil, false, host.PathEffect{Path: "/new", Kind: host.Directory})
+	for what, v := range map[string]*host.View{"machine": &h.View, "plan": planned} {
+		entries, err := v.Tree(t.Context(), "/", host.MaxNames)
+		require.ErrorIs(t, err, syscall.ENAMETOOLONG, what)
+		require.InDelta(t, 20, len(entries), 2, what)
+	}
+	require.NoError(t, h.RemoveTree("/"+deep))
+}
 
 // The names that one call reads have a limit, on the machine and in a plan, and the call ends
 // with its context. A pattern that matches nothing reads names, too.
@@ -22,14 +49,24 @@ func TestNameLimit(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	planned := h.Planning(t.Context())
-	planned.Assume(host.Planned{Path: "/b/3/new", Kind: host.Directory}) // else a plan looks at the machine
+	planned.Plan().Assume(nil, false, host.PathEffect{Path: "/b/3/new", Kind: host.Directory}) // else a plan looks at the machine
 	for what, v := range map[string]*host.View{"machine": &h.View, "plan": planned} {
+		below := 7
+		if v == planned {
+			below++
+		}
 		names, err := v.Names(t.Context(), "/b", 3)
 		require.NoError(t, err, what)
 		require.Equal(t, []string{"1", "2", "3"}, names, what)
 		found, err := v.Glob(t.Context(), "/*/2", 7)
 		require.NoError(t, err, what)
 		require.Equal(t, []string{"/a/2", "/b/2"}, found, what)
+		entries, err := v.Tree(t.Context(), "/", 8)
+		require.NoError(t, err, what)
+		require.Len(t, entries, below, what)
+		entries, err = v.Sources().Tree(t.Context(), root+"/b", 4)
+		require.NoError(t, err, what)
+		require.Len(t, entries, below-4, what)
 
 		tooMany := &host.TooManyNamesError{Limit: 2}
 		_, err = v.Names(t.Context(), "/b", 2)
@@ -38,10 +75,20 @@ func TestNameLimit(t *testing.T) {
 		require.Equal(t, tooMany, err, what)
 		_, err = v.Glob(t.Context(), "/*/[12]", 6)
 		require.Equal(t, &host.TooManyNamesError{Limit: 6}, err, what)
+		_, err = v.Tree(t.Context(), "/", 6)
+		require.Equal(t, &host.TooManyNamesError{Limit: 6}, err, what)
+		_, err = v.Sources().Tree(t.Context(), root+"/b", 2)
+		require.Equal(t, tooMany, err, what)
 
 		_, err = v.Names(ended, "/b", 3)
 		require.ErrorIs(t, err, context.Canceled, what)
 		_, err = v.Glob(ended, "/*/2", 7)
+		require.ErrorIs(t, err, context.Canceled, what)
+		_, err = v.Tree(ended, "/", 8)
+		require.ErrorIs(t, err, context.Canceled, what)
+		_, err = v.Sources().Tree(ended, root+"/b", 4)
+		require.ErrorIs(t, err, context.Canceled, what)
+		err = v.CompareTree(ended, root+"/b", "/b", func(host.TreeEntry) (bool, error) { return true, nil }, func(host.TreePair) error { return nil })
 		require.ErrorIs(t, err, context.Canceled, what)
 	}
 }

@@ -1,7 +1,10 @@
 package host
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -45,4 +48,44 @@ func (v *View) CheckParent(name string) error {
 		return err
 	}
 	return &ParentError{dir, info.Kind == Missing}
+}
+
+// MissingParents returns the directories above the path at which nothing stands, the
+// uppermost first. If something else stands where one of them belongs, the error is a
+// [*ParentError].
+func MissingParents(v *View, name string) (dirs []string, err error) {
+	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
+		err := v.CheckParent(filepath.Join(dir, "x"))
+		parent, ok := errors.AsType[*ParentError](err)
+		if !ok || parent.Missing && dir == "/" {
+			slices.Reverse(dirs)
+			return dirs, err
+		}
+		if !parent.Missing {
+			return nil, err
+		}
+		dirs = append(dirs, dir)
+	}
+}
+
+// WithParents makes the directories above the path that are missing, with mode 0755 and the
+// owner of this process, and calls make. If that fails, those that were made are removed
+// again, unless somebody has put something into them.
+func WithParents(h *Host, name string, make func() error) (err error) {
+	missing, err := MissingParents(&h.View, name)
+	if err == nil && len(missing) > 0 {
+		err = h.MakeDirectory(filepath.Dir(name), ownAttr())
+	}
+	if err == nil {
+		err = make()
+	}
+	if err == nil {
+		return nil
+	}
+	for _, dir := range slices.Backward(missing) {
+		if e := h.Remove(dir); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			break
+		}
+	}
+	return err
 }

@@ -33,16 +33,16 @@ type PreImage struct {
 // WatchesChanges reports whether somebody wants to know of pre-images.
 func (h *Host) WatchesChanges() bool { return h.beforeChange != nil }
 
-// announce passes what stands at the place of a path to [Options.BeforeChange].
-func (h *Host) announce(name string, p safepath.Location, content bool) error {
-	if err := h.refusedInBatch(); err != nil || h.beforeChange == nil {
+// announce passes what stands at the target to [Options.BeforeChange].
+func (t target) announce(content bool) error {
+	if err := t.h.refusedInBatch(); err != nil || t.h.beforeChange == nil {
 		return err
 	}
-	info, err := p.Stat()
+	info, err := t.Stat()
 	if err != nil {
-		return safepath.PathError("lstat", name, err)
+		return safepath.PathError("lstat", t.path, err)
 	}
-	return h.BeforeChange(PreImage{Path: name, Dir: p.Dir.Path, Info: info, Content: content})
+	return t.h.BeforeChange(PreImage{Path: t.path, Dir: t.Dir.Path, Info: info, Content: content})
 }
 
 // BeforeChange passes what stands at a path to [Options.BeforeChange], with whom the host
@@ -51,24 +51,25 @@ func (h *Host) BeforeChange(d PreImage) error {
 	if h.beforeChange == nil {
 		return nil
 	}
-	d.For, d.Supersedes = h.on, h.conflict
+	d.For, d.Supersedes = h.onBehalfOf, h.conflict
 	return h.beforeChange(&h.View, d)
 }
 
-// announceTree announces the removal of the directory at a path with everything in it:
-// what is in a directory comes before the directory.
-func (h *Host) announceTree(name string, p safepath.Location, top *safepath.Handle) error {
+// announceTree announces the removal of the directory at the target, which is open as top,
+// with everything in it: what is in a directory comes before the directory.
+func (t target) announceTree(top *safepath.Handle) error {
+	h := t.h
 	if err := h.refusedInBatch(); err != nil || h.beforeChange == nil {
 		return err
 	}
-	entries, err := safepath.ListTree(top)
+	entries, err := safepath.ListTree(top, nil)
 	if err != nil {
 		return err
 	}
 	for _, e := range slices.Backward(entries) {
-		if err := h.beforeChange(&h.View, PreImage{Path: filepath.Join(name, e.Rel), Dir: filepath.Dir(filepath.Join(top.Path, e.Rel)), Info: e.Info, Content: true, For: h.on, More: true}); err != nil {
+		if err := h.beforeChange(&h.View, PreImage{Path: filepath.Join(t.path, e.Rel), Dir: filepath.Dir(filepath.Join(top.Path, e.Rel)), Info: e.Info, Content: true, For: h.onBehalfOf, More: true}); err != nil {
 			return err
 		}
 	}
-	return h.BeforeChange(PreImage{Path: name, Dir: p.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true})
+	return h.BeforeChange(PreImage{Path: t.path, Dir: t.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true})
 }

@@ -18,20 +18,19 @@ func (h *Host) Remove(name string) error {
 		return err
 	}
 	defer p.Close()
-	return h.remove(name, p)
+	return p.remove()
 }
 
-// remove is Remove for a place.
-func (h *Host) remove(name string, p safepath.Location) error {
-	h.log.Debug("remove", "path", name)
-	if err := h.announce(name, p, true); err != nil {
+// remove is [Host.Remove] for a target.
+func (t target) remove() error {
+	t.h.log.Debug("remove", "path", t.path)
+	if err := t.announce(true); err != nil {
 		return err
 	}
-	err := h.Effect("remove", name, func() error { return safepath.PathError("remove", h.RealPath(name, p), safepath.Unlink(p)) })
-	if err != nil {
+	if err := t.unlink(t.Location); err != nil {
 		return err
 	}
-	return h.SyncDirectory(name, p.Dir)
+	return t.syncDirectory()
 }
 
 // RemoveTree removes the directory at the path and everything in it. The root
@@ -47,7 +46,7 @@ func (h *Host) RemoveTree(name string) error {
 	defer p.Close()
 	top, err := p.OpenDirectory()
 	if err == unix.ENOTDIR || err == unix.ELOOP {
-		return h.remove(name, p)
+		return p.remove()
 	}
 	if err != nil {
 		return safepath.PathError("open", name, err)
@@ -57,19 +56,19 @@ func (h *Host) RemoveTree(name string) error {
 	if err := holdsNoMount(name, p.Dir, top); err != nil {
 		return err
 	}
-	if err := h.announceTree(name, p, top); err != nil {
+	if err := p.announceTree(top); err != nil {
 		return err
 	}
 	err = h.Effect("remove", name, func() error {
 		if err := safepath.Empty(top); err != nil {
 			return err
 		}
-		return safepath.RemoveEmpty(p, top)
+		return safepath.RemoveEmpty(p.Location, top)
 	})
 	if err != nil {
-		return safepath.PathError("remove", h.RealPath(name, p), err)
+		return safepath.PathError("remove", p.real(p.Location), err)
 	}
-	return h.SyncDirectory(name, p.Dir)
+	return p.syncDirectory()
 }
 
 // holdsNoMount reports a mount point at or below a path. What is mounted there is
@@ -104,19 +103,20 @@ func (h *Host) RemoveBelow(dir, rel string) error {
 		return safepath.PathError("open", dir, err)
 	}
 	defer d.Close()
-	p, err := h.files.Beneath(d).To(rel, false)
+	place, err := h.files.Beneath(d).To(rel, false)
 	if safepath.IsMissing(err) {
 		return nil
 	}
 	if err != nil {
 		return safepath.PathError("open", name, err)
 	}
-	defer p.Close()
+	defer place.Close()
 	h.log.Debug("remove", "path", name)
-	if err := h.announce(name, p, true); err != nil {
+	p := target{Location: place, h: h, path: name}
+	if err := p.announce(true); err != nil {
 		return err
 	}
-	err = h.Effect("remove", name, func() error { return safepath.PathError("remove", h.RealPath(name, p), safepath.Unlink(p)) })
+	err = p.unlink(p.Location)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

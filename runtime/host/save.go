@@ -30,7 +30,7 @@ func (h *Host) Save(name string, content []byte, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	p, info, err := h.savedAt(name)
+	p, info, err := savedAt(h.files, name)
 	if err != nil {
 		return safepath.PathError("open", name, err)
 	}
@@ -60,8 +60,8 @@ func (h *Host) Save(name string, content []byte, mode uint32) error {
 
 // savedAt returns the place to which a path leads, a link at the end followed, and what is
 // there.
-func (h *Host) savedAt(name string) (safepath.Location, Info, error) {
-	p, err := h.files.At(name)
+func savedAt(files *safepath.Resolver, name string) (safepath.Location, Info, error) {
+	p, err := files.At(name)
 	if err != nil {
 		return p, Info{}, err
 	}
@@ -70,20 +70,18 @@ func (h *Host) savedAt(name string) (safepath.Location, Info, error) {
 		return p, info, err
 	}
 	p.Close()
-	t, err := h.files.Begin(name)
+	t, err := files.Begin(name)
 	if err != nil {
 		return safepath.Location{}, info, err
 	}
 	if p, err = t.To(name, true); err != nil {
 		return safepath.Location{}, info, err
 	}
-	fd, err := h.files.OpenAt(p, unix.O_PATH)
-	if err != nil {
+	if info, err = files.StatAt(p); err != nil {
 		p.Close()
 		return safepath.Location{}, info, err
 	}
-	info, err = safepath.InfoOfOpen(fd, nil)
-	return p, info, err
+	return p, info, nil
 }
 
 // SaveNew is Save for a path at which nothing may be; if something is, the error is

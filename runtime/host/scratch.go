@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -85,11 +83,11 @@ func (s *Scratch) Tree(rel string) ([]TreeEntry, error) {
 		return nil, safepath.PathError("open", s.Path(rel), err)
 	}
 	defer d.Close()
-	return safepath.ListTree(d)
+	return safepath.ListTree(d, nil)
 }
 
 // Info describes what stands there, without following a link.
 func (s *Scratch) Info(rel string) (Info, error) {
-	info, err := safepath.InfoOfOpen(s.files.Open(s.Path(rel), unix.O_PATH))
+	info, err := s.files.Lstat(s.Path(rel))
 	return info, safepath.PathError("lstat", s.Path(rel), err)
 }

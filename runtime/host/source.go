@@ -31,6 +31,13 @@ type Source struct {
 // nothing but zeros (a sparse file). A copy of it has holes too.
 func (s *Source) HasHoles() bool { return s.sparse }
 
+// Sources are the files of the user that a script names, and what is behind URLs. In a plan
+// they hold what they will.
+type Sources struct{ v *View }
+
+// Sources returns the sources of the script.
+func (v *View) Sources() Sources { return Sources{v} }
+
 // sourceLimit is the largest source, in bytes, that is fetched from a URL. It is
 // kept in memory for the rest of the run.
 const sourceLimit = 64 << 20
@@ -38,25 +45,25 @@ const sourceLimit = 64 << 20
 // sourcePatience is how long that may take.
 const sourcePatience = 30 * time.Minute
 
-// OpenSource opens a source: a file, links followed, or what is behind an http
+// Open opens a source: a file, links followed, or what is behind an http
 // or https URL. It is read until the context ends.
-func (v *View) OpenSource(ctx context.Context, name string) (*Source, error) {
+func (s Sources) Open(ctx context.Context, name string) (*Source, error) {
 	if fetch.IsURL(name) {
-		text, err := v.fetch(ctx, name)
+		text, err := s.fetch(ctx, name)
 		return memorySource(text, StatData{Reliable: true}), err
 	}
-	f, fi, err := v.openUser(name)
+	f, fi, err := s.openFile(name)
 	if err != nil {
 		return nil, err
 	}
 	if safepath.IsPseudo(f, fi) {
 		text, err := safepath.ReadPseudo(f, name, sourceLimit)
-		return memorySource(text, sources.StatDataOf(fi, v.Now())), err
+		return memorySource(text, sources.StatDataOf(fi, s.v.Now())), err
 	}
 	return &Source{ReadCloser: struct {
 		io.Reader
 		io.Closer
-	}{untilDone(ctx, f), f}, StatData: sources.StatDataOf(fi, v.Now()), sparse: sparse.IsSparse(fi)}, nil
+	}{untilDone(ctx, f), f}, StatData: sources.StatDataOf(fi, s.v.Now()), sparse: sparse.IsSparse(fi)}, nil
 }
 
 // memorySource returns a source that was read already.
@@ -86,20 +93,20 @@ func untilDone(ctx context.Context, r io.Reader) io.Reader {
 	})
 }
 
-// OpenUserFile opens a file of the user for reading, links followed. It lies
+// OpenFile opens a file of the user for reading, links followed. It lies
 // outside the root.
-func (v *View) OpenUserFile(name string) (*os.File, error) {
-	f, _, err := v.openUser(name)
+func (s Sources) OpenFile(name string) (*os.File, error) {
+	f, _, err := s.openFile(name)
 	return f, err
 }
 
-// openUser is openRegular for a file of the user, as a plan has it.
-func (v *View) openUser(name string) (*os.File, os.FileInfo, error) {
-	at, ok := v.plan.SourceOf(name)
+// openFile is openRegular for a file of the user, as a plan has it.
+func (s Sources) openFile(name string) (*os.File, os.FileInfo, error) {
+	at, ok := s.v.plan.SourceOf(name)
 	if !ok {
-		return v.sources.OpenRegular(name)
+		return s.v.sources.OpenRegular(name)
 	}
-	f, err := v.plan.OpenSource(name, at)
+	f, err := s.v.plan.OpenSource(name, at)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,22 +115,22 @@ func (v *View) openUser(name string) (*os.File, os.FileInfo, error) {
 }
 
 // fetch returns what is behind a URL.
-func (v *View) fetch(ctx context.Context, name string) ([]byte, error) {
+func (s Sources) fetch(ctx context.Context, name string) ([]byte, error) {
 	at, err := url.Parse(name)
 	if err != nil || at.Host == "" {
 		return nil, errors.New("want a valid URL")
 	}
-	return v.texts.Get(ctx, name, func() ([]byte, error) {
+	return s.v.texts.Get(ctx, name, func() ([]byte, error) {
 		within, cancel := context.WithTimeoutCause(ctx, sourcePatience, fmt.Errorf("%w after %s", ErrTimeout, sourcePatience))
 		defer cancel()
-		return v.Fetch(within, fetch.Request{URL: at}, sourceLimit)
+		return s.v.Fetch(within, fetch.Request{URL: at}, sourceLimit)
 	})
 }
 
 // HoldsSource reports whether the file at the path holds exactly what the source
 // holds. Files of different sizes are not read.
 func (v *View) HoldsSource(ctx context.Context, name, source string) (bool, error) {
-	src, err := v.OpenSource(ctx, source)
+	src, err := v.Sources().Open(ctx, source)
 	if err != nil {
 		return false, err
 	}

@@ -26,7 +26,7 @@ func TestStamp(t *testing.T) {
 	require.NoError(t, os.WriteFile(source, []byte("one"), 0o600))
 	stamp := func(by time.Duration) string {
 		t.Helper()
-		src, err := host.New(host.Options{Clock: ahead{by: by}}).OpenSource(t.Context(), source)
+		src, err := host.New(host.Options{Clock: ahead{by: by}}).Sources().Open(t.Context(), source)
 		require.NoError(t, err)
 		require.NoError(t, src.Close())
 		require.Equal(t, int64(3), src.Size)
@@ -62,31 +62,31 @@ func TestSumSource(t *testing.T) {
 			source := filepath.Join(t.TempDir(), "s")
 			put := func(text string) { require.NoError(t, os.WriteFile(source, []byte(text), 0o600)) }
 			glance := func() host.StatData {
-				src, err := h.OpenSource(t.Context(), source)
+				src, err := h.Sources().Open(t.Context(), source)
 				require.NoError(t, err)
 				require.NoError(t, src.Close())
 				return src.StatData
 			}
 			put("one")
 			seen := glance()
-			require.Empty(t, h.KnownSum(source, seen))
-			sum, err := h.SumSource(t.Context(), source)
+			require.Empty(t, h.Sources().KnownSum(source, seen))
+			sum, err := h.Sources().Sum(t.Context(), source)
 			require.NoError(t, err)
 			require.Equal(t, one, sum)
-			require.Equal(t, x.known, h.KnownSum(source, seen) == one)
+			require.Equal(t, x.known, h.Sources().KnownSum(source, seen) == one)
 
 			put("two")
-			sum, err = h.SumSource(t.Context(), source)
+			sum, err = h.Sources().Sum(t.Context(), source)
 			require.NoError(t, err)
 			if !x.known { // it may look as it did
 				require.Equal(t, two, sum)
 			}
 			put("three")
-			sum, err = h.SumSource(t.Context(), source)
+			sum, err = h.Sources().Sum(t.Context(), source)
 			require.NoError(t, err)
 			require.Equal(t, sha256sum.Bytes([]byte("three")), sum)
 			require.NoError(t, os.Remove(source))
-			_, err = h.SumSource(t.Context(), source)
+			_, err = h.Sources().Sum(t.Context(), source)
 			require.ErrorIs(t, err, os.ErrNotExist)
 		})
 	}
@@ -97,24 +97,24 @@ func TestOpenSummed(t *testing.T) {
 	h := host.New(host.Options{Clock: ahead{}})
 	source := filepath.Join(t.TempDir(), "s")
 	require.NoError(t, os.WriteFile(source, []byte("one"), 0o600))
-	src, err := h.OpenSource(t.Context(), source)
+	src, err := h.Sources().Open(t.Context(), source)
 	require.NoError(t, err)
 	require.NoError(t, src.Close())
 
-	summed, err := h.OpenSummed(t.Context(), source)
+	summed, err := h.Sources().OpenSummed(t.Context(), source, "")
 	require.NoError(t, err)
 	_, err = io.ReadFull(summed, make([]byte, 3))
 	require.NoError(t, err)
-	require.Empty(t, h.KnownSum(source, src.StatData), "more may come")
+	require.Empty(t, h.Sources().KnownSum(source, src.StatData), "more may come")
 	rest, err := io.ReadAll(summed)
 	require.NoError(t, err)
 	require.Empty(t, rest)
 	require.NoError(t, summed.Close())
-	require.Equal(t, sha256sum.Bytes([]byte("one")), h.KnownSum(source, src.StatData))
+	require.Equal(t, sha256sum.Bytes([]byte("one")), h.Sources().KnownSum(source, src.StatData))
 	other := src.StatData
 	other.Size++
-	require.Empty(t, h.KnownSum(source, other))
-	require.Empty(t, h.KnownSum(source+"x", src.StatData))
-	_, err = h.OpenSummed(t.Context(), source+"x")
+	require.Empty(t, h.Sources().KnownSum(source, other))
+	require.Empty(t, h.Sources().KnownSum(source+"x", src.StatData))
+	_, err = h.Sources().OpenSummed(t.Context(), source+"x", "")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

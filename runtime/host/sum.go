@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"hash"
 	"io"
+	"net/url"
 
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -21,51 +24,66 @@ func (v *View) Sum(ctx context.Context, name string) (string, error) {
 	return sha256sum.Reader(untilDone(ctx, f))
 }
 
-// SumSource is Sum for a source. What is known since an earlier call is not read
+// Sum is Sum for a source. What is known since an earlier call is not read
 // again.
-func (v *View) SumSource(ctx context.Context, name string) (string, error) {
-	src, err := v.OpenSource(ctx, name)
+func (s Sources) Sum(ctx context.Context, name string) (string, error) {
+	src, err := s.Open(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	defer src.Close()
-	if sum, reliable := v.sums.Of(name, src.StatData); reliable {
+	if sum, reliable := s.v.sums.Of(name, src.StatData); reliable {
 		return sum, nil
 	}
 	sum, err := sha256sum.Reader(src)
 	if err == nil && src.Reliable { // others may change without a sign
-		v.sums.Set(name, src.StatData, sum)
+		s.v.sums.Set(name, src.StatData, sum)
 	}
 	return sum, err
 }
 
 // KnownSum returns the SHA-256 of the source with that stat data, if it was read
 // by SumSource or from OpenSummed; "" otherwise.
-func (v *View) KnownSum(name string, g StatData) string {
-	sum, _ := v.sums.Of(name, g)
+func (s Sources) KnownSum(name string, g StatData) string {
+	sum, _ := s.v.sums.Of(name, g)
 	return sum
 }
 
 // IsSummed reports whether the source was read so that KnownSum may know it.
-func (v *View) IsSummed(name string) bool {
-	return v.sums.Has(name)
+func (s Sources) IsSummed(name string) bool {
+	return s.v.sums.Has(name)
 }
 
 // OpenSummed is OpenSource for copying the source: when it was read to its end, KnownSum
-// has its SHA-256.
-func (v *View) OpenSummed(ctx context.Context, name string) (io.ReadCloser, error) {
-	src, err := v.OpenSource(ctx, name)
+// has its SHA-256. Unless that is checksum or checksum is "", the last Read returns an error.
+func (s Sources) OpenSummed(ctx context.Context, name, checksum string) (io.ReadCloser, error) {
+	src, err := s.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return &sumReader{src, sha256.New(), func(sum string) { v.sums.Set(name, src.StatData, sum) }}, nil
+	return &sumReader{src, sha256.New(), func(sum string) error {
+		s.v.sums.Set(name, src.StatData, sum)
+		return CheckSum(name, sum, checksum)
+	}}, nil
+}
+
+// CheckSum returns an error if the SHA-256 of a source is another one than checksum, which may
+// be "".
+func CheckSum(source, sum, checksum string) error {
+	if checksum == "" || sum == checksum {
+		return nil
+	}
+	if u, err := url.Parse(source); err == nil {
+		source = fetch.RedactURL(u)
+	}
+	return fmt.Errorf("%s: checksum mismatch, expected %q got %q", source, checksum, sum)
 }
 
 // sumReader is a source whose digest is computed while it is read.
 type sumReader struct {
 	*Source
 	hash hash.Hash
-	end  func(sum string)
+	end  func(sum string) error
 }
 
 // Read implements io.Reader.
@@ -73,7 +91,9 @@ func (s *sumReader) Read(b []byte) (int, error) {
 	n, err := s.Source.Read(b)
 	s.hash.Write(b[:n])
 	if err == io.EOF {
-		s.end(hex.EncodeToString(s.hash.Sum(nil)))
+		if wrong := s.end(hex.EncodeToString(s.hash.Sum(nil))); wrong != nil {
+			err = wrong
+		}
 	}
 	return n, err
 }

@@ -17,20 +17,20 @@ import (
 type Temp struct {
 	h    *Host
 	name string // of the target
-	// place is that of the target. A file without a name does not hold its directory
-	// open (dir is nil): it finds it again when it gets one. It was made in from, which
-	// is one of dirs.
-	place safepath.Location
-	dirs  *dirCache
-	from  *safepath.Handle
+	// target is where the target is. A file of a batch that has no name yet does not hold the
+	// directory open (target.Dir is nil), and opens it again when it gets its name. It was made
+	// in from, which is one of dirs.
+	target safepath.Location
+	dirs   *dirCache
+	from   *safepath.Handle
 	// temp is the name of the temporary file, "" while it has none (O_TMPFILE): if ccm
 	// dies, it is gone.
 	temp string
 	fd   int
 	// f is the same file, for what is not done often: it costs two system calls.
 	f *os.File
-	// placed is set once it has its place, or is removed.
-	placed bool
+	// finished is set once it is the target, or is removed.
+	finished bool
 	// info is what will stand at the path, if its attributes were set after all was written.
 	info Info
 }
@@ -48,7 +48,7 @@ func (h *Host) Create(name string, attr Attr) (*Temp, error) {
 // create is Create for a file that open makes.
 func (h *Host) create(name string, attr Attr, open func(*Temp) error) (*Temp, error) {
 	t, err := h.begin(name, func(t *Temp) (err error) {
-		if t.place, err = h.files.At(name); err == nil {
+		if t.target, err = h.files.At(name); err == nil {
 			err = open(t)
 		}
 		return err
@@ -70,7 +70,7 @@ func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 	t := &Temp{h: h, name: name}
 	h.log.Debug("write", "path", name)
 	if err := open(t); err != nil {
-		t.place.Close()
+		t.target.Close()
 		if parent, ok := errors.AsType[*ParentError](h.CheckParent(name)); ok {
 			err = parent
 		}
@@ -79,13 +79,16 @@ func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 	return t, nil
 }
 
+// at returns the place of the target as the host changes it.
+func (t *Temp) at() target { return target{Location: t.target, h: t.h, path: t.name} }
+
 // path returns the path of the temporary file, or of the target while it has no name,
 // for the operating system.
 func (t *Temp) path() string {
-	if t.temp == "" || t.place.Dir == nil {
+	if t.temp == "" || t.target.Dir == nil {
 		return filepath.Join(t.h.root, t.name)
 	}
-	return t.h.RealPath(t.name, safepath.Location{Dir: t.place.Dir, Name: t.temp})
+	return t.h.RealPath(t.name, safepath.Location{Dir: t.target.Dir, Name: t.temp})
 }
 
 // RealPath returns where a place in the directory of a path is for the operating system.
@@ -137,7 +140,7 @@ func (t *Temp) openFile(p safepath.Location, flags int, mode uint32) (err error)
 
 // open makes the temporary file under a name.
 func (t *Temp) open() (err error) {
-	t.temp, err = t.h.claim(t.name, t.place, func(temp safepath.Location) error {
+	t.temp, err = t.at().claim(func(temp safepath.Location) error {
 		return t.h.Effect("create", t.name, func() error { return t.openFile(temp, unix.O_CREAT|unix.O_EXCL, 0o600) })
 	})
 	if err != nil {
@@ -170,7 +173,7 @@ func (t *Temp) file() *os.File {
 
 // close closes the file and gives its directory up.
 func (t *Temp) close() error {
-	defer t.place.Close()
+	defer t.target.Close()
 	if t.f != nil {
 		return t.f.Close()
 	}
@@ -235,7 +238,7 @@ func (t *Temp) writeAll(p []byte) error {
 }
 
 // sync makes the content durable.
-func (t *Temp) sync() error { return t.call("sync", func() error { return unix.Fsync(t.fd) }) }
+func (t *Temp) sync() error { return t.call("sync", func() error { return safepath.Fsync(t.fd) }) }
 
 // Commit makes the temporary file the target, durably. If it fails, Discard
 // must follow.
@@ -243,7 +246,7 @@ func (t *Temp) Commit() error {
 	if err := t.sync(); err != nil {
 		return err
 	}
-	if err := t.h.announce(t.name, t.place, true); err != nil {
+	if err := t.at().announce(true); err != nil {
 		return err
 	}
 	now, err := t.h.at(t.name)
@@ -251,7 +254,7 @@ func (t *Temp) Commit() error {
 		return err
 	}
 	defer now.Close()
-	if !now.Dir.Is(t.place.Dir) {
+	if !now.Dir.Is(t.target.Dir) {
 		return fmt.Errorf("%s: %w", t.name, safepath.ErrMoved)
 	}
 	if t.temp == "" {
@@ -262,30 +265,30 @@ func (t *Temp) Commit() error {
 	if err != nil {
 		return err
 	}
-	return t.h.SyncDirectory(t.name, now.Dir)
+	return now.syncDirectory()
 }
 
 // rename gives a file that has a name, and is durable, its place. The directory is
 // yet to be synced.
 func (t *Temp) rename() error {
-	at := t.place.Dir.FD
-	if err := t.h.Effect("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.place.Name) }); err != nil {
-		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: t.path(), New: t.h.RealPath(t.name, t.place), Err: err})
+	at := t.target.Dir.FD
+	if err := t.h.Effect("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.target.Name) }); err != nil {
+		return fmt.Errorf("could not rename temporary file: %w", &os.LinkError{Op: "rename", Old: t.path(), New: t.h.RealPath(t.name, t.target), Err: err})
 	}
-	t.placed = true
+	t.finished = true
 	return t.close()
 }
 
 // Discard removes the temporary file. After a Commit it does nothing.
 func (t *Temp) Discard() error {
-	if t.placed {
+	if t.finished {
 		return nil
 	}
-	t.placed = true
+	t.finished = true
 	if t.temp == "" {
 		return t.close()
 	}
-	d := t.place.Dir.Hold()
+	d := t.target.Dir.Hold()
 	defer d.Close()
 	remove := func() error { return unix.Unlinkat(d.FD, t.temp, 0) }
 	return errors.Join(t.close(), safepath.PathError("remove", t.path(), t.h.Effect("remove", t.name, remove)))

@@ -17,37 +17,37 @@ const tempSuffix = ".ccm-new"
 // file systems would refuse it.
 func tempName(base string) string { return safepath.HiddenName(base, tempSuffix) }
 
-// claim makes something that has a temporary name beside a place, and returns that name.
+// claim makes something that has a temporary name beside the target, and returns that name.
 // Make fails with fs.ErrExist if the name is taken.
 //
 // Where others may make names in the directory, the name is random: nobody can take it
 // first, and nobody can lock what stands there. A run that died may have left such names;
 // they are looked for once. Elsewhere there is one name for each file, so that what a run
 // has left is found without looking for it.
-func (h *Host) claim(name string, p safepath.Location, make func(temp safepath.Location) error) (string, error) {
-	if safepath.IsShared(&p.Dir.Stat) {
-		if err := h.sweep(name, p.Dir); err != nil {
+func (t target) claim(make func(temp safepath.Location) error) (string, error) {
+	if safepath.IsShared(&t.Dir.Stat) {
+		if err := t.sweep(); err != nil {
 			return "", err
 		}
 	} else {
-		temp := safepath.Location{Dir: p.Dir, Name: tempName(p.Name)}
+		temp := safepath.Location{Dir: t.Dir, Name: tempName(t.Name)}
 		for range 2 {
 			err := make(temp)
 			if !errors.Is(err, os.ErrExist) {
 				return temp.Name, err
 			}
-			if err := h.removeLeftover(name, temp); err != nil {
+			if err := t.removeLeftover(temp); err != nil {
 				return "", err
 			}
 		}
 	}
-	temp := safepath.Location{Dir: p.Dir, Name: safepath.RandomName(p.Name, tempSuffix)}
+	temp := safepath.Location{Dir: t.Dir, Name: safepath.RandomName(t.Name, tempSuffix)}
 	return temp.Name, make(temp)
 }
 
 // removeLeftover removes the temporary file of a run that died. One that somebody has
 // locked is left: it is being written.
-func (h *Host) removeLeftover(name string, temp safepath.Location) error {
+func (t target) removeLeftover(temp safepath.Location) error {
 	fd, err := temp.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
 	switch {
 	case err == nil:
@@ -58,11 +58,11 @@ func (h *Host) removeLeftover(name string, temp safepath.Location) error {
 	case err == unix.ENOENT:
 		return nil
 	}
-	err = h.Effect("remove", name, func() error { return unix.Unlinkat(temp.Dir.FD, temp.Name, 0) })
+	err = t.h.Effect("remove", t.path, func() error { return unix.Unlinkat(temp.Dir.FD, temp.Name, 0) })
 	if err == unix.ENOENT || err == unix.EISDIR {
 		return nil
 	}
-	return safepath.PathError("remove", h.RealPath(name, temp), err)
+	return safepath.PathError("remove", t.real(temp), err)
 }
 
 // sweepLog remembers in which directories was looked for what runs have left.
@@ -71,30 +71,31 @@ type sweepLog struct {
 	dirs map[[2]uint64]bool
 }
 
-// sweep removes the temporary files that runs have left in a directory, unless that was
+// sweep removes the temporary files that runs have left in the directory, unless that was
 // done before. To remove a name from a directory that its owner has given this form does
 // nothing that he could not do himself, so it is not asked whose it is.
-func (h *Host) sweep(name string, d *safepath.Handle) error {
-	h.sweeps.mu.Lock()
-	defer h.sweeps.mu.Unlock()
+func (t target) sweep() error {
+	done, d := t.h.sweeps, t.Dir
+	done.mu.Lock()
+	defer done.mu.Unlock()
 	key := [2]uint64{uint64(d.Stat.Dev), d.Stat.Ino}
-	if h.sweeps.dirs[key] {
+	if done.dirs[key] {
 		return nil
 	}
 	names, err := safepath.NamesIn(d)
 	if err != nil && err != unix.EACCES { // one may write in a directory without being able to read it
-		return safepath.PathError("open", filepath.Dir(name), err)
+		return safepath.PathError("open", filepath.Dir(t.path), err)
 	}
 	for _, left := range names {
 		if safepath.IsRandomName(left, tempSuffix) {
-			if err := h.removeLeftover(name, safepath.Location{Dir: d, Name: left}); err != nil {
+			if err := t.removeLeftover(safepath.Location{Dir: d, Name: left}); err != nil {
 				return err
 			}
 		}
 	}
-	if h.sweeps.dirs == nil {
-		h.sweeps.dirs = make(map[[2]uint64]bool)
+	if done.dirs == nil {
+		done.dirs = make(map[[2]uint64]bool)
 	}
-	h.sweeps.dirs[key] = true
+	done.dirs[key] = true
 	return nil
 }

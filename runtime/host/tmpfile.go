@@ -3,7 +3,6 @@ package host
 import (
 	"errors"
 	"io"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -20,12 +19,12 @@ func (t *Temp) openUnnamed(dirs *dirCache, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	t.place = safepath.Location{Dir: d, Name: base}
+	t.target = safepath.Location{Dir: d, Name: base}
 	if err := t.openIn(mode); err != nil {
 		return err
 	}
 	if t.temp == "" { // many files may wait, each in another directory
-		t.dirs, t.from, t.place.Dir = dirs, d, nil
+		t.dirs, t.from, t.target.Dir = dirs, d, nil
 		d.Close()
 	}
 	return nil
@@ -34,11 +33,12 @@ func (t *Temp) openUnnamed(dirs *dirCache, mode uint32) error {
 // openIn opens the file in the directory of its place: without a name, where that is
 // possible.
 func (t *Temp) openIn(mode uint32) error {
-	if !linkable() {
+	if !safepath.MakesUnnamed() {
 		return t.open()
 	}
-	err := t.h.Effect("create", t.name, func() error {
-		return t.openFile(safepath.Location{Dir: t.place.Dir, Name: "."}, unix.O_TMPFILE, mode&0o777)
+	err := t.h.Effect("create", t.name, func() (err error) {
+		t.fd, err = t.target.OpenUnnamed(mode & 0o777)
+		return err
 	})
 	if err == unix.EOPNOTSUPP || err == unix.EISDIR || err == unix.EINVAL {
 		return t.open()
@@ -54,7 +54,7 @@ func (h *Host) createUnnamed(name string, attr Attr) (*Temp, error) {
 
 // commitUnnamed gives a file without a name its place. The directory is yet to be synced.
 func (t *Temp) commitUnnamed() error {
-	now, err := t.place.Stat()
+	now, err := t.target.Stat()
 	if err != nil {
 		return safepath.PathError("lstat", t.name, err)
 	}
@@ -85,29 +85,25 @@ func (t *Temp) copyTo(attr Attr) error {
 	return errors.Join(err, named.Discard())
 }
 
-// linkable reports whether a file without a name can be given one, whatever the
-// kernel lets this process do.
-var linkable = sync.OnceValue(func() bool { return unix.Access(safepath.ProcFDs, unix.F_OK) == nil })
-
 // findDir opens the directory of a file without a name again: the one in which it was
 // made, if that stands at its path still.
 func (t *Temp) findDir() error {
-	if t.place.Dir != nil {
+	if t.target.Dir != nil {
 		return nil
 	}
-	if t.place.Dir = t.dirs.reopen(t.from); t.place.Dir != nil {
+	if t.target.Dir = t.dirs.reopen(t.from); t.target.Dir != nil {
 		return nil
 	}
 	now, err := t.h.at(t.name)
-	t.place.Dir = now.Dir
+	t.target.Dir = now.Dir
 	return err
 }
 
 // releaseDir gives up the directory of a file without a name until findDir.
 func (t *Temp) releaseDir() {
 	if t.temp == "" {
-		t.place.Dir.Close()
-		t.place.Dir = nil
+		t.target.Dir.Close()
+		t.target.Dir = nil
 	}
 }
 
@@ -119,7 +115,7 @@ func (t *Temp) linkTemp() (err error) {
 	if err := t.lock(); err != nil {
 		return err
 	}
-	name, err := t.h.claim(t.name, t.place, t.link)
+	name, err := t.at().claim(t.link)
 	if err == nil {
 		t.temp = name
 	}
@@ -129,22 +125,17 @@ func (t *Temp) linkTemp() (err error) {
 // linkInPlace gives a file without a name its place where nothing stands. If something
 // does, the error is fs.ErrExist. The directory is yet to be synced.
 func (t *Temp) linkInPlace() error {
-	if err := t.link(t.place); err != nil {
+	if err := t.link(t.target); err != nil {
 		return err
 	}
-	t.placed = true
+	t.finished = true
 	return t.close()
 }
 
 // link gives a file without a name one.
 func (t *Temp) link(p safepath.Location) error {
 	err := t.h.Effect("link", t.name, func() error {
-		err := unix.Linkat(t.fd, "", p.Dir.FD, p.Name, unix.AT_EMPTY_PATH)
-		if err == unix.ENOENT {
-			// Before Linux 6.10 that needs a capability, and this does not.
-			err = unix.Linkat(unix.AT_FDCWD, safepath.ProcPath(t.fd), p.Dir.FD, p.Name, unix.AT_SYMLINK_FOLLOW)
-		}
-		return safepath.PathError("link", t.h.RealPath(t.name, p), err)
+		return safepath.PathError("link", t.h.RealPath(t.name, p), safepath.LinkUnnamed(t.fd, p))
 	})
 	if err != nil && !errors.Is(err, unix.EEXIST) {
 		return &linkError{err}

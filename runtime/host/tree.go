@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"fmt"
 
 	"golang.org/x/sys/unix"
@@ -11,27 +12,33 @@ import (
 // Tree lists everything below the directory at the path, in order of path,
 // directories before what is in them. Links are listed and not followed. What
 // cannot be read is left out, and is part of the error. In a plan, what is
-// assumed counts.
-func (v *View) Tree(name string) ([]TreeEntry, error) {
+// assumed counts. It ends with ctx, and gives a [TooManyNamesError] when it has read more names
+// than l allows.
+func (v *View) Tree(ctx context.Context, name string, l NameLimit) ([]TreeEntry, error) {
+	return v.tree(name, &safepath.NameReader{Ctx: ctx, Limit: l})
+}
+
+func (v *View) tree(name string, r *safepath.NameReader) ([]TreeEntry, error) {
 	if o := v.planned(); o != nil {
-		return o.Tree(name, false)
+		return o.Tree(name, false, r)
 	}
 	p, err := v.files.At(name)
 	if err != nil {
 		return nil, safepath.PathError("open", name, err)
 	}
 	defer p.Close()
-	entries, err := safepath.TreeAt(p)
+	entries, err := safepath.TreeAt(p, r)
 	return entries, safepath.PathError("open", name, err)
 }
 
-// SourceTree is Tree for a directory that the user names as a source: it lies
+// Tree is Tree for a directory that the user names as a source: it lies
 // outside the root, and a link to it is followed.
-func (v *View) SourceTree(dir string) ([]TreeEntry, error) {
-	if name, ok := v.plan.SourceOf(dir); ok {
-		return v.plan.SourceTree(dir, name)
+func (s Sources) Tree(ctx context.Context, dir string, l NameLimit) ([]TreeEntry, error) {
+	r := &safepath.NameReader{Ctx: ctx, Limit: l}
+	if name, ok := s.v.plan.SourceOf(dir); ok {
+		return s.v.plan.SourceTree(dir, name, r)
 	}
-	d, err := v.sources.Directory(dir)
+	d, err := s.v.sources.Directory(dir)
 	if err == unix.ENOTDIR {
 		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
@@ -39,5 +46,5 @@ func (v *View) SourceTree(dir string) ([]TreeEntry, error) {
 		return nil, safepath.PathError("stat", dir, err)
 	}
 	defer d.Close()
-	return safepath.ListTree(d)
+	return safepath.ListTree(d, r)
 }

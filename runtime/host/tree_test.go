@@ -27,7 +27,7 @@ func TestTree(t *testing.T) {
 	require.NoError(t, os.WriteFile(root+"/top/d/f", nil, 0o600))
 	require.NoError(t, os.WriteFile(root+"/top/d-f", nil, 0o600))
 	require.NoError(t, os.Symlink("../out", root+"/top/link"))
-	entries, err := h.Tree("/top")
+	entries, err := h.Tree(t.Context(), "/top", host.MaxNames)
 	require.NoError(t, err)
 	require.Equal(t, map[string]host.FileKind{
 		"d": host.Directory, "d/e": host.Directory, "d/f": host.Regular, "d-f": host.Regular, "link": host.Symlink,
@@ -35,22 +35,22 @@ func TestTree(t *testing.T) {
 	require.Equal(t, "d", entries[0].Rel, "in order of path")
 
 	// A link to a directory is not one.
-	entries, err = h.Tree("/top/link")
+	entries, err = h.Tree(t.Context(), "/top/link", host.MaxNames)
 	require.NoError(t, err)
 	require.Empty(t, entries)
 
-	_, err = h.Tree("/no")
+	_, err = h.Tree(t.Context(), "/no", host.MaxNames)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	// In a plan, what is assumed counts.
 	v := h.Planning(t.Context())
-	v.Assume(host.Planned{Path: "/top/d/f", Kind: host.Missing}, host.Planned{Path: "/top/new", Kind: host.Regular}, host.Planned{Path: "/no", Kind: host.Directory})
-	entries, err = v.Tree("/top")
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/top/d/f", Kind: host.Missing}, host.PathEffect{Path: "/top/new", Kind: host.Regular}, host.PathEffect{Path: "/no", Kind: host.Directory})
+	entries, err = v.Tree(t.Context(), "/top", host.MaxNames)
 	require.NoError(t, err)
 	require.Equal(t, map[string]host.FileKind{
 		"d": host.Directory, "d/e": host.Directory, "d-f": host.Regular, "link": host.Symlink, "new": host.Regular,
 	}, rels(entries))
-	entries, err = v.Tree("/no")
+	entries, err = v.Tree(t.Context(), "/no", host.MaxNames)
 	require.NoError(t, err)
 	require.Empty(t, entries)
 }
@@ -62,11 +62,11 @@ func TestSourceTree(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir+"/src/f", nil, 0o600))
 	require.NoError(t, os.Symlink("src", dir+"/link"))
 	for _, name := range []string{"/src", "/src/", "/link"} {
-		entries, err := h.SourceTree(dir + name)
+		entries, err := h.Sources().Tree(t.Context(), dir+name, host.MaxNames)
 		require.NoError(t, err)
 		require.Equal(t, map[string]host.FileKind{"d": host.Directory, "f": host.Regular}, rels(entries), name)
 	}
-	_, err := h.SourceTree(dir + "/src/f")
+	_, err := h.Sources().Tree(t.Context(), dir+"/src/f", host.MaxNames)
 	require.EqualError(t, err, dir+"/src/f is not a directory")
 }
 
@@ -113,7 +113,7 @@ func TestScratch(t *testing.T) {
 		fi, err := os.Stat(s.Path("."))
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o700), fi.Mode().Perm(), "nobody else can read it")
-		sum, err := h.SumSource(t.Context(), s.Path("d/f"))
+		sum, err := h.Sources().Sum(t.Context(), s.Path("d/f"))
 		require.NoError(t, err)
 		require.Equal(t, sha256sum.Bytes([]byte("x")), sum)
 		return os.ErrInvalid

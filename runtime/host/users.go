@@ -1,7 +1,12 @@
 package host
 
 import (
+	"context"
+	"fmt"
+	"strings"
+
 	"github.com/luaccm/ccm/runtime/host/accounts"
+	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -9,17 +14,73 @@ import (
 func Self() (uid, gid uint32) { return safepath.Self() }
 
 // UserID returns the number of a user, given by name or number.
-func (v *View) UserID(user string) (uint32, error) { return v.account(v.accounts.Users, user) }
+func (v *View) UserID(user string) (uint32, error) { return accountID(v, v.accounts.Users, user) }
 
 // GroupID returns the number of a group, given by name or number.
-func (v *View) GroupID(group string) (uint32, error) { return v.account(v.accounts.Groups, group) }
+func (v *View) GroupID(group string) (uint32, error) { return accountID(v, v.accounts.Groups, group) }
 
-func (v *View) account(d *accounts.Database, name string) (uint32, error) {
+// PendingAccount returns what a plan assumes of a user or group, nil for nothing. Needed says
+// that more matters than that: nobody knows it before it is there.
+func PendingAccount(v *View, kind LookKind, name string, needed bool) *Account {
+	o := v.planned()
+	if o == nil {
+		return nil
+	}
+	a, by := overlay.PendingAccount(o, kind, name)
+	if a != nil && needed && !a.Absent {
+		o.Looks().NoteError(&NotKnownError{Path: name, By: by})
+	}
+	if a == nil && needed && o.Looks() != nil { // somebody may bring it by its name
+		_, _ = accountID(v, map[LookKind]*accounts.Database{UserLook: v.accounts.Users, GroupLook: v.accounts.Groups}[kind], name)
+	}
+	return a
+}
+
+func accountID(v *View, d *accounts.Database, name string) (uint32, error) {
 	id, err := d.ID(name)
 	if o := v.planned(); o != nil {
 		return o.Account(d, name, id, err)
 	}
 	return id, err
+}
+
+// Login returns what a command needs that runs as a user, a group or both, each given by
+// name or number; "" for that of this process. The groups are those of the user, with
+// group instead of the first. It fails if this process may not become that user.
+func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
+	uid, gid := Self()
+	privileged, self := uid == 0, uid
+	var err error
+	if user != "" {
+		if uid, err = v.UserID(user); err != nil {
+			return nil, err
+		}
+	}
+	if group != "" {
+		if gid, err = v.GroupID(group); err != nil {
+			return nil, err
+		}
+	}
+	if !privileged && (uid != self || group != "") {
+		return nil, fmt.Errorf("only root can run a command as %s", strings.Trim(user+":"+group, ":"))
+	}
+	if uid == NoAccount { // in a plan: something pending makes the user
+		return &Login{UID: uid, Name: user}, nil
+	}
+	e, err := v.accounts.Entry(uid)
+	if err != nil {
+		return nil, err
+	}
+	l := &Login{UID: uid, GID: e.GID, Name: e.Name, Home: e.Home, Shell: e.Shell}
+	if e.Name != "" {
+		if l.Groups, err = v.accounts.GroupsOf(ctx, e.Name); err != nil {
+			return nil, err
+		}
+	}
+	if group != "" {
+		l.GID = gid
+	}
+	return l, nil
 }
 
 // UserName returns the name of a user, or the number as text if it has none.

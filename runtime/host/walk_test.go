@@ -101,6 +101,10 @@ func TestWalk(t *testing.T) {
 		{"tmp/roots/conf", "root"},
 		{"tmp/dir/f", "x"},
 	} {
+		// Where a link cannot be held open, Ada could exchange that of root while it is read.
+		if by := strings.SplitN(x.path, "/", 3)[1]; !safepath.HoldsLinks && (by == "by-root" || by == "chain") {
+			x.want = "unsafe ada/by-root root etc/app root"
+		}
 		for _, stepwise := range []bool{false, true} {
 			for _, root := range []string{"/", base} {
 				h := New(Options{Root: root})
@@ -138,7 +142,7 @@ func TestWalk(t *testing.T) {
 				}
 				// A plan that assumes something walks by itself, and comes to the same.
 				plan := h.Planning(t.Context())
-				plan.Assume(Planned{Path: "/elsewhere", Kind: Regular})
+				plan.Plan().Assume(nil, false, PathEffect{Path: "/elsewhere", Kind: Regular})
 				planned, planErr := plan.ReadFile(name)
 				_, planUnsafe := errors.AsType[*UnsafeLinkError](planErr)
 				require.Equal(t, isUnsafe, planUnsafe, "plan: %s: %v", about, planErr)
@@ -186,7 +190,7 @@ func TestWalkLeavesNothingOpen(t *testing.T) {
 					_, _ = h.Exists(name)
 					_, _ = h.Canonical(name)
 					if start == "/a" {
-						_, _ = h.Tree(root + start)
+						_, _ = h.Tree(t.Context(), root+start, MaxNames)
 					}
 					if f, err := h.Open(name); err == nil {
 						f.Close()
@@ -201,7 +205,7 @@ func TestWalkLeavesNothingOpen(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, before, open())
+	require.LessOrEqual(t, open(), before) // connections of other tests may be closed meanwhile
 }
 
 // TestProcLinks: what this process has opened can be read by the name that it has there.
@@ -211,7 +215,7 @@ func TestProcLinks(t *testing.T) {
 	defer f.Close()
 	h := New(Options{})
 	require.NoError(t, os.WriteFile(filepath.Join(f.Name(), "x"), []byte("text"), 0o600))
-	text, err := h.ReadFile(safepath.ProcPath(int(f.Fd())) + "/x")
+	text, err := h.ReadFile(fmt.Sprintf("/proc/self/fd/%d/x", f.Fd()))
 	require.NoError(t, err)
 	require.Equal(t, "text", string(text))
 	cwd, err := h.IsDirectory("/proc/self/cwd")

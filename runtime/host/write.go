@@ -17,10 +17,10 @@ import (
 // On any error the old file is untouched and no temporary file is left.
 func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) {
 	if h.edit != nil && h.edit.path == name {
-		return h.edit.keep(content, attr, h.on)
+		return h.edit.keep(content, attr, h.onBehalfOf)
 	}
-	if h.entry != nil {
-		return h.stage(name, content, attr, false)
+	if h.batchEntry != nil {
+		return h.writeStaged(name, content, attr, false)
 	}
 	tmp, err := h.Create(name, attr)
 	if err != nil {
@@ -40,8 +40,8 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 // WriteNewFile is WriteFile for a path at which the caller has found nothing. If
 // something stands there by now, the error is fs.ErrExist, or in a batch a conflict.
 func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
-	if h.entry != nil {
-		return h.stage(name, content, attr, true)
+	if h.batchEntry != nil {
+		return h.writeStaged(name, content, attr, true)
 	}
 	info, err := h.Lstat(name)
 	if err == nil && info.Kind != Missing {
@@ -51,31 +51,6 @@ func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
 		return err
 	}
 	return h.WriteFile(name, content, attr)
-}
-
-// at returns the place of a path that is about to be changed.
-func (h *Host) at(name string) (safepath.Location, error) {
-	p, err := h.files.At(name)
-	return p, safepath.PathError("open", name, err)
-}
-
-// SyncDirectory makes what happened to the names in the directory of a path durable.
-func (h *Host) SyncDirectory(name string, d *safepath.Handle) error {
-	return h.Effect("syncdir", filepath.Dir(name), func() error {
-		fd, err := safepath.Location{Dir: d, Name: "."}.Open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
-		if err == unix.EACCES {
-			return nil // one may write in a directory without being able to open it
-		}
-		if err != nil {
-			return safepath.PathError("open", h.RealPath(name, safepath.Location{Dir: d, Name: "."}), err)
-		}
-		defer unix.Close(fd)
-		err = safepath.IgnoringEINTR(func() error { return unix.Fsync(fd) })
-		if err == unix.EINVAL {
-			return nil
-		}
-		return safepath.PathError("sync", h.RealPath(name, safepath.Location{Dir: d, Name: "."}), err)
-	})
 }
 
 // MakeDirectory makes the directory at the path and those above it that are
@@ -99,7 +74,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	}
 	defer p.Close()
 	h.log.Debug("mkdir", "path", name)
-	if err := h.announce(name, p, true); err != nil {
+	if err := p.announce(true); err != nil {
 		return err
 	}
 	first := uint32(0o700)
@@ -107,32 +82,32 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 		first = attr.Mode & 0o1777 // so that a run that dies here leaves no other mode
 	}
 	if err := h.Effect("mkdir", name, func() error { return unix.Mkdirat(p.Dir.FD, p.Name, first) }); err != nil {
-		return safepath.PathError("mkdir", h.RealPath(name, p), err)
+		return safepath.PathError("mkdir", p.real(p.Location), err)
 	}
-	if err := h.setNewAttr(name, p, attr); err != nil {
+	if err := p.setNewAttr(attr); err != nil {
 		return errors.Join(err, h.Effect("remove", name, func() error {
 			return safepath.PathError("remove", name, unix.Unlinkat(p.Dir.FD, p.Name, unix.AT_REMOVEDIR))
 		}))
 	}
-	return h.SyncDirectory(name, p.Dir)
+	return p.syncDirectory()
 }
 
 // setNewAttr gives a directory that was made just now its owner and mode, unless another
 // one is in its place by now.
-func (h *Host) setNewAttr(name string, p safepath.Location, attr Attr) error {
-	d, err := p.OpenDirectory()
+func (t target) setNewAttr(attr Attr) error {
+	d, err := t.OpenDirectory()
 	if err != nil {
-		return safepath.PathError("open", name, err)
+		return safepath.PathError("open", t.path, err)
 	}
 	defer d.Close()
 	names, err := safepath.NamesIn(d)
 	if own, _ := safepath.Self(); err == nil && (d.Stat.Uid != own || len(names) > 0) {
-		err = fmt.Errorf("%s: another directory was put in the place of the one that was made", name)
+		err = fmt.Errorf("%s: another directory was put in the place of the one that was made", t.path)
 	}
 	if err != nil {
-		return safepath.PathError("open", name, err)
+		return safepath.PathError("open", t.path, err)
 	}
-	return h.setAttr(name, p, d, attr)
+	return t.setAttr(d, attr)
 }
 
 // ownAttr is for directories that are made on the way to something.
@@ -141,28 +116,24 @@ func ownAttr() Attr {
 	return Attr{UID: uid, GID: gid, Mode: 0o755}
 }
 
-// Symlink makes a link at the path that points to target, in place of one that
-// is there.
-func (h *Host) Symlink(target, name string) error {
+// Symlink makes a link at the path that points to what to says, in place of one that is
+// there.
+func (h *Host) Symlink(to, name string) error {
 	p, err := h.at(name)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if err := h.announce(name, p, true); err != nil {
+	if err := p.announce(true); err != nil {
 		return err
 	}
 	temp := safepath.Location{Dir: p.Dir}
-	temp.Name, err = h.claim(name, p, func(temp safepath.Location) error {
-		return h.Effect("symlink", name, func() error {
-			return safepath.PathError("symlink", h.RealPath(name, temp), unix.Symlinkat(target, temp.Dir.FD, temp.Name))
-		})
-	})
+	temp.Name, err = p.claim(func(temp safepath.Location) error { return p.symlink(to, temp) })
 	if err != nil {
 		return err
 	}
-	if err := h.Effect("rename", name, func() error { return safepath.Rename(temp, p) }); err != nil {
+	if err := h.Effect("rename", name, func() error { return safepath.Rename(temp, p.Location) }); err != nil {
 		return errors.Join(err, h.Effect("remove", name, func() error { return safepath.Unlink(temp) }))
 	}
-	return h.SyncDirectory(name, p.Dir)
+	return p.syncDirectory()
 }

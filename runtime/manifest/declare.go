@@ -146,7 +146,8 @@ func (d *declaration) sharesPlace(p diag.Pos) bool {
 	})
 }
 
-// entries returns own and those defaults of the block that own does not have.
+// entries returns own and those defaults of the block that own does not have. Some are added
+// to the lists of own.
 func (d *declaration) entries(own []data.Entry) []data.Entry {
 	own = append(own, d.body.Entries...)
 	if d.defaults == nil {
@@ -155,30 +156,51 @@ func (d *declaration) entries(own []data.Entry) []data.Entry {
 	given := len(own)
 next:
 	for _, e := range d.defaults.Entries {
-		for _, o := range own[:given] {
-			if o.Key.Text == e.Key.Text || d.typ.Schema().Field(e.Key.Text) != nil && d.typ.Schema().Field(e.Key.Text) == d.typ.Schema().Field(o.Key.Text) {
-				continue next
+		f := d.typ.Properties().Field(e.Key.Text)
+		for i, o := range own[:given] {
+			if o.Key.Text != e.Key.Text && (f == nil || f != d.typ.Properties().Field(o.Key.Text)) {
+				continue
 			}
+			if f != nil && f.Added && !o.Val.IsNil() && !e.Val.IsNil() {
+				own[i].Val = o.Val.WithItems(slices.Concat(items(o.Val), items(e.Val)))
+			}
+			continue next
 		}
 		own = append(own, e)
 	}
 	return own
 }
 
-// skip adds a resource whose control excludes it. Only its name is evaluated, if that is
-// possible.
+// items returns the nodes of a list, or a single one as that of a list.
+func items(n *data.Node) []*data.Node {
+	if n.Kind == schema.List {
+		return n.Items
+	}
+	return []*data.Node{n}
+}
+
+// skip adds a resource whose control excludes it. Only its name, alias and
+// tags are evaluated, if that is possible.
 func (r *reader) skip(d *declaration, tab []data.Entry, from resource.Origin, subject string) {
 	_, name, _ := strings.Cut(subject, "#")
 	alias := ""
+	var tags []resource.Tag
 	for _, e := range tab {
-		if e.Key.Text == "alias" {
+		switch e.Key.Text {
+		case "alias":
 			if v, err := scalar(r.env, e.Val); err == nil {
 				alias = v.S
+			}
+		case "tags": // so that --tags knows them
+			v, _ := value(r.env, e.Val)
+			for _, text := range v.Texts() {
+				tags = append(tags, resource.Tag(text))
 			}
 		}
 	}
 	where := newTable(d.key)
 	res := d.typ.NewSkipped(name, alias, where, from)
+	res.Common.Tags = tags
 	if _, err := r.Add(r.ctx, res); err != nil {
 		r.errs.Add(err)
 		return

@@ -3,10 +3,11 @@ package manifest
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // A formatSpec is the format specification of str.format of Python, which follows the
@@ -22,13 +23,13 @@ type formatSpec struct {
 	verb      byte   // 0 if not given
 }
 
-var specForm = regexp.MustCompile(`^(?s:(.)?([<>^=]))?([-+ ])?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([bcdeEfFgGnosxX%])?$`)
+var specForm = lazyregexp.New(`^(?s:(.)?([<>^=]))?([-+ ])?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([bcdeEfFgGnosxX%])?$`)
 
 // maxWidth is how wide a field can be.
 const maxWidth = 10_000
 
 func parseSpec(text string) (formatSpec, error) {
-	m := specForm.FindStringSubmatch(text)
+	m := specForm().FindStringSubmatch(text)
 	if m == nil {
 		return formatSpec{}, fmt.Errorf("want a format such as 03d, >6 or .2f, got %q", text)
 	}

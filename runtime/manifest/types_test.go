@@ -83,7 +83,7 @@ func (f File) Validate() error {
 	return nil
 }
 
-func (f *File) Locate(dir string) {
+func (f *File) ResolvePaths(dir string) {
 	if f.Source != "" && !filepath.IsAbs(f.Source) && !strings.Contains(f.Source, "://") {
 		f.Source = filepath.Join(dir, f.Source)
 	}

@@ -21,7 +21,7 @@ func isText(s string) bool {
 // Unified returns the unified diff of a content in the form that git prints and
 // that patch(1) and git-apply(1) read with -p1, and whether there is one: both
 // sides must be text.
-func Unified(t resource.Text) (string, bool) {
+func Unified(t resource.TextChange) (string, bool) {
 	if !isText(t.Have) || !isText(t.Want) {
 		return "", false
 	}
@@ -96,7 +96,7 @@ func headerName(name string) string {
 
 // lineCounts returns how many lines a unified diff of a content would add and
 // remove, and whether there is one.
-func lineCounts(t resource.Text) (added, removed int, ok bool) {
+func lineCounts(t resource.TextChange) (added, removed int, ok bool) {
 	if len(t.Have) > 0 && len(t.Want) > 0 {
 		diff, ok := Unified(t)
 		added, removed = hunkLines(diff)

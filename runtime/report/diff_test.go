@@ -17,28 +17,28 @@ import (
 func TestUnified(t *testing.T) {
 	for _, x := range []struct {
 		name string
-		text resource.Text
+		text resource.TextChange
 		want string
 	}{
-		{"changed", resource.Text{Path: "/etc/motd", HaveExists: true, WantExists: true, Have: "a\nb\n", Want: "a\nc\n"},
+		{"changed", resource.TextChange{Path: "/etc/motd", HaveExists: true, WantExists: true, Have: "a\nb\n", Want: "a\nc\n"},
 			"diff --git a/etc/motd b/etc/motd\n--- a/etc/motd\n+++ b/etc/motd\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"},
-		{"created", resource.Text{Path: "/f", WantExists: true, Want: "a"},
+		{"created", resource.TextChange{Path: "/f", WantExists: true, Want: "a"},
 			"diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n"},
-		{"removed", resource.Text{Path: "/f", HaveExists: true, Have: "a\n"},
+		{"removed", resource.TextChange{Path: "/f", HaveExists: true, Have: "a\n"},
 			"diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"},
-		{"created empty", resource.Text{Path: "/f", WantExists: true}, "diff --git a/f b/f\nnew file mode 100644\nindex 0000000..e69de29\n"},
-		{"blank in name", resource.Text{Path: "/a b", HaveExists: true, WantExists: true, Have: "x\n", Want: ""},
+		{"created empty", resource.TextChange{Path: "/f", WantExists: true}, "diff --git a/f b/f\nnew file mode 100644\nindex 0000000..e69de29\n"},
+		{"blank in name", resource.TextChange{Path: "/a b", HaveExists: true, WantExists: true, Have: "x\n", Want: ""},
 			"diff --git \"a/a b\" \"b/a b\"\n--- a/a b\t\n+++ b/a b\t\n@@ -1 +0,0 @@\n-x\n"},
-		{"odd name", resource.Text{Path: "/a\"\n", HaveExists: true, WantExists: true, Have: "x\n", Want: "y\n"},
+		{"odd name", resource.TextChange{Path: "/a\"\n", HaveExists: true, WantExists: true, Have: "x\n", Want: "y\n"},
 			"diff --git \"a/a\\\"\\012\" \"b/a\\\"\\012\"\n--- \"a/a\\\"\\012\"\n+++ \"b/a\\\"\\012\"\n@@ -1 +1 @@\n-x\n+y\n"},
 	} {
 		got, ok := Unified(x.text)
 		require.True(t, ok)
 		require.Equal(t, x.want, got, x.name)
 	}
-	_, ok := Unified(resource.Text{Have: "a\x00b"})
+	_, ok := Unified(resource.TextChange{Have: "a\x00b"})
 	require.False(t, ok, "what holds NUL bytes is no text")
-	_, ok = Unified(resource.Text{Want: "\xff\xfe"})
+	_, ok = Unified(resource.TextChange{Want: "\xff\xfe"})
 	require.False(t, ok)
 }
 
@@ -62,7 +62,7 @@ func TestPatch(t *testing.T) {
 		}
 		for i := range 60 {
 			dir := t.TempDir()
-			x := resource.Text{Path: fmt.Sprintf([]string{"/f%d", "/with blank %d", "/zwölf%d", "/quote\"%d"}[rnd.IntN(4)], i), Have: text(), Want: text(), HaveExists: rnd.IntN(4) > 0, WantExists: rnd.IntN(4) > 0}
+			x := resource.TextChange{Path: fmt.Sprintf([]string{"/f%d", "/with blank %d", "/zwölf%d", "/quote\"%d"}[rnd.IntN(4)], i), Have: text(), Want: text(), HaveExists: rnd.IntN(4) > 0, WantExists: rnd.IntN(4) > 0}
 			if !x.HaveExists {
 				x.Have, x.WantExists = "", true
 			}
@@ -99,7 +99,7 @@ func TestLineCounts(t *testing.T) {
 	texts := []string{"", "a", "a\n", "a\n\n", "\n", "a\nb", "a\nb\n", "+\n-\n@@\n", "\r\n", "a\x00", "\xff\n"}
 	for _, have := range texts {
 		for _, want := range texts {
-			x := resource.Text{Path: "/f", Have: have, Want: want, HaveExists: true, WantExists: true}
+			x := resource.TextChange{Path: "/f", Have: have, Want: want, HaveExists: true, WantExists: true}
 			diff, isDiff := Unified(x)
 			added, removed, ok := lineCounts(x)
 			require.Equal(t, isDiff, ok, "%q %q", have, want)

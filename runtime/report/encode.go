@@ -12,6 +12,7 @@ func (e Event) AppendJSON(b []byte) []byte {
 	o.Text("type", e.Type)
 	o.Text("name", e.Name)
 	o.OptionalText("alias", e.Alias)
+	o.Texts("tags", e.Tags)
 	o.OptionalText("provider", e.Provider)
 	o.OptionalText("position", e.Position)
 	o.OptionalText("requested_ensure", e.RequestedEnsure)
@@ -21,6 +22,9 @@ func (e Event) AppendJSON(b []byte) []byte {
 	o.Bool("changed", e.Changed)
 	o.Bool("refreshed", e.Refreshed)
 	o.Bool("failed", e.Failed)
+	if e.Ignored {
+		o.Bool("ignored", true)
+	}
 	o.Bool("skipped", e.Skipped)
 	o.Bool("noop", e.Noop)
 	o.OptionalText("noop_message", e.NoopMessage)
@@ -34,6 +38,9 @@ func (e Event) AppendJSON(b []byte) []byte {
 		o.Text("run_id", x.RunID)
 	})
 	o.Texts("because", e.Because)
+	if e.BecauseMore > 0 {
+		o.Int("because_more", int64(e.BecauseMore))
+	}
 	appendForecast(&o, e.Forecast)
 	appendDiff(&o, e.Diff)
 	o.OptionalText("text", e.Text)
@@ -45,5 +52,10 @@ func (e Event) AppendJSON(b []byte) []byte {
 		o.Int("tries", int64(h.Tries))
 	})
 	o.Texts("errors", e.Errors)
+	if e.ExitCode != nil {
+		o.Int("exit_code", int64(*e.ExitCode))
+	}
+	o.OptionalText("stdout", e.Stdout)
+	o.OptionalText("stderr", e.Stderr)
 	return o.End()
 }

@@ -36,7 +36,7 @@ func forecastOf(e *converge.Event) *Forecast {
 	if f == nil {
 		return nil
 	}
-	out := &Forecast{Outcome: f.Outcome.String(), Once: f.Once, Refresh: f.Refresh, Message: prospect(f), Diff: f.Diff}
+	out := &Forecast{Outcome: f.Outcome.String(), Once: f.Once, Refresh: f.Refresh, Message: forecastText(f), Diff: f.Diff}
 	if f.Err != nil {
 		out.Errors = []string{f.Err.Error()}
 	}
@@ -55,18 +55,24 @@ func becauseOf(e *converge.Event) []string {
 // unknownStory says in one line why a resource is unknown, and its forecast.
 func unknownStory(e *converge.Event) string {
 	f := e.Forecast
-	if len(e.Because) == 0 || f == nil {
+	if f == nil {
 		return "unknown, because " + e.Reason
+	}
+	if len(e.Because) == 0 { // it depends on nothing else
+		return forecastText(f) + ", unknown whether that changes anything: " + e.Reason
 	}
 	var names []string
 	for _, b := range e.Named() {
 		names = append(names, terminal.Sprintf("%s (%s)", b.ID, b.Outcome).String())
 	}
+	if n := e.Others(); n > 0 {
+		names = append(names, converge.OthersText(n))
+	}
 	causes, many := names[0], len(names) > 1
 	if many {
 		causes = strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	}
-	would := prospect(f)
+	would := forecastText(f)
 	if f.Outcome == converge.Pending && f.Once && e.BecauseSurely && resource.UncertainAfterPending(e.Resource.Spec) {
 		would += " if its guards allow"
 	}
@@ -87,8 +93,8 @@ func unknownStory(e *converge.Event) string {
 	return causes + " may make a difference: as things stand " + would
 }
 
-// prospect lists the actions of a forecast.
-func prospect(f *converge.Forecast) string {
+// forecastText lists the actions of a forecast.
+func forecastText(f *converge.Forecast) string {
 	switch f.Outcome {
 	case converge.Stable:
 		return "nothing would be done"

@@ -2,8 +2,11 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/converge"
@@ -13,6 +16,7 @@ import (
 // The protocols of the JSON objects of a report.
 const (
 	EventProtocol   = "io.choria.ccm.v1.transaction.event"
+	OutputProtocol  = "io.choria.ccm.v1.transaction.output"
 	SummaryProtocol = "io.choria.ccm.v1.session.summary"
 )
 
@@ -28,6 +32,7 @@ type Event struct {
 	Type            string        `json:"type"`
 	Name            string        `json:"name"`
 	Alias           string        `json:"alias,omitempty"`
+	Tags            []string      `json:"tags,omitempty"`
 	Provider        string        `json:"provider,omitempty"`
 	Position        string        `json:"position,omitempty"`
 	RequestedEnsure string        `json:"requested_ensure,omitempty"`
@@ -37,10 +42,12 @@ type Event struct {
 	Changed         bool          `json:"changed"`
 	Refreshed       bool          `json:"refreshed"`
 	Failed          bool          `json:"failed"`
-	Skipped         bool          `json:"skipped"`
-	Noop            bool          `json:"noop"`
-	NoopMessage     string        `json:"noop_message,omitempty"`
-	Message         string        `json:"message,omitempty"`
+	// Ignored says that the failure does not fail the run (ignore_failure).
+	Ignored     bool   `json:"ignored,omitempty"`
+	Skipped     bool   `json:"skipped"`
+	Noop        bool   `json:"noop"`
+	NoopMessage string `json:"noop_message,omitempty"`
+	Message     string `json:"message,omitempty"`
 	// Reason is the cause of a change: new, intended or corrective. For an unknown or
 	// skipped resource it is the reason in words.
 	Reason string `json:"reason,omitempty"`
@@ -48,15 +55,33 @@ type Event struct {
 	Caveat      string     `json:"caveat,omitempty"`
 	RefreshedBy []string   `json:"refreshed_by,omitempty"`
 	LeftOver    []LeftOver `json:"left_over,omitempty"`
-	// Because lists the resources that make this one unknown, the surest first. Forecast
+	// Because lists the resources that make this one unknown, the surest first and at most 100. Forecast
 	// is its expected outcome.
-	Because           []string         `json:"because,omitempty"`
+	Because []string `json:"because,omitempty"`
+	// BecauseMore is how many earlier resources besides may make a difference, at most, where
+	// because is full.
+	BecauseMore       int              `json:"because_more,omitempty"`
 	Forecast          *Forecast        `json:"forecast,omitempty"`
 	Diff              []resource.Delta `json:"diff,omitempty"`
 	Text              string           `json:"text,omitempty"`
 	UnmetRequirements []string         `json:"unmet_requirements,omitempty"`
 	HealthChecks      []HealthCheck    `json:"health_checks,omitempty"`
 	Errors            []string         `json:"errors,omitempty"`
+	// ExitCode, Stdout and Stderr are of the command that was run for the resource, the
+	// last 64 KiB of each output.
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Stdout   string `json:"stdout,omitempty"`
+	Stderr   string `json:"stderr,omitempty"`
+}
+
+// Output is the JSON of a line that a command of a resource has written.
+type Output struct {
+	Protocol  string    `json:"protocol"`
+	RunID     string    `json:"run_id"`
+	Timestamp time.Time `json:"timestamp"`
+	Type      string    `json:"type"`
+	Name      string    `json:"name"`
+	Line      string    `json:"line"`
 }
 
 // HealthCheck is the JSON of the result of a health check.
@@ -76,27 +101,33 @@ type LeftOver struct {
 
 // Summary is the JSON of the summary of a run.
 type Summary struct {
-	Protocol    string         `json:"protocol"`
-	RunID       string         `json:"run_id"`
-	StartTime   time.Time      `json:"start_time"`
-	Duration    time.Duration  `json:"duration"`
-	Total       int            `json:"total_resources"`
-	Stable      int            `json:"stable_resources"`
-	Changed     int            `json:"changed_resources"`
-	Pending     int            `json:"pending_resources"`
-	Unknown     int            `json:"unknown_resources"`
-	Skipped     int            `json:"skipped_resources"`
-	Failed      int            `json:"failed_resources"`
+	Protocol  string        `json:"protocol"`
+	RunID     string        `json:"run_id"`
+	StartTime time.Time     `json:"start_time"`
+	Duration  time.Duration `json:"duration"`
+	Total     int           `json:"total_resources"`
+	Stable    int           `json:"stable_resources"`
+	Changed   int           `json:"changed_resources"`
+	Pending   int           `json:"pending_resources"`
+	Unknown   int           `json:"unknown_resources"`
+	Skipped   int           `json:"skipped_resources"`
+	Failed    int           `json:"failed_resources"`
+	// Ignored is how many of the failed resources do not fail the run.
+	Ignored     int            `json:"ignored_failures,omitempty"`
 	Refreshed   int            `json:"refreshed_resources"`
 	Health      map[string]int `json:"health_checks,omitempty"`
 	Noop        bool           `json:"noop"`
 	Interrupted bool           `json:"interrupted"`
 	// Dropped lists pending refreshes of earlier runs whose resources do not exist any more.
 	Dropped []LeftOver `json:"dropped_refreshes,omitempty"`
+	// Undeclared is how many resources that earlier runs have made are declared no more
+	// (ccm prune).
+	Undeclared int `json:"undeclared_resources,omitempty"`
 }
 
 // JSON reports to programs, one object a line.
 type JSON struct {
+	mu    sync.Mutex // a command writes while others are reported
 	w     io.Writer
 	enc   *json.Encoder
 	line  []byte // reused for each line
@@ -118,8 +149,17 @@ func (*JSON) Begin(*resource.Resource, int, int) {}
 
 // Event implements converge.Reporter.
 func (j *JSON) Event(e *converge.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.line = append(EventOf(e, j.RunID, j.diff).AppendJSON(j.line[:0]), '\n')
 	_, _ = j.w.Write(j.line)
+}
+
+// Output writes the object of a line of output.
+func (j *JSON) Output(of *resource.Resource, line string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_ = j.enc.Encode(Output{OutputProtocol, j.RunID, time.Now().UTC(), of.ID.Type, of.ID.Name, line})
 }
 
 // Summary writes the last object.
@@ -150,11 +190,14 @@ func EventWithoutText(e *converge.Event, runID string) Event {
 		Type: r.ID.Type, Name: r.ID.Name, Alias: r.Common.Alias, Provider: e.Provider, Position: r.Pos.String(),
 		FinalEnsure: e.Ensure, Duration: e.Took, Outcome: e.Outcome.String(),
 		Changed: e.Outcome == converge.Changed || e.Outcome == converge.Pending, Refreshed: e.Refreshed,
-		Failed: e.Outcome == converge.Failed, Skipped: e.Outcome == converge.Skipped, Noop: e.Noop,
+		Failed: e.Outcome == converge.Failed, Ignored: e.Outcome == converge.Failed && !e.Fails(), Skipped: e.Outcome == converge.Skipped, Noop: e.Noop,
 		Reason: e.Reason, Diff: e.Diff, RefreshedBy: ids(e.RefreshedBy), UnmetRequirements: ids(e.Unmet),
 	}
+	for _, tag := range r.Common.Tags {
+		out.Tags = append(out.Tags, tag.String())
+	}
 	if e.Outcome == converge.Unknown {
-		out.Because, out.Forecast = becauseOf(e), forecastOf(e)
+		out.Because, out.BecauseMore, out.Forecast = becauseOf(e), e.BecauseMore, forecastOf(e)
 	}
 	if e.Cause != converge.NoCause {
 		out.Reason, out.Caveat = e.Cause.String(), e.Reason
@@ -171,10 +214,25 @@ func EventWithoutText(e *converge.Event, runID string) Event {
 	if e.Err != nil {
 		out.Errors = []string{e.Err.Error()}
 	}
+	if e.Ran != nil {
+		out.ExitCode, out.Stdout, out.Stderr = &e.Ran.Code, lastOf(e.Ran.Stdout), lastOf(e.Ran.Stderr)
+	}
 	for _, h := range e.Health {
 		out.HealthChecks = append(out.HealthChecks, HealthCheck{h.Name, h.State.String(), h.Output, h.Tries})
 	}
 	return out
+}
+
+// outputLimit is how many bytes of an output of a command an event holds.
+const outputLimit = 64 << 10
+
+// lastOf returns the end of an output, and how much is left out before it.
+func lastOf(out []byte) string {
+	cut := len(out) - outputLimit
+	if cut <= 0 {
+		return string(out)
+	}
+	return fmt.Sprintf("[%d bytes left out]\n%s", cut, strings.ToValidUTF8(string(out[cut:]), ""))
 }
 
 // eventID returns the ID of the run and the number of the event in at least six digits.
@@ -196,8 +254,8 @@ func SummaryOf(s converge.Summary, runID string) Summary {
 	out := Summary{
 		Protocol: SummaryProtocol, RunID: runID, StartTime: s.Start.UTC(), Duration: s.Took, Total: s.Total(),
 		Stable: s.Of(converge.Stable), Changed: s.Of(converge.Changed), Pending: s.Of(converge.Pending),
-		Unknown: s.Of(converge.Unknown), Skipped: s.Of(converge.Skipped), Failed: s.Of(converge.Failed),
-		Refreshed: s.Refreshed, Noop: s.Noop, Interrupted: s.Interrupted,
+		Unknown: s.Of(converge.Unknown), Skipped: s.Of(converge.Skipped), Failed: s.Of(converge.Failed), Ignored: s.Ignored,
+		Refreshed: s.Refreshed, Noop: s.Noop, Interrupted: s.Interrupted, Undeclared: s.Undeclared,
 	}
 	for _, d := range s.Dropped {
 		out.Dropped = append(out.Dropped, LeftOver{d.To.String(), d.By.String(), d.Run})

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -31,17 +32,17 @@ func samples() []*converge.Event {
 		event("/new", func(e *converge.Event) {
 			e.Outcome, e.Noop, e.Actions = converge.Pending, true, []resource.Action{created}
 			e.Diff = []resource.Delta{{Property: "ensure", Have: "absent", Want: "present"}, {Property: "owner", Want: "root"}, {Property: "mode", Want: "0644"}}
-			e.Text = &resource.Text{Path: "/new", WantExists: true, Want: "one\ntwo\n"}
+			e.Text = &resource.TextChange{Path: "/new", WantExists: true, Want: "one\ntwo\n"}
 		}),
 		event("/changed", func(e *converge.Event) {
 			e.Outcome, e.Actions, e.Refreshed, e.RefreshedBy = converge.Changed, []resource.Action{updated}, true, []resource.ID{id("/a"), id("/b")}
 			e.Diff = []resource.Delta{{Property: "content", Have: "sha256:01", Want: "sha256:02"}, {Property: "mode", Have: "0600", Want: "0644"}}
-			e.Text = &resource.Text{Path: "/changed", HaveExists: true, WantExists: true, Have: "x\n", Want: "y\n"}
+			e.Text = &resource.TextChange{Path: "/changed", HaveExists: true, WantExists: true, Have: "x\n", Want: "y\n"}
 		}),
 		event("/binary", func(e *converge.Event) {
 			e.Outcome, e.Actions = converge.Changed, []resource.Action{updated}
 			e.Diff = []resource.Delta{{Property: "content", Have: "sha256:01", Want: "sha256:02"}}
-			e.Text = &resource.Text{Path: "/binary", HaveExists: true, WantExists: true, Have: "x\x00", Want: "y\x00z"}
+			e.Text = &resource.TextChange{Path: "/binary", HaveExists: true, WantExists: true, Have: "x\x00", Want: "y\x00z"}
 		}),
 		event("/gone", func(e *converge.Event) {
 			e.Outcome, e.Actions = converge.Changed, []resource.Action{{Verb: "Remove", Phrase: "removed the file"}}
@@ -146,10 +147,98 @@ func TestStatusLine(t *testing.T) {
 // The line stays one line: what a terminal breaks can not be erased.
 func TestStatusLineIsCut(t *testing.T) {
 	var b strings.Builder
-	s := &StatusLine{W: &b, Columns: func() int { return 20 }}
+	s := &StatusLine{W: &b, Size: func() (int, int) { return 20, 24 }}
 	s.Begin(&resource.Resource{ID: id("/x"), Common: new(resource.Common)}, 0, 2)
 	s.Note("12.0 MiB of 日本語日本語")
 	s.show(s.stop, terminal.LineText("[1/2] file#/日本"))
 	s.Event(nil)
 	require.Equal(t, "\r\x1b[K[1/2] file#/日本...\r\x1b[K", b.String())
+}
+
+// TestStatusLineShowsOutput: below the line stand the last five lines of output, as far as there
+// is room, and nothing of them is left afterwards.
+func TestStatusLineShowsOutput(t *testing.T) {
+	const erase, up = "\r\x1b[K", "\x1b[1A"
+	var b strings.Builder
+	rows := 24
+	s := &StatusLine{W: &b, Size: func() (int, int) { return 20, rows }}
+	r := &resource.Resource{ID: id("/x"), Common: new(resource.Common)}
+	s.Begin(r, 0, 2)
+	for _, line := range []string{"one", "two", " \t ", "three", "\x1b[2Jfour", "\tfive is a long line", "six"} {
+		s.Output(r, line)
+	}
+	s.show(s.stop, terminal.LineText("now"))
+	block := "now\n    two\n    three\n    \\x1b[2Jfour\n    five is a lo...\n    six"
+	require.Equal(t, erase+block, b.String())
+	b.Reset()
+	rows = 4
+	s.show(s.stop, terminal.LineText("now"))
+	require.Equal(t, erase+strings.Repeat(up+erase, 5)+"now\n    five is a lo...\n    six", b.String())
+	b.Reset()
+	_, err := s.Print(terminal.LineText("a log line\n"))
+	require.NoError(t, err)
+	s.Event(nil)
+	s.Begin(r, 1, 2)
+	s.show(s.stop, terminal.LineText("next"))
+	s.Event(nil)
+	require.Equal(t, erase+strings.Repeat(up+erase, 2)+"a log line\\n"+erase+"next"+erase, b.String())
+}
+
+// TestHeartbeat: where there is no terminal, a resource that takes long is told of, and no more
+// when it is done.
+func TestHeartbeat(t *testing.T) {
+	told := make(chan string, 100)
+	h := &Heartbeat{W: printerFunc(func(text terminal.Text) { told <- text.String() }), Every: time.Millisecond}
+	h.Begin(&resource.Resource{ID: id("/x"), Common: new(resource.Common)}, 0, 2)
+	require.Regexp(t, `^file#/x: running for \d+ms\n$`, <-told)
+	h.Event(nil)
+	for len(told) > 0 {
+		<-told
+	}
+	h.Begin(&resource.Resource{ID: id("/y"), Common: new(resource.Common)}, 1, 2)
+	require.Contains(t, <-told, "file#/y: ")
+	h.Event(nil)
+}
+
+type printerFunc func(terminal.Text)
+
+func (f printerFunc) Print(t terminal.Text) (int, error) { f(t); return 0, nil }
+
+// TestDiffLines: of a long diff the first lines are told, and how many more there are.
+func TestDiffLines(t *testing.T) {
+	diff := "--- a\n+++ b\n@@ -0,0 +1,3 @@\n+1\n+2\n+3\n"
+	for n, want := range map[int]string{
+		0: diff, 6: diff, 9: diff,
+		5: strings.TrimSuffix(diff, "+3\n") + "    1 more line (--diff-lines 6)\n",
+		2: "--- a\n+++ b\n    4 more lines (--diff-lines 6)\n",
+	} {
+		for _, color := range []bool{false, true} {
+			var b terminal.Buffer
+			Text{DiffLines: n, Color: color}.unified(&b, diff)
+			require.Equal(t, want, regexp.MustCompile(`\x1b\[\d*m`).ReplaceAllString(b.Text().String(), ""), n)
+		}
+	}
+}
+
+// TestFailuresAreToldAgain: at the end of a long report, but not of a short one.
+func TestFailuresAreToldAgain(t *testing.T) {
+	for n, again := range map[int]bool{farAbove - 1: false, farAbove: true} {
+		var b strings.Builder
+		f := &Failures{Text: Text{W: &b}}
+		event := func(name string, o converge.Outcome, err error) {
+			f.Event(&converge.Event{Resource: &resource.Resource{ID: id(name), Common: new(resource.Common)}, Outcome: o, Err: err})
+		}
+		event("/early", converge.Changed, nil)
+		event("/bad", converge.Failed, errors.New("it broke"))
+		for range n {
+			event("/stable", converge.Stable, nil)
+			event("/changed", converge.Changed, nil)
+		}
+		f.Tell()
+		if !again {
+			require.Empty(t, b.String())
+			continue
+		}
+		require.Regexp(t, "^1 resource failed, as told above:\nx file#/bad: failed: it broke .*\n$", b.String())
+	}
 }

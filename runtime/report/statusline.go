@@ -2,6 +2,8 @@ package report
 
 import (
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,17 +12,20 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// StatusLine shows the current resource of a run in one line of a terminal, which it
-// overwrites. All other output to the terminal must go through it.
+// StatusLine shows the current resource of a run in one line of a terminal, and below it
+// the last lines of what its commands write. It overwrites them, and removes them when the
+// resource is done. All other output to the terminal must go through it.
 type StatusLine struct {
 	W io.Writer
-	// Columns returns how wide the terminal is, so that the line stays one; 0 if that is
-	// not known. It may be nil.
-	Columns func() int
+	// Size returns how many columns and rows the terminal has, so that a line stays one; 0 if
+	// that is not known. It may be nil.
+	Size func() (columns, rows int)
 
 	mu      sync.Mutex
 	visible bool
-	note    string // progress of the current resource
+	below   int      // how many lines stand below the first
+	note    string   // progress of the current resource
+	last    []string // its last lines of output, the newest at the end
 	stop    chan struct{}
 }
 
@@ -31,7 +36,7 @@ var (
 
 // NewStatusLine returns a line on the terminal that w writes to.
 func NewStatusLine(w io.Writer) *StatusLine {
-	return &StatusLine{W: w, Columns: func() int { return terminal.Columns(w) }}
+	return &StatusLine{W: w, Size: func() (int, int) { return terminal.Size(w) }}
 }
 
 // Begin implements converge.Reporter. A resource that takes longer than a moment is shown
@@ -66,13 +71,54 @@ func (s *StatusLine) show(stop chan struct{}, text terminal.Text) {
 	if s.note != "" {
 		text = terminal.Sprintf("%s, %s", text, s.note)
 	}
-	if s.Columns != nil {
-		if columns := s.Columns(); columns > 0 {
-			text = terminal.Cut(text, columns-1) // in the last column some terminals begin a new line
+	columns, rows := 0, 0
+	if s.Size != nil {
+		columns, rows = s.Size()
+	}
+	lines := s.last
+	if rows > 0 { // what is scrolled off can not be erased
+		lines = lines[max(0, len(lines)-max(0, rows-2)):]
+	}
+	all := make([]terminal.Text, 0, outputLines+1)
+	all = append(all, text)
+	for _, line := range lines {
+		all = append(all, terminal.Sprintf("%s%s", indent, line))
+	}
+	if columns > 0 {
+		for i := range all {
+			all[i] = terminal.Cut(all[i], columns-1) // in the last column some terminals begin a new line
 		}
 	}
-	_, _ = terminal.Fprint(s.W, terminal.EraseLine, text)
-	s.visible = true
+	_, _ = terminal.Fprint(s.W, s.erased(), terminal.Join(all, "\n"))
+	s.visible, s.below = true, len(lines)
+}
+
+// outputLines is how many lines of output are shown.
+const outputLines = 5
+
+// erased returns what removes what is visible and goes to its beginning.
+func (s *StatusLine) erased() terminal.Text {
+	text := terminal.EraseLine
+	for range s.below {
+		text = terminal.Concat(text, terminal.LineAbove, terminal.EraseLine)
+	}
+	s.below = 0
+	return text
+}
+
+// Output shows a line that a command of the current resource has written, until five others
+// have come or the resource is done.
+func (s *StatusLine) Output(_ *resource.Resource, line string) {
+	line = strings.TrimSpace(strings.ReplaceAll(line, "\t", "    "))
+	if line == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.last) == outputLines {
+		s.last = slices.Delete(s.last, 0, 1)
+	}
+	s.last = append(s.last, line)
 }
 
 // Note shows a text behind the current resource until that is done, such as the progress
@@ -92,13 +138,16 @@ func (s *StatusLine) end() {
 		s.stop = nil
 	}
 	s.clear()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = nil
 }
 
 func (s *StatusLine) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.visible {
-		_, _ = terminal.Fprint(s.W, terminal.EraseLine)
+		_, _ = terminal.Fprint(s.W, s.erased())
 		s.visible = false
 	}
 }

@@ -40,6 +40,10 @@ type Text struct {
 	// resources have drifted, and no run follows.
 	Drift bool
 	Diff  DiffMode
+	// DiffLines is how many lines of each unified diff are told; 0 for all.
+	DiffLines int
+	// Site is how the command line names the script or manifest, for advice.
+	Site string
 }
 
 var _ converge.Reporter = Text{}
@@ -51,12 +55,14 @@ func (t Text) paint(style terminal.Style, s string) terminal.Text {
 	return style.On(t.Color).Paint(terminal.LineText(s))
 }
 
+// tells reports whether an event is told.
+func (t Text) tells(e *converge.Event) bool {
+	return e.Outcome == converge.Failed || !t.Quiet && (t.Verbose || e.Outcome != converge.Stable || !allWell(e.Health))
+}
+
 // Event implements converge.Reporter.
 func (t Text) Event(e *converge.Event) {
-	if t.Quiet && e.Outcome != converge.Failed || !t.Verbose && e.Outcome == converge.Stable && len(e.Health) == 0 {
-		return
-	}
-	if !t.Verbose && e.Outcome == converge.Stable && allWell(e.Health) {
+	if !t.tells(e) {
 		return
 	}
 	mark, style := symbol(e)
@@ -116,7 +122,7 @@ func symbol(e *converge.Event) (string, terminal.Style) {
 		switch {
 		case d.Property == "ensure" && d.Have == "absent":
 			return "+", terminal.Green
-		case d.Property == "ensure" && d.Want == "absent":
+		case d.Property == "ensure" && resource.IsAbsent(d.Want):
 			return "-", terminal.Red
 		}
 	}
@@ -137,11 +143,15 @@ func (t Text) story(e *converge.Event) terminal.Text {
 		return terminal.IndentedText(unknownStory(e), indent)
 	case converge.Failed:
 		const failed = "failed"
+		place := e.Resource.Pos.String()
+		if !e.Fails() {
+			place += ", ignored"
+		}
 		text := e.Err.Error()
 		if rest, ok := strings.CutPrefix(text, failed+" "); ok { // to reach the desired state
-			return terminal.Sprintf("%s %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(rest, indent), e.Resource.Pos)
+			return terminal.Sprintf("%s %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(rest, indent), place)
 		}
-		return terminal.Sprintf("%s: %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(text, indent), e.Resource.Pos)
+		return terminal.Sprintf("%s: %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(text, indent), place)
 	}
 	if t.Drift {
 		return terminal.Sprintf("drifted%s", inBrackets(e.Reason))
@@ -232,7 +242,7 @@ func (t Text) differences(b *terminal.Buffer, e *converge.Event) {
 		switch {
 		case d.Have == "" && d.Want != "" && (d.Property != "content" || d.Want == resource.KnownAfterRun):
 			given = append(given, d.Property+" "+d.Want)
-		case d.Property == "ensure" && (d.Have == "absent" || d.Want == "absent"):
+		case d.Property == "ensure" && (d.Have == "absent" || resource.IsAbsent(d.Want)):
 		case d.Property == "content" && isText:
 		case d.Property == "content" && e.Text != nil:
 			b.Printf("    content  %s\n", contentChange(d, *e.Text))
@@ -249,7 +259,7 @@ func (t Text) differences(b *terminal.Buffer, e *converge.Event) {
 }
 
 // contentChange describes the change of a content in one line.
-func contentChange(d resource.Delta, x resource.Text) string {
+func contentChange(d resource.Delta, x resource.TextChange) string {
 	if added, removed, isText := lineCounts(x); isText {
 		return fmt.Sprintf("+%d -%d lines", added, removed)
 	}
@@ -266,6 +276,11 @@ func contentChange(d resource.Delta, x resource.Text) string {
 }
 
 func (t Text) unified(b *terminal.Buffer, diff string) {
+	if n := lines(diff); t.DiffLines > 0 && n > t.DiffLines {
+		all := strings.SplitAfterN(diff, "\n", t.DiffLines+1)
+		diff = strings.TrimSuffix(diff, all[t.DiffLines])
+		defer b.Printf("    %s (--diff-lines %d)\n", count(n-t.DiffLines, "more line", "more lines"), n)
+	}
 	if !t.Color {
 		b.Print(terminal.LinesText(diff))
 		return
@@ -304,6 +319,9 @@ func (t Text) Summary(s converge.Summary) {
 		return
 	}
 	terminal.Fprintf(t.W, "%s%s\n", t.summary(s), healthSummary(s))
+	if s.Undeclared > 0 && !t.Quiet {
+		terminal.Fprintf(t.W, "%s of earlier runs %s declared no more (ccm prune %s)\n", count(s.Undeclared, "resource", "resources"), map[bool]string{true: "is", false: "are"}[s.Undeclared == 1], t.Site)
+	}
 }
 
 // healthSummary counts the health checks that were not ok.
@@ -341,7 +359,9 @@ func (t Text) summary(s converge.Summary) terminal.Text {
 			}
 			switch o {
 			case converge.Failed:
-				part = terminal.Red.On(t.Color).Paint(part)
+				if part = terminal.Red.On(t.Color).Paint(part); s.Ignored > 0 {
+					part = terminal.Sprintf("%s (%d ignored)", part, s.Ignored)
+				}
 			case converge.Changed, converge.Pending:
 				part = terminal.Yellow.On(t.Color).Paint(part)
 				refreshed := s.RefreshedLater

@@ -23,10 +23,10 @@ type (
 	// of a command does. The engine does not call Status again. Without it, Decide has to
 	// return no actions after Perform.
 	SelfVerifier interface{ VerifiesItself() bool }
-	// A PathResolver is a pointer to a spec with paths. Locate makes relative ones absolute,
+	// A PathResolver is a pointer to a spec with paths. ResolvePaths makes relative ones absolute,
 	// given the directory of the script or manifest. Without it, paths have to be
 	// absolute.
-	PathResolver interface{ Locate(dir string) }
+	PathResolver interface{ ResolvePaths(dir string) }
 	// A CommonValidator validates the spec together with the properties that every type
 	// has. ValidateWith is called after Validate. Without it, these are not checked.
 	CommonValidator interface{ ValidateWith(c Common) error }
@@ -37,8 +37,8 @@ type (
 	// A DataDependent spec has a desired state that depends on the facts and data of a
 	// run. Without it, the properties are all of the desired state.
 	DataDependent interface{ DependsOnData() bool }
-	// An EnsureReporter returns the desired value of ensure for reports. Without it, they
-	// have none.
+	// An EnsureReporter returns the desired value of ensure for reports. That a thing is not
+	// to be there is "absent" or "purged" ([IsAbsent]). Without it, they have none.
 	EnsureReporter interface{ WantedEnsure() string }
 	// A SettleDelay has actions whose effect must last for SettleTime. The Status after them
 	// waits until that time is over, once for consecutive resources of the type. Without
@@ -69,6 +69,15 @@ type (
 	// A SpecIndependentProvider says that the choice of the provider does not depend on
 	// the spec. Without it, a provider is chosen for each resource.
 	SpecIndependentProvider interface{ ProviderIgnoresSpec() }
+	// A BulkPerformer is a spec D of which one action can be performed for several resources
+	// in one transaction of the provider P, which takes less time than one after the other.
+	// Together reports whether that is so for the specs of two resources with the same
+	// actions. PerformAll may fail with some of them done: the engine looks at each again,
+	// and performs by itself what is left. Without it, each action is performed by itself.
+	BulkPerformer[D, P any] interface {
+		Together(other D) bool
+		PerformAll(ctx context.Context, h *host.Host, provider P, wants []D, a Action) error
+	}
 	// A FileEditor is a spec whose Perform only writes the file with the returned path.
 	// Consecutive edits of a file are one write. Without it, each is a write.
 	FileEditor interface{ EditedFile() string }
@@ -97,28 +106,28 @@ type (
 
 // Abilities of providers.
 type (
-	// A Batch reports the states of many resources at once: states[i] or errs[i] for
+	// A BulkStatus reports the states of many resources at once: states[i] or errs[i] for
 	// wants[i]. Without it, Status is called for each.
-	Batch[P, S any] interface {
-		StatusAll(ctx context.Context, v *host.View, wants []P) (states []S, errs []error)
+	BulkStatus[D, S any] interface {
+		StatusAll(ctx context.Context, v *host.View, wants []D) (states []S, errs []error)
 	}
-	// A Forecaster predicts in a plan whether the actions are going to succeed. Foresee
+	// A Predictor predicts in a plan whether the actions are going to succeed. Predict
 	// changes nothing. The caveat is about what it could not check, or "". Without it, a
 	// plan assumes success.
-	Forecaster[P any] interface {
-		Foresee(ctx context.Context, v *host.View, want P) (caveat string, err error)
+	Predictor[D any] interface {
+		Predict(ctx context.Context, v *host.View, want D) (caveat string, err error)
 	}
-	// A BatchForecaster predicts the success of many resources at once, such as whether
+	// A BulkPredictor predicts the success of many resources at once, such as whether
 	// repositories have the packages: list[i] for wants[i]. It changes nothing, and does
 	// not depend on what a plan assumes.
-	BatchForecaster[P any] interface {
-		ForeseeAll(ctx context.Context, v *host.View, wants []P) (list []Prospect)
+	BulkPredictor[D any] interface {
+		PredictAll(ctx context.Context, v *host.View, wants []D) (list []Prediction)
 	}
 	// An Inspector reports the whole state, of which Status reports only what a decision
 	// needs. Of want only the properties that identify the resource are set. Without it,
 	// ccm status and ccm import use Status.
-	Inspector[P, S any] interface {
-		Inspect(ctx context.Context, v *host.View, want P) (S, error)
+	Inspector[D, S any] interface {
+		Inspect(ctx context.Context, v *host.View, want D) (S, error)
 	}
 	// A Lister returns the names of existing resources that begin with prefix, in order.
 	// It is quick, or gives up. Without it, names are not completed.
@@ -129,13 +138,16 @@ type (
 	// given its digest, without reading sources and templates again. Without a digest it
 	// may return an [UnknownError]. Otherwise it is like Status. Without the ability, the
 	// properties are all of the desired state.
-	HistoricStatus[P, S any] interface {
-		Recall(ctx context.Context, v *host.View, want P, wish DesiredDigest) (S, error)
+	HistoricStatus[D, S any] interface {
+		Recall(ctx context.Context, v *host.View, want D, desired DesiredDigest) (S, error)
 	}
 )
 
 // Abilities of states.
 type (
+	// A Versioned state has a version, which reports name where the thing appears or
+	// disappears; "" if it is not there. Without it, they name none.
+	Versioned interface{ CurrentVersion() string }
 	// A StateEnsure returns the state as a value of ensure. Without it, reports have none.
 	StateEnsure interface{ CurrentEnsure() string }
 	// A Describer describes the state as a struct with json tags, which leaves out what is
@@ -145,8 +157,8 @@ type (
 	}
 	// An Importer makes properties of which the state is the desired one. Without it, ccm
 	// import refuses the type.
-	Importer[P any] interface {
-		Import(im Import) (P, error)
+	Importer[D any] interface {
+		Import(im Import) (D, error)
 	}
 	// A DesiredDigester has the digest of a part of the desired state that the spec only
 	// refers to, such as a source. One that differs from that of an earlier run means that
@@ -159,3 +171,6 @@ type (
 		DesiredText(ctx context.Context, v *host.View, have S) (string, error)
 	}
 )
+
+// IsAbsent reports whether a value of ensure means that a thing is not there.
+func IsAbsent(ensure string) bool { return ensure == "absent" || ensure == "purged" }

@@ -89,9 +89,9 @@ func (t *Type) DesiredText(ctx context.Context, v *host.View, spec, state any) (
 }
 
 // Recall reports the present state of a resource, compared with the desired state that has
-// the digest wish. It is not ok if the provider is no [HistoricStatus]: then the spec is all
+// the digest desired. It is not ok if the provider is no [HistoricStatus]: then the spec is all
 // of the desired state.
-func (f Binding) Recall(ctx context.Context, v *host.View, spec any, wish DesiredDigest) (state any, ok bool, err error) {
-	defer f.recoverError(&err)
-	return f.Type.recall(ctx, v, f.impl, spec, wish)
+func (b Binding) Recall(ctx context.Context, v *host.View, spec any, desired DesiredDigest) (state any, ok bool, err error) {
+	defer b.recoverError(&err)
+	return b.Type.recall(ctx, v, b.impl, spec, desired)
 }

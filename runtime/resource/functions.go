@@ -30,21 +30,34 @@ type Functions struct {
 	Schema *schema.Schema
 
 	Validate func(want *Properties) error
-	// Locate returns want with absolute paths, given the directory of the script or
+	// ResolvePaths returns want with absolute paths, given the directory of the script or
 	// manifest.
-	Locate func(want *Properties, dir string) *Properties
-	Decide func(want *Properties, have any) Decision
+	ResolvePaths func(want *Properties, dir string) *Properties
+	Decide       func(want *Properties, have any) Decision
 	// Refresh extends a decision after a change to which the resource subscribes.
 	Refresh func(want *Properties, have any, d Decision) Decision
 	Status  func(ctx context.Context, v *host.View, want *Properties) (have any, err error)
 	Perform func(ctx context.Context, h *host.Host, want *Properties, a Action) error
+	// Predict returns the error with which Perform is going to fail, if a plan can tell; may
+	// be nil.
+	Predict func(ctx context.Context, v *host.View, want *Properties) error
 	// Edits returns the path of the file that Perform writes, for types that do nothing
 	// else.
 	Edits func(want *Properties) string
-	// Effects returns what Perform will have done where it changes something. More says
-	// that it does other things besides. Have is nil if nobody knows what there is.
-	Effects func(want *Properties, have any) (list []host.Planned, more bool, err error)
+	// Effects returns what Perform will have done where it changes something. Have is nil if
+	// nobody knows what there is.
+	Effects func(want *Properties, have any) (list []host.PathEffect, more More, err error)
 }
+
+// More is what actions do besides the effects that are listed.
+type More uint8
+
+// The values of More.
+const (
+	NoMore       More = iota
+	MoreCommands      // only commands report it (Decision.FilesComplete)
+	MoreAnything
+)
 
 // Properties are the spec of a type that is made of [Functions].
 type Properties struct {
@@ -99,7 +112,7 @@ func (p *Properties) ConfinedTo() (paths []string, tree bool) {
 		return nil, false
 	}
 	list, more, err := p.functions.Effects(p, nil)
-	if err != nil || more {
+	if err != nil || more != NoMore {
 		return nil, false
 	}
 	for _, x := range list {
@@ -121,7 +134,7 @@ func (f *Functions) decide(want *Properties, have any) Decision {
 		d.Err = err
 		return d
 	}
-	d.Effects, d.Complete = list, !more
+	d.Effects, d.Complete, d.FilesComplete = list, more == NoMore, more == MoreCommands
 	return d
 }
 
@@ -129,7 +142,7 @@ func (f *Functions) properties() *Properties {
 	return &Properties{f, reflect.New(f.Schema.GoType).Interface()}
 }
 
-// Binding returns the provider, and with it the type. Each call makes another
+// Bind returns the provider, and with it the type. Each call makes another
 // type.
 func (f Functions) Bind() (Binding, error) {
 	switch {
@@ -152,29 +165,34 @@ func (f Functions) Bind() (Binding, error) {
 		union:    sync.OnceValue(func() schema.Union { return schema.Union{f.Schema, commonSchema()} }),
 		new:      func() any { return f.properties() },
 		validate: func(any) error { return nil },
-		decide:   func(p, s any) Decision { return (&f).decide(p.(*Properties), s) },
-		status: func(ctx context.Context, v *host.View, _, p any) (any, error) {
-			return f.Status(ctx, v, p.(*Properties))
+		decide:   func(spec, state any) Decision { return (&f).decide(spec.(*Properties), state) },
+		status: func(ctx context.Context, v *host.View, _, spec any) (any, error) {
+			return f.Status(ctx, v, spec.(*Properties))
 		},
-		perform: func(ctx context.Context, h *host.Host, _, p any, a Action) error {
-			return f.Perform(ctx, h, p.(*Properties), a)
+		perform: func(ctx context.Context, h *host.Host, _, spec any, a Action) error {
+			return f.Perform(ctx, h, spec.(*Properties), a)
 		},
-		batches: func(any) bool { return false },
-		recall:  func(context.Context, *host.View, any, any, DesiredDigest) (any, bool, error) { return nil, false, nil },
-		foresee: func(context.Context, *host.View, any, any) (string, error) { return "", nil },
+		hasBulkStatus: func(any) bool { return false },
+		recall:        func(context.Context, *host.View, any, any, DesiredDigest) (any, bool, error) { return nil, false, nil },
+		predict:       func(context.Context, *host.View, any, any) (string, error) { return "", nil },
 	}
 	t.inspect, t.importState = t.status, (&f).importState
 	if f.Validate != nil {
-		t.validate = func(p any) error { return f.Validate(p.(*Properties)) }
+		t.validate = func(spec any) error { return f.Validate(spec.(*Properties)) }
 	}
-	if f.Locate != nil {
-		t.locate = func(p any, dir string) any { return f.Locate(p.(*Properties), dir) }
+	if f.ResolvePaths != nil {
+		t.resolvePaths = func(spec any, dir string) any { return f.ResolvePaths(spec.(*Properties), dir) }
+	}
+	if f.Predict != nil {
+		t.predict = func(ctx context.Context, v *host.View, _, spec any) (string, error) {
+			return "", f.Predict(ctx, v, spec.(*Properties))
+		}
 	}
 	if f.Refresh != nil {
-		t.refresh = func(p, s any, d Decision) Decision {
+		t.refresh = func(spec, state any, d Decision) Decision {
 			n := len(d.Actions)
-			if d = f.Refresh(p.(*Properties), s, d); len(d.Actions) > n {
-				d.Complete = false
+			if d = f.Refresh(spec.(*Properties), state, d); len(d.Actions) > n {
+				d.Complete, d.FilesComplete = false, false
 			}
 			return d
 		}
@@ -193,7 +211,11 @@ func (f *Functions) importState(state any, im Import) (any, error) {
 	if t == nil {
 		return nil, errors.New("it is not there")
 	}
-	t.Set(f.Schema.Name().Name, schema.StringValue(im.Name))
+	name := f.Schema.Name().Name
+	if found, ok := t.Get(name); ok && found.S != im.Name {
+		return nil, fmt.Errorf("found %s instead", found.S)
+	}
+	t.Set(name, schema.StringValue(im.Name))
 	p := f.properties()
 	return p, f.Schema.Decode(t, p)
 }

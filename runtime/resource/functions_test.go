@@ -30,7 +30,7 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, err
 			}
 			return nil
 		},
-		Locate: func(want *resource.Properties, dir string) *resource.Properties {
+		ResolvePaths: func(want *resource.Properties, dir string) *resource.Properties {
 			located, err := want.With("text", schema.StringValue(dir+"/"+want.Text("text")))
 			require.NoError(t, err)
 			return located
@@ -53,16 +53,16 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, err
 	return f.Bind()
 }
 
-func decode(t *testing.T, f resource.Binding, dir, text string) (*resource.Resource, error) {
+func decode(t *testing.T, b resource.Binding, dir, text string) (*resource.Resource, error) {
 	t.Helper()
 	tab := &schema.Table{Entries: []schema.Entry{{Key: "name", Val: schema.StringValue("a")}, {Key: "text", Val: schema.StringValue(text)}}}
-	return f.Type.Decode(tab, resource.Origin{Pos: diag.Pos{File: "x", Line: 1}, Dir: dir})
+	return b.Type.Decode(tab, resource.Origin{Pos: diag.Pos{File: "x", Line: 1}, Dir: dir})
 }
 
 func TestFunctions(t *testing.T) {
-	f, err := note(t, nil)
+	b, err := note(t, nil)
 	require.NoError(t, err)
-	r, err := decode(t, f, "/dir", "x")
+	r, err := decode(t, b, "/dir", "x")
 	require.NoError(t, err)
 	want := r.Spec.(*resource.Properties)
 	require.Equal(t, "/dir/x", want.Text("text"))
@@ -70,25 +70,25 @@ func TestFunctions(t *testing.T) {
 	require.Equal(t, "present", want.WantedEnsure())
 	require.Equal(t, "/a", want.EditedFile())
 	require.False(t, resource.MayPrefetch(r.Spec))
-	require.False(t, f.Type.Refreshable())
+	require.False(t, b.Type.Refreshable())
 
-	state, err := f.Status(t.Context(), nil, r.Spec)
+	state, err := b.Status(t.Context(), nil, r.Spec)
 	require.NoError(t, err)
-	d := f.Type.Decide(r.Spec, state, true)
+	d := b.Type.Decide(r.Spec, state, true)
 	require.Equal(t, "Would have noted a in the state of a", d.Actions[0].Would())
-	require.EqualError(t, f.Perform(t.Context(), nil, r.Spec, d.Actions[0]), "performed")
-	require.False(t, f.AnswersForMany())
-	caveat, err := f.Foresee(t.Context(), nil, r.Spec)
+	require.EqualError(t, b.Perform(t.Context(), nil, r.Spec, d.Actions[0]), "performed")
+	require.False(t, b.HasBulkStatus())
+	caveat, err := b.Predict(t.Context(), nil, r.Spec)
 	require.NoError(t, err)
 	require.Empty(t, caveat)
-	inspected, err := f.Inspect(t.Context(), nil, r.Spec)
+	inspected, err := b.Inspect(t.Context(), nil, r.Spec)
 	require.NoError(t, err)
 	require.Equal(t, state, inspected)
 
-	same, err := decode(t, f, "/dir", "x")
+	same, err := decode(t, b, "/dir", "x")
 	require.NoError(t, err)
 	require.Equal(t, r.Spec, same.Spec)
-	_, err = decode(t, f, "", "bad")
+	_, err = decode(t, b, "", "bad")
 	require.EqualError(t, err, "x:1: note#a: text: want something good")
 }
 
@@ -109,16 +109,16 @@ func TestFunctionsThatAreNone(t *testing.T) {
 func TestLayers(t *testing.T) {
 	base, err := resource.NewRegistry()
 	require.NoError(t, err)
-	f, err := note(t, func(f *resource.Functions) { f.Source = "a.lua:1" })
+	b, err := note(t, func(f *resource.Functions) { f.Source = "a.lua:1" })
 	require.NoError(t, err)
-	_, err = base.Add(f)
+	_, err = base.Add(b)
 	require.EqualError(t, err, "the type note cannot be defined here")
 
 	layer := base.Layer()
 	before := layer.Types()
-	got, err := layer.Add(f)
+	got, err := layer.Add(b)
 	require.NoError(t, err)
-	require.Same(t, f.Type, got)
+	require.Same(t, b.Type, got)
 	require.Empty(t, base.Types())
 	require.Empty(t, before)
 	require.Equal(t, []string{"note"}, layer.TypeNames())
@@ -127,13 +127,13 @@ func TestLayers(t *testing.T) {
 	require.NoError(t, err)
 	got, err = layer.Add(again)
 	require.NoError(t, err, "another script of the run defines the same")
-	require.Same(t, f.Type, got)
+	require.Same(t, b.Type, got)
 
 	other, err := note(t, func(f *resource.Functions) { f.Source = "b.lua:1" })
 	require.NoError(t, err)
 	_, err = layer.Add(other)
 	require.EqualError(t, err, "there is a type note already")
-	r, err := decode(t, f, "", "x")
+	r, err := decode(t, b, "", "x")
 	require.NoError(t, err)
 	got, err = layer.Replace(other)
 	require.NoError(t, err)
@@ -141,21 +141,21 @@ func TestLayers(t *testing.T) {
 	require.Same(t, other.Type, got)
 	chosen, err := layer.Select(r, nil)
 	require.NoError(t, err, "what is of the old type keeps it")
-	require.Same(t, f.Type, chosen.Type)
+	require.Same(t, b.Type, chosen.Type)
 
 	asked := 0
 	finding := base.WithFinder(func(reg *resource.Registry, name string) {
 		asked++
 		if name == "note" {
 			require.Nil(t, reg.Type("note"), "it does not ask for itself")
-			_, err := reg.Add(f)
+			_, err := reg.Add(b)
 			require.NoError(t, err)
 		}
 	})
 	require.Nil(t, finding.Layer().Type("nope"))
-	require.Same(t, f.Type, finding.Layer().Type("note"))
+	require.Same(t, b.Type, finding.Layer().Type("note"))
 	require.Empty(t, finding.TypeNames())
-	require.Same(t, f.Type, finding.Type("note"))
-	require.Same(t, f.Type, finding.Type("note"))
+	require.Same(t, b.Type, finding.Type("note"))
+	require.Same(t, b.Type, finding.Type("note"))
 	require.Equal(t, 3, asked)
 }

@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
@@ -10,7 +11,7 @@ import (
 )
 
 // A DesiredExporter is an [Importer] for states of types made of [Functions]: it returns
-// the properties without the name, nil if there is nothing to import.
+// the properties, with the name if one was found that may be another, nil if there is nothing to import.
 type DesiredExporter interface{ DesiredProperties() *schema.Table }
 
 // An Import has the options of an import.
@@ -30,23 +31,23 @@ type Import struct {
 var ErrNotImportable = errors.New("cannot be imported")
 
 // Inspect reports the present state of a resource in full.
-func (f Binding) Inspect(ctx context.Context, v *host.View, spec any) (state any, err error) {
-	defer f.recoverError(&err)
-	return f.Type.inspect(ctx, v, f.impl, spec)
+func (b Binding) Inspect(ctx context.Context, v *host.View, spec any) (state any, err error) {
+	defer b.recoverError(&err)
+	return b.Type.inspect(ctx, v, b.impl, spec)
 }
 
 // Names returns names of resources of the type that begin with prefix,
 // as far as the provider knows any.
-func (f Binding) Names(ctx context.Context, v *host.View, prefix string) (names []string, err error) {
-	defer f.recoverError(&err)
-	if l, ok := f.impl.(Lister); ok {
+func (b Binding) Names(ctx context.Context, v *host.View, prefix string) (names []string, err error) {
+	defer b.recoverError(&err)
+	if l, ok := b.impl.(Lister); ok {
 		return l.Names(ctx, v, prefix)
 	}
 	return nil, nil
 }
 
-// DecodeQuery makes a resource for [Binding.Inspect]. Missing properties are mistakes only
-// if the type requires them for every resource.
+// DecodeQuery makes a resource of a part of its properties, such as for [Binding.Inspect].
+// Missing properties are mistakes only if the type requires them for every resource.
 func (t *Type) DecodeQuery(tab *schema.Table, from Origin) (*Resource, error) {
 	r := &Resource{Type: t, Pos: from.Pos, Where: tab.Where, ID: ID{t.Name, nameIn(t.schema(), tab)}}
 	spec := t.new()
@@ -54,11 +55,11 @@ func (t *Type) DecodeQuery(tab *schema.Table, from Origin) (*Resource, error) {
 	if err := t.union().Decode(tab, spec, r.Common); err != nil {
 		return nil, r.mistakes(err)
 	}
-	if r.Spec = spec; t.locate != nil && from.Dir != "" {
-		r.Spec = t.locate(spec, from.Dir)
+	if r.Spec = spec; t.resolvePaths != nil && from.Dir != "" {
+		r.Spec = t.resolvePaths(spec, from.Dir)
 	}
 	var all, given diag.List
-	all.Add(t.validate(r.Spec))
+	all.Add(r.validate())
 	for _, e := range all {
 		// A mistake in a property that is missing does not count.
 		if p, ok := errors.AsType[*PropertyError](e.Err); ok {
@@ -86,20 +87,22 @@ func (t *Type) Import(state any, im Import) (*Resource, error) {
 	return &Resource{ID: ID{t.Name, im.Name}, Type: t, Spec: spec, Common: EmptyCommon}, nil
 }
 
-// Importable reports whether states of t can be imported.
-func (t *Type) Importable() bool { return t.importState != nil }
+// Importable reports whether states of t can be imported: its name has to say what it is.
+func (t *Type) Importable() bool {
+	return t.importState != nil && !slices.ContainsFunc(t.schema().Fields, func(f schema.Field) bool { return f.Required && !f.IsName })
+}
 
 // defineInspect sets the functions of t for the abilities above.
-func defineInspect[P Spec[S, V], S any, V Provider[P, S]](t *Type) {
-	t.inspect = func(ctx context.Context, v *host.View, prov, p any) (any, error) {
-		if x, ok := prov.(Inspector[P, S]); ok {
-			return x.Inspect(ctx, v, *p.(*P))
+func defineInspect[D Spec[S, P], S any, P Provider[D, S]](t *Type) {
+	t.inspect = func(ctx context.Context, v *host.View, provider, spec any) (any, error) {
+		if x, ok := provider.(Inspector[D, S]); ok {
+			return x.Inspect(ctx, v, *spec.(*D))
 		}
-		return t.status(ctx, v, prov, p)
+		return t.status(ctx, v, provider, spec)
 	}
-	if _, ok := any(*new(S)).(Importer[P]); ok {
+	if _, ok := any(*new(S)).(Importer[D]); ok {
 		t.importState = func(state any, im Import) (any, error) {
-			spec, err := state.(Importer[P]).Import(im)
+			spec, err := state.(Importer[D]).Import(im)
 			return &spec, err
 		}
 	}

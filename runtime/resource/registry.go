@@ -23,19 +23,19 @@ type Registry struct {
 // NewRegistry returns a registry with the given providers and their types.
 func NewRegistry(providers ...Binding) (*Registry, error) {
 	reg := &Registry{byName: make(map[string]*Type), bindings: make(map[*Type][]Binding)}
-	for _, f := range providers {
-		switch known := reg.byName[f.Type.Name]; known {
-		case f.Type:
+	for _, b := range providers {
+		switch known := reg.byName[b.Type.Name]; known {
+		case b.Type:
 		case nil:
-			reg.byName[f.Type.Name] = f.Type
-			reg.types = append(reg.types, f.Type)
+			reg.byName[b.Type.Name] = b.Type
+			reg.types = append(reg.types, b.Type)
 		default:
-			return nil, fmt.Errorf("two types are named %s", f.Type.Name)
+			return nil, fmt.Errorf("two types are named %s", b.Type.Name)
 		}
-		if slices.ContainsFunc(reg.bindings[f.Type], func(g Binding) bool { return g.Name == f.Name }) {
-			return nil, fmt.Errorf("two providers of %s are named %s", f.Type.Name, f.Name)
+		if slices.ContainsFunc(reg.bindings[b.Type], func(other Binding) bool { return other.Name == b.Name }) {
+			return nil, fmt.Errorf("two providers of %s are named %s", b.Type.Name, b.Name)
 		}
-		reg.bindings[f.Type] = append(reg.bindings[f.Type], f)
+		reg.bindings[b.Type] = append(reg.bindings[b.Type], b)
 	}
 	reg.sort()
 	return reg, nil
@@ -64,32 +64,32 @@ func (reg *Registry) WithFinder(find func(reg *Registry, name string)) *Registry
 // Add adds the type of a provider to a layer, before any goroutine looks
 // resources up in it, and returns it. If the layer has a type of the same name
 // and the same source, it returns that: several scripts of a run may define one.
-func (reg *Registry) Add(f Binding) (*Type, error) {
-	known := reg.byName[f.Type.Name]
+func (reg *Registry) Add(b Binding) (*Type, error) {
+	known := reg.byName[b.Type.Name]
 	switch {
 	case !reg.layer:
-		return nil, fmt.Errorf("the type %s cannot be defined here", f.Type.Name)
-	case known != nil && known.Source != "" && known.Source == f.Type.Source:
+		return nil, fmt.Errorf("the type %s cannot be defined here", b.Type.Name)
+	case known != nil && known.Source != "" && known.Source == b.Type.Source:
 		return known, nil
 	case known != nil:
-		return nil, fmt.Errorf("there is a type %s already", f.Type.Name)
+		return nil, fmt.Errorf("there is a type %s already", b.Type.Name)
 	}
-	reg.byName[f.Type.Name] = f.Type
+	reg.byName[b.Type.Name] = b.Type
 	// The old list stays as it is, because Types has returned it.
-	reg.types = append(slices.Clip(reg.types), f.Type)
-	reg.bindings[f.Type] = []Binding{f}
+	reg.types = append(slices.Clip(reg.types), b.Type)
+	reg.bindings[b.Type] = []Binding{b}
 	reg.sort()
-	return f.Type, nil
+	return b.Type, nil
 }
 
 // Replace is Add for a type that may have the name of another one, as in a session.
 // Resources of the old type keep it.
-func (reg *Registry) Replace(f Binding) (*Type, error) {
-	if old := reg.byName[f.Type.Name]; reg.layer && old != nil && old.Source != "" {
-		delete(reg.byName, f.Type.Name)
+func (reg *Registry) Replace(b Binding) (*Type, error) {
+	if old := reg.byName[b.Type.Name]; reg.layer && old != nil && old.Source != "" {
+		delete(reg.byName, b.Type.Name)
 		reg.types = slices.DeleteFunc(slices.Clone(reg.types), func(t *Type) bool { return t == old })
 	}
-	return reg.Add(f)
+	return reg.Add(b)
 }
 
 // Types returns all types in order of name.
@@ -118,8 +118,8 @@ func (reg *Registry) TypeNames() []string {
 // Providers returns the names of the providers of t in order.
 func (reg *Registry) Providers(t *Type) []string {
 	var names []string
-	for _, f := range reg.bindings[t] {
-		names = append(names, f.Name)
+	for _, b := range reg.bindings[t] {
+		names = append(names, b.Name)
 	}
 	slices.Sort(names)
 	return names

@@ -13,8 +13,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-
-	"github.com/kballard/go-shellquote"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
@@ -24,6 +23,10 @@ import (
 // ErrDesiredStateFailed is the error that a resource differs from its desired state after
 // its provider has reported success.
 var ErrDesiredStateFailed = errors.New("failed to reach desired state")
+
+// ErrUnchanged is returned by Perform if the action has found nothing to change. The
+// resource is stable then. Only a decision that is Uncertain may come to that.
+var ErrUnchanged = errors.New("nothing was changed")
 
 // A Delta is a difference in one property. Have and Want are the texts of reports.
 type Delta struct {
@@ -52,8 +55,8 @@ func (a Action) Done() string { return strings.ToUpper(a.Phrase[:1]) + a.Phrase[
 // Would returns the phrase of a plan.
 func (a Action) Would() string { return "Would have " + a.Phrase }
 
-// Text is the content of a text file before and after, for a unified diff.
-type Text struct {
+// TextChange is the content of a text file before and after, for a unified diff.
+type TextChange struct {
 	Path       string
 	Have, Want string
 	HaveExists bool
@@ -72,14 +75,20 @@ type Decision struct {
 	Err error
 	// Effects is what the actions will have done to the file system, so that a plan
 	// can look at later resources as if it had been done.
-	Effects []host.Planned
+	Effects []host.PathEffect
 	// Complete says that Effects is all that the actions do to the machine. What is
 	// not complete may have any effect, and a plan cannot tell what comes of errors
 	// after it.
 	Complete bool
+	// FilesComplete says that Effects is all that the actions do to files. What they do
+	// besides is reported by commands only, such as a setting of the kernel.
+	FilesComplete bool
+	// Uncertain says why it is known only after the actions whether they change anything;
+	// "" if they do. They may return [ErrUnchanged] then, and a plan says unknown.
+	Uncertain string
 	// Text reads the content before and after the actions, for a diff. It is called only
 	// for reports that show one; nil if there is none.
-	Text func(ctx context.Context, v *host.View) (Text, error)
+	Text func(ctx context.Context, v *host.View) (TextChange, error)
 }
 
 // Stable reports whether nothing is to be done.
@@ -112,24 +121,24 @@ func (d Decision) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// A Spec is the properties of a resource: P, a struct with ccm tags. S is the
-// state that its providers report, V the interface that they implement.
-type Spec[S, V any] interface {
+// A Spec is the properties of a resource, D: a struct with ccm tags. S is the
+// state that its providers report, P the interface that they implement (D is for desired).
+type Spec[S, P any] interface {
 	// Validate finds mistakes that the schema does not, such as contradictions.
 	Validate() error
 	// Decide compares have with the spec. It depends on nothing else.
 	Decide(have S) Decision
 	// Perform has p perform one action of a decision. A refresh is an action
 	// like any other.
-	Perform(ctx context.Context, h *host.Host, p V, a Action) error
+	Perform(ctx context.Context, h *host.Host, p P, a Action) error
 }
 
 // A Provider looks at resources of a type. The interface of each type adds the
 // verbs.
-type Provider[P, S any] interface {
+type Provider[D, S any] interface {
 	// Status reports the present state. It changes nothing, and does not guess: a state
 	// that cannot be determined is an error.
-	Status(ctx context.Context, v *host.View, want P) (S, error)
+	Status(ctx context.Context, v *host.View, want D) (S, error)
 }
 
 // An UnknownError is what Status returns in a plan if the state cannot be known
@@ -162,10 +171,10 @@ type HealthCheck struct {
 func checkHealthChecks(checks []HealthCheck) error {
 	var errs []error
 	for i, c := range checks {
-		words, err := shellquote.Split(c.Command)
+		words, err := SplitWords(c.Command)
 		switch {
 		case err != nil:
-			errs = append(errs, PropertyErrorf("health_checks", "%s in %q of check %d", strings.ToLower(err.Error()), c.Command, i+1))
+			errs = append(errs, PropertyErrorf("health_checks", "check %d: %w", i+1, err))
 		case len(words) == 0:
 			errs = append(errs, PropertyErrorf("health_checks", "no command specified in check %d", i+1))
 		}
@@ -192,15 +201,56 @@ type Common struct {
 	// Subscribe is require, and refreshes this resource when one of them changes. A
 	// resource that cannot be refreshed is only ordered.
 	Subscribe []Reference `ccm:"subscribe"`
+	// Tags are words by which --tags and --skip-tags select the resource. Those of the
+	// defaults are added to them.
+	Tags []Tag `ccm:"tags,added"`
 	// HealthChecks are commands that are run after the resource is in order. One
 	// that is critical or unknown fails the resource.
 	HealthChecks []HealthCheck `ccm:"health_checks"`
 	// Timeout ends the commands and downloads of the resource when they have taken
 	// that long together, such as "5m", and fails it. 0 means never.
 	Timeout host.Duration `ccm:"timeout"`
+	// Tries is how often looking at the resource, and each of its actions, is tried
+	// before it has failed.
+	Tries *int `ccm:"tries"`
+	// TrySleep is how long to wait before another try, such as "10s". Left out, it is 1s.
+	TrySleep *host.Duration `ccm:"try_sleep"`
+	// IgnoreFailure lets the run succeed if the resource fails, and what requires it
+	// go on. The failure is reported.
+	IgnoreFailure bool `ccm:"ignore_failure"`
 	// Backup says whether what is overwritten or removed is kept in the state
 	// directory, so that ccm restore can bring it back. Left out, it is.
 	Backup *bool `ccm:"backup"`
+}
+
+// IsPlain reports whether the resource is looked at and acted on once, without a time limit,
+// and not checked afterwards: it may be handled together with others then.
+func (c *Common) IsPlain() bool {
+	return len(c.HealthChecks) == 0 && c.Timeout == 0 && c.Tries == nil && !c.IgnoreFailure
+}
+
+// Retries returns how often to try, at least once, and how long to wait before the next try.
+func (c *Common) Retries() (tries int, sleep time.Duration) {
+	tries, sleep = 1, time.Second
+	if c.Tries != nil {
+		tries = *c.Tries
+	}
+	if c.TrySleep != nil {
+		sleep = time.Duration(*c.TrySleep)
+	}
+	return tries, sleep
+}
+
+// check finds mistakes in the properties that every type has.
+func (c *Common) check() error {
+	err := checkHealthChecks(c.HealthChecks)
+	switch {
+	case c.Tries != nil && *c.Tries < 1:
+		err = errors.Join(err, PropertyErrorf("tries", "want at least 1, got %d", *c.Tries))
+	case c.Tries == nil && c.TrySleep != nil:
+		err = errors.Join(err, PropertyErrorf("try_sleep", "goes only with tries"))
+	}
+	return err
 }
 
 // EmptyCommon is the Common of resources that have none of its properties. It
@@ -211,7 +261,7 @@ var EmptyCommon = new(Common)
 type Resource struct {
 	ID   ID
 	Type *Type
-	Spec any // *P of its Type
+	Spec any // *D of its Type
 	// Common is shared by all that say nothing about it; see [EmptyCommon].
 	Common *Common
 	// Pos is where it was declared, Dir the directory in which its relative paths begin.

@@ -29,12 +29,12 @@ func TestSelect(t *testing.T) {
 			"", "no provider of thing suits this machine: a: nor here; b: not here"},
 	} {
 		reg := &Registry{bindings: map[*Type][]Binding{typ: x.factories}}
-		f, err := reg.Select(&Resource{Type: typ, Common: &Common{Provider: x.provider}}, nil)
+		b, err := reg.Select(&Resource{Type: typ, Common: &Common{Provider: x.provider}}, nil)
 		if x.err != "" {
 			require.EqualError(t, err, x.err)
 			continue
 		}
 		require.NoError(t, err)
-		require.Equal(t, x.want, f.Name)
+		require.Equal(t, x.want, b.Name)
 	}
 }

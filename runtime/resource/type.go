@@ -16,113 +16,107 @@ import (
 
 // A Type is a kind of thing that can be managed. The engine handles specs, states and
 // providers of all types alike, so the methods of Type take them as any. The functions
-// below are made by [Define], which knows the Go types P (spec), S (state) and V (provider),
-// and convert back. A spec is always a *P.
+// below are made by [Define], which knows the Go types D (spec), S (state) and P (provider),
+// and convert back. A spec is always a *D.
 type Type struct {
 	Name string
 	// Source identifies the definition of a type that a script defines: types with the
 	// same name and source are the same.
 	Source string
 
-	schema       func() *schema.Schema
-	union        func() schema.Union
-	new          func() any // *P
-	validate     func(spec any) error
-	locate       func(spec any, dir string) any
-	decide       func(spec, state any) Decision
-	refresh      func(spec, state any, d Decision) Decision                               // nil if it cannot
-	initialState func(spec any) any                                                       // nil if it cannot tell
-	desiredText  func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if its states leave none open
-	status       func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	statusAll    func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
-	batches      func(provider any) bool
-	perform      func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
-	foresee      func(ctx context.Context, v *host.View, provider, spec any) (string, error)
-	// foreseeAll is nil if none of the providers can.
-	foreseeAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]Prospect, bool)
-	// foreseesMany reports whether a provider can; nil if none of them can.
-	foreseesMany func(provider any) bool
-	recall       func(ctx context.Context, v *host.View, provider, spec any, wish DesiredDigest) (any, bool, error)
-	inspect      func(ctx context.Context, v *host.View, provider, spec any) (any, error)
-	importState  func(state any, im Import) (any, error) // nil if it cannot
+	schema        func() *schema.Schema
+	union         func() schema.Union
+	new           func() any // *D
+	validate      func(spec any) error
+	resolvePaths  func(spec any, dir string) any
+	decide        func(spec, state any) Decision
+	zero          any                                                                      // a state
+	refresh       func(spec, state any, d Decision) Decision                               // nil if it cannot
+	initialState  func(spec any) any                                                       // nil if it cannot tell
+	desiredText   func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if its states always have the text of their digest
+	status        func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	statusAll     func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
+	hasBulkStatus func(provider any) bool
+	perform       func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
+	together      func(spec, other any) bool                                                         // nil if it is no BulkPerformer
+	performAll    func(ctx context.Context, h *host.Host, provider any, specs []any, a Action) error // nil if it is no BulkPerformer
+	predict       func(ctx context.Context, v *host.View, provider, spec any) (string, error)
+	// predictAll is nil if no provider of the type is a [BulkPredictor].
+	predictAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]Prediction, bool)
+	// hasBulkPrediction reports whether a provider has predictAll; nil if none of them has.
+	hasBulkPrediction func(provider any) bool
+	recall            func(ctx context.Context, v *host.View, provider, spec any, desired DesiredDigest) (any, bool, error)
+	inspect           func(ctx context.Context, v *host.View, provider, spec any) (any, error)
+	importState       func(state any, im Import) (any, error) // nil if it cannot
 }
 
 // A TypeDef is a Type with its Go types, so that the compiler accepts only providers of
 // that type for it.
-type TypeDef[P Spec[S, V], S any, V Provider[P, S]] struct{ Type *Type }
+type TypeDef[D Spec[S, P], S any, P Provider[D, S]] struct{ Type *Type }
 
 var commonSchema = sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[Common]()) })
 
 // CommonSchema describes the properties that every type has.
 func CommonSchema() *schema.Schema { return commonSchema() }
 
-// Define declares the type of that name, whose properties are the struct P.
-func Define[P Spec[S, V], S any, V Provider[P, S]](name string) TypeDef[P, S, V] {
+// Define declares the type of that name, whose properties are the struct D.
+func Define[D Spec[S, P], S any, P Provider[D, S]](name string) TypeDef[D, S, P] {
 	t := &Type{
 		Name:     name,
-		schema:   sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[P]()) }),
-		new:      func() any { return new(P) },
-		validate: func(p any) error { return (*p.(*P)).Validate() },
-		decide:   func(p, s any) Decision { return (*p.(*P)).Decide(s.(S)) },
-		status: func(ctx context.Context, v *host.View, prov, p any) (any, error) {
-			return prov.(V).Status(ctx, v, *p.(*P))
+		schema:   sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[D]()) }),
+		new:      func() any { return new(D) },
+		validate: func(spec any) error { return (*spec.(*D)).Validate() },
+		decide:   func(spec, state any) Decision { return (*spec.(*D)).Decide(state.(S)) },
+		zero:     *new(S),
+		status: func(ctx context.Context, v *host.View, provider, spec any) (any, error) {
+			return provider.(P).Status(ctx, v, *spec.(*D))
 		},
-		perform: func(ctx context.Context, h *host.Host, prov, p any, a Action) error {
-			return (*p.(*P)).Perform(ctx, h, prov.(V), a)
+		perform: func(ctx context.Context, h *host.Host, provider, spec any, a Action) error {
+			return (*spec.(*D)).Perform(ctx, h, provider.(P), a)
 		},
-		statusAll:  statusAll[P, S],
-		batches:    func(prov any) bool { _, ok := prov.(Batch[P, S]); return ok },
-		foreseeAll: foreseeAll[P],
+		statusAll:     statusAll[D, S],
+		hasBulkStatus: func(provider any) bool { _, ok := provider.(BulkStatus[D, S]); return ok },
+		predictAll:    predictAll[D],
 
-		foreseesMany: func(prov any) bool { _, ok := prov.(BatchForecaster[P]); return ok },
-		foresee: func(ctx context.Context, v *host.View, prov, p any) (string, error) {
-			if f, ok := prov.(Forecaster[P]); ok {
-				return f.Foresee(ctx, v, *p.(*P))
+		hasBulkPrediction: func(provider any) bool { _, ok := provider.(BulkPredictor[D]); return ok },
+		predict: func(ctx context.Context, v *host.View, provider, spec any) (string, error) {
+			if f, ok := provider.(Predictor[D]); ok {
+				return f.Predict(ctx, v, *spec.(*D))
 			}
 			return "", nil
 		},
 	}
 	t.union = sync.OnceValue(func() schema.Union { return schema.Union{t.schema(), commonSchema()} })
-	if _, ok := any(*new(P)).(Refresher[S]); ok {
-		t.refresh = func(p, s any, d Decision) Decision { return any(*p.(*P)).(Refresher[S]).Refresh(s.(S), d) }
-	}
-	if _, ok := any(*new(P)).(InitialState[S]); ok {
-		t.initialState = func(p any) any { return any(*p.(*P)).(InitialState[S]).Fresh() }
-	}
-	if _, ok := any(*new(P)).(LazyDesired[S]); ok {
-		t.desiredText = func(ctx context.Context, v *host.View, p, s any) (string, error) {
-			return any(*p.(*P)).(LazyDesired[S]).DesiredText(ctx, v, s.(S))
+	if _, ok := any(*new(D)).(Refresher[S]); ok {
+		t.refresh = func(spec, state any, d Decision) Decision {
+			return any(*spec.(*D)).(Refresher[S]).Refresh(state.(S), d)
 		}
 	}
-	if _, ok := any(new(P)).(PathResolver); ok {
-		t.locate = func(p any, dir string) any {
-			p.(PathResolver).Locate(dir)
-			return p
+	if _, ok := any(*new(D)).(InitialState[S]); ok {
+		t.initialState = func(spec any) any { return any(*spec.(*D)).(InitialState[S]).Fresh() }
+	}
+	if _, ok := any(*new(D)).(LazyDesired[S]); ok {
+		t.desiredText = func(ctx context.Context, v *host.View, spec, state any) (string, error) {
+			return any(*spec.(*D)).(LazyDesired[S]).DesiredText(ctx, v, state.(S))
 		}
 	}
-	t.recall = func(ctx context.Context, v *host.View, prov, p any, wish DesiredDigest) (any, bool, error) {
-		r, ok := prov.(HistoricStatus[P, S])
+	if _, ok := any(new(D)).(PathResolver); ok {
+		t.resolvePaths = func(spec any, dir string) any {
+			spec.(PathResolver).ResolvePaths(dir)
+			return spec
+		}
+	}
+	t.recall = func(ctx context.Context, v *host.View, provider, spec any, desired DesiredDigest) (any, bool, error) {
+		r, ok := provider.(HistoricStatus[D, S])
 		if !ok {
 			return nil, false, nil
 		}
-		state, err := r.Recall(ctx, v, *p.(*P), wish)
+		state, err := r.Recall(ctx, v, *spec.(*D), desired)
 		return state, true, err
 	}
-	defineInspect[P, S, V](t)
-	return TypeDef[P, S, V]{t}
-}
-
-func statusAll[P, S any](ctx context.Context, v *host.View, prov any, specs []any) ([]any, []error) {
-	wants := make([]P, len(specs))
-	for i, p := range specs {
-		wants[i] = *p.(*P)
-	}
-	states, errs := prov.(Batch[P, S]).StatusAll(ctx, v, wants)
-	out := make([]any, len(states))
-	for i, s := range states {
-		out[i] = s
-	}
-	return out, errs
+	defineInspect[D, S, P](t)
+	defineTogether[D, P](t)
+	return TypeDef[D, S, P]{t}
 }
 
 // Schema describes the properties of t.
@@ -161,8 +155,8 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	if err != nil {
 		return nil, r.mistakes(err)
 	}
-	if t.locate != nil && from.Dir != "" {
-		spec = t.locate(spec, from.Dir)
+	if t.resolvePaths != nil && from.Dir != "" {
+		spec = t.resolvePaths(spec, from.Dir)
 	}
 	r.Spec = spec
 	if r.Later = later; len(later) > 0 {
@@ -171,14 +165,19 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		}
 		return r, nil
 	}
-	err = t.validate(spec)
-	if w, ok := spec.(CommonValidator); ok {
-		err = errors.Join(err, w.ValidateWith(*r.Common))
-	}
-	if err = errors.Join(err, checkHealthChecks(r.Common.HealthChecks)); err != nil {
+	if err := r.validate(); err != nil {
 		return nil, r.mistakes(err)
 	}
 	return r, nil
+}
+
+// validate returns the mistakes in the properties of r.
+func (r *Resource) validate() error {
+	err := r.Type.validate(r.Spec)
+	if w, ok := r.Spec.(CommonValidator); ok {
+		err = errors.Join(err, w.ValidateWith(*r.Common))
+	}
+	return errors.Join(err, r.Common.check())
 }
 
 // NewSkipped makes a resource that is not managed, for the reason in from. It has only a
@@ -216,9 +215,16 @@ func (e *PropertyError) Error() string { return e.Property + ": " + e.Err.Error(
 // Unwrap returns the error without the property.
 func (e *PropertyError) Unwrap() error { return e.Err }
 
-// PropertyErrorf returns a PropertyError.
+// PropertyErrorf returns a PropertyError, with the hint of an error that has one.
 func PropertyErrorf(property, format string, args ...any) *PropertyError {
-	return &PropertyError{Property: property, Err: fmt.Errorf(format, args...)}
+	e := &PropertyError{Property: property, Err: fmt.Errorf(format, args...)}
+	if h, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](e.Err); ok {
+		e.Hint = h.Hint()
+	}
+	return e
 }
 
 // mistakes gives every mistake in err a subject and a place.
@@ -254,54 +260,46 @@ type Binding struct {
 
 // Suits says whether a provider can manage want on the machine that f
 // describes: its priority (the lowest wins), or why it cannot.
-type Suits[P any] func(f *facts.Facts, want P) (priority int, err error)
+type Suits[D any] func(f *facts.Facts, want D) (priority int, err error)
 
 // Always is the Suits of a provider that can always manage its resources.
-func Always[P any](priority int) Suits[P] {
-	return func(*facts.Facts, P) (int, error) { return priority, nil }
+func Always[D any](priority int) Suits[D] {
+	return func(*facts.Facts, D) (int, error) { return priority, nil }
 }
 
 // Provide binds the provider impl to the type.
-func (k TypeDef[P, S, V]) Provide(name string, suits Suits[P], impl V) Binding {
+func (t TypeDef[D, S, P]) Provide(name string, suits Suits[D], impl P) Binding {
 	return Binding{
-		Name: name, Type: k.Type, impl: impl,
-		suits: func(f *facts.Facts, spec any) (int, error) { return suits(f, *spec.(*P)) },
+		Name: name, Type: t.Type, impl: impl,
+		suits: func(f *facts.Facts, spec any) (int, error) { return suits(f, *spec.(*D)) },
 	}
 }
 
 // Status reports the present state of a resource.
-func (f Binding) Status(ctx context.Context, v *host.View, spec any) (state any, err error) {
-	defer f.recoverError(&err)
-	return f.Type.status(ctx, v, f.impl, spec)
+func (b Binding) Status(ctx context.Context, v *host.View, spec any) (state any, err error) {
+	defer b.recoverError(&err)
+	return b.Type.status(ctx, v, b.impl, spec)
 }
 
 // recoverError turns a panic of a provider into an error of the resource, so that the run
 // goes on.
-func (f Binding) recoverError(err *error) {
+func (b Binding) recoverError(err *error) {
 	if x := recover(); x != nil {
-		*err = fmt.Errorf("provider %s of %s is broken: %v\n%s", f.Name, f.Type.Name, x, debug.Stack())
+		*err = fmt.Errorf("provider %s of %s is broken: %v\n%s", b.Name, b.Type.Name, x, debug.Stack())
 	}
 }
 
-// AnswersForMany reports whether the provider implements [Batch].
-func (f Binding) AnswersForMany() bool { return f.Type.batches(f.impl) }
-
-// StatusAll reports the present states of many resources at once, by a [Batch].
-func (f Binding) StatusAll(ctx context.Context, v *host.View, specs []any) ([]any, []error) {
-	return f.Type.statusAll(ctx, v, f.impl, specs)
-}
-
-// Foresee returns the error with which the actions for a resource are going to fail, if
-// that can be foreseen, and a caveat about what could not be checked.
-func (f Binding) Foresee(ctx context.Context, v *host.View, spec any) (caveat string, err error) {
-	defer f.recoverError(&err)
-	return f.Type.foresee(ctx, v, f.impl, spec)
+// Predict returns the error with which the actions for a resource are going to fail, if
+// that can be predicted, and a caveat about what could not be checked.
+func (b Binding) Predict(ctx context.Context, v *host.View, spec any) (caveat string, err error) {
+	defer b.recoverError(&err)
+	return b.Type.predict(ctx, v, b.impl, spec)
 }
 
 // Perform performs one action.
-func (f Binding) Perform(ctx context.Context, h *host.Host, spec any, a Action) (err error) {
-	defer f.recoverError(&err)
-	return f.Type.perform(ctx, h, f.impl, spec, a)
+func (b Binding) Perform(ctx context.Context, h *host.Host, spec any, a Action) (err error) {
+	defer b.recoverError(&err)
+	return b.Type.perform(ctx, h, b.impl, spec, a)
 }
 
 // Decide compares a state with a spec. Refresh says that a resource has changed to which
@@ -323,13 +321,16 @@ func (t *Type) DecideFresh(spec any) (Decision, bool) {
 	return t.decide(spec, t.initialState(spec)), true
 }
 
+// DecideZero decides for the zero state of the type.
+func (t *Type) DecideZero(spec any) Decision { return t.decide(spec, t.zero) }
+
 // VerifiesItself reports whether Perform judges the outcome of spec itself.
 func VerifiesItself(spec any) bool {
 	j, ok := spec.(SelfVerifier)
 	return ok && j.VerifiesItself()
 }
 
-// UncertainAfterPending reports whether a plan cannot foresee the state of spec
+// UncertainAfterPending reports whether a plan cannot know the state of spec
 // when something that it comes after is pending.
 func UncertainAfterPending(spec any) bool {
 	u, ok := spec.(UncertainState)
@@ -342,8 +343,8 @@ func MayPrefetch(spec any) bool {
 	return ok && a.MayPrefetch()
 }
 
-// BoundsOf returns the path that spec is about, whether its state depends on
-// nothing else, and whether its actions change nothing else.
+// BoundsOf returns the path that spec is about; looks says that its state depends on nothing
+// but that path, acts that its actions change nothing but that path (see [PathConfined]).
 func BoundsOf(spec any) (path string, looks, acts bool) {
 	if b, ok := spec.(PathConfined); ok {
 		return b.Bounds()
@@ -371,4 +372,4 @@ func DependsOnData(spec any) bool {
 }
 
 // Same reports whether f and g are the same provider of the same type.
-func (f Binding) Same(g Binding) bool { return f.Type == g.Type && f.Name == g.Name }
+func (b Binding) Same(other Binding) bool { return b.Type == other.Type && b.Name == other.Name }

@@ -37,7 +37,7 @@ type Info struct {
 
 func InfoOf(st *unix.Stat_t) Info {
 	i := Info{
-		Mode: st.Mode & 0o7777, UID: st.Uid, GID: st.Gid, Size: st.Size,
+		Mode: uint32(st.Mode) & 0o7777, UID: st.Uid, GID: st.Gid, Size: st.Size,
 		MTime: time.Unix(st.Mtim.Unix()), Dev: uint64(st.Dev), Ino: st.Ino, Links: uint64(st.Nlink),
 	}
 	switch st.Mode & syscall.S_IFMT {
@@ -51,22 +51,6 @@ func InfoOf(st *unix.Stat_t) Info {
 		i.Kind = Special
 	}
 	return i
-}
-
-// InfoOfOpen describes what was opened, and closes it. Nothing there is no error.
-func InfoOfOpen(fd int, err error) (Info, error) {
-	if err != nil {
-		if IsMissing(err) {
-			err = nil
-		}
-		return Info{}, err
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if err := IgnoringEINTR(func() error { return unix.Fstat(fd, &st) }); err != nil {
-		return Info{}, err
-	}
-	return InfoOf(&st), nil
 }
 
 func KindOf(fi os.FileInfo) FileKind {

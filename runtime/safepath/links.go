@@ -45,6 +45,8 @@ func JudgeLink(in, l Info, path, target string) *Link {
 		x.never = l.UID != in.UID
 	case l.Links > 1: // somebody may have given a link of root a second name here
 		x.never = true
+	case !HoldsLinks && !(in.Mode&0o1000 != 0 && IsOurs(in.UID)): // another one may have been read
+		x.never = true
 	default:
 		return nil
 	}

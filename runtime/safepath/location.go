@@ -27,7 +27,7 @@ func (p Location) Open(flags int, mode uint32) (fd int, err error) {
 		fd, err = unix.Openat(p.Dir.FD, p.Name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 		return err
 	})
-	return fd, err
+	return fd, linkNotFollowed(err)
 }
 
 // Stat describes what is at the place, which is not followed if it is a link. Nothing
@@ -46,7 +46,7 @@ func (p Location) Readlink() (string, error) { return readlinkat(p.Dir.FD, p.Nam
 
 // OpenDirectory opens the directory at a place, which must not be a link.
 func (p Location) OpenDirectory() (*Handle, error) {
-	fd, err := p.Open(unix.O_PATH|unix.O_DIRECTORY, 0)
+	fd, err := OpenDirectoryAt(p.Dir.FD, p.Name, unix.O_NOFOLLOW)
 	if err != nil {
 		return nil, err
 	}

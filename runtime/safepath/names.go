@@ -59,8 +59,19 @@ func (r *NameReader) Names(f *os.File) (list []string, err error) {
 
 // Look counts a look at a path, and returns an error if there should be no more.
 func (r *NameReader) Look() error {
+	if r == nil {
+		return nil
+	}
 	if r.looks++; r.looks%namesAtOnce == 0 {
 		return r.end()
+	}
+	return r.Err
+}
+
+// Ended returns why it has ended, nil if it has not.
+func (r *NameReader) Ended() error {
+	if r == nil {
+		return nil
 	}
 	return r.Err
 }

@@ -22,7 +22,7 @@ func IsOurs(uid uint32) bool {
 
 // IsShared reports whether others than root and the user of this process may make,
 // rename and remove things in a directory.
-func IsShared(dir *unix.Stat_t) bool { return isSharedBy(dir.Uid, dir.Mode) }
+func IsShared(dir *unix.Stat_t) bool { return isSharedBy(dir.Uid, uint32(dir.Mode)) }
 
 // isSharedBy is IsShared for a directory of that owner and mode.
 func isSharedBy(uid, mode uint32) bool { return !IsOurs(uid) || mode&0o022 != 0 }

@@ -125,11 +125,7 @@ func IsPseudo(f *os.File, fi os.FileInfo) bool {
 	if err != nil || conn.Control(func(fd uintptr) { err = unix.Fstatfs(int(fd), &fs) }) != nil || err != nil {
 		return false
 	}
-	switch fs.Type {
-	case unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC, unix.SECURITYFS_MAGIC:
-		return true
-	}
-	return false
+	return holdsKernelFiles(&fs)
 }
 
 // ReadPseudo returns what a file of the kernel holds, and closes it. Some keep

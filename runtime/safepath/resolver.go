@@ -3,7 +3,6 @@ package safepath
 import (
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,7 +12,7 @@ import (
 // A path without links takes one openat2(2) with RESOLVE_NO_SYMLINKS. A path with links,
 // and every path where the kernel has no openat2 (before Linux 5.6, or forbidden by a
 // container), is walked one name after the other with O_PATH|O_NOFOLLOW. Both hold to
-// the same rule.
+// the same rule. Other systems have the walk only, and no O_PATH (system_unix.go).
 type Resolver struct {
 	Root string // the directory that stands for /
 	// UserName returns the name of a user, for errors.
@@ -52,7 +51,7 @@ func isDots(name string) bool { return name == "" || name == "." || name == ".."
 
 // Directory opens the directory at a path, links followed.
 func (r *Resolver) Directory(name string) (*Handle, error) {
-	fd, quick, err := r.quick(name, unix.O_PATH|unix.O_DIRECTORY)
+	fd, quick, err := r.quickDirectory(name)
 	if quick {
 		if err != nil {
 			return nil, err
@@ -71,11 +70,7 @@ func (r *Resolver) Directory(name string) (*Handle, error) {
 		return p.Dir, nil
 	}
 	defer p.Close()
-	fd, err = p.Open(unix.O_PATH|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return nil, err
-	}
-	d, err := NewHandle(fd, p.Path())
+	d, err := p.OpenDirectory()
 	if err == nil {
 		if err = r.mayEnd(p, &d.Stat); err != nil {
 			d.Close()
@@ -94,7 +89,7 @@ func cleanPath(name string) string {
 
 // Open opens what is at a path. A link at the end of the path is not followed.
 func (r *Resolver) Open(name string, flags int) (int, error) {
-	if areHardLinksSafe() || flags&unix.O_PATH != 0 {
+	if areHardLinksSafe() || flags&pathOnly != 0 {
 		if fd, quick, err := r.quick(name, flags|unix.O_NOFOLLOW); quick {
 			return fd, err
 		}
@@ -132,7 +127,7 @@ const mostSwaps = 40
 
 // Follow opens what is at a path, links followed.
 func (r *Resolver) Follow(name string, flags int) (int, error) {
-	if r.AnyLink || areHardLinksSafe() || flags&unix.O_PATH != 0 {
+	if r.AnyLink || areHardLinksSafe() || flags&pathOnly != 0 {
 		if fd, quick, err := r.quick(name, flags); quick {
 			return fd, err
 		}
@@ -154,38 +149,4 @@ func (r *Resolver) Follow(name string, flags int) (int, error) {
 		}
 	}
 	return -1, unix.ELOOP
-}
-
-// hasNoOpenat2 is set once the kernel has refused openat2.
-var hasNoOpenat2 atomic.Bool
-
-// quick opens what is at a path, if no link is on the way. Quick is false if the path
-// has to be walked one name after the other instead.
-func (r *Resolver) quick(name string, flags int) (fd int, quick bool, err error) {
-	if r.AnyLink {
-		err = IgnoringEINTR(func() (err error) { fd, err = unix.Open(name, flags|unix.O_CLOEXEC, 0); return err })
-		return fd, true, err
-	}
-	if r.Stepwise || hasNoOpenat2.Load() || strings.Contains(name, "..") || name == "" {
-		return -1, false, nil
-	}
-	if r.Root != "/" {
-		name = r.Root + "/" + name
-	}
-	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS}
-	for {
-		switch fd, err = unix.Openat2(unix.AT_FDCWD, name, &how); err {
-		case unix.EINTR:
-			continue
-		case unix.ELOOP, unix.EAGAIN:
-			return -1, false, nil
-		case unix.ENOSYS, unix.EPERM:
-			// EPERM may be about the file too: the walk says so then.
-			if _, e := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}); e == unix.ENOSYS || e == unix.EPERM {
-				hasNoOpenat2.Store(true)
-			}
-			return -1, false, nil
-		}
-		return fd, true, err
-	}
 }

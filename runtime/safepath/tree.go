@@ -18,7 +18,7 @@ type TreeEntry struct {
 
 // TreeAt lists what is below the directory at a place. What is no directory has nothing
 // below it.
-func TreeAt(p Location) ([]TreeEntry, error) {
+func TreeAt(p Location, r *NameReader) ([]TreeEntry, error) {
 	d, err := p.OpenDirectory()
 	if err == unix.ENOTDIR || err == unix.ELOOP {
 		return nil, nil
@@ -27,22 +27,23 @@ func TreeAt(p Location) ([]TreeEntry, error) {
 		return nil, err
 	}
 	defer d.Close()
-	return ListTree(d)
+	return ListTree(d, r)
 }
 
-// ListTree lists what is below a directory.
-func ListTree(top *Handle) ([]TreeEntry, error) {
+// ListTree lists what is below a directory, in order of path. What cannot be read is left
+// out, and is part of the error. If r ends, nothing is listed.
+func ListTree(top *Handle, r *NameReader) ([]TreeEntry, error) {
 	var entries []TreeEntry
 	var errs []error
 	var list func(d *Handle, rel string)
 	list = func(d *Handle, rel string) {
-		err := EachIn(d, func(p Location, info Info) error {
+		err := eachIn(d, r, func(p Location, info Info) error {
 			at := filepath.Join(rel, p.Name)
 			entries = append(entries, TreeEntry{at, info})
 			if info.Kind != Directory {
 				return nil
 			}
-			sub, err := p.OpenDirectory()
+			sub, err := r.open(p)
 			if err == nil {
 				defer sub.Close()
 				list(sub, at)
@@ -56,28 +57,47 @@ func ListTree(top *Handle) ([]TreeEntry, error) {
 		}
 	}
 	list(top, "")
+	if err := r.Ended(); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(entries, func(a, b TreeEntry) int { return cmp.Compare(a.Rel, b.Rel) })
 	return entries, errors.Join(errs...)
 }
 
+// open opens a directory that is listed with those above it. Without a limit, the paths of
+// directories that are inside one another by the hundred thousand take all memory.
+func (r *NameReader) open(p Location) (*Handle, error) {
+	if r != nil && len(p.Path()) >= unix.PathMax {
+		return nil, unix.ENAMETOOLONG
+	}
+	return p.OpenDirectory()
+}
+
 // NamesIn returns the names in a directory.
-func NamesIn(d *Handle) ([]string, error) {
+func NamesIn(d *Handle) ([]string, error) { return namesIn(d, nil) }
+
+func namesIn(d *Handle, r *NameReader) ([]string, error) {
 	fd, err := Location{Dir: d, Name: "."}.Open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), d.Path)
 	defer f.Close()
-	return f.Readdirnames(-1)
+	return r.Names(f)
 }
 
 // EachIn calls do for everything in a directory that is still there.
-func EachIn(d *Handle, do func(p Location, info Info) error) error {
-	names, err := NamesIn(d)
+func EachIn(d *Handle, do func(p Location, info Info) error) error { return eachIn(d, nil, do) }
+
+func eachIn(d *Handle, r *NameReader, do func(p Location, info Info) error) error {
+	names, err := namesIn(d, r)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
+		if err := r.Look(); err != nil {
+			return err
+		}
 		p := Location{Dir: d, Name: name}
 		info, err := p.Stat()
 		if err == nil && info.Kind != Missing {

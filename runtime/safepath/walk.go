@@ -2,7 +2,6 @@ package safepath
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -84,11 +83,7 @@ func (t *Walk) up() error {
 // ends at that name.
 func (t *Walk) step(name string, isLast bool) (there bool, err error) {
 	in := t.top()
-	fd, err := Location{Dir: in, Name: name}.Open(unix.O_PATH, 0)
-	if err != nil {
-		return false, err
-	}
-	d, err := NewHandle(fd, filepath.Join(in.Path, name))
+	d, err := Location{Dir: in, Name: name}.OpenPath()
 	if err != nil {
 		return false, err
 	}
@@ -112,7 +107,7 @@ func (t *Walk) through(in, l *Handle, name string) error {
 	if t.count++; t.count > MaxLinks {
 		return unix.ELOOP
 	}
-	target, err := readlinkat(l.FD, "")
+	target, err := l.readlink()
 	if err != nil {
 		return err
 	}
@@ -121,11 +116,7 @@ func (t *Walk) through(in, l *Handle, name string) error {
 		t.links = append(t.links, x)
 	} else if t.r.Root == "/" && !t.beneath && isProc(l.FD) {
 		// What such a link leads to may have no path, such as standard input.
-		var fd int
-		err := IgnoringEINTR(func() (err error) {
-			fd, err = unix.Openat(in.FD, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-			return err
-		})
+		fd, err := OpenDirectoryAt(in.FD, name, 0)
 		if err == nil {
 			d, err := NewHandle(fd, l.Path)
 			if err == nil {
@@ -179,11 +170,7 @@ func (t *Walk) unsafeUnless(err error) error {
 // Begin returns a walk from the root, or for a name that is relative from the working
 // directory.
 func (r *Resolver) Begin(name string) (*Walk, error) {
-	var fd int
-	err := IgnoringEINTR(func() (err error) {
-		fd, err = unix.Open(r.Root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-		return err
-	})
+	fd, err := OpenDirectoryAt(unix.AT_FDCWD, r.Root, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -210,12 +197,6 @@ func (r *Resolver) Beneath(d *Handle) *Walk {
 
 // errLeadsOut means that a path leads out of the directory that it has to stay in.
 var errLeadsOut = errors.New("leads out of the directory")
-
-// isProc reports whether what is open lies on proc(5).
-func isProc(fd int) bool {
-	var st unix.Statfs_t
-	return unix.Fstatfs(fd, &st) == nil && int64(st.Type) == unix.PROC_SUPER_MAGIC
-}
 
 // MaxLinks is how many links are followed one after the other, as in Linux.
 const MaxLinks = 40

@@ -8,15 +8,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
+
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // Decode fills the struct that dst points to, or holds (see [Holder]), from t. It
 // returns every mistake it finds, each at its place, as a [diag.List].
 func (s *Schema) Decode(t *Table, dst any) error {
-	d := newDecoder(t)
-	d.object(s, t, structOf(dst))
-	return d.end()
+	return Union{s}.Decode(t, dst)
 }
 
 // A Union is the schema of tables whose properties belong to several structs: those of a
@@ -53,7 +53,7 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 	for i := range t.Entries {
 		e := &t.Entries[i]
 		d.enter(e.Key)
-		if k, at, ok := d.find(m, i, e.Key); !ok {
+		if k, at, ok := find(m, e.Key); !ok {
 			d.fail(true, diag.DidYouMean(e.Key, m.Names()), "unknown property %q", e.Key)
 		} else if f := &m[k].Fields[at]; given[k]&(1<<at) != 0 {
 			d.fail(true, "", "%s is given twice", f.displayName(e.Key))
@@ -171,6 +171,10 @@ func setText(d *decoder, f *Field, dst reflect.Value, v Value) {
 }
 
 func setString(d *decoder, f *Field, dst reflect.Value, v Value) {
+	if f.Words && v.Kind == List {
+		setWords(d, dst, v)
+		return
+	}
 	s, ok := v.text()
 	if !ok {
 		f.mismatch(d, v)
@@ -181,6 +185,19 @@ func setString(d *decoder, f *Field, dst reflect.Value, v Value) {
 		return
 	}
 	dst.SetString(s)
+}
+
+// setWords makes one text of a list of words, quoted so that a shell, or shellquote.Split,
+// makes the same words of it.
+func setWords(d *decoder, dst reflect.Value, v Value) {
+	word := Field{Kind: String, set: setString}
+	words := make([]string, len(v.Items()))
+	for i, item := range v.Items() {
+		d.enterItem(i)
+		word.set(d, &word, reflect.ValueOf(&words[i]).Elem(), item)
+		d.leave()
+	}
+	dst.SetString(shellquote.Join(words...))
 }
 
 func setBool(d *decoder, f *Field, dst reflect.Value, v Value) {
@@ -234,6 +251,9 @@ func setAny(_ *decoder, _ *Field, dst reflect.Value, v Value) {
 // setList takes a list, and also a single item where a list of scalars is
 // wanted.
 func setList(d *decoder, f *Field, dst reflect.Value, v Value) {
+	if f.Pairs && v.Kind == Map {
+		v = pairsOf(d, v.Table())
+	}
 	items := v.Items()
 	if v.Kind == Map && len(v.Table().Entries) == 0 {
 		items = []Value{} // an empty Lua table is an empty list
@@ -244,6 +264,9 @@ func setList(d *decoder, f *Field, dst reflect.Value, v Value) {
 			return
 		}
 		items = []Value{v}
+	}
+	if f.Added && v.Kind == List {
+		items = merged(items)
 	}
 	list := reflect.MakeSlice(dst.Type(), len(items), len(items))
 	for i, item := range items {
@@ -258,6 +281,55 @@ func setList(d *decoder, f *Field, dst reflect.Value, v Value) {
 	dst.Set(list)
 }
 
+// merged returns a list to which a default was added: texts that both have are there once.
+// Either may be an expression that gives a list, whose items take its place.
+func merged(items []Value) []Value {
+	flat, seen := make([]Value, 0, len(items)), make(map[string]bool, len(items))
+	for _, v := range items {
+		list := []Value{v}
+		if v.Kind == List {
+			list = v.Items()
+		}
+		for _, v := range list {
+			text, ok := v.text()
+			if !ok || !seen[text] {
+				flat = append(flat, v)
+			}
+			seen[text] = seen[text] || ok
+		}
+	}
+	return flat
+}
+
+// pairsOf makes a list of KEY=VALUE, in the order of the keys, of a table.
+func pairsOf(d *decoder, t *Table) Value {
+	value := Field{Kind: String, set: setString}
+	items := make([]Value, 0, len(t.Entries))
+	for _, e := range t.Entries {
+		d.enter(e.Key)
+		var text string
+		value.set(d, &value, reflect.ValueOf(&text).Elem(), e.Val)
+		d.leave()
+		items = append(items, TextValue(e.Key+"="+text))
+	}
+	slices.SortFunc(items, func(a, b Value) int { return strings.Compare(a.S, b.S) })
+	return ListValue(items...)
+}
+
+// mapOfPairs makes a table of a list in which every item is KEY=VALUE, and returns any other
+// list as it is.
+func mapOfPairs(list Value) Value {
+	t := new(Table)
+	for _, item := range list.Items() {
+		key, val, ok := strings.Cut(item.S, "=")
+		if item.Kind != Text || !ok || key == "" {
+			return list
+		}
+		t.Entries = append(t.Entries, Entry{key, TextValue(val)})
+	}
+	return MapValue(t)
+}
+
 func setMap(d *decoder, f *Field, dst reflect.Value, v Value) {
 	if v.Kind == Text { // k=v on the command line
 		key, val, ok := strings.Cut(v.S, "=")
@@ -265,8 +337,8 @@ func setMap(d *decoder, f *Field, dst reflect.Value, v Value) {
 			v = MapValue(&Table{Entries: []Entry{{key, TextValue(val)}}})
 		}
 	}
-	if v.Kind == List && len(v.Items()) == 0 {
-		v = MapValue(&Table{})
+	if v.Kind == List {
+		v = mapOfPairs(v)
 	}
 	if v.Kind != Map {
 		f.mismatch(d, v)

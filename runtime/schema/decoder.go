@@ -2,7 +2,6 @@ package schema
 
 import (
 	"reflect"
-	"slices"
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -14,41 +13,14 @@ type decoder struct {
 	steps []step
 	errs  diag.List
 	dst   []reflect.Value
-	// hints are the results of find for the previous table, by position, and hintsOf its
-	// schemas: mostly the next table has the same properties in the same order.
-	hints   []hint
-	hintsOf Union
 }
 
-// A hint is the position of the property with a name or alias in a [Union].
-type hint struct {
-	key           string
-	schema, field int
-}
-
-// find returns the schema and the property of entry number i of a table.
-func (d *decoder) find(m Union, i int, key string) (schema, field int, ok bool) {
-	top := len(d.steps) == 1
-	same := top && slices.Equal(d.hintsOf, m)
-	if same && i < len(d.hints) && d.hints[i].key == key {
-		return d.hints[i].schema, d.hints[i].field, true
-	}
+// find returns the schema and the property with a name or alias.
+func find(m Union, key string) (schema, field int, ok bool) {
 	for k, s := range m {
-		at, ok := s.byName[key]
-		if !ok {
-			continue
+		if at, ok := s.byName[key]; ok {
+			return k, at, true
 		}
-		if top && !same {
-			d.hintsOf, d.hints = m, d.hints[:0]
-		}
-		switch {
-		case !top || i > len(d.hints):
-		case i == len(d.hints):
-			d.hints = append(d.hints, hint{key, k, at})
-		default:
-			d.hints[i] = hint{key, k, at}
-		}
-		return k, at, true
 	}
 	return 0, 0, false
 }
@@ -73,7 +45,7 @@ func newDecoder(t *Table) *decoder {
 func (d *decoder) end() error {
 	err := d.errs.Err()
 	clear(d.dst)
-	*d = decoder{steps: d.steps[:0], dst: d.dst[:0], hints: d.hints, hintsOf: d.hintsOf}
+	*d = decoder{steps: d.steps[:0], dst: d.dst[:0]}
 	decoders.Put(d)
 	return err
 }
@@ -95,7 +67,14 @@ func (d *decoder) path() Path {
 	return p
 }
 
+// maxMistakes is how many mistakes of one table are kept. A list may hold a million items, and
+// each mistake has its place looked up.
+const maxMistakes = 1000
+
 func (d *decoder) fail(key bool, hint, format string, args ...any) {
+	if len(d.errs) == maxMistakes {
+		return
+	}
 	e := diag.Errorf(d.where.Locate(d.path(), key), format, args...)
 	e.Hint = hint
 	d.errs = append(d.errs, e)

@@ -104,6 +104,10 @@ func (f *Field) Describe() string {
 	switch {
 	case f.Values != nil:
 		return strings.Join(f.Values, " | ")
+	case f.Pairs:
+		return "list of KEY=VALUE, or map"
+	case f.Words:
+		return "string, or list of words"
 	case f.Kind == List:
 		return "list of " + f.Elem.Describe()
 	case f.Kind == Map:

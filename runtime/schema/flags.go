@@ -137,6 +137,8 @@ func (x *Flag) Type() string {
 		return "KEY=VALUE"
 	case f.Kind == Map || f.Kind == Object:
 		return "JSON"
+	case f.Words:
+		return "string"
 	}
 	return strings.ReplaceAll(f.Describe(), " ", "-")
 }

@@ -61,7 +61,11 @@ func (f *Field) shape() map[string]any {
 		if f.Elem.Kind == Object || f.Elem.Kind == Map || f.Elem.Kind == Any {
 			return list
 		}
-		return map[string]any{"anyOf": []any{list, f.Elem.JSONSchema()}}
+		forms := []any{list, f.Elem.JSONSchema()}
+		if f.Pairs {
+			forms = append(forms, map[string]any{"type": "object", "additionalProperties": f.Elem.JSONSchema()})
+		}
+		return map[string]any{"anyOf": forms}
 	case Map:
 		return map[string]any{"type": "object", "additionalProperties": f.Elem.JSONSchema()}
 	case Object:
@@ -72,5 +76,9 @@ func (f *Field) shape() map[string]any {
 	if d, ok := reflect.New(elemType(f.goType)).Interface().(JSONSchemer); ok {
 		return maps.Clone(d.JSONSchema())
 	}
-	return map[string]any{"type": "string"}
+	text := map[string]any{"type": "string"}
+	if f.Words {
+		return map[string]any{"anyOf": []any{text, map[string]any{"type": "array", "items": text}}}
+	}
+	return text
 }

@@ -39,6 +39,9 @@ func (f *Field) LuaType(class string) string {
 		if f.Elem.Kind == Object || f.Elem.Kind == Map || f.Elem.Kind == Any {
 			return list
 		}
+		if f.Pairs {
+			list += "|table<string, " + elem + ">"
+		}
 		return elem + "|" + list
 	}
 	if t, ok := reflect.New(elemType(f.goType)).Interface().(LuaTyper); ok {
@@ -46,6 +49,9 @@ func (f *Field) LuaType(class string) string {
 	}
 	if known := f.Suggestions(); len(known) > 0 {
 		return luaUnion(known) + "|string"
+	}
+	if f.Words {
+		return "string|string[]"
 	}
 	return "string"
 }

@@ -7,8 +7,10 @@
 //	Content *string `ccm:"content,alias=contents"`
 //
 // The options are name (it names the resource), required, secret, argv (it becomes
-// arguments of a command, which everybody can read), alias=x, default=x and
-// example=x. A pointer means "may be left out, and then is not managed". A
+// arguments of a command, which everybody can read), words (a text that may be given as
+// a list of words, which are quoted for a shell), added (a default is added to the list
+// that is given), pairs (a list of KEY=VALUE that may be
+// given as a table), alias=x, default=x and example=x. A pointer means "may be left out, and then is not managed". A
 // property with a syntax of its own is a type with UnmarshalText and String; a
 // closed set is a string type with Values. The doc comment of a field is
 // written for users, because users read it.
@@ -39,6 +41,9 @@ type Field struct {
 	Optional bool // a pointer: left out, it is not managed
 	Secret   bool
 	Argv     bool // it becomes arguments of a command
+	Words    bool // a text that may be given as a list of words
+	Pairs    bool // a list of KEY=VALUE that may be given as a table
+	Added    bool // a list to which a default is added
 	IsName   bool // the property that names the resource
 	Doc      string
 
@@ -115,8 +120,14 @@ func (f *Field) setOptions(t reflect.Type, opts string) {
 			f.Secret = true
 		case "argv":
 			f.Argv = true
+		case "words":
+			f.Words = true
+		case "pairs":
+			f.Pairs = true
 		case "default":
 			f.Default = val
+		case "added":
+			f.Added = true
 		case "example":
 			f.Example = val
 		case "alias":

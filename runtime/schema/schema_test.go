@@ -4,6 +4,8 @@ import (
 	"embed"
 	"fmt"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -152,9 +154,25 @@ func TestMistakes(t *testing.T) {
 	} {
 		require.EqualError(t, s.Decode(x.t, new(thing)), x.err)
 	}
-	// All mistakes of a table are reported.
+	// All mistakes of a table are reported, as long as people may have made them.
 	err := s.Decode(table("colour", 1, "mode", 1), new(thing))
 	require.Len(t, err, 4)
+	err = s.Decode(table("name", "x", "must", "m", "tags", slices.Repeat([]any{1}, 2000)), new(thing))
+	require.Len(t, err, 1000)
+}
+
+// A list of very many texts is decoded in time that grows with their number, also one to which
+// defaults are added.
+func TestManyTexts(t *testing.T) {
+	many := make([]any, 200_000) // the square of it would take minutes
+	for i := range many {
+		many[i] = strconv.Itoa(i)
+	}
+	dst := new(struct {
+		Tags []string `ccm:"tags,added"`
+	})
+	require.NoError(t, Of(reflect.TypeOf(*dst)).Decode(table("tags", append(many, many...)), dst))
+	require.Len(t, dst.Tags, len(many))
 }
 
 type where struct{}

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -66,6 +67,22 @@ func NumberValue(f float64) Value {
 
 // ListValue returns a List.
 func ListValue(items ...Value) Value { return Value{Kind: List, X: items} }
+
+// Append returns a list with the items of list, which may also be a single text, and then
+// those of more. What is neither a list nor a text is left as it is.
+func Append(list, more Value) Value {
+	for _, v := range []*Value{&list, &more} {
+		switch {
+		case v.Kind == String || v.Kind == Text:
+			*v = ListValue(*v)
+		case v.Kind == Map && len(v.Table().Entries) == 0: // an empty Lua table
+			*v = ListValue()
+		case v.Kind != List:
+			return list
+		}
+	}
+	return ListValue(slices.Concat(list.Items(), more.Items())...)
+}
 
 // MapValue returns a Map.
 func MapValue(t *Table) Value { return Value{Kind: Map, X: t} }

@@ -25,13 +25,13 @@ type Report struct {
 
 // Report sums the session up.
 func (s *Session) Report() (Report, error) {
-	records, err := s.Records()
+	records, err := s.Entries()
 	if err != nil {
 		return Report{}, err
 	}
 	var out Report
 	unended := deaths(records)
-	latest := make(map[resource.ID]Record)
+	latest := make(map[resource.ID]Entry)
 	for i, r := range records {
 		if i == 0 {
 			out.Summary.Start = r.Timestamp
@@ -41,7 +41,7 @@ func (s *Session) Report() (Report, error) {
 		}
 		if unended[i] {
 			out.add(r.death())
-		} else if !r.begun() {
+		} else if !r.isBegin() {
 			out.add(r.Event)
 		}
 	}
@@ -54,14 +54,14 @@ func (s *Session) Report() (Report, error) {
 
 // deaths tells which records are of actions that did not come to their end: the
 // next that is said of the resource is not what became of it.
-func deaths(records []Record) []bool {
+func deaths(records []Entry) []bool {
 	out := make([]bool, len(records))
-	next := make(map[resource.ID]Record)
+	next := make(map[resource.ID]Entry)
 	for i, r := range slices.Backward(records) {
 		if r.Noop {
 			continue
 		}
-		if r.begun() {
+		if r.isBegin() {
 			end := next[r.id()]
 			out[i] = !end.Changed && !end.Failed
 		}
@@ -79,7 +79,7 @@ func (r *Report) add(e report.Event) {
 }
 
 // death returns the event that a process did not come to tell.
-func (r Record) death() report.Event {
+func (r Entry) death() report.Event {
 	e := r.Event
 	e.Protocol, e.Outcome, e.Failed, e.Errors = report.EventProtocol, converge.Failed.String(), true, []string{died}
 	return e

@@ -52,7 +52,7 @@ func records(t *testing.T, s *Session, words string) {
 	t.Helper()
 	for _, word := range strings.Fields(words) {
 		parts := strings.Split(word, ":")
-		r := Record{Event: report.Event{Protocol: report.EventProtocol, Type: "knob", Name: parts[0], Outcome: parts[1]}}
+		r := Entry{Event: report.Event{Protocol: report.EventProtocol, Type: "knob", Name: parts[0], Outcome: parts[1]}}
 		switch parts[1] {
 		case "begin":
 			r.Protocol, r.Outcome = beginProtocol, ""
@@ -116,7 +116,7 @@ func TestSettle(t *testing.T) {
 			if tt.plan == "" {
 				tt.plan = tt.want
 			}
-			all, err := s.Records()
+			all, err := s.Entries()
 			require.NoError(t, err)
 			for plan, want := range map[bool]string{false: tt.want, true: tt.plan} {
 				var got []string
@@ -135,7 +135,7 @@ func TestSettleIntoCatalog(t *testing.T) {
 	reg, typ := registry(t)
 	s := Memory()
 	records(t, s, "a:changed:alias=conf b:failed x:changed:alias=conf")
-	require.NoError(t, s.Append(Record{Event: report.Event{Type: "gone", Name: "y", Outcome: "stable"}}))
+	require.NoError(t, s.Append(Entry{Event: report.Event{Type: "gone", Name: "y", Outcome: "stable"}}))
 	var b catalog.Builder
 	x := &resource.Resource{ID: resource.ID{Type: "knob", Name: "x"}, Type: typ, Spec: &knob{Name: "x"}, Common: &resource.Common{
 		Require: []resource.Reference{{Type: "knob", Name: "conf"}, {Type: "knob", Name: "b"}},
@@ -174,7 +174,7 @@ func TestStore(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), fi.Mode().Perm())
 
-	got, err := s.Records()
+	got, err := s.Entries()
 	require.NoError(t, err)
 	require.Empty(t, got)
 	records(t, s, "a:changed")
@@ -182,7 +182,7 @@ func TestStore(t *testing.T) {
 	require.NoError(t, err)
 	records(t, other, "b:stable:subscribe=a")
 	for range 2 { // the second time nothing is new
-		got, err = s.Records()
+		got, err = s.Entries()
 		require.NoError(t, err)
 		require.Len(t, got, 2)
 		require.Equal(t, []string{"knob#a"}, got[1].Subscribe)
@@ -210,14 +210,14 @@ func TestStoreRefuses(t *testing.T) {
 	s, err := Open(dir)
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(file, filepath.Join(dir, FileName)))
-	require.Error(t, s.Append(Record{}))
+	require.Error(t, s.Append(Entry{}))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Empty(t, text)
 	require.NoError(t, os.Remove(filepath.Join(dir, FileName)))
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, FileName), []byte("{}\nnope\n"), 0o600))
-	_, err = s.Records()
+	_, err = s.Entries()
 	require.ErrorContains(t, err, FileName+":2: not a record of a session")
 }
 
@@ -245,7 +245,7 @@ func TestAppendFromManyProcesses(t *testing.T) {
 	}
 	s, err := Open(dir)
 	require.NoError(t, err)
-	got, err := s.Records()
+	got, err := s.Entries()
 	require.NoError(t, err)
 	require.Len(t, got, processes*each)
 	next := make(map[string]int) // of each process, in its order
@@ -260,7 +260,7 @@ func TestRecorderAndReport(t *testing.T) {
 	_, typ := registry(t)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := Memory()
-	rec := s.Recorder("run", report.DiffSummary, func() time.Time { return at })
+	rec := s.Reporter("run", report.DiffSummary, func() time.Time { return at })
 	a := &resource.Resource{ID: resource.ID{Type: "knob", Name: "a"}, Type: typ, Spec: &knob{}, Common: new(resource.Common)}
 	b := &resource.Resource{ID: resource.ID{Type: "knob", Name: "b"}, Type: typ, Spec: &knob{}, Common: &resource.Common{
 		Subscribe: []resource.Reference{{Type: "knob", Name: "a"}},
@@ -306,11 +306,11 @@ func TestMemoryForgets(t *testing.T) {
 			short.compact = 1
 			records(t, short, word)
 		}
-		require.Less(t, len(short.records), 30)
-		require.Len(t, full.records, 60)
+		require.Less(t, len(short.entries), 30)
+		require.Len(t, full.entries, 60)
 		for _, plan := range []bool{false, true} {
 			id := resource.ID{Type: "knob", Name: "x"}
-			require.ElementsMatch(t, settle(full.records, id, plan), settle(short.records, id, plan))
+			require.ElementsMatch(t, settle(full.entries, id, plan), settle(short.entries, id, plan))
 		}
 	}
 }

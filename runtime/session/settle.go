@@ -31,7 +31,7 @@ func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource
 	if !slices.ContainsFunc(own, refers) {
 		return nil, nil, nil
 	}
-	records, err := s.Records()
+	records, err := s.Entries()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,11 +57,11 @@ func refers(r *resource.Resource) bool {
 	return len(c.Require)+len(c.Before)+len(c.Notify)+len(c.Subscribe) > 0
 }
 
-// settle returns the resources that the records speak of, in the order in which
+// settle returns the resources that the entries name, in the order in which
 // they were first dealt with.
-func settle(records []Record, id resource.ID, plan bool) []earlier {
+func settle(records []Entry, id resource.ID, plan bool) []earlier {
 	var ids []resource.ID
-	latest := make(map[resource.ID]Record)
+	latest := make(map[resource.ID]Entry)
 	changed := make(map[resource.ID]bool)
 	causes := make(map[resource.ID]converge.Cause)
 	for _, r := range records {
@@ -73,7 +73,7 @@ func settle(records []Record, id resource.ID, plan bool) []earlier {
 			ids = append(ids, x)
 		}
 		latest[x] = r
-		if r.begun() || r.Changed {
+		if r.isBegin() || r.Changed {
 			changed[x] = true
 		}
 		if r.Changed {
@@ -103,7 +103,7 @@ func alsoFor(first, second converge.Cause) converge.Cause {
 }
 
 // resolve returns the resource that a reference means, by its name or alias.
-func resolve(ref string, latest map[resource.ID]Record) resource.ID {
+func resolve(ref string, latest map[resource.ID]Entry) resource.ID {
 	id, err := resource.ParseID(ref)
 	if _, known := latest[id]; known || err != nil {
 		return id
@@ -117,14 +117,14 @@ func resolve(ref string, latest map[resource.ID]Record) resource.ID {
 }
 
 // inOrder reports whether after r a resource was as wanted.
-func inOrder(r Record) bool {
-	return !r.begun() && !r.Failed && !r.Skipped && len(r.UnmetRequirements) == 0
+func inOrder(r Entry) bool {
+	return !r.isBegin() && (!r.Failed || r.Ignored) && !r.Skipped && len(r.UnmetRequirements) == 0
 }
 
 // outcome returns what became of a resource, given its latest record.
-func outcome(latest Record, changed bool) converge.Outcome {
+func outcome(latest Entry, changed bool) converge.Outcome {
 	switch {
-	case latest.Failed, latest.begun():
+	case latest.Failed && !latest.Ignored, latest.isBegin():
 		return converge.Failed
 	case len(latest.UnmetRequirements) > 0:
 		return converge.Skipped
@@ -141,7 +141,7 @@ func outcome(latest Record, changed bool) converge.Outcome {
 // Planned reports whether the session speaks of a resource only in plans.
 func (s *Session) Planned(id resource.ID) bool {
 	planned := false
-	for _, r := range s.records {
+	for _, r := range s.entries {
 		if r.Type == id.Type && (r.Name == id.Name || r.Alias == id.Name) {
 			if !r.Noop {
 				return false

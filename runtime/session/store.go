@@ -33,32 +33,32 @@ const Variable = "CCM_SESSION_STORE"
 // FileName is the name of the file in the directory of a session.
 const FileName = "events.jsonl"
 
-// beginProtocol marks the record that an action is about to be taken. One that
+// beginProtocol marks the entry that an action is about to be taken. One that
 // no event follows is of a process that died in the middle.
 const beginProtocol = "io.choria.ccm.v1.session.begin"
 
-// A Record is one line of a session: an event, or the beginning of an action.
-type Record struct {
+// An Entry is one line of a session: an event, or the beginning of an action.
+type Entry struct {
 	report.Event
 	// Subscribe lists what the resource subscribes to, by name or alias.
 	Subscribe []string `json:"subscribe,omitempty"`
 }
 
-// begun reports whether r says only that an action begins.
-func (r Record) begun() bool { return r.Protocol == beginProtocol }
+// isBegin reports whether r says only that an action begins.
+func (r Entry) isBegin() bool { return r.Protocol == beginProtocol }
 
 // id returns the resource that r is about.
-func (r Record) id() resource.ID { return resource.ID{Type: r.Type, Name: r.Name} }
+func (r Entry) id() resource.ID { return resource.ID{Type: r.Type, Name: r.Name} }
 
-// A Session is the records of processes that belong together. It is used by one
+// A Session is the entries of processes that belong together. It is used by one
 // goroutine at a time; other processes may append at any time.
 type Session struct {
 	dir     string // "" if the session is only in memory
-	records []Record
-	read    int64 // how much of the file is in records
+	entries []Entry
+	read    int64 // how much of the file is in entries
 	// Secrets are taken out of what is appended. May be nil.
 	Secrets *secret.Keeper
-	compact int // the number of records from which a session in memory is compacted
+	compact int // the number of entries from which a session in memory is compacted
 }
 
 // Memory returns a session that ends with the process. It remembers what
@@ -104,8 +104,8 @@ func Open(dir string) (*Session, error) {
 // Dir returns the directory of s, or "".
 func (s *Session) Dir() string { return s.dir }
 
-// Append adds a record to the session, after all that are there.
-func (s *Session) Append(r Record) error {
+// Append adds an entry to the session, after all that are there.
+func (s *Session) Append(r Entry) error {
 	text, err := encode(r)
 	if err != nil {
 		return fmt.Errorf("session: %w", err)
@@ -134,11 +134,11 @@ func (s *Session) Append(r Record) error {
 
 // protocol is what later processes go by.
 var protocol = sync.OnceValue(func() *secret.Protocol {
-	return secret.NewProtocol(report.FixedFields, Record{})
+	return secret.NewProtocol(report.FixedFields, Entry{})
 })
 
-// encode returns a record as a line.
-func encode(record Record) ([]byte, error) {
+// encode returns an entry as a line.
+func encode(record Entry) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -165,10 +165,10 @@ func (s *Session) open(flags, lock int) (*os.File, error) {
 	return f, nil
 }
 
-// Records returns what all processes have appended so far.
-func (s *Session) Records() ([]Record, error) {
+// Entries returns what all processes have appended so far.
+func (s *Session) Entries() ([]Entry, error) {
 	if s.dir == "" {
-		return s.records, nil
+		return s.entries, nil
 	}
 	f, err := s.open(os.O_RDONLY, syscall.LOCK_SH)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -186,26 +186,26 @@ func (s *Session) Records() ([]Record, error) {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	err = s.take(text)
-	return s.records, err
+	return s.entries, err
 }
 
-// take adds whole lines of the file to the records.
+// take adds whole lines of the file to the entries.
 func (s *Session) take(text []byte) error {
 	for line := range bytes.Lines(text) {
-		var r Record
+		var r Entry
 		if err := json.Unmarshal(line, &r); err != nil {
-			return diag.Errorf(diag.Pos{File: filepath.Join(s.dir, FileName), Line: len(s.records) + 1}, "not a record of a session: %w", err)
+			return diag.Errorf(diag.Pos{File: filepath.Join(s.dir, FileName), Line: len(s.entries) + 1}, "not a record of a session: %w", err)
 		}
-		s.records = append(s.records, r)
+		s.entries = append(s.entries, r)
 		s.read += int64(len(line))
 	}
 	return nil
 }
 
-// forget drops the records of a session in memory that nothing depends on any
+// forget drops the entries of a session in memory that nothing depends on any
 // more: those that a later one of the same resource replaces.
 func (s *Session) forget() {
-	if len(s.records) < s.compact {
+	if len(s.entries) < s.compact {
 		return
 	}
 	type trait struct {
@@ -213,13 +213,13 @@ func (s *Session) forget() {
 		of        string
 	}
 	seen := make(map[trait]bool)
-	kept := s.records[:0:0]
-	for _, r := range slices.Backward(s.records) {
+	kept := s.entries[:0:0]
+	for _, r := range slices.Backward(s.entries) {
 		needed := false
 		for of, has := range map[string]bool{
 			"done":           !r.Noop,
 			"planned":        r.Noop,
-			"changed":        r.begun() || r.Changed && !r.Noop,
+			"changed":        r.isBegin() || r.Changed && !r.Noop,
 			"change planned": r.Changed && r.Noop,
 			"in order with " + strings.Join(r.Subscribe, " "): !r.Noop && inOrder(r) && len(r.Subscribe) > 0,
 		} {
@@ -232,7 +232,7 @@ func (s *Session) forget() {
 		}
 	}
 	slices.Reverse(kept)
-	s.records = kept
+	s.entries = kept
 	s.compact = max(1000, 2*len(kept))
 }
 

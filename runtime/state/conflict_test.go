@@ -72,7 +72,7 @@ func TestForetoldBySecond(t *testing.T) {
 	run, h, err := b.begin("run")
 	require.NoError(t, err)
 	c := cat(t, file("/f", "new"), file("/other", "x"))
-	run.Converges(c)
+	run.AddCatalog(c)
 	first, second := c.Resources[1], c.Resources[0]
 	require.NoError(t, h.OnBehalfOf(first).SetAttr("/f", host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}))
 	run.Event(&converge.Event{Resource: first, Outcome: converge.Changed})

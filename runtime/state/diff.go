@@ -94,33 +94,43 @@ func (s *Store) same(ctx context.Context, v *host.View, r Restoration, now Versi
 		return false, nil
 	}
 	sum, err := v.Sum(ctx, r.Path)
-	return s.named(r.Want.Object, sum), err
+	return s.backups.IsNamed(r.Want.Object, sum), err
 }
-
-// textLimit is the largest content that is compared for people.
-const textLimit = 1 << 20
 
 // Text returns the content now and the content that is to be restored, for a
 // diff; nil if there is none, or nobody may see it.
-func (s *Store) Text(v *host.View, r Restoration) (*resource.Text, error) {
+func (s *Store) Text(v *host.View, r Restoration) (*resource.TextChange, error) {
 	info, err := v.Lstat(r.Path)
-	if err != nil || r.Sensitive {
+	if err != nil {
 		return nil, err
 	}
-	if info.Size > textLimit || r.Want.Size > textLimit {
+	return s.text(versionOf(info), r, func() ([]byte, error) { return v.ReadFile(r.Path) })
+}
+
+// TextSince is Text once the path is restored, which held before.
+func (s *Store) TextSince(before Version, r Restoration) (*resource.TextChange, error) {
+	if before.Kind == host.Regular && before.Object == "" {
+		return nil, nil // the content stays, or was not kept
+	}
+	return s.text(before, r, func() ([]byte, error) { return s.Content(before.Object) })
+}
+
+func (s *Store) text(now Version, r Restoration, read func() ([]byte, error)) (*resource.TextChange, error) {
+	if r.Sensitive || now.Size > resource.TextLimit || r.Want.Size > resource.TextLimit {
 		return nil, nil
 	}
-	t := &resource.Text{Path: r.Path, HaveExists: info.Kind == host.Regular, WantExists: r.Want.Kind == host.Regular}
+	t := &resource.TextChange{Path: r.Path, HaveExists: now.Kind == host.Regular, WantExists: r.Want.Kind == host.Regular}
 	if t.WantExists && r.Want.Object == "" || !t.HaveExists && !t.WantExists {
 		return nil, nil
 	}
 	if t.HaveExists {
-		text, err := v.ReadFile(r.Path)
+		text, err := read()
 		if err != nil {
 			return nil, err
 		}
 		t.Have = string(text)
 	}
+	var err error
 	if t.WantExists {
 		var text []byte
 		text, err = s.Content(r.Want.Object)

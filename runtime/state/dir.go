@@ -1,7 +1,7 @@
 // Package state keeps what outlives a run: its lock, its record, the backups of what it
 // changed, the refreshes that it left pending and what it wanted of each resource.
 //
-// Begin with [Store], which lists the files of a state directory, and [Run].
+// Begin with [Store], which lists the files of a state directory, and [RecordWriter].
 package state
 
 import (

@@ -83,5 +83,6 @@ func (d catalogEntry) appendLine(b []byte) (_ []byte, err error) {
 	}
 	o.Base64("sealed", d.Sealed)
 	o.OptionalBool("lazy", d.Lazy)
+	o.OptionalBool("made", d.Made)
 	return append(o.End(), '\n'), err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state/backup"
 )
 
 // A fileChange is the change of one path during its run. It is open until its resource is
@@ -25,7 +26,7 @@ type fileChange struct {
 }
 
 // closeChanges returns the open changes of resources that are finished, in order.
-func (r *Run) closeChanges(ids ...resource.ID) (list []*fileChange) {
+func (r *RecordWriter) closeChanges(ids ...resource.ID) (list []*fileChange) {
 	if len(r.open) == 0 {
 		return nil
 	}
@@ -43,7 +44,7 @@ func (r *Run) closeChanges(ids ...resource.ID) (list []*fileChange) {
 // closeChange looks at a path that was changed, and returns the line to record, if there
 // is one: not if it is recorded already, or nobody can tell. Event is that of
 // the resource for which it was changed, or nil.
-func (r *Run) closeChange(c *fileChange, e *converge.Event) (changeLine, bool) {
+func (r *RecordWriter) closeChange(c *fileChange, e *converge.Event) (changeLine, bool) {
 	if c.hasNext && e != nil && e.Outcome == converge.Changed && e.Resource.ID == c.by {
 		c.After = c.Next
 		return changeLine{}, false
@@ -56,75 +57,86 @@ func (r *Run) closeChange(c *fileChange, e *converge.Event) (changeLine, bool) {
 	return changeLine{changeProtocol, &c.Change}, true
 }
 
+// Before returns what stood at a path before the run changed it, and whether it has.
+func (r *RecordWriter) Before(path string) (before Version, changed bool) {
+	c, changed := r.changes[path]
+	if changed {
+		before = c.Change.Before
+	}
+	return before, changed
+}
+
 // BeforeChange records a pre-image ([host.Options]) and makes a backup of its content. Of a
 // path that changes more than once in a run, the first pre-image counts.
-func (r *Run) BeforeChange(v *host.View, d host.PreImage) error {
+func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	r.view = v
 	by := r.current
-	if res, ok := d.For.(*resource.Resource); ok {
+	if res, ok := pre.For.(*resource.Resource); ok {
 		by = res
 	}
-	c, known := r.changes[d.Path]
-	again := known && d.Supersedes && c.maybeVoid // then nothing was changed yet
-	if known && !again && (c.Content || !d.Content) {
+	c, known := r.changes[pre.Path]
+	// The batch has announced the path, met a conflict, and announces it again: nothing was
+	// changed in between, and what stands there now counts.
+	again := known && pre.Supersedes && c.maybeVoid
+	if known && !again && (c.Content || !pre.Content) { // the first pre-image has all that is needed
 		c.hasNext = false
 		r.openChange(c, by)
-		return r.endBatch(d)
+		return r.endBatch(pre)
 	}
-	next := Change{Path: Name(d.Path), Dir: Name(d.Dir), Before: versionOf(d.Info)}
+	line := Change{Path: Name(pre.Path), Dir: Name(pre.Dir), Before: versionOf(pre.Info)}
 	if by != nil {
-		next.Resource = by.ID.String()
+		line.Resource = by.ID.String()
 	}
-	if d.Kind == host.Symlink {
-		target, err := v.Readlink(d.Path)
+	if pre.Kind == host.Symlink {
+		target, err := v.Readlink(pre.Path)
 		if err != nil {
 			return err
 		}
-		next.Before.Target = Name(target)
+		line.Before.Target = Name(target)
 	}
 	if known && !again {
-		next = c.Change
+		line = c.Change
 	}
-	next.Content, next.Next, next.After = d.Content, nil, nil
-	if d.Next != nil && by != nil && (!known || again) { // else it is about another change
-		next.Next = new(versionOf(*d.Next))
+	line.Content, line.Next, line.After = pre.Content, nil, nil
+	if pre.Next != nil && by != nil && (!known || again) { // else it is about another change
+		line.Next = new(versionOf(*pre.Next))
 	}
-	next.Sensitive = r.holdsSecrets(by) || r.sensitive.HeldIn(d.Path)
-	if d.Content && d.Kind == host.Regular {
-		if err := r.backUp(v, d, by, &next); err != nil {
+	line.Sensitive = r.noteSecrets(by) || r.sensitive.HeldIn(pre.Path)
+	if pre.Content && pre.Kind == host.Regular {
+		if err := r.backUp(v, pre, by, &line); err != nil {
 			return fmt.Errorf("cannot keep what is there: %w (backup = false goes without)", err)
 		}
 	}
-	if next.Sensitive && d.Kind != host.Directory {
-		if err := r.sensitive.path(d.Path); err != nil {
+	if line.Sensitive && pre.Kind != host.Directory {
+		if err := r.sensitive.path(pre.Path); err != nil {
 			return fmt.Errorf("cannot record that it holds secrets: %w", err)
 		}
 	}
 	// That something was made need not survive a loss of power; that something was
 	// lost must.
-	durable := next.Before.Kind != host.Missing
-	record := r.wait
-	if !d.More {
+	durable := line.Before.Kind != host.Missing
+	record := r.enqueue
+	if !pre.More {
 		record = func(objects ...any) error { return r.add(durable, objects...) }
 	}
-	if err := record(changeLine{changeProtocol, &next}); err != nil {
+	if err := record(changeLine{changeProtocol, &line}); err != nil {
 		return fmt.Errorf("cannot record what is there: %w", err)
 	}
-	if d.More {
+	if pre.More {
 		_ = r.file.flushMany() // what cannot be written is tried again by the last
 	}
-	r.unsynced = r.unsynced || durable && d.More
+	r.unsynced = r.unsynced || durable && pre.More
 	if !known {
 		c = new(fileChange)
-		r.changes[d.Path] = c
+		r.changes[pre.Path] = c
 	}
-	c.Change, c.hasNext, c.maybeVoid = next, next.Next != nil, !known || again
+	c.Change, c.hasNext, c.maybeVoid = line, line.Next != nil, !known || again
 	r.openChange(c, by)
-	return r.endBatch(d)
+	return r.endBatch(pre)
 }
 
 // openChange opens a change of a path for a resource.
-func (r *Run) openChange(c *fileChange, by *resource.Resource) {
+func (r *RecordWriter) openChange(c *fileChange, by *resource.Resource) {
 	var id resource.ID
 	if by != nil {
 		id = by.ID
@@ -142,9 +154,9 @@ func (r *Run) openChange(c *fileChange, by *resource.Resource) {
 	r.open[id] = append(r.open[id], c)
 }
 
-// endBatch makes the backups and lines of an effect on many paths durable.
-func (r *Run) endBatch(d host.PreImage) error {
-	if d.More {
+// endBatch makes backups and lines durable, unless more pre-images of the same effect follow.
+func (r *RecordWriter) endBatch(pre host.PreImage) error {
+	if pre.More {
 		return nil
 	}
 	if err := r.file.flush(); err != nil {
@@ -153,7 +165,7 @@ func (r *Run) endBatch(d host.PreImage) error {
 	if !r.unsynced {
 		return nil
 	}
-	if err := errors.Join(r.objects.sync(), r.file.sync()); err != nil {
+	if err := errors.Join(r.backups.Sync(), r.file.sync()); err != nil {
 		return err
 	}
 	r.unsynced = false
@@ -161,27 +173,19 @@ func (r *Run) endBatch(d host.PreImage) error {
 }
 
 // backUp stores the content of a file that is about to go.
-func (r *Run) backUp(v *host.View, d host.PreImage, by *resource.Resource, c *Change) error {
+func (r *RecordWriter) backUp(v *host.View, pre host.PreImage, by *resource.Resource, c *Change) error {
 	before := &c.Before
 	if by != nil && by.Common.Backup != nil && !*by.Common.Backup {
 		before.Unkept = "backup = false"
 		return nil
 	}
-	id, sealed, err := r.objects.put(v, d.Path, d.More, c.Sensitive)
+	id, sealed, err := r.backups.Put(v, pre.Path, pre.More, c.Sensitive)
 	c.Sensitive = sealed
-	large, tooLarge := errors.AsType[*tooLargeError](err)
-	switch {
-	case tooLarge:
-		before.Unkept = large.Error()
-	case errors.Is(err, errNoRoom):
-		before.Unkept = errNoRoom.Error()
-	case err != nil:
-		return err
+	if limit, ok := errors.AsType[*backup.LimitError](err); ok {
+		before.Unkept = limit.Error()
+		r.s.dir.Warn(fmt.Sprintf("no backup of %s: %s", pre.Path, before.Unkept))
+		return nil
 	}
 	before.Object = id
-	if before.Unkept != "" {
-		before.Object = ""
-		r.s.dir.Warn(fmt.Sprintf("no backup of %s: %s", d.Path, before.Unkept))
-	}
-	return nil
+	return err
 }

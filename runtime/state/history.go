@@ -42,7 +42,7 @@ func (s *Store) History() (list []Entry, damaged int, err error) {
 		if known[id] {
 			continue
 		}
-		rec, err := s.Record(id)
+		rec, err := s.Changes(id)
 		if err != nil {
 			damaged++
 			continue
@@ -82,7 +82,12 @@ type Record struct {
 
 // Record returns the record of a run. A run that did nothing has none: the error is
 // os.ErrNotExist.
-func (s *Store) Record(id string) (*Record, error) {
+func (s *Store) Record(id string) (*Record, error) { return s.record(id, true) }
+
+// Changes returns the record of a run without its events, which are most of it.
+func (s *Store) Changes(id string) (*Record, error) { return s.record(id, false) }
+
+func (s *Store) record(id string, events bool) (*Record, error) {
 	if id == "" || id != filepath.Base(id) {
 		return nil, fmt.Errorf("want the name of a run, got %q", id)
 	}
@@ -90,7 +95,7 @@ func (s *Store) Record(id string) (*Record, error) {
 		return nil, err
 	}
 	rec := &Record{}
-	read := recordReader{rec, make(map[Name]int), make(map[string][]int)}
+	read := recordReader{rec, make(map[Name]int), make(map[string][]int), events}
 	var err error
 	rec.Damaged, err = s.readLines(runFile(id), read.line)
 	if rec.ID = id; rec.Summary == nil {
@@ -110,7 +115,8 @@ type recordReader struct {
 	at map[Name]int // index of the change of a path
 	// next is the indexes of the changes that a resource was about to make, until a line
 	// says what became of them.
-	next map[string][]int
+	next   map[string][]int
+	events bool // Events is read too
 }
 
 // line adds one line to the record.
@@ -155,7 +161,9 @@ func (rec recordReader) line(line []byte) error {
 		}
 		delete(rec.next, id)
 	}
-	rec.Events = append(rec.Events, json.RawMessage(slices.Clone(line)))
+	if rec.events {
+		rec.Events = append(rec.Events, json.RawMessage(slices.Clone(line)))
+	}
 	return nil
 }
 
@@ -190,8 +198,8 @@ func (s *Store) Find(name string) (string, error) {
 	return found[0], nil
 }
 
-// objectsOf returns the objects of the backups of a run.
-func (rec *Record) objectsOf() []string {
+// contents returns the names of the backups of a run.
+func (rec *Record) contents() []string {
 	ids := make(map[string]bool)
 	for _, c := range rec.Changes {
 		if c.Before.Object != "" {
@@ -201,29 +209,42 @@ func (rec *Record) objectsOf() []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// After returns the content that a run left at a path, and whether that is known: only if
-// nothing but later runs has changed the path since. Only files have a content.
-func (s *Store) After(v *host.View, run string, c Change) (text []byte, known bool, err error) {
-	if c.After == nil || c.After.Kind != host.Regular {
-		return nil, c.After != nil, nil
-	}
+// LaterChanges are, by path, what the first run after another one found that replaced or
+// removed the content.
+type LaterChanges map[Name]Version
+
+// LaterChanges returns those after a run.
+func (s *Store) LaterChanges(run string) (LaterChanges, error) {
 	runs, err := s.recorded()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	found := make(LaterChanges)
 	for _, later := range runs {
 		if later <= run {
 			continue
 		}
-		rec, err := s.Record(later)
+		rec, err := s.Changes(later)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		i := slices.IndexFunc(rec.Changes, func(x Change) bool { return x.Path == c.Path && x.Content })
-		if i < 0 {
-			continue
+		for _, c := range rec.Changes {
+			if _, known := found[c.Path]; c.Content && !known {
+				found[c.Path] = c.Before
+			}
 		}
-		was := rec.Changes[i].Before
+	}
+	return found, nil
+}
+
+// After returns the content that a run left at a path, and whether that is known: only if
+// nothing but later runs, whose changes are given, has changed the path since. Only files have
+// a content.
+func (s *Store) After(v *host.View, later LaterChanges, c Change) (text []byte, known bool, err error) {
+	if c.After == nil || c.After.Kind != host.Regular {
+		return nil, c.After != nil, nil
+	}
+	if was, replaced := later[c.Path]; replaced {
 		if !was.sameContent(*c.After) || was.Object == "" {
 			return nil, false, nil
 		}
@@ -231,7 +252,7 @@ func (s *Store) After(v *host.View, run string, c Change) (text []byte, known bo
 		return text, err == nil, err
 	}
 	now, err := versionAt(v, string(c.Path))
-	if err != nil || !now.sameContent(*c.After) || now.Size > textLimit {
+	if err != nil || !now.sameContent(*c.After) || now.Size > resource.TextLimit {
 		return nil, false, err
 	}
 	text, err = v.ReadFile(string(c.Path))

@@ -22,6 +22,8 @@ type lastApplied struct {
 	// digest is the part of the desired state that comes from a source or template
 	// (resource.DesiredDigester).
 	digest resource.DesiredDigest
+	// made says that a run has made it: it was not there before.
+	made bool
 }
 
 // append appends w to b as a line of the file, without its end. The stat data of a
@@ -33,11 +35,17 @@ func (w lastApplied) append(b []byte) []byte {
 	if w.digest.Stat != "" {
 		b = strconv.AppendQuote(append(b, statSign...), string(w.digest.Stat))
 	}
-	return strconv.AppendQuote(append(b, ' '), w.id)
+	b = append(b, ' ')
+	if w.made {
+		b = append(b, madeSign)
+	}
+	return strconv.AppendQuote(b, w.id)
 }
 
-// statSign stands before stat data.
-const statSign = "@"
+const (
+	statSign = "@" // stands before stat data
+	madeSign = '+' // stands before the ID of what a run has made
+)
 
 // appendSum appends a fingerprint, which has 16 digits.
 func appendSum(b []byte, sum uint64) []byte {
@@ -59,7 +67,11 @@ func parseLastApplied(line string) (w lastApplied, err error) {
 		mark, line, errs[3] = unquoted(marked)
 		w.digest.Stat = resource.SourceStat(mark)
 	}
-	w.id, line, errs[4] = unquoted(strings.TrimPrefix(line, " "))
+	line = strings.TrimPrefix(line, " ")
+	if w.made = strings.HasPrefix(line, string(madeSign)); w.made {
+		line = line[1:]
+	}
+	w.id, line, errs[4] = unquoted(line)
 	if errs == [5]error{} && line == "" {
 		return w, nil
 	}
@@ -106,7 +118,7 @@ func unquoted(line string) (text, rest string, err error) {
 
 // DesiredDigests returns a function that returns the recorded digest of a resource of an
 // applied catalog, the zero digest if there is none.
-func (s *Store) DesiredDigests(a Applied) func(r *resource.Resource) resource.DesiredDigest {
+func (s *Store) DesiredDigests(a AppliedHeader) func(r *resource.Resource) resource.DesiredDigest {
 	past := &siteRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
 	past.load()
 	lazy := make(map[string]bool)
@@ -187,9 +199,9 @@ func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.Desired
 	return now.Same(splitLateValues(old, lazy), text)
 }
 
-// Cause returns [Run.Cause] for plans: nothing is written.
-func (s *Store) Cause(site, root string) func(r *resource.Resource, wish resource.DesiredDigest, text func() string) converge.Cause {
-	a := &siteRecord{s: s, site: site, root: root, readOnly: true}
+// Cause returns [RecordWriter.Cause] for plans: nothing is written.
+func (s *Store) Cause(site, file, root string) func(r *resource.Resource, desired resource.DesiredDigest, text func() string) converge.Cause {
+	a := &siteRecord{s: s, site: site, file: file, root: root, readOnly: true}
 	return a.cause
 }
 

@@ -29,9 +29,9 @@ type lines struct {
 	retrySize int // size of buffer when writing it failed last
 }
 
-// wait adds objects that are written with the next ones, by flush at the latest.
+// enqueue adds objects that are written with the next ones, by flush at the latest.
 // On an error none of them is.
-func (l *lines) wait(objects ...any) error {
+func (l *lines) enqueue(objects ...any) error {
 	before := len(l.buffer)
 	for _, x := range objects {
 		var err error
@@ -92,7 +92,7 @@ func (l *lines) flush() error {
 // On an error the file holds none of them.
 func (l *lines) add(durable bool, objects ...any) error {
 	before := len(l.buffer)
-	if err := l.wait(objects...); err != nil {
+	if err := l.enqueue(objects...); err != nil {
 		return err
 	}
 	if err := l.write(durable, l.buffer); err != nil {

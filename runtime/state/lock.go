@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
@@ -59,26 +60,6 @@ func holderOf(d *statedir.Dir) (h Holder) {
 	return h
 }
 
-// startedBy reports whether a process started this one, or one that did.
-func startedBy(pid int) bool {
-	for at := os.Getppid(); at > 1; {
-		if at == pid {
-			return true
-		}
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", at))
-		if err != nil {
-			return false
-		}
-		// The name of the command, in brackets, may hold anything.
-		rest := string(stat[bytes.LastIndexByte(stat, ')')+1:])
-		var state string
-		if _, err := fmt.Sscan(rest, &state, &at); err != nil {
-			return false
-		}
-	}
-	return false
-}
-
 // A LockHandle is a lock that this process holds.
 type LockHandle struct {
 	// First says that there was no lock file before.
@@ -120,8 +101,8 @@ func Lock(ctx context.Context, dir, command string, wait time.Duration, now time
 	return h, err
 }
 
-func lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*LockHandle, error) {
-	holder, err := json.Marshal(Holder{os.Getpid(), command, now})
+func lock(ctx context.Context, dir, name string, wait time.Duration, now time.Time) (*LockHandle, error) {
+	holder, err := json.Marshal(Holder{os.Getpid(), name, now})
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +121,7 @@ func lock(ctx context.Context, dir, command string, wait time.Duration, now time
 	defer cancel()
 	ok, err := tryLock(f)
 	if err == nil && !ok && wait > 0 {
-		if h := holderOf(d); startedBy(h.PID) {
+		if h := holderOf(d); command.IsAncestor(h.PID) {
 			return nil, errors.Join(&LockedError{Dir: dir, Holder: h, Waits: true}, f.Close())
 		}
 		ok, err = waitForLock(ctx, f)

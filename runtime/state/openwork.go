@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/unpack"
@@ -21,8 +23,11 @@ const unfinishedFile = "unfinished.ndjson"
 type OpenWork struct {
 	Number int    `json:"number"`
 	Run    string `json:"run"`
-	// Boot is when the machine was started, for commands: none outlives that.
+	// Boot is when the machine was started, for commands: none outlives that. PID and
+	// Start are 0 until the command is started.
 	Boot    string `json:"boot,omitempty"`
+	ID      string `json:"id,omitempty"`
+	Session int    `json:"session,omitempty"`
 	PID     int    `json:"pid,omitempty"`
 	Start   uint64 `json:"start,omitempty"`
 	Command string `json:"command,omitempty"`
@@ -33,8 +38,8 @@ type OpenWork struct {
 	Ino  uint64 `json:"ino,omitempty"`
 }
 
-// openWorkLine is a line of the file: the begin of an Unfinished, or the number of one
-// that has ended. When all have ended, the file is written from its beginning again, which
+// openWorkLine is a line of the file: an OpenWork that begins, or the number of one that has
+// ended. When all have ended, the file is written from its beginning again, which
 // costs less than to empty it; Round counts that. Lines with another round than the first
 // line are void.
 type openWorkLine struct {
@@ -47,21 +52,24 @@ type openWorkLine struct {
 // is no error if a command cannot be recorded: to die is rare. Safe for use by several
 // goroutines.
 type Work struct {
-	s    *Store
-	run  string
-	boot string
+	s       *Store
+	run     string
+	boot    string
+	session int
 
-	mu    sync.Mutex
-	f     *os.File // nil until there is something to record
-	last  int
-	open  map[int]bool
-	round int64
-	size  int64 // of the lines of this round
+	mu       sync.Mutex
+	f        *os.File // nil until there is something to record
+	last     int
+	commands int // so many were begun
+	open     map[int]bool
+	round    int64
+	size     int64 // of the lines of this round
 }
 
 // Work returns the Work of a run.
 func (s *Store) Work(run string) *Work {
-	return &Work{s: s, run: run, boot: bootID(), open: make(map[int]bool)}
+	session, _ := unix.Getsid(0)
+	return &Work{s: s, run: run, boot: bootID(), session: session, open: make(map[int]bool)}
 }
 
 // bootID names the time since the machine was started.
@@ -70,17 +78,53 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// Command records a command that was started. That is not made durable: no command
-// survives a loss of power.
-func (w *Work) Command(c command.Started) (ended func()) {
+// Command records a command that is about to be started, in a session of its own if it is apart. That is not made durable: no
+// command survives a loss of power.
+func (w *Work) Command(text string, apart bool) command.Record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	x := OpenWork{PID: c.PID, Start: c.Start, Boot: w.boot, Command: w.s.secrets.Redact(c.Command)}
-	if err := w.begin(&x); err != nil {
-		return func() {}
+	w.commands++
+	x := &OpenWork{ID: fmt.Sprint(w.run, ".", w.commands), Boot: w.boot, Session: w.session, Command: w.s.secrets.Redact(text)}
+	if apart {
+		x.Session = 0
 	}
-	return func() { w.end(x.Number) }
+	if err := w.begin(x); err != nil {
+		return unrecorded{}
+	}
+	return &running{w, x}
 }
+
+// A running is a command on record.
+type running struct {
+	w *Work
+	x *OpenWork
+}
+
+// ID implements command.Record.
+func (r *running) ID() string { return r.x.ID }
+
+// Started implements command.Record.
+func (r *running) Started(pid int, start uint64) {
+	r.w.mu.Lock()
+	defer r.w.mu.Unlock()
+	r.x.PID, r.x.Start = pid, start
+	_ = r.w.write(openWorkLine{Begun: r.x})
+}
+
+// Ended implements command.Record.
+func (r *running) Ended() { r.w.end(r.x.Number) }
+
+// An unrecorded is a command that could not be recorded.
+type unrecorded struct{}
+
+// ID implements command.Record.
+func (unrecorded) ID() string { return "" }
+
+// Started implements command.Record.
+func (unrecorded) Started(int, uint64) {}
+
+// Ended implements command.Record.
+func (unrecorded) Ended() {}
 
 // Directory records a directory that is about to be made, durably.
 func (w *Work) Directory(path string) (host.Temporary, error) {
@@ -94,17 +138,17 @@ func (w *Work) Directory(path string) (host.Temporary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot record what is unpacked: %w", err)
 	}
-	return &unpacking{w, x}, nil
+	return &unpackRecord{w, x}, nil
 }
 
-// An unpacking is a directory on record.
-type unpacking struct {
+// An unpackRecord records the directory into which an archive is unpacked.
+type unpackRecord struct {
 	w *Work
 	x *OpenWork
 }
 
 // Made implements host.Temporary.
-func (d *unpacking) Made(dev, ino uint64) {
+func (d *unpackRecord) Made(dev, ino uint64) {
 	d.w.mu.Lock()
 	defer d.w.mu.Unlock()
 	d.x.Dev, d.x.Ino = dev, ino
@@ -112,7 +156,7 @@ func (d *unpacking) Made(dev, ino uint64) {
 }
 
 // Gone implements host.Temporary.
-func (d *unpacking) Gone() { d.w.end(d.x.Number) }
+func (d *unpackRecord) Gone() { d.w.end(d.x.Number) }
 
 // begin records x under a number of its own.
 func (w *Work) begin(x *OpenWork) error {
@@ -215,11 +259,11 @@ func (l openWorkLine) number() int {
 	return l.Done
 }
 
-// FinishOff ends the commands and removes the directories that runs have left behind
+// CleanUp ends the commands and removes the directories that runs have left behind
 // when they died, whatever their site, and warns of each. The lock of the directory
 // must be held, so that none of these runs goes on. What could not be dealt with is
 // tried again by the next run.
-func (s *Store) FinishOff() {
+func (s *Store) CleanUp() {
 	list, err := s.OpenWork()
 	if err != nil || len(list) == 0 {
 		if err != nil {
@@ -248,6 +292,9 @@ func (x OpenWork) String() string {
 	if x.Path != "" {
 		return x.Path
 	}
+	if x.PID == 0 {
+		return "the command " + x.Command
+	}
 	return fmt.Sprintf("the command %s (pid %d)", x.Command, x.PID)
 }
 
@@ -258,10 +305,10 @@ func (s *Store) finishOff(x OpenWork) (err error) {
 	case x.Path != "":
 		what = "removed"
 		err = s.dir.Do("remove", x.Path, func() (err error) { found, err = unpack.RemoveLeftover(x.Path, x.Dev, x.Ino); return err })
-	case x.PID > 0 && x.Boot == bootID() && x.Boot != "":
-		found, err = command.EndAbandoned(command.Started{PID: x.PID, Start: x.Start, Command: x.Command}, x.Run)
-	case x.PID <= 0:
+	case x.PID < 0 || x.PID == 0 && x.ID == "":
 		err = errors.New("what it is cannot be understood")
+	case x.Boot == bootID() && x.Boot != "":
+		found, err = command.Abandoned{Run: x.Run, PID: x.PID, Start: x.Start, ID: x.ID, Session: x.Session}.End()
 	}
 	if err == nil && found {
 		s.dir.Warn(fmt.Sprintf("%s %s, which run %s has left behind when it died", what, x, x.Run))

@@ -15,9 +15,9 @@ import (
 
 const pendingFile = "pending.ndjson"
 
-// A Pending is a refresh that a run recorded before it made a change, and that
+// A PendingRecord is a refresh that a run recorded before it made a change, and that
 // nobody has performed since.
-type Pending struct {
+type PendingRecord struct {
 	To    string    `json:"to"` // the resource to refresh
 	By    string    `json:"by"` // the resource that was changed
 	Cause string    `json:"cause,omitempty"`
@@ -28,17 +28,17 @@ type Pending struct {
 }
 
 // String names both resources and the run.
-func (p Pending) String() string {
+func (p PendingRecord) String() string {
 	return fmt.Sprintf("refresh of %s left over from run %s: %s changed", p.To, p.Run, p.By)
 }
 
 // A pendingLine is a line of the file: one of the three.
 type pendingLine struct {
-	Owe *Pending `json:"owe,omitempty"`
-	// Settled removes all refreshes of a resource.
-	Settled *pendingMatch `json:"settled,omitempty"`
-	// Forgiven removes one refresh, or all that come of one change of a run.
-	Forgiven *pendingMatch `json:"forgiven,omitempty"`
+	Add *PendingRecord `json:"owe,omitempty"`
+	// Done removes all refreshes of a resource.
+	Done *pendingMatch `json:"settled,omitempty"`
+	// Cancel removes one refresh, or all that come of one change of a run.
+	Cancel *pendingMatch `json:"forgiven,omitempty"`
 }
 
 // A pendingMatch selects refreshes to remove: those with the same Root and with all other
@@ -50,25 +50,25 @@ type pendingMatch struct {
 	Root string `json:"root"`
 }
 
-func (x pendingMatch) matches(p Pending) bool {
+func (x pendingMatch) matches(p PendingRecord) bool {
 	return p.Root == x.Root && (x.To == "" || x.To == p.To) && (x.By == "" || x.By == p.By) && (x.Run == "" || x.Run == p.Run)
 }
 
 // apply does to list what the line says.
-func (l pendingLine) apply(list []Pending) ([]Pending, error) {
+func (l pendingLine) apply(list []PendingRecord) ([]PendingRecord, error) {
 	switch {
-	case l.Owe != nil && l.Owe.To != "":
-		return append(list, *l.Owe), nil
-	case l.Settled != nil && l.Settled.To != "":
-		return slices.DeleteFunc(list, l.Settled.matches), nil
-	case l.Forgiven != nil && l.Forgiven.Run != "":
-		return slices.DeleteFunc(list, l.Forgiven.matches), nil
+	case l.Add != nil && l.Add.To != "":
+		return append(list, *l.Add), nil
+	case l.Done != nil && l.Done.To != "":
+		return slices.DeleteFunc(list, l.Done.matches), nil
+	case l.Cancel != nil && l.Cancel.Run != "":
+		return slices.DeleteFunc(list, l.Cancel.matches), nil
 	}
 	return list, errors.New("no line of this file")
 }
 
 // Pending returns the pending refreshes, oldest first.
-func (s *Store) Pending() (list []Pending, damaged int, err error) {
+func (s *Store) Pending() (list []PendingRecord, damaged int, err error) {
 	damaged, err = s.readLines(pendingFile, func(line []byte) error {
 		var l pendingLine
 		err := json.Unmarshal(line, &l)
@@ -83,7 +83,7 @@ func (s *Store) Pending() (list []Pending, damaged int, err error) {
 // PendingRefreshes selects from list for a run of the site on the root: the refreshes of its
 // earlier runs, and those of other sites for resources that it declares too. Site may be "",
 // which is none.
-func PendingRefreshes(list []Pending, site, root string, c *catalog.Catalog) []converge.PendingRefresh {
+func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalog) []converge.PendingRefresh {
 	if len(list) == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ type journal struct {
 	s    *Store
 	info Info
 	file lines
-	list []Pending
+	list []PendingRecord
 	// durable is the resources for which a line that is still good was synced.
 	durable map[string]bool
 }
@@ -144,7 +144,7 @@ func (j *journal) rewrite() error {
 	return j.s.dir.Replace(pendingFile, true, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		for i := range j.list {
-			if err := enc.Encode(pendingLine{Owe: &j.list[i]}); err != nil {
+			if err := enc.Encode(pendingLine{Add: &j.list[i]}); err != nil {
 				return err
 			}
 		}
@@ -159,11 +159,11 @@ func (j *journal) add(by resource.ID, cause converge.Cause, to []resource.ID) er
 	durable := true
 	at := len(j.list)
 	for _, id := range to {
-		p := Pending{
+		p := PendingRecord{
 			To: id.String(), By: by.String(), Cause: cause.String(),
 			Run: j.info.ID, Site: j.info.Site, Root: j.info.Root, Since: j.s.clock.Now().UTC().Round(0),
 		}
-		objects = append(objects, pendingLine{Owe: &p})
+		objects = append(objects, pendingLine{Add: &p})
 		j.list = append(j.list, p)
 		durable = durable && j.durable[p.To]
 	}
@@ -197,17 +197,17 @@ func (j *journal) remove(l pendingLine, x pendingMatch) {
 
 func (j *journal) finish(to resource.ID) {
 	x := pendingMatch{To: to.String(), Root: j.info.Root}
-	j.remove(pendingLine{Settled: &x}, x)
+	j.remove(pendingLine{Done: &x}, x)
 }
 
 func (j *journal) cancel(by resource.ID) {
 	x := pendingMatch{By: by.String(), Run: j.info.ID, Root: j.info.Root}
-	j.remove(pendingLine{Forgiven: &x}, x)
+	j.remove(pendingLine{Cancel: &x}, x)
 }
 
 func (j *journal) drop(d converge.PendingRefresh) {
 	x := pendingMatch{To: d.To.String(), By: d.By.String(), Run: d.Run, Root: j.info.Root}
-	j.remove(pendingLine{Forgiven: &x}, x)
+	j.remove(pendingLine{Cancel: &x}, x)
 }
 
 // end tidies the file up.

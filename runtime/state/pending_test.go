@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -165,14 +166,14 @@ func TestTargets(t *testing.T) {
 	b, cmds := newBox(t), newCommands()
 	b.runner = cmds.runner()
 	c := cat(t, file("/a", "one"), file("/b", "two"), exec("restart", onlyRefresh))
-	part, err := c.Target([]resource.ID{{Type: "file", Name: "/a"}})
+	part, err := c.Select(catalog.Selection{Targets: []resource.ID{{Type: "file", Name: "/a"}}})
 	require.NoError(t, err)
 	_, _, err = b.run(part)
 	require.NoError(t, err)
 	require.Equal(t, "/a changed new", b.told())
 	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending(), "what was left out is owed")
 	// Another part does not lose it.
-	part, err = c.Target([]resource.ID{{Type: "file", Name: "/b"}})
+	part, err = c.Select(catalog.Selection{Targets: []resource.ID{{Type: "file", Name: "/b"}}})
 	require.NoError(t, err)
 	_, sum, err := b.run(part)
 	require.NoError(t, err)

@@ -2,9 +2,12 @@ package state
 
 import (
 	"bytes"
+	"errors"
+	"io"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
 // A pendingSnapshot is the snapshot of a catalog for the case that every resource of it
@@ -55,20 +58,24 @@ func (a *siteRecord) prepare(c *catalog.Catalog) {
 // compressed returns the file of a catalog, nil if it is too large.
 func (a *siteRecord) compressed(c *catalog.Catalog) []byte {
 	var file bytes.Buffer
-	z := newCompressor(&file)
-	defer z.release()
-	var line []byte
-	var properties schema.Table
-	for _, r := range c.Resources {
-		var err error
-		if line, err = a.appendDeclared(line[:0], r, &properties); err == nil {
-			_, err = z.Write(line)
+	err := statedir.Compress(&file, func(z io.Writer) error {
+		var line []byte
+		var properties schema.Table
+		for _, r := range c.Resources {
+			var err error
+			if line, err = a.appendDeclared(line[:0], r, &properties); err == nil {
+				_, err = z.Write(line)
+			}
+			if err == nil && file.Len() > largestSnapshot {
+				err = errors.New("it is too large")
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil || file.Len() > largestSnapshot {
-			return nil
-		}
-	}
-	if z.Close() != nil {
+		return nil
+	})
+	if err != nil {
 		return nil
 	}
 	return file.Bytes()

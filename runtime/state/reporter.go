@@ -12,19 +12,20 @@ import (
 )
 
 // Begin implements converge.Reporter: the lines so far are written.
-func (r *Run) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
+func (r *RecordWriter) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
 
 // SetResource sets the resource to which changes belong from now on that have no
 // [host.PreImage.For]; nil for none.
-func (r *Run) SetResource(res *resource.Resource) {
+func (r *RecordWriter) SetResource(res *resource.Resource) {
 	r.recordOutcome(r.closeChanges(slices.Collect(maps.Keys(r.open))...), nil)
 	r.current = res
-	r.holdsSecrets(res)
+	r.noteSecrets(res)
 }
 
 // Event implements converge.Reporter.
-func (r *Run) Event(e *converge.Event) {
+func (r *RecordWriter) Event(e *converge.Event) {
 	r.setResult(e)
+	// The zero ID has the changes for which the host has named no resource.
 	r.recordOutcome(r.closeChanges(resource.ID{}, e.Resource.ID), e)
 	r.warnOf(r.file.flushMany())
 }
@@ -36,7 +37,7 @@ func isNotable(e *converge.Event) bool {
 
 // appendOutcome appends lines to b: what became of the paths of changes, and an event that is
 // not nil, if it is notable.
-func (r *Run) appendOutcome(b []byte, changes []*fileChange, e *converge.Event) ([]byte, error) {
+func (r *RecordWriter) appendOutcome(b []byte, changes []*fileChange, e *converge.Event) ([]byte, error) {
 	var errs []error
 	for _, c := range changes {
 		if line, ok := r.closeChange(c, e); ok {
@@ -54,7 +55,7 @@ func (r *Run) appendOutcome(b []byte, changes []*fileChange, e *converge.Event) 
 // recordOutcome adds lines about what has happened already, which are written with the
 // next ones, or before anything else happens. That they cannot be written undoes
 // nothing, and is a warning.
-func (r *Run) recordOutcome(changes []*fileChange, e *converge.Event) {
+func (r *RecordWriter) recordOutcome(changes []*fileChange, e *converge.Event) {
 	if len(changes) == 0 && (e == nil || !isNotable(e)) {
 		return
 	}
@@ -65,7 +66,7 @@ func (r *Run) recordOutcome(changes []*fileChange, e *converge.Event) {
 	r.warnOf(err)
 }
 
-func (r *Run) warnOf(err error) {
+func (r *RecordWriter) warnOf(err error) {
 	if err != nil {
 		r.s.dir.Warn(fmt.Sprintf("%s: %v", r.s.dir.Path(r.file.name), err))
 	}

@@ -35,7 +35,7 @@ type Restoration struct {
 // Restorations returns the versions before a run of the paths that it changed, in order of
 // path. With paths, only these and those below them.
 func (s *Store) Restorations(run string, paths []string) ([]Restoration, error) {
-	rec, err := s.Record(run)
+	rec, err := s.Changes(run)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +54,18 @@ func (s *Store) Restorations(run string, paths []string) ([]Restoration, error) 
 		return nil, fmt.Errorf("run %s did not change %s", run, paths[i])
 	}
 	slices.SortFunc(list, func(a, b Restoration) int { return cmp.Compare(a.Path, b.Path) })
+	var later LaterChanges
 	for i := range list {
-		if err := s.findContent(run, &list[i]); err != nil {
-			return nil, err
+		r := &list[i]
+		if r.Want.Kind != host.Regular || r.Want.Object != "" {
+			continue
 		}
+		if later == nil {
+			if later, err = s.LaterChanges(run); err != nil {
+				return nil, err
+			}
+		}
+		r.findContent(later)
 	}
 	return list, nil
 }
@@ -80,45 +88,25 @@ func among(path string, paths []string, used []bool) bool {
 
 // findContent finds the content of a file of which the run changed the owner and
 // the mode only: a later run may have replaced it.
-func (s *Store) findContent(run string, r *Restoration) error {
-	if r.Want.Kind != host.Regular || r.Want.Object != "" {
-		return nil
-	}
+func (r *Restoration) findContent(later LaterChanges) {
 	if r.Lost = r.Want.Unkept; r.Lost != "" {
-		return nil
+		return
 	}
-	runs, err := s.recorded()
-	if err != nil {
-		return err
+	was, replaced := later[Name(r.Path)]
+	switch {
+	case !replaced:
+	case !was.sameContent(r.Want):
+		r.Lost = "something other than ccm changed it after the run"
+	case was.Object == "":
+		r.Lost = was.Unkept
+	default:
+		r.Want.Object = was.Object
 	}
-	for _, later := range runs {
-		if later <= run {
-			continue
-		}
-		rec, err := s.Record(later)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(rec.Changes, func(c Change) bool { return string(c.Path) == r.Path && c.Content })
-		if i < 0 {
-			continue
-		}
-		switch was := rec.Changes[i].Before; {
-		case !was.sameContent(r.Want):
-			r.Lost = "something other than ccm changed it after the run"
-		case was.Object == "":
-			r.Lost = was.Unkept
-		default:
-			r.Want.Object = was.Object
-		}
-		return nil
-	}
-	return nil
 }
 
 // Content opens a backup.
 func (s *Store) Content(id string) ([]byte, error) {
-	r, err := s.openObject(id)
+	r, err := s.backups.Open(id)
 	if err != nil {
 		return nil, s.gone(id, err)
 	}
@@ -266,7 +254,7 @@ func (x *restorer) create(r Restoration) error {
 	if same, err := x.same(x.ctx, &x.h.View, r, versionOf(info)); err != nil || same {
 		return errors.Join(err, x.h.SetAttr(r.Path, attr))
 	}
-	content, err := x.openObject(r.Want.Object)
+	content, err := x.backups.Open(r.Want.Object)
 	if err != nil {
 		return x.gone(r.Want.Object, err)
 	}

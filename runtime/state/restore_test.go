@@ -25,7 +25,7 @@ import (
 )
 
 // restore restores what a run changed.
-func (b *box) restore(id string, paths ...string) (*state.Run, []error) {
+func (b *box) restore(id string, paths ...string) (*state.RecordWriter, []error) {
 	require.NoError(b.t, os.MkdirAll(b.dir, 0o700))
 	list, err := b.store().Restorations(id, paths)
 	require.NoError(b.t, err)
@@ -325,7 +325,7 @@ func TestRecord(t *testing.T) {
 		require.NoError(t, err)
 		st := fi.Sys().(*syscall.Stat_t)
 		require.Equal(t, &state.Version{
-			Kind: host.Regular, Mode: 0o644, UID: st.Uid, GID: st.Gid, Size: fi.Size(), MTime: fi.ModTime().UTC(), Dev: st.Dev, Ino: st.Ino,
+			Kind: host.Regular, Mode: 0o644, UID: st.Uid, GID: st.Gid, Size: fi.Size(), MTime: fi.ModTime().UTC(), Dev: uint64(st.Dev), Ino: st.Ino,
 		}, rec.Changes[i].After, "without looking for it")
 		require.Nil(t, rec.Changes[i].Next)
 	}

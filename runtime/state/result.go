@@ -15,16 +15,17 @@ type resourceResult struct {
 }
 
 // setResult sets the result of a resource.
-func (r *Run) setResult(e *converge.Event) {
-	if r.record == nil {
+func (r *RecordWriter) setResult(e *converge.Event) {
+	if r.siteRecord == nil {
 		return
 	}
 	id := e.Resource.ID
+	r.siteRecord.noteMade(e)
 	switch {
 	case e.Outcome == converge.Changed && e.DesiredDigest == (resource.DesiredDigest{}):
 		delete(r.results, id) // as if it had been stable
 	case e.Outcome != converge.Stable || e.DesiredDigest != (resource.DesiredDigest{}):
-		r.results[id] = resourceResult{e.Outcome, r.record.keyed(e.Resource, withLateValues(e.DesiredDigest))}
+		r.results[id] = resourceResult{e.Outcome, r.siteRecord.keyed(e.Resource, withLateValues(e.DesiredDigest))}
 	case r.results[id].outcome != converge.Changed:
 		delete(r.results, id) // it is in order now, whatever came before
 	}
@@ -34,7 +35,7 @@ func (r *Run) setResult(e *converge.Event) {
 }
 
 // noteLazy notes if a resource has values that are known later.
-func (r *Run) noteLazy(x *resource.Resource) {
+func (r *RecordWriter) noteLazy(x *resource.Resource) {
 	if len(x.Later) == 0 {
 		return
 	}

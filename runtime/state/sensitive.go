@@ -112,9 +112,9 @@ func (x *sensitive) path(path string) error {
 	return x.file.add(true, sensitiveLine{Path: Name(path)})
 }
 
-// holdsSecrets reports whether a resource holds secrets or has held some. That is
-// noted, so that later runs know.
-func (r *Run) holdsSecrets(res *resource.Resource) bool {
+// noteSecrets notes, for later runs, whether a resource holds secrets, and reports whether it
+// does or has done.
+func (r *RecordWriter) noteSecrets(res *resource.Resource) bool {
 	if res != nil && len(res.Sensitive) > 0 {
 		if err := r.s.needKey(); err != nil {
 			r.s.dir.Warn(fmt.Sprintf("%s: %v", r.s.dir.Path(keyFile), err))

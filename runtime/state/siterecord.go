@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,10 +21,10 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// An Applied is the head of what is recorded of the last applied catalog of a site on a
+// An AppliedHeader is the first line of the record of the last applied catalog of a site on a
 // root. Lines with fingerprints follow it, and the resources themselves are in a file of
 // their own ([Store.Catalog]).
-type Applied struct {
+type AppliedHeader struct {
 	Protocol string    `json:"protocol"`
 	Site     string    `json:"site"`
 	Root     string    `json:"root"`
@@ -31,6 +32,9 @@ type Applied struct {
 	Time     time.Time `json:"time"`
 	// Fingerprint stands for all of it.
 	Fingerprint string `json:"fingerprint"`
+	// File is that of the run's [Info] if it differs from Site, which is so if arguments or
+	// options select what is declared.
+	File string `json:"file,omitempty"`
 
 	name string // of the files, without suffix
 }
@@ -53,17 +57,22 @@ func appliedName(site, root string) string {
 type siteRecord struct {
 	s          *Store
 	site, root string
+	file       string // see Info; "" if only what is recorded of the site is asked
 	// readOnly is set if nothing may be written.
 	readOnly bool
 
-	head    Applied
+	head    AppliedHeader
 	hasHead bool
 	loaded  bool
 	last    lastAppliedList
+	sibling *lastAppliedList            // see siblings; nil until it is needed
+	isFirst bool                        // nothing is recorded yet
 	cache   map[resource.ID]lastApplied // of find, for cause
 	// lazy is the resources with values that became known only in the run, with these.
 	lazy    map[resource.ID]*resource.Resource
 	pending *pendingSnapshot // nil if there is none
+	// made has true for the resources that the run has made, false for those that are absent.
+	made map[resource.ID]bool
 }
 
 // managed reports whether a run may change the resource.
@@ -74,17 +83,20 @@ func managed(r *resource.Resource) bool {
 // cause implements Run.Cause.
 func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, text func() string) converge.Cause {
 	a.load()
-	if len(a.last.list) == 0 {
-		return converge.New
+	last := &a.last
+	if a.isFirst {
+		last = a.siblings()
 	}
-	old, known := a.last.find(r.ID.String())
+	old, known := last.find(r.ID.String())
 	if !known {
 		return converge.New
 	}
-	if a.cache == nil {
-		a.cache = make(map[resource.ID]lastApplied)
+	if last == &a.last {
+		if a.cache == nil {
+			a.cache = make(map[resource.ID]lastApplied)
+		}
+		a.cache[r.ID] = old
 	}
-	a.cache[r.ID] = old
 	spec, _ := a.fingerprint(r)
 	if old.spec != spec && len(r.Sensitive) > 0 {
 		// What is there may be from before its secrets were known to be some.
@@ -94,6 +106,24 @@ func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, t
 		return converge.Intended
 	}
 	return converge.Corrective
+}
+
+// siblings returns what was applied last of the same file with other arguments and options: it
+// tells why something changes in the first run with these.
+func (a *siteRecord) siblings() *lastAppliedList {
+	if a.sibling == nil {
+		a.sibling = new(lastAppliedList)
+		applied, _ := a.s.Applied() // who reads it anyway says what is wrong
+		for _, x := range applied {
+			if a.file != "" && x.Root == a.root && (x.Site == a.file || x.File == a.file) {
+				other := &siteRecord{s: a.s, site: x.Site, root: a.root, readOnly: true}
+				other.load()
+				a.sibling = &other.last
+				break
+			}
+		}
+	}
+	return a.sibling
 }
 
 // readHead reads the first line of the file. One that is damaged counts as missing.
@@ -111,7 +141,7 @@ func (a *siteRecord) readHead() {
 	n, _ := io.ReadFull(f, buf)
 	line, _, _ := bytes.Cut(buf[:n], []byte("\n"))
 	if json.Unmarshal(line, &a.head) != nil || a.head.Protocol != appliedProtocol {
-		a.head = Applied{}
+		a.head = AppliedHeader{}
 	}
 }
 
@@ -126,7 +156,7 @@ func (a *siteRecord) load() {
 	a.readHead()
 	name := a.name() + wishesSuffix
 	text, err := a.s.dir.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) {
+	if a.isFirst = errors.Is(err, os.ErrNotExist); a.isFirst {
 		return
 	}
 	_, lines, _ := bytes.Cut(text, []byte("\n"))
@@ -159,7 +189,15 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 	if err := a.s.dir.MakeDir(appliedDir); err != nil {
 		return err
 	}
+	if a.file != "" && a.file != a.site && !a.s.dir.Has(a.name()+wishesSuffix) {
+		if err := a.s.forgetSelected(); err != nil {
+			return err
+		}
+	}
 	// Digests are not in the catalog; late values are.
+	if err := a.addUndeclared(c); err != nil {
+		return err
+	}
 	sameCatalog := recorded && len(resolved) == 0 &&
 		slices.EqualFunc(list, a.last.list, func(x snapshotEntry, y lastApplied) bool { return x.id == y.id && x.all == y.all })
 	if !sameCatalog {
@@ -207,6 +245,33 @@ func (a *siteRecord) digestBefore(id resource.ID) resource.DesiredDigest {
 	return w.digest
 }
 
+// maxSelected is of how many different arguments and options the records are kept, the latest: a
+// script may be called with another argument each time.
+const maxSelected = 100
+
+// forgetSelected makes room for the record of one more of them.
+func (s *Store) forgetSelected() error {
+	applied, err := s.Applied()
+	if err != nil {
+		return err
+	}
+	kept := 1
+	for _, x := range applied {
+		if x.File == "" {
+			continue
+		}
+		if kept++; kept <= maxSelected {
+			continue
+		}
+		for _, suffix := range []string{wishesSuffix, catalogSuffix, undeclaredSuffix} {
+			if s.dir.Has(x.name + suffix) {
+				err = errors.Join(err, s.dir.Remove(x.name+suffix))
+			}
+		}
+	}
+	return err
+}
+
 func sumOf(list []snapshotEntry) string {
 	var sum uint64
 	for _, w := range list {
@@ -222,12 +287,12 @@ func (a *siteRecord) hasCatalog() bool {
 }
 
 // Applied returns the last applied catalog of each site, the latest first.
-func (s *Store) Applied() ([]Applied, error) {
+func (s *Store) Applied() ([]AppliedHeader, error) {
 	files, err := s.dir.List(appliedDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	var list []Applied
+	var list []AppliedHeader
 	for _, f := range files {
 		base, ok := strings.CutSuffix(f.Name(), wishesSuffix)
 		if !ok || strings.HasPrefix(base, ".") {
@@ -238,7 +303,7 @@ func (s *Store) Applied() ([]Applied, error) {
 			return nil, err
 		}
 		line, _, _ := bytes.Cut(text, []byte("\n"))
-		x := Applied{}
+		x := AppliedHeader{}
 		if json.Unmarshal(line, &x) != nil || x.Protocol != appliedProtocol {
 			s.dir.Warn(filepath.Join(s.dir.Path(appliedDir), f.Name()) + " is damaged")
 			continue
@@ -246,6 +311,6 @@ func (s *Store) Applied() ([]Applied, error) {
 		x.name = filepath.Join(appliedDir, base)
 		list = append(list, x)
 	}
-	slices.SortStableFunc(list, func(a, b Applied) int { return b.Time.Compare(a.Time) })
+	slices.SortStableFunc(list, func(a, b AppliedHeader) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.Run, a.Run)) })
 	return list, err
 }

@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,10 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -130,7 +133,7 @@ func TestAppliedCatalog(t *testing.T) {
 	require.Equal(t, 2, plan(), "the file, and the exec that it refreshes")
 
 	// A part that is applied changes its part only.
-	part, err := cat(t, append([]decl{file("/a", "new", props{"alias": "first"})}, list[1:]...)...).Target([]resource.ID{{Type: "file", Name: "first"}})
+	part, err := cat(t, append([]decl{file("/a", "new", props{"alias": "first"})}, list[1:]...)...).Select(catalog.Selection{Targets: []resource.ID{{Type: "file", Name: "first"}}})
 	require.NoError(t, err)
 	_, _, err = b.run(part)
 	require.NoError(t, err)
@@ -176,4 +179,29 @@ func TestDamagedWishes(t *testing.T) {
 		b.must(file("/a", "one"), file("/b", "one"))
 		require.Equal(t, "/a changed corrective", b.told())
 	}
+}
+
+// A script that is called with another argument each time does not fill the state directory:
+// the latest are kept, and what is recorded of files without arguments is.
+func TestRecordsOfArgumentsAreBounded(t *testing.T) {
+	b := newBox(t)
+	b.must(file("/a", "one"))
+	c := cat(t, file("/b", "one"))
+	for i := range 105 {
+		b.clock.now = b.clock.now.Add(time.Minute)
+		run, err := b.store().Begin(state.Info{ID: fmt.Sprintf("r%03d", i), Kind: "run", Site: fmt.Sprint("/site.lua ", i), File: "/site.lua", Root: b.root, Start: b.clock.now})
+		require.NoError(t, err)
+		run.AddCatalog(c)
+		e := converge.Engine{Registry: registry(t), Facts: facts.Static(nil), Reporter: run, Journal: run, Cause: run.Cause}
+		require.NoError(t, run.End(e.Run(t.Context(), host.New(host.Options{Root: b.root, Clock: b.clock, BeforeChange: run.BeforeChange}), c)))
+	}
+	applied, err := b.store().Applied()
+	require.NoError(t, err)
+	require.Len(t, applied, 101)
+	require.Equal(t, "/site.lua 104", applied[0].Site)
+	require.Equal(t, "/site.lua 5", applied[99].Site)
+	require.Equal(t, "/site.lua", applied[100].Site)
+	files, err := os.ReadDir(filepath.Join(b.dir, "applied"))
+	require.NoError(t, err)
+	require.Len(t, files, 2*101)
 }

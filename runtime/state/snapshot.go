@@ -30,6 +30,8 @@ type catalogEntry struct {
 	Sealed []byte `json:"sealed,omitempty"`
 	// Lazy says that not all of them were known when it was declared.
 	Lazy bool `json:"lazy,omitempty"`
+	// Made says that a run has made it; only in the list of what is declared no more.
+	Made bool `json:"made,omitempty"`
 
 	table *schema.Table // the properties, if they are not in Properties
 }
@@ -53,26 +55,26 @@ func (a *siteRecord) writeCatalog(list []snapshotEntry) error {
 		_ = a.s.readCatalog(a.name(), func(d catalogEntry) { old[d.ID] = d })
 	}
 	return a.s.dir.Replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
-		z := newCompressor(w)
-		defer z.release()
-		var line []byte
-		var properties schema.Table // of one after the other
-		for _, x := range list {
-			var err error
-			line = line[:0]
-			if x.now != nil {
-				line, err = a.appendDeclared(line, x.now, &properties)
-			} else if d, ok := old[x.id]; ok {
-				line, err = d.appendLine(line)
+		return statedir.Compress(w, func(z io.Writer) error {
+			var line []byte
+			var properties schema.Table // of one after the other
+			for _, x := range list {
+				var err error
+				line = line[:0]
+				if x.now != nil {
+					line, err = a.appendDeclared(line, x.now, &properties)
+				} else if d, ok := old[x.id]; ok {
+					line, err = d.appendLine(line)
+				}
+				if err == nil {
+					_, err = z.Write(line)
+				}
+				if err != nil {
+					return err
+				}
 			}
-			if err == nil {
-				_, err = z.Write(line)
-			}
-			if err != nil {
-				return errors.Join(err, z.Close())
-			}
-		}
-		return z.Close()
+			return nil
+		})
 	})
 }
 
@@ -145,7 +147,12 @@ func (s *Store) unseal(d *catalogEntry) error {
 
 // readCatalog calls each for every line of an applied catalog.
 func (s *Store) readCatalog(name string, each func(catalogEntry)) error {
-	f, err := s.dir.Open(name+catalogSuffix, os.O_RDONLY)
+	return readEntries(s, name+catalogSuffix, each)
+}
+
+// readEntries calls each for every line of a file of resources.
+func readEntries(s *Store, file string, each func(catalogEntry)) error {
+	f, err := s.dir.Open(file, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
@@ -173,7 +180,7 @@ type MissingRecord struct{ ID, Because string }
 
 // Catalog returns the catalog that was applied. Types are looked up in reg. What
 // cannot be had is left out, and returned besides, in order of its name. A damaged file is set aside; the next run writes it anew.
-func (s *Store) Catalog(a Applied, reg *resource.Registry) (*catalog.Catalog, []MissingRecord, error) {
+func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catalog, []MissingRecord, error) {
 	var list []*resource.Resource
 	var errs diag.List
 	past := &siteRecord{s: s, site: a.Site, root: a.Root, readOnly: true}

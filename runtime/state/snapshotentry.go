@@ -34,9 +34,12 @@ func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[r
 		case !managed(r) || ok && res.outcome != converge.Changed && res.outcome != converge.Stable:
 			keep(id)
 		default:
-			w := snapshotEntry{lastApplied{id: id, digest: res.digest, spec: sums[i].spec, all: sums[i].all}, r}
-			x := a.lazy[r.ID]
 			old, _ := a.last.find(id)
+			w := snapshotEntry{lastApplied{id: id, digest: res.digest, spec: sums[i].spec, all: sums[i].all, made: old.made}, r}
+			if made, ok := a.made[r.ID]; ok {
+				w.made = made
+			}
+			x := a.lazy[r.ID]
 			w.digest = w.mergedDigest(old, x != nil)
 			if x != nil {
 				if res.digest == (resource.DesiredDigest{}) {
@@ -81,8 +84,15 @@ func (a *siteRecord) withOthers(list []snapshotEntry) []snapshotEntry {
 }
 
 func (a *siteRecord) write(w io.Writer, run, sum string, list []snapshotEntry) error {
-	head, err := json.Marshal(Applied{
-		Protocol: appliedProtocol, Site: a.site, Root: a.root, Run: run, Time: a.s.clock.Now().UTC(), Fingerprint: sum,
+	file := a.file
+	switch file {
+	case "": // as it was
+		file = a.head.File
+	case a.site:
+		file = ""
+	}
+	head, err := json.Marshal(AppliedHeader{
+		Protocol: appliedProtocol, Site: a.site, Root: a.root, Run: run, Time: a.s.clock.Now().UTC(), Fingerprint: sum, File: file,
 	})
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func (s *sourced) wishesFile() string {
 // forgetMarks makes of what was applied what earlier versions have recorded.
 func (s *sourced) forgetMarks() {
 	s.t.Helper()
-	text := regexp.MustCompile(`@"(\d+|\d+ [0-9-]+)" "file#`).ReplaceAllString(s.wishes(), ` "file#`)
+	text := regexp.MustCompile(`@"(\d+|\d+ [0-9-]+)" \+?"file#`).ReplaceAllString(s.wishes(), ` "file#`)
 	require.NotEqual(s.t, s.wishes(), text)
 	require.NoError(s.t, os.WriteFile(s.wishesFile(), []byte(text), 0o600))
 }
@@ -124,7 +124,7 @@ func TestCauseOfSource(t *testing.T) {
 					s := newSourced(t, settled)
 					s.put("one")
 					s.must("/a changed new")
-					require.Regexp(t, `^"`+sha256sum.Bytes([]byte("one"))+`"@"3`+map[bool]string{true: ` \d+-\d+-\d+`}[settled]+`" "file#/a"\n$`, s.lines())
+					require.Regexp(t, `^"`+sha256sum.Bytes([]byte("one"))+`"@"3`+map[bool]string{true: ` \d+-\d+-\d+`}[settled]+`" \+"file#/a"\n$`, s.lines())
 					if old {
 						s.forgetMarks()
 					}
@@ -154,7 +154,7 @@ func TestCauseOfSourceNotCopied(t *testing.T) {
 	s.put("one")
 	s.write("a", "one", 0o600)
 	s.must("/a changed new") // the mode
-	require.Regexp(t, `^""@"3 \d+-\d+-\d+" "file#/a"\n$`, s.lines())
+	require.Regexp(t, `^""@"3 \d+-\d+-\d+" \+?"file#/a"\n$`, s.lines())
 	s.write("a", "by hand", 0o644)
 	s.must("/a changed corrective")
 	require.Contains(t, s.lines(), sha256sum.Bytes([]byte("one")), "it was copied")
@@ -173,7 +173,7 @@ func TestCauseOfSourceNotCopied(t *testing.T) {
 	s.put("three")
 	s.write("a", "three", 0o644)
 	s.must("/a changed intended")
-	require.Regexp(t, `^""@"5 \d+-\d+-\d+" "file#/a"\n$`, s.lines())
+	require.Regexp(t, `^""@"5 \d+-\d+-\d+" \+?"file#/a"\n$`, s.lines())
 }
 
 // Of a source whose name holds a secret neither the digest nor the size is

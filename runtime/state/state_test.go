@@ -85,7 +85,7 @@ func registry(t testing.TB) *resource.Registry {
 }
 
 // begin starts the record of a run, and the host that tells it of changes.
-func (b *box) begin(kind string) (*state.Run, *host.Host, error) {
+func (b *box) begin(kind string) (*state.RecordWriter, *host.Host, error) {
 	b.runs++
 	now := b.clock.now
 	run, err := b.store().Begin(state.Info{
@@ -99,14 +99,14 @@ func (b *box) begin(kind string) (*state.Run, *host.Host, error) {
 
 // run converges a catalog, and returns its record. An error is that of the
 // record, not of a resource.
-func (b *box) run(c *catalog.Catalog) (*state.Run, converge.Summary, error) {
+func (b *box) run(c *catalog.Catalog) (*state.RecordWriter, converge.Summary, error) {
 	require.NoError(b.t, os.MkdirAll(b.dir, 0o700))
 	b.events = nil
 	run, h, err := b.begin("run")
 	if err != nil {
 		return nil, converge.Summary{}, err
 	}
-	run.Converges(c)
+	run.AddCatalog(c)
 	e := converge.Engine{
 		Registry: registry(b.t), Facts: facts.Static(nil), Reporter: converge.Reporters{run, b},
 		Journal: run, PendingRefreshes: run.PendingRefreshes("/site.lua", c), Cause: run.Cause, Stop: b.stop,

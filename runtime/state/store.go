@@ -5,6 +5,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state/backup"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
@@ -47,32 +48,38 @@ type Options struct {
 //	history.ndjson   one line for each run
 //	runs/RUN.ndjson  changes and events of a run
 //	objects/ab/...   contents that were overwritten or removed, by SHA-256
-//	applied/...      last applied catalog of each site
+//	applied/...      last applied catalog of each site, and what it declares no more
 //	sensitive.ndjson properties and paths that have held secrets
 //	key              seals what holds secrets
 //	broken/...       copies of damaged files
 type Store struct {
-	dir    *statedir.Dir
-	clock  host.Clock
-	limits Limits
+	dir     *statedir.Dir
+	clock   host.Clock
+	age     time.Duration // Limits.Age
+	backups backup.Store
 
 	secrets *secret.Keeper
 	keyed   bool // the key is that of the directory
 
-	abandoned []OpenWork // that FinishOff could not finish
+	abandoned []OpenWork // that CleanUp could not end or remove
 }
 
 // Open returns the store in a directory. It touches nothing.
 func Open(o Options) *Store {
-	s := &Store{dir: statedir.New(o.Dir, o.Effect, o.Warn), clock: o.Clock, limits: o.Limits, secrets: o.Secrets}
+	s := &Store{dir: statedir.New(o.Dir, o.Effect, o.Warn), clock: o.Clock, secrets: o.Secrets}
 	if s.clock == nil {
 		s.clock = host.RealClock{}
 	}
-	if s.limits == (Limits{}) {
-		s.limits = DefaultLimits
+	if o.Limits == (Limits{}) {
+		o.Limits = DefaultLimits
 	}
 	if s.secrets == nil {
 		s.secrets = secret.New(func() ([]byte, error) { return ReadKey(o.Dir) })
+	}
+	s.age = o.Limits.Age
+	s.backups = backup.Store{
+		Dir: s.dir, Secrets: s.secrets, NeedKey: s.needKey, Bytes: o.Limits.Bytes, Object: o.Limits.Object,
+		Runs: s.runs, Now: s.clock.Now,
 	}
 	return s
 }

@@ -89,19 +89,6 @@ func TestTroubleWithState(t *testing.T) {
 	}
 }
 
-// mounted returns a directory with a file system of 64 KiB of its own.
-func mounted(t *testing.T) string {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can mount")
-	}
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k,mode=755"); err != nil {
-		t.Skipf("mount: %v", err)
-	}
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
-	return dir
-}
-
 // fill writes to a file system until it is full.
 func fill(t *testing.T, dir string) {
 	f, err := os.Create(filepath.Join(dir, "filler"))
@@ -149,45 +136,6 @@ func TestFullStateDirectory(t *testing.T) {
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
 }
 
-func TestReadOnlyFileSystem(t *testing.T) {
-	tally.Of(t, "a read-only file system", "the same").Add(1)
-	b := newBox(t)
-	b.root = mounted(t)
-	b.write("a", "old", 0o640)
-	require.NoError(t, syscall.Mount("", b.root, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
-	before := hosttest.Snapshot(t, b.root)
-	_, sum, err := b.run(cat(t, file("/a", "new"), file("/b", ""), absent("/a2"), Dir("/d", "0755")))
-	require.NoError(t, err)
-	require.Equal(t, 3, sum.Of(converge.Failed))
-	for _, e := range b.events {
-		if e.Err != nil {
-			require.ErrorIs(t, e.Err, syscall.EROFS)
-		}
-	}
-	require.Equal(t, before, hosttest.Snapshot(t, b.root))
-}
-
-// TestMountPoint: a file that is mounted over cannot be replaced.
-func TestMountPoint(t *testing.T) {
-	tally.Of(t, "a mount point as target", "the same").Add(1)
-	b := newBox(t)
-	b.root = mounted(t)
-	b.write("a", "old", 0o640)
-	b.write("over", "mounted", 0o600)
-	at := filepath.Join(b.root, "a")
-	if err := syscall.Mount(filepath.Join(b.root, "over"), at, "", syscall.MS_BIND, ""); err != nil {
-		t.Skipf("mount: %v", err)
-	}
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(at, syscall.MNT_DETACH)) })
-	before := hosttest.Snapshot(t, b.root)
-	_, sum, err := b.run(cat(t, file("/a", "new")))
-	require.NoError(t, err)
-	require.Equal(t, 1, sum.Of(converge.Failed))
-	require.ErrorIs(t, b.events[0].Err, syscall.EBUSY)
-	require.Equal(t, before, hosttest.Snapshot(t, b.root))
-	noLeftovers(t, b.root)
-}
-
 // TestUnreadable: what stands there cannot be told.
 func TestUnreadable(t *testing.T) {
 	tally.Of(t, "a file that gives EIO", "an error of that resource").Add(1)
@@ -210,6 +158,6 @@ func TestVanished(t *testing.T) {
 	for _, e := range b.events {
 		all = errors.Join(all, e.Err)
 	}
-	require.EqualError(t, all, "could not lookup user \"bob\": no such user\n/none does not exist (declare it before this, as a directory)\nwant a file, found a directory, which is not replaced")
+	require.EqualError(t, all, "could not lookup user \"bob\": no such user\n/none does not exist (declare it before this, as a directory; parents = true makes it)\nwant a file, found a directory, which is not replaced")
 	require.Len(t, hosttest.Snapshot(t, b.root), 3)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 
@@ -31,10 +32,10 @@ var fileFunctions = []string{"file", "readFile", "template", "jet"}
 // variables returns what an expression of e sees when it runs.
 func (e *Env) variables() map[string]any {
 	vars := map[string]any{
-		getFunc:  func(args ...any) (any, error) { return e.fetch(args, true) },
-		findFunc: func(args ...any) (any, error) { return e.fetch(args, false) },
-		stepFunc: func(...any) (any, error) { return nil, e.step() },
-		"lookup": e.lookup,
+		getFunc:  func(args ...any) (any, error) { return e.trees.fetch(args, true) },
+		findFunc: func(args ...any) (any, error) { return e.trees.fetch(args, false) },
+		stepFunc: func(...any) (any, error) { return nil, e.usage.step() },
+		"lookup": e.trees.lookup,
 		"now":    func() time.Time { return e.o.Now() },
 		"keys":   sortedKeys,
 		"values": func(m map[string]any) []any {
@@ -56,10 +57,10 @@ func (e *Env) variables() map[string]any {
 		vars[name] = map[string]any{}
 	}
 	if e.o.ReadFile != nil {
-		vars["file"], vars["readFile"] = e.readFile, e.readFile
+		vars["file"], vars["readFile"] = e.files.readFile, e.files.readFile
 		vars["template"], vars["jet"] = e.template, e.jet
 	}
-	maps.Copy(vars, e.bounded())
+	maps.Copy(vars, e.usage.functions())
 	maps.Copy(vars, e.o.Vars)
 	return vars
 }
@@ -69,20 +70,20 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 // Evaluate returns the value of an expression as plain data. Errors are of type
 // [*Error].
 func (e *Env) Evaluate(code string) (any, error) {
-	defer e.beginEvaluation()()
+	defer e.usage.begin()()
 	if len(code) > maxCode {
-		return nil, e.explain(code, fmt.Errorf("the expression has %d bytes, want at most %d", len(code), maxCode))
+		return nil, explain(code, e.vars, fmt.Errorf("the expression has %d bytes, want at most %d", len(code), maxCode))
 	}
 	if e.usage.evaluations++; e.usage.evaluations%checkEvery == 0 {
-		if err := e.check(); err != nil {
-			return nil, e.explain(code, err)
+		if err := e.usage.checkNow(); err != nil {
+			return nil, explain(code, e.vars, err)
 		}
 	}
 	prog, ok := e.programs[code]
 	if !ok {
 		var err error
 		if prog, err = e.compile(code); err != nil {
-			return nil, e.explain(code, err)
+			return nil, explain(code, e.vars, err)
 		}
 		e.programs[code] = prog
 	}
@@ -91,14 +92,14 @@ func (e *Env) Evaluate(code string) (any, error) {
 		val, err = plain(val)
 	}
 	if err != nil {
-		return nil, e.explain(code, err)
+		return nil, explain(code, e.vars, err)
 	}
 	return val, nil
 }
 
 func (e *Env) compile(code string) (*vm.Program, error) {
 	may := nilSafe{optional: make(map[ast.Node]bool)}
-	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(treeReader(may)), expr.Patch(make(stepCounter)), expr.Patch(make(sizeCounter))}
+	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(treeReader(may)), expr.Patch(make(stepCounter)), expr.Patch(make(sizeCounter)), expr.Patch(make(matchBound)), expr.Patch(make(partBound))}
 	// The built-in ones read the clock and give the order of Go maps.
 	for _, name := range append([]string{"now", "keys", "values", "toPairs"}, boundedFunctions...) {
 		opts = append(opts, expr.DisableBuiltin(name))
@@ -162,37 +163,9 @@ func (r treeReader) patch(node *ast.Node, n ast.Node, args []ast.Node) {
 	*node = call
 }
 
-// fetch returns what is at a path: the name of a tree, and steps.
-func (e *Env) fetch(args []any, strict bool) (any, error) {
-	path := make([]string, len(args)-1)
-	for i, step := range args[1:] {
-		switch x := step.(type) {
-		case string:
-			path[i] = x
-		case nil:
-			return nil, errors.New("want a name or a position in [ ], got nothing")
-		default:
-			v, err := plain(x)
-			if err != nil {
-				return nil, err
-			}
-			n, ok := v.(int64)
-			if !ok {
-				return nil, diag.Errorf(diag.Pos{}, "want a name or a position in [ ], got %s", describe(v))
-			}
-			path[i] = strconv.FormatInt(n, 10)
-		}
-	}
-	val, err := e.get(roots[args[0].(string)], path)
-	if IsMissing(err) && !strict {
-		return nil, nil
-	}
-	return val, err
-}
-
 // explain gives an error of the expression library a place in the expression
 // and says what there is instead of what is missing.
-func (e *Env) explain(code string, err error) error {
+func explain(code string, vars map[string]any, err error) error {
 	out := &Error{Length: len(code), Err: &diag.Error{Err: err}}
 	if fe, ok := errors.AsType[*file.Error](err); ok {
 		from := byteOffset(code, fe.From)
@@ -221,12 +194,12 @@ func (e *Env) explain(code string, err error) error {
 	}
 	if m, ok := errors.AsType[*notFoundError](err); ok {
 		out.Err = &diag.Error{Err: m, Hint: cmp.Or(diag.DidYouMean(m.part, m.known), "give a default with lookup(path, default) or ??")}
-		e.coverPath(code, out)
+		coverPath(code, out)
 		return out
 	}
 	if name, ok := strings.CutPrefix(out.Err.Err.Error(), "unknown name "); ok {
 		out.Length = len(name)
-		hint := diag.DidYouMean(name, e.names())
+		hint := diag.DidYouMean(name, namesOf(vars))
 		if slices.Contains(fileFunctions, name) {
 			hint = "data cannot read files"
 		} else if hint == "" {
@@ -272,7 +245,7 @@ func goTypeName(name string) string {
 
 // coverPath extends the span of an error in a path such as Facts.os.family to the whole
 // path.
-func (e *Env) coverPath(code string, out *Error) {
+func coverPath(code string, out *Error) {
 	i := out.Offset
 	isName := func(c byte) bool {
 		return c == '_' || c == '.' || c == '?' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -295,13 +268,11 @@ func (e *Env) coverPath(code string, out *Error) {
 	}
 }
 
-// names returns the names that an expression can use.
-func (e *Env) names() []string {
-	names := slices.Sorted(maps.Keys(e.vars))
-	names = slices.DeleteFunc(names, func(n string) bool {
-		return n == getFunc || n == findFunc || n == stepFunc || n == textFunc || n == valueFunc
-	})
-	return append(names, builtins()...)
+// namesOf returns the names that an expression can use.
+func namesOf(vars map[string]any) []string {
+	names := slices.Sorted(maps.Keys(vars))
+	names = slices.DeleteFunc(names, func(n string) bool { return strings.Contains(n, " ") }) // of the compiler
+	return append(names, builtin.Names...)
 }
 
 // byteOffset turns a position counted in characters into one in bytes.

@@ -1,9 +1,6 @@
 package template
 
 import (
-	"errors"
-	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -16,64 +13,12 @@ const (
 )
 
 // CheckDelims reports a template of Jet in which nothing would be filled in,
-// because it is written with the delimiters that Jet has elsewhere.
-func CheckDelims(text string) error {
+// because it is written with the delimiters that Jet has elsewhere. What is how the
+// message calls it.
+func CheckDelims(what, text string) error {
 	if !strings.Contains(text, "{{") || strings.Contains(text, JetLeft) {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{}, "the template has {{ and no [[, so nothing in it would be filled in").
+	return diag.Errorf(diag.Pos{}, "%s has {{ and no [[, so nothing in it would be filled in", what).
 		WithHint("write [[ ]], or give the delimiters {{ and }}; to leave {{ as it is give [[ and ]]")
-}
-
-// unclosedBlock returns the action with which the innermost block began that has
-// no end, and its line; "" if there is none.
-func unclosedBlock(text, left, right string) (action string, line int) {
-	type block struct {
-		action string
-		line   int
-	}
-	var open []block
-	for at := 0; ; {
-		i := strings.Index(text[at:], left)
-		if i < 0 || left == "" || right == "" {
-			break
-		}
-		begin := at + i
-		n := strings.Index(text[begin+len(left):], right)
-		if n < 0 {
-			break
-		}
-		end := begin + len(left) + n
-		code := strings.TrimSpace(strings.Trim(strings.TrimSpace(text[begin+len(left):end]), "-"))
-		word := firstWord.FindString(code)
-		switch {
-		case word == "end" && len(open) > 0:
-			open = open[:len(open)-1]
-		case word == "if", word == "range", word == "block", word == "try", word == "yield" && strings.HasSuffix(code, " content"):
-			open = append(open, block{left + code + right, strings.Count(text[:begin], "\n") + 1})
-		}
-		at = end + len(right)
-	}
-	if len(open) == 0 {
-		return "", 0
-	}
-	last := open[len(open)-1]
-	return last.action, last.line
-}
-
-var firstWord = regexp.MustCompile(`^[a-z]+`)
-
-// unclosed says of the end of a template where the block began that it ends in.
-func unclosed(err error, text, left, right string) error {
-	if !strings.Contains(err.Error(), "unexpected EOF") {
-		return err
-	}
-	action, line := unclosedBlock(text, left, right)
-	if action == "" {
-		return err
-	}
-	if len(action) > 60 {
-		action = action[:57] + "..."
-	}
-	return errors.New(strings.Replace(err.Error(), "unexpected EOF", fmt.Sprintf("%s in line %d has no %send%s", action, line, left, right), 1))
 }

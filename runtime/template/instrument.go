@@ -65,6 +65,7 @@ func (in *instrument) node(n jet.Node) {
 	switch n := n.(type) {
 	case *jet.ActionNode:
 		if n.Pipe != nil && len(n.Pipe.Cmds) > 0 {
+			pipedDefault(n.Pipe)
 			hasValue(n.Pipe.Cmds[0])
 		}
 	case *jet.IfNode:
@@ -112,6 +113,19 @@ func baseOf(n jet.Node) *jet.NodeBase {
 		return &n.NodeBase
 	}
 	return nil
+}
+
+// pipedDefault makes default(value, other) of value | default: other: Jet would fail on a
+// value that is not defined before it calls default.
+func pipedDefault(p *jet.PipeNode) {
+	if len(p.Cmds) < 2 || p.Cmds[0].Exprs != nil || len(p.Cmds[1].Exprs) != 1 || p.Cmds[1].HasPipeSlot {
+		return
+	}
+	if f, ok := p.Cmds[1].BaseExpr.(*jet.IdentifierNode); !ok || f.Ident != Default {
+		return
+	}
+	p.Cmds[1].Exprs = []jet.Expression{p.Cmds[0].BaseExpr, p.Cmds[1].Exprs[0]}
+	p.Cmds = p.Cmds[1:]
 }
 
 // hasValue makes a command that prints a value fail if the value is missing.

@@ -14,6 +14,8 @@ import (
 	"github.com/CloudyKit/jet/v6"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/template/blocks"
 )
 
 // An Output is the text that a template has written.
@@ -62,15 +64,15 @@ func (e *Env) jet(text string, delims ...string) (string, error) {
 	}
 	file := ""
 	if strings.HasSuffix(text, ".jet") {
-		file = e.path(text)
-		body, err := e.open("jet", file)
+		file = e.files.path(text)
+		body, err := e.files.open("jet", file)
 		if err != nil {
 			return "", err
 		}
 		text = body
 	}
 	if len(delims) == 0 {
-		if err := CheckDelims(text); err != nil {
+		if err := CheckDelims("the template", text); err != nil {
 			return "", err
 		}
 	}
@@ -90,7 +92,7 @@ func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Ou
 		return out, err
 	}
 	defer leave()
-	defer e.beginEvaluation()()
+	defer e.usage.begin()()
 	r := &renderer{env: e, out: new(output)}
 	defer func() { // Jet lets the panics of reflection pass
 		if p := recover(); p != nil {
@@ -112,7 +114,7 @@ func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Ou
 		}
 		err = t.Execute(r.out, vars, nil)
 	} else {
-		err = unclosed(err, text, left, right)
+		err = blocks.Unclosed(err, text, left, right)
 	}
 	if err != nil {
 		return out, r.explain(file, err)
@@ -174,7 +176,7 @@ func (r *renderer) variables(text string) (jet.VarMap, error) {
 		if tree == factsRoot && !strings.Contains(text, name) && !strings.Contains(text, "include") && !strings.Contains(text, "import") && !strings.Contains(text, "extends") {
 			continue
 		}
-		val, err := r.env.tree(tree)
+		val, err := r.env.trees.tree(tree)
 		if err != nil {
 			return nil, err
 		}
@@ -187,9 +189,9 @@ func (r *renderer) variables(text string) (jet.VarMap, error) {
 }
 
 var (
-	jetParse   = pattern(`(?s)^template: (.*?):(\d+): (.*)$`)
-	jetUnknown = pattern(`(?s)^identifier "(.*?)" not available in current`)
-	jetRun     = pattern(`(?s)^Jet Runtime Error \("(.*?)":(\d+)\): (.*)$`)
+	jetParse   = lazyregexp.New(`(?s)^template: (.*?):(\d+): (.*)$`)
+	jetUnknown = lazyregexp.New(`(?s)^identifier "(.*?)" not available in current`)
+	jetRun     = lazyregexp.New(`(?s)^Jet Runtime Error \("(.*?)":(\d+)\): (.*)$`)
 )
 
 // jetNames are the variables of templates, for "did you mean".
@@ -286,10 +288,10 @@ func (r *renderer) globals(set *jet.Set) {
 			return f(s)
 		}
 	}
-	add("lookup", 1, 2, func(args []any) (any, error) { return e.lookup(args...) })
+	add("lookup", 1, 2, func(args []any) (any, error) { return e.trees.lookup(args...) })
 	if e.o.ReadFile != nil {
 		for _, name := range []string{"file", "readFile"} {
-			add(name, 1, 1, text(name, func(s string) (any, error) { return e.readFile(s) }))
+			add(name, 1, 1, text(name, func(s string) (any, error) { return e.files.readFile(s) }))
 		}
 		add("template", 1, 1, text("template", e.template))
 	}
@@ -299,7 +301,7 @@ func (r *renderer) globals(set *jet.Set) {
 			r.marks = r.marks[:n-1] // what ran there wrote nothing
 		}
 		r.marks = append(r.marks, mark{r.out.Len(), r.at, args[2].(bool)})
-		return nil, e.step()
+		return nil, e.usage.step()
 	})
 	for _, name := range []string{"slice", "array"} {
 		add(name, 0, -1, func(args []any) (any, error) {
@@ -308,22 +310,24 @@ func (r *renderer) globals(set *jet.Set) {
 		})
 	}
 	add("json", 1, 1, func(args []any) (any, error) {
-		text, err := e.marshal(args[0])
+		text, err := e.usage.marshal(args[0])
 		return text, err
 	})
 	add("writeJson", 1, 1, func(args []any) (any, error) {
-		text, err := e.marshal(args[0])
+		text, err := e.usage.marshal(args[0])
 		return jet.RendererFunc(func(r *jet.Runtime) { _, _ = r.Write(append(text, '\n')) }), err
 	})
 	set.AddGlobalFunc(sizeFunc, func(a jet.Arguments) reflect.Value {
 		v := a.Get(0)
 		if v.IsValid() && v.CanInterface() {
-			if _, err := e.countValue(v.Interface()); err != nil {
+			if _, err := e.usage.countValue(v.Interface()); err != nil {
 				panic(err)
 			}
 		}
 		return v
 	})
+	split := e.usage.split("split", strings.SplitN)
+	add("split", 2, 2, func(args []any) (any, error) { return split(args...) })
 	add("repeat", 2, 2, func(args []any) (any, error) {
 		s, n, err := repeated("repeat", args)
 		if err != nil || n <= 0 || s == "" {
@@ -350,6 +354,9 @@ func (r *renderer) globals(set *jet.Set) {
 		}
 		return strings.Replace(s, old, put, n), nil
 	})
+	for name, f := range e.JetFunctions() {
+		set.AddGlobalFunc(name, f)
+	}
 	set.AddGlobalFunc(sortFunc, func(a jet.Arguments) reflect.Value { return ordered(a.Get(0)) })
 	set.AddGlobalFunc(hasValueFunc, func(a jet.Arguments) reflect.Value {
 		v := a.Get(0)

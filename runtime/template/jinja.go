@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/nikolalohinski/gonja/v2/config"
 	"github.com/nikolalohinski/gonja/v2/exec"
 	"github.com/nikolalohinski/gonja/v2/loaders"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // Jinja renders a Jinja template. As in Jinja, a line break at the end of the
@@ -57,7 +56,7 @@ func (r *rendering) render(vars map[string]any) (_ string, err error) {
 		return "", jinjaError(r.file, r.text, err)
 	}
 	r.instrument(t.Root())
-	out := new(bounded)
+	out := new(limitedBuffer)
 	if err := t.Execute(out, exec.NewContext(vars)); err != nil {
 		return "", jinjaError(r.file, r.text, err)
 	}
@@ -113,15 +112,10 @@ func (b includeLoader) Inherit(from string) (loaders.Loader, error) {
 }
 
 var (
-	jinjaPlace = pattern(`\(Line: (\d+) Col: (\d+), near "[^"]*"\)`)
-	jinjaLine  = pattern(`\bat line (\d+): `)
-	jinjaName  = pattern(`Unable to evaluate name "([^"]*)"`)
+	jinjaPlace = lazyregexp.New(`\(Line: (\d+) Col: (\d+), near "[^"]*"\)`)
+	jinjaLine  = lazyregexp.New(`\bat line (\d+): `)
+	jinjaName  = lazyregexp.New(`Unable to evaluate name "([^"]*)"`)
 )
-
-// pattern returns a regular expression that is compiled when it is first used.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // jinjaError gives an error of the library its place.
 func jinjaError(file, text string, err error) error {

@@ -10,6 +10,8 @@ import (
 	"github.com/nikolalohinski/gonja/v2/exec"
 	"github.com/nikolalohinski/gonja/v2/nodes"
 	"github.com/nikolalohinski/gonja/v2/parser"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
 // environment returns what the template sees: the filters, tests, methods and functions
@@ -154,7 +156,7 @@ func items(v *exec.Value) int {
 }
 
 // wide finds widths of format in a text.
-var wide = pattern(`[0-9]{5,}`)
+var wide = lazyregexp.New(`[0-9]{5,}`)
 
 // after counts what was made.
 func (r *rendering) after(made *exec.Value) *exec.Value {

@@ -123,11 +123,11 @@ func (r *rendering) checkRoom(n, size int) {
 	}
 }
 
-// A bounded takes as much as a template may write.
-type bounded struct{ bytes.Buffer }
+// A limitedBuffer takes as much as a template may write.
+type limitedBuffer struct{ bytes.Buffer }
 
 // Write implements io.Writer.
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxOutput {
 		return 0, errTooLong
 	}
@@ -135,7 +135,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 // WriteString implements io.StringWriter.
-func (b *bounded) WriteString(s string) (int, error) { return b.Write([]byte(s)) }
+func (b *limitedBuffer) WriteString(s string) (int, error) { return b.Write([]byte(s)) }
 
 // checkRange returns an error if range would give too many numbers.
 func checkRange(args []*exec.Value) error {

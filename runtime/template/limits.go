@@ -24,38 +24,41 @@ const (
 // checkEvery is the number of steps between two checks of the slower limits.
 const checkEvery = 256
 
-// A usage counts what the evaluation has used.
-type usage struct{ nesting, steps, bytes, evaluations int }
+// A usage counts what the evaluation has used, and ends it at a limit.
+type usage struct {
+	check                              func() error // Options.Check
+	nesting, steps, bytes, evaluations int
+}
 
 // WithCheck returns a copy of e whose evaluations call check regularly and end with its
 // error.
 func (e *Env) WithCheck(check func() error) *Env {
 	c := *e
-	c.o.Check, c.usage = check, usage{}
+	c.o.Check, c.usage = check, usage{check: check}
 	c.vars = c.variables()
 	return &c
 }
 
-// beginEvaluation begins an evaluation. A nested one shares the counts of the outer one.
-func (e *Env) beginEvaluation() (end func()) {
-	if e.usage.nesting == 0 {
-		e.usage.steps, e.usage.bytes = 0, 0
+// begin begins an evaluation. A nested one shares the counts of the outer one.
+func (u *usage) begin() (end func()) {
+	if u.nesting == 0 {
+		u.steps, u.bytes = 0, 0
 	}
-	e.usage.nesting++
-	return func() { e.usage.nesting-- }
+	u.nesting++
+	return func() { u.nesting-- }
 }
 
 // step counts one step of an evaluation, and returns an error if there must be no
 // more.
-func (e *Env) step() error {
-	e.usage.steps++
-	if e.usage.steps > maxSteps {
+func (u *usage) step() error {
+	u.steps++
+	if u.steps > maxSteps {
 		return fmt.Errorf("it takes more than %d steps, which is the limit", maxSteps)
 	}
-	if e.usage.steps%checkEvery > 0 {
+	if u.steps%checkEvery > 0 {
 		return nil
 	}
-	if err := e.check(); err != nil {
+	if err := u.checkNow(); err != nil {
 		return err
 	}
 	if nested() {
@@ -69,12 +72,12 @@ var errNested = errors.New("templates and blocks are nested too deeply: does one
 // nested reports whether calls are too deep inside one another.
 func nested() bool { return runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 }
 
-// check returns the error with which the evaluation has to end, or nil.
-func (e *Env) check() error {
-	if e.o.Check == nil {
+// checkNow returns the error with which the evaluation has to end, or nil.
+func (u *usage) checkNow() error {
+	if u.check == nil {
 		return nil
 	}
-	return e.o.Check()
+	return u.check()
 }
 
 // CheckTemplate returns an error if a template is too long.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/expr-lang/expr/builtin"
 	"github.com/tidwall/gjson"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -17,19 +16,19 @@ import (
 // data.users.0.name or env.HOME. A missing value is an error, unless there is a
 // fallback.
 func (e *Env) Lookup(path string, fallback ...any) (any, error) {
-	val, err := e.find(path)
-	if IsMissing(err) && len(fallback) > 0 {
-		return fallback[0], nil
-	}
-	if m, ok := errors.AsType[*notFoundError](err); ok {
-		return nil, &diag.Error{Err: m, Hint: diag.DidYouMean(m.part, m.known)}
-	}
-	return val, err
+	val, err := e.trees.find(path)
+	return orFallback(val, err, fallback)
 }
 
 // LookupSteps is Lookup for a path in parts, in which a name may hold dots.
 func (e *Env) LookupSteps(steps []string, fallback ...any) (any, error) {
-	val, err := e.findSteps(steps)
+	val, err := e.trees.findSteps(steps)
+	return orFallback(val, err, fallback)
+}
+
+// orFallback returns what was found, or if it is missing the fallback, or a hint at what
+// there is instead.
+func orFallback(val any, err error, fallback []any) (any, error) {
 	if IsMissing(err) && len(fallback) > 0 {
 		return fallback[0], nil
 	}
@@ -39,7 +38,7 @@ func (e *Env) LookupSteps(steps []string, fallback ...any) (any, error) {
 	return val, err
 }
 
-func (e *Env) findSteps(steps []string) (any, error) {
+func (t *trees) findSteps(steps []string) (any, error) {
 	if len(steps) == 0 {
 		return nil, errors.New("want a path that begins with facts, data or env, got an empty list")
 	}
@@ -47,21 +46,21 @@ func (e *Env) findSteps(steps []string) (any, error) {
 	if r == "" {
 		return nil, &notFoundError{fmt.Sprintf("want a path that begins with facts, data or env, got %q", steps[0]), steps[0], []string{"facts", "data", "env"}}
 	}
-	return e.get(r, steps[1:])
+	return t.get(r, steps[1:])
 }
 
 // dottedName reports a path with a name that has dots, which GJSON takes for separators.
-func (e *Env) dottedName(r root, first string, steps []string) error {
+func (t *trees) dottedName(r root, first string, steps []string) error {
 	var val any
 	var err error
 	for i := range steps {
 		if i > 0 {
-			if val, err = e.get(r, steps[:i]); err != nil {
+			if val, err = t.get(r, steps[:i]); err != nil {
 				return nil
 			}
 		} else if r == factsRoot {
 			continue // to see all names would be to gather all facts
-		} else if val, err = e.tree(r); err != nil {
+		} else if val, err = t.tree(r); err != nil {
 			return nil
 		}
 		table, ok := val.(map[string]any)
@@ -109,16 +108,16 @@ func pathParts(v any) ([]string, bool) {
 }
 
 // lookup is the function of expressions.
-func (e *Env) lookup(args ...any) (any, error) {
+func (t *trees) lookup(args ...any) (any, error) {
 	if len(args) == 0 || len(args) > 2 {
 		return nil, fmt.Errorf("lookup: want a path and perhaps a default, got %d values", len(args))
 	}
 	var val any
 	var err error
 	if path, ok := args[0].(string); ok {
-		val, err = e.find(path)
+		val, err = t.find(path)
 	} else if parts, ok := pathParts(args[0]); ok {
-		val, err = e.findSteps(parts)
+		val, err = t.findSteps(parts)
 	} else {
 		return nil, fmt.Errorf("lookup: want a path, got %s", describe(args[0]))
 	}
@@ -128,24 +127,24 @@ func (e *Env) lookup(args ...any) (any, error) {
 	return val, err
 }
 
-func (e *Env) find(path string) (any, error) {
+func (t *trees) find(path string) (any, error) {
 	first, rest, _ := strings.Cut(path, ".")
 	r := roots[first]
 	if r == "" && !isSimple(first) {
-		return e.query(path) // a path that begins with a modifier or a list of paths
+		return t.query(path) // a path that begins with a modifier or a list of paths
 	}
 	if r == "" {
 		return nil, &notFoundError{fmt.Sprintf("want a path that begins with facts, data or env, got %q", path), first, []string{"facts", "data", "env"}}
 	}
 	if rest == "" {
-		return e.tree(r)
+		return t.tree(r)
 	}
 	if !isSimple(rest) {
-		return e.query(path)
+		return t.query(path)
 	}
-	val, err := e.get(r, strings.Split(rest, "."))
+	val, err := t.get(r, strings.Split(rest, "."))
 	if IsMissing(err) {
-		if dotted := e.dottedName(r, first, strings.Split(rest, ".")); dotted != nil {
+		if dotted := t.dottedName(r, first, strings.Split(rest, ".")); dotted != nil {
 			return nil, dotted
 		}
 	}
@@ -158,7 +157,7 @@ func isSimple(path string) bool {
 }
 
 // query asks GJSON. Of the facts it gathers one branch if the path names one.
-func (e *Env) query(path string) (any, error) {
+func (t *trees) query(path string) (any, error) {
 	first, rest, _ := strings.Cut(path, ".")
 	r, key := roots[first], ""
 	if r == factsRoot {
@@ -170,7 +169,7 @@ func (e *Env) query(path string) (any, error) {
 			key = branch
 		}
 	}
-	text, err := e.asJSON(r, first, key)
+	text, err := t.asJSON(r, first, key)
 	if err != nil {
 		return nil, err
 	}
@@ -183,9 +182,9 @@ func (e *Env) query(path string) (any, error) {
 
 // asJSON returns a tree as JSON under its name: of the facts one branch, unless
 // key is "", of all trees if there is no root.
-func (e *Env) asJSON(r root, name, key string) (string, error) {
+func (t *trees) asJSON(r root, name, key string) (string, error) {
 	id := name + "." + key
-	if text, ok := e.json[id]; ok {
+	if text, ok := t.json[id]; ok {
 		return text, nil
 	}
 	doc := make(map[string]any)
@@ -197,14 +196,14 @@ func (e *Env) asJSON(r root, name, key string) (string, error) {
 			n = name
 		}
 		if key != "" {
-			val, err := e.get(r, []string{key})
+			val, err := t.get(r, []string{key})
 			if err != nil {
 				return "", err
 			}
 			doc[n] = map[string]any{key: val}
 			continue
 		}
-		tree, err := e.tree(roots[n])
+		tree, err := t.tree(roots[n])
 		if err != nil {
 			return "", err
 		}
@@ -214,10 +213,10 @@ func (e *Env) asJSON(r root, name, key string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if e.json == nil {
-		e.json = make(map[string]string)
+	if t.json == nil {
+		t.json = make(map[string]string)
 	}
-	e.json[id] = string(text)
+	t.json[id] = string(text)
 	return string(text), nil
 }
 
@@ -248,6 +247,3 @@ func fromJSON(res gjson.Result) any {
 	}
 	return res.Value()
 }
-
-// builtins returns the names of the functions of the expression language.
-func builtins() []string { return builtin.Names }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -36,13 +37,13 @@ func (e *Env) template(text string) (any, error) {
 		val, err := e.Expand(text)
 		return val, inTemplate("", text, err)
 	}
-	path := e.path(text)
+	path := e.files.path(text)
 	leave, err := e.enterTemplate(path)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	body, err := e.open("template", path)
+	body, err := e.files.open("template", path)
 	if err != nil {
 		return nil, err
 	}
@@ -50,9 +51,27 @@ func (e *Env) template(text string) (any, error) {
 	return val, inTemplate(path, body, err)
 }
 
+// userFiles are the files that expressions may read.
+type userFiles struct {
+	dir  string                       // where relative paths begin
+	read func(string) ([]byte, error) // Options.ReadFile, nil if there are none
+}
+
+// readFile is the function file(path) of expressions.
+func (f userFiles) readFile(path string) (string, error) { return f.open("file", f.path(path)) }
+
+// path returns the path of a file, which may be given relative to the directory of the
+// manifest.
+func (f userFiles) path(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(f.dir, path)
+}
+
 // open reads a file of the user. What is the function that asks for it, for messages.
-func (e *Env) open(what, path string) (string, error) {
-	body, err := e.o.ReadFile(path)
+func (f userFiles) open(what, path string) (string, error) {
+	body, err := f.read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s: no file %s", what, path)
 	}

@@ -36,7 +36,7 @@ const (
 )
 
 // countValue counts an operand.
-func (e *Env) countValue(val any) (any, error) {
+func (u *usage) countValue(val any) (any, error) {
 	size := 0
 	switch v := val.(type) {
 	case nil, bool, int, int64, float64:
@@ -48,16 +48,16 @@ func (e *Env) countValue(val any) (any, error) {
 			size = 16 * r.Len()
 		}
 	}
-	return val, e.takeBytes(size)
+	return val, u.takeBytes(size)
 }
 
 // takeBytes counts bytes of operands.
-func (e *Env) takeBytes(size int) error {
-	if e.usage.bytes += size; e.usage.bytes > maxBytes {
+func (u *usage) takeBytes(size int) error {
+	if u.bytes += size; u.bytes > maxBytes {
 		return errBytes
 	}
 	if size >= longText {
-		return e.check()
+		return u.checkNow()
 	}
 	return nil
 }
@@ -67,29 +67,31 @@ func (e *Env) takeBytes(size int) error {
 const longText = 1 << 20
 
 // countText is countValue for a text.
-func (e *Env) countText(s string) (string, error) {
-	_, err := e.countValue(s)
+func (u *usage) countText(s string) (string, error) {
+	_, err := u.countValue(s)
 	return s, err
 }
 
 // boundedFunctions are functions of the library whose results can be much longer than
 // their operands. The ones here have limits.
-var boundedFunctions = []string{"repeat", "replace", "join", "toJSON", "string", "flatten"}
+var boundedFunctions = []string{"repeat", "replace", "join", "toJSON", "string", "flatten", "split", "splitAfter", "fromJSON", "uniq"}
 
-// bounded returns the functions that count, and those that are bounded.
-func (e *Env) bounded() map[string]any {
+// functions returns the functions that count, and those that are bounded.
+func (u *usage) functions() map[string]any {
 	return map[string]any{
-		textFunc: e.countText, valueFunc: e.countValue,
-		"repeat": e.repeat, "replace": e.replace, "join": e.join, "toJSON": e.toJSON, "string": e.str, "flatten": e.flatten,
+		textFunc: u.countText, valueFunc: u.countValue, searchedFunc: checkSearched, matchFunc: match,
+		"repeat": u.repeat, "replace": u.replace, "join": u.join, "toJSON": u.toJSON, "string": u.str, "flatten": u.flatten,
+		scalarFunc: countScalar, listFunc: countList,
+		"split": u.split("split", strings.SplitN), "splitAfter": u.split("splitAfter", strings.SplitAfterN), "fromJSON": u.fromJSON, "uniq": u.uniq,
 	}
 }
 
 // checkRoom returns an error if a text of n parts of size bytes each is too long.
-func (e *Env) checkRoom(n, size int) error {
+func (u *usage) checkRoom(n, size int) error {
 	if size > 0 && n > maxOutput/size {
 		return errTooLong
 	}
-	return e.takeBytes(n * size)
+	return u.takeBytes(n * size)
 }
 
 // texts returns the first n arguments of a function, which must be texts, and the
@@ -127,7 +129,7 @@ func texts(name string, args []any, n, most int) (list []string, numbers []int, 
 	return list, numbers, nil
 }
 
-func (e *Env) repeat(args ...any) (any, error) {
+func (u *usage) repeat(args ...any) (any, error) {
 	list, n, err := texts("repeat", args, 1, 2)
 	switch {
 	case err != nil:
@@ -135,13 +137,13 @@ func (e *Env) repeat(args ...any) (any, error) {
 	case len(n) == 0 || n[0] < 0:
 		return nil, errors.New("repeat: want a text and a number that is not negative")
 	}
-	if err := e.checkRoom(n[0], len(list[0])); err != nil {
+	if err := u.checkRoom(n[0], len(list[0])); err != nil {
 		return nil, err
 	}
 	return strings.Repeat(list[0], n[0]), nil
 }
 
-func (e *Env) replace(args ...any) (any, error) {
+func (u *usage) replace(args ...any) (any, error) {
 	list, limit, err := texts("replace", args, 3, 4)
 	if err != nil {
 		return nil, err
@@ -152,13 +154,13 @@ func (e *Env) replace(args ...any) (any, error) {
 		n = limit[0]
 		found = min(found, n)
 	}
-	if err := errors.Join(e.checkRoom(1, len(text)), e.checkRoom(found, len(put))); err != nil {
+	if err := errors.Join(u.checkRoom(1, len(text)), u.checkRoom(found, len(put))); err != nil {
 		return nil, err
 	}
 	return strings.Replace(text, old, put, n), nil
 }
 
-func (e *Env) join(args ...any) (any, error) {
+func (u *usage) join(args ...any) (any, error) {
 	glue := ""
 	if len(args) > 1 {
 		list, _, err := texts("join", args[1:], 1, 1)
@@ -174,7 +176,7 @@ func (e *Env) join(args ...any) (any, error) {
 	if !isList(v) {
 		return nil, errors.New("join: want a list of texts and perhaps what stands between them")
 	}
-	if err := e.checkRoom(v.Len(), len(glue)); err != nil {
+	if err := u.checkRoom(v.Len(), len(glue)); err != nil {
 		return nil, err
 	}
 	var out strings.Builder
@@ -186,7 +188,7 @@ func (e *Env) join(args ...any) (any, error) {
 		if i > 0 {
 			out.WriteString(glue)
 		}
-		if err := e.checkRoom(1, len(item)); err != nil {
+		if err := u.checkRoom(1, len(item)); err != nil {
 			return nil, err
 		}
 		if out.WriteString(item); out.Len() > maxOutput {
@@ -196,7 +198,7 @@ func (e *Env) join(args ...any) (any, error) {
 	return out.String(), nil
 }
 
-func (e *Env) toJSON(args ...any) (any, error) {
+func (u *usage) toJSON(args ...any) (any, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("toJSON: want one value, got %d", len(args))
 	}
@@ -205,25 +207,25 @@ func (e *Env) toJSON(args ...any) (any, error) {
 	}
 	text, err := json.MarshalIndent(args[0], "", "  ")
 	if err == nil {
-		err = e.checkRoom(1, len(text))
+		err = u.checkRoom(1, len(text))
 	}
 	return string(text), err
 }
 
 // marshal returns a value as JSON on one line.
-func (e *Env) marshal(val any) ([]byte, error) {
+func (u *usage) marshal(val any) ([]byte, error) {
 	if _, err := plain(val); err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal(val)
 	if err == nil {
-		err = e.checkRoom(1, len(text))
+		err = u.checkRoom(1, len(text))
 	}
 	return text, err
 }
 
 // str is the function string.
-func (e *Env) str(args ...any) (any, error) {
+func (u *usage) str(args ...any) (any, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("string: want one value, got %d", len(args))
 	}
@@ -231,17 +233,17 @@ func (e *Env) str(args ...any) (any, error) {
 		return nil, err
 	}
 	text := fmt.Sprintf("%v", args[0])
-	return text, e.checkRoom(1, len(text))
+	return text, u.checkRoom(1, len(text))
 }
 
-func (e *Env) flatten(args ...any) (any, error) {
+func (u *usage) flatten(args ...any) (any, error) {
 	if len(args) != 1 || !isList(reflect.ValueOf(args[0])) {
 		return nil, errors.New("flatten: want a list")
 	}
 	out, left := []any{}, maxValues
 	err := flattenInto(&out, reflect.ValueOf(args[0]), &left)
 	if err == nil {
-		err = e.takeBytes(16 * len(out))
+		err = u.takeBytes(16 * len(out))
 	}
 	return out, err
 }
@@ -283,7 +285,7 @@ func (s sizeCounter) Visit(node *ast.Node) {
 		}
 	case *ast.BuiltinNode:
 		switch n.Name {
-		case "concat", "split", "splitAfter", "upper", "lower", "toBase64", "fromBase64", "fromJSON", "reverse", "uniq", "sort":
+		case "concat", "upper", "lower", "toBase64", "fromBase64", "reverse", "sort":
 			for i := range n.Arguments {
 				s.count(&n.Arguments[i])
 			}
@@ -311,10 +313,7 @@ func (s sizeCounter) count(node *ast.Node) {
 	if name == "" {
 		return
 	}
-	call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: []ast.Node{n}}
-	for _, c := range []ast.Node{call.Callee, call} {
-		c.SetLocation(n.Location())
-	}
+	call := callOf(name, n)
 	s[call] = true
 	*node = call
 }

@@ -14,18 +14,18 @@ func IsTerminal(w any) bool {
 	return f != nil && isatty.IsTerminal(f.Fd())
 }
 
-// Columns returns how many columns the terminal has that w writes to, 0 if that is not
-// known.
-func Columns(w any) int {
+// Size returns how many columns and rows the terminal has that w writes to, 0 if that is
+// not known.
+func Size(w any) (columns, rows int) {
 	f := file(w)
 	if f == nil {
-		return 0
+		return 0, 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
+	columns, rows, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return width
+	return columns, rows
 }
 
 // file returns the file that is written to in the end, nil if it is none.

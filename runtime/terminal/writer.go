@@ -86,6 +86,7 @@ func (w *Writer) flush() error {
 // What a terminal is told besides text.
 var (
 	EraseLine   = Text{"\r\x1b[K"}      // and stand at its beginning
+	LineAbove   = Text{"\x1b[1A"}       // go there
 	EraseScreen = Text{"\x1b[H\x1b[2J"} // and stand at its top
 	AskPosition = Text{"\x1b[6n"}       // of the cursor, which it answers
 	EndPaste    = Text{"\x1b[?2004l\r"} // no longer mark what is pasted

@@ -131,10 +131,21 @@ func (t *Policy) check(name string, want demand) error {
 // walk follows the way to the named file as the kernel does, and judges each
 // thing that stands on it.
 func (t *Policy) walk(name string, way []string, want demand) error {
-	at := "/"
-	var dir, st syscall.Stat_t
-	if err := t.lstat(at, &dir); err != nil {
-		return &os.PathError{Op: "open", Path: name, Err: err}
+	var at string
+	var in, dir, st syscall.Stat_t // in is the directory that at lies in
+	begin := func(path string) error {
+		at = path
+		err := t.lstat(filepath.Dir(at), &in)
+		if err == nil {
+			err = t.lstat(at, &dir)
+		}
+		if err != nil {
+			return &os.PathError{Op: "open", Path: name, Err: err}
+		}
+		return nil
+	}
+	if err := begin("/"); err != nil {
+		return err
 	}
 	for links := 0; len(way) > 0; {
 		step := way[0]
@@ -143,9 +154,8 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 			continue
 		}
 		if step == ".." { // at has no links in it any more
-			at = filepath.Dir(at)
-			if err := t.lstat(at, &dir); err != nil {
-				return &os.PathError{Op: "open", Path: name, Err: err}
+			if err := begin(filepath.Dir(at)); err != nil {
+				return err
 			}
 			continue
 		}
@@ -157,19 +167,19 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 			return err
 		}
 		if want == kept {
-			if err := t.owned(name, path, &st); err != nil {
+			if err := t.owned(name, path, &st, &dir); err != nil {
 				return err
 			}
 		}
 		if st.Mode&syscall.S_IFMT != syscall.S_IFLNK {
-			at, dir = path, st
+			at, in, dir = path, dir, st
 			continue
 		}
 		if at == fmt.Sprintf("/proc/%d/fd", os.Getpid()) {
 			return nil // whoever started ccm has opened it, as standard input
 		}
 		if want == found {
-			if err := t.owned(name, path, &st); err != nil {
+			if err := t.owned(name, path, &st, &dir); err != nil {
 				return err
 			}
 		}
@@ -181,9 +191,8 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 			return err
 		}
 		if filepath.IsAbs(target) {
-			at = "/"
-			if err := t.lstat(at, &dir); err != nil {
-				return &os.PathError{Op: "open", Path: name, Err: err}
+			if err := begin("/"); err != nil {
+				return err
 			}
 		}
 		way = slices.Concat(strings.Split(target, "/"), way)
@@ -191,7 +200,7 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 	if want == named {
 		return nil
 	}
-	return t.owned(name, at, &dir)
+	return t.owned(name, at, &dir, &in)
 }
 
 // judge decides whether what stands at a path in a directory is believed.
@@ -215,15 +224,10 @@ func (t *Policy) judge(name, in string, dir *syscall.Stat_t, path string, st *sy
 
 // owned decides whether what stands at a path, and the directory that it lies in,
 // belong to whom they may.
-func (t *Policy) owned(name, path string, st *syscall.Stat_t) error {
+func (t *Policy) owned(name, path string, st, in *syscall.Stat_t) error {
 	what, uid := path, st.Uid
 	if slices.Contains(t.Owners, uid) {
-		in := filepath.Dir(path)
-		var dir syscall.Stat_t
-		if err := t.lstat(in, &dir); err != nil {
-			return &os.PathError{Op: "open", Path: name, Err: err}
-		}
-		what, uid = "its directory "+in, dir.Uid
+		what, uid = "its directory "+filepath.Dir(path), in.Uid
 	}
 	if slices.Contains(t.Owners, uid) {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"os/user"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,8 @@ func (m tree) trust(owners ...uint32) *trust.Policy {
 				return err
 			}
 			uid, err := strconv.ParseUint(words[1], 10, 32)
-			*st = syscall.Stat_t{Mode: uint32(mode), Uid: uint32(uid)}
+			*st = syscall.Stat_t{Uid: uint32(uid)}
+			reflect.ValueOf(&st.Mode).Elem().SetUint(mode) // of another size on each system
 			return err
 		},
 		Readlink: func(name string) (string, error) { return strings.Fields(m[name])[2], nil },

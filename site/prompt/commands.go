@@ -116,7 +116,7 @@ func (p *Prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	if terminal.IsTerminal(stderr) && os.Getenv("TERM") != "dumb" {
 		line := report.NewStatusLine(stderr)
 		reporters, printer = converge.Reporters{&p.events, line, rep}, line
-		h = site.HostOptions{Log: p.options.Log(line), Progress: func(x host.Progress) { line.Note(x.String()) }}
+		h = site.HostOptions{Log: p.options.Log(line), Progress: func(x host.Progress) { line.Note(x.String()) }, Output: line.Output}
 	}
 	ctx, cancel := p.terminal.Stoppable(context.WithoutCancel(ctx))
 	defer cancel()

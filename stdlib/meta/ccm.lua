@@ -14,6 +14,7 @@
 ---@field stdout string? What the command of an exec said, without the line breaks at its end; nil if it did not run.
 ---@field stderr string? What it said on the standard error.
 ---@field exit_code integer? How it ended.
+---@field set fun(self: ccm.Handle, properties: table): ccm.Handle Gives the resource other properties than it was declared with.
 
 ---The environment of ccm: a string, or nil for what is not set.
 ---@type table<string, string?>
@@ -55,6 +56,31 @@ function ccm.fail(message) end
 ---@param value fun(): any
 ---@return any
 function ccm.lazy(value) end
+
+---Sets properties that every type has for all declarations from here to the end of the file.
+---What a declaration or the defaults of its type say wins; tags are added.
+---@param properties table
+function ccm.defaults(properties) end
+
+---Collects the resources that are declared, as a list of handles. Its set changes these, and
+---those that are declared later and match.
+---@param filter? ccm.Filter
+---@return ccm.Collection
+function ccm.resources(filter) end
+
+---@class (exact) ccm.Filter
+---@field type? string A type, or a pattern of types.
+---@field name? string A name, or a pattern as --target has it.
+---@field tags? string|string[] One of these tags.
+
+---@class ccm.Collection
+---@field [integer] ccm.Handle
+local Collection = {}
+
+---Gives the resources other properties than they were declared with.
+---@param properties table
+---@return ccm.Collection
+function Collection:set(properties) end
 
 ---Calls a function in a run, right after a resource was dealt with. It cannot
 ---declare anything.
@@ -120,7 +146,7 @@ function ccm.type(definition) end
 ---@field hostname string the name as it is set, with or without domain
 ---@field kernelArch string the same as kernel.machine
 ---@field kernelVersion string the same as os.kernel
----@field os string the operating system
+---@field os string the operating system: linux, darwin or freebsd
 ---@field platform string the distribution
 ---@field platformFamily string the same as os.family
 ---@field platformVersion string its version, with the minor one
@@ -207,6 +233,14 @@ function ccm.type(definition) end
 ---@field used? integer total less available
 ---@field virtual ccm.Facts.memory.virtual
 
+---@class (exact) ccm.Facts.mounts.NAME
+---@field device string the device, or what stands for it
+---@field options string[] its options
+---@field type string the file system
+
+---@class (exact) ccm.Facts.mounts
+---@field [string] ccm.Facts.mounts.NAME
+
 ---@class (exact) ccm.Facts.net.interfaces.NAME
 ---@field addresses string[] all its addresses with the length of their networks
 ---@field ip? string its first IPv4 address that others can reach
@@ -260,6 +294,11 @@ function ccm.type(definition) end
 ---@field name? string what the distribution calls itself
 ---@field pretty_name? string all of that for people
 ---@field release? string its version; rolling distributions have none
+---@field release_major? integer the first number of that version, for comparisons
+---@field release_minor? integer the second number; 4 for 22.04
+
+---@class (exact) ccm.Facts.packages
+---@field [string] string the version, as dpkg or rpm writes it: with epoch and release. Other package managers are not asked, and then there is no such fact
 
 ---@class (exact) ccm.Facts.partition.partitions
 ---@field device string what is mounted where
@@ -283,12 +322,28 @@ function ccm.type(definition) end
 ---@field partitions ccm.Facts.partition.partitions[] the file systems on devices that are mounted
 ---@field usage ccm.Facts.partition.usage[] how full they are; one that is out of reach is left out
 
+---@class (exact) ccm.Facts.selinux
+---@field config_mode? string the mode at boot, from /etc/selinux/config
+---@field config_policy? string the policy, from the same file
+---@field enabled boolean whether it is on
+---@field mode string the present mode: enforcing, permissive or disabled. Of a machine without SELinux too it is disabled
+
 ---@class (exact) ccm.Facts.user
 ---@field gid integer the number of its group
 ---@field group string its group; the number if it has no name
 ---@field home? string its home directory
 ---@field name string the user that ccm runs as; the number if it has no name
 ---@field uid integer its number
+
+---@class (exact) ccm.Facts.users.NAME
+---@field comment string the full name, or what the user is for
+---@field gid integer the number of the group
+---@field home string the home directory
+---@field shell string what is run at login; may be empty
+---@field uid integer the number
+
+---@class (exact) ccm.Facts.users
+---@field [string] ccm.Facts.users.NAME
 
 ---@class (exact) ccm.Facts.virtual
 ---@field container string docker, podman, lxc, kubernetes, wsl, systemd-nspawn, ... or none
@@ -305,11 +360,16 @@ function ccm.type(definition) end
 ---@field init? string the init system: systemd, openrc, runit, s6, or the name of process 1
 ---@field kernel ccm.Facts.kernel
 ---@field memory ccm.Facts.memory
+---@field mounts ccm.Facts.mounts what is mounted, by mount point; of several at one place, the last
 ---@field net ccm.Facts.net
 ---@field network ccm.Facts.network
 ---@field os ccm.Facts.os
+---@field package_manager? string the package manager: apt, dnf, yum, microdnf, zypper, pacman, apk, emerge or xbps. Of several that are installed it is that of os.family
+---@field packages? ccm.Facts.packages the installed packages
 ---@field partition ccm.Facts.partition
+---@field selinux ccm.Facts.selinux
 ---@field user ccm.Facts.user
+---@field users? ccm.Facts.users the users in /etc/passwd
 ---@field virtual ccm.Facts.virtual
 
 ---@type ccm.Facts
@@ -334,8 +394,12 @@ facts = nil
 ---@field before? string|ccm.Handle|(string|ccm.Handle)[] before names resources that are looked at only after this one is in order.
 ---@field notify? string|ccm.Handle|(string|ccm.Handle)[] notify is before, and refreshes the named resources when this one changes. Those that cannot be refreshed are only ordered.
 ---@field subscribe? string|ccm.Handle|(string|ccm.Handle)[] subscribe is require, and refreshes this resource when one of them changes. A resource that cannot be refreshed is only ordered.
+---@field tags? string|string[] tags are words by which --tags and --skip-tags select the resource. Those of the defaults are added to them.
 ---@field health_checks? ccm.HealthCheck[] health_checks are commands that are run after the resource is in order. One that is critical or unknown fails the resource.
 ---@field timeout? string timeout ends the commands and downloads of the resource when they have taken that long together, such as "5m", and fails it. 0 means never.
+---@field tries? integer tries is how often looking at the resource, and each of its actions, is tried before it has failed.
+---@field try_sleep? string try_sleep is how long to wait before another try, such as "10s". Left out, it is 1s.
+---@field ignore_failure? boolean ignore_failure lets the run succeed if the resource fails, and what requires it go on. The failure is reported.
 ---@field backup? boolean backup says whether what is overwritten or removed is kept in the state directory, so that ccm restore can bring it back. Left out, it is.
 
 ---The properties of an apply.
@@ -374,13 +438,16 @@ apply = {}
 ---The properties of an archive.
 ---@class (exact) ccm.Archive.Props: ccm.Common
 ---@field ensure? "present"|"absent" ensure says whether the archive is to be there. Default: present.
----@field url? string url is where the archive is downloaded from, with http or https. A proxy is taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It is required unless ensure is absent.
----@field checksum? string checksum is the SHA-256 of the archive in hexadecimal. A download with any other is refused, and an archive with any other is downloaded again.
+---@field url? string url is where the archive is downloaded from, with http or https. A proxy is taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It or source is required unless ensure is absent.
+---@field source? string source is the path of an archive to copy. A relative path is relative to the script or manifest that says it. An archive that differs from it is copied again.
+---@field checksum? string checksum is the SHA-256 of the archive in hexadecimal. A download or source with any other is refused, and an archive with any other is downloaded or copied again.
 ---@field extract_parent? string extract_parent is the directory that the archive is extracted into. Existing files are replaced. An entry that would land outside it, by its path or by way of a link, is an error and nothing is extracted; so is a link that leads out of it, and a device. Permissions are kept but for setuid, setgid and sticky; the files belong to the user that runs ccm.
+---@field strip? integer strip is how many directories are left out at the beginning of the path of each entry, as with tar --strip-components. What has no more than that is not extracted.
 ---@field creates? string creates is a path; if something is there, the archive is neither downloaded nor extracted. If it is in the archive, it is extracted last.
 ---@field cleanup? boolean cleanup removes the archive after it was extracted. It needs extract_parent and creates.
 ---@field owner? string owner is the user that owns the archive, by name or number. It is required unless ensure is absent.
 ---@field group? string group is the group of the archive, by name or number. The group can read it, others cannot. It is required unless ensure is absent.
+---@field parents? boolean parents makes the directories above the archive that are missing, with mode 0755 and the user and group of ccm, which are root. Those above extract_parent are always made.
 ---@field username? string username is for basic authentication. Like the password and the headers, it is not sent to another server if the URL is redirected to one.
 ---@field password? string password is for basic authentication.
 ---@field headers? table<string, string> headers are sent with the request.
@@ -392,15 +459,15 @@ apply = {}
 ---The properties of an archive and its name, or several names.
 ---@class (exact) ccm.Archive.Table: ccm.Archive.Props
 ---@field [integer] string
----@field name? string name is the absolute path that the archive is saved to. It has the same suffix as the URL; .tgz and .tar.gz are the same.
+---@field name? string name is the absolute path that the archive is saved to. It has the same suffix as the URL or the source; .tgz and .tar.gz are the same.
 
 ---The handle of an archive, whose properties may follow in a second call.
 ---@class ccm.Archive.Handle: ccm.Handle
 ---@overload fun(properties: ccm.Archive.Props): ccm.Handle
 
----Archive downloads an archive, and extracts it if extract_parent is set: after
----each download, and when what creates names is missing. Archives are .tar.gz,
----.tgz, .tar and .zip. Extracting needs neither tar nor unzip.
+---Archive downloads or copies an archive, and extracts it if extract_parent is set: after
+---each download or copy, and when what creates names is missing. Archives are .tar.gz, .tgz,
+---.tar.xz, .txz, .tar.zst, .tzst, .tar and .zip. Extracting needs no tools such as tar or unzip.
 ---
 ---```lua
 ---archive { "/opt/app.tar.gz", ... }
@@ -417,16 +484,23 @@ archive = {}
 ---The properties of an exec.
 ---@class (exact) ccm.Exec.Props: ccm.Common
 ---@field ensure? "present" ensure is always present; a manifest may say so. Default: present.
----@field command? string command is the command to run, if it is not the name. The posix provider splits it into words as a shell would, and runs it without one; the shell provider hands it to /bin/sh -c.
+---@field command? string|string[] command is the command to run, if it is not the name: a line, or a list of words. The posix provider splits a line into words as a shell would, and runs it without one, so that words such as | and && are mistakes; the shell provider hands it to /bin/sh -c.
 ---@field cwd? string cwd is the directory in which the command and its guards run. Default: /.
----@field environment? string|string[] environment is added to the environment, each entry as KEY=VALUE.
+---@field environment? string|string[]|table<string, string> environment is added to the environment: KEY=VALUE, or a table.
+---@field user? string user is who the command and its guards run as, a name or number, with the groups, HOME, USER, LOGNAME and SHELL of that user. Left out, it is who runs ccm.
+---@field group? string group is the group they run with instead of the first one of the user.
+---@field umask? string umask is which permissions files that they make do not get, such as "027".
 ---@field stdin? string stdin is what the command reads from its standard input. Left out, that is empty. Guards read nothing.
 ---@field path? string path is the colon-separated list of directories in which the command and its guards are found.
 ---@field returns? integer|integer[] returns lists the exit codes that mean success. Default: 0.
 ---@field timeout? string timeout ends the command and all that it started, such as "5m". Default: 0.
 ---@field creates? string creates is a path; if something is there, the command does not run.
----@field onlyif? string onlyif is a command that looks; unless it exits 0, the command does not run. It runs in a plan too.
----@field unless? string unless is a command that looks; if it exits 0, the command does not run. It runs in a plan too.
+---@field removes? string removes is a path; if nothing is there, the command does not run.
+---@field onlyif? string|string[] onlyif is a command that looks; unless it exits 0, the command does not run. It runs in a plan too.
+---@field unless? string|string[] unless is a command that looks; if it exits 0, the command does not run. It runs in a plan too.
+---@field check? string|string[] check is a command that looks; if it exits 0, all is as it should be. The command runs if it does not, and has failed if it does not afterwards either. It runs in a plan too.
+---@field changed_if? string changed_if is a regular expression (RE2). The command counts as a change only if a line of its output matches.
+---@field unchanged_returns? integer|integer[] unchanged_returns lists the exit codes that mean success without a change.
 ---@field refreshonly? boolean refreshonly runs the command only when something it subscribes to changed.
 ---@field refresh_only? boolean The same as refreshonly.
 ---@field logoutput? boolean logoutput logs each line of output as it comes.
@@ -458,16 +532,19 @@ exec = {}
 
 ---The properties of a file.
 ---@class (exact) ccm.File.Props: ccm.Common
----@field ensure? "present"|"absent"|"directory" ensure says whether there is to be a file, a directory, or nothing. Default: present.
+---@field ensure? "present"|"absent"|"directory"|"existing" ensure says whether there is to be a file, a directory, or nothing. With existing, there has to be a file or a directory already, and nothing but its owner, group and mode is managed; without one the resource fails. Default: present.
 ---@field content? string content is the whole text of the file. With neither content nor source, the content of an existing file is left alone, and a missing one is created empty.
 ---@field contents? string The same as content.
 ---@field source? string source is the path of a file to copy, or an http or https URL. A relative path is relative to the script or manifest that says it. A URL is fetched once in every run and plan; it may hold 64 MiB.
+---@field checksum? string checksum is the SHA-256 of the source in hexadecimal. A source with any other is refused, and the file stays as it is. A URL is not fetched while the file has it.
 ---@field content_once? boolean content_once writes the content only when the file is missing. After that only owner, group and mode are managed.
----@field owner? string owner is the user that owns the file, by name or number; "-1" leaves it as it is. It is required unless ensure is absent.
----@field group? string group is the group of the file, by name or number; "-1" leaves it as it is. It is required unless ensure is absent.
----@field mode? string mode is the permissions in octal, as a string such as "0644". Digits that are x are left alone. It is required unless ensure is absent.
+---@field owner? string owner is the user that owns the file, by name or number; "-1" leaves it as it is. It is required unless ensure is absent or existing.
+---@field group? string group is the group of the file, by name or number; "-1" leaves it as it is. It is required unless ensure is absent or existing.
+---@field mode? string mode is the permissions in octal, as a string such as "0644". Digits that are x are left alone. It is required unless ensure is absent or existing.
+---@field special_bits? boolean special_bits allows a mode above 0777 such as "2775", which sets setuid (4), setgid (2) or sticky (1).
 ---@field validate? string|string[] validate is a command that looks at the new content before it gets its place, such as "sshd -t -f %s". %s stands for a file that holds it, in the same directory and with the same owner and mode. A line is split into words as a shell would, a list is the words; it is run without a shell. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.
 ---@field validate_after? string|string[] validate_after is a command that looks at the machine after the file has its place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is again what it was, and nothing is refreshed. In a plan it is not asked.
+---@field parents? boolean parents makes the directories above it that are missing, with mode 0755 and the user and group of ccm, which are root. Without it they have to be there. For a directory they are always made.
 ---@field force? boolean force removes a directory that is not empty. It goes with ensure absent.
 
 ---The properties of a file and its name, or several names.
@@ -497,7 +574,13 @@ file = {}
 
 ---The properties of a package.
 ---@class (exact) ccm.Package.Props: ccm.Common
----@field ensure? "present"|"absent"|"latest"|string ensure is "present" (in any version), "absent", "latest" (the newest that the repositories offer), or the version to install. A version is written as the package system writes it: "1.2.11-1" or "1:2.0-3" with an epoch. The dnf provider takes a version without its release, and any release of it is right; there the epoch may be left out too. Default: present.
+---@field ensure? "present"|"absent"|"purged"|"latest"|string ensure is "present" (in any version), "absent", "purged" (absent, and without its configuration), "latest" (the newest that the repositories offer), the version to install, or conditions that a version has to meet, such as ">= 1.2, < 2". A version is written as the package system writes it: "1.2.11-1" or "1:2.0-3" with an epoch. The dnf and zypper providers take a version without its release, and any release of it is right; there the epoch may be left out too. So may the release with pacman. Default: present.
+---@field options? string|string[] options are further words for the command that installs or removes the package, such as "--no-install-recommends".
+---@field refresh? string refresh is how old the package index may be, such as "1d". An older one is read again before the package is installed or upgraded. Left out, it is read again only where it does not have the package and is older than a day.
+---@field hold? boolean hold says whether the package system is to leave the package alone from now on (apt-mark hold, dnf versionlock, zypper addlock). Left out, a hold stays as it is, and a package on hold is not changed. Pacman and apk have no command for that.
+---@field allow_downgrade? boolean allow_downgrade says whether a newer version may be replaced by an older one. Left out, it may.
+---@field source? string source is a package file to install instead of what the repositories offer: a path, or an http or https URL. A relative path is relative to the script or manifest that says it. It may hold 512 MiB.
+---@field checksum? string checksum is the SHA-256 of the source in hexadecimal. It is required where the source is a URL.
 
 ---The properties of a package and its name, or several names.
 ---@class (exact) ccm.Package.Table: ccm.Package.Props
@@ -509,7 +592,8 @@ file = {}
 ---@overload fun(properties: ccm.Package.Props): ccm.Handle
 
 ---Package manages one package of the operating system: whether it is installed,
----and in which version.
+---and in which version. The providers apk, pkg and brew were made from recorded
+---outputs, and were not run on the real system.
 ---
 ---```lua
 ---package { "zsh", ... }
@@ -531,6 +615,7 @@ package = {}
 ---@field skip_empty? boolean skip_empty leaves out files of which nothing but white space was rendered.
 ---@field left_delimiter? string left_delimiter begins what the engine reads. It goes with right_delimiter.
 ---@field right_delimiter? string right_delimiter ends what the engine reads. It goes with left_delimiter.
+---@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group of ccm. Default: true.
 ---@field purge? boolean purge removes the files in the target that were not rendered.
 ---@field post? table<string, string>[] post lists commands for rendered files, each under a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} stands for the path; without it the path comes last. The command is given a copy of the file, before the file gets its place. It runs in a plan too, so it must change nothing but its file. Several patterns in one table apply in alphabetical order.
 
@@ -547,6 +632,7 @@ package = {}
 ---@field skip_empty? boolean skip_empty leaves out files of which nothing but white space was rendered.
 ---@field left_delimiter? string left_delimiter begins what the engine reads. It goes with right_delimiter.
 ---@field right_delimiter? string right_delimiter ends what the engine reads. It goes with left_delimiter.
+---@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group of ccm. Default: true.
 ---@field purge? boolean purge removes the files in the target that were not rendered.
 ---@field post? table<string, string>[] post lists commands for rendered files, each under a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} stands for the path; without it the path comes last. The command is given a copy of the file, before the file gets its place. It runs in a plan too, so it must change nothing but its file. Several patterns in one table apply in alphabetical order.
 
@@ -574,14 +660,16 @@ scaffold = {}
 
 ---The properties of a service.
 ---@class (exact) ccm.Service.Props: ccm.Common
----@field ensure? "running"|"stopped" ensure says whether the service is to be running or stopped. Default: running.
+---@field ensure? "running"|"stopped"|"unmanaged" ensure says whether the service is to be running or stopped. With unmanaged that stays as it is, and only enable and mask are managed; a change never restarts it. Default: running.
 ---@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, indirect, generated) counts as enabled.
----@field settle? string settle is how long the service has to stay up after it was started or restarted in a run. One that ends before that has failed, and so has one that the service manager starts again and again. 0 turns that off. A service that runs already is not waited for. Default: 1s.
+---@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged. With false a mask is taken away. Left out, that stays as it is.
+---@field on_change? "restart"|"reload"|"reload-or-restart" on_change says what a change of something that the service subscribes to does. With reload it reads its configuration again and goes on running; one that cannot do that fails. With reload-or-restart it is restarted if it cannot reload, or if its unit file has changed. Default: restart.
+---@field settle? string settle is how long the service has to stay up after it was started, restarted or reloaded in a run. One that ends before that has failed, and so has one that the service manager starts again and again. 0 turns that off. A service that runs already is not waited for. Default: 1s.
 
 ---The properties of a service and its name, or several names.
 ---@class (exact) ccm.Service.Table: ccm.Service.Props
 ---@field [integer] string
----@field name? string name is the name of the service itself, not an alias of it. It may hold letters, digits and . _ + : ~ -
+---@field name? string name is the name of the service itself, not an alias of it. It may hold letters, digits and . _ + : ~ - . Units of other kinds have their full name, such as "backup.timer", "app.socket" or "app.target".
 
 ---The handle of a service, whose properties may follow in a second call.
 ---@class ccm.Service.Handle: ccm.Handle
@@ -589,7 +677,7 @@ scaffold = {}
 
 ---Service manages whether a service runs and whether it starts at boot. The two
 ---are independent of each other. A change of something it subscribes to restarts
----it, if it is to be running and is.
+---or reloads it, if it is to be running and is.
 ---
 ---```lua
 ---service { "nginx", ... }
@@ -1454,6 +1542,29 @@ function json.encode(value, options) end
 ---@return table
 function json.array(list) end
 
+---Returns the text of a document of JSON with a value at a path, and what was there before. All else stays as it is: comments, order, layout. A path is web.port, with positions from 0 in lists, and a backslash before a dot in a name; or a list of names. What it lacks is made. A text that is none, and a place that cannot be changed by itself, are mistakes.
+---
+---```lua
+---json.set("{ \"web\": { \"port\": 80 } } // c", "web.port", 81) --> '{ "web": { "port": 81 } } // c', 80
+---```
+---@param text string
+---@param path string|string[]
+---@param value any
+---@return string text
+---@return any old
+function json.set(text, path, value) end
+
+---Returns the text of a document without what is at a path, as set has it, and what that was. If nothing is there, the text stays as it is.
+---
+---```lua
+---json.remove("{ \"web\": { \"port\": 80 } } // c", "web.port") --> '{ "web": {} } // c', 80
+---```
+---@param text string
+---@param path string|string[]
+---@return string text
+---@return any old
+function json.remove(text, path) end
+
 ---Reads and writes YAML, as data and manifests are read.
 ---@class ccm.lib.yaml
 yaml = {}
@@ -1504,6 +1615,29 @@ function yaml.encode(value) end
 ---@return table
 function yaml.array(list) end
 
+---Returns the text of a document of YAML with a value at a path, and what was there before. All else stays as it is: comments, order, layout. A path is web.port, with positions from 0 in lists, and a backslash before a dot in a name; or a list of names. What it lacks is made. A text that is none, and a place that cannot be changed by itself, are mistakes.
+---
+---```lua
+---yaml.set("web:\n  port: 80 # c\n", "web.port", 81) --> "web:\n  port: 81 # c\n", 80
+---```
+---@param text string
+---@param path string|string[]
+---@param value any
+---@return string text
+---@return any old
+function yaml.set(text, path, value) end
+
+---Returns the text of a document without what is at a path, as set has it, and what that was. If nothing is there, the text stays as it is.
+---
+---```lua
+---yaml.remove("web:\n  port: 80 # c\n", "web.port") --> "web: {} # c\n", 80
+---```
+---@param text string
+---@param path string|string[]
+---@return string text
+---@return any old
+function yaml.remove(text, path) end
+
 ---Reads and writes TOML 1.0.
 ---@class ccm.lib.toml
 toml = {}
@@ -1529,7 +1663,30 @@ function toml.decode(text) end
 ---@return string
 function toml.encode(value) end
 
----Regular expressions in the syntax of RE2, which takes time in proportion to the text and never more. A pattern that is not one is a mistake. Patterns are easiest to read in long brackets: [[\d+]]. A match is a table: what the whole pattern matched is at 0, what its groups matched at 1, 2 and so on and under their names, and from and to are the positions in the text.
+---Returns the text of a document of TOML with a value at a path, and what was there before. All else stays as it is: comments, order, layout. A path is web.port, with positions from 0 in lists, and a backslash before a dot in a name; or a list of names. What it lacks is made. A text that is none, and a place that cannot be changed by itself, are mistakes.
+---
+---```lua
+---toml.set("[web]\nport = 80 # c\n", "web.port", 81) --> "[web]\nport = 81 # c\n", 80
+---```
+---@param text string
+---@param path string|string[]
+---@param value any
+---@return string text
+---@return any old
+function toml.set(text, path, value) end
+
+---Returns the text of a document without what is at a path, as set has it, and what that was. If nothing is there, the text stays as it is.
+---
+---```lua
+---toml.remove("[web]\nport = 80 # c\n", "web.port") --> "[web]\n", 80
+---```
+---@param text string
+---@param path string|string[]
+---@return string text
+---@return any old
+function toml.remove(text, path) end
+
+---Regular expressions in the syntax of RE2: a search takes time in proportion to the text, and ends with the time limit of the script. A pattern that is not one is a mistake. Patterns are easiest to read in long brackets: [[\d+]]. A match is a table: what the whole pattern matched is at 0, what its groups matched at 1, 2 and so on and under their names, and from and to are the positions in the text.
 ---@class ccm.lib.re
 re = {}
 
@@ -1611,7 +1768,7 @@ function re.escape(text) end
 ---@class ccm.lib.template
 template = {}
 
----Fills in a Jet template. The delimiters are [[ and ]], unless left and right say otherwise. Templates that it includes are read beside the script.
+---Fills in a Jet template. The delimiters are [[ and ]], unless left and right say otherwise. Templates that it includes are read beside the script. Besides the functions of Jet there are default, join, indent, lower, to_json and to_yaml: [[ names | join: ", " ]], [[ port | default: 80 ]].
 ---
 ---```lua
 ---template.jet("listen [[ port ]];", { port = 80 }) --> "listen 80;"
@@ -1622,7 +1779,7 @@ template = {}
 ---@return string
 function template.jet(text, values, options) end
 
----Fills in a template of Go's text/template. The values are fields: {{ .port }}; facts, data and env are functions: {{ facts.os.family }}.
+---Fills in a template of Go's text/template. The values are fields: {{ .port }}; facts, data and env are functions: {{ facts.os.family }}. Besides the functions of text/template there are default, join, indent, upper, lower, to_json and to_yaml, which take the value last: {{ .names | join ", " }}.
 ---
 ---```lua
 ---template.go("listen {{ .port }};", { port = 80 }) --> "listen 80;"
@@ -1982,18 +2139,18 @@ http = {}
 ---@return string
 function http.get(url, options) end
 
----Runs a command and returns its output without the line breaks at its end, its exit code and what it said on the standard error. The command is a list of words, or one string that is cut into words as by str.shell_split; no shell is started. Options stand behind the words. It must only look, since it also runs for a plan; what changes the machine is an exec. What it says is an input of the run. An exit code other than 0 is a mistake, unless check is false; so is a command that is not there, or that takes longer than the timeout of 30s.
+---Runs a command and returns its output without the line breaks at its end, its exit code and what it said on the standard error. The command is a list of words, or one string that is cut into words as by str.shell_split; no shell is started. Options stand behind the words; env is a table, or a list of KEY=VALUE. It must only look, since it also runs for a plan; what changes the machine is an exec. What it says is an input of the run. An exit code other than 0 is a mistake, unless check is false; so is a command that is not there, or that takes longer than the timeout of 30s.
 ---
 ---```lua
 ---capture { "printf", "%s-%s\\n", "a", "b" } --> "a-b", 0, ""
 ---```
----@param command string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>, stdin?: string, check?: boolean }
+---@param command string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>|string[], stdin?: string, check?: boolean }
 ---@return string output
 ---@return integer code
 ---@return string errors
 function capture(command) end
 
----What the user configured. data.web.port is a value of it; data is read-only. A name that it does not have is nil, and a mistake if it is nearly one that it has. At first it is what the script is given by --data or by what applies it.
+---What the user configured. data.web.port is a value of it; data is read-only. A name that it does not have is nil, and a mistake if that is a misspelling of one that it has (prot of port; a plural is another word). At first it is what the script is given by --data or by what applies it.
 ---@class ccm.lib.data
 ---@field [string] any
 data = {}

@@ -3,6 +3,9 @@ require "std.link"
 require "std.cron"
 require "std.sysctl"
 require "std.apt_repo"
+require "std.yum_repo"
+require "std.zypper_repo"
+require "std.package_key"
 
 suite("link", {
   starts = { nothing = {}, file = { files = { ["/l"] = "text" } } },
@@ -33,4 +36,21 @@ suite("apt_repo", {
     absent = { "x", ensure = "absent" },
   },
   phrases = { ["nothing/signed"] = { "added the repository" }, ["other/signed"] = { "updated the repository" }, ["nothing/absent"] = {} },
+})
+
+for name, directory in pairs { yum_repo = "/etc/yum.repos.d/", zypper_repo = "/etc/zypp/repos.d/" } do
+  suite(name, {
+    starts = { nothing = {}, other = { files = { [directory .. "x.repo"] = "[x]\nname=X\nbaseurl=http://a\nenabled=0\n" } } },
+    wants = { signed = { "x", baseurl = "https://rpm.example.org", gpgkey = "file:///k.asc" }, absent = { "x", ensure = "absent" } },
+    phrases = { ["nothing/signed"] = { "added the repository" }, ["other/signed"] = { "updated the repository" }, ["nothing/absent"] = {} },
+  })
+end
+
+suite("package_key", {
+  starts = { nothing = {}, other = { files = { ["/etc/apt/keyrings/x.asc"] = "OLD\n" } } },
+  wants = {
+    key = { "x", store = "apt", key = "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n" },
+    absent = { "x", store = "apt", ensure = "absent" },
+  },
+  phrases = { ["nothing/key"] = { "added the key" }, ["other/key"] = { "updated the key" }, ["nothing/absent"] = {} },
 })

@@ -6,43 +6,88 @@ local accounts = {}
 --- Whether useradd and groupadd take a name.
 function accounts.is_name(name) return re.test(name, [[^[a-z_][a-z0-9_.-]*\$?$]]) and #name <= 32 end
 
--- The lines of a file as lists of fields, by the first one.
-local function records(host, file)
+-- What was read of files, by path: every user and group of a site asks again, and as
+-- long as a text is the same so is what it says.
+local known = {}
+
+local function parsed(host, file, parse)
+  local text = host.read(file) or ""
+  if not known[file] or known[file].text ~= text then known[file] = { text = text, found = parse(text) } end
+  return known[file].found
+end
+
+-- The lines of a text as lists of fields, by the first one.
+local function records(text)
   local all = {}
-  for _, l in ipairs(str.lines(host.read(file) or "")) do
+  for _, l in ipairs(str.lines(text)) do
     local fields = str.split(l, ":")
     if #fields > 2 and not all[fields[1]] then all[fields[1]] = fields end
   end
   return all
 end
 
---- Returns the groups of the machine, by name.
-function accounts.groups(host)
-  return tbl.map_values(records(host, "/etc/group"), function(f)
-    return { name = f[1], gid = tonumber(f[3]), members = f[4] and f[4] ~= "" and str.split(f[4], ",") or {} }
+-- The groups of the machine: by name, their names by number, and their names by member.
+local function groups(host)
+  return parsed(host, "/etc/group", function(text)
+    local by = { name = {}, gid = {}, member = {} }
+    for name, f in tbl.pairs(records(text)) do
+      local g = { name = name, gid = tonumber(f[3]), members = f[4] and f[4] ~= "" and str.split(f[4], ",") or {} }
+      by.name[name] = g
+      if g.gid then by.gid[g.gid] = name end
+      for _, m in ipairs(tbl.unique(g.members)) do
+        by.member[m] = by.member[m] or {}
+        table.insert(by.member[m], name)
+      end
+    end
+    return by
   end)
 end
 
+--- Returns the groups of the machine, by name.
+function accounts.groups(host) return groups(host).name end
+
+--- Returns a group as it will be when the turn of this resource comes, nil if there will be none.
+--- In a plan the number of one that earlier resources bring may be nil.
+function accounts.group(host, name)
+  local found, pending = groups(host).name[name], host.pending_group(name)
+  if not pending then return found end
+  if pending.ensure == "absent" or pending.ensure == "unknown" and not found then return nil end
+  found = found or { name = name, members = {} }
+  return tbl.merge(found, { gid = pending.gid or found.gid, members = tbl.unique(tbl.concat(found.members, pending.members)) })
+end
+
+--- Whether there will be a user when the turn of this resource comes.
+function accounts.has_user(host, name)
+  local pending = host.pending_user(name)
+  return pending and pending.ensure == "present" or not pending and accounts.users(host)[name] ~= nil
+end
+
+--- Returns the name of the group with a number, or nil.
+function accounts.group_name(host, gid) return groups(host).gid[gid] end
+
 --- Returns the users of the machine, by name.
 function accounts.users(host)
-  return tbl.map_values(records(host, "/etc/passwd"), function(f)
-    return { name = f[1], uid = tonumber(f[3]), gid = tonumber(f[4]), comment = f[5] or "", home = f[6] or "", shell = f[7] or "" }
+  return parsed(host, "/etc/passwd", function(text)
+    return tbl.map_values(records(text), function(f)
+      return { name = f[1], uid = tonumber(f[3]), gid = tonumber(f[4]), comment = f[5] or "", home = f[6] or "", shell = f[7] or "" }
+    end)
   end)
 end
 
 --- Returns the names of the groups that a user is a member of, sorted.
-function accounts.groups_of(host, user)
-  local names = {}
-  for name, g in tbl.pairs(accounts.groups(host)) do
-    if tbl.contains(g.members, user) then names[#names + 1] = name end
-  end
-  return tbl.sort(names)
-end
+function accounts.groups_of(host, user) return tbl.sort(groups(host).member[user] or {}) end
 
---- Returns the encrypted password of a user, or nil.
-function accounts.password(host, user)
-  local entry = records(host, "/etc/shadow")[user]
-  return entry and entry[2]
+--- Returns what /etc/shadow has of a user (shadow(5)): the encrypted password, days of its
+--- ageing, -1 for none, and the date on which the account expires, or never.
+function accounts.shadow(host, user)
+  local text = "\n" .. (host.read("/etc/shadow") or "")
+  local at = text:find("\n" .. user .. ":", 1, true)
+  local f = at and records(text:match("[^\n]+", at))[user] or {}
+  local function days(i) return tonumber(f[i]) or -1 end
+  return {
+    password = f[2] or "", min_days = days(4), max_days = days(5), warn_days = days(6),
+    expires = days(8) >= 0 and time.format(days(8) * 86400, "%Y-%m-%d") or "never",
+  }
 end
 
 --- Runs a command on the machine of host. The words may be lists, and false or

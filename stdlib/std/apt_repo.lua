@@ -4,6 +4,8 @@
 --   apt_repo { "example", uris = "https://apt.example.org", suites = facts.os.codename, components = "main",
 --              key = fs.read "files/example.asc" }
 
+local repos = require "std.repos"
+
 local function file(want) return "/etc/apt/sources.list.d/" .. want.name .. ".sources" end
 local function key_file(want) return "/etc/apt/keyrings/" .. want.name .. ".asc" end
 
@@ -35,15 +37,16 @@ return ccm.type {
     suites = { type = "list", doc = "The suites, such as bookworm, or ./ for a repository without any. It is required unless ensure is absent." },
     components = { type = "list", doc = "The components, such as main. A suite that ends with a slash has none." },
     architectures = { type = "list", doc = "The architectures. Left out, they are those of the machine." },
-    key = { doc = "The key that signs the repository, in ASCII armor. It is kept in /etc/apt/keyrings." },
+    key = { doc = "The key that signs the repository, in ASCII armor, and not a URL of it. It is kept in /etc/apt/keyrings." },
     signed_by = { type = "path", doc = "The file with the key, if it is there already." },
     trusted = { type = "boolean", default = false, doc = "Whether packages are installed although nobody has signed them." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a repository." },
   },
-  phrases = { create = "added the repository", update = "updated the repository", remove = "removed the repository" },
+  phrases = repos.phrases,
 
   validate = function(want)
-    if not re.test(want.name, [[^[\w.-]+$]]) then return "name", "want letters, digits, dots, hyphens and underscores, got " .. inspect(want.name) end
+    if repos.bad_name(want.name) then return repos.bad_name(want.name) end
+    if repos.bad_key(want) then return repos.bad_key(want) end
     if want.key and want.signed_by then return "signed_by", "cannot be given together with key" end
     for _, p in ipairs { "uris", "suites" } do
       if want.ensure == "present" and #(want[p] or {}) == 0 then return p, "is required unless ensure is absent" end
@@ -73,17 +76,20 @@ return ccm.type {
     local d = compare()
     want.types = want.types or { "deb" }
     if want.ensure == "present" and #d.diff == 0 and have.text ~= render(want) then
-      d.diff, d.actions = { { "uris", "with other fields", str.join(want.uris, " ") } }, { { "update", "updated the repository" } }
+      d.diff, d.actions = { { "uris", "with other fields", str.join(want.uris, " ") } }, { { "update", repos.phrases.update } }
     end
     return d
   end,
 
   leaves = function(want)
-    if want.ensure == "absent" then return { { path = file(want), kind = "absent" }, { path = key_file(want), kind = "absent" } }, true end
+    if want.ensure == "absent" then return { { path = file(want), kind = "absent" }, { path = key_file(want), kind = "absent" } }, "commands" end
     want.types = want.types or { "deb" }
-    local list = { { path = file(want), kind = "file", content = render(want), mode = "0644" } }
-    if want.key then list[2] = { path = key_file(want), kind = "file", content = want.key, mode = "0644" } end
-    return list, true
+    local list = {
+      { path = file(want), kind = "file", content = render(want), mode = "0644" },
+      { path = "/var/lib/apt/lists" }, { path = "/var/cache/apt" },
+    }
+    if want.key then list[4] = { path = key_file(want), kind = "file", content = want.key, mode = "0644" } end
+    return list, "commands"
   end,
 
   perform = function(action, want, have, host)
@@ -96,17 +102,9 @@ return ccm.type {
       host.mkdir("/etc/apt/keyrings")
       host.write(key_file(want), want.key, { mode = "0644" })
     end
-    host.mkdir("/etc/apt/sources.list.d")
-    host.write(file(want), render(want), { mode = "0644" })
-    if host.root ~= "/" then return end
-    -- Only this repository is read. If that fails, things are as they were, and the
-    -- next run tries again.
-    local read, fault = pcall(host.run, {
+    repos.write(host, file(want), render(want), have.text, {
       "apt-get", "-q", "update", "-o", "Dir::Etc::SourceList=" .. file(want), "-o", "Dir::Etc::SourceParts=-",
       "-o", "APT::Get::List-Cleanup=0", "-o", "APT::Update::Error-Mode=any",
-    })
-    if read then return end
-    if have.text then host.write(file(want), have.text) else host.remove(file(want)) end
-    error(fault, 0)
+    }) -- only this repository is read
   end,
 }

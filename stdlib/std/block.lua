@@ -21,6 +21,8 @@ return ccm.type {
     content = { doc = "The lines. It is required unless ensure is absent." },
     comment = { default = "#", doc = "What begins a comment in the file." },
     insert_after = { doc = "A regular expression (RE2). A new block is put behind the last line that matches, and at the end if none does." },
+    create = lines.create,
+    validate = lines.validate,
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the block is to be in the file." },
   },
   phrases = { create = "added the block", update = "updated the block", remove = "removed the block" },
@@ -31,9 +33,9 @@ return ccm.type {
   end,
 
   edit = function(want, text)
-    local list, eol = lines.split(text)
-    local first = tbl.index_of(list, want.comment .. " BEGIN ccm " .. want.name)
-    local last = tbl.index_of(list, want.comment .. " END ccm " .. want.name)
+    local list, eol = lines.of(text)
+    local first = lines.position(text, want.comment .. " BEGIN ccm " .. want.name)
+    local last = lines.position(text, want.comment .. " END ccm " .. want.name)
     if (first ~= nil) ~= (last ~= nil) or first and last < first then
       error(("%s: one of the two markers of the block %s is missing, or they are the wrong way round"):format(want.path, want.name), 0)
     end
@@ -49,7 +51,7 @@ return ccm.type {
     end
     local old = tbl.slice(list, first + 1, last - 1)
     if tbl.equal(old, content) then return text end
-    return lines.join(tbl.concat(tbl.slice(list, 1, first - 1), block, tbl.slice(list, last + 1)), eol),
-      { ensure = "present", content = lines.join(old, "\n") }
+    local found = { ensure = "present", content = lines.join(old, "\n") }
+    return lines.join(tbl.concat(tbl.slice(list, 1, first - 1), block, tbl.slice(list, last + 1)), eol), found
   end,
 }

@@ -40,10 +40,21 @@ local function unquoted(text)
   return value or text
 end
 
+-- A command as crontab has it, where a percent sign would end it. One that is
+-- escaped already stays as it is.
+local function escaped(command)
+  local list, before = {}, ""
+  for c in command:gmatch(".") do
+    list[#list + 1] = c == "%" and before ~= "\\" and "\\%" or c
+    before = c
+  end
+  return table.concat(list)
+end
+
 local function render(want)
   local list = { "# Kept by ccm." }
   for name, value in tbl.pairs(want.environment or {}) do list[#list + 1] = name .. "=" .. quoted(value) end
-  list[#list + 1] = str.join({ want.schedule, want.user, want.command }, " ")
+  list[#list + 1] = str.join({ want.schedule, want.user, escaped(want.command) }, " ")
   return str.join(list, "\n") .. "\n"
 end
 
@@ -52,7 +63,7 @@ return ccm.type {
   doc = "Runs a command again and again, by a file in /etc/cron.d.",
   properties = {
     name = { name = true, doc = "The name of the file: letters, digits, hyphens and underscores, because cron passes over others.", example = "backup" },
-    command = { doc = "What the shell runs. A percent sign is written \\%. It is required unless ensure is absent." },
+    command = { doc = "What the shell runs. It is required unless ensure is absent." },
     schedule = { doc = "When it is run, as in crontab(5): five fields, or a word such as @daily. It is required unless ensure is absent.", example = "30 3 * * *" },
     user = { default = "root", doc = "The user that runs it." },
     environment = { type = "map", doc = "Variables that the command sees, such as MAILTO." },
@@ -92,6 +103,7 @@ return ccm.type {
         have.environment[variable[1]] = unquoted(variable[2])
       elseif job then
         have.schedule, have.user, have.command = str.join(str.fields(job[1]), " "), job[2], job[3]
+        if want.command and escaped(want.command) == job[3] then have.command = want.command end
       end
     end
     return have

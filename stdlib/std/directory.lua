@@ -1,55 +1,94 @@
--- directory: keeps a copy of a directory of the site, as one resource.
+-- directory: keeps a copy of a directory of the site, as one resource, or the owner and the
+-- permissions of all that is in a directory.
 --
 --   local directory = require "std.directory"
+--   directory { "/srv/app", owner = "app", group = "app", mode = "u=rwX,go=rX", recurse = true }
 --   directory { "/srv/www", source = "files/www", owner = "root", group = "www-data", purge = true }
+--   directory { "/etc/nginx/conf.d", purge = true, exclude = { "local-*.conf" } }
+
+-- Whether an entry of the source is not copied.
+local function left_out(want, name)
+  return tbl.any(want.exclude or {}, function(p) return path.match(p, name) or path.match(p, path.base(name)) end)
+end
+
+-- An error if the directory is in its own source, and so would be copied into itself.
+local function check_place(want, host)
+  local at = (host.root == "/" and "" or host.root) .. want.path
+  if want.purge and str.starts(want.source or "", at .. "/") then error(("the source %s is in %s, and would be purged"):format(want.source, want.path), 0) end
+  if not want.source or not str.starts(at, want.source .. "/") then return end
+  local name = ""
+  for _, part in ipairs(str.split(at:sub(#want.source + 2), "/")) do
+    name = name == "" and part or name .. "/" .. part
+    if left_out(want, name) then return end
+  end
+  error(("%s is in the source %s, and would be copied into itself (exclude = { %q } leaves it out)"):format(want.path, want.source, name), 0)
+end
 
 -- What is to be below the directory, by path.
 local function wanted(want, host)
   local list = {}
-  for _, e in ipairs(host.tree(want.source, { source = true })) do
+  for _, e in ipairs(host.tree(want.source, { source = true, brief = true })) do
     if e.kind ~= "file" and e.kind ~= "directory" then
       error(("%s/%s: want files and directories, found a %s"):format(want.source, e.path, e.kind), 0)
     end
-    local left_out = tbl.any(want.exclude or {}, function(p) return path.match(p, e.path) or path.match(p, path.base(e.path)) end)
-    if not left_out and (path.dir(e.path) == "." or list[path.dir(e.path)]) then list[e.path] = e end
+    if not left_out(want, e.path) and (path.dir(e.path) == "." or list[path.dir(e.path)]) then list[e.path] = e end
   end
   return list
 end
 
+-- Whether a mode depends on what is there, as u=rwX does.
+local function symbolic(mode) return mode and mode:find("[-+=]") ~= nil end
+
+-- Whether a directory is too much to remove what is not declared in it: one directly below /, such as
+-- /etc, one of the system, and a home.
+local function is_precious(p) return re.test(p, [[^/[^/]*$|^/(usr|var|boot|home|lib|lib64|run|dev|proc|sys)/[^/]+$|^/var/lib/(dpkg|rpm|ccm)$]]) end
+
+-- The permissions of directories, nil if they do not matter.
+local function dir_mode(want) return want.dir_mode or symbolic(want.mode) and want.mode or nil end
+
 return ccm.type {
   name = "directory",
-  doc = "Keeps a directory with copies of the files in a directory of the site.",
+  doc = "Keeps a directory with copies of the files in a directory of the site, or the owner and permissions of all that is in one.",
   properties = {
     path = { type = "path", name = true, doc = "Where the directory is.", example = "/srv/www" },
-    source = { type = "path", relative = true, doc = "The directory to copy. A relative path is relative to the script or manifest that says it. It is required unless ensure is absent." },
+    source = { type = "path", relative = true, doc = "The directory to copy. A relative path is relative to the script or manifest that says it. Left out, only the directory itself is managed, and with recurse what is in it." },
+    recurse = { type = "boolean", default = false, doc = "Whether owner, group and permissions are for all that is in the directory as well. Links are given away and not followed. It goes without source." },
     owner = { doc = "The user that owns all of it, by name or number." },
     group = { doc = "The group of all of it, by name or number." },
-    mode = { type = "mode", doc = "The permissions of the files. Left out, a file has those of its source when it is made, and keeps those that it has." },
+    mode = { type = "mode_change", doc = "The permissions of the files, or such as u=rwX,go=rX of files and directories: X is x for directories and for what somebody may execute. Such a mode goes without source. Left out, a file has those of its source when it is made, and keeps those that it has." },
     dir_mode = { type = "mode", doc = "The permissions of the directories. Left out, they are made with 0755 and keep those that they have." },
-    exclude = { type = "list", doc = "Patterns such as *.bak: what matches one, by its name or by its path, is not copied." },
-    purge = { type = "boolean", default = false, doc = "Whether to remove what the source does not have. What exclude matches is removed too." },
+    exclude = { type = "list", doc = "Patterns such as *.bak: what matches one, by its name or by its path, is not copied, and is left alone by recurse, and by purge if there is no source." },
+    purge = { type = "boolean", default = false, doc = "Whether to remove what the source does not have; what exclude matches is removed too. Without a source, whether to remove all that no resource of the site declares, not even one that is skipped or not selected. A declared path counts with all that is in it. Links are removed and not followed, and other file systems left alone. /etc, homes and the like are refused." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a directory. With absent it is removed with all that is in it." },
   },
 
   validate = function(want)
-    if want.ensure == "present" and not want.source then return "source is required unless ensure is absent" end
+    if want.source and want.recurse then return "recurse", "goes without source" end
+    if want.source and symbolic(want.mode) then return "mode", "a mode such as u=rwX goes without source" end
+    if want.purge and want.ensure == "present" and not want.source and is_precious(want.path) then
+      return "purge", "what is not declared is not removed from " .. want.path .. ", of which the system or a user has need: want a directory below it"
+    end
     if want.path == "/" then return "path", "want a directory below /" end
   end,
 
   -- What is found is what differs: files to copy, entries with the wrong owner or
   -- mode, entries too many.
   status = function(want, host)
+    if want.ensure == "present" then check_place(want, host) end
     local top = host.stat(want.path)
-    if not top then return { ensure = "absent", copy = {}, attributes = {}, extra = {} } end
+    if not top then
+      if want.ensure == "present" and want.source then wanted(want, host) end -- a source that cannot be copied is an error already now
+      return { ensure = "absent", copy = {}, attributes = {}, extra = {} }
+    end
     if top.kind ~= "directory" then error("want a directory, found a " .. top.kind .. ", which is not replaced", 0) end
     local have = { ensure = "present", copy = {}, attributes = {}, extra = {} }
     if want.ensure == "absent" then return have end
     local found = host.compare(want.source, want.path, {
-      exclude = want.exclude, owner = want.owner, group = want.group, mode = want.mode, dir_mode = want.dir_mode,
+      exclude = want.exclude, owner = want.owner, group = want.group, mode = want.mode, dir_mode = dir_mode(want), recurse = want.recurse,
     })
     if found.clash then error(found.clash, 0) end
     have.copy, have.attributes = tbl.concat(found.changed, found.missing), found.attributes
-    if want.purge then have.extra = found.extra end
+    if want.purge then have.extra = want.source and found.extra or host.undeclared(want.path, { exclude = want.exclude }) end
     return have
   end,
 
@@ -68,7 +107,7 @@ return ccm.type {
       table.insert(diff, { property, names, what })
       table.insert(done, ("%s %d %s"):format(participle, #list, #list == 1 and "entry" or "entries"))
     end
-    differs(have.copy, "source", "as in " .. path.base(want.source), "copied")
+    differs(have.copy, "source", "as in " .. path.base(want.source or ""), "copied")
     differs(have.attributes, want.mode and "mode" or want.owner and "owner" or want.group and "group" or "dir_mode", "as wanted", "updated the attributes of")
     differs(have.extra, "purge", "removed", "purged")
     if #diff == 0 then return end
@@ -77,16 +116,19 @@ return ccm.type {
 
   leaves = function(want, have)
     if want.ensure == "absent" then return { { path = want.path, kind = "absent" } } end
-    local open = not have or have.ensure == "absent" or #have.copy + #have.extra + #have.attributes > 0
-    return { { path = want.path, kind = "directory", owner = want.owner, group = want.group, mode = want.dir_mode, open = open } }
+    local open = not have or #have.copy + #have.attributes > 0 or want.source ~= nil and have.ensure == "absent"
+    local left = { { path = want.path, kind = "directory", owner = want.owner, group = want.group, mode = dir_mode(want), open = open } }
+    for _, p in ipairs(have and have.extra or {}) do left[#left + 1] = { path = path.join(want.path, p), kind = "absent" } end
+    return left
   end,
 
   perform = function(action, want, have, host)
     if action == "remove" then return host.remove(want.path, { recursive = true }) end
     local attr = { owner = want.owner, group = want.group }
     local dir_attr = tbl.merge(attr, { mode = want.dir_mode })
-    local list = wanted(want, host)
+    local list = want.source and wanted(want, host) or {}
     host.mkdir(want.path, dir_attr)
+    if have.ensure == "absent" and dir_mode(want) then host.chmod(want.path, dir_mode(want)) end
     local function put(p)
       local target, found = path.join(want.path, p), host.stat(path.join(want.path, p))
       if list[p].kind == "directory" then return host.mkdir(target, dir_attr) end
@@ -97,10 +139,11 @@ return ccm.type {
     for _, p in ipairs(tbl.sort(all)) do put(p) end
     for _, p in ipairs(have.attributes) do
       local target = path.join(want.path, p)
-      local mode = host.stat(target).kind == "directory" and want.dir_mode or list[p] and list[p].kind == "file" and want.mode
+      local kind = host.stat(target).kind
+      local mode = kind == "directory" and dir_mode(want) or kind == "file" and want.mode
       if want.owner or want.group then host.chown(target, want.owner, want.group) end
       if mode then host.chmod(target, mode) end
     end
-    for _, p in ipairs(tbl.reverse(tbl.sort(have.extra))) do host.remove(path.join(want.path, p)) end
+    for _, p in ipairs(tbl.reverse(tbl.sort(have.extra))) do host.remove(path.join(want.path, p), { recursive = not want.source }) end
   end,
 }

@@ -81,13 +81,11 @@ return ccm.type {
   end,
 
   perform = function(action, want, have, host)
-    local target = host.real(want.path)
     if action == "remove" then return host.remove(want.path, { recursive = true }) end
+    if action == "create" then host.mkdir(want.path) end
+    local target = host.real(want.path)
     local function run(...) host.run(command { "-C", target, ... }) end
-    if action == "create" then
-      host.mkdir(want.path)
-      run("init", "--quiet")
-    end
+    if action == "create" then run("init", "--quiet") end
     if action == "create" or have.url == "" then
       run("remote", "add", "origin", want.url)
     else

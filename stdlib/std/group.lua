@@ -23,9 +23,18 @@ return ccm.type {
   end,
 
   status = function(want, host)
-    local found = accounts.groups(host)[want.name]
+    for _, m in ipairs(want.ensure == "present" and want.members or {}) do
+      if not accounts.has_user(host, m) then error(("there is no user %s in /etc/passwd"):format(m), 0) end
+    end
+    local found = accounts.group(host, want.name)
     if not found then return { ensure = "absent" } end
-    local members = found.members
+    if want.gid and not found.gid then host.pending_group(want.name, { needed = true }) end
+    if want.ensure == "absent" then
+      local own = tbl.find(tbl.values(accounts.users(host)), function(u) return u.gid == found.gid and accounts.has_user(host, u.name) end)
+      if own then error(("the user %s has the group %s as its own, which cannot be removed"):format(own.name, want.name), 0) end
+    end
+    local members = tbl.filter(found.members, function(m) return accounts.has_user(host, m) or not host.pending_user(m) end)
+    found = tbl.merge(found, { members = members })
     if want.membership == "minimum" then
       -- Only those count that are wanted.
       members = tbl.filter(want.members or {}, function(m) return tbl.contains(found.members, m) end)
@@ -34,8 +43,8 @@ return ccm.type {
   end,
 
   leaves = function(want)
-    if want.ensure == "absent" then return {}, true end
-    return { { group = want.name, gid = want.gid } }, true
+    if want.ensure == "absent" then return { { group = want.name, kind = "absent" } }, true end
+    return { { group = want.name, gid = want.gid, members = want.members } }, true
   end,
 
   perform = function(action, want, have, host)

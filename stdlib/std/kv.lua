@@ -19,6 +19,8 @@ return ccm.type {
     separator = { default = " ", doc = "What stands between a key and its value in a new line. Blanks around it do not matter in a line that is there." },
     comment = { default = "#", doc = "What begins a comment. A new line is put behind a setting that is commented out." },
     ends_at = { doc = "A regular expression (RE2). What follows the first line that matches is left alone, such as ^Match in sshd_config." },
+    create = lines.create,
+    validate = lines.validate,
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the setting." },
   },
   phrases = { create = "added the setting", update = "changed the setting", remove = "removed the setting" },
@@ -31,32 +33,33 @@ return ccm.type {
   end,
 
   edit = function(want, text)
-    local list, eol = lines.split(text)
+    local list, eol = lines.of(text)
     local key, sign = want.key or want.name, re.escape(str.trim(want.separator))
     local between = sign == "" and [[\s+]] or [[\s*]] .. sign .. [[\s*]]
     local setting = [[^\s*]] .. re.escape(key) .. [[(?:]] .. between .. [[(.*?))?\s*$]]
     local hidden = [[^\s*]] .. re.escape(want.comment) .. [[\s*]] .. re.escape(key) .. [[(]] .. between .. [[|\s*$)]]
 
     -- Only the lines before the one that matches want.ends_at count.
-    local limit = want.ends_at and tbl.index_of(tbl.map(list, function(l) return re.test(l, want.ends_at) end), true)
-    local head, tail = tbl.slice(list, 1, (limit or #list + 1) - 1), tbl.slice(list, limit or #list + 1)
-    local found, values = {}, {}
-    for i, l in ipairs(head) do
-      local m = re.match(l, setting)
+    local stop = want.ends_at and lines.first(list, want.ends_at) or #list + 1
+    local found, values, commented = {}, {}, nil
+    for _, i in ipairs(lines.having(text, key)) do
+      local m = i < stop and re.match(list[i], setting)
       if m then
         found[#found + 1] = i
         values[#values + 1] = m[1] or ""
+      elseif i < stop and re.test(list[i], hidden) then
+        commented = i
       end
     end
 
     if want.ensure == "absent" and #found == 0 then return text end
     if want.ensure == "present" and #found == 1 and values[1] == want.value then return text end
-    for i = #found, 1, -1 do table.remove(head, found[i]) end
+    list = lines.split(text)
+    for i = #found, 1, -1 do table.remove(list, found[i]) end
     if want.ensure == "present" then
-      local at = found[1] or (lines.last(head, hidden) or #head) + 1
-      table.insert(head, at, key .. want.separator .. want.value)
+      table.insert(list, found[1] or (commented or stop - 1) + 1, key .. want.separator .. want.value)
     end
-    local now = lines.join(tbl.concat(head, tail), eol)
+    local now = lines.join(list, eol)
     if want.ensure == "present" and #found > 0 then return now, { ensure = "present", value = str.join(values, ", ") } end
     return now
   end,

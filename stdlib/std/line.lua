@@ -1,11 +1,38 @@
 -- line: keeps one line in a text file.
 --
 --   local line = require "std.line"
---   line { "/etc/hosts.allow", line = "sshd: 192.0.2.0/24" }
---   line { "root may not log in", path = "/etc/ssh/sshd_config",
+--   line { "/etc/hosts.allow", line = "sshd: 192.0.2.0/24", create = { mode = "0644" } }
+--   line { "root may not log in", path = "/etc/ssh/sshd_config", insert_before = "^Match ",
 --          line = "PermitRootLogin no", match = [[^#?\s*PermitRootLogin\b]] }
+--   line { "quiet", path = "/etc/default/grub",
+--          line = 'GRUB_CMDLINE_LINUX="${1} quiet"', match = [[^GRUB_CMDLINE_LINUX="(.*?)( quiet)?"$]] }
 
 local lines = require "std.lines"
+
+-- The text with the line, and what was found if lines were replaced.
+local function edited(want, text)
+  local fixed = not want.match and want.line or not lines.highest_group(want.line) and lines.filled(want.line, {})
+  local there = fixed and lines.position(text, fixed)
+  if there and not want.all then return text end
+  local list, eol = lines.split(text)
+  local old, matched = {}, there
+  for i = want.match and #list or 0, 1, -1 do
+    local m = re.match(list[i], want.match)
+    if m then
+      local new = fixed or lines.filled(want.line, m)
+      if not want.all and lines.position(text, new) then return text end
+      if new ~= list[i] then table.insert(old, 1, list[i]) end
+      list[i], matched = new, true
+      if not want.all then break end
+    end
+  end
+  if #old > 0 then return lines.join(list, eol), { ensure = "present", line = str.join(old, "\n") } end
+  if matched or not fixed then return text end
+  local first = want.insert_before and lines.first(list, want.insert_before)
+  local last = want.insert_after and lines.last(list, want.insert_after)
+  table.insert(list, first or (last or #list) + 1, fixed)
+  return lines.join(list, eol)
+end
 
 return ccm.type {
   name = "line",
@@ -13,9 +40,13 @@ return ccm.type {
   properties = {
     name = { name = true, doc = "The path of the file or, if path is given, any name.", example = "/etc/hosts.allow" },
     path = { type = "path", doc = "The file. Left out, it is the name." },
-    line = { doc = "The whole line. It is required unless ensure is absent and match is given." },
+    line = { doc = "The whole line. It is required unless ensure is absent and match is given. If match is given, ${1} is what its first group matched, ${2} the second, and $$ in a line with one of them is a dollar. If no line matches, such a line is not added." },
     match = { doc = "A regular expression (RE2). If the line is not there, the last line that matches is replaced by it. With ensure absent, all lines that match are removed." },
+    all = { type = "boolean", doc = "Whether every line that matches is replaced, and not only the last. It goes with match." },
+    insert_before = { doc = "A regular expression. A new line is put before the first line that matches, and at the end if none does." },
     insert_after = { doc = "A regular expression. A new line is put behind the last line that matches, and at the end if none does." },
+    create = lines.create,
+    validate = lines.validate,
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the line is to be in the file." },
   },
   phrases = { create = "added the line", update = "replaced the line", remove = "removed the line" },
@@ -23,26 +54,30 @@ return ccm.type {
   validate = function(want)
     if not want.line and not (want.ensure == "absent" and want.match) then return "line is required" end
     if want.line and want.line:find("[\r\n]") then return "line", "want one line" end
+    if want.all and not want.match then return "all", "goes with match" end
+    if want.insert_before and want.insert_after then return "insert_before", "goes without insert_after" end
+    if not want.match or want.ensure == "absent" then return end
+    local n = lines.highest_group(want.line)
+    if not n then return end
+    local most = lines.groups(want.match)
+    if n > most then return "line", ("want groups of match, of which there are %d, got ${%d}"):format(most, n) end
+    for _, key in ipairs { "create", "insert_before", "insert_after" } do
+      if want[key] then return key, "a line with ${" .. n .. "} is never added, only replaced" end
+    end
   end,
 
   edit = function(want, text)
-    local list, eol = lines.split(text)
-    if want.ensure == "absent" then
-      local rest = tbl.filter(list, function(l)
-        return l ~= want.line and not (want.match and re.test(l, want.match))
-      end)
-      if #rest == #list then return text end
-      return lines.join(rest, eol)
+    if want.ensure == "present" then
+      local now, found = edited(want, text)
+      if now ~= text and edited(want, now) ~= now then
+        error(want.path .. ": the next run would replace a line again: match fits the line that results and changes it, or fits further lines (all = true replaces them too)", 0)
+      end
+      return now, found
     end
-    if tbl.contains(list, want.line) then return text end
-    local at = want.match and lines.last(list, want.match)
-    if at then
-      local old = list[at]
-      list[at] = want.line
-      return lines.join(list, eol), { ensure = "present", line = old }
-    end
-    at = want.insert_after and lines.last(list, want.insert_after) or #list
-    table.insert(list, at + 1, want.line)
-    return lines.join(list, eol)
+    local list, eol = lines.of(text)
+    if not want.match and not lines.position(text, want.line) then return text end
+    local rest = tbl.filter(list, function(l) return l ~= want.line and not (want.match and re.test(l, want.match)) end)
+    if #rest == #list then return text end
+    return lines.join(rest, eol)
   end,
 }

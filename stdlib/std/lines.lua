@@ -6,27 +6,124 @@
 
 local lines = {}
 
+-- The text that was taken apart or put together last, and its lines: types that edit are
+-- called for one file again and again, and most calls find it as the one before left it.
+local last = {}
+
+--- The property create of a type that edits.
+lines.create = {
+  type = "any",
+  doc = 'Whether a missing file is made: true, or a table such as { owner = "root", group = "root", mode = "0600" }. What is left out is the user and group of ccm, and mode 0644. A file that is there keeps its own. Its directory has to be there.',
+}
+
+--- The property validate of a type that edits.
+lines.validate = {
+  type = "list",
+  doc = "A command that looks at the text before the file has it, such as \"visudo -cf %s\": a line, or a list of words. %s stands for a file that holds it, in the same directory and with the same owner and mode. It is run without a shell. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.",
+}
+
+-- What ends the lines of a text, and how many line feeds it has.
+local function ending(text)
+  local feeds = str.count(text, "\n")
+  return feeds > 0 and feeds == str.count(text, "\r\n") and "\r\n" or "\n", feeds
+end
+
 --- Returns the lines of a text without their ends, and what ends them: a line
 --- feed, or a carriage return and a line feed if all of them end so.
 function lines.split(text)
   if text == "" then return {}, "\n" end
-  local eol = "\n"
-  if str.count(text, "\n") > 0 and str.count(text, "\n") == str.count(text, "\r\n") then eol = "\r\n" end
+  if text == last.text then return tbl.slice(last.list, 1), last.eol end
+  local eol = ending(text)
   return str.split(str.strip_suffix(text, eol), eol), eol
 end
 
---- Returns the text of the lines.
-function lines.join(list, eol)
-  if #list == 0 then return "" end
-  return str.join(list, eol) .. eol
+--- Returns what split returns, remembers it for the next call with the same text, and so the
+--- list is not to be changed.
+function lines.of(text)
+  if text ~= last.text then
+    local list, eol = lines.split(text)
+    last = { text = text, list = list, eol = eol }
+  end
+  return last.list, last.eol
 end
 
---- Returns the position of the last line that matches a regular expression, or
---- nil.
+--- Returns the text of the lines. The list is not to be changed after that.
+function lines.join(list, eol)
+  if #list == 0 then return "" end
+  local text = str.join(list, eol) .. eol
+  local is, feeds = ending(text)
+  if is == eol and feeds == #list then last = { text = text, list = list, eol = eol } end
+  return text
+end
+
+--- Returns the position of the first line that is this one, or nil.
+function lines.position(text, line)
+  local list, eol = lines.of(text)
+  if line == "" then return tbl.index_of(list, line) end
+  local at = (text == line or str.starts(text, line .. eol)) and 0
+    or text:find("\n" .. line .. eol, 1, true) or str.ends(text, "\n" .. line) and #text - #line
+  if at then return str.count(text:sub(1, at), "\n") + 1 end
+end
+
+--- Returns the positions of the lines that have a word in them, in order, and for each of them
+--- where the word stands in the text. That is quicker than to look at each line.
+function lines.having(text, word)
+  local found, places, n, from = {}, {}, 1, 1
+  while word ~= "" do
+    local first, final = text:find(word, from, true)
+    if not first then break end
+    n = n + str.count(text:sub(from, first - 1), "\n")
+    if found[#found] ~= n then
+      found[#found + 1] = n
+      places[#places + 1] = first
+    end
+    from = final + 1
+  end
+  return found, places
+end
+
+--- Returns the text with one more line at its end.
+function lines.with(text, line)
+  local list, eol = lines.split(text)
+  return lines.join(tbl.concat(list, { line }), eol)
+end
+
+--- Returns the position of the first line that matches a regular expression, or nil.
+function lines.first(list, pattern)
+  for i, l in ipairs(list) do
+    if re.test(l, pattern) then return i end
+  end
+end
+
+--- Returns the position of the last line that matches a regular expression, or nil.
 function lines.last(list, pattern)
   for i = #list, 1, -1 do
     if re.test(list[i], pattern) then return i end
   end
+end
+
+--- Returns the text with what the groups of a match took in place of ${1} and so on.
+--- One without them is as it is written.
+function lines.filled(line, m)
+  if not line:find("%${%d+}") then return line end
+  return (line:gsub("%$([%${])(%d*)(}?)", function(sign, n, close)
+    if sign == "$" then return "$" .. n .. close end
+    if n ~= "" and close ~= "" then return m[tonumber(n)] or "" end
+  end))
+end
+
+--- Returns the highest number of a group in the text, nil if there is none.
+function lines.highest_group(line)
+  local most
+  lines.filled(line, setmetatable({}, { __index = function(_, n) most = math.max(n, most or 0) end }))
+  return most
+end
+
+--- Returns the number of groups in a regular expression: its brackets but those in a
+--- class and those that are escaped.
+function lines.groups(pattern)
+  local found = re.find_all(pattern, [=[\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]])*\]|\(\?P?<|\(\?|\(]=])
+  return #tbl.filter(found, function(s) return s == "(" or re.test(s, [[^\(\?P?<$]]) end)
 end
 
 return lines

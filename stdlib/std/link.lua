@@ -12,21 +12,25 @@ return ccm.type {
     target = { doc = "What it points to, as it is to be written there. It is required unless ensure is absent." },
     owner = { doc = "The user that owns the link, by name or number." },
     group = { doc = "The group of the link, by name or number." },
+    parents = { type = "boolean", doc = "Whether the directories above it that are missing are made, with mode 0755 and the user and group of ccm, which are root." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a link." },
   },
 
   validate = function(want)
+    if want.parents and want.ensure == "absent" then return "parents", "goes with ensure present" end
     if want.ensure == "present" and not want.target then return "target is required unless ensure is absent" end
   end,
 
   status = function(want, host)
     local found = host.stat(want.path)
     if not found then
-      local dir = path.dir(want.path)
-      if want.ensure == "present" and not host.is_directory(dir) then
-        error(dir .. (host.stat(dir) and " is not a directory" or " does not exist"), 0)
+      if want.ensure == "absent" then return { ensure = "absent" } end
+      local missing, blocked = host.missing_parents(want.path)
+      if blocked then error(blocked, 0) end
+      if #missing > 0 and not want.parents then
+        error(missing[#missing] .. " does not exist (declare it before this, as a directory; parents = true makes it)", 0)
       end
-      return { ensure = "absent" }
+      return { ensure = "absent", missing = #missing > 0 and missing or nil }
     end
     if found.kind ~= "link" then error("want a symbolic link, found a " .. found.kind .. ", which is not replaced", 0) end
     -- A number is compared with the number.
@@ -39,12 +43,22 @@ return ccm.type {
     }
   end,
 
+  decide = function(want, have, compare)
+    local decision = compare()
+    decision.diff = tbl.filter(decision.diff, function(row) return row[1] ~= "parents" end)
+    if have.missing then
+      table.insert(decision.diff, { "parents", "", str.join(have.missing, ", ") .. " (mode 0755)" })
+    end
+    return decision
+  end,
+
   leaves = function(want)
     return { { path = want.path, kind = want.ensure == "absent" and "absent" or "link", target = want.target } }
   end,
 
   perform = function(action, want, have, host)
     if action == "remove" then return host.remove(want.path) end
+    if have.missing then host.mkdir(path.dir(want.path)) end
     if have.target ~= want.target then host.symlink(want.target, want.path) end
     if want.owner or want.group then host.chown(want.path, want.owner, want.group) end
   end,

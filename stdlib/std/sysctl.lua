@@ -16,12 +16,36 @@ local function words(value) return value and str.join(str.fields(value), " ") en
 local function find(list, name)
   local found, value = {}, nil
   for i, l in ipairs(list) do
-    local m = re.match(l, [[^\s*-?]] .. re.escape(name) .. [[\s*=\s*(.*?)\s*$]])
+    local m = l:find(name, 1, true) and re.match(l, [[^\s*-?]] .. re.escape(name) .. [[\s*=\s*(.*?)\s*$]])
     if m then
       found[#found + 1], value = i, m[1]
     end
   end
   return found, value
+end
+
+-- The text of the file with the setting, or without it if it is not wanted.
+local function edited(want, text)
+  local list, eol = lines.split(text or "")
+  local found = find(list, want.name)
+  for i = #found, 1, -1 do table.remove(list, found[i]) end
+  if want.ensure == "present" then table.insert(list, found[1] or #list + 1, want.name .. " = " .. want.value) end
+  return lines.join(list, eol)
+end
+
+-- Settings with which the kernel changes many others, and the directory of these.
+local coupled = {
+  { [=[^net[./]ipv4[./](ip_forward$|conf[./].*[./]forwarding$)]=], "/proc/sys/net/ipv4" },
+  { [=[^net[./]ipv6[./]conf[./].*[./](forwarding|proxy_ndp|disable_ipv6|disable_policy|ignore_routes_with_linkdown|addr_gen_mode)$]=], "/proc/sys/net/ipv6/conf" },
+  { [=[^vm[./].*(_ratio|bytes|hugepages)$]=], "/proc/sys/vm" },
+}
+
+-- What the kernel sets too, by interface, when a default of IPv4 changes (devinet_conf_proc in
+-- net/ipv4/devinet.c of Linux): the setting of each interface that has not been set itself.
+local interfaces = "/proc/sys/net/ipv4/conf"
+local function default(want)
+  local m = re.match(want.name, [[^net[./]ipv4[./]conf[./]default[./]([^./]+)$]])
+  return m and m[1]
 end
 
 return ccm.type {
@@ -42,26 +66,44 @@ return ccm.type {
   end,
 
   status = function(want, host)
-    local found, value = find(lines.split(host.read(want.path) or ""), want.name)
-    local have = { ensure = #found > 0 and "present" or "absent", file = words(value) }
+    local text = host.read(want.path)
+    local found, value = find(lines.split(text or ""), want.name)
+    local have = { ensure = #found > 0 and "present" or "absent", file = words(value), text = text }
     if want.ensure == "absent" then return have end
     -- A machine that is only a directory runs no kernel.
     local running = words(host.read(proc(want)))
     if host.root == "/" and not running then error("the kernel has no setting " .. want.name, 0) end
     have.running = running
+    have.interfaces = default(want) and host.is_directory(interfaces) and host.list(interfaces) or {}
     local fits = function(v) return v == words(want.value) end
     have.value = not fits(have.file) and (have.file or "") or (running and not fits(running)) and running or want.value
     return have
   end,
 
+  leaves = function(want, have)
+    local list = {}
+    if not have then
+      list[1] = { path = want.path }
+    elseif want.ensure == "absent" or words(want.value) ~= have.file then
+      list[1] = { path = want.path, kind = "file", content = edited(want, have.text) }
+    end
+    if want.ensure == "present" and (not have or have.running and have.running ~= words(want.value)) then
+      list[#list + 1] = { path = proc(want), kind = "file" }
+      for _, c in ipairs(coupled) do
+        if re.test(want.name, c[1]) then list[#list + 1] = { path = c[2] } end
+      end
+      for _, name in ipairs(have and have.interfaces or {}) do
+        if name ~= "all" then list[#list + 1] = { path = path.join(interfaces, name, default(want)) } end
+      end
+      if default(want) and not have then list[#list + 1] = { path = interfaces } end
+    end
+    return list, "commands"
+  end,
+
   perform = function(action, want, have, host)
-    local list, eol = lines.split(host.read(want.path) or "")
-    local found = find(list, want.name)
     if action == "remove" or words(want.value) ~= have.file then
-      for i = #found, 1, -1 do table.remove(list, found[i]) end
-      if action ~= "remove" then table.insert(list, found[1] or #list + 1, want.name .. " = " .. want.value) end
       host.mkdir(path.dir(want.path))
-      host.write(want.path, lines.join(list, eol))
+      host.write(want.path, edited(want, host.read(want.path)))
     end
     if action ~= "remove" and have.running and have.running ~= words(want.value) then
       host.run { "sysctl", "-q", "-w", want.name .. "=" .. want.value }

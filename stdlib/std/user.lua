@@ -6,6 +6,19 @@
 
 local accounts = require "std.accounts"
 
+local ageing = { "min_days", "max_days", "warn_days", "expires" }
+
+-- Whether userdel takes the user's own group along (USERGROUPS_ENAB in login.defs(5)): one of
+-- the same name that nobody else is in.
+local function takes_group(want, have, host)
+  local own = accounts.group(host, want.name)
+  return have.group == want.name and own ~= nil and re.test(host.read("/etc/login.defs") or "", [[(?m)^\s*USERGROUPS_ENAB\s+"?yes]])
+    and #tbl.filter(own.members, function(m) return m ~= want.name end) == 0
+    and not tbl.any(tbl.values(accounts.users(host)), function(u) return u.name ~= want.name and u.gid == own.gid end)
+end
+
+local function key_file(want, have) return path.join(want.home or have.home, ".ssh", "id_" .. want.ssh_key) end
+
 return ccm.type {
   name = "user",
   doc = "Keeps a user in /etc/passwd, with useradd and its like.",
@@ -20,6 +33,12 @@ return ccm.type {
     manage_home = { type = "boolean", default = false, doc = "Whether the home directory is made, moved and removed with the user." },
     shell = { type = "path", doc = "What is run when the user logs in." },
     password = { secret = true, doc = "The password as crypt(3) makes it, such as with mkpasswd. * is none that fits." },
+    update_password = { enum = { "always", "on_create" }, default = "always", doc = "Whether another password is replaced, or only a new user is given one." },
+    min_days = { type = "integer", doc = "How many days a password has to be kept before it can be changed." },
+    max_days = { type = "integer", doc = "After how many days a password has to be changed; -1 for never." },
+    warn_days = { type = "integer", doc = "How many days before that the user is warned." },
+    expires = { doc = "The date from which on the user cannot log in, or never.", example = "2027-01-31" },
+    ssh_key = { enum = { "ed25519", "ecdsa", "rsa" }, doc = "The kind of an ssh key that is made in .ssh of the home directory if there is none, without a passphrase." },
     system = { type = "boolean", default = false, doc = "Whether the number of a new user is one of those for services." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a user." },
   },
@@ -27,31 +46,45 @@ return ccm.type {
   validate = function(want)
     if not accounts.is_name(want.name) then return "name", "want the name of a user, got " .. inspect(want.name) end
     if want.comment and want.comment:find("[:\r\n]") then return "comment", "want one line without colons" end
+    if want.expires and want.expires ~= "never" and not (re.test(want.expires, [[^\d{4}-\d\d-\d\d$]]) and pcall(time.parse, want.expires)) then return "expires", "want a date such as 2027-01-31, or never" end
+    for _, p in ipairs(ageing) do
+      if type(want[p]) == "number" and want[p] < -1 then return p, "want days, or -1 for none" end
+    end
     if want.password and want.password:find("[:%s]") then return "password", "want an encrypted password" end
   end,
 
   status = function(want, host)
+    for _, g in ipairs(want.ensure == "present" and tbl.concat({ want.group }, want.groups or {}) or {}) do
+      if not accounts.group(host, g) then error(("there is no group %s in /etc/group"):format(g), 0) end
+    end
     local found = accounts.users(host)[want.name]
     if not found then return { ensure = "absent" } end
     local have = tbl.pick(found, { "uid", "comment", "home", "shell" })
     have.ensure = "present"
-    for name, g in tbl.pairs(accounts.groups(host)) do
-      if g.gid == found.gid then have.group = name end
-    end
-    have.all = accounts.groups_of(host, want.name)
+    have.group = found.gid and accounts.group_name(host, found.gid)
+    if want.ensure == "absent" then return tbl.merge(have, { takes_group = takes_group(want, have, host) }) end
+    -- A plan knows of groups that earlier resources put the user into.
+    local joined = tbl.filter(want.groups or {}, function(g) return tbl.contains(accounts.group(host, g).members, want.name) end)
+    have.all = tbl.sort(tbl.unique(tbl.concat(accounts.groups_of(host, want.name), joined)))
     have.groups = have.all
     if want.membership == "minimum" then
       -- Only those count that are wanted.
       have.groups = tbl.filter(want.groups or {}, function(g) return tbl.contains(have.all, g) end)
     end
-    if want.password then have.password = accounts.password(host, want.name) or "" end
+    local shadow = (want.password or tbl.any(ageing, function(p) return want[p] ~= nil end)) and accounts.shadow(host, want.name)
+    if want.password and want.update_password == "always" then have.password = shadow.password end
+    for _, p in ipairs(ageing) do have[p] = want[p] and shadow[p] end
+    if want.ssh_key then have.ssh_key = host.stat(key_file(want, have)) and want.ssh_key or "none" end
     return have
   end,
 
-  leaves = function(want)
-    if want.ensure == "absent" then return {}, true end
-    local list = { { user = want.name, uid = want.uid } }
-    if not want.group then list[2] = { group = want.name } end
+  leaves = function(want, have)
+    if want.ensure == "absent" then
+      return { { user = want.name, kind = "absent" }, have and have.takes_group and { group = want.name, kind = "absent" } or nil }, true
+    end
+    local list = { { user = want.name, uid = want.uid or have and have.uid } }
+    if not want.group and not (have and have.ensure == "present") then table.insert(list, { group = want.name }) end
+    for _, g in ipairs(want.groups or {}) do table.insert(list, { group = g, members = { want.name } }) end
     return list, true
   end,
 
@@ -60,11 +93,24 @@ return ccm.type {
     local new = action == "create"
     local function differs(property) return want[property] and (new or want[property] ~= have[property]) end
     -- Everybody can read the arguments of a command, and nobody its standard input.
-    local function set_password()
-      if not differs "password" then return end
-      local words = { "chpasswd", "--encrypted", stdin = want.name .. ":" .. want.password .. "\n" }
-      if host.root ~= "/" then words[3], words[4] = "--root", host.root end
-      host.run(words)
+    local root = host.root ~= "/" and { "--root", host.root } or {}
+    local function finish()
+      if differs "password" and (new or want.update_password == "always") then
+        host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { stdin = want.name .. ":" .. want.password .. "\n" }))
+      end
+      local words = {}
+      for i, p in ipairs(ageing) do
+        if differs(p) then words = tbl.concat(words, { ({ "--mindays", "--maxdays", "--warndays", "--expiredate" })[i], want[p] == "never" and -1 or want[p] }) end
+      end
+      if #words > 0 then host.run(tbl.concat({ "chage" }, root, words, { want.name })) end
+      -- As the user, to whom what is below the home directory belongs, and in a session without
+      -- the terminal of root, in which the user could type otherwise.
+      if differs "ssh_key" then
+        local file = key_file(want, { home = accounts.users(host)[want.name].home })
+        local as_user = { "setsid", "--wait", "runuser", "-u", want.name, "--" }
+        host.run(tbl.concat(as_user, { "mkdir", "-p", "-m", "0700", path.dir(file) }))
+        host.run(tbl.concat(as_user, { "ssh-keygen", "-q", "-t", want.ssh_key, "-N", "", "-f", file }))
+      end
     end
     local options = {}
     local function option(given, ...)
@@ -85,12 +131,12 @@ return ccm.type {
       option(want.system, "--system")
       option(true, want.manage_home and "--create-home" or "--no-create-home")
       accounts.run(host, "useradd", options, want.name)
-      return set_password()
+      return finish()
     end
     option(want.groups and want.membership == "minimum" and tbl.contains(options, "--groups"), "--append")
     option(differs "home", "--home", want.home)
     option(differs "home" and want.manage_home, "--move-home")
     if #options > 0 then accounts.run(host, "usermod", options, want.name) end
-    set_password()
+    finish()
   end,
 }

@@ -19,6 +19,9 @@ import (
 type bench struct {
 	options
 	ccm, floor  string // binaries
+	before      string // another binary of ccm, or ""
+	current     string // the row that is measured
+	pairs       []binaryPair
 	mem, disk   *place // disk is nil if there is none besides mem
 	user, group string
 	workers     int // as many as ccm looks with
@@ -81,6 +84,9 @@ func newBench(o options) (b *bench, err error) {
 		b.installed = findPeers(o)
 	}
 	install := map[*string]string{&b.ccm: "ccm", &b.floor: "floor"}
+	if b.before = o.before; b.before != "" {
+		install[&b.before] = "ccm-before"
+	}
 	for i, p := range b.installed {
 		if p.single {
 			install[&p.binary] = fmt.Sprint("peer", i)

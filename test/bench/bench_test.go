@@ -17,7 +17,7 @@ func TestBench(t *testing.T) {
 	t.Chdir("../..")
 	dir := t.TempDir()
 	o := options{
-		rounds: 1, ccm: filepath.Join(dir, "ccm"), floor: filepath.Join(dir, "floor"), disk: dir, quick: true,
+		rounds: 1, ccm: filepath.Join(dir, "ccm"), before: filepath.Join(dir, "ccm"), floor: filepath.Join(dir, "floor"), disk: dir, quick: true,
 		out:   filepath.Join(dir, "performance.md"),
 		sizes: sizes{small: 5, middle: 110, large: 300, literal: 20, created: 5, packages: 3, services: 3, execs: 4, big: 1 << 16, edges: 20},
 	}
@@ -48,6 +48,9 @@ func TestBench(t *testing.T) {
 		require.Contains(t, measured, " ≤ ", "%s\n%s", work, page)
 		require.NotContains(t, measured, "not measured")
 		require.Contains(t, table.String(), work)
+	}
+	for _, pair := range []string{"| empty | ccm version | ", "| stable | ccm literal-files-5.yaml | ", "| drift | ccm loop-files-110.lua, drifted | "} {
+		require.Contains(t, table.String(), pair)
 	}
 	for _, work := range []string{"installed packages", "services", "100,000 values of data into Lua"} {
 		require.Contains(t, page, work)

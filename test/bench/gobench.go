@@ -102,7 +102,7 @@ func (f figure) time() string {
 func (b *bench) data() ([]line, error) {
 	const work = "100,000 values of data into Lua"
 	if !b.goBench {
-		return nil, notMeasured{work, "it is a Go benchmark, and -go=false was given"}
+		return nil, notMeasuredError{work, "it is a Go benchmark, and -go=false was given"}
 	}
 	duration := "5x"
 	if b.quick {

@@ -26,7 +26,7 @@ import (
 // options are what the command line says.
 type options struct {
 	rounds                                      int
-	only, out, ccm, floor, dir, disk            string
+	only, out, ccm, before, floor, dir, disk    string
 	choria, gru                                 string
 	quick, keep, peers, goBench, lab, throwaway bool
 	lines                                       bool          // the table as JSON, for a bench that started this one
@@ -54,6 +54,7 @@ func parse(args []string) (o options) {
 	fs.StringVar(&o.out, "out", "", "write the document to `FILE` (with make bench docs/performance.md)")
 	fs.BoolVar(&o.keep, "keep", false, "leave the work directories")
 	fs.StringVar(&o.ccm, "ccm", "", "measure this `BINARY` instead of building one")
+	fs.StringVar(&o.before, "before", "", "run this other `BINARY` of ccm in turn, and print how the two compare")
 	fs.StringVar(&o.floor, "floor", "", "the floor `BINARY`, instead of building it")
 	fs.StringVar(&o.dir, "dir", "", "work in this `DIR` (default: /dev/shm if it is there)")
 	fs.StringVar(&o.disk, "disk", "", "create durable files in this `DIR` too (default: the user's cache directory)")
@@ -117,6 +118,9 @@ func run(w io.Writer, o options) error {
 		failed = append(failed, err)
 	}
 	printTable(w, b.lines)
+	if b.before != "" {
+		fmt.Fprint(w, b.pairTable())
+	}
 	fmt.Fprintf(os.Stderr, "took %s\n", time.Since(began).Round(time.Second))
 	if o.out != "" {
 		failed = append(failed, b.writeDocument(o.out))

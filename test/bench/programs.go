@@ -45,6 +45,7 @@ const (
 // and to warm what can be warmed, and then as often as there are rounds. A slow peer
 // runs less often; the first run of a very slow one has to do.
 func (b *bench) measure(programs ...*program) error {
+	programs = b.withBefore(programs)
 	for k := -1; k < b.rounds; k++ {
 		for _, p := range programs {
 			if p.err != nil || k >= 0 && k >= p.rounds {
@@ -206,7 +207,7 @@ func (b *bench) floorProgram(differ int, argv ...string) *program {
 func (b *bench) ccmProgram(p *place, verb, file string, want counts, flags ...string) *program {
 	state := p.path("state-" + filepath.Base(file))
 	argv := append([]string{b.ccm, verb, "--state-dir", state}, flags...)
-	return &program{name: "ccm " + filepath.Base(file), argv: append(argv, file), check: want.check, state: state}
+	return &program{name: strings.Join(append([]string{"ccm", filepath.Base(file)}, flags...), " "), argv: append(argv, file), check: want.check, state: state}
 }
 
 // fresh has each run begin with an empty directory of files and without state.

@@ -29,21 +29,22 @@ var rows = []row{
 	{"data", "large tables of data", (*bench).data},
 }
 
-// A notMeasured error says why a row has no figures.
-type notMeasured struct{ work, why string }
+// A notMeasuredError says why a row has no figures.
+type notMeasuredError struct{ work, why string }
 
 // Error implements error.
-func (n notMeasured) Error() string { return n.why }
+func (n notMeasuredError) Error() string { return n.why }
 
 // row measures one row, and how much else went on meanwhile. A row that cannot
 // be measured says so in the table.
 func (b *bench) row(r row) error {
 	waitForQuiet(b.patience)
+	b.current = r.key
 	m := startMeter()
 	lines, err := r.measure(b)
 	others := m.others()
 	b.others = append(b.others, others)
-	if absent, ok := errors.AsType[notMeasured](err); ok {
+	if absent, ok := errors.AsType[notMeasuredError](err); ok {
 		lines, err = append(lines, line{Work: absent.work, Note: absent.why}), nil
 	} else if err != nil {
 		lines = append(lines, line{Work: r.work, Note: "it failed: " + err.Error()})

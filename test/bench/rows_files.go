@@ -152,6 +152,7 @@ func (b *bench) create() (lines []line, err error) {
 			c.peers = b.peers("files", f.literal(b.site("file")), false)
 		}
 		for _, x := range slices.Concat(floors, c.ccm) {
+			x.name += ", " + p.kind
 			x.fresh(p, f.dir).also(f.checkAll)
 		}
 		for _, x := range c.peers {
@@ -191,7 +192,7 @@ func (b *bench) drift() ([]line, error) {
 	floor := b.floorProgram(f.drifted(), "create", list, data, fmt.Sprint(size), "1", "batch")
 	peers := b.peers("files", f.literal(b.site("file")), true)
 	for _, p := range slices.Concat([]*program{floor}, drifted, peers) {
-		p.before = f.drift
+		p.name, p.before = p.name+", drifted", f.drift
 	}
 	// What drifted is repaired by each program before the next one looks.
 	if err := errors.Join(b.measure(slices.Concat([]*program{stable}, quiet, []*program{floor}, drifted)...), f.check()); err != nil {

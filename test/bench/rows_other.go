@@ -16,7 +16,7 @@ func (b *bench) packages() ([]line, error) {
 	work := fmt.Sprintf("%d installed packages", b.sizes.packages)
 	out, err := exec.Command("dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n").Output()
 	if err != nil {
-		return nil, notMeasured{work, "there is no dpkg-query here"}
+		return nil, notMeasuredError{work, "there is no dpkg-query here"}
 	}
 	var names []string
 	for text := range strings.Lines(string(out)) {
@@ -42,7 +42,7 @@ func (b *bench) services() ([]line, error) {
 	}
 	state, _ := exec.Command("systemctl", "is-system-running").Output()
 	if !slices.Contains([]string{"running", "degraded", "starting"}, strings.TrimSpace(string(state))) {
-		return nil, notMeasured{work, "systemd does not run here; -lab measures it in a throw-away system (root)"}
+		return nil, notMeasuredError{work, "systemd does not run here; -lab measures it in a throw-away system (root)"}
 	}
 	if b.throwaway {
 		start := []string{"systemctl", "start"}
@@ -100,7 +100,7 @@ func (b *bench) query(work, mode string, s site) ([]line, error) {
 // servicesInLab boots a throw-away system and has a bench there measure.
 func (b *bench) servicesInLab(work string) ([]line, error) {
 	if os.Geteuid() != 0 {
-		return nil, notMeasured{work, "a throw-away system needs root"}
+		return nil, notMeasuredError{work, "a throw-away system needs root"}
 	}
 	dir, name := filepath.Join(b.scratch, "lab"), fmt.Sprintf("bench-%d", os.Getpid())
 	if err := os.Mkdir(dir, 0o755); err != nil {

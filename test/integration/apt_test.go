@@ -5,6 +5,8 @@ package integration
 import (
 	"fmt"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // pkg is the step that wishes something of one package.
@@ -224,4 +226,23 @@ func TestAptService(t *testing.T) {
 	l.says("enabled\nactive", "systemctl is-enabled ccm-demo-auto; systemctl is-active ccm-demo-auto")
 	l.converge(pkg("ccm-demo-auto", "absent", "Uninstalled"))
 	l.says("inactive", "systemctl is-active ccm-demo-auto || :")
+}
+
+// TestAptRemovalInPlan: the plan names what is removed as well, and does not hold it for
+// stable where it is wanted afterwards.
+func TestAptRemovalInPlan(t *testing.T) {
+	l := boot(t, debian)
+	l.sh("apt-get -qq -y install ccm-demo-dep > /dev/null")
+	l.planRemoval("ccm-demo", "ccm-demo-dep")
+}
+
+// planRemoval plans and runs a site that removes a package, and wants one that depends on it.
+func (l *lab) planRemoval(pkg, dependent string) {
+	l.t.Helper()
+	l.write("/root/site.lua", []byte(fmt.Sprintf("package { %q, ensure = \"absent\" }\npackage { %q }\n", pkg, dependent)))
+	plan := l.sh("/opt/ccm/ccm plan /root/site.lua")
+	require.Regexp(l.t, fmt.Sprintf(`- package#%s: Would have uninstalled \(version \S+, removes %s too\)`+"\n", pkg, dependent), plan)
+	require.Contains(l.t, plan, fmt.Sprintf("? package#%s: after package#%s (pending): would install\n", dependent, pkg))
+	run := l.sh("/opt/ccm/ccm run /root/site.lua")
+	require.Regexp(l.t, fmt.Sprintf(`- package#%s: Uninstalled \(version \S+\)`+"\n"+`\+ package#%s: Installed \(version \S+\)`, pkg, dependent), run)
 }

@@ -155,3 +155,10 @@ func TestBothPackageSystems(t *testing.T) {
 	require.Equal(t, "dnf", run.event("package#ccm-demo-rpm").Provider)
 	l.says("2.0\n2.0", "ccm-demo; ccm-demo-rpm")
 }
+
+// TestDnfRemovalInPlan is TestAptRemovalInPlan with dnf.
+func TestDnfRemovalInPlan(t *testing.T) {
+	l := boot(t, rhel)
+	l.sh("dnf -q -y install ccm-demo-rpm-dep > /dev/null")
+	l.planRemoval("ccm-demo-rpm", "ccm-demo-rpm-dep")
+}

@@ -37,6 +37,8 @@ const (
 	mixed  = ""
 	debian = "debian"
 	rhel   = "rhel"
+	suse   = "suse"
+	arch   = "arch"
 )
 
 // boot boots a lab of a family for the test and lets the test run beside
@@ -44,9 +46,15 @@ const (
 func boot(t *testing.T, family string) *lab {
 	t.Helper()
 	t.Parallel()
+	return bootAs(t, "it-"+slug(t.Name()), family)
+}
+
+// bootAs boots a lab of that name, so that a test may have several.
+func bootAs(t *testing.T, name, family string) *lab {
+	t.Helper()
 	testdata, err := filepath.Abs("testdata")
 	require.NoError(t, err)
-	l := &lab{t: t, name: "it-" + slug(t.Name())}
+	l := &lab{t: t, name: name}
 	args := []string{"up", l.name, "--replace", "--bind", binaries + ":/opt/ccm", "--bind", testdata + ":" + sites}
 	if family != mixed {
 		args = append(args, "--family", family)
@@ -58,14 +66,16 @@ func boot(t *testing.T, family string) *lab {
 	return l
 }
 
-// slug makes apt-unmet of TestAptUnmet.
+// slug makes apt-unmet of TestAptUnmet, and also of TestApt/Unmet.
 func slug(test string) string {
 	var b strings.Builder
 	for i, c := range strings.TrimPrefix(test, "Test") {
 		if unicode.IsUpper(c) && i > 0 {
 			b.WriteByte('-')
 		}
-		b.WriteRune(unicode.ToLower(c))
+		if c != '/' {
+			b.WriteRune(unicode.ToLower(c))
+		}
 	}
 	return b.String()
 }

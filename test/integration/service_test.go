@@ -75,6 +75,16 @@ func TestService(t *testing.T) {
 	l.is("it", "inactive", "enabled")
 	l.says("one\ntwo\nthree", starts)
 
+	// One that is unmanaged is enabled and disabled, and runs or not as before.
+	l.converge(only("it unmanaged false", "it", "Disabled"))
+	l.is("it", "inactive", "disabled")
+	l.sh("systemctl start it")
+	l.converge(only("it unmanaged true", "it", "Enabled"))
+	l.is("it", "active", "enabled")
+	l.sh("systemctl stop it; sed -i '$ d' /run/it.starts")
+	l.converge(only("it unmanaged true", "it", "stable"))
+	l.is("it", "inactive", "enabled")
+
 	// What is started is not restarted as well.
 	_, run = l.converge(itSite("four running", "Updated the file", "Started"))
 	require.False(t, run.event(itService).Refreshed)
@@ -123,6 +133,37 @@ func TestServiceMasked(t *testing.T) {
 	l.converge(only("ccm-demo running", "ccm-demo", "stable"))
 	l.converge(only("ccm-demo stopped", "ccm-demo", "Stopped"))
 	l.is("ccm-demo", "inactive", "masked")
+}
+
+// A packaged service is masked, unmasked and left as it was behind the mask.
+func TestServiceMask(t *testing.T) {
+	l := boot(t, debian)
+	l.sh("apt-get -qq -y install ccm-demo-service > /dev/null; systemctl enable -q --now ccm-demo")
+	mask := func(args, does string) step {
+		return step{site: "service/mask.lua " + args, does: []string{"service#ccm-demo: " + does}}
+	}
+	l.converge(mask("true running", "Stopped. Masked"))
+	l.is("ccm-demo", "inactive", "masked")
+	l.converge(mask("true running", "stable"))
+	l.sh("! systemctl start ccm-demo 2> /dev/null")
+	l.converge(mask("false stopped true", "Unmasked"))
+	l.is("ccm-demo", "inactive", "enabled")
+	l.converge(mask("true unmanaged", "Masked"))
+	l.converge(mask("false running false", "Unmasked. Started. Disabled"))
+	l.is("ccm-demo", "active", "disabled")
+	l.converge(mask("true unmanaged", "Masked"))
+	l.is("ccm-demo", "active", "masked")
+	l.converge(mask("true running", "Stopped"))
+	l.sh("systemctl unmask -q ccm-demo; systemctl mask -q --runtime ccm-demo")
+	l.converge(mask("false running", "Unmasked. Started"))
+	l.is("ccm-demo", "active", "disabled")
+
+	// A unit file that the administrator wrote is where the mask would be.
+	l.sh("cp $(systemctl show -P FragmentPath ccm-demo) /etc/systemd/system/; systemctl daemon-reload")
+	s := mask("true running", "failed")
+	s.errs = map[string][]string{"service#ccm-demo": {"/etc/systemd/system/ccm-demo.service is where the mask would be"}}
+	l.converge(s)
+	l.is("ccm-demo", "active", "disabled")
 }
 
 // A unit that only others start counts as enabled.
@@ -182,19 +223,83 @@ func TestServiceMissing(t *testing.T) {
 func TestServiceKinds(t *testing.T) {
 	l := boot(t, debian)
 	const dir = "/etc/systemd/system/"
+	kinds := []string{"job.timer", "job.socket", "job.path", "mnt.mount", "all.target"}
 	s := step{site: "kinds/site.lua", plan: map[string]string{}, flags: []string{"--debug"}}
-	for _, name := range []string{"job.service", "job.timer", "settings.service"} {
+	stop := step{site: "kinds/site.lua stopped"}
+	for _, name := range []string{"job.service", "job.timer", "settings.service", "job.socket", "job.path", "mnt.mount", "all.target"} {
 		s.does = append(s.does, "file#"+dir+name+": Created the file")
+		stop.does = append(stop.does, "file#"+dir+name+": stable")
 	}
-	for _, x := range [][3]string{
-		{"job.timer", "Started. Enabled", "job.timer"}, {"settings", "Started", "settings.service"},
-	} {
-		s.does = append(s.does, "service#"+x[0]+": "+x[1])
-		s.plan["service#"+x[0]] = "unknown: the unit file " + dir + x[2] + " is pending"
+	for _, name := range kinds {
+		s.does = append(s.does, "service#"+name+": Started. Enabled")
+		s.plan["service#"+name] = "unknown: the unit file " + dir + name + " is pending"
+		stop.does = append(stop.does, "service#"+name+": Stopped. Disabled")
 	}
+	s.does = append(s.does, "service#settings: Started")
+	s.plan["service#settings"] = "unknown: the unit file " + dir + "settings.service is pending"
+	stop.does = append(stop.does, "service#settings: Stopped")
 	_, run := l.converge(s)
 	require.Equal(t, 1, strings.Count(run.stderr, "systemctl daemon-reload"), "%s", run.stderr)
-	l.is("job.timer", "active", "enabled")
+	for _, name := range kinds {
+		l.is(name, "active", "enabled")
+	}
 	l.is("settings", "active", "static")
-	l.sh("test -e /run/settings; ! test -e /run/job")
+	l.sh("test -e /run/settings; ! test -e /run/job; test -S /run/job.socket; mountpoint -q /mnt")
+	l.converge(stop)
+	for _, name := range kinds {
+		l.is(name, "inactive", "disabled")
+	}
+	l.sh("! mountpoint -q /mnt")
+}
+
+// What a change does to a service: it is the same process after a reload, and the
+// plan says what the run does.
+func TestServiceReload(t *testing.T) {
+	l := boot(t, debian)
+	const conf, dir, starts, loads = "file#/etc/it.conf", "/etc/systemd/system/", "wc -l < /run/it.starts", "cat /run/it.loads"
+	unit := func(reload string) {
+		l.write(dir+"it.service", []byte("[Service]\nExecStart=/bin/sh -c 'echo >> /run/it.starts; exec sleep infinity'\n"+reload))
+	}
+	site := func(args, file, service string) step {
+		return step{site: "reload/site.lua " + args, does: []string{conf + ": " + file, itService + ": " + service}}
+	}
+	unit("ExecReload=/bin/cp /etc/it.conf /run/it.loads\n")
+	l.converge(site("one reload", "Created the file", "Started"))
+	pid := l.show("it", "MainPID")
+	_, run := l.converge(site("two reload", "Updated the file", "Reloaded"))
+	require.Equal(t, []string{conf}, run.event(itService).RefreshedBy)
+	l.says("two", loads)
+	l.converge(site("three reload-or-restart", "Updated the file", "Reloaded"))
+	l.says("three", loads)
+	require.Equal(t, pid, l.show("it", "MainPID"))
+	l.converge(site("three reload", "stable", "stable"))
+
+	// A drop-in that is not read yet makes it a restart, with which it takes effect.
+	l.converge(step{site: "reload/site.lua four reload-or-restart COLOUR=red", does: []string{
+		"file#" + dir + "it.service.d: Created directory", "file#" + dir + "it.service.d/env.conf: Created the file",
+		conf + ": Updated the file", itService + ": Restarted",
+	}})
+	l.says("2", starts)
+	l.says("three", loads)
+	l.says("COLOUR=red", `tr '\0' '\n' < /proc/`+l.show("it", "MainPID")+`/environ | grep COLOUR`)
+
+	// The reload fails: it runs on, and the reload is owed.
+	unit("ExecReload=/bin/sh -c 'echo bad configuration; exit 3'\n")
+	l.sh("systemctl daemon-reload")
+	failed := l.ccm("run", site("five reload", "", ""))
+	require.Contains(t, failed.event(itService).Errors[0], "bad configuration")
+	l.says("active", "systemctl is-active it")
+	unit("ExecReload=/bin/cp /etc/it.conf /run/it.loads\n")
+	l.sh("systemctl daemon-reload")
+	require.True(t, l.ccm("run", site("five reload", "", "")).event(itService).Refreshed)
+	l.says("five", loads)
+
+	// One that cannot reload says so without a change, and either way restarts it.
+	unit("")
+	l.sh("systemctl daemon-reload")
+	s := site("five reload", "stable", "failed")
+	s.errs = map[string][]string{itService: {"want a service that can reload, found one that cannot"}}
+	l.converge(s)
+	l.converge(site("six reload-or-restart", "Updated the file", "Restarted"))
+	l.says("3", starts)
 }

@@ -41,7 +41,7 @@ func TestSession(t *testing.T) {
 	l := boot(t, debian)
 	lines, pid := reported(l.sh(script("x=1")))
 	require.Equal(t, []string{
-		"+ package#ccm-demo-service: Installed",
+		"+ package#ccm-demo-service: Installed (version 1.0)",
 		"+ file#/etc/ccm-demo/extra.conf: Created the file",
 		"~ service#ccm-demo: Started. Enabled",
 	}, lines)

@@ -25,7 +25,7 @@ type editor struct {
 
 	question string      // that is asked, "" at the prompt
 	pasted   *pastedText // a paste that is too long for the screen
-	reading  waiting
+	reading  waitState
 	answers  answers // whether the terminal says where its cursor is
 }
 

@@ -19,7 +19,7 @@ type plainReader struct {
 	lines   chan line
 	asked   bool // a line is being waited for
 	dropped chan struct{}
-	reading waiting
+	reading waitState
 	in      *bufio.Reader
 }
 

@@ -2,11 +2,11 @@ package term
 
 import (
 	"os"
-	"regexp"
 	"time"
 
 	"golang.org/x/term"
 
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -40,7 +40,7 @@ func (t *editor) probeIfMenu() {
 	_ = t.shell.Config.Set(probe, menu && t.answers == answersYes)
 }
 
-var positionReport = regexp.MustCompile(`\x1b\[[0-9]+;[0-9]+R`)
+var positionReport = lazyregexp.New(`\x1b\[[0-9]+;[0-9]+R`)
 
 // ask6n asks the terminal where its cursor is. What a person types meanwhile is
 // not lost.
@@ -61,7 +61,7 @@ func (t *editor) ask6n() answers {
 			break
 		}
 		typed += string(buf[:n])
-		if at := positionReport.FindStringIndex(typed); at != nil {
+		if at := positionReport().FindStringIndex(typed); at != nil {
 			typed = typed[:at[0]] + typed[at[1]:]
 			return answersYes
 		}

@@ -65,11 +65,11 @@ type lineReader interface {
 	leave()
 }
 
-// A waiting says whether the process waits for a person.
-type waiting struct{ atomic.Bool }
+// A waitState says whether the process waits for a person.
+type waitState struct{ atomic.Bool }
 
 // begin says that it does from now on. It is false if the process is to end.
-func (w *waiting) begin(stop <-chan struct{}) bool {
+func (w *waitState) begin(stop <-chan struct{}) bool {
 	w.Store(true)
 	// Whoever was told to stop before has not seen that yet.
 	select {

@@ -54,7 +54,7 @@ func Suits(t *testing.T, tool *pkgtool.Tool, other string) {
 // A Provider is a provider of packages that looks at many of them at once.
 type Provider interface {
 	resources.PackageProvider
-	resource.Batch[resources.Package, resources.PackageState]
+	resource.BulkStatus[resources.Package, resources.PackageState]
 }
 
 // OneLock tests that one command at a time runs in a process. Several goroutines look at
@@ -79,7 +79,7 @@ func OneLock(t *testing.T, answer func(host.Cmd) (host.Result, error), p Provide
 					return
 				}
 			}
-			errs <- p.Install(t.Context(), h, install.Name, string(install.Ensure))
+			errs <- p.Install(t.Context(), h, install)
 		}()
 	}
 	var out []error
@@ -89,31 +89,31 @@ func OneLock(t *testing.T, answer func(host.Cmd) (host.Result, error), p Provide
 	return out
 }
 
-// A Foresight is a case of [Foresee]: the prospects of some packages, each with a caveat or
+// A PredictionCase is what [Predict] tests: the predictions of some packages, each with a caveat or
 // the text of an error, and the commands that are run for them.
-type Foresight struct {
+type PredictionCase struct {
 	Wants       []resources.Package
 	Caveats     []string
 	Errs        []string
 	CommandsRun []string
 }
 
-// Foresee tests the prospects of packages. New returns a machine for each case: what it
+// Predict tests the predictions of packages. New returns a machine for each case: what it
 // answers, and the commands that it has run. Afterwards the state of the first package is
 // known without another command.
-func Foresee(t *testing.T, cases []Foresight, p Provider, foresee func(context.Context, *host.View, []resources.Package) []resource.Prospect,
+func Predict(t *testing.T, cases []PredictionCase, p Provider, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction,
 	machine func() (answer func(host.Cmd) (host.Result, error), run func() []string)) {
 	for _, x := range cases {
 		answer, run := machine()
 		h, _ := hosttest.New(t, &hosttest.Runner{Answer: answer})
 		v := h.Planning(t.Context())
-		for i, prospect := range foresee(t.Context(), v, x.Wants) {
-			require.Equal(t, x.Caveats[i], prospect.Caveat, x.Wants[i].Name)
+		for i, prediction := range predict(t.Context(), v, x.Wants) {
+			require.Equal(t, x.Caveats[i], prediction.Caveat, x.Wants[i].Name)
 			if x.Errs[i] == "" {
-				require.NoError(t, prospect.Err, x.Wants[i].Name)
+				require.NoError(t, prediction.Err, x.Wants[i].Name)
 			} else {
-				require.ErrorContains(t, prospect.Err, x.Errs[i])
-				require.False(t, prospect.Look.Found)
+				require.ErrorContains(t, prediction.Err, x.Errs[i])
+				require.False(t, prediction.Look.Found)
 			}
 		}
 		require.Equal(t, x.CommandsRun, run())

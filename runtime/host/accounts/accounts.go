@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -108,13 +107,18 @@ func (d *Database) NameOf(id uint32) string {
 	return num
 }
 
-// read reads the file if it has changed since it was read last.
-func (d *Database) read() error {
+func (d *Database) open() (*os.File, os.FileInfo, error) {
 	f, fi, err := d.files.OpenRegular(d.Path)
 	if errors.Is(err, os.ErrNotExist) && d.files.Root != "/" {
 		// A directory that is no system has the users of this machine.
-		f, fi, err = (&safepath.Resolver{Root: "/", UserName: safepath.UserNumber}).OpenRegular(d.Path)
+		return (&safepath.Resolver{Root: "/", UserName: safepath.UserNumber}).OpenRegular(d.Path)
 	}
+	return f, fi, err
+}
+
+// read reads the file if it has changed since it was read last.
+func (d *Database) read() error {
+	f, fi, err := d.open()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -159,18 +163,23 @@ func (d *Database) parse(text []byte) {
 
 // ask asks getent, which knows what the files do not.
 func (d *Database) ask(key string) {
+	if out, ok := d.getent(key); ok {
+		d.parse(out)
+	}
+}
+
+// getent returns what getent(1) says of a name or number.
+func (d *Database) getent(key string) (out []byte, ok bool) {
 	if d.files.Root != "/" {
-		return
+		return nil, false
 	}
 	getent, err := exec.LookPath("getent")
 	if err != nil {
-		return
+		return nil, false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if out, ok := d.query(ctx, []string{getent, d.name, key}); ok {
-		d.parse(out)
-	}
+	return d.query(ctx, []string{getent, d.name, key})
 }
 
 // An account is a name and its number.

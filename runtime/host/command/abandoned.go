@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -13,22 +14,66 @@ import (
 // errOurs says that the process that asks was started by the command.
 var errOurs = errors.New("it has started this process")
 
-// EndAbandoned ends a command that a run has left behind when it died, with all that
-// is in its process group, and reports whether there was anything to end. It is told
-// to end first, and killed if it does not in a moment.
+// An Abandoned is a command that a run has left behind when it died.
+type Abandoned struct {
+	Run string
+	// PID and Start are what [Record.Started] was told; 0 if the run died before that.
+	PID   int
+	Start uint64
+	// ID is that of its record, and Session the session of the run, in which the command
+	// was started; 0 if it began one of its own, as one that runs as another user does.
+	ID      string
+	Session int
+}
+
+// End ends the command with all that is in its process group, and reports whether there
+// was anything to end. It is told to end first, and killed if it does not in a moment.
 //
 // Nothing is done to a process that has the number of the command and was started at
 // another time. Where the command itself has ended, what is left of its group is
-// known by the run that its environment names. What has left the group, such as a
-// daemon in a session of its own, is not ours.
-func EndAbandoned(s Started, run string) (ended bool, err error) {
+// known by the run that its environment names. Where the number is not known, the command
+// is known by the ID in its environment. What has left the group, such as a daemon in a
+// session of its own, is not ours.
+func (s Abandoned) End() (ended bool, err error) {
+	if s.PID != 0 || s.ID == "" {
+		return s.end()
+	}
+	for _, group := range s.groups() {
+		s.PID, s.Start = group.pid, group.start
+		e, err2 := s.end()
+		ended, err = ended || e, errors.Join(err, err2)
+	}
+	return ended, err
+}
+
+// groups returns the process groups of the session in which a process has the ID in its
+// environment: the leader or, if that has ended, one of them.
+func (s Abandoned) groups() (list []process) {
+	for _, p := range processes() {
+		ours := p.session == s.Session || s.Session == 0 && p.session == p.group
+		if !ours || p.ended() || !hasVariable(p.pid, IDVariable, s.ID) {
+			continue
+		}
+		if leader, err := processAt(p.group); err == nil {
+			p.start = leader.start
+		}
+		p.pid = p.group
+		if !slices.ContainsFunc(list, func(o process) bool { return o.pid == p.pid }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// end ends the process group of the command.
+func (s Abandoned) end() (ended bool, err error) {
 	if s.PID <= 1 || s.Start == 0 || syscall.Getpgrp() == s.PID {
 		return false, nil
 	}
-	if isAncestor(s.PID) {
+	if IsAncestor(s.PID) {
 		return false, errOurs
 	}
-	left := abandoned(s, run)
+	left := s.processes()
 	if len(left) == 0 {
 		return false, nil
 	}
@@ -42,7 +87,7 @@ func EndAbandoned(s Started, run string) (ended bool, err error) {
 			}
 		}
 		for until := time.Now().Add(step.patient); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-			if left = abandoned(s, run); len(left) == 0 {
+			if left = s.processes(); len(left) == 0 {
 				return true, nil
 			}
 		}
@@ -53,28 +98,28 @@ func EndAbandoned(s Started, run string) (ended bool, err error) {
 	return false, err
 }
 
-// abandoned returns the processes of the group of a command that are its.
-func abandoned(s Started, run string) (pids []int) {
+// processes returns those of the process group of the command that are its.
+func (s Abandoned) processes() (pids []int) {
 	leader, err := processAt(s.PID)
 	if err == nil && leader.start != s.Start {
 		return nil // another process has the number, and with it the group
 	}
 	known := err == nil && leader.group == s.PID
 	for _, p := range processes() {
-		if p.group == s.PID && p.start >= s.Start && !p.ended() && (known || isOfRun(p.pid, run)) {
+		if p.group == s.PID && p.start >= s.Start && !p.ended() && (known || hasVariable(p.pid, RunVariable, s.Run)) {
 			pids = append(pids, p.pid)
 		}
 	}
 	return pids
 }
 
-// isOfRun reports whether the environment of a process names a run.
-func isOfRun(pid int, run string) bool {
+// hasVariable reports whether a process has a value in its environment.
+func hasVariable(pid int, name, value string) bool {
 	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil || run == "" {
+	if err != nil || value == "" {
 		return false
 	}
-	want := []byte(RunVariable + "=" + run)
+	want := []byte(name + "=" + value)
 	for v := range bytes.SplitSeq(environ, []byte{0}) {
 		if bytes.Equal(v, want) {
 			return true
@@ -99,22 +144,4 @@ func processes() (list []process) {
 		}
 	}
 	return list
-}
-
-// isAncestor reports whether a process has started this one, or one that did.
-func isAncestor(pid int) bool {
-	for at := os.Getppid(); at > 1; {
-		if at == pid {
-			return true
-		}
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", at))
-		if err != nil {
-			return false
-		}
-		var state string
-		if _, err := fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &at); err != nil {
-			return false
-		}
-	}
-	return false
 }

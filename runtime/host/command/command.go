@@ -40,12 +40,41 @@ type Cmd struct {
 	KeepLocale bool
 	// Stdin is the standard input.
 	Stdin []byte
-	// OnLine is called for each line of output as it comes; may be nil.
+	// As is who the command runs as; nil for the user of this process.
+	As *Login
+	// Umask is the file mode creation mask in octal; "" for that of this process.
+	Umask string
+	// OnLine is called for each line of output as it comes; may be nil. A carriage return
+	// ends a line too, and 64 KiB without an end are one.
 	OnLine func(line string)
 
 	// Root is the directory that stands for /, in which Dir is; a host sets it.
 	Root string
 }
+
+// A Login is a user with what a login gives him, according to login(1).
+type Login struct {
+	UID, GID uint32
+	// Groups is the supplementary groups.
+	Groups []uint32
+	// Name, Home and Shell become USER and LOGNAME, HOME and SHELL; "" for one that is
+	// not known.
+	Name, Home, Shell string
+}
+
+func (l *Login) environ() []string {
+	var env []string
+	for _, x := range [][2]string{{"HOME", l.Home}, {"USER", l.Name}, {"LOGNAME", l.Name}, {"SHELL", l.Shell}} {
+		if x[1] != "" {
+			env = append(env, x[0]+"="+x[1])
+		}
+	}
+	return env
+}
+
+// underUmask has a shell set the mask and become the command. Go can set only that of the
+// whole process.
+const underUmask = `umask "$1" && shift && exec "$@"`
 
 // String formats c so that a shell would read it.
 func (c Cmd) String() string { return shellquote.Join(c.Argv...) }
@@ -181,8 +210,18 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	cmd := exec.CommandContext(ctx, file)
 	cmd.Args = c.Argv
 	cmd.Dir = filepath.Join("/", c.Root, c.Dir)
-	cmd.Env = append(c.environ(), e.Commands.environ()...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	other := c.As != nil && os.Geteuid() == 0
+	running, environ := e.Commands.begin(c.String(), other)
+	cmd.Env = append(c.environ(), environ...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !other, Setsid: other}
+	if other {
+		// In the session of root it could open the terminal, and type there as root (TIOCSTI).
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.As.UID, Gid: c.As.GID, Groups: c.As.Groups}
+	}
+	if c.Umask != "" {
+		const shell = "/bin/sh"
+		cmd.Path, cmd.Args = shell, append([]string{shell, "-c", underUmask, "sh", c.Umask, file}, c.Argv[1:]...)
+	}
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
@@ -203,10 +242,10 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 		return syscall.Kill(group, syscall.SIGTERM)
 	}
 	if err = cmd.Start(); err == nil {
-		ended := e.Commands.started(cmd.Process.Pid, c.String())
+		running.started(cmd.Process.Pid)
 		err = cmd.Wait()
-		ended()
 	}
+	running.ended()
 	res := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
 	if cmd.ProcessState == nil {
 		return res, err
@@ -233,6 +272,9 @@ func (c Cmd) environ() []string {
 	}
 	if !c.KeepLocale {
 		env = append(env, "LC_ALL=C.UTF-8", "LANGUAGE=")
+	}
+	if c.As != nil {
+		env = append(env, c.As.environ()...)
 	}
 	return append(env, c.Env...)
 }
@@ -284,13 +326,34 @@ func newLineWriter(onLine func(string)) *lineWriter {
 	w := &lineWriter{pw: pw}
 	w.done.Go(func() {
 		sc := bufio.NewScanner(pr)
-		sc.Buffer(nil, 1<<20)
+		sc.Buffer(nil, 2*longestLine)
+		sc.Split(splitLine)
 		for sc.Scan() {
 			onLine(sc.Text())
 		}
-		_, _ = io.Copy(io.Discard, pr) // after a line that was too long
+		_, _ = io.Copy(io.Discard, pr)
 	})
 	return w
+}
+
+// longestLine is how many bytes a line of output has at most.
+const longestLine = 64 << 10
+
+// splitLine is a bufio.SplitFunc. What a command writes over its last line, such as how far
+// it is, is a line of its own.
+func splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	i := bytes.IndexAny(data, "\r\n")
+	switch {
+	case i >= 0 && data[i] == '\r' && i+1 == len(data) && !atEOF:
+		return 0, nil, nil // a line feed may follow
+	case i >= 0 && bytes.HasPrefix(data[i:], []byte("\r\n")):
+		return i + 2, data[:i], nil
+	case i >= 0:
+		return i + 1, data[:i], nil
+	case len(data) >= longestLine || atEOF && len(data) > 0:
+		return len(data), data, nil
+	}
+	return 0, nil, nil
 }
 
 // Write implements io.Writer.

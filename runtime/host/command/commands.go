@@ -12,26 +12,32 @@ import (
 // group, they are known if ccm dies before them.
 const RunVariable = "CCM_RUN_ID"
 
+// IDVariable tells a command, and what it starts, its [Record.ID].
+const IDVariable = "CCM_COMMAND_ID"
+
 // Commands are those that a process has started and that have not ended. A nil one
 // knows of none. It is safe for use by several goroutines.
 type Commands struct {
 	mu     sync.Mutex
 	groups map[int]bool
 	run    string
-	record func(Started) (ended func())
+	record func(command string, apart bool) Record
 }
 
-// A Started is a command that was started, in a process group that has its number.
-type Started struct {
-	PID int
-	// Start is when, in ticks since the machine was booted (/proc/PID/stat).
-	Start   uint64
-	Command string
+// A Record is kept of a command from before it is started until it has ended.
+type Record interface {
+	// ID names the command; no other ever has the same. If it is empty nothing is kept.
+	ID() string
+	// Started is told its number, which is also that of its process group, and when it
+	// was started, in ticks since the machine was booted (/proc/PID/stat).
+	Started(pid int, start uint64)
+	// Ended is told that it has ended, or could not be started.
+	Ended()
 }
 
-// Begin has commands from now on belong to a run. Record is told of each that was
-// started, and the function that it returns that it has ended; it may be nil.
-func (c *Commands) Begin(run string, record func(Started) (ended func())) {
+// Begin has commands from now on belong to a run. Record is called before each is
+// started, and told whether it gets a session of its own; it may be nil.
+func (c *Commands) Begin(run string, record func(command string, apart bool) Record) {
 	if c == nil {
 		return
 	}
@@ -40,41 +46,61 @@ func (c *Commands) Begin(run string, record func(Started) (ended func())) {
 	c.run, c.record = run, record
 }
 
-// environ returns what commands have in their environment besides.
-func (c *Commands) environ() []string {
-	if c == nil {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.run == "" {
-		return nil
-	}
-	return []string{RunVariable + "=" + c.run}
+// A running is one of the commands, from before it is started.
+type running struct {
+	of     *Commands
+	pid    int    // 0 until it is started
+	record Record // may be nil
 }
 
-// started tells of a command that was started. Ended must follow.
-func (c *Commands) started(pid int, command string) (ended func()) {
+// begin tells of a command that is about to be started, and returns what it has in its
+// environment besides. Ended must follow.
+func (c *Commands) begin(command string, apart bool) (r *running, environ []string) {
+	r = &running{of: c}
 	if c == nil {
-		return func() {}
+		return r, nil
 	}
 	c.mu.Lock()
-	if c.groups == nil {
-		c.groups = make(map[int]bool)
-	}
-	c.groups[pid] = true
-	record := c.record
+	run, record := c.run, c.record
 	c.mu.Unlock()
-	recorded := func() {}
-	if record != nil {
-		start, _ := StartOf(pid)
-		recorded = record(Started{PID: pid, Start: start, Command: command})
+	if run != "" {
+		environ = []string{RunVariable + "=" + run}
 	}
-	return func() {
-		c.mu.Lock()
-		delete(c.groups, pid)
-		c.mu.Unlock()
-		recorded()
+	if record != nil {
+		r.record = record(command, apart)
+		environ = append(environ, IDVariable+"="+r.record.ID())
+	}
+	return r, environ
+}
+
+// started tells that the command was started.
+func (r *running) started(pid int) {
+	if r.of == nil {
+		return
+	}
+	r.pid = pid
+	r.of.mu.Lock()
+	if r.of.groups == nil {
+		r.of.groups = make(map[int]bool)
+	}
+	r.of.groups[pid] = true
+	r.of.mu.Unlock()
+	if r.record != nil {
+		start, _ := StartOf(pid)
+		r.record.Started(pid, start)
+	}
+}
+
+// ended tells that the command has ended, or could not be started.
+func (r *running) ended() {
+	if r.of == nil {
+		return
+	}
+	r.of.mu.Lock()
+	delete(r.of.groups, r.pid)
+	r.of.mu.Unlock()
+	if r.record != nil {
+		r.record.Ended()
 	}
 }
 
@@ -98,9 +124,9 @@ func StartOf(pid int) (uint64, error) {
 
 // A process is what /proc/PID/stat says of one.
 type process struct {
-	pid, group int
-	state      byte
-	start      uint64
+	pid, parent, group, session int
+	state                       byte
+	start                       uint64
 }
 
 func processAt(pid int) (p process, err error) {
@@ -115,10 +141,25 @@ func processAt(pid int) (p process, err error) {
 		return p, fmt.Errorf("/proc/%d/stat cannot be understood", pid)
 	}
 	p.state = fields[0][0]
-	if _, err = fmt.Sscan(string(fields[2]), &p.group); err == nil {
+	if _, err = fmt.Sscan(string(bytes.Join(fields[1:4], []byte(" "))), &p.parent, &p.group, &p.session); err == nil {
 		_, err = fmt.Sscan(string(fields[19]), &p.start)
 	}
 	return p, err
+}
+
+// IsAncestor reports whether a process has started this one, or one that did.
+func IsAncestor(pid int) bool {
+	for at := os.Getppid(); at > 1; {
+		if at == pid {
+			return true
+		}
+		p, err := processAt(at)
+		if err != nil {
+			return false
+		}
+		at = p.parent
+	}
+	return false
 }
 
 // ended reports whether a process is no more than an entry in a table.

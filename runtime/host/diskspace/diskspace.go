@@ -34,7 +34,8 @@ func Check(fd int, size int64) error {
 	if unix.Fstatfs(fd, &fs) != nil || fs.Blocks == 0 {
 		return nil // writing will tell
 	}
-	free, reserve := int64(fs.Bavail)*fs.Bsize, min(int64(fs.Blocks)*fs.Bsize/20, largestReserve)
+	block := int64(fs.Bsize) // which is 32 bits wide on some machines
+	free, reserve := int64(fs.Bavail)*block, min(int64(fs.Blocks)*block/20, largestReserve)
 	if size = max(size, 0); free-size < reserve {
 		return &Error{Free: free, Reserve: reserve, Size: size}
 	}

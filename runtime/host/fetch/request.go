@@ -134,10 +134,20 @@ func (d Request) get(ctx context.Context, t http.RoundTripper, at *url.URL, trus
 		}
 	}
 	resp, err := t.RoundTrip(req)
-	if errors.Is(err, io.EOF) {
-		err = errors.New("the server ended the connection without an answer")
+	return resp, plainError(err)
+}
+
+// plainError replaces errors of net/http that say nothing to who has not read its source.
+func plainError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF):
+		return errors.New("the server ended the connection without an answer")
+	case strings.Contains(err.Error(), "readLoopPeekFailLocked"): // something came before the request was sent
+		return errors.New("the server sent something before it was asked, so it is probably not an HTTP server")
 	}
-	return resp, err
+	return err
 }
 
 func isRedirect(status int) bool {

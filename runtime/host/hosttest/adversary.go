@@ -139,7 +139,8 @@ func (a *Adversary) start(t *testing.T, names []string) {
 	a.cmd.Dir = "/"
 	a.cmd.Env = []string{adversaryEnv + "=" + a.Home}
 	a.cmd.Stderr = os.Stderr
-	a.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: adversaryUID, Gid: adversaryUID}, Pdeathsig: syscall.SIGKILL}
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: adversaryUID, Gid: adversaryUID}}
+	endWithParent(a.cmd.SysProcAttr)
 	in, err := a.cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := a.cmd.StdoutPipe()
@@ -323,8 +324,8 @@ func (x *attacker) swap() {
 	name := x.names[x.random.IntN(len(x.names))]
 	other := stores[x.random.IntN(len(stores))] + name
 	for range 1 + x.random.IntN(30) {
-		if unix.Renameat2(unix.AT_FDCWD, name, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE) != nil {
-			_ = unix.Renameat2(unix.AT_FDCWD, other, unix.AT_FDCWD, name, unix.RENAME_NOREPLACE)
+		if exchange(name, other) != nil {
+			_ = renameNew(other, name)
 			break
 		}
 		atomic.AddUint64(x.swaps, 1)
@@ -346,7 +347,7 @@ func (x *attacker) meddle() {
 			if fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0); err == nil {
 				_ = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) // and never closed, up to the limit
 			}
-			_ = unix.Renameat2(unix.AT_FDCWD, name, unix.AT_FDCWD, ".link"+x.names[0], unix.RENAME_EXCHANGE)
+			_ = exchange(name, ".link"+x.names[0])
 		}
 		for _, name := range x.names {
 			for _, suffix := range []string{".ccm-new", ".ccm-old", ".ccm-extract"} {

@@ -7,36 +7,40 @@ import (
 	"compress/gzip"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
+	"github.com/ulikunitz/xz"
 )
 
-// A Packed is one entry of an archive for tests. Without a Typeflag it is a
+// An ArchiveEntry is one entry of an archive for tests. Without a Typeflag it is a
 // file; without a Mode it has 0644.
-type Packed struct {
+type ArchiveEntry struct {
 	tar.Header
 	Body string
 }
 
 // File returns the entry of a file.
-func File(name, body string) Packed { return Packed{Header: tar.Header{Name: name}, Body: body} }
+func File(name, body string) ArchiveEntry {
+	return ArchiveEntry{Header: tar.Header{Name: name}, Body: body}
+}
 
 // Link returns the entry of a symbolic link.
-func Link(name, target string) Packed {
-	return Packed{Header: tar.Header{Name: name, Linkname: target, Typeflag: tar.TypeSymlink, Mode: 0o777}}
+func Link(name, target string) ArchiveEntry {
+	return ArchiveEntry{Header: tar.Header{Name: name, Linkname: target, Typeflag: tar.TypeSymlink, Mode: 0o777}}
 }
 
 // HardLink returns the entry of a hard link.
-func HardLink(name, target string) Packed {
-	return Packed{Header: tar.Header{Name: name, Linkname: target, Typeflag: tar.TypeLink}}
+func HardLink(name, target string) ArchiveEntry {
+	return ArchiveEntry{Header: tar.Header{Name: name, Linkname: target, Typeflag: tar.TypeLink}}
 }
 
 // Dir returns the entry of a directory.
-func Dir(name string, mode int64) Packed {
-	return Packed{Header: tar.Header{Name: name, Typeflag: tar.TypeDir, Mode: mode}}
+func Dir(name string, mode int64) ArchiveEntry {
+	return ArchiveEntry{Header: tar.Header{Name: name, Typeflag: tar.TypeDir, Mode: mode}}
 }
 
 // Tar packs entries as they are, however hostile.
-func Tar(t testing.TB, entries ...Packed) []byte {
+func Tar(t testing.TB, entries ...ArchiveEntry) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	tw := tar.NewWriter(&buf)
@@ -68,14 +72,35 @@ func Gzip(t testing.TB, b []byte) []byte {
 }
 
 // TarGzip packs entries and compresses them.
-func TarGzip(t testing.TB, entries ...Packed) []byte {
+func TarGzip(t testing.TB, entries ...ArchiveEntry) []byte {
 	t.Helper()
 	return Gzip(t, Tar(t, entries...))
 }
 
+// TarXz packs entries and compresses them with xz.
+func TarXz(t testing.TB, entries ...ArchiveEntry) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	w, err := xz.NewWriter(&buf)
+	require.NoError(t, err)
+	_, err = w.Write(Tar(t, entries...))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return buf.Bytes()
+}
+
+// TarZstd packs entries and compresses them with zstd.
+func TarZstd(t testing.TB, entries ...ArchiveEntry) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	require.NoError(t, err)
+	defer w.Close()
+	return w.EncodeAll(Tar(t, entries...), nil)
+}
+
 // Zip packs entries as they are. Those with a Mode are made on Unix, those
 // without on another system.
-func Zip(t testing.TB, entries ...Packed) []byte {
+func Zip(t testing.TB, entries ...ArchiveEntry) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	zw := zip.NewWriter(&buf)

@@ -1,6 +1,9 @@
 package overlay
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/luaccm/ccm/runtime/host/accounts"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
@@ -12,24 +15,48 @@ type accountKey struct {
 }
 
 // assumeAccount is assume for a user or group.
-func (o *View) assumeAccount(x Planned, by any, tentative bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (a *assumptions) assumeAccount(x PathEffect, by any, tentative bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	key := accountKey{x.Account.Kind, x.Account.Name}
-	e := &entry{Planned: x, by: by, tentative: tentative}
-	e.over(o.accounts[key])
-	o.accounts[key] = e
-	o.authors[by] = true
+	e, old := &entry{PathEffect: x, by: by, tentative: tentative || x.Account.Unsure}, a.accounts[key]
+	if own := *x.Account; old != nil && own.ID == NoAccount && !own.Absent && !old.Account.Absent { // its number stays
+		own.ID, e.Account = old.Account.ID, &own
+	}
+	e.over(old)
+	a.accounts[key] = e
+	a.authors[by] = true
 	if tentative {
-		o.doubtful.Store(true)
+		a.doubtful.Store(true)
 	}
 }
 
-// accountOf returns what is assumed of a user or group, nil for nothing.
-func (o *View) accountOf(key accountKey) *entry {
+// PendingAccount returns what is assumed of a user or group, and who brings it about; nil for
+// nothing. Its members are all that are put into a group.
+func PendingAccount(o *View, kind LookKind, name string) (*Account, any) {
+	e := accountOf(o, accountKey{kind, name})
+	if e == nil {
+		return nil, nil
+	}
+	a, by := *e.Account, e.by
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return o.counted(o.accounts[key])
+	for ; e != nil && !e.Account.Absent; e = counted(o.without, e.under) {
+		if e.tentative && o.looks != nil {
+			o.looks.doubt(e.by)
+		}
+		if e.by != by {
+			a.Members = slices.Concat(a.Members, e.Account.Members)
+		}
+	}
+	return &a, by
+}
+
+// accountOf returns what is assumed of a user or group, nil for nothing.
+func accountOf(o *View, key accountKey) *entry {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return counted(o.without, o.accounts[key])
 }
 
 // Account answers for the number of a user or group in a plan.
@@ -39,17 +66,21 @@ func (o *View) Account(d *accounts.Database, name string, id uint32, err error) 
 	if d.What == "group" {
 		kind = GroupLook
 	}
-	if own := o.accountOf(accountKey{kind, name}); own != nil {
+	if own := accountOf(o, accountKey{kind, name}); own != nil {
+		a := own.Account
 		if o.looks != nil {
-			o.looks.add(Look{Kind: kind, Name: name, Found: true})
-			if own.tentative {
+			o.looks.add(Look{Kind: kind, Name: name, Found: !a.Absent && (!a.Unsure || err == nil)})
+			if own.tentative && (err != nil || a.Members == nil) { // else it is there in any case
 				o.looks.doubt(own.by)
 			}
 		}
-		if err == nil && own.Account.ID == NoAccount {
-			return id, nil
+		switch {
+		case a.Absent && err == nil:
+			return 0, fmt.Errorf("could not lookup %s %q: it is going to be removed", d.What, name)
+		case a.Absent || a.Unsure || err == nil && a.ID == NoAccount:
+			return id, err
 		}
-		return own.Account.ID, nil
+		return a.ID, nil
 	}
 	if e != nil && !e.Kept && e.Kind == safepath.Regular {
 		switch {

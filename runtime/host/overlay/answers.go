@@ -22,7 +22,7 @@ func AskMany[T any](o *View, command string, names []string, ask func(names []st
 	for _, name := range names {
 		if x, ok := o.answers.Load(answerKey{command, name}); ok {
 			known[name] = x.(T)
-			o.Looked(CommandLook, command+" "+name, true)
+			o.RecordLook(CommandLook, command+" "+name, true)
 		} else {
 			missing = append(missing, name)
 		}

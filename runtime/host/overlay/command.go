@@ -5,11 +5,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -22,7 +22,15 @@ func (o *View) Query(c command.Cmd) (res command.Result, answered bool, err erro
 	if o.looks == nil || len(c.Argv) == 0 {
 		return res, false, nil
 	}
-	if yes, ok := o.test(c); ok {
+	if c.As != nil && c.As.UID == NoAccount {
+		missing := &NotKnownError{Path: "user " + c.As.Name}
+		if e := accountOf(o, accountKey{UserLook, c.As.Name}); e != nil {
+			missing.By = e.by
+			o.looks.doubt(e.by)
+		}
+		return res, true, missing
+	}
+	if yes, ok := test(o, c); ok {
 		if !yes {
 			res.Code = 1
 		}
@@ -32,14 +40,14 @@ func (o *View) Query(c command.Cmd) (res command.Result, answered bool, err erro
 	if err != nil {
 		return res, true, err
 	}
-	if name, ok := o.ofMachine(file); ok {
+	if name, ok := ofMachine(o.base.Root(), file); ok {
 		p, err := o.find(name, true)
 		if err == nil && !p.entry.asIs() && p.entry.Kind == safepath.Regular {
 			o.looks.doubt(p.entry.by)
 			return res, true, &NotKnownError{name, p.entry.by}
 		}
 	}
-	o.doubtWords(c)
+	doubtWords(o, c)
 	o.looks.add(Look{Kind: CommandLook, Name: c.String(), Found: true})
 	return res, false, nil
 }
@@ -52,7 +60,7 @@ func (o *View) LookPath(name, list, dir string) (string, error) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(o.base.Root(), dir, file)
 		}
-		if isFile := o.executable(file); !o.looks.add(Look{Kind: ProgramLook, Name: file, Found: isFile}) {
+		if isFile := isExecutable(o, file); !o.looks.add(Look{Kind: ProgramLook, Name: file, Found: isFile}) {
 			return "", fmt.Errorf("command %q not found", name)
 		}
 		return file, nil
@@ -61,7 +69,7 @@ func (o *View) LookPath(name, list, dir string) (string, error) {
 		list = os.Getenv("PATH")
 	}
 	for _, dir := range filepath.SplitList(list) {
-		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && o.executable(file) {
+		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && isExecutable(o, file) {
 			o.looks.add(Look{Kind: ProgramLook, Name: name, Found: true})
 			return file, nil
 		}
@@ -76,9 +84,9 @@ func (o *View) LookPath(name, list, dir string) (string, error) {
 	return "", err
 }
 
-// executable reports whether a file of the operating system is a program.
-func (o *View) executable(file string) bool {
-	name, ok := o.ofMachine(file)
+// isExecutable reports whether a file of the operating system is a program.
+func isExecutable(o *View, file string) bool {
+	name, ok := ofMachine(o.base.Root(), file)
 	if !ok {
 		fi, err := os.Stat(file)
 		return err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0
@@ -94,8 +102,8 @@ func (o *View) executable(file string) bool {
 }
 
 var (
-	pathText = regexp.MustCompile(`/[^\s"'` + "`" + `;|&<>()$*?,:=\\]+`)
-	wordText = regexp.MustCompile(`[^\s"'` + "`" + `;|&<>()$,=\\]+`)
+	pathText = lazyregexp.New(`/[^\s"'` + "`" + `;|&<>()$*?,:=\\]+`)
+	wordText = lazyregexp.New(`[^\s"'` + "`" + `;|&<>()$,=\\]+`)
 )
 
 // scriptLimit is how much of a script is searched for paths.
@@ -107,7 +115,7 @@ func (o *View) CommandText(c command.Cmd) string {
 	var b strings.Builder
 	for _, word := range c.Argv {
 		b.WriteString(word + "\n")
-		if text, ok := o.script(c, word); ok {
+		if text, ok := script(o, c, word); ok {
 			b.WriteString(text + "\n")
 		}
 	}
@@ -120,7 +128,7 @@ func (o *View) CommandText(c command.Cmd) string {
 
 // commandPath returns the path of the operating system that a word of a command
 // names, as far as it names one.
-func (o *View) commandPath(c command.Cmd, word string) string {
+func commandPath(o *View, c command.Cmd, word string) string {
 	if filepath.IsAbs(word) {
 		return path.Clean(word)
 	}
@@ -128,11 +136,11 @@ func (o *View) commandPath(c command.Cmd, word string) string {
 }
 
 // script returns the text of the small script that a word of a command names.
-func (o *View) script(c command.Cmd, word string) (string, bool) {
+func script(o *View, c command.Cmd, word string) (string, bool) {
 	if o == nil {
 		return "", false
 	}
-	name, inside := o.ofMachine(o.commandPath(c, word))
+	name, inside := ofMachine(o.base.Root(), commandPath(o, c, word))
 	if !inside {
 		return "", false
 	}
@@ -153,38 +161,38 @@ func (o *View) script(c command.Cmd, word string) (string, bool) {
 }
 
 // doubtWords notes who is going to change what a command names.
-func (o *View) doubtWords(c command.Cmd) {
+func doubtWords(o *View, c command.Cmd) {
 	if !o.active.Load() {
 		return
 	}
 	text := o.CommandText(c)
-	names := pathText.FindAllString(text, -1)
-	for _, word := range wordText.FindAllString(text, -1) {
+	names := pathText().FindAllString(text, -1)
+	for _, word := range wordText().FindAllString(text, -1) {
 		if !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "-") {
-			names = append(names, o.commandPath(c, word))
+			names = append(names, commandPath(o, c, word))
 		}
 	}
 	slices.Sort(names)
 	for _, file := range slices.Compact(names) {
-		if name, ok := o.ofMachine(file); ok && name != "/" && !o.base.InScratch(name) {
-			o.looks.doubt(o.changers(name)...)
+		if name, ok := ofMachine(o.base.Root(), file); ok && name != "/" && !o.base.InScratch(name) {
+			o.looks.doubt(changers(o, name)...)
 		}
 	}
 }
 
-// HangsOn notes that what was seen depends on what is at some paths, and below
+// DependsOn records that the look depends on what stands at some paths, and below
 // them.
-func (o *View) HangsOn(names ...string) {
-	if o.looks == nil {
+func (o *View) DependsOn(names ...string) {
+	if o.Looks() == nil {
 		return
 	}
 	for _, name := range names {
-		o.looks.doubt(o.changers(name)...)
+		o.looks.doubt(changers(o, name)...)
 	}
 }
 
 // changers returns who changes what stands at a path, above it or below it.
-func (o *View) changers(name string) []any {
+func changers(o *View, name string) []any {
 	var list []any
 	for at := path.Clean(name); at != "/"; at = path.Dir(at) {
 		if e := o.at(at); e != nil && (at == name || e.Kind != safepath.Directory || e.fresh || e.Unsure || e.Open) {
@@ -218,7 +226,7 @@ func (o *View) changers(name string) []any {
 
 // test answers test(1) with one question about a file. It is not ok for anything
 // else.
-func (o *View) test(c command.Cmd) (yes, ok bool) {
+func test(o *View, c command.Cmd) (yes, ok bool) {
 	words := c.Argv[1:]
 	switch path.Base(c.Argv[0]) {
 	case "test":
@@ -237,16 +245,16 @@ func (o *View) test(c command.Cmd) (yes, ok bool) {
 	if len(words) != 2 {
 		return false, false
 	}
-	name, inside := o.ofMachine(o.commandPath(c, words[1]))
+	name, inside := ofMachine(o.base.Root(), commandPath(o, c, words[1]))
 	if !inside || words[1] == "" {
 		return false, false
 	}
-	yes, ok = o.question(words[0], name)
+	yes, ok = answerTest(o, words[0], name)
 	return yes != not, ok
 }
 
-// question answers one question of test(1).
-func (o *View) question(operator, name string) (yes, ok bool) {
+// answerTest answers one question of test(1).
+func answerTest(o *View, operator, name string) (yes, ok bool) {
 	if operator == "-e" {
 		yes, err := o.Exists(name)
 		return yes, err == nil

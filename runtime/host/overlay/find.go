@@ -4,7 +4,6 @@ import (
 	"os"
 	"path"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -28,7 +27,7 @@ type place struct {
 	// open is who may have put things into the directory, or into one above it; nil
 	// if nobody.
 	open *entry
-	// doubts are those on whom it depends what stands there.
+	// doubts are the authors (see [View.Assume]) whose outcome decides what stands there.
 	doubts []any
 	// vague is set if something will stand there and nobody knows of which kind.
 	vague bool
@@ -40,30 +39,25 @@ func (o *View) find(name string, follow bool) (place, error) {
 	name = path.Clean("/" + name)
 	dir, base := path.Split(name)
 	if base == "" {
-		return o.root(), nil
+		return rootPlace(), nil
 	}
 	dirs := o.dirs.Load()
-	at, known := o.known(dirs, dir)
-	if !known {
+	var at place
+	if known, ok := dirs.Load(dir); ok {
+		at = known.(place)
+	} else {
 		var err error
-		if at, err = o.walk(o.root(), split(dir), true, new(int)); err != nil {
+		if at, err = (&walker{o: o}).walk(rootPlace(), split(dir), true); err != nil {
 			return at, err
 		}
 		if at.info.Kind == safepath.Directory {
 			dirs.Store(dir, at)
 		}
 	}
-	return o.walk(at, []string{base}, follow, new(int))
+	return (&walker{o: o}).walk(at, []string{base}, follow)
 }
 
-func (o *View) known(dirs *sync.Map, dir string) (place, bool) {
-	if x, ok := dirs.Load(dir); ok {
-		return x.(place), true
-	}
-	return place{}, false
-}
-
-func (o *View) root() place {
+func rootPlace() place {
 	return place{path: "/", info: safepath.Info{Kind: safepath.Directory, Mode: 0o755}}
 }
 
@@ -71,8 +65,14 @@ func split(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return c == '/' })
 }
 
+// A walker walks to one path.
+type walker struct {
+	o     *View
+	links int // that were followed
+}
+
 // walk goes on from a place.
-func (o *View) walk(at place, way []string, follow bool, links *int) (place, error) {
+func (w *walker) walk(at place, way []string, follow bool) (place, error) {
 	for len(way) > 0 {
 		name := way[0]
 		way = way[1:]
@@ -80,7 +80,7 @@ func (o *View) walk(at place, way []string, follow bool, links *int) (place, err
 		case name == ".":
 			continue
 		case name == "..":
-			up, err := o.walk(o.root(), split(path.Dir(at.path)), true, links)
+			up, err := w.walk(rootPlace(), split(path.Dir(at.path)), true)
 			up.doubts = append(up.doubts[:len(up.doubts):len(up.doubts)], at.doubts...)
 			up.relinked = up.relinked || at.relinked
 			if at = up; err != nil {
@@ -89,20 +89,23 @@ func (o *View) walk(at place, way []string, follow bool, links *int) (place, err
 			continue
 		case at.missingAt != "":
 			at.path = path.Join(at.path, name)
+			if e := w.o.at(at.path); e != nil && e.parentless {
+				at.doubt(e.by)
+			}
 			continue
 		case at.info.Kind != safepath.Directory && !at.vague:
 			at = place{path: path.Join(at.path, name), missingAt: at.path, notDirectory: at.info.Kind != safepath.Missing, fresh: true, gone: at.gone, doubts: at.doubts}
 			continue
 		}
-		next, err := o.step(at, name)
+		next, err := w.o.step(at, name)
 		if err != nil {
 			return next, err
 		}
 		if next.info.Kind == safepath.Symlink && (len(way) > 0 || follow) {
-			if *links++; *links > safepath.MaxLinks {
+			if w.links++; w.links > safepath.MaxLinks {
 				return next, &os.PathError{Op: "open", Path: next.path, Err: syscall.ELOOP}
 			}
-			target, err := o.target(next)
+			target, err := w.o.target(next)
 			if err != nil {
 				return next, err
 			}
@@ -113,8 +116,8 @@ func (o *View) walk(at place, way []string, follow bool, links *int) (place, err
 				at.doubts = next.doubts
 			}
 			if x := safepath.JudgeLink(in.info, next.info, next.path, target); x != nil && next.entry.asIs() {
-				if at, err = o.walk(at, split(target), true, links); err == nil {
-					err = o.base.Resolver().MayLead(x, at.path, at.info)
+				if at, err = w.walk(at, split(target), true); err == nil {
+					err = w.o.base.Resolver().MayLead(x, at.path, at.info)
 				}
 				if err != nil {
 					return at, err

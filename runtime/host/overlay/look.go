@@ -9,8 +9,6 @@ import (
 	"slices"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
@@ -25,9 +23,7 @@ func (o *View) look(name string, follow, deep bool) (place, error) {
 	if o.looks != nil && err == nil {
 		o.looks.path(p, deep)
 	}
-	if e, ok := errors.AsType[*NotKnownError](err); ok && o.looks != nil {
-		o.looks.doubt(e.By)
-	}
+	o.looks.NoteError(err)
 	return p, err
 }
 
@@ -136,11 +132,10 @@ func (o *View) openPlace(p place) (*os.File, error) {
 
 // memory returns a file that is nowhere but in memory.
 func memory(content string) (*os.File, error) {
-	fd, err := unix.MemfdCreate("ccm-plan", unix.MFD_CLOEXEC)
+	f, err := safepath.MemoryFile("ccm-plan")
 	if err != nil {
-		return nil, &os.PathError{Op: "memfd_create", Path: "ccm-plan", Err: err}
+		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), "ccm-plan")
 	if _, err = f.WriteString(content); err == nil {
 		_, err = f.Seek(0, 0)
 	}
@@ -183,10 +178,10 @@ func (o *View) ReadDir(name string, r *safepath.NameReader) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.namesIn(name, p, r)
+	return namesIn(o, name, p, r)
 }
 
-func (o *View) namesIn(name string, p place, r *safepath.NameReader) ([]string, error) {
+func namesIn(o *View, name string, p place, r *safepath.NameReader) ([]string, error) {
 	switch {
 	case p.info.Kind == safepath.Missing:
 		return nil, &os.PathError{Op: "open", Path: name, Err: syscall.ENOENT}
@@ -225,15 +220,14 @@ func (o *View) namesIn(name string, p place, r *safepath.NameReader) ([]string, 
 }
 
 // Tree lists everything below a directory, in order of path. A link at the path is followed
-// if follow is set.
-func (o *View) Tree(name string, follow bool) ([]safepath.TreeEntry, error) {
+// if follow is set. If r ends, nothing is listed.
+func (o *View) Tree(name string, follow bool, r *safepath.NameReader) ([]safepath.TreeEntry, error) {
 	p, err := o.look(name, follow, true)
 	if err != nil {
 		return nil, err
 	}
 	if p.entry == nil && !p.gone && p.info.Kind != safepath.Directory {
-		entries, err := o.base.Tree(name)
-		return entries, err
+		return o.base.ReadTree(name, r)
 	}
 	if p.info.Kind == safepath.Missing {
 		return nil, nil // it is going to be removed
@@ -242,11 +236,14 @@ func (o *View) Tree(name string, follow bool) ([]safepath.TreeEntry, error) {
 	var errs []error
 	var visit func(p place, rel string)
 	visit = func(p place, rel string) {
-		names, err := o.namesIn(p.path, p, nil)
+		names, err := namesIn(o, p.path, p, r)
 		if err != nil {
 			errs = append(errs, err)
 		}
 		for _, n := range names {
+			if r.Look() != nil {
+				return
+			}
 			child, err := o.step(p, n)
 			if err != nil {
 				errs = append(errs, err)
@@ -262,6 +259,9 @@ func (o *View) Tree(name string, follow bool) ([]safepath.TreeEntry, error) {
 		}
 	}
 	visit(p, "")
+	if err := r.Ended(); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(entries, func(a, b safepath.TreeEntry) int { return cmp.Compare(a.Rel, b.Rel) })
 	return entries, errors.Join(errs...)
 }
@@ -287,6 +287,9 @@ func (o *View) ReadUpTo(name string, limit int64) ([]byte, error) {
 	}
 	if p.info.Kind == safepath.Regular && p.entry.asIs() {
 		return o.base.ReadUpTo(p.path, limit)
+	}
+	if e := p.entry; p.info.Kind == safepath.Regular && e.Kind == safepath.Regular && e.Content != nil && int64(len(*e.Content)) <= limit {
+		return []byte(*e.Content), nil
 	}
 	f, err := o.openPlace(p)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A LookKind is what was looked at.
+// A LookKind is the kind of thing that a look asks about.
 type LookKind uint8
 
 // The kinds of looks.
@@ -42,8 +42,9 @@ type Look struct {
 // Looks remembers what a plan looked at on behalf of one resource.
 type Looks struct {
 	// Grant, if it is set, says whether something that is missing is to count as
-	// there. It is asked about directories, users, groups and programs.
-	Grant func(l Look) bool
+	// there. It is asked about directories, users, groups and programs. Doubts are those who
+	// may bring it, as Assume was told of them.
+	Grant func(l Look, doubts []any) bool
 	// Answers are what is known already of what commands say. May be nil.
 	Answers *Answers
 
@@ -59,8 +60,13 @@ func (o *View) Recording(l *Looks) *View {
 	return &x
 }
 
-// IsRecording reports whether it is noted what is looked at.
-func (o *View) IsRecording() bool { return o != nil && o.looks != nil }
+// Looks returns where it is noted what is looked at; nil if it is not.
+func (o *View) Looks() *Looks {
+	if o == nil {
+		return nil
+	}
+	return o.looks
+}
 
 // List returns what was looked at.
 func (l *Looks) List() []Look {
@@ -76,8 +82,8 @@ func (l *Looks) IsEmpty() bool {
 	return len(l.list)+len(l.doubts) == 0
 }
 
-// Doubts returns those who may bring something else than what was seen, as Assume
-// was told of them, each once.
+// Doubts returns the authors (see [View.Assume]) who may leave something else than was
+// seen, each once.
 func (l *Looks) Doubts() []any {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +92,7 @@ func (l *Looks) Doubts() []any {
 
 // add notes a look, unless it is granted.
 func (l *Looks) add(x Look, doubts ...any) bool {
-	if !x.Found && l.Grant != nil && l.Grant(x) {
+	if !x.Found && l.Grant != nil && l.Grant(x, doubts) {
 		return true
 	}
 	l.mu.Lock()
@@ -138,25 +144,26 @@ func (l *Looks) directory(p place, is bool) bool {
 	}
 	x := Look{Kind: DirectoryLook, Name: p.path, Found: is}
 	if p.info.Kind != safepath.Missing {
-		x.Found = true // it is what it is
+		x.Found = true // no pending resource makes another kind of it
 		l.add(x, doubts...)
 		return is
 	}
 	return l.add(x, doubts...)
 }
 
-// Looked notes that something was looked at by other ways than the file system. It
-// reports whether it is there or is to count as there.
-func (o *View) Looked(kind LookKind, name string, found bool) bool {
-	if o.looks == nil {
+// RecordLook records a look by other ways than the file system, such as a command. It
+// reports whether the thing is there or is to count as there.
+func (o *View) RecordLook(kind LookKind, name string, found bool) bool {
+	l := o.Looks()
+	if l == nil {
 		return found
 	}
-	return o.looks.add(Look{kind, name, found})
+	return l.add(Look{kind, name, found})
 }
 
-// NoteError notes on whom an error depends.
-func (o *View) NoteError(err error) {
-	if e, ok := errors.AsType[*NotKnownError](err); ok && o.looks != nil {
-		o.looks.doubt(e.By)
+// NoteError records as a doubt the author whose pending effect an error is about.
+func (l *Looks) NoteError(err error) {
+	if e, ok := errors.AsType[*NotKnownError](err); ok && l != nil {
+		l.doubt(e.By)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A Machine is what an overlay lies over.
+// A Machine is the real machine, over which an overlay lies.
 type Machine interface {
 	Root() string
 	Resolver() *safepath.Resolver
@@ -17,7 +17,7 @@ type Machine interface {
 	Lstat(name string) (safepath.Info, error)
 	Readlink(name string) (string, error)
 	ReadNames(name string, r *safepath.NameReader) ([]string, error)
-	Tree(name string) ([]safepath.TreeEntry, error)
+	ReadTree(name string, r *safepath.NameReader) ([]safepath.TreeEntry, error)
 	Open(name string) (*os.File, error)
 	ReadUpTo(name string, limit int64) ([]byte, error)
 	LookAt(name, want string) (info safepath.Info, same bool, err error)
@@ -30,10 +30,19 @@ type Machine interface {
 	InScratch(name string) bool
 }
 
-// ofMachine returns the path on the machine of a file of the operating system,
-// and false if it lies outside.
-func (o *View) ofMachine(name string) (string, bool) {
-	root := o.base.Root()
+// onMachine returns an effect with its path on the machine, whose root is root, and false if it lies outside.
+func onMachine(root string, x PathEffect) (PathEffect, bool) {
+	if !x.OfSystem {
+		return x, true
+	}
+	name, ok := ofMachine(root, x.Path)
+	x.Path, x.OfSystem = name, false
+	return x, ok
+}
+
+// ofMachine returns the path on the machine, whose root is root, of a file of the operating
+// system, and false if it lies outside.
+func ofMachine(root string, name string) (string, bool) {
 	if root == "/" {
 		return path.Clean(name), path.IsAbs(name)
 	}

@@ -45,6 +45,8 @@ type assumptions struct {
 	// below has, by directory, the names under which there are entries, or entries
 	// further down.
 	below map[string]map[string]bool
+	// bringing is the part of below that leads to entries that may bring something.
+	bringing map[string]map[string]bool
 	// accounts are the users and groups that there will be.
 	accounts map[accountKey]*entry
 	// authors are those who bring about what is assumed.
@@ -53,9 +55,9 @@ type assumptions struct {
 	answers sync.Map
 }
 
-// A entry is what is assumed of one path.
+// An entry is the assumption about one path.
 type entry struct {
-	Planned
+	PathEffect
 	by any
 	// tentative says that it is so only if what by stands for does what its forecast
 	// says.
@@ -65,6 +67,9 @@ type entry struct {
 	layered bool
 	// fresh says that nothing of what stands below it now will.
 	fresh bool
+	// parentless says that it counts once somebody else brings its directory. Who brings that
+	// is to blame for what is not found in there, and not what is put into it.
+	parentless bool
 	// under is what was assumed before, nil for nothing.
 	under *entry
 	depth int // how many are under it
@@ -77,7 +82,7 @@ const mostUnder = 8
 // context.
 func New(ctx context.Context, base Machine) *View {
 	o := &View{dirs: new(atomic.Pointer[sync.Map]), assumptions: &assumptions{
-		ctx: ctx, base: base, entries: make(map[string]*entry), below: make(map[string]map[string]bool), authors: make(map[any]bool),
+		ctx: ctx, base: base, entries: make(map[string]*entry), below: make(map[string]map[string]bool), bringing: make(map[string]map[string]bool), authors: make(map[any]bool),
 		accounts: make(map[accountKey]*entry),
 	}}
 	o.dirs.Store(new(sync.Map))
@@ -87,7 +92,10 @@ func New(ctx context.Context, base Machine) *View {
 // Assume makes every look answer as if p stood there, because of by. What is
 // tentative is so only if that one does what it is expected to do: looks at it are in
 // doubt ([Looks.Doubts]).
-func (o *View) Assume(by any, tentative bool, p ...Planned) {
+func (o *View) Assume(by any, tentative bool, p ...PathEffect) {
+	if o == nil {
+		return
+	}
 	for _, x := range p {
 		o.assume(x, by, tentative)
 	}
@@ -96,32 +104,35 @@ func (o *View) Assume(by any, tentative bool, p ...Planned) {
 	}
 }
 
-func (o *View) assume(x Planned, by any, tentative bool) {
+func (o *View) assume(x PathEffect, by any, tentative bool) {
 	if x.Account != nil {
 		o.assumeAccount(x, by, tentative)
+		return
+	}
+	x, ok := onMachine(o.base.Root(), x)
+	if !ok {
 		return
 	}
 	at, err := o.find(x.Path, false)
 	if err != nil || at.path == "" {
 		at = place{path: path.Clean(x.Path)}
 	}
-	if tentative && (x.Kind == safepath.Regular || x.Kind == safepath.Symlink) && !x.Vague && at.missingAt != "" && at.missingAt != at.path {
-		return // whoever brings the directory is to blame, and not what is put into it
-	}
 	x.Path = at.path
-	e := &entry{Planned: x, by: by, tentative: tentative, fresh: at.fresh || at.info.Kind != safepath.Directory}
+	e := &entry{PathEffect: x, by: by, tentative: tentative, fresh: at.fresh || at.info.Kind != safepath.Directory}
+	isNoDirectory := (x.Kind == safepath.Regular || x.Kind == safepath.Symlink) && !x.Vague
+	e.parentless = tentative && isNoDirectory && at.missingAt != "" && at.missingAt != at.path
 	if x.Source != "" && x.Content == nil {
-		if content, known := o.contentOfSource(x.Source); known {
+		if content, known := contentOfSource(o, x.Source); known {
 			e.Content, e.Source = content, ""
-		} else if name, ok := o.ofMachine(x.Source); ok && !fetch.IsURL(x.Source) {
+		} else if name, ok := ofMachine(o.base.Root(), x.Source); ok && !fetch.IsURL(x.Source) {
 			if p, err := o.find(name, true); err == nil {
-				e.Source = o.sourceAt(x.Source, p)
+				e.Source = sourceAt(o.base.Root(), x.Source, p)
 			}
 		}
 	}
 	if x.Unsure {
 		if end, err := o.find(x.Path, true); err == nil && end.path != x.Path && end.path != "" {
-			o.assume(Planned{Path: end.path, Unsure: true}, by, tentative)
+			o.assume(PathEffect{Path: end.path, Unsure: true}, by, tentative)
 		}
 	}
 	o.mu.Lock()
@@ -137,7 +148,7 @@ func (o *View) assume(x Planned, by any, tentative bool) {
 	if x.Kind == safepath.Missing && !x.Unsure && !x.Vague {
 		o.removeBelow(x.Path, e)
 	}
-	o.entries[x.Path] = e
+	o.put(e)
 	o.authors[by] = true
 	if tentative || x.Unsure || x.Vague || x.Open {
 		o.doubtful.Store(true)
@@ -153,6 +164,24 @@ func (o *View) assume(x Planned, by any, tentative bool) {
 	}
 }
 
+// put makes an entry that of its path.
+func (a *assumptions) put(e *entry) {
+	a.entries[e.Path] = e
+	for at := e.Path; e.mayBring() && at != "/"; at = path.Dir(at) {
+		dir, name := path.Dir(at), path.Base(at)
+		if a.bringing[dir][name] {
+			break
+		}
+		if a.bringing[dir] == nil {
+			a.bringing[dir] = make(map[string]bool)
+		}
+		a.bringing[dir][name] = true
+	}
+}
+
+// mayBring reports whether it is not sure what will stand at the path, or in its directories.
+func (e *entry) mayBring() bool { return e.Unsure || e.Vague || e.tentative && !e.parentless }
+
 // over puts an entry over what was assumed before.
 func (e *entry) over(old *entry) {
 	if old != nil && old.by == e.by && e.by != nil {
@@ -165,40 +194,40 @@ func (e *entry) over(old *entry) {
 
 // lie makes an unsure entry say what was assumed before.
 func (e *entry) lie(old *entry) {
-	e.Planned, e.Unsure, e.layered, e.fresh = old.Planned, true, !old.Unsure || old.layered, old.fresh
+	e.PathEffect, e.Unsure, e.layered, e.fresh = old.PathEffect, true, !old.Unsure || old.layered, old.fresh
 }
 
 // addBelow notes that there is something in a directory, which is made too if it
 // is not there.
-func (o *View) addBelow(dir string, e *entry, at place) {
+func (a *assumptions) addBelow(dir string, e *entry, at place) {
 	name := strings.TrimPrefix(strings.TrimPrefix(e.Path, strings.TrimSuffix(dir, "/")), "/")
 	name, _, more := strings.Cut(name, "/")
-	if o.below[dir] == nil {
-		o.below[dir] = make(map[string]bool)
+	if a.below[dir] == nil {
+		a.below[dir] = make(map[string]bool)
 	}
-	o.below[dir][name] = true
+	a.below[dir][name] = true
 	child := path.Join(dir, name)
-	if !more || e.Kind == safepath.Missing && !e.Vague && !e.Unsure || at.missingAt == "" || len(child) < len(at.missingAt) {
+	if !more || e.parentless || e.Kind == safepath.Missing && !e.Vague && !e.Unsure || at.missingAt == "" || len(child) < len(at.missingAt) {
 		return
 	}
-	if old := o.entries[child]; old == nil || old.Kind == safepath.Missing {
+	if old := a.entries[child]; old == nil || old.Kind == safepath.Missing {
 		made := &entry{
-			Planned: Planned{Path: child, Kind: safepath.Directory, Unsure: e.Unsure}, by: e.by, tentative: e.tentative, fresh: true,
+			PathEffect: PathEffect{Path: child, Kind: safepath.Directory, Unsure: e.Unsure}, by: e.by, tentative: e.tentative, fresh: true,
 		}
 		made.over(old)
-		o.entries[child] = made
+		a.put(made)
 	}
 }
 
 // removeBelow makes nothing of what is assumed stand below a path that e removes.
-func (o *View) removeBelow(name string, e *entry) {
-	for base := range o.below[name] {
+func (a *assumptions) removeBelow(name string, e *entry) {
+	for base := range a.below[name] {
 		child := path.Join(name, base)
-		o.removeBelow(child, e)
-		if old := o.entries[child]; old != nil && (old.Kind != safepath.Missing || old.Unsure || old.Vague) {
-			gone := &entry{Planned: Planned{Path: child}, by: e.by, tentative: e.tentative, fresh: true}
+		a.removeBelow(child, e)
+		if old := a.entries[child]; old != nil && (old.Kind != safepath.Missing || old.Unsure || old.Vague) {
+			gone := &entry{PathEffect: PathEffect{Path: child}, by: e.by, tentative: e.tentative, fresh: true}
 			gone.over(old)
-			o.entries[child] = gone
+			a.put(gone)
 		}
 	}
 }
@@ -207,14 +236,14 @@ func (o *View) removeBelow(name string, e *entry) {
 func (o *View) at(name string) *entry {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return o.counted(o.entries[name])
+	return counted(o.without, o.entries[name])
 }
 
 // namesBelow returns the names in a directory of which something is assumed.
-func (o *View) namesBelow(dir string) []string {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return slices.Sorted(maps.Keys(o.below[dir]))
+func (a *assumptions) namesBelow(dir string) []string {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return slices.Sorted(maps.Keys(a.below[dir]))
 }
 
 // bringers returns who may make something below a path at which nothing stands.
@@ -224,10 +253,10 @@ func (o *View) bringers(name string) []any {
 	var list []any
 	var visit func(name string)
 	visit = func(name string) {
-		if e := o.counted(o.entries[name]); e != nil && (e.Unsure || e.Vague || e.tentative) {
+		if e := counted(o.without, o.entries[name]); e != nil && e.mayBring() {
 			list = append(list, e.by)
 		}
-		for child := range o.below[name] {
+		for child := range o.bringing[name] {
 			visit(path.Join(name, child))
 		}
 	}
@@ -241,15 +270,15 @@ func (e *entry) asIs() bool {
 }
 
 // IsDoubtful reports whether something is assumed that is not sure.
-func (o *View) IsDoubtful() bool { return o.doubtful.Load() }
+func (o *View) IsDoubtful() bool { return o != nil && o.doubtful.Load() }
 
 // IsActive reports whether looks have to heed what is assumed, or are wanted to be known.
 func (o *View) IsActive() bool { return o != nil && (o.looks != nil || o.active.Load()) }
 
 // Assumed returns what kind of thing is assumed to stand at a path, if anything is assumed
-// of it.
+// of it. What stands there now then says nothing about what will.
 func (o *View) Assumed(name string) (safepath.FileKind, bool) {
-	if !o.active.Load() {
+	if o == nil || !o.active.Load() {
 		return safepath.Missing, false
 	}
 	p, err := o.find(name, false)
@@ -259,16 +288,24 @@ func (o *View) Assumed(name string) (safepath.FileKind, bool) {
 	return p.entry.Kind, true
 }
 
-// Bringer returns who brings what is assumed of a path, nil if nobody does.
-func (o *View) Bringer(name string) any {
-	if p, err := o.find(name, false); err == nil && p.entry != nil {
-		return p.entry.by
+// NotKnown returns the error that nobody knows what will stand at a path of which
+// something is assumed.
+func (o *View) NotKnown(name string) error {
+	unknown := &NotKnownError{Path: name}
+	if o == nil {
+		return unknown
 	}
-	return nil
+	if p, err := o.find(name, false); err == nil && p.entry != nil {
+		unknown.By = p.entry.by
+	}
+	return unknown
 }
 
 // PathOf returns a path without links in its directory.
 func (o *View) PathOf(name string) string {
+	if o == nil {
+		return path.Clean(name)
+	}
 	p, err := o.find(name, false)
 	if err != nil {
 		return path.Clean(name)

@@ -24,25 +24,59 @@ func NeedsRoot(what string) error {
 	return fmt.Errorf("%w: %s", ErrNeedsRoot, what)
 }
 
-// Permits returns an error if the user of this process may not bring about what is
-// planned. It is found out without trying.
-func (o *View) Permits(list ...Planned) error {
+// Permits returns an error if something is in the way of what is planned, or if the user of this
+// process may not bring it about. It is found out without trying.
+func (o *View) Permits(list ...PathEffect) error {
+	if o == nil {
+		return nil
+	}
+	for _, p := range list {
+		p, ok := onMachine(o.base.Root(), p)
+		if ok && p.Account == nil && !p.Unsure && p.Kind != safepath.Missing {
+			if err := checkWay(o, path.Dir(p.Path)); err != nil {
+				return err
+			}
+		}
+	}
 	uid, _ := safepath.Self()
 	if uid == 0 {
 		return nil
 	}
 	for _, p := range list {
-		if p.Unsure || p.Vague {
+		p, ok := onMachine(o.base.Root(), p)
+		if !ok || p.Unsure || p.Vague {
 			continue
 		}
-		if err := o.permitsOne(p, uid); err != nil {
+		if p.Account != nil {
+			return fmt.Errorf("%w: only root can change users and groups", ErrNeedsRoot)
+		}
+		if err := permitsOne(o, p, uid); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (o *View) permitsOne(p Planned, uid uint32) error {
+// checkWay returns an error if something else than a directory is at a path, or above it. What
+// is not there can be made.
+func checkWay(o *View, dir string) error {
+	for ; dir != "/"; dir = path.Dir(dir) {
+		at, err := o.find(dir, true)
+		if err != nil || at.vague || at.info.Kind == safepath.Directory {
+			return nil
+		}
+		if end, err := o.find(dir, false); err == nil && end.info.Kind != safepath.Missing {
+			if o.looks != nil {
+				o.looks.path(at, false)
+			}
+			return fmt.Errorf("want a directory at %s, found %s", dir, end.info.Kind)
+		}
+	}
+	return nil
+}
+
+// permitsOne returns an error if a user may not bring about one effect.
+func permitsOne(o *View, p PathEffect, uid uint32) error {
 	at, err := o.find(p.Path, false)
 	if err != nil {
 		return nil // it fails for other reasons
@@ -57,11 +91,11 @@ func (o *View) permitsOne(p Planned, uid uint32) error {
 	if p.Kept && p.Attr != nil && now.Kind == p.Kind || p.Kind == safepath.Directory && now.Kind == safepath.Directory {
 		return nil // the entry of the directory stays
 	}
-	return o.permitsEntry(path.Dir(p.Path), uid)
+	return permitsEntry(o, path.Dir(p.Path), uid)
 }
 
 // permitsAttr returns an error if the owner, the group or the mode cannot be given.
-func permitsAttr(p Planned, now safepath.Info, uid uint32) error {
+func permitsAttr(p PathEffect, now safepath.Info, uid uint32) error {
 	switch a := p.Attr; {
 	case a == nil:
 		return nil
@@ -85,7 +119,7 @@ func hasGroup(gid uint32) bool {
 
 // permitsEntry returns an error if entries of a directory cannot be made or
 // removed. Of one that is going to be made it is not known.
-func (o *View) permitsEntry(dir string, uid uint32) error {
+func permitsEntry(o *View, dir string, uid uint32) error {
 	for {
 		at, err := o.find(dir, true)
 		if err != nil || at.entry != nil && at.entry.fresh || at.vague {

@@ -17,7 +17,7 @@ func (o *View) SourceOf(name string) (string, bool) {
 	if !o.IsActive() || o.base.InScratch(name) {
 		return "", false
 	}
-	return o.ofMachine(name)
+	return ofMachine(o.base.Root(), name)
 }
 
 // OpenSource opens a file of the user that is on the machine at a path (see SourceOf).
@@ -30,9 +30,9 @@ func (o *View) OpenSource(source, name string) (*os.File, error) {
 		return nil, fmt.Errorf("%s is not a file", source)
 	}
 	if p.info.Kind == safepath.Regular && p.entry.asIs() {
-		return o.base.OpenUserFile(o.sourceAt(source, p))
+		return o.base.OpenUserFile(sourceAt(o.base.Root(), source, p))
 	}
-	if p.info.Kind == safepath.Missing && o.looks != nil && o.looks.Grant != nil && o.looks.Grant(Look{Kind: PathLook, Name: p.path}) {
+	if p.info.Kind == safepath.Missing && o.looks != nil && o.looks.Grant != nil && o.looks.Grant(Look{Kind: PathLook, Name: p.path}, p.doubts) {
 		return nil, &NotKnownError{Path: source}
 	}
 	f, err := o.openPlace(p)
@@ -44,7 +44,7 @@ func (o *View) OpenSource(source, name string) (*os.File, error) {
 
 // SourceTree lists everything below a directory of the user that is on the machine at a
 // path.
-func (o *View) SourceTree(source, name string) ([]safepath.TreeEntry, error) {
+func (o *View) SourceTree(source, name string, r *safepath.NameReader) ([]safepath.TreeEntry, error) {
 	p, err := o.look(name, true, true)
 	switch {
 	case err != nil:
@@ -54,13 +54,13 @@ func (o *View) SourceTree(source, name string) ([]safepath.TreeEntry, error) {
 	case p.info.Kind != safepath.Directory:
 		return nil, fmt.Errorf("%s is not a directory", source)
 	}
-	return o.Tree(name, true)
+	return o.Tree(name, true, r)
 }
 
 // contentOfSource returns what a source is going to hold when a file is made of
 // it, if that is assumed.
-func (o *View) contentOfSource(source string) (*string, bool) {
-	name, ok := o.ofMachine(source)
+func contentOfSource(o *View, source string) (*string, bool) {
+	name, ok := ofMachine(o.base.Root(), source)
 	if fetch.IsURL(source) || !ok {
 		return nil, false
 	}
@@ -69,15 +69,15 @@ func (o *View) contentOfSource(source string) (*string, bool) {
 		return nil, false
 	}
 	if p.entry.Content == nil && p.entry.Source != "" {
-		return o.contentOfSource(p.entry.Source)
+		return contentOfSource(o, p.entry.Source)
 	}
 	return p.entry.Content, true
 }
 
 // sourceAt returns the path of a source that leads to a place.
-func (o *View) sourceAt(source string, p place) string {
+func sourceAt(root string, source string, p place) string {
 	if p.relinked {
-		return filepath.Join(o.base.Root(), p.path)
+		return filepath.Join(root, p.path)
 	}
 	return source
 }

@@ -10,6 +10,9 @@ import (
 
 // Assumes reports whether anything is assumed that one of authors brings about.
 func (o *View) Assumes(authors map[any]bool) bool {
+	if o == nil {
+		return false
+	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	for by := range authors {
@@ -27,23 +30,23 @@ func (o *View) Without(authors map[any]bool) *View {
 	return x
 }
 
-// counted returns what counts of what is assumed of a path.
-func (o *View) counted(e *entry) *entry {
-	if len(o.without) == 0 {
+// counted returns what counts of what is assumed of a path if that of some authors does not.
+func counted(without map[any]bool, e *entry) *entry {
+	if len(without) == 0 {
 		return e
 	}
-	for e != nil && o.without[e.by] {
+	for e != nil && without[e.by] {
 		e = e.under
 	}
 	if e == nil || !e.Unsure {
 		return e
 	}
-	under := o.counted(e.under)
+	under := counted(without, e.under)
 	if under == e.under {
 		return e
 	}
 	own := *e
-	if own.Planned, own.layered = (Planned{Path: e.Path, Unsure: true}), false; under != nil {
+	if own.PathEffect, own.layered = (PathEffect{Path: e.Path, Unsure: true}), false; under != nil {
 		own.lie(under)
 	}
 	return &own
@@ -61,12 +64,12 @@ type answer struct {
 	err error
 }
 
-// Answers returns what is known of what commands say, nil if nobody remembers it.
-func (o *View) Answers() *Answers {
-	if o.looks == nil {
+// KnownAnswers returns what is known of what commands say, nil if nobody remembers it.
+func (l *Looks) KnownAnswers() *Answers {
+	if l == nil {
 		return nil
 	}
-	return o.looks.Answers
+	return l.Answers
 }
 
 // Ask returns the answer to c, which run gives if it is not known.

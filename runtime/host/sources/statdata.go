@@ -5,8 +5,9 @@ package sources
 import (
 	"os"
 	"strconv"
-	"syscall"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A StatData is the size, times and inode of a source, which change with its content (as
@@ -28,9 +29,9 @@ const timeStep = 2 * time.Second
 // StatDataOf returns the stat data of a file.
 func StatDataOf(fi os.FileInfo, now time.Time) StatData {
 	g := StatData{Size: fi.Size()}
-	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
-		g.MTime, g.CTime, g.Inode = st.Mtim.Nano(), st.Ctim.Nano(), st.Ino
-		g.Reliable = now.Sub(time.Unix(st.Ctim.Unix())) > timeStep
+	if ctime, inode, ok := safepath.CTimeOf(fi); ok {
+		g.MTime, g.CTime, g.Inode = fi.ModTime().UnixNano(), ctime.UnixNano(), inode
+		g.Reliable = now.Sub(ctime) > timeStep
 	}
 	return g
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"sync"
 	"syscall"
 )
 
@@ -35,6 +36,9 @@ func IsSparse(fi os.FileInfo) bool {
 
 var zeros [64 << 10]byte
 
+// blocks are what Copy reads into. One for each of many small files would be mostly garbage.
+var blocks = sync.Pool{New: func() any { return new([len(zeros)]byte) }}
+
 // Copy adds what r holds to f, which is written to at its end, and leaves
 // holes where there are zeros.
 func Copy(f *os.File, r io.Reader) (n int64, err error) {
@@ -42,7 +46,9 @@ func Copy(f *os.File, r io.Reader) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	buf := make([]byte, len(zeros))
+	block := blocks.Get().(*[len(zeros)]byte)
+	defer blocks.Put(block)
+	buf := block[:]
 	for err == nil {
 		var k int
 		k, err = io.ReadFull(r, buf)

@@ -21,23 +21,37 @@ type Format string
 const (
 	Tar     Format = ".tar"
 	TarGzip Format = ".tar.gz"
+	TarXz   Format = ".tar.xz"
+	TarZstd Format = ".tar.zst"
 	Zip     Format = ".zip"
 )
 
+// formats are the formats by the suffixes of names.
+var formats = []struct {
+	suffix string
+	format Format
+}{
+	{".tar.gz", TarGzip}, {".tgz", TarGzip}, {".tar.xz", TarXz}, {".txz", TarXz}, {".tar.zst", TarZstd}, {".tzst", TarZstd},
+	{".tar", Tar}, {".zip", Zip},
+}
+
 // Suffixes lists the suffixes that archives can have.
-var Suffixes = [...]string{".tar.gz", ".tgz", ".tar", ".zip"}
+func Suffixes() string {
+	var list []string
+	for _, f := range formats {
+		list = append(list, f.suffix)
+	}
+	return strings.Join(list, ", ")
+}
 
 // FormatOf returns the format that the suffix of a name stands for, or
 // "". Case does not matter, and .tgz is .tar.gz.
 func FormatOf(name string) Format {
 	name = strings.ToLower(name)
-	switch {
-	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
-		return TarGzip
-	case strings.HasSuffix(name, ".tar"):
-		return Tar
-	case strings.HasSuffix(name, ".zip"):
-		return Zip
+	for _, f := range formats {
+		if strings.HasSuffix(name, f.suffix) {
+			return f.format
+		}
 	}
 	return ""
 }
@@ -61,28 +75,26 @@ type entry struct {
 
 // readEntries calls add for each entry of the archive in f, in order.
 func readEntries(f *os.File, format Format, check func() error, add func(entry) error) error {
-	src := checked(f, check)
-	switch format {
-	case Tar:
-		return readTar(src, check, add)
-	case TarGzip:
-		gz, err := gzip.NewReader(src)
-		if err != nil {
-			return unreadable(err)
-		}
-		if err := readTar(gz, check, add); err != nil {
-			return err
-		}
-		// What comes after the last entry is read too, since the checksum of the
-		// whole stands at the end. Anything after that is padding.
-		if _, err := io.Copy(io.Discard, io.LimitReader(gz, 64<<20)); err != nil && !errors.Is(err, gzip.ErrHeader) {
-			return unreadable(err)
-		}
-		return nil
-	case Zip:
+	if format == Zip {
 		return readZip(f, check, add)
 	}
-	return fmt.Errorf("archive type not supported, want one of %s", strings.Join(Suffixes[:], ", "))
+	src, closeSource, err := decompressed(checked(f, check), format)
+	if err == errFormat {
+		return err
+	}
+	if err != nil {
+		return unreadable(err)
+	}
+	defer closeSource()
+	if err := readTar(src, check, add); err != nil || format == Tar {
+		return err
+	}
+	// What comes after the last entry is read too, since the checksum of the
+	// whole stands at the end. Anything after that is padding.
+	if _, err := io.Copy(io.Discard, io.LimitReader(src, 64<<20)); err != nil && !errors.Is(err, gzip.ErrHeader) {
+		return unreadable(err)
+	}
+	return nil
 }
 
 // checked returns r, from which nothing is read any more once check fails.

@@ -14,13 +14,13 @@ import (
 	"github.com/luaccm/ccm/runtime/host/unpack"
 )
 
-var formats = []string{"a.tar", "a.tar.gz", "a.zip"}
+var formats = []string{"a.tar", "a.tar.gz", "a.zip", "a.tar.xz", "a.tar.zst"}
 
 // Limits of extractions in fuzz tests.
 const fuzzEntries, fuzzBytes = 100, 1 << 20
 
 // hostile are archives that must do no harm.
-var hostile = [][]hosttest.Packed{
+var hostile = [][]hosttest.ArchiveEntry{
 	app,
 	{Link("l", "../.."), file("l/evil", "x"), hardLink("h", "../x")},
 	{Link("l", "/"), file("l/etc/passwd", "x")},
@@ -38,12 +38,16 @@ var hostile = [][]hosttest.Packed{
 }
 
 // packed packs entries in one of the formats.
-func packed(t testing.TB, name string, entries []hosttest.Packed) []byte {
+func packed(t testing.TB, name string, entries []hosttest.ArchiveEntry) []byte {
 	switch name {
 	case "a.tar":
 		return hosttest.Tar(t, entries...)
 	case "a.zip":
 		return hosttest.Zip(t, entries...)
+	case "a.tar.xz":
+		return hosttest.TarXz(t, entries...)
+	case "a.tar.zst":
+		return hosttest.TarZstd(t, entries...)
 	}
 	return hosttest.TarGzip(t, entries...)
 }
@@ -56,7 +60,7 @@ func FuzzExtract(f *testing.F) {
 			f.Add(b, uint8(kind))
 			f.Add(b[:len(b)*2/3], uint8(kind))
 		}
-		f.Add(packed(f, "a.tar.gz", []hosttest.Packed{file("bomb", strings.Repeat("\x00", fuzzBytes+1))}), uint8(kind))
+		f.Add(packed(f, name, []hosttest.ArchiveEntry{file("bomb", strings.Repeat("\x00", fuzzBytes+1))}), uint8(kind))
 	}
 	f.Fuzz(func(t *testing.T, archive []byte, kind uint8) {
 		harmless(t, formats[int(kind)%len(formats)], archive)
@@ -82,7 +86,7 @@ var parts = []string{
 }
 
 // entriesOf makes entries of an archive from bytes, at most a hundred and one.
-func entriesOf(script []byte) (list []hosttest.Packed) {
+func entriesOf(script []byte) (list []hosttest.ArchiveEntry) {
 	next := func() int {
 		if len(script) == 0 {
 			return 0
@@ -102,7 +106,7 @@ func entriesOf(script []byte) (list []hosttest.Packed) {
 		return strings.Join(out, "/")
 	}
 	for len(script) > 0 && len(list) <= fuzzEntries {
-		e := hosttest.Packed{Header: tar.Header{Name: name(), Mode: 0o644, Format: tar.FormatPAX}}
+		e := hosttest.ArchiveEntry{Header: tar.Header{Name: name(), Mode: 0o644, Format: tar.FormatPAX}}
 		if n := next(); n%2 == 0 {
 			e.Mode = int64(n<<5 | next())
 		}

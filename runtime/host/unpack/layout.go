@@ -58,6 +58,14 @@ func entryName(name string) (string, error) {
 	return name, nil
 }
 
+// strip returns a clean name without its first n directories, "" if there is no more to it.
+func strip(name string, n int) string {
+	for ; n > 0; n-- {
+		_, name, _ = strings.Cut(name, "/")
+	}
+	return name
+}
+
 // put adds an entry and the directories above it. It reports whether it takes
 // the place of an earlier entry of the same name.
 func (l *layout) put(name string, kind host.FileKind) (replaces bool, err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -142,11 +143,7 @@ func (s *stage) look(name string, follow bool) (host.Info, error) {
 		return host.Info{}, err
 	}
 	defer p.Close()
-	fd, err := s.h.Resolver().OpenAt(p, unix.O_PATH)
-	if err != nil {
-		return host.Info{}, err
-	}
-	return safepath.InfoOfOpen(fd, nil)
+	return s.h.Resolver().StatAt(p)
 }
 
 // directory returns where the directory with that name in the archive is, after all links
@@ -210,7 +207,7 @@ func (s *stage) move(name string) error {
 
 // chmodOpen sets the permissions of an entry that is open.
 func (s *stage) chmodOpen(d *safepath.Handle, name string, mode uint32) error {
-	return s.do("chmod", name, func() error { return safepath.PathError("chmod", s.full(name), safepath.Chmod(d.FD, mode)) })
+	return s.do("chmod", name, func() error { return safepath.PathError("chmod", s.full(name), d.Chmod(mode)) })
 }
 
 // tell says what is about to be replaced, and what is about to be new.
@@ -245,9 +242,29 @@ func (s *stage) chmod(name string, mode uint32) error {
 }
 
 // sync makes everything that was written durable. One call for all of it takes a
-// fraction of what one for each file would.
+// fraction of what one for each file would. Where there is none, the files are durable
+// since they were written.
 func (s *stage) sync() error {
-	return s.do("sync", "", func() error { return unix.Syncfs(int(s.lock.Fd())) })
+	return s.do("sync", "", func() error {
+		if safepath.SyncsFileSystems {
+			return safepath.SyncFileSystem(int(s.lock.Fd()))
+		}
+		return s.syncDirectories()
+	})
+}
+
+// syncDirectories makes the names of all files in the stage durable.
+func (s *stage) syncDirectories() error {
+	return fs.WalkDir(s.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		f, err := s.root.Open(name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
 }
 
 // syncLast makes the place of the last entry durable.

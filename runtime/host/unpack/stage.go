@@ -179,7 +179,7 @@ func makeWritable(p safepath.Location) {
 		return
 	}
 	defer d.Close()
-	_ = safepath.Chmod(d.FD, 0o700)
+	_ = d.Chmod(0o700)
 	_ = safepath.EachIn(d, func(p safepath.Location, info host.Info) error {
 		if info.Kind == host.Directory {
 			makeWritable(p)
@@ -209,6 +209,9 @@ func (s *stage) add(e entry) error {
 	}
 	if err != nil {
 		return err
+	}
+	if name = strip(name, s.x.Strip); name == "" && s.x.Strip > 0 {
+		return nil
 	}
 	if name == "" {
 		if e.kind != host.Directory {
@@ -277,6 +280,7 @@ func (s *stage) linked(name string, e *entry) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("is a hard link to %q, which %w", e.target, err)
 	}
+	target = strip(target, s.x.Strip)
 	kind := s.kinds[target]
 	if kind != host.Regular && kind != host.Symlink || target == name {
 		return "", fmt.Errorf("is a hard link to %q, which is not a file earlier in the archive", e.target)
@@ -318,6 +322,11 @@ func (s *stage) write(name string, e entry) (err error) {
 	}
 	if err := f.Chmod(safepath.FileMode(e.mode & 0o777)); err != nil {
 		return err
+	}
+	if !safepath.SyncsFileSystems {
+		if err := f.Sync(); err != nil {
+			return err
+		}
 	}
 	if e.mtime.IsZero() || e.mtime.Unix() <= 0 {
 		return nil

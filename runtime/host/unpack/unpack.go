@@ -7,11 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // Options are how to unpack an archive.
@@ -24,6 +24,9 @@ type Options struct {
 	// entries, or expands to more bytes; 0 means no limit.
 	MaxEntries int
 	MaxBytes   int64
+	// Strip is how many directories are left out at the beginning of each name. What has
+	// no more than that is not extracted.
+	Strip int
 	// Last is a path that gets its place after all others, so that whoever finds
 	// it there finds the rest as well; "" for none.
 	Last string
@@ -63,17 +66,11 @@ func Extract(ctx context.Context, h *host.Host, archive string, x Options) (err 
 	}
 	defer file.Close()
 	h.Log().Debug("extract", "archive", archive, "parent", x.Parent)
-	made, err := makeMissing(h, x.Parent)
-	defer func() {
-		for _, dir := range made {
-			if err == nil || h.Remove(dir) != nil {
-				return
-			}
-		}
-	}()
-	if err != nil {
-		return err
-	}
+	return host.WithParents(h, filepath.Join(x.Parent, "entry"), func() error { return extract(ctx, h, archive, file, x) })
+}
+
+// extract unpacks the open archive into a directory that is there.
+func extract(ctx context.Context, h *host.Host, archive string, file *os.File, x Options) (err error) {
 	s, err := newStage(h, archive, x)
 	if err != nil {
 		return err
@@ -82,28 +79,11 @@ func Extract(ctx context.Context, h *host.Host, archive string, x Options) (err 
 	if err := readEntries(file, x.Format, ctx.Err, s.add); err != nil {
 		return err
 	}
+	if len(s.kinds) == 0 && x.Strip > 0 {
+		return fmt.Errorf("nothing in the archive lies %d directories deep", x.Strip)
+	}
 	if err := s.checkLinks(x.Parent); err != nil {
 		return err
 	}
 	return s.place(ctx)
-}
-
-// makeMissing makes the directory and those above it, and returns those that
-// were missing, deepest first.
-func makeMissing(h *host.Host, name string) (made []string, err error) {
-	for at := name; ; at = filepath.Dir(at) {
-		ok, err := h.IsDirectory(at)
-		if err != nil {
-			return nil, err
-		}
-		if ok || at == filepath.Dir(at) {
-			break
-		}
-		made = append(made, at)
-	}
-	if len(made) == 0 {
-		return nil, nil
-	}
-	uid, gid := safepath.Self()
-	return made, h.MakeDirectory(name, host.Attr{UID: uid, GID: gid, Mode: 0o755})
 }

@@ -51,7 +51,7 @@ func below(t *testing.T, dir string) map[string]string {
 	return snap
 }
 
-var app = []hosttest.Packed{
+var app = []hosttest.ArchiveEntry{
 	dir("./", 0o700),
 	dir("bin/", 0o750),
 	{Header: tar.Header{Name: "bin/app", Mode: 0o755}, Body: "#!"},
@@ -77,6 +77,7 @@ func TestExtract(t *testing.T) {
 	for name, archive := range map[string][]byte{
 		"app.tar": hosttest.Tar(t, app...), "app.tar.gz": hosttest.TarGzip(t, app...),
 		"app.tgz": hosttest.TarGzip(t, app...), "APP.ZIP": hosttest.Zip(t, app...),
+		"app.tar.xz": hosttest.TarXz(t, app...), "app.tzst": hosttest.TarZstd(t, app...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, last := range []string{"", "/opt/app/bin/app", "/opt/app/lib", "/opt/app/ro", "/opt/app/nothing", "/elsewhere"} {
@@ -107,8 +108,8 @@ func TestExtractHardLinks(t *testing.T) {
 
 func TestExtractTimes(t *testing.T) {
 	when := time.Date(2020, 3, 4, 5, 6, 8, 0, time.UTC)
-	for name, pack := range map[string]func(testing.TB, ...hosttest.Packed) []byte{"a.tar": hosttest.Tar, "a.zip": hosttest.Zip} {
-		root, err := extract(t, name, pack(t, hosttest.Packed{Header: tar.Header{Name: "f", ModTime: when}}), unpack.Options{})
+	for name, pack := range map[string]func(testing.TB, ...hosttest.ArchiveEntry) []byte{"a.tar": hosttest.Tar, "a.zip": hosttest.Zip} {
+		root, err := extract(t, name, pack(t, hosttest.ArchiveEntry{Header: tar.Header{Name: "f", ModTime: when}}), unpack.Options{})
 		require.NoError(t, err)
 		fi, err := os.Stat(root + "/opt/app/f")
 		require.NoError(t, err)
@@ -132,7 +133,7 @@ func TestExtractBackslashes(t *testing.T) {
 	require.Equal(t, map[string]string{"dir": "drwxr-xr-x", "dir/sub": "drwxr-xr-x", "dir/sub/f": "-rw-r--r-- x", "empty": "drwxr-xr-x"}, below(t, root+"/opt/app"))
 
 	unit := `dev-disk-by\x2dlabel.swap`
-	unix := hosttest.Packed{Header: tar.Header{Name: unit, Mode: 0o644}, Body: "x"}
+	unix := hosttest.ArchiveEntry{Header: tar.Header{Name: unit, Mode: 0o644}, Body: "x"}
 	for name, archive := range map[string][]byte{"a.zip": hosttest.Zip(t, unix), "a.tar": hosttest.Tar(t, unix)} {
 		root, err := extract(t, name, archive, unpack.Options{})
 		require.NoError(t, err)
@@ -164,45 +165,45 @@ func encrypted(b []byte) []byte {
 // Hostile and broken archives fail, and nothing is left of them: not even the
 // directory that they were to be extracted to.
 func TestExtractHostile(t *testing.T) {
-	special := func(kind byte) hosttest.Packed {
-		return hosttest.Packed{Header: tar.Header{Name: "dev", Typeflag: kind, Devmajor: 1, Devminor: 5}}
+	special := func(kind byte) hosttest.ArchiveEntry {
+		return hosttest.ArchiveEntry{Header: tar.Header{Name: "dev", Typeflag: kind, Devmajor: 1, Devminor: 5}}
 	}
 	good := file("good", "good")
 	noise := strings.Repeat("0123456789abcdef", 1<<10)
 	bomb := file("zeros", strings.Repeat("\x00", 1<<20))
 	tars := []struct {
 		name    string
-		entries []hosttest.Packed
+		entries []hosttest.ArchiveEntry
 		want    string
 	}{
-		{"traversal", []hosttest.Packed{good, file("../evil", "x")}, `entry "../evil": has .. in its path`},
-		{"traversal inside", []hosttest.Packed{good, file("a/../../evil", "x")}, "has .. in its path"},
-		{"absolute", []hosttest.Packed{good, file("/evil", "x")}, `entry "/evil": is an absolute path`},
-		{"directory above", []hosttest.Packed{good, dir("../evil/", 0o755)}, "has .. in its path"},
-		{"symbolic link out", []hosttest.Packed{good, Link("l", "/etc")}, "is a symbolic link to /etc, which leads out"},
-		{"symbolic link up", []hosttest.Packed{good, Link("a/l", "../../x")}, "leads out"},
-		{"symbolic link, then write through it", []hosttest.Packed{good, Link("l", "../.."), file("l/evil", "x")}, "lies below l, which is a symbolic link in the archive"},
-		{"absolute symbolic link, then write through it", []hosttest.Packed{good, Link("l", "/"), file("l/evil", "x")}, "lies below l"},
-		{"symbolic link to a file, then write to it", []hosttest.Packed{good, Link("l", "../../evil"), file("l", "x"), Link("m", "../../evil")}, "leads out"},
-		{"symbolic link in place of a directory", []hosttest.Packed{dir("d", 0o755), Link("d", "..")}, "is both a directory and a symbolic link"},
-		{"directory in place of a symbolic link", []hosttest.Packed{Link("d", ".."), dir("d", 0o755)}, "is both a symbolic link and a directory"},
-		{"chain of symbolic links", []hosttest.Packed{Link("x/y/z", "../.."), Link("w", "x/y/z/.."), good}, "leads out"},
-		{"hard link outside", []hosttest.Packed{good, hardLink("h", "../evil")}, `is a hard link to "../evil", which has .. in its path`},
-		{"absolute hard link", []hosttest.Packed{good, hardLink("h", "/etc/passwd")}, `which is an absolute path`},
-		{"hard link to what was there", []hosttest.Packed{hardLink("h", "existing")}, "is not a file earlier in the archive"},
-		{"hard link to a directory", []hosttest.Packed{dir("d", 0o755), hardLink("h", "d")}, "is not a file earlier in the archive"},
-		{"hard link to itself", []hosttest.Packed{good, hardLink("good", "good")}, "is not a file earlier in the archive"},
-		{"hard link to a symbolic link that leads out from there", []hosttest.Packed{Link("a/b/l", "../../x"), hardLink("l", "a/b/l")}, `entry "l": is a symbolic link to ../../x, which leads out`},
-		{"hard link through a symbolic link", []hosttest.Packed{Link("l", "."), good, hardLink("h", "l/good")}, "is not a file earlier in the archive"},
-		{"character device", []hosttest.Packed{good, special(tar.TypeChar)}, "is a device or a pipe"},
-		{"block device", []hosttest.Packed{good, special(tar.TypeBlock)}, "is a device or a pipe"},
-		{"pipe", []hosttest.Packed{good, special(tar.TypeFifo)}, "is a device or a pipe"},
-		{"file below a file", []hosttest.Packed{good, file("good/x", "x")}, "lies below good, which is a file"},
-		{"a link for the directory", []hosttest.Packed{Link("./", "/etc")}, "is the directory itself"},
-		{"bomb", []hosttest.Packed{good, bomb}, "expands to more than 64.0 KiB, which is the limit"},
-		{"many entries", []hosttest.Packed{good, file("1", ""), file("2", ""), file("3", ""), file("4", ""), file("5", ""), file("6", "")}, "holds more than 6 entries, which is the limit"},
-		{"name of the stage", []hosttest.Packed{file(".a.tar.ccm-extract/x", "x")}, "has the name of the directory for unpacking"},
-		{"symbolic link to nowhere", []hosttest.Packed{Link("l", "a\x00b")}, ""},
+		{"traversal", []hosttest.ArchiveEntry{good, file("../evil", "x")}, `entry "../evil": has .. in its path`},
+		{"traversal inside", []hosttest.ArchiveEntry{good, file("a/../../evil", "x")}, "has .. in its path"},
+		{"absolute", []hosttest.ArchiveEntry{good, file("/evil", "x")}, `entry "/evil": is an absolute path`},
+		{"directory above", []hosttest.ArchiveEntry{good, dir("../evil/", 0o755)}, "has .. in its path"},
+		{"symbolic link out", []hosttest.ArchiveEntry{good, Link("l", "/etc")}, "is a symbolic link to /etc, which leads out"},
+		{"symbolic link up", []hosttest.ArchiveEntry{good, Link("a/l", "../../x")}, "leads out"},
+		{"symbolic link, then write through it", []hosttest.ArchiveEntry{good, Link("l", "../.."), file("l/evil", "x")}, "lies below l, which is a symbolic link in the archive"},
+		{"absolute symbolic link, then write through it", []hosttest.ArchiveEntry{good, Link("l", "/"), file("l/evil", "x")}, "lies below l"},
+		{"symbolic link to a file, then write to it", []hosttest.ArchiveEntry{good, Link("l", "../../evil"), file("l", "x"), Link("m", "../../evil")}, "leads out"},
+		{"symbolic link in place of a directory", []hosttest.ArchiveEntry{dir("d", 0o755), Link("d", "..")}, "is both a directory and a symbolic link"},
+		{"directory in place of a symbolic link", []hosttest.ArchiveEntry{Link("d", ".."), dir("d", 0o755)}, "is both a symbolic link and a directory"},
+		{"chain of symbolic links", []hosttest.ArchiveEntry{Link("x/y/z", "../.."), Link("w", "x/y/z/.."), good}, "leads out"},
+		{"hard link outside", []hosttest.ArchiveEntry{good, hardLink("h", "../evil")}, `is a hard link to "../evil", which has .. in its path`},
+		{"absolute hard link", []hosttest.ArchiveEntry{good, hardLink("h", "/etc/passwd")}, `which is an absolute path`},
+		{"hard link to what was there", []hosttest.ArchiveEntry{hardLink("h", "existing")}, "is not a file earlier in the archive"},
+		{"hard link to a directory", []hosttest.ArchiveEntry{dir("d", 0o755), hardLink("h", "d")}, "is not a file earlier in the archive"},
+		{"hard link to itself", []hosttest.ArchiveEntry{good, hardLink("good", "good")}, "is not a file earlier in the archive"},
+		{"hard link to a symbolic link that leads out from there", []hosttest.ArchiveEntry{Link("a/b/l", "../../x"), hardLink("l", "a/b/l")}, `entry "l": is a symbolic link to ../../x, which leads out`},
+		{"hard link through a symbolic link", []hosttest.ArchiveEntry{Link("l", "."), good, hardLink("h", "l/good")}, "is not a file earlier in the archive"},
+		{"character device", []hosttest.ArchiveEntry{good, special(tar.TypeChar)}, "is a device or a pipe"},
+		{"block device", []hosttest.ArchiveEntry{good, special(tar.TypeBlock)}, "is a device or a pipe"},
+		{"pipe", []hosttest.ArchiveEntry{good, special(tar.TypeFifo)}, "is a device or a pipe"},
+		{"file below a file", []hosttest.ArchiveEntry{good, file("good/x", "x")}, "lies below good, which is a file"},
+		{"a link for the directory", []hosttest.ArchiveEntry{Link("./", "/etc")}, "is the directory itself"},
+		{"bomb", []hosttest.ArchiveEntry{good, bomb}, "expands to more than 64.0 KiB, which is the limit"},
+		{"many entries", []hosttest.ArchiveEntry{good, file("1", ""), file("2", ""), file("3", ""), file("4", ""), file("5", ""), file("6", "")}, "holds more than 6 entries, which is the limit"},
+		{"name of the stage", []hosttest.ArchiveEntry{file(".a.tar.ccm-extract/x", "x")}, "has the name of the directory for unpacking"},
+		{"symbolic link to nowhere", []hosttest.ArchiveEntry{Link("l", "a\x00b")}, ""},
 	}
 	archives := []struct {
 		name, file string
@@ -211,7 +212,12 @@ func TestExtractHostile(t *testing.T) {
 	}{
 		{"empty", "a.tar", nil, "the archive is empty"},
 		{"empty gzip", "a.tar.gz", nil, "the archive is cut short"},
-		{"no gzip", "a.tar.gz", hosttest.Tar(t, good), "the archive cannot be read: gzip: invalid header"},
+		{"no gzip", "a.tar.gz", hosttest.Tar(t, good), "the archive cannot be read: it is no gzip file"},
+		{"five bytes that are no gzip", "a.tar.gz", []byte("hello"), "the archive cannot be read: it is no gzip file"},
+		{"five bytes that are no xz", "a.tar.xz", []byte("hello"), "the archive cannot be read: it is no xz file"},
+		{"a byte that is no zstd", "a.tar.zst", []byte("h"), "the archive cannot be read: it is no zstd file"},
+		{"a page that is no zstd", "a.tar.zst", []byte("<html>not found</html>"), "the archive cannot be read: it is no zstd file"},
+		{"a byte of xz", "a.tar.xz", []byte("\xfd"), "the archive is cut short"},
 		{"no tar", "a.tar", []byte(noise), "the archive cannot be read: archive/tar: invalid tar header"},
 		{"no zip", "a.zip", []byte(noise), "is cut short or is no zip archive"},
 		{"tar cut in a file", "a.tar", hosttest.Tar(t, good, file("b", noise))[:3000], "the archive is cut short"},
@@ -223,11 +229,11 @@ func TestExtractHostile(t *testing.T) {
 		{"zip with a wrong checksum", "a.zip", flipped(hosttest.Zip(t, file("g", "good")), 33), ""},
 		{"zip, encrypted", "a.zip", encrypted(hosttest.Zip(t, good)), "is encrypted"},
 		{"zip, traversal with backslashes", "a.zip", hosttest.Zip(t, good, file(`..\..\evil`, "x")), "has .. in its path"},
-		{"zip, traversal with backslashes from Unix", "a.zip", hosttest.Zip(t, good, hosttest.Packed{Header: tar.Header{Name: `..\evil`, Mode: 0o644}}), "has .. in its path"},
+		{"zip, traversal with backslashes from Unix", "a.zip", hosttest.Zip(t, good, hosttest.ArchiveEntry{Header: tar.Header{Name: `..\evil`, Mode: 0o644}}), "has .. in its path"},
 		{"zip, absolute with a backslash", "a.zip", hosttest.Zip(t, good, file(`\evil`, "x")), "is an absolute path"},
 		{"zip, duplicate", "a.zip", hosttest.Zip(t, good, good), "is in the archive twice"},
 		{"zip, duplicate by another spelling", "a.zip", hosttest.Zip(t, file("d/f", "1"), file(`d\f`, "2")), "is in the archive twice"},
-		{"zip, device", "a.zip", hosttest.Zip(t, good, hosttest.Packed{Header: tar.Header{Name: "dev", Typeflag: tar.TypeChar, Mode: 0o644}}), "is a device or a pipe"},
+		{"zip, device", "a.zip", hosttest.Zip(t, good, hosttest.ArchiveEntry{Header: tar.Header{Name: "dev", Typeflag: tar.TypeChar, Mode: 0o644}}), "is a device or a pipe"},
 		{"zip, endless link", "a.zip", hosttest.Zip(t, Link("l", strings.Repeat("a/", 4000))), "is a symbolic link to nowhere"},
 	}
 	for _, tt := range tars {
@@ -294,40 +300,40 @@ func TestExtractOverExisting(t *testing.T) {
 	tests := []struct {
 		name    string
 		before  func(t *testing.T, app string)
-		entries []hosttest.Packed
+		entries []hosttest.ArchiveEntry
 		want    map[string]string
 		fails   string
 	}{
 		{"a file replaces a file", func(t *testing.T, app string) {
 			require.NoError(t, os.WriteFile(app+"/f", []byte("old"), 0o600))
 			require.NoError(t, os.WriteFile(app+"/other", []byte("old"), 0o600))
-		}, []hosttest.Packed{file("f", "new")}, map[string]string{"f": "-rw-r--r-- new", "other": "-rw------- old"}, ""},
+		}, []hosttest.ArchiveEntry{file("f", "new")}, map[string]string{"f": "-rw-r--r-- new", "other": "-rw------- old"}, ""},
 		{"a file replaces a link and not what it points to", func(t *testing.T, app string) {
 			require.NoError(t, os.WriteFile(app+"/../victim", []byte("old"), 0o600))
 			require.NoError(t, os.Symlink("../victim", app+"/f"))
-		}, []hosttest.Packed{file("f", "new")}, map[string]string{"f": "-rw-r--r-- new"}, ""},
+		}, []hosttest.ArchiveEntry{file("f", "new")}, map[string]string{"f": "-rw-r--r-- new"}, ""},
 		{"a directory that is there keeps its mode", func(t *testing.T, app string) {
 			require.NoError(t, os.Mkdir(app+"/d", 0o700))
-		}, []hosttest.Packed{dir("d", 0o755), file("d/f", "new")}, map[string]string{"d": "drwx------", "d/f": "-rw-r--r-- new"}, ""},
+		}, []hosttest.ArchiveEntry{dir("d", 0o755), file("d/f", "new")}, map[string]string{"d": "drwx------", "d/f": "-rw-r--r-- new"}, ""},
 		{"a link to a directory inside is followed", func(t *testing.T, app string) {
 			require.NoError(t, os.Mkdir(app+"/real", 0o755))
 			require.NoError(t, os.Symlink("real", app+"/d"))
-		}, []hosttest.Packed{dir("d", 0o700), file("d/f", "new")}, map[string]string{"d": "Lrwxrwxrwx → real", "real": "drwxr-xr-x", "real/f": "-rw-r--r-- new"}, ""},
+		}, []hosttest.ArchiveEntry{dir("d", 0o700), file("d/f", "new")}, map[string]string{"d": "Lrwxrwxrwx → real", "real": "drwxr-xr-x", "real/f": "-rw-r--r-- new"}, ""},
 		{"a link to a directory outside is not", func(t *testing.T, app string) {
 			require.NoError(t, os.Symlink("..", app+"/d"))
-		}, []hosttest.Packed{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link on the way leads out of /opt/app"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link on the way leads out of /opt/app"},
 		{"an absolute link is not", func(t *testing.T, app string) {
 			require.NoError(t, os.Symlink(app, app+"/d"))
-		}, []hosttest.Packed{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link on the way leads out of /opt/app"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: a symbolic link on the way leads out of /opt/app"},
 		{"a link to nothing", func(t *testing.T, app string) {
 			require.NoError(t, os.Symlink("nothing", app+"/d"))
-		}, []hosttest.Packed{file("a", "new"), dir("d", 0o755)}, nil, "/opt/app/d: want a directory, found a symbolic link to nothing"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), dir("d", 0o755)}, nil, "/opt/app/d: want a directory, found a symbolic link to nothing"},
 		{"a directory where a file is wanted", func(t *testing.T, app string) {
 			require.NoError(t, os.Mkdir(app+"/f", 0o755))
-		}, []hosttest.Packed{file("a", "new"), file("f", "new")}, nil, "/opt/app/f: want a file, found a directory"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), file("f", "new")}, nil, "/opt/app/f: want a file, found a directory"},
 		{"a file where a directory is wanted", func(t *testing.T, app string) {
 			require.NoError(t, os.WriteFile(app+"/d", nil, 0o600))
-		}, []hosttest.Packed{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: want a directory, found a file"},
+		}, []hosttest.ArchiveEntry{file("a", "new"), file("d/f", "new")}, nil, "/opt/app/d: want a directory, found a file"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -386,7 +392,7 @@ func TestExtractFailingAnywhere(t *testing.T) {
 }
 
 func TestExtractCancelled(t *testing.T) {
-	for name, pack := range map[string]func(testing.TB, ...hosttest.Packed) []byte{"a.tar": hosttest.Tar, "a.tgz": hosttest.TarGzip, "a.zip": hosttest.Zip} {
+	for name, pack := range map[string]func(testing.TB, ...hosttest.ArchiveEntry) []byte{"a.tar": hosttest.Tar, "a.tgz": hosttest.TarGzip, "a.zip": hosttest.Zip} {
 		ctx, cancel := context.WithCancel(t.Context())
 		root := t.TempDir()
 		h := host.New(host.Options{Root: root, Effect: func(op, _ string) error {
@@ -405,23 +411,24 @@ func TestExtractCancelled(t *testing.T) {
 func TestArchiveFormatOf(t *testing.T) {
 	for name, want := range map[string]unpack.Format{
 		"a.tar.gz": unpack.TarGzip, "a.tgz": unpack.TarGzip, "a.tar": unpack.Tar, "a.zip": unpack.Zip, "A.TGZ": unpack.TarGzip,
+		"a.tar.xz": unpack.TarXz, "a.txz": unpack.TarXz, "a.tar.zst": unpack.TarZstd, "a.tzst": unpack.TarZstd,
 		"a.gz": "", "a.tar.bz2": "", "zip": "", "": "",
 	} {
 		require.Equal(t, want, unpack.FormatOf(name), name)
 	}
 	_, err := extract(t, "a.rar", nil, unpack.Options{})
-	require.ErrorContains(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar, .zip")
+	require.ErrorContains(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip")
 }
 
 // Directories that no entry is about are counted too: a name can bring
 // thousands.
 func TestExtractDeepNames(t *testing.T) {
-	var many []hosttest.Packed
+	var many []hosttest.ArchiveEntry
 	for i := range 30 {
 		many = append(many, file(fmt.Sprintf("%d/%sx", i, strings.Repeat("d/", 30)), "x"))
 	}
 	for _, name := range []string{"a.tar", "a.tar.gz", "a.zip"} {
-		pack := func(entries ...hosttest.Packed) []byte {
+		pack := func(entries ...hosttest.ArchiveEntry) []byte {
 			switch name {
 			case "a.tar":
 				return hosttest.Tar(t, entries...)
@@ -436,7 +443,7 @@ func TestExtractDeepNames(t *testing.T) {
 		require.ErrorContains(t, err, "has a name of 40001 bytes, want at most 4096")
 		_, err = extract(t, name, pack(file(strings.Repeat("d/", 256)+"x", "x")), unpack.Options{})
 		require.ErrorContains(t, err, "lies 256 directories deep, want at most 255")
-		_, err = extract(t, name, pack(slices.Repeat([]hosttest.Packed{dir("./", 0o755)}, 11)...), unpack.Options{MaxEntries: 10})
+		_, err = extract(t, name, pack(slices.Repeat([]hosttest.ArchiveEntry{dir("./", 0o755)}, 11)...), unpack.Options{MaxEntries: 10})
 		require.ErrorContains(t, err, "more than 10 entries")
 	}
 }

@@ -3,8 +3,8 @@
 // do. It is what the test suite of every provider that ships with ccm runs, and
 // what ccm test offers to the authors of types.
 //
-// Begin with [Trial.Check], which tries one wish, or [Suite.Trials], which makes
-// a trial of every wish from every start.
+// Begin with [Trial.Check], which tries one spec, or [Suite.Trials], which makes
+// a trial of every spec from every start.
 package contract
 
 import (
@@ -14,19 +14,19 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Trial is one wish and what must come of it.
+// A Trial is one spec, a machine to begin with, and what must come of it.
 type Trial struct {
 	// Name is start/want.
 	Name    string
-	Factory resource.Binding
+	Binding resource.Binding
 	// Want is a valid spec of the type of the binding.
 	Want any
 	// Start makes the directory root what the machine may be before. Commands are
@@ -42,7 +42,7 @@ type Trial struct {
 	// directories that a machine has.
 	Imagined bool
 
-	commands *watched // see Watch
+	commands *countingRunner // see Watch
 }
 
 // Run makes a machine of the empty directory root and checks the trial there.
@@ -95,7 +95,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 		inPlan = x.checkPlan(ctx, h, d)
 	}
 	for i := 0; err == nil && i < len(d.Actions); i++ {
-		err = x.Factory.Perform(ctx, h, x.Want, d.Actions[i])
+		err = x.Binding.Perform(ctx, h, x.Want, d.Actions[i])
 	}
 	after, broken := snapshot(ctx, &h.View)
 	if broken = errors.Join(broken, x.checkBounds(before, after)); broken != nil {
@@ -130,14 +130,14 @@ func (e *breach) Error() string { return e.text }
 
 // decide looks, twice, and decides.
 func (x Trial) decide(ctx context.Context, h *host.Host, before map[string]string) (resource.Decision, error) {
-	have, err := x.Factory.Status(ctx, &h.View, x.Want)
+	have, err := x.Binding.Status(ctx, &h.View, x.Want)
 	if changed := changes(ctx, before, &h.View); changed != "" {
 		return resource.Decision{}, &breach{"Status changed the machine: " + changed}
 	}
 	if err != nil {
 		return resource.Decision{}, err
 	}
-	again, err := x.Factory.Status(ctx, &h.View, x.Want)
+	again, err := x.Binding.Status(ctx, &h.View, x.Want)
 	switch {
 	case err != nil:
 		return resource.Decision{}, &breach{"Status fails the second time: " + err.Error()}
@@ -147,16 +147,16 @@ func (x Trial) decide(ctx context.Context, h *host.Host, before map[string]strin
 	if err := errors.Join(x.checkCommands(), x.checkLooks(ctx, h, have)); err != nil {
 		return resource.Decision{}, &breach{err.Error()}
 	}
-	return x.Factory.Type.Decide(x.Want, have, false), nil
+	return x.Binding.Type.Decide(x.Want, have, false), nil
 }
 
 // settled reports what is left to do after the actions of d.
 func (x Trial) settled(ctx context.Context, h *host.Host, d resource.Decision) error {
-	now, err := x.Factory.Status(ctx, &h.View, x.Want)
+	now, err := x.Binding.Status(ctx, &h.View, x.Want)
 	if err != nil {
 		return err
 	}
-	left := x.Factory.Type.Decide(x.Want, now, false)
+	left := x.Binding.Type.Decide(x.Want, now, false)
 	switch {
 	case left.Err != nil:
 		return fmt.Errorf("not as wanted after %s: %w", phrases(d), left.Err)
@@ -167,19 +167,19 @@ func (x Trial) settled(ctx context.Context, h *host.Host, d resource.Decision) e
 }
 
 // Phrase is what the phrase of an action begins with: a participle.
-var Phrase = regexp.MustCompile(`^[a-z]+(ed|t|de|en|wn|ad|un|ne)\b`)
+var Phrase = lazyregexp.New(`^[a-z]+(ed|t|de|en|wn|ad|ld|un|ne)\b`)
 
 func (x Trial) checkDecision(d resource.Decision) error {
 	for _, delta := range d.Diff {
 		switch {
-		case x.Factory.Type.Schema().Field(delta.Property) == nil:
+		case x.Binding.Type.Schema().Field(delta.Property) == nil:
 			return fmt.Errorf("%s is said to differ, and is no property", delta.Property)
 		case delta.Have == delta.Want:
 			return fmt.Errorf("%s is said to differ, and is %q and %q", delta.Property, delta.Have, delta.Want)
 		}
 	}
 	for _, a := range d.Actions {
-		if a.Verb == "" || !Phrase.MatchString(a.Phrase) {
+		if a.Verb == "" || !Phrase().MatchString(a.Phrase) {
 			return fmt.Errorf("want an action whose phrase reads well after Would have, got %q", a.Phrase)
 		}
 	}
@@ -215,7 +215,7 @@ func phrases(d resource.Decision) string {
 // snapshot returns kind, permissions, owner and content of everything below the
 // root, by path.
 func snapshot(ctx context.Context, v *host.View) (map[string]string, error) {
-	entries, err := v.Tree("/")
+	entries, err := v.Tree(ctx, "/", host.MaxNames)
 	snap := make(map[string]string, len(entries))
 	for _, e := range entries {
 		path := "/" + e.Rel
@@ -259,7 +259,7 @@ func changes(ctx context.Context, before map[string]string, v *host.View) string
 
 // A Suite is the trials of one provider.
 type Suite struct {
-	Factory resource.Binding
+	Binding resource.Binding
 	// Starts are what the machine may be before.
 	Starts map[string]func(root string) (host.Runner, error)
 	// Wants are what may be wanted of it.
@@ -269,14 +269,14 @@ type Suite struct {
 	Phrases map[string][]string
 }
 
-// Trials returns the trials of every wish from every start, in order of their
+// Trials returns the trials of every spec from every start, in order of their
 // names.
 func (s Suite) Trials() ([]Trial, error) {
 	var all []Trial
 	known := make(map[string]bool)
 	for _, start := range slices.Sorted(maps.Keys(s.Starts)) {
 		for _, want := range slices.Sorted(maps.Keys(s.Wants)) {
-			x := Trial{Name: start + "/" + want, Factory: s.Factory, Want: s.Wants[want], Start: s.Starts[start]}
+			x := Trial{Name: start + "/" + want, Binding: s.Binding, Want: s.Wants[want], Start: s.Starts[start]}
 			x.Fails, x.Phrases = s.Fails[x.Name], s.Phrases[x.Name]
 			known[x.Name] = true
 			all = append(all, x)

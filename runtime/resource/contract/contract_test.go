@@ -75,11 +75,13 @@ func TestBreaches(t *testing.T) {
 			f.Perform = func(context.Context, *host.Host, *resource.Properties, resource.Action) error { return nil }
 		},
 		"after kept the note, /note was changed, of which a plan expects nothing": func(f *resource.Functions) {
-			f.Effects = func(*resource.Properties, any) ([]host.Planned, bool, error) { return nil, false, nil }
+			f.Effects = func(*resource.Properties, any) ([]host.PathEffect, resource.More, error) {
+				return nil, resource.MoreCommands, nil
+			}
 		},
 		`left otherwise than a plan expects after kept the note: want the content "old" of /note, found "new"`: func(f *resource.Functions) {
-			f.Effects = func(*resource.Properties, any) ([]host.Planned, bool, error) {
-				return []host.Planned{{Path: "/note", Kind: host.Regular, Content: new("old")}}, true, nil
+			f.Effects = func(*resource.Properties, any) ([]host.PathEffect, resource.More, error) {
+				return []host.PathEffect{{Path: "/note", Kind: host.Regular, Content: new("old")}}, resource.MoreAnything, nil
 			}
 		},
 		"color is said to differ, and is no property": func(f *resource.Functions) {
@@ -96,7 +98,7 @@ func TestBreaches(t *testing.T) {
 		},
 	} {
 		f, spec := note(t, change)
-		x := contract.Trial{Factory: f, Want: spec, Start: func(root string) (host.Runner, error) {
+		x := contract.Trial{Binding: f, Want: spec, Start: func(root string) (host.Runner, error) {
 			return nil, os.WriteFile(root+"/note", []byte("old"), 0o644)
 		}}
 		err := x.Run(t.Context(), t.TempDir(), hosttest.Clock{})
@@ -112,7 +114,7 @@ func TestSuite(t *testing.T) {
 	f, spec := note(t, nil)
 	start := func(string) (host.Runner, error) { return nil, nil }
 	s := contract.Suite{
-		Factory: f, Starts: map[string]func(string) (host.Runner, error){"b": start, "a": start}, Wants: map[string]any{"w": spec},
+		Binding: f, Starts: map[string]func(string) (host.Runner, error){"b": start, "a": start}, Wants: map[string]any{"w": spec},
 		Fails: map[string]string{"a/w": "no luck"}, Phrases: map[string][]string{"b/w": {"kept it"}},
 	}
 	trials, err := s.Trials()
@@ -123,6 +125,6 @@ func TestSuite(t *testing.T) {
 	s.Fails["c/w"] = "x"
 	_, err = s.Trials()
 	require.EqualError(t, err, "no start and want are called c/w")
-	x := contract.Trial{Factory: f, Want: spec}
+	x := contract.Trial{Binding: f, Want: spec}
 	require.EqualError(t, x.Check(t.Context(), host.New(host.Options{})), "a trial needs a root of its own")
 }

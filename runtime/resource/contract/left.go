@@ -4,27 +4,27 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // planned returns what a plan decides.
 func (x Trial) planned(ctx context.Context, h *host.Host) resource.Decision {
 	v := h.Planning(ctx)
-	have, err := x.Factory.Status(ctx, v, x.Want)
+	have, err := x.Binding.Status(ctx, v, x.Want)
 	if err != nil {
 		return resource.Decision{}
 	}
-	return x.Factory.Type.Decide(x.Want, have, false)
+	return x.Binding.Type.Decide(x.Want, have, false)
 }
 
 // left reports what was not left as a plan expects it, and what was changed besides.
 func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, before map[string]string) error {
-	last := make(map[string]host.Planned)
+	last := make(map[string]host.PathEffect)
 	for _, p := range d.Effects {
 		if p.Account == nil {
 			last[p.Path] = p
@@ -37,7 +37,7 @@ func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, befo
 			}
 		}
 	}
-	if !d.Complete || len(d.Actions) == 0 {
+	if !d.Complete && !d.FilesComplete || len(d.Actions) == 0 {
 		return nil
 	}
 	after, err := snapshot(ctx, &h.View)
@@ -52,10 +52,10 @@ func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, befo
 		names[name] = before[name] != after[name]
 	}
 	for name, changed := range names {
-		if leftover.MatchString(name) && after[name] == "" {
+		if leftover().MatchString(name) && after[name] == "" {
 			continue
 		}
-		if changed && !slices.ContainsFunc(d.Effects, func(p host.Planned) bool { return covers(p, name, after[name]) }) {
+		if changed && !slices.ContainsFunc(d.Effects, func(p host.PathEffect) bool { return covers(p, name, after[name]) }) {
 			return fmt.Errorf("after %s, %s was changed, of which a plan expects nothing", phrases(d), name)
 		}
 	}
@@ -63,18 +63,18 @@ func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, befo
 }
 
 // leftover is what an earlier run has left beside a file, which the next one removes.
-var leftover = regexp.MustCompile(`/\..+\.ccm-[^/]*$`)
+var leftover = lazyregexp.New(`/\..+\.ccm-[^/]*$`)
 
 // covers reports whether what is expected of a path explains a change of another:
 // the same, one above it that was made, or one below.
-func covers(p host.Planned, name, now string) bool {
+func covers(p host.PathEffect, name, now string) bool {
 	above := strings.HasPrefix(p.Path, strings.TrimSuffix(name, "/")+"/") && strings.HasPrefix(now, host.Directory.String())
 	below := strings.HasPrefix(name, p.Path+"/") && (p.Open || p.Unsure || p.Vague || p.Kind == host.Missing)
 	return p.Path != "" && (name == path.Clean(p.Path) || above || below)
 }
 
 // standsAs returns an error if something else stands at a path than is expected.
-func standsAs(h *host.Host, p host.Planned) error {
+func standsAs(h *host.Host, p host.PathEffect) error {
 	if p.Unsure {
 		return nil
 	}

@@ -23,7 +23,7 @@ func (x Trial) checkBounds(before, after map[string]string) error {
 	}
 	var list []string
 	for _, p := range union(before, after) {
-		if before[p] != after[p] && !(leftover.MatchString(p) && after[p] == "") {
+		if before[p] != after[p] && !(leftover().MatchString(p) && after[p] == "") {
 			list = append(list, p)
 		}
 	}
@@ -61,19 +61,19 @@ func (x Trial) checkBounds(before, after map[string]string) error {
 
 // checkLooks holds looks against each other: at once, ahead of its turn, in a plan.
 func (x Trial) checkLooks(ctx context.Context, h *host.Host, have any) error {
-	inPlan, err := x.Factory.Status(ctx, h.Planning(ctx), x.Want)
+	inPlan, err := x.Binding.Status(ctx, h.Planning(ctx), x.Want)
 	if err != nil {
 		return &breach{"Status fails in a plan in which nothing is pending: " + err.Error()}
 	}
 	// A state may hold the view through which it was seen.
-	now, then := x.Factory.Type.Decide(x.Want, have, false), x.Factory.Type.Decide(x.Want, inPlan, false)
+	now, then := x.Binding.Type.Decide(x.Want, have, false), x.Binding.Type.Decide(x.Want, inPlan, false)
 	if !slices.Equal(now.Diff, then.Diff) || !slices.Equal(now.Actions, then.Actions) {
 		return &breach{fmt.Sprintf("Status says something else in a plan in which nothing is pending: %s (%s) and %s (%s)", now, phrases(now), then, phrases(then))}
 	}
-	if !x.Factory.AnswersForMany() {
+	if !x.Binding.HasBulkStatus() {
 		return nil
 	}
-	states, errs := x.Factory.StatusAll(ctx, &h.View, []any{x.Want, x.Want})
+	states, errs := x.Binding.StatusAll(ctx, &h.View, []any{x.Want, x.Want})
 	if len(states) != 2 || len(errs) != 2 {
 		return &breach{fmt.Sprintf("StatusAll has %d answers and %d errors for 2 questions", len(states), len(errs))}
 	}
@@ -92,19 +92,19 @@ func (x Trial) checkPlan(ctx context.Context, h *host.Host, d resource.Decision)
 		return nil
 	}
 	v := h.Planning(ctx)
-	v.Assume(d.Effects...)
-	have, err := x.Factory.Status(ctx, v, x.Want)
+	v.Plan().Assume(nil, false, d.Effects...)
+	have, err := x.Binding.Status(ctx, v, x.Want)
 	if err != nil {
 		return &breach{fmt.Sprintf("a plan cannot look at what %s leaves: %v", phrases(d), err)}
 	}
-	if left := x.Factory.Type.Decide(x.Want, have, false); !left.Stable() {
+	if left := x.Binding.Type.Decide(x.Want, have, false); !left.Stable() {
 		return &breach{fmt.Sprintf("in a plan, %s leaves something to do: %s", phrases(d), left)}
 	}
 	return nil
 }
 
 // isVague reports whether a plan does not tell all that will stand at a path.
-func isVague(p host.Planned) bool {
+func isVague(p host.PathEffect) bool {
 	return p.Vague || p.Unsure || p.Open || p.Kind == host.Regular && p.Content == nil && !p.Kept
 }
 
@@ -114,19 +114,19 @@ func (x *Trial) Watch(r host.Runner) host.Runner {
 	if r == nil {
 		r = command.Exec{}
 	}
-	x.commands = &watched{Runner: r}
+	x.commands = &countingRunner{Runner: r}
 	return x.commands
 }
 
-// A watched runner counts the commands that it was asked for.
-type watched struct {
+// A countingRunner counts the commands that it was asked for.
+type countingRunner struct {
 	host.Runner
 	last string
 	n    int
 }
 
 // Run implements host.Runner.
-func (w *watched) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
+func (w *countingRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 	w.n++
 	w.last = c.String()
 	return w.Runner.Run(ctx, c)

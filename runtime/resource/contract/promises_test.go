@@ -24,7 +24,7 @@ type paper struct {
 	bounds     string
 	edited     string
 	confined   []string
-	leaves     []host.Planned
+	leaves     []host.PathEffect
 	closed     bool
 }
 
@@ -71,7 +71,7 @@ func (w writer) Status(ctx context.Context, v *host.View, _ paper) (paperState, 
 			return paperState{}, err
 		}
 	}
-	if kind, _ := v.Assumed("/d/paper"); w.blind && kind != host.Missing {
+	if kind, _ := v.Plan().Assumed("/d/paper"); w.blind && kind != host.Missing {
 		return paperState{}, nil
 	}
 	if v.IsPlan() && w.plans {
@@ -103,7 +103,7 @@ func (w writer) Write(h *host.Host, _ paper) error {
 func TestLies(t *testing.T) {
 	text := "text"
 	attr := &host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
-	leaves := []host.Planned{{Path: "/d/paper", Kind: host.Regular, Content: &text, Attr: attr}}
+	leaves := []host.PathEffect{{Path: "/d/paper", Kind: host.Regular, Content: &text, Attr: attr}}
 	other := "other"
 	for name, x := range map[string]struct {
 		p    paper
@@ -119,7 +119,7 @@ func TestLies(t *testing.T) {
 		"ahead":                {paper{looksAhead: true}, writer{asks: true}, "Status, which may be called ahead, ran a command: true"},
 		"closed":               {paper{leaves: leaves, closed: true}, writer{more: true}, "after written, /more was changed, of which a plan expects nothing"},
 		"closed, and nothing":  {paper{closed: true}, writer{}, "was changed, of which a plan expects nothing"},
-		"open, and wrong":      {paper{leaves: []host.Planned{{Path: "/d/paper", Kind: host.Regular, Content: &other, Attr: attr}}}, writer{}, "want the content \"other\" of /d/paper"},
+		"open, and wrong":      {paper{leaves: []host.PathEffect{{Path: "/d/paper", Kind: host.Regular, Content: &other, Attr: attr}}}, writer{}, "want the content \"other\" of /d/paper"},
 		"open":                 {paper{leaves: leaves}, writer{more: true}, ""},
 		"blind in a plan":      {paper{leaves: leaves, closed: true}, writer{blind: true}, "in a plan, written leaves something to do: name:  → n"},
 		"otherwise in a plan":  {paper{}, writer{plans: true}, "Status says something else in a plan in which nothing is pending: name:  → n (written) and  (nothing)"},
@@ -130,7 +130,7 @@ func TestLies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x.p.Name = "n"
 			trial := contract.Trial{
-				Factory: paperType.Provide("writer", resource.Always[paper](1), x.w), Want: &x.p,
+				Binding: paperType.Provide("writer", resource.Always[paper](1), x.w), Want: &x.p,
 				Start: func(string) (host.Runner, error) { return succeeding{}, nil },
 			}
 			err := trial.Run(t.Context(), t.TempDir(), hosttest.Clock{})

@@ -1,6 +1,6 @@
 // Package resourcetest checks that a provider keeps its contract. A provider's
 // own test says how a machine may be and what may be wanted; the suite tries
-// every wish from every start.
+// every spec from every start.
 package resourcetest
 
 import (
@@ -18,16 +18,16 @@ import (
 )
 
 // A Suite is the cases for one provider.
-type Suite[P resource.Spec[S, V], S any, V resource.Provider[P, S]] struct {
-	Type     resource.TypeDef[P, S, V]
-	Provider V
+type Suite[D resource.Spec[S, P], S any, P resource.Provider[D, S]] struct {
+	Type     resource.TypeDef[D, S, P]
+	Provider P
 	// Starts makes the machine what it may be before a run, below root. The
 	// Runner answers commands as that machine would, nil runs real ones. If it is
 	// a host.Bus too, it is the system bus of that machine.
 	Starts map[string]func(t *testing.T, root string) host.Runner
 	// Wants is what may be wanted of it, with every default filled in. They may
 	// depend on the root.
-	Wants map[string]P
+	Wants map[string]D
 	// Fails lists the pairs, as start/want, that must end in an error, with a
 	// part of its text. Every other pair must succeed.
 	Fails map[string]string
@@ -40,7 +40,7 @@ type Suite[P resource.Spec[S, V], S any, V resource.Provider[P, S]] struct {
 }
 
 // Run tries every want from every start and checks what [contract.Trial.Check] lists.
-func (s Suite[P, S, V]) Run(t *testing.T) {
+func (s Suite[D, S, P]) Run(t *testing.T) {
 	starts, wants := slices.Sorted(maps.Keys(s.Starts)), slices.Sorted(maps.Keys(s.Wants))
 	pairs := make(map[string]bool)
 	for _, start := range starts {
@@ -58,11 +58,11 @@ func (s Suite[P, S, V]) Run(t *testing.T) {
 	}
 }
 
-func (s Suite[P, S, V]) one(t *testing.T, name string, start func(*testing.T, string) host.Runner, want P) {
+func (s Suite[D, S, P]) one(t *testing.T, name string, start func(*testing.T, string) host.Runner, want D) {
 	require.NoError(t, want.Validate())
 	root := t.TempDir()
 	x := contract.Trial{
-		Name: name, Factory: s.Type.Provide("suite", resource.Always[P](1), s.Provider), Want: &want,
+		Name: name, Binding: s.Type.Provide("suite", resource.Always[D](1), s.Provider), Want: &want,
 		Fails: s.Fails[name], Phrases: s.Phrases[name], Imagined: s.Imagined,
 	}
 	runner := start(t, root)

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Dir is the state directory on the disk. All names are relative to it.
@@ -82,7 +83,7 @@ func (d *Dir) in(op, name string, use func(dir int, base string) error) error {
 	if parents := filepath.Dir(name); parents != "." {
 		for part := range strings.SplitSeq(parents, "/") {
 			next, err := retry(func() (int, error) {
-				return unix.Openat(at, part, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+				return safepath.OpenDirectoryAt(at, part, unix.O_NOFOLLOW)
 			})
 			if at != int(top.Fd()) {
 				_ = unix.Close(at)

@@ -19,8 +19,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host/systembus"
 )
 
-// Seen is what was seen of a service in one way.
-type Seen struct {
+// An Observation is the state of a service, looked up in one way.
+type Observation struct {
 	State any
 	Err   string
 }
@@ -28,7 +28,7 @@ type Seen struct {
 // Service is one service, seen in both ways.
 type Service struct {
 	Name         string
-	Bus, Command Seen
+	Bus, Command Observation
 }
 
 // Report is all of them, and how often systemctl was asked to show units: where
@@ -53,7 +53,7 @@ func main() {
 }
 
 // look looks at all services at once.
-func look(names []string, bus systembus.Bus) (seen []Seen, shows int) {
+func look(names []string, bus systembus.Bus) (seen []Observation, shows int) {
 	var r counter
 	h := host.New(host.Options{Runner: &r, Bus: bus})
 	wants := make([]any, len(names))
@@ -61,7 +61,7 @@ func look(names []string, bus systembus.Bus) (seen []Seen, shows int) {
 		wants[i] = &resources.Service{Name: name, Ensure: resources.ServiceRunning}
 	}
 	states, errs := systemd.Providers()[0].StatusAll(context.Background(), &h.View, wants)
-	seen = make([]Seen, len(names))
+	seen = make([]Observation, len(names))
 	for i := range names {
 		seen[i].State = states[i]
 		if errs[i] != nil {

@@ -22,5 +22,35 @@ RemainAfterExit=yes
 ExecStart=/bin/touch /run/settings
 ]] }
 
-service { "job.timer", enable = true }
-service { "settings", enable = true }
+file { dir .. "job.socket", content = [[
+[Socket]
+ListenStream=/run/job.socket
+Accept=no
+[Install]
+WantedBy=sockets.target
+]] }
+
+file { dir .. "job.path", content = [[
+[Path]
+PathExists=/run/never
+[Install]
+WantedBy=paths.target
+]] }
+
+file { dir .. "mnt.mount", content = [[
+[Mount]
+What=tmpfs
+Where=/mnt
+Type=tmpfs
+[Install]
+WantedBy=multi-user.target
+]] }
+
+file { dir .. "all.target", content = [[
+[Install]
+WantedBy=multi-user.target
+]] }
+
+local ensure, enable = arg[1] or "running", arg[1] ~= "stopped"
+service { "job.timer", "job.socket", "job.path", "mnt.mount", "all.target", ensure = ensure, enable = enable }
+service { "settings", ensure = ensure }

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A callKind is a language of scripts, manifests and templates, and functions and arguments of it
+// of which each is tried with each: one call is given a size that makes it long, or makes much.
+type callKind struct {
+	name string // of the file
+	text string // of the file; %s is the call
+	jinja,
+	functions, arguments string // a line each; %s in a function is the argument
+}
+
+var callKinds = map[string]callKind{
+	"lua": {name: "site.lua", text: "local big, long, list, sparse = ('a'):rep(2 ^ 24), ('9'):rep(2 ^ 20), {}, {}\nfor i = 1, 2 ^ 15 do list[i] = 'k' .. i end sparse[2 ^ 22 - 2] = 1\nlocal x = %s", functions: `
+		string.rep(%s, 2 ^ 53)
+		string.gsub(%s, '.*', ('%%0'):rep(2 ^ 10))
+		string.gsub(%s, '', ('%%0'):rep(2 ^ 20))
+		string.gsub(%s, '.', big)
+		string.find(%s, ('a*'):rep(20) .. 'b')
+		string.format('%%2147483647d', %s)
+		string.format(('%%s'):rep(2 ^ 20), %s)
+		string.byte(%s, 1, -1)
+		table.concat(list, %s)
+		table.concat({ %s }, '', 1, 2 ^ 53)
+		unpack({ %s }, 1, 2 ^ 53)
+		tonumber(%s)
+		load('return ' .. %s)
+		print(unpack(list), %s)
+		error(%s)
+		str.wrap(%s, 1)
+		str.split(%s, '')
+		str.pad_start(%s, 2 ^ 53)
+		str.nearest(%s, { big })
+		str.shell_split(%s)
+		tbl.range(1, 2 ^ 53, #%s)
+		re.replace(%s, '(a?){1000}b', big)
+		re.find_all(%s, '')
+		json.decode(%s)
+		yaml.decode(%s)
+		toml.decode(%s)
+		time.format(0, %s)
+		time.duration(%s)
+		version.compare(%s, big)
+		file { '/x', ensure = 'absent', tags = list, require = %s }
+		exec { 'x', command = %s }`, arguments: `
+		big
+		long
+		inspect(list)
+		tostring(#sparse)`},
+	"expression": {name: "site.lua", text: "template.expand([==[${ %s }]==])", functions: `
+		len(%s)
+		int(%s)
+		float(%s)
+		upper(%s)
+		toJSON(%s)
+		fromJSON(%s)
+		toBase64(%s)
+		fromBase64(%s)
+		duration(%s)
+		date(%s)
+		date("2026-11-22", %s)
+		split(%s, "")
+		splitAfter(%s, "a")
+		join(split(%s, ""), "-")
+		replace(%s, "", "b")
+		repeat(%s, 9223372036854775807)
+		indexOf(%s, "b")
+		trim(%s, "ab")
+		sum(%s)
+		count(%s)
+		uniq(%s)
+		sort(%s)
+		reverse(%s)
+		flatten(%s)
+		median(%s)
+		groupBy(%s, string(#))
+		reduce(%s, #acc + "a", "")
+		%s == %s
+		%s in [%s]
+		%s matches "(a?){500}b"
+		1..(len(%s) * 1000)
+		jet(%s)`, arguments: `
+		repeat("a", 16000000)
+		repeat("9", 1000000)
+		("[" + repeat("{\"a\":[]},", 1000000) + "1]")
+		(1..99999)
+		map(1..3000, [#])`},
+	"jet": {name: "site.lua", text: "template.jet([==[[[ %s ]]]==])", functions: `
+		len(%s)
+		upper(%s)
+		html(%s)
+		json(%s)
+		writeJson(%s)
+		to_yaml(%s)
+		split(%s, "")
+		replace(%s, "", "b", -1)
+		repeat(%s, 9223372036854775807)
+		indent(%s, 9223372036854775807)
+		ints(0, len(%s) * 1000000)
+		range %s ]][[ end`, arguments: `
+		repeat("a", 16000000)
+		repeat("<", 1000000)
+		ints(0, 9223372036854775807)`},
+	"go template": {name: "site.lua", text: "template.go([==[{{ %s }}]==], { b = ('<'):rep(2 ^ 24), l = tbl.range(1, 2 ^ 17), n = 2 ^ 31 })", functions: `
+		printf "%%*d" .n %s
+		printf "%%999999999d" %s
+		printf "%%q%%q%%x" %s %s %s
+		html %s
+		js %s
+		urlquery %s
+		print %s %s %s
+		to_json %s
+		to_yaml %s
+		join "," %s
+		indent .n %s
+		range %s }}{{ end`, arguments: `
+		.b
+		.l`},
+	"jinja": {name: "site.cm.yml", text: "file:\n  name: /x\n  ensure: contents\n  type: template\n  contents: t.j\n", jinja: "{{ %s }}", functions: `
+		%s|attr('a')
+		%s|batch(9223372036854775807)
+		%s|batch(1)|list|length
+		%s|center(9223372036854775807)
+		%s|dictsort
+		%s|escape
+		%s|filesizeformat
+		%s|format(%s)
+		%s|groupby('a')
+		%s|indent(10000)
+		%s|int
+		%s|join('-')
+		%s|list|length
+		%s|map('upper')|join
+		%s|map('center', 10000)|list|length
+		%s|pprint
+		%s|random
+		%s|replace('a', 'bbbbbbbb')
+		%s|replace('', %s)
+		%s|reverse|list|length
+		%s|round(9223372036854775807)
+		%s|slice(10000)|list|length
+		%s|sort|length
+		%s|striptags
+		%s|sum
+		%s|title
+		%s|tojson(indent=10000)
+		%s|truncate(1)
+		%s|unique|list|length
+		%s|urlencode
+		%s|urlize
+		%s|wordcount
+		%s|wordwrap(1)
+		%s|xmlattr
+		%s is divisibleby 0
+		%s is in %s
+		%s == %s
+		%s ~ %s
+		%s * 9223372036854775807
+		%s[::-1]
+		%s.split('')|length
+		%s.expandtabs(10000)
+		%s.zfill(9223372036854775807)
+		%s.format(%s)
+		%s.encode('utf-16')
+		10 ** (%s|length)
+		lipsum(n=10000, min=10000, max=(%s|length))
+		range(%s|length, 9223372036854775807)`, arguments: `
+		('a' * 16000000)
+		('<a href="http://a.b"> ' * 100000)
+		(range(100000)|list)`},
+}
+
+// TestHostileCalls: one call, whatever sizes it is given, ends within the limits of time and
+// memory. CCM_TEST_CALLS=all tries all of them, otherwise it is one in eleven.
+func TestHostileCalls(t *testing.T) {
+	const most = 4 << 30 // bytes that are made; what is held is less
+	if os.Getenv("CCM_TEST_CALLS_CHILD") == "" {
+		// What cannot be interrupted goes on after its limit, and the allocations of it
+		// would be counted for the tests that come next.
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHostileCalls$", "-test.v")
+		cmd.Env = append(os.Environ(), "CCM_TEST_CALLS_CHILD=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Regexp(t, `\d+ calls`, string(out))
+		return
+	}
+	all := os.Getenv("CCM_TEST_CALLS") == "all"
+	w := newHostile(t)
+	w.timeout = 50 * time.Millisecond
+	t.Chdir(w.base)
+	lines := func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }
+	number, tried := 0, 0
+	for _, kind := range slices.Sorted(maps.Keys(callKinds)) {
+		k := callKinds[kind]
+		for _, function := range lines(k.functions) {
+			for _, argument := range lines(k.arguments) {
+				if number++; !all && number%11 != 0 {
+					continue
+				}
+				function, argument = strings.TrimSpace(function), strings.TrimSpace(argument)
+				call := strings.ReplaceAll(strings.ReplaceAll(function, "%s", argument), "%%", "%")
+				text := k.text
+				if k.jinja != "" {
+					require.NoError(t, os.WriteFile("t.j", fmt.Appendf(nil, k.jinja, call), 0o600))
+				} else {
+					text = fmt.Sprintf(k.text, call)
+				}
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				begin := time.Now()
+				_, err := w.load(t, k.name, text)
+				if err != nil {
+					sane(t, text, err.Error())
+				}
+				require.Less(t, time.Since(begin), time.Minute, "%s: %s", kind, call)
+				runtime.ReadMemStats(&after)
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most), "%s: %s", kind, call)
+				tried++
+			}
+		}
+	}
+	t.Logf("%d calls", tried)
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// A longRun is a directory with a script of many files, which several runs have made,
+// replaced, given another mode, and replaced again.
+type longRun struct {
+	dir  string
+	n    int
+	runs []string // their names
+}
+
+// manyFilesScript is the script of a longRun. Its arguments are the text, the mode, and whether
+// there is nothing.
+const manyFilesScript = `if arg[3] then return end
+for i = 1, %d do file { "/f" .. i, content = arg[1] .. i .. "\n", owner = %q, group = %q, mode = arg[2] } end`
+
+// manyCopies copies a directory of many files.
+const manyCopies = `require "std.directory" { "/d", source = "tree", owner = %q, group = %q }`
+
+func (x *longRun) path(name string) string { return filepath.Join(x.dir, name) }
+
+func (x *longRun) root() string { return x.path("root") }
+
+func (x *longRun) state() string { return x.path("state") }
+
+// write writes the scripts, a manifest of the same files, and the tree that is copied.
+func (x *longRun) write(t *testing.T) {
+	t.Helper()
+	owner, group := hosttest.Me()
+	require.NoError(t, os.MkdirAll(x.root(), 0o755))
+	require.NoError(t, os.MkdirAll(x.path("tree"), 0o755))
+	var yaml strings.Builder
+	yaml.WriteString("ccm:\n  resources:\n")
+	for i := range x.n {
+		fmt.Fprintf(&yaml, "    - file:\n        - /f%d:\n            content: text %d\n            owner: %q\n            group: %q\n            mode: '0644'\n", i, i, owner, group)
+	}
+	for name, text := range map[string]string{
+		"site.lua": fmt.Sprintf(manyFilesScript, x.n, owner, group), "copies.lua": fmt.Sprintf(manyCopies, owner, group), "site.yaml": yaml.String(),
+	} {
+		require.NoError(t, os.WriteFile(x.path(name), []byte(text), 0o644))
+	}
+	x.fillTree(t, "one")
+}
+
+// fillTree writes the files of the tree that is copied.
+func (x *longRun) fillTree(t *testing.T, text string) {
+	t.Helper()
+	for i := range x.n {
+		require.NoError(t, os.WriteFile(filepath.Join(x.path("tree"), "f"+strconv.Itoa(i)), []byte(text+strconv.Itoa(i)), 0o644))
+	}
+}
+
+// A growingCommand is one command of a longRun.
+type growingCommand struct {
+	what   string
+	args   []string // RUN1 to RUN4 stand for names of runs
+	before func()
+	long   bool // it takes as much as another one, and that of 10,000 is left out
+}
+
+// commands returns what a longRun is told to do, in order.
+func (x *longRun) commands(t *testing.T) []growingCommand {
+	place := []string{"--root", x.root(), "--state-dir", x.state()}
+	with := func(args ...string) []string { return append(append([]string{args[0]}, place...), args[1:]...) }
+	past := func(args ...string) []string { return append(args, "--state-dir", x.state()) }
+	site := x.path("site.lua")
+	list := []growingCommand{
+		{what: "run", args: with("run", site, "a", "0644")},
+		{what: "run that replaces", args: with("run", site, "b", "0644")},
+		{what: "run that changes modes", args: with("run", site, "b", "0600"), long: true},
+		{what: "run that replaces again", args: with("run", site, "c", "0600"), long: true},
+		{what: "drift", args: past("drift")},
+		{what: "history show", args: past("history", "show", "last")},
+		{what: "history show as JSON", args: past("history", "show", "last", "--output", "json")},
+		{what: "diff of an earlier run", args: past("diff", "RUN2"), long: true},
+		{what: "plan of a restore", args: past("restore", "--noop", "RUN2"), long: true},
+		{what: "restore of modes", args: past("restore", "RUN3"), long: true},
+		{what: "undo", args: past("undo")},
+		{what: "prune", args: with("prune", "--yes", site, "", "", "none")},
+		{what: "plan of a manifest", args: with("plan", x.path("site.yaml"))},
+		{what: "run of a manifest", args: with("run", x.path("site.yaml")), long: true},
+		{what: "copy of a tree", args: with("run", "--eval-timeout", "1h", x.path("copies.lua"))},
+		{what: "copy that replaces", args: with("run", "--eval-timeout", "1h", x.path("copies.lua")), before: func() { x.fillTree(t, "two") }},
+	}
+	names := []string{"import", "file", "--root", x.root()}
+	for i := range x.n {
+		names = append(names, "/d/f"+strconv.Itoa(i))
+	}
+	return append(list, growingCommand{what: "import", args: names})
+}
+
+// named puts names of runs into arguments.
+func (x *longRun) named(t *testing.T, args []string) []string {
+	t.Helper()
+	if len(x.runs) < 4 && strings.Contains(strings.Join(args[:min(3, len(args))], " "), "RUN") {
+		files, err := os.ReadDir(filepath.Join(x.state(), "runs"))
+		require.NoError(t, err)
+		for _, f := range files {
+			x.runs = append(x.runs, strings.TrimSuffix(f.Name(), ".ndjson"))
+		}
+		require.Len(t, x.runs, 4)
+	}
+	out := make([]string, len(args))
+	for i, a := range args {
+		if n, ok := strings.CutPrefix(a, "RUN"); ok {
+			at, err := strconv.Atoi(n)
+			require.NoError(t, err)
+			a = x.runs[at-1]
+		}
+		out[i] = a
+	}
+	return out
+}
+
+// work is what a command took.
+type work struct{ allocations, bytes float64 }
+
+// measured does all commands of a longRun in this process.
+func (x *longRun) measured(t *testing.T) map[string]work {
+	t.Helper()
+	x.write(t)
+	took := make(map[string]work)
+	for _, c := range x.commands(t) {
+		if c.before != nil {
+			c.before()
+		}
+		args := x.named(t, c.args)
+		var out bytes.Buffer
+		e := newEnv(strings.NewReader(""), io.Discard, &out, hosttest.Clock{})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		code := e.run(t.Context(), args)
+		runtime.ReadMemStats(&after)
+		require.Zero(t, code, "%s: %s", c.what, &out)
+		took[c.what] = work{float64(after.Mallocs - before.Mallocs), float64(after.TotalAlloc - before.TotalAlloc)}
+	}
+	return took
+}
+
+// What a command takes grows with the number of resources and not faster: of the past,
+// which was made in several runs, too.
+func TestCommandsGrowLinearly(t *testing.T) {
+	isolate(t)
+	of := func(n int) map[string]work { return (&longRun{dir: t.TempDir(), n: n}).measured(t) }
+	of(10) // what is set up once
+	const few, times = 100, 4
+	small, large := of(few), of(few*times)
+	for what, one := range small {
+		t.Run(what, func(t *testing.T) {
+			many := large[what]
+			t.Logf("%.1f allocations and %.0f bytes for each of %d, %.1f and %.0f of %d times as many",
+				one.allocations/few, one.bytes/few, few, many.allocations/few/times, many.bytes/few/times, times)
+			require.LessOrEqual(t, many.allocations, times*1.2*one.allocations)
+			require.LessOrEqual(t, many.bytes, times*1.4*one.bytes) // tables double
+		})
+	}
+}
+
+// collection is the line of one garbage collection (GODEBUG in package runtime): the heap when
+// it began and ended, and what was in use.
+var collection = regexp.MustCompile(`(?m)^gc \d+ @.* (\d+)->(\d+)->(\d+) MB, .*\n`)
+
+// At 10,000 resources no command has more in use than 28 MiB. So the collector gives
+// the heap no more than 36 MiB (collectorPercent), which with the program are about 60 at the peak,
+// however busy the machine is.
+func TestHeapOfCommands(t *testing.T) {
+	if os.Getenv("CCM_TEST_HEAP") == "" {
+		t.Skip("this takes half a minute: CCM_TEST_HEAP=1 runs it")
+	}
+	t.Parallel()
+	x := &longRun{dir: t.TempDir(), n: 10_000}
+	x.write(t)
+	for _, c := range x.commands(t) {
+		if c.long {
+			continue
+		}
+		if c.before != nil {
+			c.before()
+		}
+		cmd := exec.Command("ccm", x.named(t, c.args)...)
+		cmd.Env = append(os.Environ(), "GODEBUG=gctrace=1", "CCM_STATE_DIR="+x.state(), "XDG_CONFIG_HOME="+x.dir)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		require.NoError(t, cmd.Run(), "%s: %.1000s%.1000s", c.what, &stdout, collection.ReplaceAllString(stderr.String(), ""))
+		inUse, largest := 0, 0
+		for _, m := range collection.FindAllStringSubmatch(stderr.String(), -1) {
+			heap, _ := strconv.Atoi(m[2])
+			live, _ := strconv.Atoi(m[3])
+			inUse, largest = max(inUse, live), max(largest, heap)
+		}
+		t.Logf("%-25s %2d MiB in use, %2d with garbage", c.what, inUse, largest)
+		assert.LessOrEqual(t, inUse, 28, c.what)
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// planOfPackages returns the plan of a site on a machine with packages, without its
+// last line. D stands for the directory of the machine.
+func planOfPackages(t *testing.T, files map[string]string, site string) string {
+	t.Helper()
+	isolate(t)
+	m := randomMachine{t.TempDir(), func(path string) string { return path }}
+	for name, text := range files {
+		require.NoError(t, m.write(name, text))
+	}
+	file := filepath.Join(t.TempDir(), "site.lua")
+	owner, group := hosttest.Me()
+	text := strings.NewReplacer("D/", m.dir+"/", "OWNER", owner, "GROUP", group).Replace(site)
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	var stdout, stderr bytes.Buffer
+	e := newEnv(strings.NewReader(""), &stdout, &stderr, hosttest.Clock{})
+	e.Substitutes = m.providers()
+	require.Zero(t, e.run(t.Context(), []string{"plan", file}), stderr.String())
+	var lines []string
+	for line := range strings.Lines(strings.ReplaceAll(stdout.String(), m.dir+"/", "D/")) {
+		if strings.Contains("+-~?=", line[:1]) && strings.Contains(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// TestRemovalInPlan: what goes with a package that is removed is not stable, nor is what
+// it brought, even if the site manages it. The package alpha needs gamma.
+func TestRemovalInPlan(t *testing.T) {
+	machine := map[string]string{
+		"installed/alpha": "1.0", "installed/gamma": "1.0", "repo/alpha": "1.0", "repo/gamma": "1.0",
+		"units/alpha": "unit", "running/alpha": "1", "share/alpha": "1\n", "share/other": "1\n",
+	}
+	const files = `
+file.defaults { owner = "OWNER", group = "GROUP", mode = "0644" }
+file { "D/share/alpha", content = "1\n" }
+file { "D/share/other", content = "1\n" }
+service { "alpha" }
+`
+	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
+? package#alpha: after package#gamma (pending): would install
+? file#D/share/alpha: after package#gamma (pending): nothing would be done, as things stand
+? service#alpha: after package#gamma (pending): nothing would be done, as things stand
+`, planOfPackages(t, machine, `package { "gamma", ensure = "absent" } package { "alpha" }`+files))
+	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
+- package#alpha: Would have uninstalled (version 1.0)
+`, planOfPackages(t, machine, `package { "gamma", ensure = "absent" } package { "alpha", ensure = "absent" }`), "they go together")
+	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
+? package#alpha: after package#gamma (pending): nothing would be done
+`, planOfPackages(t, machine, `package { "gamma", ensure = "absent" } package { "alpha", ensure = "absent", require = "package#gamma" }`))
+	require.Equal(t, `- package#alpha: Would have uninstalled (version 1.0)
+`, planOfPackages(t, machine, `package { "alpha", ensure = "absent" } package { "gamma" }`))
+	require.Equal(t, `~ exec#other: Would have executed
+- package#alpha: Would have uninstalled (version 1.0)
+? service#alpha: after package#alpha (pending): nothing would be done, as things stand
+`, planOfPackages(t, machine, `exec { "other", command = "sh -c true" } package { "alpha", ensure = "absent" } service { "alpha" }`))
+}
+
+// TestLostPackage: what is removed and in no repository is missing for what is installed later.
+func TestLostPackage(t *testing.T) {
+	const site = `package { "gamma", ensure = "absent" } package { "alpha" }`
+	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
+? package#alpha: package#gamma (pending) may make a difference: as things stand would install
+`, planOfPackages(t, map[string]string{"installed/gamma": "1.0", "repo/alpha": "1.0"}, site))
+	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
++ package#alpha: Would have installed (version 1.0)
+`, planOfPackages(t, map[string]string{"installed/gamma": "1.0", "repo/alpha": "1.0", "repo/gamma": "1.0"}, site))
+}
+
+// TestOriginInPlan: where a resource is unknown because of unknown ones, the pending one that
+// is behind all of them is named.
+func TestOriginInPlan(t *testing.T) {
+	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
+? file#D/etc/beta/x: after package#beta (pending): would create or update, content +1 line
+? exec#check: if file#D/etc/beta/x (unknown) changes: would execute
+? service#beta: after package#beta (pending): would start
+`, planOfPackages(t, map[string]string{"repo/beta": "1.0", "etc/x": ""}, `
+package { "beta" }
+local conf = file { "D/etc/beta/x", content = "1\n", owner = "OWNER", group = "GROUP", mode = "0644" }
+exec { "check", command = "sh -c 'true'", refreshonly = true, subscribe = conf, before = "service#beta" }
+service { "beta", subscribe = conf }
+`))
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/kballard/go-shellquote"
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
+)
+
+// newPruneCommand returns prune.
+func newPruneCommand(e *env) *cobra.Command {
+	f := &runFlags{}
+	yes := false
+	cmd := &cobra.Command{
+		Use:   "prune FILE [ARG...]",
+		Short: "Remove what earlier runs of a site have made and it declares no more",
+		Long: `Remove what earlier runs of the script or manifest FILE have made and FILE
+declares no more: files, packages, users and all else that has ensure = "absent".
+What was there before stays, and so does what commands and services did; that is
+said. What would be removed is shown first, and then asked about.
+
+A prune is a run of its own, with backups: ccm undo brings files back.`,
+		Args: needFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o := f.Part; len(o.Targets)+len(o.Tags)+len(o.SkipTags) > 0 {
+				return diag.Errorf(diag.Pos{}, "prune looks at all that the site declares: --target, --tags and --skip-tags do not go with it")
+			}
+			return pruneSite(cmd.Context(), e, f, args, yes)
+		},
+	}
+	f.siteFlags.add(cmd.Flags())
+	for _, name := range []string{"target", "tags", "skip-tags", "with-dependents"} {
+		cmd.Flags().Lookup(name).Hidden = true
+	}
+	f.addRestore(cmd)
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without asking")
+	return cmd
+}
+
+// pruneSite removes what a site declares no more.
+func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool) error {
+	asks := !yes && !f.noop
+	if asks {
+		var err error
+		if f.tty, err = e.openTerminal("prune", "--yes removes without asking, --noop only says what would be removed"); err != nil {
+			return err
+		}
+	}
+	rep := newReport(e, f)
+	x, err := e.BeginPrune(ctx, args[0], args[1:], &site.RunOptions{
+		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),
+		Plan: f.noop, Texts: f.diff.value != string(report.DiffOff),
+	})
+	if err != nil {
+		return err
+	}
+	defer x.End()
+	if f.output.value == "text" && !f.quiet {
+		for _, other := range slices.Sorted(maps.Keys(x.Kept)) {
+			n := x.Kept[other]
+			terminal.Fprintf(e.stdout, "%d %s, as %s has declared %s in its last run\n", n, map[bool]string{true: "resource stays", false: "resources stay"}[n == 1], other, map[bool]string{true: "it", false: "them"}[n == 1])
+		}
+	}
+	if x.Empty() && f.output.value == "text" {
+		if !f.quiet {
+			terminal.Fprintf(e.stdout, "Nothing to prune: what earlier runs of %s have made is declared\n", shellquote.Join(args...))
+		}
+		return nil
+	}
+	var sum converge.Summary
+	told := rep.reporters
+	if asks || f.noop {
+		if sum, err = x.Plan(ctx, told); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !asks || sum.Interrupted:
+	case sum.Of(converge.Pending)+sum.Of(converge.Unknown) == 0:
+		told = converge.Reporters{} // it is all said
+	default:
+		if err := rep.end(sum); err != nil {
+			return err
+		}
+		if err := e.confirm(ctx, f.tty); err != nil {
+			return err
+		}
+	}
+	if !f.noop && !sum.Interrupted {
+		sum, err = x.Run(ctx, told)
+	}
+	if err := errors.Join(err, rep.end(sum)); err != nil {
+		return err
+	}
+	return exitStatus(sum, f.detailed)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
+)
+
+// readPlan reads the saved plan that is named, if it is one, and returns the arguments of the
+// command line that it was made with: how the site is read is said by the plan.
+func (f *runFlags) readPlan(cmd *cobra.Command, e *env, args []string) ([]string, error) {
+	plan, err := e.ReadPlan(cmd.Context(), args[0], f.stateDir)
+	if plan == nil || err != nil {
+		return args, err
+	}
+	if len(args) > 1 {
+		return nil, diag.Errorf(diag.Pos{}, "%s is a saved plan, which has its arguments: want no more", args[0])
+	}
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(siteFlags).add(own)
+	for _, name := range []string{"render", "interactive", "monitor-only", "out"} {
+		own.Bool(name, false, "")
+	}
+	own.VisitAll(func(flag *pflag.Flag) {
+		if cmd.Flags().Changed(flag.Name) && err == nil {
+			err = diag.Errorf(diag.Pos{}, "--%s does not go with a saved plan", flag.Name).WithHint("%s says what it was made with", args[0])
+		}
+	})
+	f.plan, f.Options, f.dialect = plan, *plan.Options, nil
+	return append([]string{plan.File}, plan.Args...), err
+}
+
+// checkOut reports a plan that cannot be saved, before it is made.
+func (f *runFlags) checkOut(ctx context.Context, e *env, file string) error {
+	switch {
+	case f.out == "":
+		return nil
+	case file == "-":
+		return diag.Errorf(diag.Pos{}, "--out: a plan of standard input cannot be run later, since it cannot be read again").WithHint("name a file")
+	}
+	return e.CheckPlanFile(ctx, f.out)
+}
+
+// savePlan saves a plan as the flags say.
+func (f *runFlags) savePlan(ctx context.Context, e *env, plan *site.SavedPlan, sum converge.Summary) error {
+	if f.out == "" || sum.Interrupted {
+		return nil
+	}
+	if err := e.SavePlan(ctx, f.out, plan); err != nil {
+		return err
+	}
+	later := ""
+	if n := sum.Of(converge.Unknown); n > 0 {
+		later = fmt.Sprintf("; what is unknown (%d) is decided in its turn", n)
+	}
+	terminal.Fprintf(e.stderr, "ccm: the plan is saved: ccm run %s does just that%s\n", f.out, later)
+	return nil
+}

@@ -1,0 +1,100 @@
+package lint
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/template"
+)
+
+// template reports a template of Jet with the delimiters that Jet has elsewhere, whether
+// its text is written down or that of a file whose path is.
+func (s *scan) template(e *ast.FuncCallExpr) {
+	if len(e.Args) == 0 || len(e.Args) > 2 {
+		return
+	}
+	arg := e.Args[0]
+	text, _ := arg.(*ast.StringExpr)
+	switch s.library(e) {
+	case "template.jet":
+		if text != nil {
+			s.delims(arg, "the template", text.Value)
+		} else if read, ok := arg.(*ast.FuncCallExpr); ok && s.library(read) == "fs.read" && len(read.Args) > 0 {
+			if path, ok := read.Args[0].(*ast.StringExpr); ok {
+				s.delimsOf(path, s.beside(path.Value))
+			}
+		}
+	case "template.render":
+		if text != nil && strings.HasSuffix(text.Value, ".jet") {
+			s.delimsOf(arg, s.beside(text.Value))
+		}
+	}
+}
+
+// library returns the function of a library that is called, such as fs.read, or "".
+func (s *scan) library(e *ast.FuncCallExpr) string {
+	if get, ok := e.Func.(*ast.AttrGetExpr); ok {
+		if key, ok := get.Key.(*ast.StringExpr); ok {
+			return s.global(get.Object) + "." + key.Value
+		}
+	}
+	return ""
+}
+
+// beside returns a path as a script means it.
+func (s *scan) beside(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(s.p.Name), path)
+}
+
+// delimsOf reports a file that is such a template. One that cannot be read is
+// not a matter of lint: it may be there on another machine.
+func (s *scan) delimsOf(at ast.PositionHolder, file string) {
+	if s.l.ReadFile == nil {
+		return
+	}
+	if text, err := s.l.ReadFile(file); err == nil {
+		s.delims(at, file, string(text))
+	}
+}
+
+func (s *scan) delims(at ast.PositionHolder, what, text string) {
+	if err, ok := errors.AsType[*diag.Error](template.CheckDelims(what, text)); ok {
+		s.report(Template, s.p.Pos(at), err.Hint, "%w", err.Err)
+	}
+}
+
+// scaffold reports the templates of a scaffold of Jet that have the delimiters that
+// Jet has elsewhere.
+func (d *declaration) scaffold() {
+	table := d.s.p.Properties(d.call)
+	if d.t.Name != "scaffold" || table == nil || slices.Contains(d.given, "left_delimiter") {
+		return
+	}
+	var source *ast.StringExpr
+	for _, f := range table.Fields {
+		key, _ := f.Key.(*ast.StringExpr)
+		value, literal := f.Value.(*ast.StringExpr)
+		switch {
+		case key == nil:
+		case key.Value == "engine" && (!literal || value.Value != "jet"):
+			return
+		case key.Value == "source" && literal:
+			source = value
+		}
+	}
+	if source == nil {
+		return
+	}
+	files, _ := FilesBelow(d.s.beside(source.Value), "", nil)
+	for _, file := range files {
+		d.s.delimsOf(source, file)
+	}
+}

@@ -1,0 +1,35 @@
+package luatype
+
+import (
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// pendingAccount is host.pending_user(name) and host.pending_group(name): what earlier
+// resources will have made of a user or group, nil if there are none in a plan that
+// are about it, and in a run. With options.needed the resource is unknown until one is there that is pending.
+func (c *call) pendingAccount(kind host.LookKind) int {
+	name := c.str(1, "a name")
+	needed := c.options(2, "needed").RawGetString("needed") == lua.LTrue
+	a := host.PendingAccount(c.view, kind, name, needed)
+	if a == nil {
+		return c.give(lua.LNil)
+	}
+	t := c.L.CreateTable(0, 3)
+	ensure := "present"
+	switch {
+	case a.Absent:
+		ensure = "absent"
+	case a.Unsure:
+		ensure = "unknown"
+	}
+	t.RawSetString("ensure", lua.LString(ensure))
+	if a.ID != host.NoAccount {
+		t.RawSetString(map[host.LookKind]string{host.UserLook: "uid", host.GroupLook: "gid"}[kind], lua.LNumber(a.ID))
+	}
+	if kind == host.GroupLook {
+		t.RawSetString("members", c.stringList(a.Members))
+	}
+	return c.give(t)
+}

@@ -1,0 +1,80 @@
+package luatype
+
+import (
+	"path"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// undeclared is host.undeclared(directory, options): what is below the directory and no resource
+// of the run declares, as a list of paths. What is in a directory that is told is not told by
+// itself. A path that is declared counts with all that is in it. Options.exclude are patterns of
+// what is left alone. Other file systems that are mounted below it are left alone, too.
+func (c *call) undeclared() int {
+	dir := c.path(1)
+	x := c.comparison(c.options(2, "exclude"))
+	keep, err := c.declaredBelow(dir)
+	c.must(err)
+	top, err := c.view.Lstat(dir)
+	c.must(err)
+	entries, err := c.view.Tree(c.in.Context(), dir, host.MaxNames)
+	c.must(err)
+	// Whether something that stays is in a directory, or is it.
+	stays := map[string]bool{".": true}
+	kept := make(map[string]bool) // with all that is in it
+	for _, e := range entries {
+		c.must(c.in.Context().Err())
+		matters, err := x.matters(e)
+		c.must(err)
+		mounted := e.Kind == host.Directory && e.Dev != 0 && top.Dev != 0 && e.Dev != top.Dev
+		if kept[path.Dir(e.Rel)] || keep[e.Rel] || !matters || mounted {
+			kept[e.Rel] = true
+			for up := e.Rel; !stays[up]; up = path.Dir(up) {
+				stays[up] = true
+			}
+		}
+	}
+	list := c.L.CreateTable(0, 0)
+	for _, e := range entries {
+		if !stays[e.Rel] && stays[path.Dir(e.Rel)] {
+			list.Append(lua.LString(e.Rel))
+		}
+	}
+	return c.give(list)
+}
+
+// declaredBelow returns the paths below a directory, relative to it, that resources declare.
+// A directory may have several names, by links.
+func (c *call) declaredBelow(dir string) (map[string]bool, error) {
+	paths, err := resource.DeclaredPaths(c.in.Context())
+	if err != nil {
+		return nil, err
+	}
+	real := func(dir string) string {
+		found, err := c.view.Canonical(dir)
+		if err != nil {
+			return dir // nothing is there
+		}
+		return found
+	}
+	parents := make(map[string]string)
+	at, below := real(dir), make(map[string]bool)
+	for _, p := range paths {
+		parent := path.Dir(p)
+		if _, ok := parents[parent]; !ok {
+			parents[parent] = real(parent)
+		}
+		for _, p := range []string{p, path.Join(parents[parent], path.Base(p))} {
+			for _, dir := range []string{dir, at} {
+				if rel, ok := strings.CutPrefix(p, dir+"/"); ok {
+					below[rel] = true
+				}
+			}
+		}
+	}
+	return below, nil
+}

@@ -1,0 +1,346 @@
+package luaapi
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// An override is the properties that a call of handle:set gives resources that are declared.
+type override struct {
+	entries []schema.Entry
+	frame   frame
+	calls   []diag.Note
+	dir     string // of relative paths, "" if none begins there
+}
+
+// A collection is the resources that ccm.resources has collected. Its overrides hold for
+// those that are declared later, too.
+type collection struct {
+	filter    catalog.Filter
+	frame     frame
+	overrides []*override
+	matched   bool
+}
+
+// A setProperty is a property that was set: where, and to what.
+type setProperty struct {
+	pos diag.Pos
+	val schema.Value
+}
+
+// overrides is what handle:set and ccm.resources know.
+type overrides struct {
+	dc          *declarer
+	collections []*collection
+	set         map[resource.ID]map[string]setProperty
+}
+
+// collect is ccm.resources.
+func (ov *overrides) collect(L *lua.LState) int {
+	dc := ov.dc
+	c := &collection{frame: caller(L)}
+	if L.GetTop() > 0 {
+		props, ok := L.Get(1).(*lua.LTable)
+		if !ok || L.GetTop() > 1 {
+			dc.in.report.throw(L, `write ccm.resources { type = "file", tags = "web" }`, "ccm.resources: want a table, got %s", kindOf(L.Get(1)))
+		}
+		ov.readFilter(L, dc.in.Tables.Contents(props), &c.filter)
+	}
+	list := dc.in.vm.CreateTable(0, 0)
+	for _, r := range dc.in.opts.Builder.Resources() {
+		if ov.matches(c, r) {
+			list.Append(dc.handle(r))
+		}
+	}
+	mt := dc.in.vm.CreateTable(0, 2)
+	set := dc.in.vm.NewFunction(func(L *lua.LState) int {
+		if L.Get(1) != lua.LValue(list) {
+			dc.in.report.throw(L, "write :set { ... }", "set is called without a colon")
+		}
+		o := ov.read(L)
+		if len(c.overrides) == 0 {
+			ov.collections = append(ov.collections, c)
+		}
+		c.overrides = append(c.overrides, o)
+		for _, r := range slices.Clone(dc.in.opts.Builder.Resources()) {
+			if ov.matches(c, r) {
+				ov.apply(r, o)
+			}
+		}
+		L.Push(list)
+		return 1
+	})
+	mt.RawSetString("__index", dc.in.vm.NewFunction(func(L *lua.LState) int {
+		switch key := L.Get(2).(type) {
+		case lua.LString:
+			if key != "set" {
+				dc.in.report.throw(L, "it is a list of handles, and has set", "what ccm.resources returns has no field %q", string(key))
+			}
+			L.Push(set)
+		default:
+			L.Push(lua.LNil)
+		}
+		return 1
+	}))
+	mt.RawSetString("__metatable", lua.LFalse)
+	list.Metatable = mt
+	L.Push(list)
+	return 1
+}
+
+// readFilter reads the argument of ccm.resources.
+func (ov *overrides) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Filter) {
+	report := ov.dc.in.report
+	text := func(key string, v lua.LValue) string {
+		s, ok := v.(lua.LString)
+		if !ok || s == "" {
+			report.throw(L, "", "ccm.resources: %s: want a text, got %s", key, kindOf(v))
+		}
+		return string(s)
+	}
+	for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
+		switch key := keyText(k); key {
+		case "type":
+			if f.Type = text(key, v); !ov.knows(f.Type) {
+				report.throw(L, diag.DidYouMean(f.Type, ov.types()), "ccm.resources: there is no type %q", f.Type)
+			}
+		case "name":
+			f.Name = text(key, v)
+		case "tags":
+			if list, ok := v.(*lua.LTable); ok {
+				list = ov.dc.in.Tables.Contents(list)
+				for i := 1; i <= list.Len(); i++ {
+					f.Tags = append(f.Tags, text(key, list.RawGetInt(i)))
+				}
+				if len(f.Tags) > 0 {
+					continue
+				}
+			}
+			f.Tags = []string{text(key, v)}
+		default:
+			report.throw(L, diag.DidYouMean(key, []string{"type", "name", "tags"}), "ccm.resources: want type, name or tags, got %q", key)
+		}
+	}
+	if _, err := (catalog.Filter{Type: f.Type, Name: f.Name}).Matches(&resource.Resource{ID: resource.ID{Type: "x", Name: "x"}, Common: resource.EmptyCommon}); err != nil {
+		report.throw(L, "", "ccm.resources: %v", err)
+	}
+}
+
+// types returns the names of all types that are known by now.
+func (ov *overrides) types() (names []string) {
+	for _, t := range ov.dc.in.opts.Registry.Types() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// knows reports whether there is a type, or the text is a pattern of types.
+func (ov *overrides) knows(name string) bool {
+	return strings.ContainsAny(name, "*?[") || ov.dc.in.opts.Registry.Type(name) != nil
+}
+
+func (ov *overrides) matches(c *collection, r *resource.Resource) bool {
+	ok, err := c.filter.Matches(r)
+	if ok = ok && err == nil; ok {
+		c.matched = true
+	}
+	return ok
+}
+
+// handleSet is handle:set.
+func (ov *overrides) handleSet(L *lua.LState) int {
+	dc := ov.dc
+	handle := L.Get(1)
+	handles := []lua.LValue{handle}
+	if group, ok := groupOf(handle); ok {
+		handles = group
+	} else if _, ok := handleOf(handle); !ok {
+		dc.in.report.throw(L, "write handle:set { ... }", "set is called without a colon")
+	}
+	o := ov.read(L)
+	for _, h := range handles {
+		switch x := h.(*lua.LUserData).Value.(type) {
+		case *resource.Resource:
+			if now := dc.in.opts.Builder.Get(x.ID); now != nil {
+				ov.apply(now, o)
+			}
+		case *partialDeclaration:
+			dc.in.report.throw(L, "write the properties right behind the name", "%s is not declared yet", handleText(h))
+		}
+	}
+	L.Push(handle)
+	return 1
+}
+
+// read reads the argument of set.
+func (ov *overrides) read(L *lua.LState) *override {
+	dc := ov.dc
+	o := &override{frame: caller(L)}
+	o.calls = dc.in.source.chain(L, o.frame)
+	props, ok := L.Get(2).(*lua.LTable)
+	if !ok || L.GetTop() != 2 {
+		dc.in.report.throw(L, `write handle:set { mode = "0600" }`, "set: want a table of properties, got %s", kindOf(L.Get(2)))
+	}
+	if dc.in.invoked > 0 {
+		dc.in.report.throw(L, "", "set: %w", errClosed)
+	}
+	if c := dc.in.source.chunkOf(o.frame.node); c != nil {
+		o.dir = c.dir
+	}
+	props = dc.in.Tables.Contents(props)
+	for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
+		o.entries = append(o.entries, schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)})
+	}
+	slices.SortFunc(o.entries, func(a, b schema.Entry) int { return strings.Compare(a.Key, b.Key) })
+	return o
+}
+
+// declared applies the overrides of collections to a resource that was just declared.
+func (ov *overrides) declared(r *resource.Resource) {
+	for _, c := range ov.collections {
+		if !ov.matches(c, r) {
+			continue
+		}
+		for _, o := range c.overrides {
+			if now := ov.dc.in.opts.Builder.Get(r.ID); now != nil {
+				ov.apply(now, o)
+			}
+		}
+	}
+}
+
+// end warns of collections with overrides that hold for nothing: a mistake if the script is
+// read strictly.
+func (ov *overrides) end() {
+	in := ov.dc.in
+	for _, c := range ov.collections {
+		e := &diag.Error{Pos: in.source.framePos(c.frame), Err: errors.New("ccm.resources matches no resource, so nothing is set")}
+		switch {
+		case c.matched:
+		case in.opts.Strict:
+			in.report.mistakes.Add(e)
+		default:
+			in.opts.Warn(e.Pos, e.Message())
+		}
+	}
+}
+
+// apply declares a resource anew with an override. What is wrong is noted, with both places.
+func (ov *overrides) apply(r *resource.Resource, o *override) {
+	dc := ov.dc
+	where := &overrideLocator{locator{in: dc.in, typ: r.Type, node: o.frame.node, file: o.frame.file}, o, r.Where, r.Pos}
+	now, err := ov.overridden(r, o, where)
+	if err == nil {
+		dc.in.opts.Builder.Replace(r, now)
+		if dc.in.session != nil {
+			dc.in.session.replaced(r, now)
+		}
+		return
+	}
+	var list diag.List
+	list.Add(err)
+	for _, e := range list {
+		if e.Pos.IsZero() {
+			e.Pos = where.Locate(nil, false)
+		}
+		e.Subject = r.ID.String()
+		e.Notes = slices.DeleteFunc(append(slices.Clone(e.Notes), o.calls...), func(n diag.Note) bool { return n.Pos == e.Pos })
+		if e.Pos.File != r.Pos.File || e.Pos.Line != r.Pos.Line {
+			e.Notes = append(e.Notes, diag.Note{Pos: r.Pos, Text: "declared here"})
+		}
+	}
+	dc.in.report.mistakes = append(dc.in.report.mistakes, list...)
+}
+
+// overridden returns a resource with the properties of an override.
+func (ov *overrides) overridden(r *resource.Resource, o *override, where *overrideLocator) (*resource.Resource, error) {
+	if _, ok := r.Spec.(resource.Applier); ok {
+		return nil, errors.New("what it applies is declared already: it cannot be changed any more")
+	}
+	if len(r.Later) > 0 {
+		return nil, &diag.Error{Err: fmt.Errorf("%s is known only in the run: such a resource cannot be changed", r.Later[0]), Hint: "give all properties when you declare it"}
+	}
+	union := r.Type.Properties()
+	tab := union.Encode(r.Spec, r.Common)
+	tab.Where = where
+	var errs diag.List
+	from := resource.Origin{Pos: r.Pos, Dir: o.dir, Skip: r.Skip, Scope: r.Scope, Calls: slices.Clip(r.Calls)}
+	for _, e := range o.entries {
+		name := where.spellings(e.Key)[0]
+		pos := where.Locate(schema.Path{name}, true)
+		switch {
+		case name == r.Type.Schema().Name().Name || e.Key == "1" || name == "alias":
+			errs.Add(diag.Errorf(pos, "%s: a name cannot be changed", e.Key))
+			continue
+		case e.Val.Kind == schema.Later:
+			errs.Add(diag.Errorf(pos, "%s: a value of ccm.lazy can be given only where the resource is declared", e.Key))
+			continue
+		}
+		if path, f := findUnsupported([]schema.Entry{e}); f != "" {
+			errs.Add(diag.Errorf(pos, "%s: a property cannot hold %s", path[:1], f))
+			continue
+		}
+		if was, ok := ov.set[r.ID][name]; ok && !reflect.DeepEqual(was.val, e.Val) {
+			errs.Add(diag.Errorf(pos, "%s is set already, to another value, at %s", name, was.pos))
+			continue
+		}
+		tab.Set(name, e.Val)
+		from.Calls = append(from.Calls, diag.Note{Pos: pos, Text: name + " is set here"})
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	now, err := r.Type.Decode(tab, from)
+	if err == nil && now.Common.Provider != "" {
+		err = ov.dc.in.opts.Registry.CheckProvider(now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if ov.set == nil {
+		ov.set = make(map[resource.ID]map[string]setProperty)
+	}
+	if ov.set[r.ID] == nil {
+		ov.set[r.ID] = make(map[string]setProperty)
+	}
+	now.Dir = r.Dir
+	for _, e := range o.entries {
+		name := where.spellings(e.Key)[0]
+		ov.set[r.ID][name] = setProperty{where.Locate(schema.Path{name}, true), e.Val}
+	}
+	return now, nil
+}
+
+// An overrideLocator is the schema.Locator of a resource with an override: its properties
+// are where they were set, the others where they were declared.
+type overrideLocator struct {
+	locator
+	override *override
+	declared schema.Locator // may be nil
+	pos      diag.Pos       // of the declaration
+}
+
+// Locate implements schema.Locator.
+func (p *overrideLocator) Locate(path schema.Path, key bool) diag.Pos {
+	if len(path) > 0 {
+		name, _ := path[0].(string)
+		names := p.spellings(name)
+		if !slices.ContainsFunc(p.override.entries, func(e schema.Entry) bool { return e.Key == name || slices.Contains(names, e.Key) }) {
+			if p.declared == nil {
+				return p.pos
+			}
+			return p.declared.Locate(path, key)
+		}
+	}
+	return p.locator.Locate(path, key)
+}

@@ -1,0 +1,124 @@
+package repl
+
+import (
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// An environment is what texts are evaluated in: the types, the facts of the machine, the
+// interpreter with its variables, and the catalog of what was declared. All but the
+// options are made anew by reset.
+type environment struct {
+	opts     Options
+	registry *resource.Registry
+	builder  *catalog.Builder
+	facts    *facts.Facts
+	in       *luaapi.Interp
+	session  *luaapi.Session
+
+	documented bool // the schemas are
+}
+
+// reset begins anew: nothing is declared or defined, and the facts are asked for.
+func (env *environment) reset() error {
+	reg, f, err := env.opts.Begin()
+	if err != nil {
+		return err
+	}
+	env.close()
+	*env.builder = catalog.Builder{}
+	env.registry, env.facts = reg, f
+	script := env.opts.Script
+	script.Registry, script.Facts = reg, f
+	env.in = luaapi.New(script)
+	env.session = luaapi.NewSession(env.in, env.opts.Dir)
+	for _, f := range env.opts.Functions {
+		name, _, _ := strings.Cut(f.Signature, "(")
+		env.session.Define(name, f.Call)
+	}
+	return nil
+}
+
+// close releases the interpreter.
+func (env *environment) close() {
+	if env.in != nil {
+		env.in.Close()
+	}
+}
+
+// typeNamed returns the type of that name that is there already, or nil.
+func (env *environment) typeNamed(name string) *resource.Type {
+	for _, t := range env.registry.Types() {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// types returns the types that there are and those that a module brings, in the
+// order of their names.
+func (env *environment) types() []*resource.Type {
+	list := slices.Clone(env.registry.Types())
+	if env.opts.Types == nil {
+		return list
+	}
+	for _, t := range env.opts.Types() {
+		if env.typeNamed(t.Name) == nil {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(a, b *resource.Type) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// follow returns the value that a path of names leads to, nil if there is none,
+// and how documentation calls it.
+func (env *environment) follow(names []string) (lua.LValue, string) {
+	if len(names) == 1 && (names[0][0] == '"' || names[0][0] == '\'') {
+		return lua.LString(""), "string"
+	}
+	v, ok := env.session.Global(names[0])
+	for _, name := range names[1:] {
+		if !ok {
+			return nil, ""
+		}
+		v, ok = env.session.Field(v, name)
+	}
+	if !ok || v == lua.LNil {
+		return nil, ""
+	}
+	return v, strings.Join(names, ".")
+}
+
+// document fills in the documentation of the schemas.
+func (env *environment) document() {
+	if env.documented || env.opts.Document == nil {
+		return
+	}
+	env.documented = true
+	env.report(env.opts.Document())
+}
+
+// sources finds the text of a file that was evaluated.
+func (env *environment) sources(file string) (string, bool) {
+	if text, ok := env.in.Sources()(file); ok || env.opts.Sources == nil {
+		return text, ok
+	}
+	return env.opts.Sources(file)
+}
+
+// report prints an error as a run does.
+func (env *environment) report(err error) {
+	if err != nil {
+		diag.Render(env.opts.Out, "", err, env.sources)
+	}
+}

@@ -1,0 +1,265 @@
+package luaapi
+
+import (
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+)
+
+// maxNames is how many different names a part of a divided function has: each
+// may be a variable of the function around it, of which there can be 255.
+const maxNames = 100
+
+// tableName is the local variable in which a divided table is put together. No
+// script can write it.
+const tableName = "(table)"
+
+// A rewriter changes a syntax tree before it is compiled: it makes calls of declareAtCallSite
+// of declarations (callsite.go), takes constants out (constants.go), divides what is long (this
+// file), and has strings joined and lengths taken by functions of ours (concat.go,
+// listlimit.go).
+type rewriter struct {
+	in        *Interp
+	c         *chunk
+	chunk     int              // its number
+	functions []*lua.LFunction // functions that stand in the code as constants
+	join      int              // the number of the one that joins strings + 1, or 0
+	len       int              // the same for the one that looks at lengths
+	long      bool             // the text is long enough to be divided
+	heavy     bool             // the function at hand has too many constants
+}
+
+// function rewrites the statements of one function, and of those in it.
+func (d *rewriter) function(stmts []ast.Stmt) []ast.Stmt {
+	outer := d.heavy
+	d.heavy = d.long && isHeavy(stmts)
+	stmts = d.block(stmts)
+	d.heavy = outer
+	return stmts
+}
+
+// block rewrites a list of statements.
+func (d *rewriter) block(stmts []ast.Stmt) []ast.Stmt {
+	for _, s := range stmts {
+		d.stmt(s)
+	}
+	if !d.heavy || !isHeavy(stmts) {
+		return stmts
+	}
+	var out, part []ast.Stmt
+	var sum weight
+	flush := func() {
+		if sum.constants > largeTable {
+			out = append(out, callStmt(part))
+		} else {
+			out = append(out, part...)
+		}
+		part, sum = nil, weight{}
+	}
+	for _, s := range stmts {
+		var w weight
+		if movable(s) {
+			w = weighStmts(s)
+		}
+		if !movable(s) || w.varargs {
+			flush()
+			out = append(out, s)
+			continue
+		}
+		if len(part) > 0 && (sum.constants+w.constants > fewConstants || len(sum.names)+len(w.names) > maxNames) {
+			flush()
+		}
+		if sum.names == nil {
+			sum.names = make(map[string]bool)
+		}
+		part = append(part, s)
+		sum.constants += w.constants
+		for name := range w.names {
+			sum.names[name] = true
+		}
+	}
+	flush()
+	return out
+}
+
+// movable reports whether a statement does the same inside of a function that
+// is called in its place.
+func movable(s ast.Stmt) bool {
+	switch s.(type) {
+	case *ast.FuncCallStmt, *ast.AssignStmt:
+		return true
+	}
+	return false
+}
+
+// callStmt returns the statement (function() stmts end)().
+func callStmt(stmts []ast.Stmt) ast.Stmt {
+	s := &ast.FuncCallStmt{Expr: callExpr(stmts)}
+	s.SetLine(hiddenLine)
+	return s
+}
+
+// callExpr returns the expression (function() stmts end)().
+func callExpr(stmts []ast.Stmt) *ast.FuncCallExpr {
+	fn := &ast.FunctionExpr{ParList: &ast.ParList{}, Stmts: stmts}
+	fn.SetLine(stmts[0].Line())
+	fn.SetLastLine(stmts[0].Line())
+	e := &ast.FuncCallExpr{Func: fn, AdjustRet: true}
+	e.SetLine(hiddenLine)
+	return e
+}
+
+func (d *rewriter) stmt(s ast.Stmt) {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		d.exprs(s.Lhs)
+		d.exprs(s.Rhs)
+	case *ast.LocalAssignStmt:
+		d.exprs(s.Exprs)
+	case *ast.FuncCallStmt:
+		d.inside(s.Expr) // it stays a call
+	case *ast.DoBlockStmt:
+		s.Stmts = d.block(s.Stmts)
+	case *ast.WhileStmt:
+		s.Condition = d.expr(s.Condition)
+		s.Stmts = d.block(s.Stmts)
+	case *ast.RepeatStmt:
+		s.Stmts = d.block(s.Stmts)
+		s.Condition = d.expr(s.Condition)
+	case *ast.IfStmt:
+		s.Condition = d.expr(s.Condition)
+		s.Then, s.Else = d.block(s.Then), d.block(s.Else)
+	case *ast.NumberForStmt:
+		s.Init, s.Limit = d.expr(s.Init), d.expr(s.Limit)
+		if s.Step != nil {
+			s.Step = d.expr(s.Step)
+		}
+		s.Stmts = d.block(s.Stmts)
+	case *ast.GenericForStmt:
+		d.exprs(s.Exprs)
+		s.Stmts = d.block(s.Stmts)
+	case *ast.FuncDefStmt:
+		s.Func.Stmts = d.function(s.Func.Stmts)
+	case *ast.ReturnStmt:
+		d.exprs(s.Exprs)
+	}
+}
+
+func (d *rewriter) exprs(list []ast.Expr) {
+	for i, e := range list {
+		list[i] = d.expr(e)
+	}
+}
+
+// expr returns the replacement of e.
+func (d *rewriter) expr(e ast.Expr) ast.Expr {
+	if c, ok := e.(*ast.StringConcatOpExpr); ok {
+		return d.concat(c)
+	}
+	if l, ok := e.(*ast.UnaryLenOpExpr); ok {
+		l.Expr = d.expr(l.Expr)
+		return d.measured(l)
+	}
+	t, ok := e.(*ast.TableExpr)
+	if !ok || !d.heavy {
+		d.inside(e)
+		return e
+	}
+	w := weighExpr(t)
+	if w.constants >= largeTable {
+		if c := constantTableOf(t); c != nil {
+			return d.call(func(L *lua.LState) int {
+				L.Push(c.make(L))
+				return 1
+			})
+		}
+	}
+	d.inside(t)
+	if w = weighExpr(t); w.constants > manyConstants && !w.varargs {
+		return d.divideTable(t)
+	}
+	return t
+}
+
+// inside rewrites the parts of e.
+func (d *rewriter) inside(e ast.Expr) {
+	switch e := e.(type) {
+	case *ast.AttrGetExpr:
+		e.Object, e.Key = d.expr(e.Object), d.expr(e.Key)
+	case *ast.TableExpr:
+		for _, f := range e.Fields {
+			if f.Key != nil {
+				f.Key = d.expr(f.Key)
+			}
+			f.Value = d.expr(f.Value)
+		}
+	case *ast.FuncCallExpr:
+		if e.Func != nil {
+			e.Func = d.expr(e.Func)
+		} else {
+			e.Receiver = d.expr(e.Receiver)
+		}
+		d.exprs(e.Args)
+	case *ast.LogicalOpExpr:
+		e.Lhs, e.Rhs = d.expr(e.Lhs), d.expr(e.Rhs)
+	case *ast.RelationalOpExpr:
+		e.Lhs, e.Rhs = d.expr(e.Lhs), d.expr(e.Rhs)
+	case *ast.ArithmeticOpExpr:
+		e.Lhs, e.Rhs = d.expr(e.Lhs), d.expr(e.Rhs)
+	case *ast.UnaryMinusOpExpr:
+		e.Expr = d.expr(e.Expr)
+	case *ast.UnaryNotOpExpr:
+		e.Expr = d.expr(e.Expr)
+	case *ast.FunctionExpr:
+		e.Stmts = d.function(e.Stmts)
+	}
+}
+
+// divideTable returns an expression that puts a table together field by field:
+//
+//	(function() local t = {}; t[1] = ...; t.x = ...; return t end)()
+//
+// in which the assignments are divided in turn.
+func (d *rewriter) divideTable(t *ast.TableExpr) ast.Expr {
+	at := func(e ast.Expr) ast.Expr { e.SetLine(t.Line()); return e }
+	name := func() ast.Expr { return at(&ast.IdentExpr{Value: tableName}) }
+	empty := &ast.TableExpr{}
+	at(empty)
+	var fields []ast.Stmt
+	n := 0
+	for i, f := range t.Fields {
+		key := f.Key
+		if key == nil {
+			if call, ok := f.Value.(*ast.FuncCallExpr); ok && !call.AdjustRet && i == len(t.Fields)-1 {
+				fields = append(fields, d.rest(n, name(), call))
+				break
+			}
+			n++
+			key = at(&ast.NumberExpr{Value: strconv.Itoa(n)})
+		}
+		s := &ast.AssignStmt{Lhs: []ast.Expr{at(&ast.AttrGetExpr{Object: name(), Key: key})}, Rhs: []ast.Expr{f.Value}}
+		s.SetLine(t.Line())
+		fields = append(fields, s)
+	}
+	local := &ast.LocalAssignStmt{Names: []string{tableName}, Exprs: []ast.Expr{empty}}
+	local.SetLine(t.Line())
+	result := &ast.ReturnStmt{Exprs: []ast.Expr{name()}}
+	result.SetLine(t.Line())
+	body := append([]ast.Stmt{local}, d.block(fields)...)
+	return callExpr(append(body, result))
+}
+
+// rest returns the statement that puts all the values of a call behind position
+// n of a table.
+func (d *rewriter) rest(n int, table ast.Expr, call *ast.FuncCallExpr) ast.Stmt {
+	s := &ast.FuncCallStmt{Expr: d.call(func(L *lua.LState) int {
+		t := L.CheckTable(1)
+		for i := 2; i <= L.GetTop(); i++ {
+			t.RawSetInt(n+i-1, L.Get(i))
+		}
+		return 0
+	}, table, call)}
+	s.SetLine(hiddenLine)
+	return s
+}

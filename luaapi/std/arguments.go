@@ -1,0 +1,72 @@
+package std
+
+import (
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// check holds the arguments of a call against the signature.
+func (s *signature) check(c *call) {
+	for i := range s.Params {
+		p := &s.Params[i]
+		if p.Rest {
+			for n := i + 1; n <= c.L.GetTop(); n++ {
+				p.check(c, n)
+			}
+			return
+		}
+		p.check(c, i+1)
+	}
+}
+
+// check holds argument n of a call against the parameter.
+func (p *param) check(c *call, n int) {
+	v := c.L.Get(n)
+	if p.Optional && v == lua.LNil {
+		return
+	}
+	if want := p.Type.mismatch(v); want != "" {
+		hint := ""
+		if s, ok := v.(lua.LString); ok && len(p.Type.values) > 0 {
+			hint = diag.DidYouMean(string(s), p.Type.values)
+		}
+		c.failWith(hint, "want %s as argument %d, got %s", want, n, c.describe(v))
+	}
+	if t, ok := v.(*lua.LTable); ok && p.Type.fields != nil {
+		p.Type.checkFields(c, c.in.Tables.Contents(t))
+	}
+}
+
+// checkFields holds a table against the fields that it may have.
+func (want *typ) checkFields(c *call, t *lua.LTable) {
+	names := make([]string, len(want.fields))
+	for i, f := range want.fields {
+		names[i] = f.Name
+	}
+next:
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		if _, ok := k.(lua.LNumber); ok && want.list {
+			continue // it is a list with options
+		}
+		for _, f := range want.fields {
+			if k != lua.LValue(lua.LString(f.Name)) {
+				continue
+			}
+			if missing := f.Type.mismatch(v); missing != "" {
+				hint := ""
+				if s, ok := v.(lua.LString); ok {
+					hint = diag.DidYouMean(string(s), f.Type.values)
+				}
+				c.failWith(hint, "want %s as %s, got %s", missing, f.Name, c.describe(v))
+			}
+			continue next
+		}
+		c.failWith(diag.DidYouMean(k.String(), names), "unknown option %q", k.String())
+	}
+	for _, f := range want.fields {
+		if !f.Optional && t.RawGetString(f.Name) == lua.LNil {
+			c.fail("want %s as %s, got nothing", f.Type, f.Name)
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package std
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	gotemplate "text/template"
+	"text/template/parse"
+
+	"github.com/luaccm/ccm/runtime/template"
+	"github.com/luaccm/ccm/runtime/template/blocks"
+)
+
+// renderGo fills in a template of text/template that messages call name.
+func renderGo(c *call, name, text string) string {
+	env := expressionEnv(c)
+	root := func(path string) func() (any, error) {
+		return func() (any, error) { return env.Lookup(path) }
+	}
+	// It ends a template when the script has to end.
+	step := func() (string, error) { return "", c.in.Context().Err() }
+	left, right := c.optionStr(3, "left", ""), c.optionStr(3, "right", "")
+	t := gotemplate.New(name).Option("missingkey=error").Delims(left, right).
+		Funcs(gotemplate.FuncMap{"facts": root("facts"), "data": root("data"), "env": root("env"), "lookup": env.Lookup, stepFunc: step}).
+		Funcs(limitPrinters()).Funcs(env.WithCheck(c.in.Context().Err).GoFunctions()).Funcs(gotemplate.FuncMap{fieldFunc: field})
+	var out limitedWriter
+	err := template.CheckTemplate(text)
+	if err == nil {
+		if t, err = t.Parse(text); err != nil {
+			err = blocks.Unclosed(err, text, cmp.Or(left, "{{"), cmp.Or(right, "}}"))
+		}
+	}
+	if err == nil {
+		tolerateDefaults(t)
+		countSteps(t)
+		err = t.Execute(&out, templateValues(c))
+	}
+	if err == nil {
+		return out.String()
+	}
+	if errors.Is(err, errTooLong) {
+		c.room(maxString + 1)
+	}
+	c.fail("%s", goProblem(name, err))
+	return ""
+}
+
+// limitPrinters returns the functions of text/template that make texts. Together
+// they make maxString bytes at most, so that none that is made of itself again and
+// again becomes too long.
+func limitPrinters() gotemplate.FuncMap {
+	made := 0
+	bounded := func(print func(args ...any) string) func(args ...any) (string, error) {
+		return func(args ...any) (string, error) {
+			for _, arg := range args {
+				if s, ok := arg.(string); ok {
+					made += len(s)
+				}
+			}
+			if made > maxString {
+				return "", errTooLong
+			}
+			text := print(args...)
+			if made += len(text); made > maxString {
+				return "", errTooLong
+			}
+			return text, nil
+		}
+	}
+	printf := bounded(func(args ...any) string { return fmt.Sprintf(args[0].(string), args[1:]...) })
+	return gotemplate.FuncMap{
+		"print": bounded(fmt.Sprint), "println": bounded(fmt.Sprintln),
+		"html": bounded(gotemplate.HTMLEscaper), "js": bounded(gotemplate.JSEscaper), "urlquery": bounded(gotemplate.URLQueryEscaper),
+		"printf": func(format string, args ...any) (string, error) {
+			if made += widths(format, args); made > maxString {
+				return "", errTooLong
+			}
+			return printf(append([]any{format}, args...)...)
+		},
+	}
+}
+
+// widths returns the sum of the numbers in a format, and of those that it may take
+// from its arguments: what fmt may fill up with blanks.
+func widths(format string, args []any) int {
+	sum, n := 0, 0
+	for _, ch := range []byte(format) {
+		if ch < '0' || ch > '9' {
+			n = 0
+			continue
+		}
+		sum, n = sum-n, min(n*10+int(ch-'0'), maxString)
+		sum += n
+	}
+	if strings.Contains(format, "*") {
+		for _, arg := range args {
+			if v, ok := arg.(int64); ok {
+				sum += int(min(max(v, -v), maxString))
+			}
+		}
+	}
+	return sum
+}
+
+// fieldFunc is a function of templates that tolerateDefaults alone writes.
+const fieldFunc = "ccm_field"
+
+// field returns the value at a path of names, nil if there is none.
+func field(val any, names ...string) any {
+	for _, name := range names {
+		table, _ := val.(map[string]any)
+		val = table[name]
+	}
+	return val
+}
+
+// tolerateDefaults lets a value that is not there be handed to default, which is a mistake
+// everywhere else: .a.b | default "x", default "x" .a.b.
+func tolerateDefaults(t *gotemplate.Template) {
+	eachPipe(t, func(p *parse.PipeNode) {
+		for i, cmd := range p.Cmds {
+			last := len(cmd.Args) - 1
+			if id, ok := cmd.Args[0].(*parse.IdentifierNode); !ok || id.Ident != template.Default {
+				continue
+			}
+			if f, ok := cmd.Args[last].(*parse.FieldNode); ok && last == 2 {
+				cmd.Args[last] = &parse.PipeNode{NodeType: parse.NodePipe, Cmds: []*parse.CommandNode{fieldCall(f)}}
+			}
+			if i == 0 || last != 1 || len(p.Cmds[i-1].Args) != 1 {
+				continue
+			}
+			if f, ok := p.Cmds[i-1].Args[0].(*parse.FieldNode); ok {
+				p.Cmds[i-1] = fieldCall(f)
+			}
+		}
+	})
+}
+
+// eachPipe calls do for every pipeline of a template and of those that it defines.
+func eachPipe(t *gotemplate.Template, do func(*parse.PipeNode)) {
+	var list func(*parse.ListNode)
+	var pipe func(*parse.PipeNode)
+	pipe = func(p *parse.PipeNode) {
+		if p == nil {
+			return
+		}
+		for _, cmd := range p.Cmds {
+			for _, arg := range cmd.Args {
+				if inner, ok := arg.(*parse.PipeNode); ok {
+					pipe(inner)
+				}
+			}
+		}
+		do(p)
+	}
+	branch := func(b parse.BranchNode) {
+		pipe(b.Pipe)
+		list(b.List)
+		list(b.ElseList)
+	}
+	list = func(l *parse.ListNode) {
+		if l == nil {
+			return
+		}
+		for _, n := range l.Nodes {
+			switch n := n.(type) {
+			case *parse.ActionNode:
+				pipe(n.Pipe)
+			case *parse.TemplateNode:
+				pipe(n.Pipe)
+			case *parse.IfNode:
+				branch(n.BranchNode)
+			case *parse.WithNode:
+				branch(n.BranchNode)
+			case *parse.RangeNode:
+				branch(n.BranchNode)
+			}
+		}
+	}
+	for _, x := range t.Templates() {
+		if x.Tree != nil {
+			list(x.Root)
+		}
+	}
+}
+
+func fieldCall(f *parse.FieldNode) *parse.CommandNode {
+	args := []parse.Node{parse.NewIdentifier(fieldFunc).SetPos(f.Pos), &parse.DotNode{NodeType: parse.NodeDot, Pos: f.Pos}}
+	for _, name := range f.Ident {
+		args = append(args, &parse.StringNode{NodeType: parse.NodeString, Pos: f.Pos, Quoted: strconv.Quote(name), Text: name})
+	}
+	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: f.Pos, Args: args}
+}
+
+// stepFunc is a function of templates that countSteps alone writes.
+const stepFunc = "ccm_step"
+
+// countSteps has every template and every item of a loop call stepFunc: a
+// template that does not come to an end stops for nobody else.
+func countSteps(t *gotemplate.Template) {
+	step := gotemplate.Must(gotemplate.New("").Funcs(gotemplate.FuncMap{stepFunc: func() string { return "" }}).Parse("{{" + stepFunc + "}}")).Root.Nodes[0]
+	var walk func(list *parse.ListNode)
+	walk = func(list *parse.ListNode) {
+		if list == nil {
+			return
+		}
+		for _, n := range list.Nodes {
+			switch n := n.(type) {
+			case *parse.IfNode:
+				walk(n.List)
+				walk(n.ElseList)
+			case *parse.WithNode:
+				walk(n.List)
+				walk(n.ElseList)
+			case *parse.RangeNode:
+				walk(n.List)
+				walk(n.ElseList)
+				if n.List != nil {
+					n.List.Nodes = append([]parse.Node{step}, n.List.Nodes...)
+				}
+			}
+		}
+	}
+	for _, x := range t.Templates() {
+		if x.Tree != nil && x.Root != nil {
+			walk(x.Root)
+			x.Root.Nodes = append([]parse.Node{step}, x.Root.Nodes...)
+		}
+	}
+}
+
+var errTooLong = errors.New("too long")
+
+// A limitedWriter is a builder with the limit of a string.
+type limitedWriter struct{ strings.Builder }
+
+// Write implements io.Writer.
+func (l *limitedWriter) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > maxString {
+		return 0, errTooLong
+	}
+	return l.Builder.Write(p)
+}
+
+// goProblem says where and what is wrong in a template of text/template, in the
+// words of this library.
+func goProblem(name string, err error) string {
+	text := err.Error()
+	m := regexp.MustCompile(`(?s)^template: ` + regexp.QuoteMeta(name) + `:(\d+)(?::(\d+))?: (.*)$`).FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	what := m[3]
+	if inner := regexp.MustCompile(`(?s)^executing ".*?" at (<.*?>): (.*)$`).FindStringSubmatch(what); inner != nil {
+		what = inner[1] + ": " + inner[2]
+		if key := regexp.MustCompile(`map has no entry for key (".*")$`).FindStringSubmatch(what); key != nil {
+			what = fmt.Sprintf("%s: there is no value %s", inner[1], key[1])
+		} else if field := regexp.MustCompile(`can't evaluate field (\S+) in type`).FindStringSubmatch(what); field != nil {
+			what = fmt.Sprintf("%s: there is no value %q, because what is before it is no table", inner[1], field[1])
+		}
+	}
+	switch {
+	case name != "template":
+		return fmt.Sprintf("%s:%s: %s", name, m[1], what)
+	case m[2] != "":
+		return fmt.Sprintf("line %s, column %s: %s", m[1], m[2], what)
+	}
+	return fmt.Sprintf("line %s: %s", m[1], what)
+}

@@ -1,0 +1,187 @@
+package apt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/providers/pkgtool"
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// Install implements resources.PackageProvider.
+func (packages) Install(ctx context.Context, h *host.Host, wants ...resources.Package) error {
+	names, err := parseNames(wants)
+	if err != nil {
+		return err
+	}
+	argv := []string{"apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-confold", "-o", lockTimeout}
+	if anyHalfInstalled(ctx, &h.View, names) {
+		argv = append(argv, "--reinstall") // apt would hold it to be there
+	}
+	if want := wants[0]; want.Source != "" {
+		return pkgtool.WithSource(ctx, h, want, ".deb", func(path string) error {
+			return change(ctx, h, slices.Concat(argv, downgrades(want), want.Options, []string{path})...)
+		})
+	}
+	return installOffered(ctx, h, argv, wants, names)
+}
+
+// downgrades returns the option that lets apt install an older version.
+func downgrades(want resources.Package) []string {
+	if want.MayDowngrade() {
+		return []string{"--allow-downgrades"}
+	}
+	return nil
+}
+
+// installOffered installs packages from repositories. Apt is asked first whether it knows them,
+// because it would take an unknown name for a regular expression, and install something else
+// for a virtual one.
+func installOffered(ctx context.Context, h *host.Host, argv []string, wants []resources.Package, names []name) error {
+	refreshed, err := tool.Refresh(ctx, h, wants[0])
+	if err != nil {
+		return err
+	}
+	known, err := offers(ctx, &h.View, names, wants[0].Options)
+	if i := slices.IndexFunc(names, func(n name) bool { _, ok := known[n]; return !ok }); err == nil && !refreshed && i >= 0 {
+		if refreshed, err = tool.RefreshForMissing(ctx, h); err != nil {
+			return errors.Join(noPackage(names[i]), err)
+		}
+		if refreshed {
+			known, err = offers(ctx, &h.View, names, wants[0].Options)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if want := wants[0]; want.Ensure.IsVersion() || want.Ensure.IsConstraint() {
+		argv = append(argv, downgrades(want)...)
+	}
+	argv = append(argv, wants[0].Options...)
+	var others []string
+	for i, want := range wants {
+		o, ok := known[names[i]]
+		version, err := o.best(want.Ensure)
+		switch desired := string(want.Ensure); {
+		case err != nil:
+			return err
+		case !ok:
+			return noPackage(names[i])
+		case want.Ensure.IsVersion():
+			argv = append(argv, names[i].String()+"="+desired)
+			if !slices.Contains(o.versions, desired) && len(o.versions) > 0 {
+				others = append(others, fmt.Sprintf("(apt has %s of it)", strings.Join(o.versions, ", ")))
+			}
+		case version == "" && want.Ensure.IsConstraint():
+			return noVersion(want, names[i], o)
+		case version == "":
+			return nothingToInstall(ctx, &h.View, names[i])
+		case want.Ensure == resources.PackagePresent:
+			argv = append(argv, names[i].String())
+		default:
+			argv = append(argv, names[i].String()+"="+version)
+		}
+	}
+	if err = change(ctx, h, argv...); err != nil && len(others) > 0 {
+		return fmt.Errorf("%w\n%s", err, strings.Join(others, "\n"))
+	}
+	return err
+}
+
+// noVersion says that apt has other versions of a package than the desired one.
+func noVersion(want resources.Package, n name, o offer) error {
+	if len(o.versions) == 0 {
+		return fmt.Errorf("apt has no version %s of %s", want.Ensure, n)
+	}
+	return fmt.Errorf("apt has no version %s of %s, but %s", want.Ensure, n, strings.Join(o.versions, ", "))
+}
+
+// anyHalfInstalled reports whether dpkg was stopped while it unpacked one of the packages. If
+// that cannot be told, apt will say what is wrong.
+func anyHalfInstalled(ctx context.Context, v *host.View, names []name) bool {
+	found, err := records(ctx, v, pkgsOf(names))
+	return err == nil && slices.ContainsFunc(names, func(n name) bool {
+		r, err := pick(n.of(found[n.pkg]))
+		return err == nil && r.status == "half-installed"
+	})
+}
+
+// nothingToInstall says why apt has no candidate for n.
+func nothingToInstall(ctx context.Context, v *host.View, n name) error {
+	pkgs, err := providersOf(ctx, v, n)
+	switch {
+	case err != nil:
+		return err
+	case len(pkgs) > 0:
+		return fmt.Errorf("%s is a virtual package: name one that provides it (%s)", n, strings.Join(pkgs, ", "))
+	}
+	return fmt.Errorf("apt has no version of %s that it may install", n)
+}
+
+// Upgrade implements resources.PackageProvider. What is upgraded after the index was
+// refreshed may have been the latest.
+func (p packages) Upgrade(ctx context.Context, h *host.Host, wants ...resources.Package) error {
+	return tool.Upgrade(ctx, h, wants, p)
+}
+
+// Downgrade implements resources.PackageProvider.
+func (p packages) Downgrade(ctx context.Context, h *host.Host, wants ...resources.Package) error {
+	return p.Install(ctx, h, wants...)
+}
+
+// Uninstall implements resources.PackageProvider. Configuration files stay. A
+// package goes from every architecture that its name means.
+func (p packages) Uninstall(ctx context.Context, h *host.Host, wants ...resources.Package) error {
+	names, err := parseNames(wants)
+	if err != nil {
+		return err
+	}
+	found, err := records(ctx, &h.View, pkgsOf(names))
+	if err != nil {
+		return err
+	}
+	verb, is := "remove", isInstalled
+	if wants[0].Ensure == resources.PackagePurged {
+		verb, is = "purge", isResidue
+	}
+	var specs []string
+	for _, n := range names {
+		specs = append(specs, n.specs(found, is)...)
+	}
+	if len(specs) == 0 {
+		return nil
+	}
+	return change(ctx, h, slices.Concat([]string{"apt-get", "-q", "-y", "-o", lockTimeout, verb}, wants[0].Options, specs)...)
+}
+
+// Hold implements resources.PackageProvider.
+func (packages) Hold(ctx context.Context, h *host.Host, hold bool, wants ...resources.Package) error {
+	names, err := parseNames(wants)
+	if err != nil {
+		return err
+	}
+	argv := []string{"apt-mark", map[bool]string{true: "hold", false: "unhold"}[hold]}
+	for _, n := range names {
+		argv = append(argv, n.String())
+	}
+	return change(ctx, h, argv...)
+}
+
+func isInstalled(r record) bool { return r.status == installed }
+
+// isResidue reports whether anything is left of a package.
+func isResidue(r record) bool { return r.status != "not-installed" }
+
+// specs returns the unique names of the packages that n means and that is accepts.
+func (n name) specs(found map[string][]record, is func(record) bool) (specs []string) {
+	for _, r := range n.of(found[n.pkg]) {
+		if is(r) {
+			specs = append(specs, r.unique)
+		}
+	}
+	return specs
+}

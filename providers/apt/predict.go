@@ -1,0 +1,115 @@
+package apt
+
+import (
+	"context"
+	"strings"
+
+	"github.com/luaccm/ccm/providers/pkgtool"
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+var _ resource.BulkPredictor[resources.Package] = packages{}
+
+// repositories are where apt is told of its repositories, and keeps what they have.
+var repositories = []string{"/etc/apt", "/var/lib/apt/lists"}
+
+// PredictAll implements resource.BulkPredictor: apt simulates once that all packages are
+// installed. Only if it cannot do that, it is asked what it has of each.
+func (p packages) PredictAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
+	return tool.Predict(ctx, v, wants, p.predict)
+}
+
+func (p packages) predict(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
+	list := make([]resource.Prediction, len(wants))
+	states, errs := p.StatusAll(ctx, v, wants)
+	var install []request
+	var removed []removal
+	constrained := false
+	for i, want := range wants {
+		n, err := parseName(want.Name)
+		if errs[i] != nil || err != nil {
+			continue
+		}
+		list[i].Err = pkgtool.CheckSource(v, want)
+		if want.Ensure.IsAbsent() && states[i].Installed() {
+			removed = append(removed, removal{n, i})
+		}
+		if !want.AsksVersion(states[i]) {
+			continue
+		}
+		spec := n.String()
+		switch {
+		case want.Ensure.IsVersion():
+			spec += "=" + string(want.Ensure)
+		case want.Ensure.IsConstraint():
+			constrained = true
+		}
+		install = append(install, request{n, i, spec})
+	}
+	// What a constraint comes to is asked first.
+	if len(install) > 0 && (constrained || !predictTogether(ctx, v, wants, install, list)) {
+		predictEach(ctx, v, wants, install, list)
+	}
+	for _, x := range install {
+		tool.ForetellRefresh(ctx, v, wants[x.at], &list[x.at])
+	}
+	predictRemovals(ctx, v, wants, removed, len(install) > 0, list)
+	pkgtool.AddQualified(wants, list, func(s string) string { pkg, _, _ := strings.Cut(s, ":"); return pkg })
+	return list
+}
+
+// predictEach asks apt what it has of each package, and simulates the installation of
+// those that it has: all together and, if that fails, each by itself.
+func predictEach(ctx context.Context, v *host.View, wants []resources.Package, install []request, list []resource.Prediction) {
+	names := make([]name, len(install))
+	for i, x := range install {
+		names[i] = x.name
+	}
+	known, err := offers(ctx, v, names, wants[0].Options)
+	var offered []request
+	for _, x := range install {
+		if err != nil {
+			list[x.at].Err = err
+			continue
+		}
+		o, ok := known[x.name]
+		version, err := selectVersion(ctx, v, wants[x.at], x.name, o, ok)
+		list[x.at] = wants[x.at].Prediction(version, repositories, err)
+		if err == nil {
+			x.spec = x.String() + "=" + version
+			offered = append(offered, x)
+		}
+	}
+	if len(offered) == 0 {
+		return
+	}
+	if _, err := simulateInstall(ctx, v, wants, offered); err == nil {
+		return
+	}
+	for _, x := range offered {
+		if _, err := simulateInstall(ctx, v, wants, []request{x}); err != nil {
+			list[x.at] = wants[x.at].Prediction("", repositories, err) // another repository may mend it
+		}
+	}
+}
+
+// selectVersion returns the version that apt would install.
+func selectVersion(ctx context.Context, v *host.View, want resources.Package, n name, o offer, known bool) (string, error) {
+	if !known {
+		return "", noPackage(n)
+	}
+	switch version, err := o.best(want.Ensure); {
+	case err != nil || version != "":
+		return version, err
+	case want.Ensure.IsVersion() || want.Ensure.IsConstraint():
+		return "", noVersion(want, n, o)
+	}
+	return "", nothingToInstall(ctx, v, n)
+}
+
+// noPackage says that apt does not know a package.
+func noPackage(n name) error {
+	return pkgtool.Missing("apt is unable to locate package %s (if it is new in a repository, apt-get update comes first)", n)
+}

@@ -1,0 +1,187 @@
+// Package brew provides formulae of Homebrew. It was made from the documentation and from
+// outputs that others have recorded, and was not run on the real system.
+package brew
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	rpmversion "github.com/knqyf263/go-rpm-version"
+
+	"github.com/luaccm/ccm/providers/pkgtool"
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Name is the name of the provider.
+const Name = "brew"
+
+// Providers returns what this package provides.
+func Providers() []resource.Binding {
+	return []resource.Binding{resources.PackageType.Provide(Name, tool.Suits, packages)}
+}
+
+// tool runs the commands of brew, which refuses root: ccm runs as the user that Homebrew
+// belongs to. It reads its index only where that is due.
+var tool = &pkgtool.Tool{
+	Commands:    []string{"brew"},
+	Families:    []string{"darwin"}, // where no fact says which, it is the only one
+	Env:         []string{"HOMEBREW_NO_AUTO_UPDATE=1", "HOMEBREW_NO_ENV_HINTS=1", "HOMEBREW_NO_COLOR=1"},
+	UpdateIndex: []string{"brew", "update"},
+	Index: []string{
+		"/opt/homebrew/.git/FETCH_HEAD", "/usr/local/Homebrew/.git/FETCH_HEAD", "/home/linuxbrew/.linuxbrew/Homebrew/.git/FETCH_HEAD",
+	},
+	ReadsIndex: true, // it is fetched when a formula is asked about
+	OfUser:     true,
+	Reason:     func(_, stderr []string) []string { return pkgtool.Tail(stderr) },
+}
+
+// packages manages formulae, of which there is one version. Brew takes other names of a
+// formula, and those of casks, too.
+var packages = &pkgtool.Packages{
+	Tool:      tool,
+	Name:      Name,
+	CheckName: pkgtool.NoArchitecture,
+	Installed: installed,
+	Offers:    offers,
+	AsksFirst: true,
+	Compare: func(_ context.Context, _ *host.View, a, b string) (int, error) {
+		return rpmversion.NewVersion(a).Compare(rpmversion.NewVersion(b)), nil
+	},
+	Spec:     func(name, _ string) (string, error) { return name, nil },
+	Command:  command,
+	Simulate: simulate,
+	HoldCommand: func(hold bool) []string {
+		return []string{"brew", map[bool]string{true: "pin", false: "unpin"}[hold]}
+	},
+	Held: func(ctx context.Context, v *host.View, _ []resources.Package) ([]string, error) {
+		res, err := tool.Query(ctx, v, "brew", "list", "--formula", "--pinned")
+		return pkgtool.Lines(res.Stdout), err
+	},
+	List: func(ctx context.Context, v *host.View, prefix string) ([]string, error) {
+		return pkgtool.ListLines(ctx, v, tool, prefix, "brew", "list", "--formula", "-1")
+	},
+}
+
+// command returns the words of a command. An older formula cannot be had, except as a formula
+// of its own.
+func command(verb string, _ resources.Package) []string {
+	if verb == "remove" {
+		return []string{"brew", "uninstall", "--formula"}
+	}
+	return []string{"brew", "install", "--formula"} // it upgrades what is installed
+}
+
+// A formula is what brew says of one in JSON (docs.brew.sh/Querying-Brew), as far as it is
+// read here.
+type formula struct {
+	Name     string
+	Desc     string
+	License  string
+	Homepage string
+	Versions struct{ Stable string }
+	Revision int
+}
+
+// version returns the version of which brew writes a revision after an underscore.
+func (f formula) version() string {
+	if f.Revision > 0 {
+		return fmt.Sprintf("%s_%d", f.Versions.Stable, f.Revision)
+	}
+	return f.Versions.Stable
+}
+
+// installed asks brew for the versions that it has, of which there may be several: the last
+// one counts. Of formulae that are not there it says nothing, and ends with status 1.
+func installed(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
+	found := make(map[string]resources.PackageMetadata)
+	_, err := pkgtool.Ask(ctx, v, pkgtool.NamesOf(wants), func(ctx context.Context, v *host.View, names []string) (any, error) {
+		res, err := tool.Query(ctx, v, append([]string{"brew", "list", "--formula", "--versions"}, names...)...)
+		if err == nil && res.Code != 0 && strings.Contains(string(res.Stderr), "Error: ") && !strings.Contains(string(res.Stderr), "No such keg") &&
+			!strings.Contains(string(res.Stderr), "No available formula") {
+			err = fmt.Errorf("brew list: exit status %d%s", res.Code, res.LastWords())
+		}
+		for _, line := range pkgtool.Lines(res.Stdout) {
+			if words := strings.Fields(line); len(words) > 1 {
+				found[words[0]] = resources.PackageMetadata{Name: words[0], Version: words[len(words)-1], Provider: Name}
+			}
+		}
+		return nil, err
+	})
+	return pkgtool.StatesOf(wants, found, err)
+}
+
+// offers asks brew about all formulae, and about each by itself where it does not know one.
+func offers(ctx context.Context, v *host.View, wants []resources.Package, _ []resources.PackageState) ([][]string, error) {
+	known, err := pkgtool.Ask(ctx, v, pkgtool.NamesOf(wants), func(ctx context.Context, v *host.View, names []string) ([]formula, error) {
+		list, err := info(ctx, v, names)
+		if err == nil || len(names) == 1 {
+			return list, err
+		}
+		for _, name := range names {
+			some, err := info(ctx, v, []string{name})
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, some...)
+		}
+		return list, nil
+	})
+	list := make([][]string, len(wants))
+	for i, want := range wants {
+		for _, f := range known {
+			if f.Name == want.Name && f.Versions.Stable != "" {
+				list[i] = []string{f.version()}
+			}
+		}
+	}
+	return list, err
+}
+
+// info asks brew about formulae. One name that it does not know fails the question.
+func info(ctx context.Context, v *host.View, names []string) ([]formula, error) {
+	res, err := tool.Query(ctx, v, append([]string{"brew", "info", "--json=v2", "--formula"}, names...)...)
+	if err != nil {
+		return nil, err
+	}
+	if res.Code != 0 {
+		if len(names) == 1 && strings.Contains(string(res.Stderr), "No available formula") {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("brew info: exit status %d%s", res.Code, tool.LastWords(res))
+	}
+	var answer struct{ Formulae []formula }
+	if err := json.Unmarshal(res.Stdout, &answer); err != nil {
+		return nil, fmt.Errorf("brew info: want JSON: %w", err)
+	}
+	return answer.Formulae, nil
+}
+
+// simulate has brew say what it would install. Of a removal it says nothing beforehand: it
+// refuses to remove what another formula needs, of which it is asked.
+func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Transaction, err error) {
+	if verb == "remove" {
+		res, err := tool.Query(ctx, v, append([]string{"brew", "uses", "--installed", "--formula"}, specs...)...)
+		users := slices.DeleteFunc(pkgtool.Lines(res.Stdout), func(name string) bool { return slices.Contains(specs, name) })
+		if err == nil && len(users) > 0 && !slices.Contains(want.Options, "--ignore-dependencies") {
+			err = fmt.Errorf("brew would not remove it, because it is needed by %s", strings.Join(users, ", "))
+		}
+		return pkgtool.Transaction{Removes: specs}, err
+	}
+	res, err := tool.Query(ctx, v, slices.Concat(command(verb, want), []string{"--dry-run"}, want.Options, specs)...)
+	if err == nil && res.Code != 0 {
+		err = fmt.Errorf("brew could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
+	}
+	// "==> Would install 2 formulae:", and the names in the next line.
+	lines := pkgtool.Lines(res.Stdout)
+	for i, line := range lines {
+		if strings.HasPrefix(line, "==> Would install ") && i+1 < len(lines) {
+			t.Installs = append(t.Installs, strings.Fields(lines[i+1])...)
+		}
+	}
+	return t, err
+}

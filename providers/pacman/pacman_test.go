@@ -1,0 +1,126 @@
+package pacman
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	rpmversion "github.com/knqyf263/go-rpm-version"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/providers/pkgtool/pkgtooltest"
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+func TestSuits(t *testing.T) { pkgtooltest.Suits(t, tool, "debian") }
+
+func TestPackageSuite(t *testing.T) { pkgtooltest.Suite(t, packages, answer, false) }
+
+// answer answers as pacman 6.0 did in a lab.
+func answer(m *pkgtooltest.Machine, c host.Cmd) (host.Result, error) {
+	argv := c.Argv
+	describe := func(versions func(name string) []string) host.Result {
+		out, stderr, code := "", "", 0
+		for _, name := range argv[2:] {
+			if len(versions(name)) == 0 {
+				stderr, code = stderr+"error: package '"+name+"' was not found\n", 1
+			}
+			for _, version := range versions(name) {
+				out += "Name            : " + name + "\nVersion         : " + version + "\nDescription     : what it is for : whom\n" +
+					"Architecture    : any\nURL             : None\nLicenses        : MIT\nOptional Deps   : a: for b\n                  c : for d\n\n"
+			}
+		}
+		return host.Result{Stdout: []byte(out), Stderr: []byte(stderr), Code: code}
+	}
+	switch {
+	case argv[0] == "vercmp":
+		return pkgtooltest.OK(fmt.Sprintln(rpmversion.NewVersion(argv[1]).Compare(rpmversion.NewVersion(argv[2])))), nil
+	case argv[1] == "-Qi":
+		return describe(func(name string) []string {
+			if m.DB[name] == "" {
+				return nil
+			}
+			return []string{m.DB[name]}
+		}), nil
+	case argv[1] == "-Si":
+		return describe(func(name string) []string {
+			list := slices.Clone(m.Repo[name])
+			slices.Reverse(list) // the first repository has the newest
+			return list
+		}), nil
+	case slices.Contains(argv, "--print"):
+		for _, spec := range argv[5:] {
+			if strings.HasPrefix(spec, "unmet") {
+				return pkgtooltest.Failed(1, ":: unable to satisfy dependency 'nosuch' required by unmet\n",
+					"error: failed to prepare transaction (could not satisfy dependencies)\n"), nil
+			}
+		}
+		return pkgtooltest.OK("base\n" + strings.Join(argv[5:], "\n") + "\n"), nil
+	case argv[1] == "-S":
+		if spec := m.Install("=", argv[3:]); spec != "" {
+			return pkgtooltest.Failed(1, "", "error: target not found: "+spec+"\n"), nil
+		}
+		return pkgtooltest.OK("installing...\n"), nil
+	case argv[1] == "-R" || argv[1] == "-Rn":
+		for _, name := range argv[3:] {
+			delete(m.DB, name)
+		}
+		return pkgtooltest.OK("removing...\n"), nil
+	}
+	return host.Result{}, fmt.Errorf("command %q not found", c)
+}
+
+// What the plan tells of packages that come, go and cannot come.
+func TestPredict(t *testing.T) {
+	m := &pkgtooltest.Machine{Repo: map[string][]string{"demo": {"1.0-1", "2.0-1"}, "unmet": {"1.0-1"}}, DB: map[string]string{"gone": "1.0-1"}}
+	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) { return answer(m, c) }})
+	wants := []resources.Package{
+		pkgtooltest.Package("demo", "present"), pkgtooltest.Package("unmet", "present"),
+		pkgtooltest.Package("nosuch", "present"), pkgtooltest.Package("gone", "absent"),
+	}
+	list := packages.PredictAlike(t.Context(), h.Planning(t.Context()), wants)
+	require.NoError(t, list[0].Err)
+	require.Equal(t, "version 2.0-1", list[0].Caveat)
+	require.EqualError(t, list[1].Err, "pacman could not install it: exit status 1: error: failed to prepare transaction (could not satisfy dependencies)\n"+
+		":: unable to satisfy dependency 'nosuch' required by unmet")
+	require.Empty(t, list[2].Err, "a refresh of the index may bring it")
+	require.Contains(t, list[2].Caveat, "it is not in the package index, which is missing")
+	require.True(t, list[3].Lost)
+}
+
+// What cannot be told is an error, not absent; what another package provides is.
+func TestUnreadable(t *testing.T) {
+	for _, x := range []struct {
+		res host.Result
+		err string
+	}{
+		{pkgtooltest.Failed(255, "", "error: failed to initialize alpm library:\n(root: /, dbpath: /var/lib/pacman/)\n"), "pacman -Qi: exit status 255: error: failed to initialize alpm library:"},
+		{pkgtooltest.OK("Name            : gawk\nVersion         : 5.2-1\n\n"), ""},
+	} {
+		h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return x.res, nil }})
+		have, err := packages.Status(t.Context(), &h.View, pkgtooltest.Package("awk", "present"))
+		if x.err == "" {
+			require.NoError(t, err)
+			require.False(t, have.Installed())
+			continue
+		}
+		require.ErrorContains(t, err, x.err)
+	}
+	h, _ := hosttest.New(t, nil)
+	held := pkgtooltest.Package("zsh", "present")
+	held.Hold = new(true)
+	_, err := packages.Status(t.Context(), &h.View, held)
+	require.EqualError(t, err, "pacman cannot hold packages by a command: list it in IgnorePkg of /etc/pacman.conf")
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("Name            : gawk\nVersion         : 5.2-1\n\n")
+	f.Fuzz(func(t *testing.T, out string) {
+		for _, e := range parse(out) {
+			require.NotNil(t, e)
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package pkgtool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// oldIndex is the age from which on the index is read again for a package that it does not
+// have, unless something else is desired.
+const oldIndex = 24 * time.Hour
+
+// repeatUpdate is for how long a failure to read the index stands: the packages of a run do
+// not try one after the other.
+const repeatUpdate = 5 * time.Minute
+
+// indexAge returns how old the package index is; ok is false if there is none.
+func (t *Tool) indexAge(ctx context.Context, v *host.View) (age time.Duration, ok bool) {
+	alone := v.Recording(nil) // no resource brings the index
+	var newest time.Time
+	t.index.Lock()
+	if t.index.err == nil {
+		newest = t.index.at
+	}
+	t.index.Unlock()
+	for _, pattern := range t.Index {
+		paths, err := alone.Glob(ctx, pattern, host.MaxNames)
+		if err != nil {
+			continue
+		}
+		for _, path := range paths {
+			if info, err := alone.Lstat(path); err == nil && info.MTime.After(newest) {
+				newest = info.MTime
+			}
+		}
+	}
+	return v.Now().Sub(newest), !newest.IsZero()
+}
+
+// OlderIndex describes the package index if it is older than a package wants: "3 days old".
+// It is empty if it is not, and for packages that need no index.
+func (t *Tool) OlderIndex(ctx context.Context, v *host.View, want resources.Package) string {
+	if want.Refresh == 0 || want.Source != "" {
+		return ""
+	}
+	return t.olderIndex(ctx, v, time.Duration(want.Refresh))
+}
+
+func (t *Tool) olderIndex(ctx context.Context, v *host.View, limit time.Duration) string {
+	switch age, ok := t.indexAge(ctx, v); {
+	case !ok && t.ReadsIndex:
+		return ""
+	case !ok:
+		return "missing"
+	case age <= limit:
+		return ""
+	case age >= 48*time.Hour:
+		return fmt.Sprintf("%d days old", int(age.Hours()/24))
+	case age >= 2*time.Hour:
+		return fmt.Sprintf("%d hours old", int(age.Hours()))
+	default:
+		return fmt.Sprintf("%d minutes old", int(age.Minutes()))
+	}
+}
+
+// Refresh reads the package index if it is older than the packages want, and reports whether
+// it has.
+func (t *Tool) Refresh(ctx context.Context, h *host.Host, want resources.Package) (bool, error) {
+	return t.refresh(ctx, h, t.OlderIndex(ctx, &h.View, want))
+}
+
+// RefreshForMissing reads the package index if it does not have a package and is older than a
+// day, and reports whether it has.
+func (t *Tool) RefreshForMissing(ctx context.Context, h *host.Host) (bool, error) {
+	return t.refresh(ctx, h, t.olderIndex(ctx, &h.View, oldIndex))
+}
+
+func (t *Tool) refresh(ctx context.Context, h *host.Host, age string) (bool, error) {
+	if age == "" || len(t.UpdateIndex) == 0 {
+		return false, nil
+	}
+	t.index.Lock()
+	defer t.index.Unlock()
+	if t.index.err != nil && h.Now().Sub(t.index.at) < repeatUpdate {
+		return false, t.index.err
+	}
+	h.Log().Info("the package index is "+age+" and is refreshed", "command", host.Cmd{Argv: t.UpdateIndex}.String())
+	err := t.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
+		_, err := run(t.UpdateIndex...)
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("the package index is %s and could not be refreshed: %w", age, err)
+	}
+	t.index.at, t.index.err = h.Now(), err
+	return err == nil, err
+}
+
+// ForetellRefresh adds to the prediction of a package that a run would read the index first.
+// A package that the index does not have may be in the new one.
+func (t *Tool) ForetellRefresh(ctx context.Context, v *host.View, want resources.Package, p *resource.Prediction) {
+	age := t.OlderIndex(ctx, v, want)
+	_, missing := errors.AsType[*MissingError](p.Err)
+	if missing && age == "" {
+		age = t.olderIndex(ctx, v, oldIndex)
+	}
+	switch {
+	case age == "" || p.Err != nil && !missing:
+	case missing:
+		p.Err, p.Caveat = nil, "it is not in the package index, which is "+age+" and would be refreshed first"
+	case p.Caveat == "":
+		p.Caveat = "the package index is " + age + " and would be refreshed first"
+	default:
+		p.Caveat += ", the package index is " + age + " and would be refreshed first"
+	}
+}
+
+// A MissingError says that the package index does not have a package.
+type MissingError struct{ error }
+
+// Unwrap returns the error.
+func (e *MissingError) Unwrap() error { return e.error }
+
+// Missing returns a MissingError.
+func Missing(format string, args ...any) error { return &MissingError{fmt.Errorf(format, args...)} }

@@ -1,0 +1,277 @@
+package pkgtool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Packages is a provider of packages, made of what differs between package managers. Versions
+// are texts in which nothing is left out, and that the package manager can put in order.
+// Those that users write may leave something out, such as the release of an rpm package.
+type Packages struct {
+	*Tool
+	// Name is the name of the provider.
+	Name string
+	// Repositories are the paths at which the package manager is told of its repositories.
+	Repositories []string
+	// CheckName returns what is wrong with the name of a package.
+	CheckName func(name string) error
+	// WithoutArch returns a name without the architecture that it may end with; nil if
+	// names have none.
+	WithoutArch func(name string) string
+	// Installed returns what is installed of each package: Metadata, Unfinished and
+	// Residue of its state. Where Metadata has an epoch, it goes with the version.
+	Installed func(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error)
+	// Offers returns the versions that repositories have of each package and that could
+	// take the place of what is installed. All packages have the same options.
+	Offers func(ctx context.Context, v *host.View, wants []resources.Package, haves []resources.PackageState) ([][]string, error)
+	// AsksFirst says that Offers is asked before every installation, because the package
+	// manager would install something else for a name that is not that of a package.
+	AsksFirst bool
+	// Compare returns a negative number if version a is older than b, a positive one if it
+	// is newer. What one of them leaves out is not compared.
+	Compare func(ctx context.Context, v *host.View, a, b string) (int, error)
+	// Incomplete reports whether a version of a user may leave out what decides the order;
+	// nil if none does.
+	Incomplete func(version string) bool
+	// Shown returns what people are shown of a version; nil for all of it.
+	Shown func(version string) string
+	// Spec returns how the package manager is told of a version of a package; the version is
+	// empty if any will do.
+	Spec func(name, version string) (string, error)
+	// Command returns the words of a command without options and packages. The verb is
+	// "install", "downgrade" or "remove".
+	Command func(verb string, want resources.Package) []string
+	// Run has the package manager do something with packages; nil to run the Command.
+	Run func(ctx context.Context, h *host.Host, verb string, wants []resources.Package, specs []string) error
+	// Unavailable reports whether a failure says that no repository has a package; nil if
+	// AsksFirst.
+	Unavailable func(failure string) bool
+	// Simulate returns what the package manager says that it would do, or why it cannot; nil
+	// if it does not say.
+	Simulate func(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (Transaction, error)
+	// HoldCommand returns the words of the command that holds or releases packages, without
+	// their names; nil if there is none, which NoHold explains.
+	HoldCommand func(hold bool) []string
+	NoHold      string
+	// Held returns the names of the packages that are on hold.
+	Held func(ctx context.Context, v *host.View, wants []resources.Package) ([]string, error)
+	// Suffix is that of package files, such as ".rpm".
+	Suffix string
+	// List returns the names of installed packages that begin with prefix; nil if it would
+	// take long.
+	List func(ctx context.Context, v *host.View, prefix string) ([]string, error)
+}
+
+// A Transaction names the packages that a package manager would install and remove.
+type Transaction struct{ Installs, Removes []string }
+
+var (
+	_ resources.PackageProvider                                      = (*Packages)(nil)
+	_ resource.BulkStatus[resources.Package, resources.PackageState] = (*Packages)(nil)
+	_ resource.BulkPredictor[resources.Package]                      = (*Packages)(nil)
+	_ resource.Lister                                                = (*Packages)(nil)
+)
+
+// Names implements resource.Lister.
+func (p *Packages) Names(ctx context.Context, v *host.View, prefix string) ([]string, error) {
+	if p.List == nil {
+		return nil, nil
+	}
+	return p.List(ctx, v, prefix)
+}
+
+// Status implements resources.PackageProvider.
+func (p *Packages) Status(ctx context.Context, v *host.View, want resources.Package) (resources.PackageState, error) {
+	return Status(ctx, v, p, want)
+}
+
+// StatusAll implements resource.BulkStatus: it asks once what is installed, and once what
+// repositories have of the packages for which that matters.
+func (p *Packages) StatusAll(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
+	return StatusAll(ctx, v, wants, p.statusAll)
+}
+
+func (p *Packages) statusAll(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
+	states, errs := make([]resources.PackageState, len(wants)), make([]error, len(wants))
+	var named, open []int
+	for i, want := range wants {
+		if errs[i] = p.CheckName(want.Name); errs[i] == nil && want.Hold != nil && p.HoldCommand == nil {
+			errs[i] = fmt.Errorf("%s cannot hold packages by a command: %s", p.Name, p.NoHold)
+		}
+		if errs[i] == nil {
+			named = append(named, i)
+		}
+	}
+	if len(named) > 0 {
+		some, failed := p.Installed(ctx, v, pick(wants, named))
+		for n, i := range named {
+			states[i], errs[i] = some[n], failed[n]
+		}
+	}
+	for _, i := range named {
+		if errs[i] == nil {
+			errs[i] = p.compare(ctx, v, wants[i], &states[i])
+		}
+		if errs[i] == nil && p.asksOffers(wants[i], states[i]) {
+			open = append(open, i)
+		}
+	}
+	p.resolve(ctx, v, wants, states, errs, open)
+	p.markHeld(ctx, v, wants, states, errs)
+	return states, errs
+}
+
+// compare compares what is installed with what is wanted, as far as can be told without
+// repositories.
+func (p *Packages) compare(ctx context.Context, v *host.View, want resources.Package, have *resources.PackageState) (err error) {
+	if !have.Installed() {
+		if want.Ensure.IsVersion() { // a version that is none is said at once
+			_, err = p.Compare(ctx, v, string(want.Ensure), string(want.Ensure))
+		}
+		return err
+	}
+	switch {
+	case want.Ensure.IsVersion():
+		have.Order, err = p.Compare(ctx, v, full(*have), string(want.Ensure))
+	case want.Ensure.IsConstraint():
+		var allowed bool
+		allowed, err = p.allows(ctx, v, want.Ensure, full(*have))
+		have.Violates = !allowed
+	}
+	return err
+}
+
+// full returns the installed version with its epoch.
+func full(have resources.PackageState) string {
+	if epoch := have.Metadata.Extended.Epoch; epoch != "" {
+		return epoch + ":" + have.Metadata.Version
+	}
+	return have.Metadata.Version
+}
+
+// allows reports whether a constraint allows a version.
+func (p *Packages) allows(ctx context.Context, v *host.View, e resources.PackageEnsure, version string) (bool, error) {
+	return e.Allows(func(other string) (int, error) { return p.Compare(ctx, v, version, other) })
+}
+
+// asksOffers reports whether it matters what repositories have: for the candidate, or for the
+// direction of a change.
+func (p *Packages) asksOffers(want resources.Package, have resources.PackageState) bool {
+	return have.Installed() && (want.Ensure == resources.PackageLatest || have.Violates ||
+		have.Order != 0 && p.Incomplete != nil && p.Incomplete(string(want.Ensure)))
+}
+
+// resolve completes the states of the packages with the indexes open.
+func (p *Packages) resolve(ctx context.Context, v *host.View, wants []resources.Package, states []resources.PackageState, errs []error, open []int) {
+	if len(open) == 0 {
+		return
+	}
+	haves := make([]resources.PackageState, len(open))
+	for n, i := range open {
+		haves[n] = states[i]
+	}
+	known, err := p.Offers(ctx, v, pick(wants, open), haves)
+	for n, i := range open {
+		if wants[i].Ensure == resources.PackageLatest {
+			v.Plan().RecordLook(host.RepositoryLook, wants[i].Name, false) // there may be a newer one
+			v.Plan().DependsOn(p.Repositories...)
+		}
+		if errs[i] = err; err == nil {
+			errs[i] = p.prefer(ctx, v, wants[i], &states[i], known[n])
+		}
+		states[i].IndexAge = p.OlderIndex(ctx, v, wants[i])
+	}
+}
+
+// prefer sets the candidate and the order of what is installed.
+func (p *Packages) prefer(ctx context.Context, v *host.View, want resources.Package, have *resources.PackageState, versions []string) error {
+	best, err := p.newest(ctx, v, want.Ensure, versions)
+	if err != nil || best == "" {
+		return err
+	}
+	if have.Order, err = p.Compare(ctx, v, full(*have), best); err != nil || want.Ensure.IsVersion() {
+		return err
+	}
+	if have.Candidate = best; strings.HasPrefix(best, have.Metadata.Extended.Epoch+":") {
+		have.Candidate = p.shown(best)
+	}
+	return nil
+}
+
+func (p *Packages) shown(version string) string {
+	if p.Shown == nil {
+		return version
+	}
+	return p.Shown(version)
+}
+
+// newest returns the newest of the versions that is wanted; "" if there is none.
+func (p *Packages) newest(ctx context.Context, v *host.View, e resources.PackageEnsure, versions []string) (best string, err error) {
+	for _, version := range versions {
+		ok := true
+		switch {
+		case e.IsVersion():
+			var order int
+			order, err = p.Compare(ctx, v, version, string(e))
+			ok = order == 0
+		case e.IsConstraint():
+			ok, err = p.allows(ctx, v, e, version)
+		}
+		if ok && err == nil && best != "" {
+			var order int
+			order, err = p.Compare(ctx, v, version, best)
+			ok = order > 0
+		}
+		if err != nil {
+			return "", err
+		}
+		if ok {
+			best = version
+		}
+	}
+	return best, nil
+}
+
+// choose is newest for what is going to be installed: that there is none is an error.
+func (p *Packages) choose(ctx context.Context, v *host.View, want resources.Package, versions []string) (string, error) {
+	best, err := p.newest(ctx, v, want.Ensure, versions)
+	switch {
+	case best != "" || err != nil:
+		return best, err
+	case len(versions) == 0:
+		return "", Missing("no repository has a package %s", want.Name)
+	}
+	shown := make([]string, len(versions))
+	for i, version := range versions {
+		shown[i] = p.shown(version)
+	}
+	return "", Missing("no repository has version %s of %s, but %s", want.Ensure, want.Name, strings.Join(shown, ", "))
+}
+
+// markHeld sets what is on hold. That this cannot be told fails only those that want to know.
+func (p *Packages) markHeld(ctx context.Context, v *host.View, wants []resources.Package, states []resources.PackageState, errs []error) {
+	if p.Held == nil {
+		return
+	}
+	held, err := p.Held(ctx, v, wants)
+	for i, want := range wants {
+		if errs[i] == nil && want.Hold != nil {
+			errs[i] = err
+		}
+		states[i].Held = slices.Contains(held, p.plain(want.Name))
+	}
+}
+
+func (p *Packages) plain(name string) string {
+	if p.WithoutArch == nil {
+		return name
+	}
+	return p.WithoutArch(name)
+}

@@ -1,0 +1,121 @@
+package pkgtool
+
+import (
+	"context"
+	"slices"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// PredictAll implements resource.BulkPredictor: the package manager is asked once what
+// repositories have of all packages, and once whether it could install those that are absent.
+func (p *Packages) PredictAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
+	return p.Predict(ctx, v, wants, p.PredictAlike)
+}
+
+// PredictAlike is PredictAll for packages with the same options, without asking who the
+// user is.
+func (p *Packages) PredictAlike(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
+	list := make([]resource.Prediction, len(wants))
+	states, errs := p.StatusAll(ctx, v, wants)
+	var asked, absent []int
+	var haves []resources.PackageState
+	var removals []Removal
+	for i, want := range wants {
+		list[i].Err = CheckSource(v, want)
+		switch {
+		case errs[i] != nil:
+		case want.Ensure.IsAbsent() && states[i].Installed():
+			removals = append(removals, Removal{At: i, Name: p.plain(want.Name), Specs: []string{want.Name}})
+		case want.AsksVersion(states[i]):
+			asked, haves = append(asked, i), append(haves, states[i])
+		}
+	}
+	var known [][]string
+	var err error
+	if len(asked) > 0 {
+		known, err = p.Offers(ctx, v, pick(wants, asked), haves)
+	}
+	for n, i := range asked {
+		if err != nil {
+			list[i].Err = err
+			continue
+		}
+		version, err := p.choose(ctx, v, wants[i], known[n])
+		list[i] = wants[i].Prediction(p.shown(version), p.Repositories, err)
+		if err == nil && !states[i].Installed() {
+			absent = append(absent, i)
+		}
+	}
+	p.predictInstalls(ctx, v, wants, absent, list)
+	for _, i := range asked {
+		p.ForetellRefresh(ctx, v, wants[i], &list[i])
+	}
+	p.predictRemovals(ctx, v, wants, removals, list, len(asked) > 0)
+	if p.WithoutArch != nil {
+		AddQualified(wants, list, p.WithoutArch)
+	}
+	return list
+}
+
+// predictInstalls has the package manager say whether it could install packages: all together
+// and, if that fails, each by itself.
+func (p *Packages) predictInstalls(ctx context.Context, v *host.View, wants []resources.Package, absent []int, list []resource.Prediction) {
+	if len(absent) == 0 || p.Simulate == nil {
+		return
+	}
+	var specs []string
+	for _, i := range absent {
+		spec, err := p.specs(ctx, v, wants[i:i+1])
+		if err != nil {
+			list[i].Err = err
+			return
+		}
+		specs = append(specs, spec...)
+	}
+	if t, err := p.Simulate(ctx, v, "install", wants[0], specs); err == nil {
+		last, names := &list[absent[len(absent)-1]], NamesOf(pick(wants, absent))
+		others := slices.DeleteFunc(t.Installs, func(pkg string) bool { return slices.Contains(names, pkg) })
+		if len(absent) == 1 { // else it is not known which of them brings what
+			last.Installs = others
+		}
+		last.Removes = t.Removes
+		last.Caveat = resources.PackagesBesides(last.Caveat, len(absent), others, t.Removes)
+		return
+	}
+	for n, i := range absent {
+		if _, err := p.Simulate(ctx, v, "install", wants[0], specs[n:n+1]); err != nil {
+			list[i] = wants[i].Prediction("", p.Repositories, err) // another repository may mend it
+		}
+	}
+}
+
+// predictRemovals says what goes with packages that are removed. What could be installed again
+// is asked only if something is installed too.
+func (p *Packages) predictRemovals(ctx context.Context, v *host.View, wants []resources.Package, removals []Removal, list []resource.Prediction, installs bool) {
+	if p.Simulate == nil {
+		return
+	}
+	var offered func(names []string) (map[string]bool, error)
+	if installs {
+		offered = func(names []string) (map[string]bool, error) {
+			asked := make([]resources.Package, len(names))
+			for i, name := range names {
+				asked[i] = wants[0]
+				asked[i].Name = name
+			}
+			known, err := p.Offers(ctx, v, asked, make([]resources.PackageState, len(names)))
+			found := make(map[string]bool, len(known))
+			for i := range known {
+				found[names[i]] = len(known[i]) > 0
+			}
+			return found, err
+		}
+	}
+	PredictRemovals(removals, list, func(specs []string) ([]string, error) {
+		t, err := p.Simulate(ctx, v, "remove", wants[0], specs)
+		return t.Removes, err
+	}, offered)
+}

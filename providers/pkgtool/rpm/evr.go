@@ -1,0 +1,70 @@
+package rpm
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	rpm "github.com/knqyf263/go-rpm-version"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// An EVR is the version of a package as rpm knows it, or the part of it that a
+// user wants: an empty part may be anything.
+type EVR struct{ Epoch, Version, Release string }
+
+// ParseEVR reads [epoch:]version[-release].
+func ParseEVR(s string) (e EVR, err error) {
+	rest, hasEpoch, hasRelease := s, false, false
+	if epoch, after, ok := strings.Cut(s, ":"); ok {
+		e.Epoch, rest, hasEpoch = epoch, after, true
+	}
+	e.Version, e.Release, hasRelease = strings.Cut(rest, "-")
+	switch {
+	case hasEpoch && (e.Epoch == "" || strings.Trim(e.Epoch, "0123456789") != ""),
+		e.Version == "", hasRelease && e.Release == "", strings.ContainsAny(e.Version+e.Release, ":-"):
+		return EVR{}, fmt.Errorf("want a version such as 5.8, 5.8-9.el9 or 1:5.8-9.el9, got %q", s)
+	}
+	return e, nil
+}
+
+// WithoutEpoch formats the version as the document of the provider shows it.
+func (e EVR) WithoutEpoch() string {
+	if e.Release == "" {
+		return e.Version
+	}
+	return e.Version + "-" + e.Release
+}
+
+// Compare is the order of rpm over what both sides say: a release or an epoch
+// that one leaves out is not compared.
+func (e EVR) Compare(o EVR) int {
+	if e.Epoch == "" || o.Epoch == "" {
+		e.Epoch, o.Epoch = "", ""
+	}
+	if e.Release == "" || o.Release == "" {
+		e.Release, o.Release = "", ""
+	}
+	return cmp.Compare(rpm.NewVersion(e.Full()).Compare(rpm.NewVersion(o.Full())), 0)
+}
+
+// Full formats e with its epoch, so that it is read as it was written.
+func (e EVR) Full() string { return cmp.Or(e.Epoch, "0") + ":" + e.WithoutEpoch() }
+
+// Compare compares two versions as [EVR.Compare] does.
+func Compare(_ context.Context, _ *host.View, a, b string) (int, error) {
+	x, err := ParseEVR(a)
+	if err != nil {
+		return 0, err
+	}
+	y, err := ParseEVR(b)
+	return x.Compare(y), err
+}
+
+// Incomplete reports whether a version may leave out the epoch of the package.
+func Incomplete(version string) bool { return !strings.Contains(version, ":") }
+
+// Shown returns a version without its epoch.
+func Shown(version string) string { return version[strings.IndexByte(version, ':')+1:] }

@@ -1,0 +1,209 @@
+// Package zypper provides packages on openSUSE, SLES and their relatives. It asks rpm
+// what is installed and zypper what could be, and has zypper make the changes.
+package zypper
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/providers/pkgtool"
+	"github.com/luaccm/ccm/providers/pkgtool/rpm"
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Name is the name of the provider.
+const Name = "zypper"
+
+// Providers returns what this package provides.
+func Providers() []resource.Binding {
+	return []resource.Binding{resources.PackageType.Provide(Name, tool.Suits, packages)}
+}
+
+// The exit statuses of zypper that say something, but no failure (zypper(8)).
+const (
+	rebootNeeded  = 102
+	restartNeeded = 103
+	nothingFound  = 104
+)
+
+// tool runs the commands of rpm and zypper, which waits as long for another one as apt does.
+var tool = &pkgtool.Tool{
+	Commands:    []string{"zypper", "rpm"},
+	Families:    []string{"suse"},
+	Env:         []string{"ZYPP_LOCK_TIMEOUT=600"},
+	Done:        []int{rebootNeeded, restartNeeded},
+	Index:       []string{"/var/cache/zypp/raw/*/repodata/repomd.xml"},
+	UpdateIndex: []string{"zypper", "--non-interactive", "refresh"},
+	Shared:      []string{"--repo ", "-r "},
+	Reason: func(stdout, stderr []string) []string {
+		return append(problems(stdout), pkgtool.Tail(stderr)...)
+	},
+}
+
+// packages manages rpm packages.
+var packages = &pkgtool.Packages{
+	Tool:         tool,
+	Name:         Name,
+	Repositories: []string{"/etc/zypp", "/var/cache/zypp"},
+	CheckName:    rpm.CheckName,
+	WithoutArch:  rpm.WithoutArch,
+	Installed: func(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
+		return rpm.States(ctx, v, wants, Name, func(ctx context.Context, v *host.View, names []string) (map[string][]rpm.Record, error) {
+			return rpm.Records(ctx, v, tool, names)
+		})
+	},
+	Offers:     offers,
+	AsksFirst:  true, // zypper wants the epoch of a version
+	Compare:    rpm.Compare,
+	Incomplete: rpm.Incomplete,
+	Shown:      rpm.Shown,
+	Spec:       pkgtool.SpecWith("="),
+	Command:    command,
+	Simulate:   simulate,
+	HoldCommand: func(hold bool) []string {
+		return []string{"zypper", "--non-interactive", map[bool]string{true: "addlock", false: "removelock"}[hold]}
+	},
+	Held:   locked,
+	Suffix: ".rpm",
+	List: func(ctx context.Context, v *host.View, prefix string) ([]string, error) {
+		return pkgtool.ListLines(ctx, v, tool, prefix, "rpm", "-qa", "--queryformat", `%{NAME}\n`)
+	},
+}
+
+// command returns the words of a command. A package file is believed as a file of a directory
+// is, whether it is signed or not.
+func command(verb string, want resources.Package) []string {
+	switch {
+	case verb == "remove":
+		return []string{"zypper", "--non-interactive", "remove"}
+	case want.Source != "":
+		return append([]string{"zypper", "--non-interactive", "--no-refresh", "install", "--allow-unsigned-rpm"}, older(want)...)
+	}
+	return append([]string{"zypper", "--non-interactive", "--no-refresh", "install", "--name"}, older(want)...)
+}
+
+// older returns the option that lets zypper install an older version.
+func older(want resources.Package) []string {
+	if want.MayDowngrade() && (want.Ensure.IsVersion() || want.Ensure.IsConstraint()) {
+		return []string{"--oldpackage"}
+	}
+	return nil
+}
+
+// problems returns the lines that say what is in the way of a transaction.
+func problems(lines []string) []string {
+	return slices.DeleteFunc(lines, func(s string) bool {
+		return !strings.HasPrefix(s, "Problem: ") && !strings.HasPrefix(s, "nothing provides ") && !strings.Contains(s, "lower version than the installed")
+	})
+}
+
+// A stream is what zypper prints with --xmlout, as far as it is read here.
+type stream struct {
+	Messages []string   `xml:"message"`
+	Problems []string   `xml:"prompt>description"`
+	Found    []solvable `xml:"search-result>solvable-list>solvable"`
+	Installs []solvable `xml:"install-summary>to-install>solvable"`
+	Removes  []solvable `xml:"install-summary>to-remove>solvable"`
+	Locks    []struct {
+		Name string `xml:"name"`
+	} `xml:"locks>lock"`
+}
+
+// A solvable is a package of a repository or of the machine.
+type solvable struct {
+	Name       string `xml:"name,attr"`
+	Edition    string `xml:"edition,attr"`
+	Arch       string `xml:"arch,attr"`
+	Repository string `xml:"repository,attr"`
+}
+
+// query asks zypper something. It reads no repository for that: a plan changes nothing, and a
+// run reads them when that is due.
+func query(ctx context.Context, v *host.View, words ...string) (s stream, err error) {
+	argv := append([]string{"zypper", "--non-interactive", "--no-refresh", "--xmlout"}, words...)
+	res, err := tool.Query(ctx, v, argv...)
+	if err != nil {
+		return s, err
+	}
+	if err := xml.Unmarshal(res.Stdout, &s); err != nil {
+		return s, fmt.Errorf("zypper %s: want XML: %w%s", words[0], err, res.LastWords())
+	}
+	if res.Code == 0 || res.Code == nothingFound && len(s.Found) == 0 && words[0] == "search" {
+		return s, nil
+	}
+	reason := problems(pkgtool.Lines([]byte(strings.Join(s.Problems, "\n"))))
+	if len(reason) == 0 {
+		reason = pkgtool.Tail(s.Messages)
+	}
+	return s, fmt.Errorf("zypper could not %s it: exit status %d: %s", words[0], res.Code, strings.Join(reason, "\n"))
+}
+
+// installedOnly is the repository of packages that no repository has.
+const installedOnly = "(System Packages)"
+
+// offers asks zypper for all versions of packages at once.
+func offers(ctx context.Context, v *host.View, wants []resources.Package, haves []resources.PackageState) ([][]string, error) {
+	var names []string
+	for _, want := range wants {
+		names = append(names, rpm.WithoutArch(want.Name))
+	}
+	found, err := pkgtool.Ask(ctx, v, names, func(ctx context.Context, v *host.View, names []string) (rpm.Offers, error) {
+		found := rpm.Offers{}
+		for some := range slices.Chunk(names, rpm.AtOnce) {
+			s, err := query(ctx, v, slices.Concat([]string{"search", "--type", "package", "--match-exact", "--details"}, tool.SharedOptions(wants[0].Options), some)...)
+			if err != nil {
+				return nil, err
+			}
+			for _, x := range s.Found {
+				if x.Repository == installedOnly {
+					continue
+				}
+				e, err := rpm.ParseEVR(x.Edition)
+				if err != nil {
+					return nil, fmt.Errorf("zypper search: %w", err)
+				}
+				if e.Epoch == "" {
+					e.Epoch = "0"
+				}
+				found.Add(x.Name, rpm.Offer{EVR: e, Arch: x.Arch})
+			}
+		}
+		return found, nil
+	})
+	return found.Versions(wants, haves), err
+}
+
+// simulate has zypper say what it would do.
+func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Transaction, err error) {
+	words := []string{verb, "--dry-run"}
+	if verb == "install" {
+		words = append(words, "--name")
+	}
+	s, err := query(ctx, v, slices.Concat(words, want.Options, specs)...)
+	for _, x := range s.Installs {
+		t.Installs = append(t.Installs, x.Name)
+	}
+	for _, x := range s.Removes {
+		t.Removes = append(t.Removes, x.Name)
+	}
+	return t, err
+}
+
+// locked returns the names of the packages that zypper leaves alone. It is asked only if there
+// are some, or a package wants to know.
+func locked(ctx context.Context, v *host.View, wants []resources.Package) (names []string, err error) {
+	there, err := v.Recording(nil).Exists("/etc/zypp/locks") // which no resource brings
+	if err != nil || !there && !pkgtool.AnyHold(wants) {
+		return nil, err
+	}
+	s, err := query(ctx, v, "locks")
+	for _, lock := range s.Locks {
+		names = append(names, lock.Name)
+	}
+	return names, err
+}

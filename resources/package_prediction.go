@@ -1,0 +1,67 @@
+package resources
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// AsksVersion reports whether the package system has to have a version of the package:
+// it is to be installed, upgraded or downgraded.
+func (p Package) AsksVersion(have PackageState) bool {
+	return p.Source == "" && !p.Ensure.IsAbsent() && (!have.Installed() || p.Ensure != PackagePresent && have.Order != 0)
+}
+
+// Prediction is what a plan tells of a package that the package system can install in that
+// version, or of which err says why it cannot. DependsOn lists where the package system
+// keeps what it knows of its repositories.
+func (p Package) Prediction(version string, dependsOn []string, err error) resource.Prediction {
+	x := resource.Prediction{Look: host.Look{Kind: host.RepositoryLook, Name: p.Name, Found: err == nil}, DependsOn: dependsOn, Err: err}
+	if err == nil && !p.Ensure.IsVersion() { // else the plan names it already
+		x.Caveat = "version " + version
+	}
+	return x
+}
+
+// PackagesBesides adds to what is said of a package what the package system would do
+// besides when it installs it: bring what it needs, and remove what is in the way. If n is
+// not 1, it is the last of n packages, and for which of them that is done is not known.
+func PackagesBesides(caveat string, n int, installs, removes []string) string {
+	var parts []string
+	if caveat != "" {
+		parts = append(parts, caveat)
+	}
+	brings := "with "
+	if n > 1 {
+		brings = fmt.Sprintf("the %d packages come with ", n)
+	}
+	if len(installs) > 0 {
+		parts = append(parts, brings+named(installs, "others"))
+	}
+	if len(removes) > 0 {
+		parts = append(parts, "removes "+Removed(removes))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Removed names the packages that go without being asked for. Of very many it names some.
+func Removed(names []string) string {
+	const most = 12
+	names = slices.Sorted(slices.Values(names))
+	if more := len(names) - most; more > 1 {
+		return fmt.Sprintf("%s and %d others", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// named names a few, and counts more.
+func named(names []string, word string) string {
+	const few = 3
+	if len(names) > few {
+		return fmt.Sprintf("%d %s", len(names), word)
+	}
+	return strings.Join(slices.Sorted(slices.Values(names)), ", ")
+}

@@ -1,0 +1,45 @@
+package resources
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Parents is what a state says of the directories above a path at which nothing stands.
+type Parents struct {
+	// MissingParents are those in whose place nothing stands, the uppermost first.
+	MissingParents []string
+	// BlockedParent says that something else stands in the place of one; nil if not.
+	BlockedParent *host.ParentError
+}
+
+// LookAtParents returns what there is above a path.
+func LookAtParents(v *host.View, name string) (p Parents, err error) {
+	p.MissingParents, err = host.MissingParents(v, name)
+	if errors.As(err, &p.BlockedParent) {
+		err = nil
+	}
+	return p, err
+}
+
+// parentError returns why nothing can be made at the path, nil if it can. Made says that
+// missing directories are made.
+func (p Parents) parentError(made bool) error {
+	switch {
+	case p.BlockedParent != nil:
+		return p.BlockedParent
+	case len(p.MissingParents) > 0 && !made:
+		return &host.ParentError{Dir: p.MissingParents[len(p.MissingParents)-1], Missing: true}
+	}
+	return nil
+}
+
+// tellParents says in a decision which directories are made.
+func (p Parents) tellParents(d *resource.Decision) {
+	if len(p.MissingParents) > 0 {
+		d.Add("parents", "", strings.Join(p.MissingParents, ", ")+" (mode 0755)")
+	}
+}

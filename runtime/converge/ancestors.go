@@ -1,0 +1,74 @@
+package converge
+
+import (
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+)
+
+// An ancestry is the resources after which one comes because the site says so, directly or
+// by way of others.
+type ancestry struct {
+	of      int // the resource and one more, 0 for none
+	members []int
+	in      []bool // the same, by resource
+	// unsettled is the first ones that are pending or unknown, in order.
+	unsettled []int
+	// brings says that one may bring files that other resources manage.
+	brings bool
+}
+
+// ancestorsOf returns the ancestry of resource i, whose turn it is. What comes after the last
+// resource that was asked about, or after the same as that, takes little: many a site is a
+// chain.
+func (s *suspectFinder) ancestorsOf(i int) *ancestry {
+	a := &s.ancestry
+	if a.of == i+1 {
+		return a
+	}
+	deps := s.catalog.Deps[i]
+	contains := func(k int) bool { return slices.ContainsFunc(deps, func(d catalog.Dep) bool { return d.Index == k }) }
+	if a.of == 0 || !contains(a.of-1) && !slices.Equal(deps, s.catalog.Deps[a.of-1]) {
+		for _, k := range a.members {
+			a.in[k] = false
+		}
+		a.members, a.unsettled, a.brings = a.members[:0], nil, false
+	}
+	a.of = i + 1
+	for _, d := range deps {
+		a.add(s, d.Index)
+	}
+	return a
+}
+
+// add adds a resource with its ancestors.
+func (a *ancestry) add(s *suspectFinder, k int) {
+	if a.in == nil {
+		a.in = make([]bool, len(s.catalog.Resources))
+	}
+	for stack := []int{k}; len(stack) > 0; {
+		k, stack = stack[len(stack)-1], stack[:len(stack)-1]
+		if a.in[k] {
+			continue
+		}
+		a.in[k], a.members = true, append(a.members, k)
+		if isUnsettled(s.catalog.Resources[k], s.outcomes[k]) {
+			at, _ := slices.BinarySearch(a.unsettled, k)
+			if at < mostSuspects {
+				a.unsettled = slices.Insert(a.unsettled, at, k)
+				a.unsettled = a.unsettled[:min(len(a.unsettled), mostSuspects)]
+			}
+		}
+		x := s.effects.of[k]
+		a.brings = a.brings || x != nil && x.brings
+		for _, d := range s.catalog.Deps[k] {
+			stack = append(stack, d.Index)
+		}
+	}
+}
+
+// comesAfter reports whether resource i, whose turn it is, comes after k because the site
+// says so, directly or by way of others.
+func (s *suspectFinder) comesAfter(i, k int) bool {
+	return len(s.catalog.Deps[i]) > 0 && s.ancestorsOf(i).in[k]
+}

@@ -1,0 +1,194 @@
+package converge
+
+import (
+	"fmt"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// An incompleteEffect is a pending resource whose effects a plan does not all know.
+type incompleteEffect struct {
+	index int
+	r     *resource.Resource
+	// brings says that it brings files that other resources manage, as packages do.
+	brings bool
+	// removes says that it may take away files that other resources manage.
+	removes bool
+	// names are its own and those of what is removed with it.
+	names []string
+	// onlyCommands says that its effects on files are known.
+	onlyCommands bool
+	// text is its declaration, which is searched for names.
+	text string
+}
+
+// incompleteEffects are those of a walk. They can be found by names, because every resource
+// that follows asks.
+type incompleteEffects struct {
+	list []*incompleteEffect
+	// of is the same by resource.
+	of map[int]*incompleteEffect
+	// anything is those that may change files too.
+	anything []*incompleteEffect
+	// notServices and repositories are those that start nothing that has to stay up, and
+	// those that may bring repositories of packages.
+	notServices, repositories []*incompleteEffect
+	// indexed is how many of anything are in the indexes.
+	indexed int
+	// bringers are those that bring files.
+	bringers, others wordIndex
+	packages         pieceIndex
+	textOf           func(r *resource.Resource) string
+}
+
+// addIncompleteEffect notes that nobody knows all that resource i does. OnlyCommands says
+// that its effects on files are known, removes what it removes besides itself.
+func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []string) {
+	r := s.catalog.Resources[i]
+	_, brings := r.Spec.(resource.FileInstaller)
+	x := &incompleteEffect{index: i, r: r, brings: brings, onlyCommands: onlyCommands, names: append([]string{r.ID.Name}, removes...)}
+	want, ok := r.Spec.(resource.EnsureReporter)
+	x.removes = brings && (ok && resource.IsAbsent(want.WantedEnsure()) || len(removes) > 0)
+	e := &s.effects
+	if e.of == nil {
+		e.of, e.textOf = make(map[int]*incompleteEffect), func(r *resource.Resource) string { return declarationText(s.view, r) }
+	}
+	e.list, e.of[i] = append(e.list, x), x
+	if onlyCommands {
+		return
+	}
+	e.anything = append(e.anything, x)
+	if !isService(r) {
+		e.notServices = append(e.notServices, x)
+	}
+	if x.mayBringRepository() {
+		e.repositories = append(e.repositories, x)
+	}
+}
+
+// declarationText returns what is written about a resource.
+func declarationText(v *host.View, r *resource.Resource) string {
+	if c, ok := r.Spec.(resource.CommandRunner); ok {
+		return v.Plan().CommandText(c.PlannedCommand())
+	}
+	var b strings.Builder
+	b.WriteString(r.ID.Name)
+	for _, e := range (schema.Union{r.Type.Schema()}).Encode(r.Spec).Entries {
+		fmt.Fprintf(&b, "\n%v", e.Val.Go())
+	}
+	return b.String()
+}
+
+// index brings the indexes up to date: most plans never ask for a name.
+func (e *incompleteEffects) index() {
+	for ; e.indexed < len(e.anything); e.indexed++ {
+		x := e.anything[e.indexed]
+		x.text = strings.Join(append([]string{e.textOf(x.r)}, x.names[1:]...), "\n")
+		if !x.brings {
+			e.others.add(x)
+			continue
+		}
+		e.bringers.add(x)
+		e.packages.add(x)
+	}
+}
+
+// matching yields those that have the path or name of a look, or only such as bring files.
+func (e *incompleteEffects) matching(look host.Look, onlyBringers bool) iter.Seq[*incompleteEffect] {
+	return func(yield func(*incompleteEffect) bool) {
+		for _, list := range e.candidates(look, onlyBringers) {
+			for _, x := range list {
+				if x.matches(look) && !yield(x) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// candidates returns lists that have those with the path or name of a look, and few others.
+func (e *incompleteEffects) candidates(look host.Look, onlyBringers bool) [][]*incompleteEffect {
+	if look.Kind == host.CommandLook {
+		return nil // whatever it says hangs on more than its words
+	}
+	e.index()
+	name, parts := namesOf(look)
+	lists := [][]*incompleteEffect{e.bringers.find(name)}
+	if !onlyBringers {
+		lists = append(lists, e.others.find(name))
+	}
+	for _, part := range parts {
+		lists = append(lists, e.packages.find(part)...)
+	}
+	return lists
+}
+
+// matches reports whether one of them has the path or name of a look.
+func (e *incompleteEffects) matches(x *incompleteEffect, look host.Look) bool {
+	e.index()
+	return x.matches(look)
+}
+
+// unrelatedTo returns those that may change what a resource sees if they have nothing in
+// common with its look.
+func (e *incompleteEffects) unrelatedTo(r *resource.Resource, look host.Look) []*incompleteEffect {
+	switch {
+	case look.Kind == host.RepositoryLook:
+		return e.repositories
+	case isService(r):
+		return e.notServices // one that is started says nothing of others
+	case look.Kind == host.CommandLook:
+		return e.list
+	}
+	return e.anything
+}
+
+// isService reports whether a resource starts something that has to stay up.
+func isService(r *resource.Resource) bool {
+	_, ok := r.Spec.(resource.SettleDelay)
+	return ok
+}
+
+// repository is in the names of packages that bring repositories.
+var repository = lazyregexp.New(`repo|release|keyring|sources|apt-config`)
+
+// mayBringRepository reports whether packages that cannot be had may be had
+// afterwards.
+func (x *incompleteEffect) mayBringRepository() bool {
+	switch x.r.Spec.(type) {
+	case resource.CommandRunner, *resource.Properties:
+		return true
+	}
+	return x.brings && repository().MatchString(x.r.ID.Name)
+}
+
+// namesOf returns the name that a look is searched by in texts, and those that are compared
+// with the names of packages.
+func namesOf(look host.Look) (name string, parts []string) {
+	if look.Kind <= host.TreeLook {
+		return path.Base(look.Name), strings.Split(look.Name, "/")
+	}
+	name = strings.TrimSuffix(path.Base(look.Name), ".service")
+	return name, []string{name}
+}
+
+// matches reports whether what a resource is about has the path or name of a look.
+func (x *incompleteEffect) matches(look host.Look) bool {
+	if look.Kind == host.CommandLook {
+		return false
+	}
+	name, parts := namesOf(look)
+	if hasWord(x.text, name) || look.Kind <= host.TreeLook && hasPath(x.text, look.Name) {
+		return true
+	}
+	return x.brings && slices.ContainsFunc(parts, func(part string) bool {
+		return slices.ContainsFunc(x.names, func(pkg string) bool { return sharesName(pkg, part) })
+	})
+}

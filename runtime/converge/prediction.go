@@ -1,0 +1,76 @@
+package converge
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// predict returns an error if the actions of resource i are going to fail, and a caveat.
+// A provider that can answer for many resources is asked once in a plan.
+func (f *forecaster) predict(ctx context.Context, v *host.View, i int, provider *resource.Binding) (caveat string, err error) {
+	p, ok := f.predictions[i]
+	if !ok && f.planning {
+		p, ok = f.predictMany(ctx, i, provider)
+	}
+	if r := f.catalog.Resources[i]; !ok && !f.planning && provider.HasBulkPrediction() { // in a run, for one that is only planned
+		if list, found := provider.PredictAll(ctx, v, []any{r.Spec}); found && len(list) == 1 {
+			p, ok = list[0], true
+		}
+	}
+	if !ok {
+		return provider.Predict(ctx, v, f.catalog.Resources[i].Spec)
+	}
+	if p.Look.Name == "" {
+		return p.Caveat, p.Err
+	}
+	granted := v.Plan().RecordLook(p.Look.Kind, p.Look.Name, p.Look.Found)
+	if !p.Look.Found {
+		v.Plan().DependsOn(p.DependsOn...)
+	}
+	if granted && !p.Look.Found {
+		return "", nil
+	}
+	return p.Caveat, p.Err
+}
+
+// predictMany asks for the predictions of resource i and of all that follow with the same
+// provider.
+func (f *forecaster) predictMany(ctx context.Context, i int, provider *resource.Binding) (resource.Prediction, bool) {
+	if !provider.HasBulkPrediction() {
+		return resource.Prediction{}, false
+	}
+	var specs []any
+	var at []int
+	for k := i; k < len(f.catalog.Resources); k++ {
+		x := f.catalog.Resources[k]
+		if x.Type != provider.Type || x.Skip != "" || x.Resolve != nil {
+			continue
+		}
+		if other, err := f.prefetcher.provider(x); err == nil && other.Same(*provider) {
+			specs, at = append(specs, x.Spec), append(at, k)
+		}
+	}
+	list, ok := provider.PredictAll(ctx, f.view.Recording(nil), specs)
+	if !ok || len(list) != len(specs) {
+		return resource.Prediction{}, false
+	}
+	if f.predictions == nil {
+		f.predictions = make(map[int]resource.Prediction)
+		f.installers, f.removers = make(map[string][]int), make(map[string][]int)
+	}
+	for n, k := range at {
+		f.predictions[k] = list[n]
+		if list[n].Lost {
+			f.lost = append(f.lost, k)
+		}
+		for _, name := range list[n].Installs {
+			f.installers[name] = append(f.installers[name], k)
+		}
+		for _, name := range list[n].Removes {
+			f.removers[name] = append(f.removers[name], k)
+		}
+	}
+	return list[0], true
+}

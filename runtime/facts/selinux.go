@@ -1,0 +1,37 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// gatherSELinux asks the kernel for the present mode, in the file system that it
+// has only if SELinux is on. The mode at boot is in a file (selinux_config(5)),
+// whose words libselinux reads in either case.
+func gatherSELinux(_ context.Context, v *host.View) (any, error) {
+	const enforce, config = "/sys/fs/selinux/enforce", "/etc/selinux/config"
+	digit, err := readText(running(v), enforce)
+	if err != nil {
+		return nil, err
+	}
+	mode, ok := map[string]string{"": "disabled", "0": "permissive", "1": "enforcing"}[digit]
+	if !ok {
+		return nil, fmt.Errorf("%s: want 0 or 1, got %.20q", enforce, digit)
+	}
+	text, err := readText(installed(v), config)
+	if err != nil {
+		return nil, err
+	}
+	// A line that cannot be read says nothing; the others still do.
+	vars, _ := ParseEnv(config, text)
+	branch := map[string]any{"enabled": mode != "disabled", "mode": mode}
+	switch word := strings.ToLower(vars["SELINUX"]); word {
+	case "enforcing", "permissive", "disabled":
+		branch["config_mode"] = word
+	}
+	put(branch, "config_policy", vars["SELINUXTYPE"])
+	return branch, nil
+}

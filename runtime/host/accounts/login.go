@@ -1,0 +1,83 @@
+package accounts
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/safepath"
+)
+
+// An Entry is what passwd(5) says of a user.
+type Entry struct {
+	Name        string
+	UID, GID    uint32
+	Home, Shell string
+}
+
+// Entry returns the entry of the user with a number. One without an entry has only the
+// number, and the group root.
+func (a *Accounts) Entry(uid uint32) (Entry, error) {
+	f, fi, err := a.Users.open()
+	if err != nil {
+		return Entry{}, err
+	}
+	text, err := safepath.ReadOpened(f, fi, a.Users.Path, safepath.LargestText)
+	if err != nil {
+		return Entry{}, err
+	}
+	if e, ok := findEntry(text, uid); ok {
+		return e, nil
+	}
+	out, _ := a.Users.getent(strconv.FormatUint(uint64(uid), 10))
+	if e, ok := findEntry(out, uid); ok {
+		return e, nil
+	}
+	return Entry{UID: uid}, nil
+}
+
+func findEntry(text []byte, uid uint32) (Entry, bool) {
+	number := strconv.FormatUint(uint64(uid), 10)
+	for line := range bytes.Lines(text) {
+		fields := strings.Split(strings.TrimSuffix(string(line), "\n"), ":")
+		if len(fields) < 7 || fields[2] != number {
+			continue
+		}
+		gid, err := strconv.ParseUint(fields[3], 10, 32)
+		if err != nil {
+			continue
+		}
+		return Entry{Name: fields[0], UID: uid, GID: uint32(gid), Home: fields[5], Shell: fields[6]}, true
+	}
+	return Entry{}, false
+}
+
+// GroupsOf returns the groups that a user is in, as id(1) says.
+func (a *Accounts) GroupsOf(ctx context.Context, user string) ([]uint32, error) {
+	id, err := exec.LookPath("id")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, ok := a.Groups.query(ctx, []string{id, "-G", user})
+	var list []uint32
+	for _, word := range strings.Fields(string(out)) {
+		n, err := strconv.ParseUint(word, 10, 32)
+		ok = ok && err == nil
+		list = append(list, uint32(n))
+	}
+	if !ok {
+		return nil, fmt.Errorf("cannot tell which groups user %q is in: id -G says %q", user, strings.TrimSpace(string(out)))
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// patience is how long a command may take that asks for one user or group.
+const patience = 5 * time.Second

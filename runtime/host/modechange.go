@@ -1,0 +1,69 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A ModeChange is permissions that depend on those that are there, as chmod(1) writes them:
+// u=rwX,go=rX. It sets neither setuid nor setgid nor sticky; what u= and g= say of a file takes
+// setuid and setgid from it, as with chmod.
+type ModeChange []modeClause
+
+// A modeClause is one part of it, such as go=rX.
+type modeClause struct {
+	who   uint32 // the bits of the users that it is about
+	op    byte   // + - =
+	bits  uint32 // of all users
+	ifAny bool   // X: execute for directories, and where somebody may execute
+}
+
+// ParseModeChange reads a mode such as u=rwX,go=rX. Each part needs to say whose permissions
+// it changes; a second application must change nothing.
+func ParseModeChange(text string) (m ModeChange, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		at := strings.IndexAny(part, "+-=")
+		if at < 1 || len(strings.Trim(part[:at], "ugoa")) > 0 || len(strings.Trim(part[at+1:], "rwxX")) > 0 {
+			return nil, fmt.Errorf("want parts such as u=rwX or go-w, of u, g, o or a, then +, - or =, then r, w, x or X, got %q", part)
+		}
+		c := modeClause{op: part[at], ifAny: strings.Contains(part[at+1:], "X")}
+		for _, w := range part[:at] {
+			c.who |= map[rune]uint32{'u': 0o700, 'g': 0o070, 'o': 0o007, 'a': 0o777}[w]
+		}
+		for _, b := range part[at+1:] {
+			c.bits |= map[rune]uint32{'r': 0o444, 'w': 0o222, 'x': 0o111}[b]
+		}
+		m = append(m, c)
+	}
+	for mode := range uint32(0o1000) {
+		for _, directory := range []bool{false, true} {
+			once := m.Apply(mode, directory)
+			if m.Apply(once, directory) != once {
+				return nil, fmt.Errorf("want permissions that stay what they are when they are set again, got %q, which makes %04o of %04o, and %04o of that", text, once, mode, m.Apply(once, directory))
+			}
+		}
+	}
+	return m, nil
+}
+
+// Apply returns what becomes of the permissions of a file or directory.
+func (m ModeChange) Apply(mode uint32, directory bool) uint32 {
+	for _, c := range m {
+		bits := c.bits
+		if c.ifAny && (directory || mode&0o111 != 0) {
+			bits |= 0o111
+		}
+		switch bits &= c.who; c.op {
+		case '+':
+			mode |= bits
+		case '-':
+			mode &^= bits
+		default:
+			mode = mode&^c.who | bits
+			if !directory {
+				mode &^= c.who&0o400<<3 | c.who&0o020<<6 // setuid with u, setgid with g
+			}
+		}
+	}
+	return mode
+}

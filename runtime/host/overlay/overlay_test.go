@@ -1,0 +1,33 @@
+package overlay_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// TestPlanning: a plan looks at the machine as if what is pending had been done.
+func TestPlanning(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "old"), []byte("x"), 0o640))
+	v := h.Planning(t.Context())
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/new", Kind: host.Directory}, host.PathEffect{Path: "/old", Kind: host.Missing})
+	dir, err := v.IsDirectory("/new")
+	require.NoError(t, err)
+	require.True(t, dir)
+	there, err := v.Exists("/old")
+	require.NoError(t, err)
+	require.False(t, there)
+	v.Plan().Assume(nil, false, host.PathEffect{Path: root + "/made", OfSystem: true, Kind: host.Directory}, host.PathEffect{Path: "/made", OfSystem: true, Kind: host.Missing})
+	dir, err = v.IsDirectory("/made")
+	require.NoError(t, err)
+	require.True(t, dir, "a path of the operating system is that of the machine below its root, and no other")
+	there, err = h.Exists("/old")
+	require.NoError(t, err)
+	require.True(t, there)
+}

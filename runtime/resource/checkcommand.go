@@ -1,0 +1,68 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A CheckCommand is a command that looks and exits 0 if all is well: a line, which is split
+// into words, or a list of words. It is run without a shell. %s stands for a file that it looks
+// at.
+type CheckCommand []string
+
+// checkPlaceholder stands for the file.
+const checkPlaceholder = "%s"
+
+// IsGiven reports whether there is a command.
+func (c CheckCommand) IsGiven() bool { return len(c) > 1 || len(c) == 1 && c[0] != "" }
+
+// Err returns what is wrong with the command. OfFile says that it has to look at a file.
+func (c CheckCommand) Err(ofFile bool) error {
+	words, err := c.words()
+	line := strings.Join(c, " ")
+	switch {
+	case err != nil:
+		return err
+	case len(words) == 0 || words[0] == "":
+		return fmt.Errorf("want a command, got %q", line)
+	case ofFile && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, checkPlaceholder) }):
+		return fmt.Errorf("want %%s in the command, for the file that it looks at, got %q", line)
+	}
+	return nil
+}
+
+func (c CheckCommand) words() ([]string, error) {
+	if len(c) == 1 {
+		return SplitWords(c[0])
+	}
+	return slices.Clone(c), nil
+}
+
+// Words returns the words of the command that looks at a file, which is "" if it looks at
+// none.
+func (c CheckCommand) Words(file string) []string {
+	words, _ := c.words()
+	for i, w := range words {
+		if file != "" {
+			words[i] = strings.ReplaceAll(w, checkPlaceholder, file)
+		}
+	}
+	return words
+}
+
+// Ask runs the command for a property, and returns an error unless it exits 0.
+func (c CheckCommand) Ask(ctx context.Context, v *host.View, property, file string) error {
+	cmd := host.Cmd{Argv: c.Words(file), KeepLocale: true}
+	res, err := v.Query(ctx, cmd)
+	if err == nil {
+		err = res.Err(cmd)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", property, err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// What no resource of a run declares can be purged. Status learns by its context what is
+// declared.
+
+type declaredKey struct{}
+
+// WithDeclared returns a context for Status and Perform in which list returns all resources that
+// are declared, also those that are skipped or not selected.
+func WithDeclared(ctx context.Context, list func() []*Resource) context.Context {
+	return context.WithValue(ctx, declaredKey{}, list)
+}
+
+// pathProperties are properties that hold paths. If one of them is known later only, so is
+// what its resource declares.
+var pathProperties = []string{"path", "paths", "creates", "extract_parent"}
+
+// DeclaredPaths returns the paths that declared resources manage or have among their properties.
+// It is an error if that is not known, as outside of a run or a plan.
+func DeclaredPaths(ctx context.Context) (paths []string, err error) {
+	list, ok := ctx.Value(declaredKey{}).(func() []*Resource)
+	if !ok {
+		return nil, fmt.Errorf("what is declared is known in a run and in a plan only")
+	}
+	for _, r := range list() {
+		for _, name := range r.Later {
+			if slices.Contains(pathProperties, name) {
+				return nil, fmt.Errorf("%s of %s is known later, so what is declared is not known yet (require = %[2]s puts this behind it)", name, r.ID)
+			}
+		}
+		if path.IsAbs(r.ID.Name) {
+			paths = append(paths, path.Clean(r.ID.Name))
+		}
+		if r.Spec == nil {
+			continue
+		}
+		if p, ok := r.Spec.(*Properties); ok && p.functions.Effects != nil {
+			effects, _, err := p.functions.Effects(p, nil)
+			if err != nil {
+				return nil, fmt.Errorf("what %s makes is not known: %w", r.ID, err)
+			}
+			for _, e := range effects {
+				paths = append(paths, e.Path)
+			}
+		}
+		if b, ok := r.Spec.(EffectBound); ok {
+			bound, _ := b.ConfinedTo()
+			paths = append(paths, bound...)
+		}
+		if r.Type != nil {
+			paths = appendPaths(paths, schema.MapValue(r.Type.Properties().Encode(r.Spec, r.Common)))
+		}
+	}
+	return paths, nil
+}
+
+// appendPaths adds all absolute paths in a value.
+func appendPaths(paths []string, v schema.Value) []string {
+	switch x := v.Go().(type) {
+	case string:
+		if strings.HasPrefix(x, "/") && !strings.ContainsAny(x, "\n\x00") {
+			paths = append(paths, path.Clean(x))
+		}
+	case []any, map[string]any:
+		for _, item := range v.Items() {
+			paths = appendPaths(paths, item)
+		}
+		if t := v.Table(); t != nil {
+			for _, e := range t.Entries {
+				paths = appendPaths(paths, e.Val)
+			}
+		}
+	}
+	return paths
+}

@@ -1,0 +1,49 @@
+package resource
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A Prediction is the expected success of a pending resource.
+type Prediction struct {
+	// Caveat is a remark, such as the version that would be installed.
+	Caveat string
+	// Err is the error with which it is going to fail.
+	Err error
+	// Look is the lookup that it depends on; none if its kind is a path and its name is "".
+	Look host.Look
+	// DependsOn lists paths whose change may change the prediction.
+	DependsOn []string
+	// Installs lists the names of further resources of the type that are installed with
+	// it, such as dependencies.
+	Installs []string
+	// Removes lists the names of further resources of the type that are removed with it,
+	// such as what depends on it. The zero state of the type means that one is absent.
+	Removes []string
+	// Lost says that what is removed cannot be installed again, which others may need.
+	Lost bool
+}
+
+// HasBulkPrediction reports whether the provider implements [BulkPredictor].
+func (b Binding) HasBulkPrediction() bool {
+	return b.Type.hasBulkPrediction != nil && b.Type.hasBulkPrediction(b.impl)
+}
+
+// PredictAll returns the predictions of many resources at once. It is not ok if the provider
+// cannot.
+func (b Binding) PredictAll(ctx context.Context, v *host.View, specs []any) (list []Prediction, ok bool) {
+	if b.Type.predictAll == nil {
+		return nil, false
+	}
+	return b.Type.predictAll(ctx, v, b.impl, specs)
+}
+
+func predictAll[D any](ctx context.Context, v *host.View, provider any, specs []any) ([]Prediction, bool) {
+	f, ok := provider.(BulkPredictor[D])
+	if !ok {
+		return nil, false
+	}
+	return f.PredictAll(ctx, v, specsOf[D](specs)), true
+}

@@ -1,0 +1,39 @@
+//go:build darwin || freebsd
+
+package safepath
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// CTimeOf returns when the inode of a file was changed last, its number besides. Ok is false
+// if that is not known.
+func CTimeOf(fi os.FileInfo) (at time.Time, inode uint64, ok bool) {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return at, 0, false
+	}
+	return time.Unix(st.Ctimespec.Unix()), st.Ino, true
+}
+
+// holdsKernelFiles reports whether the kernel makes up what the files of a file system hold.
+func holdsKernelFiles(fs *unix.Statfs_t) bool {
+	switch unix.ByteSliceToString(fs.Fstypename[:]) {
+	case "procfs", "linprocfs", "linsysfs", "devfs", "fdescfs":
+		return true
+	}
+	return false
+}
+
+// IsOnDisk reports whether an open file is on something else than memory.
+func IsOnDisk(fd int) bool {
+	var st unix.Statfs_t
+	return unix.Fstatfs(fd, &st) == nil && unix.ByteSliceToString(st.Fstypename[:]) != "tmpfs"
+}
+
+// searchOnly opens a directory that may not be read, to go on from there.
+const searchOnly = unix.O_SEARCH

@@ -1,0 +1,163 @@
+package backup_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state/backup"
+	"github.com/luaccm/ccm/runtime/state/statedir"
+)
+
+// A box is a store, and a machine of which it keeps files.
+type box struct {
+	*testing.T
+	store *backup.Store
+	dir   string
+	runs  []backup.RunContents
+}
+
+func newBox(t *testing.T) *box {
+	dir := t.TempDir()
+	b := &box{T: t, dir: dir}
+	b.store = &backup.Store{
+		Dir:     statedir.New(dir, nil, nil),
+		Secrets: secret.New(func() ([]byte, error) { return make([]byte, secret.KeySize), nil }),
+		NeedKey: func() error { return nil },
+		Bytes:   1 << 20, Object: 1 << 20,
+		Runs: func() ([]backup.RunContents, error) { return b.runs, nil },
+		Now:  func() time.Time { return time.Unix(0, 0) },
+	}
+	return b
+}
+
+// put keeps a text and returns its name.
+func (b *box) put(w *backup.Writer, text string, seal bool) (string, error) {
+	h, root := hosttest.New(b.T, nil)
+	require.NoError(b, os.WriteFile(filepath.Join(root, "f"), []byte(text), 0o600))
+	id, _, err := w.Put(&h.View, "/f", false, seal)
+	return id, err
+}
+
+// read returns what is kept under a name.
+func (b *box) read(id string) (string, error) {
+	r, err := b.store.Open(id)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	return string(text), err
+}
+
+// files returns the files that hold contents.
+func (b *box) files() []string {
+	list, err := filepath.Glob(filepath.Join(b.dir, "objects", "*", "*"))
+	require.NoError(b, err)
+	return list
+}
+
+func TestPut(t *testing.T) {
+	b := newBox(t)
+	w := b.store.Writer("r1")
+	clear, err := b.put(w, "text", false)
+	require.NoError(t, err)
+	sealed, err := b.put(w, "text", true)
+	require.NoError(t, err)
+	require.NotEqual(t, clear, sealed)
+	again, err := b.put(b.store.Writer("r2"), "text", false)
+	require.NoError(t, err)
+	require.Equal(t, clear, again)
+	require.Len(t, b.files(), 2, "equal contents are stored once")
+	for _, id := range []string{clear, sealed} {
+		text, err := b.read(id)
+		require.NoError(t, err)
+		require.Equal(t, "text", text)
+		require.True(t, b.store.IsNamed(id, clear))
+	}
+	_, err = b.read(strings.Repeat("0", 64))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = b.read("../../etc/passwd")
+	require.ErrorContains(t, err, "want the SHA-256")
+}
+
+// TestDamaged: what is damaged is found when it is read, and is stored anew.
+func TestDamaged(t *testing.T) {
+	b := newBox(t)
+	id, err := b.put(b.store.Writer("r1"), "text", false)
+	require.NoError(t, err)
+	whole, err := os.ReadFile(b.files()[0])
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(b.files()[0], whole[:len(whole)-3], 0o600))
+	_, err = b.read(id)
+	require.ErrorContains(t, err, "is damaged")
+	_, err = b.put(b.store.Writer("r2"), "text", false)
+	require.NoError(t, err)
+	text, err := b.read(id)
+	require.NoError(t, err)
+	require.Equal(t, "text", text)
+	require.DirExists(t, filepath.Join(b.dir, "broken"))
+}
+
+// TestRoom: the oldest runs make room, no more of them than are needed, and not the run that
+// needs it. What is being written does not count twice.
+func TestRoom(t *testing.T) {
+	b := newBox(t)
+	var ids []string
+	for i := range 3 {
+		run := fmt.Sprint("r", i)
+		w := b.store.Writer(run)
+		id, err := b.put(w, fmt.Sprint("content ", i), false)
+		require.NoError(t, err)
+		require.NoError(t, w.End())
+		b.runs = append(b.runs, backup.RunContents{ID: run, Contents: []string{id}})
+		ids = append(ids, id)
+		fi, err := os.Stat(b.files()[0])
+		require.NoError(t, err)
+		b.store.Bytes = 2*fi.Size() + 2
+	}
+	_, err := b.read(ids[0])
+	require.ErrorIs(t, err, os.ErrNotExist)
+	for i, id := range ids[1:] {
+		text, err := b.read(id)
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprint("content ", i+1), text)
+	}
+	w := b.store.Writer("r2") // that has kept the last
+	b.store.Bytes /= 2
+	_, err = b.put(w, "more", false)
+	limit, ok := errors.AsType[*backup.LimitError](err)
+	require.True(t, ok, "%v", err)
+	require.ErrorContains(t, limit, "take all the room")
+	b.store.Object = 3
+	_, err = b.put(w, "more", false)
+	require.ErrorContains(t, err, "larger than 3 B")
+}
+
+// TestRemoveUnused: what no run has kept goes, unless a damaged record may have named it.
+func TestRemoveUnused(t *testing.T) {
+	b := newBox(t)
+	w := b.store.Writer("r")
+	used, err := b.put(w, "used", false)
+	require.NoError(t, err)
+	_, err = b.put(w, "unused", false)
+	require.NoError(t, err)
+	runs := []backup.RunContents{{ID: "r", Contents: []string{used}, Damaged: true}}
+	require.NoError(t, w.RemoveUnused(runs, time.Now().Add(-time.Hour)))
+	require.Len(t, b.files(), 2)
+	runs[0].Damaged = false
+	require.NoError(t, w.RemoveUnused(runs, time.Now().Add(-time.Hour)))
+	require.Len(t, b.files(), 1)
+	text, err := b.read(used)
+	require.NoError(t, err)
+	require.Equal(t, "used", text)
+}

@@ -1,0 +1,172 @@
+// Package backup keeps the contents of files that were overwritten or removed, until there is
+// no room for them or no run that names them.
+//
+// Begin with [Store], and [Writer] for one run.
+package backup
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state/statedir"
+)
+
+// A Store is the contents in a state directory: files named after the SHA-256 of what they
+// hold, compressed. What holds secrets is sealed, and has its name of a keyed digest
+// of that. Equal contents are stored once.
+type Store struct {
+	Dir     *statedir.Dir
+	Secrets *secret.Keeper
+	// NeedKey makes sure that the key of Secrets is on the disk.
+	NeedKey func() error
+	// Bytes is how much all contents together take, as they are stored; Object is how large one
+	// may be.
+	Bytes, Object int64
+	// Runs returns the runs that are on record, oldest first.
+	Runs func() ([]RunContents, error)
+	Now  func() time.Time
+}
+
+// RunContents is the contents that one run has stored.
+type RunContents struct {
+	ID       string
+	Start    time.Time // zero if it is not known
+	Contents []string  // the names of its contents
+	// Damaged is set if it may have kept more.
+	Damaged bool
+}
+
+const contentsDir = "objects"
+
+// The suffixes of contents.
+const (
+	clearSuffix  = ".gz"
+	sealedSuffix = ".sealed"
+)
+
+func contentFile(id, suffix string) string { return filepath.Join(contentsDir, id[:2], id+suffix) }
+
+// file returns the file of a content.
+func (s *Store) file(id string) string {
+	if sealed := contentFile(id, sealedSuffix); s.Dir.Has(sealed) {
+		return sealed
+	}
+	return contentFile(id, clearSuffix)
+}
+
+// sealedID returns the name of a content that is sealed, given its SHA-256.
+func (s *Store) sealedID(sum string) string { return s.Secrets.Digest("content", sum) }
+
+// IsNamed reports whether id is the name of the content with that SHA-256.
+func (s *Store) IsNamed(id, sum string) bool { return id == sum || id == s.sealedID(sum) }
+
+// isID reports whether id is the SHA-256 of something in hexadecimal.
+func isID(id string) bool {
+	return len(id) == 2*sha256.Size && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+// each calls f for every file of the store. A file that is no content has the id "".
+func (s *Store) each(f func(id, name string, size int64) error) error {
+	dirs, err := s.Dir.List(contentsDir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, d := range dirs {
+		if !d.IsDir() || err != nil {
+			continue
+		}
+		dir := filepath.Join(contentsDir, d.Name())
+		files, e := s.Dir.List(dir)
+		if err = e; err != nil {
+			break
+		}
+		for _, file := range files {
+			name := filepath.Join(dir, file.Name())
+			fi, e := s.Dir.Stat(name)
+			if e != nil {
+				return e
+			}
+			id, ok := strings.CutSuffix(file.Name(), clearSuffix)
+			if !ok {
+				id, ok = strings.CutSuffix(file.Name(), sealedSuffix)
+			}
+			if !ok || !isID(id) {
+				id = ""
+			}
+			if err := f(id, name, fi.Size); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// A content is an open one. Reading it to its end fails if its digest is not that of
+// its name.
+type content struct {
+	s   *Store
+	f   *os.File
+	z   *gzip.Reader
+	sum hash.Hash
+	id  string
+}
+
+// Open returns a content. The error wraps [os.ErrNotExist] if it is not kept any more.
+func (s *Store) Open(id string) (io.ReadCloser, error) {
+	if !isID(id) {
+		return nil, fmt.Errorf("want the SHA-256 of a content, got %q", id)
+	}
+	f, err := s.Dir.Open(s.file(id), os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	var r io.Reader = f
+	if strings.HasSuffix(f.Name(), sealedSuffix) {
+		r, err = s.Secrets.Open(f)
+	}
+	z := decompressors.Get().(*gzip.Reader)
+	if err == nil {
+		err = z.Reset(r)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("the backup %s is damaged: %w", id, err)
+	}
+	return &content{s: s, f: f, z: z, sum: sha256.New(), id: id}, nil
+}
+
+// Read implements io.Reader.
+func (c *content) Read(p []byte) (int, error) {
+	n, err := c.z.Read(p)
+	c.sum.Write(p[:n])
+	switch {
+	case err == io.EOF && !c.s.IsNamed(c.id, hex.EncodeToString(c.sum.Sum(nil))):
+		return n, fmt.Errorf("the backup %s is damaged: it holds something else", c.id)
+	case err != nil && err != io.EOF:
+		return n, fmt.Errorf("the backup %s is damaged: %w", c.id, err)
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (c *content) Close() error {
+	if c.z != nil {
+		decompressors.Put(c.z)
+		c.z = nil
+	}
+	return c.f.Close()
+}
+
+// decompressors is a pool: a gzip.Reader is larger than most contents.
+var decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}

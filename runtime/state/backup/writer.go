@@ -1,0 +1,243 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/state/statedir"
+)
+
+// A Writer stores what one run keeps.
+type Writer struct {
+	s *Store
+	// total is how many bytes all contents take, once it is known. It is measured
+	// if that is not just what the file says.
+	total    int64
+	known    bool
+	measured bool
+	// batched is set if something was stored that is not durable yet.
+	batched bool
+	// run is the run that stores, of which nothing is removed to make room.
+	run string
+	// buffer is for copying.
+	buffer []byte
+	// used is the contents of the run, whether its record names them yet or not. They stay.
+	used map[string]bool
+}
+
+// Writer returns the writer of a run. The lock of the state directory must be held.
+func (s *Store) Writer(run string) *Writer {
+	return &Writer{s: s, run: run, used: make(map[string]bool)}
+}
+
+// A LimitError says why a content is not kept.
+type LimitError struct{ reason string }
+
+// Error returns the reason.
+func (e *LimitError) Error() string { return e.reason }
+
+// errNoRoom says that a content does not fit into Store.Bytes.
+var errNoRoom = &LimitError{"the backups of this run take all the room there is for backups"}
+
+// Put stores the content of the file at a path of the machine and returns its
+// name. If batch is set, it is durable only after the next Sync. It is durable
+// before it has its name otherwise.
+//
+// With seal set it is sealed. It is sealed anyway if there is a secret in it, which the
+// second result says. What is too large for the store is a [LimitError].
+func (w *Writer) Put(v *host.View, path string, batch, seal bool) (id string, sealed bool, err error) {
+	f, err := v.Open(path)
+	if err != nil {
+		return "", seal, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	var to io.Writer = sum
+	scan := w.s.Secrets.Scanner()
+	if !seal && scan != nil {
+		to = io.MultiWriter(sum, scan)
+	}
+	n, err := w.copy(to, io.LimitReader(f, w.s.Object+1))
+	if err != nil {
+		return "", seal, err
+	}
+	seal = seal || scan.Found()
+	if n > w.s.Object {
+		return "", seal, &LimitError{"it is larger than " + bytesize.Format(w.s.Object)}
+	}
+	id = hex.EncodeToString(sum.Sum(nil))
+	suffix := clearSuffix
+	if seal {
+		if err := w.s.NeedKey(); err != nil {
+			return "", seal, err
+		}
+		id, suffix = w.s.sealedID(id), sealedSuffix
+	}
+	if !w.used[id] && !w.holds(id) {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return "", seal, err
+		}
+		if err := w.write(id, suffix, f, batch); err != nil {
+			return "", seal, err
+		}
+	}
+	w.used[id] = true
+	return id, seal, nil
+}
+
+// copy is io.Copy, which makes a buffer each time.
+func (w *Writer) copy(to io.Writer, r io.Reader) (int64, error) {
+	if w.buffer == nil {
+		w.buffer = make([]byte, 32<<10)
+	}
+	return io.CopyBuffer(to, struct{ io.Reader }{r}, w.buffer)
+}
+
+// holds reports whether a content is stored already, and is what it should be.
+func (w *Writer) holds(id string) bool {
+	r, err := w.s.Open(id)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, r)
+	if errors.Join(err, r.Close()) == nil {
+		return true
+	}
+	w.s.Dir.SetAside(w.s.file(id), "a backup is damaged", w.s.Now())
+	return false
+}
+
+// write stores what r holds under its name.
+func (w *Writer) write(id, suffix string, r io.Reader, batch bool) error {
+	if err := errors.Join(w.s.Dir.MakeDir(contentsDir), w.s.Dir.MakeDir(filepath.Join(contentsDir, id[:2]))); err != nil {
+		return err
+	}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	batch = batch && safepath.SyncsFileSystems
+	sum := sha256.New()
+	var size int64
+	err := w.s.Dir.Replace(contentFile(id, suffix), !batch, func(file io.Writer) error {
+		counted := &counter{w: file}
+		err := w.encode(counted, suffix == sealedSuffix, func(z io.Writer) error {
+			_, err := w.copy(io.MultiWriter(z, sum), r)
+			return err
+		})
+		size = counted.n
+		if got := hex.EncodeToString(sum.Sum(nil)); err == nil && !w.s.IsNamed(id, got) {
+			return errors.New("it changed while it was read")
+		}
+		if err == nil {
+			err = w.makeRoom(size)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	w.total += size
+	w.batched = w.batched || batch
+	return nil
+}
+
+// encode compresses what is written, and seals it if seal is set.
+func (w *Writer) encode(to io.Writer, seal bool, write func(io.Writer) error) error {
+	if !seal {
+		return statedir.Compress(to, write)
+	}
+	sealer, err := w.s.Secrets.Seal(to)
+	if err != nil {
+		return err
+	}
+	if err := statedir.Compress(sealer, write); err != nil {
+		return err
+	}
+	return sealer.Close()
+}
+
+// Sync makes what was stored in a batch durable.
+func (w *Writer) Sync() error {
+	if !w.batched {
+		return nil
+	}
+	w.batched = false
+	path := w.s.Dir.Path(contentsDir)
+	return w.s.Dir.Do("sync", path, func() error {
+		d, err := w.s.Dir.OpenDir(contentsDir)
+		if err != nil {
+			return err
+		}
+		return errors.Join(safepath.SyncFileSystem(int(d.Fd())), d.Close())
+	})
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// sizeFile holds the size of all contents in bytes, while no run changes it.
+const sizeFile = contentsDir + "/size"
+
+// begin reads or measures the total, and removes sizeFile until End.
+func (w *Writer) begin() error {
+	if w.known {
+		return nil
+	}
+	text, err := w.s.Dir.ReadFile(sizeFile)
+	if err == nil {
+		w.total, err = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	}
+	if err != nil || w.total < 0 {
+		if err := w.measure(); err != nil {
+			return err
+		}
+	}
+	w.known = true
+	err = w.s.Dir.Remove(sizeFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// End writes the total to sizeFile, if anything was stored or removed.
+func (w *Writer) End() error {
+	if !w.known {
+		return nil
+	}
+	w.known, w.measured = false, false
+	return w.s.Dir.Replace(sizeFile, false, func(file io.Writer) error {
+		_, err := fmt.Fprintln(file, w.total)
+		return err
+	})
+}
+
+// measure adds up the sizes of all contents, without those that are being written.
+func (w *Writer) measure() error {
+	w.total, w.measured = 0, true
+	return w.s.each(func(id, _ string, size int64) error {
+		if id != "" {
+			w.total += size
+		}
+		return nil
+	})
+}

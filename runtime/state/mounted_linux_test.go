@@ -1,0 +1,66 @@
+package state_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/test/tally"
+)
+
+// mounted returns a directory with a file system of 64 KiB of its own.
+func mounted(t *testing.T) string {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k,mode=755"); err != nil {
+		t.Skipf("mount: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
+	return dir
+}
+
+func TestReadOnlyFileSystem(t *testing.T) {
+	tally.Of(t, "a read-only file system", "the same").Add(1)
+	b := newBox(t)
+	b.root = mounted(t)
+	b.write("a", "old", 0o640)
+	require.NoError(t, syscall.Mount("", b.root, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	before := hosttest.Snapshot(t, b.root)
+	_, sum, err := b.run(cat(t, file("/a", "new"), file("/b", ""), absent("/a2"), Dir("/d", "0755")))
+	require.NoError(t, err)
+	require.Equal(t, 3, sum.Of(converge.Failed))
+	for _, e := range b.events {
+		if e.Err != nil {
+			require.ErrorIs(t, e.Err, syscall.EROFS)
+		}
+	}
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+}
+
+// TestMountPoint: a file that is mounted over cannot be replaced.
+func TestMountPoint(t *testing.T) {
+	tally.Of(t, "a mount point as target", "the same").Add(1)
+	b := newBox(t)
+	b.root = mounted(t)
+	b.write("a", "old", 0o640)
+	b.write("over", "mounted", 0o600)
+	at := filepath.Join(b.root, "a")
+	if err := syscall.Mount(filepath.Join(b.root, "over"), at, "", syscall.MS_BIND, ""); err != nil {
+		t.Skipf("mount: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(at, syscall.MNT_DETACH)) })
+	before := hosttest.Snapshot(t, b.root)
+	_, sum, err := b.run(cat(t, file("/a", "new")))
+	require.NoError(t, err)
+	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.ErrorIs(t, b.events[0].Err, syscall.EBUSY)
+	require.Equal(t, before, hosttest.Snapshot(t, b.root))
+	noLeftovers(t, b.root)
+}

@@ -1,0 +1,77 @@
+package state_test
+
+import (
+	"os"
+	osexec "os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/command"
+)
+
+// TestCommandBeforeItsNumber: a run that dies after it has started a command, and before it
+// has recorded its number, leaves one that is known by the ID in its environment. Other
+// commands go on, and so does a daemon that the command has started.
+func TestCommandBeforeItsNumber(t *testing.T) {
+	for name, leader := range map[string]bool{"command": true, "its child alone": false} {
+		t.Run(name, func(t *testing.T) {
+			b := newBox(t)
+			b.must() // the state directory is there
+			start := func(id string, daemon bool) (isOver func() bool) {
+				cmd := osexec.Command("sleep", "1000")
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !daemon, Setsid: daemon}
+				if !leader && !daemon {
+					cmd = osexec.Command("sh", "-c", "sleep 1000 & exit")
+					cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+				}
+				cmd.Env = append(os.Environ(), command.RunVariable+"=r", command.IDVariable+"="+id)
+				require.NoError(t, cmd.Start())
+				done := make(chan struct{})
+				go func() { _ = cmd.Wait(); close(done) }()
+				t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); <-done })
+				if !leader && !daemon {
+					<-done
+				}
+				return func() bool { return syscall.Kill(-cmd.Process.Pid, 0) == syscall.ESRCH }
+			}
+			work := b.store().Work("r")
+			firstOver := start(work.Command("sleep 1", false).ID(), false)
+			second := work.Command("sleep 2", false)
+			over := start(second.ID(), false)
+			daemonOver := start(second.ID(), true)
+			otherOver := start("r.77", false)
+
+			b.store().CleanUp()
+			require.Eventually(t, func() bool { return over() && firstOver() }, time.Minute, 5*time.Millisecond)
+			require.False(t, daemonOver(), "a daemon")
+			require.False(t, otherOver(), "another command")
+			require.Equal(t, []string{
+				"ended the command sleep 1, which run r has left behind when it died",
+				"ended the command sleep 2, which run r has left behind when it died",
+			}, b.warned)
+			b.store().CleanUp()
+			require.Len(t, b.warned, 2)
+		})
+	}
+}
+
+// TestCommandApartBeforeItsNumber: the same for a command in a session of its own, as one has
+// that runs as another user.
+func TestCommandApartBeforeItsNumber(t *testing.T) {
+	b := newBox(t)
+	b.must()
+	apart := b.store().Work("r").Command("sleep 3", true)
+	cmd := osexec.Command("sleep", "1000")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Env = append(os.Environ(), command.RunVariable+"=r", command.IDVariable+"="+apart.ID())
+	require.NoError(t, cmd.Start())
+	done := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(done) }()
+	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); <-done })
+	b.store().CleanUp()
+	<-done
+	require.Equal(t, []string{"ended the command sleep 3, which run r has left behind when it died"}, b.warned)
+}

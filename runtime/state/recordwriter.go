@@ -1,0 +1,263 @@
+package state
+
+import (
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state/backup"
+)
+
+// The protocols of the lines of a run.
+const (
+	startProtocol  = "io.choria.ccm.v1.session.start"
+	endProtocol    = "io.choria.ccm.v1.session.end"
+	changeProtocol = "io.choria.ccm.v1.session.change"
+)
+
+// Info describes a run when it starts.
+type Info struct {
+	// ID names the run. Those of later runs come later in the order of bytes.
+	ID string `json:"run_id"`
+	// Kind is run, restore or undo.
+	Kind string `json:"kind"`
+	// Site is the absolute path of the script or manifest, with the arguments and options that
+	// select what it declares behind it; "" if there is none.
+	Site string `json:"site,omitempty"`
+	// File is that path alone.
+	File string `json:"-"`
+	// Root is the directory that stood for /.
+	Root    string    `json:"root"`
+	Command string    `json:"command,omitempty"`
+	Version string    `json:"version,omitempty"`
+	PID     int       `json:"pid,omitempty"`
+	Start   time.Time `json:"start_time"`
+	// Inputs are what the script looked at besides its own text and the facts.
+	Inputs []Input `json:"inputs,omitempty"`
+}
+
+// An Input is something outside of a script that its result depends on.
+type Input struct {
+	// Kind is file, stat, list, glob, command, http or data.
+	Kind string `json:"kind"`
+	// Name is the path, the pattern, the command or the URL.
+	Name string `json:"name"`
+	// Value is the SHA-256 of what was read, or the result of a look.
+	Value string `json:"value,omitempty"`
+}
+
+// A RecordWriter writes the [Record] of one run, for one goroutine. It is the journal and a
+// reporter of its engine, and gets the pre-image of every change from the host. Nothing is
+// written before the first change.
+type RecordWriter struct {
+	s          *Store
+	info       Info
+	journal    *journal // of pending refreshes
+	backups    *backup.Writer
+	sensitive  *sensitive
+	file       lines
+	catalog    *catalog.Catalog // that is applied; nil for none
+	siteRecord *siteRecord
+
+	// current is the resource of changes for which the host names none.
+	current *resource.Resource
+	changes map[string]*fileChange
+	// open lists the open changes by resource, changeCount counts all that ever were.
+	open        map[resource.ID][]*fileChange
+	changeCount int
+	// unsynced is set if lines were added that have to be durable and are not.
+	unsynced bool
+	view     *host.View
+	results  map[resource.ID]resourceResult
+	// lazy is the resources with values that become known only in the run, resolved these
+	// with their values.
+	lazy     map[resource.ID]bool
+	resolved map[resource.ID]*resource.Resource
+	// catalogEnded is set once the record of the catalog is written.
+	catalogEnded bool
+}
+
+var (
+	_ converge.Journal  = (*RecordWriter)(nil)
+	_ converge.Reporter = (*RecordWriter)(nil)
+)
+
+// Begin starts the record of a run. The lock of the directory must be held.
+func (s *Store) Begin(info Info) (*RecordWriter, error) {
+	r := &RecordWriter{s: s, info: info, changes: make(map[string]*fileChange), open: make(map[resource.ID][]*fileChange), results: make(map[resource.ID]resourceResult)}
+	r.backups = s.backups.Writer(info.ID)
+	r.file = lines{s: s, name: runFile(info.ID)}
+	var err error
+	if r.journal, err = s.openJournal(info); err != nil {
+		return nil, err
+	}
+	r.sensitive, err = s.openSensitive()
+	return r, err
+}
+
+func runFile(id string) string { return filepath.Join("runs", id+".ndjson") }
+
+// AddCatalog adds a catalog that the run is going to apply. A run that applies several, one
+// after the other, has applied all of them in the end; of what is in more than one, the last
+// counts.
+func (r *RecordWriter) AddCatalog(c *catalog.Catalog) {
+	for _, res := range c.Resources {
+		r.noteLazy(res)
+		r.noteSecrets(res)
+	}
+	if r.siteRecord == nil {
+		r.catalog, r.siteRecord = c, &siteRecord{s: r.s, site: r.info.Site, file: r.info.File, root: r.info.Root}
+		return
+	}
+	r.catalog = merged(r.catalog, c)
+}
+
+// ID returns the name of the run.
+func (r *RecordWriter) ID() string { return r.info.ID }
+
+// PendingRefreshes returns the pending refreshes of resources of a catalog and, if the run is
+// one of a site, of those that the site does not declare any more.
+func (r *RecordWriter) PendingRefreshes(site string, c *catalog.Catalog) []converge.PendingRefresh {
+	return PendingRefreshes(r.journal.list, site, r.info.Root, c)
+}
+
+// AddRefreshes implements converge.Journal.
+func (r *RecordWriter) AddRefreshes(by resource.ID, cause converge.Cause, to []resource.ID) error {
+	return r.journal.add(by, cause, to)
+}
+
+// CancelRefreshes implements converge.Journal.
+func (r *RecordWriter) CancelRefreshes(by resource.ID) { r.journal.cancel(by) }
+
+// FinishRefreshes implements converge.Journal.
+func (r *RecordWriter) FinishRefreshes(to resource.ID) { r.journal.finish(to) }
+
+// DropRefresh implements converge.Journal.
+func (r *RecordWriter) DropRefresh(d converge.PendingRefresh) { r.journal.drop(d) }
+
+// Cause compares a resource with the last applied catalog (converge.Engine.Cause). A run
+// that applies no catalog knows no cause.
+func (r *RecordWriter) Cause(res *resource.Resource, desired resource.DesiredDigest, text func() string) converge.Cause {
+	if r.siteRecord == nil {
+		return converge.NoCause
+	}
+	return r.siteRecord.cause(res, desired, text)
+}
+
+type changeLine struct {
+	Protocol string `json:"protocol"`
+	*Change
+}
+
+type startLine struct {
+	Protocol string `json:"protocol"`
+	Info
+}
+
+// add adds lines to the file of the run, which begins with its Info.
+func (r *RecordWriter) add(durable bool, objects ...any) error {
+	if err := r.begin(); err != nil {
+		return err
+	}
+	return r.file.add(durable, objects...)
+}
+
+// enqueue adds lines to the file of the run, which are written with the next ones.
+func (r *RecordWriter) enqueue(objects ...any) error {
+	if err := r.begin(); err != nil {
+		return err
+	}
+	return r.file.enqueue(objects...)
+}
+
+// begin begins the file of the run, if it is not begun yet.
+func (r *RecordWriter) begin() error {
+	if r.file.f != nil || len(r.file.buffer) > 0 {
+		return nil
+	}
+	if err := r.s.dir.MakeDir("runs"); err != nil {
+		return err
+	}
+	if r.siteRecord != nil {
+		r.siteRecord.prepare(r.catalog)
+	}
+	return r.file.enqueue(startLine{startProtocol, r.info})
+}
+
+// An Entry is one line of the history: a run and how it ended.
+type Entry struct {
+	Protocol string `json:"protocol"`
+	Info
+	// Summary is nil if the run did not get to its end.
+	Summary *report.Summary `json:"summary,omitempty"`
+	// Files is how many paths it changed.
+	Files int `json:"files"`
+}
+
+// longHistory is the size of the history from which runs that changed nothing
+// look for old runs too.
+const longHistory = 1 << 20
+
+// End ends the record of a run.
+func (r *RecordWriter) End(sum converge.Summary) error {
+	r.SetResource(nil)
+	var errs []error
+	errs = append(errs, r.endCatalog())
+	errs = append(errs, r.sensitive.file.close())
+	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
+	e.Summary = new(report.SummaryOf(sum, r.info.ID))
+	wrote := r.file.f != nil || len(r.file.buffer) > 0
+	if wrote {
+		errs = append(errs, r.file.add(true, e), r.file.close())
+	}
+	history := lines{s: r.s, name: historyFile}
+	errs = append(errs, history.add(false, e), history.close(), r.journal.end())
+	if wrote || history.size > longHistory {
+		errs = append(errs, r.tidy(), r.backups.End())
+	}
+	return errors.Join(errs...)
+}
+
+// endCatalog writes the record of the catalog that was applied, once.
+func (r *RecordWriter) endCatalog() error {
+	if r.siteRecord == nil || r.catalogEnded {
+		return nil
+	}
+	r.catalogEnded = true
+	return r.siteRecord.end(r.catalog, r.info.ID, r.results, r.resolved)
+}
+
+// CountUndeclared ends the record of the catalog, and returns how many resources that
+// earlier runs have made are declared no more.
+func (r *RecordWriter) CountUndeclared() (n int, err error) {
+	if err := r.endCatalog(); err != nil || r.siteRecord == nil {
+		return 0, err
+	}
+	list, err := r.siteRecord.undeclared()
+	if len(list) == 0 || err != nil {
+		return 0, err
+	}
+	elsewhere, err := r.siteRecord.declaredElsewhere()
+	for _, d := range list {
+		if _, ok := elsewhere[d.ID]; d.Made && !ok {
+			n++
+		}
+	}
+	return n, err
+}
+
+// changed counts the paths that are not as they were.
+func (r *RecordWriter) changed() int {
+	n := 0
+	for _, c := range r.changes {
+		if !c.Undone() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,25 @@
+package statedir
+
+import (
+	"compress/gzip"
+	"io"
+	"sync"
+)
+
+// compressors is a pool: each needs a megabyte.
+var compressors = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	return z
+}}
+
+// Compress calls write with a writer that compresses to w (gzip, RFC 1952). If write fails,
+// what was written to w is not whole.
+func Compress(w io.Writer, write func(io.Writer) error) error {
+	z := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(z)
+	z.Reset(w)
+	if err := write(z); err != nil {
+		return err
+	}
+	return z.Close()
+}

@@ -1,0 +1,235 @@
+package state
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/state/statedir"
+)
+
+// undeclaredSuffix is that of the file of the resources that earlier runs of a site have had
+// in order and that it declares no more. A run adds to it, a prune removes from it.
+const undeclaredSuffix = ".undeclared.gz"
+
+// maxUndeclared is how many of them are kept, the latest.
+const maxUndeclared = 10000
+
+// An UndeclaredResource is a resource of an earlier run that is declared no more.
+type UndeclaredResource struct {
+	ID, Type string
+	Pos      diag.Pos
+	// Made says that a run has made it: nothing was there before.
+	Made bool
+	// Properties are those of its last declaration.
+	Properties *schema.Table
+}
+
+// noteMade notes that a resource was made, or that it is absent.
+func (a *siteRecord) noteMade(e *converge.Event) {
+	made := e.Outcome == converge.Changed && slices.ContainsFunc(e.Diff, func(d resource.Delta) bool {
+		return d.Property == "ensure" && d.Have == "absent" && d.Want != "absent"
+	})
+	switch {
+	case !made && e.Ensure != "absent":
+		return
+	case made && e.Cause == converge.Corrective:
+		return // it was there before that; whether a run had made it then is on record
+	}
+	if a.made == nil {
+		a.made = make(map[resource.ID]bool)
+	}
+	a.made[e.Resource.ID] = made
+}
+
+// undeclared returns the list of the file, the earliest first.
+func (a *siteRecord) undeclared() (list []catalogEntry, err error) {
+	err = readEntries(a.s, a.name()+undeclaredSuffix, func(d catalogEntry) { list = append(list, d) })
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil && !a.readOnly {
+		a.s.dir.SetAside(a.name()+undeclaredSuffix, "it is damaged: ccm prune does not know all that is declared no more", a.s.clock.Now())
+	}
+	return list, nil
+}
+
+// addUndeclared adds what the catalog declares no more to the list, and takes out what it
+// declares.
+func (a *siteRecord) addUndeclared(c *catalog.Catalog) error {
+	if a.site == "" {
+		return nil // what the command line declares is not declared together
+	}
+	declared := declaredIn(c)
+	before, err := a.undeclared()
+	if err != nil {
+		return err
+	}
+	list, err := a.withDropped(before, declared)
+	if err != nil || len(before) == len(list) && slices.EqualFunc(before, list, func(x, y catalogEntry) bool { return x.ID == y.ID }) {
+		return err
+	}
+	return a.writeEntries(undeclaredSuffix, list)
+}
+
+// declaredIn returns the IDs of what a catalog declares for this machine.
+func declaredIn(c *catalog.Catalog) map[string]bool {
+	declared := make(map[string]bool, len(c.Resources)+len(c.Excluded))
+	for _, r := range c.Resources {
+		if r.Skip == "" {
+			declared[r.ID.String()] = true
+		}
+	}
+	for _, x := range c.Excluded {
+		declared[x.ID.String()] = true
+	}
+	return declared
+}
+
+// declaredElsewhere returns the IDs of what other sites have declared on the same root, and
+// the site that did so last.
+func (a *siteRecord) declaredElsewhere() (map[string]string, error) {
+	declared := make(map[string]string)
+	applied, err := a.s.Applied()
+	for _, other := range slices.Backward(applied) {
+		if other.Root != a.root || other.Site == a.site {
+			continue
+		}
+		o := &siteRecord{s: a.s, site: other.Site, root: a.root, readOnly: true}
+		o.load()
+		for _, w := range o.last.list {
+			declared[w.id] = other.Site
+		}
+	}
+	return declared, err
+}
+
+// withDropped returns those of list that are not declared, and the resources of the applied
+// catalog that are not.
+func (a *siteRecord) withDropped(list []catalogEntry, declared map[string]bool) ([]catalogEntry, error) {
+	out := make([]catalogEntry, 0, len(list))
+	for _, d := range list {
+		if !declared[d.ID] {
+			out = append(out, d)
+		}
+	}
+	a.load()
+	dropped := make(map[string]bool)
+	made := make(map[string]bool)
+	for _, w := range a.last.list {
+		if !declared[w.id] {
+			dropped[w.id], made[w.id] = true, w.made
+		}
+	}
+	if len(dropped) == 0 {
+		return out, nil
+	}
+	out = slices.DeleteFunc(out, func(d catalogEntry) bool { return dropped[d.ID] })
+	err := a.s.readCatalog(a.name(), func(d catalogEntry) {
+		if dropped[d.ID] {
+			d.Made = made[d.ID]
+			out = append(out, d)
+		}
+	})
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return out[max(0, len(out)-maxUndeclared):], err
+}
+
+// writeEntries replaces a file of resources.
+func (a *siteRecord) writeEntries(suffix string, list []catalogEntry) error {
+	if len(list) == 0 {
+		if !a.s.dir.Has(a.name() + suffix) {
+			return nil
+		}
+		return a.s.dir.Remove(a.name() + suffix)
+	}
+	return a.s.dir.Replace(a.name()+suffix, true, func(w io.Writer) error {
+		return statedir.Compress(w, func(z io.Writer) error {
+			var line []byte
+			for _, d := range list {
+				var err error
+				if line, err = d.appendLine(line[:0]); err == nil {
+					_, err = z.Write(line)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// Undeclared returns the resources that earlier runs of a site had in order and that a catalog
+// of it does not declare, the last declared first. What another site declares on the same
+// root is left out: of that it returns how many resources each of these sites has.
+func Undeclared(s *Store, site, root string, c *catalog.Catalog) (out []UndeclaredResource, kept map[string]int, err error) {
+	a := &siteRecord{s: s, site: site, root: root, readOnly: true}
+	elsewhere, err := a.declaredElsewhere()
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := a.undeclared()
+	if err == nil {
+		list, err = a.withDropped(list, declaredIn(c))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	kept = make(map[string]int)
+	for _, d := range slices.Backward(list) {
+		if other, ok := elsewhere[d.ID]; ok {
+			kept[other]++
+			continue
+		}
+		if err := s.unseal(&d); err != nil {
+			return nil, nil, err
+		}
+		x := UndeclaredResource{ID: d.ID, Type: d.Type, Pos: diag.Pos{File: d.File, Line: d.Line}, Made: d.Made, Properties: new(schema.Table)}
+		if err := x.Properties.UnmarshalJSON(d.Properties); err != nil {
+			return nil, nil, err
+		}
+		out = append(out, x)
+	}
+	return out, kept, nil
+}
+
+// Forget has a site know nothing more of resources that it declares no more. The lock of the
+// directory must be held.
+func Forget(s *Store, site, root string, ids map[string]bool) error {
+	a := &siteRecord{s: s, site: site, root: root}
+	gone := func(d catalogEntry) bool { return ids[d.ID] }
+	list, err := a.undeclared()
+	if err != nil {
+		return err
+	}
+	if err := a.writeEntries(undeclaredSuffix, slices.DeleteFunc(list, gone)); err != nil {
+		return err
+	}
+	a.load()
+	if !slices.ContainsFunc(a.last.list, func(w lastApplied) bool { return ids[w.id] }) {
+		return nil
+	}
+	var applied []catalogEntry
+	if err := s.readCatalog(a.name(), func(d catalogEntry) { applied = append(applied, d) }); err != nil {
+		return err
+	}
+	if err := a.writeEntries(catalogSuffix, slices.DeleteFunc(applied, gone)); err != nil {
+		return err
+	}
+	var rest []snapshotEntry
+	for _, w := range a.last.list {
+		if !ids[w.id] {
+			rest = append(rest, snapshotEntry{lastApplied: w})
+		}
+	}
+	return s.dir.Replace(a.name()+wishesSuffix, true, func(w io.Writer) error { return a.write(w, a.head.Run, sumOf(rest), rest) })
+}

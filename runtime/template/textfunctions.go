@@ -1,0 +1,191 @@
+package template
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	gotemplate "text/template"
+
+	"github.com/CloudyKit/jet/v6"
+
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// A TextFunction is a function of templates that makes text. Jet templates give it the value
+// first, as in value | join: ", "; templates of Go give it last, as in .value | join ", ".
+type TextFunction struct {
+	Name string
+	// Low and High are how many arguments it takes, with the value.
+	Low, High int
+	// Call gets the value first.
+	Call func(args []any) (any, error)
+}
+
+// Default is the name of the function that returns its second argument if the value is
+// missing or empty. A value that is not defined is no mistake there.
+const Default = "default"
+
+// TextFunctions returns the functions that templates of Jet and Go have besides their own.
+// What they make counts towards the limits of e.
+func (e *Env) TextFunctions() []TextFunction {
+	return []TextFunction{
+		{Default, 2, 2, func(args []any) (any, error) {
+			if isEmpty(args[0]) {
+				return args[1], nil
+			}
+			return args[0], nil
+		}},
+		{"indent", 2, 2, func(args []any) (any, error) { return e.usage.indent(args) }},
+		{"join", 1, 2, func(args []any) (any, error) { return e.usage.joinAny(args) }},
+		{"lower", 1, 1, func(args []any) (any, error) { return e.usage.textOf("lower", args[0], strings.ToLower) }},
+		{"to_json", 1, 1, func(args []any) (any, error) {
+			text, err := e.usage.marshal(args[0])
+			return string(text), err
+		}},
+		{"to_yaml", 1, 1, func(args []any) (any, error) { return e.usage.toYAML(args[0]) }},
+		{"upper", 1, 1, func(args []any) (any, error) { return e.usage.textOf("upper", args[0], strings.ToUpper) }},
+	}
+}
+
+// isEmpty reports whether a value is missing, "", false, 0, or holds nothing.
+func isEmpty(val any) bool {
+	v := reflect.ValueOf(val)
+	switch v.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Slice, reflect.Map, reflect.Array:
+		return v.Len() == 0
+	}
+	return v.IsZero()
+}
+
+func (u *usage) textOf(name string, val any, change func(string) string) (string, error) {
+	s, ok := val.(string)
+	if !ok {
+		return "", fmt.Errorf("%s: want a text, got %s", name, describe(val))
+	}
+	if err := u.checkRoom(1, len(s)); err != nil {
+		return "", err
+	}
+	return change(s), nil
+}
+
+// indent puts spaces before every line of a text but empty ones.
+func (u *usage) indent(args []any) (string, error) {
+	s, n, err := repeated("indent", args)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.SplitAfter(s, "\n")
+	if n < 0 || n > 1000 {
+		return "", fmt.Errorf("indent: want 0 to 1000 spaces, got %d", n)
+	}
+	if err := u.checkRoom(1, len(s)+n*len(lines)); err != nil {
+		return "", err
+	}
+	margin := strings.Repeat(" ", n)
+	for i, line := range lines {
+		if strings.TrimRight(line, "\n") != "" {
+			lines[i] = margin + line
+		}
+	}
+	return strings.Join(lines, ""), nil
+}
+
+// joinAny is join for a list of texts, numbers and booleans.
+func (u *usage) joinAny(args []any) (any, error) {
+	list := reflect.ValueOf(args[0])
+	if !isList(list) {
+		return nil, fmt.Errorf("join: want a list, got %s", describe(args[0]))
+	}
+	if err := u.checkRoom(list.Len(), 1); err != nil {
+		return nil, err
+	}
+	items := make([]any, list.Len())
+	for i := range items {
+		val, err := plain(list.Index(i).Interface())
+		if err != nil {
+			return nil, err
+		}
+		switch x := val.(type) {
+		case string:
+			items[i] = x
+		case bool, int64, float64:
+			items[i], _ = inText(x)
+			if b, ok := x.(bool); ok {
+				items[i] = fmt.Sprint(b)
+			}
+		default:
+			return nil, fmt.Errorf("join: want a list of texts and numbers, got %s in it", describe(val))
+		}
+	}
+	return u.join(append([]any{items}, args[1:]...)...)
+}
+
+// toYAML returns a value as YAML, without a line break at its end.
+func (u *usage) toYAML(val any) (string, error) {
+	p, err := plain(val)
+	if err != nil {
+		return "", err
+	}
+	text, err := data.EncodeValue(schema.ValueOf(p))
+	if err == nil {
+		err = u.checkRoom(1, len(text))
+	}
+	return strings.TrimSuffix(text, "\n"), err
+}
+
+// check returns an error if a call has too few arguments or too many.
+func (f TextFunction) check(n int) error {
+	switch {
+	case n >= f.Low && n <= f.High:
+		return nil
+	case f.Low == f.High:
+		return fmt.Errorf("%s: want %d values, got %d", f.Name, f.Low, n)
+	}
+	return fmt.Errorf("%s: want %d or %d values, got %d", f.Name, f.Low, f.High, n)
+}
+
+// JetFunctions returns the text functions for Jet.
+func (e *Env) JetFunctions() map[string]jet.Func {
+	funcs := make(map[string]jet.Func)
+	for _, f := range e.TextFunctions() {
+		funcs[f.Name] = func(a jet.Arguments) reflect.Value {
+			if err := f.check(a.NumOfArguments()); err != nil {
+				panic(err)
+			}
+			args := make([]any, a.NumOfArguments())
+			for i := range args {
+				if f.Name == Default && i == 0 && !a.IsSet(i) {
+					continue
+				}
+				if v := a.Get(i); v.IsValid() {
+					args[i] = v.Interface()
+				}
+			}
+			val, err := f.Call(args)
+			if err != nil {
+				panic(err)
+			}
+			return reflect.ValueOf(val)
+		}
+	}
+	return funcs
+}
+
+// GoFunctions returns the text functions for text/template: they get the value last, so
+// that it can be handed to them by a pipeline.
+func (e *Env) GoFunctions() gotemplate.FuncMap {
+	funcs := make(gotemplate.FuncMap)
+	for _, f := range e.TextFunctions() {
+		funcs[f.Name] = func(args ...any) (any, error) {
+			if err := f.check(len(args)); err != nil {
+				return nil, err
+			}
+			last := len(args) - 1
+			return f.Call(append([]any{args[last]}, args[:last]...))
+		}
+	}
+	return funcs
+}

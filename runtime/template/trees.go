@@ -1,0 +1,174 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+)
+
+// A root is a tree that paths begin with.
+type root string
+
+const (
+	factsRoot   root = "facts"
+	dataRoot    root = "data"
+	environRoot root = "env"
+)
+
+// roots are the names of the trees, in paths and as variables.
+var roots = map[string]root{
+	"facts": factsRoot, "Facts": factsRoot,
+	"data": dataRoot, "Data": dataRoot,
+	"env": environRoot, "environ": environRoot, "Environ": environRoot,
+}
+
+// trees are what paths lead into.
+type trees struct {
+	facts   *facts.Facts
+	data    map[string]any
+	environ map[string]string
+	json    map[string]string // what asJSON returned
+}
+
+// tree returns a whole tree.
+func (t *trees) tree(r root) (map[string]any, error) {
+	switch r {
+	case factsRoot:
+		return t.facts.Tree()
+	case dataRoot:
+		if t.data == nil {
+			return map[string]any{}, nil
+		}
+		return t.data, nil
+	}
+	env := make(map[string]any, len(t.environ))
+	for k, v := range t.environ {
+		env[k] = v
+	}
+	return env, nil
+}
+
+// A notFoundError says that there is nothing at a path.
+type notFoundError struct {
+	what  string // "no fact os.familly"
+	part  string
+	known []string
+}
+
+func (e *notFoundError) Error() string { return e.what }
+
+// IsMissing reports whether an error says that there is nothing at a path.
+func IsMissing(err error) bool {
+	_, ok := errors.AsType[*notFoundError](err)
+	return ok
+}
+
+func notFound(r root, path []string, n int, known []string) error {
+	kind := map[root]string{factsRoot: "fact", dataRoot: "data", environRoot: "environment variable"}[r]
+	return &notFoundError{fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), path[n], known}
+}
+
+// get returns what is at a path in a tree. Of the facts it gathers only the
+// branch that is asked for.
+func (t *trees) get(r root, path []string) (any, error) {
+	if len(path) == 0 {
+		return t.tree(r)
+	}
+	var val any
+	switch r {
+	case factsRoot:
+		v, err := t.facts.Branch(path[0])
+		if nf, ok := errors.AsType[*facts.NotFoundError](err); ok {
+			return nil, notFound(r, path, 0, nf.Known)
+		}
+		if err != nil {
+			return nil, err
+		}
+		val = v
+	case dataRoot:
+		v, ok := t.data[path[0]]
+		if !ok {
+			return nil, notFound(r, path, 0, slices.Sorted(maps.Keys(t.data)))
+		}
+		val = v
+	default:
+		v, ok := t.environ[path[0]]
+		if !ok {
+			return nil, notFound(r, path, 0, slices.Sorted(maps.Keys(t.environ)))
+		}
+		val = v
+	}
+	for i, step := range path[1:] {
+		next, known, ok := child(val, step)
+		if !ok {
+			return nil, notFound(r, path, i+1, known)
+		}
+		val = next
+	}
+	return val, nil
+}
+
+// child returns the value under one name or number of a tree, or what is there
+// instead.
+func child(val any, step string) (next any, known []string, ok bool) {
+	switch x := val.(type) {
+	case map[string]any:
+		if next, ok = x[step]; !ok {
+			known = slices.Sorted(maps.Keys(x))
+		}
+	case []any:
+		if i, isNumber := index(step); isNumber && i < len(x) {
+			next, ok = x[i], true
+		}
+	}
+	return next, known, ok
+}
+
+// index reads a position in a list, counted from 0.
+func index(s string) (int, bool) {
+	if s == "" || len(s) > 9 || len(s) > 1 && s[0] == '0' {
+		return 0, false
+	}
+	n := 0
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+// fetch returns what is at a path: the name of a tree, and steps.
+func (t *trees) fetch(args []any, strict bool) (any, error) {
+	path := make([]string, len(args)-1)
+	for i, step := range args[1:] {
+		switch x := step.(type) {
+		case string:
+			path[i] = x
+		case nil:
+			return nil, errors.New("want a name or a position in [ ], got nothing")
+		default:
+			v, err := plain(x)
+			if err != nil {
+				return nil, err
+			}
+			n, ok := v.(int64)
+			if !ok {
+				return nil, diag.Errorf(diag.Pos{}, "want a name or a position in [ ], got %s", describe(v))
+			}
+			path[i] = strconv.FormatInt(n, 10)
+		}
+	}
+	val, err := t.get(roots[args[0].(string)], path)
+	if IsMissing(err) && !strict {
+		return nil, nil
+	}
+	return val, err
+}

@@ -1,0 +1,251 @@
+package textedit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var formats = map[string]Format{".json": JSON, ".yaml": YAML, ".toml": TOML}
+
+// anything is a value that is written on several lines or in brackets.
+var anything = map[string]any{"a": []any{"x", int64(2)}, "b": map[string]any{"c d": true}}
+
+func TestSet(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, path string
+		value            any
+		want             string
+	}{
+		{".json", "", "a.b", int64(1), "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n"},
+		{".json", "{}\n", "a", "<x>", "{\n  \"a\": \"<x>\"\n}\n"},
+		{".json", `{"a":1}`, "b", int64(2), `{"a":1,"b":2}`},
+		{".json", `{"a": 1, "b": 2}`, "b", "x", `{"a": 1, "b": "x"}`},
+		{".json", `{"a": 1, "b": 2}`, "c.d", true, `{"a": 1, "b": 2, "c": {"d":true}}`},
+		{".json", "{\n\t\"a\": 1 // c\n}\n", "b", []any{"x"}, "{\n\t\"a\": 1, // c\n\t\"b\": [\n\t\t\"x\"\n\t]\n}\n"},
+		{".json", "{\n  \"a\": 1, // c\n}\n", "b", int64(2), "{\n  \"a\": 1, // c\n  \"b\": 2,\n}\n"},
+		{".json", "{\r\n  \"a\": {}\r\n}\r\n", "a.b", int64(2), "{\r\n  \"a\": {\r\n    \"b\": 2\r\n  }\r\n}\r\n"},
+		{".json", "{\n  \"editor.size\": 1\n}\n", `editor\.size`, int64(2), "{\n  \"editor.size\": 2\n}\n"},
+		{".json", "{} // c", "a", int64(1), "{\n  \"a\": 1\n} // c"},
+		{".json", `{"l": [1, 2]}`, "l.2", int64(3), `{"l": [1, 2, 3]}`},
+		{".json", `{"l": [1, 2]}`, "l.0", nil, `{"l": [null, 2]}`},
+		{".yaml", "", "a.b", int64(1), "a:\n  b: 1\n"},
+		{".yaml", "# only this\n", "a", "yes", "# only this\na: \"yes\"\n"},
+		{".yaml", "a: 1 # c\nb:\n    c: x\n", "b.d", "0644", "a: 1 # c\nb:\n    c: x\n    d: \"0644\"\n"},
+		{".yaml", "a: 1 # c\nb: 2\n", "a", "x", "a: x # c\nb: 2\n"},
+		{".yaml", "a: 'x'\n", "a", "y", "a: 'y'\n"},
+		{".yaml", "a:\n- 1\n- 2\n", "a.2", int64(3), "a:\n- 1\n- 2\n- 3\n"},
+		{".yaml", "a: # c\nb: 1\n", "a.x", int64(3), "a: # c\n  x: 3\nb: 1\n"},
+		{".yaml", "a: {}\nb: 1\n", "a.x", int64(3), "a:\n  x: 3\nb: 1\n"},
+		{".yaml", "a: {x: 1}\n", "a.k", "z", "a: {x: 1, k: z}\n"},
+		{".yaml", "a: x # c\n", "a", "one\ntwo\n", "a: | # c\n  one\n  two\n"},
+		{".yaml", "a: !!str 5\n", "a", int64(5), "a: 5\n"},
+		{".yaml", "a: 2026-01-02\n", "a", "2026-01-02", "a: 2026-01-02\n"},
+		{".yaml", "a: &x 1\nb: *x\n", "a", int64(2), "a: &x 2\nb: *x\n"},
+		{".yaml", "a: &x 1\nb: *x\n", "b", int64(2), "a: &x 1\nb: 2\n"},
+		{".yaml", "a: &x {k: 1}\nb:\n  <<: *x\n  l: 1\n", "b.k", int64(2), "a: &x {k: 1}\nb:\n  <<: *x\n  l: 1\n  k: 2\n"},
+		{".yaml", "l:\n  - n: 1\n    m: 2\n", "l.0.m", int64(3), "l:\n  - n: 1\n    m: 3\n"},
+		{".toml", "", "a", int64(1), "a = 1\n"},
+		{".toml", "", "a.b.c", "x", "[a.b]\nc = \"x\"\n"},
+		{".toml", "# c\n[a]\nx = 1\n", "y", int64(1), "y = 1\n\n# c\n[a]\nx = 1\n"},
+		{".toml", "[a]\n  x = 1 # c\n\n[b]\n", "a.y", 1.5, "[a]\n  x = 1 # c\n  y = 1.5\n\n[b]\n"},
+		{".toml", "[a]\n\n[b]\n", "a.y", []any{"x", int64(1)}, "[a]\ny = [\"x\", 1]\n\n[b]\n"},
+		{".toml", "a.b = 1\nc = 2\n", "a.d", int64(3), "a.b = 1\na.d = 3\nc = 2\n"},
+		{".toml", "a = { b = 1 }\n", "a.c.d", true, "a = { b = 1, c.d = true }\n"},
+		{".toml", "[a]\nx = 1\n[a.b]\ny = 1\n[c]\n", "a.n.z", int64(2), "[a]\nx = 1\n[a.b]\ny = 1\n\n[a.n]\nz = 2\n[c]\n"},
+		{".toml", "[a]\nx = 1\n", "b", map[string]any{"k": int64(1)}, "[a]\nx = 1\n\n[b]\nk = 1\n"},
+		{".toml", "[[i]]\nn = 1\n[[i]]\nn = 2\n", "i.0.m", int64(3), "[[i]]\nn = 1\nm = 3\n[[i]]\nn = 2\n"},
+		{".toml", "d = 1979-05-27\n", "d", "1979-05-27", "d = 1979-05-27\n"},
+		{".toml", "a = 1", "b", "x", "a = 1\nb = \"x\""},
+	} {
+		p, err := ParsePath(tt.path)
+		require.NoError(t, err)
+		got, _, err := formats[tt.name].Set(tt.text, p, tt.value)
+		require.NoError(t, err, "%s %q %s", tt.name, tt.text, tt.path)
+		require.Equal(t, tt.want, got)
+		again, _, err := formats[tt.name].Set(got, p, tt.value)
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	}
+}
+
+func TestRemove(t *testing.T) {
+	for _, tt := range []struct{ name, text, path, want string }{
+		{".json", "", "a", ""},
+		{".json", `{"a": 1}`, "b.c", `{"a": 1}`},
+		{".json", `{"a": 1}`, "a", `{}`},
+		{".json", `{"a": 1, "b": 2}`, "a", `{"b": 2}`},
+		{".json", `{"a": 1, "b": 2}`, "b", `{"a": 1}`},
+		{".json", "{\n  // about a\n  \"a\": 1, // beside\n  \"b\": 2\n}\n", "a", "{\n  // about a\n  \"b\": 2\n}\n"},
+		{".json", "{\n  \"a\": 1, // beside\n  \"b\": 2 // it\n}\n", "b", "{\n  \"a\": 1 // beside\n}\n"},
+		{".json", "{\n  \"a\": 1,\n  \"b\": 2,\n}\n", "b", "{\n  \"a\": 1,\n}\n"},
+		{".yaml", "# c\na: 1\nb:\n  c: 1\n  d: 2\n", "b.c", "# c\na: 1\nb:\n  d: 2\n"},
+		{".yaml", "b:\n  c: 1\n", "b.c", "b: {}\n"},
+		{".yaml", "l:\n- a: 1\n  b: 2\n- c\n", "l.0.a", "l:\n- b: 2\n- c\n"},
+		{".yaml", "l: [1, 2, 3]\n", "l.1", "l: [1, 3]\n"},
+		{".yaml", "a: |\n  x\n\nb: 1\n", "a", "\nb: 1\n"},
+		{".toml", "# c\na = 1 # it\nb = 2\n", "a", "# c\nb = 2\n"},
+		{".toml", "x = 1\n\n[a]\nb = 1\n\n[a.c]\nd = 1\n\n[e]\n", "a", "x = 1\n\n[e]\n"},
+		{".toml", "a = { b = 1, c = 2 }\n", "a.b", "a = { c = 2 }\n"},
+		{".toml", "a = { b = 1, c = 2 }\n", "a.c", "a = { b = 1 }\n"},
+		{".toml", "a.b.c = 1\nd = 2\n", "a.b.c", "d = 2\n"},
+	} {
+		p, err := ParsePath(tt.path)
+		require.NoError(t, err)
+		got, _, err := formats[tt.name].Remove(tt.text, p)
+		require.NoError(t, err, "%s %q %s", tt.name, tt.text, tt.path)
+		require.Equal(t, tt.want, got)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for _, tt := range []struct{ name, text, path, want string }{
+		{".json", "{", "a", "not valid JSON: line 2, column 1"},
+		{".json", `{"a": 1}`, "a.b", `a is a value and holds no "b"`},
+		{".json", `{"a": [1]}`, "a.b", `a is a list of 1: want a position from 0 to 1, got "b"`},
+		{".json", `{"a": [1]}`, "a.2", `want a position from 0 to 1`},
+		{".json", `{}`, "a.0.b", "a is not there, and 0 may be a name or a position: set a as a whole"},
+		{".json", `{"a": 1, "a": 2}`, "a", "a stands there twice"},
+		{".json", `[1]`, "a", "the document is a list of 1"},
+		{".json", strings.Repeat("[", 5000), "a", "brackets are nested more than 1000 deep"},
+		{".yaml", "a: 1\n---\nb: 1\n", "a", "found a second one"},
+		{".yaml", "a: [", "a", "not valid YAML: line 1"},
+		{".yaml", "a: &x {b: 1}\nc: *x\n", "c.b", "c is an alias of what stands elsewhere"},
+		{".yaml", "a: 1\na: 2\n", "a", "already defined"},
+		{".yaml", "? {a: 1}\n: 2\n", "a", "invalid map key"},
+		{".toml", "a = ", "a", "not valid TOML: line 1"},
+		{".toml", "[a]\nb = 1\n", "a", "a is a table with lines of its own"},
+		{".toml", "a = [{ b = 1 }]\n", "a.0.b", "a is a list, which is not changed in part"},
+		{".toml", "[[a]]\nb = 1\n", "a", "a is a table with lines of its own"},
+	} {
+		p, err := ParsePath(tt.path)
+		require.NoError(t, err)
+		_, _, err = formats[tt.name].Set(tt.text, p, "new")
+		require.ErrorContains(t, err, tt.want, "%s %s", tt.text, tt.path)
+	}
+	for _, path := range []string{"", "a.", ".a", "a..b"} {
+		_, err := ParsePath(path)
+		require.ErrorContains(t, err, "want names with dots between them")
+	}
+}
+
+// paths returns the paths of all that a document holds.
+func paths(doc any, at Path) (list []Path) {
+	next := func(step string, v any) {
+		p := append(slices.Clone(at), step)
+		list = append(append(list, p), paths(v, p)...)
+	}
+	switch d := doc.(type) {
+	case map[string]any:
+		for k, v := range d {
+			if k != "" {
+				next(k, v)
+			}
+		}
+	case []any:
+		for i, v := range d {
+			next(fmt.Sprint(i), v)
+		}
+	}
+	return list
+}
+
+// TestEveryPlace sets, adds and removes at every place of some hard documents. The values are
+// checked by the proof; here it is that few places are refused, and that no comment is lost.
+func TestEveryPlace(t *testing.T) {
+	files, err := filepath.Glob("testdata/hard.*")
+	require.NoError(t, err)
+	more, err := filepath.Glob("testdata/*.json")
+	require.NoError(t, err)
+	for _, name := range append(files, more...) {
+		content, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, text := range []string{string(content), strings.ReplaceAll(string(content), "\n", "\r\n"), strings.TrimSuffix(string(content), "\n")} {
+			everyPlace(t, name, text)
+		}
+	}
+}
+
+// comments counts the comments of a test document. In its strings, #! is no comment.
+func comments(text string) int {
+	return strings.Count(text, "//") + strings.Count(text, "#") - strings.Count(text, "#!")
+}
+
+func everyPlace(t *testing.T, name, text string) {
+	f := formats[filepath.Ext(name)]
+	doc, err := f.decode(text)
+	require.NoError(t, err, name)
+	tried, refused := 0, 0
+	try := func(what string, p Path, keeps bool, edit func() (string, any, error)) {
+		tried++
+		after, _, err := edit()
+		if errors.Is(err, errPlace) {
+			refused++
+			t.Logf("%s: %s %s: %v", name, what, p, err)
+		}
+		if err != nil {
+			return
+		}
+		if keeps {
+			require.GreaterOrEqual(t, comments(after), comments(text), "%s: %s %s\n%s", name, what, p, after)
+		}
+		if strings.Contains(text, "\r\n") {
+			require.NotContains(t, strings.ReplaceAll(after, "\r\n", ""), "\n", "%s: %s %s", name, what, p)
+		}
+	}
+	for _, p := range append(paths(doc, nil), Path{"zz"}) {
+		value, _, _ := find(doc, p)
+		_, isMap := value.(map[string]any)
+		_, isList := value.([]any)
+		for what, v := range map[string]any{"word": "changed", "hard": "yes: #! {no} 'it' \"is\" \t é", "number": int64(4711), "lines": "one\n  two\n\nthree\n", "map": anything} {
+			try("set "+what, p, !isMap && !isList, func() (string, any, error) { return f.Set(text, p, v) })
+		}
+		if isMap {
+			try("add", p, true, func() (string, any, error) { return f.Set(text, append(slices.Clone(p), "zz new"), "x") })
+		}
+		try("remove", p, false, func() (string, any, error) { return f.Remove(text, p) })
+	}
+	t.Logf("%s: %d of %d refused", name, refused, tried)
+	require.LessOrEqual(t, refused, 16, name) // such as an anchor that would go before its alias
+}
+
+// FuzzEdit holds that any text is edited or refused, that an edit that was made is found again,
+// and that nothing is to do then.
+func FuzzEdit(f *testing.F) {
+	for _, name := range []string{"hard.json", "minified.json", "hard.yaml", "hard.toml"} {
+		content, err := os.ReadFile("testdata/" + name)
+		require.NoError(f, err)
+		f.Add(string(content), "deep.list.0.a", "x")
+		f.Add(string(content), "server.limits.max", "two\nlines")
+	}
+	f.Add("a: {x: &y 1, z: *y}", "a.x", "yes")
+	f.Add("[[a]]\nb.c = [{d = 1}]", "a.0.b", "")
+	f.Add("? a\n: - b\n", "a.0", "\u2028")
+	f.Fuzz(func(t *testing.T, text, at, value string) {
+		path, err := ParsePath(at)
+		if err != nil || len(text) > 1<<12 || len(path) > 20 {
+			t.Skip()
+		}
+		for name, format := range formats {
+			after, _, err := format.Set(text, path, value)
+			if err == nil {
+				again, old, err := format.Set(after, path, value)
+				require.NoError(t, err, name)
+				require.Equal(t, after, again, name)
+				require.True(t, same(old, value), name)
+			}
+			gone, _, err := format.Remove(text, path)
+			if err == nil {
+				again, _, err := format.Remove(gone, path)
+				require.NoError(t, err, name)
+				require.Equal(t, gone, again, name)
+			}
+		}
+	})
+}

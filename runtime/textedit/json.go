@@ -1,0 +1,225 @@
+package textedit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// parseJSON returns a text as a tree. A comment may end with the text.
+func parseJSON(text string) (hujson.Value, error) { return hujson.Parse([]byte(text + "\n")) }
+
+// decodeJSON reads JSON with comments and trailing commas.
+func decodeJSON(text string) (any, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	root, err := parseJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("not valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
+	}
+	root.Standardize()
+	dec := json.NewDecoder(bytes.NewReader(root.Pack()))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, fmt.Errorf("not valid JSON: %w", err)
+	}
+	return plain(v), nil
+}
+
+// An element is a member of an object, or an item of a list.
+type element struct {
+	name, value *hujson.Value // name is nil in a list
+	start       int           // where it begins
+	before      string        // the blanks and comments before it
+}
+
+// elementsOf returns what an object or a list holds.
+func elementsOf(v *hujson.Value) (list []element) {
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		for i := range c.Members {
+			m := &c.Members[i]
+			list = append(list, element{&m.Name, &m.Value, m.Name.StartOffset, string(m.Name.BeforeExtra)})
+		}
+	case *hujson.Array:
+		for i := range c.Elements {
+			e := &c.Elements[i]
+			list = append(list, element{nil, e, e.StartOffset, string(e.BeforeExtra)})
+		}
+	}
+	return list
+}
+
+// reachJSON goes along a path as far as there is something. It returns the value, those that
+// hold it with the position of the next in each, and the rest of the path.
+func reachJSON(root *hujson.Value, path Path) (v, parent *hujson.Value, i int, rest Path, err error) {
+	v = root
+	for n, step := range path {
+		list := elementsOf(v)
+		next := -1
+		if v.Value.Kind() == '[' {
+			if next, _ = position(step, len(list)); next == len(list) {
+				next = -1
+			}
+		} else {
+			for k, e := range list {
+				if lit, ok := e.name.Value.(hujson.Literal); ok && lit.String() == step {
+					if next >= 0 {
+						return nil, nil, 0, nil, fmt.Errorf("%s stands there twice", at(path, n+1))
+					}
+					next = k
+				}
+			}
+		}
+		if next < 0 {
+			return v, parent, i, path[n:], nil
+		}
+		v, parent, i = list[next].value, v, next
+	}
+	return v, parent, i, nil, nil
+}
+
+func setJSON(text string, path Path, value any) ([]splice, error) {
+	if strings.TrimSpace(text) == "" {
+		return []splice{{0, len(text), jsonText(nested(path, value), "", "  ") + "\n"}}, nil
+	}
+	root, err := parseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	v, _, _, rest, err := reachJSON(&root, path)
+	if err != nil {
+		return nil, err
+	}
+	unit := jsonUnit(&root)
+	if kind := v.Value.Kind(); len(rest) > 0 && (kind == '{' || kind == '[') {
+		name := &rest[0]
+		if kind == '[' {
+			name = nil
+		}
+		return addJSON(text, v, name, nested(rest[1:], value), unit), nil
+	}
+	return []splice{{v.StartOffset, v.EndOffset, jsonText(nested(rest, value), indentAt(text, v.StartOffset), unit)}}, nil
+}
+
+// jsonUnit returns by what a text is indented, "" if it stands on one line.
+func jsonUnit(root *hujson.Value) string {
+	list := elementsOf(root)
+	if len(list) == 0 {
+		return "  "
+	}
+	_, unit, _ := strings.Cut(list[0].before, "\n")
+	return unit[strings.LastIndexByte(unit, '\n')+1:]
+}
+
+// jsonText writes a value: indented by units behind an indent, or on one line if there is no unit.
+func jsonText(value any, indent, unit string) string {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if unit != "" {
+		enc.SetIndent(indent, unit)
+	}
+	if err := enc.Encode(value); err != nil {
+		return "" // the proof refuses it
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// addJSON adds a member behind the last of an object, or an item behind the last of a list.
+func addJSON(text string, v *hujson.Value, name *string, value any, unit string) []splice {
+	list, closing := elementsOf(v), v.EndOffset-1
+	member := func(indent, colon string) string {
+		if name == nil {
+			return jsonText(value, indent, unit)
+		}
+		return jsonText(*name, "", "") + colon + jsonText(value, indent, unit)
+	}
+	if len(list) == 0 {
+		base := indentAt(text, v.StartOffset)
+		from := v.StartOffset + 1 + len(strings.TrimRight(text[v.StartOffset+1:closing], " \t\r\n"))
+		if unit == "" {
+			return []splice{{from, closing, member("", ":")}}
+		}
+		return []splice{{from, closing, "\n" + base + unit + member(base+unit, ": ") + "\n" + base}}
+	}
+	last := list[len(list)-1]
+	end, comma := last.value.EndOffset, last.value.AfterExtra != nil
+	colon := ""
+	if last.name != nil {
+		colon = string(last.name.AfterExtra) + ":" + string(last.value.BeforeExtra)
+		if strings.TrimSpace(colon) != ":" {
+			colon = ": "
+		}
+	}
+	feed := strings.LastIndexByte(last.before, '\n')
+	if feed < 0 { // on one line
+		between := last.before
+		if len(list) == 1 || strings.TrimSpace(between) != "" {
+			between = " "
+			if colon == ":" {
+				between = ""
+			}
+		}
+		unit = ""
+		return []splice{{end, end, "," + between + member("", colon)}}
+	}
+	indent := last.before[feed+1:]
+	tail := end + len(strings.TrimRight(text[end:closing], " \t\r\n"))
+	switch {
+	case comma:
+		return []splice{{tail, tail, "\n" + indent + member(indent, colon) + ","}}
+	case tail == end:
+		return []splice{{end, end, ",\n" + indent + member(indent, colon)}}
+	}
+	return []splice{{end, end, ","}, {tail, tail, "\n" + indent + member(indent, colon)}}
+}
+
+func removeJSON(text string, path Path) ([]splice, error) {
+	root, err := parseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	v, parent, i, rest, err := reachJSON(&root, path)
+	if err != nil || len(rest) > 0 || parent == nil {
+		return nil, errors.Join(err, errPlace)
+	}
+	list, closing := elementsOf(parent), parent.EndOffset-1
+	from, to := list[i].start, v.EndOffset
+	comma := to + len(v.AfterExtra) // where one may be
+	isLast := i == len(list)-1
+	inner := text[parent.StartOffset+1:from] + text[to:closing]
+	switch feed := strings.LastIndexByte(list[i].before, '\n'); {
+	case len(list) == 1 && strings.Trim(inner, " \t\r\n,") == "":
+		return []splice{{parent.StartOffset + 1, closing, ""}}, nil
+	case feed < 0 && !isLast:
+		return []splice{{from, list[i+1].start, ""}}, nil
+	case feed < 0 && i > 0:
+		return []splice{{list[i-1].value.EndOffset, to, ""}}, nil
+	case feed >= 0:
+		from += feed - len(list[i].before) // the line feed before it
+		from -= len(text[:from]) - len(strings.TrimSuffix(text[:from], "\r"))
+	}
+	hasComma := !isLast || v.AfterExtra != nil
+	if hasComma {
+		to = comma + 1
+	}
+	// What stands behind it on its line is about it.
+	rest2 := text[to:closing]
+	if feed := strings.IndexByte(rest2, '\n'); feed >= 0 && (strings.HasPrefix(strings.TrimLeft(rest2, " \t"), "//") || strings.TrimSpace(rest2[:feed]) == "") {
+		to += len(strings.TrimSuffix(rest2[:feed], "\r"))
+	}
+	splices := []splice{{from, to, ""}}
+	if isLast && !hasComma && i > 0 { // the one before has none any more
+		prev := list[i-1].value
+		at := prev.EndOffset + len(prev.AfterExtra)
+		splices = append(splices, splice{at, at + 1, ""})
+	}
+	return splices, nil
+}

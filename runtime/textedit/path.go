@@ -1,0 +1,139 @@
+package textedit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Path leads to a value: the names of maps, and positions in lists, which count from 0. The
+// position behind the last item stands for a new one.
+type Path []string
+
+// ParsePath reads a path such as log-opts.max-size or servers.0.name. A backslash stands before a
+// dot, or a backslash, that is part of a name.
+func ParsePath(text string) (Path, error) {
+	var path Path
+	var name strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text) && (text[i+1] == '.' || text[i+1] == '\\'):
+			i++
+			name.WriteByte(text[i])
+		case c == '.':
+			path = append(path, name.String())
+			name.Reset()
+		default:
+			name.WriteByte(c)
+		}
+	}
+	path = append(path, name.String())
+	if slices.Contains(path, "") {
+		return nil, fmt.Errorf("want names with dots between them, got %q", text)
+	}
+	return path, nil
+}
+
+// String returns the path as ParsePath reads it.
+func (p Path) String() string {
+	names := make([]string, len(p))
+	for i, name := range p {
+		names[i] = strings.NewReplacer(`\`, `\\`, ".", `\.`).Replace(name)
+	}
+	return strings.Join(names, ".")
+}
+
+// find returns what is at a path. It is an error if the path leads through something that
+// holds nothing, or to a place in a list that cannot be.
+func find(doc any, path Path) (value any, found bool, err error) {
+	for i, step := range path {
+		switch d := doc.(type) {
+		case nil:
+			return nil, false, numberIn(path, i)
+		case map[string]any:
+			v, ok := d[step]
+			if !ok {
+				return nil, false, numberIn(path, i+1)
+			}
+			doc = v
+		case []any:
+			n, ok := position(step, len(d))
+			if !ok {
+				return nil, false, fmt.Errorf("%s is a list of %d: want a position from 0 to %d, got %q", at(path, i), len(d), len(d), step)
+			}
+			if n == len(d) {
+				return nil, false, numberIn(path, i+1)
+			}
+			doc = d[n]
+		case alias:
+			return nil, false, fmt.Errorf("%s is an alias of what stands elsewhere: change it there", at(path, i))
+		default:
+			return nil, false, fmt.Errorf("%s is a value and holds no %q", at(path, i), step)
+		}
+	}
+	return doc, true, nil
+}
+
+// numberIn refuses numbers in what is made: they may be names or positions.
+func numberIn(path Path, from int) error {
+	for i := from; i < len(path); i++ {
+		if strings.Trim(path[i], "0123456789") == "" {
+			return fmt.Errorf("%s is not there, and %s may be a name or a position: set %[1]s as a whole", at(path, i), path[i])
+		}
+	}
+	return nil
+}
+
+// at returns how messages speak of the first n steps of a path.
+func at(path Path, n int) string {
+	if n == 0 {
+		return "the document"
+	}
+	return path[:n].String()
+}
+
+// put returns what a document holds once a value is at a path that find has found possible.
+func put(doc any, path Path, value any) any {
+	if len(path) == 0 {
+		return value
+	}
+	if list, ok := doc.([]any); ok {
+		list = slices.Clone(list)
+		n, _ := position(path[0], len(list))
+		if n == len(list) {
+			return append(list, put(nil, path[1:], value))
+		}
+		list[n] = put(list[n], path[1:], value)
+		return list
+	}
+	m, _ := doc.(map[string]any)
+	if m = maps.Clone(m); m == nil {
+		m = make(map[string]any)
+	}
+	m[path[0]] = put(m[path[0]], path[1:], value)
+	return m
+}
+
+// cut returns what a document holds without what is at a path.
+func cut(doc any, path Path) any {
+	switch d := doc.(type) {
+	case []any:
+		d = slices.Clone(d)
+		n, _ := position(path[0], len(d))
+		if len(path) == 1 {
+			return slices.Delete(d, n, n+1)
+		}
+		d[n] = cut(d[n], path[1:])
+		return d
+	case map[string]any:
+		d = maps.Clone(d)
+		if len(path) == 1 {
+			delete(d, path[0])
+		} else {
+			d[path[0]] = cut(d[path[0]], path[1:])
+		}
+		return d
+	}
+	return doc
+}

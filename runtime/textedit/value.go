@@ -1,0 +1,120 @@
+package textedit
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// plain returns what a decoder made of a text in the types of [Format]. Dates are text.
+func plain(v any) any {
+	switch v := v.(type) {
+	case int:
+		return int64(v)
+	case uint64:
+		return json.Number(fmt.Sprint(v))
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		if f, err := v.Float64(); err == nil && f != math.Trunc(f) {
+			return f
+		}
+		return v
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = plain(e)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, e := range v {
+			m[k] = plain(e)
+		}
+		return m
+	case time.Time:
+		return v.Format(time.RFC3339Nano)
+	case fmt.Stringer:
+		return v.String()
+	}
+	return v
+}
+
+// same reports whether two values are equal. Numbers are equal by value. An empty map, which
+// is also the empty table of Lua, is equal to an empty list.
+func same(a, b any) bool {
+	x, isAlias := a.(alias)
+	y, other := b.(alias)
+	switch {
+	case isAlias && other:
+		return x.name == y.name
+	case isAlias:
+		return same(x.value, b)
+	case other:
+		return same(a, y.value)
+	}
+	switch x := a.(type) {
+	case []any:
+		if m, ok := b.(map[string]any); ok {
+			return len(x) == 0 && len(m) == 0
+		}
+		y, ok := b.([]any)
+		return ok && slices.EqualFunc(x, y, same)
+	case map[string]any:
+		if l, ok := b.([]any); ok {
+			return len(x) == 0 && len(l) == 0
+		}
+		y, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(x, y, same)
+	}
+	if x, ok := number(a); ok {
+		y, ok := number(b)
+		return ok && (x == y || math.IsNaN(x) && math.IsNaN(y)) && (whole(a) == whole(b) || !big(a) && !big(b))
+	}
+	return a == b
+}
+
+// number returns the value of a number.
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	case json.Number:
+		f, _ := v.Float64() // it is infinite if it is too large
+		return f, true
+	}
+	return 0, false
+}
+
+// big reports whether a number is one that float64 does not hold exactly, and whole returns
+// such a number as text.
+func big(v any) bool { f, _ := number(v); return math.Abs(f) > 1<<53 }
+
+func whole(v any) string { return fmt.Sprint(v) }
+
+// resolved returns a value with what aliases stand for.
+func resolved(v any) any {
+	switch v := v.(type) {
+	case alias:
+		return resolved(v.value)
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = resolved(e)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, e := range v {
+			m[k] = resolved(e)
+		}
+		return m
+	}
+	return v
+}

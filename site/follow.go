@@ -1,0 +1,242 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// MakePlan says what the run would do, to rep, and returns that as a plan. It changes nothing.
+func (r *Run) MakePlan(ctx context.Context, rep converge.Reporter) (*SavedPlan, converge.Summary, error) {
+	return r.makePlan(ctx, rep, r.process.Messages.Explain)
+}
+
+// makePlan is MakePlan. Explain takes the mistakes of functions of scripts.
+func (r *Run) makePlan(ctx context.Context, rep converge.Reporter, explain func(error)) (*SavedPlan, converge.Summary, error) {
+	p, s := r.process, r.Site
+	var planned []plannedResource
+	engine := *r.engine
+	engine.Reporter, engine.Journal, engine.Texts = converge.Reporters{eventFunc(func(ev *converge.Event) {
+		x := p.plannedResource(ev)
+		x.Declaration = p.Secrets.Digest("plan", declarationText(s.Catalog.Resources[ev.Index]))
+		planned = append(planned, x)
+	}), rep}, nil, true
+	r.engine.Prefetcher = nil // its answers count for one walk
+	r.scripts = s.reportTo(ctx, &engine, explain)
+	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
+
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, sum, err
+	}
+	plan := &SavedPlan{
+		Protocol: planProtocol, Format: planFormat, Version: p.Version, Time: p.Clock.Now().UTC(), Directory: dir,
+		File: r.file, Args: r.args, Options: r.options.Site, KeyDigest: p.Secrets.Digest("plan", "key"), Inputs: s.inputs.records(),
+		Resources: planned,
+	}
+	if _, err := p.Files.ReadKey(r.options.Record.StateDir); err != nil {
+		plan.Key = p.Secrets.Key()
+	}
+	return plan, sum, nil
+}
+
+// plannedResource returns what a plan holds of an event.
+func (p *Process) plannedResource(ev *converge.Event) plannedResource {
+	x := plannedResource{ID: plainText(ev.Resource.ID.String()), Outcome: ev.Outcome.String(), Provider: ev.Provider}
+	switch ev.Outcome {
+	case converge.Failed:
+		x.Reason = plainText(p.Secrets.Redact(ev.Err.Error()))
+	case converge.Pending:
+		x.Actions, x.Diff = plainActions(ev.Actions), plainDiff(ev.Diff)
+	}
+	return x
+}
+
+// declarationText returns a text that is another one if the resource is declared otherwise.
+func declarationText(r *resource.Resource) string {
+	if text, err := r.Properties().MarshalJSON(); err == nil {
+		return string(text)
+	}
+	return fmt.Sprintf("%x %x", r.Type.Schema().Fingerprint(r.Spec), resource.CommonSchema().Fingerprint(r.Common))
+}
+
+// plainText returns a text as it comes back from JSON.
+func plainText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func plainActions(list []resource.Action) []resource.Action {
+	out := slices.Clone(list)
+	for i, a := range out {
+		out[i].Phrase = plainText(a.Phrase)
+	}
+	return out
+}
+
+func plainDiff(list []resource.Delta) []resource.Delta {
+	out := slices.Clone(list)
+	for i, d := range out {
+		out[i] = resource.Delta{Property: plainText(d.Property), Have: plainText(d.Have), Want: plainText(d.Want)}
+	}
+	return out
+}
+
+// Follow has the run do what a plan says. It plans again, and its error is a [diag.List] of
+// what is not as it was planned. In the run, a resource that would be changed otherwise
+// fails. What the plan did not know is decided in its turn.
+func (r *Run) Follow(ctx context.Context, plan *SavedPlan) error {
+	now, sum, err := r.makePlan(ctx, converge.Reporters{}, func(error) {})
+	switch {
+	case err != nil:
+		return err
+	case sum.Interrupted:
+		return ErrInterrupted
+	}
+	if err := r.compare(plan, now); err != nil {
+		return err
+	}
+	r.engine.Texts = true // as in the plan: differences are redacted in the same way
+	r.engine.Approve = asPlanned(plan.Resources)
+	return nil
+}
+
+// Ask has the run ask before it acts on a resource ([converge.Engine.Approve]).
+func (r *Run) Ask(ask func(*converge.Event) error) {
+	planned := r.engine.Approve
+	r.engine.Approve = func(ev *converge.Event) error {
+		if planned != nil {
+			if err := planned(ev); err != nil {
+				return err
+			}
+		}
+		return ask(ev)
+	}
+}
+
+// asPlanned returns what approves of the actions that were planned.
+func asPlanned(resources []plannedResource) func(*converge.Event) error {
+	planned := make(map[string]*plannedResource, len(resources))
+	for i := range resources {
+		planned[resources[i].ID] = &resources[i]
+	}
+	return func(ev *converge.Event) error {
+		x := planned[plainText(ev.Resource.ID.String())]
+		switch x.Outcome {
+		case converge.Unknown.String():
+			return nil
+		case converge.Failed.String():
+			return fmt.Errorf("it fails in the plan: %s", x.Reason)
+		}
+		for _, by := range ev.RefreshedBy { // the plan could not know that it is refreshed
+			if b := planned[plainText(by.String())]; b != nil && b.Outcome == converge.Unknown.String() {
+				return nil
+			}
+		}
+		return x.differs(ev)
+	}
+}
+
+// differs returns how what would be done about a resource differs from the plan.
+func (x *plannedResource) differs(ev *converge.Event) error {
+	now := plannedResource{Outcome: ev.Outcome.String(), Actions: plainActions(ev.Actions), Diff: plainDiff(ev.Diff)}
+	if x.Outcome == now.Outcome && slices.Equal(x.Actions, now.Actions) && slices.EqualFunc(x.Diff, now.Diff, agree) {
+		return nil
+	}
+	return &notPlannedError{x, &now}
+}
+
+// agree reports whether a difference is the planned one, as far as that was known.
+func agree(planned, now resource.Delta) bool {
+	known := func(a, b string) bool { return a == b || a == resource.KnownAfterRun || b == resource.KnownAfterRun }
+	return planned.Property == now.Property && known(planned.Have, now.Have) && known(planned.Want, now.Want)
+}
+
+// A notPlannedError says that something else was planned of a resource.
+type notPlannedError struct{ planned, now *plannedResource }
+
+// Error says what was planned, and what would be done now.
+func (e *notPlannedError) Error() string {
+	planned, now := e.planned.String(), e.now.String()
+	if planned == now {
+		planned, now = e.planned.String()+" ("+resource.Decision{Diff: e.planned.Diff}.String()+")", e.now.String()+" ("+resource.Decision{Diff: e.now.Diff}.String()+")"
+	}
+	return "planned: " + planned + ", now: " + now
+}
+
+// String says what would become of the resource.
+func (x *plannedResource) String() string {
+	if len(x.Actions) == 0 {
+		return x.Outcome
+	}
+	phrases := make([]string, len(x.Actions))
+	for i, a := range x.Actions {
+		phrases[i] = a.Phrase
+	}
+	return "would have " + strings.Join(phrases, " and ")
+}
+
+// compare returns how a plan that is made now differs from an earlier one.
+func (r *Run) compare(plan, now *SavedPlan) error {
+	var list diag.List
+	positions := make(map[string]diag.Pos, len(now.Resources))
+	for _, res := range r.Site.Catalog.Resources {
+		positions[plainText(res.ID.String())] = res.Pos
+	}
+	add := func(x *plannedResource, err error) {
+		list = append(list, &diag.Error{Pos: positions[x.ID], Subject: x.ID, Err: err})
+	}
+	rest := make(map[string]*plannedResource, len(plan.Resources))
+	for i := range plan.Resources {
+		rest[plan.Resources[i].ID] = &plan.Resources[i]
+	}
+	for i := range now.Resources {
+		x := &now.Resources[i]
+		was, ok := rest[x.ID]
+		delete(rest, x.ID)
+		switch {
+		case !ok:
+			add(x, errors.New("is not in the plan"))
+		case was.Declaration != x.Declaration:
+			add(x, errors.New("is declared otherwise than in the plan"))
+		case was.Outcome != x.Outcome || was.Provider != x.Provider || !slices.Equal(was.Actions, x.Actions) || !slices.EqualFunc(was.Diff, x.Diff, agree):
+			add(x, &notPlannedError{was, x})
+		}
+	}
+	for i := range plan.Resources {
+		if x := &plan.Resources[i]; rest[x.ID] != nil {
+			add(x, errors.New("is in the plan, and is declared no more"))
+		}
+	}
+	if len(list) == 0 && !slices.EqualFunc(plan.Resources, now.Resources, func(a, b plannedResource) bool { return a.ID == b.ID }) {
+		list.Add(errors.New("the resources stand in another order than in the plan"))
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	for _, in := range changedInputs(plan.Inputs, now.Inputs) {
+		list.Add(fmt.Errorf("%s %s has changed since, which the script reads", in.Kind, in.Name))
+	}
+	list.Add(diag.Errorf(diag.Pos{}, "nothing was done: the plan of %s does not hold any more", plan.Time.Format("2006-01-02 15:04:05 MST")).WithHint("%s", plan.hint()))
+	return list
+}
+
+// changedInputs returns those that had another value before.
+func changedInputs(before, now []state.Input) (list []state.Input) {
+	type name struct{ kind, name string }
+	values := make(map[name]string, len(before))
+	for _, in := range before {
+		values[name{in.Kind, in.Name}] = in.Value
+	}
+	for _, in := range now {
+		if value, ok := values[name{in.Kind, in.Name}]; ok && value != in.Value {
+			list = append(list, in)
+		}
+	}
+	return list
+}

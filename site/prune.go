@@ -1,0 +1,218 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// A Prune removes what earlier runs of a site have made and the site declares no more.
+type Prune struct {
+	process *Process
+	options *RunOptions
+	site    *Site
+	record  *runRecord
+	catalog *catalog.Catalog // each resource with ensure = "absent", or skipped
+	// Kept is how many resources stay because other sites have declared them in their last
+	// runs, by these sites: other files, and this one with other arguments and options.
+	Kept map[string]int
+	// known is those of the catalog that are not known any more afterwards.
+	known   map[string]bool
+	summary converge.Summary
+	ran     bool
+	planned []plannedResource
+}
+
+// BeginPrune reads a script or manifest, finds what it declares no more and, unless it is a
+// plan, takes the lock of the state directory. [Prune.End] must be called unless there is an
+// error.
+func (p *Process) BeginPrune(ctx context.Context, file string, args []string, o *RunOptions) (*Prune, error) {
+	x := &Prune{process: p, options: o}
+	recorder := p.NewRecorder(o.Record)
+	p.Commands.Begin(o.ID, nil)
+	p.Files.setLimit(o.Site.EvalTimeout, o.Record.Timeout)
+	var err error
+	if x.site, err = p.load(ctx, recorder.host(o.Host), file, args, o.Site, loadOptions{}); err != nil {
+		return nil, err
+	}
+	name, path, err := p.nameOfRun(file, args, o.Site)
+	if err != nil {
+		return nil, err
+	}
+	if o.Plan {
+		x.record, err = recorder.openRecord(name, path)
+	} else {
+		x.record, err = recorder.begin(ctx, state.Info{ID: o.ID, Kind: "prune", Site: name, File: path, Inputs: x.site.inputs.records()})
+	}
+	if err == nil {
+		err = x.find()
+	}
+	if err != nil {
+		x.End()
+		return nil, err
+	}
+	return x, nil
+}
+
+// find makes the catalog of what is to be removed.
+func (x *Prune) find() error {
+	list, kept, err := state.Undeclared(x.record.store, x.record.site, x.record.root, x.site.Catalog)
+	if err != nil {
+		return err
+	}
+	x.Kept = kept
+	var b catalog.Builder
+	var errs diag.List
+	var removals []*resource.Resource
+	x.known = make(map[string]bool, len(list))
+	for _, u := range list {
+		r, again := removal(x.site.Registry, u)
+		if r == nil {
+			x.known[u.ID] = true
+			continue
+		}
+		x.known[u.ID] = !again
+		_, err := b.Add(r)
+		errs.Add(err)
+		if r.Skip == "" {
+			removals = append(removals, r)
+		}
+	}
+	errs.Add(catalog.MarkSecrets(x.process.Secrets, removals))
+	x.catalog, err = b.Build()
+	errs.Add(err)
+	return errs.Err()
+}
+
+// Empty reports whether there is nothing to remove, and nothing to be said.
+func (x *Prune) Empty() bool { return len(x.catalog.Resources) == 0 }
+
+// removal returns the declaration that removes a resource, one that is skipped if nothing
+// does, or nil if it was made of others. Again says that a later prune may be able to.
+func removal(reg *resource.Registry, u state.UndeclaredResource) (r *resource.Resource, again bool) {
+	id, err := resource.ParseID(u.ID)
+	if err != nil {
+		return nil, false
+	}
+	skipped := func(why string) *resource.Resource {
+		return &resource.Resource{ID: id, Common: resource.EmptyCommon, Pos: u.Pos, Skip: why}
+	}
+	t := reg.Type(u.Type)
+	if t == nil {
+		return skipped("there is no type " + u.Type + " any more"), true
+	}
+	if ensure := t.Schema().Field("ensure"); ensure == nil || !canBeAbsent(ensure) {
+		if isApply(t, u) {
+			return nil, false
+		}
+		return skipped("ccm cannot undo what " + u.Type + " resources do"), false
+	}
+	if !u.Made {
+		return skipped("it was there before a run of the site managed it"), false
+	}
+	for _, keep := range [][]string{nil, {t.Schema().Name().Name}} {
+		if r, err = decodeRemoval(t, u, keep); err == nil {
+			return r, false
+		}
+	}
+	return skipped(err.Error()), false
+}
+
+// canBeAbsent reports whether ensure = "absent" removes a resource.
+func canBeAbsent(ensure *schema.Field) bool {
+	return slices.Contains(ensure.Suggestions(), "absent")
+}
+
+// isApply reports whether a resource is made of others, which are resources of their own.
+func isApply(t *resource.Type, u state.UndeclaredResource) bool {
+	u.Properties.Where = schema.FixedPosition(u.Pos)
+	r, err := t.Decode(u.Properties, resource.Origin{Pos: u.Pos})
+	if err != nil {
+		return false
+	}
+	_, ok := r.Spec.(resource.Applier)
+	return ok
+}
+
+// removalCommon is the properties of every type that a removal keeps.
+var removalCommon = map[string]bool{"provider": true, "backup": true, "timeout": true, "tries": true, "try_sleep": true}
+
+// decodeRemoval returns u with ensure = "absent" and, of its other properties, those in keep;
+// nil for all of its type.
+func decodeRemoval(t *resource.Type, u state.UndeclaredResource, keep []string) (*resource.Resource, error) {
+	tab := &schema.Table{Where: schema.FixedPosition(u.Pos)}
+	for _, e := range u.Properties.Entries {
+		own := t.Schema().Field(e.Key) != nil && e.Key != "ensure" && (keep == nil || slices.Contains(keep, e.Key))
+		if own || removalCommon[e.Key] {
+			tab.Entries = append(tab.Entries, e)
+		}
+	}
+	tab.Set("ensure", schema.StringValue("absent"))
+	return t.Decode(tab, resource.Origin{Pos: u.Pos})
+}
+
+// engine returns what walks over the catalog.
+func (x *Prune) engine(rep converge.Reporter) (*converge.Engine, error) {
+	e := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporter: rep, Texts: true, Stop: x.process.Stop}
+	return e, x.process.conceal(e, x.record.store)
+}
+
+// Plan says what would be removed, to rep.
+func (x *Prune) Plan(ctx context.Context, rep converge.Reporter) (converge.Summary, error) {
+	plan := eventFunc(func(ev *converge.Event) { x.planned = append(x.planned, x.process.plannedResource(ev)) })
+	engine, err := x.engine(converge.Reporters{plan, rep})
+	if err != nil {
+		return converge.Summary{}, err
+	}
+	x.summary = engine.Plan(ctx, &x.site.Host.View, x.catalog)
+	return x.summary, nil
+}
+
+// Run removes it and, after [Prune.Plan], just what was planned.
+func (x *Prune) Run(ctx context.Context, rep converge.Reporter) (converge.Summary, error) {
+	ctx, cancel := x.options.Record.limited(ctx)
+	defer cancel()
+	stays := eventFunc(func(ev *converge.Event) {
+		if ev.Outcome == converge.Failed || ev.Outcome == converge.Skipped && ev.Resource.Skip == "" {
+			delete(x.known, ev.Resource.ID.String())
+		}
+	})
+	engine, err := x.engine(converge.Reporters{x.record.writer, stays, rep})
+	if err != nil {
+		return converge.Summary{}, err
+	}
+	if x.planned != nil {
+		engine.Approve = asPlanned(x.planned)
+	}
+	x.ran = true
+	x.summary = engine.Run(ctx, x.site.Host, x.catalog)
+	for id, gone := range x.known {
+		if !gone {
+			delete(x.known, id)
+		}
+	}
+	err = state.Forget(x.record.store, x.record.site, x.record.root, x.known)
+	if err != nil {
+		err = errors.Join(errors.New("what was removed is still on record"), err)
+	}
+	return x.summary, err
+}
+
+// End ends the record of the run, and gives the lock back.
+func (x *Prune) End() {
+	x.site.Close()
+	switch {
+	case x.record == nil:
+	case x.ran:
+		x.record.end(x.summary)
+	default:
+		x.record.release()
+	}
+}

@@ -1,0 +1,208 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+const (
+	planProtocol = "io.choria.ccm.v1.plan"
+	// planFormat is the version of what a saved plan holds. A plan of another one is refused.
+	planFormat = 1
+	planStart  = `{"protocol":"` + planProtocol + `"`
+)
+
+// A SavedPlan is what a run of a site would do: how the site was read, and what was decided
+// about each of its resources. It holds no properties. Of these, and so of secrets, it has
+// digests that are keyed with the key of the state directory.
+//
+// It is run by reading the site again and planning again. So whoever writes one can have
+// nothing done that the site does not say.
+type SavedPlan struct {
+	Protocol string    `json:"protocol"`
+	Format   int       `json:"format"`
+	Version  string    `json:"ccm_version"`
+	Time     time.Time `json:"time"`
+	// Directory is the working directory, in which relative paths of options begin.
+	Directory string   `json:"directory"`
+	File      string   `json:"file"` // as it was named
+	Args      []string `json:"args,omitempty"`
+	Options   *Options `json:"options"`
+	// Key is the key of the digests, if the state directory has none yet.
+	Key []byte `json:"key,omitempty"`
+	// KeyDigest tells whether the key is the same.
+	KeyDigest string `json:"key_digest"`
+	// Inputs are what the script looked at besides the machine.
+	Inputs    []state.Input     `json:"inputs,omitempty"`
+	Resources []plannedResource `json:"resources"`
+}
+
+// A plannedResource is what was decided about a resource.
+type plannedResource struct {
+	ID string `json:"id"`
+	// Declaration is the keyed digest of all its properties.
+	Declaration string `json:"declaration"`
+	Outcome     string `json:"outcome"`
+	Provider    string `json:"provider,omitempty"`
+	// Reason says why it fails.
+	Reason  string            `json:"reason,omitempty"`
+	Actions []resource.Action `json:"actions,omitempty"`
+	Diff    []resource.Delta  `json:"diff,omitempty"`
+}
+
+// IsSavedPlan reports whether a text is a saved plan rather than a script or manifest.
+func IsSavedPlan(text string) bool { return strings.HasPrefix(text, planStart) }
+
+// isScriptName reports whether a file is a script or manifest by its name.
+func isScriptName(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".lua", ".yaml", ".yml":
+		return true
+	}
+	return false
+}
+
+// ReadPlan reads a saved plan; nil if the file is a script or manifest, or cannot be read.
+func (p *Process) ReadPlan(ctx context.Context, file, stateDir string) (*SavedPlan, error) {
+	if file == "-" || isScriptName(file) {
+		return nil, nil
+	}
+	if fi, err := os.Stat(file); err != nil || !fi.Mode().IsRegular() {
+		return nil, nil // a pipe can be read only once
+	}
+	_, text, err := p.ReadInput(ctx, file)
+	if err != nil || !IsSavedPlan(text) {
+		return nil, nil // who reads it as a site says what is wrong
+	}
+	plan, err := parsePlan(text)
+	if err != nil {
+		return nil, &diag.Error{Pos: diag.Pos{File: file}, Err: err}
+	}
+	if err := plan.check(p, stateDir); err != nil {
+		err.Pos = diag.Pos{File: file}
+		return nil, err
+	}
+	return plan, nil
+}
+
+// SavePlan writes a plan, for nobody but its owner to read. Only an earlier plan is replaced.
+func (p *Process) SavePlan(ctx context.Context, file string, plan *SavedPlan) error {
+	if err := p.CheckPlanFile(ctx, file); err != nil {
+		return err
+	}
+	text, err := plan.text()
+	if err != nil {
+		return err
+	}
+	return p.unrecordedHost("").Save(file, text, 0o600)
+}
+
+// CheckPlanFile returns why a plan cannot be saved in a file.
+func (p *Process) CheckPlanFile(ctx context.Context, file string) error {
+	if isScriptName(file) {
+		return diag.Errorf(diag.Pos{}, "--out: %s would be taken for a script or manifest", file).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
+	}
+	switch fi, err := os.Stat(file); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("--out: %w", err)
+	case !fi.Mode().IsRegular():
+		return fmt.Errorf("--out: %s is no regular file", file)
+	default:
+		_, text, err := p.ReadInput(ctx, file)
+		switch {
+		case err != nil:
+			return err
+		case text != "" && !IsSavedPlan(text):
+			return fmt.Errorf("--out: %s is there already, and is no saved plan", file)
+		case fi.Mode().Perm()&0o077 != 0:
+			return diag.Errorf(diag.Pos{}, "--out: others may read %s", file).WithHint("chmod 600 %s, or remove it", file)
+		}
+		return nil
+	}
+}
+
+// parsePlan reads the text of a saved plan.
+func parsePlan(text string) (*SavedPlan, error) {
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal([]byte(text), &head); err != nil {
+		return nil, fmt.Errorf("is no saved plan, or a damaged one: %w", err)
+	}
+	if head.Format != planFormat {
+		return nil, fmt.Errorf("is a saved plan of format %d, and this ccm knows %d", head.Format, planFormat)
+	}
+	plan := new(SavedPlan)
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(plan); err != nil {
+		return nil, fmt.Errorf("is a damaged plan: %w", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("is a damaged plan: something follows it")
+	}
+	switch {
+	case plan.File == "" || plan.File == "-":
+		return nil, errors.New("is a damaged plan: it names no script or manifest")
+	case plan.Options == nil:
+		return nil, errors.New("is a damaged plan: it has no options")
+	case plan.Key != nil && len(plan.Key) != secret.KeySize:
+		return nil, fmt.Errorf("is a damaged plan: want a key of %d bytes, got %d", secret.KeySize, len(plan.Key))
+	}
+	seen := make(map[string]bool, len(plan.Resources))
+	for _, x := range plan.Resources {
+		if seen[x.ID] {
+			return nil, fmt.Errorf("is a damaged plan: it has %q twice", x.ID)
+		}
+		seen[x.ID] = true
+	}
+	return plan, nil
+}
+
+// check returns why the plan cannot be run here. It gives the process the key of the plan.
+func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
+	if plan.Version != p.Version {
+		return diag.Errorf(diag.Pos{}, "the plan was made by ccm %s, and this is %s", plan.Version, p.Version).WithHint("%s", plan.hint())
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return &diag.Error{Err: err}
+	}
+	if dir != plan.Directory {
+		return diag.Errorf(diag.Pos{}, "the plan was made in the directory %s, and this is %s", plan.Directory, dir).WithHint("cd %s first", plan.Directory)
+	}
+	if _, err := p.Files.ReadKey(stateDir); err != nil && plan.Key != nil {
+		p.Secrets.UseKey(plan.Key)
+	}
+	if plan.KeyDigest != p.Secrets.Digest("plan", "key") {
+		return diag.Errorf(diag.Pos{}, "the plan was made on another machine, by another user or with another --state-dir").WithHint("%s", plan.hint())
+	}
+	return nil
+}
+
+// hint says how to make a new plan.
+func (plan *SavedPlan) hint() string { return "ccm plan " + plan.File + " --out FILE makes a new one" }
+
+// text returns the plan as parsePlan reads it.
+func (plan *SavedPlan) text() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(plan)
+	return b.Bytes(), err
+}

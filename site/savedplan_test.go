@@ -1,0 +1,57 @@
+package site
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// aPlan is the text of a saved plan.
+const aPlan = planStart + `,"format":1,"ccm_version":"1","time":"2026-01-02T03:04:05Z","directory":"/srv","file":"site.lua","options":{"Root":"/"},"key_digest":"00",` +
+	`"resources":[{"id":"file#/a","declaration":"01","outcome":"pending","actions":[{"Verb":"Create","Phrase":"created the file"}],"diff":[{"property":"ensure","have":"absent","want":"present"}]}]}`
+
+func TestParsePlan(t *testing.T) {
+	plan, err := parsePlan(aPlan)
+	require.NoError(t, err)
+	require.Equal(t, "site.lua", plan.File)
+	require.Equal(t, "created the file", plan.Resources[0].Actions[0].Phrase)
+
+	resource := aPlan[strings.Index(aPlan, `{"id"`):strings.LastIndex(aPlan, "]")]
+	for _, x := range []struct{ old, new, err string }{
+		{`"format":1`, `"format":2`, "is a saved plan of format 2, and this ccm knows 1"},
+		{`"file":"site.lua"`, `"file":"-"`, "names no script or manifest"},
+		{`"options":{"Root":"/"}`, `"options":null`, "has no options"},
+		{`"options":{"Root":"/"}`, `"options":{"Rooot":"/"}`, `unknown field "Rooot"`},
+		{`"key_digest"`, `"key":"AAAA","key_digest"`, "want a key of 32 bytes, got 3"},
+		{resource, resource + "," + resource, `has "file#/a" twice`},
+		{"}]}", "}]}x", "no saved plan, or a damaged one"},
+		{"}]}", "", "no saved plan, or a damaged one"},
+	} {
+		_, err := parsePlan(strings.Replace(aPlan, x.old, x.new, 1))
+		require.ErrorContains(t, err, x.err, x.new)
+	}
+}
+
+// FuzzParsePlan reads plans that anybody may have written: they are understood or refused,
+// and what is understood means the same once it was written again.
+func FuzzParsePlan(f *testing.F) {
+	f.Add(aPlan)
+	f.Add(planStart + `}`)
+	f.Add(planStart + `,"format":1,"resources":` + strings.Repeat("[", 5000))
+	f.Add(strings.Replace(aPlan, "file#/a", "\xff", 1))
+	f.Fuzz(func(t *testing.T, text string) {
+		plan, err := parsePlan(text)
+		if err != nil {
+			return
+		}
+		written, err := plan.text()
+		require.NoError(t, err)
+		require.True(t, IsSavedPlan(string(written)) || plan.Protocol != planProtocol)
+		again, err := parsePlan(string(written))
+		require.NoError(t, err)
+		second, err := again.text()
+		require.NoError(t, err)
+		require.Equal(t, string(written), string(second))
+	})
+}

@@ -1,0 +1,50 @@
+package stdlib_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestFirewall is about a machine that is only a directory: nft is not asked there.
+func TestFirewall(t *testing.T) {
+	const file, conf = "/etc/nftables.d/ccm-web.nft", "/etc/nftables.conf"
+	const include = "include \"/etc/nftables.d/ccm-*.nft\"\n"
+	const text = "# Kept by ccm.\ntable inet web\ndelete table inet web\ntable inet web {\n  chain a { }\n}\n"
+	suite{
+		name: "firewall",
+		starts: map[string]map[string]string{
+			"nothing":   {"/etc/": ""},
+			"installed": {conf: "flush ruleset\n"},
+			"redhat":    {"/etc/sysconfig/nftables.conf": "# mine\n"},
+			"right":     {conf: include, file: text + "# listed as 0123abcd\n"},
+			"not read":  {conf: "flush ruleset\n", file: text},
+			"other":     {conf: include, file: "# mine\n"},
+		},
+		wants: map[string]string{
+			"rules":  `{ "web", rules = "\n  chain a { }\n" }`,
+			"ip":     `{ "web", family = "ip", rules = [[chain b { comment "} {"; } # } ]] }`,
+			"absent": `{ "web", ensure = "absent" }`,
+		},
+		fails: map[string]string{"nothing/rules": "there is no /etc/nftables.conf (its package is nftables)", "nothing/ip": "there is no /etc/nftables.conf"},
+		phrases: map[string][]string{
+			"installed/rules": {"loaded the rules"}, "right/rules": {}, "not read/rules": {"replaced the rules"}, "other/rules": {"replaced the rules"}, "right/ip": {"replaced the rules"},
+			"right/absent": {"removed the rules"}, "nothing/absent": {},
+		},
+		after: map[string]map[string]*string{
+			"installed/rules": {file: new(text), conf: new("flush ruleset\n" + include)},
+			"redhat/rules":    {file: new(text), "/etc/sysconfig/nftables.conf": new("# mine\n" + include)},
+			"other/rules":     {file: new(text), conf: new(include)},
+			"right/absent":    {file: nil, conf: new(include)},
+		},
+	}.run(t)
+	for args, want := range map[string]string{
+		`rules = "chain a { } } table ip x {"`: `rules: a } ends the table, which has its own`,
+		`rules = "chain a {"`:                  `rules: a { has no }`,
+		`rules = [[include "/x"]]`:             `rules: include is not allowed: fs.read takes a file of the site`,
+		`family = "inet"`:                      `rules: is required unless ensure is absent`,
+	} {
+		require.Contains(t, mistake(t, `require "std.firewall" { "web", `+args+` }`), "firewall#web: "+want)
+	}
+	require.Contains(t, mistake(t, `require "std.firewall" { "a b", rules = "" }`), `name: want letters, digits and underscores, got "a b"`)
+}

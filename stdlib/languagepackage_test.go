@@ -1,0 +1,103 @@
+package stdlib_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// languages answers as pip, npm and gem do, as far as the type uses them. The versions of the
+// package x stand in a file of the directory that is given.
+type languages struct{ root string }
+
+// Run implements host.Runner.
+func (m languages) Run(_ context.Context, c host.Cmd) (host.Result, error) {
+	argv := c.Argv
+	if argv[0] == "runuser" {
+		argv = argv[4:]
+	}
+	line, file := strings.Join(argv, " "), filepath.Join(m.root, "opt/x/versions")
+	text, _ := os.ReadFile(file)
+	versions := strings.Fields(string(text))
+	said := func(out string) (host.Result, error) { return host.Result{Stdout: []byte(out)}, nil }
+	set := func(versions ...string) (host.Result, error) {
+		return host.Result{}, plant(m.root, map[string]string{"/opt/x/versions": strings.Join(versions, " "), "/opt/x/bin/python3": ""})
+	}
+	last := argv[len(argv)-1]
+	switch {
+	case strings.Contains(line, "-m pip list"):
+		if len(versions) == 0 {
+			return said(`[{"name": "other", "version": "1"}]`)
+		}
+		return said(fmt.Sprintf(`[{"name": "other", "version": "1"}, {"name": "X", "version": %q}]`, versions[0]))
+	case strings.Contains(line, "-m venv"):
+		return set()
+	case strings.HasPrefix(line, "npm ls"):
+		out := host.Result{Stdout: []byte(`{"name": "lib", "problems": ["missing: y"]}`), Code: 1}
+		if len(versions) > 0 {
+			out.Stdout = fmt.Appendf(nil, `{"dependencies": {"x": {"version": %q}, "y": {"missing": true}}}`, versions[0])
+		}
+		return out, nil
+	case strings.HasPrefix(line, "gem list"):
+		if len(versions) == 0 {
+			return said("\n*** LOCAL GEMS ***\n\n")
+		}
+		return said("\n*** LOCAL GEMS ***\n\nx (" + strings.Join(versions, ", default: ") + ")\n")
+	case strings.Contains(line, "uninstall"):
+		return set()
+	case strings.HasPrefix(line, "gem install"):
+		if last == "x" {
+			last = "2.0"
+		}
+		return set(append([]string{last}, versions...)...)
+	case slices.Contains(argv, "install"):
+		_, version, _ := strings.Cut(strings.Replace(last, "==", "@", 1), "@")
+		if version == "" {
+			version = "2.0"
+		}
+		return set(version)
+	}
+	return host.Result{}, fmt.Errorf("command %q not found", line)
+}
+
+func TestLanguagePackage(t *testing.T) {
+	for _, manager := range []string{"pip", "npm", "gem"} {
+		with := func(props string) string {
+			return fmt.Sprintf(`{ "x", manager = %q, path = "/opt/x"%s }`, manager, props)
+		}
+		t.Run(manager, suite{
+			name: "language_package", machine: func(root string) host.Runner { return languages{root} },
+			starts: map[string]map[string]string{
+				"nothing": {"/opt/": ""},
+				"empty":   {"/opt/x/bin/python3": ""},
+				"old":     {"/opt/x/bin/python3": "", "/opt/x/versions": "1.0"},
+				"new":     {"/opt/x/bin/python3": "", "/opt/x/versions": "2.0"},
+			},
+			wants: map[string]string{
+				"present": with(""), "absent": with(`, ensure = "absent"`), "1.0": with(`, version = "1.0"`), "user": with(`, version = "2.0", user = "app"`),
+			},
+			phrases: map[string][]string{
+				"nothing/present": {"installed the package"}, "nothing/absent": {}, "old/present": {}, "old/1.0": {}, "new/1.0": {"replaced the package"},
+				"empty/user": {"installed the package"}, "old/user": {"replaced the package"}, "new/absent": {"removed the package"},
+			},
+		}.run)
+	}
+	for args, want := range map[string]string{
+		`"x"`:                        `manager is required`,
+		`{ "x", manager = "cpan" }`:  `manager: want one of pip, npm, gem, got "cpan"`,
+		`{ "--x", manager = "pip" }`: `name: want the name of a package, got "--x"`,
+		`{ "x", manager = "pip", version = ">= 1" }`: `version: want a version such as 3.0.2, got ">= 1"`,
+		`{ "x", manager = "pip", user = "-s" }`:      `user: want the name of a user, got "-s"`,
+		`{ "x", manager = "pip", sorce = "x.whl" }`:  `did you mean "source"?`,
+	} {
+		require.Contains(t, mistake(t, `require "std.language_package" `+args), want)
+	}
+}

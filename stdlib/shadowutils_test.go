@@ -1,0 +1,214 @@
+package stdlib_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// accounts is a machine with the commands of shadow-utils, as far as the types
+// use them: they change the files below --prefix, and refuse what the real ones
+// refuse.
+type accounts struct{ root string }
+
+// An account is the options and the name that a command was given.
+type account struct {
+	flags map[string]string
+	name  string
+}
+
+// valued are the options that have a value.
+var valued = []string{"--prefix", "--uid", "--gid", "--comment", "--shell", "--groups", "--home-dir", "--home"}
+
+func parse(argv []string) (a account, err error) {
+	a.flags = make(map[string]string)
+	for i := 1; i < len(argv); i++ {
+		switch arg := argv[i]; {
+		case slices.Contains(valued, arg):
+			i++
+			a.flags[arg] = argv[i]
+		case strings.HasPrefix(arg, "--"):
+			a.flags[arg] = "yes"
+		case a.name != "":
+			return a, fmt.Errorf("%q: two names", argv)
+		default:
+			a.name = arg
+		}
+	}
+	return a, nil
+}
+
+// Run implements host.Runner.
+func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
+	if c.Argv[0] == "chage" {
+		return host.Result{}, m.age(c)
+	}
+	if c.Argv[0] == "chpasswd" {
+		name, hash, ok := strings.Cut(strings.TrimSuffix(string(c.Stdin), "\n"), ":")
+		if !ok || !slices.Equal(c.Argv[1:], []string{"--encrypted", "--root", m.root}) || find(m.read("passwd"), name) == nil {
+			return host.Result{}, fmt.Errorf("%s: want a user and a password on the standard input", c)
+		}
+		m.password(name, hash)
+		return host.Result{}, nil
+	}
+	a, err := parse(c.Argv)
+	if err != nil || a.flags["--prefix"] != m.root {
+		return host.Result{}, fmt.Errorf("%s: want --prefix %s: %v", c, m.root, err)
+	}
+	users, groups := m.read("passwd"), m.read("group")
+	refuse := func(code int, format string, args ...any) (host.Result, error) {
+		return host.Result{Code: code, Stderr: []byte(c.Argv[0] + ": " + fmt.Sprintf(format, args...))}, nil
+	}
+	user, group := find(users, a.name), find(groups, a.name)
+	switch c.Argv[0] {
+	case "groupadd":
+		if group != nil {
+			return refuse(9, "group '%s' already exists", a.name)
+		}
+		groups = append(groups, []string{a.name, "x", or(a.flags["--gid"], "1500"), ""})
+	case "groupmod":
+		group[2] = a.flags["--gid"]
+	case "groupdel":
+		groups = slices.DeleteFunc(groups, func(g []string) bool { return g[0] == a.name })
+	case "useradd":
+		if user != nil {
+			return refuse(9, "user '%s' already exists", a.name)
+		}
+		gid := ""
+		switch g := find(groups, a.flags["--gid"]); {
+		case a.flags["--user-group"] != "":
+			if group != nil {
+				return refuse(9, "group %s exists", a.name)
+			}
+			groups, gid = append(groups, []string{a.name, "x", "1501", ""}), "1501"
+		case g == nil:
+			return refuse(6, "group '%s' does not exist", a.flags["--gid"])
+		default:
+			gid = g[2]
+		}
+		users = append(users, []string{a.name, "x", or(a.flags["--uid"], "1500"), gid, a.flags["--comment"], or(a.flags["--home-dir"], "/home/"+a.name), or(a.flags["--shell"], "/bin/sh")})
+		m.password(a.name, "!")
+		if !m.join(groups, a) {
+			return refuse(6, "group does not exist")
+		}
+	case "usermod":
+		if user == nil {
+			return refuse(6, "user '%s' does not exist", a.name)
+		}
+		for flag, field := range map[string]int{"--uid": 2, "--comment": 4, "--home": 5, "--shell": 6} {
+			if v, ok := a.flags[flag]; ok {
+				user[field] = v
+			}
+		}
+		if name, ok := a.flags["--gid"]; ok {
+			g := find(groups, name)
+			if g == nil {
+				return refuse(6, "group '%s' does not exist", name)
+			}
+			user[3] = g[2]
+		}
+		if !m.join(groups, a) {
+			return refuse(6, "group does not exist")
+		}
+	case "userdel":
+		users = slices.DeleteFunc(users, func(u []string) bool { return u[0] == a.name })
+		for _, g := range groups {
+			g[3] = strings.Join(slices.DeleteFunc(members(g), func(n string) bool { return n == a.name }), ",")
+		}
+	default:
+		return host.Result{}, fmt.Errorf("no command %s", c)
+	}
+	m.write("passwd", users)
+	m.write("group", groups)
+	return host.Result{}, nil
+}
+
+// age is chage, which knows --root and not --prefix.
+func (m accounts) age(c host.Cmd) error {
+	fields, list := map[string]int{"--mindays": 3, "--maxdays": 4, "--warndays": 5, "--expiredate": 7}, m.read("shadow")
+	user := find(list, c.Argv[len(c.Argv)-1])
+	if user == nil || c.Argv[1] != "--root" || c.Argv[2] != m.root {
+		return fmt.Errorf("%s: want --root %s and a user", c, m.root)
+	}
+	for i := 3; i < len(c.Argv)-1; i += 2 {
+		value := c.Argv[i+1]
+		if day, err := time.Parse(time.DateOnly, value); err == nil {
+			value = fmt.Sprint(day.Unix() / 86400)
+		}
+		user[fields[c.Argv[i]]] = strings.TrimPrefix(value, "-1")
+	}
+	m.write("shadow", list)
+	return nil
+}
+
+// join makes the user a member of the groups of --groups, and of no others
+// without --append.
+func (m accounts) join(groups [][]string, a account) bool {
+	list, ok := a.flags["--groups"]
+	if !ok {
+		return true
+	}
+	want := strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+	for _, name := range want {
+		if find(groups, name) == nil {
+			return false
+		}
+	}
+	for _, g := range groups {
+		is, wanted := slices.Contains(members(g), a.name), slices.Contains(want, g[0])
+		switch {
+		case wanted && !is:
+			g[3] = strings.Join(append(members(g), a.name), ",")
+		case is && !wanted && a.flags["--append"] == "":
+			g[3] = strings.Join(slices.DeleteFunc(members(g), func(n string) bool { return n == a.name }), ",")
+		}
+	}
+	return true
+}
+
+func members(g []string) []string {
+	return strings.FieldsFunc(g[3], func(r rune) bool { return r == ',' })
+}
+
+func (m accounts) password(name, hash string) {
+	list := slices.DeleteFunc(m.read("shadow"), func(f []string) bool { return f[0] == name })
+	m.write("shadow", append(list, []string{name, hash, "", "", "", "", "", "", ""}))
+}
+
+func (m accounts) read(file string) (list [][]string) {
+	text, _ := os.ReadFile(filepath.Join(m.root, "etc", file))
+	for line := range strings.Lines(string(text)) {
+		list = append(list, strings.Split(strings.TrimSuffix(line, "\n"), ":"))
+	}
+	return list
+}
+
+func (m accounts) write(file string, list [][]string) {
+	var b strings.Builder
+	for _, fields := range list {
+		b.WriteString(strings.Join(fields, ":") + "\n")
+	}
+	_ = os.WriteFile(filepath.Join(m.root, "etc", file), []byte(b.String()), 0o644)
+}
+
+func find(list [][]string, name string) []string {
+	for _, fields := range list {
+		if fields[0] == name {
+			return fields
+		}
+	}
+	return nil
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,104 @@
+-- alternative: keeps which of several programs a name stands for, with update-alternatives.
+--
+--   local alternative = require "std.alternative"
+--   alternative { "editor", path = "/usr/bin/vim.tiny" }
+--   alternative { "java", path = "/opt/jdk/bin/java", link = "/usr/bin/java", priority = 100 }
+--   alternative { "pager", ensure = "auto" }
+
+local function chosen(name) return "/etc/alternatives/" .. name end
+
+-- What is known of a name, nil if there are no alternatives. The file has the mode, the link
+-- and what follows it, an empty line, and for each choice its path, priority and followers.
+local function parsed(text)
+  local list = str.lines(text)
+  local found = { mode = list[1], link = list[2], followers = {}, priorities = {} }
+  local i = 3
+  while list[i] and list[i] ~= "" do
+    found.followers[#found.followers + 1] = { path = chosen(list[i]) }
+    found.followers[#found.followers + 1] = { path = list[i + 1] }
+    i = i + 2
+  end
+  i = i + 1
+  while list[i] and list[i] ~= "" do
+    found.priorities[list[i]] = tonumber(list[i + 1]:match("%d+$"))
+    i = i + 2 + #found.followers / 2
+  end
+  return found
+end
+
+-- An error if the program that is to be added is not there.
+local function check_program(want, host)
+  if want.link and want.ensure ~= "absent" and not host.stat(want.path) then error("there is no program " .. want.path, 0) end
+end
+
+-- Debian's, and that of Red Hat.
+local directories = { "/var/lib/dpkg/alternatives/", "/var/lib/alternatives/" }
+
+return ccm.type {
+  name = "alternative",
+  doc = "Keeps which of several programs a name stands for, with update-alternatives.",
+  properties = {
+    name = { name = true, doc = "The name of the alternatives.", example = "editor" },
+    path = { type = "path", doc = "The program that is chosen. It is required unless ensure is auto.", example = "/usr/bin/vim.tiny" },
+    link = { type = "path", doc = "What users call, such as /usr/bin/editor. With it, path is added to the alternatives if it is none of them.", example = "/usr/bin/editor" },
+    priority = { type = "integer", doc = "The priority of path. It is required with link." },
+    ensure = { enum = { "present", "auto", "absent" }, default = "present", doc = "Whether path is chosen and stays so; the one of the highest priority is; or path is none of the alternatives." },
+  },
+  phrases = { create = "added the alternative", update = "set the alternative", remove = "removed the alternative" },
+
+  validate = function(want)
+    if not re.test(want.name, [[^[\w.+-]+$]]) then return "name", "want a name such as editor, got " .. inspect(want.name) end
+    if not want.path and want.ensure ~= "auto" then return "path", "is required unless ensure is auto" end
+    if (want.link == nil) ~= (want.priority == nil) then return "priority", "link and priority go together" end
+    if want.link and not want.path then return "path", "is required with link" end
+  end,
+
+  status = function(want, host)
+    local text
+    for _, d in ipairs(directories) do text = text or host.read(d .. want.name) end
+    if not text then
+      check_program(want, host)
+      return { ensure = "absent" }
+    end
+    local found, link = parsed(text), host.stat(chosen(want.name))
+    local have = { ensure = found.mode == "auto" and "auto" or "present", followers = found.followers, path = link and link.target }
+    local path = want.path or have.path
+    have.registered = path and found.priorities[path] ~= nil
+    have.priority, have.link = path and found.priorities[path], found.link
+    if not have.registered then check_program(want, host) end
+    if want.path and want.ensure == "absent" then have.ensure = have.registered and "present" or "absent" end
+    if want.path and want.ensure == "auto" then have.path = have.registered and want.path or "not added" end
+    return have
+  end,
+
+  decide = function(want, have, compare)
+    if want.ensure ~= "absent" and not want.link then
+      if have.ensure == "absent" then return { error = "there are no alternatives " .. want.name .. " (give link and priority to make them)" } end
+      if want.path and not have.registered then return { error = want.path .. " is none of the alternatives (give link and priority to add it)" } end
+    end
+    return compare()
+  end,
+
+  leaves = function(want, have)
+    local list = { { path = chosen(want.name) }, { path = "/var/log/alternatives.log" }, { path = directories[1] .. want.name }, { path = directories[2] .. want.name } }
+    if want.ensure == "present" then list[1] = { path = chosen(want.name), kind = "link", target = want.path } end
+    if have and have.ensure == "absent" then
+      list[#list + 1] = { path = want.link, kind = "link", target = chosen(want.name) }
+    elseif have then
+      list = tbl.concat(list, { { path = have.link } }, have.followers)
+    end
+    return list, not have
+  end,
+
+  perform = function(action, want, have, host)
+    local function run(...)
+      local words = host.root == "/" and { "update-alternatives" } or { "update-alternatives", "--root", host.root }
+      host.run(tbl.concat(words, { ... }))
+    end
+    if action == "remove" then return run("--remove", want.name, want.path) end
+    if want.link and (not have.registered or have.priority ~= want.priority or have.link ~= want.link) then
+      run("--install", want.link, want.name, want.path, want.priority)
+    end
+    if want.ensure == "auto" then run("--auto", want.name) else run("--set", want.name, want.path) end
+  end,
+}

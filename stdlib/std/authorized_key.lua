@@ -1,0 +1,121 @@
+-- authorized_key: lets the owner of a key log in as a user by ssh.
+--
+--   local authorized_key = require "std.authorized_key"
+--   authorized_key { "alice as deploy", user = "deploy", key = fs.read "files/alice.pub" }
+--   authorized_key { "backup", key = "ssh-ed25519 AAAA...", options = { "restrict", 'command="/usr/bin/backup"' } }
+
+local accounts, lines, ssh = require "std.accounts", require "std.lines", require "std.ssh"
+
+-- The parts of a line with a key, nil if it is none.
+local function parsed(text)
+  local m = re.match(text, [[^\s*(?:(]] .. ssh.options .. [[)[ \t]+)??]] .. ssh.key .. [[(?:[ \t]+(.*?))?\s*$]])
+  return m and { options = re.find_all(m[1] or "", [[(?:]] .. ssh.quoted .. [[|[^",])+]]), type = m[2], blob = m[3], comment = m[4] or "" }
+end
+
+-- The text with the key as it is wanted, and the first line with the key that is in it.
+local function edited(want, text)
+  local key, list, eol = parsed(want.key), lines.split(text)
+  local kept, first = {}, nil
+  local function render(options, comment)
+    return str.trim(str.join({ str.join(want.options or options, ","), key.type, key.blob, want.comment or comment }, " "))
+  end
+  for _, l in ipairs(list) do
+    local have = l:find(key.blob, 1, true) and parsed(l)
+    if not have or have.type ~= key.type or have.blob ~= key.blob then
+      kept[#kept + 1] = l
+    else
+      -- If options are wanted there is one line: sshd goes on to others if the options
+      -- of one do not let the key in.
+      if want.ensure == "present" and not (first and want.options) then
+        local same = not want.options or tbl.equal(tbl.sort(want.options), tbl.sort(have.options))
+        kept[#kept + 1] = same and (want.comment or have.comment) == have.comment and l or render(have.options, have.comment)
+      end
+      first = first or have
+    end
+  end
+  if want.ensure == "present" and not first then kept[#kept + 1] = render({}, key.comment) end
+  return tbl.equal(kept, list) and text or lines.join(kept, eol), first
+end
+
+-- What the directory and the file are to be. The group of what is there stays.
+local function attributes(want, have, there, mode)
+  if want.ensure == "absent" then return {} end
+  return { owner = have.uid, group = not there and have.gid or nil, mode = mode }
+end
+
+return ccm.type {
+  name = "authorized_key",
+  doc = "Lets the owner of a key log in as a user by ssh, by a line in the user's authorized_keys.",
+  properties = {
+    name = { name = true, doc = "The user or, if user is given, any name.", example = "deploy" },
+    user = { doc = "The user, who is in /etc/passwd. Left out, it is the name." },
+    key = { required = true, doc = "The public key, as the line of a .pub file. Its comment is that of a new line.", example = "ssh-ed25519 AAAA... alice@example.org" },
+    options = { type = "list", set = true, doc = "The options before the key, as sshd(8) has them. Left out, a line that is there keeps its own; given, there is one line with the key.", example = 'from="192.0.2.0/24"' },
+    comment = { doc = "The comment behind the key. Left out, a line that is there keeps its own." },
+    path = { type = "path", doc = "The file, in a directory that is there. Left out, it is .ssh/authorized_keys in the home of the user, and .ssh is made and has mode 0700. The file is the user's and has mode 0600." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the key is to be in the file. Other lines stay." },
+  },
+  phrases = { create = "added the key", update = "updated the key", remove = "removed the key" },
+
+  validate = function(want)
+    local key = parsed(want.key) or {}
+    local wrong = ssh.mistake(want.key, key.type, key.blob)
+    if wrong then return "key", wrong end
+    if #key.options > 0 then return "key", "want options apart from the key: options = " .. inspect(key.options) end
+    for _, o in ipairs(want.options or {}) do
+      if not re.test(o, [[^[A-Za-z0-9-]+(?:=]] .. ssh.quoted .. [[)?$]]) or o:find("[\r\n]") then
+        return "options", [[want options such as no-pty and command="/bin/true", got ]] .. inspect(o)
+      end
+    end
+    if want.comment and want.comment:find("[\r\n]") then return "comment", "want one line" end
+  end,
+
+  status = function(want, host)
+    local name = want.user or want.name
+    local user = accounts.users(host)[name]
+    local pending = host.pending_user(name, { needed = not user and want.ensure == "present" })
+    if not user or pending and pending.ensure == "absent" then
+      if want.ensure == "absent" then return { ensure = "absent" } end
+      error("there is no user " .. name .. " in /etc/passwd", 0)
+    end
+    local home = want.path and path.dir(want.path) or user.home
+    local dir = not want.path and path.join(home, ".ssh") or nil
+    local have = { uid = tostring(user.uid), gid = tostring(user.gid), dir = dir, path = want.path or path.join(dir, "authorized_keys"), wrong = {} }
+    if want.ensure == "present" and not host.is_directory(home) then error("want a directory at " .. home, 0) end
+    -- A link may be the user's and lead anywhere.
+    local function look(path, kind, mode)
+      local found = host.stat(path)
+      if found and found.kind ~= kind then error(("want a %s at %s, found a %s, which is not replaced"):format(kind, path, found.kind), 0) end
+      if found and want.ensure == "present" and (found.uid ~= user.uid or found.mode ~= mode) then
+        table.insert(have.wrong, { "path", ("%s %s %s"):format(path, found.owner, found.mode), ("%s %s %s"):format(path, name, mode) })
+      end
+      return found ~= nil
+    end
+    have.made = have.dir and look(have.dir, "directory", "0700")
+    have.there = have.made ~= false and look(have.path, "file", "0600")
+    have.text = have.there and host.read(have.path) or ""
+    local _, found = edited(want, have.text)
+    return tbl.merge(have, { ensure = found and "present" or "absent" }, found and tbl.pick(found, { "options", "comment" }) or {})
+  end,
+
+  decide = function(want, have, compare)
+    local d, now = compare(), have.text and edited(want, have.text)
+    if now ~= have.text and #d.diff == 0 then d.diff = { { "options", "others in a further line", "only these" } } end
+    if have.ensure == "present" then d.diff = tbl.concat(d.diff, have.wrong) end
+    if #d.diff > 0 and #d.actions == 0 then d.actions = { { "update", "updated the key" } } end
+    if now ~= have.text then d.text = { path = have.path, have = have.text, want = now } end
+    return d
+  end,
+
+  leaves = function(want, have)
+    if not have then return { want.path and { path = want.path } }, not want.path end
+    local list = { tbl.merge({ path = have.path, kind = "file", content = edited(want, have.text) }, attributes(want, have, have.there, "0600")) }
+    if have.dir and want.ensure == "present" then list[2] = tbl.merge({ path = have.dir, kind = "directory" }, attributes(want, have, have.made, "0700")) end
+    return list
+  end,
+
+  perform = function(action, want, have, host)
+    if have.dir and action ~= "remove" then host.mkdir(have.dir, attributes(want, have, have.made, "0700")) end
+    host.write(have.path, edited(want, host.read(have.path) or ""), attributes(want, have, have.there, "0600"))
+  end,
+}

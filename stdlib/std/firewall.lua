@@ -1,0 +1,120 @@
+-- firewall: keeps rules of nftables in a table of their own. Other tables are left alone.
+--
+--   local firewall = require "std.firewall"
+--   firewall { "web", rules = [[
+--     chain input {
+--       type filter hook input priority filter; policy drop;
+--       ct state established,related accept; iif lo accept; tcp dport { 22, 80, 443 } accept
+--     }
+--   ]] }
+
+local lines = require "std.lines"
+local include = 'include "/etc/nftables.d/ccm-*.nft"'
+
+local function file(want) return "/etc/nftables.d/ccm-" .. want.name .. ".nft" end
+-- Before and after the rules. The table is replaced in one step: it is made so that it can be
+-- deleted, and what nft is given at once comes into force at once or not at all.
+local function frame(want)
+  local name = want.family .. " " .. want.name
+  return ("# Kept by ccm.\ntable %s\ndelete table %s\ntable %s {\n"):format(name, name, name), "}\n"
+end
+
+local function rendered(want)
+  local head, tail = frame(want)
+  return head .. str.trim(want.rules, "\n") .. "\n" .. tail
+end
+-- A digest of the table as it is in the kernel, without counters and contents of sets; nil if there is none.
+local function listing(want, host)
+  if host.root ~= "/" or not host.which "nft" then return end
+  local out, code, err = host.query { "nft", "--stateless", "--terse", "list", "table", want.family, want.name, check = false }
+  if code ~= 0 and not err:find("No such file", 1, true) then error(err, 0) end
+  return code == 0 and hash.sha256(out) or nil
+end
+
+-- The file that is read at boot: of Debian and Arch, and of Red Hat.
+local function main(host)
+  return tbl.find({ "/etc/nftables.conf", "/etc/sysconfig/nftables.conf" }, function(f) return host.stat(f) ~= nil end)
+end
+
+-- What would end the table, so that what follows is no longer in it.
+local function mistake(rules)
+  local text, depth = re.replace(rules, [["[^"\n]*"|#[^\n]*]], ""), 0
+  if re.test(text, [[(^|[\s;{}])include\b]]) then return "include is not allowed: fs.read takes a file of the site" end
+  for c in text:gmatch("[{}]") do
+    depth = depth + (c == "{" and 1 or -1)
+    if depth < 0 then return "a } ends the table, which has its own" end
+  end
+  if depth > 0 then return "a { has no }" end
+end
+
+return ccm.type {
+  name = "firewall",
+  doc = "Keeps rules of nftables in a table of their own, now and at boot. Other tables are left alone.",
+  properties = {
+    name = { name = true, doc = "The name of the table, which belongs to this resource.", example = "web" },
+    family = { enum = { "inet", "ip", "ip6", "arp", "bridge", "netdev" }, default = "inet", doc = "The family of the table; inet is IPv4 and IPv6." },
+    rules = { doc = "What stands in the table: chains, sets and maps as nft(8) has them. It is required unless ensure is absent." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a table." },
+  },
+  phrases = { create = "loaded the rules", update = "replaced the rules", remove = "removed the rules" },
+
+  validate = function(want)
+    if not re.test(want.name, [[^[A-Za-z]\w*$]]) then return "name", "want letters, digits and underscores, got " .. inspect(want.name) end
+    if want.ensure == "present" and not want.rules then return "rules", "is required unless ensure is absent" end
+    local wrong = want.rules and mistake(want.rules)
+    if wrong then return "rules", wrong end
+  end,
+
+  status = function(want, host)
+    local text, boot, now = host.read(file(want)), main(host), listing(want, host)
+    if not text and now and want.rules then error(("a table %s %s is there that is not kept by ccm, and is not replaced"):format(want.family, want.name), 0) end
+    -- The last line says how nft listed the rules when they were loaded.
+    local body, listed = (text or ""):match("^(.*\n)# listed as (%x+)\n$")
+    body = body or text or ""
+    local have = { ensure = text and "present" or "absent", text = body, main = boot, main_text = boot and host.read(boot), running = now and "loaded" or "not loaded" }
+    if now and now ~= listed then have.running = "changed by somebody else" end
+    if host.root ~= "/" then have.running = "loaded" end
+    local head, tail = frame(want)
+    have.rules = text and (str.starts(body, head) and str.ends(body, tail) and body:sub(#head + 1, #body - #tail - 1) or "in other lines") or nil
+    if want.rules and body == rendered(want) then have.rules = want.rules end
+    if want.ensure == "absent" or not want.rules then return have end
+    if not boot then error("there is no /etc/nftables.conf (its package is nftables)", 0) end
+    if host.root == "/" and (have.rules ~= want.rules or have.running ~= "loaded") and host.which "nft" then
+      local _, code, err = host.query { "nft", "--check", "--file", "-", stdin = rendered(want), check = false }
+      if code ~= 0 and not err:find("Operation not permitted", 1, true) then error("nft does not take the rules:\n" .. err, 0) end
+    end
+    return have
+  end,
+
+  decide = function(want, have, compare)
+    local d = compare()
+    if want.ensure == "present" and have.text ~= rendered(want) then d.text = { path = file(want), have = have.text, want = rendered(want) } end
+    if want.ensure == "absent" or have.ensure == "absent" then return d end
+    if #d.diff == 0 and have.running ~= "loaded" then d.diff = { { "rules", have.running, "loaded" } } end
+    if #d.diff == 0 and not have.main_text:find(include, 1, true) then d.diff = { { "rules", "not in " .. have.main, "read at boot" } } end
+    if #d.diff > 0 then d.actions = { { "update", "replaced the rules" } } end
+    return d
+  end,
+
+  leaves = function(want, have)
+    if want.ensure == "absent" then return { { path = file(want), kind = "absent" } }, "commands" end
+    local list = { { path = file(want), kind = "file" } }
+    if not have then return tbl.concat(list, { { path = "/etc/nftables.conf" }, { path = "/etc/sysconfig/nftables.conf" } }), "commands" end
+    if not have.main_text:find(include, 1, true) then list[2] = { path = have.main, kind = "file", content = lines.with(have.main_text, include) } end
+    return list, "commands"
+  end,
+
+  perform = function(action, want, have, host)
+    local running = host.root == "/"
+    if action == "remove" then
+      if have.running ~= "not loaded" and host.root == "/" then host.run { "nft", "delete", "table", want.family, want.name } end
+      return host.remove(file(want))
+    end
+    -- What cannot be loaded is not written, so that the rules at boot stay good.
+    if running then host.run { "nft", "--file", "-", stdin = rendered(want) } end
+    host.mkdir "/etc/nftables.d"
+    host.write(file(want), rendered(want) .. (running and "# listed as " .. listing(want, host) .. "\n" or ""))
+    local text = host.read(have.main)
+    if not text:find(include, 1, true) then host.write(have.main, lines.with(text, include)) end
+  end,
+}

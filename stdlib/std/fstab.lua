@@ -1,0 +1,79 @@
+-- Reads /etc/fstab and what is mounted, for the type mount.
+
+local lines = require "std.lines"
+
+local fstab = { path = "/etc/fstab" }
+
+-- A field as fstab(5) and the kernel have it: what would end it is written in octal.
+local function escaped(text) return (text:gsub("[ \t\n\\]", function(c) return ("\\%03o"):format(c:byte()) end)) end
+local function unescaped(text) return (text:gsub("\\([0-7][0-7][0-7])", function(o) return string.char(tonumber(o, 8)) end)) end
+
+-- The parts of a line of fstab, nil if it mounts nothing at the point.
+local function entry(line, point)
+  local f = str.fields(line)
+  if #f < 3 or str.starts(f[1], "#") or unescaped(f[2]) ~= point then return nil end
+  return { device = unescaped(f[1]), type = f[3], options = str.split(unescaped(f[4] or "defaults"), ","), dump = tonumber(f[5] or 0), pass = tonumber(f[6] or 0) }
+end
+
+-- The line of an entry.
+local function line(e, point)
+  return str.join({ escaped(e.device), escaped(point), e.type, escaped(str.join(e.options, ",")), e.dump, e.pass }, " ")
+end
+
+--- Returns the entry as it is wanted: what is left out stays as it is, and has its default
+--- if there is no entry.
+function fstab.wanted(want, found)
+  return tbl.merge({ type = "auto", options = { "defaults" }, dump = 0, pass = 0 }, found or {}, tbl.pick(want, { "device", "type", "options", "dump", "pass" }))
+end
+
+--- Returns the text of fstab as it is wanted, and the entry that is in it. Of two at one
+--- point the last counts.
+function fstab.edited(want, text)
+  local list, eol = lines.split(text)
+  local kept, at, found = {}, nil, nil
+  for _, l in ipairs(list) do
+    local e = entry(l, want.name)
+    if e then
+      found, at = e, at or #kept + 1
+    else
+      kept[#kept + 1] = l
+    end
+  end
+  local present, e = want.ensure ~= "absent", fstab.wanted(want, found)
+  if not found and not present or present and (not e.device or #kept + 1 == #list and tbl.equal(e, found)) then return text, found end
+  if present then table.insert(kept, at or #kept + 1, line(e, want.name)) end
+  return lines.join(kept, eol), found
+end
+
+--- Returns what is mounted at the point, nil if nothing is. Of several the last covers the
+--- others (proc_pid_mountinfo(5)).
+function fstab.mounted(host, point)
+  local found = nil
+  for _, l in ipairs(str.lines(host.read("/proc/self/mountinfo") or "")) do
+    local before, after = str.cut(l, " - ")
+    local at, what = str.fields(before), str.fields(after or "")
+    if at[5] == escaped(point) then
+      found = { type = what[1], device = unescaped(what[2]), options = tbl.concat(str.split(at[6], ","), str.split(what[3] or "", ",")) }
+    end
+  end
+  return found
+end
+
+-- Where a device is, since it may be given by a link or by what udev makes links of.
+local function place(host, device)
+  local by, id = device:match('^(%u+)="?([^"]*)"?$')
+  return (host.query { "readlink", "-m", "--", by and ("/dev/disk/by-%s/%s"):format(by:lower(), id) or device })
+end
+
+--- Whether what is mounted at the point is that of an entry. Of what is no device, such as
+--- tmpfs, the type tells.
+function fstab.is_same(host, e, now, point)
+  if tbl.contains(e.options, "bind") or tbl.contains(e.options, "rbind") then
+    return select(2, host.query { "test", e.device, "-ef", point, check = false }) == 0
+  end
+  if e.type ~= "auto" and not str.starts(now.type, e.type) then return false end
+  if not re.test(e.device, "^(/dev/|[A-Z]+=)") then return true end
+  return place(host, e.device) == place(host, now.device)
+end
+
+return fstab

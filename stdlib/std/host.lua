@@ -1,0 +1,83 @@
+-- host: keeps the address of a host and its names in /etc/hosts.
+--
+--   local host = require "std.host"
+--   host { "db.example.org", ip = "192.0.2.10", aliases = { "db" } }
+--   host { "db over IPv6", host = "db.example.org", ip = "2001:db8::10" }
+--   host { "old.example.org", ensure = "absent" }
+
+local lines = require "std.lines"
+
+-- An address as it is written in one way only.
+local function canonical(ip) return net.is_address(ip) and net.address(ip).address or ip end
+
+-- The parts of a line: its address, its names, and its comment with the blanks before it.
+local function parsed(text)
+  local m = re.match(text, [[^\s*([^\s#]+)\s+([^\s#][^#]*?)(\s*(?:#.*)?)$]])
+  return m and { ip = canonical(m[1]), names = str.fields(m[2]), comment = m[3] }
+end
+
+-- Whether two addresses are of IPv4 both, or of IPv6 both.
+local function is_alike(a, b) return a:find(":", 1, true) == nil == (b:find(":", 1, true) == nil) end
+
+local function lower(list) return tbl.map(list, function(n) return n:lower() end) end
+
+local function is_name(name) return re.test(name, [[^[\w.-]+$]]) end
+
+return ccm.type {
+  name = "host",
+  doc = "Keeps the address of a host and its names in /etc/hosts. A host has one address of IPv4 and one of IPv6 at most.",
+  properties = {
+    name = { name = true, doc = "The name of the host or, if host is given, any name.", example = "db.example.org" },
+    host = { doc = "The name of the host, with which its line begins. Left out, it is the name." },
+    ip = { doc = "The address. It is required unless ensure is absent. With absent, lines with addresses of the other kind stay.", example = "192.0.2.10" },
+    aliases = { type = "list", doc = "Further names. They are removed from lines of others. Left out, those in the line of the host stay.", example = "db" },
+    path = { type = "path", default = "/etc/hosts", doc = "The file." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a line. With absent the name is also removed from lines of others." },
+  },
+  phrases = { create = "added the host", update = "changed the host", remove = "removed the host" },
+
+  validate = function(want)
+    local name = want.host or want.name
+    if not is_name(name) then return want.host and "host" or "name", "want the name of a host, got " .. inspect(name) end
+    if not want.ip and want.ensure == "present" then return "ip", "is required unless ensure is absent" end
+    if want.ip and not net.is_address(want.ip) then return "ip", "want an address such as 192.0.2.10 or 2001:db8::10, got " .. inspect(want.ip) end
+    for _, a in ipairs(want.aliases or {}) do
+      if not is_name(a) then return "aliases", "want names of hosts, got " .. inspect(a) end
+    end
+  end,
+
+  edit = function(want, text)
+    local name, present = want.host or want.name, want.ensure == "present"
+    local ip = want.ip and canonical(want.ip)
+    local mine = lower(tbl.concat({ name }, present and want.aliases or {}))
+    local list, eol = lines.split(text)
+    local kept, own, at, ips = {}, nil, nil, {}
+    for _, l in ipairs(list) do
+      local have = parsed(l)
+      if have and ip and not is_alike(ip, have.ip) then have = nil end
+      local names = have and lower(have.names) or {}
+      local others = have and tbl.filter(have.names, function(n) return not tbl.contains(mine, n:lower()) end) or {}
+      if tbl.contains(names, mine[1]) then ips[#ips + 1] = have.ip end
+      if names[1] == mine[1] and present and not own then
+        own, at = have, #kept + 1
+        kept[at] = l
+      elseif #others == #names then
+        kept[#kept + 1] = l
+      elseif names[1] ~= mine[1] and #others > 0 then
+        kept[#kept + 1] = have.ip .. "\t" .. str.join(others, " ") .. have.comment
+      end
+    end
+    local aliases = own and tbl.slice(own.names, 2) or {}
+    -- Only ccm status and ccm import ask for a host without an address.
+    if present and not ip then return text, own and { ensure = "present", ip = own.ip, aliases = aliases } or { ensure = "absent" } end
+    if present and not (own and own.ip == ip and tbl.equal(lower(aliases), lower(want.aliases or aliases))) then
+      local line = ip .. "\t" .. str.join(tbl.concat({ name }, want.aliases or aliases), " ") .. (own and own.comment or "")
+      kept[at or #kept + 1] = line
+    end
+    if tbl.equal(kept, list) then return text end
+    local now, found = lines.join(kept, eol), str.join(ips, ", ")
+    -- If a line of others is all that changes, the host is added as if it were new.
+    if not own or found == ip and tbl.equal(aliases, want.aliases or aliases) then return now end
+    return now, { ensure = "present", ip = found == ip and want.ip or found, aliases = aliases }
+  end,
+}

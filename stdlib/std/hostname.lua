@@ -1,0 +1,58 @@
+-- hostname: sets the name of the machine, now and at boot.
+--
+--   local hostname = require "std.hostname"
+--   hostname { "web1.example.org" }
+
+-- The file of the running kernel.
+local proc = "/proc/sys/kernel/hostname"
+
+-- The name in a text of /etc/hostname, in which there may be comments.
+local function name_in(text)
+  return tbl.find(tbl.map(str.lines(text or ""), str.trim), function(l) return l ~= "" and not str.starts(l, "#") end)
+end
+
+return ccm.type {
+  name = "hostname",
+  doc = "Sets the name of the machine: in /etc/hostname, and in the running kernel. /etc/hosts is left alone.",
+  properties = {
+    name = { name = true, doc = "The name. A machine has one.", example = "web1.example.org" },
+  },
+  phrases = { update = "set the host name" },
+
+  validate = function(want)
+    if #want.name > 64 or not re.test(want.name, [[^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$]]) then
+      return "name", "want a name of letters, digits, hyphens and dots, of at most 64 characters, got " .. inspect(want.name)
+    end
+  end,
+
+  status = function(_, host)
+    -- A machine that is only a directory runs no kernel.
+    local file = name_in(host.read("/etc/hostname")) or "none"
+    return { name = file, file = file, running = host.root == "/" and str.trim(host.read(proc) or "") or nil }
+  end,
+
+  decide = function(want, have)
+    local diff = {}
+    if have.file ~= want.name then diff[1] = { "name", have.file .. " in /etc/hostname", want.name } end
+    if have.running and have.running ~= want.name then diff[#diff + 1] = { "name", have.running, want.name } end
+    if #diff > 0 then return { diff = diff, actions = { { "update", "set the host name" } } } end
+  end,
+
+  leaves = function(want, have)
+    local list = {}
+    if not have or have.file ~= want.name then list[1] = { path = "/etc/hostname", kind = "file", content = want.name .. "\n" } end
+    if not have or have.running and have.running ~= want.name then list[#list + 1] = { path = proc, kind = "file" } end
+    return list, "commands"
+  end,
+
+  perform = function(_, want, have, host)
+    if have.file ~= want.name then host.write("/etc/hostname", want.name .. "\n") end
+    if not have.running or have.running == want.name then return end
+    -- Where systemd runs, hostnamectl tells those who know the name by systemd.
+    if host.stat("/run/systemd/system") and host.which("hostnamectl") then
+      host.run { "hostnamectl", "--static", "--transient", "set-hostname", want.name }
+    else
+      host.run { "hostname", want.name }
+    end
+  end,
+}

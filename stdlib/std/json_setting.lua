@@ -1,0 +1,11 @@
+-- json_setting: keeps one value in a file of JSON.
+--
+--   local json_setting = require "std.json_setting"
+--   json_setting { "log-opts.max-size", path = "/etc/docker/daemon.json", value = "10m", create = true }
+--   json_setting { "font", path = "/etc/editor.json", key = { "editor.fontSize" }, value = 14 }
+
+return ccm.type(require("std.settings").type {
+  name = "json_setting",
+  doc = "Keeps one value in a file of JSON, which may have comments and trailing commas.",
+  path = "/etc/docker/daemon.json", key = "log-opts.max-size", library = json,
+})

@@ -1,0 +1,102 @@
+-- kernel_module: keeps a module of the kernel loaded, now and at boot.
+--
+--   local kernel_module = require "std.kernel_module"
+--   kernel_module { "br_netfilter" }
+--   kernel_module { "nf_conntrack", options = "hashsize=65536" }
+
+local head = "# Kept by ccm.\n"
+
+local function load_file(want) return "/etc/modules-load.d/" .. want.name .. ".conf" end
+local function options_file(want) return "/etc/modprobe.d/" .. want.name .. ".conf" end
+
+-- What the files are to hold, by path; false is for one that is not to be there. Options
+-- that nobody asked for are left alone, and so is the file of somebody else.
+local function files(want, have)
+  local list = { [load_file(want)] = want.ensure == "present" and head .. want.name .. "\n" }
+  if want.ensure == "present" and want.options then
+    list[options_file(want)] = head .. "options " .. want.name .. " " .. want.options .. "\n"
+  elseif want.ensure == "absent" and str.starts(have.options_text or "", head) then
+    list[options_file(want)] = false
+  end
+  return list
+end
+
+-- Whether the running kernel has the module: "loaded", "built in" or "not loaded".
+local function state(want, host)
+  -- The kernel writes hyphens as underscores.
+  local id = want.name:gsub("-", "_")
+  local release = str.trim(host.read("/proc/sys/kernel/osrelease") or "")
+  local builtin = host.read("/lib/modules/" .. release .. "/modules.builtin") or ""
+  if re.test(builtin:gsub("-", "_"), [[(?m)/]] .. re.escape(id) .. [[\.ko$]]) then return "built in" end
+  return host.stat("/sys/module/" .. id .. "/initstate") and "loaded" or "not loaded"
+end
+
+return ccm.type {
+  name = "kernel_module",
+  doc = "Keeps a module of the kernel loaded: now by modprobe, and at boot by a file in /etc/modules-load.d.",
+  properties = {
+    name = { name = true, doc = "The name of the module.", example = "br_netfilter" },
+    options = { doc = "The parameters of the module, kept in /etc/modprobe.d. A module that is loaded already has them when it is loaded again.", example = "hashsize=65536" },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the module is to be loaded. With absent it is unloaded, which fails if it is in use, and others may load it again." },
+  },
+  phrases = { create = "added the module", update = "updated the module", remove = "removed the module" },
+
+  validate = function(want)
+    if not re.test(want.name, [[^[\w-]+$]]) then return "name", "want the name of a module such as br_netfilter, got " .. inspect(want.name) end
+    if want.options and not re.test(want.options, [[^[^\s#\\][^\r\n\\]*$]]) then return "options", "want parameters in one line such as hashsize=65536, got " .. inspect(want.options) end
+  end,
+
+  status = function(want, host)
+    local have = { text = host.read(load_file(want)), options_text = host.read(options_file(want)) }
+    -- A machine that is only a directory runs no kernel.
+    have.state = host.root == "/" and state(want, host) or nil
+    have.ensure = have.text and "present" or "absent"
+    if want.ensure == "absent" and (have.state == "loaded" or str.starts(have.options_text or "", head)) then have.ensure = "present" end
+    if want.ensure == "absent" and have.state == "built in" then error("the module is built into the kernel, and stays", 0) end
+    have.options = have.options_text and (re.match(have.options_text, [[(?m)^options\s+]] .. re.escape(want.name) .. [[\s+(.*?)\s*$]]) or {})[1] or ""
+    return have
+  end,
+
+  decide = function(want, have, compare)
+    local d = compare()
+    if want.ensure == "absent" then return d end
+    if have.state == "not loaded" then table.insert(d.diff, { "name", "not loaded", "loaded" }) end
+    for file, text in tbl.pairs(files(want, have)) do
+      local found = file == load_file(want) and have.text or have.options_text
+      if #d.diff == 0 and found ~= text then d.diff = { { "name", "other lines in " .. file, want.name } } end
+    end
+    if #d.diff > 0 and #d.actions == 0 then d.actions = { { "update", "updated the module" } } end
+    return d
+  end,
+
+  leaves = function(want, have)
+    local list = {}
+    for file, text in tbl.pairs(files(want, have or {})) do
+      list[#list + 1] = { path = file, kind = text and "file" or "absent", content = text or nil }
+    end
+    if not have then list[#list + 1] = { path = options_file(want) } end
+    -- Settings, devices and the like come and go with a module.
+    if not have or have.state == (want.ensure == "present" and "not loaded" or "loaded") then
+      list = tbl.concat(list, { { path = "/proc" }, { path = "/sys" }, { path = "/dev" } })
+    end
+    return list, "commands"
+  end,
+
+  perform = function(_, want, have, host)
+    local function keep(file)
+      local text = files(want, have)[file]
+      if text then
+        host.mkdir(path.dir(file))
+        host.write(file, text)
+      elseif text == false then
+        host.remove(file)
+      end
+    end
+    -- The file that is read at boot comes last: a module that cannot be loaded is not put there.
+    if want.ensure == "present" then keep(options_file(want)) end
+    if want.ensure == "present" and have.state == "not loaded" then host.run { "modprobe", want.name } end
+    if want.ensure == "absent" and have.state == "loaded" then host.run { "modprobe", "-r", want.name } end
+    if want.ensure == "absent" then keep(options_file(want)) end
+    keep(load_file(want))
+  end,
+}

@@ -1,0 +1,99 @@
+-- mount: keeps a file system mounted, now and at boot.
+--
+--   local mount = require "std.mount"
+--   mount { "/srv/data", device = "LABEL=data", type = "ext4", options = { "noatime" }, pass = 2 }
+--   mount { "/tmp", device = "tmpfs", type = "tmpfs", options = { "nosuid", "nodev", "size=512M" } }
+--   mount { "/srv/www", device = "/home/web/www", type = "none", options = { "bind" } }
+
+local fstab, systemd = require "std.fstab", require "std.systemd"
+
+-- The verb for what is mounted, and in words; nothing if it is as wanted, or if the machine is only a directory.
+local function task(want, have)
+  if not have.mounted or want.ensure == "present" then return end
+  local off = want.ensure ~= "mounted"
+  if off then
+    if have.mounted ~= "nothing" then return "unmount", "unmounted it" end
+  elseif have.mounted ~= "it" then
+    if have.mounted == "nothing" then return "mount", "mounted it" end
+    return "replace", "mounted it in place of " .. have.other
+  elseif #have.lacks > 0 or have.found and not tbl.equal(fstab.wanted(want, have.found).options, have.options) then
+    return "remount", "mounted it again with its options"
+  end
+end
+
+return ccm.type {
+  name = "mount",
+  doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and never removed.",
+  properties = {
+    name = { name = true, type = "path", doc = "The directory.", example = "/srv/data" },
+    device = { doc = "What is mounted: a device, LABEL=, UUID=, host:/path of NFS, the directory of a bind mount, or tmpfs. Left out, it is that in fstab.", example = "LABEL=data" },
+    type = { doc = "The file system, as mount -t takes it. Left out, it is that in fstab, or auto." },
+    options = { type = "list", doc = "The options. If they change, what is mounted gets them too (mount -o remount). Left out, they are those in fstab, or defaults.", example = "noatime" },
+    dump = { type = "integer", doc = "The fifth field of fstab, for dump. Left out, it stays, or is 0." },
+    pass = { type = "integer", doc = "The sixth field of fstab: when fsck checks it, 0 for never. Left out, it stays, or is 0." },
+    ensure = { enum = { "mounted", "unmounted", "present", "absent" }, default = "mounted", doc = "In fstab and mounted; in fstab and not mounted; in fstab, and mounted or not; or neither. What is in use cannot be unmounted." },
+  },
+
+  validate = function(want)
+    for _, p in ipairs { "device", "type" } do
+      if want[p] and not re.test(want[p], p == "type" and [[^[\w.,-]+$]] or [[^[^#\s][^\r\n]*$]]) then return p, "want such as " .. (p == "type" and "ext4" or "LABEL=data") .. ", got " .. inspect(want[p]) end
+    end
+    for _, o in ipairs(want.options or {}) do
+      if not re.test(o, [[^[^,\s]+$]]) then return "options", "want one option in each text, such as noatime, got " .. inspect(o) end
+    end
+  end,
+
+  status = function(want, host)
+    local text = host.read(fstab.path) or ""
+    local _, found = fstab.edited(want, text)
+    local entry = fstab.wanted(want, found)
+    local have = tbl.merge({ text = text, found = found, lacks = {} }, found or {})
+    if host.root == "/" then
+      local now = fstab.mounted(host, want.name)
+      have.mounted = not now and "nothing" or entry.device and not fstab.is_same(host, entry, now, want.name) and "other" or "it"
+      have.other = now and now.device .. " (" .. now.type .. ")"
+      local shown = { "ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime" } -- that the kernel tells as they were given
+      have.lacks = now and tbl.filter(entry.options, function(o) return tbl.contains(shown, o) and not tbl.contains(now.options, o) end) or {}
+      if now and tbl.contains(entry.options, "rw") and tbl.contains(now.options, "ro") then have.lacks = tbl.concat(have.lacks, { "rw" }) end
+    end
+    local off = not have.mounted or have.mounted == "nothing"
+    have.ensure = found and (have.mounted and want.ensure ~= "present" and (off and "unmounted" or "mounted") or want.ensure ~= "absent" and want.ensure or "present")
+      or off and "absent" or "not in fstab"
+    return have
+  end,
+
+  decide = function(want, have, compare)
+    if want.ensure ~= "absent" and not want.device and not have.found then return { error = "device is required, because /etc/fstab has no line for " .. want.name } end
+    local d, now, verb, phrase = compare(), (fstab.edited(want, have.text)), task(want, have)
+    if verb == "replace" then table.insert(d.diff, { "device", have.other, fstab.wanted(want, have.found).device }) end
+    if verb == "remount" and #d.diff == 0 then table.insert(d.diff, { "options", "without " .. str.join(have.lacks, ","), str.join(fstab.wanted(want, have.found).options, ",") }) end
+    d.actions = { verb and { verb, phrase } }
+    if now ~= have.text then
+      table.insert(d.actions, { "write", want.ensure == "absent" and "removed it from /etc/fstab" or have.found and "updated /etc/fstab" or "added it to /etc/fstab" })
+      if #d.diff == 0 then d.diff = { { "ensure", "twice in fstab", want.ensure } } end
+      d.text = { path = fstab.path, have = have.text, want = now }
+    end
+    return d
+  end,
+
+  leaves = function(want, have)
+    local list = { { path = fstab.path, kind = have and "file", content = have and fstab.edited(want, have.text) } }
+    if not have or task(want, have) then list[2] = { path = want.name } end
+    return list, "commands"
+  end,
+
+  perform = function(action, want, have, host)
+    local e = fstab.wanted(want, have.found)
+    local options = str.join(e.options, ",")
+    if action == "write" then
+      host.write(fstab.path, (fstab.edited(want, host.read(fstab.path) or "")))
+      return systemd.ctl(host, "daemon-reload") -- units are made of fstab
+    end
+    if action == "remount" then return host.run { "mount", "-o", "remount," .. options, e.device, want.name } end
+    if action ~= "mount" then host.run { "umount", "--", want.name } end
+    if action == "unmount" then return end
+    if not host.is_directory(want.name) then host.mkdir(want.name) end
+    -- The file that is read at boot comes last: what cannot be mounted is not put there.
+    host.run { "mount", "-t", e.type, "-o", options, "--", e.device, want.name }
+  end,
+}

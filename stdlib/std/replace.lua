@@ -1,0 +1,48 @@
+-- replace: replaces what a regular expression matches in a text file, wherever it does.
+--
+--   local replace = require "std.replace"
+--   replace { "old host", path = "/etc/app.conf", match = [[\bold\.example\.org\b]], replacement = "new.example.org" }
+--   replace { "workers", path = "/etc/app.conf", match = [[^(workers\s*=\s*)\d+$]], replacement = "${1}8" }
+
+local lines = require "std.lines"
+
+-- The text after everything was replaced, and what has changed.
+local function replaced(want, text)
+  local old = {}
+  local now = re.replace(text, "(?m)" .. want.match, function(m)
+    local new = lines.highest_group(want.replacement) and lines.filled(want.replacement, m) or want.replacement
+    if new ~= m[0] then table.insert(old, m[0]) end
+    return new
+  end)
+  return now, old
+end
+
+return ccm.type {
+  name = "replace",
+  doc = "Replaces what a regular expression matches in a text file, wherever it does. Where nothing matches, nothing is done.",
+  properties = {
+    name = { name = true, doc = "The path of the file or, if path is given, any name.", example = "/etc/app.conf" },
+    path = { type = "path", doc = "The file. Left out, it is the name." },
+    match = { required = true, doc = "A regular expression (RE2). ^ and $ are the begin and the end of a line; (?s) before it lets a dot match the end of a line too." },
+    replacement = { required = true, doc = "What is put in the place of each match; it may be empty. ${1} is what the first group matched, ${2} the second, and $$ in a text with one of them is a dollar. A second run must find nothing to replace: otherwise the resource fails, and the file stays as it is." },
+    validate = lines.validate,
+    ensure = { enum = { "present" }, default = "present", doc = "Is always present." },
+  },
+  phrases = { update = "replaced the text" },
+
+  validate = function(want)
+    if re.test("", want.match) then return "match", "want a pattern that does not match an empty text, got " .. inspect(want.match) end
+    local n, most = lines.highest_group(want.replacement), lines.groups(want.match)
+    if n and n > most then return "replacement", ("want groups of match, of which there are %d, got ${%d}"):format(most, n) end
+  end,
+
+  edit = function(want, text)
+    local now, old = replaced(want, text)
+    if now == text then return text end
+    if replaced(want, now) ~= now then
+      error((want.path or want.name) .. ": the next run would replace something again: match fits what results, and changes it", 0)
+    end
+    local found = #old == 1 and old[1] or ("%d matches, such as %s"):format(#old, old[1])
+    return now, { ensure = "present", replacement = #old == 1 and old[1] == want.replacement and "the text " .. old[1] or found }
+  end,
+}

@@ -1,0 +1,124 @@
+-- What the types of package repositories share, and no type itself.
+local repos = {}
+
+--- Returns what is wrong with a name, which is that of a file.
+function repos.bad_name(name)
+  if not re.test(name, [[^\w[\w.-]*$]]) then return "name", "want letters, digits, dots, hyphens and underscores, got " .. inspect(name) end
+end
+
+--- Returns what is wrong with a key that is wanted as text.
+function repos.bad_key(want)
+  if re.test(want.key or "", [[^\w+://]]) then
+    return "key", ('want the key itself, in ASCII armor, got a URL (download the key, check its fingerprint and give key = fs.read "files/%s.asc")'):format(want.name)
+  end
+end
+
+--- Writes the file of a repository, and runs the command that reads its index where the
+--- machine runs. If that fails, the file is what it was, so that the next run tries again.
+function repos.write(host, file, text, old, command)
+  host.mkdir(path.dir(file))
+  host.write(file, text, { mode = "0644" })
+  if host.root ~= "/" or not command then return end
+  local read, fault = pcall(host.run, command)
+  if read then return end
+  if old then host.write(file, old) else host.remove(file) end
+  error(fault, 0)
+end
+
+repos.phrases = { create = "added the repository", update = "updated the repository", remove = "removed the repository" }
+
+-- The fields of a file of a repository of rpm packages, and the properties that they come of.
+local fields = {
+  { "name", "title" }, { "baseurl", "baseurl" }, { "mirrorlist", "mirrorlist" }, { "metalink", "metalink" },
+  { "enabled", "enabled" }, { "gpgcheck", "gpgcheck" }, { "repo_gpgcheck", "repo_gpgcheck" }, { "gpgkey", "gpgkey" },
+  { "priority", "priority" }, { "autorefresh", "autorefresh" }, { "exclude", "exclude" }, { "metadata_expire", "metadata_expire" },
+}
+
+--- Returns the definition of the type of a package manager. Spec has its name, doc, directory, cache and further
+--- properties, and read(name), which returns the command that reads the index of a repository.
+function repos.rpm_type(spec)
+  local function file(want) return spec.directory .. "/" .. want.name .. ".repo" end
+  local properties = {
+    name = { name = true, doc = "The ID of the repository, and the name of its file without a suffix.", example = "example" },
+    title = { doc = "What the repository is called. Left out, it is the name." },
+    baseurl = { type = "list", doc = "Where the repository is. One of baseurl, mirrorlist and metalink is required unless ensure is absent." },
+    mirrorlist = { doc = "The URL of a list of mirrors." }, metalink = { doc = "The URL of a metalink." },
+    enabled = { type = "boolean", default = true, doc = "Whether packages come from the repository." },
+    gpgcheck = { type = "boolean", default = true, doc = "Whether the signatures of packages are checked." },
+    repo_gpgcheck = { type = "boolean", doc = "Whether the signature of the index is checked." },
+    gpgkey = { type = "list", doc = "URLs of the keys that sign it, such as file:///etc/pki/rpm-gpg/RPM-GPG-KEY-example. package_key keeps one." },
+    priority = { type = "integer", doc = "Which repositories go first: the lower, the sooner. Left out, it is 99." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a repository." },
+  }
+  for name, p in pairs(spec.properties) do properties[name] = p end
+  local function texts(want)
+    local found = {}
+    for _, f in ipairs(fields) do
+      if properties[f[2]] then
+        local value = want[f[2]]
+        if type(value) == "boolean" then value = value and "1" or "0" end
+        if type(value) == "table" then value = str.join(value, " ") end
+        found[f[2]] = value and tostring(value)
+      end
+    end
+    found.title = found.title or want.name
+    return found
+  end
+  local function render(want)
+    local list, found = { "# Kept by ccm.", "[" .. want.name .. "]" }, texts(want)
+    for _, f in ipairs(fields) do
+      if found[f[2]] then list[#list + 1] = f[1] .. "=" .. found[f[2]] end
+    end
+    return str.join(list, "\n") .. "\n"
+  end
+  return {
+    name = spec.name, doc = spec.doc, properties = properties,
+    phrases = repos.phrases,
+
+    validate = function(want)
+      if repos.bad_name(want.name) then return repos.bad_name(want.name) end
+      if want.ensure == "present" and not (want.mirrorlist or want.metalink) and #(want.baseurl or {}) == 0 then
+        return "baseurl", "one of baseurl, mirrorlist and metalink is required unless ensure is absent"
+      end
+      for property, value in pairs(texts(want)) do
+        if value:find("[\r\n]") then return property, "want one line" end
+      end
+    end,
+
+    status = function(want, host)
+      local text = host.read(file(want))
+      if not text then return { ensure = "absent" } end
+      local have = { ensure = "present", text = text }
+      for _, l in ipairs(str.lines(text)) do
+        local key, value = l:match("^([%w_]+)%s*=%s*(.-)%s*$")
+        for _, f in ipairs(fields) do
+          local type = key == f[1] and properties[f[2]] and (properties[f[2]].type or "string")
+          if type == "boolean" then have[f[2]] = value == "1"
+          elseif type == "list" then have[f[2]] = str.fields(value)
+          elseif type then have[f[2]] = type == "integer" and tonumber(value) or value end
+        end
+      end
+      return have
+    end,
+
+    decide = function(want, have, compare)
+      local d = compare()
+      if want.ensure == "present" and #d.diff == 0 and have.text ~= render(want) then
+        d.diff, d.actions = { { "title", "with other lines", texts(want).title } }, { { "update", repos.phrases.update } }
+      end
+      return d
+    end,
+
+    leaves = function(want)
+      if want.ensure == "absent" then return { { path = file(want), kind = "absent" } }, "commands" end
+      return { { path = file(want), kind = "file", content = render(want), mode = "0644" }, { path = spec.cache } }, "commands"
+    end,
+
+    perform = function(action, want, have, host)
+      if action == "remove" then return host.remove(file(want)) end
+      repos.write(host, file(want), render(want), have.text, want.enabled and spec.read(want.name) or nil)
+    end,
+  }
+end
+
+return repos

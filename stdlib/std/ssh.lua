@@ -1,0 +1,37 @@
+-- Reads public keys of ssh, for the types authorized_key and known_host.
+
+local ssh = {}
+
+--- What a quoted value is, as a regular expression: a quote in it has a backslash before it.
+ssh.quoted = [["(?:[^"\\]|\\+[^\\])*"]]
+
+--- What the options before a key are, as sshd(8) has them: no blanks, except in quotes.
+ssh.options = "[A-Za-z](?:" .. ssh.quoted .. [[|\\+[^\s\\]|[^\s"\\])+]]
+
+--- What a key is, with groups for its type and for what follows that in base64.
+ssh.key = [[([a-z][a-z0-9.@-]*-[a-z0-9.@-]+)[ \t]+([A-Za-z0-9+/]{20,}={0,2})]]
+
+-- Whether data are the parts of a key of a type. A length of four bytes stands before
+-- each part, and the first one is the type (RFC 4253, 6.6).
+local function is_key(data, type)
+  local at, first = 1, nil
+  while at + 3 <= #data do
+    local a, b, c, d = data:byte(at, at + 3)
+    local after = at + 4 + ((a * 256 + b) * 256 + c) * 256 + d
+    first, at = first or data:sub(at + 4, after - 1), after
+  end
+  return first == type and at == #data + 1
+end
+
+--- Returns what is wrong with the text of a key, of which type and blob were read.
+function ssh.mistake(text, type, blob)
+  if text:find("PRIVATE KEY", 1, true) then return "want the public key, got a private one (ssh-keygen -y -f FILE prints the public key)" end
+  if str.trim(text):find("[\r\n]") then return "want the one line of a .pub file, got several" end
+  if not type then return "want a public key such as ssh-ed25519 AAAA..., got " .. inspect(text:sub(1, 40)) .. " (fs.read reads one from a .pub file)" end
+  local decoded, data = pcall(base64.decode, blob)
+  if not decoded or not is_key(data, type) then
+    return "the key is cut off or was changed: what follows " .. type .. " is no such key (copy the whole line of the .pub file)"
+  end
+end
+
+return ssh

@@ -1,0 +1,11 @@
+-- toml_setting: keeps one value in a file of TOML.
+--
+--   local toml_setting = require "std.toml_setting"
+--   toml_setting { "debug.level", path = "/etc/containerd/config.toml", value = "info" }
+--   toml_setting { "concurrent", path = "/etc/gitlab-runner/config.toml", value = 4 }
+
+return ccm.type(require("std.settings").type {
+  name = "toml_setting",
+  doc = "Keeps one value in a file of TOML. A table that has lines of its own is not replaced by a value.",
+  path = "/etc/containerd/config.toml", key = "debug.level", library = toml,
+})

@@ -1,0 +1,153 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A packageSystem is what differs between the labs of the tests in this file.
+type packageSystem struct {
+	family  string
+	suffix  string // of the names of packages
+	release string // of their versions
+	history string // prints the command lines of all transactions so far
+	broken  string // why ccm-demo-broken cannot be installed
+}
+
+var packageSystems = map[string]packageSystem{
+	"Apt":    {debian, "", "", `sed -n 's/^Commandline: apt-get install .*Timeout=600 /install /p' /var/log/apt/history.log`, "ccm-demo-broken: p"},
+	"Dnf":    {rhel, "-rpm", "-1.lab", `for i in $(dnf history list | awk '/^ *[0-9]/ {print $1}' | sort -n); do dnf history info $i | sed -n 's/^Command Line *: //p'; done`, "ccm-demo-broken: p"},
+	"Zypper": {suse, "-rpm", "-1.lab", `awk -F'|' '$2 ~ /command/ {gsub("\047", "", $4); print $4}' /var/log/zypp/history`, "ccm-demo-broken: p"},
+	"Pacman": {arch, "-pac", "-1", `sed -n "s/.*Running 'pacman -S --noconfirm/install/p" /var/log/pacman.log`, "ccm-demo-broken: /etc/passwd exists in filesystem"},
+}
+
+// name returns the names of packages of a lab.
+func (s packageSystem) name(name string) string {
+	return strings.ReplaceAll(name, "ccm-demo", "ccm-demo"+s.suffix)
+}
+
+// site writes a site, in which ccm-demo is that of the system.
+func (l *lab) site(s packageSystem, format string, args ...any) {
+	l.t.Helper()
+	l.write("/root/site.lua", []byte(s.name(fmt.Sprintf(format, args...))))
+}
+
+// packageTests runs a test in a lab of each package system.
+func packageTests(t *testing.T, test func(l *lab, s packageSystem)) {
+	for name, s := range packageSystems {
+		t.Run(name, func(t *testing.T) { test(boot(t, s.family), s) })
+	}
+}
+
+// Packages that follow one another are installed and removed in one transaction. If that
+// fails, each is installed by itself, and the right one fails.
+func TestPackagesTogether(t *testing.T) {
+	packageTests(t, func(l *lab, s packageSystem) {
+		l.site(s, `package { "ccm-demo", "ccm-demo-service", "ccm-demo-dep" }`)
+		l.says(s.name("+ package#ccm-demo: Installed\n+ package#ccm-demo-service: Installed\n+ package#ccm-demo-dep: Installed"),
+			"/opt/ccm/ccm run /root/site.lua | sed -n 's/^\\(+.*Installed\\) (version [12][.]0.*/\\1/p'")
+		history := l.sh(s.history)
+		require.Equal(t, 1, strings.Count(history, "install"), history)
+		require.Contains(t, history, s.name("ccm-demo ccm-demo-service ccm-demo-dep"))
+
+		l.site(s, `package { "ccm-demo", "ccm-demo-service", "ccm-demo-dep", ensure = "absent" }`)
+		require.Contains(t, l.sh("/opt/ccm/ccm plan /root/site.lua"), s.name("- package#ccm-demo-dep: Would have uninstalled"), "although ccm-demo takes it along")
+		l.says("3", "/opt/ccm/ccm run /root/site.lua | grep -c '^-.*Uninstalled'")
+
+		l.site(s, `package { "ccm-demo", "ccm-demo-broken", "ccm-demo-service" }`)
+		out := l.exec("/opt/ccm/ccm", "run", "/root/site.lua")
+		require.Equal(t, 4, out.status, out.stdout)
+		require.Contains(t, out.stdout, s.name(fmt.Sprintf("+ package#ccm-demo: Installed (intended) (version 2.0%s)\nx package#ccm-demo-broken: failed: ", s.release)))
+		require.Contains(t, out.stdout, s.name(fmt.Sprintf("+ package#ccm-demo-service: Installed (intended) (version 1.0%s)\n3 resources: 2 changed, 1 failed", s.release)))
+		require.Contains(t, out.stdout, s.name(s.broken), "why it failed")
+	})
+}
+
+// What is wanted of a package besides its version, with the real tools.
+func TestPackageWishes(t *testing.T) {
+	packageTests(t, func(l *lab, s packageSystem) {
+		ensure := func(want, args string) {
+			l.t.Helper()
+			out := l.exec("sh", "-c", s.name("/opt/ccm/ccm ensure package ccm-demo "+args))
+			require.Contains(l.t, out.stdout, s.name(want), args)
+		}
+		ensure("Would have installed (version 1.1", "'>= 1.0, < 2' --noop")
+		ensure("+ package#ccm-demo: Installed (version 1.1", "'>= 1.0, < 2'")
+		ensure("stable", "'>= 1.0, < 2'")
+		ensure("Upgraded", "'> 1.1'")
+		ensure("which is newer: allow_downgrade is false", "1.0 --no-allow-downgrade")
+		ensure("Downgraded to 1.0", "1.0")
+		ensure("no repository has such a version", "'> 7'")
+		ensure("--nosuch", "latest --options=--nosuch")
+		ensure("Purged (intended) (version 1.0", "purged")
+		ensure("stable", "purged")
+		l.says("gone", s.name("test -e /etc/ccm-demo/demo.conf || echo gone"))
+		ensure("+ package#ccm-demo: Installed (intended) (version 1.1", "--source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.1*)")
+		ensure("stable", "1.1 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.1*)")
+		ensure("Upgraded to 2.0", "2.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]2.0*) --checksum $(sha256sum /srv/ccm-lab/*/ccm-demo[-_]2.0* | cut -c1-64)")
+		ensure("want a source with the SHA-256 aa", "1.0 --source $(ls /srv/ccm-lab/*/ccm-demo[-_]1.0*) --checksum "+strings.Repeat("a", 64))
+	})
+}
+
+// Repositories decide which version of a package there is, and which package a name means.
+func TestRepositoriesDecide(t *testing.T) {
+	for name, want := range map[string][][2]string{ // arguments, and what is said
+		"Zypper": {
+			{"ccm-demo-dep --noop", "Would have installed (version 1.0-1.lab, with ccm-demo)"},
+			{"ccm-demo-epoch 1.5", "Installed version 1.5 (version 1.5-1.lab)"},
+			{"ccm-demo-epoch 0.9", "ensure  1.5-1.lab → 0.9"},
+			{"ccm-demo 9 --noop", "no repository has version 9 of ccm-demo, but 2.0-1.lab, 1.1-1.lab, 1.0-1.lab"},
+			{"nosuch", "no repository has a package nosuch"},
+			{"ccm-demo-unmet --noop", "nothing provides ccm-demo-nonexistent needed by ccm-demo-unmet"},
+			{"ccm-demo present --hold", "+ package#ccm-demo: Installed. Held"},
+			{"ccm-demo.noarch 1.0", "which is on hold"},
+		},
+		"Pacman": {
+			{"ccm-demo-dep --noop", "Would have installed (version 1.0-1, with ccm-demo)"},
+			{"ccm-demo-epoch 1.5", "Installed version 1.5 (version 1.5-1)"},
+			{"ccm-demo-epoch 0.9", "no repository has version 0.9 of ccm-demo-epoch, but 1:0.9-2, 1.5-1"},
+			{"ccm-demo-epoch 1:0.9", "Upgraded to 1:0.9"},
+			{"ccm-group", "no repository has a package ccm-group"},
+			{"ccm-virt", "no repository has a package ccm-virt"},
+			{"ccm-demo-unmet --noop", "unable to satisfy dependency 'ccm-demo-nonexistent'"},
+			{"ccm-demo present --hold", "cannot hold packages by a command: list it in IgnorePkg of /etc/pacman.conf"},
+		},
+	} {
+		s := packageSystems[name]
+		t.Run(name, func(t *testing.T) {
+			l := boot(t, s.family)
+			for _, x := range want {
+				require.Contains(t, l.exec("sh", "-c", s.name("/opt/ccm/ccm ensure package "+x[0])).stdout, s.name(x[1]), x[0])
+			}
+		})
+	}
+}
+
+// A hold of apt is set, kept over a change, and taken away.
+func TestAptHold(t *testing.T) {
+	l := boot(t, debian)
+	l.converge(step{site: "hold/site.lua ccm-demo 1.0 true", does: []string{"package#ccm-demo: Installed version 1.0. Held"}})
+	l.says("hi 1.0", dpkg("ccm-demo"))
+	l.converge(step{site: "hold/site.lua ccm-demo 2.0 true", does: []string{"package#ccm-demo: Released. Upgraded to 2.0. Held"}})
+	l.says("hi 2.0", dpkg("ccm-demo"))
+	l.converge(step{site: "hold/site.lua ccm-demo 2.0 false", does: []string{"package#ccm-demo: Released"}})
+	l.says("ii 2.0", dpkg("ccm-demo"))
+}
+
+// The index of apt is read again if it is older than desired, or does not have a package.
+func TestAptRefresh(t *testing.T) {
+	l := boot(t, debian)
+	const old = "find /var/lib/apt/lists -exec touch -h -d '3 days ago' {} +;"
+	l.sh("apt-get -qq -y install ccm-demo > /dev/null;" + old)
+	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d --noop"), "unknown whether that changes anything: the package index is 3 days old and is refreshed first")
+	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d 2>&1"), "the package index is 3 days old and is refreshed")
+	require.Equal(t, "= package#ccm-demo: stable", l.sh("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d 2>&1"))
+	l.sh("rm -r /var/lib/apt/lists")
+	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo-dep --noop"), "it is not in the package index, which is missing and would be refreshed first")
+	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo-dep"), "+ package#ccm-demo-dep: Installed")
+}

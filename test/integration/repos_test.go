@@ -1,0 +1,31 @@
+//go:build integration
+
+package integration
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A repository of dnf, its key and what is in it, in one run.
+func TestYumRepo(t *testing.T) {
+	l := boot(t, rhel)
+	l.sh("mkdir /srv/extra; cp /srv/ccm-lab/held/*.rpm /srv/extra; createrepo_c -q /srv/extra")
+	l.converge(step{
+		site: "lua/yum.lua present",
+		does: []string{"package_key#test: Added the key", "yum_repo#extra: Added the repository", "package#ccm-demo-rpm: Installed version 3.0"},
+		plan: map[string]string{"package#ccm-demo-rpm": "unknown: yum_repo#extra is pending"},
+	})
+	l.says("1", "rpm -q gpg-pubkey | wc -l")
+	l.sh("rpm -e --allmatches gpg-pubkey")
+	l.converge(step{site: "lua/yum.lua present", does: []string{"package_key#test: Imported the key", "yum_repo#extra: stable", "package#ccm-demo-rpm: stable"}})
+	l.converge(step{site: "lua/yum.lua absent", does: []string{"package_key#test: Removed the key", "yum_repo#extra: Removed the repository"}})
+	l.says("ccm-lab.repo\npackage gpg-pubkey is not installed", "ls /etc/yum.repos.d /etc/pki/rpm-gpg | grep repo$; rpm -q gpg-pubkey || :")
+
+	// One that cannot be read is not kept, so that the next run tries again.
+	out := l.exec("/opt/ccm/ccm", "ensure", "yum_repo", "broken", "--baseurl", "file:///nosuch")
+	require.Equal(t, 4, out.status)
+	require.Contains(t, out.stdout, "Failed to download metadata for repo 'broken'")
+	l.says("ccm-lab.repo", "ls /etc/yum.repos.d")
+}
