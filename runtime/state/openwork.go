@@ -28,6 +28,7 @@ type OpenWork struct {
 	Boot    string `json:"boot,omitempty"`
 	ID      string `json:"id,omitempty"`
 	Session int    `json:"session,omitempty"`
+	Apart   bool   `json:"apart,omitempty"` // in a session of its own
 	PID     int    `json:"pid,omitempty"`
 	Start   uint64 `json:"start,omitempty"`
 	Command string `json:"command,omitempty"`
@@ -78,16 +79,13 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// Command records a command that is about to be started, in a session of its own if it is apart. That is not made durable: no
-// command survives a loss of power.
+// Command records a command that is about to be started, in a session of its own if it is
+// apart. That is not made durable: no command survives a loss of power.
 func (w *Work) Command(text string, apart bool) command.Record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.commands++
-	x := &OpenWork{ID: fmt.Sprint(w.run, ".", w.commands), Boot: w.boot, Session: w.session, Command: w.s.secrets.Redact(text)}
-	if apart {
-		x.Session = 0
-	}
+	x := &OpenWork{ID: fmt.Sprint(w.run, ".", w.commands), Boot: w.boot, Session: w.session, Apart: apart, Command: w.s.secrets.Redact(text)}
 	if err := w.begin(x); err != nil {
 		return unrecorded{}
 	}
@@ -308,7 +306,7 @@ func (s *Store) finishOff(x OpenWork) (err error) {
 	case x.PID < 0 || x.PID == 0 && x.ID == "":
 		err = errors.New("what it is cannot be understood")
 	case x.Boot == bootID() && x.Boot != "":
-		found, err = command.Abandoned{Run: x.Run, PID: x.PID, Start: x.Start, ID: x.ID, Session: x.Session}.End()
+		found, err = command.Abandoned{Run: x.Run, PID: x.PID, Start: x.Start, ID: x.ID, Session: x.Session, Apart: x.Apart}.End()
 	}
 	if err == nil && found {
 		s.dir.Warn(fmt.Sprintf("%s %s, which run %s has left behind when it died", what, x, x.Run))

@@ -20,10 +20,13 @@ type Abandoned struct {
 	// PID and Start are what [Record.Started] was told; 0 if the run died before that.
 	PID   int
 	Start uint64
-	// ID is that of its record, and Session the session of the run, in which the command
-	// was started; 0 if it began one of its own, as one that runs as another user does.
+	// ID is that of its record, and Session the session of the run: 0 in a container into
+	// which the session was brought from outside (credentials(7), PID namespaces).
 	ID      string
 	Session int
+	// Apart says that the command began a session of its own, as one that runs as another
+	// user does.
+	Apart bool
 }
 
 // End ends the command with all that is in its process group, and reports whether there
@@ -46,11 +49,14 @@ func (s Abandoned) End() (ended bool, err error) {
 	return ended, err
 }
 
-// groups returns the process groups of the session in which a process has the ID in its
-// environment: the leader or, if that has ended, one of them.
+// groups returns the process groups, of the run's session or of one apart, in which a
+// process has the ID in its environment: the leader or, if that has ended, one of them.
 func (s Abandoned) groups() (list []process) {
 	for _, p := range processes() {
-		ours := p.session == s.Session || s.Session == 0 && p.session == p.group
+		ours := p.session == s.Session
+		if s.Apart {
+			ours = p.session == p.group
+		}
 		if !ours || p.ended() || !hasVariable(p.pid, IDVariable, s.ID) {
 			continue
 		}
