@@ -23,6 +23,9 @@ func Files(args, exclude []string) ([]string, error) {
 			files = append(files, arg)
 			continue
 		}
+		if ext := filepath.Ext(arg); ext == ".yaml" || ext == ".yml" {
+			return nil, fmt.Errorf("%s: ccm lint reads Lua, a manifest is checked by ccm plan", arg)
+		}
 		ignored, err := readIgnore(arg)
 		if err != nil {
 			return nil, err

@@ -15,10 +15,22 @@ import (
 // template reports a template of Jet with the delimiters that Jet has elsewhere, whether
 // its text is written down or that of a file whose path is.
 func (s *scan) template(e *ast.FuncCallExpr) {
-	if len(e.Args) == 0 || len(e.Args) > 2 {
+	if len(e.Args) == 0 {
 		return
 	}
-	arg := e.Args[0]
+	arg, engine := e.Args[0], ""
+	if len(e.Args) > 2 {
+		options, ok := e.Args[2].(*ast.TableExpr)
+		if !ok || len(options.Fields) != 1 {
+			return // delimiters, it may be
+		}
+		key, _ := options.Fields[0].Key.(*ast.StringExpr)
+		value, _ := options.Fields[0].Value.(*ast.StringExpr)
+		if key == nil || key.Value != "engine" || value == nil {
+			return
+		}
+		engine = value.Value
+	}
 	text, _ := arg.(*ast.StringExpr)
 	switch s.library(e) {
 	case "template.jet":
@@ -30,7 +42,7 @@ func (s *scan) template(e *ast.FuncCallExpr) {
 			}
 		}
 	case "template.render":
-		if text != nil && strings.HasSuffix(text.Value, ".jet") {
+		if text != nil && (engine == "jet" || engine == "" && strings.HasSuffix(text.Value, ".jet")) {
 			s.delimsOf(arg, s.beside(text.Value))
 		}
 	}

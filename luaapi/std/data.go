@@ -119,7 +119,7 @@ func dataLoad(c *call) int {
 func isPlain(text string) bool {
 	doc, err := data.Parse("", text)
 	if err != nil || doc.Root.Kind != schema.Map {
-		return false
+		return err == nil && doc.Root.Kind == schema.List
 	}
 	return !slices.ContainsFunc(data.Sections, func(name string) bool { return !doc.Root.Get(name).IsNil() })
 }

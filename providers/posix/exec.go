@@ -2,7 +2,6 @@ package posix
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -90,6 +89,9 @@ func (p execs) Holds(ctx context.Context, v *host.View, want resources.Exec) (bo
 // ask runs a guard and reports whether it exited 0.
 func (p execs) ask(ctx context.Context, v *host.View, want resources.Exec, name, line string) (*bool, error) {
 	cmd, err := p.command(ctx, v, want, line)
+	if err == nil {
+		err = checkDir(v, cmd)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -123,16 +125,28 @@ func (p execs) Predict(ctx context.Context, v *host.View, want resources.Exec) (
 	if err != nil {
 		return "", err
 	}
-	if is, err := v.IsDirectory(path.Join("/", cmd.Dir)); err != nil || !is {
-		return "", errors.Join(err, fmt.Errorf("cwd: %s is not a directory", cmd.Dir))
+	if err := checkDir(v, cmd); err != nil {
+		return "", err
 	}
 	_, err = v.LookPath(cmd.Argv[0], cmd.Path, cmd.Dir)
 	return "", err
 }
 
+// checkDir reports that the directory in which a command is to run is not there: the system
+// says that of the command.
+func checkDir(v *host.View, cmd host.Cmd) error {
+	if err := v.CheckParent(path.Join("/", cmd.Dir, "x")); err != nil {
+		return fmt.Errorf("cwd: %w", err)
+	}
+	return nil
+}
+
 // Execute implements resources.ExecProvider.
 func (p execs) Execute(ctx context.Context, h *host.Host, want resources.Exec) (host.Result, error) {
 	cmd, err := p.command(ctx, &h.View, want, want.CommandLine())
+	if err == nil {
+		err = checkDir(&h.View, cmd)
+	}
 	if err != nil {
 		return host.Result{}, err
 	}

@@ -61,8 +61,8 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, others ..
 		if !slices.Contains(known, e.Key.Text) {
 			err := e.Key.Errorf("unknown key %q", e.Key.Text)
 			err.Hint = diag.DidYouMean(e.Key.Text, known)
-			if err.Hint == "" && len(others) == 0 {
-				err.Hint = "what is configured stands under data; beside it may stand hierarchy and overrides"
+			if err.Hint == "" {
+				err.Hint = "what is configured stands under data; beside it may stand " + strings.Join(slices.Concat(Sections[1:], others), ", ")
 			}
 			r.errs = append(r.errs, err)
 		}

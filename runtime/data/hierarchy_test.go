@@ -98,7 +98,7 @@ func TestDataSeesFacts(t *testing.T) {
 func TestMistakesInDocuments(t *testing.T) {
 	for _, tt := range []struct{ yaml, want string }{
 		{"dta: {}\n", `d.yaml:1:1: unknown key "dta" (did you mean "data"?)`},
-		{"packages: [a]\n", `d.yaml:1:1: unknown key "packages" (what is configured stands under data; beside it may stand hierarchy and overrides)`},
+		{"packages: [a]\n", `d.yaml:1:1: unknown key "packages" (what is configured stands under data; beside it may stand hierarchy, overrides)`},
 		{"- a\n", `d.yaml:1:1: want a table with data, hierarchy and overrides, got a list`},
 		{"data: 5\n", `d.yaml:1:7: data: want a table, got the number 5`},
 		{"overrides: []\n", `d.yaml:1:12: overrides: want a table, got a list`},

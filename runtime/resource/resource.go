@@ -204,8 +204,9 @@ type Common struct {
 	// Tags are words by which --tags and --skip-tags select the resource. Those of the
 	// defaults are added to them.
 	Tags []Tag `ccm:"tags,added"`
-	// HealthChecks are commands that are run after the resource is in order. One
-	// that is critical or unknown fails the resource.
+	// HealthChecks are commands that are run after the resource is in order. They exit
+	// as plugins of Nagios do: 0 is ok, 1 a warning, 2 critical, anything else unknown.
+	// One that is critical or unknown fails the resource.
 	HealthChecks []HealthCheck `ccm:"health_checks"`
 	// Timeout ends the commands and downloads of the resource when they have taken
 	// that long together, such as "5m", and fails it. 0 means never.

@@ -395,7 +395,7 @@ facts = nil
 ---@field notify? string|ccm.Handle|(string|ccm.Handle)[] notify is before, and refreshes the named resources when this one changes. Those that cannot be refreshed are only ordered.
 ---@field subscribe? string|ccm.Handle|(string|ccm.Handle)[] subscribe is require, and refreshes this resource when one of them changes. A resource that cannot be refreshed is only ordered.
 ---@field tags? string|string[] tags are words by which --tags and --skip-tags select the resource. Those of the defaults are added to them.
----@field health_checks? ccm.HealthCheck[] health_checks are commands that are run after the resource is in order. One that is critical or unknown fails the resource.
+---@field health_checks? ccm.HealthCheck[] health_checks are commands that are run after the resource is in order. They exit as plugins of Nagios do: 0 is ok, 1 a warning, 2 critical, anything else unknown. One that is critical or unknown fails the resource.
 ---@field timeout? string timeout ends the commands and downloads of the resource when they have taken that long together, such as "5m", and fails it. 0 means never.
 ---@field tries? integer tries is how often looking at the resource, and each of its actions, is tried before it has failed.
 ---@field try_sleep? string try_sleep is how long to wait before another try, such as "10s". Left out, it is 1s.

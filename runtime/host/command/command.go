@@ -244,6 +244,8 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	if err = cmd.Start(); err == nil {
 		running.started(cmd.Process.Pid)
 		err = cmd.Wait()
+	} else if dir, dirErr := os.Stat(cmd.Dir); dirErr != nil || !dir.IsDir() {
+		err = fmt.Errorf("there is no directory %s to run it in", cmd.Dir) // the system says it of the command
 	}
 	running.ended()
 	res := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
