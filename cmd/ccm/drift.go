@@ -40,7 +40,7 @@ be looked at, 6 both.`,
 		},
 	}
 	f.output = newChoice("text", "text", "json")
-	f.diff = newChoice(string(report.DiffFull), report.DiffFull.Values()...)
+	f.diff = newChoice(string(report.DiffChanges), report.DiffChanges.Values()...)
 	f.addReport(cmd)
 	return cmd
 }

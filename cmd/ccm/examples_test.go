@@ -101,7 +101,7 @@ func TestExamplePlans(t *testing.T) {
 		c, err := e.LoadSpec(t.Context(), t.TempDir(), filepath.Join(examples, name, "site.lua"), given)
 		require.NoError(t, err)
 		var out strings.Builder
-		text := report.Text{W: &out, Diff: report.DiffFull}
+		text := report.Text{W: &out, Diff: report.DiffChanges}
 		engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporter: text, Texts: true, Sequential: true}
 		sum := engine.Plan(t.Context(), &c.Site.Host.View, c.Site.Catalog)
 		sum.Took = 0

@@ -30,7 +30,7 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 	f.output = newChoice("text", "text", "json")
 	f.diff = newChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
 	fs.Var(f.output, "output", "form of the report: text or json")
-	fs.Var(f.diff, "diff", "how much is told of what differs: off, summary or full")
+	fs.Var(f.diff, "diff", diffUsage)
 	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on a change, 4 on a failure, 6 on both")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
 	fs.String("session", "", "take part in the session in `DIR` (default "+session.Variable+")")

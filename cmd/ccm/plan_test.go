@@ -161,10 +161,9 @@ file { "D/far/c.conf", content = "a\n" }
 	out, stderr, status := ccm(t, nil, "plan", site)
 	require.Equal(t, 0, status, out+stderr)
 	for _, want := range []string{
-		"? file#D/web/site.conf: after exec#fetch (pending): would create, content +3 lines\n    owner OWNER, group GROUP, mode 0644\ndiff --git",
-		"? file#D/web/b.conf: after exec#fetch (pending): would create, content +1 line\n",
-		"? file#D/far/c.conf: exec#fetch (pending) and exec#other (pending) may make a difference: once what is missing is there, would create, content +1 line\n",
-		"+c\n",
+		"? file#D/web/site.conf: after exec#fetch (pending): would create (3 lines, OWNER:GROUP 0644)\n",
+		"? file#D/web/b.conf: after exec#fetch (pending): would create (1 line, OWNER:GROUP 0644)\n",
+		"? file#D/far/c.conf: exec#fetch (pending) and exec#other (pending) may make a difference: once what is missing is there, would create (1 line, OWNER:GROUP 0644)\n",
 	} {
 		require.Contains(t, out, strings.NewReplacer("OWNER", owner, "GROUP", group, "D/", dir+"/").Replace(want))
 	}

@@ -104,7 +104,7 @@ properties only digests. ccm plan FILE says whether a saved plan still holds.`,
 			return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
 		},
 	}
-	f.add(cmd, report.DiffFull)
+	f.add(cmd, report.DiffChanges)
 	cmd.Flags().StringVar(&f.out, "out", "", "save the plan in `FILE`, for ccm run FILE")
 	return cmd
 }
@@ -129,22 +129,26 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 	fs.DurationVar(&f.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
 }
 
+// diffUsage describes --diff.
+const diffUsage = "how much is told of what differs: off, summary, changes (diffs, but not of new files) or full"
+
 // addReport adds the flags about what is told, and those that every command has
 // which looks at the machine or at what was done to it.
 func (f *runFlags) addReport(cmd *cobra.Command) {
 	cmd.Annotations = map[string]string{tellsEvents: "yes"}
 	fs := cmd.Flags()
 	fs.Var(f.output, "output", "form of the report: text, or json (one object a line)")
-	fs.Var(f.diff, "diff", "how much is told of what differs: off, summary or full")
+	fs.Var(f.diff, "diff", diffUsage)
 	fs.StringVar(&f.stateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.BoolVarP(&f.verbose, "verbose", "v", false, "report stable resources too")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "report stable resources too; without --diff, --diff is full")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
 	fs.UintVar(&f.diffLines, "diff-lines", 0, "tell at most `N` lines of each diff (0 for all); with it, --diff is full")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		given, limited := cmd.Flags().Changed("diff"), cmd.Flags().Changed("diff-lines")
 		switch {
-		case !cmd.Flags().Changed("diff-lines"):
-		case !cmd.Flags().Changed("diff"):
+		case !given && (limited || f.verbose):
 			f.diff.value = string(report.DiffFull)
+		case !limited:
 		case f.diff.value != string(report.DiffFull):
 			return diag.Errorf(diag.Pos{}, "--diff-lines is about the diffs of --diff full, got --diff %s", f.diff.value)
 		}

@@ -205,8 +205,7 @@ daemon { "a", subscribe = m }
 daemon { "b", subscribe = m }
 daemon { "c", subscribe = m, size = 3 }
 `)
-	const want = `+ motd#/motd: %[1]screated the motd
-    text hi, mode 0644
+	const want = `+ motd#/motd: %[1]screated the motd (text hi, mode 0644)
 + daemon#a: %[1]screated the daemon
 ! daemon#b: %[1]srestarted it, because motd#/motd %[2]s
 ! daemon#c: %[1]supdated the daemon. %[1]srestarted it, because motd#/motd %[2]s
@@ -227,10 +226,8 @@ motd.defaults { mode = "0640" }
 motd { "/b", text = "b", require = "motd#first" }
 motd { "/a", text = "a", alias = "first" }
 `))
-	require.Equal(t, `+ motd#/a: Created the motd
-    text a, mode 0640
-+ motd#/b: Created the motd
-    text b, mode 0640
+	require.Equal(t, `+ motd#/a: Created the motd (text a, mode 0640)
++ motd#/b: Created the motd (text b, mode 0640)
 `, s.run())
 
 	s = newSite(t, map[string]string{"std/motd.lua": motd})

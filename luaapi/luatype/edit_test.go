@@ -141,7 +141,7 @@ func TestEditsOfAFileThatIsMade(t *testing.T) {
 		return nil
 	}
 	plan := s.plan()
-	require.Regexp(t, "(?s)^\\+ word#a: Would have created the file and added the word\n.*--- /dev/null\n.*\\+ word#b: Would have added the word\n", plan)
+	require.Regexp(t, "(?s)^\\+ word#a: Would have created the file and added the word \\(create owner \\w+, group \\w+, mode 0600\\)\n.*--- /dev/null\n.*\\+ word#b: Would have added the word\n", plan)
 	require.Zero(t, writes)
 	require.Equal(t, strings.NewReplacer("Would have created", "Created", "Would have added", "Added").Replace(plan), s.run())
 	require.Equal(t, 1, writes)

@@ -147,14 +147,12 @@ local m = motd { "/etc/motd", text = "welcome", mode = "600" }
 motd { "/etc/issue", text = "hi", require = m }
 `)
 	s.file("/etc/issue", "old")
-	require.Equal(t, `+ motd#/etc/motd: Would have created the motd
-    text welcome, mode 0600
+	require.Equal(t, `+ motd#/etc/motd: Would have created the motd (text welcome, mode 0600)
 ~ motd#/etc/issue: Would have updated the motd
     text  old → hi
 `, s.plan())
 	require.NoFileExists(t, s.root+"/etc/motd")
-	require.Equal(t, `+ motd#/etc/motd: Created the motd
-    text welcome, mode 0600
+	require.Equal(t, `+ motd#/etc/motd: Created the motd (text welcome, mode 0600)
 ~ motd#/etc/issue: Updated the motd
     text  old → hi
 `, s.run())

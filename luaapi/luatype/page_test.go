@@ -27,8 +27,7 @@ func TestExamplesOfThePage(t *testing.T) {
 motd { "/etc/motd", text = "Welcome to web1\n" }
 word { "two", path = "/etc/words" }
 word { "one", path = "/etc/words", ensure = "absent" }`)
-	require.Contains(t, s.plan(), `+ motd#/etc/motd: Would have created the motd
-    text "Welcome to web1\n", mode 0644
+	require.Contains(t, s.plan(), `+ motd#/etc/motd: Would have created the motd (text "Welcome to web1\n", mode 0644)
 `)
 	require.NotContains(t, s.run(), "failed")
 	require.Equal(t, "two\n", s.content("/etc/words"))

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -36,7 +35,7 @@ func forecastOf(e *converge.Event) *Forecast {
 	if f == nil {
 		return nil
 	}
-	out := &Forecast{Outcome: f.Outcome.String(), Once: f.Once, Refresh: f.Refresh, Message: forecastText(f), Diff: f.Diff}
+	out := &Forecast{Outcome: f.Outcome.String(), Once: f.Once, Refresh: f.Refresh, Message: forecastText(f, ""), Diff: f.Diff}
 	if f.Err != nil {
 		out.Errors = []string{f.Err.Error()}
 	}
@@ -53,13 +52,18 @@ func becauseOf(e *converge.Event) []string {
 }
 
 // unknownStory says in one line why a resource is unknown, and its forecast.
-func unknownStory(e *converge.Event) string {
+func (t Text) unknownStory(e *converge.Event) string {
 	f := e.Forecast
 	if f == nil {
 		return "unknown, because " + e.Reason
 	}
+	var made string
+	if t.tellsDifferences() {
+		made = newParts(f.Diff, f.Text)
+	}
+	would := forecastText(f, made)
 	if len(e.Because) == 0 { // it depends on nothing else
-		return forecastText(f) + ", unknown whether that changes anything: " + e.Reason
+		return would + ", unknown whether that changes anything: " + e.Reason
 	}
 	var names []string
 	for _, b := range e.Named() {
@@ -72,7 +76,6 @@ func unknownStory(e *converge.Event) string {
 	if many {
 		causes = strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	}
-	would := forecastText(f)
 	if f.Outcome == converge.Pending && f.Once && e.BecauseSurely && resource.UncertainAfterPending(e.Resource.Spec) {
 		would += " if its guards allow"
 	}
@@ -93,8 +96,9 @@ func unknownStory(e *converge.Event) string {
 	return causes + " may make a difference: as things stand " + would
 }
 
-// forecastText lists the actions of a forecast.
-func forecastText(f *converge.Forecast) string {
+// forecastText lists the actions of a forecast. Made is what something new consists of, ""
+// if that is not told.
+func forecastText(f *converge.Forecast, made string) string {
 	switch f.Outcome {
 	case converge.Stable:
 		return "nothing would be done"
@@ -109,7 +113,9 @@ func forecastText(f *converge.Forecast) string {
 		}
 	}
 	s := "would " + strings.Join(verbs, " and ")
-	if f.Text != nil {
+	if made != "" {
+		s += " (" + made + ")"
+	} else if f.Text != nil {
 		if added, removed, isText := lineCounts(*f.Text); isText && added+removed > 0 {
 			s += ", content " + changedLines(added, removed)
 		}
@@ -145,15 +151,6 @@ func verb(name string) string {
 		b.WriteRune(unicode.ToLower(c))
 	}
 	return strings.NewReplacer("create directory", "create the directory", "store", "update", "_", " ").Replace(b.String())
-}
-
-// forecastDifferences writes the differences of a forecast.
-func (t Text) forecastDifferences(b *terminal.Buffer, f *converge.Forecast) {
-	if f.Outcome != converge.Pending {
-		return
-	}
-	e := &converge.Event{Diff: slices.Clone(f.Diff), Text: f.Text}
-	t.differences(b, e)
 }
 
 // appendForecast writes a forecast, unless it is nil.

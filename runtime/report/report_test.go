@@ -31,7 +31,7 @@ func samples() []*converge.Event {
 		event("/stable", func(e *converge.Event) {}),
 		event("/new", func(e *converge.Event) {
 			e.Outcome, e.Noop, e.Actions = converge.Pending, true, []resource.Action{created}
-			e.Diff = []resource.Delta{{Property: "ensure", Have: "absent", Want: "present"}, {Property: "owner", Want: "root"}, {Property: "mode", Want: "0644"}}
+			e.Diff = []resource.Delta{{Property: "ensure", Have: "absent", Want: "present"}, {Property: "content", Want: "sha256:00"}, {Property: "owner", Want: "root"}, {Property: "mode", Want: "0644"}}
 			e.Text = &resource.TextChange{Path: "/new", WantExists: true, Want: "one\ntwo\n"}
 		}),
 		event("/changed", func(e *converge.Event) {
@@ -70,8 +70,7 @@ func text(t Text) string {
 }
 
 func TestText(t *testing.T) {
-	require.Equal(t, `+ file#/new: Would have created the file
-    owner root, mode 0644
+	require.Equal(t, `+ file#/new: Would have created the file (2 lines, owner root, mode 0644)
 ! file#/changed: Updated the file, because file#/a and file#/b changed
     content  +1 -1 lines
     mode  0600 → 0644
@@ -87,9 +86,37 @@ x file#/bad: failed: it broke
 `, text(Text{Diff: DiffSummary}))
 	require.Contains(t, text(Text{Diff: DiffFull}), "    mode  0600 → 0644\ndiff --git a/changed b/changed\n--- a/changed\n+++ b/changed\n@@ -1 +1 @@\n-x\n+y\n~ file#/binary")
 	require.NotContains(t, text(Text{Diff: DiffOff}), "→")
+	require.Contains(t, text(Text{Diff: DiffOff}), "+ file#/new: Would have created the file\n")
+
+	// The content of what is new is told only if all is asked for.
+	require.Contains(t, text(Text{Diff: DiffFull}), "(2 lines, owner root, mode 0644)\ndiff --git a/new b/new\nnew file mode 100644\n")
+	require.NotContains(t, text(Text{Diff: DiffChanges}), "/new b/new")
+	require.Contains(t, text(Text{Diff: DiffChanges}), "diff --git a/changed b/changed\n")
 	require.True(t, strings.HasPrefix(text(Text{Diff: DiffOff, Verbose: true}), "= file#/stable: stable\n"))
 	require.True(t, strings.HasPrefix(text(Text{Quiet: true}), "x file#/bad: failed"))
 	require.Contains(t, text(Text{Color: true, Diff: DiffFull}), "\x1b[32m+y\x1b[0m\n")
+}
+
+// TestNewParts: what something new consists of takes one line.
+func TestNewParts(t *testing.T) {
+	absent, content := resource.Delta{Property: "ensure", Have: "absent", Want: "present"}, resource.Delta{Property: "content", Want: "sha256:01"}
+	owner, group, mode := resource.Delta{Property: "owner", Want: "root"}, resource.Delta{Property: "group", Want: "adm"}, resource.Delta{Property: "mode", Want: "0644"}
+	text := func(s string) *resource.TextChange { return &resource.TextChange{WantExists: true, Want: s} }
+	for _, x := range []struct {
+		want string
+		text *resource.TextChange
+		diff []resource.Delta
+	}{
+		{"", text("a\n"), []resource.Delta{content, owner, group, mode}}, // it is there already
+		{"1 line, root:adm 0644", text("a"), []resource.Delta{absent, content, owner, group, mode}},
+		{"0 lines, root:adm", text(""), []resource.Delta{absent, content, owner, group}},
+		{"3 bytes sha256:01, owner root, mode 0644", text("a\x00b"), []resource.Delta{absent, content, owner, mode}},
+		{"9 bytes, group adm", text("a\x00b"), []resource.Delta{absent, {Property: "content", Want: "9 bytes"}, group}},
+		{"content (known after run), mode 0644", nil, []resource.Delta{absent, {Property: "content", Want: resource.KnownAfterRun}, mode}},
+		{"target /x, parents /a (mode 0755)", nil, []resource.Delta{absent, {Property: "target", Want: "/x"}, {Property: "hold", Have: "no", Want: "yes"}, {Property: "parents", Want: "/a (mode 0755)"}}},
+	} {
+		require.Equal(t, x.want, newParts(x.diff, x.text))
+	}
 }
 
 func TestSummary(t *testing.T) {

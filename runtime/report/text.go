@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,11 +22,12 @@ type DiffMode string
 const (
 	DiffOff     DiffMode = "off"     // nothing
 	DiffSummary DiffMode = "summary" // properties, and numbers of lines
-	DiffFull    DiffMode = "full"    // unified diffs besides
+	DiffChanges DiffMode = "changes" // unified diffs of what stands there already besides
+	DiffFull    DiffMode = "full"    // unified diffs of all
 )
 
 // Values lists the diff modes.
-func (DiffMode) Values() []string { return []string{"off", "summary", "full"} }
+func (DiffMode) Values() []string { return []string{"off", "summary", "changes", "full"} }
 
 // Text reports to people, one line for each resource that is not stable.
 type Text struct {
@@ -71,10 +73,13 @@ func (t Text) Event(e *converge.Event) {
 	b.Reset()
 	id := e.Resource.ID
 	b.Printf("%s %s#%s: %s\n", t.paint(style, mark), id.Type, id.Name, t.story(e))
-	if t.Diff != DiffOff && !t.Quiet {
-		t.differences(b, e)
-		if e.Outcome == converge.Unknown && e.Forecast != nil {
-			t.forecastDifferences(b, e.Forecast)
+	if t.tellsDifferences() {
+		if made := newParts(e.Diff, e.Text); e.Outcome == converge.Failed && made != "" {
+			b.Printf("    %s\n", made)
+		}
+		t.differences(b, e.Diff, e.Text)
+		if f := e.Forecast; e.Outcome == converge.Unknown && f != nil && f.Outcome == converge.Pending {
+			t.differences(b, f.Diff, f.Text)
 		}
 	}
 	if e.Outcome == converge.Failed {
@@ -93,6 +98,9 @@ func (t Text) Event(e *converge.Event) {
 	}
 	_, _ = terminal.Fprint(t.W, b.Text())
 }
+
+// tellsDifferences reports whether it is told what differs.
+func (t Text) tellsDifferences() bool { return t.Diff != DiffOff && !t.Quiet }
 
 // bufferPool holds buffers for the text of one event.
 var bufferPool = sync.Pool{New: func() any { return new(terminal.Buffer) }}
@@ -118,11 +126,11 @@ func symbol(e *converge.Event) (string, terminal.Style) {
 	case converge.Stable:
 		return "=", terminal.Faint
 	}
+	if isNew(e.Diff) {
+		return "+", terminal.Green
+	}
 	for _, d := range e.Diff {
-		switch {
-		case d.Property == "ensure" && d.Have == "absent":
-			return "+", terminal.Green
-		case d.Property == "ensure" && resource.IsAbsent(d.Want):
+		if d.Property == "ensure" && resource.IsAbsent(d.Want) {
 			return "-", terminal.Red
 		}
 	}
@@ -140,7 +148,7 @@ func (t Text) story(e *converge.Event) terminal.Text {
 	case converge.Skipped:
 		return terminal.IndentedText("skipped, because "+e.Reason, indent)
 	case converge.Unknown:
-		return terminal.IndentedText(unknownStory(e), indent)
+		return terminal.IndentedText(t.unknownStory(e), indent)
 	case converge.Failed:
 		const failed = "failed"
 		place := e.Resource.Pos.String()
@@ -153,10 +161,14 @@ func (t Text) story(e *converge.Event) terminal.Text {
 		}
 		return terminal.Sprintf("%s: %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(text, indent), place)
 	}
-	if t.Drift {
-		return terminal.Sprintf("drifted%s", inBrackets(e.Reason))
+	var made string
+	if t.tellsDifferences() {
+		made = newParts(e.Diff, e.Text)
 	}
-	s := terminal.LineText(Message(e))
+	if t.Drift {
+		return terminal.Sprintf("drifted%s%s", inBrackets(made), inBrackets(e.Reason))
+	}
+	s := terminal.Sprintf("%s%s", Message(e), inBrackets(made))
 	if e.Refreshed {
 		s = terminal.Sprintf("%s, because %s", s, t.refreshCauses(e))
 	}
@@ -231,21 +243,64 @@ func Message(e *converge.Event) string {
 	return strings.Join(phrases, ". ")
 }
 
-// differences writes the properties that differ, and the diff of the text.
-func (t Text) differences(b *terminal.Buffer, e *converge.Event) {
-	diff, isText := "", false
-	if t.Diff == DiffFull && e.Text != nil {
-		diff, isText = Unified(*e.Text)
+// isNew reports whether something is made that was not there, given what differs.
+func isNew(diff []resource.Delta) bool {
+	return slices.ContainsFunc(diff, func(d resource.Delta) bool { return d.Property == "ensure" && d.Have == "absent" })
+}
+
+// newParts lists on one line what something new consists of, "" if it is not new: "12
+// lines, root:root 0644".
+func newParts(diff []resource.Delta, text *resource.TextChange) string {
+	if !isNew(diff) {
+		return ""
 	}
-	var given []string
-	for _, d := range e.Diff {
+	owner, group, mode := given(diff, "owner"), given(diff, "group"), given(diff, "mode")
+	together := owner != "" && group != ""
+	var parts []string
+	for _, d := range diff {
 		switch {
+		case d.Property == "content" && text != nil:
+			parts = append(parts, contentSize(d, *text))
+		case d.Property == "content" && resource.IsSizeText(d.Want): // too large for a diff
+			parts = append(parts, d.Want)
+		case d.Have != "" || d.Want == "":
+		case together && d.Property == "owner":
+			parts = append(parts, strings.TrimSpace(owner+":"+group+" "+mode))
+		case together && (d.Property == "group" || d.Property == "mode"):
+		default:
+			parts = append(parts, d.Property+" "+d.Want)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// given returns what a property that was not there is to be, "" if it does not differ.
+func given(diff []resource.Delta, property string) string {
+	for _, d := range diff {
+		if d.Property == property && d.Have == "" {
+			return d.Want
+		}
+	}
+	return ""
+}
+
+// differences writes the properties that differ, and the diff of the text.
+func (t Text) differences(b *terminal.Buffer, differing []resource.Delta, text *resource.TextChange) {
+	diff, isText := "", false
+	if text != nil && (t.Diff == DiffFull || t.Diff == DiffChanges && text.HaveExists) {
+		diff, isText = Unified(*text)
+	}
+	fresh := isNew(differing)
+	var given []string
+	for _, d := range differing {
+		switch {
+		case fresh && (d.Have == "" || d.Property == "content"): // see newParts
 		case d.Have == "" && d.Want != "" && (d.Property != "content" || d.Want == resource.KnownAfterRun):
 			given = append(given, d.Property+" "+d.Want)
 		case d.Property == "ensure" && (d.Have == "absent" || resource.IsAbsent(d.Want)):
 		case d.Property == "content" && isText:
-		case d.Property == "content" && e.Text != nil:
-			b.Printf("    content  %s\n", contentChange(d, *e.Text))
+		case d.Property == "content" && text != nil:
+			b.Printf("    content  %s\n", contentChange(d, *text))
 		default:
 			b.Printf("    %s  %s → %s\n", d.Property, or(d.Have, "(none)"), or(d.Want, "(none)"))
 		}
@@ -263,16 +318,31 @@ func contentChange(d resource.Delta, x resource.TextChange) string {
 	if added, removed, isText := lineCounts(x); isText {
 		return fmt.Sprintf("+%d -%d lines", added, removed)
 	}
-	side := func(sum, text string, exists bool) string {
-		switch {
-		case !exists:
-			return "(none)"
-		case resource.IsSizeText(sum):
-			return sum
-		}
-		return fmt.Sprintf("%d bytes %s", len(text), sum)
+	have := "(none)"
+	if x.HaveExists {
+		have = sizeAndSum(x.Have, d.Have)
 	}
-	return side(d.Have, x.Have, x.HaveExists) + " → " + side(d.Want, x.Want, x.WantExists)
+	want := "(none)"
+	if x.WantExists {
+		want = sizeAndSum(x.Want, d.Want)
+	}
+	return have + " → " + want
+}
+
+// contentSize says how much a new content is.
+func contentSize(d resource.Delta, x resource.TextChange) string {
+	if isText(x.Want) {
+		return count(lines(x.Want), "line", "lines")
+	}
+	return sizeAndSum(x.Want, d.Want)
+}
+
+// sizeAndSum describes a content that is no text, given how it stands in a difference.
+func sizeAndSum(content, side string) string {
+	if resource.IsSizeText(side) {
+		return side
+	}
+	return fmt.Sprintf("%d bytes %s", len(content), side)
 }
 
 func (t Text) unified(b *terminal.Buffer, diff string) {
