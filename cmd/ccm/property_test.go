@@ -100,7 +100,7 @@ func TestPlanIsAPatch(t *testing.T) {
 		patched := filepath.Join(dir, "patched")
 		require.NoError(t, os.CopyFS(patched, os.DirFS(old)))
 
-		plan, stderr, status := ccm(t, nil, "plan", "--root", old, file)
+		plan, stderr, status := ccm(t, nil, "plan", "--diff", "full", "--root", old, file)
 		require.Equal(t, 0, status, stderr)
 		if strings.Contains(plan, "diff --git") {
 			cmd := exec.Command(patch, "-p1", "-s", "--binary", "-d", patched)
