@@ -40,7 +40,7 @@ func (p *Process) Facts(ctx context.Context, v *host.View, o FactOptions) (*fact
 		}
 		over = facts.Merge(over, tree)
 	}
-	return facts.New(ctx, v, facts.Standard(), over.(map[string]any)), nil
+	return facts.New(ctx, v, p.gatherers(), over.(map[string]any)), nil
 }
 
 // decodeYAML reads a YAML document as plain data.

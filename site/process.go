@@ -41,6 +41,9 @@ type Process struct {
 	Messages *Messages
 	// Log takes what commands say of which no run has a log of its own; nil drops it.
 	Log *slog.Logger
+	// Looking is told of what takes time and changes nothing, as it begins: a command or a
+	// fact. It returns what takes lines of output, and what is called at the end. May be nil.
+	Looking func(what string) (line func(string), done func())
 	// Version is ccm.version of scripts.
 	Version string
 	// Modules are directories in which scripts find modules.
@@ -54,7 +57,13 @@ type Process struct {
 }
 
 // Exec returns what runs commands.
-func (p *Process) Exec() command.Exec { return command.Exec{Commands: p.Commands} }
+func (p *Process) Exec() host.Runner {
+	exec := command.Exec{Commands: p.Commands}
+	if p.Looking == nil {
+		return exec
+	}
+	return lookingRunner{exec, p}
+}
 
 // View returns the machine below root, for a command that only looks at it.
 func (p *Process) View(root string) *host.View { return &p.unrecordedHost(root).View }

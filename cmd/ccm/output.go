@@ -26,6 +26,10 @@ type runReport struct {
 	out       *bufio.Writer                            // stdout, buffered unless it is a terminal
 	progress  func(host.Progress)                      // of downloads; nil if nobody sees it
 	output    func(of *resource.Resource, line string) // of commands; nil if nobody sees it
+	site      interface {                              // told while a script or manifest is read; nil if nobody sees it
+		BeginSite(name string)
+		EndSite()
+	}
 }
 
 // newReport returns the report that the flags ask for. On a terminal a status
@@ -35,8 +39,11 @@ func newReport(e *env, f *runFlags) *runReport {
 	stdout := e.stdout
 	var line *report.StatusLine
 	if terminal.IsTerminal(e.stderr) && !f.quiet && !f.step && os.Getenv("TERM") != "dumb" {
-		line = report.NewStatusLine(e.stderr)
-		r.stderr, r.output = line, line.Output
+		line = report.NewStatusLine(terminal.NewWriter(e.stderr.Unwrap()))
+		e.stderr.Before(line.MakeWay)
+		e.stdout.Before(line.MakeWay)
+		e.Looking = line.Look
+		r.stderr, r.output, r.site = line, line.Output, line
 	}
 	if f.stream {
 		r.output = report.Stream{W: r.stderr}.Output
@@ -72,13 +79,25 @@ func newReport(e *env, f *runFlags) *runReport {
 		all = converge.Reporters{line, rep}
 		r.progress = func(p host.Progress) { line.Note(p.String()) }
 	case !f.quiet:
-		all = converge.Reporters{&report.Heartbeat{W: e.stderr, Every: 30 * time.Second}, rep}
+		h := &report.Heartbeat{W: e.stderr, Every: 30 * time.Second}
+		all = converge.Reporters{h, rep}
+		r.site = h
 	}
 	if r.out != nil && f.output.value == "json" {
 		all = append(all, report.Flusher{W: r.out})
 	}
 	r.reporters = all
 	return r
+}
+
+// reads tells that a script or manifest is read, until the function is called that it
+// returns.
+func (r *runReport) reads(name string) func() {
+	if r.site == nil {
+		return func() {}
+	}
+	r.site.BeginSite(name)
+	return r.site.EndSite
 }
 
 // end writes the last line and everything that is buffered.

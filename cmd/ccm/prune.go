@@ -56,10 +56,12 @@ func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool
 		}
 	}
 	rep := newReport(e, f)
+	read := rep.reads(args[0])
 	x, err := e.BeginPrune(ctx, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),
 		Plan: f.noop, Texts: f.diff.value != string(report.DiffOff),
 	})
+	read()
 	if err != nil {
 		return err
 	}

@@ -184,10 +184,12 @@ func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *s
 		return err
 	}
 	rep := newReport(e, f)
+	read := rep.reads(args[0])
 	run, err := e.Begin(ctx, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),
 		Plan: f.noop, ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.value != string(report.DiffOff), Reporter: rep.reporters, Timings: timings,
 	})
+	read()
 	if err != nil {
 		return err
 	}

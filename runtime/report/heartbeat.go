@@ -16,7 +16,7 @@ type Heartbeat struct {
 	Every time.Duration
 
 	mu      sync.Mutex
-	current *resource.Resource // nil between resources
+	current string // "" between resources
 	begun   time.Time
 	timer   *time.Timer
 }
@@ -24,10 +24,13 @@ type Heartbeat struct {
 var _ converge.Reporter = (*Heartbeat)(nil)
 
 // Begin implements converge.Reporter.
-func (h *Heartbeat) Begin(r *resource.Resource, _, _ int) {
+func (h *Heartbeat) Begin(r *resource.Resource, _, _ int) { h.BeginSite(r.ID.String()) }
+
+// BeginSite begins with the script or manifest that is read.
+func (h *Heartbeat) BeginSite(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.current, h.begun = r, time.Now()
+	h.current, h.begun = name, time.Now()
 	if h.timer == nil {
 		h.timer = time.AfterFunc(h.Every, h.tell)
 	} else {
@@ -40,18 +43,21 @@ func (h *Heartbeat) tell() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	took := time.Since(h.begun)
-	if h.current == nil || took < h.Every { // it was called for the one before
+	if h.current == "" || took < h.Every { // it was called for the one before
 		return
 	}
-	_, _ = h.W.Print(terminal.Sprintf("%s: running for %s\n", h.current.ID, took.Round(h.Every)))
+	_, _ = h.W.Print(terminal.Sprintf("%s: running for %s\n", h.current, took.Round(h.Every)))
 	h.timer.Reset(h.Every)
 }
 
 // Event implements converge.Reporter.
-func (h *Heartbeat) Event(*converge.Event) {
+func (h *Heartbeat) Event(*converge.Event) { h.EndSite() }
+
+// EndSite ends what BeginSite has begun.
+func (h *Heartbeat) EndSite() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.current = nil; h.timer != nil {
+	if h.current = ""; h.timer != nil {
 		h.timer.Stop()
 	}
 }

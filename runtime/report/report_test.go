@@ -159,25 +159,30 @@ func TestJSON(t *testing.T) {
 		"refreshed_resources":0,"noop":false,"interrupted":false}`, lines[8])
 }
 
+// TestStatusLine: what is written elsewhere stands where the line stood.
 func TestStatusLine(t *testing.T) {
 	const erase = "\r\x1b[K"
 	var b strings.Builder
 	s := &StatusLine{W: &b}
-	s.Begin(&resource.Resource{ID: id("/x"), Common: new(resource.Common)}, 0, 2)
-	s.show(s.stop, terminal.LineText("[1/2] file#/x"))
+	s.draw(terminal.LineText("[1/2] file#/x"), nil)
 	_, err := s.Write([]byte("a log line\n"))
 	require.NoError(t, err)
 	s.Event(nil)
 	require.Equal(t, erase+"[1/2] file#/x"+erase+"a log line\n", b.String())
+	b.Reset()
+	w := terminal.NewWriter(&b)
+	w.Before(s.MakeWay)
+	s.draw(terminal.LineText("[1/2] file#/x"), nil)
+	terminal.Fprintf(w, "told\n")
+	_, _ = w.Write([]byte("more\n"))
+	require.Equal(t, erase+"[1/2] file#/x"+erase+"told\nmore\n", b.String())
 }
 
 // The line stays one line: what a terminal breaks can not be erased.
 func TestStatusLineIsCut(t *testing.T) {
 	var b strings.Builder
 	s := &StatusLine{W: &b, Size: func() (int, int) { return 20, 24 }}
-	s.Begin(&resource.Resource{ID: id("/x"), Common: new(resource.Common)}, 0, 2)
-	s.Note("12.0 MiB of 日本語日本語")
-	s.show(s.stop, terminal.LineText("[1/2] file#/日本"))
+	s.draw(terminal.LineText("[1/2] file#/日本, 12.0 MiB of 日本語日本語"), nil)
 	s.Event(nil)
 	require.Equal(t, "\r\x1b[K[1/2] file#/日本...\r\x1b[K", b.String())
 }
@@ -189,26 +194,55 @@ func TestStatusLineShowsOutput(t *testing.T) {
 	var b strings.Builder
 	rows := 24
 	s := &StatusLine{W: &b, Size: func() (int, int) { return 20, rows }}
-	r := &resource.Resource{ID: id("/x"), Common: new(resource.Common)}
-	s.Begin(r, 0, 2)
 	for _, line := range []string{"one", "two", " \t ", "three", "\x1b[2Jfour", "\tfive is a long line", "six"} {
-		s.Output(r, line)
+		s.Output(nil, line)
 	}
-	s.show(s.stop, terminal.LineText("now"))
+	s.draw(terminal.LineText("now"), s.last)
 	block := "now\n    two\n    three\n    \\x1b[2Jfour\n    five is a lo...\n    six"
 	require.Equal(t, erase+block, b.String())
 	b.Reset()
 	rows = 4
-	s.show(s.stop, terminal.LineText("now"))
+	s.draw(terminal.LineText("now"), s.last)
 	require.Equal(t, erase+strings.Repeat(up+erase, 5)+"now\n    five is a lo...\n    six", b.String())
 	b.Reset()
 	_, err := s.Print(terminal.LineText("a log line\n"))
 	require.NoError(t, err)
 	s.Event(nil)
-	s.Begin(r, 1, 2)
-	s.show(s.stop, terminal.LineText("next"))
+	require.Empty(t, s.last)
+	s.draw(terminal.LineText("next"), s.last)
 	s.Event(nil)
 	require.Equal(t, erase+strings.Repeat(up+erase, 2)+"a log line\\n"+erase+"next"+erase, b.String())
+}
+
+// TestStatusLineShowsLooks: what takes long and changes nothing is shown with its last lines,
+// below what is worked on, or by itself.
+func TestStatusLineShowsLooks(t *testing.T) {
+	const erase, up = "\r\x1b[K", "\x1b[1A"
+	var b strings.Builder
+	s := &StatusLine{W: &b, ticking: true} // shown when the test says so
+	shown := func() string {
+		defer b.Reset()
+		s.show()
+		return regexp.MustCompile(`[\d.]+m?s\b`).ReplaceAllString(b.String(), "TIME")
+	}
+	long := time.Now().Add(-longLook)
+	line, done := s.Look("$ slow")
+	_, other := s.Look("fact packages")
+	require.Empty(t, shown(), "it does not take long yet")
+	s.looks[0].begun = long
+	line("one")
+	line("two")
+	require.Equal(t, erase+"$ slow TIME\n    one\n    two", shown())
+	s.BeginSite("site.lua")
+	require.Equal(t, erase+strings.Repeat(up+erase, 2)+erase+"site.lua TIME\n    $ slow\n    one\n    two", shown())
+	done()
+	s.begun = long
+	require.Equal(t, erase+strings.Repeat(up+erase, 3)+"site.lua TIME", shown())
+	s.EndSite()
+	require.Equal(t, erase, shown())
+	other()
+	require.False(t, s.show())
+	require.Empty(t, b.String())
 }
 
 // TestHeartbeat: where there is no terminal, a resource that takes long is told of, and no more
@@ -225,6 +259,10 @@ func TestHeartbeat(t *testing.T) {
 	h.Begin(&resource.Resource{ID: id("/y"), Common: new(resource.Common)}, 1, 2)
 	require.Contains(t, <-told, "file#/y: ")
 	h.Event(nil)
+	h.BeginSite("site.lua")
+	for !strings.HasPrefix(<-told, "site.lua: running for ") {
+	}
+	h.EndSite()
 }
 
 type printerFunc func(terminal.Text)

@@ -12,9 +12,10 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// StatusLine shows the current resource of a run in one line of a terminal, and below it
-// the last lines of what its commands write. It overwrites them, and removes them when the
-// resource is done. All other output to the terminal must go through it.
+// StatusLine shows what a run is at in one line of a terminal, and below it what is looked
+// at and the last lines of what commands write. It overwrites them, and removes them when
+// that is done. All other output to the terminal must go through it, or through a
+// [terminal.Writer] with its MakeWay.
 type StatusLine struct {
 	W io.Writer
 	// Size returns how many columns and rows the terminal has, so that a line stays one; 0 if
@@ -23,10 +24,14 @@ type StatusLine struct {
 
 	mu      sync.Mutex
 	visible bool
-	below   int      // how many lines stand below the first
+	below   int // how many lines stand below the first
+	ticking bool
+
+	current string // the resource, or the script that is read; "" if there is none
+	begun   time.Time
 	note    string   // progress of the current resource
 	last    []string // its last lines of output, the newest at the end
-	stop    chan struct{}
+	looks   []*look  // under way, the oldest first
 }
 
 var (
@@ -42,45 +47,128 @@ func NewStatusLine(w io.Writer) *StatusLine {
 // Begin implements converge.Reporter. A resource that takes longer than a moment is shown
 // with the time it has taken.
 func (s *StatusLine) Begin(r *resource.Resource, index, total int) {
+	s.BeginSite(terminal.Sprintf("[%d/%d] %s", index+1, total, r.ID).String())
+}
+
+// BeginSite shows how long a script or manifest takes to be read.
+func (s *StatusLine) BeginSite(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.end()
-	s.Note("")
-	stop := make(chan struct{})
-	s.stop = stop
-	begun := time.Now()
+	s.current, s.begun = name, time.Now()
+	s.tick()
+}
+
+// EndSite ends what BeginSite has begun.
+func (s *StatusLine) EndSite() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end()
+}
+
+// Event implements converge.Reporter.
+func (s *StatusLine) Event(*converge.Event) { s.EndSite() }
+
+func (s *StatusLine) end() {
+	s.erase()
+	s.current, s.note, s.last = "", "", nil
+}
+
+// A look is something that takes time and changes nothing: a command of a script, of a
+// provider that looks, or a fact.
+type look struct {
+	what  string
+	begun time.Time
+	last  []string
+}
+
+// longLook is from when on a look is shown. Nearly all are shorter.
+const longLook = 300 * time.Millisecond
+
+// Look shows what is looked at, with its last lines, until done is called.
+func (s *StatusLine) Look(what string) (line func(string), done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &look{what: what, begun: time.Now()}
+	s.looks = append(s.looks, l)
+	s.tick()
+	line = func(text string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l.last = withLine(l.last, text)
+	}
+	done = func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.looks = slices.DeleteFunc(s.looks, func(x *look) bool { return x == l })
+	}
+	return line, done
+}
+
+// longest returns the look that takes longest, nil if none takes long.
+func (s *StatusLine) longest() *look {
+	if len(s.looks) == 0 || time.Since(s.looks[0].begun) < longLook {
+		return nil
+	}
+	return s.looks[0]
+}
+
+const interval = 100 * time.Millisecond
+
+// tick has what there is shown from time to time, as long as there is something.
+func (s *StatusLine) tick() {
+	if s.ticking {
+		return
+	}
+	s.ticking = true
 	go func() {
-		for tick := time.NewTicker(100 * time.Millisecond); ; {
-			select {
-			case <-stop:
-				tick.Stop()
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		for range tick.C {
+			if !s.show() {
 				return
-			case <-tick.C:
-				s.show(stop, terminal.Sprintf("[%d/%d] %s %s", index+1, total, r.ID, time.Since(begun).Round(100*time.Millisecond)))
 			}
 		}
 	}()
 }
 
-func (s *StatusLine) show(stop chan struct{}, text terminal.Text) {
+// show shows what there is. It returns false if there is nothing any more.
+func (s *StatusLine) show() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	select {
-	case <-stop:
-		return
-	default:
+	elapsed := func(begun time.Time) time.Duration { return time.Since(begun).Round(interval) }
+	longest := s.longest()
+	switch {
+	case s.current == "" && len(s.looks) == 0:
+		s.erase()
+		s.ticking = false
+		return false
+	case s.current == "" && longest != nil:
+		s.draw(terminal.Sprintf("%s %s", longest.what, elapsed(longest.begun)), longest.last)
+	case s.current == "":
+		s.erase()
+	case longest != nil:
+		s.draw(terminal.Sprintf("%s %s", s.current, elapsed(s.begun)), append([]string{longest.what}, longest.last...))
+	case time.Since(s.begun) >= interval:
+		text := terminal.Sprintf("%s %s", s.current, elapsed(s.begun))
+		if s.note != "" {
+			text = terminal.Sprintf("%s, %s", text, s.note)
+		}
+		s.draw(text, s.last)
 	}
-	if s.note != "" {
-		text = terminal.Sprintf("%s, %s", text, s.note)
-	}
+	return true
+}
+
+// draw shows a text and lines below it in the place of what is visible.
+func (s *StatusLine) draw(text terminal.Text, lines []string) {
 	columns, rows := 0, 0
 	if s.Size != nil {
 		columns, rows = s.Size()
 	}
-	lines := s.last
 	if rows > 0 { // what is scrolled off can not be erased
 		lines = lines[max(0, len(lines)-max(0, rows-2)):]
 	}
-	all := make([]terminal.Text, 0, outputLines+1)
-	all = append(all, text)
+	all := []terminal.Text{text}
 	for _, line := range lines {
 		all = append(all, terminal.Sprintf("%s%s", indent, line))
 	}
@@ -106,19 +194,32 @@ func (s *StatusLine) erased() terminal.Text {
 	return text
 }
 
+// erase removes what is visible.
+func (s *StatusLine) erase() {
+	if s.visible {
+		_, _ = terminal.Fprint(s.W, s.erased())
+		s.visible = false
+	}
+}
+
 // Output shows a line that a command of the current resource has written, until five others
 // have come or the resource is done.
 func (s *StatusLine) Output(_ *resource.Resource, line string) {
-	line = strings.TrimSpace(strings.ReplaceAll(line, "\t", "    "))
-	if line == "" {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.last) == outputLines {
-		s.last = slices.Delete(s.last, 0, 1)
+	s.last = withLine(s.last, line)
+}
+
+// withLine returns the last lines with one more.
+func withLine(last []string, line string) []string {
+	line = strings.TrimSpace(strings.ReplaceAll(line, "\t", "    "))
+	if line == "" {
+		return last
 	}
-	s.last = append(s.last, line)
+	if len(last) == outputLines {
+		last = slices.Delete(last, 0, 1)
+	}
+	return append(last, line)
 }
 
 // Note shows a text behind the current resource until that is done, such as the progress
@@ -129,41 +230,22 @@ func (s *StatusLine) Note(text string) {
 	s.note = text
 }
 
-// Event implements converge.Reporter.
-func (s *StatusLine) Event(*converge.Event) { s.end() }
-
-func (s *StatusLine) end() {
-	if s.stop != nil {
-		close(s.stop)
-		s.stop = nil
-	}
-	s.clear()
+// MakeWay removes what is visible, and shows nothing until the function is called that it
+// returns. See [terminal.Writer.Before].
+func (s *StatusLine) MakeWay() func() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = nil
-}
-
-func (s *StatusLine) clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.visible {
-		_, _ = terminal.Fprint(s.W, s.erased())
-		s.visible = false
-	}
+	s.erase()
+	return s.mu.Unlock
 }
 
 // Write implements io.Writer: the line is removed and p is written.
 func (s *StatusLine) Write(p []byte) (int, error) {
-	s.clear()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.MakeWay()()
 	return s.W.Write(p)
 }
 
 // Print implements terminal.Printer: the line is removed and t is written.
 func (s *StatusLine) Print(t terminal.Text) (int, error) {
-	s.clear()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.MakeWay()()
 	return terminal.Fprint(s.W, t)
 }

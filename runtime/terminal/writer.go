@@ -19,6 +19,8 @@ type Writer struct {
 	mu sync.Mutex
 	// held is the beginning of a character of which the rest may come.
 	held string
+	// makeWay is called before anything is written, and what it returns after; may be nil.
+	makeWay func() func()
 }
 
 var _ Printer = (*Writer)(nil)
@@ -29,10 +31,21 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 // Unwrap returns what is written to. It is for data that programs read.
 func (w *Writer) Unwrap() io.Writer { return w.w }
 
+// Before has makeWay called before anything is written, to remove what stands in its
+// place, and what it returns after.
+func (w *Writer) Before(makeWay func() func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.makeWay = makeWay
+}
+
 // Write implements io.Writer.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.makeWay != nil {
+		defer w.makeWay()()
+	}
 	text := w.held + string(p)
 	end := len(text) - begun(text)
 	w.held = text[end:]
@@ -60,6 +73,9 @@ func begun(text string) int {
 func (w *Writer) Print(t Text) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.makeWay != nil {
+		defer w.makeWay()()
+	}
 	if err := w.flush(); err != nil {
 		return 0, err
 	}

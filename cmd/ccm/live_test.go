@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLooksAreShown: on a terminal, a command of a script or a guard that takes long is shown
+// with its last lines while it runs, and nothing of it is left. What a script prints meanwhile
+// stays.
+func TestLooksAreShown(t *testing.T) {
+	needPTY(t)
+	home := t.TempDir()
+	const site = `
+print("told")
+capture { "sh", "-c", "echo asked once; until test -e one; do sleep 0.05; done", cwd = env.HOME }
+exec { "x", command = "true", unless = { "sh", "-c", "echo asked again; until test -e two; do sleep 0.05; done" }, cwd = env.HOME }
+`
+	require.NoError(t, os.WriteFile(filepath.Join(home, "site.lua"), []byte(site), 0o600))
+	s := onScreen(t, screenOptions{home: home}, "plan", "site.lua")
+	s.until("the clock of the script", func(text string) bool {
+		return strings.HasPrefix(text, "told\nsite.lua ") && strings.Contains(text, "\n    $ sh -c 'echo asked once; ") && strings.HasSuffix(text, "\n    asked once")
+	})
+	require.NoError(t, os.WriteFile(filepath.Join(home, "one"), nil, 0o600))
+	s.until("that of the guard", func(text string) bool {
+		return strings.HasPrefix(text, "told\n$ sh -c 'echo asked again; ") && strings.HasSuffix(text, "\n    asked again")
+	})
+	require.NoError(t, os.WriteFile(filepath.Join(home, "two"), nil, 0o600))
+	require.Zero(t, s.status())
+	require.Regexp(t, `^told\nNothing to do: 1 resource is as wanted \(\S+\)$`, s.text())
+}

@@ -1,0 +1,42 @@
+package site
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A lookingRunner tells [Process.Looking] of commands that only look: a host has the lines
+// of all others.
+type lookingRunner struct {
+	host.Runner
+	process *Process
+}
+
+// Run implements host.Runner.
+func (l lookingRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
+	if c.OnLine == nil {
+		p := l.process
+		line, done := p.Looking(p.Secrets.Redact("$ " + c.String()))
+		defer done()
+		c.OnLine = func(text string) { line(p.Secrets.Redact(text)) }
+	}
+	return l.Runner.Run(ctx, c)
+}
+
+// gatherers returns those of the machine, which tell [Process.Looking] of themselves.
+func (p *Process) gatherers() []facts.Gatherer {
+	list := facts.Standard()
+	if p.Looking == nil {
+		return list
+	}
+	for i, g := range list {
+		list[i].Gather = func(ctx context.Context, v *host.View) (any, error) {
+			_, done := p.Looking("fact " + g.Name)
+			defer done()
+			return g.Gather(ctx, v)
+		}
+	}
+	return list
+}
