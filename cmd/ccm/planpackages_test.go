@@ -30,7 +30,7 @@ func planOfPackages(t *testing.T, files map[string]string, site string) string {
 	e.Substitutes = m.providers()
 	require.Zero(t, e.run(t.Context(), []string{"plan", file}), stderr.String())
 	var lines []string
-	for line := range strings.Lines(strings.ReplaceAll(stdout.String(), m.dir+"/", "D/")) {
+	for line := range strings.Lines(strings.NewReplacer(m.dir+"/", "D/", " "+owner+":"+group+" ", " OWNER:GROUP ").Replace(stdout.String())) {
 		if strings.Contains("+-~?=", line[:1]) && strings.Contains(line, "#") {
 			lines = append(lines, line)
 		}
@@ -85,7 +85,7 @@ func TestLostPackage(t *testing.T) {
 // is behind all of them is named.
 func TestOriginInPlan(t *testing.T) {
 	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
-? file#D/etc/beta/x: after package#beta (pending): would create or update, content +1 line
+? file#D/etc/beta/x: after package#beta (pending): would create or update (1 line, OWNER:GROUP 0644)
 ? exec#check: if file#D/etc/beta/x (unknown) changes: would execute
 ? service#beta: after package#beta (pending): would start
 `, planOfPackages(t, map[string]string{"repo/beta": "1.0", "etc/x": ""}, `
