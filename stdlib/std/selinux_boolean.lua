@@ -1,0 +1,51 @@
+-- selinux_boolean: keeps a boolean of SELinux on or off, now and at boot.
+--
+--   local selinux_boolean = require "std.selinux_boolean"
+--   selinux_boolean { "httpd_can_network_connect" }
+--   selinux_boolean { "ftpd_anon_write", value = false }
+
+local selinux = require "std.selinux"
+
+local function file(policy) return "/var/lib/selinux/" .. policy .. "/active/booleans.local" end
+
+local function word(bit) return bit == "1" and "on" or "off" end
+
+return ccm.type {
+  name = "selinux_boolean",
+  doc = "Keeps a boolean of SELinux on or off: now in the kernel, and at boot as a local change of the policy.",
+  properties = {
+    name = { name = true, doc = "The name of the boolean, as getsebool -a lists it.", example = "httpd_can_network_connect" },
+    value = { type = "boolean", default = true, doc = "Whether it is on." },
+  },
+
+  validate = function(want)
+    if not re.test(want.name, [[^\w+$]]) then return "name", "want the name of a boolean such as httpd_can_network_connect, got " .. inspect(want.name) end
+  end,
+
+  status = function(want, host)
+    local policy = selinux.policy(host)
+    local text = host.read(file(policy))
+    local kept = re.match(text or "", [[(?m)^]] .. want.name .. [[[ \t]*=[ \t]*([01])]])
+    local have = { policy = policy, text = text, boot = kept and word(kept[1]) or "as in the policy", running = word(want.value and "1" or "0") }
+    -- Without SELinux in the kernel only what is at boot counts.
+    if host.root == "/" and host.stat "/sys/fs/selinux/booleans" then
+      local state = host.read("/sys/fs/selinux/booleans/" .. want.name)
+      if not state then error("the policy has no boolean " .. want.name .. " (getsebool -a lists them)", 0) end
+      have.running = word(state:sub(1, 1))
+    end
+    return have
+  end,
+
+  decide = function(want, have)
+    local to, diff = want.value and "on" or "off", {}
+    if have.running ~= to then diff[1] = { "value", have.running, to } end
+    if have.boot ~= to then diff[#diff + 1] = { "value", have.boot .. " at boot", to .. " at boot" } end
+    if #diff > 0 then return { diff = diff, actions = { { "update", "turned it " .. to } } } end
+  end,
+
+  leaves = function(want, have)
+    return selinux.leaves(have, have and file(have.policy), "0600", want.name .. [[[ \t]*=]], want.name .. (want.value and "=1" or "=0")), "commands"
+  end,
+
+  perform = function(_, want, _, host) selinux.run(host, { "setsebool", "-P" }, { want.name, want.value and "on" or "off" }) end,
+}

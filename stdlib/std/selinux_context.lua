@@ -1,0 +1,85 @@
+-- selinux_context: keeps which type SELinux gives to the files that a pattern matches.
+--
+--   local selinux_context = require "std.selinux_context"
+--   selinux_context { "/srv/www(/.*)?", type = "httpd_sys_content_t" }
+
+local selinux = require "std.selinux"
+
+-- What semanage calls the kinds of files, and the field of file_contexts(5).
+local kinds = {
+  any = { "a", "" }, file = { "f", "--" }, directory = { "d", "-d" }, link = { "l", "-l" },
+  socket = { "s", "-s" }, pipe = { "p", "-p" }, block_device = { "b", "-b" }, character_device = { "c", "-c" },
+}
+
+-- The type that a file of contexts gives to the pattern, nil if it has no such line.
+local function type_in(text, want)
+  local found
+  for _, line in ipairs(str.lines(text or "")) do
+    local fields = re.split(str.trim(line), [[[ \t]+]])
+    local kind = #fields == 3 and fields[2] or ""
+    if fields[1] == want.name and kind == kinds[want.kind][2] then
+      found = fields[#fields]:match "^[^:]+:[^:]+:([^:]+)" or fields[#fields]
+    end
+  end
+  return found
+end
+
+-- The directory or file below which all lies that the pattern matches.
+local function stem(pattern)
+  local fixed = (re.match(pattern, [[^((?:[^\\.^$*+?()\[\]{}|]|\\.)*)]]))[1]
+  local rest = pattern:sub(#fixed + 1)
+  fixed = re.replace(fixed, [[\\(.)]], "$1")
+  if rest ~= "" and not re.test(rest, [[^(\(/|/)]]) then fixed = path.dir(fixed) end
+  return #fixed > 1 and str.ends(fixed, "/") and fixed:sub(1, -2) or fixed
+end
+
+local function file(policy, name) return "/etc/selinux/" .. policy .. "/contexts/files/" .. name end
+
+return ccm.type {
+  name = "selinux_context",
+  doc = "Keeps which type SELinux gives to the files that a pattern matches, as a local change of the policy.",
+  properties = {
+    name = { name = true, doc = "The pattern: a regular expression for whole paths.", example = "/srv/www(/.*)?" },
+    type = { doc = "The type of the files. It is required unless ensure is absent.", example = "httpd_sys_content_t" },
+    kind = { enum = tbl.sort(tbl.keys(kinds)), default = "any", doc = "For which kind of files the pattern is." },
+    restore = { type = "boolean", default = true, doc = "Whether files that are there get their type when the pattern changes, by restorecon. What has another type later is not looked at." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a local change. A pattern of the policy itself stays." },
+  },
+  phrases = { create = "added the pattern", update = "updated the pattern", remove = "removed the pattern" },
+
+  validate = function(want)
+    if not re.test(want.name, [[^/[^\s]*$]]) then return "name", "want a pattern of absolute paths without spaces, such as /srv/www(/.*)?, got " .. inspect(want.name) end
+    if not want.type and want.ensure == "present" then return "type", "is required unless ensure is absent" end
+    if want.type and not re.test(want.type, [[^[A-Za-z]\w*$]]) then return "type", "want a type such as httpd_sys_content_t, got " .. inspect(want.type) end
+  end,
+
+  status = function(want, host)
+    local policy = selinux.policy(host)
+    local text = host.read(file(policy, "file_contexts.local"))
+    local found = type_in(text, want)
+    return { ensure = found and "present" or "absent", type = found, policy = policy, text = text }
+  end,
+
+  leaves = function(want, have)
+    local field = kinds[want.kind][2]
+    local start = field == "" and want.name .. "    " or want.name .. " " .. field .. " "
+    local line = want.ensure == "present" and start .. "system_u:object_r:" .. want.type .. ":s0" or nil
+    local list = selinux.leaves(have, have and file(have.policy, "file_contexts.local"), "0644", re.escape(start), line)
+    if have then list[#list + 1] = { path = file(have.policy, "file_contexts.local.bin") } end
+    return list, "commands"
+  end,
+
+  perform = function(action, want, have, host)
+    local verb = "-a"
+    if action == "remove" then
+      verb = "-d"
+    elseif action == "update" or type_in(host.read(file(have.policy, "file_contexts")), want) then
+      verb = "-m" -- also for what the policy has already, which semanage does not add
+    end
+    local type = action ~= "remove" and { "-t", want.type } or {}
+    selinux.run(host, { "semanage", "fcontext", verb, "-f", kinds[want.kind][1] }, tbl.concat(type, { want.name }))
+    local top = stem(want.name)
+    -- Without SELinux in the kernel files have no types; of all of / nobody wants to wait for.
+    if want.restore and top ~= "/" and host.root == "/" and host.stat "/sys/fs/selinux/enforce" and host.stat(top) then host.run { "restorecon", "-R", top } end
+  end,
+}
