@@ -85,6 +85,26 @@ var scriptsAmongUsers = map[string]string{
 			end,
 		}
 		t { "x" }`,
+	"commands in the home": `
+		for _, at in ipairs { "dir", "dir/dir" } do
+			exec { "touch " .. at, command = "touch touched", cwd = "HOME/" .. at }
+			pcall(capture, { "touch", "captured", cwd = "HOME/" .. at })
+		end`,
+	"keys and settings": `
+		local authorized_key, known_host = require "std.authorized_key", require "std.known_host"
+		local json_setting, yaml_setting, toml_setting = require "std.json_setting", require "std.yaml_setting", require "std.toml_setting"
+		local wait_for = require "std.wait_for"
+		local key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPM8dYdjBcJZzFO4y6Nn3FAbfDEQ1B3L8FhFJPYI4pB"
+		for i, p in ipairs { "f", "dir/f", "dir/secret", "dir/dir/f" } do
+			local create = { mode = "0644", owner = "UID", group = "UID" }
+			authorized_key { "key " .. p, user = "root", key = key, path = "HOME/" .. p }
+			known_host { "h" .. i .. ".example.org", key = key, path = "HOME/" .. p }
+			json_setting { "json " .. p, key = "a", path = "HOME/" .. p, value = 1, create = create }
+			yaml_setting { "yaml " .. p, key = "a", path = "HOME/" .. p, value = 1, create = create }
+			toml_setting { "toml " .. p, key = "a", path = "HOME/" .. p, value = 1, create = create }
+			wait_for { "file " .. p, file = "HOME/" .. p, match = ".", within = "1ms", interval = "1ms" }
+		end
+		archive { "SITE/copied.tar", source = "a.tar", extract_parent = "HOME/dir", strip = 1, owner = "UID", group = "UID" }`,
 	"fs": `
 		for _, p in ipairs { "f", "dir/f", "dir/secret", "dir/dir/f", "dir" } do
 			for _, look in ipairs { "read", "stat", "list", "exists", "is_file", "is_directory" } do
@@ -108,7 +128,7 @@ func TestAdversaryOfScripts(t *testing.T) {
 	}
 	for name, script := range scriptsAmongUsers {
 		t.Run(name, func(t *testing.T) {
-			tries := tally.Of(t, "a user swaps files, links, pipes and directories in his own directory while root runs scripts of eight kinds there: std.directory from it, to it, absent and for the owners of all in it, std.line and its like, prunes, all of host.* and all of fs.*",
+			tries := tally.Of(t, "a user swaps files, links, pipes and directories in his own directory while root runs scripts of ten kinds there: std.directory from it, to it, absent and for the owners of all in it, std.line and its like, keys, settings and stripped archives, commands with it as cwd, prunes, all of host.* and all of fs.*",
 				"files and directories of root beside it keep content, mode, owner and entries, and nothing of them can be read")
 			isolate(t)
 			a := hosttest.NewAdversary(t, "f", "dir")
@@ -117,6 +137,9 @@ func TestAdversaryOfScripts(t *testing.T) {
 				require.NoError(t, os.Mkdir(filepath.Join(site, dir), 0o755))
 				require.NoError(t, os.WriteFile(filepath.Join(site, dir, "f"), []byte("of the site\n"), 0o644))
 			}
+			require.NoError(t, os.WriteFile(filepath.Join(site, "a.tar"), hosttest.Tar(t,
+				hosttest.Dir("top", 0o755), hosttest.File("top/f", "unpacked"), hosttest.Dir("top/dir", 0o755), hosttest.File("top/dir/f", "unpacked"),
+			), 0o600))
 			file := filepath.Join(site, "site.lua")
 			text := strings.NewReplacer("HOME", a.Home, "SITE", site, "UID", strconv.Itoa(int(a.UID))).Replace(script)
 			require.NoError(t, os.WriteFile(file, []byte(text), 0o644))

@@ -153,6 +153,6 @@ func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 		}
 		known = o.Looks().KnownAnswers()
 	}
-	c.Root = v.root
+	c.Files = v.files
 	return known.Ask(c, func() (Result, error) { return v.runner.Run(ctx, c) })
 }

@@ -237,7 +237,7 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 	if err := h.refused(c); err != nil {
 		return res, err
 	}
-	c.Root = h.root
+	c.Files = h.files
 	if c.OnLine == nil && h.output != nil {
 		c.OnLine = func(line string) { h.output(h.onBehalfOf, line) }
 	}

@@ -46,6 +46,15 @@ func (d *Handle) readlink() (string, error) { return readlinkat(d.FD, "") }
 // procPath returns a path that leads to what is open, and nowhere else.
 func procPath(fd int) string { return filepath.Join(procFDs, strconv.Itoa(fd)) }
 
+// ProcPath returns a path that leads this process, and a child until it becomes another program,
+// to what is open, "" if there is no /proc or d is nil.
+func (d *Handle) ProcPath() string {
+	if d == nil || !MakesUnnamed() {
+		return ""
+	}
+	return procPath(d.FD)
+}
+
 // procFDs is the directory of what this process has open (proc(5)).
 const procFDs = "/proc/self/fd"
 

@@ -111,6 +111,9 @@ func (d *Handle) change(opened func(fd int) error, named func(p Location) error)
 	return err
 }
 
+// ProcPath is for systems where a path leads to what is open.
+func (d *Handle) ProcPath() string { return "" }
+
 // Lstat describes what stands at a path. A link at the end of the path is not followed.
 // Nothing there is an Info of kind Missing.
 func (r *Resolver) Lstat(name string) (Info, error) {

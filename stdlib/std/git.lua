@@ -57,9 +57,9 @@ return ccm.type {
       if found and #host.list(want.path) > 0 then error("want a clone, found a directory with something else in it", 0) end
       return { ensure = "absent" }
     end
-    local function ask(...) return (host.query(command { "-C", host.real(want.path), ... })) end
-    local have = { ensure = "present", url = host.query(command({ "-C", host.real(want.path), "config", "--get", "remote.origin.url" }, { check = false })), ref = want.ref }
-    local head = host.query(command({ "-C", host.real(want.path), "rev-parse", "--verify", "-q", "HEAD" }, { check = false }))
+    local function ask(...) return (host.query(command({ ... }, { cwd = want.path }))) end
+    local have = { ensure = "present", url = host.query(command({ "config", "--get", "remote.origin.url" }, { cwd = want.path, check = false })), ref = want.ref }
+    local head = host.query(command({ "rev-parse", "--verify", "-q", "HEAD" }, { cwd = want.path, check = false }))
     -- A clone that was begun and has no commit yet.
     if head == "" then
       have.ref = "no commit"
@@ -83,8 +83,7 @@ return ccm.type {
   perform = function(action, want, have, host)
     if action == "remove" then return host.remove(want.path, { recursive = true }) end
     if action == "create" then host.mkdir(want.path) end
-    local target = host.real(want.path)
-    local function run(...) host.run(command { "-C", target, ... }) end
+    local function run(...) host.run(command({ ... }, { cwd = want.path })) end
     if action == "create" then run("init", "--quiet") end
     if action == "create" or have.url == "" then
       run("remote", "add", "origin", want.url)

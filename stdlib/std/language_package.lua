@@ -5,6 +5,8 @@
 --   language_package { "pm2", manager = "npm" }
 --   language_package { "rake", manager = "gem", source = "files/rake-13.1.0.gem" }
 
+local safepath = require "std.safepath"
+
 -- A command, as the user if there is one. A manager asks nobody anything, and leaves no files
 -- behind when it only looks.
 local function command(want, words, host)
@@ -96,7 +98,7 @@ return ccm.type {
     path = { type = "path", doc = "A virtual environment of Python, which is made if it is missing, a project of npm, or a directory of gems. Left out, the package is that of the whole machine." },
     source = { type = "path", relative = true, doc = "A package file to install instead of what a registry has." },
     options = { type = "list", doc = "Further words for the command that installs the package.", example = "--no-index" },
-    user = { doc = "The user who runs the package manager. Left out, it is the one who runs ccm." },
+    user = { doc = "The user who runs the package manager. Left out, it is the one who runs ccm, and root wants a path that nobody else can exchange." },
   },
   phrases = { create = "installed the package", update = "replaced the package", remove = "removed the package" },
 
@@ -107,6 +109,9 @@ return ccm.type {
   end,
 
   status = function(want, host)
+    -- What is in there is run: bin/python3, scripts of a project, plugins of gem.
+    local weakness = want.path and not want.user and safepath.weakness(host, path.join(want.path, "bin/python3"))
+    if weakness then error(weakness .. ", who could have root run anything there; name the user who is to run " .. want.manager .. " (user), or take a directory of root's", 0) end
     local list = managers[want.manager].versions(want, host)
     return { ensure = list[1] and "present" or "absent", version = tbl.contains(list, want.version) and want.version or list[1] }
   end,

@@ -3,9 +3,18 @@
 --   local mount = require "std.mount"
 --   mount { "/srv/data", device = "LABEL=data", type = "ext4", options = { "noatime" }, pass = 2 }
 --   mount { "/tmp", device = "tmpfs", type = "tmpfs", options = { "nosuid", "nodev", "size=512M" } }
---   mount { "/srv/www", device = "/home/web/www", type = "none", options = { "bind" } }
+--   mount { "/srv/www", device = "/var/lib/web/www", type = "none", options = { "bind" } }
 
-local fstab, systemd = require "std.fstab", require "std.systemd"
+local fstab, safepath, systemd = require "std.fstab", require "std.safepath", require "std.systemd"
+
+-- Refuses paths that a user could exchange for a link: mount(8) and umount(8) follow links, and so
+-- does systemd at boot.
+local function refuse_users_paths(host, name, device)
+  for _, p in ipairs { name, device and str.starts(device, "/") and device or nil } do
+    local weakness = host.root == "/" and safepath.weakness(host, p)
+    if weakness then error(("%s, so a link could lead mount elsewhere on the way to %s; take a path on which all directories are root's"):format(weakness, p), 0) end
+  end
+end
 
 -- The verb for what is mounted, and in words; nothing if it is as wanted, or if the machine is only a directory.
 local function task(want, have)
@@ -25,8 +34,8 @@ return ccm.type {
   name = "mount",
   doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and never removed.",
   properties = {
-    name = { name = true, type = "path", doc = "The directory.", example = "/srv/data" },
-    device = { doc = "What is mounted: a device, LABEL=, UUID=, host:/path of NFS, the directory of a bind mount, or tmpfs. Left out, it is that in fstab.", example = "LABEL=data" },
+    name = { name = true, type = "path", doc = "The directory. Nobody but root may be able to exchange it or one above it.", example = "/srv/data" },
+    device = { doc = "What is mounted: a device, LABEL=, UUID=, host:/path of NFS, the directory of a bind mount, or tmpfs. Nobody but root may be able to exchange a path. Left out, it is that in fstab.", example = "LABEL=data" },
     type = { doc = "The file system, as mount -t takes it. Left out, it is that in fstab, or auto." },
     options = { type = "list", doc = "The options. If they change, what is mounted gets them too (mount -o remount). Left out, they are those in fstab, or defaults.", example = "noatime" },
     dump = { type = "integer", doc = "The fifth field of fstab, for dump. Left out, it stays, or is 0." },
@@ -50,6 +59,7 @@ return ccm.type {
     local have = tbl.merge({ text = text, found = found, lacks = {} }, found or {})
     if host.root == "/" then
       local now = fstab.mounted(host, want.name)
+      if now or want.ensure ~= "absent" then refuse_users_paths(host, want.name, entry.device) end
       have.mounted = not now and "nothing" or entry.device and not fstab.is_same(host, entry, now, want.name) and "other" or "it"
       have.other = now and now.device .. " (" .. now.type .. ")"
       local shown = { "ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime" } -- that the kernel tells as they were given
@@ -93,6 +103,7 @@ return ccm.type {
     if action ~= "mount" then host.run { "umount", "--", want.name } end
     if action == "unmount" then return end
     if not host.is_directory(want.name) then host.mkdir(want.name) end
+    refuse_users_paths(host, want.name, e.device) -- what was not there before may be a user's
     -- The file that is read at boot comes last: what cannot be mounted is not put there.
     host.run { "mount", "-t", e.type, "-o", options, "--", e.device, want.name }
   end,

@@ -7,12 +7,14 @@ package command
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,6 +22,8 @@ import (
 	"time"
 
 	"github.com/kballard/go-shellquote"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Cmd is a command to run. It is run without a shell, with its standard
@@ -48,8 +52,9 @@ type Cmd struct {
 	// ends a line too, and 64 KiB without an end are one.
 	OnLine func(line string)
 
-	// Root is the directory that stands for /, in which Dir is; a host sets it.
-	Root string
+	// Files finds Dir without following the links of other users; a host sets it. Nil is for
+	// the kernel, which follows them.
+	Files *safepath.Resolver
 }
 
 // A Login is a user with what a login gives him, according to login(1).
@@ -71,6 +76,28 @@ func (l *Login) environ() []string {
 	}
 	return env
 }
+
+func (c Cmd) root() string {
+	if c.Files == nil || c.Files.Root == "/" {
+		return ""
+	}
+	return c.Files.Root
+}
+
+// openDir opens the working directory, so that the command works in the one that was found,
+// whatever gets its name meanwhile. It is nil if the kernel is to find it.
+func (c Cmd) openDir() (*safepath.Handle, error) {
+	if c.Files == nil || c.Dir == "" {
+		return nil, nil
+	}
+	d, err := c.Files.Directory(path.Join("/", c.Dir))
+	if safepath.IsMissing(err) {
+		return nil, errNoDir(c.Dir)
+	}
+	return d, safepath.PathError("chdir", c.Dir, err)
+}
+
+func errNoDir(name string) error { return fmt.Errorf("there is no directory %s to run it in", name) }
 
 // underUmask has a shell set the mask and become the command. Go can set only that of the
 // whole process.
@@ -209,7 +236,12 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	}
 	cmd := exec.CommandContext(ctx, file)
 	cmd.Args = c.Argv
-	cmd.Dir = filepath.Join("/", c.Root, c.Dir)
+	dir, err := c.openDir()
+	if err != nil {
+		return Result{}, err
+	}
+	defer dir.Close()
+	cmd.Dir = cmp.Or(dir.ProcPath(), c.root()+path.Join("/", c.Dir))
 	other := c.As != nil && os.Geteuid() == 0
 	running, environ := e.Commands.begin(c.String(), other)
 	cmd.Env = append(c.environ(), environ...)
@@ -245,7 +277,7 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 		running.started(cmd.Process.Pid)
 		err = cmd.Wait()
 	} else if dir, dirErr := os.Stat(cmd.Dir); dirErr != nil || !dir.IsDir() {
-		err = fmt.Errorf("there is no directory %s to run it in", cmd.Dir) // the system says it of the command
+		err = errNoDir(cmd.Dir) // the system says it of the command
 	}
 	running.ended()
 	res := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// inOwnMounts returns a command in a mount namespace of its own, in which before was done.
+func inOwnMounts(t *testing.T, before string, words ...string) *exec.Cmd {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	if out, err := exec.Command("unshare", "-m", "true").CombinedOutput(); err != nil {
+		t.Skipf("unshare -m: %s", out)
+	}
+	return exec.Command("unshare", append([]string{"-m", "sh", "-ec", before + "\nexec \"$@\"", "sh"}, words...)...)
+}
+
+// ownEtc gives a command a copy of /etc.
+const ownEtc = `copy=$(mktemp -d); mount -t tmpfs etc "$copy"; cp -a /etc/. "$copy"; mount --bind "$copy" /etc; umount "$copy"; rmdir "$copy"; : > /etc/fstab`
+
+// What a user could exchange for a link is not handed to mount, which follows links, and where a
+// user could put programs, root runs none.
+func TestUsersPaths(t *testing.T) {
+	base, err := os.MkdirTemp("/var/tmp", "ccm-users-") // t.TempDir lies where nobody else may go
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(base)) })
+	for _, dir := range []string{"", "home", "home/d", "home/www", "home/project", "victim", "root", "root/www", "open", "open/made"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(base, dir), 0o755))
+	}
+	require.NoError(t, os.Chmod(base, 0o755))
+	require.NoError(t, os.Symlink("../victim", filepath.Join(base, "home/link")))
+	require.NoError(t, os.Symlink("../home/www", filepath.Join(base, "root/users")))
+	require.NoError(t, os.Symlink("www", filepath.Join(base, "root/current")))
+	require.NoError(t, os.Chmod(filepath.Join(base, "open"), 0o777|os.ModeSticky))
+	site := siteFile(t, "lua", `
+		local mount, language_package = require "std.mount", require "std.language_package"
+		local base, bind = "`+base+`", { "bind" }
+		mount { base .. "/root/1", device = base .. "/home/link", type = "none", options = bind }
+		mount { base .. "/root/2", device = base .. "/home/www", type = "none", options = bind }
+		mount { base .. "/root/3", device = base .. "/root/users", type = "none", options = bind }
+		mount { base .. "/home/d/new", device = "tmpfs", type = "tmpfs" }
+		mount { base .. "/home/link", device = "tmpfs", type = "tmpfs", ensure = "present" }
+		mount { base .. "/root/users/x", device = "tmpfs", type = "tmpfs" }
+		mount { base .. "/open/made", device = "tmpfs", type = "tmpfs" }
+		for manager in pairs { pip = 1, npm = 1, gem = 1 } do
+			language_package { manager, manager = manager, path = base .. "/home/project" }
+		end
+		mount { base .. "/root/good", device = base .. "/root/current", type = "none", options = bind }
+		mount { base .. "/open/roots", device = "tmpfs", type = "tmpfs" }`)
+	require.NoError(t, exec.Command("chown", "-R", "-h", "54321:54321", filepath.Join(base, "home"), filepath.Join(base, "open/made")).Run())
+	for _, verb := range []string{"plan", "run"} {
+		out, err := inOwnMounts(t, ownEtc, "sh", "-c", `ccm "$@"; cat /etc/fstab /proc/self/mountinfo`, "sh", verb, "--state-dir", t.TempDir(), site).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		text := string(out)
+		for _, name := range []string{"root/1", "root/2", "root/3", "home/d/new", "home/link", "root/users/x", "open/made"} {
+			require.Regexp(t, `x mount#`+base+"/"+name+`: failed: .* belongs to 54321, so a link could lead mount elsewhere`, text)
+		}
+		for _, name := range []string{"pip", "npm", "gem"} {
+			require.Regexp(t, `x language_package#`+name+`: failed: .*/home belongs to 54321, who could have root run anything there`, text)
+		}
+		require.Equal(t, 2, strings.Count(text, "+ mount#"), text)
+		if verb == "run" {
+			_, mounted, _ := strings.Cut(text, "failed (")
+			require.Len(t, regexp.MustCompile(`(?m)^.*`+base+`/.*$`).FindAllString(mounted, -1), 4, "the two that are mounted and in fstab: %s", mounted)
+		}
+	}
+}
