@@ -208,12 +208,18 @@ ccm help exit-codes says what the exit status means.`,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if f := cmd.Flag("sudo"); f != nil && f.Value.String() == "true" {
+			if err := becomeRoot(e.args); err != nil {
+				return err
+			}
+		}
 		if f := cmd.Flag("state-dir"); f != nil {
 			e.stateDir = f.Value.String()
 		}
 		e.Log = newLogger(e, e.stderr, false)
 		limitPaths(e, cmd)
+		return nil
 	}
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours in output: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.Files.AllowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")

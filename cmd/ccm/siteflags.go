@@ -81,6 +81,7 @@ type recordFlags struct {
 }
 
 func (f *recordFlags) add(fs *pflag.FlagSet) {
+	addSudo(fs)
 	f.backupSize = resources.Size(state.DefaultLimits.Bytes)
 	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this long; 0 means never")
 	fs.Func("backup-size", "how much the backups of all runs may take, as a `SIZE` such as 500MiB (default "+f.backupSize.String()+")",

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// systemPath is what root is given as PATH where sudo has no secure_path: the directories
+// of the user are not in it. Sudo is looked for there, too.
+const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// addSudo adds the flag that has a command run as root.
+func addSudo(fs *pflag.FlagSet) {
+	fs.Bool("sudo", false, "run all of this as root, by sudo")
+}
+
+// becomeRoot runs the command line again by sudo, in the place of this process. It returns
+// only if that fails, and if it is not needed: to root the flag says nothing. Nothing was
+// read before: what root does, root has read, and judged as for who types sudo
+// (package trust).
+func becomeRoot(args []string) error {
+	if os.Geteuid() == 0 {
+		return nil
+	}
+	argv, env, err := underSudo(systemPath, args, os.Environ())
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("--sudo: %s: %w", argv[0], syscall.Exec(argv[0], argv, env))
+}
+
+// underSudo returns the command that runs ccm with the arguments as root, and its
+// environment.
+func underSudo(path string, args, environ []string) (argv, env []string, err error) {
+	sudo := ""
+	for _, dir := range append(filepath.SplitList(path), "/run/wrappers/bin") { // the last one is NixOS
+		if found, err := exec.LookPath(filepath.Join(dir, "sudo")); err == nil && sudo == "" {
+			sudo = found
+		}
+	}
+	if sudo == "" {
+		return nil, nil, diag.Errorf(diag.Pos{}, "--sudo: there is no sudo in %s", path).WithHint("run ccm as root, or install sudo")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("--sudo: %w", err)
+	}
+	for _, entry := range environ {
+		if !strings.HasPrefix(entry, "PATH=") {
+			env = append(env, entry)
+		}
+	}
+	return append([]string{sudo, "-u", "root", "--", self}, args...), append(env, "PATH="+path), nil
+}
