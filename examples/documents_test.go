@@ -2,8 +2,10 @@
 package examples
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +25,7 @@ import (
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -88,22 +91,56 @@ func TestRenderedManifestsDeclareTheSame(t *testing.T) {
 	}
 }
 
-func TestSchemaAcceptsTheManifestsOfTheDocuments(t *testing.T) {
-	text, err := json.Marshal(manifest.Schema(registry(t)))
-	require.NoError(t, err)
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
-	require.NoError(t, err)
+// compile compiles a schema.
+func compile(t *testing.T, schema any) *jsonschema.Schema {
+	t.Helper()
 	c := jsonschema.NewCompiler()
-	require.NoError(t, c.AddResource("manifest.json", doc))
-	s, err := c.Compile("manifest.json")
+	require.NoError(t, c.AddResource("x.json", instance(t, schema)))
+	s, err := c.Compile("x.json")
 	require.NoError(t, err)
+	return s
+}
+
+// instance returns a value as schemas are asked about it.
+func instance(t *testing.T, v any) any {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	out, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
+	return out
+}
+
+// What the page about the API asks and answers is what "ccm schema request" and "ccm schema
+// response" say.
+func TestSchemasAcceptTheDocumentsOfTheAPI(t *testing.T) {
+	requests := compile(t, manifest.RequestSchema(registry(t), manifest.RequestProtocol))
+	responses := compile(t, report.ResponseSchema())
+	text, err := os.ReadFile("../docs/api.md")
+	require.NoError(t, err)
+	seen := 0
+	for _, block := range strings.Split(string(text), "```json\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		for dec := json.NewDecoder(strings.NewReader(block)); dec.More(); seen++ {
+			var v map[string]any
+			require.NoError(t, dec.Decode(&v), block)
+			schema := requests
+			if v["protocol"] == report.ResponseProtocol {
+				schema = responses
+			}
+			require.NoError(t, schema.Validate(v), block)
+		}
+	}
+	require.Greater(t, seen, 3)
+	require.NoError(t, responses.Validate(instance(t, report.Response{Protocol: report.ResponseProtocol, Error: "x"})))
+	require.Error(t, responses.Validate(instance(t, report.Response{Protocol: report.ResponseProtocol})))
+}
+
+func TestSchemaAcceptsTheManifestsOfTheDocuments(t *testing.T) {
+	s := compile(t, manifest.Schema(registry(t)))
 	for _, f := range documents(t) {
 		doc, err := data.Parse("m.yaml", string(f.Data))
 		require.NoError(t, err)
-		text, err := json.Marshal(doc.Root.Go())
-		require.NoError(t, err)
-		instance, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
-		require.NoError(t, err)
-		require.NoError(t, s.Validate(instance), f.Name)
+		require.NoError(t, s.Validate(instance(t, doc.Root.Go())), f.Name)
 	}
 }

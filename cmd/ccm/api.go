@@ -21,17 +21,6 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// responseProtocol is that of responses.
-const responseProtocol = "io.choria.ccm.v1.resource.ensure.response"
-
-// A response is the answer to a request: what became of the resource, or why
-// nothing was done.
-type response struct {
-	Protocol string        `json:"protocol"`
-	State    *report.Event `json:"state,omitempty"`
-	Error    string        `json:"error,omitempty"`
-}
-
 // apiFlags are the flags of the pipe.
 type apiFlags struct {
 	stream bool
@@ -85,7 +74,7 @@ func servePipe(e *env, cmd *cobra.Command, f *oneOffFlags, a *apiFlags) error {
 	x, err := newExchange(e, cmd, f, a.stream)
 	if err != nil {
 		if !a.stream {
-			_ = writeAnswer(e, a, response{Protocol: responseProtocol, Error: errorText(err)})
+			_ = writeAnswer(e, a, report.Response{Protocol: report.ResponseProtocol, Error: errorText(err)})
 		}
 		return err
 	}
@@ -105,7 +94,7 @@ func servePipe(e *env, cmd *cobra.Command, f *oneOffFlags, a *apiFlags) error {
 }
 
 // writeAnswer prints one response.
-func writeAnswer(e *env, a *apiFlags, out response) error {
+func writeAnswer(e *env, a *apiFlags, out report.Response) error {
 	if a.output.value == "yaml" {
 		return e.print().yaml(out)
 	}
@@ -193,12 +182,12 @@ func (x *exchange) stream(ctx context.Context) error {
 // answer reads a request and deals with it. Whatever goes wrong is the answer.
 // What a request brings with it, such as the resources of a manifest, is told by
 // the event of the resource itself.
-func (x *exchange) answer(ctx context.Context, read func() (manifest.Request, error)) (out response, code status) {
-	out.Protocol = responseProtocol
+func (x *exchange) answer(ctx context.Context, read func() (manifest.Request, error)) (out report.Response, code status) {
+	out.Protocol = report.ResponseProtocol
 	defer func() {
 		if p := recover(); p != nil {
 			x.oneOff.Log().Error("a request broke ccm", "panic", p, "stack", string(debug.Stack()))
-			out, code = response{Protocol: responseProtocol, Error: fmt.Sprintf("ccm is broken: %v", p)}, exitUsage
+			out, code = report.Response{Protocol: report.ResponseProtocol, Error: fmt.Sprintf("ccm is broken: %v", p)}, exitUsage
 		}
 	}()
 	result, err := x.converge(ctx, read)

@@ -211,7 +211,7 @@ func FuzzRequest(f *testing.F) {
 			}
 			_ = x.stream(t.Context())
 		} else {
-			answer := func() response {
+			answer := func() report.Response {
 				out, _ := x.answer(t.Context(), func() (manifest.Request, error) { return manifest.ReadRequest(text) })
 				x.oneOff.Close()
 				return out
@@ -228,9 +228,9 @@ func FuzzRequest(f *testing.F) {
 		require.Empty(t, answers[len(answers)-1])
 		require.Len(t, answers, lines+1)
 		for _, line := range answers[:lines] {
-			var r response
+			var r report.Response
 			require.NoError(t, json.Unmarshal([]byte(line), &r), line)
-			require.Equal(t, responseProtocol, r.Protocol)
+			require.Equal(t, report.ResponseProtocol, r.Protocol)
 			require.NotEqual(t, r.State == nil, r.Error == "", line)
 			sane(t, string(text), r.Error)
 			if r.State != nil {

@@ -45,10 +45,10 @@ They are derived from the declarations of the resource types.`,
 			case "request":
 				return e.print().json(manifest.RequestSchema(reg, manifest.RequestProtocol))
 			case "response":
-				return e.print().json(responseSchema())
+				return e.print().json(report.ResponseSchema())
 			case "event":
 				event := report.EventSchema()
-				event["$schema"], event["title"] = schemaDialect, "ccm event"
+				event["$schema"], event["title"] = report.SchemaDialect, "ccm event"
 				return e.print().json(event)
 			}
 			site.AddShipped(reg)
@@ -58,22 +58,3 @@ They are derived from the declarations of the resource types.`,
 }
 
 var schemas = []string{"request", "response", "event", "manifest"}
-
-const schemaDialect = "https://json-schema.org/draft/2020-12/schema"
-
-// responseSchema is the JSON Schema of a response: a state or an error, never
-// both.
-func responseSchema() map[string]any {
-	return map[string]any{
-		"$schema": schemaDialect, "title": "ccm response", "type": "object",
-		"description": "The answer to a request: what became of the resource, or why nothing was done.",
-		"properties": map[string]any{
-			"protocol": map[string]any{"const": responseProtocol},
-			"state":    map[string]any{"$ref": "#/$defs/event"},
-			"error":    map[string]any{"type": "string", "minLength": 1},
-		},
-		"required": []any{"protocol"}, "additionalProperties": false,
-		"oneOf": []any{map[string]any{"required": []any{"state"}}, map[string]any{"required": []any{"error"}}},
-		"$defs": map[string]any{"event": report.EventSchema()},
-	}
-}

@@ -13,5 +13,5 @@ import (
 // protocol is what is not masked in the JSON of events and of the past.
 var protocol = sync.OnceValue(func() *secret.Protocol {
 	return secret.NewProtocol(append(slices.Clone(report.FixedFields), "path", "object", "kind", "run", "resource", "root", "site"),
-		report.Event{}, report.Output{}, report.Summary{}, state.Record{}, state.PendingRecord{}, session.Entry{}, response{}, pathDiff{})
+		report.Event{}, report.Output{}, report.Summary{}, state.Record{}, state.PendingRecord{}, session.Entry{}, report.Response{}, pathDiff{})
 })
