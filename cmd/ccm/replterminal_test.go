@@ -247,22 +247,26 @@ func TestReplTypes(t *testing.T) {
 	}
 }
 
-// What commands say is shown while they run, and the line of the clock makes way.
+// What commands say is shown while they run, and the line of the clock makes way. It stays if
+// it is logged.
 func TestReplApplyShowsOutput(t *testing.T) {
 	needPTY(t)
-	s := onScreen(t, screenOptions{}, "repl", "-q")
-	s.ends("ccm>")
-	s.enter(`talk = "/bin/sh -c 'echo begun; until [ -e go ]; do :; done; echo ended'"`)
-	s.enter(`exec { "talk", command = talk, cwd = env.HOME, logoutput = true }`)
-	s.shows("exec#talk")
-	s.enter(".apply")
-	s.shows("Apply this? [y/N]")
-	s.enter("y")
-	s.shows("INF begun")
-	require.NotContains(t, s.text(), "INF ended")
-	require.NoError(t, os.WriteFile(filepath.Join(s.cmd.Dir, "go"), nil, 0o600))
-	s.shows("1 resource: 1 changed")
-	require.Regexp(t, `(?m)^[0-9:]+ INF ended`, s.text())
+	for properties, before := range map[string]string{"": "\n    ", ", logoutput = true": "INF "} {
+		s := onScreen(t, screenOptions{}, "repl", "-q")
+		s.ends("ccm>")
+		require.NoError(t, syscall.Mkfifo(filepath.Join(s.cmd.Dir, "go"), 0o600))
+		s.enter(`talk = "/bin/sh -c 'echo begun; cat go; echo ended'"`)
+		s.enter(`exec { "talk", command = talk, cwd = env.HOME` + properties + ` }`)
+		s.shows("exec#talk")
+		s.enter(".apply")
+		s.shows("Apply this? [y/N]")
+		s.enter("y")
+		s.shows(before + "begun")
+		require.NotContains(t, s.text(), before+"ended")
+		require.NoError(t, os.WriteFile(filepath.Join(s.cmd.Dir, "go"), nil, 0o600))
+		s.shows("1 resource: 1 changed")
+		require.Equal(t, properties != "", strings.Contains(s.text(), before+"ended"))
+	}
 }
 
 // However often ccm is told to end, and wherever the prompt is by then, the terminal is as
