@@ -62,21 +62,20 @@ func addTypeCommands(e *env, cmd *cobra.Command, make func(*resource.Registry, *
 	if err != nil || !mayMean(e, cmd) {
 		return
 	}
-	if asksForAll(e) {
+	site.AddShipped(reg, append(e.args, "")...)
+	if asksForAll(e, reg) {
 		site.AddShipped(reg)
-	} else {
-		site.AddShipped(reg, append(e.args, "")...)
 	}
 	for _, t := range reg.Types() {
 		sub := make(reg, t)
 		sub.Annotations = map[string]string{typeAnnotation: t.Name}
 		cmd.AddCommand(sub)
 	}
-	if len(e.args) > 0 && strings.HasPrefix(e.args[0], cobra.ShellCompRequestCmd) {
-		_ = describeTypes(cmd) // a shell shows it beside what it offers
+	if completes(e) {
+		_ = describeTypes(cmd, reg) // a shell shows it beside what it offers
 	}
 	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
-		if err := describeTypes(cmd); err != nil {
+		if err := describeTypes(cmd, reg); err != nil {
 			e.Messages.Explain(err)
 		}
 		c.Root().HelpFunc()(c, args)
@@ -87,29 +86,42 @@ func addTypeCommands(e *env, cmd *cobra.Command, make func(*resource.Registry, *
 // types take a moment to make, which other commands need not wait for.
 func mayMean(e *env, cmd *cobra.Command) bool {
 	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
-		return arg == cmd.Name() || cmd.HasAlias(arg) || arg == "help" || arg == "doc" || strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
+		return arg == cmd.Name() || cmd.HasAlias(arg) || !completes(e) && (arg == "help" || arg == "doc")
 	})
+}
+
+// completes reports whether a shell asks what may be typed.
+func completes(e *env) bool {
+	return len(e.args) > 0 && strings.HasPrefix(e.args[0], cobra.ShellCompRequestCmd)
 }
 
 // asksForAll reports whether the command line is about all types, and not only
 // about those that it names.
-func asksForAll(e *env) bool {
+func asksForAll(e *env, reg *resource.Registry) bool {
+	if completes(e) {
+		isType := func(arg string) bool { return slices.Contains(reg.TypeNames(), arg) }
+		return !slices.ContainsFunc(e.args[:len(e.args)-1], isType)
+	}
 	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
-		return arg == "help" || arg == "--help" || arg == "-h" || strings.HasPrefix(arg, "--man") || strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
+		return arg == "help" || arg == "--help" || arg == "-h" || strings.HasPrefix(arg, "--man")
 	})
 }
 
 // typeAnnotation marks the commands that are for a type.
 const typeAnnotation = "ccm.type"
 
-// describeTypes fills in the help of the commands for types below cmd.
-func describeTypes(cmd *cobra.Command) error {
-	reg, err := site.Documented()
+// describeTypes fills in the help of the commands for types below cmd, which are those of reg.
+func describeTypes(cmd *cobra.Command, reg *resource.Registry) error {
+	documented, err := site.Documented()
 	if err != nil {
 		return err
 	}
+	types := make(map[string]*resource.Type)
+	for _, t := range slices.Concat(reg.Types(), documented.Types()) {
+		types[t.Name] = t
+	}
 	for _, sub := range cmd.Commands() {
-		if t := reg.Type(sub.Annotations[typeAnnotation]); t != nil {
+		if t := types[sub.Annotations[typeAnnotation]]; t != nil {
 			doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
 			sub.Short = shortOf(t)
 			sub.Long = terminal.Wrap(doc, "")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/site"
 )
 
 // writeMan writes a manual page for every command to a directory.
@@ -20,8 +21,13 @@ func writeMan(e *env, root *cobra.Command, dir string) error {
 	if err := h.SaveDirectory(dir); err != nil {
 		return err
 	}
+	reg, err := site.Documented()
+	if err != nil {
+		return err
+	}
+	site.AddShipped(reg)
 	for _, cmd := range root.Commands() {
-		if err := describeTypes(cmd); err != nil {
+		if err := describeTypes(cmd, reg); err != nil {
 			return err
 		}
 	}

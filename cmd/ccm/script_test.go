@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	hosttest.AttackIfAsked()
-	testscript.Main(m, map[string]func(){
+	testscript.Main(inMemory{m}, map[string]func(){
 		"ccm": func() {
 			clock = hosttest.Clock{} // so that reports can be compared
 			beforeMain = func() time.Duration { return 0 }
