@@ -249,6 +249,7 @@ func (l *limitedWriter) Write(p []byte) (int, error) {
 // words of this library.
 func goProblem(name string, err error) string {
 	text := err.Error()
+	text = text[:min(len(text), 16<<10)] // it may quote a value of many megabytes
 	m := regexp.MustCompile(`(?s)^template: ` + regexp.QuoteMeta(name) + `:(\d+)(?::(\d+))?: (.*)$`).FindStringSubmatch(text)
 	if m == nil {
 		return text

@@ -217,3 +217,14 @@ func TestBase64(t *testing.T) {
 	})
 	mistakes(t, l, map[string]string{`base64.decode("!")`: `base64.decode: not valid base64`})
 }
+
+// What has a million parts would be compared for seconds.
+func TestLongVersions(t *testing.T) {
+	mistakes(t, newLab(t), map[string]string{
+		`version.rpm(("1."):rep(1000), "1")`:                       "version.rpm: want a version or constraint of at most 1024 bytes, got 2000",
+		`version.rpm("1", ("1."):rep(1000))`:                       "version.rpm: want a version or constraint of at most 1024 bytes, got 2000",
+		`version.deb(("1."):rep(1000), "1")`:                       "version.deb: want a version or constraint of at most 1024 bytes, got 2000",
+		`version.matches(("1."):rep(1000), "< 1", "rpm")`:          "version.matches: want a version or constraint of at most 1024 bytes, got 2000",
+		`version.matches("1", ("< 2,"):rep(1000) .. "< 2", "deb")`: "version.matches: want a version or constraint of at most 1024 bytes, got 4003",
+	})
+}

@@ -24,12 +24,12 @@ func versionLibrary() *Library {
 			Signature: `deb(a: string, b: string): integer`,
 			Doc:       "Compares versions of Debian packages, as dpkg does: with epochs, revisions and ~. What is no such version is a mistake.",
 			Example:   `version.deb("1.0~rc1", "1.0")`, Result: `-1`,
-			Fn: func(c *call) int { return c.give(lua.LNumber(compareDeb(c, c.str(1), c.str(2)))) },
+			Fn: func(c *call) int { return c.give(lua.LNumber(compareDeb(c, c.version(1), c.version(2)))) },
 		}, {
 			Signature: `rpm(a: string, b: string): integer`,
 			Doc:       "Compares versions of RPM packages, as rpm does: with epochs, releases, ~ and ^.",
 			Example:   `version.rpm("1:1.0-1", "2.0-1")`, Result: `1`,
-			Fn: func(c *call) int { return c.give(lua.LNumber(compareRPM(c.str(1), c.str(2)))) },
+			Fn: func(c *call) int { return c.give(lua.LNumber(compareRPM(c.version(1), c.version(2)))) },
 		}, {
 			Signature: `matches(version: string, constraint: string, system?: "deb"|"rpm"): boolean`,
 			Doc:       "Reports whether a version is within a constraint: one or more of =, !=, <, <=, >, >= with a version, separated by commas, all of which must hold. A constraint that cannot be read is a mistake.",
@@ -55,7 +55,21 @@ func compareRPM(a, b string) int {
 	return cmp.Compare(rpm.NewVersion(a).Compare(rpm.NewVersion(b)), 0)
 }
 
+// longestVersion is the length of versions and constraints, in bytes. Names of files are no
+// longer than a quarter of it.
+const longestVersion = 1024
+
+// version returns argument n, which is not so long that comparing it takes time.
+func (c *call) version(n int) string {
+	s := c.str(n)
+	if len(s) > longestVersion {
+		c.fail("want a version or constraint of at most %d bytes, got %d", longestVersion, len(s))
+	}
+	return s
+}
+
 func versionMatches(c *call) int {
+	version, constraint := c.version(1), c.version(2)
 	compare := func(a, b string) int { return compareVersions(a, b, true) }
 	switch c.str(3) {
 	case "deb":
@@ -64,14 +78,14 @@ func versionMatches(c *call) int {
 		compare = compareRPM
 	}
 	all := true
-	for part := range strings.SplitSeq(c.str(2), ",") {
+	for part := range strings.SplitSeq(constraint, ",") {
 		part = strings.TrimSpace(part)
 		bound := strings.TrimLeft(part, "<>=!")
 		op := part[:len(part)-len(bound)]
 		if bound = strings.TrimSpace(bound); bound == "" || strings.ContainsAny(bound, " \t") {
-			c.fail("want a constraint such as \">= 1.2, < 2\", got %q", c.str(2))
+			c.fail("want a constraint such as \">= 1.2, < 2\", got %q", constraint)
 		}
-		sign := compare(c.str(1), bound)
+		sign := compare(version, bound)
 		ok, known := map[string]bool{
 			"": sign == 0, "=": sign == 0, "==": sign == 0, "!=": sign != 0,
 			"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0,

@@ -13,7 +13,7 @@ import (
 // with word. It returns "" if none is near. The first of several equally near
 // candidates wins.
 func Nearest(word string, candidates []string) string {
-	if word == "" {
+	if word == "" || len(word) > longestWord {
 		return ""
 	}
 	limit := min(2, len(word)/2)
@@ -43,11 +43,18 @@ func Nearest(word string, candidates []string) string {
 	return ""
 }
 
+// longestWord is the length, in bytes, of words that are compared: it takes time that grows with
+// its product with the length of a candidate.
+const longestWord = 256
+
 // Misspelling returns the candidate of which word is surely a misspelling, or "" if it may as
 // well be another word: the same but for case, with two neighbours exchanged, or, for words of
 // four letters or more, with one letter added, left out or another (two from eight letters on).
 // A plural is another word.
 func Misspelling(word string, candidates []string) string {
+	if len(word) > longestWord {
+		return ""
+	}
 	for _, c := range candidates {
 		exchanged := distance(word, c) == 1 && levenshtein.ComputeDistance(word, c) == 2
 		limit := 1

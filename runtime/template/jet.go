@@ -64,6 +64,9 @@ func (e *Env) jet(text string, delims ...string) (string, error) {
 	}
 	file := ""
 	if strings.HasSuffix(text, ".jet") {
+		if err := checkPath(text); err != nil {
+			return "", err
+		}
 		file = e.files.path(text)
 		body, err := e.files.open("jet", file)
 		if err != nil {
@@ -127,6 +130,9 @@ type loader struct{ env *Env }
 
 // Exists implements jet.Loader.
 func (l loader) Exists(path string) bool {
+	if len(path) > maxPath {
+		return false
+	}
 	_, err := l.env.o.ReadFile(path)
 	return err == nil
 }
@@ -200,13 +206,15 @@ var jetNames = []string{"facts", "Facts", "data", "Data", "environ", "Environ", 
 // explain gives an error of Jet its place.
 func (r *renderer) explain(file string, err error) error {
 	at, text := r.at, err.Error()
+	whole := text
+	text = text[:min(len(text), maxError)]
 	for _, re := range []*regexp.Regexp{jetParse(), jetRun()} {
 		if m := re.FindStringSubmatch(text); m != nil {
 			line, _ := strconv.Atoi(m[2])
 			at, text = Line{m[1], line}, m[3]
 		}
 	}
-	if text == err.Error() {
+	if text == whole {
 		if d, ok := errors.AsType[*diag.Error](err); ok && !d.Pos.IsZero() {
 			return d
 		}

@@ -19,6 +19,9 @@ const (
 	maxCode   = 64 << 10  // bytes of an expression: its nesting takes stack
 	maxText   = 1 << 20   // bytes of a template, for the same reason
 	maxOutput = 64 << 20  // bytes that a template writes
+	maxPath   = 4 << 10   // bytes of the path of a file, or in data: messages have it
+	maxCoded  = 8 << 20   // bytes of the texts that are written as JSON or YAML at once
+	maxError  = 16 << 10  // bytes of an error of a template engine that are looked at
 )
 
 // checkEvery is the number of steps between two checks of the slower limits.
@@ -84,6 +87,14 @@ func (u *usage) checkNow() error {
 func CheckTemplate(text string) error {
 	if len(text) > maxText {
 		return diag.Errorf(diag.Pos{}, "the template has %d bytes, want at most %d", len(text), maxText)
+	}
+	return nil
+}
+
+// checkPath returns an error if a path is too long.
+func checkPath(path string) error {
+	if len(path) > maxPath {
+		return diag.Errorf(diag.Pos{}, "got a path of %d bytes, want at most %d", len(path), maxPath)
 	}
 	return nil
 }

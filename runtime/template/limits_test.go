@@ -54,21 +54,32 @@ func TestLimits(t *testing.T) {
 		`${ replace(repeat("x", 100000), "x", repeat("y", 100000)) }`:       "it makes a text of more than 67108864 bytes, which is the limit",
 		`${ join(split(repeat("x", 100000), ""), repeat("y", 100000)) }`:    "it makes a text of more than 67108864 bytes, which is the limit",
 		// One call, with an argument that makes it long.
-		`${ split(repeat("a", 5000000), "") }`:                                                                        "it makes a text of more than 67108864 bytes, which is the limit",
-		`${ jet('[[ split(repeat("a", 5000000), "a") ]]') }`:                                                          "it makes a text of more than 67108864 bytes, which is the limit",
-		`${ splitAfter(repeat("a,", 5000000), ",") }`:                                                                 "it makes a text of more than 67108864 bytes, which is the limit",
-		`${ fromJSON("[" + repeat("1,", 4200000) + "1]") }`:                                                           values,
-		`${ fromJSON("[" + repeat("{\"a\":[]},", 1100000) + "1]") }`:                                                  values,
-		`${ uniq(map(1..30000, [#])) }`:                                                                               "it takes more than 1000000 steps, which is the limit",
-		`${ sum(repeat("9", 70000)) }`:                                                                                "want a list, got a text of 70000 bytes",
-		`${ count(repeat("9", 70000)) }`:                                                                              "want a list, got a text of 70000 bytes",
-		`${ duration(repeat("\u00e9", 35000)) }`:                                                                      "want a number or a time, got a text of 70000 bytes",
-		`${ date("2026-11-22", repeat("2006", 17500)) }`:                                                              "want a number or a time, got a text of 70000 bytes",
-		`${ int(repeat("9", 70000)) }`:                                                                                "want a number or a time, got a text of 70000 bytes",
-		`${ reduce(Data.forty, [#acc, #acc], 1) }`:                                                                    values,
-		`${ toJSON(reduce(Data.forty, [#acc, #acc], 1)) }`:                                                            values,
-		`${ string(reduce(Data.forty, [#acc, #acc], 1)) }`:                                                            values,
-		`${ jet('[[ s := "xxxxxxxx" ]][[ range data.forty ]][[ s = s + s ]][[ end ]]') }`:                             joined,
+		`${ split(repeat("a", 5000000), "") }`:                                            "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ jet('[[ split(repeat("a", 5000000), "a") ]]') }`:                              "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ splitAfter(repeat("a,", 5000000), ",") }`:                                     "it makes a text of more than 67108864 bytes, which is the limit",
+		`${ fromJSON("[" + repeat("1,", 4200000) + "1]") }`:                               values,
+		`${ fromJSON("[" + repeat("{\"a\":[]},", 1100000) + "1]") }`:                      values,
+		`${ uniq(map(1..30000, [#])) }`:                                                   "it takes more than 1000000 steps, which is the limit",
+		`${ sum(repeat("9", 70000)) }`:                                                    "want a list, got a text of 70000 bytes",
+		`${ count(repeat("9", 70000)) }`:                                                  "want a list, got a text of 70000 bytes",
+		`${ duration(repeat("\u00e9", 35000)) }`:                                          "want a number or a time, got a text of 70000 bytes",
+		`${ date("2026-11-22", repeat("2006", 17500)) }`:                                  "want a number or a time, got a text of 70000 bytes",
+		`${ int(repeat("9", 70000)) }`:                                                    "want a number or a time, got a text of 70000 bytes",
+		`${ jet('[[ to_json(repeat("<", 9000000)) ]]') }`:                                 "it writes texts of more than 8388608 bytes as JSON or YAML, which is the limit",
+		`${ jet('[[ json(slice(repeat("<", 5000000), repeat("<", 5000000))) ]]') }`:       "it writes texts of more than 8388608 bytes as JSON or YAML, which is the limit",
+		`${ jet('[[ to_yaml(repeat("<", 9000000)) ]]') }`:                                 "it writes texts of more than 8388608 bytes as JSON or YAML, which is the limit",
+		`${ toJSON({"a": repeat("<", 9000000)}) }`:                                        "it writes texts of more than 8388608 bytes as JSON or YAML, which is the limit",
+		`${ jet('[[ file(repeat("a", 5000)) ]]') }`:                                       "got a path of 5000 bytes, want at most 4096",
+		`${ jet(repeat("a", 5000) + ".jet") }`:                                            "got a path of 5004 bytes, want at most 4096",
+		`${ template(repeat("a", 5000) + ".templ") }`:                                     "got a path of 5006 bytes, want at most 4096",
+		`${ file(repeat("a", 5000)) }`:                                                    "got a path of 5000 bytes, want at most 4096",
+		`${ lookup(repeat("a", 5000)) }`:                                                  "got a path of 5000 bytes, want at most 4096",
+		`${ lookup(["data", repeat("a", 5000)]) }`:                                        "got a path of 5005 bytes, want at most 4096",
+		`${ Data[repeat("a", 5000)] }`:                                                    "got a path of 5000 bytes, want at most 4096",
+		`${ reduce(Data.forty, [#acc, #acc], 1) }`:                                        values,
+		`${ toJSON(reduce(Data.forty, [#acc, #acc], 1)) }`:                                values,
+		`${ string(reduce(Data.forty, [#acc, #acc], 1)) }`:                                values,
+		`${ jet('[[ s := "xxxxxxxx" ]][[ range data.forty ]][[ s = s + s ]][[ end ]]') }`: joined,
 		`${ jet('[[ s := "xxxxxxxx" ]][[ range data.forty ]][[ if true ]][[ s = html(s) + s ]][[ end ]][[ end ]]') }`: joined,
 		`${ jet('[[ s := slice(1, 2) ]][[ range data.forty ]][[ s = slice(s, s) ]][[ end ]][[ json(s) ]]') }`:         values,
 		`${ jet('[[ s := slice(1, 2) ]][[ range data.forty ]][[ s = slice(s, s) ]][[ end ]][[ writeJson(s) ]]') }`:    values,
@@ -96,6 +107,20 @@ func TestLimits(t *testing.T) {
 	}
 	_, err := e.WithCheck(func() error { return stop }).Expand(`${ sum(Data.many, sum(Data.many, 1)) }`)
 	require.ErrorIs(t, err, stop)
+	looks := 0
+	_, err = e.WithCheck(func() error {
+		if looks++; looks > 300 { // the list itself is looked at a few times
+			return stop
+		}
+		return nil
+	}).Expand(`${ uniq(1..999999) }`)
+	require.ErrorIs(t, err, stop, "in the middle of the list")
+	// An error that quotes what it was given is cut short.
+	for _, call := range []string{"include x", "range x ]][[ end"} {
+		_, err = e.Expand(`${ jet('[[ x := repeat("a", 100000) ]][[ ' + "` + call + `" + ' ]]') }`)
+		require.Error(t, err)
+		require.Less(t, len(err.Error()), 20_000, call)
+	}
 }
 
 // The same for Jinja.

@@ -123,6 +123,11 @@ func (u *usage) uniq(args ...any) (any, error) {
 	out, seen := []any{}, make(map[any]bool)
 	var others []any
 	for i := range list.Len() {
+		if i%checkEvery == 0 {
+			if err := u.checkNow(); err != nil {
+				return nil, err
+			}
+		}
 		val := list.Index(i).Interface()
 		key, ok := scalarKey(val)
 		if ok && !seen[key] {

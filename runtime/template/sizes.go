@@ -202,7 +202,7 @@ func (u *usage) toJSON(args ...any) (any, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("toJSON: want one value, got %d", len(args))
 	}
-	if _, err := plain(args[0]); err != nil {
+	if _, err := u.coded(args[0]); err != nil {
 		return nil, err
 	}
 	text, err := json.MarshalIndent(args[0], "", "  ")
@@ -212,9 +212,39 @@ func (u *usage) toJSON(args ...any) (any, error) {
 	return string(text), err
 }
 
+// coded returns a value as plain data that is about to be written as JSON or YAML, which cannot
+// be interrupted.
+func (u *usage) coded(val any) (any, error) {
+	p, err := plain(val)
+	if err == nil && textBytes(p) > maxCoded {
+		err = fmt.Errorf("it writes texts of more than %d bytes as JSON or YAML, which is the limit", maxCoded)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, u.checkNow()
+}
+
+// textBytes returns how long the texts in plain data are.
+func textBytes(val any) (n int) {
+	switch v := val.(type) {
+	case string:
+		n = len(v)
+	case []any:
+		for _, item := range v {
+			n += textBytes(item)
+		}
+	case map[string]any:
+		for key, item := range v {
+			n += len(key) + textBytes(item)
+		}
+	}
+	return n
+}
+
 // marshal returns a value as JSON on one line.
 func (u *usage) marshal(val any) ([]byte, error) {
-	if _, err := plain(val); err != nil {
+	if _, err := u.coded(val); err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal(val)

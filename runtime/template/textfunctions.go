@@ -125,7 +125,7 @@ func (u *usage) joinAny(args []any) (any, error) {
 
 // toYAML returns a value as YAML, without a line break at its end.
 func (u *usage) toYAML(val any) (string, error) {
-	p, err := plain(val)
+	p, err := u.coded(val)
 	if err != nil {
 		return "", err
 	}
