@@ -1,6 +1,7 @@
 package luaapi
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
@@ -13,19 +14,35 @@ import (
 // A Script is a parsed script that is not evaluated, for tools such as lint.
 type Script struct {
 	Name, Text string
-	Stmts      []ast.Stmt
 
-	tree *tree
+	stmts []ast.Stmt
+	tree  *tree // with the places of one statement
 }
 
 // Parse reads a script. The error is that of a run.
 func Parse(name, text string) (*Script, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	if _, err := parseLua(withoutShebang(text), name); err != nil {
+	stmts, err := parseText(withoutShebang(text), name)
+	if err != nil {
 		return nil, syntaxMistake(name, withoutShebang(text), err)
 	}
-	t := newTree(0, withoutShebang(text))
-	return &Script{Name: name, Text: text, Stmts: t.stmts, tree: t}, nil
+	return &Script{Name: name, Text: text, stmts: stmts, tree: &tree{spans: make(map[ast.PositionHolder]span)}}, nil
+}
+
+// Statements returns the statements of the script outside of all others, in their order. The
+// places of nodes are those of the last of them and of what is in it: a script of many
+// declarations would need as much memory again for all.
+func (p *Script) Statements() iter.Seq[ast.Stmt] {
+	return func(yield func(ast.Stmt) bool) {
+		a := aligner{tree: p.tree, rest: newTokenReader(withoutShebang(p.Text))}
+		for i := range p.stmts {
+			a.forget()
+			a.align(p.stmts[i : i+1])
+			if !yield(p.stmts[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Source is the diag.Sources of p.
@@ -41,7 +58,7 @@ func (p *Script) Pos(n ast.PositionHolder) diag.Pos {
 	return pos
 }
 
-// Locals returns the places where local variables are named first, parameters
+// Locals returns the places where local variables of the statement are named first, parameters
 // and loop variables included, in the order of the text.
 func (p *Script) Locals() []diag.Pos {
 	out := make([]diag.Pos, len(p.tree.names))
@@ -63,26 +80,29 @@ type StringLiteral struct {
 
 // StringLiterals returns the strings in quotes. Those in long brackets are none: they
 // have no escapes.
-func (p *Script) StringLiterals() []StringLiteral {
-	lines := strings.SplitAfter(withoutShebang(p.Text), "\n")
-	var out []StringLiteral
-	for _, t := range p.tree.tokens {
-		if t.typ != parse.TString || t.line < 1 || t.line > len(lines) || t.col > len(lines[t.line-1]) {
-			continue
-		}
-		rest := strings.Join(lines[t.line-1:min(len(lines), t.line+strings.Count(t.text, "\n")+1)], "")[t.col-1:]
-		if rest[0] != '"' && rest[0] != '\'' {
-			continue
-		}
-		end := 1
-		for ; end < len(rest) && rest[end] != rest[0]; end++ {
-			if rest[end] == '\\' {
-				end++
+func (p *Script) StringLiterals() iter.Seq[StringLiteral] {
+	return func(yield func(StringLiteral) bool) {
+		text := withoutShebang(p.Text)
+		tokens := newTokenReader(text)
+		begin, line := 0, 1 // of the line of the token
+		for {
+			t, err := tokens.read()
+			if err != nil || t.typ == parse.EOF {
+				return
+			}
+			for ; line < t.line; line++ {
+				begin += strings.IndexByte(text[begin:], '\n') + 1
+			}
+			at := begin + t.col - 1
+			if t.typ != parse.TString || at >= len(text) || text[at] != '"' && text[at] != '\'' {
+				continue
+			}
+			end, _ := quotedEnd(text, at)
+			if !yield(StringLiteral{p.tokenPos(t), text[at:end]}) {
+				return
 			}
 		}
-		out = append(out, StringLiteral{p.tokenPos(t), rest[:min(end+1, len(rest))]})
 	}
-	return out
 }
 
 // PropertyPos returns the position of the value at path in the table of a constructor's

@@ -29,24 +29,53 @@ func syntaxMistake(file, text string, err error) *diag.Error {
 		e.Pos.File = file
 		return e
 	}
-	tokens, lexical := tokenize(text)
-	if lexical != nil {
-		return lexicalMistake(file, text, tokens[len(tokens)-1], lexical)
-	}
-	c := checker{tokens: tokens}
-	if m := c.check(); m != nil {
+	refused, _ := errors.AsType[*parse.Error](err)
+	if m := checkTokens(file, text, refused); m != nil {
 		m.Pos.File = file
 		return m
 	}
 	// The checker found no mistake: use the message of the parser.
 	e := &diag.Error{Pos: diag.Pos{File: file}, Err: &syntaxError{text: "syntax error"}}
-	if p, ok := errors.AsType[*parse.Error](err); ok {
+	if p := refused; p != nil {
 		e.Err = &syntaxError{text: fmt.Sprintf("%s near %q", strings.TrimSpace(p.Message), p.Token), unfinished: p.Pos.Line == parse.EOF}
 		if p.Pos.Line > 0 {
 			e.Pos.Line, e.Pos.Col = p.Pos.Line, p.Pos.Column
 		}
 	}
 	return e
+}
+
+// checkedTokens is how many tokens behind the one that the parser refused are checked at first.
+const checkedTokens = 1000
+
+// checkTokens returns what is wrong in the tokens of text, nil if nothing is found. The parser
+// refused the text at p, which may be nil. What cannot be read comes first, wherever it is.
+func checkTokens(file, text string, p *parse.Error) *diag.Error {
+	var tokens []token
+	r := newTokenReader(text)
+	left := checkedTokens // how many more are kept; the rest of a large text would take much memory
+	for {
+		t, err := r.read()
+		if err != nil {
+			return lexicalMistake(file, text, t, err)
+		}
+		if t.typ == parse.EOF {
+			break
+		}
+		if p != nil && p.Pos.Line > 0 && t.line > p.Pos.Line {
+			left--
+		}
+		if left > 0 {
+			tokens = append(tokens, t)
+		}
+	}
+	c := checker{tokens: tokens}
+	m := c.check()
+	if left > 0 || m != nil && c.at < len(tokens) {
+		return m
+	}
+	tokens, _ = tokenize(text)
+	return (&checker{tokens: tokens}).check()
 }
 
 // lexicalMistake is about a token that cannot be read.

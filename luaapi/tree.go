@@ -40,23 +40,9 @@ type token struct {
 // tokenize reads the tokens of text. The error is a *parse.Error, and the last
 // token is the one that could not be read.
 func tokenize(text string) ([]token, error) {
-	sc := parse.NewScanner(strings.NewReader(text), "")
-	var lexer parse.Lexer
 	var out []token
-	for {
-		tok, err := sc.Scan(&lexer)
-		t := token{typ: tok.Type, text: tok.Str, line: tok.Pos.Line, col: tok.Pos.Column, len: 1}
-		switch {
-		case sc.Pos.Line == t.line:
-			t.len = sc.Pos.Column - t.col + 1
-		case t.typ == parse.TString || err != nil:
-			t.len = 2
-		default: // the last token of a text that ends without a newline
-			t.len = max(1, len(t.text))
-		}
-		if t.text == "" && t.typ > 0 && t.typ < 256 {
-			t.text = string(rune(t.typ)) // the scanner leaves out that of a dot
-		}
+	for r := newTokenReader(text); ; {
+		t, err := r.read()
 		if err != nil {
 			return append(out, t), err
 		}
@@ -67,6 +53,34 @@ func tokenize(text string) ([]token, error) {
 	}
 }
 
+// A tokenReader reads the tokens of a text one by one.
+type tokenReader struct {
+	sc    *parse.Scanner
+	lexer parse.Lexer
+}
+
+func newTokenReader(text string) *tokenReader {
+	return &tokenReader{sc: parse.NewScanner(strings.NewReader(text), "")}
+}
+
+// read returns the next token; at the end of the text that is one of type parse.EOF.
+func (r *tokenReader) read() (token, error) {
+	tok, err := r.sc.Scan(&r.lexer)
+	t := token{typ: tok.Type, text: tok.Str, line: tok.Pos.Line, col: tok.Pos.Column, len: 1}
+	switch {
+	case r.sc.Pos.Line == t.line:
+		t.len = r.sc.Pos.Column - t.col + 1
+	case t.typ == parse.TString || err != nil:
+		t.len = 2
+	default: // the last token of a text that ends without a newline
+		t.len = max(1, len(t.text))
+	}
+	if t.text == "" && t.typ > 0 && t.typ < 256 {
+		t.text = string(rune(t.typ)) // the scanner leaves out that of a dot
+	}
+	return t, err
+}
+
 // newTree parses text, in which first is the number of the first node.
 func newTree(first int, text string) *tree {
 	t := &tree{first: first, spans: make(map[ast.PositionHolder]span)}
@@ -74,26 +88,53 @@ func newTree(first int, text string) *tree {
 	t.stmts, _ = parseLua(text, "")
 	t.tokens, _ = tokenize(text)
 	a := aligner{tree: t}
-	w := walker{enter: a.enter, leave: a.leave, word: a.word}
-	w.stmts(t.stmts)
-	if a.failed {
-		clear(t.spans)
-		t.names = nil
-	}
+	a.align(t.stmts)
 	return t
 }
 
 // An aligner matches the nodes of a tree with the tokens of the text.
 type aligner struct {
 	*tree
-	next   int   // the first token that is not matched yet
-	leaves []int // the tokens that are nodes or words
+	rest   *tokenReader // of the tokens that are not read yet; nil if all are
+	next   int          // the first token that is not matched yet
+	leaves []int        // the tokens that are nodes or words
 	marks  []mark
 	failed bool // a token did not match, so no position is known
 }
 
 // A mark is the state in which a node was entered.
 type mark struct{ leaves, next int }
+
+// align finds the places of the nodes of statements, which follow those that were aligned
+// before.
+func (a *aligner) align(stmts []ast.Stmt) {
+	w := walker{enter: a.enter, leave: a.leave, word: a.word}
+	w.stmts(stmts)
+	if a.failed {
+		clear(a.spans)
+		a.names = nil
+	}
+}
+
+// forget drops what was aligned.
+func (a *aligner) forget() {
+	clear(a.spans)
+	a.tokens = append(a.tokens[:0], a.tokens[a.next:]...)
+	a.nodes, a.names, a.leaves, a.next = a.nodes[:0], a.names[:0], a.leaves[:0], 0
+}
+
+// more reports whether there is a next token.
+func (a *aligner) more() bool {
+	if a.next == len(a.tokens) && a.rest != nil {
+		// The text was parsed before, so all of it can be read.
+		if t, err := a.rest.read(); err == nil && t.typ != parse.EOF {
+			a.tokens = append(a.tokens, t)
+		} else {
+			a.rest = nil
+		}
+	}
+	return a.next < len(a.tokens)
+}
 
 func (a *aligner) enter(n ast.PositionHolder) {
 	if hasNumber(n) {
@@ -134,7 +175,7 @@ func (a *aligner) word(name string, local bool) {
 // match finds the next token that is a node or a word. It must be the one that
 // is asked for.
 func (a *aligner) match(text string, types ...int) {
-	for ; a.next < len(a.tokens) && !a.failed; a.next++ {
+	for ; !a.failed && a.more(); a.next++ {
 		t := &a.tokens[a.next]
 		switch t.typ {
 		case parse.TIdent, parse.TString, parse.TNumber, '{', parse.T3Comma, parse.TNil, parse.TTrue, parse.TFalse:

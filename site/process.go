@@ -17,6 +17,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"unsafe"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
@@ -142,5 +143,6 @@ func (p *Process) ReadInput(ctx context.Context, name string) (shown, text strin
 	ctx, cancel := p.UntilStopped(ctx)
 	defer cancel()
 	all, err := p.Files.Trust().ReadFile(ctx, name)
-	return name, string(all), p.interruption(ctx, err)
+	// Nobody else has the bytes, and a copy of a large text would be its size again.
+	return name, unsafe.String(unsafe.SliceData(all), len(all)), p.interruption(ctx, err)
 }

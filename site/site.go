@@ -36,9 +36,20 @@ func (p *Process) Load(ctx context.Context, name string, args []string, o *Optio
 	return p.load(ctx, p.unrecordedHost(o.Root), name, args, o, loadOptions{noop: true})
 }
 
-// loadOptions are what only runs ask of the reading of a site.
+// LoadManifest reads a manifest so that it can be written as another text. It returns nil if
+// the file is a script.
+func (p *Process) LoadManifest(ctx context.Context, name string, o *Options) (*manifest.Manifest, error) {
+	s, err := p.load(ctx, p.unrecordedHost(o.Root), name, nil, o, loadOptions{noop: true, resolved: true})
+	if err != nil {
+		return nil, err
+	}
+	return s.Manifest, nil
+}
+
+// loadOptions are what only some ask of the reading of a site.
 type loadOptions struct {
-	noop bool // scripts learn that nothing will be changed
+	noop     bool // scripts learn that nothing will be changed
+	resolved bool // a manifest keeps what its expressions gave, which needs memory
 	// runner is that of the host, for a run: then resources are looked at while the site is
 	// still being read. For all else it is nil.
 	runner  *observedRunner
@@ -69,8 +80,9 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 	if err != nil {
 		return nil, err
 	}
+	l.manifests.Light = !how.resolved
 	if how.runner != nil {
-		l.runner, l.manifests.Light = how.runner, true // a run does not print the manifest
+		l.runner = how.runner
 		l.prefetch(ctx, how.runner)
 	}
 	how.timings.enter(phaseEvaluate)

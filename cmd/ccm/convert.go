@@ -52,14 +52,11 @@ func renderManifest(ctx context.Context, e *env, name string, f *siteFlags) erro
 
 // loadManifest reads a manifest. A script is refused.
 func loadManifest(ctx context.Context, e *env, name string, f *siteFlags) (*manifest.Manifest, error) {
-	s, err := e.Load(ctx, name, nil, f.options())
-	if err != nil {
-		return nil, err
+	m, err := e.LoadManifest(ctx, name, f.options())
+	if err == nil && m == nil {
+		err = diag.Errorf(diag.Pos{File: name}, "want a manifest, found a Lua script")
 	}
-	if s.Manifest == nil {
-		return nil, diag.Errorf(diag.Pos{File: name}, "want a manifest, found a Lua script")
-	}
-	return s.Manifest, nil
+	return m, err
 }
 
 // printMessages prints what a manifest has to say before a run, and returns what

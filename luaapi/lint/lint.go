@@ -77,7 +77,7 @@ func (l *Linter) Check(name, text string) []Finding {
 		return nil // definitions for an editor
 	}
 	s := newScan(l, p)
-	s.block(p.Stmts)
+	s.script()
 	s.escapes()
 	return s.sorted()
 }
@@ -107,7 +107,7 @@ var specWords = []string{
 
 // newScan returns the scan of one script.
 func newScan(l *Linter, p *luaapi.Script) *scan {
-	s := &scan{l: l, p: p, places: p.Locals(), fields: make(map[string][]string), assigned: make(map[string]bool)}
+	s := &scan{l: l, p: p, fields: make(map[string][]string), assigned: make(map[string]bool)}
 	s.spec = strings.HasSuffix(p.Name, "_spec.lua")
 	for _, g := range l.Globals {
 		s.globals = append(s.globals, g.Name)

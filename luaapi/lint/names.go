@@ -83,7 +83,10 @@ const foreign = "xuz"
 
 // escapes reports escapes of later versions of Lua.
 func (s *scan) escapes() {
-	for _, q := range s.p.StringLiterals() {
+	if !strings.Contains(s.p.Text, `\`) {
+		return
+	}
+	for q := range s.p.StringLiterals() {
 		line, col := q.Pos.Line, q.Pos.Col
 		for i := 0; i+1 < len(q.Text); i++ {
 			switch {

@@ -22,9 +22,19 @@ type scan struct {
 	defaults map[*resource.Type][]string
 	curried  map[*ast.FuncCallExpr]bool // whose result is called at once
 
-	places []diag.Pos // of the local variables that are still to come
+	places []diag.Pos // of the local variables of the statement that are still to come
 	scopes [][]*variable
 	found  []Finding
+}
+
+// script reads the whole script.
+func (s *scan) script() {
+	s.open()
+	for st := range s.p.Statements() {
+		s.places = s.p.Locals()
+		s.stmt(st)
+	}
+	s.close()
 }
 
 func (s *scan) block(stmts []ast.Stmt) {

@@ -41,7 +41,7 @@ func newSource(file, text string) *source {
 			strings.Contains(text, "\u2028"[:2]) && (strings.Contains(text, "\u2028") || strings.Contains(text, "\u2029"))
 	})
 	s.lines = sync.OnceValue(func() []int {
-		at := make([]int, 1, len(text)/32+1)
+		at := make([]int, 1, strings.Count(text, "\n")+1)
 		for i := 0; ; {
 			n := strings.IndexByte(text[i:], '\n')
 			if n < 0 {

@@ -52,7 +52,10 @@ func Unified(t resource.TextChange) (string, bool) {
 	if !t.WantExists {
 		to = "/dev/null"
 	}
-	edits := udiff.Lines(t.Have, t.Want)
+	edits := []udiff.Edit{{End: len(t.Have), New: t.Want}} // of a new or an emptied file there is nothing to find
+	if t.Have != "" && t.Want != "" {
+		edits = udiff.Lines(t.Have, t.Want)
+	}
 	diff, err := udiff.ToUnified("@from@", "@to@", t.Have, edits, udiff.DefaultContextLines)
 	if err != nil {
 		return "", false

@@ -16,9 +16,8 @@ import (
 func Dot(c *catalog.Catalog) string {
 	var b strings.Builder
 	b.WriteString("digraph ccm {\n  rankdir = LR;\n  node [shape = box, style = rounded, fontname = \"sans-serif\"];\n  edge [fontname = \"sans-serif\", fontsize = 10];\n")
-	quote := func(i int) string {
-		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(c.Resources[i].ID.String()) + `"`
-	}
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	quote := func(i int) string { return `"` + escape.Replace(c.Resources[i].ID.String()) + `"` }
 	for i, r := range c.Resources {
 		b.WriteString("  " + quote(i))
 		if r.Skip != "" {
