@@ -29,16 +29,17 @@ func Parse(name, text string) (*Script, error) {
 	return &Script{Name: name, Text: text, stmts: stmts, tree: &tree{spans: make(map[ast.PositionHolder]span)}}, nil
 }
 
-// Statements returns the statements of the script outside of all others, in their order. The
-// places of nodes are those of the last of them and of what is in it: a script of many
-// declarations would need as much memory again for all.
+// Statements returns the statements of the script outside of all others, in their order, once.
+// Only the last of them and what is in it have places: those of a script of many declarations
+// would need several times its memory.
 func (p *Script) Statements() iter.Seq[ast.Stmt] {
 	return func(yield func(ast.Stmt) bool) {
 		a := aligner{tree: p.tree, rest: newTokenReader(withoutShebang(p.Text))}
-		for i := range p.stmts {
+		for i, st := range p.stmts {
 			a.forget()
 			a.align(p.stmts[i : i+1])
-			if !yield(p.stmts[i]) {
+			p.stmts[i] = nil
+			if !yield(st) {
 				return
 			}
 		}

@@ -28,8 +28,7 @@ with a comment.
 			if err != nil {
 				return err
 			}
-			_, err = e.print().data().Write(m.Convert())
-			return err
+			return m.Convert(e.print().data())
 		},
 	}
 	f.add(cmd.Flags())

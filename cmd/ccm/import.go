@@ -127,7 +127,7 @@ func importAll(e *env, cmd *cobra.Command, f *importFlags, typ string, names []s
 		}
 		m.Resources = append(m.Resources, d)
 	}
-	if _, err := e.print().data().Write(m.Convert()); err != nil {
+	if err := m.Convert(e.print().data()); err != nil {
 		return err
 	}
 	if len(errs) > 0 {

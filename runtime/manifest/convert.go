@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"bufio"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,12 +13,12 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// Convert returns m as a script in Lua that gives the same catalog. Data stays
+// Convert writes m to w as a script in Lua that gives the same catalog. Data stays
 // in the manifest, which the script loads as a hierarchy document. Expressions
 // and conditions become those of Lua where Lua can say them; where it cannot,
 // their values on this machine are written, with the expression in a comment.
-func (m *Manifest) Convert() []byte {
-	c := &converter{m: m, skipped: make(map[string]bool)}
+func (m *Manifest) Convert(w io.Writer) error {
+	c := &converter{m: m, out: bufio.NewWriter(w), skipped: make(map[string]bool)}
 	for i, d := range m.Resources {
 		if d.Skip != "" {
 			m.Resources[i].Properties, m.Resources[i].where = d.resolve(m.env)
@@ -39,13 +41,13 @@ func (m *Manifest) Convert() []byte {
 	if m.PostMessage != "" {
 		c.line(0, "-- post_message of "+m.file+": "+template.LuaString(m.PostMessage))
 	}
-	return []byte(c.out.String())
+	return c.out.Flush()
 }
 
 // A converter writes a manifest as a script.
 type converter struct {
 	m       *Manifest
-	out     strings.Builder
+	out     *bufio.Writer
 	skipped map[string]bool // the IDs of resources with a condition
 }
 
@@ -67,7 +69,9 @@ func (c *converter) modules() {
 }
 
 func (c *converter) line(depth int, text string) {
-	c.out.WriteString(strings.Repeat("  ", depth) + text + "\n")
+	for _, s := range []string{strings.Repeat("  ", depth), text, "\n"} {
+		_, _ = c.out.WriteString(s) // that it failed, Flush says
+	}
 }
 
 // A luaProperty is one line of a table.

@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,8 @@ ccm:
     - apply: [{child.yaml: {data: {a: "${ Data.port }"}}}]
 `)
 	require.NoError(t, err)
+	var out strings.Builder
+	require.NoError(t, m.Convert(&out))
 	require.Equal(t, `data.load "m.yaml" -- for its data, hierarchy and overrides
 print "Hello"
 -- fail_on_error is set in m.yaml: the first failure ends the run
@@ -101,5 +104,5 @@ exec {
 }
 apply { "child.yaml", data = { a = data.port } }
 -- post_message of m.yaml: "Done."
-`, string(m.Convert()))
+`, out.String())
 }
