@@ -86,7 +86,7 @@ func addTypeCommands(e *env, cmd *cobra.Command, make func(*resource.Registry, *
 // types take a moment to make, which other commands need not wait for.
 func mayMean(e *env, cmd *cobra.Command) bool {
 	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
-		return arg == cmd.Name() || cmd.HasAlias(arg) || !completes(e) && (arg == "help" || arg == "doc")
+		return arg == cmd.Name() || cmd.HasAlias(arg) || strings.HasPrefix(arg, "--man")
 	})
 }
 

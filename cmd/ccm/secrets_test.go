@@ -229,7 +229,7 @@ func TestSecretsAtThePrompt(t *testing.T) {
 	require.NoError(t, os.WriteFile(home+"/pw", []byte("Tr0ub4dor\n"), 0o600))
 	s := onScreen(t, screenOptions{home: home}, "repl", "-q")
 	s.ends("ccm>")
-	s.enter(`pw = secret.file "` + home + `/pw"`)
+	s.enter(`pw = secret.file(env.HOME .. "/pw")`) // which fits into a line, wherever that is
 	s.ends("ccm>")
 	s.enter(`pw .. "!"`)
 	s.shows(`!"`)
