@@ -84,6 +84,9 @@ func (c Cmd) root() string {
 	return c.Files.Root
 }
 
+// workingDir is the path of the working directory in this process.
+func (c Cmd) workingDir() string { return c.root() + path.Join("/", c.Dir) }
+
 // openDir opens the working directory, so that the command works in the one that was found,
 // whatever gets its name meanwhile. It is nil if the kernel is to find it.
 func (c Cmd) openDir() (*safepath.Handle, error) {
@@ -241,7 +244,7 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 		return Result{}, err
 	}
 	defer dir.Close()
-	cmd.Dir = cmp.Or(dir.ProcPath(), c.root()+path.Join("/", c.Dir))
+	cmd.Dir = cmp.Or(dir.ProcPath(), c.workingDir())
 	other := c.As != nil && os.Geteuid() == 0
 	running, environ := e.Commands.begin(c.String(), other)
 	cmd.Env = append(c.environ(), environ...)
@@ -300,7 +303,7 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 }
 
 func (c Cmd) environ() []string {
-	env := os.Environ()
+	env := append(os.Environ(), "PWD="+c.workingDir())
 	if c.Path != "" {
 		env = append(env, "PATH="+c.Path)
 	}

@@ -41,6 +41,17 @@ func TestOutputIsBounded(t *testing.T) {
 	require.Contains(t, string(res.Stdout), "bytes left out]")
 }
 
+// TestWorkingDirectory: programs that believe PWD are told where they are.
+func TestWorkingDirectory(t *testing.T) {
+	t.Setenv("PWD", "/elsewhere")
+	dir := t.TempDir()
+	for in, want := range map[string]string{dir: dir, "": "/"} {
+		res, err := host.New(host.Options{}).Run(t.Context(), host.Cmd{Argv: []string{"env"}, Dir: in})
+		require.NoError(t, err)
+		require.Contains(t, strings.Split(string(res.Stdout), "\n"), "PWD="+want)
+	}
+}
+
 func TestOnLine(t *testing.T) {
 	var lines []string
 	h := host.New(host.Options{})
