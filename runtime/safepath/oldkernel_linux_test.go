@@ -6,36 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
-
-// oldKernel takes system calls away from all threads of this process, for good: each gives
-// ENOSYS (seccomp(2)).
-func oldKernel(t *testing.T, missing ...uint32) {
-	t.Helper()
-	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}} // the number of the call
-	for _, call := range missing {
-		program = append(program,
-			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: call},
-			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)})
-	}
-	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
-	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	runtime.LockOSThread()
-	require.NoError(t, unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&filter)))
-	if errno != 0 {
-		t.Skipf("seccomp: %v", errno)
-	}
-}
 
 // TestOldKernels: without openat2 (before Linux 5.6) and without fchmodat2 (before 6.6) the
 // walk leads to the same files, refuses the same links and sets the same modes.
@@ -51,7 +30,9 @@ func TestOldKernels(t *testing.T) {
 		}
 		return
 	}
-	oldKernel(t, unix.SYS_OPENAT2, unix.SYS_FCHMODAT2)
+	if err := hosttest.RefuseCalls(unix.SYS_OPENAT2, unix.SYS_FCHMODAT2); err != nil {
+		t.Skipf("seccomp: %v", err)
+	}
 	_, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH})
 	require.ErrorIs(t, err, unix.ENOSYS)
 	require.ErrorIs(t, unix.Fchmodat(unix.AT_FDCWD, "/", 0o755, unix.AT_SYMLINK_NOFOLLOW), unix.EOPNOTSUPP)

@@ -3,6 +3,7 @@
 package safepath
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -55,6 +56,9 @@ func (d *Handle) ProcPath() string {
 	return procPath(d.FD)
 }
 
+// errNoChmod says why a mode is not set: by its path it could be that of something else by now.
+var errNoChmod = errors.New("modes cannot be set safely without /proc before Linux 6.6")
+
 // procFDs is the directory of what this process has open (proc(5)).
 const procFDs = "/proc/self/fd"
 
@@ -64,6 +68,9 @@ func (d *Handle) Chmod(mode uint32) error {
 	err := unix.Chmod(procPath(d.FD), mode)
 	if err == unix.ENOENT || err == unix.ENOTDIR { // there is no /proc
 		err = unix.Fchmodat(d.FD, "", mode, unix.AT_EMPTY_PATH)
+		if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
+			return &os.PathError{Op: "chmod", Path: d.Path, Err: errNoChmod}
+		}
 	}
 	return err
 }

@@ -170,6 +170,9 @@ func (t *Walk) unsafeUnless(err error) error {
 // Begin returns a walk from the root, or for a name that is relative from the working
 // directory.
 func (r *Resolver) Begin(name string) (*Walk, error) {
+	if len(name) >= unix.PathMax { // as the kernel does: who lists a tree by its paths comes to an end
+		return nil, unix.ENAMETOOLONG
+	}
 	fd, err := OpenDirectoryAt(unix.AT_FDCWD, r.Root, 0)
 	if err != nil {
 		return nil, err

@@ -46,8 +46,10 @@ const (
 	adversaryEnv = "CCM_TEST_ADVERSARY"
 )
 
-// AttackIfAsked is for TestMain: in the process of an adversary it does not return.
+// AttackIfAsked is for TestMain: in the process of an adversary it does not return. In that of
+// OnLesserKernels it takes something of the kernel away.
 func AttackIfAsked() {
+	takeKernel()
 	if home := os.Getenv(adversaryEnv); home != "" {
 		attack(home)
 		os.Exit(0)
@@ -129,9 +131,7 @@ func (a *Adversary) fillVictim(t *testing.T, names []string) {
 
 func (a *Adversary) start(t *testing.T, names []string) {
 	// The binary of a test lies where nobody else may go.
-	exe, err := os.Executable()
-	require.NoError(t, err)
-	text, err := os.ReadFile(exe)
+	text, err := os.ReadFile(os.Args[0])
 	require.NoError(t, err)
 	copied := filepath.Join(filepath.Dir(a.Home), "adversary")
 	require.NoError(t, os.WriteFile(copied, text, 0o755))

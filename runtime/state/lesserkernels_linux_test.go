@@ -1,0 +1,12 @@
+package state_test
+
+import (
+	"testing"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// Backups are kept and restored on older kernels and without /proc too.
+func TestLesserKernels(t *testing.T) {
+	hosttest.OnLesserKernels(t, "^Test.*(Restore|Backup|Adversary)", "^$")
+}
