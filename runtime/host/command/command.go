@@ -95,12 +95,10 @@ func (c Cmd) openDir() (*safepath.Handle, error) {
 	}
 	d, err := c.Files.Directory(path.Join("/", c.Dir))
 	if safepath.IsMissing(err) {
-		return nil, errNoDir(c.Dir)
+		return nil, fmt.Errorf("there is no directory %s to run it in", c.Dir)
 	}
 	return d, safepath.PathError("chdir", c.Dir, err)
 }
-
-func errNoDir(name string) error { return fmt.Errorf("there is no directory %s to run it in", name) }
 
 // underUmask has a shell set the mask and become the command. Go can set only that of the
 // whole process.
@@ -279,8 +277,6 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	if err = cmd.Start(); err == nil {
 		running.started(cmd.Process.Pid)
 		err = cmd.Wait()
-	} else if dir, dirErr := os.Stat(cmd.Dir); dirErr != nil || !dir.IsDir() {
-		err = errNoDir(cmd.Dir) // the system says it of the command
 	}
 	running.ended()
 	res := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
