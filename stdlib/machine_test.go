@@ -119,9 +119,10 @@ func TestAlternative(t *testing.T) {
 		name: "alternative", machine: func(root string) host.Runner { return alternatives{root} },
 		starts: map[string]map[string]string{
 			"nothing": {"/bin/more": "1"},
-			"auto":    {file: "auto\n" + more, link: "->/bin/less"},
-			"manual":  {file: "manual\n" + more, link: "->/bin/more"},
-			"redhat":  {"/var/lib/alternatives/pager": strings.Replace("manual\n"+more, "\n50\n", "\n@family@50\n", 1), link: "->/bin/more"},
+			"auto":    {"/bin/less": "1", "/bin/more": "1", file: "auto\n" + more, link: "->/bin/less"},
+			"manual":  {"/bin/less": "1", "/bin/more": "1", file: "manual\n" + more, link: "->/bin/more"},
+			"lost":    {"/bin/less": "1", file: "auto\n" + more, link: "->/bin/less"},
+			"redhat":  {"/bin/less": "1", "/bin/more": "1", "/var/lib/alternatives/pager": strings.Replace("manual\n"+more, "\n50\n", "\n@family@50\n", 1), link: "->/bin/more"},
 		},
 		wants: map[string]string{
 			"more": `{ "pager", path = "/bin/more" }`,
@@ -133,7 +134,8 @@ func TestAlternative(t *testing.T) {
 		fails: map[string]string{
 			"nothing/more": "there are no alternatives pager", "nothing/less": "there are no alternatives pager", "nothing/none": "there are no alternatives pager",
 			"nothing/auto": "there are no alternatives pager",
-			"auto/none":    "/bin/cat is none of the alternatives", "manual/none": "/bin/cat is none of", "redhat/none": "/bin/cat is none of",
+			"auto/none":    "/bin/cat is none of the alternatives", "manual/none": "/bin/cat is none of", "lost/none": "/bin/cat is none of",
+			"lost/more": "there is no program /bin/more", "lost/same": "there is no program /bin/more", "redhat/none": "/bin/cat is none of",
 		},
 		phrases: map[string][]string{
 			"auto/less": {"set the alternative"}, "auto/more": {"set the alternative"}, "manual/more": {}, "manual/same": {}, "redhat/same": {}, "auto/auto": {},
@@ -145,14 +147,15 @@ func TestAlternative(t *testing.T) {
 		starts: map[string]map[string]string{
 			"nothing": {"/bin/cat": "1", "/bin/more": "1"},
 			"gone":    {"/etc/": ""},
-			"there":   {"/bin/cat": "1", file: "auto\n/usr/bin/pager\n\n/bin/less\n77\n/bin/more\n50\n\n", link: "->/bin/less"},
+			"lost":    {"/bin/cat": "1", file: "auto\n/usr/bin/pager\n\n/bin/less\n77\n/bin/more\n50\n\n", link: "->/bin/less"},
+			"there":   {"/bin/cat": "1", "/bin/more": "1", file: "auto\n/usr/bin/pager\n\n/bin/less\n77\n/bin/more\n50\n\n", link: "->/bin/less"},
 		},
 		wants: map[string]string{
 			"cat":    `{ "pager", path = "/bin/cat", link = "/usr/bin/pager", priority = 10 }`,
 			"weight": `{ "pager", path = "/bin/more", link = "/usr/bin/pager", priority = 60 }`,
 			"absent": `{ "pager", path = "/bin/more", ensure = "absent" }`,
 		},
-		fails: map[string]string{"gone/cat": "there is no program /bin/cat", "gone/weight": "there is no program /bin/more"},
+		fails: map[string]string{"gone/cat": "there is no program /bin/cat", "gone/weight": "there is no program /bin/more", "lost/weight": "there is no program /bin/more"},
 		phrases: map[string][]string{
 			"there/cat": {"set the alternative"}, "there/absent": {"removed the alternative"}, "nothing/absent": {},
 		},

@@ -24,7 +24,7 @@ type account struct {
 }
 
 // valued are the options that have a value.
-var valued = []string{"--prefix", "--uid", "--gid", "--comment", "--shell", "--groups", "--home-dir", "--home"}
+var valued = []string{"--prefix", "--root", "--uid", "--gid", "--comment", "--shell", "--groups", "--home-dir", "--home"}
 
 func parse(argv []string) (a account, err error) {
 	a.flags = make(map[string]string)
@@ -58,8 +58,12 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 		return host.Result{}, nil
 	}
 	a, err := parse(c.Argv)
-	if err != nil || a.flags["--prefix"] != m.root {
-		return host.Result{}, fmt.Errorf("%s: want --prefix %s: %v", c, m.root, err)
+	place := "--prefix"
+	if _, ok := a.flags["--gid"]; ok && c.Argv[0] == "usermod" { // it looks for the group of --gid outside of a prefix
+		place = "--root"
+	}
+	if err != nil || a.flags[place] != m.root {
+		return host.Result{}, fmt.Errorf("%s: want %s %s: %v", c, place, m.root, err)
 	}
 	users, groups := m.read("passwd"), m.read("group")
 	refuse := func(code int, format string, args ...any) (host.Result, error) {

@@ -35,6 +35,7 @@ var growing = map[string]string{
 	"commands not to run":         `for i = 1, %d do exec { "e" .. i, command = "true", unless = "true" } end`,
 	"commands with creates":       `for i = 1, %d do exec { "e" .. i, command = "true", creates = "/" } end`,
 	"commands before files":       `for i = 1, %d do exec { "e" .. i, command = "true" }; file { "/f" .. i, content = "x", owner = "0", group = "0", mode = "0644" } end`,
+	"commands that name files":    `for i = 1, %d do exec { "e" .. i, command = "sh -c 'touch /f" .. i .. "/conf'" }; file { "/f" .. i .. "/conf", content = "x", owner = "0", group = "0", mode = "0644", parents = true } end`,
 	"a chain of refreshes":        `local last; for i = 1, %d do last = exec { "e" .. i, command = "true", refreshonly = true, subscribe = last } end`,
 	"a chain of guarded commands": `local last; for i = 1, %d do last = exec { "e" .. i, command = "true", onlyif = "true", require = last } end`,
 	"late values":                 `for i = 1, %d do file { "/f" .. i, content = ccm.lazy(function() return "x" end), require = exec { "e" .. i, command = "true" }, owner = "0", group = "0", mode = "0644" } end`,

@@ -57,6 +57,22 @@ func TestFreshMachine(t *testing.T) {
 			"exec use command=touch~D/y onlyif=test~-f~D/u/a unknown:file#D/u/a,exec#mk changed",
 			"file D/c source=D/u/a unknown:file#D/u/a,exec#mk changed",
 		},
+		"a command that names what another resource manages": {
+			"exec mk command=sh~-c~'mkdir~-p~D/u'~'echo~D/tmp' pending changed",
+			"file D/u ensure=directory mode=0755 unknown:exec#mk>pending stable",
+			"file D/tmp ensure=absent unknown:exec#mk>stable stable",
+			"file D/a content=x pending changed",
+		},
+		"one that names what is there": {
+			"file D/u ensure=directory mode=0755 pending changed",
+			"exec mk command=sh~-c~'mkdir~-p~D/u' pending changed",
+			"file D/u/a content=x pending changed",
+		},
+		"one that names it from its directory": {
+			"exec mk command=sh~-c~'mkdir~-p~u/v' cwd=D/ pending changed",
+			"file D/u ensure=directory mode=0755 unknown:exec#mk>pending stable",
+			"file D/v ensure=directory mode=0755 pending changed",
+		},
 		"a source that is not there": {
 			"directory D/copy source=D/gone failed failed",
 		},
@@ -65,6 +81,12 @@ func TestFreshMachine(t *testing.T) {
 			"directory D/t/copy source=D/t failed failed",
 			"directory D/t purge=true source=D/t/sub failed failed",
 			"directory D/t/other source=D/t exclude={\"other\",\"copy\"} pending changed",
+		},
+		"a scaffold in its own source": {
+			"file D/t ensure=directory mode=0755 pending changed",
+			"file D/t/sub ensure=directory mode=0755 pending changed",
+			"scaffold D/t/app source=D/t failed failed",
+			"scaffold D/t purge=true source=D/t/sub failed failed",
 		},
 		"a link that leads nowhere is in the way": {
 			"file D/t ensure=directory mode=0755 pending changed",

@@ -43,10 +43,27 @@ func target(v *host.View, want resources.Scaffold) (have resources.ScaffoldState
 	return have, isThere || want.Ensure != resources.ScaffoldAbsent && info.Kind == host.Missing, err
 }
 
+// checkPlace returns an error if a scaffold is in its own source, and so would be rendered into
+// itself, or would purge its source.
+func checkPlace(v *host.View, want resources.Scaffold) error {
+	at := path.Join(v.Root(), want.Name)
+	switch {
+	case want.Ensure == resources.ScaffoldAbsent:
+	case strings.HasPrefix(at, want.Source+"/"):
+		return fmt.Errorf("%s is in the source %s, and would be rendered into itself", want.Name, want.Source)
+	case want.Purge && strings.HasPrefix(want.Source, at+"/"):
+		return fmt.Errorf("the source %s is in %s, and would be purged", want.Source, want.Name)
+	}
+	return nil
+}
+
 // Status implements resources.ScaffoldProvider.
 func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Scaffold) (resources.ScaffoldState, error) {
 	have, compared, err := target(v, want)
 	if err != nil || !compared {
+		return have, err
+	}
+	if err := checkPlace(v, want); err != nil {
 		return have, err
 	}
 	run := v.Query

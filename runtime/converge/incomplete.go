@@ -1,6 +1,7 @@
 package converge
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"path"
@@ -45,7 +46,10 @@ type incompleteEffects struct {
 	// bringers are those that bring files.
 	bringers, others wordIndex
 	packages         pieceIndex
-	textOf           func(r *resource.Resource) string
+	// naming is those that bring no files of others, by the paths that they name and all
+	// above these.
+	naming map[string][]*incompleteEffect
+	textOf func(r *resource.Resource) (text string, paths []string)
 }
 
 // addIncompleteEffect notes that nobody knows all that resource i does. OnlyCommands says
@@ -58,7 +62,8 @@ func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []
 	x.removes = brings && (ok && resource.IsAbsent(want.WantedEnsure()) || len(removes) > 0)
 	e := &s.effects
 	if e.of == nil {
-		e.of, e.textOf = make(map[int]*incompleteEffect), func(r *resource.Resource) string { return declarationText(s.view, r) }
+		e.of, e.naming = make(map[int]*incompleteEffect), make(map[string][]*incompleteEffect)
+		e.textOf = func(r *resource.Resource) (string, []string) { return declarationText(s.view, r) }
 	}
 	e.list, e.of[i] = append(e.list, x), x
 	if onlyCommands {
@@ -73,31 +78,54 @@ func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []
 	}
 }
 
-// declarationText returns what is written about a resource.
-func declarationText(v *host.View, r *resource.Resource) string {
+// declarationText returns what is written about a resource, and the paths that are in it.
+func declarationText(v *host.View, r *resource.Resource) (text string, paths []string) {
 	if c, ok := r.Spec.(resource.CommandRunner); ok {
-		return v.Plan().CommandText(c.PlannedCommand())
+		cmd := c.PlannedCommand()
+		text = v.Plan().CommandText(cmd)
+		return text, v.Plan().PathsInText(cmd, text)
 	}
 	var b strings.Builder
 	b.WriteString(r.ID.Name)
 	for _, e := range (schema.Union{r.Type.Schema()}).Encode(r.Spec).Entries {
 		fmt.Fprintf(&b, "\n%v", e.Val.Go())
 	}
-	return b.String()
+	return b.String(), host.PathsInText(b.String())
 }
 
 // index brings the indexes up to date: most plans never ask for a name.
 func (e *incompleteEffects) index() {
 	for ; e.indexed < len(e.anything); e.indexed++ {
 		x := e.anything[e.indexed]
-		x.text = strings.Join(append([]string{e.textOf(x.r)}, x.names[1:]...), "\n")
+		text, paths := e.textOf(x.r)
+		x.text = strings.Join(append([]string{text}, x.names[1:]...), "\n")
 		if !x.brings {
 			e.others.add(x)
+			for _, p := range paths {
+				e.addNaming(p, x)
+			}
 			continue
 		}
 		e.bringers.add(x)
 		e.packages.add(x)
 	}
+}
+
+// addNaming notes that one names a path, or something below it.
+func (e *incompleteEffects) addNaming(name string, x *incompleteEffect) {
+	for at := path.Clean(name); at != "/" && at != "."; at = path.Dir(at) {
+		if list := e.naming[at]; len(list) > 0 && list[len(list)-1] == x {
+			return // with all above it
+		}
+		e.naming[at] = append(e.naming[at], x)
+	}
+}
+
+// names reports whether one names a path, or something below it.
+func (e *incompleteEffects) names(x *incompleteEffect, name string) bool {
+	e.index()
+	_, found := slices.BinarySearchFunc(e.naming[name], x.index, func(x *incompleteEffect, index int) int { return cmp.Compare(x.index, index) })
+	return found
 }
 
 // matching yields those that have the path or name of a look, or only such as bring files.

@@ -50,7 +50,7 @@ func TestIndexesOfNames(t *testing.T) {
 	matched := 0
 	for range 2000 {
 		var e incompleteEffects
-		e.textOf = func(r *resource.Resource) string { return r.ID.Type }
+		e.textOf = func(r *resource.Resource) (string, []string) { return r.ID.Type, nil }
 		for i := range 8 {
 			text := random(letters, 12)
 			if rnd.IntN(20) == 0 {
@@ -84,8 +84,8 @@ func TestIndexesOfNames(t *testing.T) {
 func TestFewTextsAreSearched(t *testing.T) {
 	searched := func(many int) (n int) {
 		var e incompleteEffects
-		e.textOf = func(r *resource.Resource) string {
-			return r.ID.Name + "\nfalse\nminimum\n/home/" + r.ID.Name + "\npresent"
+		e.textOf = func(r *resource.Resource) (string, []string) {
+			return r.ID.Name + "\nfalse\nminimum\n/home/" + r.ID.Name + "\npresent", nil
 		}
 		for i := range many {
 			e.anything = append(e.anything, &incompleteEffect{index: i, brings: i%2 == 0, names: []string{fmt.Sprintf("pkg-%d-web%d", i, i)}, r: &resource.Resource{ID: resource.ID{Name: fmt.Sprintf("pkg-%d-web%d", i, i)}}})

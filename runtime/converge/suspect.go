@@ -18,7 +18,7 @@ import (
 // unknown because of it.
 //
 // It is assumed that none of them changes a path or a unit that another resource of the
-// site manages.
+// site manages. But what names such a path may bring it, if it is not there.
 
 // mostSuspects is how many suspects of one resource are kept, the surest ones.
 const mostSuspects = 100
@@ -190,10 +190,25 @@ func (s *suspectFinder) mayDiffer(i int, look host.Look, after bool) bool {
 
 // matching yields the incomplete effects that have the path or name of a look, and may count.
 func (s *suspectFinder) matching(look host.Look) iter.Seq[*incompleteEffect] {
-	if look.Kind == host.PathLook || look.Kind == host.TreeLook {
-		return s.effects.matching(look, s.isManaged(look.Name))
+	isPath := look.Kind == host.PathLook || look.Kind == host.TreeLook
+	if !isPath || !s.isManaged(look.Name) {
+		return s.effects.matching(look, false)
 	}
-	return s.effects.matching(look, false)
+	return func(yield func(*incompleteEffect) bool) {
+		for x := range s.effects.matching(look, true) {
+			if !yield(x) {
+				return
+			}
+		}
+		if look.Found {
+			return
+		}
+		for _, x := range s.effects.naming[look.Name] {
+			if !yield(x) {
+				return
+			}
+		}
+	}
 }
 
 // matchCounts reports whether a resource that has the path or name of a look may make it see
@@ -201,7 +216,7 @@ func (s *suspectFinder) matching(look host.Look) iter.Seq[*incompleteEffect] {
 func (s *suspectFinder) matchCounts(x *incompleteEffect, look host.Look) bool {
 	switch look.Kind {
 	case host.PathLook, host.TreeLook:
-		return !s.isManaged(look.Name) || !look.Found && x.brings || look.Found && x.removes
+		return !s.isManaged(look.Name) || !look.Found && (x.brings || s.effects.names(x, look.Name)) || look.Found && x.removes
 	case host.RepositoryLook:
 		return !look.Found && (!x.brings || x.mayBringRepository()) // a package is no repository for one of a like name
 	}

@@ -45,6 +45,9 @@ var (
 	ErrNeedsRoot = overlay.ErrNeedsRoot
 )
 
+// PathsInText returns the absolute paths that are in a text.
+func PathsInText(text string) []string { return overlay.PathsInText(text) }
+
 // NeedsRoot returns an error that says that root is needed for something, unless
 // this process is root's.
 func NeedsRoot(what string) error { return overlay.NeedsRoot(what) }

@@ -93,13 +93,17 @@ end
 --- Runs a command on the machine of host. The words may be lists, and false or
 --- nil leaves one out.
 function accounts.run(host, command, ...)
-  local words = { command }
-  if host.root ~= "/" then words = { command, "--prefix", host.root } end
+  local words = {}
   for i = 1, select("#", ...) do
     local w = select(i, ...)
     for _, x in ipairs(type(w) == "table" and w or { w or nil }) do words[#words + 1] = tostring(x) end
   end
-  host.run(words)
+  if host.root ~= "/" then
+    -- With --prefix, usermod looks for the group of --gid on this machine.
+    local moves = command == "usermod" and tbl.contains(words, "--gid")
+    words = tbl.concat({ moves and "--root" or "--prefix", host.root }, words)
+  end
+  host.run(tbl.concat({ command }, words))
 end
 
 return accounts

@@ -26,9 +26,11 @@ local function parsed(text)
   return found
 end
 
--- An error if the program that is to be added is not there.
-local function check_program(want, host)
-  if want.link and want.ensure ~= "absent" and not host.stat(want.path) then error("there is no program " .. want.path, 0) end
+-- An error if the program that is to be added or chosen is not there.
+local function check_program(want, host, known)
+  if (want.link or known) and want.path and want.ensure ~= "absent" and not host.stat(want.path) then
+    error("there is no program " .. want.path, 0)
+  end
 end
 
 -- Debian's, and that of Red Hat.
@@ -63,10 +65,11 @@ return ccm.type {
     local found, link = parsed(text), host.stat(chosen(want.name))
     local have = { ensure = found.mode == "auto" and "auto" or "present", followers = found.followers, path = link and link.target }
     local path = want.path or have.path
-    have.registered = path and found.priorities[path] ~= nil
     have.priority, have.link = path and found.priorities[path], found.link
-    if not have.registered then check_program(want, host) end
-    if want.path and want.ensure == "absent" then have.ensure = have.registered and "present" or "absent" end
+    if want.path and want.ensure == "absent" then have.ensure = have.priority and "present" or "absent" end
+    -- update-alternatives forgets a choice whose program is gone.
+    have.registered = have.priority ~= nil and host.stat(path) ~= nil
+    if not have.registered then check_program(want, host, have.priority) end
     if want.path and want.ensure == "auto" then have.path = have.registered and want.path or "not added" end
     return have
   end,

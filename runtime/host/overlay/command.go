@@ -165,8 +165,14 @@ func doubtWords(o *View, c command.Cmd) {
 	if !o.active.Load() {
 		return
 	}
-	text := o.CommandText(c)
-	names := pathText().FindAllString(text, -1)
+	for _, name := range o.PathsInText(c, o.CommandText(c)) {
+		o.looks.doubt(changers(o, name)...)
+	}
+}
+
+// PathsInText returns the paths of the machine that the text of a command names.
+func (o *View) PathsInText(c command.Cmd, text string) (list []string) {
+	names := PathsInText(text)
 	for _, word := range wordText().FindAllString(text, -1) {
 		if !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "-") {
 			names = append(names, commandPath(o, c, word))
@@ -175,10 +181,14 @@ func doubtWords(o *View, c command.Cmd) {
 	slices.Sort(names)
 	for _, file := range slices.Compact(names) {
 		if name, ok := ofMachine(o.base.Root(), file); ok && name != "/" && !o.base.InScratch(name) {
-			o.looks.doubt(changers(o, name)...)
+			list = append(list, name)
 		}
 	}
+	return list
 }
+
+// PathsInText returns the absolute paths that are in a text.
+func PathsInText(text string) []string { return pathText().FindAllString(text, -1) }
 
 // DependsOn records that the look depends on what stands at some paths, and below
 // them.
