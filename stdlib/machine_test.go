@@ -118,7 +118,8 @@ func TestAlternative(t *testing.T) {
 	suite{
 		name: "alternative", machine: func(root string) host.Runner { return alternatives{root} },
 		starts: map[string]map[string]string{
-			"nothing": {"/bin/more": "1"},
+			"nothing": {"/bin/more": "1", "/usr/bin/": ""},
+			"bare":    {"/bin/more": "1"},
 			"auto":    {"/bin/less": "1", "/bin/more": "1", file: "auto\n" + more, link: "->/bin/less"},
 			"manual":  {"/bin/less": "1", "/bin/more": "1", file: "manual\n" + more, link: "->/bin/more"},
 			"lost":    {"/bin/less": "1", file: "auto\n" + more, link: "->/bin/less"},
@@ -134,7 +135,9 @@ func TestAlternative(t *testing.T) {
 		fails: map[string]string{
 			"nothing/more": "there are no alternatives pager", "nothing/less": "there are no alternatives pager", "nothing/none": "there are no alternatives pager",
 			"nothing/auto": "there are no alternatives pager",
-			"auto/none":    "/bin/cat is none of the alternatives", "manual/none": "/bin/cat is none of", "lost/none": "/bin/cat is none of",
+			"bare/more":    "there are no alternatives pager", "bare/less": "there are no alternatives pager", "bare/none": "there are no alternatives pager",
+			"bare/auto": "there are no alternatives pager", "bare/same": "there is no directory /usr/bin",
+			"auto/none": "/bin/cat is none of the alternatives", "manual/none": "/bin/cat is none of", "lost/none": "/bin/cat is none of",
 			"lost/more": "there is no program /bin/more", "lost/same": "there is no program /bin/more", "redhat/none": "/bin/cat is none of",
 		},
 		phrases: map[string][]string{
@@ -145,7 +148,7 @@ func TestAlternative(t *testing.T) {
 	suite{
 		name: "alternative", machine: func(root string) host.Runner { return alternatives{root} },
 		starts: map[string]map[string]string{
-			"nothing": {"/bin/cat": "1", "/bin/more": "1"},
+			"nothing": {"/bin/cat": "1", "/bin/more": "1", "/usr/bin/": ""},
 			"gone":    {"/etc/": ""},
 			"lost":    {"/bin/cat": "1", file: "auto\n/usr/bin/pager\n\n/bin/less\n77\n/bin/more\n50\n\n", link: "->/bin/less"},
 			"there":   {"/bin/cat": "1", "/bin/more": "1", file: "auto\n/usr/bin/pager\n\n/bin/less\n77\n/bin/more\n50\n\n", link: "->/bin/less"},

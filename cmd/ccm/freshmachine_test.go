@@ -55,12 +55,13 @@ func (w *randomWorld) read(t *testing.T, lines []string, inLua bool) (planned, r
 				d.after[key] = []string{value}
 				continue
 			case "mode":
-				mode = value
-				continue
+				if mode = value; d.kind == "file" {
+					continue
+				}
 			case "in":
 				d.in = value
 				continue
-			case "refreshonly", "noop", "purge", "uid", "gid":
+			case "refreshonly", "noop", "purge", "recurse", "uid", "gid":
 				d.props = append(d.props, key, value)
 				continue
 			case "content":

@@ -63,6 +63,11 @@ func TestFreshMachine(t *testing.T) {
 			"file D/tmp ensure=absent unknown:exec#mk>stable stable",
 			"file D/a content=x pending changed",
 		},
+		"a command that names something in a directory": {
+			"file D/u ensure=directory mode=0755 pending changed",
+			"exec mk command=sh~-c~'umask~077;~touch~D/u/new' pending changed",
+			"directory D/u recurse=true mode=0644 unknown:exec#mk>stable changed",
+		},
 		"one that names what is there": {
 			"file D/u ensure=directory mode=0755 pending changed",
 			"exec mk command=sh~-c~'mkdir~-p~D/u' pending changed",

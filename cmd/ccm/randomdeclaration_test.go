@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
@@ -12,7 +13,9 @@ import (
 // command returns a command that changes paths which nobody manages.
 func (w *randomWorld) command() string {
 	u := w.free()
-	switch w.rnd.IntN(11) {
+	switch w.rnd.IntN(12) {
+	case 11: // what may be managed, and need not be there
+		return fmt.Sprintf("/bin/sh -c 'mkdir -p %s'", w.dir+one(w.rnd, "/new", "/new/deep", "/d1/sub", "/ud0"))
 	case 9:
 		return fmt.Sprintf("/bin/sh -c 'mkdir -p %[1]s && ( test -e %[1]s/%[2]s || echo 2.0 > %[1]s/%[2]s )'", w.dir+"/sys/repo", one(w.rnd, "alpha", "gamma"))
 	case 10:
@@ -111,8 +114,15 @@ func (w *randomWorld) declare() {
 	case n < 22:
 		d.kind, d.name = "archive", w.at(w.dir+one(w.rnd, "/x.tar.gz", "/new/x.tar.gz"))
 		d.props = append(slices.Clone(attr[:4]), "url", quoted(w.url+"/x.tar.gz"))
+		if d.unanswered = w.rnd.IntN(8) == 0; d.unanswered {
+			d.props[5] = quoted(w.url + "/gone.tar.gz")
+		}
 		if to := w.at(w.dir + one(w.rnd, "/ex", "/d0", "/new/ex")); w.rnd.IntN(2) == 0 { // what an archive holds no plan knows
-			d.props = append(d.props, "extract_parent", quoted(to), "creates", quoted(to+"/inside"))
+			inside := "/inside"
+			if w.rnd.IntN(8) == 0 {
+				d.unanswered, inside = true, "/nothing"
+			}
+			d.props = append(d.props, "extract_parent", quoted(to), "creates", quoted(to+inside))
 			w.mayHave(&d, "strip", "1")
 		}
 		w.mayHave(&d, "parents", "true")
@@ -132,8 +142,59 @@ func (w *randomWorld) declare() {
 	if len(w.flags) > 0 && w.rnd.IntN(3) == 0 {
 		d.props = append(d.props, "tags", `{"t0"}`)
 	}
+	w.varyInScript(&d)
 	if d.kind != "apply" && !d.lua {
 		d.in = one(w.rnd, append(w.children(), "")...)
 	}
-	w.list = append(w.list, d)
+	if w.list = append(w.list, d); w.isCircular() {
+		d.in, d.after = "", make(map[string][]string)
+		w.list[len(w.list)-1] = d
+	}
+}
+
+// varyInScript gives a resource what it has by other lines than its own, and a health check, now
+// and then.
+func (w *randomWorld) varyInScript(d *declaration) {
+	if len(w.flags) > 0 {
+		d.defaults = w.rnd.IntN(6) == 0 || slices.ContainsFunc(w.list, func(x declaration) bool { return x.defaults && x.lua })
+	}
+	if w.rnd.IntN(12) == 0 {
+		d.health = one(w.rnd, "true", "/bin/sh -c 'exit 1'", "/bin/sh -c 'exit 2'")
+	}
+	isLazy := slices.ContainsFunc(d.props, func(value string) bool { return strings.HasPrefix(value, "ccm.lazy") })
+	if isLazy || w.rnd.IntN(8) > 0 {
+		return
+	}
+	switch {
+	case d.kind == "file" && slices.Contains(d.props, "mode") && !slices.Contains(d.props, `"directory"`):
+		d.set, d.lua = []string{"mode", `"0600"`}, true
+	case d.kind == "exec" && len(d.props) == 2:
+		d.set, d.lua = []string{"onlyif", strconv.Quote(w.question())}, true
+	}
+}
+
+// isCircular reports whether resources come after themselves. A manifest comes after what it
+// declares, and that after all that the manifest comes after.
+func (w *randomWorld) isCircular() bool {
+	after := make(map[string][]string)
+	for _, d := range w.list {
+		after[d.id()] = slices.Concat(after[d.id()], d.after["require"], d.after["subscribe"])
+		if i := slices.IndexFunc(w.list, func(x declaration) bool { return x.kind == "apply" && x.name == d.in }); i >= 0 {
+			by := w.list[i]
+			after[by.id()] = append(after[by.id()], d.id())
+			after[d.id()] = slices.Concat(after[d.id()], by.after["require"], by.after["subscribe"])
+		}
+	}
+	done := make(map[string]bool) // false while its turn lasts
+	var visit func(id string) bool
+	visit = func(id string) bool {
+		if is, seen := done[id]; seen {
+			return !is
+		}
+		done[id] = false
+		circular := slices.ContainsFunc(after[id], visit)
+		done[id] = true
+		return circular
+	}
+	return slices.ContainsFunc(w.list, func(d declaration) bool { return visit(d.id()) })
 }

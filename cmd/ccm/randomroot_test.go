@@ -54,12 +54,14 @@ var shippedInRoot = []func(w *randomWorld, d *declaration){
 		w.mayHave(d, "uid", map[string]string{"ua": "4011", "ub": "4012", "uc": "4013"}[d.name])
 		w.mayHave(d, "group", quoteOne(w, "gc", "me"))
 		w.mayHave(d, "groups", one(w.rnd, `{"ga"}`, `{"gb", "me"}`, `{"ua"}`))
+		w.mayHave(d, "membership", `"exact"`)
 		w.mayBeAbsent(d)
 	},
 	func(w *randomWorld, d *declaration) {
 		d.kind, d.name = "group", one(w.rnd, "ga", "gb", "gc", "ua", "uc")
 		w.mayHave(d, "gid", map[string]string{"ga": "4001", "gb": "4002", "gc": "4003", "ua": "4011", "uc": "4013"}[d.name])
 		w.mayHave(d, "members", one(w.rnd, `{"ua"}`, `{"uc", "me"}`, `{"ub"}`))
+		w.mayHave(d, "membership", `"exact"`)
 		if d.name != "gc" { // that a pending user has it as its own is known only once it is there
 			w.mayBeAbsent(d)
 		}

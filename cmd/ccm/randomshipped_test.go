@@ -50,6 +50,7 @@ var shipped = []func(w *randomWorld, d *declaration){
 		return []string{"section", quoteOne(w, "s", "t"), "value", quoteOne(w, "0", "1")}
 	}),
 	edit("json_setting", func(w *randomWorld) []string { return []string{"value", quoteOne(w, "0", "1")} }),
+	edit("yaml_setting", func(w *randomWorld) []string { return []string{"value", quoteOne(w, "0", "1")} }),
 	edit("toml_setting", func(w *randomWorld) []string { return []string{"value", quoteOne(w, "0", "1")} }),
 	edit("block", func(w *randomWorld) []string { return []string{"content", quoteOne(w, "0", "1\n", "")} }),
 	func(w *randomWorld, d *declaration) {
@@ -85,7 +86,7 @@ var shipped = []func(w *randomWorld, d *declaration){
 	},
 	func(w *randomWorld, d *declaration) {
 		d.kind, d.name = "link", w.at(w.dir+one(w.rnd, "/l0", "/d0/c", "/new/a", "/l0"))
-		d.props = []string{"target", strconv.Quote(one(w.rnd, w.target("/d0"), "d1", w.target("/new"), "nothing"))}
+		d.props = []string{"target", strconv.Quote(one(w.rnd, w.at(w.dir+"/d0"), "d1", w.at(w.dir+"/new"), "nothing"))}
 		w.mayBeAbsent(d)
 	},
 	func(w *randomWorld, d *declaration) {
@@ -101,7 +102,32 @@ var shipped = []func(w *randomWorld, d *declaration){
 	},
 	func(w *randomWorld, d *declaration) {
 		d.kind, d.name = "git", w.at(w.dir+one(w.rnd, "/clone", "/new/clone", "/d0"))
-		d.props = []string{"url", strconv.Quote(w.repo)} // whether a URL answers is asked in its turn, and not by a plan
+		d.props = []string{"url", strconv.Quote(w.repo)}
+		switch w.rnd.IntN(8) {
+		case 0:
+			d.unanswered, d.props = true, []string{"url", strconv.Quote(w.repo + "-gone")}
+		case 1:
+			d.unanswered, d.props = true, append(d.props, "ref", `"nowhere"`)
+		case 2:
+			d.props = append(d.props, "ref", `"main"`)
+		}
+		w.mayHave(d, "update", "false")
+		w.mayBeAbsent(d)
+		d.unanswered = d.unanswered && !slices.Contains(d.props, `"absent"`)
+	},
+	func(w *randomWorld, d *declaration) { // what nobody declares
+		d.kind, d.name = "directory", w.at(w.dir+one(w.rnd, "/d1/sub", "/new/deep", "/d0/copy"))
+		if !w.rooted && w.rnd.IntN(2) == 0 {
+			d.name = w.dir + one(w.rnd, "/d0", "/new", "/ud0")
+		}
+		d.props = []string{"purge", "true"}
+		w.mayHave(d, "exclude", one(w.rnd, `{"b"}`, `{"u*"}`))
+		w.mayBeAbsent(d)
+	},
+	func(w *randomWorld, d *declaration) {
+		d.kind, d.name = "language_package", one(w.rnd, "ga", "gb")
+		d.props = []string{"manager", `"gem"`, "path", strconv.Quote(w.at(w.dir + "/gems"))}
+		w.mayHave(d, "version", quoteOne(w, "1.0", "2.0"))
 		w.mayBeAbsent(d)
 	},
 	func(w *randomWorld, d *declaration) {
@@ -133,8 +159,8 @@ func canDeclare(d declaration) bool {
 	}
 	isOwn := func() bool { owner, _ := hosttest.Me(); return d.props[1] == strconv.Quote(owner) }
 	switch d.kind {
-	case "git":
-		return has("git")
+	case "git", "language_package":
+		return has(map[string]string{"git": "git", "language_package": "gem"}[d.kind])
 	case "timer":
 		return has("systemctl")
 	case "alternative":
@@ -186,6 +212,12 @@ func (w *randomWorld) varyExec(d *declaration) {
 		d.props = []string{"command", strconv.Quote(fmt.Sprintf("/bin/sh -c 'mkdir -p %s && touch %s'", filepath.Dir(u), u)), "check", strconv.Quote("test -e " + u)}
 	}
 }
+
+// onlyRunFails reports whether it fails in a run for a reason that no plan asks for.
+func (d declaration) onlyRunFails() bool { return d.unanswered || d.isUnhealthy() }
+
+// isUnhealthy reports whether its health check fails it.
+func (d declaration) isUnhealthy() bool { return strings.HasSuffix(d.health, "2'") }
 
 // outputDecides reports whether it is known only after a command whether it has changed
 // anything.

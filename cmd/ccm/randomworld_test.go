@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,9 +20,13 @@ type declaration struct {
 	kind, name string
 	props      []string // name and value by turns, the value as Lua and YAML write it
 	after      map[string][]string
-	back       bool   // what it comes after says so, by before and notify
-	lua        bool   // only a script can declare it
-	in         string // the script or manifest that declares it, "" for the site
+	back       bool     // what it comes after says so, by before and notify
+	lua        bool     // only a script can declare it
+	in         string   // the script or manifest that declares it, "" for the site
+	set        []string // properties that ccm.resources sets, as props
+	defaults   bool     // it has a tag by defaults
+	health     string   // the command of a health check, "" for none
+	unanswered bool     // a run finds out that it cannot be had, and a plan does not ask
 }
 
 func (d declaration) id() string { return d.kind + "#" + d.name }
@@ -32,6 +37,9 @@ func (d declaration) inLua() string {
 	fmt.Fprintf(&b, "%s { %q", d.kind, d.name)
 	for i := 0; i < len(d.props); i += 2 {
 		fmt.Fprintf(&b, ", %s = %s", d.props[i], d.props[i+1])
+	}
+	if d.health != "" {
+		fmt.Fprintf(&b, ", health_checks = { { command = %q } }", d.health)
 	}
 	for _, relation := range relations {
 		if refs := d.refs(relation); len(refs) > 0 {
@@ -44,13 +52,20 @@ func (d declaration) inLua() string {
 // inYAML is inLua for a manifest.
 func (d declaration) inYAML() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "    - %s:\n        - %s:\n", d.kind, strconv.Quote(d.name))
+	fmt.Fprintf(&b, "    - %s:\n", d.kind)
+	if d.defaults {
+		b.WriteString("        - defaults: { tags: [t0] }\n")
+	}
+	fmt.Fprintf(&b, "        - %s:\n", strconv.Quote(d.name))
 	for i := 0; i < len(d.props); i += 2 {
 		value := d.props[i+1]
 		if list, ok := strings.CutPrefix(value, "{"); ok {
 			value = "[" + strings.TrimSuffix(list, "}") + "]"
 		}
 		fmt.Fprintf(&b, "            %s: %s\n", d.props[i], value)
+	}
+	if d.health != "" {
+		fmt.Fprintf(&b, "            health_checks: [{ command: %q }]\n", d.health)
 	}
 	for _, relation := range relations {
 		if refs := d.refs(relation); len(refs) > 0 {
@@ -101,16 +116,9 @@ type randomWorld struct {
 	flags     []string // of plan and run
 	list      []declaration
 	start     found
-	deeper    int // how many are known only without what becomes something else
-}
-
-// target returns what a link holds that leads to a path below the directory: in a root,
-// commands follow absolute ones to elsewhere.
-func (w *randomWorld) target(path string) string {
-	if w.rooted {
-		return path[1:]
-	}
-	return w.dir + path
+	cloned    bool // there is a clone of repo
+	refused   bool // no plan was made of the site
+	deeper    int  // how many are known only without what becomes something else
 }
 
 // at returns the path on the machine of a path of the operating system.
@@ -121,8 +129,7 @@ func (w *randomWorld) at(path string) string {
 	return path
 }
 
-// newRandomWorld returns a world below a directory. A site with an edge that leads in
-// a circle may come of it.
+// newRandomWorld returns a world below a directory.
 func newRandomWorld(seed uint64, where, url, repo string) *randomWorld {
 	w := &randomWorld{rnd: rand.New(rand.NewPCG(seed, 9)), dir: filepath.Join(where, "D"), url: url, repo: repo}
 	w.rooted = w.rnd.IntN(3) == 0
@@ -197,9 +204,10 @@ func (w *randomWorld) find() {
 			w.start = append(w.start, entry{path: w.dir + name, text: one(w.rnd, "0\n", "1\n", "one 2\n")})
 		}
 	}
+	w.cloned = w.rnd.IntN(3) == 0
 	w.findShipped()
 	if w.rnd.IntN(3) == 0 {
-		w.start = append(w.start, entry{path: w.dir + "/l0", target: one(w.rnd, "d0", "d1", "nowhere", w.target("/d0"))})
+		w.start = append(w.start, entry{path: w.dir + "/l0", target: one(w.rnd, "d0", "d1", "nowhere", w.at(w.dir+"/d0"))})
 	}
 }
 
@@ -207,6 +215,10 @@ func (w *randomWorld) find() {
 func (w *randomWorld) populate(t *testing.T) {
 	require.NoError(t, os.RemoveAll(w.dir))
 	require.NoError(t, os.Mkdir(w.dir, 0o755))
+	if w.cloned && slices.ContainsFunc(w.list, func(d declaration) bool { return d.kind == "git" }) {
+		out, err := exec.Command("git", "clone", "-q", w.repo, w.dir+"/clone").CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
 	for _, e := range slices.Concat(w.accounts(), w.start) {
 		dir := filepath.Dir(e.path)
 		if e.text+e.target == "" {
@@ -274,11 +286,17 @@ func (w *randomWorld) units(out map[string]bool) map[string][]declaration {
 			list = without(list, i)
 		}
 	}
+	if len(w.flags) > 0 {
+		lists[""] = []declaration{tagged}
+	}
 	for _, d := range withBack(list) {
 		lists[d.in] = append(lists[d.in], d)
 	}
 	return lists
 }
+
+// tagged has the tag of w.flags, so that there always is one. It is stable.
+var tagged = declaration{kind: "exec", name: "tagged", props: []string{"command", `"true"`, "unless", `"true"`, "tags", `{"t0"}`}}
 
 // inUnit returns the text of a script or manifest.
 func inUnit(name string, list []declaration) string {
@@ -286,6 +304,14 @@ func inUnit(name string, list []declaration) string {
 	if strings.HasSuffix(name, ".lua") {
 		b.WriteString(scriptHead(list))
 		for _, d := range list {
+			if len(d.set) > 0 {
+				fmt.Fprintf(&b, "ccm.resources { type = %q, name = %q }:set { %s = %s }\n", d.kind, d.name, d.set[0], d.set[1])
+			}
+		}
+		for i, d := range list {
+			if d.defaults && !slices.ContainsFunc(list[:i], func(x declaration) bool { return x.defaults }) {
+				b.WriteString("ccm.defaults { tags = \"t0\", tries = 2, try_sleep = \"1ms\" }\n")
+			}
 			b.WriteString(d.inLua())
 		}
 		return b.String()

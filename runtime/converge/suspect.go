@@ -18,7 +18,8 @@ import (
 // unknown because of it.
 //
 // It is assumed that none of them changes a path or a unit that another resource of the
-// site manages. But what names such a path may bring it, if it is not there.
+// site manages. But what names such a path may bring it, if it is not there, and what names
+// something in a directory may bring that.
 
 // mostSuspects is how many suspects of one resource are kept, the surest ones.
 const mostSuspects = 100
@@ -200,7 +201,7 @@ func (s *suspectFinder) matching(look host.Look) iter.Seq[*incompleteEffect] {
 				return
 			}
 		}
-		if look.Found {
+		if !mayBeBrought(look) {
 			return
 		}
 		for _, x := range s.effects.naming[look.Name] {
@@ -211,12 +212,16 @@ func (s *suspectFinder) matching(look host.Look) iter.Seq[*incompleteEffect] {
 	}
 }
 
+// mayBeBrought reports whether what names the path of a look may bring it, or something in it,
+// though it is managed.
+func mayBeBrought(look host.Look) bool { return !look.Found || look.Kind == host.TreeLook }
+
 // matchCounts reports whether a resource that has the path or name of a look may make it see
 // something else.
 func (s *suspectFinder) matchCounts(x *incompleteEffect, look host.Look) bool {
 	switch look.Kind {
 	case host.PathLook, host.TreeLook:
-		return !s.isManaged(look.Name) || !look.Found && (x.brings || s.effects.names(x, look.Name)) || look.Found && x.removes
+		return !s.isManaged(look.Name) || !look.Found && x.brings || look.Found && x.removes || mayBeBrought(look) && s.effects.names(x, look.Name)
 	case host.RepositoryLook:
 		return !look.Found && (!x.brings || x.mayBringRepository()) // a package is no repository for one of a like name
 	}

@@ -26,10 +26,14 @@ local function parsed(text)
   return found
 end
 
--- An error if the program that is to be added or chosen is not there.
-local function check_program(want, host, known)
-  if (want.link or known) and want.path and want.ensure ~= "absent" and not host.stat(want.path) then
+-- An error if the program that is to be added or chosen is not there, or no place for the link.
+local function check(want, host, have)
+  if want.ensure == "absent" then return end
+  if want.path and (want.link or have.priority) and not have.registered and not host.stat(want.path) then
     error("there is no program " .. want.path, 0)
+  end
+  if want.link and have.link ~= want.link and not host.is_directory(path.dir(want.link)) then
+    error("there is no directory " .. path.dir(want.link), 0)
   end
 end
 
@@ -59,17 +63,17 @@ return ccm.type {
     local text
     for _, d in ipairs(directories) do text = text or host.read(d .. want.name) end
     if not text then
-      check_program(want, host)
+      check(want, host, {})
       return { ensure = "absent" }
     end
     local found, link = parsed(text), host.stat(chosen(want.name))
     local have = { ensure = found.mode == "auto" and "auto" or "present", followers = found.followers, path = link and link.target }
-    local path = want.path or have.path
-    have.priority, have.link = path and found.priorities[path], found.link
+    local program = want.path or have.path
+    have.priority, have.link = program and found.priorities[program], found.link
     if want.path and want.ensure == "absent" then have.ensure = have.priority and "present" or "absent" end
     -- update-alternatives forgets a choice whose program is gone.
-    have.registered = have.priority ~= nil and host.stat(path) ~= nil
-    if not have.registered then check_program(want, host, have.priority) end
+    have.registered = have.priority ~= nil and host.stat(program) ~= nil
+    check(want, host, have)
     if want.path and want.ensure == "auto" then have.path = have.registered and want.path or "not added" end
     return have
   end,
