@@ -216,7 +216,7 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 		d.Act("SetAttributes", "updated attributes")
 	}
 	if len(d.Actions) > 0 || extract {
-		d.Effects = []host.PathEffect{a.leaves(have, download)}
+		d.Effects = have.Parents.leaves(a.leaves(have, download))
 	}
 	d.Complete = true
 	if !extract {

@@ -328,7 +328,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		return d
 	}
 	d.Act(verb, phrase)
-	d.Effects, d.Complete = []host.PathEffect{f.leaves(have)}, true
+	d.Effects, d.Complete = have.Parents.leaves(f.leaves(have)), true
 	if have.ContentDiffers || have.Kind == host.Missing && f.Ensure == FilePresent {
 		d.Text = f.text(have)
 	}

@@ -43,3 +43,11 @@ func (p Parents) tellParents(d *resource.Decision) {
 		d.Add("parents", "", strings.Join(p.MissingParents, ", ")+" (mode 0755)")
 	}
 }
+
+// leaves returns what will stand at a path and above it.
+func (p Parents) leaves(own host.PathEffect) (list []host.PathEffect) {
+	for _, dir := range p.MissingParents {
+		list = append(list, host.PathEffect{Path: dir, Kind: host.Directory})
+	}
+	return append(list, own)
+}

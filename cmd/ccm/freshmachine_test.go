@@ -61,7 +61,7 @@ func (w *randomWorld) read(t *testing.T, lines []string, inLua bool) (planned, r
 			case "in":
 				d.in = value
 				continue
-			case "refreshonly", "noop", "purge", "recurse", "uid", "gid":
+			case "refreshonly", "noop", "purge", "recurse", "parents", "uid", "gid":
 				d.props = append(d.props, key, value)
 				continue
 			case "content":

@@ -140,6 +140,17 @@ func TestFreshMachine(t *testing.T) {
 			"file D/x source=D/l/passwd pending changed",
 			"exec look command=true onlyif=test~-L~D/l pending changed",
 		},
+		"directories that are made for a file of which something is unknown": {
+			"exec a command=sh~-c~true pending changed",
+			"file D/new/deep/b content=x parents=true unknown:exec#a>pending changed",
+			"file D/new ensure=directory mode=0755 unknown:file#D/new/deep/b,exec#a stable",
+		},
+		"directories that are made for a link of which something is unknown": {
+			"exec a command=sh~-c~true pending changed",
+			"exec u command=true onlyif=ls~D/no unknown:exec#a>stable stable",
+			"link D/new/deep/b target=x parents=true require=exec#u pending changed",
+			"file D/new ensure=directory mode=0755 unknown:link#D/new/deep/b stable",
+		},
 		"what hides behind a directory that may be there": {
 			"exec a command=sh~-c~true onlyif=true pending changed",
 			"file D/new/deep ensure=directory mode=0755 unknown:exec#a changed",

@@ -87,7 +87,9 @@ var shipped = []func(w *randomWorld, d *declaration){
 	func(w *randomWorld, d *declaration) {
 		d.kind, d.name = "link", w.at(w.dir+one(w.rnd, "/l0", "/d0/c", "/new/a", "/l0"))
 		d.props = []string{"target", strconv.Quote(one(w.rnd, w.at(w.dir+"/d0"), "d1", w.at(w.dir+"/new"), "nothing"))}
-		w.mayBeAbsent(d)
+		if w.mayBeAbsent(d); !slices.Contains(d.props, "ensure") {
+			w.mayHave(d, "parents", "true")
+		}
 	},
 	func(w *randomWorld, d *declaration) {
 		d.kind, d.name = "directory", w.at(w.dir+one(w.rnd, "/copy", "/new/copy", "/d1", "/d0/copy"))

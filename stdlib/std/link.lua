@@ -52,8 +52,9 @@ return ccm.type {
     return decision
   end,
 
-  leaves = function(want)
-    return { { path = want.path, kind = want.ensure == "absent" and "absent" or "link", target = want.target } }
+  leaves = function(want, have)
+    local left = tbl.map(have and have.missing or {}, function(p) return { path = p, kind = "directory" } end)
+    return tbl.concat(left, { { path = want.path, kind = want.ensure == "absent" and "absent" or "link", target = want.target } })
   end,
 
   perform = function(action, want, have, host)

@@ -259,6 +259,9 @@ func test(o *View, c command.Cmd) (yes, ok bool) {
 	if !inside || words[1] == "" {
 		return false, false
 	}
+	if p, err := o.find(name, words[0] != "-L" && words[0] != "-h"); err == nil && p.absolute && o.base.Root() != "/" {
+		return false, false // it sees what is elsewhere
+	}
 	yes, ok = answerTest(o, words[0], name)
 	return yes != not, ok
 }

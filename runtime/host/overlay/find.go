@@ -24,6 +24,9 @@ type place struct {
 	notDirectory bool
 	// relinked says that a link on the way is going to be made, or to point elsewhere.
 	relinked bool
+	// absolute says that a link on the way is absolute. Commands follow it from the root of
+	// the operating system, and not from that of the machine.
+	absolute bool
 	// open is who may have put things into the directory, or into one above it; nil
 	// if nobody.
 	open *entry
@@ -82,7 +85,7 @@ func (w *walker) walk(at place, way []string, follow bool) (place, error) {
 		case name == "..":
 			up, err := w.walk(rootPlace(), split(path.Dir(at.path)), true)
 			up.doubts = append(up.doubts[:len(up.doubts):len(up.doubts)], at.doubts...)
-			up.relinked = up.relinked || at.relinked
+			up.relinked, up.absolute = up.relinked || at.relinked, up.absolute || at.absolute
 			if at = up; err != nil {
 				return at, err
 			}
@@ -94,7 +97,7 @@ func (w *walker) walk(at place, way []string, follow bool) (place, error) {
 			}
 			continue
 		case at.info.Kind != safepath.Directory && !at.vague:
-			at = place{path: path.Join(at.path, name), missingAt: at.path, notDirectory: at.info.Kind != safepath.Missing, fresh: true, gone: at.gone, doubts: at.doubts}
+			at = place{path: path.Join(at.path, name), missingAt: at.path, notDirectory: at.info.Kind != safepath.Missing, fresh: true, gone: at.gone, doubts: at.doubts, absolute: at.absolute}
 			continue
 		}
 		next, err := w.o.step(at, name)
@@ -111,7 +114,7 @@ func (w *walker) walk(at place, way []string, follow bool) (place, error) {
 			}
 			in := at
 			if strings.HasPrefix(target, "/") {
-				at = place{path: "/", info: safepath.Info{Kind: safepath.Directory}, doubts: next.doubts, relinked: at.relinked}
+				at = place{path: "/", info: safepath.Info{Kind: safepath.Directory}, doubts: next.doubts, relinked: at.relinked, absolute: true}
 			} else {
 				at.doubts = next.doubts
 			}
@@ -138,7 +141,7 @@ func (w *walker) walk(at place, way []string, follow bool) (place, error) {
 
 // step returns what stands in a directory under a name.
 func (o *View) step(in place, name string) (place, error) {
-	p := place{path: path.Join(in.path, name), fresh: in.fresh, gone: in.gone, open: in.open, doubts: in.doubts, relinked: in.relinked}
+	p := place{path: path.Join(in.path, name), fresh: in.fresh, gone: in.gone, open: in.open, doubts: in.doubts, relinked: in.relinked, absolute: in.absolute}
 	e := o.at(p.path)
 	var now safepath.Info
 	var err error
