@@ -43,7 +43,7 @@ func (w *randomWorld) read(t *testing.T, lines []string, inLua bool) (planned, r
 	owner, group := hosttest.Me()
 	planned, ran = make(map[string]string), make(map[string]string)
 	for _, line := range lines {
-		words := strings.Fields(strings.NewReplacer("D/", w.at(w.dir+"/")).Replace(line))
+		words := strings.Fields(strings.NewReplacer("D/", w.at(w.dir+"/"), "ROOT/", w.dir+"/").Replace(line))
 		n := len(words) - 2
 		d := declaration{kind: words[0], name: words[1], lua: inLua, after: make(map[string][]string)}
 		mode := "0644"
@@ -90,7 +90,7 @@ func (w *randomWorld) read(t *testing.T, lines []string, inLua bool) (planned, r
 
 // TestPlannedAccounts: a plan knows what users and groups earlier resources bring, change and
 // remove, as TestFreshMachine has it of paths. The machine has a user uc, whose group has the
-// same name and who is in the group ga.
+// same name and who is in the group ga, and an absolute link.
 func TestPlannedAccounts(t *testing.T) {
 	if !canDeclare(declaration{kind: "user"}) {
 		t.Skip("needs root and the commands that change users")
@@ -108,6 +108,14 @@ func TestPlannedAccounts(t *testing.T) {
 		"the own group of a user that stays": {
 			"group uc ensure=absent failed failed",
 			"user uc comment=z pending changed",
+		},
+		"the own group of a user that gets another": {
+			"group gn gid=4711 pending changed",
+			"user uc group=gn pending changed",
+		},
+		"a link that commands follow to elsewhere": {
+			"file D/there ensure=directory mode=0755 pending changed",
+			"exec e command=true unless=test~-e~ROOT/l unknown:file#/there changed",
 		},
 		"a key of a user that is pending": {
 			"user ub pending changed",
@@ -151,7 +159,7 @@ func TestPlannedAccounts(t *testing.T) {
 			t.Run(name+"/"+file, func(t *testing.T) {
 				isolate(t)
 				w := &randomWorld{dir: filepath.Join(t.TempDir(), "D"), rooted: true, populated: true}
-				w.start = found{{path: w.dir + "/etc/login.defs", text: "USERGROUPS_ENAB yes\n"}}
+				w.start = found{{path: w.dir + "/etc/login.defs", text: "USERGROUPS_ENAB yes\n"}, {path: w.dir + "/l", target: "/there"}}
 				w.populate(t)
 				w.checkTold(t, resources, file == "site.lua")
 			})
