@@ -8,6 +8,7 @@
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fuzz       every fuzz target for FUZZTIME, one after the other
 # make reliability  run the tests that count what they try, and write docs/reliability.md (root)
+# make growth     count what up to 100,000 resources take, against 1,000 (many minutes)
 # make bench      measure against the floor programs and installed peers (docs/performance.md)
 # make bench-go   the Go benchmarks
 
@@ -30,7 +31,7 @@ FUZZ ?= $(shell git grep -E '^func Fuzz' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:
 
 BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: build cross portable test lint generate integration reliability bench bench-go fuzz plans
+.PHONY: build cross portable test lint generate integration reliability growth bench bench-go fuzz plans
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -70,6 +71,10 @@ integration:
 
 reliability:
 	go run ./test/tally/table $(if $(RUN),-run '$(RUN)') $(LAB)
+
+growth:
+	CCM_TEST_GROWTH=100000 CCM_TEST_HEAP=1 go test ./cmd/ccm -count=1 -v -timeout 2h \
+		-run '^(TestPlansGrowLinearly|TestCommandsGrowLinearly|TestHeapOfCommands|TestPeakOfMemory|TestSequential)$$'
 
 bench:
 	go run ./test/bench -out docs/performance.md $(BENCH)

@@ -67,27 +67,51 @@ func planned(t *testing.T, text string) (allocations, size uint64) {
 	return after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc
 }
 
-// What a plan takes grows with the number of resources and not faster, whatever they
-// are and whatever is pending before them. CCM_TEST_GROWTH is how many resources the
-// largest site has, 4000 if it is not set.
-func TestPlansGrowLinearly(t *testing.T) {
-	most := 4000
-	if n, err := strconv.Atoi(os.Getenv("CCM_TEST_GROWTH")); err == nil {
-		most = n
+// growthEnv names the variable that has the tests of growth go from 1,000 resources to as many
+// as it says: "make growth" sets 100000. Otherwise they take some hundreds.
+const growthEnv = "CCM_TEST_GROWTH"
+
+// growthSizes returns the sizes that a test of growth compares: what is given, or what
+// growthEnv says.
+func growthSizes(t *testing.T, few, many int) (int, int) {
+	t.Helper()
+	text := os.Getenv(growthEnv)
+	if text == "" {
+		return few, many
 	}
+	many, err := strconv.Atoi(text)
+	require.NoError(t, err, growthEnv)
+	return 1000, many
+}
+
+// grows fails unless many resources take no more than few do in proportion. What the fewest
+// take is taken off the allocations: it would hide growth at small sizes. Of the bytes it
+// is mostly buffers that are kept.
+func grows(t *testing.T, sizes [3]int, fewest, few, many work) {
+	t.Helper()
+	each := func(n int, w work) (allocations, bytes float64) {
+		return (w.allocations - fewest.allocations) / float64(n-sizes[0]), w.bytes / float64(n)
+	}
+	allocations, bytes := each(sizes[1], few)
+	manyAllocations, manyBytes := each(sizes[2], many)
+	t.Logf("%.1f allocations and %.0f bytes for each of %d, %.1f and %.0f for each of %d",
+		allocations, bytes, sizes[1], manyAllocations, manyBytes, sizes[2])
+	require.LessOrEqual(t, manyAllocations, 1.1*allocations)
+	require.LessOrEqual(t, manyBytes, 1.4*bytes) // tables double
+}
+
+// What a plan takes grows with the number of resources and not faster, whatever they
+// are and whatever is pending before them.
+func TestPlansGrowLinearly(t *testing.T) {
+	few, many := growthSizes(t, 250, 1000)
 	for what, site := range growing {
 		t.Run(what, func(t *testing.T) {
-			of := func(n int) (float64, float64) {
+			of := func(n int) work {
 				allocations, size := planned(t, fmt.Sprintf(site, n))
-				return float64(allocations), float64(size)
+				return work{float64(allocations), float64(size)}
 			}
 			of(10) // what is set up once
-			allocations, size := of(most / 4)
-			manyAllocations, manySize := of(most)
-			t.Logf("%.1f allocations and %.0f bytes for each resource, %.1f and %.0f of four times as many",
-				allocations/float64(most/4), size/float64(most/4), manyAllocations/float64(most), manySize/float64(most))
-			require.LessOrEqual(t, manyAllocations, 4*1.2*allocations)
-			require.LessOrEqual(t, manySize, 4*1.4*size) // tables double
+			grows(t, [3]int{10, few, many}, of(10), of(few), of(many))
 		})
 	}
 }
