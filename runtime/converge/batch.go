@@ -16,14 +16,19 @@ import (
 // which takes about as long as it takes for one. Their resources, and those in between
 // that had nothing to do, are reported after that, in their order.
 //
-// It makes 1,000 files 2.5 to 4 times as fast on a disk, and 1.6 times in memory.
+// A full batch is committed by the pool while the next one is written. Two are under way at
+// most, and none of their files has to do with one of the other.
+//
+// It makes 1,000 files 2.5 to 4 times as fast on a disk, and twice in memory.
 type batch struct {
 	files   *host.Batch
-	first   int // index of the first resource
 	entries []*stagedFile
 	// unwritten is fewer than fileChunk of the entries, for the next job of the pool.
 	unwritten []*stagedFile
-	pool      *pool
+	// errs is what was wrong with each file, and events is those to be reported, once the
+	// commit has begun.
+	errs   []error
+	events []*Event
 }
 
 // A stagedFile is the file of one resource in a batch.
@@ -42,14 +47,15 @@ type stagedFile struct {
 	statusErr error
 }
 
-// maxBatchSpan is how many resources are between the first and the last one of a
-// batch at most.
+// maxBatchSpan is how many resources are looked at, at most, before no file is under way.
 const maxBatchSpan = 4096
 
 // fileChunk is how many files one job of the pool has: to wake a goroutine on another
-// processor takes about as long as to write a file. Half of a batch in memory is one job, and
-// the other half is left to the walk.
+// processor takes about as long as to write a file.
 const fileChunk = 20
+
+// isWriting reports whether files are under way: written and not yet concluded.
+func (w *walk) isWriting() bool { return w.batch != nil || w.committing != nil }
 
 // batchable reports whether the file of resource i may be written together with
 // others: nothing is done between its change and the next resource.
@@ -59,38 +65,50 @@ func (w *walk) batchable(i int) bool {
 	return bounded && !w.planning && w.mayWait(i)
 }
 
-// canBatch reports whether resource i can be decided about before the batch is
-// committed.
+// canBatch reports whether resource i can be decided about before the files that are under
+// way are concluded.
 func (w *walk) canBatch(i int) bool {
 	path, looks, _ := resource.BoundsOf(w.catalog.Resources[i].Spec)
-	if !looks || !w.batchable(i) || w.batchPaths.covers(path) || w.batch.files.AtLimit() || i-w.batch.first >= maxBatchSpan {
+	if !looks || !w.batchable(i) || w.batchPaths.covers(path) || i-w.batchFirst >= maxBatchSpan {
 		return false
 	}
 	for _, d := range w.catalog.Deps[i] {
-		if d.Index >= w.batch.first && w.outcomes[d.Index] != Stable {
+		if d.Index >= w.batchFirst && w.outcomes[d.Index] != Stable {
 			return false
 		}
 	}
 	return true
 }
 
+// commitBefore commits what has to be committed before resource i is converged.
+func (w *walk) commitBefore(ctx context.Context, i int) {
+	switch {
+	case w.isWriting() && !w.canBatch(i):
+		w.commit(ctx)
+	case w.batch != nil && w.batch.files.AtLimit():
+		w.beginCommit(ctx)
+	}
+}
+
 // stage begins to write the file of a resource in the batch, and reports whether it has: the
 // decision has to be to write one whole file, and that has to be possible together with
-// others. It begins a batch if there is none, and commits the present one for any other
+// others. It begins a batch if there is none, and commits what is under way for any other
 // decision.
 func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.Decision, ev *Event) bool {
 	if len(d.Effects) != 1 || d.Effects[0].Kind != host.Regular || d.Effects[0].Kept {
 		w.commit(ctx)
 		return false
 	}
-	b := w.batch
-	if b == nil {
+	if !w.isWriting() {
 		if !w.batchable(ev.Index) {
 			return false
 		}
-		b = &batch{files: w.host.Batch(), first: ev.Index, pool: newPool()}
-		w.batch = b
+		w.batchFirst = ev.Index
 	}
+	if w.batch == nil {
+		w.batch = &batch{files: w.host.Batch()}
+	}
+	b := w.batch
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	w.batchPaths.addNew(path)
 	x := &stagedFile{event: ev, provider: provider, decision: d, host: b.files.File()}
@@ -107,7 +125,7 @@ func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.
 func (w *walk) writeMore(ctx context.Context) {
 	list := w.batch.unwritten
 	w.batch.unwritten = nil
-	w.batch.pool.do(func() {
+	w.pool.do(func() {
 		for _, x := range list {
 			w.write(ctx, x)
 		}
@@ -126,37 +144,16 @@ func (w *walk) write(ctx context.Context, x *stagedFile) {
 	x.took = w.view.Now().Sub(began)
 }
 
-// commit gives the files of the batch, if there is one, their places, looks at them again, and
-// reports all resources since the first of them.
+// commit gives all files that are under way their places, and reports the resources since
+// the first of them.
 func (w *walk) commit(ctx context.Context) {
-	b := w.batch
-	if b == nil {
+	if !w.isWriting() {
 		return
 	}
-	w.writeMore(ctx)
-	w.batch = nil
-	b.pool.wait()
-	errs := b.errs()
-	var placed []*stagedFile
-	b.files.Commit(errs, func(n int) {
-		x := b.entries[n]
-		if _, looks, _ := resource.BoundsOf(x.event.Resource.Spec); looks {
-			placed = append(placed, x)
-		} else {
-			x.askStatus(ctx, w.view) // before the next one has its place, at which it may look
-		}
-	})
-	for list := range slices.Chunk(placed, fileChunk) {
-		b.pool.do(func() {
-			for _, x := range list {
-				x.askStatus(ctx, w.view)
-			}
-		})
+	if w.batch != nil {
+		w.beginCommit(ctx)
 	}
-	b.pool.wait()
-	for n, err := range errs {
-		w.conclude(ctx, b.entries[n], err)
-	}
+	w.finishCommit(ctx)
 	w.batchPaths.clear()
 	events := w.queue
 	w.queue = nil
@@ -164,20 +161,101 @@ func (w *walk) commit(ctx context.Context) {
 	w.since = w.view.Now()
 }
 
-// errs returns what was wrong with writing each file. If one has to be written by
-// itself, so have all behind it: they might take up the room that it would have had in
-// its turn.
-func (b *batch) errs() []error {
-	errs := make([]error, len(b.entries))
-	var retry error
+// beginCommit has the pool commit the batch, after the one before.
+func (w *walk) beginCommit(ctx context.Context) {
+	w.writeMore(ctx)
+	b, before, v := w.batch, w.committing, w.view
+	w.pool.wait() // also for the commit of the batch before
+	b.setErrs(before.retry())
+	if before.hasErrors() {
+		w.finishCommit(ctx) // what is written again comes before the files of b
+		before = nil
+	}
+	b.files.Announce(b.errs)
+	w.batch, w.committing = nil, b
+	b.events, w.queue = w.queue, nil
+	if job := func() { w.place(ctx, v, b) }; b.files.Concurrent() {
+		w.pool.do(job)
+	} else {
+		job()
+	}
+	w.concludeAll(ctx, before)
+	if b.retry() != nil {
+		w.finishCommit(ctx) // before others take up room
+	}
+	w.since = w.view.Now()
+}
+
+// finishCommit waits until a batch that is being committed has its places, and concludes it.
+func (w *walk) finishCommit(ctx context.Context) {
+	w.pool.wait()
+	b := w.committing
+	w.committing = nil
+	w.concludeAll(ctx, b)
+}
+
+// place gives the files of a batch their places and looks at them again. It is called from
+// another goroutine than that of the walk.
+func (w *walk) place(ctx context.Context, v *host.View, b *batch) {
+	var placed []*stagedFile
+	b.files.Commit(b.errs, func(n int) {
+		x := b.entries[n]
+		if _, looks, _ := resource.BoundsOf(x.event.Resource.Spec); looks {
+			placed = append(placed, x)
+		} else {
+			x.askStatus(ctx, v) // before the next one has its place, at which it may look
+		}
+	})
+	for list := range slices.Chunk(placed, fileChunk) {
+		w.pool.do(func() {
+			for _, x := range list {
+				x.askStatus(ctx, v)
+			}
+		})
+	}
+}
+
+// concludeAll tells what became of a batch that has its places, and reports the resources up
+// to its end. B may be nil.
+func (w *walk) concludeAll(ctx context.Context, b *batch) {
+	if b == nil {
+		return
+	}
+	for n, err := range b.errs {
+		w.conclude(ctx, b.entries[n], err)
+	}
+	w.report(b.events)
+}
+
+// setErrs notes what was wrong with writing each file. If one has to be written by itself, so
+// have all behind it: they might take up the room that it would have had in its turn. Retry
+// is the error of a file of the batch before that has to be, or nil.
+func (b *batch) setErrs(retry error) {
+	b.errs = make([]error, len(b.entries))
 	for n, x := range b.entries {
-		if errs[n] = x.err; x.err == nil {
-			errs[n] = retry
+		if b.errs[n] = x.err; x.err == nil {
+			b.errs[n] = retry
 		} else if retry == nil && host.IsRetryable(x.err) {
 			retry = x.err
 		}
 	}
-	return errs
+}
+
+// retry returns the error of a file that has to be written by itself, nil if there is none.
+// B may be nil.
+func (b *batch) retry() error {
+	if b == nil {
+		return nil
+	}
+	if n := slices.IndexFunc(b.errs, host.IsRetryable); n >= 0 {
+		return b.errs[n]
+	}
+	return nil
+}
+
+// hasErrors reports whether a file could not be written. B may be nil.
+func (b *batch) hasErrors() bool {
+	return b != nil && slices.ContainsFunc(b.errs, func(err error) bool { return err != nil })
 }
 
 // askStatus looks at a file that is at its path.

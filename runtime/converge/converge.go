@@ -96,7 +96,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	p := &progress{catalog: c, view: v, planning: h == nil, outcomes: make([]Outcome, len(c.Resources))}
 	w := &walk{
 		Engine: e, progress: p, host: h, declared: declared, prefetcher: e.startPrefetcher(ctx, v, c), blocks: make([]bool, len(c.Resources)),
-		suspects: &suspectFinder{progress: p}, refreshes: &refreshTracker{progress: p}, redactor: newRedactor(e, c.Resources),
+		suspects: &suspectFinder{progress: p}, refreshes: &refreshTracker{progress: p}, redactor: newRedactor(e, c.Resources), pool: newPool(),
 	}
 	defer w.prefetcher.Stop()
 	w.forecaster = &forecaster{progress: p, suspects: w.suspects, prefetcher: w.prefetcher, texts: e.Texts, conditional: make([]bool, len(c.Resources))}
@@ -108,9 +108,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	w.sum.Dropped = w.refreshes.load(e.PendingRefreshes)
 	w.since = v.Now()
 	for i, r := range c.Resources {
-		if w.batch != nil && !w.canBatch(i) {
-			w.commit(ctx)
-		}
+		w.commitBefore(ctx, i)
 		if len(w.deferred) > 0 && !w.canDefer(i) {
 			w.runDeferredChecks(ctx)
 		}
@@ -130,7 +128,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			w.prefetcher.change(r, false)
 		}
 		w.prefetcher.leave(i)
-		if w.batch != nil || len(w.deferred) > 0 || w.transaction != nil && !w.planning {
+		if w.isWriting() || len(w.deferred) > 0 || w.transaction != nil && !w.planning {
 			w.queue = append(w.queue, events...)
 			continue
 		}
@@ -176,8 +174,11 @@ type walk struct {
 	scopeEnds   scopeEnds
 	interrupted bool
 	edits       *edits          // that are under way, or nil
-	batch       *batch          // of files that are not committed, or nil
-	batchPaths  changedPaths    // of the files of batch
+	batch       *batch          // of files that are being written, or nil
+	committing  *batch          // the one before, until it is concluded
+	batchFirst  int             // index of the first resource whose file is under way
+	batchPaths  changedPaths    // of the files since then
+	pool        *pool           // that writes and commits files
 	deferred    []deferredCheck // of resources that were acted on
 	transaction *transaction    // that is not committed, or nil
 	alone       bool            // no transaction may begin

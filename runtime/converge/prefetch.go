@@ -170,10 +170,10 @@ func (p *Prefetcher) do(j *prefetchJob) {
 		<-j.done
 		return
 	}
-	epoch := p.epoch.Load()
+	epoch, v := p.epoch.Load(), j.view.Brief()
 	for i := range j.results {
 		x := &j.results[i]
-		x.state, x.err = x.provider.Status(j.ctx, j.view, x.resource.Spec)
+		x.state, x.err = x.provider.Status(j.ctx, v, x.resource.Spec)
 		x.epoch = epoch
 	}
 	close(j.done)
@@ -248,10 +248,16 @@ func (p *Prefetcher) advance() {
 		if to <= p.next || to-p.next < jobSize/2 && to < len(p.results) {
 			return
 		}
-		j := p.newJob()
+		var j *prefetchJob
 		var at []int
 		for i := p.next; i < to; i++ {
-			if p.results[i] == nil && p.add(j, p.catalog.Resources[i]) {
+			if p.results[i] != nil {
+				continue
+			}
+			if j == nil {
+				j = p.newJob()
+			}
+			if p.add(j, p.catalog.Resources[i]) {
 				at = append(at, i)
 			}
 		}

@@ -82,7 +82,7 @@ func (w *walk) interruptTransaction(ctx context.Context, provider *resource.Bind
 func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, ev *Event) bool {
 	if w.transaction == nil {
 		r := ev.Resource
-		if w.alone || w.batch != nil || len(w.deferred) > 0 || d.Uncertain != "" || ev.Refreshed || !w.mayWait(ev.Index) || !r.Type.Together(r.Spec, r.Spec) {
+		if w.alone || w.isWriting() || len(w.deferred) > 0 || d.Uncertain != "" || ev.Refreshed || !w.mayWait(ev.Index) || !r.Type.Together(r.Spec, r.Spec) {
 			return false
 		}
 		w.transaction = &transaction{first: ev.Index, provider: provider}

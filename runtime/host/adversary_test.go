@@ -61,6 +61,7 @@ func TestAdversary(t *testing.T) {
 				b.File().WriteNewFile(filepath.Join(r.dir, "secret"), strings.NewReader("new"), r.attr),
 				b.File().WriteNewFile(filepath.Join(r.below, "new"), strings.NewReader("new"), r.attr),
 			}
+			b.Announce(errs)
 			b.Commit(errs, func(int) {})
 			return errors.Join(errs...)
 		},

@@ -71,8 +71,8 @@ func (b *Batch) AtLimit() bool {
 // that takes longer than more commits do, on a disk it is the other way round: a batch of 200
 // needs a table of 256.
 const (
-	memoryBatch = 40
-	diskBatch   = 200
+	memoryBatch = 20
+	diskBatch   = 100
 )
 
 // openFileShare returns how many files a batch may hold open at most.
@@ -150,16 +150,14 @@ func (h *Host) writeStaged(name string, content io.Reader, attr Attr, isNew bool
 // fsync(2) of each.
 const manyFiles = 8
 
-// Commit announces what is about to be replaced ([Options.BeforeChange]), makes durable what
-// was written, and gives all files their places. Errs has the error of writing each
-// file, in the order of the calls of File, and gets those of Commit. A file with an
-// error does not get its place. Placed is called with the number of each that has its
+// Commit makes durable what was written, and gives all files their places. Announce has to
+// come before. Errs has the error of writing each file, in the order of the calls of File,
+// and gets those of Commit. A file with an error does not get its place. Placed is called with the number of each that has its
 // place, before the next one gets its own.
 //
 // Where it fails, the old file is untouched and no temporary file is left, except if
 // what fails is to make the new name of a file durable.
 func (b *Batch) Commit(errs []error, placed func(n int)) {
-	b.announce(errs)
 	b.sync(errs)
 	b.dirs.revalidate(b.host.files)
 	for i, e := range b.entries {
@@ -189,9 +187,10 @@ func (b *Batch) each(errs []error, do func(i int, e *batchEntry) error) {
 	}
 }
 
-// announce passes what stands at the path of each file to [Options.BeforeChange]. The backups
-// are durable after the call for the last file that has no error; see [PreImage.More].
-func (b *Batch) announce(errs []error) {
+// Announce passes what stands at the path of each file to [Options.BeforeChange]. The backups
+// are durable after the call for the last file that has no error; see [PreImage.More]. Errs
+// is as for Commit.
+func (b *Batch) Announce(errs []error) {
 	b.dirs.revalidate(b.host.files)
 	last := -1
 	b.each(errs, func(i int, _ *batchEntry) error { last = i; return nil })

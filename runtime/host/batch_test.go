@@ -32,6 +32,7 @@ func commit(b *host.Batch, errs []error, placed func(n int)) []error {
 	if errs == nil {
 		errs = make([]error, 10_000)
 	}
+	b.Announce(errs)
 	b.Commit(errs, placed)
 	return errs
 }

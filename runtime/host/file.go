@@ -99,8 +99,23 @@ func (v *View) IsDirectory(name string) (bool, error) {
 	if o := v.planned(); o != nil {
 		return o.IsDirectory(name)
 	}
+	if v.seen != nil && *v.seen == name {
+		return true, nil
+	}
 	is, err := v.files.IsDirectory(name)
+	if is && v.seen != nil {
+		*v.seen = name
+	}
 	return is, safepath.PathError("stat", name, err)
+}
+
+// Brief returns a view for looks that count as one moment: a directory that it has found is
+// taken to stay. Many files that are missing in one directory ask for it once. It is for one
+// goroutine.
+func (v *View) Brief() *View {
+	c := *v
+	c.seen = new(string)
+	return &c
 }
 
 // Readlink returns where the link at the path points.

@@ -30,6 +30,7 @@ import (
 type View struct {
 	*machine
 	plan *overlay.View // what a plan assumes to have been done, nil outside plans
+	seen *string       // the last directory that IsDirectory has found, nil unless Brief
 }
 
 // machine is what all views of one machine share.

@@ -237,6 +237,7 @@ func TestSharedDirectory(t *testing.T) {
 	b := h.Batch()
 	require.NoError(t, b.File().WriteFile("/f", strings.NewReader("two"), attr))
 	errs := make([]error, 1)
+	b.Announce(errs)
 	b.Commit(errs, func(int) {})
 	require.NoError(t, errs[0])
 	require.NoError(t, h.Symlink("x", "/l"))

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -11,13 +13,19 @@ type binaryPair struct {
 	before, after *program
 }
 
-// withBefore puts a run of the other binary before each run of ccm. The two use one state:
-// each leaves what the other would.
+// withBefore puts a run of the other binary before each run of ccm. Each has a state of its
+// own: to find the record of another version is more work than to find one's own.
 func (b *bench) withBefore(programs []*program) (all []*program) {
 	for _, p := range programs {
 		if b.before != "" && p.argv[0] == b.ccm {
 			other := *p
-			other.argv = append([]string{b.before}, p.argv[1:]...)
+			other.argv = slices.Clone(p.argv)
+			other.argv[0] = b.before
+			for i, arg := range other.argv {
+				if arg == filepath.Join(p.state, "ccm") {
+					other.argv[i] = filepath.Join(p.state, "before")
+				}
+			}
 			b.pairs = append(b.pairs, binaryPair{b.current, &other, p})
 			all = append(all, &other)
 		}

@@ -206,7 +206,7 @@ func (b *bench) floorProgram(differ int, argv ...string) *program {
 // ccmProgram returns a run or plan of ccm, with its state in a directory of its own.
 func (b *bench) ccmProgram(p *place, verb, file string, want counts, flags ...string) *program {
 	state := p.path("state-" + filepath.Base(file))
-	argv := append([]string{b.ccm, verb, "--state-dir", state}, flags...)
+	argv := append([]string{b.ccm, verb, "--state-dir", filepath.Join(state, "ccm")}, flags...)
 	return &program{name: strings.Join(append([]string{"ccm", filepath.Base(file)}, flags...), " "), argv: append(argv, file), check: want.check, state: state}
 }
 
