@@ -22,8 +22,9 @@ var ServiceType = resource.Define[Service, ServiceState, ServiceProvider]("servi
 // or reloads it, if it is to be running and is.
 type Service struct {
 	// Name is the name of the service itself, not an alias of it. It may hold
-	// letters, digits and . _ + : ~ - . Units of other kinds have their full name, such
-	// as "backup.timer", "app.socket" or "app.target".
+	// letters, digits and . _ + : ~ @ - . Units of other kinds have their full name, such
+	// as "backup.timer", "app.socket" or "app.target". The instance of a template is
+	// called as in "getty@tty1".
 	Name string `ccm:"name,name,example=nginx"`
 	// Ensure says whether the service is to be running or stopped. With unmanaged that
 	// stays as it is, and only enable and mask are managed; a change never restarts it.
@@ -36,6 +37,12 @@ type Service struct {
 	// start it then. With true it is stopped, unless ensure is unmanaged. With false a
 	// mask is taken away. Left out, that stays as it is.
 	Mask *bool `ccm:"mask"`
+	// Scope says whose service it is. With user it is one of a user, of the service
+	// manager that runs for him: while he is logged in, and always after
+	// "loginctl enable-linger". Only systemd has these.
+	Scope ServiceScope `ccm:"scope,default=system"`
+	// User is the user of whom it is, with scope = "user". Left out, it is who runs ccm.
+	User string `ccm:"user,example=alice"`
 	// OnChange says what a change of something that the service subscribes to does.
 	// With reload it reads its configuration again and goes on running; one that
 	// cannot do that fails. With reload-or-restart it is restarted if it cannot
@@ -60,6 +67,18 @@ const (
 
 // Values implements schema.Enum.
 func (ServiceEnsure) Values() []string { return []string{"running", "stopped", "unmanaged"} }
+
+// A ServiceScope is who a service belongs to.
+type ServiceScope string
+
+// The values of ServiceScope.
+const (
+	SystemService ServiceScope = "system"
+	UserService   ServiceScope = "user"
+)
+
+// Values implements schema.Enum.
+func (ServiceScope) Values() []string { return []string{"system", "user"} }
 
 // A ServiceOnChange is what a refresh of a service does.
 type ServiceOnChange string
@@ -139,7 +158,9 @@ type ServiceProvider interface {
 	Unmask(ctx context.Context, h *host.Host, want Service) error
 }
 
-var serviceName = lazyregexp.New(`^[a-zA-Z0-9._+:~-]+$`)
+// serviceName is the names that are not dangerous. Names of units may hold bytes that systemd
+// has escaped: srv-data\x2d1.mount is the unit of /srv/data-1.
+var serviceName = lazyregexp.New(`^([a-zA-Z0-9._+:~@-]|\\x[0-9a-f]{2})+$`)
 
 // SettleTime implements resource.SettleDelay.
 func (s Service) SettleTime() time.Duration { return time.Duration(s.Settle) }
@@ -161,15 +182,27 @@ func (s Service) Validate() error {
 	case s.Name == "":
 		return wrong("name", "want the name of a service, got an empty string")
 	case !serviceName().MatchString(s.Name):
-		return wrong("name", "service name contains dangerous characters: %q: want letters, digits and . _ + : ~ -", s.Name)
+		return wrong("name", "service name contains dangerous characters: %q: want letters, digits and . _ + : ~ @ -", s.Name)
+	case strings.HasPrefix(s.Name, "@"):
+		return wrong("name", "want the name of a template before the @, got %q", s.Name)
+	case isTemplate(s.Name):
+		return wrong("name", "want an instance of a template, such as getty@tty1, got the template itself: %q", s.Name)
 	case strings.HasPrefix(s.Name, "-"):
 		return wrong("name", "want a name that does not begin with a hyphen, as options do, got %q", s.Name)
+	case s.User != "" && s.Scope != UserService:
+		return wrong("user", `only a service with scope = "user" has a user`)
 	case s.Ensure == ServiceUnmanaged && s.Enable == nil && s.Mask == nil:
 		return wrong("ensure", "unmanaged needs enable or mask: nothing else is managed")
 	case s.isToBeMasked() && s.Enable != nil && *s.Enable:
 		return wrong("enable", "a service that is masked does not start at boot")
 	}
 	return nil
+}
+
+// isTemplate reports whether a name is that of a template, of which nothing runs.
+func isTemplate(name string) bool {
+	_, instance, ok := strings.Cut(name, "@")
+	return ok && (instance == "" || instance[0] == '.')
 }
 
 // ValidateWith implements resource.CommonValidator: to restart a service is to manage

@@ -43,7 +43,7 @@ func (s ServiceState) Describe(name, provider string) any {
 // Import implements resource.Importer. Whether the service starts at boot is
 // left out where it cannot be changed.
 func (s ServiceState) Import(im resource.Import) (Service, error) {
-	p := Service{Name: im.Name, Ensure: ServiceStopped, OnChange: ServiceRestart, Settle: defaultSettle}
+	p := Service{Name: im.Name, Ensure: ServiceStopped, Scope: SystemService, OnChange: ServiceRestart, Settle: defaultSettle}
 	if s.Missing {
 		return p, errors.New("want a service, found none of that name")
 	}

@@ -127,16 +127,20 @@ func TestServiceCannot(t *testing.T) {
 
 // The tables of valid names of the service documents.
 func TestServiceValidate(t *testing.T) {
-	for _, name := range []string{"httpd", "nginx.service", "my-app_v2", "a+b", "a:b", "a~b", "X9.timer"} {
+	for _, name := range []string{"httpd", "nginx.service", "my-app_v2", "a+b", "a:b", "a~b", "X9.timer", "getty@tty1", "a@b@c.timer", `srv-data\x2d1.mount`} {
 		require.NoError(t, Service{Name: name}.Validate(), name)
 	}
-	for _, name := range []string{"app@instance", "app; rm -rf /", "a|b", "a&b", "a b", "a\tb", "a\n", "a/b", "../a", "$(a)", "`a`", "a*", "ä"} {
+	for _, name := range []string{`a\b`, `a\x2`, `a\x2D`, "app@$(a)", "app; rm -rf /", "a|b", "a&b", "a b", "a\tb", "a\n", "a/b", "../a", "$(a)", "`a`", "a*", "ä"} {
 		require.ErrorContains(t, Service{Name: name}.Validate(), "name: service name contains dangerous characters: ", name)
 	}
 	require.EqualError(t, Service{}.Validate(), "name: want the name of a service, got an empty string")
 	require.EqualError(t, Service{Name: "--now"}.Validate(), `name: want a name that does not begin with a hyphen, as options do, got "--now"`)
-	require.EqualError(t, Service{Name: "app@instance"}.Validate(),
-		`name: service name contains dangerous characters: "app@instance": want letters, digits and . _ + : ~ -`)
+	require.EqualError(t, Service{Name: "app instance"}.Validate(),
+		`name: service name contains dangerous characters: "app instance": want letters, digits and . _ + : ~ @ -`)
+	require.EqualError(t, Service{Name: "@tty1"}.Validate(), `name: want the name of a template before the @, got "@tty1"`)
+	for _, name := range []string{"getty@", "getty@.service"} {
+		require.ErrorContains(t, Service{Name: name}.Validate(), "want an instance of a template, such as getty@tty1, got the template itself", name)
+	}
 }
 
 // Ensure defaults to running, enable to not managed.
@@ -151,7 +155,7 @@ func TestServiceDefaults(t *testing.T) {
 	name := schema.Entry{Key: "name", Val: schema.TextValue("nginx")}
 	s, err := decode(name)
 	require.NoError(t, err)
-	require.Equal(t, Service{Name: "nginx", Ensure: ServiceRunning, OnChange: ServiceRestart, Settle: host.Duration(time.Second)}, s)
+	require.Equal(t, Service{Name: "nginx", Ensure: ServiceRunning, Scope: SystemService, OnChange: ServiceRestart, Settle: host.Duration(time.Second)}, s)
 	_, err = decode(name, schema.Entry{Key: "ensure", Val: schema.TextValue("started")})
 	require.ErrorContains(t, err, `service#nginx: ensure: want `)
 	require.True(t, ServiceType.Type.Refreshable())

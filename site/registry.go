@@ -11,10 +11,12 @@ import (
 	"github.com/luaccm/ccm/providers/choria"
 	"github.com/luaccm/ccm/providers/dnf"
 	"github.com/luaccm/ccm/providers/http"
+	"github.com/luaccm/ccm/providers/openrc"
 	"github.com/luaccm/ccm/providers/pacman"
 	"github.com/luaccm/ccm/providers/pkg"
 	"github.com/luaccm/ccm/providers/posix"
 	"github.com/luaccm/ccm/providers/systemd"
+	"github.com/luaccm/ccm/providers/sysvinit"
 	"github.com/luaccm/ccm/providers/zypper"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -34,10 +36,12 @@ func NewRegistry(env *TemplateEnv) (*resource.Registry, error) {
 		choria.Providers(env.scaffold),
 		dnf.Providers(),
 		http.Providers(),
+		openrc.Providers(),
 		pacman.Providers(),
 		pkg.Providers(),
 		posix.Providers(),
 		systemd.Providers(),
+		sysvinit.Providers(),
 		zypper.Providers(),
 	)
 	for _, x := range env.substitutes {

@@ -81,6 +81,21 @@ func TestServices(t *testing.T) {
 	}.Run(t)
 }
 
+// The services of each user are his own.
+func TestServicesOfUsers(t *testing.T) {
+	m := New()
+	m.Services["alice/app"] = Service{Running: true}
+	for user, running := range map[string]bool{"": false, "alice": true, "bob": false} {
+		want := resources.Service{Name: "app", User: user}
+		if user != "" {
+			want.Scope = resources.UserService
+		}
+		have, err := services{m}.Status(t.Context(), nil, want)
+		require.NoError(t, err)
+		require.Equal(t, running, have.Running, user)
+	}
+}
+
 // Files are real, and whose they are is only noted: nobody has to be root.
 func TestFiles(t *testing.T) {
 	m := New()

@@ -16,11 +16,19 @@ func serviceModel(m *Machine, real resource.Binding, order int) resource.Binding
 	return resources.ServiceType.Provide(real.Name, resource.Always[resources.Service](order), services{m})
 }
 
+// key returns the name of a service in the model: that of a user has his name before it.
+func key(want resources.Service) string {
+	if want.Scope == resources.UserService {
+		return want.User + "/" + want.Name
+	}
+	return want.Name
+}
+
 // Status implements resources.ServiceProvider.
 func (s services) Status(_ context.Context, _ *host.View, want resources.Service) (resources.ServiceState, error) {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
-	have := s.m.Services[want.Name]
+	have := s.m.Services[key(want)]
 	state := resources.ServiceState{Running: have.Running, Enabled: have.Enabled}
 	if have.Masked {
 		state.Masked, state.Enabled, state.EnabledUnmasked = true, false, have.Enabled
@@ -31,9 +39,9 @@ func (s services) Status(_ context.Context, _ *host.View, want resources.Service
 func (s services) change(want resources.Service, change func(*Service)) error {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
-	have := s.m.Services[want.Name]
+	have := s.m.Services[key(want)]
 	change(&have)
-	s.m.Services[want.Name] = have
+	s.m.Services[key(want)] = have
 	return nil
 }
 

@@ -7,29 +7,30 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// unitDirs are where people and packages put unit files, those that win first
-// (systemd.unit(5)).
+// unitDirs are where people and packages put unit files of the system, those that win
+// first (systemd.unit(5)).
 var unitDirs = []string{
 	"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system",
 }
 
 // unitFiles returns where the unit file of a unit may be, that of its template
 // included, and the script of a System V service.
-func unitFiles(name string) []string {
+func (s *scope) unitFiles(name string) []string {
 	names := []string{name}
 	if prefix, instance, ok := strings.Cut(name, "@"); ok && !strings.HasPrefix(instance, ".") {
 		names = append(names, prefix+"@"+filepath.Ext(name))
 	}
 	var paths []string
 	for _, n := range names {
-		for _, dir := range unitDirs {
+		for _, dir := range s.dirs {
 			paths = append(paths, filepath.Join(dir, n))
 		}
 	}
-	if service, ok := strings.CutSuffix(name, ".service"); ok {
+	if service, ok := strings.CutSuffix(name, ".service"); ok && s.login == nil {
 		paths = append(paths, "/etc/init.d/"+service)
 	}
 	return paths
@@ -37,8 +38,8 @@ func unitFiles(name string) []string {
 
 // unitFile returns the unit file that systemd would read now, or "" if there is
 // none. Links are not followed: they are aliases and masks.
-func unitFile(v *host.View, name string) (string, error) {
-	for _, path := range unitFiles(name) {
+func (s *scope) unitFile(v *host.View, name string) (string, error) {
+	for _, path := range s.unitFiles(name) {
 		info, err := v.Lstat(path)
 		if err != nil {
 			return "", err
@@ -52,8 +53,8 @@ func unitFile(v *host.View, name string) (string, error) {
 
 // pendingFile returns a unit file of a unit of which a plan assumes something,
 // and what.
-func pendingFile(v *host.View, name string) (string, host.FileKind) {
-	for _, path := range unitFiles(name) {
+func (s *scope) pendingFile(v *host.View, name string) (string, host.FileKind) {
+	for _, path := range s.unitFiles(name) {
 		if kind, ok := v.Plan().Assumed(path); ok {
 			return path, kind
 		}
@@ -62,8 +63,8 @@ func pendingFile(v *host.View, name string) (string, host.FileKind) {
 }
 
 // dropinDirs returns where the drop-ins of a unit may be.
-func dropinDirs(name string) []string {
-	dirs := unitFiles(name)
+func (s *scope) dropinDirs(name string) []string {
+	dirs := s.unitFiles(name)
 	for i := range dirs {
 		dirs[i] += ".d"
 	}
@@ -73,12 +74,12 @@ func dropinDirs(name string) []string {
 // hasNewDropin reports whether a drop-in of a unit has come, gone or been replaced
 // since systemd has read its unit files. NeedDaemonReload does not say so of the first
 // one in a directory.
-func hasNewDropin(v *host.View, name string) (bool, error) {
+func (s *scope) hasNewDropin(v *host.View, name string) (bool, error) {
 	loaded, err := v.Lstat(unitsLoad)
 	if err != nil || loaded.Kind == host.Missing {
 		return false, err
 	}
-	for _, dir := range dropinDirs(name) {
+	for _, dir := range s.dropinDirs(name) {
 		changed, err := changeOf(v, dir)
 		if err != nil || !changed.IsZero() && !changed.Before(loaded.MTime) {
 			return err == nil, err
@@ -89,12 +90,12 @@ func hasNewDropin(v *host.View, name string) (bool, error) {
 
 // hasPendingDefinition reports whether a plan assumes something about the unit file
 // of a unit or about a drop-in of it.
-func hasPendingDefinition(v *host.View, name string) (bool, error) {
-	if path, _ := pendingFile(v, name); path != "" || !v.IsPlan() {
+func (s *scope) hasPendingDefinition(v *host.View, name string) (bool, error) {
+	if path, _ := s.pendingFile(v, name); path != "" || !v.IsPlan() {
 		return path != "", nil
 	}
-	for _, dir := range dropinDirs(name) {
-		entries, err := entriesOf(v, dir)
+	for _, dir := range s.dropinDirs(name) {
+		entries, err := svctool.Entries(v, dir)
 		if err != nil {
 			return false, err
 		}
@@ -109,8 +110,8 @@ func hasPendingDefinition(v *host.View, name string) (bool, error) {
 
 // inTheWay says why a unit cannot be masked: a mask is a link where people put unit
 // files. It returns "" if there is nothing.
-func inTheWay(v *host.View, name string) (string, error) {
-	path := filepath.Join(unitDirs[0], name)
+func (s *scope) inTheWay(v *host.View, name string) (string, error) {
+	path := filepath.Join(s.dirs[0], name)
 	info, err := v.Lstat(path)
 	if err != nil || info.Kind == host.Missing {
 		return "", err
@@ -120,10 +121,10 @@ func inTheWay(v *host.View, name string) (string, error) {
 
 // links returns the names of the units that links in the configuration start
 // with another unit. That is what enable makes and disable removes.
-func links(v *host.View) (map[string]bool, error) {
+func (s *scope) links(v *host.View) (map[string]bool, error) {
 	names := make(map[string]bool)
-	for _, dir := range unitDirs[:2] {
-		entries, err := entriesOf(v, dir)
+	for _, dir := range s.dirs[:s.configured] {
+		entries, err := svctool.Entries(v, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +132,7 @@ func links(v *host.View) (map[string]bool, error) {
 			if ext := filepath.Ext(entry); ext != ".wants" && ext != ".requires" && ext != ".upholds" {
 				continue
 			}
-			linked, err := entriesOf(v, filepath.Join(dir, entry))
+			linked, err := svctool.Entries(v, filepath.Join(dir, entry))
 			if err != nil {
 				return nil, err
 			}
@@ -141,14 +142,6 @@ func links(v *host.View) (map[string]bool, error) {
 		}
 	}
 	return names, nil
-}
-
-// entriesOf returns the names in a directory, none if there is no directory.
-func entriesOf(v *host.View, dir string) ([]string, error) {
-	if ok, err := v.IsDirectory(dir); !ok {
-		return nil, err
-	}
-	return v.ReadDir(dir)
 }
 
 // unitsLoad is a file whose time is when systemd began to read its unit files

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -48,7 +49,7 @@ func FuzzAnswers(f *testing.F) {
 			}}
 			h := host.New(host.Options{Root: root, Runner: r, Clock: hosttest.Clock{}})
 			states, errs := newServices(noWait).StatusAll(t.Context(), &h.View, wants)
-			require.LessOrEqual(t, len(r.Ran()), (1+len(names))*(1+len(patience))+len(names), "commands")
+			require.LessOrEqual(t, len(r.Ran()), (1+len(names))*(1+len(svctool.Patience))+len(names), "commands")
 			return states, errs
 		}
 		states, errs := look()

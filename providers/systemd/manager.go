@@ -12,6 +12,7 @@ import (
 // otherwise. One thing is asked or done at a time: what one asks is not mixed
 // with what another changes.
 type manager struct {
+	*scope
 	mu   sync.Mutex
 	told bool // that the bus does not answer
 }
@@ -44,7 +45,7 @@ func (m *manager) byBus(ctx context.Context, v *host.View, ask func(context.Cont
 	var at []int
 	var asked []string
 	for i, name := range names {
-		if name != "" && isPlain(name) {
+		if name != "" && isPlain(name) && m.login == nil {
 			at, asked = append(at, i), append(asked, name)
 		}
 	}

@@ -24,7 +24,8 @@ func (r *reader) catchUp(ctx context.Context, h *host.Host, m *manager, name str
 	if err != nil {
 		return err
 	}
-	needed, err := u.outdated(&h.View)
+	needed, err := m.outdated(&h.View, u)
+	needed = needed || m.login != nil // it cannot be told what is not read yet
 	if err == nil && !needed && !r.done {
 		needed, err = unread(ctx, &h.View)
 		needed = needed || u.NeedDaemonReload == ""
@@ -32,7 +33,7 @@ func (r *reader) catchUp(ctx context.Context, h *host.Host, m *manager, name str
 	if err != nil || !needed {
 		return err
 	}
-	if err := m.do(ctx, h, systemctl("daemon-reload", "--system")); err != nil {
+	if err := m.do(ctx, h, m.systemctl("daemon-reload")); err != nil {
 		return err
 	}
 	r.done = true
@@ -40,16 +41,19 @@ func (r *reader) catchUp(ctx context.Context, h *host.Host, m *manager, name str
 }
 
 // outdated reports whether what systemd has read of u is not what is on the disk.
-func (u unit) outdated(v *host.View) (bool, error) {
+func (s *scope) outdated(v *host.View, u unit) (bool, error) {
 	if u.NeedDaemonReload == "yes" {
 		return true, nil
 	}
-	file, err := unitFile(v, u.Id)
+	if s.login != nil {
+		return false, nil
+	}
+	file, err := s.unitFile(v, u.Id)
 	if err == nil && file != "" && (u.LoadState == "not-found" || u.shadowed(file)) {
 		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return hasNewDropin(v, u.Id)
+	return s.hasNewDropin(v, u.Id)
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
+	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -15,11 +14,9 @@ import (
 type services struct {
 	ctl    manager
 	reader reader
-	// wait waits, or returns early with an error if the context ends.
-	wait func(ctx context.Context, d time.Duration) error
+	wait   svctool.Wait
 
-	mu       sync.Mutex
-	startups map[string]*startup // of units that were started and have not settled yet
+	startups svctool.Startups[startup]
 }
 
 var (
@@ -27,8 +24,8 @@ var (
 	_ resource.BulkStatus[resources.Service, resources.ServiceState] = (*services)(nil)
 )
 
-func newServices(wait func(context.Context, time.Duration) error) *services {
-	return &services{wait: wait}
+func newServices(wait svctool.Wait) *services {
+	return &services{ctl: manager{scope: systemScope}, wait: wait}
 }
 
 // Status implements resources.ServiceProvider.
@@ -40,9 +37,12 @@ func (s *services) Status(ctx context.Context, v *host.View, want resources.Serv
 // StatusAll implements resource.BulkStatus: systemd is asked once for all.
 func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resources.Service) ([]resources.ServiceState, []error) {
 	states := make([]resources.ServiceState, len(wants))
-	linked, err := links(v)
+	linked, err := s.ctl.links(v)
+	if s.ctl.login != nil {
+		err = nil // of what a user made of his directories
+	}
 	if err == nil {
-		err = isBooted(v)
+		err = s.ctl.isRunning(v)
 	}
 	if err != nil {
 		return states, slices.Repeat([]error{err}, len(wants))
@@ -73,7 +73,7 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 // state returns what is so about one service. In a plan that may hang on a unit
 // file that is pending.
 func (s *services) state(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]bool) (have resources.ServiceState, err error) {
-	path, kind := pendingFile(v, u.Id)
+	path, kind := s.ctl.pendingFile(v, u.Id)
 	unknown := &resource.UnknownError{Because: "the unit file " + path + " is pending"}
 	if path != "" && (kind == host.Missing || u.LoadState != "loaded" && u.LoadState != "masked") {
 		return have, unknown
@@ -91,7 +91,7 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	if err == nil && want.Mask != nil && !have.Missing {
 		have.EnabledUnmasked = have.Masked && linked[u.Id]
 		if !have.Masked {
-			have.CannotMask, err = inTheWay(v, u.name)
+			have.CannotMask, err = s.ctl.inTheWay(v, u.name)
 		}
 	}
 	return have, err
@@ -104,8 +104,8 @@ func (s *services) reloads(ctx context.Context, v *host.View, name string) (cann
 	if err != nil {
 		return false, false, err
 	}
-	if outdated, err = u.outdated(v); err == nil && !outdated {
-		outdated, err = hasPendingDefinition(v, u.Id)
+	if outdated, err = s.ctl.outdated(v, u); err == nil && !outdated {
+		outdated, err = s.ctl.hasPendingDefinition(v, u.Id)
 	}
 	return u.CanReload == "no", outdated, err
 }
@@ -114,8 +114,11 @@ func (s *services) reloads(ctx context.Context, v *host.View, name string) (cann
 // when systemd last read its unit files; where the disk may say something else,
 // is-enabled is asked.
 func (s *services) unitFileState(ctx context.Context, v *host.View, u unit, linked map[string]bool) (string, error) {
+	if s.ctl.login != nil {
+		return s.ctl.isEnabled(ctx, v, u.Id)
+	}
 	if u.LoadState == "not-found" {
-		if file, err := unitFile(v, u.Id); err != nil || file == "" {
+		if file, err := s.ctl.unitFile(v, u.Id); err != nil || file == "" {
 			return notFound, err
 		}
 	}
@@ -186,7 +189,7 @@ func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Ser
 	case err != nil:
 		return err
 	case word == "enabled-runtime":
-		return s.ctl.do(ctx, h, systemctl("disable", "--system", "--runtime", want.Name))
+		return s.ctl.do(ctx, h, s.ctl.systemctl("disable", "--runtime", want.Name))
 	case word == "indirect":
 		return fmt.Errorf("%w: the service is still indirect, which counts as enabled: its [Install] section speaks of other units", resource.ErrDesiredStateFailed)
 	}
@@ -206,7 +209,7 @@ func (s *services) Unmask(ctx context.Context, h *host.Host, want resources.Serv
 	}
 	word, err := s.ctl.isEnabled(ctx, &h.View, unitName(want.Name))
 	if err == nil && word == "masked-runtime" {
-		err = s.ctl.do(ctx, h, systemctl("unmask", "--system", "--runtime", want.Name))
+		err = s.ctl.do(ctx, h, s.ctl.systemctl("unmask", "--runtime", want.Name))
 	}
 	return err
 }
@@ -216,5 +219,5 @@ func (s *services) act(ctx context.Context, h *host.Host, verb, name string) err
 	if err := s.reader.catchUp(ctx, h, &s.ctl, unitName(name)); err != nil {
 		return err
 	}
-	return s.ctl.do(ctx, h, systemctl(verb, "--system", name))
+	return s.ctl.do(ctx, h, s.ctl.systemctl(verb, name))
 }

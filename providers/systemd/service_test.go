@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource/resourcetest"
@@ -147,7 +148,7 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 		suite.Starts[start] = func(t *testing.T, root string) host.Runner {
 			m := newMachine(t, root)
 			prepare(m)
-			provider.startups = nil // of another machine
+			provider.startups = svctool.Startups[startup]{} // of another machine
 			return by(m)
 		}
 	}

@@ -5,63 +5,41 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-const ms = time.Millisecond
-
-// patience is how long Status waits for units on their way, look by look: five
-// seconds.
-var patience = []time.Duration{100 * ms, 200 * ms, 300 * ms, 400 * ms, 500 * ms, 700 * ms, 800 * ms, 1000 * ms, 1000 * ms}
-
-// pause waits for d.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
-}
-
 // settle looks again at units that are on their way from one state to another,
 // until they have got there or patience is at its end.
 func (s *services) settle(ctx context.Context, v *host.View, units []unit, errs []error) {
-	for _, d := range patience {
-		var at []int
-		var names []string
+	waiting, err := s.wait.Settle(ctx, func() (at []int) {
 		for i, u := range units {
 			if errs[i] == nil && u.unsettled() {
-				at, names = append(at, i), append(names, u.name)
+				at = append(at, i)
 			}
 		}
-		if len(at) == 0 {
-			return
-		}
-		if err := s.wait(ctx, d); err != nil {
-			for _, i := range at {
-				errs[i] = err
-			}
-			return
+		return at
+	}, func(at []int) {
+		names := make([]string, len(at))
+		for k, i := range at {
+			names[k] = units[i].name
 		}
 		again, failed := s.ctl.status(ctx, v, names...)
 		for k, i := range at {
 			units[i], errs[i] = again[k], failed[k]
 		}
+	})
+	for _, i := range waiting {
+		errs[i] = err
 	}
 }
 
 // A startup is what is known of a unit that was just started.
 type startup struct {
-	at       time.Time // when systemctl said that it had
-	restarts string    // how often systemd had started it by itself then
-	did      string    // what was done with it: started or reloaded
+	restarts string // how often systemd had started it by itself then
+	did      string // what was done with it: started or reloaded
 }
 
 // started looks at a unit right after systemctl has started it, and remembers it
@@ -76,58 +54,25 @@ func (s *services) started(ctx context.Context, h *host.Host, want resources.Ser
 		return s.fallen(ctx, &h.View, u, fall)
 	}
 	if want.Settle > 0 && u.mayFall() {
-		s.remember(u.name, &startup{h.Now(), u.NRestarts, did})
+		s.startups.Add(u.name, h.Now(), startup{u.NRestarts, did})
 	}
 	return nil
 }
 
-// remember notes that a unit was started, or with nil forgets it.
-func (s *services) remember(unit string, at *startup) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at == nil {
-		delete(s.startups, unit)
-		return
-	}
-	if s.startups == nil {
-		s.startups = make(map[string]*startup)
-	}
-	s.startups[unit] = at
-}
-
 // outlast returns an error if a service that was started in this run does not stay
-// up for as long as is wanted of it, counted from its start. Of one that was not
-// started it returns nil at once. Each start is waited for once.
+// up for as long as is wanted of it.
 func (s *services) outlast(ctx context.Context, v *host.View, want resources.Service) error {
 	name := unitName(want.Name)
-	s.mu.Lock()
-	start := s.startups[name]
-	s.mu.Unlock()
-	if start == nil {
-		return nil
-	}
-	defer s.remember(name, nil)
-	if want.Ensure != resources.ServiceRunning {
-		return nil
-	}
-	for up, limit := v.Now().Sub(start.at), time.Duration(want.Settle); ; {
+	return s.startups.Outlast(ctx, v, s.wait, name, want, func(start startup) (bool, error) {
 		u, err := s.ctl.one(ctx, v, name)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if fall := u.fall(start.restarts, start.did); fall != "" {
-			return s.fallen(ctx, v, u, fall)
+			return false, s.fallen(ctx, v, u, fall)
 		}
-		if up >= limit || !u.mayFall() {
-			return nil
-		}
-		// Most that fall do so soon.
-		d := min(max(up/2, 50*ms), time.Second, limit-up)
-		if err := s.wait(ctx, d); err != nil {
-			return err
-		}
-		up += d
-	}
+		return !u.mayFall(), nil
+	})
 }
 
 // fallen returns the error about a unit that did not stay up.

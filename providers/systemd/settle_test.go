@@ -8,9 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 )
+
+const ms = time.Millisecond
 
 // waits returns services that add up how long they wait.
 func waits() (*services, *time.Duration) {
@@ -57,13 +60,13 @@ func TestSettleInterrupted(t *testing.T) {
 	starts["activating, stuck"](m)
 	s := newServices(func(ctx context.Context, d time.Duration) error {
 		cancel(errors.New("interrupted"))
-		return pause(ctx, time.Hour)
+		return svctool.Pause(ctx, time.Hour)
 	})
 	states, errs := s.StatusAll(ctx, &m.host().View, []resources.Service{service("x"), service("y")})
 	require.EqualError(t, errs[0], "interrupted")
 	require.NoError(t, errs[1])
 	require.True(t, states[1].Running)
-	require.NoError(t, pause(t.Context(), 0))
+	require.NoError(t, svctool.Pause(t.Context(), 0))
 }
 
 // A service that was started is watched until it has stayed up for settle; one that

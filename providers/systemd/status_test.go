@@ -173,7 +173,7 @@ func TestUnitName(t *testing.T) {
 	} {
 		require.Equal(t, unit, unitName(service))
 	}
-	require.Contains(t, unitFiles("getty@tty1.service"), "/usr/lib/systemd/system/getty@.service")
+	require.Contains(t, systemScope.unitFiles("getty@tty1.service"), "/usr/lib/systemd/system/getty@.service")
 }
 
 // A service is not looked for where systemd does not run, and below a directory

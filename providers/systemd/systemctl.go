@@ -3,14 +3,15 @@ package systemd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// systemctl returns a command about units of the system. Whatever the caller's
-// environment says, nothing is coloured, paged or asked.
+// systemctl returns a command of systemctl. Whatever the caller's environment says,
+// nothing is coloured, paged or asked.
 func systemctl(args ...string) host.Cmd {
 	return host.Cmd{
 		Argv: append([]string{"systemctl"}, args...),
@@ -40,7 +41,7 @@ func (m *manager) do(ctx context.Context, h *host.Host, c host.Cmd) error {
 // asked about by itself.
 func (m *manager) show(ctx context.Context, v *host.View, names ...string) ([]unit, []error) {
 	units, errs := make([]unit, len(names)), make([]error, len(names))
-	c := systemctl(append([]string{"show", "--system", "--property=" + strings.Join(properties, ","), "--"}, names...)...)
+	c := m.systemctl("show", append([]string{"--property=" + strings.Join(properties, ","), "--"}, names...)...)
 	res, err := m.ask(ctx, v, c)
 	if err == nil {
 		err = res.Err(c)
@@ -73,7 +74,7 @@ const notFound = "not-found"
 // isEnabled returns what is-enabled answers for a unit. Unlike show it looks at
 // the disk, and it knows the services of System V init.
 func (m *manager) isEnabled(ctx context.Context, v *host.View, name string) (string, error) {
-	c := systemctl("is-enabled", "--system", name)
+	c := m.systemctl("is-enabled", name)
 	res, err := m.ask(ctx, v, c)
 	if err != nil {
 		return "", err
@@ -94,7 +95,7 @@ func (m *manager) isEnabled(ctx context.Context, v *host.View, name string) (str
 // services say, and is asked first to catch up; it lets only root ask.
 func (m *manager) log(ctx context.Context, v *host.View, name string) string {
 	_, _ = m.ask(ctx, v, host.Cmd{Argv: []string{"journalctl", "--sync"}, Timeout: 5 * time.Second})
-	res, err := m.ask(ctx, v, host.Cmd{Argv: []string{"journalctl", "-u", name, "-n", "10", "--no-pager", "-o", "cat"}})
+	res, err := m.ask(ctx, v, host.Cmd{Argv: slices.Concat([]string{"journalctl"}, m.logOf(name), []string{"-n", "10", "--no-pager", "-o", "cat"})})
 	lines := strings.TrimSpace(string(res.Stdout))
 	if err != nil || res.Code != 0 || lines == "" || strings.HasPrefix(lines, "-- No entries --") {
 		return ""

@@ -3,13 +3,14 @@
 // and by way of systemctl where the bus does not answer. What changes something is
 // left to systemctl: it is done seldom, takes longer than a command does to start,
 // and systemctl knows System V services, presets and what to say of a failure.
-// Only units of the system are managed, not those of users.
+// The services of a user are asked about by systemctl alone, which the user runs.
 package systemd
 
 import (
 	"errors"
 	"fmt"
 
+	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
@@ -21,7 +22,7 @@ import (
 // systemd has read its unit files again: build it once for a run.
 func Providers() []resource.Binding {
 	v := &host.New(host.Options{}).View
-	return []resource.Binding{resources.ServiceType.Provide("systemd", suits(v, ""), newServices(pause))}
+	return []resource.Binding{resources.ServiceType.Provide("systemd", suits(v, ""), &provider{system: newServices(svctool.Pause)})}
 }
 
 // booted is there if and only if systemd is pid 1 (sd_booted(3)).

@@ -663,13 +663,15 @@ scaffold = {}
 ---@field ensure? "running"|"stopped"|"unmanaged" ensure says whether the service is to be running or stopped. With unmanaged that stays as it is, and only enable and mask are managed; a change never restarts it. Default: running.
 ---@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, indirect, generated) counts as enabled.
 ---@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged. With false a mask is taken away. Left out, that stays as it is.
+---@field scope? "system"|"user" scope says whose service it is. With user it is one of a user, of the service manager that runs for him: while he is logged in, and always after "loginctl enable-linger". Only systemd has these. Default: system.
+---@field user? string user is the user of whom it is, with scope = "user". Left out, it is who runs ccm.
 ---@field on_change? "restart"|"reload"|"reload-or-restart" on_change says what a change of something that the service subscribes to does. With reload it reads its configuration again and goes on running; one that cannot do that fails. With reload-or-restart it is restarted if it cannot reload, or if its unit file has changed. Default: restart.
 ---@field settle? string settle is how long the service has to stay up after it was started, restarted or reloaded in a run. One that ends before that has failed, and so has one that the service manager starts again and again. 0 turns that off. A service that runs already is not waited for. Default: 1s.
 
 ---The properties of a service and its name, or several names.
 ---@class (exact) ccm.Service.Table: ccm.Service.Props
 ---@field [integer] string
----@field name? string name is the name of the service itself, not an alias of it. It may hold letters, digits and . _ + : ~ - . Units of other kinds have their full name, such as "backup.timer", "app.socket" or "app.target".
+---@field name? string name is the name of the service itself, not an alias of it. It may hold letters, digits and . _ + : ~ @ - . Units of other kinds have their full name, such as "backup.timer", "app.socket" or "app.target". The instance of a template is called as in "getty@tty1".
 
 ---The handle of a service, whose properties may follow in a second call.
 ---@class ccm.Service.Handle: ccm.Handle

@@ -179,6 +179,25 @@ func TestServiceStatic(t *testing.T) {
 	l.is("fixed", "inactive", "static")
 }
 
+// Instances of a template are services of their own, and a unit has the name that systemd
+// gives it.
+func TestServiceNames(t *testing.T) {
+	l := boot(t, debian)
+	l.write("/etc/systemd/system/it@.service", []byte("[Service]\nExecStart=/bin/sh -c 'echo %i >> /run/it.starts; exec sleep infinity'\n[Install]\nWantedBy=multi-user.target\n"))
+	l.write(`/etc/systemd/system/srv-data\x2d1.mount`, []byte("[Mount]\nWhat=tmpfs\nWhere=/srv/data-1\nType=tmpfs\n[Install]\nWantedBy=multi-user.target\n"))
+	l.converge(only("it@one running true", "it@one", "Started. Enabled"))
+	l.converge(only("it@two unmanaged true", "it@two", "Enabled"))
+	l.says("one", "cat /run/it.starts")
+	l.is("it@one", "active", "enabled")
+	l.is("it@two", "inactive", "enabled")
+	l.converge(only("it@one stopped false", "it@one", "Stopped. Disabled"))
+	l.is("it@one", "inactive", "disabled")
+	l.is("it@two", "inactive", "enabled")
+	l.converge(only(`srv-data\x2d1.mount running true`, `srv-data\x2d1.mount`, "Started. Enabled"))
+	l.sh("mountpoint -q /srv/data-1")
+	l.converge(only(`srv-data\x2d1.mount stopped false`, `srv-data\x2d1.mount`, "Stopped. Disabled"))
+}
+
 func TestServiceDies(t *testing.T) {
 	l := boot(t, debian)
 	s := step{

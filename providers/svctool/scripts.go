@@ -1,0 +1,309 @@
+package svctool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Scripts is a provider of services that are scripts in a directory, made of what differs
+// between the programs that run them.
+type Scripts struct {
+	// Init is what people call the init system.
+	Init string
+	// Tools are the commands that have to be there; of each list one.
+	Tools [][]string
+	// Here returns an error unless the init system runs the machine of v.
+	Here func(v *host.View) error
+	// Dirs are where scripts are.
+	Dirs []string
+	// Command returns the words of a command. The verb is start, stop, restart, reload or status.
+	Command func(verb, name string) []string
+	// Meaning returns what the answer to status means.
+	Meaning func(res host.Result) (Activity, error)
+	// CanReload reports whether a service can reload, given its script.
+	CanReload func(ctx context.Context, v *host.View, name, script string) (bool, error)
+	// Levels returns the runlevels in which a service is started at boot.
+	Levels func(v *host.View, name string) ([]string, error)
+	// EnableCommands and DisableCommands return the commands that have a service start at boot, and that
+	// take it out of the runlevels that Levels has returned.
+	EnableCommands  func(name string) [][]string
+	DisableCommands func(name string, levels []string) [][]string
+	// Reset returns the words of a command without which a service that has crashed cannot
+	// be started; nil if there is none.
+	Reset func(name string) []string
+	// Wait is Pause, but in tests.
+	Wait Wait
+
+	mu       sync.Mutex // one command at a time
+	startups Startups[string]
+}
+
+// An Activity is what a service does.
+type Activity struct {
+	// Word is that of the init system for it.
+	Word string
+	// Running says whether it runs; Moving that it is on its way up or, if it Stops, down;
+	// Crashed that it does not run and that the init system believes it does.
+	Running, Moving, Stops, Crashed bool
+}
+
+var (
+	_ resources.ServiceProvider             = (*Scripts)(nil)
+	_ resource.Predictor[resources.Service] = (*Scripts)(nil)
+	_ resource.Lister                       = (*Scripts)(nil)
+)
+
+// Suits returns which machines s is for. The commands are looked for in path, or in the PATH
+// of this process if that is empty.
+func (s *Scripts) Suits(v *host.View, path string) resource.Suits[resources.Service] {
+	return func(*facts.Facts, resources.Service) (int, error) {
+		for _, either := range s.Tools {
+			var first error
+			found := slices.ContainsFunc(either, func(tool string) bool {
+				_, err := command.LookPath(tool, path)
+				if first == nil {
+					first = err
+				}
+				return err == nil
+			})
+			if !found {
+				return 0, first
+			}
+		}
+		return 1, s.Here(v)
+	}
+}
+
+// Predict implements resource.Predictor.
+func (*Scripts) Predict(context.Context, *host.View, resources.Service) (string, error) {
+	return "", host.NeedsRoot("only root can change services of the system")
+}
+
+// Names implements resource.Lister.
+func (s *Scripts) Names(_ context.Context, v *host.View, prefix string) (names []string, err error) {
+	for _, dir := range s.Dirs {
+		entries, err := Entries(v, dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			if !strings.HasPrefix(entry, prefix) {
+				continue
+			}
+			if there, err := isScript(v, filepath.Join(dir, entry)); there && err == nil {
+				names = append(names, entry)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// isScript reports whether there is a file at path that can be run.
+func isScript(v *host.View, path string) (bool, error) {
+	info, err := v.Stat(path)
+	return err == nil && info.Kind == host.Regular && info.Mode&0o111 != 0, err
+}
+
+// Entries returns the names in a directory, none if there is no directory.
+func Entries(v *host.View, dir string) ([]string, error) {
+	if ok, err := v.IsDirectory(dir); !ok {
+		return nil, err
+	}
+	return v.ReadDir(dir)
+}
+
+// script returns the path of a service, "" if there is none.
+func (s *Scripts) script(v *host.View, name string) (string, error) {
+	for _, dir := range s.Dirs {
+		path := filepath.Join(dir, name)
+		if kind, ok := v.Plan().Assumed(path); ok && kind != host.Missing {
+			return "", &resource.UnknownError{Because: "the script " + path + " is pending"}
+		} else if ok {
+			continue
+		}
+		if there, err := isScript(v, path); there || err != nil {
+			return path, err
+		}
+	}
+	return "", nil
+}
+
+// Status implements resources.ServiceProvider.
+func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Service) (have resources.ServiceState, err error) {
+	if want.Scope == resources.UserService {
+		return have, fmt.Errorf("want a service of a user, found %s: only systemd has these", s.Init)
+	}
+	if err := s.Here(v); err != nil {
+		return have, err
+	}
+	script, err := s.script(v, want.Name)
+	if err != nil || script == "" {
+		return resources.ServiceState{Missing: err == nil}, err
+	}
+	if err := s.outlast(ctx, v, want); err != nil {
+		return have, err
+	}
+	now, err := s.settled(ctx, v, want.Name)
+	if err != nil && want.Ensure != resources.ServiceUnmanaged {
+		return have, err
+	}
+	if now.Moving && now.Stops && want.Ensure != resources.ServiceUnmanaged {
+		return have, fmt.Errorf("the service is still on its way: %s", now.Word)
+	}
+	levels, err := s.Levels(v, want.Name)
+	if err != nil {
+		return have, err
+	}
+	have = resources.ServiceState{
+		Running: now.Running, Active: now.Word, Starting: now.Moving,
+		Enabled: len(levels) > 0, Startup: strings.Join(levels, " "),
+	}
+	if want.Mask != nil {
+		have.CannotMask = s.Init + " has no masks"
+	}
+	if want.MayReload() {
+		can, err := s.CanReload(ctx, v, want.Name, script)
+		if err != nil {
+			return have, err
+		}
+		have.CannotReload = !can
+	}
+	return have, nil
+}
+
+// settled asks what a service does, and waits for one that is on its way.
+func (s *Scripts) settled(ctx context.Context, v *host.View, name string) (now Activity, err error) {
+	now, err = s.ask(ctx, v, name)
+	_, interrupted := s.Wait.Settle(ctx, func() []int {
+		return make([]int, map[bool]int{true: 1}[err == nil && now.Moving])
+	}, func([]int) { now, err = s.ask(ctx, v, name) })
+	return now, errors.Join(err, interrupted)
+}
+
+// ask asks whether a service runs.
+func (s *Scripts) ask(ctx context.Context, v *host.View, name string) (Activity, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := host.Cmd{Argv: s.Command("status", name)}
+	res, err := v.Query(ctx, c)
+	if err != nil {
+		return Activity{}, err
+	}
+	now, err := s.Meaning(res)
+	if err != nil {
+		err = fmt.Errorf("%s: exit status %d: %w%s", c, res.Code, err, res.LastWords())
+	}
+	return now, err
+}
+
+// do runs commands that change something.
+func (s *Scripts) do(ctx context.Context, h *host.Host, commands ...[]string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, argv := range commands {
+		c := host.Cmd{Argv: argv}
+		res, err := h.Run(ctx, c)
+		if err == nil {
+			err = res.Err(c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Start implements resources.ServiceProvider.
+func (s *Scripts) Start(ctx context.Context, h *host.Host, want resources.Service) error {
+	if s.Reset != nil {
+		now, err := s.ask(ctx, &h.View, want.Name)
+		if err == nil && now.Crashed {
+			err = s.do(ctx, h, s.Reset(want.Name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.bringUp(ctx, h, "start", "started", want)
+}
+
+// Restart implements resources.ServiceProvider.
+func (s *Scripts) Restart(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.bringUp(ctx, h, "restart", "started", want)
+}
+
+// Reload implements resources.ServiceProvider.
+func (s *Scripts) Reload(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.bringUp(ctx, h, "reload", "reloaded", want)
+}
+
+// bringUp performs a verb after which the service has to be up.
+func (s *Scripts) bringUp(ctx context.Context, h *host.Host, verb, did string, want resources.Service) error {
+	if err := s.do(ctx, h, s.Command(verb, want.Name)); err != nil {
+		return err
+	}
+	if err := s.fallen(ctx, &h.View, want.Name, did); err != nil {
+		return err
+	}
+	if want.Settle > 0 {
+		s.startups.Add(want.Name, h.Now(), did)
+	}
+	return nil
+}
+
+// outlast waits for a service that was started in this run.
+func (s *Scripts) outlast(ctx context.Context, v *host.View, want resources.Service) error {
+	return s.startups.Outlast(ctx, v, s.Wait, want.Name, want, func(did string) (bool, error) {
+		return false, s.fallen(ctx, v, want.Name, did)
+	})
+}
+
+// fallen returns an error if a service that was started neither runs nor is on its way up.
+func (s *Scripts) fallen(ctx context.Context, v *host.View, name, did string) error {
+	now, err := s.ask(ctx, v, name)
+	if err == nil && !now.Running && (!now.Moving || now.Stops) {
+		err = fmt.Errorf("%w: the service was %s and is not running (%s)", resource.ErrDesiredStateFailed, did, now.Word)
+	}
+	return err
+}
+
+// Stop implements resources.ServiceProvider.
+func (s *Scripts) Stop(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.do(ctx, h, s.Command("stop", want.Name))
+}
+
+// Enable implements resources.ServiceProvider.
+func (s *Scripts) Enable(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.do(ctx, h, s.EnableCommands(want.Name)...)
+}
+
+// Disable implements resources.ServiceProvider.
+func (s *Scripts) Disable(ctx context.Context, h *host.Host, want resources.Service) error {
+	levels, err := s.Levels(&h.View, want.Name)
+	if err != nil {
+		return err
+	}
+	return s.do(ctx, h, s.DisableCommands(want.Name, levels)...)
+}
+
+// Mask implements resources.ServiceProvider. There are none, which Status says.
+func (s *Scripts) Mask(context.Context, *host.Host, resources.Service) error {
+	return errors.New(s.Init + " has no masks")
+}
+
+// Unmask implements resources.ServiceProvider.
+func (s *Scripts) Unmask(ctx context.Context, h *host.Host, want resources.Service) error {
+	return s.Mask(ctx, h, want)
+}

@@ -1,0 +1,102 @@
+// Package svctool has what providers of services have in common: the watch over what was
+// just started, and a provider of services that are scripts in a directory.
+package svctool
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+const ms = time.Millisecond
+
+// Patience is how long a look waits for services on their way, look by look: five seconds.
+var Patience = []time.Duration{100 * ms, 200 * ms, 300 * ms, 400 * ms, 500 * ms, 700 * ms, 800 * ms, 1000 * ms, 1000 * ms}
+
+// A Wait waits, or returns early with an error if the context ends.
+type Wait func(ctx context.Context, d time.Duration) error
+
+// Pause waits for d.
+func Pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// Settle has services looked at again that are on their way from one state to another, until
+// they have got there or patience is at its end. Unsettled returns which they are, again
+// looks at them.
+func (w Wait) Settle(ctx context.Context, unsettled func() []int, again func(at []int)) (waiting []int, err error) {
+	for _, d := range Patience {
+		at := unsettled()
+		if len(at) == 0 {
+			return nil, nil
+		}
+		if err := w(ctx, d); err != nil {
+			return at, err
+		}
+		again(at)
+	}
+	return nil, nil
+}
+
+// Startups are the services that were started and have not settled yet, each with an I that
+// the provider wants to know of it later.
+type Startups[I any] struct {
+	mu   sync.Mutex
+	list map[string]startup[I]
+}
+
+type startup[I any] struct {
+	at   time.Time
+	info I
+}
+
+// Add notes that a service was started now.
+func (s *Startups[I]) Add(name string, at time.Time, info I) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.list == nil {
+		s.list = make(map[string]startup[I])
+	}
+	s.list[name] = startup[I]{at, info}
+}
+
+func (s *Startups[I]) take(name string) (startup[I], bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	start, ok := s.list[name]
+	delete(s.list, name)
+	return start, ok
+}
+
+// Outlast returns an error if a service that was started in this run does not stay up for as
+// long as is wanted of it, counted from its start. Of one that was not started it returns
+// nil at once. Each start is waited for once. Look returns how the service has fallen, and
+// whether it stays up from now on.
+func (s *Startups[I]) Outlast(ctx context.Context, v *host.View, wait Wait, name string, want resources.Service, look func(I) (stays bool, err error)) error {
+	start, ok := s.take(name)
+	if !ok || want.Ensure != resources.ServiceRunning {
+		return nil
+	}
+	for up, limit := v.Now().Sub(start.at), time.Duration(want.Settle); ; {
+		stays, err := look(start.info)
+		if err != nil || stays || up >= limit {
+			return err
+		}
+		// Most that fall do so soon.
+		d := min(max(up/2, 50*ms), time.Second, limit-up)
+		if err := wait(ctx, d); err != nil {
+			return err
+		}
+		up += d
+	}
+}

@@ -1,0 +1,105 @@
+package systemd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A scope is the units of one service manager: those of the system, or those of a user.
+type scope struct {
+	flag string // of systemctl
+	dirs []string
+	// configured is how many of dirs hold what enable has done.
+	configured int
+	// login is the user, nil for the system; runtime is his XDG_RUNTIME_DIR.
+	login   *host.Login
+	runtime string
+}
+
+var systemScope = &scope{flag: "--system", dirs: unitDirs, configured: 2}
+
+// userScope returns the scope of a user. His files are not looked at but for plans: where
+// they are links, nobody else follows them.
+func userScope(login *host.Login) *scope {
+	runtime := "/run/user/" + strconv.FormatUint(uint64(login.UID), 10)
+	return &scope{flag: "--user", login: login, runtime: runtime, configured: 4, dirs: []string{
+		filepath.Join(login.Home, ".config/systemd/user"), "/etc/systemd/user", runtime + "/systemd/user", "/run/systemd/user",
+		filepath.Join(login.Home, ".local/share/systemd/user"), "/usr/local/share/systemd/user", "/usr/share/systemd/user",
+		"/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
+	}}
+}
+
+// systemctl returns a command about units of the scope. That of a user is run by the user:
+// his service manager listens to nobody else.
+func (s *scope) systemctl(verb string, args ...string) host.Cmd {
+	c := systemctl(append([]string{verb, s.flag}, args...)...)
+	if s.login != nil {
+		c.As = s.login
+		c.Env = append(c.Env, "XDG_RUNTIME_DIR="+s.runtime, "DBUS_SESSION_BUS_ADDRESS=unix:path="+s.runtime+"/bus")
+	}
+	return c
+}
+
+// logOf returns what journalctl is told to show the log of a unit: what the unit says, and
+// what is said of it.
+func (s *scope) logOf(unit string) []string {
+	if s.login == nil {
+		return []string{"-u", unit}
+	}
+	uid := "_UID=" + strconv.FormatUint(uint64(s.login.UID), 10)
+	return []string{uid, "_SYSTEMD_USER_UNIT=" + unit, "+", uid, "USER_UNIT=" + unit}
+}
+
+// isRunning returns an error unless the service manager of the scope runs on the machine
+// that v looks at.
+func (s *scope) isRunning(v *host.View) error {
+	if err := isBooted(v); err != nil || s.login == nil {
+		return err
+	}
+	switch ok, err := v.Exists(s.runtime + "/systemd/private"); {
+	case err != nil:
+		return err
+	case !ok:
+		return fmt.Errorf("the service manager of the user %s does not run: it does while the user is logged in, and always after `loginctl enable-linger %[1]s`", s.login.Name)
+	}
+	return nil
+}
+
+// services returns the services of the scope of want.
+func (p *provider) services(ctx context.Context, v *host.View, want resources.Service) (*services, error) {
+	if want.Scope != resources.UserService {
+		return p.system, nil
+	}
+	uid, _ := host.Self() // who runs ccm
+	if want.User != "" {
+		var err error
+		if uid, err = v.UserID(want.User); err != nil {
+			return nil, err
+		}
+	}
+	if uid == host.NoAccount {
+		return nil, &resource.UnknownError{Because: "the user " + want.User + " is pending"}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.users[uid]; s != nil {
+		return s, nil
+	}
+	login, err := v.Login(ctx, strconv.FormatUint(uint64(uid), 10), "")
+	if err != nil {
+		return nil, err
+	}
+	if p.users == nil {
+		p.users = make(map[uint32]*services)
+	}
+	s := newServices(p.system.wait)
+	s.ctl.scope = userScope(login)
+	p.users[uid] = s
+	return s, nil
+}

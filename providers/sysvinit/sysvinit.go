@@ -1,0 +1,121 @@
+// Package sysvinit provides services that are scripts in /etc/init.d, on machines where
+// neither systemd nor OpenRC is running: those of System V init, and containers without any
+// init. The exit codes are those of LSB
+// (refspecs.linuxfoundation.org/LSB_5.0.0/LSB-Core-generic/LSB-Core-generic/iniscrptact.html).
+package sysvinit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/providers/svctool"
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Providers returns what this package provides.
+func Providers() []resource.Binding {
+	s := services(svctool.Pause, chooseTool)
+	return []resource.Binding{resources.ServiceType.Provide("sysvinit", s.Suits(&host.New(host.Options{}).View, ""), s)}
+}
+
+// services returns the provider. Tool chooses the command for runlevels.
+func services(wait svctool.Wait, tool func() string) *svctool.Scripts {
+	return &svctool.Scripts{
+		Init: "System V init", Tools: [][]string{{"service"}, {"update-rc.d", "chkconfig"}}, Here: here,
+		Dirs:    []string{"/etc/init.d", "/etc/rc.d/init.d"},
+		Command: func(verb, name string) []string { return []string{"service", name, verb} },
+		Meaning: meaning,
+		CanReload: func(_ context.Context, v *host.View, _, script string) (bool, error) {
+			return svctool.SpeaksOfReload(v, script)
+		},
+		Levels: levels,
+		EnableCommands: func(name string) [][]string {
+			if tool() == "chkconfig" {
+				return [][]string{{"chkconfig", "--add", name}, {"chkconfig", name, "on"}}
+			}
+			return [][]string{{"update-rc.d", name, "defaults"}, {"update-rc.d", name, "enable"}}
+		},
+		DisableCommands: func(name string, _ []string) [][]string {
+			if tool() == "chkconfig" {
+				return [][]string{{"chkconfig", name, "off"}}
+			}
+			return [][]string{{"update-rc.d", name, "disable"}}
+		},
+		Wait: wait,
+	}
+}
+
+func chooseTool() string {
+	if _, err := command.LookPath("update-rc.d", ""); err == nil {
+		return "update-rc.d"
+	}
+	return "chkconfig"
+}
+
+// here returns an error if another init system runs the machine of v, or none that is
+// below its root: scripts would reach services of the machine itself.
+func here(v *host.View) error {
+	for _, sign := range []string{"/run/systemd/system", "/run/openrc"} {
+		switch ok, err := v.IsDirectory(sign); {
+		case err != nil:
+			return err
+		case ok:
+			return fmt.Errorf("another init system runs this machine: %s is there", sign)
+		}
+	}
+	if v.Root() == "/" {
+		return nil
+	}
+	const sign = "/run/initctl"
+	ok, err := v.Exists(sign)
+	if err == nil && !ok {
+		err = fmt.Errorf("System V init does not run below %s: %s is not there", v.Root(), sign)
+	}
+	return err
+}
+
+// meaning reads the answer of a script to status. One that has no such command says how
+// it is used, with the exit code of a service that has died.
+func meaning(res host.Result) (svctool.Activity, error) {
+	text := strings.ToLower(string(res.Stdout) + string(res.Stderr))
+	switch {
+	case res.Code == 0:
+		return svctool.Activity{Word: "running", Running: true}, nil
+	case strings.Contains(text, "usage:"):
+		return svctool.Activity{}, errors.New("the script has no command status")
+	case res.Code == 1 || res.Code == 2:
+		return svctool.Activity{Word: "dead"}, nil
+	case res.Code == 3:
+		return svctool.Activity{Word: "stopped"}, nil
+	}
+	return svctool.Activity{}, errors.New("the script does not know whether it runs")
+}
+
+// bootLevels are the runlevels that a machine may boot into, and S, in which all begin.
+var bootLevels = []string{"S", "2", "3", "4", "5"}
+
+// levels returns the runlevels that start a service: those with a link S01NAME to it.
+func levels(v *host.View, name string) (found []string, err error) {
+	starts := func(link string) bool {
+		return len(link) > 3 && link[0] == 'S' && link[1] >= '0' && link[1] <= '9' && link[2] >= '0' && link[2] <= '9' && link[3:] == name
+	}
+	for _, level := range bootLevels {
+		for _, dir := range []string{"/etc/rc" + level + ".d", "/etc/rc.d/rc" + level + ".d"} {
+			links, err := svctool.Entries(v, dir)
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(links, starts) {
+				found = append(found, level)
+				break
+			}
+		}
+	}
+	return found, nil
+}

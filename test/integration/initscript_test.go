@@ -1,0 +1,153 @@
+//go:build integration
+
+package integration
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// lsbScript is a service of LSB. Each start adds a line to /srv/it.starts, and a reload copies
+// its configuration.
+const lsbScript = `#!/bin/sh
+### BEGIN INIT INFO
+# Provides: it
+# Required-Start:
+# Required-Stop:
+# Default-Start: 2 3 4 5
+# Default-Stop: 0 1 6
+# Short-Description: it
+### END INIT INFO
+. /lib/lsb/init-functions
+case "$1" in
+start)
+	echo >> /srv/it.starts
+	start-stop-daemon --start --quiet --background --make-pidfile --pidfile /run/it.pid --startas /bin/sleep -- infinity ;;
+stop) start-stop-daemon --stop --quiet --oknodo --remove-pidfile --pidfile /run/it.pid ;;
+restart) $0 stop; $0 start ;;
+reload) cp /etc/it.conf /srv/it.loads ;;
+status) status_of_proc -p /run/it.pid /bin/sleep it ;;
+*) echo "Usage: $0 {start|stop|restart|reload|status}"; exit 2 ;;
+esac
+`
+
+// openrcScript is the same for OpenRC.
+const openrcScript = `#!/sbin/openrc-run
+command=/bin/sleep
+command_args=infinity
+command_background=yes
+pidfile=/run/it.pid
+extra_started_commands=reload
+start_pre() { echo >> /srv/it.starts; }
+reload() { cp /etc/it.conf /srv/it.loads; }
+`
+
+// initScripts tries what can be wanted of the service it, whatever runs its script.
+func (l *lab) initScripts(enabled string) {
+	l.t.Helper()
+	const conf, starts = "file#/etc/it.conf", "wc -l < /srv/it.starts"
+	l.sh("rm -f /srv/it.* /etc/it.conf")
+	site := func(args, file, service string) step {
+		return step{site: "reload/site.lua " + args, does: []string{conf + ": " + file, itService + ": " + service}}
+	}
+	l.converge(only("it running true", "it", "Started. Enabled"))
+	l.sh(enabled)
+	l.converge(only("it stopped", "it", "Stopped"))
+	l.sh(enabled)
+	l.converge(only("it unmanaged false", "it", "Disabled"))
+	l.sh("! " + enabled)
+	l.converge(only("it unmanaged true", "it", "Enabled"))
+	l.sh(enabled)
+	l.converge(site("one reload", "Created the file", "Started"))
+	l.says("2", starts)
+	l.converge(site("two reload", "Updated the file", "Reloaded"))
+	l.says("two", "cat /srv/it.loads")
+	l.says("2", starts)
+	l.converge(site("three restart", "Updated the file", "Restarted"))
+	l.says("3", starts)
+	l.converge(only("it stopped false", "it", "Stopped. Disabled"))
+	l.sh("! " + enabled + "; ! test -e /run/it.pid")
+	s := only("nonesuch", "nonesuch", "failed")
+	s.errs = map[string][]string{"service#nonesuch": {"service not found: nonesuch"}}
+	l.converge(s)
+}
+
+// The same script under systemd, which makes a unit of it, and without it.
+func TestServiceSystemV(t *testing.T) {
+	l := boot(t, debian)
+	l.write("/etc/init.d/it", []byte(lsbScript))
+	l.sh("chmod 755 /etc/init.d/it")
+	l.initScripts("test -e /etc/rc3.d/S01it")
+
+	// What is told of systemd in /run is gone, as where it never was.
+	l.sh("mount -t tmpfs tmpfs /run; update-rc.d it remove")
+	l.initScripts("test -e /etc/rc3.d/S01it")
+
+	// The daemon has died, and has left its pid.
+	l.converge(only("it", "it", "Started"))
+	l.sh("kill -9 $(cat /run/it.pid); sleep 0.1")
+	run := l.ccm("run", only("it", "it", ""))
+	require.Equal(t, []string{"service#it: Started"}, story(run))
+
+	// One that does not stay up.
+	l.sh("sed -i 's|/bin/sleep -- infinity|/bin/sleep -- 0.3|' /etc/init.d/it; service it stop")
+	run = l.ccm("run", only("it", "it", ""))
+	require.Contains(t, run.event(itService).Errors[0], "the service was started and is not running (")
+}
+
+func TestServiceOpenRC(t *testing.T) {
+	l := boot(t, debian)
+	// OpenRC as it is after a boot by it.
+	l.sh(`dpkg -i /srv/ccm-lab/archive/*rc*.deb /srv/ccm-lab/archive/*insserv*.deb > /dev/null 2>&1
+mount -t tmpfs tmpfs /run
+for d in starting started stopping inactive wasinactive failed hotplugged daemons options exclusive scheduled tmp; do mkdir -p /run/openrc/$d; done
+echo default > /run/openrc/softlevel`)
+	l.write("/etc/init.d/it", []byte(openrcScript))
+	l.sh("chmod 755 /etc/init.d/it")
+	l.initScripts("test -e /etc/runlevels/default/it")
+
+	// Scripts of LSB have no list of their commands.
+	l.write("/etc/init.d/it", []byte(lsbScript))
+	l.initScripts("test -e /etc/runlevels/default/it")
+
+	// What OpenRC counts as crashed is started again.
+	l.write("/etc/init.d/it", []byte(openrcScript+"status() { test ! -e /srv/crashed || return 32; default_status; }\nstart_post() { rm -f /srv/crashed; }\n"))
+	l.converge(only("it", "it", "Started"))
+	l.sh("touch /srv/crashed")
+	l.converge(only("it", "it", "Started"))
+}
+
+// A service of a user is started by his service manager, as him.
+func TestServiceOfUser(t *testing.T) {
+	l := boot(t, debian)
+	l.sh(`dpkg -i /srv/ccm-lab/archive/libpam-systemd*.deb > /dev/null
+useradd -m alice; install -d -o alice -g alice ~alice/.config/systemd/user`)
+	const id = "file#/home/alice/.config/systemd/user/it.service"
+	site := func(args, file, service string) step {
+		return step{site: "service/user.lua " + args, does: []string{id + ": " + file, itService + ": " + service}}
+	}
+	s := site("one", "Created the file", "failed")
+	s.errs = map[string][]string{itService: {"the service manager of the user alice does not run: it does while the user is logged in, and always after `loginctl enable-linger alice`"}}
+	l.ccm("run", s)
+	l.sh("rm ~alice/.config/systemd/user/it.service; loginctl enable-linger alice")
+	l.until("the service manager of alice runs", "test -S /run/user/$(id -u alice)/systemd/private")
+
+	s = site("one running true", "Created the file", "Started. Enabled")
+	s.plan = map[string]string{itService: "unknown: the unit file /home/alice/.config/systemd/user/it.service is pending"}
+	l.converge(s)
+	l.says("alice\none", "cat ~alice/it.user ~alice/it.starts")
+	l.sh("test -L ~alice/.config/systemd/user/default.target.wants/it.service; ! systemctl -q is-active it")
+	l.converge(site("two running true", "Updated the file", "Restarted"))
+	l.says("one\ntwo", "cat ~alice/it.starts")
+	l.converge(site("two stopped false", "stable", "Stopped. Disabled"))
+	l.sh("! test -e ~alice/.config/systemd/user/default.target.wants/it.service")
+
+	// His log is shown, and he may do it himself.
+	l.sh(`printf '[Service]\nExecStart=/bin/sh -c "echo no such thing; exit 3"\n' > ~alice/.config/systemd/user/bad.service
+echo 'service { "bad", scope = "user", user = "alice" }' > /srv/bad.lua; echo 'service { "it", scope = "user" }' > /srv/own.lua`)
+	out := l.exec("/opt/ccm/ccm", "run", "/srv/bad.lua")
+	require.Contains(t, out.stdout, "the service was started and failed (result exit-code, exit status 3)")
+	require.Contains(t, out.stdout, "no such thing")
+	l.sh("su alice -c '/opt/ccm/ccm run /srv/own.lua'; test $(wc -l < ~alice/it.starts) = 3")
+}
