@@ -25,6 +25,7 @@ func Standard() []Gatherer {
 		{Name: "packages", Costly: true, OnlyNamed: true, Doc: "The version of each installed package, by name.", Gather: gatherPackages},
 		{Name: "partition", Costly: true, Doc: "Mounted file systems and how full they are.", Gather: gatherPartition},
 		{Name: "selinux", Doc: "Whether SELinux is on, and what it is set to at boot.", Gather: gatherSELinux},
+		{Name: "services", Costly: true, OnlyNamed: true, Doc: "Whether each service runs and starts at boot, by name.", Gather: gatherServices},
 		{Name: "user", Doc: "The user that ccm runs as.", Gather: gatherUser},
 		{Name: "users", OnlyNamed: true, Doc: "The users in /etc/passwd, by name.", Gather: gatherUsers},
 		{Name: "virtual", Doc: "The hypervisor and the container that the machine runs in.", Gather: gatherVirtual},

@@ -68,7 +68,7 @@ func TestDocumentedBranches(t *testing.T) {
 
 var (
 	numbers = regexp.MustCompile(`\.\d+(\.|$)`)
-	byName  = regexp.MustCompile(`^(net\.interfaces|mounts|packages|users)\.(\\.|[^.\\])+`)
+	byName  = regexp.MustCompile(`^(net\.interfaces|mounts|packages|services|users)\.(\\.|[^.\\])+`)
 )
 
 func TestEveryFactIsDocumented(t *testing.T) {
@@ -79,7 +79,7 @@ func TestEveryFactIsDocumented(t *testing.T) {
 	} {
 		tree, err := New(t.Context(), v, Standard(), nil).Tree()
 		require.NoError(t, err)
-		for _, named := range []string{"packages", "users"} {
+		for _, named := range []string{"packages", "services", "users"} {
 			require.NotContains(t, tree, named)
 			if val, err := New(t.Context(), v, Standard(), nil).Branch(named); err == nil {
 				tree[named] = val

@@ -328,6 +328,15 @@ function ccm.type(definition) end
 ---@field enabled boolean whether it is on
 ---@field mode string the present mode: enforcing, permissive or disabled. Of a machine without SELinux too it is disabled
 
+---@class (exact) ccm.Facts.services.NAME
+---@field active? string what systemd calls the first, for what is in its memory
+---@field enabled boolean whether it starts at boot by itself
+---@field running boolean whether it runs
+---@field startup? string what systemd calls the second
+
+---@class (exact) ccm.Facts.services
+---@field [string] ccm.Facts.services.NAME
+
 ---@class (exact) ccm.Facts.user
 ---@field gid integer the number of its group
 ---@field group string its group; the number if it has no name
@@ -368,6 +377,7 @@ function ccm.type(definition) end
 ---@field packages? ccm.Facts.packages the installed packages
 ---@field partition ccm.Facts.partition
 ---@field selinux ccm.Facts.selinux
+---@field services? ccm.Facts.services the services of systemd or OpenRC. Other init systems have no list, and then there is no such fact
 ---@field user ccm.Facts.user
 ---@field users? ccm.Facts.users the users in /etc/passwd
 ---@field virtual ccm.Facts.virtual

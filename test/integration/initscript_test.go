@@ -121,7 +121,7 @@ echo default > /run/openrc/softlevel`)
 // A service of a user is started by his service manager, as him.
 func TestServiceOfUser(t *testing.T) {
 	l := boot(t, debian)
-	l.sh(`dpkg -i /srv/ccm-lab/archive/libpam-systemd*.deb > /dev/null
+	l.sh(`dpkg --force-depends -i /srv/ccm-lab/archive/libpam-systemd*.deb > /dev/null
 useradd -m alice; install -d -o alice -g alice ~alice/.config/systemd/user`)
 	const id = "file#/home/alice/.config/systemd/user/it.service"
 	site := func(args, file, service string) step {
