@@ -53,7 +53,10 @@ func (s *scope) logOf(unit string) []string {
 		return []string{"-u", unit}
 	}
 	uid := "_UID=" + strconv.FormatUint(uint64(s.login.UID), 10)
-	return []string{uid, "_SYSTEMD_USER_UNIT=" + unit, "+", uid, "USER_UNIT=" + unit}
+	return []string{
+		uid, "_SYSTEMD_USER_UNIT=" + unit, "+", uid, "USER_UNIT=" + unit,
+		"+", uid, "_SYSTEMD_UNIT=" + unit, // of a process that was gone before the journal could look at it
+	}
 }
 
 // isRunning returns an error unless the service manager of the scope runs on the machine
