@@ -184,7 +184,7 @@ func TestOverlays(t *testing.T) {
 	w = newWorld(t, nil)
 	w.Overlays = []manifest.Source{{File: "site.yaml", Text: "packages: []\n"}}
 	_, err = w.load(t, "m.yaml", "ccm: {resources: []}\n")
-	require.EqualError(t, err, `site.yaml:1:1: unknown key "packages"`)
+	require.EqualError(t, err, `site.yaml:1:1: unknown key "packages" (what is configured stands under data; beside it may stand hierarchy, overrides, ccm)`)
 
 	// A rule of the manifest is about the merged data.
 	w = newWorld(t, nil)
