@@ -33,7 +33,7 @@ func (m *Messages) Explain(err error) {
 
 // Warn prints what is wrong and does not keep ccm from its work.
 func (m *Messages) Warn(message string) {
-	terminal.Fprintf(m.W, "ccm: warning: %s\n", terminal.IndentedText(message, "    "))
+	terminal.Fprintf(m.W, "%s\n", terminal.Prose(m.W, terminal.LineText("ccm: warning: "), terminal.IndentedText(message, "    ")))
 }
 
 // warnAt prints what a script or manifest warns of.

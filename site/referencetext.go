@@ -18,13 +18,13 @@ func WriteTypes(w io.Writer, reg *resource.Registry) {
 		writeType(w, reg, t)
 	}
 	common := resource.CommonSchema()
-	terminal.Fprintf(w, "\n## Properties of every type\n\n%s\n\n", terminal.LinesText(terminal.Wrap(common.Doc, "")))
+	terminal.Fprintf(w, "\n## Properties of every type\n\n%s\n\n", terminal.LinesText(terminal.Wrap(common.Doc, "", terminal.Columns(w))))
 	writeFields(w, common)
 }
 
 // writeType writes the reference of a type.
 func writeType(w io.Writer, reg *resource.Registry, t *resource.Type) {
-	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n\n", t.Name, terminal.LinesText(terminal.Wrap(t.Schema().Doc, "")), strings.Join(reg.Providers(t), ", "))
+	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n\n", t.Name, terminal.LinesText(terminal.Wrap(t.Schema().Doc, "", terminal.Columns(w))), strings.Join(reg.Providers(t), ", "))
 	writeFields(w, t.Schema())
 }
 
@@ -49,14 +49,15 @@ func writeField(w io.Writer, f *schema.Field) {
 	if f.Default != "" {
 		traits = append(traits, "default "+f.Default)
 	}
-	terminal.Fprintf(w, "- `%s` (%s)\n%s\n", f.Name, strings.Join(traits, "; "), terminal.LinesText(terminal.Wrap(f.Doc, "  ")))
+	traitsText := terminal.Prose(w, terminal.Sprintf("- `%s` ", f.Name), terminal.Sprintf("(%s)", strings.Join(traits, "; ")))
+	terminal.Fprintf(w, "%s\n%s\n", traitsText, terminal.LinesText(terminal.Wrap(f.Doc, "  ", terminal.Columns(w))))
 	for _, obj := range []*schema.Schema{f.Object, f.ElemObject()} {
 		if obj == nil {
 			continue
 		}
 		for i := range obj.Fields {
 			g := &obj.Fields[i]
-			terminal.Fprintf(w, "  - `%s.%s` (%s)\n%s\n", f.Name, g.Name, g.Describe(), terminal.LinesText(terminal.Wrap(g.Doc, "    ")))
+			terminal.Fprintf(w, "  - `%s.%s` (%s)\n%s\n", f.Name, g.Name, g.Describe(), terminal.LinesText(terminal.Wrap(g.Doc, "    ", terminal.Columns(w))))
 		}
 	}
 }

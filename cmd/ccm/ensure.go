@@ -124,7 +124,7 @@ func describeTypes(cmd *cobra.Command, reg *resource.Registry) error {
 		if t := types[sub.Annotations[typeAnnotation]]; t != nil {
 			doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
 			sub.Short = shortOf(t)
-			sub.Long = terminal.Wrap(doc, "")
+			sub.Long = terminal.Wrap(doc, "", terminal.TextWidth)
 			schema.Describe(sub.Flags())
 		}
 	}

@@ -1,12 +1,26 @@
 package main
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
+
+// fitHelp makes the help of all commands fit into the terminal.
+func fitHelp(e *env, root *cobra.Command) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		var page bytes.Buffer
+		cmd.SetOut(&page)
+		help(cmd, args)
+		cmd.SetOut(nil)
+		terminal.Fprint(e.stdout, terminal.Fit(e.stdout, page.String()))
+	})
+}
 
 // helpCommand is ccm help. A topic that there is not is an error.
 func helpCommand() *cobra.Command {

@@ -33,3 +33,21 @@ exec { "x", command = "true", unless = { "sh", "-c", "echo asked again; until te
 	require.Zero(t, s.status())
 	require.Regexp(t, `^told\nNothing to do: 1 resource is as wanted \(\S+\)$`, s.text())
 }
+
+// TestWordsWrap: on a terminal, messages and help are broken between words.
+func TestWordsWrap(t *testing.T) {
+	needPTY(t)
+	home := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(home, "site.lua"), []byte(`file { "/etc/a quite long name of a file", owner = "root", group = "root", moed = "0644" }`), 0o600))
+	s := onScreen(t, screenOptions{home: home}, "plan", "site.lua")
+	require.Equal(t, 1, s.status())
+	require.True(t, strings.HasPrefix(s.text(), `site.lua:1:75: file#/etc/a quite long name of a file: unknown property "moed" (did
+    you mean "mode"?)
+  1 | ...`), s.text())
+	s = onScreen(t, screenOptions{home: home, rows: 100}, "help", "plan")
+	require.Zero(t, s.status())
+	require.Contains(t, s.text(), `
+  -v, --verbose                         report stable resources too; without
+                                        --diff, --diff is full
+`)
+}

@@ -233,6 +233,7 @@ ccm help exit-codes says what the exit status means.`,
 		exitCodesTopic(),
 	)
 	root.SetHelpCommand(helpCommand())
+	fitHelp(e, root)
 	completeParts(e, root)
 	return root
 }

@@ -141,7 +141,7 @@ func (d *Dialog) help(name string) error {
 		return nil
 	}
 	if c := findCommand(d.commands, strings.TrimPrefix(name, ".")); c != nil {
-		d.printf("%s\n%s\n", c.synopsis(), terminal.Wrap(c.Doc, "  "))
+		d.printf("%s\n%s\n", c.synopsis(), terminal.Wrap(c.Doc, "  ", terminal.TextWidth))
 		if c.More != "" {
 			d.print(indent(c.More, "  "))
 		}

@@ -117,7 +117,7 @@ func factText(f *facts.Facts, path string) (string, error) {
 	}
 	text := "facts." + path
 	if g.Doc != "" {
-		text += "\n" + terminal.Wrap(g.Doc, "  ")
+		text += "\n" + terminal.Wrap(g.Doc, "  ", terminal.TextWidth)
 	}
 	val, err := f.Get(path)
 	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok {

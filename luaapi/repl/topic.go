@@ -161,7 +161,7 @@ func splitName(name string) []string {
 func (m *manual) topicText(t topic) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, t.signature)
-	fmt.Fprintln(&b, terminal.Wrap(t.doc, "  "))
+	fmt.Fprintln(&b, terminal.Wrap(t.doc, "  ", terminal.TextWidth))
 	if t.example != "" {
 		fmt.Fprintf(&b, "\n%s\n", indent(t.example, "  "))
 		fmt.Fprintf(&b, "%s\n", indent(t.result, "  --> "))

@@ -43,7 +43,7 @@ func render(w io.Writer, prefix, further string, err error, src Sources) {
 		}
 		rest := *e
 		rest.Subject = "" // a name is no text of several lines
-		terminal.Fprintf(w, "%s%s\n", head, terminal.IndentedText(rest.Message(), further))
+		terminal.Fprintf(w, "%s\n", terminal.Prose(w, terminal.LineText(head), terminal.IndentedText(rest.Message(), further)))
 		excerpt(w, e.Pos, src)
 		for _, n := range e.Notes {
 			terminal.Fprintf(w, "  %s: %s\n", n.Pos, n.Text)
@@ -54,17 +54,18 @@ func render(w io.Writer, prefix, further string, err error, src Sources) {
 // MaxShown is how many mistakes are shown at once. Nobody reads more.
 const MaxShown = 100
 
-// maxLine is how much is shown of a line.
+// maxLine is how much is shown of a line at most.
 const maxLine = 400
 
-// around returns what is shown of a long line, and the column in it that stands
-// for col.
-func around(line string, col int) (string, int) {
-	if len(line) <= maxLine {
+// around returns what is shown of a line that is longer than most, and the column in it
+// that stands for col.
+func around(line string, col, most int) (string, int) {
+	if len(line) <= most {
 		return line, col
 	}
-	begin := min(max(0, col-1-maxLine/4), len(line)-maxLine/2)
-	end := min(begin+maxLine, len(line))
+	most -= len("...  ...")
+	begin := min(max(0, col-1-most/4), len(line)-most/2)
+	end := min(begin+most, len(line))
 	for begin > 0 && !utf8.RuneStart(line[begin]) {
 		begin--
 	}
@@ -101,7 +102,11 @@ func excerpt(w io.Writer, p Pos, src Sources) {
 	if p.Col > len(line)+1 {
 		p.Col = 0
 	}
-	line, p.Col = around(line, p.Col)
+	most := maxLine
+	if columns, _ := terminal.Size(w); columns > 0 { // a caret stands below one line
+		most = max(32, min(most, columns-len(num)-len("   | ")))
+	}
+	line, p.Col = around(line, p.Col, most)
 	terminal.Fprintf(w, "  %s | %s\n", num, terminal.LinesText(line))
 	if p.Col < 1 {
 		return

@@ -72,7 +72,7 @@ func (t Text) Event(e *converge.Event) {
 	defer bufferPool.Put(b)
 	b.Reset()
 	id := e.Resource.ID
-	b.Printf("%s %s#%s: %s\n", t.paint(style, mark), id.Type, id.Name, t.story(e))
+	b.Printf("%s\n", terminal.Prose(t.W, terminal.Sprintf("%s %s#%s: ", t.paint(style, mark), id.Type, id.Name), t.story(e), whole(e)...))
 	if t.tellsDifferences() {
 		if made := newParts(e.Diff, e.Text); e.Outcome == converge.Failed && made != "" {
 			b.Printf("    %s\n", made)
@@ -112,6 +112,29 @@ func allWell(checks []converge.Health) bool {
 		}
 	}
 	return true
+}
+
+// whole returns what is not broken in the story of an event: names and values.
+func whole(e *converge.Event) (list []string) {
+	for _, refs := range [][]resource.ID{e.RefreshedBy, e.Unmet} {
+		for _, id := range refs {
+			list = append(list, id.String())
+		}
+	}
+	for _, p := range e.PendingRefreshes {
+		list = append(list, p.By.String())
+	}
+	for _, b := range e.Because {
+		list = append(list, b.ID.String())
+	}
+	diff := e.Diff
+	if e.Forecast != nil {
+		diff = append(slices.Clone(diff), e.Forecast.Diff...)
+	}
+	for _, d := range diff {
+		list = append(list, d.Want)
+	}
+	return append(list, e.Resource.Pos.String())
 }
 
 // symbol returns the character and the colour of an event.

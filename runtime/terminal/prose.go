@@ -1,0 +1,225 @@
+package terminal
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// hang is what the further lines of prose begin with.
+const hang = "    "
+
+// Prose returns head and text, of which the first line is prose, so that it fits into the
+// terminal that w writes to; as they are if w is none. It is broken between words, but not
+// in head and in none of keep, such as the names of resources and the values of properties,
+// and not in what looks like a quotation or a command. What stands on further lines is what
+// others have written, and is left alone.
+func Prose(w any, head, text Text, keep ...string) Text {
+	columns, _ := Size(w)
+	return prose(columns, head, text, keep)
+}
+
+func prose(columns int, head, text Text, keep []string) Text {
+	first, rest, several := strings.Cut(text.s, "\n")
+	if columns > 0 && visible(head.s)+visible(first) > columns {
+		first = fold(first, columns, visible(head.s)%columns, hang, keep)
+	}
+	if several {
+		first += "\n" + rest
+	}
+	return Text{head.s + first}
+}
+
+// Fit returns a page such as that of a command's help so that its lines fit into the
+// terminal that w writes to. What is in columns stays in its column, as far as there is
+// room. Lines of a paragraph that is not indented are joined first.
+func Fit(w any, page string) Text {
+	columns, _ := Size(w)
+	return fit(columns, page)
+}
+
+func fit(columns int, page string) Text {
+	lines := strings.Split(Lines(page), "\n")
+	if columns <= 0 || !slices.ContainsFunc(lines, func(l string) bool { return visible(l) > columns }) {
+		return Text{strings.Join(lines, "\n")}
+	}
+	var out []string
+	for i := 0; i < len(lines); i++ {
+		n := 1
+		for isParagraph(lines[i]) && i+n < len(lines) && isParagraph(lines[i+n]) {
+			n++
+		}
+		wide := slices.ContainsFunc(lines[i:i+n], func(l string) bool { return visible(l) > columns })
+		switch {
+		case !wide:
+			out = append(out, lines[i:i+n]...)
+		case n > 1:
+			out = append(out, fold(strings.Join(lines[i:i+n], " "), columns, 0, "", nil))
+		default:
+			out = append(out, fitLine(columns, lines[i])...)
+		}
+		i += n - 1
+	}
+	return Text{strings.Join(out, "\n")}
+}
+
+// fitLine breaks a line of a page.
+func fitLine(columns int, line string) []string {
+	indent := strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " ")))
+	column := textColumn(line)
+	switch {
+	case column == 0:
+		return []string{fold(line, columns, 0, indent, nil)}
+	case columns-column >= 24:
+		return []string{fold(line, columns, 0, strings.Repeat(" ", column), nil)}
+	}
+	// There is no room beside what it explains.
+	below := indent + hang
+	return []string{strings.TrimRight(line[:column], " "), fold(below+line[column:], columns, 0, below, nil)}
+}
+
+// isParagraph reports whether a line can be one of a paragraph: it begins with a word.
+func isParagraph(line string) bool {
+	return line != "" && !strings.ContainsAny(line[:1], " -#|`") && !strings.HasSuffix(line, ":")
+}
+
+// textColumn returns where the last column of a line of a table begins, 0 if it is none.
+func textColumn(line string) int {
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	if at := strings.LastIndex(line, "  "); at > indent {
+		return at + 2
+	}
+	return 0
+}
+
+// fold breaks a line after as many columns. The first line begins in column used.
+func fold(line string, columns, used int, hang string, keep []string) string {
+	var b strings.Builder
+	room := used == 0 // nothing stands on the line yet
+	for i, piece := range pieces(line, keep) {
+		width := visible(piece)
+		switch {
+		case i == 0 && used+width > columns && !room, i > 0 && used+1+width > columns && !room:
+			b.WriteString("\n" + hang)
+			used = len(hang)
+		case i > 0:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(piece)
+		used, room = used+width, strings.TrimSpace(piece) == ""
+	}
+	return b.String()
+}
+
+// held stands for a blank at which nothing is broken. It is in no text: it would be escaped.
+const held = "\x00"
+
+// pieces cuts a line at the blanks where it may be broken.
+func pieces(line string, keep []string) (out []string) {
+	for _, text := range keep {
+		if text = Line(text); strings.Contains(text, " ") {
+			line = strings.ReplaceAll(line, text, strings.ReplaceAll(text, " ", held))
+		}
+	}
+	if command, rest, ok := strings.Cut(line, ": exit status "); ok {
+		line = strings.ReplaceAll(command, " ", held) + ": exit status " + rest
+	}
+	words := strings.Split(line, " ")
+	for i := 0; i < len(words); {
+		n := together(words[i:])
+		out = append(out, strings.ReplaceAll(strings.Join(words[i:i+n], " "), held, " "))
+		i += n
+	}
+	return out
+}
+
+// together returns how many of the words must stay together.
+func together(words []string) int {
+	first := strings.TrimLeft(words[0], "(")
+	next := ""
+	if len(words) > 1 {
+		next = words[1]
+	}
+	switch {
+	case len(words) == 1:
+	case first == "":
+		for i, word := range words { // an indentation, or columns
+			if word != "" {
+				return i + together(words[i:])
+			}
+		}
+		return len(words)
+	case strings.ContainsAny(first[:1], "\"'`"):
+		return max(1, quotation(words, first[:1]))
+	case strings.Contains(first, "{"), strings.HasPrefix(next, "{"):
+		return max(1, braces(words))
+	case next == "=":
+		return min(3, len(words))
+	case strings.HasPrefix(first, "-") && !endsClause(first) && !speech[next]:
+		return 2
+	case commands[first]:
+		n := 1
+		for n < len(words) && !endsClause(words[n-1]) && !speech[words[n]] {
+			n++
+		}
+		return n
+	}
+	return 1
+}
+
+// quotation returns how many words a quotation has, 0 if it has no end.
+func quotation(words []string, mark string) int {
+	for i, word := range words {
+		word = strings.TrimRight(word, ".,;:)")
+		if i == 0 {
+			_, word, _ = strings.Cut(word, mark)
+		}
+		if strings.HasSuffix(word, mark) && !strings.HasSuffix(word, `\`+mark) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// braces returns how many words there are until all braces are closed, 0 if they are not.
+func braces(words []string) int {
+	open, seen := 0, false
+	for i, word := range words {
+		seen = seen || strings.Contains(word, "{")
+		open += strings.Count(word, "{") - strings.Count(word, "}")
+		if seen && open <= 0 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func endsClause(word string) bool { return strings.ContainsAny(word[max(0, len(word)-1):], ",;:.)") }
+
+func set(words string) map[string]bool {
+	out := make(map[string]bool)
+	for word := range strings.FieldsSeq(words) {
+		out[word] = true
+	}
+	return out
+}
+
+var (
+	// commands begin what somebody may copy.
+	commands = set("ccm sudo chmod chown cd export eval unset apt-get dnf systemctl rm mv git")
+	// speech ends it where nothing else does.
+	speech = set(`and or to is was are that which does did can could will would has have says say begins makes goes
+		applies starts ends renews reads checks shows removes finds takes gives prints knows does just cannot writes`)
+)
+
+// visible returns how many columns a line with styles takes.
+func visible(s string) int {
+	if strings.Contains(s, "\x1b") {
+		s = styles().ReplaceAllString(s, "")
+	}
+	return Width(Text{s})
+}
+
+var styles = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
