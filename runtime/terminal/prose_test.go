@@ -27,7 +27,7 @@ func TestProse(t *testing.T) {
 		{20, "", `it's so that one is "not closed at all`, nil, "it's so that one is\n    \"not closed at\n    all"},
 		{24, "", "see file { x, mode = ... } there", nil, "see\n    file { x, mode = ... }\n    there"},
 		{24, "", "because file#/my own dir/f has changed", []string{"file#/my own dir/f"}, "because\n    file#/my own dir/f\n    has changed"},
-		{24, "", "sh -c 'exit 3' of that: exit status 3: it is so bad", nil, "sh -c 'exit 3' of that: exit\n    status 3: it is so\n    bad"},
+		{24, "", "sh -c 'exit 3' of that: exit status 3: it is so bad", nil, "sh -c 'exit 3' of that:\n    exit status 3: it is\n    so bad"},
 		{10, "", "a /path/that/is/far/too/long b", nil, "a\n    /path/that/is/far/too/long\n    b"},
 		{16, "", "the first line is long\nthe others are left alone", nil, "the first line\n    is long\nthe others are left alone"},
 	} {
@@ -47,7 +47,7 @@ func TestFit(t *testing.T) {
 	require.Equal(t, page, fit(0, page).String())
 	require.Equal(t, page, fit(60, page).String())
 	require.Equal(t, "It does this, and\nthat as well.\n\nFlags:\n      --long NAME   what it is good for, in\n                    a few words\n  ccm run site.lua     make it so\n", fit(44, page).String())
-	require.Equal(t, "It does this,\nand that as\nwell.\n\nFlags:\n      --long NAME\n          what it\n          is good\n          for, in a\n          few words\n  ccm run site.lua\n      make it so\n", fit(19-3, page).String())
+	require.Equal(t, "It does this,\nand that as\nwell.\n\nFlags:\n      --long NAME\n          what\n          it is\n          good\n          for,\n          in a\n          few\n          words\n  ccm run site.lua\n      make it so\n", fit(19-3, page).String())
 	require.NotContains(t, fit(30, "a\x1b[2Jb "+page).String(), "\x1b")
 }
 
