@@ -41,8 +41,8 @@ func TestWordsWrap(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(home, "site.lua"), []byte(`file { "/etc/a quite long name of a file", owner = "root", group = "root", moed = "0644" }`), 0o600))
 	s := onScreen(t, screenOptions{home: home}, "plan", "site.lua")
 	require.Equal(t, 1, s.status())
-	require.True(t, strings.HasPrefix(s.text(), `site.lua:1:75: file#/etc/a quite long name of a file: unknown property "moed" (did
-    you mean "mode"?)
+	require.True(t, strings.HasPrefix(s.text(), `site.lua:1:76: file#/etc/a quite long name of a file: unknown property "moed"
+    (did you mean "mode"?)
   1 | ...`), s.text())
 	s = onScreen(t, screenOptions{home: home, rows: 100}, "help", "plan")
 	require.Zero(t, s.status())
