@@ -15,9 +15,10 @@ func fitHelp(e *env, root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		var page bytes.Buffer
+		out := cmd.OutOrStdout()
 		cmd.SetOut(&page)
 		help(cmd, args)
-		cmd.SetOut(nil)
+		cmd.SetOut(out)
 		terminal.Fprint(e.stdout, terminal.Fit(e.stdout, page.String()))
 	})
 }
