@@ -414,7 +414,8 @@ func (w *randomWorld) mayBeSkipped(d declaration, run map[string]told, mayFail f
 	for _, ids := range after {
 		for _, id := range ids {
 			x := w.declaration(id)
-			if mayFail(x) && run[id].Outcome == "failed" || (run[id].Outcome == "skipped" || x.kind == "apply" && run[id].Outcome == "failed") && w.mayBeSkipped(x, run, mayFail) {
+			outcome := run[id].Outcome // none of one that is not selected, which hands on what it comes after
+			if mayFail(x) && outcome == "failed" || (outcome == "skipped" || outcome == "" || x.kind == "apply" && outcome == "failed") && w.mayBeSkipped(x, run, mayFail) {
 				return true
 			}
 		}

@@ -18,6 +18,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
+// initName is what messages call the init system.
+const initName = "System V init"
+
 // Providers returns what this package provides.
 func Providers() []resource.Binding {
 	s := services(svctool.Pause, chooseTool)
@@ -27,7 +30,7 @@ func Providers() []resource.Binding {
 // services returns the provider. Tool chooses the command for runlevels.
 func services(wait svctool.Wait, tool func() string) *svctool.Scripts {
 	return &svctool.Scripts{
-		Init: "System V init", Tools: [][]string{{"service"}, {"update-rc.d", "chkconfig"}}, Here: here,
+		Init: initName, Tools: [][]string{{"service"}, {"update-rc.d", "chkconfig"}}, Here: here,
 		Dirs:    []string{"/etc/init.d", "/etc/rc.d/init.d"},
 		Command: func(verb, name string) []string { return []string{"service", name, verb} },
 		Meaning: meaning,
@@ -75,7 +78,7 @@ func here(v *host.View) error {
 	const sign = "/run/initctl"
 	ok, err := v.Exists(sign)
 	if err == nil && !ok {
-		err = fmt.Errorf("System V init does not run below %s: %s is not there", v.Root(), sign)
+		err = fmt.Errorf("%s does not run below %s: %s is not there", initName, v.Root(), sign)
 	}
 	return err
 }
