@@ -44,7 +44,6 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"safepath/ownroot.go OpenOwn os.OpenRoot":              "compared with what is open",
 		"host/scratch.go Scratch os.MkdirTemp":                 "in a directory of the user; what was made is compared",
 		"host/command/command.go LookPath os.Stat":             "commands are run by path",
-		"host/command/command.go Run os.Stat":                  "says why a command did not start",
 		"host/assume.go LookPath os.Stat":                      "commands are run by path",
 		"host/overlay/command.go isExecutable os.Stat":         "commands are run by path",
 		"host/command/commands.go processAt os.ReadFile":       "/proc/PID/stat, which the kernel says",
