@@ -172,6 +172,7 @@ func (w *walk) beginCommit(ctx context.Context) {
 		before = nil
 	}
 	b.files.Announce(b.errs)
+	again := b.retry() != nil // asked now: the commit notes errors of its own
 	w.batch, w.committing = nil, b
 	b.events, w.queue = w.queue, nil
 	if job := func() { w.place(ctx, v, b) }; b.files.Concurrent() {
@@ -180,7 +181,7 @@ func (w *walk) beginCommit(ctx context.Context) {
 		job()
 	}
 	w.concludeAll(ctx, before)
-	if b.retry() != nil {
+	if again {
 		w.finishCommit(ctx) // before others take up room
 	}
 	w.since = w.view.Now()
