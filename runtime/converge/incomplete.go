@@ -87,7 +87,11 @@ func declarationText(v *host.View, r *resource.Resource) (text string, paths []s
 	}
 	var b strings.Builder
 	b.WriteString(r.ID.Name)
-	for _, e := range (schema.Union{r.Type.Schema()}).Encode(r.Spec).Entries {
+	properties := r.Type.Schema()
+	for _, e := range (schema.Union{properties}).Encode(r.Spec).Entries {
+		if f := properties.Field(e.Key); f != nil && f.Values != nil {
+			continue // a word of the type, such as the scope system, names nothing of the machine
+		}
 		fmt.Fprintf(&b, "\n%v", e.Val.Go())
 	}
 	return b.String(), host.PathsInText(b.String())
@@ -213,7 +217,8 @@ func (x *incompleteEffect) matches(look host.Look) bool {
 		return false
 	}
 	name, parts := namesOf(look)
-	if hasWord(x.text, name) || look.Kind <= host.TreeLook && hasPath(x.text, look.Name) {
+	isThere := look.Kind == host.PathLook && look.Found
+	if hasWord(x.text, name, isThere) || look.Kind <= host.TreeLook && hasPath(x.text, look.Name, isThere) {
 		return true
 	}
 	return x.brings && slices.ContainsFunc(parts, func(part string) bool {

@@ -8,15 +8,25 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// hasWord reports whether a text has a name that stands by itself.
-func hasWord(text, name string) bool {
-	return len(name) > 1 && occurs(text, name, func(at int) bool { return !endsInName(text[:at]) && !beginsName(text[at+len(name):]) })
+// hasWord reports whether a text has a name that stands by itself. Itself says that the
+// beginning of a longer path does not count, as what is said of things in a directory.
+func hasWord(text, name string, itself bool) bool {
+	return len(name) > 1 && occurs(text, name, func(at int) bool {
+		return !endsInName(text[:at]) && !beginsName(text[at+len(name):]) && !(itself && beginsBelow(text[at+len(name):]))
+	})
 }
 
-// hasPath reports whether a text has a path, or one that is below it.
-func hasPath(text, name string) bool {
-	return occurs(text, name, func(at int) bool { return !beginsName(text[at+len(name):]) })
+// hasPath reports whether a text has a path or, unless it is about the path itself, one that is
+// below it.
+func hasPath(text, name string, itself bool) bool {
+	return occurs(text, name, func(at int) bool {
+		return !beginsName(text[at+len(name):]) && !(itself && beginsBelow(text[at+len(name):]))
+	})
 }
+
+// beginsBelow reports whether a text goes on with the name of something in the directory that
+// stands before it.
+func beginsBelow(s string) bool { return len(s) > 1 && s[0] == '/' && isNameByte(s[1]) }
 
 // occurs reports whether a name is in a text at a place that is good.
 func occurs(text, name string, good func(at int) bool) bool {

@@ -23,7 +23,7 @@ func TestNamesInTexts(t *testing.T) {
 		{"xapp-app", "app", false}, {"apapp app", "app", true}, {"app.conf", "app", true}, {"app.conf", "conf", false},
 		{"a b", "a b", true}, {"xa a b", "a b", true}, {"app", "a", false}, {"", "app", false}, {"app", "", false},
 	} {
-		require.Equal(t, x.want, hasWord(x.text, x.name), "%q %q", x.text, x.name)
+		require.Equal(t, x.want, hasWord(x.text, x.name, false), "%q %q", x.text, x.name)
 	}
 	for _, x := range []struct {
 		text, name string
@@ -31,7 +31,13 @@ func TestNamesInTexts(t *testing.T) {
 	}{
 		{"touch /x", "/x", true}, {"touch /x/y", "/x", true}, {"touch /root/x", "/x", true}, {"touch /xy", "/x", false}, {"touch /xy /x", "/x", true},
 	} {
-		require.Equal(t, x.want, hasPath(x.text, x.name), "%q %q", x.text, x.name)
+		require.Equal(t, x.want, hasPath(x.text, x.name, false), "%q %q", x.text, x.name)
+	}
+	for text, want := range map[string]bool{
+		"tar -C /srv/app": false, "rm -rf /srv/*": true, "ls /srv": true, "ls /srv/": true, "ls /srv/a /srv": true, "ls /srv/.x": false,
+	} {
+		require.Equal(t, want, hasPath(text, "/srv", true), text)
+		require.Equal(t, want, hasWord(text, "srv", true), text)
 	}
 }
 

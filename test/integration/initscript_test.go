@@ -123,7 +123,7 @@ useradd -m alice; install -d -o alice -g alice ~alice/.config/systemd/user`)
 	l.sh("! test -e ~alice/.config/systemd/user/default.target.wants/it.service")
 
 	// His log is shown, and he may do it himself.
-	l.sh(`printf '[Service]\nExecStart=/bin/sh -c "echo no such thing; exit 3"\n' > ~alice/.config/systemd/user/bad.service
+	l.sh(`printf '[Service]\nExecStart=/bin/sh -c "echo no such thing; sleep 0.3; exit 3"\n' > ~alice/.config/systemd/user/bad.service
 echo 'service { "bad", scope = "user", user = "alice" }' > /srv/bad.lua; echo 'service { "it", scope = "user" }' > /srv/own.lua`)
 	out := l.exec("/opt/ccm/ccm", "run", "/srv/bad.lua")
 	require.Contains(t, out.stdout, "the service was started and failed (result exit-code, exit status 3)")

@@ -27,6 +27,8 @@ func (o *View) Query(c command.Cmd) (res command.Result, answered bool, err erro
 		if e := accountOf(o, accountKey{UserLook, c.As.Name}); e != nil {
 			missing.By = e.by
 			o.looks.doubt(e.by)
+		} else {
+			o.looks.note(Look{Kind: UserLook, Name: c.As.Name}) // it was granted before, and not noted
 		}
 		return res, true, missing
 	}

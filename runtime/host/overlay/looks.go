@@ -95,13 +95,18 @@ func (l *Looks) add(x Look, doubts ...any) bool {
 	if !x.Found && l.Grant != nil && l.Grant(x, doubts) {
 		return true
 	}
+	l.note(x)
+	l.doubt(doubts...)
+	return x.Found
+}
+
+// note notes a look.
+func (l *Looks) note(x Look) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !slices.Contains(l.list, x) {
 		l.list = append(l.list, x)
 	}
-	l.noteDoubts(doubts)
-	return x.Found
 }
 
 func (l *Looks) doubt(by ...any) {
@@ -124,14 +129,10 @@ func (l *Looks) path(p place, deep bool) {
 	if deep {
 		x.Kind = TreeLook
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !slices.Contains(l.list, x) {
-		l.list = append(l.list, x)
-	}
-	l.noteDoubts(p.doubts)
+	l.note(x)
+	l.doubt(p.doubts...)
 	if p.vague {
-		l.noteDoubts([]any{p.entry.by})
+		l.doubt(p.entry.by)
 	}
 }
 
