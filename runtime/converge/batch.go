@@ -175,7 +175,7 @@ func (w *walk) beginCommit(ctx context.Context) {
 	again := b.retry() != nil // asked now: the commit notes errors of its own
 	w.batch, w.committing = nil, b
 	b.events, w.queue = w.queue, nil
-	if job := func() { w.place(ctx, v, b) }; b.files.Concurrent() {
+	if job := func() { b.place(ctx, v, w.pool) }; b.files.Concurrent() {
 		w.pool.do(job)
 	} else {
 		job()
@@ -197,7 +197,7 @@ func (w *walk) finishCommit(ctx context.Context) {
 
 // place gives the files of a batch their places and looks at them again. It is called from
 // another goroutine than that of the walk.
-func (w *walk) place(ctx context.Context, v *host.View, b *batch) {
+func (b *batch) place(ctx context.Context, v *host.View, p *pool) {
 	var placed []*stagedFile
 	b.files.Commit(b.errs, func(n int) {
 		x := b.entries[n]
@@ -208,7 +208,7 @@ func (w *walk) place(ctx context.Context, v *host.View, b *batch) {
 		}
 	})
 	for list := range slices.Chunk(placed, fileChunk) {
-		w.pool.do(func() {
+		p.do(func() {
 			for _, x := range list {
 				x.askStatus(ctx, v)
 			}

@@ -91,7 +91,9 @@ func (f *forecaster) recordStatusFailure(ctx context.Context, provider *resource
 	}
 	f.blame(ctx, provider, ev, suspects)
 	if !hopeful {
-		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
+		if !f.looks.IsVague() { // else it may have been seen as what it is not
+			ev.Forecast = &Forecast{Outcome: Failed, Err: err}
+		}
 		f.assumeMayAct(ev, nil)
 		return
 	}

@@ -152,8 +152,8 @@ const manyFiles = 8
 
 // Commit makes durable what was written, and gives all files their places. Announce has to
 // come before. Errs has the error of writing each file, in the order of the calls of File,
-// and gets those of Commit. A file with an error does not get its place. Placed is called with the number of each that has its
-// place, before the next one gets its own.
+// and gets those of Commit. A file with an error does not get its place. Placed is called with
+// the number of each that has its place, before the next one gets its own.
 //
 // Where it fails, the old file is untouched and no temporary file is left, except if
 // what fails is to make the new name of a file durable.

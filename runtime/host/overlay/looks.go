@@ -51,6 +51,7 @@ type Looks struct {
 	mu     sync.Mutex
 	list   []Look
 	doubts []any
+	vague  bool
 }
 
 // Recording returns a view that notes in l what is looked at; nil for one that does not.
@@ -80,6 +81,14 @@ func (l *Looks) IsEmpty() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.list)+len(l.doubts) == 0
+}
+
+// IsVague reports whether something of a kind that nobody knows yet was looked at. It was seen
+// as a file.
+func (l *Looks) IsVague() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.vague
 }
 
 // Doubts returns the authors (see [View.Assume]) who may leave something else than was
@@ -133,6 +142,9 @@ func (l *Looks) path(p place, deep bool) {
 	l.doubt(p.doubts...)
 	if p.vague {
 		l.doubt(p.entry.by)
+		l.mu.Lock()
+		l.vague = true
+		l.mu.Unlock()
 	}
 }
 
