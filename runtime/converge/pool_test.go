@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each job is done once, also when there are more than the pool has goroutines, and on
-// one processor by the caller.
+// Each job is done once, also when there are more than the pool has goroutines, on
+// one processor by the caller, and jobs may have others done.
 func TestPool(t *testing.T) {
 	for _, processors := range []int{1, 2, 8} {
 		before := runtime.GOMAXPROCS(processors)
@@ -17,14 +17,36 @@ func TestPool(t *testing.T) {
 		runtime.GOMAXPROCS(before)
 		var done [400]atomic.Int64
 		for i := range done {
-			p.do(func() { done[i].Add(1) })
+			p.do(func() {
+				if i%2 == 0 {
+					p.do(func() { done[i].Add(1) })
+				} else {
+					done[i].Add(1)
+				}
+			})
 			if i%100 == 99 {
 				p.wait()
-				require.EqualValues(t, 1, done[i].Load())
+				for k := range i + 1 {
+					require.EqualValues(t, 1, done[k].Load())
+				}
 			}
 		}
-		for i := range done {
-			require.EqualValues(t, 1, done[i].Load())
-		}
 	}
+}
+
+// While the goroutine of a pool is busy, the caller goes on; what waits by the time that it
+// waits itself, it does.
+func TestPoolCallerGoesOn(t *testing.T) {
+	before := runtime.GOMAXPROCS(2)
+	p := newPool()
+	runtime.GOMAXPROCS(before)
+	busy, started := make(chan struct{}), make(chan struct{})
+	p.do(func() { close(started); <-busy })
+	<-started
+	var done atomic.Int64
+	p.do(func() { done.Add(1) })
+	require.Zero(t, done.Load())
+	p.do(func() { close(busy) })
+	p.wait()
+	require.EqualValues(t, 1, done.Load())
 }

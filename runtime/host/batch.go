@@ -21,14 +21,12 @@ type Batch struct {
 	host    *Host
 	entries []*batchEntry
 	dirs    dirCache
-	onDisk  bool // the first file is not in memory
 }
 
 // A batchEntry is one file of a batch.
 type batchEntry struct {
-	batch   *Batch
-	isFirst bool
-	temp    *Temp // nil if nothing was written
+	batch *Batch
+	temp  *Temp // nil if nothing was written
 	// isNew says that nothing stood at the path when the file was written. before is
 	// what stands there now, as it was announced.
 	isNew  bool
@@ -45,7 +43,7 @@ func (h *Host) Batch() *Batch { return &Batch{host: h} }
 // If the batch is Concurrent, the hosts of different files may be used at the same
 // time, but not before the first one is written. All of that must be over before Commit.
 func (b *Batch) File() *Host {
-	e := &batchEntry{batch: b, isFirst: len(b.entries) == 0}
+	e := &batchEntry{batch: b}
 	b.entries = append(b.entries, e)
 	c := *b.host
 	c.batchEntry = e
@@ -58,30 +56,20 @@ func (b *Batch) Concurrent() bool { return b.host.effect == nil }
 
 // AtLimit reports whether the batch has to be committed before more files are
 // written: each is open until then, and others want to open files too.
-func (b *Batch) AtLimit() bool {
-	limit := memoryBatch
-	if b.onDisk {
-		limit = diskBatch
-	}
-	return len(b.entries) >= min(limit, openFileShare())
-}
+func (b *Batch) AtLimit() bool { return len(b.entries) >= openFileShare() }
 
-// The most files of a batch. The table of open files of a Linux process has 64 places at
-// first; to make it larger, the kernel waits some milliseconds for all processors. In memory
-// that takes longer than more commits do, on a disk it is the other way round: a batch of 200
-// needs a table of 256.
-const (
-	memoryBatch = 20
-	diskBatch   = 100
-)
+// maxBatch is the most files of a batch. The table of open files of a Linux process grows by
+// powers of two, for which the kernel may wait some milliseconds for all processors: 100 files
+// need a table of 128.
+const maxBatch = 100
 
 // openFileShare returns how many files a batch may hold open at most.
 var openFileShare = sync.OnceValue(func() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return diskBatch
+		return maxBatch
 	}
-	return int(max(1, min(diskBatch, limit.Cur/4)))
+	return int(max(1, min(maxBatch, limit.Cur/4)))
 })
 
 // IsRetryable reports whether a file that could not be written in a batch may be
@@ -140,9 +128,6 @@ func (h *Host) writeStaged(name string, content io.Reader, attr Attr, isNew bool
 		return errors.Join(err, t.Discard())
 	}
 	e.temp, e.isNew = t, isNew
-	if e.isFirst {
-		e.batch.onDisk = safepath.IsOnDisk(t.fd)
-	}
 	return nil
 }
 

@@ -29,11 +29,5 @@ func holdsKernelFiles(fs *unix.Statfs_t) bool {
 	return false
 }
 
-// IsOnDisk reports whether an open file is on something else than memory.
-func IsOnDisk(fd int) bool {
-	var st unix.Statfs_t
-	return unix.Fstatfs(fd, &st) == nil && unix.ByteSliceToString(st.Fstypename[:]) != "tmpfs"
-}
-
 // searchOnly opens a directory that may not be read, to go on from there.
 const searchOnly = unix.O_SEARCH

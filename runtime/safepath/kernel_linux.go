@@ -27,12 +27,6 @@ func holdsKernelFiles(fs *unix.Statfs_t) bool {
 	return false
 }
 
-// IsOnDisk reports whether an open file is on something else than memory.
-func IsOnDisk(fd int) bool {
-	var st unix.Statfs_t
-	return unix.Fstatfs(fd, &st) == nil && int64(st.Type) != unix.TMPFS_MAGIC
-}
-
 // Fsync makes what was written to an open file durable.
 func Fsync(fd int) error { return unix.Fsync(fd) }
 
