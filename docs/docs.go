@@ -1,10 +1,45 @@
-// Package docs holds those pages that the program itself reads: what is declared
-// on a page is declared nowhere else.
+// Package docs holds the pages of the documentation, as they were when the program was built:
+// what is declared on a page is declared nowhere else, and ccm docs prints them.
 package docs
 
-import _ "embed" // for the pages
+import (
+	"embed"
+	"io/fs"
+	"slices"
+	"strings"
+)
 
-// Facts is facts.md. Its tables say which facts there are and of which type.
-//
-//go:embed facts.md
-var Facts string
+//go:embed *.md
+var files embed.FS
+
+// suffix is that of the files of pages.
+const suffix = ".md"
+
+// Facts returns facts.md. Its tables say which facts there are and of which type.
+func Facts() string { return Text("facts") }
+
+// Text returns the Markdown of a page, "" if there is none of that name. The name is that of
+// the file without its suffix: plans, reference/types/file.
+func Text(name string) string {
+	text, _ := fs.ReadFile(files, name+suffix)
+	return string(text)
+}
+
+// Names returns the names of all pages, in order.
+func Names() []string {
+	var names []string
+	_ = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if name, ok := strings.CutSuffix(path, suffix); ok && err == nil && !entry.IsDir() {
+			names = append(names, name)
+		}
+		return err
+	})
+	slices.Sort(names)
+	return names
+}
+
+// Title returns the title of a page: its first line, which is a heading.
+func Title(name string) string {
+	first, _, _ := strings.Cut(Text(name), "\n")
+	return strings.ReplaceAll(strings.TrimPrefix(first, "# "), "`", "")
+}

@@ -202,6 +202,7 @@ manifest, changes what is not so, and says exactly what it did.
   ccm run site.lua     make it so
   ccm plan site.lua    say what run would do, and touch nothing
 
+ccm docs has the documentation: tutorial, guides and reference.
 ccm help exit-codes says what the exit status means.`,
 		Version:      readBuildInfo().Version,
 		SilenceUsage: true, SilenceErrors: true,
@@ -225,7 +226,7 @@ ccm help exit-codes says what the exit status means.`,
 	root.PersistentFlags().BoolVar(&e.Files.AllowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")
 	root.AddCommand(
 		newReplCommand(e), newEvalCommand(e),
-		newRunCommand(e), newPlanCommand(e), newConvertCommand(e), newFactsCommand(e), newDocCommand(e), newVersionCommand(e),
+		newRunCommand(e), newPlanCommand(e), newConvertCommand(e), newFactsCommand(e), newDocCommand(e), newDocsCommand(e), newVersionCommand(e),
 		newHistoryCommand(e), newDiffCommand(e), newRestoreCommand(e), newUndoCommand(e), newPruneCommand(e), newDriftCommand(e),
 		newEnsureCommand(e), newStatusCommand(e), newSessionCommand(e), newSchemaCommand(e), newDataCommand(e), newHieraCommand(e),
 		newImportCommand(e), newGraphCommand(e), newCatalogCommand(e),

@@ -102,7 +102,7 @@ func languageOf(reg *resource.Registry) (*stubs.Language, error) {
 		Extend: site.Extend(lib),
 	})
 	defer in.Close()
-	lang := &stubs.Language{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals(), FactsPage: docs.Facts}
+	lang := &stubs.Language{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals(), FactsPage: docs.Facts()}
 	files, err := fs.Glob(stdlib.Library, "std/*.lua")
 	if err != nil {
 		return nil, err

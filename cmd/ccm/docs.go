@@ -1,0 +1,109 @@
+package main
+
+import (
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/docs"
+	"github.com/luaccm/ccm/docs/markdown"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newDocsCommand(e *env) *cobra.Command {
+	search := ""
+	cmd := &cobra.Command{
+		Use:   "docs [TOPIC]",
+		Short: "Print a page of the documentation, or the list of all pages",
+		Long: `Print a page of the documentation, which is part of ccm. Without a topic it lists
+all pages. The beginning of a name will do.
+
+  ccm docs tutorial
+  ccm docs --search "pending refresh"
+
+ccm doc has the reference of a single property or function.`,
+		Args: wantArguments(0, 1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				for _, name := range docs.Names() {
+					names = append(names, name+"\t"+docs.Title(name))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case search != "" && len(args) > 0:
+				return diag.Errorf(diag.Pos{}, "want either TOPIC or --search")
+			case search != "":
+				return searchPages(e, search)
+			case len(args) == 0:
+				listPages(e)
+				return nil
+			}
+			name, err := docs.Find(args[0])
+			if err != nil {
+				return err
+			}
+			return printPage(e, name)
+		},
+	}
+	cmd.Flags().StringVar(&search, "search", "", "list the sections that have all of these `WORDS`")
+	return cmd
+}
+
+// printPage prints a page.
+func printPage(e *env, name string) error {
+	columns := terminal.Columns(e.stdout)
+	t := markdown.Terminal{Columns: columns, Styled: colorful(e, e.stdout), Topic: func(destination string) string {
+		file, _, _ := strings.Cut(destination, "#")
+		return strings.TrimSuffix(path.Base(file), ".md")
+	}}
+	return t.Write(e.stdout, markdown.Parse(docs.Text(name)))
+}
+
+// listPages lists all pages by theme.
+func listPages(e *env) {
+	bold := terminal.Bold.On(colorful(e, e.stdout))
+	for i, g := range docs.Groups() {
+		if i > 0 {
+			terminal.Fprintf(e.stdout, "\n")
+		}
+		terminal.Fprintf(e.stdout, "%s\n", bold.Paint(terminal.LineText(g.Title)))
+		for _, name := range g.Pages {
+			terminal.Fprintf(e.stdout, "  %-26s %s\n", name, docs.Title(name))
+		}
+	}
+	terminal.Fprintf(e.stdout, "\nccm docs TOPIC prints one of them.\n")
+}
+
+// searchPages lists the sections with all the words of a query, in any case.
+func searchPages(e *env, query string) error {
+	words := strings.Fields(strings.ToLower(query))
+	found := 0
+	for _, g := range docs.Groups() {
+		for _, name := range g.Pages {
+			for _, s := range markdown.Parse(docs.Text(name)).Sections() {
+				if holdsAll(strings.ToLower(s.Text+" "+s.Body), words) {
+					terminal.Fprintf(e.stdout, "%-26s %s\n", name, s.Text)
+					found++
+				}
+			}
+		}
+	}
+	if found == 0 {
+		return diag.Errorf(diag.Pos{}, "no section of the documentation has %q", query).WithHint("ccm docs lists all pages")
+	}
+	return nil
+}
+
+func holdsAll(text string, words []string) bool {
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}

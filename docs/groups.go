@@ -1,0 +1,53 @@
+package docs
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Group is the pages about one theme, in the order in which they are read.
+type Group struct {
+	Title string
+	Pages []string
+}
+
+// groups is the table of contents: each page is in one of them. A name that ends with a slash
+// stands for all pages below it, in order of name.
+var groups = []Group{
+	{"Begin", []string{"install", "tutorial", "ensure", "repl"}},
+	{"Language", []string{"lua", "lua-for-yaml", "manifests", "templates", "data", "facts", "modules", "types", "own-types", "editor"}},
+	{"What is managed", []string{"files", "edits", "packages", "services", "commands", "secrets", "health-checks"}},
+	{"Runs", []string{"plans", "order", "parts", "prune", "reports", "errors", "testing-sites", "api"}},
+	{"Coming from", []string{"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi", "coming-from-tinycm"}},
+	{"Reference", []string{"stdlib"}},
+	{"How it is built", []string{"architecture", "testing", "reliability", "performance"}},
+}
+
+// Groups returns the table of contents with the pages that there are.
+func Groups() []Group {
+	all := Names()
+	var out []Group
+	for _, g := range groups {
+		var pages []string
+		for _, entry := range g.Pages {
+			for _, name := range all {
+				if name == entry || strings.HasSuffix(entry, "/") && strings.HasPrefix(name, entry) {
+					pages = append(pages, name)
+				}
+			}
+		}
+		if len(pages) > 0 {
+			out = append(out, Group{g.Title, pages})
+		}
+	}
+	return out
+}
+
+// Ungrouped returns the pages that no group has.
+func Ungrouped() []string {
+	all := Names()
+	for _, g := range Groups() {
+		all = slices.DeleteFunc(all, func(name string) bool { return slices.Contains(g.Pages, name) })
+	}
+	return all
+}
