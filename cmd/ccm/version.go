@@ -1,40 +1,44 @@
 package main
 
 import (
+	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // version is set at build time (-ldflags -X main.version=...).
 var version = ""
 
-// buildInfo is what a binary knows about itself.
+// buildInfo is what a binary knows about how it was built.
 type buildInfo struct {
 	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Time     string `json:"time,omitempty"`     // of the commit, as RFC 3339
+	Modified bool   `json:"modified,omitempty"` // files differed from the commit
 	Go       string `json:"go"`
-	Revision string `json:"revision,omitempty"`
-	Time     string `json:"time,omitempty"`
-	Modified bool   `json:"modified,omitempty"`
+	System   string `json:"system"` // GOOS/GOARCH
 }
 
 func readBuildInfo() buildInfo {
-	b := buildInfo{Version: version}
+	b := buildInfo{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	b.Go = info.GoVersion
 	if b.Version == "" {
 		b.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
-			b.Revision = s.Value
+			b.Commit = s.Value
 		case "vcs.time":
 			b.Time = s.Value
 		case "vcs.modified":
@@ -44,19 +48,47 @@ func readBuildInfo() buildInfo {
 	return b
 }
 
+// features is what a program can ask of a binary before it relies on it.
+type features struct {
+	Lua     string              `json:"lua"`     // version of the language
+	Types   map[string][]string `json:"types"`   // resource types, with the names of their providers
+	Schemas []string            `json:"schemas"` // what ccm schema prints
+}
+
+func readFeatures() (features, error) {
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
+	if err != nil {
+		return features{}, err
+	}
+	site.AddShipped(reg)
+	f := features{Lua: strings.TrimPrefix(lua.LuaVersion, "Lua "), Types: make(map[string][]string), Schemas: schemas}
+	for _, t := range reg.Types() {
+		f.Types[t.Name] = reg.Providers(t)
+	}
+	return f, nil
+}
+
 func newVersionCommand(e *env) *cobra.Command {
 	output := newChoice("text", "text", "json")
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print the version", Args: wantArguments(0, 0),
+		Use: "version", Short: "Print the version, and as JSON what this ccm can do", Args: wantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := readBuildInfo()
 			if output.value == "json" {
-				return secret.NewEncoder(e.stdout, nil).Encode(b)
+				f, err := readFeatures()
+				if err != nil {
+					return err
+				}
+				return secret.NewEncoder(e.stdout, nil).Encode(struct {
+					buildInfo
+					Features features `json:"features"`
+				}{b, f})
 			}
 			_, err := terminal.Fprintf(e.stdout, "ccm %s (%s)\n", b.Version, b.Go)
 			return err
 		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text or json")
+	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }
