@@ -1,0 +1,132 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/test/dialog"
+)
+
+// onRoot has the commands of a guide work on a root of their own.
+const onRoot = `ccm() {
+	c=$1
+	shift
+	case $c in
+	run|plan|drift|prune|undo|restore|eval) command ccm "$c" --root "$CCM_TEST_ROOT" "$@" ;;
+	*) command ccm "$c" "$@" ;;
+	esac
+}
+`
+
+// TestGuides types in what the pages of docs show in blocks of the language console, each page in a
+// directory and on a root of its own, and compares the answers. UPDATE=1 writes those anew that
+// differ. docs/tutorial.md is typed in on real machines, by the tests of test/integration.
+func TestGuides(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	tried := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		if filepath.Base(page) == "tutorial.md" || !strings.Contains(string(text), "\n```console\n") {
+			continue
+		}
+		tried++
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			retypeGuide(t, page, string(text))
+		})
+	}
+	require.Positive(t, tried)
+}
+
+// otherEachTime matches what is not the same in each run: how long it took, and the name of a run.
+var otherEachTime = regexp.MustCompile(`(\()[0-9.]+[µm]?s\b|(: )[0-9.]+( seconds)|\b20\d{6}T\d{6}\.\d+Z-[0-9a-f]{6}`)
+
+func retypeGuide(t *testing.T, page, text string) {
+	g := newGuide(t)
+	var commands []dialog.Command
+	var answers []string
+	for _, b := range dialog.Blocks(text) {
+		switch {
+		case b.File != "" && b.File != "part":
+			g.write(b.File, b.Text)
+		case b.IsDialog():
+			for _, c := range b.Commands() {
+				answer := g.typed(c.Line)
+				commands = append(commands, c)
+				if regexp.MustCompile(c.Answer()).MatchString(answer) {
+					answer = c.Want
+				} else if os.Getenv("UPDATE") == "" {
+					t.Errorf("$ %s\n%s\nwant\n%s", c.Line, answer, c.Want)
+				}
+				answers = append(answers, otherEachTime.ReplaceAllString(answer, "$1$2...$3"))
+			}
+		}
+	}
+	if os.Getenv("UPDATE") != "" {
+		require.NoError(t, os.WriteFile(page, []byte(dialog.Answered(text, commands, answers)), 0o644))
+	}
+}
+
+// A guide is the directory in which what a page shows is typed in.
+type guide struct {
+	t         *testing.T
+	dir, root string
+}
+
+func newGuide(t *testing.T) *guide {
+	g := &guide{t: t, dir: t.TempDir(), root: t.TempDir()}
+	for _, dir := range []string{"etc", "srv"} {
+		require.NoError(t, os.Mkdir(filepath.Join(g.root, dir), 0o755))
+	}
+	return g
+}
+
+// write writes a file that a page shows.
+func (g *guide) write(name, text string) {
+	path := filepath.Join(g.dir, name)
+	require.NoError(g.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(g.t, os.WriteFile(path, []byte(g.owned(text)), 0o644))
+}
+
+// ofMachine matches a path that a command has for one of the machine.
+var ofMachine = regexp.MustCompile(`(^|[\s>])/(etc|srv)/`)
+
+// typed returns what a command answers. ccm has the root of the page, and other commands have paths
+// of the machine below it.
+func (g *guide) typed(line string) string {
+	if !strings.HasPrefix(line, "ccm ") {
+		line = ofMachine.ReplaceAllString(line, "$1$$CCM_TEST_ROOT/$2/")
+	}
+	cmd := exec.CommandContext(g.t.Context(), "sh", "-c", onRoot+line)
+	cmd.Dir = g.dir
+	cmd.Env = append(os.Environ(), "HOME="+g.dir, "NO_COLOR=1", "CCM_STATE_DIR="+filepath.Join(g.root, "state"), "CCM_TEST_ROOT="+g.root)
+	out, _ := cmd.CombinedOutput() // what fails says so
+	answer := strings.ReplaceAll(string(out), g.dir, "/root/site")
+	if me, err := user.Current(); err == nil && me.Uid != "0" {
+		answer = strings.ReplaceAll(answer, me.Username+":", "root:")
+	}
+	return answer
+}
+
+// owned returns a text of which files belong to whoever runs the test, and not to root.
+func (g *guide) owned(text string) string {
+	uid, gid := os.Geteuid(), os.Getegid()
+	if uid == 0 {
+		return text
+	}
+	me, err := user.Current()
+	require.NoError(g.t, err)
+	group, err := user.LookupGroupId(me.Gid)
+	require.NoError(g.t, err, "%d", gid)
+	text = strings.ReplaceAll(text, `owner = "root"`, `owner = "`+me.Username+`"`)
+	return strings.ReplaceAll(text, `group = "root"`, `group = "`+group.Name+`"`)
+}
