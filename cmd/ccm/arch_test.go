@@ -23,6 +23,7 @@ func TestImports(t *testing.T) {
 		{of: "runtime/terminal", banned: []string{"runtime"}},
 		{of: "runtime/heap", banned: []string{"runtime"}},
 		{of: "runtime/lazyregexp", banned: []string{"runtime"}},
+		{of: "runtime/report/graph", banned: []string{"runtime"}},
 		{of: "runtime/textedit", banned: []string{"runtime"}, except: []string{"runtime/lazyregexp"}},
 		{of: "runtime/diag", banned: []string{"runtime"}, except: []string{"runtime/terminal"}},
 		{of: "runtime/secret", banned: []string{"runtime"}, except: []string{"runtime/terminal"}},

@@ -6,11 +6,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/report/graph"
 )
 
 func newGraphCommand(e *env) *cobra.Command {
 	f := &siteFlags{}
 	output := newChoice("dot", "dot", "mermaid", "svg")
+	stack := uint(graph.DefaultStack)
 	cmd := &cobra.Command{
 		Use:   "graph FILE [ARG...]",
 		Short: "Draw the resources of a script or manifest, and what comes before what",
@@ -19,26 +21,32 @@ to what has to come after it; it is dashed if a change of the one refreshes the
 other. Resources without arrows are converged in the order of the text.
 
   ccm graph site.lua | dot -Tpng > site.png
-  ccm graph site.lua --output svg > site.svg`,
+  ccm graph site.lua --output svg > site.svg
+
+In svg, resources of one type with the same neighbours make a stack, and an arrow
+is left out if a longer way implies it.`,
 		Args: needFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
 			if err != nil {
 				return err
 			}
-			draw := report.Dot
+			var text string
 			switch output.value {
+			case "dot":
+				text = report.Dot(s.Catalog)
 			case "mermaid":
-				draw = report.Mermaid
+				text = report.Mermaid(s.Catalog)
 			case "svg":
-				draw = report.SVG
+				text = report.SVG(s.Catalog, int(stack))
 			}
-			_, err = io.WriteString(e.print().data(), draw(s.Catalog))
+			_, err = io.WriteString(e.print().data(), text)
 			return err
 		},
 	}
 	f.add(cmd.Flags())
 	cmd.Flags().Var(output, "output", "form of the drawing: dot, mermaid or svg")
+	cmd.Flags().UintVar(&stack, "stack", stack, "in svg, draw `N` or more resources that are alike as one; 0 draws each by itself")
 	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/report/graph"
 )
 
 // The drawings show the resources of a catalog in the order in which they are
 // converged, and an arrow from each to what has to come after it. The arrow is
 // dashed if a change of the one refreshes the other. Resources that are skipped
-// are grey.
+// are grey, or dashed in SVG.
 
 // Dot returns a catalog in the language of Graphviz.
 func Dot(c *catalog.Catalog) string {
@@ -64,4 +65,20 @@ func Mermaid(c *catalog.Catalog) string {
 		b.WriteString("  classDef skipped stroke:#aaa,color:#aaa\n")
 	}
 	return b.String()
+}
+
+// SVG returns a catalog as a picture. Stack is from how many resources on of one type with the
+// same neighbours one box is drawn; 0 draws each by itself.
+func SVG(c *catalog.Catalog, stack int) string {
+	nodes, edges := make([]graph.Node, len(c.Resources)), []graph.Edge(nil)
+	for i, r := range c.Resources {
+		nodes[i] = graph.Node{Type: r.ID.Type, Name: r.ID.Name}
+		if r.Skip != "" {
+			nodes[i].Class = "skipped"
+		}
+		for _, d := range c.Deps[i] {
+			edges = append(edges, graph.Edge{From: d.Index, To: i, Refresh: d.Refresh})
+		}
+	}
+	return graph.Layout(nodes, edges, stack).SVG()
 }

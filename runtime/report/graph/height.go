@@ -1,0 +1,83 @@
+package graph
+
+// settlings is how often heights are adjusted to those of the neighbours.
+const settlings = 40
+
+// settle gives each cell a height near the middle of its neighbours, so that lines are
+// straight. The order in a layer stays, and no cell covers another.
+func (p *part) settle() {
+	for _, layer := range p.layers {
+		y := 0.0
+		for _, c := range layer {
+			p.cells[c].y = y + p.cells[c].height/2
+			y += p.cells[c].height + rowGap
+		}
+	}
+	for sweep := range settlings {
+		for k := range p.layers {
+			if sweep%2 == 1 {
+				k = len(p.layers) - 1 - k
+			}
+			p.settleLayer(p.layers[k])
+		}
+	}
+}
+
+// A run is cells of a layer that stand as near to each other as they can.
+type run struct {
+	want   float64 // where the first cell of the layer would stand, if the run were as it wants
+	weight float64
+	from   int // its first cell, as index in the layer
+}
+
+// settleLayer places the cells of a layer as near as can be to where their neighbours want
+// them. It is isotonic regression by the pool adjacent violators algorithm (Ayer and others,
+// An Empirical Distribution Function for Sampling with Incomplete Information, 1955).
+func (p *part) settleLayer(layer []int) {
+	var runs []run
+	offset := make([]float64, len(layer)) // of each cell from the first, if all stand near
+	for i, c := range layer {
+		if i > 0 {
+			offset[i] = offset[i-1] + p.cells[layer[i-1]].height/2 + rowGap + p.cells[c].height/2
+		}
+		want, weight := p.wanted(c)
+		r := run{want - offset[i], weight, i}
+		for len(runs) > 0 && runs[len(runs)-1].want > r.want {
+			above := runs[len(runs)-1]
+			runs = runs[:len(runs)-1]
+			r = run{(above.want*above.weight + r.want*r.weight) / (above.weight + r.weight), above.weight + r.weight, above.from}
+		}
+		runs = append(runs, r)
+	}
+	for k, r := range runs {
+		end := len(layer)
+		if k+1 < len(runs) {
+			end = runs[k+1].from
+		}
+		for i := r.from; i < end; i++ {
+			p.cells[layer[i]].y = r.want + offset[i]
+		}
+	}
+}
+
+// wanted returns the middle of the neighbours of a cell, and how much that counts. What makes
+// long lines straight counts most.
+func (p *part) wanted(c int) (y, weight float64) {
+	own := &p.cells[c]
+	for _, near := range [][]int{own.before, own.after} {
+		for _, o := range near {
+			w := 1.0
+			switch other := p.cells[o].box < 0; {
+			case own.box < 0 && other:
+				w = 8
+			case own.box < 0 || other:
+				w = 2
+			}
+			y, weight = y+w*p.cells[o].y, weight+w
+		}
+	}
+	if weight == 0 {
+		return own.y, 1
+	}
+	return y / weight, weight
+}
