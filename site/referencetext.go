@@ -2,6 +2,7 @@ package site
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/resource"
@@ -24,8 +25,35 @@ func WriteTypes(w io.Writer, reg *resource.Registry) {
 
 // writeType writes the reference of a type.
 func writeType(w io.Writer, reg *resource.Registry, t *resource.Type) {
-	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n\n", t.Name, terminal.LinesText(terminal.Wrap(t.Schema().Doc, "", terminal.Columns(w))), strings.Join(reg.Providers(t), ", "))
+	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n", t.Name, terminal.LinesText(terminal.Wrap(t.Schema().Doc, "", terminal.Columns(w))), strings.Join(reg.Providers(t), ", "))
+	for _, b := range Described(reg, t) {
+		terminal.Fprintf(w, "%s\n", terminal.Prose(w, terminal.Sprintf("- %s: ", b.Name), terminal.LineText(b.Text)))
+	}
+	terminal.Fprintf(w, "\n")
 	writeFields(w, t.Schema())
+}
+
+// A ProviderText says how a provider does its work.
+type ProviderText struct{ Name, Text string }
+
+// Described returns what the providers of a type say of their work, in order of name. Those that
+// say nothing are left out.
+func Described(reg *resource.Registry, t *resource.Type) (list []ProviderText) {
+	for _, b := range reg.Bindings(t) {
+		d := b.Describe()
+		text := d.Doc
+		switch {
+		case len(d.Commands) > 0:
+			text += " Calls " + strings.Join(d.Commands, ", ") + "."
+		case d.Commands != nil:
+			text += " Calls no other program."
+		}
+		if text != "" {
+			list = append(list, ProviderText{b.Name, strings.TrimSpace(text)})
+		}
+	}
+	slices.SortFunc(list, func(a, b ProviderText) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 func writeFields(w io.Writer, s *schema.Schema) {

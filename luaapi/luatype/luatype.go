@@ -21,6 +21,7 @@ package luatype
 
 import (
 	"fmt"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -60,6 +61,7 @@ type definition struct {
 
 	status, decide, perform, refresh, validate, edit, leaves *lua.LFunction
 	phrases                                                  map[string]string
+	commands                                                 []string // nil if it does not say
 
 	// latest is what status said last: perform is given it.
 	latest struct {
@@ -69,7 +71,7 @@ type definition struct {
 }
 
 // keys are what the table of ccm.type may have.
-var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "leaves", "phrases"}
+var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "leaves", "phrases", "commands"}
 
 // define is ccm.type.
 func (lib *library) define(L *lua.LState) int {
@@ -86,6 +88,7 @@ func (lib *library) define(L *lua.LState) int {
 	doc, _ := r.optional(given, "doc", lua.LTString).(lua.LString)
 	r.functions(given, d)
 	r.phrases(given, d)
+	r.commands(given, d)
 	props, ok := given.RawGetString("properties").(*lua.LTable)
 	if !ok {
 		r.fail("properties", "", "want a table of properties, got %s", describe(given.RawGetString("properties")))
@@ -122,7 +125,7 @@ func (d *definition) add(L *lua.LState) int {
 // functions returns what the type is made of.
 func (d *definition) functions() resource.Functions {
 	f := resource.Functions{
-		Name: d.name, Provider: "lua", Schema: d.schema, ResolvePaths: d.locate(),
+		Name: d.name, Provider: "lua", Commands: d.commands, Schema: d.schema, ResolvePaths: d.locate(),
 		Status: d.callStatus, Decide: d.decideAny, Perform: d.callPerform,
 	}
 	if d.validate != nil {
@@ -224,6 +227,22 @@ func (r *reader) functions(t *lua.LTable, d *definition) {
 }
 
 // phrases reads the phrases of the actions.
+// commands reads the names of the programs that the type runs.
+func (r *reader) commands(t *lua.LTable, d *definition) {
+	given, ok := r.optional(t, "commands", lua.LTTable).(*lua.LTable)
+	if !ok {
+		return
+	}
+	d.commands = make([]string, 0, given.Len())
+	given.ForEach(func(k, v lua.LValue) {
+		name, isText := v.(lua.LString)
+		if _, isNumber := k.(lua.LNumber); !isText || !isNumber || name == "" || strings.ContainsAny(string(name), "/ ") {
+			r.failIn(schema.Path{"commands"}, false, "", `commands: want a list of names of programs such as { "useradd" }, got %s`, describe(v))
+		}
+		d.commands = append(d.commands, string(name))
+	})
+}
+
 func (r *reader) phrases(t *lua.LTable, d *definition) {
 	d.phrases = make(map[string]string)
 	given, ok := r.optional(t, "phrases", lua.LTTable).(*lua.LTable)

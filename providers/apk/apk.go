@@ -26,6 +26,7 @@ func Providers() []resource.Binding {
 
 // tool runs the commands of apk.
 var tool = &pkgtool.Tool{
+	Doc:         "Asks apk, and has it make the changes.",
 	Commands:    []string{"apk"},
 	Families:    []string{"alpine"},
 	Index:       []string{"/var/cache/apk/APKINDEX.*.tar.gz", "/etc/apk/cache/APKINDEX.*.tar.gz"},

@@ -19,6 +19,9 @@ var (
 	_ resource.BulkStatus[resources.Package, resources.PackageState] = packages{}
 )
 
+// Describe implements resource.Described.
+func (packages) Describe() resource.Description { return tool.Describe() }
+
 // Status implements resources.PackageProvider.
 func (p packages) Status(ctx context.Context, v *host.View, want resources.Package) (resources.PackageState, error) {
 	return pkgtool.Status(ctx, v, p, want)

@@ -28,6 +28,7 @@ func Providers() []resource.Binding {
 // tool runs the commands of brew, which refuses root: ccm runs as the user that Homebrew
 // belongs to. It reads its index only where that is due.
 var tool = &pkgtool.Tool{
+	Doc:         "Asks Homebrew, and has it make the changes, as the user that it belongs to.",
 	Commands:    []string{"brew"},
 	Families:    []string{"darwin"}, // where no fact says which, it is the only one
 	Env:         []string{"HOMEBREW_NO_AUTO_UPDATE=1", "HOMEBREW_NO_ENV_HINTS=1", "HOMEBREW_NO_COLOR=1"},

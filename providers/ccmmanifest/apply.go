@@ -20,6 +20,11 @@ func Providers() []resource.Binding {
 
 type manifests struct{}
 
+// Describe implements resource.Described.
+func (manifests) Describe() resource.Description {
+	return resource.Description{Doc: "The manifest or script is read when the site is. What it declares is managed as all else.", Commands: []string{}}
+}
+
 // Status implements resources.ApplyProvider.
 func (manifests) Status(context.Context, *host.View, resources.Apply) (resources.ApplyState, error) {
 	return resources.ApplyState{}, nil

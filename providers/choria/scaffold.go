@@ -57,6 +57,11 @@ func checkPlace(v *host.View, want resources.Scaffold) error {
 	return nil
 }
 
+// Describe implements resource.Described.
+func (*scaffolds) Describe() resource.Description {
+	return resource.Description{Doc: "Renders the templates to a directory of its own, and copies what differs. It runs nothing but the commands of post."}
+}
+
 // Status implements resources.ScaffoldProvider.
 func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Scaffold) (resources.ScaffoldState, error) {
 	have, compared, err := target(v, want)

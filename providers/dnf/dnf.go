@@ -25,6 +25,7 @@ func Providers() []resource.Binding {
 
 // tool runs the commands of rpm and dnf.
 var tool = &pkgtool.Tool{
+	Doc:         "Asks rpm what is installed, and dnf what could be. Dnf makes the changes.",
 	Commands:    []string{"dnf", "rpm"},
 	Families:    []string{"rhel", "fedora"},
 	Index:       []string{"/var/cache/dnf/*/repodata/repomd.xml", "/var/cache/libdnf5/*/repodata/repomd.xml"},

@@ -23,6 +23,11 @@ var (
 // mode is the permissions of an archive.
 const mode = 0o640
 
+// Describe implements resource.Described.
+func (archives) Describe() resource.Description {
+	return resource.Description{Doc: "Fetches and extracts the archive itself.", Commands: []string{}}
+}
+
 // Status implements resources.ArchiveProvider. The archive is read only if what
 // is to be done depends on its checksum.
 func (archives) Status(ctx context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {

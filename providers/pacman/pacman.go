@@ -24,6 +24,7 @@ func Providers() []resource.Binding {
 
 // tool runs the commands of pacman.
 var tool = &pkgtool.Tool{
+	Doc:         "Asks pacman, and has it make the changes. Vercmp puts versions in order.",
 	Commands:    []string{"pacman", "vercmp"},
 	Families:    []string{"arch"},
 	Index:       []string{"/var/lib/pacman/sync/*.db"},

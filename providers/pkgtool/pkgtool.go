@@ -23,8 +23,10 @@ import (
 // A Tool is a package manager. The database is the machine's, so there is one Tool in a
 // process, however many hosts and registries there are.
 type Tool struct {
-	// Commands are the programs that it needs.
-	Commands []string
+	// Doc is that of its [resource.Description].
+	Doc string
+	// Commands are the programs that it needs. Helpers are others that it calls.
+	Commands, Helpers []string
 	// Families are the values of the fact os.family of the machines that it manages.
 	Families []string
 	// Env is added to the environment of its commands.
@@ -67,6 +69,11 @@ func (t *Tool) Suits(f *facts.Facts, _ resources.Package) (int, error) {
 		return 50, nil
 	}
 	return 1, nil
+}
+
+// Describe implements [resource.Described].
+func (t *Tool) Describe() resource.Description {
+	return resource.Description{Doc: t.Doc, Commands: slices.Concat(t.Commands, t.Helpers)}
 }
 
 // Query runs a command that changes nothing. Its error is short, because the command may

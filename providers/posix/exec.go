@@ -15,6 +15,7 @@ import (
 
 // execs runs commands. Split makes a command of a line.
 type execs struct {
+	doc   string
 	split func(line string) ([]string, error)
 }
 
@@ -46,6 +47,11 @@ func shell(line string) ([]string, error) {
 func isExecutable(path string) bool {
 	_, err := command.LookPath(path, "")
 	return err == nil
+}
+
+// Describe implements resource.Described.
+func (x execs) Describe() resource.Description {
+	return resource.Description{Doc: x.doc}
 }
 
 // Status implements resources.ExecProvider.

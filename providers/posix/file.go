@@ -21,6 +21,11 @@ var (
 	_ resource.HistoricStatus[resources.File, resources.FileState] = files{}
 )
 
+// Describe implements resource.Described.
+func (files) Describe() resource.Description {
+	return resource.Description{Doc: "Writes the content beside the file and puts it into its place in one step. It runs nothing but the commands of validate and validate_after."}
+}
+
 // Status implements resources.FileProvider. What is cheap decides before what
 // is not: kind, owner and mode before size, size before content, and digests
 // are computed only of content that differs.

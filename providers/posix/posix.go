@@ -15,8 +15,8 @@ import (
 func Providers() []resource.Binding {
 	return []resource.Binding{
 		resources.FileType.Provide("posix", resource.Always[resources.File](1), files{}),
-		resources.ExecType.Provide("posix", resource.Always[resources.Exec](1), execs{split: words}),
-		resources.ExecType.Provide("shell", hasShell, execs{split: shell}),
+		resources.ExecType.Provide("posix", resource.Always[resources.Exec](1), execs{doc: "Splits a line into words and runs it without a shell.", split: words}),
+		resources.ExecType.Provide("shell", hasShell, execs{doc: "Hands a line to " + sh + " -c. It is taken only if the resource says so.", split: shell}),
 	}
 }
 

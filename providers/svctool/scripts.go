@@ -85,6 +85,14 @@ func (s *Scripts) Suits(v *host.View, path string) resource.Suits[resources.Serv
 	}
 }
 
+// Describe implements resource.Described.
+func (s *Scripts) Describe() resource.Description {
+	return resource.Description{
+		Doc:      "Runs the scripts of services by the commands of " + s.Init + ".",
+		Commands: slices.Concat(s.Tools...),
+	}
+}
+
 // Predict implements resource.Predictor.
 func (*Scripts) Predict(context.Context, *host.View, resources.Service) (string, error) {
 	return "", host.NeedsRoot("only root can change services of the system")

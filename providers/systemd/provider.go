@@ -26,6 +26,14 @@ var (
 	_ resource.Lister                                                = (*provider)(nil)
 )
 
+// Describe implements resource.Described.
+func (*provider) Describe() resource.Description {
+	return resource.Description{
+		Doc:      "Asks systemd over the system bus, or by systemctl where the bus does not answer. Systemctl makes the changes, and journalctl says why a service failed.",
+		Commands: []string{"systemctl", "journalctl"},
+	}
+}
+
 // Names implements resource.Lister: those of the system.
 func (p *provider) Names(ctx context.Context, v *host.View, prefix string) ([]string, error) {
 	return p.system.Names(ctx, v, prefix)

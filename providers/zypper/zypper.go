@@ -33,6 +33,7 @@ const (
 
 // tool runs the commands of rpm and zypper, which waits as long for another one as apt does.
 var tool = &pkgtool.Tool{
+	Doc:         "Asks rpm what is installed, and zypper what could be. Zypper makes the changes.",
 	Commands:    []string{"zypper", "rpm"},
 	Families:    []string{"suse"},
 	Env:         []string{"ZYPP_LOCK_TIMEOUT=600"},

@@ -25,6 +25,8 @@ type Functions struct {
 	Source string
 	// Provider is the name of the provider.
 	Provider string
+	// Commands are those of its [Description].
+	Commands []string
 	// Schema is made by schema.Make. A property named ensure says whether the
 	// resource is to be there at all.
 	Schema *schema.Schema
@@ -198,8 +200,11 @@ func (f Functions) Bind() (Binding, error) {
 		}
 	}
 	suits := func(*facts.Facts, any) (int, error) { return 1, nil }
-	return Binding{Name: f.Provider, Type: t, suits: suits}, nil
+	return Binding{Name: f.Provider, Type: t, suits: suits, impl: &f}, nil
 }
+
+// Describe implements [Described].
+func (f *Functions) Describe() Description { return Description{Commands: f.Commands} }
 
 // importState makes properties of a state.
 func (f *Functions) importState(state any, im Import) (any, error) {

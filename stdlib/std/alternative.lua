@@ -43,6 +43,7 @@ local directories = { "/var/lib/dpkg/alternatives/", "/var/lib/alternatives/" }
 return ccm.type {
   name = "alternative",
   doc = "Keeps which of several programs a name stands for, with update-alternatives.",
+  commands = { "update-alternatives" },
   properties = {
     name = { name = true, doc = "The name of the alternatives.", example = "editor" },
     path = { type = "path", doc = "The program that is chosen. It is required unless ensure is auto.", example = "/usr/bin/vim.tiny" },

@@ -30,6 +30,7 @@ end
 return ccm.type {
   name = "apt_repo",
   doc = "Keeps a repository in /etc/apt/sources.list.d, with its key, and reads its index when it changes.",
+  commands = { "apt-get" },
   properties = {
     name = { name = true, doc = "The name of the file, without a suffix.", example = "example" },
     types = { type = "list", doc = "The kinds of packages: deb, deb-src. Left out, it is deb." },

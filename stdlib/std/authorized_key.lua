@@ -46,6 +46,7 @@ end
 return ccm.type {
   name = "authorized_key",
   doc = "Lets the owner of a key log in as a user by ssh, by a line in the user's authorized_keys.",
+  commands = {},
   properties = {
     name = { name = true, doc = "The user or, if user is given, any name.", example = "deploy" },
     user = { doc = "The user, who is in /etc/passwd. Left out, it is the name." },

@@ -61,6 +61,7 @@ end
 return ccm.type {
   name = "cron",
   doc = "Runs a command again and again, by a file in /etc/cron.d.",
+  commands = {},
   properties = {
     name = { name = true, doc = "The name of the file: letters, digits, hyphens and underscores, because cron passes over others.", example = "backup" },
     command = { doc = "What the shell runs. It is required unless ensure is absent." },

@@ -47,7 +47,7 @@ local function is_precious(p) return re.test(p, [[^/[^/]*$|^/(usr|var|boot|home|
 local function dir_mode(want) return want.dir_mode or symbolic(want.mode) and want.mode or nil end
 
 return ccm.type {
-  name = "directory",
+  name = "directory", commands = {},
   doc = "Keeps a directory with copies of the files in a directory of the site, or the owner and permissions of all that is in one.",
   properties = {
     path = { type = "path", name = true, doc = "Where the directory is.", example = "/srv/www" },

@@ -50,6 +50,7 @@ end
 return ccm.type {
   name = "firewall",
   doc = "Keeps rules of nftables in a table of their own, now and at boot. Other tables are left alone.",
+  commands = { "nft" },
   properties = {
     name = { name = true, doc = "The name of the table, which belongs to this resource.", example = "web" },
     family = { enum = { "inet", "ip", "ip6", "arp", "bridge", "netdev" }, default = "inet", doc = "The family of the table; inet is IPv4 and IPv6." },

@@ -9,6 +9,7 @@ local accounts = require "std.accounts"
 return ccm.type {
   name = "group",
   doc = "Keeps a group in /etc/group, with groupadd and its like.",
+  commands = { "groupadd", "groupmod", "groupdel", "usermod" },
   properties = {
     name = { name = true, doc = "The name of the group.", example = "deploy" },
     gid = { type = "integer", doc = "The number of the group. Left out, the system chooses one." },

@@ -26,6 +26,7 @@ local function is_name(name) return re.test(name, [[^[\w.-]+$]]) end
 return ccm.type {
   name = "host",
   doc = "Keeps the address of a host and its names in /etc/hosts. A host has one address of IPv4 and one of IPv6 at most.",
+  commands = {},
   properties = {
     name = { name = true, doc = "The name of the host or, if host is given, any name.", example = "db.example.org" },
     host = { doc = "The name of the host, with which its line begins. Left out, it is the name." },

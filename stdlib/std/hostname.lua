@@ -14,6 +14,7 @@ end
 return ccm.type {
   name = "hostname",
   doc = "Sets the name of the machine: in /etc/hostname, and in the running kernel. /etc/hosts is left alone.",
+  commands = { "hostnamectl", "hostname" },
   properties = {
     name = { name = true, doc = "The name. A machine has one.", example = "web1.example.org" },
   },

@@ -34,6 +34,7 @@ end
 return ccm.type {
   name = "kernel_module",
   doc = "Keeps a module of the kernel loaded: now by modprobe, and at boot by a file in /etc/modules-load.d.",
+  commands = { "modprobe" },
   properties = {
     name = { name = true, doc = "The name of the module.", example = "br_netfilter" },
     options = { doc = "The parameters of the module, kept in /etc/modprobe.d. A module that is loaded already has them when it is loaded again.", example = "hashsize=65536" },

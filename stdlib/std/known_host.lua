@@ -56,6 +56,7 @@ end
 return ccm.type {
   name = "known_host",
   doc = "Keeps the public key by which ssh recognises a host. Of each kind, such as ssh-ed25519, a host has one.",
+  commands = {},
   properties = {
     name = { name = true, doc = "The name or address of the host; with a port, [name]:port. Hashed names in the file are recognised, patterns are not.", example = "git.example.org" },
     key = { doc = "The public key, as ssh-keyscan or a .pub file has it, without the name of the host. It is required unless ensure is absent.", example = "ssh-ed25519 AAAA..." },

@@ -90,6 +90,7 @@ managers.gem = {
 return ccm.type {
   name = "language_package",
   doc = "Keeps a package of a language's own package manager: pip, npm or gem.",
+  commands = { "python3", "npm", "gem", "setsid", "runuser" },
   properties = {
     name = { name = true, doc = "The name of the package.", example = "flask" },
     manager = { enum = { "pip", "npm", "gem" }, required = true, doc = "The package manager. It must be installed." },

@@ -7,6 +7,7 @@
 return ccm.type {
   name = "link",
   doc = "Keeps a symbolic link. Anything else that stands at its path is not replaced.",
+  commands = {},
   properties = {
     path = { type = "path", name = true, doc = "Where the link is.", example = "/etc/localtime" },
     target = { doc = "What it points to, as it is to be written there. It is required unless ensure is absent." },

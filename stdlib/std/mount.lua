@@ -33,6 +33,7 @@ end
 return ccm.type {
   name = "mount",
   doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and never removed.",
+  commands = { "mount", "umount", "readlink", "test", "systemctl" },
   properties = {
     name = { name = true, type = "path", doc = "The directory. Nobody but root may be able to exchange it or one above it.", example = "/srv/data" },
     device = { doc = "What is mounted: a device, LABEL=, UUID=, host:/path of NFS, the directory of a bind mount, or tmpfs. Nobody but root may be able to exchange a path. Left out, it is that in fstab.", example = "LABEL=data" },

@@ -39,6 +39,7 @@ end
 return ccm.type {
   name = "package_key",
   doc = "Keeps a key that signs packages: for apt in /etc/apt/keyrings, for rpm in /etc/pki/rpm-gpg and in its database.",
+  commands = { "rpm" },
   properties = {
     name = { name = true, doc = "The name of the file, without a suffix.", example = "example" },
     key = { doc = "The key in ASCII armor, and not a URL of it. It is required, also to remove one from the database of rpm." },

@@ -34,7 +34,7 @@ local fields = {
   { "priority", "priority" }, { "autorefresh", "autorefresh" }, { "exclude", "exclude" }, { "metadata_expire", "metadata_expire" },
 }
 
---- Returns the definition of the type of a package manager. Spec has its name, doc, directory, cache and further
+--- Returns the definition of the type of a package manager. Spec has its name, doc, commands, directory, cache and further
 --- properties, and read(name), which returns the command that reads the index of a repository.
 function repos.rpm_type(spec)
   local function file(want) return spec.directory .. "/" .. want.name .. ".repo" end
@@ -73,7 +73,7 @@ function repos.rpm_type(spec)
   end
   return {
     name = spec.name, doc = spec.doc, properties = properties,
-    phrases = repos.phrases,
+    phrases = repos.phrases, commands = spec.commands,
 
     validate = function(want)
       if repos.bad_name(want.name) then return repos.bad_name(want.name) end

@@ -13,6 +13,7 @@ local function word(bit) return bit == "1" and "on" or "off" end
 return ccm.type {
   name = "selinux_boolean",
   doc = "Keeps a boolean of SELinux on or off: now in the kernel, and at boot as a local change of the policy.",
+  commands = { "setsebool", "chroot" },
   properties = {
     name = { name = true, doc = "The name of the boolean, as getsebool -a lists it.", example = "httpd_can_network_connect" },
     value = { type = "boolean", default = true, doc = "Whether it is on." },

@@ -38,6 +38,7 @@ local function file(policy, name) return "/etc/selinux/" .. policy .. "/contexts
 return ccm.type {
   name = "selinux_context",
   doc = "Keeps which type SELinux gives to the files that a pattern matches, as a local change of the policy.",
+  commands = { "semanage", "restorecon", "chroot" },
   properties = {
     name = { name = true, doc = "The pattern: a regular expression for whole paths.", example = "/srv/www(/.*)?" },
     type = { doc = "The type of the files. It is required unless ensure is absent.", example = "httpd_sys_content_t" },

@@ -51,6 +51,7 @@ end
 return ccm.type {
   name = "sysctl",
   doc = "Keeps a setting of the kernel: in a file that is read at boot, and in the running kernel.",
+  commands = { "sysctl" },
   properties = {
     name = { name = true, doc = "The name of the setting.", example = "net.ipv4.ip_forward" },
     value = { doc = "Its value. It is required unless ensure is absent." },

@@ -37,6 +37,7 @@ end
 return ccm.type {
   name = "timer",
   doc = "Runs a command again and again, by a service and a timer of systemd.",
+  commands = { "systemctl" },
   properties = {
     name = { name = true, doc = "The name of the two units, without a suffix.", example = "backup" },
     command = { doc = "What is run, with an absolute path, as ExecStart has it: no shell is started, and a percent sign is written %%. It is required unless ensure is absent." },

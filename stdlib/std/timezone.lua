@@ -14,6 +14,7 @@ local function zone_of(target) return re.replace(target, [[^(\.\.)?/usr/share/zo
 return ccm.type {
   name = "timezone",
   doc = "Sets the time zone of the machine: the link /etc/localtime, and /etc/timezone where it exists.",
+  commands = {},
   properties = {
     name = { name = true, doc = "The name of the zone, which is in /usr/share/zoneinfo. A machine has one.", example = "Europe/Berlin" },
   },

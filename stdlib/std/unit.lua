@@ -18,6 +18,7 @@ end
 return ccm.type {
   name = "unit",
   doc = "Keeps a unit file of systemd in /etc/systemd/system and has systemd read it (daemon-reload).",
+  commands = { "systemctl" },
   properties = {
     name = { name = true, doc = "The name of the unit with its suffix or, if unit is given, any name.", example = "app.service" },
     unit = { doc = "The name of the unit. Left out, it is the name." },

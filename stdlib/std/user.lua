@@ -22,6 +22,7 @@ local function key_file(want, have) return path.join(want.home or have.home, ".s
 return ccm.type {
   name = "user",
   doc = "Keeps a user in /etc/passwd, with useradd and its like.",
+  commands = { "useradd", "usermod", "userdel", "chpasswd", "chage", "setsid", "runuser", "mkdir", "ssh-keygen" },
   properties = {
     name = { name = true, doc = "The name of the user.", example = "deploy" },
     uid = { type = "integer", doc = "The number of the user. Left out, the system chooses one." },

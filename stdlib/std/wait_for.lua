@@ -36,6 +36,7 @@ end
 return ccm.type {
   name = "wait_for",
   doc = "Waits until a port answers, a file is there or a page can be had, and fails if that takes too long. It changes nothing.",
+  commands = { "sleep" },
   properties = {
     name = { name = true, doc = "Any name; the path of a file if none of port, file and url is given.", example = "database" },
     port = { type = "integer", doc = "The TCP port that is to answer." },

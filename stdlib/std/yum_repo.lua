@@ -6,6 +6,7 @@
 return ccm.type(require("std.repos").rpm_type {
   name = "yum_repo",
   doc = "Keeps a repository in /etc/yum.repos.d, and has dnf read its index when it changes.",
+  commands = { "dnf" },
   directory = "/etc/yum.repos.d",
   cache = "/var/cache/dnf",
   properties = {

@@ -6,6 +6,7 @@
 return ccm.type(require("std.repos").rpm_type {
   name = "zypper_repo",
   doc = "Keeps a repository in /etc/zypp/repos.d, and has zypper read its index when it changes.",
+  commands = { "zypper" },
   directory = "/etc/zypp/repos.d",
   cache = "/var/cache/zypp",
   properties = {

@@ -60,6 +60,7 @@ func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 //   - Status changes nothing, and gives the same answer twice, in a plan in which nothing is
 //     pending, and when it is asked for many; if it may be called ahead it runs no command;
 //   - the actions change nothing outside of the bounds that the spec names;
+//   - only commands are run that the provider says it calls;
 //   - in a plan nothing is left to do after what a closed decision leaves;
 //   - only declared properties are reported as different, and with a difference
 //     comes an action whose phrase reads well after "Would have";
@@ -98,7 +99,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 		err = x.Binding.Perform(ctx, h, x.Want, d.Actions[i])
 	}
 	after, broken := snapshot(ctx, &h.View)
-	if broken = errors.Join(broken, x.checkBounds(before, after)); broken != nil {
+	if broken = errors.Join(broken, x.checkBounds(before, after), x.checkDeclared()); broken != nil {
 		return broken
 	}
 	if d.Err != nil {

@@ -3,6 +3,7 @@ package contract
 import (
 	"context"
 	"fmt"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -108,27 +109,33 @@ func isVague(p host.PathEffect) bool {
 	return p.Vague || p.Unsure || p.Open || p.Kind == host.Regular && p.Content == nil && !p.Kept
 }
 
-// Watch returns a runner that notes when a command is run by a spec that promises that its
-// Status runs none. It is called before the host is made.
+// Watch returns a runner that notes which commands are run: by a spec that promises that its
+// Status runs none, and besides those that the provider says it calls. It is called before the
+// host is made.
 func (x *Trial) Watch(r host.Runner) host.Runner {
 	if r == nil {
 		r = command.Exec{}
 	}
-	x.commands = &countingRunner{Runner: r}
+	x.commands = &countingRunner{Runner: r, described: x.Binding.Describe()}
 	return x.commands
 }
 
 // A countingRunner counts the commands that it was asked for.
 type countingRunner struct {
 	host.Runner
-	last string
-	n    int
+	described  resource.Description
+	last       string
+	undeclared string // a program that the description does not name
+	n          int
 }
 
 // Run implements host.Runner.
 func (w *countingRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 	w.n++
 	w.last = c.String()
+	if name := path.Base(c.Argv[0]); !w.described.Calls(name) {
+		w.undeclared = name
+	}
 	return w.Runner.Run(ctx, c)
 }
 
@@ -137,6 +144,14 @@ func (x Trial) checkCommands() error {
 		return &breach{"Status, which may be called ahead, ran a command: " + x.commands.last}
 	}
 	return nil
+}
+
+// checkDeclared compares the commands that were run with those of the description.
+func (x Trial) checkDeclared() error {
+	if x.commands == nil || x.commands.undeclared == "" {
+		return nil
+	}
+	return &breach{fmt.Sprintf("it calls %s, which is not among the commands that it says it calls", x.commands.undeclared)}
 }
 
 func union(a, b map[string]string) []string {

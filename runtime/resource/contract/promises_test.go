@@ -63,7 +63,10 @@ type writer struct {
 	more  bool // Write makes another file
 	plans bool // Status says something else in plans
 	many  func(state paperState) []paperState
+	calls []string
 }
+
+func (w writer) Describe() resource.Description { return resource.Description{Commands: w.calls} }
 
 func (w writer) Status(ctx context.Context, v *host.View, _ paper) (paperState, error) {
 	if w.asks {
@@ -117,6 +120,8 @@ func TestLies(t *testing.T) {
 		"edited":               {paper{edited: "/d/paper"}, writer{}, "/d was changed, outside of the edited file /d/paper"},
 		"confined":             {paper{confined: []string{"/d/paper"}}, writer{more: true}, "/more was changed, outside of /d/paper"},
 		"ahead":                {paper{looksAhead: true}, writer{asks: true}, "Status, which may be called ahead, ran a command: true"},
+		"declared":             {paper{}, writer{asks: true, calls: []string{"true"}}, ""},
+		"undeclared":           {paper{}, writer{asks: true, calls: []string{}}, "it calls true, which is not among the commands that it says it calls"},
 		"closed":               {paper{leaves: leaves, closed: true}, writer{more: true}, "after written, /more was changed, of which a plan expects nothing"},
 		"closed, and nothing":  {paper{closed: true}, writer{}, "was changed, of which a plan expects nothing"},
 		"open, and wrong":      {paper{leaves: []host.PathEffect{{Path: "/d/paper", Kind: host.Regular, Content: &other, Attr: attr}}}, writer{}, "want the content \"other\" of /d/paper"},
