@@ -84,6 +84,8 @@ With --detailed-exitcodes:
 drift: 0 the machine is as it was left, 2 it is not, 4 something could not be
 looked at, 6 both.
 
+doctor: 0 runs are possible here, 4 they would fail.
+
 lint, test: 1 if something is found, or a test fails.
 
 All others: 0 if they did what they were asked for, else 1.

@@ -230,7 +230,7 @@ ccm help exit-codes says what the exit status means.`,
 		newHistoryCommand(e), newDiffCommand(e), newRestoreCommand(e), newUndoCommand(e), newPruneCommand(e), newDriftCommand(e),
 		newEnsureCommand(e), newStatusCommand(e), newSessionCommand(e), newSchemaCommand(e), newDataCommand(e), newHieraCommand(e),
 		newImportCommand(e), newGraphCommand(e), newCatalogCommand(e),
-		newTypesCommand(e), newInitCommand(e), newLintCommand(e), newTestCommand(e),
+		newTypesCommand(e), newInitCommand(e), newLintCommand(e), newTestCommand(e), newDoctorCommand(e),
 		exitCodesTopic(),
 	)
 	root.SetHelpCommand(helpCommand())

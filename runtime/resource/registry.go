@@ -181,3 +181,10 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 	slices.Sort(names)
 	return Binding{}, fmt.Errorf("%s suit this machine equally well: say provider = %q, or another", strings.Join(names, " and "), names[0])
 }
+
+// Usual returns the name of the provider that a resource of t gets which asks for none, and
+// whose properties suit every provider. The error says why there is none.
+func (reg *Registry) Usual(t *Type, f *facts.Facts) (string, error) {
+	b, err := reg.Select(&Resource{Type: t, Spec: t.new(), Common: EmptyCommon}, f)
+	return b.Name, err
+}

@@ -44,6 +44,10 @@ func claim(d *statedir.Dir) error {
 	if err := os.MkdirAll(d.Root, 0o700); err != nil {
 		return err
 	}
+	tooWide, err := judge(d)
+	if err != nil || !tooWide {
+		return err
+	}
 	top, err := d.Top()
 	if err != nil {
 		return err
@@ -52,24 +56,38 @@ func claim(d *statedir.Dir) error {
 	if err != nil {
 		return err
 	}
+	return top.Chmod(fi.Mode() &^ 0o077)
+}
+
+// judge reports whether a directory can be a state directory, and whether it has to be closed to
+// others first. It changes nothing.
+func judge(d *statedir.Dir) (tooWide bool, err error) {
+	top, err := d.Top()
+	if err != nil {
+		return false, err
+	}
+	fi, err := top.Stat()
+	if err != nil {
+		return false, err
+	}
 	entries, err := d.List(".")
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, e := range entries {
 		if !e.IsDir() && !e.Type().IsRegular() {
 			_, err := d.Stat(e.Name())
-			return err
+			return false, err
 		}
 	}
 	if fi.Mode().Perm()&0o077 == 0 {
-		return nil
+		return false, nil
 	}
 	isOurs := func(e os.DirEntry) bool { return e.Name() == lockFile }
 	if slices.ContainsFunc(entries, isOurs) || len(entries) == 0 || len(entries) == 1 && entries[0].Name() == keyFile {
-		return top.Chmod(fi.Mode() &^ 0o077)
+		return true, nil
 	}
-	return diag.Errorf(diag.Pos{File: d.Root}, "want a directory for state alone that only its owner may enter, found one with mode %04o that holds %s", fi.Mode().Perm(), entries[0].Name()).
+	return false, diag.Errorf(diag.Pos{File: d.Root}, "want a directory for state alone that only its owner may enter, found one with mode %04o that holds %s", fi.Mode().Perm(), entries[0].Name()).
 		WithHint("name one that is empty or not there")
 }
 

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site/doctor"
+)
+
+func newDoctorCommand(e *env) *cobra.Command {
+	output := newChoice("text", "text", "json")
+	stateDir := ""
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what this machine has that runs need, and what would fail and why",
+		Long: `Look at what runs of ccm need on this machine: the system and the user, package
+and service managers, the state directory and its lock, the disk, the clock,
+memory, SELinux. Nothing is changed, and root is not needed. Run it as whoever is
+going to run ccm.
+
+  ok       it is as it should be
+  warning  some resources would fail, or a run would have to wait
+  failure  runs would fail
+
+Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
+		Args: wantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			built, _ := time.Parse(time.RFC3339, readBuildInfo().Time)
+			found, err := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, Built: built, MemoryLimit: memoryLimit()})
+			if err != nil {
+				return err
+			}
+			if output.value == "json" {
+				err = e.print().json(found)
+			} else {
+				printFindings(e, found)
+			}
+			if err == nil && slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Result == doctor.Failure }) {
+				return status(exitFailed)
+			}
+			return err
+		},
+	}
+	cmd.Flags().Var(output, "output", "form of the output: text or json")
+	cmd.Flags().StringVar(&stateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
+	return cmd
+}
+
+// printFindings prints one finding a line, and what to do below it.
+func printFindings(e *env, found []doctor.Finding) {
+	styles := map[doctor.Result]terminal.Style{doctor.OK: terminal.Green, doctor.Warning: terminal.Yellow, doctor.Failure: terminal.Red}
+	for _, f := range found {
+		result := styles[f.Result].On(colorful(e, e.stdout)).Paint(terminal.Sprintf("%-8s", string(f.Result)))
+		head := terminal.Sprintf("%s %-9s ", result, f.Check)
+		terminal.Fprintf(e.stdout, "%s\n", terminal.Prose(e.stdout, head, terminal.LineText(f.Text)))
+		if f.Hint != "" {
+			terminal.Fprintf(e.stdout, "%s\n", terminal.Prose(e.stdout, terminal.Sprintf("%-19s", ""), terminal.Sprintf("hint: %s", f.Hint)))
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/state/statedir"
+)
+
+// A Condition is what there is of a state directory.
+type Condition struct {
+	// Nearest is the directory itself or, if it is not there, the one in which it is made.
+	Nearest string
+	// Locked is set if a run is going on.
+	Locked bool
+	// Holder is who holds the lock.
+	Holder Holder
+}
+
+// Examine looks whether runs of this user can keep their state in a directory, and changes
+// nothing. The error says why they cannot.
+func Examine(dir string) (Condition, error) {
+	d := statedir.New(dir, nil, nil)
+	top, err := d.Top()
+	if errors.Is(err, fs.ErrNotExist) {
+		parent := nearest(filepath.Dir(dir))
+		return Condition{Nearest: parent}, mayWrite(parent)
+	}
+	if err != nil {
+		return Condition{Nearest: dir}, err
+	}
+	defer top.Close()
+	c := Condition{Nearest: dir}
+	if _, err := judge(d); err != nil {
+		return c, err
+	}
+	if err := mayWrite(dir); err != nil {
+		return c, err
+	}
+	c.Holder, c.Locked, err = lockedBy(d)
+	return c, err
+}
+
+// nearest returns the directory, or the nearest one above it that is there.
+func nearest(dir string) string {
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// mayWrite returns an error unless this process may make files in a directory.
+func mayWrite(dir string) error {
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return &fs.PathError{Op: "write to", Path: dir, Err: err}
+	}
+	return nil
+}
+
+// lockedBy reports whether a run holds the lock. Where a process is named that lives, the lock
+// is asked for, shared and for a moment only: one that is held is not disturbed by that.
+func lockedBy(d *statedir.Dir) (h Holder, locked bool, err error) {
+	text, err := d.ReadFile(lockFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Holder{}, false, nil
+	}
+	if err != nil {
+		return Holder{}, false, err
+	}
+	if json.Unmarshal(text, &h) != nil || h.PID <= 0 || errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH) {
+		return Holder{}, false, nil
+	}
+	f, err := d.Open(lockFile, os.O_RDONLY)
+	if err != nil {
+		return Holder{}, false, err
+	}
+	defer f.Close()
+	err = safepath.IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) })
+	if err == unix.EWOULDBLOCK {
+		return h, true, nil
+	}
+	return Holder{}, false, err
+}

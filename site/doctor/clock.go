@@ -1,0 +1,37 @@
+package doctor
+
+import (
+	"errors"
+	"time"
+)
+
+// tolerance is how far a clock may be off before it is called wrong.
+const tolerance = 24 * time.Hour
+
+// clock tells whether the time of day can be right.
+func clock(x *examination) []Finding {
+	synchronized, err := clockSynchronized()
+	return []Finding{judgeClock(x.process.Clock.Now(), x.Built, synchronized, err)}
+}
+
+// judgeClock judges the time of day by when this program was built, and by what the kernel says
+// of it.
+func judgeClock(now, built time.Time, synchronized bool, err error) Finding {
+	f := Finding{Check: "clock", Result: OK, Text: now.UTC().Format("2006-01-02 15:04:05 UTC")}
+	switch {
+	case now.Before(built.Add(-tolerance)):
+		f.Result = Failure
+		f.Text += " is before this ccm was made (" + built.UTC().Format(time.DateOnly) + "): certificates and package lists are refused"
+		f.Hint = "set the clock, then let NTP keep it"
+	case errors.Is(err, errors.ErrUnsupported):
+	case err != nil:
+		f.Text += "; whether it is kept by NTP is not known: " + err.Error()
+	case !synchronized:
+		f.Result = Warning
+		f.Text += "; nothing keeps it right: the kernel says that it is not synchronized"
+		f.Hint = "timedatectl set-ntp true, or chrony"
+	default:
+		f.Text += ", synchronized"
+	}
+	return f
+}

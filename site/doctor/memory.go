@@ -1,0 +1,37 @@
+package doctor
+
+import (
+	"github.com/luaccm/ccm/runtime/bytesize"
+)
+
+// enough is what a run of 10,000 resources takes (docs/performance.md).
+const enough = 64 << 20
+
+// memory tells how much of it there is for a run.
+func memory(x *examination) []Finding {
+	total, _ := x.facts.Get("memory.total")
+	available, _ := x.facts.Get("memory.available")
+	machine, _ := total.(int64)
+	free, _ := available.(int64)
+	return []Finding{judgeMemory(machine, free, x.MemoryLimit)}
+}
+
+// judgeMemory judges what a machine has and has left, and what a process may have of that, all
+// in bytes; 0 is not known.
+func judgeMemory(machine, free, limit int64) Finding {
+	f := Finding{Check: "memory", Result: OK, Text: "not known"}
+	if machine > 0 {
+		f.Text = bytesize.Format(machine) + ", " + bytesize.Format(free) + " available"
+	}
+	least := free
+	if limit > 0 && limit < machine {
+		f.Text += "; the control group allows " + bytesize.Format(limit)
+		least = min(free, limit)
+	}
+	if machine > 0 && least < enough {
+		f.Result = Warning
+		f.Text += ": large sites may not fit"
+		f.Hint = "10,000 resources take " + bytesize.Format(enough)
+	}
+	return f
+}

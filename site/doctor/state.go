@@ -1,0 +1,88 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host/diskspace"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// stateDirectory tells whether runs can keep their state, and whether one is going on.
+func stateDirectory(x *examination) []Finding {
+	err := x.process.Files.CheckState(x.StateDir)
+	var c state.Condition
+	if err == nil {
+		c, err = state.Examine(x.StateDir)
+	}
+	if err != nil {
+		hint := "--state-dir or CCM_STATE_DIR names another directory"
+		if placed, ok := errors.AsType[*diag.Error](err); ok && placed.Hint != "" {
+			err, hint = fmt.Errorf("%s: %w", placed.Pos.File, placed.Err), placed.Hint
+		}
+		return []Finding{{Check: "state", Result: Failure, Text: "runs cannot keep their state: " + err.Error(), Hint: hint}}
+	}
+	if c.Nearest != x.StateDir {
+		return []Finding{{Check: "state", Result: OK, Text: x.StateDir + ", which the first run makes"}, unlocked}
+	}
+	found := []Finding{{Check: "state", Result: OK, Text: x.StateDir}}
+	if !c.Locked {
+		return append(found, unlocked)
+	}
+	return append(found, Finding{
+		Check: "lock", Result: Warning,
+		Text: fmt.Sprintf("a run is going on, and others wait for it: pid %d (%s), since %s", c.Holder.PID, c.Holder.Command, c.Holder.Since.Local().Format(time.DateTime)),
+	})
+}
+
+var unlocked = Finding{Check: "lock", Result: OK, Text: "no run is going on"}
+
+// history tells what is on record, and what is still to be done.
+func history(x *examination) []Finding {
+	store, err := x.process.Store(x.StateDir, state.Limits{})
+	if err == nil {
+		_, err = state.Examine(x.StateDir)
+	}
+	if err != nil {
+		return nil // stateDirectory has said so
+	}
+	runs, damaged, err := store.History()
+	if err != nil {
+		return unreadable("history", err)
+	}
+	f := Finding{Check: "history", Result: OK, Text: fmt.Sprintf("%d runs on record", len(runs))}
+	if damaged > 0 {
+		f.Result, f.Text = Warning, fmt.Sprintf("%s, %d entries are damaged", f.Text, damaged)
+	}
+	if n := len(runs); n > 0 && runs[n-1].Start.After(x.process.Clock.Now().Add(tolerance)) {
+		f.Result, f.Text = Warning, f.Text+"; the last one was at "+runs[n-1].Start.Local().Format(time.DateTime)+", which is to come"
+		f.Hint = "the clock was set back, or was wrong then"
+	}
+	if pending, _, err := store.Pending(); err == nil && len(pending) > 0 {
+		f.Text = fmt.Sprintf("%s; refreshes are pending: %d, which the next run of their site makes up for", f.Text, len(pending))
+	}
+	if work, err := store.OpenWork(); err == nil && len(work) > 0 {
+		f.Text = fmt.Sprintf("%s; a run died and left behind: %d, which the next run cleans up", f.Text, len(work))
+	}
+	return []Finding{f}
+}
+
+// space tells whether the disk has room for state and for what is downloaded.
+func space(x *examination) []Finding {
+	c, err := state.Examine(x.StateDir)
+	if err != nil {
+		return nil
+	}
+	d, err := os.Open(c.Nearest)
+	if err != nil {
+		return unreadable("disk", err)
+	}
+	defer d.Close()
+	if err := diskspace.Check(int(d.Fd()), 0); err != nil {
+		return []Finding{{Check: "disk", Result: Warning, Text: c.Nearest + ": downloads fail, and soon everything: " + err.Error(), Hint: "ccm run --backup-size 100MiB keeps fewer backups"}}
+	}
+	return []Finding{{Check: "disk", Result: OK, Text: "room for state and downloads"}}
+}

@@ -1,0 +1,82 @@
+package doctor
+
+import (
+	"cmp"
+	"os"
+	"os/user"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/site"
+)
+
+// system tells which system this is, and as whom ccm runs.
+func system(x *examination) []Finding {
+	name := cmp.Or(x.text("os.pretty_name"), x.text("os.name"), "a system without /etc/os-release")
+	found := []Finding{{Check: "system", Result: OK, Text: strings.TrimSpace(name + ", kernel " + x.text("os.kernel") + ", " + x.text("os.arch"))}}
+	if os.Geteuid() == 0 {
+		return append(found, Finding{Check: "user", Result: OK, Text: "root"})
+	}
+	name = "an ordinary user"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	return append(found, Finding{
+		Check: "user", Result: OK, Text: name + ": what only root may change fails",
+		Hint: "ccm run --sudo runs a site as root",
+	})
+}
+
+// without says what goes on working where a type has no provider.
+var without = map[*resource.Type]string{
+	resources.PackageType.Type: "archive and file bring software without a package manager",
+	resources.ServiceType.Type: "exec runs commands without a service manager; a container often has none",
+}
+
+// types tells which providers packages and services get here, and of which other types there
+// is none.
+func types(x *examination) []Finding {
+	found := []Finding{{Check: "init", Result: OK, Text: cmp.Or(x.text("init"), "not known")}}
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
+	if err != nil {
+		return unreadable("types", err)
+	}
+	for _, t := range reg.Types() {
+		provider, err := reg.Usual(t, x.facts)
+		_, told := without[t]
+		switch {
+		case err != nil:
+			found = append(found, Finding{Check: t.Name, Result: Warning, Text: "each " + t.Name + " fails: " + err.Error(), Hint: without[t]})
+		case told:
+			found = append(found, Finding{Check: t.Name, Result: OK, Text: "by " + provider})
+		}
+	}
+	return found
+}
+
+// selinuxCommands are what std.selinux_boolean and std.selinux_context run.
+var selinuxCommands = []string{"setsebool", "semanage", "restorecon"}
+
+// selinux tells its mode, and whether its types have the commands that they need.
+func selinux(x *examination) []Finding {
+	mode := x.text("selinux.mode")
+	if mode == "" || mode == "disabled" {
+		return []Finding{{Check: "selinux", Result: OK, Text: "off"}}
+	}
+	var missing []string
+	for _, name := range selinuxCommands {
+		if _, err := command.LookPath(name, ""); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return []Finding{{Check: "selinux", Result: OK, Text: mode}}
+	}
+	return []Finding{{
+		Check: "selinux", Result: Warning,
+		Text: mode + "; selinux_boolean and selinux_context fail: there is no command " + strings.Join(missing, ", "),
+		Hint: "they are in policycoreutils and policycoreutils-python-utils",
+	}}
+}
