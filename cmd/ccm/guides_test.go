@@ -130,3 +130,32 @@ func (g *guide) owned(text string) string {
 	text = strings.ReplaceAll(text, `owner = "root"`, `owner = "`+me.Username+`"`)
 	return strings.ReplaceAll(text, `group = "root"`, `group = "`+group.Name+`"`)
 }
+
+// TestErrorsAreTold: what docs/errors.md says errors to be is what ccm says, on that page or where a
+// test compares it.
+func TestErrorsAreTold(t *testing.T) {
+	page, err := os.ReadFile("../../docs/errors.md")
+	require.NoError(t, err)
+	var told strings.Builder
+	for _, b := range dialog.Blocks(string(page)) {
+		if b.IsDialog() {
+			told.WriteString(b.Text)
+		}
+	}
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	require.NoError(t, err)
+	for _, path := range append(scripts, "plan_test.go") {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		told.Write(text)
+	}
+	texts := regexp.MustCompile("(?m)^(?:- |\\| )`([^`]+)`").FindAllStringSubmatch(string(page), -1)
+	require.Greater(t, len(texts), 15)
+	for _, m := range texts {
+		for part := range strings.SplitSeq(m[1], "...") {
+			if !strings.Contains(told.String(), strings.TrimSpace(part)) {
+				t.Errorf("%s: %q is in no answer", m[1], part)
+			}
+		}
+	}
+}
