@@ -123,6 +123,9 @@ func (r *rendering) before(name string, in *exec.Value, params *exec.VarArgs) {
 			most = max(most, arg.Integer())
 		}
 	}
+	if goesThrough[name] {
+		r.checkItems(in)
+	}
 	switch name {
 	case "center", "ljust", "rjust", "zfill", "expandtabs", "indent", "batch", "slice", "tojson", "lipsum":
 		if most > maxWidth {
@@ -140,10 +143,34 @@ func (r *rendering) before(name string, in *exec.Value, params *exec.VarArgs) {
 		r.checkRoom(found, longest)
 	case "join":
 		if in.IsString() && len(params.Args) > 0 { // as a method of what stands between
+			r.checkItems(params.Args[0])
 			r.checkRoom(items(params.Args[0]), r.size(in))
 			return
 		}
 		r.checkRoom(items(in), longest)
+	}
+}
+
+// goesThrough has the filters that go through the items of a list or the characters of a text
+// in one go, which cannot be ended.
+var goesThrough = map[string]bool{
+	"batch": true, "dictsort": true, "groupby": true, "items": true, "join": true, "list": true, "map": true, "max": true, "min": true,
+	"reject": true, "rejectattr": true, "reverse": true, "select": true, "selectattr": true, "slice": true, "sort": true, "sum": true,
+	"unique": true, "xmlattr": true,
+}
+
+// checkItems ends the rendering if there is too much to go through.
+func (r *rendering) checkItems(v *exec.Value) {
+	n := 0
+	switch {
+	case v == nil || v.IsError():
+	case v.IsString():
+		n = len(v.String())
+	case v.IsList() || v.IsDict():
+		n = v.Len()
+	}
+	if n > maxSteps {
+		r.throw(fmt.Errorf("it goes through %d items at once, want at most %d", n, maxSteps))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unsafe"
 
+	controls "github.com/nikolalohinski/gonja/v2/builtins/control_structures"
 	"github.com/nikolalohinski/gonja/v2/exec"
 	"github.com/nikolalohinski/gonja/v2/nodes"
 	"github.com/nikolalohinski/gonja/v2/parser"
@@ -14,6 +15,7 @@ import (
 // Names of functions that are only put into parsed templates.
 const (
 	watchFunc = "ccm value" // looks at a value that is about to be written or joined
+	itemsFunc = "ccm items" // at one that a loop goes through
 	leftFunc  = "ccm left"  // the same, for what stands before an operator
 	timesFunc = "ccm times" // for what stands behind * ,
 	plusFunc  = "ccm plus"  // behind + and ~,
@@ -102,8 +104,12 @@ func (r walker) change(v reflect.Value) {
 		if isWatched(n) {
 			return
 		}
+		look := watchFunc
+		if f, ok := n.Func.(*nodes.Name); ok && f.Name.Val == "loop" { // of a loop that is recursive
+			look = itemsFunc
+		}
 		for i := range n.Args {
-			n.Args[i] = watched(watchFunc, n.Args[i])
+			n.Args[i] = watched(look, n.Args[i])
 		}
 		for name := range n.Kwargs {
 			n.Kwargs[name] = watched(watchFunc, n.Kwargs[name])
@@ -111,6 +117,9 @@ func (r walker) change(v reflect.Value) {
 		if f, ok := n.Func.(*nodes.GetAttribute); ok && n.Parent != nil {
 			f.Node = watched(watchFunc, f.Node) // evaluated before the method is called
 		}
+	case reflect.TypeFor[*controls.ForControlStructure]():
+		n := (*controls.ForControlStructure)(at)
+		n.ObjectEvaluator = watched(itemsFunc, n.ObjectEvaluator)
 	case reflect.TypeFor[*nodes.Wrapper]():
 		n := (*nodes.Wrapper)(at)
 		if len(n.Nodes) > 0 {
@@ -170,6 +179,7 @@ func (r *rendering) watchers() map[string]any {
 	}
 	return map[string]any{
 		watchFunc: r.watch(func(*exec.Value) {}),
+		itemsFunc: r.watch(r.checkItems),
 		leftFunc:  r.watch(func(v *exec.Value) { r.left = append(r.left, v) }),
 		rightFunc: r.watch(func(*exec.Value) { pop() }),
 		timesFunc: r.watch(func(v *exec.Value) {
