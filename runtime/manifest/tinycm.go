@@ -122,9 +122,9 @@ func (t *tinyReader) host(key string, n *data.Node) {
 	}
 }
 
-// hostname returns the name of this machine for filters.
+// hostname returns the name of this machine for filters: with its domain, as in TinyCM.
 func (t *tinyReader) hostname() (string, error) {
-	val, err := t.loader.Facts.Get("hostname")
+	val, err := t.loader.Facts.Get("fqdn")
 	return fmt.Sprint(val), err
 }
 

@@ -184,7 +184,8 @@ func newWorld(t testing.TB, files map[string]string) *world {
 	w.Loader = &manifest.Loader{
 		Registry: registry(t),
 		Facts: facts.Static(map[string]any{
-			"hostname": "web01.office.example.com",
+			"hostname": "web01",
+			"fqdn":     "web01.office.example.com",
 			"os":       map[string]any{"family": "debian"},
 			"host":     map[string]any{"info": map[string]any{"os": "linux", "platformFamily": "debian", "virtualizationSystem": "docker"}},
 		}),
