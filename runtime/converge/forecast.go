@@ -91,7 +91,11 @@ func (f *forecaster) recordStatusFailure(ctx context.Context, provider *resource
 	}
 	f.blame(ctx, provider, ev, suspects)
 	if !hopeful {
-		if !f.looks.IsVague() { // else it may have been seen as what it is not
+		switch from, ok := f.decideFromNothing(ctx, ev); {
+		case ok:
+			ev.Forecast = f.forecastOf(ctx, ev, from, false)
+			ev.Forecast.MayExist = true
+		case !f.looks.IsVague(): // else it may have been seen as what it is not
 			ev.Forecast = &Forecast{Outcome: Failed, Err: err}
 		}
 		f.assumeMayAct(ev, nil)
@@ -181,6 +185,20 @@ func (f *forecaster) forecastDecision(ctx context.Context, provider *resource.Bi
 
 // forecast records the forecast of a resource that is unknown.
 func (f *forecaster) forecast(ctx context.Context, ev *Event, d resource.Decision, once bool) {
+	told, fromNothing := f.decideFromNothing(ctx, ev)
+	if !fromNothing {
+		told = d
+		if len(f.imagined(ev)) > 0 {
+			told.Diff = withoutState(d.Diff)
+		}
+	}
+	ev.Forecast = f.forecastOf(ctx, ev, told, once)
+	ev.Forecast.MayExist = fromNothing || f.mayExist(ev, d)
+	f.assumeMayAct(ev, &d)
+}
+
+// forecastOf returns the forecast that a decision gives.
+func (f *forecaster) forecastOf(ctx context.Context, ev *Event, d resource.Decision, once bool) *Forecast {
 	x := &Forecast{Outcome: Pending, Once: once, Diff: d.Diff, Actions: d.Actions}
 	switch {
 	case d.Err != nil:
@@ -193,9 +211,49 @@ func (f *forecaster) forecast(ctx context.Context, ev *Event, d resource.Decisio
 			x.Text = &text
 		}
 	}
-	x.MayExist = f.mayExist(ev, d)
-	ev.Forecast = x
-	f.assumeMayAct(ev, &d)
+	return x
+}
+
+// imagined returns who will bring something of a kind that nobody knows to the path of a
+// resource. What its state says of that is made up.
+func (f *forecaster) imagined(ev *Event) map[any]bool {
+	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
+	if name == "" || f.looks == nil {
+		return nil
+	}
+	return f.looks.Imagined(f.view.Plan().PathOf(name))
+}
+
+// decideFromNothing decides about a resource at the path of which something of a kind that
+// nobody knows will stand: as if nothing did. It reports whether the resource would make
+// something there.
+func (f *forecaster) decideFromNothing(ctx context.Context, ev *Event) (d resource.Decision, ok bool) {
+	by := f.imagined(ev)
+	if len(by) == 0 {
+		return d, false
+	}
+	r := ev.Resource
+	provider, err := f.prefetcher.provider(r)
+	if err != nil {
+		return d, false
+	}
+	state, err := provider.Status(ctx, f.view.Without(by).Recording(f.newLooks()), r.Spec)
+	if err != nil {
+		return d, false
+	}
+	d = r.Type.Decide(r.Spec, state, false)
+	return d, d.Err == nil && d.Has("ensure") && len(d.Actions) > 0
+}
+
+// withoutState returns differences without what there is.
+func withoutState(diff []resource.Delta) []resource.Delta {
+	diff = slices.Clone(diff)
+	for i := range diff {
+		if diff[i].Property != "ensure" {
+			diff[i].Have = ""
+		}
+	}
+	return diff
 }
 
 // mayExist reports whether the thing to create may exist by then.

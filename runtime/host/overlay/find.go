@@ -34,6 +34,8 @@ type place struct {
 	doubts []any
 	// vague is set if something will stand there and nobody knows of which kind.
 	vague bool
+	// imagined is set if that something is not there now.
+	imagined bool
 }
 
 // find walks to a path as the kernel does, over what stands there and what is
@@ -178,7 +180,7 @@ func (o *View) step(in place, name string) (place, error) {
 		if p.info.Kind == safepath.Missing {
 			p.info.Kind = safepath.Regular
 		}
-		if now.Kind != safepath.Missing {
+		if p.imagined = now.Kind == safepath.Missing; !p.imagined {
 			p.info, p.fresh = now, in.fresh
 		}
 	}

@@ -51,7 +51,14 @@ type Looks struct {
 	mu     sync.Mutex
 	list   []Look
 	doubts []any
-	vague  bool
+	vague  []vagueLook
+}
+
+// A vagueLook is a look at something of a kind that nobody knows yet.
+type vagueLook struct {
+	path    string
+	by      any
+	missing bool // nothing stands there now
 }
 
 // Recording returns a view that notes in l what is looked at; nil for one that does not.
@@ -88,7 +95,24 @@ func (l *Looks) IsEmpty() bool {
 func (l *Looks) IsVague() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.vague
+	return len(l.vague) > 0
+}
+
+// Imagined returns who will bring something of a kind that nobody knows yet to a path at which
+// nothing stands now. The attributes that were seen of it are made up.
+func (l *Looks) Imagined(path string) map[any]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var by map[any]bool
+	for _, x := range l.vague {
+		if x.missing && x.path == path {
+			if by == nil {
+				by = make(map[any]bool)
+			}
+			by[x.by] = true
+		}
+	}
+	return by
 }
 
 // Doubts returns the authors (see [View.Assume]) who may leave something else than was
@@ -143,8 +167,10 @@ func (l *Looks) path(p place, deep bool) {
 	if p.vague {
 		l.doubt(p.entry.by)
 		l.mu.Lock()
-		l.vague = true
-		l.mu.Unlock()
+		defer l.mu.Unlock()
+		if x := (vagueLook{p.path, p.entry.by, p.imagined}); !slices.Contains(l.vague, x) {
+			l.vague = append(l.vague, x)
+		}
 	}
 }
 
