@@ -114,6 +114,7 @@ function ccm.after(handle, fn) end
 ---@field validate? fun(want: table): any, any Returns what is wrong, or a property and what is wrong with it.
 ---@field edit? fun(want: table, text: string): string, table? Returns the new text of the file at want.path.
 ---@field phrases? table<string, string> What reports say of each action.
+---@field commands? string[] The names of the programs that it runs.
 
 ---Defines a type of resource and returns its constructor.
 ---@param definition ccm.TypeDefinition
