@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-//go:embed *.md
+//go:embed *.md reference/*.md reference/*/*.md
 var files embed.FS
 
 // suffix is that of the files of pages.
@@ -42,4 +42,17 @@ func Names() []string {
 func Title(name string) string {
 	first, _, _ := strings.Cut(Text(name), "\n")
 	return strings.ReplaceAll(strings.TrimPrefix(first, "# "), "`", "")
+}
+
+// Summary says in one line what a page is about: its title or, of a page of the reference, the
+// sentence below it.
+func Summary(name string) string {
+	title := Title(name)
+	if !strings.HasPrefix(name, typesDir) && !strings.HasPrefix(name, commandsDir) {
+		return title
+	}
+	_, body, _ := strings.Cut(Text(name), "\n\n")
+	paragraph, _, _ := strings.Cut(body, "\n\n")
+	sentence, _, _ := strings.Cut(strings.Join(strings.Fields(paragraph), " "), ". ")
+	return strings.TrimSuffix(strings.ReplaceAll(sentence, "\\", ""), ".")
 }

@@ -93,7 +93,7 @@ func hasAnchor(t *testing.T, page, anchor string) bool {
 // TestFind: a topic is found by its name, its last part and its beginning; a mistake says what
 // is near.
 func TestFind(t *testing.T) {
-	for topic, want := range map[string]string{"plans": "plans", "plan": "plans", "Plans.md": "plans", "tut": "tutorial"} {
+	for topic, want := range map[string]string{"plans": "plans", "plan": "reference/commands/plan", "file": "reference/types/file", "files": "files", "mount": "reference/types/mount", "Plans.md": "plans", "tut": "tutorial"} {
 		got, err := Find(topic)
 		require.NoError(t, err)
 		require.Equal(t, want, got, topic)

@@ -46,6 +46,15 @@ func Find(topic string) (string, error) {
 	return "", err
 }
 
+// Topic returns the shortest name by which Find finds a page.
+func Topic(name string) string {
+	short := path.Base(name)
+	if found, err := Find(short); err == nil && found == name {
+		return short
+	}
+	return name
+}
+
 // listed names pages, at most as many as fit on a line.
 func listed(names []string) string {
 	const most = 8

@@ -11,6 +11,12 @@ type Group struct {
 	Pages []string
 }
 
+// typesDir and commandsDir hold a page for each type and each command.
+const (
+	typesDir    = "reference/types/"
+	commandsDir = "reference/commands/"
+)
+
 // groups is the table of contents: each page is in one of them. A name that ends with a slash
 // stands for all pages below it, in order of name.
 var groups = []Group{
@@ -19,7 +25,9 @@ var groups = []Group{
 	{"What is managed", []string{"files", "edits", "packages", "services", "commands", "secrets", "health-checks"}},
 	{"Runs", []string{"plans", "order", "parts", "prune", "reports", "errors", "testing-sites", "api"}},
 	{"Coming from", []string{"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi", "coming-from-tinycm"}},
-	{"Reference", []string{"stdlib"}},
+	{"Reference", []string{"reference/overview", "stdlib", "reference/lua", "reference/exit-codes", "reference/events", "reference/schemas", "reference/properties"}},
+	{"Types", []string{typesDir}},
+	{"Commands", []string{commandsDir}},
 	{"How it is built", []string{"architecture", "testing", "reliability", "performance"}},
 }
 

@@ -66,14 +66,20 @@ func printPage(e *env, name string) error {
 
 // listPages lists all pages by theme.
 func listPages(e *env) {
+	groups, longest := docs.Groups(), 0
+	for _, g := range groups {
+		for _, name := range g.Pages {
+			longest = max(longest, len(docs.Topic(name)))
+		}
+	}
 	bold := terminal.Bold.On(colorful(e, e.stdout))
-	for i, g := range docs.Groups() {
+	for i, g := range groups {
 		if i > 0 {
 			terminal.Fprintf(e.stdout, "\n")
 		}
 		terminal.Fprintf(e.stdout, "%s\n", bold.Paint(terminal.LineText(g.Title)))
 		for _, name := range g.Pages {
-			terminal.Fprintf(e.stdout, "  %-26s %s\n", name, docs.Title(name))
+			terminal.Fprintf(e.stdout, "  %-*s  %s\n", longest, docs.Topic(name), docs.Summary(name))
 		}
 	}
 	terminal.Fprintf(e.stdout, "\nccm docs TOPIC prints one of them.\n")
@@ -87,7 +93,7 @@ func searchPages(e *env, query string) error {
 		for _, name := range g.Pages {
 			for _, s := range markdown.Parse(docs.Text(name)).Sections() {
 				if holdsAll(strings.ToLower(s.Text+" "+s.Body), words) {
-					terminal.Fprintf(e.stdout, "%-26s %s\n", name, s.Text)
+					terminal.Fprintf(e.stdout, "%-26s %s\n", docs.Topic(name), s.Text)
 					found++
 				}
 			}

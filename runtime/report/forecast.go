@@ -22,10 +22,13 @@ type Forecast struct {
 	// changes.
 	Refresh bool `json:"refresh,omitempty"`
 	// Message lists the actions.
-	Message string           `json:"message,omitempty"`
-	Diff    []resource.Delta `json:"diff,omitempty"`
-	Text    string           `json:"text,omitempty"`
-	Errors  []string         `json:"errors,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Diff lists the properties that would differ.
+	Diff []resource.Delta `json:"diff,omitempty"`
+	// Text is the unified diff of a content.
+	Text string `json:"text,omitempty"`
+	// Errors say why it would fail.
+	Errors []string `json:"errors,omitempty"`
 }
 
 // forecastOf returns the forecast of an event without the text of a diff, nil if it has

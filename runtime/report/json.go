@@ -26,98 +26,155 @@ var FixedFields = []string{"protocol", "event_id", "run_id", "timestamp", "start
 
 // Event is the JSON of an event.
 type Event struct {
-	Protocol        string        `json:"protocol"`
-	EventID         string        `json:"event_id"`
-	Timestamp       time.Time     `json:"timestamp"`
-	Type            string        `json:"type"`
-	Name            string        `json:"name"`
-	Alias           string        `json:"alias,omitempty"`
-	Tags            []string      `json:"tags,omitempty"`
-	Provider        string        `json:"provider,omitempty"`
-	Position        string        `json:"position,omitempty"`
-	RequestedEnsure string        `json:"requested_ensure,omitempty"`
-	FinalEnsure     string        `json:"final_ensure,omitempty"`
-	Duration        time.Duration `json:"duration"`
-	Outcome         string        `json:"outcome"`
-	Changed         bool          `json:"changed"`
-	Refreshed       bool          `json:"refreshed"`
-	Failed          bool          `json:"failed"`
+	// Protocol says that this is an event.
+	Protocol string `json:"protocol"`
+	// EventID is unique: the run, and the number of the resource in it.
+	EventID string `json:"event_id"`
+	// Timestamp is when the resource had its turn, in UTC.
+	Timestamp time.Time `json:"timestamp"`
+	// Type is that of the resource.
+	Type string `json:"type"`
+	// Name is that of the resource.
+	Name string `json:"name"`
+	// Alias is its second name.
+	Alias string `json:"alias,omitempty"`
+	// Tags are those of the resource.
+	Tags []string `json:"tags,omitempty"`
+	// Provider is the name of the provider; left out if none was chosen.
+	Provider string `json:"provider,omitempty"`
+	// Position is where the resource is declared: file, line and column.
+	Position string `json:"position,omitempty"`
+	// RequestedEnsure is the value of ensure that is wanted.
+	RequestedEnsure string `json:"requested_ensure,omitempty"`
+	// FinalEnsure is the value of ensure at the end; left out if that is not known.
+	FinalEnsure string `json:"final_ensure,omitempty"`
+	// Duration is how long it took, in nanoseconds.
+	Duration time.Duration `json:"duration"`
+	// Outcome is stable, changed, pending, unknown, skipped or failed.
+	Outcome string `json:"outcome"`
+	// Changed says that the resource was changed or, in a plan, would be.
+	Changed bool `json:"changed"`
+	// Refreshed says that something was refreshed because of a change elsewhere.
+	Refreshed bool `json:"refreshed"`
+	// Failed says that the resource failed.
+	Failed bool `json:"failed"`
 	// Ignored says that the failure does not fail the run (ignore_failure).
-	Ignored     bool   `json:"ignored,omitempty"`
-	Skipped     bool   `json:"skipped"`
-	Noop        bool   `json:"noop"`
+	Ignored bool `json:"ignored,omitempty"`
+	// Skipped says that the resource was not looked at.
+	Skipped bool `json:"skipped"`
+	// Noop says that nothing is done about the resource: it is only planned.
+	Noop bool `json:"noop"`
+	// NoopMessage is what would be done, in words.
 	NoopMessage string `json:"noop_message,omitempty"`
-	Message     string `json:"message,omitempty"`
+	// Message is what was done, in words.
+	Message string `json:"message,omitempty"`
 	// Reason is the cause of a change: new, intended or corrective. For an unknown or
 	// skipped resource it is the reason in words.
 	Reason string `json:"reason,omitempty"`
 	// Caveat says why a pending resource may turn out otherwise.
-	Caveat      string     `json:"caveat,omitempty"`
-	RefreshedBy []string   `json:"refreshed_by,omitempty"`
-	LeftOver    []LeftOver `json:"left_over,omitempty"`
+	Caveat string `json:"caveat,omitempty"`
+	// RefreshedBy lists the resources whose changes the refresh is for.
+	RefreshedBy []string `json:"refreshed_by,omitempty"`
+	// LeftOver lists refreshes of earlier runs that the actions make up for.
+	LeftOver []LeftOver `json:"left_over,omitempty"`
 	// Because lists the resources that make this one unknown, the surest first and at most 100. Forecast
 	// is its expected outcome.
 	Because []string `json:"because,omitempty"`
 	// BecauseMore is how many earlier resources besides may make a difference, at most, where
 	// because is full.
-	BecauseMore       int              `json:"because_more,omitempty"`
-	Forecast          *Forecast        `json:"forecast,omitempty"`
-	Diff              []resource.Delta `json:"diff,omitempty"`
-	Text              string           `json:"text,omitempty"`
-	UnmetRequirements []string         `json:"unmet_requirements,omitempty"`
-	HealthChecks      []HealthCheck    `json:"health_checks,omitempty"`
-	Errors            []string         `json:"errors,omitempty"`
-	// ExitCode, Stdout and Stderr are of the command that was run for the resource, the
-	// last 64 KiB of each output.
-	ExitCode *int   `json:"exit_code,omitempty"`
-	Stdout   string `json:"stdout,omitempty"`
-	Stderr   string `json:"stderr,omitempty"`
+	BecauseMore int `json:"because_more,omitempty"`
+	// Forecast is what would become of an unknown resource; left out if nobody can tell.
+	Forecast *Forecast `json:"forecast,omitempty"`
+	// Diff lists the properties that differed before anything was done.
+	Diff []resource.Delta `json:"diff,omitempty"`
+	// Text is the unified diff of a content that differed.
+	Text string `json:"text,omitempty"`
+	// UnmetRequirements lists what the resource requires and that failed or was skipped.
+	UnmetRequirements []string `json:"unmet_requirements,omitempty"`
+	// HealthChecks are the results of the health checks of the resource.
+	HealthChecks []HealthCheck `json:"health_checks,omitempty"`
+	// Errors say why the resource failed.
+	Errors []string `json:"errors,omitempty"`
+	// ExitCode is that of the command that was run for the resource.
+	ExitCode *int `json:"exit_code,omitempty"`
+	// Stdout is the end of its output, 64 KiB at most.
+	Stdout string `json:"stdout,omitempty"`
+	// Stderr is the end of its errors, 64 KiB at most.
+	Stderr string `json:"stderr,omitempty"`
 }
 
 // Output is the JSON of a line that a command of a resource has written.
 type Output struct {
-	Protocol  string    `json:"protocol"`
-	RunID     string    `json:"run_id"`
+	// Protocol says that this is a line of output.
+	Protocol string `json:"protocol"`
+	// RunID is the name of the run, as ccm history has it.
+	RunID string `json:"run_id"`
+	// Timestamp is when the line came, in UTC.
 	Timestamp time.Time `json:"timestamp"`
-	Type      string    `json:"type"`
-	Name      string    `json:"name"`
-	Line      string    `json:"line"`
+	// Type is that of the resource.
+	Type string `json:"type"`
+	// Name is that of the resource.
+	Name string `json:"name"`
+	// Line is the line, without its end.
+	Line string `json:"line"`
 }
 
 // HealthCheck is the JSON of the result of a health check.
 type HealthCheck struct {
-	Name   string `json:"name"`
+	// Name is that of the check.
+	Name string `json:"name"`
+	// Status is ok, warning, critical or unknown.
 	Status string `json:"status"`
+	// Output is what the check has written.
 	Output string `json:"output,omitempty"`
-	Tries  int    `json:"tries"`
+	// Tries is how often it was run.
+	Tries int `json:"tries"`
 }
 
 // LeftOver is the JSON of a refresh that is pending since an earlier run.
 type LeftOver struct {
-	Resource string `json:"resource,omitempty"` // the one to refresh
-	By       string `json:"by"`
-	RunID    string `json:"run_id"`
+	// Resource is the one to refresh.
+	Resource string `json:"resource,omitempty"`
+	// By is the resource whose change it is for.
+	By string `json:"by"`
+	// RunID is the name of the run in which that was changed.
+	RunID string `json:"run_id"`
 }
 
 // Summary is the JSON of the summary of a run.
 type Summary struct {
-	Protocol  string        `json:"protocol"`
-	RunID     string        `json:"run_id"`
-	StartTime time.Time     `json:"start_time"`
-	Duration  time.Duration `json:"duration"`
-	Total     int           `json:"total_resources"`
-	Stable    int           `json:"stable_resources"`
-	Changed   int           `json:"changed_resources"`
-	Pending   int           `json:"pending_resources"`
-	Unknown   int           `json:"unknown_resources"`
-	Skipped   int           `json:"skipped_resources"`
-	Failed    int           `json:"failed_resources"`
+	// Protocol says that this is a summary.
+	Protocol string `json:"protocol"`
+	// RunID is the name of the run, as ccm history has it.
+	RunID string `json:"run_id"`
+	// StartTime is when the run began, in UTC.
+	StartTime time.Time `json:"start_time"`
+	// Duration is how long it took, in nanoseconds.
+	Duration time.Duration `json:"duration"`
+	// Total is how many resources there are.
+	Total int `json:"total_resources"`
+	// Stable is how many were as wanted already.
+	Stable int `json:"stable_resources"`
+	// Changed is how many were changed.
+	Changed int `json:"changed_resources"`
+	// Pending is how many would be changed.
+	Pending int `json:"pending_resources"`
+	// Unknown is how many cannot be known before something pending was done.
+	Unknown int `json:"unknown_resources"`
+	// Skipped is how many were not looked at.
+	Skipped int `json:"skipped_resources"`
+	// Failed is how many failed.
+	Failed int `json:"failed_resources"`
 	// Ignored is how many of the failed resources do not fail the run.
-	Ignored     int            `json:"ignored_failures,omitempty"`
-	Refreshed   int            `json:"refreshed_resources"`
-	Health      map[string]int `json:"health_checks,omitempty"`
-	Noop        bool           `json:"noop"`
-	Interrupted bool           `json:"interrupted"`
+	Ignored int `json:"ignored_failures,omitempty"`
+	// Refreshed is how many were refreshed.
+	Refreshed int `json:"refreshed_resources"`
+	// Health counts the health checks by their status.
+	Health map[string]int `json:"health_checks,omitempty"`
+	// Noop says that this was a plan.
+	Noop bool `json:"noop"`
+	// Interrupted says that the run was ended before its time.
+	Interrupted bool `json:"interrupted"`
 	// Dropped lists pending refreshes of earlier runs whose resources do not exist any more.
 	Dropped []LeftOver `json:"dropped_refreshes,omitempty"`
 	// Undeclared is how many resources that earlier runs have made are declared no more

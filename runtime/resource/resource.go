@@ -30,9 +30,12 @@ var ErrUnchanged = errors.New("nothing was changed")
 
 // A Delta is a difference in one property. Have and Want are the texts of reports.
 type Delta struct {
+	// Property is the name of the property.
 	Property string `json:"property"`
-	Have     string `json:"have"`
-	Want     string `json:"want"`
+	// Have is what was found.
+	Have string `json:"have"`
+	// Want is what is wanted.
+	Want string `json:"want"`
 }
 
 // String formats d as property: have → want.

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/docs/reference"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/stdlib"
+)
+
+//go:generate env UPDATE=1 go test -count=1 -run ^TestReferencePages$ .
+
+const referenceDir = "../../docs/reference"
+
+// TestReferencePages: the pages of the reference are what the declarations say, and what plans
+// of the examples say.
+func TestReferencePages(t *testing.T) {
+	isolate(t)
+	reg, err := site.Documented()
+	require.NoError(t, err)
+	site.AddShipped(reg)
+	repository, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	dir, err := filepath.Abs(referenceDir)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	e := newEnv(strings.NewReader(""), &out, &out, hosttest.Clock{})
+	s := reference.Source{
+		Registry: reg, Commands: newRootCommand(e), Repository: repository,
+		Modules: map[string]string{}, Examples: map[string]reference.Example{},
+	}
+	s.Commands.InitDefaultHelpCmd()
+	s.Commands.InitDefaultCompletionCmd()
+	for _, cmd := range s.Commands.Commands() {
+		require.NoError(t, describeTypes(cmd, reg))
+	}
+	t.Setenv("PATH", t.TempDir()) // what this machine has installed is not on a page
+	for _, typ := range reg.Types() {
+		if text, err := fs.ReadFile(stdlib.Library, "std/"+typ.Name+".lua"); err == nil {
+			s.Modules[typ.Name] = string(text)
+		}
+		archive, err := os.ReadFile(filepath.Join(dir, "examples", typ.Name+".txtar"))
+		if err != nil && s.Modules[typ.Name] == "" {
+			require.NoError(t, err)
+		}
+		t.Chdir(t.TempDir())
+		e.Files.Begin(t.Context())
+		s.Examples[typ.Name], err = reference.ReadExample(t.Context(), e.Process, archive, s.Modules[typ.Name])
+		require.NoError(t, err, typ.Name)
+		require.NotContains(t, s.Examples[typ.Name].Plan, "failed", typ.Name)
+	}
+	pages, err := reference.Pages(s)
+	require.NoError(t, err)
+	if os.Getenv("UPDATE") != "" {
+		for name, text := range pages {
+			file := filepath.Join(dir, filepath.FromSlash(name))
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+		}
+	}
+	have := make(map[string]string)
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if name, _ := filepath.Rel(dir, path); strings.HasSuffix(name, ".md") {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			have[filepath.ToSlash(name)] = string(text)
+		}
+		return err
+	}))
+	for name, text := range pages {
+		require.Equal(t, text, have[name], "docs/reference/%s: run go generate ./cmd/ccm", name)
+		delete(have, name)
+	}
+	require.Empty(t, have, "pages of docs/reference that nothing writes any more")
+}

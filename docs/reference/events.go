@@ -1,0 +1,108 @@
+package reference
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/report"
+)
+
+// An object is a JSON object that reports have.
+type object struct {
+	heading, intro string
+	file, name     string // where the struct is declared
+}
+
+var objects = []object{
+	{"Event", "What became of one resource. Its `protocol` is `" + report.EventProtocol + "`.", "runtime/report/json.go", "Event"},
+	{"Difference", "An item of `diff`.", "runtime/resource/resource.go", "Delta"},
+	{"Forecast", "The `forecast` of an unknown resource.", "runtime/report/forecast.go", "Forecast"},
+	{"Health check", "An item of `health_checks`.", "runtime/report/json.go", "HealthCheck"},
+	{"Pending refresh", "An item of `left_over` and of `dropped_refreshes`.", "runtime/report/json.go", "LeftOver"},
+	{"Line of output", "With `--stream`, a line that a command has written. Its `protocol` is `" + report.OutputProtocol + "`.", "runtime/report/json.go", "Output"},
+	{"Summary", "The last object. Its `protocol` is `" + report.SummaryProtocol + "`.", "runtime/report/json.go", "Summary"},
+}
+
+// eventsPage returns the page about the objects of reports.
+func (s Source) eventsPage() (string, error) {
+	p := page{up: "../"}
+	p.printf("# Events")
+	p.printf("`ccm run --output json`, `plan`, `drift`, `undo` and `restore` print an object a line: an event for each resource, then a summary.")
+	p.console("$ ccm run --output json site.lua")
+	p.printf("A field that is not always there is left out where it would be empty. `ccm schema event` prints the [JSON Schema](schemas.md) of events. [api.md](../api.md#reports-of-runs) shows how programs use them.")
+	for _, o := range objects {
+		fields, err := fieldsOf(filepath.Join(s.Repository, filepath.FromSlash(o.file)), o.name)
+		if err != nil {
+			return "", err
+		}
+		p.printf("## %s", o.heading)
+		p.printf("%s", o.intro)
+		p.printf("| field | type | always | meaning |\n|---|---|---|---|\n%s", strings.Join(fields, ""))
+	}
+	return p.String(), nil
+}
+
+// fieldsOf returns the rows of a table of the fields of a struct in a file of Go.
+func fieldsOf(file, name string) (rows []string, err error) {
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok || spec.Name.Name != name {
+			return true
+		}
+		for _, field := range spec.Type.(*ast.StructType).Fields.List {
+			key, options, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
+			always := "yes"
+			if strings.Contains(options, "omit") {
+				always = ""
+			}
+			meaning := strings.Join(strings.Fields(field.Doc.Text()), " ")
+			if meaning == "" {
+				err = fmt.Errorf("%s: %s.%s has no comment", file, name, field.Names[0].Name)
+			}
+			for _, verb := range []string{"is ", "are ", "says "} {
+				meaning = strings.TrimPrefix(strings.TrimPrefix(meaning, field.Names[0].Name+" "), verb)
+			}
+			rows = append(rows, "| `"+key+"` | "+jsonType(field.Type)+" | "+always+" | "+cell(prose(begun(meaning)))+" |\n")
+		}
+		return false
+	})
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("%s has no struct %s", file, name)
+	}
+	return rows, err
+}
+
+// jsonType says what a type of Go is in JSON.
+func jsonType(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return jsonType(e.X)
+	case *ast.ArrayType:
+		return "list of " + jsonType(e.Elt)
+	case *ast.MapType:
+		return "map of " + jsonType(e.Value)
+	case *ast.SelectorExpr:
+		switch e.Sel.Name {
+		case "Time":
+			return "time"
+		case "Duration":
+			return "int"
+		}
+		return "object"
+	case *ast.Ident:
+		if ast.IsExported(e.Name) {
+			return "object"
+		}
+		return e.Name
+	}
+	return "any"
+}

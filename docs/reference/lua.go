@@ -1,0 +1,51 @@
+package reference
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/luaapi/std"
+)
+
+// luaPage returns the page about what scripts have. What the standard library has is on the
+// page stdlib.md; here it is listed.
+func (s Source) luaPage() (string, error) {
+	p := page{up: "../"}
+	p.printf("# Functions of scripts")
+	p.fence("lua", `local port = lookup("data.port", 8080)
+local hosts = str.lines(fs.read "/etc/hosts")`)
+	p.printf("Scripts are Lua 5.1 ([lua.md](../lua.md)). Each type is a function too: [overview.md](overview.md#types). Behind a function stand its arguments and what it returns. A question mark stands behind what may be left out.")
+	p.printf("## Of scripts")
+	if err := s.writeFunctions(&p, "luaapi/stubs/base.lua"); err != nil {
+		return "", err
+	}
+	for _, lib := range std.Libraries() {
+		p.printf("## `%s`", lib.Name)
+		p.printf("%s", prose(strings.Join(strings.Fields(lib.Doc), " ")))
+		var b strings.Builder
+		for _, e := range lib.Entries() {
+			fmt.Fprintf(&b, "| [`%s`](../stdlib.md#%s) | %s |\n", e.Name, anchor(e.Name), cell(prose(firstSentence(e.Doc))))
+		}
+		p.printf("| function | |\n|---|---|\n%s", b.String())
+	}
+	p.printf("## In types")
+	p.printf("A type that is written in Lua is given `host`, which looks at the machine and changes it: [types.md](../types.md#host).")
+	p.printf("## In tests")
+	p.printf("Files of tests have these besides. What stands behind `assert` is in [testing-sites.md](../testing-sites.md#words).")
+	err := s.writeFunctions(&p, "luaapi/stubs/spec.lua")
+	return p.String(), err
+}
+
+// writeFunctions writes the functions of a definition file.
+func (s Source) writeFunctions(p *page, file string) error {
+	list, err := s.functionsOf(file)
+	for _, f := range list {
+		p.printf("### `%s`", f.Name)
+		p.fence("", f.Signature)
+		p.printf("%s", prose(f.Doc))
+	}
+	return err
+}
+
+// anchor is that of the heading of a function in stdlib.md.
+func anchor(name string) string { return strings.ToLower(strings.ReplaceAll(name, ".", "")) }

@@ -1,0 +1,49 @@
+package reference
+
+import (
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// overview returns the page with all that the reference has.
+func (s Source) overview() string {
+	p := page{up: "../"}
+	p.printf("# Reference")
+	p.console("$ ccm docs file\n$ ccm doc file.mode\n$ ccm help run")
+	p.printf("`ccm docs` prints the pages of this reference, `ccm doc` a single property or function, `ccm help` a command. All of it is written from the declarations that ccm itself reads by.")
+	p.printf("## Types")
+	p.printf("What every type has is in [properties.md](properties.md).")
+	var b strings.Builder
+	for _, t := range s.Registry.Types() {
+		b.WriteString("| [`" + t.Name + "`](types/" + t.Name + ".md) | " + cell(prose(firstSentence(about(t.Name, t.Schema().Doc)))) + " |\n")
+	}
+	p.printf("| type | |\n|---|---|\n%s", b.String())
+	p.printf("## Commands")
+	b.Reset()
+	for _, cmd := range s.Commands.Commands() {
+		if cmd.IsAvailableCommand() {
+			b.WriteString("| [`" + cmd.CommandPath() + "`](commands/" + cmd.Name() + ".md) | " + cell(prose(cmd.Short)) + " |\n")
+		}
+	}
+	p.printf("| command | |\n|---|---|\n%s", b.String())
+	var flags page
+	writeFlags(&flags, s.Commands.PersistentFlags(), "Every command has these flags too:")
+	p.printf("%s", strings.TrimSpace(flags.String()))
+	p.printf("What the exit status says is in [exit-codes.md](exit-codes.md).")
+	p.printf("## Lua")
+	p.printf("- [lua.md](lua.md): what scripts have besides Lua itself.\n- [../stdlib.md](../stdlib.md): the functions of the standard library.\n- [../types.md](../types.md#host): what types in Lua do with `host`.\n- [../testing-sites.md](../testing-sites.md#words): the words of tests.\n- [../facts.md](../facts.md): facts.")
+	p.printf("## For programs")
+	p.printf("- [events.md](events.md): the JSON of reports.\n- [schemas.md](schemas.md): the JSON Schemas.")
+	return p.String()
+}
+
+// commonProperties returns the page about the properties of every type.
+func (s Source) commonProperties() string {
+	p := page{up: "../"}
+	p.printf("# Properties of every type")
+	p.fence("lua", "file { \"/etc/app.conf\", content = \"x = 1\\n\", owner = \"root\", group = \"root\", mode = \"0644\",\n  tags = \"web\", require = \"package#app\", notify = \"service#app\" }")
+	p.printf("%s", prose(begun(resource.CommonSchema().Doc)))
+	writeFields(&p, resource.CommonSchema(), "##", "")
+	return p.String()
+}

@@ -1,0 +1,48 @@
+package reference
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/report"
+)
+
+// schemasPage returns the page about the JSON Schemas.
+func (s Source) schemasPage() string {
+	p := page{up: "../"}
+	p.printf("# JSON Schemas")
+	p.console("$ ccm schema event > event.json")
+	p.printf("`ccm schema` prints the JSON Schema (draft 2020-12) of what programs read and write. Each is made from the declarations that ccm itself reads by, so it knows the types and properties of this version.")
+	request := manifest.RequestSchema(s.Registry, manifest.RequestProtocol)
+	for _, x := range []struct {
+		name, about string
+		schema      map[string]any
+	}{
+		{"request", "One resource that is to be brought in order. `ccm ensure api pipe` reads one a line ([api.md](../api.md)). Its `protocol` is `" + manifest.RequestProtocol + "`.", request},
+		{"response", "The answer to a request: `state`, which is an [event](events.md#event), or `error`, a text. Its `protocol` is `" + report.ResponseProtocol + "`.", report.ResponseSchema()},
+		{"event", "What became of a resource. Its fields are in [events.md](events.md).", report.EventSchema()},
+		{"manifest", "A manifest in YAML ([manifests.md](../manifests.md)). An editor that is given it completes types and properties.", manifest.Schema(s.Registry)},
+	} {
+		p.printf("## `ccm schema %s`", x.name)
+		p.printf("%s", x.about)
+		if names := keysOf(x.schema["properties"]); len(names) > 0 {
+			p.printf("At its top: `%s`.", strings.Join(names, "`, `"))
+		}
+	}
+	p.printf("## Properties of types")
+	p.printf("`ccm doc TYPE --output json` prints the schema of the properties of one type, `ccm doc --output json` of all.")
+	return p.String()
+}
+
+// keysOf returns the names of a map, in order.
+func keysOf(m any) (names []string) {
+	switch m := m.(type) {
+	case map[string]any:
+		for name := range m {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,6 @@
+package reference
+
+import "github.com/luaccm/ccm/runtime/lazyregexp"
+
+// took is the time in the last line of a report.
+var took = lazyregexp.New(`(?m)(\d+ resources?: .*|Nothing to do: .*) \([0-9.a-zµ]+\)`)
