@@ -132,6 +132,22 @@ func (g *guide) owned(text string) string {
 	return strings.ReplaceAll(text, `group = "root"`, `group = "`+group.Name+`"`)
 }
 
+// TestShippedTypesOfGuides: what guides call std.NAME ships with ccm.
+func TestShippedTypesOfGuides(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/coming-from-*.md")
+	require.NoError(t, err)
+	named := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`\bstd\.([a-z_]+)`).FindAllStringSubmatch(string(text), -1) {
+			named++
+			require.FileExists(t, "../../stdlib/std/"+m[1]+".lua", page)
+		}
+	}
+	require.Greater(t, named, 20)
+}
+
 // TestErrorsAreTold: what docs/errors.md says errors to be is what ccm says, on that page or where a
 // test compares it.
 func TestErrorsAreTold(t *testing.T) {
