@@ -78,6 +78,12 @@ var scriptsAmongUsers = map[string]string{
 					pcall(host.symlink, "x", p)
 					pcall(host.remove, p)
 				end
+				local many = { "many" }
+				for i = 1, 10 do table.insert(many, "many/" .. i) end
+				for _, at in ipairs { "HOME/dir", "HOME/dir/dir", "HOME/dir/new" } do
+					pcall(host.copy_tree, "SITE/files", at, many, { mode = "0644", owner = "UID", group = "UID" })
+					pcall(host.copy_tree, "HOME/dir", "SITE/taken", { ".", "f", "secret", "dir", "dir/f" })
+				end
 				pcall(host.mkdir, "HOME/dir/new/dir", attr)
 				pcall(host.chmod, "HOME/dir", "0755")
 				pcall(host.remove, "HOME/dir/dir", { recursive = true })
@@ -133,9 +139,10 @@ func TestAdversaryOfScripts(t *testing.T) {
 			isolate(t)
 			a := hosttest.NewAdversary(t, "f", "dir")
 			site := t.TempDir()
-			for _, dir := range []string{"files", "files/dir"} {
-				require.NoError(t, os.Mkdir(filepath.Join(site, dir), 0o755))
-				require.NoError(t, os.WriteFile(filepath.Join(site, dir, "f"), []byte("of the site\n"), 0o644))
+			for _, name := range []string{"f", "dir/f", "many/1", "many/2", "many/3", "many/4", "many/5", "many/6", "many/7", "many/8", "many/9", "many/10"} {
+				path := filepath.Join(site, "files", name)
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				require.NoError(t, os.WriteFile(path, []byte("of the site\n"), 0o644))
 			}
 			require.NoError(t, os.WriteFile(filepath.Join(site, "a.tar"), hosttest.Tar(t,
 				hosttest.Dir("top", 0o755), hosttest.File("top/f", "unpacked"), hosttest.Dir("top/dir", 0o755), hosttest.File("top/dir/f", "unpacked"),

@@ -13,14 +13,15 @@ import (
 
 // acts are the functions of host that change the machine, by their names.
 var acts = map[string]func(c *call) int{
-	"write":   (*call).write,
-	"copy":    (*call).copy,
-	"mkdir":   (*call).mkdir,
-	"symlink": (*call).symlink,
-	"chmod":   (*call).chmod,
-	"chown":   (*call).chown,
-	"remove":  (*call).remove,
-	"run":     (*call).run,
+	"write":     (*call).write,
+	"copy":      (*call).copy,
+	"copy_tree": (*call).copyTree,
+	"mkdir":     (*call).mkdir,
+	"symlink":   (*call).symlink,
+	"chmod":     (*call).chmod,
+	"chown":     (*call).chown,
+	"remove":    (*call).remove,
+	"run":       (*call).run,
 }
 
 type runner func(context.Context, host.Cmd) (host.Result, error)

@@ -21,7 +21,7 @@ func (c *call) compare() int {
 	x := c.comparison(opts)
 	top, err := c.view.Lstat(dir)
 	c.must(err)
-	if !x.fits(top) {
+	if top.Kind != host.Missing && !x.fits(top) {
 		x.attributes = append(x.attributes, ".")
 	}
 	if c.L.Get(1) == lua.LNil {

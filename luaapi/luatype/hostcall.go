@@ -32,7 +32,7 @@ func (lib *library) actHost(L *lua.LState) *lua.LTable {
 // commands see to it themselves.
 var worksLong = map[string]bool{
 	"tree": true, "compare": true, "undeclared": true,
-	"write": true, "copy": true, "mkdir": true, "symlink": true, "chmod": true, "chown": true, "remove": true,
+	"write": true, "copy": true, "copy_tree": true, "mkdir": true, "symlink": true, "chmod": true, "chown": true, "remove": true,
 }
 
 // hostTable makes the table host of some functions.

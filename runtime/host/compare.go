@@ -7,6 +7,10 @@ import (
 	"io"
 	"path/filepath"
 	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A TreePair is what stands at one path below a source directory and below a directory of
@@ -19,7 +23,7 @@ type TreePair struct {
 }
 
 // CompareTree calls each for everything below the source directory, or below the directory
-// name of the machine, or both, in order of path. Before it, matters is asked about what
+// name of the machine, or both, in order of path. That directory need not be there. Before it, matters is asked about what
 // stands below source: what does not matter counts as if it did not stand there. Files are
 // compared byte by byte. It stops at the first error, also of matters. In a plan, what is
 // assumed counts. It ends with ctx, and of either directory it reads [MaxNames] names at most.
@@ -28,9 +32,15 @@ func (v *View) CompareTree(ctx context.Context, source, name string, matters fun
 	if err != nil {
 		return err
 	}
-	to, err := v.Tree(ctx, name, MaxNames)
+	top, err := v.Lstat(name)
 	if err != nil {
 		return err
+	}
+	var to []TreeEntry
+	if top.Kind != Missing {
+		if to, err = v.Tree(ctx, name, MaxNames); err != nil {
+			return err
+		}
 	}
 	wanted := from[:0]
 	for _, e := range from {
@@ -43,7 +53,8 @@ func (v *View) CompareTree(ctx context.Context, source, name string, matters fun
 		}
 	}
 	from = wanted
-	files := unnoticed(v)
+	files := comparer{View: unnoticed(v)}
+	defer files.close()
 	for len(from) > 0 || len(to) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -58,7 +69,7 @@ func (v *View) CompareTree(ctx context.Context, source, name string, matters fun
 			p.Rel, p.Source, p.Target, from, to = from[0].Rel, from[0].Info, to[0].Info, from[1:], to[1:]
 		}
 		if p.Source.Kind == Regular && p.Target.Kind == Regular {
-			if p.Differs, err = differ(ctx, files, filepath.Join(source, p.Rel), filepath.Join(name, p.Rel), p); err != nil {
+			if p.Differs, err = files.differ(ctx, filepath.Join(source, p.Rel), filepath.Join(name, p.Rel), p); err != nil {
 				v.plan.Looks().NoteError(err) // which an unnoticed view has not noted
 				return err
 			}
@@ -79,11 +90,27 @@ func unnoticed(v *View) *View {
 	return &View{machine: v.machine, plan: v.plan.Recording(nil)}
 }
 
+// A comparer compares files of two directories.
+type comparer struct {
+	*View
+	fromDirs, toDirs dirCache // of the user and of the machine
+}
+
+func (v *comparer) close() {
+	v.fromDirs.close()
+	v.toDirs.close()
+}
+
 // differ reports whether a file of the user and a file of the machine hold something else.
-func differ(ctx context.Context, v *View, source, name string, p TreePair) (bool, error) {
+func (v *comparer) differ(ctx context.Context, source, name string, p TreePair) (bool, error) {
 	// Neither the size that a plan assumes nor that of what the kernel makes up is one.
 	if v.plan == nil && p.Source.Size != p.Target.Size && p.Source.Size > 0 && p.Target.Size > 0 {
 		return true, nil
+	}
+	if v.plan == nil && p.Source.Size > 0 && p.Source.Size == p.Target.Size && p.Source.Size <= smallFile {
+		if same, ok := v.sameSmall(source, name, p.Source.Size); ok {
+			return !same, nil
+		}
 	}
 	a, err := v.Sources().OpenFile(source)
 	if err != nil {
@@ -102,8 +129,52 @@ func differ(ctx context.Context, v *View, source, name string, p TreePair) (bool
 	return !same, err
 }
 
+// smallFile is up to how many bytes files are read at once to compare them.
+const smallFile = 32 << 10
+
+// sameSmall reports whether a file of the user and one of the machine, both of a size, hold the
+// same. It asks less of the kernel than sameContent. Ok is false if they are not what they
+// were, or the kernel makes up what one of them holds, or there was an error.
+func (v *comparer) sameSmall(source, name string, size int64) (same, ok bool) {
+	buf := pairs.Get().(*[2][smallFile]byte)
+	defer pairs.Put(buf)
+	if !readWhole(&v.fromDirs, v.sources, source, buf[0][:size]) || !readWhole(&v.toDirs, v.files, name, buf[1][:size]) {
+		return false, false
+	}
+	return bytes.Equal(buf[0][:size], buf[1][:size]), true
+}
+
+// readWhole reads a file that is as long as the buffer.
+func readWhole(dirs *dirCache, w *safepath.Resolver, name string, buf []byte) bool {
+	dir, base := safepath.Split(name)
+	d, err := dirs.open(w, dir)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	fd, err := w.OpenAt(safepath.Location{Dir: d, Name: base}, unix.O_RDONLY|unix.O_NONBLOCK)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	err = safepath.IgnoringEINTR(func() error { return unix.Fstat(fd, &st) })
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size != int64(len(buf)) || st.Blocks == 0 {
+		return false
+	}
+	for len(buf) > 0 {
+		var n int
+		err := safepath.IgnoringEINTR(func() (err error) { n, err = unix.Read(fd, buf); return err })
+		if err != nil || n == 0 {
+			return false
+		}
+		buf = buf[n:]
+	}
+	return true
+}
+
 // pairs are buffers for two files that are compared.
-var pairs = sync.Pool{New: func() any { return new([2][32 << 10]byte) }}
+var pairs = sync.Pool{New: func() any { return new([2][smallFile]byte) }}
 
 // sameContent reports whether two readers hold the same. What cannot be read is an error.
 func sameContent(a io.Reader, b io.Reader) (bool, error) {

@@ -48,3 +48,22 @@ func (s Sources) Tree(ctx context.Context, dir string, l NameLimit) ([]TreeEntry
 	defer d.Close()
 	return safepath.ListTree(d, r)
 }
+
+// Directory opens a directory of the user, links followed. It lies outside the root. The
+// caller closes it.
+func (s Sources) Directory(name string) (*safepath.Handle, error) {
+	d, err := s.v.sources.Directory(name)
+	return d, safepath.PathError("open", name, err)
+}
+
+// Lstat describes a file or directory of the user, without following a link.
+func (s Sources) Lstat(name string) (Info, error) {
+	info, err := s.v.sources.Lstat(name)
+	return info, safepath.PathError("lstat", name, err)
+}
+
+// OpenAt opens what is at a place below a directory of the user for reading, without
+// following a link and without waiting for it. The caller closes it.
+func (s Sources) OpenAt(p safepath.Location) (fd int, err error) {
+	return s.v.sources.OpenAt(p, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
+}

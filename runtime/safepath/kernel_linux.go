@@ -32,3 +32,8 @@ func Fsync(fd int) error { return unix.Fsync(fd) }
 
 // linkNotFollowed returns the error of opening a link that is not to be followed as ELOOP.
 func linkNotFollowed(err error) error { return err } // which it is here
+
+// renameNew is a rename to where nothing stands.
+func renameNew(from, to Location) error {
+	return unix.Renameat2(from.Dir.FD, from.Name, to.Dir.FD, to.Name, unix.RENAME_NOREPLACE)
+}

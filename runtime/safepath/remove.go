@@ -15,6 +15,25 @@ func Rename(from, to Location) error {
 	return nil
 }
 
+// RenameNew gives what is at a place a place at which nothing stands. Something that somebody
+// has put there is left alone, except for an empty directory in the place of a directory where
+// the kernel cannot rename in that way (RENAME_NOREPLACE).
+func RenameNew(from, to Location) error {
+	err := renameNew(from, to)
+	if err == unix.EINVAL || err == unix.ENOSYS || err == unix.ENOTSUP {
+		if err = unix.Linkat(from.Dir.FD, from.Name, to.Dir.FD, to.Name, 0); err == nil {
+			return Unlink(from)
+		}
+		if err != unix.EEXIST {
+			return Rename(from, to)
+		}
+	}
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: from.Path(), New: to.Path(), Err: err}
+	}
+	return nil
+}
+
 // Unlink removes the file, link or empty directory at a place.
 func Unlink(p Location) error {
 	err := IgnoringEINTR(func() error { return unix.Unlinkat(p.Dir.FD, p.Name, 0) })

@@ -24,18 +24,6 @@ local function check_place(want, host)
   error(("%s is in the source %s, and would be copied into itself (exclude = { %q } leaves it out)"):format(want.path, want.source, name), 0)
 end
 
--- What is to be below the directory, by path.
-local function wanted(want, host)
-  local list = {}
-  for _, e in ipairs(host.tree(want.source, { source = true, brief = true })) do
-    if e.kind ~= "file" and e.kind ~= "directory" then
-      error(("%s/%s: want files and directories, found a %s"):format(want.source, e.path, e.kind), 0)
-    end
-    if not left_out(want, e.path) and (path.dir(e.path) == "." or list[path.dir(e.path)]) then list[e.path] = e end
-  end
-  return list
-end
-
 -- Whether a mode depends on what is there, as u=rwX does.
 local function symbolic(mode) return mode and mode:find("[-+=]") ~= nil end
 
@@ -76,19 +64,15 @@ return ccm.type {
   status = function(want, host)
     if want.ensure == "present" then check_place(want, host) end
     local top = host.stat(want.path)
-    if not top then
-      if want.ensure == "present" and want.source then wanted(want, host) end -- a source that cannot be copied is an error already now
-      return { ensure = "absent", copy = {}, attributes = {}, extra = {} }
-    end
-    if top.kind ~= "directory" then error("want a directory, found a " .. top.kind .. ", which is not replaced", 0) end
-    local have = { ensure = "present", copy = {}, attributes = {}, extra = {} }
-    if want.ensure == "absent" then return have end
+    if top and top.kind ~= "directory" then error("want a directory, found a " .. top.kind .. ", which is not replaced", 0) end
+    local have = { ensure = top and "present" or "absent", copy = {}, attributes = {}, extra = {} }
+    if want.ensure == "absent" or not top and not want.source then return have end
     local found = host.compare(want.source, want.path, {
       exclude = want.exclude, owner = want.owner, group = want.group, mode = want.mode, dir_mode = dir_mode(want), recurse = want.recurse,
     })
     if found.clash then error(found.clash, 0) end
     have.copy, have.attributes = tbl.concat(found.changed, found.missing), found.attributes
-    if want.purge then have.extra = want.source and found.extra or host.undeclared(want.path, { exclude = want.exclude }) end
+    if want.purge and top then have.extra = want.source and found.extra or host.undeclared(want.path, { exclude = want.exclude }) end
     return have
   end,
 
@@ -124,19 +108,14 @@ return ccm.type {
 
   perform = function(action, want, have, host)
     if action == "remove" then return host.remove(want.path, { recursive = true }) end
-    local attr = { owner = want.owner, group = want.group }
-    local dir_attr = tbl.merge(attr, { mode = want.dir_mode })
-    local list = want.source and wanted(want, host) or {}
-    host.mkdir(want.path, dir_attr)
-    if have.ensure == "absent" and dir_mode(want) then host.chmod(want.path, dir_mode(want)) end
-    local function put(p)
-      local target, found = path.join(want.path, p), host.stat(path.join(want.path, p))
-      if list[p].kind == "directory" then return host.mkdir(target, dir_attr) end
-      local mode = want.mode or found and found.mode or list[p].mode
-      host.copy(path.join(want.source, p), target, tbl.merge(attr, { mode = mode }))
+    if have.ensure == "absent" and not want.source then
+      host.mkdir(want.path, { owner = want.owner, group = want.group, mode = want.dir_mode })
+      if dir_mode(want) then host.chmod(want.path, dir_mode(want)) end
     end
-    local all = have.ensure == "absent" and tbl.keys(list) or have.copy
-    for _, p in ipairs(tbl.sort(all)) do put(p) end
+    if want.source and (have.ensure == "absent" or #have.copy > 0) then
+      local names = have.ensure == "absent" and tbl.concat(have.copy, { "." }) or have.copy
+      host.copy_tree(want.source, want.path, names, { owner = want.owner, group = want.group, mode = want.mode, dir_mode = want.dir_mode })
+    end
     for _, p in ipairs(have.attributes) do
       local target = path.join(want.path, p)
       local kind = host.stat(target).kind

@@ -183,7 +183,12 @@ func (s *stage) move(name string) error {
 		return safepath.PathError("open", s.full(name), err)
 	}
 	defer to.Close()
-	moving := func() error { return s.do("rename", name, func() error { return safepath.Rename(from, to) }) }
+	return s.moveTo(name, from, to, safepath.Rename)
+}
+
+// moveTo is move from one place to another.
+func (s *stage) moveTo(name string, from, to safepath.Location, rename func(from, to safepath.Location) error) error {
+	moving := func() error { return s.do("rename", name, func() error { return rename(from, to) }) }
 	mode := s.modes[name]
 	if s.kinds[name] != host.Directory || mode&0o200 != 0 {
 		return moving()

@@ -1,6 +1,7 @@
-// Package unpack extracts archives on a host: all of an archive, or nothing.
+// Package unpack extracts archives on a host, all of an archive or nothing, and copies
+// directories of the user.
 //
-// Begin with [Extract].
+// Begin with [Extract] and [CopyTree].
 package unpack
 
 import (

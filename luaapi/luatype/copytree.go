@@ -1,0 +1,72 @@
+package luatype
+
+import (
+	"os"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/unpack"
+)
+
+// copyTree is host.copy_tree(source, directory, names, options): it copies files and
+// directories, by their paths below a directory of the script's, to a directory. See
+// [unpack.CopyTree]. Attributes that are not given stay what they are; new files have the mode
+// of their source, and new directories 0755.
+func (c *call) copyTree() int {
+	list, err := c.plain(c.L.Get(3), 0)
+	c.must(err)
+	names, ok := list.([]any)
+	if !ok && list != nil {
+		c.fail("want a list of paths as argument 3, got %s", describe(c.L.Get(3)))
+	}
+	x := unpack.Copy{Source: c.path(1), Directory: c.path(2), Attr: c.copyAttr(c.options(4, "owner", "group", "mode", "dir_mode"))}
+	for _, name := range names {
+		x.Names = append(x.Names, text(name))
+	}
+	c.must(unpack.CopyTree(c.in.Context(), c.host, x))
+	return 0
+}
+
+// copyAttr returns what owner and mode copies get.
+func (c *call) copyAttr(opts *lua.LTable) func(source, have host.Info) host.Attr {
+	owner := c.account(opts, "owner", c.view.UserID)
+	group := c.account(opts, "group", c.view.GroupID)
+	modes := make(map[host.FileKind]uint32)
+	for name, kind := range map[string]host.FileKind{"mode": host.Regular, "dir_mode": host.Directory} {
+		if v := opts.RawGetString(name); v != lua.LNil {
+			modes[kind] = c.mode(v)
+		}
+	}
+	own := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
+	return func(source, have host.Info) host.Attr {
+		attr := host.Attr{UID: own.UID, GID: own.GID, Mode: source.Mode}
+		switch {
+		case have.Kind != host.Missing:
+			attr = host.Attr{UID: have.UID, GID: have.GID, Mode: have.Mode}
+		case source.Kind == host.Directory:
+			attr.Mode = 0o755
+		}
+		if owner != nil {
+			attr.UID = *owner
+		}
+		if group != nil {
+			attr.GID = *group
+		}
+		if mode, ok := modes[source.Kind]; ok {
+			attr.Mode = mode
+		}
+		return attr
+	}
+}
+
+// account returns the number of a user or group among options, nil if it is not there.
+func (c *call) account(opts *lua.LTable, name string, number func(string) (uint32, error)) *uint32 {
+	v := opts.RawGetString(name)
+	if v == lua.LNil {
+		return nil
+	}
+	id, err := number(lua.LVAsString(v))
+	c.must(err)
+	return &id
+}

@@ -1,0 +1,185 @@
+package unpack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/safepath"
+)
+
+// A Copy is what is copied from a directory of the user to a directory of the machine.
+type Copy struct {
+	Source    string // of the user
+	Directory string // of the machine
+	// Names are the files and directories to copy, by their paths below both; "." is the
+	// directory itself. What is below a directory that is not there comes with that directory.
+	Names []string
+	// Attr returns who may do what with the copy of a file or directory of the source.
+	// Have is what stands at its place, of kind Missing for nothing.
+	Attr func(source, have host.Info) host.Attr
+}
+
+// fewEntries is up to how many new entries of a directory are made one by one: a stage and
+// one sync for all of them take as long as that.
+const fewEntries = 8
+
+// CopyTree copies files and directories. A file that is there is replaced in one step, as
+// [host.Host.WriteFile] does it; a directory that is there gets its owner and mode. What
+// is new in a directory is written into a stage inside it, made durable at once, and gets its
+// place in one step each, a directory with all that is in it: if this process dies, nothing
+// or all of that directory is there. Something else that is found where an entry belongs is an
+// error, and so is a source that is neither a file nor a directory.
+//
+// Special bits of a mode (setuid, setgid, sticky) are kept. Times are not.
+func CopyTree(ctx context.Context, h *host.Host, c Copy) error {
+	names, err := cleanNames(c.Names)
+	if err != nil {
+		return err
+	}
+	x := &treeCopy{Copy: c, ctx: ctx, h: h}
+	if x.source, err = h.Sources().Directory(c.Source); err != nil {
+		return err
+	}
+	defer x.source.Close()
+	if len(names) > 0 && names[0] == "." {
+		if there, err := x.existing("."); err != nil || there {
+			return cmp.Or(err, x.copyBelow(names[1:]))
+		}
+		return host.WithParents(h, c.Directory, func() error {
+			return x.copyNew(newEntries{top: path.Base(c.Directory), names: names})
+		})
+	}
+	return x.copyBelow(names)
+}
+
+// cleanNames returns paths below a directory in order, each once.
+func cleanNames(names []string) ([]string, error) {
+	list := make([]string, 0, len(names))
+	for _, name := range names {
+		clean, err := entryName(name)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", name, err)
+		}
+		list = append(list, cmp.Or(clean, "."))
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+// A treeCopy is a Copy that is under way.
+type treeCopy struct {
+	Copy
+	ctx    context.Context
+	h      *host.Host
+	source *safepath.Handle
+}
+
+// newEntries are entries of which nothing is there, in a directory that is.
+type newEntries struct {
+	dir string // the directory below the source, "" for that itself
+	// top is the name in its parent of the directory that is copied to, if it is new itself, and "" if not.
+	top   string
+	names []string // below the source
+}
+
+// copyBelow copies what is in a directory that is there. Names are in order.
+func (x *treeCopy) copyBelow(names []string) error {
+	in := make(map[string][]string)
+	missing := make(map[string]string) // a directory that is not there, to the one above it that is
+	for _, name := range names {
+		dir := parentOf(name)
+		if above, ok := missing[dir]; ok {
+			missing[name] = above
+			in[above] = append(in[above], name)
+			continue
+		}
+		there, err := x.existing(name)
+		if err != nil {
+			return err
+		}
+		if !there {
+			missing[name] = dir
+			in[dir] = append(in[dir], name)
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(in)) {
+		if err := x.copyNew(newEntries{dir: dir, names: in[dir]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// existing copies what is there already, and reports whether it is.
+func (x *treeCopy) existing(name string) (there bool, err error) {
+	at := path.Join(x.Directory, name)
+	have, err := x.h.Lstat(at)
+	if err != nil || have.Kind == host.Missing {
+		return false, err
+	}
+	return true, x.copyOne(name, have)
+}
+
+// copyOne copies one entry in one step.
+func (x *treeCopy) copyOne(name string, have host.Info) error {
+	at := path.Join(x.Directory, name)
+	source, err := x.h.Sources().Lstat(filepath.Join(x.Source, name))
+	if err != nil {
+		return err
+	}
+	if err := x.checkKind(name, source); err != nil {
+		return err
+	}
+	if have.Kind != host.Missing && have.Kind != source.Kind {
+		return fmt.Errorf("%s: want %s, found %s, which is not replaced", at, source.Kind, have.Kind)
+	}
+	attr := x.Attr(source, have)
+	switch {
+	case source.Kind == host.Directory && have.Kind == host.Missing:
+		return x.h.MakeDirectory(at, attr)
+	case source.Kind == host.Directory:
+		return x.h.SetAttr(at, attr)
+	}
+	f, err := x.h.Sources().Open(x.ctx, filepath.Join(x.Source, name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return x.h.WriteFile(at, f, attr)
+}
+
+// checkKind returns an error for a source that is not copied.
+func (x *treeCopy) checkKind(name string, source host.Info) error {
+	if source.Kind != host.Regular && source.Kind != host.Directory {
+		return fmt.Errorf("%s: want files and directories, found %s", filepath.Join(x.Source, name), source.Kind)
+	}
+	return nil
+}
+
+// copyNew copies entries of which nothing is there.
+func (x *treeCopy) copyNew(n newEntries) (err error) {
+	if len(n.names) <= fewEntries && n.top == "" {
+		for _, name := range n.names {
+			if err := x.copyOne(name, host.Info{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t, err := x.begin(n)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.discard()) }()
+	if err := t.write(); err != nil {
+		return err
+	}
+	return t.place()
+}
