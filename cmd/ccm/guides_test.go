@@ -85,8 +85,8 @@ type guide struct {
 
 func newGuide(t *testing.T) *guide {
 	g := &guide{t: t, dir: t.TempDir(), root: t.TempDir()}
-	for _, dir := range []string{"etc", "srv"} {
-		require.NoError(t, os.Mkdir(filepath.Join(g.root, dir), 0o755))
+	for _, dir := range []string{"etc", "home/ada", "srv"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(g.root, dir), 0o755))
 	}
 	return g
 }
@@ -99,7 +99,7 @@ func (g *guide) write(name, text string) {
 }
 
 // ofMachine matches a path that a command has for one of the machine.
-var ofMachine = regexp.MustCompile(`(^|[\s>])/(etc|srv)/`)
+var ofMachine = regexp.MustCompile(`(^|[\s>])/(etc|home|srv)/`)
 
 // typed returns what a command answers. ccm has the root of the page, and other commands have paths
 // of the machine below it.
@@ -109,7 +109,7 @@ func (g *guide) typed(line string) string {
 	}
 	cmd := exec.CommandContext(g.t.Context(), "sh", "-c", onRoot+line)
 	cmd.Dir = g.dir
-	cmd.Env = append(os.Environ(), "HOME="+g.dir, "NO_COLOR=1", "CCM_STATE_DIR="+filepath.Join(g.root, "state"), "CCM_TEST_ROOT="+g.root)
+	cmd.Env = append(os.Environ(), "HOME=/home/ada", "NO_COLOR=1", "CCM_STATE_DIR="+filepath.Join(g.root, "state"), "CCM_TEST_ROOT="+g.root)
 	out, _ := cmd.CombinedOutput() // what fails says so
 	answer := strings.ReplaceAll(string(out), g.dir, "/root/site")
 	if me, err := user.Current(); err == nil && me.Uid != "0" {
