@@ -56,3 +56,12 @@ func Summary(name string) string {
 	sentence, _, _ := strings.Cut(strings.Join(strings.Fields(paragraph), " "), ". ")
 	return strings.TrimSuffix(strings.ReplaceAll(sentence, "\\", ""), ".")
 }
+
+// Label returns what a table of contents calls a page, beside others of its group: the title
+// or, of a type, its name.
+func Label(name string) string {
+	if rest, ok := strings.CutPrefix(name, typesDir); ok {
+		return rest
+	}
+	return Title(name)
+}

@@ -22,6 +22,7 @@ all pages. The beginning of a name will do.
 
   ccm docs tutorial
   ccm docs --search "pending refresh"
+  ccm docs build /tmp/ccm-docs
 
 ccm doc has the reference of a single property or function.`,
 		Args: wantArguments(0, 1),
@@ -50,6 +51,7 @@ ccm doc has the reference of a single property or function.`,
 			return printPage(e, name)
 		},
 	}
+	cmd.AddCommand(newDocsBuildCommand(e))
 	cmd.Flags().StringVar(&search, "search", "", "list the sections that have all of these `WORDS`")
 	return cmd
 }

@@ -1,0 +1,198 @@
+// Package website makes a static site of the documentation: pages of HTML that can be read from
+// files, without a server and without JavaScript. Only the search needs JavaScript.
+//
+// Begin with [Build].
+package website
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed" // for what is served as it is
+	"html/template"
+	"path"
+	"strings"
+
+	"github.com/luaccm/ccm/docs"
+	"github.com/luaccm/ccm/docs/markdown"
+)
+
+//go:embed style.css
+var style []byte
+
+//go:embed search.js
+var script []byte
+
+//go:embed page.html
+var pageText string
+
+// A File is one of the site. Its name is a path with slashes.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// A Source is the pages of a site.
+type Source struct {
+	// Title is that of the site, Intro the Markdown below it on the first page.
+	Title, Intro string
+	// Groups is the table of contents.
+	Groups []docs.Group
+	// Text returns the Markdown of a page, and Label what the table of contents calls it.
+	Text, Label func(name string) string
+}
+
+// Documentation returns the pages of ccm docs.
+func Documentation() Source {
+	intro := "You say what a machine should look like. ccm makes it so, and says exactly what it did. Begin with the [tutorial](tutorial.md)."
+	return Source{Title: "ccm", Intro: intro, Groups: docs.Groups(), Text: docs.Text, Label: docs.Label}
+}
+
+// Build returns the files of the site.
+func Build(s Source) ([]File, error) {
+	layout, err := template.New("page").Parse(pageText)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{Source: s, layout: layout, pages: make(map[string]bool)}
+	for _, g := range s.Groups {
+		for _, name := range g.Pages {
+			b.pages[name] = true
+			b.order = append(b.order, name)
+		}
+	}
+	files := []File{{"style.css", style}, {"search.js", script}}
+	for i := range b.order {
+		f, err := b.page(i)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	first, err := b.contents()
+	if err != nil {
+		return nil, err
+	}
+	index, err := b.index()
+	return append(files, first, index), err
+}
+
+// A builder makes the files of one site.
+type builder struct {
+	Source
+	layout *template.Template
+	order  []string // of the pages
+	pages  map[string]bool
+}
+
+// suffix is that of the files of pages.
+const suffix = ".html"
+
+// A view is what the layout shows.
+type view struct {
+	Site, Title string
+	// Root leads from the page to the top of the site: "" or "../" and so on.
+	Root       string
+	Groups     []group
+	Body       template.HTML
+	Headings   []markdown.Heading
+	Prev, Next *link
+}
+
+// A group is one of the table of contents. It is open if the page is in it.
+type group struct {
+	Title string
+	Links []link
+	Open  bool
+}
+
+type link struct {
+	Label, Href string
+	Here        bool
+}
+
+// page returns the file of a page, given its number in the order.
+func (b *builder) page(i int) (File, error) {
+	name := b.order[i]
+	doc := markdown.Parse(b.Text(name))
+	headings := doc.Headings()
+	body, err := b.html(doc, name)
+	if err != nil {
+		return File{}, err
+	}
+	v := view{Root: rootOf(name), Body: body}
+	if len(headings) > 0 {
+		v.Title = headings[0].Text
+	}
+	for _, h := range headings {
+		if h.Level == 2 || h.Level == 3 {
+			v.Headings = append(v.Headings, h)
+		}
+	}
+	if i > 0 {
+		v.Prev = &link{Label: b.Label(b.order[i-1]), Href: v.Root + b.order[i-1] + suffix}
+	}
+	if i+1 < len(b.order) {
+		v.Next = &link{Label: b.Label(b.order[i+1]), Href: v.Root + b.order[i+1] + suffix}
+	}
+	return b.file(name, v)
+}
+
+// contents returns the first page of the site: the table of contents.
+func (b *builder) contents() (File, error) {
+	var body bytes.Buffer
+	intro, err := b.html(markdown.Parse(b.Intro), "index")
+	if err != nil {
+		return File{}, err
+	}
+	body.WriteString(string(intro))
+	for _, g := range b.groups("", "") {
+		body.WriteString("<section><h2>" + template.HTMLEscapeString(g.Title) + "</h2>\n<ul class=\"contents\">\n")
+		for _, l := range g.Links {
+			body.WriteString("<li><a href=\"" + template.HTMLEscapeString(l.Href) + "\">" + template.HTMLEscapeString(l.Label) + "</a></li>\n")
+		}
+		body.WriteString("</ul></section>\n")
+	}
+	heading := "<h1>" + template.HTMLEscapeString(b.Title) + "</h1>\n"
+	return b.file("index", view{Title: "Contents", Body: template.HTML(heading + body.String())}) //nolint:gosec // made of escaped text
+}
+
+// file fills in the layout.
+func (b *builder) file(name string, v view) (File, error) {
+	v.Site, v.Groups = b.Title, b.groups(name, v.Root)
+	var out bytes.Buffer
+	err := b.layout.Execute(&out, v)
+	return File{name + suffix, out.Bytes()}, err
+}
+
+// groups returns the table of contents as a page has it.
+func (b *builder) groups(at, root string) (list []group) {
+	for _, g := range b.Groups {
+		x := group{Title: g.Title}
+		for _, name := range g.Pages {
+			x.Links = append(x.Links, link{cmp.Or(b.Label(name), name), root + name + suffix, name == at})
+			x.Open = x.Open || name == at
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// rootOf leads from a page to the top of the site.
+func rootOf(name string) string { return strings.Repeat("../", strings.Count(name, "/")) }
+
+// target returns where a link of a page leads within the site, "" if it leads to a file that is
+// none of its pages.
+func (b *builder) target(from, destination string) string {
+	file, anchor, hasAnchor := strings.Cut(destination, "#")
+	if hasAnchor {
+		anchor = "#" + anchor
+	}
+	if file == "" {
+		return anchor
+	}
+	name := strings.TrimSuffix(path.Join(path.Dir(from), file), ".md")
+	if !b.pages[name] {
+		return ""
+	}
+	return rootOf(from) + name + suffix + anchor
+}

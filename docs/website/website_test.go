@@ -1,0 +1,145 @@
+package website
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/docs"
+)
+
+// built returns the files of the site of ccm docs, by name.
+func built(t *testing.T, s Source) map[string]string {
+	files, err := Build(s)
+	require.NoError(t, err)
+	byName := make(map[string]string)
+	for _, f := range files {
+		require.NotContains(t, byName, f.Name)
+		byName[f.Name] = string(f.Data)
+	}
+	return byName
+}
+
+var (
+	reference = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
+	identity  = regexp.MustCompile(` id="([^"]*)"`)
+)
+
+// TestLinks: all that a page of the site leads to is there, down to the heading, and each page
+// is led to.
+func TestLinks(t *testing.T) {
+	site := built(t, Documentation())
+	ids := make(map[string]bool)
+	for name, text := range site {
+		for _, m := range identity.FindAllStringSubmatch(text, -1) {
+			require.False(t, ids[name+"#"+m[1]], "%s has #%s twice", name, m[1])
+			ids[name+"#"+m[1]] = true
+		}
+	}
+	links, led := 0, make(map[string]bool)
+	for name, text := range site {
+		if !strings.HasSuffix(name, suffix) {
+			continue
+		}
+		for _, m := range reference.FindAllStringSubmatch(text, -1) {
+			to := m[1]
+			if to == "data:," || isAddress(to) {
+				continue
+			}
+			links++
+			file, anchor, _ := strings.Cut(to, "#")
+			target := name
+			if file != "" {
+				target = path.Join(path.Dir(name), file)
+			}
+			require.Contains(t, site, target, "%s: %s", name, to)
+			if anchor != "" {
+				require.True(t, ids[target+"#"+anchor], "%s: %s", name, to)
+			}
+			led[target] = true
+		}
+	}
+	require.Greater(t, links, 5000)
+	for name := range site {
+		require.True(t, led[name] || name == "index.js", "nothing leads to %s", name)
+	}
+}
+
+// TestNothingIsLoadedFromElsewhere: a page loads its style and its script and nothing else.
+func TestNothingIsLoadedFromElsewhere(t *testing.T) {
+	loads := regexp.MustCompile(`<(?:script|link|img|iframe|object|embed|source|video|audio)\b[^>]*`)
+	addressed := regexp.MustCompile(`(?:src|href)="([^"]*)"`)
+	site := built(t, Documentation())
+	for name, text := range site {
+		switch {
+		case strings.HasSuffix(name, suffix):
+			for _, tag := range loads.FindAllString(text, -1) {
+				m := addressed.FindStringSubmatch(tag)
+				require.NotNil(t, m, "%s: %s", name, tag)
+				require.Regexp(t, `^(data:,|(\.\./)*(style\.css|search\.js))$`, m[1], "%s: %s", name, tag)
+			}
+			require.NotContains(t, text, " style=", name)
+		case name != "index.js":
+			require.NotRegexp(t, `https?:|@import|url\(|fetch|XMLHttpRequest|innerHTML`, text, name)
+		}
+	}
+}
+
+// TestIndex: the index of the search has the sections of all pages, down to a property of a type.
+func TestIndex(t *testing.T) {
+	text, ok := strings.CutPrefix(built(t, Documentation())["index.js"], "var ccmIndex = ")
+	require.True(t, ok)
+	require.NotContains(t, text, "<")
+	var entries [][4]string
+	require.NoError(t, json.Unmarshal([]byte(text), &entries))
+	require.Greater(t, len(entries), 1000)
+	found := make(map[string]string)
+	for _, e := range entries {
+		found[e[0]] = e[3]
+	}
+	require.Contains(t, found["reference/types/file.html#validate_after"], "looks at the machine after the file has its")
+	require.Contains(t, found["reference/commands/run.html#flags"], "--check-idempotent")
+	require.Contains(t, found, "plans.html")
+	require.Contains(t, found, "stdlib.html#strsplit")
+}
+
+// TestHostileText: what looks like HTML in a page is text, and a link runs nothing.
+func TestHostileText(t *testing.T) {
+	page := "# <img src=x onerror=alert(1)> `</script><script>alert(2)</script>`\n\n<script>alert(3)</script>\n\n" +
+		"[a](javascript:alert(4)) [b](data:text/html,x) ![c](https://example.org/x.png) <b onclick=alert(5)>x</b> [d](vbscript:x) [e](//example.org/x) [f](../../etc/passwd)\n\n" +
+		"## \"><svg onload=alert(6)>\n\n```lua\n</code></pre><script>alert(7)</script>\n```\n\n<https://example.org/?a=\"b\">\n\n| <i> |\n|---|\n| </table><script>alert(8)</script> |\n"
+	site := built(t, Source{
+		Title: "<u>", Groups: []docs.Group{{Title: "<s>", Pages: []string{"x"}}},
+		Text: func(string) string { return page }, Label: func(string) string { return "<q>" },
+	})
+	for name, text := range site {
+		if name == "search.js" {
+			continue
+		}
+		require.NotRegexp(t, `<script>|<img|<svg|<b |<i>|<u>|<s>|<q>|[^-]on(error|click|load)=["a-z]*alert[^&]*">`, text, name)
+	}
+	for _, m := range reference.FindAllStringSubmatch(site["x.html"], -1) {
+		require.Regexp(t, `^(|data:,|#[\w-]*|[\w./-]+|https://example\.org/\?a=%22b%22|https://example\.org/x\.png)$`, m[1])
+		require.NotContains(t, m[1], "passwd")
+	}
+}
+
+// TestOrder: from the first page one comes to all others by next, and back.
+func TestOrder(t *testing.T) {
+	site := built(t, Documentation())
+	next := regexp.MustCompile(`<a class="next" rel="next" href="([^"]*)"`)
+	at, seen := Documentation().Groups[0].Pages[0]+suffix, 1
+	for {
+		m := next.FindStringSubmatch(site[at])
+		if m == nil {
+			break
+		}
+		at = path.Join(path.Dir(at), m[1])
+		seen++
+	}
+	require.Equal(t, len(docs.Names()), seen)
+}
