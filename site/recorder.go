@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
@@ -204,7 +205,8 @@ func (r *Recorder) begin(ctx context.Context, info state.Info) (*runRecord, erro
 		r.exclusive = rec.lock.First
 	}
 	r.beginWork(rec.store, info.ID)
-	info.Root, info.Version, info.PID, info.Start = rec.root, p.Version, os.Getpid(), now.UTC()
+	info.Host, info.Root = HostName(rec.root), rec.root
+	info.Version, info.PID, info.Start = p.Version, os.Getpid(), now.UTC()
 	if info.Command = info.Kind; info.Site != "" {
 		info.Command += " " + info.Site
 	}
@@ -215,6 +217,12 @@ func (r *Recorder) begin(ctx context.Context, info state.Info) (*runRecord, erro
 	}
 	r.writer = rec.writer
 	return rec, nil
+}
+
+// HostName returns the name of the machine that has root as its /, "" if it cannot be found.
+func HostName(root string) string {
+	name, _ := facts.NodeName(&host.New(host.Options{Root: root}).View)
+	return name
 }
 
 // openRecord returns what is remembered of earlier runs of a site. That is all that a plan

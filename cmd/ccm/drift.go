@@ -46,7 +46,7 @@ be looked at, 6 both.`,
 }
 
 // reportDrift says how the machine differs from what was applied.
-func reportDrift(ctx context.Context, e *env, f *runFlags, args []string) error {
+func reportDrift(ctx context.Context, e *env, f *runFlags, args []string) (err error) {
 	store, err := e.Store(f.stateDir, state.Limits{})
 	if err != nil {
 		return err
@@ -59,8 +59,9 @@ func reportDrift(ctx context.Context, e *env, f *runFlags, args []string) error 
 	if err != nil {
 		return err
 	}
-	f.drift = true
+	f.drift, f.Root = true, a.Root
 	rep := newReport(e, f)
+	defer f.report.write(e, &err)
 	sum, err := e.Drift(ctx, store, a, rep.reporters, f.diff.value != string(report.DiffOff))
 	if err != nil {
 		return err

@@ -156,7 +156,7 @@ func resultOf(entry state.Entry) string {
 }
 
 func newHistoryShowCommand(e *env) *cobra.Command {
-	f := &pastFlags{}
+	f, html := &pastFlags{}, false
 	cmd := &cobra.Command{
 		Use:               "show RUN",
 		Short:             "Say what a run did",
@@ -171,13 +171,18 @@ func newHistoryShowCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if f.json() {
+			switch {
+			case html:
+				return writeRecordPage(e, rec)
+			case f.json():
 				return printRecord(e, rec)
 			}
 			return showRun(e, rec)
 		},
 	}
 	f.add(cmd.Flags())
+	cmd.Flags().BoolVar(&html, "html", false, "write a page to standard output, as ccm run --report FILE.html does")
+	cmd.MarkFlagsMutuallyExclusive("html", "output")
 	return cmd
 }
 

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 // A runReport is where a run tells what it does.
 type runReport struct {
 	id        string // of the run
+	file      *reportFile
 	reporters converge.Reporter
 	stderr    terminal.Printer // for logs; the status line makes way for it
 	summary   func(converge.Summary)
@@ -35,7 +38,7 @@ type runReport struct {
 // newReport returns the report that the flags ask for. On a terminal a status
 // line shows what is being worked on.
 func newReport(e *env, f *runFlags) *runReport {
-	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.stderr}
+	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.stderr, file: &f.report}
 	stdout := e.stdout
 	var line *report.StatusLine
 	if terminal.IsTerminal(e.stderr) && !f.quiet && !f.step && os.Getenv("TERM") != "dumb" {
@@ -59,7 +62,7 @@ func newReport(e *env, f *runFlags) *runReport {
 			r.out.Reset(secret.Underneath(e.stdout))
 			documents = secret.NewWriter(r.out, e.Secrets).JSON(protocol())
 		}
-		j := report.NewJSON(documents, r.id, report.DiffMode(f.diff.value))
+		j := report.NewJSON(documents, originOf(f, r.id), report.DiffMode(f.diff.value))
 		rep, r.summary = j, j.Summary
 		if f.stream {
 			r.output = j.Output
@@ -86,8 +89,20 @@ func newReport(e *env, f *runFlags) *runReport {
 	if r.out != nil && f.output.value == "json" {
 		all = append(all, report.Flusher{W: r.out})
 	}
+	if files := r.file.begin(e, originOf(f, r.id), report.DiffMode(f.diff.value), f.drift); files != nil {
+		all = append(all, files)
+	}
 	r.reporters = all
 	return r
+}
+
+// originOf says where the run of the flags takes place.
+func originOf(f *runFlags, id string) report.Origin {
+	root, err := filepath.Abs(cmp.Or(f.Root, "/"))
+	if err != nil {
+		root = f.Root
+	}
+	return report.Origin{RunID: id, Host: site.HostName(root), Root: root}
 }
 
 // reads tells that a script or manifest is read, until the function is called that it
@@ -103,6 +118,7 @@ func (r *runReport) reads(name string) func() {
 // end writes the last line and everything that is buffered.
 func (r *runReport) end(s converge.Summary) error {
 	r.summary(s)
+	r.file.end(s)
 	if r.out == nil {
 		return nil
 	}

@@ -47,7 +47,7 @@ A prune is a run of its own, with backups: ccm undo brings files back.`,
 }
 
 // pruneSite removes what a site declares no more.
-func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool) error {
+func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool) (err error) {
 	asks := !yes && !f.noop
 	if asks {
 		var err error
@@ -56,6 +56,7 @@ func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool
 		}
 	}
 	rep := newReport(e, f)
+	defer f.report.write(e, &err)
 	read := rep.reads(args[0])
 	x, err := e.BeginPrune(ctx, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/kballard/go-shellquote"
@@ -19,6 +20,7 @@ import (
 type runFlags struct {
 	siteFlags
 	recordFlags
+	report      reportFile
 	noop        bool
 	output      *choice
 	detailed    bool
@@ -144,6 +146,9 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
 	fs.UintVar(&f.diffLines, "diff-lines", 0, "tell at most `N` lines of each diff (0 for all); with it, --diff is full")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := f.report.check(); err != nil {
+			return err
+		}
 		given, limited := cmd.Flags().Changed("diff"), cmd.Flags().Changed("diff-lines")
 		switch {
 		case !given && (limited || f.verbose):
@@ -154,6 +159,7 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 		}
 		return nil
 	}
+	f.report.add(cmd)
 	fs.BoolVar(&f.stream, "stream", false, "print each line that commands write, with its resource")
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
 	cmd.MarkFlagsMutuallyExclusive("verbose", "quiet")
@@ -172,18 +178,18 @@ func (f *runFlags) commandLine(args []string) (string, error) {
 }
 
 // runSite is run and plan.
-func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *site.Timings) error {
+func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *site.Timings) (err error) {
 	if f.render {
 		return renderManifest(ctx, e, args[0], &f.siteFlags)
 	}
 	if err := f.openQuestions(e); err != nil {
 		return err
 	}
-	var err error
 	if f.site, err = f.commandLine(args); err != nil {
 		return err
 	}
 	rep := newReport(e, f)
+	defer f.report.write(e, &err)
 	read := rep.reads(args[0])
 	run, err := e.Begin(ctx, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),
@@ -222,12 +228,15 @@ func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *s
 	code, _ := exitStatus(sum, f.detailed).(status)
 	switch {
 	case run.TimedOut() && sum.Interrupted:
+		f.report.problem = fmt.Errorf("the run took longer than %s", f.timeout)
 		return status(exitFailed)
 	case run.TimedOut(), run.ScriptFailed() && !sum.Interrupted:
+		f.report.problem = errors.New("a function of the script that waited for an outcome failed, as told on standard error")
 		return code | exitFailed
 	case f.idempotent && !sum.Interrupted && !sum.Failed():
 		if err := run.CheckIdempotent(ctx); err != nil {
 			e.Messages.Explain(err)
+			f.report.problem = err
 			return code | exitFailed
 		}
 	}

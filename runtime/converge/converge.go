@@ -219,7 +219,7 @@ func (w *walk) recordPrior(i int, o Outcome) {
 // what is between is decideAndAct.
 func (w *walk) convergeResource(ctx context.Context, i int) *Event {
 	r := w.catalog.Resources[i]
-	ev := &Event{Resource: r, Index: i, Noop: w.noop(r), Start: w.since}
+	ev := &Event{Resource: r, Index: i, Deps: w.catalog.Deps[i], Catalog: w.catalog, Noop: w.noop(r), Start: w.since}
 	run := ctx
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -33,8 +34,11 @@ func (o Outcome) String() string {
 // An Event is the record of one resource in one run.
 type Event struct {
 	Resource *resource.Resource
-	// Index is that of the resource in the catalog.
-	Index    int
+	// Index is that of the resource in its run.
+	Index int
+	// Deps is what the resource comes after, by their indexes in Catalog.
+	Deps     []catalog.Dep
+	Catalog  *catalog.Catalog
 	Provider string // "" if none was chosen
 	Outcome  Outcome
 	Noop     bool // nothing is done about it: in a plan, or because its scope is only planned

@@ -20,7 +20,7 @@ func gatherHost(ctx context.Context, v *host.View) (any, error) {
 	run := running(v)
 	info := ghost.InfoStat{OS: runtime.GOOS}
 	var err error
-	if info.Hostname, err = nodeName(v); err != nil {
+	if info.Hostname, err = NodeName(v); err != nil {
 		return nil, err
 	}
 	release, err := readRelease(installed(v))

@@ -10,7 +10,7 @@ import (
 )
 
 func gatherHostname(_ context.Context, v *host.View) (any, error) {
-	name, err := nodeName(v)
+	name, err := NodeName(v)
 	short, _, _ := strings.Cut(name, ".")
 	return orAbsent(short), err
 }
@@ -34,10 +34,10 @@ func orAbsent(text string) any {
 	return text
 }
 
-// nodeName returns the name of the machine, with its domain if it is set so.
+// NodeName returns the name of the machine, with its domain if it is set so.
 // The running kernel knows it; for a root that is not running it is what the
 // machine will be called.
-func nodeName(v *host.View) (string, error) {
+func NodeName(v *host.View) (string, error) {
 	in, run := installed(v), running(v)
 	if in.Root() != run.Root() {
 		if name, err := etcHostname(in); name != "" || err != nil {
@@ -68,7 +68,7 @@ func etcHostname(v *host.View) (string, error) {
 // /etc/hosts has it, or with the domain of /etc/resolv.conf. No server is asked,
 // which could take long and change what a run does.
 func fqdn(v *host.View) (string, error) {
-	name, err := nodeName(v)
+	name, err := NodeName(v)
 	if err != nil || name == "" || strings.Contains(name, ".") {
 		return strings.TrimSuffix(name, "."), err
 	}

@@ -26,7 +26,7 @@ func BenchmarkEvents(b *testing.B) {
 			converge.Reporter
 		}{
 			{"text", Text{W: io.Discard, Diff: DiffSummary}},
-			{"json", NewJSON(io.Discard, "20260101T000000.000000Z-000000", DiffSummary)},
+			{"json", NewJSON(io.Discard, Origin{RunID: "20260101T000000.000000Z-000000"}, DiffSummary)},
 		} {
 			b.Run(to.name+"/"+e.Outcome.String(), func(b *testing.B) {
 				b.ReportAllocs()

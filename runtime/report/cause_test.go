@@ -51,7 +51,7 @@ func TestCauseAndLeftOver(t *testing.T) {
 	require.Contains(t, line(Text{Verbose: true}, many), "run r1: file#/e changed\n")
 
 	var b strings.Builder
-	j := NewJSON(&b, "run2", DiffOff)
+	j := NewJSON(&b, Origin{RunID: "run2"}, DiffOff)
 	j.Event(event("/f", func(e *converge.Event) {
 		e.Outcome, e.Cause, e.Reason = converge.Changed, converge.Corrective, "a caveat"
 		e.PendingRefreshes = []converge.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}
@@ -70,6 +70,6 @@ func TestDropped(t *testing.T) {
 	require.Equal(t, "Dropped refresh of file#/f left over from run r1 (file#/x changed): it is not declared any more\n"+
 		"Nothing to do: 1 resource is as wanted (0s)\n", b.String())
 	b.Reset()
-	NewJSON(&b, "run2", DiffOff).Summary(s)
+	NewJSON(&b, Origin{RunID: "run2"}, DiffOff).Summary(s)
 	require.Contains(t, b.String(), `"dropped_refreshes":[{"resource":"file#/f","by":"file#/x","run_id":"r1"}]`)
 }

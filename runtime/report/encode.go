@@ -9,6 +9,8 @@ func (e Event) AppendJSON(b []byte) []byte {
 	o.Text("protocol", e.Protocol)
 	o.Text("event_id", e.EventID)
 	o.Time("timestamp", e.Timestamp)
+	o.OptionalText("host", e.Host)
+	o.OptionalText("root", e.Root)
 	o.Text("type", e.Type)
 	o.Text("name", e.Name)
 	o.OptionalText("alias", e.Alias)
@@ -31,6 +33,11 @@ func (e Event) AppendJSON(b []byte) []byte {
 	o.OptionalText("message", e.Message)
 	o.OptionalText("reason", e.Reason)
 	o.OptionalText("caveat", e.Caveat)
+	o.Texts("requires", e.Requires)
+	o.Texts("subscribes", e.Subscribes)
+	if e.OrderMore > 0 {
+		o.Int("order_more", int64(e.OrderMore))
+	}
 	o.Texts("refreshed_by", e.RefreshedBy)
 	jsonwriter.List(&o, "left_over", e.LeftOver, func(o *jsonwriter.Object, x LeftOver) {
 		o.OptionalText("resource", x.Resource)

@@ -32,6 +32,10 @@ type Event struct {
 	EventID string `json:"event_id"`
 	// Timestamp is when the resource had its turn, in UTC.
 	Timestamp time.Time `json:"timestamp"`
+	// Host is the name of the machine. Records of runs have it once, in their header.
+	Host string `json:"host,omitempty"`
+	// Root is the directory that stood for /; left out for / itself.
+	Root string `json:"root,omitempty"`
 	// Type is that of the resource.
 	Type string `json:"type"`
 	// Name is that of the resource.
@@ -73,6 +77,13 @@ type Event struct {
 	Reason string `json:"reason,omitempty"`
 	// Caveat says why a pending resource may turn out otherwise.
 	Caveat string `json:"caveat,omitempty"`
+	// Requires lists what the resource comes after and only waits for, as type#name.
+	Requires []string `json:"requires,omitempty"`
+	// Subscribes lists what the resource comes after and refreshes it when it changes. Both
+	// lists together have at most 1,000 names.
+	Subscribes []string `json:"subscribes,omitempty"`
+	// OrderMore is how many more there are.
+	OrderMore int `json:"order_more,omitempty"`
 	// RefreshedBy lists the resources whose changes the refresh is for.
 	RefreshedBy []string `json:"refreshed_by,omitempty"`
 	// LeftOver lists refreshes of earlier runs that the actions make up for.
@@ -147,6 +158,10 @@ type Summary struct {
 	Protocol string `json:"protocol"`
 	// RunID is the name of the run, as ccm history has it.
 	RunID string `json:"run_id"`
+	// Host is the name of the machine.
+	Host string `json:"host,omitempty"`
+	// Root is the directory that stood for /; left out for / itself.
+	Root string `json:"root,omitempty"`
 	// StartTime is when the run began, in UTC.
 	StartTime time.Time `json:"start_time"`
 	// Duration is how long it took, in nanoseconds.
@@ -188,17 +203,45 @@ type JSON struct {
 	w     io.Writer
 	enc   *json.Encoder
 	line  []byte // reused for each line
-	RunID string
+	where Origin
 	diff  DiffMode
+}
+
+// An Origin is where a run takes place.
+type Origin struct {
+	RunID string
+	Host  string // the name of the machine; may be ""
+	Root  string // the directory that stands for /; "" or / for / itself
+}
+
+// Event returns the JSON form of an event.
+func (o Origin) Event(e *converge.Event, diff DiffMode) Event {
+	out := EventOf(e, o.RunID, diff)
+	out.Host, out.Root = o.Host, o.root()
+	return out
+}
+
+// Summary returns the JSON form of a summary.
+func (o Origin) Summary(s converge.Summary) Summary {
+	out := SummaryOf(s, o.RunID)
+	out.Host, out.Root = o.Host, o.root()
+	return out
+}
+
+func (o Origin) root() string {
+	if o.Root == "/" {
+		return ""
+	}
+	return o.Root
 }
 
 var _ converge.Reporter = (*JSON)(nil)
 
-// NewJSON returns a reporter that writes to w. RunID is part of the ID of every event.
-func NewJSON(w io.Writer, runID string, diff DiffMode) *JSON {
+// NewJSON returns a reporter that writes to w.
+func NewJSON(w io.Writer, where Origin, diff DiffMode) *JSON {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return &JSON{w: w, enc: enc, RunID: runID, diff: diff}
+	return &JSON{w: w, enc: enc, where: where, diff: diff}
 }
 
 // Begin implements converge.Reporter.
@@ -208,7 +251,7 @@ func (*JSON) Begin(*resource.Resource, int, int) {}
 func (j *JSON) Event(e *converge.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.line = append(EventOf(e, j.RunID, j.diff).AppendJSON(j.line[:0]), '\n')
+	j.line = append(j.where.Event(e, j.diff).AppendJSON(j.line[:0]), '\n')
 	_, _ = j.w.Write(j.line)
 }
 
@@ -216,11 +259,11 @@ func (j *JSON) Event(e *converge.Event) {
 func (j *JSON) Output(of *resource.Resource, line string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_ = j.enc.Encode(Output{OutputProtocol, j.RunID, time.Now().UTC(), of.ID.Type, of.ID.Name, line})
+	_ = j.enc.Encode(Output{OutputProtocol, j.where.RunID, time.Now().UTC(), of.ID.Type, of.ID.Name, line})
 }
 
 // Summary writes the last object.
-func (j *JSON) Summary(s converge.Summary) { _ = j.enc.Encode(SummaryOf(s, j.RunID)) }
+func (j *JSON) Summary(s converge.Summary) { _ = j.enc.Encode(j.where.Summary(s)) }
 
 // EventOf returns the JSON form of an event.
 func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
@@ -250,6 +293,7 @@ func EventWithoutText(e *converge.Event, runID string) Event {
 		Failed: e.Outcome == converge.Failed, Ignored: e.Outcome == converge.Failed && !e.Fails(), Skipped: e.Outcome == converge.Skipped, Noop: e.Noop,
 		Reason: e.Reason, Diff: e.Diff, RefreshedBy: ids(e.RefreshedBy), UnmetRequirements: ids(e.Unmet),
 	}
+	out.Requires, out.Subscribes, out.OrderMore = orderOf(e)
 	for _, tag := range r.Common.Tags {
 		out.Tags = append(out.Tags, tag.String())
 	}
@@ -278,6 +322,25 @@ func EventWithoutText(e *converge.Event, runID string) Event {
 		out.HealthChecks = append(out.HealthChecks, HealthCheck{h.Name, h.State.String(), h.Output, h.Tries})
 	}
 	return out
+}
+
+// orderLimit is how many resources an event names that it comes after.
+const orderLimit = 1000
+
+// orderOf names what a resource comes after.
+func orderOf(e *converge.Event) (requires, subscribes []string, more int) {
+	deps := e.Deps
+	if len(deps) > orderLimit {
+		deps, more = deps[:orderLimit], len(deps)-orderLimit
+	}
+	for _, d := range deps {
+		if name := e.Catalog.Resources[d.Index].ID.String(); d.Refresh {
+			subscribes = append(subscribes, name)
+		} else {
+			requires = append(requires, name)
+		}
+	}
+	return requires, subscribes, more
 }
 
 // outputLimit is how many bytes of an output of a command an event holds.

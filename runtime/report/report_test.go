@@ -137,7 +137,7 @@ func TestSummary(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	var b strings.Builder
-	j := NewJSON(&b, "run1", DiffFull)
+	j := NewJSON(&b, Origin{"run1", "web1", "/mnt"}, DiffFull)
 	for _, e := range samples() {
 		j.Event(e)
 	}
@@ -151,10 +151,10 @@ func TestJSON(t *testing.T) {
 	require.Equal(t, "site.lua:3", e.Position)
 	require.True(t, e.Changed && e.Noop)
 	require.Contains(t, e.Text, "+++ b/new")
-	require.JSONEq(t, `{"protocol":"io.choria.ccm.v1.transaction.event","event_id":"run1-000000","timestamp":"0001-01-01T00:00:00Z","type":"file",
+	require.JSONEq(t, `{"protocol":"io.choria.ccm.v1.transaction.event","event_id":"run1-000000","timestamp":"0001-01-01T00:00:00Z","host":"web1","root":"/mnt","type":"file",
 		"name":"/bad","provider":"posix","position":"site.lua:3","duration":0,"outcome":"failed","changed":false,"refreshed":false,"failed":true,
 		"skipped":false,"noop":false,"health_checks":[{"name":"ping","status":"critical","output":"no answer","tries":3}],"errors":["it broke\nbadly"]}`, lines[7])
-	require.JSONEq(t, `{"protocol":"io.choria.ccm.v1.session.summary","run_id":"run1","start_time":"0001-01-01T00:00:00Z","duration":5,"total_resources":8,
+	require.JSONEq(t, `{"protocol":"io.choria.ccm.v1.session.summary","run_id":"run1","host":"web1","root":"/mnt","start_time":"0001-01-01T00:00:00Z","duration":5,"total_resources":8,
 		"stable_resources":1,"changed_resources":3,"pending_resources":1,"unknown_resources":1,"skipped_resources":1,"failed_resources":1,
 		"refreshed_resources":0,"noop":false,"interrupted":false}`, lines[8])
 }

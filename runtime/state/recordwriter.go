@@ -31,6 +31,8 @@ type Info struct {
 	Site string `json:"site,omitempty"`
 	// File is that path alone.
 	File string `json:"-"`
+	// Host is the name of the machine; "" if it is not known.
+	Host string `json:"host,omitempty"`
 	// Root is the directory that stood for /.
 	Root    string    `json:"root"`
 	Command string    `json:"command,omitempty"`

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/report/page"
+	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// writeRecordPage prints the page about a run that was recorded.
+func writeRecordPage(e *env, rec *state.Record) error {
+	run := recordedRun(rec, func(document []byte) []byte { return e.Secrets.JSON(document, protocol()) })
+	run.Command, run.Error = e.Secrets.Redact(run.Command), e.Secrets.Redact(run.Error)
+	return page.Write(secret.Underneath(e.stdout), run)
+}
+
+// recordedRun returns what is recorded of a run, with the events as mask returns them.
+func recordedRun(rec *state.Record, mask func(document []byte) []byte) *report.Run {
+	run := &report.Run{Command: rec.Command, Version: rec.Version, Recorded: true}
+	if rec.Summary != nil {
+		run.Summary = *rec.Summary
+	} else {
+		run.Summary.Interrupted = true
+		run.Error = "The run ended without a last word: it was killed, or the machine went down."
+	}
+	s := &run.Summary
+	s.RunID, s.StartTime, s.Host = rec.ID, rec.Start, rec.Host
+	if rec.Root != "/" {
+		s.Root = rec.Root
+	}
+	damaged := rec.Damaged
+	for _, text := range rec.Events {
+		var ev report.Event
+		if err := json.Unmarshal(mask(text), &ev); err != nil {
+			damaged++
+			continue
+		}
+		run.Events = append(run.Events, ev)
+	}
+	if rec.Summary == nil {
+		s.CountAgain(run.Events)
+	}
+	if damaged > 0 {
+		run.Error = strings.TrimSpace(fmt.Sprintf("%d lines of the record are damaged and left out. %s", damaged, run.Error))
+	}
+	return run
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/report/junit"
+	"github.com/luaccm/ccm/runtime/report/page"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// reportForms are the forms of report files by the ends of their names.
+var reportForms = map[string]func(io.Writer, *report.Run) error{".html": page.Write, ".htm": page.Write, ".xml": junit.Write}
+
+// A reportFile is a file for a report of a run, besides what is printed.
+type reportFile struct {
+	path      string // "" if none is wanted
+	collector *report.Collector
+	run       *report.Run // the last one that ended
+	err       error       // of reporting it
+	// problem is what went wrong besides resources, if it was told already.
+	problem error
+}
+
+// add adds the flag.
+func (f *reportFile) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.path, "report", "", "write a report to `FILE` as well: .html for a page, .xml for JUnit")
+}
+
+// check reports a file that cannot be written, before anything is done.
+func (f *reportFile) check() error {
+	if f.path == "" {
+		return nil
+	}
+	if reportForms[f.form()] == nil {
+		return diag.Errorf(diag.Pos{}, "--report %s: its name must end with .html (a page) or .xml (JUnit)", f.path)
+	}
+	dir := filepath.Dir(f.path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return diag.Errorf(diag.Pos{}, "--report %s: %s is not a directory", f.path, dir)
+	}
+	return nil
+}
+
+func (f *reportFile) form() string { return strings.ToLower(filepath.Ext(f.path)) }
+
+// begin returns what takes the events, nil if no report is wanted.
+func (f *reportFile) begin(e *env, where report.Origin, diff report.DiffMode, drift bool) converge.Reporter {
+	if f.path == "" {
+		return nil
+	}
+	if diff != report.DiffOff {
+		diff = report.DiffFull // it is not in anybody's way there
+	}
+	f.collector = &report.Collector{
+		Diff: diff, Where: where, Mask: func(document []byte) []byte { return e.Secrets.JSON(document, protocol()) },
+		Run: report.Run{Command: "ccm " + shellquote.Join(e.args...), Version: e.Version, Drift: drift},
+	}
+	return f.collector
+}
+
+// end takes the summary of a run. Another run may follow: one that was planned and confirmed.
+func (f *reportFile) end(s converge.Summary) {
+	if f.collector != nil {
+		f.run, f.err = f.collector.End(s)
+	}
+}
+
+// write writes the report once the command has ended with err, and adds to err that it cannot
+// be written. The file is for its owner alone: it may have content of files that are.
+func (f *reportFile) write(e *env, err *error) {
+	if f.collector == nil {
+		return
+	}
+	if f.run == nil && f.err == nil { // it did not get so far
+		f.end(converge.Summary{})
+	}
+	problem := f.problem
+	if _, told := errors.AsType[status](*err); problem == nil && !told {
+		problem = *err
+	}
+	failed := f.err
+	if failed == nil {
+		f.run.Command, f.run.Error = e.Secrets.Redact(f.run.Command), e.Secrets.Redact(explained(e, problem))
+		var b bytes.Buffer
+		if failed = reportForms[f.form()](&b, f.run); failed == nil {
+			failed = machine(e).Save(f.path, b.Bytes(), 0o600)
+		}
+	}
+	if failed != nil {
+		failed = fmt.Errorf("--report %s: %w", f.path, failed)
+		if _, told := errors.AsType[status](*err); told { // which stays the exit status
+			e.Messages.Explain(failed)
+			return
+		}
+		*err = errors.Join(*err, failed)
+	}
+}
+
+// explained returns an error as it is printed, without colours.
+func explained(e *env, err error) string {
+	if err == nil {
+		return ""
+	}
+	var b bytes.Buffer
+	m := *e.Messages
+	m.W = terminal.NewWriter(&b)
+	m.Explain(err)
+	_ = m.W.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
+}

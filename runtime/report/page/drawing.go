@@ -1,0 +1,45 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+
+	"github.com/luaccm/ccm/runtime/report/graph"
+)
+
+// mostBoxes is how many boxes a drawing may have: nobody reads more.
+const mostBoxes = 2000
+
+// drawingOf draws what came before what, or says why not.
+func drawingOf(rows []*row) (drawing template.HTML, why string) {
+	nodes, at := make([]graph.Node, len(rows)), make(map[string]int, len(rows))
+	for i, r := range rows {
+		nodes[i] = graph.Node{Type: r.Type, Name: r.Name, Class: r.Outcome, Link: "#" + r.ID}
+		at[r.FullName()] = i
+	}
+	var edges []graph.Edge
+	add := func(to int, names []string, refresh bool) {
+		for _, name := range names {
+			if from, ok := at[name]; ok && from < to {
+				edges = append(edges, graph.Edge{From: from, To: to, Refresh: refresh})
+			}
+		}
+	}
+	missing := 0
+	for i, r := range rows {
+		add(i, r.Requires, false)
+		add(i, r.Subscribes, true)
+		missing += r.OrderMore
+	}
+	if len(edges) == 0 {
+		return "", ""
+	}
+	d := graph.Layout(nodes, edges, graph.DefaultStack)
+	if len(d.Boxes) > mostBoxes {
+		return "", fmt.Sprintf("The drawing would have %d boxes, which nobody can read. ccm graph --output svg draws it.", len(d.Boxes))
+	}
+	if missing > 0 {
+		why = fmt.Sprintf("%d arrows are left out.", missing)
+	}
+	return template.HTML(d.SVG()), why // escapes what is not its own
+}

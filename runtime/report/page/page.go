@@ -1,0 +1,163 @@
+// Package page writes what a run did as one HTML file that needs nothing else: no network, no
+// other file, and no JavaScript, which only adds search and filters.
+//
+// All that comes from the machine or from a site is text: html/template escapes it, and a
+// Content-Security-Policy (W3C CSP Level 3) allows no script but that of this package.
+package page
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/report/graph"
+)
+
+//go:embed page.html
+var source string
+
+//go:embed page.css
+var style string
+
+//go:embed page.js
+var script string
+
+// parsed parses the page when the first one is written.
+var parsed = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"took": took, "hue": graph.Hue, "px": px}).Parse(source))
+})
+
+// view is what the page shows.
+type view struct {
+	*report.Run
+	Verdict  verdict
+	Started  string
+	Outcomes []outcome
+	// Missing is how many resources are only counted.
+	Missing  int
+	Failures []failure
+	Timeline timeline
+	Slowest  []*row
+	Graph    template.HTML
+	NoGraph  string // why there is none
+	Rows     []*row
+
+	Style  template.CSS
+	Script template.JS
+	Policy string
+}
+
+// An outcome is a word, its class and how many resources have it.
+type outcome struct {
+	Word, Class string
+	Count       int
+}
+
+// A row is a resource.
+type row struct {
+	*report.Event
+	ID    string // in the page
+	Word  string // its outcome
+	Story string
+	Time  string
+}
+
+// Name returns type#name.
+func (r *row) FullName() string { return r.Type + "#" + r.Name }
+
+// mostRows is how many resources a page lists. A browser takes seconds for more, and a page has
+// to stay below 10 MiB.
+const mostRows = 8000
+
+// Write writes a run.
+func Write(w io.Writer, run *report.Run) error {
+	sum := sha256.Sum256([]byte(script))
+	v := &view{
+		Run: run, Verdict: verdictOf(run), Style: template.CSS(style), Script: template.JS(script),
+		Policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
+	}
+	if !run.Summary.StartTime.IsZero() {
+		v.Started = run.Summary.StartTime.Local().Format("Mon 2 Jan 2006, 15:04:05 MST")
+	}
+	v.Outcomes = outcomesOf(run)
+	v.Rows = rowsOf(run)
+	v.Missing = max(run.Summary.Total-len(v.Rows), 0)
+	v.Failures = failuresOf(run, v.Rows)
+	v.Timeline = timelineOf(&run.Summary, v.Rows)
+	v.Slowest = slowest(v.Rows)
+	v.Graph, v.NoGraph = drawingOf(v.Rows)
+	return parsed().Execute(w, v)
+}
+
+// outcomesOf counts the resources of each outcome, the worst first.
+func outcomesOf(run *report.Run) []outcome {
+	s := run.Summary
+	var list []outcome
+	for _, o := range []outcome{
+		{"failed", "failed", s.Failed}, {"changed", "changed", s.Changed}, {"pending", "pending", s.Pending},
+		{"unknown", "unknown", s.Unknown}, {"skipped", "skipped", s.Skipped}, {"stable", "stable", s.Stable},
+	} {
+		if o.Count > 0 {
+			if run.Drift && o.Word == "pending" {
+				o.Word = "drifted"
+			}
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// rowsOf returns the resources that are listed, in their order. If there are too many, those
+// that are stable are left out first.
+func rowsOf(run *report.Run) []*row {
+	var rows []*row
+	stable := mostRows
+	for i := range run.Events {
+		if run.Events[i].Outcome != "stable" {
+			stable--
+		}
+	}
+	for i := range run.Events {
+		e := &run.Events[i]
+		if e.Outcome == "stable" {
+			if stable--; stable < 0 {
+				continue
+			}
+		} else if len(rows) >= mostRows && !e.Failed {
+			continue
+		}
+		rows = append(rows, &row{
+			Event: e, ID: fmt.Sprintf("r%d", i+1), Word: e.OutcomeWord(run.Drift), Story: e.Story(run.Drift),
+			Time: e.Timestamp.Local().Format("15:04:05.000"),
+		})
+	}
+	return rows
+}
+
+// slowest returns the resources that took longest.
+func slowest(rows []*row) []*row {
+	const most = 8
+	list := slices.Clone(rows)
+	slices.SortStableFunc(list, func(a, b *row) int { return int(min(max(b.Duration-a.Duration, -1), 1)) })
+	return list[:min(len(list), most)]
+}
+
+// took formats a duration in the units that people use for it.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,149 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Run is what is known about a run once it has ended, for reports that are written then.
+type Run struct {
+	Command string // what was called, as people would
+	Version string // of ccm; "" if it is not known
+	Summary Summary
+	Events  []Event // in the order of the catalog
+	// Error says why the run did not begin, or what went wrong besides resources; "" if
+	// nothing did.
+	Error string
+	// Drift says that the machine was compared with what the past run made.
+	Drift bool
+	// Recorded says that the events are those of a record: it has no resource that was stable
+	// already, and no content of files.
+	Recorded bool
+}
+
+// CountAgain counts the outcomes of events, for a run that has no summary because it was killed.
+func (s *Summary) CountAgain(events []Event) {
+	counts := make(map[string]int)
+	for i := range events {
+		counts[events[i].Outcome]++
+	}
+	s.Total, s.Stable, s.Changed, s.Pending = len(events), counts["stable"], counts["changed"], counts["pending"]
+	s.Unknown, s.Skipped, s.Failed = counts["unknown"], counts["skipped"], counts["failed"]
+}
+
+// Fails reports whether an event makes the command that reports it fail.
+func (r *Run) Fails(e *Event) bool {
+	return e.Failed && !e.Ignored || r.Drift && e.Outcome == converge.Pending.String()
+}
+
+// A Collector keeps what is reported until a run has ended.
+type Collector struct {
+	Run  Run
+	Diff DiffMode
+	// Where is where the run takes place.
+	Where Origin
+	// Mask returns a JSON document without the secrets in it.
+	Mask func(document []byte) []byte
+
+	events []Event // with secrets
+	texts  int     // how many bytes of diffs and outputs are kept
+}
+
+var _ converge.Reporter = (*Collector)(nil)
+
+const (
+	diffLimit     = 64 << 10 // bytes of a diff that are kept
+	allTextsLimit = 6 << 20  // bytes of all diffs and outputs that are kept
+)
+
+// Begin implements converge.Reporter.
+func (*Collector) Begin(*resource.Resource, int, int) {}
+
+// Event implements converge.Reporter.
+func (c *Collector) Event(e *converge.Event) {
+	out := c.Where.Event(e, c.Diff)
+	out.Text = limited(out.Text)
+	c.limit(&out)
+	c.events = append(c.events, out)
+}
+
+// limit leaves out texts once there are many, but none about a failure.
+func (c *Collector) limit(e *Event) {
+	size := len(e.Text) + len(e.Stdout) + len(e.Stderr)
+	if e.Forecast != nil {
+		e.Forecast.Text = limited(e.Forecast.Text)
+		size += len(e.Forecast.Text)
+	}
+	if size == 0 || e.Failed {
+		return
+	}
+	if c.texts += size; c.texts <= allTextsLimit {
+		return
+	}
+	c.texts -= size
+	e.Text, e.Stdout, e.Stderr = "[left out: this report is long]\n", "", ""
+	if e.Forecast != nil {
+		e.Forecast.Text = ""
+	}
+}
+
+// limited cuts a text after whole lines.
+func limited(text string) string {
+	if len(text) <= diffLimit {
+		return text
+	}
+	head := text[:diffLimit]
+	head = head[:strings.LastIndexByte(head, '\n')+1]
+	return fmt.Sprintf("%s[%d more lines]\n", head, strings.Count(text[len(head):], "\n"))
+}
+
+// End returns all that was reported, without secrets: a secret that became known late is hidden
+// in what was reported before as well. What is reported then belongs to another run.
+func (c *Collector) End(s converge.Summary) (*Run, error) {
+	run := c.Run
+	run.Summary = c.Where.Summary(s)
+	for _, e := range c.events {
+		var masked Event
+		if err := json.Unmarshal(c.Mask(e.AppendJSON(nil)), &masked); err != nil {
+			return nil, fmt.Errorf("report on %s#%s: %w", e.Type, e.Name, err)
+		}
+		run.Events = append(run.Events, masked)
+	}
+	slices.SortStableFunc(run.Events, func(a, b Event) int { return strings.Compare(a.EventID, b.EventID) })
+	c.events, c.texts = nil, 0
+	return &run, nil
+}
+
+// OutcomeWord returns the outcome of an event as people are told it. Drift says that the
+// machine was compared with what a past run made.
+func (e *Event) OutcomeWord(drift bool) string {
+	if drift && e.Outcome == converge.Pending.String() {
+		return "drifted"
+	}
+	return e.Outcome
+}
+
+// Story says in one line what became of a resource, or would.
+func (e *Event) Story(drift bool) string {
+	switch {
+	case e.Failed && len(e.Errors) > 0:
+		line, _, _ := strings.Cut(e.Errors[0], "\n")
+		return line
+	case e.Message != "":
+		return e.Message
+	case e.NoopMessage != "":
+		return e.NoopMessage
+	case e.Forecast != nil && e.Forecast.Message != "":
+		return e.Forecast.Message
+	case e.Reason != "":
+		return e.Reason
+	case len(e.UnmetRequirements) > 0:
+		return "needs " + strings.Join(e.UnmetRequirements, ", ")
+	}
+	return e.OutcomeWord(drift)
+}
