@@ -1,5 +1,7 @@
 # make            build bin/ccm
 # make cross      build bin/ccm-SYSTEM for each of SYSTEMS, and vet for those that are not Linux
+# make package    build deb, rpm and apk of ARCH, with SBOM and checksums, into dist/
+# make reproducible  build the packages twice and compare (a minute)
 # make portable   try on Linux how paths are walked on other systems
 # make test       all tests that need no root and no network
 # make lint       gofmt, go vet, staticcheck
@@ -13,7 +15,8 @@
 # make bench-go   the Go benchmarks
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.1
+VERSION ?= $(shell .ci/version)
 export CGO_ENABLED = 0
 
 # The systems that the README names, each as GOOS-GOARCH; armv7 is arm with GOARM=7.
@@ -31,7 +34,11 @@ FUZZ ?= $(shell git grep -E '^func Fuzz' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:
 
 BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-.PHONY: build cross portable test lint generate integration reliability growth bench bench-go fuzz plans
+# What make package builds for: amd64, arm64, armv7, riscv64.
+ARCH ?= $(shell go env GOARCH)
+PACKAGE = go -C .ci/package
+
+.PHONY: build cross package share reproducible check-release portable test lint generate integration reliability growth bench bench-go fuzz plans
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -43,6 +50,29 @@ cross:
 		GOOS=$${s%%-*} GOARCH=$$arch GOARM=7 $(BUILD) -o bin/ccm-$$s ./cmd/ccm || exit 1; \
 	done
 	@for s in $(OTHERS); do echo "go vet, $$s"; GOOS=$$s GOARCH=amd64 go vet $(VETTED) || exit 1; done
+
+# What packages have besides the program. goreleaser and make package call this.
+share: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+share:
+	rm -rf bin/share
+	mkdir -p bin/share/doc bin/share/completions
+	go build -trimpath -o bin/share/ccm ./cmd/ccm
+	bin/share/ccm doc --man bin/share/man
+	gzip -9n bin/share/man/*
+	for s in bash fish; do bin/share/ccm completion $$s > bin/share/completions/ccm.$$s || exit 1; done
+	bin/share/ccm completion zsh > bin/share/completions/_ccm
+	gzip -9nc CHANGELOG.md > bin/share/doc/CHANGELOG.md.gz
+	rm bin/share/ccm
+
+package:
+	VERSION='$(VERSION)' $(PACKAGE) run . -out ../../dist $(ARCH)
+
+reproducible:
+	$(PACKAGE) test -count=1 ./...
+
+# Needs minutes the first time: goreleaser is large.
+check-release:
+	go run $(GORELEASER) check
 
 portable:
 	go test -timeout 60m -tags portable ./runtime/safepath ./runtime/host ./runtime/host/unpack
@@ -56,6 +86,8 @@ lint:
 	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
 	go vet -tags integration ./...
 	go run $(STATICCHECK) -tags integration ./...
+	$(PACKAGE) vet ./...
+	$(PACKAGE) run $(STATICCHECK) ./...
 
 generate:
 	go generate ./...

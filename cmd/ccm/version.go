@@ -13,8 +13,13 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// version is set at build time (-ldflags -X main.version=...).
-var version = ""
+// These are set at build time (-ldflags -X main.version=...). Where commit is not, the Go
+// command tells.
+var (
+	version    = ""
+	commit     = ""
+	commitTime = "" // as RFC 3339
+)
 
 // buildInfo is what a binary knows about how it was built.
 type buildInfo struct {
@@ -27,7 +32,7 @@ type buildInfo struct {
 }
 
 func readBuildInfo() buildInfo {
-	b := buildInfo{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	b := buildInfo{Version: version, Commit: commit, Time: commitTime, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -36,6 +41,9 @@ func readBuildInfo() buildInfo {
 		b.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {
+		if commit != "" {
+			break
+		}
 		switch s.Key {
 		case "vcs.revision":
 			b.Commit = s.Value

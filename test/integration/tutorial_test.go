@@ -12,7 +12,8 @@ import (
 	"github.com/luaccm/ccm/test/dialog"
 )
 
-// TestTutorial types in docs/tutorial.md on two fresh machines, and compares the answers.
+// TestTutorial types in docs/tutorial.md on two fresh machines on which the package of ccm was
+// installed, and compares the answers.
 func TestTutorial(t *testing.T) {
 	text, err := os.ReadFile("../../docs/tutorial.md")
 	require.NoError(t, err)
@@ -20,7 +21,9 @@ func TestTutorial(t *testing.T) {
 	second := bootAs(t, first.name+"-second", debian)
 	for name, l := range map[string]*lab{"web1": first, "web2": second} {
 		l.fromDebian("nginx", "curl")
-		l.sh("hostname " + name + "; apt-get -qq install curl >/dev/null 2>&1; ln -s /opt/ccm/ccm /usr/local/bin/ccm")
+		l.sh("hostname " + name + "; apt-get -qq install curl >/dev/null 2>&1")
+		l.offer(installsDeb, newerVersion)
+		l.sh(installsDeb.install)
 	}
 
 	copied := false

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A builder builds what a release consists of.
+type builder struct {
+	root, out string
+	release   *release
+	facts     facts
+	made      []string // files in out
+}
+
+// runHooks runs what comes before: it makes man pages and completions.
+func (b *builder) runHooks() error {
+	for _, hook := range b.release.Before.Hooks {
+		if err := b.command(nil, strings.Fields(hook)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// command runs a command in the checkout, which says what it does to standard error.
+func (b *builder) command(env []string, argv ...string) error {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = b.root, os.Stderr, os.Stderr
+	cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", b.facts.CommitTimestamp))
+	cmd.Env = append(cmd.Env, env...)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
+	}
+	return nil
+}
+
+// buildFor builds the program for a processor, and its packages.
+func (b *builder) buildFor(arch string) error {
+	f := b.facts
+	f.Os, f.Arch = "linux", arch
+	if arm, ok := strings.CutPrefix(arch, "armv"); ok {
+		f.Arch, f.Arm = "arm", arm
+	}
+	x := b.release.Builds[0]
+	if !slices.Contains(x.GOARCH, f.Arch) || f.Arm != "" && !slices.Contains(x.GOARM, f.Arm) {
+		return fmt.Errorf("want one of %s, and arm as armv%s", strings.Join(x.GOARCH, ", "), strings.Join(x.GOARM, ", armv"))
+	}
+	program := filepath.Join(b.out, "linux-"+arch, x.Binary)
+	argv := append([]string{"go", "build", "-o", program}, x.Flags...)
+	var flags []string
+	for _, text := range x.LDFlags {
+		text, err := f.expand(text)
+		if err != nil {
+			return err
+		}
+		flags = append(flags, text)
+	}
+	argv = append(argv, "-ldflags", strings.Join(flags, " "), x.Main)
+	if err := b.command(append(slices.Clone(x.Env), "GOFLAGS=", "GOOS=linux", "GOARCH="+f.Arch, "GOARM="+f.Arm), argv...); err != nil {
+		return err
+	}
+	for _, format := range b.release.NFPMs[0].Formats {
+		if err := b.pack(f, format, program); err != nil {
+			return fmt.Errorf("%s: %w", format, err)
+		}
+	}
+	name, err := f.expand(b.release.SBOMs[0].Documents[0])
+	if err != nil {
+		return err
+	}
+	b.made = append(b.made, name)
+	return writeSBOM(program, f.Version, filepath.Join(b.out, name))
+}
+
+// writeChecksums writes the SHA-256 of all that was made, as sha256sum does.
+func (b *builder) writeChecksums() error {
+	slices.Sort(b.made)
+	var sums strings.Builder
+	for _, name := range b.made {
+		text, err := os.ReadFile(filepath.Join(b.out, name))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(text), name)
+		fmt.Println(filepath.Join(b.out, name))
+	}
+	return os.WriteFile(filepath.Join(b.out, b.release.Checksum.NameTemplate), []byte(sums.String()), 0o644)
+}

@@ -1,0 +1,68 @@
+// Package builds the packages of ccm, as .goreleaser.yaml describes them: the program, man pages
+// and the like, deb, rpm and apk, a list of what the program consists of (CycloneDX), and
+// checksums. It needs no network once its modules are there. The same commit gives the same bytes.
+//
+//	package [-root DIR] [-out DIR] [-formats deb,rpm] ARCH...
+//	package -sbom PROGRAM -out FILE -version VERSION
+//
+// The version is VERSION or what .ci/version says, the time SOURCE_DATE_EPOCH or that of the
+// commit.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	root := flag.String("root", "../..", "the checkout of ccm in `DIR`")
+	out := flag.String("out", "../../dist", "write to `DIR`")
+	formats := flag.String("formats", "", "build these `FORMATS` alone, with commas between")
+	sbom := flag.String("sbom", "", "only write what `PROGRAM` consists of, to the file that -out names")
+	version := flag.String("version", "", "the version of what -sbom names")
+	flag.Parse()
+	err := error(nil)
+	if *sbom != "" {
+		err = writeSBOM(*sbom, *version, *out)
+	} else {
+		err = run(*root, *out, strings.FieldsFunc(*formats, func(r rune) bool { return r == ',' }), flag.Args())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "package:", err)
+		os.Exit(1)
+	}
+}
+
+// run builds the packages for processors as the README names them, such as armv7.
+func run(root, out string, formats, archs []string) error {
+	release, err := readRelease(filepath.Join(root, ".goreleaser.yaml"))
+	if err != nil {
+		return err
+	}
+	if len(formats) > 0 {
+		release.NFPMs[0].Formats = formats
+	}
+	facts, err := readFacts(root)
+	if err != nil {
+		return err
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	b := &builder{root: root, out: out, release: release, facts: facts}
+	if err := b.runHooks(); err != nil {
+		return err
+	}
+	for _, arch := range archs {
+		if err := b.buildFor(arch); err != nil {
+			return fmt.Errorf("%s: %w", arch, err)
+		}
+	}
+	return b.writeChecksums()
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goreleaser/nfpm/v2"
+	deb "github.com/knqyf263/go-deb-version"
+	rpm "github.com/knqyf263/go-rpm-version"
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../.."
+
+// TestRelease: .goreleaser.yaml has no key that make package does not know.
+func TestRelease(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
+	require.NoError(t, err)
+	r, err := readRelease(filepath.Join(root, ".goreleaser.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, 2, r.Version)
+	require.Equal(t, []string{"deb", "rpm", "apk"}, r.NFPMs[0].Formats)
+
+	for from, to := range map[string]string{"bindir:": "bin_dir:", "maintainer:": "maintainers:", "mod_timestamp:": "mtime:"} {
+		wrong := filepath.Join(t.TempDir(), "wrong.yaml")
+		require.NoError(t, os.WriteFile(wrong, []byte(strings.Replace(string(text), from, to, 1)), 0o644))
+		_, err := readRelease(wrong)
+		require.ErrorContains(t, err, "field "+strings.TrimSuffix(to, ":")+" not found")
+	}
+}
+
+// TestInstalledPaths: what the units and the documentation name is where packages put it.
+func TestInstalledPaths(t *testing.T) {
+	r, err := readRelease(filepath.Join(root, ".goreleaser.yaml"))
+	require.NoError(t, err)
+	b := &builder{root: root, release: r, facts: facts{Version: "1.0.0", Os: "linux", Arch: "amd64", CommitDate: "2026-11-23T12:00:00Z"}}
+	for _, format := range r.NFPMs[0].Formats {
+		info, err := b.info(b.facts, format, "/x/ccm")
+		require.NoError(t, err)
+		paths := make(map[string]bool)
+		for _, c := range info.Contents {
+			if c.Packager == "" || c.Packager == format {
+				paths[c.Destination] = true
+			}
+		}
+		require.Equal(t, format != "apk", paths["/usr/lib/systemd/system/ccm-run.timer"], format)
+		for _, path := range []string{"/usr/bin/ccm", "/etc/ccm", "/usr/share/man/man1/", "/usr/share/bash-completion/completions/ccm"} {
+			require.True(t, paths[path], "%s has no %s", format, path)
+		}
+	}
+	unit, err := os.ReadFile(filepath.Join(root, "packaging/ccm-run.service"))
+	require.NoError(t, err)
+	require.Contains(t, string(unit), "\nExecStart=/usr/bin/ccm run /etc/ccm/site.lua\n")
+}
+
+// TestVersions: later commits and releases have later versions, in each system of packages.
+func TestVersions(t *testing.T) {
+	script, err := filepath.Abs(filepath.Join(root, ".ci/version"))
+	require.NoError(t, err)
+	dir := t.TempDir()
+	at := "2026-11-23T23:59:58+01:00"
+	git := func(argv ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@x.invalid", "-c", "commit.gpgsign=false"}, argv...)...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_COMMITTER_DATE="+at, "GIT_AUTHOR_DATE="+at)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	version := func() string {
+		t.Helper()
+		v, err := output(dir, script)
+		require.NoError(t, err)
+		return v
+	}
+	require.Equal(t, "0.0.0", version(), "no repository")
+	git("init", "-q")
+	var all []string
+	commit := func(tag string) {
+		t.Helper()
+		git("commit", "-q", "--allow-empty", "-m", "x")
+		if tag != "" {
+			git("tag", tag)
+		}
+		all = append(all, version())
+	}
+	commit("")
+	require.Regexp(t, `^0\.0\.0-pre20261123225958\+g[0-9a-f]+$`, all[0])
+	at = "2026-11-24T08:00:00-05:00"
+	commit("")
+	commit("v0.1.0-rc1")
+	require.Equal(t, "0.1.0-rc1", all[2])
+	at = "2026-11-25T08:00:00Z"
+	commit("")
+	require.Regexp(t, `^0\.1\.0-rc1\.git20261125080000\+g`, all[3])
+	commit("v0.1.0")
+	commit("")
+	require.Regexp(t, `^0\.1\.1-pre20261125080000\+g`, all[5])
+	commit("v0.1.9")
+	at = "2026-11-26T08:00:00Z"
+	commit("")
+	commit("v0.1.10")
+	commit("v0.2.0")
+	commit("v1.0.0")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))
+	require.Equal(t, "1.0.0", version(), "a file that git does not know")
+	git("add", "file")
+	require.Equal(t, "1.0.0+dirty", version())
+
+	name := func(format, version string) string {
+		packager, err := nfpm.Get(format)
+		require.NoError(t, err)
+		info := nfpm.WithDefaults(&nfpm.Info{Name: "ccm", Arch: "amd64", Version: version, Release: "1"})
+		file := packager.ConventionalFileName(info)
+		if format == "deb" {
+			return strings.Split(file, "_")[1]
+		}
+		return strings.TrimSuffix(strings.TrimPrefix(file, "ccm-"), ".x86_64.rpm")
+	}
+	for i := range all[1:] {
+		x, y := rpm.NewVersion(name("rpm", all[i])), rpm.NewVersion(name("rpm", all[i+1]))
+		require.Negative(t, x.Compare(y), "%s and %s", x, y)
+		older, err := deb.NewVersion(name("deb", all[i]))
+		require.NoError(t, err)
+		newer, err := deb.NewVersion(name("deb", all[i+1]))
+		require.NoError(t, err)
+		require.Negative(t, older.Compare(newer), "%s and %s", older, newer)
+	}
+}
+
+// TestReproducible: two builds of one commit are the same, wherever and by whomever they are made.
+func TestReproducible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the packages twice")
+	}
+	arch, err := output(".", "go", "env", "GOARCH")
+	require.NoError(t, err)
+	var sums []string
+	for i, env := range [][]string{{"TZ=UTC"}, {"TZ=Asia/Tokyo", "LC_ALL=C", "USER=somebody", "GOFLAGS=-mod=readonly"}} {
+		checkout := filepath.Join(t.TempDir(), strings.Repeat("deep/", i)+"checkout")
+		_, err := output(".", "git", "clone", "-q", "--no-hardlinks", root, checkout)
+		require.NoError(t, err)
+		cmd := exec.Command("sh", "-c", "umask $0 && exec go run . -root $1 -out $1/dist $2", []string{"022", "077"}[i], checkout, arch)
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		text, err := os.ReadFile(filepath.Join(checkout, "dist", "SHA256SUMS"))
+		require.NoError(t, err)
+		require.Equal(t, 4, strings.Count(string(text), "\n"))
+		sums = append(sums, string(text))
+	}
+	require.Equal(t, sums[0], sums[1])
+}

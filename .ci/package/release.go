@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/goreleaser/nfpm/v2"
+)
+
+// A release is the part of .goreleaser.yaml that says what is built. The names are those of
+// goreleaser 2. What stands there and is not named here is a mistake: the packages would not be
+// those of the release.
+type release struct {
+	Version     int
+	ProjectName string `yaml:"project_name"`
+	Before      struct{ Hooks []string }
+	Builds      []build
+	NFPMs       []packages
+	Checksum    struct {
+		NameTemplate string `yaml:"name_template"`
+		Algorithm    string
+	}
+	SBOMs []struct {
+		Artifacts string
+		Documents []string
+		Cmd       string
+		Args      []string
+	}
+	// Of these only goreleaser makes something.
+	Archives, Snapshot, Release yaml.Node
+}
+
+// A build is how the program is built.
+type build struct {
+	Main, Binary        string
+	Env, Flags          []string
+	LDFlags             []string `yaml:"ldflags"`
+	ModTimestamp        string   `yaml:"mod_timestamp"`
+	GOOS, GOARCH, GOARM []string
+	Ignore              []struct{ GOOS, GOARCH, GOARM string }
+}
+
+// packages is what deb, rpm and apk have in common. Goreleaser names some things otherwise than
+// nfpm does.
+type packages struct {
+	PackageName      string `yaml:"package_name"`
+	FileNameTemplate string `yaml:"file_name_template"`
+	Formats          []string
+
+	Vendor, Maintainer, Homepage, License, Description string
+	Section, Priority, Release, Bindir, MTime          string
+
+	Umask      os.FileMode
+	Recommends []string
+	RPM        nfpm.RPM
+	Contents   []content
+	Overrides  map[string]struct{ Scripts nfpm.Scripts }
+}
+
+// A content is a file of a package.
+type content struct {
+	Source      string `yaml:"src"`
+	Destination string `yaml:"dst"`
+	Type        string
+	Packager    string
+	FileInfo    struct {
+		Mode  os.FileMode
+		MTime string
+	} `yaml:"file_info"`
+}
+
+func readRelease(file string) (*release, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	r := new(release)
+	if err := dec.Decode(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(r.Builds) != 1 || len(r.NFPMs) != 1 || len(r.SBOMs) != 1 || len(r.SBOMs[0].Documents) != 1 {
+		return nil, fmt.Errorf("%s: want one of each: builds, nfpms, sboms", file)
+	}
+	return r, nil
+}

@@ -1,0 +1,11 @@
+#!/bin/sh
+# On the way to another version nothing is stopped. deb says "upgrade" then, rpm says 1.
+set -e
+case ${1-} in
+  remove | 0) ;;
+  *) exit 0 ;;
+esac
+if [ -d /run/systemd/system ]; then
+  systemctl stop ccm-run.timer >/dev/null 2>&1 || :
+  systemctl disable ccm-run.timer >/dev/null 2>&1 || :
+fi
