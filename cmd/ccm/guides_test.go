@@ -45,7 +45,7 @@ func TestGuides(t *testing.T) {
 			retypeGuide(t, page, string(text))
 		})
 	}
-	require.Positive(t, tried)
+	require.Greater(t, tried, 10)
 }
 
 // otherEachTime matches what is not the same in each run: how long it took, and the name of a run.
