@@ -38,6 +38,12 @@ func (m languages) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 			return said(`[{"name": "other", "version": "1"}]`)
 		}
 		return said(fmt.Sprintf(`[{"name": "other", "version": "1"}, {"name": "X", "version": %q}]`, versions[0]))
+	case strings.Contains(line, "-m pip index versions x"):
+		return said("x (2.0)\nAvailable versions: 2.0, 1.0\n  INSTALLED: 1.0\n")
+	case strings.HasPrefix(line, "npm view x@latest version --json"):
+		return said(`"2.0"`)
+	case strings.HasPrefix(line, "gem list --remote --exact x"):
+		return said("\n*** REMOTE GEMS ***\n\nx (2.0 ruby java x86_64-linux)\n")
 	case strings.Contains(line, "-m venv"):
 		return set()
 	case strings.HasPrefix(line, "npm ls"):
@@ -60,7 +66,10 @@ func (m languages) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 		return set(append([]string{last}, versions...)...)
 	case slices.Contains(argv, "install"):
 		_, version, _ := strings.Cut(strings.Replace(last, "==", "@", 1), "@")
-		if version == "" {
+		if version == "" && len(versions) > 0 && !slices.Contains(argv, "--upgrade") {
+			version = versions[0] // pip leaves what is there
+		}
+		if version == "" || version == "latest" {
 			version = "2.0"
 		}
 		return set(version)
@@ -83,20 +92,23 @@ func TestLanguagePackage(t *testing.T) {
 			},
 			wants: map[string]string{
 				"present": with(""), "absent": with(`, ensure = "absent"`), "1.0": with(`, version = "1.0"`), "user": with(`, version = "2.0", user = "app"`),
+				"latest": with(`, ensure = "latest", options = { "--quiet" }`),
 			},
 			phrases: map[string][]string{
 				"nothing/present": {"installed the package"}, "nothing/absent": {}, "old/present": {}, "old/1.0": {}, "new/1.0": {"replaced the package"},
 				"empty/user": {"installed the package"}, "old/user": {"replaced the package"}, "new/absent": {"removed the package"},
+				"nothing/latest": {"installed the package"}, "empty/latest": {"installed the package"}, "old/latest": {"updated the package"}, "new/latest": {},
 			},
 		}.run)
 	}
 	for args, want := range map[string]string{
-		`"x"`:                        `manager is required`,
-		`{ "x", manager = "cpan" }`:  `manager: want one of pip, npm, gem, got "cpan"`,
-		`{ "--x", manager = "pip" }`: `name: want the name of a package, got "--x"`,
-		`{ "x", manager = "pip", version = ">= 1" }`: `version: want a version such as 3.0.2, got ">= 1"`,
-		`{ "x", manager = "pip", user = "-s" }`:      `user: want the name of a user, got "-s"`,
-		`{ "x", manager = "pip", sorce = "x.whl" }`:  `did you mean "source"?`,
+		`"x"`: `manager is required`,
+		`{ "x", manager = "pip", ensure = "latest", version = "1" }`: `ensure: latest goes without version and source`,
+		`{ "x", manager = "cpan" }`:                                  `manager: want one of pip, npm, gem, got "cpan"`,
+		`{ "--x", manager = "pip" }`:                                 `name: want the name of a package, got "--x"`,
+		`{ "x", manager = "pip", version = ">= 1" }`:                 `version: want a version such as 3.0.2, got ">= 1"`,
+		`{ "x", manager = "pip", user = "-s" }`:                      `user: want the name of a user, got "-s"`,
+		`{ "x", manager = "pip", sorce = "x.whl" }`:                  `did you mean "source"?`,
 	} {
 		require.Contains(t, mistake(t, `require "std.language_package" `+args), want)
 	}

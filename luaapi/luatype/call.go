@@ -36,17 +36,19 @@ func (s State) CurrentEnsure() string {
 	return ensure
 }
 
-// Describe implements resource.Describer.
+// Describe implements resource.Describer. It has what the type declares as its properties; what
+// status has found besides, such as the text of a file, is for decide and perform.
 func (s State) Describe(name, provider string) any {
 	out := map[string]any{"name": name, "provider": provider}
 	for k, v := range s.Data {
 		f := s.schema.Field(k)
-		if f != nil && f.Secret {
+		if f == nil || f.IsName || k == "ensure" || v == nil {
+			continue
+		}
+		if f.Secret {
 			v = secret
 		}
-		if k != "ensure" && (f == nil || !f.IsName) && v != nil {
-			out[k] = v
-		}
+		out[k] = v
 	}
 	return out
 }
