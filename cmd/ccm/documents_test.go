@@ -34,7 +34,11 @@ var shownMistakes = []string{
 func TestDocumentsParse(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
-	pages = append(pages, "../../examples/roles/README.md")
+	reference, err := filepath.Glob("../../docs/reference/*.md")
+	require.NoError(t, err)
+	types, err := filepath.Glob("../../docs/reference/types/*.md")
+	require.NoError(t, err)
+	pages = slices.Concat(pages, reference, types, []string{"../../examples/roles/README.md"})
 	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	require.NoError(t, err)
 	lang, err := languageOf(reg)

@@ -107,6 +107,22 @@ func (d *Document) Blocks() (list []Block) {
 	return list
 }
 
+// A CodeSpan is a piece of code within a text.
+type CodeSpan struct {
+	Text string
+	Line int // from 1
+}
+
+// CodeSpans returns the pieces of code within the text of a page.
+func (d *Document) CodeSpans() (list []CodeSpan) {
+	d.walk(func(n ast.Node) {
+		if n.Kind() == ast.KindCodeSpan {
+			list = append(list, CodeSpan{d.plain(n), d.line(n)})
+		}
+	})
+	return list
+}
+
 // A Section is what stands between two headings.
 type Section struct {
 	Heading

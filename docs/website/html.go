@@ -13,6 +13,7 @@ import (
 // html returns the body of a page. HTML in the page is left out, and links that are no web
 // addresses lose their targets.
 func (b *builder) html(doc *markdown.Document, name string) (template.HTML, error) {
+	b.source = doc.Source
 	b.relink(doc.Root, name)
 	anchor(doc.Root)
 	var out bytes.Buffer
@@ -36,6 +37,7 @@ func (b *builder) relink(n ast.Node, from string) {
 			if isAddress(string(x.Destination)) {
 				x.SetAttributeString("rel", []byte("noreferrer"))
 			} else if to := b.target(from, string(x.Destination)); to != "" {
+				b.rename(x, from)
 				x.Destination = []byte(to)
 			} else {
 				unwrap(n, c)
@@ -46,6 +48,18 @@ func (b *builder) relink(n ast.Node, from string) {
 		b.relink(c, from)
 		c = next
 	}
+}
+
+// rename gives a link that has the name of a file for its text the title of the page instead.
+func (b *builder) rename(l *ast.Link, from string) {
+	text, ok := l.FirstChild().(*ast.Text)
+	file, _, _ := strings.Cut(string(l.Destination), "#")
+	name := pageOf(from, file)
+	if !ok || text.NextSibling() != nil || !strings.HasSuffix(file, ".md") || !strings.HasSuffix(string(text.Segment.Value(b.source)), ".md") {
+		return
+	}
+	l.RemoveChildren(l)
+	l.AppendChild(l, ast.NewString([]byte(b.Label(name))))
 }
 
 // isAddress reports whether a link leads out into the web.

@@ -82,6 +82,7 @@ type builder struct {
 	layout *template.Template
 	order  []string // of the pages
 	pages  map[string]bool
+	source []byte // of the page that is being made
 }
 
 // suffix is that of the files of pages.
@@ -180,6 +181,11 @@ func (b *builder) groups(at, root string) (list []group) {
 // rootOf leads from a page to the top of the site.
 func rootOf(name string) string { return strings.Repeat("../", strings.Count(name, "/")) }
 
+// pageOf returns the name of the page in a file, given how another page speaks of it.
+func pageOf(from, file string) string {
+	return strings.TrimSuffix(path.Join(path.Dir(from), file), ".md")
+}
+
 // target returns where a link of a page leads within the site, "" if it leads to a file that is
 // none of its pages.
 func (b *builder) target(from, destination string) string {
@@ -190,7 +196,7 @@ func (b *builder) target(from, destination string) string {
 	if file == "" {
 		return anchor
 	}
-	name := strings.TrimSuffix(path.Join(path.Dir(from), file), ".md")
+	name := pageOf(from, file)
 	if !b.pages[name] {
 		return ""
 	}

@@ -128,6 +128,13 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
+// TestLinksAreNamed: a link that has the name of a file for its text has the title of the page.
+func TestLinksAreNamed(t *testing.T) {
+	texts := map[string]string{"a": "# First\n\n[b.md](b.md#x), [so](b.md), [z.md](../z.md), [`b.md`](b.md)", "b": "# The second\n\n## x\n"}
+	site := built(t, Source{Groups: []docs.Group{{Title: "g", Pages: []string{"a", "b"}}}, Text: func(name string) string { return texts[name] }, Label: func(name string) string { return map[string]string{"a": "First", "b": "The second"}[name] }})
+	require.Contains(t, site["a.html"], `<p><a href="b.html#x">The second</a>, <a href="b.html">so</a>, z.md, <a href="b.html"><code>b.md</code></a></p>`)
+}
+
 // TestOrder: from the first page one comes to all others by next, and back.
 func TestOrder(t *testing.T) {
 	site := built(t, Documentation())

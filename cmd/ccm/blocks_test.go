@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kballard/go-shellquote"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/docs/markdown"
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+)
+
+// TestBlocks: every block of code of the documentation is of a language that some test reads.
+// Here those for a shell are parsed, and what they call of ccm is there, down to the flags. So is
+// what stands in the text.
+func TestBlocks(t *testing.T) {
+	root := newRootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard, hosttest.Clock{}))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	pages, known, calls, flags := documents(t), flagsOf(root), 0, 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		doc := markdown.Parse(string(text))
+		shell := ""
+		for _, b := range doc.Blocks() {
+			where := fmt.Sprintf("%s:%d", page, b.Line)
+			script, err := checkBlock(page, b)
+			assert.NoError(t, err, where)
+			shell += script
+			for _, line := range typed(b) {
+				for _, words := range callsIn(line) {
+					calls++
+					assert.NoError(t, checkCall(root, words), "%s: ccm %s", where, strings.Join(words, " "))
+				}
+			}
+		}
+		for _, span := range doc.CodeSpans() {
+			if words, ok := strings.CutPrefix(span.Text, "ccm "); ok {
+				calls++
+				assert.NoError(t, checkCall(root, split(words)), "%s:%d: %s", page, span.Line, span.Text)
+			} else if m := flagNamed.FindStringSubmatch(span.Text); m != nil && !slices.Contains(flagsOfOthers, m[1]) {
+				flags++
+				assert.True(t, known[m[1]], "%s:%d: no command has the flag %s", page, span.Line, m[1])
+			}
+		}
+		cmd := exec.Command("/bin/sh", "-n")
+		cmd.Stdin = strings.NewReader(shell)
+		out, err := cmd.CombinedOutput()
+		assert.NoError(t, err, "%s: %s", page, out)
+	}
+	require.Greater(t, calls, 500)
+	require.Greater(t, flags, 500)
+}
+
+// flagNamed is a flag that a text names by itself.
+var flagNamed = regexp.MustCompile(`^(--[a-z-]+)`)
+
+// flagsOfOthers are flags of other programs of which the documentation speaks.
+var flagsOfOthers = []string{
+	"--enablerepo", "--disablerepo", "--repo", "--setopt", // dnf and zypper
+	"--break-system-packages", "--no-index", // pip
+	"--net", // the lab
+}
+
+// flagsOf returns the flags of a command and of all below it.
+func flagsOf(cmd *cobra.Command) map[string]bool {
+	known := map[string]bool{"--help": true, "--version": true}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
+	cmd.PersistentFlags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
+	for _, sub := range cmd.Commands() {
+		maps.Copy(known, flagsOf(sub))
+	}
+	return known
+}
+
+// documents returns the paths of all pages that are shipped or that one finds in the repository.
+func documents(t *testing.T) (pages []string) {
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/reference/*.md", "../../docs/reference/*/*.md", "../../examples/*/*.md", "../../test/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		pages = append(pages, found...)
+	}
+	require.Greater(t, len(pages), 80)
+	return pages
+}
+
+// checkBlock reports what is wrong with a block of code, and returns what a shell would read of
+// it.
+func checkBlock(page string, b markdown.Block) (shell string, err error) {
+	switch b.Language {
+	case "lua", "yaml": // TestDocumentsParse, TestReadme, TestReferencePages and the tests of the library
+	case "": // what is printed, and what is typed before it
+		return strings.Join(typed(b), "\n") + "\n", nil
+	case "sh":
+		return b.Code + "\n", nil
+	case "console":
+		return strings.Join(typed(b), "\n") + "\n", nil
+	case "json":
+		for decoder := json.NewDecoder(strings.NewReader(b.Code)); ; {
+			var value any
+			if err := decoder.Decode(&value); err != nil {
+				if errors.Is(err, io.EOF) {
+					return "", nil
+				}
+				return "", err
+			}
+		}
+	case "ccm":
+		if filepath.Base(page) != "repl.md" {
+			return "", errors.New("only the blocks of repl.md are typed in at the prompt")
+		}
+	case "tmpl":
+		if b.Note == "" {
+			return "", errors.New("a template has the name of a file, so that TestGuides runs it")
+		}
+	case "python":
+		if python, err := exec.LookPath("python3"); err == nil {
+			cmd := exec.Command(python, "-c", "import ast, sys; ast.parse(sys.stdin.read())")
+			cmd.Stdin = strings.NewReader(b.Code)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return "", errors.New(string(bytes.TrimSpace(out)))
+			}
+		}
+	case "puppet": // what the reader has, and no part of ccm
+	default:
+		return "", fmt.Errorf("no test reads blocks of the language %s", b.Language)
+	}
+	return "", nil
+}
+
+// typed returns what a block has typed into a shell: what follows a prompt, or all lines of a
+// script.
+func typed(b markdown.Block) (list []string) {
+	if b.Language == "sh" {
+		return strings.Split(b.Code, "\n")
+	}
+	if b.Language != "" && b.Language != "console" {
+		return nil
+	}
+	goesOn := false
+	for line := range strings.Lines(b.Code) {
+		line = strings.TrimSuffix(line, "\n")
+		m := prompted.FindStringSubmatch(line)
+		more, isMore := strings.CutPrefix(line, "> ")
+		switch {
+		case m != nil:
+			list = append(list, m[1])
+		case isMore && goesOn && b.Language == "console":
+			list = append(list, more)
+		case strings.HasPrefix(line, "ccm "): // the usage of a command
+			list = append(list, "# "+line)
+		}
+		goesOn = m != nil || isMore && goesOn
+	}
+	return list
+}
+
+var (
+	prompted = regexp.MustCompile(`^[a-z0-9]*\$ (.*)`)
+	// called is a call of ccm in a line of a shell.
+	called = regexp.MustCompile(`(?:^|[;&|({]\s*|\$\(\s*|\b(?:sudo|time|exec|then|do|nohup)\s+|^# )ccm\s+([^;&|)<>]*)`)
+)
+
+func callsIn(line string) (list [][]string) {
+	for _, m := range called.FindAllStringSubmatch(line, -1) {
+		list = append(list, split(m[1]))
+	}
+	return list
+}
+
+// split returns the words of a command; those of a part of one as far as blanks tell.
+func split(line string) []string {
+	if words, err := shellquote.Split(line); err == nil {
+		return words
+	}
+	return strings.Fields(line)
+}
+
+// checkCall reports whether there is no such command, or a flag that it does not have. A word in
+// capitals is for the reader to fill in.
+func checkCall(root *cobra.Command, words []string) error {
+	cmd, rest, err := root.Find(words)
+	if cmd == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		if placeholder.MatchString(rest[0]) {
+			return nil
+		}
+		return fmt.Errorf("there is no command %s (%w)", rest[0], err)
+	}
+	cmd.InitDefaultHelpFlag()
+	if cmd.Name() == "help" && len(rest) > 0 {
+		if _, left, err := root.Find(rest); err != nil || len(left) > 0 && !placeholder.MatchString(left[0]) {
+			return fmt.Errorf("there is no topic %s", strings.Join(rest, " "))
+		}
+	}
+	if i := slices.Index(rest, "--"); i >= 0 {
+		rest = rest[:i]
+	}
+	for _, word := range rest {
+		long, isLong := strings.CutPrefix(word, "--")
+		if isLong {
+			name, _, _ := strings.Cut(strings.Trim(long, "[],."), "=")
+			if !placeholder.MatchString(name) && cmd.Flag(name) == nil && root.Flag(name) == nil {
+				return fmt.Errorf("%s has no flag --%s", cmd.CommandPath(), name)
+			}
+		} else if short := strings.TrimPrefix(word, "-"); short != word && short != "" {
+			for i, letter := range short {
+				f := cmd.Flags().ShorthandLookup(string(letter))
+				if f == nil {
+					return fmt.Errorf("%s has no flag -%c", cmd.CommandPath(), letter)
+				}
+				if f.NoOptDefVal == "" || i+1 < len(short) && short[i+1] == '=' {
+					break // what follows is its value
+				}
+			}
+		}
+	}
+	return nil
+}
+
+var placeholder = regexp.MustCompile(`^(?:[A-Z#.\[\]{}*_-]+|\.\.\.)$`)
+
+// TestCheckCall: what TestBlocks looks for is found.
+func TestCheckCall(t *testing.T) {
+	root := newRootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard, hosttest.Clock{}))
+	root.InitDefaultHelpCmd()
+	for line, want := range map[string]string{
+		"ccm run site.lua --tags web -v -- --anything": "",
+		"sudo ccm plan -nv site.lua | tail":            "ccm plan has no flag -n",
+		"A=1; ccm rum site.lua":                        "there is no command rum",
+		`eval "$(ccm session new)"`:                    "",
+		"if true; then ccm run x --tagz web; fi":       "ccm run has no flag --tagz",
+		"ccm ensure line /x --line=y":                  "",
+		"ccm ensure line /x --lines y":                 "ccm ensure line has no flag --lines",
+		"ccm help exit-code":                           "there is no topic exit-code",
+		"ccm docs build DIR":                           "",
+		"ccm history --output yaml":                    "",
+	} {
+		calls := callsIn(line)
+		require.Len(t, calls, 1, line)
+		if err := checkCall(root, calls[0]); want == "" {
+			require.NoError(t, err, line)
+		} else {
+			require.ErrorContains(t, err, want, line)
+		}
+	}
+	for text, want := range map[string]string{
+		"```toml\na=1\n```\n": "no test reads blocks of the language toml", "```json\n{\"a\": 1}\n{\n```\n": "unexpected EOF",
+		"```ccm\n1\n```\n": "only the blocks of repl.md", "```tmpl\nx\n```\n": "has the name of a file", "```json\n{}\n```\n": "",
+	} {
+		_, err := checkBlock("x.md", markdown.Parse(text).Blocks()[0])
+		if want == "" {
+			require.NoError(t, err, text)
+		} else {
+			require.ErrorContains(t, err, want, text)
+		}
+	}
+}
