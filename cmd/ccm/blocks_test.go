@@ -75,7 +75,9 @@ var flagNamed = regexp.MustCompile(`^(--[a-z-]+)`)
 var flagsOfOthers = []string{
 	"--enablerepo", "--disablerepo", "--repo", "--setopt", // dnf and zypper
 	"--break-system-packages", "--no-index", // pip
-	"--net", // the lab
+	"--net",                      // the lab
+	"--context",                  // Choria CCM
+	"--hostname", "--modulepath", // TinyCM
 }
 
 // flagsOf returns the flags of a command and of all below it.
@@ -125,7 +127,7 @@ func checkBlock(page string, b markdown.Block) (shell string, err error) {
 		if filepath.Base(page) != "repl.md" {
 			return "", errors.New("only the blocks of repl.md are typed in at the prompt")
 		}
-	case "tmpl":
+	case "tmpl", "jinja":
 		if b.Note == "" {
 			return "", errors.New("a template has the name of a file, so that TestGuides runs it")
 		}
