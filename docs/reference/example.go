@@ -89,7 +89,8 @@ func plan(ctx context.Context, p *site.Process, m spec.Fixture) (string, error) 
 	engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporter: t, Sequential: true, Texts: true}
 	t.Summary(engine.Plan(ctx, &c.Site.Host.View, c.Site.Catalog))
 	// How long it takes is not the same twice.
-	return took().ReplaceAllString(strings.ReplaceAll(text.String(), root, ""), "$1"), nil
+	said := took().ReplaceAllString(strings.ReplaceAll(text.String(), root, ""), "$1")
+	return blank().ReplaceAllString(said, ""), nil // an indented line of blanks would be lost in Markdown
 }
 
 // fromComment returns the example in the comment that a module begins with: its first block of
