@@ -3,8 +3,6 @@ package stdlib_test
 import (
 	"io/fs"
 	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,18 +11,13 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// TestEveryTypeIsDocumented: each has a doc of its own and of its properties,
-// and docs/types.md lists all of them as they describe themselves.
+// TestEveryTypeIsDocumented: each has a doc of its own and of its properties, and docs/types.md
+// names the modules that are no types.
 func TestEveryTypeIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/types.md")
 	require.NoError(t, err)
 	files, err := fs.Glob(stdlib.Library, "std/*.lua")
 	require.NoError(t, err)
-	var listed []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| ([A-Z].*) \\|$").FindAllStringSubmatch(string(page), -1) {
-		listed = append(listed, m[1]+": "+m[2])
-	}
-	var types []string
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimPrefix(file, "std/"), ".lua")
 		reg, _, mistakes := evaluate(t, `require "std.`+name+`"`)
@@ -34,7 +27,7 @@ func TestEveryTypeIsDocumented(t *testing.T) {
 			require.Contains(t, string(page), "`std."+name+"`", "a module that is no type")
 			continue
 		}
-		types = append(types, name+": "+typ.Schema().Doc)
+		require.NotEmpty(t, typ.Schema().Doc, name)
 		for _, f := range typ.Schema().Fields {
 			require.NotEmpty(t, f.Doc, "%s.%s", name, f.Name)
 		}
@@ -43,8 +36,6 @@ func TestEveryTypeIsDocumented(t *testing.T) {
 		require.Less(t, strings.Count(string(text), "\n"), 150, "%s is to be read as an example", file)
 		require.Contains(t, string(text), `--   local `+name+` = require "std.`+name+`"`, "%s begins with an example", file)
 	}
-	slices.Sort(types)
-	require.Equal(t, types, listed)
 }
 
 // TestExamplesOfTheHeads evaluates what stands in the comment at the head of each

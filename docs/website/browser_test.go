@@ -7,8 +7,10 @@ import (
 	"html"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +21,8 @@ import (
 // required.
 func browser(t *testing.T) string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
+		if found, err := exec.LookPath(name); err == nil {
+			return found
 		}
 	}
 	if os.Getenv("CCM_BROWSER") == "required" {
@@ -44,9 +46,11 @@ func show(t *testing.T, chromium, page string) string {
 	return html.UnescapeString(title[1])
 }
 
-// write writes the files of the site to a directory, and an addition at the end of each page.
+// write writes the files of the site to a directory, and an addition at the end of each page. It
+// returns the pages that are worth a look.
 func write(t *testing.T, addition string) (dir string, pages []string) {
 	dir = t.TempDir()
+	size := make(map[string]int)
 	files, err := Build(Documentation())
 	require.NoError(t, err)
 	for _, f := range files {
@@ -55,9 +59,22 @@ func write(t *testing.T, addition string) (dir string, pages []string) {
 		require.NoError(t, os.WriteFile(name, bytes.Replace(f.Data, []byte("</body>"), []byte(addition+"</body>"), 1), 0o644))
 		if strings.HasSuffix(f.Name, suffix) {
 			pages = append(pages, f.Name)
+			size[f.Name] = len(f.Data)
 		}
 	}
-	return dir, pages
+	return dir, withoutLike(pages, size)
+}
+
+// withoutLike leaves out pages that are made alike: of each such folder the largest are kept.
+func withoutLike(pages []string, size map[string]int) []string {
+	const most = 5
+	slices.SortStableFunc(pages, func(a, b string) int { return size[b] - size[a] })
+	kept := make(map[string]int)
+	return slices.DeleteFunc(pages, func(name string) bool {
+		dir := path.Dir(name)
+		kept[dir]++
+		return strings.HasPrefix(dir, "reference/") && kept[dir] > most
+	})
 }
 
 // searcher presses keys, searches, and notes what it sees in the title.
@@ -115,7 +132,8 @@ for (var i = 0; i < 6; i++) {
 }
 </script>`
 
-// TestTelephone: on a screen of 400 pixels no page has to be moved sideways.
+// TestTelephone: on a screen of 400 pixels no page has to be moved sideways. Of the pages of types
+// and commands the largest are shown.
 func TestTelephone(t *testing.T) {
 	t.Parallel()
 	chromium := browser(t)
