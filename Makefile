@@ -8,6 +8,7 @@
 # make generate   write what is derived from the declarations
 # make plans      hold plans of SITES random sites against their runs
 # make integration  real apt, dnf and systemd in throw-away systems (root)
+# make browser    try in headless Chromium what is written for browsers
 # make fuzz       every fuzz target for FUZZTIME, one after the other
 # make reliability  run the tests that count what they try, and write docs/reliability.md (root)
 # make growth     count what up to 100,000 resources take, against 1,000 (many minutes)
@@ -38,7 +39,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test lint generate integration reliability growth bench bench-go fuzz plans
+.PHONY: build cross package share reproducible check-release portable test lint generate integration browser reliability growth bench bench-go fuzz plans
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -100,6 +101,9 @@ integration:
 	test/lab/lab build
 	go test -tags integration -count=1 -timeout 40m -parallel 4 ./test/integration
 	go test -tags integration -count=1 -timeout 60m ./test/reliability
+
+browser:
+	cd test/browser && go vet ./... && go test -count=1 ./...
 
 reliability:
 	go run ./test/tally/table $(if $(RUN),-run '$(RUN)') $(LAB)

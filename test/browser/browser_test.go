@@ -1,0 +1,191 @@
+// Package browser tries in headless Chromium what ccm writes for browsers.
+//
+// Without Chromium the tests are skipped, unless CCM_BROWSER=required. CCM_SHOTS=DIR keeps
+// pictures of the pages in DIR.
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// ccm is the binary that is tried, built once.
+var ccm = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "ccm-browser-")
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(dir, "ccm")
+	cmd := exec.Command("go", "build", "-o", bin, "./cmd/ccm")
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%v\n%s", err, out)
+	}
+	return bin, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if bin, err := ccm(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(bin))
+	}
+	os.Exit(code)
+}
+
+// findChromium returns the path of Chromium; without it the test is skipped.
+func findChromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CCM_BROWSER") == "required" {
+		t.Fatal("there is no chromium")
+	}
+	t.Skip("there is no chromium")
+	return ""
+}
+
+// A tab is one of the browser, with what went wrong in it.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string // messages of the console and exceptions
+	requests []string // URLs
+}
+
+// newTab opens a tab of a browser of its own.
+func newTab(t *testing.T) *tab {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findChromium(t)), chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
+	t.Cleanup(cancel)
+	b := &tab{t: t, ctx: ctx}
+	b.size(1400, 1000)
+	b.call(func() error { _, err := chromedp.Call(ctx, runtime.Enable, cdp.Empty{}); return err })
+	b.call(func() error { _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); return err })
+	b.call(func() error { _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); return err })
+	chromedp.Listen(ctx, func(ev any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := ev.(type) {
+		case *runtime.EventConsoleAPICalled:
+			b.problems = append(b.problems, fmt.Sprintf("console: %v", e.Args))
+		case *runtime.EventExceptionThrown:
+			b.problems = append(b.problems, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
+		case *log.EventEntryAdded:
+			b.problems = append(b.problems, "log: "+e.Entry.Text+" "+e.Entry.URL)
+		case *network.EventRequestWillBeSent:
+			b.requests = append(b.requests, e.Request.URL)
+		}
+	})
+	return b
+}
+
+func (b *tab) call(f func() error) {
+	b.t.Helper()
+	if err := f(); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	b.call(func() error { return chromedp.Do(b.ctx, steps...) })
+}
+
+// size sets the size of the window, in pixels of CSS.
+func (b *tab) size(width, height int64) { b.t.Helper(); b.do(chromedp.EmulateViewport(width, height)) }
+
+// open opens a file.
+func (b *tab) open(path string) { b.t.Helper(); b.do(chromedp.Navigate("file://" + path)) }
+
+// eval returns the value of an expression in JavaScript.
+func eval[T any](b *tab, js string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](js))
+	if err != nil {
+		b.t.Fatalf("%s: %v", js, err)
+	}
+	return v
+}
+
+// dark has the page shown as to somebody who prefers dark.
+func (b *tab) dark(on bool) {
+	b.t.Helper()
+	scheme := map[bool]string{true: "dark", false: "light"}[on]
+	b.call(func() error {
+		_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		return err
+	})
+}
+
+// withoutJavaScript has no script run in the pages that are opened next.
+func (b *tab) withoutJavaScript() {
+	b.t.Helper()
+	b.call(func() error {
+		_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	})
+}
+
+// shoot keeps a picture of the window.
+func (b *tab) shoot(name string) {
+	b.t.Helper()
+	dir := os.Getenv("CCM_SHOTS")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// fits fails if the page is wider than the window.
+func (b *tab) fits() {
+	b.t.Helper()
+	if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+		b.t.Errorf("the page is %d pixels too wide", over)
+	}
+}
+
+// clean fails if something was loaded besides files, or if the console has messages.
+func (b *tab) clean() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.problems {
+		b.t.Errorf("in the browser: %s", p)
+	}
+	for _, url := range b.requests {
+		if !strings.HasPrefix(url, "file://") {
+			b.t.Errorf("the page asks for %s", url)
+		}
+	}
+}

@@ -1,0 +1,11 @@
+// What is tried in a browser is a module of its own: chromedp is nothing that users of ccm need.
+module github.com/luaccm/ccm/test/browser
+
+go 1.26
+
+require (
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
+)
+
+require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
