@@ -1,6 +1,6 @@
 # make            build bin/ccm
 # make cross      build bin/ccm-SYSTEM for each of SYSTEMS, and vet for those that are not Linux
-# make package    build deb, rpm and apk of ARCH, with SBOM and checksums, into dist/
+# make package    build deb, rpm, apk and an archive for ARCH, with SBOM and checksums, into dist/
 # make reproducible  build the packages twice and compare (a minute)
 # make portable   try on Linux how paths are walked on other systems
 # make test       all tests that need no root and no network

@@ -15,6 +15,7 @@ type builder struct {
 	root, out string
 	release   *release
 	facts     facts
+	archives  bool     // make them, too
 	made      []string // files in out
 }
 
@@ -68,6 +69,11 @@ func (b *builder) buildFor(arch string) error {
 	for _, format := range b.release.NFPMs[0].Formats {
 		if err := b.pack(f, format, program); err != nil {
 			return fmt.Errorf("%s: %w", format, err)
+		}
+	}
+	if b.archives {
+		if err := b.archive(f, program); err != nil {
+			return err
 		}
 	}
 	name, err := f.expand(b.release.SBOMs[0].Documents[0])

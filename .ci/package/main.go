@@ -1,8 +1,8 @@
 // Package builds the packages of ccm, as .goreleaser.yaml describes them: the program, man pages
-// and the like, deb, rpm and apk, a list of what the program consists of (CycloneDX), and
+// and the like, deb, rpm and apk, an archive, a list of what the program consists of (CycloneDX), and
 // checksums. It needs no network once its modules are there. The same commit gives the same bytes.
 //
-//	package [-root DIR] [-out DIR] [-formats deb,rpm] ARCH...
+//	package [-root DIR] [-out DIR] [-formats deb,rpm,tar.gz] ARCH...
 //	package -sbom PROGRAM -out FILE -version VERSION
 //
 // The version is VERSION or what .ci/version says, the time SOURCE_DATE_EPOCH or that of the
@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -42,8 +43,9 @@ func run(root, out string, formats, archs []string) error {
 	if err != nil {
 		return err
 	}
+	archive := len(formats) == 0 || slices.Contains(formats, release.Archives[0].Formats[0])
 	if len(formats) > 0 {
-		release.NFPMs[0].Formats = formats
+		release.NFPMs[0].Formats = slices.DeleteFunc(release.NFPMs[0].Formats, func(f string) bool { return !slices.Contains(formats, f) })
 	}
 	facts, err := readFacts(root)
 	if err != nil {
@@ -55,7 +57,7 @@ func run(root, out string, formats, archs []string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	b := &builder{root: root, out: out, release: release, facts: facts}
+	b := &builder{root: root, out: out, release: release, facts: facts, archives: archive}
 	if err := b.runHooks(); err != nil {
 		return err
 	}

@@ -29,8 +29,9 @@ type release struct {
 		Cmd       string
 		Args      []string
 	}
+	Archives []archives
 	// Of these only goreleaser makes something.
-	Archives, Snapshot, Release yaml.Node
+	Snapshot, Release yaml.Node
 }
 
 // A build is how the program is built.
@@ -83,8 +84,8 @@ func readRelease(file string) (*release, error) {
 	if err := dec.Decode(r); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if len(r.Builds) != 1 || len(r.NFPMs) != 1 || len(r.SBOMs) != 1 || len(r.SBOMs[0].Documents) != 1 {
-		return nil, fmt.Errorf("%s: want one of each: builds, nfpms, sboms", file)
+	if len(r.Builds) != 1 || len(r.Archives) != 1 || len(r.NFPMs) != 1 || len(r.SBOMs) != 1 || len(r.SBOMs[0].Documents) != 1 {
+		return nil, fmt.Errorf("%s: want one of each: builds, archives, nfpms, sboms", file)
 	}
 	return r, nil
 }

@@ -8,10 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/test/dialog"
 )
 
 // The versions of which packages are built for these tests.
@@ -24,7 +27,7 @@ const (
 // that labs see as /opt/ccm/packages.
 var builtPackages = sync.OnceValue(func() error {
 	for _, version := range []string{olderVersion, newerVersion} {
-		cmd := exec.Command("go", "-C", "../../.ci/package", "run", ".", "-formats", "deb,rpm",
+		cmd := exec.Command("go", "-C", "../../.ci/package", "run", ".", "-formats", "deb,rpm,tar.gz",
 			"-out", filepath.Join(binaries, "packages", version), runtime.GOARCH)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "VERSION="+version)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -119,6 +122,42 @@ systemctl daemon-reload; systemctl enable -q --now ccm-run.timer`)
 			l.says("", "dpkg --verify ccm")
 			l.sh("apt-get -qq purge ccm")
 			l.sh("test -s /etc/ccm/site.lua; ! test -e /var/lib/ccm")
+		})
+	}
+}
+
+// TestInstallPage types in docs/install.md, on a machine for each prompt, in the directory with
+// what make package has built.
+func TestInstallPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/install.md")
+	require.NoError(t, err)
+	require.NoError(t, builtPackages())
+	blocks := dialog.Blocks(string(text))
+	for prompt, family := range map[string]string{"debian": debian, "fedora": rhel, "other": arch} {
+		t.Run(prompt, func(t *testing.T) {
+			l := boot(t, family)
+			l.sh("mkdir /root/dist; cp /opt/ccm/packages/" + newerVersion + "/* /root/dist/ 2>/dev/null || :")
+			typed := 0
+			for _, b := range blocks {
+				if strings.HasPrefix(b.File, "/") {
+					l.sh("mkdir -p " + filepath.Dir(b.File))
+					l.write(b.File, []byte(b.Text))
+				}
+				if !b.IsDialog() {
+					continue
+				}
+				for _, c := range b.Commands() {
+					require.Contains(t, []string{"debian", "fedora", "other"}, c.Prompt, c.Line)
+					if c.Prompt != prompt {
+						continue
+					}
+					typed++
+					out := l.exec("sh", "-c", "cd /root/dist; exec 2>&1; "+strings.ReplaceAll(c.Line, "amd64", runtime.GOARCH))
+					require.Zero(t, out.status, "$ %s\n%s", c.Line, out.stdout)
+					require.Regexp(t, c.Answer(), out.stdout, "$ %s", c.Line)
+				}
+			}
+			require.Greater(t, typed, 2)
 		})
 	}
 }
