@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
@@ -37,6 +38,11 @@ func (c *call) compare() int {
 			return x.matters(e)
 		},
 		func(p host.TreePair) error { return x.add(p, dir) })
+	if len(x.extra) > 0 { // what is mounted there is somebody else's
+		mounts, err := c.view.MountsBelow(dir)
+		c.must(err)
+		x.extra = slices.DeleteFunc(x.extra, mounts.Hold)
+	}
 	t := x.table(c)
 	if what, ok := errors.AsType[clash](err); ok {
 		t.RawSetString("clash", lua.LString(what))

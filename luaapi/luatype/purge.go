@@ -23,6 +23,8 @@ func (c *call) undeclared() int {
 	c.must(err)
 	entries, err := c.view.Tree(c.in.Context(), dir, host.MaxNames)
 	c.must(err)
+	mounts, err := c.view.MountsBelow(dir)
+	c.must(err)
 	// Whether something that stays is in a directory, or is it.
 	stays := map[string]bool{".": true}
 	kept := make(map[string]bool) // with all that is in it
@@ -30,7 +32,7 @@ func (c *call) undeclared() int {
 		c.must(c.in.Context().Err())
 		matters, err := x.matters(e)
 		c.must(err)
-		mounted := e.Kind == host.Directory && e.Dev != 0 && top.Dev != 0 && e.Dev != top.Dev
+		mounted := mounts.Hold(e.Rel) || e.Kind == host.Directory && e.Dev != 0 && top.Dev != 0 && e.Dev != top.Dev
 		if kept[path.Dir(e.Rel)] || keep[e.Rel] || !matters || mounted {
 			kept[e.Rel] = true
 			for up := e.Rel; !stays[up]; up = path.Dir(up) {

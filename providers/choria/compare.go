@@ -161,9 +161,13 @@ func (c *comparison) purge(ctx context.Context, v *host.View, want resources.Sca
 	if err != nil || info.Kind != host.Directory {
 		return nil, err
 	}
+	mounts, err := v.MountsBelow(c.target)
+	if err != nil {
+		return nil, err
+	}
 	entries, err := v.Tree(ctx, c.target, host.MaxNames)
 	for _, e := range entries {
-		if e.Kind != host.Directory && !rendered[e.Rel] {
+		if e.Kind != host.Directory && !rendered[e.Rel] && !mounts.Hold(e.Rel) {
 			c.purged = append(c.purged, e.Rel)
 		}
 	}

@@ -74,7 +74,7 @@ func (h *Host) RemoveTree(name string) error {
 // holdsNoMount reports a mount point at or below a path. What is mounted there is
 // somebody else's.
 func holdsNoMount(name string, above, d *safepath.Handle) error {
-	if d.Stat.Dev != above.Stat.Dev {
+	if d.IsMount(above) {
 		return fmt.Errorf("%s is a mount point, and is not removed with what is mounted there", name)
 	}
 	return safepath.EachIn(d, func(p safepath.Location, info Info) error {

@@ -34,3 +34,7 @@ const searchOnly = unix.O_SEARCH
 
 // renameNew is a rename to where nothing stands.
 func renameNew(from, to Location) error { return unix.ENOSYS }
+
+// isMountRoot reports whether what is open is the top of a mount of the same device, which
+// there is not.
+func isMountRoot(int) bool { return false }

@@ -37,3 +37,10 @@ func linkNotFollowed(err error) error { return err } // which it is here
 func renameNew(from, to Location) error {
 	return unix.Renameat2(from.Dir.FD, from.Name, to.Dir.FD, to.Name, unix.RENAME_NOREPLACE)
 }
+
+// isMountRoot reports whether what is open is the top of a mount.
+func isMountRoot(fd int) bool {
+	var st unix.Statx_t
+	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, 0, &st)
+	return err == nil && st.Attributes_mask&st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
+}

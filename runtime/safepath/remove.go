@@ -65,6 +65,12 @@ func Empty(d *Handle) error {
 // mostSweeps is how often a directory is emptied into which somebody puts more.
 const mostSweeps = 40
 
+// IsMount reports whether something else is mounted at a directory than its parent is in: on
+// another device or, as far as the kernel tells (Linux 5.8), of the same one (mount --bind).
+func (d *Handle) IsMount(parent *Handle) bool {
+	return d.Stat.Dev != parent.Stat.Dev || isMountRoot(d.FD)
+}
+
 // RemoveAll removes what is at a place, with everything in it.
 func RemoveAll(p Location) error {
 	err := Unlink(p)
@@ -76,7 +82,7 @@ func RemoveAll(p Location) error {
 		return err
 	}
 	defer sub.Close()
-	if sub.Stat.Dev != p.Dir.Stat.Dev {
+	if sub.IsMount(p.Dir) {
 		return unix.EBUSY
 	}
 	if err := Empty(sub); err != nil {

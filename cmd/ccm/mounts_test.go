@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is mounted below a directory is somebody else's, whether it is on another device or, by
+// mount --bind, on the same one: it is neither purged nor removed.
+func TestMountsAreLeftAlone(t *testing.T) {
+	const mounts = `mkdir -p d/device d/sub/bind d/other bound tree; echo mine > bound/precious; echo x > d/other/x; echo y > tree/keep; echo f > single; echo g > d/single
+		mount -t tmpfs tmpfs d/device; echo mine > d/device/precious; mount --bind bound d/sub/bind; mount --bind single d/single
+		%s
+		ccm run --state-dir state site.lua || echo "status $?"
+		cat bound/precious d/device/precious d/single; ls d`
+	for what, c := range map[string]struct{ script, before, want string }{
+		"purge of what nobody declares": {
+			`require "std.directory" { DIR .. "/d", purge = true }`, "", "purge  other → removed",
+		},
+		"purge of what a source has not": {
+			`require "std.directory" { DIR .. "/d", purge = true, source = "tree" }`, "", "purge  other, other/x → removed",
+		},
+		"purge of a scaffold": {
+			`scaffold { DIR .. "/d", purge = true, source = "tree" }`, "rm -r d/other", "scaffold#",
+		},
+		"a declared mount": {
+			`require "std.directory" { DIR .. "/d", purge = true }
+			require "std.mount" { DIR .. "/d/other", device = "tmpfs", type = "tmpfs" }`, "", "Mounted it",
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir, err := os.MkdirTemp("/var/tmp", "ccm-mounts-") // t.TempDir may be on a file system of its own
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(fmt.Sprintf("local DIR = %q\n%s", dir, c.script)), 0o644))
+			cmd := inOwnMounts(t, ownEtc, "sh", "-ec", "cd "+dir+"\n"+fmt.Sprintf(mounts, c.before))
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, string(out), c.want)
+			require.NotContains(t, string(out), "status", "%s", out)
+			require.Contains(t, string(out), "\nmine\nmine\nf\n", "%s", out)
+		})
+	}
+	for what, script := range map[string]string{
+		"directory": `require "std.directory" { DIR .. "/d/sub", ensure = "absent" }`,
+		"file":      `file { DIR .. "/d/sub", ensure = "absent", force = true }`,
+	} {
+		t.Run("removal of a "+what, func(t *testing.T) {
+			dir, err := os.MkdirTemp("/var/tmp", "ccm-mounts-")
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(fmt.Sprintf("local DIR = %q\n%s", dir, script)), 0o644))
+			out, err := inOwnMounts(t, "", "sh", "-ec", "cd "+dir+"\n"+fmt.Sprintf(mounts, "")).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, string(out), "/d/sub/bind is a mount point, and is not removed")
+			require.Contains(t, string(out), "\nmine\nmine\nf\n", "%s", out)
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package host
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Mounts are the places below a directory at which something else is mounted, by their paths
+// from there. They are of files too, and of directories of the same file system (mount --bind),
+// which look like any other.
+type Mounts []string
+
+// MountsBelow returns where something is mounted below a directory of the machine. Where the
+// kernel has no list of mounts (proc_pid_mountinfo(5)) it finds none.
+func (v *View) MountsBelow(dir string) (Mounts, error) {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if real, err := v.Canonical(dir); err == nil {
+		dir = real
+	}
+	above := strings.TrimSuffix(filepath.Join(v.root, dir), "/") + "/"
+	var list Mounts
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		if len(words) < 5 {
+			continue
+		}
+		if rel, ok := strings.CutPrefix(unescapeMount(words[4]), above); ok {
+			list = append(list, rel)
+		}
+	}
+	return list, nil
+}
+
+// unescapeMount returns a path as the kernel lists it: \040 is a blank.
+func unescapeMount(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+4 <= len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// Hold reports whether a path is at or in a mount, or above one: it is not for somebody to
+// remove who removes what is in the directory.
+func (m Mounts) Hold(rel string) bool {
+	for _, at := range m {
+		if rel == at || strings.HasPrefix(rel, at+"/") || strings.HasPrefix(at, path.Clean(rel)+"/") {
+			return true
+		}
+	}
+	return false
+}
