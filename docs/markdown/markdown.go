@@ -107,6 +107,20 @@ func (d *Document) Blocks() (list []Block) {
 	return list
 }
 
+// File returns the name of the file that a block of code shows: what stands behind its language,
+// "" if that is nothing, or part, which is said of what is no whole file.
+func (d *Document) File(n ast.Node) string {
+	x, ok := n.(*ast.FencedCodeBlock)
+	if !ok || x.Info == nil {
+		return ""
+	}
+	_, name, _ := strings.Cut(string(x.Info.Segment.Value(d.Source)), " ")
+	if name = strings.TrimSpace(name); name == "part" {
+		return ""
+	}
+	return name
+}
+
 // A CodeSpan is a piece of code within a text.
 type CodeSpan struct {
 	Text string

@@ -91,8 +91,13 @@ func (p *page) heading(h *ast.Heading) {
 	p.line(strings.Repeat([]string{"=", "-"}[h.Level-1], max(3, min(p.Columns, width(words)))))
 }
 
-// code writes a block of code, indented. Its lines are not broken, so that they can be copied.
+// code writes a block of code, indented, below the name of the file that it is. Its lines are not
+// broken, so that they can be copied.
 func (p *page) code(n ast.Node, first, indent string) {
+	if file := p.doc.File(n); file != "" {
+		p.out.Printf("%s%s:\n", first, file)
+		first = indent
+	}
 	for line := range strings.Lines(p.doc.code(n)) {
 		line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
 		if line == "" {

@@ -53,6 +53,12 @@ b
 `, out)
 }
 
+// TestTerminalFile: above a block of code stands the file that it is, if it has one.
+func TestTerminalFile(t *testing.T) {
+	out := Terminal{Columns: 40}.Text(Parse("```lua site.lua\nx = 1\n```\n\n- ```lua part\n  y = 1\n  ```\n")).String()
+	require.Equal(t, "site.lua:\n    x = 1\n\n-     y = 1\n", out)
+}
+
 // TestTerminalNarrow: where columns have no room, a row is a paragraph.
 func TestTerminalNarrow(t *testing.T) {
 	out := Terminal{Columns: 16}.Text(Parse("| name | what it is |\n|---|---|\n| first | incomprehensibly long |\n")).String()

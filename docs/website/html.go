@@ -16,6 +16,7 @@ func (b *builder) html(doc *markdown.Document, name string) (template.HTML, erro
 	b.source = doc.Source
 	b.relink(doc.Root, name)
 	anchor(doc.Root)
+	caption(doc, doc.Root)
 	var out bytes.Buffer
 	if err := markdown.Converter().Renderer().Render(&out, doc.Source, doc.Root); err != nil {
 		return "", err
@@ -79,6 +80,19 @@ func unwrap(parent, n ast.Node) {
 		parent.InsertBefore(parent, n, c)
 	}
 	parent.RemoveChild(parent, n)
+}
+
+// caption puts the name of the file that a block of code is above the block.
+func caption(doc *markdown.Document, n ast.Node) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if file := doc.File(c); file != "" {
+			p := ast.NewParagraph()
+			p.SetAttributeString("class", []byte("file"))
+			p.AppendChild(p, ast.NewString([]byte(file)))
+			n.InsertBefore(n, c, p)
+		}
+		caption(doc, c)
+	}
 }
 
 // anchor puts a link to itself behind each heading but the title.

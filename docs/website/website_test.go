@@ -135,6 +135,15 @@ func TestLinksAreNamed(t *testing.T) {
 	require.Contains(t, site["a.html"], `<p><a href="b.html#x">The second</a>, <a href="b.html">so</a>, z.md, <a href="b.html"><code>b.md</code></a></p>`)
 }
 
+// TestFileOfBlock: above a block of code stands the file that it is, as text.
+func TestFileOfBlock(t *testing.T) {
+	page := "# x\n\n```lua site.lua\nx = 1\n```\n\n```lua <b>&amp;\ny = 1\n```\n\n```lua part\nz = 1\n```\n"
+	text := built(t, Source{Groups: []docs.Group{{Title: "g", Pages: []string{"x"}}}, Text: func(string) string { return page }, Label: func(string) string { return "x" }})["x.html"]
+	require.Contains(t, text, `<p class="file">site.lua</p>`)
+	require.NotContains(t, text, "<b>")
+	require.Equal(t, 2, strings.Count(text, `<p class="file">`))
+}
+
 // TestOrder: from the first page one comes to all others by next, and back.
 func TestOrder(t *testing.T) {
 	site := built(t, Documentation())
