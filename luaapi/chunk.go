@@ -36,6 +36,14 @@ type chunk struct {
 	common   *defaults // of all types; nil for none
 
 	tree func() *tree
+	// forget frees what tree remembers; it is made again when it is asked for.
+	forget func()
+}
+
+// setTree sets what makes the tree.
+func (c *chunk) setTree(make func() *tree) {
+	c.forget = func() { c.tree = sync.OnceValue(make) }
+	c.forget()
 }
 
 // nodeBase is the lowest number of a node.
@@ -178,7 +186,7 @@ func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error)
 		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.number(stmts)
-	c.tree = sync.OnceValue(func() *tree { return newTree(c.first, withoutShebang(text)) })
+	c.setTree(func() *tree { return newTree(c.first, withoutShebang(text)) })
 	proto, err := cp.compileChunk(c, stmts)
 	if err != nil {
 		return nil, nil, cp.in.report.compileMistake(c, err)

@@ -20,8 +20,23 @@ func compile(stmts []ast.Stmt, name string) (*lua.FunctionProto, error) {
 	proto, err := lua.Compile(stmts, name)
 	if err == nil {
 		placeInstructions(proto)
+		shrink(proto)
 	}
 	return proto, err
+}
+
+// shrink frees what gopher-lua has reserved for each function and the function does not need:
+// 16 KiB, most of it for a thousand instructions.
+func shrink(proto *lua.FunctionProto) {
+	proto.Code = slices.Clone(proto.Code)
+	proto.DbgSourcePositions = slices.Clone(proto.DbgSourcePositions)
+	proto.DbgCalls = slices.Clone(proto.DbgCalls)
+	proto.DbgLocals = slices.Clone(proto.DbgLocals)
+	proto.DbgUpvalues = slices.Clone(proto.DbgUpvalues)
+	proto.FunctionPrototypes = slices.Clone(proto.FunctionPrototypes)
+	for _, inner := range proto.FunctionPrototypes {
+		shrink(inner)
+	}
 }
 
 // placeInstructions gives each instruction without a position that of the one before, or of

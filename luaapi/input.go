@@ -3,7 +3,6 @@ package luaapi
 import (
 	"errors"
 	"strings"
-	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
@@ -110,7 +109,7 @@ func (s *Session) compile(p *input, name, dir string) (*lua.LFunction, *chunk, e
 	in := s.in
 	c := &chunk{name: name, dir: dir, text: p.text, first: in.source.nextNode()}
 	in.source.chunks = append(in.source.chunks, c)
-	c.tree = sync.OnceValue(func() *tree {
+	c.setTree(func() *tree {
 		t := newTree(c.first, p.prefix+p.source)
 		for i := range t.tokens {
 			if t.tokens[i].line == 1 {

@@ -192,6 +192,14 @@ func (in *Interp) Close() {
 	}
 }
 
+// ForgetPlaces frees what leads from the code to columns of the text. Where such a place is
+// asked for later, the text is read again.
+func (in *Interp) ForgetPlaces() {
+	for _, c := range in.source.chunks {
+		c.forget()
+	}
+}
+
 // Sources finds the texts of the script and of its modules.
 func (in *Interp) Sources() diag.Sources { return in.shown }
 

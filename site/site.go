@@ -49,7 +49,7 @@ func (p *Process) LoadManifest(ctx context.Context, name string, o *Options) (*m
 // loadOptions are what only some ask of the reading of a site.
 type loadOptions struct {
 	noop     bool // scripts learn that nothing will be changed
-	resolved bool // a manifest keeps what its expressions gave, which needs memory
+	resolved bool // a manifest keeps its declarations, and the site has no catalog
 	// runner is that of the host, for a run: then resources are looked at while the site is
 	// still being read. For all else it is nil.
 	runner  *observedRunner
@@ -93,6 +93,9 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 	if err != nil {
 		s.Close()
 		return nil, err
+	}
+	if how.resolved { // the resources are no longer needed
+		s.Catalog, l.builder = nil, catalog.Builder{}
 	}
 	return s, nil
 }

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 const catalogProtocol = "io.choria.ccm.v1.catalog"
@@ -25,11 +31,10 @@ shown. The same script on the same machine gives the same text.`,
 			if err != nil {
 				return err
 			}
-			tab := catalogTable(s.Catalog)
 			if output.value == "json" {
-				return e.print().json(tab)
+				return e.print().catalog(s.Catalog)
 			}
-			return e.print().value(schema.MapValue(tab), output.value)
+			return e.print().value(schema.MapValue(catalogTable(s.Catalog)), output.value)
 		},
 	}
 	f.add(cmd.Flags())
@@ -48,6 +53,37 @@ func catalogTable(c *catalog.Catalog) *schema.Table {
 		{Key: "protocol", Val: schema.StringValue(catalogProtocol)},
 		{Key: "resources", Val: schema.ListValue(items...)},
 	}}
+}
+
+// catalog prints a catalog as JSON on several lines, one resource after the other: all of it
+// at once would be several times as long as what the files hold.
+func (p printer) catalog(c *catalog.Catalog) error {
+	out := bufio.NewWriterSize(secret.Underneath(p.w), 64<<10)
+	_, _ = out.WriteString("{\n  \"protocol\": \"" + catalogProtocol + "\",\n  \"resources\": [") // that it failed, Flush says
+	enc := json.NewEncoder(withoutNewline{secret.DocumentsTo(p.w, out)})
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("    ", "  ")
+	separator, end := "\n    ", "]\n}\n"
+	for i, r := range c.Resources {
+		_, _ = out.WriteString(separator)
+		if err := enc.Encode(resourceTable(c, i, r)); err != nil {
+			return err
+		}
+		separator, end = ",\n    ", "\n  ]\n}\n"
+	}
+	_, _ = out.WriteString(end)
+	return out.Flush()
+}
+
+// withoutNewline leaves out the newline at the end of each write.
+type withoutNewline struct{ io.Writer }
+
+// Write implements io.Writer.
+func (w withoutNewline) Write(doc []byte) (int, error) {
+	if _, err := w.Writer.Write(bytes.TrimSuffix(doc, []byte("\n"))); err != nil {
+		return 0, err
+	}
+	return len(doc), nil
 }
 
 func resourceTable(c *catalog.Catalog, i int, r *resource.Resource) *schema.Table {

@@ -36,10 +36,10 @@ func TestGroupLimit(t *testing.T) {
 	require.Equal(t, int64(500), groupLimit(0, "0::/user.slice", read))
 }
 
-// A small heap grows to the goal, one about as large by a quarter, a large one to twice its size.
+// A small heap grows to the goal, one about as large by a quarter, a large one by more, up to twice its size.
 func TestCollectorPercent(t *testing.T) {
 	const mib = 1 << 20
-	for live, want := range map[int64]int{0: 700, mib: 700, 4 * mib: 600, 7 * mib: 300, 14 * mib: 100, 24 * mib: 25, 42 * mib: 25, 43 * mib: 100, 100 * mib: 100} {
+	for live, want := range map[int64]int{0: 700, mib: 700, 4 * mib: 600, 7 * mib: 300, 14 * mib: 100, 24 * mib: 25, 42 * mib: 25, 56 * mib: 35, 91 * mib: 62, 140 * mib: 100, 500 * mib: 100} {
 		require.Equal(t, want, collectorPercent(live, 28*mib), "%d bytes", live)
 	}
 }

@@ -117,6 +117,7 @@ func languageOf(reg *resource.Registry) (*stubs.Language, error) {
 			lang.Modules = append(lang.Modules, stubs.Module{Name: "std." + name, Type: t})
 		}
 	}
+	in.ForgetPlaces()
 	return lang, nil
 }
 

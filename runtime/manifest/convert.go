@@ -19,9 +19,8 @@ import (
 // their values on this machine are written, with the expression in a comment.
 func (m *Manifest) Convert(w io.Writer) error {
 	c := &converter{m: m, out: bufio.NewWriter(w), skipped: make(map[string]bool)}
-	for i, d := range m.Resources {
+	for _, d := range m.Resources {
 		if d.Skip != "" {
-			m.Resources[i].Properties, m.Resources[i].where = d.resolve(m.env)
 			c.skipped[d.Type.Name+"#"+d.Name] = true
 		}
 	}
@@ -144,9 +143,12 @@ func (d ResolvedResource) control() *data.Node {
 	return nil
 }
 
-// resolve returns the properties of a skipped resource. Values that cannot be evaluated on
-// this machine stay expressions.
-func (d ResolvedResource) resolve(env *template.Env) (*schema.Table, *table) {
+// resolve returns the properties of a resource and the defaults of its block, without the name.
+// Values of a skipped one that cannot be evaluated on this machine stay expressions.
+func (d ResolvedResource) resolve(env *template.Env) *table {
+	if d.decl == nil {
+		return &table{tab: d.Properties}
+	}
 	where := newTable(d.decl.key)
 	for _, e := range d.decl.entries(nil) {
 		if e.Key.Text == "control" {
@@ -158,7 +160,7 @@ func (d ResolvedResource) resolve(env *template.Env) (*schema.Table, *table) {
 		}
 		where.add(e, template.Clean(e.Key.Text), v)
 	}
-	return where.tab, where
+	return where
 }
 
 // condition returns the control of a resource as a condition in Lua. Known is false if it
@@ -207,14 +209,15 @@ func (c *converter) name(d ResolvedResource) string {
 // properties returns the properties of a resource in Lua, without its name.
 func (c *converter) properties(d ResolvedResource) (props []luaProperty) {
 	name := d.Type.Schema().Name()
-	for i, e := range d.Properties.Entries {
+	where := d.resolve(c.m.env)
+	for i, e := range where.tab.Entries {
 		f := fieldOfType(d, e.Key)
 		if f == nil || f == name || e.Val.Kind == schema.Nil {
 			continue
 		}
 		var n *data.Node
 		if d.decl != nil {
-			n = d.where.nodes[i].Val
+			n = where.nodes[i].Val
 		}
 		w := valueWriter{c: c, depth: 1, references: f.Elem != nil && slices.Contains(relations, f.Name)}
 		p := luaProperty{key: template.LuaKey(e.Key, false), value: w.write(f, e.Val, n)}

@@ -12,19 +12,17 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// A ResolvedResource is a resource of a manifest with its properties after the evaluation
-// of expressions.
+// A ResolvedResource is a resource of a manifest whose expressions can be evaluated.
 type ResolvedResource struct {
 	Type *resource.Type
 	Name string
-	// Properties are those of the resource and the defaults of its block, without the
-	// name; nil if it is skipped.
+	// Properties are those of a resource that no declaration of the manifest stands for. Those of
+	// others are evaluated when they are needed: ten thousand tables would be as large as the manifest.
 	Properties *schema.Table
 	// Skip says why the resource is not managed, "" if it is.
 	Skip string
 
-	decl  *declaration // nil if it was translated from TinyCM
-	where *table       // the nodes of Properties
+	decl *declaration // nil if it has Properties
 }
 
 // A declaration is the syntax of one resource.
@@ -50,8 +48,8 @@ func (r *reader) declare(d *declaration) {
 		return d.typ.Name + "#" + template.Clean(d.name.Text)
 	}
 	from := resource.Origin{Pos: d.key.Pos(), Dir: r.Dir, Calls: r.Calls, Scope: r.Scope}
-	where := r.table(d)
 	r.entries = d.entries(r.entries[:0])
+	where := r.table(d)
 	tab := r.entries
 	from.Skip, tab = r.control(tab, subject)
 	if from.Skip == invalid {
@@ -110,7 +108,7 @@ func (r *reader) decode(d *declaration, where *table, from resource.Origin, brok
 		err = r.loader.Registry.CheckProvider(res)
 	}
 	if err == nil && !broken {
-		declared := ResolvedResource{Type: d.typ, Name: res.ID.Name, Properties: where.tab, decl: d, where: where}
+		declared := ResolvedResource{Type: d.typ, Name: res.ID.Name, decl: d}
 		if !r.keepsTable(where) {
 			res.Where = r.index.position()
 		}

@@ -88,12 +88,9 @@ func (r *reader) table(d *declaration) *table {
 	return where
 }
 
-// keepsTable reports whether the table of a declaration must be kept: the caller wants it,
-// or parsing again would not find all positions.
+// keepsTable reports whether the table of a declaration must be kept, because parsing again
+// would not find all positions.
 func (r *reader) keepsTable(where *table) bool {
-	if !r.loader.Light {
-		return true
-	}
 	for _, e := range where.nodes {
 		if hasEvaluatedKeys(e.Val) {
 			return true

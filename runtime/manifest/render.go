@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/template"
 )
 
 // Render returns a manifest without expressions and hierarchy that declares the same
@@ -59,7 +60,7 @@ func (m *Manifest) blocks() *yaml.Node {
 			list.Content = append(list.Content, outer)
 		}
 		item := emptyMapping()
-		item.Content = append(item.Content, text(d.Name, true), d.body())
+		item.Content = append(item.Content, text(d.Name, true), d.body(m.env))
 		block.Content = append(block.Content, item)
 	}
 	if len(list.Content) == 0 {
@@ -69,7 +70,7 @@ func (m *Manifest) blocks() *yaml.Node {
 }
 
 // body returns the properties of a resource, without its name.
-func (d ResolvedResource) body() *yaml.Node {
+func (d ResolvedResource) body(env *template.Env) *yaml.Node {
 	body := emptyMapping()
 	if d.Skip != "" {
 		control := emptyMapping()
@@ -79,7 +80,7 @@ func (d ResolvedResource) body() *yaml.Node {
 		return body
 	}
 	name := d.Type.Schema().Name()
-	for _, e := range d.Properties.Entries {
+	for _, e := range d.resolve(env).tab.Entries {
 		if d.Type.Schema().Field(e.Key) != name && e.Val.Kind != schema.Nil {
 			put(body, e.Key, yamlOf(e.Val, true))
 		}

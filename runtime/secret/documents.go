@@ -22,6 +22,14 @@ func Documents(w *terminal.Writer, p *Protocol) io.Writer {
 	return s.JSON(p)
 }
 
+// DocumentsTo is Documents for what is collected in out before it goes to [Underneath] of w.
+func DocumentsTo(w *terminal.Writer, out io.Writer) io.Writer {
+	if s, ok := w.Unwrap().(*Writer); ok {
+		return s.To(out).JSON(nil)
+	}
+	return out
+}
+
 // NewEncoder returns what writes values as JSON to w, one a line. P is as for
 // [Documents].
 func NewEncoder(w *terminal.Writer, p *Protocol) *json.Encoder {
