@@ -43,7 +43,7 @@ func (s Source) commonProperties() string {
 	p := page{up: "../"}
 	p.printf("# Properties of every type")
 	p.fence("lua", "file { \"/etc/app.conf\", content = \"x = 1\\n\", owner = \"root\", group = \"root\", mode = \"0644\",\n  tags = \"web\", require = \"package#app\", notify = \"service#app\" }")
-	p.printf("%s", prose(begun(resource.CommonSchema().Doc)))
+	p.printf("These are there whatever the type is.")
 	writeFields(&p, resource.CommonSchema(), "##", "")
 	return p.String()
 }

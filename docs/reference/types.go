@@ -15,6 +15,13 @@ func (s Source) typePage(t *resource.Type) (string, error) {
 	p := page{up: "../../"}
 	p.printf("# Type %s", prose(t.Name))
 	p.printf("%s", prose(about(t.Name, t.Schema().Doc)))
+	guides, err := s.guidesTo("types/" + t.Name + ".md")
+	if err != nil {
+		return "", err
+	}
+	if guides != "" {
+		p.printf("How it is used: %s.", guides)
+	}
 	example, ok := s.Examples[t.Name]
 	if !ok {
 		return "", errors.New("docs/reference/examples has no example of it")
@@ -95,7 +102,11 @@ func writeField(p *page, f *schema.Field, heading, of string) {
 		traits = append(traits, "such as "+code(f.Example))
 	}
 	p.printf("%s.", begun(strings.Join(traits, "; ")))
-	p.printf("%s", prose(begun(f.Doc)))
+	if rest, ok := strings.CutPrefix(f.Doc, f.Name+" "); ok {
+		p.printf("`%s` %s", f.Name, prose(rest))
+	} else {
+		p.printf("%s", prose(f.Doc))
+	}
 	for _, obj := range []*schema.Schema{f.Object, f.ElemObject()} {
 		if obj != nil {
 			writeFields(p, obj, heading+"#", of+f.Name+".")
