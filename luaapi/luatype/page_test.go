@@ -13,7 +13,7 @@ func TestExamplesOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/types.md")
 	require.NoError(t, err)
 	modules := make(map[string]string)
-	for _, m := range regexp.MustCompile("(?s)```lua\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile("(?s)```lua[^\n]*\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		if name := regexp.MustCompile(`ccm\.type \{\n +name = "(\w+)"`).FindStringSubmatch(m[1]); name != nil {
 			modules[name[1]+".lua"] = m[1]
 		}
