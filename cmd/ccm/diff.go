@@ -70,13 +70,8 @@ type pathDiff struct {
 }
 
 func diffRun(e *env, store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
-	v := &host.New(host.Options{Root: rec.Root}).View
 	found := len(paths) == 0
-	held, err := store.Sensitive()
-	if err != nil {
-		return err
-	}
-	later, err := store.LaterChanges(rec.ID)
+	d, err := newDiffer(e, store, rec)
 	if err != nil {
 		return err
 	}
@@ -85,11 +80,7 @@ func diffRun(e *env, store *state.Store, rec *state.Record, paths []string, asJS
 			continue
 		}
 		found = true
-		c.Sensitive = c.Sensitive || held.HeldIn(string(c.Path))
-		text, note, err := diffOf(e, store, v, later, c)
-		if err != nil {
-			note = err.Error()
-		}
+		text, note := d.diff(&c)
 		if asJSON {
 			if err := e.print().line(pathDiff{c, text, note}); err != nil {
 				return err
@@ -97,7 +88,7 @@ func diffRun(e *env, store *state.Store, rec *state.Record, paths []string, asJS
 			continue
 		}
 		out := e.print().data()
-		for _, a := range attributeChanges(v, c) {
+		for _, a := range attributeChanges(d.view, c) {
 			terminal.Fprintf(out, "# %s: %s\n", c.Path, a)
 		}
 		if note != "" {
@@ -124,9 +115,38 @@ func below(path string, paths []string) bool {
 	return len(paths) == 0
 }
 
-// diffOf returns how the content of a path changed, as a unified diff, and what
-// that does not say. Of what holds secrets it is only told that it changed.
-func diffOf(e *env, store *state.Store, v *host.View, later state.LaterChanges, c state.Change) (text, note string, err error) {
+// A differ says how a run changed files.
+type differ struct {
+	env   *env
+	store *state.Store
+	view  *host.View
+	held  *state.Sensitive // which paths hold secrets, or have held some
+	later state.LaterChanges
+}
+
+func newDiffer(e *env, store *state.Store, rec *state.Record) (*differ, error) {
+	d := &differ{env: e, store: store, view: &host.New(host.Options{Root: rec.Root}).View}
+	var err error
+	if d.held, err = store.Sensitive(); err == nil {
+		d.later, err = store.LaterChanges(rec.ID)
+	}
+	return d, err
+}
+
+// diff returns how the content of a path changed, as a unified diff, and what that does not say.
+// It sets c.Sensitive if the path has held secrets since. Of what holds secrets it is only told
+// that it changed.
+func (d *differ) diff(c *state.Change) (text, note string) {
+	c.Sensitive = c.Sensitive || d.held.HeldIn(string(c.Path))
+	text, note, err := d.contents(c)
+	if err != nil {
+		note = err.Error()
+	}
+	return text, note
+}
+
+// contents is diff without a look at other runs.
+func (d *differ) contents(c *state.Change) (text, note string, err error) {
 	was, is := c.Before, state.Version{}
 	if c.After == nil {
 		return "", "what became of it is not known: the run ended before", nil
@@ -143,13 +163,13 @@ func diffOf(e *env, store *state.Store, v *host.View, later state.LaterChanges, 
 		if was.Object == "" {
 			return "", "the content before is not kept: " + was.Unkept, nil
 		}
-		before, err := store.Content(was.Object)
+		before, err := d.store.Content(was.Object)
 		if err != nil {
 			return "", "", err
 		}
 		t.Have = string(before)
 	}
-	after, known, err := store.After(v, later, c)
+	after, known, err := d.store.After(d.view, d.later, *c)
 	if err != nil {
 		return "", "", err
 	}
@@ -165,7 +185,7 @@ func diffOf(e *env, store *state.Store, v *host.View, later state.LaterChanges, 
 			if !exists {
 				return "nothing"
 			}
-			return e.Secrets.Mask(resource.DigestText(sha256sum.Bytes([]byte(text))))
+			return d.env.Secrets.Mask(resource.DigestText(sha256sum.Bytes([]byte(text))))
 		}
 		return "", fmt.Sprintf("it holds secrets: %s → %s", side(t.HaveExists, t.Have), side(t.WantExists, t.Want)), nil
 	}

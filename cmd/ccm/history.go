@@ -173,7 +173,7 @@ func newHistoryShowCommand(e *env) *cobra.Command {
 			}
 			switch {
 			case html:
-				return writeRecordPage(e, rec)
+				return writeRecordPage(e, store, rec)
 			case f.json():
 				return printRecord(e, rec)
 			}

@@ -12,8 +12,11 @@ import (
 )
 
 // writeRecordPage prints the page about a run that was recorded.
-func writeRecordPage(e *env, rec *state.Record) error {
+func writeRecordPage(e *env, store *state.Store, rec *state.Record) error {
 	run := recordedRun(rec, func(document []byte) []byte { return e.Secrets.JSON(document, protocol()) })
+	if err := addDiffs(e, store, rec, run.Events); err != nil {
+		return err
+	}
 	run.Command, run.Error = e.Secrets.Redact(run.Command), e.Secrets.Redact(run.Error)
 	return page.Write(secret.Underneath(e.stdout), run)
 }
@@ -48,4 +51,29 @@ func recordedRun(rec *state.Record, mask func(document []byte) []byte) *report.R
 		run.Error = strings.TrimSpace(fmt.Sprintf("%d lines of the record are damaged and left out. %s", damaged, run.Error))
 	}
 	return run
+}
+
+// addDiffs adds to events how the contents of their files were changed, as ccm diff does.
+func addDiffs(e *env, store *state.Store, rec *state.Record, events []report.Event) error {
+	differ, err := newDiffer(e, store, rec)
+	if err != nil {
+		return err
+	}
+	at := make(map[string]*report.Event, len(events))
+	for i := range events {
+		at[events[i].Type+"#"+events[i].Name] = &events[i]
+	}
+	for _, c := range rec.Changes {
+		ev := at[c.Resource]
+		if ev == nil || c.Undone() {
+			continue
+		}
+		text, note := differ.diff(&c)
+		if note != "" {
+			text += fmt.Sprintf("[%s: %s]\n", c.Path, note)
+		}
+		ev.Text += e.Secrets.Redact(text)
+	}
+	report.LimitTexts(events)
+	return nil
 }

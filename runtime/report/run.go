@@ -22,7 +22,7 @@ type Run struct {
 	// Drift says that the machine was compared with what the past run made.
 	Drift bool
 	// Recorded says that the events are those of a record: it has no resource that was stable
-	// already, and no content of files.
+	// already.
 	Recorded bool
 }
 
@@ -51,7 +51,7 @@ type Collector struct {
 	Mask func(document []byte) []byte
 
 	events []Event // with secrets
-	texts  int     // how many bytes of diffs and outputs are kept
+	texts  texts   // that are kept
 }
 
 var _ converge.Reporter = (*Collector)(nil)
@@ -67,13 +67,24 @@ func (*Collector) Begin(*resource.Resource, int, int) {}
 // Event implements converge.Reporter.
 func (c *Collector) Event(e *converge.Event) {
 	out := c.Where.Event(e, c.Diff)
-	out.Text = limited(out.Text)
-	c.limit(&out)
+	c.texts.limit(&out)
 	c.events = append(c.events, out)
 }
 
-// limit leaves out texts once there are many, but none about a failure.
-func (c *Collector) limit(e *Event) {
+// LimitTexts cuts and leaves out texts of events, as a Collector does.
+func LimitTexts(events []Event) {
+	var t texts
+	for i := range events {
+		t.limit(&events[i])
+	}
+}
+
+// texts is how many bytes of diffs and outputs are kept.
+type texts int
+
+// limit cuts a long text, and leaves out texts once there are many, but none about a failure.
+func (t *texts) limit(e *Event) {
+	e.Text = limited(e.Text)
 	size := len(e.Text) + len(e.Stdout) + len(e.Stderr)
 	if e.Forecast != nil {
 		e.Forecast.Text = limited(e.Forecast.Text)
@@ -82,10 +93,10 @@ func (c *Collector) limit(e *Event) {
 	if size == 0 || e.Failed {
 		return
 	}
-	if c.texts += size; c.texts <= allTextsLimit {
+	if *t += texts(size); *t <= allTextsLimit {
 		return
 	}
-	c.texts -= size
+	*t -= texts(size)
 	e.Text, e.Stdout, e.Stderr = "[left out: this report is long]\n", "", ""
 	if e.Forecast != nil {
 		e.Forecast.Text = ""
