@@ -21,7 +21,7 @@ const (
 // stands for all pages below it, in order of name.
 var groups = []Group{
 	{"Begin", []string{"install", "tutorial", "ensure", "repl"}},
-	{"Language", []string{"lua", "lua-for-yaml", "manifests", "templates", "data", "facts", "modules", "types", "editor"}},
+	{"Language", []string{"resources", "lua", "lua-for-yaml", "manifests", "templates", "data", "facts", "modules", "types", "editor"}},
 	{"What is managed", []string{"files", "edits", "packages", "services", "commands", "secrets", "health-checks"}},
 	{"Runs", []string{"plans", "order", "parts", "prune", "reports", "errors", "testing-sites", "api"}},
 	{"Coming from", []string{"coming-from-puppet", "coming-from-ansible", "coming-from-choria", "coming-from-chezmoi", "coming-from-tinycm"}},
