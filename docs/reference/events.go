@@ -34,7 +34,7 @@ func (s Source) eventsPage() (string, error) {
 	p.printf("# Events")
 	p.printf("`ccm run --output json`, `plan`, `drift`, `undo` and `restore` print an object a line: an event for each resource, then a summary.")
 	p.console("$ ccm run --output json site.lua")
-	p.printf("A field that is not always there is left out where it would be empty. `ccm schema event` prints the [JSON Schema](schemas.md) of events. [api.md](../api.md#reports-of-runs) shows how programs use them.")
+	p.printf("A field that may be left out is there unless it is empty. `ccm schema event` prints the [JSON Schema](schemas.md) of events. [api.md](../api.md#reports-of-runs) shows how programs use them.")
 	for _, o := range objects {
 		fields, err := fieldsOf(filepath.Join(s.Repository, filepath.FromSlash(o.file)), o.name)
 		if err != nil {
@@ -42,7 +42,7 @@ func (s Source) eventsPage() (string, error) {
 		}
 		p.printf("## %s", o.heading)
 		p.printf("%s", o.intro)
-		p.printf("| field | type | always | meaning |\n|---|---|---|---|\n%s", strings.Join(fields, ""))
+		p.printf("| field | type | meaning |\n|---|---|---|\n%s", strings.Join(fields, ""))
 	}
 	return p.String(), nil
 }
@@ -60,18 +60,17 @@ func fieldsOf(file, name string) (rows []string, err error) {
 		}
 		for _, field := range spec.Type.(*ast.StructType).Fields.List {
 			key, options, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
-			always := "yes"
+			kind := jsonType(field.Type)
 			if strings.Contains(options, "omit") {
-				always = ""
+				kind += ", or left out"
 			}
 			meaning := strings.Join(strings.Fields(field.Doc.Text()), " ")
 			if meaning == "" {
 				err = fmt.Errorf("%s: %s.%s has no comment", file, name, field.Names[0].Name)
 			}
-			for _, verb := range []string{"is ", "are ", "says "} {
-				meaning = strings.TrimPrefix(strings.TrimPrefix(meaning, field.Names[0].Name+" "), verb)
-			}
-			rows = append(rows, "| `"+key+"` | "+jsonType(field.Type)+" | "+always+" | "+cell(prose(begun(meaning)))+" |\n")
+			meaning = strings.TrimPrefix(meaning, field.Names[0].Name+" ")
+			meaning = strings.TrimPrefix(strings.TrimPrefix(meaning, "is "), "are ")
+			rows = append(rows, "| `"+key+"` | "+kind+" | "+cell(prose(begun(meaning)))+" |\n")
 		}
 		return false
 	})
