@@ -56,6 +56,23 @@ func TestInstalledPaths(t *testing.T) {
 	require.Contains(t, string(unit), "\nExecStart=/usr/bin/ccm run /etc/ccm/site.lua\n")
 }
 
+// TestFileNames: each system of packages has names of its own for processors.
+func TestFileNames(t *testing.T) {
+	for arch, want := range map[string][]string{
+		"amd64":   {"ccm_1.0.0-1_amd64.deb", "ccm-1.0.0-1.x86_64.rpm", "ccm_1.0.0-r1_x86_64.apk"},
+		"arm64":   {"ccm_1.0.0-1_arm64.deb", "ccm-1.0.0-1.aarch64.rpm", "ccm_1.0.0-r1_aarch64.apk"},
+		"arm7":    {"ccm_1.0.0-1_armhf.deb", "ccm-1.0.0-1.armv7hl.rpm", "ccm_1.0.0-r1_armv7.apk"},
+		"riscv64": {"ccm_1.0.0-1_riscv64.deb", "ccm-1.0.0-1.riscv64.rpm", "ccm_1.0.0-r1_riscv64.apk"},
+	} {
+		for i, format := range []string{"deb", "rpm", "apk"} {
+			packager, err := nfpm.Get(format)
+			require.NoError(t, err)
+			info := nfpm.WithDefaults(&nfpm.Info{Name: "ccm", Arch: arch, Version: "1.0.0", Release: "1"})
+			require.Equal(t, want[i], packager.ConventionalFileName(info))
+		}
+	}
+}
+
 // TestVersions: later commits and releases have later versions, in each system of packages.
 func TestVersions(t *testing.T) {
 	script, err := filepath.Abs(filepath.Join(root, ".ci/version"))

@@ -29,10 +29,8 @@ Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
 		Args: wantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			built, _ := time.Parse(time.RFC3339, readBuildInfo().Time)
-			found, err := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, Built: built, MemoryLimit: memoryLimit()})
-			if err != nil {
-				return err
-			}
+			found := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, Built: built, MemoryLimit: memoryLimit()})
+			var err error
 			if output.value == "json" {
 				err = e.print().json(found)
 			} else {

@@ -79,7 +79,11 @@ func readFeatures() (features, error) {
 func newVersionCommand(e *env) *cobra.Command {
 	output := newChoice("text", "text", "json")
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print the version, and as JSON what this ccm can do", Args: wantArguments(0, 0),
+		Use: "version", Short: "Print the version, and as JSON what this ccm can do",
+		Long: `Print the version. With --output json it is an object with version, commit, time
+(of the commit), go, system, and features: lua, the version of the language;
+types, each resource type with its providers; schemas, what ccm schema prints.`,
+		Args: wantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := readBuildInfo()
 			if output.value == "json" {

@@ -11,7 +11,11 @@ const tolerance = 24 * time.Hour
 // clock tells whether the time of day can be right.
 func clock(x *examination) []Finding {
 	synchronized, err := clockSynchronized()
-	return []Finding{judgeClock(x.process.Clock.Now(), x.Built, synchronized, err)}
+	f := judgeClock(x.process.Clock.Now(), x.Built, synchronized, err)
+	if container := x.text("virtual.container"); f.Hint != "" && container != "" && container != "none" {
+		f.Hint = "on the host, whose clock this is (" + container + "): " + f.Hint
+	}
+	return []Finding{f}
 }
 
 // judgeClock judges the time of day by when this program was built, and by what the kernel says

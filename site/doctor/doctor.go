@@ -52,19 +52,20 @@ type examination struct {
 	facts   *facts.Facts
 }
 
-// Examine makes all checks. The error is that of facts of the user which cannot be read.
-func Examine(ctx context.Context, p *site.Process, o Options) ([]Finding, error) {
+// Examine makes all checks.
+func Examine(ctx context.Context, p *site.Process, o Options) []Finding {
 	x := &examination{Options: o, process: p, view: p.View("/")}
+	var all []Finding
 	var err error
 	if x.facts, err = p.Facts(ctx, x.view, site.FactOptions{}); err != nil {
-		return nil, err
+		all = append(all, Finding{Check: "facts", Result: Failure, Text: "facts of your own cannot be read, and no site is run without them: " + err.Error()})
+		x.facts = facts.New(ctx, x.view, facts.Standard(), nil)
 	}
 	x.StateDir = state.Dir(o.StateDir)
-	var all []Finding
 	for _, check := range []func(*examination) []Finding{system, types, stateDirectory, history, space, clock, memory, selinux} {
 		all = append(all, check(x)...)
 	}
-	return all, nil
+	return all
 }
 
 // text returns a fact as text, "" if there is no such fact.
