@@ -217,6 +217,14 @@ func (f File) ManagesContent(have host.FileKind) bool {
 	return f.Ensure == FilePresent && (f.Content != nil || f.Source != nil) && (!f.ContentOnce || have == host.Missing)
 }
 
+// WrittenFile implements resource.WholeFile.
+func (f File) WrittenFile() string {
+	if f.ManagesContent(host.Regular) {
+		return f.Name
+	}
+	return ""
+}
+
 // Decide implements resource.Spec.
 func (f File) Decide(have FileState) resource.Decision {
 	switch {

@@ -138,7 +138,22 @@ func newRandomWorld(seed uint64, where, url, repo string) *randomWorld {
 	for range 2 + w.rnd.IntN(9) {
 		w.declare()
 	}
+	w.settleEdits()
 	return w
+}
+
+// settleEdits has the content of a file that something edits be for a new file only: a site in
+// which both are there is refused.
+func (w *randomWorld) settleEdits() {
+	for i, d := range w.list {
+		whole := slices.Contains(d.props, "content") || slices.Contains(d.props, "source")
+		if d.kind != "file" || !whole || !slices.ContainsFunc(w.list, func(e declaration) bool {
+			return e.kind != d.kind && len(e.props) > 1 && e.props[0] == "path" && e.props[1] == strconv.Quote(d.name)
+		}) {
+			continue
+		}
+		w.list[i].props = append(slices.Clone(d.props), "content_once", "true")
+	}
 }
 
 // An entry is what stands at a path before: a file with a text, a link to a

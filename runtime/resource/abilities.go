@@ -81,6 +81,9 @@ type (
 	// A FileEditor is a spec whose Perform only writes the file with the returned path.
 	// Consecutive edits of a file are one write. Without it, each is a write.
 	FileEditor interface{ EditedFile() string }
+	// A WholeFile is a spec that says all that the file at the returned path holds, "" for none. No
+	// FileEditor may edit it. Without it, edits are allowed.
+	WholeFile interface{ WrittenFile() string }
 )
 
 // Abilities of specs: plans. Without them, more of the resources after a pending one of the

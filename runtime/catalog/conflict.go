@@ -1,0 +1,41 @@
+package catalog
+
+import (
+	"fmt"
+	"path"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// conflicts reports each resource that edits a file of which another one says all that it holds:
+// every run would take the edit away and make it again.
+func (b *Builder) conflicts() error {
+	edits := make(map[string][]*resource.Resource)
+	for _, r := range b.list {
+		if e, ok := r.Spec.(resource.FileEditor); ok && r.Skip == "" {
+			if file := e.EditedFile(); file != "" {
+				edits[path.Clean(file)] = append(edits[path.Clean(file)], r)
+			}
+		}
+	}
+	if len(edits) == 0 {
+		return nil
+	}
+	var errs diag.List
+	for _, r := range b.list {
+		w, ok := r.Spec.(resource.WholeFile)
+		if !ok || r.Skip != "" {
+			continue
+		}
+		for _, edit := range edits[path.Clean(w.WrittenFile())] {
+			e := &diag.Error{Pos: edit.Pos, Subject: edit.ID.String(), Notes: edit.Calls}
+			e.Err = fmt.Errorf("edits %s, of which %s at %s says all that it holds: every run would change it twice", w.WrittenFile(), r.ID, r.Pos)
+			errs.Add(e.WithHint("write it into that content, or give %s content_once = true, so that the content is only for a new file", r.ID))
+		}
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package catalog
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A whole is a spec that says all that a file holds, an edit one that edits it.
+type (
+	whole string
+	edit  string
+)
+
+func (w whole) WrittenFile() string { return string(w) }
+func (e edit) EditedFile() string   { return string(e) }
+
+func TestFileIsWrittenOrEdited(t *testing.T) {
+	at := func(typ, name string, line int, spec any) *resource.Resource {
+		return &resource.Resource{ID: resource.ID{Type: typ, Name: name}, Pos: diag.Pos{File: "site.lua", Line: line, Col: 1}, Spec: spec}
+	}
+	for _, c := range []struct {
+		list []*resource.Resource
+		want string
+	}{
+		{[]*resource.Resource{at("file", "/f", 1, whole("/f")), at("line", "x", 2, edit("/f"))},
+			"site.lua:2:1: line#x: edits /f, of which file#/f at site.lua:1:1 says all that it holds: every run would change it twice"},
+		{[]*resource.Resource{at("line", "x", 1, edit("/f/")), at("file", "/f", 2, whole("/f"))}, "line#x: edits /f"},
+		{[]*resource.Resource{at("file", "/f", 1, whole("")), at("line", "x", 2, edit("/f"))}, ""},
+		{[]*resource.Resource{at("file", "/f", 1, whole("/f")), at("line", "x", 2, edit("/g")), at("line", "y", 3, edit(""))}, ""},
+		{[]*resource.Resource{at("line", "x", 2, edit("/f")), at("line", "y", 3, edit("/f"))}, ""},
+	} {
+		var b Builder
+		for _, r := range c.list {
+			_, err := b.Add(r)
+			require.NoError(t, err)
+		}
+		if err := b.conflicts(); c.want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, c.want)
+		}
+		c.list[0].Skip = "not here"
+		require.NoError(t, b.conflicts())
+	}
+}
