@@ -21,6 +21,30 @@ local function is_alike(a, b) return a:find(":", 1, true) == nil == (b:find(":",
 
 local function lower(list) return tbl.map(list, function(n) return n:lower() end) end
 
+-- The positions of the lines that have one of the words, in order. Most lines of a long file are
+-- about other hosts, and are not taken apart.
+local function naming(text, words)
+  local found, small = {}, text:lower()
+  for _, word in ipairs(words) do
+    found = tbl.concat(found, (lines.having(small, word)))
+  end
+  return tbl.sort(tbl.unique(found))
+end
+
+-- The text after changes, a new line at a position or, without one, no line, and with the line
+-- that is added at its end, if there is one.
+local function changed(text, changes, added)
+  if #changes > 0 then
+    local list, eol = lines.split(text)
+    table.sort(changes, function(a, b) return a.at > b.at end)
+    for _, c in ipairs(changes) do
+      if c.line then list[c.at] = c.line else table.remove(list, c.at) end
+    end
+    text = lines.join(list, eol)
+  end
+  return added and lines.with(text, added) or text
+end
+
 local function is_name(name) return re.test(name, [[^[\w.-]+$]]) end
 
 return ccm.type {
@@ -51,32 +75,32 @@ return ccm.type {
     local name, present = want.host or want.name, want.ensure == "present"
     local ip = want.ip and canonical(want.ip)
     local mine = lower(tbl.concat({ name }, present and want.aliases or {}))
-    local list, eol = lines.split(text)
-    local kept, own, at, ips = {}, nil, nil, {}
-    for _, l in ipairs(list) do
-      local have = parsed(l)
+    local changes, own, at, ips = {}, nil, nil, {}
+    for _, n in ipairs(naming(text, mine)) do
+      local have = parsed(lines.of(text)[n])
       if have and ip and not is_alike(ip, have.ip) then have = nil end
       local names = have and lower(have.names) or {}
-      local others = have and tbl.filter(have.names, function(n) return not tbl.contains(mine, n:lower()) end) or {}
+      local others = have and tbl.filter(have.names, function(x) return not tbl.contains(mine, x:lower()) end) or {}
       if tbl.contains(names, mine[1]) then ips[#ips + 1] = have.ip end
       if names[1] == mine[1] and present and not own then
-        own, at = have, #kept + 1
-        kept[at] = l
-      elseif #others == #names then
-        kept[#kept + 1] = l
+        own, at = have, n
+      elseif #others == #names then -- another host
       elseif names[1] ~= mine[1] and #others > 0 then
-        kept[#kept + 1] = have.ip .. "\t" .. str.join(others, " ") .. have.comment
+        changes[#changes + 1] = { at = n, line = have.ip .. "\t" .. str.join(others, " ") .. have.comment }
+      else
+        changes[#changes + 1] = { at = n }
       end
     end
     local aliases = own and tbl.slice(own.names, 2) or {}
     -- Only ccm status and ccm import ask for a host without an address.
     if present and not ip then return text, own and { ensure = "present", ip = own.ip, aliases = aliases } or { ensure = "absent" } end
+    local added
     if present and not (own and own.ip == ip and tbl.equal(lower(aliases), lower(want.aliases or aliases))) then
       local line = ip .. "\t" .. str.join(tbl.concat({ name }, want.aliases or aliases), " ") .. (own and own.comment or "")
-      kept[at or #kept + 1] = line
+      if at then changes[#changes + 1] = { at = at, line = line } else added = line end
     end
-    if tbl.equal(kept, list) then return text end
-    local now, found = lines.join(kept, eol), str.join(ips, ", ")
+    if #changes == 0 and not added then return text end
+    local now, found = changed(text, changes, added), str.join(ips, ", ")
     -- If a line of others is all that changes, the host is added as if it were new.
     if not own or found == ip and tbl.equal(aliases, want.aliases or aliases) then return now end
     return now, { ensure = "present", ip = found == ip and want.ip or found, aliases = aliases }

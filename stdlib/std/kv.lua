@@ -33,31 +33,33 @@ return ccm.type {
   end,
 
   edit = function(want, text)
-    local list, eol = lines.of(text)
     local key, sign = want.key or want.name, re.escape(str.trim(want.separator))
     local between = sign == "" and [[\s+]] or [[\s*]] .. sign .. [[\s*]]
     local setting = [[^\s*]] .. re.escape(key) .. [[(?:]] .. between .. [[(.*?))?\s*$]]
     local hidden = [[^\s*]] .. re.escape(want.comment) .. [[\s*]] .. re.escape(key) .. [[(]] .. between .. [[|\s*$)]]
 
     -- Only the lines before the one that matches want.ends_at count.
-    local stop = want.ends_at and lines.first(list, want.ends_at) or #list + 1
+    local stop = want.ends_at and lines.first((lines.of(text)), want.ends_at)
     local found, values, commented = {}, {}, nil
     for _, i in ipairs(lines.having(text, key)) do
-      local m = i < stop and re.match(list[i], setting)
+      local line = (not stop or i < stop) and lines.of(text)[i]
+      local m = line and re.match(line, setting)
       if m then
         found[#found + 1] = i
         values[#values + 1] = m[1] or ""
-      elseif i < stop and re.test(list[i], hidden) then
+      elseif line and re.test(line, hidden) then
         commented = i
       end
     end
 
     if want.ensure == "absent" and #found == 0 then return text end
     if want.ensure == "present" and #found == 1 and values[1] == want.value then return text end
-    list = lines.split(text)
+    local new = key .. want.separator .. (want.value or "")
+    if #found == 0 and not commented and not stop then return lines.with(text, new) end
+    local list, eol = lines.split(text)
     for i = #found, 1, -1 do table.remove(list, found[i]) end
     if want.ensure == "present" then
-      table.insert(list, found[1] or (commented or stop - 1) + 1, key .. want.separator .. want.value)
+      table.insert(list, found[1] or (commented or stop and stop - 1 or #list) + 1, new)
     end
     local now = lines.join(list, eol)
     if want.ensure == "present" and #found > 0 then return now, { ensure = "present", value = str.join(values, ", ") } end

@@ -14,6 +14,7 @@ local function edited(want, text)
   local fixed = not want.match and want.line or not lines.highest_group(want.line) and lines.filled(want.line, {})
   local there = fixed and lines.position(text, fixed)
   if there and not want.all then return text end
+  if not (want.match or want.insert_before or want.insert_after) then return lines.with(text, fixed) end
   local list, eol = lines.split(text)
   local old, matched = {}, there
   for i = want.match and #list or 0, 1, -1 do

@@ -58,8 +58,8 @@ end
 
 --- Returns the position of the first line that is this one, or nil.
 function lines.position(text, line)
-  local list, eol = lines.of(text)
-  if line == "" then return tbl.index_of(list, line) end
+  if line == "" then return tbl.index_of((lines.of(text)), line) end
+  local eol = text == last.text and last.eol or ending(text)
   local at = (text == line or str.starts(text, line .. eol)) and 0
     or text:find("\n" .. line .. eol, 1, true) or str.ends(text, "\n" .. line) and #text - #line
   if at then return str.count(text:sub(1, at), "\n") + 1 end
@@ -82,10 +82,11 @@ function lines.having(text, word)
   return found, places
 end
 
---- Returns the text with one more line at its end.
+--- Returns the text with one more line at its end. It does not take the text apart.
 function lines.with(text, line)
-  local list, eol = lines.split(text)
-  return lines.join(tbl.concat(list, { line }), eol)
+  local eol = text == last.text and last.eol or ending(text)
+  if text ~= "" and not str.ends(text, eol) then text = text .. eol end
+  return text .. line .. eol
 end
 
 --- Returns the position of the first line that matches a regular expression, or nil.
