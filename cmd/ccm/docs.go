@@ -59,9 +59,13 @@ ccm doc has the reference of a single property or function.`,
 // printPage prints a page.
 func printPage(e *env, name string) error {
 	columns := terminal.Columns(e.stdout)
-	t := markdown.Terminal{Columns: columns, Styled: colorful(e, e.stdout), Topic: func(destination string) string {
+	t := markdown.Terminal{Columns: columns, Styled: colorful(e, e.stdout), Command: "ccm docs", Topic: func(destination string) string {
 		file, _, _ := strings.Cut(destination, "#")
-		return strings.TrimSuffix(path.Base(file), ".md")
+		to := path.Join(path.Dir(name), strings.TrimSuffix(file, ".md"))
+		if file == "" || docs.Text(to) == "" {
+			return ""
+		}
+		return docs.Topic(to)
 	}}
 	return t.Write(e.stdout, markdown.Parse(docs.Text(name)))
 }

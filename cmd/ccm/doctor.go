@@ -54,9 +54,9 @@ func printFindings(e *env, found []doctor.Finding) {
 	for _, f := range found {
 		result := styles[f.Result].On(colorful(e, e.stdout)).Paint(terminal.Sprintf("%-8s", string(f.Result)))
 		head := terminal.Sprintf("%s %-9s ", result, f.Check)
-		terminal.Fprintf(e.stdout, "%s\n", terminal.Prose(e.stdout, head, terminal.LineText(f.Text)))
+		terminal.Fprintf(e.stdout, "%s\n", terminal.Beside(e.stdout, head, terminal.LineText(f.Text)))
 		if f.Hint != "" {
-			terminal.Fprintf(e.stdout, "%s\n", terminal.Prose(e.stdout, terminal.Sprintf("%-19s", ""), terminal.Sprintf("hint: %s", f.Hint)))
+			terminal.Fprintf(e.stdout, "%s\n", terminal.Beside(e.stdout, terminal.Sprintf("%-19s", ""), terminal.Sprintf("hint: %s", f.Hint)))
 		}
 	}
 }

@@ -31,6 +31,7 @@ func writeMan(e *env, root *cobra.Command, dir string) error {
 			return err
 		}
 	}
+	root.Use = root.Name() + " COMMAND"
 	root.DisableAutoGenTag = true // the same program writes the same pages
 	date := manDate(e)
 	return writePages(h, root, doc.GenManHeader{Section: "1", Source: "ccm", Manual: "ccm", Date: &date}, dir)
@@ -48,6 +49,8 @@ func writePages(h *host.Host, cmd *cobra.Command, header doc.GenManHeader, dir s
 		}
 	}
 	var page bytes.Buffer
+	// GenMan reads Markdown, in which only what has four blanks before it keeps its lines.
+	cmd.Long = strings.ReplaceAll(cmd.Long, "\n  ", "\n    ")
 	if err := doc.GenMan(cmd, &header, &page); err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -41,11 +43,23 @@ of the script makes the same changes again, unless the script is changed first.`
 			if err != nil {
 				return err
 			}
+			if f.output.value == "text" && !f.quiet {
+				terminal.Fprintf(e.stdout, "%s\n", undone(e, list[at], f.noop))
+			}
 			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Refresh: true})
 		},
 	}
 	f.addRestore(cmd)
 	return cmd
+}
+
+// undone says which run an undo takes back.
+func undone(e *env, run state.Entry, noop bool) terminal.Text {
+	what := "Undoing"
+	if noop {
+		what = "Would undo"
+	}
+	return terminal.Prose(e.stdout, terminal.LineText(what+" "), terminal.Sprintf("%s of %s (%s)", run.Command, shownTime(run.Start), run.ID))
 }
 
 // errNothingToUndo says that no run has changed anything.

@@ -17,6 +17,9 @@ type Terminal struct {
 	Styled  bool // headings, code and links have styles; otherwise they have marks
 	// Topic returns what a link to another page is called here; nil or "" leaves it out.
 	Topic func(destination string) string
+	// Command prints a page, given its topic. It stands in the place of links that are called
+	// like the file of a page.
+	Command string
 }
 
 // Write writes a page to w.
@@ -276,7 +279,12 @@ func (s *splitter) emphasis(n ast.Node) {
 
 // code appends a piece of code.
 func (s *splitter) code(n ast.Node) {
-	text, mark := s.doc.plain(n), "`"
+	s.command(s.doc.plain(n))
+}
+
+// command appends a text as a piece of code.
+func (s *splitter) command(text string) {
+	mark := "`"
 	if s.Styled {
 		mark = ""
 	}
@@ -290,13 +298,17 @@ func (s *splitter) code(n ast.Node) {
 // link appends the text of a link, and where it leads unless the text says that.
 func (s *splitter) link(l *ast.Link, style terminal.Style) {
 	text, destination := s.doc.plain(l), string(l.Destination)
-	s.inline(l, terminal.Blue)
 	where := ""
 	if strings.Contains(destination, "://") {
 		where = destination
 	} else if s.Topic != nil {
 		where = s.Topic(destination)
+		if where != "" && s.Command != "" && strings.HasSuffix(text, ".md") {
+			s.command(s.Command + " " + where)
+			return
+		}
 	}
+	s.inline(l, terminal.Blue)
 	if where != "" && !strings.Contains(strings.ToLower(text), where) {
 		s.add(" ("+where+")", style)
 	}

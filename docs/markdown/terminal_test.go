@@ -59,6 +59,17 @@ func TestTerminalFile(t *testing.T) {
 	require.Equal(t, "site.lua:\n    x = 1\n\n-     y = 1\n", out)
 }
 
+// TestTerminalCommand: a link that is called like a file is the command that prints the page. A
+// file that is no page, and another section, have no topic.
+func TestTerminalCommand(t *testing.T) {
+	topic := func(destination string) string {
+		return map[string]string{"plans.md": "plans", "reference/lua.md": "reference/lua"}[destination]
+	}
+	out := Terminal{Columns: 80, Topic: topic, Command: "ccm docs"}.Text(Parse(
+		"[plans.md](plans.md), [Plans](plans.md), [functions](reference/lua.md), [below](#x), [README.md](../README.md)")).String()
+	require.Equal(t, "`ccm docs plans`, Plans, functions (reference/lua), below, README.md\n", out)
+}
+
 // TestTerminalNarrow: where columns have no room, a row is a paragraph.
 func TestTerminalNarrow(t *testing.T) {
 	out := Terminal{Columns: 16}.Text(Parse("| name | what it is |\n|---|---|\n| first | incomprehensibly long |\n")).String()

@@ -10,6 +10,9 @@ import (
 // hang is what the further lines of prose begin with.
 const hang = "    "
 
+// narrowest is the width of a last column that is worth its place.
+const narrowest = 24
+
 // Prose returns head and text, of which the first line is prose, so that it fits into the
 // terminal that w writes to; as they are if w is none. It is broken between words, but not
 // in head and in none of keep, such as the names of resources and the values of properties,
@@ -18,6 +21,21 @@ const hang = "    "
 func Prose(w any, head, text Text, keep ...string) Text {
 	columns, _ := Size(w)
 	return prose(columns, head, text, keep)
+}
+
+// Beside returns head and text, so that it fits into the terminal that w writes to. Further
+// lines of text stand below its first one. Where that leaves little room it is as Prose.
+func Beside(w any, head, text Text) Text {
+	columns, _ := Size(w)
+	return beside(columns, head, text)
+}
+
+func beside(columns int, head, text Text) Text {
+	column := visible(head.s)
+	if columns <= 0 || columns-column < narrowest {
+		return prose(columns, head, text, nil)
+	}
+	return Text{head.s + fold(text.s, columns, column, strings.Repeat(" ", column), nil)}
 }
 
 func prose(columns int, head, text Text, keep []string) Text {
@@ -71,7 +89,7 @@ func fitLine(columns int, line string) []string {
 	switch {
 	case column == 0:
 		return []string{fold(line, columns, 0, indent, nil)}
-	case columns-column >= 24:
+	case columns-column >= narrowest:
 		return []string{fold(line, columns, 0, strings.Repeat(" ", column), nil)}
 	}
 	// There is no room beside what it explains.

@@ -42,6 +42,14 @@ func TestProse(t *testing.T) {
 }
 
 // TestFit: a page of help fits into its terminal.
+// TestBeside: further lines stand below the first, unless little room is left there.
+func TestBeside(t *testing.T) {
+	head, text := LineText("warning  clock     "), LineText("nothing keeps the time of this machine right")
+	require.Equal(t, "warning  clock     nothing keeps the time of this machine right", beside(0, head, text).String())
+	require.Equal(t, "warning  clock     nothing keeps the time of\n                   this machine right", beside(44, head, text).String())
+	require.Equal(t, "warning  clock     nothing keeps the time\n    of this machine right", beside(42, head, text).String())
+}
+
 func TestFit(t *testing.T) {
 	page := "It does this, and\nthat as well.\n\nFlags:\n      --long NAME   what it is good for, in a few words\n  ccm run site.lua     make it so\n"
 	require.Equal(t, page, fit(0, page).String())

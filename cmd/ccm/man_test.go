@@ -1,0 +1,20 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The examples of a command keep their lines in its manual page.
+func TestManualPageExamples(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "man")
+	_, stderr, status := ccm(t, nil, "doc", "--man", dir)
+	require.Zero(t, status, stderr)
+	page, err := os.ReadFile(filepath.Join(dir, "ccm.1"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), "\\fBccm COMMAND [flags]\\fP")
+	require.Contains(t, string(page), ".EX\nccm run site.lua     make it so\nccm plan site.lua    say")
+}
