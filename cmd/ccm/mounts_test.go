@@ -61,3 +61,16 @@ func TestMountsAreLeftAlone(t *testing.T) {
 		})
 	}
 }
+
+// A mount that fails leaves neither a line in fstab nor the directories that were made for it.
+func TestFailedMountLeavesNothing(t *testing.T) {
+	dir, err := os.MkdirTemp("/var/tmp", "ccm-mounts-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	site := fmt.Sprintf("require 'std.mount' { %q, device = '/dev/null', type = 'ext4' }", dir+"/made/deep")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(site), 0o644))
+	out, err := inOwnMounts(t, ownEtc, "sh", "-ec", "cd "+dir+"\nccm run --state-dir state site.lua || :; ls; cat /etc/fstab").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "failed")
+	require.Regexp(t, `\nsite\.lua\nstate\n$`, string(out))
+}

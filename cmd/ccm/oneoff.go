@@ -40,6 +40,7 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.Root, "root", "/", "converge the file system below `DIR`")
 	fs.StringVar(&f.stateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	fs.DurationVar(&f.lockTimeout, "lock-timeout", time.Minute, "how long to wait for another run to end")
+	addSudo(fs)
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
 	for name, c := range map[string]*choice{"output": f.output, "diff": f.diff} {
 		_ = cmd.RegisterFlagCompletionFunc(name, c.complete)

@@ -42,4 +42,7 @@ func TestSudoOfRoot(t *testing.T) {
 	out, stderr, status := ccm(t, nil, "run", "--sudo", site)
 	require.Zero(t, status, stderr)
 	require.Contains(t, out, "~ exec#x: Executed")
+	out, stderr, status = ccm(t, nil, "ensure", "exec", "true", "--sudo")
+	require.Zero(t, status, stderr)
+	require.Contains(t, out, "~ exec#true: Executed")
 }

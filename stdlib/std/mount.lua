@@ -32,7 +32,7 @@ end
 
 return ccm.type {
   name = "mount",
-  doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and never removed.",
+  doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and removed only if the mount fails.",
   commands = { "mount", "umount", "readlink", "test", "systemctl" },
   properties = {
     name = { name = true, type = "path", doc = "The directory. Nobody but root may be able to exchange it or one above it.", example = "/srv/data" },
@@ -103,9 +103,13 @@ return ccm.type {
     if action == "remount" then return host.run { "mount", "-o", "remount," .. options, e.device, want.name } end
     if action ~= "mount" then host.run { "umount", "--", want.name } end
     if action == "unmount" then return end
-    if not host.is_directory(want.name) then host.mkdir(want.name) end
+    local made = not host.is_directory(want.name) and host.missing_parents(path.join(want.name, "x")) or {}
+    if #made > 0 then host.mkdir(want.name) end
     refuse_users_paths(host, want.name, e.device) -- what was not there before may be a user's
     -- The file that is read at boot comes last: what cannot be mounted is not put there.
-    host.run { "mount", "-t", e.type, "-o", options, "--", e.device, want.name }
+    local ok, err = pcall(host.run, { "mount", "-t", e.type, "-o", options, "--", e.device, want.name })
+    if ok then return end
+    for _, dir in ipairs(tbl.reverse(made)) do pcall(host.remove, dir) end -- unless somebody has put something there
+    error(err, 0)
   end,
 }
