@@ -42,6 +42,7 @@ be looked at, 6 both.`,
 	f.output = newChoice("text", "text", "json")
 	f.diff = newChoice(string(report.DiffChanges), report.DiffChanges.Values()...)
 	f.addReport(cmd)
+	cmd.Flags().StringVar(&f.Root, "root", "", "compare what was applied to the file system below `DIR` (default: wherever it was)")
 	return cmd
 }
 
@@ -54,6 +55,13 @@ func reportDrift(ctx context.Context, e *env, f *runFlags, args []string) (err e
 	applied, err := store.Applied()
 	if err != nil {
 		return err
+	}
+	if f.Root != "" {
+		root := e.View(f.Root).Root()
+		applied = slices.DeleteFunc(applied, func(a state.AppliedHeader) bool { return a.Root != root })
+		if len(applied) == 0 {
+			return diag.Errorf(diag.Pos{}, "nothing was applied yet below %s", root).WithHint("ccm run --root %s FILE applies a script", shellquote.Join(f.Root))
+		}
 	}
 	a, err := chooseApplied(applied, args)
 	if err != nil {
