@@ -54,7 +54,7 @@ func (d declaration) inYAML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "    - %s:\n", d.kind)
 	if d.defaults {
-		b.WriteString("        - defaults: { tags: [t0] }\n")
+		b.WriteString("        - defaults: { tags: [t0], tries: 2, try_sleep: 1ms, timeout: 30s }\n")
 	}
 	fmt.Fprintf(&b, "        - %s:\n", strconv.Quote(d.name))
 	for i := 0; i < len(d.props); i += 2 {
@@ -325,7 +325,7 @@ func inUnit(name string, list []declaration) string {
 		}
 		for i, d := range list {
 			if d.defaults && !slices.ContainsFunc(list[:i], func(x declaration) bool { return x.defaults }) {
-				b.WriteString("ccm.defaults { tags = \"t0\", tries = 2, try_sleep = \"1ms\" }\n")
+				b.WriteString("ccm.defaults { tags = \"t0\", tries = 2, try_sleep = \"1ms\", timeout = \"30s\" }\n")
 			}
 			b.WriteString(d.inLua())
 		}
