@@ -3,9 +3,11 @@ package main
 import (
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/host"
@@ -80,6 +82,17 @@ func completeParts(e *env, root *cobra.Command) {
 		} {
 			_ = cmd.RegisterFlagCompletionFunc(flag, completeDeclared(e, names))
 		}
+	}
+}
+
+// plainUsages takes the backquotes out of what is said of flags. They mark the name of the value
+// for the help; a shell would show them.
+func plainUsages(cmd *cobra.Command) {
+	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	cmd.Flags().VisitAll(plain)
+	cmd.PersistentFlags().VisitAll(plain)
+	for _, sub := range cmd.Commands() {
+		plainUsages(sub)
 	}
 }
 

@@ -236,6 +236,9 @@ ccm help exit-codes says what the exit status means.`,
 	root.SetHelpCommand(helpCommand())
 	fitHelp(e, root)
 	completeParts(e, root)
+	if completes(e) {
+		plainUsages(root)
+	}
 	return root
 }
 
