@@ -175,7 +175,9 @@ func checkPackageName(name string) error {
 	case name == "":
 		return wrong("name", "want the name of a package, got an empty string")
 	case i >= 0:
-		return wrong("name", "want a package name of letters, digits and . _ + : ~ -, got %q", name)
+		return wrong("name", "want a package name of letters, digits and . _ + : ~ @ -, got %q", name)
+	case name[0] == '@':
+		return wrong("name", "want a package name, got %q, which begins like that of a group", name)
 	case name[0] == '-':
 		return wrong("name", "want a package name, got %q, which begins like an option", name)
 	}
@@ -188,7 +190,7 @@ func notPackageChar(c rune) bool {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
 		return false
 	}
-	return !strings.ContainsRune("._+:~-", c)
+	return !strings.ContainsRune("._+:~@-", c)
 }
 
 // MayDowngrade reports whether a newer version may be replaced by an older one.

@@ -44,9 +44,11 @@ var tool = &pkgtool.Tool{
 // packages manages formulae, of which there is one version. Brew takes other names of a
 // formula, and those of casks, too.
 var packages = &pkgtool.Packages{
-	Tool:      tool,
-	Name:      Name,
-	CheckName: pkgtool.NoArchitecture,
+	Tool: tool,
+	Name: Name,
+	CheckName: func(name string) error { // python@3.12 is a formula of its own
+		return pkgtool.NoArchitecture(strings.ReplaceAll(name, "@", ""))
+	},
 	Installed: installed,
 	Offers:    offers,
 	AsksFirst: true,

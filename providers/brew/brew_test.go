@@ -100,3 +100,9 @@ func TestVersion(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, order)
 }
+
+// A version is part of the name of some formulae.
+func TestVersionedFormula(t *testing.T) {
+	require.NoError(t, packages.CheckName("python@3.12"))
+	require.Error(t, packages.CheckName("a:b"))
+}

@@ -14,7 +14,7 @@ import (
 
 // NoArchitecture is CheckName where names say no architecture.
 func NoArchitecture(name string) error {
-	if strings.ContainsAny(name, ":~") || strings.HasPrefix(name, ".") {
+	if strings.ContainsAny(name, ":~@") || strings.HasPrefix(name, ".") {
 		return fmt.Errorf("want the name of a package such as zsh, got %q", name)
 	}
 	return nil
