@@ -107,7 +107,7 @@ systemctl daemon-reload; systemctl enable -q --now ccm-run.timer`)
 			// What people wrote and what runs recorded outlives the package. A unit that failed does not.
 			l.sh("mv /etc/ccm/site.lua /root/; ! systemctl start ccm-run.service; mv /root/site.lua /etc/ccm/; systemctl is-failed ccm-run.service")
 			l.sh(x.remove)
-			l.says("", "systemctl --failed --plain --no-legend 'ccm-*'")
+			l.says("", "systemctl list-units --failed --plain --no-legend 'ccm-*'")
 			l.sh("! test -e /usr/bin/ccm; ! test -e /usr/lib/systemd/system/ccm-run.timer; test -s /etc/ccm/site.lua; test -s /var/lib/ccm/history.ndjson")
 			l.says("inactive", "systemctl is-active ccm-run.timer || :")
 			l.sh("! test -L /etc/systemd/system/timers.target.wants/ccm-run.timer")
