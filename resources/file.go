@@ -59,7 +59,7 @@ type File struct {
 	Check []string `ccm:"validate,argv,example=sshd -t -f %s"`
 	// CheckAfter is a command that looks at the machine after the file has its
 	// place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is again what it was,
-	// and nothing is refreshed. In a plan it is not asked.
+	// and nothing is refreshed. With ensure absent it looks after the file is gone. In a plan it is not asked.
 	CheckAfter []string `ccm:"validate_after,argv,example=nginx -t"`
 	// Parents makes the directories above it that are missing, with mode 0755 and the user
 	// and group of ccm, which are root. Without it they have to be there. For a directory
@@ -118,8 +118,8 @@ type FileState struct {
 	ContentDiffers bool
 	// Entries is set if a directory that is to be removed is not empty.
 	Entries bool
-	// CheckAfterPending is set if a run died after it had replaced the file and before
-	// validate_after was asked about it.
+	// CheckAfterPending is set if a run died after it had replaced or removed the file and
+	// before validate_after was asked about it.
 	CheckAfterPending bool
 	Parents
 }
@@ -255,7 +255,11 @@ func (f File) wanted() host.FileKind {
 }
 
 func (f File) decideAbsent(have FileState) (d resource.Decision) {
-	if have.Kind == host.Missing {
+	if have.Kind == host.Missing && !have.CheckAfterPending {
+		return d
+	}
+	if f.ValidationAfter().IsGiven() && (have.Kind == host.Directory || have.Kind == host.Special) {
+		d.Err = fmt.Errorf("validate_after: want a file or a symbolic link to remove, found %s, which could not be put back", have.Kind)
 		return d
 	}
 	if have.Kind == host.Directory && have.Entries && !f.Force {
@@ -268,8 +272,15 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 		phrase = "removed the directory"
 	case host.Symlink:
 		phrase = "removed the symbolic link"
+	case host.Missing:
+		phrase = "asked validate_after about the removed file"
 	}
-	d.Add("ensure", have.CurrentEnsure(), string(FileAbsent))
+	if have.Kind != host.Missing {
+		d.Add("ensure", have.CurrentEnsure(), string(FileAbsent))
+	}
+	if have.CheckAfterPending {
+		d.Add("validate_after", "not asked", "passed")
+	}
 	d.Act("Remove", phrase)
 	d.Effects, d.Complete = []host.PathEffect{{Path: f.Name, Kind: host.Missing}}, true
 	if have.Kind == host.Regular {

@@ -14,12 +14,25 @@ func (f File) checkCommands() error {
 		command resource.CheckCommand
 		ofFile  bool
 	}{{"validate", f.Validation(), true}, {"validate_after", f.ValidationAfter(), false}} {
-		if !c.command.IsGiven() {
+		switch {
+		case !c.command.IsGiven():
+			continue
+		case f.Ensure == FileAbsent && c.ofFile:
+			err := wrong(c.name, "looks at a content, and with ensure absent there is none")
+			err.Hint = "validate_after looks at the machine once the file is gone"
+			errs = append(errs, err)
+			continue
+		case f.Ensure != FilePresent && c.ofFile:
+			errs = append(errs, wrong(c.name, "goes only with ensure present"))
+			continue
+		case f.Ensure != FilePresent && f.Ensure != FileAbsent:
+			errs = append(errs, wrong(c.name, "goes only with ensure present and absent"))
+			continue
+		case f.Force:
+			errs = append(errs, wrong(c.name, "does not go with force: a directory could not be put back"))
 			continue
 		}
-		if f.Ensure != FilePresent {
-			errs = append(errs, wrong(c.name, "goes only with ensure present"))
-		} else if err := c.command.Err(c.ofFile); err != nil {
+		if err := c.command.Err(c.ofFile); err != nil {
 			errs = append(errs, wrong(c.name, "%w", err))
 		}
 	}

@@ -31,8 +31,8 @@ func writeChecked(ctx context.Context, h *host.Host, want resources.File, conten
 	return tmp.Commit()
 }
 
-// withCheckAfter replaces a file and runs its validate_after. If that fails, the
-// file is what it was.
+// withCheckAfter replaces or removes a file and runs its validate_after. If that fails,
+// the file is what it was.
 func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, store func() error) error {
 	if !want.ValidationAfter().IsGiven() {
 		return store()

@@ -154,6 +154,60 @@ func TestValidateAfter(t *testing.T) {
 	}
 }
 
+// TestValidateAfterRemoval: what is removed comes back as it was if the machine is not well
+// without it.
+func TestValidateAfterRemoval(t *testing.T) {
+	for name, start := range map[string]func(path string) error{
+		"file": func(path string) error { return os.WriteFile(path, []byte("old"), 0o600) },
+		"link": func(path string) error { return os.Symlink("../available/f", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			path := filepath.Join(root, "f")
+			code := 1
+			answer := func(c host.Cmd) (host.Result, error) {
+				_, err := os.Lstat(path)
+				require.ErrorIs(t, err, os.ErrNotExist, "it is asked once the file is gone")
+				return host.Result{Code: code, Stderr: []byte("still needed\n")}, nil
+			}
+			h := host.New(host.Options{Root: root, Runner: &hosttest.Runner{Answer: answer}})
+			require.NoError(t, start(path))
+			before, stat := hosttest.Snapshot(t, root), lstat(t, path)
+			want := resources.File{Name: "/f", Ensure: resources.FileAbsent, CheckAfter: []string{"verify"}}
+			require.NoError(t, want.Validate())
+			require.EqualError(t, converge(t, h, want), "validate_after: verify: exit status 1: still needed")
+			require.Equal(t, before, hosttest.Snapshot(t, root))
+			require.True(t, os.SameFile(stat, lstat(t, path)), "it is the very file")
+
+			// A run that dies at any effect leaves a question that the next one asks.
+			for n, done := 1, false; !done; n++ {
+				effect, asked := hosttest.Failing(n, 1<<30)
+				dead := host.New(host.Options{Root: root, Runner: &hosttest.Runner{Answer: answer}, Effect: effect})
+				require.Error(t, want.Perform(t.Context(), dead, files{}, want.Decide(status(t, dead, want)).Actions[0]))
+				done = asked() < n
+				require.Error(t, converge(t, h, want))
+				require.Equal(t, before, hosttest.Snapshot(t, root), "after a kill at effect %d", n)
+			}
+			code = 0
+			require.NoError(t, converge(t, h, want))
+			require.Empty(t, hosttest.Snapshot(t, root))
+			require.NoError(t, converge(t, h, want), "nobody is asked about what is gone already")
+		})
+	}
+	root := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(root, "f"), 0o755))
+	h := host.New(host.Options{Root: root})
+	want := resources.File{Name: "/f", Ensure: resources.FileAbsent, CheckAfter: []string{"verify"}}
+	require.EqualError(t, want.Decide(status(t, h, want)).Err,
+		"validate_after: want a file or a symbolic link to remove, found a directory, which could not be put back")
+}
+
+func lstat(t *testing.T, path string) os.FileInfo {
+	fi, err := os.Lstat(path)
+	require.NoError(t, err)
+	return fi
+}
+
 // TestValidateAfterKill ends the process at every effect: the next run asks about
 // a file that nobody was asked about, and puts back what was there if need be.
 func TestValidateAfterKill(t *testing.T) {

@@ -39,6 +39,11 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 	case info.Kind == host.Symlink:
 		have.Target, err = v.Readlink(want.Name)
 		return have, err
+	case want.Ensure == resources.FileAbsent && info.Kind == host.Missing:
+		if want.ValidationAfter().IsGiven() {
+			have.CheckAfterPending, err = v.HasBackup(want.Name)
+		}
+		return have, err
 	case want.Ensure == resources.FileAbsent:
 		return have, p.entries(v, want, &have)
 	}
@@ -374,7 +379,11 @@ func (p files) SetAttributes(_ context.Context, h *host.Host, want resources.Fil
 }
 
 // Remove implements resources.FileProvider.
-func (files) Remove(_ context.Context, h *host.Host, want resources.File) error {
+func (files) Remove(ctx context.Context, h *host.Host, want resources.File) error {
+	return withCheckAfter(ctx, h, want, func() error { return remove(h, want) })
+}
+
+func remove(h *host.Host, want resources.File) error {
 	info, err := h.Lstat(want.Name)
 	if err != nil || info.Kind == host.Missing {
 		return err

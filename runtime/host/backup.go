@@ -18,7 +18,7 @@ const backupSuffix = ".ccm-old"
 // name.
 func backupName(base string) string { return safepath.HiddenName(base, backupSuffix) }
 
-// Backup gives the file at the path a second name in its directory, so that it
+// Backup gives the file or symbolic link at the path a second name in its directory, so that it
 // can come back as it is after it was replaced. If nothing is there, a link that leads
 // nowhere records that. [Host.Rollback] or [Host.DiscardBackup] must follow; if this
 // process dies before, [View.HasBackup] says so. An earlier backup stays: it is what was
@@ -44,12 +44,16 @@ func (h *Host) Backup(name string) error {
 	case Missing:
 		// A link to itself leads nowhere, whatever is made later.
 		err = p.symlink(old.Name, old)
-	case Regular:
+	case Regular, Symlink:
 		err = h.Effect("link", name, func() error {
 			return safepath.PathError("link", p.real(old), unix.Linkat(p.Dir.FD, p.Name, old.Dir.FD, old.Name, 0))
 		})
 		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EMLINK) {
-			err = p.copyBackup(old, info)
+			if info.Kind == Symlink {
+				err = p.copyLink(old)
+			} else {
+				err = p.copyBackup(old, info)
+			}
 		}
 	default:
 		return fmt.Errorf("want a file to set aside, found %s", info.Kind)
@@ -88,6 +92,15 @@ func (t target) copyBackup(old safepath.Location, info Info) error {
 	})
 }
 
+// copyLink makes a symbolic link that leads where the one at the target does.
+func (t target) copyLink(old safepath.Location) error {
+	to, err := t.Readlink()
+	if err != nil {
+		return safepath.PathError("readlink", t.path, err)
+	}
+	return t.symlink(to, old)
+}
+
 // backupOf finds the backup of a place, of kind Missing if there is none.
 //
 // Where others may make names in the directory, what is found counts only if its owner
@@ -96,7 +109,7 @@ func backupOf(p safepath.Location) (safepath.Location, Info, error) {
 	old := safepath.Location{Dir: p.Dir, Name: backupName(p.Name)}
 	if !safepath.IsShared(&p.Dir.Stat) {
 		info, err := old.Stat()
-		if err == nil && info.Kind != Missing && !isBackup(old, info) {
+		if err == nil && info.Kind != Missing && !isBackup(info) {
 			err = fmt.Errorf("%s: want a file that was set aside, found %s", old.Path(), info.Kind)
 		}
 		return old, info, err
@@ -116,7 +129,7 @@ func backupOf(p safepath.Location) (safepath.Location, Info, error) {
 		old.Name = name
 		info, err := old.Stat()
 		mine := safepath.IsOurs(info.UID) || info.UID == p.Dir.Stat.Uid || now.Kind == Regular && info.UID == now.UID
-		if err != nil || isBackup(old, info) && mine {
+		if err != nil || isBackup(info) && mine {
 			return old, info, err
 		}
 	}
@@ -124,12 +137,16 @@ func backupOf(p safepath.Location) (safepath.Location, Info, error) {
 }
 
 // isBackup reports whether what is at a place is what Backup makes.
-func isBackup(old safepath.Location, info Info) bool {
+func isBackup(info Info) bool { return info.Kind == Regular || info.Kind == Symlink }
+
+// recordsNothing reports whether a backup says that nothing was there: it is a link to
+// itself.
+func recordsNothing(old safepath.Location, info Info) (bool, error) {
 	if info.Kind != Symlink {
-		return info.Kind == Regular
+		return false, nil
 	}
 	target, err := old.Readlink()
-	return err == nil && target == old.Name
+	return target == old.Name, err
 }
 
 // HasBackup reports whether there is a backup beside the path.
@@ -157,17 +174,21 @@ func (h *Host) Rollback(name string) error {
 	if err != nil {
 		return safepath.PathError("lstat", name, err)
 	}
-	h.log.Debug("put back", "path", name)
-	switch info.Kind {
-	case Missing:
+	if info.Kind == Missing {
 		return fmt.Errorf("nothing is set aside for %s", name)
-	case Regular:
+	}
+	nothing, err := recordsNothing(old, info)
+	if err != nil {
+		return safepath.PathError("readlink", name, err)
+	}
+	h.log.Debug("put back", "path", name)
+	if !nothing {
 		err = h.Effect("rename", name, func() error { return safepath.Rename(old, p.Location) })
 		if now, e := p.Stat(); err == nil && e == nil && now.Ino == info.Ino && now.Dev == info.Dev {
 			// It was not replaced, and rename(2) leaves two names of one file alone.
 			err = p.removeBackup(old)
 		}
-	default:
+	} else {
 		err = p.unlink(p.Location)
 		if errors.Is(err, os.ErrNotExist) {
 			err = nil

@@ -554,7 +554,7 @@ exec = {}
 ---@field mode? string mode is the permissions in octal, as a string such as "0644". Digits that are x are left alone. It is required unless ensure is absent or existing.
 ---@field special_bits? boolean special_bits allows a mode above 0777 such as "2775", which sets setuid (4), setgid (2) or sticky (1).
 ---@field validate? string|string[] validate is a command that looks at the new content before it gets its place, such as "sshd -t -f %s". %s stands for a file that holds it, in the same directory and with the same owner and mode. A line is split into words as a shell would, a list is the words; it is run without a shell. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.
----@field validate_after? string|string[] validate_after is a command that looks at the machine after the file has its place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is again what it was, and nothing is refreshed. In a plan it is not asked.
+---@field validate_after? string|string[] validate_after is a command that looks at the machine after the file has its place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is again what it was, and nothing is refreshed. With ensure absent it looks after the file is gone. In a plan it is not asked.
 ---@field parents? boolean parents makes the directories above it that are missing, with mode 0755 and the user and group of ccm, which are root. Without it they have to be there. For a directory they are always made.
 ---@field force? boolean force removes a directory that is not empty. It goes with ensure absent.
 

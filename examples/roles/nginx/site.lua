@@ -20,15 +20,20 @@ local function conf_file(path, template_file, values)
   return file { path, content = template.render(template_file, values), validate_after = "/usr/sbin/nginx -t", require = nginx }
 end
 
+-- removes a file that nginx has to do without
+local function without_file(path)
+  return file { path, ensure = "absent", validate_after = "/usr/sbin/nginx -t", require = nginx }
+end
+
 local conf = { conf_file("/etc/nginx/nginx.conf", "templates/nginx.conf.tmpl", want) }
 if not want.default_vhost then
   local path = rhel and "/etc/nginx/conf.d/default.conf" or "/etc/nginx/sites-enabled/default"
-  conf[#conf + 1] = file { path, ensure = "absent", require = nginx }
+  conf[#conf + 1] = without_file(path)
 end
 for _, vhost in ipairs(want.vhosts) do
   local path = "/etc/nginx/conf.d/" .. vhost.name .. ".conf"
   if vhost.ensure == "absent" then
-    conf[#conf + 1] = file { path, ensure = "absent" }
+    conf[#conf + 1] = without_file(path)
   else
     local values = tbl.merge({ listen = "80", listen_ipv6 = want.listen_ipv6, names = vhost.name }, vhost)
     conf[#conf + 1] = conf_file(path, "templates/vhost.tmpl", values)
