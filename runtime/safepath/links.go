@@ -18,6 +18,8 @@ import (
 //     put it there;
 //   - the link of another user is followed if it lies in a directory of that user and
 //     what it leads to in the end belongs to that user too;
+//   - the links at the top of proc(5), such as /proc/self, are the kernel's, and followed.
+//     In a user namespace they belong to a user that has no name there;
 //   - everything else is unsafe, and an [UnsafeLinkError].
 //
 // Directories are gone into whoever owns them: a name in a directory cannot lead

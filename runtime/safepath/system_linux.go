@@ -174,6 +174,13 @@ func isProc(fd int) bool {
 	return unix.Fstatfs(fd, &st) == nil && int64(st.Type) == unix.PROC_SUPER_MAGIC
 }
 
+// procTop is the number of the inode at the top of every proc(5) (PROC_ROOT_INO in Linux).
+const procTop = 1
+
+// isTopOfProc reports whether d is the top of proc(5), where nobody but the kernel makes links.
+// Further down are links to what a process has chosen, such as /proc/PID/cwd.
+func isTopOfProc(d *Handle) bool { return d.Stat.Ino == procTop && isProc(d.FD) }
+
 // SyncsFileSystems says that [SyncFileSystem] is there.
 const SyncsFileSystems = true
 

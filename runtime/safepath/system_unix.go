@@ -205,6 +205,9 @@ func (r *Resolver) quickDirectory(name string) (fd int, quick bool, err error) {
 // cannot be held open.
 func isProc(int) bool { return false }
 
+// isTopOfProc reports whether d is the top of proc(5), which is not asked here.
+func isTopOfProc(*Handle) bool { return false }
+
 // SyncsFileSystems says that there is no [SyncFileSystem]: sync(2) does not wait everywhere.
 const SyncsFileSystems = false
 

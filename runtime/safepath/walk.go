@@ -111,7 +111,7 @@ func (t *Walk) through(in, l *Handle, name string) error {
 	if err != nil {
 		return err
 	}
-	if x := JudgeLink(InfoOf(&in.Stat), InfoOf(&l.Stat), l.Path, target); x != nil {
+	if x := JudgeLink(InfoOf(&in.Stat), InfoOf(&l.Stat), l.Path, target); x != nil && !isTopOfProc(in) {
 		x.left = len(t.rest)
 		t.links = append(t.links, x)
 	} else if t.r.Root == "/" && !t.beneath && isProc(l.FD) {
