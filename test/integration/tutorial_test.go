@@ -12,22 +12,57 @@ import (
 	"github.com/luaccm/ccm/test/dialog"
 )
 
+// onDnf is what the tutorial, which is written for Debian, has to say otherwise where dnf
+// installs: what is typed in to install, and that rpm packages start no service.
+var onDnf = []struct{ debian, dnf string }{
+	{"$ apt-get update\n", "$ dnf -q makecache\n"},
+	{"$ apt-get install -y ", "$ dnf -q -y install "},
+	{
+		"! service#nginx: Reloaded, because exec#certificate and file#/etc/nginx/conf.d/web.conf changed\n" +
+			"6 resources: 2 stable, 4 changed (1 by refresh) (...)\n",
+		"~ service#nginx: Started. Enabled\n" +
+			"    ensure  stopped → running\n" +
+			"    enable  false → true\n" +
+			"6 resources: 2 stable, 4 changed (...)\n",
+	},
+	{"6 resources: 6 changed (1 by refresh) (...)\n", "6 resources: 6 changed (...)\n"},
+}
+
 // TestTutorial types in docs/tutorial.md on two fresh machines on which the package of ccm was
-// installed, and compares the answers.
+// installed, and compares the answers. The site stays as it is when ccm is upgraded and removed.
 func TestTutorial(t *testing.T) {
 	text, err := os.ReadFile("../../docs/tutorial.md")
 	require.NoError(t, err)
-	first := boot(t, debian)
-	second := bootAs(t, first.name+"-second", debian)
-	for name, l := range map[string]*lab{"web1": first, "web2": second} {
-		l.fromDebian("nginx", "curl")
+
+	t.Run("Deb", func(t *testing.T) {
+		tutorial(t, string(text), installsDeb, func(l *lab) { l.fromDebian("nginx", "curl") })
+	})
+	t.Run("Rpm", func(t *testing.T) {
+		page := string(text)
+		for _, x := range onDnf {
+			require.Contains(t, page, x.debian)
+			page = strings.ReplaceAll(page, x.debian, x.dnf)
+		}
+		tutorial(t, page, installsRPM, func(l *lab) { l.fromArchive("nginx", "curl", "openssl") })
+	})
+}
+
+// tutorial types in the page on machines with packages of a kind. Bring puts the packages that
+// the page installs into the repository of a machine.
+func tutorial(t *testing.T, page string, x installer, bring func(*lab)) {
+	first := boot(t, x.family)
+	second := bootAs(t, first.name+"-second", x.family)
+	machines := map[string]*lab{"web1": first, "web2": second}
+	for name, l := range machines {
+		bring(l)
 		l.sh("hostname " + name)
-		l.offer(installsDeb, newerVersion)
-		l.sh(installsDeb.install)
+		l.offer(x, olderVersion)
+		l.sh(x.install)
+		l.says(x.older, x.installed)
 	}
 
 	copied := false
-	for _, b := range dialog.Blocks(string(text)) {
+	for _, b := range dialog.Blocks(page) {
 		if b.File != "" {
 			first.write("/root/web/"+b.File, []byte(b.Text))
 			continue
@@ -47,6 +82,17 @@ func TestTutorial(t *testing.T) {
 		}
 	}
 	require.True(t, copied, "the tutorial has no second machine")
+
+	for _, l := range machines {
+		l.offer(x, newerVersion)
+		l.sh(x.install)
+		l.says(x.newer, x.installed)
+		require.Contains(t, l.sh("cd /root/web; ccm run site.lua"), "Nothing to do: 6 resources are as wanted")
+		l.sh(x.remove)
+		l.sh("! test -e /usr/bin/ccm")
+		l.says("active\nenabled", "systemctl is-active nginx; systemctl is-enabled nginx")
+		require.Contains(t, l.sh("curl -sk https://localhost/"), "<h1>hello")
+	}
 }
 
 // copyTo copies a directory of small text files from one lab to another.
