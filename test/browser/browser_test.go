@@ -17,6 +17,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -132,6 +133,26 @@ func eval[T any](b *tab, js string) T {
 	return v
 }
 
+// press presses a key as people do: a page that takes it for itself keeps it from being typed.
+func (b *tab) press(key string) {
+	b.t.Helper()
+	for _, p := range []input.DispatchKeyEventParams{{Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: key}, {Type: input.DispatchKeyEventTypeKeyUp, Key: key}} {
+		b.call(func() error { _, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, p); return err })
+	}
+}
+
+// until waits for a condition in JavaScript, as long as a slow machine may take.
+func (b *tab) until(js string) {
+	b.t.Helper()
+	for range 600 {
+		if eval[bool](b, js) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	b.t.Fatalf("it does not come to %s", js)
+}
+
 // dark has the page shown as to somebody who prefers dark.
 func (b *tab) dark(on bool) {
 	b.t.Helper()
@@ -167,10 +188,13 @@ func (b *tab) shoot(name string) {
 	}
 }
 
+// wider is by how many pixels a page is wider than the window.
+const wider = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
+
 // fits fails if the page is wider than the window.
 func (b *tab) fits() {
 	b.t.Helper()
-	if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+	if over := eval[int](b, wider); over > 0 {
 		b.t.Errorf("the page is %d pixels too wide", over)
 	}
 }

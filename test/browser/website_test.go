@@ -1,0 +1,107 @@
+package browser
+
+import (
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// newWebsite returns the directory of what ccm docs build writes.
+func newWebsite(t *testing.T) string {
+	t.Helper()
+	bin, err := ccm()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "site")
+	if out, err := exec.Command(bin, "docs", "build", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// A slash begins a search that finds sections, an arrow chooses one, Escape ends the search.
+func TestWebsiteSearch(t *testing.T) {
+	findChromium(t)
+	dir := newWebsite(t)
+	b := newTab(t)
+	b.open(filepath.Join(dir, "reference/types/kv.html"))
+	b.press("/")
+	if at := eval[string](b, "document.activeElement.id + document.activeElement.value"); at != "search" {
+		t.Errorf("/ puts the cursor into %q", at)
+	}
+	b.do(chromedp.KeyEvent("Pending REFRESH"))
+	b.until(`document.querySelector("#results li a") !== null`)
+	b.shoot("docs-search")
+	first := eval[string](b, `document.querySelector("#results a").href`)
+	if !strings.HasSuffix(first, "/reference/events.html#pending-refresh") {
+		t.Errorf("the first result is %s", first)
+	}
+	b.do(chromedp.KeyEvent(kb.ArrowDown))
+	if n := eval[int](b, `document.querySelectorAll("#results a.chosen").length`); n != 1 {
+		t.Errorf("an arrow chooses %d results", n)
+	}
+	b.do(chromedp.KeyEvent(kb.Escape))
+	if !eval[bool](b, `document.getElementById("results").hidden && document.activeElement.id !== "search"`) {
+		t.Error("Escape does not end the search")
+	}
+	b.press("/")
+	b.do(chromedp.KeyEvent("zzqx"))
+	b.until(`!document.getElementById("results").hidden && document.getElementById("results").textContent === "Nothing has all of these words."`)
+	b.clean()
+}
+
+// On a screen of 400 pixels no page has to be moved sideways, and none writes to the console.
+func TestWebsiteOnTelephone(t *testing.T) {
+	findChromium(t)
+	dir := newWebsite(t)
+	b := newTab(t)
+	b.size(400, 900)
+	shown := 0
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".html" {
+			return err
+		}
+		shown++
+		b.open(path)
+		if over := eval[int](b, wider); over > 0 {
+			t.Errorf("%s is %d pixels too wide", strings.TrimPrefix(path, dir), over)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if shown < 50 {
+		t.Errorf("%d pages were shown", shown)
+	}
+	b.clean()
+}
+
+// Pages can be read in light and dark, wide and narrow; CCM_SHOTS keeps what they look like.
+func TestWebsiteLooks(t *testing.T) {
+	findChromium(t)
+	dir := newWebsite(t)
+	b := newTab(t)
+	for _, width := range []int64{1400, 400} {
+		b.size(width, 1000)
+		for _, page := range []string{"index", "tutorial", "reference/types/file"} {
+			b.open(filepath.Join(dir, page+".html"))
+			var colours [2]string
+			for i, dark := range []bool{false, true} {
+				b.dark(dark)
+				colours[i] = eval[string](b, `getComputedStyle(document.body).color + " on " + getComputedStyle(document.documentElement).backgroundColor + getComputedStyle(document.body).backgroundColor`)
+				b.shoot(fmt.Sprintf("docs-%s-%d-%v", filepath.Base(page), width, dark))
+			}
+			if colours[0] == colours[1] {
+				t.Errorf("%s has the same colours in the dark: %s", page, colours[0])
+			}
+		}
+	}
+	b.clean()
+}
