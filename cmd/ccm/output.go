@@ -102,7 +102,7 @@ func originOf(f *runFlags, id string) report.Origin {
 	if err != nil {
 		root = f.Root
 	}
-	return report.Origin{RunID: id, Host: site.HostName(root), Root: root}
+	return report.Origin{RunID: id, Host: site.HostName(root), Root: root, Drift: f.drift}
 }
 
 // reads tells that a script or manifest is read, until the function is called that it

@@ -218,6 +218,7 @@ func (d *definition) decisionOf(v lua.LValue) (dec resource.Decision, err error)
 			return wrong(`actions[%d]: want a verb and a phrase that reads well after "Would have", got %s and %s`, i+1, describe(verb), describe(phrase))
 		}
 		dec.Act(string(verb), string(phrase))
+		dec.Actions[len(dec.Actions)-1].Intent = lua.LVAsString(row.RawGetString("intent"))
 	}
 	if len(dec.Diff) > 0 && len(dec.Actions) == 0 && dec.Err == nil {
 		return wrong("something differs, and there is no action: %s", dec)

@@ -185,7 +185,11 @@ func (f *forecaster) forecastDecision(ctx context.Context, provider *resource.Bi
 
 // forecast records the forecast of a resource that is unknown.
 func (f *forecaster) forecast(ctx context.Context, ev *Event, d resource.Decision, once bool) {
-	told, fromNothing := f.decideFromNothing(ctx, ev)
+	told, known := f.decideWithoutImagined(ctx, ev)
+	fromNothing := known && makesSomething(told)
+	if known && !fromNothing && told.Stable() && isRemoval(ev.Resource) && len(d.Actions) > 0 {
+		once = true // what it removes is still to come
+	}
 	if !fromNothing {
 		told = d
 		if len(f.imagined(ev)) > 0 {
@@ -224,10 +228,26 @@ func (f *forecaster) imagined(ev *Event) map[any]bool {
 	return f.looks.Imagined(f.view.Plan().PathOf(name))
 }
 
-// decideFromNothing decides about a resource at the path of which something of a kind that
-// nobody knows will stand: as if nothing did. It reports whether the resource would make
+// decideFromNothing is decideWithoutImagined. It reports whether the resource would make
 // something there.
 func (f *forecaster) decideFromNothing(ctx context.Context, ev *Event) (d resource.Decision, ok bool) {
+	d, known := f.decideWithoutImagined(ctx, ev)
+	return d, known && makesSomething(d)
+}
+
+func makesSomething(d resource.Decision) bool {
+	return d.Err == nil && d.Has("ensure") && len(d.Actions) > 0
+}
+
+// isRemoval reports whether a resource is to be absent.
+func isRemoval(r *resource.Resource) bool {
+	want, ok := r.Spec.(resource.EnsureReporter)
+	return ok && resource.IsAbsent(want.WantedEnsure())
+}
+
+// decideWithoutImagined decides about a resource at the path of which something of a kind
+// that nobody knows will stand: as if that were not there. It reports whether it could.
+func (f *forecaster) decideWithoutImagined(ctx context.Context, ev *Event) (d resource.Decision, ok bool) {
 	by := f.imagined(ev)
 	if len(by) == 0 {
 		return d, false
@@ -241,8 +261,7 @@ func (f *forecaster) decideFromNothing(ctx context.Context, ev *Event) (d resour
 	if err != nil {
 		return d, false
 	}
-	d = r.Type.Decide(r.Spec, state, false)
-	return d, d.Err == nil && d.Has("ensure") && len(d.Actions) > 0
+	return r.Type.Decide(r.Spec, state, false), true
 }
 
 // withoutState returns differences without what there is.

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -66,6 +68,9 @@ func (t Text) unknownStory(e *converge.Event) string {
 	}
 	would := forecastText(f, made)
 	if len(e.Because) == 0 { // it depends on nothing else
+		if f.Outcome == converge.Pending && !slices.ContainsFunc(f.Actions, func(a resource.Action) bool { return a.Intent == "" }) {
+			return would
+		}
 		return would + ", unknown whether that changes anything: " + e.Reason
 	}
 	var names []string
@@ -110,7 +115,7 @@ func forecastText(f *converge.Forecast, made string) string {
 	}
 	verbs, mayUpdate := make([]string, len(f.Actions)), false
 	for i, a := range f.Actions {
-		verbs[i] = verb(a.Verb)
+		verbs[i] = cmp.Or(a.Intent, verb(a.Verb))
 		if a.Verb == "Create" && f.MayExist {
 			verbs[i], mayUpdate = "create or update", true
 		}

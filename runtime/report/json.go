@@ -68,7 +68,7 @@ type Event struct {
 	Skipped bool `json:"skipped"`
 	// Noop says that nothing is done about the resource: it is only planned.
 	Noop bool `json:"noop"`
-	// NoopMessage is what would be done, in words.
+	// NoopMessage is what would be done, in words. Of ccm drift it is what differs.
 	NoopMessage string `json:"noop_message,omitempty"`
 	// Message is what was done, in words.
 	Message string `json:"message,omitempty"`
@@ -212,12 +212,17 @@ type Origin struct {
 	RunID string
 	Host  string // the name of the machine; may be ""
 	Root  string // the directory that stands for /; "" or / for / itself
+	// Drift says that the machine is compared with what was applied. No run follows.
+	Drift bool
 }
 
 // Event returns the JSON form of an event.
 func (o Origin) Event(e *converge.Event, diff DiffMode) Event {
 	out := EventOf(e, o.RunID, diff)
 	out.Host, out.Root = o.Host, o.root()
+	if o.Drift && e.Outcome == converge.Pending {
+		out.NoopMessage = driftMessage(e, diff)
+	}
 	return out
 }
 

@@ -137,7 +137,7 @@ func TestSummary(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	var b strings.Builder
-	j := NewJSON(&b, Origin{"run1", "web1", "/mnt"}, DiffFull)
+	j := NewJSON(&b, Origin{RunID: "run1", Host: "web1", Root: "/mnt"}, DiffFull)
 	for _, e := range samples() {
 		j.Event(e)
 	}

@@ -201,6 +201,26 @@ func (t Text) story(e *converge.Event) terminal.Text {
 	return terminal.Sprintf("%s%s", s, inBrackets(e.Reason))
 }
 
+// driftMessage says in one line how something differs from what was applied.
+func driftMessage(e *converge.Event, diff DiffMode) string {
+	const drifted = "Drifted"
+	if diff == DiffOff || len(e.Diff) == 0 {
+		return drifted
+	}
+	if made := newParts(e.Diff, e.Text); made != "" {
+		return drifted + ": it is not there (" + made + ")"
+	}
+	parts := make([]string, len(e.Diff))
+	for i, d := range e.Diff {
+		if d.Property == "content" && e.Text != nil {
+			parts[i] = "content " + contentChange(d, *e.Text)
+		} else {
+			parts[i] = fmt.Sprintf("%s %s → %s", d.Property, or(d.Have, "(none)"), or(d.Want, "(none)"))
+		}
+	}
+	return drifted + ": " + strings.Join(parts, ", ")
+}
+
 func inBrackets(s string) terminal.Text {
 	if s == "" {
 		return terminal.Text{}

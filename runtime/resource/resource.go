@@ -50,6 +50,9 @@ const Refresh = "refresh"
 type Action struct {
 	Verb   string
 	Phrase string
+	// Intent is what a plan says after "would" that does not know whether it will be done:
+	// "wait until port 80 answers". "" says the verb.
+	Intent string
 }
 
 // Done returns the phrase of a run.
@@ -107,7 +110,7 @@ func (d *Decision) Add(property, have, want string) {
 
 // Act adds an action.
 func (d *Decision) Act(verb, phrase string) {
-	d.Actions = append(d.Actions, Action{verb, phrase})
+	d.Actions = append(d.Actions, Action{Verb: verb, Phrase: phrase})
 }
 
 // Has reports whether the property is among the differences.

@@ -71,7 +71,8 @@ return ccm.type {
   decide = function(want, have)
     if have.ensure == want.ensure then return end
     local goal = want.ensure == "absent" and " is gone" or want.port and " answers" or " is there"
-    return { actions = { { "wait", "waited until " .. what(want) .. goal } }, uncertain = "it waits for " .. want.within .. " at most until " .. what(want) .. goal }
+    local intent = ("wait %s at most until %s%s"):format(want.within, what(want), goal)
+    return { actions = { { "wait", "waited until " .. what(want) .. goal, intent = intent } }, uncertain = "it would " .. intent }
   end,
 
   leaves = function() return {} end,
