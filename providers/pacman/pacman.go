@@ -30,11 +30,45 @@ var tool = &pkgtool.Tool{
 	Index:       []string{"/var/lib/pacman/sync/*.db"},
 	UpdateIndex: []string{"pacman", "-Sy", "--noconfirm"},
 	Reason:      reason,
+	Failed:      func(_, stderr []string) bool { return slices.ContainsFunc(stderr, isScriptFailure) },
+}
+
+// isScriptFailure reports whether a line says that a script or hook of a package failed. The
+// package is installed or removed all the same, and pacman exits 0.
+func isScriptFailure(line string) bool {
+	return line == "error: command failed to execute correctly" || strings.HasPrefix(line, "error: command terminated by signal ")
+}
+
+// scriptLines returns what scripts wrote, behind the steps that ran them: pacman passes both
+// their outputs on to its standard output.
+func scriptLines(stdout []string) (list []string) {
+	isStep := func(s string) bool {
+		step := strings.HasPrefix(s, "(") && strings.Contains(s, "/")
+		return step || strings.HasPrefix(s, ":: ") || slices.ContainsFunc([]string{"installing ", "upgrading ", "downgrading ", "reinstalling ", "removing "}, func(verb string) bool {
+			return strings.HasPrefix(s, verb) && strings.HasSuffix(s, "...")
+		})
+	}
+	step := ""
+	for _, line := range stdout {
+		switch {
+		case isStep(line):
+			step = line
+		case step != "":
+			list = append(list, step, line)
+			step = ""
+		case len(list) > 0:
+			list = append(list, line)
+		}
+	}
+	return pkgtool.Tail(list)
 }
 
 // reason returns the lines of a failure: pacman writes what is in the way of a transaction to
 // its standard output.
 func reason(stdout, stderr []string) []string {
+	if slices.ContainsFunc(stderr, isScriptFailure) {
+		return append(pkgtool.Tail(stderr), scriptLines(stdout)...)
+	}
 	return append(pkgtool.Tail(stderr), slices.DeleteFunc(stdout, func(s string) bool {
 		return !strings.Contains(s, " required by ") && !strings.Contains(s, " in conflict") && !strings.HasSuffix(s, " exists in filesystem")
 	})...)

@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 func TestSuits(t *testing.T) { pkgtooltest.Suits(t, tool, "debian") }
@@ -114,6 +115,24 @@ func TestUnreadable(t *testing.T) {
 	held.Hold = new(true)
 	_, err := packages.Status(t.Context(), &h.View, held)
 	require.EqualError(t, err, "pacman cannot hold packages by a command: list it in IgnorePkg of /etc/pacman.conf")
+}
+
+// TestFailedScript: pacman exits 0 when the script of a package fails. The lines are what
+// pacman 6.0 writes then.
+func TestFailedScript(t *testing.T) {
+	out := host.Result{
+		Stdout: []byte("resolving dependencies...\n:: Processing package changes...\ninstalling fine...\ninstalling broken...\n/tmp/alpm/.INSTALL: line 2: nosuch: command not found\n" +
+			":: Running post-transaction hooks...\n(1/1) Arming ConditionNeedsUpdate...\n"),
+		Stderr: []byte("error: command failed to execute correctly\n"),
+	}
+	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return out, nil }})
+	err := packages.Uninstall(t.Context(), h, pkgtooltest.Package("broken", "absent"))
+	require.EqualError(t, err, "pacman -R --noconfirm broken: a script of a package failed: error: command failed to execute correctly\n"+
+		"installing broken...\n/tmp/alpm/.INSTALL: line 2: nosuch: command not found")
+	var done *resource.DoneError
+	require.ErrorAs(t, err, &done)
+	out.Stderr = []byte("warning: directory permissions differ on /srv/\n")
+	require.NoError(t, packages.Uninstall(t.Context(), h, pkgtooltest.Package("broken", "absent")))
 }
 
 func FuzzParse(f *testing.F) {

@@ -2,6 +2,7 @@ package converge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -119,7 +120,8 @@ func (w *walk) commitTransaction(ctx context.Context) {
 }
 
 // performTransaction performs the actions for all members together and, if that fails, for
-// each of them that needs it still, so that the right one fails. The time is that of all, in
+// each of them that needs it still, so that the right one fails. A [resource.DoneError] is the
+// failure of all of them. The time is that of all, in
 // equal parts.
 func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 	defer w.prefetcher.change(w.catalog.Resources[t.first], false)
@@ -142,6 +144,15 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 	took := w.view.Now().Sub(began) / time.Duration(len(t.members))
 	for _, m := range t.members {
 		m.event.Took += took
+	}
+	if _, done := errors.AsType[*resource.DoneError](err); done {
+		for _, m := range t.members {
+			w.finish(ctx, m.event, func(ev *Event) {
+				ev.Err, ev.Actions = err, m.decision.Actions
+				w.refreshes.cancelIfUnchanged(ctx, t.provider, m.decision, ev)
+			})
+		}
+		return
 	}
 	if err == nil {
 		list := make([]*Event, len(t.members))

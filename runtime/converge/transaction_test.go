@@ -26,8 +26,11 @@ func (knob) PerformAll(_ context.Context, _ *host.Host, p knobs, wants []knob, a
 		names = append(names, k.Name)
 	}
 	w.did = append(w.did, strings.ToLower(a.Verb)+" "+strings.Join(names, "+"))
+	var done error
 	for _, k := range wants {
 		switch k.Value {
+		case "loud":
+			done = &resource.DoneError{Err: errors.New("done, and something failed")}
 		case "broken":
 			return errors.New("one of them broke")
 		case "stuck":
@@ -37,7 +40,7 @@ func (knob) PerformAll(_ context.Context, _ *host.Host, p knobs, wants []knob, a
 		}
 		w.values[k.Name] = k.Value
 	}
-	return nil
+	return done
 }
 
 // Resources that follow one another and belong together are acted on at once, before
@@ -57,6 +60,8 @@ func TestTransaction(t *testing.T) {
 		{"a time limit", "a=1 joins=x timeout;b=1 joins=x;c=1 joins=x", "set a|set b+c", "a changed|b changed|c changed"},
 		{"the right one fails", "a=1 joins=x;b=broken joins=x;c=1 joins=x;d=1 require=b;e=1 require=c", "set a+b+c|set c|set e",
 			"a changed|b failed: it broke|c changed|d skipped: knob#b failed|e changed"},
+		{"all fail that were done with a failure", "a=1 joins=x;b=loud joins=x;c=1 require=a;d=1", "set a+b|set d",
+			"a failed: done, and something failed|b failed: done, and something failed|c skipped: knob#a failed|d changed"},
 		{"one that succeeds and does nothing", "a=1 joins=x;b=stuck joins=x", "set a+b", "a changed|b failed: failed to reach desired state: value:  → stuck"},
 		{"what cannot be had", "a=1 joins=x;b=impossible joins=x;c=1 joins=x", "set a|set c", "a changed|b failed: cannot be had|c changed"},
 		{"needs one that is to come", "a=1 joins=x;b=1 joins=x needs=a", "set a|set b", "a changed|b changed"},

@@ -128,6 +128,19 @@ func TestRepositoriesDecide(t *testing.T) {
 	}
 }
 
+// Pacman exits 0 when the script of a package fails.
+func TestPacmanScriptFails(t *testing.T) {
+	l := boot(t, arch)
+	l.sh(`mkdir /tmp/p && cd /tmp/p &&
+		printf 'pkgname = ccm-script\npkgver = 1-1\npkgdesc = x\narch = any\nlicense = MIT\n' > .PKGINFO &&
+		printf 'post_install() {\n  echo "it is broken"\n  return 3\n}\n' > .INSTALL &&
+		bsdtar -cf - .PKGINFO .INSTALL | zstd -q > /root/ccm-script-1-1-any.pkg.tar.zst`)
+	out := l.exec("/opt/ccm/ccm", "ensure", "package", "ccm-script", "--source", "/root/ccm-script-1-1-any.pkg.tar.zst")
+	require.Equal(t, 4, out.status, out.stdout)
+	require.Contains(t, out.stdout, "a script of a package failed: error: command failed to execute correctly\n    installing ccm-script...\n    it is broken")
+	l.says("ccm-script 1-1", "pacman -Q ccm-script")
+}
+
 // A hold of apt is set, kept over a change, and taken away.
 func TestAptHold(t *testing.T) {
 	l := boot(t, debian)
