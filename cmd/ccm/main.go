@@ -106,6 +106,7 @@ type env struct {
 	args           []string // of the command line, for messages
 	screen         *term.Mode
 	color          string
+	hasSudo        bool          // the command has --sudo, and this is not root
 	stateDir       string        // that the command line names, or ""
 	began          time.Time     // when main began
 	before         time.Duration // what the process had used by then
@@ -215,6 +216,7 @@ ccm help exit-codes says what the exit status means.`,
 				return err
 			}
 		}
+		e.hasSudo = cmd.Flag("sudo") != nil && os.Geteuid() != 0
 		if f := cmd.Flag("state-dir"); f != nil {
 			e.stateDir = f.Value.String()
 		}

@@ -26,6 +26,7 @@ type runReport struct {
 	reporters converge.Reporter
 	stderr    terminal.Printer // for logs; the status line makes way for it
 	summary   func(converge.Summary)
+	rights    func()                                   // says how to have those that were lacking
 	out       *bufio.Writer                            // stdout, buffered unless it is a terminal
 	progress  func(host.Progress)                      // of downloads; nil if nobody sees it
 	output    func(of *resource.Resource, line string) // of commands; nil if nobody sees it
@@ -38,7 +39,7 @@ type runReport struct {
 // newReport returns the report that the flags ask for. On a terminal a status
 // line shows what is being worked on.
 func newReport(e *env, f *runFlags) *runReport {
-	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.stderr, file: &f.report}
+	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.stderr, file: &f.report, rights: func() {}}
 	stdout := e.stdout
 	var line *report.StatusLine
 	if terminal.IsTerminal(e.stderr) && !f.quiet && !f.step && os.Getenv("TERM") != "dumb" {
@@ -72,9 +73,10 @@ func newReport(e *env, f *runFlags) *runReport {
 		}
 	} else {
 		t := report.Text{W: stdout, Color: colorful(e, e.stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value), DiffLines: int(f.diffLines), Site: f.site}
-		failures := &report.Failures{Text: t}
+		failures := &report.Failures{Text: t, HasSudo: e.hasSudo}
 		rep = converge.Reporters{t, failures}
 		r.summary = func(s converge.Summary) { failures.Tell(); t.Summary(s) }
+		r.rights = failures.TellRights
 	}
 	all := converge.Reporters{rep}
 	switch {
@@ -118,6 +120,7 @@ func (r *runReport) reads(name string) func() {
 // end writes the last line and everything that is buffered.
 func (r *runReport) end(s converge.Summary) error {
 	r.summary(s)
+	r.rights()
 	r.file.end(s)
 	if r.out == nil {
 		return nil

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"errors"
+	"io/fs"
+
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -8,8 +11,11 @@ import (
 
 // Failures tells at the end of a long report what failed, again.
 type Failures struct {
-	Text   Text
+	Text    Text
+	HasSudo bool // the command has --sudo, and this is not root
+
 	failed []converge.Event
+	denied int // how many failed, or would, because this user may not
 	since  int // how many other resources were reported since the first of them
 }
 
@@ -23,12 +29,37 @@ func (*Failures) Begin(*resource.Resource, int, int) {}
 
 // Event implements converge.Reporter.
 func (f *Failures) Event(e *converge.Event) {
+	if isDenied(e) {
+		f.denied++
+	}
 	switch {
 	case e.Outcome == converge.Failed:
 		f.failed = append(f.failed, *e)
 	case len(f.failed) > 0 && f.Text.tells(e):
 		f.since++
 	}
+}
+
+// isDenied reports whether a resource fails, or would, because the user of this process may
+// not do something.
+func isDenied(e *converge.Event) bool {
+	err := e.Err
+	if e.Outcome == converge.Unknown && e.Forecast != nil {
+		err = e.Forecast.Err
+	}
+	return errors.Is(err, fs.ErrPermission)
+}
+
+// TellRights says how to have the rights that were lacking, once for all failures.
+func (f *Failures) TellRights() {
+	if f.denied == 0 || !f.HasSudo {
+		return
+	}
+	does := "fails"
+	if f.denied > 1 {
+		does = "fail"
+	}
+	terminal.Fprintf(f.Text.W, "%s %s for want of rights: --sudo does all of this as root\n", count(f.denied, "resource", "resources"), does)
 }
 
 // Tell prints the failures again, unless the first of them stands not far above.

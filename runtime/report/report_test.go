@@ -3,8 +3,11 @@ package report
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -282,6 +285,29 @@ func TestDiffLines(t *testing.T) {
 			Text{DiffLines: n, Color: color}.unified(&b, diff)
 			require.Equal(t, want, regexp.MustCompile(`\x1b\[\d*m`).ReplaceAllString(b.Text().String(), ""), n)
 		}
+	}
+}
+
+// TestRightsAreToldOnce: --sudo is named once, to users other than root.
+func TestRightsAreToldOnce(t *testing.T) {
+	denied := &fs.PathError{Op: "open", Path: "/etc/x", Err: syscall.EACCES}
+	for _, x := range []struct {
+		sudo bool
+		errs []error
+		want string
+	}{
+		{true, []error{denied, errors.New("it broke")}, "1 resource fails for want of rights: --sudo does all of this as root\n"},
+		{true, []error{denied, fmt.Errorf("x: %w", syscall.EPERM), fmt.Errorf("plan: %w", fs.ErrPermission)}, "3 resources fail for want of rights: --sudo does all of this as root\n"},
+		{true, []error{errors.New("it broke")}, ""},
+		{false, []error{denied}, ""},
+	} {
+		var b strings.Builder
+		f := &Failures{Text: Text{W: &b}, HasSudo: x.sudo}
+		for _, err := range x.errs {
+			f.Event(&converge.Event{Resource: &resource.Resource{ID: id("/x"), Common: new(resource.Common)}, Outcome: converge.Failed, Err: err})
+		}
+		f.TellRights()
+		require.Equal(t, x.want, b.String())
 	}
 }
 

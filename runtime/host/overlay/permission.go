@@ -3,6 +3,7 @@ package overlay
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -12,8 +13,17 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// ErrNeedsRoot means that something is not permitted to the user of this process.
-var ErrNeedsRoot = errors.New("would fail: needs root")
+// ErrNeedsRoot means that something is not permitted to the user of this process. It is an
+// [fs.ErrPermission] too, as the failure would be.
+var ErrNeedsRoot error = needsRoot{}
+
+type needsRoot struct{}
+
+// Error implements error.
+func (needsRoot) Error() string { return "would fail: needs root" }
+
+// Is reports whether the error is of that kind, for [errors.Is].
+func (needsRoot) Is(kind error) bool { return kind == fs.ErrPermission }
 
 // NeedsRoot returns an error that says that root is needed for something, unless
 // this process is root's.
