@@ -72,7 +72,7 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 	}
 	shown, text, err := p.ReadInput(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, withNearFile(name, err)
 	}
 	s := &Site{Registry: reg, Facts: env.Facts, Host: h, secrets: p.Secrets}
 	o.Data.Site = name

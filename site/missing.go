@@ -1,0 +1,36 @@
+package site
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// withNearFile returns the error of reading the script, manifest or saved plan that is named. If
+// there is no such file, it says which one beside it may be meant, or how to begin.
+func withNearFile(name string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dir, base := filepath.Split(name)
+	entries, _ := os.ReadDir(filepath.Clean(dir)) // if it cannot be read, nothing is near
+	var names []string
+	scripts := false
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			names = append(names, entry.Name())
+			scripts = scripts || isScriptName(entry.Name())
+		}
+	}
+	placed := diag.Errorf(diag.Pos{}, "%w", err)
+	switch near := diag.Nearest(base, names); {
+	case near != "":
+		return placed.WithHint("did you mean %s?", dir+near)
+	case scripts:
+		return err
+	}
+	return placed.WithHint("ccm init DIR starts a new site")
+}
