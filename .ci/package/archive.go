@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -41,10 +42,11 @@ type entry struct {
 // archive makes the archive of a program.
 func (b *builder) archive(f facts, program string) error {
 	a := b.release.Archives[0]
-	dir, err := f.expand(a.NameTemplate)
+	name, err := b.expandName(f, a.NameTemplate, "."+a.Formats[0])
 	if err != nil {
 		return err
 	}
+	dir := strings.TrimSuffix(name, "."+a.Formats[0])
 	list := []entry{{program, filepath.Base(program), a.BuildsInfo}}
 	for _, x := range a.Files {
 		matches, err := filepath.Glob(filepath.Join(b.root, x.Source))
@@ -56,7 +58,6 @@ func (b *builder) archive(f facts, program string) error {
 		}
 	}
 	slices.SortFunc(list, func(x, y entry) int { return cmp.Compare(x.name, y.name) })
-	name := dir + "." + a.Formats[0]
 	file, err := os.Create(filepath.Join(b.out, name))
 	if err != nil {
 		return err

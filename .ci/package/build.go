@@ -17,6 +17,7 @@ type builder struct {
 	facts     facts
 	archives  bool     // make them, too
 	made      []string // files in out
+	versions  []string // patterns of the names that these have in any version
 }
 
 // runHooks runs what comes before: it makes man pages and completions.
@@ -76,12 +77,45 @@ func (b *builder) buildFor(arch string) error {
 			return err
 		}
 	}
-	name, err := f.expand(b.release.SBOMs[0].Documents[0])
+	name, err := b.expandName(f, b.release.SBOMs[0].Documents[0], "")
 	if err != nil {
 		return err
 	}
 	b.made = append(b.made, name)
 	return writeSBOM(program, f.Version, filepath.Join(b.out, name))
+}
+
+// expandName returns the name that a template gives, with an end, and keeps the pattern of that
+// name in any version.
+func (b *builder) expandName(f facts, template, end string) (string, error) {
+	name, err := f.expand(template)
+	if err != nil {
+		return "", err
+	}
+	f.Version, f.ConventionalFileName = "*", f.anyConventionalFileName
+	pattern, err := f.expand(template)
+	b.versions = append(b.versions, pattern+end)
+	return name + end, err
+}
+
+// removeOthers removes earlier versions of what was made. A pattern of all packages, as in
+// apt-get install ./dist/ccm_*.deb, would name them too.
+func (b *builder) removeOthers() error {
+	for _, pattern := range b.versions {
+		names, err := filepath.Glob(filepath.Join(b.out, pattern))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if slices.Contains(b.made, filepath.Base(name)) {
+				continue
+			}
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // writeChecksums writes the SHA-256 of all that was made, as sha256sum does.

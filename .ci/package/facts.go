@@ -21,6 +21,8 @@ type facts struct {
 	Os, Arch, Arm        string // of what is built
 	ConventionalFileName string // of a package
 	time                 time.Time
+	// anyConventionalFileName is a pattern of the names that the package has in any version.
+	anyConventionalFileName string
 }
 
 // readFacts asks the environment and git about the checkout.

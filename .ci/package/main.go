@@ -66,5 +66,8 @@ func run(root, out string, formats, archs []string) error {
 			return fmt.Errorf("%s: %w", arch, err)
 		}
 	}
+	if err := b.removeOthers(); err != nil {
+		return err
+	}
 	return b.writeChecksums()
 }

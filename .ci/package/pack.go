@@ -29,7 +29,8 @@ func (b *builder) pack(f facts, format, program string) error {
 		return err
 	}
 	f.ConventionalFileName = packager.ConventionalFileName(info)
-	name, err := f.expand(b.release.NFPMs[0].FileNameTemplate)
+	f.anyConventionalFileName = anyVersion(packager, *info)
+	name, err := b.expandName(f, b.release.NFPMs[0].FileNameTemplate, "")
 	if err != nil {
 		return err
 	}
@@ -43,6 +44,12 @@ func (b *builder) pack(f facts, format, program string) error {
 	}
 	b.made = append(b.made, name)
 	return file.Close()
+}
+
+// anyVersion returns a pattern of the names that a package has in any version.
+func anyVersion(p nfpm.Packager, info nfpm.Info) string {
+	info.Version, info.Prerelease, info.VersionMetadata = "*", "", ""
+	return p.ConventionalFileName(&info)
 }
 
 // info returns what nfpm is told of a package.

@@ -69,8 +69,34 @@ func TestFileNames(t *testing.T) {
 			require.NoError(t, err)
 			info := nfpm.WithDefaults(&nfpm.Info{Name: "ccm", Arch: arch, Version: "1.0.0", Release: "1"})
 			require.Equal(t, want[i], packager.ConventionalFileName(info))
+			require.Equal(t, strings.Replace(want[i], "1.0.0", "*", 1), anyVersion(packager, *info))
 		}
 	}
+}
+
+// TestRemoveOthers: what was made replaces other versions of the same for the same processor, and
+// nothing else.
+func TestRemoveOthers(t *testing.T) {
+	dir := t.TempDir()
+	b := &builder{out: dir}
+	f := facts{Version: "1.1.0", Arch: "amd64", ConventionalFileName: "ccm_1.1.0-1_amd64.deb", anyConventionalFileName: "ccm_*-1_amd64.deb"}
+	for _, x := range [][2]string{{"{{ .ConventionalFileName }}", ""}, {"ccm_{{ .Version }}_{{ .Arch }}", ".tar.gz"}} {
+		name, err := b.expandName(f, x[0], x[1])
+		require.NoError(t, err)
+		b.made = append(b.made, name)
+	}
+	stay := []string{"ccm-1.0.0-1.x86_64.rpm", "ccm_1.0.0-1_arm64.deb", "ccm_1.1.0-1_amd64.deb", "ccm_1.1.0_amd64.tar.gz", "other_1.0.0-1_amd64.deb"}
+	for _, name := range append([]string{"ccm_1.0.0~pre20261123225958+gabc-1_amd64.deb", "ccm_1.0.0_amd64.tar.gz"}, stay...) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+	}
+	require.NoError(t, b.removeOthers())
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var left []string
+	for _, entry := range entries {
+		left = append(left, entry.Name())
+	}
+	require.Equal(t, stay, left)
 }
 
 // TestVersions: later commits and releases have later versions, in each system of packages.
