@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The examples of a command keep their lines in its manual page.
+// The examples of a command keep their lines in its manual page, and flags are shown as in the help.
 func TestManualPageExamples(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man")
 	_, stderr, status := ccm(t, nil, "doc", "--man", dir)
@@ -16,5 +16,11 @@ func TestManualPageExamples(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(dir, "ccm.1"))
 	require.NoError(t, err)
 	require.Contains(t, string(page), "\\fBccm COMMAND [flags]\\fP")
+	require.Contains(t, string(page), "\\fB-h\\fP, \\fB--help\\fP\n")
 	require.Contains(t, string(page), ".EX\nccm run site.lua     make it so\nccm plan site.lua    say")
+	page, err = os.ReadFile(filepath.Join(dir, "ccm-run.1"))
+	require.NoError(t, err)
+	for _, want := range []string{"\\fB--report\\fP=FILE\n\twrite a report", "\\fB--profile\\fP[=FILE]\n", "\\fB-q\\fP, \\fB--quiet\\fP\n\treport", "evaluate (default 1m0s)\n"} {
+		require.Contains(t, string(page), want)
+	}
 }
