@@ -78,10 +78,13 @@ func TestReport(t *testing.T) {
 			findChromium(t)
 			page := newReport(t, n)
 			b := newTab(t)
-			for _, width := range []int64{1400, 400} {
+			for _, width := range []int64{1400, 800, 400} {
 				b.size(width, 1000)
 				b.open(page)
 				b.fits()
+				if said := eval[string](b, `[...document.querySelectorAll(".rows > .changed .say")].filter(d => d.checkVisibility()).map(d => d.textContent).join()`); !strings.Contains(said, "Updated the file") {
+					t.Errorf("with a width of %d the rows say %q", width, said)
+				}
 				for _, dark := range []bool{false, true} {
 					b.dark(dark)
 					b.shoot(fmt.Sprintf("report-%d-%d-%s", n, width, map[bool]string{true: "dark", false: "light"}[dark]))
