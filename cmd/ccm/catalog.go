@@ -25,7 +25,7 @@ func newCatalogCommand(e *env) *cobra.Command {
 		Long: `Print the resources that a script or manifest declares on this machine, in the
 order in which they are converged, with all their properties. Secrets are not
 shown. The same script on the same machine gives the same text.`,
-		Args: needFile,
+		Args: needFile, ValidArgsFunction: completeFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
 			if err != nil {

@@ -49,6 +49,17 @@ func completeName(e *env, cmd *cobra.Command, reg *resource.Registry, t *resourc
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeFile offers scripts, manifests, files whose names have one of the further ends, and
+// directories, as the first argument. What follows is for the script.
+func completeFile(further ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return append([]string{"lua", "yaml", "yml"}, further...), cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
 // completeReference offers the resources of the session.
 func completeReference(e *env) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// What a shell shows beside a flag has no marks in it, and the help names the value.
+// What a shell shows beside a flag has no marks in it, and the help names the value. Of files only
+// those are offered that a command reads.
 func TestCompletionOfFlags(t *testing.T) {
 	for _, x := range []struct {
 		args []string
@@ -19,6 +21,17 @@ func TestCompletionOfFlags(t *testing.T) {
 		require.Zero(t, status)
 		require.Contains(t, stdout, x.want)
 		require.NotContains(t, stdout, "`")
+	}
+	for line, want := range map[string]string{
+		"run":       "lua\nyaml\nyml\nplan\n:8\n",
+		"plan":      "lua\nyaml\nyml\nplan\n:8\n",
+		"graph":     "lua\nyaml\nyml\n:8\n",
+		"lint a":    "lua\n:8\n",
+		"run a.lua": ":0\n", // of the script
+	} {
+		stdout, _, status := ccm(t, nil, append(append([]string{"__complete"}, strings.Fields(line)...), "")...)
+		require.Zero(t, status)
+		require.Equal(t, want, stdout, line)
 	}
 	stdout, _, _ := ccm(t, nil, "run", "--help")
 	require.Contains(t, stdout, "--report FILE")

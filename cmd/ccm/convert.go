@@ -22,7 +22,7 @@ data.load. What Lua has no words for is written as its value on this machine,
 with a comment.
 
   ccm convert site.yaml > site.lua`,
-		Args: needFile,
+		Args: needFile, ValidArgsFunction: completeFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := loadManifest(cmd.Context(), e, args[0], f)
 			if err != nil {

@@ -69,7 +69,7 @@ func reportDrift(ctx context.Context, e *env, f *runFlags, args []string) (err e
 	}
 	f.drift, f.Root = true, a.Root
 	rep := newReport(e, f)
-	defer f.report.write(e, &err)
+	defer f.report.write(e, f.quiet, &err)
 	sum, err := e.Drift(ctx, store, a, rep.reporters, f.diff.value != string(report.DiffOff))
 	if err != nil {
 		return err

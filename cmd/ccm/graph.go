@@ -25,7 +25,7 @@ other. Resources without arrows are converged in the order of the text.
 
 In svg, resources of one type with the same neighbours make a stack, and an arrow
 is left out if a longer way implies it.`,
-		Args: needFile,
+		Args: needFile, ValidArgsFunction: completeFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
 			if err != nil {

@@ -32,6 +32,9 @@ A line with the comment "-- ccm: ignore" is left alone; with names of rules
 behind it, only these are silent: ` + strings.Join(lint.Rules, ", ") + `.
 
 Exit status: 1 if something is found.`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"lua"}, cobra.ShellCompDirectiveFilterFileExt
+		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return diag.Errorf(diag.Pos{}, "want scripts or directories").WithHint("ccm lint . checks all scripts here")

@@ -29,7 +29,7 @@ What was there before stays, and so does what commands and services did; that is
 said. What would be removed is shown first, and then asked about.
 
 A prune is a run of its own, with backups: ccm undo brings files back.`,
-		Args: needFile,
+		Args: needFile, ValidArgsFunction: completeFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o := f.Part; len(o.Targets)+len(o.Tags)+len(o.SkipTags) > 0 {
 				return diag.Errorf(diag.Pos{}, "prune looks at all that the site declares: --target, --tags and --skip-tags do not go with it")
@@ -56,7 +56,7 @@ func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool
 		}
 	}
 	rep := newReport(e, f)
-	defer f.report.write(e, &err)
+	defer f.report.write(e, f.quiet, &err)
 	read := rep.reads(args[0])
 	x, err := e.BeginPrune(ctx, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),

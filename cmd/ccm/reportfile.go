@@ -78,8 +78,9 @@ func (f *reportFile) end(s converge.Summary) {
 }
 
 // write writes the report once the command has ended with err, and adds to err that it cannot
-// be written. The file is for its owner alone: it may have content of files that are.
-func (f *reportFile) write(e *env, err *error) {
+// be written. Unless quiet, it says that it has. The file is for its owner alone: it may have
+// content of files that are.
+func (f *reportFile) write(e *env, quiet bool, err *error) {
 	if f.collector == nil {
 		return
 	}
@@ -105,6 +106,10 @@ func (f *reportFile) write(e *env, err *error) {
 			return
 		}
 		*err = errors.Join(*err, failed)
+		return
+	}
+	if !quiet {
+		terminal.Fprintf(e.stderr, "ccm: the report is written: %s\n", f.path)
 	}
 }
 

@@ -63,7 +63,7 @@ func (f *runFlags) addRestore(cmd *cobra.Command) {
 func restoreFiles(ctx context.Context, e *env, f *runFlags, o *site.RestoreOptions) (err error) {
 	f.Root = o.Run.Root
 	rep := newReport(e, f)
-	defer f.report.write(e, &err)
+	defer f.report.write(e, f.quiet, &err)
 	o.ID, o.Record, o.Host, o.Reporter = rep.id, f.recordFlags.options(f.Root), rep.hostOptions(e, f), rep.reporters
 	o.Plan, o.Texts = f.noop, f.diff.value != string(report.DiffOff)
 	sum, err := e.Restore(ctx, o)

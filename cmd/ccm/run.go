@@ -56,7 +56,7 @@ script; what follows -- is never taken for a flag.
 
 FILE may be a plan that ccm plan --out has saved. Then just that is done, and
 nothing at all if the site or what it touches has changed since.`,
-		Args: needFile,
+		Args: needFile, ValidArgsFunction: completeFile("plan"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if args, err = f.readPlan(cmd, e, args); err != nil {
 				return err
@@ -95,7 +95,7 @@ func newPlanCommand(e *env) *cobra.Command {
 With --out the plan is saved, and ccm run FILE does just that, or nothing if the
 site or what it touches has changed since. The file holds the command line, and of
 properties only digests. ccm plan FILE says whether a saved plan still holds.`,
-		Args: needFile,
+		Args: needFile, ValidArgsFunction: completeFile("plan"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if args, err = f.readPlan(cmd, e, args); err != nil {
 				return err
@@ -189,7 +189,7 @@ func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *s
 		return err
 	}
 	rep := newReport(e, f)
-	defer f.report.write(e, &err)
+	defer f.report.write(e, f.quiet, &err)
 	read := rep.reads(args[0])
 	run, err := e.Begin(ctx, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),
