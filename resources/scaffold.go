@@ -236,11 +236,11 @@ func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
 	}
 	count := len(have.Changed)
 	for _, file := range have.Changed {
-		what := "differs"
+		what := s.below(file) + " differs"
 		if slices.Contains(have.Missing, file) {
-			what = "is missing"
+			what = resource.MissingPart(s.below(file))
 		}
-		d.Add("source", s.below(file)+" "+what, "rendered")
+		d.Add("source", what, "rendered")
 		d.Effects = append(d.Effects, s.rendered(file)...)
 	}
 	if s.Purge {

@@ -142,7 +142,7 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	fs.Var(f.output, "output", "form of the report: text, or json (one object a line)")
 	fs.Var(f.diff, "diff", diffUsage)
 	fs.StringVar(&f.stateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.BoolVarP(&f.verbose, "verbose", "v", false, "report stable resources too; without --diff, --diff is full")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "report stable resources too, and every missing file of a scaffold; without --diff, --diff is full")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
 	fs.UintVar(&f.diffLines, "diff-lines", 0, "tell at most `N` lines of each diff (0 for all); with it, --diff is full")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {

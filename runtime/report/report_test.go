@@ -288,6 +288,33 @@ func TestDiffLines(t *testing.T) {
 	}
 }
 
+// TestMissingParts: what is missing of a tree takes one line, with Verbose a line each.
+func TestMissingParts(t *testing.T) {
+	var parts []resource.Delta
+	for i := range 6 {
+		parts = append(parts, resource.Delta{Property: "source", Have: resource.MissingPart(fmt.Sprint("f", i)), Want: "rendered"})
+	}
+	differs := resource.Delta{Property: "source", Have: "x differs", Want: "rendered"}
+	fresh := resource.Delta{Property: "ensure", Have: "absent", Want: "present"}
+	for _, x := range []struct {
+		verbose bool
+		diff    []resource.Delta
+		want    string
+	}{
+		{false, append([]resource.Delta{fresh}, parts...), "+ file#/x: Changed it (f0, f1, f2 and 3 more)\n"},
+		{false, append([]resource.Delta{fresh}, parts[:4]...), "+ file#/x: Changed it (f0, f1, f2, f3)\n"},
+		{true, append([]resource.Delta{fresh}, parts[:2]...), "+ file#/x: Changed it (f0, f1)\n    source  f0 is missing → rendered\n    source  f1 is missing → rendered\n"},
+		{false, append([]resource.Delta{differs}, parts...), "~ file#/x: Changed it\n    source  x differs → rendered\n    source  6 missing: f0, f1, f2 and 3 more → rendered\n"},
+		{false, parts[:1], "~ file#/x: Changed it\n    source  f0 is missing → rendered\n"},
+	} {
+		var b strings.Builder
+		Text{W: &b, Verbose: x.verbose, Diff: DiffSummary}.Event(event("/x", func(e *converge.Event) {
+			e.Outcome, e.Diff, e.Actions = converge.Changed, x.diff, []resource.Action{{Verb: "Scaffold", Phrase: "changed it"}}
+		}))
+		require.Equal(t, x.want, b.String())
+	}
+}
+
 // TestRightsAreToldOnce: --sudo is named once, to users other than root.
 func TestRightsAreToldOnce(t *testing.T) {
 	denied := &fs.PathError{Op: "open", Path: "/etc/x", Err: syscall.EACCES}

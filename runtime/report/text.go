@@ -314,6 +314,9 @@ func newParts(diff []resource.Delta, text *resource.TextChange) string {
 			parts = append(parts, d.Property+" "+d.Want)
 		}
 	}
+	if names := missingParts(diff); len(names) > 0 {
+		parts = append(parts, firstParts(names))
+	}
 	return strings.Join(parts, ", ")
 }
 
@@ -335,8 +338,18 @@ func (t Text) differences(b *terminal.Buffer, differing []resource.Delta, text *
 	}
 	fresh := isNew(differing)
 	var given []string
+	names, told := missingParts(differing), false
+	if len(names) < 2 && !fresh || t.Verbose {
+		names = nil
+	}
 	for _, d := range differing {
+		_, isMissing := resource.CutMissingPart(d.Have)
 		switch {
+		case isMissing && names != nil:
+			if !fresh && !told { // see newParts
+				b.Printf("    %s  %d missing: %s → %s\n", d.Property, len(names), firstParts(names), d.Want)
+			}
+			told = true
 		case fresh && (d.Have == "" || d.Property == "content"): // see newParts
 		case d.Have == "" && d.Want != "" && (d.Property != "content" || d.Want == resource.KnownAfterRun):
 			given = append(given, d.Property+" "+d.Want)
