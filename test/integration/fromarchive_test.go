@@ -5,8 +5,8 @@ package integration
 import "strings"
 
 // fromArchive puts packages of Debian from the archive of the lab into its repository of dnf, each
-// as one rpm with the files of the deb and of its NAME-common, without documentation. What they
-// depend on is in the lab.
+// as one rpm with the files of the deb and of its NAME-common, without documentation, and without
+// scripts of init.d, for which systemd would make up a unit. What they depend on is in the lab.
 func (l *lab) fromArchive(packages ...string) {
 	l.t.Helper()
 	l.sh("for name in " + strings.Join(packages, " ") + "; do\n" + debToRPM + "\ndone\n/srv/ccm-lab/bin/index; dnf -q clean expire-cache")
@@ -25,7 +25,7 @@ const debToRPM = `
 		cp -a $files/lib/. $files/usr/lib/
 		rm -r $files/lib
 	fi
-	rm -rf $files/usr/share/doc $files/usr/share/man
+	rm -rf $files/etc/init.d $files/usr/share/doc $files/usr/share/man
 	{
 		printf '%s\n' "Name: $name" "Version: ${version%%-*}" "Release: ${version#*-}" "Summary: Debian's $name" 'License: of Debian' \
 			'AutoReqProv: no' 'Requires(post): /bin/sh' %description "Debian's." \
