@@ -158,7 +158,7 @@ func TestEditsGrowLinearly(t *testing.T) {
 				of := func(n int) (uint64, uint64) {
 					return planned(t, fmt.Sprintf(`local %s, n, list = require "std.%[1]s", %[2]d, {}
 						for i = 1, n do list[i] = %[3]s end
-						file { "/f", content = str.join(list, ""), owner = "0", group = "0", mode = "0644" }
+						file { "/f", content = str.join(list, ""), content_once = true, owner = "0", group = "0", mode = "0644" }
 						for i = 1, n do %[4]s end`, what, n, kept, edit.declared))
 				}
 				of(10)
