@@ -2,6 +2,7 @@ package site
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -34,6 +35,21 @@ func (m *Messages) Explain(err error) {
 // Warn prints what is wrong and does not keep ccm from its work.
 func (m *Messages) Warn(message string) {
 	terminal.Fprintf(m.W, "%s\n", terminal.Prose(m.W, terminal.LineText("ccm: warning: "), terminal.IndentedText(message, "    ")))
+}
+
+// warnOf prints mistakes that keep nothing from being done. Strict makes them an error.
+func (m *Messages) warnOf(list diag.List, strict bool) error {
+	if strict {
+		return list.Err()
+	}
+	for i, d := range list {
+		if i == diag.MaxShown {
+			m.Warn(fmt.Sprintf("and %d more of the kind", len(list)-i))
+			break
+		}
+		diag.Render(m.W, "warning: ", d, m.Sources)
+	}
+	return nil
 }
 
 // warnAt prints what a script or manifest warns of.

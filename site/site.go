@@ -90,6 +90,9 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 		how.timings.enter(phaseOrder)
 		err = s.order(&l.builder, o.Part)
 	}
+	if err == nil {
+		err = p.Messages.warnOf(l.builder.Conflicts(), o.Strict)
+	}
 	if err != nil {
 		s.Close()
 		return nil, err

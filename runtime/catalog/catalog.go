@@ -149,9 +149,6 @@ type ExcludedResource struct {
 // Build resolves the references and orders the resources: as declared, save
 // where one has to come after another. It returns every mistake it finds.
 func (b *Builder) Build() (*Catalog, error) {
-	if err := b.conflicts(); err != nil {
-		return nil, err
-	}
 	edges, err := b.edges()
 	if err != nil {
 		return nil, err

@@ -8,9 +8,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// conflicts reports each resource that edits a file of which another one says all that it holds:
-// every run would take the edit away and make it again.
-func (b *Builder) conflicts() error {
+// Conflicts names each resource that edits a file of which another one says all that it holds:
+// every run would take the edit away and make it again. The catalog can be converged all the
+// same.
+func (b *Builder) Conflicts() (conflicts diag.List) {
 	edits := make(map[string][]*resource.Resource)
 	for _, r := range b.list {
 		if e, ok := r.Spec.(resource.FileEditor); ok && r.Skip == "" {
@@ -22,7 +23,6 @@ func (b *Builder) conflicts() error {
 	if len(edits) == 0 {
 		return nil
 	}
-	var errs diag.List
 	for _, r := range b.list {
 		w, ok := r.Spec.(resource.WholeFile)
 		if !ok || r.Skip != "" {
@@ -31,11 +31,8 @@ func (b *Builder) conflicts() error {
 		for _, edit := range edits[path.Clean(w.WrittenFile())] {
 			e := &diag.Error{Pos: edit.Pos, Subject: edit.ID.String(), Notes: edit.Calls}
 			e.Err = fmt.Errorf("edits %s, of which %s at %s says all that it holds: every run would change it twice", w.WrittenFile(), r.ID, r.Pos)
-			errs.Add(e.WithHint("write it into that content, or give %s content_once = true, so that the content is only for a new file", r.ID))
+			conflicts.Add(e.WithHint("write it into that content, or give %s content_once = true, so that the content is only for a new file", r.ID))
 		}
 	}
-	if len(errs) > 0 {
-		return errs
-	}
-	return nil
+	return conflicts
 }

@@ -38,12 +38,12 @@ func TestFileIsWrittenOrEdited(t *testing.T) {
 			_, err := b.Add(r)
 			require.NoError(t, err)
 		}
-		if err := b.conflicts(); c.want == "" {
-			require.NoError(t, err)
+		if found := b.Conflicts(); c.want == "" {
+			require.Empty(t, found)
 		} else {
-			require.ErrorContains(t, err, c.want)
+			require.ErrorContains(t, found, c.want)
 		}
 		c.list[0].Skip = "not here"
-		require.NoError(t, b.conflicts())
+		require.Empty(t, b.Conflicts())
 	}
 }
