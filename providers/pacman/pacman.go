@@ -39,24 +39,24 @@ func isScriptFailure(line string) bool {
 	return line == "error: command failed to execute correctly" || strings.HasPrefix(line, "error: command terminated by signal ")
 }
 
+// isChange reports whether a line says that a package is changed now.
+func isChange(line string) bool {
+	return strings.HasSuffix(line, "...") && slices.ContainsFunc([]string{"installing ", "upgrading ", "downgrading ", "reinstalling ", "removing "},
+		func(verb string) bool { return strings.HasPrefix(line, verb) })
+}
+
 // scriptLines returns what scripts wrote, behind the steps that ran them: pacman passes both
 // their outputs on to its standard output.
 func scriptLines(stdout []string) (list []string) {
-	isStep := func(s string) bool {
-		step := strings.HasPrefix(s, "(") && strings.Contains(s, "/")
-		return step || strings.HasPrefix(s, ":: ") || slices.ContainsFunc([]string{"installing ", "upgrading ", "downgrading ", "reinstalling ", "removing "}, func(verb string) bool {
-			return strings.HasPrefix(s, verb) && strings.HasSuffix(s, "...")
-		})
-	}
-	step := ""
+	changes, step := false, "" // of packages, which other steps are made before
 	for _, line := range stdout {
 		switch {
-		case isStep(line):
-			step = line
+		case isChange(line), changes && strings.HasPrefix(line, ":: "), changes && strings.HasPrefix(line, "("):
+			changes, step = true, line
 		case step != "":
 			list = append(list, step, line)
 			step = ""
-		case len(list) > 0:
+		case changes:
 			list = append(list, line)
 		}
 	}

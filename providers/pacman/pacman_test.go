@@ -121,7 +121,8 @@ func TestUnreadable(t *testing.T) {
 // pacman 6.0 writes then.
 func TestFailedScript(t *testing.T) {
 	out := host.Result{
-		Stdout: []byte("resolving dependencies...\n:: Processing package changes...\ninstalling fine...\ninstalling broken...\n/tmp/alpm/.INSTALL: line 2: nosuch: command not found\n" +
+		Stdout: []byte("loading packages...\nresolving dependencies...\nlooking for conflicting packages...\n\nPackages (2) fine-1-1  broken-1-1\n\n\n" +
+			":: Proceed with installation? [Y/n] \nchecking keyring...\nchecking package integrity...\nloading package files...\nchecking for file conflicts...\ninstalling fine...\ninstalling broken...\n/tmp/alpm/.INSTALL: line 2: nosuch: command not found\n" +
 			":: Running post-transaction hooks...\n(1/1) Arming ConditionNeedsUpdate...\n"),
 		Stderr: []byte("error: command failed to execute correctly\n"),
 	}
