@@ -300,6 +300,9 @@ func newParts(diff []resource.Delta, text *resource.TextChange) string {
 	owner, group, mode := given(diff, "owner"), given(diff, "group"), given(diff, "mode")
 	together := owner != "" && group != ""
 	var parts []string
+	if names := missingParts(diff); len(names) > 0 {
+		parts = append(parts, firstParts(names))
+	}
 	for _, d := range diff {
 		switch {
 		case d.Property == "content" && text != nil:
@@ -313,9 +316,6 @@ func newParts(diff []resource.Delta, text *resource.TextChange) string {
 		default:
 			parts = append(parts, d.Property+" "+d.Want)
 		}
-	}
-	if names := missingParts(diff); len(names) > 0 {
-		parts = append(parts, firstParts(names))
 	}
 	return strings.Join(parts, ", ")
 }
