@@ -47,7 +47,8 @@ func TestWordsWrap(t *testing.T) {
 	s = onScreen(t, screenOptions{home: home, rows: 100}, "help", "plan")
 	require.Zero(t, s.status())
 	require.Contains(t, s.text(), `
-  -v, --verbose                         report stable resources too; without
+  -v, --verbose                         report stable resources too, and every
+                                        missing file of a scaffold; without
                                         --diff, --diff is full
 `)
 }
