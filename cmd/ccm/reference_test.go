@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,9 @@ func TestReferencePages(t *testing.T) {
 			example.Plan = planOn(t, filepath.Join(dir, "types", typ.Name+".md"))
 		}
 		require.NotContains(t, example.Plan, "failed", typ.Name)
+		if !slices.Contains(needSystem, typ.Name) {
+			runExample(t, e.Process, typ.Name, example)
+		}
 		s.Examples[typ.Name] = example
 	}
 	pages, err := reference.Pages(s)
@@ -85,6 +89,28 @@ func TestReferencePages(t *testing.T) {
 		delete(have, name)
 	}
 	require.Empty(t, have, "pages of docs/reference that nothing writes any more")
+}
+
+// needSystem are types that act through tools of the system of which an imagined machine has no
+// model. TestReferenceExamples (test/integration) runs their examples, but not those that need a
+// kernel with SELinux or a registry of packages.
+var needSystem = []string{
+	"alternative", "directory", "git", "group", "language_package", "selinux_boolean", "selinux_context", "timer", "unit", "user", "wait_for",
+}
+
+// runExample runs the example of a type on an imagined machine, where a second run has nothing to
+// do.
+func runExample(t *testing.T, p *site.Process, typ string, example reference.Example) {
+	c, err := p.LoadSpec(t.Context(), t.TempDir(), "site.lua", example.Fixture)
+	require.NoError(t, err, typ)
+	out, err := c.Converge(t.Context())
+	require.NoError(t, err, typ)
+	for _, ev := range out.Events {
+		require.NotContains(t, []string{"failed", "skipped"}, ev.Outcome, "%s: %s", ev.ID, ev.Why)
+	}
+	for _, again := range out.Again {
+		require.Contains(t, []string{"exec", "apply"}, typ, "%s: a second run changes it: %s", again.ID, again.Why)
+	}
 }
 
 // planOn returns the plan that is on the page of a type.

@@ -27,6 +27,8 @@ type Example struct {
 	Machine string
 	// Plan is what a plan says there.
 	Plan string
+	// Fixture is that machine.
+	Fixture spec.Fixture
 }
 
 // A machine is the section machine.json of an example: the fixture of a spec, and what it is in
@@ -63,7 +65,7 @@ func ReadExample(ctx context.Context, p *site.Process, archive []byte, source st
 			}
 		}
 	}
-	example.Machine = m.Words
+	example.Machine, example.Fixture = m.Words, m.Fixture
 	err := os.WriteFile("site.lua", []byte(example.Script), 0o644)
 	if err == nil {
 		example.Plan, err = plan(ctx, p, m.Fixture)
