@@ -51,7 +51,7 @@ func TestInstalledPaths(t *testing.T) {
 			require.True(t, paths[path], "%s has no %s", format, path)
 		}
 	}
-	unit, err := os.ReadFile(filepath.Join(root, "packaging/ccm-run.service"))
+	unit, err := os.ReadFile(filepath.Join(root, ".ci/packaging/ccm-run.service"))
 	require.NoError(t, err)
 	require.Contains(t, string(unit), "\nExecStart=/usr/bin/ccm run /etc/ccm/site.lua\n")
 }
