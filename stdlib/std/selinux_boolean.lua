@@ -2,7 +2,7 @@
 --
 --   local selinux_boolean = require "std.selinux_boolean"
 --   selinux_boolean { "httpd_can_network_connect" }
---   selinux_boolean { "ftpd_anon_write", value = false }
+--   selinux_boolean { "httpd_enable_homedirs", value = false }
 
 local selinux = require "std.selinux"
 
