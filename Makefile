@@ -8,7 +8,9 @@
 # make generate   write what is derived from the declarations
 # make plans      hold plans of SITES random sites against their runs
 # make integration  real apt, dnf and systemd in throw-away systems (root)
+# make nats       read from a real nats-server
 # make browser    try in headless Chromium what is written for browsers
+# make studio-vendor  bundle again what the page of ccm studio is made with (needs npm)
 # make fuzz       every fuzz target for FUZZTIME, one after the other
 # make reliability  run the tests that count what they try, and write docs/reliability.md (root)
 # make growth     count what up to 100,000 resources take, against 1,000 (many minutes)
@@ -39,7 +41,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test lint generate integration browser reliability growth bench bench-go fuzz plans
+.PHONY: build cross package share reproducible check-release portable test lint generate integration nats browser studio-vendor reliability growth bench bench-go fuzz plans
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -102,8 +104,14 @@ integration:
 	go test -tags integration -count=1 -timeout 40m -parallel 4 ./test/integration
 	go test -tags integration -count=1 -timeout 60m ./test/reliability
 
+nats:
+	cd .ci/nats && go vet ./... && go test -count=1 ./...
+
 browser:
 	cd test/browser && go vet ./... && go test -count=1 ./...
+
+studio-vendor:
+	cd studio/bundle && npm ci && node build.mjs
 
 reliability:
 	go run ./test/tally/table $(if $(RUN),-run '$(RUN)') $(LAB)

@@ -207,7 +207,10 @@ func (lib *baseLib) xpcall(L *lua.LState) int {
 // loadFunction is load and loadstring: it takes a text, or a function that
 // returns the text in pieces, then a name, the mode, which is ignored, and a table
 // of globals.
-func (lib *baseLib) loadFunction(L *lua.LState) int {
+func (lib *baseLib) loadFunction(L *lua.LState) int { return lib.loadIn(L, nil) }
+
+// loadIn is load for the code of a package, nil for that of scripts.
+func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
 	text, ok := lib.chunkText(L)
 	if !ok {
 		L.Push(lua.LNil)
@@ -220,7 +223,7 @@ func (lib *baseLib) loadFunction(L *lua.LState) int {
 	if c := lib.in.source.chunkOf(f.node); c != nil {
 		dir = c.dir
 	}
-	fn, _, err := lib.in.compiler.load(name, dir, text)
+	fn, _, err := lib.in.compiler.loadOf(of, name, dir, text)
 	if err != nil {
 		L.Push(lua.LNil)
 		L.Push(lua.LString(err.Error()))

@@ -7,7 +7,6 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"github.com/luaccm/ccm/runtime/resource"
-	"github.com/luaccm/ccm/runtime/schema"
 )
 
 // Making a table, filling it and walking it again costs more than all else about a
@@ -222,7 +221,7 @@ func (dc *declarer) declareAtCallSite(c *chunk) lua.LGFunction {
 			}
 			key := field.Key.(*ast.StringExpr).Value
 			if text, ok := field.Value.(*ast.StringExpr); ok {
-				w.add(key, schema.StringValue(text.Value))
+				w.add(key, dc.in.convert.text(text.Value))
 			} else if v := args.value(field); v != lua.LNil {
 				w.add(key, dc.in.convert.property(v))
 			}

@@ -21,7 +21,8 @@ import (
 type chunk struct {
 	name string // as messages say it
 	dir  string // the absolute directory that relative paths start from
-	text string
+	text *packed
+	of   *Package // whose code it is; nil for that of the site, and of ccm itself
 
 	first int      // the number of its first node
 	nodes []uint32 // for each node its line * 4, + 1 if it is [chunk.curried], + 2 if it is [chunk.spread]
@@ -175,18 +176,24 @@ type compiler struct {
 
 // load parses a text and compiles it to a function. The error for invalid Lua is a [*diag.Error] that wraps a [syntaxError].
 func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error) {
+	return cp.loadOf(nil, name, dir, text)
+}
+
+// loadOf is load for a text of a package.
+func (cp *compiler) loadOf(of *Package, name, dir, text string) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	c := &chunk{name: name, dir: dir, text: text, first: cp.in.source.nextNode()}
+	c := &chunk{name: name, dir: dir, text: pack(text, packedLiteral), of: of, first: cp.in.source.nextNode()}
 	cp.in.source.chunks = append(cp.in.source.chunks, c)
-	stmts, err := parseText(withoutShebang(text), name)
+	stmts, err := c.text.parse(name)
 	if err != nil {
-		return nil, nil, syntaxMistake(name, withoutShebang(text), err)
+		return nil, nil, syntaxMistake(name, withoutShebang(c.text.whole()), err)
 	}
+	c.text.fill(stmts, func(value string) string { return value })
 	if cp.in.ctx.Err() != nil {
 		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.number(stmts)
-	c.setTree(func() *tree { return newTree(c.first, withoutShebang(text)) })
+	c.setTree(func() *tree { return newTree(c.first, withoutShebang(c.text.whole())) })
 	proto, err := cp.compileChunk(c, stmts)
 	if err != nil {
 		return nil, nil, cp.in.report.compileMistake(c, err)
@@ -200,7 +207,7 @@ func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error)
 // compileChunk makes code of the syntax tree of c, after it has rewritten the declarations in it
 // that need no table (callsite.go), and what gopher-lua would compile slowly (constants.go).
 func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
-	d := &rewriter{in: cp.in, c: c, chunk: len(cp.in.source.chunks), long: len(c.text) >= shortText}
+	d := &rewriter{in: cp.in, c: c, chunk: len(cp.in.source.chunks), long: len(c.text.short) >= shortText}
 	if !cp.noCallSites {
 		d.findCallSites(stmts)
 	}
@@ -214,6 +221,9 @@ func (cp *compiler) environment(c *chunk) *lua.LTable {
 	env := cp.in.vm.CreateTable(0, 0)
 	mt := cp.in.vm.CreateTable(0, 3)
 	globals := cp.in.vm.Env
+	if c.of != nil {
+		globals = cp.in.globals.of(c.of)
+	}
 	mt.RawSetString("__index", globals)
 	mt.RawSetString("__newindex", cp.in.vm.NewFunction(func(L *lua.LState) int {
 		name, value := keyText(L.Get(2)), L.Get(3)

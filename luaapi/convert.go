@@ -5,6 +5,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
@@ -42,7 +43,7 @@ func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 	}
 	switch v := v.(type) {
 	case lua.LString:
-		return schema.StringValue(string(v))
+		return cv.text(string(v))
 	case lua.LBool:
 		return schema.BoolValue(bool(v))
 	case lua.LNumber:
@@ -70,6 +71,14 @@ func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 		return schema.Value{}
 	}
 	return cv.unsupportedValue(unsupportedValue(article(v.Type().String())))
+}
+
+// text converts a string. One that is encrypted is none that somebody wants to be written.
+func (cv *converter) text(s string) schema.Value {
+	if data.IsSealed(s) {
+		return cv.unsupportedValue("an encrypted value, which would be written as it stands (secret.values decrypts tables, data.read documents)")
+	}
+	return schema.StringValue(s)
 }
 
 // unsupportedValue returns a value that no property can hold.

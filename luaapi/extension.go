@@ -112,6 +112,14 @@ func (in *Interp) Dir(L *lua.LState) string {
 	return in.SiteDir()
 }
 
+// File returns the name of the script or module that called, as it was found.
+func (in *Interp) File(L *lua.LState) string {
+	if c := in.source.chunkOf(caller(L).node); c != nil {
+		return c.name
+	}
+	return ""
+}
+
 // SiteDir returns the absolute directory of the script.
 func (in *Interp) SiteDir() string {
 	if len(in.source.chunks) > 0 {

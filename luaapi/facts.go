@@ -3,6 +3,7 @@ package luaapi
 import (
 	"errors"
 	"fmt"
+	"github.com/luaccm/ccm/runtime/data"
 	"maps"
 	"slices"
 	"strconv"
@@ -105,6 +106,8 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 		return lua.LNumber(v)
 	case string:
 		return lua.LString(v)
+	case *data.Sealed:
+		return ts.opened(v)
 	case []any:
 		contents := ts.in.vm.CreateTable(len(v), 0)
 		for i, e := range v {
@@ -117,6 +120,9 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 			return lua.LNil, &unknownNameError{keyText(key), path, nil}
 		}})
 	case map[string]any:
+		if sealed := sealedNames(v); len(sealed) > 0 {
+			return ts.sealedTable(path, v, sealed)
+		}
 		names := slices.Sorted(maps.Keys(v))
 		contents := ts.in.vm.CreateTable(0, len(v))
 		for _, name := range names {

@@ -44,6 +44,12 @@ func (rp *reporter) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 // errSilent is the error for a call of error without a message.
 var errSilent = errors.New("error is called without a message")
 
+// Unplaced is an error that a script threw without a place, by error(text, 0): it is about what was found, and
+// not about the script.
+type Unplaced string
+
+func (u Unplaced) Error() string { return string(u) }
+
 // fault returns the mistake that ended an evaluation. The stack of L is still
 // that of the moment in which it happened.
 func (rp *reporter) fault(L *lua.LState, r any) *diag.Error {
@@ -90,7 +96,7 @@ func (rp *reporter) faultOf(L *lua.LState, r any) *diag.Error {
 		if rp.in.ctx.Err() != nil {
 			return rp.stopped(pos, notes)
 		}
-		return &diag.Error{Pos: pos, Notes: notes, Err: errors.New(strings.TrimSpace(rest))}
+		return &diag.Error{Pos: pos, Notes: notes, Err: Unplaced(strings.TrimSpace(rest))}
 	}
 	var notes []diag.Note
 	if i := slices.IndexFunc(frames, func(g frame) bool { return g.node == f.node }); i >= 0 {

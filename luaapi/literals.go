@@ -73,6 +73,28 @@ func withoutLiterals(text string, long int) (short string, literals []string) {
 		literals = append(literals, value)
 		done = to
 	}
+	eachLiteral(text, func(from, to int, inner string, plain bool) {
+		switch {
+		case len(inner) < long:
+		case text[from] != '[':
+			if plain {
+				replace(from, to, inner)
+			}
+		case inner != "" && !strings.Contains(inner, "\r") && !opensCall(text[to:]):
+			replace(from, to, strings.TrimPrefix(inner, "\n"))
+		}
+	})
+	if len(literals) == 0 {
+		return text, nil
+	}
+	b.WriteString(text[done:])
+	return b.String(), literals
+}
+
+// eachLiteral calls found with each string of a text, from its first to behind its last byte,
+// and with what stands in its quotes or brackets. A string in quotes is plain if that is its value. A
+// bracket that begins no string comes too, with nothing in it.
+func eachLiteral(text string, found func(from, to int, inner string, plain bool)) {
 	for i := 0; i < len(text); {
 		next := strings.IndexAny(text[i:], "\"'[-")
 		if next < 0 {
@@ -82,15 +104,11 @@ func withoutLiterals(text string, long int) (short string, literals []string) {
 		switch text[i] {
 		case '"', '\'':
 			end, plain := quotedEnd(text, i)
-			if plain && end-i-2 >= long {
-				replace(i, end, text[i+1:end-1])
-			}
+			found(i, end, text[i+1:max(i+1, end-1)], plain)
 			i = end
 		case '[':
 			end, value := bracketEnd(text, i)
-			if len(value) >= long && value != "" && !strings.Contains(value, "\r") && !opensCall(text[end:]) {
-				replace(i, end, strings.TrimPrefix(value, "\n"))
-			}
+			found(i, end, value, false)
 			i = end
 		default:
 			i++
@@ -109,11 +127,6 @@ func withoutLiterals(text string, long int) (short string, literals []string) {
 			i = end
 		}
 	}
-	if len(literals) == 0 {
-		return text, nil
-	}
-	b.WriteString(text[done:])
-	return b.String(), literals
 }
 
 // quotedEnd returns where the string in quotes ends that begins at i, and whether

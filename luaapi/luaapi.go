@@ -71,6 +71,8 @@ type Options struct {
 	Memory uint64
 	// Path lists directories with modules, searched after those of the script.
 	Path []string
+	// Packages finds modules of others; nil if there are none.
+	Packages Packages
 	// ReadFile reads the files of modules; nil for os.ReadFile.
 	ReadFile func(name string) ([]byte, error)
 	// Library holds the modules that ship with ccm. They are searched last.

@@ -27,8 +27,9 @@ const libraryDir = "stdlib"
 
 // A moduleLoader is require and the table package.
 type moduleLoader struct {
-	in      *Interp
-	loading []string // the modules that are being loaded
+	in       *Interp
+	loading  []string // the modules that are being loaded
+	packages int      // files of packages that were loaded
 }
 
 // openPackage makes the table package. It is that of Lua without the
@@ -92,13 +93,12 @@ func (ml *moduleLoader) require(L *lua.LState) int {
 		L.Push(v)
 		return 1
 	}
-	if i := slices.Index(ml.loading, name); i >= 0 {
-		chain := append(slices.Clone(ml.loading[i:]), name)
-		ml.in.report.throw(L, "", "modules require one another: %s", strings.Join(chain, " -> "))
+	if ml.requirePackage(L, nil, name) {
+		return 1
 	}
+	ml.enter(L, name)
+	defer ml.leave()
 	loader := ml.loader(L, name)
-	ml.loading = append(ml.loading, name)
-	defer func() { ml.loading = ml.loading[:len(ml.loading)-1] }()
 	L.Push(loader)
 	L.Push(lua.LString(name))
 	L.Call(1, 1)
@@ -224,9 +224,14 @@ func (ml *moduleLoader) ships(name string) bool {
 	return err == nil
 }
 
-// pushModule pushes the function that a module's text is.
+// pushModule pushes the function that the text of a module of the site is.
 func (ml *moduleLoader) pushModule(L *lua.LState, file, dir, text string) int {
-	fn, _, err := ml.in.compiler.load(file, dir, text)
+	return ml.pushText(L, nil, file, dir, text)
+}
+
+// pushText pushes the function that the text of a module is; of is its package, or nil.
+func (ml *moduleLoader) pushText(L *lua.LState, of *Package, file, dir, text string) int {
+	fn, _, err := ml.in.compiler.loadOf(of, file, dir, text)
 	if err != nil {
 		e, ok := errors.AsType[*diag.Error](err)
 		if !ok {

@@ -15,18 +15,20 @@ import (
 type Script struct {
 	Name, Text string
 
-	stmts []ast.Stmt
-	tree  *tree // with the places of one statement
+	stmts  []ast.Stmt
+	packed *packed // of the statements that were not asked for yet; its values are as they are written
+	tree   *tree   // with the places of one statement
 }
 
 // Parse reads a script. The error is that of a run.
 func Parse(name, text string) (*Script, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	stmts, err := parseText(withoutShebang(text), name)
+	p := packWritten(text, packedLiteral)
+	stmts, err := p.parse(name)
 	if err != nil {
 		return nil, syntaxMistake(name, withoutShebang(text), err)
 	}
-	return &Script{Name: name, Text: text, stmts: stmts, tree: &tree{spans: make(map[ast.PositionHolder]span)}}, nil
+	return &Script{Name: name, Text: text, stmts: stmts, packed: p, tree: &tree{spans: make(map[ast.PositionHolder]span)}}, nil
 }
 
 // Statements returns the statements of the script outside of all others, in their order, once.
@@ -37,6 +39,7 @@ func (p *Script) Statements() iter.Seq[ast.Stmt] {
 		a := aligner{tree: p.tree, rest: newTokenReader(withoutShebang(p.Text))}
 		for i, st := range p.stmts {
 			a.forget()
+			p.packed.fill(p.stmts[i:i+1], unescape)
 			a.align(p.stmts[i : i+1])
 			p.stmts[i] = nil
 			if !yield(st) {

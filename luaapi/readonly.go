@@ -27,6 +27,8 @@ type readonly struct {
 	missing func(key lua.LValue) (lua.LValue, error)
 	// array says that it is a list; an empty table does not show that.
 	array bool
+	// fill puts the fields into contents that are made when they are asked for. Nil if there are none.
+	fill func() error
 	// list returns the table for pairs, if it is not contents.
 	list func() (*lua.LTable, error)
 }
@@ -89,9 +91,20 @@ func (ts *Tables) Contents(t *lua.LTable) *lua.LTable {
 		return t
 	}
 	if r, ok := ts.byProxy[t]; ok {
+		ts.fill(ts.in.vm, r)
 		return r.contents
 	}
 	return t
+}
+
+// fill makes all fields of a table.
+func (ts *Tables) fill(L *lua.LState, r *readonly) {
+	if r.fill == nil {
+		return
+	}
+	if err := r.fill(); err != nil {
+		ts.in.report.throwError(L, err)
+	}
 }
 
 // Listing returns the table to walk when a script lists t.
@@ -101,6 +114,7 @@ func (ts *Tables) Listing(L *lua.LState, t *lua.LTable) *lua.LTable {
 		return t
 	}
 	if r.list == nil {
+		ts.fill(L, r)
 		return r.contents
 	}
 	list, err := r.list()

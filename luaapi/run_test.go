@@ -103,6 +103,18 @@ func TestLongStringsWithoutEnd(t *testing.T) {
 	}
 }
 
+// Mistakes behind a long string with escapes have their column, and quote the string as it is written.
+func TestPlacesBehindEscapes(t *testing.T) {
+	text := `file { "/a", content = "` + strings.Repeat(`line of "text"\n`, 50) + `", nonsense = 1 }`
+	text = strings.ReplaceAll(text, `"text"`, `\"text\"`)
+	for mistake, at := range map[string]int{"nonsense = 1 }": 0, "] }": 0, "mode = 1 + nil }": 11} {
+		whole := strings.Replace(text, "nonsense = 1 }", mistake, 1)
+		got := newSite(t, map[string]string{"site.lua": whole}, nil).run()
+		require.Contains(t, got, fmt.Sprintf("site.lua:1:%d:", len(whole)-len(mistake)+at+1), mistake)
+		require.Contains(t, got, `of \"text\"\n`, mistake)
+	}
+}
+
 // Places are found after the run, too: the mistakes in references come from the
 // catalog.
 func TestPlacesOfReferences(t *testing.T) {

@@ -75,7 +75,7 @@ func (sm *sourceMap) cutPosition(text string) (f frame, rest string, ok bool) {
 		if c := sm.chunkOf(n); c != nil && c.name == f.file {
 			return f, strings.TrimPrefix(after[1:], " "), true
 		}
-		if _, known := sm.text(f.file); !known {
+		if !sm.has(f.file) {
 			continue
 		}
 		if col, more := number(after[1:]); col > 0 && strings.HasPrefix(more, ":") {

@@ -74,10 +74,15 @@ func (sm *sourceMap) exactPos(node int) diag.Pos {
 func (sm *sourceMap) text(file string) (string, bool) {
 	for _, c := range slices.Backward(sm.chunks) {
 		if c.name == file {
-			return c.text, true
+			return c.text.whole(), true
 		}
 	}
 	return "", false
+}
+
+// has reports whether text finds the file.
+func (sm *sourceMap) has(file string) bool {
+	return slices.ContainsFunc(sm.chunks, func(c *chunk) bool { return c.name == file })
 }
 
 // framePos returns the exact place that a function is at.

@@ -24,6 +24,7 @@ type tree struct {
 	spans  map[ast.PositionHolder]span
 	tokens []token
 	names  []int // the tokens that name local variables where they begin, in order
+	lost   bool  // a token did not match a node, so that no place is known
 }
 
 // A span is the first and the last token of a node.
@@ -89,6 +90,7 @@ func newTree(first int, text string) *tree {
 	t.tokens, _ = tokenize(text)
 	a := aligner{tree: t}
 	a.align(t.stmts)
+	t.lost = a.failed
 	return t
 }
 

@@ -17,7 +17,7 @@ var ApplyType = resource.Define[Apply, ApplyState, ApplyProvider]("apply")
 // has, and has failed if any of it has.
 type Apply struct {
 	// Name is the path of the manifest or script, relative to the one that says it.
-	Name string `ccm:"name,name,example=web/manifest.yaml"`
+	Name string `ccm:"name,name,example=web/manifest.yaml,kind=path"`
 	// Ensure is always present.
 	Ensure ApplyEnsure `ccm:"ensure,default=present"`
 	// Noop only says what the child would do. A child cannot undo what its parent

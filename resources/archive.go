@@ -19,16 +19,16 @@ var ArchiveType = resource.Define[Archive, ArchiveState, ArchiveProvider]("archi
 type Archive struct {
 	// Name is the absolute path that the archive is saved to. It has the same
 	// suffix as the URL or the source; .tgz and .tar.gz are the same.
-	Name string `ccm:"name,name,example=/opt/app.tar.gz"`
+	Name string `ccm:"name,name,example=/opt/app.tar.gz,kind=path"`
 	// Ensure says whether the archive is to be there.
 	Ensure ArchiveEnsure `ccm:"ensure,default=present"`
 	// URL is where the archive is downloaded from, with http or https. A proxy is
 	// taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It or
 	// source is required unless ensure is absent.
-	URL URL `ccm:"url,example=https://example.net/app.tar.gz"`
+	URL URL `ccm:"url,example=https://example.net/app.tar.gz,usual"`
 	// Source is the path of an archive to copy. A relative path is relative to the script
 	// or manifest that says it. An archive that differs from it is copied again.
-	Source string `ccm:"source,example=files/app.tar.gz"`
+	Source string `ccm:"source,example=files/app.tar.gz,kind=path"`
 	// Checksum is the SHA-256 of the archive in hexadecimal. A download or source with any
 	// other is refused, and an archive with any other is downloaded or copied again.
 	Checksum Checksum `ccm:"checksum"`
@@ -37,22 +37,22 @@ type Archive struct {
 	// way of a link, is an error and nothing is extracted; so is a link that leads
 	// out of it, and a device. Permissions are kept but for setuid, setgid and
 	// sticky; the files belong to the user that runs ccm.
-	ExtractParent string `ccm:"extract_parent,example=/opt/app"`
+	ExtractParent string `ccm:"extract_parent,example=/opt/app,kind=path,usual"`
 	// Strip is how many directories are left out at the beginning of the path of each entry,
 	// as with tar --strip-components. What has no more than that is not extracted.
 	Strip int `ccm:"strip"`
 	// Creates is a path; if something is there, the archive is neither downloaded
 	// nor extracted. If it is in the archive, it is extracted last.
-	Creates string `ccm:"creates,example=/opt/app/bin/app"`
+	Creates string `ccm:"creates,example=/opt/app/bin/app,kind=path,usual"`
 	// Cleanup removes the archive after it was extracted. It needs extract_parent
 	// and creates.
 	Cleanup bool `ccm:"cleanup"`
 	// Owner is the user that owns the archive, by name or number. It is required
 	// unless ensure is absent.
-	Owner string `ccm:"owner,example=root"`
+	Owner string `ccm:"owner,example=root,kind=owner,unless=ensure is absent"`
 	// Group is the group of the archive, by name or number. The group can read
 	// it, others cannot. It is required unless ensure is absent.
-	Group string `ccm:"group,example=root"`
+	Group string `ccm:"group,example=root,kind=group,unless=ensure is absent"`
 	// Parents makes the directories above the archive that are missing, with mode 0755 and
 	// the user and group of ccm, which are root. Those above extract_parent are always made.
 	Parents bool `ccm:"parents"`

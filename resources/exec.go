@@ -29,21 +29,21 @@ type Exec struct {
 	// words. The posix provider splits a line into words as a shell would, and runs
 	// it without one, so that words such as | and && are mistakes; the shell provider
 	// hands it to /bin/sh -c.
-	Command string `ccm:"command,argv,words"`
+	Command string `ccm:"command,argv,words,usual"`
 	// Cwd is the directory in which the command and its guards run.
-	Cwd string `ccm:"cwd,default=/"`
+	Cwd string `ccm:"cwd,default=/,kind=path"`
 	// Environment is added to the environment: KEY=VALUE, or a table.
 	Environment []string `ccm:"environment,pairs"`
 	// User is who the command and its guards run as, a name or number, with the
 	// groups, HOME, USER, LOGNAME and SHELL of that user. Left out, it is who runs ccm.
-	User string `ccm:"user,example=postgres"`
+	User string `ccm:"user,example=postgres,kind=owner"`
 	// Group is the group they run with instead of the first one of the user.
-	Group string `ccm:"group"`
+	Group string `ccm:"group,kind=group"`
 	// Umask is which permissions files that they make do not get, such as "027".
 	Umask *Mode `ccm:"umask"`
 	// Stdin is what the command reads from its standard input. Left out, that is
 	// empty. Guards read nothing.
-	Stdin string `ccm:"stdin"`
+	Stdin string `ccm:"stdin,kind=content"`
 	// Path is the colon-separated list of directories in which the command and
 	// its guards are found.
 	Path string `ccm:"path"`
@@ -52,9 +52,9 @@ type Exec struct {
 	// Timeout ends the command and all that it started, such as "5m".
 	Timeout host.Duration `ccm:"timeout,default=0"`
 	// Creates is a path; if something is there, the command does not run.
-	Creates string `ccm:"creates"`
+	Creates string `ccm:"creates,kind=path,usual"`
 	// Removes is a path; if nothing is there, the command does not run.
-	Removes string `ccm:"removes"`
+	Removes string `ccm:"removes,kind=path"`
 	// OnlyIf is a command that looks; unless it exits 0, the command does not
 	// run. It runs in a plan too.
 	OnlyIf string `ccm:"onlyif,argv,words"`
@@ -71,7 +71,7 @@ type Exec struct {
 	// UnchangedReturns lists the exit codes that mean success without a change.
 	UnchangedReturns []int `ccm:"unchanged_returns"`
 	// RefreshOnly runs the command only when something it subscribes to changed.
-	RefreshOnly bool `ccm:"refreshonly,alias=refresh_only"`
+	RefreshOnly bool `ccm:"refreshonly,alias=refresh_only,usual"`
 	// LogOutput logs each line of output as it comes.
 	LogOutput bool `ccm:"logoutput,alias=log_output"`
 }

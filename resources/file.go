@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host"
@@ -20,7 +21,7 @@ var FileType = resource.Define[File, FileState, FileProvider]("file")
 // owner, its group and its permissions.
 type File struct {
 	// Name is the absolute path, without . and .. in it.
-	Name string `ccm:"name,name,alias=path,example=/etc/motd"`
+	Name string `ccm:"name,name,alias=path,example=/etc/motd,kind=path"`
 	// Ensure says whether there is to be a file, a directory, or nothing. With existing,
 	// there has to be a file or a directory already, and nothing but its owner, group and
 	// mode is managed; without one the resource fails.
@@ -28,11 +29,14 @@ type File struct {
 	// Content is the whole text of the file. With neither content nor source,
 	// the content of an existing file is left alone, and a missing one is
 	// created empty.
-	Content *string `ccm:"content,alias=contents"`
+	Content *string `ccm:"content,alias=contents,kind=content,usual"`
 	// Source is the path of a file to copy, or an http or https URL. A relative
 	// path is relative to the script or manifest that says it. A URL is fetched
 	// once in every run and plan; it may hold 64 MiB.
-	Source *string `ccm:"source"`
+	Source *string `ccm:"source,kind=path,usual"`
+	// Decrypt says whether the source is decrypted, with an identity of age that this machine has. It is
+	// if the name of the source ends with .age. What the source holds is a secret then.
+	Decrypt *bool `ccm:"decrypt"`
 	// Checksum is the SHA-256 of the source in hexadecimal. A source with any other is
 	// refused, and the file stays as it is. A URL is not fetched while the file has it.
 	Checksum Checksum `ccm:"checksum"`
@@ -41,13 +45,13 @@ type File struct {
 	ContentOnce bool `ccm:"content_once"`
 	// Owner is the user that owns the file, by name or number; "-1" leaves it as it
 	// is. It is required unless ensure is absent or existing.
-	Owner string `ccm:"owner,example=root"`
+	Owner string `ccm:"owner,example=root,kind=owner,unless=ensure is absent or existing"`
 	// Group is the group of the file, by name or number; "-1" leaves it as it is.
 	// It is required unless ensure is absent or existing.
-	Group string `ccm:"group,example=root"`
+	Group string `ccm:"group,example=root,kind=group,unless=ensure is absent or existing"`
 	// Mode is the permissions in octal, as a string such as "0644". Digits that
 	// are x are left alone. It is required unless ensure is absent or existing.
-	Mode *Mode `ccm:"mode,example=0644"`
+	Mode *Mode `ccm:"mode,example=0644,unless=ensure is absent or existing"`
 	// SpecialBits allows a mode above 0777 such as "2775", which sets setuid (4), setgid
 	// (2) or sticky (1).
 	SpecialBits bool `ccm:"special_bits"`
@@ -189,6 +193,30 @@ func (f *File) ResolvePaths(dir string) {
 	if f.Source != nil && !filepath.IsAbs(*f.Source) && !fetch.IsURL(*f.Source) {
 		f.Source = new(filepath.Join(dir, *f.Source))
 	}
+}
+
+// Decrypts reports whether the source is decrypted.
+func (f File) Decrypts() bool {
+	if f.Source == nil || f.Decrypt != nil {
+		return f.Source != nil && *f.Decrypt
+	}
+	return strings.HasSuffix(*f.Source, ".age") && !fetch.IsURL(*f.Source)
+}
+
+// SourceName returns the name by which the host opens the source.
+func (f File) SourceName() string {
+	if f.Decrypts() {
+		return host.Encrypted(*f.Source)
+	}
+	return *f.Source
+}
+
+// SecretProperties implements resource.SecretSource.
+func (f File) SecretProperties() []string {
+	if f.Decrypts() {
+		return []string{"source", "content"}
+	}
+	return nil
 }
 
 // WantedEnsure implements resource.EnsureReporter.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
 // Validate implements resource.Spec.
@@ -36,6 +38,10 @@ func (f File) Validate() error {
 		errs = append(errs, wrong("source", "a directory has no content"))
 	case f.Source != nil && *f.Source == "":
 		errs = append(errs, wrong("source", "want a path, got an empty string"))
+	case f.Decrypt != nil && f.Source == nil:
+		errs = append(errs, wrong("decrypt", "goes with source"))
+	case f.Decrypt != nil && *f.Decrypt && fetch.IsURL(*f.Source):
+		errs = append(errs, wrong("decrypt", "what is behind a URL is not decrypted: keep the file in the site"))
 	case f.Checksum != "" && f.Source == nil:
 		errs = append(errs, wrong("checksum", "goes with source"))
 	case f.ContentOnce && f.Content == nil && f.Source == nil:

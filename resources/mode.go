@@ -86,6 +86,9 @@ func (m Mode) Over(have uint32) uint32 { return have&^m.mask | m.bits }
 // IsSpecial reports whether m sets setuid, setgid or sticky.
 func (m Mode) IsSpecial() bool { return m.bits > permissionBits }
 
+// PropertyKind implements schema.Kinded.
+func (Mode) PropertyKind() string { return "mode" }
+
 // JSONSchema implements schema.JSONSchemer.
 func (Mode) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^(0[oO])?[0-7x]{1,4}$", "examples": []any{"0644"}}

@@ -27,7 +27,7 @@ var _ resource.BulkPerformer[Package, PackageProvider] = Package{}
 type Package struct {
 	// Name is the name of the package as the package system knows it, such as
 	// "zsh", or "libc6:i386" where it has several architectures.
-	Name string `ccm:"name,name,example=zsh"`
+	Name string `ccm:"name,name,example=zsh,kind=package"`
 	// Ensure is "present" (in any version), "absent", "purged" (absent, and without
 	// its configuration), "latest" (the newest that the repositories offer), the
 	// version to install, or conditions that a version has to meet, such as
@@ -54,7 +54,7 @@ type Package struct {
 	// Source is a package file to install instead of what the repositories offer: a
 	// path, or an http or https URL. A relative path is relative to the script or
 	// manifest that says it. It may hold 512 MiB.
-	Source string `ccm:"source"`
+	Source string `ccm:"source,kind=path"`
 	// Checksum is the SHA-256 of the source in hexadecimal. It is required where the
 	// source is a URL.
 	Checksum Checksum `ccm:"checksum"`

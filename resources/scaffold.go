@@ -25,14 +25,14 @@ var ScaffoldType = resource.Define[Scaffold, ScaffoldState, ScaffoldProvider]("s
 // them.
 type Scaffold struct {
 	// Name is the absolute path of the target directory, without . and .. in it.
-	Name string `ccm:"name,name,example=/etc/app"`
+	Name string `ccm:"name,name,example=/etc/app,kind=path"`
 	// Ensure says whether the rendered files are to be there. With absent only
 	// they are removed, and the directories that are empty then.
 	Ensure ScaffoldEnsure `ccm:"ensure,default=present"`
 	// Source is the directory of the templates. A relative path is relative to the
 	// script or manifest that says it. It is needed with ensure absent too, because
 	// it says which files are meant.
-	Source string `ccm:"source,required,example=templates/app"`
+	Source string `ccm:"source,required,example=templates/app,kind=path"`
 	// Engine is the language of the templates: jet, in [[ ]], or go, in {{ }} and
 	// with the functions of Sprig.
 	Engine ScaffoldEngine `ccm:"engine,default=jet"`

@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,18 +22,21 @@ var ServiceType = resource.Define[Service, ServiceState, ServiceProvider]("servi
 // are independent of each other. A change of something it subscribes to restarts
 // or reloads it, if it is to be running and is.
 type Service struct {
-	// Name is the name of the service itself, not an alias of it. It may hold
-	// letters, digits and . _ + : ~ @ - . Units of other kinds have their full name, such
+	// Name is the name of the service itself, not an alias of it, unless service says that. It
+	// may hold letters, digits and . _ + : ~ @ - . Units of other kinds have their full name, such
 	// as "backup.timer", "app.socket" or "app.target". The instance of a template is
 	// called as in "getty@tty1".
-	Name string `ccm:"name,name,example=nginx"`
+	Name string `ccm:"name,name,example=nginx,kind=service"`
+	// Service is the name of the service, if the resource has another one. So two users may
+	// have the same service: "sync-alice" and "sync-bob" with service = "sync".
+	Service string `ccm:"service,example=nginx,kind=service"`
 	// Ensure says whether the service is to be running or stopped. With unmanaged that
 	// stays as it is, and only enable and mask are managed; a change never restarts it.
 	Ensure ServiceEnsure `ccm:"ensure,default=running"`
 	// Enable says whether the service is to start at boot. Left out, that stays
 	// as it is. A service that others start and that cannot be enabled by itself
 	// (systemd: static, indirect, generated) counts as enabled.
-	Enable *bool `ccm:"enable"`
+	Enable *bool `ccm:"enable,usual"`
 	// Mask says whether the service is to be masked: neither people nor other units can
 	// start it then. With true it is stopped, unless ensure is unmanaged. With false a
 	// mask is taken away. Left out, that stays as it is.
@@ -42,7 +46,7 @@ type Service struct {
 	// "loginctl enable-linger". Only systemd has these.
 	Scope ServiceScope `ccm:"scope,default=system"`
 	// User is the user of whom it is, with scope = "user". Left out, it is who runs ccm.
-	User string `ccm:"user,example=alice"`
+	User string `ccm:"user,example=alice,kind=owner"`
 	// OnChange says what a change of something that the service subscribes to does.
 	// With reload it reads its configuration again and goes on running; one that
 	// cannot do that fails. With reload-or-restart it is restarted if it cannot
@@ -171,6 +175,9 @@ func (Service) ProviderIgnoresSpec() {}
 // Fresh implements resource.InitialState: what has just been installed does not run.
 func (Service) Fresh() ServiceState { return ServiceState{} }
 
+// ServiceName returns the name that the service manager knows.
+func (s Service) ServiceName() string { return cmp.Or(s.Service, s.Name) }
+
 // MayReload reports whether a refresh may reload the service.
 func (s Service) MayReload() bool {
 	return s.OnChange == ServiceReload || s.OnChange == ServiceReloadOrRestart
@@ -178,17 +185,21 @@ func (s Service) MayReload() bool {
 
 // Validate implements resource.Spec.
 func (s Service) Validate() error {
+	property, name := "name", s.ServiceName()
+	if s.Service != "" {
+		property = "service"
+	}
 	switch {
 	case s.Name == "":
 		return wrong("name", "want the name of a service, got an empty string")
-	case !serviceName().MatchString(s.Name):
-		return wrong("name", "service name contains dangerous characters: %q: want letters, digits and . _ + : ~ @ -", s.Name)
-	case strings.HasPrefix(s.Name, "@"):
-		return wrong("name", "want the name of a template before the @, got %q", s.Name)
-	case isTemplate(s.Name):
-		return wrong("name", "want an instance of a template, such as getty@tty1, got the template itself: %q", s.Name)
-	case strings.HasPrefix(s.Name, "-"):
-		return wrong("name", "want a name that does not begin with a hyphen, as options do, got %q", s.Name)
+	case !serviceName().MatchString(name):
+		return wrong(property, "service name contains dangerous characters: %q: want letters, digits and . _ + : ~ @ -", name)
+	case strings.HasPrefix(name, "@"):
+		return wrong(property, "want the name of a template before the @, got %q", name)
+	case isTemplate(name):
+		return wrong(property, "want an instance of a template, such as getty@tty1, got the template itself: %q", name)
+	case strings.HasPrefix(name, "-"):
+		return wrong(property, "want a name that does not begin with a hyphen, as options do, got %q", name)
 	case s.User != "" && s.Scope != UserService:
 		return wrong("user", `only a service with scope = "user" has a user`)
 	case s.Ensure == ServiceUnmanaged && s.Enable == nil && s.Mask == nil:
@@ -232,7 +243,7 @@ func (s Service) WantedEnsure() string { return string(s.runState()) }
 // Decide implements resource.Spec.
 func (s Service) Decide(have ServiceState) (d resource.Decision) {
 	if have.Missing {
-		return resource.Decision{Err: fmt.Errorf("service not found: %s", s.Name)}
+		return resource.Decision{Err: fmt.Errorf("service not found: %s", s.ServiceName())}
 	}
 	if have.Masked && s.Mask != nil && !*s.Mask {
 		d.Add("mask", "true", "false")

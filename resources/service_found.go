@@ -44,6 +44,9 @@ func (s ServiceState) Describe(name, provider string) any {
 // left out where it cannot be changed.
 func (s ServiceState) Import(im resource.Import) (Service, error) {
 	p := Service{Name: im.Name, Ensure: ServiceStopped, Scope: SystemService, OnChange: ServiceRestart, Settle: defaultSettle}
+	if asked, ok := im.Asked.(*Service); ok {
+		p.Service, p.Scope, p.User = asked.Service, asked.Scope, asked.User
+	}
 	if s.Missing {
 		return p, errors.New("want a service, found none of that name")
 	}

@@ -134,6 +134,8 @@ func TestServiceValidate(t *testing.T) {
 		require.ErrorContains(t, Service{Name: name}.Validate(), "name: service name contains dangerous characters: ", name)
 	}
 	require.EqualError(t, Service{}.Validate(), "name: want the name of a service, got an empty string")
+	require.NoError(t, Service{Name: "sync of alice", Service: "sync"}.Validate())
+	require.ErrorContains(t, Service{Name: "sync", Service: "a b"}.Validate(), "service: service name contains dangerous characters: ")
 	require.EqualError(t, Service{Name: "--now"}.Validate(), `name: want a name that does not begin with a hyphen, as options do, got "--now"`)
 	require.EqualError(t, Service{Name: "app instance"}.Validate(),
 		`name: service name contains dangerous characters: "app instance": want letters, digits and . _ + : ~ @ -`)

@@ -49,6 +49,9 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10) + "B"
 }
 
+// PropertyKind implements schema.Kinded.
+func (Size) PropertyKind() string { return "size" }
+
 // JSONSchema implements schema.JSONSchemer.
 func (Size) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[0-9]+ ?([KMGT]i?B|kB|B)$", "examples": []any{"512MiB", "10GiB"}}

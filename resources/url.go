@@ -59,6 +59,9 @@ func (u URL) GoString() string { return u.String() }
 // MarshalText returns what String returns, for JSON and the like.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
+// PropertyKind implements schema.Kinded.
+func (URL) PropertyKind() string { return "url" }
+
 // JSONSchema implements schema.JSONSchemer.
 func (URL) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[hH][tT][tT][pP][sS]?://.+"}

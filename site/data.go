@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/manifest"
@@ -65,6 +66,10 @@ func (p *Process) dataSource(o DataOptions) (manifest.Source, error) {
 		}
 		return manifest.Source{File: DefaultData, Text: string(text)}, err
 	}
+	if isRemote(name) {
+		return p.remoteSource(name, o.Context)
+	}
+	name = strings.TrimPrefix(name, "file://")
 	text, err := p.Files.ReadFile(name)
 	return manifest.Source{File: name, Text: string(text)}, err
 }
@@ -76,7 +81,7 @@ func (p *Process) DataLoader(fs *facts.Facts, o DataOptions) (*manifest.Loader, 
 	if err != nil {
 		return nil, err
 	}
-	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: p.Files.ReadFile, Now: p.Clock.Now, Secrets: p.Secrets}
+	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: p.Files.ReadFile, Now: p.Clock.Now, Secrets: p.Secrets, Open: p.openValue}
 	p.Messages.Sources = l.Sources()
 	return l, nil
 }

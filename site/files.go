@@ -31,6 +31,9 @@ type Files struct {
 	// AllowInsecure has root trust files that everybody may write, too.
 	AllowInsecure bool
 	Messages      *Messages
+	// Edited returns the text that takes the place of what a file holds, for who edits it and has
+	// not saved it. The path is absolute. May be nil.
+	Edited func(path string) (text string, ok bool)
 
 	ctx   context.Context // in which files are read
 	limit time.Duration   // of the reading of one file
@@ -42,6 +45,9 @@ const readTimeout = time.Minute
 // Begin sets the context in which files are read. Those that the shell has opened,
 // such as <(...), may have no end.
 func (f *Files) Begin(ctx context.Context) { f.ctx, f.limit = ctx, readTimeout }
+
+// Context returns the context in which files are read.
+func (f *Files) Context() context.Context { return f.ctx }
 
 // beginOnce is Begin, unless that was called before.
 func (f *Files) beginOnce(ctx context.Context) {
@@ -74,14 +80,32 @@ func (e *readTimeoutError) Error() string {
 
 // ReadFile reads a file that the command line, a manifest, a template or an expression
 // names, if it is trusted. What is no file is refused: a device may have no end.
-func (f *Files) ReadFile(path string) ([]byte, error) {
+func (f *Files) ReadFile(path string) ([]byte, error) { return f.readBy(f.Trust(), path) }
+
+// readBy is ReadFile with a policy that was made before.
+func (f *Files) readBy(policy *trust.Policy, path string) ([]byte, error) {
+	if text, ok := f.edited(path); ok {
+		return []byte(text), nil
+	}
 	ctx, cancel := f.readContext()
 	defer cancel()
-	text, err := f.Trust().ReadFile(ctx, path)
+	text, err := policy.ReadFile(ctx, path)
 	if err != nil && errors.Is(context.Cause(ctx), ErrInterrupted) {
 		err = ErrInterrupted
 	}
 	return text, err
+}
+
+// edited returns the text that takes the place of a file.
+func (f *Files) edited(path string) (string, bool) {
+	if f.Edited == nil {
+		return "", false
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", false
+	}
+	return f.Edited(abs)
 }
 
 // Trust returns what decides which files are trusted.
@@ -174,7 +198,7 @@ func beside(site string) bool {
 // was named are a part of it. What is typed, or comes from standard input, finds
 // them in the working directory, which nobody has named.
 func (f *Files) readModule(site string) func(name string) ([]byte, error) {
-	if !slices.Contains([]string{"", "-", Stdin, CommandLine}, site) {
+	if !isUnnamed(site) {
 		return f.ReadFile
 	}
 	return func(name string) ([]byte, error) {
@@ -183,6 +207,11 @@ func (f *Files) readModule(site string) func(name string) ([]byte, error) {
 		}
 		return f.ReadFile(name)
 	}
+}
+
+// isUnnamed reports whether a script lies in no file that somebody named.
+func isUnnamed(site string) bool {
+	return slices.Contains([]string{"", "-", Stdin, CommandLine}, site)
 }
 
 // SearchPath returns the directories that a variable such as PATH names, without

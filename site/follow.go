@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ func (r *Run) makePlan(ctx context.Context, rep converge.Reporter, explain func(
 	r.scripts = s.reportTo(ctx, &engine, explain)
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
 
-	dir, err := os.Getwd()
+	dir, err := p.workingDirectory()
 	if err != nil {
 		return nil, sum, err
 	}

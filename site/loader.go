@@ -34,7 +34,9 @@ type Loader struct {
 	cwd        string
 	sources    []diag.Sources // of the scripts
 	evaluating int            // scripts inside one another
+	packages   map[string]*packages
 	lookupEnv  func(name string) (string, bool)
+	keys       map[string]string // values that kvGet has read, by their URLs
 }
 
 // newLoader returns what reads the site s. Templates see env.
@@ -61,7 +63,7 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 // init completes a loader. Expressions see environ.
 func (l *Loader) init(environ map[string]string) (err error) {
 	p, s := l.process, l.site
-	if l.cwd, err = os.Getwd(); err != nil {
+	if l.cwd, err = p.workingDirectory(); err != nil {
 		return err
 	}
 	if s.inputs == nil {
@@ -71,7 +73,7 @@ func (l *Loader) init(environ map[string]string) (err error) {
 	l.units = catalog.Units{Builder: &l.builder, ReadFile: p.Files.ReadFile, Load: l.apply}
 	l.manifests = &manifest.Loader{
 		Registry: s.Registry, Facts: s.Facts, Environ: environ, ReadFile: p.Files.ReadFile, Now: s.Host.Now,
-		Module: l.module, Fetch: l.fetch, Dialect: l.options.Dialect, Secrets: p.Secrets, Warn: p.Messages.warnAt, Strict: l.options.Strict,
+		Module: l.module, Fetch: l.fetch, KVGet: l.kvGet, Dialect: l.options.Dialect, Secrets: p.Secrets, Open: p.openValue, Warn: p.Messages.warnAt, Strict: l.options.Strict,
 		Timeout: l.options.EvalTimeout,
 	}
 	return nil
@@ -155,6 +157,7 @@ func (l *Loader) evaluate(ctx context.Context, u *catalog.Unit, text string, arg
 	defer in.Close()
 	l.evaluating++
 	err := in.Run(ctx, u.Name, text)
+	l.packagesOf(u).remember()
 	if l.evaluating--; l.evaluating == 0 {
 		l.site.inputs.flush(l.site.Host.Log())
 	}
@@ -176,8 +179,9 @@ func (l *Loader) interp(ctx, outer context.Context, u *catalog.Unit, args []stri
 func (l *Loader) scriptOptions(ctx context.Context, u *catalog.Unit, args []string) luaapi.Options {
 	p := l.process
 	return luaapi.Options{
-		Builder: &l.builder, Args: args, Version: p.Version, Env: l.lookupEnv, Print: p.Messages.W, Timeout: l.options.EvalTimeout, Path: p.Modules,
+		Builder: &l.builder, Args: args, Version: p.Version, Env: l.lookupEnv, Print: p.Messages.W, Timeout: l.options.EvalTimeout, Memory: l.options.EvalMemory, Path: p.Modules,
 		Scope:    u.Scope,
+		Packages: l.packagesOf(u),
 		ReadFile: p.Files.readModule(u.Name),
 		Add:      func(r *resource.Resource) (*resource.Resource, error) { return u.Add(ctx, r) },
 		Warn:     p.Messages.warnAt,
@@ -185,6 +189,19 @@ func (l *Loader) scriptOptions(ctx context.Context, u *catalog.Unit, args []stri
 		Library:  stdlib.Library,
 		Extend:   Extend(l.library(u)),
 	}
+}
+
+// packagesOf returns the modules of others for the scripts of a unit.
+func (l *Loader) packagesOf(u *catalog.Unit) *packages {
+	x := l.packages[u.Dir]
+	if x == nil {
+		if l.packages == nil {
+			l.packages = make(map[string]*packages)
+		}
+		x = l.process.newPackages(u.Dir, u.Name)
+		l.packages[u.Dir] = x
+	}
+	return x
 }
 
 // library returns the standard library for the scripts of a unit.
@@ -212,6 +229,8 @@ func (l *Loader) library(u *catalog.Unit) std.Options {
 			return data, err
 		},
 		Templates: l.manifests.Env,
+		Decrypt:   l.process.decryptFile,
+		Open:      l.process.openValue,
 	}
 }
 

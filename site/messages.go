@@ -13,6 +13,8 @@ type Messages struct {
 	W *terminal.Writer
 	// Sources finds the texts that positions are in. May be nil.
 	Sources diag.Sources
+	// Warning takes each warning in the place of W, for who shows it otherwise. May be nil.
+	Warning func(*diag.Error)
 }
 
 // Explain prints every mistake in an error, with its line of the source.
@@ -34,6 +36,10 @@ func (m *Messages) Explain(err error) {
 
 // Warn prints what is wrong and does not keep ccm from its work.
 func (m *Messages) Warn(message string) {
+	if m.Warning != nil {
+		m.Warning(&diag.Error{Err: errors.New(message)})
+		return
+	}
 	terminal.Fprintf(m.W, "%s\n", terminal.Prose(m.W, terminal.LineText("ccm: warning: "), terminal.IndentedText(message, "    ")))
 }
 
@@ -47,12 +53,21 @@ func (m *Messages) warnOf(list diag.List, strict bool) error {
 			m.Warn(fmt.Sprintf("and %d more of the kind", len(list)-i))
 			break
 		}
-		diag.Render(m.W, "warning: ", d, m.Sources)
+		m.warn(d, m.Sources)
 	}
 	return nil
 }
 
 // warnAt prints what a script or manifest warns of.
 func (m *Messages) warnAt(pos diag.Pos, message string) {
-	diag.Render(m.W, "warning: ", &diag.Error{Pos: pos, Err: errors.New(message)}, nil)
+	m.warn(&diag.Error{Pos: pos, Err: errors.New(message)}, nil)
+}
+
+// warn tells one warning that has a place.
+func (m *Messages) warn(d *diag.Error, sources diag.Sources) {
+	if m.Warning != nil {
+		m.Warning(d)
+		return
+	}
+	diag.Render(m.W, "warning: ", d, sources)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,11 +24,15 @@ type Options struct {
 	// EvalTimeout is how long a script or manifest may take to evaluate; 0 means that
 	// there is no limit.
 	EvalTimeout time.Duration
+	// EvalMemory is how many bytes a script may hold while it is evaluated; 0 stands for what is
+	// usual (luaapi.DefaultMemory).
+	EvalMemory uint64
 	// Strict takes what is warned of otherwise for an error.
 	Strict bool
 	Part   PartOptions
 	// Dialect is that of manifests; see manifest.Loader.
 	Dialect string
+	Bundle  BundleOptions
 }
 
 // selecting returns those that select what is declared, as flags with absolute paths: facts,
@@ -47,7 +50,7 @@ func (o *Options) selecting() (flags []string, err error) {
 		if x.file == "" {
 			continue
 		}
-		path, err := filepath.Abs(x.file)
+		path, err := Name(x.file)
 		if err != nil {
 			return nil, err
 		}
@@ -122,6 +125,7 @@ type FactOptions struct {
 type DataOptions struct {
 	File    string // the hierarchy document; "" for the one that is found
 	None    bool   // no data is read
+	Context string // of NATS, for kvGet(), kv:// and obj://; "" for the usual one
 	EnvFile string // "" for the one that is found
 	ReadEnv bool   // ./.env is read, if it is there
 	Site    string `json:"-"` // the script or manifest that was named, "" if none was

@@ -19,8 +19,10 @@ import (
 	"log/slog"
 	"unsafe"
 
+	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
+	"github.com/luaccm/ccm/runtime/nats"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/trust"
@@ -53,8 +55,14 @@ type Process struct {
 	NewHost func(host.Options) *host.Host
 	// Substitutes are providers that take the place of all others of their types.
 	Substitutes []resource.Binding
+	// Passphrase asks for the passphrase of an identity. Nil asks nobody.
+	Passphrase func(file string) ([]byte, error)
 	// Sequential has each resource looked at and written in its turn only.
 	Sequential bool
+
+	bundle    *enteredBundle // nil if no site was entered
+	clients   map[string]*nats.Client
+	decrypter *encryption.Decrypter // nil until it is asked for
 }
 
 // Exec returns what runs commands.
@@ -76,7 +84,8 @@ func (p *Process) unrecordedHost(root string) *host.Host {
 
 // newHost returns the machine that the options describe.
 func (p *Process) newHost(o host.Options) *host.Host {
-	o.Clock, o.Refuse = p.Clock, p.Secrets.RefuseArgv
+	o.Clock, o.Refuse, o.Decrypt = p.Clock, p.Secrets.RefuseArgv, p.decryptFile
+	p.Decrypter() // before there are goroutines
 	if p.NewHost != nil {
 		return p.NewHost(o)
 	}
@@ -134,11 +143,18 @@ func (p *Process) ReadStdin(ctx context.Context) ([]byte, error) {
 }
 
 // ReadInput returns the text of a script or manifest and the name by which
-// messages speak of it; - is standard input.
+// messages speak of it; - is standard input. The name of a bundle stands for what is in it,
+// see [Process.Enter].
 func (p *Process) ReadInput(ctx context.Context, name string) (shown, text string, err error) {
 	if name == "-" {
 		all, err := p.ReadStdin(ctx)
 		return Stdin, string(all), err
+	}
+	if p.bundle != nil && name == p.bundle.name {
+		name = p.bundle.entry
+	}
+	if text, ok := p.Files.edited(name); ok {
+		return name, text, nil
 	}
 	ctx, cancel := p.UntilStopped(ctx)
 	defer cancel()

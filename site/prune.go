@@ -24,7 +24,9 @@ type Prune struct {
 	// runs, by these sites: other files, and this one with other arguments and options.
 	Kept map[string]int
 	// known is those of the catalog that are not known any more afterwards.
-	known   map[string]bool
+	known map[string]bool
+	// parents is the directories that runs of the site have made above what they made.
+	parents []state.MadeParent
 	summary converge.Summary
 	ran     bool
 	planned []plannedResource
@@ -70,15 +72,17 @@ func (x *Prune) find() error {
 	x.Kept = kept
 	var b catalog.Builder
 	var errs diag.List
-	var removals []*resource.Resource
+	var all, removals []*resource.Resource
 	x.known = make(map[string]bool, len(list))
 	for _, u := range list {
 		r, again := removal(x.site.Registry, u)
-		if r == nil {
-			x.known[u.ID] = true
-			continue
+		if x.known[u.ID] = !again; r != nil {
+			all = append(all, r)
 		}
-		x.known[u.ID] = !again
+	}
+	all, err = x.withParents(all)
+	errs.Add(err)
+	for _, r := range all {
 		_, err := b.Add(r)
 		errs.Add(err)
 		if r.Skip == "" {
@@ -198,7 +202,7 @@ func (x *Prune) Run(ctx context.Context, rep converge.Reporter) (converge.Summar
 			delete(x.known, id)
 		}
 	}
-	err = state.Forget(x.record.store, x.record.site, x.record.root, x.known)
+	err = errors.Join(x.forgetParents(), state.Forget(x.record.store, x.record.site, x.record.root, x.known))
 	if err != nil {
 		err = errors.Join(errors.New("what was removed is still on record"), err)
 	}

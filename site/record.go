@@ -84,11 +84,14 @@ func (p *Process) conceal(engine *converge.Engine, store *state.Store) (err erro
 }
 
 // Name returns the name under which the state directory knows a script or
-// manifest: its absolute path, "" for standard input. What is run with arguments or with
+// manifest: its absolute path, or its URL without what authorizes; "" for standard input. What is run with arguments or with
 // options that select what is declared has a name of its own, see nameOfRun.
 func Name(file string) (string, error) {
 	if file == "-" {
 		return "", nil
+	}
+	if known, ok := knownURL(file); ok {
+		return known, nil
 	}
 	return filepath.Abs(file)
 }
@@ -97,8 +100,9 @@ func Name(file string) (string, error) {
 // declares with these arguments and options: /srv/site.lua web (--fact role=db). Without any
 // it is that of the file, path. Secrets are not in it.
 func (p *Process) nameOfRun(file string, args []string, o *Options) (name, path string, err error) {
-	path, err = Name(file)
-	if err != nil || path == "" {
+	if p.bundle != nil && file == p.bundle.name {
+		path = p.bundle.known
+	} else if path, err = Name(file); err != nil || path == "" {
 		return path, path, err
 	}
 	selecting, err := o.selecting()

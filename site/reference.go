@@ -94,3 +94,10 @@ func LibraryNames() []string {
 	}
 	return names
 }
+
+// ShortOf says in one sentence what a type is for.
+func ShortOf(t *resource.Type) string {
+	doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
+	short, _, _ := strings.Cut(strings.TrimSuffix(doc, "."), ". ")
+	return strings.TrimPrefix(short, t.Schema().GoType.Name()+" ")
+}

@@ -66,10 +66,10 @@ type plannedResource struct {
 // IsSavedPlan reports whether a text is a saved plan rather than a script or manifest.
 func IsSavedPlan(text string) bool { return strings.HasPrefix(text, planStart) }
 
-// isScriptName reports whether a file is a script or manifest by its name.
+// isScriptName reports whether a file is a script, a manifest or a bundle by its name.
 func isScriptName(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
-	case ".lua", ".yaml", ".yml":
+	case ".lua", ".yaml", ".yml", ".gz", ".tgz":
 		return true
 	}
 	return false
@@ -113,7 +113,7 @@ func (p *Process) SavePlan(ctx context.Context, file string, plan *SavedPlan) er
 // CheckPlanFile returns why a plan cannot be saved in a file.
 func (p *Process) CheckPlanFile(ctx context.Context, file string) error {
 	if isScriptName(file) {
-		return diag.Errorf(diag.Pos{}, "--out: %s would be taken for a script or manifest", file).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
+		return diag.Errorf(diag.Pos{}, "--out: %s would be taken for a script, manifest or bundle", file).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
 	}
 	switch fi, err := os.Stat(file); {
 	case errors.Is(err, os.ErrNotExist):
@@ -179,7 +179,7 @@ func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
 	if plan.Version != p.Version {
 		return diag.Errorf(diag.Pos{}, "the plan was made by ccm %s, and this is %s", plan.Version, p.Version).WithHint("%s", plan.hint())
 	}
-	dir, err := os.Getwd()
+	dir, err := p.workingDirectory()
 	if err != nil {
 		return &diag.Error{Err: err}
 	}

@@ -260,3 +260,12 @@ func (s *Scratch) ListDir(dir string) []string {
 	}
 	return names
 }
+
+// Modules returns what require finds in modules of others.
+func (s *Scratch) Modules() []string {
+	x := s.loader.packagesOf(s.unit)
+	if x.open() != nil || x.site == nil {
+		return nil
+	}
+	return x.site.Requirable()
+}

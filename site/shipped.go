@@ -56,7 +56,13 @@ func newModuleInterp(reg *resource.Registry, o luaapi.Options) *luaapi.Interp {
 // RequireModule adds the types of a module to reg, which is found as a script in the
 // working directory would find it.
 func (p *Process) RequireModule(ctx context.Context, reg *resource.Registry, name string) error {
-	in := newModuleInterp(reg, luaapi.Options{ReadFile: p.Files.readModule(""), Path: p.Modules, Version: p.Version})
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	in := newModuleInterp(reg, luaapi.Options{
+		ReadFile: p.Files.readModule(""), Path: p.Modules, Version: p.Version, Packages: p.newPackages(here, ""),
+	})
 	defer in.Close()
 	p.Messages.Sources = in.Sources()
 	return in.Require(ctx, "", name)

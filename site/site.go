@@ -2,7 +2,9 @@ package site
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/luaapi"
@@ -46,10 +48,19 @@ func (p *Process) LoadManifest(ctx context.Context, name string, o *Options) (*m
 	return s.Manifest, nil
 }
 
+// Examine reads a script or manifest as [Process.Load] does, for who shows what is in it. The
+// site has its manifest whole, so that it can be converted, besides its catalog. If there are
+// mistakes, it is what could be read all the same, or nil: its types are known, and its catalog
+// is not there.
+func (p *Process) Examine(ctx context.Context, name string, o *Options) (*Site, error) {
+	return p.load(ctx, p.unrecordedHost(o.Root), name, nil, o, loadOptions{noop: true, whole: true})
+}
+
 // loadOptions are what only some ask of the reading of a site.
 type loadOptions struct {
 	noop     bool // scripts learn that nothing will be changed
 	resolved bool // a manifest keeps its declarations, and the site has no catalog
+	whole    bool // it keeps both, and what it has of them if there are mistakes
 	// runner is that of the host, for a run: then resources are looked at while the site is
 	// still being read. For all else it is nil.
 	runner  *observedRunner
@@ -80,7 +91,12 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 	if err != nil {
 		return nil, err
 	}
-	l.manifests.Light = !how.resolved
+	if p.bundle != nil && name == p.bundle.name {
+		for _, in := range p.bundle.inputs() {
+			s.inputs.add(in)
+		}
+	}
+	l.manifests.Light = !how.resolved && !how.whole
 	if how.runner != nil {
 		l.runner = how.runner
 		l.prefetch(ctx, how.runner)
@@ -89,18 +105,31 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 	if err = l.load(ctx, shown, text); err == nil {
 		how.timings.enter(phaseOrder)
 		err = s.order(&l.builder, o.Part)
+	} else if declaredAll(err) {
+		err = errors.Join(err, l.builder.CheckReferences())
 	}
 	if err == nil {
 		err = p.Messages.warnOf(l.builder.Conflicts(), o.Strict)
 	}
 	if err != nil {
 		s.Close()
+		if how.whole {
+			return s, err
+		}
 		return nil, err
 	}
 	if how.resolved { // the resources are no longer needed
 		s.Catalog, l.builder = nil, catalog.Builder{}
 	}
 	return s, nil
+}
+
+// declaredAll reports whether mistakes are about resources only, so that the text was read to its
+// end: what is missing then is missing.
+func declaredAll(err error) bool {
+	var list diag.List
+	list.Add(err)
+	return !slices.ContainsFunc(list, func(e *diag.Error) bool { return !strings.Contains(e.Subject, "#") })
 }
 
 // Close ends what a site does in the background.

@@ -118,7 +118,8 @@ func (p *Process) SpecInterp(file string, path []string, reg *resource.Registry,
 	library := Extend(std.Options{View: &h.View, Cwd: filepath.Dir(file)})
 	return luaapi.New(luaapi.Options{
 		Registry: reg, Builder: new(catalog.Builder), Version: p.Version, Env: os.LookupEnv, Print: p.Messages.W, Secrets: p.Secrets,
-		Timeout: SpecTimeout, Path: path, Library: stdlib.Library, Warn: p.Messages.warnAt, ReadFile: p.Files.ReadFile,
+		Packages: p.newPackages(filepath.Dir(file), file),
+		Timeout:  SpecTimeout, Path: path, Library: stdlib.Library, Warn: p.Messages.warnAt, ReadFile: p.Files.ReadFile,
 		Extend: func(in *luaapi.Interp) {
 			library(in)
 			extend(in)

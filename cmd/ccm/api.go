@@ -57,7 +57,6 @@ or nothing could be done about it.`,
 	fs.BoolVar(&a.stream, "stream", false, "answer many requests, one JSON object a line")
 	fs.Var(a.output, "output", "form of the answer: json or yaml")
 	fs.BoolVar(&a.yaml, "yaml", false, "the same as --output yaml")
-	_ = pipe.RegisterFlagCompletionFunc("output", a.output.complete)
 	cmd.AddCommand(pipe)
 	needCommand(cmd)
 	return cmd
@@ -217,7 +216,7 @@ func (x *exchange) converge(ctx context.Context, read func() (manifest.Request, 
 	if err != nil {
 		return nil, err
 	}
-	what.Pos = diag.Pos{File: "request"}
+	what.Pos, what.Sensitive = diag.Pos{File: "request"}, req.Sensitive
 	return x.oneOff.Converge(ctx, what, converge.Reporters{})
 }
 

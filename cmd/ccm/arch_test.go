@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const module = "github.com/luaccm/ccm"
+const goModule = "github.com/luaccm/ccm"
 
 // TestImports holds the packages to the directions in which they may depend
 // (design: who may import whom).
@@ -19,14 +19,17 @@ func TestImports(t *testing.T) {
 		banned []string // may not import these or what is below them
 		except []string // but these may
 	}{
-		{of: "runtime", banned: []string{"resources", "providers", "luaapi", "stdlib", "site", "cmd"}},
+		{of: "runtime", banned: []string{"resources", "providers", "luaapi", "stdlib", "site", "studio", "cmd"}},
 		{of: "runtime/terminal", banned: []string{"runtime"}},
 		{of: "runtime/heap", banned: []string{"runtime"}},
 		{of: "runtime/lazyregexp", banned: []string{"runtime"}},
+		{of: "runtime/junit", banned: []string{"runtime"}},
 		{of: "runtime/report/graph", banned: []string{"runtime"}},
 		{of: "runtime/textedit", banned: []string{"runtime"}, except: []string{"runtime/lazyregexp"}},
 		{of: "runtime/diag", banned: []string{"runtime"}, except: []string{"runtime/terminal"}},
 		{of: "runtime/secret", banned: []string{"runtime"}, except: []string{"runtime/terminal"}},
+		{of: "runtime/encryption", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/terminal", "runtime/textedit", "runtime/safepath"}},
+		{of: "runtime/plainsecret", banned: []string{"runtime"}, except: []string{"runtime/lazyregexp"}},
 		{of: "runtime/schema", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/jsonwriter"}},
 		{of: "runtime/bytesize", banned: []string{"runtime"}},
 		{of: "runtime/jsonwriter", banned: []string{"runtime"}},
@@ -34,6 +37,12 @@ func TestImports(t *testing.T) {
 		{of: "runtime/safepath", banned: []string{"runtime"}, except: []string{"runtime/bytesize"}},
 		{of: "runtime/host", banned: []string{"runtime"}, except: []string{"runtime/safepath", "runtime/bytesize", "runtime/lazyregexp", "runtime/sha256sum"}},
 		{of: "runtime/trust", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/safepath"}},
+		{of: "runtime/ignore", banned: []string{"runtime"}},
+		{of: "runtime/nats", banned: []string{"runtime"}, except: []string{"runtime/bytesize"}},
+		{of: "runtime/signers", banned: []string{"runtime"}},
+		{of: "runtime/bundle", banned: []string{"runtime"}, except: []string{"runtime/bytesize"}},
+		{of: "runtime/luadata", banned: []string{"runtime"}, except: []string{"runtime/diag"}},
+		{of: "runtime/module", banned: []string{"runtime"}, except: []string{"runtime/bytesize", "runtime/diag", "runtime/host", "runtime/luadata", "runtime/safepath", "runtime/trust", "runtime/signers", "runtime/lazyregexp"}},
 		{of: "runtime/facts", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/host", "runtime/lazyregexp", "runtime/trust"}},
 		{of: "runtime/resource", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/schema", "runtime/host", "runtime/facts", "runtime/lazyregexp", "runtime/secret"}},
 		{of: "runtime/catalog", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/schema", "runtime/resource", "runtime/secret"}},
@@ -47,12 +56,18 @@ func TestImports(t *testing.T) {
 			except: []string{"runtime/resource", "runtime/host", "runtime/facts", "runtime/diag", "runtime/lazyregexp", "runtime/sha256sum", "runtime/template/blocks", "providers/pkgtool", "providers/svctool"}},
 		{of: "luaapi", banned: []string{"resources", "providers", "runtime/converge", "site", "cmd", "std:os/exec"}},
 		{of: "stdlib", banned: []string{"luaapi", "providers", "site", "cmd"}},
-		{of: "site", banned: []string{"cmd", "std:os/exec"}},
+		{of: "site", banned: []string{"cmd", "studio", "std:os/exec"}},
+		{of: "fleet", banned: []string{"runtime", "resources", "providers", "luaapi", "stdlib", "site", "studio", "cmd"},
+			except: []string{"runtime/bundle", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal"}},
+		{of: "studio", banned: []string{"cmd", "providers"}},
+		{of: "studio/yamledit", banned: []string{"runtime", "resources", "luaapi", "stdlib", "site"}, except: []string{"runtime/textedit", "runtime/lazyregexp"}},
+		{of: "studio/luaedit", banned: []string{"runtime", "resources", "stdlib", "site"}, except: []string{"runtime/textedit/splice", "runtime/luadata", "runtime/template"}},
+		{of: "studio/model", banned: []string{"resources", "providers", "site", "cmd", "std:os", "runtime/host"}},
 	}
-	// yaml.v3 stands in three places, so that it can be exchanged.
-	yamlMayBeIn := []string{"runtime/manifest", "runtime/data", "runtime/textedit"}
+	// yaml.v3 stands in few places, so that it can be exchanged.
+	yamlMayBeIn := []string{"runtime/manifest", "runtime/data", "runtime/textedit", "runtime/textedit/yamltext", "studio/yamledit"}
 
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"/...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", goModule+"/...").Output()
 	require.NoError(t, err)
 	seen := 0
 	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); seen++ {
@@ -61,12 +76,12 @@ func TestImports(t *testing.T) {
 			Imports    []string
 		}
 		require.NoError(t, dec.Decode(&pkg))
-		name := strings.TrimPrefix(pkg.ImportPath, module+"/")
+		name := strings.TrimPrefix(pkg.ImportPath, goModule+"/")
 		if strings.HasSuffix(name, "test") {
 			continue
 		}
 		for _, imp := range pkg.Imports {
-			short, own := strings.CutPrefix(imp, module+"/")
+			short, own := strings.CutPrefix(imp, goModule+"/")
 			if !own {
 				short = "std:" + imp
 			}

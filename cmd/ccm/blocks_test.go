@@ -72,11 +72,12 @@ func TestBlocks(t *testing.T) {
 }
 
 // flagNamed is a flag that a text names by itself.
-var flagNamed = regexp.MustCompile(`^(--[a-z-]+)`)
+var flagNamed = regexp.MustCompile(`^(--[a-z0-9-]+)`)
 
 // flagsOfOthers are flags of other programs of which the documentation speaks. Pages for those who
 // come from another program name many.
 var flagsOfOthers = []string{
+	"--ccm",                                               // the first argument of an executable with a site in it, which cobra never sees
 	"--enablerepo", "--disablerepo", "--repo", "--setopt", // dnf and zypper
 	"--break-system-packages", "--no-index", // pip
 	"--net",                      // the lab

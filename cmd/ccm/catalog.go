@@ -24,7 +24,9 @@ func newCatalogCommand(e *env) *cobra.Command {
 		Short: "Print what a script or manifest declares on this machine, as plain data",
 		Long: `Print the resources that a script or manifest declares on this machine, in the
 order in which they are converged, with all their properties. Secrets are not
-shown. The same script on the same machine gives the same text.`,
+shown. The same script on the same machine gives the same text.
+
+With --output json, mistakes are told on standard output as well, one object a line.`,
 		Args: needFile, ValidArgsFunction: completeFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
@@ -37,9 +39,10 @@ shown. The same script on the same machine gives the same text.`,
 			return e.print().value(schema.MapValue(catalogTable(s.Catalog)), output.value)
 		},
 	}
+	cmd.Annotations = map[string]string{tellsEvents: "yes"}
 	f.add(cmd.Flags())
 	cmd.Flags().Var(output, "output", "form of the output: json or yaml")
-	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
+	addUnsaved(cmd)
 	return cmd
 }
 

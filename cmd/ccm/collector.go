@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,56 +12,72 @@ import (
 	"strings"
 )
 
-// smallestGoal is where Go collects at 100 percent if the heap is small.
-const smallestGoal = 4 << 20
-
-// relaxCollector makes the garbage collector rarer than Go does by itself, because a run
-// is short: most runs end before the first collection. That comes when the heap has 26 MiB,
-// or a sixteenth of the memory that there is if that is less. The next ones come when it has
-// 28 MiB, or a quarter more than what was in use if that is more; the larger the heap, the more,
-// up to twice.
-//
-// This was measured at 10,000 files with 1 KiB each that are written out in Lua, which have 27 MiB
-// in use when they are compiled. With the program, of which the kernel counts up to 23 MiB,
-// their peak is 63 MiB; at half more than what was in use it is 66, and the processor
-// time of a plan is the same. A first collection at 256 MiB saves no time that can be measured and
-// takes 260 MiB for a loop that makes garbage; one at 4 MiB, as Go does, makes the reading of
-// 10,000 declarations a third slower. Where memory is short the collector works harder, so that
-// three quarters of it suffice. What GOMEMLIMIT says is left as it is (package runtime).
-func relaxCollector() {
-	limit := memoryLimit()
-	first := int64(26 << 20)
-	if limit > 0 {
-		first = max(smallestGoal, min(first, limit/16))
-		if os.Getenv("GOMEMLIMIT") == "" {
-			debug.SetMemoryLimit(limit / 4 * 3)
-		}
-	}
-	debug.SetGCPercent(int(first * 100 / smallestGoal))
-	afterCollection(first / 13 * 14)
+// A collector says when the garbage collector is to work: by how much memory the process may have
+// (runtime/debug.SetMemoryLimit), and not by how much the heap has grown. So the kernel's count has a
+// bound, whatever the memory is for, and it stays the same if the collector comes late on a busy machine.
+type collector struct {
+	least int64 // what a small heap may make of the process
+	most  int64 // what the user or the machine allows, 0 if that is not known
 }
 
-// afterCollection lets each collection set when the next one comes: not before the heap has
-// goal bytes.
-func afterCollection(goal int64) {
-	// A cleanup of something that nothing holds runs after the next collection.
+const mebibyte = 1 << 20
+
+// relaxCollector makes the garbage collector rarer than Go does by itself, because a run is short: most
+// runs end before the first collection. That comes when the process has 40 MiB without the pages of the
+// program, or a tenth of the memory that there is if that is less. The next one comes there too, or
+// when the heap has a quarter more than what was in use; the larger the heap, the more, up to twice.
+//
+// This was measured at 10,000 files with 1 KiB each that are written out in Lua, which have 27 MiB in use
+// when they are compiled. With the program, of which the kernel counts up to 23 MiB, their peak is 63
+// MiB. A first collection at 256 MiB saves no time that can be measured and takes 260 MiB for a loop
+// that makes garbage; one at 4 MiB, as Go does, makes the reading of 10,000 declarations a third
+// slower. Three quarters of the memory that there is are the most. What GOMEMLIMIT says holds as well
+// (package runtime).
+func relaxCollector() {
+	c := collector{least: 40 * mebibyte}
+	if machine := memoryLimit(); machine > 0 {
+		c.least = max(10*mebibyte, min(c.least, machine/10))
+		c.most = machine / 4 * 3
+	}
+	if given := debug.SetMemoryLimit(-1); given < math.MaxInt64 {
+		c.least, c.most = min(c.least, given), given
+	}
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(c.least)
+	c.afterCollection()
+}
+
+// afterCollection lets each collection set when the next one comes.
+func (c collector) afterCollection() {
+	// A cleanup of something that nothing holds runs after the next collection. If that is late, the
+	// one after it comes too early, and not too late.
 	runtime.AddCleanup(new([16]byte), func(struct{}) {
-		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		metrics.Read(live)
-		debug.SetGCPercent(collectorPercent(int64(live[0].Value.Uint64()), goal))
-		afterCollection(goal)
+		sample := []metrics.Sample{
+			{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+			{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+		}
+		metrics.Read(sample)
+		of := func(i int) int64 { return int64(sample[i].Value.Uint64()) }
+		debug.SetMemoryLimit(c.limit(of(0), of(1)-of(2)-of(3)-of(4)))
+		c.afterCollection()
 	}, struct{}{})
 }
 
-// collectorPercent returns how much a heap of which live bytes are in use may grow until it
-// has goal bytes, or by a quarter if that is more. One that is larger than one and a half of the goal
-// may grow by more, and one of five times the goal may double. Go takes the percentage of at least smallestGoal.
-func collectorPercent(live, goal int64) int {
-	percent := min((goal-live)*100/max(live, 1), goal*100/smallestGoal)
-	if more := live - goal/2*3; more > 0 {
-		return int(min(100, 25+more*75/(goal/2*7)))
+// limit returns how much the process may have until the next collection. Of its heap live bytes are in
+// use, and further bytes are for stacks, tables and what is lost between objects. A heap grows by a
+// quarter. One of more than 42 MiB may grow by more, and one of 140 MiB may double.
+func (c collector) limit(live, further int64) int64 {
+	percent := int64(25)
+	if more := live - 42*mebibyte; more > 0 {
+		percent = min(100, 25+more*75/(98*mebibyte))
 	}
-	return int(max(25, percent))
+	limit := live + live*percent/100 + further
+	limit += limit/32 + mebibyte // which Go keeps free
+	limit = max(limit, c.least)
+	if c.most > 0 {
+		limit = min(limit, c.most)
+	}
+	return limit
 }
 
 // memoryLimit returns how many bytes this process may use: those of the machine or,

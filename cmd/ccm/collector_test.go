@@ -36,10 +36,12 @@ func TestGroupLimit(t *testing.T) {
 	require.Equal(t, int64(500), groupLimit(0, "0::/user.slice", read))
 }
 
-// A small heap grows to the goal, one about as large by a quarter, a large one by more, up to twice its size.
-func TestCollectorPercent(t *testing.T) {
-	const mib = 1 << 20
-	for live, want := range map[int64]int{0: 700, mib: 700, 4 * mib: 600, 7 * mib: 300, 14 * mib: 100, 24 * mib: 25, 42 * mib: 25, 56 * mib: 35, 91 * mib: 62, 140 * mib: 100, 500 * mib: 100} {
-		require.Equal(t, want, collectorPercent(live, 28*mib), "%d bytes", live)
+// A small heap has what is left of the least, one about as large a quarter more, a large one more, up to
+// twice its size, and none more than there is.
+func TestCollectorLimit(t *testing.T) {
+	c := collector{least: 40 * mebibyte, most: 400 * mebibyte}
+	for live, want := range map[int64]int64{0: 40, 20: 40, 26: 40, 28: 41, 40: 56, 42: 59, 91: 157, 140: 293, 180: 376, 200: 400, 500: 400} {
+		require.Equal(t, want, c.limit(live*mebibyte, 4*mebibyte)/mebibyte, "%d MiB", live)
 	}
+	require.Equal(t, int64(1036), collector{}.limit(500*mebibyte, 4*mebibyte)/mebibyte)
 }

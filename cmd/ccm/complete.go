@@ -38,11 +38,7 @@ func completeName(e *env, cmd *cobra.Command, reg *resource.Registry, t *resourc
 	if err != nil {
 		return nil, paths
 	}
-	provider, err := reg.Select(t.NewSkipped(prefix, "", nil, resource.Origin{}), fs)
-	if err != nil {
-		return nil, paths
-	}
-	names, err := provider.Names(cmd.Context(), v, prefix)
+	names, err := site.NamesOf(cmd.Context(), v, fs, reg, t, prefix)
 	if err != nil || names == nil {
 		return nil, paths
 	}
@@ -81,6 +77,29 @@ func completeReference(e *env) cobra.CompletionFunc {
 	}
 }
 
+// completeFlag has a shell offer what may be the value of a flag. Package cobra keeps that for as
+// long as the process lives, together with the flag and all that belongs to it, so it is told only
+// if a shell asks.
+func completeFlag(e *env, cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if completes(e) {
+		_ = cmd.RegisterFlagCompletionFunc(flag, f)
+	}
+}
+
+// completeChoices has a shell offer the words that a flag may have, for all commands.
+func completeChoices(e *env, cmd *cobra.Command) {
+	complete := func(f *pflag.Flag) {
+		if c, ok := f.Value.(*choice); ok {
+			completeFlag(e, cmd, f.Name, c.complete)
+		}
+	}
+	cmd.Flags().VisitAll(complete)
+	cmd.PersistentFlags().VisitAll(complete)
+	for _, sub := range cmd.Commands() {
+		completeChoices(e, sub)
+	}
+}
+
 // completeParts has the flags --target, --tags and --skip-tags of all commands that read a
 // script or manifest offer what that declares.
 func completeParts(e *env, root *cobra.Command) {
@@ -91,7 +110,7 @@ func completeParts(e *env, root *cobra.Command) {
 		for flag, names := range map[string]func(*catalog.Catalog) []string{
 			"target": (*catalog.Catalog).Names, "tags": (*catalog.Catalog).Tags, "skip-tags": (*catalog.Catalog).Tags,
 		} {
-			_ = cmd.RegisterFlagCompletionFunc(flag, completeDeclared(e, names))
+			completeFlag(e, cmd, flag, completeDeclared(e, names))
 		}
 	}
 }

@@ -23,8 +23,8 @@ func TestCompletionOfFlags(t *testing.T) {
 		require.NotContains(t, stdout, "`")
 	}
 	for line, want := range map[string]string{
-		"run":       "lua\nyaml\nyml\nplan\n:8\n",
-		"plan":      "lua\nyaml\nyml\nplan\n:8\n",
+		"run":       "lua\nyaml\nyml\nplan\ngz\ntgz\n:8\n",
+		"plan":      "lua\nyaml\nyml\nplan\ngz\ntgz\n:8\n",
 		"graph":     "lua\nyaml\nyml\n:8\n",
 		"lint a":    "lua\n:8\n",
 		"run a.lua": ":0\n", // of the script

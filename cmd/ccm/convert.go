@@ -32,6 +32,7 @@ with a comment.
 		},
 	}
 	f.add(cmd.Flags())
+	addUnsaved(cmd)
 	return cmd
 }
 

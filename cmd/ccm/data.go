@@ -85,7 +85,6 @@ func addData(e *env, cmd *cobra.Command, f *lookFlags) {
 	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	fs.BoolVarP(&f.envFacts, "env-facts", "E", false, "environment variables are facts too")
 	fs.BoolVar(&f.Data.ReadEnv, "read-env", true, "read environment variables for expressions from ./"+site.DotenvFile)
-	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return diag.Errorf(diag.Pos{}, "want a hierarchy document").WithHint("%s", cmd.UseLine())
@@ -167,7 +166,7 @@ func resolveData(e *env, cmd *cobra.Command, f *lookFlags, name string) (any, er
 	}
 	tree, err := l.Data(manifest.Source{File: shown, Text: text}, given)
 	if err != nil || f.query == "" {
-		return tree, err
+		return data.Shown(tree), err
 	}
 	return l.Env(tree, "").Lookup("data." + f.query)
 }

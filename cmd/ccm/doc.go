@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/resource"
@@ -89,15 +87,8 @@ func docOne(e *env, reg *resource.Registry, topic string, asJSON bool) error {
 func typeCompletions(wanted func(*resource.Type) bool) (out []string) {
 	for _, t := range site.AllTypes() {
 		if wanted(t) {
-			out = append(out, t.Name+"\t"+shortOf(t))
+			out = append(out, t.Name+"\t"+site.ShortOf(t))
 		}
 	}
 	return out
-}
-
-// shortOf says in one sentence what a type is for.
-func shortOf(t *resource.Type) string {
-	doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
-	short, _, _ := strings.Cut(strings.TrimSuffix(doc, "."), ". ")
-	return strings.TrimPrefix(short, t.Schema().GoType.Name()+" ")
 }

@@ -44,7 +44,6 @@ Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text or json")
 	cmd.Flags().StringVar(&stateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }
 

@@ -123,7 +123,7 @@ func describeTypes(cmd *cobra.Command, reg *resource.Registry) error {
 	for _, sub := range cmd.Commands() {
 		if t := types[sub.Annotations[typeAnnotation]]; t != nil {
 			doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
-			sub.Short = shortOf(t)
+			sub.Short = site.ShortOf(t)
 			sub.Long = terminal.Wrap(doc, "", terminal.TextWidth)
 			schema.Describe(sub.Flags())
 		}
@@ -142,7 +142,7 @@ type typedCommand struct {
 
 // newTyped gives cmd flags for the properties of a type. Where properties are
 // left out, cmd has other flags for them.
-func newTyped(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own *pflag.FlagSet, leaveOut ...string) *typedCommand {
+func newTyped(e *env, cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own *pflag.FlagSet, leaveOut ...string) *typedCommand {
 	x := &typedCommand{typ: t, ensure: t.Schema().Field("ensure") != nil}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -158,7 +158,7 @@ func newTyped(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own 
 			values = reg.Providers(t)
 		}
 		if len(values) > 0 {
-			_ = cmd.RegisterFlagCompletionFunc(p.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+			completeFlag(e, cmd, p.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 	return x
@@ -263,11 +263,11 @@ func newEnsureTypeCommand(e *env, f *oneOffFlags, reg *resource.Registry, t *res
 	var own pflag.FlagSet
 	c.add(&own)
 	own.AddFlagSet(common)
-	x := newTyped(cmd, reg, t, &own, "health_checks", "before", "notify")
+	x := newTyped(e, cmd, reg, t, &own, "health_checks", "before", "notify")
 	c.add(cmd.Flags())
 	cmd.Args, cmd.ValidArgsFunction = x.args, x.complete(e, reg)
 	for _, name := range []string{"require", "subscribe"} {
-		_ = cmd.RegisterFlagCompletionFunc(name, completeReference(e))
+		completeFlag(e, cmd, name, completeReference(e))
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		what := manifest.Single{

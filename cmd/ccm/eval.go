@@ -38,6 +38,5 @@ state. Nothing on this machine is touched.
 	}
 	f.add(cmd.Flags())
 	cmd.Flags().StringVar(&load, "load", "", "evaluate the script `FILE` first")
-	_ = cmd.RegisterFlagCompletionFunc("output", f.form.complete)
 	return cmd
 }

@@ -133,3 +133,19 @@ func TestRoles(t *testing.T) {
 		}
 	}
 }
+
+// TestExampleModules: the specs of each module among the examples pass.
+func TestExampleModules(t *testing.T) {
+	isolate(t)
+	modules, err := filepath.Glob(filepath.Join(examples, "modules", "*"))
+	require.NoError(t, err)
+	require.Greater(t, len(modules), 2)
+	for _, dir := range modules {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Chdir(dir)
+			stdout, stderr, status := ccm(t, nil, "test")
+			require.Zero(t, status, stdout+stderr)
+			require.Regexp(t, `[1-9]\d* successes / 0 failures / 0 errors / 0 pending`, stdout+stderr)
+		})
+	}
+}

@@ -52,7 +52,6 @@ os.family. Only what is asked for is gathered.`,
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	fs.Var(output, "output", "form of the output: text, json or yaml")
-	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }
 

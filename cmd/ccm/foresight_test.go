@@ -118,22 +118,6 @@ func gitRepository(t *testing.T) string {
 	return dir
 }
 
-// gem is a program gem that keeps each package as a file in the directory.
-const gem = `#!/bin/sh
-case $1 in
-list) if test -e "$GEM_HOME/$4"; then echo "$4 ($(cat "$GEM_HOME/$4"))"; fi ;;
-install) mkdir -p "$GEM_HOME" && echo "${6:-1.0}" >"$GEM_HOME/$4" ;;
-uninstall) rm "$GEM_HOME/$5" ;;
-esac
-`
-
-// provideGem puts gem into the path of commands.
-func provideGem(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "gem"), []byte(gem), 0o755))
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-}
-
 // TestPlansComeTrue makes random sites on random machines, and compares what a plan
 // says with what a run does. CCM_PLANS says how many, CCM_PLANS_SEED where to begin.
 // A site that fails is told with no more resources and files than it takes.
@@ -145,7 +129,7 @@ func TestPlansComeTrue(t *testing.T) {
 		}
 		return otherwise
 	}
-	provideGem(t)
+	provideTools(t)
 	url, repo := archiveServer(t), gitRepository(t)
 	unknown, deeper, total, refused := 0, 0, 0, 0
 	first, sites := number("CCM_PLANS_SEED", 1), number("CCM_PLANS", 60)

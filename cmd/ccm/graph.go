@@ -45,8 +45,8 @@ is left out if a longer way implies it.`,
 		},
 	}
 	f.add(cmd.Flags())
+	addUnsaved(cmd)
 	cmd.Flags().Var(output, "output", "form of the drawing: dot, mermaid or svg")
 	cmd.Flags().UintVar(&stack, "stack", stack, "in svg, draw `N` or more resources that are alike as one; 0 draws each by itself")
-	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }

@@ -178,15 +178,17 @@ var collection = regexp.MustCompile(`(?m)^gc \d+ @.* (\d+)->(\d+)->(\d+) MB, .*\
 // about them.
 func (x *longRun) writtenOut(t *testing.T) (list []growingCommand) {
 	t.Helper()
-	var lua, yaml strings.Builder
+	var lua, escapes, yaml strings.Builder
 	yaml.WriteString("ccm:\n  resources:\n")
 	for i := range x.n {
 		content := strings.Repeat(fmt.Sprintf("line %d of a text ", i), 64)[:1024]
 		fmt.Fprintf(&lua, "file { \"/f%d\", content = %q, owner = \"0\", group = \"0\", mode = \"0644\" }\n", i, content)
+		lines := strings.Repeat(fmt.Sprintf("line \"%d\" of a text\n", i), 64)[:1024]
+		fmt.Fprintf(&escapes, "file { \"/f%d\", content = %q, owner = \"0\", group = \"0\", mode = \"0644\" }\n", i, lines)
 		fmt.Fprintf(&yaml, "    - file:\n        - /f%d:\n            content: %q\n            owner: \"0\"\n            group: \"0\"\n            mode: \"0644\"\n", i, content)
 	}
-	files := map[string]string{"big.lua": lua.String(), "big.yaml": yaml.String()}
-	for _, name := range []string{"big.lua", "big.yaml"} {
+	files := map[string]string{"big.lua": lua.String(), "escapes.lua": escapes.String(), "big.yaml": yaml.String()}
+	for _, name := range []string{"big.lua", "escapes.lua", "big.yaml"} {
 		require.NoError(t, os.WriteFile(x.path(name), []byte(files[name]), 0o644))
 		for _, command := range []string{"plan", "graph", "catalog"} {
 			list = append(list, growingCommand{what: command + " " + name, args: []string{command, "--root", x.root(), x.path(name)}})
@@ -194,6 +196,7 @@ func (x *longRun) writtenOut(t *testing.T) (list []growingCommand) {
 	}
 	return append(list,
 		growingCommand{what: "lint big.lua", args: []string{"lint", x.path("big.lua")}},
+		growingCommand{what: "lint escapes.lua", args: []string{"lint", x.path("escapes.lua")}},
 		growingCommand{what: "convert big.yaml", args: []string{"convert", x.path("big.yaml")}})
 }
 

@@ -19,7 +19,7 @@ const onRoot = `ccm() {
 	c=$1
 	shift
 	case $c in
-	catalog|convert|data|diff|doc|docs|facts|graph|help|history|lint|test) command ccm "$c" "$@" ;;
+	bundle|catalog|convert|data|diff|doc|docs|facts|graph|help|history|lint|test) command ccm "$c" "$@" ;;
 	*) command ccm "$c" --root "$CCM_TEST_ROOT" "$@" ;;
 	esac
 }
@@ -113,7 +113,7 @@ func (g *guide) typed(line string) string {
 	}
 	cmd := exec.CommandContext(g.t.Context(), "sh", "-c", onRoot+line)
 	cmd.Dir = g.dir
-	cmd.Env = append(os.Environ(), "HOME=/home/ada", "NO_COLOR=1", "CCM_STATE_DIR="+filepath.Join(g.root, "state"), "CCM_TEST_ROOT="+g.root)
+	cmd.Env = append(os.Environ(), "HOME=/home/ada", "NO_COLOR=1", "CCM_STATE_DIR="+filepath.Join(g.root, "state"), "CCM_CACHE_DIR="+filepath.Join(g.root, "cache"), "CCM_TEST_ROOT="+g.root)
 	out, _ := cmd.CombinedOutput() // what fails says so
 	return strings.ReplaceAll(strings.ReplaceAll(string(out), " --root "+g.root, ""), g.dir, "/root/site")
 }

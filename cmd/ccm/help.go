@@ -88,6 +88,8 @@ doctor: 0 runs are possible here, 4 they would fail.
 
 lint, test: 1 if something is found, or a test fails.
 
+ssh: the worst of all hosts; 5 a host could not be reached, or not any more.
+
 All others: 0 if they did what they were asked for, else 1.
 
 A plan exits as the run would, as far as that can be known: 4 if something is

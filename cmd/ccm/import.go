@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/manifest"
@@ -24,10 +25,12 @@ type importFlags struct {
 	siteFlags
 	files    string
 	stateDir string
+	user     string // of whom the services are; "" for those of the system
+	output   *choice
 }
 
 func newImportCommand(e *env) *cobra.Command {
-	f := &importFlags{}
+	f := &importFlags{output: newChoice("lua", "lua", "yaml", "json")}
 	cmd := &cobra.Command{
 		Use:   "import TYPE NAME...",
 		Short: "Print a script that describes what is there",
@@ -37,6 +40,7 @@ this machine has nothing to do:
   ccm import file /etc/motd /etc/ssh/sshd_config > site.lua
   ccm import package zsh htop >> site.lua
   ccm import user deploy >> site.lua
+  ccm import service --user alice syncthing >> site.lua
 
 A file that is large, or is no text, is copied to the directory that --files
 names, from where the script takes it. So is one that is known to hold secrets,
@@ -65,7 +69,9 @@ Exit status: 1 if something could not be described; the rest is printed.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return importAll(e, cmd, f, args[0], args[1:]) },
 	}
 	fs := cmd.Flags()
+	fs.Var(f.output, "output", "form of the output: a script in lua, a manifest in yaml, or json (one object a line)")
 	fs.StringVar(&f.files, "files", "files", "copy large files below `DIR`, which the script names as it is written here")
+	fs.StringVar(&f.user, "user", "", "services of the user `NAME`, and not of the system")
 	fs.StringVar(&f.Root, "root", "/", "look at the file system below `DIR`")
 	fs.StringVar(&f.stateDir, "state-dir", "", "ask the state in `DIR` what has held secrets (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	return cmd
@@ -97,6 +103,9 @@ func importAll(e *env, cmd *cobra.Command, f *importFlags, typ string, names []s
 		site.AddShipped(reg)
 		return diag.Errorf(diag.Pos{}, "resources of type %s cannot be imported", typ).WithHint("these can: %s", strings.Join(importable(reg), ", "))
 	}
+	if f.user != "" && t.Name != "service" {
+		return diag.Errorf(diag.Pos{}, "--user goes with services, not with type %s", typ)
+	}
 	v := e.View(f.Root)
 	if templates.Facts, err = e.Facts(cmd.Context(), v, f.Facts); err != nil {
 		return err
@@ -115,7 +124,7 @@ func importAll(e *env, cmd *cobra.Command, f *importFlags, typ string, names []s
 		im := resource.Import{Name: name, View: v, Warn: e.Messages.Warn}
 		im.Sensitive = secrets.HeldIn(name) || len(secrets.Held(resource.ID{Type: t.Name, Name: name})) > 0
 		im.Aside = func(content []byte) (string, error) { return copyAside(e, filepath.Join(f.files, name), content) }
-		d, err := importOne(cmd, reg, t, im, templates.Facts)
+		d, err := importOne(cmd, reg, t, im, f.user, templates.Facts)
 		if err != nil {
 			var list diag.List
 			list.Add(err)
@@ -127,7 +136,7 @@ func importAll(e *env, cmd *cobra.Command, f *importFlags, typ string, names []s
 		}
 		m.Resources = append(m.Resources, d)
 	}
-	if err := m.Convert(e.print().data()); err != nil {
+	if err := f.print(e, &m); err != nil {
 		return err
 	}
 	if len(errs) > 0 {
@@ -136,9 +145,40 @@ func importAll(e *env, cmd *cobra.Command, f *importFlags, typ string, names []s
 	return nil
 }
 
-// importOne returns the declaration of one resource as it is.
-func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, fs *facts.Facts) (d manifest.ResolvedResource, err error) {
+// print prints what was found.
+func (f *importFlags) print(e *env, m *manifest.Manifest) error {
+	switch f.output.value {
+	case "yaml":
+		text, err := m.Render()
+		if err != nil {
+			return err
+		}
+		_, err = e.print().data().Write(text)
+		return err
+	case "json":
+		for _, d := range m.Resources {
+			err := e.print().line(&schema.Table{Entries: []schema.Entry{
+				{Key: "type", Val: schema.StringValue(d.Type.Name)}, {Key: "name", Val: schema.StringValue(d.Name)}, {Key: "properties", Val: schema.MapValue(d.Properties)},
+			}})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return m.Convert(e.print().data())
+}
+
+// importOne returns the declaration of one resource as it is, of a service of a user if that
+// is not "".
+func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, user string, fs *facts.Facts) (d manifest.ResolvedResource, err error) {
 	asked := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(im.Name)}}}
+	if user != "" { // whose name is part of that of the resource: another user may have the same service
+		asked.Set("service", schema.StringValue(im.Name))
+		asked.Set("scope", schema.StringValue(string(resources.UserService)))
+		asked.Set("user", schema.StringValue(user))
+		im.Name += "-" + user
+	}
 	r, err := t.DecodeQuery(asked, resource.Origin{})
 	if err != nil {
 		return d, err
@@ -151,6 +191,7 @@ func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im 
 	if err != nil {
 		return d, err
 	}
+	im.Asked = r.Spec
 	if r, err = t.Import(state, im); err != nil {
 		return d, err
 	}

@@ -47,7 +47,6 @@ Exit status: 1 if something is found.`,
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
 	cmd.Flags().StringArrayVar(&exclude, "exclude", nil, "leave out what matches `PATTERN`, as a line of .ccmignore does (may be given again)")
-	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }
 
@@ -92,9 +91,22 @@ func lintFiles(ctx context.Context, e *env, args, exclude []string, asJSON bool)
 }
 
 func lintText(e *env, found []lint.Finding, text string) {
+	text = luaapi.HideLiterals(hidePlain(found, text))
 	for _, f := range found {
-		diag.Render(e.stdout, "", f.Error, func(string) (string, bool) { return luaapi.HideLiterals(text), true })
+		diag.Render(e.stdout, "", f.Error, func(string) (string, bool) { return text, true })
 	}
+}
+
+// hidePlain returns a text with stars in the place of what is likely a secret: reports are kept by others.
+func hidePlain(found []lint.Finding, text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	for _, f := range found {
+		if from := f.Pos.Col - 1; f.Rule == lint.PlainSecret && f.Pos.Line <= len(lines) && from+f.Pos.Len <= len(lines[f.Pos.Line-1]) {
+			line := lines[f.Pos.Line-1]
+			lines[f.Pos.Line-1] = line[:from] + strings.Repeat("*", f.Pos.Len) + line[from+f.Pos.Len:]
+		}
+	}
+	return strings.Join(lines, "")
 }
 
 func lintJSON(e *env, found []lint.Finding) error {

@@ -70,7 +70,12 @@ func main() {
 		e.Messages.Explain(err)
 		os.Exit(exitUsage)
 	}
-	status := e.run(ctx, os.Args[1:])
+	args := os.Args[1:]
+	if args, err = e.ownArguments(args); err != nil {
+		e.Messages.Explain(err)
+		os.Exit(exitUsage)
+	}
+	status := e.run(ctx, args)
 	if err := end(); err != nil {
 		e.Messages.Explain(err)
 		status = max(status, exitUsage)
@@ -106,7 +111,9 @@ type env struct {
 	args           []string // of the command line, for messages
 	screen         *term.Mode
 	color          string
+	editing        string        // the directory in which a secret is edited
 	hasSudo        bool          // the command has --sudo, and this is not root
+	hasSite        bool          // a site is in this executable
 	stateDir       string        // that the command line names, or ""
 	began          time.Time     // when main began
 	before         time.Duration // what the process had used by then
@@ -120,6 +127,7 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer, clock host.Clock) *env {
 		stdout:  terminal.NewWriter(stdout), stderr: terminal.NewWriter(stderr), screen: new(term.Mode),
 	}
 	e.Secrets = secret.New(func() ([]byte, error) { return e.Files.ReadKey(e.stateDir) })
+	e.Passphrase = e.askPassphrase
 	m.W = e.stderr
 	return e
 }
@@ -212,7 +220,7 @@ ccm help exit-codes says what the exit status means.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if f := cmd.Flag("sudo"); f != nil && f.Value.String() == "true" {
-			if err := becomeRoot(e.args); err != nil {
+			if err := becomeRoot(e.escaped(e.args)); err != nil {
 				return err
 			}
 		}
@@ -222,7 +230,7 @@ ccm help exit-codes says what the exit status means.`,
 		}
 		e.Log = newLogger(e, e.stderr, false)
 		limitPaths(e, cmd)
-		return nil
+		return readUnsaved(e, cmd)
 	}
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours in output: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.Files.AllowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")
@@ -231,14 +239,15 @@ ccm help exit-codes says what the exit status means.`,
 		newRunCommand(e), newPlanCommand(e), newConvertCommand(e), newFactsCommand(e), newDocCommand(e), newDocsCommand(e), newVersionCommand(e),
 		newHistoryCommand(e), newDiffCommand(e), newRestoreCommand(e), newUndoCommand(e), newPruneCommand(e), newDriftCommand(e),
 		newEnsureCommand(e), newStatusCommand(e), newSessionCommand(e), newSchemaCommand(e), newDataCommand(e), newHieraCommand(e),
-		newImportCommand(e), newGraphCommand(e), newCatalogCommand(e),
-		newTypesCommand(e), newInitCommand(e), newLintCommand(e), newTestCommand(e), newDoctorCommand(e),
-		exitCodesTopic(),
+		newImportCommand(e), newGraphCommand(e), newCatalogCommand(e), newBundleCommand(e), newSSHCommand(e), newServeCommand(e),
+		newTypesCommand(e), newInitCommand(e), newStudioCommand(e), newLintCommand(e), newTestCommand(e), newDoctorCommand(e), newSecretCommand(e),
+		newModCommand(e), exitCodesTopic(),
 	)
 	root.SetHelpCommand(helpCommand())
 	fitHelp(e, root)
-	completeParts(e, root)
 	if completes(e) {
+		completeParts(e, root)
+		completeChoices(e, root)
 		plainUsages(root)
 	}
 	return root

@@ -15,12 +15,18 @@ func TestManualPageExamples(t *testing.T) {
 	require.Zero(t, status, stderr)
 	page, err := os.ReadFile(filepath.Join(dir, "ccm.1"))
 	require.NoError(t, err)
-	require.Contains(t, string(page), "\\fBccm COMMAND [flags]\\fP")
-	require.Contains(t, string(page), "\\fB-h\\fP, \\fB--help\\fP\n")
+	require.Contains(t, string(page), ".B ccm COMMAND [flags]\n")
+	require.Contains(t, string(page), "\\fB\\-h\\fP, \\fB\\-\\-help\\fP\n")
 	require.Contains(t, string(page), ".EX\nccm run site.lua     make it so\nccm plan site.lua    say")
 	page, err = os.ReadFile(filepath.Join(dir, "ccm-run.1"))
 	require.NoError(t, err)
-	for _, want := range []string{"\\fB--report\\fP=FILE\n\twrite a report", "\\fB--profile\\fP[=FILE]\n", "\\fB-q\\fP, \\fB--quiet\\fP\n\treport", "evaluate (default 1m0s)\n"} {
+	for _, want := range []string{"\\fB\\-\\-report\\fP=FILE\nwrite a report", "\\fB\\-\\-profile\\fP[=FILE]\n", "\\fB\\-q\\fP, \\fB\\-\\-quiet\\fP\nreport", "evaluate (default 1m0s)\n"} {
 		require.Contains(t, string(page), want)
 	}
+}
+
+// Nothing in a text is taken for a request or an escape of roff.
+func TestManText(t *testing.T) {
+	require.Equal(t, "a\\en\n\\&.so /etc/shadow\n\\&'br", manText("a\\n\n.so /etc/shadow\n'br"))
+	require.Equal(t, "\\-\\-x", manLiteral("--x"))
 }

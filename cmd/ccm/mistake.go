@@ -21,13 +21,13 @@ type mistake struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
-// tellsEvents marks commands whose output is events.
+// tellsEvents marks commands that tell mistakes on standard output if they are asked for JSON.
 const tellsEvents = "events"
 
-// reportsJSON reports whether a command was asked for events as JSON.
+// reportsJSON reports whether a command was asked for JSON, and tells mistakes in it.
 func reportsJSON(cmd *cobra.Command) bool {
 	f := cmd.Flag("output")
-	return f != nil && f.Value.String() == "json" && cmd.Annotations[tellsEvents] != ""
+	return f != nil && f.Changed && f.Value.String() == "json" && cmd.Annotations[tellsEvents] != ""
 }
 
 // explainJSON tells mistakes in the place of events, one object a line.

@@ -42,9 +42,6 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.lockTimeout, "lock-timeout", time.Minute, "how long to wait for another run to end")
 	addSudo(fs)
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
-	for name, c := range map[string]*choice{"output": f.output, "diff": f.diff} {
-		_ = cmd.RegisterFlagCompletionFunc(name, c.complete)
-	}
 }
 
 // openSession returns the session that the flag of a command and the environment

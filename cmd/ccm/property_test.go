@@ -30,6 +30,7 @@ func ccm(t *testing.T, effect func(op, path string) error, args ...string) (stdo
 // isolate keeps state and configuration of a test below its own directory.
 func isolate(t *testing.T) {
 	t.Setenv("CCM_STATE_DIR", filepath.Join(t.TempDir(), "state"))
+	t.Setenv("CCM_CACHE_DIR", filepath.Join(t.TempDir(), "cache"))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("NO_COLOR", "1")
 }

@@ -128,7 +128,8 @@ var shipped = []func(w *randomWorld, d *declaration){
 	},
 	func(w *randomWorld, d *declaration) {
 		d.kind, d.name = "language_package", one(w.rnd, "ga", "gb")
-		d.props = []string{"manager", `"gem"`, "path", strconv.Quote(w.at(w.dir + "/gems"))}
+		manager := one(w.rnd, "gem", "npm", "pip")
+		d.props = []string{"manager", strconv.Quote(manager), "path", strconv.Quote(w.at(w.dir + "/of-" + manager))}
 		w.mayHave(d, "version", quoteOne(w, "1.0", "2.0"))
 		w.mayBeAbsent(d)
 	},
@@ -161,8 +162,8 @@ func canDeclare(d declaration) bool {
 	}
 	isOwn := func() bool { owner, _ := hosttest.Me(); return d.props[1] == strconv.Quote(owner) }
 	switch d.kind {
-	case "git", "language_package":
-		return has(map[string]string{"git": "git", "language_package": "gem"}[d.kind])
+	case "git":
+		return has("git")
 	case "timer":
 		return has("systemctl")
 	case "alternative":

@@ -46,7 +46,6 @@ the exit status is that of run.`,
 	f.add(cmd.Flags())
 	cmd.Flags().BoolVar(&f.noInit, "no-init", false, "leave the file repl.lua in the configuration directory alone")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "begin without a word")
-	_ = cmd.RegisterFlagCompletionFunc("output", f.form.complete)
 	return cmd
 }
 

@@ -15,13 +15,12 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/report/junit"
 	"github.com/luaccm/ccm/runtime/report/page"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // reportForms are the forms of report files by the ends of their names.
-var reportForms = map[string]func(io.Writer, *report.Run) error{".html": page.Write, ".htm": page.Write, ".xml": junit.Write}
+var reportForms = map[string]func(io.Writer, *report.Run) error{".html": page.Write, ".htm": page.Write, ".xml": report.WriteJUnit}
 
 // A reportFile is a file for a report of a run, besides what is printed.
 type reportFile struct {

@@ -56,15 +56,17 @@ script; what follows -- is never taken for a flag.
 
 FILE may be a plan that ccm plan --out has saved. Then just that is done, and
 nothing at all if the site or what it touches has changed since.`,
-		Args: needFile, ValidArgsFunction: completeFile("plan"),
+		Args: needFile, ValidArgsFunction: completeFile("plan", "gz", "tgz"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if args, err = f.readPlan(cmd, e, args); err != nil {
 				return err
 			}
-			if f.interactive {
-				return runInteractively(cmd.Context(), e, f, args)
-			}
-			return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
+			return f.within(cmd.Context(), e, args[0], func() error {
+				if f.interactive {
+					return runInteractively(cmd.Context(), e, f, args)
+				}
+				return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
+			})
 		},
 	}
 	f.add(cmd, report.DiffSummary)
@@ -95,7 +97,7 @@ func newPlanCommand(e *env) *cobra.Command {
 With --out the plan is saved, and ccm run FILE does just that, or nothing if the
 site or what it touches has changed since. The file holds the command line, and of
 properties only digests. ccm plan FILE says whether a saved plan still holds.`,
-		Args: needFile, ValidArgsFunction: completeFile("plan"),
+		Args: needFile, ValidArgsFunction: completeFile("plan", "gz", "tgz"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if args, err = f.readPlan(cmd, e, args); err != nil {
 				return err
@@ -103,11 +105,14 @@ properties only digests. ccm plan FILE says whether a saved plan still holds.`,
 			if err := f.checkOut(cmd.Context(), e, args[0]); err != nil {
 				return err
 			}
-			return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
+			return f.within(cmd.Context(), e, args[0], func() error {
+				return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
+			})
 		},
 	}
 	f.add(cmd, report.DiffChanges)
 	cmd.Flags().StringVar(&f.out, "out", "", "save the plan in `FILE`, for ccm run FILE")
+	addUnsaved(cmd)
 	return cmd
 }
 
@@ -122,6 +127,7 @@ func needFile(cmd *cobra.Command, args []string) error {
 func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 	fs := cmd.Flags()
 	f.siteFlags.add(fs)
+	addBundle(fs, &f.Bundle)
 	f.recordFlags.add(fs)
 	f.output = newChoice("text", "text", "json")
 	f.diff = newChoice(string(diff), diff.Values()...)
@@ -163,9 +169,6 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	fs.BoolVar(&f.stream, "stream", false, "print each line that commands write, with its resource")
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
 	cmd.MarkFlagsMutuallyExclusive("verbose", "quiet")
-	for name, c := range map[string]*choice{"output": f.output, "diff": f.diff} {
-		_ = cmd.RegisterFlagCompletionFunc(name, c.complete)
-	}
 }
 
 // commandLine returns what another command takes to see what this one sees.

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 		"realccm":      main,
 		"laterccm":     func() { clock = later{}; main() },
 		"with-systemd": withSystemd,
+		"peak-of":      peakOf,
 	})
 }
 
@@ -49,6 +50,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CCM_STATE_DIR", filepath.Join(e.WorkDir, "state"))
+			e.Setenv("CCM_CACHE_DIR", filepath.Join(e.WorkDir, "cache"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("OWNER", strconv.Itoa(os.Geteuid()))
 			e.Setenv("GROUP", strconv.Itoa(os.Getegid()))

@@ -91,7 +91,6 @@ Exit status: 4 if something that failed was not brought in order since.`,
 	fs.BoolVar(&remove, "remove", false, "remove the session")
 	fs.BoolVar(&detailed, "detailed-exitcodes", false, "exit with 0 if nothing was changed, 2 on changes, 4 on failures, 6 on both")
 	fs.Var(output, "output", "form of the report: text, or json (one object a line)")
-	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }
 

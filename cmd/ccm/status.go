@@ -38,10 +38,9 @@ shown.`,
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	addDataFlags(fs, &f.Data)
-	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
 	addTypeCommands(e, cmd, func(reg *resource.Registry, t *resource.Type) *cobra.Command {
 		sub := &cobra.Command{Use: t.Name + " NAME", Short: "Print the present state of a " + t.Name}
-		x := newTyped(sub, reg, t, fs, "ensure", "alias", "require", "before", "notify", "subscribe", "health_checks", "timeout", "backup")
+		x := newTyped(e, sub, reg, t, fs, "ensure", "alias", "require", "before", "notify", "subscribe", "health_checks", "timeout", "backup")
 		x.ensure = false
 		sub.Args, sub.ValidArgsFunction = x.args, x.complete(e, reg)
 		sub.RunE = func(cmd *cobra.Command, args []string) error {

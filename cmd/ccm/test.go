@@ -42,10 +42,10 @@ Exit status: 1 if a test fails.`,
 	}
 	fl := cmd.Flags()
 	fl.Var(f.output, "output", "form of the report: text, json (one object a line), tap or junit")
+	addUnsaved(cmd)
 	fl.StringVar(&f.filter, "filter", "", "only tests whose full name matches the regular expression `RE`")
 	fl.StringSliceVarP(&f.tags, "tags", "t", nil, "only tests with one of these `TAGS`, which are words of their names that begin with #")
 	fl.StringSliceVar(&f.without, "exclude-tags", nil, "no tests with one of these `TAGS`")
-	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
 	return cmd
 }
 

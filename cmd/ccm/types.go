@@ -60,7 +60,11 @@ written by ccm types is left alone.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			return writeFiles(e, dir, editorFiles(lang), force)
+			libraries, err := moduleDirectories(e, dir)
+			if err != nil {
+				return err
+			}
+			return writeFiles(e, dir, editorFiles(lang, libraries...), force)
 		},
 	}
 	fl := cmd.Flags()
@@ -140,8 +144,33 @@ type writtenFile struct {
 	own bool
 }
 
-// editorFiles returns what ccm types writes.
-func editorFiles(lang *stubs.Language) []writtenFile {
+// moduleDirectories returns the directories of the modules that a site has locked.
+func moduleDirectories(e *env, dir string) ([]string, error) {
+	s, err := e.LockedSite(dir, false)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	copies, err := s.Copies()
+	if err != nil {
+		return nil, err
+	}
+	here, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, c := range copies {
+		if rel, err := filepath.Rel(here, c.Dir); err == nil && filepath.IsLocal(rel) {
+			list = append(list, rel)
+		} else {
+			list = append(list, c.Dir)
+		}
+	}
+	return list, nil
+}
+
+// editorFiles returns what ccm types writes. Libraries are directories with modules of others.
+func editorFiles(lang *stubs.Language, libraries ...string) []writtenFile {
 	var definitions, luacheck, selene bytes.Buffer
 	lang.Definitions(&definitions)
 	lang.Luacheck(&luacheck)
@@ -157,7 +186,7 @@ func editorFiles(lang *stubs.Language) []writtenFile {
 	}
 	return append(files, []writtenFile{
 		{name: ".luacheckrc", text: luacheck.Bytes()},
-		{name: ".luarc.json", text: stubs.Luarc()},
+		{name: ".luarc.json", text: stubs.Luarc(libraries...)},
 		{name: "ccm.yml", text: selene.Bytes()},
 		{name: "selene.toml", text: stubs.SeleneConfig()},
 	}...)

@@ -101,6 +101,5 @@ types, each resource type with its providers; schemas, what ccm schema prints.`,
 		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
 	return cmd
 }

@@ -1,37 +1,67 @@
 // Package markdown reads the pages of the documentation, and writes them for a terminal. Begin
 // with [Parse].
+//
+// It reads what the pages use of CommonMark (spec.commonmark.org) and of its tables
+// (github.github.com/gfm): headings, paragraphs, lists, quotations, code, tables, rules, comments;
+// within them code, emphasis, links, pictures and addresses between angle brackets. HTML is text.
+// A test holds what it reads of every page against a full reader. That one is in no program,
+// because each start of a program would pay a millisecond for it.
 package markdown
 
 import (
-	"bytes"
+	"slices"
 	"strings"
-
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
 )
 
-// Converter returns what reads Markdown and writes HTML. HTML within Markdown it leaves out.
-func Converter(options ...goldmark.Option) goldmark.Markdown {
-	return goldmark.New(append([]goldmark.Option{
-		goldmark.WithExtensions(extension.Table, extension.Strikethrough),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-	}, options...)...)
+// A Kind says what a node of a page is.
+type Kind int
+
+// The kinds of nodes: blocks, and what is within the text of one.
+const (
+	KindPage      Kind = iota
+	KindHeading        // Level, Anchor
+	KindParagraph      // also the text of an item of a list
+	KindList           // Ordered, Level is the first number, Tight; of items
+	KindItem
+	KindQuotation
+	KindCodeBlock // Text, Info
+	KindTable     // of rows, the first of which is the head
+	KindRow       // of cells
+	KindCell
+	KindRule
+
+	KindText     // Text
+	KindCodeSpan // Text
+	KindEmphasis // Level: 2 is strong
+	KindLink     // Destination
+	KindImage    // Destination
+)
+
+// A Node is a piece of a page.
+type Node struct {
+	Kind        Kind
+	Children    []*Node
+	Text        string // without the marks of Markdown
+	Info        string // what stands behind the fence of a block of code
+	Destination string
+	Anchor      string // what stands behind # in a link to a heading
+	Level       int
+	Ordered     bool
+	Tight       bool // has no blank lines
+	Line        int  // on which it begins, from 1; of a block of code, its first line of code
 }
 
 // A Document is a page that was read.
-type Document struct {
-	Source []byte
-	Root   ast.Node
-}
+type Document struct{ Root *Node }
 
 // Parse reads a page. Every text is Markdown, so that there are no mistakes.
 func Parse(source string) *Document {
-	src := []byte(source)
-	ctx := parser.NewContext(parser.WithIDs(anchors{}))
-	return &Document{Source: src, Root: Converter().Parser().Parse(text.NewReader(src), parser.WithContext(ctx))}
+	r := blockReader{anchors: anchors{}}
+	text := strings.TrimSuffix(strings.ReplaceAll(source, "\r\n", "\n"), "\n")
+	for i, text := range strings.Split(text, "\n") {
+		r.lines = append(r.lines, line{text, i + 1})
+	}
+	return &Document{&Node{Kind: KindPage, Children: r.blocks(), Line: 1}}
 }
 
 // A Heading is one of a page.
@@ -44,19 +74,15 @@ type Heading struct {
 
 // Headings returns the headings of a page, in order.
 func (d *Document) Headings() (list []Heading) {
-	d.walk(func(n ast.Node) {
-		if h, ok := n.(*ast.Heading); ok {
-			list = append(list, d.heading(h))
+	for n := range d.Root.all {
+		if n.Kind == KindHeading {
+			list = append(list, n.heading())
 		}
-	})
+	}
 	return list
 }
 
-func (d *Document) heading(h *ast.Heading) Heading {
-	anchor, _ := h.AttributeString("id")
-	id, _ := anchor.([]byte)
-	return Heading{Level: h.Level, Text: d.plain(h), Anchor: string(id)}
-}
+func (n *Node) heading() Heading { return Heading{n.Level, n.Plain(), n.Anchor} }
 
 // A Link is one of a page.
 type Link struct {
@@ -66,16 +92,11 @@ type Link struct {
 
 // Links returns the links of a page, and its pictures.
 func (d *Document) Links() (list []Link) {
-	d.walk(func(n ast.Node) {
-		switch x := n.(type) {
-		case *ast.Link:
-			list = append(list, Link{string(x.Destination), d.line(n)})
-		case *ast.Image:
-			list = append(list, Link{string(x.Destination), d.line(n)})
-		case *ast.AutoLink:
-			list = append(list, Link{string(x.URL(d.Source)), d.line(n)})
+	for n := range d.Root.all {
+		if n.Kind == KindLink || n.Kind == KindImage {
+			list = append(list, Link{n.Destination, n.Line})
 		}
-	})
+	}
 	return list
 }
 
@@ -91,30 +112,19 @@ type Block struct {
 
 // Blocks returns the blocks of code of a page.
 func (d *Document) Blocks() (list []Block) {
-	d.walk(func(n ast.Node) {
-		switch x := n.(type) {
-		case *ast.FencedCodeBlock:
-			b := Block{Code: d.code(n), Line: d.line(n)}
-			if x.Info != nil {
-				b.Language, b.Note, _ = strings.Cut(string(x.Info.Segment.Value(d.Source)), " ")
-				b.Note = strings.TrimSpace(b.Note)
-			}
-			list = append(list, b)
-		case *ast.CodeBlock:
-			list = append(list, Block{Code: d.code(n), Line: d.line(n)})
+	for n := range d.Root.all {
+		if n.Kind == KindCodeBlock {
+			language, note, _ := strings.Cut(n.Info, " ")
+			list = append(list, Block{language, strings.TrimSpace(note), n.Text, n.Line})
 		}
-	})
+	}
 	return list
 }
 
 // File returns the name of the file that a block of code shows: what stands behind its language,
 // "" if that is nothing, or part, which is said of what is no whole file.
-func (d *Document) File(n ast.Node) string {
-	x, ok := n.(*ast.FencedCodeBlock)
-	if !ok || x.Info == nil {
-		return ""
-	}
-	_, name, _ := strings.Cut(string(x.Info.Segment.Value(d.Source)), " ")
+func (n *Node) File() string {
+	_, name, _ := strings.Cut(n.Info, " ")
 	if name = strings.TrimSpace(name); name == "part" {
 		return ""
 	}
@@ -129,11 +139,11 @@ type CodeSpan struct {
 
 // CodeSpans returns the pieces of code within the text of a page.
 func (d *Document) CodeSpans() (list []CodeSpan) {
-	d.walk(func(n ast.Node) {
-		if n.Kind() == ast.KindCodeSpan {
-			list = append(list, CodeSpan{d.plain(n), d.line(n)})
+	for n := range d.Root.all {
+		if n.Kind == KindCodeSpan {
+			list = append(list, CodeSpan{strings.TrimSpace(n.Text), n.Line})
 		}
-	})
+	}
 	return list
 }
 
@@ -147,95 +157,47 @@ type Section struct {
 // Sections returns the sections of a page, in order. What stands before the first heading is in
 // none.
 func (d *Document) Sections() (list []Section) {
-	for n := d.Root.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok {
-			list = append(list, Section{Heading: d.heading(h)})
+	var body []string
+	end := func() {
+		if len(list) > 0 {
+			list[len(list)-1].Body = strings.Join(body, " ")
+		}
+		body = nil
+	}
+	for _, n := range d.Root.Children {
+		if n.Kind == KindHeading {
+			end()
+			list = append(list, Section{Heading: n.heading()})
 			continue
 		}
-		if len(list) > 0 {
-			s := &list[len(list)-1]
-			s.Body = strings.Join(strings.Fields(s.Body+" "+d.plain(n)), " ")
-		}
+		body = append(body, strings.Fields(n.Plain())...)
 	}
+	end()
 	return list
 }
 
-// walk calls visit for every node, in the order of the text.
-func (d *Document) walk(visit func(n ast.Node)) {
-	_ = ast.Walk(d.Root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			visit(n)
-		}
-		return ast.WalkContinue, nil
-	})
+// all yields a node and those within it, in the order of the text.
+func (n *Node) all(yield func(n *Node) bool) {
+	n.visit(yield)
 }
 
-// plain returns the text of a node without marks.
-func (d *Document) plain(n ast.Node) string {
+func (n *Node) visit(yield func(n *Node) bool) bool {
+	return yield(n) && !slices.ContainsFunc(n.Children, func(c *Node) bool { return !c.visit(yield) })
+}
+
+// Plain returns the text of a node without marks.
+func (n *Node) Plain() string {
 	var b strings.Builder
-	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch x := n.(type) {
-		case *ast.Text:
-			if entering {
-				b.Write(unescaped(x.Segment.Value(d.Source), n))
-				if x.SoftLineBreak() || x.HardLineBreak() {
-					b.WriteByte(' ')
-				}
-			}
-		case *ast.String:
-			if entering {
-				b.Write(x.Value)
-			}
-		case *ast.AutoLink:
-			if entering {
-				b.Write(x.Label(d.Source))
-			}
-		default:
-			if n.Type() == ast.TypeBlock && n.Lines() != nil && entering && n.FirstChild() == nil {
-				b.WriteString(d.code(n))
-			}
-			if n.Type() == ast.TypeBlock && !entering {
-				b.WriteByte(' ')
-			}
-		}
-		return ast.WalkContinue, nil
-	})
+	n.plain(&b)
 	return strings.TrimSpace(b.String())
 }
 
-// code returns the lines of a block.
-func (d *Document) code(n ast.Node) string {
-	var b bytes.Buffer
-	lines := n.Lines()
-	for i := range lines.Len() {
-		line := lines.At(i)
-		b.Write(line.Value(d.Source))
+func (n *Node) plain(b *strings.Builder) {
+	b.WriteString(strings.ReplaceAll(n.Text, "\n", map[bool]string{true: "\n", false: " "}[n.Kind == KindCodeBlock]))
+	for _, c := range n.Children {
+		c.plain(b)
 	}
-	return b.String()
-}
-
-// line returns the line on which a node or what holds it begins.
-func (d *Document) line(n ast.Node) int {
-	for ; n != nil; n = n.Parent() {
-		if t := firstText(n); t >= 0 {
-			return 1 + bytes.Count(d.Source[:t], []byte("\n"))
-		}
+	if n.Kind < KindText {
+		b.WriteByte(' ')
 	}
-	return 1
-}
-
-// firstText returns where the text of a node begins, -1 if that is not known.
-func firstText(n ast.Node) int {
-	if t, ok := n.(*ast.Text); ok {
-		return t.Segment.Start
-	}
-	if n.Type() == ast.TypeBlock && n.Lines() != nil && n.Lines().Len() > 0 {
-		return n.Lines().At(0).Start
-	}
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		if at := firstText(c); at >= 0 {
-			return at
-		}
-	}
-	return -1
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yuin/goldmark/ast"
-
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -17,11 +15,11 @@ const (
 
 // table writes a table in columns, of which those that need most give way. Where they become too
 // narrow, each row is a paragraph, with its further cells indented.
-func (p *page) table(n ast.Node, first, indent string) {
+func (p *page) table(n *Node, first, indent string) {
 	var rows [][][]word
-	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
+	for _, r := range n.Children {
 		var row [][]word
-		for c := r.FirstChild(); c != nil; c = c.NextSibling() {
+		for _, c := range r.Children {
 			row = append(row, p.words(c))
 		}
 		rows = append(rows, row)

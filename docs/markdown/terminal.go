@@ -5,9 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yuin/goldmark/ast"
-	table "github.com/yuin/goldmark/extension/ast"
-
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -30,7 +27,7 @@ func (t Terminal) Write(w io.Writer, d *Document) error {
 
 // Text returns a page.
 func (t Terminal) Text(d *Document) terminal.Text {
-	p := &page{Terminal: t, doc: d}
+	p := &page{Terminal: t}
 	p.blocks(d.Root, "", "", false)
 	return p.out.Text()
 }
@@ -38,15 +35,14 @@ func (t Terminal) Text(d *Document) terminal.Text {
 // A page is one that is being written.
 type page struct {
 	Terminal
-	doc *Document
 	out terminal.Buffer
 }
 
 // blocks writes the blocks within a node. The first line begins with first, all others with
 // indent. There are blank lines between the blocks unless they are tight.
-func (p *page) blocks(parent ast.Node, first, indent string, tight bool) {
-	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		if n != parent.FirstChild() && !tight {
+func (p *page) blocks(parent *Node, first, indent string, tight bool) {
+	for i, n := range parent.Children {
+		if i > 0 && !tight {
 			p.line(strings.TrimRight(indent, " "))
 		}
 		p.block(n, first, indent)
@@ -57,30 +53,27 @@ func (p *page) blocks(parent ast.Node, first, indent string, tight bool) {
 func (p *page) line(text string) { p.out.Printf("%s\n", text) }
 
 // block writes a block.
-func (p *page) block(n ast.Node, first, indent string) {
-	switch x := n.(type) {
-	case *ast.Heading:
-		p.heading(x)
-	case *ast.Paragraph, *ast.TextBlock:
+func (p *page) block(n *Node, first, indent string) {
+	switch n.Kind {
+	case KindHeading:
+		p.heading(n)
+	case KindParagraph:
 		p.paragraph(p.words(n), first, indent, "")
-	case *ast.FencedCodeBlock, *ast.CodeBlock:
+	case KindCodeBlock:
 		p.code(n, first, indent)
-	case *ast.List:
-		p.list(x, first, indent)
-	case *ast.Blockquote:
-		p.blocks(x, first+"> ", indent+"> ", false)
-	case *ast.ThematicBreak:
+	case KindList:
+		p.list(n, first, indent)
+	case KindQuotation:
+		p.blocks(n, first+"> ", indent+"> ", false)
+	case KindRule:
 		p.line(first + strings.Repeat("-", max(3, min(p.Columns, terminal.TextWidth)-len(first))))
-	case *table.Table:
-		p.table(x, first, indent)
-	case *ast.HTMLBlock: // a comment
-	default:
-		p.blocks(n, first, indent, false)
+	case KindTable:
+		p.table(n, first, indent)
 	}
 }
 
 // heading writes a heading: in bold, or below it a line of = or -.
-func (p *page) heading(h *ast.Heading) {
+func (p *page) heading(h *Node) {
 	words := p.words(h)
 	if p.Styled {
 		p.paragraph(words, "", "", terminal.Bold)
@@ -96,12 +89,12 @@ func (p *page) heading(h *ast.Heading) {
 
 // code writes a block of code, indented, below the name of the file that it is. Its lines are not
 // broken, so that they can be copied.
-func (p *page) code(n ast.Node, first, indent string) {
-	if file := p.doc.File(n); file != "" {
+func (p *page) code(n *Node, first, indent string) {
+	if file := n.File(); file != "" {
 		p.out.Printf("%s%s:\n", first, file)
 		first = indent
 	}
-	for line := range strings.Lines(p.doc.code(n)) {
+	for line := range strings.Lines(n.Text) {
 		line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
 		if line == "" {
 			p.line(strings.TrimRight(first, " "))
@@ -115,18 +108,16 @@ func (p *page) code(n ast.Node, first, indent string) {
 func (p *page) style(s terminal.Style) terminal.Style { return s.On(p.Styled) }
 
 // list writes a list. Its marks are hyphens or numbers.
-func (p *page) list(l *ast.List, first, indent string) {
-	number := l.Start
-	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
+func (p *page) list(l *Node, first, indent string) {
+	for i, n := range l.Children {
 		mark := "- "
-		if l.IsOrdered() {
-			mark = strconv.Itoa(number) + ". "
-			number++
+		if l.Ordered {
+			mark = strconv.Itoa(l.Level+i) + ". "
 		}
-		if n != l.FirstChild() && !l.IsTight {
+		if i > 0 && !l.Tight {
 			p.line(strings.TrimRight(indent, " "))
 		}
-		p.blocks(n, first+mark, indent+strings.Repeat(" ", len(mark)), l.IsTight)
+		p.blocks(n, first+mark, indent+strings.Repeat(" ", len(mark)), l.Tight)
 		first = indent
 	}
 }
@@ -208,7 +199,7 @@ func folded(words []word, columns int) (lines [][]word) {
 const longestUnbroken = 40
 
 // words returns the words of the text in a node.
-func (p *page) words(n ast.Node) []word {
+func (p *page) words(n *Node) []word {
 	s := &splitter{page: p}
 	s.inline(n, "")
 	s.end()
@@ -241,25 +232,17 @@ func (s *splitter) add(text string, style terminal.Style) {
 }
 
 // inline appends the texts in a node.
-func (s *splitter) inline(n ast.Node, style terminal.Style) {
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		switch x := c.(type) {
-		case *ast.Text:
-			s.add(string(unescaped(x.Segment.Value(s.doc.Source), c)), style)
-			if x.SoftLineBreak() || x.HardLineBreak() {
-				s.end()
-			}
-		case *ast.String:
-			s.add(string(x.Value), style)
-		case *ast.CodeSpan:
-			s.code(c)
-		case *ast.Emphasis:
+func (s *splitter) inline(n *Node, style terminal.Style) {
+	for _, c := range n.Children {
+		switch c.Kind {
+		case KindText:
+			s.add(c.Text, style)
+		case KindCodeSpan:
+			s.command(strings.TrimSpace(c.Text))
+		case KindEmphasis:
 			s.emphasis(c)
-		case *ast.Link:
-			s.link(x, style)
-		case *ast.AutoLink:
-			s.add(string(x.Label(s.doc.Source)), terminal.Blue)
-		case *ast.RawHTML:
+		case KindLink:
+			s.link(c, style)
 		default:
 			s.inline(c, style)
 		}
@@ -267,7 +250,7 @@ func (s *splitter) inline(n ast.Node, style terminal.Style) {
 }
 
 // emphasis appends a text that stands out: in bold, or between marks.
-func (s *splitter) emphasis(n ast.Node) {
+func (s *splitter) emphasis(n *Node) {
 	mark := "*"
 	if s.Styled {
 		mark = ""
@@ -275,11 +258,6 @@ func (s *splitter) emphasis(n ast.Node) {
 	s.add(mark, "")
 	s.inline(n, terminal.Bold)
 	s.add(mark, "")
-}
-
-// code appends a piece of code.
-func (s *splitter) code(n ast.Node) {
-	s.command(s.doc.plain(n))
 }
 
 // command appends a text as a piece of code.
@@ -296,8 +274,8 @@ func (s *splitter) command(text string) {
 }
 
 // link appends the text of a link, and where it leads unless the text says that.
-func (s *splitter) link(l *ast.Link, style terminal.Style) {
-	text, destination := s.doc.plain(l), string(l.Destination)
+func (s *splitter) link(l *Node, style terminal.Style) {
+	text, destination := l.Plain(), l.Destination
 	where := ""
 	if strings.Contains(destination, "://") {
 		where = destination

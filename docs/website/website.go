@@ -82,7 +82,6 @@ type builder struct {
 	layout *template.Template
 	order  []string // of the pages
 	pages  map[string]bool
-	source []byte // of the page that is being made
 }
 
 // suffix is that of the files of pages.
@@ -116,11 +115,7 @@ func (b *builder) page(i int) (File, error) {
 	name := b.order[i]
 	doc := markdown.Parse(b.Text(name))
 	headings := doc.Headings()
-	body, err := b.html(doc, name)
-	if err != nil {
-		return File{}, err
-	}
-	v := view{Root: rootOf(name), Body: body}
+	v := view{Root: rootOf(name), Body: b.html(doc, name)}
 	if len(headings) > 0 {
 		v.Title = headings[0].Text
 	}
@@ -141,11 +136,7 @@ func (b *builder) page(i int) (File, error) {
 // contents returns the first page of the site: the table of contents.
 func (b *builder) contents() (File, error) {
 	var body bytes.Buffer
-	intro, err := b.html(markdown.Parse(b.Intro), "index")
-	if err != nil {
-		return File{}, err
-	}
-	body.WriteString(string(intro))
+	body.WriteString(string(b.html(markdown.Parse(b.Intro), "index")))
 	for _, g := range b.groups("", "") {
 		body.WriteString("<section><h2>" + template.HTMLEscapeString(g.Title) + "</h2>\n<ul class=\"contents\">\n")
 		for _, l := range g.Links {

@@ -7,13 +7,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/ignore"
 )
 
 // Files returns the scripts that are named, and those below directories that are, in
 // order of their paths. Exclude are patterns as in a line of .ccmignore; - is standard
 // input.
 func Files(args, exclude []string) ([]string, error) {
-	left, err := parseIgnore("--exclude", exclude)
+	left, err := ignore.Parse("--exclude", exclude)
 	if err != nil {
 		return nil, err
 	}
@@ -26,12 +28,12 @@ func Files(args, exclude []string) ([]string, error) {
 		if ext := filepath.Ext(arg); ext == ".yaml" || ext == ".yml" {
 			return nil, fmt.Errorf("%s: ccm lint reads Lua, a manifest is checked by ccm plan", arg)
 		}
-		ignored, err := readIgnore(arg)
+		ignored, err := ignore.Read(arg)
 		if err != nil {
 			return nil, err
 		}
 		leave := func(rel string, dir bool) bool {
-			return dir && path.Base(rel) == "files" || left.matches(rel, dir) || ignored.matches(rel, dir)
+			return dir && path.Base(rel) == "files" || left.Matches(rel, dir) || ignored.Matches(rel, dir)
 		}
 		found, err := FilesBelow(arg, ".lua", leave)
 		if err != nil {

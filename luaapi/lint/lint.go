@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/plainsecret"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -52,10 +53,11 @@ const (
 	NilProperty     = "nil-property"
 	NoRefresh       = "no-refresh"
 	Template        = "template"
+	PlainSecret     = "plain-secret"
 )
 
 // Rules lists the rules.
-var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused, NilProperty, NoRefresh, Template}
+var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused, NilProperty, NoRefresh, Template, PlainSecret}
 
 // ignored matches the comment that silences a line.
 var ignoreComment = lazyregexp.New(`--+\s*ccm:\s*ignore\b(.*)$`)
@@ -79,7 +81,19 @@ func (l *Linter) Check(name, text string) []Finding {
 	s := newScan(l, p)
 	s.script()
 	s.escapes()
+	s.plainSecrets()
 	return s.sorted()
+}
+
+// plainSecrets notes what is likely a secret that is written down. Specs invent theirs.
+func (s *scan) plainSecrets() {
+	if s.spec {
+		return
+	}
+	for _, f := range plainsecret.Text(s.p.Name, s.p.Text) {
+		pos := diag.Pos{File: f.File, Line: f.Line, Col: f.Column, Len: f.Length}
+		s.report(PlainSecret, pos, "ccm secret keeps it encrypted", "%s", f.Message())
+	}
 }
 
 // sorted returns the findings in order, without those that are ignored.

@@ -75,6 +75,12 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 			`stdlib/std/one.lua:7: decide of the type one: want diff, actions, text, error or uncertain, got "action"`},
 		{`status = function(want) return {} end, decide = function() return { error = "it cannot be had" } end,` + perform,
 			`it cannot be had`},
+		{`status = function(want) error("nothing is there") end,` + perform,
+			`stdlib/std/one.lua:7:25: nothing is there`},
+		{`status = function(want) error("nothing is there", 0) end,` + perform,
+			`nothing is there`},
+		{`status = function(want) return { value = "b" } end, perform = function() error("it went wrong", 0) end,`,
+			`it went wrong`},
 	} {
 		s := newSite(t, one(tt.functions))
 		s.declare(`require "std.one" { "x", value = "a" }`)

@@ -7,6 +7,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -80,13 +81,18 @@ type access struct {
 	what string     // the function, for messages: status of the type line
 }
 
-// invoke calls a function of the type.
+// invoke calls a function of the type. What that throws by error(text, 0) is an error without a place.
 func (d *definition) invoke(ctx context.Context, a access, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
 	lib := d.lib
 	outer := lib.access
 	lib.access = &a
 	defer func() { lib.access = outer }()
-	return lib.in.Invoke(ctx, fn, results, args...)
+	out, err := lib.in.Invoke(ctx, fn, results, args...)
+	// Where the type is written is of no use to whoever reads that something is missing on the machine.
+	if unplaced := luaapi.Unplaced(""); errors.As(err, &unplaced) {
+		return nil, unplaced
+	}
+	return out, err
 }
 
 // values returns what makes the tables that functions of the type are given.

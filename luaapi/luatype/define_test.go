@@ -127,8 +127,8 @@ func TestReference(t *testing.T) {
 	require.Equal(t, []string{"path", "text", "mode", "ensure"}, typ.Schema().Names())
 	js := typ.Properties().JSONSchema()
 	props := js["properties"].(map[string]any)
-	require.Equal(t, map[string]any{"type": "string", "enum": []string{"present", "absent"}, "default": "present"}, props["ensure"])
-	require.Equal(t, map[string]any{"type": "string", "pattern": "^/", "description": "The file."}, props["path"])
+	require.Equal(t, map[string]any{"type": "string", "enum": []string{"present", "absent"}, "default": "present", "x-ccm": map[string]any{"order": 4}}, props["ensure"])
+	require.Equal(t, map[string]any{"type": "string", "pattern": "^/", "description": "The file.", "x-ccm": map[string]any{"kind": "path", "order": 1}}, props["path"])
 	require.Equal(t, []string{"text"}, js["required"])
 	require.Equal(t, []string{"lua"}, s.reg.Providers(typ))
 }

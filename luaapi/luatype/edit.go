@@ -82,14 +82,14 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	case info.Kind != host.Regular:
 		return nil, fmt.Errorf("want a file to edit at %s, found %s", path, info.Kind)
 	}
-	before, err := v.ReadUpTo(path, fileLimit)
+	before, err := v.ReadText(path, fileLimit)
 	if err != nil {
 		return nil, err
 	}
-	if l := d.latest; l.want == want && l.have.text != nil && l.have.text.HaveExists && l.have.text.Have == string(before) {
+	if l := d.latest; l.want == want && l.have.text != nil && l.have.text.HaveExists && l.have.text.Have == before {
 		return l.have, nil // perform looks again
 	}
-	s, err := d.edited(ctx, want, path, string(before))
+	s, err := d.edited(ctx, want, path, before)
 	if err == nil {
 		d.latest.want, d.latest.have = want, s
 	}

@@ -2,6 +2,7 @@ package luatype
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +20,11 @@ type field struct {
 
 // propertyKeys are what the table of a property may have.
 var propertyKeys = []string{
-	"type", "name", "required", "default", "enum", "doc", "example", "secret", "alias", "items", "properties", "set", "relative",
+	"type", "name", "required", "default", "enum", "doc", "example", "secret", "alias", "items", "properties", "set", "relative", "kind",
 }
+
+// valueKinds are what values can be said to be, for forms that offer some.
+var valueKinds = []string{"path", "owner", "group", "package", "service", "content", "command", "url"}
 
 // scalars are the types of single values.
 var scalars = map[string]reflect.Type{
@@ -67,6 +71,9 @@ func (r *reader) property(name string, t *lua.LTable, path schema.Path) (schema.
 	r.known(t, path, propertyKeys)
 	p := schema.Property{Name: name}
 	p.Doc, p.Example = r.string(t, path, "doc"), r.string(t, path, "example")
+	if p.ValueKind = r.string(t, path, "kind"); p.ValueKind != "" && !slices.Contains(valueKinds, p.ValueKind) {
+		r.failIn(append(path, "kind"), false, diag.DidYouMean(p.ValueKind, valueKinds), "%swant one of %s, got %q", prefix(append(path, "kind")), strings.Join(valueKinds, ", "), p.ValueKind)
+	}
 	p.IsName, p.Required, p.Secret = r.truth(t, path, "name"), r.truth(t, path, "required"), r.truth(t, path, "secret")
 	f := field{set: r.truth(t, path, "set"), relative: r.truth(t, path, "relative")}
 	p.Aliases = r.strings(t, path, "alias")

@@ -31,6 +31,9 @@ func (p *Path) UnmarshalText(text []byte) error {
 // String returns the path.
 func (p Path) String() string { return string(p) }
 
+// PropertyKind implements schema.Kinded.
+func (Path) PropertyKind() string { return "path" }
+
 // JSONSchema implements schema.JSONSchemer.
 func (Path) JSONSchema() map[string]any { return map[string]any{"type": "string", "pattern": "^/"} }
 
@@ -55,6 +58,9 @@ func (m Mode) String() string { return fmt.Sprintf("%04o", uint32(m)) }
 func (Mode) NumberHint(num string) string {
 	return fmt.Sprintf("quote it: \"0%s\"", strings.TrimPrefix(num, "0"))
 }
+
+// PropertyKind implements schema.Kinded.
+func (Mode) PropertyKind() string { return "mode" }
 
 // JSONSchema implements schema.JSONSchemer.
 func (Mode) JSONSchema() map[string]any {

@@ -117,6 +117,9 @@ func (cm *completer) moduleItems(word string) (items []Item) {
 			items = append(items, Item{"std." + t.name, firstSentence(t.doc), groupModules})
 		}
 	}
+	for _, name := range cm.env.opts.Modules() {
+		items = append(items, Item{name, "a module of the lock", groupModules})
+	}
 	dir, _ := path.Split(strings.ReplaceAll(word, ".", "/"))
 	for _, from := range []string{"./lib/", "./"} {
 		for _, name := range cm.env.opts.ListDir(from + dir) {

@@ -50,6 +50,9 @@ func New(o Options) (*Dialog, error) {
 	if o.ListDir == nil {
 		o.ListDir = func(string) []string { return nil }
 	}
+	if o.Modules == nil {
+		o.Modules = func() []string { return nil }
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}

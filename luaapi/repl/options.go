@@ -52,6 +52,8 @@ type Options struct {
 	Reference func(topic string) (text string, ok bool)
 	// ListDir lists a directory for completion; directories end with a slash.
 	ListDir func(dir string) []string
+	// Modules returns what require finds in modules of others. May be nil.
+	Modules func() []string
 	// Brief says that a person reads the answers: long values are cut, and the rest is
 	// counted.
 	Brief func() bool

@@ -30,7 +30,8 @@ func dataLibrary() *Library {
 		}, {
 			Signature: `read(path: string, options?: { nulls?: boolean }): any`,
 			Doc: "Reads a plain document, found as fs.read finds it, and returns what is in it. A name that ends with .json is read as json.decode does, " +
-				"one that ends with .toml as toml.decode does, and any other as yaml.decode does. It is a table like any other, and data stays as it is.",
+				"one that ends with .toml as toml.decode does, and any other as yaml.decode does. It is a table like any other, and data stays as it is. " +
+				"One with encrypted values, ENC[age,...], is read-only, and each is decrypted when it is read.",
 			Example: `data.read("users.yaml")[1].name`, Result: `"ann"`,
 			Fn: dataRead,
 		}},
@@ -127,6 +128,11 @@ func isPlain(text string) bool {
 // dataRead is data.read: the text of the file becomes the argument of a decoder.
 func dataRead(c *call) int {
 	name, text := readArg(c, 1, "data")
+	if c.Open != nil && strings.Contains(text, "ENC[age,") && strings.ToLower(path.Ext(name)) != ".toml" {
+		doc, err := data.Parse(name, text)
+		c.must(err)
+		return c.give(c.in.Tables.Value(name, doc.Plain(c.Open)))
+	}
 	c.L.Replace(1, lua.LString(text))
 	c.name += ": " + strings.ReplaceAll(name, "%", "%%")
 	switch strings.ToLower(path.Ext(name)) {

@@ -3,11 +3,18 @@ package std
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/textedit"
 )
 
 func secretLibrary() *Library {
@@ -77,8 +84,119 @@ func secretLibrary() *Library {
 				}
 				return giveSecret(c, out)
 			},
+		}, {
+			Signature: `age(path: string): string`,
+			Doc: "Returns what a file holds that is encrypted with age, as a secret, without the line breaks at its end. The file is found as by fs.read, and decrypted with an identity of who runs ccm: see ccm secret. " +
+				"A file is decrypted once in a run, however often it is asked for.",
+			Example: `#secret.age("db.age")`, Result: `13`,
+			Fn: secretAge,
+		}, {
+			Signature: `sops(path: string, key?: string): string`,
+			Doc: "Returns what a file holds that is encrypted with SOPS, as a secret: all of it, or the text at a key such as db.password. The program sops of the user is called, with the keys that it finds. " +
+				"A file is decrypted once for each key, and json.decode reads the whole of one that is JSON.",
+			Example: `#secret.sops("db.enc.json", "db.password")`, Result: `13`,
+			Fn: secretSops,
+		}, {
+			Signature: `values(data: table): table`,
+			Doc:       "Returns data that is written in a script, read-only, in which encrypted texts, ENC[age,...], are decrypted when they are read. ccm secret encrypt --key and ccm secret edit change them in their places.",
+			Example:   `secret.values({ user = "app" }).user`, Result: `"app"`,
+			Fn: secretValues,
 		}},
 	}
+}
+
+// secretAge is secret.age.
+func secretAge(c *call) int {
+	v, name := pathArg(c, 1)
+	if c.Decrypt == nil {
+		c.fail("not available here")
+	}
+	raw, err := v.ReadUpTo(name, maxString)
+	switch {
+	case missing(err):
+		c.fail("no file %s", name)
+	case err != nil:
+		c.fail("%s: %w", name, cause(err))
+	}
+	plain, err := c.Decrypt(name, raw)
+	if d, ok := errors.AsType[*diag.Error](err); ok {
+		c.failWith(d.Hint, "%w", d.Err)
+	}
+	c.must(err)
+	c.Record(Input{Kind: "file", Name: name, Text: string(plain), Secret: true})
+	return giveSecret(c, strings.TrimRight(string(plain), "\r\n"))
+}
+
+// sopsTimeout is how long sops may take: it may ask a service for the key.
+const sopsTimeout = time.Minute
+
+// secretSops is secret.sops.
+func secretSops(c *call) int {
+	_, name := pathArg(c, 1)
+	argv := []string{"sops", "--decrypt"}
+	if key := c.str(2); key != "" {
+		path, err := textedit.ParsePath(key)
+		c.must(err)
+		extract := ""
+		for _, step := range path {
+			if n, err := strconv.Atoi(step); err == nil && n >= 0 {
+				extract += "[" + step + "]"
+			} else {
+				extract += "[" + strconv.Quote(step) + "]"
+			}
+		}
+		argv = append(argv, "--extract", extract)
+	}
+	cmd := host.Cmd{Argv: append(argv, name), Timeout: sopsTimeout}
+	if out, known := c.sops[cmd.String()]; known {
+		return giveSecret(c, out)
+	}
+	res, err := c.View.Query(c.in.Context(), cmd)
+	if err != nil && strings.Contains(err.Error(), "not found") {
+		c.failWith("install sops: https://getsops.io", "the program sops is needed for %s, and is not installed", name)
+	}
+	c.must(err)
+	c.Record(Input{Kind: "command", Name: cmd.String(), Text: string(res.Stdout), Secret: true})
+	if res.Code != 0 {
+		res.Stdout = nil
+		c.must(res.Err(cmd))
+	}
+	out := strings.TrimRight(string(res.Stdout), "\r\n")
+	if out == "" {
+		c.fail("%s: it gave no output", cmd)
+	}
+	if c.sops == nil {
+		c.std.sops = make(map[string]string)
+	}
+	c.sops[cmd.String()] = out
+	return giveSecret(c, out)
+}
+
+// secretValues is secret.values.
+func secretValues(c *call) int {
+	file := c.in.File(c.L)
+	return c.give(c.in.Tables.Value("secret.values", c.seal(c.plain(1), file, nil)))
+}
+
+// seal returns plain data in which encrypted texts are decrypted when they are asked for.
+func (c *call) seal(val any, file string, path textedit.Path) any {
+	switch x := val.(type) {
+	case string:
+		if c.Open == nil || !data.IsSealed(x) {
+			return x
+		}
+		key := path.String()
+		return data.NewSealed(func() (string, error) { return c.Open(x, file, key) })
+	case []any:
+		for i := range x {
+			x[i] = c.seal(x[i], file, append(slices.Clip(path), strconv.Itoa(i)))
+		}
+	case map[string]any:
+		for k := range x {
+			x[k] = c.seal(x[k], file, append(slices.Clip(path), k))
+		}
+	}
+	return val
 }
 
 // openSecret makes the table secret, which is a function too. A mistake in its

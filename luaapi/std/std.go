@@ -22,6 +22,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/template"
 )
@@ -43,6 +44,10 @@ type Options struct {
 	Data map[string]any
 	// Resolve returns the data of a hierarchy document. Nil refuses data.load.
 	Resolve func(file, text string) (map[string]any, error)
+	// Decrypt returns what an encrypted file holds. Nil refuses secret.age.
+	Decrypt func(name string, text []byte) ([]byte, error)
+	// Open decrypts a text of a document. Nil leaves those alone that are encrypted.
+	Open data.Opener
 	// Templates returns what evaluates expressions and templates that see the
 	// given data, with relative paths beginning at dir. Nil refuses them.
 	Templates func(data map[string]any, dir string) *template.Env
@@ -78,8 +83,9 @@ type std struct {
 	array    *lua.LTable    // the metatable of tables that are lists even if empty
 	patterns map[string]*pattern
 	marks    *pathMarks
-	tree     map[string]any // what data reads
-	branches *lua.LTable    // of data, those that were asked for
+	tree     map[string]any    // what data reads
+	branches *lua.LTable       // of data, those that were asked for
+	sops     map[string]string // what sops has decrypted, by its command
 }
 
 // Extend adds the library to an interpreter. It is for luaapi.Options.Extend.

@@ -63,6 +63,10 @@ func templateRender(c *call) int {
 			c.failWith(`for instance { engine = "jet" }`, "want a file that ends in .jet, .tmpl, .gotmpl or .templ, or an engine, got %q", c.str(1))
 		}
 	}
+	if mayRead := ownFiles(c); mayRead != nil {
+		_, name := pathArg(c, 1)
+		c.must(mayRead(name))
+	}
 	name, text := readArg(c, 1, "file")
 	switch engine {
 	case "jet":
@@ -85,7 +89,32 @@ func expressionEnv(c *call) *template.Env {
 	if c.Templates == nil {
 		c.fail("not available here")
 	}
-	return c.Templates(c.tree, c.in.Dir(c.L))
+	data, mayRead := c.tree, ownFiles(c)
+	noEnviron := c.in.Granted(c.L, "env")
+	if c.in.Granted(c.L, "data") != nil {
+		data = nil
+	}
+	env := c.Templates(data, c.in.Dir(c.L))
+	if noEnviron != nil || mayRead != nil {
+		env = env.Limited(noEnviron == nil, mayRead)
+	}
+	return env
+}
+
+// ownFiles returns what says which files the code that called may read through templates: a
+// module of others that is not granted fs reads what lies in its own directory. Nil is for all.
+func ownFiles(c *call) func(path string) error {
+	denied := c.in.Granted(c.L, "fs")
+	if denied == nil {
+		return nil
+	}
+	dir := c.in.PackageDir(c.L)
+	return func(name string) error {
+		if dir != "" && strings.HasPrefix(path.Clean(name), dir+"/") {
+			return nil
+		}
+		return fmt.Errorf("the module reads only files of its own: %w", denied)
+	}
 }
 
 // templateValues returns argument 2 as plain data.

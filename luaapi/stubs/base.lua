@@ -98,6 +98,7 @@ function ccm.after(handle, fn) end
 ---@field properties? table<string, ccm.TypeProperty> The properties of a table.
 ---@field set? boolean Whether the order of a list does not matter.
 ---@field relative? boolean Whether a path may be relative to the script.
+---@field kind? "path"|"owner"|"group"|"package"|"service"|"content"|"command"|"url" What the values are, for forms.
 
 ---@class (exact) ccm.TypeDefinition
 ---@field name string

@@ -15,7 +15,8 @@ const TypesDir = ".ccm/types"
 var sandboxed = []string{"io", "debug", "bit", "jit", "ffi"}
 
 // Luarc returns .luarc.json, the configuration of the Lua language server.
-func Luarc() []byte {
+// Libraries are further directories with Lua files.
+func Luarc(libraries ...string) []byte {
 	builtin := make(map[string]string)
 	for _, name := range sandboxed {
 		builtin[name] = "disable"
@@ -32,7 +33,7 @@ func Luarc() []byte {
 	}{
 		Schema:  "https://raw.githubusercontent.com/LuaLS/vscode-lua/master/setting/schema.json",
 		Version: "Lua 5.1", Path: []string{"lib/?.lua", "lib/?/init.lua", "?.lua"}, PathStrict: true,
-		Builtin: builtin, Library: []string{TypesDir}, Globals: []string{},
+		Builtin: builtin, Library: append([]string{TypesDir}, libraries...), Globals: []string{},
 	}, "", "  ") // plain data always has a JSON form
 	return append(text, '\n')
 }

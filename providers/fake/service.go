@@ -19,9 +19,9 @@ func serviceModel(m *Machine, real resource.Binding, order int) resource.Binding
 // key returns the name of a service in the model: that of a user has his name before it.
 func key(want resources.Service) string {
 	if want.Scope == resources.UserService {
-		return want.User + "/" + want.Name
+		return want.User + "/" + want.ServiceName()
 	}
-	return want.Name
+	return want.ServiceName()
 }
 
 // Status implements resources.ServiceProvider.

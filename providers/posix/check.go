@@ -91,7 +91,7 @@ func (files) text(ctx context.Context, v *host.View, want resources.File) ([]byt
 	if want.Content != nil {
 		return []byte(*want.Content), nil
 	}
-	src, err := v.Sources().Open(ctx, *want.Source)
+	src, err := v.Sources().Open(ctx, want.SourceName())
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 		sum, err := sumOf(ctx, v, want.Name)
 		return info, nil, sum == string(want.Checksum), err
 	}
-	src, err := v.Sources().Open(ctx, *want.Source)
+	src, err := v.Sources().Open(ctx, want.SourceName())
 	if errors.Is(err, host.ErrNotKnown) {
 		return info, nil, false, nil
 	}
@@ -189,7 +189,7 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 		if have.WantChecksum = string(want.Checksum); same {
 			return nil
 		}
-		sum, err := v.Sources().Sum(ctx, *want.Source)
+		sum, err := v.Sources().Sum(ctx, want.SourceName())
 		if err == nil {
 			err = host.CheckSum(*want.Source, sum, have.WantChecksum)
 		}
@@ -198,7 +198,7 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 		}
 	}
 	if source == nil {
-		src, err := v.Sources().Open(ctx, *want.Source)
+		src, err := v.Sources().Open(ctx, want.SourceName())
 		if errors.Is(err, host.ErrNotKnown) {
 			have.SourceUnknown, have.ContentDiffers = true, true
 			return nil
@@ -211,7 +211,7 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 	}
 	have.Source = *source
 	if same {
-		have.WantChecksum = v.Sources().KnownSum(*want.Source, *source)
+		have.WantChecksum = v.Sources().KnownSum(want.SourceName(), *source)
 		return nil
 	}
 	have.ContentDiffers = true
@@ -221,7 +221,7 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 	}
 	var errs [2]error
 	have.Checksum, errs[0] = sumOf(ctx, v, want.Name)
-	have.WantChecksum, errs[1] = v.Sources().Sum(ctx, *want.Source)
+	have.WantChecksum, errs[1] = v.Sources().Sum(ctx, want.SourceName())
 	return errors.Join(errs[:]...)
 }
 
@@ -238,16 +238,16 @@ func sumOf(ctx context.Context, v *host.View, name string) (string, error) {
 // managed any more, if that was copied just now and is what the file holds. Nobody
 // asks for more: the source need not be there.
 func (files) copied(ctx context.Context, v *host.View, want resources.File, have *resources.FileState) {
-	if !v.Sources().IsSummed(*want.Source) {
+	if !v.Sources().IsSummed(want.SourceName()) {
 		return
 	}
-	src, err := v.Sources().Open(ctx, *want.Source)
+	src, err := v.Sources().Open(ctx, want.SourceName())
 	if err != nil {
 		return
 	}
 	defer src.Close()
 	if same, err := v.Holds(want.Name, src); err == nil && same {
-		have.Source, have.WantChecksum = src.StatData, v.Sources().KnownSum(*want.Source, src.StatData)
+		have.Source, have.WantChecksum = src.StatData, v.Sources().KnownSum(want.SourceName(), src.StatData)
 	}
 }
 
@@ -322,7 +322,7 @@ func (p files) write(ctx context.Context, h *host.Host, want resources.File, hav
 func (files) open(ctx context.Context, h *host.Host, want resources.File) (io.ReadCloser, error) {
 	switch {
 	case want.Source != nil:
-		return h.Sources().OpenSummed(ctx, *want.Source, string(want.Checksum))
+		return h.Sources().OpenSummed(ctx, want.SourceName(), string(want.Checksum))
 	case want.Content != nil:
 		return io.NopCloser(strings.NewReader(*want.Content)), nil
 	}

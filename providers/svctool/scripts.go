@@ -156,21 +156,21 @@ func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Servi
 	if err := s.Here(v); err != nil {
 		return have, err
 	}
-	script, err := s.script(v, want.Name)
+	script, err := s.script(v, want.ServiceName())
 	if err != nil || script == "" {
 		return resources.ServiceState{Missing: err == nil}, err
 	}
 	if err := s.outlast(ctx, v, want); err != nil {
 		return have, err
 	}
-	now, err := s.settled(ctx, v, want.Name)
+	now, err := s.settled(ctx, v, want.ServiceName())
 	if err != nil && want.Ensure != resources.ServiceUnmanaged {
 		return have, err
 	}
 	if now.Moving && now.Stops && want.Ensure != resources.ServiceUnmanaged {
 		return have, fmt.Errorf("the service is still on its way: %s", now.Word)
 	}
-	levels, err := s.Levels(v, want.Name)
+	levels, err := s.Levels(v, want.ServiceName())
 	if err != nil {
 		return have, err
 	}
@@ -182,7 +182,7 @@ func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Servi
 		have.CannotMask = s.Init + " has no masks"
 	}
 	if want.MayReload() {
-		can, err := s.CanReload(ctx, v, want.Name, script)
+		can, err := s.CanReload(ctx, v, want.ServiceName(), script)
 		if err != nil {
 			return have, err
 		}
@@ -236,9 +236,9 @@ func (s *Scripts) do(ctx context.Context, h *host.Host, commands ...[]string) er
 // Start implements resources.ServiceProvider.
 func (s *Scripts) Start(ctx context.Context, h *host.Host, want resources.Service) error {
 	if s.Reset != nil {
-		now, err := s.ask(ctx, &h.View, want.Name)
+		now, err := s.ask(ctx, &h.View, want.ServiceName())
 		if err == nil && now.Crashed {
-			err = s.do(ctx, h, s.Reset(want.Name))
+			err = s.do(ctx, h, s.Reset(want.ServiceName()))
 		}
 		if err != nil {
 			return err
@@ -259,22 +259,22 @@ func (s *Scripts) Reload(ctx context.Context, h *host.Host, want resources.Servi
 
 // bringUp performs a verb after which the service has to be up.
 func (s *Scripts) bringUp(ctx context.Context, h *host.Host, verb, did string, want resources.Service) error {
-	if err := s.do(ctx, h, s.Command(verb, want.Name)); err != nil {
+	if err := s.do(ctx, h, s.Command(verb, want.ServiceName())); err != nil {
 		return err
 	}
-	if err := s.fallen(ctx, &h.View, want.Name, did); err != nil {
+	if err := s.fallen(ctx, &h.View, want.ServiceName(), did); err != nil {
 		return err
 	}
 	if want.Settle > 0 {
-		s.startups.Add(want.Name, h.Now(), did)
+		s.startups.Add(want.ServiceName(), h.Now(), did)
 	}
 	return nil
 }
 
 // outlast waits for a service that was started in this run.
 func (s *Scripts) outlast(ctx context.Context, v *host.View, want resources.Service) error {
-	return s.startups.Outlast(ctx, v, s.Wait, want.Name, want, func(did string) (bool, error) {
-		return false, s.fallen(ctx, v, want.Name, did)
+	return s.startups.Outlast(ctx, v, s.Wait, want.ServiceName(), want, func(did string) (bool, error) {
+		return false, s.fallen(ctx, v, want.ServiceName(), did)
 	})
 }
 
@@ -289,21 +289,21 @@ func (s *Scripts) fallen(ctx context.Context, v *host.View, name, did string) er
 
 // Stop implements resources.ServiceProvider.
 func (s *Scripts) Stop(ctx context.Context, h *host.Host, want resources.Service) error {
-	return s.do(ctx, h, s.Command("stop", want.Name))
+	return s.do(ctx, h, s.Command("stop", want.ServiceName()))
 }
 
 // Enable implements resources.ServiceProvider.
 func (s *Scripts) Enable(ctx context.Context, h *host.Host, want resources.Service) error {
-	return s.do(ctx, h, s.EnableCommands(want.Name)...)
+	return s.do(ctx, h, s.EnableCommands(want.ServiceName())...)
 }
 
 // Disable implements resources.ServiceProvider.
 func (s *Scripts) Disable(ctx context.Context, h *host.Host, want resources.Service) error {
-	levels, err := s.Levels(&h.View, want.Name)
+	levels, err := s.Levels(&h.View, want.ServiceName())
 	if err != nil {
 		return err
 	}
-	return s.do(ctx, h, s.DisableCommands(want.Name, levels)...)
+	return s.do(ctx, h, s.DisableCommands(want.ServiceName(), levels)...)
 }
 
 // Mask implements resources.ServiceProvider. There are none, which Status says.

@@ -49,7 +49,7 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 	}
 	names := make([]string, len(wants))
 	for i, want := range wants {
-		names[i] = unitName(want.Name)
+		names[i] = unitName(want.ServiceName())
 	}
 	fell := make([]error, len(wants))
 	for i, want := range wants {
@@ -155,8 +155,8 @@ func (s *services) Reload(ctx context.Context, h *host.Host, want resources.Serv
 
 // bringUp performs a verb after which the service has to be up.
 func (s *services) bringUp(ctx context.Context, h *host.Host, verb string, want resources.Service) error {
-	if err := s.act(ctx, h, verb, want.Name); err != nil {
-		if u, lookErr := s.ctl.one(ctx, &h.View, unitName(want.Name)); lookErr == nil && (u.ActiveState == "failed" || verb == "reload") {
+	if err := s.act(ctx, h, verb, want.ServiceName()); err != nil {
+		if u, lookErr := s.ctl.one(ctx, &h.View, unitName(want.ServiceName())); lookErr == nil && (u.ActiveState == "failed" || verb == "reload") {
 			err = fmt.Errorf("%w%s%s", err, u.end(), s.ctl.log(ctx, &h.View, u.name))
 		}
 		return err
@@ -170,26 +170,26 @@ func (s *services) bringUp(ctx context.Context, h *host.Host, verb string, want 
 
 // Stop implements resources.ServiceProvider.
 func (s *services) Stop(ctx context.Context, h *host.Host, want resources.Service) error {
-	return s.act(ctx, h, "stop", want.Name)
+	return s.act(ctx, h, "stop", want.ServiceName())
 }
 
 // Enable implements resources.ServiceProvider.
 func (s *services) Enable(ctx context.Context, h *host.Host, want resources.Service) error {
-	return s.act(ctx, h, "enable", want.Name)
+	return s.act(ctx, h, "enable", want.ServiceName())
 }
 
 // Disable implements resources.ServiceProvider. What is enabled until the next
 // boot only is disabled too, which systemctl has to be told.
 func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Service) error {
-	if err := s.act(ctx, h, "disable", want.Name); err != nil {
+	if err := s.act(ctx, h, "disable", want.ServiceName()); err != nil {
 		return err
 	}
-	word, err := s.ctl.isEnabled(ctx, &h.View, unitName(want.Name))
+	word, err := s.ctl.isEnabled(ctx, &h.View, unitName(want.ServiceName()))
 	switch {
 	case err != nil:
 		return err
 	case word == "enabled-runtime":
-		return s.ctl.do(ctx, h, s.ctl.systemctl("disable", "--runtime", want.Name))
+		return s.ctl.do(ctx, h, s.ctl.systemctl("disable", "--runtime", want.ServiceName()))
 	case word == "indirect":
 		return fmt.Errorf("%w: the service is still indirect, which counts as enabled: its [Install] section speaks of other units", resource.ErrDesiredStateFailed)
 	}
@@ -198,18 +198,18 @@ func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Ser
 
 // Mask implements resources.ServiceProvider.
 func (s *services) Mask(ctx context.Context, h *host.Host, want resources.Service) error {
-	return s.act(ctx, h, "mask", want.Name)
+	return s.act(ctx, h, "mask", want.ServiceName())
 }
 
 // Unmask implements resources.ServiceProvider. A mask until the next boot is taken
 // away too, which systemctl has to be told.
 func (s *services) Unmask(ctx context.Context, h *host.Host, want resources.Service) error {
-	if err := s.act(ctx, h, "unmask", want.Name); err != nil {
+	if err := s.act(ctx, h, "unmask", want.ServiceName()); err != nil {
 		return err
 	}
-	word, err := s.ctl.isEnabled(ctx, &h.View, unitName(want.Name))
+	word, err := s.ctl.isEnabled(ctx, &h.View, unitName(want.ServiceName()))
 	if err == nil && word == "masked-runtime" {
-		err = s.ctl.do(ctx, h, s.ctl.systemctl("unmask", "--runtime", want.Name))
+		err = s.ctl.do(ctx, h, s.ctl.systemctl("unmask", "--runtime", want.ServiceName()))
 	}
 	return err
 }

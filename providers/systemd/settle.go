@@ -46,7 +46,7 @@ type startup struct {
 // for outlast. For a service that does not say itself when it is ready, systemctl
 // start returns before it has got anywhere. Did is what systemctl did: started or reloaded.
 func (s *services) started(ctx context.Context, h *host.Host, want resources.Service, did string) error {
-	u, err := s.ctl.one(ctx, &h.View, unitName(want.Name))
+	u, err := s.ctl.one(ctx, &h.View, unitName(want.ServiceName()))
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *services) started(ctx context.Context, h *host.Host, want resources.Ser
 // outlast returns an error if a service that was started in this run does not stay
 // up for as long as is wanted of it.
 func (s *services) outlast(ctx context.Context, v *host.View, want resources.Service) error {
-	name := unitName(want.Name)
+	name := unitName(want.ServiceName())
 	return s.startups.Outlast(ctx, v, s.wait, name, want, func(start startup) (bool, error) {
 		u, err := s.ctl.one(ctx, v, name)
 		if err != nil {

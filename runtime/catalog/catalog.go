@@ -26,6 +26,8 @@ type Builder struct {
 	names names
 	// declared has the first declarations of what was replaced ([Builder.Replace]).
 	declared map[*resource.Resource]*resource.Resource
+	// broken are those that could not be added, for CheckReferences.
+	broken []*resource.Resource
 }
 
 // names finds resources by type and by name or alias. There are few types, and a
@@ -91,6 +93,36 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 // that cannot be told.
 func same(a, b *resource.Resource) bool {
 	return len(a.Later)+len(b.Later) == 0 && reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
+}
+
+// AddBroken notes a resource with mistakes that were told. The catalog is never built.
+func (b *Builder) AddBroken(r *resource.Resource) { b.broken = append(b.broken, r) }
+
+// CheckReferences returns the mistakes in references, for a catalog that is not built because of
+// others: those of broken resources, and to them, count as if these were there.
+func (b *Builder) CheckReferences() error {
+	known := make(map[resource.ID]bool)
+	for _, r := range b.broken {
+		known[r.ID], known[resource.ID{Type: r.ID.Type, Name: r.Common.Alias}] = true, true
+	}
+	var errs diag.List
+	for _, r := range slices.Concat(b.list, b.broken) {
+		c := r.Common
+		for _, rel := range []struct {
+			property string
+			refs     []resource.Reference
+		}{{"require", c.Require}, {"subscribe", c.Subscribe}, {"before", c.Before}, {"notify", c.Notify}} {
+			for n, ref := range rel.refs {
+				if ref == (resource.Reference{}) {
+					continue // it could not be read, which was told
+				}
+				if _, ok := b.names.get(resource.ID(ref)); !ok && !known[resource.ID(ref)] {
+					errs.Add(b.unknown(r, rel.property, n, ref))
+				}
+			}
+		}
+	}
+	return errs.Err()
 }
 
 // Remove takes r out again, as if it had not been added.

@@ -17,8 +17,8 @@ func MarkSecrets(k *secret.Keeper, list []*resource.Resource) error {
 			is = r.Type.Properties().HoldsSecrets()
 			reveals[r.Type] = is
 		}
+		some = some || r.HoldsSecrets()
 		if is {
-			some = true
 			r.AddSecrets(k)
 		}
 	}

@@ -77,6 +77,12 @@ func (u *Unit) Add(ctx context.Context, r *resource.Resource) (*resource.Resourc
 	return u.units.Builder.Add(r)
 }
 
+// AddBroken notes a resource of this unit with mistakes that were told.
+func (u *Unit) AddBroken(r *resource.Resource) {
+	u.rename(r)
+	u.units.Builder.AddBroken(r)
+}
+
 // childName returns the name by which the catalog knows what this unit applies
 // under a name: names are relative, and different units may use the same one.
 func (u *Unit) childName(name string) string {

@@ -30,7 +30,7 @@ type redactor struct {
 func newRedactor(e *Engine, list []*resource.Resource) *redactor {
 	if !e.Secrets.Any() && e.SecretHistory == nil {
 		// A value that is known later may be one.
-		if !slices.ContainsFunc(list, func(r *resource.Resource) bool { return r.Resolve != nil }) {
+		if !slices.ContainsFunc(list, func(r *resource.Resource) bool { return r.Resolve != nil || len(r.Sensitive) > 0 }) {
 			return nil
 		}
 	}
@@ -60,6 +60,9 @@ func (c *redactor) event(ev *Event) {
 		return
 	}
 	properties := c.properties(ev.Resource)
+	if len(ev.Resource.Marked) > 0 { // what is too short to be found in a text may be in it
+		ev.Text, properties = nil, append(slices.Clip(properties), "content")
+	}
 	if ev.Text == nil && c.hidesContent(ev) {
 		properties = append(slices.Clip(properties), "content")
 	}

@@ -47,8 +47,9 @@ type Resolution struct {
 //
 // A table {sensitive: true, value: ...} is replaced by its value. Keep, which may be
 // nil, is called with each text in such a value.
-func Resolve(doc *Document, ex Expander, keep func(text string) error, others ...string) (Resolution, error) {
-	r := resolver{ex: ex, keep: keep}
+// An encrypted text is decrypted by open when it is asked for; a nil one leaves it as it is.
+func Resolve(doc *Document, ex Expander, keep func(text string) error, open Opener, others ...string) (Resolution, error) {
+	r := resolver{doc: doc, ex: ex, keep: keep, open: open}
 	root := doc.Root
 	if root.IsNil() {
 		return Resolution{Data: map[string]any{}}, nil
@@ -96,6 +97,8 @@ func Resolve(doc *Document, ex Expander, keep func(text string) error, others ..
 }
 
 type resolver struct {
+	doc  *Document
+	open Opener
 	ex   Expander
 	keep func(text string) error
 	errs diag.List
@@ -174,6 +177,9 @@ func (r *resolver) values(n *Node) map[string]any {
 		return map[string]any{}
 	}
 	m, _ := r.value(n, func(text *Node) any {
+		if r.open != nil && IsSealed(text.Text) {
+			return r.doc.sealed(text, r.open)
+		}
 		if !strings.Contains(text.Text, "${") && !strings.Contains(text.Text, "{{") {
 			return text.Text
 		}

@@ -15,7 +15,7 @@ func resolve(t *testing.T, text string, tree map[string]any) (map[string]any, er
 	t.Helper()
 	doc, err := data.Parse("d.yaml", text)
 	require.NoError(t, err)
-	r, err := data.Resolve(doc, template.New(template.Options{Facts: facts.Static(tree)}).ForData(), nil)
+	r, err := data.Resolve(doc, template.New(template.Options{Facts: facts.Static(tree)}).ForData(), nil, nil)
 	if err == nil {
 		err = r.Check()
 	}

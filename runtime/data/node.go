@@ -15,6 +15,8 @@ type Node struct {
 	// Kind is Nil, Bool, Int, Float, String, List or Map.
 	Kind  schema.Kind
 	style style
+	// Secret says that it is marked as one: !secret.
+	Secret bool
 	// line and col are those of the first character, col in characters.
 	line, col int32
 	size      int32 // values in it, with aliases written out

@@ -42,6 +42,14 @@ func (r *resolver) value(n *Node, text func(*Node) any) any {
 		}
 		return val
 	}
+	if n.Secret {
+		before := len(r.errs)
+		val := n.data(text)
+		if err := keepTexts(val, r.keep); err != nil && len(r.errs) == before {
+			r.errs = append(r.errs, n.Errorf("a secret in data cannot be hidden: %w", err))
+		}
+		return val
+	}
 	switch n.Kind {
 	case schema.List:
 		list := make([]any, len(n.Items))
@@ -59,16 +67,44 @@ func (r *resolver) value(n *Node, text func(*Node) any) any {
 	return n.data(text)
 }
 
+// HoldsSecret reports whether a node or one in it is marked as secret.
+func (n *Node) HoldsSecret() bool {
+	if n.Secret {
+		return true
+	}
+	for _, item := range n.Items {
+		if item.HoldsSecret() {
+			return true
+		}
+	}
+	for _, e := range n.Entries {
+		if e.Val.HoldsSecret() {
+			return true
+		}
+	}
+	return false
+}
+
+// markedLine matches a line with a value that is marked as secret.
+var markedLine = lazyregexp.New(`!secret[ \t]+([^\n]*)`)
+
 // sensitiveLine matches a line with the value of a sensitive table.
 var sensitiveLine = lazyregexp.New(`(?m)\bvalue["']?\s*:\s*([^\s].*)$`)
 
 // HideSensitive returns the text of a document as messages may quote it: the values of
 // sensitive tables are replaced by stars, byte for byte.
 func HideSensitive(text string) string {
-	if !strings.Contains(text, "sensitive") {
-		return text
-	}
 	out := []byte(text)
+	if strings.Contains(text, "!secret") {
+		for _, m := range markedLine().FindAllStringSubmatchIndex(text, -1) {
+			for i := m[2]; i < m[3]; i++ {
+				out[i] = '*'
+			}
+		}
+	}
+	if !strings.Contains(text, "sensitive") {
+		return string(out)
+	}
 	for _, m := range sensitiveLine().FindAllStringSubmatchIndex(text, -1) {
 		for i := m[2]; i < m[3]; i++ {
 			out[i] = '*'
@@ -113,6 +149,8 @@ func keepTexts(val any, keep func(text string) error) error {
 		return nil
 	}
 	switch x := val.(type) {
+	case *Sealed: // a secret as soon as it is decrypted
+		return nil
 	case nil, bool:
 		return errors.New("want a text, or a list or table of texts")
 	case []any:

@@ -49,7 +49,7 @@ func TestMarks(t *testing.T) {
 				return nil
 			}
 			env := template.New(template.Options{Facts: facts.Static(map[string]any{"word": "hunter"})}).ForData()
-			got, err := data.Resolve(doc, env, keep)
+			got, err := data.Resolve(doc, env, keep, nil)
 			if tt.err != "" {
 				require.EqualError(t, err, tt.err)
 				return
@@ -58,7 +58,7 @@ func TestMarks(t *testing.T) {
 			require.Equal(t, tt.want, got.Data)
 			slices.Sort(kept)
 			require.Equal(t, tt.kept, kept)
-			_, err = data.Resolve(doc, env, nil)
+			_, err = data.Resolve(doc, env, nil, nil)
 			require.NoError(t, err, "nobody has to keep them")
 		})
 	}

@@ -42,10 +42,10 @@ func (r Resolution) Check() error {
 }
 
 // check evaluates the expression of the rule. Lists, tables and what is not
-// there are not looked at.
+// there are not looked at, nor is what is encrypted.
 func (r Rule) check(key string, val any) error {
 	switch val.(type) {
-	case nil, map[string]any, []any:
+	case nil, map[string]any, []any, *Sealed:
 		return nil
 	}
 	prog, err := compileRule(r.Validate)

@@ -252,6 +252,8 @@ func (c *converter) scalar(n *Node, y *yaml.Node) {
 			c.fail(n, "want base64 after !!binary: %w", err)
 		}
 		n.Text = string(raw)
+	case "!secret":
+		n.Kind, n.Secret = schema.String, true
 	default:
 		c.fail(n, "unknown tag %s", y.Tag)
 	}

@@ -41,6 +41,9 @@ func (Duration) NumberHint(num string) string { return fmt.Sprintf(`write the un
 // String formats d so that UnmarshalText reads it.
 func (d Duration) String() string { return time.Duration(d).String() }
 
+// PropertyKind implements schema.Kinded.
+func (Duration) PropertyKind() string { return "duration" }
+
 // JSONSchema implements schema.JSONSchemer.
 func (Duration) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$|^[0-9]+(\.[0-9]+)?d$|^0$`, "examples": []any{"30s", "5m"}}

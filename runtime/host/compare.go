@@ -10,7 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // A TreePair is what stands at one path below a source directory and below a directory of
@@ -108,7 +110,7 @@ func (v *comparer) differ(ctx context.Context, source, name string, p TreePair) 
 		return true, nil
 	}
 	if v.plan == nil && p.Source.Size > 0 && p.Source.Size == p.Target.Size && p.Source.Size <= smallFile {
-		if same, ok := v.sameSmall(source, name, p.Source.Size); ok {
+		if same, ok := v.sameSmall(source, name, &p.Source); ok {
 			return !same, nil
 		}
 	}
@@ -134,11 +136,19 @@ const smallFile = 32 << 10
 
 // sameSmall reports whether a file of the user and one of the machine, both of a size, hold the
 // same. It asks less of the kernel than sameContent. Ok is false if they are not what they
-// were, or the kernel makes up what one of them holds, or there was an error.
-func (v *comparer) sameSmall(source, name string, size int64) (same, ok bool) {
+// were, or the kernel makes up what one of them holds, or there was an error. A source whose
+// digest is known, since it has just been copied, is not read again.
+func (v *comparer) sameSmall(source, name string, info *Info) (same, ok bool) {
 	buf := pairs.Get().(*[2][smallFile]byte)
 	defer pairs.Put(buf)
-	if !readWhole(&v.fromDirs, v.sources, source, buf[0][:size]) || !readWhole(&v.toDirs, v.files, name, buf[1][:size]) {
+	size := info.Size
+	if !readWhole(&v.toDirs, v.files, name, buf[1][:size]) {
+		return false, false
+	}
+	if sum, reliable := v.sums.Of(source, sources.StatDataOfInfo(info, v.Now())); reliable {
+		return sha256sum.Bytes(buf[1][:size]) == sum, true
+	}
+	if !readWhole(&v.fromDirs, v.sources, source, buf[0][:size]) {
 		return false, false
 	}
 	return bytes.Equal(buf[0][:size], buf[1][:size]), true

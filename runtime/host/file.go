@@ -153,6 +153,15 @@ func (v *View) ReadUpTo(name string, limit int64) ([]byte, error) {
 	return v.files.ReadRegular(name, limit)
 }
 
+// ReadText is ReadUpTo for a text.
+func (v *View) ReadText(name string, limit int64) (string, error) {
+	if o := v.planned(); o != nil {
+		return o.ReadText(name, limit)
+	}
+	text, err := v.files.ReadRegular(name, limit)
+	return string(text), err
+}
+
 // ReadFile is ReadUpTo for a file that is as large as memory allows.
 func (v *View) ReadFile(name string) ([]byte, error) {
 	if v.planned() != nil {

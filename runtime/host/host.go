@@ -52,6 +52,7 @@ type machine struct {
 	output          func(of any, line string)
 	recordTemporary func(path string) (Temporary, error)
 	texts           *sources.Texts
+	decrypt         func(name string, text []byte) ([]byte, error)
 	sums            *sources.Sums
 	scratches       *sync.Map // the directories of Scratch that are in use
 	sweeps          *sweepLog
@@ -85,6 +86,8 @@ type Options struct {
 	// Refuse is asked before a command is run, which is not if it fails: see
 	// secret.Keeper.RefuseArgv. Nil refuses none.
 	Refuse func(argv []string) error
+	// Decrypt returns what an encrypted source holds; see [Encrypted]. Nil refuses them.
+	Decrypt func(name string, text []byte) ([]byte, error)
 	// Transport carries downloads; nil for one that asks the environment for a
 	// proxy.
 	Transport http.RoundTripper
@@ -127,7 +130,7 @@ func New(o Options) *Host {
 	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.accounts.Users.NameOf(uid) }}
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
 	m.accounts, m.texts, m.sums, m.sweeps = accounts.New(m.root, m.getent), new(sources.Texts), new(sources.Sums), new(sweepLog)
-	m.recordTemporary = o.RecordTemporary
+	m.recordTemporary, m.decrypt = o.RecordTemporary, o.Decrypt
 	m.progress, m.output, m.transport = o.Progress, o.Output, sync.OnceValue(fetch.NewTransport)
 	if o.Transport != nil {
 		m.transport = func() http.RoundTripper { return o.Transport }

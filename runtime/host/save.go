@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,8 +24,19 @@ import (
 // is there keeps its owner and its mode. Unlike [Host.WriteFile] it follows a link at
 // the end of the path, and writes to a terminal or a pipe.
 func (h *Host) Save(name string, content []byte, mode uint32) error {
+	return h.SaveFrom(name, bytes.NewReader(content), mode)
+}
+
+// SaveFrom is [Host.Save] for a content that is read while it is written. If that fails, a file
+// that is there stays as it was.
+func (h *Host) SaveFrom(name string, content io.Reader, mode uint32) error {
 	if safepath.IsOpened(filepath.Clean(name)) || name == "/dev/stdout" || name == "/dev/stderr" {
-		return os.WriteFile(name, content, 0)
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(f, content)
+		return errors.Join(err, f.Close())
 	}
 	name, err := filepath.Abs(name)
 	if err != nil {
@@ -39,20 +51,20 @@ func (h *Host) Save(name string, content []byte, mode uint32) error {
 	switch {
 	case info.Kind == Missing:
 		own.Mode = mode &^ umask()
-		return h.WriteFile(name, bytes.NewReader(content), own)
+		return h.WriteFile(name, content, own)
 	case info.Kind == Regular:
 		attr := Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
 		if own.UID != 0 { // who may give files to nobody
 			attr.UID, attr.GID = own.UID, own.GID
 		}
-		return h.WriteFile(p.Path(), bytes.NewReader(content), attr)
+		return h.WriteFile(p.Path(), content, attr)
 	case info.Kind == Special && (safepath.IsOurs(info.UID) || !safepath.IsShared(&p.Dir.Stat)):
 		fd, err := p.Open(unix.O_WRONLY|unix.O_NOCTTY, 0)
 		if err != nil {
 			return safepath.PathError("open", name, err)
 		}
 		f := os.NewFile(uintptr(fd), name)
-		_, err = f.Write(content)
+		_, err = io.Copy(f, content)
 		return errors.Join(err, f.Close())
 	}
 	return fmt.Errorf("%s: want a file, found %s", name, info.Kind)

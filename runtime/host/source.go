@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/host/fetch"
@@ -45,12 +46,42 @@ const sourceLimit = 64 << 20
 // sourcePatience is how long that may take.
 const sourcePatience = 30 * time.Minute
 
+// encryptedMark begins the name of a source that is decrypted. It is no URL, and no absolute path.
+const encryptedMark = "encrypted:"
+
+// Encrypted returns the name by which a source is opened that is to be decrypted, with a key of who runs
+// this process. It is a file.
+func Encrypted(source string) string { return encryptedMark + source }
+
+// decrypted opens a source and decrypts it, in memory.
+func (s Sources) decrypted(name string) (*Source, error) {
+	f, fi, err := s.openFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if s.v.decrypt == nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: encrypted sources are not decrypted here", name)
+	}
+	text, err := safepath.ReadOpened(f, fi, name, sourceLimit)
+	if err == nil {
+		text, err = s.v.decrypt(name, text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return memorySource(text, StatData{}), nil
+}
+
 // Open opens a source: a file, links followed, or what is behind an http
 // or https URL. It is read until the context ends.
 func (s Sources) Open(ctx context.Context, name string) (*Source, error) {
 	if fetch.IsURL(name) {
 		text, err := s.fetch(ctx, name)
 		return memorySource(text, StatData{Reliable: true}), err
+	}
+	if file, ok := strings.CutPrefix(name, encryptedMark); ok {
+		return s.decrypted(file)
 	}
 	f, fi, err := s.openFile(name)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 
 	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -47,6 +48,13 @@ func (s Sources) Sum(ctx context.Context, name string) (string, error) {
 func (s Sources) KnownSum(name string, g StatData) string {
 	sum, _ := s.v.sums.Of(name, g)
 	return sum
+}
+
+// NoteContent notes what a source holds that was read as a whole, and what was known of it before.
+func (s Sources) NoteContent(name string, info *Info, content []byte) {
+	if g := sources.StatDataOfInfo(info, s.v.Now()); g.Reliable {
+		s.v.sums.Set(name, g, sha256sum.Bytes(content))
+	}
 }
 
 // IsSummed reports whether the source was read so that KnownSum may know it.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/luadata"
+
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/template"
@@ -25,10 +27,10 @@ func (m *Manifest) Convert(w io.Writer) error {
 		}
 	}
 	if m.usesData {
-		c.line(0, "data.load "+template.LuaString(filepath.Base(m.file))+" -- for its data, hierarchy and overrides")
+		c.line(0, "data.load "+luadata.Quote(filepath.Base(m.file))+" -- for its data, hierarchy and overrides")
 	}
 	if m.PreMessage != "" {
-		c.line(0, "print "+template.LuaString(strings.TrimRight(m.PreMessage, "\n")))
+		c.line(0, "print "+luadata.Quote(strings.TrimRight(m.PreMessage, "\n")))
 	}
 	if m.FailOnError {
 		c.line(0, "-- fail_on_error is set in "+m.file+": the first failure ends the run")
@@ -38,7 +40,7 @@ func (m *Manifest) Convert(w io.Writer) error {
 		i += c.resources(m.Resources[i:])
 	}
 	if m.PostMessage != "" {
-		c.line(0, "-- post_message of "+m.file+": "+template.LuaString(m.PostMessage))
+		c.line(0, "-- post_message of "+m.file+": "+luadata.Quote(m.PostMessage))
 	}
 	return c.out.Flush()
 }
@@ -54,7 +56,7 @@ type converter struct {
 func (c *converter) modules() {
 	for _, name := range c.m.Modules {
 		if !strings.HasPrefix(name, "std.") {
-			c.line(0, "require "+template.LuaString(name)+" -- returns constructors of types, which are no globals")
+			c.line(0, "require "+luadata.Quote(name)+" -- returns constructors of types, which are no globals")
 		}
 	}
 	known := make(map[string]bool)
@@ -62,7 +64,7 @@ func (c *converter) modules() {
 		t := d.Type
 		if strings.HasPrefix(t.Source, "stdlib/") && !known[t.Name] {
 			known[t.Name] = true
-			c.line(0, "local "+t.Name+" = require "+template.LuaString("std."+t.Name))
+			c.line(0, "local "+t.Name+" = require "+luadata.Quote("std."+t.Name))
 		}
 	}
 }
@@ -203,7 +205,7 @@ func (c *converter) name(d ResolvedResource) string {
 			return lua
 		}
 	}
-	return template.LuaString(d.Name)
+	return luadata.Quote(d.Name)
 }
 
 // properties returns the properties of a resource in Lua, without its name.
@@ -255,7 +257,7 @@ func expression(n *data.Node) (string, bool) {
 	var out []string
 	for _, p := range parts {
 		if p.Code == "" {
-			out = append(out, template.LuaString(p.Text))
+			out = append(out, luadata.Quote(p.Text))
 			continue
 		}
 		lua, ok := template.Lua(p.Code)

@@ -108,6 +108,9 @@ func (r *reader) decode(d *declaration, where *table, from resource.Origin, brok
 		err = r.loader.Registry.CheckProvider(res)
 	}
 	if err == nil && !broken {
+		err = res.Mark(r.loader.Secrets, where.secrets()...)
+	}
+	if err == nil && !broken {
 		declared := ResolvedResource{Type: d.typ, Name: res.ID.Name, decl: d}
 		if !r.keepsTable(where) {
 			res.Where = r.index.position()
@@ -115,6 +118,9 @@ func (r *reader) decode(d *declaration, where *table, from resource.Origin, brok
 		if _, err = r.Add(r.ctx, res); err == nil && !r.loader.Light {
 			r.m.Resources = append(r.m.Resources, declared)
 		}
+	}
+	if err != nil || broken {
+		r.AddBroken(d.typ.Broken(where.tab, from))
 	}
 	var list diag.List
 	list.Add(err)

@@ -63,7 +63,7 @@ func (r *reader) manifest() (*Manifest, error) {
 	for _, key := range data.Sections {
 		r.m.usesData = r.m.usesData || !root.Get(key).IsNil()
 	}
-	resolved, err := data.Resolve(docs[0], r.loader.env().ForData(), r.loader.Secrets.Keep, "ccm")
+	resolved, err := data.Resolve(docs[0], r.loader.env().ForData(), r.loader.Secrets.Keep, r.loader.Open, "ccm")
 	r.errs.Add(err)
 	r.m.Data = resolved.Data
 	if err == nil {

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/luadata"
+
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/template"
@@ -84,7 +86,7 @@ func (w *valueWriter) scalar(f *schema.Field, v schema.Value) string {
 // text returns a text as a literal, in long brackets if it has several lines.
 func (w *valueWriter) text(s string) string {
 	if strings.Count(s, "\n") < 2 && len(s) < 100 || strings.ContainsAny(s, "\r\x00") || !strings.Contains(s, "\n") {
-		return template.LuaString(s)
+		return luadata.Quote(s)
 	}
 	level := ""
 	for strings.Contains(s, "]"+level+"]") || strings.HasSuffix(s, "]"+level) {

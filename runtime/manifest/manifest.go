@@ -47,8 +47,12 @@ type Loader struct {
 	Module func(ctx context.Context, u *catalog.Unit, name string) error
 	// Fetch downloads an http or https URL, for TinyCM templates. Nil refuses them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
+	// KVGet returns the value of a key in a key-value bucket. Nil: expressions have no kvGet().
+	KVGet func(bucket, key string) (string, error)
 	// Secrets gets the texts of sensitive tables. May be nil.
 	Secrets *secret.Keeper
+	// Open decrypts a text of data. Nil leaves encrypted ones as they are.
+	Open data.Opener
 	// Dialect is "ccm" or "tinycm"; if empty it follows from the name of the manifest.
 	Dialect string
 	// Warn gets probable mistakes with their positions. May be nil.
@@ -102,7 +106,7 @@ func (l *Loader) Load(ctx context.Context, u *catalog.Unit, text string) (*Manif
 // env returns an environment of expressions with facts and environment, without data.
 func (l *Loader) env() *template.Env {
 	if l.base == nil {
-		l.base = template.New(template.Options{Facts: l.Facts, Environ: l.Environ, ReadFile: l.readTemplate, Now: l.Now})
+		l.base = template.New(template.Options{Facts: l.Facts, Environ: l.Environ, ReadFile: l.readTemplate, KVGet: l.KVGet, Now: l.Now})
 	}
 	return l.base
 }
@@ -159,7 +163,7 @@ func (l *Loader) resolve(src Source, others ...string) (data.Resolution, error) 
 	if err != nil {
 		return data.Resolution{}, err
 	}
-	return data.Resolve(doc, l.env().ForData(), l.Secrets.Keep, others...)
+	return data.Resolve(doc, l.env().ForData(), l.Secrets.Keep, l.Open, others...)
 }
 
 // Data returns the resolved data of a hierarchy document with given and the overlays

@@ -19,6 +19,8 @@ const RequestProtocol = "io.choria.ccm.v1.resource.ensure.request"
 type Request struct {
 	Type       string
 	Properties *schema.Table
+	// Sensitive names the properties that are secret.
+	Sensitive []string
 }
 
 // ReadRequest reads a request in JSON or YAML.
@@ -57,7 +59,7 @@ func requestOf(v schema.Value) (Request, error) {
 		return r, errors.New("want a request, a table with protocol, type and properties")
 	}
 	var errs diag.List
-	fields := []string{"protocol", "type", "properties"}
+	fields := []string{"protocol", "type", "properties", "sensitive"}
 	given := make(map[string]bool)
 	for _, e := range v.Table().Entries {
 		if given[e.Key] {
@@ -77,6 +79,11 @@ func requestOf(v schema.Value) (Request, error) {
 			errs.Add(fmt.Errorf("properties: want a table, got %s", describeValue(e.Val)))
 		case e.Key == "properties":
 			r.Properties = e.Val.Table()
+		case e.Key == "sensitive":
+			r.Sensitive = e.Val.Texts()
+			if e.Val.Kind != schema.List || len(r.Sensitive) != len(e.Val.Items()) {
+				errs.Add(fmt.Errorf("sensitive: want a list of names of properties, got %s", describeValue(e.Val)))
+			}
 		default:
 			err := diag.Errorf(diag.Pos{}, "unknown field %q", e.Key)
 			if err.Hint = diag.DidYouMean(e.Key, fields); err.Hint == "" {
@@ -85,7 +92,7 @@ func requestOf(v schema.Value) (Request, error) {
 			errs.Add(err)
 		}
 	}
-	for _, name := range fields {
+	for _, name := range fields[:3] {
 		if !given[name] {
 			errs.Add(fmt.Errorf("%s is required", name))
 		}

@@ -102,6 +102,7 @@ func RequestSchema(reg *resource.Registry, protocol string) map[string]any {
 			"protocol":   shape{"const": protocol},
 			"type":       shape{"enum": names(reg)},
 			"properties": shape{"type": "object", "description": "The properties of the resource, its name among them."},
+			"sensitive":  shape{"type": "array", "items": shape{"type": "string"}, "description": "The names of properties that are secret: nothing that ccm writes shows them."},
 		},
 		"oneOf": forms,
 		"$defs": defs,

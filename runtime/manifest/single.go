@@ -21,6 +21,8 @@ type Single struct {
 	// messages.
 	If, Unless *string
 	Prefix     string
+	// Sensitive names the properties that are secret.
+	Sensitive []string
 	// Pos is the position of the resource, for messages.
 	Pos diag.Pos
 }
@@ -70,6 +72,10 @@ func (l *Loader) Single(ctx context.Context, u *catalog.Unit, s Single, tree map
 	}
 	if err := l.Registry.CheckProvider(r); err != nil {
 		return nil, err
+	}
+	if err := r.Mark(l.Secrets, s.Sensitive...); err != nil {
+		errs.Add(err)
+		return nil, s.about(errs.Err())
 	}
 	return u.Add(ctx, r)
 }

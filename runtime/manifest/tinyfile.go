@@ -41,6 +41,9 @@ func (t *tinyReader) declare(d *definition) {
 	}
 	r, err := t.file.Decode(where.tab, resource.Origin{Pos: d.name.Pos(), Dir: t.Dir, Calls: t.Calls, Scope: t.Scope})
 	if err == nil {
+		err = r.Mark(t.loader.Secrets, where.secrets()...)
+	}
+	if err == nil {
 		_, err = t.Add(t.ctx, r)
 	}
 	if err != nil {

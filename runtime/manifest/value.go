@@ -13,6 +13,11 @@ import (
 
 // scalar returns the value of a scalar with its expressions evaluated.
 func scalar(env *template.Env, n *data.Node) (schema.Value, error) {
+	if n.Kind == schema.String && data.IsSealed(n.Text) {
+		e := n.Errorf("an encrypted value stands here, which would not be decrypted")
+		e.Hint = "let it stand under data, and refer to it: ${ data.db.password }"
+		return schema.Value{}, e
+	}
 	if n.Kind != schema.String || !template.HasExpression(n.Text) {
 		v := n.Scalar()
 		v.S = template.Clean(v.S)
@@ -116,6 +121,16 @@ func (t *table) name(d *declaration, v schema.Value) {
 	if d.keyIsName {
 		t.add(data.Entry{Key: d.name, Val: d.name}, d.typ.Schema().Name().Name, v)
 	}
+}
+
+// secrets returns the properties that hold what is marked as secret.
+func (t *table) secrets() (names []string) {
+	for i, e := range t.nodes {
+		if e.Val.HoldsSecret() {
+			names = append(names, t.tab.Entries[i].Key)
+		}
+	}
+	return names
 }
 
 var _ schema.Locator = (*table)(nil)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -52,17 +53,85 @@ func Unified(t resource.TextChange) (string, bool) {
 	if !t.WantExists {
 		to = "/dev/null"
 	}
-	edits := []udiff.Edit{{End: len(t.Have), New: t.Want}} // of a new or an emptied file there is nothing to find
-	if t.Have != "" && t.Want != "" {
-		edits = udiff.Lines(t.Have, t.Want)
-	}
-	diff, err := udiff.ToUnified("@from@", "@to@", t.Have, edits, udiff.DefaultContextLines)
-	if err != nil {
-		return "", false
-	}
-	_, hunks, _ := strings.Cut(diff, "\n+++ @to@\n")
+	hunks, ok := hunksOf(t.Have, t.Want)
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n%s", headerName(from), headerName(to), hunks)
+	return b.String(), ok
+}
+
+// hunksOf returns the hunks of a diff. Package udiff makes a table of all lines that it is given, so
+// it is given what lies between the first and the last difference: of a long file in which one line
+// changes, that is a few lines.
+func hunksOf(have, want string) (string, bool) {
+	head, tail := sameEnds(have, want)
+	skipped := strings.Count(have[:head], "\n")
+	have, want = have[head:len(have)-tail], want[head:len(want)-tail]
+	edits := []udiff.Edit{{End: len(have), New: want}} // of a new or an emptied file there is nothing to find
+	if have != "" && want != "" {
+		edits = udiff.Lines(have, want)
+	}
+	diff, err := udiff.ToUnified("@from@", "@to@", have, edits, udiff.DefaultContextLines)
+	_, hunks, ok := strings.Cut(diff, "\n+++ @to@\n")
+	if err != nil || !ok || skipped == 0 {
+		return hunks, err == nil
+	}
+	var b strings.Builder
+	for line := range strings.Lines(hunks) {
+		if strings.HasPrefix(line, "@@ ") {
+			line = shiftedHunk(line, skipped)
+		}
+		b.WriteString(line)
+	}
 	return b.String(), true
+}
+
+// sameEnds returns how many bytes at the beginning and at the end of two texts are whole lines that
+// are the same in both, without those that a diff shows around a difference.
+func sameEnds(a, b string) (head, tail int) {
+	const block = 4096 // which is compared at once
+	most := min(len(a), len(b))
+	for head+block <= most && a[head:head+block] == b[head:head+block] {
+		head += block
+	}
+	for head < most && a[head] == b[head] {
+		head++
+	}
+	for range udiff.DefaultContextLines + 1 {
+		head = max(0, strings.LastIndexByte(a[:head], '\n'))
+	}
+	if head > 0 {
+		head++ // behind the end of the line
+	}
+	a, b = a[head:], b[head:]
+	most = min(len(a), len(b))
+	for tail+block <= most && a[len(a)-tail-block:len(a)-tail] == b[len(b)-tail-block:len(b)-tail] {
+		tail += block
+	}
+	for tail < most && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	for range udiff.DefaultContextLines + 1 {
+		end := strings.IndexByte(a[len(a)-tail:], '\n')
+		if end < 0 {
+			return head, 0
+		}
+		tail -= end + 1
+	}
+	return head, tail
+}
+
+// shiftedHunk returns the first line of a hunk of a diff of texts that begin with so many lines
+// before it.
+func shiftedHunk(line string, lines int) string {
+	fields := strings.Fields(line) // @@ -1,3 +1,4 @@
+	for i, f := range fields[1:3] {
+		first, count, hasCount := strings.Cut(f[1:], ",")
+		n, _ := strconv.Atoi(first)
+		fields[i+1] = f[:1] + strconv.Itoa(n+lines)
+		if hasCount {
+			fields[i+1] += "," + count
+		}
+	}
+	return strings.Join(fields, " ") + "\n"
 }
 
 // quoteName quotes a file name as git does: names with control characters,

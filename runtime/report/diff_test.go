@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/resource"
@@ -91,6 +93,45 @@ func TestPatch(t *testing.T) {
 			require.Equal(t, x.Want, string(got))
 		}
 	}
+}
+
+// The hunks of a text between long ends that stay are those that a diff of the whole has.
+func TestHunksOfLongTexts(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	text := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			if rnd.IntN(8) > 0 {
+				fmt.Fprintf(&b, "line %d\n", i)
+			}
+		}
+		return b.String()
+	}
+	for range 2000 {
+		head, tail := text(rnd.IntN(10)), text(rnd.IntN(10))
+		have, want := head+text(6)+tail, head+text(6)+tail
+		if rnd.IntN(4) == 0 {
+			have = strings.TrimSuffix(have, "\n")
+		}
+		if have == want {
+			continue
+		}
+		whole, err := udiff.ToUnified("a", "b", have, udiff.Lines(have, want), udiff.DefaultContextLines)
+		require.NoError(t, err)
+		_, whole, _ = strings.Cut(whole, "+++ b\n")
+		got, ok := hunksOf(have, want)
+		require.True(t, ok)
+		require.Equal(t, whole, got, "%q %q", have, want)
+	}
+	long := strings.Repeat("a line of many\n", 20_000)
+	got, _ := hunksOf(long+"old\n"+long, long+"new\n"+long)
+	require.Equal(t, "@@ -19998,7 +19998,7 @@\n a line of many\n a line of many\n a line of many\n-old\n+new\n a line of many\n a line of many\n a line of many\n", got)
+	longer := long + "new\n"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	hunksOf(long, longer)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<10), "bytes for a text of %d", len(long))
 }
 
 // How many lines a content gains and loses is what its diff says, and can be told

@@ -69,6 +69,9 @@ type (
 	// A SpecIndependentProvider says that the choice of the provider does not depend on
 	// the spec. Without it, a provider is chosen for each resource.
 	SpecIndependentProvider interface{ ProviderIgnoresSpec() }
+	// A SecretSource names the properties that are secret although their texts are not: what they
+	// refer to is. Without it, only texts are looked at.
+	SecretSource interface{ SecretProperties() []string }
 	// A BulkPerformer is a spec D of which one action can be performed for several resources
 	// in one transaction of the provider P, which takes less time than one after the other.
 	// Together reports whether that is so for the specs of two resources with the same

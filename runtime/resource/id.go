@@ -33,6 +33,9 @@ func (r *Reference) UnmarshalText(text []byte) error {
 // String formats r as it was written.
 func (r Reference) String() string { return ID(r).String() }
 
+// PropertyKind implements schema.Kinded.
+func (Reference) PropertyKind() string { return "ref" }
+
 // JSONSchema implements schema.JSONSchemer.
 func (Reference) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[^#]+#.+$"}

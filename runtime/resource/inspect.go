@@ -18,6 +18,8 @@ type DesiredExporter interface{ DesiredProperties() *schema.Table }
 type Import struct {
 	Name string
 	View *host.View
+	// Asked is the spec with which the state was asked for, nil for nothing but the name.
+	Asked any
 	// Aside stores content that is too long for a script in a file, and returns the path
 	// to use in the script.
 	Aside func(content []byte) (path string, err error)

@@ -287,6 +287,8 @@ type Resource struct {
 	// Later names the properties whose values are known only when its turn in a run
 	// has come; Spec is without them, and was not validated.
 	Later []string
+	// Marked names the properties that the user calls secret, whatever they hold.
+	Marked []string
 	// Sensitive names the properties that hold secrets; see [Resource.MarkSensitive].
 	Sensitive []string
 	// Resolve returns the whole spec, when that is so; nil if nothing is Later.

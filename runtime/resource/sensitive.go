@@ -22,16 +22,64 @@ func (r *Resource) AddSecrets(k *secret.Keeper) {
 	}
 }
 
+// secretSources returns the properties that are marked as secret, or refer to secrets.
+func (r *Resource) secretSources() []string {
+	list := slices.Clone(r.Marked)
+	if s, ok := r.Spec.(SecretSource); ok {
+		list = append(list, s.SecretProperties()...)
+	}
+	return list
+}
+
+// Mark marks properties as secret, and adds their texts to a keeper. Texts that are too short to be hidden
+// wherever they appear are hidden in these properties.
+func (r *Resource) Mark(k *secret.Keeper, properties ...string) error {
+	mix := r.Type.Properties()
+	var tab *schema.Table
+	if r.Skip == "" {
+		tab = mix.Encode(r.Spec, r.Common)
+	}
+	for _, name := range properties {
+		f := mix.Field(name)
+		switch {
+		case f == nil:
+			e := diag.Errorf(diag.Pos{}, "sensitive: %s has no property %q", r.ID.Type, name)
+			e.Hint = diag.DidYouMean(name, mix.Names())
+			return e
+		case f.IsName:
+			return fmt.Errorf("sensitive: the name of a resource cannot be secret, because every report tells it")
+		}
+		r.Marked = append(r.Marked, f.Name)
+		if tab == nil {
+			continue
+		}
+		for i := range tab.Entries {
+			if e := &tab.Entries[i]; mix.Field(e.Key) == f {
+				for _, text := range e.Val.Texts() {
+					_ = k.Keep(text)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// HoldsSecrets reports whether a property is declared to hold secrets, or refers to one.
+func (r *Resource) HoldsSecrets() bool {
+	return r.Type.Properties().HoldsSecrets() || len(r.secretSources()) > 0
+}
+
 // MarkSensitive sets r.Sensitive to the properties that hold secrets of the Keeper, or are
 // declared as secret. It is an error if a secret is where everybody can read it: in the
 // name, which reports show, or in the arguments of a command.
 func (r *Resource) MarkSensitive(k *secret.Keeper) error {
 	mix := r.Type.Properties()
-	if r.Skip != "" || !k.Any() && !mix.HoldsSecrets() {
+	own := r.secretSources()
+	if r.Skip != "" || !k.Any() && !mix.HoldsSecrets() && len(own) == 0 {
 		return nil
 	}
 	tab := mix.Encode(r.Spec, r.Common)
-	r.Sensitive = nil
+	r.Sensitive = own
 	for _, p := range mix.Secrets(tab) {
 		r.Sensitive = append(r.Sensitive, p.Name)
 	}

@@ -171,6 +171,19 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	return r, nil
 }
 
+// Broken returns what is known of a resource that [Type.Decode] has refused: its name, and what it
+// says of other resources as far as that can be read. It stands for the resource where references
+// are checked, so that one mistake does not hide others.
+func (t *Type) Broken(tab *schema.Table, from Origin) *Resource {
+	r := &Resource{Type: t, Pos: from.Pos, Dir: from.Dir, Where: tab.Where, Calls: from.Calls, Scope: from.Scope}
+	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
+	_ = t.union().Decode(tab, t.new(), &r.Common) // it was told
+	if r.Common == nil {
+		r.Common = EmptyCommon
+	}
+	return r
+}
+
 // validate returns the mistakes in the properties of r.
 func (r *Resource) validate() error {
 	err := r.Type.validate(r.Spec)

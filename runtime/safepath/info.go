@@ -31,6 +31,7 @@ type Info struct {
 	UID, GID uint32
 	Size     int64
 	MTime    time.Time
+	CTime    int64 // when anything of it was last changed, in nanoseconds since 1970
 	Dev, Ino uint64
 	Links    uint64 // how many names it has
 }
@@ -38,7 +39,7 @@ type Info struct {
 func InfoOf(st *unix.Stat_t) Info {
 	i := Info{
 		Mode: uint32(st.Mode) & 0o7777, UID: st.Uid, GID: st.Gid, Size: st.Size,
-		MTime: time.Unix(st.Mtim.Unix()), Dev: uint64(st.Dev), Ino: st.Ino, Links: uint64(st.Nlink),
+		MTime: time.Unix(st.Mtim.Unix()), CTime: st.Ctim.Nano(), Dev: uint64(st.Dev), Ino: st.Ino, Links: uint64(st.Nlink),
 	}
 	switch st.Mode & syscall.S_IFMT {
 	case syscall.S_IFREG:

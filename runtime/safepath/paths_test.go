@@ -50,7 +50,7 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"host/command/abandoned.go hasVariable os.ReadFile":    "/proc/PID/environ, which the kernel says",
 		"host/command/abandoned.go processes os.Open":          "/proc",
 		"host/systembus/systembus.go connect os.Stat":          "a socket is connected to by path",
-		"host/save.go Save os.WriteFile":                       "what the shell has opened for this process",
+		"host/save.go SaveFrom os.OpenFile":                    "what the shell has opened for this process",
 		"safepath/kernel_linux.go isMountRoot unix.Statx":      "what is open",
 		"host/mounts.go MountsBelow os.ReadFile":               "/proc/self/mountinfo, which the kernel says",
 		"host/save.go umask os.ReadFile":                       "/proc/self/status, which the kernel says",

@@ -12,7 +12,7 @@ import (
 func (m Union) JSONSchema() map[string]any {
 	props := map[string]any{}
 	required := []string{}
-	for _, s := range m {
+	for n, s := range m {
 		for i := range s.Fields {
 			f := &s.Fields[i]
 			if _, given := props[f.Name]; given {
@@ -22,6 +22,7 @@ func (m Union) JSONSchema() map[string]any {
 			for _, a := range f.Aliases {
 				props[a] = f.JSONSchema()
 			}
+			hints(props, f, len(props), n > 0)
 			if f.Required && !f.IsName && f.Default == "" {
 				required = append(required, f.Name)
 			}
@@ -81,4 +82,46 @@ func (f *Field) shape() map[string]any {
 		return map[string]any{"anyOf": []any{text, map[string]any{"type": "array", "items": text}}}
 	}
 	return text
+}
+
+// A Kinded is a type with a syntax of its own whose values are of a kind (see [Field.ValueKind]).
+type Kinded interface{ PropertyKind() string }
+
+// kind is what the values of f are, "" if nothing is known.
+func (f *Field) kind() string {
+	of := f
+	if f.Kind == List {
+		of = f.Elem
+	}
+	if k, ok := reflect.New(elemType(of.goType)).Interface().(Kinded); ok {
+		return k.PropertyKind()
+	}
+	if f.ValueKind == "" && (f.Words || f.Argv && f.Kind == List && f.Elem.Kind == String) {
+		return "command"
+	}
+	return f.ValueKind
+}
+
+// hints writes x-ccm into the schemas of a property and its aliases: what a form needs to know
+// and JSON Schema has no word for. Common is a property that all types have.
+func hints(props map[string]any, f *Field, order int, common bool) {
+	x := map[string]any{"order": order}
+	set := func(key string, v any, there bool) {
+		if there {
+			x[key] = v
+		}
+	}
+	set("kind", f.kind(), f.kind() != "")
+	set("required", true, f.Required && f.Default == "")
+	set("required_unless", f.Unless, f.Unless != "")
+	set("usual", true, f.Usual)
+	set("common", true, common)
+	set("secret", true, f.Secret)
+	set("example", f.Example, f.Example != "")
+	props[f.Name].(map[string]any)["x-ccm"] = x
+	for _, a := range f.Aliases {
+		other := maps.Clone(x)
+		other["alias_of"] = f.Name
+		props[a].(map[string]any)["x-ccm"] = other
+	}
 }

@@ -27,12 +27,14 @@ type Property struct {
 	// map, if Type is Object.GoType, or a list or map of it.
 	Object *Schema
 	// Values are the only ones allowed, for a string or the items of a list.
-	Values   []string
-	Default  string
-	Example  string
-	Required bool
-	Secret   bool
-	IsName   bool
+	Values  []string
+	Default string
+	Example string
+	// ValueKind is that of [Field].
+	ValueKind string
+	Required  bool
+	Secret    bool
+	IsName    bool
 }
 
 // A Holder is decoded into, and encoded from, the struct that it holds.
@@ -87,7 +89,7 @@ func (p Property) field(i int) Field {
 	}
 	f := describe(t)
 	f.Name, f.Aliases, f.Doc, f.Default, f.Example = p.Name, p.Aliases, p.Doc, p.Default, p.Example
-	f.Required, f.Secret, f.IsName = p.Required, p.Secret, p.IsName
+	f.Required, f.Secret, f.IsName, f.ValueKind = p.Required, p.Secret, p.IsName, p.ValueKind
 	f.goName, f.index, f.tag = fmt.Sprintf("P%d", i), i, xxhash.Sum64String(p.Name)
 	of := &f
 	if f.Elem != nil {

@@ -10,7 +10,9 @@
 // arguments of a command, which everybody can read), words (a text that may be given as
 // a list of words, which are quoted for a shell), added (a default is added to the list
 // that is given), pairs (a list of KEY=VALUE that may be
-// given as a table), alias=x, default=x and example=x. A pointer means "may be left out, and then is not managed". A
+// given as a table), kind=x (what its values are, see [Field.ValueKind]), usual (forms show it
+// from the start), unless=x (it is required unless that holds, in words), alias=x, default=x and
+// example=x. A pointer means "may be left out, and then is not managed". A
 // property with a syntax of its own is a type with UnmarshalText and String; a
 // closed set is a string type with Values. The doc comment of a field is
 // written for users, because users read it.
@@ -46,6 +48,11 @@ type Field struct {
 	Added    bool // a list to which a default is added
 	IsName   bool // the property that names the resource
 	Doc      string
+	// ValueKind is what the values are, for who offers some: path, mode, owner, group, package,
+	// service, ref, content, command, duration, size, url. Empty if nothing is known.
+	ValueKind string
+	Usual     bool   // forms show it from the start
+	Unless    string // it is required unless this holds, in words
 
 	goName string
 	goType reflect.Type
@@ -130,6 +137,12 @@ func (f *Field) setOptions(t reflect.Type, opts string) {
 			f.Added = true
 		case "example":
 			f.Example = val
+		case "kind":
+			f.ValueKind = val
+		case "usual":
+			f.Usual = true
+		case "unless":
+			f.Unless = val
 		case "alias":
 			f.Aliases = append(f.Aliases, val)
 		default:

@@ -207,10 +207,32 @@ func TestJSONSchema(t *testing.T) {
 	require.Equal(t, []string{"must"}, js["required"])
 	require.Equal(t, false, js["additionalProperties"])
 	props := js["properties"].(map[string]any)
-	require.Equal(t, map[string]any{"type": "string", "enum": []string{"red", "green"}, "default": "red"}, props["color"])
+	require.Equal(t, map[string]any{"type": "string", "enum": []string{"red", "green"}, "default": "red", "x-ccm": props["color"].(map[string]any)["x-ccm"]}, props["color"])
 	require.Contains(t, props, "path")
 	require.Equal(t, "integer", props["size"].(map[string]any)["type"])
-	require.Equal(t, map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}}, props["headers"])
+	require.Equal(t, map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}, "x-ccm": props["headers"].(map[string]any)["x-ccm"]}, props["headers"])
+}
+
+// TestHints: forms are told what JSON Schema has no word for.
+func TestHints(t *testing.T) {
+	type own struct {
+		Path  string   `ccm:"path,name,alias=file,kind=path,example=/etc/motd"`
+		Owner string   `ccm:"owner,kind=owner,unless=ensure is absent"`
+		Text  string   `ccm:"text,required,usual,secret"`
+		Check []string `ccm:"check,argv"`
+	}
+	type all struct {
+		Path string `ccm:"path"`
+		Tags string `ccm:"tags"`
+	}
+	props := Union{Of(reflect.TypeFor[own]()), Of(reflect.TypeFor[all]())}.JSONSchema()["properties"].(map[string]any)
+	hints := func(name string) any { return props[name].(map[string]any)["x-ccm"] }
+	require.Equal(t, map[string]any{"order": 2, "kind": "path", "example": "/etc/motd"}, hints("path"))
+	require.Equal(t, map[string]any{"order": 2, "kind": "path", "example": "/etc/motd", "alias_of": "path"}, hints("file"))
+	require.Equal(t, map[string]any{"order": 3, "kind": "owner", "required_unless": "ensure is absent"}, hints("owner"))
+	require.Equal(t, map[string]any{"order": 4, "required": true, "usual": true, "secret": true}, hints("text"))
+	require.Equal(t, map[string]any{"order": 5, "kind": "command"}, hints("check"))
+	require.Equal(t, map[string]any{"order": 6, "common": true}, hints("tags"))
 }
 
 func TestNames(t *testing.T) {

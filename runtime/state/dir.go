@@ -14,12 +14,15 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
+// DirVariable names the state directory.
+const DirVariable = "CCM_STATE_DIR"
+
 // Dir returns the state directory of the user that runs ccm: flag if it is not
 // empty, else CCM_STATE_DIR, else the STATE_DIRECTORY that systemd gives a
 // service, else /var/lib/ccm for root and $XDG_STATE_HOME/ccm for others (XDG
 // Base Directory Specification).
 func Dir(flag string) string {
-	for _, dir := range []string{flag, os.Getenv("CCM_STATE_DIR"), os.Getenv("STATE_DIRECTORY")} {
+	for _, dir := range []string{flag, os.Getenv(DirVariable), os.Getenv("STATE_DIRECTORY")} {
 		if dir != "" {
 			return dir
 		}
@@ -31,6 +34,24 @@ func Dir(flag string) string {
 		return filepath.Join(dir, "ccm")
 	}
 	return filepath.Join(home(), ".local", "state", "ccm")
+}
+
+// CacheDir returns the directory for what can be had again: CCM_CACHE_DIR, else the
+// CACHE_DIRECTORY that systemd gives a service, else /var/cache/ccm for root and
+// $XDG_CACHE_HOME/ccm for others.
+func CacheDir() string {
+	for _, dir := range []string{os.Getenv("CCM_CACHE_DIR"), os.Getenv("CACHE_DIRECTORY")} {
+		if filepath.IsAbs(dir) {
+			return dir
+		}
+	}
+	if os.Geteuid() == 0 {
+		return "/var/cache/ccm"
+	}
+	if dir := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "ccm")
+	}
+	return filepath.Join(home(), ".cache", "ccm")
 }
 
 const lockFile = "lock"

@@ -26,7 +26,11 @@ func (r *RecordWriter) SetResource(res *resource.Resource) {
 func (r *RecordWriter) Event(e *converge.Event) {
 	r.setResult(e)
 	// The zero ID has the changes for which the host has named no resource.
-	r.recordOutcome(r.closeChanges(resource.ID{}, e.Resource.ID), e)
+	changes := r.closeChanges(resource.ID{}, e.Resource.ID)
+	r.recordOutcome(changes, e)
+	if r.siteRecord != nil {
+		r.siteRecord.noteParents(changes, e)
+	}
 	r.warnOf(r.file.flushMany())
 }
 

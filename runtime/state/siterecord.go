@@ -73,6 +73,8 @@ type siteRecord struct {
 	pending *pendingSnapshot // nil if there is none
 	// made has true for the resources that the run has made, false for those that are absent.
 	made map[resource.ID]bool
+	// parents is the directories that the run has made above what it made.
+	parents []MadeParent
 }
 
 // managed reports whether a run may change the resource.
@@ -173,6 +175,9 @@ func (a *siteRecord) load() {
 // end records the catalog that was applied, unless that is recorded already. Resolved is
 // the resources with values that became known only in the run.
 func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID]resourceResult, resolved map[resource.ID]*resource.Resource) error {
+	if err := a.endParents(); err != nil {
+		return err
+	}
 	a.readHead()
 	sums := a.fingerprintsOf(c)
 	if len(resolved) == 0 && a.unchanged(c, sums, results) {
@@ -263,7 +268,7 @@ func (s *Store) forgetSelected() error {
 		if kept++; kept <= maxSelected {
 			continue
 		}
-		for _, suffix := range []string{wishesSuffix, catalogSuffix, undeclaredSuffix} {
+		for _, suffix := range []string{wishesSuffix, catalogSuffix, undeclaredSuffix, parentsSuffix} {
 			if s.dir.Has(x.name + suffix) {
 				err = errors.Join(err, s.dir.Remove(x.name+suffix))
 			}

@@ -152,6 +152,11 @@ func (s *Store) readCatalog(name string, each func(catalogEntry)) error {
 
 // readEntries calls each for every line of a file of resources.
 func readEntries(s *Store, file string, each func(catalogEntry)) error {
+	return eachLine(s, file, each)
+}
+
+// eachLine calls each for every line of a compressed file.
+func eachLine[T any](s *Store, file string, each func(T)) error {
 	f, err := s.dir.Open(file, os.O_RDONLY)
 	if err != nil {
 		return err
@@ -162,7 +167,7 @@ func readEntries(s *Store, file string, each func(catalogEntry)) error {
 		return err
 	}
 	for dec := json.NewDecoder(z); ; {
-		var d catalogEntry
+		var d T
 		err := dec.Decode(&d)
 		if err == io.EOF {
 			return nil

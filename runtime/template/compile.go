@@ -60,6 +60,9 @@ func (e *Env) variables() map[string]any {
 		vars["file"], vars["readFile"] = e.files.readFile, e.files.readFile
 		vars["template"], vars["jet"] = e.template, e.jet
 	}
+	if e.o.KVGet != nil {
+		vars["kvGet"] = func(args ...any) (any, error) { return e.kvGet(args) }
+	}
 	maps.Copy(vars, e.usage.functions())
 	maps.Copy(vars, e.o.Vars)
 	return vars

@@ -182,6 +182,9 @@ func (r *renderer) variables(text string) (jet.VarMap, error) {
 		if tree == factsRoot && !strings.Contains(text, name) && !strings.Contains(text, "include") && !strings.Contains(text, "import") && !strings.Contains(text, "extends") {
 			continue
 		}
+		if tree == dataRoot && r.env.trees.isSealed() && !namesTree(text, name) {
+			continue // nothing is decrypted that nobody asks for
+		}
 		val, err := r.env.trees.tree(tree)
 		if err != nil {
 			return nil, err
@@ -192,6 +195,16 @@ func (r *renderer) variables(text string) (jet.VarMap, error) {
 		vars.Set(name, val)
 	}
 	return vars, nil
+}
+
+// namesTree reports whether a template may ask for a tree.
+func namesTree(text, name string) bool {
+	for _, word := range []string{name, "include", "import", "extends"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
 }
 
 var (
@@ -297,6 +310,9 @@ func (r *renderer) globals(set *jet.Set) {
 		}
 	}
 	add("lookup", 1, 2, func(args []any) (any, error) { return e.trees.lookup(args...) })
+	if e.o.KVGet != nil {
+		add("kvGet", 2, 2, e.kvGet)
+	}
 	if e.o.ReadFile != nil {
 		for _, name := range []string{"file", "readFile"} {
 			add(name, 1, 1, text(name, func(s string) (any, error) { return e.files.readFile(s) }))

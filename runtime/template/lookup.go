@@ -60,7 +60,7 @@ func (t *trees) dottedName(r root, first string, steps []string) error {
 			}
 		} else if r == factsRoot {
 			continue // to see all names would be to gather all facts
-		} else if val, err = t.tree(r); err != nil {
+		} else if val, err = t.sealedTree(r); err != nil {
 			return nil
 		}
 		table, ok := val.(map[string]any)

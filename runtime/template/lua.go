@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/luadata"
+
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
 )
@@ -80,7 +82,7 @@ func (w *luaWriter) write(n ast.Node, level int) string {
 	case *ast.FloatNode:
 		return strconv.FormatFloat(n.Value, 'g', -1, 64)
 	case *ast.StringNode:
-		return LuaString(n.Value)
+		return luadata.Quote(n.Value)
 	case *ast.MemberNode:
 		return w.member(n)
 	case *ast.CallNode:
@@ -127,7 +129,7 @@ func (w *luaWriter) binary(n *ast.BinaryNode, level int) string {
 		if !ok {
 			return w.fail()
 		}
-		return "lookup(" + LuaString(path) + ", " + w.write(n.Right, 0) + ")"
+		return "lookup(" + luadata.Quote(path) + ", " + w.write(n.Right, 0) + ")"
 	}
 	op, ok := luaOps[n.Operator]
 	if !ok {
@@ -223,38 +225,13 @@ func (w *luaWriter) call(n *ast.CallNode) string {
 		return w.fail()
 	}
 	if len(n.Arguments) == 2 {
-		return "lookup(" + LuaString(path.Value) + ", " + w.write(n.Arguments[1], 0) + ")"
+		return "lookup(" + luadata.Quote(path.Value) + ", " + w.write(n.Arguments[1], 0) + ")"
 	}
 	steps := strings.Split(path.Value, ".")
 	if r := roots[steps[0]]; r != "" && isSimple(path.Value) {
 		return luaPath(append([]string{string(r)}, steps[1:]...))
 	}
-	return "lookup(" + LuaString(path.Value) + ")"
-}
-
-// LuaString returns a text as a literal of Lua, on one line.
-func LuaString(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c == '\n':
-			b.WriteString(`\n`)
-		case c == '\t':
-			b.WriteString(`\t`)
-		case c == '\r':
-			b.WriteString(`\r`)
-		case c < ' ' || c == 0x7f:
-			b.WriteString(`\` + strconv.Itoa(1000 + int(c))[1:])
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return "lookup(" + luadata.Quote(path.Value) + ")"
 }
 
 var luaKeywords = []string{
@@ -272,7 +249,7 @@ func LuaKey(s string, field bool) string {
 	}
 	switch {
 	case !ok:
-		return "[" + LuaString(s) + "]"
+		return "[" + luadata.Quote(s) + "]"
 	case field:
 		return "." + s
 	}

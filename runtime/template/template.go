@@ -45,6 +45,8 @@ type Options struct {
 	// ReadFile reads a file of the user. Without it, expressions have no
 	// functions that read files.
 	ReadFile func(path string) ([]byte, error)
+	// KVGet returns the value of a key in a key-value bucket. Without it, there is no kvGet().
+	KVGet func(bucket, key string) (string, error)
 	// Now is the time that now() gives.
 	Now func() time.Time
 	// Check is called regularly during an evaluation, which ends with its error. May be
@@ -100,6 +102,26 @@ func (e *Env) ForData() *Env {
 	o := e.o
 	o.Data, o.ReadFile = nil, nil
 	return New(o)
+}
+
+// Limited returns a copy of e that sees the environment only if environ is set, and reads only
+// the files that mayRead has nothing against; nil is for all.
+func (e *Env) Limited(environ bool, mayRead func(path string) error) *Env {
+	o := e.o
+	if !environ {
+		o.Environ = map[string]string{}
+	}
+	if read := o.ReadFile; read != nil && mayRead != nil {
+		o.ReadFile = func(path string) ([]byte, error) {
+			if err := mayRead(path); err != nil {
+				return nil, err
+			}
+			return read(path)
+		}
+	}
+	c := makeEnv(o, e.programs)
+	c.depth = e.depth
+	return c
 }
 
 // Data returns the data that expressions see.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 )
@@ -36,8 +37,24 @@ type trees struct {
 	json    map[string]string // what asJSON returned
 }
 
-// tree returns a whole tree.
+// tree returns a whole tree. All that is encrypted in it is decrypted.
 func (t *trees) tree(r root) (map[string]any, error) {
+	tree, err := t.sealedTree(r)
+	if err != nil || r != dataRoot {
+		return tree, err
+	}
+	open, err := data.Unseal(tree)
+	if err != nil {
+		return nil, err
+	}
+	return open.(map[string]any), nil
+}
+
+// isSealed reports whether there is something encrypted in the data.
+func (t *trees) isSealed() bool { return data.HoldsSealed(t.data) }
+
+// sealedTree returns a whole tree as it is.
+func (t *trees) sealedTree(r root) (map[string]any, error) {
 	switch r {
 	case factsRoot:
 		return t.facts.Tree()
@@ -111,7 +128,7 @@ func (t *trees) get(r root, path []string) (any, error) {
 		}
 		val = next
 	}
-	return val, nil
+	return data.Unseal(val)
 }
 
 // child returns the value under one name or number of a tree, or what is there

@@ -87,7 +87,7 @@ func reachJSON(root *hujson.Value, path Path) (v, parent *hujson.Value, i int, r
 
 func setJSON(text string, path Path, value any) ([]splice, error) {
 	if strings.TrimSpace(text) == "" {
-		return []splice{{0, len(text), jsonText(nested(path, value), "", "  ") + "\n"}}, nil
+		return []splice{replace(0, len(text), jsonText(nested(path, value), "", "  ")+"\n")}, nil
 	}
 	root, err := parseJSON(text)
 	if err != nil {
@@ -105,7 +105,7 @@ func setJSON(text string, path Path, value any) ([]splice, error) {
 		}
 		return addJSON(text, v, name, nested(rest[1:], value), unit), nil
 	}
-	return []splice{{v.StartOffset, v.EndOffset, jsonText(nested(rest, value), indentAt(text, v.StartOffset), unit)}}, nil
+	return []splice{replace(v.StartOffset, v.EndOffset, jsonText(nested(rest, value), indentAt(text, v.StartOffset), unit))}, nil
 }
 
 // jsonUnit returns by what a text is indented, "" if it stands on one line.
@@ -145,9 +145,9 @@ func addJSON(text string, v *hujson.Value, name *string, value any, unit string)
 		base := indentAt(text, v.StartOffset)
 		from := v.StartOffset + 1 + len(strings.TrimRight(text[v.StartOffset+1:closing], " \t\r\n"))
 		if unit == "" {
-			return []splice{{from, closing, member("", ":")}}
+			return []splice{replace(from, closing, member("", ":"))}
 		}
-		return []splice{{from, closing, "\n" + base + unit + member(base+unit, ": ") + "\n" + base}}
+		return []splice{replace(from, closing, "\n"+base+unit+member(base+unit, ": ")+"\n"+base)}
 	}
 	last := list[len(list)-1]
 	end, comma := last.value.EndOffset, last.value.AfterExtra != nil
@@ -168,17 +168,17 @@ func addJSON(text string, v *hujson.Value, name *string, value any, unit string)
 			}
 		}
 		unit = ""
-		return []splice{{end, end, "," + between + member("", colon)}}
+		return []splice{replace(end, end, ","+between+member("", colon))}
 	}
 	indent := last.before[feed+1:]
 	tail := end + len(strings.TrimRight(text[end:closing], " \t\r\n"))
 	switch {
 	case comma:
-		return []splice{{tail, tail, "\n" + indent + member(indent, colon) + ","}}
+		return []splice{replace(tail, tail, "\n"+indent+member(indent, colon)+",")}
 	case tail == end:
-		return []splice{{end, end, ",\n" + indent + member(indent, colon)}}
+		return []splice{replace(end, end, ",\n"+indent+member(indent, colon))}
 	}
-	return []splice{{end, end, ","}, {tail, tail, "\n" + indent + member(indent, colon)}}
+	return []splice{replace(end, end, ","), replace(tail, tail, "\n"+indent+member(indent, colon))}
 }
 
 func removeJSON(text string, path Path) ([]splice, error) {
@@ -197,11 +197,11 @@ func removeJSON(text string, path Path) ([]splice, error) {
 	inner := text[parent.StartOffset+1:from] + text[to:closing]
 	switch feed := strings.LastIndexByte(list[i].before, '\n'); {
 	case len(list) == 1 && strings.Trim(inner, " \t\r\n,") == "":
-		return []splice{{parent.StartOffset + 1, closing, ""}}, nil
+		return []splice{replace(parent.StartOffset+1, closing, "")}, nil
 	case feed < 0 && !isLast:
-		return []splice{{from, list[i+1].start, ""}}, nil
+		return []splice{replace(from, list[i+1].start, "")}, nil
 	case feed < 0 && i > 0:
-		return []splice{{list[i-1].value.EndOffset, to, ""}}, nil
+		return []splice{replace(list[i-1].value.EndOffset, to, "")}, nil
 	case feed >= 0:
 		from += feed - len(list[i].before) // the line feed before it
 		from -= len(text[:from]) - len(strings.TrimSuffix(text[:from], "\r"))
@@ -215,11 +215,11 @@ func removeJSON(text string, path Path) ([]splice, error) {
 	if feed := strings.IndexByte(rest2, '\n'); feed >= 0 && (strings.HasPrefix(strings.TrimLeft(rest2, " \t"), "//") || strings.TrimSpace(rest2[:feed]) == "") {
 		to += len(strings.TrimSuffix(rest2[:feed], "\r"))
 	}
-	splices := []splice{{from, to, ""}}
+	splices := []splice{replace(from, to, "")}
 	if isLast && !hasComma && i > 0 { // the one before has none any more
 		prev := list[i-1].value
 		at := prev.EndOffset + len(prev.AfterExtra)
-		splices = append(splices, splice{at, at + 1, ""})
+		splices = append(splices, replace(at, at+1, ""))
 	}
 	return splices, nil
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	edit "github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
 // errPlace is why an edit is refused although the text is sound.
@@ -24,9 +26,11 @@ const (
 )
 
 // A splice replaces the bytes of a text from one offset to another.
-type splice struct {
-	from, to int
-	text     string
+type splice = edit.Splice
+
+// replace returns the splice that puts a text in the place of some bytes.
+func replace(from, to int, text string) splice {
+	return splice{From: from, To: to, Text: text}
 }
 
 // A Format is a syntax of documents.
@@ -38,13 +42,14 @@ type Format struct {
 	// that are there, as far as anything is.
 	set    func(text string, path Path, value any) ([]splice, error)
 	remove func(text string, path Path) ([]splice, error)
+	isYAML bool
 }
 
 // The formats. JSON may have comments and trailing commas; a text of YAML is one document.
 var (
-	JSON = Format{decodeJSON, setJSON, removeJSON}
-	YAML = Format{decodeYAML, setYAML, removeYAML}
-	TOML = Format{decodeTOML, setTOML, removeTOML}
+	JSON = Format{decode: decodeJSON, set: setJSON, remove: removeJSON}
+	YAML = Format{decode: decodeYAML, set: setYAML, remove: removeYAML, isYAML: true}
+	TOML = Format{decode: decodeTOML, set: setTOML, remove: removeTOML}
 )
 
 // Set returns the text with a value at a path, and what it held there, nil if there was nothing.
@@ -126,19 +131,14 @@ func nesting(text string) (deepest int) {
 
 // proven applies splices and checks that the text then holds one of the things that are wanted.
 func (f Format) proven(text string, splices []splice, wants ...any) (string, error) {
-	slices.SortStableFunc(splices, func(a, b splice) int { return a.from - b.from })
-	var out strings.Builder
-	at := 0
-	for _, s := range splices {
-		if s.from < at || s.to < s.from || s.to > len(text) {
-			return "", errPlace
-		}
-		out.WriteString(text[at:s.from])
-		out.WriteString(withEndsOf(text, s.text))
-		at = s.to
+	splices = slices.Clone(splices)
+	for i := range splices {
+		splices[i].Text = edit.WithEndsOf(text, splices[i].Text)
 	}
-	out.WriteString(text[at:])
-	after := out.String()
+	after, err := edit.Apply(text, splices)
+	if err != nil {
+		return "", errPlace
+	}
 	back, err := f.decode(after)
 	if err != nil || !slices.ContainsFunc(wants, func(want any) bool { return same(back, want) }) {
 		return "", errPlace
@@ -146,28 +146,9 @@ func (f Format) proven(text string, splices []splice, wants ...any) (string, err
 	return after, nil
 }
 
-// withEndsOf returns a new part of a text with its lines ended as those of the text are.
-func withEndsOf(text, part string) string {
-	if !strings.Contains(text, "\r\n") {
-		return part
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(part, "\r\n", "\n"), "\n", "\r\n")
-}
-
-// lineStart returns where the line that has an offset in it begins.
-func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
-
-// lineEnd returns where the line that has an offset in it ends, behind its line feed.
-func lineEnd(text string, at int) int {
-	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-		return at + i + 1
-	}
-	return len(text)
-}
-
 // indentAt returns the blanks that the line begins with in which an offset is.
 func indentAt(text string, at int) string {
-	line := text[lineStart(text, at):]
+	line := text[edit.LineStart(text, at):]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 

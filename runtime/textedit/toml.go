@@ -14,6 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/luaccm/ccm/runtime/lazyregexp"
+	edit "github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
 // maxItems is how many keys and tables a text of TOML can have: the decoder looks for each
@@ -79,7 +80,7 @@ func tomlItems(text string) ([]tomlItem, error) {
 				it.path = append(it.path, strconv.Itoa(n-1))
 			}
 		}
-		it.from, it.to = lineStart(text, first), lineEnd(text, first)
+		it.from, it.to = edit.LineStart(text, first), edit.LineEnd(text, first)
 		section, table = len(items), it.path
 		items = append(items, it)
 	}
@@ -125,7 +126,7 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 		case it.header && it.path.below(path), !it.header && it.path.below(path) && len(it.path) > len(path):
 			return nil, fmt.Errorf("%s is a table with lines of its own, which is not replaced: set what is in it", path)
 		case !it.header && slices.Equal(it.path, path):
-			return []splice{{it.value, it.to, written}}, nil
+			return []splice{replace(it.value, it.to, written)}, nil
 		case it.header && path.below(it.path) && (header < 0 || len(it.path) > len(items[header].path)):
 			header = i
 		}
@@ -180,10 +181,10 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 		}
 	}
 	if end == 0 {
-		return []splice{{0, len(text), lines + "\n"}}, nil
+		return []splice{replace(0, len(text), lines+"\n")}, nil
 	}
 	s := behind(text, end, lines)
-	s.text = strings.Replace(s.text, lines, "\n"+lines, 1)
+	s.Text = strings.Replace(s.Text, lines, "\n"+lines, 1)
 	return []splice{s}, nil
 }
 
@@ -208,11 +209,11 @@ func sectionPath(items []tomlItem, section int) Path {
 
 // behind puts a line behind the one in which an offset is.
 func behind(text string, at int, line string) splice {
-	end := lineEnd(text, at)
+	end := edit.LineEnd(text, at)
 	if end > 0 && text[end-1] == '\n' {
-		return splice{end, end, line + "\n"}
+		return replace(end, end, line+"\n")
 	}
-	return splice{end, end, "\n" + line}
+	return replace(end, end, "\n"+line)
 }
 
 // addLine adds a line to the table that a header begins, behind its last key.
@@ -229,19 +230,19 @@ func addLine(text string, items []tomlItem, header int, line string) splice {
 	case header >= 0:
 		return behind(text, items[header].from, indentAt(text, items[header].from)+line)
 	case len(items) == 0 && strings.TrimSpace(text) == "":
-		return splice{0, len(text), line + "\n"}
+		return replace(0, len(text), line+"\n")
 	case len(items) == 0:
 		return behind(text, len(strings.TrimRight(text, " \t\r\n")), line)
 	}
 	from := items[0].from // before the first header and the comments right above it
 	for from > 0 {
-		up := lineStart(text, from-1)
+		up := edit.LineStart(text, from-1)
 		if !strings.HasPrefix(strings.TrimSpace(text[up:from]), "#") {
 			break
 		}
 		from = up
 	}
-	return splice{from, from, line + "\n\n"}
+	return replace(from, from, line+"\n\n")
 }
 
 // addInline adds a key to the inline table that is the value of an item.
@@ -258,9 +259,9 @@ func addInline(text string, items []tomlItem, i int, path Path, written string) 
 		}
 	}
 	if last < 0 {
-		return []splice{{it.value, it.to, "{ " + pair + " }"}}, nil
+		return []splice{replace(it.value, it.to, "{ "+pair+" }")}, nil
 	}
-	return []splice{{last, last, ", " + pair}}, nil
+	return []splice{replace(last, last, ", "+pair)}, nil
 }
 
 func removeTOML(text string, path Path) ([]splice, error) {
@@ -271,23 +272,23 @@ func removeTOML(text string, path Path) ([]splice, error) {
 	var list []splice
 	for i, it := range items {
 		switch {
-		case !it.path.below(path), len(list) > 0 && list[len(list)-1].to >= it.to:
+		case !it.path.below(path), len(list) > 0 && list[len(list)-1].To >= it.to:
 		case it.inline:
 			list = append(list, inlinePart(text, items, i))
 		case it.header: // with all lines up to its last key
 			to := it.to
 			for _, key := range items[i+1:] {
 				if !key.header && key.section == i {
-					to = lineEnd(text, key.to)
+					to = edit.LineEnd(text, key.to)
 				}
 			}
 			if from := it.from; strings.HasSuffix(text[:from], "\n\n") && (to == len(text) || text[to] == '\n') {
-				list = append(list, splice{from - 1, to, ""})
+				list = append(list, replace(from-1, to, ""))
 			} else {
-				list = append(list, splice{from, to, ""})
+				list = append(list, replace(from, to, ""))
 			}
 		default:
-			list = append(list, splice{lineStart(text, it.from), lineEnd(text, it.to), ""})
+			list = append(list, replace(edit.LineStart(text, it.from), edit.LineEnd(text, it.to), ""))
 		}
 	}
 	if len(list) == 0 {
@@ -303,13 +304,13 @@ func inlinePart(text string, items []tomlItem, i int) splice {
 	rest := strings.TrimLeft(text[to:], " \t\r\n")
 	if strings.HasPrefix(rest, ",") {
 		rest = strings.TrimLeft(rest[1:], " \t")
-		return splice{from, len(text) - len(rest), ""}
+		return replace(from, len(text)-len(rest), "")
 	}
 	before := strings.TrimRight(text[:from], " \t\r\n")
 	if strings.HasSuffix(before, ",") {
-		return splice{len(before) - 1, to, ""}
+		return replace(len(before)-1, to, "")
 	}
-	return splice{from, to + len(text[to:]) - len(strings.TrimLeft(text[to:], " ")), ""}
+	return replace(from, to+len(text[to:])-len(strings.TrimLeft(text[to:], " ")), "")
 }
 
 var bareKey = lazyregexp.New(`^[A-Za-z0-9_-]+$`)

@@ -45,6 +45,26 @@ type Policy struct {
 	Lstat    func(path string, st *syscall.Stat_t) error
 	Readlink func(path string) (string, error)
 	UserName func(uid uint32) string
+
+	// believed are the directories that were found to be believed; nil if none is remembered.
+	believed map[string]way
+}
+
+// A way is where a directory stands that is believed: what the kernel said of it, and of the
+// directory that it lies in.
+type way struct{ in, dir syscall.Stat_t }
+
+// Remembering returns a policy that judges each directory once, for whoever asks about many
+// files that lie together, such as one load of a script with its modules. That is safe, for
+// nobody who is not believed can change the answer (see [Policy.Check]), but what others do who
+// are believed is not noticed: do not keep it longer than that. It is for one goroutine.
+func (t *Policy) Remembering() *Policy {
+	if t == nil {
+		return nil
+	}
+	r := *t
+	r.believed = make(map[string]way)
+	return &r
 }
 
 // Of returns what a process believes, given its effective user and its
@@ -82,6 +102,15 @@ func (t *Policy) ReadFile(ctx context.Context, name string) ([]byte, error) {
 		return ReadStream(ctx, f, name)
 	}
 	return believed.ReadRegular(name, safepath.LargestText)
+}
+
+// Open opens a regular file that is believed.
+func (t *Policy) Open(name string) (*os.File, error) {
+	if err := t.Check(name); err != nil {
+		return nil, err
+	}
+	f, _, err := believed.OpenRegular(name)
+	return f, err
 }
 
 // Check returns an error that says why the named file or directory is not
@@ -144,8 +173,11 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 		}
 		return nil
 	}
-	if err := begin("/"); err != nil {
-		return err
+	at, way = t.remembered(way, want, &in, &dir)
+	if at == "" {
+		if err := begin("/"); err != nil {
+			return err
+		}
 	}
 	for links := 0; len(way) > 0; {
 		step := way[0]
@@ -173,6 +205,7 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 		}
 		if st.Mode&syscall.S_IFMT != syscall.S_IFLNK {
 			at, in, dir = path, dir, st
+			t.remember(at, want, &in, &dir)
 			continue
 		}
 		if at == fmt.Sprintf("/proc/%d/fd", os.Getpid()) {
@@ -201,6 +234,32 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 		return nil
 	}
 	return t.owned(name, at, &dir, &in)
+}
+
+// remembered returns the directory from which a way need not be walked again, and what is left of
+// the way; "" if it has to be walked from the top.
+func (t *Policy) remembered(steps []string, want demand, in, dir *syscall.Stat_t) (at string, rest []string) {
+	if t.believed == nil || want == kept {
+		return "", steps
+	}
+	path := strings.Join(steps, "/")
+	if path != filepath.Clean(path) { // .. is not what it seems after a link
+		return "", steps
+	}
+	at = filepath.Dir(path)
+	w, ok := t.believed[at]
+	if !ok {
+		return "", steps
+	}
+	*in, *dir = w.in, w.dir
+	return at, steps[len(steps)-1:]
+}
+
+// remember keeps that a path, which has no links in it, leads to a directory that is believed.
+func (t *Policy) remember(at string, want demand, in, dir *syscall.Stat_t) {
+	if t.believed != nil && want != kept && dir.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		t.believed[at] = way{*in, *dir}
+	}
 }
 
 // judge decides whether what stands at a path in a directory is believed.

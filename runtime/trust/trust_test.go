@@ -234,3 +234,40 @@ func TestReadLongText(t *testing.T) {
 		require.True(t, string(got) == want, size)
 	}
 }
+
+// A policy that remembers looks at each directory once, and says of everything what one says that
+// does not.
+func TestTrustRemembers(t *testing.T) {
+	m := tree{}.with(tree{
+		"/srv/site/a.lua": "0100644 0", "/srv/site/b.lua": "0100644 0", "/srv/site/open.lua": "0100646 0",
+		"/srv/site/out": "0120777 0 /srv/shared", "/srv/shared": "040777 0", "/srv/shared/c.lua": "0100644 0",
+		"/srv/site/in": "0120777 0 ../inner", "/srv/inner/d.lua": "0100644 0",
+		"/home/me": "040755 1000", "/home/me/e.lua": "0100644 0", "/home/me/f.lua": "0100644 1000",
+		"/tmp": "041777 0", "/tmp/mine.lua": "0100644 0", "/tmp/theirs.lua": "0100644 1000", "/tmp/dir": "040755 1000", "/tmp/dir/g.lua": "0100644 0",
+	})
+	names := slices.Sorted(maps.Keys(m))
+	names = append(names, "/srv/site/out/c.lua", "/srv/site/in/d.lua", "/srv/site/in/../a.lua", "/srv/site/out/../inner/d.lua", "/srv//site/a.lua", "/srv/site/none.lua", "/srv/none/a.lua")
+	p := m.trust(0)
+	r := p.Remembering()
+	for range 2 {
+		for _, ask := range []func(*trust.Policy, string) error{(*trust.Policy).Check, (*trust.Policy).CheckFound, (*trust.Policy).CheckKept} {
+			for _, name := range names {
+				require.Equal(t, ask(p, name), ask(r, name), name)
+			}
+		}
+	}
+
+	looks := 0
+	p = m.trust(0)
+	lstat := p.Lstat
+	p.Lstat = func(name string, st *syscall.Stat_t) error {
+		looks++
+		return lstat(name, st)
+	}
+	r = p.Remembering()
+	require.NoError(t, r.Check("/srv/site/a.lua"))
+	looks = 0
+	require.NoError(t, r.Check("/srv/site/b.lua"))
+	require.Equal(t, 1, looks, "the file only")
+	require.Nil(t, (*trust.Policy)(nil).Remembering())
+}

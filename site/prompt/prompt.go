@@ -93,7 +93,7 @@ func New(ctx context.Context, process *site.Process, o Options) (*Prompt, error)
 		Document:  func() error { _, err := site.Documented(); return err },
 		Types:     sync.OnceValue(site.AllTypes),
 		Reference: reference,
-		ListDir:   p.scratch.ListDir,
+		ListDir:   p.scratch.ListDir, Modules: p.scratch.Modules,
 		LoadOther: p.scratch.LoadManifest, Sources: p.scratch.Source,
 		Brief: func() bool { return p.terminal.Active() && terminal.IsTerminal(o.Stdout) }, Page: p.terminal.Page,
 	})

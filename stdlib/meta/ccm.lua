@@ -102,6 +102,7 @@ function ccm.after(handle, fn) end
 ---@field properties? table<string, ccm.TypeProperty> The properties of a table.
 ---@field set? boolean Whether the order of a list does not matter.
 ---@field relative? boolean Whether a path may be relative to the script.
+---@field kind? "path"|"owner"|"group"|"package"|"service"|"content"|"command"|"url" What the values are, for forms.
 
 ---@class (exact) ccm.TypeDefinition
 ---@field name string
@@ -547,6 +548,7 @@ exec = {}
 ---@field content? string content is the whole text of the file. With neither content nor source, the content of an existing file is left alone, and a missing one is created empty.
 ---@field contents? string The same as content.
 ---@field source? string source is the path of a file to copy, or an http or https URL. A relative path is relative to the script or manifest that says it. A URL is fetched once in every run and plan; it may hold 64 MiB.
+---@field decrypt? boolean decrypt says whether the source is decrypted, with an identity of age that this machine has. It is if the name of the source ends with .age. What the source holds is a secret then.
 ---@field checksum? string checksum is the SHA-256 of the source in hexadecimal. A source with any other is refused, and the file stays as it is. A URL is not fetched while the file has it.
 ---@field content_once? boolean content_once writes the content only when the file is missing. After that only owner, group and mode are managed.
 ---@field owner? string owner is the user that owns the file, by name or number; "-1" leaves it as it is. It is required unless ensure is absent or existing.
@@ -671,6 +673,7 @@ scaffold = {}
 
 ---The properties of a service.
 ---@class (exact) ccm.Service.Props: ccm.Common
+---@field service? string service is the name of the service, if the resource has another one. So two users may have the same service: "sync-alice" and "sync-bob" with service = "sync".
 ---@field ensure? "running"|"stopped"|"unmanaged" ensure says whether the service is to be running or stopped. With unmanaged that stays as it is, and only enable and mask are managed; a change never restarts it. Default: running.
 ---@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, indirect, generated) counts as enabled.
 ---@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged. With false a mask is taken away. Left out, that stays as it is.
@@ -682,7 +685,7 @@ scaffold = {}
 ---The properties of a service and its name, or several names.
 ---@class (exact) ccm.Service.Table: ccm.Service.Props
 ---@field [integer] string
----@field name? string name is the name of the service itself, not an alias of it. It may hold letters, digits and . _ + : ~ @ - . Units of other kinds have their full name, such as "backup.timer", "app.socket" or "app.target". The instance of a template is called as in "getty@tty1".
+---@field name? string name is the name of the service itself, not an alias of it, unless service says that. It may hold letters, digits and . _ + : ~ @ - . Units of other kinds have their full name, such as "backup.timer", "app.socket" or "app.target". The instance of a template is called as in "getty@tty1".
 
 ---The handle of a service, whose properties may follow in a second call.
 ---@class ccm.Service.Handle: ccm.Handle
@@ -2177,7 +2180,7 @@ data = {}
 ---@return table
 function data.load(path) end
 
----Reads a plain document, found as fs.read finds it, and returns what is in it. A name that ends with .json is read as json.decode does, one that ends with .toml as toml.decode does, and any other as yaml.decode does. It is a table like any other, and data stays as it is.
+---Reads a plain document, found as fs.read finds it, and returns what is in it. A name that ends with .json is read as json.decode does, one that ends with .toml as toml.decode does, and any other as yaml.decode does. It is a table like any other, and data stays as it is. One with encrypted values, ENC[age,...], is read-only, and each is decrypted when it is read.
 ---
 ---```lua
 ---data.read("users.yaml")[1].name --> "ann"
@@ -2228,6 +2231,34 @@ function secret.file(path) end
 ---@param command string|string[]|{ timeout?: string, cwd?: string, env?: table<string, string>, stdin?: string }
 ---@return string
 function secret.cmd(command) end
+
+---Returns what a file holds that is encrypted with age, as a secret, without the line breaks at its end. The file is found as by fs.read, and decrypted with an identity of who runs ccm: see ccm secret. A file is decrypted once in a run, however often it is asked for.
+---
+---```lua
+---#secret.age("db.age") --> 13
+---```
+---@param path string
+---@return string
+function secret.age(path) end
+
+---Returns what a file holds that is encrypted with SOPS, as a secret: all of it, or the text at a key such as db.password. The program sops of the user is called, with the keys that it finds. A file is decrypted once for each key, and json.decode reads the whole of one that is JSON.
+---
+---```lua
+---#secret.sops("db.enc.json", "db.password") --> 13
+---```
+---@param path string
+---@param key? string
+---@return string
+function secret.sops(path, key) end
+
+---Returns data that is written in a script, read-only, in which encrypted texts, ENC[age,...], are decrypted when they are read. ccm secret encrypt --key and ccm secret edit change them in their places.
+---
+---```lua
+---secret.values({ user = "app" }).user --> "app"
+---```
+---@param data table
+---@return table
+function secret.values(data) end
 
 ---The script that is run.
 ---@class ccm.lib.site

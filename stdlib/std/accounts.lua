@@ -77,19 +77,6 @@ end
 --- Returns the names of the groups that a user is a member of, sorted.
 function accounts.groups_of(host, user) return tbl.sort(groups(host).member[user] or {}) end
 
---- Returns what /etc/shadow has of a user (shadow(5)): the encrypted password, days of its
---- ageing, -1 for none, and the date on which the account expires, or never.
-function accounts.shadow(host, user)
-  local text = "\n" .. (host.read("/etc/shadow") or "")
-  local at = text:find("\n" .. user .. ":", 1, true)
-  local f = at and records(text:match("[^\n]+", at))[user] or {}
-  local function days(i) return tonumber(f[i]) or -1 end
-  return {
-    password = f[2] or "", min_days = days(4), max_days = days(5), warn_days = days(6),
-    expires = days(8) >= 0 and time.format(days(8) * 86400, "%Y-%m-%d") or "never",
-  }
-end
-
 --- Runs a command on the machine of host. The words may be lists, and false or
 --- nil leaves one out.
 function accounts.run(host, command, ...)

@@ -6,21 +6,15 @@
 
 local accounts, lines, ssh = require "std.accounts", require "std.lines", require "std.ssh"
 
--- The parts of a line with a key, nil if it is none.
-local function parsed(text)
-  local m = re.match(text, [[^\s*(?:(]] .. ssh.options .. [[)[ \t]+)??]] .. ssh.key .. [[(?:[ \t]+(.*?))?\s*$]])
-  return m and { options = re.find_all(m[1] or "", [[(?:]] .. ssh.quoted .. [[|[^",])+]]), type = m[2], blob = m[3], comment = m[4] or "" }
-end
-
 -- The text with the key as it is wanted, and the first line with the key that is in it.
 local function edited(want, text)
-  local key, list, eol = parsed(want.key), lines.split(text)
+  local key, list, eol = ssh.authorized(want.key), lines.split(text)
   local kept, first = {}, nil
   local function render(options, comment)
     return str.trim(str.join({ str.join(want.options or options, ","), key.type, key.blob, want.comment or comment }, " "))
   end
   for _, l in ipairs(list) do
-    local have = l:find(key.blob, 1, true) and parsed(l)
+    local have = l:find(key.blob, 1, true) and ssh.authorized(l)
     if not have or have.type ~= key.type or have.blob ~= key.blob then
       kept[#kept + 1] = l
     else
@@ -49,7 +43,7 @@ return ccm.type {
   commands = {},
   properties = {
     name = { name = true, doc = "The user or, if user is given, any name.", example = "deploy" },
-    user = { doc = "The user, who is in /etc/passwd. Left out, it is the name." },
+    user = { kind = "owner", doc = "The user, who is in /etc/passwd. Left out, it is the name." },
     key = { required = true, doc = "The public key, as the line of a .pub file. Its comment is that of a new line.", example = "ssh-ed25519 AAAA... alice@example.org" },
     options = { type = "list", set = true, doc = "The options before the key, as sshd(8) has them. Left out, a line that is there keeps its own; given, there is one line with the key.", example = 'from="192.0.2.0/24"' },
     comment = { doc = "The comment behind the key. Left out, a line that is there keeps its own." },
@@ -59,7 +53,7 @@ return ccm.type {
   phrases = { create = "added the key", update = "updated the key", remove = "removed the key" },
 
   validate = function(want)
-    local key = parsed(want.key) or {}
+    local key = ssh.authorized(want.key) or {}
     local wrong = ssh.mistake(want.key, key.type, key.blob)
     if wrong then return "key", wrong end
     if #key.options > 0 then return "key", "want options apart from the key: options = " .. inspect(key.options) end

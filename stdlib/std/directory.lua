@@ -6,30 +6,10 @@
 --   directory { "/srv/www", source = "files/www", owner = "root", group = "www-data", purge = true }
 --   directory { "/etc/nginx/conf.d", purge = true, exclude = { "local-*.conf" } }
 
--- Whether an entry of the source is not copied.
-local function left_out(want, name)
-  return tbl.any(want.exclude or {}, function(p) return path.match(p, name) or path.match(p, path.base(name)) end)
-end
-
--- An error if the directory is in its own source, and so would be copied into itself.
-local function check_place(want, host)
-  local at = (host.root == "/" and "" or host.root) .. want.path
-  if want.purge and str.starts(want.source or "", at .. "/") then error(("the source %s is in %s, and would be purged"):format(want.source, want.path), 0) end
-  if not want.source or not str.starts(at, want.source .. "/") then return end
-  local name = ""
-  for _, part in ipairs(str.split(at:sub(#want.source + 2), "/")) do
-    name = name == "" and part or name .. "/" .. part
-    if left_out(want, name) then return end
-  end
-  error(("%s is in the source %s, and would be copied into itself (exclude = { %q } leaves it out)"):format(want.path, want.source, name), 0)
-end
+local safepath = require "std.safepath"
 
 -- Whether a mode depends on what is there, as u=rwX does.
 local function symbolic(mode) return mode and mode:find("[-+=]") ~= nil end
-
--- Whether a directory is too much to remove what is not declared in it: one directly below /, such as
--- /etc, one of the system, and a home.
-local function is_precious(p) return re.test(p, [[^/[^/]*$|^/(usr|var|boot|home|lib|lib64|run|dev|proc|sys)/[^/]+$|^/var/lib/(dpkg|rpm|ccm)$]]) end
 
 -- The permissions of directories, nil if they do not matter.
 local function dir_mode(want) return want.dir_mode or symbolic(want.mode) and want.mode or nil end
@@ -41,8 +21,8 @@ return ccm.type {
     path = { type = "path", name = true, doc = "Where the directory is.", example = "/srv/www" },
     source = { type = "path", relative = true, doc = "The directory to copy. A relative path is relative to the script or manifest that says it. Left out, only the directory itself is managed, and with recurse what is in it." },
     recurse = { type = "boolean", default = false, doc = "Whether owner, group and permissions are for all that is in the directory as well. Links are given away and not followed. It goes without source." },
-    owner = { doc = "The user that owns all of it, by name or number." },
-    group = { doc = "The group of all of it, by name or number." },
+    owner = { kind = "owner", doc = "The user that owns all of it, by name or number." },
+    group = { kind = "group", doc = "The group of all of it, by name or number." },
     mode = { type = "mode_change", doc = "The permissions of the files, or such as u=rwX,go=rX of files and directories: X is x for directories and for what somebody may execute. Such a mode goes without source. Left out, a file has those of its source when it is made, and keeps those that it has." },
     dir_mode = { type = "mode", doc = "The permissions of the directories. Left out, they are made with 0755 and keep those that they have." },
     exclude = { type = "list", doc = "Patterns such as *.bak: what matches one, by its name or by its path, is not copied, and is left alone by recurse, and by purge if there is no source." },
@@ -53,7 +33,7 @@ return ccm.type {
   validate = function(want)
     if want.source and want.recurse then return "recurse", "goes without source" end
     if want.source and symbolic(want.mode) then return "mode", "a mode such as u=rwX goes without source" end
-    if want.purge and want.ensure == "present" and not want.source and is_precious(want.path) then
+    if want.purge and want.ensure == "present" and not want.source and safepath.is_precious(want.path) then
       return "purge", "what is not declared is not removed from " .. want.path .. ", of which the system or a user has need: want a directory below it"
     end
     if want.path == "/" then return "path", "want a directory below /" end
@@ -62,7 +42,7 @@ return ccm.type {
   -- What is found is what differs: files to copy, entries with the wrong owner or
   -- mode, entries too many.
   status = function(want, host)
-    if want.ensure == "present" then check_place(want, host) end
+    if want.ensure == "present" then safepath.check_copy(want, host) end
     local top = host.stat(want.path)
     if top and top.kind ~= "directory" then error("want a directory, found a " .. top.kind .. ", which is not replaced", 0) end
     local have = { ensure = top and "present" or "absent", copy = {}, attributes = {}, extra = {} }

@@ -72,9 +72,8 @@ return ccm.type {
     -- The last line says how nft listed the rules when they were loaded.
     local body, listed = (text or ""):match("^(.*\n)# listed as (%x+)\n$")
     body = body or text or ""
-    local have = { ensure = text and "present" or "absent", text = body, main = boot, main_text = boot and host.read(boot), running = now and "loaded" or "not loaded" }
+    local have = { ensure = text and "present" or "absent", text = body, main = boot, main_text = boot and host.read(boot), running = (now or host.root ~= "/") and "loaded" or "not loaded" }
     if now and now ~= listed then have.running = "changed by somebody else" end
-    if host.root ~= "/" then have.running = "loaded" end
     local head, tail = frame(want)
     have.rules = text and (str.starts(body, head) and str.ends(body, tail) and body:sub(#head + 1, #body - #tail - 1) or "in other lines") or nil
     if want.rules and body == rendered(want) then have.rules = want.rules end

@@ -5,51 +5,7 @@
 --   ini { "debug off", path = "/etc/app.ini", key = "debug", ensure = "absent" }
 --   ini { "tests", path = "/etc/app.ini", whole_section = true, ensure = "absent" }
 
-local lines = require "std.lines"
-
--- The name of the section that a line begins, or nil.
-local function header(l)
-  local m = re.match(l, [[^\s*\[\s*(.*?)\s*\]\s*$]])
-  return m and m[1]
-end
-
--- The last line of the part that begins in line i, which has a place in the text.
-local function finish(text, i, place)
-  local list = lines.of(text)
-  while true do
-    local feed = text:find("\n", place, true)
-    local bracket = feed and text:find("[", feed, true)
-    if not bracket then return #list end
-    i, place = i + str.count(text:sub(feed, bracket), "\n"), bracket
-    if header(list[i]) then return i - 1 end
-  end
-end
-
--- Where a section stands in a text, from its header to its last line. It may stand there several times.
-local function parts(text, section)
-  local list, found = lines.of(text), {}
-  if section == "" then
-    local to = list[1] and header(list[1]) and 0 or finish(text, 1, 1)
-    found[1] = { from = 1, to = math.min(to, #list) }
-  end
-  local at, places = lines.having(text, section == "" and "[" or section)
-  for n, i in ipairs(at) do
-    if header(list[i]) == section then found[#found + 1] = { from = i, to = finish(text, i, places[n]) } end
-  end
-  return found
-end
-
--- The text without a section. Comments right above the next section belong to that.
-local function without(text, section)
-  local list, eol = lines.split(text)
-  local found = parts(text, section)
-  for n = #found, 1, -1 do
-    local last = found[n].to
-    while last < #list and re.test(list[last], [=[^\s*[#;]]=]) do last = last - 1 end
-    list = tbl.concat(tbl.slice(list, 1, found[n].from - 1), tbl.slice(list, last + 1))
-  end
-  return #found > 0 and lines.join(list, eol) or text
-end
+local lines, sections = require "std.lines", require "std.sections"
 
 return ccm.type {
   name = "ini",
@@ -76,11 +32,11 @@ return ccm.type {
   end,
 
   edit = function(want, text)
-    if want.whole_section then return without(text, want.section or want.name) end
+    if want.whole_section then return sections.without(text, want.section or want.name) end
     local key, section = want.key or want.name, want.section or ""
     local setting = [[^(\s*]] .. re.escape(key) .. [[\s*[=:]\s*)(.*?)\s*$]]
     local list, eol = lines.of(text)
-    local mine = parts(text, section)
+    local mine = sections.parts(text, section)
 
     -- The lines that set the key, the last of which counts.
     local found = {}

@@ -20,7 +20,7 @@ return ccm.type {
     path = { type = "path", doc = "A virtual environment of Python, which is made if it is missing, a project of npm, or a directory of gems. Left out, the package is that of the whole machine." },
     source = { type = "path", relative = true, doc = "A package file to install instead of what a registry has." },
     options = { type = "list", doc = "Further words for the command that installs the package.", example = "--no-index" },
-    user = { doc = "The user who runs the package manager. Left out, it is the one who runs ccm, and root wants a path that nobody else can exchange." },
+    user = { kind = "owner", doc = "The user who runs the package manager. Left out, it is the one who runs ccm, and root wants a path that nobody else can exchange." },
   },
   phrases = { create = "installed the package", update = "replaced the package", remove = "removed the package" },
 

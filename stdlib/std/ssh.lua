@@ -1,4 +1,4 @@
--- Reads public keys of ssh, for the types authorized_key and known_host.
+-- Reads public keys of ssh and makes new ones, for the types authorized_key, known_host and user.
 
 local ssh = {}
 
@@ -10,6 +10,12 @@ ssh.options = "[A-Za-z](?:" .. ssh.quoted .. [[|\\+[^\s\\]|[^\s"\\])+]]
 
 --- What a key is, with groups for its type and for what follows that in base64.
 ssh.key = [[([a-z][a-z0-9.@-]*-[a-z0-9.@-]+)[ \t]+([A-Za-z0-9+/]{20,}={0,2})]]
+
+--- Returns the parts of a line of authorized_keys, nil if there is no key in it.
+function ssh.authorized(text)
+  local m = re.match(text, [[^\s*(?:(]] .. ssh.options .. [[)[ \t]+)??]] .. ssh.key .. [[(?:[ \t]+(.*?))?\s*$]])
+  return m and { options = re.find_all(m[1] or "", [[(?:]] .. ssh.quoted .. [[|[^",])+]]), type = m[2], blob = m[3], comment = m[4] or "" }
+end
 
 -- Whether data are the parts of a key of a type. A length of four bytes stands before
 -- each part, and the first one is the type (RFC 4253, 6.6).
@@ -32,6 +38,15 @@ function ssh.mistake(text, type, blob)
   if not decoded or not is_key(data, type) then
     return "the key is cut off or was changed: what follows " .. type .. " is no such key (copy the whole line of the .pub file)"
   end
+end
+
+--- Makes a key without a passphrase, and the directory that it is in. That is done as the user, to whom
+--- what is below the home directory belongs, and in a session without the terminal of root, in which the
+--- user could type otherwise.
+function ssh.generate(host, user, kind, file)
+  local as_user = { "setsid", "--wait", "runuser", "-u", user, "--" }
+  host.run(tbl.concat(as_user, { "mkdir", "-p", "-m", "0700", path.dir(file) }))
+  host.run(tbl.concat(as_user, { "ssh-keygen", "-q", "-t", kind, "-N", "", "-f", file }))
 end
 
 return ssh

@@ -42,7 +42,7 @@ return ccm.type {
     name = { name = true, doc = "The name of the two units, without a suffix.", example = "backup" },
     command = { doc = "What is run, with an absolute path, as ExecStart has it: no shell is started, and a percent sign is written %%. It is required unless ensure is absent." },
     schedule = { type = "list", doc = "When it is run, as in systemd.time(7), such as daily or Mon *-*-* 03:30. It is required unless ensure is absent." },
-    user = { doc = "The user that runs it. Left out, it is root." },
+    user = { kind = "owner", doc = "The user that runs it. Left out, it is root." },
     description = { doc = "What the units say they are. Left out, it is the name." },
     persistent = { type = "boolean", default = true, doc = "Whether a time that was missed, because the machine was off, is made up for." },
     delay = { doc = "The longest time, chosen at random, to wait beyond the schedule, such as 5m." },

@@ -4,9 +4,7 @@
 --   user { "deploy", shell = "/bin/bash", groups = { "www-data" } }
 --   user { "nobody-needs-this", ensure = "absent", manage_home = true }
 
-local accounts = require "std.accounts"
-
-local ageing = { "min_days", "max_days", "warn_days", "expires" }
+local accounts, shadow, ssh = require "std.accounts", require "std.shadow", require "std.ssh"
 
 -- Whether userdel takes the user's own group along (USERGROUPS_ENAB in login.defs(5)): one of
 -- the same name that nobody else is in.
@@ -26,7 +24,7 @@ return ccm.type {
   properties = {
     name = { name = true, doc = "The name of the user.", example = "deploy" },
     uid = { type = "integer", doc = "The number of the user. Left out, the system chooses one." },
-    group = { doc = "The name of the group that is the user's own. Left out, a new user gets one of the same name." },
+    group = { kind = "group", doc = "The name of the group that is the user's own. Left out, a new user gets one of the same name." },
     groups = { type = "list", set = true, doc = "The names of further groups that the user is in. They must be there." },
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether the user may be in other groups too." },
     comment = { doc = "The full name, or what the user is for." },
@@ -47,11 +45,7 @@ return ccm.type {
   validate = function(want)
     if not accounts.is_name(want.name) then return "name", "want the name of a user, got " .. inspect(want.name) end
     if want.comment and want.comment:find("[:\r\n]") then return "comment", "want one line without colons" end
-    if want.expires and want.expires ~= "never" and not (re.test(want.expires, [[^\d{4}-\d\d-\d\d$]]) and pcall(time.parse, want.expires)) then return "expires", "want a date such as 2027-01-31, or never" end
-    for _, p in ipairs(ageing) do
-      if type(want[p]) == "number" and want[p] < -1 then return p, "want days, or -1 for none" end
-    end
-    if want.password and want.password:find("[:%s]") then return "password", "want an encrypted password" end
+    return shadow.mistake(want)
   end,
 
   status = function(want, host)
@@ -72,9 +66,7 @@ return ccm.type {
       -- Only those count that are wanted.
       have.groups = tbl.filter(want.groups or {}, function(g) return tbl.contains(have.all, g) end)
     end
-    local shadow = (want.password or tbl.any(ageing, function(p) return want[p] ~= nil end)) and accounts.shadow(host, want.name)
-    if want.password and want.update_password == "always" then have.password = shadow.password end
-    for _, p in ipairs(ageing) do have[p] = want[p] and shadow[p] end
+    have = tbl.merge(have, shadow.found(want, host))
     if want.ssh_key then have.ssh_key = host.stat(key_file(want, have)) and want.ssh_key or "none" end
     return have
   end,
@@ -93,25 +85,9 @@ return ccm.type {
     if action == "remove" then return accounts.run(host, "userdel", want.manage_home and "--remove", want.name) end
     local new = action == "create"
     local function differs(property) return want[property] and (new or want[property] ~= have[property]) end
-    -- Everybody can read the arguments of a command, and nobody its standard input.
-    local root = host.root ~= "/" and { "--root", host.root } or {}
     local function finish()
-      if differs "password" and (new or want.update_password == "always") then
-        host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { stdin = want.name .. ":" .. want.password .. "\n" }))
-      end
-      local words = {}
-      for i, p in ipairs(ageing) do
-        if differs(p) then words = tbl.concat(words, { ({ "--mindays", "--maxdays", "--warndays", "--expiredate" })[i], want[p] == "never" and -1 or want[p] }) end
-      end
-      if #words > 0 then host.run(tbl.concat({ "chage" }, root, words, { want.name })) end
-      -- As the user, to whom what is below the home directory belongs, and in a session without
-      -- the terminal of root, in which the user could type otherwise.
-      if differs "ssh_key" then
-        local file = key_file(want, { home = accounts.users(host)[want.name].home })
-        local as_user = { "setsid", "--wait", "runuser", "-u", want.name, "--" }
-        host.run(tbl.concat(as_user, { "mkdir", "-p", "-m", "0700", path.dir(file) }))
-        host.run(tbl.concat(as_user, { "ssh-keygen", "-q", "-t", want.ssh_key, "-N", "", "-f", file }))
-      end
+      shadow.change(want, host, differs, new)
+      if differs "ssh_key" then ssh.generate(host, want.name, want.ssh_key, key_file(want, accounts.users(host)[want.name])) end
     end
     local options = {}
     local function option(given, ...)

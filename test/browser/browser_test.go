@@ -26,6 +26,9 @@ import (
 
 // ccm is the binary that is tried, built once.
 var ccm = sync.OnceValues(func() (string, error) {
+	if bin := os.Getenv("CCM_BINARY"); bin != "" { // one that is there already
+		return bin, nil
+	}
 	dir, err := os.MkdirTemp("", "ccm-browser-")
 	if err != nil {
 		return "", err
@@ -42,7 +45,7 @@ var ccm = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if bin, err := ccm(); err == nil {
+	if bin, err := ccm(); err == nil && os.Getenv("CCM_BINARY") == "" {
 		_ = os.RemoveAll(filepath.Dir(bin))
 	}
 	os.Exit(code)

@@ -130,3 +130,23 @@ echo 'service { "bad", scope = "user", user = "alice" }' > /srv/bad.lua; echo 's
 	require.Contains(t, out.stdout, "no such thing")
 	l.sh("su alice -c '/opt/ccm/ccm run /srv/own.lua'; test $(wc -l < ~alice/it.starts) = 3")
 }
+
+// Two users have the same service, and what runs for them can be imported.
+func TestServiceOfTwoUsers(t *testing.T) {
+	l := boot(t, debian)
+	l.sh(`dpkg --force-depends -i /srv/ccm-lab/archive/libpam-systemd*.deb > /dev/null
+printf '[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=default.target\n' > /etc/systemd/user/it.service
+for u in alice bob; do useradd -m $u; loginctl enable-linger $u; done
+cat > /srv/two.lua <<'END'
+for _, u in ipairs { "alice", "bob" } do service { "it-" .. u, service = "it", scope = "user", user = u, enable = true } end
+END`)
+	l.until("their service managers run", "test -S /run/user/$(id -u alice)/systemd/private -a -S /run/user/$(id -u bob)/systemd/private")
+	out := l.exec("/opt/ccm/ccm", "run", "/srv/two.lua")
+	require.Equal(t, 0, out.status, out.stdout)
+	require.Contains(t, out.stdout, "service#it-alice: Started. Enabled")
+	require.Contains(t, out.stdout, "service#it-bob: Started. Enabled")
+	l.says("alice\nbob", "ps -o user= -C sleep | sort")
+	l.sh("/opt/ccm/ccm import service --user alice it > /srv/imported.lua; /opt/ccm/ccm import service --user bob it >> /srv/imported.lua")
+	l.says("service { \"it-alice\", service = \"it\", enable = true, scope = \"user\", user = \"alice\" }", "head -1 /srv/imported.lua")
+	l.says("Nothing to do: 2 resources are as wanted", "/opt/ccm/ccm plan /srv/imported.lua | sed 's/ (.*//'")
+}

@@ -82,7 +82,7 @@ func TestInstall(t *testing.T) {
 			l.says("disabled\ninactive", "systemctl is-enabled ccm-run.timer || :; systemctl is-active ccm-run.timer || :")
 			l.sh("systemd-analyze verify --man=no /usr/lib/systemd/system/ccm-run.timer")
 			l.says("root:root 755", "stat -c '%U:%G %a' /etc/ccm")
-			require.Contains(t, l.sh("zcat /usr/share/man/man1/ccm-run.1.gz"), `.TH "CCM-RUN" "1"`)
+			require.Contains(t, l.sh("zcat /usr/share/man/man1/ccm-run.1.gz"), `.TH "CCM-RUN" 1`)
 			l.sh("bash -c '. /usr/share/bash-completion/completions/ccm; complete -p ccm'")
 			require.Regexp(t, `(?m)^ok +service +by systemd$`, l.sh("ccm doctor"))
 

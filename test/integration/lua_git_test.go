@@ -16,7 +16,7 @@ func app(args, does string) step {
 // refused is app for a clone that fails, in a plan as in a run.
 func refused(args string, words ...string) step {
 	s := app(args, "failed")
-	s.errs = map[string][]string{"git#/srv/app": append(words, "stdlib/std/git.lua")}
+	s.errs = map[string][]string{"git#/srv/app": words}
 	return s
 }
 

@@ -3,15 +3,13 @@
 package report
 
 import (
-	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/luaapi/spec"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/junit"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -186,64 +184,25 @@ func (r *Report) tap(n int, res spec.Result) {
 	}
 }
 
-type junitSuites struct {
-	XMLName xml.Name     `xml:"testsuites"`
-	Suites  []junitSuite `xml:"testsuite"`
-}
-
-type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Class   string        `xml:"classname,attr"`
-	Name    string        `xml:"name,attr"`
-	Time    string        `xml:"time,attr"`
-	Failure *junitProblem `xml:"failure"`
-	Error   *junitProblem `xml:"error"`
-	Skipped *struct{}     `xml:"skipped"`
-}
-
-type junitProblem struct {
-	Message string `xml:"message,attr"`
-	Text    string `xml:",chardata"`
-}
-
 // junit writes all tests as JUnit does, a suite for each file.
 func (r *Report) junit() error {
-	var all junitSuites
+	var all []junit.Suite
 	for _, res := range r.results {
-		if len(all.Suites) == 0 || all.Suites[len(all.Suites)-1].Name != terminal.Line(res.File) {
-			all.Suites = append(all.Suites, junitSuite{Name: terminal.Line(res.File)})
+		file := terminal.Line(res.File)
+		if len(all) == 0 || all[len(all)-1].Name != file {
+			all = append(all, junit.Suite{Name: file})
 		}
-		s := &all.Suites[len(all.Suites)-1]
-		s.Tests++
-		c := junitCase{Class: terminal.Line(res.File), Name: terminal.Line(res.Name), Time: fmt.Sprintf("%.3f", res.Took.Seconds())}
-		text := terminal.Lines(message(res.Errs)) // XML has no way to write most control characters
-		first, _, _ := strings.Cut(text, "\n")
-		problem := &junitProblem{first, text}
+		c := junit.Case{Class: file, Name: terminal.Line(res.Name), Time: junit.SecondsOf(res.Took)}
+		problem := junit.Because(terminal.Lines(message(res.Errs))) // XML has no way to write most control characters
 		switch res.Status {
 		case spec.Failure:
-			s.Failures++
 			c.Failure = problem
 		case spec.Error:
-			s.Errors++
 			c.Error = problem
 		case spec.Pending:
-			s.Skipped++
-			c.Skipped = &struct{}{}
+			c.Skipped = &junit.Result{}
 		}
-		s.Cases = append(s.Cases, c)
+		all[len(all)-1].Add(c)
 	}
-	enc := xml.NewEncoder(r.w)
-	enc.Indent("", "  ")
-	_, err := io.WriteString(r.w, xml.Header)
-	err = errors.Join(err, enc.Encode(all))
-	_, last := io.WriteString(r.w, "\n")
-	return errors.Join(err, last)
+	return junit.Write(r.w, all)
 }

@@ -278,26 +278,47 @@ func (o *View) Canonical(dir string) (string, error) {
 // ReadUpTo returns what a regular file holds, links followed; more than limit bytes are an
 // error.
 func (o *View) ReadUpTo(name string, limit int64) ([]byte, error) {
+	assumed, found, err := o.read(name, limit)
+	if assumed != nil {
+		found = []byte(*assumed)
+	}
+	return found, err
+}
+
+// ReadText is ReadUpTo for a text. What was assumed is not copied: of many edits of one file each
+// reads what the others leave.
+func (o *View) ReadText(name string, limit int64) (string, error) {
+	assumed, found, err := o.read(name, limit)
+	if assumed != nil {
+		return *assumed, err
+	}
+	return string(found), err
+}
+
+// read returns what a file holds: a content that was assumed, or what was found.
+func (o *View) read(name string, limit int64) (assumed *string, found []byte, err error) {
 	p, err := o.look(name, true, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p.info.Kind != safepath.Regular && p.info.Kind != safepath.Missing {
-		return nil, fmt.Errorf("want a file, found %s", p.info.Kind)
+		return nil, nil, fmt.Errorf("want a file, found %s", p.info.Kind)
 	}
 	if p.info.Kind == safepath.Regular && p.entry.asIs() {
-		return o.base.ReadUpTo(p.path, limit)
+		found, err = o.base.ReadUpTo(p.path, limit)
+		return nil, found, err
 	}
 	if e := p.entry; p.info.Kind == safepath.Regular && e.Kind == safepath.Regular && e.Content != nil && int64(len(*e.Content)) <= limit {
-		return []byte(*e.Content), nil
+		return e.Content, nil, nil
 	}
 	f, err := o.openPlace(p)
 	if err != nil {
 		if e, ok := errors.AsType[*os.PathError](err); ok {
 			e.Path = name
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	return safepath.ReadUpTo(f, limit)
+	found, err = safepath.ReadUpTo(f, limit)
+	return nil, found, err
 }

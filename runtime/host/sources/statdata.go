@@ -36,6 +36,14 @@ func StatDataOf(fi os.FileInfo, now time.Time) StatData {
 	return g
 }
 
+// StatDataOfInfo returns the stat data of a file that was looked at.
+func StatDataOfInfo(i *safepath.Info, now time.Time) StatData {
+	return StatData{
+		Size: i.Size, MTime: i.MTime.UnixNano(), CTime: i.CTime, Inode: i.Ino,
+		Reliable: now.UnixNano()-i.CTime > int64(timeStep),
+	}
+}
+
 // Stamp returns a text that changes with every later change of the source; "" if the stat
 // data are not reliable.
 func (g StatData) Stamp() string {

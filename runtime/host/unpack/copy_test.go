@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -77,6 +78,7 @@ func TestCopyTree(t *testing.T) {
 		require.Equal(t, host.Missing, d.Kind)
 		if info, err := h.Lstat(d.Path); d.Next != nil {
 			require.NoError(t, err)
+			info.CTime = d.Next.CTime // which its mode and its name have changed since
 			require.Equal(t, info, *d.Next)
 		}
 	}
@@ -169,3 +171,36 @@ func TestCopyTreeRefuses(t *testing.T) {
 
 // blocks returns how many blocks of 512 bytes a file takes.
 func blocks(fi fs.FileInfo) int64 { return fi.Sys().(*syscall.Stat_t).Blocks }
+
+// later is an hour later than it is: what was just written counts as old enough to have stat data
+// that change with its content.
+type later struct{}
+
+func (later) Now() time.Time { return time.Now().Add(time.Hour) }
+
+// What was copied need not be read again to be compared; that the copy or the source changed
+// afterwards is seen all the same.
+func TestCopyIsComparedByItsDigest(t *testing.T) {
+	source, root := t.TempDir(), t.TempDir()
+	for i := range 12 {
+		require.NoError(t, os.WriteFile(fmt.Sprintf("%s/f%02d", source, i), []byte("text"), 0o644))
+	}
+	h := host.New(host.Options{Root: root, Clock: later{}})
+	require.NoError(t, unpack.CopyTree(t.Context(), h, unpack.Copy{Source: source, Directory: "/new", Names: []string{".", "f00", "f01", "f02", "f03"}, Attr: sourceAttr}))
+	differing := func() (list []string) {
+		every := func(host.TreeEntry) (bool, error) { return true, nil }
+		require.NoError(t, h.CompareTree(t.Context(), source, "/new", every, func(p host.TreePair) error {
+			if p.Target.Kind == host.Regular && p.Differs {
+				list = append(list, p.Rel)
+			}
+			return nil
+		}))
+		return list
+	}
+	require.True(t, h.Sources().IsSummed(source+"/f01"))
+	require.Empty(t, differing())
+	require.NoError(t, os.WriteFile(root+"/new/f01", []byte("TEXT"), 0o644))
+	require.NoError(t, os.WriteFile(source+"/f02", []byte("TEXT"), 0o644))
+	require.NoError(t, os.Chtimes(source+"/f02", time.Unix(1, 0), time.Unix(1, 0)))
+	require.Equal(t, []string{"f01", "f02"}, differing())
+}

@@ -182,7 +182,7 @@ func (t *stagedTree) copyFile(source int, st *unix.Stat_t, in *safepath.Handle, 
 	closeFile := func() error { return unix.Close(fd) }
 	defer func() { err = errors.Join(err, safepath.PathError("close", at, closeFile())) }()
 	if st.Size > 0 && st.Size < int64(len(t.buf)) && st.Blocks > 0 {
-		err = t.copySmall(source, fd, st.Size)
+		err = t.copySmall(source, fd, st, filepath.Join(t.Source, name))
 	} else {
 		f := os.NewFile(uintptr(fd), at)
 		closeFile = f.Close
@@ -201,9 +201,10 @@ func (t *stagedTree) copyFile(source int, st *unix.Stat_t, in *safepath.Handle, 
 	return safepath.PathError("sync", at, safepath.Fsync(fd))
 }
 
-// copySmall copies a file of up to size bytes, without asking whether it ends there.
-func (t *stagedTree) copySmall(from, to int, size int64) error {
-	part := t.buf[:size]
+// copySmall copies a file without asking whether it ends where st says. What it holds is noted,
+// and so need not be read again to look whether the copy is the same.
+func (t *stagedTree) copySmall(from, to int, st *unix.Stat_t, name string) error {
+	part := t.buf[:st.Size]
 	for done := 0; done < len(part); {
 		n, err := unix.Read(from, part[done:])
 		switch {
@@ -216,6 +217,8 @@ func (t *stagedTree) copySmall(from, to int, size int64) error {
 		}
 		done += n
 	}
+	info := safepath.InfoOf(st)
+	t.treeCopy.h.Sources().NoteContent(name, &info, part)
 	for len(part) > 0 {
 		n, err := unix.Write(to, part)
 		if err != nil && err != unix.EINTR {

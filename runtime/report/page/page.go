@@ -23,6 +23,11 @@ import (
 //go:embed page.html
 var source string
 
+// Theme is the colours, light and dark, as a style sheet. The page of ccm studio has them too.
+//
+//go:embed theme.css
+var Theme string
+
 //go:embed page.css
 var style string
 
@@ -80,7 +85,7 @@ const mostRows = 8000
 func Write(w io.Writer, run *report.Run) error {
 	sum := sha256.Sum256([]byte(script))
 	v := &view{
-		Run: run, Verdict: verdictOf(run), Style: template.CSS(style), Script: template.JS(script),
+		Run: run, Verdict: verdictOf(run), Style: template.CSS(Theme + style), Script: template.JS(script),
 		Policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
 	}
 	if !run.Summary.StartTime.IsZero() {

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// askPassphrase asks for the passphrase of an identity on the terminal, which shows nothing of it.
+func (e *env) askPassphrase(file string) ([]byte, error) {
+	return e.readHidden("passphrase of " + file + ": ")
+}
+
+// askNewPassphrase asks for a passphrase twice.
+func (e *env) askNewPassphrase() (string, error) {
+	first, err := e.readHidden("new passphrase: ")
+	if err != nil {
+		return "", err
+	}
+	if len(first) < 8 {
+		return "", errors.New("the passphrase has less than 8 characters")
+	}
+	second, err := e.readHidden("the same again: ")
+	if err == nil && string(first) != string(second) {
+		err = errors.New("they are not the same")
+	}
+	return string(first), err
+}
+
+// readHidden reads a line from the terminal, wherever standard input and output go.
+func (e *env) readHidden(prompt string) ([]byte, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil, diag.Errorf(diag.Pos{}, "there is no terminal to ask for it").WithHint("an identity without a passphrase does, in CCM_AGE_IDENTITY_FILE")
+	}
+	defer tty.Close()
+	out := terminal.NewWriter(tty)
+	terminal.Fprintf(out, "%s", prompt)
+	_ = out.Flush()
+	// A signal in the middle would leave the terminal without echo.
+	state, err := term.GetState(int(tty.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	type result struct {
+		line []byte
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() {
+		line, err := term.ReadPassword(int(tty.Fd()))
+		read <- result{line, err}
+	}()
+	select {
+	case r := <-read:
+		terminal.Fprintf(out, "\n")
+		_ = out.Flush()
+		return r.line, r.err
+	case <-e.Stop:
+		_ = term.Restore(int(tty.Fd()), state)
+		terminal.Fprintf(out, "\n")
+		_ = out.Flush()
+		return nil, errors.New("interrupted")
+	}
+}

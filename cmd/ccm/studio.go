@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/studio"
+)
+
+func newStudioCommand(e *env) *cobra.Command {
+	o := studio.Options{Process: e.Process}
+	f := &siteFlags{}
+	noBrowser, asRoot, stateDir := false, false, ""
+	cmd := &cobra.Command{
+		Use:   "studio [DIR|FILE]",
+		Short: "Design a site in the browser",
+		Long: `Design scripts and manifests in the browser: resources are chosen from a palette
+and filled in by forms, beside the text of the file. It shows mistakes, and what
+a plan would do. It changes files of the directory when they are saved, and
+nothing else: it never brings the machine in order.
+
+  ccm studio              the files of this directory
+  ccm studio site.yaml    the same, with one open
+
+The page is on this machine only. Its address is printed; it is good once and for
+two minutes. Enter prints a new one.`,
+		Args: wantArguments(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "."
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if os.Geteuid() == 0 && !asRoot {
+				return diag.Errorf(diag.Pos{}, "studio as root evaluates the site as root").
+					WithHint("start it as yourself; it needs no rights to design. --as-root does it all the same")
+			}
+			var err error
+			if o.Directory, o.File, err = designed(name); err != nil {
+				return err
+			}
+			o.Site, o.StateDir = *f.options(), state.Dir(stateDir)
+			if o.Program, err = os.Executable(); err != nil {
+				return err
+			}
+			if err := os.Chdir(o.Directory); err != nil { // as if commands were typed there
+				return err
+			}
+			return serveStudio(cmd.Context(), e, o, !noBrowser && !asRoot)
+		},
+	}
+	fs := cmd.Flags()
+	f.Root, f.Data.ReadEnv = "/", true
+	fs.StringVar(&stateDir, "state-dir", "", "keep what is not saved in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	fs.StringVar(&o.Listen, "listen", "127.0.0.1:0", "serve the page on this `ADDRESS` of this machine; port 0 takes a free one")
+	fs.BoolVar(&noBrowser, "no-browser", false, "print the address only")
+	fs.BoolVar(&asRoot, "as-root", false, "evaluate sites as root, and save files as root")
+	return cmd
+}
+
+// designed returns the directory that is shown, and the file that is opened first.
+func designed(name string) (dir, file string, err error) {
+	if name, err = filepath.Abs(name); err != nil {
+		return "", "", err
+	}
+	switch fi, err := os.Stat(name); {
+	case err != nil:
+		return "", "", err
+	case fi.IsDir():
+		return name, "", nil
+	case !fi.Mode().IsRegular():
+		return "", "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return filepath.Dir(name), filepath.Base(name), nil
+}
+
+// serveStudio serves until it is interrupted or the page ends it.
+func serveStudio(ctx context.Context, e *env, o studio.Options, browser bool) error {
+	s, err := studio.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := e.UntilStopped(ctx)
+	defer cancel()
+	address := s.Address()
+	terminal.Fprintf(e.stdout, "%s\n", address)
+	_ = e.stdout.Flush() // that it failed, the end says
+	if browser && hasDisplay() {
+		s.OpenBrowser(address, func(file string) error { return openFile(ctx, file) })
+	}
+	if terminal.IsTerminal(e.Stdin) {
+		go func() { // it ends with the process
+			for lines := bufio.NewScanner(e.Stdin); lines.Scan(); {
+				terminal.Fprintf(e.stdout, "%s\n", s.Address())
+				_ = e.stdout.Flush()
+			}
+		}()
+	}
+	return s.Serve(ctx)
+}
+
+// hasDisplay reports whether a browser has somewhere to appear.
+func hasDisplay() bool {
+	return runtime.GOOS == "darwin" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+}
+
+// openFile has the desktop open a file with what the user has chosen for it.
+func openFile(ctx context.Context, file string) error {
+	open := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		open = "open"
+	}
+	return exec.CommandContext(ctx, open, file).Start()
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// addUnsaved adds the flag by which editors have texts read that they have not saved.
+func addUnsaved(cmd *cobra.Command) {
+	cmd.Flags().Bool("unsaved", false, `for editors: read {"FILE": "text", ...} from standard input, and these texts instead of the files`)
+}
+
+// readUnsaved reads the texts of --unsaved, if it is given.
+func readUnsaved(e *env, cmd *cobra.Command) error {
+	if f := cmd.Flag("unsaved"); f == nil || f.Value.String() != "true" {
+		return nil
+	}
+	text, err := e.ReadStdin(cmd.Context())
+	if err != nil {
+		return err
+	}
+	var given map[string]string
+	if err := json.Unmarshal(text, &given); err != nil {
+		return diag.Errorf(diag.Pos{}, `--unsaved: want {"FILE": "text", ...} on standard input: %w`, err)
+	}
+	texts := map[string]string{}
+	for name, text := range given {
+		path, err := filepath.Abs(name)
+		if err != nil {
+			return err
+		}
+		texts[path] = text
+	}
+	e.Files.Edited = func(path string) (string, bool) {
+		text, ok := texts[path]
+		return text, ok
+	}
+	return nil
+}

@@ -1,0 +1,1 @@
+require("sshd").server { settings = { PermitRootLogn = "no" } }

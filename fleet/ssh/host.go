@@ -1,0 +1,106 @@
+// Package ssh runs ccm on other machines by way of the user's own ssh command: it takes the
+// program there once, sends a request to it, and gets lines back.
+//
+// [Client.Run] is this side, for one host; [Many] is for many at a time; [Serve] is what answers
+// on the other side.
+package ssh
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"slices"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+)
+
+// A Host is a machine to reach.
+type Host struct {
+	// Name is what ssh is called with: an alias of its configuration, a name, or user@name.
+	Name string
+	// Facts are what the list of hosts says of it, which are facts there below inventory.
+	Facts map[string]string
+}
+
+// CheckName returns why a name cannot be given to ssh: it would read it as an option, or nobody
+// could tell it in a line.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("want the name of a host, got an empty one")
+	case strings.HasPrefix(name, "-"):
+		return fmt.Errorf("want the name of a host, got %q, which is an option", name)
+	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return fmt.Errorf("want the name of a host, got %q", name)
+	}
+	return nil
+}
+
+// maxHosts is how many hosts a list may have, and maxHostLine how long a line of it may be.
+const (
+	maxHosts    = 100_000
+	maxHostLine = 64 << 10
+)
+
+// ReadHosts reads a list of hosts: one a line, with facts as name=value behind it, quoted as in a
+// shell, and comments that begin with #.
+func ReadHosts(r io.Reader, file string) (hosts []Host, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxHostLine)
+	for n := 1; lines.Scan(); n++ {
+		words, err := shellquote.Split(withoutComment(lines.Text()))
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+		if len(words) == 0 {
+			continue
+		}
+		h := Host{Name: words[0]}
+		if err := CheckName(h.Name); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+		for _, word := range words[1:] {
+			name, value, ok := strings.Cut(word, "=")
+			if !ok || !factName().MatchString(name) {
+				return nil, fmt.Errorf("%s:%d: want name=value behind the host, got %q", file, n, word)
+			}
+			if h.Facts == nil {
+				h.Facts = make(map[string]string)
+			}
+			h.Facts[name] = value
+		}
+		if hosts = append(hosts, h); len(hosts) > maxHosts {
+			return nil, fmt.Errorf("%s: more than %d hosts", file, maxHosts)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return hosts, nil
+}
+
+// factName is what a fact of a host may be called.
+var factName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// withoutComment cuts off what follows a # at the begin of a word.
+func withoutComment(line string) string {
+	for i, c := range line {
+		if c == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+			return line[:i]
+		}
+	}
+	return line
+}
+
+// Distinct returns each host once, as it was named first.
+func Distinct(hosts []Host) []Host {
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(hosts, func(h Host) bool {
+		again := seen[h.Name]
+		seen[h.Name] = true
+		return again
+	})
+}

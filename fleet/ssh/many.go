@@ -1,0 +1,93 @@
+package ssh
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A Share is a number of hosts, or a percentage of them.
+type Share struct {
+	n       int
+	percent bool
+}
+
+// ParseShare reads such as 3 and 25%.
+func ParseShare(text string) (Share, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || percent && n > 100 {
+		return Share{}, fmt.Errorf("want a number of hosts or a percentage such as 25%%, got %q", text)
+	}
+	return Share{n, percent}, nil
+}
+
+// Of returns how many of so many hosts that is.
+func (s Share) Of(hosts int) int {
+	if s.percent {
+		return hosts * s.n / 100
+	}
+	return s.n
+}
+
+// Many is how many hosts are worked on.
+type Many struct {
+	// Parallel is how many at a time.
+	Parallel int
+	// Serial is how many make a batch: the next begins when all of one have ended. 0 for all.
+	Serial int
+	// MaxFailed is how many may fail: no other host is begun after that. Negative for any.
+	MaxFailed int
+	// Stop is closed when no other host is to be begun.
+	Stop <-chan struct{}
+}
+
+// Run calls work for each host, and ended after each with its result, one at a time. It returns
+// the hosts that were not begun.
+func (m Many) Run(hosts []Host, failed func(Result) bool, work func(Host) Result, ended func(Result)) (left []Host) {
+	batch := m.Serial
+	if batch <= 0 {
+		batch = len(hosts)
+	}
+	failures := 0
+	var mu sync.Mutex
+	over := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		select {
+		case <-m.Stop:
+			return true
+		default:
+			return m.MaxFailed >= 0 && failures > m.MaxFailed
+		}
+	}
+	for len(hosts) > 0 {
+		now := hosts[:min(batch, len(hosts))]
+		hosts = hosts[len(now):]
+		slots := make(chan struct{}, m.Parallel)
+		var running sync.WaitGroup
+		for i, h := range now {
+			slots <- struct{}{}
+			if over() {
+				left = append(left, now[i:]...)
+				break
+			}
+			running.Go(func() {
+				defer func() { <-slots }()
+				res := work(h)
+				mu.Lock()
+				defer mu.Unlock()
+				if failed(res) {
+					failures++
+				}
+				ended(res)
+			})
+		}
+		running.Wait()
+		if over() {
+			return append(left, hosts...)
+		}
+	}
+	return left
+}

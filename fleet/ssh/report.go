@@ -1,0 +1,295 @@
+package ssh
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// A Report tells what comes from hosts. Its methods are called one at a time, but for Line.
+type Report interface {
+	// Line is called for each line of a host, for several hosts at the same time.
+	Line(h Host, l Line)
+	// Ended is called when a host has ended.
+	Ended(r Result)
+	// End is called last, with the hosts that were not begun.
+	End(left []Host)
+}
+
+// Failed reports whether a host is not in order: what is changed or would be (2) is.
+func Failed(r Result) bool { return r.Err != nil || r.Exit != 0 && r.Exit != 2 }
+
+// timing is the time that a line of a report says something took.
+var timing = lazyregexp.New(` \([0-9.]+(ns|µs|ms|s|m[0-9.]*s?|h[0-9a-z.]*)\)`)
+
+// A TextReport is for people. With one host the lines are told as they come. With more there is
+// a line for each host when it has ended, then what they have said, each text once with the
+// hosts that have said it, and failures at the end.
+type TextReport struct {
+	Out, Err *terminal.Writer
+	Hosts    []Host
+
+	lines   map[string]*output
+	results []Result
+}
+
+// An output is what a host has said.
+type output struct {
+	text  []string
+	bytes int
+	cut   bool
+}
+
+// maxOutput is how many bytes of a host are kept to be told at the end.
+const maxOutput = 1 << 20
+
+// NewTextReport returns a report on hosts.
+func NewTextReport(out, err *terminal.Writer, hosts []Host) *TextReport {
+	t := &TextReport{Out: out, Err: err, Hosts: hosts, lines: make(map[string]*output, len(hosts))}
+	for _, h := range hosts {
+		t.lines[h.Name] = new(output) // and each is written to for its host alone
+	}
+	return t
+}
+
+// Line implements Report.
+func (t *TextReport) Line(h Host, l Line) {
+	if len(t.Hosts) == 1 {
+		w := t.Out
+		if l.Stderr {
+			w = t.Err
+		}
+		terminal.Fprintf(w, "%s\n", l.Text)
+		return
+	}
+	o := t.lines[h.Name]
+	if o.bytes += len(l.Text) + 1; o.bytes > maxOutput {
+		o.cut = true
+		return
+	}
+	o.text = append(o.text, l.Text)
+}
+
+// Ended implements Report.
+func (t *TextReport) Ended(r Result) {
+	t.results = append(t.results, r)
+	if len(t.Hosts) == 1 {
+		return
+	}
+	said := ""
+	if text := t.lines[r.Host.Name].text; len(text) > 0 {
+		telling := text[len(text)-1]
+		if r.Exit == 1 { // a mistake, with its line below it, and no summary
+			telling = text[0]
+		}
+		said = timing().ReplaceAllString(telling, "")
+	}
+	if r.Err != nil {
+		said = problem(r)
+	} else if Failed(r) && said == "" {
+		said = fmt.Sprintf("exit status %d", r.Exit)
+	}
+	terminal.Fprintf(t.Out, "%s  %s  %s\n", fmt.Sprintf("%-*s", t.width(), r.Host.Name), said, seconds(r.Duration))
+}
+
+// width is that of the column of names.
+func (t *TextReport) width() int {
+	width := 0
+	for _, h := range t.Hosts {
+		width = max(width, len(h.Name))
+	}
+	return min(width, 30)
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
+
+// problem says why there is no exit status of a host.
+func problem(r Result) string {
+	if r.Unreachable {
+		return "unreachable: " + r.Err.Error()
+	}
+	return "failed: " + r.Err.Error()
+}
+
+// End implements Report.
+func (t *TextReport) End(left []Host) {
+	if len(t.Hosts) == 1 {
+		for _, r := range t.results {
+			if r.Err != nil {
+				terminal.Fprintf(t.Err, "%s  %s\n", r.Host.Name, problem(r))
+			}
+		}
+		return
+	}
+	for _, g := range t.groups() {
+		terminal.Fprintf(t.Out, "\n%s:\n", hostList(g.hosts))
+		for _, line := range g.text {
+			terminal.Fprintf(t.Out, "  %s\n", line)
+		}
+	}
+	var good, unreachable, failed int
+	for _, r := range t.results {
+		switch {
+		case r.Unreachable:
+			unreachable++
+		case Failed(r):
+			failed++
+		default:
+			good++
+		}
+	}
+	if unreachable > 0 || failed > 0 || len(left) > 0 {
+		terminal.Fprintf(t.Out, "\n")
+		slices.SortFunc(t.results, func(a, b Result) int { return strings.Compare(a.Host.Name, b.Host.Name) })
+		for _, r := range t.results {
+			if r.Err != nil {
+				terminal.Fprintf(t.Out, "%s  %s\n", r.Host.Name, problem(r))
+			}
+		}
+	}
+	text := fmt.Sprintf("%d of %d hosts in order", good, len(t.Hosts))
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{failed, "failed"}, {unreachable, "unreachable"}, {len(left), "not begun"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	terminal.Fprintf(t.Out, "%s\n", text)
+}
+
+// A group is hosts that have said the same.
+type group struct {
+	hosts []string
+	text  []string
+	bad   bool
+}
+
+// groups returns what hosts have said besides their last line, those that failed at the end.
+func (t *TextReport) groups() []*group {
+	of := make(map[string]*group)
+	var list []*group
+	for _, r := range t.results {
+		o := t.lines[r.Host.Name]
+		if len(o.text) < 2 && !(Failed(r) && len(o.text) > 0) {
+			continue // it stands in its line
+		}
+		key := fmt.Sprintf("%t%d\n%s", r.Err != nil, r.Exit, timing().ReplaceAllString(strings.Join(o.text, "\n"), ""))
+		g := of[key]
+		if g == nil {
+			g = &group{text: o.text, bad: Failed(r)}
+			if o.cut {
+				g.text = append(slices.Clip(g.text), "... and more, which is left out")
+			}
+			of[key] = g
+			list = append(list, g)
+		}
+		g.hosts = append(g.hosts, r.Host.Name)
+	}
+	slices.SortStableFunc(list, func(a, b *group) int {
+		if a.bad != b.bad {
+			return map[bool]int{true: 1, false: -1}[a.bad]
+		}
+		return cmp.Compare(len(b.hosts), len(a.hosts))
+	})
+	return list
+}
+
+// manyHosts is how many hosts a list names.
+const manyHosts = 20
+
+// hostList names hosts.
+func hostList(names []string) string {
+	slices.Sort(names)
+	if len(names) == 1 {
+		return names[0]
+	}
+	text := fmt.Sprintf("%d hosts: %s", len(names), strings.Join(names[:min(len(names), manyHosts)], ", "))
+	if len(names) > manyHosts {
+		text += fmt.Sprintf(" and %d more", len(names)-manyHosts)
+	}
+	return text
+}
+
+// A JSONReport is for programs: each object of a host with the field target, other lines as
+// objects with a field output, and a line for each host when it has ended.
+type JSONReport struct{ Out *LineWriter }
+
+// ResultProtocol is that of the line of a host that has ended.
+const ResultProtocol = "io.choria.ccm.v1.ssh.result"
+
+// A jsonResult is the line of a host that has ended.
+type jsonResult struct {
+	Protocol    string `json:"protocol"`
+	Target      string `json:"target"`
+	Exit        *int   `json:"exit,omitempty"`
+	Error       string `json:"error,omitempty"`
+	Unreachable bool   `json:"unreachable,omitempty"`
+	// Begun is false for a host that was left out after others had failed.
+	Begun    bool          `json:"begun"`
+	Duration time.Duration `json:"duration"`
+}
+
+// Line implements Report.
+func (j *JSONReport) Line(h Host, l Line) {
+	target, err := json.Marshal(h.Name)
+	if err != nil {
+		return
+	}
+	text := []byte(strings.TrimSpace(l.Text))
+	if !l.Stderr && len(text) > 2 && text[0] == '{' && json.Valid(text) {
+		j.Out.WriteLine(append(append(append([]byte(`{"target":`), target...), ','), text[1:]...))
+		return
+	}
+	j.object(struct {
+		Target string `json:"target"`
+		Output string `json:"output"`
+		Stderr bool   `json:"stderr,omitempty"`
+	}{h.Name, l.Text, l.Stderr})
+}
+
+// Ended implements Report.
+func (j *JSONReport) Ended(r Result) {
+	x := jsonResult{Protocol: ResultProtocol, Target: r.Host.Name, Unreachable: r.Unreachable, Begun: true, Duration: r.Duration}
+	if r.Err != nil {
+		x.Error = r.Err.Error()
+	} else {
+		x.Exit = &r.Exit
+	}
+	j.object(x)
+}
+
+// End implements Report.
+func (j *JSONReport) End(left []Host) {
+	for _, h := range left {
+		j.object(jsonResult{Protocol: ResultProtocol, Target: h.Name})
+	}
+}
+
+func (j *JSONReport) object(x any) {
+	if text, err := json.Marshal(x); err == nil {
+		j.Out.WriteLine(text)
+	}
+}
+
+// A LineWriter writes whole lines, for several goroutines.
+type LineWriter struct {
+	W  io.Writer
+	mu sync.Mutex
+}
+
+// WriteLine writes a line.
+func (w *LineWriter) WriteLine(line []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, _ = w.W.Write(append(line, '\n')) // who reads may stop reading
+}

@@ -1,0 +1,255 @@
+package ssh
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/sha256sum"
+)
+
+// A Server is the other side: what ccm serve-stdio does.
+type Server struct {
+	// Executable is this program, Version its version.
+	Executable, Version string
+	// Cache is the directory in which bundles are kept.
+	Cache string
+	// In and Out are the connection. When In ends, so does the command, after what it is doing.
+	In  io.Reader
+	Out io.Writer
+
+	mu sync.Mutex // of Out
+}
+
+// passwordLines is how many lines may come before the request: the password for a sudo that did
+// not ask for one.
+const passwordLines = 1
+
+// Serve answers one request.
+func (s *Server) Serve(ctx context.Context) error {
+	if err := s.write(hello{helloProtocol, s.Version}); err != nil {
+		return err
+	}
+	in := bufio.NewReader(s.In)
+	req, err := readRequest(in)
+	if err == nil {
+		err = s.prepare(req, in)
+	}
+	if err != nil {
+		return s.write(frame{Refused: err.Error()})
+	}
+	if len(req.Facts) > 0 {
+		file, temporary, err := s.factsFile(req)
+		if err != nil {
+			return s.write(frame{Refused: err.Error()})
+		}
+		if temporary {
+			defer os.Remove(file)
+		}
+		req.Args = slices.Insert(req.Args, 1, "--facts", file)
+	}
+	code, err := s.run(ctx, in, req.Args)
+	if err != nil {
+		return s.write(frame{Refused: err.Error()})
+	}
+	return s.write(frame{Exit: &code})
+}
+
+func (s *Server) write(object any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return writeLine(s.Out, object)
+}
+
+func readRequest(in *bufio.Reader) (req Request, err error) {
+	for range passwordLines + 1 {
+		line, err := readLine(in)
+		if err != nil {
+			return req, fmt.Errorf("no request came: %w", err)
+		}
+		if !bytes.HasPrefix(line, []byte(`{"protocol":`)) {
+			continue
+		}
+		if err := json.Unmarshal(line, &req); err != nil || req.Protocol != requestProtocol {
+			break
+		}
+		if len(req.Args) == 0 {
+			return req, errors.New("the request names no command")
+		}
+		return req, nil
+	}
+	return req, errors.New("want a request of ccm ssh, got something else")
+}
+
+// siteName is what a site may be called. It is the name of a directory.
+var siteName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
+
+// CheckSiteName returns why a site cannot be called so.
+func CheckSiteName(name string) error {
+	if !siteName().MatchString(name) {
+		return fmt.Errorf("want a name of letters, digits and . _ - for the site, got %q", name)
+	}
+	return nil
+}
+
+// prepare sees to it that the bundle of the request is there, and names it in its arguments.
+func (s *Server) prepare(req Request, in io.Reader) error {
+	b := req.Bundle
+	if b == nil {
+		return nil
+	}
+	if b.Arg < 1 || b.Arg >= len(req.Args) || b.Size < 0 || b.Size > bundle.DefaultLimits.Packed {
+		return errors.New("the request is damaged")
+	}
+	if err := CheckSiteName(b.Site); err != nil {
+		return err
+	}
+	dir := s.siteDir(b)
+	file := filepath.Join(dir, "site.tar.gz")
+	if sum, err := sumOfFile(file); err != nil || sum != b.SHA256 {
+		if err := s.fetch(in, dir, file, b); err != nil {
+			return err
+		}
+	}
+	req.Args[b.Arg] = file
+	return nil
+}
+
+// fetch asks for the bundle and stores it.
+func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
+	if err := s.write(frame{Want: true}); err != nil {
+		return err
+	}
+	h := host.New(host.Options{})
+	if err := os.MkdirAll(s.Cache, 0o700); err != nil {
+		return err
+	}
+	if err := h.SaveDirectory(dir); err != nil {
+		return err
+	}
+	if err := h.SaveFrom(file, &exactly{io.LimitReader(in, b.Size), b.Size}, 0o600); err != nil {
+		return fmt.Errorf("the bundle of the site cannot be stored: %w", err)
+	}
+	sum, err := sumOfFile(file)
+	if err == nil && sum != b.SHA256 {
+		err = fmt.Errorf("%s: it is damaged, want the SHA-256 %s", file, b.SHA256)
+	}
+	return err
+}
+
+// exactly fails at an end that comes too early.
+type exactly struct {
+	r    io.Reader
+	left int64
+}
+
+func (x *exactly) Read(p []byte) (int, error) {
+	n, err := x.r.Read(p)
+	if x.left -= int64(n); err == io.EOF && x.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+func sumOfFile(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return sha256sum.Reader(f)
+}
+
+// factsFile writes the facts of a request to a file that only this user may read. With a bundle it
+// lies beside that: the name of the file is part of what the site is known by.
+func (s *Server) factsFile(req Request) (name string, temporary bool, err error) {
+	text, err := json.Marshal(map[string]any{"inventory": req.Facts})
+	if err != nil {
+		return "", false, err
+	}
+	if req.Bundle != nil {
+		name = filepath.Join(s.siteDir(req.Bundle), "facts.json")
+		return name, false, host.New(host.Options{}).SaveFrom(name, bytes.NewReader(text), 0o600)
+	}
+	f, err := os.CreateTemp("", "ccm-facts-*.json") // with mode 0600
+	if err != nil {
+		return "", false, err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+	}
+	return f.Name(), true, err
+}
+
+// siteDir is where the bundle of a site lies.
+func (s *Server) siteDir(b *BundleRef) string { return filepath.Join(s.Cache, "sites", b.Site) }
+
+// run runs ccm, and tells each line of it. When the connection ends it is asked to end.
+func (s *Server) run(ctx context.Context, in io.Reader, args []string) (code int, err error) {
+	cmd := exec.CommandContext(ctx, s.Executable, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal for this process is passed on, once
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		select {
+		case <-ended:
+		default:
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}()
+	var streams sync.WaitGroup
+	streams.Go(func() { s.tell(stdout, func(line string) frame { return frame{Out: &line} }) })
+	streams.Go(func() { s.tell(stderr, func(line string) frame { return frame{Err: &line} }) })
+	streams.Wait()
+	err = cmd.Wait()
+	close(ended)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		if code = exit.ExitCode(); code < 0 {
+			return 0, fmt.Errorf("ccm was ended: %s", exit)
+		}
+		return code, nil
+	}
+	return 0, err
+}
+
+// tell tells each line of a stream. Once nobody takes them they are read all the same, so that
+// the command can go on.
+func (s *Server) tell(r io.Reader, of func(string) frame) {
+	lines := bufio.NewReader(r)
+	for {
+		part, err := lines.ReadString('\n')
+		if part != "" {
+			_ = s.write(of(string(bytes.TrimSuffix([]byte(part), []byte("\n")))))
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package ssh_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/ssh"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func TestReadHosts(t *testing.T) {
+	list, err := ssh.ReadHosts(strings.NewReader("# all\nweb1 role=front env='a b' # first\n\n  root@db#1 \nweb1\n"), "hosts")
+	require.NoError(t, err)
+	require.Equal(t, []ssh.Host{
+		{Name: "web1", Facts: map[string]string{"role": "front", "env": "a b"}}, {Name: "root@db#1"},
+	}, ssh.Distinct(list))
+	for text, message := range map[string]string{
+		"\n-oProxyCommand=x": `hosts:2: want the name of a host, got "-oProxyCommand=x", which is an option`,
+		"web1 role":          `hosts:1: want name=value behind the host, got "role"`,
+		"web1 a-b=c":         `hosts:1: want name=value behind the host, got "a-b=c"`,
+		"'we b'":             `hosts:1: want the name of a host, got "we b"`,
+		"'web1":              "hosts:1: Unterminated single-quoted string",
+	} {
+		_, err := ssh.ReadHosts(strings.NewReader(text), "hosts")
+		require.EqualError(t, err, message, text)
+	}
+	_, err = ssh.ReadHosts(strings.NewReader(strings.Repeat("x", 100_000)), "hosts")
+	require.ErrorContains(t, err, "too long")
+}
+
+func FuzzReadHosts(f *testing.F) {
+	f.Add("web1 a=b # c\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		list, err := ssh.ReadHosts(strings.NewReader(text), "f")
+		for _, h := range list {
+			if err == nil && ssh.CheckName(h.Name) != nil {
+				t.Errorf("%q is given to ssh", h.Name)
+			}
+		}
+	})
+}
+
+// What goes to a shell on the hosts, or names a directory there, is checked.
+func TestWords(t *testing.T) {
+	for _, bad := range []string{"su;reboot", "$(x)", "a b", "'", "`x`", "!", "a\nb", `\`, ""} {
+		require.Error(t, ssh.CheckBecome([]string{bad}), bad)
+		require.Error(t, ssh.CheckRemoteDir("/opt/"+bad+"'"), bad)
+		require.Error(t, ssh.CheckSiteName(bad), bad)
+	}
+	require.NoError(t, ssh.CheckBecome([]string{"doas", "-u", "root"}))
+	require.NoError(t, ssh.CheckBecome(ssh.SudoWithPassword()))
+	require.Error(t, ssh.CheckRemoteDir("relative"))
+	require.Error(t, ssh.CheckSiteName("../x"))
+	require.Error(t, ssh.CheckSiteName("a/b"))
+	require.NoError(t, ssh.CheckSiteName("web.lua_0a"))
+}
+
+func TestMany(t *testing.T) {
+	var hosts []ssh.Host
+	for _, name := range strings.Split("abcdefghij", "") {
+		hosts = append(hosts, ssh.Host{Name: name})
+	}
+	stop := make(chan struct{})
+	try := func(m ssh.Many, bad string) (begun string, left []ssh.Host) {
+		var mu sync.Mutex
+		m.Stop = stop
+		left = m.Run(hosts, ssh.Failed, func(h ssh.Host) ssh.Result {
+			mu.Lock()
+			defer mu.Unlock()
+			begun += h.Name
+			if strings.Contains(bad, h.Name) {
+				return ssh.Result{Host: h, Err: errors.New("bad")}
+			}
+			return ssh.Result{Host: h}
+		}, func(ssh.Result) {})
+		return begun, left
+	}
+	begun, left := try(ssh.Many{Parallel: 1, MaxFailed: -1}, "abc")
+	require.Equal(t, "abcdefghij", begun)
+	require.Empty(t, left)
+	begun, left = try(ssh.Many{Parallel: 1, MaxFailed: 1}, "acf")
+	require.Equal(t, "abc", begun)
+	require.Len(t, left, 7)
+	begun, left = try(ssh.Many{Parallel: 4, Serial: 4, MaxFailed: 0}, "b")
+	require.Len(t, begun+strings.Repeat(".", len(left)), 10)
+	require.NotContains(t, begun, "e", "the next batch is not begun")
+	for text, want := range map[string]int{"3": 3, "25%": 2, "0": 0, "100%": 10} {
+		s, err := ssh.ParseShare(text)
+		require.NoError(t, err)
+		require.Equal(t, want, s.Of(10), text)
+	}
+	for _, bad := range []string{"", "x", "-1", "101%", "%"} {
+		_, err := ssh.ParseShare(bad)
+		require.Error(t, err, bad)
+	}
+	close(stop)
+	begun, left = try(ssh.Many{Parallel: 2, MaxFailed: -1}, "")
+	require.Empty(t, begun)
+	require.Len(t, left, 10)
+}
+
+// Each text once with its hosts, failures at the end, nothing of what a terminal acts on.
+func TestTextReport(t *testing.T) {
+	var hosts []ssh.Host
+	for _, name := range []string{"a", "b", "c", "d"} {
+		hosts = append(hosts, ssh.Host{Name: name})
+	}
+	var out bytes.Buffer
+	r := ssh.NewTextReport(terminal.NewWriter(&out), terminal.NewWriter(io.Discard), hosts)
+	for i, h := range hosts[:2] {
+		r.Line(h, ssh.Line{Text: "~ file#/x: Updated the file"})
+		r.Line(h, ssh.Line{Text: "1 resource: 1 changed (" + []string{"3ms", "1.2s"}[i] + ")"})
+	}
+	r.Line(hosts[2], ssh.Line{Text: "x file#/x: failed: \x1b[2Jno"})
+	r.Line(hosts[2], ssh.Line{Text: "1 resource: 1 failed (3ms)"})
+	r.Ended(ssh.Result{Host: hosts[2], Exit: 4, Duration: time.Second})
+	r.Ended(ssh.Result{Host: hosts[1]})
+	r.Ended(ssh.Result{Host: hosts[0]})
+	r.Ended(ssh.Result{Host: hosts[3], Unreachable: true, Err: errors.New("ssh: refused")})
+	r.End(nil)
+	require.NotContains(t, out.String(), "\x1b")
+	require.Equal(t, `c  1 resource: 1 failed  1.0s
+b  1 resource: 1 changed  0.0s
+a  1 resource: 1 changed  0.0s
+d  unreachable: ssh: refused  0.0s
+
+2 hosts: a, b:
+  ~ file#/x: Updated the file
+  1 resource: 1 changed (1.2s)
+
+c:
+  x file#/x: failed: \x1b[2Jno
+  1 resource: 1 failed (3ms)
+
+d  unreachable: ssh: refused
+2 of 4 hosts in order, 1 failed, 1 unreachable
+`, out.String())
+}
+
+// FuzzServe: whatever comes over a connection, nothing is run unless it is a request, and each line
+// of the answer is JSON.
+func FuzzServe(f *testing.F) {
+	f.Add("password\n{\"protocol\":\"io.choria.ccm.v1.ssh.request\",\"args\":[\"x\"],\"bundle\":{\"site\":\"../x\",\"size\":1,\"arg\":0}}\n")
+	f.Add("{\"protocol\":\"io.choria.ccm.v1.ssh.request\",\"args\":[]}\n")
+	f.Add("\n\n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		var out bytes.Buffer
+		s := &ssh.Server{Executable: "/nonexistent/ccm", Version: "v", Cache: t.TempDir(), In: strings.NewReader(text), Out: &out}
+		if err := s.Serve(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(lines) < 2 || !strings.Contains(lines[len(lines)-1], `"refused"`) {
+			t.Errorf("want a refusal, got %q", out.String())
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package ssh
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The protocols of the first line of either side.
+const (
+	helloProtocol   = "io.choria.ccm.v1.ssh.hello"
+	requestProtocol = "io.choria.ccm.v1.ssh.request"
+)
+
+// A hello is the first line of the other side. What comes before it is what login shells print.
+type hello struct {
+	Protocol string `json:"protocol"`
+	Version  string `json:"version"`
+}
+
+// A Request is what is to be run, the first line of this side.
+type Request struct {
+	Protocol string `json:"protocol"`
+	// Args are those of ccm.
+	Args []string `json:"args"`
+	// Bundle is the site, nil if the command takes none.
+	Bundle *BundleRef `json:"bundle,omitempty"`
+	// Facts are facts below inventory.
+	Facts map[string]string `json:"facts,omitempty"`
+}
+
+// A BundleRef names the bundle of a site.
+type BundleRef struct {
+	// Site names the site on the host, whatever its content: its history, and what its runs have
+	// made, go by it.
+	Site string `json:"site"`
+	// SHA256 and Size are of the bundle.
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`
+	// Arg is which of the arguments stands for it.
+	Arg int `json:"arg"`
+}
+
+// A frame is any further line of the other side, with one of its fields set.
+type frame struct {
+	// Want says that the host does not have the bundle, which follows then.
+	Want bool `json:"want,omitempty"`
+	// Out and Err are a line of the command.
+	Out *string `json:"out,omitempty"`
+	Err *string `json:"err,omitempty"`
+	// Exit is the exit status of the command, the last line of all.
+	Exit *int `json:"exit,omitempty"`
+	// Refused says why there was no command.
+	Refused string `json:"refused,omitempty"`
+}
+
+// maxLine is how long a line may be, in bytes.
+const maxLine = 16 << 20
+
+// errLongLine says that a line was longer.
+var errLongLine = errors.New("a line is longer than 16 MiB")
+
+// readLine reads a line, without its end. At the end of all the error is io.EOF, also for one
+// that has no end.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if line = append(line, part...); len(line) > maxLine {
+			return nil, errLongLine
+		}
+		switch err {
+		case nil:
+			return line[:len(line)-1], nil
+		case bufio.ErrBufferFull:
+		default:
+			return nil, err
+		}
+	}
+}
+
+// writeLine writes an object as one line.
+func writeLine(w io.Writer, object any) error {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("cannot be told in JSON: %w", err)
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}

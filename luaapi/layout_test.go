@@ -1,0 +1,66 @@
+package luaapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/luaccm/ccm/luaapi"
+)
+
+// TestLayout: the bytes of each name, literal, table and call are what the tree says.
+func TestLayout(t *testing.T) {
+	texts := luaapi.Corpus(t)
+	for _, text := range texts {
+		texts = append(texts, strings.ReplaceAll(text, "\n", "\r\n"), "#!/usr/bin/ccm\n"+text, "\ufeff"+text)
+	}
+	calls := 0
+	for _, text := range texts {
+		l, err := luaapi.ReadLayout("x", text)
+		if _, wrong := luaapi.Parse("x", text); wrong != nil {
+			require.Error(t, err)
+			continue
+		}
+		require.NoError(t, err, "%q", text)
+		luaapi.Walk(l.Statements, func(n ast.PositionHolder) {
+			switch n.(type) {
+			case *ast.IdentExpr, *ast.StringExpr, *ast.NumberExpr, *ast.TableExpr, *ast.FuncCallExpr, *ast.FunctionExpr:
+			default:
+				return
+			}
+			from, to, ok := l.Span(n)
+			if _, isFunction := n.(*ast.FunctionExpr); isFunction && !ok {
+				return // one without a word in it
+			}
+			require.True(t, ok, "%q", text)
+			part := text[from:to]
+			switch n := n.(type) {
+			case *ast.IdentExpr:
+				require.Equal(t, n.Value, part)
+			case *ast.StringExpr:
+				if part == n.Value {
+					return // the name behind a dot
+				}
+				require.Contains(t, `"'[`, part[:1], "%q", text)
+			case *ast.NumberExpr: // its tree has no zeros before it
+				require.Equal(t, strings.TrimLeft(n.Value, "0"), strings.TrimLeft(part, "0"))
+			case *ast.TableExpr:
+				require.Equal(t, "{}", part[:1]+part[len(part)-1:])
+			case *ast.FunctionExpr:
+				// In a definition the word stands before the name.
+				require.True(t, !strings.HasPrefix(part, "function") || strings.HasSuffix(part, "end"), "%q", part)
+			case *ast.FuncCallExpr:
+				if strings.HasSuffix(strings.TrimRight(text[:from], " "), "(") {
+					return // its first word stands in parentheses
+				}
+				calls++
+				_, err := parse.Parse(strings.NewReader("return "+part), "x")
+				require.NoError(t, err, "%q of %q", part, text)
+			}
+		}, nil)
+	}
+	require.Greater(t, calls, 100)
+}

@@ -1,0 +1,167 @@
+package luaapi
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/yuin/gopher-lua/ast"
+)
+
+// A packed text holds the values of its long strings with escapes, such as
+// "line\nline\n", in the place of the strings: the catalog holds the values too, and so
+// a script that writes out its files takes their memory once. The text is made again of
+// the values when a message needs it.
+type packed struct {
+	short  string   // the text with a mark in each string that is taken out
+	values []string // of the marks
+	whole  func() string
+}
+
+const (
+	// packedLiteral is the least length, in bytes, of strings with escapes that are taken out.
+	packedLiteral = 256
+	// packedMark begins what stands in the quotes of such a string.
+	packedMark = "\x01esc "
+)
+
+// pack takes the strings with escapes of at least long bytes out of a text. A string stays if
+// [escape] would write it in another way.
+func pack(text string, long int) *packed {
+	p := takeOut(text, long, func(inner string, plain bool) (string, bool) {
+		if plain {
+			return "", false // it shares the memory of the text
+		}
+		return unescape(inner), true
+	})
+	p.whole = sync.OnceValue(p.unpack)
+	return p
+}
+
+// packWritten takes out plain strings too, and the values are what stands in the quotes: they
+// share the memory of the text, which is kept.
+func packWritten(text string, long int) *packed {
+	p := takeOut(text, long, func(inner string, _ bool) (string, bool) { return inner, true })
+	p.whole = func() string { return text }
+	return p
+}
+
+// takeOut takes strings of at least long bytes out of a text; value says what is kept of what stands
+// in the quotes, and whether the string is taken out.
+func takeOut(text string, long int, value func(inner string, plain bool) (string, bool)) *packed {
+	if strings.Contains(text, packedMark) {
+		return unpacked(text)
+	}
+	p := &packed{}
+	var b strings.Builder
+	done := 0 // what is before it is in b
+	eachLiteral(text, func(from, to int, inner string, plain bool) {
+		if text[from] == '[' || text[to-1] != text[from] || len(inner) < max(1, long) || !isEscaped(inner, text[from]) {
+			return
+		}
+		v, ok := value(inner, plain)
+		if !ok {
+			return
+		}
+		b.WriteString(text[done : from+1])
+		b.WriteString(packedMark)
+		b.WriteString(strconv.Itoa(len(p.values)))
+		p.values = append(p.values, v)
+		done = to - 1
+	})
+	if len(p.values) == 0 {
+		return unpacked(text)
+	}
+	b.WriteString(text[done:])
+	p.short = b.String()
+	return p
+}
+
+// unpacked is a text from which nothing is taken out.
+func unpacked(text string) *packed {
+	return &packed{short: text, whole: func() string { return text }}
+}
+
+// unpack makes the whole text.
+func (p *packed) unpack() string {
+	if len(p.values) == 0 {
+		return p.short
+	}
+	var b strings.Builder
+	rest := p.short
+	for _, value := range p.values {
+		at := strings.Index(rest, packedMark)
+		b.WriteString(rest[:at])
+		quote := rest[at-1]
+		b.WriteString(escape(value, quote))
+		rest = rest[at:]
+		rest = rest[strings.IndexByte(rest, quote):]
+	}
+	b.WriteString(rest)
+	return b.String()
+}
+
+// fill puts values in the place of the marks in statements.
+func (p *packed) fill(stmts []ast.Stmt, value func(string) string) {
+	if len(p.values) == 0 {
+		return
+	}
+	w := &walker{enter: func(n ast.PositionHolder) {
+		if e, ok := n.(*ast.StringExpr); ok {
+			if number, ok := strings.CutPrefix(e.Value, packedMark); ok {
+				i, _ := strconv.Atoi(number)
+				e.Value = value(p.values[i])
+			}
+		}
+	}}
+	w.stmts(stmts)
+}
+
+// parse parses the packed text, in whose tree the marks stay. Mistakes are those of the
+// whole text.
+func (p *packed) parse(name string) ([]ast.Stmt, error) {
+	stmts, err := parseText(withoutShebang(p.short), name)
+	if err != nil && len(p.values) > 0 {
+		_, err = parseText(withoutShebang(p.whole()), name)
+	}
+	return stmts, err
+}
+
+// isEscaped reports whether inner is what [escape] makes of its value.
+func isEscaped(inner string, quote byte) bool {
+	for i := 0; i < len(inner); i++ {
+		switch inner[i] {
+		case '\n', '\r', '\t':
+			return false
+		case '\\':
+			if i++; i == len(inner) || inner[i] != 'n' && inner[i] != 't' && inner[i] != '\\' && inner[i] != quote {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// escape writes a value as it stands between quotes.
+func escape(value string, quote byte) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`, `\`, `\\`, string(quote), `\`+string(quote)).Replace(value)
+}
+
+// unescape is the value of what [isEscaped].
+func unescape(inner string) string {
+	value := make([]byte, 0, len(inner))
+	for i := 0; i < len(inner); i++ {
+		c := inner[i]
+		if c == '\\' {
+			i++
+			switch c = inner[i]; c {
+			case 'n':
+				c = '\n'
+			case 't':
+				c = '\t'
+			}
+		}
+		value = append(value, c)
+	}
+	return string(value)
+}

@@ -1,0 +1,77 @@
+package luaapi
+
+import (
+	"maps"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/data"
+)
+
+// opened returns what an encrypted text holds.
+func (ts *Tables) opened(s *data.Sealed) lua.LValue {
+	text, err := s.Text()
+	if err != nil {
+		ts.in.report.throwError(ts.in.vm, err)
+	}
+	return lua.LString(text)
+}
+
+// sealedNames returns the names in a table whose values are made when a script asks for them: encrypted
+// texts, and lists that hold some. The length of a list is known only if all of it is there.
+func sealedNames(v map[string]any) []string {
+	var names []string
+	for name, val := range v {
+		switch val.(type) {
+		case *data.Sealed, []any:
+			if data.HoldsSealed(val) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// sealedTable is Value for a table with such names. Each is decrypted when it is asked for, and not before.
+func (ts *Tables) sealedTable(path string, v map[string]any, sealed []string) lua.LValue {
+	names := slices.Sorted(maps.Keys(v))
+	contents := ts.in.vm.CreateTable(0, len(v))
+	for _, name := range names {
+		if !slices.Contains(sealed, name) {
+			contents.RawSetString(name, ts.nestedValue(v[name], func() string { return path + "." + name }))
+		}
+	}
+	open := func(name string) (lua.LValue, error) {
+		if s, ok := v[name].(*data.Sealed); ok {
+			text, err := s.Text()
+			if err != nil {
+				return lua.LNil, err
+			}
+			contents.RawSetString(name, lua.LString(text))
+			return lua.LString(text), nil
+		}
+		val := ts.Value(path+"."+name, v[name])
+		contents.RawSetString(name, val)
+		return val, nil
+	}
+	return ts.readonly(readonly{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+		name := keyText(key)
+		if slices.Contains(sealed, name) {
+			return open(name)
+		}
+		if _, ok := v[name]; ok {
+			return lua.LNil, nil // it is there, and is nil
+		}
+		return lua.LNil, &unknownNameError{name, path, names}
+	}, fill: func() error {
+		for _, name := range sealed {
+			if contents.RawGetString(name) == lua.LNil {
+				if _, err := open(name); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}})
+}

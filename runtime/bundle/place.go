@@ -1,0 +1,138 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// A Place is a directory for one bundle, which nobody else can look into. It is there until it
+// is closed. If the process dies before, the next one that takes a place there removes it: what
+// a process holds is locked (flock(2)), and no lock outlives its process.
+type Place struct {
+	// Path is where it is.
+	Path string
+	// Root is the directory, open.
+	Root *os.Root
+
+	parent *os.Root
+	name   string
+	lock   *os.File
+}
+
+// Take makes a place in a directory, which is made as well if it is missing. The same name
+// gives the same path, unless another process is there: what is declared in a bundle refers to
+// files by their paths, and should not look like something new in each run. Places that dead
+// processes have left behind are removed.
+func Take(dir, name string) (*Place, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	parent, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	sweep(parent)
+	for i := range 1000 {
+		p := &Place{parent: parent, name: name}
+		if i > 0 {
+			p.name = fmt.Sprintf("%s-%d", name, i+1)
+		}
+		switch err := p.take(dir); {
+		case err == nil:
+			return p, nil
+		case !errors.Is(err, errTaken):
+			return nil, errors.Join(err, parent.Close())
+		}
+	}
+	return nil, errors.Join(fmt.Errorf("%s: other runs of this bundle hold all places", dir), parent.Close())
+}
+
+// errTaken says that another process holds a place.
+var errTaken = errors.New("another process holds it")
+
+// take makes the place, or takes one that is left behind.
+func (p *Place) take(dir string) (err error) {
+	if err := p.parent.Mkdir(p.name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if p.lock, err = lock(p.parent, p.name); err != nil {
+		return err
+	}
+	if p.Root, err = p.parent.OpenRoot(p.name); err == nil {
+		if err = empty(p.Root); err == nil {
+			p.Path = filepath.Join(dir, p.name)
+			return nil
+		}
+		p.Root.Close()
+	}
+	p.lock.Close()
+	return err
+}
+
+// Close removes the place with all that is in it.
+func (p *Place) Close() error {
+	return errors.Join(p.Root.Close(), p.parent.RemoveAll(p.name), p.lock.Close(), p.parent.Close())
+}
+
+// lock locks a directory of this user, if nobody else has.
+func lock(parent *os.Root, name string) (*os.File, error) {
+	f, err := parent.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errTaken // and removed just now
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, errTaken
+		}
+		return nil, fmt.Errorf("%s: it cannot be locked: %w", f.Name(), err)
+	}
+	// Who held it before may have removed it since.
+	mine, err := f.Stat()
+	if err == nil {
+		var now fs.FileInfo
+		if now, err = parent.Lstat(name); err == nil && os.SameFile(mine, now) {
+			return f, nil
+		}
+	}
+	f.Close()
+	return nil, errTaken
+}
+
+// sweep removes the places that dead processes have left behind.
+func sweep(parent *os.Root) {
+	list, err := fs.ReadDir(parent.FS(), ".")
+	if err != nil {
+		return
+	}
+	for _, entry := range list {
+		if !entry.IsDir() {
+			continue
+		}
+		if f, err := lock(parent, entry.Name()); err == nil {
+			_ = parent.RemoveAll(entry.Name())
+			f.Close()
+		}
+	}
+}
+
+// empty removes all that is in a directory.
+func empty(root *os.Root) error {
+	list, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, entry := range list {
+		if err := root.RemoveAll(entry.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package encryption
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"filippo.io/age"
+	"filippo.io/age/plugin"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// ErrDamaged is the error that something encrypted is not as it was written.
+var ErrDamaged = errors.New("it is damaged, or is nothing that age has encrypted")
+
+// ErrMoved is the error that an encrypted value stands where it does not belong.
+var ErrMoved = errors.New("it was moved")
+
+// ErrNoIdentity is the error that nothing here can decrypt something.
+var ErrNoIdentity = errors.New("no identity here can decrypt it")
+
+// A Decrypter decrypts for one process, each text once at most. It is safe for use by several goroutines.
+type Decrypter struct {
+	Identities *Identities
+	// Shown returns how messages name a file. Nil leaves its path as it is.
+	Shown func(file string) string
+
+	mu    sync.Mutex
+	known map[[sha256.Size]byte]*result
+}
+
+type result struct {
+	once sync.Once
+	text []byte
+	err  error
+}
+
+// Decrypted is how many texts were decrypted.
+func (d *Decrypter) Decrypted() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.known)
+}
+
+// An Error says why something was not decrypted: what and where it is, and who could read it.
+type Error struct {
+	Place Place
+	For   string // names, "" if they are not known
+	Err   error
+}
+
+// Error names the place and the reason.
+func (e *Error) Error() string {
+	text := e.Place.String() + ": " + e.Err.Error()
+	if e.For != "" {
+		text += "; it is for " + e.For
+	}
+	return text
+}
+
+// Unwrap returns the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+// File returns what a file of age holds. The name is for messages.
+func (d *Decrypter) File(name string, text []byte) ([]byte, error) {
+	out, desc, err := d.decrypt(text)
+	return out, d.failed(Place{File: name}, desc, err)
+}
+
+// Value returns what an encrypted value holds that stands in a file under a key. One that was encrypted for
+// another place is refused.
+func (d *Decrypter) Value(text, file, key string) (string, error) {
+	shown := Place{file, key}
+	raw, err := valueBytes(text)
+	if err != nil {
+		return "", d.failed(shown, nil, err)
+	}
+	desc, err := Describe(raw)
+	if err != nil {
+		return "", d.failed(shown, nil, err)
+	}
+	if at := placeOf(file, key); !at.fits(desc.At) {
+		return "", d.failed(shown, desc, fmt.Errorf("%w: it was encrypted for %s, and stands at %s", ErrMoved, desc.At, at))
+	}
+	out, desc, err := d.decrypt(raw)
+	return string(out), d.failed(shown, desc, err)
+}
+
+// decrypt returns what a file of age holds, from memory if it was decrypted before.
+func (d *Decrypter) decrypt(text []byte) ([]byte, *Description, error) {
+	header, _, err := open(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	desc, err := describe(header)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, err := d.Identities.get()
+	if err != nil {
+		return nil, desc, err
+	}
+	if len(ids) == 0 {
+		return nil, desc, ErrNoIdentity
+	}
+	sum := sha256.Sum256(text)
+	d.mu.Lock()
+	r := d.known[sum]
+	if r == nil {
+		if d.known == nil {
+			d.known = make(map[[sha256.Size]byte]*result)
+		}
+		r = new(result)
+		d.known[sum] = r
+	}
+	d.mu.Unlock()
+	r.once.Do(func() { r.text, r.err = decrypt(text, ids) })
+	return r.text, desc, r.err
+}
+
+func decrypt(text []byte, ids []age.Identity) ([]byte, error) {
+	_, in, err := open(text)
+	if err != nil {
+		return nil, err
+	}
+	r, err := age.Decrypt(in, ids...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	out, err := io.ReadAll(io.LimitReader(r, LargestFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return out, nil
+}
+
+// explain says in our words what age says in its.
+func explain(err error) error {
+	if missing, ok := errors.AsType[*plugin.NotFoundError](err); ok {
+		return diag.Errorf(diag.Pos{}, "the program age-plugin-%s is needed for one of the keys, and is not installed", missing.Name).
+			WithHint("install age-plugin-%s, or name an identity that needs none in CCM_AGE_IDENTITY_FILE", missing.Name)
+	}
+	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok || errors.Is(err, age.ErrIncorrectIdentity) {
+		return ErrNoIdentity
+	}
+	if strings.Contains(err.Error(), "bad header MAC") || strings.Contains(err.Error(), "failed to read header") || strings.Contains(err.Error(), "failed to read nonce") {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
+}
+
+// failed gives an error its place and what helps.
+func (d *Decrypter) failed(at Place, desc *Description, err error) error {
+	if err == nil {
+		return nil
+	}
+	if d.Shown != nil {
+		at.File = d.Shown(at.File)
+	}
+	e, hint := &Error{Place: at, Err: err}, ""
+	if inner, ok := errors.AsType[*diag.Error](err); ok {
+		hint = inner.Hint
+	}
+	if desc != nil && !errors.Is(err, ErrMoved) {
+		e.For = desc.ForWhom()
+	}
+	switch {
+	case hint != "":
+	case errors.Is(err, ErrNoIdentity):
+		hint = "looked at " + strings.Join(d.Identities.Looked(), ", ") + "; " + IdentityFileVariable + " names another identity, or somebody who can read it adds you to " + RecipientsFile + " and runs ccm secret rekey"
+	case errors.Is(err, ErrMoved):
+		hint = "put it back, or encrypt the value again where it stands now"
+	case errors.Is(err, ErrDamaged):
+		hint = "take it from the version before, in git or a backup"
+	}
+	return &diag.Error{Err: e, Hint: hint}
+}

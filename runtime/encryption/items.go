@@ -1,0 +1,194 @@
+package encryption
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// An Item is a file or a value that is encrypted.
+type Item struct {
+	File string
+	// Key is "" for a whole file.
+	Key string
+	// Text is the value as it is written, "" for a whole file.
+	Text string
+	*Description
+	// Err says why it has no description.
+	Err error
+}
+
+// String is the file and the key.
+func (i Item) String() string { return Place{i.File, i.Key}.String() }
+
+// Finder finds what is encrypted in a tree.
+type Finder struct {
+	// SyntaxOf returns the syntax of a file, nil if it has no values.
+	SyntaxOf func(file string) Syntax
+	// ReadFile reads a file.
+	ReadFile func(path string) ([]byte, error)
+}
+
+// Find returns what is encrypted in a file, or below a directory in the order of the paths. Directories
+// whose name begins with a dot are left out, and links are not followed.
+func (f *Finder) Find(root string) ([]Item, error) {
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return f.in(root)
+	}
+	var items []Item
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			if path != root && strings.HasPrefix(entry.Name(), ".") {
+				return fs.SkipDir
+			}
+			return nil
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		if filepath.Ext(path) != Suffix && f.SyntaxOf(path) == nil {
+			return nil
+		}
+		more, err := f.in(path)
+		items = append(items, more...)
+		return err
+	})
+	return items, err
+}
+
+func (f *Finder) in(path string) ([]Item, error) {
+	text, err := f.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if IsFile(text) || filepath.Ext(path) == Suffix {
+		desc, err := Describe(text)
+		return []Item{{File: path, Description: desc, Err: err}}, nil
+	}
+	s := f.SyntaxOf(path)
+	if s == nil || !bytes.Contains(text, []byte(valueBegin)) {
+		return nil, nil
+	}
+	values, err := Values(s, string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var items []Item
+	for _, v := range values {
+		desc, err := DescribeValue(v.Text)
+		items = append(items, Item{File: path, Key: v.Key, Text: v.Text, Description: desc, Err: err})
+	}
+	return items, nil
+}
+
+// A Change is what becomes of something encrypted as the recipients are now.
+type Change struct {
+	Item
+	// To is whom it is to be encrypted to.
+	To *Audience
+	// Added and Removed are names; Renewed are those whose key is another one.
+	Added, Removed, Renewed []string
+	// Gone are those of Removed who are no recipients any more, or have another key.
+	Gone []string
+}
+
+// IsNone reports whether the right ones can read it already.
+func (c *Change) IsNone() bool { return len(c.Added)+len(c.Removed)+len(c.Renewed) == 0 }
+
+// ErrNoNames is the error that something does not say for whom it is.
+var ErrNoNames = errors.New("it does not say for whom it is, because ccm did not encrypt it: name them with --for")
+
+// ChangeOf compares for whom something is encrypted with the recipients. Names say for whom it is to be;
+// none leave it at those that it says itself, without those who are no recipients any more.
+func (r *Recipients) ChangeOf(item Item, names []string) (*Change, error) {
+	if item.Err != nil {
+		return nil, fmt.Errorf("%s: %w", item, item.Err)
+	}
+	if len(names) == 0 {
+		known := r.names()
+		for _, n := range item.For {
+			if slices.Contains(known, n) {
+				names = append(names, n)
+			}
+		}
+		switch {
+		case len(item.For) == 0:
+			return nil, fmt.Errorf("%s: %w", item, ErrNoNames)
+		case len(names) == 0:
+			return nil, fmt.Errorf("%s: it is for %s, and %s has none of them any more: name others with --for", item, strings.Join(item.For, ", "), r.File)
+		}
+	}
+	to, err := r.Audience(names...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", item, err)
+	}
+	c := &Change{Item: item, To: to}
+	add := func(list *[]string, name string) {
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	had := item.Readers()
+	var now []string
+	for _, k := range to.Keys {
+		add(&now, k.Name)
+		switch {
+		case !slices.Contains(had, k.Name):
+			add(&c.Added, k.Name)
+		case !slices.Contains(item.Keys, KeyDigest{k.Name, k.Digest()}):
+			add(&c.Renewed, k.Name)
+		}
+	}
+	everybody := &Audience{Keys: r.Keys}
+	for _, k := range item.Keys {
+		switch {
+		case !slices.Contains(now, k.Name):
+			add(&c.Removed, k.Name)
+		case !to.has(k):
+			add(&c.Renewed, k.Name)
+		}
+		if !everybody.has(k) {
+			add(&c.Gone, k.Name)
+		}
+	}
+	return c, nil
+}
+
+// Rekey returns the text of a file in which all that changes names is encrypted anew. The changes are of
+// this file.
+func (d *Decrypter) Rekey(s Syntax, file string, text []byte, changes []*Change) ([]byte, error) {
+	for _, c := range changes {
+		if c.Key == "" {
+			plain, err := d.File(file, text)
+			if err != nil {
+				return nil, err
+			}
+			return Encrypt(plain, c.To, !bytes.HasPrefix(text, []byte(intro)))
+		}
+		plain, err := d.Value(c.Text, file, c.Key)
+		if err != nil {
+			return nil, err
+		}
+		enc, err := EncryptValue(plain, c.To, placeOf(file, c.Key))
+		if err != nil {
+			return nil, err
+		}
+		out, err := s.Set(string(text), c.Key, enc)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", file, c.Key, err)
+		}
+		text = []byte(out)
+	}
+	return text, nil
+}

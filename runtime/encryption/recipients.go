@@ -1,0 +1,282 @@
+package encryption
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"filippo.io/age"
+	"filippo.io/age/agessh"
+	"filippo.io/age/plugin"
+	"filippo.io/age/tag"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// RecipientsFile is where a site has its recipients, below its directory.
+const RecipientsFile = ".ccm/recipients"
+
+// Everybody is the group of all recipients. It need not be written down.
+const Everybody = "@all"
+
+// Recipients are the people and hosts that secrets of a site are encrypted to:
+//
+//	# people
+//	ann    age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudsfs...
+//	bob    ssh-ed25519 AAAAC3NzaC1lZDI1NTE5... bob@laptop
+//	# hosts
+//	web1   ssh-ed25519 AAAAC3NzaC1lZDI1NTE5...
+//
+//	@admins  ann bob
+//	@web     web1 @admins
+//
+// A name may have several keys, a line each. A group may hold groups.
+type Recipients struct {
+	// File is where they stand, for messages.
+	File string
+	// Keys are in the order of the file.
+	Keys []Key
+	// Groups are the members of groups by their names, which begin with @.
+	Groups map[string][]string
+}
+
+// A Key is a public key and whose it is.
+type Key struct {
+	Name string
+	// Text is the key as age writes it: age1..., ssh-ed25519 AAAA...
+	Text string
+	Line int
+}
+
+// An Audience is whom something is encrypted to.
+type Audience struct {
+	// Names are what was asked for, people, hosts and groups.
+	Names []string
+	// Keys are those of all of them.
+	Keys []Key
+}
+
+// Limits of a file of recipients.
+const (
+	maxLine = 16 << 10
+	maxKeys = 5000
+)
+
+// ReadRecipients reads the text of a file of recipients. All mistakes are told, with their lines.
+func ReadRecipients(file, text string) (*Recipients, error) {
+	r := &Recipients{File: file, Groups: make(map[string][]string)}
+	var errs diag.List
+	groupLines := make(map[string]int)
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		fail := func(hint, format string, args ...any) {
+			e := diag.Errorf(diag.Pos{File: file, Line: number}, format, args...)
+			e.Hint = hint
+			errs = append(errs, e)
+		}
+		words := strings.Fields(line)
+		switch {
+		case !utf8.ValidString(line) || len(line) > maxLine:
+			fail("", "want a line of text of at most %d bytes", maxLine)
+			continue
+		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
+			continue
+		case strings.Contains(line, "AGE-SECRET-"+"KEY-") || strings.Contains(line, "AGE-PLUGIN-") || strings.Contains(line, "PRIVATE KEY"):
+			fail("make a new one with ccm secret keygen, and write its public key here", "a private key stands here, where everybody reads it")
+			continue
+		case strings.HasPrefix(words[0], "@"):
+			name := strings.TrimSuffix(words[0], ":")
+			members := words[1:]
+			if i := slices.IndexFunc(members, func(m string) bool { return strings.HasPrefix(m, "#") }); i >= 0 {
+				members = members[:i]
+			}
+			switch {
+			case !isName(strings.TrimPrefix(name, "@")):
+				fail("", "want a name of letters, digits, - _ and . for a group, got %q", words[0])
+			case name == Everybody:
+				fail("", "%s is everybody in this file, and is not written down", Everybody)
+			case groupLines[name] > 0:
+				fail("", "the group %s stands in line %d already", name, groupLines[name])
+			case len(members) == 0:
+				fail("", "want the members of the group %s behind its name", name)
+			default:
+				r.Groups[name], groupLines[name] = members, number
+			}
+			continue
+		}
+		name := strings.TrimSuffix(words[0], ":")
+		if !isName(name) {
+			hint := ""
+			if strings.HasPrefix(name, "age1") || strings.HasPrefix(name, "ssh-") {
+				hint = "write a name before the key: ann " + words[0] + " ..."
+			}
+			fail(hint, "want a name of letters, digits, - _ and . before the key, got %q", short(name))
+			continue
+		}
+		if strings.HasPrefix(name, "age1") || name == "ssh-ed25519" || name == "ssh-rsa" {
+			fail("write it before the key: ann "+short(strings.Join(words, " ")), "the key has no name")
+			continue
+		}
+		if len(words) < 2 {
+			fail("", "want a key of age or SSH behind the name %s", name)
+			continue
+		}
+		k := Key{Name: name, Text: words[1], Line: number}
+		if strings.HasPrefix(words[1], "ssh-") && len(words) > 2 {
+			k.Text += " " + words[2]
+		}
+		if _, err := k.recipient(); err != nil {
+			fail("", "%s: %w", name, err)
+			continue
+		}
+		if i := slices.IndexFunc(r.Keys, func(o Key) bool { return o.Text == k.Text }); i >= 0 {
+			fail("", "this key stands in line %d already, as that of %s", r.Keys[i].Line, r.Keys[i].Name)
+			continue
+		}
+		if r.Keys = append(r.Keys, k); len(r.Keys) > maxKeys {
+			return nil, diag.Errorf(diag.Pos{File: file, Line: number}, "more than %d keys", maxKeys)
+		}
+	}
+	for _, group := range slices.SortedFunc(mapsKeys(r.Groups), func(a, b string) int { return groupLines[a] - groupLines[b] }) {
+		if _, err := r.expand(group, nil); err != nil {
+			errs = append(errs, diag.Errorf(diag.Pos{File: file, Line: groupLines[group]}, "%w", err))
+		}
+	}
+	return r, errs.Err()
+}
+
+func mapsKeys(m map[string][]string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// isName reports whether a text can be the name of a recipient.
+func isName(s string) bool {
+	if s == "" || len(s) > 100 || s[0] == '-' || s[0] == '.' {
+		return false
+	}
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
+}
+
+// short is the beginning of a long word.
+func short(s string) string {
+	if len(s) > 60 {
+		return s[:57] + "..."
+	}
+	return s
+}
+
+// names are all that can be asked for.
+func (r *Recipients) names() []string {
+	names := []string{Everybody}
+	for _, k := range r.Keys {
+		names = append(names, k.Name)
+	}
+	for g := range r.Groups {
+		names = append(names, g)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// expand returns the names of people and hosts that a name stands for.
+func (r *Recipients) expand(name string, within []string) ([]string, error) {
+	if slices.Contains(within, name) {
+		return nil, fmt.Errorf("the group %s holds itself", name)
+	}
+	if name == Everybody {
+		var all []string
+		for _, k := range r.Keys {
+			all = append(all, k.Name)
+		}
+		return all, nil
+	}
+	members, ok := r.Groups[name]
+	switch {
+	case ok:
+		var out []string
+		for _, m := range members {
+			more, err := r.expand(m, append(slices.Clip(within), name))
+			if err != nil {
+				return nil, err
+			}
+			if out = append(out, more...); len(out) > maxKeys {
+				return nil, fmt.Errorf("the group %s has more than %d members", name, maxKeys)
+			}
+		}
+		return out, nil
+	case slices.ContainsFunc(r.Keys, func(k Key) bool { return k.Name == name }):
+		return []string{name}, nil
+	}
+	e := diag.Errorf(diag.Pos{}, "no recipient %q in %s", name, r.File)
+	e.Hint = diag.DidYouMean(name, r.names())
+	return nil, e
+}
+
+// Audience returns the keys of all who are named, people, hosts and groups. No names are everybody.
+func (r *Recipients) Audience(names ...string) (*Audience, error) {
+	if len(names) == 0 {
+		names = []string{Everybody}
+	}
+	a := &Audience{Names: names}
+	found := make(map[string]bool)
+	for _, name := range names {
+		list, err := r.expand(name, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range list {
+			found[n] = true
+		}
+	}
+	for _, k := range r.Keys {
+		if found[k.Name] {
+			a.Keys = append(a.Keys, k)
+		}
+	}
+	if len(a.Keys) == 0 {
+		return nil, diag.Errorf(diag.Pos{}, "%s has no recipients", r.File).WithHint("ccm secret recipients add NAME KEY adds one; ccm secret keygen makes a key")
+	}
+	return a, nil
+}
+
+// has reports whether a key of that name and digest is among them.
+func (a *Audience) has(k KeyDigest) bool {
+	return slices.ContainsFunc(a.Keys, func(own Key) bool { return own.Name == k.Name && own.Digest() == k.Digest })
+}
+
+// recipient returns what age encrypts to.
+func (k Key) recipient() (age.Recipient, error) {
+	r, err := parseRecipient(k.Text)
+	if err != nil {
+		return nil, fmt.Errorf("this is no key that age knows: %w", err)
+	}
+	return r, nil
+}
+
+// parseRecipient reads a public key in one of the forms that the program age takes.
+func parseRecipient(text string) (age.Recipient, error) {
+	switch {
+	case strings.HasPrefix(text, "age1tag1"), strings.HasPrefix(text, "age1tagpq1"):
+		return tag.ParseRecipient(text)
+	case strings.HasPrefix(text, "age1pq1"):
+		return age.ParseHybridRecipient(text)
+	case strings.HasPrefix(text, "age1") && strings.Count(text, "1") > 1:
+		return plugin.NewRecipient(text, pluginUI())
+	case strings.HasPrefix(text, "age1"):
+		return age.ParseX25519Recipient(text)
+	case strings.HasPrefix(text, "ssh-ed25519 "), strings.HasPrefix(text, "ssh-rsa "):
+		return agessh.ParseRecipient(text)
+	case strings.HasPrefix(text, "ecdsa-"), strings.HasPrefix(text, "sk-"):
+		return nil, errors.New("of SSH keys age takes ssh-ed25519 and ssh-rsa")
+	}
+	return nil, errors.New("want a public key that begins with age1 or ssh-ed25519")
+}

@@ -1,0 +1,75 @@
+// Package ignore reads .ccmignore, the file that says which files of a site are left out.
+//
+// Begin with [Read].
+package ignore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// FileName is where the patterns of a directory stand.
+const FileName = ".ccmignore"
+
+// A List is the patterns of what is left out. They are written as in gitignore(5), without **
+// and without exceptions.
+type List []pattern
+
+type pattern struct {
+	pattern  string
+	anchored bool // to the directory; otherwise it is matched with names at any depth
+	dirs     bool // matches directories only
+}
+
+// Read reads the file .ccmignore of a directory, if there is one.
+func Read(dir string) (List, error) {
+	name := filepath.Join(dir, FileName)
+	text, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		if fi, statErr := os.Stat(dir); statErr == nil && !fi.IsDir() {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return Parse(name, strings.Split(string(text), "\n"))
+}
+
+// Parse reads patterns, one a line. Errors begin with where.
+func Parse(where string, lines []string) (list List, err error) {
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		p := pattern{pattern: strings.TrimSuffix(line, "/"), dirs: strings.HasSuffix(line, "/")}
+		p.anchored = strings.Contains(p.pattern, "/")
+		p.pattern = strings.TrimPrefix(p.pattern, "/")
+		if _, err := path.Match(p.pattern, ""); err != nil || strings.Contains(p.pattern, "**") || p.pattern == "" || strings.HasPrefix(p.pattern, "!") {
+			return nil, fmt.Errorf("%s:%d: want a pattern of names with *, ? and [a-z], got %q", where, i+1, line)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// Matches reports whether a path below the directory is left out.
+func (l List) Matches(rel string, dir bool) bool {
+	for _, p := range l {
+		name := rel
+		if !p.anchored {
+			name = path.Base(rel)
+		}
+		if ok, _ := path.Match(p.pattern, name); ok && (dir || !p.dirs) {
+			return true
+		}
+	}
+	return false
+}

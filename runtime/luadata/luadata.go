@@ -1,0 +1,243 @@
+// Package luadata reads a Lua file that holds nothing but data:
+//
+//	return { name = "nginx", exports = { "nginx", "nginx.vhost" } }
+//
+// Nothing is evaluated: texts, numbers, true, false and tables of them are all that is
+// understood, so that a file says the same on every machine, in no time and with no memory
+// beyond its own size. Each value knows where it stands, for messages and for programs that
+// change one value and leave the rest as its author wrote it.
+//
+// The syntax is that of the Lua 5.1 Reference Manual, sections 2.1 and 2.5.7.
+//
+// Begin with [Parse].
+package luadata
+
+import (
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// Limits on a file. One that needs more is no file that a person writes.
+const (
+	MaxText  = 1 << 20 // bytes
+	maxDepth = 32      // tables inside one another
+)
+
+// A Kind is what a value is.
+type Kind string
+
+// The kinds, as messages name them.
+const (
+	String Kind = "a text"
+	Number Kind = "a number"
+	Bool   Kind = "true or false"
+	Table  Kind = "a table"
+)
+
+// A Value is one of a file. Start and End are offsets in bytes.
+type Value struct {
+	Kind       Kind
+	Text       string // of a text
+	Number     float64
+	Bool       bool
+	Fields     []Field // of a table, in the order in which they are written
+	Start, End int
+}
+
+// A Field is one of a table.
+type Field struct {
+	Key   string // "" for an element of a list
+	Start int    // where the key begins, or the value of an element
+	Value *Value
+}
+
+// A Document is a file that was read.
+type Document struct {
+	File, Text string
+	Root       *Value
+}
+
+// Parse reads a text. The error is a [*diag.Error] with the place of the mistake.
+func Parse(file, text string) (*Document, error) {
+	d := &Document{File: file, Text: text}
+	if len(text) > MaxText {
+		return nil, diag.Errorf(diag.Pos{File: file}, "the file is longer than 1 MiB")
+	}
+	p := &parser{scanner: scanner{doc: d}}
+	if err := p.document(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Pos returns the place of the bytes from start to end.
+func (d *Document) Pos(start, end int) diag.Pos {
+	before := d.Text[:start]
+	line := strings.LastIndexByte(before, '\n') + 1
+	length := end - start
+	if nl := strings.IndexByte(d.Text[start:end], '\n'); nl >= 0 {
+		length = nl
+	}
+	return diag.Pos{File: d.File, Line: strings.Count(before, "\n") + 1, Col: start - line + 1, Len: length}
+}
+
+// PosOf returns the place of a value.
+func (d *Document) PosOf(v *Value) diag.Pos { return d.Pos(v.Start, v.End) }
+
+// Field returns the field of a table with that key, nil if there is none.
+func (v *Value) Field(key string) *Field {
+	for i := range v.Fields {
+		if v.Fields[i].Key == key {
+			return &v.Fields[i]
+		}
+	}
+	return nil
+}
+
+// A parser makes values of tokens.
+type parser struct {
+	scanner
+	depth int
+}
+
+func (p *parser) document() error {
+	if err := p.next(); err != nil {
+		return err
+	}
+	if p.kind != name || p.text != "return" {
+		return p.unexpected("return { ... }")
+	}
+	if err := p.next(); err != nil {
+		return err
+	}
+	if p.kind != sign || p.text != "{" {
+		return p.unexpected("a table after return")
+	}
+	root, err := p.value()
+	if err != nil {
+		return err
+	}
+	p.doc.Root = root
+	if p.kind == sign && p.text == ";" {
+		if err := p.next(); err != nil {
+			return err
+		}
+	}
+	if p.kind != end {
+		return p.unexpected("nothing after the table")
+	}
+	return nil
+}
+
+// value reads the value that begins at the current token, and goes on behind it.
+func (p *parser) value() (*Value, error) {
+	v := &Value{Start: p.start, End: p.end}
+	switch {
+	case p.kind == text:
+		v.Kind, v.Text = String, p.text
+	case p.kind == number:
+		v.Kind, v.Number = Number, p.number
+	case p.kind == name && (p.text == "true" || p.text == "false"):
+		v.Kind, v.Bool = Bool, p.text == "true"
+	case p.kind == sign && p.text == "{":
+		return v, p.table(v)
+	default:
+		return nil, p.unexpected("a text, a number, true, false or a table")
+	}
+	return v, p.next()
+}
+
+// table reads the fields of a table, whose brace is the current token.
+func (p *parser) table(v *Value) error {
+	v.Kind = Table
+	if p.depth++; p.depth > maxDepth {
+		return p.mistake("more than %d tables are inside one another", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	if err := p.next(); err != nil {
+		return err
+	}
+	known := make(map[string]bool)
+	for p.kind != sign || p.text != "}" {
+		f := Field{Start: p.start}
+		keyEnd := p.end
+		key, err := p.key()
+		if err != nil {
+			return err
+		}
+		if key != nil {
+			f.Key = *key
+			if f.Key == "" || known[f.Key] {
+				return diag.Errorf(p.doc.Pos(f.Start, keyEnd), "the key %q is %s", f.Key, map[bool]string{true: "empty", false: "there already"}[f.Key == ""])
+			}
+			known[f.Key] = true
+		}
+		if f.Value, err = p.value(); err != nil {
+			return err
+		}
+		v.Fields = append(v.Fields, f)
+		if p.kind == sign && (p.text == "," || p.text == ";") {
+			if err := p.next(); err != nil {
+				return err
+			}
+		} else if p.kind != sign || p.text != "}" {
+			return p.unexpected(", or }")
+		}
+	}
+	v.End = p.end
+	return p.next()
+}
+
+// key reads the key of a field with its sign of equality. It is nil for an element of a list.
+func (p *parser) key() (*string, error) {
+	switch {
+	case p.kind == name && p.text != "true" && p.text != "false":
+		key := p.text
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+		return &key, p.want("=")
+	case p.kind == sign && p.text == "[":
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+		if p.kind != text {
+			return nil, p.unexpected("a text as key")
+		}
+		key := p.text
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+		if err := p.want("]"); err != nil {
+			return nil, err
+		}
+		return &key, p.want("=")
+	}
+	return nil, nil
+}
+
+// want goes over a sign.
+func (p *parser) want(s string) error {
+	if p.kind != sign || p.text != s {
+		return p.unexpected(s)
+	}
+	return p.next()
+}
+
+func (p *parser) unexpected(wanted string) error {
+	found := "the end of the file"
+	if p.kind != end {
+		found = shorten(p.doc.Text[p.start:p.end])
+	}
+	return p.mistake("want %s, found %s", wanted, found).WithHint("the file is read and not run: it is return, and a table of texts, numbers, true, false and tables")
+}
+
+// shorten returns the beginning of a token for a message.
+func shorten(token string) string {
+	const most = 40
+	if len(token) > most {
+		return strings.ToValidUTF8(token[:most], "") + "..."
+	}
+	return token
+}

@@ -1,0 +1,116 @@
+package module
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/luadata"
+)
+
+// SetDependency returns the text of a ccm.mod.lua that asks for a module: a line more, or another
+// version in the line that is there. All else stays as its author wrote it. An empty source
+// leaves the one that is there.
+func (f *File) SetDependency(name, version string, source Source) (string, error) {
+	text := f.Doc.Text
+	root := f.Doc.Root
+	deps := root.Field("dependencies")
+	switch {
+	case deps == nil:
+		text = insert(text, root, "dependencies = {\n    "+dependencyLine(name, version, source)+",\n  }", "  ")
+	case deps.Value.Field(name) == nil:
+		text = insert(text, deps.Value, dependencyLine(name, version, source), "    ")
+	default:
+		v := deps.Value.Field(name).Value
+		have := f.Dependency(name)
+		switch at := v.Field("version"); {
+		case source != (Source{}) && source != have.Source:
+			_, value, _ := strings.Cut(dependencyLine(name, version, source), " = ")
+			text = text[:v.Start] + value + text[v.End:]
+		case v.Kind == luadata.String:
+			text = text[:v.Start] + luadata.Quote(version) + text[v.End:]
+		case at != nil:
+			text = text[:at.Value.Start] + luadata.Quote(version) + text[at.Value.End:]
+		}
+	}
+	return f.checkEdit(text, func(g *File) bool { d := g.Dependency(name); return d != nil && d.Version == version })
+}
+
+// RemoveDependency returns the text of a ccm.mod.lua that does not ask for a module any more.
+func (f *File) RemoveDependency(name string) (string, error) {
+	text := f.Doc.Text
+	deps := f.Doc.Root.Field("dependencies")
+	if deps == nil || deps.Value.Field(name) == nil {
+		return text, nil
+	}
+	field := deps.Value.Field(name)
+	start, end := field.Start, field.Value.End
+	rest := text[end:]
+	if trimmed := strings.TrimLeft(rest, " \t"); strings.HasPrefix(trimmed, ",") || strings.HasPrefix(trimmed, ";") {
+		end += len(rest) - len(trimmed) + 1
+	}
+	// With the line, if nothing else is in it.
+	lineStart := strings.LastIndexByte(text[:start], '\n') + 1
+	lineEnd := end + len(text[end:]) - len(strings.TrimLeft(text[end:], " \t"))
+	if strings.TrimSpace(text[lineStart:start]) == "" && strings.HasPrefix(text[lineEnd:], "\n") {
+		start, end = lineStart, lineEnd+1
+	}
+	return f.checkEdit(text[:start]+text[end:], func(g *File) bool { return g.Dependency(name) == nil })
+}
+
+// checkEdit reads a text that was edited.
+func (f *File) checkEdit(text string, good func(*File) bool) (string, error) {
+	g, err := ParseFile(f.Doc.File, text)
+	if err == nil && !good(g) {
+		err = diag.Errorf(diag.Pos{File: f.Doc.File}, "it cannot be edited; change it by hand")
+	}
+	return text, err
+}
+
+// insert adds a field at the end of a table, on a line of its own.
+func insert(text string, table *luadata.Value, field, indent string) string {
+	brace := table.End - 1
+	lastEnd := table.Start + 1
+	separator := ""
+	if n := len(table.Fields); n > 0 {
+		lastEnd = table.Fields[n-1].Value.End
+		if !strings.ContainsAny(beforeComment(text[lastEnd:brace]), ",;") {
+			separator = ","
+		}
+	}
+	lineStart := strings.LastIndexByte(text[:table.Start], '\n') + 1
+	closing := text[lineStart : lineStart+len(text[lineStart:table.Start])-len(strings.TrimLeft(text[lineStart:table.Start], " \t"))]
+	between := strings.TrimRight(text[lastEnd:brace], " \t\r\n")
+	return text[:lastEnd] + separator + between + "\n" + indent + field + ",\n" + closing + text[brace:]
+}
+
+// beforeComment returns the part of what stands behind a value that is no comment.
+func beforeComment(text string) string {
+	before, _, _ := strings.Cut(text, "--")
+	return before
+}
+
+// dependencyLine writes a dependency.
+func dependencyLine(name, version string, source Source) string {
+	key := name
+	if strings.ContainsAny(name, "/.-") || name[0] >= '0' && name[0] <= '9' || luaWords[name] {
+		key = "[" + luadata.Quote(name) + "]"
+	}
+	if source == (Source{}) || source == (Source{Git: DefaultGit(name)}) {
+		return key + " = " + luadata.Quote(version)
+	}
+	from := fmt.Sprintf("git = %s", luadata.Quote(source.Git))
+	if source.Git == "" {
+		from = fmt.Sprintf("url = %s", luadata.Quote(source.URL))
+	}
+	if source.Folder != "" {
+		from += ", folder = " + luadata.Quote(source.Folder)
+	}
+	return fmt.Sprintf("%s = { version = %s, %s }", key, luadata.Quote(version), from)
+}
+
+// luaWords are those that cannot be names (Lua 5.1 Reference Manual, section 2.1).
+var luaWords = map[string]bool{
+	"and": true, "break": true, "do": true, "else": true, "elseif": true, "end": true, "false": true, "for": true, "function": true, "goto": true, "if": true,
+	"in": true, "local": true, "nil": true, "not": true, "or": true, "repeat": true, "return": true, "then": true, "true": true, "until": true, "while": true,
+}

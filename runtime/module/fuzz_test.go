@@ -1,0 +1,98 @@
+package module_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/module"
+)
+
+// A lock is what this program writes, byte by byte, or an error.
+func FuzzLock(f *testing.F) {
+	l := module.Lock{Modules: []module.Locked{{Name: "base", Version: "v1.0.0", Source: module.Source{Git: "https://example.org/base"}, Hash: "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", Exports: []string{"base"}}}}
+	f.Add(l.Text())
+	f.Add([]byte(`{"format":1,"modules":[],"sum":""}`))
+	f.Add((&module.Lock{}).Text())
+	f.Fuzz(func(t *testing.T, text []byte) {
+		lock, err := module.ParseLock("ccm.lock", text)
+		if err == nil && !bytes.Equal(lock.Text(), text) {
+			t.Fatalf("another text than %q was read", text)
+		}
+	})
+}
+
+// A ccm.mod.lua is read or refused with a place, and edits of it say what they were asked to.
+func FuzzModFile(f *testing.F) {
+	f.Add(`return { dependencies = { nginx = { version = "1.2.0", git = "https://example.org/nginx" }, } }`)
+	f.Add("return {\n  name = 'a/b', -- c\n  exports = { [[b]], \"b.c\" };\n  dependencies = {},\n}")
+	f.Add(`return { allow = { ["*"] = { "http" } }, signers = { a = "x" }, replace = { a = "../a" }, ccm = ">= 1, < 2" }`)
+	f.Fuzz(func(t *testing.T, text string) {
+		file, err := module.ParseFile("ccm.mod.lua", text)
+		if err != nil {
+			return
+		}
+		for _, name := range []string{"base", "example.org/base"} {
+			more, err := file.SetDependency(name, "v1.5.0", module.Source{Git: "https://git.example.org/x"})
+			if err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			again, err := module.ParseFile("ccm.mod.lua", more)
+			if err != nil || again.Dependency(name).Version != "v1.5.0" {
+				t.Fatalf("%q became %q: %v", text, more, err)
+			}
+			less, err := again.RemoveDependency(name)
+			if err != nil {
+				t.Fatalf("%q: %v", more, err)
+			}
+			if last, err := module.ParseFile("ccm.mod.lua", less); err != nil || last.Dependency(name) != nil {
+				t.Fatalf("%q became %q: %v", more, less, err)
+			}
+		}
+	})
+}
+
+// What the file of a site may say, and what it says of mistakes, with their places.
+func TestModFileMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		`return { nmae = "x" }`:                                                     `ccm.mod.lua:1:10: unknown key "nmae" (did you mean "name"?)`,
+		`return { name = "../x" }`:                                                  `1:17: "../x" is no name of a module`,
+		`return { name = "x", exports = { "y" } }`:                                  `1:34: "y" is not "x" and does not begin with "x."`,
+		`return { dependencies = { x = "1" } }`:                                     `1:31: "1" is no version`,
+		`return { dependencies = { x = { git = "ext::sh" } } }`:                     `is no address`,
+		`return { dependencies = { x = { version = "v1.0.0", folder = "../y" } } }`: `is no path below`,
+		`return { capabilities = { "root" } }`:                                      `"root" is no capability: there are capture, data, env, fs, http, secret`,
+		`return { name = os.getenv("X") }`:                                          `1:17: want a text, a number, true, false or a table, found os`,
+		`return { name = "a" .. "b" }`:                                              `1:21: want , or }, found .`,
+		`local x = 1 return { }`:                                                    `1:1: want return { ... }, found local`,
+		`return { ccm = "new" }`:                                                    `is no rule for versions`,
+		"return { name = \"a\nb\" }":                                                `the text has no end in its line`,
+		`return { name = "a", name = "b" }`:                                         `the key "name" is there already`,
+	} {
+		_, err := module.ParseFile("ccm.mod.lua", text)
+		require.ErrorContains(t, err, want, text)
+	}
+}
+
+// A ccm.mod.lua above a script counts up to the top of its repository, and none of a directory
+// that everybody may write.
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"ccm.mod.lua": "return {}", "site/roles/web/site.lua": "", "site/.git/HEAD": ""})
+	find := func(at string) *module.Site {
+		s, err := module.Find(nil, dir+at, false, []string{dir})
+		require.NoError(t, err)
+		return s
+	}
+	require.Nil(t, find("/site/roles/web"), "the repository ends before it")
+	write(t, dir, map[string]string{"site/ccm.mod.lua": "return {}"})
+	require.Equal(t, dir+"/site", find("/site/roles/web").Dir)
+	require.NoError(t, os.Remove(dir+"/site/ccm.mod.lua"))
+	require.NoError(t, os.RemoveAll(dir+"/site/.git"))
+	require.Equal(t, dir, find("/site/roles/web").Dir)
+	require.NoError(t, os.Chmod(dir, 0o777))
+	require.Nil(t, find("/site/roles/web"), "everybody may write it")
+	require.NotNil(t, find(""), "whoever runs a script there has named it")
+}

@@ -1,0 +1,205 @@
+package module
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// lockFormat is that of the locks that this program writes and reads.
+const lockFormat = 1
+
+// maxLock is how long a lock may be.
+const maxLock = 8 << 20
+
+// A Lock is what a ccm.lock holds: one version of each module.
+type Lock struct {
+	Format  int      `json:"format"`
+	Modules []Locked `json:"modules"` // in order of their names
+	// Sum is the SHA-256 of the text with "" in its place. It finds damage, such as a merge
+	// that git has half done; against somebody who writes the file it is no protection.
+	Sum string `json:"sum"`
+}
+
+// A Locked is a module in a lock.
+type Locked struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"` // "" if it is replaced
+	Source
+	Tag    string `json:"tag,omitempty"`    // of git
+	Commit string `json:"commit,omitempty"` // of git
+	// Signer is who has signed the tag, as the file of signers has it.
+	Signer string `json:"signer,omitempty"`
+	// Hash is that of all its files (dirhash.Hash1 of golang.org/x/mod, with paths relative to
+	// the module).
+	Hash string `json:"hash,omitempty"`
+	// Replace is the local folder that takes its place, relative to the lock. It is part of
+	// the site, and has no hash.
+	Replace string `json:"replace,omitempty"`
+
+	CCM          Rule     `json:"ccm,omitempty"`
+	Exports      []string `json:"exports,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty"`
+	Tests        []string `json:"tests,omitempty"`
+	// Dependencies has the least versions that it asks for.
+	Dependencies map[string]string `json:"dependencies,omitempty"`
+}
+
+// String returns its name and version for messages.
+func (m *Locked) String() string {
+	if m.Replace != "" {
+		return m.Name + " => " + m.Replace
+	}
+	return m.Name + "@" + m.Version
+}
+
+// Module returns the module of a name, nil if the lock has none.
+func (l *Lock) Module(name string) *Locked {
+	i, ok := slices.BinarySearchFunc(l.Modules, name, func(m Locked, name string) int { return strings.Compare(m.Name, name) })
+	if !ok {
+		return nil
+	}
+	return &l.Modules[i]
+}
+
+// Text returns the text of a lock. Equal locks have equal texts.
+func (l *Lock) Text() []byte {
+	c := Lock{Format: lockFormat, Modules: slices.Clone(l.Modules)}
+	if c.Modules == nil {
+		c.Modules = []Locked{}
+	}
+	slices.SortFunc(c.Modules, func(a, b Locked) int { return strings.Compare(a.Name, b.Name) })
+	sum := sha256.Sum256(c.marshal())
+	c.Sum = hex.EncodeToString(sum[:])
+	return c.marshal()
+}
+
+func (l *Lock) marshal() []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(l); err != nil {
+		panic(err) // there is nothing in it that JSON cannot say
+	}
+	return b.Bytes()
+}
+
+// ParseLock reads the text of a lock. Any byte that this program would not have written there
+// is an error.
+func ParseLock(file string, text []byte) (*Lock, error) {
+	damaged := func(format string, args ...any) error {
+		return diag.Errorf(diag.Pos{File: file}, format, args...).WithHint("restore it from version control, or remove it and write it anew: ccm mod tidy")
+	}
+	if len(text) > maxLock {
+		return nil, damaged("the lock is longer than %d MiB", maxLock>>20)
+	}
+	var l Lock
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if err := dec.Decode(&l); err != nil {
+		if bytes.Contains(text, []byte("<<<<<<<")) {
+			return nil, damaged("the lock holds marks of a merge")
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return nil, damaged("the lock is cut short")
+		}
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			line := bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")) + 1
+			return nil, diag.Errorf(diag.Pos{File: file, Line: line}, "the lock is damaged: %w", err).
+				WithHint("restore it from version control, or remove it and write it anew: ccm mod tidy")
+		}
+		return nil, damaged("the lock is damaged: %w", err)
+	}
+	if l.Format != lockFormat {
+		return nil, diag.Errorf(diag.Pos{File: file}, "the lock has format %d, and this ccm reads format %d", l.Format, lockFormat).
+			WithHint("a newer ccm reads it")
+	}
+	if !bytes.Equal(l.Text(), text) {
+		return nil, damaged("the lock was changed by hand, or is damaged: its sum does not fit")
+	}
+	for i := range l.Modules {
+		if err := l.Modules[i].check(); err != nil {
+			return nil, damaged("%s: %w", l.Modules[i].Name, err)
+		}
+		if i > 0 && l.Modules[i].Name == l.Modules[i-1].Name {
+			return nil, damaged("%s is there twice", l.Modules[i].Name)
+		}
+	}
+	if err := l.CheckExports(); err != nil {
+		return nil, damaged("%w", err)
+	}
+	return &l, nil
+}
+
+// check returns an error unless a module of a lock can be used.
+func (m *Locked) check() error {
+	if err := CheckName(m.Name); err != nil {
+		return err
+	}
+	for _, e := range m.Exports {
+		if err := CheckExport(m.Name, e); err != nil {
+			return err
+		}
+	}
+	for _, c := range m.Capabilities {
+		if err := checkCapability(c); err != nil {
+			return err
+		}
+	}
+	if _, err := m.CCM.terms(); err != nil {
+		return err
+	}
+	for name, version := range m.Dependencies {
+		if err := CheckName(name); err != nil {
+			return err
+		}
+		if v, err := CleanVersion(version); err != nil || v != version {
+			return fmt.Errorf("%q is no version", version)
+		}
+	}
+	if m.Replace != "" {
+		return checkPath(m.Replace)
+	}
+	if v, err := CleanVersion(m.Version); err != nil || v != m.Version {
+		return fmt.Errorf("%q is no version", m.Version)
+	}
+	if m.Git == "" == (m.URL == "") {
+		return errors.New("want either git or url")
+	}
+	if m.Git != "" {
+		if err := CheckGit(m.Git); err != nil {
+			return err
+		}
+	} else if err := CheckURL(m.URL); err != nil {
+		return err
+	}
+	if m.Folder != "" {
+		if err := checkFolder(m.Folder); err != nil {
+			return err
+		}
+	}
+	_, err := HashKey(m.Hash)
+	return err
+}
+
+// CheckExports returns an error if two modules export the same name.
+func (l *Lock) CheckExports() error {
+	of := make(map[string]string)
+	for _, m := range l.Modules {
+		for _, e := range m.Exports {
+			if other := of[e]; other != "" {
+				return fmt.Errorf("%s and %s both export %q", other, m.Name, e)
+			}
+			of[e] = m.Name
+		}
+	}
+	return nil
+}

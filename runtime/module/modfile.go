@@ -1,0 +1,324 @@
+package module
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/luadata"
+)
+
+// A File is what a ccm.mod.lua says: that of a module, of a site, or of both.
+type File struct {
+	Doc *luadata.Document
+
+	Name        string // "" for a site that is no module
+	Description string
+	CCM         Rule // which versions of ccm will do
+	// Exports are the names that others may require.
+	Exports []string
+	// Dependencies are in the order in which they are written.
+	Dependencies []Dependency
+	// Capabilities are what its code needs besides the sandbox.
+	Capabilities []string
+	// Tests are files and directories with specs.
+	Tests []string
+
+	// What follows counts only in the ccm.mod.lua of a site.
+
+	// Replace has local folders for modules by their names.
+	Replace map[string]string
+	// Allow has the capabilities that the site grants, by the names of modules.
+	Allow map[string][]string
+	// Signers has files with those who may sign the tags of a module, by its name; "*" is for
+	// all others.
+	Signers map[string]string
+}
+
+// A Dependency is a module that is asked for.
+type Dependency struct {
+	Name    string
+	Version string // the least that will do
+	Source  Source
+	Pos     diag.Pos
+}
+
+// A Source is where a module comes from.
+type Source struct {
+	Git    string `json:"git,omitempty"`    // of a repository
+	URL    string `json:"url,omitempty"`    // of an archive; {version} in it is the version without its v
+	Folder string `json:"folder,omitempty"` // in the repository or the archive; "" for all of it
+}
+
+// String returns how messages name a source.
+func (s Source) String() string {
+	at := s.Git
+	if at == "" {
+		at = s.URL
+	}
+	if s.Folder != "" {
+		at += "//" + s.Folder
+	}
+	return at
+}
+
+// A Capability is what code of a module can be given besides the sandbox.
+type Capability struct {
+	Doc string
+}
+
+// Capabilities are those that there are.
+var Capabilities = map[string]Capability{
+	"capture": {"runs commands while the site is read"},
+	"http":    {"asks servers"},
+	"fs":      {"reads files and templates outside of the module"},
+	"env":     {"reads environment variables of ccm"},
+	"data":    {"reads what the site is given"},
+	"secret":  {"reads secrets"},
+}
+
+// CapabilityOf returns the capability without which a global of scripts is not there, "" if
+// it always is.
+func CapabilityOf(global string) string {
+	switch global { // a run asks for each global of each module
+	case "capture", "http", "fs", "env", "data", "secret":
+		return global
+	case "lookup":
+		return "data"
+	}
+	return ""
+}
+
+// ParseFile reads the text of a ccm.mod.lua. The error is a [diag.List].
+func ParseFile(file, text string) (*File, error) {
+	doc, err := luadata.Parse(file, text)
+	if err != nil {
+		return nil, err
+	}
+	r := &fileReader{doc: doc}
+	f := r.file()
+	return f, r.errs.Err()
+}
+
+// A fileReader makes a File of a document.
+type fileReader struct {
+	doc  *luadata.Document
+	errs diag.List
+}
+
+// note records a mistake at a value.
+func (r *fileReader) note(at *luadata.Value, format string, args ...any) *diag.Error {
+	e := diag.Errorf(r.doc.PosOf(at), format, args...)
+	r.errs = append(r.errs, e)
+	return e
+}
+
+func (r *fileReader) file() *File {
+	f := &File{Doc: r.doc, Replace: map[string]string{}, Allow: map[string][]string{}, Signers: map[string]string{}}
+	r.fields(r.doc.Root, map[string]func(v *luadata.Value){
+		"name":        func(v *luadata.Value) { f.Name = r.checked(v, CheckName) },
+		"description": func(v *luadata.Value) { f.Description = r.text(v) },
+		"ccm": func(v *luadata.Value) {
+			f.CCM = Rule(r.checked(v, func(s string) error { _, err := Rule(s).terms(); return err }))
+		},
+		"exports":      func(v *luadata.Value) { f.Exports = r.texts(v, nil) },
+		"dependencies": func(v *luadata.Value) { f.Dependencies = r.dependencies(v) },
+		"capabilities": func(v *luadata.Value) { f.Capabilities = r.texts(v, checkCapability) },
+		"tests":        func(v *luadata.Value) { f.Tests = r.texts(v, checkFolder) },
+		"replace": func(v *luadata.Value) {
+			r.byModule(v, func(name string, v *luadata.Value) { f.Replace[name] = r.checked(v, checkPath) })
+		},
+		"allow": func(v *luadata.Value) {
+			r.byModule(v, func(name string, v *luadata.Value) { f.Allow[name] = r.texts(v, checkCapability) })
+		},
+		"signers": func(v *luadata.Value) {
+			r.byModule(v, func(name string, v *luadata.Value) { f.Signers[name] = r.checked(v, checkPath) })
+		},
+	})
+	if f.Name != "" {
+		if exports := r.doc.Root.Field("exports"); exports != nil {
+			for i, e := range f.Exports {
+				if err := CheckExport(f.Name, e); err != nil {
+					r.note(exports.Value.Fields[i].Value, "%w", err)
+				}
+			}
+		}
+	} else if len(f.Exports) > 0 {
+		r.note(r.doc.Root.Field("exports").Value, "exports needs a name of the module").WithHint(`add name = %q`, strings.Split(f.Exports[0], ".")[0])
+	}
+	return f
+}
+
+// fields calls the function for each field of a table; others are mistakes.
+func (r *fileReader) fields(t *luadata.Value, known map[string]func(*luadata.Value)) {
+	names := slices.Sorted(maps.Keys(known))
+	for _, f := range t.Fields {
+		read := known[f.Key]
+		switch {
+		case f.Key == "":
+			r.note(f.Value, "want names before values, such as %s = ...", names[0])
+		case read == nil:
+			e := diag.Errorf(r.doc.Pos(f.Start, f.Start+len(f.Key)), "unknown key %q", f.Key)
+			e.Hint = diag.DidYouMean(f.Key, names)
+			r.errs = append(r.errs, e)
+		default:
+			read(f.Value)
+		}
+	}
+}
+
+func (r *fileReader) text(v *luadata.Value) string {
+	switch {
+	case v.Kind != luadata.String:
+		r.note(v, "want %s, found %s", luadata.String, v.Kind)
+	case strings.ContainsAny(v.Text, "\x00\n\r"):
+		r.note(v, "want a text of one line")
+	}
+	return v.Text
+}
+
+// checked returns a text that check has nothing against.
+func (r *fileReader) checked(v *luadata.Value, check func(string) error) string {
+	before := len(r.errs)
+	s := r.text(v)
+	if len(r.errs) == before && check != nil {
+		if err := check(s); err != nil {
+			r.note(v, "%w", err)
+		}
+	}
+	return s
+}
+
+// texts returns a list of texts; one text is a list too.
+func (r *fileReader) texts(v *luadata.Value, check func(string) error) (list []string) {
+	if v.Kind == luadata.String {
+		return []string{r.checked(v, check)}
+	}
+	if v.Kind != luadata.Table {
+		r.note(v, "want a list of texts, found %s", v.Kind)
+		return nil
+	}
+	for _, f := range v.Fields {
+		if f.Key != "" {
+			r.note(f.Value, "want a list, found the key %q", f.Key)
+		}
+		s := r.checked(f.Value, check)
+		if slices.Contains(list, s) {
+			r.note(f.Value, "%q is there already", s)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// byModule calls read for each field of a table whose keys are names of modules, or "*".
+func (r *fileReader) byModule(v *luadata.Value, read func(name string, v *luadata.Value)) {
+	if v.Kind != luadata.Table {
+		r.note(v, "want a table of modules, such as { nginx = ... }, found %s", v.Kind)
+		return
+	}
+	for _, f := range v.Fields {
+		if f.Key != "*" {
+			if err := CheckName(f.Key); err != nil {
+				r.note(f.Value, "%w", err)
+				continue
+			}
+		}
+		read(f.Key, f.Value)
+	}
+}
+
+func (r *fileReader) dependencies(v *luadata.Value) (list []Dependency) {
+	r.byModule(v, func(name string, v *luadata.Value) {
+		d := Dependency{Name: name, Pos: r.doc.PosOf(v)}
+		version := v
+		if v.Kind == luadata.Table {
+			if f := v.Field("version"); f != nil {
+				version = f.Value
+			} else {
+				r.note(v, "%s has no version", name).WithHint(`add version = "v1.0.0", the least that will do`)
+			}
+			r.fields(v, map[string]func(*luadata.Value){
+				"version": func(*luadata.Value) {},
+				"git":     func(v *luadata.Value) { d.Source.Git = r.checked(v, CheckGit) },
+				"url":     func(v *luadata.Value) { d.Source.URL = r.checked(v, CheckURL) },
+				"folder":  func(v *luadata.Value) { d.Source.Folder = path.Clean(r.checked(v, checkFolder)) },
+			})
+		}
+		switch {
+		case name == "*":
+			r.note(v, "want the name of a module")
+		case version.Kind == luadata.String:
+			var err error
+			if d.Version, err = CleanVersion(version.Text); err != nil {
+				r.note(version, "%w", err)
+			}
+		case version != v || v.Kind != luadata.Table:
+			r.note(version, "want a version such as \"v1.2.0\", found %s", version.Kind)
+		}
+		if d.Source.Git != "" && d.Source.URL != "" {
+			r.note(v, "want git or url, found both")
+		}
+		if d.Source.Folder == "." {
+			d.Source.Folder = ""
+		}
+		if d.Source.Git == "" && d.Source.URL == "" {
+			d.Source.Git = DefaultGit(name)
+		}
+		list = append(list, d)
+	})
+	return list
+}
+
+// DefaultGit returns where the repository of a module is unless something else is said:
+// at https with its name, if that begins with the name of a server; else it is "".
+func DefaultGit(name string) string {
+	server, _, ok := strings.Cut(name, "/")
+	if !ok || !strings.Contains(server, ".") {
+		return ""
+	}
+	return "https://" + name
+}
+
+func checkCapability(s string) error {
+	if _, ok := Capabilities[s]; ok {
+		return nil
+	}
+	return fmt.Errorf("%q is no capability: there are %s", s, strings.Join(slices.Sorted(maps.Keys(Capabilities)), ", "))
+}
+
+// checkFolder returns an error unless a path leads into the directory that it is relative to.
+func checkFolder(s string) error {
+	if s == "" || strings.Contains(s, "\\") || path.IsAbs(s) || slices.Contains(strings.Split(s, "/"), "..") || strings.HasPrefix(path.Clean(s), "-") {
+		return fmt.Errorf("%q is no path below this directory", s)
+	}
+	return nil
+}
+
+func checkPath(s string) error {
+	if s == "" {
+		return fmt.Errorf("want a path")
+	}
+	return nil
+}
+
+// Dependency returns what is asked of a module, nil for nothing.
+func (f *File) Dependency(name string) *Dependency {
+	for i := range f.Dependencies {
+		if f.Dependencies[i].Name == name {
+			return &f.Dependencies[i]
+		}
+	}
+	return nil
+}
+
+// SignersOf returns the file with those who may sign the tags of a module, "" for anybody.
+func (f *File) SignersOf(name string) string {
+	if file := f.Signers[name]; file != "" {
+		return file
+	}
+	return f.Signers["*"]
+}

@@ -1,0 +1,234 @@
+package resolve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/host/unpack"
+	"github.com/luaccm/ccm/runtime/module"
+)
+
+// Got is a module in the cache.
+type Got struct {
+	Dir    string `json:"-"`
+	Hash   string `json:"hash"`
+	Tag    string `json:"tag,omitempty"`    // of git
+	Commit string `json:"commit,omitempty"` // of git
+	// TagObject is the text of an annotated tag, which may be signed.
+	TagObject string `json:"tag_object,omitempty"`
+	Signer    string `json:"-"`
+}
+
+// Get returns a version of a module. If the cache has it, nobody is asked.
+func (r *Resolver) Get(ctx context.Context, source module.Source, version string) (*Got, error) {
+	if got := r.cached(source, version); got != nil {
+		return got, nil
+	}
+	if err := r.makeCache(); err != nil {
+		return nil, err
+	}
+	r.tell("getting %s %s", source, version)
+	stage, err := os.MkdirTemp(filepath.Join(r.Caches[0], "tmp"), "get-")
+	if err != nil {
+		return nil, err
+	}
+	defer removeTree(stage)
+	tree := filepath.Join(stage, "tree")
+	if err := os.Mkdir(tree, 0o700); err != nil {
+		return nil, err
+	}
+	var got *Got
+	if source.Git != "" {
+		got, err = r.fromGit(ctx, source, version, stage, tree)
+	} else {
+		got, err = r.fromURL(ctx, source, version, stage, tree)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if got.Dir, got.Hash, err = r.place(got.Dir); err != nil {
+		return nil, err
+	}
+	return got, r.index(source, version, got)
+}
+
+// makeCache makes the directories of the cache. For root all that leads there has to be its own.
+func (r *Resolver) makeCache() error {
+	for _, dir := range []string{"", "h1", "index", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(r.Caches[0], dir), 0o755); err != nil {
+			return err
+		}
+	}
+	return r.Policy.CheckKept(r.Caches[0])
+}
+
+// indexFile returns where in a cache it is kept what a version of a source is.
+func indexFile(cache string, source module.Source, version string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{source.Git, source.URL, source.Folder, version}, "\x00")))
+	return filepath.Join(cache, "index", hex.EncodeToString(sum[:])+".json")
+}
+
+// cached returns what the caches have of a version, nil if none has it whole.
+func (r *Resolver) cached(source module.Source, version string) *Got {
+	for _, cache := range r.Caches {
+		text, err := os.ReadFile(indexFile(cache, source, version))
+		if err != nil || r.Policy.Check(cache) != nil {
+			continue
+		}
+		got := new(Got)
+		if json.Unmarshal(text, got) != nil {
+			continue
+		}
+		if got.Dir, err = module.TreeDir(cache, got.Hash); err != nil {
+			continue
+		}
+		if have, err := module.HashDir(got.Dir); err == nil && have == got.Hash {
+			return got
+		}
+	}
+	return nil
+}
+
+// index keeps what a version of a source is.
+func (r *Resolver) index(source module.Source, version string, got *Got) error {
+	text, err := json.MarshalIndent(got, "", "  ")
+	if err != nil {
+		return err
+	}
+	file := indexFile(r.Caches[0], source, version)
+	f, err := os.CreateTemp(filepath.Dir(file), "new-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// place moves the files of a module to where the cache has them: a directory named by their
+// hash, which nobody writes any more. If another process was faster, that is as good.
+func (r *Resolver) place(tree string) (dir, hash string, err error) {
+	if err := seal(tree); err != nil {
+		return "", "", err
+	}
+	if hash, err = module.HashDir(tree); err != nil {
+		return "", "", err
+	}
+	if dir, err = module.TreeDir(r.Caches[0], hash); err != nil {
+		return "", "", err
+	}
+	if have, err := module.HashDir(dir); err == nil && have == hash {
+		return dir, hash, nil
+	} else if !errors.Is(err, fs.ErrNotExist) { // somebody has changed it
+		removeTree(dir)
+	}
+	if err := os.Rename(tree, dir); err != nil {
+		if have, hashErr := module.HashDir(dir); hashErr != nil || have != hash {
+			return "", "", err
+		}
+		return dir, hash, nil
+	}
+	return dir, hash, os.Chmod(dir, 0o555)
+}
+
+// seal takes from all files and directories below one the right to be written, and the
+// directory itself may still be moved.
+func seal(tree string) error {
+	return filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path == tree:
+			return os.Chmod(path, 0o755)
+		case d.IsDir():
+			return os.Chmod(path, 0o555)
+		case d.Type().IsRegular():
+			return os.Chmod(path, 0o444)
+		}
+		rel, _ := filepath.Rel(tree, path)
+		return fmt.Errorf("%s in it is neither a file nor a directory, and modules have no links", rel)
+	})
+}
+
+// removeTree removes a directory whose directories may not be writable.
+func removeTree(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir)
+}
+
+// unpackTo extracts an archive within the limits of a module.
+func (r *Resolver) unpackTo(ctx context.Context, archive, dir string, format unpack.Format) error {
+	return unpack.Extract(ctx, r.local(), archive, unpack.Options{Format: format, Parent: dir, MaxEntries: module.MaxFiles, MaxBytes: module.MaxBytes})
+}
+
+// local returns the machine on which this process runs.
+func (r *Resolver) local() *host.Host { return r.Host }
+
+// fromURL gets an archive.
+func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, stage, tree string) (*Got, error) {
+	u, err := url.Parse(source.At(version))
+	if err != nil {
+		return nil, fmt.Errorf("%q is no URL", source.URL)
+	}
+	archive := filepath.Join(stage, "module.tar.gz")
+	if err := r.download(ctx, u, archive); err != nil {
+		return nil, err
+	}
+	if err := r.unpackTo(ctx, archive, tree, unpack.TarGzip); err != nil {
+		return nil, err
+	}
+	// Most archives hold one directory, named after what is in it.
+	if entries, err := os.ReadDir(tree); err == nil && len(entries) == 1 && entries[0].IsDir() {
+		tree = filepath.Join(tree, entries[0].Name())
+	}
+	if source.Folder != "" {
+		tree = filepath.Join(tree, filepath.FromSlash(source.Folder))
+	}
+	if fi, err := os.Lstat(tree); err != nil || !fi.IsDir() {
+		return nil, fmt.Errorf("there is no folder %s in %s", source.Folder, fetch.RedactURL(u))
+	}
+	return &Got{Dir: tree}, nil
+}
+
+// download gets what is behind a URL.
+func (r *Resolver) download(ctx context.Context, u *url.URL, to string) error {
+	x := fetch.New(ctx, fetch.Request{URL: u}, module.MaxBytes)
+	defer x.Close()
+	if err := x.Open(r.Transport); err != nil {
+		return x.Failed(err)
+	}
+	if err := x.CheckSize(); err != nil {
+		return x.Failed(err)
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(f, x); err != nil {
+		f.Close()
+		return x.Failed(err)
+	}
+	return f.Close()
+}

@@ -1,0 +1,205 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/unpack"
+	"github.com/luaccm/ccm/runtime/module"
+)
+
+// gitTimeout is how long one command of git may take.
+const gitTimeout = 10 * time.Minute
+
+// rawAttributes has git archive give files as they were committed: attributes of the repository,
+// and the settings of whoever runs git, change line ends and keywords otherwise, and the hash
+// with them (gitattributes(5)).
+const rawAttributes = "* -text -eol -ident -filter -working-tree-encoding -export-ignore -export-subst\n"
+
+// git runs the git of the user, whose credentials and proxies hold.
+func (r *Resolver) git(ctx context.Context, dir string, args ...string) (string, error) {
+	env := []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=ssh:https:http:file"}
+	if os.Getenv("GIT_SSH_COMMAND") == "" && os.Getenv("GIT_SSH") == "" {
+		// ssh asks for a passphrase on the terminal, and would wait there for ever.
+		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	}
+	// -u: what git sets for its hooks is about another repository.
+	argv := []string{"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "-u", "GIT_OBJECT_DIRECTORY", "-u", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "git"}
+	if dir != "" {
+		argv = append(argv, "--git-dir="+dir)
+	}
+	cmd := host.Cmd{Argv: append(argv, args...), Env: env, Timeout: gitTimeout}
+	res, err := r.Host.Query(ctx, cmd)
+	if err != nil {
+		return "", err
+	}
+	if res.Code == 127 {
+		return "", diag.Errorf(diag.Pos{}, "there is no program git").WithHint("install git, or get modules where there is one, and then ccm mod vendor")
+	}
+	if res.Code != 0 {
+		return "", fmt.Errorf("git %s%s", args[0], res.LastWords())
+	}
+	return string(res.Stdout), nil
+}
+
+// Versions returns the versions that a repository has, the least first.
+func (r *Resolver) Versions(ctx context.Context, source module.Source) ([]string, error) {
+	tags, err := r.tagsOf(ctx, source.Git)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool)
+	var list []string
+	for _, tag := range tags {
+		if v := versionOf(tag, tags, source.Folder); v != "" && !seen[v] {
+			seen[v] = true
+			list = append(list, v)
+		}
+	}
+	semver.Sort(list)
+	return list, nil
+}
+
+// Latest returns the newest release among versions, or the newest of all if there is none; ""
+// if there are no versions. Major limits it to those of one major version, "" for all.
+func Latest(versions []string, major string) string {
+	latest := ""
+	for _, v := range versions {
+		if major != "" && semver.Major(v) != major {
+			continue
+		}
+		release := semver.Prerelease(v) == ""
+		if latest == "" || release || semver.Prerelease(latest) != "" {
+			latest = v
+		}
+	}
+	return latest
+}
+
+// versionOf returns the version that a tag names for a module in a folder, "" for none. Tags of
+// a folder begin with it, as nginx/v1.2.0; if the repository has none of these, its tags are
+// those of all its folders.
+func versionOf(tag string, tags []string, folder string) string {
+	if folder != "" && slices.ContainsFunc(tags, func(t string) bool { return strings.HasPrefix(t, folder+"/") }) {
+		rest, ok := strings.CutPrefix(tag, folder+"/")
+		if !ok {
+			return ""
+		}
+		tag = rest
+	}
+	if v, err := module.CleanVersion(tag); err == nil {
+		return v
+	}
+	return ""
+}
+
+// maxTags is how many tags of a repository are looked at.
+const maxTags = 100_000
+
+// tagsOf asks a repository for its tags.
+func (r *Resolver) tagsOf(ctx context.Context, address string) ([]string, error) {
+	if tags, ok := r.tags[address]; ok {
+		return tags, nil
+	}
+	if err := module.CheckGit(address); err != nil {
+		return nil, err
+	}
+	r.tell("asking %s for versions", address)
+	out, err := r.git(ctx, "", "ls-remote", "--tags", "--refs", "--", address)
+	if err != nil {
+		return nil, err
+	}
+	var tags []string
+	for line := range strings.Lines(out) {
+		_, ref, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		tag, isTag := strings.CutPrefix(ref, "refs/tags/")
+		if ok && isTag && len(tags) < maxTags {
+			tags = append(tags, tag)
+		}
+	}
+	if r.tags == nil {
+		r.tags = make(map[string][]string)
+	}
+	r.tags[address] = tags
+	return tags, nil
+}
+
+// tagFor returns the tag of a version.
+func (r *Resolver) tagFor(ctx context.Context, source module.Source, version string) (string, error) {
+	tags, err := r.tagsOf(ctx, source.Git)
+	if err != nil {
+		return "", err
+	}
+	for _, tag := range tags {
+		if versionOf(tag, tags, source.Folder) == version {
+			return tag, nil
+		}
+	}
+	versions, _ := r.Versions(ctx, source)
+	e := diag.Errorf(diag.Pos{}, "%s has no tag for %s", source, version)
+	switch {
+	case len(versions) == 0:
+		e.Hint = "it has no tag that is a version, such as v1.0.0"
+	default:
+		e.Hint = "it has " + strings.Join(versions[max(0, len(versions)-5):], ", ")
+	}
+	return "", e
+}
+
+// fromGit gets a version out of a repository. Nothing of the repository is run: there is no work
+// tree, and hooks and filters are left out.
+func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, stage, tree string) (*Got, error) {
+	tag, err := r.tagFor(ctx, source, version)
+	if err != nil {
+		return nil, err
+	}
+	repo, archive := filepath.Join(stage, "repo"), filepath.Join(stage, "module.tar")
+	if _, err := r.git(ctx, "", "init", "--quiet", "--bare", "--template=", "--", repo); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(repo, "info"), 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(repo, "info", "attributes"), []byte(rawAttributes), 0o600); err != nil {
+		return nil, err
+	}
+	ref := "refs/tags/" + tag
+	if _, err := r.git(ctx, repo, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", source.Git, "+"+ref+":"+ref); err != nil {
+		return nil, err
+	}
+	got := &Got{Dir: tree, Tag: tag}
+	out, err := r.git(ctx, repo, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if err != nil {
+		return nil, fmt.Errorf("the tag %s is not one of a commit", tag)
+	}
+	got.Commit = strings.TrimSpace(out)
+	if kind, err := r.git(ctx, repo, "cat-file", "-t", ref); err == nil && strings.TrimSpace(kind) == "tag" {
+		if got.TagObject, err = r.git(ctx, repo, "cat-file", "tag", ref); err != nil {
+			return nil, err
+		}
+	}
+	what := got.Commit
+	if source.Folder != "" {
+		what += ":" + source.Folder
+	}
+	if _, err := r.git(ctx, repo, "archive", "--format=tar", "--output="+archive, what); err != nil {
+		if source.Folder != "" {
+			return nil, fmt.Errorf("there is no folder %s in %s at %s", source.Folder, source.Git, tag)
+		}
+		return nil, err
+	}
+	if fi, err := os.Stat(archive); err != nil || fi.Size() > 2*module.MaxBytes {
+		return nil, errors.Join(err, errors.New("it is larger than a module may be"))
+	}
+	return got, r.unpackTo(ctx, archive, tree, unpack.Tar)
+}

@@ -1,0 +1,265 @@
+// Package resolve makes the lock of a site: it asks repositories for versions, gets modules into
+// the cache, and chooses one version of each.
+//
+// Begin with a [Resolver], its Lock.
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/module"
+	"github.com/luaccm/ccm/runtime/trust"
+)
+
+// A Resolver gets modules. All fields but Tell are required.
+type Resolver struct {
+	Host      *host.Host // runs git
+	Transport http.RoundTripper
+	Policy    *trust.Policy
+	// Caches are where modules are looked for; the first is written to.
+	Caches []string
+	// Version is that of ccm.
+	Version string
+	// Tell is told what takes time as it begins; may be nil.
+	Tell func(what string)
+
+	tags map[string][]string // of repositories, that were asked
+}
+
+func (r *Resolver) tell(format string, args ...any) {
+	if r.Tell != nil {
+		r.Tell(fmt.Sprintf(format, args...))
+	}
+}
+
+// A node is a module at one version.
+type node struct{ name, version string }
+
+// A graph is what asks for what, at all versions that somebody asks for.
+type graph struct {
+	*Resolver
+	ctx     context.Context
+	dir     string // of the site
+	site    *module.File
+	old     *module.Lock
+	sources map[string]claim
+	got     map[node]*module.Locked
+}
+
+// A claim is where a module is to come from, and who says so.
+type claim struct {
+	module.Source
+	by string // "" for the site
+}
+
+// Lock chooses the versions for a ccm.mod.lua: of each module the greatest among the least
+// versions that the site, and what it needs, ask for. No newer one is taken because there is
+// one, so that the same files give the same lock everywhere and at any time. This is minimal
+// version selection: Russ Cox, "Minimal Version Selection", 2018, research.swtch.com/vgo-mvs,
+// algorithm 1, without what only versions need that are not chosen.
+//
+// Old is the lock before, or nil: what it has fast is not got to be something else.
+func (r *Resolver) Lock(ctx context.Context, dir string, site *module.File, old *module.Lock) (*module.Lock, error) {
+	if old == nil {
+		old = new(module.Lock)
+	}
+	g := &graph{Resolver: r, ctx: ctx, dir: dir, site: site, old: old, sources: make(map[string]claim), got: make(map[node]*module.Locked)}
+	for _, d := range site.Dependencies {
+		g.sources[d.Name] = claim{Source: d.Source}
+	}
+	chosen := make(map[string]string)
+	asked := make(map[string]string)
+	for _, d := range site.Dependencies {
+		asked[d.Name] = d.Version
+	}
+	if err := g.visit(asked, chosen); err != nil {
+		return nil, err
+	}
+	lock := new(module.Lock)
+	for _, name := range g.reachable(asked, chosen) {
+		m := g.got[node{name, chosen[name]}]
+		if err := g.fits(m); err != nil {
+			return nil, err
+		}
+		lock.Modules = append(lock.Modules, *m)
+	}
+	return lock, lock.CheckExports()
+}
+
+// visit gets all that is asked for, and what that asks for, and notes the greatest version of
+// each.
+func (g *graph) visit(asked, chosen map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		version := asked[name]
+		if g.site.Replace[name] != "" {
+			version = ""
+		}
+		if have, ok := chosen[name]; !ok || semver.Compare(version, have) > 0 {
+			chosen[name] = version
+		}
+		n := node{name, version}
+		if g.got[n] != nil {
+			continue
+		}
+		m, file, err := g.module(n)
+		if err != nil {
+			return err
+		}
+		g.got[n] = m
+		for _, d := range file.Dependencies {
+			if err := g.claim(m, d); err != nil {
+				return err
+			}
+		}
+		if err := g.visit(m.Dependencies, chosen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claim notes where a module comes from that another one asks for. The site decides; without
+// it, all who ask have to agree.
+func (g *graph) claim(by *module.Locked, d module.Dependency) error {
+	have, ok := g.sources[d.Name]
+	switch {
+	case !ok || have.by == "" && have.Source == (module.Source{}):
+		g.sources[d.Name] = claim{d.Source, by.String()}
+	case have.by == "" || have.Source == d.Source || d.Source == (module.Source{}):
+	case have.Source == (module.Source{}):
+		g.sources[d.Name] = claim{d.Source, by.String()}
+	default:
+		return diag.Errorf(diag.Pos{}, "%s asks for %s from %s, and %s from %s", have.by, d.Name, have.Source, by, d.Source).
+			WithHint("say from where in the %s of the site", module.FileName)
+	}
+	return nil
+}
+
+// reachable returns what the site needs at the chosen versions, in order of the names.
+func (g *graph) reachable(asked, chosen map[string]string) []string {
+	seen := make(map[string]bool)
+	var walk func(asked map[string]string)
+	walk = func(asked map[string]string) {
+		for name := range asked {
+			if !seen[name] {
+				seen[name] = true
+				walk(g.got[node{name, chosen[name]}].Dependencies)
+			}
+		}
+	}
+	walk(asked)
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// fits returns an error unless a chosen module can be used here.
+func (g *graph) fits(m *module.Locked) error {
+	ok, err := m.CCM.Allows(g.Version)
+	if err == nil && !ok {
+		err = fmt.Errorf("wants ccm %s, and this is %s", m.CCM, g.Version)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", m, err)
+	}
+	return nil
+}
+
+// module gets one module as the lock has it, and its ccm.mod.lua.
+func (g *graph) module(n node) (*module.Locked, *module.File, error) {
+	m := &module.Locked{Name: n.name, Version: n.version}
+	var dir string
+	if folder := g.site.Replace[n.name]; folder != "" {
+		m.Replace = filepath.ToSlash(folder)
+		dir = folder
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(g.dir, dir)
+		}
+	} else {
+		m.Source = g.sources[n.name].Source
+		got, err := g.pinned(m)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", m, err)
+		}
+		dir = got.Dir
+		m.Hash, m.Tag, m.Commit, m.Signer = got.Hash, got.Tag, got.Commit, got.Signer
+	}
+	file, err := readFile(g.Policy, dir, m.String(), n.name)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.CCM, m.Exports, m.Capabilities, m.Tests = file.CCM, file.Exports, file.Capabilities, file.Tests
+	for _, d := range file.Dependencies {
+		if m.Dependencies == nil {
+			m.Dependencies = make(map[string]string)
+		}
+		m.Dependencies[d.Name] = d.Version
+	}
+	return m, file, nil
+}
+
+// pinned gets a module, which must be what the old lock has of that version.
+func (g *graph) pinned(m *module.Locked) (*Got, error) {
+	if m.Source == (module.Source{}) {
+		return nil, diag.Errorf(diag.Pos{}, "nobody says where it comes from").
+			WithHint("in %s: %s = { version = %q, git = \"https://...\" }", module.FileName, m.Name, m.Version)
+	}
+	got, err := g.Get(g.ctx, m.Source, m.Version)
+	if err != nil {
+		return nil, err
+	}
+	if file := g.site.SignersOf(m.Name); file != "" {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(g.dir, file)
+		}
+		if got.Signer, err = g.signer(file, got); err != nil {
+			return nil, err
+		}
+	}
+	if old := g.old.Module(m.Name); old != nil && old.Version == m.Version && old.Source == m.Source && old.Hash != got.Hash {
+		return nil, diag.Errorf(diag.Pos{}, "the lock has the hash %s, and %s now has %s: somebody has moved the tag %s", old.Hash, m.Source, got.Hash, got.Tag).
+			WithHint("ask who publishes it; to take what is there now, remove the module from %s", module.LockName)
+	}
+	return got, nil
+}
+
+// readFile reads the ccm.mod.lua of a module. Name is what it has to be called, "" for anything.
+func readFile(p *trust.Policy, dir, shown, name string) (*module.File, error) {
+	at := filepath.Join(dir, module.FileName)
+	if err := p.Check(at); err != nil {
+		if os.IsNotExist(err) {
+			return nil, fmt.Errorf("%s: there is no %s in %s, so it is no module", shown, module.FileName, dir)
+		}
+		return nil, err
+	}
+	text, err := os.ReadFile(at)
+	if err != nil {
+		if os.IsNotExist(err) {
+			err = fmt.Errorf("%s: there is no %s in it, so it is no module", shown, module.FileName)
+		}
+		return nil, err
+	}
+	file, err := module.ParseFile(shown+"/"+module.FileName, string(text))
+	switch {
+	case err != nil:
+		return nil, err
+	case file.Name == "":
+		return nil, diag.Errorf(diag.Pos{File: shown + "/" + module.FileName}, "it has no name, so others cannot use it").WithHint(`its author adds name = "nginx"`)
+	case name != "" && file.Name != name:
+		return nil, diag.Errorf(diag.Pos{}, "%s holds the module %s, and not %s", shown, file.Name, name).WithHint("call it %s in %s", file.Name, module.FileName)
+	}
+	for _, e := range file.Exports {
+		if !module.Exports(dir, e) {
+			return nil, diag.Errorf(diag.Pos{File: shown + "/" + module.FileName}, "it exports %q, and has no file for that", e)
+		}
+	}
+	return file, nil
+}

@@ -1,0 +1,81 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/signers"
+)
+
+// gitNamespace is that of SSH signatures of git (gpg.format=ssh, git-config(1)).
+const gitNamespace = "git"
+
+// signatureBegin is where in a tag its signature begins.
+const signatureBegin = "-----BEGIN SSH SIGNATURE-----\n"
+
+// signer returns who has signed a tag, if the file of signers lets them.
+func (r *Resolver) signer(file string, got *Got) (string, error) {
+	unsigned := func(format string, args ...any) error {
+		return diag.Errorf(diag.Pos{}, format, args...).WithHint("the site wants tags signed by one of %s", file)
+	}
+	if got.Tag == "" {
+		return "", unsigned("it is an archive, and archives are not signed")
+	}
+	at := strings.Index(got.TagObject, signatureBegin)
+	if at < 0 {
+		return "", unsigned("the tag %s has no SSH signature", got.Tag)
+	}
+	payload, signature := got.TagObject[:at], got.TagObject[at:]
+	when, err := checkTag(payload, got)
+	if err != nil {
+		return "", unsigned("%w", err)
+	}
+	if err := r.Policy.Check(file); err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	list, err := signers.Parse(file, string(text))
+	if err != nil {
+		return "", err
+	}
+	who, err := list.Verify(strings.NewReader(payload), []byte(signature), gitNamespace, when)
+	if err != nil {
+		return "", unsigned("the tag %s: %w", got.Tag, err)
+	}
+	return who.String(), nil
+}
+
+// checkTag returns when a tag was made, and an error unless its text is about the commit and the
+// tag that were asked for: a signed tag under another name says nothing.
+func checkTag(payload string, got *Got) (when time.Time, err error) {
+	head, _, _ := strings.Cut(payload, "\n\n")
+	fields := make(map[string]string)
+	for line := range strings.Lines(head) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if _, twice := fields[key]; twice {
+			return when, fmt.Errorf("the tag has two lines %q", key)
+		}
+		fields[key] = value
+	}
+	switch {
+	case fields["object"] != got.Commit || fields["type"] != "commit":
+		return when, errors.New("the tag is signed for another commit")
+	case fields["tag"] != got.Tag:
+		return when, fmt.Errorf("the tag is signed as %q, and not as %q", fields["tag"], got.Tag)
+	}
+	// tagger NAME <ADDRESS> SECONDS ZONE
+	words := strings.Fields(fields["tagger"])
+	if len(words) < 2 {
+		return when, errors.New("the tag does not say when it was made")
+	}
+	seconds, err := strconv.ParseInt(words[len(words)-2], 10, 64)
+	return time.Unix(seconds, 0), err
+}

@@ -1,0 +1,100 @@
+package resolve
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/module"
+)
+
+var (
+	requireCall = lazyregexp.New(`\brequire\b\s*\(?\s*(?:"([^"\n]*)"|'([^'\n]*)'|([A-Za-z_.\[]))`)
+	luaComment  = lazyregexp.New(`(?m)--.*$`)
+)
+
+// Used is what the texts of a site require.
+type Used struct {
+	Names []string
+	// Unsure are files that require something whose name is not written out: "", if there are
+	// none.
+	Unsure []string
+}
+
+// maxLooked is how many files of a site are looked at.
+const maxLooked = 20_000
+
+// UsedIn finds what the scripts and manifests below a directory require, without vendor and
+// hidden directories.
+func UsedIn(dir string) (*Used, error) {
+	u := new(Used)
+	looked := 0
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if at != dir && (strings.HasPrefix(d.Name(), ".") || at == filepath.Join(dir, module.VendorDir)) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		ext := strings.ToLower(filepath.Ext(at))
+		if !d.Type().IsRegular() || !slices.Contains([]string{".lua", ".yaml", ".yml", ".json"}, ext) || d.Name() == module.FileName {
+			return nil
+		}
+		if looked++; looked > maxLooked {
+			return filepath.SkipAll
+		}
+		text, err := readSmall(at)
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, at)
+		u.add(rel, text, ext == ".lua")
+		return nil
+	})
+	if looked > maxLooked {
+		u.Unsure = append(u.Unsure, dir)
+	}
+	return u, err
+}
+
+func (u *Used) add(file, text string, isLua bool) {
+	if !isLua { // a manifest names modules as plain words
+		u.Names = append(u.Names, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\r,:[]{}\"'", r) })...)
+		return
+	}
+	for _, m := range requireCall().FindAllStringSubmatch(luaComment().ReplaceAllString(text, ""), -1) {
+		switch {
+		case m[1] != "" || m[2] != "":
+			u.Names = append(u.Names, m[1]+m[2])
+		case !slices.Contains(u.Unsure, file):
+			u.Unsure = append(u.Unsure, file)
+		}
+	}
+}
+
+// Requires reports whether a module is used.
+func (u *Used) Requires(m *module.Locked) bool {
+	return slices.ContainsFunc(m.Exports, func(e string) bool { return slices.Contains(u.Names, e) })
+}
+
+// ReadModule reads the ccm.mod.lua of a module in a directory, "" for any name.
+func (r *Resolver) ReadModule(dir, shown string) (*module.File, error) {
+	return readFile(r.Policy, dir, shown, "")
+}
+
+// CleanStale removes what gets that were interrupted have left in the cache.
+func (r *Resolver) CleanStale(old func(fs.FileInfo) bool) {
+	tmp := filepath.Join(r.Caches[0], "tmp")
+	entries, _ := os.ReadDir(tmp)
+	for _, e := range entries {
+		if fi, err := e.Info(); err == nil && old(fi) {
+			removeTree(filepath.Join(tmp, e.Name()))
+		}
+	}
+}

@@ -1,0 +1,349 @@
+package module
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/trust"
+)
+
+// A Site is the directory with the ccm.mod.lua, and the ccm.lock, that hold for a script.
+type Site struct {
+	Dir  string // absolute
+	File *File  // nil if there is no ccm.mod.lua
+	Lock *Lock  // nil if there is no ccm.lock
+
+	policy *trust.Policy
+	caches []string
+	opened map[string]Copy
+	known  *knownTrees
+
+	asks    map[string]string  // what the site asks for, once the lock was found to fit
+	exports map[string]*Locked // by the names that they export
+}
+
+// A Copy is a module at the version of the lock, on this machine.
+type Copy struct {
+	*Locked
+	// Dir is its directory. The files in it are those of the lock, unless it is replaced.
+	Dir string
+
+	files []string // below it, with slashes; nil if it is replaced, and they were not checked
+}
+
+// Find returns the site of the scripts in a directory: the nearest directory, from that one
+// up, that has a ccm.mod.lua or a ccm.lock. It is nil if none has. The search ends at the top
+// of a git repository, and before a directory that belongs to somebody else than the first
+// one, or that everybody may write: such as /tmp and /home.
+//
+// Found says that nobody has named the directory: it is only the working directory.
+func Find(p *trust.Policy, dir string, found bool, caches []string) (*Site, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	top, err := owner(dir)
+	if err != nil {
+		return nil, nil // whoever reads the script says that it is not there
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if at != dir {
+			found = true
+			if st, err := owner(at); err != nil || st.Uid != top.Uid || st.Mode&0o002 != 0 {
+				return nil, nil
+			}
+		}
+		s, err := open(p, at, found, caches)
+		if s != nil || err != nil {
+			return s, err
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || at == filepath.Dir(at) {
+			return nil, nil
+		}
+	}
+}
+
+func owner(dir string) (st syscall.Stat_t, err error) {
+	err = safepath.IgnoringEINTR(func() error { return syscall.Stat(dir, &st) })
+	return st, err
+}
+
+// Open returns the site of a directory, nil if that has neither a ccm.mod.lua nor a ccm.lock.
+func Open(p *trust.Policy, dir string, caches []string) (*Site, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	return open(p, dir, false, caches)
+}
+
+func open(p *trust.Policy, dir string, found bool, caches []string) (*Site, error) {
+	s := &Site{Dir: dir, policy: p, caches: caches, opened: make(map[string]Copy)}
+	text, err := readBeside(p, filepath.Join(dir, FileName), found)
+	if err != nil {
+		return nil, err
+	}
+	if text != nil {
+		if s.File, err = ParseFile(filepath.Join(dir, FileName), string(text)); err != nil {
+			return nil, err
+		}
+	}
+	if text, err = readBeside(p, filepath.Join(dir, LockName), found); err != nil {
+		return nil, err
+	}
+	if text != nil {
+		if s.Lock, err = ParseLock(filepath.Join(dir, LockName), text); err != nil {
+			return nil, err
+		}
+	}
+	if s.File == nil && s.Lock == nil {
+		return nil, nil
+	}
+	return s, nil
+}
+
+// readBeside reads a file that is believed; nil if there is none.
+func readBeside(p *trust.Policy, file string, found bool) ([]byte, error) {
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	check := p.Check
+	if found {
+		check = p.CheckFound
+	}
+	if err := check(file); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s: want a file", file))
+	}
+	text, err := safepath.ReadUpTo(f, maxLock)
+	if text == nil && err == nil {
+		text = []byte{}
+	}
+	return text, err
+}
+
+// Check returns an error if the lock is not that of ccm.mod.lua.
+func (s *Site) Check() error {
+	if s.File == nil {
+		return diag.Errorf(diag.Pos{File: s.path(LockName)}, "there is no %s beside the lock", FileName).WithHint("ccm mod init writes one")
+	}
+	for _, d := range s.File.Dependencies {
+		var m *Locked
+		if s.Lock != nil {
+			m = s.Lock.Module(d.Name)
+		}
+		unfit := func(format string, args ...any) error {
+			return diag.Errorf(d.Pos, "%s asks for %s %s, and %s", FileName, d.Name, d.Version, fmt.Sprintf(format, args...)).
+				WithHint("ccm mod tidy writes the lock anew")
+		}
+		switch replaced := s.File.Replace[d.Name]; {
+		case s.Lock == nil:
+			return unfit("there is no %s", LockName)
+		case m == nil:
+			return unfit("%s does not have it", LockName)
+		case m.Replace != replaced && replaced == "":
+			return unfit("%s has the folder %s in its place", LockName, m.Replace)
+		case m.Replace != replaced:
+			return unfit("%s does not have the folder %s, which replaces it", LockName, replaced)
+		case replaced != "":
+		case semver.Compare(m.Version, d.Version) < 0:
+			return unfit("%s has %s", LockName, m.Version)
+		case s.File.SignersOf(d.Name) != "" && m.Signer == "":
+			return unfit("%s does not know who signed it", LockName)
+		case m.Source != d.Source && d.Source != (Source{}):
+			return unfit("%s has it from %s", LockName, m.Source)
+		}
+	}
+	return nil
+}
+
+func (s *Site) path(name string) string { return filepath.Join(s.Dir, name) }
+
+// Copies returns all modules of the lock with their directories, in order of their names,
+// and has checked the files of each. It is for whoever packs a site: to put each Dir at
+// vendor/NAME beside ccm.mod.lua and ccm.lock is enough for a run to find them. One that is
+// replaced is a folder of the site.
+func (s *Site) Copies() ([]Copy, error) {
+	if s.Lock == nil {
+		return nil, s.checkUnlocked()
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	defer s.Remember()
+	list := make([]Copy, 0, len(s.Lock.Modules))
+	for i := range s.Lock.Modules {
+		c, err := s.Open(s.Lock.Modules[i].Name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// checkUnlocked returns an error if a site without a lock needs one.
+func (s *Site) checkUnlocked() error {
+	if s.File == nil || len(s.File.Dependencies) == 0 {
+		return nil
+	}
+	return s.Check()
+}
+
+// Open returns a module of the lock, and has checked its files.
+func (s *Site) Open(name string) (Copy, error) {
+	if c, ok := s.opened[name]; ok {
+		return c, nil
+	}
+	m := s.own()
+	if m == nil || m.Name != name {
+		m = s.locked(name)
+	}
+	if m == nil {
+		return Copy{}, diag.Errorf(diag.Pos{File: s.path(LockName)}, "the lock has no module %s", name)
+	}
+	dir, err := s.locate(m)
+	if err != nil {
+		return Copy{}, err
+	}
+	c := Copy{Locked: m, Dir: dir}
+	if m.Replace == "" {
+		if c.files, err = s.verify(c); err != nil {
+			return Copy{}, err
+		}
+	}
+	s.opened[name] = c
+	return c, nil
+}
+
+// locked returns the module of a name, nil if the lock has none.
+func (s *Site) locked(name string) *Locked {
+	if s.Lock == nil {
+		return nil
+	}
+	return s.Lock.Module(name)
+}
+
+// locate returns where the files of a module are.
+func (s *Site) locate(m *Locked) (string, error) {
+	lock := diag.Pos{File: s.path(LockName)}
+	if m.Replace != "" {
+		dir := m.Replace
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(s.Dir, dir)
+		}
+		if err := s.policy.Check(dir); err != nil {
+			return "", fmt.Errorf("%s: %w", m, err)
+		}
+		return dir, nil
+	}
+	candidates := []string{filepath.Join(s.Dir, VendorDir, filepath.FromSlash(m.Name))}
+	for _, cache := range s.caches {
+		dir, err := TreeDir(cache, m.Hash)
+		if err != nil {
+			return "", diag.Errorf(lock, "%s: %w", m, err)
+		}
+		candidates = append(candidates, dir)
+	}
+	for i, dir := range candidates {
+		if i == 0 && !isFile(filepath.Join(dir, FileName)) {
+			continue // it may be a directory on the way to another module
+		}
+		if i > 0 && !isDir(dir) {
+			continue
+		}
+		if err := s.policy.Check(dir); err != nil {
+			return "", fmt.Errorf("%s: %w", m, err)
+		}
+		return dir, nil
+	}
+	return "", diag.Errorf(lock, "%s is locked, and its files are neither in %s nor in the cache %s", m, filepath.Join(s.Dir, VendorDir), s.caches[0]).
+		WithHint("get it: ccm mod get")
+}
+
+func isFile(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Mode().IsRegular()
+}
+
+// Dependent returns whose code asks for a module: the names of those that have it as a
+// dependency, "" for the site.
+func (s *Site) Dependent(name string) (list []string) {
+	if s.File != nil && s.File.Dependency(name) != nil {
+		list = append(list, "")
+	}
+	for i := range s.Lock.Modules {
+		if _, ok := s.Lock.Modules[i].Dependencies[name]; ok {
+			list = append(list, s.Lock.Modules[i].Name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// A TamperedError is that the files of a module are not those of the lock.
+type TamperedError struct {
+	Module *Locked
+	Dir    string
+	Got    string // the hash
+}
+
+// Error says what differs.
+func (e *TamperedError) Error() string {
+	return fmt.Sprintf("%s is not what the lock says: %s has the hash %s, and the lock has %s", e.Module, e.Dir, e.Got, e.Module.Hash)
+}
+
+// verify checks the files of a copy, and returns them.
+func (s *Site) verify(c Copy) ([]string, error) {
+	t, err := readTree(c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Locked, err)
+	}
+	if s.known == nil {
+		s.known = readKnownTrees(s.caches[0])
+	}
+	if s.known.has(c.Hash, t) {
+		return t.files, nil
+	}
+	got, err := t.hash()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Locked, err)
+	}
+	if got != c.Hash {
+		e := diag.Errorf(diag.Pos{File: s.path(LockName)}, "%w", &TamperedError{c.Locked, c.Dir, got})
+		if strings.HasPrefix(c.Dir, s.path(VendorDir)+"/") {
+			return nil, e.WithHint("somebody changed files of the module, or the lock is newer: see what it is, remove %s, and copy it anew: ccm mod vendor", c.Dir)
+		}
+		return nil, e.WithHint("somebody changed files of the module: see what it is; ccm mod get gets it anew")
+	}
+	s.known.add(c.Hash, t)
+	return t.files, nil
+}
+
+// Forget has all files read again, also those that nobody has touched since they were read.
+func (s *Site) Forget() { s.known, s.opened = newKnownTrees(s.caches[0]), make(map[string]Copy) }
+
+// Remember keeps which files were found to be those of the lock, so that the next run need not
+// read them again. It is no error if it cannot.
+func (s *Site) Remember() {
+	if s.known != nil {
+		s.known.save()
+	}
+}

@@ -1,0 +1,135 @@
+package module_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/module"
+	"github.com/luaccm/ccm/runtime/trust"
+)
+
+// write writes files below a directory, by their paths.
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+}
+
+// vendored makes a site with one module in vendor.
+func vendored(t *testing.T) (dir string, lock *module.Lock) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, dir, map[string]string{
+		"ccm.mod.lua":                    `return { dependencies = { nginx = { version = "1.2.0", git = "https://git.example.org/nginx.git" } } }`,
+		"vendor/nginx/ccm.mod.lua":       `return { name = "nginx", exports = { "nginx" } }`,
+		"vendor/nginx/lib/nginx.lua":     "return {}\n",
+		"vendor/nginx/templates/a.tmpl":  "server {}\n",
+		"vendor/nginx/lib/nginx/tls.lua": "return {}\n",
+	})
+	hash, err := module.HashDir(dir + "/vendor/nginx")
+	require.NoError(t, err)
+	lock = &module.Lock{Modules: []module.Locked{{
+		Name: "nginx", Version: "v1.2.0", Source: module.Source{Git: "https://git.example.org/nginx.git"}, Tag: "v1.2.0",
+		Commit: "0123456789012345678901234567890123456789", Hash: hash, Exports: []string{"nginx"},
+	}}}
+	write(t, dir, map[string]string{"ccm.lock": string(lock.Text())})
+	return dir, lock
+}
+
+// The modules of a lock are found in vendor, and each byte of them and of the lock counts.
+func TestEachByteCounts(t *testing.T) {
+	dir, _ := vendored(t)
+	cache := t.TempDir()
+	copies := func() ([]module.Copy, error) {
+		s, err := module.Open(nil, dir, []string{cache})
+		if err != nil {
+			return nil, err
+		}
+		return s.Copies()
+	}
+	list, err := copies()
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, dir+"/vendor/nginx", list[0].Dir)
+
+	lock, err := os.ReadFile(dir + "/ccm.lock")
+	require.NoError(t, err)
+	for i := range lock {
+		for _, bit := range []byte{1, 2, 32, 128} {
+			lock[i] ^= bit
+			_, err := module.ParseLock("ccm.lock", lock)
+			require.Error(t, err, "bit %d of byte %d of the lock", bit, i)
+			lock[i] ^= bit
+		}
+		_, err := module.ParseLock("ccm.lock", lock[:i])
+		require.Error(t, err, "the lock is cut at %d", i)
+	}
+	for _, name := range []string{"vendor/nginx/ccm.mod.lua", "vendor/nginx/lib/nginx.lua", "vendor/nginx/lib/nginx/tls.lua", "vendor/nginx/templates/a.tmpl"} {
+		file := filepath.Join(dir, name)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for i := range text {
+			text[i] ^= 1
+			require.NoError(t, os.WriteFile(file, text, 0o644))
+			_, err := copies()
+			require.Error(t, err, "byte %d of %s", i, name)
+			text[i] ^= 1
+		}
+		require.NoError(t, os.WriteFile(file, text[:len(text)-1], 0o644))
+		_, err = copies()
+		require.Error(t, err, "%s is cut short", name)
+		require.NoError(t, os.WriteFile(file, text, 0o644))
+	}
+	_, err = copies()
+	require.NoError(t, err)
+	write(t, dir, map[string]string{"vendor/nginx/more.lua": ""})
+	_, err = copies()
+	require.ErrorContains(t, err, "nginx@v1.2.0 is not what the lock says")
+	require.NoError(t, os.Remove(dir+"/vendor/nginx/more.lua"))
+	require.NoError(t, os.Symlink("/etc/passwd", dir+"/vendor/nginx/link"))
+	_, err = copies()
+	require.ErrorContains(t, err, "such as a link")
+}
+
+// Of the way to 100 modules that lie together each directory is judged once.
+func TestWaysAreJudgedOnce(t *testing.T) {
+	dir := t.TempDir()
+	var lock module.Lock
+	asked := ""
+	for i := range 100 {
+		name := fmt.Sprintf("m%02d", i)
+		write(t, dir, map[string]string{
+			"vendor/" + name + "/ccm.mod.lua":      fmt.Sprintf("return { name = %q, exports = { %q } }", name, name),
+			"vendor/" + name + "/" + name + ".lua": "return {}\n",
+		})
+		hash, err := module.HashDir(dir + "/vendor/" + name)
+		require.NoError(t, err)
+		source := "https://git.example.org/" + name
+		lock.Modules = append(lock.Modules, module.Locked{Name: name, Version: "v1.0.0", Source: module.Source{Git: source}, Tag: "v1.0.0", Hash: hash, Exports: []string{name}})
+		asked += fmt.Sprintf("%s = { version = \"1.0.0\", git = %q }, ", name, source)
+	}
+	write(t, dir, map[string]string{"ccm.mod.lua": "return { dependencies = { " + asked + "} }", "ccm.lock": string(lock.Text())})
+	looks := 0
+	policy := &trust.Policy{Owners: []uint32{uint32(os.Geteuid())}, Lstat: func(name string, st *syscall.Stat_t) error {
+		looks++
+		err := syscall.Lstat(name, st)
+		st.Uid = uint32(os.Geteuid())
+		return err
+	}}
+	s, err := module.Open(policy.Remembering(), dir, []string{t.TempDir()})
+	require.NoError(t, err)
+	for i := range lock.Modules {
+		found, err := s.Require("", lock.Modules[i].Name)
+		require.NoError(t, err)
+		require.NotNil(t, found)
+	}
+	require.Less(t, looks, 100+60, "one for each module, and those on the way")
+}

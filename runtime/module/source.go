@@ -1,0 +1,94 @@
+package module
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// gitSchemes are the protocols that git may use.
+var gitSchemes = []string{"https", "http", "ssh", "file"}
+
+// CheckGit returns an error unless a text is the address of a repository that git can be
+// given: a URL of https, http, ssh or file, or user@host:path. Others of git's run commands
+// (ext::) or read an address as an option.
+func CheckGit(s string) error {
+	if err := checkAddress(s); err != nil {
+		return err
+	}
+	if scheme, _, ok := strings.Cut(s, "://"); ok {
+		if !slices.Contains(gitSchemes, scheme) {
+			return fmt.Errorf("want an address of %s, got %q", strings.Join(gitSchemes, ", "), s)
+		}
+		u, err := url.Parse(s)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%q is no URL", s)
+		case scheme != "file" && (u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-")):
+			return fmt.Errorf("%q names no server", s)
+		case scheme == "file" && u.Host != "":
+			return fmt.Errorf("want three slashes, as in file:///srv/git/nginx.git, got %q", s)
+		case u.User != nil && strings.HasPrefix(u.User.Username(), "-"):
+			return fmt.Errorf("%q names no user", s)
+		}
+		if _, has := u.User.Password(); has {
+			return errors.New("the address holds a password, and the lock would hold it too: give it to git's credential helper")
+		}
+		return nil
+	}
+	// user@host:path, as scp and git write it.
+	host, at, ok := strings.Cut(s, ":")
+	if !ok || host == "" || strings.Contains(host, "/") || strings.HasPrefix(at, ":") {
+		return fmt.Errorf("%q is no address of a repository: want https://example.org/nginx.git, git@example.org:nginx.git or file:///srv/git/nginx.git", s)
+	}
+	if _, host, ok := strings.Cut(host, "@"); ok && (host == "" || host[0] == '-') {
+		return fmt.Errorf("%q names no server", s)
+	}
+	return nil
+}
+
+// CheckURL returns an error unless a text is the URL of an archive.
+func CheckURL(s string) error {
+	if err := checkAddress(s); err != nil {
+		return err
+	}
+	u, err := url.Parse(strings.ReplaceAll(s, VersionMark, "1"))
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return fmt.Errorf("want a URL of https or http, got %q", s)
+	case !strings.HasSuffix(u.Path, ".tar.gz") && !strings.HasSuffix(u.Path, ".tgz"):
+		return fmt.Errorf("want an archive that ends in .tar.gz or .tgz, got %q", s)
+	}
+	if _, has := u.User.Password(); has {
+		return errors.New("the address holds a password, and the lock would hold it too")
+	}
+	return nil
+}
+
+// VersionMark stands for the version, without its v, in the URL of an archive.
+const VersionMark = "{version}"
+
+// At returns the URL of the archive of a version.
+func (s Source) At(version string) string {
+	return strings.ReplaceAll(s.URL, VersionMark, strings.TrimPrefix(version, "v"))
+}
+
+// checkAddress refuses what no address is, or what a program takes for an option.
+func checkAddress(s string) error {
+	switch {
+	case s == "":
+		return errors.New("want an address")
+	case s[0] == '-':
+		return fmt.Errorf("%q looks like an option", s)
+	case len(s) > 2000:
+		return errors.New("the address is longer than 2000 bytes")
+	}
+	for _, c := range s {
+		if c <= ' ' || c == 0x7f || c == '\\' {
+			return fmt.Errorf("%q has a space or a control character", s)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+// Package plainsecret finds what is likely a secret that stands in a tree of files as it is:
+// private keys, tokens of known services, passwords that are assigned or part of a URL, and the plain
+// text of an encrypted file that was left beside it.
+//
+// It guesses by form and by name, so that it misses secrets and takes other text for one. A line
+// with the comment "ccm: ignore" is left alone. No finding holds the secret itself.
+//
+// Begin with [Scan], or with [Text] for one file.
+package plainsecret
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+)
+
+// Largest is how many bytes of a file are looked at.
+const Largest = 8 << 20
+
+// A Finding is a place where a plain secret is likely.
+type Finding struct {
+	// File is the path of the file, with slashes.
+	File string `json:"file"`
+	// Line and Column are where it begins, in bytes and from 1; Length is its bytes in that line.
+	Line   int `json:"line"`
+	Column int `json:"column"`
+	Length int `json:"length"`
+	// Kind is what it seems to be: "a private key".
+	Kind string `json:"kind"`
+	// Name is the key that it is assigned to, if that is how it was found.
+	Name string `json:"name,omitempty"`
+}
+
+// Message says what was found, in one line.
+func (f Finding) Message() string {
+	if f.Name != "" {
+		return fmt.Sprintf("%s looks like a plain secret", f.Name)
+	}
+	return fmt.Sprintf("this looks like %s", f.Kind)
+}
+
+// String is the place and the message.
+func (f Finding) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message())
+}
+
+// Scan looks through all regular files of a tree, in the order of their paths. What skip reports is
+// left out; nil leaves nothing out but directories named .git. Links are not followed.
+func Scan(root fs.FS, skip func(path string, dir bool) bool) ([]Finding, error) {
+	var found []Finding
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			if name != "." && (entry.Name() == ".git" || skip != nil && skip(name, true)) {
+				return fs.SkipDir
+			}
+			return nil
+		case !entry.Type().IsRegular() || skip != nil && skip(name, false):
+			return nil
+		}
+		f, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		var content strings.Builder
+		_, err = io.Copy(&content, io.LimitReader(f, Largest))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		text := content.String()
+		inside := Text(name, text)
+		if beside, err := fs.Stat(root, name+".age"); err == nil && beside.Mode().IsRegular() && len(inside) == 0 && !encrypted(text) {
+			inside = []Finding{{File: name, Line: 1, Column: 1, Kind: "the plain text of " + path.Base(name) + ".age"}}
+		}
+		found = append(found, inside...)
+		return nil
+	})
+	return found, err
+}
+
+// A token is a form that only secrets have.
+type token struct {
+	kind string
+	// hint is in each of them; what has it not is not looked at.
+	hint string
+	form func() matcher
+}
+
+type matcher interface {
+	FindAllIndex(text []byte, n int) [][]int
+}
+
+func form(expr string) func() matcher {
+	compiled := lazyregexp.New(expr)
+	return func() matcher { return compiled() }
+}
+
+// tokens are the forms that services document for their tokens, and those of private keys.
+var tokens = []token{
+	{"a private key", "PRIVATE KEY", form(`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----`)},
+	{"a private key of age", "AGE-", form(`\bAGE-(?:SECRET-KEY-(?:PQ-)?|PLUGIN-[A-Z0-9-]+-)1[02-9AC-HJ-NP-Z]{20,}`)},
+	{"a private key of PuTTY", "PuTTY-User-Key-File", form(`PuTTY-User-Key-File-[0-9]+:`)},
+	{"an access key of AWS", "IA", form(`\b(?:AKIA|ASIA)[A-Z2-7]{16}\b`)},
+	{"a token of GitHub", "gh", form(`\bgh[pousr]_[A-Za-z0-9]{36,}\b`)},
+	{"a token of GitHub", "github_pat_", form(`\bgithub_pat_[A-Za-z0-9_]{60,}\b`)},
+	{"a token of GitLab", "gl", form(`\bgl(?:pat|dt|rt|cbt|ptt|soat)-[A-Za-z0-9_-]{20,}`)},
+	{"a token of Slack", "xox", form(`\bxox[abeoprs]-[A-Za-z0-9-]{20,}`)},
+	{"a key of Stripe", "_live_", form(`\b[rs]k_live_[A-Za-z0-9]{20,}`)},
+	{"a key of Google", "AIza", form(`\bAIza[A-Za-z0-9_-]{35}`)},
+	{"a token of npm", "npm_", form(`\bnpm_[A-Za-z0-9]{36}\b`)},
+	{"a token of PyPI", "pypi-", form(`\bpypi-[A-Za-z0-9_-]{50,}`)},
+	{"a token of Vault", "hv", form(`\bhv[bs]\.[A-Za-z0-9_-]{24,}`)},
+	{"a token of DigitalOcean", "_v1_", form(`\bdo[opr]_v1_[a-f0-9]{64}\b`)},
+	{"a signed token (JWT)", "eyJ", form(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`)},
+	{"a seed of NATS", "S", form(`\bS[ANOUXC][A-Z2-7]{56}\b`)},
+	{"a password hash", "$", form(`\$(?:y|gy|5|6|2[aby])\$[./A-Za-z0-9$=,]{40,}`)},
+}
+
+// urlPassword matches a URL with a password; the password is the group.
+var urlPassword = lazyregexp.New(`\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@"'<>]{0,100}:([^\s/@"'<>]{3,200})@[A-Za-z0-9\[]`)
+
+// assignment matches a name that secrets have and the text that is assigned to it, in Lua, YAML, JSON,
+// TOML, INI files and variables of a shell.
+var assignment = lazyregexp.New(`(?i)(?:^|[\s,{(\[;"'])([\w.-]*?(?:passw(?:or)?d|passphrase|pass_?phrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|[_-]pass|\bpw))["']?\]?\s*(?::=|[:=])\s*("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',;#}{\[\]()]+)`)
+
+// assigned are in each name that assignment matches, in lower case. A line that has none is not
+// matched: that would take most of the time of a large file.
+var assigned = [][]byte{[]byte("secret"), []byte("token"), []byte("key"), []byte("credential"), []byte("pass"), []byte("pw")}
+
+// mayAssign reports whether a line may have a name that secrets have.
+func mayAssign(line []byte) bool {
+	lower := bytes.ToLower(line)
+	return slices.ContainsFunc(assigned, func(word []byte) bool { return bytes.Contains(lower, word) })
+}
+
+// marked matches a text that is written as a secret: secret "x" in Lua, !secret x and {sensitive: true,
+// value: x} in YAML. It is hidden in reports, and stands in the file for everybody.
+var marked = lazyregexp.New(`(?:^|[^.:\w])secret\s*\(?\s*("(?:[^"\\]|\\.)*"|'[^']*')|!secret\s+("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"';#}{()|>]+)|\bsensitive["']?\s*:\s*true\s*,\s*["']?value["']?\s*:\s*("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',;#}{\[\]()]+)`)
+
+// Text looks through one file. Name is told in findings, and its suffix says what an unquoted word means.
+func Text(name, text string) []Finding {
+	var found []Finding
+	binary := strings.IndexByte(text[:min(len(text), 8000)], 0) >= 0
+	if encrypted(text) {
+		return nil
+	}
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if strings.Contains(line, "ccm: ignore") {
+			continue
+		}
+		for _, f := range inLine(name, []byte(line), binary) {
+			f.File, f.Line = name, number
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// encrypted reports whether a file is one of age.
+func encrypted(text string) bool {
+	return strings.HasPrefix(text, "age-encryption.org/v1\n") ||
+		strings.HasPrefix(strings.TrimLeft(text[:min(len(text), 200)], " \t\r\n"), "-----BEGIN AGE ENCRYPTED FILE-----")
+}
+
+func inLine(name string, line []byte, binary bool) []Finding {
+	var found []Finding
+	add := func(f Finding, from, to int) {
+		for _, other := range found {
+			if from < other.Column-1+other.Length && other.Column-1 < to {
+				return
+			}
+		}
+		f.Column, f.Length = from+1, to-from
+		found = append(found, f)
+	}
+	for _, t := range tokens {
+		if binary && !strings.Contains(t.kind, "private key") {
+			continue
+		}
+		if !bytes.Contains(line, []byte(t.hint)) {
+			continue
+		}
+		for _, m := range t.form().FindAllIndex(line, -1) {
+			add(Finding{Kind: t.kind}, m[0], m[1])
+		}
+	}
+	if binary {
+		return found
+	}
+	if bytes.Contains(line, []byte("://")) {
+		for _, m := range urlPassword().FindAllSubmatchIndex(line, -1) {
+			if !placeholder(string(line[m[2]:m[3]])) {
+				add(Finding{Kind: "a password in a URL"}, m[2], m[3])
+			}
+		}
+	}
+	ext := path.Ext(name)
+	if ext == ".md" || !bytes.ContainsAny(line, ":=") || len(line) > 16<<10 {
+		return found
+	}
+	if bytes.Contains(line, []byte("secret")) || bytes.Contains(line, []byte("sensitive")) {
+		for _, m := range marked().FindAllSubmatchIndex(line, -1) {
+			for i := 2; i < len(m); i += 2 {
+				if m[i] < 0 || comment(line[:m[i]], ext) {
+					continue
+				}
+				if value := strings.Trim(string(line[m[i]:m[i+1]]), `"'`); len(value) > 0 && !placeholder(value) {
+					add(Finding{Kind: "a secret that is written down"}, m[i], m[i+1])
+				}
+			}
+		}
+	}
+	if !mayAssign(line) {
+		return found
+	}
+	for _, m := range assignment().FindAllSubmatchIndex(line, -1) {
+		key, value := string(line[m[2]:m[3]]), string(line[m[4]:m[5]])
+		quoted := value[0] == '"' || value[0] == '\''
+		if quoted {
+			value = value[1 : len(value)-1]
+		} else if !words[ext] {
+			continue // it is a variable, or a type
+		}
+		if !utf8.ValidString(value) || len(value) < 4 || placeholder(value) || comment(line[:m[2]], ext) {
+			continue
+		}
+		add(Finding{Kind: "a plain secret", Name: key}, m[4], m[5])
+	}
+	return found
+}
+
+// words are the suffixes of files in which a word without quotes is a text.
+var words = map[string]bool{".yaml": true, ".yml": true, ".env": true, ".ini": true, ".conf": true, ".cfg": true, ".properties": true, ".cnf": true}
+
+// comment reports whether what comes behind the beginning of a line is a comment.
+func comment(before []byte, ext string) bool {
+	mark := "#"
+	switch ext {
+	case ".lua":
+		mark = "--"
+	case ".json", ".js", ".go", ".c":
+		mark = "//"
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(before), []byte(mark))
+}
+
+// placeholder reports whether a text says where a secret comes from, or that one is to be put there.
+func placeholder(value string) bool {
+	if strings.ContainsAny(value[:1], "$%{<[@/&*!|>~") || strings.ContainsAny(value, " \t") && !strings.ContainsAny(value, "0123456789") {
+		return true
+	}
+	for _, mark := range []string{"${", "{{", "[[", "ENC[", "(secret ", "%(", "data.", "env.", "secret.", "...", "***", "xxx", "XXX"} {
+		if strings.Contains(value, mark) {
+			return true
+		}
+	}
+	switch strings.ToLower(value) {
+	case "true", "false", "null", "none", "nil", "string", "required", "optional", "present", "absent", "secret", "password", "token", "changeme", "example", "disabled", "enabled":
+		return true
+	}
+	return false
+}

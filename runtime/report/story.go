@@ -1,0 +1,183 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// whole returns what is not broken in the story of an event: names and values.
+func whole(e *converge.Event) (list []string) {
+	for _, refs := range [][]resource.ID{e.RefreshedBy, e.Unmet} {
+		for _, id := range refs {
+			list = append(list, id.String())
+		}
+	}
+	for _, p := range e.PendingRefreshes {
+		list = append(list, p.By.String())
+	}
+	for _, b := range e.Because {
+		list = append(list, b.ID.String())
+	}
+	diff := e.Diff
+	if e.Forecast != nil {
+		diff = append(slices.Clone(diff), e.Forecast.Diff...)
+	}
+	for _, d := range diff {
+		list = append(list, d.Want)
+	}
+	return append(list, e.Resource.Pos.String())
+}
+
+// symbol returns the character and the colour of an event.
+func symbol(e *converge.Event) (string, terminal.Style) {
+	switch e.Outcome {
+	case converge.Failed:
+		return "x", terminal.Red
+	case converge.Skipped:
+		return ".", terminal.Faint
+	case converge.Unknown:
+		return "?", terminal.Yellow
+	case converge.Stable:
+		return "=", terminal.Faint
+	}
+	if isNew(e.Diff) {
+		return "+", terminal.Green
+	}
+	for _, d := range e.Diff {
+		if d.Property == "ensure" && resource.IsAbsent(d.Want) {
+			return "-", terminal.Red
+		}
+	}
+	if e.Refreshed {
+		return "!", terminal.Cyan
+	}
+	return "~", terminal.Yellow
+}
+
+// story describes the outcome of a resource in one line.
+func (t Text) story(e *converge.Event) terminal.Text {
+	switch e.Outcome {
+	case converge.Stable:
+		return terminal.LineText("stable")
+	case converge.Skipped:
+		return terminal.IndentedText("skipped, because "+e.Reason, indent)
+	case converge.Unknown:
+		return terminal.IndentedText(t.unknownStory(e), indent)
+	case converge.Failed:
+		const failed = "failed"
+		place := e.Resource.Pos.String()
+		if !e.Fails() {
+			place += ", ignored"
+		}
+		text := e.Err.Error()
+		if rest, ok := strings.CutPrefix(text, failed+" "); ok { // to reach the desired state
+			return terminal.Sprintf("%s %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(rest, indent), place)
+		}
+		return terminal.Sprintf("%s: %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(text, indent), place)
+	}
+	var made string
+	if t.tellsDifferences() {
+		made = newParts(e.Diff, e.Text)
+	}
+	if t.Drift {
+		return terminal.Sprintf("drifted%s%s", inBrackets(made), inBrackets(e.Reason))
+	}
+	s := terminal.Sprintf("%s%s", Message(e), inBrackets(made))
+	if e.Refreshed {
+		s = terminal.Sprintf("%s, because %s", s, t.refreshCauses(e))
+	}
+	if e.Cause == converge.Intended || e.Cause == converge.Corrective || e.Cause == converge.New && t.Verbose && !t.OneOff {
+		s = terminal.Sprintf("%s (%s)", s, e.Cause)
+	}
+	return terminal.Sprintf("%s%s", s, inBrackets(e.Reason))
+}
+
+// driftMessage says in one line how something differs from what was applied.
+func driftMessage(e *converge.Event, diff DiffMode) string {
+	const drifted = "Drifted"
+	if diff == DiffOff || len(e.Diff) == 0 {
+		return drifted
+	}
+	if made := newParts(e.Diff, e.Text); made != "" {
+		return drifted + ": it is not there (" + made + ")"
+	}
+	parts := make([]string, len(e.Diff))
+	for i, d := range e.Diff {
+		if d.Property == "content" && e.Text != nil {
+			parts[i] = "content " + contentChange(d, *e.Text)
+		} else {
+			parts[i] = fmt.Sprintf("%s %s → %s", d.Property, or(d.Have, "(none)"), or(d.Want, "(none)"))
+		}
+	}
+	return drifted + ": " + strings.Join(parts, ", ")
+}
+
+func inBrackets(s string) terminal.Text {
+	if s == "" {
+		return terminal.Text{}
+	}
+	return terminal.Sprintf(" (%s)", terminal.IndentedText(s, indent))
+}
+
+// indent is what every line of a text but the first begins with.
+const indent = "    "
+
+// maxCauses is how many causes of a refresh are listed without Verbose.
+const maxCauses = 3
+
+// causeLimit returns how many of n causes are listed. If only one would be left out it is
+// listed too.
+func (t Text) causeLimit(n int) int {
+	if t.Verbose || n <= maxCauses+1 {
+		return n
+	}
+	return maxCauses
+}
+
+// refreshCauses lists the changes that cause a refresh; of many the first ones and the
+// number of the others.
+func (t Text) refreshCauses(e *converge.Event) string {
+	var names []string
+	for _, id := range e.RefreshedBy[:t.causeLimit(len(e.RefreshedBy))] {
+		names = append(names, id.String())
+	}
+	if more := len(e.RefreshedBy) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	word := "changed"
+	if e.Noop {
+		word = "would change"
+	}
+	var parts []string
+	if len(names) > 0 {
+		parts = append(parts, strings.Join(names, " and ")+" "+word)
+	}
+	told := t.causeLimit(len(e.PendingRefreshes))
+	for _, d := range e.PendingRefreshes[:told] {
+		parts = append(parts, "refresh left over from run "+d.Run+": "+d.By.String()+" changed")
+	}
+	if more := len(e.PendingRefreshes) - told; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more left over", more))
+	}
+	return strings.Join(parts, ", and ")
+}
+
+// Message returns the phrases of the actions of an event.
+func Message(e *converge.Event) string {
+	if len(e.Actions) == 1 && !e.Noop {
+		return e.Actions[0].Done()
+	}
+	phrases := make([]string, len(e.Actions))
+	for i, a := range e.Actions {
+		phrases[i] = a.Done()
+		if e.Noop {
+			phrases[i] = a.Would()
+		}
+	}
+	return strings.Join(phrases, ". ")
+}

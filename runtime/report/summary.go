@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// Summary writes the last line of a report.
+func (t Text) Summary(s converge.Summary) {
+	for _, d := range s.Dropped {
+		word := "Dropped"
+		if s.Noop {
+			word = "Would have dropped"
+		}
+		terminal.Fprintf(t.W, "%s refresh of %s left over from run %s (%s changed): it is not declared any more\n", word, d.To, d.Run, d.By)
+	}
+	if t.Quiet && s.Of(converge.Failed) == 0 && !s.Interrupted {
+		return
+	}
+	terminal.Fprintf(t.W, "%s%s\n", t.summary(s), healthSummary(s))
+	if s.Undeclared > 0 && !t.Quiet {
+		terminal.Fprintf(t.W, "%s of earlier runs %s declared no more (ccm prune %s)\n", count(s.Undeclared, "resource", "resources"), map[bool]string{true: "is", false: "are"}[s.Undeclared == 1], t.Site)
+	}
+}
+
+// healthSummary counts the health checks that were not ok.
+func healthSummary(s converge.Summary) string {
+	var parts []string
+	for _, state := range converge.HealthStates[1:] {
+		if n := s.Health[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", health checks: " + strings.Join(parts, ", ")
+}
+
+func (t Text) summary(s converge.Summary) terminal.Text {
+	took := s.Took.Round(time.Millisecond)
+	if s.Took < 10*time.Millisecond {
+		took = s.Took.Round(10 * time.Microsecond)
+	}
+	n := s.Total()
+	if s.Of(converge.Stable) == n {
+		if t.Drift {
+			return terminal.Sprintf("No drift: %s as applied (%s)", count(n, "resource is", "resources are"), took)
+		}
+		return terminal.Sprintf("Nothing to do: %s as wanted (%s)", count(n, "resource is", "resources are"), took)
+	}
+	var parts []terminal.Text
+	for _, o := range converge.Outcomes {
+		if c := s.Of(o); c > 0 {
+			part := terminal.Sprintf("%d %s", c, o)
+			if t.Drift && o == converge.Pending {
+				part = terminal.Sprintf("%d drifted", c)
+			}
+			switch o {
+			case converge.Failed:
+				if part = terminal.Red.On(t.Color).Paint(part); s.Ignored > 0 {
+					part = terminal.Sprintf("%s (%d ignored)", part, s.Ignored)
+				}
+			case converge.Changed, converge.Pending:
+				part = terminal.Yellow.On(t.Color).Paint(part)
+				refreshed := s.RefreshedLater
+				if o == converge.Changed {
+					refreshed = s.Refreshed - s.RefreshedLater
+				}
+				if refreshed > 0 {
+					part = terminal.Sprintf("%s (%d by refresh)", part, refreshed)
+				}
+			}
+			parts = append(parts, part)
+		}
+	}
+	text := terminal.Sprintf("%s: %s (%s)", count(n, "resource", "resources"), terminal.Join(parts, ", "), took)
+	if s.Noop && !t.Drift {
+		text = terminal.Sprintf("%s, nothing was touched", text)
+	}
+	if s.Interrupted {
+		text = terminal.Sprintf("%s, %s", text, t.paint(terminal.Red, "interrupted"))
+	}
+	return text
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,272 @@
+// Package signers checks SSH signatures, as ssh-keygen -Y sign makes them, against a file of who
+// may sign: allowed_signers, as ssh-keygen(1) describes it under ALLOWED SIGNERS. The format of
+// signatures is PROTOCOL.sshsig of OpenSSH.
+//
+// Begin with [Parse] and [List.Verify].
+package signers
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/hiddeco/sshsig"
+	"golang.org/x/crypto/ssh"
+)
+
+// A List is who may sign what.
+type List struct {
+	file  string
+	lines []line
+}
+
+// A line is one signer of a file.
+type line struct {
+	number        int
+	principals    string // patterns with commas between them
+	key           ssh.PublicKey
+	authority     bool   // the key signs certificates of signers
+	namespaces    string // patterns with commas between them; "" for all
+	after, before time.Time
+}
+
+// A Signer is who has signed something.
+type Signer struct {
+	Principal   string // as the file, or the certificate, names it
+	Fingerprint string // of the key
+}
+
+// String names the signer and the key.
+func (s Signer) String() string { return s.Principal + " (" + s.Fingerprint + ")" }
+
+// Parse reads the text of a file of signers. Times in it without a Z are local.
+func Parse(file, text string) (*List, error) {
+	l := &List{file: file}
+	number := 0
+	for row := range strings.Lines(text) {
+		number++
+		row = strings.TrimSpace(row)
+		if row == "" || row[0] == '#' {
+			continue
+		}
+		x, err := parseLine(row)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, number, err)
+		}
+		x.number = number
+		l.lines = append(l.lines, x)
+	}
+	if len(l.lines) == 0 {
+		return nil, fmt.Errorf("%s names nobody who may sign", file)
+	}
+	return l, nil
+}
+
+func parseLine(row string) (x line, err error) {
+	var rest string
+	if quoted, ok := strings.CutPrefix(row, `"`); ok {
+		x.principals, rest, ok = strings.Cut(quoted, `"`)
+		if !ok {
+			return x, errors.New("a quote is not closed")
+		}
+	} else {
+		at := strings.IndexAny(row, " \t")
+		if at < 0 {
+			return x, errors.New("want who may sign, and a public key")
+		}
+		x.principals, rest = row[:at], row[at:]
+	}
+	if x.principals == "" {
+		return x, errors.New("want who may sign, and a public key")
+	}
+	key, _, options, more, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(rest)))
+	if err != nil || len(more) > 0 {
+		return x, errors.New("want a public key behind who may sign, such as ann@example.org ssh-ed25519 and the key")
+	}
+	x.key = key
+	for _, option := range options {
+		if err := x.option(option); err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
+
+// option takes one option of a line.
+func (x *line) option(text string) (err error) {
+	name, value, _ := strings.Cut(text, "=")
+	value = strings.Trim(value, `"`)
+	switch strings.ToLower(name) {
+	case "cert-authority":
+		x.authority = true
+	case "namespaces":
+		if x.namespaces = value; value == "" {
+			err = errors.New("namespaces: want at least one")
+		}
+	case "valid-after":
+		x.after, err = parseTime(value)
+	case "valid-before":
+		x.before, err = parseTime(value)
+	default:
+		err = fmt.Errorf("unknown option %q", name)
+	}
+	return err
+}
+
+// parseTime reads a time as ssh-keygen does: YYYYMMDD or YYYYMMDDHHMM[SS], with a Z behind it if
+// it is in UTC.
+func parseTime(text string) (time.Time, error) {
+	digits, utc := strings.CutSuffix(strings.ToUpper(text), "Z")
+	where := time.Local
+	if utc {
+		where = time.UTC
+	}
+	layout, ok := map[int]string{8: "20060102", 12: "200601021504", 14: "20060102150405"}[len(digits)]
+	if ok {
+		if t, err := time.ParseInLocation(layout, digits, where); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("want a time such as 20261231 or 202612312359Z, got %q", text)
+}
+
+// MaxSignature is how many bytes a signature may have. Those of RSA with 16384 bits in a
+// certificate have less.
+const MaxSignature = 64 << 10
+
+// Verify returns who has signed a message for a namespace. The signature is the text that
+// ssh-keygen writes. Who may sign is asked for the time now.
+func (l *List) Verify(message io.Reader, signature []byte, namespace string, now time.Time) (Signer, error) {
+	sig, err := check(message, signature, namespace)
+	if err != nil {
+		return Signer{}, err
+	}
+	fingerprint := ssh.FingerprintSHA256(signingKey(sig.PublicKey))
+	var reason error
+	for _, x := range l.lines {
+		principal, err := x.allows(sig.PublicKey, namespace, now)
+		if err == nil {
+			return Signer{Principal: principal, Fingerprint: fingerprint}, nil
+		}
+		if err != errOther {
+			reason = fmt.Errorf("%s:%d: %w", l.file, x.number, err)
+		}
+	}
+	if reason == nil {
+		reason = fmt.Errorf("%s does not name it", l.file)
+	}
+	return Signer{}, fmt.Errorf("the key that signed it, %s, may not: %w", fingerprint, reason)
+}
+
+// Check reports whether a signature is one of the message for the namespace, whoever has made it.
+func Check(message io.Reader, signature []byte, namespace string) error {
+	_, err := check(message, signature, namespace)
+	return err
+}
+
+func check(message io.Reader, signature []byte, namespace string) (*sshsig.Signature, error) {
+	if len(signature) > MaxSignature {
+		return nil, errors.New("the signature is too long to be one")
+	}
+	sig, err := sshsig.Unarmor(signature)
+	if err != nil {
+		return nil, errors.New("the signature is none that ssh-keygen -Y sign makes")
+	}
+	if sig.Signature.Format == ssh.KeyAlgoRSA { // which stands for SHA-1
+		return nil, errors.New("the signature uses SHA-1, which is not safe")
+	}
+	switch err := sshsig.Verify(message, sig, sig.PublicKey, sig.HashAlgorithm, namespace); {
+	case errors.Is(err, sshsig.ErrNamespaceMismatch):
+		return nil, fmt.Errorf("the signature is for the namespace %q, want %q (ssh-keygen -Y sign -n %s)", sig.Namespace, namespace, namespace)
+	case err != nil:
+		return nil, fmt.Errorf("the signature is not one of this content")
+	}
+	return sig, nil
+}
+
+// signingKey returns the key that signs with a certificate.
+func signingKey(key ssh.PublicKey) ssh.PublicKey {
+	if c, ok := key.(*ssh.Certificate); ok {
+		return c.Key
+	}
+	return key
+}
+
+// errOther says that a line is about another key.
+var errOther = errors.New("it is about another key")
+
+// allows returns for whom a key signs, by this line.
+func (x *line) allows(key ssh.PublicKey, namespace string, now time.Time) (principal string, err error) {
+	c, certified := key.(*ssh.Certificate)
+	switch {
+	case certified != x.authority:
+		return "", errOther
+	case certified && !bytes.Equal(c.SignatureKey.Marshal(), x.key.Marshal()):
+		return "", errOther
+	case !certified && !bytes.Equal(key.Marshal(), x.key.Marshal()):
+		return "", errOther
+	case x.namespaces != "" && !matchesList(x.namespaces, namespace):
+		return "", fmt.Errorf("it may sign for the namespaces %s, and not for %s", x.namespaces, namespace)
+	case !x.after.IsZero() && now.Before(x.after):
+		return "", fmt.Errorf("it is valid from %s on", x.after.Format(time.RFC3339))
+	case !x.before.IsZero() && now.After(x.before):
+		return "", fmt.Errorf("it was valid until %s", x.before.Format(time.RFC3339))
+	case !certified:
+		return x.principals, nil
+	}
+	checker := ssh.CertChecker{Clock: func() time.Time { return now }}
+	err = errors.New("the certificate names nobody who may sign")
+	for _, name := range c.ValidPrincipals {
+		if !matchesList(x.principals, name) {
+			continue
+		}
+		if c.CertType != ssh.UserCert {
+			return "", errors.New("the certificate is one of a host")
+		}
+		if err = checker.CheckCert(name, c); err == nil {
+			return name, nil
+		}
+	}
+	return "", err
+}
+
+// matchesList reports whether a text matches one of the patterns with commas between them, in
+// which * stands for any text and ? for any character, and none of those with a ! before them
+// (PATTERNS in ssh_config(5)).
+func matchesList(patterns, text string) bool {
+	found := false
+	for p := range strings.SplitSeq(patterns, ",") {
+		p, not := strings.CutPrefix(p, "!")
+		if matches(p, text) {
+			if not {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
+// matches is matchesList for one pattern.
+func matches(pattern, text string) bool {
+	star, from, at := -1, 0, 0 // the last *, where its text begins, and where the text is
+	for i := 0; ; {
+		switch {
+		case i < len(pattern) && pattern[i] == '*':
+			star, from = i, at
+			i++
+		case at == len(text):
+			return i == len(pattern)
+		case i < len(pattern) && (pattern[i] == '?' || pattern[i] == text[at]):
+			i, at = i+1, at+1
+		case star < 0:
+			return false
+		default: // the last * takes one more
+			from++
+			i, at = star+1, from
+		}
+	}
+}

@@ -1,0 +1,15 @@
+package state
+
+import "testing"
+
+// A text names a path if it stands there by itself, or with something below it.
+func TestNamesPath(t *testing.T) {
+	for text, want := range map[string]bool{
+		"/srv/app": true, "/srv/app/x": true, "cd /srv/app && ls": true, "dir=/srv/app;": true, "@/srv/app": true, "file#/srv/app/x": true,
+		"/srv/application": false, "/srv/app-2": false, "/var/srv/app": false, "/srv": false, "": false, "/srv/app2 /srv/app": true,
+	} {
+		if namesPath(text, "/srv/app") != want {
+			t.Errorf("%q: want %v", text, want)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package textedit
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/luaccm/ccm/runtime/textedit/yamltext"
+)
+
+// A Text is a string in a document.
+type Text struct {
+	Path  Path
+	Value string
+	// Tag is how YAML marks it: !secret; "" for most.
+	Tag string
+}
+
+// Texts returns the strings that a document holds, without those that only an alias refers to. Of YAML
+// they are in the order of the text, of other formats in the order of their paths.
+func (f Format) Texts(text string) ([]Text, error) {
+	doc, err := f.read(text, Path{"x"})
+	if err != nil {
+		return nil, err
+	}
+	if f.isYAML {
+		root, err := yamltext.Parse(text)
+		if err != nil || root == nil {
+			return nil, err
+		}
+		return yamlTexts(root.Content[0], nil), nil
+	}
+	return textsIn(doc, nil), nil
+}
+
+func textsIn(v any, path Path) (texts []Text) {
+	switch v := v.(type) {
+	case string:
+		return []Text{{Path: path, Value: v}}
+	case []any:
+		for i, item := range v {
+			texts = append(texts, textsIn(item, append(slices.Clip(path), strconv.Itoa(i)))...)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			texts = append(texts, textsIn(v[name], append(slices.Clip(path), name))...)
+		}
+	}
+	return texts
+}
+
+func yamlTexts(n *yaml.Node, path Path) (texts []Text) {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			texts = append(texts, yamlTexts(item, append(slices.Clip(path), strconv.Itoa(i)))...)
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			texts = append(texts, yamlTexts(n.Content[i+1], append(slices.Clip(path), n.Content[i].Value))...)
+		}
+	case yaml.ScalarNode:
+		switch tag := n.ShortTag(); tag {
+		case "!!str":
+			return []Text{{Path: path, Value: n.Value}}
+		case "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!merge", "!!binary":
+		default:
+			return []Text{{Path: path, Value: n.Value, Tag: tag}}
+		}
+	}
+	return texts
+}

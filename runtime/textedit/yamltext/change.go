@@ -1,0 +1,243 @@
+package yamltext
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/luaccm/ccm/runtime/textedit/splice"
+)
+
+// A Step is a node on the way from the root to a place, and its key if it is in a map.
+type Step struct{ Node, Key *yaml.Node }
+
+// InFlow reports whether what is in the last node of a trail stands in brackets.
+func InFlow(trail []Step) bool {
+	for _, s := range trail {
+		if s.Node.Style&yaml.FlowStyle != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Replace says how a node comes in the place of the last on a trail.
+func (t *Text) Replace(trail []Step, v *yaml.Node) splice.Splice {
+	last := trail[len(trail)-1]
+	old, key := last.Node, last.Key
+	if len(trail) == 1 && Unwritten(old) { // there are comments at most
+		return t.begin(v)
+	}
+	s, flow := t.spans[old], InFlow(trail[:len(trail)-1])
+	if old.Kind != yaml.AliasNode && old.Anchor == "" {
+		s.Value = s.Start // a tag goes as well
+	}
+	if v.Kind == yaml.ScalarNode {
+		v.Style = styleFor(old, v, flow)
+	}
+	base := 0 // of what stands below
+	switch {
+	case key != nil:
+		base = t.Column(t.spans[key].Start)
+	case len(trail) > 1:
+		base = t.Column(t.spans[trail[len(trail)-2].Node].Value)
+	}
+	unit := t.Unit()
+	text := Written(v, flow, unit)
+	lead := ""
+	if s.Value > 0 && strings.IndexByte(":-", t.Text[s.Value-1]) >= 0 {
+		lead = " "
+	}
+	if v.Kind == yaml.ScalarNode || flow || len(v.Content) == 0 || v.Style&yaml.FlowStyle != 0 {
+		return t.replaceByWord(last, s, indented(text, base), lead, flow)
+	}
+	if key == nil { // an item: it begins behind the dash
+		return splice.Splice{From: s.Value, To: s.End, Text: lead + indented(text, t.Column(s.Value)+len(lead))}
+	}
+	from := t.behindColon(key)
+	comment := t.commentBehind(s.End) // behind the value, it stays behind the key
+	if old.Kind != yaml.ScalarNode || strings.Contains(t.Text[from:s.End], "\n") {
+		comment = ""
+	}
+	anchor := ""
+	if s.Value > s.Start {
+		anchor = " " + strings.TrimSpace(t.Text[s.Start:s.Value])
+	}
+	return splice.Splice{From: from, To: s.End + len(comment), Text: anchor + comment + "\n" + strings.Repeat(" ", base+unit) + indented(text, base+unit)}
+}
+
+// ReplaceByLines says how lines, which are indented by nothing and are a block, come in the place
+// of the last node of a trail, which is a value of a key or the root.
+func (t *Text) ReplaceByLines(trail []Step, lines string) splice.Splice {
+	last := trail[len(trail)-1]
+	s := t.spans[last.Node]
+	lines = strings.TrimSuffix(lines, "\n")
+	switch {
+	case len(trail) == 1 && Unwritten(last.Node):
+		return t.beginText(lines + "\n")
+	case last.Key == nil || s.Value > s.Start || InFlow(trail[:len(trail)-1]):
+		return splice.Splice{From: 1} // it fits nothing, and is refused
+	}
+	by := t.Column(t.spans[last.Key].Start) + t.Unit()
+	from, comment := t.behindColon(last.Key), t.commentBehind(s.End)
+	return splice.Splice{From: from, To: s.End + len(comment), Text: comment + "\n" + strings.Repeat(" ", by) + indented(lines, by)}
+}
+
+// begin says how a document begins that has nothing but comments.
+func (t *Text) begin(v *yaml.Node) splice.Splice { return t.beginText(Written(v, false, 2) + "\n") }
+
+func (t *Text) beginText(text string) splice.Splice {
+	if t.Text != "" && !strings.HasSuffix(t.Text, "\n") && t.Text != "\ufeff" {
+		text = "\n" + text
+	}
+	return splice.Splice{From: len(t.Text), To: len(t.Text), Text: text}
+}
+
+// commentBehind returns the comment behind an offset in its line, with the blanks before it.
+func (t *Text) commentBehind(at int) string {
+	line := strings.TrimRight(t.Text[at:splice.LineEnd(t.Text, at)], "\r\n")
+	if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+		return ""
+	}
+	return line
+}
+
+// replaceByWord says how text that begins on the line of its key comes in the place of the node
+// at s.
+func (t *Text) replaceByWord(last Step, s Span, text, lead string, flow bool) splice.Splice {
+	old, key := last.Node, last.Key
+	isBlock := old.Kind == yaml.ScalarNode && old.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
+	if head, body, block := strings.Cut(text, "\n"); block && !flow && !isBlock { // a comment beside it goes up to the |
+		if comment := t.commentBehind(s.End); comment != "" {
+			return splice.Splice{From: s.Value, To: s.End + len(comment), Text: lead + head + comment + "\n" + body}
+		}
+	}
+	if key != nil && s.Value > t.spans[key].End && strings.TrimSpace(t.Text[splice.LineStart(t.Text, s.Value):s.Value]) == "" {
+		// A block becomes a word: it goes up to its key.
+		if up := t.behindColon(key); strings.TrimSpace(t.Text[up:s.Value]) == "" {
+			return splice.Splice{From: up, To: s.End, Text: " " + text}
+		}
+	}
+	return splice.Splice{From: s.Value, To: s.End, Text: lead + text}
+}
+
+// Add says how the child of extra, a map or list of one, comes before child i of the last node
+// of a trail, or behind its last if i is their number.
+func (t *Text) Add(trail []Step, i int, extra *yaml.Node) splice.Splice {
+	n := trail[len(trail)-1].Node
+	if InFlow(trail) {
+		text := Written(extra, true, 2)
+		text = strings.TrimSpace(text[min(1, len(text)):max(len(text)-1, 0)]) // without its brackets
+		if i < len(n.Content) {
+			at := t.spans[n.Content[i]].Start
+			return splice.Splice{From: at, To: at, Text: text + ", "}
+		}
+		end := t.spans[n.Content[len(n.Content)-1]].End
+		return splice.Splice{From: end, To: end, Text: ", " + text}
+	}
+	return t.AddLines(n, i, Written(extra, false, t.Unit())+"\n")
+}
+
+// AddLines says how lines, which are indented by nothing, come before child i of a node that is
+// a block, or behind its last.
+func (t *Text) AddLines(n *yaml.Node, i int, lines string) splice.Splice {
+	s := t.spans[n]
+	column := t.Column(s.Value)
+	text := strings.Repeat(" ", column) + indented(lines, column)
+	if i < len(n.Content) {
+		from, _, ok := t.Lines(n, i, 1)
+		if !ok { // it stands behind a dash, or on the line of something else
+			if from = t.spans[n.Content[i]].Start; n.Kind == yaml.SequenceNode {
+				from = s.Value
+			}
+			text = strings.TrimLeft(text, " ") + strings.Repeat(" ", column)
+		}
+		return splice.Splice{From: from, To: from, Text: text}
+	}
+	end := splice.LineEnd(t.Text, s.End)
+	if s.End > 0 && t.Text[s.End-1] == '\n' {
+		end = s.End
+	}
+	if end > 0 && t.Text[end-1] != '\n' {
+		text = "\n" + strings.TrimSuffix(text, "\n")
+	}
+	return splice.Splice{From: end, To: end, Text: text}
+}
+
+// Lines returns the lines of child i of a block, of per nodes, with the comments right above
+// them. It is false if other things stand on these lines as well.
+func (t *Text) Lines(n *yaml.Node, i, per int) (from, to int, ok bool) {
+	from, to, ok = t.ownLines(n, i, per)
+	if !ok {
+		return from, to, false
+	}
+	for from > 0 {
+		up := splice.LineStart(t.Text, from-1)
+		line := t.Text[up:from]
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") || i > 0 && up < t.spans[n.Content[i-1]].End || strings.Index(line, "#") < t.Column(t.spans[n].Value) {
+			break
+		}
+		from = up
+	}
+	return from, to, true
+}
+
+// ownLines returns the lines of child i of a block without the comments above.
+func (t *Text) ownLines(n *yaml.Node, i, per int) (from, to int, ok bool) {
+	start, end := t.spans[n.Content[i]].Start, t.spans[n.Content[i+per-1]].End
+	begin := start
+	if n.Kind == yaml.SequenceNode {
+		if begin = t.dash(n, i); begin < 0 {
+			return start, end, false
+		}
+	}
+	from, to = splice.LineStart(t.Text, begin), splice.LineEnd(t.Text, end)
+	if end > start && t.Text[end-1] == '\n' {
+		to = end
+	}
+	alone := strings.TrimSpace(t.Text[from:begin]) == "" && (i == 0 || t.spans[n.Content[i-1]].End <= from)
+	return from, to, alone
+}
+
+// dash returns the offset of the dash of item i of a block, -1 if it is not found.
+func (t *Text) dash(n *yaml.Node, i int) int {
+	at := t.spans[n].Value
+	if i > 0 {
+		at = t.skip(t.spans[n.Content[i-1]].End, true)
+	}
+	if at >= len(t.Text) || t.Text[at] != '-' {
+		return -1
+	}
+	return at
+}
+
+// Cut says how child i of the last node of a trail, of per nodes, goes away. Others stay. The
+// comments right above it go along if comments is set.
+func (t *Text) Cut(trail []Step, i, per int, comments bool) splice.Splice {
+	n := trail[len(trail)-1].Node
+	if InFlow(trail) {
+		if i+per < len(n.Content) {
+			return splice.Splice{From: t.spans[n.Content[i]].Start, To: t.spans[n.Content[i+per]].Start}
+		}
+		return splice.Splice{From: t.spans[n.Content[i-1]].End, To: t.spans[n.Content[i+per-1]].End}
+	}
+	lines := t.ownLines
+	if comments {
+		lines = t.Lines
+	}
+	if from, to, ok := lines(n, i, per); ok {
+		if from > 0 && to == len(t.Text) && t.Text[to-1] != '\n' {
+			from--
+		}
+		return splice.Splice{From: from, To: to}
+	}
+	if i+per == len(n.Content) {
+		return splice.Splice{} // nothing is removed, which the proof refuses
+	}
+	// It stands behind a dash, and the next takes its place there.
+	from, to := t.spans[n.Content[i]].Start, t.spans[n.Content[i+per]].Start
+	if n.Kind == yaml.SequenceNode {
+		from, to = t.dash(n, i), t.dash(n, i+per)
+	}
+	return splice.Splice{From: from, To: max(from, to)}
+}

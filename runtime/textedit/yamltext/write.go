@@ -1,0 +1,106 @@
+package yamltext
+
+import (
+	"bytes"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// NodeOf returns the node of a value. A short list of words stands on one line. Of what is no
+// value of YAML, or a text that is no UTF-8, it is a node of no kind, which no text has: the proof
+// of an edit refuses it.
+func NodeOf(value any) *yaml.Node {
+	n := &yaml.Node{}
+	if err := n.Encode(value); err != nil {
+		return &yaml.Node{}
+	}
+	binary := false
+	Each(n, func(n *yaml.Node) { binary = binary || n.ShortTag() == "!!binary" })
+	if binary {
+		return &yaml.Node{}
+	}
+	Each(n, func(n *yaml.Node) {
+		long := 0
+		for _, c := range n.Content {
+			if long += len(c.Value) + 2; c.Kind != yaml.ScalarNode {
+				long = 1000
+			}
+		}
+		if n.Kind == yaml.SequenceNode && long < 60 {
+			n.Style |= yaml.FlowStyle
+		}
+	})
+	return n
+}
+
+// Each calls f with a node and all that are in it, in the order of the text.
+func Each(n *yaml.Node, f func(*yaml.Node)) {
+	f(n)
+	for _, c := range n.Content {
+		Each(c, f)
+	}
+}
+
+// Written returns the text of a node, in brackets if flow, without the end of its last line.
+func Written(v *yaml.Node, flow bool, unit int) string {
+	var out bytes.Buffer
+	e := yaml.NewEncoder(&out)
+	e.SetIndent(unit)
+	encode := func(n *yaml.Node) string {
+		if e.Encode(n) != nil || e.Close() != nil {
+			return "[]" // the proof refuses it
+		}
+		return out.String()
+	}
+	switch {
+	case flow || v.Kind == yaml.ScalarNode && v.Style&yaml.LiteralStyle == 0:
+		Each(v, func(n *yaml.Node) {
+			if n.Style &^= yaml.LiteralStyle | yaml.FoldedStyle; n.Kind != yaml.ScalarNode {
+				n.Style |= yaml.FlowStyle
+			}
+		})
+		text := strings.TrimSpace(encode(&yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{v}}))
+		return unfolded(text[1 : len(text)-1])
+	case v.Kind == yaml.ScalarNode: // a block scalar is written under a key
+		text := encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "k"}, v}})
+		return strings.TrimSuffix(strings.TrimPrefix(text, "k: "), "\n")
+	}
+	return strings.TrimRight(encode(v), "\n")
+}
+
+// unfolded joins the lines into which the encoder breaks long text in brackets. Ends of lines in
+// strings are escapes there.
+func unfolded(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := 1; i < len(lines); i++ {
+		lines[i] = strings.TrimLeft(lines[i], " ")
+	}
+	return strings.Join(lines, " ")
+}
+
+// indented indents all lines but the first.
+func indented(text string, by int) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i := 1; i < len(lines); i++ {
+		if strings.TrimSpace(lines[i]) != "" {
+			lines[i] = strings.Repeat(" ", by) + lines[i]
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// styleFor keeps how a scalar is written, as far as the new value can be.
+func styleFor(old, v *yaml.Node, flow bool) yaml.Style {
+	switch {
+	case v.Tag != "!!str":
+		return 0
+	case strings.Contains(v.Value, "\n") && !flow && strings.TrimLeft(v.Value, " \t\n") == v.Value && !strings.ContainsAny(v.Value, "\t\r\u0085\u2028\u2029\ufeff"):
+		return yaml.LiteralStyle
+	case strings.Contains(v.Value, "\n"):
+		return yaml.DoubleQuotedStyle
+	case old.Kind == yaml.ScalarNode && old.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		return old.Style & (yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle)
+	}
+	return v.Style
+}

@@ -1,0 +1,110 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/ignore"
+	"github.com/luaccm/ccm/runtime/module"
+	"github.com/luaccm/ccm/runtime/plainsecret"
+)
+
+// BundleFolder returns what is packed for a site that is named by its folder, or by its script or
+// manifest. Exclude are patterns as in a line of .ccmignore. The modules of its lock are in it, in
+// vendor, where a run looks first. The lock may lie in a folder above; then that is packed.
+func (p *Process) BundleFolder(name string, exclude []string) (f bundle.Folder, err error) {
+	f = bundle.Folder{Dir: name, Limits: bundle.DefaultLimits, Check: p.Files.Trust().Check}
+	fi, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return f, err
+	case fi.Mode().IsRegular():
+		f.Dir, f.Entry = filepath.Dir(name), filepath.Base(name)
+	case !fi.IsDir():
+		return f, diag.Errorf(diag.Pos{}, "want the folder of a site, and %s is none", name)
+	}
+	if err := p.bundleModules(&f); err != nil {
+		return f, err
+	}
+	ignored, err := ignore.Read(f.Dir)
+	if err != nil {
+		return f, err
+	}
+	left, err := ignore.Parse("--exclude", exclude)
+	f.Leave = func(rel string, dir bool) bool { return ignored.Matches(rel, dir) || left.Matches(rel, dir) }
+	return f, err
+}
+
+// bundleModules adds the modules of the lock to what is packed.
+func (p *Process) bundleModules(f *bundle.Folder) error {
+	s, err := p.LockedSite(f.Dir, false)
+	if err != nil || s == nil || s.Lock == nil {
+		return err
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	abs, err := filepath.Abs(f.Dir)
+	if err != nil {
+		return err
+	}
+	below, err := filepath.Rel(s.Dir, abs)
+	if err != nil {
+		return err
+	}
+	if below != "." {
+		if f.Entry == "" {
+			if f.Entry, err = bundle.FindEntry(os.DirFS(abs)); err != nil {
+				return fmt.Errorf("%s: %w", f.Dir, err)
+			}
+		}
+		f.Dir, f.Entry = s.Dir, path.Join(filepath.ToSlash(below), f.Entry)
+	}
+	copies, err := s.Copies()
+	if err != nil {
+		return err
+	}
+	f.Mounts = make(map[string]string)
+	for _, c := range copies {
+		if c.Replace == "" {
+			f.Mounts[path.Join(module.VendorDir, c.Name)] = c.Dir
+			continue
+		}
+		if rel, err := filepath.Rel(s.Dir, c.Dir); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+			return diag.Errorf(diag.Pos{File: filepath.Join(f.Dir, module.FileName)}, "%s is replaced by %s, which is not in the folder", c.Name, c.Dir).
+				WithHint("ccm mod vendor, or move it into the folder")
+		}
+	}
+	return nil
+}
+
+// RefusePlain returns what seems to be a secret that would stand in a bundle as it is, as a
+// [diag.List]. Allowed are patterns, as in a line of .ccmignore, of files in which it is none.
+func (p *Process) RefusePlain(f bundle.Folder, allowed []string) error {
+	except, err := ignore.Parse("--allow-plain", allowed)
+	if err != nil {
+		return err
+	}
+	found, err := plainsecret.Scan(os.DirFS(f.Dir), func(rel string, dir bool) bool {
+		_, module := f.Mounts[rel]
+		return module || bundle.IsVersionControl(rel) || f.Leave(rel, dir) || except.Matches(rel, dir)
+	})
+	if err != nil {
+		return err
+	}
+	var list diag.List
+	for _, x := range found {
+		list.Add(&diag.Error{Pos: diag.Pos{File: filepath.Join(f.Dir, x.File), Line: x.Line, Col: x.Column, Len: x.Length}, Err: errors.New(x.Message())})
+	}
+	if len(list) > 0 {
+		list.Add(diag.Errorf(diag.Pos{}, "nothing was packed: whoever gets the bundle can read these").
+			WithHint("encrypt them, leave them out by .ccmignore, or name files in which they are none by --allow-plain PATTERN"))
+	}
+	return list.Err()
+}

@@ -1,0 +1,119 @@
+package site
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/module"
+	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/trust"
+)
+
+// LockedSite returns the site of the scripts in a directory, as far as ccm.mod.lua and ccm.lock
+// describe it; nil if there is neither. Found says that nobody has named the directory.
+func (p *Process) LockedSite(dir string, found bool) (*module.Site, error) {
+	return p.lockedSite(p.Files.Trust(), dir, found)
+}
+
+func (p *Process) lockedSite(policy *trust.Policy, dir string, found bool) (*module.Site, error) {
+	return module.Find(policy, dir, found, p.ModuleCaches())
+}
+
+// ModuleCaches returns the directories in which modules are looked for. The first is the one
+// that ccm mod writes.
+func (p *Process) ModuleCaches() []string {
+	return module.Caches(state.CacheDir(), p.Files.Trust(), os.Geteuid(), os.Getenv)
+}
+
+// packages are the modules of the lock that holds for a script. It is looked for when the
+// script first requires something: one that does not pays nothing.
+type packages struct {
+	process *Process
+	dir     string
+	found   bool // nobody has named the directory
+
+	looked bool
+	policy *trust.Policy // one load reads many files of few directories
+	site   *module.Site  // nil if there is none
+	err    error
+	byName map[string]*luaapi.Package
+}
+
+// newPackages returns the modules of others for scripts in a directory. Script is how the
+// script was named.
+func (p *Process) newPackages(dir, script string) *packages {
+	return &packages{process: p, dir: dir, found: isUnnamed(script), byName: make(map[string]*luaapi.Package)}
+}
+
+// open looks for the lock.
+func (x *packages) open() error {
+	if x.looked {
+		return x.err
+	}
+	x.looked, x.policy = true, x.process.Files.Trust()
+	if !x.found { // what is typed comes over a long time
+		x.policy = x.policy.Remembering()
+	}
+	if x.site, x.err = x.process.lockedSite(x.policy, x.dir, x.found); x.err != nil || x.site == nil || x.site.File == nil {
+		return x.err
+	}
+	x.err = CheckVersion(x.site.File.CCM, x.process.Version, filepath.Join(x.site.Dir, module.FileName))
+	return x.err
+}
+
+// CheckVersion returns an error unless this ccm will do for a rule of a file.
+func CheckVersion(rule module.Rule, version, file string) error {
+	ok, err := rule.Allows(version)
+	if err == nil && !ok {
+		err = diag.Errorf(diag.Pos{File: file}, "wants ccm %s, and this is %s", rule, version)
+	}
+	return err
+}
+
+// Find implements luaapi.Packages.
+func (x *packages) Find(from *luaapi.Package, name string) (*luaapi.PackageFile, error) {
+	if err := x.open(); err != nil || x.site == nil {
+		return nil, err
+	}
+	of := ""
+	if from != nil {
+		of = from.Name
+	}
+	found, err := x.site.Require(of, name)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	if err := CheckVersion(found.CCM, x.process.Version, found.String()); err != nil {
+		return nil, err
+	}
+	p := x.byName[found.Name]
+	if p == nil {
+		m := found.Locked
+		p = &luaapi.Package{Name: m.Name, Dir: found.Dir, Denied: func(global string) error { return x.site.Denied(m, global) }}
+		x.byName[m.Name] = p
+	}
+	return &luaapi.PackageFile{
+		Of: p, Key: fmt.Sprintf("%s: %s", found.Name, name),
+		File: found.File(), Shown: found.Shown(), Dir: filepath.Dir(found.File()),
+	}, nil
+}
+
+// Read implements luaapi.Packages.
+func (x *packages) Read(f *luaapi.PackageFile) ([]byte, error) {
+	if x.found {
+		if err := x.policy.CheckFound(f.File); err != nil {
+			return nil, err
+		}
+	}
+	return x.process.Files.readBy(x.policy, f.File)
+}
+
+// remember keeps what was found out about the files of modules for the next run.
+func (x *packages) remember() {
+	if x.site != nil {
+		x.site.Remember()
+	}
+}

@@ -1,0 +1,89 @@
+package site
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// withParents adds to what is removed the directories that runs of the site have made above what
+// they made: those that will be empty then and that nobody names any more, the deepest first.
+func (x *Prune) withParents(removals []*resource.Resource) ([]*resource.Resource, error) {
+	var err error
+	if x.parents, err = state.MadeParents(x.record.store, x.record.site, x.record.root); err != nil || len(x.parents) == 0 {
+		return removals, err
+	}
+	named, err := state.NamedParents(x.record.store, x.record.site, x.record.root, x.site.Catalog, x.parents)
+	if err != nil {
+		return nil, err
+	}
+	gone := make(map[string]resource.ID) // paths, and what removes them
+	for _, r := range removals {
+		if r.Skip == "" {
+			gone[r.ID.Name] = r.ID
+		}
+	}
+	// What is below a directory comes after it in the order of names.
+	deepest := slices.SortedFunc(slices.Values(x.parents), func(a, b state.MadeParent) int { return strings.Compare(string(b.Path), string(a.Path)) })
+	for _, p := range deepest {
+		if _, ok := gone[string(p.Path)]; ok || named[p.Path] || !x.stands(p) {
+			continue
+		}
+		inside, err := x.site.Host.ReadDir(string(p.Path))
+		if err != nil {
+			return nil, err
+		}
+		var after []schema.Value
+		for _, name := range inside {
+			if by, ok := gone[path.Join(string(p.Path), name)]; ok {
+				after = append(after, schema.StringValue(by.String()))
+			}
+		}
+		if len(after) < len(inside) {
+			continue // something stays in it
+		}
+		r, err := x.directoryRemoval(string(p.Path), after)
+		if err != nil {
+			return nil, err
+		}
+		// Declared by itself it was there before, but a run had made it.
+		removals = slices.DeleteFunc(removals, func(other *resource.Resource) bool { return other.ID == r.ID })
+		removals, gone[string(p.Path)] = append(removals, r), r.ID
+	}
+	return removals, nil
+}
+
+// stands reports whether a directory that was made is there still, and no other one in its place.
+func (x *Prune) stands(p state.MadeParent) bool {
+	info, err := x.site.Host.Lstat(string(p.Path))
+	return err == nil && p.Is(info)
+}
+
+// directoryRemoval returns the declaration that removes an empty directory after what is in it.
+func (x *Prune) directoryRemoval(dir string, after []schema.Value) (*resource.Resource, error) {
+	t := x.site.Registry.Type("file")
+	tab := &schema.Table{Where: schema.FixedPosition(diag.Pos{})}
+	tab.Set(t.Schema().Name().Name, schema.StringValue(dir))
+	tab.Set("ensure", schema.StringValue("absent"))
+	tab.Set("require", schema.ListValue(after...))
+	return t.Decode(tab, resource.Origin{})
+}
+
+// forgetParents has the site know nothing more of the directories that are gone.
+func (x *Prune) forgetParents() error {
+	gone := make(map[state.Name]bool)
+	for _, p := range x.parents {
+		if !x.stands(p) {
+			gone[p.Path] = true
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return state.ForgetParents(x.record.store, x.record.site, x.record.root, gone)
+}

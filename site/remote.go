@@ -1,0 +1,140 @@
+package site
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/nats"
+	"github.com/luaccm/ccm/runtime/safepath"
+)
+
+// The schemes of what is in NATS: a key of a bucket, and an object of a store.
+const (
+	keySchema    = "kv://"
+	objectSchema = "obj://"
+)
+
+// isRemote reports whether a name is that of something elsewhere rather than of a file.
+func isRemote(name string) bool {
+	return fetch.IsURL(name) || strings.HasPrefix(name, keySchema) || strings.HasPrefix(name, objectSchema)
+}
+
+// bucketAndKey returns what a name such as kv://BUCKET/KEY says.
+func bucketAndKey(name, schema string) (bucket, key string, err error) {
+	bucket, key, ok := strings.Cut(strings.TrimPrefix(name, schema), "/")
+	if !ok || bucket == "" || key == "" {
+		return "", "", diag.Errorf(diag.Pos{}, "want %sBUCKET/KEY, got %q", schema, name)
+	}
+	return bucket, key, nil
+}
+
+// nats returns what reads from NATS. With plain it may be from connections without TLS.
+func (p *Process) nats(context string, plain bool) *nats.Client {
+	key := fmt.Sprint(context, " ", plain)
+	if p.clients[key] == nil {
+		if p.clients == nil {
+			p.clients = make(map[string]*nats.Client)
+		}
+		policy := p.Files.Trust()
+		p.clients[key] = nats.New(nats.Options{Context: context, Check: policy.Check, Plain: plain || policy == nil})
+	}
+	return p.clients[key]
+}
+
+// explainNATS adds what helps to the error of a request to NATS.
+func explainNATS(err error) error {
+	if nats.IsPlain(err) {
+		return (&diag.Error{Err: fmt.Errorf("not believed as root: %w", err)}).WithHint("tls:// in the URL of the context, or --allow-insecure")
+	}
+	return err
+}
+
+// readData reads data that is elsewhere.
+func (p *Process) readData(ctx context.Context, name, natsContext string) (shown string, text []byte, err error) {
+	ctx, cancel := p.UntilStopped(ctx)
+	defer cancel()
+	switch {
+	case strings.HasPrefix(name, keySchema):
+		bucket, key, err := bucketAndKey(name, keySchema)
+		if err != nil {
+			return name, nil, err
+		}
+		text, err := p.nats(natsContext, false).Value(ctx, bucket, key, safepath.LargestText)
+		return name, text, p.interruption(ctx, explainNATS(err))
+	case strings.HasPrefix(name, objectSchema):
+		bucket, key, err := bucketAndKey(name, objectSchema)
+		if err != nil {
+			return name, nil, err
+		}
+		r, err := p.nats(natsContext, false).Object(ctx, bucket, key, safepath.LargestText)
+		if err != nil {
+			return name, nil, p.interruption(ctx, explainNATS(err))
+		}
+		defer r.Close()
+		text, err := io.ReadAll(r)
+		return name, text, p.interruption(ctx, err)
+	}
+	u, err := url.Parse(name)
+	if err != nil || u.Host == "" {
+		return name, nil, fmt.Errorf("want a URL such as https://example.org/data.yaml, got %q", name)
+	}
+	if err := p.checkPlainHTTP(u, false); err != nil {
+		return fetch.RedactURL(u), nil, err
+	}
+	x, err := get(ctx, u, "", safepath.LargestText)
+	if err != nil {
+		return fetch.RedactURL(u), nil, p.interruption(ctx, err)
+	}
+	defer x.Close()
+	text, err = io.ReadAll(x)
+	if err != nil {
+		err = x.Failed(err)
+	}
+	return fetch.RedactURL(u), text, p.interruption(ctx, err)
+}
+
+// checkPlainHTTP refuses root what everybody on the way can change, unless it is checked later.
+func (p *Process) checkPlainHTTP(u *url.URL, checked bool) error {
+	if u.Scheme != "http" || checked || p.Files.Trust() == nil {
+		return nil
+	}
+	return diag.Errorf(diag.Pos{File: fetch.RedactURL(u)}, "not believed as root, because everybody on the way can change what http brings").
+		WithHint("https, --sha256 or --signers, or --allow-insecure")
+}
+
+// remoteSource returns a hierarchy document that is elsewhere.
+func (p *Process) remoteSource(name, natsContext string) (manifest.Source, error) {
+	shown, text, err := p.readData(p.Files.ctx, name, natsContext)
+	if err != nil {
+		return manifest.Source{}, fmt.Errorf("%s: %w", shown, err)
+	}
+	return manifest.Source{File: shown, Text: string(text)}, nil
+}
+
+// kvGet is the function of expressions and templates. One key has one value in a run.
+func (l *Loader) kvGet(bucket, key string) (string, error) {
+	name := keySchema + bucket + "/" + key
+	if val, ok := l.keys[name]; ok {
+		return val, nil
+	}
+	_, text, err := l.process.readData(l.process.Files.ctx, name, l.options.Data.Context)
+	if err != nil {
+		return "", err
+	}
+	if l.keys == nil {
+		l.keys = make(map[string]string)
+	}
+	l.keys[name] = string(text)
+	sum := sha256.Sum256(text)
+	l.site.inputs.add(std.Input{Kind: "kv", Name: name, Value: hex.EncodeToString(sum[:]), Text: string(text)})
+	return string(text), nil
+}

@@ -1,0 +1,52 @@
+-- The sections of a text, each of which begins with its name in brackets, for the type ini.
+
+local lines = require "std.lines"
+
+local sections = {}
+
+-- The name of the section that a line begins, or nil.
+local function header(l)
+  local m = re.match(l, [[^\s*\[\s*(.*?)\s*\]\s*$]])
+  return m and m[1]
+end
+
+-- The last line of the part that begins in line i, which has a place in the text.
+local function finish(text, i, place)
+  local list = lines.of(text)
+  while true do
+    local feed = text:find("\n", place, true)
+    local bracket = feed and text:find("[", feed, true)
+    if not bracket then return #list end
+    i, place = i + str.count(text:sub(feed, bracket), "\n"), bracket
+    if header(list[i]) then return i - 1 end
+  end
+end
+
+--- Returns where a section stands in a text, from its header to its last line: a list, because it may stand there
+--- several times. The one without a name is what stands before the first header.
+function sections.parts(text, section)
+  local list, found = lines.of(text), {}
+  if section == "" then
+    local to = list[1] and header(list[1]) and 0 or finish(text, 1, 1)
+    found[1] = { from = 1, to = math.min(to, #list) }
+  end
+  local at, places = lines.having(text, section == "" and "[" or section)
+  for n, i in ipairs(at) do
+    if header(list[i]) == section then found[#found + 1] = { from = i, to = finish(text, i, places[n]) } end
+  end
+  return found
+end
+
+--- Returns the text without a section. Comments right above the next section belong to that.
+function sections.without(text, section)
+  local list, eol = lines.split(text)
+  local found = sections.parts(text, section)
+  for n = #found, 1, -1 do
+    local last = found[n].to
+    while last < #list and re.test(list[last], [=[^\s*[#;]]=]) do last = last - 1 end
+    list = tbl.concat(tbl.slice(list, 1, found[n].from - 1), tbl.slice(list, last + 1))
+  end
+  return #found > 0 and lines.join(list, eol) or text
+end
+
+return sections

@@ -1,0 +1,55 @@
+-- What /etc/shadow has of a user (shadow(5)), for the type user: the encrypted password, and how long that and
+-- the account are good for.
+
+local shadow = {}
+
+-- The properties about ageing and the options of chage for them.
+local ageing = { { "min_days", "--mindays" }, { "max_days", "--maxdays" }, { "warn_days", "--warndays" }, { "expires", "--expiredate" } }
+
+--- Returns what is wrong with the properties, as validate of a type does.
+function shadow.mistake(want)
+  if want.expires and want.expires ~= "never" and not (re.test(want.expires, [[^\d{4}-\d\d-\d\d$]]) and pcall(time.parse, want.expires)) then
+    return "expires", "want a date such as 2027-01-31, or never"
+  end
+  for _, a in ipairs(ageing) do
+    local days = want[a[1]]
+    if type(days) == "number" and days < -1 then return a[1], "want days, or -1 for none" end
+  end
+  if want.password and want.password:find("[:%s]") then return "password", "want an encrypted password" end
+end
+
+-- The line of a user: the encrypted password, days, -1 for none, and the date on which the account
+-- expires, or never.
+local function entry(host, user)
+  local text = "\n" .. (host.read("/etc/shadow") or "")
+  local at = text:find("\n" .. user .. ":", 1, true)
+  local f = at and str.split(text:match("[^\n]+", at), ":") or {}
+  local function days(i) return tonumber(f[i]) or -1 end
+  return {
+    password = f[2] or "", min_days = days(4), max_days = days(5), warn_days = days(6),
+    expires = days(8) >= 0 and time.format(days(8) * 86400, "%Y-%m-%d") or "never",
+  }
+end
+
+--- Returns what is there of the properties that are wanted. The file is not read if none is.
+function shadow.found(want, host)
+  local names = tbl.filter(tbl.map(ageing, function(a) return a[1] end), function(p) return want[p] ~= nil end)
+  if want.password and want.update_password == "always" then table.insert(names, "password") end
+  return #names > 0 and tbl.pick(entry(host, want.name), names) or {}
+end
+
+--- Changes the properties for which differs(property) is true, of a user who is new or has been there.
+function shadow.change(want, host, differs, new)
+  local root = host.root ~= "/" and { "--root", host.root } or {}
+  if differs "password" and (new or want.update_password == "always") then
+    -- Everybody can read the arguments of a command, and nobody its standard input.
+    host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { stdin = want.name .. ":" .. want.password .. "\n" }))
+  end
+  local words = {}
+  for _, a in ipairs(ageing) do
+    if differs(a[1]) then words = tbl.concat(words, { a[2], want[a[1]] == "never" and -1 or want[a[1]] }) end
+  end
+  if #words > 0 then host.run(tbl.concat({ "chage" }, root, words, { want.name })) end
+end
+
+return shadow

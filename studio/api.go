@@ -1,0 +1,133 @@
+package studio
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"syscall"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/studio/model"
+)
+
+// A refusal is an error with its answer.
+type refusal struct {
+	status int
+	Failure
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.Failure.Error }
+
+// refuse returns a refusal without anything besides.
+func refuse(status int, code, message string) *refusal {
+	return &refusal{status, Failure{Error: message, Code: code}}
+}
+
+// post returns what answers a request with a body by what answer returns.
+func post[In any](answer func(ctx context.Context, in In) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		if decode(w, r, &in) {
+			respond(w)(answer(r.Context(), in))
+		}
+	}
+}
+
+// respond returns what answers with a value or an error. A nil value has no body.
+func respond(w http.ResponseWriter) func(v any, err error) {
+	return func(v any, err error) {
+		switch started, ok := v.(*Job); {
+		case err != nil:
+			status, f := failureOf(err)
+			fail(w, status, f)
+		case v == nil:
+			w.WriteHeader(http.StatusNoContent)
+		case ok:
+			reply(w, http.StatusAccepted, started)
+		default:
+			reply(w, http.StatusOK, v)
+		}
+	}
+}
+
+// failureOf returns how an error is answered.
+func failureOf(err error) (int, Failure) {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.status, r.Failure
+	}
+	if r, ok := errors.AsType[*model.Refusal](err); ok {
+		f := Failure{Error: terminal.Lines(r.Error()), Hint: terminal.Lines(r.Hint), Line: r.Line}
+		switch {
+		case errors.Is(err, model.ErrShape):
+			f.Code = "shape"
+		case errors.Is(err, model.ErrShared):
+			f.Code = "shared"
+		case errors.Is(err, model.ErrPath):
+			f.Code = "path"
+		}
+		return http.StatusUnprocessableEntity, f
+	}
+	status := http.StatusUnprocessableEntity
+	switch {
+	case errors.Is(err, errNothing):
+		return http.StatusConflict, Failure{Error: err.Error(), Code: "nothing"}
+	case errors.Is(err, fs.ErrNotExist):
+		status = http.StatusNotFound
+	case errors.Is(err, fs.ErrPermission):
+		status = http.StatusForbidden
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EIO), errors.Is(err, syscall.EROFS):
+		status = http.StatusInternalServerError
+	}
+	f := Failure{Error: terminal.Lines(err.Error())}
+	if d, ok := errors.AsType[*diag.Error](err); ok {
+		f.Hint = terminal.Lines(d.Hint)
+		f.Error = terminal.Lines((&diag.Error{Subject: d.Subject, Err: d.Err}).Message())
+	}
+	return status, f
+}
+
+// reply answers with JSON.
+func reply(w http.ResponseWriter, status int, v any) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		status = http.StatusInternalServerError
+		b.Reset()
+		_ = enc.Encode(Failure{Error: err.Error()}) // two words of text
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the browser went away
+}
+
+// fail answers with what went wrong.
+func fail(w http.ResponseWriter, status int, f Failure) { reply(w, status, f) }
+
+// decode reads the body of a request: one JSON value that v has the fields of. Of another it
+// tells, and returns false.
+func decode(w http.ResponseWriter, r *http.Request, v any) bool {
+	dec := json.NewDecoder(r.Body)
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil {
+		if _, more := dec.Token(); more != io.EOF {
+			err = errors.New("want one JSON object")
+		}
+	}
+	if err == nil {
+		return true
+	}
+	status := http.StatusBadRequest
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		status = http.StatusRequestEntityTooLarge
+	}
+	fail(w, status, Failure{Error: "the request: " + err.Error()})
+	return false
+}

@@ -1,0 +1,201 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/studio/model"
+)
+
+const maxNames = 200
+
+// imports answers POST /api/import: what ccm import finds becomes resources of the file, as one
+// step. Files that are too large for a text are copied below files, as ccm import does.
+func (s *Server) imports(ctx context.Context, in Import) (any, error) {
+	d, err := s.document(in.File, false)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.Names) == 0 || len(in.Names) > maxNames || in.Type == "" || strings.HasPrefix(in.Type, "-") {
+		return nil, refuse(http.StatusBadRequest, "", "want a type and its names, 200 at most")
+	}
+	if !s.isTrusted() {
+		return nil, refuse(http.StatusForbidden, "untrusted", errUntrusted)
+	}
+	form := "json"
+	args := []string{"import", "--state-dir", s.options.StateDir}
+	if in.Preview {
+		dir, err := os.MkdirTemp("", "ccm-studio-") // what is copied aside is not wanted yet
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		args = append(args, "--files", dir)
+		form = languageOf(d.name)
+		if form != model.Lua && form != model.YAML {
+			form = model.Lua
+		}
+		return s.previewImport(ctx, append(args, "--output", form, "--", in.Type), in.Names)
+	}
+	args = append(args, "--output", form, "--", in.Type)
+	lines, end := s.ask(ctx, nil, append(args, in.Names...)...)
+	if len(lines) == 0 {
+		return nil, errors.Join(end.asError())
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := s.atRevision(d, in.Rev); err != nil {
+		return nil, err
+	}
+	return s.addImported(ctx, d, in, lines)
+}
+
+// previewImport answers with what would be added.
+func (s *Server) previewImport(ctx context.Context, args, names []string) (any, error) {
+	text := &limitedBuffer{limit: maxText}
+	end := s.runText(ctx, append(args, names...), text)
+	if text.Len() == 0 && end.status != "done" {
+		return nil, end.asError()
+	}
+	out := &Imported{Text: text.String()}
+	if m := strings.TrimSpace(end.messages); m != "" {
+		out.Messages = strings.Split(m, "\n")
+	}
+	return out, nil
+}
+
+// addImported adds resources to a document as one step. The caller holds it.
+func (s *Server) addImported(ctx context.Context, d *document, in Import, lines []json.RawMessage) (any, error) {
+	s.readModel(d)
+	if d.model == nil {
+		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has a mistake: "+errText(d.modelErr))
+	}
+	next := d.model
+	for _, line := range lines {
+		var found struct {
+			Type, Name string
+			Properties json.RawMessage
+		}
+		if err := json.Unmarshal(line, &found); err != nil {
+			return nil, err
+		}
+		props, err := orderedProps(found.Properties)
+		if err != nil {
+			return nil, err
+		}
+		if next, _, err = next.Apply(model.Edit{Op: model.Add, Type: found.Type, Name: found.Name, Props: props, At: in.At}); err != nil {
+			return nil, err
+		}
+	}
+	list := difference(d.text, next.Text)
+	if err := checkText(d.text, list); err != nil {
+		return nil, err
+	}
+	before, base := d.text, d.rev
+	if err := d.record(list, false); err != nil {
+		return nil, err
+	}
+	return s.tell(ctx, d, before, base, list, in.Client, false), nil
+}
+
+// convert answers POST /api/convert.
+func (s *Server) convert(ctx context.Context, in Convert) (any, error) {
+	d, err := s.document(in.File, false)
+	if err != nil {
+		return nil, err
+	}
+	if !s.isTrusted() {
+		return nil, refuse(http.StatusForbidden, "untrusted", errUntrusted)
+	}
+	d.mu.Lock()
+	if d.checked == nil || d.checked.rev != d.rev {
+		s.checkSoon(ctx, d, false)
+	}
+	c, rev := d.checked, d.rev
+	d.mu.Unlock()
+	switch {
+	case c == nil || c.derived == nil:
+		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no other language for this file")
+	case c.rev != rev || !c.derived.Current:
+		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no text in the other language: "+c.derived.Why)
+	}
+	to := in.To
+	if to == "" {
+		to = strings.TrimSuffix(d.name, path.Ext(d.name)) + map[string]string{model.Lua: ".lua", model.YAML: ".yaml"}[c.derived.Language]
+	}
+	return s.newFile(ctx, New{File: to, Text: c.derived.Text})
+}
+
+// test answers POST /api/test.
+func (s *Server) test(_ context.Context, in Test) (any, error) {
+	if !s.isTrusted() {
+		return nil, refuse(http.StatusForbidden, "untrusted", errUntrusted)
+	}
+	args := append([]string{"test", "--output", "json", "--unsaved"}, s.insecure()...)
+	shown := "ccm test"
+	if in.Spec != "" {
+		if err := checkFileName(in.Spec); err != nil {
+			return nil, err
+		}
+		if fi, err := s.directory.root.Lstat(in.Spec); err != nil || fi.Mode().Type()&^fs.ModeDir != 0 {
+			return nil, refuse(http.StatusNotFound, "", "there is no such spec")
+		}
+		args = append(args, "--", in.Spec)
+		shown += " " + in.Spec
+	}
+	stdin, err := json.Marshal(s.editedTexts(nil))
+	if err != nil {
+		return nil, err
+	}
+	var results []json.RawMessage
+	job, err := s.start(func(string) command {
+		return command{args: args, stdin: stdin, line: func(line json.RawMessage) { results = append(results, line) }}
+	}, func(id string, e commandEnd) {
+		list, err := json.Marshal(results)
+		if err != nil || results == nil {
+			list = json.RawMessage("[]")
+		}
+		s.hub.send("test-end", TestEnd{Job: id, Status: e.status, Exit: e.exit, Results: list, Messages: e.messages, Duration: e.duration.Milliseconds()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	job.Command = shown
+	return job, nil
+}
+
+// serveRuns answers GET /api/runs.
+func (s *Server) serveRuns(w http.ResponseWriter, r *http.Request) {
+	lines, end := s.ask(r.Context(), nil, "history", "--output", "json", "--limit", "200", "--state-dir", s.options.StateDir)
+	out := Runs{Runs: lines}
+	if err := end.asError(); err != nil {
+		out.Error = err.Error()
+	}
+	reply(w, http.StatusOK, out)
+}
+
+// runID is the name of a run.
+var runID = lazyregexp.New(`^[0-9A-Za-z_.-]{1,100}$`)
+
+// serveRun answers GET /api/runs/{id}.
+func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if !runID().MatchString(id) {
+		fail(w, http.StatusBadRequest, Failure{Error: "there is no such run"})
+		return
+	}
+	lines, end := s.ask(r.Context(), nil, "history", "show", "--output", "json", "--state-dir", s.options.StateDir, "--", id)
+	if err := end.asError(); err != nil && len(lines) == 0 {
+		respond(w)(nil, err)
+		return
+	}
+	reply(w, http.StatusOK, RunAnswer{ID: id, Events: slices.Clip(lines)})
+}

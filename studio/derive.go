@@ -1,0 +1,151 @@
+package studio
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/textedit/splice"
+	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/studio/model"
+)
+
+// derive returns the text of the file in the other language.
+func (c *check) derive(found *site.Site, own []*resource.Type, err error) *Derived {
+	if c.language == model.Lua {
+		return c.deriveManifest(own, err)
+	}
+	out := &Derived{Language: model.Lua}
+	if err != nil {
+		out.Why = "it follows when the mistakes are mended"
+		return out
+	}
+	if found.Manifest == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := found.Manifest.Convert(&b); err != nil {
+		out.Why = errText(err)
+		return out
+	}
+	out.Text, out.Current, out.Editable = b.String(), true, true
+	return out
+}
+
+// deriveManifest returns a script as a manifest: what it declares as it stands.
+func (c *check) deriveManifest(own []*resource.Type, err error) *Derived {
+	out := &Derived{Language: model.YAML}
+	if err != nil {
+		out.Why = "it follows when the mistakes are mended"
+		return out
+	}
+	m, err := model.Read(c.name, c.edited[c.s.pathOf(c.name)], withTypes(c.s.shippedTypes(), own))
+	if err == nil {
+		var left []model.Mark
+		out.Text, left, err = m.Manifest()
+		if len(left) > 0 {
+			out.Why = fmt.Sprintf("%d things of the script have no words in a manifest, the first in line %d: %s", len(left), left[0].Line, left[0].Reason)
+		}
+	}
+	if err != nil {
+		out.Why = errText(err)
+		return out
+	}
+	out.Current, out.Editable = true, true
+	return out
+}
+
+// parse returns the mistakes in a file that declares nothing by itself.
+func (c *check) parse() error {
+	text := c.edited[c.s.pathOf(c.name)]
+	switch c.language {
+	case model.Lua:
+		_, err := luaapi.Parse(c.name, text)
+		return err
+	case model.YAML, "json":
+		_, err := data.ParseAll(c.name, text)
+		return err
+	}
+	return nil
+}
+
+// parseData returns what a data file holds.
+func parseData(name, text string) (any, error) {
+	switch languageOf(name) {
+	case model.YAML, "json":
+		docs, err := data.ParseAll(name, text)
+		if err != nil {
+			return nil, err
+		}
+		if len(docs) != 1 {
+			return nil, diag.Errorf(diag.Pos{File: name}, "want one document, found %d", len(docs))
+		}
+		return docs[0].Root.Go(), nil
+	}
+	return nil, diag.Errorf(diag.Pos{File: name}, "want YAML or JSON")
+}
+
+// editDerived makes what was typed into the derived text an edit of the file. If a part of it has
+// no counterpart there, nothing is edited. The caller holds the document.
+func (s *Server) editDerived(ctx context.Context, d *document, in TextEdit) (any, error) {
+	if d.checked == nil || d.checked.rev != d.rev || d.checked.derived == nil || !d.checked.derived.Current {
+		return nil, refuse(http.StatusUnprocessableEntity, "convert", "the text of the other language is not that of the file now")
+	}
+	s.readModel(d)
+	if d.model == nil {
+		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has a mistake: "+errText(d.modelErr))
+	}
+	base := d.checked.derived.Text
+	typed, err := typedText(base, in)
+	if err != nil {
+		return nil, err
+	}
+	next, list, marks, err := d.model.ApplyDerived(base, typed)
+	if err != nil {
+		return nil, err
+	}
+	if len(marks) > 0 {
+		f := Failure{Error: marks[0].Reason, Code: "convert", Line: marks[0].Line, Hint: "convert the file to write such things"}
+		for _, m := range marks {
+			f.Marked = append(f.Marked, m.Line)
+		}
+		return nil, &refusal{http.StatusUnprocessableEntity, f}
+	}
+	if err := checkText(d.text, list); err != nil {
+		return nil, err
+	}
+	before, rev := d.text, d.rev
+	if len(list) > 0 {
+		if err := d.record(list, in.Joined); err != nil {
+			return nil, err
+		}
+		if next.Text == d.text {
+			d.model, d.modelErr, d.read = next, nil, d.rev
+		}
+	}
+	return s.tell(ctx, d, before, rev, list, in.Client, false), nil
+}
+
+// typedText returns a text as a request leaves it.
+func typedText(base string, in TextEdit) (string, error) {
+	if in.Text != nil {
+		return *in.Text, nil
+	}
+	list := make([]splice.Splice, len(in.Splices))
+	for i, x := range in.Splices {
+		if x.From < 0 || x.To < x.From {
+			return "", refuse(http.StatusBadRequest, "", "a splice ends before it begins")
+		}
+		list[i] = splice.Splice(x)
+	}
+	typed, err := splice.Apply(base, splice.FromUTF16(base, list))
+	if err != nil {
+		return "", refuse(http.StatusBadRequest, "", err.Error())
+	}
+	return typed, nil
+}

@@ -1,0 +1,130 @@
+package studio
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	maxStreams = 8
+	// streamBuffer is how many events wait for a slow page. One that is slower is closed: it
+	// connects again and asks for the state.
+	streamBuffer = 256
+	heartbeat    = 15 * time.Second
+	writeTimeout = 30 * time.Second
+)
+
+// A hub sends events to all pages that listen (server-sent events, HTML Living Standard 9.2).
+type hub struct {
+	mu      sync.Mutex
+	streams map[chan []byte]bool
+	closed  bool
+}
+
+func newHub() *hub { return &hub{streams: map[chan []byte]bool{}} }
+
+// join returns the events of one page, nil if there are too many pages.
+func (h *hub) join() chan []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed || len(h.streams) >= maxStreams {
+		return nil
+	}
+	c := make(chan []byte, streamBuffer)
+	h.streams[c] = true
+	return c
+}
+
+// leave ends the events of one page.
+func (h *hub) leave(c chan []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.streams[c] {
+		delete(h.streams, c)
+		close(c)
+	}
+}
+
+// send sends an event to all pages.
+func (h *hub) send(name string, v any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.streams) == 0 {
+		return
+	}
+	text := eventText(name, v)
+	for c := range h.streams {
+		select {
+		case c <- text:
+		default:
+			delete(h.streams, c)
+			close(c)
+		}
+	}
+}
+
+// close says goodbye to all pages.
+func (h *hub) close() {
+	h.send("bye", struct{}{})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for c := range h.streams {
+		delete(h.streams, c)
+		close(c)
+	}
+}
+
+// eventText returns an event as it is sent. JSON has no line ends.
+func eventText(name string, v any) []byte {
+	var b bytes.Buffer
+	b.WriteString("event: " + name + "\ndata: ")
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		b.WriteString("{}\n")
+	}
+	b.WriteString("\n")
+	return b.Bytes()
+}
+
+// serveEvents answers GET /api/events.
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
+	events := s.hub.join()
+	if events == nil {
+		fail(w, http.StatusServiceUnavailable, Failure{Error: "too many pages are open", Hint: "close one", Code: "limit"})
+		return
+	}
+	defer s.hub.leave(events)
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	write := func(text []byte) bool {
+		_ = out.SetWriteDeadline(time.Now().Add(writeTimeout))
+		if _, err := w.Write(text); err != nil {
+			return false
+		}
+		return out.Flush() == nil
+	}
+	if !write(eventText("hello", s.session())) {
+		return
+	}
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case text, more := <-events:
+			if !more || !write(text) {
+				return
+			}
+		case <-tick.C:
+			if !write([]byte(": still here\n\n")) {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		}
+	}
+}

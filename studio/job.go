@@ -1,0 +1,186 @@
+package studio
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+const (
+	// maxJobs is how many commands run at once.
+	maxJobs = 2
+	// jobTimeout is how long one may take. Plans look at the whole machine.
+	jobTimeout = 10 * time.Minute
+	// jobGrace is how long a command may take to end when it is asked to.
+	jobGrace     = 3 * time.Second
+	maxLine      = 4 << 20
+	maxLines     = 50_000
+	maxMessages  = 64 << 10
+	quickTimeout = time.Minute
+)
+
+// A command is ccm itself, run in the directory of the site: plans and specs need a process of
+// their own, as they can be ended at any time.
+type command struct {
+	args  []string
+	stdin []byte
+	line  func(line json.RawMessage) // takes each line of the output that is JSON
+	text  io.Writer                  // takes the output as it is, if line is nil
+}
+
+// A commandEnd is how one ended.
+type commandEnd struct {
+	status   string // done, failed, cancelled or timeout
+	exit     int
+	messages string
+	duration time.Duration
+	cut      bool
+}
+
+// run runs a command until it ends or the context does. All that it has started ends with it.
+func (s *Server) run(ctx context.Context, c command) commandEnd {
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, s.options.Program, c.args...)
+	cmd.Dir = s.options.Directory
+	cmd.Stdin = bytes.NewReader(c.stdin)
+	messages := &limitedBuffer{limit: maxMessages}
+	cmd.Stderr = messages
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = jobGrace
+	end := commandEnd{status: "done", exit: -1}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		end.status, end.messages = "failed", terminal.Lines(err.Error())
+		return end
+	}
+	if c.line != nil {
+		end.cut = eachLine(out, c.line)
+	} else {
+		_, _ = io.Copy(c.text, out) // its end says how it ended
+	}
+	err = cmd.Wait()
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of its group, mostly nothing
+	end.exit, end.duration = cmd.ProcessState.ExitCode(), time.Since(began)
+	end.messages = terminal.Lines(messages.String())
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		end.status = "timeout"
+	case ctx.Err() != nil:
+		end.status = "cancelled"
+	case err != nil:
+		end.status = "failed"
+	}
+	return end
+}
+
+// eachLine calls take with each line that is JSON, and reports whether there were more than are
+// taken. It reads to the end: a command whose output nobody reads does not end.
+func eachLine(r io.Reader, take func(json.RawMessage)) (cut bool) {
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 0, 64<<10), maxLine)
+	for n := 0; in.Scan(); n++ {
+		switch line := bytes.Clone(in.Bytes()); {
+		case n >= maxLines:
+			cut = true
+		case json.Valid(line):
+			take(line)
+		}
+	}
+	if in.Err() != nil {
+		cut = true
+		_, _ = io.Copy(io.Discard, r) // its end says how it ended
+	}
+	return cut
+}
+
+// A limitedBuffer keeps the beginning of what is written.
+type limitedBuffer struct {
+	bytes.Buffer
+	limit int
+}
+
+// Write implements io.Writer.
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if room := b.limit - b.Len(); room > 0 {
+		_, _ = b.Buffer.Write(p[:min(room, len(p))]) // it never fails
+	}
+	return len(p), nil
+}
+
+// start runs a command as a job, and calls end when it ends.
+func (s *Server) start(c func(id string) command, end func(id string, e commandEnd)) (*Job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.jobs) >= maxJobs {
+		return nil, refuse(http.StatusTooManyRequests, "busy", "two commands are under way already")
+	}
+	id := randomText(8)
+	ctx, cancel := context.WithTimeout(s.ctx, jobTimeout)
+	s.jobs[id] = cancel
+	one := c(id)
+	s.running.Go(func() {
+		defer cancel()
+		result := s.run(ctx, one)
+		s.mu.Lock()
+		delete(s.jobs, id)
+		s.mu.Unlock()
+		end(id, result)
+	})
+	return &Job{Job: id}, nil
+}
+
+// cancelJob answers POST /api/plan/cancel.
+func (s *Server) cancelJob(_ context.Context, in Cancel) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cancel := s.jobs[in.Job]
+	if cancel == nil {
+		return nil, refuse(http.StatusNotFound, "", "it has ended already")
+	}
+	cancel()
+	return nil, nil
+}
+
+// ask runs a command that answers soon, and returns its lines.
+func (s *Server) ask(ctx context.Context, stdin []byte, args ...string) ([]json.RawMessage, commandEnd) {
+	ctx, cancel := context.WithTimeout(ctx, quickTimeout)
+	defer cancel()
+	stop := context.AfterFunc(s.ctx, cancel)
+	defer stop()
+	lines := []json.RawMessage{}
+	end := s.run(ctx, command{args: args, stdin: stdin, line: func(line json.RawMessage) { lines = append(lines, line) }})
+	return lines, end
+}
+
+// runText is ask for a command whose output is a text.
+func (s *Server) runText(ctx context.Context, args []string, text io.Writer) commandEnd {
+	ctx, cancel := context.WithTimeout(ctx, quickTimeout)
+	defer cancel()
+	return s.run(ctx, command{args: args, text: text})
+}
+
+// asError returns what a command that failed has said.
+func (e commandEnd) asError() error {
+	if e.status == "done" {
+		return nil
+	}
+	text := strings.TrimSpace(strings.TrimPrefix(e.messages, "ccm: "))
+	if text == "" {
+		text = "the command was ended: " + e.status
+	}
+	return refuse(http.StatusUnprocessableEntity, "", text)
+}

@@ -1,0 +1,172 @@
+package studio
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/state/statedir"
+	"github.com/luaccm/ccm/runtime/textedit/splice"
+)
+
+// keptJournal is how long a journal may be that goes on at the next start if all is saved. A longer
+// one begins anew, without the steps that could be taken back.
+const keptJournal = 32 << 20
+
+// An entry is one line of the journal of a file. Exactly one part of it is there.
+type entry struct {
+	// Open begins a journal, and stands for the whole text of the file as it was read.
+	Open *opened `json:"open,omitempty"`
+	// Edit is splices of the text so far.
+	Edit []splice.Splice `json:"edit,omitempty"`
+	// Joined is whether the edit belongs to the step before it.
+	Joined bool `json:"joined,omitempty"`
+	Undo   bool `json:"undo,omitempty"`
+	Redo   bool `json:"redo,omitempty"`
+	// Saved is the digest of the text that the file on the disk holds from then on.
+	Saved string `json:"saved,omitempty"`
+	// Based is what the file on the disk holds, if somebody else has changed it and the person
+	// knows.
+	Based *opened `json:"based,omitempty"`
+}
+
+// opened is what a file holds. Digest is empty if it is not there.
+type opened struct {
+	File   string `json:"file"`
+	Text   string `json:"text"`
+	Digest string `json:"digest"`
+}
+
+// A journal keeps what was done to one open file, so that nothing is lost when studio dies. Each
+// line is a checksum and an entry. It is written before an answer is given. Only its owner may
+// read it, as it has what files of the site hold.
+type journal struct {
+	dir  *statedir.Dir
+	name string
+	file *os.File
+}
+
+// journalName returns the name of the journal of a file of a directory.
+func journalName(directory, file string) string {
+	return path.Join(journalDir(directory), shortSum(file))
+}
+
+// journalDir returns the directory of the journals of a directory.
+func journalDir(directory string) string { return path.Join("studio", shortSum(directory)) }
+
+func shortSum(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:12])
+}
+
+// openJournal opens the journal of a file and returns the entries that it holds. The end of one
+// that was not written whole is cut off.
+func openJournal(dir *statedir.Dir, directory, file string) (*journal, []entry, error) {
+	j := &journal{dir: dir, name: journalName(directory, file)}
+	if err := makeDirs(dir, path.Dir(j.name)); err != nil {
+		return nil, nil, err
+	}
+	f, err := dir.Open(j.name, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, nil, err
+	}
+	j.file = f
+	entries, size, err := readEntries(f)
+	if err == nil {
+		err = f.Truncate(size)
+	}
+	if err == nil {
+		_, err = f.Seek(size, io.SeekStart)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return j, entries, nil
+}
+
+// makeDirs makes a directory of the state and those above it.
+func makeDirs(dir *statedir.Dir, name string) error {
+	if err := os.MkdirAll(dir.Root, 0o700); err != nil {
+		return err
+	}
+	made := ""
+	for _, part := range strings.Split(name, "/") {
+		made = path.Join(made, part)
+		if err := dir.MakeDir(made); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// readEntries returns the entries of a journal and how many bytes they are.
+func readEntries(r io.Reader) (list []entry, size int64, err error) {
+	in := bufio.NewReader(r)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			return list, size, nil // what has no end was not written whole
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		sum, text, ok := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
+		var e entry
+		if !ok || string(sum) != checksum(text) || json.Unmarshal(text, &e) != nil {
+			return list, size, nil
+		}
+		list = append(list, e)
+		size += int64(len(line))
+	}
+}
+
+func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE(text)) }
+
+// append adds an entry. It is with the kernel when this returns: it outlives studio, and what
+// the machine has not written to the disk when it loses power is lost.
+func (j *journal) append(e entry) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	line := append([]byte(checksum(text)+" "), text...)
+	at, err := j.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	if _, err := j.file.Write(append(line, '\n')); err != nil {
+		_, seek := j.file.Seek(at, io.SeekStart)
+		return errors.Join(fmt.Errorf("the journal %s: %w", filepath.Base(j.name), bare(err)), j.file.Truncate(at), seek)
+	}
+	return nil
+}
+
+// restart empties the journal and begins it with an entry.
+func (j *journal) restart(e entry) error {
+	if err := j.file.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := j.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return j.append(e)
+}
+
+// isLong reports whether the journal is longer than one that goes on.
+func (j *journal) isLong() bool {
+	fi, err := j.file.Stat()
+	return err == nil && fi.Size() > keptJournal
+}
+
+func (j *journal) close() error { return j.file.Close() }

@@ -1,0 +1,342 @@
+package luaedit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/luaccm/ccm/luaapi"
+	"github.com/luaccm/ccm/runtime/textedit/splice"
+)
+
+// statementOf returns the index of the statement of call number n. It has to stand outside of all
+// others, and to consist of the call.
+func (s *Script) statementOf(n int) (int, error) {
+	c, err := s.known(n)
+	if err != nil {
+		return 0, err
+	}
+	if c.statement < 0 {
+		return 0, ErrShape
+	}
+	return c.statement, nil
+}
+
+// lines returns the lines of a statement, with the comments right above them. It is false if other
+// things stand on these lines as well.
+func (s *Script) lines(statement int) (from, to int, ok bool) {
+	st := s.layout.Statements[statement]
+	first, ok1 := s.firstWord(st)
+	last, ok2 := s.layout.Last(st)
+	if !ok1 || !ok2 {
+		return 0, 0, false
+	}
+	words := s.layout.Words
+	if last+1 < len(words) && words[last+1].Type == ';' {
+		last++
+	}
+	from, to = splice.LineStart(s.Text, words[first].From), splice.LineEnd(s.Text, words[last].To)
+	alone := (first == 0 || words[first-1].To <= from) && (last+1 == len(words) || words[last+1].From >= to)
+	if before := strings.TrimSpace(s.Text[from:words[first].From]); before != "" && before != "\ufeff" {
+		return 0, 0, false // the end of a comment
+	}
+	for from > 0 && alone {
+		up := splice.LineStart(s.Text, from-1)
+		line := strings.TrimSpace(s.Text[up:from])
+		if !strings.HasPrefix(line, "--") || strings.HasPrefix(line, "--[") {
+			break
+		}
+		from = up
+	}
+	return from, to, alone
+}
+
+// firstWord returns the first word of a statement: that of the call, or local before it.
+func (s *Script) firstWord(st ast.Stmt) (int, bool) {
+	first, ok := s.layout.First(st)
+	if _, isLocal := st.(*ast.LocalAssignStmt); isLocal && ok {
+		first--
+	}
+	return first, ok && first >= 0
+}
+
+// Source returns the lines of call number n, with the comments right above them.
+func (s *Script) Source(n int) (string, error) {
+	statement, err := s.statementOf(n)
+	if err != nil {
+		return "", err
+	}
+	from, to, ok := s.lines(statement)
+	if !ok {
+		return "", ErrShape
+	}
+	text := strings.ReplaceAll(strings.TrimPrefix(s.Text[from:to], "\ufeff"), "\r\n", "\n")
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text, nil
+}
+
+// Insert puts statements before call number n, or behind all if n is their number. What ends the
+// script, return, stays at its end.
+func (s *Script) Insert(n int, text string) (*Script, Splice, error) {
+	more, err := Parse("the text", text)
+	if err != nil {
+		return nil, Splice{}, err
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	statement, at := len(s.layout.Statements), len(s.Text)
+	if n < len(s.Calls) {
+		if statement, err = s.statementOf(n); err != nil {
+			return nil, Splice{}, err
+		}
+	} else if k := statement - 1; k >= 0 {
+		if _, isReturn := s.layout.Statements[k].(*ast.ReturnStmt); isReturn {
+			return nil, Splice{}, ErrShape
+		}
+	}
+	if statement < len(s.layout.Statements) {
+		from, _, ok := s.lines(statement)
+		if !ok {
+			return nil, Splice{}, ErrShape
+		}
+		if at = from; at == 0 {
+			at = len(s.Text) - len(strings.TrimPrefix(s.Text, "\ufeff"))
+		}
+	} else if s.Text != "" && s.Text != "\ufeff" && !strings.HasSuffix(s.Text, "\n") {
+		text = "\n" + text
+	}
+	want := slices.Insert(slices.Clone(s.layout.Statements), statement, more.layout.Statements...)
+	return s.prove(Splice{From: at, To: at, Text: text}, want, &comparer{})
+}
+
+// Remove takes call number n away, with the comments right above it. A variable that it is given
+// to must not be used.
+func (s *Script) Remove(n int) (*Script, Splice, error) {
+	statement, err := s.statementOf(n)
+	if err != nil {
+		return nil, Splice{}, err
+	}
+	from, to, ok := s.lines(statement)
+	if !ok {
+		return nil, Splice{}, ErrShape
+	}
+	st := s.layout.Statements[statement]
+	for i, other := range s.layout.Statements {
+		if name := common(declared(st), used(other)); i != statement && name != "" {
+			return nil, Splice{}, fmt.Errorf("%w: other statements use %s", ErrShape, name)
+		}
+	}
+	if from > 0 && to == len(s.Text) && !strings.HasSuffix(s.Text, "\n") {
+		from--
+	}
+	want := slices.Delete(slices.Clone(s.layout.Statements), statement, statement+1)
+	return s.prove(Splice{From: from, To: to}, want, &comparer{})
+}
+
+// Move moves call number n, with the comments right above it, before call number to, or behind all if
+// that is their number. It must not come before a variable that it uses, or behind a use of its own.
+func (s *Script) Move(n, to int) (*Script, Splice, error) {
+	from, err := s.statementOf(n)
+	if err != nil {
+		return nil, Splice{}, err
+	}
+	before := len(s.layout.Statements)
+	if to < len(s.Calls) {
+		if before, err = s.statementOf(to); err != nil {
+			return nil, Splice{}, err
+		}
+	} else if _, isReturn := s.layout.Statements[before-1].(*ast.ReturnStmt); isReturn {
+		before--
+	}
+	if err := s.mayPass(from, before); err != nil {
+		return nil, Splice{}, err
+	}
+	sp, ok := s.moving(from, before)
+	if !ok {
+		return nil, Splice{}, ErrShape
+	}
+	st := s.layout.Statements[from]
+	want := slices.Delete(slices.Clone(s.layout.Statements), from, from+1)
+	if before > from {
+		before--
+	}
+	return s.prove(sp, slices.Insert(want, before, st), &comparer{})
+}
+
+// mayPass checks that a statement may be moved: variables stay before what uses them.
+func (s *Script) mayPass(from, before int) error {
+	st := s.layout.Statements[from]
+	passed := s.layout.Statements[min(from, before):max(from, before)]
+	for _, other := range passed {
+		if other == st {
+			continue
+		}
+		mine, theirs := declared(st), declared(other)
+		if mine["ccm"] || theirs["ccm"] { // ccm.defaults holds for all that follow
+			return fmt.Errorf("%w: ccm.defaults holds for what follows it", ErrShape)
+		}
+		name := common(mine, used(other))
+		if name == "" {
+			name = common(theirs, used(st))
+		}
+		if name != "" {
+			return fmt.Errorf("%w: what %s means changes on the way", ErrShape, name)
+		}
+	}
+	return nil
+}
+
+// moving says how the lines of a statement come before another one.
+func (s *Script) moving(from, before int) (Splice, bool) {
+	a1, a2, ok := s.lines(from)
+	if !ok {
+		return Splice{}, false
+	}
+	if strings.HasPrefix(s.Text, "\ufeff") && (a1 == 0 || before == 0) {
+		return Splice{}, false
+	}
+	at := len(s.Text)
+	if before < len(s.layout.Statements) {
+		b1, _, ok := s.lines(before)
+		if !ok {
+			return Splice{}, false
+		}
+		at = b1
+	}
+	lines, between := s.Text[a1:a2], ""
+	switch {
+	case at >= a2:
+		between = s.Text[a2:at]
+		if between != "" && !strings.HasSuffix(between, "\n") { // the text ends without one
+			between, lines = between+"\n", strings.TrimSuffix(lines, "\n")
+		}
+		return Splice{From: a1, To: at, Text: between + lines}, true
+	case at <= a1:
+		between = s.Text[at:a1]
+		if !strings.HasSuffix(lines, "\n") {
+			lines, between = lines+"\n", strings.TrimSuffix(between, "\n")
+		}
+		return Splice{From: at, To: a2, Text: lines + between}, true
+	}
+	return Splice{}, false
+}
+
+// declared returns the names that a statement gives a value, or another meaning to.
+func declared(st ast.Stmt) map[string]bool {
+	out := make(map[string]bool)
+	if local, isLocal := st.(*ast.LocalAssignStmt); isLocal {
+		for _, name := range local.Names {
+			out[name] = true
+		}
+	}
+	luaapi.Walk([]ast.Stmt{st}, func(n ast.PositionHolder) {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, e := range n.Lhs {
+				names(e, out)
+			}
+		case *ast.FuncDefStmt:
+			if n.Name.Func != nil {
+				names(n.Name.Func, out)
+			} else {
+				names(n.Name.Receiver, out)
+			}
+		case *ast.FuncCallExpr: // data.load "site.yaml", file.defaults { }
+			var c Call
+			if c.setFunc(n) && (c.Func == "load" || c.Func == "defaults") && c.Module != "" {
+				out[c.Module] = true
+			}
+		}
+	}, nil)
+	return out
+}
+
+// used returns the names in a statement.
+func used(st ast.Stmt) map[string]bool {
+	out := make(map[string]bool)
+	luaapi.Walk([]ast.Stmt{st}, func(n ast.PositionHolder) {
+		if id, ok := n.(*ast.IdentExpr); ok {
+			out[id.Value] = true
+		}
+	}, nil)
+	return out
+}
+
+// names adds the names in an expression.
+func names(e ast.Expr, out map[string]bool) {
+	for name := range used(&ast.FuncCallStmt{Expr: e}) {
+		out[name] = true
+	}
+}
+
+// common returns a name that is in both, "" if there is none.
+func common(a, b map[string]bool) string {
+	for name := range a {
+		if b[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// InsertBehind puts statements behind call number n.
+func (s *Script) InsertBehind(n int, text string) (*Script, Splice, error) {
+	more, err := Parse("the text", text)
+	if err != nil {
+		return nil, Splice{}, err
+	}
+	statement, err := s.statementOf(n)
+	if err != nil {
+		return nil, Splice{}, err
+	}
+	_, at, ok := s.lines(statement)
+	if !ok {
+		return nil, Splice{}, ErrShape
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	if !strings.HasSuffix(s.Text[:at], "\n") {
+		text = "\n" + text
+	}
+	want := slices.Insert(slices.Clone(s.layout.Statements), statement+1, more.layout.Statements...)
+	return s.prove(Splice{From: at, To: at, Text: text}, want, &comparer{})
+}
+
+// IsAssigned reports whether call number n is given to a variable.
+func (s *Script) IsAssigned(n int) bool {
+	statement := s.Calls[n].statement
+	if statement < 0 {
+		return false
+	}
+	_, isCall := s.layout.Statements[statement].(*ast.FuncCallStmt)
+	return !isCall
+}
+
+// Known reports whether all places of the call are known, so that it can be edited.
+func (c *Call) Known() bool { return c.ok }
+
+// Modules returns the variables that stand for modules outside of all functions, with the names of the
+// modules: local line = require "std.line".
+func (s *Script) Modules() map[string]string {
+	out := make(map[string]string)
+	for _, st := range s.layout.Statements {
+		local, ok := st.(*ast.LocalAssignStmt)
+		if !ok || len(local.Names) != 1 {
+			continue
+		}
+		if call := callOf(st); call != nil && len(call.Args) == 1 {
+			f, isName := call.Func.(*ast.IdentExpr)
+			name, isText := call.Args[0].(*ast.StringExpr)
+			if isName && isText && f.Value == "require" {
+				out[local.Names[0]] = name.Value
+			}
+		}
+	}
+	return out
+}

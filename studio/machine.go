@@ -1,0 +1,235 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
+)
+
+const (
+	// maxItems is how many completions are given.
+	maxItems = 50
+	// completeTimeout is how long the machine may take to say what it has.
+	completeTimeout = 3 * time.Second
+	maxFactsName    = 64
+)
+
+// machineTypes are what is completed from this machine, and of which type the names are.
+var machineTypes = map[string]string{"package": "package", "service": "service"}
+
+// accountFiles are where the names of users and groups stand, a line each, before a colon
+// (passwd(5), group(5)).
+var accountFiles = map[string]string{"owner": "/etc/passwd", "user": "/etc/passwd", "group": "/etc/group"}
+
+// serveComplete answers GET /api/complete.
+func (s *Server) serveComplete(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	ctx, cancel := context.WithTimeout(r.Context(), completeTimeout)
+	defer cancel()
+	names, err := s.complete(ctx, q.Get("what"), q.Get("prefix"), q.Get("file"))
+	if err != nil {
+		respond(w)(nil, err)
+		return
+	}
+	out := Completion{Items: []CompletionItem{}}
+	for _, name := range names {
+		if len(out.Items) == maxItems {
+			out.Cut = true
+			break
+		}
+		out.Items = append(out.Items, CompletionItem{Text: terminal.Line(name)})
+	}
+	reply(w, http.StatusOK, out)
+}
+
+// complete returns what begins with prefix, in order.
+func (s *Server) complete(ctx context.Context, what, prefix, file string) (names []string, err error) {
+	switch what {
+	case "path":
+		return pathsOf(prefix), nil
+	case "ref":
+		names, err = s.references(file)
+	case "owner", "user", "group":
+		names = accountNames(accountFiles[what])
+	default:
+		typ, ok := machineTypes[what]
+		if !ok {
+			return nil, refuse(http.StatusBadRequest, "", "what: want owner, group, package, service, path or ref")
+		}
+		if names, err = site.NamesOnMachine(ctx, s.options.Process.View("/"), s.knownFacts(), typ, prefix); err != nil {
+			return nil, nil // a machine that cannot say it offers nothing
+		}
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(strings.ToLower(n), strings.ToLower(prefix)) })
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+// accountNames returns the names in a file of accounts.
+func accountNames(file string) (names []string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, _, ok := strings.Cut(line, ":"); ok && name != "" && !strings.ContainsAny(name[:1], "#+-") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// references returns the IDs of what a file declares.
+func (s *Server) references(file string) (names []string, err error) {
+	d, err := s.document(file, false)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.readModel(d)
+	if d.model != nil {
+		for _, r := range d.model.Resources {
+			names = append(names, r.ID)
+		}
+	}
+	if d.checked != nil && d.checked.catalog != nil {
+		for _, r := range d.checked.catalog.Resources {
+			names = append(names, r.ID.String())
+		}
+	}
+	return names, nil
+}
+
+// pathsOf returns the paths of this machine that begin with a prefix; directories end with a
+// slash.
+func pathsOf(prefix string) (names []string) {
+	if !strings.HasPrefix(prefix, "/") {
+		return nil
+	}
+	dir, base := filepath.Split(prefix)
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	for len(names) <= maxItems*20 { // a directory may have millions of entries
+		entries, err := f.ReadDir(256)
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), base) || strings.HasPrefix(e.Name(), ".") && base == "" {
+				continue
+			}
+			name := dir + e.Name()
+			if e.IsDir() {
+				name += "/"
+			}
+			names = append(names, name)
+		}
+		if err != nil {
+			break
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// profileFile returns where the facts of another machine are kept.
+func profileFile(name string) (string, error) {
+	ok := name != "" && len(name) <= maxFactsName && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == "" && !strings.HasPrefix(name, ".")
+	if !ok {
+		return "", refuse(http.StatusBadRequest, "", "the name of a profile: want letters, digits and . _ -")
+	}
+	return "facts/" + name + ".json", nil
+}
+
+// serveFacts answers GET /api/facts.
+func (s *Server) serveFacts(w http.ResponseWriter, r *http.Request) {
+	respond(w)(s.factsOf(r.Context(), r.URL.Query().Get("profile")))
+}
+
+func (s *Server) factsOf(ctx context.Context, profile string) (any, error) {
+	out := &FactsAnswer{Profile: profile, Profiles: []string{}}
+	files, _ := s.directory.list()
+	for _, f := range files {
+		if name, ok := strings.CutPrefix(f.Name, "facts/"); ok {
+			if name, ok = strings.CutSuffix(name, ".json"); ok && !strings.Contains(name, "/") {
+				out.Profiles = append(out.Profiles, name)
+			}
+		}
+	}
+	if profile != "" {
+		file, err := profileFile(profile)
+		if err != nil {
+			return nil, err
+		}
+		t, err := s.readTrusted(file)
+		if err != nil {
+			return nil, err
+		}
+		if !json.Valid([]byte(t.text)) {
+			return nil, refuse(http.StatusUnprocessableEntity, "", file+" is no JSON")
+		}
+		out.Facts = json.RawMessage(t.text)
+		return out, nil
+	}
+	fs, err := s.gatherFacts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	val, err := fs.Get("") // what could not be gathered is left out
+	if val == nil {
+		return nil, err
+	}
+	text, err := json.Marshal(val)
+	out.Facts = text
+	return out, err
+}
+
+// gatherFacts returns the facts of this machine as they are now.
+func (s *Server) gatherFacts(ctx context.Context) (*facts.Facts, error) {
+	p := s.process(nil, nil)
+	p.Files.Begin(ctx)
+	o := s.options.Site
+	return p.Facts(ctx, p.View(o.Root), o.Facts)
+}
+
+// keepProfile answers POST /api/facts.
+func (s *Server) keepProfile(ctx context.Context, in Profile) (any, error) {
+	file, err := profileFile(in.Profile)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.directory.read(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if len(in.Facts) == 0 || string(in.Facts) == "null" {
+		if err := s.directory.remove(file); err != nil {
+			return nil, err
+		}
+		return s.factsOf(ctx, "")
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(in.Facts, &tree); err != nil {
+		return nil, refuse(http.StatusBadRequest, "", "facts: want an object")
+	}
+	text, err := json.MarshalIndent(tree, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.directory.save(file, string(text)+"\n", now.digest); err != nil {
+		return nil, err
+	}
+	return s.factsOf(ctx, in.Profile)
+}

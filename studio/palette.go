@@ -1,0 +1,152 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/studio/model"
+)
+
+// A vocabulary is the types that ship with ccm, with their documentation. It is made once: it
+// takes longer than an edit.
+type vocabulary struct {
+	builtIn, library []*resource.Type
+	names            model.Types
+}
+
+// words returns the vocabulary.
+var words = sync.OnceValue(func() *vocabulary {
+	v, err := newVocabulary()
+	if err != nil {
+		return &vocabulary{} // the types of this program are declared wrongly: tests say so
+	}
+	return v
+})
+
+func newVocabulary() (*vocabulary, error) {
+	reg, err := site.Documented()
+	if err != nil {
+		return nil, err
+	}
+	v := &vocabulary{builtIn: reg.Types(), names: model.Types{}}
+	site.AddShipped(reg)
+	for _, t := range reg.Types() {
+		if !slices.Contains(v.builtIn, t) {
+			v.library = append(v.library, t)
+		}
+		v.names[t.Name] = modelType(t)
+	}
+	return v, nil
+}
+
+func modelType(t *resource.Type) model.Type {
+	f := t.Schema().Name()
+	if f == nil {
+		return model.Type{}
+	}
+	return model.Type{NameProperties: slices.Concat([]string{f.Name}, f.Aliases)}
+}
+
+// shippedTypes returns what models have to know of the types that ship with ccm.
+func (s *Server) shippedTypes() model.Types { return words().names }
+
+// ownTypes returns the types that a site defines.
+func (s *Server) ownTypes(found *site.Site) (own []*resource.Type) {
+	shipped := s.shippedTypes()
+	for _, t := range found.Registry.Types() {
+		if _, ok := shipped[t.Name]; !ok {
+			own = append(own, t)
+		}
+	}
+	return own
+}
+
+// serveTypes answers GET /api/types.
+func (s *Server) serveTypes(w http.ResponseWriter, r *http.Request) {
+	respond(w)(s.palette(r.Context()), nil)
+}
+
+func (s *Server) palette(ctx context.Context) *Types {
+	v := words()
+	out := &Types{Defs: map[string]json.RawMessage{}, Mistakes: []Mistake{}}
+	out.add("Built in", v.builtIn, func(*resource.Type) string { return "" })
+	out.add("Standard library", v.library, func(t *resource.Type) string { return "std." + t.Name })
+	own, modules := s.moduleTypes(ctx, out)
+	out.add("Modules of this site", own, func(t *resource.Type) string { return modules[t] })
+	return out
+}
+
+// add adds a group of the palette.
+func (out *Types) add(title string, types []*resource.Type, module func(*resource.Type) string) {
+	group := TypeGroup{Title: title, Types: []TypeRow{}}
+	for _, t := range types {
+		text, err := json.Marshal(t.Properties().JSONSchema())
+		if err != nil {
+			continue // a schema is plain data
+		}
+		out.Defs[t.Name] = text
+		row := TypeRow{Name: t.Name, Short: site.ShortOf(t), Module: module(t)}
+		if f := t.Schema().Name(); f != nil {
+			row.NameProperty, row.Example = f.Name, f.Example
+		}
+		group.Types = append(group.Types, row)
+	}
+	if len(group.Types) > 0 {
+		out.Groups = append(out.Groups, group)
+	}
+}
+
+// moduleTypes returns the types that the modules of the site define, and which. Modules that
+// cannot be read are told in out.
+func (s *Server) moduleTypes(ctx context.Context, out *Types) (own []*resource.Type, modules map[*resource.Type]string) {
+	modules = map[*resource.Type]string{}
+	if !s.isTrusted() {
+		return nil, modules
+	}
+	files, _ := s.directory.list()
+	for _, f := range files {
+		name, ok := moduleName(f)
+		if !ok || ctx.Err() != nil {
+			continue
+		}
+		p := s.process(nil, nil)
+		p.Files.Begin(s.ctx)
+		reg, err := site.NewRegistry(new(site.TemplateEnv))
+		if err != nil {
+			continue
+		}
+		before := reg.Types()
+		if err := p.RequireModule(ctx, reg, name); err != nil {
+			out.Mistakes = append(out.Mistakes, Mistake{File: f.Name, Message: errText(err), Severity: "error"})
+			continue
+		}
+		for _, t := range reg.Types() {
+			_, shipped := s.shippedTypes()[t.Name]
+			if !slices.Contains(before, t) && !shipped && !slices.ContainsFunc(own, func(o *resource.Type) bool { return o.Name == t.Name }) {
+				own = append(own, t)
+				modules[t] = name
+			}
+		}
+	}
+	return own, modules
+}
+
+// moduleName returns the name by which a script requires a file.
+func moduleName(f File) (string, bool) {
+	if f.Kind != "module" || strings.HasPrefix(f.Name, "meta/") {
+		return "", false
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(f.Name, "lib/"), ".lua")
+	if path.Base(name) == "init" {
+		name = path.Dir(name)
+	}
+	return terminal.Line(strings.ReplaceAll(name, "/", ".")), true
+}

@@ -1,0 +1,191 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/report/graph"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// keptPlans is of how many plans the outcomes are kept, for drawings.
+const keptPlans = 4
+
+// outcomes are what a plan says of each resource.
+type outcomes struct {
+	job string
+	of  map[string]string // by ID
+}
+
+// plan answers POST /api/plan.
+func (s *Server) plan(ctx context.Context, in PlanRequest) (any, error) {
+	d, err := s.document(in.File, false)
+	if err != nil {
+		return nil, err
+	}
+	if !s.isTrusted() {
+		return nil, refuse(http.StatusForbidden, "untrusted", errUntrusted)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := s.atRevision(d, in.Rev); err != nil {
+		return nil, err
+	}
+	if kind := kindOf(d.name, &d.text); kind != "manifest" && kind != "script" {
+		return nil, refuse(http.StatusUnprocessableEntity, "", "want a script or a manifest")
+	}
+	shown := []string{"ccm", "plan"}
+	args := []string{"plan", "--output", "json", "--diff", "full", "--state-dir", s.options.StateDir}
+	args = append(args, s.insecure()...)
+	var own []string
+	if in.Profile != "" {
+		file, err := profileFile(in.Profile)
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, "--facts", file)
+	}
+	for _, target := range in.Targets {
+		if _, err := resource.ParseID(target); err != nil {
+			return nil, refuse(http.StatusBadRequest, "", err.Error())
+		}
+		own = append(own, "--target", target)
+	}
+	own = append(own, "--", d.name)
+	texts := s.editedTexts(d)
+	stdin, err := json.Marshal(texts)
+	if err != nil {
+		return nil, err
+	}
+	args = slices.Concat(args, []string{"--unsaved"}, own)
+	job, err := s.start(func(id string) command {
+		found := &outcomes{job: id, of: map[string]string{}}
+		s.plans = append(s.plans, found)
+		s.plans = s.plans[max(0, len(s.plans)-keptPlans):]
+		return command{args: args, stdin: stdin, line: func(line json.RawMessage) {
+			s.notePlanned(found, line)
+			s.hub.send("plan", PlanEvent{id, line})
+		}}
+	}, func(id string, e commandEnd) {
+		s.hub.send("plan-end", PlanEnd{Job: id, Status: e.status, Exit: e.exit, Messages: e.messages, Duration: e.duration.Milliseconds(), Cut: e.cut})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.Index(own, "--"); i >= 0 {
+		own = slices.Delete(own, i, i+1)
+	}
+	job.Command = shellquote.Join(append(shown, own...)...)
+	for path := range maps.Keys(texts) {
+		if name := s.relative(path); name != d.name {
+			job.Unsaved = append(job.Unsaved, name)
+		}
+	}
+	slices.Sort(job.Unsaved)
+	return job, nil
+}
+
+// insecure returns the flag with which studio was started, for commands.
+func (s *Server) insecure() []string {
+	if s.options.Process.Files.AllowInsecure {
+		return []string{"--allow-insecure"}
+	}
+	return nil
+}
+
+// notePlanned keeps the outcome of an event.
+func (s *Server) notePlanned(o *outcomes, line json.RawMessage) {
+	var ev struct{ Type, Name, Outcome string }
+	if json.Unmarshal(line, &ev) != nil || ev.Outcome == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o.of[ev.Type+"#"+ev.Name] = ev.Outcome
+}
+
+// serveGraph answers GET /api/graph.
+func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	stack := graph.DefaultStack
+	if text := q.Get("stack"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			fail(w, http.StatusBadRequest, Failure{Error: "stack: want a number"})
+			return
+		}
+		stack = int(n)
+	}
+	respond(w)(s.graph(r.Context(), q.Get("file"), stack, q.Get("job")))
+}
+
+func (s *Server) graph(ctx context.Context, file string, stack int, job string) (any, error) {
+	d, err := s.document(file, false)
+	if err != nil {
+		return nil, err
+	}
+	if !s.isTrusted() {
+		return nil, refuse(http.StatusForbidden, "untrusted", errUntrusted)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.checked == nil || d.checked.rev != d.rev {
+		s.checkSoon(ctx, d, false)
+	}
+	if d.checked == nil || d.checked.rev != d.rev || d.checked.catalog == nil {
+		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no order while the text has mistakes")
+	}
+	drawing := draw(d.checked.catalog, stack, s.outcomesOf(job))
+	drawing.Rev = d.rev
+	return drawing, nil
+}
+
+// outcomesOf returns the outcomes of a plan, by ID.
+func (s *Server) outcomesOf(job string) map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.plans {
+		if o.job == job {
+			return maps.Clone(o.of)
+		}
+	}
+	return nil
+}
+
+// draw lays out a catalog. Resources of different outcomes are never in one stack.
+func draw(c *catalog.Catalog, stack int, outcome map[string]string) *Graph {
+	nodes, edges := make([]graph.Node, len(c.Resources)), []graph.Edge(nil)
+	for i, r := range c.Resources {
+		nodes[i] = graph.Node{Type: r.ID.Type, Name: r.ID.Name, Class: outcome[r.ID.String()]}
+		if r.Skip != "" && nodes[i].Class == "" {
+			nodes[i].Class = "skipped"
+		}
+		for _, dep := range c.Deps[i] {
+			edges = append(edges, graph.Edge{From: dep.Index, To: i, Refresh: dep.Refresh})
+		}
+	}
+	d := graph.Layout(nodes, edges, stack)
+	out := &Graph{Width: d.Width, Height: d.Height, Boxes: []GraphBox{}, Lines: []GraphLine{}}
+	for _, b := range d.Boxes {
+		box := GraphBox{X: b.X, Y: b.Y, W: b.W, H: b.H, Label: b.Label, Type: b.Type, Hue: graph.Hue(nodes[b.Members[0]].Type), Outcome: nodes[b.Members[0]].Class}
+		for _, m := range b.Members {
+			box.Members = append(box.Members, nodes[m].String())
+		}
+		out.Boxes = append(out.Boxes, box)
+	}
+	for _, l := range d.Lines {
+		line := GraphLine{From: l.From, To: l.To, Refresh: l.Refresh}
+		for _, p := range l.Points {
+			line.Points = append(line.Points, [2]float64{p.X, p.Y})
+		}
+		out.Lines = append(out.Lines, line)
+	}
+	return out
+}

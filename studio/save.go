@@ -1,0 +1,74 @@
+package studio
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// save answers POST /api/save.
+func (s *Server) save(ctx context.Context, in Save) (any, error) {
+	d, err := s.document(in.File, false)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := s.atRevision(d, in.Rev); err != nil {
+		return nil, err
+	}
+	had := d.disk.Digest
+	switch in.OnConflict {
+	case "", "ask":
+	case "mine":
+		had = in.Theirs // what the person was shown, and decided to replace
+	case "theirs":
+		return s.takeTheirs(ctx, d, in)
+	default:
+		return nil, refuse(http.StatusBadRequest, "", "onConflict: want ask, mine or theirs")
+	}
+	saved, err := s.directory.save(d.name, d.text, had)
+	if changed, ok := errors.AsType[*changedError](err); ok {
+		d.where = "changed"
+		if changed.gone {
+			d.where = "gone"
+		}
+		return nil, &refusal{http.StatusConflict, Failure{
+			Error: changed.Error(), Code: "conflict", Conflict: conflictOf(d, changed),
+		}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := d.journal.append(entry{Saved: saved.digest}); err != nil {
+		return nil, err
+	}
+	d.disk, d.where = opened{d.name, d.text, saved.digest}, "same"
+	st := s.stateOf(d)
+	st.Base, st.Client = d.rev, in.Client
+	s.hub.send("state", st)
+	s.hub.send("files", struct{}{})
+	s.recheckOthers(d)
+	return st, nil
+}
+
+// takeTheirs makes the text that of the disk.
+func (s *Server) takeTheirs(ctx context.Context, d *document, in Save) (any, error) {
+	now, err := s.readTrusted(d.name)
+	if err != nil {
+		return nil, err
+	}
+	before, base := d.text, d.rev
+	list := difference(before, now.text)
+	if err := d.follow(opened{d.name, now.text, now.digest}); err != nil {
+		return nil, err
+	}
+	return s.tell(ctx, d, before, base, list, in.Client, false), nil
+}
+
+// conflictOf returns the three texts of a file.
+func conflictOf(d *document, c *changedError) *Conflict {
+	out := &Conflict{Base: d.disk.Text, Mine: d.text, Theirs: c.now.text, Gone: c.gone, Digest: c.now.digest}
+	out.Merged, out.Conflicts = merged(out.Base, out.Mine, out.Theirs)
+	return out
+}

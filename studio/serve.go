@@ -1,0 +1,239 @@
+package studio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/state/statedir"
+	"github.com/luaccm/ccm/site"
+)
+
+// Options say what is designed, and for whom.
+type Options struct {
+	Process *site.Process
+	// Site says how texts are read.
+	Site site.Options
+	// StateDir is the state directory.
+	StateDir string
+	// Program is ccm itself, for plans.
+	Program   string
+	Directory string // that is shown, absolute
+	File      string // in it that is opened first, or ""
+	// Listen is an address of the loopback interface with a port; port 0 takes a free one.
+	Listen string
+}
+
+// A Server serves the page of one directory.
+type Server struct {
+	options Options
+	// Host is what it listens on, as the page is named.
+	Host     string
+	listener net.Listener
+	login    *login
+	hub      *hub
+	quit     func() // ends Serve
+	quitOnce sync.Once
+	ended    chan struct{}   // closed by quit
+	ctx      context.Context // of what outlives requests
+	end      func()
+	// evaluating has room for as many evaluations as may go on at once.
+	evaluating chan struct{}
+	directory  *directory
+	state      *statedir.Dir
+	locked     *os.File // while it is open, this is the only studio of the directory
+
+	mu        sync.Mutex // of what is below; a document may be held when it is taken
+	documents map[string]*document
+	trust     trustState
+	facts     *facts.Facts
+	jobs      map[string]context.CancelFunc
+	plans     []*outcomes // of the last plans
+
+	running sync.WaitGroup // jobs
+}
+
+// maxEvaluations is how many texts are evaluated at once.
+const maxEvaluations = 2
+
+// Open opens the directory and listens. What is named must be there. What works for the pages
+// ends with the context.
+func Open(ctx context.Context, o Options) (_ *Server, err error) {
+	if err := checkLoopback(o.Listen); err != nil {
+		return nil, err
+	}
+	files := o.Process.Files
+	if err := files.CheckState(o.StateDir); err != nil {
+		return nil, err
+	}
+	if err := files.Trust().Check(o.Directory); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		options: o, hub: newHub(), ended: make(chan struct{}), documents: map[string]*document{}, jobs: map[string]context.CancelFunc{}, evaluating: make(chan struct{}, maxEvaluations),
+		state: statedir.New(o.StateDir, nil, nil),
+	}
+	s.ctx, s.end = context.WithCancel(ctx)
+	s.quit = func() { s.quitOnce.Do(func() { close(s.ended) }) }
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.directory, err = openDirectory(o.Directory); err != nil {
+		return nil, err
+	}
+	if err = s.lock(); err != nil {
+		return nil, err
+	}
+	if s.trust, err = judgeDirectory(o.Directory, s.state); err != nil {
+		return nil, err
+	}
+	if s.listener, err = net.Listen("tcp", o.Listen); err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	s.Host = s.listener.Addr().String()
+	s.login = newLogin(s.Host, time.Now)
+	go words() // the first page does not wait for it
+	return s, nil
+}
+
+// close gives back what Open has opened.
+func (s *Server) close() {
+	s.end()
+	s.running.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.documents {
+		_ = d.journal.close() // each line is written when it is answered
+	}
+	if s.listener != nil {
+		_ = s.listener.Close()
+	}
+	if s.directory != nil {
+		_ = s.directory.root.Close()
+	}
+	if s.locked != nil {
+		_ = s.locked.Close()
+	}
+}
+
+// checkLoopback refuses to listen on anything that other machines reach. Names are refused
+// too: what they lead to is decided elsewhere.
+func checkLoopback(listen string) error {
+	to, err := netip.ParseAddrPort(listen)
+	if err != nil {
+		return diag.Errorf(diag.Pos{}, "--listen: want an address with a port such as 127.0.0.1:0, got %q", listen)
+	}
+	if a := to.Addr(); !a.IsLoopback() || a.Is4In6() || a.Zone() != "" {
+		return diag.Errorf(diag.Pos{}, "--listen: %s is no address of this machine alone", a).
+			WithHint("studio has the rights of who starts it; to reach it from elsewhere, forward a port by ssh -L")
+	}
+	return nil
+}
+
+// Address returns the address to open. It is good once and for two minutes, and ends the one
+// before.
+func (s *Server) Address() string { return "http://" + s.Host + "/#token=" + s.login.issue() }
+
+// A route is one request that is answered.
+type route struct {
+	method, path string
+	serve        http.HandlerFunc
+}
+
+// routes returns all of them.
+func (s *Server) routes() []route {
+	return []route{
+		{http.MethodPost, "/login", s.login.serve},
+		{http.MethodGet, "/", serveStatic},
+		{http.MethodGet, "/api/session", s.serveSession},
+		{http.MethodGet, "/api/events", s.serveEvents},
+		{http.MethodPost, "/api/trust", s.serveTrust},
+		{http.MethodGet, "/api/types", s.serveTypes},
+		{http.MethodGet, "/api/files", s.serveFiles},
+		{http.MethodGet, "/api/state", s.serveState},
+		{http.MethodPost, "/api/new", post(s.newFile)},
+		{http.MethodPost, "/api/edit", post(s.edit)},
+		{http.MethodPost, "/api/text", post(s.editText)},
+		{http.MethodPost, "/api/undo", post(s.undo(false))},
+		{http.MethodPost, "/api/redo", post(s.undo(true))},
+		{http.MethodPost, "/api/save", post(s.save)},
+		{http.MethodPost, "/api/plan", post(s.plan)},
+		{http.MethodPost, "/api/plan/cancel", post(s.cancelJob)},
+		{http.MethodGet, "/api/graph", s.serveGraph},
+		{http.MethodGet, "/api/complete", s.serveComplete},
+		{http.MethodGet, "/api/facts", s.serveFacts},
+		{http.MethodPost, "/api/facts", post(s.keepProfile)},
+		{http.MethodGet, "/api/data", s.serveState},
+		{http.MethodPost, "/api/import", post(s.imports)},
+		{http.MethodPost, "/api/convert", post(s.convert)},
+		{http.MethodPost, "/api/test", post(s.test)},
+		{http.MethodGet, "/api/runs", s.serveRuns},
+		{http.MethodGet, "/api/runs/{id}", s.serveRun},
+		{http.MethodPost, "/api/quit", s.serveQuit},
+	}
+}
+
+// handler returns what answers all requests.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range s.routes() {
+		mux.HandleFunc(r.method+" "+r.path, r.serve)
+	}
+	known := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern == "" {
+			fail(w, http.StatusNotFound, Failure{Error: "there is nothing of that name for " + r.Method})
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	return &guard{host: s.Host, login: s.login, next: known}
+}
+
+// Serve answers requests until the context ends or the page says so.
+func (s *Server) Serve(ctx context.Context) error {
+	server := &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: log.New(io.Discard, "", 0), // what strangers send is none of the user's business
+	}
+	defer s.close()
+	go s.watch(s.ctx)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(s.listener) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	case <-s.ended:
+	}
+	s.quit()
+	s.hub.close()
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := server.Shutdown(within); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	_ = server.Close() // what is still under way has had its second
+	return nil
+}
+
+// serveQuit answers POST /api/quit.
+func (s *Server) serveQuit(w http.ResponseWriter, r *http.Request) {
+	var in struct{}
+	if !decode(w, r, &in) {
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+	s.quit()
+}

@@ -1,0 +1,28 @@
+package studio
+
+import (
+	"net/http"
+	"os"
+	"os/user"
+)
+
+// session returns what the page is told first.
+func (s *Server) session() Session {
+	out := Session{
+		Version: s.options.Process.Version, Directory: s.options.Directory, File: s.options.File,
+		Root: os.Geteuid() == 0, Command: "ccm run",
+	}
+	s.mu.Lock()
+	out.Trusted, out.Why = s.trust.trusted, s.trust.why
+	s.mu.Unlock()
+	out.Host, _ = os.Hostname()
+	if u, err := user.Current(); err == nil {
+		out.User = u.Username
+	}
+	return out
+}
+
+// serveSession answers GET /api/session.
+func (s *Server) serveSession(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, s.session())
+}

@@ -1,0 +1,179 @@
+package studio
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/studio/model"
+)
+
+// stateOf returns a document as the page shows it, without its text. The caller holds it.
+func (s *Server) stateOf(d *document) *State {
+	s.readModel(d)
+	st := &State{
+		Rev: d.rev, File: d.name, Language: languageOf(d.name), Kind: kindOf(d.name, &d.text),
+		Saved: d.saved(), Disk: d.where, Undo: len(d.undo), Redo: len(d.redo), Mistakes: []Mistake{}, Timing: map[string]int64{},
+	}
+	c := d.checked
+	if c != nil && c.rev == d.rev {
+		st.Checked, st.Mistakes = true, s.mistakesOf(d, c)
+		st.Timing["check"] = c.took.Microseconds()
+	} else {
+		c = nil
+		if d.modelErr != nil { // nothing is evaluated, but that it is not read can be said
+			var broken checked
+			broken.add(d.modelErr, "error")
+			st.Mistakes = s.mistakesOf(d, &broken)
+		}
+	}
+	if d.model != nil && d.read == d.rev {
+		st.Resources = s.resourcesOf(d, c)
+	}
+	if d.checked != nil && d.checked.derived != nil {
+		derived := *d.checked.derived
+		derived.Current = derived.Current && d.checked.rev == d.rev
+		st.Derived = &derived
+	}
+	st.Data = s.dataOf(d)
+	return st
+}
+
+// readModel reads the text, unless that was done.
+func (s *Server) readModel(d *document) {
+	if d.read == d.rev && (d.model != nil || d.modelErr != nil) {
+		return
+	}
+	d.read, d.model, d.modelErr = d.rev, nil, nil
+	switch kindOf(d.name, &d.text) {
+	case "manifest", "script", "module", "data":
+		d.model, d.modelErr = model.Read(d.name, d.text, s.modelTypes(d))
+	}
+}
+
+// resourcesOf returns the resources of a document, with what came of them if c is not nil.
+func (s *Server) resourcesOf(d *document, c *checked) []Resource {
+	out := make([]Resource, 0, len(d.model.Resources))
+	for i := range d.model.Resources {
+		r := &d.model.Resources[i]
+		x := Resource{
+			Key: r.Key, ID: r.ID, Type: r.Type, Name: r.Name, File: d.name, Path: r.Path, Line: r.Line, Group: max(r.Group, 0), Item: r.Item,
+			Props: propsOf(r.Props), Form: string(r.Form), Why: r.Why, Shared: r.Shared,
+		}
+		if r.Call >= 0 {
+			x.Call = &r.Call
+		}
+		var came []declared
+		if c != nil {
+			if came = c.declared[diag.Pos{Line: r.Line, Col: r.Column}]; came == nil {
+				came = c.declared[diag.Pos{Line: r.Line}] // of a script only the line is known
+			}
+		}
+		var values map[string]json.RawMessage
+		if len(came) > 0 {
+			x.Skip, values = came[0].skip, came[0].values
+		}
+		if len(came) > 1 || len(came) == 1 && came[0].id != r.ID {
+			for _, one := range came {
+				x.Results = append(x.Results, one.id)
+			}
+		}
+		for _, p := range r.Props {
+			if !p.Literal {
+				text := p.Text
+				if s, ok := p.Value.(string); ok { // of a manifest: without its quotes
+					text = s
+				}
+				x.Expressions = append(x.Expressions, Expression{p.Name, text, values[p.Name]})
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// propsOf returns properties as an object in the order of the text. Of one that is an
+// expression it has the text.
+func propsOf(list []model.Prop) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	put := func(v any) {
+		if enc.Encode(v) != nil {
+			_ = enc.Encode(fmt.Sprint(v)) // a text is always JSON
+		}
+		b.Truncate(b.Len() - 1) // the line end
+	}
+	b.WriteByte('{')
+	seen := map[string]bool{}
+	for _, p := range list {
+		if seen[p.Name] {
+			continue
+		}
+		if len(seen) > 0 {
+			b.WriteByte(',')
+		}
+		seen[p.Name] = true
+		put(p.Name)
+		b.WriteByte(':')
+		if p.Literal || p.Value != nil {
+			put(p.Value)
+		} else {
+			put(p.Text)
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// modelTypes returns what can be declared in a file: what ships with ccm, what its modules
+// define, and all that looks like it.
+func (s *Server) modelTypes(d *document) model.Types {
+	types := s.shippedTypes()
+	if d.checked == nil {
+		return types
+	}
+	return withTypes(types, d.checked.types)
+}
+
+// withTypes returns types with those that a site defines besides.
+func withTypes(types model.Types, own []*resource.Type) model.Types {
+	if len(own) == 0 {
+		return types
+	}
+	out := maps.Clone(types)
+	for _, t := range own {
+		out[t.Name] = modelType(t)
+	}
+	return out
+}
+
+// dataOf returns what a data file holds, nil if it is none or cannot be read.
+func (s *Server) dataOf(d *document) json.RawMessage {
+	if kindOf(d.name, &d.text) != "data" {
+		return nil
+	}
+	v, err := parseData(d.name, d.text)
+	if err != nil {
+		return nil
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// errText returns an error as it is shown.
+func errText(err error) string {
+	var list diag.List
+	list.Add(err)
+	if len(list) == 0 {
+		return ""
+	}
+	return terminal.Lines(list[0].Message())
+}

@@ -1,0 +1,67 @@
+package studio
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/report/page"
+)
+
+//go:embed web/*.html web/*.css web/*.js web/vendor
+var web embed.FS
+
+// contentTypes are those of the files of the page.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".svg": "image/svg+xml", ".woff2": "font/woff2", ".png": "image/png",
+}
+
+// serveStatic answers with a file of the page. Vendored ones are kept compressed.
+func serveStatic(w http.ResponseWriter, r *http.Request) {
+	name := r.URL.Path
+	if name == "/" {
+		name = "/index.html"
+	}
+	kind := contentTypes[path.Ext(name)]
+	if kind == "" {
+		fail(w, http.StatusNotFound, Failure{Error: "there is no such page"})
+		return
+	}
+	text, err := web.ReadFile("web" + name)
+	if name == "/theme.css" { // the colours are those of reports
+		text, err = []byte(page.Theme), nil
+	}
+	if err != nil {
+		packed, err := web.ReadFile("web" + name + ".gz")
+		if err != nil {
+			fail(w, http.StatusNotFound, Failure{Error: "there is no such page"})
+			return
+		}
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			w.Header().Set("Content-Encoding", "gzip")
+			text = packed
+		} else if text, err = unpacked(packed); err != nil {
+			fail(w, http.StatusInternalServerError, Failure{Error: err.Error()})
+			return
+		}
+	}
+	if name == "/index.html" {
+		text = bytes.ReplaceAll(text, []byte("{{nonce}}"), []byte(nonceOf(r.Context())))
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(text) // the browser went away
+}
+
+// unpacked returns what gzip has compressed.
+func unpacked(packed []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}

@@ -1,0 +1,140 @@
+package studio
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/luaccm/ccm/runtime/state/statedir"
+	"github.com/luaccm/ccm/runtime/trust"
+)
+
+// A site is a program that runs as whoever opens it. What lies in a directory is evaluated only
+// once a person has said that the directory is trusted. For one of his own this is remembered;
+// in one of somebody else, what is there may be something else the next time.
+
+// trustedFile lists the directories that were trusted.
+const trustedFile = "studio/trusted.json"
+
+// maxTrusted is how many are remembered.
+const maxTrusted = 1000
+
+// A place names a directory: another one that takes its name is not it.
+type place struct {
+	Path  string `json:"path"`
+	Dev   uint64 `json:"dev"`
+	Inode uint64 `json:"inode"`
+}
+
+// A trustState is whether the directory may be evaluated.
+type trustState struct {
+	trusted bool
+	why     []string // why not
+	own     bool
+	place   place
+}
+
+// judgeDirectory decides whether a directory may be evaluated without asking.
+func judgeDirectory(dir string, state *statedir.Dir) (trustState, error) {
+	fi, err := os.Stat(dir)
+	if err != nil {
+		return trustState{}, err
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return trustState{}, fmt.Errorf("%s: this system does not say whose it is", dir)
+	}
+	t := trustState{place: place{dir, uint64(st.Dev), st.Ino}, own: true} //nolint:unconvert // Dev is int32 on other systems
+	if me := uint32(os.Geteuid()); st.Uid != me {
+		t.own = false
+		t.why = append(t.why, "It belongs to "+trust.UserName(st.Uid)+".")
+	}
+	if fi.Mode().Perm()&0o002 != 0 {
+		t.own = false
+		t.why = append(t.why, fmt.Sprintf("Everybody may write in it (mode %04o).", fi.Mode().Perm()))
+	}
+	list, err := readTrusted(state)
+	if err != nil {
+		return t, err
+	}
+	if !slices.Contains(list, t.place) {
+		t.why = append(t.why, "It was not opened in studio before.")
+	}
+	t.trusted = len(t.why) == 0
+	return t, nil
+}
+
+func readTrusted(state *statedir.Dir) (list []place, err error) {
+	text, err := state.ReadFile(trustedFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if json.Unmarshal(text, &list) != nil {
+		return nil, nil // a damaged list trusts nothing
+	}
+	return list, nil
+}
+
+// remember writes down that a directory is trusted.
+func (t *trustState) remember(state *statedir.Dir) error {
+	list, err := readTrusted(state)
+	if err != nil || slices.Contains(list, t.place) {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(p place) bool { return p.Path == t.place.Path })
+	list = append(list, t.place)
+	list = list[max(0, len(list)-maxTrusted):]
+	text, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	if err := makeDirs(state, path.Dir(trustedFile)); err != nil {
+		return err
+	}
+	return state.Replace(trustedFile, true, statedir.Writing(text))
+}
+
+// serveTrust answers POST /api/trust.
+func (s *Server) serveTrust(w http.ResponseWriter, r *http.Request) {
+	var in Trust
+	if !decode(w, r, &in) {
+		return
+	}
+	if filepath.Clean(in.Directory) != s.options.Directory {
+		fail(w, http.StatusBadRequest, Failure{Error: "this is about " + s.options.Directory})
+		return
+	}
+	s.mu.Lock()
+	if s.trust.own {
+		if err := s.trust.remember(s.state); err != nil {
+			s.mu.Unlock()
+			respond(w)(nil, err)
+			return
+		}
+	}
+	s.trust.trusted, s.trust.why = true, nil
+	s.mu.Unlock()
+	s.hub.send("trust", s.session())
+	s.recheckAll()
+	reply(w, http.StatusOK, s.session())
+}
+
+// isTrusted reports whether the directory may be evaluated.
+func (s *Server) isTrusted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.trust.trusted
+}
+
+// errUntrusted is why nothing is evaluated.
+const errUntrusted = "this directory is not trusted yet, and nothing of it is evaluated"

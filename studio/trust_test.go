@@ -1,0 +1,76 @@
+package studio
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTrust: nothing of a directory is evaluated before it is trusted; one's own is remembered,
+// one that everybody may write is not.
+func TestTrust(t *testing.T) {
+	dir := siteDir(t)
+	files := map[string]string{"site.lua": `error("evaluated")`, "lib/m.lua": `error("evaluated")`}
+	s := open(t, dir, files)
+	v := visit(t, s)
+	var session Session
+	require.Equal(t, http.StatusOK, v.ask("GET", "/api/session", nil, &session))
+	require.False(t, session.Trusted)
+	require.Equal(t, []string{"It was not opened in studio before."}, session.Why)
+	st := v.get("site.lua")
+	require.False(t, st.Checked)
+	for _, m := range st.Mistakes { // that it cannot be read may be said
+		require.NotContains(t, m.Message, "evaluated")
+	}
+	var types Types
+	require.Equal(t, http.StatusOK, v.ask("GET", "/api/types", nil, &types))
+	require.Empty(t, types.Mistakes)
+	for path, body := range map[string]any{
+		"/api/plan": PlanRequest{File: "site.lua"}, "/api/convert": Convert{File: "site.lua"}, "/api/test": Test{},
+		"/api/import": Import{File: "site.lua", Type: "file", Names: []string{"/etc/passwd"}},
+	} {
+		var f Failure
+		require.Equal(t, http.StatusForbidden, v.ask("POST", path, body, &f), path)
+		require.Equal(t, "untrusted", f.Code)
+	}
+	require.Equal(t, http.StatusForbidden, v.ask("GET", "/api/graph?file=site.lua", nil, nil))
+
+	require.Equal(t, http.StatusBadRequest, v.ask("POST", "/api/trust", Trust{Directory: "/"}, nil))
+	require.Equal(t, http.StatusOK, v.ask("POST", "/api/trust", Trust{Directory: dir}, &session))
+	require.True(t, session.Trusted)
+	st = v.settled("site.lua")
+	require.True(t, st.Checked)
+	require.Contains(t, st.Mistakes[0].Message, "evaluated")
+	require.Equal(t, http.StatusOK, v.ask("GET", "/api/types", nil, &types))
+	require.Contains(t, types.Mistakes[0].Message, "evaluated")
+	s.close()
+
+	again := open(t, dir, nil)
+	require.True(t, again.isTrusted())
+	again.close()
+
+	require.NoError(t, os.Chmod(dir, 0o777))
+	open1 := open(t, dir, nil)
+	require.False(t, open1.isTrusted())
+	v = visit(t, open1)
+	require.Equal(t, http.StatusOK, v.ask("POST", "/api/trust", Trust{Directory: dir}, &session))
+	open1.close()
+	open2 := open(t, dir, nil)
+	require.False(t, open2.isTrusted(), "it is asked about each time")
+	open2.close()
+
+	// Another directory of the same name is another one.
+	require.NoError(t, os.Chmod(dir, 0o755))
+	require.NoError(t, os.Rename(dir, dir+".old"))
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	moved := open(t, dir, nil)
+	require.False(t, moved.isTrusted())
+	moved.close()
+	require.NoError(t, os.WriteFile(filepath.Join(moved.options.StateDir, trustedFile), []byte("{damaged"), 0o600))
+	require.NoError(t, os.RemoveAll(dir))
+	require.NoError(t, os.Rename(dir+".old", dir))
+	require.False(t, open(t, dir, nil).isTrusted())
+}

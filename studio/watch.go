@@ -1,0 +1,99 @@
+package studio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"time"
+)
+
+// lookInterval is how often files are looked at. Looking costs a system call a file, works on
+// all file systems, and needs no library.
+const lookInterval = time.Second
+
+// watch tells pages of files that others change, until the context ends.
+func (s *Server) watch(ctx context.Context) {
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	last := s.directory.signature()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		s.lookAtDocuments()
+		if now := s.directory.signature(); now != last {
+			last = now
+			s.hub.send("files", struct{}{})
+			s.recheckAll() // a module or a data file may be what changed
+		}
+	}
+}
+
+// lookAtDocuments finds out what became of the files that are open.
+func (s *Server) lookAtDocuments() {
+	s.mu.Lock()
+	var list []*document
+	for _, d := range s.documents {
+		list = append(list, d)
+	}
+	s.mu.Unlock()
+	for _, d := range list {
+		now, err := s.readTrusted(d.name)
+		missing := errors.Is(err, fs.ErrNotExist)
+		if err != nil && !missing {
+			continue // saving it will say what is wrong
+		}
+		s.lookAt(d, now, missing)
+	}
+}
+
+// lookAt takes notice of what a file is, and tells pages if that is news.
+func (s *Server) lookAt(d *document, now fileText, missing bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	where, rev, before, saved := d.where, d.rev, d.text, d.saved()
+	if err := s.found(d, now, missing); err != nil {
+		return // the journal cannot be written; the next edit says so
+	}
+	if d.rev != rev {
+		s.tell(s.ctx, d, before, rev, difference(before, d.text), "", false)
+	} else if d.where != where || d.saved() != saved {
+		st := s.stateOf(d)
+		st.Base = d.rev
+		s.hub.send("state", st)
+	}
+	if d.where != where {
+		s.hub.send("disk", DiskEvent{d.name, d.where})
+	}
+}
+
+// signature returns a number that is another one if something in the directory was changed.
+func (d *directory) signature() uint64 {
+	sum := fnv.New64a()
+	count := 0
+	_ = fs.WalkDir(d.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if count++; count > maxListed {
+			return fs.SkipAll
+		}
+		if entry.IsDir() && name != "." && (entry.Name()[0] == '.' || entry.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		if isSaving(entry.Name()) {
+			return nil
+		}
+		if fi, err := entry.Info(); err == nil && !entry.IsDir() {
+			fmt.Fprintf(sum, "%s\x00%d\x00%d\x00%d\n", name, fi.Mode(), fi.Size(), fi.ModTime().UnixNano())
+		} else {
+			fmt.Fprintf(sum, "%s\n", name)
+		}
+		return nil
+	})
+	return sum.Sum64()
+}

@@ -1,0 +1,101 @@
+// form.js is the properties of the chosen resource, made from the schema of its type.
+import { html, useEffect, useRef, useState, signal } from "/vendor/ui.js";
+import { epoch, wordsOf, doc, types, resources, current, picked, pickedInOrder, mistakesOf, byID, edit, choose, open, show, panes, outcomes, dialog, selected } from "/store.js";
+import { extra, parts, words, first, relations, rowOf } from "/schema.js";
+import { Control, Text, Combo } from "/fields.js";
+import { Badge, remove, double, move } from "/list.js";
+import { Diff, wordOf, old } from "/plan.js";
+import { get } from "/api.js";
+
+const all = signal(false);
+export const about = signal(""); // the property whose reference is at the foot
+
+const saying = { require: "after these are in order", subscribe: "after these, and again when they change", before: "before these", notify: "before these, which are told of a change" };
+
+export function Form() {
+  const r = current.value;
+  if (!doc.value) return null;
+  if (picked.value.size > 1) return html`<${Several} />`;
+  if (!r) return html`<aside class="form empty" aria-label="Properties"><p>Choose a resource to see what it says.</p></aside>`;
+  return html`<${One} key=${doc.value.file} r=${r} />`;
+}
+
+function Several() {
+  const n = picked.value.size;
+  return html`<aside class="form" aria-label="Properties"><header><b>${n} resources</b></header><div class="scroll">
+    <p class="quiet">What you choose here is done to all of them.</p>
+    <div class="stack"><button class="mini" onClick=${() => move(-1)}>Move up</button><button class="mini" onClick=${() => move(1)}>Move down</button><button class="mini" onClick=${double}>Double</button><button class="mini" onClick=${remove}>Remove</button></div></div></aside>`;
+}
+
+function One({ r }) {
+  const box = useRef();
+  const t = types.value.$defs[r.type], wrong = mistakesOf.value.get(r.key) ?? [], p = r.props ?? {};
+  const away = r.file !== doc.value.file, fixed = r.form === "none" || away;
+  useEffect(() => { about.value = ""; }, [r.key]);
+  const { top, set, order, more, common, must } = parts(r.type, p, wrong);
+  const known = new Set([...(t ? Object.keys(t.properties) : [])]);
+  const unknown = t ? Object.keys(p).filter(n => !known.has(n)) : [];
+  const shownFields = new Set([...top, ...(set ?? []), ...order, ...(all.value ? [...more, ...common] : []), "name", rowOf(r.type)?.name_property]);
+  const loose = wrong.filter(m => !m.field || !shownFields.has(m.field) && !unknown.includes(m.field));
+  const f = n => html`<${Field} key=${epoch.value + n} r=${r} name=${n} schema=${t.properties[n]} value=${p[n]} error=${wrong.find(m => m.field === n)} must=${must?.has(n) || extra(t.properties[n]).required} unless=${extra(t.properties[n]).required_unless} />`;
+  const back = e => { if (e.key === "Escape") { document.querySelector(".rows")?.focus(); e.preventDefault(); } };
+  const out = outcomes.value[r.id];
+  const users = resources.value.filter(x => x !== r && relations.some(k => [].concat(x.props?.[k] ?? []).includes(r.id)));
+  const rename = name => { if (name && name !== r.name) edit({ op: "rename", resource: r.key, name }); };
+  const nameX = t && Object.entries(t.properties).find(([n]) => n === (rowOf(r.type)?.name_property ?? "name"));
+  const nameKind = extra(nameX?.[1]).kind;
+  const nameWrong = wrong.find(m => m.field === "name" || nameX && m.field === nameX[0]);
+  return html`<aside class="form" aria-label="Properties" ref=${box} onKeyDown=${back}>
+    <header><${Badge} type=${r.type} /><span class="space"></span>
+      <button class="mini" title="Double it (Ctrl+D in the list)" onClick=${double}>Double</button><button class="mini" title="Remove it (Del in the list)" onClick=${remove}>Remove</button>
+      ${away ? null : html`<button class="mini" title="Show it in the text" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>line ${r.line}</button>`}</header>
+    <div class="scroll" tabindex="-1" onFocusIn=${e => { const n = e.target.closest("[data-property]")?.dataset.property; if (n) about.value = n; }}>
+    ${loose.map(m => html`<p class="err box" role="alert">${m.field && !wordsOf(m, r).startsWith(m.field) ? html`<b>${m.field}</b>: ` : null}${wordsOf(m, r)}${m.hint ? html` <em>${m.hint}</em>` : null}</p>`)}
+    ${out?.outcome === "failed" && !old.value ? html`<p class="err box"><b>It would fail:</b> ${out.errors?.join("; ") || out.noop_message || out.reason}</p>` : null}
+    ${away ? html`<p class="note">It is declared in ${r.file}. <button class="link" onClick=${() => open(r.file)}>Open that file</button></p>` : r.form === "none" ? html`<p class="note">${r.why || "Only the text can say this."} <button class="link" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>Show it in the text</button></p>` : null}
+    ${r.shared ? html`<p class="note">${r.shared === 1 ? "One more resource shares this text: an edit changes both." : r.shared + " more resources share this text: an edit changes all."} ${fixed ? null : html`<button class="link" onClick=${() => edit({ op: "split", resource: r.key })}>Give it a text of its own</button>`}</p>` : null}
+    ${r.skip ? html`<p class="note">It is left out here: ${r.skip}</p>` : null}
+    ${r.results?.length > 1 ? html`<p class="note">It declares ${r.results.length} resources: ${r.results.slice(0, 6).join(", ")}${r.results.length > 6 ? " and more" : ""}.</p>` : null}
+    <div class=${"field name" + (nameWrong ? " wrong" : "")} data-property="name"><label for="f-name">Name</label>
+      ${fixed ? html`<output id="f-name" class="mono">${r.name}</output>` : nameKind && ["package", "service", "path", "owner", "group"].includes(nameKind) || ["package", "service", "user", "group"].includes(r.type)
+        ? html`<${Combo} key=${epoch.value} id="f-name" value=${r.name} aria-describedby="f-name-d" onSave=${rename} source=${async q => (await get("/api/complete", { what: nameKind ?? (r.type === "user" ? "owner" : r.type), prefix: q, file: doc.value.file, type: r.type, property: "name" })).items ?? []} />`
+        : html`<${Text} key=${epoch.value} id="f-name" value=${r.name} aria-describedby="f-name-d" onSave=${rename} />`}
+      <p id="f-name-d" class="help" hidden>${words(nameX?.[1]?.description)}</p>
+      ${nameWrong ? html`<p class="err" role="alert">${wordsOf(nameWrong, r)}</p>` : null}</div>
+    ${t && !fixed ? html`<div class="fields">${top.map(f)}${set.map(f)}</div>
+      ${unknown.map(n => html`<div key=${n} class="field wrong" data-property=${n}><label>${n}</label><button class="mini" onClick=${() => edit({ op: "unset", resource: r.key, property: n })}>Take it out</button><output class="mono">${JSON.stringify(p[n])}</output><p class="err" role="alert">${wrong.some(m => m.field === n) ? wordsOf(wrong.find(m => m.field === n), r) : "unknown property"}${wrong.find(m => m.field === n)?.hint ? html` <em>${wrong.find(m => m.field === n).hint}</em>` : null}</p></div>`)}
+      ${order.length ? html`<h4>Order</h4>${order.map(f)}` : null}
+      ${users.length ? html`<div class="field"><span class="label">waited for by</span><div class="refs">${users.slice(0, 20).map(u => html`<span class="ref" key=${u.key}><${Badge} small type=${u.type} /><button class="to" onClick=${() => choose(u.key)}>${u.name}</button></span>`)}</div></div>` : null}
+      ${more.length + common.length ? html`<button class="more" aria-expanded=${all.value} onClick=${() => all.value = !all.value}>${all.value ? "Fewer properties" : more.length + common.length + " more properties"}</button>` : null}
+      ${all.value ? html`<div class="fields">${more.map(f)}</div>${common.length ? html`<h4>Of all types</h4><div class="fields">${common.map(f)}</div>` : null}` : null}`
+    : html`<dl class="props">${Object.entries(p).map(([k, v]) => html`<dt>${k}</dt><dd class="mono">${r.expressions?.find(e => e.property === k)?.text ?? (typeof v === "string" ? v : JSON.stringify(v))}</dd>`)}</dl>`}
+    ${out ? html`<h4>Plan</h4><p class="say"><b class=${"o " + out.outcome}>${wordOf(out)}</b> ${out.noop_message || out.errors?.join(", ") || out.reason || ""}</p><${Diff} event=${out} />` : null}
+    </div>
+    <${Reference} type=${r.type} t=${t} /></aside>`;
+}
+
+// Reference says at the foot of the form what the property is for in which one types.
+function Reference({ type, t }) {
+  const n = about.value, s = t?.properties[n];
+  return html`<section class="reference" aria-label="Reference" tabindex="0"><h4>${s && n !== "name" ? n : s ? type + ": name" : type}</h4><p>${words(s ? s.description : t?.description || rowOf(type)?.short)}</p>
+    ${s?.default !== undefined ? html`<p class="quiet">Left out, it is <code>${String(s.default)}</code>.</p>` : null}${extra(s).example || s?.examples && extra(s).kind !== "mode" ? html`<p class="quiet">Such as <code>${String(extra(s).example ?? s.examples[0])}</code>.</p>` : null}</section>`;
+}
+
+function Field({ r, name, schema, value, error, must, unless }) {
+  const [help, setHelp] = useState(false), [fx, setFx] = useState(false);
+  const lua = doc.value.language === "lua", found = r.expressions?.find(e => e.property === name);
+  const expr = (found && !lua && typeof value === "string" ? { ...found, text: value } : found) ?? (fx ? { text: value === undefined ? "" : typeof value === "string" ? JSON.stringify(value) : String(value) } : undefined);
+  const has = name in (r.props ?? {});
+  const onSave = v => v === undefined ? has && edit({ op: "unset", resource: r.key, property: name }) : edit({ op: "set", resource: r.key, property: name, value: v });
+  const onExpression = v => { setFx(false); return v.trim() === "" ? onSave(undefined) : !lua ? onSave(v) : edit({ op: "set", resource: r.key, property: name, expression: v }); };
+  const id = "f-" + name, half = ["owner", "group", "uid", "gid"].includes(name) && ["file", "directory", "link", "user"].includes(r.type);
+  const wide = relations.includes(name);
+  return html`<div class=${"field" + (half ? " half" : "") + (error ? " wrong" : "") + (has ? " set" : " unset")} data-property=${name}>
+    <label for=${id}>${name}${must && !has ? html`<b class="must">required</b>` : unless && !has ? html`<b class="must" title=${unless}>required</b>` : null}${wide ? html`<small>${saying[name]}</small>` : null}</label>
+    <span class="tools">${doc.value.language === "lua" && !expr && !wide ? html`<button type="button" class="what" title="Write an expression" aria-label=${"Write " + name + " as an expression"} onClick=${() => setFx(true)}>fx</button>` : null}
+    ${has && !wide ? html`<button type="button" class="what" title="Take it out" aria-label=${"Take " + name + " out"} onClick=${() => onSave(undefined)}>×</button>` : null}
+    <button type="button" class="what" title="What it is" aria-label=${"What " + name + " is"} aria-expanded=${help} onClick=${() => setHelp(!help)}>?</button></span>
+    <${Control} id=${id} name=${name} type=${r.type} schema=${schema} value=${value} self=${r.id} onSave=${onSave} expr=${expr} onExpression=${onExpression} describe=${id + "-d" + (error ? " " + id + "-e" : "")} wrong=${!!error} />
+    <p id=${id + "-d"} class="help" hidden=${!help}>${words(schema?.description)}</p>
+    ${error ? html`<p class="err" id=${id + "-e"} role="alert">${wordsOf(error, r)}${error.hint ? html` <em>${error.hint}</em>` : null}</p>` : null}</div>`;
+}

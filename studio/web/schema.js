@@ -1,0 +1,55 @@
+// schema.js reads what the JSON Schema of a type says, and x-ccm at its properties.
+import { types } from "/store.js";
+
+export const extra = s => s?.["x-ccm"] ?? {};
+export const words = s => (s || "").replace(/\s+/g, " ").trim();
+export const first = s => { const m = words(s).match(/^.*?[.:;!?](\s|$)/); return m ? m[0].trim().replace(/[.:;]$/, "") : words(s); };
+
+// kinds of values that are looked up on this machine
+export const machineKinds = new Set(["owner", "group", "package", "service", "path", "shell"]);
+
+// hue is the colour of a type, as in drawings and reports: CRC-32 (IEEE 802.3) of its name.
+export function hue(type) {
+  if (hues.has(type)) return hues.get(type);
+  let c = -1;
+  for (const b of new TextEncoder().encode(type)) { c ^= b; for (let i = 0; i < 8; i++) c = c >>> 1 ^ (c & 1 ? 0xedb88320 : 0); }
+  const h = ((c ^ -1) >>> 0) % 360;
+  hues.set(type, h);
+  return h;
+}
+const hues = new Map();
+
+export const rowOf = type => types.value.groups.flatMap(g => g.types).find(t => t.name === type);
+
+export const relations = ["require", "subscribe", "before", "notify"];
+
+// isTemplate is whether a text of a manifest has an expression in it.
+export const isTemplate = v => typeof v === "string" && /\$\{|\{\{/.test(v);
+
+// parts says which properties stand where in a form.
+export function parts(type, props, mistakes) {
+  const t = types.value.$defs[type];
+  if (!t) return { top: [], set: [], order: [], more: [], common: [] };
+  const x = n => extra(t.properties[n]);
+  const naming = rowOf(type)?.name_property ?? "name";
+  const names = Object.keys(t.properties).filter(n => !x(n).alias_of && n !== naming).sort((a, b) => (x(a).order ?? 0) - (x(b).order ?? 0));
+  const must = new Set(t.required ?? []), wrong = new Set((mistakes ?? []).map(m => m.field));
+  const order = relations.filter(n => names.includes(n));
+  const usual = n => !order.includes(n) && (must.has(n) || x(n).required || x(n).required_unless || x(n).usual || n === "ensure");
+  const top = names.filter(usual);
+  const set = names.filter(n => !usual(n) && !order.includes(n) && (n in props || wrong.has(n)));
+  const more = names.filter(n => !top.includes(n) && !set.includes(n) && !order.includes(n));
+  return { top, set, order, more: more.filter(n => !x(n).common), common: more.filter(n => x(n).common), must };
+}
+
+// fresh is what a new resource of a type begins with: what it has to have.
+export function fresh(type) {
+  const t = types.value.$defs[type], out = {};
+  for (const [n, s] of Object.entries(t?.properties ?? {}).sort(([, a], [, b]) => (extra(a).order ?? 0) - (extra(b).order ?? 0))) {
+    const x = extra(s);
+    if (x.alias_of || n === rowOf(type)?.name_property || x.common || !(x.required || x.required_unless)) continue;
+    const value = x.example ?? s.examples?.[0] ?? s.enum?.[0];
+    if (value !== undefined && x.kind !== "path" && x.kind !== "url") out[n] = value;
+  }
+  return out;
+}

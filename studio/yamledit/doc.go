@@ -1,0 +1,191 @@
+// Package yamledit changes nodes of a YAML text by their path and leaves every other byte as it
+// was: comments, layout, quotes, anchors. Every edit is proven before it is returned: the new text
+// is read again, and has to have the nodes of the old one with the edit made to them, in kind,
+// tag, value, order and anchors. Otherwise the error is [ErrShape], and the caller sends its user
+// to the text.
+//
+// Where nodes stand and how the text is changed there is known by runtime/textedit/yamltext,
+// which edits of single values share (runtime/textedit).
+package yamledit
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/textedit/splice"
+	"github.com/luaccm/ccm/runtime/textedit/yamltext"
+)
+
+// Why edits are refused.
+var (
+	ErrShape  = errors.New("this place cannot be edited without changing what is around it")
+	ErrShared = errors.New("the value stands elsewhere, behind an alias")
+	ErrPath   = errors.New("there is no such place")
+)
+
+// A Path leads to a node: a string is a key, an int an item, from 0.
+type Path []any
+
+// A Splice replaces a range of bytes.
+type Splice = splice.Splice
+
+// A Doc is a text with one document. It is never changed.
+type Doc struct {
+	Text string
+
+	nodes   *yamltext.Text
+	aliases map[*yaml.Node]int // how many there are of an anchor
+}
+
+// A Mistake is why a text cannot be read.
+type Mistake struct {
+	Line int // from 1; 0 if it is not known
+	Err  error
+}
+
+func (m *Mistake) Error() string { return m.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (m *Mistake) Unwrap() error { return m.Err }
+
+// maxText is how long a text can be, and maxDepth how deep its nodes can be nested.
+const (
+	maxText  = 8 << 20
+	maxDepth = 1000
+)
+
+// lineOf finds the line in a message of yaml.v3.
+var lineOf = lazyregexp.New(`\bline (\d+)`)
+
+// Parse reads a text of one document or none. The error is a *Mistake.
+func Parse(text string) (*Doc, error) {
+	if len(text) > maxText {
+		return nil, &Mistake{Err: fmt.Errorf("the text is longer than %d MiB", maxText>>20)}
+	}
+	root, err := yamltext.Parse(text)
+	if err != nil {
+		return nil, mistake(err)
+	}
+	if root == nil {
+		root = yamltext.Empty()
+	}
+	if line := tooDeep(root, maxDepth); line > 0 {
+		return nil, &Mistake{Line: line, Err: fmt.Errorf("nodes are nested more than %d deep", maxDepth)}
+	}
+	d := &Doc{Text: text, nodes: yamltext.New(text, root), aliases: make(map[*yaml.Node]int)}
+	yamltext.Each(root, func(n *yaml.Node) {
+		if n.Kind == yaml.AliasNode {
+			d.aliases[n.Alias]++
+		}
+	})
+	return d, nil
+}
+
+func mistake(err error) *Mistake {
+	m := &Mistake{Err: err}
+	if found := lineOf().FindStringSubmatch(err.Error()); found != nil {
+		m.Line, _ = strconv.Atoi(found[1])
+	}
+	return m
+}
+
+// tooDeep returns the line of a node that has more nodes around it than allowed, 0 if there is none.
+func tooDeep(n *yaml.Node, allowed int) int {
+	if allowed == 0 {
+		return max(n.Line, 1)
+	}
+	for _, c := range n.Content {
+		if line := tooDeep(c, allowed-1); line > 0 {
+			return line
+		}
+	}
+	return 0
+}
+
+// Root returns the node at the empty path. It must not be changed, as all nodes of a Doc.
+func (d *Doc) Root() *yaml.Node { return d.nodes.Root.Content[0] }
+
+// Span returns where a node stands: Value is behind its anchor and tag.
+func (d *Doc) Span(n *yaml.Node) yamltext.Span { return d.nodes.Span(n) }
+
+// Find returns the node at a path, and its key if it stands in a map.
+func (d *Doc) Find(path Path) (node, key *yaml.Node, err error) {
+	trail, rest, err := reach(d.Root(), path)
+	if err == nil && len(rest) > 0 {
+		err = noPath(path)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	last := trail[len(trail)-1]
+	return last.Node, last.Key, nil
+}
+
+func noPath(path Path) error { return fmt.Errorf("%w: %v", ErrPath, []any(path)) }
+
+// reach goes along a path from a node as far as there is something.
+func reach(n *yaml.Node, path Path) (trail []yamltext.Step, rest Path, err error) {
+	trail = []yamltext.Step{{Node: n}}
+	for i, step := range path {
+		if n.Kind == yaml.AliasNode {
+			return nil, nil, ErrShared
+		}
+		at := child(n, step)
+		if at == twice {
+			return nil, nil, ErrShape
+		}
+		if at < 0 {
+			return trail, path[i:], nil
+		}
+		next := yamltext.Step{Node: n.Content[at]}
+		if n.Kind == yaml.MappingNode {
+			next.Key = n.Content[at-1]
+		}
+		trail = append(trail, next)
+		n = next.Node
+	}
+	return trail, nil, nil
+}
+
+// twice is the index of a key that a map has twice.
+const twice = -2
+
+// child returns the index of the child that a step of a path leads to, -1 if there is none.
+func child(n *yaml.Node, step any) int {
+	found := -1
+	switch step := step.(type) {
+	case int:
+		if n.Kind == yaml.SequenceNode && step >= 0 && step < len(n.Content) {
+			found = step
+		}
+	case string:
+		for k := 0; n.Kind == yaml.MappingNode && k+1 < len(n.Content); k += 2 {
+			if key := n.Content[k]; key.Kind != yaml.ScalarNode || key.Value != step {
+				continue
+			}
+			if found >= 0 {
+				return twice
+			}
+			found = k + 1
+		}
+	}
+	return found
+}
+
+// Aliases counts the aliases of the anchor of a node, and of those around it up to the root: how
+// many other places an edit of it changes too.
+func (d *Doc) Aliases(path Path) int {
+	trail, _, err := reach(d.Root(), path)
+	if err != nil {
+		return 0
+	}
+	count := 0
+	for _, step := range trail {
+		count += d.aliases[step.Node]
+	}
+	return count
+}

@@ -1,0 +1,151 @@
+package yamledit
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/luaccm/ccm/runtime/textedit/splice"
+	"github.com/luaccm/ccm/runtime/textedit/yamltext"
+)
+
+// Item returns the lines of an item of a list as they are, with the comments right above it, and
+// indented by nothing. An item in brackets is written as a line of its own.
+func (d *Doc) Item(list Path, i int) (string, error) {
+	trail, err := d.list(list)
+	if err != nil {
+		return "", err
+	}
+	n := trail[len(trail)-1].Node
+	if i < 0 || i >= len(n.Content) {
+		return "", noPath(append(slices.Clip(list), i))
+	}
+	if yamltext.InFlow(trail) {
+		s := d.Span(n.Content[i])
+		text := "- " + d.Text[s.Start:s.End] + "\n"
+		if strings.Count(text, "\n") > 1 {
+			return "", ErrShape
+		}
+		return text, nil
+	}
+	from, to, ok := d.nodes.Lines(n, i, 1)
+	if !ok {
+		return "", ErrShape
+	}
+	text := strings.ReplaceAll(d.Text[from:to], "\r\n", "\n")
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return outdented(text, d.nodes.Column(d.Span(n).Value)), nil
+}
+
+// outdented takes blanks away from the begin of each line, as far as there are any.
+func outdented(text string, by int) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		blanks := len(line) - len(strings.TrimLeft(line, " "))
+		lines[i] = line[min(blanks, by):]
+	}
+	return strings.Join(lines, "")
+}
+
+// InsertText puts the items of a text, as Item returns them, before item i of a list. Comments
+// come along, unless the list stands in brackets.
+func (d *Doc) InsertText(list Path, i int, text string) (*Doc, Splice, error) {
+	trail, err := d.list(list)
+	if err != nil {
+		return nil, Splice{}, err
+	}
+	root, err := yamltext.Parse(text)
+	if err != nil {
+		return nil, Splice{}, mistake(err)
+	}
+	n := trail[len(trail)-1].Node
+	if root == nil || root.Content[0].Kind != yaml.SequenceNode || root.Content[0].Style&yaml.FlowStyle != 0 || len(root.Content[0].Content) == 0 {
+		return nil, Splice{}, ErrShape
+	}
+	if i < 0 || i > len(n.Content) {
+		return nil, Splice{}, noPath(append(slices.Clip(list), i))
+	}
+	items := root.Content[0]
+	w := d.wish()
+	want := w.at(list)
+	becomes(want, yaml.SequenceNode, "!!seq")
+	want.Content = slices.Insert(want.Content, i, items.Content...)
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	switch {
+	case len(n.Content) == 0:
+		return d.prove(w, d.nodes.ReplaceByLines(trail, text))
+	case yamltext.InFlow(trail):
+		if len(items.Content) > 1 {
+			return nil, Splice{}, ErrShape
+		}
+		return d.prove(w, d.nodes.Add(trail, i, deepCopy(items)))
+	}
+	return d.prove(w, d.nodes.AddLines(n, i, text))
+}
+
+// Split makes two groups of one. A group is a map with one key, which holds a list, and an item
+// of a list of groups; the path leads to the list of the group. The items from i on become a new
+// group behind it, which begins with copies of the items whose indices are given.
+func (d *Doc) Split(list Path, i int, copies []int) (*Doc, Splice, error) {
+	trail, err := d.list(list)
+	if err != nil {
+		return nil, Splice{}, err
+	}
+	if len(trail) < 3 || yamltext.InFlow(trail) {
+		return nil, Splice{}, ErrShape
+	}
+	items, group, groups := trail[len(trail)-1].Node, trail[len(trail)-2].Node, trail[len(trail)-3].Node
+	at, isItem := list[len(list)-2].(int)
+	if !isItem || len(group.Content) != 2 || i <= 0 || i >= len(items.Content) || items.Anchor != "" || group.Anchor != "" {
+		return nil, Splice{}, ErrShape
+	}
+	text, begin, err := d.header(list, groups, group, copies)
+	if err != nil {
+		return nil, Splice{}, err
+	}
+	w := d.wish()
+	want := w.at(list[:len(list)-2])
+	first, second := w.copied(group), deepCopy(group)
+	head := w.copied(items)
+	tail := &yaml.Node{Kind: yaml.SequenceNode, Tag: items.Tag}
+	for _, c := range copies {
+		tail.Content = append(tail.Content, deepCopy(items.Content[c]))
+	}
+	tail.Content = append(tail.Content, items.Content[i:]...)
+	head.Content = head.Content[:i]
+	first.Content[1], second.Content[1] = head, tail
+	want.Content = slices.Replace(want.Content, at, at+1, first, second)
+	from, _, ok := d.nodes.Lines(items, i, 1)
+	if !ok || from < begin {
+		return nil, Splice{}, ErrShape
+	}
+	return d.prove(w, Splice{From: from, To: from, Text: text})
+}
+
+// header returns the lines with which a group begins: its dash and key, and copies of items. Begin
+// is where the first item of the group begins at the earliest.
+func (d *Doc) header(list Path, groups, group *yaml.Node, copies []int) (text string, begin int, err error) {
+	key := d.Span(group.Content[0])
+	column := d.nodes.Column(d.Span(groups).Value)
+	text = strings.Repeat(" ", column) + "-" + strings.Repeat(" ", max(d.nodes.Column(key.Start)-column-1, 1)) + d.Text[key.Start:key.End] + ":\n"
+	items := group.Content[1]
+	indent := strings.Repeat(" ", d.nodes.Column(d.Span(items).Value))
+	for _, c := range copies {
+		item, err := d.Item(list, c)
+		if err != nil {
+			return "", 0, err
+		}
+		for line := range strings.Lines(item) {
+			if strings.TrimSpace(line) != "" {
+				line = indent + line
+			}
+			text += line
+		}
+	}
+	return text, splice.LineEnd(d.Text, key.End), nil
+}

@@ -1,0 +1,480 @@
+package browser
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// wantedSite is what both ways of making it must lead to: the resources in their order.
+const wantedSite = "package#nginx file#/srv/hello file#/srv/hello/index.html file#/etc/nginx/hello.conf exec#nginx -t service#nginx group#web user#hello"
+
+// checkSite fails unless the saved site is what was wanted, as the command line sees it, in both
+// languages.
+func checkSite(t *testing.T, s *studio) {
+	t.Helper()
+	text := s.read("site.yaml")
+	for _, want := range []string{"ensure: directory", "<h1>hello</h1>", "refreshonly: true"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("site.yaml lacks %s:\n%s", want, text)
+		}
+	}
+	if out := s.ccm("plan", "--root", t.TempDir(), "site.yaml"); !strings.Contains(out, "resources") {
+		t.Errorf("ccm plan says\n%s", out)
+	}
+	lua := s.ccm("convert", "site.yaml")
+	s.write("other.lua", lua)
+	s.ccm("lint", "other.lua")
+	same(t, "the catalog of YAML and Lua", catalog(s, "site.yaml"), catalog(s, "other.lua"))
+}
+
+// catalog is what a text declares, without the places in it.
+func catalog(s *studio, file string) string {
+	s.t.Helper()
+	out := s.ccm("catalog", "--output", "json", file)
+	lines := strings.Split(out, "\n")
+	for i, l := range lines {
+		if strings.Contains(l, `"position"`) || strings.Contains(l, `"file"`) {
+			if cut := strings.Index(l, `"position"`); cut >= 0 {
+				if end := strings.Index(l[cut+12:], `",`); end >= 0 {
+					lines[i] = l[:cut] + l[cut+12+end+2:]
+				} else {
+					lines[i] = l[:cut]
+				}
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// newSite begins a new site in YAML.
+func (b *tab) newSite() {
+	b.t.Helper()
+	b.click("button|A new site…")
+	b.until(`!!document.querySelector("dialog[open]")`)
+	b.click("dialog .main")
+	b.until(`!document.querySelector("dialog[open]")`)
+	b.settled()
+}
+
+// TestSiteByMouse makes a site of eight resources by the mouse; only names and values are typed.
+func TestSiteByMouse(t *testing.T) {
+	s := newStudio(t, nil)
+	b := newPage(t, s)
+	b.newSite()
+	// by clicks
+	b.click(".type|package")
+	b.settled()
+	b.fill("#f-name", "nginx")
+	b.click(".type|service")
+	b.settled()
+	b.fill("#f-name", "nginx")
+	// by dragging into the list
+	b.drag(".type|file", ".row|nginx", 17)
+	b.settled()
+	b.fill("#f-name", "/srv/hello")
+	b.choose("#f-ensure", "directory")
+	b.fill("#f-mode", "0755")
+	b.drag(".type|file", ".row|service", -17)
+	b.settled()
+	b.fill("#f-name", "/etc/nginx/hello.conf")
+	b.fill("#f-content", "root /srv/hello;\n")
+	b.drag(".type|file", ".row|hello.conf", -17)
+	b.settled()
+	b.fill("#f-name", "/srv/hello/index.html")
+	b.fill("#f-content", "<h1>hello</h1>\n")
+	b.drag(".type|exec", ".row|service", -17)
+	b.settled()
+	b.fill("#f-name", "nginx -t")
+	b.fill("#f-command", "/usr/sbin/nginx -t")
+	b.click(`[data-property=refreshonly] [role=radio]|yes`)
+	b.settled()
+	b.click(".row|service")
+	b.click(".type|user")
+	b.settled()
+	b.fill("#f-name", "hello")
+	b.drag(".palette .type|group", ".row|user", -17)
+	b.settled()
+	b.fill("#f-name", "web")
+	same(t, "resources", wantedSite, b.ids())
+	// arrows: from the knob of a row to another
+	b.click(".row|nginx -t")
+	b.drag(".row.now .knob", ".row|hello.conf", 0)
+	b.click("dialog .choice|subscribe")
+	b.click("dialog .main")
+	b.settled()
+	b.click(".row|service")
+	b.fill("#f-subscribe", "file#/etc/nginx/hello.conf")
+	b.settled()
+	if edges := eval[int](b, `document.querySelectorAll(".edges .subscribe").length`); edges != 2 {
+		t.Errorf("the gutter has %d arcs of subscribe, want 2", edges)
+	}
+	// a row is dragged, and brought back by undo
+	b.drag(".row|service", ".row|package", -17)
+	b.settled()
+	if ids := b.ids(); !strings.HasPrefix(ids, "service#nginx") {
+		t.Errorf("after the drag: %s", ids)
+	}
+	b.click(`button[aria-label=Undo]`)
+	b.settled()
+	same(t, "resources after undo", wantedSite, b.ids())
+	same(t, "mistakes", "", b.mistakes())
+	b.click(".top button|Save")
+	b.until(`window.studio.store.doc.value.saved`)
+	checkSite(t, s)
+	b.quiet()
+}
+
+// choose picks an option of a select.
+func (b *tab) choose(selector, option string) {
+	b.t.Helper()
+	b.point(selector)
+	eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.value = `+quote(option)+`; e.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
+	b.settled()
+}
+
+// typeName writes into the field that has the focus, and applies it.
+func (b *tab) typeName(text string) {
+	b.t.Helper()
+	b.keys("Ctrl+a")
+	b.write(text)
+	b.keys("Enter")
+	b.settled()
+}
+
+// to goes by Tab to the field of a property.
+func (b *tab) to(property string) {
+	b.t.Helper()
+	for range 60 {
+		if eval[bool](b, `document.activeElement.id === `+quote("f-"+property)+` || document.activeElement.closest('[role=radiogroup]')?.id === `+quote("f-"+property)) {
+			return
+		}
+		b.keys("Tab")
+	}
+	b.t.Fatalf("Tab does not come to %s", property)
+}
+
+// addByKeys adds a resource of a type with the keyboard: its name field has the focus then.
+func (b *tab) addByKeys(typ, name string) {
+	b.t.Helper()
+	for range 8 {
+		if eval[bool](b, `document.activeElement.matches(".palette input")`) {
+			break
+		}
+		b.keys("F6")
+	}
+	b.keys("Ctrl+a")
+	b.write(typ)
+	time.Sleep(50 * time.Millisecond)
+	b.keys("ArrowDown")
+	b.keys("Enter")
+	b.settled()
+	b.until(`document.activeElement.id === "f-name"`)
+	b.typeName(name)
+}
+
+// TestSiteByKeyboard makes the same site without a mouse.
+func TestSiteByKeyboard(t *testing.T) {
+	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources: []\n"})
+	b := newPage(t, s)
+	b.addByKeys("package", "nginx")
+	b.addByKeys("file", "/srv/hello")
+	b.to("ensure")
+	b.keys("ArrowDown", "ArrowDown", "ArrowDown")
+	if v := eval[string](b, `document.activeElement.value`); v != "directory" {
+		b.choose("#f-ensure", "directory") // how a select opens is the browser's
+	}
+	b.to("mode")
+	b.typeName("0755")
+	b.addByKeys("file", "/srv/hello/index.html")
+	b.to("content")
+	b.write("<h1>hello</h1>\n")
+	b.keys("Ctrl+Enter")
+	b.addByKeys("service", "nginx")
+	b.addByKeys("exec", "nginx -t")
+	b.to("command")
+	b.typeName("/usr/sbin/nginx -t")
+	b.to("refreshonly")
+	b.keys("ArrowRight")
+	if !strings.Contains(b.text(), "refreshonly: true") {
+		b.keys("ArrowRight")
+	}
+	b.settled()
+	// Esc leads to the list; Alt and an arrow move the row
+	b.keys("Escape")
+	b.until(`document.activeElement.matches(".rows")`)
+	b.keys("Alt+ArrowUp")
+	b.settled()
+	b.keys("ArrowUp")
+	b.addByKeys("file", "/etc/nginx/hello.conf")
+	b.to("content")
+	b.write("root /srv/hello;\n")
+	b.keys("Ctrl+Enter")
+	b.settled()
+	b.keys("Escape", "End")
+	b.addByKeys("group", "web")
+	b.addByKeys("user", "hello")
+	same(t, "resources", wantedSite, b.ids())
+	// an arrow by R
+	b.keys("Escape", "Home", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "r")
+	b.until(`!!document.querySelector("dialog[open]")`)
+	b.keys("ArrowDown", "Tab")
+	b.write("hello.conf")
+	time.Sleep(80 * time.Millisecond)
+	b.keys("ArrowDown", "Enter")
+	b.keys("Tab", "Tab", "Enter")
+	b.settled()
+	if text := b.text(); !strings.Contains(text, "subscribe: [file#/etc/nginx/hello.conf]") {
+		t.Errorf("no arrow was drawn:\n%s", text)
+	}
+	// copy, paste, undo
+	b.until(`!document.querySelector("dialog[open]")`)
+	b.keys("F6")
+	for range 8 {
+		if eval[bool](b, `document.activeElement.matches(".rows")`) {
+			break
+		}
+		b.keys("F6")
+	}
+	b.keys("End", "Ctrl+d")
+	b.settled()
+	if n := eval[int](b, `window.studio.store.resources.value.length`); n != 9 {
+		t.Errorf("Ctrl+D leads to %d resources, want 9", n)
+	}
+	b.keys("Delete")
+	b.settled()
+	same(t, "resources after Del", wantedSite, b.ids())
+	b.keys("Ctrl+z", "Ctrl+z")
+	b.settled()
+	same(t, "resources after undo", wantedSite, b.ids())
+	same(t, "mistakes", "", b.mistakes())
+	b.keys("Ctrl+s")
+	b.until(`window.studio.store.doc.value.saved`)
+	checkSite(t, s)
+	b.quiet()
+}
+
+// hostile is what no field may let out of its place.
+var hostile = []string{`</script><script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, "\x1b]0;owned\x07\x1b[31mred", `javascript:alert(1)`, `"><svg onload=alert(1)>`, `{{constructor.constructor('alert(1)')()}}`, "${ 1 }", "a\u202eb", strings.Repeat("x", 900)}
+
+func TestHostileContent(t *testing.T) {
+	var y strings.Builder
+	y.WriteString("ccm:\n  resources:\n")
+	for _, h := range hostile {
+		y.WriteString("    - exec:\n        - " + quote(h) + ":\n            command: " + quote(h) + "\n            description" + ": " + quote(h) + "\n            cwd: " + quote(h) + "\n            require: [" + quote("file#"+h) + "]\n")
+	}
+	s := newStudio(t, map[string]string{"site.yaml": y.String(), "<img src=x onerror=alert(1)>.yaml": "ccm:\n  resources: []\n", "javascript:alert(1).lua": "file '/x'\n"})
+	b := newPage(t, s)
+	eval[bool](b, `(window.studio.store.open("site.yaml"), true)`)
+	b.settled()
+	same(t, "resources", quote(len(hostile)), quote(eval[int](b, `window.studio.store.resources.value.length`)))
+	eval[bool](b, `(window.alerts = 0, window.alert = () => window.alerts++, true)`)
+	for i := range hostile {
+		eval[bool](b, `(window.studio.store.choose(window.studio.store.resources.value[`+quote(i)+`]?.key ?? ""), true)`)
+		time.Sleep(60 * time.Millisecond)
+	}
+	b.click(".side [role=tab]|Files")
+	time.Sleep(100 * time.Millisecond)
+	for _, view := range []string{"Plan", "Graph", "Facts", "History", "Design"} {
+		b.click(".top [role=tab]|" + view)
+		time.Sleep(200 * time.Millisecond)
+	}
+	if n := eval[int](b, `window.alerts + document.querySelectorAll("img:not(.cm-widgetBuffer), iframe, object, embed, .frame script, [onerror], [onload]").length + [...document.querySelectorAll("a[href], form[action]")].length`); n != 0 {
+		t.Errorf("%d things came to life", n)
+	}
+	// typed into fields
+	b.click(".side [role=tab]|Types")
+	eval[bool](b, `(window.studio.store.choose(window.studio.store.resources.value[0].key), true)`)
+	for _, h := range hostile[:6] {
+		b.fill("#f-command", h)
+	}
+	if n := eval[int](b, `window.alerts + document.querySelectorAll("img:not(.cm-widgetBuffer), iframe").length`); n != 0 {
+		t.Errorf("%d things came to life when typed", n)
+	}
+}
+
+// TestPolicy tries the Content-Security-Policy in the browser: nothing inline runs, and text
+// cannot become markup.
+func TestPolicy(t *testing.T) {
+	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources: []\n"})
+	b := newPage(t, s)
+	if !eval[bool](b, `(() => { try { document.createElement("div").innerHTML = "<b>x</b>"; return false; } catch { return true; } })()`) {
+		t.Error("a text can be made markup")
+	}
+	// the protocol of the debugger may evaluate, so that it is tried from within the page
+	eval[bool](b, `(setTimeout(() => { try { window.eval("1"); window.blocked = false; } catch { window.blocked = true; } }), true)`)
+	b.until(`window.blocked !== undefined`)
+	if !eval[bool](b, `window.blocked`) {
+		t.Error("a text can be made code")
+	}
+	eval[bool](b, `(() => { const e = document.createElement("script"); e.textContent = ""; return true; })`+` && true`)
+	if eval[bool](b, `(() => { try { const e = document.createElement("script"); e.text = "window.ran = true"; document.body.append(e); } catch { } return !!window.ran; })()`) {
+		t.Error("a script in the page runs")
+	}
+}
+
+// TestTwoTabs: an edit of one tab is in the other at once, and what both do is not lost.
+func TestTwoTabs(t *testing.T) {
+	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources:\n    - package:\n        - nginx:\n            ensure: present\n"})
+	a := newPage(t, s)
+	b := a.another(s)
+	a.fill("#f-name", "apache2")
+	b.until(`window.studio.store.resources.value[0].name === "apache2"`)
+	if text := eval[string](b, `[...document.querySelectorAll(".source .cm-line")].map(e => e.textContent).join("\n")`); !strings.Contains(text, "apache2") {
+		t.Errorf("the text of the other tab is\n%s", text)
+	}
+	// both type at once
+	a.click(".source .cm-content")
+	a.keys("Ctrl+Home")
+	b.click(".source .cm-content")
+	b.keys("Ctrl+End")
+	for range 12 {
+		a.write("#a")
+		b.write("#b")
+	}
+	a.settled()
+	b.settled()
+	time.Sleep(300 * time.Millisecond)
+	same(t, "the text of both tabs", a.text(), b.text())
+	if text := a.text(); strings.Count(text, "#a") != 12 || strings.Count(text, "#b") != 12 {
+		t.Errorf("something was lost:\n%s", text)
+	}
+	if shown := eval[string](b, `[...document.querySelectorAll(".source .cm-line")].map(e => e.textContent).join("\n")`); shown != b.text() {
+		t.Errorf("the editor shows\n%s\nthe text is\n%s", shown, b.text())
+	}
+}
+
+// TestServerDies: the program is killed while somebody works, and started again at its address.
+func TestServerDies(t *testing.T) {
+	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources:\n    - package:\n        - nginx:\n            ensure: present\n"})
+	b := newPage(t, s)
+	b.fill("#f-name", "apache2") // answered, and in the journal
+	s.kill()
+	b.click(".source .cm-content")
+	b.keys("Ctrl+End")
+	b.write("# typed while it was away")
+	b.until(`!!document.querySelector(".offline")`)
+	b.shoot("studio-offline")
+	b.axe("offline")
+	s.start()
+	b.until(`!!document.querySelector(".offline input")`)
+	b.click(".offline input")
+	b.write(s.url)
+	b.keys("Enter")
+	b.until(`!document.querySelector(".offline")`)
+	b.settled()
+	text := b.text()
+	for _, want := range []string{"apache2", "# typed while it was away"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("lost: %s\n%s", want, text)
+		}
+	}
+	b.keys("Ctrl+s")
+	b.until(`window.studio.store.doc.value.saved`)
+	same(t, "the file", text, s.read("site.yaml"))
+	// the new address is opened in the same tab
+	s.kill()
+	b.click(".source .cm-content")
+	b.keys("Ctrl+End")
+	b.write(" and again")
+	time.Sleep(300 * time.Millisecond)
+	s.start()
+	b.do(chromedp.Navigate(s.url))
+	b.until(`window.studio.store.serverText().includes("and again")`)
+	// the page is loaded again before it could send
+	b.write(", and more")
+	eval[bool](b, `(location.reload(), true)`)
+	time.Sleep(500 * time.Millisecond)
+	b.until(`!!window.studio?.ready && window.studio.store.serverText().includes("and more")`)
+}
+
+// TestChangedOutside: somebody else writes the file. Nothing is overwritten without being asked.
+func TestChangedOutside(t *testing.T) {
+	base := "# one\n# two\n# three\n# four\n# five\nccm:\n  resources:\n    - package:\n        - nginx:\n            ensure: present\n"
+	s := newStudio(t, map[string]string{"site.yaml": base})
+	b := newPage(t, s)
+	s.write("site.yaml", strings.Replace(base, "# two", "# TWO", 1))
+	b.until(`window.studio.store.serverText().includes("# TWO")`) // nothing was edited here: it is taken
+	base = s.read("site.yaml")
+	b.fill("#f-name", "apache2")
+	s.write("site.yaml", strings.Replace(base, "# one", "# ONE", 1))
+	b.until(`window.studio.store.doc.value.disk === "changed"`)
+	b.keys("Ctrl+s")
+	b.until(`!!document.querySelector("dialog[open]")`)
+	b.click("dialog .main") // the changes of both
+	time.Sleep(time.Second)
+	t.Log(eval[string](b, `JSON.stringify([window.studio.store.told.value, window.studio.store.conflict.value, window.studio.store.waiting.value, window.studio.store.doc.value.disk])`))
+	b.until(`!document.querySelector("dialog[open]") && window.studio.store.doc.value.saved`)
+	text := s.read("site.yaml")
+	if !strings.Contains(text, "# ONE") || !strings.Contains(text, "apache2") {
+		t.Errorf("the changes of both are not in\n%s", text)
+	}
+	// both change the same line
+	s.write("site.yaml", strings.Replace(text, "apache2", "lighttpd", 1))
+	b.fill("#f-name", "caddy")
+	b.keys("Ctrl+s")
+	b.until(`!!document.querySelector("dialog[open] .chunk")`)
+	b.both("conflict")
+	if !eval[bool](b, `document.querySelector("dialog .main").disabled`) {
+		t.Error("it can be saved before a side was chosen")
+	}
+	same(t, "the file while it is asked", strings.Replace(text, "apache2", "lighttpd", 1), s.read("site.yaml"))
+	b.click("dialog label|On the disk")
+	b.click("dialog .main")
+	b.until(`!document.querySelector("dialog[open]") && window.studio.store.doc.value.saved`)
+	if text := s.read("site.yaml"); !strings.Contains(text, "lighttpd") || strings.Contains(text, "caddy") {
+		t.Errorf("the choice was another:\n%s", text)
+	}
+	// the file is gone
+	if err := os.Remove(filepath.Join(s.dir, "site.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	b.until(`window.studio.store.doc.value.disk === "gone"`)
+}
+
+// TestTextAndForm: what is typed is in the form, what the form sets is in the text, and one
+// undo is for both.
+func TestTextAndForm(t *testing.T) {
+	s := newStudio(t, map[string]string{"site.yaml": "# kept\nccm:\n  resources:\n    - file:\n        - /etc/motd: # kept too\n            content: \"hi\\n\"\n            owner: root\n            group: root\n            mode: \"0644\"\n"})
+	b := newPage(t, s)
+	first := b.text()
+	b.fill("#f-owner", "daemon")
+	b.click(".source .cm-content")
+	b.keys("Ctrl+End")
+	b.write("    - package:\n        - zsh:\n            ensure: present\n")
+	b.settled()
+	same(t, "resources", "file#/etc/motd package#zsh", b.ids())
+	b.click(".row|motd")
+	b.fill("#f-mode", "0600")
+	want := strings.Replace(strings.Replace(first, "owner: root", "owner: daemon", 1), "0644", "0600", 1) + "    - package:\n        - zsh:\n            ensure: present\n"
+	same(t, "text", want, b.text())
+	b.keys("Ctrl+z")
+	for range 6 {
+		b.click(`button[aria-label=Undo]`)
+		b.settled()
+	}
+	same(t, "text after undo", first, b.text())
+	for range 6 {
+		b.click(`button[aria-label=Redo]`)
+		b.settled()
+	}
+	same(t, "text after redo", want, b.text())
+	// the other language
+	if lua := eval[string](b, `window.studio.store.doc.value.derived.text`); !strings.Contains(lua, `"zsh"`) {
+		t.Errorf("the Lua is\n%s", lua)
+	}
+	// mistakes stand at the field, in the row and at the foot
+	b.fill("#f-mode", "0888")
+	for _, where := range []string{`.field.wrong .err`, `.row .mark.err`, `.foot .err`, `.cm-lint-marker-error`} {
+		b.until(`!!document.querySelector(` + quote(where) + `)`)
+	}
+	if say := eval[string](b, `document.querySelector(".field.wrong .err").textContent`); !strings.Contains(say, `mode: want octal permissions such as "0644", got "0888"`) {
+		t.Errorf("the mistake says %s", say)
+	}
+	b.both("mistake")
+	b.quiet()
+}

@@ -1,0 +1,284 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An sshLab is a real sshd on this machine, and what a real ssh needs to reach it: keys, a
+// configuration and known hosts that are thrown away. What sshd starts has a home of its own.
+type sshLab struct {
+	t        *testing.T
+	dir      string // of all of it
+	home     string // of what sshd starts
+	ccm      string
+	port     int
+	sshd     *exec.Cmd
+	settings []string // further lines of the configuration of sshd
+}
+
+func newSSHLab(t *testing.T, settings ...string) *sshLab {
+	for _, name := range []string{"ssh", "ssh-keygen", "/usr/sbin/sshd"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("there is no %s", name)
+		}
+	}
+	dir, err := os.MkdirTemp("", "s") // short: it holds sockets
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	l := &sshLab{t: t, dir: dir, home: dir + "/home", ccm: filepath.Join(binaries, "ccm"), settings: settings}
+	require.NoError(t, os.Mkdir(l.home, 0o700))
+	for _, key := range []string{"hostkey", "key"} {
+		require.NoError(t, exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", dir+"/"+key).Run())
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	l.port = listener.Addr().(*net.TCPAddr).Port
+	require.NoError(t, listener.Close())
+	pub, err := os.ReadFile(dir + "/hostkey.pub")
+	require.NoError(t, err)
+	l.write("known", fmt.Sprintf("[127.0.0.1]:%d %s", l.port, pub))
+	l.write("config", fmt.Sprintf("Host *\n  HostName 127.0.0.1\n  Port %d\n  IdentityFile %s/key\n  IdentitiesOnly yes\n  UserKnownHostsFile %[2]s/known\n  StrictHostKeyChecking yes\n", l.port, dir))
+	l.start()
+	l.write("site/site.lua", `file { "`+dir+`/made-" .. (fact("inventory.role") or "none"), content = "hi\n", owner = "-1", group = "-1", mode = "0644" }`+"\n")
+	return l
+}
+
+func (l *sshLab) write(name, text string) {
+	path := filepath.Join(l.dir, name)
+	require.NoError(l.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(l.t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// start starts sshd.
+func (l *sshLab) start() {
+	if os.Geteuid() == 0 {
+		require.NoError(l.t, os.MkdirAll("/run/sshd", 0o755))
+	}
+	l.write("sshd_config", fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s/hostkey\nPidFile none\nAuthorizedKeysFile %[2]s/key.pub\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nMaxStartups 500\nSetEnv HOME=%s XDG_CACHE_HOME=%[3]s/cache XDG_STATE_HOME=%[3]s/state CCM_STATE_DIR=%[3]s/state/ccm\n%s\n",
+		l.port, l.dir, l.home, strings.Join(l.settings, "\n")))
+	l.sshd = exec.Command("/usr/sbin/sshd", "-D", "-f", l.dir+"/sshd_config", "-E", l.dir+"/sshd.log")
+	require.NoError(l.t, l.sshd.Start())
+	l.t.Cleanup(func() { _ = l.sshd.Process.Kill(); _ = l.sshd.Wait() })
+	require.Eventually(l.t, func() bool {
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", l.port))
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	}, 10*time.Second, 10*time.Millisecond)
+}
+
+// command returns ccm ssh, which asks nothing of the configuration of who runs the test.
+func (l *sshLab) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(l.ccm, append([]string{"ssh"}, args...)...)
+	cmd.Dir = l.dir
+	cmd.Env = append(os.Environ(), "CCM_SSH=ssh -F "+l.dir+"/config", "XDG_RUNTIME_DIR="+l.dir+"/run", "XDG_CACHE_HOME="+l.dir+"/mine", "HOME="+l.dir+"/mine")
+	require.NoError(l.t, os.MkdirAll(l.dir+"/run", 0o700))
+	return cmd
+}
+
+// run runs ccm ssh, and returns all that it prints and its exit status.
+func (l *sshLab) run(args ...string) (out string, code int) {
+	l.t.Helper()
+	cmd := l.command(args...)
+	text, _ := cmd.CombinedOutput()
+	return string(text), cmd.ProcessState.ExitCode()
+}
+
+// says fails the test unless ccm ssh prints that and exits so.
+func (l *sshLab) says(code int, part string, args ...string) string {
+	l.t.Helper()
+	out, got := l.run(args...)
+	require.Equal(l.t, code, got, out)
+	require.Contains(l.t, out, part)
+	return out
+}
+
+func TestSSH(t *testing.T) {
+	l := newSSHLab(t)
+	l.says(0, "created the file", "one", "--", "plan", "-q=false", "site") // nothing is done
+	require.NoFileExists(t, l.dir+"/made-none")
+	l.says(0, "Created the file", "one", "--", "run", "site/")
+	require.FileExists(t, l.dir+"/made-none")
+	l.says(0, "Nothing to do", "one", "two", "-j", "1", "--", "run", "site/site.lua")
+	sites, err := os.ReadDir(l.home + "/cache/ccm/sites")
+	require.NoError(t, err)
+	require.Len(t, sites, 1, "a site is known by its folder")
+	l.says(0, "/sites/site_", "one", "--", "history")
+	l.write("site/site.lua", "file { '"+l.dir+"/none/x', content = 'x' }\n")
+	l.says(1, "one  site.lua:1:1: file#", "one", "two", "-j", "1", "--", "run", "site")
+	l.write("site/site.lua", "file { '"+l.dir+"/none/x', content = 'x', owner = '-1', group = '-1', mode = '0644' }\n")
+	out := l.says(4, "does not exist", "one", "two", "-j", "1", "--", "run", "site")
+	require.Contains(t, out, "2 hosts: one, two:")
+	require.Contains(t, out, "0 of 2 hosts in order, 2 failed")
+	l.says(1, "no command that ccm runs on other machines", "one", "--", "lint", "site")
+
+	// Only the cache and the state are left behind, and no process.
+	var left []string
+	require.NoError(t, filepath.WalkDir(l.home, func(path string, d os.DirEntry, err error) error {
+		rel, _ := filepath.Rel(l.home, path)
+		if !d.IsDir() && !strings.HasPrefix(rel, "cache/ccm/") && !strings.HasPrefix(rel, "state/ccm/") {
+			left = append(left, rel)
+		}
+		return err
+	}))
+	require.Empty(t, left)
+	running, _ := exec.Command("pgrep", "-af", l.home).Output() // which fails if there is none
+	require.Empty(t, string(running))
+}
+
+// Facts of the list of hosts, the program's report, and which hosts are begun.
+func TestSSHManyHosts(t *testing.T) {
+	l := newSSHLab(t)
+	l.write("hosts", "a role=front # the first\nb 'role=back end'\n")
+	l.says(0, "back end", "--hosts", "hosts", "-j", "1", "--", "facts", "inventory.role")
+	l.says(0, "2 of 2 hosts in order", "--hosts", "hosts", "-j", "1", "--", "run", "site")
+	require.FileExists(t, l.dir+"/made-back end")
+	out := l.says(0, `"protocol":"io.choria.ccm.v1.ssh.result","target":"a","exit":0`, "a", "--output", "json", "--", "run", "site")
+	require.Contains(t, out, `{"target":"a","protocol":"io.choria.ccm.v1.`)
+	l.write("config", "Host down*\n  Port 9\n"+l.read("config"))
+	out = l.says(5, "2 of 3 hosts in order, 1 unreachable", "a", "down", "b", "-j", "1", "--", "facts", "os.name")
+	require.Contains(t, out, "down  unreachable: ssh: connect to host 127.0.0.1 port 9: Connection refused")
+	l.says(5, "0 of 4 hosts in order, 2 unreachable, 2 not begun", "down1", "down2", "a", "b", "--max-failed", "1", "--serial", "1", "--", "facts")
+
+	var names []string
+	for i := range 200 {
+		names = append(names, fmt.Sprintf("h%03d", i))
+	}
+	began := time.Now()
+	l.says(0, "200 of 200 hosts in order", append(names, "--", "facts", "os.name")...)
+	t.Logf("200 hosts: %s", time.Since(began).Round(100*time.Millisecond))
+}
+
+func (l *sshLab) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(l.dir, name))
+	require.NoError(l.t, err)
+	return string(text)
+}
+
+// What stands between people and their machines.
+func TestSSHDifficulties(t *testing.T) {
+	shell := func(name string) string {
+		return `ForceCommand ` + name + ` -c "$SSH_ORIGINAL_COMMAND"`
+	}
+	for name, x := range map[string]struct {
+		settings []string
+		program  string
+	}{
+		"fish":              {[]string{shell("fish")}, "fish"},
+		"csh":               {[]string{shell("tcsh")}, "tcsh"},
+		"noisy":             {[]string{`ForceCommand echo "{ \"noise\": 1 }"; echo noise; echo more >&2; printf "without end "; sh -c "$SSH_ORIGINAL_COMMAND"`}, "sh"},
+		"one session":       {[]string{"MaxSessions 1"}, "sh"},
+		"sudo without need": {nil, "sudo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(x.program); err != nil {
+				t.Skipf("there is no %s", x.program)
+			}
+			l := newSSHLab(t, x.settings...)
+			args := []string{"one", "--", "run", "site"}
+			if x.program == "sudo" {
+				args = append([]string{"--become", "sudo -n --preserve-env"}, args...)
+			}
+			l.says(0, "Created the file", args...)
+			l.says(0, "Nothing to do", args...)
+		})
+	}
+}
+
+// A jump over another host, and a host whose key is another one now.
+func TestSSHConfiguration(t *testing.T) {
+	l := newSSHLab(t)
+	l.write("config", "Host far\n  ProxyJump hop1,hop2\n  HostKeyAlias "+fmt.Sprintf("[127.0.0.1]:%d", l.port)+"\nHost hop*\n  User "+l.user()+"\nMatch all\n"+strings.Replace(l.read("config"), "Host *", "", 1))
+	// ProxyJump calls ssh by itself, with the same configuration.
+	l.says(0, "Created the file", "far", "--", "run", "site")
+	_, other := os.ReadFile(l.dir + "/key.pub")
+	require.NoError(t, other)
+	l.write("known", fmt.Sprintf("[127.0.0.1]:%d %s", l.port, l.read("key.pub")))
+	require.NoError(t, os.RemoveAll(l.dir+"/run"))
+	l.says(5, "unreachable: Host key verification failed.", "near", "--", "facts")
+}
+
+func (l *sshLab) user() string {
+	out, err := exec.Command("id", "-un").Output()
+	require.NoError(l.t, err)
+	return strings.TrimSpace(string(out))
+}
+
+// Where nothing can be stored, or what is stored cannot be run, it is said, and there is a way.
+func TestSSHStorage(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounts want root")
+	}
+	l := newSSHLab(t)
+	mount := func(options string) {
+		require.NoError(t, exec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", l.home).Run())
+	}
+	umount := func() { require.NoError(t, exec.Command("umount", "-l", l.home).Run()) }
+	mount("noexec,size=200m")
+	l.says(1, "cannot be executed there (noexec?): --remote-dir names another place", "one", "--", "facts")
+	l.says(0, "Linux", "one", "--remote-dir", l.dir+"/elsewhere", "--", "facts", "--output", "text")
+	umount()
+	mount("ro,size=1m")
+	l.says(1, "Read-only file system", "one", "--", "facts")
+	umount()
+	mount("size=1m")
+	l.says(1, "No space left on device", "one", "--", "facts")
+	entries, err := filepath.Glob(l.home + "/cache/ccm/bin/*/*")
+	require.NoError(t, err)
+	require.Empty(t, entries, "nothing of a program that has no room stays")
+	umount()
+	// A program that is there and damaged counts as one: its place says what it is.
+	l.says(0, "Linux", "one", "--", "facts", "--output", "text")
+}
+
+// The connection breaks while ccm runs: it ends after what it is doing, and that is on record.
+func TestSSHConnectionCut(t *testing.T) {
+	l := newSSHLab(t)
+	l.write("slow/site.lua", `exec { "first", command = "touch `+l.dir+`/begun", creates = "`+l.dir+`/begun" } exec { "second", command = "sleep 2" } exec { "third", command = "touch `+l.dir+`/third" }`)
+	cmd := l.command("one", "--", "run", "slow")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool { _, err := os.Stat(l.dir + "/begun"); return err == nil }, 20*time.Second, 20*time.Millisecond)
+	require.NoError(t, exec.Command("sh", "-c", fmt.Sprintf("kill -9 $(ss -tnpH 'sport = :%d' | grep -o 'pid=[0-9]*' | cut -d= -f2)", l.port)).Run())
+	_ = cmd.Wait()
+	require.Equal(t, 5, cmd.ProcessState.ExitCode(), out.String())
+	require.Contains(t, out.String(), "the connection was lost while ccm ran")
+	require.Eventually(t, func() bool {
+		text, _ := l.run("one", "--", "history")
+		return strings.Contains(text, "interrupted")
+	}, 20*time.Second, 500*time.Millisecond)
+	require.NoFileExists(t, l.dir+"/third")
+}
+
+// Other systems want their own program, and what is too slow is ended in order.
+func TestSSHOtherSystem(t *testing.T) {
+	l := newSSHLab(t)
+	l.write("bin/uname", "#!/bin/sh\ncase $1 in -s) echo Linux ;; -m) echo aarch64 ;; esac\n")
+	require.NoError(t, os.Chmod(l.dir+"/bin/uname", 0o755))
+	l.settings = []string{`ForceCommand PATH=` + l.dir + `/bin:$PATH sh -c "$SSH_ORIGINAL_COMMAND"`}
+	require.NoError(t, l.sshd.Process.Kill())
+	_ = l.sshd.Wait()
+	l.start()
+	l.says(1, "want the file ccm-linux-arm64 in one of", "one", "--", "facts")
+	text, err := os.ReadFile(l.ccm)
+	require.NoError(t, err)
+	l.write("programs/ccm-linux-arm64", string(text)+"x") // of another digest
+	l.says(0, "Linux", "one", "--binaries", "programs", "--", "facts", "--output", "text")
+	l.write("slow/site.lua", `exec { "first", command = "sleep 4" } exec { "second", command = "sleep 30" }`)
+	l.says(130, "it took longer than 3s", "one", "--binaries", "programs", "--timeout", "3s", "--", "run", "slow")
+}
