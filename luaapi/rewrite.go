@@ -17,8 +17,8 @@ const tableName = "(table)"
 
 // A rewriter changes a syntax tree before it is compiled: it makes calls of declareAtCallSite
 // of declarations (callsite.go), takes constants out (constants.go), divides what is long (this
-// file), and has strings joined and lengths taken by functions of ours (concat.go,
-// listlimit.go).
+// file), and has strings joined, lengths taken and fields of facts read by functions of ours
+// (concat.go, listlimit.go, factfields.go).
 type rewriter struct {
 	in        *Interp
 	c         *chunk
@@ -186,6 +186,10 @@ func (d *rewriter) expr(e ast.Expr) ast.Expr {
 func (d *rewriter) inside(e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.AttrGetExpr:
+		if path := FactPath(e); len(path) > 1 {
+			e.Object = d.checkedFact(e, path)
+			return
+		}
 		e.Object, e.Key = d.expr(e.Object), d.expr(e.Key)
 	case *ast.TableExpr:
 		for _, f := range e.Fields {

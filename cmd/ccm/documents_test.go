@@ -43,7 +43,7 @@ func TestDocumentsParse(t *testing.T) {
 	require.NoError(t, err)
 	lang, err := languageOf(reg)
 	require.NoError(t, err)
-	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals}
+	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals, FactFields: lang.FactFields}
 	blocks := 0
 	for _, page := range pages {
 		if filepath.Base(page) == "stdlib.md" {

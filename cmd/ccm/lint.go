@@ -63,7 +63,7 @@ func lintFiles(ctx context.Context, e *env, args, exclude []string, asJSON bool)
 	if err != nil {
 		return err
 	}
-	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals, Modules: make(map[string]*resource.Type)}
+	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals, FactFields: lang.FactFields, Modules: make(map[string]*resource.Type)}
 	l.ReadFile = func(path string) ([]byte, error) { return e.Files.Trust().ReadFile(ctx, path) }
 	for _, m := range lang.Modules {
 		l.Modules[m.Name] = m.Type

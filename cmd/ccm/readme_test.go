@@ -30,7 +30,7 @@ func TestReadme(t *testing.T) {
 			require.NoError(t, err)
 			lang, err := languageOf(reg)
 			require.NoError(t, err)
-			l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals}
+			l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals, FactFields: lang.FactFields}
 			for _, f := range l.Check("README.md", b[2]) {
 				require.Contains(t, []string{lint.Unused, lint.Unguarded}, f.Rule, "%s in %s", f.Error, b[2])
 			}

@@ -29,6 +29,9 @@ type Linter struct {
 	Globals   []luaapi.Global
 	// Modules are the types that modules return, by the names of these.
 	Modules map[string]*resource.Type
+	// FactFields returns the names below the fact at a path, and false if they are not all known;
+	// nil knows none.
+	FactFields func(path []string) ([]string, bool)
 	// ReadFile reads the templates whose paths are written down; nil looks at none.
 	ReadFile func(path string) ([]byte, error)
 }

@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/luaapi/stubs"
 	"github.com/luaccm/ccm/providers/posix"
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -20,7 +22,10 @@ func linter(t *testing.T) *lint.Linter {
 	h, _ := hosttest.New(t, nil)
 	in := luaapi.New(luaapi.Options{Registry: reg, Builder: new(catalog.Builder), Extend: std.Options{View: &h.View}.Extend})
 	defer in.Close()
-	return &lint.Linter{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals()}
+	page, err := os.ReadFile("../../docs/facts.md")
+	require.NoError(t, err)
+	lang := &stubs.Language{FactsPage: string(page)}
+	return &lint.Linter{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals(), FactFields: lang.FactFields}
 }
 
 // What each rule finds, and what is right and must not be found.
@@ -89,6 +94,11 @@ func TestCheck(t *testing.T) {
 		// Fields.
 		{`return str.trmi("x")`, `a.lua:1:8: str has no "trmi" (did you mean "trim"?)`},
 		{`return facts.role, facts.os`, ""},
+		{`return facts.os.release.major`, `a.lua:1:8: facts.os.release is no table, and has no "major" (write facts.os.release_major)`},
+		{`return facts.hostname.short`, `a.lua:1:8: facts.hostname is no table, and has no "short"`},
+		{`return facts.os.releas`, `a.lua:1:8: no fact "releas" in facts.os (did you mean "release"?)`},
+		{`return facts.os.release_major, facts.os.release:match("x"), facts.mounts["/"].device, facts.os.ours, facts.role.name`, ""},
+		{`local facts = { os = { release = {} } } return facts.os.release.major`, ""},
 		{`local str = {} return str.anything`, ""},
 		// Comments.
 		{"local a = 1 -- ccm: ignore", ""},

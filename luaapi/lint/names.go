@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/facts"
 )
 
 // read reports a name that stands for nothing.
@@ -49,8 +50,37 @@ func (s *scan) assignGlobal(id *ast.IdentExpr, function bool) {
 // nil, and scripts may ask for it; to ask a library of ccm is a mistake.
 var luaTables = []string{"string", "table", "math", "os", "coroutine", "debug", "package"}
 
+// fact reports a path below facts that leads nowhere on any machine: a text or a number has no
+// fields. Tables may have more than are known, so that of them only slips are reported.
+func (s *scan) fact(e *ast.AttrGetExpr) {
+	path := luaapi.FactPath(e)
+	if len(path) < 2 || s.l.FactFields == nil || s.lookup("facts") != nil {
+		return
+	}
+	before, name := path[:len(path)-1], path[len(path)-1]
+	last := len(before) - 1
+	known, ok := s.l.FactFields(before)
+	if !ok || slices.Contains(known, name) || slices.Contains(s.fields["string"], name) {
+		return
+	}
+	if known != nil {
+		if near := diag.Nearest(name, known); near != "" {
+			s.report(UnknownField, s.p.Pos(e), fmt.Sprintf("did you mean %q?", near), "no fact %q in facts.%s", name, strings.Join(before, "."))
+		}
+		return
+	}
+	hint := ""
+	if siblings, _ := s.l.FactFields(before[:last]); siblings != nil {
+		if flat := facts.Flat(before[last], name, siblings); flat != "" {
+			hint = "write facts." + strings.Join(append(slices.Clone(before[:last]), flat), ".")
+		}
+	}
+	s.report(UnknownField, s.p.Pos(e), hint, "facts.%s is no table, and has no %q", strings.Join(before, "."), name)
+}
+
 // field reports a field that a global does not have.
 func (s *scan) field(e *ast.AttrGetExpr) {
+	s.fact(e)
 	global := s.global(e.Object)
 	key, ok := e.Key.(*ast.StringExpr)
 	if global == "" || !ok {

@@ -70,6 +70,33 @@ func (n *factNode) at(path []string) *factNode {
 	return n
 }
 
+// FactFields returns the names of the fields of the fact at a path, as docs/facts.md has them.
+// It is false if that page does not list them all: of a fact that it does not know, and of
+// tables whose names differ from machine to machine. A text, a number or a boolean has none.
+func (l *Language) FactFields(path []string) ([]string, bool) {
+	n := l.factTree()
+	for _, name := range path {
+		if n = n.fields[name]; n == nil {
+			return nil, false
+		}
+	}
+	if n.fields == nil {
+		return nil, slices.Contains([]string{"string", "number", "integer", "boolean"}, n.typ)
+	}
+	if n.fields[list] != nil || n.fields[anyName] != nil {
+		return nil, false
+	}
+	return slices.Sorted(maps.Keys(n.fields)), true
+}
+
+// factTree returns the facts of docs/facts.md. It reads the page once.
+func (l *Language) factTree() *factNode {
+	if l.tree == nil {
+		l.tree = parseFacts(l.FactsPage)
+	}
+	return l.tree
+}
+
 // merge adds facts that are known by their values.
 func (n *factNode) merge(name string, v any) {
 	child := n.fields[name]

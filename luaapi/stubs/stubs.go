@@ -33,6 +33,8 @@ type Language struct {
 	FactsPage string
 	// Facts are further facts, such as those of this machine; may be nil.
 	Facts map[string]any
+
+	tree *factNode // of FactsPage, once it was read
 }
 
 // A Module is a module that returns the constructor of a type.

@@ -38,3 +38,12 @@ table.remove(facts.net.dns) --> 1: facts.net.dns is read-only (copy what you wan
 table.sort(facts.net.dns) --> 1: facts.net.dns is read-only (copy what you want to change)
 ---
 setmetatable(facts.os, {}) --> 1: the metatable of the table is protected
+---
+-- A text has no fields, though Lua would look for them in the library string.
+print(facts.os.family:upper(), facts.os.family.len("abc")) --: DEBIAN	3
+print(facts.os.family.name) --> 7: no fact "os.family.name": os.family is a text
+---
+print(fact("os.family.name", "x"), facts.os.release.full.major) --> 36: no fact "os.release.full.major": os.release.full is a text
+---
+local facts = { os = { family = "debian" } }
+print(facts.os.family.name) --: nil

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/diag"
@@ -146,13 +147,58 @@ type NotFoundError struct {
 	Path  string   // that was asked for
 	Part  string   // the first element of it that is not there
 	Known []string // what is there instead
+	// Scalar says which value on the way has no fields, such as "os.release is a text"; "" if none.
+	Scalar string
+	// Instead is the path of the fact that is meant by one below a scalar; "" if there is none.
+	Instead string
 }
 
 // Error says which fact is not there.
-func (e *NotFoundError) Error() string { return fmt.Sprintf("no fact %q", e.Path) }
+func (e *NotFoundError) Error() string {
+	if e.Scalar != "" {
+		return fmt.Sprintf("no fact %q: %s", e.Path, e.Scalar)
+	}
+	return fmt.Sprintf("no fact %q", e.Path)
+}
 
 // Hint returns the nearest name, or "".
-func (e *NotFoundError) Hint() string { return diag.DidYouMean(e.Part, e.Known) }
+func (e *NotFoundError) Hint() string {
+	if e.Instead != "" {
+		return fmt.Sprintf("did you mean %q?", e.Instead)
+	}
+	return diag.DidYouMean(e.Part, e.Known)
+}
+
+// below notes that the path goes through the value of a type at parts. Names are those beside it.
+func (e *NotFoundError) below(parts []string, typ string, names []string) {
+	e.Scalar = strings.Join(parts, ".") + " is " + typ
+	last := len(parts) - 1
+	if name := Flat(parts[last], e.Part, names); name != "" {
+		e.Instead = strings.Join(append(slices.Clone(parts[:last]), name), ".")
+	}
+}
+
+// Flat returns the one of names that says what part of a text is: release_major for major of
+// release. Facts are written so because a text has no fields. It is "" if there is none.
+func Flat(text, part string, names []string) string {
+	if name := text + "_" + part; slices.Contains(names, name) {
+		return name
+	}
+	return ""
+}
+
+// scalarType names the type of a value that has no fields; "" for a list or a table.
+func scalarType(v any) string {
+	switch v.(type) {
+	case string:
+		return "a text"
+	case bool:
+		return "true or false"
+	case int64, float64:
+		return "a number"
+	}
+	return ""
+}
 
 // Get returns the fact at a dotted path, such as os.family; list items by their
 // number from 0. A backslash before a dot makes it part of a name, as in
@@ -162,7 +208,19 @@ func (f *Facts) Get(path string) (any, error) {
 	if path == "" {
 		return f.Tree()
 	}
-	parts := splitPath(path)
+	return f.at(path, splitPath(path))
+}
+
+// At is Get for a path whose names are separate already.
+func (f *Facts) At(parts []string) (any, error) {
+	escaped := make([]string, len(parts))
+	for i, part := range parts {
+		escaped[i] = escapeName.Replace(part)
+	}
+	return f.at(strings.Join(escaped, "."), parts)
+}
+
+func (f *Facts) at(path string, parts []string) (any, error) {
 	val, err := f.Branch(parts[0])
 	if err != nil {
 		if nf, ok := err.(*NotFoundError); ok {
@@ -170,9 +228,10 @@ func (f *Facts) Get(path string) (any, error) {
 		}
 		return nil, err
 	}
-	for _, part := range parts[1:] {
+	var siblings []string // of val
+	for i, part := range parts[1:] {
 		var known []string
-		ok := false
+		ok, at := false, val
 		switch x := val.(type) {
 		case map[string]any:
 			known = slices.Sorted(maps.Keys(x))
@@ -183,8 +242,13 @@ func (f *Facts) Get(path string) (any, error) {
 			}
 		}
 		if !ok {
-			return nil, &NotFoundError{Path: path, Part: part, Known: known}
+			e := &NotFoundError{Path: path, Part: part, Known: known}
+			if typ := scalarType(at); typ != "" {
+				e.below(parts[:i+1], typ, siblings)
+			}
+			return nil, e
 		}
+		siblings = known
 	}
 	return val, nil
 }

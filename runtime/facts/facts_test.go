@@ -85,26 +85,28 @@ func TestMergeOverNothing(t *testing.T) {
 
 func TestNotFoundHints(t *testing.T) {
 	f := Static(map[string]any{
-		"os":   map[string]any{"family": "debian", "name": "Debian"},
+		"os":   map[string]any{"family": "debian", "name": "Debian", "release": "12", "release_major": int64(12)},
 		"list": []any{map[string]any{"name": "a"}},
 	})
-	for _, c := range []struct{ path, hint string }{
-		{"so.family", `did you mean "os"?`},
-		{"os.famly", `did you mean "family"?`},
-		{"os.zzzzzzzz", ""},
-		{"os.family.x", ""},
-		{"list.0.nmae", `did you mean "name"?`},
-		{"list.1", ""},
-		{"list.-1", ""},
-		{"list.0x", ""},
-		{"list.name", ""},
-		{".os", ""},
+	for _, c := range []struct{ path, hint, scalar string }{
+		{"so.family", `did you mean "os"?`, ""},
+		{"os.famly", `did you mean "family"?`, ""},
+		{"os.zzzzzzzz", "", ""},
+		{"os.family.x", "", ": os.family is a text"},
+		{"os.release.major", `did you mean "os.release_major"?`, ": os.release is a text"},
+		{"os.release_major.x", "", ": os.release_major is a number"},
+		{"list.0.nmae", `did you mean "name"?`, ""},
+		{"list.1", "", ""},
+		{"list.-1", "", ""},
+		{"list.0x", "", ""},
+		{"list.name", "", ""},
+		{".os", "", ""},
 	} {
 		_, err := f.Get(c.path)
 		nf, ok := errors.AsType[*NotFoundError](err)
 		require.True(t, ok, "%s: %v", c.path, err)
 		require.Equal(t, c.path, nf.Path)
-		require.EqualError(t, err, `no fact "`+c.path+`"`)
+		require.EqualError(t, err, `no fact "`+c.path+`"`+c.scalar)
 		require.Equal(t, c.hint, nf.Hint(), c.path)
 	}
 	got, err := f.Get("list.0.name")

@@ -196,7 +196,7 @@ func explain(code string, vars map[string]any, err error) error {
 		return out // said by a template inside, with all it knows
 	}
 	if m, ok := errors.AsType[*notFoundError](err); ok {
-		out.Err = &diag.Error{Err: m, Hint: cmp.Or(diag.DidYouMean(m.part, m.known), "give a default with lookup(path, default) or ??")}
+		out.Err = &diag.Error{Err: m, Hint: cmp.Or(m.hint(), "give a default with lookup(path, default) or ??")}
 		coverPath(code, out)
 		return out
 	}

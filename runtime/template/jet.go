@@ -233,13 +233,17 @@ func (r *renderer) explain(file string, err error) error {
 		}
 	}
 	e := &diag.Error{Err: errors.New(text)}
+	if strings.HasPrefix(text, "cannot index slice/array/string with type string") {
+		text = "a name follows what is a text or a list, and has no names"
+		e.Err = errors.New(text)
+	}
 	if m := jetUnknown().FindStringSubmatch(text); m != nil {
 		// Jet goes on with all the variables that there are, and their values.
 		text = fmt.Sprintf("%q is not defined", m[1])
 		e.Err, e.Hint = errors.New(text), diag.DidYouMean(m[1], jetNames)
 	}
 	if m, ok := errors.AsType[*notFoundError](err); ok {
-		e.Hint = diag.DidYouMean(m.part, m.known)
+		e.Hint = m.hint()
 	}
 	switch {
 	case at.File == inline || at.File == "" && file == "":

@@ -33,7 +33,7 @@ func orFallback(val any, err error, fallback []any) (any, error) {
 		return fallback[0], nil
 	}
 	if m, ok := errors.AsType[*notFoundError](err); ok {
-		return nil, &diag.Error{Err: m, Hint: diag.DidYouMean(m.part, m.known)}
+		return nil, &diag.Error{Err: m, Hint: m.hint()}
 	}
 	return val, err
 }
@@ -44,7 +44,7 @@ func (t *trees) findSteps(steps []string) (any, error) {
 	}
 	r := roots[steps[0]]
 	if r == "" {
-		return nil, &notFoundError{fmt.Sprintf("want a path that begins with facts, data or env, got %q", steps[0]), steps[0], []string{"facts", "data", "env"}}
+		return nil, &notFoundError{what: fmt.Sprintf("want a path that begins with facts, data or env, got %q", steps[0]), part: steps[0], known: []string{"facts", "data", "env"}}
 	}
 	return t.get(r, steps[1:])
 }
@@ -140,7 +140,7 @@ func (t *trees) find(path string) (any, error) {
 		return t.query(path) // a path that begins with a modifier or a list of paths
 	}
 	if r == "" {
-		return nil, &notFoundError{fmt.Sprintf("want a path that begins with facts, data or env, got %q", path), first, []string{"facts", "data", "env"}}
+		return nil, &notFoundError{what: fmt.Sprintf("want a path that begins with facts, data or env, got %q", path), part: first, known: []string{"facts", "data", "env"}}
 	}
 	if rest == "" {
 		return t.tree(r)

@@ -31,7 +31,7 @@ var files = fstest.MapFS{
 func newEnv() *Env {
 	return New(Options{
 		Facts: facts.Static(map[string]any{
-			"os":      map[string]any{"family": "debian", "version": "12"},
+			"os":      map[string]any{"family": "debian", "version": "12", "version_major": int64(12)},
 			"role":    nil,
 			"network": map[string]any{"interfaces": []any{map[string]any{"name": "lo"}, map[string]any{"name": "eth0"}}},
 			"memory":  map[string]any{"total": int64(1 << 40), "load": 0.5},
@@ -132,6 +132,9 @@ func TestExpandErrors(t *testing.T) {
 		{"a ${ Data.users.all } b", 5, 14, `no data "users.all" (did you mean "al"?)`},
 		{"a ${ Facts.os.familly } b", 5, 16, `no fact "os.familly" (did you mean "family"?)`},
 		{"${ lookup('facts.os.nope') }", 3, 23, `no fact "os.nope" (give a default with lookup(path, default) or ??)`},
+		{"${ Facts.os.version.major }", 3, 22, `no fact "os.version.major": os.version is a text (did you mean "facts.os.version_major"?)`},
+		{"${ Facts.os.version.major ?? 1 }", 3, 22, `no fact "os.version.major": os.version is a text (did you mean "facts.os.version_major"?)`},
+		{"${ lookup('facts.os.version.major', 1) }", 3, 35, `no fact "os.version.major": os.version is a text (did you mean "facts.os.version_major"?)`},
 		{"${ lookup('fcts.os') }", 3, 17, `want a path that begins with facts, data or env, got "fcts.os" (did you mean "facts"?)`},
 		{"${ lookup(5) }", 3, 6, `lookup: want a path, got the number 5`},
 		{"${ Environ.HOM }", 3, 11, `no environment variable "HOM" (did you mean "HOME"?)`},
@@ -165,6 +168,7 @@ func TestErrorsInTemplatesNameTheTemplate(t *testing.T) {
 		{"${ jet('syntax.jet') }", `/site/syntax.jet:2: parsing range: unexpected token`},
 		{"${ jet('badincl.jet') }", `/site/bad.jet:2: no data "nope"`},
 		{"${ jet(`a\n[[ Data.nope ]]`) }", `line 2 of the template: nothing to print in Data.nope`},
+		{"${ jet(`a\n[[ Facts.os.version.major ]]`) }", `line 2 of the template: a name follows what is a text or a list, and has no names`},
 		{"${ jet('nope.jet') }", `jet: no file /site/nope.jet`},
 	} {
 		_, err := newEnv().Expand(tt.text)

@@ -76,19 +76,30 @@ type notFoundError struct {
 	what  string // "no fact os.familly"
 	part  string
 	known []string
+	// instead is the path that is meant, if that is known: facts.os.release_major.
+	instead string
 }
 
 func (e *notFoundError) Error() string { return e.what }
 
-// IsMissing reports whether an error says that there is nothing at a path.
+// hint returns what may have been meant, or "".
+func (e *notFoundError) hint() string {
+	if e.instead != "" {
+		return fmt.Sprintf("did you mean %q?", e.instead)
+	}
+	return diag.DidYouMean(e.part, e.known)
+}
+
+// IsMissing reports whether an error says that there is nothing at a path, so that a default
+// counts. A path of which it is known what it should be is a mistake on every machine.
 func IsMissing(err error) bool {
-	_, ok := errors.AsType[*notFoundError](err)
-	return ok
+	e, ok := errors.AsType[*notFoundError](err)
+	return ok && e.instead == ""
 }
 
 func notFound(r root, path []string, n int, known []string) error {
 	kind := map[root]string{factsRoot: "fact", dataRoot: "data", environRoot: "environment variable"}[r]
-	return &notFoundError{fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), path[n], known}
+	return &notFoundError{what: fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), part: path[n], known: known}
 }
 
 // get returns what is at a path in a tree. Of the facts it gathers only the
@@ -124,11 +135,31 @@ func (t *trees) get(r root, path []string) (any, error) {
 	for i, step := range path[1:] {
 		next, known, ok := child(val, step)
 		if !ok {
+			if e := t.belowScalar(r, path); e != nil {
+				return nil, e
+			}
 			return nil, notFound(r, path, i+1, known)
 		}
 		val = next
 	}
 	return data.Unseal(val)
+}
+
+// belowScalar returns the error that a path goes through a fact without fields, or nil.
+func (t *trees) belowScalar(r root, path []string) error {
+	if r != factsRoot {
+		return nil
+	}
+	_, err := t.facts.At(path)
+	nf, ok := errors.AsType[*facts.NotFoundError](err)
+	if !ok || nf.Scalar == "" {
+		return nil
+	}
+	e := &notFoundError{what: nf.Error(), part: nf.Part}
+	if nf.Instead != "" {
+		e.instead = "facts." + nf.Instead
+	}
+	return e
 }
 
 // child returns the value under one name or number of a tree, or what is there
