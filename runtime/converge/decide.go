@@ -63,9 +63,10 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 			} else {
 				w.forecaster.blame(ctx, provider, ev, suspects)
 			}
-			w.forecaster.forecast(ctx, ev, d, false)
 			if mayRefresh && d.Stable() {
-				w.forecaster.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
+				w.forecaster.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true), false)
+			} else {
+				w.forecaster.forecast(ctx, ev, d, false)
 			}
 			return
 		}
@@ -73,7 +74,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	switch {
 	case d.Stable() && mayRefresh:
 		w.forecaster.blameDirect(ctx, provider, ev, w.suspects.refreshing(i))
-		w.forecaster.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true))
+		w.forecaster.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true), true)
 		return
 	case d.Stable():
 		w.transaction.pass(ev)

@@ -183,8 +183,14 @@ func (f *forecaster) forecastDecision(ctx context.Context, provider *resource.Bi
 	return d, false, nil
 }
 
-// forecast records the forecast of a resource that is unknown.
+// forecast records the forecast of a resource that is unknown, and what it may do.
 func (f *forecaster) forecast(ctx context.Context, ev *Event, d resource.Decision, once bool) {
+	f.forecastOutcome(ctx, ev, d, once)
+	f.assumeMayAct(ev, &d)
+}
+
+// forecastOutcome records the forecast of a resource that is unknown.
+func (f *forecaster) forecastOutcome(ctx context.Context, ev *Event, d resource.Decision, once bool) {
 	told, known := f.decideWithoutImagined(ctx, ev)
 	fromNothing := known && makesSomething(told)
 	if known && !fromNothing && told.Stable() && isRemoval(ev.Resource) && len(d.Actions) > 0 {
@@ -198,7 +204,6 @@ func (f *forecaster) forecast(ctx context.Context, ev *Event, d resource.Decisio
 	}
 	ev.Forecast = f.forecastOf(ctx, ev, told, once)
 	ev.Forecast.MayExist = fromNothing || f.mayExist(ev, d)
-	f.assumeMayAct(ev, &d)
 }
 
 // forecastOf returns the forecast that a decision gives.
@@ -314,13 +319,22 @@ func (f *forecaster) assumeMayAct(ev *Event, d *resource.Decision) {
 		f.view.Plan().Assume(ev.Index, true, d.Effects...)
 	}
 	if x, ok := r.Type.DecideFresh(r.Spec); ok && x.Err == nil && x.Complete { // all that it can do is known
-		for _, p := range x.Effects {
-			f.view.Plan().Assume(ev.Index, true, host.PathEffect{Path: p.Path, OfSystem: p.OfSystem, Unsure: true})
-		}
+		f.assumePossible(ev.Index, x.Effects)
 		return
 	}
 	f.suspects.addIncompleteEffect(ev.Index, d != nil && d.FilesComplete, f.predictions[ev.Index].Removes)
 	f.assumeUnknown(ev.Index, resource.Decision{})
+}
+
+// assumePossible adds effects to the view that resource i may have, and is not expected to.
+func (f *forecaster) assumePossible(i int, effects []host.PathEffect) {
+	if !f.planning || isOnlyPlanned(f.catalog.Resources[i]) {
+		return
+	}
+	f.mayHaveChanged = true
+	for _, p := range effects {
+		f.view.Plan().Assume(i, true, host.PathEffect{Path: p.Path, OfSystem: p.OfSystem, Unsure: true})
+	}
 }
 
 // willExist reports whether a resource with late values will exist.

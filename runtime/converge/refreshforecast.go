@@ -38,8 +38,9 @@ func mergeSuspects(list, more []suspect) []suspect {
 }
 
 // forecastRefresh records the forecast of a stable resource that d refreshes if a resource
-// changes that is unknown: it follows from the forecasts of these.
-func (f *forecaster) forecastRefresh(ctx context.Context, ev *Event, d resource.Decision) {
+// changes that is unknown: it follows from the forecasts of these. Only says that its state is
+// known, so that it does nothing without a refresh.
+func (f *forecaster) forecastRefresh(ctx context.Context, ev *Event, d resource.Decision, only bool) {
 	for _, x := range f.catalog.Deps[ev.Index] {
 		if !x.Refresh || f.outcomes[x.Index] != Unknown || !concerns(ev.Resource, f.catalog.Resources[x.Index]) {
 			continue
@@ -50,5 +51,10 @@ func (f *forecaster) forecastRefresh(ctx context.Context, ev *Event, d resource.
 			return
 		}
 	}
-	f.forecast(ctx, ev, resource.Decision{}, false)
+	f.forecastOutcome(ctx, ev, resource.Decision{}, false)
+	if only && d.Err == nil && d.Complete {
+		f.assumePossible(ev.Index, d.Effects)
+		return
+	}
+	f.assumeMayAct(ev, &resource.Decision{})
 }
