@@ -48,9 +48,10 @@ type Options struct {
 //	history.ndjson   one line for each run
 //	runs/RUN.ndjson  changes and events of a run
 //	objects/ab/...   contents that were overwritten or removed, by SHA-256
+//	identity         the key of age to which those of them with secrets are encrypted
 //	applied/...      last applied catalog of each site, and what it declares no more
 //	sensitive.ndjson properties and paths that have held secrets
-//	key              seals what holds secrets
+//	key              seals properties with secrets, and makes digests of secrets
 //	broken/...       copies of damaged files
 type Store struct {
 	dir     *statedir.Dir

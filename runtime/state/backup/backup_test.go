@@ -1,6 +1,10 @@
 package backup_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"filippo.io/age"
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -26,8 +31,12 @@ type box struct {
 	runs  []backup.RunContents
 }
 
-func newBox(t *testing.T) *box {
-	dir := t.TempDir()
+func newBox(t *testing.T) *box { return boxIn(t, t.TempDir()) }
+
+// another returns the box as another process sees it.
+func (b *box) another() *box { return boxIn(b.T, b.dir) }
+
+func boxIn(t *testing.T, dir string) *box {
 	b := &box{T: t, dir: dir}
 	b.store = &backup.Store{
 		Dir:     statedir.New(dir, nil, nil),
@@ -88,6 +97,81 @@ func TestPut(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = b.read("../../etc/passwd")
 	require.ErrorContains(t, err, "want the SHA-256")
+}
+
+// What holds secrets is encrypted to the identity of the machine: the library of age reads it with nothing but
+// the file of that, which is made once and only if it is needed.
+func TestEncryptedToTheMachine(t *testing.T) {
+	b := newBox(t)
+	_, err := b.put(b.store.Writer("r1"), "no secret", false)
+	require.NoError(t, err)
+	identity := filepath.Join(b.dir, "identity")
+	require.NoFileExists(t, identity)
+	id, err := b.put(b.store.Writer("r1"), "hunter2", true)
+	require.NoError(t, err)
+	info, err := os.Stat(identity)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	text, err := os.ReadFile(identity)
+	require.NoError(t, err)
+	key, err := age.ParseX25519Identity(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	f, err := os.Open(filepath.Join(b.dir, "objects", id[:2], id+".gz.age"))
+	require.NoError(t, err)
+	defer f.Close()
+	plain, err := age.Decrypt(f, key)
+	require.NoError(t, err)
+	z, err := gzip.NewReader(plain)
+	require.NoError(t, err)
+	got, err := io.ReadAll(z)
+	require.NoError(t, err)
+	require.Equal(t, "hunter2", string(got))
+
+	// Another process uses the same.
+	other := b.another()
+	_, err = other.put(other.store.Writer("r2"), "hunter3", true)
+	require.NoError(t, err)
+	again, err := os.ReadFile(identity)
+	require.NoError(t, err)
+	require.Equal(t, text, again)
+
+	// Without it, what is there is lost and said to be, and the next run makes a new one.
+	require.NoError(t, os.Remove(identity))
+	other = b.another()
+	_, err = other.read(id)
+	require.ErrorContains(t, err, "identity")
+	_, err = other.put(other.store.Writer("r3"), "hunter4", true)
+	require.NoError(t, err)
+	_, err = other.read(id)
+	require.ErrorContains(t, err, "another machine")
+
+	// A file that holds something else is set aside, and nothing of it is told.
+	require.NoError(t, os.WriteFile(identity, []byte("AGE-SECRET-"+"KEY-1QQQ"), 0o600))
+	other = b.another()
+	_, err = other.put(other.store.Writer("r4"), "hunter5", true)
+	require.NoError(t, err)
+	require.DirExists(t, filepath.Join(b.dir, "broken"))
+}
+
+// What versions before have sealed with the key of the state directory can be read.
+func TestSealedBefore(t *testing.T) {
+	b := newBox(t)
+	sum := sha256.Sum256([]byte("hunter2"))
+	id := b.store.Secrets.Digest("content", hex.EncodeToString(sum[:]))
+	var out bytes.Buffer
+	w, err := b.store.Secrets.Seal(&out)
+	require.NoError(t, err)
+	require.NoError(t, statedir.Compress(w, statedir.Writing([]byte("hunter2"))))
+	require.NoError(t, w.Close())
+	require.NoError(t, os.MkdirAll(filepath.Join(b.dir, "objects", id[:2]), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "objects", id[:2], id+".sealed"), out.Bytes(), 0o600))
+	text, err := b.read(id)
+	require.NoError(t, err)
+	require.Equal(t, "hunter2", text)
+	again, err := b.put(b.store.Writer("r1"), "hunter2", true)
+	require.NoError(t, err)
+	require.Equal(t, id, again)
+	require.Len(t, b.files(), 1, "it is not stored twice")
 }
 
 // TestDamaged: what is damaged is found when it is read, and is stored anew.

@@ -14,17 +14,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"filippo.io/age"
 
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
 // A Store is the contents in a state directory: files named after the SHA-256 of what they
-// hold, compressed. What holds secrets is sealed, and has its name of a keyed digest
-// of that. Equal contents are stored once.
+// hold, compressed. What holds secrets is encrypted with age to the identity of the machine, and has
+// its name of a keyed digest of that. Equal contents are stored once.
 type Store struct {
 	Dir     *statedir.Dir
 	Secrets *secret.Keeper
@@ -36,6 +39,8 @@ type Store struct {
 	// Runs returns the runs that are on record, oldest first.
 	Runs func() ([]RunContents, error)
 	Now  func() time.Time
+
+	machine *age.X25519Identity // once it was read
 }
 
 // RunContents is the contents that one run has stored.
@@ -51,25 +56,28 @@ const contentsDir = "objects"
 
 // The suffixes of contents.
 const (
-	clearSuffix  = ".gz"
-	sealedSuffix = ".sealed"
+	clearSuffix     = ".gz"
+	encryptedSuffix = ".gz.age"
+	sealedSuffix    = ".sealed" // written by versions before encryptedSuffix
 )
 
 func contentFile(id, suffix string) string { return filepath.Join(contentsDir, id[:2], id+suffix) }
 
 // file returns the file of a content.
 func (s *Store) file(id string) string {
-	if sealed := contentFile(id, sealedSuffix); s.Dir.Has(sealed) {
-		return sealed
+	for _, suffix := range []string{encryptedSuffix, sealedSuffix} {
+		if name := contentFile(id, suffix); s.Dir.Has(name) {
+			return name
+		}
 	}
 	return contentFile(id, clearSuffix)
 }
 
-// sealedID returns the name of a content that is sealed, given its SHA-256.
-func (s *Store) sealedID(sum string) string { return s.Secrets.Digest("content", sum) }
+// secretID returns the name of a content with secrets, given its SHA-256.
+func (s *Store) secretID(sum string) string { return s.Secrets.Digest("content", sum) }
 
 // IsNamed reports whether id is the name of the content with that SHA-256.
-func (s *Store) IsNamed(id, sum string) bool { return id == sum || id == s.sealedID(sum) }
+func (s *Store) IsNamed(id, sum string) bool { return id == sum || id == s.secretID(sum) }
 
 // isID reports whether id is the SHA-256 of something in hexadecimal.
 func isID(id string) bool {
@@ -97,11 +105,8 @@ func (s *Store) each(f func(id, name string, size int64) error) error {
 			if e != nil {
 				return e
 			}
-			id, ok := strings.CutSuffix(file.Name(), clearSuffix)
-			if !ok {
-				id, ok = strings.CutSuffix(file.Name(), sealedSuffix)
-			}
-			if !ok || !isID(id) {
+			id, suffix, _ := strings.Cut(file.Name(), ".")
+			if !slices.Contains([]string{clearSuffix, encryptedSuffix, sealedSuffix}, "."+suffix) || !isID(id) {
 				id = ""
 			}
 			if err := f(id, name, fi.Size); err != nil {
@@ -132,7 +137,10 @@ func (s *Store) Open(id string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	var r io.Reader = f
-	if strings.HasSuffix(f.Name(), sealedSuffix) {
+	switch {
+	case strings.HasSuffix(f.Name(), encryptedSuffix):
+		r, err = s.decrypt(f)
+	case strings.HasSuffix(f.Name(), sealedSuffix):
 		r, err = s.Secrets.Open(f)
 	}
 	z := decompressors.Get().(*gzip.Reader)
@@ -152,11 +160,20 @@ func (c *content) Read(p []byte) (int, error) {
 	c.sum.Write(p[:n])
 	switch {
 	case err == io.EOF && !c.s.IsNamed(c.id, hex.EncodeToString(c.sum.Sum(nil))):
-		return n, fmt.Errorf("the backup %s is damaged: it holds something else", c.id)
+		return n, fmt.Errorf("the backup %s is damaged: it holds something else%s", c.id, c.orKey())
 	case err != nil && err != io.EOF:
 		return n, fmt.Errorf("the backup %s is damaged: %w", c.id, err)
 	}
 	return n, err
+}
+
+// orKey says what else may be so if a content is not what its name says: the name of one with secrets is
+// a digest with the key of the state directory.
+func (c *content) orKey() string {
+	if strings.HasSuffix(c.f.Name(), encryptedSuffix) {
+		return ", or the file key of the state directory is another one"
+	}
+	return ""
 }
 
 // Close implements io.Closer.

@@ -53,46 +53,49 @@ var errNoRoom = &LimitError{"the backups of this run take all the room there is 
 // name. If batch is set, it is durable only after the next Sync. It is durable
 // before it has its name otherwise.
 //
-// With seal set it is sealed. It is sealed anyway if there is a secret in it, which the
+// With encrypt set it is encrypted. It is encrypted anyway if there is a secret in it, which the
 // second result says. What is too large for the store is a [LimitError].
-func (w *Writer) Put(v *host.View, path string, batch, seal bool) (id string, sealed bool, err error) {
+func (w *Writer) Put(v *host.View, path string, batch, encrypt bool) (id string, encrypted bool, err error) {
 	f, err := v.Open(path)
 	if err != nil {
-		return "", seal, err
+		return "", encrypt, err
 	}
 	defer f.Close()
 	sum := sha256.New()
 	var to io.Writer = sum
 	scan := w.s.Secrets.Scanner()
-	if !seal && scan != nil {
+	if !encrypt && scan != nil {
 		to = io.MultiWriter(sum, scan)
 	}
 	n, err := w.copy(to, io.LimitReader(f, w.s.Object+1))
 	if err != nil {
-		return "", seal, err
+		return "", encrypt, err
 	}
-	seal = seal || scan.Found()
+	encrypt = encrypt || scan.Found()
 	if n > w.s.Object {
-		return "", seal, &LimitError{"it is larger than " + bytesize.Format(w.s.Object)}
+		return "", encrypt, &LimitError{"it is larger than " + bytesize.Format(w.s.Object)}
 	}
 	id = hex.EncodeToString(sum.Sum(nil))
 	suffix := clearSuffix
-	if seal {
+	if encrypt {
 		if err := w.s.NeedKey(); err != nil {
-			return "", seal, err
+			return "", encrypt, err
 		}
-		id, suffix = w.s.sealedID(id), sealedSuffix
+		if err := w.s.needIdentity(); err != nil {
+			return "", encrypt, err
+		}
+		id, suffix = w.s.secretID(id), encryptedSuffix
 	}
 	if !w.used[id] && !w.holds(id) {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return "", seal, err
+			return "", encrypt, err
 		}
 		if err := w.write(id, suffix, f, batch); err != nil {
-			return "", seal, err
+			return "", encrypt, err
 		}
 	}
 	w.used[id] = true
-	return id, seal, nil
+	return id, encrypt, nil
 }
 
 // copy is io.Copy, which makes a buffer each time.
@@ -130,7 +133,7 @@ func (w *Writer) write(id, suffix string, r io.Reader, batch bool) error {
 	var size int64
 	err := w.s.Dir.Replace(contentFile(id, suffix), !batch, func(file io.Writer) error {
 		counted := &counter{w: file}
-		err := w.encode(counted, suffix == sealedSuffix, func(z io.Writer) error {
+		err := w.encode(counted, suffix == encryptedSuffix, func(z io.Writer) error {
 			_, err := w.copy(io.MultiWriter(z, sum), r)
 			return err
 		})
@@ -151,19 +154,19 @@ func (w *Writer) write(id, suffix string, r io.Reader, batch bool) error {
 	return nil
 }
 
-// encode compresses what is written, and seals it if seal is set.
-func (w *Writer) encode(to io.Writer, seal bool, write func(io.Writer) error) error {
-	if !seal {
+// encode compresses what is written, and encrypts that if encrypt is set.
+func (w *Writer) encode(to io.Writer, encrypt bool, write func(io.Writer) error) error {
+	if !encrypt {
 		return statedir.Compress(to, write)
 	}
-	sealer, err := w.s.Secrets.Seal(to)
+	enc, err := w.s.encrypt(to)
 	if err != nil {
 		return err
 	}
-	if err := statedir.Compress(sealer, write); err != nil {
+	if err := statedir.Compress(enc, write); err != nil {
 		return err
 	}
-	return sealer.Close()
+	return enc.Close()
 }
 
 // Sync makes what was stored in a batch durable.

@@ -1,0 +1,81 @@
+package backup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"filippo.io/age"
+
+	"github.com/luaccm/ccm/runtime/state/statedir"
+)
+
+// identityFile holds the identity of the machine, as age writes one: contents with secrets are encrypted to it.
+// It never leaves the state directory. The program age reads it: age -d -i identity FILE.
+const identityFile = "identity"
+
+// readIdentity returns the identity of the machine. The error wraps [os.ErrNotExist] if none was made yet.
+func (s *Store) readIdentity() (*age.X25519Identity, error) {
+	if s.machine != nil {
+		return s.machine, nil
+	}
+	text, err := s.Dir.ReadFile(identityFile)
+	if err != nil {
+		return nil, err
+	}
+	id, err := age.ParseX25519Identity(string(bytes.TrimSpace(text)))
+	if err != nil {
+		return nil, errNoIdentity // the error of age tells parts of it
+	}
+	s.machine = id
+	return id, nil
+}
+
+// errNoIdentity is the error that the file of the identity holds something else.
+var errNoIdentity = errors.New("it is no identity: what was encrypted to it is lost")
+
+// needIdentity makes sure that the machine has an identity. It is made when it is needed for the first time.
+func (s *Store) needIdentity() error {
+	_, err := s.readIdentity()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errNoIdentity):
+		s.Dir.SetAside(identityFile, err.Error(), s.Now())
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		return err
+	}
+	if err := s.Dir.Replace(identityFile, true, statedir.Writing([]byte(id.String()+"\n"))); err != nil {
+		return fmt.Errorf("%s: %w", identityFile, err)
+	}
+	s.machine = id
+	return nil
+}
+
+// encrypt returns a writer that encrypts to the machine. It has to be closed, which does not close w.
+func (s *Store) encrypt(w io.Writer) (io.WriteCloser, error) {
+	id, err := s.readIdentity()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", identityFile, err)
+	}
+	return age.Encrypt(w, id.Recipient())
+}
+
+// decrypt returns a reader of what encrypt has written.
+func (s *Store) decrypt(r io.Reader) (io.Reader, error) {
+	id, err := s.readIdentity()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", identityFile, err)
+	}
+	out, err := age.Decrypt(r, id)
+	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok {
+		return nil, errors.New("it was encrypted to another machine, or before the file identity was lost")
+	}
+	return out, err
+}
