@@ -172,6 +172,8 @@ func withoutShebang(text string) string {
 type compiler struct {
 	in          *Interp
 	noCallSites bool // no declaration is a call site; for tests
+	// through are the metatables of environments, by the globals that they lead to.
+	through map[*lua.LTable]*lua.LTable
 }
 
 // load parses a text and compiles it to a function. The error for invalid Lua is a [*diag.Error] that wraps a [syntaxError].
@@ -218,15 +220,24 @@ func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto
 // to the real ones. An assignment is reported as a mistake, and works nevertheless, so that
 // the other mistakes of the script are found too.
 func (cp *compiler) environment(c *chunk) *lua.LTable {
-	env := cp.in.vm.CreateTable(0, 0)
-	mt := cp.in.vm.CreateTable(0, 3)
 	globals := cp.in.vm.Env
 	if c.of != nil {
 		globals = cp.in.globals.of(c.of)
 	}
+	env := cp.in.vm.CreateTable(0, 0)
+	env.Metatable = cp.throughTo(globals)
+	return env
+}
+
+// throughTo returns the metatable of environments that read through to a table of globals.
+func (cp *compiler) throughTo(globals *lua.LTable) *lua.LTable {
+	if mt := cp.through[globals]; mt != nil {
+		return mt
+	}
+	mt := cp.in.vm.CreateTable(0, 2)
 	mt.RawSetString("__index", globals)
 	mt.RawSetString("__newindex", cp.in.vm.NewFunction(func(L *lua.LState) int {
-		name, value := keyText(L.Get(2)), L.Get(3)
+		env, name, value := L.CheckTable(1), keyText(L.Get(2)), L.Get(3)
 		cp.in.globals.noteGlobal(L, name, value)
 		env.RawSetString(name, value)
 		if globals.RawGetString(name) == lua.LNil {
@@ -234,6 +245,9 @@ func (cp *compiler) environment(c *chunk) *lua.LTable {
 		}
 		return 0
 	}))
-	env.Metatable = mt
-	return env
+	if cp.through == nil {
+		cp.through = make(map[*lua.LTable]*lua.LTable)
+	}
+	cp.through[globals] = mt
+	return mt
 }

@@ -28,6 +28,8 @@ type Package struct {
 // A PackageFile is what require finds in a package.
 type PackageFile struct {
 	Of *Package
+	// Path is its path below the directory of the package, with slashes.
+	Path string
 	// Key is its name in package.loaded, which no file of a script has.
 	Key string
 	// File is its path, Shown how messages name it, and Dir where relative paths in it begin.
@@ -140,21 +142,18 @@ func (gt *globalTable) of(p *Package) *lua.LTable {
 	}
 	L := gt.in.vm
 	real := L.Env
-	t := L.CreateTable(0, 16)
+	t := L.CreateTable(0, 0)
 	take := func(name string) lua.LValue {
-		v := L.GetField(real, name) // it may be made only now
+		v := gt.ofPackage(p, name)
+		if v == nil {
+			v = L.GetField(real, name) // it may be made only now
+		}
 		if plain, ok := v.(*lua.LTable); ok && slices.Contains(plainTables, name) {
 			v = copied(L, plain)
 		}
 		t.RawSetString(name, v)
 		return v
 	}
-	t.RawSetString("require", L.NewFunction(gt.in.modules.requireIn(p)))
-	load := L.NewFunction(func(L *lua.LState) int { return (&baseLib{in: gt.in}).loadIn(L, p) })
-	t.RawSetString("load", load)
-	t.RawSetString("loadstring", load)
-	t.RawSetString("getmetatable", L.NewFunction(getMetatable))
-	t.RawSetString("package", gt.packageTable())
 	mt := L.CreateTable(0, 3)
 	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		name := keyText(L.Get(2))
@@ -179,6 +178,22 @@ func (gt *globalTable) of(p *Package) *lua.LTable {
 	t.Metatable = mt
 	p.globals = t
 	return t
+}
+
+// ofPackage returns a global that packages have of their own, nil of those that are as in scripts.
+func (gt *globalTable) ofPackage(p *Package, name string) lua.LValue {
+	L := gt.in.vm
+	switch name {
+	case "require":
+		return L.NewFunction(gt.in.modules.requireIn(p))
+	case "load", "loadstring":
+		return L.NewFunction(func(L *lua.LState) int { return (&baseLib{in: gt.in}).loadIn(L, p) })
+	case "getmetatable":
+		return L.NewFunction(getMetatable)
+	case "package":
+		return gt.packageTable()
+	}
+	return nil
 }
 
 // packageTable returns the table package for the code of packages: the constructor of its

@@ -96,13 +96,18 @@ func (x *packages) Find(from *luaapi.Package, name string) (*luaapi.PackageFile,
 		x.byName[m.Name] = p
 	}
 	return &luaapi.PackageFile{
-		Of: p, Key: fmt.Sprintf("%s: %s", found.Name, name),
+		Of: p, Path: found.Path, Key: fmt.Sprintf("%s: %s", found.Name, name),
 		File: found.File(), Shown: found.Shown(), Dir: filepath.Dir(found.File()),
 	}, nil
 }
 
 // Read implements luaapi.Packages.
 func (x *packages) Read(f *luaapi.PackageFile) ([]byte, error) {
+	if c, err := x.site.Open(f.Of.Name); err != nil {
+		return nil, err
+	} else if text, ok, err := c.Read(f.Path); ok {
+		return text, err
+	}
 	if x.found {
 		if err := x.policy.CheckFound(f.File); err != nil {
 			return nil, err

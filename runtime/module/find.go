@@ -145,9 +145,21 @@ func (c Copy) find(name string) *Found {
 // has reports whether a copy has a file.
 func (c Copy) has(name string) bool {
 	if c.files != nil {
-		return slices.Contains(c.files, name)
+		return slices.ContainsFunc(c.files, func(f file) bool { return f.name == name })
 	}
 	return isFile(filepath.Join(c.Dir, filepath.FromSlash(name)))
+}
+
+// Read returns what a file of a module holds, given its path below the directory. It is false of a module that is replaced,
+// and of what is not in it. A file that is not as it was when it was checked is an error: so what is read has the hash of
+// the lock, and its path need not be judged again.
+func (c Copy) Read(name string) (text []byte, ok bool, err error) {
+	i := slices.IndexFunc(c.files, func(f file) bool { return f.name == name })
+	if i < 0 {
+		return nil, false, nil
+	}
+	text, err = c.files[i].read(c.Dir)
+	return text, true, err
 }
 
 // Exports reports whether the module in a directory has a file for a name that it exports.

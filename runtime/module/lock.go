@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -93,8 +92,17 @@ func (l *Lock) marshal() []byte {
 	return b.Bytes()
 }
 
-// ParseLock reads the text of a lock. Any byte that this program would not have written there
-// is an error.
+// fits reports whether the sum is that of the text.
+func (l *Lock) fits(text []byte) bool {
+	body, ok := bytes.CutSuffix(text, []byte(l.Sum+"\"\n}\n"))
+	if !ok || len(l.Sum) != 2*sha256.Size {
+		return false
+	}
+	sum := sha256.Sum256(append(slices.Clone(body), "\"\n}\n"...))
+	return hex.EncodeToString(sum[:]) == l.Sum
+}
+
+// ParseLock reads the text of a lock. Any byte that is not as it was when the lock was written is an error.
 func ParseLock(file string, text []byte) (*Lock, error) {
 	damaged := func(format string, args ...any) error {
 		return diag.Errorf(diag.Pos{File: file}, format, args...).WithHint("restore it from version control, or remove it and write it anew: ccm mod tidy")
@@ -103,15 +111,15 @@ func ParseLock(file string, text []byte) (*Lock, error) {
 		return nil, damaged("the lock is longer than %d MiB", maxLock>>20)
 	}
 	var l Lock
-	dec := json.NewDecoder(bytes.NewReader(text))
-	if err := dec.Decode(&l); err != nil {
+	if err := json.Unmarshal(text, &l); err != nil {
 		if bytes.Contains(text, []byte("<<<<<<<")) {
 			return nil, damaged("the lock holds marks of a merge")
 		}
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		syntax, ok := errors.AsType[*json.SyntaxError](err)
+		if ok && int(syntax.Offset) == len(text) {
 			return nil, damaged("the lock is cut short")
 		}
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		if ok {
 			line := bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")) + 1
 			return nil, diag.Errorf(diag.Pos{File: file, Line: line}, "the lock is damaged: %w", err).
 				WithHint("restore it from version control, or remove it and write it anew: ccm mod tidy")
@@ -122,7 +130,7 @@ func ParseLock(file string, text []byte) (*Lock, error) {
 		return nil, diag.Errorf(diag.Pos{File: file}, "the lock has format %d, and this ccm reads format %d", l.Format, lockFormat).
 			WithHint("a newer ccm reads it")
 	}
-	if !bytes.Equal(l.Text(), text) {
+	if !l.fits(text) {
 		return nil, damaged("the lock was changed by hand, or is damaged: its sum does not fit")
 	}
 	for i := range l.Modules {

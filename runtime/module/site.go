@@ -27,6 +27,7 @@ type Site struct {
 	caches []string
 	opened map[string]Copy
 	known  *knownTrees
+	vendor *bool // whether there is a directory vendor, once that was looked for
 
 	asks    map[string]string  // what the site asks for, once the lock was found to fit
 	exports map[string]*Locked // by the names that they export
@@ -38,7 +39,7 @@ type Copy struct {
 	// Dir is its directory. The files in it are those of the lock, unless it is replaced.
 	Dir string
 
-	files []string // below it, with slashes; nil if it is replaced, and they were not checked
+	files []file // nil if it is replaced, and they were not checked
 }
 
 // Find returns the site of the scripts in a directory: the nearest directory, from that one
@@ -254,7 +255,11 @@ func (s *Site) locate(m *Locked) (string, error) {
 		}
 		return dir, nil
 	}
-	candidates := []string{filepath.Join(s.Dir, VendorDir, filepath.FromSlash(m.Name))}
+	var candidates []string
+	// A directory in vendor may be one on the way to another module.
+	if dir := filepath.Join(s.Dir, VendorDir, filepath.FromSlash(m.Name)); s.hasVendor() && isFile(filepath.Join(dir, FileName)) {
+		candidates = append(candidates, dir)
+	}
 	for _, cache := range s.caches {
 		dir, err := TreeDir(cache, m.Hash)
 		if err != nil {
@@ -262,20 +267,35 @@ func (s *Site) locate(m *Locked) (string, error) {
 		}
 		candidates = append(candidates, dir)
 	}
-	for i, dir := range candidates {
-		if i == 0 && !isFile(filepath.Join(dir, FileName)) {
-			continue // it may be a directory on the way to another module
-		}
-		if i > 0 && !isDir(dir) {
-			continue
-		}
-		if err := s.policy.Check(dir); err != nil {
+	for _, dir := range candidates {
+		switch err := s.check(dir); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
 			return "", fmt.Errorf("%s: %w", m, err)
+		default:
+			return dir, nil
 		}
-		return dir, nil
 	}
 	return "", diag.Errorf(lock, "%s is locked, and its files are neither in %s nor in the cache %s", m, filepath.Join(s.Dir, VendorDir), s.caches[0]).
 		WithHint("get it: ccm mod get")
+}
+
+// check returns an error if a directory is not there, or is not believed.
+func (s *Site) check(dir string) error {
+	if s.policy != nil {
+		return s.policy.Check(dir)
+	}
+	_, err := os.Lstat(dir)
+	return err
+}
+
+// hasVendor reports whether the site has a directory vendor.
+func (s *Site) hasVendor() bool {
+	if s.vendor == nil {
+		has := isDir(s.path(VendorDir))
+		s.vendor = &has
+	}
+	return *s.vendor
 }
 
 func isFile(path string) bool {
@@ -311,8 +331,11 @@ func (e *TamperedError) Error() string {
 }
 
 // verify checks the files of a copy, and returns them.
-func (s *Site) verify(c Copy) ([]string, error) {
+func (s *Site) verify(c Copy) ([]file, error) {
 	t, err := readTree(c.Dir)
+	if err == nil && t.open != "" {
+		err = s.policy.Check(t.open)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Locked, err)
 	}

@@ -133,3 +133,44 @@ func TestWaysAreJudgedOnce(t *testing.T) {
 	}
 	require.Less(t, looks, 100+60, "one for each module, and those on the way")
 }
+
+// What is read of a module is what was checked: not a file that was changed since, or has come since.
+func TestReadsWhatWasChecked(t *testing.T) {
+	dir, _ := vendored(t)
+	s, err := module.Open(nil, dir, []string{t.TempDir()})
+	require.NoError(t, err)
+	c, err := s.Open("nginx")
+	require.NoError(t, err)
+	text, ok, err := c.Read("lib/nginx.lua")
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "return {}\n", string(text))
+	write(t, dir, map[string]string{"vendor/nginx/lib/more.lua": ""})
+	_, ok, err = c.Read("lib/more.lua")
+	require.NoError(t, err)
+	require.False(t, ok)
+	write(t, dir, map[string]string{"vendor/nginx/lib/nginx.lua": "return {} -- no\n"})
+	_, _, err = c.Read("lib/nginx.lua")
+	require.ErrorContains(t, err, "was changed since it was checked")
+	require.NoError(t, os.Remove(dir+"/vendor/nginx/lib/nginx.lua"))
+	require.NoError(t, os.Symlink("/etc/passwd", dir+"/vendor/nginx/lib/nginx.lua"))
+	_, _, err = c.Read("lib/nginx.lua")
+	require.Error(t, err)
+}
+
+// A module in which everybody may write is not believed, whatever its hash.
+func TestOpenToEverybody(t *testing.T) {
+	for _, name := range []string{"vendor/nginx/lib", "vendor/nginx/lib/nginx/tls.lua"} {
+		dir, _ := vendored(t)
+		require.NoError(t, os.Chmod(filepath.Join(dir, name), 0o777))
+		policy := &trust.Policy{Owners: []uint32{uint32(os.Geteuid())}, Lstat: func(name string, st *syscall.Stat_t) error {
+			err := syscall.Lstat(name, st)
+			st.Uid = uint32(os.Geteuid())
+			return err
+		}}
+		s, err := module.Open(policy, dir, []string{t.TempDir()})
+		require.NoError(t, err)
+		_, err = s.Open("nginx")
+		require.ErrorContains(t, err, "everybody may write", name)
+	}
+}

@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,18 +18,42 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A tree is the files of one directory of a module.
 type tree struct {
 	dir   string
-	files []string // their paths below it, with slashes, in no order
-	// stats is a digest of what the kernel says of each file: size, times, inode, mode. While
-	// it is the same, so is what the files hold: nobody but root can set the time at which an
-	// inode was changed.
+	files []file // in no order
+	// stats is a digest of what the kernel says of each file. While it is the same, so is what the files
+	// hold: nobody but root can set the time at which an inode was changed.
 	stats [sha256.Size]byte
 	// changed is when an inode was changed last.
 	changed time.Time
+	// open is the path of a file or directory in it that everybody may write, "" if there is none.
+	open string
+
+	buffer [4 << 10]byte
+}
+
+// A file is one of a module, and what the kernel said of it when it was checked.
+type file struct {
+	name                      string // its path below the directory, with slashes
+	size, mtime, ctime, inode int64
+	mode                      uint32
+}
+
+func fileOf(name string, st *unix.Stat_t) file {
+	return file{name, st.Size, st.Mtim.Nano(), st.Ctim.Nano(), int64(st.Ino), uint32(st.Mode)}
+}
+
+// append writes all that is known of a file.
+func (f *file) append(to []byte) []byte {
+	to = append(append(to, f.name...), 0)
+	for _, n := range []int64{f.size, f.mtime, f.ctime, f.inode, int64(f.mode)} {
+		to = append(strconv.AppendInt(to, n, 10), ' ')
+	}
+	return to
 }
 
 // HashDir returns the hash of all files of a module: Hash1 of golang.org/x/mod/sumdb/dirhash,
@@ -48,13 +74,19 @@ func readTree(dir string) (*tree, error) {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
 	t := &tree{dir: dir}
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\x00", dir)
-	var bytes int64
-	if err := t.read(fd, "", sum, &bytes, 0); err != nil {
+	if err := errors.Join(t.read(fd, "", 0), unix.Close(fd)); err != nil {
 		return nil, err
 	}
-	sum.Sum(t.stats[:0])
+	var bytes, changed int64
+	text := append([]byte(dir), 0)
+	for i := range t.files {
+		f := &t.files[i]
+		bytes, changed, text = bytes+f.size, max(changed, f.ctime), f.append(text)
+	}
+	if bytes > MaxBytes {
+		return nil, t.tooLarge()
+	}
+	t.stats, t.changed = sha256.Sum256(text), time.Unix(0, changed)
 	return t, nil
 }
 
@@ -65,16 +97,20 @@ func openDir(at int, name string) (int, error) {
 // maxTreeDepth is how deep directories of a module may be inside one another.
 const maxTreeDepth = 32
 
-// read adds what is in a directory, and closes that.
-func (t *tree) read(fd int, below string, sum io.Writer, bytes *int64, depth int) error {
-	d := os.NewFile(uintptr(fd), path.Join(t.dir, below))
-	defer d.Close()
-	entries, err := d.Readdirnames(MaxFiles + 1)
-	if err != nil && err != io.EOF {
-		return err
-	}
+// tooLarge is the error for more than a module may hold.
+func (t *tree) tooLarge() error {
+	return fmt.Errorf("%s holds more than a module may: %d files, %s", t.dir, MaxFiles, bytesize.Format(MaxBytes))
+}
+
+// read adds what is in an open directory. It is in system calls, for each run does it for each module: os.File makes
+// twice as many.
+func (t *tree) read(fd int, below string, depth int) error {
 	if depth > maxTreeDepth {
 		return fmt.Errorf("%s: more than %d directories are inside one another", t.dir, maxTreeDepth)
+	}
+	entries, err := t.names(fd)
+	if err != nil {
+		return &fs.PathError{Op: "read", Path: path.Join(t.dir, below), Err: err}
 	}
 	// The order of a directory is the same as long as nothing in it changes.
 	for _, entry := range entries {
@@ -83,35 +119,88 @@ func (t *tree) read(fd int, below string, sum io.Writer, bytes *int64, depth int
 		if err := unix.Fstatat(fd, entry, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			return &fs.PathError{Op: "lstat", Path: path.Join(t.dir, name), Err: err}
 		}
+		if st.Mode&0o002 != 0 {
+			t.open = path.Join(t.dir, name)
+		}
 		switch st.Mode & unix.S_IFMT {
 		case unix.S_IFDIR:
 			inner, err := openDir(fd, entry)
 			if err != nil {
 				return &fs.PathError{Op: "open", Path: path.Join(t.dir, name), Err: err}
 			}
-			if err := t.read(inner, name, sum, bytes, depth+1); err != nil {
+			if err := errors.Join(t.read(inner, name, depth+1), unix.Close(inner)); err != nil {
 				return err
 			}
 		case unix.S_IFREG:
-			t.files = append(t.files, name)
-			*bytes += st.Size
-			if at := time.Unix(st.Ctim.Unix()); at.After(t.changed) {
-				t.changed = at
+			if len(t.files) == MaxFiles {
+				return t.tooLarge()
 			}
-			fmt.Fprintf(sum, "%s\x00%d %d %d %d %d\n", name, st.Size, st.Mtim.Nano(), st.Ctim.Nano(), st.Ino, st.Mode)
+			t.files = append(t.files, fileOf(name, &st))
 		default:
 			return fmt.Errorf("%s: want files and directories, found something else, such as a link", path.Join(t.dir, name))
-		}
-		if len(t.files) > MaxFiles || *bytes > MaxBytes {
-			return fmt.Errorf("%s holds more than a module may: %d files, %s", t.dir, MaxFiles, bytesize.Format(MaxBytes))
 		}
 	}
 	return nil
 }
 
+// names returns what is in an open directory.
+func (t *tree) names(fd int) (names []string, err error) {
+	for {
+		var n int
+		err := safepath.IgnoringEINTR(func() (err error) {
+			n, err = unix.ReadDirent(fd, t.buffer[:])
+			return err
+		})
+		if err != nil || n == 0 {
+			return names, err
+		}
+		_, _, names = unix.ParseDirent(t.buffer[:n], -1, names)
+		if len(names) > MaxFiles {
+			return nil, t.tooLarge()
+		}
+	}
+}
+
+// read returns what a file below a directory holds, if it is the one that was checked.
+func (f *file) read(dir string) ([]byte, error) {
+	at := path.Join(dir, f.name)
+	fd, err := unix.Open(at, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: at, Err: err}
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, &fs.PathError{Op: "fstat", Path: at, Err: err}
+	}
+	if fileOf(f.name, &st) != *f {
+		return nil, fmt.Errorf("%s was changed since it was checked", at)
+	}
+	text := make([]byte, f.size)
+	for rest := text; len(rest) > 0; {
+		var n int
+		err := safepath.IgnoringEINTR(func() (err error) {
+			n, err = unix.Read(fd, rest)
+			return err
+		})
+		if err == nil && n == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "read", Path: at, Err: err}
+		}
+		rest = rest[n:]
+	}
+	return text, nil
+}
+
 // hash returns that of all files.
 func (t *tree) hash() (string, error) {
-	return dirhash.Hash1(t.files, func(name string) (io.ReadCloser, error) {
+	names := make([]string, len(t.files))
+	for i := range t.files {
+		names[i] = t.files[i].name
+	}
+	return dirhash.Hash1(names, func(name string) (io.ReadCloser, error) {
 		return os.OpenFile(path.Join(t.dir, name), os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	})
 }
