@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-
 	"runtime"
 	"slices"
 	"strings"
@@ -19,13 +14,10 @@ import (
 
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	xterm "golang.org/x/term"
 
 	"github.com/luaccm/ccm/fleet/ssh"
-	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -36,7 +28,7 @@ const exitUnreachable = 5
 type sshFlags struct {
 	hosts, command, become, remoteDir, siteName string
 	serial, maxFailed                           string
-	binaries                                    []string
+	binaries, inventories                       []string
 	parallel                                    int
 	timeout                                     time.Duration
 	sudo, askPassword                           bool
@@ -44,7 +36,7 @@ type sshFlags struct {
 }
 
 // remoteCommands are the commands that can be run on other machines.
-var remoteCommands = []string{"run", "apply", "plan", "facts", "drift", "status", "ensure", "history", "undo", "doctor", "version"}
+var remoteCommands = []string{"run", "apply", "plan", "facts", "drift", "status", "ensure", "history", "undo", "test", "doctor", "version"}
 
 func newSSHCommand(e *env) *cobra.Command {
 	f := &sshFlags{output: *newChoice("text", "text", "json")}
@@ -55,12 +47,13 @@ func newSSHCommand(e *env) *cobra.Command {
 
   ccm ssh web1 web2 -- run site/
   ccm ssh --hosts hosts.txt --sudo -- plan site/
+  ccm ssh -i inventory.ini 'web:!old' -- run site/
   ccm ssh web1 -- facts os.name
 
 It calls ssh, so that ~/.ssh/config, agents, jump hosts and known_hosts are as
 you have set them up. The first time it stores ccm in ~/.cache/ccm on the host.
-After run and plan, the folder of a site or its script is taken there as a
-bundle; all other paths are those of the host.
+After run, plan and test, the folder of a site or its script is taken there as
+a bundle; all other paths are those of the host.
 
 These commands may follow: ` + strings.Join(remoteCommands, ", ") + `.
 
@@ -76,6 +69,7 @@ Exit status: the worst of all hosts, 5 if one could not be reached.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.hosts, "hosts", "", "further hosts from `FILE`: one a line, with facts as name=value behind it; - is standard input")
+	fs.StringArrayVarP(&f.inventories, "inventory", "i", nil, "hosts of an inventory of Ansible: `FILE` or directory (may be given again); the arguments are patterns then, such as 'web:!old'")
 	fs.BoolVar(&f.sudo, "sudo", false, "run as root there, by way of sudo")
 	fs.BoolVar(&f.askPassword, "ask-sudo-pass", false, "ask once for the password of sudo")
 	fs.StringVar(&f.become, "become", "", "run as root there, by way of `COMMAND`, such as doas")
@@ -93,7 +87,7 @@ Exit status: the worst of all hosts, 5 if one could not be reached.`,
 
 // runSSH is ssh.
 func runSSH(ctx context.Context, e *env, f *sshFlags, names, args []string) error {
-	hosts, err := f.hostList(e, names)
+	hosts, err := f.hostList(ctx, e, names)
 	if err != nil {
 		return err
 	}
@@ -180,35 +174,6 @@ func worse(a, b int) int {
 	return a
 }
 
-// hostList returns the hosts of the arguments and of --hosts.
-func (f *sshFlags) hostList(e *env, names []string) (hosts []ssh.Host, err error) {
-	for _, name := range names {
-		if err := ssh.CheckName(name); err != nil {
-			return nil, diag.Errorf(diag.Pos{}, "%v", err)
-		}
-		hosts = append(hosts, ssh.Host{Name: name})
-	}
-	if f.hosts != "" {
-		in, name := io.NopCloser(e.Stdin), "standard input"
-		if f.hosts != "-" {
-			name = f.hosts
-			if in, err = os.Open(f.hosts); err != nil {
-				return nil, err
-			}
-		}
-		defer in.Close()
-		list, err := ssh.ReadHosts(in, name)
-		if err != nil {
-			return nil, err
-		}
-		hosts = append(list, hosts...) // of one that is in both, what the file says counts
-	}
-	if hosts = ssh.Distinct(hosts); len(hosts) == 0 {
-		return nil, diag.Errorf(diag.Pos{}, "want at least one host").WithHint("ccm ssh web1 -- facts")
-	}
-	return hosts, nil
-}
-
 // client returns what reaches the hosts.
 func (f *sshFlags) client(e *env, hosts int) (*ssh.Client, error) {
 	own, err := os.Executable()
@@ -284,115 +249,6 @@ func (f *sshFlags) setBecome(e *env, c *ssh.Client) error {
 		c.Become = []string{"sudo", "-n"}
 	}
 	return nil
-}
-
-// request returns what is run on the hosts, with the bundle of the site.
-func (f *sshFlags) request(ctx context.Context, e *env, args []string, hasFacts bool) (req ssh.Request, content []byte, err error) {
-	name := args[0]
-	if !slices.Contains(remoteCommands, name) {
-		return req, nil, diag.Errorf(diag.Pos{}, "%s is no command that ccm runs on other machines", name).WithHint("these are: %s", strings.Join(remoteCommands, ", "))
-	}
-	fs, rest, err := parseRemote(args)
-	if err != nil {
-		return req, nil, err
-	}
-	req.Args = slices.Clone(args)
-	if hasFacts {
-		switch flag := fs.Lookup("facts"); {
-		case flag == nil:
-			return req, nil, diag.Errorf(diag.Pos{}, "%s takes no facts, and the list of hosts has some", name)
-		case flag.Changed:
-			return req, nil, diag.Errorf(diag.Pos{}, "--facts does not go with facts in the list of hosts")
-		}
-	}
-	if (name == "run" || name == "apply" || name == "plan") && len(rest) > 0 {
-		if req.Bundle, content, err = f.pack(ctx, e, args, rest[0]); err != nil {
-			return req, nil, err
-		}
-		req.Args = slices.Insert(req.Args, 1, "--sha256", req.Bundle.SHA256)
-		req.Bundle.Arg += 2
-	}
-	if f.output.value == "json" && fs.Lookup("output") != nil && !fs.Lookup("output").Changed {
-		req.Args = slices.Insert(req.Args, 1, "--output", "json")
-		if req.Bundle != nil {
-			req.Bundle.Arg += 2
-		}
-	}
-	return req, content, nil
-}
-
-// parseRemote reads a command line of ccm, and returns its flags and its other arguments.
-func parseRemote(args []string) (*pflag.FlagSet, []string, error) {
-	root := newRootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard, clock))
-	cmd, rest, err := root.Find(args)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := cmd.ParseFlags(rest); err != nil {
-		return nil, nil, err
-	}
-	return cmd.Flags(), cmd.Flags().Args(), nil
-}
-
-// pack packs the site that an argument names.
-func (f *sshFlags) pack(ctx context.Context, e *env, args []string, site string) (*ssh.BundleRef, []byte, error) {
-	folder, err := e.BundleFolder(site, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	arg, err := argumentOf(args, site)
-	if err != nil {
-		return nil, nil, err
-	}
-	var b bytes.Buffer
-	sum, err := bundle.Write(ctx, &b, folder)
-	if err != nil {
-		return nil, nil, err
-	}
-	name := f.siteName
-	if name == "" {
-		if name, err = nameOfSite(folder); err != nil {
-			return nil, nil, err
-		}
-	}
-	if err := ssh.CheckSiteName(name); err != nil {
-		return nil, nil, fmt.Errorf("--site-name: %w", err)
-	}
-	return &ssh.BundleRef{Site: name, SHA256: sum.SHA256, Size: int64(b.Len()), Arg: arg}, b.Bytes(), nil
-}
-
-// argumentOf returns which argument is the site: another may read the same, as the value of a flag.
-func argumentOf(args []string, site string) (int, error) {
-	const token = "\x00site"
-	for i, arg := range args {
-		if i == 0 || arg != site {
-			continue
-		}
-		tried := slices.Clone(args)
-		tried[i] = token
-		if _, rest, err := parseRemote(tried); err == nil && len(rest) > 0 && rest[0] == token {
-			return i, nil
-		}
-	}
-	return 0, diag.Errorf(diag.Pos{}, "want the site as an argument by itself, got %q", site)
-}
-
-// notInName is what a folder may be called and a site on the hosts not.
-var notInName = lazyregexp.New(`[^A-Za-z0-9._-]+`)
-
-// nameOfSite returns by which name the hosts know a site: that of its folder, and of the path to
-// it. Another folder of the same name is another site, and so is another script in the folder.
-func nameOfSite(folder bundle.Folder) (string, error) {
-	abs, err := filepath.Abs(folder.Dir)
-	if err != nil {
-		return "", err
-	}
-	if usual, err := bundle.FindEntry(os.DirFS(folder.Dir)); folder.Entry != "" && (err != nil || usual != folder.Entry) {
-		abs = filepath.Join(abs, folder.Entry)
-	}
-	sum := sha256.Sum256([]byte(abs))
-	base := strings.Trim(notInName().ReplaceAllString(filepath.Base(abs), "_"), ".-")
-	return base[:min(len(base), 60)] + "_" + hex.EncodeToString(sum[:4]), nil
 }
 
 // newServeCommand returns serve-stdio, the other side of ssh.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,7 +39,12 @@ packages, services and commands that are only imagined: nothing on this machine
 is touched, and root is not needed.
 
 Exit status: 1 if a test fails.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runSpecs(cmd.Context(), e, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return runSpecs(cmd.Context(), e, f, args)
+			}
+			return withinBundle(cmd.Context(), e, args[0], func(name string) error { return runSpecs(cmd.Context(), e, f, []string{name}) })
+		},
 	}
 	fl := cmd.Flags()
 	fl.Var(f.output, "output", "form of the report: text, json (one object a line), tap or junit")
@@ -47,6 +53,24 @@ Exit status: 1 if a test fails.`,
 	fl.StringSliceVarP(&f.tags, "tags", "t", nil, "only tests with one of these `TAGS`, which are words of their names that begin with #")
 	fl.StringSliceVar(&f.without, "exclude-tags", nil, "no tests with one of these `TAGS`")
 	return cmd
+}
+
+// withinBundle calls do with the folder in which a bundle was unpacked, or with the name of what is
+// none.
+func withinBundle(ctx context.Context, e *env, name string, do func(name string) error) (err error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	leave, err := e.Enter(ctx, name, new(site.Options))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leave()) }()
+	if now, _ := os.Getwd(); now != dir {
+		name = "."
+	}
+	return do(name)
 }
 
 // wanted returns which tests the flags ask for.

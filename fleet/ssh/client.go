@@ -136,7 +136,8 @@ func (c *Client) arguments(h Host, script string) []string {
 	if c.ControlDir != "" {
 		args = append(args, "-o", "ControlMaster=auto", "-o", "ControlPersist=60s", "-o", "ControlPath="+c.ControlDir+"/%C")
 	}
-	return append(args, "-T", "-o", "ServerAliveInterval=15", "--", h.Name, script)
+	args = append(args, h.Options...)
+	return append(args, "-T", "-o", "ServerAliveInterval=15", "--", h.address(), script)
 }
 
 // An endpoint is one call of ssh.
@@ -216,7 +217,11 @@ func orElse(text, other string) string {
 // start starts ccm on a host, or finds that it is not there.
 func (c *Client) start(ctx context.Context, ending <-chan struct{}, h Host) (*endpoint, error) {
 	unames, sums := c.Programs.available()
-	s, err := c.call(ctx, ending, h, startScript(c.RemoteDir, c.Become, unames, sums))
+	become := c.Become
+	if become == nil {
+		become = h.Become
+	}
+	s, err := c.call(ctx, ending, h, startScript(c.RemoteDir, become, unames, sums))
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +310,10 @@ func (s *endpoint) converse(c *Client, h Host, tell func(Line)) (exit int, err e
 			var first hello
 			if greeted = json.Unmarshal(line, &first) == nil && first.Protocol == helloProtocol; greeted {
 				req := c.Request
-				req.Protocol, req.Facts = requestProtocol, h.Facts
+				req.Protocol = requestProtocol
+				if req.wantsFacts {
+					req.Facts = h.Facts
+				}
 				if err := writeLine(s.stdin, req); err != nil {
 					return 0, s.end(err)
 				}

@@ -7,10 +7,11 @@ package ssh
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
-
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kballard/go-shellquote"
@@ -19,10 +20,48 @@ import (
 
 // A Host is a machine to reach.
 type Host struct {
-	// Name is what ssh is called with: an alias of its configuration, a name, or user@name.
+	// Name is what people call it: an alias of the configuration of ssh, a name, or user@name.
 	Name string
+	// Address is what ssh is called with, "" for the name.
+	Address string
+	// Options are further ones for ssh.
+	Options []string
+	// Become is what stands before ccm there, such as sudo -n, if the client says nothing of that.
+	Become []string
 	// Facts are what the list of hosts says of it, which are facts there below inventory.
-	Facts map[string]string
+	Facts map[string]any
+}
+
+// Reach sets how ssh reaches the host. All may be "".
+func (h *Host) Reach(address, port, user, key string, further []string) {
+	h.Address = address
+	for _, o := range []struct{ flag, value string }{{"-p", port}, {"-l", user}, {"-i", key}} {
+		if o.value != "" {
+			h.Options = append(h.Options, o.flag, o.value)
+		}
+	}
+	h.Options = append(h.Options, further...)
+}
+
+// address returns what ssh is called with.
+func (h *Host) address() string { return cmp.Or(h.Address, h.Name) }
+
+// Check returns why ssh cannot be called for the host.
+func (h *Host) Check() error {
+	if err := CheckName(h.Name); err != nil {
+		return err
+	}
+	for i, o := range h.Options {
+		if i > 0 && h.Options[i-1] == "-p" {
+			if n, err := strconv.ParseUint(o, 10, 16); err != nil || n == 0 {
+				return fmt.Errorf("want a port from 1 to 65535, got %q", o)
+			}
+		}
+		if strings.ContainsFunc(o, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return fmt.Errorf("want an option of ssh, got %q", o)
+		}
+	}
+	return CheckName(h.address())
 }
 
 // CheckName returns why a name cannot be given to ssh: it would read it as an option, or nobody
@@ -68,7 +107,7 @@ func ReadHosts(r io.Reader, file string) (hosts []Host, err error) {
 				return nil, fmt.Errorf("%s:%d: want name=value behind the host, got %q", file, n, word)
 			}
 			if h.Facts == nil {
-				h.Facts = make(map[string]string)
+				h.Facts = make(map[string]any)
 			}
 			h.Facts[name] = value
 		}

@@ -19,7 +19,7 @@ func TestReadHosts(t *testing.T) {
 	list, err := ssh.ReadHosts(strings.NewReader("# all\nweb1 role=front env='a b' # first\n\n  root@db#1 \nweb1\n"), "hosts")
 	require.NoError(t, err)
 	require.Equal(t, []ssh.Host{
-		{Name: "web1", Facts: map[string]string{"role": "front", "env": "a b"}}, {Name: "root@db#1"},
+		{Name: "web1", Facts: map[string]any{"role": "front", "env": "a b"}}, {Name: "root@db#1"},
 	}, ssh.Distinct(list))
 	for text, message := range map[string]string{
 		"\n-oProxyCommand=x": `hosts:2: want the name of a host, got "-oProxyCommand=x", which is an option`,

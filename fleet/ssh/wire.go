@@ -28,8 +28,13 @@ type Request struct {
 	// Bundle is the site, nil if the command takes none.
 	Bundle *BundleRef `json:"bundle,omitempty"`
 	// Facts are facts below inventory.
-	Facts map[string]string `json:"facts,omitempty"`
+	Facts map[string]any `json:"facts,omitempty"`
+
+	wantsFacts bool // of each host
 }
+
+// WantFacts has the facts of each host sent, which the command takes.
+func (r *Request) WantFacts() { r.wantsFacts = true }
 
 // A BundleRef names the bundle of a site.
 type BundleRef struct {

@@ -162,6 +162,39 @@ func TestSSHManyHosts(t *testing.T) {
 	t.Logf("200 hosts: %s", time.Since(began).Round(100*time.Millisecond))
 }
 
+// Hosts, ports and facts of an inventory, and a program that is run only if nobody else could have written it.
+func TestSSHInventory(t *testing.T) {
+	l := newSSHLab(t)
+	l.write("config", strings.Replace(l.read("config"), fmt.Sprintf("  Port %d\n", l.port), "", 1)) // the inventory says it
+	l.write("hosts", fmt.Sprintf("[web]\nw[1:2] role=front\n[old]\nw2\n[web:vars]\nansible_port=%d\n", l.port))
+	l.says(0, "front", "-i", "hosts", "web:!old", "--", "facts", "inventory.role")
+	l.says(0, "Created the file", "-i", "hosts", "w1", "--", "run", "site")
+	require.FileExists(t, l.dir+"/made-front")
+	l.says(0, "2 of 2 hosts in order", "-i", "hosts", "-j", "1", "--", "history")
+	l.says(1, "none is no host or group of the inventory", "-i", "hosts", "none", "--", "history")
+	l.write("cloud", fmt.Sprintf("#!/bin/sh\necho '{\"web\": {\"hosts\": [\"c1\"], \"vars\": {\"ansible_host\": \"127.0.0.1\", \"ansible_port\": %d, \"role\": \"cloud\"}}}'\n", l.port))
+	require.NoError(t, os.Chmod(l.dir+"/cloud", 0o755))
+	l.says(0, "cloud", "-i", "cloud", "--", "facts", "inventory.role")
+	require.NoError(t, os.Chmod(l.dir+"/cloud", 0o757))
+	l.says(1, "cloud", "-i", "cloud", "--", "facts", "inventory.role")
+}
+
+// Each command that is said to work does.
+func TestSSHCommands(t *testing.T) {
+	l := newSSHLab(t)
+	l.write("site/site_spec.lua", `describe("the site", function() it("is tested there", function() assert.is_true(fact("os.family") ~= "") end) end)`)
+	for _, x := range []struct{ want, args string }{
+		{"Would have created the file", "plan site"}, {"Created the file", "run site"}, {"Nothing to do", "apply site"},
+		{"1 changed", "history"}, {"No drift: 1 resource", "drift"}, {"1 success / 0 failures", "test site"},
+		{"stable", "ensure exec true --creates /"}, {"Linux", "facts kernel.name"},
+		{"present", "status file " + l.dir + "/made-none"}, {"lock", "doctor"}, {"ccm", "version"}, {"Removed what the run had made", "undo"},
+	} {
+		t.Log(x.args)
+		l.says(0, x.want, append([]string{"one", "--"}, strings.Fields(x.args)...)...)
+	}
+	require.NoFileExists(t, l.dir+"/made-none")
+}
+
 func (l *sshLab) read(name string) string {
 	text, err := os.ReadFile(filepath.Join(l.dir, name))
 	require.NoError(l.t, err)

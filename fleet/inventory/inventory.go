@@ -1,0 +1,307 @@
+// Package inventory reads the inventories of Ansible: which hosts there are, in which groups, with
+// which variables. It reads INI, YAML, and what a program prints as JSON, with the files of group_vars
+// and host_vars beside them.
+//
+// Templates, plugins and vaults are not evaluated: what has such a value is an error.
+//
+// Begin with [Read].
+package inventory
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// An Inventory is hosts and groups of them.
+type Inventory struct {
+	groups map[string]*group
+	hosts  map[string]*host
+	order  []string // of hosts, as they were named first
+}
+
+// A group is hosts and other groups.
+type group struct {
+	name            string
+	hosts, children []string
+	vars, files     variables // of the inventory, and of group_vars
+	defined         bool      // and not only named as the child of another
+	at              string    // where it was named first
+}
+
+type host struct{ vars, files variables }
+
+// Variables by name.
+type variables map[string]variable
+
+// A variable is a value, and where it stands.
+type variable struct {
+	value any // as of JSON, or of type untold
+	at    string
+}
+
+// untold is a value that cannot be known without what says how.
+type untold string
+
+// A Host is one that was selected.
+type Host struct {
+	Name   string
+	Groups []string // but all and ungrouped, by name
+	vars   variables
+}
+
+// What an inventory may have at most.
+const (
+	maxHosts = 100_000
+	maxFile  = 16 << 20
+)
+
+// A Check returns why a file is not believed: one that is read, or one that is run.
+type Check func(path string, runs bool) error
+
+// Read reads inventories, each a file or a directory of files. What a later one says counts.
+func Read(ctx context.Context, paths []string, check Check) (*Inventory, error) {
+	inv := &Inventory{groups: make(map[string]*group), hosts: make(map[string]*host)}
+	inv.group("all", "").defined = true
+	inv.group("ungrouped", "").defined = true
+	var beside []string // directories in which group_vars and host_vars may lie
+	for _, path := range paths {
+		files, dir, err := filesOf(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			if err := inv.read(ctx, file, check); err != nil {
+				return nil, err
+			}
+		}
+		if !slices.Contains(beside, dir) {
+			beside = append(beside, dir)
+		}
+	}
+	if err := inv.complete(); err != nil {
+		return nil, err
+	}
+	for _, dir := range beside {
+		if err := inv.readVariables(dir, check); err != nil {
+			return nil, err
+		}
+	}
+	return inv, nil
+}
+
+// leftOut are the ends of names of files that are no inventories in a directory of them: those
+// that Ansible leaves out.
+var leftOut = []string{".pyc", ".pyo", ".swp", ".bak", "~", ".rpm", ".md", ".txt", ".rst", ".orig", ".cfg", ".retry"}
+
+// filesOf returns the files of an inventory, and the directory they lie in.
+func filesOf(path string) (files []string, dir string, err error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, "", err
+	}
+	if !st.IsDir() {
+		return []string{path}, filepath.Dir(path), nil
+	}
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() || strings.HasPrefix(name, ".") || slices.ContainsFunc(leftOut, func(end string) bool { return strings.HasSuffix(name, end) }) {
+			continue
+		}
+		files = append(files, filepath.Join(path, name))
+	}
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: no inventory lies in this directory", path)
+	}
+	return files, path, err
+}
+
+// read reads one file, of whatever form.
+func (inv *Inventory) read(ctx context.Context, file string, check Check) error {
+	text, runs, err := readFile(file, check)
+	switch {
+	case err != nil:
+		return err
+	case runs:
+		return inv.readProgram(ctx, file)
+	case isYAML(file):
+		return inv.readYAML(file, text)
+	case bytes.HasPrefix(text, []byte("$ANSIBLE_VAULT;")):
+		return fmt.Errorf("%s: it is encrypted by ansible-vault, which ccm does not read", file)
+	}
+	return inv.readINI(file, text)
+}
+
+func isYAML(file string) bool {
+	return slices.Contains([]string{".yml", ".yaml", ".json"}, filepath.Ext(file))
+}
+
+// readFile reads a file that is believed, and tells whether it is a program. What a program is made
+// of is not read.
+func readFile(file string, check Check) (text []byte, runs bool, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("%s: want a file", file)
+	}
+	if st.Mode()&0o111 != 0 {
+		var begin [4]byte
+		n, _ := f.ReadAt(begin[:], 0)
+		runs = bytes.HasPrefix(begin[:n], []byte("#!")) || bytes.HasPrefix(begin[:n], []byte("\x7fELF"))
+	}
+	if err := check(file, runs); err != nil || runs {
+		return nil, runs, err
+	}
+	text, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("%s: it is larger than 16 MiB", file)
+	}
+	return text, false, err
+}
+
+// group returns a group, and makes it if there is none.
+func (inv *Inventory) group(name, at string) *group {
+	g := inv.groups[name]
+	if g == nil {
+		g = &group{name: name, at: at, vars: make(variables), files: make(variables)}
+		inv.groups[name] = g
+	}
+	return g
+}
+
+// host returns a host, and makes it if there is none.
+func (inv *Inventory) host(name, at string) (*host, error) {
+	h := inv.hosts[name]
+	if h == nil {
+		if strings.HasPrefix(name, "-") || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) || name == "" {
+			return nil, fmt.Errorf("%s: want the name of a host, got %q", at, name)
+		}
+		if len(inv.order) == maxHosts {
+			return nil, fmt.Errorf("%s: more than %d hosts", at, maxHosts)
+		}
+		h = &host{vars: make(variables), files: make(variables)}
+		inv.hosts[name] = h
+		inv.order = append(inv.order, name)
+	}
+	return h, nil
+}
+
+func (g *group) add(host string)       { g.hosts = append(g.hosts, host) }
+func (g *group) addChild(child string) { g.children = append(g.children, child) }
+
+// complete puts what is in no group below all and ungrouped, and looks for mistakes of groups.
+func (inv *Inventory) complete() error {
+	below := make(map[string]bool) // groups that are children of others
+	grouped := make(map[string]bool)
+	for _, name := range sortedKeys(inv.groups) {
+		g := inv.groups[name]
+		if !g.defined {
+			return fmt.Errorf("%s: group %s has no section, and no hosts", g.at, name)
+		}
+		g.hosts, g.children = distinct(g.hosts), distinct(g.children)
+		if name != "all" {
+			for _, c := range g.children {
+				below[c] = true
+			}
+			for _, h := range g.hosts {
+				grouped[h] = grouped[h] || name != "ungrouped"
+			}
+		}
+	}
+	all, ungrouped := inv.groups["all"], inv.groups["ungrouped"]
+	all.hosts = nil
+	ungrouped.hosts = slices.DeleteFunc(slices.Clone(inv.order), func(h string) bool { return grouped[h] })
+	for _, name := range sortedKeys(inv.groups) {
+		if name != "all" && !below[name] && !slices.Contains(all.children, name) {
+			all.addChild(name)
+		}
+	}
+	return inv.checkParents()
+}
+
+// checkParents returns an error if a group is above itself.
+func (inv *Inventory) checkParents() error {
+	const begun, done = 1, 2
+	state := make(map[string]int)
+	var visit func(name string) error
+	visit = func(name string) error {
+		switch state[name] {
+		case begun:
+			return fmt.Errorf("%s: group %s is its own parent", inv.groups[name].at, name)
+		case done:
+			return nil
+		}
+		state[name] = begun
+		for _, c := range inv.groups[name].children {
+			if err := visit(c); err != nil {
+				return err
+			}
+		}
+		state[name] = done
+		return nil
+	}
+	for _, name := range sortedKeys(inv.groups) { // a circle may not hang below all
+		if err := visit(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// members returns the hosts of a group and of all below it, in order.
+func (inv *Inventory) members(name string) (list []string) {
+	seen := make(map[string]bool)
+	in := make(map[string]bool)
+	var visit func(name string)
+	visit = func(name string) {
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		for _, h := range inv.groups[name].hosts {
+			in[h] = true
+		}
+		for _, c := range inv.groups[name].children {
+			visit(c)
+		}
+	}
+	visit(name)
+	for _, h := range inv.order {
+		if in[h] {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// distinct returns each text once.
+func distinct(list []string) []string {
+	seen := make(map[string]bool, len(list))
+	return slices.DeleteFunc(list, func(s string) bool {
+		again := seen[s]
+		seen[s] = true
+		return again
+	})
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,318 @@
+package inventory_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/inventory"
+)
+
+// write writes files, and returns the directory of them. What begins with #! is a program.
+func write(t *testing.T, files map[string]string) string {
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(text, "#!") {
+			mode = 0o755
+		}
+		require.NoError(t, os.WriteFile(path, []byte(text), mode))
+	}
+	return dir
+}
+
+func believed(string, bool) error { return nil }
+
+func read(t *testing.T, dir string, names ...string) (*inventory.Inventory, error) {
+	for i := range names {
+		names[i] = filepath.Join(dir, names[i])
+	}
+	return inventory.Read(t.Context(), names, believed)
+}
+
+func all(string) bool { return false }
+
+// facts are the variables of each host that patterns select.
+func facts(t *testing.T, inv *inventory.Inventory, patterns ...string) (names []string, of map[string]map[string]any) {
+	t.Helper()
+	list, err := inv.Select(patterns)
+	require.NoError(t, err)
+	of = make(map[string]map[string]any)
+	for _, h := range list {
+		names = append(names, h.Name)
+		f, err := h.Facts(all)
+		require.NoError(t, err)
+		of[h.Name] = f
+	}
+	return names, of
+}
+
+const ini = `# the machines
+bastion ansible_host=192.0.2.1 ansible_user=ops
+
+[web]
+web[01:03] ansible_port=2222 role="front end" # the first rack
+[db]
+db-[a:c:2]:5022 primary=False weights='[1, 2.5, "x", None]'
+[v6]
+[2001:db8::1]:22
+[prod:children]
+web
+db
+[prod:vars]
+env = production ; no comment
+port=8080 # a comment of Python's
+octal=010
+limits={'files': 1024, 'names': ('a', 'b')}
+[web:vars]
+env="edge"
+`
+
+func TestINI(t *testing.T) {
+	inv, err := read(t, write(t, map[string]string{"hosts": ini}), "hosts")
+	require.NoError(t, err)
+	names, of := facts(t, inv)
+	require.Equal(t, []string{"bastion", "web01", "web02", "web03", "db-a", "db-c", "2001:db8::1"}, names)
+	require.Equal(t, map[string]any{"inventory_hostname": "bastion", "group_names": []string{}, "ansible_host": "192.0.2.1", "ansible_user": "ops"}, of["bastion"])
+	require.Equal(t, map[string]any{
+		"inventory_hostname": "web02", "group_names": []string{"prod", "web"}, "ansible_port": int64(2222), "role": "front end",
+		"env": "edge", "port": int64(8080), "octal": "010", "limits": map[string]any{"files": int64(1024), "names": []any{"a", "b"}},
+	}, of["web02"])
+	require.Equal(t, int64(5022), of["db-c"]["ansible_port"])
+	require.Equal(t, false, of["db-a"]["primary"])
+	require.Equal(t, []any{int64(1), 2.5, "x", nil}, of["db-a"]["weights"])
+	require.Equal(t, "production ; no comment", of["db-a"]["env"])
+	require.Equal(t, int64(22), of["2001:db8::1"]["ansible_port"])
+}
+
+func TestPatterns(t *testing.T) {
+	inv, err := read(t, write(t, map[string]string{"hosts": ini}), "hosts")
+	require.NoError(t, err)
+	for patterns, want := range map[string]string{
+		"all:!prod":    "bastion 2001:db8::1",
+		"prod:!db":     "web01 web02 web03",
+		"prod !web":    "db-a db-c",
+		"!web,!v6":     "bastion db-a db-c",
+		"prod:&web":    "web01 web02 web03",
+		"web*":         "web01 web02 web03",
+		"~web0[12]":    "web01 web02",
+		"web[0]":       "web01",
+		"web[-1]":      "web03",
+		"prod[1:3]":    "web02 web03 db-a",
+		"web[1:]":      "web02 web03",
+		"db-?:bastion": "bastion db-a db-c",
+		"web01 web01":  "web01",
+		"2001:db8::1":  "2001:db8::1",
+		"*":            "bastion web01 web02 web03 db-a db-c 2001:db8::1",
+		"ungrouped":    "bastion",
+	} {
+		list, err := inv.Select(strings.Fields(patterns))
+		require.NoError(t, err, patterns)
+		var names []string
+		for _, h := range list {
+			names = append(names, h.Name)
+		}
+		require.Equal(t, want, strings.Join(names, " "), patterns)
+	}
+	for patterns, want := range map[string]string{
+		"wbe":      "wbe is no host or group of the inventory",
+		"web:!dbs": "dbs is no host or group of the inventory",
+		"web:!web": "no host of the inventory is selected by web:!web",
+		"web[3]":   "web[3] selects none of 3 hosts",
+		"~(":       "~(: error parsing regexp: missing closing ): `^(?:()`",
+	} {
+		_, err := inv.Select([]string{patterns})
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestYAML(t *testing.T) {
+	inv, err := read(t, write(t, map[string]string{"hosts.yml": `
+all:
+  vars: {env: production, debug: no, quoted: "no"}
+  hosts:
+    bastion: {ansible_host: 192.0.2.1}
+  children:
+    web:
+      hosts:
+        web[1:2]:
+      vars: &common {port: 8080, tags: [a, b]}
+    db:
+      vars:
+        <<: *common
+        port: 5432
+      hosts: {db1: {port: 1.5}}
+`}), "hosts.yml")
+	require.NoError(t, err)
+	names, of := facts(t, inv, "all")
+	require.Equal(t, []string{"bastion", "web1", "web2", "db1"}, names)
+	require.Equal(t, map[string]any{"inventory_hostname": "web2", "group_names": []string{"web"}, "env": "production", "debug": false, "quoted": "no",
+		"port": int64(8080), "tags": []any{"a", "b"}}, of["web2"])
+	require.Equal(t, 1.5, of["db1"]["port"])
+	require.Equal(t, []any{"a", "b"}, of["db1"]["tags"])
+}
+
+// Files of variables count before those of the inventory, hosts before groups, and the nearest group.
+func TestFilesOfVariables(t *testing.T) {
+	dir := write(t, map[string]string{
+		"prod/hosts":                  "[web]\nw1 own=inventory\n[site:children]\nweb\n[site:vars]\nx=site\n[web:vars]\ny=web\n",
+		"prod/more.yml":               "web: {hosts: {w2: {}}}",
+		"prod/README.md":              "no inventory",
+		"prod/group_vars/all.yml":     "x: all\nz: all\nown: all",
+		"prod/group_vars/web/a.yml":   "y: file",
+		"prod/group_vars/web/b.yaml":  "z: web",
+		"prod/group_vars/web/c.txt":   "{{{",
+		"prod/host_vars/w1":           "own: file",
+		"prod/host_vars/unknown.yml":  "{{{",
+		"prod/group_vars/unknown.yml": "{{{",
+	})
+	inv, err := read(t, dir, "prod")
+	require.NoError(t, err)
+	_, of := facts(t, inv)
+	require.Equal(t, map[string]any{"inventory_hostname": "w1", "group_names": []string{"site", "web"}, "x": "all", "y": "file", "z": "web", "own": "file"}, of["w1"])
+	require.Equal(t, "all", of["w2"]["own"])
+}
+
+func TestProgram(t *testing.T) {
+	inv, err := read(t, write(t, map[string]string{
+		"cloud": `#!/bin/sh
+[ "$1" = --list ] || exit 3
+echo '{"web": {"hosts": ["w1", "w2"], "vars": {"port": 8080, "big": 12345678901}, "children": ["none"]}, "db": ["d1"], "_meta": {"hostvars": {"w1": {"ansible_host": "192.0.2.7"}}}}'`,
+		"old": `#!/bin/sh
+case "$1 $2" in "--list ") echo '{"cache": ["c1"]}' ;; "--host c1") echo '{"size": 1.5}' ;; *) exit 3 ;; esac`,
+	}), "cloud", "old")
+	require.NoError(t, err)
+	names, of := facts(t, inv)
+	require.Equal(t, []string{"d1", "w1", "w2", "c1"}, names)
+	require.Equal(t, map[string]any{"inventory_hostname": "w1", "group_names": []string{"web"}, "ansible_host": "192.0.2.7", "port": int64(8080), "big": int64(12345678901)}, of["w1"])
+	require.Equal(t, 1.5, of["c1"]["size"])
+}
+
+// A program is not run unless it is believed.
+func TestProgramIsNotBelieved(t *testing.T) {
+	dir := write(t, map[string]string{"cloud": "#!/bin/sh\ntouch \"$0.ran\"\necho '{}'"})
+	_, err := inventory.Read(t.Context(), []string{dir + "/cloud"}, func(path string, runs bool) error {
+		require.True(t, runs)
+		return os.ErrPermission
+	})
+	require.ErrorIs(t, err, os.ErrPermission)
+	require.NoFileExists(t, dir+"/cloud.ran")
+}
+
+func TestMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"[web:hosts]":                      `hosts:1: want [web], [web:vars] or [web:children], got "[web:hosts]"`,
+		"w1 role":                          `hosts:1: want NAME=VALUE behind the host, got "role"`,
+		"w1 'role=x":                       "hosts:1: the quote ' has no end",
+		"-oProxyCommand=x":                 `hosts:1: want the name of a host, got "-oProxyCommand=x"`,
+		"[web:vars]\nx":                    `hosts:2: want NAME=VALUE, got "x"`,
+		"[a:children]\nb":                  "hosts:2: group b has no section, and no hosts",
+		"[a:children]\nb\n[b:children]\na": "hosts:1: group a is its own parent",
+		"w[1:9999999]":                     `hosts:1: "w[1:9999999]": want a range such as 01:20, a:f or 1:9:2, got "1:9999999"`,
+		"w[1:999][1:999]":                  `hosts:1: "w[1:999][1:999]": more than 100000 hosts`,
+		"$ANSIBLE_VAULT;1.1;AES256\n33":    "hosts: it is encrypted by ansible-vault, which ccm does not read",
+	} {
+		dir := write(t, map[string]string{"hosts": text})
+		_, err := read(t, dir, "hosts")
+		require.Error(t, err, text)
+		require.Equal(t, want, strings.ReplaceAll(err.Error(), dir+"/", ""), text)
+	}
+	for text, want := range map[string]string{
+		"plugin: aws_ec2\n":      "hosts.yml:1: it configures the plugin aws_ec2 of Ansible",
+		"web: {host: {}}":        `hosts.yml:1: want hosts, vars or children of group web, got "host"`,
+		"web: {hosts: [w1, w2]}": "hosts.yml:1: want hosts, each followed by a colon",
+		"web: [":                 "hosts.yml: yaml: line 1",
+	} {
+		_, err := read(t, write(t, map[string]string{"hosts.yml": text}), "hosts.yml")
+		require.ErrorContains(t, err, want, text)
+	}
+	for text, want := range map[string]string{
+		"#!/bin/sh\necho no >&2; exit 3": "hosts --list: exit status 3: no",
+		"#!/bin/sh\necho []":             "hosts --list: want JSON of groups",
+		"#!/bin/sh\necho '{\"a\": 1}'":   "hosts --list: group a:",
+		"#!/bin/sh\nyes":                 "hosts --list: it printed more than 16 MiB",
+	} {
+		_, err := read(t, write(t, map[string]string{"hosts": text}), "hosts")
+		require.ErrorContains(t, err, want, text)
+	}
+}
+
+// What cannot be known is an error, but only of the hosts that are selected.
+func TestUnknownValues(t *testing.T) {
+	inv, err := read(t, write(t, map[string]string{"h.yml": `
+all:
+  hosts:
+    a: {list: [{x: "{{ y }}"}]}
+    b: {password: !vault "$ANSIBLE_VAULT;1.1"}
+    c: {}
+    d: {}
+`, "host_vars/c.yml": "$ANSIBLE_VAULT;1.1;AES256\n3362"}), "h.yml")
+	require.NoError(t, err)
+	for name, want := range map[string]string{
+		"a": "h.yml:4: list of host a: it is a template of Jinja, which ccm does not evaluate",
+		"b": "h.yml:5: password of host b: it is encrypted by ansible-vault, which ccm does not read",
+		"c": "host_vars/c.yml: (c.yml) of host c: it is encrypted by ansible-vault, which ccm does not read",
+		"d": "",
+	} {
+		list, err := inv.Select([]string{name})
+		require.NoError(t, err)
+		_, err = list[0].Facts(all)
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// An alias of an alias of an alias is not as large as it says.
+func TestLargeYAML(t *testing.T) {
+	text := "all: {vars: {a0: &a0 [x, x, x, x, x, x, x, x, x, x]"
+	for i := range 9 {
+		n := string(rune('0' + i))
+		text += ", a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [" + strings.Repeat("*a"+n+", ", 9) + "*a" + n + "]"
+	}
+	_, err := read(t, write(t, map[string]string{"h.yml": text + "}}"}), "h.yml")
+	require.ErrorContains(t, err, "stands for more than 2000000 values")
+}
+
+func FuzzINI(f *testing.F) {
+	f.Add(ini)
+	f.Add("[a:children]\nb\n[b]\nx[1:3][a:c] y={'z': [1, (2,)]}\n")
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		file := filepath.Join(dir, "hosts")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		inv, err := inventory.Read(t.Context(), []string{file}, believed)
+		if err != nil {
+			return
+		}
+		list, err := inv.Select(nil)
+		for _, h := range list {
+			if err == nil && (strings.HasPrefix(h.Name, "-") || strings.ContainsAny(h.Name, " \n\t")) {
+				t.Errorf("%q is given to ssh", h.Name)
+			}
+		}
+	})
+}
+
+func FuzzYAML(f *testing.F) {
+	f.Add("all: {vars: {a: &a [1, yes], b: *a, <<: {c: 1}}, hosts: {x: , 'y[1:3]': {z: !vault 1}}, children: {g: {}}}")
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		file := filepath.Join(dir, "hosts.yml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if inv, err := inventory.Read(t.Context(), []string{file}, believed); err == nil {
+			_, _ = inv.Select([]string{"all:!x"})
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package inventory
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+)
+
+// literal returns what a value in an INI file stands for: it is a literal of Python (numbers, True,
+// False, None, quoted texts, lists, tuples and dictionaries of these), or a text.
+func literal(text string) any {
+	p := pythonReader{rest: text}
+	if v, ok := p.value(0); ok {
+		p.space()
+		if p.rest == "" || p.rest[0] == '#' {
+			return v
+		}
+	}
+	return text
+}
+
+// maxNesting is how deep lists may be.
+const maxNesting = 50
+
+// A pythonReader reads literals of Python.
+type pythonReader struct{ rest string }
+
+// number is what Python reads as one, but for those of which nobody makes use: 0b1, 1j.
+var number = lazyregexp.New(`^[+-]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|(0+|[1-9][0-9_]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?)`)
+
+func (p *pythonReader) space() { p.rest = strings.TrimLeft(p.rest, " \t") }
+
+func (p *pythonReader) take(word string) bool {
+	rest, ok := strings.CutPrefix(p.rest, word)
+	if ok {
+		p.rest = rest
+	}
+	return ok
+}
+
+func (p *pythonReader) value(depth int) (any, bool) {
+	p.space()
+	switch {
+	case p.rest == "" || depth > maxNesting:
+		return nil, false
+	case p.take("True"):
+		return true, true
+	case p.take("False"):
+		return false, true
+	case p.take("None"):
+		return nil, true
+	case p.rest[0] == '\'' || p.rest[0] == '"':
+		return p.text()
+	case p.take("["):
+		return p.list("]", depth)
+	case p.take("("):
+		return p.list(")", depth)
+	case p.take("{"):
+		return p.dictionary(depth)
+	}
+	m := number().FindString(p.rest)
+	if m == "" {
+		return nil, false
+	}
+	p.rest = p.rest[len(m):]
+	plain := strings.ReplaceAll(m, "_", "")
+	if n, err := strconv.ParseInt(plain, 0, 64); err == nil {
+		return n, true
+	}
+	if n, err := strconv.ParseInt(plain, 10, 64); err == nil { // 00
+		return n, true
+	}
+	f, err := strconv.ParseFloat(plain, 64)
+	return f, err == nil
+}
+
+// escapes are what stands behind a backslash in a text.
+var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '\'': '\'', '"': '"'}
+
+func (p *pythonReader) text() (any, bool) {
+	quote := p.rest[0]
+	var b strings.Builder
+	for i := 1; i < len(p.rest); i++ {
+		c := p.rest[i]
+		switch {
+		case c == quote:
+			p.rest = p.rest[i+1:]
+			return b.String(), true
+		case c == '\\' && i+1 < len(p.rest):
+			i++
+			e, ok := escapes[p.rest[i]]
+			if !ok { // Python keeps the backslash
+				b.WriteByte('\\')
+				e = p.rest[i]
+			}
+			b.WriteByte(e)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return nil, false
+}
+
+func (p *pythonReader) list(end string, depth int) (any, bool) {
+	list := []any{}
+	for {
+		p.space()
+		if p.take(end) {
+			return list, true
+		}
+		v, ok := p.value(depth + 1)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, v)
+		if p.space(); !p.take(",") {
+			return list, p.take(end)
+		}
+	}
+}
+
+func (p *pythonReader) dictionary(depth int) (any, bool) {
+	m := map[string]any{}
+	for {
+		p.space()
+		if p.take("}") {
+			return m, true
+		}
+		key, ok := p.value(depth + 1)
+		p.space()
+		name, isText := key.(string)
+		if !ok || !isText || !p.take(":") {
+			return nil, false
+		}
+		if m[name], ok = p.value(depth + 1); !ok {
+			return nil, false
+		}
+		if p.space(); !p.take(",") {
+			return m, p.take("}")
+		}
+	}
+}

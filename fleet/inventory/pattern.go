@@ -1,0 +1,180 @@
+package inventory
+
+import (
+	"fmt"
+	"net"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+)
+
+// Select returns the hosts of patterns, in the order of the inventory, all for none. A pattern is
+// a group, a host, one with * ? [abc], ~ and a regular expression, or one of these with [0], [-1] or
+// [0:2] behind it; several with : or , between them. With & in front it leaves only those of
+// what the others select, with ! none of them.
+func (inv *Inventory) Select(patterns []string) ([]Host, error) {
+	var with, only, without []string
+	for _, list := range patterns {
+		for _, p := range splitPatterns(list) {
+			switch p[0] {
+			case '&':
+				only = append(only, p[1:])
+			case '!':
+				without = append(without, p[1:])
+			default:
+				with = append(with, p)
+			}
+		}
+	}
+	if len(with) == 0 {
+		with = []string{"all"}
+	}
+	in := make(map[string]bool)
+	for _, p := range with {
+		names, err := inv.match(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			in[name] = true
+		}
+	}
+	for i, p := range append(slices.Clip(only), without...) {
+		names, err := inv.match(p)
+		if err != nil {
+			return nil, err
+		}
+		for name := range in {
+			if slices.Contains(names, name) == (i >= len(only)) {
+				delete(in, name)
+			}
+		}
+	}
+	groups := inv.groupsOf()
+	var list []Host
+	for _, name := range inv.order {
+		if !in[name] {
+			continue
+		}
+		h := Host{Name: name, Groups: []string{}, vars: inv.resolve(name, groups[name])}
+		for _, g := range groups[name] {
+			if g.name != "all" && g.name != "ungrouped" {
+				h.Groups = append(h.Groups, g.name)
+			}
+		}
+		slices.Sort(h.Groups)
+		list = append(list, h)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no host of the inventory is selected by %s", strings.Join(patterns, " "))
+	}
+	return list, nil
+}
+
+// splitPatterns splits at commas, or else at colons that are not in brackets.
+func splitPatterns(list string) (parts []string) {
+	at := func(r rune) bool { return r == ',' }
+	if !strings.Contains(list, ",") && net.ParseIP(strings.TrimLeft(list, "!&")) == nil {
+		depth := 0
+		at = func(r rune) bool {
+			switch r {
+			case '[':
+				depth++
+			case ']':
+				depth--
+			}
+			return r == ':' && depth <= 0
+		}
+	}
+	for _, p := range strings.FieldsFunc(list, at) {
+		if p = strings.TrimSpace(p); p != "" && p != "!" && p != "&" {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// subscript is what stands behind a pattern: [0], [-1], [0:2], [1:].
+var subscript = lazyregexp.New(`^(.+)\[(?:(-?[0-9]+)|([0-9]+)[:-]([0-9]*))\]$`)
+
+// match returns the hosts of one pattern.
+func (inv *Inventory) match(pattern string) ([]string, error) {
+	if m := subscript().FindStringSubmatch(pattern); m != nil && pattern[0] != '~' {
+		names, err := inv.match(m[1])
+		if err != nil {
+			return nil, err
+		}
+		return part(pattern, names, m[2], m[3], m[4])
+	}
+	fits, err := matcher(pattern)
+	if err != nil {
+		return nil, err
+	}
+	in := make(map[string]bool)
+	matched := false
+	for name := range inv.groups {
+		if fits(name) || pattern == "*" && name == "all" {
+			matched = true
+			for _, h := range inv.members(name) {
+				in[h] = true
+			}
+		}
+	}
+	if !matched || pattern[0] == '~' || strings.ContainsAny(pattern, ".?*[") {
+		for _, h := range inv.order {
+			if fits(h) {
+				in[h], matched = true, true
+			}
+		}
+	}
+	if !matched {
+		return nil, fmt.Errorf("%s is no host or group of the inventory", pattern)
+	}
+	return slices.DeleteFunc(slices.Clone(inv.order), func(h string) bool { return !in[h] }), nil
+}
+
+// matcher returns whether a name fits a pattern.
+func matcher(pattern string) (func(string) bool, error) {
+	if text, ok := strings.CutPrefix(pattern, "~"); ok {
+		re, err := regexp.Compile("^(?:" + text + ")")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pattern, err)
+		}
+		return re.MatchString, nil
+	}
+	if _, err := path.Match(pattern, ""); err != nil {
+		return nil, fmt.Errorf("%s: %w", pattern, err)
+	}
+	return func(name string) bool {
+		ok, _ := path.Match(pattern, name) // which was tried
+		return ok || name == pattern
+	}, nil
+}
+
+// part returns the part of a list that a subscript names.
+func part(pattern string, names []string, index, from, to string) ([]string, error) {
+	first, last := 0, len(names)-1
+	if index != "" {
+		n, err := strconv.Atoi(index)
+		if n < 0 {
+			n += len(names)
+		}
+		if err != nil {
+			n = len(names)
+		}
+		first, last = n, n
+	} else {
+		first, _ = strconv.Atoi(from)
+		if n, err := strconv.Atoi(to); err == nil {
+			last = min(n, last)
+		}
+	}
+	if first < 0 || first > last || last >= len(names) {
+		return nil, fmt.Errorf("%s selects none of %d hosts", pattern, len(names))
+	}
+	return names[first : last+1], nil
+}

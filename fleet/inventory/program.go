@@ -1,0 +1,172 @@
+package inventory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// readProgram asks a program for its inventory, as Ansible does: --list prints all of it as JSON,
+// and --host NAME the variables of a host, unless _meta has them.
+func (inv *Inventory) readProgram(ctx context.Context, file string) error {
+	text, err := ask(ctx, file, "--list")
+	if err != nil {
+		return err
+	}
+	return inv.readJSON(file+" --list", text, func(host string) ([]byte, error) { return ask(ctx, file, "--host", host) })
+}
+
+// ask runs an inventory's program.
+func ask(ctx context.Context, file string, args ...string) ([]byte, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, abs, args...)
+	var out, errs limited
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	what := file + " " + strings.Join(args, " ")
+	switch {
+	case out.over:
+		return nil, fmt.Errorf("%s: it printed more than 16 MiB", what)
+	case err != nil:
+		lines := strings.Split(strings.TrimSpace(errs.text.String()), "\n")
+		if last := lines[len(lines)-1]; last != "" {
+			return nil, fmt.Errorf("%s: %w: %s", what, err, last)
+		}
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return out.text.Bytes(), nil
+}
+
+// limited keeps so much as a file may have. The buffer is a field, for its other methods know no limit.
+type limited struct {
+	text bytes.Buffer
+	over bool
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.text.Len()+len(p) > maxFile {
+		l.over = true
+		return 0, io.ErrShortWrite
+	}
+	return l.text.Write(p)
+}
+
+// readJSON reads what a program prints. ask returns the variables of a host.
+func (inv *Inventory) readJSON(at string, text []byte, ask func(host string) ([]byte, error)) error {
+	var groups map[string]json.RawMessage
+	if err := json.Unmarshal(text, &groups); err != nil {
+		return fmt.Errorf("%s: want JSON of groups: %w", at, err)
+	}
+	var meta *struct {
+		Hostvars map[string]map[string]any `json:"hostvars"`
+	}
+	if raw, ok := groups["_meta"]; ok {
+		if err := decodeJSON(raw, &meta); err != nil {
+			return fmt.Errorf("%s: _meta: %w", at, err)
+		}
+		delete(groups, "_meta")
+	}
+	before := len(inv.order)
+	for _, name := range sortedKeys(groups) {
+		if err := inv.jsonGroup(at, name, groups[name]); err != nil {
+			return err
+		}
+	}
+	if meta == nil {
+		for _, name := range inv.order[before:] {
+			text, err := ask(name)
+			if err != nil {
+				return err
+			}
+			vars := make(map[string]any)
+			if err := decodeJSON(text, &vars); err != nil && len(bytes.TrimSpace(text)) > 0 {
+				return fmt.Errorf("%s: variables of host %s: %w", at, name, err)
+			}
+			inv.hosts[name].vars.addJSON(vars, at)
+		}
+		return nil
+	}
+	for _, name := range sortedKeys(meta.Hostvars) {
+		h, err := inv.host(name, at)
+		if err != nil {
+			return err
+		}
+		h.vars.addJSON(meta.Hostvars[name], at)
+	}
+	return nil
+}
+
+// jsonGroup reads a group: a list of hosts, or hosts, vars and children.
+func (inv *Inventory) jsonGroup(at, name string, raw json.RawMessage) error {
+	var parts struct {
+		Hosts, Children []string
+		Vars            map[string]any
+	}
+	err := decodeJSON(raw, &parts.Hosts)
+	if err != nil {
+		err = decodeJSON(raw, &parts)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: group %s: %w", at, name, err)
+	}
+	g := inv.group(name, at)
+	g.defined = true
+	for _, h := range parts.Hosts {
+		if _, err := inv.host(h, at); err != nil {
+			return err
+		}
+		g.add(h)
+	}
+	for _, c := range parts.Children {
+		inv.group(c, at).defined = true // programs name groups that have nothing
+		g.addChild(c)
+	}
+	g.vars.addJSON(parts.Vars, at)
+	return nil
+}
+
+func (v variables) addJSON(vars map[string]any, at string) {
+	for name, value := range vars {
+		v[name] = variable{plain(value), at}
+	}
+}
+
+// decodeJSON decodes JSON, and keeps numbers as they are written.
+func decodeJSON(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
+// plain returns a value with numbers of Go, and marks what a vault holds.
+func plain(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64() // it is one, by the decoder
+		return f
+	case []any:
+		for i := range v {
+			v[i] = plain(v[i])
+		}
+	case map[string]any:
+		if _, ok := v["__ansible_vault"]; ok {
+			return untold("it is encrypted by ansible-vault")
+		}
+		for k := range v {
+			v[k] = plain(v[k])
+		}
+	}
+	return v
+}

@@ -1,0 +1,172 @@
+package inventory
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// readFiles reads the files of a group or a host in group_vars or host_vars: NAME, NAME.yml and the
+// like, or all files of the directory NAME.
+func (v variables) readFiles(dir, name string, check Check) error {
+	if strings.ContainsRune(name, '/') || name == ".." || name == "." {
+		return nil
+	}
+	for _, end := range []string{"", ".yml", ".yaml", ".json"} {
+		path := filepath.Join(dir, name+end)
+		st, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) {
+			continue
+		}
+		if err == nil && !st.IsDir() {
+			err = v.readFile(path, check)
+		} else if err == nil {
+			err = v.readFolder(path, check)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v variables) readFolder(dir string, check Check) error {
+	return filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") || filepath.Ext(file) != "" && !isYAML(file) {
+			return err
+		}
+		return v.readFile(file, check)
+	})
+}
+
+func (v variables) readFile(file string, check Check) error {
+	text, runs, err := readFile(file, check)
+	if err != nil {
+		return err
+	}
+	if runs {
+		return fmt.Errorf("%s: it is a program, and variables are no place for one", file)
+	}
+	if bytes.HasPrefix(text, []byte("$ANSIBLE_VAULT;")) {
+		// Which variables are in it is not known: any that is asked for may be.
+		v["("+filepath.Base(file)+")"] = variable{untold("it is encrypted by ansible-vault"), file}
+		return nil
+	}
+	y := &yamlFile{file: file}
+	n, err := y.document(text)
+	if err != nil || n == nil {
+		return err
+	}
+	return y.variables(v, n)
+}
+
+// groupsOf returns the groups of each host, with those above them: parents first, then by name.
+func (inv *Inventory) groupsOf() map[string][]*group {
+	parents := make(map[string][]string)
+	for name, g := range inv.groups {
+		for _, c := range g.children {
+			parents[c] = append(parents[c], name)
+		}
+	}
+	depth := make(map[string]int)
+	var measure func(name string) int
+	measure = func(name string) int {
+		d, ok := depth[name]
+		if !ok {
+			for _, p := range parents[name] {
+				d = max(d, measure(p)+1)
+			}
+			depth[name] = d
+		}
+		return d
+	}
+	for name := range inv.groups {
+		measure(name)
+	}
+	of := make(map[string][]*group)
+	for _, name := range sortedKeys(inv.groups) {
+		for _, h := range inv.members(name) {
+			of[h] = append(of[h], inv.groups[name])
+		}
+	}
+	for _, list := range of {
+		slices.SortStableFunc(list, func(a, b *group) int { return depth[a.name] - depth[b.name] })
+	}
+	return of
+}
+
+// resolve returns the variables of a host: those of its groups, the nearest of which counts, then
+// its own. In each step those of the files count before those of the inventory.
+func (inv *Inventory) resolve(name string, groups []*group) variables {
+	v := make(variables)
+	lay := func(other variables) {
+		for k, x := range other {
+			v[k] = x
+		}
+	}
+	for _, g := range groups {
+		lay(g.vars)
+	}
+	for _, g := range groups {
+		lay(g.files)
+	}
+	lay(inv.hosts[name].vars)
+	lay(inv.hosts[name].files)
+	return v
+}
+
+// Variable returns a variable of a host, nil if it has none. One that cannot be known is an error.
+func (h *Host) Variable(name string) (any, error) {
+	v := h.vars[name]
+	if why := unknown(v.value); why != "" {
+		return nil, fmt.Errorf("%s: %s of host %s: %s", v.at, name, h.Name, why)
+	}
+	return v.value, nil
+}
+
+// Facts returns all variables but those for which left is true.
+func (h *Host) Facts(left func(name string) bool) (map[string]any, error) {
+	facts := map[string]any{"inventory_hostname": h.Name, "group_names": h.Groups}
+	for _, name := range sortedKeys(h.vars) {
+		if left(name) {
+			continue
+		}
+		value, err := h.Variable(name)
+		if err != nil {
+			return nil, err
+		}
+		facts[name] = value
+	}
+	return facts, nil
+}
+
+// unknown returns why a value cannot be known.
+func unknown(v any) string {
+	switch v := v.(type) {
+	case untold:
+		return string(v) + ", which ccm does not read"
+	case string:
+		if strings.Contains(v, "{{") || strings.Contains(v, "{%") {
+			return "it is a template of Jinja, which ccm does not evaluate"
+		}
+	case []any:
+		for _, x := range v {
+			if why := unknown(x); why != "" {
+				return why
+			}
+		}
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			if why := unknown(v[k]); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,223 @@
+package inventory
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxNodes is how many values a file may stand for, with those that it names by an alias.
+const maxNodes = 2_000_000
+
+// A yamlFile is read.
+type yamlFile struct {
+	file  string
+	nodes int // that were read
+}
+
+func (y *yamlFile) errorf(n *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("%s: %s", y.at(n), fmt.Sprintf(format, args...))
+}
+
+func (y *yamlFile) at(n *yaml.Node) string { return fmt.Sprintf("%s:%d", y.file, n.Line) }
+
+// document returns the value of a file, nil for one that has none.
+func (y *yamlFile) document(text []byte) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&doc); errors.Is(err, io.EOF) || len(doc.Content) == 0 && err == nil {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", y.file, err)
+	}
+	return doc.Content[0], nil
+}
+
+// readYAML reads what Ansible documents as "Uses a specific YAML file as an inventory source".
+func (inv *Inventory) readYAML(file string, text []byte) error {
+	y := &yamlFile{file: file}
+	n, err := y.document(text)
+	if err != nil || n == nil {
+		return err
+	}
+	return y.each(n, "a group", func(name string, key, value *yaml.Node) error {
+		if name == "plugin" && value.Kind == yaml.ScalarNode {
+			return y.errorf(key, "it configures the plugin %s of Ansible, which ccm does not have: an executable file that calls ansible-inventory --list can stand for it", value.Value)
+		}
+		return y.group(inv, name, key, value)
+	})
+}
+
+// each calls do for each key of a mapping, with those that are merged in by <<.
+func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, value *yaml.Node) error) error {
+	if y.nodes++; y.nodes > maxNodes {
+		return y.errorf(n, "it stands for more than %d values", maxNodes)
+	}
+	if n.Kind == yaml.AliasNode {
+		return y.each(n.Alias, what, do)
+	}
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		return y.errorf(n, "want %s: names and values", what)
+	}
+	for pass := range 2 { // what is merged in comes first: what stands here counts
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			if key.Kind == yaml.AliasNode {
+				key = key.Alias
+			}
+			if key.Kind != yaml.ScalarNode {
+				return y.errorf(key, "want a name")
+			}
+			merge := key.Tag == "!!merge"
+			switch {
+			case merge && pass == 0 && value.Kind == yaml.SequenceNode:
+				for j := len(value.Content) - 1; j >= 0; j-- {
+					if err := y.each(value.Content[j], what, do); err != nil {
+						return err
+					}
+				}
+			case merge && pass == 0:
+				if err := y.each(value, what, do); err != nil {
+					return err
+				}
+			case !merge && pass == 1:
+				if err := do(key.Value, key, value); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// group reads a group, and those below it.
+func (y *yamlFile) group(inv *Inventory, name string, key, n *yaml.Node) error {
+	g := inv.group(name, y.at(key))
+	g.defined = true
+	return y.each(n, "hosts, vars or children of a group", func(part string, key, value *yaml.Node) error {
+		switch part {
+		case "vars":
+			return y.variables(g.vars, value)
+		case "children":
+			return y.each(value, "groups", func(name string, key, value *yaml.Node) error {
+				g.addChild(name)
+				return y.group(inv, name, key, value)
+			})
+		case "hosts":
+			return y.each(value, "hosts, each followed by a colon", func(pattern string, key, value *yaml.Node) error {
+				return y.hosts(inv, g, pattern, key, value)
+			})
+		}
+		return y.errorf(key, "want hosts, vars or children of group %s, got %q", name, part)
+	})
+}
+
+func (y *yamlFile) hosts(inv *Inventory, g *group, pattern string, key, n *yaml.Node) error {
+	names, port, err := expandHosts(pattern)
+	if err != nil {
+		return y.errorf(key, "%v", err)
+	}
+	for _, name := range names {
+		h, err := inv.host(name, y.at(key))
+		if err != nil {
+			return err
+		}
+		g.add(name)
+		if port > 0 {
+			h.vars["ansible_port"] = variable{port, y.at(key)}
+		}
+		if err := y.variables(h.vars, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (y *yamlFile) variables(v variables, n *yaml.Node) error {
+	return y.each(n, "variables", func(name string, key, value *yaml.Node) error {
+		x, err := y.value(value, 0)
+		v[name] = variable{x, y.at(key)}
+		return err
+	})
+}
+
+// value returns what a node stands for, as of JSON.
+func (y *yamlFile) value(n *yaml.Node, depth int) (any, error) {
+	if y.nodes++; y.nodes > maxNodes || depth > maxNesting {
+		return nil, y.errorf(n, "it stands for more than %d values, or is more than %d deep", maxNodes, maxNesting)
+	}
+	if n.Tag == "!vault" || n.Tag == "!vault-encrypted" {
+		return untold("it is encrypted by ansible-vault"), nil
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return y.value(n.Alias, depth+1)
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, c := range n.Content {
+			x, err := y.value(c, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, x)
+		}
+		return list, nil
+	case yaml.MappingNode:
+		m := map[string]any{}
+		err := y.each(n, "names and values", func(name string, _, value *yaml.Node) (err error) {
+			m[name], err = y.value(value, depth+1)
+			return err
+		})
+		return m, err
+	}
+	return scalar(n), nil
+}
+
+// scalar returns what a scalar stands for. Ansible reads YAML 1.1, in which yes is true.
+func scalar(n *yaml.Node) any {
+	if n.Style == 0 {
+		switch strings.ToLower(n.Value) {
+		case "yes", "on":
+			return true
+		case "no", "off":
+			return false
+		}
+	}
+	var x any
+	if n.Tag != "!!str" && n.Decode(&x) == nil {
+		switch x := x.(type) {
+		case int:
+			return int64(x)
+		case float64:
+			if !math.IsNaN(x) && !math.IsInf(x, 0) { // which JSON does not know
+				return x
+			}
+		case bool, nil:
+			return x
+		}
+	}
+	return n.Value
+}
+
+// readVariables reads group_vars and host_vars of a directory.
+func (inv *Inventory) readVariables(dir string, check Check) error {
+	for _, name := range sortedKeys(inv.groups) {
+		if err := inv.groups[name].files.readFiles(filepath.Join(dir, "group_vars"), name, check); err != nil {
+			return err
+		}
+	}
+	for _, name := range inv.order {
+		if err := inv.hosts[name].files.readFiles(filepath.Join(dir, "host_vars"), name, check); err != nil {
+			return err
+		}
+	}
+	return nil
+}
