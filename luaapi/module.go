@@ -25,6 +25,9 @@ var vendorTemplates = []string{"vendor/?.lua", "vendor/?/init.lua", "vendor/shar
 // libraryDir is the directory of the modules that ship with ccm, in messages.
 const libraryDir = "stdlib"
 
+// InLibrary reports whether a place is in a module that ships with ccm.
+func InLibrary(p diag.Pos) bool { return strings.HasPrefix(p.File, libraryDir+"/") }
+
 // A moduleLoader is require and the table package.
 type moduleLoader struct {
 	in       *Interp

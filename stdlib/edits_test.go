@@ -135,6 +135,8 @@ func TestLineGroups(t *testing.T) {
 	}.run(t)
 	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?:a)[(]\((b)]] }`), "line: want groups of match, of which there are 1, got ${2}")
 	require.Empty(t, mistake(t, `require "std.line" { "/x", line = "${2}", match = [[^(?P<x>a)(b)]] }`))
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", after = "^b" }`), `unknown property "after" (did you mean "insert_after"?)`)
+	require.Contains(t, mistake(t, `require "std.line" { "/x", line = "a", before = "^b" }`), `got "^b" (is insert_before meant?)`)
 	for _, key := range []string{"create = true", `insert_before = "a"`, `insert_after = "a"`} {
 		require.Contains(t, mistake(t, `require "std.line" { "/x", line = "${1}", match = "(a)", `+key+` }`), "a line with ${1} is never added, only replaced")
 	}

@@ -64,7 +64,7 @@ func (c *call) mode(v lua.LValue) uint32 {
 	if !ok {
 		c.fail("mode: want a string such as \"0644\", got %s", describe(v))
 	}
-	c.must(m.UnmarshalText([]byte(s)))
+	c.valid(m.UnmarshalText([]byte(s)))
 	return uint32(m)
 }
 

@@ -23,6 +23,7 @@ type State struct {
 	text   *resource.TextChange // of an edit: the file before and after
 	view   *host.View           // of a plan, through which it was found
 	made   *newFile             // of an edit: the file that it makes, nil if one is there
+	shown  map[string]any       // of an edit: properties as reports show what is wanted, instead of as it was written
 }
 
 var (
@@ -91,6 +92,12 @@ func (d *definition) invoke(ctx context.Context, a access, fn *lua.LFunction, re
 	// Where the type is written is of no use to whoever reads that something is missing on the machine.
 	if unplaced := luaapi.Unplaced(""); errors.As(err, &unplaced) {
 		return nil, unplaced
+	}
+	// Neither is a place in the library, nor which function of host the type called.
+	if e, ok := errors.AsType[*diag.Error](err); ok && luaapi.InLibrary(e.Pos) {
+		if m, ok := errors.AsType[*machineError](e.Err); ok {
+			return nil, &diag.Error{Err: m.err, Hint: e.Hint}
+		}
 	}
 	return out, err
 }

@@ -103,6 +103,8 @@ func (d *definition) compareProperties(want *resource.Properties, have State, ve
 			from, to = secret, "(another secret)"
 		case from == to:
 			from, to = distinctText(found, from), distinctText(desired, to)
+		case have.shown[e.Key] != nil:
+			to = text(have.shown[e.Key])
 		}
 		if from != to {
 			dec.Add(e.Key, from, to)

@@ -15,7 +15,8 @@ import (
 // or, if that is left out, its name. The function is given what is wanted and the
 // text, and returns the text as it should be. It looks at nothing else. Its
 // second result is the state that is compared with what is wanted; left out,
-// whether the text stays the same tells whether things are as wanted.
+// whether the text stays the same tells whether things are as wanted. The third has
+// properties as reports are to show what is wanted: a line with its groups filled in.
 
 // fileLimit is how large a file can be that is read into a script.
 const fileLimit = 64 << 20
@@ -98,7 +99,7 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 
 // edited calls the edit function.
 func (d *definition) edited(ctx context.Context, want *resource.Properties, path, before string) (s State, err error) {
-	out, err := d.invoke(ctx, access{what: "edit"}, d.edit, 2, d.luaWant(d.values(), want), lua.LString(before))
+	out, err := d.invoke(ctx, access{what: "edit"}, d.edit, 3, d.luaWant(d.values(), want), lua.LString(before))
 	if err != nil {
 		return s, err
 	}
@@ -111,6 +112,13 @@ func (d *definition) edited(ctx context.Context, want *resource.Properties, path
 		if s, err = d.stateOf(d.edit, "edit", out[1]); err != nil {
 			return s, err
 		}
+	}
+	if out[2] != lua.LNil {
+		shown, err := d.stateOf(d.edit, "edit", out[2])
+		if err != nil {
+			return s, err
+		}
+		s.shown = shown.Data
 	}
 	if s.Data["ensure"] == nil {
 		s.Data["ensure"] = d.foundEnsure(want, before == string(after))

@@ -256,3 +256,25 @@ return ccm.type {
 		require.Contains(t, s.run(), "x odd#/w: failed: "+want+" (site.lua:1)\n")
 	}
 }
+
+// TestReportOfAnEdit: a property is shown as the edit says, not as it was written.
+func TestReportOfAnEdit(t *testing.T) {
+	s := newSite(t, map[string]string{"std/up.lua": `
+return ccm.type {
+  name = "up",
+  properties = { path = { name = true, type = "path" }, as = {}, ensure = { enum = { "present" }, default = "present" } },
+  phrases = { update = "replaced the text" },
+  edit = function(want, text)
+    local new = (want.as:gsub("%$1", text))
+    if #text > 1 then return text end
+    return new, { ensure = "present", as = text }, { as = new }
+  end,
+}`})
+	s.file("/w", "a")
+	s.declare(`require "std.up" { "/w", as = "<$1>" }`)
+	plan := s.plan()
+	require.Contains(t, plan, "as  a → <a>\n")
+	require.NotContains(t, plan, "$1")
+	require.Contains(t, s.run(), "as  a → <a>\n")
+	require.Equal(t, "<a>", s.content("/w"))
+}

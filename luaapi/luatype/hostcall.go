@@ -113,10 +113,29 @@ func (c *call) fail(format string, args ...any) {
 	c.in.Throw(c.L, "", c.name+": "+format, args...)
 }
 
-// must throws err if there is one, with its advice.
+// A machineError is what the machine answered to a call of host.
+type machineError struct {
+	name string // of the call
+	err  error
+}
+
+// Error names the call.
+func (e *machineError) Error() string { return e.name + ": " + e.err.Error() }
+
+// Unwrap returns the answer.
+func (e *machineError) Unwrap() error { return e.err }
+
+// must throws err, with its advice, if the machine answered one.
 func (c *call) must(err error) {
 	if err != nil {
-		c.in.Throw(c.L, diag.HintOf(err), c.name+": %w", err)
+		c.in.Throw(c.L, diag.HintOf(err), "%w", &machineError{c.name, err})
+	}
+}
+
+// valid throws err if an argument is not as it should be.
+func (c *call) valid(err error) {
+	if err != nil {
+		c.fail("%w", err)
 	}
 }
 
@@ -132,7 +151,7 @@ func (c *call) str(n int, what string) string {
 // path returns argument n, an absolute path.
 func (c *call) path(n int) string {
 	var p Path
-	c.must(p.UnmarshalText([]byte(c.str(n, "a path"))))
+	c.valid(p.UnmarshalText([]byte(c.str(n, "a path"))))
 	return string(p)
 }
 

@@ -213,7 +213,7 @@ func (c *call) command() (cmd host.Cmd, check bool) {
 		}
 		if limit, ok := t.RawGetString("timeout").(lua.LString); ok {
 			var d host.Duration
-			c.must(d.UnmarshalText([]byte(limit)))
+			c.valid(d.UnmarshalText([]byte(limit)))
 			cmd.Timeout = time.Duration(d)
 		}
 		cmd.Env = c.environment(t.RawGetString("env"))
@@ -267,7 +267,7 @@ func (c *call) connects() int {
 	}
 	timeout := host.Duration(5 * time.Second)
 	if limit, ok := c.options(3, "timeout").RawGetString("timeout").(lua.LString); ok {
-		c.must(timeout.UnmarshalText([]byte(limit)))
+		c.valid(timeout.UnmarshalText([]byte(limit)))
 	}
 	ctx, cancel := context.WithTimeout(c.in.Context(), time.Duration(timeout))
 	defer cancel()

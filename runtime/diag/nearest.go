@@ -9,8 +9,8 @@ import (
 
 // Nearest returns the candidate that word was most likely meant to be: the
 // same but for case, at most two edits away (one for words of two or three
-// letters, none for a single one; exchanging two neighbours counts as one edit), or one that begins
-// with word. It returns "" if none is near. The first of several equally near
+// letters, none for a single one; exchanging two neighbours counts as one edit), one that begins
+// with word, or one whose last part is word, such as insert_after for after. It returns "" if none is near. The first of several equally near
 // candidates wins.
 func Nearest(word string, candidates []string) string {
 	if word == "" || len(word) > longestWord {
@@ -37,6 +37,16 @@ func Nearest(word string, candidates []string) string {
 	}
 	for _, c := range candidates {
 		if c != word && strings.HasPrefix(c, word) {
+			return c
+		}
+	}
+	return LastPart(word, candidates)
+}
+
+// LastPart returns the first candidate of several parts of which word is the last, or "".
+func LastPart(word string, candidates []string) string {
+	for _, c := range candidates {
+		if strings.HasSuffix(c, "_"+word) || strings.HasSuffix(c, "-"+word) {
 			return c
 		}
 	}

@@ -60,7 +60,9 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 		} else if e.Val.Kind != Nil {
 			given[k] |= 1 << at
 			if e.Val.Kind != Later {
+				before := len(d.errs)
 				f.assign(d, field(dst, k, f), e.Val)
+				m.suggest(d.errs[before:], f, e.Key)
 			}
 		}
 		d.leave()
@@ -76,6 +78,21 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 				f.assign(d, field(dst, k, f), TextValue(f.Default))
 			case f.Required || f.IsName:
 				d.fail(false, "", "%s is required", f.Name)
+			}
+		}
+	}
+}
+
+// suggest adds a hint to mistakes in references under key if another property may be meant that
+// is called alike: insert_before for before.
+func (m Union) suggest(mistakes diag.List, f *Field, key string) {
+	if len(mistakes) == 0 || f.kind() != "ref" {
+		return
+	}
+	if other := diag.LastPart(key, m.Names()); other != "" {
+		for _, e := range mistakes {
+			if e.Hint == "" {
+				e.Hint = fmt.Sprintf("is %s meant?", other)
 			}
 		}
 	}

@@ -9,25 +9,31 @@
 
 local lines = require "std.lines"
 
--- The text with the line, and what was found if lines were replaced.
+-- The text with the line and, if lines were replaced, those lines and what replaces them.
 local function edited(want, text)
   local fixed = not want.match and want.line or not lines.highest_group(want.line) and lines.filled(want.line, {})
   local there = fixed and lines.position(text, fixed)
   if there and not want.all then return text end
   if not (want.match or want.insert_before or want.insert_after) then return lines.with(text, fixed) end
   local list, eol = lines.split(text)
-  local old, matched = {}, there
+  local old, new_lines, matched = {}, {}, there
   for i = want.match and #list or 0, 1, -1 do
     local m = re.match(list[i], want.match)
     if m then
       local new = fixed or lines.filled(want.line, m)
       if not want.all and lines.position(text, new) then return text end
-      if new ~= list[i] then table.insert(old, 1, list[i]) end
+      if new ~= list[i] then
+        table.insert(old, 1, list[i])
+        table.insert(new_lines, 1, new)
+      end
       list[i], matched = new, true
       if not want.all then break end
     end
   end
-  if #old > 0 then return lines.join(list, eol), { ensure = "present", line = str.join(old, "\n") } end
+  if #old > 0 then
+    local found = { ensure = "present", line = str.join(old, "\n") }
+    return lines.join(list, eol), found, { line = str.join(tbl.unique(new_lines), "\n") }
+  end
   if matched or not fixed then return text end
   local first = want.insert_before and lines.first(list, want.insert_before)
   local last = want.insert_after and lines.last(list, want.insert_after)
@@ -44,7 +50,7 @@ return ccm.type {
     line = { doc = "The whole line. It is required unless ensure is absent and match is given. If match is given, ${1} is what its first group matched, ${2} the second, and $$ in a line with one of them is a dollar. If no line matches, such a line is not added." },
     match = { doc = "A regular expression (RE2). If the line is not there, the last line that matches is replaced by it. With ensure absent, all lines that match are removed." },
     all = { type = "boolean", doc = "Whether every line that matches is replaced, and not only the last. It goes with match." },
-    insert_before = { doc = "A regular expression. A new line is put before the first line that matches, and at the end if none does." },
+    insert_before = { doc = "A regular expression. A new line is put before the first line that matches, and at the end if none does. Every resource has a property before, which is about the order of resources; hence the longer name." },
     insert_after = { doc = "A regular expression. A new line is put behind the last line that matches, and at the end if none does." },
     create = lines.create,
     validate = lines.validate,
@@ -69,11 +75,11 @@ return ccm.type {
 
   edit = function(want, text)
     if want.ensure == "present" then
-      local now, found = edited(want, text)
+      local now, found, shown = edited(want, text)
       if now ~= text and edited(want, now) ~= now then
         error(want.path .. ": the next run would replace a line again: match fits the line that results and changes it, or fits further lines (all = true replaces them too)", 0)
       end
-      return now, found
+      return now, found, shown
     end
     local list, eol = lines.of(text)
     if not want.match and not lines.position(text, want.line) then return text end

@@ -6,15 +6,18 @@
 
 local lines = require "std.lines"
 
--- The text after everything was replaced, and what has changed.
+-- The text after everything was replaced, what has changed, and what is there instead of the first of that.
 local function replaced(want, text)
-  local old = {}
+  local old, first = {}, nil
   local now = re.replace(text, "(?m)" .. want.match, function(m)
     local new = lines.highest_group(want.replacement) and lines.filled(want.replacement, m) or want.replacement
-    if new ~= m[0] then table.insert(old, m[0]) end
+    if new ~= m[0] then
+      table.insert(old, m[0])
+      first = first or new
+    end
     return new
   end)
-  return now, old
+  return now, old, first
 end
 
 return ccm.type {
@@ -37,12 +40,13 @@ return ccm.type {
   end,
 
   edit = function(want, text)
-    local now, old = replaced(want, text)
+    local now, old, first = replaced(want, text)
     if now == text then return text end
     if replaced(want, now) ~= now then
       error((want.path or want.name) .. ": the next run would replace something again: match fits what results, and changes it", 0)
     end
     local found = #old == 1 and old[1] or ("%d matches, such as %s"):format(#old, old[1])
-    return now, { ensure = "present", replacement = #old == 1 and old[1] == want.replacement and "the text " .. old[1] or found }
+    return now, { ensure = "present", replacement = #old == 1 and old[1] == want.replacement and "the text " .. old[1] or found },
+      { replacement = first }
   end,
 }
