@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -50,12 +50,11 @@ func (f *sshFlags) readHosts(e *env) ([]ssh.Host, error) {
 	if f.hosts == "-" {
 		return ssh.ReadHosts(e.Stdin, "standard input")
 	}
-	in, err := e.Files.Trust().Open(f.hosts)
+	text, err := e.Files.ReadFile(f.hosts) // which may be <(a program) of a shell
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	return ssh.ReadHosts(io.Reader(in), f.hosts)
+	return ssh.ReadHosts(bytes.NewReader(text), f.hosts)
 }
 
 // inventoryHosts returns the hosts of inventories that patterns select.

@@ -145,6 +145,20 @@ func TestSSHManyHosts(t *testing.T) {
 	l.write("hosts", "a role=front # the first\nb 'role=back end'\n")
 	l.says(0, "back end", "--hosts", "hosts", "-j", "1", "--", "facts", "inventory.role")
 	l.says(0, "2 of 2 hosts in order", "--hosts", "hosts", "-j", "1", "--", "run", "site")
+	cmd := l.command("--hosts", "/dev/fd/3", "--", "facts", "inventory.role") // as <(a program) of a shell
+	pipe, w, err := os.Pipe()
+	require.NoError(t, err)
+	fmt.Fprintln(w, "a role=piped")
+	require.NoError(t, w.Close())
+	cmd.ExtraFiles = []*os.File{pipe}
+	text, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(text))
+	require.Contains(t, string(text), "piped")
+	require.NoError(t, os.Chmod(l.dir+"/hosts", 0o666))
+	if os.Geteuid() == 0 {
+		l.says(1, "hosts", "--hosts", "hosts", "--", "facts")
+	}
+	require.NoError(t, os.Chmod(l.dir+"/hosts", 0o600))
 	require.FileExists(t, l.dir+"/made-back end")
 	out := l.says(0, `"protocol":"io.choria.ccm.v1.ssh.result","target":"a","exit":0`, "a", "--output", "json", "--", "run", "site")
 	require.Contains(t, out, `{"target":"a","protocol":"io.choria.ccm.v1.`)
