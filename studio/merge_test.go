@@ -80,3 +80,42 @@ func TestMergedKeepsAll(t *testing.T) {
 		require.LessOrEqual(t, bases, len(base))
 	}
 }
+
+// FuzzMerged: what one side alone changed is taken, each side is there in its order, and no
+// conflict hides what both have in common.
+func FuzzMerged(f *testing.F) {
+	f.Add("a\nb\nc\n", "a\nB\nc\n", "a\nb\nC\n")
+	f.Add("a", "a\n", "b\r\na")
+	f.Add("", "x\n", "y")
+	f.Fuzz(func(t *testing.T, base, mine, theirs string) {
+		if len(base)+len(mine)+len(theirs) > 1<<12 {
+			return
+		}
+		text := func(chunks []Chunk, side func(Chunk) string) (out string, conflicts int) {
+			for _, c := range chunks {
+				if c.Conflict {
+					require.NotEqual(t, c.Mine, c.Theirs)
+					out += side(c)
+					conflicts++
+				} else {
+					out += c.Text
+				}
+			}
+			return out, conflicts
+		}
+		chunks, n := merged(base, mine, theirs)
+		_, found := text(chunks, func(c Chunk) string { return c.Mine })
+		require.Equal(t, found, n)
+		turned, m := merged(base, theirs, mine)
+		require.Equal(t, n, m, "who is who makes no difference")
+		a, _ := text(chunks, func(c Chunk) string { return c.Mine })
+		b, _ := text(turned, func(c Chunk) string { return c.Theirs })
+		require.Equal(t, a, b)
+		for _, sides := range [][3]string{{base, theirs, theirs}, {mine, base, mine}, {mine, mine, mine}} {
+			chunks, n := merged(base, sides[0], sides[1])
+			require.Zero(t, n)
+			all, _ := text(chunks, nil)
+			require.Equal(t, sides[2], all)
+		}
+	})
+}

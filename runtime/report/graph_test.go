@@ -52,6 +52,6 @@ func TestSVG(t *testing.T) {
 	text := SVG(drawing(), 0)
 	require.Contains(t, text, `<g class="skipped"`)
 	require.Contains(t, text, `<path class="refresh"`)
-	require.Contains(t, text, "<title>file#/it&#39;s &#34;so&#34; &lt;&amp;&gt;&#xA;\\ #1</title>")
+	require.Contains(t, text, "<title>file#/it&#39;s &#34;so&#34; &lt;&amp;&gt;\n\\ #1</title>")
 	require.Equal(t, 2, strings.Count(text, "<path")-1, "arrows, besides the tip")
 }

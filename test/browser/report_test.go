@@ -70,7 +70,7 @@ func newReport(t *testing.T, n int) string {
 	return filepath.Join(dir, "out.html")
 }
 
-const shown = `[...document.querySelectorAll(".rows > details")].filter(d => d.checkVisibility()).length`
+const shown = `[...document.querySelectorAll(".event")].filter(d => d.checkVisibility()).length`
 
 func TestReport(t *testing.T) {
 	for _, n := range []int{20, 300, 5000} {
@@ -82,7 +82,7 @@ func TestReport(t *testing.T) {
 				b.size(width, 1000)
 				b.open(page)
 				b.fits()
-				if said := eval[string](b, `[...document.querySelectorAll(".rows > .changed .say")].filter(d => d.checkVisibility()).map(d => d.textContent).join()`); !strings.Contains(said, "Updated the file") {
+				if said := eval[string](b, `[...document.querySelectorAll(".event.changed .say")].filter(d => d.checkVisibility()).map(d => d.textContent).join()`); !strings.Contains(said, "Updated the file") {
 					t.Errorf("with a width of %d the rows say %q", width, said)
 				}
 				for _, dark := range []bool{false, true} {
@@ -121,7 +121,7 @@ func TestReport(t *testing.T) {
 			expect(n-1, "failures are not chosen")
 			// A link opens its resource, even one that is filtered away.
 			b.do(chromedp.Click(chromedp.CSS(".failure p:last-child a")))
-			b.until(`document.querySelector(".rows > details.failed").open && document.querySelector(".rows > details.failed").checkVisibility()`)
+			b.until(`document.querySelector(".event.failed").open && document.querySelector(".event.failed").checkVisibility()`)
 			if n := eval[int](b, `document.querySelectorAll(".failure p a").length`); n != 3 {
 				t.Errorf("the failure has %d links, want two skipped and the details", n)
 			}
@@ -159,7 +159,7 @@ func TestReportWithoutJavaScript(t *testing.T) {
 	if eval[bool](b, `document.querySelector(".find").checkVisibility()`) {
 		t.Error("the search is shown, which needs JavaScript")
 	}
-	if !eval[bool](b, `document.querySelector(".rows > details.failed").open`) {
+	if !eval[bool](b, `document.querySelector(".event.failed").open`) {
 		t.Error("the failure is not open")
 	}
 	b.shoot("report-no-javascript")

@@ -1,65 +1,77 @@
 package graph
 
 import (
-	"encoding/xml"
+	_ "embed"
 	"fmt"
 	"hash/crc32"
 	"math"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/markup"
 )
 
-// style follows the colours of the reader's system. The variables are those of the drawing
-// alone, so that it can stand within a page.
-const style = `<style>
-.graph{--g-bg:#fff;--g-text:#1b2430;--g-line:#8a95a3;--g-fill:97%;--g-edge:58%;background:var(--g-bg);font:12px ui-monospace,"Liberation Mono","DejaVu Sans Mono",monospace}
+// Style is how drawings look, for a page with one in it. The page sets the variables; those of
+// outcomes are optional.
+//
+//go:embed graph.css
+var Style string
+
+// variables are those of a drawing that is a file of its own. They follow the colours of the
+// reader's system.
+const variables = `.graph{--g-bg:#fff;--g-text:#1b2430;--g-line:#8a95a3;--g-fill:97%;--g-edge:58%}
 @media(prefers-color-scheme:dark){.graph{--g-bg:#191f27;--g-text:#e4e9f0;--g-line:#768393;--g-fill:17%;--g-edge:45%}}
 @media print{.graph{--g-bg:#fff;--g-text:#1b2430;--g-line:#8a95a3;--g-fill:97%;--g-edge:58%}}
-.graph rect{fill:hsl(var(--h) 45% var(--g-fill));stroke:hsl(var(--h) 40% var(--g-edge))}.graph text{fill:var(--g-text)}.graph .type{opacity:.65}
-.graph path{fill:none;stroke:var(--g-line);stroke-width:1.1}.graph .refresh{stroke-dasharray:5 3}
-.graph .failed rect{stroke:#c5302a;stroke-width:2.5}.graph .changed rect,.graph .pending rect{stroke-width:2.5}.graph .skipped rect{stroke-dasharray:3 3}.graph .skipped text{opacity:.6}.graph .unknown rect{stroke-dasharray:8 3}
-.graph .dot{fill:hsl(var(--h) 55% 50%)}.graph marker path{fill:var(--g-line);stroke:none}.graph a:focus-visible rect{stroke-width:3.5}
-</style>`
-
-const tip = `<defs><marker id="tip" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0,.8 L8,4 L0,7.2z"/></marker></defs>`
+`
 
 // SVG returns the drawing as an element of SVG 1.1, which needs nothing else. A solid line is
 // order, a dashed one a refresh.
-func (d *Drawing) SVG() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="graph" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="what comes before what">`, d.Width, d.Height, d.Width, d.Height)
-	b.WriteString("\n" + style + tip + "\n")
+func (d *Drawing) SVG() string { return d.element(markup.Text("\n"), markup.StyleSheet("\n"+variables+Style)).HTML() + "\n" }
+
+// Element returns the drawing for a page that has Style. The lines and then the boxes are its
+// last children, in the order of the drawing.
+func (d *Drawing) Element() *markup.Element { return d.element() }
+
+func (d *Drawing) element(style ...markup.Node) *markup.Element {
+	svg := markup.New("svg", "xmlns", "http://www.w3.org/2000/svg", "class", "graph", "width", px(d.Width), "height", px(d.Height),
+		"viewBox", "0 0 "+px(d.Width)+" "+px(d.Height), "role", "img", "aria-label", "what comes before what").Add(style...)
+	svg.Add(markup.New("defs").Add(markup.New("marker", "id", "tip", "viewBox", "0 0 8 8", "refX", "7.5", "refY", "4", "markerWidth", "7", "markerHeight", "7", "orient", "auto").Add(
+		markup.New("path", "d", "M0,.8 L8,4 L0,7.2z"))))
 	for _, l := range d.Lines {
-		drawLine(&b, l)
+		svg.Add(markup.Text("\n"), lineElement(l))
 	}
 	for _, box := range d.Boxes {
-		d.drawBox(&b, box)
+		svg.Add(markup.Text("\n"), d.boxElement(box))
 	}
-	b.WriteString("</svg>\n")
-	return b.String()
+	svg.Add(markup.Text("\n"))
+	return svg
 }
 
-func drawLine(b *strings.Builder, l Line) {
-	class := ""
-	if l.Refresh {
-		class = ` class="refresh"`
-	}
-	fmt.Fprintf(b, `<path%s d="M%.0f,%.0f`, class, l.Points[0].X, l.Points[0].Y)
+// px formats a length.
+func px(f float64) string { return fmt.Sprintf("%.0f", f) }
+
+func lineElement(l Line) *markup.Element {
+	var b strings.Builder
+	fmt.Fprintf(&b, "M%.0f,%.0f", l.Points[0].X, l.Points[0].Y)
 	for i, q := range l.Points[1:] {
 		p := l.Points[i]
 		if math.Abs(q.Y-p.Y) < .5 {
-			fmt.Fprintf(b, "H%.0f", q.X)
+			fmt.Fprintf(&b, "H%.0f", q.X)
 			continue
 		}
 		middle := (p.X + q.X) / 2
-		fmt.Fprintf(b, "C%.0f,%.0f %.0f,%.0f %.0f,%.0f", middle, p.Y, middle, q.Y, q.X, q.Y)
+		fmt.Fprintf(&b, "C%.0f,%.0f %.0f,%.0f %.0f,%.0f", middle, p.Y, middle, q.Y, q.X, q.Y)
 	}
-	b.WriteString("\" marker-end=\"url(#tip)\"/>\n")
+	attrs := []string{"d", b.String(), "marker-end", "url(#tip)"}
+	if l.Refresh {
+		attrs = append([]string{"class", "refresh"}, attrs...)
+	}
+	return markup.New("path", attrs...)
 }
 
 // mostTitles is how many members of a stack its tooltip names.
 const mostTitles = 50
 
-func (d *Drawing) drawBox(b *strings.Builder, box Box) {
+func (d *Drawing) boxElement(box Box) *markup.Element {
 	first := d.Nodes[box.Members[0]]
 	var titles []string
 	for i, m := range box.Members {
@@ -69,38 +81,33 @@ func (d *Drawing) drawBox(b *strings.Builder, box Box) {
 		}
 		titles = append(titles, d.Nodes[m].String())
 	}
-	open, end := "", "</g>\n"
+	g := markup.New("g", "class", first.Class, "style", fmt.Sprintf("--h:%d", Hue(first.Type)))
+	in := g
 	if first.Link != "" {
-		open, end = fmt.Sprintf(`<a href="%s"%s>`, escape(first.Link), d.stackLinks(box)), "</a></g>\n"
+		attrs := []string{"href", first.Link}
+		if len(box.Members) > 1 { // for a script: where the members lead to
+			links := make([]string, len(box.Members))
+			for i, m := range box.Members {
+				links[i] = d.Nodes[m].Link
+			}
+			attrs = append(attrs, "data-members", strings.Join(links, " "))
+		}
+		in = markup.New("a", attrs...)
+		g.Add(in)
 	}
-	fmt.Fprintf(b, `<g class="%s" style="--h:%d">%s<title>%s</title>`, escape(first.Class), Hue(first.Type), open, escape(strings.Join(titles, "\n")))
+	in.Add(markup.New("title").Say(strings.Join(titles, "\n")))
 	if len(box.Members) > 1 {
-		fmt.Fprintf(b, `<rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="6"/>`, box.X+4, box.Y-4, box.W-1, box.H)
+		in.Add(rect(box.X+4, box.Y-4, box.W-1, box.H))
 	}
-	fmt.Fprintf(b, `<rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="6"/><circle class="dot" cx="%.0f" cy="%.0f" r="4"/><text x="%.0f" y="%.0f"><tspan class="type">%s</tspan> %s</text>`,
-		box.X, box.Y, box.W, box.H, box.X+11, box.Y+box.H/2, box.X+21, box.Y+box.H/2+4, escape(box.Type), escape(box.Label))
-	b.WriteString(end)
+	in.Add(rect(box.X, box.Y, box.W, box.H), markup.New("circle", "class", "dot", "cx", px(box.X+11), "cy", px(box.Y+box.H/2), "r", "4"),
+		markup.New("text", "x", px(box.X+21), "y", px(box.Y+box.H/2+4)).Add(markup.New("tspan", "class", "type").Say(box.Type), markup.Text(" "+box.Label)))
+	return g
 }
 
-// stackLinks returns an attribute with where the members of a stack lead to, for a script.
-func (d *Drawing) stackLinks(box Box) string {
-	if len(box.Members) == 1 {
-		return ""
-	}
-	links := make([]string, len(box.Members))
-	for i, m := range box.Members {
-		links[i] = d.Nodes[m].Link
-	}
-	return ` data-members="` + escape(strings.Join(links, " ")) + `"`
+func rect(x, y, w, h float64) *markup.Element {
+	return markup.New("rect", "x", px(x), "y", px(y), "width", px(w), "height", px(h), "rx", "6")
 }
 
 // Hue returns the colour of a type, in degrees of hsl(). It follows from the name alone, so that
 // a type has the same colour everywhere.
 func Hue(typ string) int { return int(crc32.ChecksumIEEE([]byte(typ)) % 360) }
-
-// escape returns text for XML and HTML. What XML cannot hold becomes U+FFFD.
-func escape(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s))
-	return b.String()
-}

@@ -41,5 +41,5 @@ func drawingOf(rows []*row) (drawing template.HTML, why string) {
 	if missing > 0 {
 		why = fmt.Sprintf("%d arrows are left out.", missing)
 	}
-	return template.HTML(d.SVG()), why // escapes what is not its own
+	return htmlOf(d.Element()), why
 }

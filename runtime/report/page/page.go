@@ -14,19 +14,14 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"time"
 
+	"github.com/luaccm/ccm/runtime/markup"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/report/graph"
+	"github.com/luaccm/ccm/runtime/report/part"
 )
 
 //go:embed page.html
 var source string
-
-// Theme is the colours, light and dark, as a style sheet. The page of ccm studio has them too.
-//
-//go:embed theme.css
-var Theme string
 
 //go:embed page.css
 var style string
@@ -36,7 +31,7 @@ var script string
 
 // parsed parses the page when the first one is written.
 var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(template.FuncMap{"took": took, "hue": graph.Hue, "px": px}).Parse(source))
+	return template.Must(template.New("page").Funcs(template.FuncMap{"took": part.Took, "px": px, "badge": func(typ string) template.HTML { return htmlOf(part.Badge(typ)) }}).Parse(source))
 })
 
 // view is what the page shows.
@@ -44,7 +39,9 @@ type view struct {
 	*report.Run
 	Verdict  verdict
 	Started  string
-	Outcomes []outcome
+	Counts   []part.Count
+	Bar      template.HTML
+	Legend   template.HTML
 	// Missing is how many resources are only counted.
 	Missing  int
 	Failures []failure
@@ -59,19 +56,15 @@ type view struct {
 	Policy string
 }
 
-// An outcome is a word, its class and how many resources have it.
-type outcome struct {
-	Word, Class string
-	Count       int
-}
+// htmlOf returns an element for the template. Elements escape what is not their own.
+func htmlOf(e *markup.Element) template.HTML { return template.HTML(e.HTML()) }
 
 // A row is a resource.
 type row struct {
 	*report.Event
-	ID    string // in the page
-	Word  string // its outcome
-	Story string
-	Time  string
+	ID   string // in the page
+	Word string // its outcome
+	Part template.HTML
 }
 
 // Name returns type#name.
@@ -85,13 +78,14 @@ const mostRows = 8000
 func Write(w io.Writer, run *report.Run) error {
 	sum := sha256.Sum256([]byte(script))
 	v := &view{
-		Run: run, Verdict: verdictOf(run), Style: template.CSS(Theme + style), Script: template.JS(script),
+		Run: run, Verdict: verdictOf(run), Style: template.CSS(part.Style() + style), Script: template.JS(script),
 		Policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
 	}
 	if !run.Summary.StartTime.IsZero() {
 		v.Started = run.Summary.StartTime.Local().Format("Mon 2 Jan 2006, 15:04:05 MST")
 	}
-	v.Outcomes = outcomesOf(run)
+	v.Counts = part.Counts(&run.Summary, run.Drift)
+	v.Bar, v.Legend = htmlOf(part.Bar(v.Counts)), htmlOf(part.Legend(v.Counts))
 	v.Rows = rowsOf(run)
 	v.Missing = max(run.Summary.Total-len(v.Rows), 0)
 	v.Failures = failuresOf(run, v.Rows)
@@ -99,24 +93,6 @@ func Write(w io.Writer, run *report.Run) error {
 	v.Slowest = slowest(v.Rows)
 	v.Graph, v.NoGraph = drawingOf(v.Rows)
 	return parsed().Execute(w, v)
-}
-
-// outcomesOf counts the resources of each outcome, the worst first.
-func outcomesOf(run *report.Run) []outcome {
-	s := run.Summary
-	var list []outcome
-	for _, o := range []outcome{
-		{"failed", "failed", s.Failed}, {"changed", "changed", s.Changed}, {"pending", "pending", s.Pending},
-		{"unknown", "unknown", s.Unknown}, {"skipped", "skipped", s.Skipped}, {"stable", "stable", s.Stable},
-	} {
-		if o.Count > 0 {
-			if run.Drift && o.Word == "pending" {
-				o.Word = "drifted"
-			}
-			list = append(list, o)
-		}
-	}
-	return list
 }
 
 // rowsOf returns the resources that are listed, in their order. If there are too many, those
@@ -138,10 +114,8 @@ func rowsOf(run *report.Run) []*row {
 		} else if len(rows) >= mostRows && !e.Failed {
 			continue
 		}
-		rows = append(rows, &row{
-			Event: e, ID: fmt.Sprintf("r%d", i+1), Word: e.OutcomeWord(run.Drift), Story: e.Story(run.Drift),
-			Time: e.Timestamp.Local().Format("15:04:05.000"),
-		})
+		id := fmt.Sprintf("r%d", i+1)
+		rows = append(rows, &row{Event: e, ID: id, Word: e.OutcomeWord(run.Drift), Part: htmlOf(part.Row(e, part.RowOf{ID: id, Drift: run.Drift}))})
 	}
 	return rows
 }
@@ -152,17 +126,4 @@ func slowest(rows []*row) []*row {
 	list := slices.Clone(rows)
 	slices.SortStableFunc(list, func(a, b *row) int { return int(min(max(b.Duration-a.Duration, -1), 1)) })
 	return list[:min(len(list), most)]
-}
-
-// took formats a duration in the units that people use for it.
-func took(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return fmt.Sprintf("%d µs", d.Microseconds())
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return d.Round(time.Second).String()
 }

@@ -1,8 +1,8 @@
 (() => {
-  const rows = [...document.querySelectorAll(".rows > details")], form = document.querySelector(".find");
+  const rows = [...document.querySelectorAll(".event")], form = document.querySelector(".find");
   const open = () => {
     const row = location.hash && document.getElementById(location.hash.slice(1));
-    if (row && row.matches(".rows > details")) { row.hidden = false; row.open = true; row.scrollIntoView({ block: "center" }); }
+    if (row && row.matches(".event")) { row.hidden = false; row.open = true; row.scrollIntoView({ block: "center" }); }
   };
   if (form) {
     const query = form.querySelector("input[type=search]"), count = form.querySelector("output");
@@ -11,7 +11,7 @@
       const on = new Set(boxes.filter(b => b.checked).map(b => b.value)), words = query.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       rows.forEach((r, i) => {
-        r.hidden = !(on.has(r.className) && words.every(w => text[i].includes(w)));
+        r.hidden = !([...r.classList].some(c => on.has(c)) && words.every(w => text[i].includes(w)));
         if (!r.hidden) shown++;
       });
       count.textContent = shown + " of " + rows.length;

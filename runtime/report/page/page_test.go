@@ -56,8 +56,8 @@ func TestWrite(t *testing.T) {
 	for _, part := range []string{
 		"<h1><b class=\"failed\">1 failed.</b> ccm run site.lua</h1>", "<span>web1</span>", "of 20 resources",
 		`Skipped because of it: <a href="#r6">exec#/etc/5</a>, <a href="#r7">file#/etc/6</a>`,
-		"<pre>exit code 3\nmore of it</pre>", `<span class="add">&#43;new` + "\n</span>", `<span class="del">-old` + "\n</span>",
-		`<th>mode</th><td class="del">0600</td><td class="add">0644</td>`, "site.lua:7", `<details id="r5" class="failed" open>`, `class="graph"`,
+		"<pre>exit code 3\nmore of it</pre>", `<span class="add">+new` + "\n</span>", `<span class="del">-old` + "\n</span>",
+		`<th scope="row">mode</th><td class="del">0600</td><td class="add">0644</td>`, "site.lua:7", `<details class="event failed" id="r5" open="">`, `class="graph"`,
 	} {
 		require.Contains(t, text, part)
 	}
