@@ -8,10 +8,8 @@ import (
 	"net/http"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/studio/model"
 )
 
@@ -170,32 +168,4 @@ func (s *Server) test(_ context.Context, in Test) (any, error) {
 	}
 	job.Command = shown
 	return job, nil
-}
-
-// serveRuns answers GET /api/runs.
-func (s *Server) serveRuns(w http.ResponseWriter, r *http.Request) {
-	lines, end := s.ask(r.Context(), nil, "history", "--output", "json", "--limit", "200", "--state-dir", s.options.StateDir)
-	out := Runs{Runs: lines}
-	if err := end.asError(); err != nil {
-		out.Error = err.Error()
-	}
-	reply(w, http.StatusOK, out)
-}
-
-// runID is the name of a run.
-var runID = lazyregexp.New(`^[0-9A-Za-z_.-]{1,100}$`)
-
-// serveRun answers GET /api/runs/{id}.
-func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	if !runID().MatchString(id) {
-		fail(w, http.StatusBadRequest, Failure{Error: "there is no such run"})
-		return
-	}
-	lines, end := s.ask(r.Context(), nil, "history", "show", "--output", "json", "--state-dir", s.options.StateDir, "--", id)
-	if err := end.asError(); err != nil && len(lines) == 0 {
-		respond(w)(nil, err)
-		return
-	}
-	reply(w, http.StatusOK, RunAnswer{ID: id, Events: slices.Clip(lines)})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/luaccm/ccm/runtime/report/graph"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -93,7 +94,7 @@ func (out *Types) add(title string, types []*resource.Type, module func(*resourc
 			continue // a schema is plain data
 		}
 		out.Defs[t.Name] = text
-		row := TypeRow{Name: t.Name, Short: site.ShortOf(t), Module: module(t)}
+		row := TypeRow{Name: t.Name, Hue: graph.Hue(t.Name), Short: site.ShortOf(t), Module: module(t)}
 		if f := t.Schema().Name(); f != nil {
 			row.NameProperty, row.Example = f.Name, f.Example
 		}

@@ -11,7 +11,9 @@ import (
 	"github.com/kballard/go-shellquote"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/graph"
+	"github.com/luaccm/ccm/runtime/report/part"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -20,8 +22,9 @@ const keptPlans = 4
 
 // outcomes are what a plan says of each resource.
 type outcomes struct {
-	job string
-	of  map[string]string // by ID
+	job    string
+	of     map[string]string // by ID
+	counts report.Summary
 }
 
 // plan answers POST /api/plan.
@@ -70,8 +73,9 @@ func (s *Server) plan(ctx context.Context, in PlanRequest) (any, error) {
 		s.plans = append(s.plans, found)
 		s.plans = s.plans[max(0, len(s.plans)-keptPlans):]
 		return command{args: args, stdin: stdin, line: func(line json.RawMessage) {
-			s.notePlanned(found, line)
-			s.hub.send("plan", PlanEvent{id, line})
+			if e := s.notePlanned(found, line); e != nil {
+				s.hub.send("plan", *e)
+			}
 		}}
 	}, func(id string, e commandEnd) {
 		s.hub.send("plan-end", PlanEnd{Job: id, Status: e.status, Exit: e.exit, Messages: e.messages, Duration: e.duration.Milliseconds(), Cut: e.cut})
@@ -100,15 +104,20 @@ func (s *Server) insecure() []string {
 	return nil
 }
 
-// notePlanned keeps the outcome of an event.
-func (s *Server) notePlanned(o *outcomes, line json.RawMessage) {
-	var ev struct{ Type, Name, Outcome string }
-	if json.Unmarshal(line, &ev) != nil || ev.Outcome == "" {
-		return
+// notePlanned keeps the outcome of an event, and returns what pages are told of it; nil if the
+// line is about something else.
+func (s *Server) notePlanned(o *outcomes, line json.RawMessage) *PlanEvent {
+	var e report.Event
+	if json.Unmarshal(line, &e) != nil || e.Outcome == "" {
+		return nil
 	}
+	one := []report.Event{e}
+	report.LimitTexts(one)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o.of[ev.Type+"#"+ev.Name] = ev.Outcome
+	o.of[e.Type+"#"+e.Name] = e.Outcome
+	o.counts.Count(e.Outcome)
+	return &PlanEvent{Job: o.job, Event: resourceEvent(&one[0]), Bar: part.Bar(part.Counts(&o.counts, false))}
 }
 
 // serveGraph answers GET /api/graph.
@@ -172,20 +181,16 @@ func draw(c *catalog.Catalog, stack int, outcome map[string]string) *Graph {
 		}
 	}
 	d := graph.Layout(nodes, edges, stack)
-	out := &Graph{Width: d.Width, Height: d.Height, Boxes: []GraphBox{}, Lines: []GraphLine{}}
+	out := &Graph{Width: d.Width, Height: d.Height, Boxes: []GraphBox{}, Lines: []GraphLine{}, Drawing: d.Element()}
 	for _, b := range d.Boxes {
-		box := GraphBox{X: b.X, Y: b.Y, W: b.W, H: b.H, Label: b.Label, Type: b.Type, Hue: graph.Hue(nodes[b.Members[0]].Type), Outcome: nodes[b.Members[0]].Class}
+		box := GraphBox{X: b.X, Y: b.Y, Label: b.Label, Type: b.Type, Outcome: nodes[b.Members[0]].Class}
 		for _, m := range b.Members {
 			box.Members = append(box.Members, nodes[m].String())
 		}
 		out.Boxes = append(out.Boxes, box)
 	}
 	for _, l := range d.Lines {
-		line := GraphLine{From: l.From, To: l.To, Refresh: l.Refresh}
-		for _, p := range l.Points {
-			line.Points = append(line.Points, [2]float64{p.X, p.Y})
-		}
-		out.Lines = append(out.Lines, line)
+		out.Lines = append(out.Lines, GraphLine{From: l.From, To: l.To})
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/report/page"
+	"github.com/luaccm/ccm/runtime/report/part"
 )
 
 //go:embed web/*.html web/*.css web/*.js web/vendor
@@ -33,8 +33,8 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	text, err := web.ReadFile("web" + name)
-	if name == "/theme.css" { // the colours are those of reports
-		text, err = []byte(page.Theme), nil
+	if name == "/part.css" { // colours and parts are those of reports
+		text, err = []byte(part.Style()), nil
 	}
 	if err != nil {
 		packed, err := web.ReadFile("web" + name + ".gz")

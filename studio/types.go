@@ -1,6 +1,10 @@
 package studio
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/luaccm/ccm/runtime/markup"
+)
 
 // The requests and answers of the interface below /api/, as JSON. `schema.go` prints them
 // for who writes the page. Offsets in texts are in UTF-16 units, as scripts of a page count;
@@ -211,6 +215,7 @@ type TypeRow struct {
 	// Name of the property that names the resource, and what an example calls it.
 	NameProperty string `json:"name_property"`
 	Example      string `json:"example,omitempty"`
+	Hue          int    `json:"hue"` // the colour of the type, in degrees of hsl()
 	// New are the properties that a new resource of the type begins with.
 	New json.RawMessage `json:"new,omitempty"`
 }
@@ -337,10 +342,22 @@ type Cancel struct {
 	Job string `json:"job"`
 }
 
-// A PlanEvent is one line of ccm plan --output json. Event of the stream: plan.
+// A PlanEvent is what a plan says of one resource. Event of the stream: plan.
 type PlanEvent struct {
-	Job   string          `json:"job"`
-	Event json.RawMessage `json:"event"` // io.choria.ccm.v1.transaction.event or session.summary or mistake
+	Job   string        `json:"job"`
+	Event ResourceEvent `json:"event"`
+	// Bar is the share of each outcome so far.
+	Bar *markup.Element `json:"bar"`
+}
+
+// A ResourceEvent is what became of a resource, or would.
+type ResourceEvent struct {
+	Type    string `json:"type"`
+	Name    string `json:"name"`
+	Outcome string `json:"outcome"`
+	Story   string `json:"story"` // in one line
+	// Row is all of it, as reports show it.
+	Row *markup.Element `json:"row"`
 }
 
 // A PlanEnd ends a job. Event of the stream: plan-end.
@@ -358,31 +375,28 @@ type PlanEnd struct {
 // A Graph is the order as a drawing. GET /api/graph?file=&stack=3&job=.
 type Graph struct {
 	Rev    int         `json:"rev"`
-	Width  float64     `json:"width"`
+	Width  float64     `json:"width"` // in pixels
 	Height float64     `json:"height"`
 	Boxes  []GraphBox  `json:"boxes"`
 	Lines  []GraphLine `json:"lines"`
+	// Drawing is the picture. Its last elements are the lines and the boxes, in their order.
+	Drawing *markup.Element `json:"drawing"`
 }
 
 // A GraphBox is one resource, or a stack of several.
 type GraphBox struct {
 	X       float64  `json:"x"` // of the upper left corner
 	Y       float64  `json:"y"`
-	W       float64  `json:"w"`
-	H       float64  `json:"h"`
 	Label   string   `json:"label"`
 	Type    string   `json:"type"`
-	Hue     int      `json:"hue"`               // of the type, 0 to 359
 	Outcome string   `json:"outcome,omitempty"` // of the plan job that was named
 	Members []string `json:"members"`           // IDs
 }
 
 // A GraphLine leads from a box to one that comes after it.
 type GraphLine struct {
-	From    int          `json:"from"`
-	To      int          `json:"to"`
-	Refresh bool         `json:"refresh,omitempty"` // dashed
-	Points  [][2]float64 `json:"points"`
+	From int `json:"from"`
+	To   int `json:"to"`
 }
 
 // A Completion is what may be meant. GET /api/complete?what=&prefix=&file=&type=&property=.
@@ -453,14 +467,22 @@ type TestEnd struct {
 
 // Runs is the history of this machine. GET /api/runs.
 type Runs struct {
-	Runs  []json.RawMessage `json:"runs"` // as ccm history --output json lists them, the latest first
-	Error string            `json:"error,omitempty"`
+	Runs  []PastRun `json:"runs"` // the latest first
+	Error string    `json:"error,omitempty"`
+}
+
+// A PastRun is one run of this machine.
+type PastRun struct {
+	Run json.RawMessage `json:"run"` // as ccm history --output json lists it
+	// Parts are the bar of its outcomes and the counts in words; none of a run that was killed.
+	Parts []*markup.Element `json:"parts"`
 }
 
 // A RunAnswer is one run. GET /api/runs/{id}.
 type RunAnswer struct {
-	ID     string            `json:"id"`
-	Events []json.RawMessage `json:"events"`
+	ID string `json:"id"`
+	PastRun
+	Events []ResourceEvent `json:"events"`
 }
 
 // Events of the stream GET /api/events (text/event-stream; event: NAME, data: JSON):

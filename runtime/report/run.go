@@ -28,12 +28,19 @@ type Run struct {
 
 // CountAgain counts the outcomes of events, for a run that has no summary because it was killed.
 func (s *Summary) CountAgain(events []Event) {
-	counts := make(map[string]int)
+	s.Total, s.Stable, s.Changed, s.Pending, s.Unknown, s.Skipped, s.Failed = 0, 0, 0, 0, 0, 0, 0
 	for i := range events {
-		counts[events[i].Outcome]++
+		s.Count(events[i].Outcome)
 	}
-	s.Total, s.Stable, s.Changed, s.Pending = len(events), counts["stable"], counts["changed"], counts["pending"]
-	s.Unknown, s.Skipped, s.Failed = counts["unknown"], counts["skipped"], counts["failed"]
+}
+
+// Count adds a resource with an outcome.
+func (s *Summary) Count(outcome string) {
+	s.Total++
+	n := map[string]*int{"stable": &s.Stable, "changed": &s.Changed, "pending": &s.Pending, "unknown": &s.Unknown, "skipped": &s.Skipped, "failed": &s.Failed}[outcome]
+	if n != nil {
+		*n++
+	}
 }
 
 // Fails reports whether an event makes the command that reports it fail.

@@ -4,7 +4,8 @@ import { epoch, wordsOf, doc, types, resources, current, picked, pickedInOrder, 
 import { extra, parts, words, first, relations, rowOf } from "/schema.js";
 import { Control, Text, Combo } from "/fields.js";
 import { Badge, remove, double, move } from "/list.js";
-import { Diff, wordOf, old } from "/plan.js";
+import { wordOf, old } from "/plan.js";
+import { Inside } from "/parts.js";
 import { get } from "/api.js";
 
 const all = signal(false);
@@ -51,7 +52,7 @@ function One({ r }) {
       ${away ? null : html`<button class="mini" title="Show it in the text" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>line ${r.line}</button>`}</header>
     <div class="scroll" tabindex="-1" onFocusIn=${e => { const n = e.target.closest("[data-property]")?.dataset.property; if (n) about.value = n; }}>
     ${loose.map(m => html`<p class="err box" role="alert">${m.field && !wordsOf(m, r).startsWith(m.field) ? html`<b>${m.field}</b>: ` : null}${wordsOf(m, r)}${m.hint ? html` <em>${m.hint}</em>` : null}</p>`)}
-    ${out?.outcome === "failed" && !old.value ? html`<p class="err box"><b>It would fail:</b> ${out.errors?.join("; ") || out.noop_message || out.reason}</p>` : null}
+    ${out?.outcome === "failed" && !old.value ? html`<p class="err box"><b>It would fail:</b> ${out.story}</p>` : null}
     ${away ? html`<p class="note">It is declared in ${r.file}. <button class="link" onClick=${() => open(r.file)}>Open that file</button></p>` : r.form === "none" ? html`<p class="note">${r.why || "Only the text can say this."} <button class="link" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>Show it in the text</button></p>` : null}
     ${r.shared ? html`<p class="note">${r.shared === 1 ? "One more resource shares this text: an edit changes both." : r.shared + " more resources share this text: an edit changes all."} ${fixed ? null : html`<button class="link" onClick=${() => edit({ op: "split", resource: r.key })}>Give it a text of its own</button>`}</p>` : null}
     ${r.skip ? html`<p class="note">It is left out here: ${r.skip}</p>` : null}
@@ -69,7 +70,7 @@ function One({ r }) {
       ${more.length + common.length ? html`<button class="more" aria-expanded=${all.value} onClick=${() => all.value = !all.value}>${all.value ? "Fewer properties" : more.length + common.length + " more properties"}</button>` : null}
       ${all.value ? html`<div class="fields">${more.map(f)}</div>${common.length ? html`<h4>Of all types</h4><div class="fields">${common.map(f)}</div>` : null}` : null}`
     : html`<dl class="props">${Object.entries(p).map(([k, v]) => html`<dt>${k}</dt><dd class="mono">${r.expressions?.find(e => e.property === k)?.text ?? (typeof v === "string" ? v : JSON.stringify(v))}</dd>`)}</dl>`}
-    ${out ? html`<h4>Plan</h4><p class="say"><b class=${"o " + out.outcome}>${wordOf(out)}</b> ${out.noop_message || out.errors?.join(", ") || out.reason || ""}</p><${Diff} event=${out} />` : null}
+    ${out ? html`<h4>Plan</h4><p class="say"><b class=${"o " + out.outcome}>${wordOf(out)}</b></p><${Inside} event=${out} />` : null}
     </div>
     <${Reference} type=${r.type} t=${t} /></aside>`;
 }

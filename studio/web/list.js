@@ -10,7 +10,7 @@ import { wordOf, old } from "/plan.js";
 const ROW = 34;
 export const wrongOnly = signal(false);
 
-export function Badge({ type, small }) { return html`<span class=${"badge" + (small ? " small" : "")} style=${{ "--hue": hue(type) }}>${type}</span>`; }
+export function Badge({ type, small }) { return html`<span class=${"badge" + (small ? " small" : "")} style=${{ "--h": hue(type) }}>${type}</span>`; }
 
 // summary is what is shown of a resource at the end of its row.
 function summary(r) {
@@ -164,7 +164,7 @@ export function List() {
             ${r.results?.length > 1 ? html`<span class="tag">× ${r.results.length}</span>` : null}
             <span class="sum">${r.skip ? "left out: " + r.skip : summary(r)}</span>
             ${wrong ? html`<span class=${"mark " + (wrong.some(m => m.severity !== "warning") ? "err" : "warn")} title=${wrong.map(m => m.message).join("\n")}>${wrong.some(m => m.severity !== "warning") ? "mistake" : "warning"}</span>`
-              : out ? html`<span class=${"mark o " + out.outcome + (old.value ? " old" : "")} title=${(old.value ? "before the last edit: " : "") + (out.errors?.join("; ") || out.noop_message || out.reason || out.forecast?.message || "")}>${wordOf(out)}</span>` : null}</div>`;
+              : out ? html`<span class=${"mark o " + out.outcome + (old.value ? " old" : "")} title=${(old.value ? "before the last edit: " : "") + out.story}>${wordOf(out)}</span>` : null}</div>`;
         })}
       </div>
       </div>

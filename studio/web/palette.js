@@ -2,7 +2,7 @@
 // the list.
 import { html, useState, useRef } from "/vendor/ui.js";
 import { types, resources, selected, edit, say } from "/store.js";
-import { hue, first, words, rowOf, fresh } from "/schema.js";
+import { first, words, rowOf, fresh } from "/schema.js";
 
 // The built in types by what they are about. What is not named here comes under its group of
 // the server.
@@ -62,7 +62,7 @@ export function Palette() {
     <div class="scroll" tabindex="-1">${groups.map(([g, ts]) => html`<section key=${g} aria-label=${g}><h3>${g}</h3>${ts.map(t => html`
       <button key=${t.name} class="type" draggable="true" tabindex="-1" title=${words(t.short) + (t.module ? "\nModule " + t.module : "")} onClick=${() => add(t.name)}
         onDragStart=${e => { e.dataTransfer.setData("text/ccm-type", t.name); e.dataTransfer.effectAllowed = "copy"; }}>
-        <span class="dot" style=${{ "--hue": hue(t.name) }}></span><span><b>${t.name}</b>${ask ? html`<small>${first(t.short)}</small>` : null}</span><i aria-hidden="true">+</i></button>`)}</section>`)}
+        <span class="dot" style=${{ "--h": t.hue }}></span><span><b>${t.name}</b>${ask ? html`<small>${first(t.short)}</small>` : null}</span><i aria-hidden="true">+</i></button>`)}</section>`)}
       ${groups.length ? null : html`<p class="quiet pad">No type has this in its name or its description.</p>`}
     </div></div>`;
 }

@@ -1,13 +1,13 @@
 // plan.js asks what a run would do, here or with the facts of another machine, and shows it.
-import { html, signal, computed, useState, batch } from "/vendor/ui.js";
+import { html, signal, computed, batch } from "/vendor/ui.js";
 import { doc, session, outcomes, choose, byID, view, tell, say, dialog, edit } from "/store.js";
 import { call, get, Failed } from "/api.js";
-import { Badge } from "/list.js";
+import { part, Rows } from "/parts.js";
 
 export const job = signal(null);      // {job, command, unsaved, rev, profile}
 export const ended = signal(null);    // PlanEnd of it
 export const events = signal([]);
-export const summary = signal(null);
+const bar = signal(null);             // the share of each outcome
 export const profile = signal("");
 export const profiles = signal([]);
 const shown = signal("");             // an outcome, or all
@@ -23,7 +23,7 @@ export function wordOf(e) {
   if (e.outcome === "stable") return "in order";
   if (e.outcome === "failed") return "fails";
   if (e.outcome !== "pending") return e.outcome;
-  return verbs.find(([r]) => r.test(e.noop_message ?? ""))?.[1] ?? "change";
+  return verbs.find(([r]) => r.test(e.story))?.[1] ?? "change";
 }
 
 export async function start(targets) {
@@ -31,7 +31,7 @@ export async function start(targets) {
   try {
     await edit.settled?.();
     const body = { file: doc.value.file, rev: doc.value.rev, profile: profile.value || undefined, targets };
-    batch(() => { events.value = []; summary.value = null; ended.value = null; outcomes.value = {}; });
+    batch(() => { events.value = []; bar.value = null; ended.value = null; outcomes.value = {}; });
     buffer = [];
     early = [];
     job.value = null;
@@ -49,16 +49,10 @@ export const cancel = () => job.value && call("/api/plan/cancel", { job: job.val
 let buffer = [], scheduled = false, early = [];
 function flush() {
   scheduled = false;
-  const news = buffer.splice(0);
-  const by = { ...outcomes.value }, here = job.value && job.value.file === doc.value?.file;
-  const rows = [];
-  for (const e of news) {
-    if (e.protocol?.endsWith("session.summary")) { summary.value = e; continue; }
-    if (!e.type) continue;
-    rows.push(e);
-    if (here) by[e.type + "#" + e.name] = e;
-  }
-  batch(() => { events.value = events.value.concat(rows); outcomes.value = by; });
+  const news = buffer.splice(0), by = { ...outcomes.value };
+  if (!news.length) return;
+  if (job.value && job.value.file === doc.value?.file) for (const { event: e } of news) by[e.type + "#" + e.name] = e;
+  batch(() => { events.value = events.value.concat(news.map(n => n.event)); bar.value = news.at(-1).bar; outcomes.value = by; });
 }
 
 // planned takes an event of the stream.
@@ -66,7 +60,7 @@ export function planned(name, data) {
   if (!job.value) { early.push([name, data]); return; } // it comes before the answer that names the job
   if (data.job !== job.value.job) return;
   if (name === "plan") {
-    buffer.push(data.event);
+    buffer.push(data);
     if (!scheduled) { scheduled = true; setTimeout(flush, 60); }
     return;
   }
@@ -79,43 +73,7 @@ export function planned(name, data) {
 const order = ["failed", "changed", "pending", "unknown", "skipped", "stable"];
 const named = { failed: "would fail", changed: "changed", pending: "to change", unknown: "not known yet", skipped: "skipped", stable: "in order" };
 
-export function Bar({ counts }) {
-  const all = order.filter(o => counts[o]);
-  return html`<div class="share" aria-hidden="true">${all.map(o => html`<span key=${o} class=${o} style=${{ flex: counts[o] }}></span>`)}</div>`;
-}
-
-export function counted(list) { const c = {}; for (const e of list) c[e.outcome] = (c[e.outcome] ?? 0) + 1; return c; }
-
-const text = v => v === undefined || v === null ? "" : typeof v === "string" ? v : JSON.stringify(v);
-
-// Diff is what an event would change: properties, and lines of text.
-export function Diff({ event: e }) {
-  const diff = e.diff?.length ? e.diff : e.forecast?.diff ?? [];
-  const lines = (e.text ?? "").split("\n").filter(l => !/^(diff |index |new file|deleted file|--- |\+\+\+ )/.test(l));
-  if (lines.at(-1) === "") lines.pop();
-  const rows = diff.filter(d => !(lines.length && d.property === "content"));
-  return html`${rows.length ? html`<table class="diff"><tbody>${rows.map(d => html`<tr key=${d.property}><th scope="row">${d.property}</th><td class="del">${text(d.have) || html`<i>none</i>`}</td><td class="add">${text(d.want) || html`<i>none</i>`}</td></tr>`)}</tbody></table>` : null}
-    ${lines.length ? html`<pre class="text" tabindex="0" aria-label="difference of the content">${lines.slice(0, 400).map((l, i) => html`<span key=${i} class=${l[0] === "+" ? "add" : l[0] === "-" ? "del" : l[0] === "@" ? "at" : ""}>${l || " "}</span>`)}${lines.length > 400 ? html`<span class="at">${lines.length - 400} more lines</span>` : null}</pre>` : null}`;
-}
-
-// Rows are events, each of which opens.
-export function Rows({ list, onChoose, page = 300 }) {
-  const [n, setN] = useState(page), [open, setOpen] = useState(new Set());
-  const flip = i => { const s = new Set(open); if (s.has(i)) s.delete(i); else s.add(i); setOpen(s); };
-  return html`<div class="events">${list.slice(0, n).map((e, i) => {
-    const id = e.type + "#" + e.name, detail = e.diff?.length || e.text || e.forecast || e.errors?.length || e.because?.length;
-    const message = e.noop_message || e.message || e.errors?.[0] || e.reason || e.forecast?.message || "";
-    return html`<div key=${e.event_id ?? i} class=${"event " + e.outcome}><button class="head" aria-expanded=${open.has(i)} onClick=${() => { flip(i); onChoose?.(id); }}>
-      <b class=${"o " + e.outcome}>${wordOf(e)}</b><${Badge} type=${e.type} /><span class="what">${e.name}</span><span class="sum">${message}</span></button>
-      ${open.has(i) ? html`<div class="in">
-        ${e.errors?.length ? e.errors.map(x => html`<p class="err">${x}</p>`) : null}
-        ${e.caveat ? html`<p class="quiet">${e.caveat}</p>` : null}
-        ${e.reason && e.reason !== message && e.reason !== "new" ? html`<p class="quiet">${e.reason}</p>` : null}
-        ${e.forecast ? html`<p>Once that is there: ${e.forecast.message || e.forecast.outcome}</p>` : null}
-        ${e.because?.length ? html`<p class="quiet">because of ${e.because.join(", ")}</p>` : null}
-        <${Diff} event=${e} />${detail ? null : html`<p class="quiet">${message || "Nothing differs."}</p>`}</div>` : null}</div>`;
-  })}${list.length > n ? html`<button class="more" onClick=${() => setN(n + 1000)}>${list.length - n} more</button>` : null}</div>`;
-}
+const counted = list => { const c = {}; for (const e of list) c[e.outcome] = (c[e.outcome] ?? 0) + 1; return c; };
 
 export function PlanView() {
   const counts = counted(events.value), total = events.value.length;
@@ -130,7 +88,7 @@ export function PlanView() {
       <h2 class="verdict">${running.value ? "Planning " + where + "…" : ended.value?.status === "cancelled" ? "Stopped." : ended.value?.status === "timeout" ? "It took too long, and was stopped." : counts.failed ? counts.failed + " would fail " + where : counts.pending ? counts.pending + " to change " + where : total ? "Nothing to do " + where : "The plan could not be made"}</h2>
       ${old.value ? html`<p class="note">The text changed after this plan. <button class="link" onClick=${() => start()}>Plan again</button></p>` : null}
       ${job.value.unsaved?.length ? html`<p class="note">It does not see what is not saved in ${job.value.unsaved.join(", ")}.</p>` : null}
-      ${total ? html`<${Bar} counts=${counts} /><div class="picks" role="group" aria-label="Show">${[["", total + (total === 1 ? " resource" : " resources")], ...order.filter(o => counts[o]).map(o => [o, counts[o] + " " + named[o]])].map(([o, w]) => html`<button key=${o} class=${"chip " + o} aria-pressed=${shown.value === o} onClick=${() => shown.value = o}>${o ? html`<i class=${"dot " + o}></i>` : null}${w}</button>`)}</div>` : null}
+      ${total ? html`${bar.value ? part(bar.value) : null}<div class="picks" role="group" aria-label="Show">${[["", total + (total === 1 ? " resource" : " resources")], ...order.filter(o => counts[o]).map(o => [o, counts[o] + " " + named[o]])].map(([o, w]) => html`<button key=${o} class=${"chip " + o} aria-pressed=${shown.value === o} onClick=${() => shown.value = o}>${o ? html`<i class=${"dot " + o}></i>` : null}${w}</button>`)}</div>` : null}
       ${ended.value?.messages ? html`<pre class="text messages" tabindex="0" aria-label="messages">${ended.value.messages}</pre>` : null}
       ${ended.value?.cut ? html`<p class="note">There are more events than are shown.</p>` : null}
       <${Rows} list=${list} onChoose=${id => { const r = byID.value.get(id); if (r) choose(r.key); }} />`}

@@ -8,16 +8,8 @@ export const first = s => { const m = words(s).match(/^.*?[.:;!?](\s|$)/); retur
 // kinds of values that are looked up on this machine
 export const machineKinds = new Set(["owner", "group", "package", "service", "path", "shell"]);
 
-// hue is the colour of a type, as in drawings and reports: CRC-32 (IEEE 802.3) of its name.
-export function hue(type) {
-  if (hues.has(type)) return hues.get(type);
-  let c = -1;
-  for (const b of new TextEncoder().encode(type)) { c ^= b; for (let i = 0; i < 8; i++) c = c >>> 1 ^ (c & 1 ? 0xedb88320 : 0); }
-  const h = ((c ^ -1) >>> 0) % 360;
-  hues.set(type, h);
-  return h;
-}
-const hues = new Map();
+// hue is the colour of a type, as in drawings and reports.
+export const hue = type => rowOf(type)?.hue ?? 0;
 
 export const rowOf = type => types.value.groups.flatMap(g => g.types).find(t => t.name === type);
 

@@ -122,6 +122,28 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestEmptyLines: texts that begin with empty lines keep them, as values, in lists and as keys.
+func TestEmptyLines(t *testing.T) {
+	for _, text := range []string{"\n", "\n\n", "\nx", "\n x\n", "\t\n", "\n\u2028"} {
+		for _, at := range []path{{"a"}, {"b"}, {"b", text}} {
+			d, err := yamledit.Parse("a: 1\n")
+			require.NoError(t, err)
+			out, _, err := d.Set(at, text)
+			require.NoError(t, err, "%q", text)
+			n, _, err := out.Find(at)
+			require.NoError(t, err, "%q", out.Text)
+			require.Equal(t, text, n.Value)
+			out, _, err = d.Set(at, []any{text, map[string]any{"k": text}})
+			require.NoError(t, err, "%q", text)
+			for _, in := range []path{{0}, {1, "k"}} {
+				n, _, err = out.Find(append(at[:len(at):len(at)], in...))
+				require.NoError(t, err, "%q", out.Text)
+				require.Equal(t, text, n.Value)
+			}
+		}
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for text, line := range map[string]int{
 		"a: 1\n---\nb: 2\n": 0, "a: 1\nb: [\n": 2, "a: 1\n\tb: 2\n": 2, strings.Repeat("[", 2000): 1, strings.Repeat("#", 9<<20): 0,

@@ -25,7 +25,9 @@ const variables = `.graph{--g-bg:#fff;--g-text:#1b2430;--g-line:#8a95a3;--g-fill
 
 // SVG returns the drawing as an element of SVG 1.1, which needs nothing else. A solid line is
 // order, a dashed one a refresh.
-func (d *Drawing) SVG() string { return d.element(markup.Text("\n"), markup.StyleSheet("\n"+variables+Style)).HTML() + "\n" }
+func (d *Drawing) SVG() string {
+	return d.element(markup.Text("\n"), markup.StyleSheet("\n"+variables+Style)).HTML() + "\n"
+}
 
 // Element returns the drawing for a page that has Style. The lines and then the boxes are its
 // last children, in the order of the drawing.

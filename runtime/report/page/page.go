@@ -37,11 +37,11 @@ var parsed = sync.OnceValue(func() *template.Template {
 // view is what the page shows.
 type view struct {
 	*report.Run
-	Verdict  verdict
-	Started  string
-	Counts   []part.Count
-	Bar      template.HTML
-	Legend   template.HTML
+	Verdict verdict
+	Started string
+	Counts  []part.Count
+	Bar     template.HTML
+	Legend  template.HTML
 	// Missing is how many resources are only counted.
 	Missing  int
 	Failures []failure

@@ -55,6 +55,9 @@ func (t *Text) Replace(trail []Step, v *yaml.Node) splice.Splice {
 		return splice.Splice{From: s.Value, To: s.End, Text: lead + indented(text, t.Column(s.Value)+len(lead))}
 	}
 	from := t.behindColon(key)
+	if from > s.End { // a key with ? and no colon
+		return nowhere
+	}
 	comment := t.commentBehind(s.End) // behind the value, it stays behind the key
 	if old.Kind != yaml.ScalarNode || strings.Contains(t.Text[from:s.End], "\n") {
 		comment = ""
@@ -66,6 +69,9 @@ func (t *Text) Replace(trail []Step, v *yaml.Node) splice.Splice {
 	return splice.Splice{From: from, To: s.End + len(comment), Text: anchor + comment + "\n" + strings.Repeat(" ", base+unit) + indented(text, base+unit)}
 }
 
+// nowhere is a splice that fits nothing, and is refused.
+var nowhere = splice.Splice{From: 1}
+
 // ReplaceByLines says how lines, which are indented by nothing and are a block, come in the place
 // of the last node of a trail, which is a value of a key or the root.
 func (t *Text) ReplaceByLines(trail []Step, lines string) splice.Splice {
@@ -76,10 +82,13 @@ func (t *Text) ReplaceByLines(trail []Step, lines string) splice.Splice {
 	case len(trail) == 1 && Unwritten(last.Node):
 		return t.beginText(lines + "\n")
 	case last.Key == nil || s.Value > s.Start || InFlow(trail[:len(trail)-1]):
-		return splice.Splice{From: 1} // it fits nothing, and is refused
+		return nowhere
 	}
 	by := t.Column(t.spans[last.Key].Start) + t.Unit()
 	from, comment := t.behindColon(last.Key), t.commentBehind(s.End)
+	if from > s.End {
+		return nowhere
+	}
 	return splice.Splice{From: from, To: s.End + len(comment), Text: comment + "\n" + strings.Repeat(" ", by) + indented(lines, by)}
 }
 

@@ -3,6 +3,7 @@ package yamltext
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -12,7 +13,7 @@ import (
 // of an edit refuses it.
 func NodeOf(value any) *yaml.Node {
 	n := &yaml.Node{}
-	if err := n.Encode(value); err != nil {
+	if err := n.Encode(quoted(value)); err != nil {
 		return &yaml.Node{}
 	}
 	binary := false
@@ -32,6 +33,31 @@ func NodeOf(value any) *yaml.Node {
 		}
 	})
 	return n
+}
+
+// quoted returns a value with quotes for the texts that yaml.v3 writes as others: it makes block
+// scalars of lines, and those lose empty lines at their beginning.
+func quoted(value any) any {
+	switch v := value.(type) {
+	case string:
+		n := &yaml.Node{}
+		if strings.Contains(v, "\n") && utf8.ValidString(v) && (n.Encode(v) != nil || n.Value != v) {
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: v, Style: yaml.DoubleQuotedStyle}
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = quoted(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[k] = quoted(v[k])
+		}
+		return out
+	}
+	return value
 }
 
 // Each calls f with a node and all that are in it, in the order of the text.
