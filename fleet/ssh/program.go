@@ -17,8 +17,13 @@ import (
 // A System is an operating system and an architecture, as Go calls them.
 type System struct{ OS, Arch string }
 
-// String formats s as in the names of programs.
-func (s System) String() string { return s.OS + "-" + s.Arch }
+// String formats s as make cross names programs: 32 bits of ARM are built for armv7.
+func (s System) String() string {
+	if s.Arch == "arm" {
+		return s.OS + "-armv7"
+	}
+	return s.OS + "-" + s.Arch
+}
 
 // systems are what uname(1) -s and -m say of the systems that ccm is built for.
 var systems = map[string]System{
