@@ -1,8 +1,9 @@
 // dialogs.js are what is asked in front of the page. Each holds the focus until it is closed,
 // and gives it back.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "/vendor/ui.js";
-import { dialog, doc, resources, session, byID, edit, post, tell, types, selected, files, say, open, take, loadFiles, view, side } from "/store.js";
+import { dialog, doc, resources, session, byID, byKey, edit, post, tell, types, selected, files, say, open, take, loadFiles, view, side } from "/store.js";
 import { call, get } from "/api.js";
+import { withAsked } from "/asked.js";
 import { Combo, idsLike, Pills } from "/fields.js";
 import { Badge } from "/list.js";
 
@@ -73,7 +74,7 @@ function free(name) { let n = name, i = 2; while (files.value.files.some(f => f.
 
 const directions = [["require", "starts after"], ["subscribe", "starts after, and is told when it changes:"], ["before", "comes before"], ["notify", "comes before, and tells of its changes:"]];
 function Link({ from, to }) {
-  const r = resources.value.find(x => x.key === from), [how, setHow] = useState("require"), [target, setTarget] = useState(resources.value.find(x => x.key === to)?.id ?? "");
+  const r = withAsked(byKey(from)), [how, setHow] = useState("require"), [target, setTarget] = useState(byKey(to)?.id ?? "");
   if (!r) { close(); return null; }
   const has = [].concat(r.props?.[how] ?? []);
   const draw = async t => {

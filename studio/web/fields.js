@@ -1,35 +1,54 @@
 // fields.js are the controls of forms. Each gets a value and calls onSave with a new one;
 // undefined takes the property out.
-import { html, useEffect, useRef, useState } from "/vendor/ui.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "/vendor/ui.js";
 import { doc, resources, byID, choose, tell } from "/store.js";
 import { call, get } from "/api.js";
 import { extra, machineKinds, relations } from "/schema.js";
 import { Badge } from "/list.js";
 
+// useTyped keeps what is typed into a field apart from its value until it is applied, so that no
+// answer and no other page takes it away. An applied text is shown until that has an answer; a text
+// that was refused stays typed.
+function useTyped(value, onSave) {
+  const [, again] = useState(0), it = useRef({ text: null, sent: null }), now = useRef();
+  const turn = next => { it.current = next; again(n => n + 1); };
+  const field = {
+    shown: it.current.text ?? it.current.sent ?? value ?? "",
+    get dirty() { return it.current.text !== null; },
+    type: text => turn({ ...it.current, text }),
+    drop: () => turn({ ...it.current, text: null }),
+    apply: (text = it.current.text) => {
+      if (text === null) return;
+      if (text === (it.current.sent ?? value ?? "")) return field.drop();
+      const mine = { text: null, sent: text };
+      turn(mine);
+      Promise.resolve(onSave(text)).then(ok => {
+        if (it.current.sent === text) turn({ text: it.current.text ?? (ok === false ? text : null), sent: null });
+      });
+    },
+  };
+  now.current = field.apply;
+  useLayoutEffect(() => () => now.current(), []); // another resource was chosen while it was typed
+  return field;
+}
+
 // Text is a line or an area. Enter applies, and leaving it does too; Esc takes the typing back.
 export function Text({ value, onSave, area, mono, inputRef, ...rest }) {
-  const [v, set] = useState(value ?? ""), [dirty, setDirty] = useState(false), mine = useRef(), el = inputRef ?? mine;
-  const now = useRef();
-  useEffect(() => { set(value ?? ""); setDirty(false); }, [value]);
-  const save = () => { if (dirty && v !== (value ?? "")) onSave(v); setDirty(false); };
-  now.current = save;
-  useEffect(() => () => now.current(), []); // another resource was chosen while it was typed
+  const mine = useRef(), el = inputRef ?? mine, field = useTyped(value, onSave);
   const keys = e => {
     if (e.isComposing) return;
-    if (e.key === "Enter" && (!area || e.ctrlKey || e.metaKey)) { save(); if (area) e.stopPropagation(); e.preventDefault(); }
-    if (e.key === "Escape") {
-      if (dirty) { set(value ?? ""); setDirty(false); e.stopPropagation(); }
-    }
+    if (e.key === "Enter" && (!area || e.ctrlKey || e.metaKey)) { field.apply(); if (area) e.stopPropagation(); e.preventDefault(); }
+    if (e.key === "Escape" && field.dirty) { field.drop(); e.stopPropagation(); }
   };
-  const props = { ...rest, ref: el, value: v, class: (mono ? "mono " : "") + (rest.class ?? ""), onInput: e => { set(e.target.value); setDirty(true); rest.onInput?.(e); }, onBlur: e => { save(); rest.onBlur?.(e); }, onKeyDown: e => { rest.onKeyDown?.(e); if (!e.defaultPrevented) keys(e); }, spellcheck: "false" };
-  return area ? html`<textarea ...${props} rows=${Math.max(3, Math.min(14, String(v).split("\n").length))}></textarea>` : html`<input ...${props} autocomplete="off" />`;
+  const props = { ...rest, ref: el, value: field.shown, class: (mono ? "mono " : "") + (rest.class ?? ""), onInput: e => { field.type(e.target.value); rest.onInput?.(e); }, onBlur: e => { field.apply(); rest.onBlur?.(e); }, onKeyDown: e => { rest.onKeyDown?.(e); if (!e.defaultPrevented) keys(e); }, spellcheck: "false" };
+  return area ? html`<textarea ...${props} rows=${Math.max(3, Math.min(14, String(field.shown).split("\n").length))}></textarea>` : html`<input ...${props} autocomplete="off" />`;
 }
 
 // Combo is a line with a list of what may be meant (ARIA combobox). source(prefix) returns
-// items {text, detail}, or a promise of them.
+// items {text, detail}, or a promise of them. With clears it is empty after each choice.
 export function Combo({ id, value, onSave, source, clears, ...rest }) {
-  const [items, setItems] = useState(null), [at, setAt] = useState(-1), [v, set] = useState(value ?? ""), [dirty, setDirty] = useState(false), asked = useRef(0), latest = useRef();
-  useEffect(() => { set(value ?? ""); setDirty(false); }, [value]);
+  const [items, setItems] = useState(null), [at, setAt] = useState(-1), asked = useRef(0);
+  const field = useTyped(value, text => { const done = onSave(text); return clears ? null : done; });
   const look = async prefix => {
     const n = ++asked.current;
     let found = [];
@@ -37,30 +56,23 @@ export function Combo({ id, value, onSave, source, clears, ...rest }) {
     if (n === asked.current) { setItems(found.slice(0, 50)); setAt(-1); }
   };
   const close = () => { asked.current++; setItems(null); setAt(-1); };
-  const save = text => {
-    if (text !== (value ?? "") && (dirty || text !== v)) onSave(text);
-    setDirty(false);
-    if (clears) set(""); else set(text);
-    close();
-  };
-  latest.current = () => { if (dirty && !clears && v !== (value ?? "")) onSave(v); };
-  useEffect(() => () => latest.current(), []);
+  const save = text => { field.apply(text); close(); };
   const keys = e => {
     if (e.isComposing) return;
     if (e.key === "ArrowDown" || e.key === "ArrowUp") {
-      if (!items) look(dirty ? v : "");
+      if (!items) look(field.dirty ? field.shown : "");
       else if (items.length) setAt((at + (e.key === "ArrowDown" ? 1 : items.length - (at < 0 ? 0 : 1))) % items.length);
       e.preventDefault();
-    } else if (e.key === "Enter") { save(items && at >= 0 ? items[at].text : v); e.preventDefault(); }
+    } else if (e.key === "Enter") { save(items && at >= 0 ? items[at].text : undefined); e.preventDefault(); }
     else if (e.key === "Escape") {
-      if (items) { close(); e.stopPropagation(); } else if (dirty) { set(value ?? ""); setDirty(false); e.stopPropagation(); }
+      if (items) { close(); e.stopPropagation(); } else if (field.dirty) { field.drop(); e.stopPropagation(); }
     }
   };
   const list = id + "-list";
   useEffect(() => { if (at >= 0) document.getElementById(list + at)?.scrollIntoView({ block: "nearest" }); }, [at]);
   return html`<div class="combo">
-    <input ...${rest} id=${id} role="combobox" aria-autocomplete="list" aria-expanded=${!!items?.length} aria-controls=${list} aria-activedescendant=${at >= 0 ? list + at : undefined} autocomplete="off" spellcheck="false" value=${v}
-      onInput=${e => { set(e.target.value); setDirty(true); look(e.target.value); }} onKeyDown=${keys} onBlur=${() => { if (clears && !dirty) close(); else save(v); }} onClick=${() => { if (!items) look(""); }} />
+    <input ...${rest} id=${id} role="combobox" aria-autocomplete="list" aria-expanded=${!!items?.length} aria-controls=${list} aria-activedescendant=${at >= 0 ? list + at : undefined} autocomplete="off" spellcheck="false" value=${field.shown}
+      onInput=${e => { field.type(e.target.value); look(e.target.value); }} onKeyDown=${keys} onBlur=${() => save()} onClick=${() => { if (!items) look(""); }} />
     <ul id=${list} role="listbox" aria-label="what may be meant" hidden=${!items?.length}>${items?.map((i, n) => html`<li key=${i.text} id=${list + n} role="option" aria-selected=${n === at} onPointerDown=${e => { e.preventDefault(); save(i.text); }}>${i.type ? html`<${Badge} small type=${i.type} />` : null}<span>${i.label ?? i.text}</span><small>${i.detail}</small></li>`)}</ul></div>`;
 }
 
@@ -118,7 +130,8 @@ function ListOf({ id, value, schema, onSave, name, kind, ...rest }) {
   const list = [].concat(value ?? []), item = schema.items ?? {};
   const put = l => onSave(l.length ? l : undefined);
   const [more, setMore] = useState(false), box = useRef();
-  const fresh = () => { setMore(true); requestAnimationFrame(() => box.current?.querySelector(".item:last-of-type input")?.focus()); };
+  const fresh = () => setMore(true);
+  useLayoutEffect(() => { if (more) box.current?.querySelector(".item:last-of-type input")?.focus(); }, [more]);
   if (item.type === "object") return html`<div class="items" id=${id}>${list.map((v, i) => html`<fieldset key=${i}><legend>${name} ${i + 1}<button type="button" class="off" aria-label=${"Remove " + name + " " + (i + 1)} onClick=${() => put(list.filter((_, j) => j !== i))}>×</button></legend>
       ${Object.entries(item.properties ?? {}).map(([n, s]) => html`<div key=${n} class="sub"><label for=${id + "-" + i + n}>${n}${item.required?.includes(n) ? html`<b class="must">required</b>` : null}</label><${Control} id=${id + "-" + i + n} name=${n} schema=${s} value=${v?.[n]} onSave=${x => { const o = { ...v }; if (x === undefined) delete o[n]; else o[n] = x; put(list.map((y, j) => j === i ? o : y)); }} /></div>`)}</fieldset>`)}
       <button type="button" class="mini" onClick=${() => put([...list, Object.fromEntries((item.required ?? []).map(n => [n, item.properties[n].examples?.[0] ?? "example"]))])}>+ add</button></div>`;
@@ -136,7 +149,7 @@ function ListOf({ id, value, schema, onSave, name, kind, ...rest }) {
 function MapOf({ id, value, onSave, name }) {
   const entries = Object.entries(value ?? {});
   const put = es => onSave(es.length ? Object.fromEntries(es) : undefined);
-  return html`<div class="items">${[...entries, ["", ""]].map(([k, v], i) => html`<div class="item pair" key=${i + k}>
+  return html`<div class="items">${[...entries, ["", ""]].map(([k, v], i) => html`<div class="item pair" key=${i}>
     <${Text} id=${i ? id + "-k" + i : id} mono aria-label=${name + ": key"} placeholder="name" value=${k} onSave=${x => put(x === "" ? entries.filter((_, j) => j !== i) : i < entries.length ? entries.map((e, j) => j === i ? [x, e[1]] : e) : [...entries, [x, ""]])} />
     <${Text} mono aria-label=${name + ": value of " + (k || "a new key")} placeholder="value" disabled=${i === entries.length} value=${show(v)} onSave=${x => put(entries.map((e, j) => j === i ? [e[0], parse(x, {})] : e))} /></div>`)}</div>`;
 }

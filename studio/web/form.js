@@ -1,6 +1,6 @@
 // form.js is the properties of the chosen resource, made from the schema of its type.
-import { html, useEffect, useRef, useState, signal } from "/vendor/ui.js";
-import { epoch, wordsOf, doc, types, resources, current, picked, pickedInOrder, mistakesOf, byID, edit, choose, open, show, panes, outcomes, dialog, selected } from "/store.js";
+import { html, useEffect, useLayoutEffect, useRef, useState, signal } from "/vendor/ui.js";
+import { epoch, naming, wordsOf, doc, types, resources, current, picked, pickedInOrder, mistakesOf, byID, edit as ask, choose, open, show, panes, outcomes, dialog, selected } from "/store.js";
 import { extra, parts, words, first, relations, rowOf } from "/schema.js";
 import { Control, Text, Combo } from "/fields.js";
 import { Badge, remove, double, move } from "/list.js";
@@ -12,6 +12,9 @@ const all = signal(false);
 export const about = signal(""); // the property whose reference is at the foot
 
 const saying = { require: "after these are in order", subscribe: "after these, and again when they change", before: "before these", notify: "before these, which are told of a change" };
+
+// edit asks for an edit of a resource, of the file that it was shown from.
+const edit = (r, op) => ask({ file: r.file, resource: r.key, ...op });
 
 export function Form() {
   const r = current.value;
@@ -29,11 +32,12 @@ function Several() {
 }
 
 function One({ r }) {
-  const box = useRef();
+  const box = useRef(), place = useRef({});
   const t = types.value.$defs[r.type], wrong = mistakesOf.value.get(r.key) ?? [], p = r.props ?? {};
   const away = r.file !== doc.value.file, fixed = r.form === "none" || away;
   useEffect(() => { about.value = ""; }, [r.key]);
-  const { top, set, order, more, common, must } = parts(r.type, p, wrong);
+  useLayoutEffect(() => { if (naming.value === r.key) { naming.value = ""; box.current.querySelector(".name input")?.select(); } });
+  const { top, set, order, more, common, must } = parts(r.type, p, wrong, steady(place));
   const known = new Set([...(t ? Object.keys(t.properties) : [])]);
   const unknown = t ? Object.keys(p).filter(n => !known.has(n)) : [];
   const shownFields = new Set([...top, ...(set ?? []), ...order, ...(all.value ? [...more, ...common] : []), "name", rowOf(r.type)?.name_property]);
@@ -41,8 +45,8 @@ function One({ r }) {
   const f = n => html`<${Field} key=${epoch.value + n} r=${r} name=${n} schema=${t.properties[n]} value=${p[n]} error=${wrong.find(m => m.field === n)} must=${must?.has(n) || extra(t.properties[n]).required} unless=${extra(t.properties[n]).required_unless} />`;
   const back = e => { if (e.key === "Escape") { document.querySelector(".rows")?.focus(); e.preventDefault(); } };
   const out = outcomes.value[r.id];
-  const users = resources.value.filter(x => x !== r && relations.some(k => [].concat(x.props?.[k] ?? []).includes(r.id)));
-  const rename = name => { if (name && name !== r.name) edit({ op: "rename", resource: r.key, name }); };
+  const users = resources.value.filter(x => x.key !== r.key && relations.some(k => [].concat(x.props?.[k] ?? []).includes(r.id)));
+  const rename = name => { if (name && name !== r.name) return edit(r, { op: "rename", name }); };
   const nameX = t && Object.entries(t.properties).find(([n]) => n === (rowOf(r.type)?.name_property ?? "name"));
   const nameKind = extra(nameX?.[1]).kind;
   const nameWrong = wrong.find(m => m.field === "name" || nameX && m.field === nameX[0]);
@@ -54,7 +58,7 @@ function One({ r }) {
     ${loose.map(m => html`<p class="err box" role="alert">${m.field && !wordsOf(m, r).startsWith(m.field) ? html`<b>${m.field}</b>: ` : null}${wordsOf(m, r)}${m.hint ? html` <em>${m.hint}</em>` : null}</p>`)}
     ${out?.outcome === "failed" && !old.value ? html`<p class="err box"><b>It would fail:</b> ${out.story}</p>` : null}
     ${away ? html`<p class="note">It is declared in ${r.file}. <button class="link" onClick=${() => open(r.file)}>Open that file</button></p>` : r.form === "none" ? html`<p class="note">${r.why || "Only the text can say this."} <button class="link" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>Show it in the text</button></p>` : null}
-    ${r.shared ? html`<p class="note">${r.shared === 1 ? "One more resource shares this text: an edit changes both." : r.shared + " more resources share this text: an edit changes all."} ${fixed ? null : html`<button class="link" onClick=${() => edit({ op: "split", resource: r.key })}>Give it a text of its own</button>`}</p>` : null}
+    ${r.shared ? html`<p class="note">${r.shared === 1 ? "One more resource shares this text: an edit changes both." : r.shared + " more resources share this text: an edit changes all."} ${fixed ? null : html`<button class="link" onClick=${() => edit(r, { op: "split" })}>Give it a text of its own</button>`}</p>` : null}
     ${r.skip ? html`<p class="note">It is left out here: ${r.skip}</p>` : null}
     ${r.results?.length > 1 ? html`<p class="note">It declares ${r.results.length} resources: ${r.results.slice(0, 6).join(", ")}${r.results.length > 6 ? " and more" : ""}.</p>` : null}
     <div class=${"field name" + (nameWrong ? " wrong" : "")} data-property="name"><label for="f-name">Name</label>
@@ -64,7 +68,7 @@ function One({ r }) {
       <p id="f-name-d" class="help" hidden>${words(nameX?.[1]?.description)}</p>
       ${nameWrong ? html`<p class="err" role="alert">${wordsOf(nameWrong, r)}</p>` : null}</div>
     ${t && !fixed ? html`<div class="fields">${top.map(f)}${set.map(f)}</div>
-      ${unknown.map(n => html`<div key=${n} class="field wrong" data-property=${n}><label>${n}</label><button class="mini" onClick=${() => edit({ op: "unset", resource: r.key, property: n })}>Take it out</button><output class="mono">${JSON.stringify(p[n])}</output><p class="err" role="alert">${wrong.some(m => m.field === n) ? wordsOf(wrong.find(m => m.field === n), r) : "unknown property"}${wrong.find(m => m.field === n)?.hint ? html` <em>${wrong.find(m => m.field === n).hint}</em>` : null}</p></div>`)}
+      ${unknown.map(n => html`<div key=${n} class="field wrong" data-property=${n}><label>${n}</label><button class="mini" onClick=${() => edit(r, { op: "unset", property: n })}>Take it out</button><output class="mono">${JSON.stringify(p[n])}</output><p class="err" role="alert">${wrong.some(m => m.field === n) ? wordsOf(wrong.find(m => m.field === n), r) : "unknown property"}${wrong.find(m => m.field === n)?.hint ? html` <em>${wrong.find(m => m.field === n).hint}</em>` : null}</p></div>`)}
       ${order.length ? html`<h4>Order</h4>${order.map(f)}` : null}
       ${users.length ? html`<div class="field"><span class="label">waited for by</span><div class="refs">${users.slice(0, 20).map(u => html`<span class="ref" key=${u.key}><${Badge} small type=${u.type} /><button class="to" onClick=${() => choose(u.key)}>${u.name}</button></span>`)}</div></div>` : null}
       ${more.length + common.length ? html`<button class="more" aria-expanded=${all.value} onClick=${() => all.value = !all.value}>${all.value ? "Fewer properties" : more.length + common.length + " more properties"}</button>` : null}
@@ -73,6 +77,18 @@ function One({ r }) {
     ${out ? html`<h4>Plan</h4><p class="say"><b class=${"o " + out.outcome}>${wordOf(out)}</b></p><${Inside} event=${out} />` : null}
     </div>
     <${Reference} type=${r.type} t=${t} /></aside>`;
+}
+
+// steady leaves a field where it stands while its resource is chosen: one that gets a value does not
+// go from beneath the mouse or the caret, nor does one that loses it.
+function steady(place) {
+  const key = epoch.value + " " + all.value, old = place.current.key === key ? place.current.set : null, set = new Set();
+  place.current = { key, set };
+  return (name, now) => {
+    if (old) now = old.has(name) || now && !all.value;
+    if (now) set.add(name);
+    return now;
+  };
 }
 
 // Reference says at the foot of the form what the property is for in which one types.
@@ -87,8 +103,8 @@ function Field({ r, name, schema, value, error, must, unless }) {
   const lua = doc.value.language === "lua", found = r.expressions?.find(e => e.property === name);
   const expr = (found && !lua && typeof value === "string" ? { ...found, text: value } : found) ?? (fx ? { text: value === undefined ? "" : typeof value === "string" ? JSON.stringify(value) : String(value) } : undefined);
   const has = name in (r.props ?? {});
-  const onSave = v => v === undefined ? has && edit({ op: "unset", resource: r.key, property: name }) : edit({ op: "set", resource: r.key, property: name, value: v });
-  const onExpression = v => { setFx(false); return v.trim() === "" ? onSave(undefined) : !lua ? onSave(v) : edit({ op: "set", resource: r.key, property: name, expression: v }); };
+  const onSave = v => v === undefined ? has ? edit(r, { op: "unset", property: name }) : null : edit(r, { op: "set", property: name, value: v });
+  const onExpression = v => { setFx(false); return v.trim() === "" ? onSave(undefined) : !lua ? onSave(v) : edit(r, { op: "set", property: name, expression: v }); };
   const id = "f-" + name, half = ["owner", "group", "uid", "gid"].includes(name) && ["file", "directory", "link", "user"].includes(r.type);
   const wide = relations.includes(name);
   return html`<div class=${"field" + (half ? " half" : "") + (error ? " wrong" : "") + (has ? " set" : " unset")} data-property=${name}>

@@ -1,7 +1,7 @@
 // list.js shows the resources in their order. Only the rows that can be seen are in the page. The
 // gutter has arcs: solid for require and before, dashed for subscribe and notify.
 import { html, useEffect, useLayoutEffect, useRef, useState, signal } from "/vendor/ui.js";
-import { doc, resources, selected, picked, filter, choose, pickedInOrder, mistakesOf, byID, edit, outcomes, dialog, say, session, view, open } from "/store.js";
+import { doc, resources, selected, picked, filter, choose, pickedInOrder, pickedThen, mistakesOf, byID, edit, outcomes, dialog, say, session, view, open } from "/store.js";
 import { hue, relations } from "/schema.js";
 import { add } from "/palette.js";
 import { copied } from "/clipboard.js";
@@ -36,13 +36,18 @@ function edgesOf(rows, at) {
 
 // move puts what is picked one place up or down.
 export async function move(by) {
-  const rs = resources.value, keys = pickedInOrder();
-  if (!keys.length) return;
-  const first = rs.findIndex(r => r.key === keys[0]), last = rs.findIndex(r => r.key === keys.at(-1));
-  if (by < 0 ? first === 0 : last === rs.length - 1) return say("it is the " + (by < 0 ? "first" : "last"));
-  const at = by < 0 ? rs[first - 1].key : rs[last + 2]?.key;
-  const ids = new Set(keys.map(k => rs.find(r => r.key === k).id)), id = rs.find(r => r.key === selected.value)?.id;
-  if (await edit({ op: "move", resources: keys, at })) {
+  const then = pickedThen();
+  let ids, id;
+  const done = await edit(() => {
+    const rs = resources.value, keys = then.keys().filter(k => rs.some(r => r.key === k));
+    if (!keys.length) return null;
+    const first = rs.findIndex(r => r.key === keys[0]), last = rs.findIndex(r => r.key === keys.at(-1));
+    if (by < 0 ? first === 0 : last === rs.length - 1) return say("it is the " + (by < 0 ? "first" : "last"));
+    ids = new Set(keys.map(k => rs.find(r => r.key === k).id));
+    id = rs.find(r => r.key === selected.value)?.id;
+    return { op: "move", resources: keys, at: by < 0 ? rs[first - 1].key : rs[last + 2]?.key };
+  });
+  if (done && then.same()) {
     follow(ids, id);
     const i = resources.value.findIndex(r => r.key === selected.value);
     say((i + 1) + " of " + resources.value.length);
@@ -56,8 +61,9 @@ function follow(ids, id) {
 }
 
 export async function remove() {
-  const keys = pickedInOrder();
-  if (keys.length && await edit({ op: "remove", resources: keys })) say(keys.length === 1 ? "removed" : "removed " + keys.length);
+  const then = pickedThen();
+  let n;
+  if (await edit(() => { const keys = then.keys(); n = keys.length; return n ? { op: "remove", resources: keys } : null; })) say(n === 1 ? "removed" : "removed " + n);
 }
 
 export const double = () => { const keys = pickedInOrder(); if (keys.length) return edit({ op: "double", resources: keys }); };
@@ -110,8 +116,8 @@ export function List() {
     if (!key) return;
     const moved = picked.value.has(key) ? pickedInOrder() : [key];
     if (moved.includes(target)) return;
-    const ids = new Set(moved.map(k => resources.value.find(r => r.key === k).id)), id = key && resources.value.find(r => r.key === key).id;
-    edit({ op: "move", resources: moved, at: target || undefined }).then(ok => ok && follow(ids, id));
+    const then = pickedThen(), ids = new Set(moved.map(k => resources.value.find(r => r.key === k).id)), id = key && resources.value.find(r => r.key === key).id;
+    edit({ op: "move", resources: moved, at: target || undefined }).then(ok => ok && then.same() && follow(ids, id));
   };
   // an arrow is drawn from the knob of a row to another row
   const draw = (e, r) => {

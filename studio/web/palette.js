@@ -2,6 +2,7 @@
 // the list.
 import { html, useState, useRef } from "/vendor/ui.js";
 import { types, resources, selected, edit, say } from "/store.js";
+import { isAsked } from "/asked.js";
 import { first, words, rowOf, fresh } from "/schema.js";
 
 // The built in types by what they are about. What is not named here comes under its group of
@@ -37,11 +38,8 @@ export async function add(type, at) {
     at = i >= 0 && i + 1 < rs.length ? rs[i + 1].key : "";
   }
   let base = row?.example || (/^(file|directory|link)$/.test(type) ? "/etc/example" : "example"), name = base, n = 2;
-  while (rs.some(r => r.id === type + "#" + name)) name = base.replace(/(\.\w+)?$/, "-" + n++ + "$1");
-  if (await edit({ op: "add", type, name, props: row?.new ?? fresh(type), at: at || undefined })) {
-    say("added " + type);
-    requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(".form .name input")?.select()));
-  }
+  while (rs.some(r => r.id === type + "#" + name) || isAsked(type + "#" + name)) name = base.replace(/(\.\w+)?$/, "-" + n++ + "$1");
+  if (await edit({ op: "add", type, name, props: row?.new ?? fresh(type), at: at || undefined })) say("added " + type);
 }
 
 export function Palette() {

@@ -1,6 +1,6 @@
 // plan.js asks what a run would do, here or with the facts of another machine, and shows it.
 import { html, signal, computed, batch } from "/vendor/ui.js";
-import { doc, session, outcomes, choose, byID, view, tell, say, dialog, edit } from "/store.js";
+import { doc, session, outcomes, choose, byID, view, tell, say, dialog, settled } from "/store.js";
 import { call, get, Failed } from "/api.js";
 import { part, Rows } from "/parts.js";
 
@@ -29,7 +29,7 @@ export function wordOf(e) {
 export async function start(targets) {
   if (running.value) return;
   try {
-    await edit.settled?.();
+    await settled();
     const body = { file: doc.value.file, rev: doc.value.rev, profile: profile.value || undefined, targets };
     batch(() => { events.value = []; bar.value = null; ended.value = null; outcomes.value = {}; });
     buffer = [];

@@ -18,8 +18,9 @@ export const relations = ["require", "subscribe", "before", "notify"];
 // isTemplate is whether a text of a manifest has an expression in it.
 export const isTemplate = v => typeof v === "string" && /\$\{|\{\{/.test(v);
 
-// parts says which properties stand where in a form.
-export function parts(type, props, mistakes) {
+// parts says which properties stand where in a form. stands has the last word on whether one is
+// shown among those that are set.
+export function parts(type, props, mistakes, stands) {
   const t = types.value.$defs[type];
   if (!t) return { top: [], set: [], order: [], more: [], common: [] };
   const x = n => extra(t.properties[n]);
@@ -29,7 +30,7 @@ export function parts(type, props, mistakes) {
   const order = relations.filter(n => names.includes(n));
   const usual = n => !order.includes(n) && (must.has(n) || x(n).required || x(n).required_unless || x(n).usual || n === "ensure");
   const top = names.filter(usual);
-  const set = names.filter(n => !usual(n) && !order.includes(n) && (n in props || wrong.has(n)));
+  const set = names.filter(n => !usual(n) && !order.includes(n) && stands(n, n in props || wrong.has(n)));
   const more = names.filter(n => !top.includes(n) && !set.includes(n) && !order.includes(n));
   return { top, set, order, more: more.filter(n => !x(n).common), common: more.filter(n => x(n).common), must };
 }

@@ -3,6 +3,8 @@
 // revision that it saw.
 import { signal, computed, batch } from "/vendor/ui.js";
 import { call, get, Failed } from "/api.js";
+import { released } from "/pointer.js";
+import { ask, answered, renamed, withAsked, left } from "/asked.js";
 
 export const session = signal(null);       // Session
 export const types = signal({ $defs: {}, groups: [], mistakes: [] });
@@ -11,6 +13,7 @@ export const doc = signal(null);           // the State of the open file, withou
 export const selected = signal("");        // a key
 export const picked = signal(new Set());   // keys, the selected one among them
 export const epoch = signal(0);           // another resource was chosen: fields begin anew
+export const naming = signal("");         // the key of what was just added: its name is to be typed
 export const filter = signal("");
 export const view = signal("design");      // design, plan, graph, facts, specs, history
 export const side = signal("types");       // or files
@@ -18,6 +21,7 @@ export const panes = signal(localStorage.panes || "both"); // none, source, deri
 export const online = signal(true);
 export const needLogin = signal(false);
 export const waiting = signal(0);          // requests that are not answered
+export const queued = signal(0);           // things that were asked for and are not done
 export const told = signal(null);          // {text, hint, kind, action}
 export const spoken = signal("");          // for screen readers
 export const conflict = signal(null);      // {conflict, file}
@@ -26,7 +30,7 @@ export const outcomes = signal({});        // of the last plan, by ID: the event
 export const reveal = signal({ line: 0, n: 0 }); // a line of the source to show
 
 export const resources = computed(() => doc.value?.resources ?? []);
-export const current = computed(() => resources.value.find(r => r.key === selected.value) || null);
+export const current = computed(() => withAsked(resources.value.find(r => r.key === selected.value) || null));
 export const mistakesOf = computed(() => {
   const by = new Map();
   for (const m of doc.value?.mistakes ?? []) {
@@ -47,8 +51,9 @@ export const show = line => { if (line) reveal.value = { line, n: reveal.value.n
 
 // server is the text of the server at doc.rev; the editor shows it with what was typed since.
 let server = "";
-let editor = null;   // {text(), set(text), map(splices), flush()}: set by text.js
+let editor = null;   // what text.js attaches
 export const serverText = () => server;
+export const typing = () => !!editor?.typing(); // something is typed there that is not asked for yet
 export const attach = e => { editor = e; if (doc.value) { e.open(server, doc.value.language); restore(); } };
 
 // spliced returns a text after splices. All count in the text as it is, in order, and none
@@ -72,7 +77,7 @@ export function difference(a, b) {
 
 // take makes an answer of the server what the page shows. typed: the text that the server has
 // now is known, as it was sent.
-export function take(state, typed, op) {
+export function take(state, { typed, op, was = {} } = {}) {
   const old = doc.value, same = old && old.file === state.file;
   let text = server;
   if (state.text !== undefined) text = state.text;
@@ -87,8 +92,10 @@ export function take(state, typed, op) {
   if (next.derived === undefined && same && !state.checked) next.derived = old.derived && { ...old.derived, current: false };
   batch(() => {
     doc.value = next;
+    if (op === "rename" && next.selected) { renamed(next.file, was.resource, next.selected); renames.set(was.resource, next.selected); }
     if (!same) { selected.value = next.selected || next.resources?.[0]?.key || ""; picked.value = new Set(selected.value ? [selected.value] : []); outcomes.value = {}; }
-    else if (next.selected && next.resources.some(r => r.key === next.selected)) choose(next.selected, { stay: op === "rename" });
+    else if (op === "rename" && was.resource === selected.value) select(next.selected, { stay: true });
+    else if (next.selected && was.turn === turn && op !== "set" && op !== "unset" && next.resources.some(r => r.key === next.selected)) { select(next.selected); if (op === "add") naming.value = next.selected; }
     else if (selected.value && !next.resources.some(r => r.key === selected.value)) reselect(old.resources, next.resources);
   });
   if (!same) editor?.open(server, next.language);
@@ -102,13 +109,22 @@ export function wordsOf(m, r) {
   return r && m.message.startsWith(id) ? m.message.slice(id.length) : m.message;
 }
 
+// byKey finds a resource by a key, which may be that before its last rename.
+export const byKey = key => resources.value.find(r => r.key === key) ?? resources.value.find(r => r.key === renames.get(key));
+const renames = new Map();
+
 // reselect finds what to select when the key is gone: what has its place now.
 function reselect(old, now) {
   const at = old.findIndex(r => r.key === selected.value);
-  choose((now[Math.min(Math.max(at, 0), now.length - 1)] ?? { key: "" }).key);
+  select((now[Math.min(Math.max(at, 0), now.length - 1)] ?? { key: "" }).key);
 }
 
-export function choose(key, { extend = false, toggle = false, stay = false } = {}) {
+// choose selects a resource because a person wants it. An answer that comes after that leaves it
+// selected: turn counts.
+export function choose(key, how) { turn++; select(key, how); }
+let turn = 0;
+
+function select(key, { extend = false, toggle = false, stay = false } = {}) {
   const all = resources.value;
   batch(() => {
     if (key !== selected.value && !stay) epoch.value++;
@@ -130,6 +146,13 @@ export function choose(key, { extend = false, toggle = false, stay = false } = {
 let anchor = "";
 export const pickedInOrder = () => resources.value.filter(r => picked.value.has(r.key)).map(r => r.key);
 
+// pickedThen is for edits that have their turn later. keys are the picked ones of then, if only
+// edits have changed them and no person has (same); else those of now.
+export function pickedThen() {
+  const before = turn, keys = pickedInOrder(), same = () => before === turn;
+  return { same, keys: () => same() ? pickedInOrder() : keys };
+}
+
 // ---- changing it ----
 
 let chain = Promise.resolve();
@@ -137,16 +160,20 @@ const sleep = ms => new Promise(r => setTimeout(r, ms));
 
 // once runs work after all that was asked for before it.
 function once(work) {
+  queued.value++;
   const p = chain.then(work);
-  chain = p.catch(() => {});
+  chain = p.catch(() => {}).then(() => { queued.value--; });
   return p;
 }
 
+// settled resolves when all that was typed and asked for is done.
+export const settled = () => once(() => editor?.flushNow());
+
 // send posts a change and takes the answer. When nobody answers, it waits until somebody does:
 // what was asked for is kept. typed is the whole text that a text edit leads to.
-async function send(path, body, typed, how = body.op) {
+async function send(path, body, { typed, op = body.op, asked = turn } = {}) {
+  const was = { turn: asked, resource: body.resource };
   waiting.value++;
-  remember(path, body);
   const began = performance.now();
   let lost = false;
   try {
@@ -155,6 +182,7 @@ async function send(path, body, typed, how = body.op) {
         if (lost) { // was it done before the connection went?
           const now = await get("/api/state", { file: body.file });
           const undone = now.text === server;
+          await released();
           take(now);
           lost = false;
           if (!undone && typed === undefined) return { state: now, unsure: true };
@@ -162,7 +190,8 @@ async function send(path, body, typed, how = body.op) {
         }
         const state = await call(path, path === "/api/new" ? body : { ...body, rev: doc.value.rev, client });
         const answered = performance.now();
-        if (state) take(state, typed, how);
+        await released();
+        if (state) take(state, { typed, op, was });
         if (timings.length > 1000) timings.shift();
         timings.push({ path, op: body.op, answer: answered - began, taken: performance.now() - began, server: state?.timing });
         return { state };
@@ -176,6 +205,7 @@ async function send(path, body, typed, how = body.op) {
           continue;
         }
         if (e.code === "stale" && e.body.state && tries < 3) {
+          await released();
           take(e.body.state);
           if (typed !== undefined) { editor?.flush(); return { state: e.body.state }; }
           continue;
@@ -185,7 +215,6 @@ async function send(path, body, typed, how = body.op) {
     }
   } finally {
     waiting.value--;
-    forget();
   }
 }
 export const timings = [];
@@ -197,17 +226,31 @@ function complain(e) {
   else tell(e.message, { hint: e.hint, kind: "err" });
 }
 
-// edit asks for an operation, and returns whether it was done.
+// edit asks for an operation, and returns whether it was done. A function makes the operation when
+// all before it is done, or none.
 export function edit(op) {
+  const asked = turn, file = doc.value.file, late = typeof op === "function";
+  let it = late ? null : ask({ file, ...op }, server);
   return once(async () => {
     await editor?.flushNow();
+    if (late && (op = op())) it = ask({ file, ...op }, server);
+    if (!it) return false;
     try {
-      const { unsure } = await send("/api/edit", { file: doc.value.file, ...op });
+      if (it.file !== doc.value.file) return await editOther(it);
+      const { unsure } = await send("/api/edit", it, { asked });
       if (unsure) tell("The studio was away. What it has now is shown: look whether your last change is in it.", { kind: "warn" });
       else told.value = told.value?.kind === "err" ? null : told.value;
       return true;
     } catch (e) { complain(e); return false; }
+    finally { answered(it, server); }
   });
+}
+
+// editOther makes an edit of a file that is not shown any more, as another was opened meanwhile.
+async function editOther(it) {
+  const { rev } = await get("/api/state", { file: it.file });
+  await call("/api/edit", { ...it, rev, client });
+  return true;
 }
 
 // type sends what was typed into the source.
@@ -216,7 +259,7 @@ export function type(text, joined) {
     const s = difference(server, text);
     if (!s) return true;
     try {
-      await send("/api/text", { file: doc.value.file, splices: [s], joined }, text);
+      await send("/api/text", { file: doc.value.file, splices: [s], joined }, { typed: text });
       return true;
     } catch (e) { complain(e); return false; }
   });
@@ -225,7 +268,7 @@ export function type(text, joined) {
 // typeNow is type within a turn of the queue.
 export async function typeNow(text) {
   const s = difference(server, text);
-  if (s) await send("/api/text", { file: doc.value.file, splices: [s] }, text).catch(complain);
+  if (s) await send("/api/text", { file: doc.value.file, splices: [s] }, { typed: text }).catch(complain);
 }
 
 // typeDerived sends what was typed into the other language. It returns the lines that have no
@@ -284,7 +327,7 @@ export function post(path, body) {
 // resend saves a merged text: it becomes the text, and is written over what is on the disk.
 export async function saveMerged(text, digest) {
   await once(async () => {
-    try { await send("/api/text", { file: doc.value.file, text }, text, "merge"); } catch (e) { complain(e); }
+    try { await send("/api/text", { file: doc.value.file, text }, { typed: text, op: "merge" }); } catch (e) { complain(e); }
   });
   return save("mine", digest);
 }
@@ -307,7 +350,7 @@ export function open(file) {
 }
 // refetch brings the file up to date after the connection was gone.
 export function refetch() {
-  return once(async () => { try { take(await get("/api/state", { file: doc.value.file })); editor?.flush(); } catch (e) { complain(e); } });
+  return once(async () => { try { const now = await get("/api/state", { file: doc.value.file }); await released(); take(now); editor?.flush(); } catch (e) { complain(e); } });
 }
 export const loadTypes = async () => { try { types.value = await get("/api/types"); } catch (e) { complain(e); } };
 export const loadFiles = async () => { try { files.value = await get("/api/files"); } catch (e) { complain(e); } };
@@ -315,6 +358,7 @@ export const loadFiles = async () => { try { files.value = await get("/api/files
 // merge takes what the server tells by itself.
 export function merge(state) {
   return once(async () => {
+    await released();
     const d = doc.value;
     if (!d || state.file !== d.file || state.rev < d.rev || state.client === client && state.rev === d.rev && state.checked === d.checked) return;
     if (state.rev === d.rev || state.text !== undefined && state.text !== null) {
@@ -336,15 +380,14 @@ export function keep() {
   const s = difference(server, editor.text());
   put(unsent(), s ? { base: server, splice: s } : null);
 }
-function remember(path, body) { if (path === "/api/edit" && body.op === "set") put("asked:" + body.file, { path, body, base: server }); }
-function forget() { if (doc.value) put("asked:" + doc.value.file, null); }
 
 // restore brings back what an earlier page of this tab could not send.
 function restore() {
   try {
-    const kept = JSON.parse(sessionStorage[unsent()] || "null"), asked = JSON.parse(sessionStorage["asked:" + doc.value.file] || "null");
+    const kept = JSON.parse(sessionStorage[unsent()] || "null");
     if (kept) editor?.rebase(kept.base, kept.splice);
-    if (asked && asked.base === server) edit(asked.body);
-    put("asked:" + doc.value.file, null);
   } catch { }
+  for (const op of left(doc.value.file, server)) edit(op);
 }
+// What is typed into a field is applied before the page goes.
+addEventListener("pagehide", () => document.activeElement?.blur?.());

@@ -60,6 +60,7 @@ function pane(parent, label, sent, extra) {
   it.flush = () => {
     clearTimeout(timer);
     if (!it.typing) return;
+    if (view.composing) { timer = setTimeout(it.flush, PAUSE); return; } // half of a character is nothing yet
     it.typing = false;
     const now = Date.now(), joined = now - last < BURST;
     last = now;
@@ -121,7 +122,8 @@ function makeSource(parent) {
       source.view.dispatch({ changes: local.map(remote) });
     },
     flush: () => { if (difference(plain(serverText()), source.view.state.doc.toString())) { source.typing = true; source.flush(); } },
-    flushNow: async () => { if (source.typing) { source.stop(); await typeNow(typed()); } },
+    flushNow: async () => { if (source.typing && !source.view.composing) { source.stop(); await typeNow(typed()); } },
+    typing: () => source.typing || derived.typing,
   });
 }
 

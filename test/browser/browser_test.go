@@ -1,7 +1,8 @@
 // Package browser tries in headless Chromium what ccm writes for browsers.
 //
 // Without Chromium the tests are skipped, unless CCM_BROWSER=required. CCM_SHOTS=DIR keeps
-// pictures of the pages in DIR.
+// pictures of the pages in DIR. CCM_SLOW=6 has the browser compute 6 times as slowly: a test that
+// waits wrongly fails then.
 package browser
 
 import (
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -91,6 +93,9 @@ func newTab(t *testing.T) *tab {
 	b.call(func() error { _, err := chromedp.Call(ctx, runtime.Enable, cdp.Empty{}); return err })
 	b.call(func() error { _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); return err })
 	b.call(func() error { _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); return err })
+	if rate, err := strconv.ParseFloat(os.Getenv("CCM_SLOW"), 64); err == nil {
+		b.slow(rate)
+	}
 	chromedp.Listen(ctx, func(ev any) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -147,13 +152,22 @@ func (b *tab) press(key string) {
 // until waits for a condition in JavaScript, as long as a slow machine may take.
 func (b *tab) until(js string) {
 	b.t.Helper()
-	for range 600 {
+	for range 2400 { // two minutes
 		if eval[bool](b, js) {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	b.t.Fatalf("it does not come to %s", js)
+}
+
+// slow has the browser compute as slowly as a processor of which others have the most.
+func (b *tab) slow(rate float64) {
+	b.t.Helper()
+	b.call(func() error {
+		_, err := chromedp.Call(b.ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: rate})
+		return err
+	})
 }
 
 // dark has the page shown as to somebody who prefers dark.

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -169,7 +168,7 @@ func (b *tab) addByKeys(typ, name string) {
 	}
 	b.keys("Ctrl+a")
 	b.write(typ)
-	time.Sleep(50 * time.Millisecond)
+	b.until(`document.querySelector(".palette .type b")?.textContent === ` + quote(typ))
 	b.keys("ArrowDown")
 	b.keys("Enter")
 	b.settled()
@@ -224,7 +223,7 @@ func TestSiteByKeyboard(t *testing.T) {
 	b.until(`!!document.querySelector("dialog[open]")`)
 	b.keys("ArrowDown", "Tab")
 	b.write("hello.conf")
-	time.Sleep(80 * time.Millisecond)
+	b.until(`document.querySelectorAll("#link-to-list li").length === 1`)
 	b.keys("ArrowDown", "Enter")
 	b.keys("Tab", "Tab", "Enter")
 	b.settled()
@@ -275,13 +274,13 @@ func TestHostileContent(t *testing.T) {
 	eval[bool](b, `(window.alerts = 0, window.alert = () => window.alerts++, true)`)
 	for i := range hostile {
 		eval[bool](b, `(window.studio.store.choose(window.studio.store.resources.value[`+quote(i)+`]?.key ?? ""), true)`)
-		time.Sleep(60 * time.Millisecond)
+		b.painted()
 	}
 	b.click(".side [role=tab]|Files")
-	time.Sleep(100 * time.Millisecond)
+	b.until(`!!document.querySelector("[role=treeitem]")`)
 	for _, view := range []string{"Plan", "Graph", "Facts", "History", "Design"} {
 		b.click(".top [role=tab]|" + view)
-		time.Sleep(200 * time.Millisecond)
+		b.painted()
 	}
 	if n := eval[int](b, `window.alerts + document.querySelectorAll("img:not(.cm-widgetBuffer), iframe, object, embed, .frame script, [onerror], [onload]").length + [...document.querySelectorAll("a[href], form[action]")].length`); n != 0 {
 		t.Errorf("%d things came to life", n)
@@ -338,7 +337,9 @@ func TestTwoTabs(t *testing.T) {
 	}
 	a.settled()
 	b.settled()
-	time.Sleep(300 * time.Millisecond)
+	for _, one := range []*tab{a, b} { // what the other has typed comes by an event
+		one.until(`window.studio.store.serverText().split("#a").length === 13 && window.studio.store.serverText().split("#b").length === 13`)
+	}
 	same(t, "the text of both tabs", a.text(), b.text())
 	if text := a.text(); strings.Count(text, "#a") != 12 || strings.Count(text, "#b") != 12 {
 		t.Errorf("something was lost:\n%s", text)
@@ -381,15 +382,14 @@ func TestServerDies(t *testing.T) {
 	b.click(".source .cm-content")
 	b.keys("Ctrl+End")
 	b.write(" and again")
-	time.Sleep(300 * time.Millisecond)
+	b.until(`JSON.stringify(sessionStorage).includes("and again")`)
 	s.start()
 	b.do(chromedp.Navigate(s.url))
 	b.until(`window.studio.store.serverText().includes("and again")`)
 	// the page is loaded again before it could send
 	b.write(", and more")
-	eval[bool](b, `(location.reload(), true)`)
-	time.Sleep(500 * time.Millisecond)
-	b.until(`!!window.studio?.ready && window.studio.store.serverText().includes("and more")`)
+	eval[bool](b, `(window.before = true, location.reload(), true)`)
+	b.until(`!window.before && !!window.studio?.ready && window.studio.store.serverText().includes("and more")`)
 }
 
 // TestChangedOutside: somebody else writes the file. Nothing is overwritten without being asked.
@@ -406,8 +406,6 @@ func TestChangedOutside(t *testing.T) {
 	b.keys("Ctrl+s")
 	b.until(`!!document.querySelector("dialog[open]")`)
 	b.click("dialog .main") // the changes of both
-	time.Sleep(time.Second)
-	t.Log(eval[string](b, `JSON.stringify([window.studio.store.told.value, window.studio.store.conflict.value, window.studio.store.waiting.value, window.studio.store.doc.value.disk])`))
 	b.until(`!document.querySelector("dialog[open]") && window.studio.store.doc.value.saved`)
 	text := s.read("site.yaml")
 	if !strings.Contains(text, "# ONE") || !strings.Contains(text, "apache2") {

@@ -154,12 +154,18 @@ func (b *tab) visit(s *studio) {
 	b.settled()
 }
 
-// settled waits until nothing is asked for and all is painted.
+// settled waits until all that was typed and asked for is answered, checked and painted.
 func (b *tab) settled() {
 	b.t.Helper()
-	time.Sleep(180 * time.Millisecond) // what was typed is sent after a moment
-	b.until(`window.studio.store.waiting.value === 0 && (!window.studio.store.doc.value || window.studio.store.doc.value.checked || !window.studio.store.session.value.trusted)`)
-	time.Sleep(60 * time.Millisecond)
+	b.until(`(s => !s.typing() && s.queued.value === 0 && (!s.doc.value || s.doc.value.checked || !s.session.value.trusted))(window.studio.store)`)
+	b.painted()
+}
+
+// painted waits until what is in the page has been painted, with what follows from that.
+func (b *tab) painted() {
+	b.t.Helper()
+	_, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => r(true)))))`, chromedp.EvalAwaitPromise))
+	b.call(func() error { return err })
 }
 
 func quote(v any) string { b, _ := json.Marshal(v); return string(b) }
@@ -178,8 +184,11 @@ func (b *tab) point(selector string) (x, y float64) {
 func (b *tab) mouse(kind input.DispatchMouseEventType, x, y float64, more ...func(*input.DispatchMouseEventParams)) {
 	b.t.Helper()
 	p := input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, ClickCount: 1}
-	if kind == input.DispatchMouseEventTypeMouseMoved {
+	switch kind {
+	case input.DispatchMouseEventTypeMouseMoved:
 		p.ClickCount = 0
+	case input.DispatchMouseEventTypeMousePressed:
+		p.Buttons = 1
 	}
 	for _, f := range more {
 		f(&p)

@@ -250,7 +250,6 @@ func TestLargeSite(t *testing.T) {
 	if rows > 60 {
 		t.Errorf("%d rows are in the page: the list has no window", rows)
 	}
-	time.Sleep(10 * time.Millisecond)
 }
 
 // TestTutorialSite makes the web server of docs/tutorial.md as somebody does who has not read
