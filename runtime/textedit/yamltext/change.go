@@ -123,7 +123,7 @@ func (t *Text) replaceByWord(last Step, s Span, text, lead string, flow bool) sp
 	}
 	if key != nil && s.Value > t.spans[key].End && strings.TrimSpace(t.Text[splice.LineStart(t.Text, s.Value):s.Value]) == "" {
 		// A block becomes a word: it goes up to its key.
-		if up := t.behindColon(key); strings.TrimSpace(t.Text[up:s.Value]) == "" {
+		if up := t.behindColon(key); up <= s.Value && strings.TrimSpace(t.Text[up:s.Value]) == "" {
 			return splice.Splice{From: up, To: s.End, Text: " " + text}
 		}
 	}
