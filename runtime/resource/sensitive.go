@@ -34,6 +34,9 @@ func (r *Resource) secretSources() []string {
 // Mark marks properties as secret, and adds their texts to a keeper. Texts that are too short to be hidden
 // wherever they appear are hidden in these properties.
 func (r *Resource) Mark(k *secret.Keeper, properties ...string) error {
+	if len(properties) == 0 {
+		return nil // most resources: their texts need not be gathered
+	}
 	mix := r.Type.Properties()
 	var tab *schema.Table
 	if r.Skip == "" {
