@@ -117,17 +117,21 @@ func annotated(list []string, comment string) []string {
 	return list
 }
 
-// node returns a node without children at an offset in the current line.
-func (r *blockReader) node(at int, style yaml.Style, text string) *Node {
-	r.y = yaml.Node{Kind: yaml.ScalarNode, Style: style, Value: text, Line: r.number, Column: utf8.RuneCountInString(r.line[:at]) + 1}
+// textTag is the tag of what is a text whatever it looks like.
+const textTag = "!!str"
+
+// node returns a node without children at an offset in the current line. Its tag follows from
+// the text and how that is written, unless it is given.
+func (r *blockReader) node(at int, style yaml.Style, tag, text string) *Node {
+	r.y = yaml.Node{Kind: yaml.ScalarNode, Style: style, Tag: tag, Value: text, Line: r.number, Column: utf8.RuneCountInString(r.line[:at]) + 1}
 	r.y.Tag = r.y.ShortTag()
 	return r.converter.node(&r.y)
 }
 
 // collection returns an empty list or mapping that begins at an offset in the current line.
 func (r *blockReader) collection(at int, kind schema.Kind) *Node {
-	n := r.node(at, yaml.DoubleQuotedStyle, "")
-	n.Kind, n.style, n.children = kind, plain, new(children)
+	n := r.node(at, 0, textTag, "")
+	n.Kind, n.children = kind, new(children)
 	return n
 }
 
@@ -151,7 +155,7 @@ func (r *blockReader) block() (n *Node) {
 			if end == 0 {
 				return r.giveUp()
 			}
-			key := r.node(col, style, text)
+			key := r.node(col, style, textTag, text)
 			notes, line := r.above, r.number
 			val := r.value(col, end, true)
 			r.annotate(key, line, append(notes, r.beside...))
@@ -232,7 +236,7 @@ func (r *blockReader) value(col, from int, ofKey bool) *Node {
 		if r.at > col || ofKey && r.at == col && r.isDash() {
 			return r.block()
 		}
-		n := r.node(0, 0, "")
+		n := r.node(0, 0, "", "")
 		n.line, n.col = int32(number), int32(utf8.RuneCountInString(line[:from])+1)
 		return n
 	}
@@ -279,7 +283,7 @@ func (r *blockReader) inline(at int) (n *Node, end int) {
 		if size == 0 {
 			return r.giveUp(), 0
 		}
-		return r.node(at, style, text), at + size
+		return r.node(at, style, "", text), at + size
 	case '[', '{':
 		return r.brackets(at)
 	}
@@ -287,7 +291,7 @@ func (r *blockReader) inline(at int) (n *Node, end int) {
 	if text = strings.TrimRight(text, " "); !isPlain(text) {
 		return r.giveUp(), 0
 	}
-	return r.node(at, 0, text), at + len(text)
+	return r.node(at, 0, "", text), at + len(text)
 }
 
 // brackets reads a list or table in brackets.
@@ -354,7 +358,7 @@ func (r *blockReader) bracketed(at *int) (n *Node) {
 	if !isPlain(text) {
 		return r.giveUp()
 	}
-	n = r.node(*at, 0, text)
+	n = r.node(*at, 0, "", text)
 	*at += len(text)
 	return n
 }
@@ -367,7 +371,7 @@ func (r *blockReader) literal(col int) *Node {
 	if chomp != "|" && chomp != "|-" || indent <= col || indent == len(first) || first[indent] == '\t' {
 		return r.giveUp()
 	}
-	n := r.node(r.at, yaml.LiteralStyle, "")
+	n := r.node(r.at, yaml.LiteralStyle, "", "")
 	var text strings.Builder
 	for r.rest != "" {
 		line, after, complete := strings.Cut(r.rest, "\n")
