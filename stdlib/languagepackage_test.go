@@ -21,9 +21,6 @@ type languages struct{ root string }
 // Run implements host.Runner.
 func (m languages) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	argv := c.Argv
-	if argv[0] == "runuser" {
-		argv = argv[4:]
-	}
 	line, file := strings.Join(argv, " "), filepath.Join(m.root, "opt/x/versions")
 	text, _ := os.ReadFile(file)
 	versions := strings.Fields(string(text))
@@ -33,6 +30,8 @@ func (m languages) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	}
 	last := argv[len(argv)-1]
 	switch {
+	case filepath.Base(argv[0]) == "id": // the groups of the user
+		return said(fmt.Sprint(os.Getgid()))
 	case strings.Contains(line, "-m pip list"):
 		if len(versions) == 0 {
 			return said(`[{"name": "other", "version": "1"}]`)
@@ -91,7 +90,7 @@ func TestLanguagePackage(t *testing.T) {
 				"new":     {"/opt/x/bin/python3": "", "/opt/x/versions": "2.0"},
 			},
 			wants: map[string]string{
-				"present": with(""), "absent": with(`, ensure = "absent"`), "1.0": with(`, version = "1.0"`), "user": with(`, version = "2.0", user = "app"`),
+				"present": with(""), "absent": with(`, ensure = "absent"`), "1.0": with(`, version = "1.0"`), "user": with(fmt.Sprintf(`, version = "2.0", user = "%d"`, os.Getuid())),
 				"latest": with(`, ensure = "latest", options = { "--quiet" }`),
 			},
 			phrases: map[string][]string{

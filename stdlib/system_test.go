@@ -155,6 +155,9 @@ func TestCron(t *testing.T) {
 		`schedule = "0 3 1-32 * *"`:                                     `schedule: want a day of the month of at most 31, got "1-32"`,
 		`schedule = "0 # * * *"`:                                        `schedule: want an hour, got "#"`,
 		`schedule = "@daily", user = "a b"`:                             `user: want the name of a user, got "a b"`,
+		`schedule = "@daily", user = "root\0"`:                          `user: want the name of a user, got "root\0"`,
+		`schedule = "@daily", user = "A=b"`:                             `user: want the name of a user, got "A=b"`,
+		`schedule = "@daily", environment = { A = "1\0" }`:              `environment: want one line for A, got`,
 		`schedule = "@daily", environment = { A = "1\n@daily root x" }`: `environment: want one line for A, got`,
 		`schedule = "@daily", environment = { ["A B"] = "1" }`:          `environment: want names of letters, digits and underscores, got "A B"`,
 		`schedule = "@daily", environment = { A = "1 " }`:               `environment: want a value of A that does not end with a space`,
@@ -162,6 +165,7 @@ func TestCron(t *testing.T) {
 	} {
 		require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", `+args+` }`), "cron#b: "+want)
 	}
+	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x\0", schedule = "@daily" }`), `cron#b: command: want one line`)
 	require.Contains(t, mistake(t, `require "std.cron" { "b", command = " x", schedule = "@daily" }`), `cron#b: command: want one line that does not begin with a space, got " x"`)
 }
 
@@ -268,8 +272,10 @@ func TestHost(t *testing.T) {
 	for args, want := range map[string]string{
 		`"db"`:                     `host#db: ip: is required unless ensure is absent`,
 		`{ "db", ip = "192.0.2" }`: `host#db: ip: want an address such as 192.0.2.10 or 2001:db8::10, got "192.0.2"`,
-		`{ "d b", ip = "::1" }`:    `host#d b: name: want the name of a host, got "d b"`,
-		`{ "db", ip = "::1", aliases = { "a#b" } }`: `host#db: aliases: want names of hosts, got "a#b"`,
+		`{ "db", ip = "fe80::1%a\n192.0.2.1 bank" }`: `host#db: ip: want an address such as`,
+		`{ "db", ip = "fe80::1%a b" }`:               `host#db: ip: want an address such as`,
+		`{ "d b", ip = "::1" }`:                      `host#d b: name: want the name of a host, got "d b"`,
+		`{ "db", ip = "::1", aliases = { "a#b" } }`:  `host#db: aliases: want names of hosts, got "a#b"`,
 	} {
 		require.Contains(t, mistake(t, `require "std.host" `+args), want)
 	}

@@ -284,9 +284,16 @@ func TestTerminalOfRoot(t *testing.T) {
 	for _, as := range []string{"", `user = "nobody", `} {
 		site += "exec { [[sh -c 'if (exec 3< /dev/tty) 2> /dev/null; then echo terminal; else echo none; fi' " + as + "]], " + as + "logoutput = true }\n"
 	}
+	bin, err := os.MkdirTemp("/var/tmp", "ccm-npm-") // t.TempDir lies where nobody else may go
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(bin)) })
+	require.NoError(t, os.Chmod(bin, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\nif (exec 3< /dev/tty) 2> /dev/null; then echo >&2 npm has the terminal; else echo >&2 npm has none; fi\n"), 0o755))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	site += `require "std.language_package" { "x", manager = "npm", user = "nobody" }` + "\n"
 	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "site.lua"), []byte(site), 0o600))
 	out := h.show("terminal", []string{"run", "site.lua"})
-	require.Regexp(t, `(?s)INF terminal .*INF none .*2 changed`, ownSequences.ReplaceAllString(out, ""))
+	require.Regexp(t, `(?s)INF terminal .*INF none .*npm ls: npm has none.*2 changed`, ownSequences.ReplaceAllString(out, ""))
 }
 
 type hostileRun struct {

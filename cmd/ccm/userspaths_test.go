@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +27,7 @@ func inOwnMounts(t *testing.T, before string, words ...string) *exec.Cmd {
 // ownEtc gives a command a copy of /etc.
 const ownEtc = `copy=$(mktemp -d); mount -t tmpfs etc "$copy"; cp -a /etc/. "$copy"; mount --bind "$copy" /etc; umount "$copy"; rmdir "$copy"; : > /etc/fstab`
 
-// What a user could exchange for a link is not handed to mount, which follows links, and where a
+// What a user could exchange for a link is not handed to mount and useradd, which follow links, and where a
 // user could put programs, root runs none.
 func TestUsersPaths(t *testing.T) {
 	base, err := os.MkdirTemp("/var/tmp", "ccm-users-") // t.TempDir lies where nobody else may go
@@ -53,6 +54,10 @@ func TestUsersPaths(t *testing.T) {
 		for manager in pairs { pip = 1, npm = 1, gem = 1 } do
 			language_package { manager, manager = manager, path = base .. "/home/project" }
 		end
+		local user = require "std.user"
+		for i, home in ipairs { "home/new", "home/link/new", "root/users/new", "open/made/new" } do
+			user { "ccm-" .. i, home = base .. "/" .. home, manage_home = true }
+		end
 		mount { base .. "/root/good", device = base .. "/root/current", type = "none", options = bind }
 		mount { base .. "/open/roots", device = "tmpfs", type = "tmpfs" }`)
 	require.NoError(t, exec.Command("chown", "-R", "-h", "54321:54321", filepath.Join(base, "home"), filepath.Join(base, "open/made")).Run())
@@ -66,6 +71,10 @@ func TestUsersPaths(t *testing.T) {
 		for _, name := range []string{"pip", "npm", "gem"} {
 			require.Regexp(t, `x language_package#`+name+`: failed: .*/home belongs to 54321, who could have root run anything there`, text)
 		}
+		for i, home := range []string{"home/new", "home/link/new", "root/users/new", "open/made/new"} {
+			require.Regexp(t, fmt.Sprintf(`x user#ccm-%d: failed: .* belongs to 54321, so a link could lead manage_home elsewhere on the way to %s/%s;`, i+1, base, home), text)
+		}
+		require.Len(t, listed(t, filepath.Join(base, "victim")), 1, "nothing is made where a link of a user leads")
 		require.Equal(t, 2, strings.Count(text, "+ mount#"), text)
 		if verb == "run" {
 			_, mounted, _ := strings.Cut(text, "failed (")

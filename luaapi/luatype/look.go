@@ -188,7 +188,7 @@ func (c *call) real() int {
 }
 
 // commandOptions are what may stand behind the words of a command.
-var commandOptions = []string{"cwd", "env", "stdin", "timeout", "check"}
+var commandOptions = []string{"cwd", "env", "stdin", "timeout", "check", "user"}
 
 // command reads argument 1: the words of a command and its options.
 func (c *call) command() (cmd host.Cmd, check bool) {
@@ -217,6 +217,11 @@ func (c *call) command() (cmd host.Cmd, check bool) {
 			cmd.Timeout = time.Duration(d)
 		}
 		cmd.Env = c.environment(t.RawGetString("env"))
+		if user := lua.LVAsString(t.RawGetString("user")); user != "" {
+			login, err := c.view.Login(c.in.Context(), user, "")
+			c.must(err)
+			cmd.As = login
+		}
 		check = t.RawGetString("check") != lua.LFalse
 	}
 	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {

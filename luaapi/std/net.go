@@ -1,6 +1,7 @@
 package std
 
 import (
+	"errors"
 	"math/big"
 	"net"
 	"net/netip"
@@ -19,7 +20,7 @@ func netLibrary() *Library {
 			Doc:       "Reports whether text is an IP address.",
 			Example:   `net.is_address("10.0.0.256")`, Result: `false`,
 			Fn: func(c *call) int {
-				_, err := netip.ParseAddr(c.str(1))
+				_, err := parseAddr(c.str(1))
 				return c.give(lua.LBool(err == nil))
 			},
 		}, {
@@ -91,9 +92,19 @@ func netLibrary() *Library {
 	}
 }
 
+// parseAddr reads an address. A zone is the name or number of an interface: netip takes any text
+// for one, and lines could be hidden in it.
+func parseAddr(text string) (netip.Addr, error) {
+	a, err := netip.ParseAddr(text)
+	if err == nil && strings.ContainsFunc(a.Zone(), func(c rune) bool { return c <= ' ' || c > '~' || c == '/' }) {
+		return netip.Addr{}, errors.New("its zone is no interface")
+	}
+	return a, err
+}
+
 // addrArg returns the address that argument n is.
 func addrArg(c *call, n int) netip.Addr {
-	a, err := netip.ParseAddr(c.str(n))
+	a, err := parseAddr(c.str(n))
 	if err != nil {
 		c.fail("want an IP address as argument %d, got %q", n, c.str(n))
 	}

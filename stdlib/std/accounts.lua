@@ -1,6 +1,8 @@
 -- Reads the users and groups of a machine, and runs the commands that change
 -- them, for the types user and group.
 
+local safepath = require "std.safepath"
+
 local accounts = {}
 
 --- Whether useradd and groupadd take a name.
@@ -72,6 +74,21 @@ function accounts.users(host)
       return { name = f[1], uid = tonumber(f[3]), gid = tonumber(f[4]), comment = f[5] or "", home = f[6] or "", shell = f[7] or "" }
     end)
   end)
+end
+
+--- Returns the user of that name, nil if there is none. Where its home is to be made, moved or removed, no
+--- directory on the way to it may be another user's, who could put a link there: useradd, usermod and userdel
+--- follow links.
+function accounts.found(host, want)
+  local found = accounts.users(host)[want.name]
+  local gone, homes = want.ensure == "absent", {}
+  if want.manage_home and not gone and want.home and not (found and found.home == want.home) then homes[1] = want.home end
+  if want.manage_home and found and (gone or #homes > 0) then homes[#homes + 1] = found.home end
+  for _, home in ipairs(host.root == "/" and homes or {}) do
+    local weakness = safepath.weakness(host, home)
+    if weakness then error(("%s, so a link could lead manage_home elsewhere on the way to %s; take a home in directories of root's"):format(weakness, home), 0) end
+  end
+  return found
 end
 
 --- Returns the names of the groups that a user is a member of, sorted.

@@ -41,8 +41,8 @@ return ccm.type {
     if not want.command then return "command", "is required unless ensure is absent" end
     local wrong = crontab.schedule_mistake(want.schedule or "")
     if wrong then return "schedule", wrong end
-    if not re.test(want.command, [[^\S[^\r\n]*$]]) then return "command", "want one line that does not begin with a space, got " .. inspect(want.command) end
-    if not re.test(want.user, [[^\S+$]]) then return "user", "want the name of a user, got " .. inspect(want.user) end
+    if not re.test(want.command, [[^\S[^\r\n\x00]*$]]) then return "command", "want one line that does not begin with a space, got " .. inspect(want.command) end
+    if not re.test(want.user, [[^[\w.][\w.@-]*\$?$]]) then return "user", "want the name of a user, got " .. inspect(want.user) end
     local misfit = crontab.environment_mistake(want.environment or {})
     if misfit then return "environment", misfit end
   end,

@@ -25,7 +25,7 @@ end
 function crontab.environment_mistake(environment)
   for name, value in tbl.pairs(environment) do
     if not re.test(name, [[^\w+$]]) then return "want names of letters, digits and underscores, got " .. inspect(name) end
-    if value:find("[\r\n]") then return ("want one line for %s, got %s"):format(name, inspect(value)) end
+    if re.test(value, "[\\r\\n\\x00]") then return ("want one line for %s, got %s"):format(name, inspect(value)) end
     if re.test(value, [[\s$]]) then return ("want a value of %s that does not end with a space, which cron drops, got %s"):format(name, inspect(value)) end
     if re.test(value, "^[\\s\"']") and value:find('"', 1, true) and value:find("'", 1, true) then
       return ("want a value of %s that cron can read: one that begins with a space or a quote has quotes of one kind only, got %s"):format(name, inspect(value))

@@ -10,8 +10,7 @@ local managers = {}
 function managers.command(want, words, host)
   local env = { PIP_NO_INPUT = "1", PIP_DISABLE_PIP_VERSION_CHECK = "1", PYTHONDONTWRITEBYTECODE = "1", NPM_CONFIG_LOGS_MAX = "0" }
   if want.manager == "gem" and want.path then env.GEM_HOME, env.GEM_PATH = host.real(want.path), host.real(want.path) end
-  if want.user then words = tbl.concat({ "runuser", "-u", want.user, "--" }, words) end
-  return tbl.merge(words, { env = env })
+  return tbl.merge(words, { env = env, user = want.user })
 end
 
 local function python(want, host) return want.path and host.real(want.path) .. "/bin/python3" or "python3" end

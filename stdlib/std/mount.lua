@@ -100,7 +100,7 @@ return ccm.type {
       host.write(fstab.path, (fstab.edited(want, host.read(fstab.path) or "")))
       return systemd.ctl(host, "daemon-reload") -- units are made of fstab
     end
-    if action == "remount" then return host.run { "mount", "-o", "remount," .. options, e.device, want.name } end
+    if action == "remount" then return host.run { "mount", "-o", "remount," .. options, "--", e.device, want.name } end
     if action ~= "mount" then host.run { "umount", "--", want.name } end
     if action == "unmount" then return end
     local made = not host.is_directory(want.name) and host.missing_parents(path.join(want.name, "x")) or {}

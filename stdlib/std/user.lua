@@ -52,7 +52,7 @@ return ccm.type {
     for _, g in ipairs(want.ensure == "present" and tbl.concat({ want.group }, want.groups or {}) or {}) do
       if not accounts.group(host, g) then error(("there is no group %s in /etc/group"):format(g), 0) end
     end
-    local found = accounts.users(host)[want.name]
+    local found = accounts.found(host, want)
     if not found then return { ensure = "absent" } end
     local have = tbl.pick(found, { "uid", "comment", "home", "shell" })
     have.ensure = "present"
