@@ -60,6 +60,8 @@ func TestImports(t *testing.T) {
 		{of: "site", banned: []string{"cmd", "studio", "std:os/exec"}},
 		{of: "fleet", banned: []string{"runtime", "resources", "providers", "luaapi", "stdlib", "site", "studio", "cmd"},
 			except: []string{"runtime/bundle", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal"}},
+		{of: "fleet/subject", banned: []string{"fleet", "runtime"}},
+		{of: "fleet/record", banned: []string{"fleet", "runtime"}},
 		{of: "studio", banned: []string{"cmd", "providers"}},
 		{of: "studio/yamledit", banned: []string{"runtime", "resources", "luaapi", "stdlib", "site"}, except: []string{"runtime/textedit", "runtime/lazyregexp"}},
 		{of: "studio/luaedit", banned: []string{"runtime", "resources", "stdlib", "site"}, except: []string{"runtime/textedit/splice", "runtime/luadata", "runtime/template"}},

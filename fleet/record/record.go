@@ -1,0 +1,207 @@
+// Package record holds what a node says of itself: facts, its last state, and its heartbeat. Nodes
+// write them, and the commands of operators read them. They are what a node claims, no more: whoever
+// holds its key can write anything here, so readers check and shorten before they show.
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Protocols of the documents.
+const (
+	FactsProtocol    = "io.choria.ccm.v1.node.facts"
+	StateProtocol    = "io.choria.ccm.v1.node.state"
+	PresenceProtocol = "io.choria.ccm.v1.node.presence"
+)
+
+// The most bytes of each document. A message may have 256 KiB with its headers.
+const (
+	MaxFacts    = 250 << 10
+	MaxState    = 4 << 10
+	MaxPresence = 1 << 10
+)
+
+// Facts are those of a machine.
+type Facts struct {
+	Protocol  string         `json:"protocol"`
+	Node      string         `json:"node"`
+	Time      time.Time      `json:"time"`
+	Facts     map[string]any `json:"facts"`
+	Truncated []string       `json:"_truncated,omitempty"` // facts that were too large
+}
+
+// A State says how the last run of a node ended, and what the node follows.
+type State struct {
+	Protocol    string    `json:"protocol"`
+	Node        string    `json:"node"`
+	Environment string    `json:"environment"`
+	Time        time.Time `json:"time"`
+	Version     string    `json:"version"` // of ccm
+
+	RunID    string    `json:"run_id,omitempty"`
+	Started  time.Time `json:"started,omitzero"`
+	Duration float64   `json:"duration,omitempty"` // seconds
+	Trigger  string    `json:"trigger,omitempty"`  // why it ran: interval, release, job, health, start
+	Job      string    `json:"job,omitempty"`      // the id of the job that wanted it
+	Noop     bool      `json:"noop,omitempty"`
+	Outcome  string    `json:"outcome,omitempty"` // stable, changed, failed, interrupted; "" before the first run
+	Counts   Counts    `json:"counts"`
+	Failed   []Failure `json:"failed,omitempty"`  // the first five
+	Pending  int       `json:"pending,omitempty"` // refreshes that wait for the next run
+
+	Bundle   string            `json:"bundle,omitempty"`  // sha256:HEX of what ran
+	Release  int64             `json:"release,omitempty"` // the version of what ran
+	Labels   map[string]string `json:"labels,omitempty"`  // the facts by which nodes are looked for
+	Skew     float64           `json:"skew,omitempty"`    // seconds that the clock is ahead of the servers'
+	Problems []Problem         `json:"problems,omitempty"`
+}
+
+// Counts are numbers of resources.
+type Counts struct {
+	Total   int `json:"total"`
+	Stable  int `json:"stable"`
+	Changed int `json:"changed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+	Pending int `json:"pending"`
+	Unknown int `json:"unknown"`
+}
+
+// A Failure is a resource that failed.
+type Failure struct {
+	Resource string `json:"resource"` // type#name
+	Message  string `json:"message"`
+}
+
+// A Problem is something that a node could not do, or did not believe.
+type Problem struct {
+	Code    ProblemCode `json:"code"`
+	Message string      `json:"message,omitempty"`
+	Since   time.Time   `json:"since,omitzero"`
+}
+
+// A ProblemCode says of which kind a problem is.
+type ProblemCode string
+
+// The kinds of problems.
+const (
+	BundleError       ProblemCode = "bundle_error"       // a bundle could not be read or unpacked
+	DigestMismatch    ProblemCode = "digest_mismatch"    // a bundle is not what the release says
+	SignatureRefused  ProblemCode = "signature_refused"  // a document is not signed by whom the node believes
+	RollbackRefused   ProblemCode = "rollback_refused"   // a document is older than one that was seen
+	ReleaseExpired    ProblemCode = "release_expired"    // the release that runs should have been renewed
+	DataStale         ProblemCode = "data_stale"         // external data could not be had, the last is used
+	ReplayRefused     ProblemCode = "replay"             // a job came again
+	DuplicateIdentity ProblemCode = "duplicate_identity" // two machines have one key
+	SecretUnreadable  ProblemCode = "secret_unreadable"  // a secret is not encrypted to this node
+	ClockSkew         ProblemCode = "clock_skew"         // jobs are refused for the clock
+	FactsTruncated    ProblemCode = "facts_truncated"    // facts were too large
+)
+
+// MaxFailures is the most failed resources that a state names.
+const MaxFailures = 5
+
+// A Presence is a heartbeat.
+type Presence struct {
+	Protocol string    `json:"protocol"`
+	Boot     string    `json:"boot"`    // changes with each start of the agent: two of one name are two machines
+	Version  string    `json:"version"` // of ccm
+	Started  time.Time `json:"started"` // when the agent was
+	Running  bool      `json:"running,omitempty"`
+}
+
+// Heartbeat is how often a node writes its presence, and Absent how long after the last one it counts
+// as silent.
+const (
+	Heartbeat = time.Minute
+	Absent    = 3 * Heartbeat
+)
+
+// Encode returns the facts as a document of at most MaxFacts bytes: the largest ones are left out
+// until it is, and named in Truncated.
+func (f Facts) Encode() ([]byte, error) {
+	f.Protocol = FactsProtocol
+	type size struct {
+		name  string
+		bytes int
+	}
+	var sizes []size
+	kept := make(map[string]any, len(f.Facts))
+	for name, value := range f.Facts {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("fact %s: %w", name, err)
+		}
+		kept[name] = json.RawMessage(text)
+		sizes = append(sizes, size{name, len(text)})
+	}
+	slices.SortFunc(sizes, func(a, b size) int { return b.bytes - a.bytes })
+	f.Facts = kept
+	for {
+		text, err := json.Marshal(f)
+		if err != nil || len(text) <= MaxFacts {
+			return text, err
+		}
+		if len(sizes) == 0 {
+			return nil, errTooLarge
+		}
+		delete(kept, sizes[0].name)
+		f.Truncated = append(f.Truncated, cut(sizes[0].name, 100))
+		sizes = sizes[1:]
+	}
+}
+
+var errTooLarge = errors.New("it does not fit into its limit")
+
+// Encode returns the state as a document of at most MaxState bytes: messages are shortened, then
+// failures and labels left out.
+func (s State) Encode() ([]byte, error) {
+	s.Protocol = StateProtocol
+	if len(s.Failed) > MaxFailures {
+		s.Failed = s.Failed[:MaxFailures]
+	}
+	for longest := 500; longest >= 0; longest -= 100 {
+		shorter := s
+		shorter.Failed, shorter.Problems = slices.Clone(s.Failed), slices.Clone(s.Problems)
+		for i := range shorter.Failed {
+			f := &shorter.Failed[i]
+			f.Resource, f.Message = cut(f.Resource, 100+longest), cut(f.Message, longest)
+		}
+		for i := range shorter.Problems {
+			shorter.Problems[i].Message = cut(shorter.Problems[i].Message, longest)
+		}
+		if longest == 0 {
+			shorter.Failed, shorter.Labels, shorter.Problems = nil, nil, nil
+		}
+		text, err := json.Marshal(shorter)
+		if err != nil || len(text) <= MaxState {
+			return text, err
+		}
+	}
+	return nil, errTooLarge
+}
+
+// Encode returns the heartbeat as a document.
+func (p Presence) Encode() ([]byte, error) {
+	p.Protocol = PresenceProtocol
+	text, err := json.Marshal(p)
+	if err == nil && len(text) > MaxPresence {
+		err = errTooLarge
+	}
+	return text, err
+}
+
+// cut shortens a text to so many bytes, at the border of a character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

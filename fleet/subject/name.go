@@ -1,0 +1,44 @@
+package subject
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MaxName is the most characters that a name of a node or an environment has: those of a DNS label
+// (RFC 1035, 2.3.1).
+const MaxName = 63
+
+// CheckName returns why a name can be none of a node or an environment: it is one token of a subject,
+// and part of the name of a stream. what says whose name it is.
+func CheckName(what, name string) error {
+	if name == "" {
+		return fmt.Errorf("%s: want a name, got none", what)
+	}
+	if len(name) > MaxName {
+		return fmt.Errorf("%s: want at most %d characters, got %d", what, MaxName, len(name))
+	}
+	for i, c := range []byte(name) {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' && i > 0 {
+			continue
+		}
+		return fmt.Errorf("%s: want small letters, digits and -, not first a -, got %q", what, name)
+	}
+	return nil
+}
+
+// NodeName returns the name of a node that has a host name: web1-example-net for web1.example.net.
+// It returns "" if nothing is left of it.
+func NodeName(host string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, host)
+	name = strings.TrimLeft(name, "-")
+	return strings.TrimRight(name[:min(len(name), MaxName)], "-")
+}

@@ -1,0 +1,113 @@
+// Package subject holds the names that a fleet has on its NATS servers: subjects, streams, buckets and
+// keys, and the rule for names of nodes and environments. Who writes and who reads take them from
+// here, and so do the permissions.
+//
+// The forms that NATS itself gives ($KV, $O, $JS.API.DIRECT.GET) are those of ADR-8 (key-value),
+// ADR-20 (object store) and ADR-31 (direct get).
+package subject
+
+// Streams and buckets. A bucket is a stream with another name: see [KVStream] and [ObjectStream].
+const (
+	Control      = "CCM_CONTROL"  // bucket: releases, roll-outs and signers of environments
+	Nodes        = "CCM_NODES"    // bucket: facts and state of nodes
+	Presence     = "CCM_PRESENCE" // bucket: heartbeats
+	Events       = "CCM_EVENTS"   // stream: events, summaries, results of jobs
+	Jobs         = "CCM_JOBS"     // stream: jobs; the audit log
+	Enrolment    = "CCM_ENROL"    // stream: requests of new machines, and answers
+	Registration = "REGISTRATION" // stream: services that nodes offer; the name and subjects are upstream's
+	sites        = "CCM_SITES_"   // object store, one per environment
+)
+
+// Subjects, or what they begin with.
+const (
+	prefix      = "ccm.v1."
+	AllControl  = prefix + "control.>"
+	AllEvents   = prefix + "event.>"
+	AllJobs     = prefix + "job.>"
+	AllOrders   = prefix + "do.>"
+	AllRequests = prefix + "enrol.*"
+	AllEnrolled = prefix + "enrolled.*"
+	AllEntries  = "choria.ccm.registration.v1.>"
+	directGet   = "$JS.API.DIRECT.GET."
+)
+
+// KVStream returns the stream of a key-value bucket.
+func KVStream(bucket string) string { return "KV_" + bucket }
+
+// KV returns the subject of a key in a key-value bucket; of a pattern of keys, the subjects.
+func KV(bucket, key string) string { return "$KV." + bucket + "." + key }
+
+// ObjectStream returns the stream of an object store.
+func ObjectStream(store string) string { return "OBJ_" + store }
+
+// Objects returns the subjects of an object store: of what its objects are, and of their parts.
+func Objects(store string) (metadata, chunks string) {
+	return "$O." + store + ".M.>", "$O." + store + ".C.>"
+}
+
+// Sites returns the object store with the bundles of an environment.
+func Sites(environment string) string { return sites + environment }
+
+// DirectGet returns the subject that is asked for messages of a stream: the bare one by a request in
+// the body, with the last message of a subject if that is given.
+func DirectGet(stream, last string) string {
+	if last == "" {
+		return directGet + stream
+	}
+	return directGet + stream + "." + last
+}
+
+// ReleaseKey, RolloutKey and SignersKey are the keys of an environment in the bucket [Control].
+func ReleaseKey(environment string) string { return environment + ".release" }
+
+// RolloutKey is the key with how far the release of an environment is rolled out.
+func RolloutKey(environment string) string { return environment + ".rollout" }
+
+// SignersKey is the key with those whose signatures an environment believes.
+func SignersKey(environment string) string { return environment + ".signers" }
+
+// FactsKey and StateKey are the keys of a node in the bucket [Nodes].
+func FactsKey(node string) string { return node + ".facts" }
+
+// StateKey is the key with the last state of a node.
+func StateKey(node string) string { return node + ".state" }
+
+// PresenceKey is the key of a node in the bucket [Presence].
+func PresenceKey(node string) string { return node }
+
+// ControlChanges returns the subjects on which the keys of an environment are told as they change.
+// Whoever listens there has the whole value.
+func ControlChanges(environment string) string { return prefix + "control." + environment + ".>" }
+
+// ControlChange returns the subject on which a change of one key of the bucket [Control] is told.
+func ControlChange(key string) string { return prefix + "control." + key }
+
+// Event returns the subject of all that a node tells of its runs.
+func Event(environment, node string) string { return prefix + "event." + environment + "." + node }
+
+// Job returns the subject to which a job is stored: for an environment, or for one node of it.
+// An empty node means the environment.
+func Job(environment, node string) string { return addressed("job.", environment, node) }
+
+// Order returns the subject on which a stored job is told to those who are connected.
+func Order(environment, node string) string { return addressed("do.", environment, node) }
+
+func addressed(kind, environment, node string) string {
+	if node == "" {
+		return prefix + kind + environment
+	}
+	return prefix + kind + environment + "." + node
+}
+
+// Request returns the subject on which a machine asks to be enrolled, by its public key.
+func Request(key string) string { return prefix + "enrol." + key }
+
+// Enrolled returns the subject of the answer to such a request.
+func Enrolled(key string) string { return prefix + "enrolled." + key }
+
+// Inbox returns the prefix of the subjects on which a node receives answers, for nats.CustomInboxPrefix.
+// Each has its own, so that none hears the answers for others.
+func Inbox(node string) string { return "_INBOX_" + node }
+
+// EnrolmentInbox is that of machines that have no name yet, by their public key.
+func EnrolmentInbox(key string) string { return "_INBOX_ENROL." + key }
